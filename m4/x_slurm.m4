@@ -1,0 +1,69 @@
+# X_SLURM: libslurm for the agent, and the source tree of the same Slurm for the plugin.
+#
+#   --with-slurm=PREFIX        an installed Slurm (include/slurm, lib/libslurm.so); default: the system's
+#   --with-slurm-src=DIR       its source tree. Without it the plugin is not built.
+#   --with-slurm-build=DIR     where that tree's config.h is; default: DIR itself, else we run its configure into ./slurm-config
+#   --with-slurm-plugindir=DIR where the plugin goes; default: the directory of the installed Slurm's plugins
+#
+# The plugin must match slurmctld exactly, micro version included (src/common/plugin.c of Slurm), so a tree of another version is an error.
+AC_DEFUN([X_SLURM], [
+  AC_ARG_WITH([slurm], [AS_HELP_STRING([--with-slurm=PREFIX], [an installed Slurm])], [], [with_slurm=])
+  AC_ARG_WITH([slurm-src], [AS_HELP_STRING([--with-slurm-src=DIR], [source tree of that Slurm, for the plugin])], [], [with_slurm_src=])
+  AC_ARG_WITH([slurm-build], [AS_HELP_STRING([--with-slurm-build=DIR], [directory of its config.h])], [], [with_slurm_build=])
+  AC_ARG_WITH([slurm-plugindir], [AS_HELP_STRING([--with-slurm-plugindir=DIR], [directory of Slurm's plugins])], [], [with_slurm_plugindir=])
+
+  SLURM_CPPFLAGS= SLURM_LIBS=-lslurm
+  AS_IF([test -n "$with_slurm"], [
+    SLURM_CPPFLAGS="-isystem $with_slurm/include"
+    SLURM_LIBS="-L$with_slurm/lib -Wl,-rpath,$with_slurm/lib -lslurm"])
+  x_save_cppflags="$CPPFLAGS" x_save_libs="$LIBS"
+  CPPFLAGS="$CPPFLAGS $SLURM_CPPFLAGS" LIBS="$SLURM_LIBS $LIBS"
+  AC_CHECK_HEADER([slurm/slurm.h], [], [AC_MSG_ERROR([slurm/slurm.h not found: install libslurm-dev, or give --with-slurm=PREFIX])])
+  AC_MSG_CHECKING([for libslurm])
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <slurm/slurm.h>]], [[slurm_init(0);]])], [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([libslurm cannot be linked: install libslurm-dev, or give --with-slurm=PREFIX])])
+  AC_MSG_CHECKING([for the version of libslurm])
+  cat > conftest.c <<END
+#include <slurm/slurm_version.h>
+x_version SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER) SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER) SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER)
+x_number SLURM_VERSION_NUMBER
+END
+  x_number=`$CPP $CPPFLAGS conftest.c 2>/dev/null | $SED -n 's/^x_number *//p'`
+  x_number=$(( ${x_number:-0} ))
+  x_libslurm_version=`printf '%02d.%02d.%d' $(( (x_number >> 16) & 255 )) $(( (x_number >> 8) & 255 )) $(( x_number & 255 ))`
+  AC_MSG_RESULT([$x_libslurm_version])
+  CPPFLAGS="$x_save_cppflags" LIBS="$x_save_libs"
+
+  AS_IF([test -n "$with_slurm_plugindir"], [slurm_plugindir="$with_slurm_plugindir"],
+        [test -n "$with_slurm"], [slurm_plugindir="$with_slurm/lib/slurm"],
+        [slurm_plugindir=`ls -d /usr/lib/*/slurm-wlm /usr/lib64/slurm /usr/lib/*/slurm 2>/dev/null | head -n 1`])
+  AS_IF([test -z "$slurm_plugindir"], [slurm_plugindir='${libdir}/slurm'])
+
+  x_build_plugin=no
+  x_slurm_summary="not built: give --with-slurm-src=DIR"
+  AS_IF([test -n "$with_slurm_src"], [
+    with_slurm_src=`cd "$with_slurm_src" 2>/dev/null && pwd`
+    AS_IF([test -r "$with_slurm_src/META"], [], [AC_MSG_ERROR([--with-slurm-src: no META file there; give the top of a Slurm source tree])])
+    x_tree_version=`$SED -n 's/^ *Version: *//p' "$with_slurm_src/META"`
+    AC_MSG_CHECKING([whether the Slurm tree is version $x_libslurm_version])
+    AS_IF([test "x$x_tree_version" = "x$x_libslurm_version"], [AC_MSG_RESULT([yes])], [
+      AC_MSG_RESULT([no, $x_tree_version])
+      AC_MSG_ERROR([the tree is Slurm $x_tree_version, the installed libslurm is $x_libslurm_version: slurmctld loads only a plugin of its very version; get the matching tree])])
+    AS_IF([test -n "$with_slurm_build"], [], [test -r "$with_slurm_src/config.h"], [with_slurm_build="$with_slurm_src"], [
+      with_slurm_build="`pwd`/slurm-config"
+      AS_IF([test -r "$with_slurm_build/config.h"], [], [
+        AC_MSG_NOTICE([running the Slurm tree's configure for its config.h (about a minute)])
+        mkdir -p "$with_slurm_build"
+        (cd "$with_slurm_build" && "$with_slurm_src/configure" --disable-dependency-tracking --without-rpath > configure.log 2>&1) ||
+          AC_MSG_ERROR([the Slurm tree's configure failed: see $with_slurm_build/configure.log])])])
+    AS_IF([test -r "$with_slurm_build/config.h"], [], [AC_MSG_ERROR([no config.h in $with_slurm_build: run that tree's configure, or leave --with-slurm-build out])])
+    SLURM_SRC_CPPFLAGS="-isystem $with_slurm_build -isystem $with_slurm_src -isystem $with_slurm_build/slurm -isystem $with_slurm_src/slurm"
+    x_build_plugin=yes
+    x_slurm_summary="for Slurm $x_tree_version"])
+  AM_CONDITIONAL([BUILD_PLUGIN], [test $x_build_plugin = yes])
+  AC_SUBST([SLURM_CPPFLAGS])
+  AC_SUBST([SLURM_LIBS])
+  AC_SUBST([SLURM_SRC_CPPFLAGS])
+  AC_SUBST([slurm_plugindir])
+])

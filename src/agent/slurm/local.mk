@@ -1,0 +1,1 @@
+# added to libagent by src/agent/local.mk

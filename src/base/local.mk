@@ -1,0 +1,7 @@
+noinst_LTLIBRARIES += libbase.la
+libbase_la_SOURCES = \
+	%D%/guard.h \
+	%D%/log.cc \
+	%D%/log.h \
+	%D%/owned.h \
+	%D%/result.h

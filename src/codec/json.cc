@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/codec/json.h"
+
+#include <climits>
+
+namespace slurmkube::codec
+{
+
+namespace
+{
+
+using Tokener = Owned<json_tokener, json_tokener_free>;
+
+bool only_blanks(std::string_view text)
+{
+	return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+} // namespace
+
+Result<Json> parse_json(std::string_view text, std::size_t max_bytes)
+{
+	if (text.size() > max_bytes || text.size() > INT_MAX)
+		return Error{Errc::too_large, "JSON text of " + std::to_string(text.size()) + " bytes"};
+	Tokener tokener(json_tokener_new_ex(k_json_depth_max));
+	if (!tokener)
+		return Error{Errc::internal, "out of memory"};
+	Json object(json_tokener_parse_ex(tokener.get(), text.data(), static_cast<int>(text.size())));
+	json_tokener_error error = json_tokener_get_error(tokener.get());
+	std::size_t used = json_tokener_get_parse_end(tokener.get());
+	if (error == json_tokener_continue && !text.empty()) {
+		/* a bare number or literal at the end wants to know that nothing follows */
+		object.reset(json_tokener_parse_ex(tokener.get(), "\n", 1));
+		error = json_tokener_get_error(tokener.get());
+		used = text.size();
+	}
+	if (error != json_tokener_success)
+		return Error{Errc::invalid, std::string("not JSON: ") + json_tokener_error_desc(error) + " at byte " + std::to_string(used)};
+	if (!only_blanks(text.substr(used)))
+		return Error{Errc::invalid, "not JSON: text after the value at byte " + std::to_string(used)};
+	return object;
+}
+
+std::string to_text(json_object *object)
+{
+	std::size_t length = 0;
+	const char *text = json_object_to_json_string_length(object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
+	return text ? std::string(text, length) : std::string();
+}
+
+json_object *get(json_object *object, const char *key)
+{
+	json_object *member = nullptr;
+	if (!json_object_is_type(object, json_type_object) || !json_object_object_get_ex(object, key, &member))
+		return nullptr;
+	return member;
+}
+
+std::string get_string(json_object *object, const char *key, std::string_view fallback)
+{
+	json_object *member = get(object, key);
+	if (!json_object_is_type(member, json_type_string))
+		return std::string(fallback);
+	return {json_object_get_string(member), static_cast<std::size_t>(json_object_get_string_len(member))};
+}
+
+std::int64_t get_int(json_object *object, const char *key, std::int64_t fallback)
+{
+	json_object *member = get(object, key);
+	return json_object_is_type(member, json_type_int) ? json_object_get_int64(member) : fallback;
+}
+
+double get_double(json_object *object, const char *key, double fallback)
+{
+	json_object *member = get(object, key);
+	if (json_object_is_type(member, json_type_double) || json_object_is_type(member, json_type_int))
+		return json_object_get_double(member);
+	return fallback;
+}
+
+bool get_bool(json_object *object, const char *key, bool fallback)
+{
+	json_object *member = get(object, key);
+	return json_object_is_type(member, json_type_boolean) ? json_object_get_boolean(member) != 0 : fallback;
+}
+
+std::size_t array_size(json_object *array)
+{
+	return json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0;
+}
+
+json_object *array_at(json_object *array, std::size_t i)
+{
+	return i < array_size(array) ? json_object_array_get_idx(array, i) : nullptr;
+}
+
+Json new_object()
+{
+	return Json(json_object_new_object());
+}
+
+Json new_array()
+{
+	return Json(json_object_new_array());
+}
+
+void put(json_object *object, const char *key, std::string_view value)
+{
+	json_object_object_add(object, key, json_object_new_string_len(value.data(), static_cast<int>(value.size())));
+}
+
+void put(json_object *object, const char *key, std::int64_t value)
+{
+	json_object_object_add(object, key, json_object_new_int64(value));
+}
+
+void put(json_object *object, const char *key, double value)
+{
+	json_object_object_add(object, key, json_object_new_double(value));
+}
+
+void put(json_object *object, const char *key, bool value)
+{
+	json_object_object_add(object, key, json_object_new_boolean(value ? 1 : 0));
+}
+
+void put(json_object *object, const char *key, Json value)
+{
+	json_object_object_add(object, key, value.release());
+}
+
+void append(json_object *array, Json value)
+{
+	json_object_array_add(array, value.release());
+}
+
+void append(json_object *array, std::string_view value)
+{
+	json_object_array_add(array, json_object_new_string_len(value.data(), static_cast<int>(value.size())));
+}
+
+} // namespace slurmkube::codec

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * spec.h - what we ask Slurm for: jobs and nodes. Plain values that core computes and agent/slurm carries out.
+ */
+#ifndef SLURMKUBE_CORE_SPEC_H
+#define SLURMKUBE_CORE_SPEC_H
+
+#include "src/core/model.h"
+
+namespace slurmkube::core
+{
+
+struct JobSpec {
+	Marker marker;
+	std::string name;
+	std::string partition, account, qos; /* account and qos empty: Slurm's default for the user */
+	std::string comment;
+	std::uint32_t user_id = 0, group_id = 0;
+	std::uint32_t cpus = 1;               /* one task, so many CPUs, on one node */
+	std::uint64_t memory_mib = 0;         /* per node; 0: Slurm's default */
+	std::uint32_t time_limit_minutes = 0; /* 0: the partition's default */
+	std::optional<std::uint32_t> priority;
+	std::string required_node;            /* only to take up a pod that already runs there */
+	bool operator==(const JobSpec &) const = default;
+};
+
+struct NodeSpec {
+	std::string name;
+	std::string address; /* an IP, never a name: resolving one stops slurmctld for seconds */
+	int port = 0;        /* 0: Slurm's default */
+	std::uint32_t cpus = 1;
+	std::uint64_t memory_mib = 1;
+	std::string features; /* comma separated */
+	std::string gres;
+	bool operator==(const NodeSpec &) const = default;
+};
+
+enum class NodeStateChange { drain, undrain, down, up };
+
+} // namespace slurmkube::core
+
+#endif

@@ -1,0 +1,13 @@
+# One CUnit program a module; each fragment adds to TESTS and check_PROGRAMS.
+check_LTLIBRARIES += libcheck.la
+libcheck_la_SOURCES = \
+	%D%/check.cc \
+	%D%/check.h
+libcheck_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS)
+libcheck_la_LIBADD = $(CUNIT_LIBS)
+include %D%/core.mk
+include %D%/codec.mk
+include %D%/kube.mk
+include %D%/slurm.mk
+include %D%/plugin.mk
+include %D%/agent.mk

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/codec/json.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::codec;
+
+namespace
+{
+
+void whole_values_parse()
+{
+	for (const char *text : {"{}", " {\"a\":1} \n", "12", "null", "\"x\"", "[1,2]"})
+		CHECK(parse_json(text, 100).ok());
+}
+
+void broken_text_is_refused()
+{
+	for (const char *text : {"", "{", "{\"a\":1}x", "{\"a\"}", "[1,2", "tru"})
+		CHECK(!parse_json(text, 100).ok());
+	CHECK(parse_json("[1,2,3]", 3).error().code == Errc::too_large);
+	CHECK(!parse_json(std::string(1000, '['), 2000).ok());
+}
+
+void getters_survive_wrong_types_and_absence()
+{
+	auto parsed = parse_json(R"({"a":{"b":"x","n":7,"t":true},"l":[1,"y"]})", 100);
+	REQUIRE(parsed.ok());
+	json_object *o = parsed->get();
+	CHECK_EQUAL(get_string(get(o, "a"), "b"), "x");
+	CHECK_EQUAL(get_string(get(o, "a"), "n", "none"), "none");
+	CHECK_EQUAL(get_int(get(o, "a"), "n"), 7);
+	CHECK(get_bool(get(o, "a"), "t"));
+	CHECK(get(o, "a", "b", "c") == nullptr);
+	CHECK(get(nullptr, "a") == nullptr);
+	CHECK_EQUAL(array_size(get(o, "l")), 2U);
+	CHECK_EQUAL(array_size(get(o, "a")), 0U);
+	CHECK(array_at(get(o, "l"), 2) == nullptr);
+}
+
+void text_is_one_line()
+{
+	Json o = new_object();
+	put(o.get(), "path", "a/b\n");
+	put(o.get(), "n", 3);
+	CHECK_EQUAL(to_text(o.get()), "{\"path\":\"a/b\\n\",\"n\":3}");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("json", {
+						TEST(whole_values_parse),
+						TEST(broken_text_is_refused),
+						TEST(getters_survive_wrong_types_and_absence),
+						TEST(text_is_one_line),
+					});
+}
