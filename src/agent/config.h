@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * config.h - slurmkubed.yaml as plain values. See slurmkubed.yaml(5).
+ *
+ * Strict: an unknown or repeated key, a value of the wrong kind, an alias or too deep nesting is an error with file and line. All errors are
+ * reported, not only the first. Users and groups are resolved at load; a number is accepted even when nobody has it.
+ */
+#ifndef SLURMKUBE_AGENT_CONFIG_H
+#define SLURMKUBE_AGENT_CONFIG_H
+
+#include "src/base/log.h"
+#include "src/core/names.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slurmkube::agent
+{
+
+/* Which namespace runs as whom. The first rule that matches holds; no rule: nobody of that namespace may submit. */
+struct NamespaceRule {
+	std::string name; /* exact, or "*" for all */
+	std::string user, group; /* as written */
+	std::uint32_t user_id = 0, group_id = 0;
+	/* What its pods may ask for; the first is the default. Empty: nothing may be asked for, Slurm's (for partitions: the
+	 * configuration's) default holds. */
+	std::vector<std::string> accounts, partitions, qos;
+	bool operator==(const NamespaceRule &) const = default;
+};
+
+struct SlurmConfig {
+	std::string conf; /* empty: libslurm's own search */
+	int workers = 4;
+	bool operator==(const SlurmConfig &) const = default;
+};
+
+struct NodesConfig {
+	std::string selector_key = names::k_managed_label;
+	std::optional<std::string> selector_value; /* none: any value */
+	bool manage = true; /* create, change and delete Slurm's records */
+	int not_ready_after_seconds = 40;
+	std::uint32_t reserve_cpus = 0;
+	std::uint64_t reserve_memory_mib = 0;
+	std::vector<std::string> tolerated_taints; /* keys */
+	bool operator==(const NodesConfig &) const = default;
+};
+
+struct LimitsConfig {
+	int writes_in_flight = 32;
+	int forced_delete_hold_seconds = 3;
+	int condition_interval_seconds = 30;
+	bool operator==(const LimitsConfig &) const = default;
+};
+
+struct Config {
+	std::string cluster = "kube"; /* our name for the Kubernetes cluster; in every marker */
+	std::string scheduler_name = names::k_default_scheduler_name;
+	std::string kubeconfig; /* path; empty: the service account of the pod we run in */
+	SlurmConfig slurm;
+	std::string partition = "kube";
+	std::string plugin_socket = names::k_plugin_socket;
+	std::string control_socket = names::k_control_socket;
+	NodesConfig nodes;
+	std::vector<NamespaceRule> namespaces;
+	LimitsConfig limits;
+	std::uint32_t default_time_limit_minutes = 0; /* 0: the partition's */
+	LogLevel log_level = LogLevel::info;
+	bool operator==(const Config &) const = default;
+};
+
+/* nullptr: nobody of this namespace may submit. */
+const NamespaceRule *rule_for(const Config &config, std::string_view name_space);
+
+struct LoadedConfig {
+	Config config;                   /* only to be used when errors is empty */
+	std::vector<std::string> errors; /* "file:line: key: sentence" in the order of lines */
+};
+
+LoadedConfig parse_config(std::string_view text, const std::string &file_name);
+LoadedConfig load_config(const std::string &path);
+
+} // namespace slurmkube::agent
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * calls.h - blocking libslurm calls, made by a few worker threads.
+ *
+ * A call is put in a bounded queue; a worker carries it out and posts the result to the loop. done runs on the loop's thread, exactly once
+ * for each call, never inside the call itself. While slurmctld is away a call takes up to MessageTimeout (10 s) and then
+ * fails with `again`; the loop does not wait. Calls are carried out in no particular order.
+ *
+ * Errors, by what to do (the table is in errors.cc):
+ *	invalid    Slurm refuses the request as it is; what is Slurm's text, made for the user
+ *	again      nothing happened; slurmctld is away or a limit stands in the way that may go away (its text is in what)
+ *	io         the connection broke after the request was sent: its fate is unknown. All calls may be repeated
+ *	denied     the agent's user may not do that: an administrator must act
+ *	not_found  there is no such job or node, or it has ended already
+ *	conflict   somebody changed it: look again
+ */
+#ifndef SLURMKUBE_AGENT_SLURM_CALLS_H
+#define SLURMKUBE_AGENT_SLURM_CALLS_H
+
+#include "src/agent/loop.h"
+#include "src/agent/slurm/workers.h"
+#include "src/base/result.h"
+#include "src/core/model.h"
+#include "src/core/spec.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace slurmkube::slurm
+{
+
+struct SubmitReply {
+	core::JobId id;
+	bool existed = false;   /* the guard knew a live job with this marker: it is the one told here, nothing was submitted */
+	bool allocated = false; /* it runs: node and cpus are set. Else it waits */
+	std::string node;
+	std::uint32_t cpus = 0;
+};
+
+struct Settings {
+	std::string conf;  /* path of slurm.conf; empty: libslurm's own search (SLURM_CONF, the default place) */
+	int workers = 4;   /* 1 to 8 */
+	std::size_t queue_max = 10000;
+};
+
+template <class T> using Done = std::function<void(Result<T>)>;
+
+class Calls
+{
+      public:
+	/* One object a process: libslurm's configuration is process-wide. The loop must outlive it. libslurm ends the process
+	 * when slurm.conf cannot be read: check that before (config.cc does). */
+	Calls(agent::Loop &loop, const Settings &settings);
+
+	/* Calls not yet begun are dropped, running ones are waited for (at most MessageTimeout); no done runs any more. */
+	~Calls() = default;
+
+	/* Tries to start at once. Repeating it is safe: the guard in slurmctld admits one live job for a marker. */
+	void submit(core::JobSpec spec, Done<SubmitReply> done);
+
+	/* Ends a running job with this wait status (0, n << 8, signal, k_oom_status). not_found: it has ended already. */
+	void complete(core::JobId job, std::uint32_t wait_status, Done<Ok> done);
+
+	/* Pending or running; it ends CANCELLED. not_found: it has ended already. */
+	void cancel(core::JobId job, Done<Ok> done);
+
+	/* Dynamic node (Slurm 24.11 and later). conflict: a node of that name exists. */
+	void node_create(core::NodeSpec spec, core::Family family, Done<Ok> done);
+	/* reason is set with drain and down only, as given (prefix it). Draining a drained node, and so on, is fine. */
+	void node_set_state(std::string name, core::NodeStateChange change, std::string reason, Done<Ok> done);
+	/* conflict: jobs are on it, or it is not a dynamic node. */
+	void node_delete(std::string name, Done<Ok> done);
+
+	/* Does the controller answer? Does not wait for it to come back. */
+	void ping(Done<Ok> done);
+
+	[[nodiscard]] std::size_t waiting() const { return workers_.waiting(); }
+
+      private:
+	template <class T> void run(std::function<Result<T>()> call, Done<T> done);
+
+	agent::Loop &loop_;
+	Workers workers_; /* last: its threads end before the rest goes */
+};
+
+/* Wait status that Slurm turns into OUT_OF_MEMORY. */
+inline constexpr std::uint32_t k_oom_status = 253;
+
+} // namespace slurmkube::slurm
+
+#endif
