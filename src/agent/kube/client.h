@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * client.h - HTTPS to the Kubernetes API on the agent's loop.
+ *
+ * Two connections (HTTP/2): one for requests, one for watch streams, so that neither can hold up the other. All calls and callbacks are on
+ * the loop's thread; a callback is never called from within send() or open_stream(), may call anything here, and must not destroy the client.
+ * The loop must outlive the client. Nothing blocks. Destroying the client drops everything without callbacks.
+ */
+#ifndef SLURMKUBE_AGENT_KUBE_CLIENT_H
+#define SLURMKUBE_AGENT_KUBE_CLIENT_H
+
+#include "src/agent/kube/access.h"
+#include "src/agent/loop.h"
+#include "src/base/result.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace slurmkube::kube
+{
+
+enum class Method { get, post, patch, put, remove };
+
+inline constexpr char k_json[] = "application/json";
+inline constexpr char k_strategic_merge_patch[] = "application/strategic-merge-patch+json";
+inline constexpr char k_merge_patch[] = "application/merge-patch+json";
+inline constexpr char k_json_patch[] = "application/json-patch+json";
+
+struct Request {
+	Method method = Method::get;
+	std::string path; /* with its query, already escaped */
+	std::string body;
+	std::string content_type = k_json;
+	std::string accept = k_json;
+	std::chrono::milliseconds deadline{5000}; /* from sending; time in our queue does not count */
+	std::size_t body_limit = std::size_t{64} << 20;
+	bool any_status = false; /* hand every HTTP answer over as a Response; else a status of 400 and more is an Error */
+};
+
+struct Response {
+	long status = 0;
+	std::string body;
+};
+using OnResponse = std::function<void(Result<Response>)>;
+
+struct StreamRequest {
+	std::string path;
+	std::string accept = k_json;
+	std::size_t line_limit = std::size_t{8} << 20;
+	std::chrono::milliseconds silence{150'000}; /* no byte for so long ends it */
+	bool fresh_connection = false;              /* do not trust the present one */
+};
+using StreamId = std::uint64_t; /* 0 is none */
+using OnLine = std::function<void(std::string_view line)>;
+/* Status 200: the server ended it cleanly. Other statuses come with their body. Errors: io, again (silence), too_large. */
+using OnStreamEnd = std::function<void(Result<Response>)>;
+
+struct ClientOptions {
+	unsigned max_in_flight = 32; /* 1 to 64; more wait in a queue */
+	std::size_t max_queued = 50'000;
+	std::chrono::milliseconds connect_timeout{3000};
+	std::string user_agent = "slurmkubed";
+};
+
+struct ClientCounters {
+	std::uint64_t requests = 0; /* sent, repeats included */
+	std::uint64_t answers = 0;
+	std::uint64_t repeats = 0;   /* after 401, 429 and 503 */
+	std::uint64_t throttled = 0; /* answers 429 and 503 */
+	std::uint64_t unauthorized = 0;
+	std::uint64_t timeouts = 0;
+	std::uint64_t failures = 0; /* no HTTP answer, timeouts included */
+	std::uint64_t reconnects = 0; /* connections given up because nothing came any more */
+	std::uint64_t bytes_received = 0;
+	std::uint64_t streams = 0;
+};
+
+/* What an HTTP status means for the caller. 500, 502 and 504 are io: a write may have happened. 410 is conflict: list again. */
+Errc errc_of_status(long status);
+/* The Error of an answer with status >= 400; its text is Status.message where the body has one. */
+Error error_of(const Response &response);
+/* For a query: everything but unreserved characters as %XX. */
+std::string escape_query(std::string_view text);
+
+class Client
+{
+      public:
+	Client(agent::Loop &loop, Access access, ClientOptions options = {});
+	Client(const Client &) = delete;
+	Client &operator=(const Client &) = delete;
+	~Client();
+
+	void send(Request request, OnResponse on_response);
+
+	StreamId open_stream(StreamRequest request, OnLine on_line, OnStreamEnd on_end);
+	/* No callback of it is called any more; unknown ids are fine. */
+	void close_stream(StreamId id);
+
+	[[nodiscard]] agent::Loop &loop();
+	[[nodiscard]] const ClientCounters &counters() const;
+	[[nodiscard]] std::size_t in_flight() const;
+	[[nodiscard]] std::size_t queued() const;
+	/* The token's expiry, seconds since the epoch, where it tells. */
+	[[nodiscard]] std::optional<std::int64_t> token_expires() const;
+	/* Why the token file cannot be read; empty: fine. */
+	[[nodiscard]] std::string token_trouble() const;
+
+      private:
+	class Impl;
+	std::unique_ptr<Impl> impl_;
+};
+
+} // namespace slurmkube::kube
+
+#endif

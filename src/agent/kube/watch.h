@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * watch.h - list and watch of one kind, for ever.
+ *
+ * Lists in pages, then watches from the list's version; goes on from the last version after clean ends, errors and server restarts, and lists
+ * again when the server has forgotten that version (410 in any of its shapes). On the loop's thread. The sink hears an object more than once and must
+ * take each as "this is its state now".
+ */
+#ifndef SLURMKUBE_AGENT_KUBE_WATCH_H
+#define SLURMKUBE_AGENT_KUBE_WATCH_H
+
+#include "src/agent/kube/client.h"
+#include "src/codec/json.h"
+#include "src/core/backoff.h"
+
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+
+namespace slurmkube::kube
+{
+
+/* Objects are borrowed for the call. The sink must not destroy the watch. */
+struct WatchSink {
+	virtual void upserted(json_object *object) = 0;
+	virtual void deleted(json_object *last_state) = 0;
+	/* A complete list was delivered as upserts: everything else is gone. */
+	virtual void listed(const std::set<std::string> &live_uids) = 0;
+	virtual ~WatchSink() = default;
+};
+
+struct WatchOptions {
+	std::string path;           /* "/api/v1/pods" */
+	std::string field_selector; /* "spec.schedulerName=slurm" */
+	std::string label_selector;
+	unsigned page_size = 500;
+	std::chrono::milliseconds silence{150'000};
+	std::chrono::seconds least_timeout{300}, longest_timeout{600}; /* timeoutSeconds is chosen between */
+	core::Backoff backoff{std::chrono::milliseconds(100), std::chrono::milliseconds(10'000)};
+};
+
+struct WatchCounters {
+	std::uint64_t lists = 0;   /* completed */
+	std::uint64_t pages = 0;
+	std::uint64_t expired = 0; /* 410 */
+	std::uint64_t streams = 0; /* opened */
+	std::uint64_t events = 0;  /* added, modified, deleted */
+	std::uint64_t bookmarks = 0;
+	std::uint64_t errors = 0;
+	std::uint64_t silences = 0;
+};
+
+class Watch
+{
+      public:
+	/* Starts by itself on the loop's next round. client and sink must outlive it. */
+	Watch(Client &client, WatchOptions options, WatchSink &sink);
+	Watch(const Watch &) = delete;
+	Watch &operator=(const Watch &) = delete;
+	~Watch();
+
+	/* A complete list has been delivered at least once. Stays true. */
+	[[nodiscard]] bool synced() const { return synced_; }
+	/* The stream is open, or the last try of anything succeeded. */
+	[[nodiscard]] bool healthy() const { return trouble_.empty(); }
+	/* The last failure, empty after a success. */
+	[[nodiscard]] const std::string &trouble() const { return trouble_; }
+	[[nodiscard]] const WatchCounters &counters() const { return counters_; }
+
+      private:
+	void list_from_start();
+	void list_page();
+	void page_arrived(Result<Response> answer);
+	void page_refused(const Response &answer);
+	void take_page(json_object *list);
+	void list_complete(json_object *list);
+	void open_stream();
+	void line_arrived(std::string_view line);
+	void take_event(json_object *event);
+	void take_error(json_object *status);
+	void stream_ended(const Result<Response> &end);
+	void expired();
+	void failed(const std::string &why);
+	void again_after(std::chrono::milliseconds delay);
+	[[nodiscard]] std::string selectors() const;
+	std::uint32_t random() { return static_cast<std::uint32_t>(random_()); }
+
+	Client &client_;
+	WatchOptions options_;
+	WatchSink &sink_;
+	std::minstd_rand random_;
+	std::string version_;       /* where to go on; empty: list first */
+	std::string continue_;      /* next page; empty: first */
+	std::set<std::string> live_uids_; /* of the list under way */
+	bool unpaged_ = false;      /* the continue token expired: this list comes in one piece */
+	bool synced_ = false;
+	bool heard_ = false;        /* the stream has brought a line */
+	bool distrust_ = false;     /* the last stream fell silent */
+	unsigned mute_streams_ = 0; /* streams in a row that brought nothing */
+	std::string trouble_;
+	WatchCounters counters_;
+	StreamId stream_ = 0;
+	agent::Loop::TimerId timer_ = 0;
+	/* Requests cannot be recalled: an answer whose watch is gone finds this expired. */
+	std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+};
+
+} // namespace slurmkube::kube
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node.h - a v1 Node in JSON to core::KubeNode. Same rules as pod.h; allocatable is rounded down.
+ */
+#ifndef SLURMKUBE_CODEC_NODE_H
+#define SLURMKUBE_CODEC_NODE_H
+
+#include "src/base/result.h"
+#include "src/codec/json.h"
+#include "src/core/model.h"
+
+namespace slurmkube::codec
+{
+
+Result<core::KubeNode> node_from_json(json_object *node);
+
+} // namespace slurmkube::codec
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pod.h - a v1 Pod in JSON to core::Pod.
+ *
+ * Reads only what core::Pod holds and never touches managedFields. Foreign input: wrong types count as absent, wrong quantities and times are
+ * errors that name the field. Without name, namespace or uid it is no pod.
+ */
+#ifndef SLURMKUBE_CODEC_POD_H
+#define SLURMKUBE_CODEC_POD_H
+
+#include "src/base/result.h"
+#include "src/codec/json.h"
+#include "src/core/model.h"
+
+namespace slurmkube::codec
+{
+
+Result<core::Pod> pod_from_json(json_object *pod);
+
+/* What kube-scheduler would count for the pod: containers and sidecars, or the largest step of initialisation, whichever is more; pod level
+ * requests instead of either; overhead on top; what a resize has already granted. pods is 1. */
+Result<core::Resources> effective_requests(json_object *pod);
+
+/* Field paths of the spec that ask for a placement we do not honour yet, sorted, each once. */
+std::vector<std::string> unsupported_placement(json_object *spec);
+
+/* metadata.uid, or empty: enough for objects that are only counted. */
+std::string uid_of(json_object *object);
+
+} // namespace slurmkube::codec
+
+#endif
