@@ -26,10 +26,9 @@ AC_DEFUN([X_SLURM], [
   AC_MSG_CHECKING([for the version of libslurm])
   cat > conftest.c <<END
 #include <slurm/slurm_version.h>
-x_version SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER) SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER) SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER)
 x_number SLURM_VERSION_NUMBER
 END
-  x_number=`$CPP $CPPFLAGS conftest.c 2>/dev/null | $SED -n 's/^x_number *//p'`
+  x_number=`$CC -E -P $CPPFLAGS conftest.c 2>/dev/null | $SED -n 's/^x_number *//p'`
   x_number=$(( ${x_number:-0} ))
   x_libslurm_version=`printf '%02d.%02d.%d' $(( (x_number >> 16) & 255 )) $(( (x_number >> 8) & 255 )) $(( x_number & 255 ))`
   AC_MSG_RESULT([$x_libslurm_version])
@@ -45,7 +44,7 @@ END
   AS_IF([test -n "$with_slurm_src"], [
     with_slurm_src=`cd "$with_slurm_src" 2>/dev/null && pwd`
     AS_IF([test -r "$with_slurm_src/META"], [], [AC_MSG_ERROR([--with-slurm-src: no META file there; give the top of a Slurm source tree])])
-    x_tree_version=`$SED -n 's/^ *Version: *//p' "$with_slurm_src/META"`
+    x_tree_version=`$SED -n 's/^ *Version:[[[:space:]]]*//p' "$with_slurm_src/META"`
     AC_MSG_CHECKING([whether the Slurm tree is version $x_libslurm_version])
     AS_IF([test "x$x_tree_version" = "x$x_libslurm_version"], [AC_MSG_RESULT([yes])], [
       AC_MSG_RESULT([no, $x_tree_version])
