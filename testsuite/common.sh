@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# What the scripts of the test bed share; sourced, never run. Progress and complaints go to stderr, results to stdout.
+#
+# Caches live under SLURM_KUBE_CACHE. Everything in there can be deleted at any time and is made again. A step that others
+# may want at the same moment holds a lock file there; flock gives it back however we end.
+
+CACHE=${SLURM_KUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slurm-kube}
+TESTSUITE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+SOURCE=$(dirname "$TESTSUITE")
+STARTED=${STARTED:-$(date +%s)}
+export CACHE TESTSUITE SOURCE STARTED
+
+# Build dependencies of this project, by Debian name; the same in Debian 12 and 13.
+BUILD_PACKAGES="g++ make autoconf automake libtool pkgconf libcurl4-openssl-dev libjson-c-dev libyaml-dev libjwt-dev
+	libsystemd-dev libmunge-dev libcunit1-dev scdoc"
+SLURM_PACKAGES="slurmctld slurmd slurm-client libslurm-dev slurm-wlm-basic-plugins munge"
+export BUILD_PACKAGES SLURM_PACKAGES
+
+say() {
+	local s=$(($(date +%s) - STARTED))
+	printf '[%02d:%02d] %s\n' $((s / 60)) $((s % 60)) "$*" >&2
+}
+
+die() {
+	say "$*"
+	exit 1
+}
+
+# Holds the lock NAME until this process ends. Says so when it has to wait.
+lock() {
+	mkdir -p "$CACHE"
+	exec 9> "$CACHE/.lock-$1"
+	flock -n 9 && return
+	say "waiting for another run that holds $CACHE/.lock-$1"
+	flock 9
+}
+
+# with_progress NAME LOG DETAIL COMMAND...: runs COMMAND with its output in LOG. Meanwhile tells every 10 s (on a terminal:
+# each second, in place) how long it has been running and what the function DETAIL prints.
+with_progress() {
+	local name=$1 log=$2 detail=$3 pid t0 now next=10
+	shift 3
+	t0=$(date +%s)
+	mkdir -p "$(dirname "$log")"
+	"$@" > "$log" 2>&1 9>&- &
+	pid=$!
+	while kill -0 "$pid" 2> /dev/null; do
+		sleep 0.3
+		now=$(($(date +%s) - t0))
+		if [ -t 2 ]; then
+			printf '\r\033[K        %s: %d s, %s' "$name" "$now" "$("$detail" "$log")" >&2
+		elif [ "$now" -ge "$next" ]; then
+			say "$name: $now s, $("$detail" "$log")"
+			next=$((now + 10))
+		fi
+	done
+	[ -t 2 ] && printf '\r\033[K' >&2
+	if wait "$pid"; then return; fi
+	say "$name failed; the end of $log:"
+	tail -n 25 "$log" >&2
+	return 1
+}
+
+# Detail for commands that print what they do: their last line, cut to fit.
+last_line() { tail -n 1 "$1" 2> /dev/null | tr -d '\r' | cut -c 1-100; }
+
+# need_packages NAME...: installs those Debian packages that are missing. Prints which; needs root for it.
+need_packages() {
+	local p missing=()
+	command -v dpkg-query > /dev/null || die "not a Debian system: please install what these Debian packages contain: $*"
+	for p in "$@"; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2> /dev/null)" = installed ] || missing+=("$p")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	[ "$(id -u)" = 0 ] || die "please install as root: apt-get install --no-install-recommends ${missing[*]}"
+	say "installing with apt-get: ${missing[*]}"
+	install_packages "${missing[@]}"
+}
+
+# The package lists may be absent (container images) or old, so they are fetched once before a first failure is believed.
+install_packages() {
+	local log=$CACHE/log/apt-install.log
+	export DEBIAN_FRONTEND=noninteractive
+	quiet_daemons ""
+	with_progress "apt-get update" "$CACHE/log/apt-update.log" last_line apt-get -qq update || return 1
+	with_progress "apt-get install" "$log" last_line apt-get -y -qq install --no-install-recommends "$@"
+}
+
+# Nothing that we install may start a daemon: the tests run their own, privately. An administrator's own policy stands.
+quiet_daemons() {
+	local policy=$1/usr/sbin/policy-rc.d
+	[ -e "$policy" ] && return
+	printf '#!/bin/sh\n# slurm-kube test bed: installed packages start no daemon\nexit 101\n' > "$policy"
+	chmod 755 "$policy"
+}
