@@ -114,6 +114,7 @@ struct Marker {
 	std::string kind;       /* "Pod" */
 	std::string uid;
 	std::uint32_t attempt = 1;
+	std::uint32_t user_id = 0, group_id = 0; /* who the job runs as; the plugin's hook applies them */
 	bool operator==(const Marker &) const = default;
 };
 
@@ -200,6 +201,7 @@ struct PluginHello {
 	int sink_port = 0;
 	std::string node_feature;
 	std::string config_error; /* of kube.conf; empty when it is fine */
+	int pid = 0;              /* of slurmctld */
 	bool operator==(const PluginHello &) const = default;
 };
 

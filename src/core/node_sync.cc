@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/node_sync.h"
+
+#include "src/core/names.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::uint32_t k_first_dynamic = (24U << 16) | (11U << 8); /* SLURM_VERSION_NUM(24,11,0) */
+constexpr char k_sink_address[] = "127.0.0.1";
+
+/* Set by Kubernetes itself for what the Ready condition and spec.unschedulable say already. */
+constexpr std::string_view k_own_taints[] = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "node.kubernetes.io/unschedulable",
+					     names::k_managed_label};
+
+enum class Wish { up, drain, down };
+struct Wanted {
+	Wish wish;
+	std::string why;
+};
+
+bool keeps_pods_off(const Taint &taint, const NodePolicy &policy)
+{
+	if (taint.effect != "NoSchedule" && taint.effect != "NoExecute")
+		return false;
+	if (std::find(std::begin(k_own_taints), std::end(k_own_taints), taint.key) != std::end(k_own_taints))
+		return false;
+	return std::find(policy.tolerated_taints.begin(), policy.tolerated_taints.end(), taint.key) == policy.tolerated_taints.end();
+}
+
+Wanted wanted_state(const KubeNode *node, const NodePolicy &policy, std::int64_t now_seconds)
+{
+	if (!node)
+		return {Wish::down, "not a managed node of Kubernetes"};
+	if (!node->ready) {
+		const std::string why = "NotReady" + (node->not_ready_reason.empty() ? "" : " " + node->not_ready_reason);
+		return {now_seconds >= node->ready_since + policy.not_ready_after_seconds ? Wish::down : Wish::drain, why};
+	}
+	if (node->deleting)
+		return {Wish::drain, "being deleted"};
+	if (node->unschedulable)
+		return {Wish::drain, "cordoned"};
+	for (const Taint &taint : node->taints) {
+		if (keeps_pods_off(taint, policy))
+			return {Wish::drain, "taint " + taint.key + ":" + taint.effect};
+	}
+	return {Wish::up, ""};
+}
+
+bool is_ours(const SlurmNode &node)
+{
+	return node.reason.starts_with(names::k_reason_prefix);
+}
+
+bool is_busy(const SlurmNode &node)
+{
+	return node.base == NodeBase::allocated || node.base == NodeBase::mixed || node.completing;
+}
+
+std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &wanted)
+{
+	const std::string reason = names::k_reason_prefix + wanted.why;
+	const bool is_down = node.base == NodeBase::down;
+	if (wanted.wish == Wish::down)
+		return is_down ? std::nullopt : std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::down, reason});
+	if (is_down)
+		return is_ours(node) ? std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::up, ""}) : std::nullopt;
+	if (wanted.wish == Wish::drain && !node.drain)
+		return SetNodeState{node.name, NodeStateChange::drain, reason};
+	if (wanted.wish == Wish::up && node.drain && is_ours(node))
+		return SetNodeState{node.name, NodeStateChange::undrain, ""};
+	return std::nullopt;
+}
+
+} // namespace
+
+bool is_managed(const KubeNode &node, const NodePolicy &policy)
+{
+	const auto label = node.labels.find(policy.label_key);
+	return label != node.labels.end() && (policy.label_value.empty() || label->second == policy.label_value);
+}
+
+bool has_dynamic_nodes(const PluginHello &plugin)
+{
+	return plugin.slurm_version_number >= k_first_dynamic;
+}
+
+NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginHello &plugin)
+{
+	NodeSpec spec;
+	spec.name = node.name;
+	const bool emulated = plugin.family == Family::emulated;
+	/* Slurm sends RPCs to nodes without slurmd in the emulated family: they must end in the plugin's sink at once */
+	spec.address = emulated || node.internal_ip.empty() ? k_sink_address : node.internal_ip;
+	spec.port = emulated ? plugin.sink_port : 0;
+	const auto cpus = static_cast<std::uint32_t>(std::max<std::int64_t>(node.allocatable.milli_cpu / 1000, 0));
+	spec.cpus = std::max<std::uint32_t>(cpus > policy.reserve_cpus ? cpus - policy.reserve_cpus : 0, 1);
+	const auto memory = static_cast<std::uint64_t>(std::max<std::int64_t>(node.allocatable.memory_bytes >> 20, 0));
+	spec.memory_mib = std::max<std::uint64_t>(memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
+	spec.features = plugin.node_feature.empty() ? names::k_node_feature : plugin.node_feature;
+	return spec;
+}
+
+std::string slurm_conf_line(const NodeSpec &spec)
+{
+	std::string line = "NodeName=" + spec.name + " NodeAddr=" + spec.address;
+	if (spec.port > 0)
+		line += " Port=" + std::to_string(spec.port);
+	line += " CPUs=" + std::to_string(spec.cpus) + " RealMemory=" + std::to_string(spec.memory_mib) + " Feature=" + spec.features;
+	if (!spec.gres.empty())
+		line += " Gres=" + spec.gres;
+	return line + " State=UNKNOWN";
+}
+
+std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy, std::int64_t now_seconds)
+{
+	const bool creates = policy.manage && has_dynamic_nodes(*facts.plugin);
+	if (!facts.slurm) {
+		const bool wanted = facts.kube && creates && facts.kube->ready && !facts.kube->deleting;
+		return wanted ? std::optional<NodeAction>(CreateNode{node_spec(*facts.kube, policy, *facts.plugin)}) : std::nullopt;
+	}
+	const SlurmNode &slurm = *facts.slurm;
+	if (!facts.kube && creates && slurm.dynamic && slurm.base == NodeBase::down && is_ours(slurm) && !is_busy(slurm) && !facts.holds_pods)
+		return DeleteNode{slurm.name};
+	return state_change(slurm, wanted_state(facts.kube, policy, now_seconds));
+}
+
+std::int64_t next_look_at(const KubeNode &node, const NodePolicy &policy)
+{
+	return node.ready ? 0 : node.ready_since + policy.not_ready_after_seconds;
+}
+
+} // namespace slurmkube::core

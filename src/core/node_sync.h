@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node_sync.h - managed Kubernetes nodes as Slurm's external nodes: what they are, and both directions of their state.
+ *
+ * Pure. A state is undone only if its reason carries our prefix: what people set stays.
+ */
+#ifndef SLURMKUBE_CORE_NODE_SYNC_H
+#define SLURMKUBE_CORE_NODE_SYNC_H
+
+#include "src/core/spec.h"
+
+#include <variant>
+
+namespace slurmkube::core
+{
+
+struct NodePolicy {
+	std::string label_key, label_value; /* value empty: any */
+	bool manage = true;                 /* create, update and delete nodes in Slurm where it can */
+	std::int64_t not_ready_after_seconds = 40;
+	std::uint32_t reserve_cpus = 0;
+	std::uint64_t reserve_memory_mib = 0;
+	std::vector<std::string> tolerated_taints; /* keys whose NoSchedule and NoExecute do not keep Slurm's pods off */
+};
+
+struct NodeFacts {
+	const KubeNode *kube = nullptr;   /* nullptr: not in Kubernetes, or not managed */
+	const SlurmNode *slurm = nullptr; /* nullptr: not in Slurm, or no external node */
+	const PluginHello *plugin = nullptr; /* never nullptr */
+	bool holds_pods = false;
+};
+
+struct CreateNode {
+	NodeSpec spec;
+};
+struct DeleteNode {
+	std::string name;
+};
+struct SetNodeState {
+	std::string name;
+	NodeStateChange change = NodeStateChange::drain;
+	std::string reason;
+};
+using NodeAction = std::variant<CreateNode, DeleteNode, SetNodeState>;
+
+bool is_managed(const KubeNode &node, const NodePolicy &policy);
+
+/* Slurm can create and delete nodes while it runs, and we have tested it: 24.11 and later. */
+bool has_dynamic_nodes(const PluginHello &plugin);
+
+NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginHello &plugin);
+
+/* One line for an Include file of slurm.conf. */
+std::string slurm_conf_line(const NodeSpec &spec);
+
+std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy, std::int64_t now_seconds);
+
+/* When reconcile_node may answer differently without any event; 0: never. */
+std::int64_t next_look_at(const KubeNode &node, const NodePolicy &policy);
+
+} // namespace slurmkube::core
+
+#endif

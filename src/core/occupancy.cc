@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/occupancy.h"
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+void add(Resources &sum, const Resources &part, std::int64_t sign)
+{
+	sum.milli_cpu += sign * part.milli_cpu;
+	sum.memory_bytes += sign * part.memory_bytes;
+	sum.pods += sign;
+	for (const auto &[name, amount] : part.extended) {
+		std::int64_t &total = sum.extended[name];
+		total += sign * amount;
+		if (total == 0)
+			sum.extended.erase(name);
+	}
+}
+
+} // namespace
+
+void Occupancy::take(const std::string &node, const PodUid &pod, const Resources &requests)
+{
+	NodeShare &share = nodes_[node];
+	if (share.pods.emplace(pod, requests).second)
+		add(share.sum, requests, 1);
+}
+
+bool Occupancy::release(const std::string &node, const PodUid &pod)
+{
+	const auto found = nodes_.find(node);
+	if (found == nodes_.end())
+		return false;
+	NodeShare &share = found->second;
+	const auto held = share.pods.find(pod);
+	if (held == share.pods.end())
+		return false;
+	add(share.sum, held->second, -1);
+	share.pods.erase(held);
+	if (share.pods.empty())
+		nodes_.erase(found);
+	return true;
+}
+
+Resources Occupancy::held(const std::string &node) const
+{
+	const auto found = nodes_.find(node);
+	return found == nodes_.end() ? Resources{} : found->second.sum;
+}
+
+std::size_t Occupancy::pods_on(const std::string &node) const
+{
+	const auto found = nodes_.find(node);
+	return found == nodes_.end() ? 0 : found->second.pods.size();
+}
+
+bool Occupancy::has_room(const std::string &node, const Resources &allocatable, const Resources &requests) const
+{
+	Resources after = held(node);
+	add(after, requests, 1);
+	if (after.milli_cpu > allocatable.milli_cpu || after.memory_bytes > allocatable.memory_bytes)
+		return false;
+	if (allocatable.pods > 0 && after.pods > allocatable.pods)
+		return false;
+	for (const auto &[name, amount] : requests.extended) {
+		const auto limit = allocatable.extended.find(name);
+		/* the kubelet does not refuse what the node does not list, so neither do we */
+		if (amount > 0 && limit != allocatable.extended.end() && after.extended[name] > limit->second)
+			return false;
+	}
+	return true;
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/reconcile.h"
+
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+#include "src/core/report.h"
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+using Actions = std::vector<Action>;
+
+Condition job_ended(const SlurmJob &job)
+{
+	return {names::k_reason_job_ended, "Slurm job " + std::to_string(job.id.number) + " ended: " + state_text(job.state)};
+}
+
+/* The job ended without any doing of the pod: another try costs nobody anything. */
+bool may_queue_again(JobState state)
+{
+	return state == JobState::node_fail || state == JobState::boot_fail || state == JobState::preempted;
+}
+
+Actions submit(const GroupFacts &f)
+{
+	if (f.busy.slurm || !f.spec)
+		return {};
+	if (!f.spec->ok())
+		return {Report{{names::k_reason_refused, f.spec->error().what}}};
+	if (!f.may_retry)
+		return f.trouble ? Actions{Report{*f.trouble}} : Actions{};
+	return {Submit{f.spec->value()}};
+}
+
+Actions cancel(const GroupFacts &f)
+{
+	return f.busy.slurm || !f.may_retry ? Actions{} : Actions{Cancel{f.job->id}};
+}
+
+Actions complete(const GroupFacts &f, std::uint32_t wait_status)
+{
+	return f.busy.slurm || !f.may_retry ? Actions{} : Actions{Complete{f.job->id, wait_status}};
+}
+
+Actions remove(const GroupFacts &f)
+{
+	return f.busy.remove || f.busy.bind || !f.may_retry ? Actions{} : Actions{Remove{job_ended(*f.job)}};
+}
+
+Actions bind(const GroupFacts &f)
+{
+	if (f.busy.bind || f.busy.remove || f.job->nodes.empty())
+		return {};
+	const NodeAllocation &slot = f.job->nodes.front();
+	if (!f.node_usable)
+		return {Report{waiting_for_node(*f.job, slot.node)}};
+	if (!f.has_room)
+		return {Report{waiting_for_room(*f.job, slot.node)}};
+	if (!f.may_retry)
+		return {};
+	return {Bind{f.job->id, slot.node, slot.cpus, f.job->marker.attempt}};
+}
+
+Actions for_absent(const GroupFacts &f, JobSide job)
+{
+	if (job == JobSide::pending)
+		return cancel(f);
+	if (job == JobSide::allocated)
+		return complete(f, f.last_pod && is_terminal(*f.last_pod) ? wait_status_of(*f.last_pod) : k_status_cancelled);
+	return {};
+}
+
+Actions for_waiting(const GroupFacts &f, JobSide job)
+{
+	switch (job) {
+	case JobSide::none:
+		return submit(f);
+	case JobSide::pending:
+		return {Report{waiting_in_queue(*f.job)}};
+	case JobSide::allocated:
+		return bind(f);
+	case JobSide::ended:
+		return may_queue_again(f.job->state) ? submit(f) : remove(f);
+	}
+	return {};
+}
+
+Actions for_running(const GroupFacts &f, JobSide job)
+{
+	if (job == JobSide::ended)
+		return remove(f);
+	if (job != JobSide::none || !f.job_surely_missing)
+		return {};
+	/* Slurm lost the job, the pod is healthy: ask for the same node under a new attempt, never kill on doubt. */
+	Actions actions = submit(f);
+	for (Action &action : actions) {
+		if (auto *again = std::get_if<Submit>(&action))
+			again->spec.required_node = f.bound_node;
+	}
+	std::erase_if(actions, [](const Action &a) { return std::holds_alternative<Report>(a); }); /* it is scheduled already */
+	return actions;
+}
+
+Actions for_ended(const GroupFacts &f, JobSide job)
+{
+	if (job == JobSide::pending)
+		return cancel(f);
+	return job == JobSide::allocated ? complete(f, wait_status_of(*f.pod)) : Actions{};
+}
+
+} // namespace
+
+bool is_live(const SlurmJob &job)
+{
+	const JobSide side = job_side(&job);
+	return side == JobSide::pending || side == JobSide::allocated;
+}
+
+PodSide pod_side(const Pod *pod, const std::string &bound_node)
+{
+	if (!pod)
+		return PodSide::absent;
+	if (is_terminal(*pod))
+		return PodSide::ended;
+	if (!bound_node.empty())
+		return pod->deleting ? PodSide::stopping : PodSide::running;
+	if (pod->deleting)
+		return PodSide::withdrawn;
+	return pod->gated ? PodSide::gated : PodSide::waiting;
+}
+
+JobSide job_side(const SlurmJob *job)
+{
+	if (!job)
+		return JobSide::none;
+	switch (job->state) {
+	case JobState::pending:
+		return JobSide::pending;
+	case JobState::running:
+	case JobState::suspended:
+		return JobSide::allocated;
+	case JobState::unknown: /* a state of a newer Slurm: nothing we could act on */
+	case JobState::complete:
+	case JobState::cancelled:
+	case JobState::failed:
+	case JobState::timeout:
+	case JobState::node_fail:
+	case JobState::preempted:
+	case JobState::boot_fail:
+	case JobState::deadline:
+	case JobState::oom:
+		break;
+	}
+	return JobSide::ended;
+}
+
+const char *state_text(JobState state)
+{
+	switch (state) {
+	case JobState::pending:
+		return "pending";
+	case JobState::running:
+		return "running";
+	case JobState::suspended:
+		return "suspended";
+	case JobState::complete:
+		return "completed";
+	case JobState::cancelled:
+		return "cancelled";
+	case JobState::failed:
+		return "failed";
+	case JobState::timeout:
+		return "time limit reached";
+	case JobState::node_fail:
+		return "node failed";
+	case JobState::preempted:
+		return "preempted";
+	case JobState::boot_fail:
+		return "boot failed";
+	case JobState::deadline:
+		return "deadline reached";
+	case JobState::oom:
+		return "out of memory";
+	case JobState::unknown:
+		break;
+	}
+	return "unknown";
+}
+
+std::vector<Action> reconcile(const GroupFacts &f)
+{
+	if (!f.known)
+		return {};
+	if (!f.surplus.empty() && !f.busy.slurm)
+		return {Cancel{f.surplus.front()}};
+	const JobSide job = job_side(f.job);
+	switch (pod_side(f.pod, f.bound_node)) {
+	case PodSide::absent:
+	case PodSide::gated:
+	case PodSide::withdrawn:
+		return for_absent(f, job);
+	case PodSide::waiting:
+		return for_waiting(f, job);
+	case PodSide::running:
+		return for_running(f, job);
+	case PodSide::stopping:
+		return job == JobSide::pending ? cancel(f) : Actions{};
+	case PodSide::ended:
+		return for_ended(f, job);
+	}
+	return {};
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * reconcile.h - what to do about one pod and its external job, from what is observed now.
+ *
+ * Pure and total: every pair of sides has a row (testsuite/unit/test_reconcile.cc). Called whenever something of the group changed, and again after every
+ * action; each action may be repeated, because whoever carries it out may die at any moment.
+ */
+#ifndef SLURMKUBE_CORE_RECONCILE_H
+#define SLURMKUBE_CORE_RECONCILE_H
+
+#include "src/base/result.h"
+#include "src/core/spec.h"
+
+#include <variant>
+
+namespace slurmkube::core
+{
+
+enum class PodSide {
+	absent,    /* no such pod, or no longer */
+	gated,     /* scheduling gates: not ours yet */
+	waiting,   /* wants a node */
+	withdrawn, /* deleted before it was bound; a finalizer holds the object */
+	running,   /* bound and not terminal, started or not */
+	stopping,  /* as running, with deletionTimestamp */
+	ended,     /* phase Succeeded or Failed */
+};
+
+enum class JobSide {
+	none,
+	pending,
+	allocated, /* running, suspended, configuring */
+	ended,     /* Slurm has finished with it, whoever ended it */
+};
+
+/* What has been started and not answered. While it is set the same kind is not started again. */
+struct Busy {
+	bool slurm = false;  /* submit, complete or cancel */
+	bool bind = false;
+	bool remove = false; /* deleting the pod */
+	bool report = false; /* writing a condition */
+	bool operator==(const Busy &) const = default;
+};
+
+struct GroupFacts {
+	bool known = false;             /* all lists are complete and the plugin's snapshot is merged */
+	const Pod *pod = nullptr;       /* nullptr: absent */
+	const Pod *last_pod = nullptr;  /* of an absent pod: how it was seen last, if ever */
+	std::string bound_node;         /* from the pod, or from a binding of ours that no watch has shown yet */
+	const SlurmJob *job = nullptr;  /* the one that counts, see current_job() in world.cc */
+	std::vector<JobId> surplus;     /* other live jobs of the same pod */
+	bool job_surely_missing = false; /* a running pod of ours has had no job for long enough */
+	bool has_room = false;          /* the binding gate, for the job's node */
+	bool node_usable = false;       /* that node exists and is Ready */
+	bool may_retry = true;          /* back-off after a failed action is over */
+	std::optional<Condition> trouble; /* why the last submission failed */
+	const Result<JobSpec> *spec = nullptr; /* of a waiting or running pod, with the attempt to use next */
+	Busy busy;
+};
+
+struct Submit {
+	JobSpec spec;
+};
+struct Cancel {
+	JobId job;
+};
+struct Complete {
+	JobId job;
+	std::uint32_t wait_status = 0;
+};
+struct Bind {
+	JobId job;
+	std::string node;
+	std::uint32_t cpus = 0, attempt = 1;
+};
+struct Remove {
+	Condition disruption; /* written as DisruptionTarget=True before the deletion */
+};
+struct Report {
+	Condition not_scheduled; /* wanted text of PodScheduled=False; the caller writes it on change and not too often */
+};
+using Action = std::variant<Submit, Cancel, Complete, Bind, Remove, Report>;
+
+PodSide pod_side(const Pod *pod, const std::string &bound_node);
+JobSide job_side(const SlurmJob *job);
+bool is_live(const SlurmJob &job);
+
+std::vector<Action> reconcile(const GroupFacts &facts);
+
+/* "cancelled", "timeout", ... for texts */
+const char *state_text(JobState state);
+
+} // namespace slurmkube::core
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report.h - what a waiting pod tells its owner: texts of the condition PodScheduled=False.
+ *
+ * Texts change only when the matter does: every change is a write to the API server.
+ */
+#ifndef SLURMKUBE_CORE_REPORT_H
+#define SLURMKUBE_CORE_REPORT_H
+
+#include "src/base/result.h"
+#include "src/core/model.h"
+
+namespace slurmkube::core
+{
+
+Condition waiting_in_queue(const SlurmJob &job);
+Condition waiting_for_node(const SlurmJob &job, const std::string &node);
+Condition waiting_for_room(const SlurmJob &job, const std::string &node);
+
+/* Slurm's answer to a submission, by how it may be mended. */
+Condition submission_failed(const Error &error);
+
+/* "2026-11-21T03:04Z" */
+std::string minute_text(std::int64_t epoch_seconds);
+
+} // namespace slurmkube::core
+
+#endif

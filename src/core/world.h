@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * world.h - everything observed, grouped by pod, and what follows from it.
+ *
+ * The agent's only state, owned by its one thread; the simulator drives the same class. Sources call the observing half, the answers of actions come
+ * back through the answering half, and take_actions() says what to do next. Nothing here does I/O or reads a clock: every call that needs it is given Now.
+ *
+ * Invariants: a pod holds its share of a node (Occupancy) from the moment a binding is sent until it is terminal or gone; no action is returned while
+ * is_known() is false; an action of one kind for one pod is never returned again before its answer.
+ */
+#ifndef SLURMKUBE_CORE_WORLD_H
+#define SLURMKUBE_CORE_WORLD_H
+
+#include "src/core/latency.h"
+#include "src/core/node_sync.h"
+#include "src/core/occupancy.h"
+#include "src/core/reconcile.h"
+#include "src/core/translate.h"
+
+#include <set>
+#include <unordered_map>
+
+namespace slurmkube::core
+{
+
+struct Now {
+	std::int64_t mono_us = 0; /* monotonic */
+	std::int64_t wall_s = 0;  /* since the epoch */
+};
+
+struct Settings {
+	Policy policy;
+	NodePolicy nodes;
+	std::int64_t forced_delete_hold_us = 3'000'000;
+	std::int64_t report_interval_us = 30'000'000;
+};
+
+/* What slurm_allocate_resources answered. */
+struct Submitted {
+	JobId job;
+	std::string node; /* empty: pending */
+	std::uint32_t cpus = 0;
+};
+
+struct Group {
+	std::optional<Pod> pod;  /* as the watch shows it */
+	std::optional<Pod> last; /* last sight of a pod that is gone */
+	std::vector<JobId> jobs;
+	Busy busy;
+	std::string assumed_node; /* a binding was sent or has succeeded, and no watch has shown it */
+	std::string held_node;    /* where Occupancy counts it */
+	Condition reported;
+	std::optional<Condition> trouble;
+	unsigned failures = 0;
+	/* 0: not set; all monotonic microseconds */
+	std::int64_t first_seen_us = 0, submitted_us = 0, allocated_us = 0, job_ended_us = 0, terminal_us = 0;
+	std::int64_t retry_at_us = 0, slurm_quiet_until_us = 0, remove_quiet_until_us = 0;
+	std::int64_t last_report_us = 0, missing_since_us = 0, hold_until_us = 0;
+};
+
+struct Edges {
+	Latency watch_to_submit, submit_to_allocated, allocated_to_bound, ended_to_pod_deleted, pod_terminal_to_job_ended;
+};
+
+struct Counters {
+	std::uint64_t submitted = 0, submit_failed = 0, bound = 0, bind_failed = 0, completed = 0, cancelled = 0, removed = 0, reported = 0, readopted = 0, gate_waits = 0;
+};
+
+class World
+{
+      public:
+	explicit World(Settings settings) : settings_(std::move(settings)) {}
+
+	/* ---- observing: Kubernetes ---- */
+	void pod_seen(Pod pod, Now now);
+	/* last: the object of a DELETED event, if there was one */
+	void pod_gone(const PodUid &uid, std::optional<Pod> last, Now now);
+	void pods_listed(const std::set<std::string> &live_uids, Now now);
+	void node_seen(KubeNode node);
+	void node_gone(const std::string &name);
+	void nodes_listed(const std::set<std::string> &live_uids);
+
+	/* ---- observing: Slurm ---- */
+	void link_opened(PluginHello hello);
+	void link_lost();
+	void job_seen(SlurmJob job, Now now);
+	void job_gone(JobId id);
+	void slurm_node_seen(SlurmNode node);
+	void slurm_node_gone(const std::string &name);
+	void snapshot_ended(Now now); /* what was seen since link_opened() is all there is */
+
+	/* ---- acting ---- */
+	struct PodAction {
+		PodUid pod;
+		Action action;
+	};
+	std::vector<PodAction> take_actions(Now now);
+	std::vector<NodeAction> take_node_actions(Now now);
+	/* The earliest moment (mono_us) at which taking may give something without an event; nullopt: none. */
+	[[nodiscard]] std::optional<std::int64_t> next_look_us() const;
+
+	/* ---- answering ---- */
+	void submitted(const PodUid &pod, const Result<Submitted> &answer, Now now);
+	void completed(const PodUid &pod, const Status &answer, bool was_cancel, Now now);
+	void bound(const PodUid &pod, const Status &answer, Now now);
+	void removed(const PodUid &pod, const Status &answer, Now now);
+	void reported(const PodUid &pod, const Status &answer, Now now);
+	void node_changed(const std::string &name, const Status &answer, Now now);
+
+	/* ---- looking ---- */
+	[[nodiscard]] bool is_known() const { return pods_listed_ && nodes_listed_ && link_synced_; }
+	[[nodiscard]] bool is_listed() const { return pods_listed_ && nodes_listed_; }
+	[[nodiscard]] bool has_link() const { return link_synced_; }
+	[[nodiscard]] const PluginHello &plugin() const { return plugin_; }
+	[[nodiscard]] const Settings &settings() const { return settings_; }
+	[[nodiscard]] const std::map<PodUid, Group> &groups() const { return groups_; }
+	[[nodiscard]] const std::map<JobId, SlurmJob> &jobs() const { return jobs_; }
+	[[nodiscard]] const std::map<std::string, KubeNode> &kube_nodes() const { return kube_nodes_; }
+	[[nodiscard]] const std::map<std::string, SlurmNode> &slurm_nodes() const { return slurm_nodes_; }
+	[[nodiscard]] const Occupancy &occupancy() const { return occupancy_; }
+	[[nodiscard]] const Edges &edges() const { return edges_; }
+	[[nodiscard]] const Counters &counters() const { return counters_; }
+	[[nodiscard]] const SlurmJob *current_job(const Group &group) const;
+	[[nodiscard]] const Pod *pod_of(const PodUid &uid) const;
+
+      private:
+	Group &touch(const PodUid &uid);
+	void look_later(const PodUid &uid, std::int64_t at_us);
+	void drop_if_empty(const PodUid &uid);
+	void forget_job(JobId id);
+	void note_job_times(Group &group, const SlurmJob &job, Now now);
+	void settle_share(const PodUid &uid, Group &group, Now now);
+	void wake_waiters(const std::string &node);
+	void failed(Group &group, const PodUid &uid, const Error &error, Now now);
+
+	GroupFacts facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
+	[[nodiscard]] std::vector<JobId> surplus_of(const Group &group, const SlurmJob *current) const;
+	[[nodiscard]] std::uint32_t next_attempt(const Group &group) const;
+	bool accept(const PodUid &uid, Group &group, const Action &action, Now now);
+	bool accept_report(const PodUid &uid, Group &group, const Report &report, Now now);
+	void look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &out);
+	void wait_for_share(const PodUid &uid, const GroupFacts &facts);
+
+	Settings settings_;
+	bool pods_listed_ = false, nodes_listed_ = false, link_synced_ = false;
+	PluginHello plugin_;
+
+	std::map<PodUid, Group> groups_;
+	std::map<JobId, SlurmJob> jobs_;
+	std::map<JobId, std::int64_t> provisional_until_us_; /* jobs known from our own submission only */
+	std::vector<SlurmJob> snapshot_jobs_;
+	std::vector<SlurmNode> snapshot_nodes_;
+	std::map<std::string, KubeNode> kube_nodes_;
+	std::map<std::string, SlurmNode> slurm_nodes_;
+	std::map<std::string, std::int64_t> node_quiet_until_us_;
+	Occupancy occupancy_;
+	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
+
+	std::set<PodUid> dirty_;
+	std::set<std::pair<std::int64_t, PodUid>> later_;
+	std::set<std::string> dirty_nodes_;
+	std::set<std::pair<std::int64_t, std::string>> later_nodes_;
+	Edges edges_;
+	Counters counters_;
+};
+
+} // namespace slurmkube::core
+
+#endif

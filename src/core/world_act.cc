@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The acting half of World: dirty groups in, actions out, each marked as under way. */
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+#include "src/core/world.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */
+constexpr std::int64_t k_missing_job_us = 10'000'000;
+/* A pod that runs within a second needs no condition that says it waits. */
+constexpr std::int64_t k_first_report_us = 1'000'000;
+/* Between a node change and the plugin's report of it. */
+constexpr std::int64_t k_node_quiet_us = 2'000'000;
+
+std::uint32_t attempt_annotation(const Pod &pod)
+{
+	const auto found = pod.annotations.find(names::k_allocation_attempt);
+	std::uint32_t attempt = 0;
+	if (found != pod.annotations.end())
+		(void)std::from_chars(found->second.data(), found->second.data() + found->second.size(), attempt); /* anything else counts as 0 */
+	return attempt;
+}
+
+bool names_job(const Pod &pod, JobId job)
+{
+	const auto found = pod.annotations.find(names::k_allocation_job_id);
+	return found != pod.annotations.end() && found->second == std::to_string(job.number);
+}
+
+} // namespace
+
+/* Live before ended; the one that the pod's Binding names; then the highest attempt, the lowest id. */
+const SlurmJob *World::current_job(const Group &group) const
+{
+	const SlurmJob *best = nullptr;
+	const auto rank = [&](const SlurmJob &job) {
+		return std::tuple(is_live(job), group.pod && names_job(*group.pod, job.id), job.marker.attempt, ~job.id.number);
+	};
+	for (const JobId id : group.jobs) {
+		const auto found = jobs_.find(id);
+		if (found != jobs_.end() && (!best || rank(found->second) > rank(*best)))
+			best = &found->second;
+	}
+	return best;
+}
+
+std::vector<JobId> World::surplus_of(const Group &group, const SlurmJob *current) const
+{
+	std::vector<JobId> out;
+	for (const JobId id : group.jobs) {
+		const auto found = jobs_.find(id);
+		if (found != jobs_.end() && &found->second != current && is_live(found->second))
+			out.push_back(id);
+	}
+	return out;
+}
+
+std::uint32_t World::next_attempt(const Group &group) const
+{
+	std::uint32_t highest = group.pod ? attempt_annotation(*group.pod) : 0;
+	for (const JobId id : group.jobs) {
+		const auto found = jobs_.find(id);
+		if (found != jobs_.end())
+			highest = std::max(highest, found->second.marker.attempt);
+	}
+	return highest + 1;
+}
+
+GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec)
+{
+	GroupFacts f;
+	f.known = is_known();
+	f.pod = group.pod ? &*group.pod : nullptr;
+	f.last_pod = group.last ? &*group.last : nullptr;
+	if (f.pod)
+		f.bound_node = f.pod->node_name.empty() ? group.assumed_node : f.pod->node_name;
+	f.job = current_job(group);
+	f.surplus = surplus_of(group, f.job);
+	f.busy = group.busy;
+	f.busy.slurm = f.busy.slurm || now.mono_us < group.slurm_quiet_until_us;
+	f.busy.remove = f.busy.remove || now.mono_us < group.remove_quiet_until_us;
+	f.may_retry = now.mono_us >= group.retry_at_us;
+	f.trouble = group.trouble;
+
+	const PodSide side = pod_side(f.pod, f.bound_node);
+	const JobSide job = job_side(f.job);
+	const bool may_submit = (side == PodSide::waiting || side == PodSide::running) && (job == JobSide::none || job == JobSide::ended);
+	if (may_submit && f.known) {
+		spec = translate(*f.pod, settings_.policy, next_attempt(group));
+		f.spec = &*spec;
+	}
+	if (side != PodSide::running || job != JobSide::none || !f.known) {
+		group.missing_since_us = 0;
+	} else if (group.missing_since_us == 0) {
+		group.missing_since_us = now.mono_us;
+		look_later(uid, now.mono_us + k_missing_job_us);
+	}
+	f.job_surely_missing = group.missing_since_us > 0 && now.mono_us - group.missing_since_us >= k_missing_job_us;
+	if (side == PodSide::waiting && job == JobSide::allocated && !f.job->nodes.empty()) {
+		const auto node = kube_nodes_.find(f.job->nodes.front().node);
+		f.node_usable = node != kube_nodes_.end() && node->second.ready;
+		f.has_room = f.node_usable && occupancy_.has_room(node->first, node->second.allocatable, f.pod->requests);
+	}
+	return f;
+}
+
+void World::wait_for_share(const PodUid &uid, const GroupFacts &f)
+{
+	const bool waits = pod_side(f.pod, f.bound_node) == PodSide::waiting && job_side(f.job) == JobSide::allocated && !f.job->nodes.empty() &&
+			   (!f.has_room || !f.node_usable);
+	if (waits && waiters_[f.job->nodes.front().node].insert(uid).second)
+		counters_.gate_waits++;
+}
+
+/* At most one write every interval for a group, and none that says what the pod says already. */
+bool World::accept_report(const PodUid &uid, Group &group, const Report &report, Now now)
+{
+	const Condition &wanted = report.not_scheduled;
+	if (group.busy.report || group.busy.bind || !group.pod || group.pod->not_scheduled == wanted || group.reported == wanted)
+		return false;
+	const bool is_refusal = wanted.reason == names::k_reason_refused;
+	const std::int64_t since_last = group.last_report_us == 0 ? 0 : group.last_report_us + settings_.report_interval_us;
+	const std::int64_t due = std::max(since_last, is_refusal ? 0 : group.first_seen_us + k_first_report_us);
+	if (now.mono_us < due && !(is_refusal && group.reported.reason != wanted.reason)) {
+		look_later(uid, due);
+		return false;
+	}
+	group.busy.report = true;
+	group.reported = wanted;
+	group.last_report_us = now.mono_us;
+	return true;
+}
+
+bool World::accept(const PodUid &uid, Group &group, const Action &action, Now now)
+{
+	if (const auto *report = std::get_if<Report>(&action))
+		return accept_report(uid, group, *report, now);
+	if (const auto *bind = std::get_if<Bind>(&action)) {
+		group.busy.bind = true;
+		group.assumed_node = bind->node;
+		settle_share(uid, group, now);
+	} else if (std::holds_alternative<Remove>(action)) {
+		group.busy.remove = true;
+	} else {
+		group.busy.slurm = true;
+	}
+	if (const auto *submit = std::get_if<Submit>(&action)) {
+		if (group.submitted_us == 0 && submit->spec.required_node.empty())
+			edges_.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - group.first_seen_us));
+		if (!submit->spec.required_node.empty())
+			counters_.readopted++;
+		group.submitted_us = now.mono_us;
+		group.allocated_us = 0;
+	}
+	return true;
+}
+
+void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &out)
+{
+	const auto found = groups_.find(uid);
+	if (found == groups_.end())
+		return;
+	Group &group = found->second;
+	settle_share(uid, group, now);
+	std::optional<Result<JobSpec>> spec;
+	const GroupFacts facts = facts_of(uid, group, now, spec);
+	if (facts.known)
+		wait_for_share(uid, facts);
+	for (Action &action : reconcile(facts)) {
+		if (accept(uid, group, action, now))
+			out.push_back({uid, std::move(action)});
+	}
+	drop_if_empty(uid);
+}
+
+std::vector<World::PodAction> World::take_actions(Now now)
+{
+	while (!later_.empty() && later_.begin()->first <= now.mono_us) {
+		dirty_.insert(later_.begin()->second);
+		later_.erase(later_.begin());
+	}
+	std::vector<PodAction> out;
+	if (!is_known())
+		return out; /* everything is marked dirty again when the snapshot is merged */
+	for (const PodUid &uid : std::exchange(dirty_, {}))
+		look_at_group(uid, now, out);
+	return out;
+}
+
+std::vector<NodeAction> World::take_node_actions(Now now)
+{
+	while (!later_nodes_.empty() && later_nodes_.begin()->first <= now.wall_s) {
+		dirty_nodes_.insert(later_nodes_.begin()->second);
+		later_nodes_.erase(later_nodes_.begin());
+	}
+	std::vector<NodeAction> out;
+	if (!is_known())
+		return out;
+	for (const std::string &name : std::exchange(dirty_nodes_, {})) {
+		const auto quiet = node_quiet_until_us_.find(name);
+		if (quiet != node_quiet_until_us_.end() && now.mono_us < quiet->second) {
+			later_nodes_.emplace(now.wall_s + 1, name);
+			continue;
+		}
+		const auto kube = kube_nodes_.find(name);
+		const auto slurm = slurm_nodes_.find(name);
+		const bool managed = kube != kube_nodes_.end() && is_managed(kube->second, settings_.nodes);
+		const NodeFacts facts{.kube = managed ? &kube->second : nullptr,
+				      .slurm = slurm != slurm_nodes_.end() ? &slurm->second : nullptr,
+				      .plugin = &plugin_,
+				      .holds_pods = occupancy_.pods_on(name) > 0};
+		if (auto action = reconcile_node(facts, settings_.nodes, now.wall_s)) {
+			node_quiet_until_us_[name] = now.mono_us + k_node_quiet_us;
+			later_nodes_.emplace(now.wall_s + 3, name); /* look again even if nobody reports a change */
+			out.push_back(std::move(*action));
+		}
+	}
+	return out;
+}
+
+std::optional<std::int64_t> World::next_look_us() const
+{
+	if (later_.empty())
+		return std::nullopt;
+	return later_.begin()->first;
+}
+
+} // namespace slurmkube::core

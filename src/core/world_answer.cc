@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The answering half of World: how actions ended. */
+#include "src/core/report.h"
+#include "src/core/world.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::int64_t k_first_retry_us = 250'000;
+constexpr std::int64_t k_longest_retry_us = 30'000'000;
+constexpr std::int64_t k_refused_retry_us = 60'000'000; /* the administrator may have changed a limit or an account */
+constexpr std::int64_t k_conflict_retry_us = 1'000'000; /* the other fact is on its way to us */
+/* From an answer to the watch or the link showing its effect; ends early when they do. */
+constexpr std::int64_t k_effect_us = 3'000'000;
+constexpr std::int64_t k_provisional_us = 10'000'000;
+
+std::int64_t retry_delay_us(const Error &error, unsigned failures)
+{
+	if (error.code == Errc::invalid || error.code == Errc::denied)
+		return k_refused_retry_us;
+	if (error.code == Errc::conflict)
+		return k_conflict_retry_us;
+	return std::min(k_first_retry_us << std::min(failures, 10U), k_longest_retry_us);
+}
+
+} // namespace
+
+void World::failed(Group &group, const PodUid &uid, const Error &error, Now now)
+{
+	group.retry_at_us = now.mono_us + retry_delay_us(error, group.failures);
+	group.failures++;
+	look_later(uid, group.retry_at_us);
+}
+
+void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.slurm = false;
+	if (!answer) {
+		counters_.submit_failed++;
+		failed(group, pod, answer.error(), now);
+		if (answer.error().code != Errc::conflict)
+			group.trouble = submission_failed(answer.error());
+		return;
+	}
+	counters_.submitted++;
+	group.trouble.reset();
+	group.failures = 0;
+	if (jobs_.contains(answer->job))
+		return; /* the plugin's report was faster, and knows more */
+	SlurmJob job;
+	job.id = answer->job;
+	job.marker.cluster = settings_.policy.cluster;
+	job.marker.uid = pod.text;
+	if (const Pod *p = group.pod ? &*group.pod : group.last ? &*group.last : nullptr) {
+		job.marker.name_space = p->name_space;
+		job.marker.name = p->name;
+	}
+	job.marker.attempt = next_attempt(group);
+	job.state = answer->node.empty() ? JobState::pending : JobState::running;
+	if (!answer->node.empty())
+		job.nodes.push_back({.node = answer->node, .cpus = answer->cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
+	job.submit_time = now.wall_s;
+	group.jobs.push_back(job.id);
+	note_job_times(group, job, now);
+	provisional_until_us_[job.id] = now.mono_us + k_provisional_us;
+	jobs_[job.id] = std::move(job);
+}
+
+void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.slurm = false;
+	if (!answer && answer.error().code != Errc::not_found) {
+		failed(group, pod, answer.error(), now);
+		return;
+	}
+	(was_cancel ? counters_.cancelled : counters_.completed)++;
+	group.failures = 0;
+	group.slurm_quiet_until_us = now.mono_us + k_effect_us;
+	look_later(pod, group.slurm_quiet_until_us);
+	if (group.terminal_us > 0)
+		edges_.pod_terminal_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - group.terminal_us));
+}
+
+void World::bound(const PodUid &pod, const Status &answer, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.bind = false;
+	if (answer) {
+		counters_.bound++;
+		group.failures = 0;
+		if (group.allocated_us > 0)
+			edges_.allocated_to_bound.add(static_cast<std::uint64_t>(now.mono_us - group.allocated_us));
+		return;
+	}
+	counters_.bind_failed++;
+	group.assumed_node.clear();
+	settle_share(pod, group, now);
+	failed(group, pod, answer.error(), now);
+}
+
+void World::removed(const PodUid &pod, const Status &answer, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.remove = false;
+	if (!answer) {
+		failed(group, pod, answer.error(), now);
+		return;
+	}
+	counters_.removed++;
+	group.remove_quiet_until_us = now.mono_us + k_effect_us;
+	look_later(pod, group.remove_quiet_until_us);
+	if (group.job_ended_us > 0)
+		edges_.ended_to_pod_deleted.add(static_cast<std::uint64_t>(now.mono_us - group.job_ended_us));
+}
+
+void World::reported(const PodUid &pod, const Status &answer, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.report = false;
+	if (answer) {
+		counters_.reported++;
+		return;
+	}
+	group.reported = {};
+	look_later(pod, now.mono_us + settings_.report_interval_us);
+}
+
+void World::node_changed(const std::string &name, const Status &answer, Now now)
+{
+	if (!answer)
+		node_quiet_until_us_[name] = now.mono_us + k_refused_retry_us / 6;
+	dirty_nodes_.insert(name);
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The observing half of World: facts in, groups marked dirty. */
+#include "src/core/outcome.h"
+#include "src/core/world.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+Group &World::touch(const PodUid &uid)
+{
+	dirty_.insert(uid);
+	return groups_[uid];
+}
+
+void World::look_later(const PodUid &uid, std::int64_t at_us)
+{
+	later_.emplace(at_us, uid);
+}
+
+const Pod *World::pod_of(const PodUid &uid) const
+{
+	const auto found = groups_.find(uid);
+	return found != groups_.end() && found->second.pod ? &*found->second.pod : nullptr;
+}
+
+/* ---- pods ---- */
+
+void World::pod_seen(Pod pod, Now now)
+{
+	const PodUid uid = pod.uid;
+	Group &group = touch(uid);
+	if (group.first_seen_us == 0 && !pod.gated)
+		group.first_seen_us = now.mono_us;
+	if (group.terminal_us == 0 && is_terminal(pod))
+		group.terminal_us = now.mono_us;
+	if (!pod.node_name.empty())
+		group.assumed_node.clear();
+	group.pod = std::move(pod);
+	settle_share(uid, group, now);
+}
+
+void World::pod_gone(const PodUid &uid, std::optional<Pod> last, Now now)
+{
+	const auto found = groups_.find(uid);
+	if (found == groups_.end())
+		return;
+	Group &group = touch(uid);
+	if (last && group.terminal_us == 0 && is_terminal(*last))
+		group.terminal_us = now.mono_us;
+	if (last)
+		group.last = std::move(last);
+	else if (group.pod)
+		group.last = std::move(group.pod);
+	group.pod.reset();
+	group.assumed_node.clear();
+	settle_share(uid, group, now);
+}
+
+void World::pods_listed(const std::set<std::string> &live_uids, Now now)
+{
+	std::vector<PodUid> gone;
+	for (const auto &[uid, group] : groups_) {
+		if (group.pod && !live_uids.contains(uid.text))
+			gone.push_back(uid);
+	}
+	for (const PodUid &uid : gone)
+		pod_gone(uid, std::nullopt, now);
+	pods_listed_ = true;
+	for (const auto &[uid, group] : groups_)
+		dirty_.insert(uid);
+}
+
+/* A pod holds its share of a node from the binding to its end; after a deletion that did not wait for the containers, some time longer. */
+void World::settle_share(const PodUid &uid, Group &group, Now now)
+{
+	std::string wanted;
+	if (group.pod && !is_terminal(*group.pod))
+		wanted = group.pod->node_name.empty() ? group.assumed_node : group.pod->node_name;
+	const bool was_cut_off = !group.pod && group.last && !is_terminal(*group.last) && !group.held_node.empty();
+	if (was_cut_off) {
+		if (group.hold_until_us == 0) {
+			group.hold_until_us = now.mono_us + settings_.forced_delete_hold_us;
+			look_later(uid, group.hold_until_us);
+		}
+		if (now.mono_us < group.hold_until_us)
+			return;
+	}
+	if (group.held_node == wanted)
+		return;
+	if (!group.held_node.empty() && occupancy_.release(group.held_node, uid))
+		wake_waiters(group.held_node);
+	if (!wanted.empty())
+		occupancy_.take(wanted, uid, group.pod->requests);
+	group.held_node = wanted;
+}
+
+void World::wake_waiters(const std::string &node)
+{
+	dirty_nodes_.insert(node);
+	const auto found = waiters_.find(node);
+	if (found == waiters_.end())
+		return;
+	dirty_.insert(found->second.begin(), found->second.end());
+	waiters_.erase(found);
+}
+
+void World::drop_if_empty(const PodUid &uid)
+{
+	const auto found = groups_.find(uid);
+	if (found == groups_.end())
+		return;
+	const Group &g = found->second;
+	const bool is_busy = g.busy.slurm || g.busy.bind || g.busy.remove || g.busy.report;
+	if (!g.pod && g.jobs.empty() && g.held_node.empty() && !is_busy)
+		groups_.erase(found);
+}
+
+/* ---- nodes ---- */
+
+void World::node_seen(KubeNode node)
+{
+	const std::string name = node.name;
+	KubeNode &known = kube_nodes_[name];
+	if (known == node)
+		return;
+	known = std::move(node);
+	dirty_nodes_.insert(name);
+	if (const std::int64_t look = next_look_at(known, settings_.nodes); look > 0)
+		later_nodes_.emplace(look, name);
+	wake_waiters(name);
+}
+
+void World::node_gone(const std::string &name)
+{
+	kube_nodes_.erase(name);
+	dirty_nodes_.insert(name);
+}
+
+void World::nodes_listed(const std::set<std::string> &live_uids)
+{
+	for (auto it = kube_nodes_.begin(); it != kube_nodes_.end();) {
+		dirty_nodes_.insert(it->first);
+		it = live_uids.contains(it->second.uid) ? std::next(it) : kube_nodes_.erase(it);
+	}
+	nodes_listed_ = true;
+	for (const auto &[name, node] : slurm_nodes_)
+		dirty_nodes_.insert(name);
+}
+
+/* ---- Slurm ---- */
+
+void World::link_opened(PluginHello hello)
+{
+	plugin_ = std::move(hello);
+	link_synced_ = false;
+	snapshot_jobs_.clear();
+	snapshot_nodes_.clear();
+}
+
+void World::link_lost()
+{
+	link_synced_ = false;
+}
+
+void World::job_seen(SlurmJob job, Now now)
+{
+	if (job.marker.cluster != settings_.policy.cluster)
+		return; /* of another Kubernetes cluster: not ours to touch */
+	if (!link_synced_) {
+		snapshot_jobs_.push_back(std::move(job));
+		return;
+	}
+	provisional_until_us_.erase(job.id);
+	const PodUid uid{job.marker.uid};
+	const auto known = jobs_.find(job.id);
+	if (known != jobs_.end() && known->second.marker.uid != job.marker.uid)
+		forget_job(job.id); /* Slurm used the number again */
+	Group &group = touch(uid);
+	if (std::find(group.jobs.begin(), group.jobs.end(), job.id) == group.jobs.end())
+		group.jobs.push_back(job.id);
+	note_job_times(group, job, now);
+	jobs_[job.id] = std::move(job);
+}
+
+void World::note_job_times(Group &group, const SlurmJob &job, Now now)
+{
+	const JobSide side = job_side(&job);
+	if (side == JobSide::allocated && group.allocated_us == 0) {
+		group.allocated_us = now.mono_us;
+		if (group.submitted_us > 0)
+			edges_.submit_to_allocated.add(static_cast<std::uint64_t>(now.mono_us - group.submitted_us));
+	}
+	if (side == JobSide::ended && group.job_ended_us == 0)
+		group.job_ended_us = now.mono_us;
+}
+
+void World::forget_job(JobId id)
+{
+	const auto known = jobs_.find(id);
+	if (known == jobs_.end())
+		return;
+	const PodUid uid{known->second.marker.uid};
+	std::erase(touch(uid).jobs, id);
+	jobs_.erase(known);
+	provisional_until_us_.erase(id);
+}
+
+void World::job_gone(JobId id)
+{
+	if (link_synced_)
+		forget_job(id);
+	else
+		std::erase_if(snapshot_jobs_, [&](const SlurmJob &job) { return job.id == id; });
+}
+
+void World::slurm_node_seen(SlurmNode node)
+{
+	if (!link_synced_) {
+		snapshot_nodes_.push_back(std::move(node));
+		return;
+	}
+	const std::string name = node.name;
+	node_quiet_until_us_.erase(name);
+	slurm_nodes_[name] = std::move(node);
+	dirty_nodes_.insert(name);
+}
+
+void World::slurm_node_gone(const std::string &name)
+{
+	slurm_nodes_.erase(name);
+	std::erase_if(snapshot_nodes_, [&](const SlurmNode &node) { return node.name == name; });
+	node_quiet_until_us_.erase(name);
+	dirty_nodes_.insert(name);
+}
+
+void World::snapshot_ended(Now now)
+{
+	link_synced_ = true;
+	std::set<JobId> present;
+	for (const SlurmJob &job : snapshot_jobs_)
+		present.insert(job.id);
+	std::vector<JobId> absent;
+	for (const auto &[id, job] : jobs_) {
+		const auto provisional = provisional_until_us_.find(id);
+		if (!present.contains(id) && (provisional == provisional_until_us_.end() || provisional->second <= now.mono_us))
+			absent.push_back(id);
+	}
+	for (const JobId id : absent)
+		forget_job(id);
+	for (SlurmJob &job : std::exchange(snapshot_jobs_, {}))
+		job_seen(std::move(job), now);
+	slurm_nodes_.clear();
+	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))
+		slurm_node_seen(std::move(node));
+	for (const auto &[uid, group] : groups_)
+		dirty_.insert(uid);
+	for (const auto &[name, node] : kube_nodes_)
+		dirty_nodes_.insert(name);
+}
+
+} // namespace slurmkube::core
