@@ -1,5 +1,21 @@
 noinst_LTLIBRARIES += libcodec.la
 libcodec_la_SOURCES = \
+	%D%/amounts.cc \
+	%D%/amounts.h \
+	%D%/base64.cc \
+	%D%/base64.h \
 	%D%/json.cc \
-	%D%/json.h
+	%D%/json.h \
+	%D%/kube_writes.cc \
+	%D%/kube_writes.h \
+	%D%/lines.cc \
+	%D%/lines.h \
+	%D%/node.cc \
+	%D%/node.h \
+	%D%/pod.cc \
+	%D%/pod.h \
+	%D%/pod_placement.cc \
+	%D%/pod_requests.cc \
+	%D%/time.cc \
+	%D%/time.h
 libcodec_la_LIBADD = $(JSON_C_LIBS)

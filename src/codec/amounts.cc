@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/codec/amounts.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace slurmkube::codec
+{
+
+namespace
+{
+
+/* Quantities are strings; a bare number is legal where no server has normalised it. */
+std::string quantity_text(json_object *value)
+{
+	const char *text = value != nullptr ? json_object_get_string(value) : nullptr;
+	return text != nullptr ? text : "";
+}
+
+} // namespace
+
+Result<Amounts> amounts_from_json(json_object *list, core::Rounding rounding)
+{
+	Amounts amounts;
+	if (!json_object_is_type(list, json_type_object))
+		return amounts;
+	json_object_object_foreach(list, name, value)
+	{
+		const std::string key = name;
+		const auto amount = core::parse_quantity(quantity_text(value), key == "cpu" ? core::Scale::milli : core::Scale::whole, rounding);
+		if (!amount)
+			return in_context(key, amount.error());
+		if (*amount < 0)
+			return Error{Errc::invalid, key + ": negative: '" + quantity_text(value) + "'"};
+		amounts[key] = *amount;
+	}
+	return amounts;
+}
+
+void add(Amounts &to, const Amounts &more)
+{
+	for (const auto &[name, amount] : more) {
+		std::int64_t &sum = to[name];
+		if (__builtin_add_overflow(sum, amount, &sum))
+			sum = std::numeric_limits<std::int64_t>::max();
+	}
+}
+
+void raise(Amounts &to, const Amounts &at_least)
+{
+	for (const auto &[name, amount] : at_least)
+		to[name] = std::max(to[name], amount);
+}
+
+core::Resources resources_of(const Amounts &amounts)
+{
+	core::Resources resources;
+	for (const auto &[name, amount] : amounts) {
+		if (name == "cpu")
+			resources.milli_cpu = amount;
+		else if (name == "memory")
+			resources.memory_bytes = amount;
+		else if (name == "pods")
+			resources.pods = amount;
+		else
+			resources.extended[name] = amount;
+	}
+	return resources;
+}
+
+} // namespace slurmkube::codec

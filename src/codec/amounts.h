@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * amounts.h - a resource list of the Kubernetes API (requests, allocatable) as numbers.
+ *
+ * "cpu" is in thousandths, everything else in whole units. Sums stop at the largest int64 instead of wrapping.
+ */
+#ifndef SLURMKUBE_CODEC_AMOUNTS_H
+#define SLURMKUBE_CODEC_AMOUNTS_H
+
+#include "src/base/result.h"
+#include "src/codec/json.h"
+#include "src/core/model.h"
+#include "src/core/quantity.h"
+
+#include <map>
+#include <string>
+
+namespace slurmkube::codec
+{
+
+using Amounts = std::map<std::string, std::int64_t>;
+
+/* Empty for an absent list. invalid: a value is no quantity, or negative; the error begins with the resource's name. */
+Result<Amounts> amounts_from_json(json_object *list, core::Rounding rounding);
+
+void add(Amounts &to, const Amounts &more);
+void raise(Amounts &to, const Amounts &at_least);
+
+/* "pods" goes to pods, the rest by name. */
+core::Resources resources_of(const Amounts &amounts);
+
+} // namespace slurmkube::codec
+
+#endif

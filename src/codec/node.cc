@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/codec/node.h"
+
+#include "src/codec/amounts.h"
+#include "src/codec/time.h"
+
+namespace slurmkube::codec
+{
+
+namespace
+{
+
+using core::KubeNode;
+
+std::string first_internal_ip(json_object *addresses)
+{
+	for (std::size_t i = 0; i < array_size(addresses); i++) {
+		if (get_string(array_at(addresses, i), "type") == "InternalIP")
+			return get_string(array_at(addresses, i), "address");
+	}
+	return {};
+}
+
+void take_labels(KubeNode &node, json_object *labels)
+{
+	if (!json_object_is_type(labels, json_type_object))
+		return;
+	json_object_object_foreach(labels, key, value)
+	{
+		node.labels[key] = get_string(labels, key);
+		(void)value; /* the macro's second variable */
+	}
+}
+
+void take_taints(KubeNode &node, json_object *taints)
+{
+	for (std::size_t i = 0; i < array_size(taints); i++) {
+		json_object *taint = array_at(taints, i);
+		node.taints.push_back({get_string(taint, "key"), get_string(taint, "value"), get_string(taint, "effect")});
+	}
+}
+
+void take_ready(KubeNode &node, json_object *conditions)
+{
+	node.not_ready_reason = "NeverReported"; /* until a kubelet has written the condition */
+	for (std::size_t i = 0; i < array_size(conditions); i++) {
+		json_object *condition = array_at(conditions, i);
+		if (get_string(condition, "type") != "Ready")
+			continue;
+		node.ready = get_string(condition, "status") == "True";
+		node.not_ready_reason = node.ready ? "" : get_string(condition, "reason", "Unknown");
+		/* Only how long: a time that cannot be read is "unknown", the node is still there. */
+		const auto since = parse_time(get_string(condition, "lastTransitionTime"));
+		node.ready_since = since ? *since : 0;
+	}
+}
+
+} // namespace
+
+Result<KubeNode> node_from_json(json_object *object)
+{
+	KubeNode node;
+	json_object *metadata = get(object, "metadata"), *spec = get(object, "spec"), *status = get(object, "status");
+	node.name = get_string(metadata, "name");
+	node.uid = get_string(metadata, "uid");
+	if (node.name.empty() || node.uid.empty())
+		return Error{Errc::invalid, "not a node: without name or uid"};
+	node.deleting = get(metadata, "deletionTimestamp") != nullptr;
+	node.unschedulable = get_bool(spec, "unschedulable");
+	node.internal_ip = first_internal_ip(get(status, "addresses"));
+	take_labels(node, get(metadata, "labels"));
+	take_taints(node, get(spec, "taints"));
+	take_ready(node, get(status, "conditions"));
+	const auto allocatable = amounts_from_json(get(status, "allocatable"), core::Rounding::down);
+	if (!allocatable)
+		return in_context("node " + node.name + ": allocatable", allocatable.error());
+	node.allocatable = resources_of(*allocatable);
+	return node;
+}
+
+} // namespace slurmkube::codec

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/codec/pod.h"
+
+#include "src/codec/time.h"
+#include "src/core/names.h"
+
+#include <algorithm>
+#include <climits>
+
+namespace slurmkube::codec
+{
+
+namespace
+{
+
+using core::Pod;
+
+int small_int(json_object *object, const char *key)
+{
+	return static_cast<int>(std::clamp<std::int64_t>(get_int(object, key), INT_MIN, INT_MAX));
+}
+
+core::PodPhase phase_of(const std::string &text)
+{
+	if (text == "Running")
+		return core::PodPhase::running;
+	if (text == "Succeeded")
+		return core::PodPhase::succeeded;
+	if (text == "Failed")
+		return core::PodPhase::failed;
+	/* A pod that no kubelet has seen yet may have no phase. */
+	return text.empty() || text == "Pending" ? core::PodPhase::pending : core::PodPhase::unknown;
+}
+
+bool is_ours(std::string_view key)
+{
+	return key.starts_with(names::k_option_prefix) || key.starts_with(names::k_allocation_prefix);
+}
+
+void take_annotations(Pod &pod, json_object *annotations)
+{
+	if (!json_object_is_type(annotations, json_type_object))
+		return;
+	json_object_object_foreach(annotations, key, value)
+	{
+		if (is_ours(key))
+			pod.annotations[key] = get_string(annotations, key);
+		(void)value; /* the macro's second variable */
+	}
+}
+
+void take_controller(Pod &pod, json_object *owners)
+{
+	for (std::size_t i = 0; i < array_size(owners); i++) {
+		json_object *owner = array_at(owners, i);
+		if (get_bool(owner, "controller"))
+			pod.controller = core::OwnerRef{get_string(owner, "kind"), get_string(owner, "name"), get_string(owner, "uid")};
+	}
+}
+
+Status take_metadata(Pod &pod, json_object *metadata)
+{
+	pod.uid.text = get_string(metadata, "uid");
+	pod.name_space = get_string(metadata, "namespace");
+	pod.name = get_string(metadata, "name");
+	if (pod.uid.text.empty() || pod.name_space.empty() || pod.name.empty())
+		return Error{Errc::invalid, "not a pod: without name, namespace or uid"};
+	pod.resource_version = get_string(metadata, "resourceVersion");
+	pod.deleting = get(metadata, "deletionTimestamp") != nullptr;
+	const auto created = parse_time(get_string(metadata, "creationTimestamp", "1970-01-01T00:00:00Z"));
+	if (!created)
+		return in_context("metadata.creationTimestamp", created.error());
+	pod.created = *created;
+	take_annotations(pod, get(metadata, "annotations"));
+	take_controller(pod, get(metadata, "ownerReferences"));
+	return Ok{};
+}
+
+std::string main_container(json_object *pod)
+{
+	const std::string wanted = get_string(get(pod, "metadata", "annotations"), "kubectl.kubernetes.io/default-container");
+	json_object *containers = get(pod, "spec", "containers");
+	for (std::size_t i = 0; i < array_size(containers); i++) {
+		if (!wanted.empty() && get_string(array_at(containers, i), "name") == wanted)
+			return wanted;
+	}
+	return get_string(array_at(containers, 0), "name");
+}
+
+void take_spec(Pod &pod, json_object *spec)
+{
+	pod.scheduler_name = get_string(spec, "schedulerName");
+	pod.node_name = get_string(spec, "nodeName");
+	pod.gated = array_size(get(spec, "schedulingGates")) > 0;
+	pod.termination_grace_seconds = get_int(spec, "terminationGracePeriodSeconds", 30);
+	pod.active_deadline_seconds = get_int(spec, "activeDeadlineSeconds");
+	pod.unsupported_fields = unsupported_placement(spec);
+}
+
+void take_ended(Pod &pod, json_object *container, json_object *statuses)
+{
+	const std::string name = get_string(container, "name");
+	for (std::size_t i = 0; i < array_size(statuses); i++) {
+		json_object *status = array_at(statuses, i);
+		json_object *end = get(status, "state", "terminated");
+		if (end != nullptr && get_string(status, "name") == name)
+			pod.ended_containers.push_back({name, small_int(end, "exitCode"), small_int(end, "signal"), get_string(end, "reason")});
+	}
+}
+
+void take_ended_containers(Pod &pod, json_object *object)
+{
+	static constexpr const char *lists[][2] = {{"initContainers", "initContainerStatuses"}, {"containers", "containerStatuses"}};
+	for (const auto &[in_spec, in_status] : lists) {
+		json_object *containers = get(object, "spec", in_spec);
+		for (std::size_t i = 0; i < array_size(containers); i++)
+			take_ended(pod, array_at(containers, i), get(object, "status", in_status));
+	}
+}
+
+void take_conditions(Pod &pod, json_object *conditions)
+{
+	for (std::size_t i = 0; i < array_size(conditions); i++) {
+		json_object *one = array_at(conditions, i);
+		const std::string type = get_string(one, "type"), status = get_string(one, "status");
+		core::Condition condition{get_string(one, "reason"), get_string(one, "message")};
+		if (type == "PodScheduled" && status == "False")
+			pod.not_scheduled = std::move(condition);
+		else if (type == "DisruptionTarget" && status == "True")
+			pod.disruption = std::move(condition);
+	}
+}
+
+void take_status(Pod &pod, json_object *object)
+{
+	json_object *status = get(object, "status");
+	pod.phase = phase_of(get_string(status, "phase"));
+	pod.status_reason = get_string(status, "reason");
+	pod.status_message = get_string(status, "message");
+	take_conditions(pod, get(status, "conditions"));
+	take_ended_containers(pod, object);
+}
+
+} // namespace
+
+Result<Pod> pod_from_json(json_object *object)
+{
+	Pod pod;
+	if (auto done = take_metadata(pod, get(object, "metadata")); !done)
+		return done.error();
+	take_spec(pod, get(object, "spec"));
+	take_status(pod, object);
+	pod.main_container = main_container(object);
+	auto requests = effective_requests(object);
+	if (!requests)
+		return in_context("pod " + pod.name_space + "/" + pod.name, requests.error());
+	pod.requests = std::move(*requests);
+	return pod;
+}
+
+std::string uid_of(json_object *object)
+{
+	return get_string(get(object, "metadata"), "uid");
+}
+
+} // namespace slurmkube::codec
