@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Touches memory until the kernel kills it: the container that runs into its limit. */
+#include <stdlib.h>
+#include <string.h>
+
+int main(void)
+{
+	for (;;) {
+		char *block = malloc(1 << 20);
+		if (!block)
+			return 9;
+		memset(block, 1, 1 << 20);
+	}
+}
