@@ -4,12 +4,20 @@ libcodec_la_SOURCES = \
 	%D%/amounts.h \
 	%D%/base64.cc \
 	%D%/base64.h \
+	%D%/fields.cc \
+	%D%/fields.h \
 	%D%/json.cc \
 	%D%/json.h \
 	%D%/kube_writes.cc \
 	%D%/kube_writes.h \
 	%D%/lines.cc \
 	%D%/lines.h \
+	%D%/link.h \
+	%D%/link_decode.cc \
+	%D%/link_encode.cc \
+	%D%/link_names.cc \
+	%D%/marker.cc \
+	%D%/marker.h \
 	%D%/node.cc \
 	%D%/node.h \
 	%D%/pod.cc \

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/codec/marker.h"
+
+#include "src/codec/fields.h"
+#include "src/core/names.h"
+
+#include <algorithm>
+
+namespace slurmkube::codec
+{
+
+namespace
+{
+
+constexpr char k_version_key[] = "slurm-kube";
+constexpr std::uint32_t k_id_limit = 0xfffffffe; /* this and the next are Slurm's "not set" */
+
+bool is_plain(std::string_view text)
+{
+	return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+void check_words(const core::Marker &m, Fields &fields)
+{
+	const struct {
+		const char *key;
+		const std::string &value;
+	} words[] = {{"cluster", m.cluster}, {"namespace", m.name_space}, {"name", m.name}, {"kind", m.kind}, {"uid", m.uid}};
+	for (const auto &word : words) {
+		if (word.value.empty())
+			fields.fail(std::string("key '") + word.key + "' is empty");
+		if (!is_plain(word.value))
+			fields.fail(std::string("key '") + word.key + "' has control characters");
+	}
+}
+
+void check_numbers(const core::Marker &m, Fields &fields)
+{
+	if (m.attempt == 0)
+		fields.fail("key 'attempt' is 0");
+	if (m.user_id >= k_id_limit || m.group_id >= k_id_limit)
+		fields.fail("key 'user' or 'group' is out of range");
+}
+
+void read_keys(Fields &fields, core::Marker &m)
+{
+	fields.read("cluster", m.cluster);
+	fields.read("namespace", m.name_space);
+	fields.read("name", m.name);
+	fields.read("kind", m.kind);
+	fields.read("uid", m.uid);
+	fields.read("attempt", m.attempt);
+	fields.read("user", m.user_id);
+	fields.read("group", m.group_id);
+}
+
+} // namespace
+
+Json marker_to_json(const core::Marker &marker)
+{
+	Json object = new_object();
+	put(object.get(), k_version_key, names::k_marker_version);
+	put(object.get(), "cluster", marker.cluster);
+	put(object.get(), "namespace", marker.name_space);
+	put(object.get(), "name", marker.name);
+	put(object.get(), "kind", marker.kind);
+	put(object.get(), "uid", marker.uid);
+	put(object.get(), "attempt", marker.attempt);
+	put(object.get(), "user", marker.user_id);
+	put(object.get(), "group", marker.group_id);
+	return object;
+}
+
+std::string marker_to_text(const core::Marker &marker)
+{
+	return to_text(marker_to_json(marker).get());
+}
+
+Result<core::Marker> marker_from_json(json_object *object)
+{
+	core::Marker marker;
+	Fields fields(object, Need::required);
+	int version = 0;
+	fields.read(k_version_key, version);
+	if (fields.ok() && version != names::k_marker_version)
+		fields.fail("version " + std::to_string(version) + " is not known here");
+	read_keys(fields, marker);
+	if (fields.ok()) {
+		check_words(marker, fields);
+		check_numbers(marker, fields);
+	}
+	if (!fields.ok())
+		return Error{Errc::invalid, "marker: " + fields.fault()};
+	return marker;
+}
+
+Result<core::Marker> marker_from_text(std::string_view text)
+{
+	auto object = parse_json(text, k_marker_bytes_max);
+	if (!object)
+		return in_context("marker", object.error());
+	return marker_from_json(object->get());
+}
+
+bool looks_like_marker(std::string_view text)
+{
+	if (text.find('{') == std::string_view::npos)
+		return false; /* a note in words */
+	if (text.find(k_version_key) != std::string_view::npos)
+		return true;
+	/* JSON can write the key with escapes: "slurm\u002dkube" */
+	auto object = parse_json(text, k_marker_bytes_max);
+	return object.ok() && get(object->get(), k_version_key) != nullptr;
+}
+
+} // namespace slurmkube::codec

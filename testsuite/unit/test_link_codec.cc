@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/codec/json.h"
+#include "src/codec/link.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::codec;
+
+namespace
+{
+
+core::SlurmJob example_job()
+{
+	core::SlurmJob job;
+	job.id = {4711};
+	job.marker = {.cluster = "main",
+		      .name_space = "ns",
+		      .name = "pod-1",
+		      .kind = "Pod",
+		      .uid = "u-1",
+		      .attempt = 3,
+		      .user_id = 1000,
+		      .group_id = 100};
+	job.state = core::JobState::running;
+	job.completing = true;
+	job.configuring = true;
+	job.held = true;
+	job.reason = "Resources";
+	job.user_id = 1000;
+	job.partition = "kube";
+	job.submit_time = 1700000000;
+	job.start_time = 1700000001;
+	job.end_time = 1700000002;
+	job.time_limit_minutes = 60;
+	job.exit_status = 768;
+	job.priority = 4294901759U;
+	job.nodes = {{"n1", 2, "0-1", 1024, {{"gpu", "a100", 2, "0,3"}, {"shard", "", 1, ""}}}, {"n2", 1, "4", 512, {}}};
+	return job;
+}
+
+core::SlurmNode example_node()
+{
+	core::SlurmNode node;
+	node.name = "n1";
+	node.base = core::NodeBase::mixed;
+	node.drain = node.not_responding = node.completing = node.dynamic = true;
+	node.reason = "slurm-kube: \"cordoned\"\n";
+	node.features = "kube,gpu";
+	node.address = "127.0.0.1";
+	node.cpus = 64;
+	node.memory_mib = 1U << 20U;
+	node.gres = "gpu:a100:2";
+	return node;
+}
+
+core::PluginHello example_hello()
+{
+	core::PluginHello hello;
+	hello.protocol = 1;
+	hello.plugin_version = "0.1.0";
+	hello.slurm_version = "22.05.8";
+	hello.slurm_version_number = 0x160508;
+	hello.cluster_name = "lab";
+	hello.family = core::Family::native;
+	hello.sink_port = 6899;
+	hello.node_feature = "kube";
+	hello.config_error = "line 3: no such key";
+	hello.pid = 77;
+	return hello;
+}
+
+core::PluginStats example_stats()
+{
+	core::PluginStats stats;
+	stats.hook = {10, 1.5, 3.25, 9};
+	stats.lock_hold = {20, 2.5, 4.25, 10};
+	stats.lock_wait = {30, 3.5, 5.25, 11};
+	stats.duty_percent = 0.125;
+	stats.placeholders = 1;
+	stats.external_nodes = 2;
+	stats.refused = 3;
+	stats.duplicates_refused = 4;
+	stats.sink_contacts = 5;
+	stats.reconnects = 6;
+	stats.queue_drops = 7;
+	return stats;
+}
+
+void every_message_comes_back_as_it_was()
+{
+	const LinkMessage messages[] = {example_hello(), SnapshotBegin{}, example_job(), JobGone{{9}},        example_node(),
+					NodeGone{"n"},   SnapshotEnd{},   example_stats(), UnknownMessage{"new"}};
+	std::uint64_t seq = 0;
+	for (const LinkMessage &message : messages) {
+		std::string line = encode_link(++seq, message);
+		CHECK(line.find('\n') == std::string::npos);
+		auto back = decode_link(line);
+		REQUIRE(back.ok());
+		CHECK_EQUAL(back->seq, seq);
+		CHECK(back->message == message);
+	}
+}
+
+void every_state_has_a_name_that_comes_back()
+{
+	for (int i = 0; i <= static_cast<int>(core::JobState::unknown); i++) {
+		auto state = static_cast<core::JobState>(i);
+		CHECK(job_state_from_name(to_name(state)) == state);
+	}
+	for (int i = 0; i <= static_cast<int>(core::NodeBase::future); i++) {
+		auto base = static_cast<core::NodeBase>(i);
+		CHECK(node_base_from_name(to_name(base)) == base);
+	}
+	CHECK(job_state_from_name("revoked") == core::JobState::unknown);
+}
+
+void absent_keys_keep_the_default()
+{
+	auto hello = decode_link(R"({"seq":1,"type":"hello","protocol":1,"future_key":[1]})");
+	REQUIRE(hello.ok());
+	CHECK(std::get<core::PluginHello>(hello->message).family == core::Family::emulated);
+	CHECK(decode_link(R"({"seq":1,"type":"stats"})").ok());
+}
+
+void what_names_the_thing_is_required()
+{
+	for (const char *line : {R"({"type":"hello","protocol":1})", R"({"seq":1})", R"({"seq":1,"type":"hello"})", R"({"seq":1,"type":"job_gone"})",
+				 R"({"seq":1,"type":"node_gone"})", R"({"seq":1,"type":"node","base":"idle"})",
+				 R"({"seq":1,"type":"job","id":1,"state":"pending"})", R"({"seq":1,"type":"job","id":1,"state":"pending","marker":{}})"})
+		CHECK(!decode_link(line).ok());
+}
+
+void wrong_types_and_ranges_name_their_key()
+{
+	auto wrong = decode_link(R"({"seq":1,"type":"job_gone","id":"7"})");
+	REQUIRE(!wrong.ok());
+	CHECK_EQUAL(wrong.error().what, "link: job_gone: key 'id' is not an integer");
+	CHECK(!decode_link(R"({"seq":1,"type":"job_gone","id":4294967296})").ok());
+	CHECK(!decode_link(R"({"seq":1,"type":"job_gone","id":-1})").ok());
+	CHECK(!decode_link(R"({"seq":-1,"type":"job_gone","id":1})").ok());
+	CHECK(!decode_link(R"({"seq":1,"type":"node","name":"n","base":"idle","drain":1})").ok());
+	CHECK(!decode_link(R"({"seq":1,"type":"stats","hook":{"count":"x"}})").ok());
+	CHECK(!decode_link(R"({"seq":1,"type":"stats","hook":7})").ok());
+}
+
+void a_cut_line_never_decodes()
+{
+	std::string line = encode_link(5, example_job());
+	for (std::size_t length = 0; length < line.size(); length++)
+		CHECK(!decode_link(std::string_view(line).substr(0, length)).ok());
+}
+
+void a_wrong_type_anywhere_fails_the_job()
+{
+	auto parsed = parse_json(encode_link(5, example_job()), k_link_line_max);
+	REQUIRE(parsed.ok());
+	json_object_object_foreach(parsed->get(), key, value)
+	{
+		(void)value;
+		if (std::string_view(key) == "nodes")
+			continue;
+		auto broken = parse_json(to_text(parsed->get()), k_link_line_max);
+		REQUIRE(broken.ok());
+		put(broken->get(), key, new_array());
+		CHECK(!decode_link(to_text(broken->get())).ok());
+	}
+}
+
+void an_endless_line_is_too_large()
+{
+	auto line = decode_link(std::string(k_link_line_max + 1, ' '));
+	REQUIRE(!line.ok());
+	CHECK(line.error().code == Errc::too_large);
+}
+
+void welcome_comes_back_and_nothing_else_is_one()
+{
+	Welcome welcome{1, "0.1.0"};
+	auto back = decode_welcome(encode_welcome(welcome));
+	REQUIRE(back.ok());
+	CHECK(*back == welcome);
+	CHECK(!decode_welcome(R"({"type":"hello","protocol":1})").ok());
+	CHECK(!decode_welcome(R"({"type":"welcome"})").ok());
+	CHECK(!decode_welcome("welcome").ok());
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("link codec", {
+						      TEST(every_message_comes_back_as_it_was),
+						      TEST(every_state_has_a_name_that_comes_back),
+						      TEST(absent_keys_keep_the_default),
+						      TEST(what_names_the_thing_is_required),
+						      TEST(wrong_types_and_ranges_name_their_key),
+						      TEST(a_cut_line_never_decodes),
+						      TEST(a_wrong_type_anywhere_fails_the_job),
+						      TEST(an_endless_line_is_too_large),
+						      TEST(welcome_comes_back_and_nothing_else_is_one),
+					      });
+}
