@@ -1,7 +1,18 @@
 noinst_LTLIBRARIES += libagent.la
 libagent_la_SOURCES = \
+	%D%/app.cc \
+	%D%/app.h \
+	%D%/checks.cc \
+	%D%/checks.h \
+	%D%/execute.cc \
 	%D%/loop.cc \
-	%D%/loop.h
+	%D%/loop.h \
+	%D%/replies.cc \
+	%D%/replies.h \
+	%D%/sources.cc \
+	%D%/sources.h \
+	%D%/unix_listener.cc \
+	%D%/unix_listener.h
 libagent_la_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(YAML_CFLAGS) $(JWT_CFLAGS) $(SYSTEMD_CFLAGS) $(SLURM_CPPFLAGS)
 libagent_la_LIBADD = libcodec.la libcore.la libbase.la $(CURL_LIBS) $(YAML_LIBS) $(JWT_LIBS) $(SYSTEMD_LIBS) $(SLURM_LIBS)
 include %D%/kube/local.mk

@@ -1,1 +1,3 @@
-# added to libagent by src/agent/local.mk
+libagent_la_SOURCES += \
+	%D%/server.cc \
+	%D%/server.h

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * app.h - the agent: its parts, and how facts, decisions and actions go round.
+ *
+ *	pods, nodes (watches) ─┐                                  ┌─► Calls (libslurm)
+ *	jobs, nodes (link) ────┴─► World ─► actions ─► App ───────┴─► Client (Kubernetes) ─► answers ─► World
+ *
+ * One thread, the loop's. Sources only tell World and ask for a round; a round takes all actions that follow and starts them. No part is used before
+ * start() has returned ok.
+ */
+#ifndef SLURMKUBE_AGENT_APP_H
+#define SLURMKUBE_AGENT_APP_H
+
+#include "src/agent/config.h"
+#include "src/agent/ctl/server.h"
+#include "src/agent/kube/watch.h"
+#include "src/agent/kube/writes.h"
+#include "src/agent/link/server.h"
+#include "src/agent/slurm/calls.h"
+#include "src/agent/sources.h"
+#include "src/core/world.h"
+
+#include <memory>
+
+namespace slurmkube::agent
+{
+
+/* What is asked for at times only, for `skube check`. */
+struct Findings {
+	std::string api_version;
+	std::string api_trouble = "not asked yet";
+	std::vector<kube::Right> rights;
+	std::string rights_trouble = "not asked yet";
+	std::string slurm_trouble = "not asked yet";
+	std::optional<double> clock_ahead_seconds; /* the API server's clock minus ours */
+};
+
+class App : private link::LinkSink
+{
+      public:
+	App(Loop &loop, const Config &config, kube::Access access);
+	App(const App &) = delete;
+	App &operator=(const App &) = delete;
+	~App() override = default;
+
+	Status start();
+
+	/* For replies.cc. */
+	[[nodiscard]] const core::World &world() const { return world_; }
+	[[nodiscard]] const kube::Client &client() const { return client_; }
+	[[nodiscard]] const kube::Watch *pod_watch() const { return pod_watch_.get(); }
+	[[nodiscard]] const kube::Watch *node_watch() const { return node_watch_.get(); }
+	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
+	[[nodiscard]] const Findings &findings() const { return findings_; }
+	[[nodiscard]] const Config &config() const { return config_; }
+	[[nodiscard]] std::int64_t uptime_seconds() const;
+
+	[[nodiscard]] static core::Now now();
+
+      private:
+	void opened(const core::PluginHello &hello) override;
+	void arrived(codec::LinkMessage message) override;
+	void closed() override;
+
+	void want_round();
+	void round();
+	void plan_next_look();
+	void tick();
+	void look_around();
+
+	void carry_out(const core::PodUid &pod, const core::Action &action);
+	void carry_out(const core::NodeAction &action);
+	void submit(const core::PodUid &pod, const core::Submit &action);
+	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status);
+	void bind(const core::PodUid &pod, const core::Bind &action);
+	void remove(const core::PodUid &pod, const core::Remove &action);
+	void report(const core::PodUid &pod, const core::Report &action);
+
+	Loop &loop_;
+	Config config_;
+	core::World world_;
+	kube::Client client_;
+	slurm::Calls calls_;
+	link::Server link_;
+	ctl::Server control_;
+	PodSource pod_source_;
+	NodeSource node_source_;
+	std::unique_ptr<kube::Watch> pod_watch_, node_watch_;
+	core::PluginStats plugin_stats_;
+	Findings findings_;
+	bool round_wanted_ = false;
+	Loop::TimerId look_timer_ = 0;
+	core::Now started_;
+};
+
+core::Settings settings_of(const Config &config);
+
+} // namespace slurmkube::agent
+
+#endif

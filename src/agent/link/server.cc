@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/link/server.h"
+
+#include "src/agent/unix_listener.h"
+#include "src/base/log.h"
+#include "src/core/names.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace slurmkube::link
+{
+
+namespace
+{
+
+constexpr std::chrono::seconds k_silence{20};
+constexpr std::size_t k_read_bytes = std::size_t{256} * 1024;
+
+bool may_connect(int fd)
+{
+	ucred peer{};
+	socklen_t size = sizeof(peer);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+		return false;
+	if (peer.uid == 0 || peer.uid == geteuid())
+		return true;
+	log_warning("a process that is not slurmctld tried to connect: uid=%u pid=%d", peer.uid, peer.pid);
+	return false;
+}
+
+} // namespace
+
+Server::Server(agent::Loop &loop, LinkSink &sink) : loop_(loop), sink_(sink) {}
+
+Server::~Server()
+{
+	loop_.cancel(silence_timer_);
+	if (peer_)
+		loop_.remove(peer_.get());
+	if (listener_) {
+		loop_.remove(listener_.get());
+		(void)unlink(path_.c_str()); /* gone already is fine */
+	}
+}
+
+Status Server::listen(const std::string &path)
+{
+	auto listener = agent::listen_unix(path, 0600);
+	if (!listener)
+		return in_context("plugin_socket", listener.error());
+	listener_ = std::move(*listener);
+	path_ = path;
+	loop_.set(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept_some(); });
+	return Ok{};
+}
+
+void Server::accept_some()
+{
+	for (;;) {
+		UniqueFd peer(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+		if (!peer)
+			return;
+		if (may_connect(peer.get()))
+			take(std::move(peer));
+	}
+}
+
+void Server::take(UniqueFd peer)
+{
+	if (peer_)
+		close_peer("a newer plugin has connected");
+	peer_ = std::move(peer);
+	buffer_.clear();
+	last_seq_ = 0;
+	greeted_ = false;
+	connections_++;
+	loop_.set(peer_.get(), EPOLLIN, [this](std::uint32_t) { read_some(); });
+	hear_later();
+}
+
+void Server::hear_later()
+{
+	loop_.cancel(silence_timer_);
+	heard_ = false;
+	silence_timer_ = loop_.after(k_silence, [this] {
+		silence_timer_ = 0;
+		if (heard_)
+			hear_later();
+		else
+			close_peer("silent for 20 s");
+	});
+}
+
+void Server::read_some()
+{
+	std::array<char, 65536> chunk{};
+	std::size_t taken = 0;
+	while (peer_ && taken < k_read_bytes) { /* the rest comes in the next round: others want to run too */
+		const ssize_t n = read(peer_.get(), chunk.data(), chunk.size());
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			close_peer("slurmctld closed it");
+			return;
+		}
+		heard_ = true;
+		taken += static_cast<std::size_t>(n);
+		buffer_.append(chunk.data(), static_cast<std::size_t>(n));
+		if (!take_lines())
+			return;
+	}
+}
+
+bool Server::take_lines()
+{
+	std::size_t start = 0;
+	for (;;) {
+		const std::size_t end = buffer_.find('\n', start);
+		if (end == std::string::npos)
+			break;
+		if (!take_line(std::string_view(buffer_).substr(start, end - start)))
+			return false;
+		start = end + 1;
+	}
+	buffer_.erase(0, start);
+	if (buffer_.size() <= codec::k_link_line_max)
+		return true;
+	close_peer("a line is longer than 1 MiB");
+	return false;
+}
+
+bool Server::take_line(std::string_view line)
+{
+	auto decoded = codec::decode_link(line);
+	if (!decoded) {
+		close_peer(decoded.error().what.c_str());
+		return false;
+	}
+	if (decoded->seq != last_seq_ + 1) {
+		close_peer("a line is missing");
+		return false;
+	}
+	last_seq_ = decoded->seq;
+	if (const auto *hello = std::get_if<core::PluginHello>(&decoded->message))
+		return take_hello(*hello);
+	if (!greeted_) {
+		close_peer("the first line is not hello");
+		return false;
+	}
+	sink_.arrived(std::move(decoded->message));
+	return true;
+}
+
+bool Server::take_hello(const core::PluginHello &hello)
+{
+	if (greeted_ || hello.protocol != names::k_link_protocol) {
+		close_peer(greeted_ ? "hello came twice" : "the plugin speaks another protocol: install plugin and agent of the same release");
+		return false;
+	}
+	const std::string welcome = codec::encode_welcome({.protocol = names::k_link_protocol, .agent_version = SLURMKUBE_VERSION}) + "\n";
+	(void)!send(peer_.get(), welcome.data(), welcome.size(), MSG_NOSIGNAL); /* a fresh socket has room; the plugin does without it */
+	greeted_ = true;
+	log_info("plugin connected slurm=%s plugin=%s cluster=%s", hello.slurm_version.c_str(), hello.plugin_version.c_str(), hello.cluster_name.c_str());
+	sink_.opened(hello);
+	return true;
+}
+
+void Server::close_peer(const char *why)
+{
+	log_warning("plugin disconnected: %s", why);
+	loop_.cancel(silence_timer_);
+	silence_timer_ = 0;
+	loop_.remove(peer_.get());
+	peer_.reset();
+	if (std::exchange(greeted_, false))
+		sink_.closed();
+}
+
+} // namespace slurmkube::link

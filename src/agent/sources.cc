@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/sources.h"
+
+#include "src/agent/app.h"
+#include "src/base/log.h"
+#include "src/codec/node.h"
+#include "src/codec/pod.h"
+
+namespace slurmkube::agent
+{
+
+void PodSource::upserted(json_object *object)
+{
+	auto pod = codec::pod_from_json(object);
+	if (!pod) {
+		log_warning("a pod cannot be read: %s", pod.error().what.c_str());
+		return;
+	}
+	world_.pod_seen(std::move(*pod), App::now());
+	on_change_();
+}
+
+void PodSource::deleted(json_object *last_state)
+{
+	auto pod = codec::pod_from_json(last_state);
+	if (!pod) {
+		log_warning("a deleted pod cannot be read: %s", pod.error().what.c_str());
+		return;
+	}
+	const core::PodUid uid = pod->uid;
+	world_.pod_gone(uid, std::move(*pod), App::now());
+	on_change_();
+}
+
+void PodSource::listed(const std::set<std::string> &live_uids)
+{
+	log_info("pods listed count=%zu", live_uids.size());
+	world_.pods_listed(live_uids, App::now());
+	on_change_();
+}
+
+void NodeSource::upserted(json_object *object)
+{
+	auto node = codec::node_from_json(object);
+	if (!node) {
+		log_warning("a node cannot be read: %s", node.error().what.c_str());
+		return;
+	}
+	world_.node_seen(std::move(*node));
+	on_change_();
+}
+
+void NodeSource::deleted(json_object *last_state)
+{
+	const auto node = codec::node_from_json(last_state);
+	if (!node) {
+		log_warning("a deleted node cannot be read: %s", node.error().what.c_str());
+		return;
+	}
+	world_.node_gone(node->name);
+	on_change_();
+}
+
+void NodeSource::listed(const std::set<std::string> &live_uids)
+{
+	log_info("nodes listed count=%zu", live_uids.size());
+	world_.nodes_listed(live_uids);
+	on_change_();
+}
+
+} // namespace slurmkube::agent

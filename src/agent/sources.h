@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sources.h - what the watches bring, decoded and told to World.
+ *
+ * An object that does not decode is logged and left out: one broken pod must not stop the others.
+ */
+#ifndef SLURMKUBE_AGENT_SOURCES_H
+#define SLURMKUBE_AGENT_SOURCES_H
+
+#include "src/agent/kube/watch.h"
+#include "src/core/world.h"
+
+#include <functional>
+
+namespace slurmkube::agent
+{
+
+class PodSource : public kube::WatchSink
+{
+      public:
+	PodSource(core::World &world, std::function<void()> on_change) : world_(world), on_change_(std::move(on_change)) {}
+	void upserted(json_object *object) override;
+	void deleted(json_object *last_state) override;
+	void listed(const std::set<std::string> &live_uids) override;
+
+      private:
+	core::World &world_;
+	std::function<void()> on_change_;
+};
+
+class NodeSource : public kube::WatchSink
+{
+      public:
+	NodeSource(core::World &world, std::function<void()> on_change) : world_(world), on_change_(std::move(on_change)) {}
+	void upserted(json_object *object) override;
+	void deleted(json_object *last_state) override;
+	void listed(const std::set<std::string> &live_uids) override;
+
+      private:
+	core::World &world_;
+	std::function<void()> on_change_;
+};
+
+} // namespace slurmkube::agent
+
+#endif
