@@ -1,1 +1,7 @@
 # parts of this folder
+
+# src/agent/slurm against a real slurmctld: testsuite/component/slurm/run
+check_PROGRAMS += testsuite/component/slurm/probe
+testsuite_component_slurm_probe_SOURCES = %D%/slurm/probe.cc
+testsuite_component_slurm_probe_LDADD = libagent.la libcodec.la libcore.la libbase.la
+EXTRA_DIST += %D%/slurm/run

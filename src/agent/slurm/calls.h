@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace slurmkube::slurm
@@ -81,12 +82,20 @@ class Calls
       private:
 	template <class T> void run(std::function<Result<T>()> call, Done<T> done);
 
+	template <class T> void post(Done<T> done, Result<T> result);
+
 	agent::Loop &loop_;
+	/* Held by this object alone; a result that finds it gone is dropped. */
+	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+	std::weak_ptr<const bool> watch_ = alive_; /* copied by workers, never changed */
 	Workers workers_; /* last: its threads end before the rest goes */
 };
 
 /* Wait status that Slurm turns into OUT_OF_MEMORY. */
 inline constexpr std::uint32_t k_oom_status = 253;
+
+/* cpus-per-task has 16 bits; the two highest numbers mean "not set". */
+inline constexpr std::uint32_t k_cpus_max = 0xfffd;
 
 } // namespace slurmkube::slurm
 

@@ -1,1 +1,13 @@
 # added to libagent by src/agent/local.mk
+libagent_la_SOURCES += \
+	%D%/calls.cc \
+	%D%/calls.h \
+	%D%/compat.h \
+	%D%/errors.cc \
+	%D%/errors.h \
+	%D%/jobs.cc \
+	%D%/jobs.h \
+	%D%/nodes.cc \
+	%D%/nodes.h \
+	%D%/workers.cc \
+	%D%/workers.h

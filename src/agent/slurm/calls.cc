@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/slurm/calls.h"
+
+#include "src/agent/slurm/compat.h"
+#include "src/agent/slurm/jobs.h"
+#include "src/agent/slurm/nodes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace slurmkube::slurm
+{
+
+namespace
+{
+
+constexpr int k_workers_max = 8; /* seen working; slurmctld serves no more at once from one client in any useful way */
+
+/* libslurm first, then the threads that use it. */
+int init_libslurm(const Settings &settings)
+{
+	slurm_init(settings.conf.empty() ? nullptr : settings.conf.c_str());
+	return std::clamp(settings.workers, 1, k_workers_max);
+}
+
+} // namespace
+
+Calls::Calls(agent::Loop &loop, const Settings &settings) : loop_(loop), workers_(init_libslurm(settings), settings.queue_max) {}
+
+template <class T> void Calls::post(Done<T> done, Result<T> result)
+{
+	loop_.post([watch = watch_, done = std::move(done), result = std::move(result)]() mutable {
+		if (!watch.expired())
+			done(std::move(result));
+	});
+}
+
+/* call runs on a worker, done on the loop. */
+template <class T> void Calls::run(std::function<Result<T>()> call, Done<T> done)
+{
+	if (!workers_.add([this, call = std::move(call), done] { post<T>(done, call()); }))
+		post<T>(std::move(done), Error{Errc::again, "too many calls to Slurm are waiting"});
+}
+
+void Calls::submit(core::JobSpec spec, Done<SubmitReply> done)
+{
+	run<SubmitReply>([spec = std::move(spec)] { return submit_job(spec); }, std::move(done));
+}
+
+void Calls::complete(core::JobId job, std::uint32_t wait_status, Done<Ok> done)
+{
+	run<Ok>([job, wait_status] { return complete_job(job, wait_status); }, std::move(done));
+}
+
+void Calls::cancel(core::JobId job, Done<Ok> done)
+{
+	run<Ok>([job] { return cancel_job(job); }, std::move(done));
+}
+
+void Calls::node_create(core::NodeSpec spec, core::Family family, Done<Ok> done)
+{
+	run<Ok>([spec = std::move(spec), family] { return create_node(spec, family); }, std::move(done));
+}
+
+void Calls::node_set_state(std::string name, core::NodeStateChange change, std::string reason, Done<Ok> done)
+{
+	run<Ok>([name = std::move(name), change, reason = std::move(reason)] { return set_node_state(name, change, reason); },
+		std::move(done));
+}
+
+void Calls::node_delete(std::string name, Done<Ok> done)
+{
+	run<Ok>([name = std::move(name)] { return delete_node(name); }, std::move(done));
+}
+
+void Calls::ping(Done<Ok> done)
+{
+	run<Ok>([] { return ping_controller(); }, std::move(done));
+}
+
+} // namespace slurmkube::slurm

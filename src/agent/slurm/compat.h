@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * compat.h - what differs between libslurm 22.05 and 26.05, and nothing else.
+ *
+ * The rest of this folder is written as for one version. Only public headers are used; a struct member that moved is
+ * found by the compiler, a changed call by the version number.
+ */
+#ifndef SLURMKUBE_AGENT_SLURM_COMPAT_H
+#define SLURMKUBE_AGENT_SLURM_COMPAT_H
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#include <cerrno>
+#include <cstdint>
+
+namespace slurmkube::slurm::compat
+{
+
+/* job_id went into step_id with 25.11. */
+template <class Message> std::uint32_t job_id_of(const Message &message)
+{
+	if constexpr (requires { message.job_id; })
+		return message.job_id;
+	else
+		return message.step_id.job_id;
+}
+
+inline int complete_job(std::uint32_t job_id, std::uint32_t wait_status)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+	slurm_step_id_t id = SLURM_STEP_ID_INITIALIZER;
+	id.job_id = job_id;
+	return slurm_complete_job(&id, wait_status);
+#else
+	return slurm_complete_job(job_id, wait_status);
+#endif
+}
+
+/* Who set a node's reason: told by us before 26.05, taken from the credential since. */
+template <class Update> void set_reason_uid(Update &update, std::uint32_t uid)
+{
+	if constexpr (requires { update.reason_uid; })
+		update.reason_uid = uid;
+}
+
+/* A job without slurmd on its nodes: a flag from 25.05, the plugin's work before. */
+inline void mark_external(job_desc_msg_t &job)
+{
+#ifdef EXTERNAL_JOB
+	job.bitflags |= EXTERNAL_JOB;
+#else
+	(void)job;
+#endif
+}
+
+/* Error numbers that later versions added, as they go over the wire. */
+inline constexpr int k_backoff = 1804;                  /* 23.02: SLURMCTLD_COMMUNICATIONS_BACKOFF, the rate limit */
+inline constexpr int k_hard_drop = 1805;                /* 23.11: SLURMCTLD_COMMUNICATIONS_HARD_DROP, the same */
+inline constexpr int k_bad_node_transition = 2180;      /* 25.11: ESLURM_INVALID_NODE_STATE_TRANSITION */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+inline constexpr int k_max_job_count = ESLURM_MAX_JOB_COUNT;
+#else
+inline constexpr int k_max_job_count = EAGAIN;
+#endif
+
+/* Dynamic nodes exist from 22.05 on, but there a reconfigure leaves them ALLOCATED for good (doc/design): from 24.11 only. */
+inline constexpr bool k_dynamic_nodes = SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0);
+
+} // namespace slurmkube::slurm::compat
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/slurm/jobs.h"
+
+#include "src/agent/slurm/compat.h"
+#include "src/agent/slurm/errors.h"
+#include "src/base/owned.h"
+#include "src/codec/marker.h"
+
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <string>
+#include <unistd.h>
+
+namespace slurmkube::slurm
+{
+
+namespace
+{
+
+using Allocation = Owned<resource_allocation_response_msg_t, slurm_free_resource_allocation_response_msg>;
+using JobTable = Owned<job_info_msg_t, slurm_free_job_info_msg>;
+
+Error last_error()
+{
+	return error_of(errno);
+}
+
+/* The texts that a request points to. slurm.h has no const: it only reads them. */
+struct Texts {
+	core::JobSpec spec;
+	std::string marker;
+	std::string host;
+};
+
+std::string host_name()
+{
+	char name[256] = "";
+	if (gethostname(name, sizeof(name) - 1) != 0 || !name[0])
+		return "localhost"; /* Slurm refuses an empty one; it is only shown */
+	return name;
+}
+
+Texts texts_of(const core::JobSpec &spec)
+{
+	core::Marker marker = spec.marker;
+	marker.user_id = spec.user_id;
+	marker.group_id = spec.group_id;
+	return Texts{spec, codec::marker_to_text(marker), host_name()};
+}
+
+char *text_or_null(std::string &text)
+{
+	return text.empty() ? nullptr : text.data();
+}
+
+void describe_request(job_desc_msg_t &job, Texts &texts)
+{
+	static char work_dir[] = "/";
+	job.name = text_or_null(texts.spec.name);
+	job.partition = text_or_null(texts.spec.partition);
+	job.account = text_or_null(texts.spec.account);
+	job.qos = text_or_null(texts.spec.qos);
+	job.comment = text_or_null(texts.spec.comment);
+	job.admin_comment = texts.marker.data();
+	job.alloc_node = texts.host.data();
+	job.work_dir = work_dir;
+	job.user_id = texts.spec.user_id;
+	job.group_id = texts.spec.group_id;
+	if (texts.spec.time_limit_minutes)
+		job.time_limit = texts.spec.time_limit_minutes;
+	if (texts.spec.priority)
+		job.priority = *texts.spec.priority;
+}
+
+/* One task on one node. `shared` stays unset: placeholders share nodes as all jobs do, by CPU; asking for more would also share CPUs. */
+void describe_resources(job_desc_msg_t &job, Texts &texts)
+{
+	job.min_nodes = 1;
+	job.max_nodes = 1;
+	job.num_tasks = 1;
+	job.cpus_per_task = static_cast<std::uint16_t>(texts.spec.cpus);
+	job.min_cpus = texts.spec.cpus;
+	if (texts.spec.memory_mib)
+		job.pn_min_memory = texts.spec.memory_mib;
+	job.req_nodes = text_or_null(texts.spec.required_node);
+	job.requeue = 0;
+	compat::mark_external(job);
+}
+
+SubmitReply reply_of(const resource_allocation_response_msg_t &allocation)
+{
+	SubmitReply reply;
+	reply.id.number = compat::job_id_of(allocation);
+	reply.allocated = allocation.node_cnt > 0 && allocation.node_list && allocation.node_list[0];
+	if (reply.allocated) {
+		reply.node = allocation.node_list;
+		reply.cpus = allocation.num_cpu_groups ? allocation.cpus_per_node[0] : 0;
+	}
+	return reply;
+}
+
+bool stands_for(const slurm_job_info_t &job, const core::Marker &wanted)
+{
+	if ((job.job_state & JOB_STATE_BASE) >= JOB_COMPLETE || !job.admin_comment)
+		return false;
+	const auto marker = codec::marker_from_text(job.admin_comment);
+	return marker.ok() && marker->cluster == wanted.cluster && marker->uid == wanted.uid && marker->attempt == wanted.attempt;
+}
+
+SubmitReply reply_of(const slurm_job_info_t &job)
+{
+	SubmitReply reply;
+	reply.id.number = compat::job_id_of(job);
+	reply.existed = true;
+	reply.allocated = (job.job_state & JOB_STATE_BASE) != JOB_PENDING && job.nodes && job.nodes[0];
+	if (reply.allocated) {
+		reply.node = job.nodes;
+		reply.cpus = job.num_cpus;
+	}
+	return reply;
+}
+
+/* libslurm hands the guard's text to its log only, not to us: so look for the job it spoke of. Rare: after a crash or a lost answer. */
+Result<SubmitReply> live_job_for(const core::JobSpec &spec)
+{
+	job_info_msg_t *raw = nullptr;
+	if (slurm_load_job_user(&raw, spec.user_id, SHOW_ALL) != SLURM_SUCCESS)
+		return in_context("looking for the job that stands for this pod", last_error());
+	const JobTable table(raw);
+	for (std::uint32_t i = 0; i < table->record_count; i++) {
+		if (stands_for(table->job_array[i], spec.marker))
+			return reply_of(table->job_array[i]);
+	}
+	return Error{Errc::conflict, "a job stood for this pod and has just ended"};
+}
+
+} // namespace
+
+Result<SubmitReply> submit_job(const core::JobSpec &spec)
+{
+	Texts texts = texts_of(spec);
+	if (spec.cpus == 0 || spec.cpus > k_cpus_max)
+		return Error{Errc::invalid, std::to_string(spec.cpus) + " CPUs: a Slurm task has 1 to " + std::to_string(k_cpus_max)};
+	if (texts.marker.size() > codec::k_marker_bytes_max)
+		return Error{Errc::too_large, "marker of " + std::to_string(texts.marker.size()) + " bytes"};
+	job_desc_msg_t job;
+	slurm_init_job_desc_msg(&job);
+	describe_request(job, texts);
+	describe_resources(job, texts);
+	resource_allocation_response_msg_t *raw = nullptr;
+	if (slurm_allocate_resources(&job, &raw) != SLURM_SUCCESS)
+		return errno == ESLURM_DUPLICATE_JOB_ID ? live_job_for(spec) : Result<SubmitReply>(last_error());
+	const Allocation allocation(raw);
+	if (!allocation)
+		return Error{Errc::internal, "slurmctld answered without a job"};
+	return reply_of(*allocation);
+}
+
+Status complete_job(core::JobId job, std::uint32_t wait_status)
+{
+	if (compat::complete_job(job.number, wait_status) != SLURM_SUCCESS)
+		return last_error();
+	return Ok{};
+}
+
+Status cancel_job(core::JobId job)
+{
+	/* By text: the one call that has the same arguments in every version. */
+	if (slurm_kill_job2(std::to_string(job.number).c_str(), SIGKILL, 0, nullptr) != SLURM_SUCCESS)
+		return last_error();
+	return Ok{};
+}
+
+Status ping_controller()
+{
+	/* LIMIT: asks the first SlurmctldHost only. The agent runs beside the active one, which is that unless a backup has taken over. */
+	const int rc = slurm_ping(0);
+	if (rc != SLURM_SUCCESS)
+		return error_of(rc > 0 ? rc : errno);
+	return Ok{};
+}
+
+} // namespace slurmkube::slurm

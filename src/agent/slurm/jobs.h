@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * jobs.h - the calls about jobs, blocking. For worker threads; calls.h says what each means.
+ */
+#ifndef SLURMKUBE_AGENT_SLURM_JOBS_H
+#define SLURMKUBE_AGENT_SLURM_JOBS_H
+
+#include "src/agent/slurm/calls.h"
+
+namespace slurmkube::slurm
+{
+
+Result<SubmitReply> submit_job(const core::JobSpec &spec);
+Status complete_job(core::JobId job, std::uint32_t wait_status);
+Status cancel_job(core::JobId job);
+Status ping_controller();
+
+} // namespace slurmkube::slurm
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/slurm/nodes.h"
+
+#include "src/agent/slurm/compat.h"
+#include "src/agent/slurm/errors.h"
+
+#include <cerrno>
+#include <string_view>
+#include <unistd.h>
+
+namespace slurmkube::slurm
+{
+
+namespace
+{
+
+/* What Kubernetes allows in the names of nodes, and what stands in an address. Everything else could be read as another key or as a list. */
+constexpr std::string_view k_name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+constexpr std::string_view k_address_characters = "abcdefABCDEF0123456789.:";
+constexpr std::string_view k_list_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:,=()";
+
+bool consists_of(std::string_view text, std::string_view characters)
+{
+	return text.find_first_not_of(characters) == std::string_view::npos;
+}
+
+Status check_words(const core::NodeSpec &spec)
+{
+	if (spec.name.empty() || !consists_of(spec.name, k_name_characters))
+		return Error{Errc::invalid, "node name '" + spec.name + "' cannot be written into a node line"};
+	if (spec.address.empty() || !consists_of(spec.address, k_address_characters))
+		return Error{Errc::invalid, "node " + spec.name + ": address '" + spec.address + "' is not an IP address"};
+	if (!consists_of(spec.features, k_list_characters) || !consists_of(spec.gres, k_list_characters))
+		return Error{Errc::invalid, "node " + spec.name + ": features or GRES have characters that Slurm would misread"};
+	return Ok{};
+}
+
+Status answer(int rc)
+{
+	if (rc != SLURM_SUCCESS)
+		return error_of(errno);
+	return Ok{};
+}
+
+std::uint32_t state_bits(core::NodeStateChange change)
+{
+	switch (change) {
+	case core::NodeStateChange::drain:
+		return NODE_STATE_DRAIN;
+	case core::NodeStateChange::undrain:
+		return NODE_STATE_UNDRAIN;
+	case core::NodeStateChange::down:
+		return NODE_STATE_DOWN;
+	case core::NodeStateChange::up:
+		return NODE_RESUME;
+	}
+	return NO_VAL;
+}
+
+bool wants_reason(core::NodeStateChange change)
+{
+	return change == core::NodeStateChange::drain || change == core::NodeStateChange::down;
+}
+
+} // namespace
+
+Result<std::string> node_line(const core::NodeSpec &spec, const std::string &state)
+{
+	if (auto checked = check_words(spec); !checked)
+		return checked.error();
+	std::string line = "NodeName=" + spec.name + " NodeAddr=" + spec.address + " NodeHostname=" + spec.name;
+	if (spec.port)
+		line += " Port=" + std::to_string(spec.port);
+	line += " CPUs=" + std::to_string(spec.cpus) + " RealMemory=" + std::to_string(spec.memory_mib);
+	if (!spec.features.empty())
+		line += " Feature=" + spec.features;
+	if (!spec.gres.empty())
+		line += " Gres=" + spec.gres;
+	return line + " State=" + state;
+}
+
+Status create_node(const core::NodeSpec &spec, core::Family family)
+{
+	if (!compat::k_dynamic_nodes)
+		return Error{Errc::invalid, "nodes cannot be created in this version of Slurm: put the lines of `skube nodes --slurm-conf` into slurm.conf"};
+	auto line = node_line(spec, family == core::Family::native ? "EXTERNAL" : "CLOUD");
+	if (!line)
+		return line.error();
+	update_node_msg_t message;
+	slurm_init_update_node_msg(&message);
+	message.extra = line->data();
+	return answer(slurm_create_node(&message));
+}
+
+Status set_node_state(const std::string &name, core::NodeStateChange change, const std::string &reason)
+{
+	std::string name_text = name, reason_text = reason;
+	update_node_msg_t message;
+	slurm_init_update_node_msg(&message);
+	message.node_names = name_text.data();
+	message.node_state = state_bits(change);
+	if (wants_reason(change)) {
+		message.reason = reason_text.data();
+		compat::set_reason_uid(message, getuid());
+	}
+	return answer(slurm_update_node(&message));
+}
+
+Status delete_node(const std::string &name)
+{
+	std::string name_text = name;
+	update_node_msg_t message;
+	slurm_init_update_node_msg(&message);
+	message.node_names = name_text.data();
+	return answer(slurm_delete_node(&message));
+}
+
+} // namespace slurmkube::slurm

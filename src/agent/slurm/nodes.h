@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nodes.h - the calls about nodes, blocking. For worker threads; calls.h says what each means.
+ */
+#ifndef SLURMKUBE_AGENT_SLURM_NODES_H
+#define SLURMKUBE_AGENT_SLURM_NODES_H
+
+#include "src/agent/slurm/calls.h"
+
+namespace slurmkube::slurm
+{
+
+/*
+ * The line that makes a node, as in slurm.conf. state: "CLOUD" or "EXTERNAL" for dynamic nodes, "UNKNOWN" for an Include file.
+ * invalid: a value would be read as something else there (blanks, quotes, brackets).
+ */
+Result<std::string> node_line(const core::NodeSpec &spec, const std::string &state);
+
+Status create_node(const core::NodeSpec &spec, core::Family family);
+Status set_node_state(const std::string &name, core::NodeStateChange change, const std::string &reason);
+Status delete_node(const std::string &name);
+
+} // namespace slurmkube::slurm
+
+#endif
