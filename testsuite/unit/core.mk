@@ -1,1 +1,16 @@
 # unit tests of core
+
+check_PROGRAMS += testsuite/unit/test_reconcile
+TESTS += testsuite/unit/test_reconcile
+testsuite_unit_test_reconcile_SOURCES = %D%/test_reconcile.cc
+testsuite_unit_test_reconcile_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_translate
+TESTS += testsuite/unit/test_translate
+testsuite_unit_test_translate_SOURCES = %D%/test_translate.cc
+testsuite_unit_test_translate_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_node_sync
+TESTS += testsuite/unit/test_node_sync
+testsuite_unit_test_node_sync_SOURCES = %D%/test_node_sync.cc
+testsuite_unit_test_node_sync_LDADD = libcheck.la libcore.la libbase.la

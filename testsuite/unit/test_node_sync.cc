@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/latency.h"
+#include "src/core/names.h"
+#include "src/core/node_sync.h"
+#include "src/core/occupancy.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+
+namespace
+{
+
+constexpr std::int64_t k_now = 1000;
+
+NodePolicy policy()
+{
+	NodePolicy p;
+	p.label_key = names::k_managed_label;
+	return p;
+}
+
+PluginHello plugin(std::uint32_t major, std::uint32_t minor)
+{
+	PluginHello hello;
+	hello.slurm_version_number = (major << 16) | (minor << 8);
+	hello.family = major >= 25 ? Family::native : Family::emulated;
+	hello.sink_port = 6899;
+	return hello;
+}
+
+KubeNode kube()
+{
+	KubeNode node;
+	node.name = "n1";
+	node.internal_ip = "10.0.0.1";
+	node.ready = true;
+	node.ready_since = 10;
+	node.allocatable = {.milli_cpu = 7910, .memory_bytes = (std::int64_t{1000} << 20) + 5, .pods = 110, .extended = {}};
+	node.labels = {{names::k_managed_label, "true"}};
+	return node;
+}
+
+SlurmNode slurm(NodeBase base, bool drain = false, const std::string &reason = "")
+{
+	SlurmNode node;
+	node.name = "n1";
+	node.base = base;
+	node.drain = drain;
+	node.reason = reason;
+	node.dynamic = true;
+	return node;
+}
+
+std::string decide(const KubeNode *k, const SlurmNode *s, const PluginHello &hello, bool holds_pods = false)
+{
+	const auto action = reconcile_node({.kube = k, .slurm = s, .plugin = &hello, .holds_pods = holds_pods}, policy(), k_now);
+	if (!action)
+		return "";
+	if (std::holds_alternative<CreateNode>(*action))
+		return "create";
+	if (std::holds_alternative<DeleteNode>(*action))
+		return "delete";
+	const auto &set = std::get<SetNodeState>(*action);
+	switch (set.change) {
+	case NodeStateChange::drain:
+		return "drain " + set.reason;
+	case NodeStateChange::undrain:
+		return "undrain";
+	case NodeStateChange::down:
+		return "down " + set.reason;
+	case NodeStateChange::up:
+		return "up";
+	}
+	return "?";
+}
+
+void nodes_are_created_only_where_slurm_can()
+{
+	const KubeNode k = kube();
+	CHECK_EQUAL(decide(&k, nullptr, plugin(24, 11)), "create");
+	CHECK_EQUAL(decide(&k, nullptr, plugin(22, 5)), "");
+	KubeNode not_ready = kube();
+	not_ready.ready = false;
+	CHECK_EQUAL(decide(&not_ready, nullptr, plugin(24, 11)), "");
+}
+
+void cordon_drains_and_uncordon_brings_back()
+{
+	KubeNode k = kube();
+	k.unschedulable = true;
+	const SlurmNode idle = slurm(NodeBase::idle);
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "drain slurm-kube: cordoned");
+	const SlurmNode drained = slurm(NodeBase::idle, true, "slurm-kube: cordoned");
+	CHECK_EQUAL(decide(&k, &drained, plugin(22, 5)), "");
+	k.unschedulable = false;
+	CHECK_EQUAL(decide(&k, &drained, plugin(22, 5)), "undrain");
+}
+
+void what_people_set_stays()
+{
+	const KubeNode k = kube();
+	const SlurmNode drained = slurm(NodeBase::idle, true, "disk is broken");
+	CHECK_EQUAL(decide(&k, &drained, plugin(22, 5)), "");
+	const SlurmNode down = slurm(NodeBase::down, false, "moving it");
+	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "");
+}
+
+void a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time()
+{
+	KubeNode k = kube();
+	k.ready = false;
+	k.not_ready_reason = "KubeletNotReady";
+	const SlurmNode idle = slurm(NodeBase::mixed);
+	k.ready_since = k_now - 39;
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "drain slurm-kube: NotReady KubeletNotReady");
+	k.ready_since = k_now - 40;
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "down slurm-kube: NotReady KubeletNotReady");
+	CHECK_EQUAL(next_look_at(k, policy()), k_now);
+	const SlurmNode down = slurm(NodeBase::down, false, "slurm-kube: NotReady KubeletNotReady");
+	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "");
+	k.ready = true;
+	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "up");
+}
+
+void a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it()
+{
+	const SlurmNode idle = slurm(NodeBase::allocated);
+	CHECK_EQUAL(decide(nullptr, &idle, plugin(24, 11)), "down slurm-kube: not a managed node of Kubernetes");
+	const SlurmNode down = slurm(NodeBase::down, false, "slurm-kube: not a managed node of Kubernetes");
+	CHECK_EQUAL(decide(nullptr, &down, plugin(24, 11), true), "");
+	CHECK_EQUAL(decide(nullptr, &down, plugin(24, 11)), "delete");
+	CHECK_EQUAL(decide(nullptr, &down, plugin(22, 5)), "");
+	SlurmNode fixed = down;
+	fixed.dynamic = false;
+	CHECK_EQUAL(decide(nullptr, &fixed, plugin(24, 11)), "");
+}
+
+void taints_of_others_keep_slurm_off()
+{
+	KubeNode k = kube();
+	const SlurmNode idle = slurm(NodeBase::idle);
+	k.taints = {{"node.kubernetes.io/not-ready", "", "NoExecute"}, {"slurm-kube.io/managed", "", "NoSchedule"}, {"soft", "", "PreferNoSchedule"}};
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "");
+	k.taints = {{"repair", "", "NoExecute"}};
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "drain slurm-kube: taint repair:NoExecute");
+}
+
+void the_record_counts_whole_allocatable_cpus_and_points_at_the_sink()
+{
+	NodePolicy p = policy();
+	p.reserve_cpus = 2;
+	p.reserve_memory_mib = 100;
+	const NodeSpec emulated = node_spec(kube(), p, plugin(22, 5));
+	CHECK_EQUAL(slurm_conf_line(emulated), "NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 RealMemory=900 Feature=kube State=UNKNOWN");
+	const NodeSpec native = node_spec(kube(), p, plugin(25, 11));
+	CHECK_EQUAL(native.address, "10.0.0.1");
+	CHECK_EQUAL(native.port, 0);
+}
+
+void a_terminating_pod_holds_its_share()
+{
+	Occupancy o;
+	const Resources all{.milli_cpu = 4000, .memory_bytes = 100, .pods = 10, .extended = {{"ephemeral-storage", 10}}};
+	const Resources half{.milli_cpu = 2000, .memory_bytes = 50, .pods = 1, .extended = {{"ephemeral-storage", 5}}};
+	o.take("n1", {"a"}, half);
+	o.take("n1", {"a"}, half); /* repeating changes nothing */
+	CHECK(o.has_room("n1", all, half));
+	o.take("n1", {"b"}, half);
+	CHECK(!o.has_room("n1", all, {.milli_cpu = 1, .memory_bytes = 0, .pods = 1, .extended = {}}));
+	CHECK(!o.has_room("n1", all, {.milli_cpu = 0, .memory_bytes = 1, .pods = 1, .extended = {}}));
+	CHECK(!o.has_room("n1", all, {.milli_cpu = 0, .memory_bytes = 0, .pods = 1, .extended = {{"ephemeral-storage", 1}}}));
+	CHECK(o.has_room("n1", all, {.milli_cpu = 0, .memory_bytes = 0, .pods = 1, .extended = {}}));
+	CHECK(o.has_room("n2", all, all));
+	CHECK(o.release("n1", {"a"}));
+	CHECK(!o.release("n1", {"a"}));
+	CHECK(o.has_room("n1", all, half));
+	CHECK_EQUAL(o.pods_on("n1"), 1U);
+	CHECK(o.release("n1", {"b"}));
+	CHECK(o.held("n1") == Resources{});
+}
+
+void the_number_of_pods_is_a_limit_too()
+{
+	Occupancy o;
+	const Resources node{.milli_cpu = 4000, .memory_bytes = 100, .pods = 1, .extended = {}};
+	o.take("n1", {"a"}, {.milli_cpu = 0, .memory_bytes = 0, .pods = 1, .extended = {}});
+	CHECK(!o.has_room("n1", node, {.milli_cpu = 0, .memory_bytes = 0, .pods = 1, .extended = {}}));
+}
+
+void quantiles_are_within_four_percent()
+{
+	Latency l;
+	CHECK_EQUAL(l.quantile_us(0.5), 0U);
+	for (std::uint64_t i = 1; i <= 10000; i++)
+		l.add(i);
+	for (const double share : {0.5, 0.9, 0.99}) {
+		const double got = static_cast<double>(l.quantile_us(share)) / (share * 10000);
+		CHECK(got >= 1 && got < 1.04);
+	}
+	CHECK_EQUAL(l.max_us(), 10000U);
+	CHECK_EQUAL(l.quantile_us(1), 10000U);
+	l.add(~std::uint64_t{0});
+	CHECK_EQUAL(l.count(), 10001U);
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("node_sync", {
+						     TEST(nodes_are_created_only_where_slurm_can),
+						     TEST(cordon_drains_and_uncordon_brings_back),
+						     TEST(what_people_set_stays),
+						     TEST(a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time),
+						     TEST(a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it),
+						     TEST(taints_of_others_keep_slurm_off),
+						     TEST(the_record_counts_whole_allocatable_cpus_and_points_at_the_sink),
+						     TEST(a_terminating_pod_holds_its_share),
+						     TEST(the_number_of_pods_is_a_limit_too),
+						     TEST(quantiles_are_within_four_percent),
+					     });
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Every pair of pod side and job side has a row here, and the decisions within a row have tests of their own. */
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+#include "src/core/reconcile.h"
+#include "testsuite/unit/check.h"
+
+#include <optional>
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+
+namespace
+{
+
+Pod pod_in(PodSide side)
+{
+	Pod pod;
+	pod.uid = {"u1"};
+	pod.name_space = "default";
+	pod.name = "p";
+	switch (side) {
+	case PodSide::absent:
+	case PodSide::waiting:
+		break;
+	case PodSide::gated:
+		pod.gated = true;
+		break;
+	case PodSide::withdrawn:
+		pod.deleting = true;
+		break;
+	case PodSide::stopping:
+		pod.deleting = true;
+		[[fallthrough]];
+	case PodSide::running:
+		pod.node_name = "n1";
+		pod.phase = PodPhase::running;
+		break;
+	case PodSide::ended:
+		pod.node_name = "n1";
+		pod.phase = PodPhase::failed;
+		pod.main_container = "c";
+		pod.ended_containers = {{.name = "c", .exit_code = 3, .signal = 0, .reason = "Error"}};
+		break;
+	}
+	return pod;
+}
+
+SlurmJob job_in(JobSide side)
+{
+	SlurmJob job;
+	job.id = {7};
+	job.marker.uid = "u1";
+	job.state = side == JobSide::pending ? JobState::pending : side == JobSide::allocated ? JobState::running : JobState::cancelled;
+	if (side == JobSide::allocated)
+		job.nodes = {{.node = "n1", .cpus = 2, .core_ids = "", .memory_mib = 0, .gres = {}}};
+	return job;
+}
+
+/* A group with everything in its favour; tests take things away. */
+struct Scene {
+	Pod pod;
+	SlurmJob job;
+	Result<JobSpec> spec{JobSpec{}};
+	GroupFacts facts;
+
+	Scene(PodSide pod_is, JobSide job_is) : pod(pod_in(pod_is)), job(job_in(job_is))
+	{
+		facts.known = true;
+		facts.pod = pod_is == PodSide::absent ? nullptr : &pod;
+		facts.bound_node = pod_is == PodSide::absent ? "" : pod.node_name;
+		facts.job = job_is == JobSide::none ? nullptr : &job;
+		facts.spec = &spec;
+		facts.has_room = facts.node_usable = true;
+	}
+	Scene(const Scene &) = delete;
+	Scene &operator=(const Scene &) = delete;
+};
+
+std::string text_of(const std::vector<Action> &actions)
+{
+	std::string out;
+	for (const Action &action : actions) {
+		out += out.empty() ? "" : " ";
+		if (const auto *submit = std::get_if<Submit>(&action))
+			out += submit->spec.required_node.empty() ? "submit" : "submit@" + submit->spec.required_node;
+		else if (const auto *cancel = std::get_if<Cancel>(&action))
+			out += "cancel:" + std::to_string(cancel->job.number);
+		else if (const auto *complete = std::get_if<Complete>(&action))
+			out += "complete:" + (complete->wait_status == k_status_cancelled ? "cancelled" : std::to_string(complete->wait_status));
+		else if (const auto *bind = std::get_if<Bind>(&action))
+			out += "bind@" + bind->node;
+		else if (std::holds_alternative<Remove>(action))
+			out += "remove";
+		else if (const auto *report = std::get_if<Report>(&action))
+			out += "report:" + report->not_scheduled.reason;
+	}
+	return out;
+}
+
+void every_pair_of_sides_has_its_action()
+{
+	constexpr PodSide k_pods[] = {PodSide::absent, PodSide::gated, PodSide::waiting, PodSide::withdrawn, PodSide::running, PodSide::stopping, PodSide::ended};
+	constexpr JobSide k_jobs[] = {JobSide::none, JobSide::pending, JobSide::allocated, JobSide::ended};
+	const char *const expected[][4] = {
+	    /* absent    */ {"", "cancel:7", "complete:cancelled", ""},
+	    /* gated     */ {"", "cancel:7", "complete:cancelled", ""},
+	    /* waiting   */ {"submit", "report:SlurmPending", "bind@n1", "remove"},
+	    /* withdrawn */ {"", "cancel:7", "complete:cancelled", ""},
+	    /* running   */ {"", "", "", "remove"},
+	    /* stopping  */ {"", "cancel:7", "", ""},
+	    /* ended     */ {"", "cancel:7", "complete:768", ""},
+	};
+	for (std::size_t p = 0; p < std::size(k_pods); p++) {
+		for (std::size_t j = 0; j < std::size(k_jobs); j++) {
+			const Scene scene(k_pods[p], k_jobs[j]);
+			const std::string got = text_of(reconcile(scene.facts));
+			if (got != expected[p][j])
+				(void)check::record(false, "row", __FILE__, __LINE__,
+						    "pod " + std::to_string(p) + " job " + std::to_string(j) + ": '" + got + "', not '" + expected[p][j] + "'");
+			CHECK(pod_side(scene.facts.pod, scene.facts.bound_node) == k_pods[p]);
+			CHECK(job_side(scene.facts.job) == k_jobs[j]);
+		}
+	}
+}
+
+void nothing_is_done_before_both_worlds_are_known()
+{
+	Scene scene(PodSide::waiting, JobSide::none);
+	scene.facts.known = false;
+	CHECK(reconcile(scene.facts).empty());
+}
+
+void what_is_under_way_is_not_started_again()
+{
+	for (const auto &[pod, job] : {std::pair(PodSide::waiting, JobSide::none), std::pair(PodSide::absent, JobSide::pending), std::pair(PodSide::ended, JobSide::allocated)}) {
+		Scene scene(pod, job);
+		scene.facts.busy.slurm = true;
+		CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
+	}
+	Scene binding(PodSide::waiting, JobSide::allocated);
+	binding.facts.busy.bind = true;
+	CHECK_EQUAL(text_of(reconcile(binding.facts)), "");
+	Scene removing(PodSide::running, JobSide::ended);
+	removing.facts.busy.remove = true;
+	CHECK_EQUAL(text_of(reconcile(removing.facts)), "");
+}
+
+void the_gate_holds_a_binding_and_says_so()
+{
+	Scene scene(PodSide::waiting, JobSide::allocated);
+	scene.facts.has_room = false;
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "report:SlurmPending");
+	scene.facts.has_room = true;
+	scene.facts.node_usable = false;
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "report:SlurmPending");
+}
+
+void a_refused_pod_says_why_and_is_not_submitted()
+{
+	Scene scene(PodSide::waiting, JobSide::none);
+	scene.spec = Error{Errc::invalid, "annotation x"};
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "report:SlurmRefused");
+}
+
+void a_failed_submission_waits_and_reports()
+{
+	Scene scene(PodSide::waiting, JobSide::none);
+	scene.facts.may_retry = false;
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
+	scene.facts.trouble = Condition{names::k_reason_retrying, "away"};
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "report:SlurmRetrying");
+}
+
+void a_pod_that_never_ran_queues_again_after_a_node_failure_but_not_after_scancel()
+{
+	for (const auto &[state, wanted] : {std::pair(JobState::node_fail, "submit"), std::pair(JobState::preempted, "submit"), std::pair(JobState::boot_fail, "submit"),
+					    std::pair(JobState::cancelled, "remove"), std::pair(JobState::timeout, "remove"), std::pair(JobState::deadline, "remove")}) {
+		Scene scene(PodSide::waiting, JobSide::ended);
+		scene.job.state = state;
+		CHECK_EQUAL(text_of(reconcile(scene.facts)), wanted);
+	}
+}
+
+void a_running_pod_is_taken_up_on_its_own_node_only_when_its_job_is_surely_lost()
+{
+	Scene scene(PodSide::running, JobSide::none);
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
+	scene.facts.job_surely_missing = true;
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "submit@n1");
+	scene.spec = Error{Errc::invalid, "not any more"};
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), ""); /* never killed on doubt */
+}
+
+void a_second_live_job_of_one_pod_is_cancelled_first()
+{
+	Scene scene(PodSide::running, JobSide::allocated);
+	scene.facts.surplus = {JobId{9}};
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "cancel:9");
+}
+
+void a_pod_that_ended_and_went_gives_its_own_result()
+{
+	Scene scene(PodSide::absent, JobSide::allocated);
+	const Pod last = pod_in(PodSide::ended);
+	scene.facts.last_pod = &last;
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "complete:768");
+}
+
+void an_allocation_without_nodes_is_not_bound()
+{
+	Scene scene(PodSide::waiting, JobSide::allocated);
+	scene.job.nodes.clear();
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("reconcile", {
+						     TEST(every_pair_of_sides_has_its_action),
+						     TEST(nothing_is_done_before_both_worlds_are_known),
+						     TEST(what_is_under_way_is_not_started_again),
+						     TEST(the_gate_holds_a_binding_and_says_so),
+						     TEST(a_refused_pod_says_why_and_is_not_submitted),
+						     TEST(a_failed_submission_waits_and_reports),
+						     TEST(a_pod_that_never_ran_queues_again_after_a_node_failure_but_not_after_scancel),
+						     TEST(a_running_pod_is_taken_up_on_its_own_node_only_when_its_job_is_surely_lost),
+						     TEST(a_second_live_job_of_one_pod_is_cancelled_first),
+						     TEST(a_pod_that_ended_and_went_gives_its_own_result),
+						     TEST(an_allocation_without_nodes_is_not_bound),
+					     });
+}
