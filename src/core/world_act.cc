@@ -190,8 +190,10 @@ std::vector<World::PodAction> World::take_actions(Now now)
 	std::vector<PodAction> out;
 	if (!is_known())
 		return out; /* everything is marked dirty again when the snapshot is merged */
-	for (const PodUid &uid : std::exchange(dirty_, {}))
-		look_at_group(uid, now, out);
+	while (!dirty_.empty()) { /* a share that is freed on the way wakes others; each is freed once */
+		for (const PodUid &uid : std::exchange(dirty_, {}))
+			look_at_group(uid, now, out);
+	}
 	return out;
 }
 

@@ -14,3 +14,8 @@ check_PROGRAMS += testsuite/unit/test_node_sync
 TESTS += testsuite/unit/test_node_sync
 testsuite_unit_test_node_sync_SOURCES = %D%/test_node_sync.cc
 testsuite_unit_test_node_sync_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world
+TESTS += testsuite/unit/test_world
+testsuite_unit_test_world_SOURCES = %D%/test_world.cc
+testsuite_unit_test_world_LDADD = libcheck.la libcore.la libbase.la

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World as the agent drives it: facts in, actions out, answers in; with restarts, losses and crossings of messages. */
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+#include "src/core/world.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+
+namespace
+{
+
+constexpr std::int64_t k_second = 1'000'000;
+
+/* A world with one node of four CPUs, and a clock that tests move. */
+struct Stage {
+	World world;
+	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	std::uint32_t next_job = 1;
+
+	Stage() : world(settings())
+	{
+		node(true);
+		world.nodes_listed({"node-uid"});
+		world.pods_listed({}, now);
+		connect({});
+	}
+
+	static Settings settings()
+	{
+		Settings s;
+		s.policy.cluster = "main";
+		s.policy.namespaces = {{.name_space = "*", .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}}};
+		s.nodes.label_key = names::k_managed_label;
+		return s;
+	}
+
+	void pass(std::int64_t us)
+	{
+		now.mono_us += us;
+		now.wall_s += us / k_second;
+	}
+
+	void node(bool ready)
+	{
+		KubeNode n;
+		n.name = "n1";
+		n.uid = "node-uid";
+		n.ready = ready;
+		n.labels = {{names::k_managed_label, "true"}};
+		n.allocatable = {.milli_cpu = 4000, .memory_bytes = std::int64_t{1} << 40, .pods = 100, .extended = {}};
+		world.node_seen(n);
+	}
+
+	void connect(const std::vector<SlurmJob> &jobs)
+	{
+		PluginHello hello;
+		hello.slurm_version_number = 22U << 16;
+		world.link_opened(hello);
+		SlurmNode n;
+		n.name = "n1";
+		n.base = NodeBase::idle;
+		world.slurm_node_seen(n);
+		for (const SlurmJob &job : jobs)
+			world.job_seen(job, now);
+		world.snapshot_ended(now);
+	}
+
+	Pod pod(const std::string &uid, std::int64_t milli_cpu = 1000) const
+	{
+		Pod p;
+		p.uid = {uid};
+		p.name_space = "default";
+		p.name = "pod-" + uid;
+		p.requests = {.milli_cpu = milli_cpu, .memory_bytes = 0, .pods = 1, .extended = {}};
+		return p;
+	}
+
+	static SlurmJob job(std::uint32_t id, const std::string &uid, JobState state, std::uint32_t attempt = 1)
+	{
+		SlurmJob j;
+		j.id = {id};
+		j.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid, .kind = "Pod", .uid = uid, .attempt = attempt};
+		j.state = state;
+		if (state == JobState::running)
+			j.nodes = {{.node = "n1", .cpus = 1, .core_ids = "0", .memory_mib = 64, .gres = {}}};
+		return j;
+	}
+
+	/* What to do now, as text; one word for each action. */
+	std::string act()
+	{
+		std::string out;
+		for (const auto &[uid, action] : world.take_actions(now)) {
+			out += out.empty() ? "" : " ";
+			if (const auto *s = std::get_if<Submit>(&action))
+				out += "submit:" + uid.text + "#" + std::to_string(s->spec.marker.attempt) + (s->spec.required_node.empty() ? "" : "@" + s->spec.required_node);
+			else if (const auto *c = std::get_if<Cancel>(&action))
+				out += "cancel:" + std::to_string(c->job.number);
+			else if (const auto *e = std::get_if<Complete>(&action))
+				out += "complete:" + std::to_string(e->job.number) + "=" + (e->wait_status == k_status_cancelled ? "cancelled" : std::to_string(e->wait_status));
+			else if (const auto *b = std::get_if<Bind>(&action))
+				out += "bind:" + uid.text + "@" + b->node;
+			else if (std::holds_alternative<Remove>(action))
+				out += "remove:" + uid.text;
+			else if (const auto *r = std::get_if<Report>(&action))
+				out += "report:" + uid.text + ":" + r->not_scheduled.reason;
+		}
+		return out;
+	}
+
+	void allocate(const std::string &uid, std::uint32_t id) { world.submitted({uid}, Submitted{.job = {id}, .node = "n1", .cpus = 1}, now); }
+};
+
+/* Brings a pod to Running on n1 under this job. */
+void run_pod(Stage &s, const std::string &uid, std::uint32_t id, std::int64_t milli_cpu = 1000)
+{
+	s.world.pod_seen(s.pod(uid, milli_cpu), s.now);
+	(void)s.act();
+	s.allocate(uid, id);
+	(void)s.act();
+	s.world.bound({uid}, Ok{}, s.now);
+	Pod p = s.pod(uid, milli_cpu);
+	p.node_name = "n1";
+	p.phase = PodPhase::running;
+	p.annotations = {{names::k_allocation_job_id, std::to_string(id)}, {names::k_allocation_attempt, "1"}};
+	s.world.pod_seen(p, s.now);
+	s.world.job_seen(Stage::job(id, uid, JobState::running), s.now);
+}
+
+Pod end_of(Pod pod, PodPhase phase, int exit_code)
+{
+	pod.node_name = "n1";
+	pod.phase = phase;
+	pod.main_container = "c";
+	pod.ended_containers = {{.name = "c", .exit_code = exit_code, .signal = 0, .reason = "x"}};
+	return pod;
+}
+
+void a_pod_lives_and_ends_with_three_calls()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	CHECK_EQUAL(s.act(), ""); /* under way */
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	CHECK_EQUAL(s.world.occupancy().pods_on("n1"), 1U); /* from the moment the binding is sent */
+	s.world.bound({"a"}, Ok{}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now);
+	s.world.pod_seen(end_of(s.pod("a"), PodPhase::failed, 3), s.now);
+	CHECK_EQUAL(s.act(), "complete:7=768");
+	CHECK_EQUAL(s.world.occupancy().pods_on("n1"), 0U);
+	s.world.completed({"a"}, Ok{}, false, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.world.job_seen(Stage::job(7, "a", JobState::failed), s.now);
+	s.pass(10 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.world.pod_gone({"a"}, std::nullopt, s.now);
+	s.world.job_gone({7});
+	CHECK_EQUAL(s.act(), "");
+	CHECK(s.world.groups().empty());
+}
+
+void nothing_happens_before_every_list_is_complete()
+{
+	World world(Stage::settings());
+	const Now now{.mono_us = 1, .wall_s = 1};
+	Pod p;
+	p.uid = {"a"};
+	world.pod_seen(p, now);
+	CHECK(world.take_actions(now).empty());
+	world.pods_listed({"a"}, now);
+	CHECK(world.take_actions(now).empty());
+	world.nodes_listed({});
+	CHECK(world.take_actions(now).empty());
+	world.link_opened({});
+	CHECK(world.take_actions(now).empty());
+	world.snapshot_ended(now);
+	CHECK_EQUAL(world.take_actions(now).size(), 1U);
+}
+
+void a_lost_link_stops_everything_until_the_next_snapshot()
+{
+	Stage s;
+	s.world.link_lost();
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.connect({});
+	CHECK_EQUAL(s.act(), "submit:a#1");
+}
+
+void a_restarted_agent_goes_on_where_the_other_died()
+{
+	Stage s;
+	s.world.link_lost();
+	/* died after the submission, after the binding, after the end */
+	s.world.pod_seen(s.pod("a"), s.now);
+	Pod b = s.pod("b");
+	b.node_name = "n1";
+	s.world.pod_seen(b, s.now);
+	s.world.pod_seen(end_of(s.pod("c"), PodPhase::succeeded, 0), s.now);
+	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running), Stage::job(3, "c", JobState::running), Stage::job(4, "gone", JobState::running),
+		   Stage::job(5, "gone2", JobState::pending)});
+	CHECK_EQUAL(s.act(), "bind:a@n1 complete:3=0 complete:4=cancelled cancel:5");
+}
+
+void jobs_of_another_cluster_are_never_touched()
+{
+	Stage s;
+	SlurmJob foreign = Stage::job(9, "x", JobState::running);
+	foreign.marker.cluster = "other";
+	s.connect({foreign});
+	CHECK_EQUAL(s.act(), "");
+	s.world.job_seen(foreign, s.now);
+	CHECK_EQUAL(s.act(), "");
+}
+
+void scancel_deletes_the_pod_once_and_the_next_waits_for_its_end()
+{
+	Stage s;
+	run_pod(s, "a", 7, 4000);
+	s.world.job_seen(Stage::job(7, "a", JobState::cancelled), s.now);
+	CHECK_EQUAL(s.act(), "remove:a");
+	s.world.removed({"a"}, Ok{}, s.now);
+	CHECK_EQUAL(s.act(), ""); /* the watch has not shown deletionTimestamp yet */
+	Pod stopping = s.pod("a", 4000);
+	stopping.node_name = "n1";
+	stopping.phase = PodPhase::running;
+	stopping.deleting = true;
+	s.world.pod_seen(stopping, s.now);
+	s.world.pod_seen(s.pod("b", 4000), s.now);
+	CHECK_EQUAL(s.act(), "submit:b#1");
+	s.allocate("b", 8);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
+	s.world.reported({"b"}, Ok{}, s.now);
+	stopping.phase = PodPhase::failed;
+	s.world.pod_seen(stopping, s.now);
+	CHECK_EQUAL(s.act(), "bind:b@n1");
+}
+
+void a_forced_deletion_holds_the_share_some_seconds_more()
+{
+	Stage s;
+	run_pod(s, "a", 7, 4000);
+	s.world.pod_gone({"a"}, std::nullopt, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=cancelled");
+	s.world.completed({"a"}, Ok{}, true, s.now);
+	s.world.job_seen(Stage::job(7, "a", JobState::cancelled), s.now);
+	s.world.pod_seen(s.pod("b", 4000), s.now);
+	CHECK_EQUAL(s.act(), "submit:b#1");
+	s.allocate("b", 8);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(2'900'000);
+	(void)s.act(); /* says why it waits */
+	s.world.reported({"b"}, Ok{}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(200'000);
+	CHECK_EQUAL(s.act(), "bind:b@n1");
+}
+
+void a_submission_that_crosses_a_snapshot_is_not_lost()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.world.link_opened({}); /* a snapshot begins, read before the job was made */
+	s.allocate("a", 7);
+	s.world.snapshot_ended(s.now);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Ok{}, s.now);
+	Pod p = s.pod("a");
+	p.node_name = "n1";
+	s.world.pod_seen(p, s.now);
+	s.connect({});
+	s.pass(5 * k_second);
+	CHECK_EQUAL(s.act(), "");
+}
+
+void a_job_that_slurm_lost_is_taken_up_after_ten_seconds_and_not_before()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	s.connect({}); /* restored from an older state */
+	CHECK_EQUAL(s.act(), "");
+	s.pass(9 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2@n1");
+	s.allocate("a", 8);
+	CHECK_EQUAL(s.act(), "");
+	CHECK_EQUAL(s.world.counters().readopted, 1U);
+}
+
+void a_failed_submission_is_repeated_with_the_same_attempt()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.world.submitted({"a"}, Error{Errc::io, "broken pipe"}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(300'000);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.world.submitted({"a"}, Error{Errc::invalid, "Invalid account"}, s.now);
+	CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
+	s.world.reported({"a"}, Ok{}, s.now);
+	s.pass(30 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(31 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+}
+
+void a_waiting_pod_is_told_on_change_and_not_too_often()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.world.submitted({"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}, s.now);
+	SlurmJob job = Stage::job(7, "a", JobState::pending);
+	job.reason = "Resources";
+	s.world.job_seen(job, s.now);
+	CHECK_EQUAL(s.act(), ""); /* most pods start within a second */
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "report:a:SlurmPending");
+	s.world.reported({"a"}, Ok{}, s.now);
+	s.world.job_seen(job, s.now);
+	CHECK_EQUAL(s.act(), "");
+	job.reason = "Priority";
+	s.world.job_seen(job, s.now);
+	s.pass(10 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(20 * k_second);
+	CHECK_EQUAL(s.act(), "report:a:SlurmPending");
+}
+
+void a_number_used_again_is_another_job()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	s.connect({Stage::job(7, "b", JobState::running)});
+	CHECK_EQUAL(s.act(), "complete:7=cancelled"); /* b is no pod */
+	const auto group = s.world.groups().find({"a"});
+	REQUIRE(group != s.world.groups().end());
+	CHECK(s.world.current_job(group->second) == nullptr);
+}
+
+void the_same_name_with_a_new_uid_is_another_pod()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	Pod other = s.pod("b");
+	other.name = "pod-a";
+	s.world.pod_seen(other, s.now);
+	s.world.pods_listed({"b"}, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=cancelled submit:b#1");
+}
+
+void a_binding_that_failed_is_tried_again_on_the_same_allocation()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Error{Errc::again, "503"}, s.now);
+	CHECK_EQUAL(s.world.occupancy().pods_on("n1"), 0U);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+}
+
+void a_binding_waits_for_its_node_to_be_ready()
+{
+	Stage s;
+	s.node(false);
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.act(), "");
+	s.node(true);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+}
+
+void two_live_jobs_of_one_pod_become_one()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	s.world.job_seen(Stage::job(9, "a", JobState::running, 2), s.now);
+	CHECK_EQUAL(s.act(), "cancel:9"); /* the Binding names 7 */
+}
+
+void ended_jobs_count_once_even_if_told_late()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	s.world.pod_seen(end_of(s.pod("a"), PodPhase::succeeded, 0), s.now);
+	CHECK_EQUAL(s.act(), "complete:7=0");
+	s.world.completed({"a"}, Ok{}, false, s.now);
+	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now); /* read before the completion */
+	CHECK_EQUAL(s.act(), "");
+	s.pass(4 * k_second);
+	CHECK_EQUAL(s.act(), "complete:7=0"); /* it really still runs: again */
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world", {
+						 TEST(a_pod_lives_and_ends_with_three_calls),
+						 TEST(nothing_happens_before_every_list_is_complete),
+						 TEST(a_lost_link_stops_everything_until_the_next_snapshot),
+						 TEST(a_restarted_agent_goes_on_where_the_other_died),
+						 TEST(jobs_of_another_cluster_are_never_touched),
+						 TEST(scancel_deletes_the_pod_once_and_the_next_waits_for_its_end),
+						 TEST(a_forced_deletion_holds_the_share_some_seconds_more),
+						 TEST(a_submission_that_crosses_a_snapshot_is_not_lost),
+						 TEST(a_job_that_slurm_lost_is_taken_up_after_ten_seconds_and_not_before),
+						 TEST(a_failed_submission_is_repeated_with_the_same_attempt),
+						 TEST(a_waiting_pod_is_told_on_change_and_not_too_often),
+						 TEST(a_number_used_again_is_another_job),
+						 TEST(the_same_name_with_a_new_uid_is_another_pod),
+						 TEST(a_binding_that_failed_is_tried_again_on_the_same_allocation),
+						 TEST(a_binding_waits_for_its_node_to_be_ready),
+						 TEST(two_live_jobs_of_one_pod_become_one),
+						 TEST(ended_jobs_count_once_even_if_told_late),
+					 });
+}
