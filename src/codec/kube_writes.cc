@@ -136,6 +136,24 @@ std::string event_body(const Event &event, std::int64_t now_microseconds)
 	return to_text(o);
 }
 
+std::string access_review_body(std::string_view verb, std::string_view group, std::string_view resource)
+{
+	const std::size_t slash = resource.find('/');
+	Json attributes = new_object();
+	put(attributes.get(), "verb", verb);
+	put(attributes.get(), "group", group);
+	put(attributes.get(), "resource", resource.substr(0, slash));
+	if (slash != std::string_view::npos)
+		put(attributes.get(), "subresource", resource.substr(slash + 1));
+	Json spec = new_object();
+	put(spec.get(), "resourceAttributes", std::move(attributes));
+	Json body = new_object();
+	put(body.get(), "apiVersion", "authorization.k8s.io/v1");
+	put(body.get(), "kind", "SelfSubjectAccessReview");
+	put(body.get(), "spec", std::move(spec));
+	return to_text(body.get());
+}
+
 std::string_view cut_utf8(std::string_view text, std::size_t max)
 {
 	if (text.size() <= max)

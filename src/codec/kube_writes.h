@@ -53,6 +53,9 @@ std::string event_body(const Event &event, std::int64_t now_microseconds);
 /* Where an event of a cluster-scoped object goes too: "default". */
 std::string event_namespace(const Event &event);
 
+/* SelfSubjectAccessReview for all namespaces. resource is "pods" or "pods/binding". */
+std::string access_review_body(std::string_view verb, std::string_view group, std::string_view resource);
+
 /* The longest prefix of at most max bytes that does not split a UTF-8 character. */
 std::string_view cut_utf8(std::string_view text, std::size_t max);
 

@@ -54,10 +54,12 @@ struct StreamRequest {
 	std::size_t line_limit = std::size_t{8} << 20;
 	std::chrono::milliseconds silence{150'000}; /* no byte for so long ends it */
 	bool fresh_connection = false;              /* do not trust the present one */
+	std::function<void()> on_open;              /* the server has answered with status 200 */
 };
 using StreamId = std::uint64_t; /* 0 is none */
 using OnLine = std::function<void(std::string_view line)>;
-/* Status 200: the server ended it cleanly. Other statuses come with their body. Errors: io, again (silence), too_large. */
+/* Status 200: the server ended it cleanly. Other statuses come with their body. Errors: again is silence and nothing else, io the rest of what
+ * connections do, denied a certificate that is not trusted, too_large a line over the limit. */
 using OnStreamEnd = std::function<void(Result<Response>)>;
 
 struct ClientOptions {
@@ -100,6 +102,9 @@ class Client
 	StreamId open_stream(StreamRequest request, OnLine on_line, OnStreamEnd on_end);
 	/* No callback of it is called any more; unknown ids are fine. */
 	void close_stream(StreamId id);
+
+	/* Like Loop::after, but dropped with the client. */
+	void after(std::chrono::milliseconds delay, std::function<void()> call);
 
 	[[nodiscard]] agent::Loop &loop();
 	[[nodiscard]] const ClientCounters &counters() const;

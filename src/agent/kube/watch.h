@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -63,27 +64,29 @@ class Watch
 
 	/* A complete list has been delivered at least once. Stays true. */
 	[[nodiscard]] bool synced() const { return synced_; }
-	/* The stream is open, or the last try of anything succeeded. */
 	[[nodiscard]] bool healthy() const { return trouble_.empty(); }
-	/* The last failure, empty after a success. */
+	/* The last failure; empty while a stream is open or after a success. */
 	[[nodiscard]] const std::string &trouble() const { return trouble_; }
 	[[nodiscard]] const WatchCounters &counters() const { return counters_; }
 
       private:
-	void list_from_start();
+	void proceed();
+	void proceed_after(std::chrono::milliseconds delay);
 	void list_page();
-	void page_arrived(Result<Response> answer);
-	void page_refused(const Response &answer);
+	void page_arrived(const Result<Response> &answer);
 	void take_page(json_object *list);
-	void list_complete(json_object *list);
+	void list_complete(std::string version);
 	void open_stream();
 	void line_arrived(std::string_view line);
 	void take_event(json_object *event);
 	void take_error(json_object *status);
 	void stream_ended(const Result<Response> &end);
-	void expired();
+	void ended_cleanly();
+	void fell_silent(const std::string &why);
+	void refused(const Response &answer);
+	void expired(const std::string &why);
 	void failed(const std::string &why);
-	void again_after(std::chrono::milliseconds delay);
+	void went_well();
 	[[nodiscard]] std::string selectors() const;
 	std::uint32_t random() { return static_cast<std::uint32_t>(random_()); }
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bind.cc - one binding and its fate.
+ *
+ * POST; when the answer is lost, a conflict or a server's failure, the pod itself tells what happened. An answer says too little: a conflict has
+ * three causes and only its text differs.
+ */
+#include "src/agent/kube/writes.h"
+#include "src/core/names.h"
+
+#include <chrono>
+#include <memory>
+
+namespace slurmkube::kube
+{
+
+namespace
+{
+
+constexpr unsigned k_most_tries = 3; /* the first and two repeats */
+constexpr std::chrono::milliseconds k_pause{100};
+
+std::string annotation(const std::map<std::string, std::string> &annotations, const char *key)
+{
+	const auto found = annotations.find(key);
+	return found == annotations.end() ? std::string() : found->second;
+}
+
+Status judge_bound(const core::Pod &pod, const BindPod &bind)
+{
+	if (pod.node_name != bind.node)
+		return Error{Errc::conflict, "it is bound to node '" + pod.node_name + "', not to '" + bind.node + "'"};
+	const std::string theirs = annotation(pod.annotations, names::k_allocation_job_id);
+	const std::string ours = annotation(bind.annotations, names::k_allocation_job_id);
+	if (theirs != ours)
+		return Error{Errc::conflict, "it is bound to that node already, by job '" + theirs + "', not by job '" + ours + "'"};
+	return Ok{};
+}
+
+/* Owned by its own callbacks; nobody else holds it. */
+class BindAttempt : public std::enable_shared_from_this<BindAttempt>
+{
+      public:
+	BindAttempt(Client &client, BindPod bind, Done done) : client_(client), bind_(std::move(bind)), done_(std::move(done)) {}
+	void post();
+
+      private:
+	void posted(const Result<Response> &answer);
+	void look();
+	void looked(const Result<core::Pod> &pod);
+	void repeat_or_give_up(const Error &why);
+	void finish(const Status &status) const;
+
+	Client &client_;
+	const BindPod bind_;
+	const Done done_;
+	unsigned tries_ = 0;
+};
+
+void BindAttempt::finish(const Status &status) const
+{
+	done_(status ? status : in_context("bind pod " + bind_.name_space + "/" + bind_.name, status.error()));
+}
+
+void BindAttempt::post()
+{
+	tries_++;
+	Request request;
+	request.method = Method::post;
+	request.path = "/api/v1/namespaces/" + escape_query(bind_.name_space) + "/pods/" + escape_query(bind_.name) +
+		       "/binding?fieldManager=slurm-kube";
+	request.body = codec::binding_body(bind_);
+	client_.send(std::move(request), [self = shared_from_this()](const Result<Response> &answer) { self->posted(answer); });
+}
+
+void BindAttempt::posted(const Result<Response> &answer)
+{
+	if (answer) {
+		finish(Ok{});
+		return;
+	}
+	switch (answer.error().code) {
+	case Errc::conflict:
+	case Errc::io:
+		look();
+		return;
+	case Errc::again:
+		repeat_or_give_up(answer.error());
+		return;
+	default:
+		finish(answer.error());
+	}
+}
+
+void BindAttempt::look()
+{
+	get_pod(client_, bind_.name_space, bind_.name, [self = shared_from_this()](const Result<core::Pod> &pod) { self->looked(pod); });
+}
+
+void BindAttempt::looked(const Result<core::Pod> &pod)
+{
+	if (!pod && (pod.error().code == Errc::again || pod.error().code == Errc::io)) {
+		/* A POST tells as much as a GET: if the first one has arrived, the next gets a conflict and we look again. */
+		repeat_or_give_up(pod.error());
+		return;
+	}
+	const Status status = pod ? judge_binding(*pod, bind_) : Status(pod.error());
+	if (!status && status.error().code == Errc::again)
+		repeat_or_give_up(status.error());
+	else
+		finish(status);
+}
+
+void BindAttempt::repeat_or_give_up(const Error &why)
+{
+	if (tries_ >= k_most_tries) {
+		finish(Error{Errc::again, why.what});
+		return;
+	}
+	client_.after(k_pause * tries_, [self = shared_from_this()] { self->post(); });
+}
+
+} // namespace
+
+Status judge_binding(const core::Pod &pod, const BindPod &bind)
+{
+	if (pod.uid.text != bind.uid)
+		return Error{Errc::not_found, "another pod has the name"};
+	if (!pod.node_name.empty())
+		return judge_bound(pod, bind);
+	if (pod.deleting)
+		return Error{Errc::conflict, "it is being deleted"};
+	if (pod.gated)
+		return Error{Errc::conflict, "it has scheduling gates"};
+	return Error{Errc::again, "it is not bound yet"};
+}
+
+void bind_pod(Client &client, BindPod bind, Done done)
+{
+	std::make_shared<BindAttempt>(client, std::move(bind), std::move(done))->post();
+}
+
+} // namespace slurmkube::kube

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * queries.cc - single questions to the API server.
+ */
+#include "src/agent/kube/writes.h"
+#include "src/codec/json.h"
+#include "src/codec/pod.h"
+
+#include <charconv>
+#include <memory>
+#include <optional>
+
+namespace slurmkube::kube
+{
+
+namespace
+{
+
+constexpr std::size_t k_largest_object = std::size_t{8} << 20;
+
+Result<core::Pod> pod_of(const Response &answer)
+{
+	const auto object = codec::parse_json(answer.body, k_largest_object);
+	if (!object)
+		return object.error();
+	return codec::pod_from_json(object.value().get());
+}
+
+/* "37" or, with some vendors, "37+" */
+int leading_number(const std::string &text)
+{
+	int number = 0;
+	(void)std::from_chars(text.data(), text.data() + text.size(), number); /* 0 where there is none */
+	return number;
+}
+
+Result<ServerVersion> version_of(const Response &answer)
+{
+	const auto object = codec::parse_json(answer.body, k_largest_object);
+	if (!object)
+		return object.error();
+	json_object *o = object.value().get();
+	ServerVersion version;
+	version.git_version = codec::get_string(o, "gitVersion");
+	version.major = leading_number(codec::get_string(o, "major"));
+	version.minor = leading_number(codec::get_string(o, "minor"));
+	if (version.git_version.empty() || version.major == 0)
+		return Error{Errc::invalid, "this is not a Kubernetes API server: /version has no gitVersion"};
+	return version;
+}
+
+struct Need {
+	const char *verb, *group, *resource;
+};
+constexpr Need k_needs[] = {
+    {"list", "", "pods"},
+    {"watch", "", "pods"},
+    {"get", "", "pods"},
+    {"delete", "", "pods"},
+    {"create", "", "pods/binding"},
+    {"patch", "", "pods/status"},
+    {"list", "", "nodes"},
+    {"watch", "", "nodes"},
+    {"create", "events.k8s.io", "events"},
+};
+
+/* Collects the answers; shared by the requests under way. */
+struct SelfCheck {
+	std::function<void(Result<std::vector<Right>>)> done;
+	std::vector<Right> rights;
+	std::size_t waiting = 0;
+	std::optional<Error> error;
+};
+
+void take_right(SelfCheck &check, std::size_t i, const Result<Response> &answer)
+{
+	const auto review = answer ? codec::parse_json(answer->body, k_largest_object) : Result<codec::Json>(answer.error());
+	if (review)
+		check.rights[i].allowed = codec::get_bool(codec::get(review.value().get(), "status"), "allowed");
+	else
+		check.error = in_context("asking for our rights", review.error());
+	if (--check.waiting > 0)
+		return;
+	if (check.error)
+		check.done(*check.error);
+	else
+		check.done(std::move(check.rights));
+}
+
+} // namespace
+
+void get_pod(Client &client, const std::string &name_space, const std::string &name, std::function<void(Result<core::Pod>)> done)
+{
+	Request request;
+	request.path = "/api/v1/namespaces/" + escape_query(name_space) + "/pods/" + escape_query(name);
+	client.send(std::move(request), [done = std::move(done), who = name_space + "/" + name](const Result<Response> &answer) {
+		if (answer)
+			done(pod_of(*answer));
+		else
+			done(in_context("get pod " + who, answer.error()));
+	});
+}
+
+void version(Client &client, std::function<void(Result<ServerVersion>)> done)
+{
+	Request request;
+	request.path = "/version";
+	client.send(std::move(request), [done = std::move(done)](const Result<Response> &answer) {
+		if (answer)
+			done(version_of(*answer));
+		else
+			done(answer.error());
+	});
+}
+
+void self_check(Client &client, std::function<void(Result<std::vector<Right>>)> done)
+{
+	auto check = std::make_shared<SelfCheck>();
+	check->done = std::move(done);
+	check->waiting = std::size(k_needs);
+	for (std::size_t i = 0; i < std::size(k_needs); i++) {
+		const Need &need = k_needs[i];
+		const std::string group = need.group;
+		check->rights.push_back({need.verb, need.resource + (group.empty() ? "" : "." + group), false});
+		Request request;
+		request.method = Method::post;
+		request.path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+		request.body = codec::access_review_body(need.verb, group, need.resource);
+		client.send(std::move(request), [check, i](const Result<Response> &answer) { take_right(*check, i, answer); });
+	}
+}
+
+} // namespace slurmkube::kube

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/kube/requests.h"
+
+#include "src/base/log.h"
+
+#include <algorithm>
+
+namespace slurmkube::kube
+{
+
+namespace
+{
+
+using namespace std::chrono_literals;
+
+constexpr long k_connections = 4; /* one is used where the server speaks HTTP/2 */
+constexpr unsigned k_most_sends = 5;
+constexpr std::chrono::seconds k_longest_pause{30};
+
+} // namespace
+
+Requests::Requests(Session &session) : session_(session)
+{
+	open_multi();
+}
+
+Requests::~Requests()
+{
+	for (const agent::Loop::TimerId timer : {hold_timer_, answers_timer_, give_up_timer_})
+		session_.loop.cancel(timer);
+	for (const auto &[easy, pending] : flying_)
+		multi_->remove(easy);
+}
+
+void Requests::open_multi()
+{
+	multi_ = std::make_unique<Multi>(session_.loop, k_connections,
+					 [this](const std::vector<Multi::Finished> &finished) { progress(finished); });
+}
+
+void Requests::send(Request request, OnResponse on_response)
+{
+	if (queue_.size() >= session_.options.max_queued) {
+		answer_later(std::move(on_response), Error{Errc::again, "too many requests wait for the API server"});
+		return;
+	}
+	Pending pending;
+	pending.request = std::move(request);
+	pending.on_response = std::move(on_response);
+	queue_.push_back(std::move(pending));
+	pump();
+}
+
+/* Never calls back: send() must not. */
+void Requests::pump()
+{
+	const unsigned cap = std::clamp(session_.options.max_in_flight, 1U, 64U);
+	while (!queue_.empty() && flying_.size() < cap && Clock::now() >= hold_until_) {
+		Pending pending = std::move(queue_.front());
+		queue_.pop_front();
+		OnResponse on_response = pending.on_response;
+		if (auto done = fly(std::move(pending)); !done)
+			answer_later(std::move(on_response), done.error());
+	}
+}
+
+Status Requests::fly(Pending pending)
+{
+	pending.sent = Clock::now();
+	pending.token = session_.token.text(pending.sent);
+	pending.sends++;
+	auto transfer = Transfer::make({session_.access, session_.options, pending.token}, pending.request);
+	if (!transfer)
+		return transfer.error();
+	CURL *easy = (*transfer)->easy();
+	pending.transfer = std::move(*transfer);
+	if (auto done = multi_->add(easy); !done)
+		return done;
+	session_.counters.requests++;
+	flying_.emplace(easy, std::move(pending));
+	return Ok{};
+}
+
+void Requests::progress(const std::vector<Multi::Finished> &finished)
+{
+	for (const Multi::Finished &one : finished) {
+		auto node = flying_.extract(one.easy);
+		if (!node.empty())
+			finish(std::move(node.mapped()), one.code);
+	}
+	pump();
+}
+
+void Requests::finish(Pending pending, CURLcode code)
+{
+	if (code == CURLE_OK)
+		answered(std::move(pending));
+	else
+		no_answer(pending, code);
+}
+
+void Requests::no_answer(const Pending &pending, CURLcode code)
+{
+	session_.counters.failures++;
+	const Error error = pending.transfer->failure(code);
+	if (code == CURLE_OPERATION_TIMEDOUT) {
+		session_.counters.timeouts++;
+		/* Not one answer while this one waited: the connection is dead, or its server is. A timed-out stream alone
+		 * leaves the connection in libcurl's cache, where the next request would take it again. */
+		if (last_answer_ < pending.sent && give_up_timer_ == 0)
+			give_up_timer_ = session_.loop.after(0ms, [this] { give_connection_up(); });
+	}
+	pending.on_response(error);
+}
+
+void Requests::give_connection_up()
+{
+	give_up_timer_ = 0;
+	session_.counters.reconnects++;
+	auto abandoned = std::move(flying_);
+	flying_.clear();
+	for (const auto &[easy, pending] : abandoned)
+		multi_->remove(easy);
+	open_multi();
+	for (auto &[easy, pending] : abandoned)
+		answer_later(std::move(pending.on_response), Error{Errc::io, "the connection to the API server gave no answers any more"});
+	pump();
+}
+
+void Requests::answered(Pending pending)
+{
+	last_answer_ = Clock::now();
+	session_.counters.answers++;
+	Response response{pending.transfer->status(), pending.transfer->take_body()};
+	session_.counters.bytes_received += response.body.size();
+	if (response.status == 401 && repeat_with_new_token(pending))
+		return;
+	if ((response.status == 429 || response.status == 503) && repeat_after_pause(pending))
+		return;
+	if (response.status >= 300 && !pending.request.any_status)
+		pending.on_response(error_of(response));
+	else
+		pending.on_response(std::move(response));
+}
+
+bool Requests::repeat_with_new_token(Pending &pending)
+{
+	session_.counters.unauthorized++;
+	const Clock::time_point now = Clock::now();
+	/* Another request may have found the new token in the meantime. */
+	const bool renewed = session_.token.text(now) != pending.token || session_.token.refused(now);
+	if (!renewed || pending.sends >= 2)
+		return false;
+	repeat(std::move(pending));
+	return true;
+}
+
+/* The server did not act on such a request, so any may be repeated; Retry-After is its word for "the same again, later". */
+bool Requests::repeat_after_pause(Pending &pending)
+{
+	session_.counters.throttled++;
+	const auto pause = pending.transfer->retry_after();
+	if (!pause)
+		return false;
+	hold(std::min(*pause, k_longest_pause));
+	if (pending.sends >= k_most_sends)
+		return false;
+	repeat(std::move(pending));
+	return true;
+}
+
+void Requests::hold(Clock::duration pause)
+{
+	hold_until_ = std::max(hold_until_, Clock::now() + pause);
+	session_.loop.cancel(hold_timer_);
+	hold_timer_ = session_.loop.after(hold_until_ - Clock::now(), [this] {
+		hold_timer_ = 0;
+		pump();
+	});
+}
+
+void Requests::repeat(Pending pending)
+{
+	session_.counters.repeats++;
+	pending.transfer.reset();
+	queue_.push_front(std::move(pending));
+}
+
+void Requests::answer_later(OnResponse on_response, Error error)
+{
+	answers_.emplace_back(std::move(on_response), std::move(error));
+	if (answers_timer_ == 0)
+		answers_timer_ = session_.loop.after(0ms, [this] { flush_answers(); });
+}
+
+void Requests::flush_answers()
+{
+	answers_timer_ = 0;
+	std::vector<std::pair<OnResponse, Error>> answers;
+	answers.swap(answers_);
+	for (const auto &[on_response, error] : answers)
+		on_response(error);
+}
+
+} // namespace slurmkube::kube

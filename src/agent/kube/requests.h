@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * requests.h - the requests of a client: queue, cap, repeats after 401, 429 and 503, and giving up a connection that has gone silent.
+ */
+#ifndef SLURMKUBE_AGENT_KUBE_REQUESTS_H
+#define SLURMKUBE_AGENT_KUBE_REQUESTS_H
+
+#include "src/agent/kube/multi.h"
+#include "src/agent/kube/session.h"
+#include "src/agent/kube/transfer.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace slurmkube::kube
+{
+
+class Requests
+{
+      public:
+	explicit Requests(Session &session);
+	Requests(const Requests &) = delete;
+	Requests &operator=(const Requests &) = delete;
+	~Requests();
+
+	void send(Request request, OnResponse on_response);
+	[[nodiscard]] std::size_t in_flight() const { return flying_.size(); }
+	[[nodiscard]] std::size_t queued() const { return queue_.size(); }
+
+      private:
+	using Clock = agent::Clock;
+	struct Pending {
+		Request request;
+		OnResponse on_response;
+		unsigned sends = 0;
+		std::string token; /* that it was sent with */
+		Clock::time_point sent{};
+		std::unique_ptr<Transfer> transfer;
+	};
+
+	void open_multi();
+	void pump();
+	Status fly(Pending pending);
+	void progress(const std::vector<Multi::Finished> &finished);
+	void finish(Pending pending, CURLcode code);
+	void no_answer(const Pending &pending, CURLcode code);
+	void answered(Pending pending);
+	bool repeat_with_new_token(Pending &pending);
+	bool repeat_after_pause(Pending &pending);
+	void hold(Clock::duration pause);
+	void repeat(Pending pending);
+	/* Calls back on the loop's next round. */
+	void answer_later(OnResponse on_response, Error error);
+	void flush_answers();
+	void give_connection_up();
+
+	Session &session_;
+	std::unique_ptr<Multi> multi_;
+	std::deque<Pending> queue_;
+	std::map<CURL *, Pending> flying_;
+	std::vector<std::pair<OnResponse, Error>> answers_;
+	Clock::time_point hold_until_{}, last_answer_{};
+	agent::Loop::TimerId hold_timer_ = 0, answers_timer_ = 0, give_up_timer_ = 0;
+};
+
+} // namespace slurmkube::kube
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session.h - what requests and streams of one client share.
+ */
+#ifndef SLURMKUBE_AGENT_KUBE_SESSION_H
+#define SLURMKUBE_AGENT_KUBE_SESSION_H
+
+#include "src/agent/kube/access.h"
+#include "src/agent/kube/client.h"
+#include "src/agent/kube/token.h"
+#include "src/agent/loop.h"
+
+#include <utility>
+
+namespace slurmkube::kube
+{
+
+struct Session {
+	Session(agent::Loop &on, Access with, const ClientOptions &how)
+	    : loop(on), access(std::move(with)), options(how), token(access.token, access.token_file)
+	{
+	}
+	agent::Loop &loop;
+	const Access access;
+	const ClientOptions options;
+	Token token;
+	ClientCounters counters;
+};
+
+} // namespace slurmkube::kube
+
+#endif

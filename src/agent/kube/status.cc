@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * status.cc - what an HTTP answer means for us. The only place that knows.
+ */
+#include "src/agent/kube/client.h"
+#include "src/codec/json.h"
+
+#include <string_view>
+
+namespace slurmkube::kube
+{
+
+namespace
+{
+
+constexpr std::size_t k_longest_message = 2000; /* of an error text that people shall read */
+
+std::string message_of(const std::string &body)
+{
+	const auto status = codec::parse_json(body, std::size_t{1} << 20);
+	return status ? codec::get_string(status.value().get(), "message").substr(0, k_longest_message) : std::string();
+}
+
+bool is_unreserved(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("-._~").find(c) != std::string_view::npos;
+}
+
+} // namespace
+
+Errc errc_of_status(long status)
+{
+	switch (status) {
+	case 401:
+	case 403:
+		return Errc::denied;
+	case 404:
+		return Errc::not_found;
+	case 409:
+	case 410:
+	case 412:
+		return Errc::conflict;
+	case 413:
+		return Errc::too_large;
+	case 408:
+	case 429:
+	case 503:
+		return Errc::again;
+	default:
+		break;
+	}
+	if (status >= 500)
+		return Errc::io;
+	/* A redirect: we are not talking to an API server. */
+	return status >= 300 ? Errc::invalid : Errc::internal;
+}
+
+Error error_of(const Response &response)
+{
+	std::string what = message_of(response.body);
+	if (what.empty())
+		what = "HTTP status " + std::to_string(response.status);
+	return Error{errc_of_status(response.status), what};
+}
+
+std::string escape_query(std::string_view text)
+{
+	constexpr char digits[] = "0123456789ABCDEF";
+	std::string escaped;
+	for (const char c : text) {
+		if (is_unreserved(c)) {
+			escaped += c;
+			continue;
+		}
+		const auto byte = static_cast<unsigned char>(c);
+		escaped += '%';
+		escaped += digits[byte >> 4];
+		escaped += digits[byte & 0xf];
+	}
+	return escaped;
+}
+
+} // namespace slurmkube::kube

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * streams.h - the watch streams of a client: lines as they come, and how each stream ended.
+ */
+#ifndef SLURMKUBE_AGENT_KUBE_STREAMS_H
+#define SLURMKUBE_AGENT_KUBE_STREAMS_H
+
+#include "src/agent/kube/multi.h"
+#include "src/agent/kube/session.h"
+#include "src/agent/kube/transfer.h"
+#include "src/codec/lines.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace slurmkube::kube
+{
+
+class Streams
+{
+      public:
+	explicit Streams(Session &session);
+	Streams(const Streams &) = delete;
+	Streams &operator=(const Streams &) = delete;
+	~Streams();
+
+	StreamId open(StreamRequest request, OnLine on_line, OnStreamEnd on_end);
+	void close(StreamId id);
+
+      private:
+	using Clock = agent::Clock;
+	struct Stream {
+		Stream(StreamRequest asked, OnLine line, OnStreamEnd end)
+		    : request(std::move(asked)), on_line(std::move(line)), on_end(std::move(end)), lines(request.line_limit)
+		{
+		}
+		StreamRequest request;
+		OnLine on_line;
+		OnStreamEnd on_end;
+		codec::LineReader lines;
+		std::string other_body; /* of an answer that is no stream */
+		std::string token;
+		std::unique_ptr<Transfer> transfer;
+		std::optional<Error> failed; /* before it flew */
+		Clock::time_point last_byte{};
+		agent::Loop::TimerId timer = 0;
+		bool opened = false;
+		bool closed = false;
+	};
+	/* Shared: a callback may close the stream that is calling it. */
+	using Held = std::shared_ptr<Stream>;
+
+	Status fly(Stream &stream);
+	void progress(const std::vector<Multi::Finished> &finished);
+	void notice_open(Stream &stream);
+	void take_bytes(StreamId id, const Held &stream);
+	void finish(StreamId id, const Held &stream, CURLcode code);
+	void end(StreamId id, const Held &stream, Result<Response> how);
+	void land(Stream &stream);
+	void watch_silence(StreamId id, Stream &stream, Clock::duration wait);
+	void check_silence(StreamId id);
+
+	Session &session_;
+	std::map<StreamId, Held> streams_;
+	StreamId last_id_ = 0;
+	Multi multi_;
+};
+
+} // namespace slurmkube::kube
+
+#endif
