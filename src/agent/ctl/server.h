@@ -3,7 +3,7 @@
  * server.h - the control socket: one line of JSON in, one line of JSON out, then it closes. See doc/design/protocol.md section 3.
  *
  * Everything runs on the loop's thread. A client has 5 s for the whole exchange and 64 KiB for its line; at most 64 are served at a time,
- * others wait in the listen queue. The handler is called on the loop's thread and must not block.
+ * others wait in the listen queue. The handler must not block.
  */
 #ifndef SLURMKUBE_AGENT_CTL_SERVER_H
 #define SLURMKUBE_AGENT_CTL_SERVER_H
@@ -45,16 +45,17 @@ class Server
 		UniqueFd fd;
 		agent::Loop::TimerId deadline = 0;
 		std::string in, out;
-		std::size_t written = 0;
 	};
 
-	void accept_some();
-	void ready(int fd, std::uint32_t events);
-	void read_from(Client &client);
-	void answer(Client &client, std::size_t line_length);
-	void write_to(Client &client);
-	void drop(int fd);
 	void watch_listener();
+	void accept_some();
+	void take(UniqueFd peer);
+	void ready(int fd);
+	/* Both: true when the client is done with and to be dropped. */
+	bool read_from(Client &client);
+	bool write_to(Client &client);
+	void answer(Client &client, const std::string &line);
+	void drop(int fd);
 
 	agent::Loop &loop_;
 	Handler handler_;
