@@ -1,0 +1,5 @@
+TESTS += %D%/layers
+TESTS += %D%/words
+EXTRA_DIST += \
+	%D%/layers \
+	%D%/words
