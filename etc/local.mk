@@ -1,1 +1,13 @@
-# parts of this folder
+# Unit file, example configuration, rights in Kubernetes.
+dist_doc_DATA = \
+	%D%/rbac.yaml \
+	%D%/slurmkubed.yaml
+EXTRA_DIST += %D%/slurmkubed.service.in
+CLEANFILES += %D%/slurmkubed.service
+
+if HAVE_SYSTEMD_UNIT
+systemdsystemunit_DATA = %D%/slurmkubed.service
+endif
+
+%D%/slurmkubed.service: $(srcdir)/%D%/slurmkubed.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && $(SED) 's|@sbindir@|$(sbindir)|g' $(srcdir)/%D%/slurmkubed.service.in > $@

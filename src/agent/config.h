@@ -79,6 +79,9 @@ struct LoadedConfig {
 	std::vector<std::string> errors; /* "file:line: key: sentence" in the order of lines */
 };
 
+/* Every key there is, as "nodes.manage". For the test of the manual page. */
+std::vector<std::string> config_keys();
+
 LoadedConfig parse_config(std::string_view text, const std::string &file_name);
 LoadedConfig load_config(const std::string &path);
 

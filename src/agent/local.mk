@@ -4,7 +4,13 @@ libagent_la_SOURCES = \
 	%D%/app.h \
 	%D%/checks.cc \
 	%D%/checks.h \
+	%D%/config.cc \
+	%D%/config.h \
+	%D%/config_reader.cc \
+	%D%/config_reader.h \
 	%D%/execute.cc \
+	%D%/identity.cc \
+	%D%/identity.h \
 	%D%/loop.cc \
 	%D%/loop.h \
 	%D%/replies.cc \

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/config.h"
+
+#include "src/agent/config_reader.h"
+#include "src/agent/identity.h"
+#include "src/agent/kube/files.h"
+
+#include <sys/un.h>
+
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <unistd.h>
+
+namespace slurmkube::agent
+{
+
+namespace
+{
+
+constexpr std::size_t k_file_max = std::size_t{1024} * 1024;
+constexpr std::int64_t k_day_seconds = 24 * 3600;
+constexpr std::int64_t k_ten_years_minutes = std::int64_t{10} * 366 * 24 * 60;
+
+constexpr std::string_view k_name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+constexpr char k_name[] = "a name of letters, digits, '-', '.' and '_'";
+constexpr std::string_view k_label_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/";
+constexpr char k_label[] = "a label's or taint's key, as in example.com/name";
+constexpr std::string_view k_selector_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/=";
+
+void read_name(Reader &reader, const Yaml &value, std::string &out)
+{
+	(void)reader.text_of(value, k_name_characters, k_name, out);
+}
+
+void read_names(Reader &reader, const Yaml &value, std::vector<std::string> &out)
+{
+	(void)reader.text_list(value, k_name_characters, k_name, out);
+}
+
+/* ---- slurm ---- */
+
+/* libslurm ends the process when it cannot read its configuration: better to find out here. */
+void read_slurm_conf(Reader &reader, const Yaml &value, SlurmConfig &out)
+{
+	if (reader.path(value, out.conf) && access(out.conf.c_str(), R_OK) != 0)
+		reader.fail(value, "'" + out.conf + "' cannot be read: " + std::generic_category().message(errno));
+}
+
+constexpr Key<SlurmConfig> k_slurm_keys[] = {
+	{"conf", read_slurm_conf},
+	{"workers", [](Reader &r, const Yaml &v, SlurmConfig &out) { (void)r.number(v, 1, 8, out.workers); }},
+};
+
+/* ---- nodes ---- */
+
+void read_selector(Reader &reader, const Yaml &value, NodesConfig &out)
+{
+	std::string text;
+	if (!reader.text_of(value, k_selector_characters, "a label, as in example.com/name or example.com/name=value", text))
+		return;
+	const auto equals = text.find('=');
+	if (equals == 0 || text.find('=', equals == std::string::npos ? equals : equals + 1) != std::string::npos)
+		return reader.fail(value, "'" + text + "' is not one label, as in example.com/name or example.com/name=value");
+	out.selector_key = text.substr(0, equals);
+	out.selector_value = equals == std::string::npos ? std::nullopt : std::optional(text.substr(equals + 1));
+}
+
+constexpr Key<NodesConfig> k_nodes_keys[] = {
+	{"selector", read_selector},
+	{"manage", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.boolean(v, out.manage); }},
+	{"not_ready_after", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, k_day_seconds, out.not_ready_after_seconds); }},
+	{"reserve_cpus", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, 65535, out.reserve_cpus); }},
+	{"reserve_memory_mib", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, 1'000'000'000, out.reserve_memory_mib); }},
+	{"tolerated_taints",
+	 [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.text_list(v, k_label_characters, k_label, out.tolerated_taints); }},
+};
+
+/* ---- namespaces ---- */
+
+void read_rule_name(Reader &reader, const Yaml &value, NamespaceRule &out)
+{
+	if (value.text() == "*")
+		out.name = "*";
+	else
+		(void)reader.text_of(value, "abcdefghijklmnopqrstuvwxyz0123456789-", "a namespace's name, nor \"*\" for all others", out.name);
+}
+
+void read_user(Reader &reader, const Yaml &value, NamespaceRule &out)
+{
+	if (!reader.text(value, out.user))
+		return;
+	const auto found = find_user(out.user);
+	if (!found)
+		return reader.fail(value, found.error().what);
+	out.user_id = found->user_id;
+	if (out.group.empty())
+		out.group_id = found->group_id;
+}
+
+void read_group(Reader &reader, const Yaml &value, NamespaceRule &out)
+{
+	if (!reader.text(value, out.group))
+		return;
+	const auto found = find_group(out.group);
+	if (!found)
+		return reader.fail(value, found.error().what);
+	out.group_id = *found;
+}
+
+constexpr Key<NamespaceRule> k_rule_keys[] = {
+	{"name", read_rule_name},
+	{"user", read_user},
+	{"group", read_group},
+	{"accounts", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names(r, v, out.accounts); }},
+	{"partitions", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names(r, v, out.partitions); }},
+	{"qos", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names(r, v, out.qos); }},
+};
+
+void check_rule(Reader &reader, const Yaml &item, const NamespaceRule &rule, std::set<std::string> &seen)
+{
+	if (!item.is_mapping())
+		return;
+	if (!item.get("name"))
+		reader.fail(item, "has no name: which namespace?");
+	if (!item.get("user"))
+		reader.fail(item, "has no user: as whom do its jobs run?");
+	if (seen.count("*"))
+		reader.fail(item, "stands after \"*\", which matches all: it would never hold");
+	if (!rule.name.empty() && !seen.insert(rule.name).second)
+		reader.fail(item, "'" + rule.name + "' has a rule already");
+}
+
+void read_namespaces(Reader &reader, const Yaml &value, Config &out)
+{
+	if (!value.is_sequence())
+		return reader.fail(value, "must be a list of rules (- name: ...)");
+	std::set<std::string> seen;
+	std::size_t index = 0;
+	for (const Yaml &item : value.items()) {
+		reader.enter("[" + std::to_string(index++) + "]");
+		NamespaceRule rule;
+		reader.mapping(item, k_rule_keys, rule);
+		check_rule(reader, item, rule, seen);
+		reader.leave();
+		out.namespaces.push_back(std::move(rule));
+	}
+}
+
+/* ---- limits ---- */
+
+constexpr Key<LimitsConfig> k_limits_keys[] = {
+	{"writes_in_flight", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 1, 64, out.writes_in_flight); }},
+	{"forced_delete_hold_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, 3600, out.forced_delete_hold_seconds); }},
+	{"condition_interval_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 1, 3600, out.condition_interval_seconds); }},
+};
+
+/* ---- the whole ---- */
+
+void read_socket(Reader &reader, const Yaml &value, std::string &out)
+{
+	constexpr std::size_t most = sizeof(sockaddr_un::sun_path) - 1;
+	std::string path;
+	if (!reader.path(value, path))
+		return;
+	if (path.size() > most)
+		return reader.fail(value, "is longer than a socket's path may be, " + std::to_string(most) + " bytes");
+	out = path;
+}
+
+void read_log_level(Reader &reader, const Yaml &value, Config &out)
+{
+	const std::pair<std::string_view, LogLevel> levels[] = {
+		{"error", LogLevel::error}, {"warning", LogLevel::warning}, {"info", LogLevel::info}, {"debug", LogLevel::debug}};
+	for (const auto &[name, level] : levels) {
+		if (value.text() == name) {
+			out.log_level = level;
+			return;
+		}
+	}
+	reader.fail(value, "'" + value.text() + "' is not one of error, warning, info, debug");
+}
+
+constexpr Key<Config> k_keys[] = {
+	{"cluster", [](Reader &r, const Yaml &v, Config &out) { read_name(r, v, out.cluster); }},
+	{"scheduler_name", [](Reader &r, const Yaml &v, Config &out) { read_name(r, v, out.scheduler_name); }},
+	{"kubeconfig", [](Reader &r, const Yaml &v, Config &out) { (void)r.path(v, out.kubeconfig); }},
+	{"slurm", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_slurm_keys, out.slurm); }},
+	{"partition", [](Reader &r, const Yaml &v, Config &out) { read_name(r, v, out.partition); }},
+	{"plugin_socket", [](Reader &r, const Yaml &v, Config &out) { read_socket(r, v, out.plugin_socket); }},
+	{"control_socket", [](Reader &r, const Yaml &v, Config &out) { read_socket(r, v, out.control_socket); }},
+	{"nodes", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_nodes_keys, out.nodes); }},
+	{"namespaces", read_namespaces},
+	{"limits", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_limits_keys, out.limits); }},
+	{"default_time_limit_minutes",
+	 [](Reader &r, const Yaml &v, Config &out) { (void)r.number(v, 0, k_ten_years_minutes, out.default_time_limit_minutes); }},
+	{"log_level", read_log_level},
+};
+
+template <class T, std::size_t N> void list_keys(const Key<T> (&keys)[N], const std::string &prefix, std::vector<std::string> &out)
+{
+	for (const Key<T> &key : keys)
+		out.push_back(prefix + key.name);
+}
+
+LoadedConfig only_error(const std::string &text)
+{
+	LoadedConfig loaded;
+	loaded.errors.push_back(text);
+	return loaded;
+}
+
+} // namespace
+
+std::vector<std::string> config_keys()
+{
+	std::vector<std::string> names;
+	list_keys(k_keys, "", names);
+	list_keys(k_slurm_keys, "slurm.", names);
+	list_keys(k_nodes_keys, "nodes.", names);
+	list_keys(k_rule_keys, "namespaces.", names);
+	list_keys(k_limits_keys, "limits.", names);
+	return names;
+}
+
+const NamespaceRule *rule_for(const Config &config, std::string_view name_space)
+{
+	for (const NamespaceRule &rule : config.namespaces) {
+		if (rule.name == "*" || rule.name == name_space)
+			return &rule;
+	}
+	return nullptr;
+}
+
+LoadedConfig parse_config(std::string_view text, const std::string &file_name)
+{
+	if (text.size() > k_file_max)
+		return only_error(file_name + ":1: longer than 1 MiB");
+	const auto document = kube::YamlText::parse(text);
+	if (!document)
+		return only_error(file_name + ":" + document.error().what);
+	LoadedConfig loaded;
+	Reader reader(file_name);
+	const Yaml root = document->root();
+	const bool nothing = !root || (root.is_scalar() && root.text().empty()); /* all defaults */
+	if (!nothing)
+		reader.mapping(root, k_keys, loaded.config);
+	if (loaded.config.plugin_socket == loaded.config.control_socket)
+		reader.fail(root.get("control_socket") ? root.get("control_socket").line() : 1, "plugin_socket and control_socket are the same");
+	loaded.errors = reader.take_errors();
+	return loaded;
+}
+
+LoadedConfig load_config(const std::string &path)
+{
+	const auto text = kube::read_small_file(path);
+	if (!text)
+		return only_error(text.error().what);
+	return parse_config(*text, path);
+}
+
+} // namespace slurmkube::agent

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * config_reader.h - strict values out of YAML: each is of its kind and in its range, or an error with file, line and key.
+ *
+ * A reader never stops at the first error: it notes it and leaves the value as it was. Tables of Key say which keys a mapping
+ * may have; config.cc has them.
+ */
+#ifndef SLURMKUBE_AGENT_CONFIG_READER_H
+#define SLURMKUBE_AGENT_CONFIG_READER_H
+
+#include "src/agent/kube/yaml_text.h"
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace slurmkube::agent
+{
+
+class Reader;
+using Yaml = kube::YamlNode;
+
+/* One key of a mapping that is read into a T. */
+template <class T> struct Key {
+	const char *name;
+	void (*read)(Reader &reader, const Yaml &value, T &out);
+};
+
+class Reader
+{
+      public:
+	explicit Reader(std::string file_name) : file_name_(std::move(file_name)) {}
+
+	/* "file:line: key: sentence", with the key that is being read. */
+	void fail(std::size_t line, const std::string &sentence);
+	void fail(const Yaml &at, const std::string &sentence) { fail(at.line(), sentence); }
+
+	/* Sorted by line. */
+	[[nodiscard]] std::vector<std::string> take_errors();
+
+	/* Not empty, without control characters. false: noted, out unchanged; the same for all below. */
+	bool text(const Yaml &value, std::string &out);
+	/* A text of these characters only; what: "a name of letters, digits, '-', '.' and '_'" */
+	bool text_of(const Yaml &value, std::string_view characters, const char *what, std::string &out);
+	bool path(const Yaml &value, std::string &out);
+	bool boolean(const Yaml &value, bool &out);
+	template <std::integral N> bool number(const Yaml &value, std::int64_t least, std::int64_t most, N &out)
+	{
+		std::int64_t read = 0;
+		if (!integer(value, least, most, read))
+			return false;
+		out = static_cast<N>(read);
+		return true;
+	}
+	bool text_list(const Yaml &value, std::string_view characters, const char *what, std::vector<std::string> &out);
+
+	template <class T, std::size_t N> void mapping(const Yaml &value, const Key<T> (&keys)[N], T &out);
+
+	/* Around the items of a list: errors in item i say key[i]. */
+	void enter(const std::string &name);
+	void leave();
+
+      private:
+	bool integer(const Yaml &value, std::int64_t least, std::int64_t most, std::int64_t &out);
+	/* false: noted. names are the known keys. */
+	bool key_fits(const Yaml &key, const std::vector<std::string_view> &names, std::set<std::string> &seen);
+
+	std::string file_name_;
+	std::vector<std::string> path_;
+	std::vector<std::pair<std::size_t, std::string>> errors_; /* line, text */
+};
+
+template <class T, std::size_t N> void Reader::mapping(const Yaml &value, const Key<T> (&keys)[N], T &out)
+{
+	if (!value.is_mapping())
+		return fail(value, "must be a mapping (key: value lines)");
+	std::vector<std::string_view> names;
+	for (const Key<T> &key : keys)
+		names.emplace_back(key.name);
+	std::set<std::string> seen;
+	for (const auto &[key_node, member] : value.members()) {
+		if (!key_fits(key_node, names, seen))
+			continue;
+		const std::string name = key_node.text();
+		enter(name);
+		for (const Key<T> &key : keys) {
+			if (name == key.name)
+				key.read(*this, member, out);
+		}
+		leave();
+	}
+}
+
+} // namespace slurmkube::agent
+
+#endif

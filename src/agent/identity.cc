@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/identity.h"
+
+#include <cerrno>
+#include <charconv>
+#include <grp.h>
+#include <optional>
+#include <pwd.h>
+#include <string_view>
+#include <vector>
+
+namespace slurmkube::agent
+{
+
+namespace
+{
+
+constexpr std::size_t k_buffer_first = 4096, k_buffer_most = 1024 * 1024; /* groups with many members are long */
+constexpr std::uint32_t k_id_most = 0xfffffffd;                            /* the next two are Slurm's "not set" */
+
+bool is_number(std::string_view text)
+{
+	return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+Result<std::uint32_t> number_of(const std::string &text)
+{
+	std::uint32_t number = 0;
+	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+	if (error != std::errc() || end != text.data() + text.size() || number > k_id_most)
+		return Error{Errc::invalid, "'" + text + "' is out of range"};
+	return number;
+}
+
+/* call(entry, buffer, size, &found) is one of the getXXX_r functions. */
+template <class Entry, class Take, class Call> auto look_up(Call call, Take take) -> std::optional<decltype(take(Entry{}))>
+{
+	for (std::size_t size = k_buffer_first; size <= k_buffer_most; size *= 4) {
+		std::vector<char> buffer(size);
+		Entry entry{};
+		Entry *found = nullptr;
+		if (call(&entry, buffer.data(), size, &found) == ERANGE)
+			continue;
+		return found ? std::optional(take(*found)) : std::nullopt;
+	}
+	return std::nullopt;
+}
+
+Identity identity_of(const passwd &entry)
+{
+	return {entry.pw_uid, entry.pw_gid};
+}
+
+} // namespace
+
+Result<Identity> find_user(const std::string &text)
+{
+	const auto by_name = look_up<passwd>(
+		[&](passwd *entry, char *buffer, std::size_t size, passwd **found) { return getpwnam_r(text.c_str(), entry, buffer, size, found); },
+		identity_of);
+	if (by_name)
+		return *by_name;
+	if (!is_number(text))
+		return Error{Errc::not_found, "nobody here is called '" + text + "'; a number is accepted too"};
+	const auto number = number_of(text);
+	if (!number)
+		return number.error();
+	const auto by_number = look_up<passwd>(
+		[&](passwd *entry, char *buffer, std::size_t size, passwd **found) { return getpwuid_r(*number, entry, buffer, size, found); },
+		identity_of);
+	return by_number.value_or(Identity{*number, *number});
+}
+
+Result<std::uint32_t> find_group(const std::string &text)
+{
+	const auto by_name = look_up<group>(
+		[&](group *entry, char *buffer, std::size_t size, group **found) { return getgrnam_r(text.c_str(), entry, buffer, size, found); },
+		[](const group &entry) { return entry.gr_gid; });
+	if (by_name)
+		return *by_name;
+	if (!is_number(text))
+		return Error{Errc::not_found, "no group here is called '" + text + "'; a number is accepted too"};
+	return number_of(text);
+}
+
+} // namespace slurmkube::agent
