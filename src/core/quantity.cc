@@ -76,7 +76,7 @@ bool take_suffix(std::string_view text, Number &number)
 {
 	if (text.empty())
 		return true;
-	if ((text[0] == 'e' || text[0] == 'E') && text.size() > 1)
+	if ((text[0] == 'e' || text[0] == 'E') && text.size() > 1 && text[1] != 'i') /* E is exa, Ei exbi */
 		return take_exponent(text.substr(1), number);
 	for (const Suffix &suffix : k_suffixes) {
 		if (suffix.letter != text[0])

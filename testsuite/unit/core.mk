@@ -19,3 +19,13 @@ check_PROGRAMS += testsuite/unit/test_world
 TESTS += testsuite/unit/test_world
 testsuite_unit_test_world_SOURCES = %D%/test_world.cc
 testsuite_unit_test_world_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_quantity
+TESTS += testsuite/unit/test_quantity
+testsuite_unit_test_quantity_SOURCES = %D%/test_quantity.cc
+testsuite_unit_test_quantity_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_backoff
+TESTS += testsuite/unit/test_backoff
+testsuite_unit_test_backoff_SOURCES = %D%/test_backoff.cc
+testsuite_unit_test_backoff_LDADD = libcheck.la libcore.la libbase.la

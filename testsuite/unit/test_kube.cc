@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_kube.cc - what src/agent/kube decides without a server: the meaning of answers, of a pod after a binding, of tokens and YAML.
+ */
+#include "src/agent/kube/client.h"
+#include "src/agent/kube/files.h"
+#include "src/agent/kube/token.h"
+#include "src/agent/kube/writes.h"
+#include "src/agent/kube/yaml_text.h"
+#include "src/core/names.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::kube;
+
+namespace
+{
+
+void statuses_map_by_reaction()
+{
+	static constexpr struct {
+		long status;
+		Errc errc;
+	} rows[] = {
+	    {400, Errc::invalid},  {401, Errc::denied},    {403, Errc::denied}, {404, Errc::not_found}, {405, Errc::invalid}, {409, Errc::conflict},
+	    {410, Errc::conflict}, {413, Errc::too_large}, {415, Errc::invalid}, {422, Errc::invalid},  {429, Errc::again},   {500, Errc::io},
+	    {502, Errc::io},       {503, Errc::again},     {504, Errc::io},      {302, Errc::invalid},  {200, Errc::internal},
+	};
+	for (const auto &row : rows)
+		CHECK(errc_of_status(row.status) == row.errc);
+}
+
+void errors_say_what_the_server_said()
+{
+	CHECK_EQUAL(error_of({404, R"({"kind":"Status","message":"pods \"x\" not found"})"}).what, "pods \"x\" not found");
+	CHECK_EQUAL(error_of({502, "<html>"}).what, "HTTP status 502");
+	CHECK(error_of({500, "{\"message\":\"" + std::string(100'000, 'x') + "\"}"}).what.size() <= 2000);
+}
+
+void queries_are_escaped()
+{
+	CHECK_EQUAL(escape_query("spec.schedulerName!=a,b c/~"), "spec.schedulerName%21%3Da%2Cb%20c%2F~");
+	CHECK_EQUAL(escape_query("\xc3\xa4"), "%C3%A4");
+}
+
+BindPod a_binding()
+{
+	return {.name_space = "d", .name = "p", .uid = "u", .node = "n1", .annotations = {{names::k_allocation_job_id, "7"}}, .labels = {}};
+}
+
+core::Pod a_pod()
+{
+	core::Pod pod;
+	pod.uid.text = "u";
+	return pod;
+}
+
+core::Pod bound(const char *node, const char *job)
+{
+	core::Pod pod = a_pod();
+	pod.node_name = node;
+	pod.annotations[names::k_allocation_job_id] = job;
+	return pod;
+}
+
+void a_pod_tells_the_fate_of_its_binding()
+{
+	CHECK(judge_binding(bound("n1", "7"), a_binding()).ok());
+	CHECK_EQUAL(judge_binding(bound("n2", "7"), a_binding()).error().what, "it is bound to node 'n2', not to 'n1'");
+	CHECK(judge_binding(bound("n2", "7"), a_binding()).error().code == Errc::conflict);
+	CHECK_EQUAL(judge_binding(bound("n1", "8"), a_binding()).error().what, "it is bound to that node already, by job '8', not by job '7'");
+	core::Pod deleting = a_pod(), gated = a_pod(), other = bound("n1", "7"), leaving = bound("n1", "7");
+	deleting.deleting = leaving.deleting = gated.gated = true;
+	other.uid.text = "v";
+	CHECK_EQUAL(judge_binding(deleting, a_binding()).error().what, "it is being deleted");
+	CHECK(judge_binding(deleting, a_binding()).error().code == Errc::conflict);
+	CHECK(judge_binding(leaving, a_binding()).ok());
+	CHECK(judge_binding(gated, a_binding()).error().code == Errc::conflict);
+	CHECK(judge_binding(other, a_binding()).error().code == Errc::not_found);
+	CHECK(judge_binding(a_pod(), a_binding()).error().code == Errc::again);
+}
+
+/* {"alg":"RS256"} . {"exp":1795230537} . nonsense */
+constexpr char k_token[] = "eyJhbGciOiJSUzI1NiJ9.eyJleHAiOjE3OTUyMzA1Mzd9.c2ln";
+
+void the_expiry_is_read_without_the_key()
+{
+	const auto expiry = token_expiry(k_token);
+	REQUIRE(expiry.has_value());
+	CHECK_EQUAL(*expiry, 1795230537);
+	for (const char *token : {"", "opaque", "a.b", "a.b.c", "..", "eyJhbGciOiJSUzI1NiJ9.eyJpYXQiOjF9.c2ln", "eyJhbGciOiJSUzI1NiJ9.!!!.c2ln"})
+		CHECK(!token_expiry(token).has_value());
+	Token broken("two\r\nlines", "");
+	CHECK_EQUAL(broken.text({}), "");
+}
+
+void yaml_knows_its_lines()
+{
+	const auto yaml = YamlText::parse("a: 1\nb:\n  - {c: x}\n  - c: 'null'\nd:\ne: null\n");
+	REQUIRE(yaml.ok());
+	const YamlNode root = yaml.value().root();
+	CHECK_EQUAL(root.get("a").text(), "1");
+	const auto items = root.get("b").items();
+	REQUIRE(items.size() == 2);
+	CHECK_EQUAL(items[1].get("c").text(), "null");
+	CHECK_EQUAL(items[1].get("c").line(), 4U);
+	CHECK(!root.get("d") && !root.get("e") && !root.get("f") && !root.get("a").get("x"));
+}
+
+void broken_yaml_and_aliases_are_refused()
+{
+	CHECK_EQUAL(YamlText::parse("a: 1\nb: [1\nc: 2\n").error().what.substr(0, 2), "3:");
+	CHECK(YamlText::parse("a: &x [1]\nb: *x\n").error().what.find("2: YAML aliases") == 0);
+	const auto empty = YamlText::parse("");
+	CHECK(empty.ok() && !empty.value().root());
+}
+
+void names_beside_a_file()
+{
+	CHECK_EQUAL(beside("/a/b/config", "ca.crt"), "/a/b/ca.crt");
+	CHECK_EQUAL(beside("/a/config", "/x/ca.crt"), "/x/ca.crt");
+	CHECK_EQUAL(beside("config", "ca.crt"), "ca.crt");
+	CHECK_EQUAL(trimmed(" \n a b\t\n"), "a b");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("kube", {
+					    TEST(statuses_map_by_reaction),
+					    TEST(errors_say_what_the_server_said),
+					    TEST(queries_are_escaped),
+					    TEST(a_pod_tells_the_fate_of_its_binding),
+					    TEST(the_expiry_is_read_without_the_key),
+					    TEST(yaml_knows_its_lines),
+					    TEST(broken_yaml_and_aliases_are_refused),
+					    TEST(names_beside_a_file),
+					});
+}

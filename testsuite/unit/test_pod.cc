@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/codec/node.h"
+#include "src/codec/pod.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::codec;
+
+namespace
+{
+
+Json parsed(const std::string &text)
+{
+	auto json = parse_json(text, 1 << 20);
+	CHECK(json.ok());
+	return json ? std::move(json).value() : Json();
+}
+
+/* ---- the whole pod ---- */
+
+constexpr char k_pod[] = R"({"apiVersion":"v1","kind":"Pod",
+ "metadata":{"name":"train-0","namespace":"ml","uid":"u-1","resourceVersion":"42","creationTimestamp":"2026-11-21T03:08:57Z",
+  "deletionTimestamp":"2026-11-21T03:09:57Z","managedFields":[{"manager":"x","fieldsV1":{"f:metadata":{}}}],
+  "annotations":{"slurm-kube.io/partition":"gpu","allocation.slurm-kube.io/job-id":"7","kubectl.kubernetes.io/default-container":"main","other/x":"1"},
+  "ownerReferences":[{"kind":"ReplicaSet","name":"no","uid":"n"},{"kind":"Job","name":"train","uid":"j-1","controller":true}]},
+ "spec":{"schedulerName":"slurm","nodeName":"n1","schedulingGates":[{"name":"g"}],"terminationGracePeriodSeconds":5,"activeDeadlineSeconds":90,
+  "initContainers":[{"name":"init"}],"containers":[{"name":"side"},{"name":"main","resources":{"requests":{"cpu":"1500m","memory":"1Gi"}}}]},
+ "status":{"phase":"Failed","reason":"Evicted","message":"disk",
+  "conditions":[{"type":"Ready","status":"False"},{"type":"PodScheduled","status":"False","reason":"SlurmPending","message":"Resources"},
+   {"type":"DisruptionTarget","status":"True","reason":"SlurmJobEnded","message":"cancelled"}],
+  "containerStatuses":[{"name":"main","state":{"terminated":{"exitCode":137,"signal":9,"reason":"OOMKilled"}}},{"name":"side","state":{"running":{}}}],
+  "initContainerStatuses":[{"name":"init","state":{"terminated":{"exitCode":0,"reason":"Completed"}}}]}})";
+
+void every_field_of_a_pod_is_read()
+{
+	const Json json = parsed(k_pod);
+	auto result = pod_from_json(json.get());
+	REQUIRE(result.ok());
+	const core::Pod &pod = *result;
+	core::Pod want;
+	want.uid.text = "u-1";
+	want.name_space = "ml";
+	want.name = "train-0";
+	want.resource_version = "42";
+	want.scheduler_name = "slurm";
+	want.node_name = "n1";
+	want.phase = core::PodPhase::failed;
+	want.deleting = true;
+	want.created = 1795230537;
+	want.gated = true;
+	want.termination_grace_seconds = 5;
+	want.active_deadline_seconds = 90;
+	want.status_reason = "Evicted";
+	want.status_message = "disk";
+	want.main_container = "main";
+	want.ended_containers = {{"init", 0, 0, "Completed"}, {"main", 137, 9, "OOMKilled"}};
+	want.requests = {.milli_cpu = 1500, .memory_bytes = 1 << 30, .pods = 1, .extended = {}};
+	want.annotations = {{"slurm-kube.io/partition", "gpu"}, {"allocation.slurm-kube.io/job-id", "7"}};
+	want.controller = core::OwnerRef{"Job", "train", "j-1"};
+	want.not_scheduled = core::Condition{"SlurmPending", "Resources"};
+	want.disruption = core::Condition{"SlurmJobEnded", "cancelled"};
+	CHECK(pod.ended_containers == want.ended_containers);
+	CHECK(pod.requests == want.requests);
+	CHECK(pod.annotations == want.annotations);
+	CHECK(pod == want);
+}
+
+void a_small_pod_has_the_defaults()
+{
+	const Json json = parsed(R"({"metadata":{"name":"a","namespace":"b","uid":"c"},"spec":{"containers":[{"name":"x"},{"name":"y"}]}})");
+	auto pod = pod_from_json(json.get());
+	REQUIRE(pod.ok());
+	CHECK(pod->phase == core::PodPhase::pending);
+	CHECK_EQUAL(pod->main_container, "x");
+	CHECK_EQUAL(pod->termination_grace_seconds, 30);
+	CHECK(!pod->deleting && !pod->gated && !pod->controller && !pod->not_scheduled && !pod->disruption);
+	CHECK_EQUAL(pod->requests.pods, 1);
+}
+
+void what_is_no_pod_is_refused()
+{
+	for (const char *text : {"{}", "[]", "7", R"({"metadata":{"name":"a","namespace":"b"}})", R"({"metadata":{"name":"a","uid":"b"}})",
+				 R"({"metadata":{"name":"a","namespace":"b","uid":"c","creationTimestamp":"yesterday"}})",
+				 R"({"metadata":{"name":"a","namespace":"b","uid":"c"},"spec":{"containers":[{"resources":{"requests":{"cpu":"12q"}}}]}})",
+				 R"({"metadata":{"name":"a","namespace":"b","uid":"c"},"spec":{"overhead":{"memory":"-1"}}})"}) {
+		const Json json = parsed(text);
+		CHECK(!pod_from_json(json.get()).ok());
+	}
+	const Json json = parsed(R"({"metadata":{"name":"a","namespace":"b","uid":"c"},
+		"spec":{"containers":[{"name":"main","resources":{"requests":{"memory":"12q"}}}]}})");
+	CHECK_EQUAL(pod_from_json(json.get()).error().what, "pod b/a: container 'main': resources.requests: memory: not a quantity: '12q'");
+}
+
+/* ---- requests ---- */
+
+std::string c(const char *requests, const char *more = "")
+{
+	return std::string(R"({"name":"c","resources":{"requests":{)") + requests + "}}" + more + "}";
+}
+
+void effective_requests_follow_kube_scheduler()
+{
+	static const struct {
+		const char *what;
+		std::string spec_and_status;
+		std::int64_t milli_cpu, memory;
+	} rows[] = {
+	    {"nothing", R"("spec":{"containers":[{"name":"c"}]})", 0, 0},
+	    {"two containers add up", R"("spec":{"containers":[)" + c(R"("cpu":"1","memory":"10")") + "," + c(R"("cpu":"250m")") + "]}", 1250, 10},
+	    {"a large init container wins per resource",
+	     R"("spec":{"containers":[)" + c(R"("cpu":"1","memory":"10")") + R"(],"initContainers":[)" + c(R"("cpu":"3","memory":"5")") + "]}", 3000, 10},
+	    {"init containers do not add up",
+	     R"("spec":{"containers":[)" + c(R"("cpu":"1")") + R"(],"initContainers":[)" + c(R"("cpu":"2")") + "," + c(R"("cpu":"2")") + "]}", 2000, 0},
+	    {"a sidecar stays",
+	     R"("spec":{"containers":[)" + c(R"("cpu":"1")") + R"(],"initContainers":[)" + c(R"("cpu":"2")", R"(,"restartPolicy":"Always")") + "]}", 3000, 0},
+	    {"an init container after a sidecar runs beside it",
+	     R"("spec":{"containers":[)" + c(R"("cpu":"1")") + R"(],"initContainers":[)" + c(R"("cpu":"2")", R"(,"restartPolicy":"Always")") + "," + c(R"("cpu":"4")") +
+		 "]}",
+	     6000, 0},
+	    {"an init container before a sidecar does not",
+	     R"("spec":{"containers":[)" + c(R"("cpu":"1")") + R"(],"initContainers":[)" + c(R"("cpu":"4")") + "," + c(R"("cpu":"2")", R"(,"restartPolicy":"Always")") +
+		 "]}",
+	     4000, 0},
+	    {"pod level replaces", R"("spec":{"resources":{"requests":{"cpu":"500m"}},"containers":[)" + c(R"("cpu":"1","memory":"10")") + "]}", 500, 10},
+	    {"overhead comes on top", R"("spec":{"overhead":{"cpu":"100m","memory":"1"},"resources":{"requests":{"cpu":"500m"}},"containers":[)" + c(R"("memory":"10")") + "]}",
+	     600, 11},
+	    {"a shrink in progress still holds the old share",
+	     R"("spec":{"containers":[)" + c(R"("cpu":"1")") + R"(]},"status":{"containerStatuses":[{"name":"c","allocatedResources":{"cpu":"3"}}]})", 3000, 0},
+	    {"an infeasible growth does not count",
+	     R"("spec":{"containers":[)" + c(R"("cpu":"9")") +
+		 R"(]},"status":{"conditions":[{"type":"PodResizePending","reason":"Infeasible"}],"containerStatuses":[{"name":"c","resources":{"requests":{"cpu":"2"}}}]})",
+	     2000, 0},
+	};
+	for (const auto &row : rows) {
+		const Json json = parsed("{" + row.spec_and_status + "}");
+		const auto requests = effective_requests(json.get());
+		REQUIRE(requests.ok());
+		CHECK_EQUAL(row.what + std::string(": ") + std::to_string(requests->milli_cpu), row.what + std::string(": ") + std::to_string(row.milli_cpu));
+		CHECK_EQUAL(row.what + std::string(": ") + std::to_string(requests->memory_bytes), row.what + std::string(": ") + std::to_string(row.memory));
+	}
+}
+
+void other_resources_are_kept_by_name()
+{
+	const Json json = parsed("{\"spec\":{\"containers\":[" + c(R"("nvidia.com/gpu":"2","hugepages-2Mi":"4Mi","ephemeral-storage":"1k")") + "," +
+				 c(R"("nvidia.com/gpu":1)") + "]}}");
+	auto requests = effective_requests(json.get());
+	REQUIRE(requests.ok());
+	const std::map<std::string, std::int64_t> want = {{"nvidia.com/gpu", 3}, {"hugepages-2Mi", 4 << 20}, {"ephemeral-storage", 1000}};
+	CHECK(requests->extended == want);
+}
+
+/* ---- placement ---- */
+
+void demands_on_placement_are_named_and_preferences_are_not()
+{
+	static constexpr struct {
+		const char *spec, *field; /* field "": nothing */
+	} rows[] = {
+	    {R"({"nodeSelector":{"a":"b"}})", "spec.nodeSelector"},
+	    {R"({"nodeSelector":{}})", ""},
+	    {R"({"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{}]}}}})", "spec.affinity.nodeAffinity"},
+	    {R"({"affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1}]}}})", ""},
+	    {R"({"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{}]}}})", "spec.affinity.podAffinity"},
+	    {R"({"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{}]}}})", "spec.affinity.podAntiAffinity"},
+	    {R"({"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{}]}}})", ""},
+	    {R"({"topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"}]})", ""},
+	    {R"({"topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"DoNotSchedule"}]})", "spec.topologySpreadConstraints"},
+	    {R"({"resourceClaims":[{"name":"x"}]})", "spec.resourceClaims"},
+	    {R"({"schedulingGroup":{"podGroupName":"x"}})", "spec.schedulingGroup"},
+	    {R"({"workloadRef":{"name":"x"}})", "spec.workloadRef"},
+	    {R"({"containers":[{"ports":[{"containerPort":80}]}]})", ""},
+	    {R"({"containers":[{"ports":[{"containerPort":80,"hostPort":80}]}]})", "spec.containers.ports.hostPort"},
+	    {R"({"initContainers":[{"ports":[{"hostPort":80}]}]})", "spec.initContainers.ports.hostPort"},
+	    {R"({"volumes":[{"name":"a","emptyDir":{}},{"name":"b","configMap":{"name":"x"}}]})", ""},
+	    {R"({"volumes":[{"name":"a","emptyDir":{}},{"name":"b","persistentVolumeClaim":{"claimName":"x"}}]})", "spec.volumes.persistentVolumeClaim"},
+	    {R"({"volumes":[{"name":"a","ephemeral":{}}]})", "spec.volumes.ephemeral"},
+	};
+	for (const auto &row : rows) {
+		const Json json = parsed(row.spec);
+		const std::vector<std::string> fields = unsupported_placement(json.get());
+		CHECK_EQUAL(std::string(row.spec) + (fields.empty() ? "" : fields[0]), std::string(row.spec) + row.field);
+		CHECK(fields.size() <= 1);
+	}
+	const Json both = parsed(R"({"volumes":[{"ephemeral":{}}],"nodeSelector":{"a":"b"}})");
+	CHECK(unsupported_placement(both.get()) == (std::vector<std::string>{"spec.nodeSelector", "spec.volumes.ephemeral"}));
+}
+
+/* ---- nodes ---- */
+
+void every_field_of_a_node_is_read()
+{
+	const Json json = parsed(R"({"metadata":{"name":"n1","uid":"u","labels":{"a":"b"},"deletionTimestamp":"2026-11-21T03:08:57Z"},
+		"spec":{"unschedulable":true,"taints":[{"key":"k","value":"v","effect":"NoSchedule"}]},
+		"status":{"addresses":[{"type":"Hostname","address":"n1"},{"type":"InternalIP","address":"10.0.0.1"},{"type":"InternalIP","address":"fd00::1"}],
+		"allocatable":{"cpu":"3920m","memory":"1000.9","pods":"110","nvidia.com/gpu":"8"},
+		"conditions":[{"type":"MemoryPressure","status":"False"},{"type":"Ready","status":"True","reason":"KubeletReady","lastTransitionTime":"2026-11-21T03:08:57Z"}]}})");
+	auto node = node_from_json(json.get());
+	REQUIRE(node.ok());
+	core::KubeNode want;
+	want.name = "n1";
+	want.uid = "u";
+	want.internal_ip = "10.0.0.1";
+	want.unschedulable = want.ready = want.deleting = true;
+	want.ready_since = 1795230537;
+	want.allocatable = {.milli_cpu = 3920, .memory_bytes = 1000, .pods = 110, .extended = {{"nvidia.com/gpu", 8}}};
+	want.labels = {{"a", "b"}};
+	want.taints = {{"k", "v", "NoSchedule"}};
+	CHECK(*node == want);
+}
+
+void a_node_that_is_not_ready_says_why()
+{
+	const Json fresh = parsed(R"({"metadata":{"name":"n","uid":"u"}})");
+	CHECK_EQUAL(node_from_json(fresh.get())->not_ready_reason, "NeverReported");
+	const Json lost = parsed(R"({"metadata":{"name":"n","uid":"u"},"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"NodeStatusUnknown"}]}})");
+	auto node = node_from_json(lost.get());
+	REQUIRE(node.ok());
+	CHECK(!node->ready);
+	CHECK_EQUAL(node->not_ready_reason, "NodeStatusUnknown");
+	const Json broken = parsed(R"({"metadata":{"name":"n","uid":"u"},"status":{"allocatable":{"cpu":"x"}}})");
+	CHECK_EQUAL(node_from_json(broken.get()).error().what, "node n: allocatable: cpu: not a quantity: 'x'");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("pod", {
+					   TEST(every_field_of_a_pod_is_read),
+					   TEST(a_small_pod_has_the_defaults),
+					   TEST(what_is_no_pod_is_refused),
+					   TEST(effective_requests_follow_kube_scheduler),
+					   TEST(other_resources_are_kept_by_name),
+					   TEST(demands_on_placement_are_named_and_preferences_are_not),
+					   TEST(every_field_of_a_node_is_read),
+					   TEST(a_node_that_is_not_ready_says_why),
+				       });
+}
