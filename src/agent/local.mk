@@ -25,3 +25,8 @@ include %D%/kube/local.mk
 include %D%/slurm/local.mk
 include %D%/link/local.mk
 include %D%/ctl/local.mk
+
+sbin_PROGRAMS += slurmkubed
+slurmkubed_SOURCES = %D%/main.cc
+slurmkubed_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(YAML_CFLAGS) $(JWT_CFLAGS) $(SYSTEMD_CFLAGS) $(SLURM_CPPFLAGS)
+slurmkubed_LDADD = libagent.la
