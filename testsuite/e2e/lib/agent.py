@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The agent under test, from BUILDDIR/root, configured for one Slurm and one control plane."""
+import json
+
+from .process import Process, output_of
+from .waiting import wait_for
+
+# The first rule that names a pod's namespace decides whom it runs as.
+NAMESPACES = [{"name": "default", "user": "root"}]
+
+
+class Agent:
+	"""namespaces: the rules of slurmkubed.yaml; settings: other top-level keys, over ours."""
+
+	def __init__(self, slurm, plane, namespaces=None, settings=None):
+		self.slurm, self.plane, self.dir = slurm, plane, slurm.dir
+		self.namespaces, self.settings = namespaces or NAMESPACES, settings or {}
+		root = slurm.build / "root"
+		self.skube_program, self.program = root / "bin/skube", root / "sbin/slurmkubed"
+		self.daemon = Process("slurmkubed", slurm.program(self.program, "--config", self.dir / "slurmkubed.yaml"),
+				      self.dir / "log/slurmkubed.out")
+
+	def configuration(self):
+		"""Written as JSON, which YAML contains."""
+		return {"cluster": "test", "scheduler_name": "slurm", "kubeconfig": str(self.dir / "agent.kubeconfig"),
+			"slurm": {"conf": f"{self.dir}/slurm.conf"}, "partition": "kube", "plugin_socket": f"{self.dir}/plugin.sock",
+			"control_socket": f"{self.dir}/control.sock", "nodes": {"manage": True}, "namespaces": self.namespaces,
+			"log_level": "debug", **self.settings}
+
+	def start(self, wait=True):
+		"""Starts it and, unless told otherwise, waits until it says that it is ready."""
+		(self.dir / "slurmkubed.yaml").write_text(json.dumps(self.configuration(), indent=1))
+		# In a chroot only the run directory is visible, so the kubeconfig lies there with its CA.
+		text = self.plane.kubeconfig("agent").read_text().replace(f"{self.plane.dir}/pki/ca.crt", f"{self.dir}/kube-ca.crt")
+		(self.dir / "kube-ca.crt").write_bytes((self.plane.dir / "pki/ca.crt").read_bytes())
+		(self.dir / "agent.kubeconfig").write_text(text)
+		self.daemon.start()
+		if wait:
+			self.wait_ready()
+
+	def wait_ready(self, timeout=30):
+		wait_for(lambda: self.daemon.check() and self.skube("ping")["ready"], "slurmkubed to be ready", timeout)
+
+	def skube(self, *verb):
+		"""The decoded answer of skube VERB --json."""
+		return json.loads(self.skube_text(*verb, "--json"))
+
+	def skube_text(self, *verb):
+		return output_of(*self.slurm.program(self.skube_program, "--socket", self.dir / "control.sock", *verb))
+
+	def kill9(self):
+		self.daemon.kill9()
+
+	def restart(self):
+		self.daemon.stop()
+		self.start()
+
+	def stop(self):
+		self.daemon.stop()

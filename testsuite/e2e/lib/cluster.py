@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Slurm, Kubernetes and the agent together, in a directory and a block of ports of their own."""
+import fcntl
+import os
+import shutil
+import socket
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from .agent import Agent
+from .control_plane import ControlPlane
+from .process import tail
+from .slurm import Slurm
+from .waiting import wait_for
+
+BLOCK = 10  # ports: +0 to +4 Kubernetes, +5 to +7 Slurm
+
+
+def _free(port):
+	with socket.socket() as s:
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		try:
+			s.bind(("127.0.0.1", port))
+			return True
+		except OSError:
+			return False
+
+
+def claim_ports(stack):
+	"""The first port of a block that nobody uses. A lock file keeps it ours; SLURM_KUBE_PORTS="first-last" narrows the choice."""
+	first, last = map(int, os.environ.get("SLURM_KUBE_PORTS", "24000-29999").split("-"))
+	for base in range(first, last - BLOCK + 2, BLOCK):
+		lock = stack.enter_context(open(f"{tempfile.gettempdir()}/.slurm-kube-ports-{base}", "w", encoding="ascii"))
+		try:
+			fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+		except OSError:
+			continue
+		if all(_free(p) for p in range(base, base + BLOCK)):
+			return base
+	raise RuntimeError(f"no free block of {BLOCK} ports in {first}-{last}")
+
+
+class Cluster:
+	"""with Cluster(BUILDDIR, kwok=4) as bed: a whole cluster with four simulated nodes of 8 CPUs.
+
+	agent=False, kube=False, native=False leave a part out. slurm_options and agent_options go to Slurm() and Agent().
+	"""
+
+	def __init__(self, build, kwok=0, cpus=8, memory="16Gi", agent=True, kube=True, native=True, slurm_options=None, agent_options=None):
+		build = Path(build).resolve()
+		self.stack, self.failures = ExitStack(), 0
+		self.dir = Path(tempfile.mkdtemp(prefix="slurm-kube-", dir=os.environ.get("SLURM_KUBE_RUN")))
+		self.dir.chmod(0o755)  # other users' commands reach munge's socket
+		self.base = claim_ports(self.stack)
+		self.slurm = Slurm(build, self.dir, self.base + 5, **(slurm_options or {}))
+		self.plane = ControlPlane(self.dir / "cp", self.base) if kube else None
+		self.agent = Agent(self.slurm, self.plane, **(agent_options or {})) if agent and kube else None
+		self.native, self.nodes, self.size = native, kwok, (cpus, memory)
+		self.label = f"{self.slurm.version} "
+
+	@property
+	def kube(self):
+		return self.plane.kube
+
+	def __enter__(self):
+		try:
+			self.stack.callback(self.slurm.stop)
+			self.slurm.start(self.native)
+			if self.plane:
+				self.stack.callback(self.plane.stop)
+				self.plane.start()
+				self.names = self.plane.kwok_nodes(self.nodes, *self.size)
+			if self.agent:
+				self.stack.callback(self.agent.stop)
+				self.agent.start()
+				self.sync_nodes(self.names)
+		except BaseException:
+			self.failed("start", lambda text: print("# " + text.replace("\n", "\n# "), flush=True))
+			self.__exit__(None, None, None)
+			raise
+		return self
+
+	def sync_nodes(self, names):
+		"""Waits until Slurm offers these nodes; without dynamic nodes it does what an administrator does there."""
+		if names and not self.slurm.dynamic_nodes:
+			lines = wait_for(lambda: self._lines_with(names), "skube nodes --slurm-conf to list the nodes")
+			self.slurm.set_nodes(lines)
+		wait_for(lambda: all(self.slurm.node(n)["State"].startswith("IDLE") for n in names), f"{len(names)} nodes to be idle in Slurm")
+
+	def _lines_with(self, names):
+		lines = self.agent.skube_text("nodes", "--slurm-conf").splitlines()
+		return lines if all(any(n in line for line in lines) for n in names) else None
+
+	def failed(self, test, say):
+		"""Tells where to look and what the daemons said last."""
+		self.failures += 1
+		say(f"{test}: everything is kept in {self.dir}")
+		for log in sorted(self.dir.glob("log/*.out")):
+			say(f"--- end of {log.name}\n{tail(log, 12)}")
+
+	def __exit__(self, *_):
+		try:
+			self.stack.close()
+		finally:
+			if not self.failures and os.environ.get("SLURM_KUBE_KEEP") != "1":
+				shutil.rmtree(self.dir, ignore_errors=True)

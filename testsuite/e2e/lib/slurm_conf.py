@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""slurm.conf and kube.conf of a private cluster: one real slurmd beside external nodes, everything on 127.0.0.1."""
+import socket
+import sys
+
+SLURM_CONF = """\
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={slurmctld_port}
+SlurmctldPidFile={dir}/slurmctld.pid
+SlurmdPidFile={dir}/slurmd-%n.pid
+StateSaveLocation={dir}/state
+SlurmdSpoolDir={dir}/spool-%n
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket={dir}/munge.sock
+PluginDir={plugin_dirs}
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SlurmctldDebug=debug
+SlurmdParameters=config_overrides
+MaxJobCount=100000
+MinJobAge={min_job_age}
+ReturnToService=1
+NodeName=native NodeHostname={host} NodeAddr=127.0.0.1 Port={slurmd_port} CPUs=4 RealMemory=4000
+PartitionName=native Nodes=native Default=YES DefMemPerCPU=100
+NodeSet=kube Feature=kube
+PartitionName=kube Nodes=kube DefMemPerCPU=100 MaxTime=UNLIMITED
+"""
+
+
+def render(slurm, extra):
+	"""The text of slurm.conf for a Slurm object; extra lines come last."""
+	text = SLURM_CONF.format(dir=slurm.dir, host=socket.gethostname().partition(".")[0], slurmctld_port=slurm.port,
+				 slurmd_port=slurm.port + 1, plugin_dirs=":".join(map(str, slurm.plugin_dirs)), min_job_age=slurm.min_job_age)
+	text += "JobSubmitPlugins=kube\n" if slurm.has_plugin else ""
+	# Dynamic nodes need room from 24.11 on; before that the nodes come from a file that the agent's skube prints.
+	text += "MaxNodeCount=5000\n" if slurm.dynamic_nodes else f"Include {slurm.dir}/kube-nodes.conf\n"
+	return text + "".join(line + "\n" for line in extra)
+
+
+def kube_conf(slurm):
+	return f"Socket={slurm.dir}/plugin.sock\nSinkPort={slurm.port + 2}\n"
+
+
+def plugin_dir_of(root, prefix):
+	"""Where the Slurm under test keeps its own plugins."""
+	if prefix:
+		return f"{prefix}/lib/slurm"
+	triplet = getattr(sys.implementation, "_multiarch", "x86_64-linux-gnu")
+	return f"/usr/lib/{triplet}/slurm-wlm"
