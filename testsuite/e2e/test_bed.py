@@ -101,10 +101,7 @@ def test_agent_may_bind_and_not_create(bed):
 def test_real_kubelet_runs_a_container(bed):
 	"""A kubelet with containerd and runc: exit code 3, its log, and the job id from the binding in its environment."""
 	node = bed.plane.real_node("real")
-	env = [{"name": "JOB", "valueFrom": {"fieldRef": {"fieldPath": "metadata.annotations['allocation.slurm-kube.io/job-id']"}}}]
-	manifest = pod("three", shell="echo job $JOB; exit 3")
-	manifest["spec"]["containers"][0]["env"] = env
-	bed.kube.create(manifest)
+	bed.kube.create(pod("three", shell="echo job $SLURM_JOB_ID; exit 3"))
 	bed.kube.bind("three", node, {"allocation.slurm-kube.io/job-id": "4711"})
 	ended = bed.kube.wait_phase("three", "Succeeded", "Failed")
 	equal((ended["status"]["phase"], exit_code(ended)), ("Failed", 3))

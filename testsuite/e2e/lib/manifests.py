@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pods and Jobs as the tests need them. On kwok nodes kwok={"run": "2s", "exit-code": 3} is their life (see k8s/stages.yaml);
-on real nodes shell="exit 3" is their program."""
+on real nodes shell="exit 3" is their program, and SLURM_JOB_ID is in its environment."""
 
 IMAGE = "docker.io/slurm-kube/box:1"
+JOB_ID = {"fieldRef": {"fieldPath": "metadata.annotations['allocation.slurm-kube.io/job-id']"}}
 
 
 def _spec(cpu, memory, shell, scheduler, spec):
@@ -10,6 +11,7 @@ def _spec(cpu, memory, shell, scheduler, spec):
 		     "resources": {"requests": {"cpu": str(cpu), "memory": memory}, "limits": {"memory": memory}}}
 	if shell:
 		container["command"] = ["/bin/sh", "-c", shell]
+		container["env"] = [{"name": "SLURM_JOB_ID", "valueFrom": JOB_ID}]
 	# Real nodes: the machine's network and no token volume, so that a container runs 0.3 s after the bind.
 	real = {"hostNetwork": True, "automountServiceAccountToken": False, "enableServiceLinks": False} if shell else {}
 	return {"schedulerName": scheduler, "restartPolicy": "Never", "terminationGracePeriodSeconds": 5,
