@@ -68,7 +68,7 @@ Result<std::string> node_line(const core::NodeSpec &spec, const std::string &sta
 {
 	if (auto checked = check_words(spec); !checked)
 		return checked.error();
-	std::string line = "NodeName=" + spec.name + " NodeAddr=" + spec.address + " NodeHostname=" + spec.name;
+	std::string line = "NodeName=" + spec.name + " NodeAddr=" + spec.address;
 	if (spec.port)
 		line += " Port=" + std::to_string(spec.port);
 	line += " CPUs=" + std::to_string(spec.cpus) + " RealMemory=" + std::to_string(spec.memory_mib);

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/skube/views.h"
+
+#include "src/codec/json.h"
+#include "src/skube/table.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <pwd.h>
+#include <vector>
+
+namespace slurmkube::skube
+{
+
+namespace
+{
+
+using codec::array_at;
+using codec::array_size;
+using codec::get;
+using codec::get_bool;
+using codec::get_double;
+using codec::get_int;
+using codec::get_string;
+
+std::string number(json_object *object, const char *key)
+{
+	return std::to_string(get_int(object, key));
+}
+
+std::string fixed(double value, const char *unit)
+{
+	char text[64];
+	(void)snprintf(text, sizeof(text), "%.1f%s", value, unit);
+	return text;
+}
+
+std::string upper(std::string text)
+{
+	std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+	return text;
+}
+
+std::string user_name(std::int64_t id)
+{
+	std::vector<char> buffer(16384);
+	passwd entry{}, *found = nullptr;
+	if (getpwuid_r(static_cast<uid_t>(id), &entry, buffer.data(), buffer.size(), &found) == 0 && found)
+		return found->pw_name;
+	return std::to_string(id);
+}
+
+/* How long it has run, or ran. */
+std::string elapsed(json_object *job, std::int64_t now)
+{
+	const std::int64_t start = get_int(job, "start_time"), end = get_int(job, "end_time");
+	const std::string state = get_string(job, "state");
+	if (state == "pending" || start == 0)
+		return "0:00";
+	const bool lives = state == "running" || state == "suspended"; /* its end_time is only foreseen */
+	return duration_text((lives || end == 0 ? now : end) - start);
+}
+
+bool has_ended(const std::string &state)
+{
+	return state != "pending" && state != "running" && state != "suspended" && state != "unknown";
+}
+
+/* A member of `of`, or "" where the object says 0 or false. */
+std::string if_any(json_object *object, const char *key)
+{
+	return get_int(object, key) ? number(object, key) : "";
+}
+
+template <class Row> std::string listed(Table table, json_object *array, Row row)
+{
+	for (std::size_t i = 0; i < array_size(array); i++)
+		table.add(row(array_at(array, i)));
+	return table.text();
+}
+
+std::string section(const std::string &title, const Table &table)
+{
+	return table.size() ? title + "\n" + table.text() + "\n" : "";
+}
+
+Table edges_table(json_object *edges)
+{
+	Table table({{"EDGE"}, {"COUNT", true}, {"P50_MS", true}, {"P99_MS", true}, {"MAX_MS", true}});
+	if (!json_object_is_type(edges, json_type_object))
+		return table;
+	json_object_object_foreach(edges, name, edge)
+	{
+		table.add({name, number(edge, "count"), fixed(get_double(edge, "p50_ms"), ""), fixed(get_double(edge, "p99_ms"), ""),
+			   fixed(get_double(edge, "max_ms"), "")});
+	}
+	return table;
+}
+
+Table costs_table(json_object *plugin)
+{
+	Table table({{"PLUGIN"}, {"COUNT", true}, {"MEAN_US", true}, {"P99_US", true}, {"MAX_US", true}});
+	for (const char *name : {"hook", "lock_hold", "lock_wait"}) {
+		json_object *cost = get(plugin, name);
+		if (cost)
+			table.add({name, number(cost, "count"), fixed(get_double(cost, "mean_us"), ""), fixed(get_double(cost, "p99_us"), ""),
+				   fixed(get_double(cost, "max_us"), "")});
+	}
+	return table;
+}
+
+/* Every plain number of an object, whatever it is called: counters come and go with releases. */
+Table numbers_table(const char *title, json_object *object)
+{
+	Table table({{title}, {"VALUE", true}});
+	if (!json_object_is_type(object, json_type_object))
+		return table;
+	json_object_object_foreach(object, name, value)
+	{
+		if (json_object_is_type(value, json_type_int))
+			table.add({name, std::to_string(json_object_get_int64(value))});
+		else if (json_object_is_type(value, json_type_double))
+			table.add({name, fixed(json_object_get_double(value), "")});
+	}
+	return table;
+}
+
+} // namespace
+
+std::string exit_text(std::int64_t wait_status)
+{
+	return std::to_string((wait_status >> 8) & 0xff) + ":" + std::to_string(wait_status & 0x7f);
+}
+
+std::string ping_view(json_object *reply)
+{
+	return "slurmkubed " + get_string(reply, "version") + " is up for " + duration_text(get_int(reply, "uptime_seconds")) +
+	       (get_bool(reply, "ready") ? ", ready" : ", not ready yet") +
+	       (get_bool(reply, "link") ? ", connected with slurmctld\n" : ", not connected with slurmctld (see skube check)\n");
+}
+
+std::string check_view(json_object *reply)
+{
+	json_object *checks = get(reply, "checks");
+	std::string all;
+	for (std::size_t i = 0; i < array_size(checks); i++) {
+		json_object *check = array_at(checks, i);
+		const bool ok = get_bool(check, "ok");
+		all += (ok ? "ok    " : "FAIL  ") + get_string(check, "name") + ": " + get_string(check, "text") + "\n";
+		if (!ok)
+			all += "      -> " + get_string(check, "remedy") + "\n";
+	}
+	return all;
+}
+
+bool all_checks_passed(json_object *reply)
+{
+	json_object *checks = get(reply, "checks");
+	for (std::size_t i = 0; i < array_size(checks); i++) {
+		if (!get_bool(array_at(checks, i), "ok"))
+			return false;
+	}
+	return array_size(checks) > 0;
+}
+
+std::string jobs_view(json_object *reply, std::int64_t now)
+{
+	Table table({{"JOBID", true}, {"POD"}, {"STATE"}, {"USER"}, {"PARTITION"}, {"TIME", true}, {"EXIT", true}, {"NODE"}, {"REASON"}});
+	return listed(std::move(table), get(reply, "jobs"), [now](json_object *job) -> std::vector<std::string> {
+		const std::string state = get_string(job, "state");
+		return {number(job, "id"), get_string(job, "namespace") + "/" + get_string(job, "pod"), upper(state), user_name(get_int(job, "user_id")),
+			get_string(job, "partition"), elapsed(job, now), has_ended(state) ? exit_text(get_int(job, "exit_status")) : "",
+			get_string(job, "node"), state == "pending" ? get_string(job, "reason") : ""};
+	});
+}
+
+std::string pods_view(json_object *reply)
+{
+	Table table({{"POD"}, {"PHASE"}, {"NODE"}, {"JOBID", true}, {"JOB"}, {"WAITING_FOR"}});
+	return listed(std::move(table), get(reply, "pods"), [](json_object *pod) -> std::vector<std::string> {
+		const bool has_job = get_int(pod, "job") != 0;
+		return {get_string(pod, "namespace") + "/" + get_string(pod, "name"), get_string(pod, "phase"), get_string(pod, "node"),
+			if_any(pod, "job"), has_job ? upper(get_string(pod, "job_state")) : "", get_string(pod, "waiting_for")};
+	});
+}
+
+std::string nodes_view(json_object *reply)
+{
+	Table table({{"NODE"}, {"KUBERNETES"}, {"SLURM"}, {"CPUS", true}, {"MEMORY_MIB", true}, {"PODS", true}, {"ADDRESS"}, {"REASON"}});
+	return listed(std::move(table), get(reply, "nodes"), [](json_object *node) -> std::vector<std::string> {
+		const std::string kube = get_bool(node, "kube_ready") ? "Ready" : "NotReady";
+		return {get_string(node, "name"), kube + (get_bool(node, "cordoned") ? ",cordoned" : ""), upper(get_string(node, "slurm_state")),
+			number(node, "cpus"), number(node, "memory_mib"), number(node, "pods"), get_string(node, "address"), get_string(node, "slurm_reason")};
+	});
+}
+
+std::string slurm_conf_view(json_object *reply)
+{
+	json_object *lines = get(reply, "lines");
+	std::string all = "# made by skube nodes --slurm-conf; name this file in slurm.conf with Include, then: scontrol reconfigure\n";
+	for (std::size_t i = 0; i < array_size(lines); i++) {
+		json_object *line = array_at(lines, i);
+		if (json_object_is_type(line, json_type_string))
+			all += std::string(json_object_get_string(line)) + "\n";
+	}
+	return all;
+}
+
+std::string diag_view(json_object *reply)
+{
+	json_object *plugin = get(reply, "plugin");
+	std::string all = "plugin " + get_string(reply, "plugin_version", "-") + " in Slurm " + get_string(reply, "slurm_version", "-") + " (" +
+			  get_string(reply, "family", "-") + ")\n\n";
+	all += section("From event to event, by the agent's clock", edges_table(get(reply, "edges")));
+	all += section("Cost in slurmctld, by the plugin's clock", costs_table(plugin));
+	all += section("Counts of the plugin", numbers_table("NAME", plugin));
+	all += section("Counts of the agent", numbers_table("NAME", get(reply, "counters")));
+	all.pop_back(); /* the blank line after the last section */
+	return all;
+}
+
+} // namespace slurmkube::skube

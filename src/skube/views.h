@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * views.h - the agent's replies as text for people. Pure but for user names; the shapes are in doc/design/protocol.md section 3.
+ */
+#ifndef SLURMKUBE_SKUBE_VIEWS_H
+#define SLURMKUBE_SKUBE_VIEWS_H
+
+#include <json-c/json.h>
+
+#include <cstdint>
+#include <string>
+
+namespace slurmkube::skube
+{
+
+std::string ping_view(json_object *reply);
+/* One line for each check, failed ones with their remedy below. */
+std::string check_view(json_object *reply);
+bool all_checks_passed(json_object *reply);
+
+/* now: seconds since the epoch, for elapsed times. */
+std::string jobs_view(json_object *reply, std::int64_t now);
+std::string pods_view(json_object *reply);
+std::string nodes_view(json_object *reply);
+std::string slurm_conf_view(json_object *reply);
+std::string diag_view(json_object *reply);
+
+/* "3:0" of a wait status, as in squeue's exit_code: exit code and signal. */
+std::string exit_text(std::int64_t wait_status);
+
+} // namespace slurmkube::skube
+
+#endif
