@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/app.h"
 
+#include "src/agent/kube/server_time.h"
 #include "src/agent/replies.h"
 #include "src/base/log.h"
 
@@ -187,6 +188,9 @@ void App::look_around()
 	kube::self_check(client_, [this](Result<std::vector<kube::Right>> answer) {
 		findings_.rights_trouble = answer ? "" : answer.error().what;
 		findings_.rights = answer ? std::move(*answer) : std::vector<kube::Right>{};
+	});
+	kube::server_time(client_, [this](const Result<std::int64_t> &answer) {
+		findings_.clock_ahead_seconds = answer ? std::optional<double>(static_cast<double>(*answer - now().wall_s)) : std::nullopt;
 	});
 	calls_.ping([this](const Status &answer) { findings_.slurm_trouble = answer ? "" : answer.error().what; });
 	loop_.after(k_look_around, [this] { look_around(); });
