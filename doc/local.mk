@@ -1,1 +1,23 @@
-# parts of this folder
+# Manual pages: made by scdoc, shipped in the tarball.
+EXTRA_DIST += \
+	%D%/design/architecture.md \
+	%D%/design/protocol.md \
+	%D%/man/skube.1.scd \
+	%D%/man/slurm-kube.7.scd \
+	%D%/man/slurmkubed.8.scd \
+	%D%/man/slurmkubed.yaml.5.scd
+
+if HAVE_MAN_PAGES
+dist_man_MANS += \
+	%D%/man/skube.1 \
+	%D%/man/slurm-kube.7 \
+	%D%/man/slurmkubed.8 \
+	%D%/man/slurmkubed.yaml.5
+endif
+
+if HAVE_SCDOC
+MAINTAINERCLEANFILES = $(dist_man_MANS)
+SUFFIXES = .scd
+.scd:
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SCDOC) < $< > $@.tmp && mv $@.tmp $@
+endif

@@ -11,3 +11,13 @@ check_PROGRAMS += testsuite/component/ctl/test_ctl
 TESTS += testsuite/component/ctl/test_ctl
 testsuite_component_ctl_test_ctl_SOURCES = %D%/ctl/test_ctl.cc
 testsuite_component_ctl_test_ctl_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
+
+# src/agent/kube against a real kube-apiserver: testsuite/component/kube/run
+check_PROGRAMS += testsuite/component/kube/probe
+testsuite_component_kube_probe_SOURCES = %D%/kube/probe.cc
+testsuite_component_kube_probe_LDADD = libagent.la libcodec.la libcore.la libbase.la
+EXTRA_DIST += %D%/kube/run %D%/kube/bed.py
+
+# skube against a peer that answers as told
+TESTS += %D%/skube/run
+EXTRA_DIST += %D%/skube/run

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/config.h"
+#include "testsuite/unit/check.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+using namespace slurmkube;
+using namespace slurmkube::agent;
+
+namespace
+{
+
+LoadedConfig parse(const std::string &text)
+{
+	return parse_config(text, "f");
+}
+
+/* The only error of text, or all of them in one line. */
+std::string error_of(const std::string &text)
+{
+	std::string all;
+	for (const std::string &error : parse(text).errors)
+		all += (all.empty() ? "" : " | ") + error;
+	return all;
+}
+
+std::string read_file(const std::string &path)
+{
+	std::ifstream file(path);
+	std::ostringstream text;
+	text << file.rdbuf();
+	return text.str();
+}
+
+/* Automake tells its tests where the sources are. */
+std::string source_file(const std::string &path)
+{
+	const char *top = std::getenv("srcdir"); // NOLINT(concurrency-mt-unsafe): one thread
+	return read_file(std::string(top ? top : ".") + "/" + path);
+}
+
+constexpr char k_full[] = R"(
+cluster: main
+scheduler_name: slurm-a
+kubeconfig: /etc/kube.conf
+slurm:
+  workers: 8
+partition: pods
+plugin_socket: /run/a.sock
+control_socket: /run/b.sock
+nodes:
+  selector: pool=hpc
+  manage: false
+  not_ready_after: 90
+  reserve_cpus: 1
+  reserve_memory_mib: 512
+  tolerated_taints: [example.com/gpu, other]
+namespaces:
+  - name: physics
+    user: 4000001
+    group: 4000002
+    accounts: [phys, "phys-long"]
+    partitions: [pods]
+    qos: [normal]
+  - name: "*"
+    user: root
+limits:
+  writes_in_flight: 64
+  forced_delete_hold_seconds: 0
+  condition_interval_seconds: 5
+default_time_limit_minutes: 60
+log_level: debug
+)";
+
+void every_key_is_read()
+{
+	const LoadedConfig loaded = parse(k_full);
+	CHECK_EQUAL(error_of(k_full), "");
+	Config wanted;
+	wanted.cluster = "main";
+	wanted.scheduler_name = "slurm-a";
+	wanted.kubeconfig = "/etc/kube.conf";
+	wanted.slurm.workers = 8;
+	wanted.partition = "pods";
+	wanted.plugin_socket = "/run/a.sock";
+	wanted.control_socket = "/run/b.sock";
+	wanted.nodes = {.selector_key = "pool",
+			.selector_value = "hpc",
+			.manage = false,
+			.not_ready_after_seconds = 90,
+			.reserve_cpus = 1,
+			.reserve_memory_mib = 512,
+			.tolerated_taints = {"example.com/gpu", "other"}};
+	wanted.namespaces = {{"physics", "4000001", "4000002", 4000001, 4000002, {"phys", "phys-long"}, {"pods"}, {"normal"}},
+			     {"*", "root", "", 0, 0, {}, {}, {}}};
+	wanted.limits = {64, 0, 5};
+	wanted.default_time_limit_minutes = 60;
+	wanted.log_level = LogLevel::debug;
+	CHECK(loaded.config == wanted);
+}
+
+void nothing_means_defaults()
+{
+	for (const char *text : {"", "\n# only a comment\n", "---\n"}) {
+		CHECK_EQUAL(error_of(text), "");
+		CHECK(parse(text).config == Config());
+	}
+}
+
+void unknown_keys_name_line_and_choices()
+{
+	CHECK_EQUAL(error_of("cluster: a\nclutser: b\n"),
+		    "f:2: 'clutser' is not a key here; known are cluster, scheduler_name, kubeconfig, slurm, partition, plugin_socket, "
+		    "control_socket, nodes, namespaces, limits, default_time_limit_minutes, log_level");
+	CHECK_EQUAL(error_of("slurm:\n  worker: 1\n"), "f:2: slurm: 'worker' is not a key here; known are conf, workers");
+	CHECK_EQUAL(error_of("namespaces:\n- name: a\n  user: root\n  uid: 1\n"),
+		    "f:4: namespaces[0]: 'uid' is not a key here; known are name, user, group, accounts, partitions, qos");
+}
+
+void repeated_keys_are_refused()
+{
+	CHECK_EQUAL(error_of("cluster: a\ncluster: b\n"), "f:2: 'cluster' stands here twice");
+}
+
+void wrong_values_are_refused()
+{
+	const struct {
+		const char *text, *error;
+	} rows[] = {
+		{"slurm: {workers: nine}", "f:1: slurm.workers: 'nine' is not a number from 1 to 8"},
+		{"slurm: {workers: 9}", "f:1: slurm.workers: '9' is not a number from 1 to 8"},
+		{"slurm: {workers: 4x}", "f:1: slurm.workers: '4x' is not a number from 1 to 8"},
+		{"slurm: {workers: 99999999999999999999}", "f:1: slurm.workers: '99999999999999999999' is not a number from 1 to 8"},
+		{"slurm: {workers: }", "f:1: slurm.workers: '' is not a number from 1 to 8"},
+		{"slurm: 4", "f:1: slurm: must be a mapping (key: value lines)"},
+		{"slurm:\n  conf: /nonexistent/slurm.conf", "f:2: slurm.conf: '/nonexistent/slurm.conf' cannot be read: No such file or directory"},
+		{"nodes: {manage: yes}", "f:1: nodes.manage: 'yes' is neither true nor false"},
+		{"nodes: {not_ready_after: -1}", "f:1: nodes.not_ready_after: '-1' is not a number from 0 to 86400"},
+		{"nodes: {selector: a=b=c}", "f:1: nodes.selector: 'a=b=c' is not one label, as in example.com/name or example.com/name=value"},
+		{"nodes: {tolerated_taints: x}", "f:1: nodes.tolerated_taints: must be a list, as in [one, two]"},
+		{"nodes: {tolerated_taints: [a b]}", "f:1: nodes.tolerated_taints: 'a b' is not a label's or taint's key, as in example.com/name"},
+		{"cluster: 'a b'", "f:1: cluster: 'a b' is not a name of letters, digits, '-', '.' and '_'"},
+		{"cluster: [a]", "f:1: cluster: '' is not a name of letters, digits, '-', '.' and '_'"},
+		{"partition: a,b", "f:1: partition: 'a,b' is not a name of letters, digits, '-', '.' and '_'"},
+		{"kubeconfig: kube.conf", "f:1: kubeconfig: 'kube.conf' is not an absolute path"},
+		{"log_level: loud", "f:1: log_level: 'loud' is not one of error, warning, info, debug"},
+		{"limits: {writes_in_flight: 65}", "f:1: limits.writes_in_flight: '65' is not a number from 1 to 64"},
+		{"plugin_socket: /a\ncontrol_socket: /a", "f:2: plugin_socket and control_socket are the same"},
+		{"- a", "f:1: must be a mapping (key: value lines)"},
+	};
+	for (const auto &row : rows)
+		CHECK_EQUAL(error_of(row.text), row.error);
+	CHECK(error_of("plugin_socket: /" + std::string(200, 'x')).find("longer than a socket's path") != std::string::npos);
+}
+
+void namespace_rules_are_checked()
+{
+	const struct {
+		const char *rules, *error;
+	} rows[] = {
+		{"x", "f:1: namespaces: must be a list of rules (- name: ...)"},
+		{"[x]", "f:1: namespaces[0]: must be a mapping (key: value lines)"},
+		{"[{user: root}]", "f:1: namespaces[0]: has no name: which namespace?"},
+		{"[{name: a}]", "f:1: namespaces[0]: has no user: as whom do its jobs run?"},
+		{"[{name: A, user: root}]", "f:1: namespaces[0].name: 'A' is not a namespace's name, nor \"*\" for all others"},
+		{"[{name: a, user: no-such-user}]", "f:1: namespaces[0].user: nobody here is called 'no-such-user'; a number is accepted too"},
+		{"[{name: a, user: 4294967295}]", "f:1: namespaces[0].user: '4294967295' is out of range"},
+		{"[{name: a, user: root, group: no-such-group}]",
+		 "f:1: namespaces[0].group: no group here is called 'no-such-group'; a number is accepted too"},
+		{"[{name: a, user: root}, {name: a, user: root}]", "f:1: namespaces[1]: 'a' has a rule already"},
+		{"[{name: '*', user: root}, {name: a, user: root}]", "f:1: namespaces[1]: stands after \"*\", which matches all: it would never hold"},
+	};
+	for (const auto &row : rows)
+		CHECK_EQUAL(error_of(std::string("namespaces: ") + row.rules), row.error);
+}
+
+void the_first_rule_that_matches_holds()
+{
+	const LoadedConfig loaded = parse("namespaces: [{name: a, user: 4000001}, {name: '*', user: 4000002}]");
+	REQUIRE(loaded.errors.empty());
+	CHECK_EQUAL(rule_for(loaded.config, "a")->user_id, 4000001U);
+	CHECK_EQUAL(rule_for(loaded.config, "b")->user_id, 4000002U);
+	CHECK_EQUAL(rule_for(loaded.config, "b")->group_id, 4000002U);
+	CHECK(rule_for(Config(), "a") == nullptr);
+}
+
+void group_may_stand_before_user()
+{
+	const LoadedConfig loaded = parse("namespaces: [{name: a, group: 7, user: root}]");
+	CHECK_EQUAL(loaded.config.namespaces.at(0).group_id, 7U);
+}
+
+void all_errors_are_told_in_the_order_of_lines()
+{
+	CHECK_EQUAL(parse("log_level: x\nnodes:\n  manage: x\n  what: 1\npartition: 'a b'\n").errors.size(), 4U);
+	CHECK(error_of("log_level: x\npartition: ''").find("f:1: log_level") < error_of("log_level: x\npartition: ''").find("f:2: partition"));
+}
+
+void broken_and_hostile_yaml_is_refused()
+{
+	CHECK(error_of("cluster: 'a\n").find("f:") == 0);
+	CHECK(error_of("a: &x 1\nb: *x\n").find("alias") != std::string::npos);
+	CHECK(!parse(std::string(5000, '[')).errors.empty());
+	CHECK(error_of(std::string(2 * 1024 * 1024, ' ')).find("longer than 1 MiB") != std::string::npos);
+}
+
+void a_file_that_is_not_there_is_an_error()
+{
+	CHECK_EQUAL(load_config("/nonexistent/file").errors.size(), 1U);
+}
+
+/* Its settings are commented out by a "#" without a blank. slurm.conf is left out: not every machine has one. */
+std::string with_all_settings(const std::string &example)
+{
+	std::istringstream lines(example);
+	std::string all;
+	for (std::string line; std::getline(lines, line);) {
+		const bool setting = line.size() > 1 && line[0] == '#' && (line[1] != ' ' || line.rfind("#  ", 0) == 0);
+		if (setting && line.find("slurm.conf") == std::string::npos)
+			all += line.substr(1);
+		all += "\n";
+	}
+	return all;
+}
+
+void the_example_shows_every_key_and_its_default()
+{
+	const std::string example = source_file("etc/slurmkubed.yaml");
+	for (const std::string &key : config_keys())
+		CHECK(example.find(key.substr(key.find('.') + 1) + ":") != std::string::npos);
+	CHECK_EQUAL(error_of(example), "");
+	LoadedConfig all = parse(with_all_settings(example));
+	CHECK(all.errors.empty());
+	CHECK_EQUAL(all.config.namespaces.size(), 2U);
+	all.config.namespaces.clear();
+	all.config.kubeconfig.clear();
+	CHECK(all.config == Config());
+}
+
+void the_manual_page_explains_every_key()
+{
+	const std::string text = source_file("doc/man/slurmkubed.yaml.5.scd");
+	for (const std::string &key : config_keys()) {
+		const bool found = text.find("*" + key + "*") != std::string::npos;
+		CHECK_EQUAL(found ? "" : key, "");
+	}
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("config", {
+						  TEST(every_key_is_read),
+						  TEST(nothing_means_defaults),
+						  TEST(unknown_keys_name_line_and_choices),
+						  TEST(repeated_keys_are_refused),
+						  TEST(wrong_values_are_refused),
+						  TEST(namespace_rules_are_checked),
+						  TEST(the_first_rule_that_matches_holds),
+						  TEST(group_may_stand_before_user),
+						  TEST(all_errors_are_told_in_the_order_of_lines),
+						  TEST(broken_and_hostile_yaml_is_refused),
+						  TEST(a_file_that_is_not_there_is_an_error),
+						  TEST(the_example_shows_every_key_and_its_default),
+						  TEST(the_manual_page_explains_every_key),
+					  });
+}
