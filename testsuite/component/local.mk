@@ -19,5 +19,5 @@ testsuite_component_kube_probe_LDADD = libagent.la libcodec.la libcore.la libbas
 EXTRA_DIST += %D%/kube/run %D%/kube/bed.py
 
 # skube against a peer that answers as told
-TESTS += %D%/skube/run
-EXTRA_DIST += %D%/skube/run
+TESTS += %D%/skube/test_skube
+EXTRA_DIST += %D%/skube/test_skube

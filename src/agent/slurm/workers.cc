@@ -33,7 +33,7 @@ Workers::Workers(int count, std::size_t queue_max) : queue_max_(queue_max)
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (int i = 0; i < count; i++) {
 		threads_.emplace_back([this] { work(); });
-		const std::string name = "slurm-" + std::to_string(i);
+		const std::string name = "slurm-call-" + std::to_string(i);
 		(void)pthread_setname_np(threads_.back().native_handle(), name.c_str()); /* only for ps and gdb */
 	}
 	(void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
