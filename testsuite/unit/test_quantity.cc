@@ -88,6 +88,7 @@ void overflow_is_refused_and_the_largest_is_not()
 	CHECK(!parse_quantity("8Ei", Scale::whole).ok());
 	CHECK(!parse_quantity("10E", Scale::whole).ok());
 	CHECK(!parse_quantity("1e40", Scale::whole).ok());
+	CHECK(!parse_quantity("295147905179352825856Ei", Scale::whole).ok()); /* 2^128 */
 	CHECK(!parse_quantity("99999999999999999999999999999999999999999999Ei", Scale::whole).ok());
 }
 

@@ -30,10 +30,23 @@ Request write_request(Method method, std::string path, std::string body, const c
 	return request;
 }
 
-/* "Precondition failed: UID in precondition: X, UID in object meta: Y" has no machine-readable cause (Kubernetes 1.30 to 1.37). */
-bool is_other_uid(const Error &error)
+/* Whom a write is meant for. */
+struct Target {
+	std::string name_space, name, uid;
+	[[nodiscard]] std::string text() const { return name_space + "/" + name; }
+};
+
+/*
+ * A write with a uid that is not the pod's is refused with 409 or 422, depending on the verb, and with a text that depends on the version.
+ * So the pod itself is asked whether it is the one. if_other: it is not, or there is none.
+ */
+void explain(Client &client, const Target &target, const Error &refusal, const Status &if_other, Done done)
 {
-	return error.code == Errc::conflict && error.what.find("UID in precondition") != std::string::npos;
+	get_pod(client, target.name_space, target.name, [=, done = std::move(done)](const Result<core::Pod> &pod) {
+		const bool is_gone = !pod && pod.error().code == Errc::not_found;
+		const bool is_other = pod && pod->uid.text != target.uid;
+		done(is_gone || is_other ? if_other : Status(refusal));
+	});
 }
 
 } // namespace
@@ -41,27 +54,38 @@ bool is_other_uid(const Error &error)
 void delete_pod(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
 		std::optional<std::int64_t> grace_seconds, Done done)
 {
+	const Target target{name_space, name, uid};
 	Request request = write_request(Method::remove, pod_path(name_space, name), codec::delete_options(uid, grace_seconds));
-	client.send(std::move(request), [done = std::move(done), who = name_space + "/" + name](const Result<Response> &answer) {
-		if (answer || answer.error().code == Errc::not_found || is_other_uid(answer.error()))
+	client.send(std::move(request), [&client, target, done = std::move(done)](const Result<Response> &answer) {
+		if (answer || answer.error().code == Errc::not_found) {
 			done(Ok{});
+			return;
+		}
+		const Error refusal = in_context("delete pod " + target.text(), answer.error());
+		if (refusal.code == Errc::conflict)
+			explain(client, target, refusal, Ok{}, done);
 		else
-			done(in_context("delete pod " + who, answer.error()));
+			done(refusal);
 	});
 }
 
 void set_conditions(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
 		    const std::vector<PodCondition> &conditions, Done done)
 {
+	const Target target{name_space, name, uid};
 	Request request = write_request(Method::patch, pod_path(name_space, name, "/status") + k_field_manager,
 					codec::conditions_patch(uid, conditions), k_strategic_merge_patch);
-	client.send(std::move(request), [done = std::move(done), who = name_space + "/" + name](const Result<Response> &answer) {
-		if (answer)
+	client.send(std::move(request), [&client, target, done = std::move(done)](const Result<Response> &answer) {
+		if (answer) {
 			done(Ok{});
-		else if (is_other_uid(answer.error()))
-			done(Error{Errc::not_found, "set conditions of pod " + who + ": another pod has the name"});
+			return;
+		}
+		const std::string what = "set conditions of pod " + target.text();
+		const Error refusal = in_context(what, answer.error());
+		if (refusal.code == Errc::conflict || refusal.code == Errc::invalid)
+			explain(client, target, refusal, Error{Errc::not_found, what + ": another pod has the name"}, done);
 		else
-			done(in_context("set conditions of pod " + who, answer.error()));
+			done(refusal);
 	});
 }
 

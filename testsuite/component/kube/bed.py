@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tests of the Kubernetes edge stand on: a private control plane, a proxy that breaks things, and the probe.
+
+Api        the API server seen by an administrator: makes pods, reads them back
+Proxy      TLS in front of the API server; rules make single requests go wrong, the API server itself stays real
+Probe      testsuite/component/kube/probe: the agent's own code, commanded by JSON lines
+"""
+import asyncio
+import http.client
+import json
+import os
+import ssl
+import subprocess
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+K8S = os.path.join(os.path.dirname(os.path.dirname(HERE)), 'k8s')
+
+
+def wait_for(what, condition, seconds=20):
+	"""The first true value of condition(); raises after that many seconds."""
+	deadline = time.monotonic() + seconds
+	while True:
+		value = condition()
+		if value:
+			return value
+		if time.monotonic() > deadline:
+			raise AssertionError(f'no {what} within {seconds} s')
+		time.sleep(0.02)
+
+
+class ControlPlane:
+	def __init__(self, directory, port):
+		self.directory, self.port = directory, port
+		# Old versions are forgotten after 5 to 10 s, so that a test can see "410 Gone".
+		env = dict(os.environ, KWOK='0', KCM='0', APISERVER_ARGS='--etcd-compaction-interval=5s')
+		subprocess.run([f'{K8S}/up', directory, str(port)], env=env, check=True, stdout=subprocess.DEVNULL, timeout=120)
+
+	def path(self, name):
+		return os.path.join(self.directory, name)
+
+	def read(self, name):
+		with open(self.path(name), encoding='utf-8') as file:
+			return file.read().strip()
+
+	def write(self, name, text):
+		with open(self.path(name), 'w', encoding='utf-8') as file:
+			file.write(text)
+		return self.path(name)
+
+	def kubeconfig(self, name, user, port=None, cluster='certificate-authority: pki/ca.crt'):
+		"""A kubeconfig in this directory; user and cluster are YAML."""
+		return self.write(name, f"""apiVersion: v1
+kind: Config
+current-context: c
+contexts: [{{name: c, context: {{cluster: k, user: u, namespace: ns}}}}]
+clusters:
+- name: k
+  cluster:
+    server: https://127.0.0.1:{port or self.port}
+    {cluster}
+users:
+- name: u
+  user:
+    {user}
+""")
+
+	def api_server(self, how):
+		subprocess.run([f'{K8S}/restart', self.directory, 'kube-apiserver', how], check=True, timeout=120)
+
+	def down(self):
+		subprocess.run([f'{K8S}/down', self.directory, '--wipe'], check=False, timeout=60)
+
+
+class Api:
+	"""One connection; not for several threads."""
+
+	def __init__(self, plane):
+		self.port, self.token = plane.port, plane.read('tokens/admin')
+		self.context = ssl.create_default_context(cafile=plane.path('pki/ca.crt'))
+		self.connection = None
+
+	def __call__(self, method, path, body=None, content_type='application/json'):
+		"""(status, parsed body)"""
+		headers = {'Authorization': f'Bearer {self.token}', 'Content-Type': content_type}
+		self.connection = self.connection or http.client.HTTPSConnection('127.0.0.1', self.port, context=self.context, timeout=10)
+		try:
+			self.connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+			answer = self.connection.getresponse()
+			return answer.status, json.loads(answer.read())
+		except (OSError, http.client.HTTPException):
+			self.connection = None
+			raise
+
+	def pod(self, name, **spec):
+		"""Makes a pod and returns it."""
+		metadata = {'name': name, **spec.pop('metadata', {})}
+		container = {'name': 'main', 'image': 'none', 'resources': {'requests': {'cpu': '100m'}}}
+		body = {'metadata': metadata, 'spec': {'schedulerName': 'slurm', 'containers': [container], **spec}}
+		status, pod = self('POST', '/api/v1/namespaces/default/pods', body)
+		assert status == 201, pod
+		return pod
+
+	def get(self, name):
+		return self('GET', f'/api/v1/namespaces/default/pods/{name}')[1]
+
+	def delete(self, name, grace=0):
+		return self('DELETE', f'/api/v1/namespaces/default/pods/{name}', {'gracePeriodSeconds': grace})
+
+
+class Rule:
+	"""For the next count requests whose method is given and whose path contains text: do."""
+
+	def __init__(self, do, text='', method=None, count=1, argument=None):
+		self.do, self.text, self.method, self.count, self.argument = do, text, method, count, argument
+
+
+class Proxy:
+	"""One request a connection, HTTP/1.1. Rules: "answer" (argument is the whole answer, nothing goes through), "lose" (the request goes
+	through, the answer does not come back), "hang" (no answer ever), "hold" (argument is an event: it goes through once that is set)."""
+
+	def __init__(self, plane, port):
+		self.port, self.rules, self.refusing, self.frozen = port, [], False, False
+		self.upstream_port = plane.port
+		self.server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+		self.server_tls.load_cert_chain(plane.path('pki/server.crt'), plane.path('pki/server.key'))
+		self.client_tls = ssl.create_default_context(cafile=plane.path('pki/ca.crt'))
+		self.open_writers, started = set(), threading.Event()
+		self.loop = asyncio.new_event_loop()
+		threading.Thread(target=self._run, args=(started,), daemon=True).start()
+		started.wait(10)
+
+	def _run(self, started):
+		asyncio.set_event_loop(self.loop)
+		self.loop.run_until_complete(asyncio.start_server(self._serve, '127.0.0.1', self.port, ssl=self.server_tls))
+		self.loop.call_soon(started.set)
+		self.loop.run_forever()
+
+	def rule(self, *args, **kwargs):
+		self.rules.append(Rule(*args, **kwargs))
+
+	def cut(self):
+		"""Breaks every connection that is open now."""
+		self.loop.call_soon_threadsafe(lambda: [writer.transport.abort() for writer in list(self.open_writers)])
+
+	def _match(self, method, path):
+		for rule in self.rules:
+			if rule.count > 0 and rule.text in path and rule.method in (None, method):
+				rule.count -= 1
+				return rule
+		return None
+
+	async def _serve(self, reader, writer):
+		self.open_writers.add(writer)
+		try:
+			if not self.refusing:
+				await self._request(reader, writer)
+		except (OSError, asyncio.IncompleteReadError, ssl.SSLError):
+			pass
+		finally:
+			self.open_writers.discard(writer)
+			writer.transport.abort() if self.refusing else writer.close()
+
+	async def _request(self, reader, writer):
+		head = (await reader.readuntil(b'\r\n\r\n')).decode()
+		lines = head.split('\r\n')
+		method, path, _ = lines[0].split(' ')
+		length = sum(int(line.split(':')[1]) for line in lines if line.lower().startswith('content-length:'))
+		body = await reader.readexactly(length)
+		rule = self._match(method, path)
+		if rule and rule.do == 'answer':
+			writer.write(rule.argument.encode())
+			await writer.drain()
+			return
+		if rule and rule.do == 'hang':
+			await asyncio.sleep(3600)
+		while rule and rule.do == 'hold' and not rule.argument.is_set():
+			await asyncio.sleep(0.05)
+		up_reader, up_writer = await asyncio.open_connection('127.0.0.1', self.upstream_port, ssl=self.client_tls)
+		self.open_writers.add(up_writer)
+		try:
+			up_writer.write('\r\n'.join([lines[0], 'Connection: close'] + lines[1:]).encode() + body)
+			while data := await up_reader.read(65536):
+				while self.frozen:
+					await asyncio.sleep(0.05)
+				if not (rule and rule.do == 'lose'):
+					writer.write(data)
+					await writer.drain()
+		finally:
+			self.open_writers.discard(up_writer)
+			up_writer.close()
+
+
+class Probe:
+	def __init__(self, build, kubeconfig, *arguments):
+		program = os.path.join(build, 'testsuite/component/kube/probe')
+		self.log = open(os.path.join(os.path.dirname(kubeconfig), 'probe.log'), 'a', encoding='utf-8')
+		self.process = subprocess.Popen([program, 'run', kubeconfig, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+			stderr=self.log, text=True, bufsize=1)
+		self.answers, self.next_id = {}, 0
+		self.heard = {}  # watch name -> list of events
+		threading.Thread(target=self._read, daemon=True).start()
+
+	def _read(self):
+		for line in self.process.stdout:
+			message = json.loads(line)
+			if 'watch' in message:
+				self.heard.setdefault(message['watch'], []).append(message)
+			else:
+				self.answers[message['id']] = message
+
+	def send(self, do, **arguments):
+		self.next_id += 1
+		self.process.stdin.write(json.dumps({'id': self.next_id, 'do': do, **arguments}) + '\n')
+		return self.next_id
+
+	def result(self, number, seconds=30):
+		return wait_for('answer from the probe', lambda: self.process.poll() is None and self.answers.get(number), seconds)
+
+	def __call__(self, do, seconds=30, **arguments):
+		return self.result(self.send(do, **arguments), seconds)
+
+	def live(self, watch):
+		"""uid -> name, as the watch's sink must see it now."""
+		live = {}
+		for event in list(self.heard.get(watch, [])):
+			if event['event'] == 'upserted':
+				live[event['uid']] = event['name']
+			elif event['event'] == 'deleted':
+				live.pop(event['uid'], None)
+			else:
+				live = {uid: name for uid, name in live.items() if uid in event['uids']}
+		return live
+
+	def connections(self):
+		"""TCP connections that the process has open now (libcurl has other sockets as well)."""
+		directory = f'/proc/{self.process.pid}/fd'
+		ours = {os.readlink(f'{directory}/{fd}') for fd in os.listdir(directory)}
+		with open('/proc/net/tcp', encoding='ascii') as file:
+			rows = [line.split() for line in file.readlines()[1:]]
+		return sum(row[3] == '01' and f'socket:[{row[9]}]' in ours for row in rows)
+
+	def stop(self):
+		self.process.stdin.close()
+		self.process.wait(10)
+		self.log.close()
+		return self.process.returncode
