@@ -101,23 +101,43 @@ class Kube:
 
 	def _watch(self, kind):
 		group, plural = PATHS[kind]
-		version = "0"
+		path, version = f"{group}/{plural}", None
 		while not self.stopped:
 			try:
-				version = self._stream(kind, f"{group}/{plural}", version)
-			except (OSError, http.client.HTTPException, ValueError):
+				version = self._stream(kind, path, version or self._compare(kind, path))
+			except (OSError, http.client.HTTPException, ValueError, ApiError):
 				with self.changed:
 					self.changed.wait(0.1)
 
+	def _compare(self, kind, path):
+		"""A list taken for events: what is new, changed or gone since the watch told last. Returns where a watch goes on."""
+		listed = self.request("GET", path)
+		there = {name_of(thing): {"kind": kind, **thing} for thing in listed["items"]}
+		with self.changed:
+			known = dict(self.now[kind])
+		for key, thing in known.items():
+			if key not in there or there[key]["metadata"]["uid"] != thing["metadata"]["uid"]:
+				self._note(kind, "DELETED", thing)
+		for key, thing in there.items():
+			before = known.get(key, {"metadata": {"uid": ""}})["metadata"]
+			if before["uid"] != thing["metadata"]["uid"]:
+				self._note(kind, "ADDED", thing)
+			elif before["resourceVersion"] != thing["metadata"]["resourceVersion"]:
+				self._note(kind, "MODIFIED", thing)
+		return listed["metadata"]["resourceVersion"]
+
 	def _stream(self, kind, path, version):
-		"""One connection. Version 0 lets the server send everything that there is first."""
+		"""One connection. Returns where to go on, or None when the server has forgotten that place (a restart does that)."""
 		connection = self._connect(None)
 		query = urlencode({"watch": 1, "resourceVersion": version, "allowWatchBookmarks": "true"})
 		connection.request("GET", f"{path}?{query}", headers={"Authorization": f"Bearer {self.token}"})
-		for line in connection.getresponse():
+		answer = connection.getresponse()
+		if answer.status != 200:
+			return None
+		for line in answer:
 			event = json.loads(line)
 			if event["type"] not in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):
-				return "0"
+				return None
 			version = event["object"]["metadata"]["resourceVersion"]
 			if event["type"] != "BOOKMARK":
 				self._note(kind, event["type"], event["object"])
