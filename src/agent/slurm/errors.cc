@@ -74,6 +74,7 @@ constexpr Row k_rows[] = {
 	{ESLURM_DUPLICATE_JOB_ID, Errc::conflict},
 	{ESLURM_NODES_BUSY, Errc::conflict},
 	{ESLURM_INVALID_NODE_STATE, Errc::conflict},
+	{compat::k_node_exists, Errc::conflict},
 	{compat::k_bad_node_transition, Errc::conflict},
 	{ESLURM_JOB_NOT_RUNNING, Errc::conflict},
 	{EEXIST, Errc::conflict},

@@ -3,6 +3,7 @@
 
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/errors.h"
+#include "src/base/owned.h"
 
 #include <cerrno>
 #include <string_view>
@@ -57,6 +58,29 @@ std::uint32_t state_bits(core::NodeStateChange change)
 	return NO_VAL;
 }
 
+using NodeTable = Owned<node_info_msg_t, slurm_free_node_info_msg>;
+
+Result<bool> node_exists(const std::string &name)
+{
+	std::string name_text = name;
+	node_info_msg_t *raw = nullptr;
+	if (slurm_load_node_single(&raw, name_text.data(), SHOW_ALL) != SLURM_SUCCESS)
+		return errno == ESLURM_INVALID_NODE_NAME ? Result<bool>(false) : Result<bool>(error_of(errno));
+	const NodeTable table(raw);
+	return table->record_count > 0 && table->node_array[0].name != nullptr;
+}
+
+/* Slurm (seen with 24.11.5) answers a second creation with an error and removes the node that existed: never let it come to that. */
+Status check_absent(const std::string &name)
+{
+	const auto exists = node_exists(name);
+	if (!exists)
+		return exists.error();
+	if (*exists)
+		return Error{Errc::conflict, "node " + name + " exists already"};
+	return Ok{};
+}
+
 bool wants_reason(core::NodeStateChange change)
 {
 	return change == core::NodeStateChange::drain || change == core::NodeStateChange::down;
@@ -86,6 +110,8 @@ Status create_node(const core::NodeSpec &spec, core::Family family)
 	auto line = node_line(spec, family == core::Family::native ? "EXTERNAL" : "CLOUD");
 	if (!line)
 		return line.error();
+	if (auto absent = check_absent(spec.name); !absent)
+		return absent.error();
 	update_node_msg_t message;
 	slurm_init_update_node_msg(&message);
 	message.extra = line->data();
