@@ -54,7 +54,10 @@ class Slurm:
 
 	def run(self, *command, user=None, check=True, stdin=None, timeout=60):
 		"""Runs squeue or the like, as another user if wanted (a name), and returns what it prints."""
-		command = [f"{self.bin}{command[0]}", *command[1:]]
+		return self.run_program(f"{self.bin}{command[0]}", *command[1:], user=user, check=check, stdin=stdin, timeout=timeout)
+
+	def run_program(self, *command, user=None, check=True, stdin=None, timeout=60):
+		"""The same for a program by its path."""
 		if user:
 			command = ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups", *command]
 		return output_of(*self._inside(*command), env=self.env, check=check, stdin=stdin, timeout=timeout)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Questions that many tests ask of both sides."""
+import json
+import re
+from collections import defaultdict
+
+from .kube import condition, name_of
+from .manifests import pod as pod_manifest
+from .waiting import wait_for
+
+LIVE = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
+
+
+def uid_of(pod):
+	return pod["metadata"]["uid"]
+
+
+def jobs_by_uid(bed):
+	"""{pod uid: [its Slurm jobs, oldest first]} of all jobs with a marker that Slurm knows."""
+	found = defaultdict(list)
+	for _, job in sorted(bed.slurm.jobs().items()):
+		marker = re.search(r'"uid":"([^"]+)"', job.get("AdminComment", ""))
+		if marker:
+			found[marker.group(1)].append(job)
+	return found
+
+
+def only_job(bed, pod):
+	"""The one job of a pod as Slurm shows it now; fails when there are none or more."""
+	jobs = bed.slurm.job_of_pod(uid_of(pod))
+	assert len(jobs) == 1, f"{len(jobs)} jobs of {name_of(pod)}: {[(j['JobId'], j['JobState']) for j in jobs]}"
+	return jobs[0]
+
+
+def number_of(job):
+	return int(job["JobId"])
+
+
+def job_in_state(bed, pod, *states, timeout=30):
+	"""The pod's only job once it is in one of the states."""
+	def look():
+		job = only_job(bed, pod)
+		assert job["JobState"] in states, f"job {job['JobId']} is {job['JobState']}"
+		return job
+	return wait_for(look, f"the job of {name_of(pod)} to be {' or '.join(states)}", timeout)
+
+
+def wait_no_live_jobs(bed, timeout=30):
+	"""No job of ours is left over in Slurm."""
+	def left():
+		live = [f"{j['JobId']} {j['JobState']}" for jobs in jobs_by_uid(bed).values() for j in jobs if j["JobState"] in LIVE]
+		assert not live, f"{len(live)} live jobs: {live[:5]}"
+		return True
+	wait_for(left, "all jobs with a marker to have ended", timeout, 0.2)
+
+
+def job_controller_status(bed, name, timeout=90, **expected):
+	"""Waits until a Kubernetes Job counts what is expected, for example succeeded=50."""
+	def seen():
+		status = bed.kube.get("Job", name)["status"]
+		assert all(status.get(k, 0) == v for k, v in expected.items()), str({k: status.get(k, 0) for k in expected})
+		return status
+	return wait_for(seen, f"Job {name} to have {expected}", timeout, 0.2)
+
+
+def wait_reason(bed, name, reason, text="", timeout=30):
+	"""The message of the condition PodScheduled=False once it has that reason and holds the text."""
+	key = name if "/" in name else f"default/{name}"
+
+	def said():
+		seen = condition(bed.kube.now["Pod"].get(key, {"status": {}}), "PodScheduled")
+		return seen if seen.get("status") == "False" and seen.get("reason") == reason and text in seen.get("message", "") else None
+	return bed.kube.wait(said, f"{name} to say {reason} {text}", timeout)["message"]
+
+
+class Sight:
+	"""The first moment in the history at which something was true of a pod: order in the watch, time, the pod then."""
+
+	def __init__(self, bed, name, what):
+		self.place = None
+		with bed.kube.changed:
+			for self.place, (self.time, self.event, self.pod) in enumerate(bed.kube.history["Pod"]):
+				if name_of(self.pod) == f"default/{name}" and what(self.event, self.pod):
+					return
+		raise AssertionError(f"never seen of {name}: {what.__name__}")
+
+
+def deleted(_, pod):
+	return "deletionTimestamp" in pod["metadata"]
+
+
+def bound(_, pod):
+	return bool(pod["spec"].get("nodeName"))
+
+
+def free(event, pod):
+	"""Its share of the node is free again."""
+	return event == "DELETED" or pod["status"].get("phase") in ("Succeeded", "Failed")
+
+
+def gone(event, _):
+	return event == "DELETED"
+
+
+def fill(bed, name, cpu, pods=1, **options):
+	"""Pods that run until they are deleted, each of so many CPUs; returns them, bound."""
+	made = [bed.kube.create(pod_manifest(f"{name}-{i}", cpu=cpu, **options)) for i in range(pods)]
+	for p in made:
+		bed.kube.wait_phase(p["metadata"]["name"], "Running")
+	return made
+
+
+def diag(bed):
+	"""The agent's own figures, for the log: no test decides by them."""
+	return json.dumps(bed.agent.skube("diag"))
