@@ -1,5 +1,11 @@
 # Manual pages: made by scdoc, shipped in the tarball.
 EXTRA_DIST += \
+	.clang-format \
+	.clang-tidy \
+	.editorconfig \
+	CONTRIBUTING.md \
+	NEWS.md \
+	README.md \
 	%D%/design/architecture.md \
 	%D%/design/protocol.md \
 	%D%/man/skube.1.scd \
