@@ -151,8 +151,10 @@ void read_namespaces(Reader &reader, const Yaml &value, Config &out)
 
 constexpr Key<LimitsConfig> k_limits_keys[] = {
 	{"writes_in_flight", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 1, 64, out.writes_in_flight); }},
-	{"forced_delete_hold_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, 3600, out.forced_delete_hold_seconds); }},
-	{"condition_interval_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 1, 3600, out.condition_interval_seconds); }},
+	{"forced_delete_hold_seconds",
+	 [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, 3600, out.forced_delete_hold_seconds); }},
+	{"condition_interval_seconds",
+	 [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 1, 3600, out.condition_interval_seconds); }},
 };
 
 /* ---- the whole ---- */

@@ -22,7 +22,7 @@ namespace slurmkube::agent
 
 /* Which namespace runs as whom. The first rule that matches holds; no rule: nobody of that namespace may submit. */
 struct NamespaceRule {
-	std::string name; /* exact, or "*" for all */
+	std::string name;	 /* exact, or "*" for all */
 	std::string user, group; /* as written */
 	std::uint32_t user_id = 0, group_id = 0;
 	/* What its pods may ask for; the first is the default. Empty: nothing may be asked for, Slurm's (for partitions: the
@@ -40,7 +40,7 @@ struct SlurmConfig {
 struct NodesConfig {
 	std::string selector_key = names::k_managed_label;
 	std::optional<std::string> selector_value; /* none: any value */
-	bool manage = true; /* create, change and delete Slurm's records */
+	bool manage = true;			   /* create, change and delete Slurm's records */
 	int not_ready_after_seconds = 40;
 	std::uint32_t reserve_cpus = 0;
 	std::uint64_t reserve_memory_mib = 0;
@@ -75,7 +75,7 @@ struct Config {
 const NamespaceRule *rule_for(const Config &config, std::string_view name_space);
 
 struct LoadedConfig {
-	Config config;                   /* only to be used when errors is empty */
+	Config config;			 /* only to be used when errors is empty */
 	std::vector<std::string> errors; /* "file:line: key: sentence" in the order of lines */
 };
 

@@ -90,9 +90,12 @@ int usage_error(const std::string &sentence)
 int read_options(int argc, char **argv, Options &options)
 {
 	enum { k_json = 1, k_socket, k_slurm_conf };
-	const option known[] = {{"json", no_argument, nullptr, k_json},	       {"socket", required_argument, nullptr, k_socket},
-				{"slurm-conf", no_argument, nullptr, k_slurm_conf}, {"version", no_argument, nullptr, 'V'},
-				{"help", no_argument, nullptr, 'h'},		       {nullptr, 0, nullptr, 0}};
+	const option known[] = {{"json", no_argument, nullptr, k_json},
+				{"socket", required_argument, nullptr, k_socket},
+				{"slurm-conf", no_argument, nullptr, k_slurm_conf},
+				{"version", no_argument, nullptr, 'V'},
+				{"help", no_argument, nullptr, 'h'},
+				{nullptr, 0, nullptr, 0}};
 	for (int found = 0; (found = getopt_long(argc, argv, "Vh", known, nullptr)) != -1;) { // NOLINT(concurrency-mt-unsafe): one thread
 		switch (found) {
 		case k_json:

@@ -13,14 +13,16 @@ namespace
 /* What a terminal might obey must not come from a pod's name or a reason. */
 std::string printable(std::string text)
 {
-	std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+	std::replace_if(
+		text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
 	return text.empty() ? "-" : text;
 }
 
 /* Letters, not bytes: continuation bytes of UTF-8 take no room. */
 std::size_t width_of(const std::string &text)
 {
-	return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+	return static_cast<std::size_t>(
+		std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 std::string padded(const std::string &text, std::size_t width, bool right)

@@ -169,9 +169,15 @@ std::string jobs_view(json_object *reply, std::int64_t now)
 	Table table({{"JOBID", true}, {"POD"}, {"STATE"}, {"USER"}, {"PARTITION"}, {"TIME", true}, {"EXIT", true}, {"NODE"}, {"REASON"}});
 	return listed(std::move(table), get(reply, "jobs"), [now](json_object *job) -> std::vector<std::string> {
 		const std::string state = get_string(job, "state");
-		return {number(job, "id"), get_string(job, "namespace") + "/" + get_string(job, "pod"), upper(state), user_name(get_int(job, "user_id")),
-			get_string(job, "partition"), elapsed(job, now), has_ended(state) ? exit_text(get_int(job, "exit_status")) : "",
-			get_string(job, "node"), state == "pending" ? get_string(job, "reason") : ""};
+		return {number(job, "id"),
+			get_string(job, "namespace") + "/" + get_string(job, "pod"),
+			upper(state),
+			user_name(get_int(job, "user_id")),
+			get_string(job, "partition"),
+			elapsed(job, now),
+			has_ended(state) ? exit_text(get_int(job, "exit_status")) : "",
+			get_string(job, "node"),
+			state == "pending" ? get_string(job, "reason") : ""};
 	});
 }
 
@@ -180,8 +186,12 @@ std::string pods_view(json_object *reply)
 	Table table({{"POD"}, {"PHASE"}, {"NODE"}, {"JOBID", true}, {"JOB"}, {"WAITING_FOR"}});
 	return listed(std::move(table), get(reply, "pods"), [](json_object *pod) -> std::vector<std::string> {
 		const bool has_job = get_int(pod, "job") != 0;
-		return {get_string(pod, "namespace") + "/" + get_string(pod, "name"), get_string(pod, "phase"), get_string(pod, "node"),
-			if_any(pod, "job"), has_job ? upper(get_string(pod, "job_state")) : "", get_string(pod, "waiting_for")};
+		return {get_string(pod, "namespace") + "/" + get_string(pod, "name"),
+			get_string(pod, "phase"),
+			get_string(pod, "node"),
+			if_any(pod, "job"),
+			has_job ? upper(get_string(pod, "job_state")) : "",
+			get_string(pod, "waiting_for")};
 	});
 }
 
@@ -190,8 +200,14 @@ std::string nodes_view(json_object *reply)
 	Table table({{"NODE"}, {"KUBERNETES"}, {"SLURM"}, {"CPUS", true}, {"MEMORY_MIB", true}, {"PODS", true}, {"ADDRESS"}, {"REASON"}});
 	return listed(std::move(table), get(reply, "nodes"), [](json_object *node) -> std::vector<std::string> {
 		const std::string kube = get_bool(node, "kube_ready") ? "Ready" : "NotReady";
-		return {get_string(node, "name"), kube + (get_bool(node, "cordoned") ? ",cordoned" : ""), upper(get_string(node, "slurm_state")),
-			number(node, "cpus"), number(node, "memory_mib"), number(node, "pods"), get_string(node, "address"), get_string(node, "slurm_reason")};
+		return {get_string(node, "name"),
+			kube + (get_bool(node, "cordoned") ? ",cordoned" : ""),
+			upper(get_string(node, "slurm_state")),
+			number(node, "cpus"),
+			number(node, "memory_mib"),
+			number(node, "pods"),
+			get_string(node, "address"),
+			get_string(node, "slurm_reason")};
 	});
 }
 

@@ -172,7 +172,8 @@ void namespace_rules_are_checked()
 		{"[{name: a, user: root, group: no-such-group}]",
 		 "f:1: namespaces[0].group: no group here is called 'no-such-group'; a number is accepted too"},
 		{"[{name: a, user: root}, {name: a, user: root}]", "f:1: namespaces[1]: 'a' has a rule already"},
-		{"[{name: '*', user: root}, {name: a, user: root}]", "f:1: namespaces[1]: stands after \"*\", which matches all: it would never hold"},
+		{"[{name: '*', user: root}, {name: a, user: root}]",
+		 "f:1: namespaces[1]: stands after \"*\", which matches all: it would never hold"},
 	};
 	for (const auto &row : rows)
 		CHECK_EQUAL(error_of(std::string("namespaces: ") + row.rules), row.error);

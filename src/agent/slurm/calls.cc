@@ -64,8 +64,7 @@ void Calls::node_create(core::NodeSpec spec, core::Family family, Done<Ok> done)
 
 void Calls::node_set_state(std::string name, core::NodeStateChange change, std::string reason, Done<Ok> done)
 {
-	run<Ok>([name = std::move(name), change, reason = std::move(reason)] { return set_node_state(name, change, reason); },
-		std::move(done));
+	run<Ok>([name = std::move(name), change, reason = std::move(reason)] { return set_node_state(name, change, reason); }, std::move(done));
 }
 
 void Calls::node_delete(std::string name, Done<Ok> done)

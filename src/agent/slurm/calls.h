@@ -34,15 +34,15 @@ namespace slurmkube::slurm
 
 struct SubmitReply {
 	core::JobId id;
-	bool existed = false;   /* the guard knew a live job with this marker: it is the one told here, nothing was submitted */
+	bool existed = false;	/* the guard knew a live job with this marker: it is the one told here, nothing was submitted */
 	bool allocated = false; /* it runs: node and cpus are set. Else it waits */
 	std::string node;
 	std::uint32_t cpus = 0;
 };
 
 struct Settings {
-	std::string conf;  /* path of slurm.conf; empty: libslurm's own search (SLURM_CONF, the default place) */
-	int workers = 4;   /* 1 to 8 */
+	std::string conf; /* path of slurm.conf; empty: libslurm's own search (SLURM_CONF, the default place) */
+	int workers = 4;  /* 1 to 8 */
 	std::size_t queue_max = 10000;
 };
 
@@ -88,7 +88,7 @@ class Calls
 	/* Held by this object alone; a result that finds it gone is dropped. */
 	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 	std::weak_ptr<const bool> watch_ = alive_; /* copied by workers, never changed */
-	Workers workers_; /* last: its threads end before the rest goes */
+	Workers workers_;			   /* last: its threads end before the rest goes */
 };
 
 /* Wait status that Slurm turns into OUT_OF_MEMORY. */

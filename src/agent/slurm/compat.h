@@ -55,10 +55,10 @@ inline void mark_external(job_desc_msg_t &job)
 }
 
 /* Error numbers that later versions added, as they go over the wire. */
-inline constexpr int k_backoff = 1804;                  /* 23.02: SLURMCTLD_COMMUNICATIONS_BACKOFF, the rate limit */
-inline constexpr int k_hard_drop = 1805;                /* 23.11: SLURMCTLD_COMMUNICATIONS_HARD_DROP, the same */
-inline constexpr int k_node_exists = 2168;              /* 23.11: ESLURM_NODE_ALREADY_EXISTS */
-inline constexpr int k_bad_node_transition = 2180;      /* 25.11: ESLURM_INVALID_NODE_STATE_TRANSITION */
+inline constexpr int k_backoff = 1804;		   /* 23.02: SLURMCTLD_COMMUNICATIONS_BACKOFF, the rate limit */
+inline constexpr int k_hard_drop = 1805;	   /* 23.11: SLURMCTLD_COMMUNICATIONS_HARD_DROP, the same */
+inline constexpr int k_node_exists = 2168;	   /* 23.11: ESLURM_NODE_ALREADY_EXISTS */
+inline constexpr int k_bad_node_transition = 2180; /* 25.11: ESLURM_INVALID_NODE_STATE_TRANSITION */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
 inline constexpr int k_max_job_count = ESLURM_MAX_JOB_COUNT;
 #else

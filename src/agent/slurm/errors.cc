@@ -88,8 +88,7 @@ constexpr Row k_rows[] = {
 
 Errc errc_of(int slurm_errno)
 {
-	const auto *row = std::find_if(std::begin(k_rows), std::end(k_rows),
-				       [slurm_errno](const Row &r) { return r.number == slurm_errno; });
+	const auto *row = std::find_if(std::begin(k_rows), std::end(k_rows), [slurm_errno](const Row &r) { return r.number == slurm_errno; });
 	if (row != std::end(k_rows))
 		return row->code;
 	return slurm_errno < k_first_refusal ? Errc::io : Errc::invalid;

@@ -106,7 +106,8 @@ Result<std::string> node_line(const core::NodeSpec &spec, const std::string &sta
 Status create_node(const core::NodeSpec &spec, core::Family family)
 {
 	if (!compat::k_dynamic_nodes)
-		return Error{Errc::invalid, "nodes cannot be created in this version of Slurm: put the lines of `skube nodes --slurm-conf` into slurm.conf"};
+		return Error{Errc::invalid,
+			     "nodes cannot be created in this version of Slurm: put the lines of `skube nodes --slurm-conf` into slurm.conf"};
 	auto line = node_line(spec, family == core::Family::native ? "EXTERNAL" : "CLOUD");
 	if (!line)
 		return line.error();

@@ -17,10 +17,12 @@ namespace
 
 void run_guarded(const Workers::Task &task)
 {
-	(void)guard(0, [](const char *what) { log_error("slurm call threw what=%s", what); }, [&] {
-		task();
-		return 0;
-	});
+	(void)guard(
+		0, [](const char *what) { log_error("slurm call threw what=%s", what); },
+		[&] {
+			task();
+			return 0;
+		});
 }
 
 } // namespace

@@ -39,7 +39,7 @@ class Workers
 	mutable std::mutex mutex_;
 	std::condition_variable changed_;
 	std::deque<Task> queue_; /* guarded by mutex_ */
-	bool stopping_ = false;  /* guarded by mutex_ */
+	bool stopping_ = false;	 /* guarded by mutex_ */
 	std::vector<std::thread> threads_;
 };
 

@@ -147,7 +147,8 @@ void silent_clients_are_ended_and_make_room()
 void the_file_is_for_owner_and_group_only()
 {
 	const Running server;
-	struct stat status {};
+	struct stat status {
+	};
 	CHECK_EQUAL(stat(server.path().c_str(), &status), 0);
 	CHECK_EQUAL(status.st_mode & 0777, 0660U);
 }

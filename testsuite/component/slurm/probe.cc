@@ -110,7 +110,11 @@ core::JobSpec spec_of(std::map<std::string, std::string> words)
 	spec.time_limit_minutes = static_cast<std::uint32_t>(number("minutes", 0));
 	if (words.count("priority"))
 		spec.priority = static_cast<std::uint32_t>(number("priority", 0));
-	spec.marker = {.cluster = "kube", .name_space = "default", .name = spec.name, .kind = "Pod", .uid = words["pod"].empty() ? "u" : words["pod"],
+	spec.marker = {.cluster = "kube",
+		       .name_space = "default",
+		       .name = spec.name,
+		       .kind = "Pod",
+		       .uid = words["pod"].empty() ? "u" : words["pod"],
 		       .attempt = static_cast<std::uint32_t>(number("attempt", 1))};
 	return spec;
 }
@@ -135,9 +139,9 @@ void Probe::submit(const Words &words)
 void Probe::node(const Words &w)
 {
 	const std::map<std::string, core::NodeStateChange> changes = {{"drain", core::NodeStateChange::drain},
-								       {"undrain", core::NodeStateChange::undrain},
-								       {"down", core::NodeStateChange::down},
-								       {"up", core::NodeStateChange::up}};
+								      {"undrain", core::NodeStateChange::undrain},
+								      {"down", core::NodeStateChange::down},
+								      {"up", core::NodeStateChange::up}};
 	if (w[0] == "node-delete")
 		return calls_.node_delete(w.at(1), status());
 	if (w[0] == "node-state")
@@ -170,7 +174,8 @@ void Probe::burst_submitted(Result<slurm::SubmitReply> reply)
 	for (const auto &[result, n] : results_)
 		(void)printf("%s=%d ", result.c_str(), n);
 	const std::set<core::JobId> different(jobs_.begin(), jobs_.end());
-	(void)printf("different=%zu per_second=%.0f ", different.size(), static_cast<double>(jobs_.size()) / Seconds(agent::Clock::now() - burst_start_).count());
+	(void)printf("different=%zu per_second=%.0f ", different.size(),
+		     static_cast<double>(jobs_.size()) / Seconds(agent::Clock::now() - burst_start_).count());
 	burst_end();
 }
 
