@@ -21,3 +21,12 @@ EXTRA_DIST += %D%/kube/run %D%/kube/bed.py
 # skube against a peer that answers as told
 TESTS += %D%/skube/test_skube
 EXTRA_DIST += %D%/skube/test_skube
+
+# the plugin in a real slurmctld: testsuite/component/plugin/run
+if BUILD_PLUGIN
+check_PROGRAMS += testsuite/component/plugin/alloc
+testsuite_component_plugin_alloc_SOURCES = %D%/plugin/alloc.c
+testsuite_component_plugin_alloc_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
+testsuite_component_plugin_alloc_LDADD = $(SLURM_LIBS)
+endif
+EXTRA_DIST += %D%/plugin/run %D%/plugin/lab.py

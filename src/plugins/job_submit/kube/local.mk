@@ -1,1 +1,75 @@
-# parts of this folder
+# The plugin is built when configure was given Slurm's source tree; its pure parts always, for their unit tests.
+noinst_LTLIBRARIES += libkubeplugin.la
+libkubeplugin_la_SOURCES = \
+	%D%/kube_conf.cc \
+	%D%/kube_conf.h \
+	%D%/costs.cc \
+	%D%/costs.h \
+	%D%/feed.cc \
+	%D%/feed.h \
+	%D%/gres_conf.cc \
+	%D%/gres_conf.h \
+	%D%/guard.cc \
+	%D%/guard.h \
+	%D%/pace.cc \
+	%D%/pace.h \
+	%D%/registry.cc \
+	%D%/registry.h \
+	%D%/thread.cc \
+	%D%/thread.h
+libkubeplugin_la_CXXFLAGS = $(AM_CXXFLAGS) -fvisibility=hidden $(NO_UNIQUE_CXXFLAGS)
+
+EXTRA_DIST += \
+	%D%/README.md \
+	%D%/exports.map
+
+if BUILD_PLUGIN
+slurmplugindir = $(slurm_plugindir)
+slurmplugin_LTLIBRARIES = job_submit_kube.la
+
+# C with Slurm's own headers, apart: they want Slurm's config.h, not ours.
+noinst_LTLIBRARIES += libkubeseam.la
+libkubeseam_la_SOURCES = \
+	%D%/facts.h \
+	%D%/job_submit_kube.c \
+	%D%/seam.h \
+	%D%/seam_host.c \
+	%D%/seam_jobs.c \
+	%D%/seam_nodes.c
+libkubeseam_la_CPPFLAGS = $(SLURM_SRC_CPPFLAGS) -I$(top_srcdir)
+libkubeseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+
+# What it needs of base and codec is compiled for it: libtool puts whole libraries into a module, and these flags let it be unloaded.
+job_submit_kube_la_SOURCES = \
+	src/base/log.cc \
+	src/codec/fields.cc \
+	src/codec/json.cc \
+	src/codec/link_decode.cc \
+	src/codec/link_encode.cc \
+	src/codec/link_names.cc \
+	src/codec/marker.cc \
+	%D%/files.cc \
+	%D%/files.h \
+	%D%/glue.cc \
+	%D%/hold.h \
+	%D%/job_facts.cc \
+	%D%/job_facts.h \
+	%D%/job_watch.cc \
+	%D%/job_watch.h \
+	%D%/keeper.cc \
+	%D%/keeper.h \
+	%D%/link.cc \
+	%D%/link.h \
+	%D%/node_watch.cc \
+	%D%/node_watch.h \
+	%D%/plugin.cc \
+	%D%/plugin.h \
+	%D%/sink.cc \
+	%D%/sink.h \
+	%D%/verdict.h
+EXTRA_job_submit_kube_la_DEPENDENCIES = $(top_srcdir)/%D%/exports.map
+job_submit_kube_la_CXXFLAGS = $(AM_CXXFLAGS) -fvisibility=hidden $(NO_UNIQUE_CXXFLAGS)
+job_submit_kube_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -export-dynamic \
+	-Wl,--version-script=$(top_srcdir)/%D%/exports.map
+job_submit_kube_la_LIBADD = libkubeseam.la libkubeplugin.la $(JSON_C_LIBS)
+endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * facts.h - the border between the C seam (which knows Slurm) and our C++ (which does not).
+ *
+ * kube_seam_* are implemented by the seam and called from C++; kube_glue_* are implemented by glue.cc and called by the seam. Every
+ * char pointer is borrowed: valid until the call returns, or while the lock is held that the call needs. "Locks: read" means
+ * kube_seam_lock(KUBE_READ) or a hook; "Locks: write" means kube_seam_lock(KUBE_WRITE).
+ */
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FACTS_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- host (seam_host.c) ---- */
+
+enum kube_log_level { KUBE_LOG_ERROR, KUBE_LOG_WARNING, KUBE_LOG_INFO, KUBE_LOG_DEBUG };
+void kube_seam_log(int level, const char *line);
+
+struct kube_host {
+	const char *slurm_version; /* "22.05.8" */
+	uint32_t slurm_number;
+	const char *cluster;
+	uint32_t slurm_user;
+	bool native; /* Slurm has external jobs and nodes of its own */
+};
+/* Locks: none; after slurm.conf was read. */
+void kube_seam_host(struct kube_host *out);
+
+/* Path of a file beside slurm.conf; to be freed with free(). */
+char *kube_seam_conf_path(const char *name);
+
+/* What can be read without a lock: single words that only grow or jump. Any change means "look". */
+struct kube_pulse {
+	bool active; /* this slurmctld is in control and has loaded its state */
+	uint32_t submitted, started, ended;
+	int64_t last_job_update, last_node_update; /* seconds: several changes may share one value */
+	uint32_t inactive_limit;                   /* seconds, 0: none */
+};
+void kube_seam_pulse(struct kube_pulse *out);
+
+enum kube_lock { KUBE_READ, KUBE_WRITE };
+void kube_seam_lock(enum kube_lock kind);
+void kube_seam_unlock(enum kube_lock kind);
+
+/* Asks for a scheduling pass now. Locks: none. */
+void kube_seam_kick(void);
+
+/* ---- jobs (seam_jobs.c) ---- */
+
+/* In the order of core::JobState. */
+enum kube_job_state {
+	KUBE_JOB_PENDING,
+	KUBE_JOB_RUNNING,
+	KUBE_JOB_SUSPENDED,
+	KUBE_JOB_COMPLETE,
+	KUBE_JOB_CANCELLED,
+	KUBE_JOB_FAILED,
+	KUBE_JOB_TIMEOUT,
+	KUBE_JOB_NODE_FAIL,
+	KUBE_JOB_PREEMPTED,
+	KUBE_JOB_BOOT_FAIL,
+	KUBE_JOB_DEADLINE,
+	KUBE_JOB_OOM,
+	KUBE_JOB_UNKNOWN,
+};
+
+/* Cheap: no copies, no strings. Equal fingerprints mean equal facts. */
+struct kube_job_glance {
+	uint64_t fingerprint;
+	enum kube_job_state state;
+	bool wants_prolog; /* Slurm waits for a prolog that no slurmd will run */
+	bool wants_epilog; /* the same for an epilog */
+	bool inactive;     /* InactiveLimit may strike soon */
+};
+
+struct kube_job_facts {
+	enum kube_job_state state;
+	bool completing, configuring, held;
+	const char *reason, *partition;
+	uint32_t user_id, time_limit_minutes, exit_status, priority;
+	int64_t submit_time, start_time, end_time;
+};
+
+struct kube_node_share {
+	const char *node, *core_ids;
+	uint32_t cpus;
+	uint64_t memory_mib;
+};
+
+struct kube_gres_share {
+	const char *name, *type, *indices;
+	uint64_t count;
+};
+
+/* Called for each node of the allocation, and after each node for each of its GRES. */
+struct kube_share_sink {
+	void *context;
+	void (*node)(void *context, const struct kube_node_share *share);
+	void (*gres)(void *context, const struct kube_gres_share *share);
+};
+
+/* False: Slurm does not know the job. Locks: read. */
+bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out);
+bool kube_seam_job_facts(uint32_t id, struct kube_job_facts *out, const struct kube_share_sink *shares);
+/* NULL: no such job; "": none. Locks: read. */
+const char *kube_seam_admin_comment(uint32_t id);
+bool kube_seam_job_is_finished(uint32_t id);
+/* The id that the next job gets. All smaller ones are known or gone, unless the numbers have wrapped. Locks: read. */
+uint32_t kube_seam_next_job_id(void);
+/* All jobs, oldest first. Locks: read. */
+void kube_seam_each_job(void (*each)(void *context, uint32_t id, const char *admin_comment), void *context);
+
+/* Locks: write. Each looks the job up again and does nothing if it is not needed any more. */
+void kube_seam_finish_prolog(uint32_t id, const char *feature);
+void kube_seam_finish_epilog(uint32_t id, const char *feature);
+void kube_seam_keep_active(uint32_t id);
+
+/* ---- nodes (seam_nodes.c) ---- */
+
+enum kube_node_base {
+	KUBE_NODE_UNKNOWN,
+	KUBE_NODE_DOWN,
+	KUBE_NODE_IDLE,
+	KUBE_NODE_ALLOCATED,
+	KUBE_NODE_MIXED,
+	KUBE_NODE_ERROR,
+	KUBE_NODE_FUTURE,
+};
+
+struct kube_node_glance {
+	const char *name;
+	uint64_t fingerprint;
+	bool wants_care; /* the keeper has something to set right */
+	bool wants_gres; /* GRES are configured, and their devices are not loaded */
+};
+
+struct kube_node_facts {
+	const char *name, *reason, *features, *address, *gres;
+	enum kube_node_base base;
+	bool drain, not_responding, completing, dynamic;
+	uint32_t cpus;
+	uint64_t memory_mib;
+};
+
+/* Indices are valid while the generation stays the same. Locks: read. */
+uint64_t kube_seam_node_generation(void);
+uint32_t kube_seam_node_count(void);
+/* False: no node there, or not an external one. Locks: read. */
+bool kube_seam_node_glance(uint32_t index, const char *feature, struct kube_node_glance *out);
+bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out);
+bool kube_seam_node_exists(const char *name, const char *feature);
+/* Sets right what is wrong with the node, by name. True: it can take work that it could not take before. Locks: write. */
+bool kube_seam_node_care(const char *name, const char *feature);
+/* Loads the node's devices from gres.conf. Only for a node that gres.conf names, without AutoDetect (fatal there). Locks: write. */
+void kube_seam_node_load_gres(const char *name);
+/* Is name in a host list such as "n[1-4]"? Locks: none. */
+bool kube_seam_hostlist_has(const char *hosts, const char *name);
+
+/* ---- hooks (glue.cc) ---- */
+
+enum kube_outcome {
+	KUBE_ALLOW,
+	KUBE_REFUSE,    /* text says why */
+	KUBE_DUPLICATE, /* text names the live job */
+	KUBE_UNDER_WAY, /* try again */
+};
+
+struct kube_verdict {
+	enum kube_outcome outcome;
+	bool placeholder; /* then the job runs as these */
+	uint32_t user_id, group_id;
+	char text[512];
+};
+
+struct kube_submit_facts {
+	uint32_t caller;
+	const char *admin_comment; /* NULL: none */
+	const char *partition;     /* comma list; Slurm's default where none was given */
+	bool batch, array, het, own_id;
+};
+
+struct kube_modify_facts {
+	uint32_t caller;
+	const char *admin_comment, *partition;         /* as they are */
+	const char *new_admin_comment, *new_partition; /* NULL: not to be changed */
+	bool resizes;                                  /* nodes, CPUs, memory, GRES, features, ... */
+};
+
+/* Started threads and everything else; false: out of memory, the plugin must not load. */
+bool kube_glue_start(void);
+/* Stops and joins all threads. */
+void kube_glue_stop(void);
+/* Locks: those of the hook (read at least). Never block. */
+void kube_glue_submit(const struct kube_submit_facts *facts, struct kube_verdict *verdict);
+void kube_glue_modify(const struct kube_modify_facts *facts, struct kube_verdict *verdict);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

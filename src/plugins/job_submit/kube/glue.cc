@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * glue.cc - the plugin as one object between init() and fini(), and the hooks' way into it.
+ *
+ * Hooks run on slurmctld's threads, under its locks: they copy nothing that they need not, wait for nothing, and let no exception out. A bug of ours
+ * must not stop native jobs: they pass then.
+ */
+#include "src/base/guard.h"
+#include "src/base/log.h"
+#include "src/plugins/job_submit/kube/plugin.h"
+#include "src/plugins/job_submit/kube/verdict.h"
+
+#include <memory>
+
+#include <dlfcn.h>
+
+using namespace slurmkube;
+using namespace slurmkube::plugin;
+
+namespace
+{
+
+Plugin *g_plugin = nullptr; /* written by init and fini only, when no hook runs */
+
+void to_slurm_log(LogLevel level, const char *line)
+{
+	kube_seam_log(static_cast<int>(level), line);
+}
+
+static_assert(static_cast<int>(LogLevel::error) == KUBE_LOG_ERROR && static_cast<int>(LogLevel::debug) == KUBE_LOG_DEBUG);
+
+/* On a bug: as KUBE_REFUSE for what claims to be ours, else as if we were not there. */
+kube_outcome on_bug(const char *admin_comment)
+{
+	return admin_comment ? KUBE_REFUSE : KUBE_ALLOW;
+}
+
+template <class F> void hook(const char *admin_comment, kube_verdict *verdict, F &&body) noexcept
+{
+	std::int64_t began = now_ns();
+	say(*verdict, on_bug(admin_comment), "slurm-kube: internal error");
+	guard(
+		0, [](const char *what) { log_error("internal error in a hook: %s", what); },
+		[&] {
+			body();
+			return 0;
+		});
+	if (g_plugin)
+		g_plugin->costs.hook.record(now_ns() - began);
+}
+
+} // namespace
+
+bool kube_glue_start(void)
+{
+	log_open(to_slurm_log, LogLevel::debug);
+	return guard(
+		false, [](const char *what) { log_error("cannot start: %s", what); },
+		[] {
+			auto plugin = std::make_unique<Plugin>(load_config());
+			if (!plugin->start())
+				return false;
+			g_plugin = plugin.release();
+			return true;
+		});
+}
+
+/*
+ * slurmctld 22.05 calls fini() with all its locks held when JobSubmitPlugins was changed by a reconfigure; the keeper may be waiting for one of them, and
+ * would never end. Then the library and the object stay, and the keeper ends on its own as soon as it gets its lock.
+ */
+void kube_glue_stop(void)
+{
+	Plugin *plugin = g_plugin;
+	g_plugin = nullptr;
+	if (!plugin)
+		return;
+	if (plugin->stop()) {
+		delete plugin;
+		return;
+	}
+	Dl_info self = {};
+	if (dladdr(reinterpret_cast<void *>(&kube_glue_stop), &self) != 0)
+		(void)dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE); /* the handle is given up on purpose */
+}
+
+void kube_glue_submit(const kube_submit_facts *facts, kube_verdict *verdict)
+{
+	hook(facts->admin_comment, verdict, [&] {
+		if (g_plugin)
+			g_plugin->judge_submission(*facts, *verdict);
+	});
+}
+
+void kube_glue_modify(const kube_modify_facts *facts, kube_verdict *verdict)
+{
+	hook(facts->new_admin_comment, verdict, [&] {
+		if (g_plugin)
+			g_plugin->judge_change(*facts, *verdict);
+	});
+}

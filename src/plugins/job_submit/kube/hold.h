@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * hold.h - slurmctld's locks, held briefly and measured. Used by the keeper's thread only.
+ */
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_HOLD_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_HOLD_H
+
+#include "src/plugins/job_submit/kube/costs.h"
+#include "src/plugins/job_submit/kube/facts.h"
+#include "src/plugins/job_submit/kube/pace.h"
+
+namespace slurmkube::plugin
+{
+
+/* What every hold needs; outlives them. */
+struct Meter {
+	Costs &costs;
+	DutyBudget &budget;
+	[[nodiscard]] bool can_hold() const { return budget.can_hold(now_ns()); }
+};
+
+class Hold
+{
+      public:
+	Hold(kube_lock kind, const Meter &meter) : kind_(kind), meter_(meter), asked_(now_ns())
+	{
+		kube_seam_lock(kind_);
+		since_ = now_ns();
+	}
+	Hold(const Hold &) = delete;
+	Hold &operator=(const Hold &) = delete;
+	~Hold()
+	{
+		kube_seam_unlock(kind_);
+		std::int64_t held = now_ns() - since_;
+		meter_.costs.lock_wait.record(since_ - asked_);
+		meter_.costs.lock_hold.record(held);
+		meter_.costs.held_ns.fetch_add(static_cast<std::uint64_t>(held), std::memory_order_relaxed);
+		meter_.budget.spent(held);
+	}
+
+	/* Loops under a lock ask this, and go on in the next hold: others get their turn between. */
+	[[nodiscard]] bool has_time() const { return now_ns() - since_ < k_hold_max; }
+
+      private:
+	static constexpr std::int64_t k_hold_max = k_ms / 2;
+	kube_lock kind_;
+	const Meter &meter_;
+	std::int64_t asked_, since_ = 0;
+};
+
+} // namespace slurmkube::plugin
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job_facts.h - the seam's facts as values of the model.
+ */
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_FACTS_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_FACTS_H
+
+#include "src/core/model.h"
+#include "src/plugins/job_submit/kube/facts.h"
+
+namespace slurmkube::plugin
+{
+
+inline bool is_pending(kube_job_state state)
+{
+	return state == KUBE_JOB_PENDING;
+}
+
+inline bool is_active(kube_job_state state)
+{
+	return state == KUBE_JOB_RUNNING || state == KUBE_JOB_SUSPENDED;
+}
+
+inline bool is_live(kube_job_state state)
+{
+	return is_pending(state) || is_active(state);
+}
+
+inline bool is_ended(kube_job_state state)
+{
+	return !is_live(state);
+}
+
+/* Nothing if Slurm does not know it. Under a lock. */
+std::optional<core::SlurmJob> copy_job(std::uint32_t id, const core::Marker &marker);
+std::optional<core::SlurmNode> copy_node(std::uint32_t index);
+
+} // namespace slurmkube::plugin
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job_submit_kube.c - what Slurm loads and calls: identity, init, fini and the two hooks.
+ *
+ * Facts go to kube_glue_*, which decides; the answer comes back and is applied here. Nothing runs before init(): slurmctld also opens
+ * plugins only to look at their names.
+ */
+#include "src/plugins/job_submit/kube/seam.h"
+
+#include <string.h>
+
+#define EXPORTED __attribute__((visibility("default"), used))
+
+EXPORTED const char plugin_name[] = "Kubernetes pods as external jobs";
+EXPORTED const char plugin_type[] = "job_submit/kube";
+EXPORTED const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+EXPORTED int init(void);
+EXPORTED int fini(void);
+EXPORTED int job_submit(job_desc_msg_t *job, uint32_t caller, char **err_msg);
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+EXPORTED int job_modify(job_desc_msg_t *change, job_record_t *job, uint32_t caller, char **err_msg);
+#else
+EXPORTED int job_modify(job_desc_msg_t *change, job_record_t *job, uint32_t caller);
+#endif
+
+int init(void)
+{
+	return kube_glue_start() ? SLURM_SUCCESS : SLURM_ERROR;
+}
+
+int fini(void)
+{
+	kube_glue_stop();
+	return SLURM_SUCCESS;
+}
+
+/* libslurm gives its caller the number only and prints the text, so the numbers tell the cases apart. */
+static int code_of(enum kube_outcome outcome)
+{
+	switch (outcome) {
+	case KUBE_ALLOW:
+		return SLURM_SUCCESS;
+	case KUBE_DUPLICATE:
+		return ESLURM_DUPLICATE_JOB_ID;
+	case KUBE_UNDER_WAY:
+		return ESLURM_TRANSITION_STATE_NO_UPDATE;
+	default:
+		return ESLURM_ACCESS_DENIED;
+	}
+}
+
+static void take_identity(job_desc_msg_t *job, const struct kube_verdict *verdict)
+{
+	job->user_id = verdict->user_id;
+	job->group_id = verdict->group_id;
+#ifdef EXTERNAL_JOB
+	job->bitflags |= EXTERNAL_JOB;
+#endif
+}
+
+int job_submit(job_desc_msg_t *job, uint32_t caller, char **err_msg)
+{
+	struct kube_verdict verdict = {.outcome = KUBE_REFUSE};
+	struct kube_submit_facts facts = {
+		.caller = caller,
+		.admin_comment = job->admin_comment,
+		.partition = job->partition ? job->partition : default_part_name,
+		.batch = job->script || job->script_buf,
+		.array = job->array_inx,
+		.het = job->het_job_offset != NO_VAL,
+		.own_id = job->job_id != NO_VAL,
+	};
+
+	kube_glue_submit(&facts, &verdict);
+	if (verdict.outcome != KUBE_ALLOW && err_msg)
+		*err_msg = xstrdup(verdict.text);
+	if (verdict.outcome == KUBE_ALLOW && verdict.placeholder)
+		take_identity(job, &verdict);
+	return code_of(verdict.outcome);
+}
+
+static bool is_set(uint32_t number)
+{
+	return number != NO_VAL;
+}
+
+static bool is_set16(uint16_t number)
+{
+	return number != NO_VAL16;
+}
+
+static bool changes_counts(const job_desc_msg_t *change)
+{
+	return is_set(change->min_nodes) || is_set(change->max_nodes) || is_set(change->min_cpus) || is_set(change->max_cpus) ||
+	       is_set(change->num_tasks) || is_set16(change->cpus_per_task) || is_set16(change->ntasks_per_node) ||
+	       is_set16(change->ntasks_per_socket) || is_set16(change->ntasks_per_core) || is_set16(change->pn_min_cpus) ||
+	       change->pn_min_memory != NO_VAL64 || is_set16(change->sockets_per_node) || is_set16(change->cores_per_socket) ||
+	       is_set16(change->threads_per_core) || is_set16(change->core_spec) || is_set16(change->contiguous) || is_set16(change->shared);
+}
+
+static bool changes_words(const job_desc_msg_t *change)
+{
+	return change->req_nodes || change->exc_nodes || change->features || change->tres_per_job || change->tres_per_node ||
+	       change->tres_per_socket || change->tres_per_task || change->mem_per_tres || change->cpus_per_tres;
+}
+
+static int judge_change(const job_desc_msg_t *change, const job_record_t *job, uint32_t caller, struct kube_verdict *verdict)
+{
+	struct kube_modify_facts facts = {
+		.caller = caller,
+		.admin_comment = job->admin_comment,
+		.partition = job->partition,
+		.new_admin_comment = change->admin_comment,
+		.new_partition = change->partition,
+		.resizes = changes_counts(change) || changes_words(change),
+	};
+
+	kube_glue_modify(&facts, verdict);
+	return code_of(verdict->outcome);
+}
+
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+int job_modify(job_desc_msg_t *change, job_record_t *job, uint32_t caller, char **err_msg)
+{
+	struct kube_verdict verdict = {.outcome = KUBE_REFUSE};
+	int code = judge_change(change, job, caller, &verdict);
+
+	if (code && err_msg)
+		*err_msg = xstrdup(verdict.text);
+	return code;
+}
+#else
+int job_modify(job_desc_msg_t *change, job_record_t *job, uint32_t caller)
+{
+	struct kube_verdict verdict = {.outcome = KUBE_REFUSE};
+	int code = judge_change(change, job, caller, &verdict);
+
+	if (code) /* this Slurm has no way to tell the user more than the code */
+		info("job_submit/kube: JobId=%u uid=%u: %s", job->job_id, caller, verdict.text);
+	return code;
+}
+#endif

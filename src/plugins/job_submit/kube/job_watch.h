@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job_watch.h - sees every change of every external job, and does what their nodes' slurmd would do at start and end.
+ *
+ * Counters that slurmctld keeps anyway say when to look; looking is by job id, in short holds, and stops as soon as as many changes were found as were
+ * counted. A slow look over all live jobs, gated by last_job_update, makes it level-triggered: nothing is missed for long, whatever
+ * the counters did. Keeper's thread only.
+ */
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WATCH_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WATCH_H
+
+#include "src/plugins/job_submit/kube/feed.h"
+#include "src/plugins/job_submit/kube/hold.h"
+#include "src/plugins/job_submit/kube/registry.h"
+
+namespace slurmkube::plugin
+{
+
+class JobWatch
+{
+      public:
+	JobWatch(const Meter &meter, Registry &registry, Feed &feed, std::string feature)
+		: meter_(meter), registry_(registry), feed_(feed), feature_(std::move(feature))
+	{
+	}
+
+	/* All jobs that slurmctld has; call once it is in control. True when done; call again while false. */
+	bool first_look();
+	/* After first_look(). */
+	void tick(const kube_pulse &pulse);
+	void reset();
+
+	[[nodiscard]] std::uint64_t live() const { return live_; }
+	/* Something ended: resources are free, and Slurm may not have noticed. Clears it. */
+	bool take_kick() { return std::exchange(wants_kick_, false); }
+
+      private:
+	struct Known {
+		core::Marker marker;
+		std::uint64_t fingerprint = 0;
+		kube_job_state state = KUBE_JOB_UNKNOWN;
+	};
+	/* What one hold has found, to be dealt with outside of it. */
+	struct Found {
+		std::vector<core::SlurmJob> changed;
+		std::vector<std::uint32_t> gone;
+		std::vector<std::uint32_t> prologs, epilogs, inactive; /* need the write lock */
+		unsigned starts = 0, ends = 0;
+	};
+	using Ids = std::vector<std::uint32_t>;
+	struct Sweep {
+		Ids ids;
+		std::size_t next = 0;
+		unsigned starts_wanted = 0, ends_wanted = 0; /* enough when all are found; 0 and 0: all ids */
+		[[nodiscard]] bool is_done() const { return next >= ids.size(); }
+	};
+	enum class Find { likely, all };
+
+	/* Under a lock. */
+	bool meet(std::uint32_t id, Found &found);
+	void look_at(std::uint32_t id, Found &found);
+	void note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
+	void find_likely(const Hold &hold, Found &found);
+	bool find_all(const Hold &hold, Found &found);
+	void finish(Found &found);
+
+	/* Not under a lock. */
+	void go_on(Sweep &sweep);
+	void go_on_slowly(Sweep &sweep, SlowLook &look);
+	void find_new(Find how);
+	void settle_tickets();
+	void deal_with(Found &found);
+	void write_pass(Found &found);
+	void deliver(Found &found);
+	void start_hot(const kube_pulse &pulse, const Found &seen);
+	void start_slow(const kube_pulse &pulse);
+	Ids ids_of(bool (*wanted)(kube_job_state)) const;
+	void count_live();
+
+	const Meter &meter_;
+	Registry &registry_;
+	Feed &feed_;
+	std::string feature_;
+
+	std::map<std::uint32_t, Known> jobs_;
+	std::uint32_t last_id_ = 0;   /* all ids up to it were met */
+	std::uint32_t likely_id_ = 0; /* the newest that was met, maybe with gaps since last_id_ */
+	Ids to_meet_;               /* of the first look */
+	bool listed_ = false;
+	kube_pulse before_ = {};
+	Sweep hot_, slow_, ended_;
+	SlowLook slow_look_{100 * k_ms, 10'000 * k_ms};
+	SlowLook ended_look_{1000 * k_ms, 30'000 * k_ms};
+	std::int64_t all_new_at_ = 0;
+	std::uint64_t live_ = 0;
+	bool wants_kick_ = false;
+	unsigned starts_seen_ = 0, ends_seen_ = 0; /* in this tick, before the hot look */
+};
+
+} // namespace slurmkube::plugin
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * keeper.h - the thread that watches jobs and nodes and takes slurmd's part (design.md 3: keeper and watch).
+ *
+ * Wakes every 2 ms while there are external jobs, to look at some counters without a lock; locks only when they moved, or on the slow looks of
+ * its two watches. Does nothing while this slurmctld is not in control.
+ */
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_KEEPER_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_KEEPER_H
+
+#include "src/plugins/job_submit/kube/job_watch.h"
+#include "src/plugins/job_submit/kube/node_watch.h"
+
+namespace slurmkube::plugin
+{
+
+class Keeper
+{
+      public:
+	Keeper(const std::string &feature, Registry &registry, Feed &feed, Costs &costs, const Stop &stop);
+
+	/* The thread's body. */
+	void run();
+
+	/* A hook let an external job through: look soon. Any thread. */
+	void wake() { wake_.set(); }
+	/* Any thread. */
+	[[nodiscard]] std::uint64_t placeholders() const { return placeholders_.load(std::memory_order_relaxed); }
+	[[nodiscard]] std::uint64_t external_nodes() const { return external_nodes_.load(std::memory_order_relaxed); }
+
+      private:
+	void step();
+	void take_control();
+	void lose_control();
+	void kick();
+	[[nodiscard]] std::int64_t nap() const;
+
+	Registry &registry_;
+	Feed &feed_;
+	const Stop &stop_;
+	Event wake_;
+	DutyBudget budget_;
+	Meter meter_;
+	JobWatch jobs_;
+	NodeWatch nodes_;
+	bool in_control_ = false, wants_kick_ = false;
+	std::int64_t kicked_at_ = 0;
+	std::atomic<std::uint64_t> placeholders_{0}, external_nodes_{0};
+};
+
+} // namespace slurmkube::plugin
+
+#endif

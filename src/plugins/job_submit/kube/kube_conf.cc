@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/plugins/job_submit/kube/kube_conf.h"
+
+#include <charconv>
+
+#include <strings.h>
+#include <sys/un.h>
+
+namespace slurmkube::plugin
+{
+
+namespace
+{
+
+constexpr int k_port_max = 65535;
+
+std::string_view trimmed(std::string_view text)
+{
+	std::size_t first = text.find_first_not_of(" \t\r");
+	if (first == std::string_view::npos)
+		return {};
+	return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+/* As in slurm.conf, keys do not mind case. */
+bool is_key(std::string_view key, const char *name)
+{
+	return strcasecmp(std::string(key).c_str(), name) == 0;
+}
+
+std::string set_socket(Config &config, std::string_view value)
+{
+	if (value.empty() || value.front() != '/' || value.size() >= sizeof(sockaddr_un::sun_path))
+		return "Socket must be an absolute path of at most 107 bytes";
+	config.socket = value;
+	return {};
+}
+
+std::string set_feature(Config &config, std::string_view value)
+{
+	if (value.empty() || value.find_first_of(", \t()[]&|*") != std::string_view::npos)
+		return "Feature must be one plain word";
+	config.feature = value;
+	return {};
+}
+
+std::string set_sink_port(Config &config, std::string_view value)
+{
+	int port = 0;
+	auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), port);
+	if (error != std::errc{} || end != value.data() + value.size() || port < 0 || port > k_port_max)
+		return "SinkPort must be a number from 0 to 65535";
+	config.sink_port = port;
+	return {};
+}
+
+std::string set_partitions(Config &config, std::string_view value)
+{
+	config.partitions = split_commas(value);
+	return {};
+}
+
+std::string set(Config &config, std::string_view line)
+{
+	std::size_t equals = line.find('=');
+	if (equals == std::string_view::npos)
+		return "not of the form Key=Value";
+	std::string_view key = trimmed(line.substr(0, equals));
+	std::string_view value = trimmed(line.substr(equals + 1));
+	if (is_key(key, "Socket"))
+		return set_socket(config, value);
+	if (is_key(key, "Feature"))
+		return set_feature(config, value);
+	if (is_key(key, "SinkPort"))
+		return set_sink_port(config, value);
+	if (is_key(key, "Partitions"))
+		return set_partitions(config, value);
+	return "no such key: '" + std::string(key) + "'";
+}
+
+} // namespace
+
+std::vector<std::string> split_commas(std::string_view list)
+{
+	std::vector<std::string> entries;
+	while (!list.empty()) {
+		std::size_t comma = list.find(',');
+		std::string_view entry = trimmed(list.substr(0, comma));
+		if (!entry.empty())
+			entries.emplace_back(entry);
+		list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+	}
+	return entries;
+}
+
+Config parse_config(std::string_view text)
+{
+	Config config;
+	for (int number = 1; !text.empty(); number++) {
+		std::size_t end = text.find('\n');
+		std::string_view line = text.substr(0, end);
+		text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+		line = trimmed(line.substr(0, line.find('#')));
+		if (line.empty())
+			continue;
+		std::string wrong = set(config, line);
+		if (!wrong.empty())
+			config.error += (config.error.empty() ? "" : "; ") + ("kube.conf line " + std::to_string(number) + ": " + wrong);
+	}
+	return config;
+}
+
+} // namespace slurmkube::plugin

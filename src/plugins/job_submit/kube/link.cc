@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/plugins/job_submit/kube/link.h"
+
+#include "src/base/log.h"
+#include "src/core/names.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+namespace slurmkube::plugin
+{
+
+namespace
+{
+
+constexpr std::int64_t k_stats_every = 5000 * k_ms;
+constexpr std::int64_t k_wait_for_picture = 20 * k_ms;
+constexpr std::size_t k_write_at = 64 * 1024;
+constexpr std::size_t k_input_max = 4096; /* the agent has one short line to say */
+constexpr int k_look_up_ms = 100;         /* how soon a blocked write notices a dropped queue */
+
+std::string failure(const char *what)
+{
+	return std::string(what) + ": " + std::strerror(errno); // NOLINT(concurrency-mt-unsafe): glibc's is safe for known numbers
+}
+
+} // namespace
+
+Link::Link(Setup setup, Feed &feed, Costs &costs, const Stop &stop) : setup_(std::move(setup)), feed_(feed), costs_(costs), stop_(stop) {}
+
+/* No agent is a normal state of affairs: said once at each change. */
+void Link::report(const std::string &what)
+{
+	if (what == last_report_)
+		return;
+	log_info("link to %s: %s", setup_.socket.c_str(), what.c_str());
+	last_report_ = what;
+}
+
+Status Link::check_peer(int fd) const
+{
+	ucred peer = {};
+	socklen_t length = sizeof(peer);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+		return Error{Errc::io, failure("SO_PEERCRED")};
+	if (peer.uid != 0 && peer.uid != setup_.slurm_user)
+		return Error{Errc::denied, "the listener runs as uid " + std::to_string(peer.uid) + ", which is neither root nor SlurmUser"};
+	return Ok{};
+}
+
+Result<UniqueFd> Link::connect() const
+{
+	UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	if (!fd)
+		return Error{Errc::io, failure("socket")};
+	sockaddr_un address = {};
+	address.sun_family = AF_UNIX;
+	setup_.socket.copy(address.sun_path, sizeof(address.sun_path) - 1); /* its length was checked with kube.conf */
+	if (::connect(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) != 0)
+		return Error{Errc::again, failure("no agent")};
+	Status peer = check_peer(fd.get());
+	if (!peer)
+		return peer.error();
+	return fd;
+}
+
+void Link::run()
+{
+	auto random = static_cast<std::uint32_t>(now_ns());
+	while (!stop_.is_set()) {
+		if (!feed_.is_complete()) {
+			stop_.wait(k_wait_for_picture, &feed_.changed());
+			continue;
+		}
+		auto fd = connect();
+		std::string why = fd ? serve(std::move(*fd)) : fd.error().what;
+		if (!stop_.is_set())
+			report(why);
+		random = random * 1664525U + 1013904223U; /* Knuth's; it only spreads reconnects */
+		stop_.wait(backoff_.next(random >> 8U));
+	}
+}
+
+std::string Link::serve(UniqueFd fd)
+{
+	costs_.reconnects.fetch_add(1, std::memory_order_relaxed);
+	fd_ = std::move(fd);
+	seq_ = 0;
+	stats_at_ = 0;
+	welcomed_ = false;
+	out_.clear();
+	in_.clear();
+	std::string why = send(setup_.hello());
+	if (why.empty())
+		why = send_all(feed_.open());
+	while (why.empty())
+		why = wait_and_send();
+	feed_.close();
+	fd_.reset();
+	return why;
+}
+
+std::string Link::send(const codec::LinkMessage &message)
+{
+	out_ += codec::encode_link(++seq_, message);
+	out_ += '\n';
+	return out_.size() < k_write_at ? std::string() : flush();
+}
+
+std::string Link::send_all(const std::vector<codec::LinkMessage> &messages)
+{
+	for (const codec::LinkMessage &message : messages) {
+		std::string why = send(message);
+		if (!why.empty())
+			return why;
+	}
+	return flush();
+}
+
+/* Waits as long as the agent is slow: the queue behind us is bounded and says when it is enough. */
+std::string Link::flush()
+{
+	std::size_t done = 0;
+	while (done < out_.size()) {
+		ssize_t n = ::send(fd_.get(), out_.data() + done, out_.size() - done, MSG_NOSIGNAL);
+		if (n > 0) {
+			done += static_cast<std::size_t>(n);
+			continue;
+		}
+		if (errno != EAGAIN && errno != EINTR)
+			return failure("write");
+		pollfd fds[] = {{fd_.get(), POLLOUT, 0}, {stop_.fd(), POLLIN, 0}};
+		(void)poll(fds, 2, k_look_up_ms);
+		if (stop_.is_set())
+			return "stopped";
+		if (feed_.is_dropped()) {
+			costs_.queue_drops.fetch_add(1, std::memory_order_relaxed);
+			return "the agent reads too slowly: queue dropped";
+		}
+	}
+	out_.clear();
+	return {};
+}
+
+std::string Link::wait_and_send()
+{
+	std::int64_t now = now_ns();
+	if (now - stats_at_ >= k_stats_every) {
+		stats_at_ = now;
+		std::string why = send(setup_.stats());
+		if (why.empty())
+			why = flush();
+		if (!why.empty())
+			return why;
+	}
+	auto timeout = static_cast<int>((stats_at_ + k_stats_every - now) / k_ms) + 1;
+	pollfd fds[] = {{fd_.get(), POLLIN, 0}, {stop_.fd(), POLLIN, 0}, {feed_.changed().fd(), POLLIN, 0}};
+	(void)poll(fds, 3, timeout);
+	if (stop_.is_set())
+		return "stopped";
+	if (fds[0].revents != 0) {
+		std::string why = read_input();
+		if (!why.empty())
+			return why;
+	}
+	feed_.changed().clear();
+	std::vector<codec::LinkMessage> messages;
+	if (!feed_.take(messages)) {
+		if (feed_.is_dropped())
+			costs_.queue_drops.fetch_add(1, std::memory_order_relaxed);
+		return feed_.is_dropped() ? "the agent reads too slowly: queue dropped" : "this slurmctld is not in control any more";
+	}
+	return send_all(messages);
+}
+
+std::string Link::read_input()
+{
+	char buffer[1024];
+	ssize_t n = recv(fd_.get(), buffer, sizeof(buffer), 0);
+	if (n == 0)
+		return "the agent closed";
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? std::string() : failure("read");
+	in_.append(buffer, static_cast<std::size_t>(n));
+	std::string why;
+	for (std::size_t end; why.empty() && (end = in_.find('\n')) != std::string::npos; in_.erase(0, end + 1))
+		why = take_line(std::string_view(in_).substr(0, end));
+	return why.empty() && in_.size() > k_input_max ? "the agent talks too much" : why;
+}
+
+/* After the welcome anything else is from a newer agent, and not for us. */
+std::string Link::take_line(std::string_view line)
+{
+	if (welcomed_)
+		return {};
+	auto welcome = codec::decode_welcome(line);
+	if (!welcome)
+		return welcome.error().what;
+	if (welcome->protocol != names::k_link_protocol)
+		return "the agent speaks protocol " + std::to_string(welcome->protocol);
+	welcomed_ = true;
+	backoff_.reset();
+	report("connected to agent " + welcome->agent_version);
+	return {};
+}
+
+} // namespace slurmkube::plugin

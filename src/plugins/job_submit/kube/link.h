@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * link.h - the thread that tells the agent (doc/design/protocol.md, section 2).
+ *
+ * Connects out, so slurmctld has no port of ours and a new slurmctld process needs nothing from the old one. Sends hello, a snapshot, then changes and, every
+ * 5 s, the plugin's own costs. Whatever goes wrong closes the connection; the next one starts from the beginning.
+ */
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LINK_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LINK_H
+
+#include "src/base/result.h"
+#include "src/plugins/job_submit/kube/costs.h"
+#include "src/plugins/job_submit/kube/feed.h"
+#include "src/plugins/job_submit/kube/pace.h"
+
+#include <functional>
+
+namespace slurmkube::plugin
+{
+
+class Link
+{
+      public:
+	struct Setup {
+		std::string socket;
+		std::uint32_t slurm_user = 0; /* the agent runs as this or as root */
+		std::function<core::PluginHello()> hello;
+		std::function<core::PluginStats()> stats;
+	};
+	Link(Setup setup, Feed &feed, Costs &costs, const Stop &stop);
+
+	/* The thread's body. */
+	void run();
+
+      private:
+	Result<UniqueFd> connect() const;
+	Status check_peer(int fd) const;
+	/* One connection, until it breaks; says why. */
+	std::string serve(UniqueFd fd);
+	std::string send_all(const std::vector<codec::LinkMessage> &messages);
+	std::string send(const codec::LinkMessage &message);
+	std::string flush();
+	std::string read_input();
+	std::string take_line(std::string_view line);
+	std::string wait_and_send();
+	void report(const std::string &what);
+
+	Setup setup_;
+	Feed &feed_;
+	Costs &costs_;
+	const Stop &stop_;
+	Backoff backoff_;
+	std::string last_report_; /* the same trouble is logged once */
+
+	/* of the connection */
+	UniqueFd fd_;
+	std::uint64_t seq_ = 0;
+	std::string out_, in_;
+	std::int64_t stats_at_ = 0;
+	bool welcomed_ = false;
+};
+
+} // namespace slurmkube::plugin
+
+#endif

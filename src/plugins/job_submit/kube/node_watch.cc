@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/plugins/job_submit/kube/node_watch.h"
+
+#include "src/base/log.h"
+#include "src/plugins/job_submit/kube/files.h"
+#include "src/plugins/job_submit/kube/job_facts.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace slurmkube::plugin
+{
+
+void NodeWatch::reset()
+{
+	known_.clear();
+	complete_ = looking_ = false;
+	gres_done_.clear();
+}
+
+void NodeWatch::tick(const kube_pulse &pulse)
+{
+	std::int64_t now = now_ns();
+	if (!looking_ && when_.is_due(now, pulse.last_node_update)) {
+		when_.began(now, time(nullptr));
+		begin_look();
+	}
+	if (looking_)
+		go_on();
+}
+
+void NodeWatch::begin_look()
+{
+	looking_ = true;
+	index_ = 0;
+	generation_ = 0;
+	seen_.clear();
+	care_.clear();
+	gres_.clear();
+}
+
+void NodeWatch::go_on()
+{
+	while (looking_ && (meter_.can_hold() || !complete_)) {
+		std::vector<core::SlurmNode> changed;
+		bool same = false, all = false;
+		{
+			Hold hold(KUBE_READ, meter_);
+			same = look(hold, changed);
+			all = index_ >= kube_seam_node_count();
+		}
+		for (core::SlurmNode &node : changed)
+			feed_.node(std::move(node));
+		if (!same)
+			begin_look();
+		else if (all)
+			end_look();
+	}
+}
+
+bool NodeWatch::look(const Hold &hold, std::vector<core::SlurmNode> &changed)
+{
+	std::uint64_t generation = kube_seam_node_generation();
+	if (index_ == 0)
+		generation_ = generation;
+	if (generation_ != generation)
+		return false;
+	std::uint32_t count = kube_seam_node_count();
+	while (index_ < count && hold.has_time())
+		look_at(index_++, changed);
+	return true;
+}
+
+void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &changed)
+{
+	kube_node_glance glance = {};
+	if (!kube_seam_node_glance(index, feature_.c_str(), &glance))
+		return;
+	std::string name = glance.name;
+	std::uint64_t &fingerprint = known_[name];
+	if (fingerprint != glance.fingerprint) {
+		fingerprint = glance.fingerprint;
+		if (auto node = copy_node(index))
+			changed.push_back(std::move(*node));
+	}
+	if (glance.wants_care)
+		care_.push_back(name);
+	if (glance.wants_gres)
+		gres_.push_back(name);
+	seen_.insert(std::move(name));
+}
+
+void NodeWatch::end_look()
+{
+	looking_ = false;
+	forget_missing();
+	if (!gres_.empty())
+		load_gres();
+	bool cared = !care_.empty();
+	if (cared)
+		give_care();
+	when_.ended(now_ns());
+	complete_ |= !cared; /* what the keeper has just set right must be seen before anything is told */
+}
+
+/* A node may have come between two holds: ask for it by name before it is said to be gone. */
+void NodeWatch::forget_missing()
+{
+	std::vector<std::string> missing;
+	for (const auto &[name, fingerprint] : known_)
+		if (!seen_.contains(name))
+			missing.push_back(name);
+	while (!missing.empty()) {
+		std::string name = std::move(missing.back());
+		missing.pop_back();
+		Hold hold(KUBE_READ, meter_);
+		if (kube_seam_node_exists(name.c_str(), feature_.c_str()))
+			continue;
+		known_.erase(name);
+		feed_.node_gone(name);
+	}
+}
+
+void NodeWatch::give_care()
+{
+	while (!care_.empty()) {
+		Hold hold(KUBE_WRITE, meter_);
+		do {
+			wants_kick_ |= kube_seam_node_care(care_.back().c_str(), feature_.c_str());
+			care_.pop_back();
+		} while (!care_.empty() && hold.has_time());
+	}
+}
+
+bool NodeWatch::names_node(const std::string &name) const
+{
+	return std::any_of(gres_conf_.hosts.begin(), gres_conf_.hosts.end(),
+			   [&](const std::string &hosts) { return kube_seam_hostlist_has(hosts.c_str(), name.c_str()); });
+}
+
+/* Once for each node and generation; gres.conf is read by Slurm under the lock, so one node a hold. */
+void NodeWatch::load_gres()
+{
+	if (gres_generation_ != generation_) {
+		gres_generation_ = generation_;
+		gres_done_.clear();
+		gres_conf_ = parse_gres_conf(read_conf_file("gres.conf"));
+		if (gres_conf_.unsafe)
+			log_warning("gres.conf has AutoDetect or Include: devices of external nodes are counted, not numbered");
+	}
+	for (const std::string &name : gres_) {
+		if (!gres_done_.insert(name).second || gres_conf_.unsafe || !names_node(name))
+			continue;
+		Hold hold(KUBE_WRITE, meter_);
+		kube_seam_node_load_gres(name.c_str());
+		wants_kick_ = true;
+	}
+}
+
+} // namespace slurmkube::plugin

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node_watch.h - sees every change of every external node, and keeps them in service (what care means: seam_nodes.c).
+ *
+ * Looks by index, in short holds under the read lock; only a node that wants care costs the write lock. A change of the node table
+ * between two holds starts the look again. Keeper's thread only.
+ */
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_NODE_WATCH_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_NODE_WATCH_H
+
+#include "src/plugins/job_submit/kube/feed.h"
+#include "src/plugins/job_submit/kube/gres_conf.h"
+#include "src/plugins/job_submit/kube/hold.h"
+
+#include <set>
+
+namespace slurmkube::plugin
+{
+
+class NodeWatch
+{
+      public:
+	NodeWatch(const Meter &meter, Feed &feed, std::string feature) : meter_(meter), feed_(feed), feature_(std::move(feature)) {}
+
+	void tick(const kube_pulse &pulse);
+	void reset();
+
+	/* All nodes were seen at least once. */
+	[[nodiscard]] bool is_complete() const { return complete_; }
+	[[nodiscard]] std::uint64_t count() const { return known_.size(); }
+	/* A node can take work that it could not take before. Clears it. */
+	bool take_kick() { return std::exchange(wants_kick_, false); }
+
+      private:
+	void begin_look();
+	void go_on();
+	/* Under the read lock; false: the table has changed. */
+	bool look(const Hold &hold, std::vector<core::SlurmNode> &changed);
+	void look_at(std::uint32_t index, std::vector<core::SlurmNode> &changed);
+	void end_look();
+	void give_care();
+	void load_gres();
+	[[nodiscard]] bool names_node(const std::string &name) const;
+	void forget_missing();
+
+	const Meter &meter_;
+	Feed &feed_;
+	std::string feature_;
+
+	std::map<std::string, std::uint64_t> known_; /* fingerprints */
+	bool complete_ = false, looking_ = false, wants_kick_ = false;
+	SlowLook when_{100 * k_ms, 5000 * k_ms};
+	/* of the look under way */
+	std::uint64_t generation_ = 0;
+	std::uint32_t index_ = 0;
+	std::set<std::string> seen_;
+	std::vector<std::string> care_, gres_;
+	/* nodes whose devices were loaded, or never will be, in this generation of the table */
+	std::set<std::string> gres_done_;
+	std::uint64_t gres_generation_ = 0;
+	GresConf gres_conf_;
+};
+
+} // namespace slurmkube::plugin
+
+#endif

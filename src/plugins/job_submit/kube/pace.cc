@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/plugins/job_submit/kube/pace.h"
+
+#include <algorithm>
+
+namespace slurmkube::plugin
+{
+
+bool DutyBudget::can_hold(std::int64_t now)
+{
+	saved_ = std::min(saved_ + (now - at_) / k_share, k_saved_max);
+	at_ = now - (now - at_) % k_share;
+	return saved_ > 0;
+}
+
+std::int64_t Backoff::next(std::uint32_t random)
+{
+	std::int64_t wait = step_ - static_cast<std::int64_t>(random) % (step_ / 2);
+	step_ = std::min(step_ * 2, k_last);
+	return wait;
+}
+
+bool SlowLook::is_due(std::int64_t now, std::int64_t changed_second) const
+{
+	if (began_ == 0 || now - began_ >= at_latest_)
+		return true;
+	if (now - began_ < std::max(interval_, cost_ * k_rest))
+		return false;
+	return changed_second >= second_ - k_late;
+}
+
+void SlowLook::began(std::int64_t now, std::int64_t wall_second)
+{
+	began_ = now;
+	second_ = wall_second;
+}
+
+} // namespace slurmkube::plugin

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pace.h - how often the keeper may hold a lock of slurmctld, and how long the link waits between connects. Pure: times are passed in.
+ */
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PACE_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PACE_H
+
+#include <cstdint>
+
+namespace slurmkube::plugin
+{
+
+inline constexpr std::int64_t k_ms = 1'000'000; /* nanoseconds */
+
+/*
+ * At most 2 % of the time in a lock, in the long run. What was saved in quiet times may be spent at once, so that one event in a large
+ * table is still found at once; spending more than there is (a hold cannot be foreseen) is paid back before the next.
+ */
+class DutyBudget
+{
+      public:
+	explicit DutyBudget(std::int64_t now) : at_(now) {}
+	bool can_hold(std::int64_t now);
+	void spent(std::int64_t ns) { saved_ -= ns; }
+
+      private:
+	static constexpr std::int64_t k_share = 50; /* one part in 50: 2 % */
+	static constexpr std::int64_t k_saved_max = 50 * k_ms;
+	std::int64_t at_;
+	std::int64_t saved_ = k_saved_max;
+};
+
+/* 50 ms doubling to 2 s, each with up to half of itself taken off at random. */
+class Backoff
+{
+      public:
+	std::int64_t next(std::uint32_t random);
+	void reset() { step_ = k_first; }
+
+      private:
+	static constexpr std::int64_t k_first = 50 * k_ms;
+	static constexpr std::int64_t k_last = 2000 * k_ms;
+	std::int64_t step_ = k_first;
+};
+
+/*
+ * When to look at a table again of which only "changed in this second" is known (last_job_update): again and again while the second of the last
+ * look may not be over yet, but not more often than the interval, nor than 50 times the cost of a look.
+ */
+class SlowLook
+{
+      public:
+	SlowLook(std::int64_t interval, std::int64_t at_latest) : interval_(interval), at_latest_(at_latest) {}
+	[[nodiscard]] bool is_due(std::int64_t now, std::int64_t changed_second) const;
+	[[nodiscard]] bool is_older_than(std::int64_t now, std::int64_t ns) const { return now - began_ >= ns; }
+	void began(std::int64_t now, std::int64_t wall_second);
+	void ended(std::int64_t now) { cost_ = now - began_; }
+
+      private:
+	static constexpr std::int64_t k_rest = 50;
+	/* Slurm stamps a change with the second in which its work began; a scheduling pass takes some */
+	static constexpr std::int64_t k_late = 3;
+	std::int64_t interval_, at_latest_;
+	std::int64_t began_ = 0, cost_ = 0, second_ = 0;
+};
+
+} // namespace slurmkube::plugin
+
+#endif

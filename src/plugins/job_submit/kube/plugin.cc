@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "src/plugins/job_submit/kube/plugin.h"
+
+#include "src/base/guard.h"
+#include "src/base/log.h"
+#include "src/codec/marker.h"
+#include "src/plugins/job_submit/kube/files.h"
+#include "src/plugins/job_submit/kube/verdict.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace slurmkube::plugin
+{
+
+namespace
+{
+
+constexpr int k_join_ms = 2000;
+
+int this_thread()
+{
+	return static_cast<int>(syscall(SYS_gettid));
+}
+
+/* In a hook, which holds the job lock. */
+bool stands_for(core::JobId id, const core::Marker &marker)
+{
+	const char *comment = kube_seam_admin_comment(id.number);
+	if (!comment || kube_seam_job_is_finished(id.number))
+		return false;
+	auto theirs = codec::marker_from_text(comment);
+	return theirs && same_identity(*theirs, marker);
+}
+
+std::string_view text(const char *borrowed)
+{
+	return borrowed ? std::string_view(borrowed) : std::string_view();
+}
+
+std::optional<std::string_view> maybe(const char *borrowed)
+{
+	return borrowed ? std::optional<std::string_view>(borrowed) : std::nullopt;
+}
+
+kube_host ask_host()
+{
+	kube_host host = {};
+	kube_seam_host(&host);
+	return host;
+}
+
+} // namespace
+
+Config load_config()
+{
+	Config config = parse_config(read_conf_file("kube.conf"));
+	if (!config.error.empty())
+		log_error("%s", config.error.c_str());
+	return config;
+}
+
+Plugin::Plugin(Config config)
+	: config_(std::move(config)), host_(ask_host()), cluster_(host_.cluster), rules_{host_.slurm_user, config_.partitions},
+	  keeper_(config_.feature, registry_, feed_, costs, stop_), link_(link_setup(), feed_, costs, stop_),
+	  sink_(config_.sink_port, costs, stop_), stats_before_ns_(now_ns())
+{
+}
+
+Link::Setup Plugin::link_setup()
+{
+	return {config_.socket, host_.slurm_user, [this] { return hello(); }, [this] { return stats(); }};
+}
+
+bool Plugin::start()
+{
+	bool started = keeper_thread_.start("kube-keeper", [this] { keeper_.run(); });
+	started = started && link_thread_.start("kube-link", [this] { link_.run(); });
+	if (config_.sink_port != 0)
+		started = started && sink_thread_.start("kube-sink", [this] { sink_.run(); });
+	if (!started) {
+		log_error("cannot start a thread");
+		(void)stop();
+	}
+	return started;
+}
+
+bool Plugin::stop()
+{
+	stop_.set();
+	bool sink = sink_thread_.join(k_join_ms);
+	bool link = link_thread_.join(k_join_ms);
+	bool keeper = keeper_thread_.join(k_join_ms);
+	return sink && link && keeper;
+}
+
+core::PluginHello Plugin::hello() const
+{
+	core::PluginHello hello;
+	hello.protocol = names::k_link_protocol;
+	hello.plugin_version = PACKAGE_VERSION;
+	hello.slurm_version = host_.slurm_version;
+	hello.slurm_version_number = host_.slurm_number;
+	hello.cluster_name = cluster_;
+	hello.family = host_.native ? core::Family::native : core::Family::emulated;
+	hello.sink_port = config_.sink_port;
+	hello.node_feature = config_.feature;
+	hello.config_error = config_.error;
+	std::string trouble = sink_.trouble();
+	if (!trouble.empty())
+		hello.config_error += (hello.config_error.empty() ? "" : "; ") + trouble;
+	hello.pid = getpid();
+	return hello;
+}
+
+core::PluginStats Plugin::stats()
+{
+	core::PluginStats stats;
+	stats.hook = costs.hook.read();
+	stats.lock_hold = costs.lock_hold.read();
+	stats.lock_wait = costs.lock_wait.read();
+	std::uint64_t held = costs.held_ns.load(std::memory_order_relaxed);
+	std::int64_t now = now_ns();
+	if (now > stats_before_ns_)
+		stats.duty_percent = 100.0 * static_cast<double>(held - held_before_ns_) / static_cast<double>(now - stats_before_ns_);
+	held_before_ns_ = held;
+	stats_before_ns_ = now;
+	stats.placeholders = keeper_.placeholders();
+	stats.external_nodes = keeper_.external_nodes();
+	stats.refused = costs.refused.load(std::memory_order_relaxed);
+	stats.duplicates_refused = costs.duplicates_refused.load(std::memory_order_relaxed);
+	stats.sink_contacts = costs.sink_contacts.load(std::memory_order_relaxed);
+	stats.reconnects = costs.reconnects.load(std::memory_order_relaxed);
+	stats.queue_drops = costs.queue_drops.load(std::memory_order_relaxed);
+	return stats;
+}
+
+/* Only a submission that comes before the keeper's first look meets this: right after a restart. */
+void Plugin::build_registry()
+{
+	auto add = [](void *registry, std::uint32_t id, const char *comment) noexcept {
+		guard(
+			0, [](const char *what) { log_error("cannot read JobId=%s", what); },
+			[&] {
+				auto marker = codec::looks_like_marker(comment) ? codec::marker_from_text(comment)
+										: Result<core::Marker>(Error{Errc::not_found, {}});
+				if (marker && !kube_seam_job_is_finished(id))
+					static_cast<Registry *>(registry)->found({id}, *marker);
+				return 0;
+			});
+	};
+	kube_seam_each_job(add, &registry_);
+	registry_.set_built();
+}
+
+void Plugin::judge_marker(const core::Marker &marker, kube_verdict &verdict)
+{
+	if (!registry_.is_built())
+		build_registry();
+	ClaimAnswer answer = registry_.claim(marker, this_thread(), now_ns(), stands_for);
+	if (answer.claim == Claim::granted) {
+		verdict.placeholder = true;
+		verdict.user_id = marker.user_id;
+		verdict.group_id = marker.group_id;
+		say(verdict, KUBE_ALLOW, {});
+		keeper_.wake();
+		return;
+	}
+	costs.duplicates_refused.fetch_add(1, std::memory_order_relaxed);
+	if (answer.claim == Claim::live)
+		say(verdict, KUBE_DUPLICATE,
+		    "slurm-kube: job " + std::to_string(answer.live.number) + " already stands for pod " + describe(marker));
+	else
+		say(verdict, KUBE_UNDER_WAY, "slurm-kube: a submission for this pod is under way, try again");
+}
+
+void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verdict)
+{
+	if (registry_.has_tickets())
+		registry_.came_back(this_thread());
+	Submission submission = {facts.caller, text(facts.admin_comment), text(facts.partition), facts.batch, facts.array, facts.het,
+				 facts.own_id};
+	Judgement judgement = judge(rules_, submission);
+	if (!judgement.refusal.empty()) {
+		costs.refused.fetch_add(1, std::memory_order_relaxed);
+		say(verdict, KUBE_REFUSE, judgement.refusal);
+	} else if (judgement.marker) {
+		judge_marker(*judgement.marker, verdict);
+	} else {
+		say(verdict, KUBE_ALLOW, {});
+	}
+}
+
+void Plugin::judge_change(const kube_modify_facts &facts, kube_verdict &verdict)
+{
+	Change change = {facts.caller,	 text(facts.admin_comment), text(facts.partition), maybe(facts.new_admin_comment),
+			 maybe(facts.new_partition), facts.resizes};
+	std::string refusal = judge(rules_, change);
+	if (!refusal.empty())
+		costs.refused.fetch_add(1, std::memory_order_relaxed);
+	say(verdict, refusal.empty() ? KUBE_ALLOW : KUBE_REFUSE, refusal);
+}
+
+} // namespace slurmkube::plugin

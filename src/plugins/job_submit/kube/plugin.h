@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plugin.h - everything the plugin is while it is loaded: configuration, registry, three threads, and the hooks' decisions.
+ */
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PLUGIN_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PLUGIN_H
+
+#include "src/plugins/job_submit/kube/kube_conf.h"
+#include "src/plugins/job_submit/kube/guard.h"
+#include "src/plugins/job_submit/kube/keeper.h"
+#include "src/plugins/job_submit/kube/link.h"
+#include "src/plugins/job_submit/kube/sink.h"
+
+namespace slurmkube::plugin
+{
+
+/* kube.conf; wrong lines are logged. */
+Config load_config();
+
+class Plugin
+{
+      public:
+	explicit Plugin(Config config);
+
+	bool start();
+	/* False: a thread did not end; nothing may be freed. */
+	bool stop();
+
+	/* In hooks, under slurmctld's locks. verdict is filled. */
+	void judge_submission(const kube_submit_facts &facts, kube_verdict &verdict);
+	void judge_change(const kube_modify_facts &facts, kube_verdict &verdict);
+
+	Costs costs;
+
+      private:
+	void judge_marker(const core::Marker &marker, kube_verdict &verdict);
+	void build_registry();
+	[[nodiscard]] core::PluginHello hello() const;
+	core::PluginStats stats();
+	Link::Setup link_setup();
+
+	Config config_;
+	kube_host host_ = {};
+	std::string cluster_;
+	Rules rules_;
+	Stop stop_;
+	Registry registry_;
+	Feed feed_;
+	Keeper keeper_;
+	Link link_;
+	Sink sink_;
+	std::uint64_t held_before_ns_ = 0; /* of stats(), which only the link calls */
+	std::int64_t stats_before_ns_;
+	Thread keeper_thread_, link_thread_, sink_thread_;
+};
+
+} // namespace slurmkube::plugin
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/plugins/job_submit/kube/registry.h"
+
+#include <algorithm>
+
+namespace slurmkube::plugin
+{
+
+namespace
+{
+
+/* Where slurmctld keeps its threads (24.05 and later), a failed submission shows by nothing but time. */
+constexpr std::int64_t k_patience_ns = 2'000'000'000;
+constexpr std::uint64_t k_write_locks = 3;
+
+} // namespace
+
+ClaimAnswer Registry::claim(const core::Marker &marker, int thread, std::int64_t now, IsLive is_live)
+{
+	std::lock_guard lock(mutex_);
+	Key key = key_of(marker);
+	auto live = live_.find(key);
+	if (live != live_.end()) {
+		if (is_live(live->second, marker))
+			return {Claim::live, live->second};
+		live_.erase(live);
+	}
+	if (tickets_.contains(key))
+		return {Claim::under_way, {}};
+	tickets_.emplace(std::move(key), Ticket{++serial_, thread, now, write_locks_, false});
+	return {Claim::granted, {}};
+}
+
+void Registry::came_back(int thread)
+{
+	std::lock_guard lock(mutex_);
+	for (auto &[key, ticket] : tickets_)
+		ticket.over |= ticket.thread == thread;
+}
+
+void Registry::found(core::JobId id, const core::Marker &marker)
+{
+	std::lock_guard lock(mutex_);
+	Key key = key_of(marker);
+	tickets_.erase(key);
+	live_[std::move(key)] = id;
+}
+
+void Registry::forget(core::JobId id, const core::Marker &marker)
+{
+	std::lock_guard lock(mutex_);
+	auto live = live_.find(key_of(marker));
+	if (live != live_.end() && live->second == id)
+		live_.erase(live);
+}
+
+bool Registry::is_built() const
+{
+	std::lock_guard lock(mutex_);
+	return built_;
+}
+
+void Registry::set_built()
+{
+	std::lock_guard lock(mutex_);
+	built_ = true;
+}
+
+bool Registry::has_tickets() const
+{
+	std::lock_guard lock(mutex_);
+	return !tickets_.empty();
+}
+
+void Registry::write_lock_passed()
+{
+	std::lock_guard lock(mutex_);
+	write_locks_++;
+}
+
+std::vector<std::uint64_t> Registry::settled(std::int64_t now, IsAlive is_alive)
+{
+	std::lock_guard lock(mutex_);
+	std::vector<std::uint64_t> serials;
+	for (const auto &[key, ticket] : tickets_) {
+		bool had_chances = now - ticket.since >= k_patience_ns && write_locks_ - ticket.write_locks >= k_write_locks;
+		if (ticket.over || had_chances || !is_alive(ticket.thread))
+			serials.push_back(ticket.serial);
+	}
+	return serials;
+}
+
+void Registry::drop(const std::vector<std::uint64_t> &serials)
+{
+	std::lock_guard lock(mutex_);
+	std::erase_if(tickets_, [&](const auto &entry) {
+		return std::find(serials.begin(), serials.end(), entry.second.serial) != serials.end();
+	});
+}
+
+} // namespace slurmkube::plugin

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * seam.h - Slurm's headers for the seam, and what their versions call differently.
+ *
+ * Included by the seam's C files only. Together with these files the one place that knows Slurm's version.
+ */
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SEAM_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SEAM_H
+
+#include "config.h" /* Slurm's */
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#include "src/common/bitstring.h"
+#include "src/common/hostlist.h"
+#include "src/common/job_resources.h"
+#include "src/common/list.h"
+#include "src/common/log.h"
+#include "src/common/node_conf.h"
+#include "src/common/read_config.h"
+#include "src/common/slurm_protocol_defs.h"
+#include "src/common/xmalloc.h"
+#include "src/common/xstring.h"
+#include "src/slurmctld/job_scheduler.h"
+#include "src/slurmctld/locks.h"
+#include "src/slurmctld/slurmctld.h"
+#include "src/slurmctld/state_save.h"
+
+#define KUBE_VERSION(major, minor, micro) (((major) << 16) + ((minor) << 8) + (micro))
+
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+#include "src/interfaces/gres.h"
+#else
+#include "src/common/gres.h"
+#endif
+
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 5, 0)
+#define KUBE_NATIVE 1
+#else
+#define KUBE_NATIVE 0
+#endif
+
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+#define kube_reason_string(reason) job_state_reason_string(reason)
+#else
+#define kube_reason_string(reason) job_reason_string(reason)
+#endif
+
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 11, 0)
+typedef list_t *kube_list;
+typedef list_itr_t *kube_iterator;
+typedef hostlist_t *kube_hostlist;
+#define kube_power_down_bitmap power_down_node_bitmap
+#define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CONF_FLAG_OR)
+#else
+typedef List kube_list;
+typedef ListIterator kube_iterator;
+typedef hostlist_t kube_hostlist;
+#define kube_power_down_bitmap power_node_bitmap
+#define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CTL_CONF_OR)
+#endif
+
+#include "src/plugins/job_submit/kube/facts.h"
+
+/* Is it one of ours, that is: has it the feature? Locks: read. */
+bool kube_node_is_external(const node_record_t *node, const char *feature);
+
+/* FNV-1a, a word at a time. */
+static inline uint64_t kube_mix(uint64_t hash, uint64_t word)
+{
+	return (hash ^ word) * 0x100000001b3ULL;
+}
+
+static inline uint64_t kube_mix_text(uint64_t hash, const char *text)
+{
+	for (; text && *text; text++)
+		hash = kube_mix(hash, (unsigned char)*text);
+	return kube_mix(hash, 0x100);
+}
+
+#define KUBE_HASH_START 0xcbf29ce484222325ULL
+
+#endif

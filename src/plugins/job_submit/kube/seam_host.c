@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * seam_host.c - slurmctld as a whole: log, configuration, counters, locks, the scheduler.
+ */
+#include "src/plugins/job_submit/kube/seam.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of controller.c, in no header: set when this slurmctld has taken control and read its state, 0 in standby. */
+extern time_t control_time;
+
+/* No decision here: the level was chosen by the caller, the prefix is ours. */
+void kube_seam_log(int level, const char *line)
+{
+	if (level == KUBE_LOG_ERROR)
+		error("job_submit/kube: %s", line);
+	else if (level == KUBE_LOG_WARNING || level == KUBE_LOG_INFO) /* Slurm before 23.02 has no level between */
+		info("job_submit/kube: %s", line);
+	else
+		debug("job_submit/kube: %s", line);
+}
+
+void kube_seam_host(struct kube_host *out)
+{
+	out->slurm_version = SLURM_VERSION_STRING;
+	out->slurm_number = SLURM_VERSION_NUMBER;
+	out->cluster = slurm_conf.cluster_name ? slurm_conf.cluster_name : "";
+	out->slurm_user = slurm_conf.slurm_user_id;
+	out->native = KUBE_NATIVE;
+}
+
+char *kube_seam_conf_path(const char *name)
+{
+	char *key = xstrdup(name);
+	char *path = get_extra_conf_path(key);
+	char *copy = strdup(path);
+
+	xfree(path);
+	xfree(key);
+	return copy;
+}
+
+/*
+ * A slurmctld whose reconfiguration failed (23.11 and later) goes on with control_time 0: once seen in control, the primary stays so.
+ * Only the keeper calls this, so the static needs no lock.
+ */
+static bool in_control(void)
+{
+	static bool seen;
+
+	if (control_time)
+		seen = true;
+	return control_time || (seen && slurmctld_primary);
+}
+
+void kube_seam_pulse(struct kube_pulse *out)
+{
+	const volatile diag_stats_t *stats = &slurmctld_diag_stats;
+
+	out->active = in_control();
+	out->submitted = stats->jobs_submitted;
+	out->started = stats->jobs_started;
+	out->ended = stats->jobs_completed + stats->jobs_canceled + stats->jobs_failed;
+	out->last_job_update = *(volatile time_t *)&last_job_update;
+	out->last_node_update = *(volatile time_t *)&last_node_update;
+	out->inactive_limit = slurm_conf.inactive_limit;
+}
+
+static slurmctld_lock_t lock_levels(enum kube_lock kind)
+{
+	slurmctld_lock_t levels = {
+		.conf = READ_LOCK,
+		.job = kind == KUBE_WRITE ? WRITE_LOCK : READ_LOCK,
+		.node = kind == KUBE_WRITE ? WRITE_LOCK : READ_LOCK,
+		.part = READ_LOCK,
+		.fed = READ_LOCK,
+	};
+	return levels;
+}
+
+void kube_seam_lock(enum kube_lock kind)
+{
+	lock_slurmctld(lock_levels(kind));
+}
+
+void kube_seam_unlock(enum kube_lock kind)
+{
+	unlock_slurmctld(lock_levels(kind));
+}
+
+void kube_seam_kick(void)
+{
+	schedule(false);
+}
+
+bool kube_seam_hostlist_has(const char *hosts, const char *name)
+{
+	kube_hostlist list = hostlist_create(hosts);
+	bool has = list && hostlist_find(list, name) >= 0;
+
+	if (list)
+		hostlist_destroy(list);
+	return has;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * seam_jobs.c - one job's facts out of job_record_t, and what Slurm waits for on nodes without slurmd.
+ *
+ * A record is found by id in every call; no pointer outlives a lock. Locks are named in facts.h.
+ */
+#include "src/plugins/job_submit/kube/seam.h"
+
+#include <stdio.h>
+
+static enum kube_job_state state_of(const job_record_t *job)
+{
+	switch (job->job_state & JOB_STATE_BASE) {
+	case JOB_PENDING:
+		return KUBE_JOB_PENDING;
+	case JOB_RUNNING:
+		return KUBE_JOB_RUNNING;
+	case JOB_SUSPENDED:
+		return KUBE_JOB_SUSPENDED;
+	case JOB_COMPLETE:
+		return KUBE_JOB_COMPLETE;
+	case JOB_CANCELLED:
+		return KUBE_JOB_CANCELLED;
+	case JOB_FAILED:
+		return KUBE_JOB_FAILED;
+	case JOB_TIMEOUT:
+		return KUBE_JOB_TIMEOUT;
+	case JOB_NODE_FAIL:
+		return KUBE_JOB_NODE_FAIL;
+	case JOB_PREEMPTED:
+		return KUBE_JOB_PREEMPTED;
+	case JOB_BOOT_FAIL:
+		return KUBE_JOB_BOOT_FAIL;
+	case JOB_DEADLINE:
+		return KUBE_JOB_DEADLINE;
+	case JOB_OOM:
+		return KUBE_JOB_OOM;
+	default:
+		return KUBE_JOB_UNKNOWN;
+	}
+}
+
+static const char *partition_of(const job_record_t *job)
+{
+	/* a pending job may name several; a started one has one */
+	if (!IS_JOB_PENDING(job) && job->part_ptr)
+		return job->part_ptr->name;
+	return job->partition ? job->partition : "";
+}
+
+static bool holds_nodes(const job_record_t *job)
+{
+	return (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job)) && job->job_resrcs && job->job_resrcs->node_bitmap;
+}
+
+/* Twice before the limit can strike, and never later than it. */
+static bool is_inactive(const job_record_t *job)
+{
+	return slurm_conf.inactive_limit && IS_JOB_RUNNING(job) &&
+	       time(NULL) - job->time_last_active >= (slurm_conf.inactive_limit + 2) / 3;
+}
+
+static uint64_t fingerprint(const job_record_t *job)
+{
+	uint64_t hash = KUBE_HASH_START;
+
+	hash = kube_mix(hash, job->job_state);
+	hash = kube_mix(hash, IS_JOB_PENDING(job) ? job->state_reason : 0);
+	if (IS_JOB_PENDING(job))
+		hash = kube_mix_text(hash, job->state_desc);
+	hash = kube_mix(hash, job->priority);
+	hash = kube_mix(hash, job->user_id);
+	hash = kube_mix(hash, (uint64_t)job->start_time);
+	hash = kube_mix(hash, (uint64_t)job->end_time);
+	hash = kube_mix(hash, job->time_limit);
+	hash = kube_mix(hash, job->exit_code);
+	hash = kube_mix(hash, job->total_cpus);
+	hash = kube_mix(hash, holds_nodes(job));
+	hash = kube_mix(hash, (uintptr_t)job->admin_comment); /* a new text lies elsewhere */
+	return kube_mix_text(hash, partition_of(job));
+}
+
+bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
+{
+	const job_record_t *job = find_job_record(id);
+
+	if (!job)
+		return false;
+	out->fingerprint = fingerprint(job);
+	out->state = state_of(job);
+	out->wants_prolog = IS_JOB_RUNNING(job) && job->node_bitmap_pr && bit_ffs(job->node_bitmap_pr) >= 0;
+	out->wants_epilog = IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_ffs(job->node_bitmap_cg) >= 0;
+	out->inactive = is_inactive(job);
+	return true;
+}
+
+static void share_gres(const job_record_t *job, uint32_t at, const struct kube_share_sink *shares)
+{
+	kube_iterator iterator;
+	gres_state_t *state;
+	char indices[1024];
+
+	if (!job->gres_list_alloc)
+		return;
+	iterator = list_iterator_create(job->gres_list_alloc);
+	while ((state = list_next(iterator))) {
+		const gres_job_state_t *gres = state->gres_data;
+		struct kube_gres_share share = {.name = state->gres_name ? state->gres_name : "", .type = "", .indices = ""};
+
+		if (!gres || at >= gres->node_cnt || !gres->gres_cnt_node_alloc || !gres->gres_cnt_node_alloc[at])
+			continue;
+		share.count = gres->gres_cnt_node_alloc[at];
+		if (gres->type_name)
+			share.type = gres->type_name;
+		if (gres->gres_bit_alloc && gres->gres_bit_alloc[at])
+			share.indices = bit_fmt(indices, sizeof(indices), gres->gres_bit_alloc[at]);
+		shares->gres(shares->context, &share);
+	}
+	list_iterator_destroy(iterator);
+}
+
+/* Core numbers within the node: its part of the job's bitmap starts at offset. */
+static void format_cores(const job_resources_t *resources, int offset, int count, char *out, int size)
+{
+	int used = 0;
+
+	out[0] = '\0';
+	for (int first = 0; first < count; first++) {
+		int last = first;
+
+		if (!bit_test(resources->core_bitmap, offset + first))
+			continue;
+		while (last + 1 < count && bit_test(resources->core_bitmap, offset + last + 1))
+			last++;
+		if (used < size - 1)
+			used += snprintf(out + used, (size_t)(size - used), first == last ? "%s%d" : "%s%d-%d", used ? "," : "", first, last);
+		first = last;
+	}
+}
+
+static void share_nodes(job_record_t *job, const struct kube_share_sink *shares)
+{
+	job_resources_t *resources = job->job_resrcs;
+	uint32_t at = 0;
+	int offset = 0;
+	char cores[2048];
+
+	for (int i = 0; i < node_record_count && at < resources->nhosts; i++) {
+		struct kube_node_share share = {.core_ids = cores};
+		uint16_t sockets = 0, per_socket = 0;
+
+		if (!bit_test(resources->node_bitmap, i) || !node_record_table_ptr[i])
+			continue;
+		if (get_job_resources_cnt(resources, (int)at, &sockets, &per_socket) != SLURM_SUCCESS)
+			break;
+		format_cores(resources, offset, sockets * per_socket, cores, sizeof(cores));
+		share.node = node_record_table_ptr[i]->name;
+		share.cpus = resources->cpus ? resources->cpus[at] : 0;
+		share.memory_mib = resources->memory_allocated ? resources->memory_allocated[at] : 0;
+		shares->node(shares->context, &share);
+		share_gres(job, at, shares);
+		offset += sockets * per_socket;
+		at++;
+	}
+}
+
+static const char *reason_of(const job_record_t *job)
+{
+	if (!IS_JOB_PENDING(job))
+		return "";
+	return job->state_desc ? job->state_desc : kube_reason_string(job->state_reason);
+}
+
+bool kube_seam_job_facts(uint32_t id, struct kube_job_facts *out, const struct kube_share_sink *shares)
+{
+	job_record_t *job = find_job_record(id);
+
+	if (!job)
+		return false;
+	out->state = state_of(job);
+	out->completing = IS_JOB_COMPLETING(job);
+	out->configuring = IS_JOB_CONFIGURING(job);
+	out->held = IS_JOB_PENDING(job) && job->priority == 0;
+	out->reason = reason_of(job);
+	out->partition = partition_of(job);
+	out->user_id = job->user_id;
+	out->time_limit_minutes = (job->time_limit == NO_VAL || job->time_limit == INFINITE) ? 0 : job->time_limit;
+	out->exit_status = job->exit_code;
+	out->priority = job->priority;
+	out->submit_time = job->details ? job->details->submit_time : 0;
+	out->start_time = job->start_time;
+	out->end_time = job->end_time;
+	if (holds_nodes(job))
+		share_nodes(job, shares);
+	return true;
+}
+
+const char *kube_seam_admin_comment(uint32_t id)
+{
+	const job_record_t *job = find_job_record(id);
+
+	if (!job)
+		return NULL;
+	return job->admin_comment ? job->admin_comment : "";
+}
+
+bool kube_seam_job_is_finished(uint32_t id)
+{
+	const job_record_t *job = find_job_record(id);
+
+	return !job || IS_JOB_FINISHED(job);
+}
+
+uint32_t kube_seam_next_job_id(void)
+{
+	return get_next_job_id(true);
+}
+
+void kube_seam_each_job(void (*each)(void *context, uint32_t id, const char *admin_comment), void *context)
+{
+	kube_iterator iterator;
+	const job_record_t *job;
+
+	if (!job_list)
+		return;
+	iterator = list_iterator_create(job_list);
+	while ((job = list_next(iterator)))
+		each(context, job->job_id, job->admin_comment ? job->admin_comment : "");
+	list_iterator_destroy(iterator);
+}
+
+static void complete_prolog(job_record_t *job, char *node)
+{
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 11, 0)
+	prolog_complete_msg_t message = {.node_name = node, .step_id = {.job_id = job->job_id}};
+
+	(void)prolog_complete(&message);
+#else
+	(void)prolog_complete(job->job_id, 0, node);
+#endif
+}
+
+static void complete_epilog(job_record_t *job, char *node)
+{
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 11, 0)
+	(void)job_epilog_complete(job, node, 0);
+#else
+	(void)job_epilog_complete(job->job_id, node, 0);
+#endif
+}
+
+/* Real nodes of a job that has both kinds answer for themselves. */
+void kube_seam_finish_prolog(uint32_t id, const char *feature)
+{
+	job_record_t *job = find_job_record(id);
+
+	if (!job || !IS_JOB_RUNNING(job) || !job->node_bitmap_pr)
+		return;
+	for (int i = 0; i < node_record_count; i++)
+		if (job->node_bitmap_pr && bit_test(job->node_bitmap_pr, i) && kube_node_is_external(node_record_table_ptr[i], feature))
+			complete_prolog(job, node_record_table_ptr[i]->name);
+}
+
+/* The last node's completion may free the bitmap, or even requeue the job: look again each time. */
+void kube_seam_finish_epilog(uint32_t id, const char *feature)
+{
+	for (int i = 0; i < node_record_count; i++) {
+		job_record_t *job = find_job_record(id);
+
+		if (!job || !IS_JOB_COMPLETING(job) || !job->node_bitmap_cg)
+			return;
+		if (bit_test(job->node_bitmap_cg, i) && kube_node_is_external(node_record_table_ptr[i], feature))
+			complete_epilog(job, node_record_table_ptr[i]->name);
+	}
+}
+
+void kube_seam_keep_active(uint32_t id)
+{
+	job_record_t *job = find_job_record(id);
+
+	if (job && IS_JOB_RUNNING(job))
+		job->time_last_active = time(NULL);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * seam_nodes.c - external nodes out of node_record_t, and the care that replaces their slurmd.
+ *
+ * Slurm keeps a node in service because it answers pings. Ours cannot, so times of answers lie far in the future: then no ping is
+ * sent, and a failed RPC is taken for older than the last answer. What DOWN and DRAIN a person has set stays.
+ */
+#include "src/plugins/job_submit/kube/seam.h"
+
+#include <string.h>
+
+#define YEAR (365 * 86400)
+
+static const char *features_of(const node_record_t *node)
+{
+	if (node->features)
+		return node->features;
+	return node->config_ptr && node->config_ptr->feature ? node->config_ptr->feature : "";
+}
+
+/* feature as a whole entry of the comma list */
+bool kube_node_is_external(const node_record_t *node, const char *feature)
+{
+	size_t length = strlen(feature);
+	const char *at;
+
+	if (!node || !node->name || !length)
+		return false;
+	for (at = features_of(node); (at = strstr(at, feature)); at += length) {
+		bool starts = at == features_of(node) || at[-1] == ',';
+
+		if (starts && (at[length] == ',' || at[length] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+static enum kube_node_base base_of(const node_record_t *node)
+{
+	switch (node->node_state & NODE_STATE_BASE) {
+	case NODE_STATE_DOWN:
+		return KUBE_NODE_DOWN;
+	case NODE_STATE_IDLE:
+		return KUBE_NODE_IDLE;
+	case NODE_STATE_ALLOCATED:
+		return KUBE_NODE_ALLOCATED;
+	case NODE_STATE_MIXED:
+		return KUBE_NODE_MIXED;
+	case NODE_STATE_ERROR:
+		return KUBE_NODE_ERROR;
+	case NODE_STATE_FUTURE:
+		return KUBE_NODE_FUTURE;
+	default:
+		return KUBE_NODE_UNKNOWN;
+	}
+}
+
+static bool is_dynamic(const node_record_t *node)
+{
+	return node->node_state & (NODE_STATE_DYNAMIC_NORM | NODE_STATE_DYNAMIC_FUTURE);
+}
+
+/* What slurmd and power saving would bring and take away. */
+static const uint32_t k_power_flags = NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN |
+				      NODE_STATE_POWER_DRAIN | NODE_STATE_POWERING_UP | NODE_STATE_POWER_UP;
+
+/* Down because it did not answer, not because somebody wanted it. */
+static bool is_down_by_silence(const node_record_t *node)
+{
+	return (node->node_state & NODE_STATE_BASE) == NODE_STATE_DOWN && node->reason && !strcmp(node->reason, "Not responding");
+}
+
+static bool is_silent(const node_record_t *node)
+{
+	uint32_t base = node->node_state & NODE_STATE_BASE;
+
+	if (base == NODE_STATE_FUTURE || (base == NODE_STATE_DOWN && !is_down_by_silence(node)))
+		return false;
+	return base == NODE_STATE_UNKNOWN || (node->node_state & NODE_STATE_NO_RESPOND) || is_down_by_silence(node);
+}
+
+static bool wants_care(const node_record_t *node)
+{
+	time_t soon = time(NULL) + YEAR / 2;
+
+	return is_silent(node) || (node->node_state & k_power_flags) || node->not_responding || node->last_response < soon ||
+	       node->cpu_load_time < soon || node->free_mem_time < soon || !node->boot_time || !node->slurmd_start_time ||
+	       node->protocol_version != SLURM_PROTOCOL_VERSION;
+}
+
+/* slurmctld marks GRES whose devices no slurmd has reported yet. */
+static bool wants_gres(const node_record_t *node)
+{
+	kube_iterator iterator;
+	const gres_state_t *state;
+	bool wants = false;
+
+	if (!node->gres_list || !list_count(node->gres_list))
+		return false;
+	iterator = list_iterator_create(node->gres_list);
+	while ((state = list_next(iterator))) {
+		const gres_node_state_t *gres = state->gres_data;
+
+		wants |= gres && gres->gres_cnt_found == NO_VAL64;
+	}
+	list_iterator_destroy(iterator);
+	return wants;
+}
+
+static const char *gres_of(const node_record_t *node)
+{
+	return node->gres ? node->gres : node->config_ptr && node->config_ptr->gres ? node->config_ptr->gres : "";
+}
+
+static uint64_t fingerprint(const node_record_t *node)
+{
+	uint64_t hash = KUBE_HASH_START;
+
+	hash = kube_mix(hash, node->node_state);
+	hash = kube_mix(hash, node->cpus);
+	hash = kube_mix(hash, node->real_memory);
+	hash = kube_mix_text(hash, node->reason);
+	hash = kube_mix_text(hash, features_of(node));
+	hash = kube_mix_text(hash, node->comm_name);
+	return kube_mix_text(hash, gres_of(node));
+}
+
+uint64_t kube_seam_node_generation(void)
+{
+	uint64_t hash = kube_mix(KUBE_HASH_START, (uintptr_t)node_record_table_ptr);
+
+	hash = kube_mix(hash, (uint64_t)node_record_count);
+	return kube_mix(hash, (uint64_t)slurm_conf.last_update);
+}
+
+uint32_t kube_seam_node_count(void)
+{
+	return node_record_table_ptr ? (uint32_t)node_record_count : 0;
+}
+
+bool kube_seam_node_glance(uint32_t index, const char *feature, struct kube_node_glance *out)
+{
+	const node_record_t *node = node_record_table_ptr[index];
+
+	if (!kube_node_is_external(node, feature))
+		return false;
+	out->name = node->name;
+	out->fingerprint = fingerprint(node);
+	out->wants_care = wants_care(node);
+	out->wants_gres = wants_gres(node);
+	return true;
+}
+
+bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out)
+{
+	const node_record_t *node = node_record_table_ptr[index];
+
+	if (!node || !node->name)
+		return false;
+	out->name = node->name;
+	out->base = base_of(node);
+	out->drain = IS_NODE_DRAIN(node) || IS_NODE_FAIL(node);
+	out->not_responding = IS_NODE_NO_RESPOND(node);
+	out->completing = IS_NODE_COMPLETING(node);
+	out->dynamic = is_dynamic(node);
+	out->reason = node->reason ? node->reason : "";
+	out->features = features_of(node);
+	out->address = node->comm_name ? node->comm_name : "";
+	out->gres = gres_of(node);
+	out->cpus = node->cpus;
+	out->memory_mib = node->real_memory;
+	return true;
+}
+
+bool kube_seam_node_exists(const char *name, const char *feature)
+{
+	char *copy = xstrdup(name);
+	bool exists = kube_node_is_external(find_node_record(copy), feature);
+
+	xfree(copy);
+	return exists;
+}
+
+static void leave_cloud(node_record_t *node)
+{
+	if (!(node->node_state & k_power_flags))
+		return;
+	node->node_state &= ~k_power_flags;
+	bit_clear(kube_power_down_bitmap, (bitoff_t)node->index);
+	bit_clear(booting_node_bitmap, (bitoff_t)node->index);
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+	bit_clear(cloud_node_bitmap, (bitoff_t)node->index);
+#endif
+	/* waiting_for_node_boot() and its like look at these */
+	node->boot_req_time = 0;
+	node->power_save_req_time = 0;
+	last_node_update = time(NULL);
+}
+
+/* As if its slurmd had just registered. */
+static void take_as_booted(node_record_t *node, time_t now)
+{
+	if (!node->boot_time)
+		node->boot_time = now;
+	if (!node->slurmd_start_time)
+		node->slurmd_start_time = now;
+	node->protocol_version = SLURM_PROTOCOL_VERSION;
+	if (!node->version)
+		node->version = xstrdup(SLURM_VERSION_STRING);
+}
+
+bool kube_seam_node_care(const char *name, const char *feature)
+{
+	char *copy = xstrdup(name);
+	node_record_t *node = find_node_record(copy);
+	time_t now = time(NULL);
+	bool was_silent = false, was_away = false;
+
+	if (kube_node_is_external(node, feature)) {
+		was_away = node->node_state & k_power_flags;
+		leave_cloud(node);
+		was_silent = is_silent(node);
+		if (was_silent || (was_away && base_of(node) != KUBE_NODE_DOWN))
+			node_did_resp(node->name);
+		take_as_booted(node, now);
+		node->last_response = node->cpu_load_time = node->free_mem_time = now + YEAR;
+		node->not_responding = false; /* or slurmctld logs it now and then */
+	}
+	xfree(copy);
+	return was_silent || was_away;
+}
+
+void kube_seam_node_load_gres(const char *name)
+{
+	char *copy = xstrdup(name);
+	node_record_t *node = find_node_record(copy);
+
+	xfree(copy);
+	if (!node || !node->config_ptr || !wants_gres(node))
+		return;
+	if (gres_g_node_config_load(node->config_ptr->cpus, node->name, node->gres_list, NULL, NULL) != SLURM_SUCCESS)
+		return; /* to validate now would damage what there is */
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 11, 0)
+	(void)gres_node_config_validate(node, node->config_ptr->threads, node->config_ptr->cores, node->config_ptr->tot_sockets,
+					KUBE_CONFIG_OVERRIDES, NULL);
+#else
+	(void)gres_node_config_validate(node->name, node->config_ptr->gres, &node->gres, &node->gres_list, node->config_ptr->threads,
+					node->config_ptr->cores, node->config_ptr->tot_sockets, KUBE_CONFIG_OVERRIDES, NULL);
+#endif
+	last_node_update = time(NULL);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * verdict.h - fills the C struct that a hook gives back.
+ */
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_VERDICT_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_VERDICT_H
+
+#include "src/plugins/job_submit/kube/facts.h"
+
+#include <string_view>
+
+namespace slurmkube::plugin
+{
+
+/* A longer text is cut. */
+inline void say(kube_verdict &verdict, kube_outcome outcome, std::string_view text)
+{
+	verdict.outcome = outcome;
+	std::size_t length = text.copy(verdict.text, sizeof(verdict.text) - 1);
+	verdict.text[length] = '\0';
+}
+
+} // namespace slurmkube::plugin
+
+#endif

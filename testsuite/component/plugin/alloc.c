@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * alloc.c - what the agent asks of Slurm, for the plugin's component test: allocations with a marker, and their end.
+ *
+ *	alloc submit KEY=VALUE...     user, group, cpus, memory, minutes, partition, marker, node, gres, port, threads
+ *	alloc complete JOB STATUS     wait status
+ *
+ * Prints one line for each answer: "ok JOB NODES NS" or "error NUMBER NS", NS being CLOCK_MONOTONIC at the answer. threads=N sends the
+ * same request from N threads at once.
+ */
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define THREADS_MAX 64
+
+static job_desc_msg_t request;
+static int threads = 1;
+static pthread_barrier_t barrier;
+
+static long long now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (long long)t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static unsigned job_of(const resource_allocation_response_msg_t *answer)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+	return answer->step_id.job_id;
+#else
+	return answer->job_id;
+#endif
+}
+
+static int error_number(void)
+{
+	return errno;
+}
+
+static void *submit(void *unused)
+{
+	resource_allocation_response_msg_t *answer = NULL;
+	job_desc_msg_t mine = request;
+	int failed;
+
+	(void)unused;
+	(void)pthread_barrier_wait(&barrier);
+	failed = slurm_allocate_resources(&mine, &answer);
+	if (failed || !answer)
+		printf("error %d %lld\n", error_number(), now_ns());
+	else
+		printf("ok %u %s %lld\n", job_of(answer), answer->node_list ? answer->node_list : "-", now_ns());
+	if (answer)
+		slurm_free_resource_allocation_response_msg(answer);
+	return NULL;
+}
+
+static void set(const char *key, char *value)
+{
+	unsigned number = (unsigned)strtoul(value, NULL, 10);
+
+	if (!strcmp(key, "user"))
+		request.user_id = number;
+	else if (!strcmp(key, "group"))
+		request.group_id = number;
+	else if (!strcmp(key, "cpus"))
+		request.min_cpus = request.num_tasks = number;
+	else if (!strcmp(key, "memory"))
+		request.pn_min_memory = number;
+	else if (!strcmp(key, "minutes"))
+		request.time_limit = number;
+	else if (!strcmp(key, "partition"))
+		request.partition = value;
+	else if (!strcmp(key, "marker"))
+		request.admin_comment = value;
+	else if (!strcmp(key, "node"))
+		request.req_nodes = value;
+	else if (!strcmp(key, "gres"))
+		request.tres_per_node = value;
+	else if (!strcmp(key, "port"))
+		request.other_port = (uint16_t)number;
+	else if (!strcmp(key, "threads"))
+		threads = (int)number;
+	else
+		exit(2);
+}
+
+static void defaults(void)
+{
+	static char name[] = "pod", host[] = "localhost", directory[] = "/";
+
+	slurm_init_job_desc_msg(&request);
+	request.user_id = request.group_id = 0;
+	request.name = name;
+	request.alloc_node = host;
+	request.work_dir = directory;
+	request.min_nodes = request.max_nodes = 1;
+	request.min_cpus = request.num_tasks = 1;
+	request.cpus_per_task = 1;
+	request.pn_min_memory = 1;
+}
+
+static int run_submit(int count, char **words)
+{
+	pthread_t handles[THREADS_MAX];
+
+	defaults();
+	for (int i = 0; i < count; i++) {
+		char *equals = strchr(words[i], '=');
+
+		if (!equals)
+			return 2;
+		*equals = '\0';
+		set(words[i], equals + 1);
+	}
+	if (threads < 1 || threads > THREADS_MAX || pthread_barrier_init(&barrier, NULL, (unsigned)threads))
+		return 2;
+	for (int i = 0; i < threads; i++)
+		if (pthread_create(&handles[i], NULL, submit, NULL))
+			abort();
+	for (int i = 0; i < threads; i++)
+		(void)pthread_join(handles[i], NULL);
+	return 0;
+}
+
+static int run_complete(const char *job, const char *status)
+{
+	unsigned id = (unsigned)strtoul(job, NULL, 10), code = (unsigned)strtoul(status, NULL, 10);
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+	slurm_step_id_t step = SLURM_STEP_ID_INITIALIZER;
+	int failed;
+
+	step.job_id = id;
+	failed = slurm_complete_job(&step, code);
+#else
+	int failed = slurm_complete_job(id, code);
+#endif
+	if (failed)
+		printf("error %d %lld\n", error_number(), now_ns());
+	else
+		printf("ok %u - %lld\n", id, now_ns());
+	return 0;
+}
+
+int main(int count, char **words)
+{
+	slurm_init(NULL);
+	if (count >= 2 && !strcmp(words[1], "submit"))
+		return run_submit(count - 2, words + 2);
+	if (count == 4 && !strcmp(words[1], "complete"))
+		return run_complete(words[2], words[3]);
+	return 2;
+}
