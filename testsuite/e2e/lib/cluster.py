@@ -44,17 +44,19 @@ def claim_ports(stack):
 class Cluster:
 	"""with Cluster(BUILDDIR, kwok=4) as bed: a whole cluster with four simulated nodes of 8 CPUs.
 
-	agent=False, kube=False, native=False leave a part out. slurm_options and agent_options go to Slurm() and Agent().
+	agent=False, kube=False, native=False leave a part out. slurm_options and agent_options go to Slurm() and Agent(), plane_env
+	to the environment of k8s/up. It lives in directory, or in one that is made for it.
 	"""
 
-	def __init__(self, build, kwok=0, cpus=8, memory="16Gi", agent=True, kube=True, native=True, slurm_options=None, agent_options=None):
+	def __init__(self, build, kwok=0, cpus=8, memory="16Gi", agent=True, kube=True, native=True, slurm_options=None, agent_options=None,
+		     plane_env=None, directory=None):
 		build = Path(build).resolve()
 		self.stack, self.failures = ExitStack(), 0
-		self.dir = Path(tempfile.mkdtemp(prefix="slurm-kube-", dir=os.environ.get("SLURM_KUBE_RUN")))
+		self.dir = Path(directory or tempfile.mkdtemp(prefix="slurm-kube-", dir=os.environ.get("SLURM_KUBE_RUN")))
 		self.dir.chmod(0o755)  # other users' commands reach munge's socket
 		self.base = claim_ports(self.stack)
 		self.slurm = Slurm(build, self.dir, self.base + 5, **(slurm_options or {}))
-		self.plane = ControlPlane(self.dir / "cp", self.base) if kube else None
+		self.plane = ControlPlane(self.dir / "cp", self.base, plane_env) if kube else None
 		self.agent = Agent(self.slurm, self.plane, **(agent_options or {})) if agent and kube else None
 		self.native, self.nodes, self.size = native, kwok, (cpus, memory)
 		self.label = f"{self.slurm.version} "
@@ -65,21 +67,30 @@ class Cluster:
 
 	def __enter__(self):
 		try:
-			self.stack.callback(self.slurm.stop)
-			self.slurm.start(self.native)
+			self.start_slurm()
 			if self.plane:
-				self.stack.callback(self.plane.stop)
-				self.plane.start()
-				self.names = self.plane.kwok_nodes(self.nodes, *self.size)
+				self.start_kubernetes()
 			if self.agent:
-				self.stack.callback(self.agent.stop)
-				self.agent.start()
-				self.sync_nodes(self.names)
+				self.start_agent()
 		except BaseException:
 			self.failed("start", lambda text: print("# " + text.replace("\n", "\n# "), flush=True))
 			self.__exit__(None, None, None)
 			raise
 		return self
+
+	def start_slurm(self):
+		self.stack.callback(self.slurm.stop)
+		self.slurm.start(self.native)
+
+	def start_kubernetes(self):
+		self.stack.callback(self.plane.stop)
+		self.plane.start()
+		self.names = self.plane.kwok_nodes(self.nodes, *self.size)
+
+	def start_agent(self):
+		self.stack.callback(self.agent.stop)
+		self.agent.start()
+		self.sync_nodes(self.names)
 
 	def sync_nodes(self, names):
 		"""Waits until Slurm offers these nodes; without dynamic nodes it does what an administrator does there."""
