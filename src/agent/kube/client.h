@@ -5,6 +5,7 @@
  * Two connections (HTTP/2): one for requests, one for watch streams, so that neither can hold up the other. All calls and callbacks are on
  * the loop's thread; a callback is never called from within send() or open_stream(), may call anything here, and must not destroy the client.
  * The loop must outlive the client. Nothing blocks. Destroying the client drops everything without callbacks.
+ * When a connection breaks, its requests are sent once more, but for POST: reads do no harm, and our other writes carry a precondition.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_CLIENT_H
 #define SLURMKUBE_AGENT_KUBE_CLIENT_H
@@ -72,7 +73,7 @@ struct ClientOptions {
 struct ClientCounters {
 	std::uint64_t requests = 0; /* sent, repeats included */
 	std::uint64_t answers = 0;
-	std::uint64_t repeats = 0;   /* after 401, 429 and 503 */
+	std::uint64_t repeats = 0;   /* after 401, 429, 503 and broken connections */
 	std::uint64_t throttled = 0; /* answers 429 and 503 */
 	std::uint64_t unauthorized = 0;
 	std::uint64_t timeouts = 0;

@@ -93,16 +93,23 @@ void Requests::progress(const std::vector<Multi::Finished> &finished)
 
 void Requests::finish(Pending pending, CURLcode code)
 {
-	if (code == CURLE_OK)
+	/* A server that refuses us also closes the connection (seen with 401 of Kubernetes 1.37), often in the middle of the text: the status counts. */
+	const bool is_refusal = pending.transfer->status() >= 300;
+	if (code == CURLE_OK || is_refusal)
 		answered(std::move(pending));
 	else
-		no_answer(pending, code);
+		no_answer(std::move(pending), code);
 }
 
-void Requests::no_answer(const Pending &pending, CURLcode code)
+void Requests::no_answer(Pending pending, CURLcode code)
 {
 	session_.counters.failures++;
 	const Error error = pending.transfer->failure(code);
+	/* A refusal of one request can take the others on its connection with it. */
+	if (error.code == Errc::io && code != CURLE_OPERATION_TIMEDOUT && pending.request.method != Method::post && pending.sends < 2) {
+		repeat(std::move(pending));
+		return;
+	}
 	if (code == CURLE_OPERATION_TIMEDOUT) {
 		session_.counters.timeouts++;
 		/* Not one answer while this one waited: the connection is dead, or its server is. A timed-out stream alone

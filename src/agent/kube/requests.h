@@ -45,7 +45,7 @@ class Requests
 	Status fly(Pending pending);
 	void progress(const std::vector<Multi::Finished> &finished);
 	void finish(Pending pending, CURLcode code);
-	void no_answer(const Pending &pending, CURLcode code);
+	void no_answer(Pending pending, CURLcode code);
 	void answered(Pending pending);
 	bool repeat_with_new_token(Pending &pending);
 	bool repeat_after_pause(Pending &pending);
