@@ -57,7 +57,9 @@ END
         (cd "$with_slurm_build" && "$with_slurm_src/configure" --disable-dependency-tracking --without-rpath > configure.log 2>&1) ||
           AC_MSG_ERROR([the Slurm tree's configure failed: see $with_slurm_build/configure.log])])])
     AS_IF([test -r "$with_slurm_build/config.h"], [], [AC_MSG_ERROR([no config.h in $with_slurm_build: run that tree's configure, or leave --with-slurm-build out])])
-    SLURM_SRC_CPPFLAGS="-iquote $with_slurm_build -isystem $with_slurm_src -isystem $with_slurm_build/slurm -isystem $with_slurm_src/slurm"
+    # Its config.h comes before ours. In a directory of its own: gcc drops -iquote of one that is given with -isystem as well.
+    mkdir -p slurm-seam && cp -p "$with_slurm_build/config.h" slurm-seam/config.h || AC_MSG_ERROR([cannot copy Slurm's config.h])
+    SLURM_SRC_CPPFLAGS="-iquote `pwd`/slurm-seam -isystem $with_slurm_src -isystem $with_slurm_build/slurm -isystem $with_slurm_src/slurm"
     x_build_plugin=yes
     x_slurm_summary="for Slurm $x_tree_version"])
   AM_CONDITIONAL([BUILD_PLUGIN], [test $x_build_plugin = yes])
