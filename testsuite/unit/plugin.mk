@@ -1,1 +1,22 @@
 # unit tests of plugin
+plugin_test_libs = libcheck.la libkubeplugin.la libcodec.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_plugin_guard
+TESTS += testsuite/unit/test_plugin_guard
+testsuite_unit_test_plugin_guard_SOURCES = %D%/test_plugin_guard.cc
+testsuite_unit_test_plugin_guard_LDADD = $(plugin_test_libs)
+check_PROGRAMS += testsuite/unit/test_plugin_registry
+TESTS += testsuite/unit/test_plugin_registry
+testsuite_unit_test_plugin_registry_SOURCES = %D%/test_plugin_registry.cc
+testsuite_unit_test_plugin_registry_LDADD = $(plugin_test_libs)
+check_PROGRAMS += testsuite/unit/test_plugin_conf
+TESTS += testsuite/unit/test_plugin_conf
+testsuite_unit_test_plugin_conf_SOURCES = %D%/test_plugin_conf.cc
+testsuite_unit_test_plugin_conf_LDADD = $(plugin_test_libs)
+check_PROGRAMS += testsuite/unit/test_plugin_pace
+TESTS += testsuite/unit/test_plugin_pace
+testsuite_unit_test_plugin_pace_SOURCES = %D%/test_plugin_pace.cc
+testsuite_unit_test_plugin_pace_LDADD = $(plugin_test_libs)
+check_PROGRAMS += testsuite/unit/test_plugin_feed
+TESTS += testsuite/unit/test_plugin_feed
+testsuite_unit_test_plugin_feed_SOURCES = %D%/test_plugin_feed.cc
+testsuite_unit_test_plugin_feed_LDADD = $(plugin_test_libs)

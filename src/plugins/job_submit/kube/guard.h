@@ -23,8 +23,8 @@ struct Rules {
 
 struct Submission {
 	std::uint32_t caller = 0;
-	std::string_view admin_comment; /* empty: none */
-	std::string_view partition;     /* comma list; empty: no default either */
+	std::string_view admin_comment = {}; /* empty: none */
+	std::string_view partition = {};     /* comma list; empty: no default either */
 	bool batch = false, array = false, het = false, own_id = false;
 };
 
@@ -37,8 +37,8 @@ Judgement judge(const Rules &rules, const Submission &submission);
 
 struct Change {
 	std::uint32_t caller = 0;
-	std::string_view admin_comment, partition; /* as they are */
-	std::optional<std::string_view> new_admin_comment, new_partition;
+	std::string_view admin_comment = {}, partition = {}; /* as they are */
+	std::optional<std::string_view> new_admin_comment = {}, new_partition = {};
 	bool resizes = false;
 };
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/plugins/job_submit/kube/feed.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::plugin;
+using codec::LinkMessage;
+
+namespace
+{
+
+core::SlurmJob job(std::uint32_t id, core::JobState state = core::JobState::pending)
+{
+	core::SlurmJob job;
+	job.id = {id};
+	job.state = state;
+	return job;
+}
+
+core::SlurmNode node(const char *name)
+{
+	core::SlurmNode node;
+	node.name = name;
+	return node;
+}
+
+void a_snapshot_has_everything_between_its_ends()
+{
+	Feed feed;
+	feed.node(node("n"));
+	feed.job(job(1));
+	feed.job(job(2));
+	feed.job(job(1, core::JobState::running));
+	feed.job_gone({2});
+	CHECK(!feed.is_complete());
+	feed.complete();
+	CHECK(feed.is_complete());
+	auto snapshot = feed.open();
+	REQUIRE(snapshot.size() == 4);
+	CHECK(snapshot[0] == LinkMessage(codec::SnapshotBegin{}));
+	CHECK(snapshot[1] == LinkMessage(node("n")));
+	CHECK(snapshot[2] == LinkMessage(job(1, core::JobState::running)));
+	CHECK(snapshot[3] == LinkMessage(codec::SnapshotEnd{}));
+}
+
+void changes_are_queued_while_open_only()
+{
+	Feed feed;
+	feed.complete();
+	std::vector<LinkMessage> out;
+	feed.job(job(1));
+	(void)feed.open();
+	CHECK(feed.take(out));
+	CHECK(out.empty());
+	feed.job(job(2));
+	feed.job_gone({1});
+	feed.job_gone({99}); /* never told: nothing to take back */
+	feed.node_gone("unknown");
+	CHECK(feed.take(out));
+	REQUIRE(out.size() == 2);
+	CHECK(out[0] == LinkMessage(job(2)));
+	CHECK(out[1] == LinkMessage(codec::JobGone{{1}}));
+	feed.close();
+	feed.job(job(3));
+	(void)feed.open();
+	CHECK(feed.take(out) && out.empty());
+}
+
+void too_many_lines_drop_the_queue()
+{
+	Feed feed;
+	feed.complete();
+	(void)feed.open();
+	std::vector<LinkMessage> out;
+	for (std::size_t i = 0; i < 5000; i++)
+		feed.node(node("n"));
+	CHECK(!feed.is_dropped());
+	for (std::size_t i = 5000; i <= k_queue_lines_max; i++)
+		feed.node(node("n"));
+	CHECK(feed.is_dropped());
+	CHECK(!feed.take(out));
+	feed.close();
+	CHECK_EQUAL(feed.open().size(), 3U);
+	CHECK(feed.take(out));
+}
+
+void too_many_bytes_drop_the_queue()
+{
+	Feed feed;
+	feed.complete();
+	(void)feed.open();
+	core::SlurmJob large = job(1);
+	large.reason.assign(1024 * 1024, 'x');
+	for (int i = 0; i < 3; i++)
+		feed.job(large);
+	CHECK(!feed.is_dropped());
+	feed.job(large);
+	CHECK(feed.is_dropped());
+}
+
+void losing_control_ends_the_connection()
+{
+	Feed feed;
+	feed.job(job(1));
+	feed.complete();
+	(void)feed.open();
+	feed.reset();
+	std::vector<LinkMessage> out;
+	CHECK(!feed.take(out));
+	CHECK(!feed.is_dropped());
+	CHECK(!feed.is_complete());
+}
+
+void line_sizes_are_about_right()
+{
+	core::SlurmJob large = job(4711, core::JobState::running);
+	large.marker = {"main", "default", "train-0-abcde", "Pod", "3b6f1e0c-9d5e-4f3f-8f2b-0a6f6d0f9a11", 1, 1000, 1000};
+	large.nodes = {{"node-1", 8, "0-7", 4096, {{"gpu", "a100", 2, "0-1"}}}, {"node-2", 8, "0-7", 4096, {}}};
+	for (const LinkMessage &message : {LinkMessage(job(1)), LinkMessage(large), LinkMessage(node("n1"))}) {
+		auto real = static_cast<double>(codec::encode_link(1000, message).size());
+		auto guess = static_cast<double>(line_size(message));
+		CHECK(guess > real * 0.7 && guess < real * 1.4);
+	}
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("plugin feed", {
+						       TEST(a_snapshot_has_everything_between_its_ends),
+						       TEST(changes_are_queued_while_open_only),
+						       TEST(too_many_lines_drop_the_queue),
+						       TEST(too_many_bytes_drop_the_queue),
+						       TEST(losing_control_ends_the_connection),
+						       TEST(line_sizes_are_about_right),
+					       });
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/plugins/job_submit/kube/costs.h"
+#include "src/plugins/job_submit/kube/pace.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::plugin;
+
+namespace
+{
+
+void the_budget_is_two_percent_in_the_long_run()
+{
+	DutyBudget budget(0);
+	std::int64_t held = 0, end = 100'000 * k_ms;
+	for (std::int64_t now = 0; now < end; now += k_ms / 2)
+		if (budget.can_hold(now)) {
+			budget.spent(k_ms / 4);
+			held += k_ms / 4;
+		}
+	CHECK(held <= end / 50 + 51 * k_ms);
+	CHECK(held >= end / 50 - k_ms);
+}
+
+void a_long_hold_is_paid_back()
+{
+	DutyBudget budget(0);
+	CHECK(budget.can_hold(0));
+	budget.spent(60 * k_ms);
+	CHECK(!budget.can_hold(499 * k_ms));
+	CHECK(budget.can_hold(501 * k_ms));
+}
+
+void small_steps_of_time_are_not_lost()
+{
+	DutyBudget budget(0);
+	budget.spent(60 * k_ms);
+	for (std::int64_t now = 0; now < 501 * k_ms; now += 1009)
+		(void)budget.can_hold(now);
+	CHECK(budget.can_hold(501 * k_ms));
+}
+
+void backoff_doubles_to_two_seconds_and_starts_again()
+{
+	Backoff backoff;
+	CHECK_EQUAL(backoff.next(0), 50 * k_ms);
+	CHECK_EQUAL(backoff.next(0), 100 * k_ms);
+	for (int i = 0; i < 10; i++)
+		(void)backoff.next(12345);
+	CHECK_EQUAL(backoff.next(0), 2000 * k_ms);
+	for (std::uint32_t random : {1U, 77777U, 0xffffffffU}) {
+		std::int64_t wait = backoff.next(random);
+		CHECK(wait > 1000 * k_ms && wait <= 2000 * k_ms);
+	}
+	backoff.reset();
+	CHECK_EQUAL(backoff.next(0), 50 * k_ms);
+}
+
+void a_slow_look_follows_changes_but_keeps_its_distance()
+{
+	SlowLook look(100 * k_ms, 10'000 * k_ms);
+	std::int64_t t = 5'000 * k_ms;
+	CHECK(look.is_due(t, 0));
+	look.began(t, 1000);
+	look.ended(t + k_ms);
+	CHECK(!look.is_due(t + 99 * k_ms, 1000));
+	CHECK(look.is_due(t + 100 * k_ms, 1000)); /* the same second: perhaps after the look */
+	CHECK(look.is_due(t + 100 * k_ms, 1001));
+	CHECK(!look.is_due(t + 5'000 * k_ms, 990));
+	CHECK(look.is_due(t + 10'000 * k_ms, 990));
+}
+
+void a_dear_look_is_rarer()
+{
+	SlowLook look(100 * k_ms, 10'000 * k_ms);
+	look.began(k_ms, 1000);
+	look.ended(k_ms + 10 * k_ms);
+	CHECK(!look.is_due(k_ms + 499 * k_ms, 1001));
+	CHECK(look.is_due(k_ms + 500 * k_ms, 1001));
+}
+
+void the_histogram_is_right_within_an_eighth()
+{
+	Histogram histogram;
+	CHECK_EQUAL(histogram.read().count, 0U);
+	for (int i = 1; i <= 1000; i++)
+		histogram.record(i * 1000);
+	core::Cost cost = histogram.read();
+	CHECK_EQUAL(cost.count, 1000U);
+	CHECK(cost.mean_us > 500.4 && cost.mean_us < 500.6);
+	CHECK(cost.p99_us >= 990 && cost.p99_us <= 1000);
+	CHECK_EQUAL(cost.max_us, 1000);
+}
+
+void the_histogram_takes_extremes()
+{
+	Histogram histogram;
+	histogram.record(-5);
+	histogram.record(0);
+	histogram.record(INT64_MAX);
+	core::Cost cost = histogram.read();
+	CHECK_EQUAL(cost.count, 3U);
+	CHECK(cost.p99_us > 1e9);
+	Histogram one;
+	one.record(3);
+	CHECK(one.read().p99_us > 0.002 && one.read().p99_us <= 0.004);
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("plugin pace", {
+						       TEST(the_budget_is_two_percent_in_the_long_run),
+						       TEST(a_long_hold_is_paid_back),
+						       TEST(small_steps_of_time_are_not_lost),
+						       TEST(backoff_doubles_to_two_seconds_and_starts_again),
+						       TEST(a_slow_look_follows_changes_but_keeps_its_distance),
+						       TEST(a_dear_look_is_rarer),
+						       TEST(the_histogram_is_right_within_an_eighth),
+						       TEST(the_histogram_takes_extremes),
+					       });
+}
