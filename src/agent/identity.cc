@@ -15,8 +15,8 @@ namespace slurmkube::agent
 namespace
 {
 
-constexpr std::size_t k_buffer_first = 4096, k_buffer_most = 1024 * 1024; /* groups with many members are long */
-constexpr std::uint32_t k_id_most = 0xfffffffd;				  /* the next two are Slurm's "not set" */
+constexpr std::size_t k_buffer_first = 4096, k_buffer_most = std::size_t{1024} * 1024; /* groups with many members are long */
+constexpr std::uint32_t k_id_most = 0xfffffffd;					       /* the next two are Slurm's "not set" */
 
 bool is_number(std::string_view text)
 {
