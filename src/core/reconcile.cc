@@ -18,10 +18,13 @@ Condition job_ended(const SlurmJob &job)
 	return {names::k_reason_job_ended, "Slurm job " + std::to_string(job.id.number) + " ended: " + state_text(job.state)};
 }
 
-/* The job ended without any doing of the pod: another try costs nobody anything. */
+/*
+ * Nobody asked for the end of a pod that never ran: its node failed, it was preempted, or slurmctld killed the job because whoever submitted it did not hear the
+ * answer (agent killed in between; the job ends FAILED). Another try costs nobody anything.
+ */
 bool may_queue_again(JobState state)
 {
-	return state == JobState::node_fail || state == JobState::boot_fail || state == JobState::preempted;
+	return state != JobState::cancelled && state != JobState::timeout && state != JobState::deadline;
 }
 
 Actions submit(const GroupFacts &f)
@@ -83,7 +86,9 @@ Actions for_waiting(const GroupFacts &f, JobSide job)
 	case JobSide::allocated:
 		return bind(f);
 	case JobSide::ended:
-		return may_queue_again(f.job->state) ? submit(f) : remove(f);
+		if (!may_queue_again(f.job->state))
+			return remove(f);
+		return f.next_job_due ? submit(f) : Actions{};
 	}
 	return {};
 }

@@ -19,6 +19,9 @@ constexpr std::int64_t k_missing_job_us = 10'000'000;
 constexpr std::int64_t k_first_report_us = 1'000'000;
 /* Between a node change and the plugin's report of it. */
 constexpr std::int64_t k_node_quiet_us = 2'000'000;
+/* Between the jobs of one pod that keep ending before it runs: 0 after the first, then 2 s, 4 s, ... */
+constexpr std::int64_t k_next_job_us = 1'000'000;
+constexpr std::uint32_t k_next_job_doublings = 6;
 
 std::uint32_t attempt_annotation(const Pod &pod)
 {
@@ -27,6 +30,11 @@ std::uint32_t attempt_annotation(const Pod &pod)
 	if (found != pod.annotations.end())
 		(void)std::from_chars(found->second.data(), found->second.data() + found->second.size(), attempt); /* anything else counts as 0 */
 	return attempt;
+}
+
+std::int64_t pause_before(std::uint32_t attempt)
+{
+	return attempt <= 2 ? 0 : k_next_job_us << std::min(attempt - 2, k_next_job_doublings);
 }
 
 bool names_job(const Pod &pod, JobId job)
@@ -88,6 +96,13 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	f.busy.slurm = f.busy.slurm || now.mono_us < group.slurm_quiet_until_us;
 	f.busy.remove = f.busy.remove || now.mono_us < group.remove_quiet_until_us;
 	f.may_retry = now.mono_us >= group.retry_at_us;
+	if (f.job && job_side(f.job) == JobSide::ended && group.job_ended_us > 0) {
+		const std::int64_t next = group.job_ended_us + pause_before(next_attempt(group));
+		if (now.mono_us < next) {
+			f.next_job_due = false;
+			look_later(uid, next);
+		}
+	}
 	f.trouble = group.trouble;
 
 	const PodSide side = pod_side(f.pod, f.bound_node);
@@ -158,7 +173,7 @@ bool World::accept(const PodUid &uid, Group &group, const Action &action, Now no
 		if (!submit->spec.required_node.empty())
 			counters_.readopted++;
 		group.submitted_us = now.mono_us;
-		group.allocated_us = 0;
+		group.allocated_us = group.job_ended_us = 0;
 	}
 	return true;
 }

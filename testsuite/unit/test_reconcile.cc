@@ -175,6 +175,8 @@ void a_failed_submission_waits_and_reports()
 void a_pod_that_never_ran_queues_again_after_a_node_failure_but_not_after_scancel()
 {
 	for (const auto &[state, wanted] : {std::pair(JobState::node_fail, "submit"), std::pair(JobState::preempted, "submit"), std::pair(JobState::boot_fail, "submit"),
+					    /* slurmctld kills a job whose submitter did not hear the answer: signal 15 */
+					    std::pair(JobState::failed, "submit"), std::pair(JobState::complete, "submit"), std::pair(JobState::oom, "submit"),
 					    std::pair(JobState::cancelled, "remove"), std::pair(JobState::timeout, "remove"), std::pair(JobState::deadline, "remove")}) {
 		Scene scene(PodSide::waiting, JobSide::ended);
 		scene.job.state = state;

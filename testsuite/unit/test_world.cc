@@ -393,6 +393,28 @@ void two_live_jobs_of_one_pod_become_one()
 	CHECK_EQUAL(s.act(), "cancel:9"); /* the Binding names 7 */
 }
 
+void a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.world.submitted({"a"}, Error{Errc::io, "the agent was restarted"}, s.now);
+	s.world.job_seen(Stage::job(1, "a", JobState::failed), s.now);
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2");
+	s.allocate("a", 2);
+	s.world.job_seen(Stage::job(2, "a", JobState::failed, 2), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#3");
+	s.allocate("a", 3);
+	s.world.job_seen(Stage::job(3, "a", JobState::failed, 3), s.now);
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(3 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#4");
+}
+
 void ended_jobs_count_once_even_if_told_late()
 {
 	Stage s;
@@ -427,6 +449,7 @@ int main()
 						 TEST(a_binding_that_failed_is_tried_again_on_the_same_allocation),
 						 TEST(a_binding_waits_for_its_node_to_be_ready),
 						 TEST(two_live_jobs_of_one_pod_become_one),
+						 TEST(a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly),
 						 TEST(ended_jobs_count_once_even_if_told_late),
 					 });
 }
