@@ -16,7 +16,14 @@ testsuite_component_ctl_test_ctl_LDADD = libcheck.la libagent.la libcodec.la lib
 check_PROGRAMS += testsuite/component/kube/probe
 testsuite_component_kube_probe_SOURCES = %D%/kube/probe.cc
 testsuite_component_kube_probe_LDADD = libagent.la libcodec.la libcore.la libbase.la
-EXTRA_DIST += %D%/kube/run %D%/kube/bed.py
+EXTRA_DIST += \
+	%D%/kube/access_tests.py \
+	%D%/kube/bed.py \
+	%D%/kube/client_tests.py \
+	%D%/kube/registry.py \
+	%D%/kube/run \
+	%D%/kube/watch_tests.py \
+	%D%/kube/writes_tests.py
 
 # skube against a peer that answers as told
 TESTS += %D%/skube/test_skube

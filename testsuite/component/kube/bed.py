@@ -3,6 +3,7 @@
 
 Api        the API server seen by an administrator: makes pods, reads them back
 Proxy      TLS in front of the API server; rules make single requests go wrong, the API server itself stays real
+Bed        all of it, shared by the tests
 Probe      testsuite/component/kube/probe: the agent's own code, commanded by JSON lines
 """
 import asyncio
@@ -14,6 +15,8 @@ import subprocess
 import threading
 import time
 
+PODS = '/api/v1/namespaces/default/pods'
+OURS = 'spec.schedulerName=slurm'
 HERE = os.path.dirname(os.path.abspath(__file__))
 K8S = os.path.join(os.path.dirname(os.path.dirname(HERE)), 'k8s')
 
@@ -246,3 +249,36 @@ class Probe:
 		self.process.wait(10)
 		self.log.close()
 		return self.process.returncode
+
+
+class Bed:
+	"""Everything that the tests share."""
+
+	def __init__(self, build, directory, port):
+		self.build = build
+		self.plane = ControlPlane(directory, port)
+		self.api = Api(self.plane)
+		self.proxy, self.proxy_of_pages = Proxy(self.plane, port + 9), Proxy(self.plane, port + 7)
+		self.admin = f"token: {self.plane.read('tokens/admin')}"
+		self.direct = self.plane.kubeconfig('direct.yaml', self.admin)
+		self.proxied = self.plane.kubeconfig('proxied.yaml', self.admin, port=port + 9)
+		self.probes = []
+		# Without a controller manager nobody else makes it, and pods need it.
+		wait_for('namespace default', lambda: self.api('GET', '/api/v1/namespaces/default')[0] == 200)
+		self.api('POST', '/api/v1/namespaces/default/serviceaccounts', {'metadata': {'name': 'default'}})
+
+	def probe(self, kubeconfig=None, *arguments):
+		probe = Probe(self.build, kubeconfig or self.direct, *arguments)
+		self.probes.append(probe)
+		return probe
+
+	def access(self, *arguments, env=None):
+		program = os.path.join(self.build, 'testsuite/component/kube/probe')
+		result = subprocess.run([program, 'access', *arguments], capture_output=True, text=True, timeout=20, env=env)
+		return json.loads(result.stdout)
+
+	def tidy(self):
+		"""After each test: no rules, no probes; each must have ended well."""
+		self.proxy.rules, self.proxy.refusing, self.proxy.frozen = [], False, False
+		probes, self.probes = self.probes, []
+		return [code for probe in probes if (code := probe.stop()) != 0]

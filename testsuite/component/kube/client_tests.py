@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Requests: one connection, cap, deadlines, Retry-After, limits, tokens."""
+import os
+import time
+
+from bed import wait_for
+from registry import contains, equal, test
+
+
+@test
+def many_requests_share_one_connection_and_keep_the_cap(bed):
+	probe = bed.probe()
+	answer = probe('get', count=600, path='/api/v1/namespaces/default')
+	equal((answer['good'], answer['most_in_flight']), (600, 32))
+	equal(probe.connections(), 1)
+	narrow = bed.probe(bed.direct, '3')
+	answer = narrow('get', count=60)
+	equal((answer['good'], answer['most_in_flight']), (60, 3))
+
+
+@test
+def rights_are_asked_for(bed):
+	rights = bed.probe(bed.plane.path('agent.kubeconfig'))('check')['rights']
+	equal(sorted(verb for verb, allowed in rights.items() if not allowed), [])
+	equal('create pods/binding' in rights and 'create events.events.k8s.io' in rights, True)
+	rights = bed.probe(bed.plane.path('alice.kubeconfig'))('check')['rights']
+	equal((rights['list pods'], rights['create pods/binding'], rights['list nodes']), (True, False, False))
+
+
+@test
+def retry_after_holds_all_requests_back(bed):
+	probe = bed.probe(bed.proxied)
+	bed.proxy.rule('answer', '/version', argument='HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+	start = time.monotonic()
+	first = probe.send('get')
+	wait_for('throttling', lambda: probe('counters')['throttled'] == 1)
+	second = probe('get', path='/api/v1/namespaces')
+	took = time.monotonic() - start
+	equal((probe.result(first)['good'], second['good']), (1, 1))
+	assert 0.95 < took < 3, f'took {took} s'
+	equal(probe('counters')['repeats'], 1)
+
+
+@test
+def a_throttled_request_is_not_repeated_for_ever(bed):
+	probe = bed.probe(bed.proxied)
+	bed.proxy.rule('answer', '/version', count=99,
+		argument='HTTP/1.1 503 Unavailable\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+	equal(probe('get')['code'], 'again')
+	equal(probe('counters')['requests'], 5)
+
+
+@test
+def a_silent_server_costs_the_deadline_and_the_connection(bed):
+	probe = bed.probe(bed.proxied)
+	bed.proxy.rule('hang', '/version')
+	start = time.monotonic()
+	answer = probe('get', deadline_ms=400)
+	equal(answer['code'], 'io')
+	assert time.monotonic() - start < 2
+	equal(probe('get')['good'], 1)
+	counters = probe('counters')
+	equal((counters['timeouts'], counters['reconnects'], counters['failures']), (1, 1, 1))
+
+
+@test
+def a_broken_connection_costs_one_repeat(bed):
+	probe = bed.probe(bed.proxied)
+	bed.proxy.rule('lose', '/version', count=1)
+	equal(probe('get')['good'], 1)
+	equal(probe('counters')['repeats'], 1)
+	bed.proxy.rule('lose', '/version', count=2)
+	equal(probe('get')['code'], 'io')
+
+
+@test
+def a_refusal_counts_even_if_its_text_is_cut_off(bed):
+	# As with 401: the API server closes the connection when it does not know who asks.
+	probe = bed.probe(bed.proxied)
+	bed.proxy.rule('answer', '/version', argument='HTTP/1.1 403 Forbidden\r\nContent-Length: 500\r\nConnection: close\r\n\r\n{')
+	answer = probe('get')
+	equal((answer['code'], answer['what']), ('denied', 'HTTP status 403'))
+
+
+@test
+def answers_and_lines_have_limits(bed):
+	probe = bed.probe()
+	answer = probe('get', path='/openapi/v2', body_limit=100_000)
+	equal((answer['good'], answer['code']), (0, 'too_large'))
+	equal(probe('stream', path='/api/v1/namespaces?watch=1', limit=100)['code'], 'too_large')
+	equal(probe('get')['good'], 1)
+
+
+@test
+def nobody_listening_means_again(bed):
+	file = bed.plane.kubeconfig('nobody.yaml', bed.admin, port=bed.plane.port + 8)
+	equal(bed.probe(file)('get')['code'], 'again')
+
+
+@test
+def a_token_file_is_read_again_after_a_401(bed):
+	good = bed.plane.read('tokens/admin')
+	bed.plane.write('token', good)
+	probe = bed.probe(bed.plane.kubeconfig('tokenfile.yaml', 'tokenFile: token\n    token: ignored'))
+	equal(probe('get', path='/api/v1/nodes')['good'], 1)
+	tokens = bed.plane.read('tokens.csv')
+	bed.plane.write('token', 'revoked')
+	equal(probe('get', path='/api/v1/nodes')['good'], 1)  # not yet read
+	probe = bed.probe(bed.plane.path('tokenfile.yaml'))
+	answer = probe('get', path='/api/v1/nodes')
+	equal((answer['good'], answer['code']), (0, 'denied'))
+	bed.plane.write('token', good + '\n')
+	answer = probe('get', path='/api/v1/nodes', count=20)
+	equal(answer['good'], 20)
+	counters = probe('counters')
+	assert 1 <= counters['repeats'] <= 20, counters
+	os.unlink(bed.plane.path('token'))
+	equal(probe('get', path='/api/v1/nodes')['good'], 1)
+	contains(tokens, good)
+
+
+@test
+def the_expiry_of_a_service_account_token_is_known(bed):
+	status, answer = bed.api('POST', '/api/v1/namespaces/slurm-kube/serviceaccounts/slurmkubed/token',
+		{'apiVersion': 'authentication.k8s.io/v1', 'kind': 'TokenRequest', 'spec': {'expirationSeconds': 600}})
+	equal(status, 201)
+	bed.plane.write('jwt', answer['status']['token'])
+	probe = bed.probe(bed.plane.kubeconfig('jwt.yaml', 'tokenFile: jwt'))
+	equal(probe('get', path='/api/v1/pods')['good'], 1)
+	assert abs(probe('counters')['token_expires'] - time.time() - 600) < 60

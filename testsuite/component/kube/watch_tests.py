@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""List and watch: pages, resumption, restarts, 410 in its shapes, silence."""
+import json
+import threading
+
+from bed import OURS, PODS, Api, wait_for
+from registry import equal, test
+
+
+def make_pods(bed, prefix, count):
+	def some(numbers):
+		api = Api(bed.plane)
+		for n in numbers:
+			api.pod(f'{prefix}-{n}')
+	threads = [threading.Thread(target=some, args=(range(first, count, 8),)) for first in range(8)]
+	for thread in threads:
+		thread.start()
+	for thread in threads:
+		thread.join()
+
+
+def present(bed):
+	"""uid -> name of our pods, as the server has them."""
+	items = bed.api('GET', f'{PODS}?fieldSelector={OURS.replace("=", "%3D")}')[1]['items']
+	return {pod['metadata']['uid']: pod['metadata']['name'] for pod in items}
+
+
+def agrees(bed, probe, watch, seconds=20):
+	wait_for(f'agreement of watch {watch}', lambda: probe.live(watch) == present(bed), seconds)
+
+
+@test
+def twelve_hundred_pods_arrive_over_pages(bed):
+	make_pods(bed, 'many', 1200)
+	bed.api('POST', PODS, {'metadata': {'name': 'foreign'}, 'spec': {'schedulerName': 'other', 'containers': [{'name': 'c', 'image': 'x'}]}})
+	probe = bed.probe()
+	probe('watch', name='pods', fields=OURS)
+	agrees(bed, probe, 'pods')
+	counters = probe('counters', name='pods')
+	assert counters['pages'] >= 3 and counters['lists'] == 1 and counters['synced'], counters
+	equal([e for e in probe.heard['pods'] if e['event'] == 'upserted' and not e['readable']], [])
+	equal('foreign' in probe.live('pods').values(), False)
+	bed.api.pod('later')
+	bed.api.delete('many-0')
+	agrees(bed, probe, 'pods')
+	equal(probe.connections(), 2)
+
+
+@test
+def a_cut_stream_goes_on_where_it_was(bed):
+	for n in range(3):
+		bed.api.pod(f'doomed-{n}')
+	probe = bed.probe(bed.proxied)
+	probe('watch', name='pods', fields=OURS)
+	agrees(bed, probe, 'pods')
+	for n in range(3):
+		bed.proxy.refusing = True
+		bed.proxy.cut()
+		bed.api.pod(f'gap-{n}')
+		equal(bed.api.delete(f'doomed-{n}')[0], 200)
+		wait_for('trouble', lambda: probe('counters', name='pods')['trouble'])
+		bed.proxy.refusing = False
+		agrees(bed, probe, 'pods')
+	counters = probe('counters', name='pods')
+	equal((counters['lists'], counters['trouble']), (1, ''))
+	gaps = [event['name'] for event in probe.heard['pods'] if event.get('name', '').startswith('gap-')]
+	equal(gaps, ['gap-0', 'gap-1', 'gap-2'])
+
+
+@test
+def clean_ends_are_no_trouble(bed):
+	probe = bed.probe()
+	probe('watch', name='pods', fields=OURS, timeout=1)
+	for n in range(4):
+		wait_for('next stream', lambda n=n: probe('counters', name='pods')['streams'] > n)
+		bed.api.pod(f'end-{n}')
+	agrees(bed, probe, 'pods')
+	counters = probe('counters', name='pods')
+	equal((counters['errors'], counters['lists']), (0, 1))
+
+
+@test
+def a_silent_stream_is_replaced(bed):
+	probe = bed.probe(bed.proxied)
+	probe('watch', name='pods', fields=OURS, silence_ms=1500)
+	agrees(bed, probe, 'pods')
+	bed.proxy.frozen = True
+	bed.api.pod('while-frozen')
+	wait_for('silence', lambda: probe('counters', name='pods')['silences'] >= 1)
+	bed.proxy.frozen = False
+	agrees(bed, probe, 'pods')
+
+
+@test
+def a_restarted_api_server_costs_nothing(bed):
+	bed.api.pod('doomed-by-restart')
+	probe = bed.probe()
+	probe('watch', name='pods', fields=OURS)
+	agrees(bed, probe, 'pods')
+	bed.plane.api_server('--kill')
+	wait_for('trouble', lambda: probe('counters', name='pods')['trouble'])
+	bed.plane.api_server('--start')
+	bed.api.connection = None
+	bed.api.pod('after-restart')
+	equal(bed.api.delete('doomed-by-restart')[0], 200)
+	agrees(bed, probe, 'pods')
+	counters = probe('counters', name='pods')
+	print(f"# lists={counters['lists']} expired={counters['expired']} streams={counters['streams']} errors={counters['errors']}")
+
+
+@test
+def a_forgotten_version_and_a_forgotten_page_mean_a_new_list(bed):
+	# Two watches wait out the compaction together: one is cut off, the other's second page is held back.
+	make_pods(bed, 'paged', 250)
+	probe = bed.probe(bed.proxied)
+	probe('watch', name='pods', fields=OURS)
+	agrees(bed, probe, 'pods')
+	bed.proxy.refusing = True
+	bed.proxy.cut()
+	paging = bed.probe(bed.plane.kubeconfig('paging.yaml', bed.admin, port=bed.proxy_of_pages.port))
+	release = threading.Event()
+	bed.proxy_of_pages.rule('hold', 'continue=', argument=release)
+	paging('watch', name='pods', fields=OURS, page_size=100)
+	wait_for('first page', lambda: paging('counters', name='pods')['pages'] == 1)
+	version = bed.api('GET', PODS + '?limit=1')[1]['metadata']['resourceVersion']
+	equal(bed.api.delete('paged-20')[0], 200)
+	bed.api.pod('while-cut')
+	exact = f'{PODS}?limit=1&resourceVersionMatch=Exact&resourceVersion={version}'
+	wait_for('compaction', lambda: bed.api('GET', exact)[0] == 410, 30)
+	bed.plane.api_server('--kill')
+	bed.plane.api_server('--start')  # its watch cache starts anew
+	bed.api.connection = None
+	bed.proxy.refusing = False
+	release.set()
+	agrees(bed, probe, 'pods', 30)
+	counters = probe('counters', name='pods')
+	assert counters['expired'] >= 1 and counters['lists'] >= 2, counters
+	equal('paged-20' in probe.live('pods').values(), False)
+	agrees(bed, paging, 'pods', 30)
+	counters = paging('counters', name='pods')
+	assert counters['expired'] >= 1 and counters['lists'] == 1, counters
+
+
+@test
+def a_mute_stream_leads_to_a_new_list(bed):
+	# A version from the future: the server answers 200 and says nothing, for ever (etcd was restored from a backup).
+	probe = bed.probe(bed.proxied)
+	probe('watch', name='pods', fields=OURS)
+	agrees(bed, probe, 'pods')
+	probe('unwatch', name='pods')
+	probe.heard.clear()
+	answer = json.dumps({'metadata': {'resourceVersion': '99999999'}, 'items': []})
+	bed.proxy.rule('answer', 'limit=', argument=f'HTTP/1.1 200 OK\r\nContent-Length: {len(answer)}\r\nConnection: close\r\n\r\n{answer}')
+	probe('watch', name='pods', fields=OURS, silence_ms=1000)
+	agrees(bed, probe, 'pods')
+	equal(probe('counters', name='pods')['lists'], 2)
