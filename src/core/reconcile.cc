@@ -86,7 +86,7 @@ Actions for_waiting(const GroupFacts &f, JobSide job)
 	case JobSide::allocated:
 		return bind(f);
 	case JobSide::ended:
-		if (!may_queue_again(f.job->state))
+		if (!f.answer_lost && !may_queue_again(f.job->state))
 			return remove(f);
 		return f.next_job_due ? submit(f) : Actions{};
 	}

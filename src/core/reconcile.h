@@ -53,6 +53,7 @@ struct GroupFacts {
 	bool has_room = false;          /* the binding gate, for the job's node */
 	bool node_usable = false;       /* that node exists and is Ready */
 	bool may_retry = true;          /* back-off after a failed action is over */
+	bool answer_lost = false;       /* slurmctld made the job, could not tell us and killed it: nobody wanted its end */
 	bool next_job_due = true;       /* the pause after jobs that ended before the pod ran is over */
 	std::optional<Condition> trouble; /* why the last submission failed */
 	const Result<JobSpec> *spec = nullptr; /* of a waiting or running pod, with the attempt to use next */

@@ -46,6 +46,7 @@ struct Group {
 	std::optional<Pod> pod;  /* as the watch shows it */
 	std::optional<Pod> last; /* last sight of a pod that is gone */
 	std::vector<JobId> jobs;
+	std::vector<JobId> answered; /* jobs that our own submissions were told of */
 	Busy busy;
 	std::string assumed_node; /* a binding was sent or has succeeded, and no watch has shown it */
 	std::string held_node;    /* where Occupancy counts it */
@@ -128,6 +129,7 @@ class World
 	void look_later(const PodUid &uid, std::int64_t at_us);
 	void drop_if_empty(const PodUid &uid);
 	void forget_job(JobId id);
+	[[nodiscard]] static bool is_answer_lost(const Group &group, const SlurmJob &job);
 	void note_job_times(Group &group, const SlurmJob &job, Now now);
 	void settle_share(const PodUid &uid, Group &group, Now now);
 	void wake_waiters(const std::string &node);

@@ -17,6 +17,8 @@ namespace
 constexpr std::int64_t k_missing_job_us = 10'000'000;
 /* A pod that runs within a second needs no condition that says it waits. */
 constexpr std::int64_t k_first_report_us = 1'000'000;
+/* slurmctld tries to answer as soon as it has made a job; a busy one takes a moment over it. */
+constexpr std::int64_t k_unheard_job_seconds = 5;
 /* Between a node change and the plugin's report of it. */
 constexpr std::int64_t k_node_quiet_us = 2'000'000;
 /* Between the jobs of one pod that keep ending before it runs: 0 after the first, then 2 s, 4 s, ... */
@@ -82,6 +84,16 @@ std::uint32_t World::next_attempt(const Group &group) const
 	return highest + 1;
 }
 
+/*
+ * A pending job whose submitter has gone away is cancelled by slurmctld, and looks as after scancel. Who really cancels a job within seconds of its submission,
+ * while no agent is there to hear of it, gets the pod queued again: a small price.
+ */
+bool World::is_answer_lost(const Group &group, const SlurmJob &job)
+{
+	const bool is_answered = std::find(group.answered.begin(), group.answered.end(), job.id) != group.answered.end();
+	return job.state == JobState::cancelled && !is_answered && job.end_time > 0 && job.end_time - job.submit_time <= k_unheard_job_seconds;
+}
+
 GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec)
 {
 	GroupFacts f;
@@ -91,6 +103,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	if (f.pod)
 		f.bound_node = f.pod->node_name.empty() ? group.assumed_node : f.pod->node_name;
 	f.job = current_job(group);
+	f.answer_lost = f.job && is_answer_lost(group, *f.job);
 	f.surplus = surplus_of(group, f.job);
 	f.busy = group.busy;
 	f.busy.slurm = f.busy.slurm || now.mono_us < group.slurm_quiet_until_us;

@@ -51,6 +51,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	counters_.submitted++;
 	group.trouble.reset();
 	group.failures = 0;
+	group.answered.push_back(answer->job);
 	if (jobs_.contains(answer->job))
 		return; /* the plugin's report was faster, and knows more */
 	SlurmJob job;

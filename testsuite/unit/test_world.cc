@@ -415,6 +415,39 @@ void a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly()
 	CHECK_EQUAL(s.act(), "submit:a#4");
 }
 
+SlurmJob cancelled_job(const Stage &s, std::uint32_t id, const std::string &uid, std::int64_t seconds_after_submission)
+{
+	SlurmJob job = Stage::job(id, uid, JobState::cancelled);
+	job.submit_time = s.now.wall_s;
+	job.end_time = s.now.wall_s + seconds_after_submission;
+	return job;
+}
+
+void a_job_that_slurmctld_could_not_tell_us_of_is_replaced()
+{
+	Stage s;
+	s.world.link_lost();
+	s.world.pod_seen(s.pod("a"), s.now);
+	s.connect({cancelled_job(s, 1, "a", 0)});
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2");
+}
+
+void a_job_that_somebody_cancelled_takes_its_pod_along()
+{
+	Stage s;
+	s.world.link_lost(); /* while the agent was away */
+	s.world.pod_seen(s.pod("a"), s.now);
+	s.connect({cancelled_job(s, 1, "a", 60)});
+	CHECK_EQUAL(s.act(), "remove:a");
+	Stage t; /* at once, but after we had the answer */
+	t.world.pod_seen(t.pod("a"), t.now);
+	CHECK_EQUAL(t.act(), "submit:a#1");
+	t.world.submitted({"a"}, Submitted{.job = {1}, .node = "", .cpus = 0}, t.now);
+	t.world.job_seen(cancelled_job(t, 1, "a", 0), t.now);
+	CHECK_EQUAL(t.act(), "remove:a");
+}
+
 void ended_jobs_count_once_even_if_told_late()
 {
 	Stage s;
@@ -450,6 +483,8 @@ int main()
 						 TEST(a_binding_waits_for_its_node_to_be_ready),
 						 TEST(two_live_jobs_of_one_pod_become_one),
 						 TEST(a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly),
+						 TEST(a_job_that_slurmctld_could_not_tell_us_of_is_replaced),
+						 TEST(a_job_that_somebody_cancelled_takes_its_pod_along),
 						 TEST(ended_jobs_count_once_even_if_told_late),
 					 });
 }
