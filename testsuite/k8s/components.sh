@@ -74,6 +74,9 @@ pid_of() {
 	grep -qF "$D" "/proc/$pid/cmdline" 2> /dev/null && echo "$pid"
 }
 
+# A process that ends loses its command line first and its sockets later; as a zombie it has none left.
+holds_files() { grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2> /dev/null; }
+
 launch() {
 	local command=()
 	if pid_of "$1" > /dev/null; then return; fi
@@ -101,7 +104,7 @@ end() {
 	local pid deadline=$((SECONDS + 5))
 	pid=$(pid_of "$1") || return 0
 	kill "-$2" "$pid" 2> /dev/null
-	while pid_of "$1" > /dev/null; do
+	while holds_files "$pid"; do
 		if [ $SECONDS -ge $deadline ]; then kill -9 "$pid"; fi
 		sleep 0.02
 	done

@@ -38,6 +38,12 @@ class ControlPlane:
 	def kill9(self, component):
 		output_of(SCRIPTS / "restart", self.dir, component, "--kill")
 
+	def freeze(self, component):
+		output_of(SCRIPTS / "restart", self.dir, component, "--freeze")
+
+	def thaw(self, component):
+		output_of(SCRIPTS / "restart", self.dir, component, "--thaw")
+
 	def revive(self, component):
 		output_of(SCRIPTS / "restart", self.dir, component, "--start", timeout=120)
 
