@@ -62,7 +62,7 @@ void a_slow_look_follows_changes_but_keeps_its_distance()
 	std::int64_t t = 5'000 * k_ms;
 	CHECK(look.is_due(t, 0));
 	look.began(t, 1000);
-	look.ended(t + k_ms);
+	look.ended(k_ms);
 	CHECK(!look.is_due(t + 99 * k_ms, 1000));
 	CHECK(look.is_due(t + 100 * k_ms, 1000)); /* the same second: perhaps after the look */
 	CHECK(look.is_due(t + 100 * k_ms, 1001));
@@ -74,9 +74,14 @@ void a_dear_look_is_rarer()
 {
 	SlowLook look(100 * k_ms, 10'000 * k_ms);
 	look.began(k_ms, 1000);
-	look.ended(k_ms + 10 * k_ms);
+	look.ended(4 * k_ms);
+	CHECK(!look.is_due(k_ms + 199 * k_ms, 1001));
+	CHECK(look.is_due(k_ms + 200 * k_ms, 1001));
+	look.ended(1000 * k_ms);
 	CHECK(!look.is_due(k_ms + 499 * k_ms, 1001));
 	CHECK(look.is_due(k_ms + 500 * k_ms, 1001));
+	look.again();
+	CHECK(look.is_due(2 * k_ms, 0));
 }
 
 void the_histogram_is_right_within_an_eighth()

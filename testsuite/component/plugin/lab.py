@@ -223,6 +223,8 @@ class Lab:
         with open(f"{self.run}/slurmctld.out", "ab") as out:
             self.slurmctld = subprocess.Popen(self.inside(["slurmctld", "-D", "-f", f"{self.run}/slurm.conf"]), env=self.env,
                                               stdout=out, stderr=out)
+        version = self.command("scontrol", "--version").stdout.split()[-1]
+        self.gres_mark = ":" if version.startswith("22.") else "/"
         assert eventually(self.answers, 20, 0.05), f"slurmctld did not start: see {self.run}/slurmctld.log"
 
     def answers(self):

@@ -40,6 +40,7 @@ struct kube_pulse {
 	uint32_t submitted, started, ended;
 	int64_t last_job_update, last_node_update; /* seconds: several changes may share one value */
 	uint32_t inactive_limit;                   /* seconds, 0: none */
+	uint32_t schedule_cycle_us;                /* of the last scheduling pass */
 };
 void kube_seam_pulse(struct kube_pulse *out);
 
@@ -76,6 +77,7 @@ struct kube_job_glance {
 	bool wants_prolog; /* Slurm waits for a prolog that no slurmd will run */
 	bool wants_epilog; /* the same for an epilog */
 	bool inactive;     /* InactiveLimit may strike soon */
+	bool untried;      /* pending, and not for want of resources: Slurm has not tried to place it */
 };
 
 struct kube_job_facts {

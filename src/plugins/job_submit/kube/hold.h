@@ -17,6 +17,7 @@ struct Meter {
 	Costs &costs;
 	DutyBudget &budget;
 	[[nodiscard]] bool can_hold() const { return budget.can_hold(now_ns()); }
+	[[nodiscard]] std::int64_t held() const { return static_cast<std::int64_t>(costs.held_ns.load(std::memory_order_relaxed)); }
 };
 
 class Hold

@@ -138,6 +138,7 @@ void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance
 	}
 	found.starts += is_active(glance.state) && !is_active(known.state);
 	found.ends += is_ended(glance.state) && is_live(known.state);
+	found.untried |= glance.untried && known.state == KUBE_JOB_UNKNOWN;
 	known.fingerprint = glance.fingerprint;
 	known.state = glance.state;
 	found.changed.push_back(std::move(*job));
@@ -214,7 +215,7 @@ void JobWatch::deal_with(Found &found)
 {
 	if (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty())
 		write_pass(found);
-	wants_kick_ |= found.ends > 0;
+	wants_kick_ |= found.ends > 0 || found.untried;
 	deliver(found);
 }
 
@@ -281,7 +282,7 @@ void JobWatch::go_on_slowly(Sweep &sweep, SlowLook &look)
 		return;
 	go_on(sweep);
 	if (sweep.is_done())
-		look.ended(now_ns());
+		look.ended(meter_.held() - sweep.held_before);
 }
 
 /* Starts are among the pending jobs, ends among the others; oldest first, since those go first. */
@@ -309,11 +310,13 @@ void JobWatch::start_slow(const kube_pulse &pulse)
 		slow_look_.began(now, time(nullptr));
 		slow_ = {};
 		slow_.ids = ids_of(is_live);
+		slow_.held_before = meter_.held();
 	}
 	if (ended_.is_done() && ended_look_.is_due(now, pulse.last_job_update)) {
 		ended_look_.began(now, time(nullptr));
 		ended_ = {};
 		ended_.ids = ids_of(is_ended);
+		ended_.held_before = meter_.held();
 	}
 }
 

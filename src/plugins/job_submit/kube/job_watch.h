@@ -31,7 +31,7 @@ class JobWatch
 	void reset();
 
 	[[nodiscard]] std::uint64_t live() const { return live_; }
-	/* Something ended: resources are free, and Slurm may not have noticed. Clears it. */
+	/* There may be something to place, and Slurm may not have noticed. Clears it. */
 	bool take_kick() { return std::exchange(wants_kick_, false); }
 
       private:
@@ -46,11 +46,13 @@ class JobWatch
 		std::vector<std::uint32_t> gone;
 		std::vector<std::uint32_t> prologs, epilogs, inactive; /* need the write lock */
 		unsigned starts = 0, ends = 0;
+		bool untried = false; /* a new job waits though there may be room */
 	};
 	using Ids = std::vector<std::uint32_t>;
 	struct Sweep {
 		Ids ids;
 		std::size_t next = 0;
+		std::int64_t held_before = 0;
 		unsigned starts_wanted = 0, ends_wanted = 0; /* enough when all are found; 0 and 0: all ids */
 		[[nodiscard]] bool is_done() const { return next >= ids.size(); }
 	};

@@ -3,6 +3,8 @@
 
 #include "src/base/log.h"
 
+#include <algorithm>
+
 namespace slurmkube::plugin
 {
 
@@ -47,7 +49,7 @@ void Keeper::step()
 		feed_.complete();
 	placeholders_.store(jobs_.live(), std::memory_order_relaxed);
 	external_nodes_.store(nodes_.count(), std::memory_order_relaxed);
-	kick();
+	kick(pulse);
 }
 
 void Keeper::take_control()
@@ -65,12 +67,16 @@ void Keeper::lose_control()
 	nodes_.reset();
 }
 
-/* Slurm does not look for work when a job without slurmd ends; its next periodic pass may be a minute away. */
-void Keeper::kick()
+/*
+ * Slurm does not look for work when a job without slurmd ends, and not always when one comes; its next periodic pass may be a minute away. Passes that we
+ * ask for take a tenth of the time at most.
+ */
+void Keeper::kick(const kube_pulse &pulse)
 {
+	std::int64_t rest = std::max(k_kick_every, std::int64_t{pulse.schedule_cycle_us} * 10 * k_ms / 1000);
 	bool jobs = jobs_.take_kick(), nodes = nodes_.take_kick();
 	wants_kick_ |= jobs || nodes;
-	if (!wants_kick_ || now_ns() - kicked_at_ < k_kick_every)
+	if (!wants_kick_ || now_ns() - kicked_at_ < rest)
 		return;
 	kicked_at_ = now_ns();
 	wants_kick_ = false;

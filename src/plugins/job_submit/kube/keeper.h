@@ -32,7 +32,7 @@ class Keeper
 	void step();
 	void take_control();
 	void lose_control();
-	void kick();
+	void kick(const kube_pulse &pulse);
 	[[nodiscard]] std::int64_t nap() const;
 
 	Registry &registry_;

@@ -23,6 +23,7 @@ void NodeWatch::tick(const kube_pulse &pulse)
 	std::int64_t now = now_ns();
 	if (!looking_ && when_.is_due(now, pulse.last_node_update)) {
 		when_.began(now, time(nullptr));
+		held_before_ = meter_.held();
 		begin_look();
 	}
 	if (looking_)
@@ -99,8 +100,10 @@ void NodeWatch::end_look()
 	bool cared = !care_.empty();
 	if (cared)
 		give_care();
-	when_.ended(now_ns());
-	complete_ |= !cared; /* what the keeper has just set right must be seen before anything is told */
+	when_.ended(meter_.held() - held_before_);
+	if (cared)
+		when_.again(); /* what has just been set right must be seen, and told */
+	complete_ |= !cared;
 }
 
 /* A node may have come between two holds: ask for it by name before it is said to be gone. */

@@ -24,7 +24,7 @@ bool SlowLook::is_due(std::int64_t now, std::int64_t changed_second) const
 {
 	if (began_ == 0 || now - began_ >= at_latest_)
 		return true;
-	if (now - began_ < std::max(interval_, cost_ * k_rest))
+	if (now - began_ < std::max(interval_, std::min(cost_ * k_rest, k_rest_max)))
 		return false;
 	return changed_second >= second_ - k_late;
 }

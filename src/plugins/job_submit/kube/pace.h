@@ -45,7 +45,8 @@ class Backoff
 
 /*
  * When to look at a table again of which only "changed in this second" is known (last_job_update): again and again while the second of the last
- * look may not be over yet, but not more often than the interval, nor than 50 times the cost of a look.
+ * look may not be over yet, but not more often than the interval, nor than 50 times what a look costs in locks (to a limit: a busy machine must not make
+ * us blind).
  */
 class SlowLook
 {
@@ -54,10 +55,12 @@ class SlowLook
 	[[nodiscard]] bool is_due(std::int64_t now, std::int64_t changed_second) const;
 	[[nodiscard]] bool is_older_than(std::int64_t now, std::int64_t ns) const { return now - began_ >= ns; }
 	void began(std::int64_t now, std::int64_t wall_second);
-	void ended(std::int64_t now) { cost_ = now - began_; }
+	void ended(std::int64_t held) { cost_ = held; }
+	/* Due at once. */
+	void again() { began_ = 0; }
 
       private:
-	static constexpr std::int64_t k_rest = 50;
+	static constexpr std::int64_t k_rest = 50, k_rest_max = 500 * k_ms;
 	/* Slurm stamps a change with the second in which its work began; a scheduling pass takes some */
 	static constexpr std::int64_t k_late = 3;
 	std::int64_t interval_, at_latest_;

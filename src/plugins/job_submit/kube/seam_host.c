@@ -65,6 +65,7 @@ void kube_seam_pulse(struct kube_pulse *out)
 	out->last_job_update = *(volatile time_t *)&last_job_update;
 	out->last_node_update = *(volatile time_t *)&last_node_update;
 	out->inactive_limit = slurm_conf.inactive_limit;
+	out->schedule_cycle_us = stats->schedule_cycle_last;
 }
 
 static slurmctld_lock_t lock_levels(enum kube_lock kind)

@@ -60,6 +60,15 @@ static bool is_inactive(const job_record_t *job)
 	       time(NULL) - job->time_last_active >= (slurm_conf.inactive_limit + 2) / 3;
 }
 
+/*
+ * The allocate RPC gives up at once when any pending job of the cluster, native ones of other partitions too, has a higher priority
+ * (_top_priority() in job_mgr.c); then the next periodic pass is up to 3 s away.
+ */
+static bool is_untried(const job_record_t *job)
+{
+	return IS_JOB_PENDING(job) && job->priority && (job->state_reason == WAIT_PRIORITY || job->state_reason == WAIT_NO_REASON);
+}
+
 static uint64_t fingerprint(const job_record_t *job)
 {
 	uint64_t hash = KUBE_HASH_START;
@@ -91,6 +100,7 @@ bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 	out->wants_prolog = IS_JOB_RUNNING(job) && job->node_bitmap_pr && bit_ffs(job->node_bitmap_pr) >= 0;
 	out->wants_epilog = IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_ffs(job->node_bitmap_cg) >= 0;
 	out->inactive = is_inactive(job);
+	out->untried = is_untried(job);
 	return true;
 }
 

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""slurmctld killed, reconfigured, without agent, with a slow one; and what the plugin costs."""
+import os
+import signal
+import time
+
+from guard import DUPLICATE
+from lab import eventually, marker
+
+
+def without_agent_jobs_go_on_and_a_snapshot_heals(lab, peer):
+    peer.stop()
+    job = lab.submit(marker("alone")).job
+    gone = lab.submit(marker("alone-2")).job
+    for each in (job, gone):
+        assert eventually(lambda j=each: lab.job(j)["JobState"] == "RUNNING", 3), lab.job(each)
+    lab.complete(gone)
+    before = len(peer.lines)
+    peer.start()
+    snapshot = eventually(lambda: peer.snapshot(before), 5)
+    assert snapshot and snapshot[job]["state"] == "running", snapshot
+    assert snapshot[gone]["state"] == "complete", snapshot[gone]
+    lab.complete(job)
+
+
+def a_full_queue_drops_the_connection(lab, peer):
+    connections = peer.connections
+    peer.reading.clear()
+    for i in range(40):
+        reason = f"{i}" + "x" * 100_000
+        lab.command("scontrol", "update", "nodename=k[1-4]", "state=drain", f"reason={reason}")
+        time.sleep(0.11)  # the keeper looks at nodes every 100 ms; a reason that it never saw is no line
+        if "queue dropped" in lab.log():
+            break
+    peer.reading.set()
+    assert "queue dropped" in lab.log()
+    lab.command("scontrol", "update", "nodename=k[1-4]", "state=resume")
+    assert eventually(lambda: peer.connections > connections, 5)
+    before = len(peer.lines)
+    assert peer.wait("node", name="k4", drain=False, seconds=5), peer.last("node", name="k4")
+    assert eventually(lambda: (peer.last("stats") or (0, {"queue_drops": 0}))[1]["queue_drops"] > 0, 8), (before, peer.last("stats"))
+
+
+def kill_9_and_restart_keep_jobs_and_exactly_once(lab, peer):
+    jobs = {i: lab.submit(marker(f"crash-{i}")).job for i in range(5)}
+    assert all(peer.wait("job", id=job, state="running", seconds=3) for job in jobs.values())
+    time.sleep(6)  # slurmctld saves its jobs every 5 s at most; what was not saved is lost to any crash
+    before = len(peer.lines)
+    lab.kill_slurmctld()
+    lab.start_slurmctld()
+    second = lab.submit(marker("crash-3"))
+    assert not second.ok and second.error == DUPLICATE, vars(second)
+    assert f"job {jobs[3]} already stands" in second.messages, second.messages
+    snapshot = eventually(lambda: peer.snapshot(before), 10)
+    assert snapshot, "no snapshot after the restart"
+    for job in jobs.values():
+        assert snapshot[job]["state"] == "running" and snapshot[job]["nodes"], snapshot.get(job)
+    for job in jobs.values():
+        assert lab.complete(job).ok
+        assert peer.wait("job", id=job, state="complete", completing=False, after=before, seconds=2), peer.last("job", id=job)
+
+
+def reconfigure_does_no_harm(lab, peer):
+    job = lab.submit(marker("reconfigure")).job
+    assert peer.wait("job", id=job, state="running", seconds=3), peer.last("job", id=job)
+    for _ in range(3):
+        assert lab.command("scontrol", "reconfigure").returncode == 0
+        assert eventually(lab.answers)
+    before = len(peer.lines)
+    assert lab.job(job)["JobState"] == "RUNNING", lab.job(job)
+    assert eventually(lambda: lab.threads() == ["kube-keeper", "kube-link", "kube-sink"]), lab.threads()
+    lab.complete(job)
+    assert peer.wait("job", id=job, state="complete", completing=False, seconds=5), peer.last("job", id=job)
+    later = lab.submit(marker("reconfigure-2")).job
+    assert peer.wait("job", id=later, state="running", after=before, seconds=5)
+    lab.complete(later)
+    for node in ("k1", "g1"):
+        assert eventually(lambda n=node: lab.node_state(n) == "IDLE", 3), lab.node_state(node)
+
+
+def descriptors_do_not_leak(lab, peer):
+    fds = f"/proc/{lab.slurmctld.pid}/fd"
+    count = len(os.listdir(fds))
+    for _ in range(3):
+        peer.drop()
+        connections = peer.connections
+        assert eventually(lambda c=connections: peer.connections > c, 5)
+    assert eventually(lambda: len(os.listdir(fds)) <= count + 2, 3), os.listdir(fds)
+
+
+def prolog_flags_do_not_hold_jobs(lab, peer):
+    lab.write_conf(extra="PrologFlags=Alloc")
+    lab.kill_slurmctld(signal.SIGTERM)
+    lab.start_slurmctld()
+    answer = lab.submit(marker("prolog"))
+    line = peer.wait("job", id=answer.job, state="running", configuring=False, seconds=5)
+    assert line, peer.last("job", id=answer.job)
+    print(f"# configured after {(line[0] - answer.ns) / 1e6:.1f} ms")
+    lab.complete(answer.job)
+    assert peer.wait("job", id=answer.job, state="complete", completing=False, seconds=2)
+
+
+def it_can_be_taken_out_and_put_in_again(lab, peer):
+    with open(f"{lab.run}/slurm.conf", encoding="utf-8") as f:
+        conf = f.read()
+    for text, threads in ((conf.replace("JobSubmitPlugins=kube", ""), 0), (conf, 3)):
+        with open(f"{lab.run}/slurm.conf", "w", encoding="utf-8") as f:
+            f.write(text)
+        assert lab.command("scontrol", "reconfigure").returncode == 0
+        assert eventually(lambda t=threads: len(lab.threads()) == t, 8), lab.threads()
+        assert eventually(lab.answers)
+    before = len(peer.lines)
+    answer = lab.submit(marker("again"))
+    assert answer.ok and peer.wait("job", id=answer.job, after=before - 50, seconds=5)
+    lab.complete(answer.job)
+
+
+def inactive_limit_spares_external_jobs(lab, peer):
+    while time.monotonic() - lab.inactive_since < 40:  # Slurm looks every 30 s, and allows 4/3 limit + MessageTimeout
+        time.sleep(0.2)
+    assert lab.job(lab.inactive)["JobState"] == "RUNNING", lab.job(lab.inactive)
+    lab.complete(lab.inactive)
+
+
+def what_slurm_forgets_is_told(lab, peer):
+    assert peer.wait("job_gone", id=lab.purge, seconds=1) or eventually(
+        lambda: lab.purge not in (peer.snapshot() or {lab.purge: 0}), 1), "MinJobAge is 2 s"
+
+
+def the_cost_is_small(lab, peer):
+    line = peer.wait("stats", seconds=6, after=len(peer.lines))
+    assert line, "no stats for 6 s"
+    stats = line[1]
+    for key in ("hook", "lock_wait", "lock_hold"):
+        cost = stats[key]
+        print(f"# {key}: n {cost['count']}, mean {cost['mean_us']:.1f} us, p99 {cost['p99_us']:.1f} us, max {cost['max_us']:.1f} us")
+    print(f"# duty {stats['duty_percent']:.3f} %")
+    assert stats["hook"]["count"] > 0 and stats["lock_hold"]["count"] > 0, stats
+    assert stats["duty_percent"] < 2.5, stats
+    assert stats["lock_hold"]["p99_us"] < 5000, stats
+
+
+def nothing_was_out_of_order(lab, peer):
+    assert peer.gaps == 0
+    assert "internal error" not in lab.log()
+
+
+def sigterm_ends_it_quickly(lab, peer):
+    began = time.monotonic()
+    lab.kill_slurmctld(signal.SIGTERM)
+    assert lab.slurmctld.returncode == 0, lab.slurmctld.returncode
+    assert time.monotonic() - began < 10
+
+
+TESTS = [
+    without_agent_jobs_go_on_and_a_snapshot_heals,
+    a_full_queue_drops_the_connection,
+    reconfigure_does_no_harm,
+    descriptors_do_not_leak,
+    kill_9_and_restart_keep_jobs_and_exactly_once,
+    inactive_limit_spares_external_jobs,
+    what_slurm_forgets_is_told,
+    the_cost_is_small,
+    prolog_flags_do_not_hold_jobs,
+    it_can_be_taken_out_and_put_in_again,
+    nothing_was_out_of_order,
+    sigterm_ends_it_quickly,
+]

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the agent gets to see: hello, snapshot, starts, ends, allocations; and that nodes without slurmd work at all."""
+import time
+
+from lab import eventually, marker
+
+
+def hello_and_snapshot_come_first(lab, peer):
+    assert peer.wait("snapshot_end"), "no snapshot"
+    kinds = [m["type"] for _, m in peer.lines[:2]]
+    assert kinds == ["hello", "snapshot_begin"], kinds
+    hello = peer.lines[0][1]
+    assert hello["protocol"] == 1 and hello["cluster"] == "lab" and hello["feature"] == "kube", hello
+    assert hello["config_error"] == "" and hello["sink_port"] == lab.sink, hello
+    names = sorted(m["name"] for _, m in peer.lines if m["type"] == "node")
+    assert names == ["g1", "k1", "k2", "k3", "k4"], f"Feature kube marks external nodes, kubernetes does not: {names}"
+
+
+def there_are_three_threads_and_no_other(lab, peer):
+    assert lab.threads() == ["kube-keeper", "kube-link", "kube-sink"], lab.threads()
+
+
+def nodes_without_slurmd_are_idle(lab, peer):
+    for node in ("k1", "k3", "g1"):
+        assert eventually(lambda n=node: lab.node_state(n) == "IDLE", 3), lab.node_state(node)
+
+
+def a_start_is_reported_within_10_ms(lab, peer):
+    delays = []
+    for i in range(20):
+        answer = lab.submit(marker(f"start-{i}"))
+        assert answer.ok, answer.messages
+        line = peer.wait("job", id=answer.job, state="running", seconds=2)
+        assert line, "start not reported"
+        delays.append((line[0] - answer.ns) / 1e6)
+        lab.complete(answer.job)
+    delays.sort()
+    print(f"# start reported after: median {delays[10]:.1f} ms, worst {delays[-1]:.1f} ms")
+    assert delays[10] < 10, delays
+    assert delays[-1] < 200, delays
+
+
+def an_end_is_reported_with_its_state(lab, peer):
+    delays = []
+    for status, state in ((0, "complete"), (3 << 8, "failed"), (9, "failed"), (253, "oom")):
+        job = lab.submit(marker(f"end-{status}")).job
+        answer = lab.complete(job, status)
+        line = peer.wait("job", id=job, state=state, completing=False, seconds=2)
+        assert line, f"{state} not reported: {peer.last('job', id=job)}"
+        if status != 253:
+            assert line[1]["exit_status"] == status, line
+        delays.append((line[0] - answer.ns) / 1e6)
+    print(f"# end reported after: worst {max(delays):.1f} ms")
+    assert max(delays) < 100, delays
+
+
+def a_cancelled_job_is_reported(lab, peer):
+    running = lab.submit(marker("cancel")).job
+    began = time.monotonic_ns()
+    lab.command("scancel", str(running))
+    line = peer.wait("job", id=running, state="cancelled", completing=False, seconds=2)
+    assert line, "scancel not reported"
+    print(f"# scancel, command and all: {(line[0] - began) / 1e6:.1f} ms")
+
+
+def completing_does_not_last(lab, peer):
+    job = lab.submit(marker("completing"), node="k1", cpus=4).job
+    lab.complete(job)
+    assert eventually(lambda: lab.job(job).get("JobState") == "COMPLETED", 1), lab.job(job)
+    assert eventually(lambda: lab.node_state("k1") == "IDLE", 1), lab.node_state("k1")
+
+
+def a_waiting_job_says_why_and_starts_at_once_when_there_is_room(lab, peer):
+    first = lab.submit(marker("room-1"), node="k2", cpus=4).job
+    second = lab.submit(marker("room-2"), node="k2", cpus=4)
+    assert second.ok and second.nodes == "-"
+    assert peer.wait("job", id=second.job, state="pending", reason="Resources", seconds=3), peer.last("job", id=second.job)
+    ended = lab.complete(first)
+    line = peer.wait("job", id=second.job, state="running", seconds=5)
+    assert line, "never started"
+    print(f"# freed to next start: {(line[0] - ended.ns) / 1e6:.1f} ms")
+    assert line[0] - ended.ns < 500e6, "Slurm was not told to look for work"
+    lab.complete(second.job)
+
+
+def a_pending_native_job_delays_nobody(lab, peer):
+    """Slurm's allocate RPC does not even try while any older job is pending, whatever its partition."""
+    native = lab.command("sbatch", "--parsable", "-p", "native", "-D", "/", "-o", "/dev/null", "--wrap", "true").stdout.strip()
+    answer = lab.submit(marker("behind-native"))
+    line = peer.wait("job", id=answer.job, state="running", seconds=5)
+    assert line, peer.last("job", id=answer.job)
+    print(f"# started {(line[0] - answer.ns) / 1e6:.1f} ms after the answer")
+    assert line[0] - answer.ns < 500e6, "the scheduler was not told"
+    lab.complete(answer.job)
+    lab.command("scancel", native)
+
+
+def an_allocation_has_cores_and_memory(lab, peer):
+    job = lab.submit(marker("facts"), node="k3", cpus=2, memory=100, minutes=7).job
+    _, line = peer.wait("job", id=job, state="running")
+    assert line["time_limit"] == 7 and line["partition"] == "kube" and line["user_id"] == 0, line
+    assert line["nodes"] == [{"name": "k3", "cpus": 2, "cores": "0-1", "memory": 100, "gres": []}], line["nodes"]
+    assert line["end_time"] - line["start_time"] == 420, line
+    lab.complete(job)
+
+
+def devices_have_numbers(lab, peer):
+    jobs = [lab.submit(marker(f"gpu-{i}"), gres=f"gres{lab.gres_mark}gpu:1") for i in range(2)]
+    seen = []
+    for answer in jobs:
+        assert answer.ok, vars(answer)
+        _, line = peer.wait("job", id=answer.job, state="running")
+        gres = line["nodes"][0]["gres"]
+        assert len(gres) == 1 and gres[0]["name"] == "gpu" and gres[0]["count"] == 1, gres
+        seen.append(gres[0]["indices"])
+    assert sorted(seen) == ["0", "1"], seen
+    for answer in jobs:
+        lab.complete(answer.job)
+
+
+def the_job_runs_as_the_markers_user(lab, peer):
+    job = lab.submit(marker("identity", user=65534, group=65534)).job
+    assert "(65534)" in lab.job(job)["UserId"] and "(65534)" in lab.job(job)["GroupId"], lab.job(job)
+    assert peer.wait("job", id=job, user_id=65534, state="running")
+    lab.complete(job)
+
+
+def down_and_drain_set_by_people_stay(lab, peer):
+    job = lab.submit(marker("down"), node="k1").job
+    began = time.monotonic_ns()
+    lab.command("scontrol", "update", "nodename=k1", "state=down", "reason=broken")
+    line = peer.wait("job", id=job, state="node_fail", seconds=3)
+    assert line, peer.last("job", id=job)
+    print(f"# node down, command and all: {(line[0] - began) / 1e6:.1f} ms")
+    lab.command("scontrol", "update", "nodename=k2", "state=drain", "reason=look")
+    assert peer.wait("node", name="k1", base="down", reason="broken"), peer.last("node", name="k1")
+    assert peer.wait("node", name="k2", drain=True, reason="look"), peer.last("node", name="k2")
+    time.sleep(1.5)  # several rounds of the keeper, which must leave them alone
+    assert lab.node_state("k1").startswith("DOWN"), lab.node_state("k1")
+    assert "DRAIN" in lab.node_state("k2"), lab.node_state("k2")
+    lab.command("scontrol", "update", "nodename=k[1-2]", "state=resume")
+    for node in ("k1", "k2"):
+        assert eventually(lambda n=node: lab.node_state(n) == "IDLE", 3), lab.node_state(node)
+        assert peer.wait("node", name=node, base="idle", drain=False, not_responding=False, after=len(peer.lines) - 50)
+
+
+def a_signal_to_a_node_without_slurmd_does_no_harm(lab, peer):
+    job = lab.submit(marker("signal"), node="k1").job
+    lab.command("scancel", "-s", "USR1", str(job))
+    lab.command("scontrol", "suspend", str(job))
+    assert peer.wait("job", id=job, state="suspended", seconds=3)
+    lab.command("scontrol", "resume", str(job))
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        assert "*" not in lab.node_state("k1") and "NOT_RESPONDING" not in lab.node_state("k1"), lab.node_state("k1")
+    assert peer.wait("job", id=job, state="running", after=len(peer.lines) - 100)
+    lab.complete(job)
+    assert peer.wait("stats", seconds=6) and eventually(lambda: peer.last("stats")[1]["sink_contacts"] > 0, 6), peer.last("stats")
+
+
+def a_forgotten_job_is_gone(lab, peer):
+    job = lab.submit(marker("purge")).job
+    lab.complete(job)
+    lab.purge = job  # Slurm forgets it in its own time: looked at again at the end
+
+
+TESTS = [
+    hello_and_snapshot_come_first,
+    there_are_three_threads_and_no_other,
+    nodes_without_slurmd_are_idle,
+    a_start_is_reported_within_10_ms,
+    an_end_is_reported_with_its_state,
+    a_cancelled_job_is_reported,
+    completing_does_not_last,
+    a_waiting_job_says_why_and_starts_at_once_when_there_is_room,
+    a_pending_native_job_delays_nobody,
+    an_allocation_has_cores_and_memory,
+    devices_have_numbers,
+    the_job_runs_as_the_markers_user,
+    down_and_drain_set_by_people_stay,
+    a_signal_to_a_node_without_slurmd_does_no_harm,
+    a_forgotten_job_is_gone,
+]
