@@ -101,12 +101,18 @@ void Requests::finish(Pending pending, CURLcode code)
 		no_answer(std::move(pending), code);
 }
 
+/* Once, and no POST: the server may have acted on it. */
+bool Requests::may_repeat_unanswered(const Pending &pending)
+{
+	return pending.request.method != Method::post && pending.sends < 2;
+}
+
 void Requests::no_answer(Pending pending, CURLcode code)
 {
 	session_.counters.failures++;
 	const Error error = pending.transfer->failure(code);
 	/* A refusal of one request can take the others on its connection with it. */
-	if (error.code == Errc::io && code != CURLE_OPERATION_TIMEDOUT && pending.request.method != Method::post && pending.sends < 2) {
+	if (error.code == Errc::io && code != CURLE_OPERATION_TIMEDOUT && may_repeat_unanswered(pending)) {
 		repeat(std::move(pending));
 		return;
 	}
@@ -129,8 +135,12 @@ void Requests::give_connection_up()
 	for (const auto &[easy, pending] : abandoned)
 		multi_->remove(easy);
 	open_multi();
-	for (auto &[easy, pending] : abandoned)
-		answer_later(std::move(pending.on_response), Error{Errc::io, "the connection to the API server gave no answers any more"});
+	for (auto &[easy, pending] : abandoned) {
+		if (may_repeat_unanswered(pending))
+			repeat(std::move(pending));
+		else
+			answer_later(std::move(pending.on_response), Error{Errc::io, "the connection to the API server gave no answers any more"});
+	}
 	pump();
 }
 

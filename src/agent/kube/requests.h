@@ -50,6 +50,7 @@ class Requests
 	bool repeat_with_new_token(Pending &pending);
 	bool repeat_after_pause(Pending &pending);
 	void hold(Clock::duration pause);
+	[[nodiscard]] static bool may_repeat_unanswered(const Pending &pending);
 	void repeat(Pending pending);
 	/* Calls back on the loop's next round. */
 	void answer_later(OnResponse on_response, Error error);

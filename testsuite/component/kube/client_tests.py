@@ -64,6 +64,15 @@ def a_silent_server_costs_the_deadline_and_the_connection(bed):
 
 
 @test
+def what_flies_on_a_given_up_connection_flies_again(bed):
+	probe = bed.probe(bed.proxied)
+	bed.proxy.rule('hang', '/version', count=2)
+	late = probe.send('get', deadline_ms=20_000)
+	equal(probe('get', deadline_ms=400)['code'], 'io')
+	equal(probe.result(late, 5)['good'], 1)
+
+
+@test
 def a_broken_connection_costs_one_repeat(bed):
 	probe = bed.probe(bed.proxied)
 	bed.proxy.rule('lose', '/version', count=1)
