@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	CONTRIBUTING.md \
 	NEWS.md \
 	README.md \
+	%D%/admin.md \
 	%D%/design/architecture.md \
 	%D%/design/protocol.md \
 	%D%/man/skube.1.scd \
