@@ -154,3 +154,15 @@ def a_mute_stream_leads_to_a_new_list(bed):
 	probe('watch', name='pods', fields=OURS, silence_ms=1000)
 	agrees(bed, probe, 'pods')
 	equal(probe('counters', name='pods')['lists'], 2)
+
+
+@test
+def a_server_that_stays_behind_is_listed_anew(bed):
+	probe = bed.probe(bed.proxied)
+	body = json.dumps({'kind': 'Status', 'message': 'Too large resource version', 'reason': 'Timeout', 'code': 504})
+	bed.proxy.rule('answer', 'watch=1', count=6, argument=f'HTTP/1.1 504 x\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}')
+	probe('watch', name='pods', fields=OURS)
+	wait_for('trouble', lambda: probe('counters', name='pods')['trouble'] == 'Too large resource version')
+	wait_for('second list', lambda: probe('counters', name='pods')['lists'] == 2)
+	wait_for('health', lambda: not probe('counters', name='pods')['trouble'])
+	equal(probe('counters', name='pods')['errors'], 6)
