@@ -109,6 +109,8 @@ void time_alone_does_not_settle_a_ticket()
 	Registry registry;
 	(void)registry.claim(pod("a"), k_thread, 0, yes);
 	CHECK(registry.settled(3600'000 * k_ms, alive).empty());
+	CHECK(!registry.wants_write_lock(999 * k_ms));
+	CHECK(registry.wants_write_lock(1000 * k_ms));
 	for (int i = 0; i < 3; i++)
 		registry.write_lock_passed();
 	CHECK(registry.settled(1000 * k_ms, alive).empty());

@@ -89,12 +89,10 @@ def a_failed_submission_does_not_block_the_next(lab, peer):
 
 def the_partition_is_refused_as_default_too(lab, peer):
     lab.write_conf(native_default="NO", kube_default="YES")
-    assert lab.command("scontrol", "reconfigure").returncode == 0
-    assert eventually(lab.answers)
+    lab.reconfigure()
     result = lab.command("sbatch", "-D", "/", "-o", "/dev/null", "--wrap", "true", user=NOBODY)
     lab.write_conf(native_default="YES", kube_default="NO")
-    assert lab.command("scontrol", "reconfigure").returncode == 0
-    assert eventually(lab.answers)
+    lab.reconfigure()
     assert result.returncode != 0 and "takes Kubernetes pods only" in result.stderr, result
 
 

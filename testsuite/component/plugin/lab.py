@@ -40,14 +40,14 @@ TaskPlugin=task/none
 MpiDefault=none
 ReturnToService=1
 MinJobAge=2
-MessageTimeout=3
+MessageTimeout=5
 InactiveLimit=3
 SlurmdTimeout=5
 GresTypes=gpu
 {extra}
 NodeName=k[1-4] NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=big,kube State=UNKNOWN
 NodeName=g1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kube Gres=gpu:2 State=UNKNOWN
-NodeName=n1 NodeAddr=127.0.0.1 Port={slurmd_port} CPUs=4 RealMemory=4000 Feature=kubernetes State=UNKNOWN
+NodeName=n1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kubernetes State=DOWN
 PartitionName=native Nodes=n1 Default={native_default}
 PartitionName=kube Nodes=k[1-4],g1 Default={kube_default}
 """
@@ -174,10 +174,18 @@ class Lab:
         os.makedirs(f"{self.run}/state")
         os.makedirs(f"{self.run}/spool")
         self.write_conf()
+        self.copy_built()
         with open(f"{self.run}/gres.conf", "w", encoding="utf-8") as f:
             f.write("NodeName=g1 Name=gpu File=/dev/nothing[0-1]\n")
         with open(f"{self.run}/kube.conf", "w", encoding="utf-8") as f:
             f.write(f"Socket={self.run}/plugin.sock\nSinkPort={self.sink}\n")
+
+    def copy_built(self):
+        """Nobody may not be allowed to see the build directory, and PluginDir is checked by every command."""
+        self.binary = f"{self.run}/alloc"
+        shutil.copy(f"{self.build}/testsuite/component/plugin/alloc", self.binary)
+        os.makedirs(f"{self.run}/plugins")
+        shutil.copy(f"{self.build}/.libs/job_submit_kube.so", f"{self.run}/plugins/")
 
     def read_root(self):
         try:
@@ -201,7 +209,7 @@ class Lab:
             found = subprocess.run(["sh", "-c", f"ls -d {self.root}/usr/lib/*/slurm-wlm {self.root}/usr/lib64/slurm"],
                                    capture_output=True, text=True, check=False).stdout.split()
             system = found[0][len(self.root):]
-        return f"{self.build}/.libs:{system}"
+        return f"{self.run}/plugins:{system}"
 
     def write_conf(self, **options):
         self.options.update(options)
@@ -230,6 +238,11 @@ class Lab:
     def answers(self):
         return self.command("scontrol", "ping").returncode == 0
 
+    def reconfigure(self):
+        result = self.command("scontrol", "reconfigure")
+        assert result.returncode == 0, result
+        assert eventually(self.answers)
+
     def kill_slurmctld(self, how=signal.SIGKILL):
         self.slurmctld.send_signal(how)
         self.slurmctld.wait(20)
@@ -239,12 +252,11 @@ class Lab:
         return subprocess.run(self.inside([*prefix, *words]), env=self.env, capture_output=True, text=True, timeout=30, check=False)
 
     def alloc(self, *words, user=None, background=False):
-        binary = f"{self.build}/testsuite/component/plugin/alloc"
         if background:
-            process = subprocess.Popen(self.inside([binary, *words]), env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process = subprocess.Popen(self.inside([self.binary, *words]), env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             self.helpers.append(process)
             return process
-        result = self.command(binary, *words, user=user)
+        result = self.command(self.binary, *words, user=user)
         return [Answer(line, result.stderr) for line in result.stdout.splitlines()]
 
     def submit(self, marker, **keys):

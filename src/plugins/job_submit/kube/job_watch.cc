@@ -19,6 +19,7 @@ namespace
 constexpr unsigned k_likely_misses = 16; /* ids that Slurm may leap over between two looks at its own number */
 constexpr std::uint32_t k_leap_max = 100'000;
 constexpr std::int64_t k_all_new_every = 1000 * k_ms;
+constexpr std::int64_t k_write_lock_every = 250 * k_ms;
 
 bool thread_is_alive(int thread)
 {
@@ -115,10 +116,18 @@ void JobWatch::reset()
 	live_ = 0;
 }
 
-/* Serials first, then the look, then drop: a job made in between is found by the look. */
+/* The write lock is taken for its own sake (Registry::settled). Serials first, then the look, then drop: a job made in between is found by the look. */
 void JobWatch::settle_tickets()
 {
-	std::vector<std::uint64_t> serials = registry_.settled(now_ns(), thread_is_alive);
+	std::int64_t now = now_ns();
+	if (registry_.wants_write_lock(now) && now - write_locked_at_ >= k_write_lock_every) {
+		write_locked_at_ = now;
+		{
+			Hold hold(KUBE_WRITE, meter_);
+		}
+		registry_.write_lock_passed();
+	}
+	std::vector<std::uint64_t> serials = registry_.settled(now, thread_is_alive);
 	if (serials.empty())
 		return;
 	find_new(Find::all);

@@ -93,7 +93,7 @@ class JobWatch
 	Sweep hot_, slow_, ended_;
 	SlowLook slow_look_{100 * k_ms, 10'000 * k_ms};
 	SlowLook ended_look_{1000 * k_ms, 30'000 * k_ms};
-	std::int64_t all_new_at_ = 0;
+	std::int64_t all_new_at_ = 0, write_locked_at_ = 0;
 	std::uint64_t live_ = 0;
 	bool wants_kick_ = false;
 	unsigned starts_seen_ = 0, ends_seen_ = 0; /* in this tick, before the hot look */

@@ -12,6 +12,7 @@ namespace
 /* Where slurmctld keeps its threads (24.05 and later), a failed submission shows by nothing but time. */
 constexpr std::int64_t k_patience_ns = 2'000'000'000;
 constexpr std::uint64_t k_write_locks = 3;
+constexpr std::int64_t k_soon_ns = 1'000'000'000;
 
 } // namespace
 
@@ -70,6 +71,12 @@ bool Registry::has_tickets() const
 {
 	std::lock_guard lock(mutex_);
 	return !tickets_.empty();
+}
+
+bool Registry::wants_write_lock(std::int64_t now) const
+{
+	std::lock_guard lock(mutex_);
+	return std::any_of(tickets_.begin(), tickets_.end(), [&](const auto &entry) { return now - entry.second.since >= k_soon_ns; });
 }
 
 void Registry::write_lock_passed()

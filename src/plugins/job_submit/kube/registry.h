@@ -48,6 +48,8 @@ class Registry
 
 	/* ---- keeper ---- */
 	[[nodiscard]] bool has_tickets() const;
+	/* A ticket waits for that: the keeper should take the write lock now and then. */
+	[[nodiscard]] bool wants_write_lock(std::int64_t now) const;
 	/* The keeper got the write lock: submissions that wait for it get it too, sooner or later. */
 	void write_lock_passed();
 	/* Serial numbers of tickets whose submission is over. Look at all new ids after this call, then drop() them. */
