@@ -53,6 +53,7 @@ struct Group {
 	Condition reported;
 	std::optional<Condition> trouble;
 	unsigned failures = 0;
+	bool is_refused = false; /* Slurm wants no such job: a lasting failure */
 	/* 0: not set; all monotonic microseconds */
 	std::int64_t first_seen_us = 0, submitted_us = 0, allocated_us = 0, job_ended_us = 0, terminal_us = 0;
 	std::int64_t retry_at_us = 0, slurm_quiet_until_us = 0, remove_quiet_until_us = 0;
@@ -133,6 +134,9 @@ class World
 	void note_job_times(Group &group, const SlurmJob &job, Now now);
 	void settle_share(const PodUid &uid, Group &group, Now now);
 	void wake_waiters(const std::string &node);
+	void retry_all();
+	/* The obstacle of passing failures is gone. */
+	static void retry_now(Group &group);
 	void failed(Group &group, const PodUid &uid, const Error &error, Now now);
 
 	GroupFacts facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec);

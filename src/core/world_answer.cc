@@ -19,10 +19,14 @@ constexpr std::int64_t k_conflict_retry_us = 1'000'000; /* the other fact is on 
 constexpr std::int64_t k_effect_us = 3'000'000;
 constexpr std::int64_t k_provisional_us = 10'000'000;
 
+bool is_refusal(const Error &error)
+{
+	return error.code == Errc::invalid || error.code == Errc::denied;
+}
+
+/* Also after a 403: an API server that has just started forbids everything until it has read its roles. */
 std::int64_t retry_delay_us(const Error &error, unsigned failures)
 {
-	if (error.code == Errc::invalid || error.code == Errc::denied)
-		return k_refused_retry_us;
 	if (error.code == Errc::conflict)
 		return k_conflict_retry_us;
 	return std::min(k_first_retry_us << std::min(failures, 10U), k_longest_retry_us);
@@ -37,6 +41,14 @@ void World::failed(Group &group, const PodUid &uid, const Error &error, Now now)
 	look_later(uid, group.retry_at_us);
 }
 
+void World::retry_now(Group &group)
+{
+	if (group.is_refused)
+		return;
+	group.failures = 0;
+	group.retry_at_us = 0;
+}
+
 void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now now)
 {
 	Group &group = touch(pod);
@@ -44,12 +56,18 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	if (!answer) {
 		counters_.submit_failed++;
 		failed(group, pod, answer.error(), now);
+		group.is_refused = is_refusal(answer.error());
+		if (group.is_refused) {
+			group.retry_at_us = now.mono_us + k_refused_retry_us;
+			look_later(pod, group.retry_at_us);
+		}
 		if (answer.error().code != Errc::conflict)
 			group.trouble = submission_failed(answer.error());
 		return;
 	}
 	counters_.submitted++;
 	group.trouble.reset();
+	group.is_refused = false;
 	group.failures = 0;
 	group.answered.push_back(answer->job);
 	if (jobs_.contains(answer->job))

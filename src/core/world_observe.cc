@@ -33,8 +33,11 @@ void World::pod_seen(Pod pod, Now now)
 	Group &group = touch(uid);
 	if (group.first_seen_us == 0 && !pod.gated)
 		group.first_seen_us = now.mono_us;
-	if (group.terminal_us == 0 && is_terminal(pod))
+	if (group.terminal_us == 0 && is_terminal(pod)) {
 		group.terminal_us = now.mono_us;
+		group.is_refused = false; /* whatever failed was about the life before */
+		retry_now(group);
+	}
 	if (!pod.node_name.empty())
 		group.assumed_node.clear();
 	group.pod = std::move(pod);
@@ -68,8 +71,16 @@ void World::pods_listed(const std::set<std::string> &live_uids, Now now)
 	for (const PodUid &uid : gone)
 		pod_gone(uid, std::nullopt, now);
 	pods_listed_ = true;
-	for (const auto &[uid, group] : groups_)
+	retry_all();
+}
+
+/* A side that was away is back. */
+void World::retry_all()
+{
+	for (auto &[uid, group] : groups_) {
+		retry_now(group);
 		dirty_.insert(uid);
+	}
 }
 
 /* A pod holds its share of a node from the binding to its end; after a deletion that did not wait for the containers, some time longer. */
@@ -254,8 +265,7 @@ void World::snapshot_ended(Now now)
 	slurm_nodes_.clear();
 	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))
 		slurm_node_seen(std::move(node));
-	for (const auto &[uid, group] : groups_)
-		dirty_.insert(uid);
+	retry_all();
 	for (const auto &[name, node] : kube_nodes_)
 		dirty_nodes_.insert(name);
 }

@@ -373,6 +373,64 @@ void a_binding_that_failed_is_tried_again_on_the_same_allocation()
 	CHECK_EQUAL(s.act(), "bind:a@n1");
 }
 
+/* An API server that has just started forbids everything until it has read its roles. */
+void a_binding_that_was_forbidden_is_tried_again_soon()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Error{Errc::denied, "403"}, s.now);
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+}
+
+void a_binding_that_worked_after_all_does_not_delay_the_end()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	for (int i = 0; i < 8; i++) {
+		s.world.bound({"a"}, Error{Errc::io, "no answer"}, s.now);
+		s.pass(40 * k_second);
+		CHECK_EQUAL(s.act(), "bind:a@n1");
+	}
+	s.world.bound({"a"}, Error{Errc::io, "no answer"}, s.now);
+	s.world.pod_seen(end_of(s.pod("a"), PodPhase::succeeded, 0), s.now);
+	CHECK_EQUAL(s.act(), "complete:7=0");
+}
+
+void what_failed_while_a_side_was_away_is_tried_when_it_is_back()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	for (int i = 0; i < 8; i++) {
+		CHECK_EQUAL(s.act(), "bind:a@n1");
+		s.world.bound({"a"}, Error{Errc::again, "connection refused"}, s.now);
+		s.pass(31 * k_second);
+	}
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Error{Errc::again, "connection refused"}, s.now);
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.world.pods_listed({"a"}, s.now); /* the API server is back */
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+
+	Stage t;
+	t.world.pod_seen(t.pod("b"), t.now);
+	CHECK_EQUAL(t.act(), "submit:b#1");
+	t.world.submitted({"b"}, Error{Errc::invalid, "Invalid account"}, t.now);
+	(void)t.act();
+	t.world.reported({"b"}, Ok{}, t.now);
+	t.connect({}); /* a refusal is none that a new connection heals */
+	CHECK_EQUAL(t.act(), "");
+}
+
 void a_binding_waits_for_its_node_to_be_ready()
 {
 	Stage s;
@@ -480,6 +538,9 @@ int main()
 						 TEST(a_number_used_again_is_another_job),
 						 TEST(the_same_name_with_a_new_uid_is_another_pod),
 						 TEST(a_binding_that_failed_is_tried_again_on_the_same_allocation),
+						 TEST(a_binding_that_was_forbidden_is_tried_again_soon),
+						 TEST(a_binding_that_worked_after_all_does_not_delay_the_end),
+						 TEST(what_failed_while_a_side_was_away_is_tried_when_it_is_back),
 						 TEST(a_binding_waits_for_its_node_to_be_ready),
 						 TEST(two_live_jobs_of_one_pod_become_one),
 						 TEST(a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly),
