@@ -39,7 +39,8 @@ struct WatchOptions {
 	unsigned page_size = 500;
 	std::chrono::milliseconds silence{150'000};
 	std::chrono::seconds least_timeout{300}, longest_timeout{600}; /* timeoutSeconds is chosen between */
-	core::Backoff backoff{std::chrono::milliseconds(100), std::chrono::milliseconds(10'000)};
+	/* two streams of one agent: a server that comes back is not hurt, and pods wait for us */
+	core::Backoff backoff{std::chrono::milliseconds(100), std::chrono::milliseconds(2000)};
 };
 
 struct WatchCounters {
