@@ -19,8 +19,8 @@ def build_settings(build):
 class Slurm:
 	"""Runs in dir, ports: port slurmctld, port+1 slurmd, port+2 the plugin's sink."""
 
-	def __init__(self, build, directory, port, min_job_age=300, extra=(), plugin=True):
-		settings = build_settings(build)
+	def __init__(self, build, directory, port, min_job_age=300, extra=(), plugin=True, native_size="CPUs=4 RealMemory=4000"):
+		settings, self.native_size = build_settings(build), native_size
 		self.build, self.dir, self.port, self.min_job_age, self.extra = Path(build), directory, port, min_job_age, list(extra)
 		self.version, self.root, prefix = settings["SLURM_VERSION"], settings["SLURM_ROOT"], settings["SLURM_PREFIX"]
 		self.number = tuple(map(int, re.findall(r"\d+", self.version)))
