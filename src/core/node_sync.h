@@ -39,7 +39,7 @@ struct DeleteNode {
 struct SetNodeState {
 	std::string name;
 	NodeStateChange change = NodeStateChange::drain;
-	std::string reason;
+	std::string reason; /* empty: the one it has stays */
 };
 using NodeAction = std::variant<CreateNode, DeleteNode, SetNodeState>;
 

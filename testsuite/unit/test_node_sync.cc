@@ -106,6 +106,23 @@ void what_people_set_stays()
 	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "");
 }
 
+/* To bring a node back from DOWN is to undrain it, in Slurm: so one that people drained gets no DOWN that we would have to undo. */
+void what_people_drained_is_not_brought_down_but_to_end_its_jobs()
+{
+	KubeNode k = kube();
+	k.ready = false;
+	k.ready_since = k_now - 60;
+	const SlurmNode drained = slurm(NodeBase::idle, true, "disk is broken");
+	CHECK_EQUAL(decide(&k, &drained, plugin(22, 5)), "");
+	const SlurmNode with_jobs = slurm(NodeBase::mixed, true, "disk is broken");
+	CHECK_EQUAL(decide(&k, &with_jobs, plugin(22, 5)), "down ");
+	k.ready = true;
+	const SlurmNode down = slurm(NodeBase::down, true, "disk is broken");
+	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "");
+	CHECK_EQUAL(decide(nullptr, &drained, plugin(22, 5)), "");
+	CHECK_EQUAL(decide(nullptr, &drained, plugin(24, 11)), "down slurm-kube: not a managed node of Kubernetes"); /* to be deleted */
+}
+
 void a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time()
 {
 	KubeNode k = kube();
@@ -212,6 +229,7 @@ int main()
 						     TEST(nodes_are_created_only_where_slurm_can),
 						     TEST(cordon_drains_and_uncordon_brings_back),
 						     TEST(what_people_set_stays),
+						     TEST(what_people_drained_is_not_brought_down_but_to_end_its_jobs),
 						     TEST(a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time),
 						     TEST(a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it),
 						     TEST(taints_of_others_keep_slurm_off),

@@ -126,7 +126,7 @@ Status set_node_state(const std::string &name, core::NodeStateChange change, con
 	slurm_init_update_node_msg(&message);
 	message.node_names = name_text.data();
 	message.node_state = state_bits(change);
-	if (wants_reason(change)) {
+	if (wants_reason(change) && !reason.empty()) {
 		message.reason = reason_text.data();
 		compat::set_reason_uid(message, getuid());
 	}
