@@ -46,6 +46,9 @@ with_progress() {
 	mkdir -p "$(dirname "$log")"
 	"$@" > "$log" 2>&1 9>&- &
 	pid=$!
+	# Ctrl-C does not reach what a script runs in the background; and whoever called us shall see that we were interrupted.
+	# shellcheck disable=SC2064
+	trap "kill $pid 2> /dev/null; trap - INT TERM; kill -INT $BASHPID" INT TERM
 	while kill -0 "$pid" 2> /dev/null; do
 		sleep 0.3
 		now=$(($(date +%s) - t0))
@@ -56,6 +59,7 @@ with_progress() {
 			next=$((now + 10))
 		fi
 	done
+	trap - INT TERM
 	[ -t 2 ] && printf '\r\033[K' >&2
 	if wait "$pid"; then return; fi
 	say "$name failed; the end of $log:"
