@@ -2,11 +2,11 @@
 /*
  * alloc.c - what the agent asks of Slurm, for the plugin's component test: allocations with a marker, and their end.
  *
- *	alloc submit KEY=VALUE...     user, group, cpus, memory, minutes, partition, marker, node, gres, port, threads
+ *	alloc submit KEY=VALUE...     user, group, cpus, memory, minutes, partition, marker, node, gres, port, threads, count
  *	alloc complete JOB STATUS     wait status
  *
  * Prints one line for each answer: "ok JOB NODES NS" or "error NUMBER NS", NS being CLOCK_MONOTONIC at the answer. threads=N sends the
- * same request from N threads at once.
+ * same request from N threads at once; count=N makes each of them send N, and every @ in the marker becomes a number of its own.
  */
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
@@ -21,7 +21,8 @@
 #define THREADS_MAX 64
 
 static job_desc_msg_t request;
-static int threads = 1;
+static int threads = 1, count = 1;
+static unsigned sent; /* atomically */
 static pthread_barrier_t barrier;
 
 static long long now_ns(void)
@@ -46,14 +47,32 @@ static int error_number(void)
 	return errno;
 }
 
-static void *submit(void *unused)
+/* To be freed. */
+static char *numbered(const char *marker)
+{
+	unsigned number = __atomic_add_fetch(&sent, 1, __ATOMIC_RELAXED);
+	size_t size = strlen(marker) + 64, used = 0;
+	char *text = malloc(size);
+
+	if (!text)
+		abort();
+	for (; *marker && used < size - 16; marker++) {
+		if (*marker == '@')
+			used += (size_t)snprintf(text + used, size - used, "%u", number);
+		else
+			text[used++] = *marker;
+	}
+	text[used] = '\0';
+	return text;
+}
+
+static void submit_one(void)
 {
 	resource_allocation_response_msg_t *answer = NULL;
 	job_desc_msg_t mine = request;
 	int failed;
 
-	(void)unused;
-	(void)pthread_barrier_wait(&barrier);
+	mine.admin_comment = request.admin_comment ? numbered(request.admin_comment) : NULL;
 	failed = slurm_allocate_resources(&mine, &answer);
 	if (failed || !answer)
 		printf("error %d %lld\n", error_number(), now_ns());
@@ -61,6 +80,15 @@ static void *submit(void *unused)
 		printf("ok %u %s %lld\n", job_of(answer), answer->node_list ? answer->node_list : "-", now_ns());
 	if (answer)
 		slurm_free_resource_allocation_response_msg(answer);
+	free(mine.admin_comment);
+}
+
+static void *submit(void *unused)
+{
+	(void)unused;
+	(void)pthread_barrier_wait(&barrier);
+	for (int i = 0; i < count; i++)
+		submit_one();
 	return NULL;
 }
 
@@ -90,6 +118,8 @@ static void set(const char *key, char *value)
 		request.other_port = (uint16_t)number;
 	else if (!strcmp(key, "threads"))
 		threads = (int)number;
+	else if (!strcmp(key, "count"))
+		count = (int)number;
 	else
 		exit(2);
 }
@@ -109,12 +139,12 @@ static void defaults(void)
 	request.pn_min_memory = 1;
 }
 
-static int run_submit(int count, char **words)
+static int run_submit(int pairs, char **words)
 {
 	pthread_t handles[THREADS_MAX];
 
 	defaults();
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < pairs; i++) {
 		char *equals = strchr(words[i], '=');
 
 		if (!equals)
@@ -151,12 +181,12 @@ static int run_complete(const char *job, const char *status)
 	return 0;
 }
 
-int main(int count, char **words)
+int main(int argc, char **argv)
 {
 	slurm_init(NULL);
-	if (count >= 2 && !strcmp(words[1], "submit"))
-		return run_submit(count - 2, words + 2);
-	if (count == 4 && !strcmp(words[1], "complete"))
-		return run_complete(words[2], words[3]);
+	if (argc >= 2 && !strcmp(argv[1], "submit"))
+		return run_submit(argc - 2, argv + 2);
+	if (argc == 4 && !strcmp(argv[1], "complete"))
+		return run_complete(argv[2], argv[3]);
 	return 2;
 }

@@ -13,13 +13,23 @@ namespace
 
 constexpr unsigned k_sub_bits = 3; /* 8 buckets for each power of two */
 
+std::int64_t read_clock(clockid_t clock)
+{
+	timespec t = {};
+	(void)clock_gettime(clock, &t); /* cannot fail */
+	return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
 } // namespace
 
 std::int64_t now_ns()
 {
-	timespec t = {};
-	(void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail */
-	return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+std::int64_t thread_ns()
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 std::size_t Histogram::bucket_of(std::uint64_t ns)

@@ -18,6 +18,8 @@ namespace slurmkube::plugin
 
 /* CLOCK_MONOTONIC. */
 std::int64_t now_ns();
+/* Processor time of this thread. */
+std::int64_t thread_ns();
 
 class Histogram
 {
@@ -37,7 +39,7 @@ class Histogram
 
 struct Costs {
 	Histogram hook, lock_wait, lock_hold;
-	std::atomic<std::uint64_t> held_ns{0}; /* sum, for the duty of a period */
+	std::atomic<std::uint64_t> held_ns{0}, worked_ns{0}; /* sums, for the duty of a period and for budgets */
 	std::atomic<std::uint64_t> refused{0}, duplicates_refused{0}, sink_contacts{0}, reconnects{0}, queue_drops{0};
 };
 

@@ -72,7 +72,7 @@ enum kube_job_state {
 
 /* Cheap: no copies, no strings. Equal fingerprints mean equal facts. */
 struct kube_job_glance {
-	uint64_t fingerprint;
+	uint64_t fingerprint, raw_state;
 	enum kube_job_state state;
 	bool wants_prolog; /* Slurm waits for a prolog that no slurmd will run */
 	bool wants_epilog; /* the same for an epilog */
@@ -106,6 +106,8 @@ struct kube_share_sink {
 	void (*gres)(void *context, const struct kube_gres_share *share);
 };
 
+/* What tells starts and ends, in one word; 0: Slurm does not know the job. A look that costs little. Locks: read. */
+uint64_t kube_seam_job_raw_state(uint32_t id);
 /* False: Slurm does not know the job. Locks: read. */
 bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out);
 bool kube_seam_job_facts(uint32_t id, struct kube_job_facts *out, const struct kube_share_sink *shares);

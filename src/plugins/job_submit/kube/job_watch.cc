@@ -20,6 +20,7 @@ constexpr unsigned k_likely_misses = 16; /* ids that Slurm may leap over between
 constexpr std::uint32_t k_leap_max = 100'000;
 constexpr std::int64_t k_all_new_every = 1000 * k_ms;
 constexpr std::int64_t k_write_lock_every = 250 * k_ms;
+constexpr std::int64_t k_slow_is_late = 5000 * k_ms; /* then it goes before the hot look, which may never end in a busy cluster */
 
 bool thread_is_alive(int thread)
 {
@@ -149,8 +150,16 @@ void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance
 	found.ends += is_ended(glance.state) && is_live(known.state);
 	found.untried |= glance.untried && known.state == KUBE_JOB_UNKNOWN;
 	known.fingerprint = glance.fingerprint;
+	known.raw_state = glance.raw_state;
 	known.state = glance.state;
 	found.changed.push_back(std::move(*job));
+}
+
+/* For looks that ask for starts and ends only. */
+bool JobWatch::may_have_moved(std::uint32_t id) const
+{
+	auto known = jobs_.find(id);
+	return known != jobs_.end() && known->second.raw_state != kube_seam_job_raw_state(id);
 }
 
 void JobWatch::look_at(std::uint32_t id, Found &found)
@@ -272,11 +281,13 @@ void JobWatch::go_on(Sweep &sweep)
 		Found found;
 		{
 			Hold hold(KUBE_READ, meter_);
-			do
-				look_at(sweep.ids[sweep.next++], found);
-			while (!sweep.is_done() && hold.has_time());
+			do {
+				std::uint32_t id = sweep.ids[sweep.next++];
+				if (!sweep.is_counted() || may_have_moved(id))
+					look_at(id, found);
+			} while (!sweep.is_done() && hold.has_time());
 		}
-		bool counted = sweep.starts_wanted != 0 || sweep.ends_wanted != 0;
+		bool counted = sweep.is_counted();
 		sweep.starts_wanted -= std::min(sweep.starts_wanted, found.starts);
 		sweep.ends_wanted -= std::min(sweep.ends_wanted, found.ends);
 		if (counted && sweep.starts_wanted == 0 && sweep.ends_wanted == 0)
@@ -291,7 +302,7 @@ void JobWatch::go_on_slowly(Sweep &sweep, SlowLook &look)
 		return;
 	go_on(sweep);
 	if (sweep.is_done())
-		look.ended(meter_.held() - sweep.held_before);
+		look.ended(meter_.worked() - sweep.worked_before);
 }
 
 /* Starts are among the pending jobs, ends among the others; oldest first, since those go first. */
@@ -319,13 +330,13 @@ void JobWatch::start_slow(const kube_pulse &pulse)
 		slow_look_.began(now, time(nullptr));
 		slow_ = {};
 		slow_.ids = ids_of(is_live);
-		slow_.held_before = meter_.held();
+		slow_.worked_before = meter_.worked();
 	}
 	if (ended_.is_done() && ended_look_.is_due(now, pulse.last_job_update)) {
 		ended_look_.began(now, time(nullptr));
 		ended_ = {};
 		ended_.ids = ids_of(is_ended);
-		ended_.held_before = meter_.held();
+		ended_.worked_before = meter_.worked();
 	}
 }
 
@@ -346,8 +357,10 @@ void JobWatch::tick(const kube_pulse &pulse)
 	start_hot(pulse, seen);
 	start_slow(pulse);
 	before_ = pulse;
-	go_on_slowly(slow_, slow_look_);
+	if (slow_look_.is_older_than(now_ns(), k_slow_is_late))
+		go_on_slowly(slow_, slow_look_);
 	go_on(hot_);
+	go_on_slowly(slow_, slow_look_);
 	go_on_slowly(ended_, ended_look_);
 }
 

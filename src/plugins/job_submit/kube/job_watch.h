@@ -37,7 +37,7 @@ class JobWatch
       private:
 	struct Known {
 		core::Marker marker;
-		std::uint64_t fingerprint = 0;
+		std::uint64_t fingerprint = 0, raw_state = 0;
 		kube_job_state state = KUBE_JOB_UNKNOWN;
 	};
 	/* What one hold has found, to be dealt with outside of it. */
@@ -52,15 +52,17 @@ class JobWatch
 	struct Sweep {
 		Ids ids;
 		std::size_t next = 0;
-		std::int64_t held_before = 0;
+		std::int64_t worked_before = 0;
 		unsigned starts_wanted = 0, ends_wanted = 0; /* enough when all are found; 0 and 0: all ids */
 		[[nodiscard]] bool is_done() const { return next >= ids.size(); }
+		[[nodiscard]] bool is_counted() const { return starts_wanted != 0 || ends_wanted != 0; }
 	};
 	enum class Find { likely, all };
 
 	/* Under a lock. */
 	bool meet(std::uint32_t id, Found &found);
 	void look_at(std::uint32_t id, Found &found);
+	[[nodiscard]] bool may_have_moved(std::uint32_t id) const;
 	void note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
 	void find_likely(const Hold &hold, Found &found);
 	bool find_all(const Hold &hold, Found &found);

@@ -22,10 +22,12 @@ Keeper::Keeper(const std::string &feature, Registry &registry, Feed &feed, Costs
 {
 }
 
-std::int64_t Keeper::nap() const
+std::int64_t Keeper::nap()
 {
-	bool busy = !feed_.is_complete() || wants_kick_ || jobs_.live() != 0 || registry_.has_tickets();
-	return in_control_ && busy ? k_nap_busy : k_nap_idle;
+	bool busy = in_control_ && (!feed_.is_complete() || wants_kick_ || jobs_.live() != 0);
+	dozes_.store(!busy, std::memory_order_relaxed);
+	/* after the store: a ticket that came before it is seen here, one that comes later wakes us */
+	return busy || registry_.has_tickets() ? k_nap_busy : k_nap_idle;
 }
 
 void Keeper::run()

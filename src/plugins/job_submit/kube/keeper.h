@@ -23,7 +23,11 @@ class Keeper
 	void run();
 
 	/* A hook let an external job through: look soon. Any thread. */
-	void wake() { wake_.set(); }
+	void wake()
+	{
+		if (dozes_.load(std::memory_order_relaxed)) /* else it looks in 2 ms anyway, and the hook saves a system call */
+			wake_.set();
+	}
 	/* Any thread. */
 	[[nodiscard]] std::uint64_t placeholders() const { return placeholders_.load(std::memory_order_relaxed); }
 	[[nodiscard]] std::uint64_t external_nodes() const { return external_nodes_.load(std::memory_order_relaxed); }
@@ -33,7 +37,7 @@ class Keeper
 	void take_control();
 	void lose_control();
 	void kick(const kube_pulse &pulse);
-	[[nodiscard]] std::int64_t nap() const;
+	std::int64_t nap();
 
 	Registry &registry_;
 	Feed &feed_;
@@ -45,6 +49,7 @@ class Keeper
 	NodeWatch nodes_;
 	bool in_control_ = false, wants_kick_ = false;
 	std::int64_t kicked_at_ = 0;
+	std::atomic<bool> dozes_{true}; /* the next look is more than 2 ms away */
 	std::atomic<std::uint64_t> placeholders_{0}, external_nodes_{0};
 };
 

@@ -23,7 +23,7 @@ void NodeWatch::tick(const kube_pulse &pulse)
 	std::int64_t now = now_ns();
 	if (!looking_ && when_.is_due(now, pulse.last_node_update)) {
 		when_.began(now, time(nullptr));
-		held_before_ = meter_.held();
+		worked_before_ = meter_.worked();
 		begin_look();
 	}
 	if (looking_)
@@ -100,7 +100,7 @@ void NodeWatch::end_look()
 	bool cared = !care_.empty();
 	if (cared)
 		give_care();
-	when_.ended(meter_.held() - held_before_);
+	when_.ended(meter_.worked() - worked_before_);
 	if (cared)
 		when_.again(); /* what has just been set right must be seen, and told */
 	complete_ |= !cared;

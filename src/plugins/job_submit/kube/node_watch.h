@@ -51,7 +51,7 @@ class NodeWatch
 	bool complete_ = false, looking_ = false, wants_kick_ = false;
 	SlowLook when_{100 * k_ms, 5000 * k_ms};
 	/* of the look under way */
-	std::int64_t held_before_ = 0;
+	std::int64_t worked_before_ = 0;
 	std::uint64_t generation_ = 0;
 	std::uint32_t index_ = 0;
 	std::set<std::string> seen_;

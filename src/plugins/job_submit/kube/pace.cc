@@ -13,6 +13,11 @@ bool DutyBudget::can_hold(std::int64_t now)
 	return saved_ > 0;
 }
 
+void DutyBudget::spent(std::int64_t ns)
+{
+	saved_ = std::max(saved_ - ns, -k_debt_max);
+}
+
 std::int64_t Backoff::next(std::uint32_t random)
 {
 	std::int64_t wait = step_ - static_cast<std::int64_t>(random) % (step_ / 2);

@@ -14,18 +14,19 @@ inline constexpr std::int64_t k_ms = 1'000'000; /* nanoseconds */
 
 /*
  * At most 2 % of the time in a lock, in the long run. What was saved in quiet times may be spent at once, so that one event in a large
- * table is still found at once; spending more than there is (a hold cannot be foreseen) is paid back before the next.
+ * table is still found at once; spending more than there is (a hold cannot be foreseen) is paid back before the next. Debt has a limit:
+ * what had to be done without asking must not make us blind for long.
  */
 class DutyBudget
 {
       public:
 	explicit DutyBudget(std::int64_t now) : at_(now) {}
 	bool can_hold(std::int64_t now);
-	void spent(std::int64_t ns) { saved_ -= ns; }
+	void spent(std::int64_t ns);
 
       private:
 	static constexpr std::int64_t k_share = 50; /* one part in 50: 2 % */
-	static constexpr std::int64_t k_saved_max = 50 * k_ms;
+	static constexpr std::int64_t k_saved_max = 50 * k_ms, k_debt_max = 5 * k_ms;
 	std::int64_t at_;
 	std::int64_t saved_ = k_saved_max;
 };
@@ -45,8 +46,8 @@ class Backoff
 
 /*
  * When to look at a table again of which only "changed in this second" is known (last_job_update): again and again while the second of the last
- * look may not be over yet, but not more often than the interval, nor than 50 times what a look costs in locks (to a limit: a busy machine must not make
- * us blind).
+ * look may not be over yet, but not more often than the interval, nor than 250 times what a look costs in locks: 0.4 % of the time. There is a limit to
+ * that: a busy machine must not make us blind.
  */
 class SlowLook
 {
@@ -55,12 +56,12 @@ class SlowLook
 	[[nodiscard]] bool is_due(std::int64_t now, std::int64_t changed_second) const;
 	[[nodiscard]] bool is_older_than(std::int64_t now, std::int64_t ns) const { return now - began_ >= ns; }
 	void began(std::int64_t now, std::int64_t wall_second);
-	void ended(std::int64_t held) { cost_ = held; }
+	void ended(std::int64_t cost) { cost_ = cost; }
 	/* Due at once. */
 	void again() { began_ = 0; }
 
       private:
-	static constexpr std::int64_t k_rest = 50, k_rest_max = 500 * k_ms;
+	static constexpr std::int64_t k_rest = 250, k_rest_max = 3000 * k_ms;
 	/* Slurm stamps a change with the second in which its work began; a scheduling pass takes some */
 	static constexpr std::int64_t k_late = 3;
 	std::int64_t interval_, at_latest_;

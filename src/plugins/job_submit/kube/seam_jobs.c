@@ -89,6 +89,13 @@ static uint64_t fingerprint(const job_record_t *job)
 	return kube_mix_text(hash, partition_of(job));
 }
 
+uint64_t kube_seam_job_raw_state(uint32_t id)
+{
+	const job_record_t *job = find_job_record(id);
+
+	return job ? ((uint64_t)1 << 32) | job->job_state : 0;
+}
+
 bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 {
 	const job_record_t *job = find_job_record(id);
@@ -96,6 +103,7 @@ bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 	if (!job)
 		return false;
 	out->fingerprint = fingerprint(job);
+	out->raw_state = ((uint64_t)1 << 32) | job->job_state;
 	out->state = state_of(job);
 	out->wants_prolog = IS_JOB_RUNNING(job) && job->node_bitmap_pr && bit_ffs(job->node_bitmap_pr) >= 0;
 	out->wants_epilog = IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_ffs(job->node_bitmap_cg) >= 0;
