@@ -69,7 +69,7 @@ int job_submit(job_desc_msg_t *job, uint32_t caller, char **err_msg)
 		.batch = job->script || job->script_buf,
 		.array = job->array_inx,
 		.het = job->het_job_offset != NO_VAL,
-		.own_id = job->job_id != NO_VAL,
+		.own_id = kube_wanted_job_id(job) != NO_VAL,
 	};
 
 	kube_glue_submit(&facts, &verdict);

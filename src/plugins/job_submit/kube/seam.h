@@ -61,6 +61,12 @@ typedef hostlist_t kube_hostlist;
 #define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CTL_CONF_OR)
 #endif
 
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 11, 0)
+#define kube_wanted_job_id(description) ((description)->step_id.job_id)
+#else
+#define kube_wanted_job_id(description) ((description)->job_id)
+#endif
+
 #include "src/plugins/job_submit/kube/facts.h"
 
 /* Is it one of ours, that is: has it the feature? Locks: read. */
