@@ -77,6 +77,11 @@ class DemoCluster(Cluster):
 		tell("the agent slurmkubed; its nodes go into Slurm's configuration by: skube nodes --slurm-conf")
 		super().start_agent()
 
+	def failed(self, test, say):
+		"""An interruption needs no explanation."""
+		if not isinstance(sys.exc_info()[1], SystemExit):
+			super().failed(test, say)
+
 	def stop_native_jobs(self):
 		self.slurm.run("scancel", "--partition=native", check=False)
 

@@ -6,6 +6,7 @@ Exit status 0 only if every row of the table is as it must be.
 """
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 import table
 
 HERE, DEMO = Path(__file__).resolve().parent, Path(os.environ["DEMO"])
+CACHE = Path(os.environ["CACHE"])
 STARTED = int(os.environ.get("STARTED", time.time()))
 PODS = 12
 
@@ -64,7 +66,7 @@ class Holder:
 			if telling.is_alive():
 				say("still at it")
 		if not (DEMO / "facts").exists():
-			raise Trouble("the cluster did not come up; the reasons are above, logs in " + str(DEMO / "log"))
+			raise Trouble("the cluster did not come up; the reasons are above")
 		return json.loads((DEMO / "facts").read_text())
 
 	def _pass_on(self):
@@ -110,7 +112,7 @@ def follow(until, what, limit=120):
 			return
 		before = count
 		time.sleep(0.2)
-	raise Trouble(f"{what}: not within {limit} s; logs are in {DEMO}/log")
+	raise Trouble(f"{what}: not within {limit} s")
 
 
 def submit_and_watch():
@@ -162,9 +164,16 @@ def demo(front, holder, why, keep):
 	return wrong
 
 
-def take_down(front, holder):
+def take_down(front, holder, save_logs):
+	"""Removes all; of a demo that failed the logs stay."""
 	say("taking everything down")
 	holder.stop()
+	if save_logs:
+		kept = CACHE / "log/demo"
+		shutil.rmtree(kept, ignore_errors=True)
+		for folder in DEMO.glob("**/log"):
+			shutil.copytree(folder, kept / folder.relative_to(DEMO))
+		say(f"the logs are kept in {kept}")
 	subprocess.run([front, "--down"], stderr=subprocess.DEVNULL, check=False)
 
 
@@ -173,21 +182,23 @@ def main():
 	signal.signal(signal.SIGTERM, signal.default_int_handler)
 	signal.signal(signal.SIGHUP, signal.default_int_handler)
 	holder = Holder(build, real)
-	kept = False
+	kept, wrong = False, ["interrupted"]
 	try:
 		wrong = demo(front, holder, why, keep == "yes")
 		kept = keep == "yes"
 	except KeyboardInterrupt:
-		wrong = ["interrupted"]
+		pass
 	except (Trouble, subprocess.TimeoutExpired) as e:
 		wrong = [str(e)]
 	finally:
+		for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+			signal.signal(number, signal.SIG_IGN)
 		if not kept:
-			take_down(front, holder)
+			take_down(front, holder, wrong not in ([], ["interrupted"]))
 	for text in wrong:
 		say(f"WRONG: {text}")
-	say("the demo failed" if wrong else "all is as it must be: both sides agree on every pod")
-	sys.exit(1 if wrong else 0)
+	say("the demo did not succeed" if wrong else "all is as it must be: both sides agree on every pod")
+	sys.exit(130 if wrong == ["interrupted"] else 1 if wrong else 0)
 
 
 main()
