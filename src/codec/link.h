@@ -45,8 +45,8 @@ struct UnknownMessage {
 	bool operator==(const UnknownMessage &) const = default;
 };
 
-using LinkMessage = std::variant<core::PluginHello, SnapshotBegin, core::SlurmJob, JobGone, core::SlurmNode, NodeGone, SnapshotEnd,
-				 core::PluginStats, UnknownMessage>;
+using LinkMessage = std::variant<core::PluginHello, SnapshotBegin, core::SlurmJob, JobGone, core::SlurmNode, NodeGone, SnapshotEnd, core::PluginStats,
+				 UnknownMessage>;
 
 struct LinkLine {
 	std::uint64_t seq = 0;

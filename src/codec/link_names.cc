@@ -22,14 +22,14 @@ template <class E> struct Name {
 };
 
 constexpr Name<JobState> k_job_states[] = {
-	{JobState::pending, "pending"},     {JobState::running, "running"},     {JobState::suspended, "suspended"},
+	{JobState::pending, "pending"},	    {JobState::running, "running"},	{JobState::suspended, "suspended"},
 	{JobState::complete, "complete"},   {JobState::cancelled, "cancelled"}, {JobState::failed, "failed"},
-	{JobState::timeout, "timeout"},     {JobState::node_fail, "node_fail"}, {JobState::preempted, "preempted"},
-	{JobState::boot_fail, "boot_fail"}, {JobState::deadline, "deadline"},   {JobState::oom, "oom"},
+	{JobState::timeout, "timeout"},	    {JobState::node_fail, "node_fail"}, {JobState::preempted, "preempted"},
+	{JobState::boot_fail, "boot_fail"}, {JobState::deadline, "deadline"},	{JobState::oom, "oom"},
 };
 
 constexpr Name<NodeBase> k_node_bases[] = {
-	{NodeBase::down, "down"},   {NodeBase::idle, "idle"},   {NodeBase::allocated, "allocated"},
+	{NodeBase::down, "down"},   {NodeBase::idle, "idle"},	{NodeBase::allocated, "allocated"},
 	{NodeBase::mixed, "mixed"}, {NodeBase::error, "error"}, {NodeBase::future, "future"},
 };
 

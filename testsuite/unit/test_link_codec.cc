@@ -13,14 +13,8 @@ core::SlurmJob example_job()
 {
 	core::SlurmJob job;
 	job.id = {4711};
-	job.marker = {.cluster = "main",
-		      .name_space = "ns",
-		      .name = "pod-1",
-		      .kind = "Pod",
-		      .uid = "u-1",
-		      .attempt = 3,
-		      .user_id = 1000,
-		      .group_id = 100};
+	job.marker = {
+		.cluster = "main", .name_space = "ns", .name = "pod-1", .kind = "Pod", .uid = "u-1", .attempt = 3, .user_id = 1000, .group_id = 100};
 	job.state = core::JobState::running;
 	job.completing = true;
 	job.configuring = true;
@@ -88,8 +82,8 @@ core::PluginStats example_stats()
 
 void every_message_comes_back_as_it_was()
 {
-	const LinkMessage messages[] = {example_hello(), SnapshotBegin{}, example_job(), JobGone{{9}},        example_node(),
-					NodeGone{"n"},   SnapshotEnd{},   example_stats(), UnknownMessage{"new"}};
+	const LinkMessage messages[] = {example_hello(), SnapshotBegin{}, example_job(),   JobGone{{9}},	 example_node(),
+					NodeGone{"n"},	 SnapshotEnd{},	  example_stats(), UnknownMessage{"new"}};
 	std::uint64_t seq = 0;
 	for (const LinkMessage &message : messages) {
 		std::string line = encode_link(++seq, message);
@@ -124,9 +118,10 @@ void absent_keys_keep_the_default()
 
 void what_names_the_thing_is_required()
 {
-	for (const char *line : {R"({"type":"hello","protocol":1})", R"({"seq":1})", R"({"seq":1,"type":"hello"})", R"({"seq":1,"type":"job_gone"})",
-				 R"({"seq":1,"type":"node_gone"})", R"({"seq":1,"type":"node","base":"idle"})",
-				 R"({"seq":1,"type":"job","id":1,"state":"pending"})", R"({"seq":1,"type":"job","id":1,"state":"pending","marker":{}})"})
+	for (const char *line :
+	     {R"({"type":"hello","protocol":1})", R"({"seq":1})", R"({"seq":1,"type":"hello"})", R"({"seq":1,"type":"job_gone"})",
+	      R"({"seq":1,"type":"node_gone"})", R"({"seq":1,"type":"node","base":"idle"})", R"({"seq":1,"type":"job","id":1,"state":"pending"})",
+	      R"({"seq":1,"type":"job","id":1,"state":"pending","marker":{}})"})
 		CHECK(!decode_link(line).ok());
 }
 

@@ -35,9 +35,8 @@ void a_marker_comes_back_as_it_was()
 
 void the_text_is_what_the_protocol_shows()
 {
-	CHECK_EQUAL(marker_to_text(example()),
-		    R"({"slurm-kube":1,"cluster":"main","namespace":"default","name":"train-0-abcde","kind":"Pod",)"
-		    R"("uid":"3b6f1e0c-9d5e-4f3f-8f2b-0a6f6d0f9a11","attempt":2,"user":1000,"group":1001})");
+	CHECK_EQUAL(marker_to_text(example()), R"({"slurm-kube":1,"cluster":"main","namespace":"default","name":"train-0-abcde","kind":"Pod",)"
+					       R"("uid":"3b6f1e0c-9d5e-4f3f-8f2b-0a6f6d0f9a11","attempt":2,"user":1000,"group":1001})");
 }
 
 void every_key_is_required()

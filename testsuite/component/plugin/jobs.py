@@ -158,6 +158,25 @@ def a_signal_to_a_node_without_slurmd_does_no_harm(lab, peer):
     assert peer.wait("stats", seconds=6) and eventually(lambda: peer.last("stats")[1]["sink_contacts"] > 0, 6), peer.last("stats")
 
 
+def a_dynamic_node_comes_works_and_goes(lab, peer):
+    if not lab.has_dynamic_nodes():
+        return
+    made = lab.command("scontrol", "create", "nodename=d1", "state=CLOUD", "cpus=4", "realmemory=4000", "features=kube",
+                       "nodeaddr=127.0.0.1", f"port={lab.sink}")
+    assert made.returncode == 0, made
+    assert peer.wait("node", name="d1", base="idle", dynamic=True, seconds=3), peer.last("node", name="d1")
+    job = lab.submit(marker("dynamic"), node="d1").job
+    assert peer.wait("job", id=job, state="running", configuring=False, seconds=3), peer.last("job", id=job)
+    lab.reconfigure()
+    assert eventually(lambda: "MIXED" in lab.node_state("d1"), 3), lab.node_state("d1")
+    lab.complete(job)
+    assert peer.wait("job", id=job, state="complete", completing=False, seconds=3)
+    assert eventually(lambda: "IDLE" in lab.node_state("d1"), 3), lab.node_state("d1")
+    before = len(peer.lines)
+    assert lab.command("scontrol", "delete", "nodename=d1").returncode == 0
+    assert peer.wait("node_gone", name="d1", after=before, seconds=3)
+
+
 def a_forgotten_job_is_gone(lab, peer):
     job = lab.submit(marker("purge")).job
     lab.complete(job)
@@ -179,5 +198,6 @@ TESTS = [
     the_job_runs_as_the_markers_user,
     down_and_drain_set_by_people_stay,
     a_signal_to_a_node_without_slurmd_does_no_harm,
+    a_dynamic_node_comes_works_and_goes,
     a_forgotten_job_is_gone,
 ]

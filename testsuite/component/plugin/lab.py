@@ -44,12 +44,14 @@ MessageTimeout=5
 InactiveLimit=3
 SlurmdTimeout=5
 GresTypes=gpu
+{dynamic}
 {extra}
 NodeName=k[1-4] NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=big,kube State=UNKNOWN
 NodeName=g1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kube Gres=gpu:2 State=UNKNOWN
 NodeName=n1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kubernetes State=DOWN
 PartitionName=native Nodes=n1 Default={native_default}
-PartitionName=kube Nodes=k[1-4],g1 Default={kube_default}
+NodeSet=external Feature=kube
+PartitionName=kube Nodes=external Default={kube_default}
 """
 
 
@@ -170,7 +172,10 @@ class Lab:
         self.slurmctld = None
         self.munged = None
         self.helpers = []
-        self.options = {"extra": "", "native_default": "YES", "kube_default": "NO"}
+        self.version = tuple(map(int, self.command("slurmctld", "-V").stdout.split()[-1].split(".")[:2]))
+        self.gres_mark = ":" if self.version < (23, 0) else "/"
+        self.options = {"extra": "", "native_default": "YES", "kube_default": "NO",
+                        "dynamic": "MaxNodeCount=20" if self.has_dynamic_nodes() else ""}
         os.makedirs(f"{self.run}/state")
         os.makedirs(f"{self.run}/spool")
         self.write_conf()
@@ -179,6 +184,10 @@ class Lab:
             f.write("NodeName=g1 Name=gpu File=/dev/nothing[0-1]\n")
         with open(f"{self.run}/kube.conf", "w", encoding="utf-8") as f:
             f.write(f"Socket={self.run}/plugin.sock\nSinkPort={self.sink}\n")
+
+    def has_dynamic_nodes(self):
+        """Slurm 22.05 has them too, but a reconfigure with running jobs leaves them allocated for ever."""
+        return self.version >= (23, 11)
 
     def copy_built(self):
         """Nobody may not be allowed to see the build directory, and PluginDir is checked by every command."""
@@ -231,8 +240,6 @@ class Lab:
         with open(f"{self.run}/slurmctld.out", "ab") as out:
             self.slurmctld = subprocess.Popen(self.inside(["slurmctld", "-D", "-f", f"{self.run}/slurm.conf"]), env=self.env,
                                               stdout=out, stderr=out)
-        version = self.command("scontrol", "--version").stdout.split()[-1]
-        self.gres_mark = ":" if version.startswith("22.") else "/"
         assert eventually(self.answers, 20, 0.05), f"slurmctld did not start: see {self.run}/slurmctld.log"
 
     def answers(self):

@@ -2,8 +2,8 @@
 /*
  * costs.h - what the plugin costs slurmctld, measured by itself.
  *
- * A log-linear histogram: 8 buckets for each power of two of nanoseconds, so a percentile is at most 12.5 % too high. record() is wait-free and may be
- * called by any thread; a reader may see a sample in one counter and not yet in another, which does not matter here.
+ * A log-linear histogram: 8 buckets for each power of two of nanoseconds, so a percentile is at most 12.5 % too high. record() is wait-free and may
+ * be called by any thread; a reader may see a sample in one counter and not yet in another, which does not matter here.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_COSTS_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_COSTS_H

@@ -39,8 +39,8 @@ struct kube_pulse {
 	bool active; /* this slurmctld is in control and has loaded its state */
 	uint32_t submitted, started, ended;
 	int64_t last_job_update, last_node_update; /* seconds: several changes may share one value */
-	uint32_t inactive_limit;                   /* seconds, 0: none */
-	uint32_t schedule_cycle_us;                /* of the last scheduling pass */
+	uint32_t inactive_limit;		   /* seconds, 0: none */
+	uint32_t schedule_cycle_us;		   /* of the last scheduling pass */
 };
 void kube_seam_pulse(struct kube_pulse *out);
 
@@ -76,8 +76,8 @@ struct kube_job_glance {
 	enum kube_job_state state;
 	bool wants_prolog; /* Slurm waits for a prolog that no slurmd will run */
 	bool wants_epilog; /* the same for an epilog */
-	bool inactive;     /* InactiveLimit may strike soon */
-	bool untried;      /* pending, and not for want of resources: Slurm has not tried to place it */
+	bool inactive;	   /* InactiveLimit may strike soon */
+	bool untried;	   /* pending, and not for want of resources: Slurm has not tried to place it */
 };
 
 struct kube_job_facts {
@@ -160,7 +160,7 @@ bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out);
 bool kube_seam_node_exists(const char *name, const char *feature);
 /* Sets right what is wrong with the node, by name. True: it can take work that it could not take before. Locks: write. */
 bool kube_seam_node_care(const char *name, const char *feature);
-/* Loads the node's devices from gres.conf. Only for a node that gres.conf names, without AutoDetect (fatal there). Locks: write. */
+/* Loads the node's devices from gres.conf. Only for a node that gres.conf names, without AutoDetect. Locks: write. */
 void kube_seam_node_load_gres(const char *name);
 /* Is name in a host list such as "n[1-4]"? Locks: none. */
 bool kube_seam_hostlist_has(const char *hosts, const char *name);
@@ -169,7 +169,7 @@ bool kube_seam_hostlist_has(const char *hosts, const char *name);
 
 enum kube_outcome {
 	KUBE_ALLOW,
-	KUBE_REFUSE,    /* text says why */
+	KUBE_REFUSE,	/* text says why */
 	KUBE_DUPLICATE, /* text names the live job */
 	KUBE_UNDER_WAY, /* try again */
 };
@@ -184,15 +184,15 @@ struct kube_verdict {
 struct kube_submit_facts {
 	uint32_t caller;
 	const char *admin_comment; /* NULL: none */
-	const char *partition;     /* comma list; Slurm's default where none was given */
+	const char *partition;	   /* comma list; Slurm's default where none was given */
 	bool batch, array, het, own_id;
 };
 
 struct kube_modify_facts {
 	uint32_t caller;
-	const char *admin_comment, *partition;         /* as they are */
+	const char *admin_comment, *partition;	       /* as they are */
 	const char *new_admin_comment, *new_partition; /* NULL: not to be changed */
-	bool resizes;                                  /* nodes, CPUs, memory, GRES, features, ... */
+	bool resizes;				       /* nodes, CPUs, memory, GRES, features, ... */
 };
 
 /* Started threads and everything else; false: out of memory, the plugin must not load. */

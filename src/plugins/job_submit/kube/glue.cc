@@ -66,8 +66,8 @@ bool kube_glue_start(void)
 }
 
 /*
- * slurmctld 22.05 calls fini() with all its locks held when JobSubmitPlugins was changed by a reconfigure; the keeper may be waiting for one of them, and
- * would never end. Then the library and the object stay, and the keeper ends on its own as soon as it gets its lock.
+ * slurmctld 22.05 calls fini() with all its locks held when JobSubmitPlugins was changed by a reconfigure; the keeper may be waiting for one of them,
+ * and would never end. Then the library and the object stay, and the keeper ends on its own as soon as it gets its lock.
  */
 void kube_glue_stop(void)
 {

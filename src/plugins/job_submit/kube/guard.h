@@ -29,7 +29,7 @@ struct Submission {
 };
 
 struct Judgement {
-	std::string refusal;                /* empty: allowed */
+	std::string refusal;		    /* empty: allowed */
 	std::optional<core::Marker> marker; /* it is an external job */
 };
 

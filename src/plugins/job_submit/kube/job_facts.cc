@@ -44,9 +44,7 @@ void add_gres(void *context, const kube_gres_share *share) noexcept
 {
 	auto &copy = *static_cast<Copy *>(context);
 	if (!copy.job.nodes.empty())
-		without_throwing(copy, [&] {
-			copy.job.nodes.back().gres.push_back({share->name, share->type, share->count, share->indices});
-		});
+		without_throwing(copy, [&] { copy.job.nodes.back().gres.push_back({share->name, share->type, share->count, share->indices}); });
 }
 
 /* squeue prints one word */

@@ -2,9 +2,9 @@
 /*
  * job_watch.h - sees every change of every external job, and does what their nodes' slurmd would do at start and end.
  *
- * Counters that slurmctld keeps anyway say when to look; looking is by job id, in short holds, and stops as soon as as many changes were found as were
- * counted. A slow look over all live jobs, gated by last_job_update, makes it level-triggered: nothing is missed for long, whatever
- * the counters did. Keeper's thread only.
+ * Counters that slurmctld keeps anyway say when to look; looking is by job id, in short holds, and stops as soon as as many changes were found as
+ * were counted. A slow look over all live jobs, gated by last_job_update, makes it level-triggered: nothing is missed for long, whatever the counters
+ * did. Keeper's thread only.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WATCH_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WATCH_H
@@ -20,7 +20,7 @@ class JobWatch
 {
       public:
 	JobWatch(const Meter &meter, Registry &registry, Feed &feed, std::string feature)
-		: meter_(meter), registry_(registry), feed_(feed), feature_(std::move(feature))
+	    : meter_(meter), registry_(registry), feed_(feed), feature_(std::move(feature))
 	{
 	}
 
@@ -89,7 +89,7 @@ class JobWatch
 	std::map<std::uint32_t, Known> jobs_;
 	std::uint32_t last_id_ = 0;   /* all ids up to it were met */
 	std::uint32_t likely_id_ = 0; /* the newest that was met, maybe with gaps since last_id_ */
-	Ids to_meet_;               /* of the first look */
+	Ids to_meet_;		      /* of the first look */
 	bool listed_ = false;
 	kube_pulse before_ = {};
 	Sweep hot_, slow_, ended_;

@@ -17,8 +17,8 @@ constexpr std::int64_t k_kick_every = 10 * k_ms; /* ends come in bursts; one pas
 } // namespace
 
 Keeper::Keeper(const std::string &feature, Registry &registry, Feed &feed, Costs &costs, const Stop &stop)
-	: registry_(registry), feed_(feed), stop_(stop), budget_(now_ns()), meter_{costs, budget_}, jobs_(meter_, registry, feed, feature),
-	  nodes_(meter_, feed, feature)
+    : registry_(registry), feed_(feed), stop_(stop), budget_(now_ns()), meter_{costs, budget_}, jobs_(meter_, registry, feed, feature),
+      nodes_(meter_, feed, feature)
 {
 }
 
@@ -70,8 +70,8 @@ void Keeper::lose_control()
 }
 
 /*
- * Slurm does not look for work when a job without slurmd ends, and not always when one comes; its next periodic pass may be a minute away. Passes that we
- * ask for take a tenth of the time at most.
+ * Slurm does not look for work when a job without slurmd ends, and not always when one comes; its next periodic pass may be a minute away. Passes
+ * that we ask for take a tenth of the time at most.
  */
 void Keeper::kick(const kube_pulse &pulse)
 {

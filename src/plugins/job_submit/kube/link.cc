@@ -22,7 +22,7 @@ constexpr std::int64_t k_stats_every = 5000 * k_ms;
 constexpr std::int64_t k_wait_for_picture = 20 * k_ms;
 constexpr std::size_t k_write_at = 64 * 1024;
 constexpr std::size_t k_input_max = 4096; /* the agent has one short line to say */
-constexpr int k_look_up_ms = 100;         /* how soon a blocked write notices a dropped queue */
+constexpr int k_look_up_ms = 100;	  /* how soon a blocked write notices a dropped queue */
 
 std::string failure(const char *what)
 {

@@ -2,8 +2,8 @@
 /*
  * link.h - the thread that tells the agent (doc/design/protocol.md, section 2).
  *
- * Connects out, so slurmctld has no port of ours and a new slurmctld process needs nothing from the old one. Sends hello, a snapshot, then changes and, every
- * 5 s, the plugin's own costs. Whatever goes wrong closes the connection; the next one starts from the beginning.
+ * Connects out, so slurmctld has no port of ours and a new slurmctld process needs nothing from the old one. Sends hello, a snapshot, then changes
+ * and, every 5 s, the plugin's own costs. Whatever goes wrong closes the connection; the next one starts from the beginning.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LINK_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LINK_H

@@ -54,6 +54,7 @@ job_submit_kube_la_SOURCES = \
 	%D%/hold.h \
 	%D%/job_facts.cc \
 	%D%/job_facts.h \
+	%D%/job_looks.cc \
 	%D%/job_watch.cc \
 	%D%/job_watch.h \
 	%D%/keeper.cc \

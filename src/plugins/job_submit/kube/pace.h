@@ -46,8 +46,8 @@ class Backoff
 
 /*
  * When to look at a table again of which only "changed in this second" is known (last_job_update): again and again while the second of the last
- * look may not be over yet, but not more often than the interval, nor than 250 times what a look costs in locks: 0.4 % of the time. There is a limit to
- * that: a busy machine must not make us blind.
+ * look may not be over yet, but not more often than the interval, nor than 250 times what a look costs in locks: 0.4 % of the time. There is a limit
+ * to that: a busy machine must not make us blind.
  */
 class SlowLook
 {

@@ -65,9 +65,9 @@ Config load_config()
 }
 
 Plugin::Plugin(Config config)
-	: config_(std::move(config)), host_(ask_host()), cluster_(host_.cluster), rules_{host_.slurm_user, config_.partitions},
-	  keeper_(config_.feature, registry_, feed_, costs, stop_), link_(link_setup(), feed_, costs, stop_),
-	  sink_(config_.sink_port, costs, stop_), stats_before_ns_(now_ns())
+    : config_(std::move(config)), host_(ask_host()), cluster_(host_.cluster), rules_{host_.slurm_user, config_.partitions},
+      keeper_(config_.feature, registry_, feed_, costs, stop_), link_(link_setup(), feed_, costs, stop_), sink_(config_.sink_port, costs, stop_),
+      stats_before_ns_(now_ns())
 {
 }
 
@@ -172,8 +172,7 @@ void Plugin::judge_marker(const core::Marker &marker, kube_verdict &verdict)
 	}
 	costs.duplicates_refused.fetch_add(1, std::memory_order_relaxed);
 	if (answer.claim == Claim::live)
-		say(verdict, KUBE_DUPLICATE,
-		    "slurm-kube: job " + std::to_string(answer.live.number) + " already stands for pod " + describe(marker));
+		say(verdict, KUBE_DUPLICATE, "slurm-kube: job " + std::to_string(answer.live.number) + " already stands for pod " + describe(marker));
 	else
 		say(verdict, KUBE_UNDER_WAY, "slurm-kube: a submission for this pod is under way, try again");
 }
@@ -182,8 +181,7 @@ void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verd
 {
 	if (registry_.has_tickets())
 		registry_.came_back(this_thread());
-	Submission submission = {facts.caller, text(facts.admin_comment), text(facts.partition), facts.batch, facts.array, facts.het,
-				 facts.own_id};
+	Submission submission = {facts.caller, text(facts.admin_comment), text(facts.partition), facts.batch, facts.array, facts.het, facts.own_id};
 	Judgement judgement = judge(rules_, submission);
 	if (!judgement.refusal.empty()) {
 		costs.refused.fetch_add(1, std::memory_order_relaxed);
@@ -197,8 +195,8 @@ void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verd
 
 void Plugin::judge_change(const kube_modify_facts &facts, kube_verdict &verdict)
 {
-	Change change = {facts.caller,	 text(facts.admin_comment), text(facts.partition), maybe(facts.new_admin_comment),
-			 maybe(facts.new_partition), facts.resizes};
+	Change change = {facts.caller, text(facts.admin_comment), text(facts.partition), maybe(facts.new_admin_comment), maybe(facts.new_partition),
+			 facts.resizes};
 	std::string refusal = judge(rules_, change);
 	if (!refusal.empty())
 		costs.refused.fetch_add(1, std::memory_order_relaxed);

@@ -5,9 +5,9 @@
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PLUGIN_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PLUGIN_H
 
-#include "src/plugins/job_submit/kube/kube_conf.h"
 #include "src/plugins/job_submit/kube/guard.h"
 #include "src/plugins/job_submit/kube/keeper.h"
+#include "src/plugins/job_submit/kube/kube_conf.h"
 #include "src/plugins/job_submit/kube/link.h"
 #include "src/plugins/job_submit/kube/sink.h"
 

@@ -100,9 +100,7 @@ std::vector<std::uint64_t> Registry::settled(std::int64_t now, IsAlive is_alive)
 void Registry::drop(const std::vector<std::uint64_t> &serials)
 {
 	std::lock_guard lock(mutex_);
-	std::erase_if(tickets_, [&](const auto &entry) {
-		return std::find(serials.begin(), serials.end(), entry.second.serial) != serials.end();
-	});
+	std::erase_if(tickets_, [&](const auto &entry) { return std::find(serials.begin(), serials.end(), entry.second.serial) != serials.end(); });
 }
 
 } // namespace slurmkube::plugin

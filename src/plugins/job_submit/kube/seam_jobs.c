@@ -56,8 +56,7 @@ static bool holds_nodes(const job_record_t *job)
 /* Twice before the limit can strike, and never later than it. */
 static bool is_inactive(const job_record_t *job)
 {
-	return slurm_conf.inactive_limit && IS_JOB_RUNNING(job) &&
-	       time(NULL) - job->time_last_active >= (slurm_conf.inactive_limit + 2) / 3;
+	return slurm_conf.inactive_limit && IS_JOB_RUNNING(job) && time(NULL) - job->time_last_active >= (slurm_conf.inactive_limit + 2) / 3;
 }
 
 /*

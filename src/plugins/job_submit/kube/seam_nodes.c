@@ -172,13 +172,16 @@ bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out)
 	return true;
 }
 
+/* find_node_record() would log an error for one that is gone. */
 bool kube_seam_node_exists(const char *name, const char *feature)
 {
-	char *copy = xstrdup(name);
-	bool exists = kube_node_is_external(find_node_record(copy), feature);
+	for (uint32_t i = 0; i < kube_seam_node_count(); i++) {
+		const node_record_t *node = node_record_table_ptr[i];
 
-	xfree(copy);
-	return exists;
+		if (node && node->name && !strcmp(node->name, name))
+			return kube_node_is_external(node, feature);
+	}
+	return false;
 }
 
 static void leave_cloud(node_record_t *node)

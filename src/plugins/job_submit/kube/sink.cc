@@ -49,8 +49,7 @@ UniqueFd Sink::listen_socket()
 	address.sin_family = AF_INET;
 	address.sin_port = htons(static_cast<std::uint16_t>(port_));
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	bool listens = fd && bind(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0 &&
-		       listen(fd.get(), k_backlog) == 0;
+	bool listens = fd && bind(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0 && listen(fd.get(), k_backlog) == 0;
 	if (listens) {
 		log_info("sink listens on 127.0.0.1:%d", port_);
 		set_trouble({});

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job_looks.cc - the outer half of JobWatch: when to look at which jobs, and what is done with what a look has found.
+ */
+#include "src/plugins/job_submit/kube/job_facts.h"
+#include "src/plugins/job_submit/kube/job_watch.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace slurmkube::plugin
+{
+
+namespace
+{
+
+constexpr std::int64_t k_all_new_every = 1000 * k_ms;
+constexpr std::int64_t k_slow_is_late = 5000 * k_ms; /* then it goes before the hot look, which may never end in a busy cluster */
+
+} // namespace
+
+/* ---- what was found ---- */
+
+void JobWatch::finish(Found &found)
+{
+	Ids again;
+	for (std::uint32_t id : found.prologs)
+		kube_seam_finish_prolog(id, feature_.c_str());
+	for (std::uint32_t id : found.epilogs)
+		kube_seam_finish_epilog(id, feature_.c_str());
+	for (std::uint32_t id : found.inactive)
+		kube_seam_keep_active(id);
+	again.swap(found.epilogs);
+	again.insert(again.end(), found.prologs.begin(), found.prologs.end());
+	found.prologs.clear();
+	found.inactive.clear();
+	for (std::uint32_t id : again)
+		look_at(id, found);
+	/* what a job still waits for are real nodes: they answer for themselves */
+	found.epilogs.clear();
+	found.prologs.clear();
+	found.inactive.clear();
+}
+
+/* In portions: each of these calls is some 10 us. */
+void JobWatch::write_pass(Found &found)
+{
+	static constexpr std::size_t k_portion = 16;
+	auto take = [](Ids &from, Ids &to) {
+		std::size_t n = std::min(from.size(), k_portion);
+		to.assign(from.end() - static_cast<std::ptrdiff_t>(n), from.end());
+		from.resize(from.size() - n);
+	};
+	wants_kick_ |= !found.epilogs.empty();
+	while (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty()) {
+		Found portion;
+		take(found.prologs, portion.prologs);
+		take(found.epilogs, portion.epilogs);
+		take(found.inactive, portion.inactive);
+		Hold hold(KUBE_WRITE, meter_);
+		finish(portion);
+		found.ends += portion.ends;
+		std::move(portion.changed.begin(), portion.changed.end(), std::back_inserter(found.changed));
+		std::move(portion.gone.begin(), portion.gone.end(), std::back_inserter(found.gone));
+	}
+	registry_.write_lock_passed();
+}
+
+void JobWatch::deal_with(Found &found)
+{
+	if (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty())
+		write_pass(found);
+	wants_kick_ |= found.ends > 0 || found.untried;
+	deliver(found);
+}
+
+void JobWatch::deliver(Found &found)
+{
+	for (core::SlurmJob &job : found.changed) {
+		auto known = jobs_.find(job.id.number);
+		if (known != jobs_.end() && is_ended(known->second.state))
+			registry_.forget(job.id, known->second.marker);
+		feed_.job(std::move(job));
+	}
+	for (std::uint32_t id : found.gone) {
+		auto known = jobs_.find(id);
+		if (known == jobs_.end())
+			continue;
+		registry_.forget({id}, known->second.marker);
+		jobs_.erase(known);
+		feed_.job_gone({id});
+	}
+	if (!found.changed.empty() || !found.gone.empty())
+		count_live();
+}
+
+void JobWatch::count_live()
+{
+	live_ = static_cast<std::uint64_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const auto &entry) { return is_live(entry.second.state); }));
+}
+
+/* ---- when to look ---- */
+
+JobWatch::Ids JobWatch::ids_of(bool (*wanted)(kube_job_state)) const
+{
+	Ids ids;
+	for (const auto &[id, known] : jobs_)
+		if (wanted(known.state))
+			ids.push_back(id);
+	return ids;
+}
+
+/* As far as the budget goes; the rest in the next tick. */
+void JobWatch::go_on(Sweep &sweep)
+{
+	while (!sweep.is_done() && meter_.can_hold()) {
+		Found found;
+		{
+			Hold hold(KUBE_READ, meter_);
+			do {
+				std::uint32_t id = sweep.ids[sweep.next++];
+				if (!sweep.is_counted() || may_have_moved(id))
+					look_at(id, found);
+			} while (!sweep.is_done() && hold.has_time());
+		}
+		bool counted = sweep.is_counted();
+		sweep.starts_wanted -= std::min(sweep.starts_wanted, found.starts);
+		sweep.ends_wanted -= std::min(sweep.ends_wanted, found.ends);
+		if (counted && sweep.starts_wanted == 0 && sweep.ends_wanted == 0)
+			sweep.next = sweep.ids.size();
+		deal_with(found);
+	}
+}
+
+void JobWatch::go_on_slowly(Sweep &sweep, SlowLook &look)
+{
+	if (sweep.is_done())
+		return;
+	go_on(sweep);
+	if (sweep.is_done())
+		look.ended(meter_.worked() - sweep.worked_before);
+}
+
+/* Starts are among the pending jobs, ends among the others; oldest first, since those go first. */
+void JobWatch::start_hot(const kube_pulse &pulse, const Found &seen)
+{
+	unsigned starts = pulse.started - before_.started, ends = pulse.ended - before_.ended;
+	starts = starts > seen.starts ? starts - seen.starts : 0;
+	ends = ends > seen.ends ? ends - seen.ends : 0;
+	if (starts == 0 && ends == 0)
+		return;
+	hot_ = {};
+	hot_.starts_wanted = starts;
+	hot_.ends_wanted = ends;
+	if (ends != 0)
+		hot_.ids = ids_of(is_active);
+	Ids pending = ids_of(is_pending); /* a cancelled one is counted as an end */
+	hot_.ids.insert(starts != 0 ? hot_.ids.begin() : hot_.ids.end(), pending.begin(), pending.end());
+}
+
+void JobWatch::start_slow(const kube_pulse &pulse)
+{
+	std::int64_t now = now_ns();
+	bool may_strike = pulse.inactive_limit != 0 && slow_look_.is_older_than(now, pulse.inactive_limit * (1000 * k_ms) / 6);
+	if (slow_.is_done() && (may_strike || slow_look_.is_due(now, pulse.last_job_update))) {
+		slow_look_.began(now, time(nullptr));
+		slow_ = {};
+		slow_.ids = ids_of(is_live);
+		slow_.worked_before = meter_.worked();
+	}
+	if (ended_.is_done() && ended_look_.is_due(now, pulse.last_job_update)) {
+		ended_look_.began(now, time(nullptr));
+		ended_ = {};
+		ended_.ids = ids_of(is_ended);
+		ended_.worked_before = meter_.worked();
+	}
+}
+
+void JobWatch::tick(const kube_pulse &pulse)
+{
+	starts_seen_ = ends_seen_ = 0;
+	if (registry_.has_tickets())
+		settle_tickets();
+	if (registry_.has_tickets() || pulse.submitted != before_.submitted)
+		find_new(Find::likely);
+	if (now_ns() - all_new_at_ >= k_all_new_every && pulse.last_job_update >= time(nullptr) - 3) {
+		all_new_at_ = now_ns();
+		find_new(Find::all);
+	}
+	Found seen;
+	seen.starts = starts_seen_;
+	seen.ends = ends_seen_;
+	start_hot(pulse, seen);
+	start_slow(pulse);
+	before_ = pulse;
+	if (slow_look_.is_older_than(now_ns(), k_slow_is_late))
+		go_on_slowly(slow_, slow_look_);
+	go_on(hot_);
+	go_on_slowly(slow_, slow_look_);
+	go_on_slowly(ended_, ended_look_);
+}
+
+} // namespace slurmkube::plugin
