@@ -66,21 +66,21 @@ bool is_busy(const SlurmNode &node)
  * RESUME, the way back from DOWN, undoes a drain as well. So what people drained is not brought down: it is out of use already. Only to end jobs that have
  * lost their node, and then under the reason that people gave, which says that it is theirs to resume.
  */
-std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &reason, bool leaves)
+std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &reason)
 {
 	if (node.base == NodeBase::down)
 		return std::nullopt;
-	if (!node.drain || is_ours(node) || leaves)
+	if (!node.drain || is_ours(node))
 		return SetNodeState{node.name, NodeStateChange::down, reason};
 	return is_busy(node) ? std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::down, ""}) : std::nullopt;
 }
 
-std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &wanted, bool leaves)
+std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &wanted)
 {
 	const std::string reason = names::k_reason_prefix + wanted.why;
 	const bool is_down = node.base == NodeBase::down;
 	if (wanted.wish == Wish::down)
-		return down_change(node, reason, leaves);
+		return down_change(node, reason);
 	if (is_down)
 		return is_ours(node) ? std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::up, ""}) : std::nullopt;
 	if (wanted.wish == Wish::drain && !node.drain)
@@ -138,10 +138,10 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 		return wanted ? std::optional<NodeAction>(CreateNode{node_spec(*facts.kube, policy, *facts.plugin)}) : std::nullopt;
 	}
 	const SlurmNode &slurm = *facts.slurm;
-	if (!facts.kube && creates && slurm.dynamic && slurm.base == NodeBase::down && is_ours(slurm) && !is_busy(slurm) && !facts.holds_pods)
+	const bool out_of_use = slurm.drain || slurm.base == NodeBase::down;
+	if (!facts.kube && creates && slurm.dynamic && out_of_use && !is_busy(slurm) && !facts.holds_pods)
 		return DeleteNode{slurm.name};
-	const bool leaves = !facts.kube && creates && slurm.dynamic;
-	return state_change(slurm, wanted_state(facts.kube, policy, now_seconds), leaves);
+	return state_change(slurm, wanted_state(facts.kube, policy, now_seconds));
 }
 
 std::int64_t next_look_at(const KubeNode &node, const NodePolicy &policy)

@@ -120,7 +120,8 @@ void what_people_drained_is_not_brought_down_but_to_end_its_jobs()
 	const SlurmNode down = slurm(NodeBase::down, true, "disk is broken");
 	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "");
 	CHECK_EQUAL(decide(nullptr, &drained, plugin(22, 5)), "");
-	CHECK_EQUAL(decide(nullptr, &drained, plugin(24, 11)), "down slurm-kube: not a managed node of Kubernetes"); /* to be deleted */
+	CHECK_EQUAL(decide(nullptr, &drained, plugin(24, 11)), "delete");
+	CHECK_EQUAL(decide(nullptr, &with_jobs, plugin(24, 11)), "down ");
 }
 
 void a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time()

@@ -69,7 +69,8 @@ class Calls
 
 	/* Dynamic node (Slurm 24.11 and later). conflict: a node of that name exists. */
 	void node_create(core::NodeSpec spec, core::Family family, Done<Ok> done);
-	/* reason is set with drain and down only, as given (prefix it); empty: the node keeps its own. Draining a drained node, and so on, is fine. */
+	/* reason is set with drain and down only, as given (prefix it); empty: the node keeps its own. Draining a drained node, and so
+	 * on, is fine. conflict: somebody else has taken it out of use since; nothing was done. */
 	void node_set_state(std::string name, core::NodeStateChange change, std::string reason, Done<Ok> done);
 	/* conflict: jobs are on it, or it is not a dynamic node. */
 	void node_delete(std::string name, Done<Ok> done);

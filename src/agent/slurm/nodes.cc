@@ -3,6 +3,7 @@
 
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/errors.h"
+#include "src/core/names.h"
 #include "src/base/owned.h"
 
 #include <cerrno>
@@ -81,6 +82,26 @@ Status check_absent(const std::string &name)
 	return Ok{};
 }
 
+bool is_theirs(const node_info_t &node)
+{
+	const bool out_of_use = (node.node_state & NODE_STATE_DRAIN) || (node.node_state & NODE_STATE_BASE) == NODE_STATE_DOWN;
+	const std::string_view reason = node.reason ? node.reason : "";
+	return out_of_use && !reason.empty() && !reason.starts_with(names::k_reason_prefix);
+}
+
+/* The decision rests on what the plugin told moments ago; people may have spoken since, and their word stays. */
+Status check_ours(const std::string &name)
+{
+	std::string name_text = name;
+	node_info_msg_t *raw = nullptr;
+	if (slurm_load_node_single(&raw, name_text.data(), SHOW_ALL) != SLURM_SUCCESS)
+		return error_of(errno);
+	const NodeTable table(raw);
+	if (table->record_count > 0 && is_theirs(table->node_array[0]))
+		return Error{Errc::conflict, "node " + name + " is out of use for a reason that is not ours: " + table->node_array[0].reason};
+	return Ok{};
+}
+
 bool wants_reason(core::NodeStateChange change)
 {
 	return change == core::NodeStateChange::drain || change == core::NodeStateChange::down;
@@ -121,6 +142,9 @@ Status create_node(const core::NodeSpec &spec, core::Family family)
 
 Status set_node_state(const std::string &name, core::NodeStateChange change, const std::string &reason)
 {
+	const bool keeps_reason = wants_reason(change) && reason.empty();
+	if (auto ours = keeps_reason ? Status(Ok{}) : check_ours(name); !ours)
+		return ours.error();
 	std::string name_text = name, reason_text = reason;
 	update_node_msg_t message;
 	slurm_init_update_node_msg(&message);
