@@ -139,8 +139,8 @@ The cluster runs on. To use it:
     kubectl delete job demo; kubectl apply -f {here}/job.yaml
     scancel JOBID                        (the pod goes, too)
     srun -p native hostname              (a native job, on the one node with a slurmd)
-The latency from a pod's creation to its binding:  {source}/testsuite/bench/latency
-To remove it all:  {front} --down
+The latency from a pod's creation to its binding:  {place}{source}/testsuite/bench/latency
+To remove it all:  {place}{front} --down
 """
 
 
@@ -155,9 +155,10 @@ def demo(front, holder, why, keep):
 	print("\n" + table.render(rows, facts))
 	show_log(rows, facts)
 	wrong = table.faults(rows, facts, job)
-	print(f"\n{why}: all nodes were simulated." if why else "")
+	if why:
+		print(f"\n{why}: all nodes were simulated.")
 	if keep:
-		usage = USAGE.format(dir=DEMO, here=HERE, source=HERE.parents[1], front=front)
+		usage = USAGE.format(place=f"SLURM_KUBE_DEMO={DEMO} " if os.environ.get("SLURM_KUBE_DEMO") else "", dir=DEMO, here=HERE, source=HERE.parents[1], front=front)
 		(DEMO / "usage").write_text(usage)
 		print(usage)
 		holder.keep()

@@ -67,7 +67,7 @@ class Slurm:
 		(self.dir / "kube.conf").write_text(kube_conf(self))
 		(self.dir / "kube-nodes.conf").touch()
 		# No cgroup is needed here, and Slurm's own search for them fails on some machines.
-		(self.dir / "cgroup.conf").write_text("CgroupPlugin=disabled\n" if self.number >= (24, 5) else "")
+		(self.dir / "cgroup.conf").write_text(f"CgroupPlugin={'disabled' if self.number >= (24, 5) else 'cgroup/v1'}\n")
 
 	def start(self, native=True):
 		self.write_conf()
