@@ -22,7 +22,6 @@ ClusterName=lab
 SlurmctldHost=localhost(127.0.0.1)
 SlurmUser=root
 AuthType=auth/munge
-CryptoType=crypto/munge
 AuthInfo=socket={run}/munge.socket
 SlurmctldPort={port}
 SlurmdPort={slurmd_port}
@@ -46,8 +45,8 @@ SlurmdTimeout=5
 GresTypes=gpu
 {dynamic}
 {extra}
-NodeName=k[1-4] NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=big,kube State=UNKNOWN
-NodeName=g1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kube Gres=gpu:2 State=UNKNOWN
+NodeName=k[1-4] NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=big,kube State={external}
+NodeName=g1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kube Gres=gpu:2 State={external}
 NodeName=n1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kubernetes State=DOWN
 PartitionName=native Nodes=n1 Default={native_default}
 NodeSet=external Feature=kube
@@ -167,15 +166,19 @@ class Lab:
         self.run = tempfile.mkdtemp(prefix="slurm-kube-plugin.", dir=os.environ.get("TEST_TMPDIR"))
         os.chmod(self.run, 0o755)
         self.port, self.sink, self.slurmd_port = base_port, base_port + 1, base_port + 2
-        self.root = self.read_root()
+        self.root = self.read_env("SLURM_ROOT")
+        self.prefix = os.environ.get("SLURM_PREFIX") or self.read_env("SLURM_PREFIX")
         self.env = dict(os.environ, SLURM_CONF=f"{self.run}/slurm.conf", SLURM_TIME_FORMAT="%s")
+        if self.prefix:
+            self.env["PATH"] = f"{self.prefix}/sbin:{self.prefix}/bin:{self.env['PATH']}"
         self.slurmctld = None
         self.munged = None
         self.helpers = []
         self.version = tuple(map(int, self.command("slurmctld", "-V").stdout.split()[-1].split(".")[:2]))
         self.gres_mark = ":" if self.version < (23, 0) else "/"
         self.options = {"extra": "", "native_default": "YES", "kube_default": "NO",
-                        "dynamic": "MaxNodeCount=20" if self.has_dynamic_nodes() else ""}
+                        "dynamic": "MaxNodeCount=20" if self.has_dynamic_nodes() else "",
+                        "external": "EXTERNAL" if self.is_native() else "UNKNOWN"}
         os.makedirs(f"{self.run}/state")
         os.makedirs(f"{self.run}/spool")
         self.write_conf()
@@ -189,6 +192,10 @@ class Lab:
         """Slurm 22.05 has them too, but a reconfigure with running jobs leaves them allocated for ever."""
         return self.version >= (23, 11)
 
+    def is_native(self):
+        """Slurm knows external nodes and jobs itself."""
+        return self.version >= (25, 5)
+
     def copy_built(self):
         """Nobody may not be allowed to see the build directory, and PluginDir is checked by every command."""
         self.binary = f"{self.run}/alloc"
@@ -196,11 +203,11 @@ class Lab:
         os.makedirs(f"{self.run}/plugins")
         shutil.copy(f"{self.build}/.libs/job_submit_kube.so", f"{self.run}/plugins/")
 
-    def read_root(self):
+    def read_env(self, name):
         try:
             with open(f"{self.build}/slurm.env", encoding="utf-8") as f:
                 for line in f:
-                    if line.startswith("SLURM_ROOT="):
+                    if line.startswith(name + "="):
                         return line.split("=", 1)[1].strip().strip("'\"")
         except FileNotFoundError:
             pass
@@ -213,7 +220,7 @@ class Lab:
         return [f"{SOURCE}/testsuite/slurm/in-root", "-b", self.run, "-b", self.build, self.root, *command]
 
     def plugin_dirs(self):
-        system = "/usr/lib/x86_64-linux-gnu/slurm-wlm"
+        system = f"{self.prefix}/lib/slurm" if self.prefix else "/usr/lib/x86_64-linux-gnu/slurm-wlm"
         if not os.path.isdir(self.root + system):
             found = subprocess.run(["sh", "-c", f"ls -d {self.root}/usr/lib/*/slurm-wlm {self.root}/usr/lib64/slurm"],
                                    capture_output=True, text=True, check=False).stdout.split()
@@ -281,7 +288,8 @@ class Lab:
 
     def node_state(self, node):
         text = self.command("scontrol", "show", "node", node, "--oneliner").stdout
-        return dict(word.split("=", 1) for word in text.split() if "=" in word).get("State", "")
+        state = dict(word.split("=", 1) for word in text.split() if "=" in word).get("State", "")
+        return state.replace("+EXTERNAL", "")
 
     def log(self):
         with open(f"{self.run}/slurmctld.log", encoding="utf-8", errors="replace") as f:
