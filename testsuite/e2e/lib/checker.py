@@ -6,7 +6,7 @@
 	- A pod is bound once: its node and its Slurm job never change.
 	- No two pods have the same Slurm job.
 Every file of tests ends with check_invariants(bed). A Slurm that was killed may give a number again that it has not yet saved:
-forgets=[time, ...] says when that was.
+forgets=[(from, until), ...] says when it was away, and what is bound meanwhile is not counted, because its job may be of both lives.
 """
 from collections import defaultdict
 
@@ -62,8 +62,9 @@ class _Ledger:
 		job = pod["metadata"].get("annotations", {}).get(JOB_ID)
 		if self.place.setdefault(uid, (node, job)) != (node, job):
 			self.wrong.append(f"{name_of(pod)} moved from {self.place[uid]} to {(node, job)}")
-		epoch = sum(1 for t in self.forgets if t < when)
-		if job and uid not in self.told and self.owner.setdefault((job, epoch), uid) != uid:
+		epoch = sum(1 for _, until in self.forgets if until < when)
+		between = any(since <= when <= until for since, until in self.forgets)
+		if job and not between and uid not in self.told and self.owner.setdefault((job, epoch), uid) != uid:
 			self.wrong.append(f"{name_of(pod)} has job {job}, which another pod had")
 		self.told.add(uid)
 

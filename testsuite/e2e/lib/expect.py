@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Questions that many tests ask of both sides."""
+import datetime
 import json
 import re
 from collections import defaultdict
@@ -108,6 +109,13 @@ def fill(bed, name, cpu, pods=1, **options):
 	for p in made:
 		bed.kube.wait_phase(p["metadata"]["name"], "Running")
 	return made
+
+
+def not_ready(bed, name):
+	"""As a kubelet would say it of its node. kwok must be frozen, else it says Ready at once."""
+	now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+	bed.kube.patch("Node", name, {"status": {"conditions": [{
+		"type": "Ready", "status": "False", "reason": "KubeletNotReady", "lastHeartbeatTime": now, "lastTransitionTime": now}]}}, "status")
 
 
 def diag(bed):

@@ -1,0 +1,144 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What only kubelets do: real containers on two real nodes. Each believes to have all of this machine's CPUs, so a pod that asks
+for all of them needs a node for itself."""
+import os
+
+from lib import Cluster, Skip, equal, pod, run, wait_for
+from lib.checker import check_invariants
+from lib.expect import Sight, bound, deleted, free, job_in_state, number_of, only_job, wait_no_live_jobs
+from lib.kube import condition, exit_code
+
+NODES = ["real-1", "real-2"]
+ALL = os.cpu_count()
+
+
+def _nodes(bed):
+	"""Started by the first test that needs them, which is skipped with all others where the machine cannot."""
+	if len(bed.plane.nodes) < len(NODES):
+		for name in NODES:
+			bed.plane.real_node(name)
+		bed.sync_nodes(NODES)
+
+
+def _host(bed, manifest):
+	"""The run directory as /h: how a test and its container tell each other where they are."""
+	manifest["spec"]["volumes"] = [{"name": "h", "hostPath": {"path": str(bed.dir)}}]
+	manifest["spec"]["containers"][0]["volumeMounts"] = [{"name": "h", "mountPath": "/h"}]
+	return manifest
+
+
+def _until(flag):
+	return f"until [ -e /h/{flag} ]; do sleep 0.1; done"
+
+
+def _fill(bed, name, **options):
+	made = bed.kube.create(_host(bed, pod(name, cpu=ALL, **options)))
+	bed.kube.wait_phase(name, "Running", timeout=60)
+	return made
+
+
+def test_exit_codes(bed):
+	"""Programs that end with 0 and 3: COMPLETED 0:0 and FAILED 3:0, each on the node that Slurm chose."""
+	_nodes(bed)
+	for code, state in ((0, "COMPLETED"), (3, "FAILED")):
+		made = bed.kube.create(pod(f"exit-{code}", shell=f"exit {code}"))
+		ended = bed.kube.wait_phase(f"exit-{code}", "Succeeded", "Failed", timeout=60)
+		equal(exit_code(ended), code)
+		seen = job_in_state(bed, made, "COMPLETED", "FAILED")
+		equal((seen["JobState"], seen["ExitCode"], seen["NodeList"]), (state, f"{code}:0", ended["spec"]["nodeName"]))
+
+
+def test_job_id_in_the_environment(bed):
+	"""The Binding carries the job's number, so a container can have it as a variable before it starts."""
+	_nodes(bed)
+	manifest = pod("numbered", shell="echo $SLURM_JOB_ID")
+	manifest["spec"]["containers"][0]["env"] = [{"name": "SLURM_JOB_ID", "valueFrom": {"fieldRef": {
+		"fieldPath": "metadata.annotations['allocation.slurm-kube.io/job-id']"}}}]
+	made = bed.kube.create(manifest)
+	bed.kube.wait_phase("numbered", "Succeeded", timeout=60)
+	equal(bed.kube.logs("numbered").strip(), only_job(bed, made)["JobId"])
+
+
+def test_out_of_memory(bed):
+	"""More memory than asked for: the kernel kills it, and Slurm says OUT_OF_MEMORY."""
+	_nodes(bed)
+	made = bed.kube.create(pod("greedy", memory="32Mi", shell="exec oom"))
+	ended = bed.kube.wait_phase("greedy", "Failed", timeout=60)
+	equal(ended["status"]["containerStatuses"][0]["state"]["terminated"]["reason"], "OOMKilled")
+	job_in_state(bed, made, "OUT_OF_MEMORY")
+
+
+def test_scancel_is_sigterm_and_grace(bed):
+	"""scancel: the container gets SIGTERM and its grace. The next pod, which needs the same CPUs, is bound after that and admitted."""
+	_nodes(bed)
+	_fill(bed, "other", shell=_until("other-ends"))
+	first = _fill(bed, "gentle", shell=f"trap 'echo asked; {_until('may-go')}; echo leaves; exit 0' TERM; echo ready; while :; do sleep 0.1; done",
+		      spec={"terminationGracePeriodSeconds": 60})
+	wait_for(lambda: "ready" in bed.kube.logs("gentle"), "the trap to be set")
+	second = bed.kube.create(pod("follows", cpu=ALL, shell="exit 0"))
+	job_in_state(bed, second, "PENDING")
+	number = number_of(only_job(bed, first))
+	bed.slurm.run("scancel", str(number))
+	wait_for(lambda: "asked" in bed.kube.logs("gentle"), "SIGTERM")
+	job_in_state(bed, second, "RUNNING")
+	assert not bed.kube.pods()["follows"]["spec"].get("nodeName"), "bound beside a pod that is still ending"
+	assert str(number) in condition(Sight(bed, "gentle", deleted).pod, "DisruptionTarget")["message"]
+	(bed.dir / "may-go").touch()
+	equal(exit_code(bed.kube.wait_phase("follows", "Succeeded", "Failed", timeout=60)), 0)
+	assert Sight(bed, "gentle", free).place < Sight(bed, "follows", bound).place
+	job_in_state(bed, first, "CANCELLED")
+	job_in_state(bed, second, "COMPLETED")
+	(bed.dir / "other-ends").touch()
+	wait_no_live_jobs(bed, 60)
+
+
+def test_eight_in_a_row_are_all_admitted(bed):
+	"""Each needs a whole node, so each takes over from one that has just ended. A kubelet that still counts the former says OutOfcpu."""
+	_nodes(bed)
+	made = [bed.kube.create(pod(f"row-{i}", cpu=ALL, shell="exit 0")) for i in range(8)]
+	for i, one in enumerate(made):
+		ended = bed.kube.wait_phase(f"row-{i}", "Succeeded", "Failed", timeout=90)
+		equal((ended["status"].get("reason"), exit_code(ended)), (None, 0), f"row-{i}")
+		job_in_state(bed, one, "COMPLETED")
+
+
+def test_refusal_by_the_kubelet_is_visible(bed):
+	"""Somebody bound pods past Slurm and they fill both nodes. Ours gets a node from Slurm, the kubelet refuses it: the job FAILED."""
+	_nodes(bed)
+	for node in NODES:
+		bed.kube.create(_host(bed, pod(f"foreign-{node}", cpu=ALL, shell=_until("foreign-ends"), scheduler="other")))
+		bed.kube.bind(f"foreign-{node}", node)
+		bed.kube.wait_phase(f"foreign-{node}", "Running", timeout=60)
+	made = bed.kube.create(pod("unlucky", shell="exit 0"))
+	ended = bed.kube.wait_phase("unlucky", "Succeeded", "Failed", timeout=60)
+	equal(ended["status"].get("reason"), "OutOfcpu")
+	equal(job_in_state(bed, made, "FAILED", "COMPLETED", "CANCELLED")["ExitCode"], "1:0")
+	(bed.dir / "foreign-ends").touch()
+	for node in NODES:
+		bed.kube.wait_phase(f"foreign-{node}", "Succeeded", timeout=60)
+
+
+def test_killed_kubelets_change_nothing(bed):
+	"""Both kubelets die and come back. The pod goes on, ends while they are away, and the truth reaches Slurm."""
+	_nodes(bed)
+	made = bed.kube.create(_host(bed, pod("lasting", shell=f"{_until('go')}; exit 5")))
+	node = bed.kube.wait_phase("lasting", "Running", timeout=60)["spec"]["nodeName"]
+	bed.plane.kubelet(node, "--kill")
+	(bed.dir / "go").touch()
+	equal(only_job(bed, made)["JobState"], "RUNNING")
+	bed.plane.kubelet(node, "--start")
+	equal(exit_code(bed.kube.wait_phase("lasting", "Failed", timeout=60)), 5)
+	equal(job_in_state(bed, made, "FAILED", "COMPLETED", "CANCELLED")["ExitCode"], "5:0")
+
+
+def test_invariants_held(bed):
+	"""Over all of this no node was ever too full by our doing, no pod was bound twice and no job had two pods."""
+	if not bed.plane.nodes:
+		raise Skip("no real node")
+	wait_no_live_jobs(bed)
+	check_invariants(bed, unless=lambda p: p["spec"]["schedulerName"] != "slurm" or p["metadata"]["name"] == "unlucky")
+
+
+if __name__ == "__main__":
+	run(lambda build: Cluster(build))

@@ -1,0 +1,237 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Nodes: what Kubernetes says of them is what Slurm does with them, and what people said to Slurm stays."""
+from contextlib import contextmanager
+
+from lib import Cluster, equal, pod, run, wait_for
+from lib.checker import check_invariants
+from lib.expect import fill, job_in_state, not_ready, uid_of, wait_no_live_jobs, wait_reason
+
+OURS = "slurm-kube: "
+
+
+def _state(bed, name, *flags, reason=""):
+	"""Waits for a node whose State has exactly these words (besides what says how it came to be), and for the reason."""
+	def seen():
+		node = bed.slurm.node(name)
+		words = set(node["State"].rstrip("*").split("+")) - {"CLOUD", "DYNAMIC_NORM", "POWERED_ON"}
+		assert words == set(flags), f"{name} is {node['State']} {node.get('Reason', '')}"
+		assert node.get("Reason", "").startswith(reason), node.get("Reason", "")
+		assert bool(reason) == ("Reason" in node), node.get("Reason")
+		return node
+	return wait_for(seen, f"{name} to be {'+'.join(flags)} {reason}")
+
+
+def _cordon(bed, name, on=True):
+	bed.plane.kubectl("cordon" if on else "uncordon", name)
+
+
+@contextmanager
+def _not_ready(bed, *names):
+	"""kwok is away meanwhile, else it would say Ready at once."""
+	bed.plane.freeze("kwok")
+	try:
+		for name in names:
+			not_ready(bed, name)
+		yield
+	finally:
+		bed.plane.thaw("kwok")
+		for name in names:
+			bed.plane.wait_ready(name)
+
+
+def test_node_is_as_large_as_kubernetes_says(bed):
+	"""CPUs and memory of allocatable, our feature, and an address that needs no resolver."""
+	node = _state(bed, "node-0", "IDLE")
+	equal((node["CPUTot"], node["RealMemory"], node["ActiveFeatures"]), ("8", "16384", "kube"))
+	equal(node["NodeAddr"], "127.0.0.1")
+
+
+def test_cordoned_node_is_drained_and_comes_back(bed):
+	"""kubectl cordon: DRAIN with our reason; uncordon: as it was."""
+	_cordon(bed, "node-0")
+	_state(bed, "node-0", "IDLE", "DRAIN", reason=OURS + "cordoned")
+	_cordon(bed, "node-0", False)
+	_state(bed, "node-0", "IDLE")
+
+
+def test_cordon_spares_the_running_pod(bed):
+	"""The pod on it ends in its own time, new ones go elsewhere."""
+	pods = {f"spread-{i}": bed.kube.create(pod(f"spread-{i}", cpu=8)) for i in range(3)}
+	for name in pods:
+		bed.kube.wait_phase(name, "Running")
+	name = next(n for n, p in bed.kube.pods("spread-").items() if p["spec"]["nodeName"] == "node-1")
+	_cordon(bed, "node-1")
+	_state(bed, "node-1", "ALLOCATED", "DRAIN", reason=OURS)
+	equal(job_in_state(bed, pods[name], "RUNNING", "CANCELLED", "NODE_FAIL")["JobState"], "RUNNING")
+	bed.kube.delete("Pod", name)
+	_state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
+	waits = bed.kube.create(pod("elsewhere", cpu=8, kwok={"run": "10ms"}))
+	wait_reason(bed, "elsewhere", "SlurmPending", "is pending")
+	_cordon(bed, "node-1", False)
+	equal(bed.kube.wait_phase("elsewhere", "Succeeded")["spec"]["nodeName"], "node-1")
+	job_in_state(bed, waits, "COMPLETED")
+	for n in pods:
+		if n != name:
+			bed.kube.delete("Pod", n)
+	wait_no_live_jobs(bed)
+
+
+def test_tainted_node_is_drained_and_comes_back(bed):
+	"""A taint that keeps pods off keeps jobs off."""
+	bed.plane.kubectl("taint", "node", "node-0", "site/repair=yes:NoSchedule")
+	_state(bed, "node-0", "IDLE", "DRAIN", reason=OURS + "taint site/repair")
+	bed.plane.kubectl("taint", "node", "node-0", "site/repair-")
+	_state(bed, "node-0", "IDLE")
+
+
+def test_not_ready_node_is_down_and_comes_back(bed):
+	"""NotReady keeps new jobs off at once; after not_ready_after the node is DOWN. Ready again: as it was."""
+	with _not_ready(bed, "node-0"):
+		_down(bed, "node-0")
+		assert bed.slurm.node("node-0")["Reason"].startswith(OURS + "NotReady")
+	_state(bed, "node-0", "IDLE")
+
+
+def _down(bed, name):
+	wait_for(lambda: bed.slurm.node(name)["State"].startswith("DOWN"), f"{name} to be DOWN")
+
+
+def test_drain_by_an_administrator_stays(bed):
+	"""What people said is not ours to undo: not by uncordon, nor by Ready again, nor by our restart."""
+	bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DRAIN", "Reason=bad disk")
+	_cordon(bed, "node-2")
+	bed.kube.wait(lambda: bed.kube.now["Node"]["node-2"]["spec"].get("unschedulable"), "node-2 to be cordoned")
+	_cordon(bed, "node-2", False)
+	bed.agent.restart()
+	_others_moved(bed)
+	_state(bed, "node-2", "IDLE", "DRAIN", reason="bad disk")
+	with _not_ready(bed, "node-2", "node-1"):
+		_down(bed, "node-1")
+		_state(bed, "node-2", "IDLE", "DRAIN", reason="bad disk")
+	_state(bed, "node-1", "IDLE")
+	_others_moved(bed)
+	_state(bed, "node-2", "IDLE", "DRAIN", reason="bad disk")
+	_resume(bed, "node-2")
+
+
+def _resume(bed, name):
+	bed.slurm.run("scontrol", "update", f"NodeName={name}", "State=RESUME")
+	_state(bed, name, "IDLE")
+
+
+def test_drained_node_that_is_lost_fails_its_job(bed):
+	"""Drained by people, its pod still running, then NotReady: the job must end. The node stays theirs, with their reason."""
+	pods = {p["metadata"]["name"]: p for p in fill(bed, "each", 8, 3)}
+	name = next(n for n, p in bed.kube.pods("each-").items() if p["spec"]["nodeName"] == "node-2")
+	bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DRAIN", "Reason=bad disk")
+	with _not_ready(bed, "node-2"):
+		job_in_state(bed, pods[name], "NODE_FAIL")
+		_state(bed, "node-2", "DOWN", "DRAIN", reason="bad disk")
+	bed.kube.wait_gone(name)
+	_others_moved(bed)
+	_state(bed, "node-2", "DOWN", "DRAIN", reason="bad disk")
+	for n in pods:
+		if n != name:
+			bed.kube.delete("Pod", n)
+	wait_no_live_jobs(bed)
+	_resume(bed, "node-2")
+
+
+def test_down_by_an_administrator_stays(bed):
+	"""The same for DOWN."""
+	bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DOWN", "Reason=no power")
+	with _not_ready(bed, "node-2"):
+		_state(bed, "node-2", "DOWN", reason="no power")
+	_others_moved(bed)
+	_state(bed, "node-2", "DOWN", reason="no power")
+	_resume(bed, "node-2")
+
+
+def _others_moved(bed):
+	"""Whatever the agent had to say of any node it has said by now: it acts on nodes in the order in which it learns of them."""
+	_cordon(bed, "node-0")
+	wait_for(lambda: "DRAIN" in bed.slurm.node("node-0")["State"], "node-0 to be drained")
+	_cordon(bed, "node-0", False)
+	wait_for(lambda: "DRAIN" not in bed.slurm.node("node-0")["State"], "node-0 to be back")
+
+
+def test_uncordoned_while_the_agent_was_away(bed):
+	"""The reason in Slurm is all that is needed to know whose drain it was."""
+	_cordon(bed, "node-1")
+	_state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
+	bed.agent.kill9()
+	_cordon(bed, "node-1", False)
+	bed.agent.start()
+	_state(bed, "node-1", "IDLE")
+
+
+def test_slurmctld_restart_keeps_nodes(bed):
+	"""Nodes without a slurmd are IDLE again within moments, and the drained one is still drained."""
+	_cordon(bed, "node-1")
+	_state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
+	bed.slurm.restart()
+	for name in ("node-0", "node-2"):
+		_state(bed, name, "IDLE")
+	_state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
+	_cordon(bed, "node-1", False)
+	_state(bed, "node-1", "IDLE")
+
+
+def test_new_node_comes_into_slurm(bed):
+	"""By itself where Slurm has dynamic nodes; else skube prints the line (sync_nodes puts it into slurm.conf). A pod runs there."""
+	names = bed.plane.kwok_nodes(1, cpus=16, prefix="big")
+	bed.sync_nodes([f"node-{i}" for i in range(3)] + names)
+	made = bed.kube.create(pod("needs-big", cpu=12, kwok={"run": "10ms"}))
+	equal(bed.kube.wait_phase("needs-big", "Succeeded")["spec"]["nodeName"], "big-0")
+	job_in_state(bed, made, "COMPLETED")
+
+
+def _gone_from_slurm(bed, name):
+	if bed.slurm.dynamic_nodes:
+		wait_for(lambda: name not in bed.slurm.nodes(), f"{name} to be deleted from Slurm")
+	else:
+		wait_for(lambda: bed.slurm.node(name)["State"].startswith("DOWN") and bed.slurm.node(name)["Reason"].startswith(OURS), f"{name} to be DOWN")
+
+
+def test_node_without_label_is_not_ours(bed):
+	"""The label is taken off: Slurm does without the node; put back: it is there again."""
+	bed.kube.patch("Node", "big-0", {"metadata": {"labels": {"slurm-kube.io/managed": None}}})
+	_gone_from_slurm(bed, "big-0")
+	bed.kube.patch("Node", "big-0", {"metadata": {"labels": {"slurm-kube.io/managed": "true"}}})
+	_state(bed, "big-0", "IDLE")
+
+
+def test_removed_node_leaves_slurm(bed):
+	"""kubectl delete node: DOWN in Slurm 22.05, deleted from 24.11 on; made again, it works again."""
+	bed.kube.delete("Node", "big-0")
+	_gone_from_slurm(bed, "big-0")
+	bed.plane.kwok_nodes(1, cpus=16, prefix="big")
+	_state(bed, "big-0", "IDLE")
+	made = bed.kube.create(pod("big-again", cpu=12, kwok={"run": "10ms"}))
+	bed.kube.wait_phase("big-again", "Succeeded")
+	job_in_state(bed, made, "COMPLETED")
+
+
+def test_removed_node_takes_its_pod_along(bed):
+	"""A node that goes with a pod on it: the job does not live on for ever, and does not end COMPLETED."""
+	made = bed.kube.create(pod("on-big", cpu=12))
+	bed.kube.wait_phase("on-big", "Running")
+	bed.kube.delete("Node", "big-0")
+	job_in_state(bed, made, "NODE_FAIL", "CANCELLED", "FAILED")
+	_gone_from_slurm(bed, "big-0")
+	bed.plane.kubectl("delete", "pod", "on-big", "--force", "--grace-period=0", "--ignore-not-found", "--wait=false")
+	bed.kube.wait_gone("on-big")
+	wait_for(lambda: uid_of(made) not in {j["uid"] for j in bed.agent.skube("show", "jobs")["jobs"] if j["state"] == "running"},
+		 "the agent to know the end")
+
+
+def test_invariants_held(bed):
+	"""Over all of this no node was ever too full, no pod was bound twice and no job had two pods."""
+	wait_no_live_jobs(bed)
+	check_invariants(bed)
+
+
+if __name__ == "__main__":
+	run(lambda build: Cluster(build, kwok=3, cpus=8, agent_options={"settings": {
+		"nodes": {"manage": True, "not_ready_after": 1}, "limits": {"condition_interval_seconds": 1}}}))
