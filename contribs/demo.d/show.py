@@ -180,6 +180,7 @@ def take_down(front, holder, save_logs):
 
 def main():
 	front, build, real, why, keep = sys.argv[1:6]
+	sys.stdout.reconfigure(line_buffering=True)  # in order with the progress on stderr, wherever both go
 	signal.signal(signal.SIGTERM, signal.default_int_handler)
 	signal.signal(signal.SIGHUP, signal.default_int_handler)
 	holder = Holder(build, real)
