@@ -1,6 +1,7 @@
 # Unit file, example configuration, rights in Kubernetes.
 dist_doc_DATA = \
 	%D%/rbac.yaml \
+	%D%/slurm-kube.slurm.conf \
 	%D%/slurmkubed.yaml
 EXTRA_DIST += %D%/slurmkubed.service.in
 CLEANFILES += %D%/slurmkubed.service

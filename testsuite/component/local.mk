@@ -36,4 +36,4 @@ testsuite_component_plugin_alloc_SOURCES = %D%/plugin/alloc.c
 testsuite_component_plugin_alloc_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 testsuite_component_plugin_alloc_LDADD = $(SLURM_LIBS)
 endif
-EXTRA_DIST += %D%/plugin/run %D%/plugin/lab.py
+EXTRA_DIST += %D%/plugin/run %D%/plugin/faults.py %D%/plugin/guard.py %D%/plugin/jobs.py %D%/plugin/lab.py

@@ -80,7 +80,7 @@ def reconfigure_does_no_harm(lab, peer):
 def descriptors_do_not_leak(lab, peer):
     fds = f"/proc/{lab.slurmctld.pid}/fd"
     count = len(os.listdir(fds))
-    for _ in range(3):
+    for _ in range(8):
         peer.drop()
         connections = peer.connections
         assert eventually(lambda c=connections: peer.connections > c, 5)
@@ -95,6 +95,7 @@ def prolog_flags_do_not_hold_jobs(lab, peer):
     line = peer.wait("job", id=answer.job, state="running", configuring=False, seconds=5)
     assert line, peer.last("job", id=answer.job)
     print(f"# configured after {(line[0] - answer.ns) / 1e6:.1f} ms")
+    assert eventually(lambda: lab.job(answer.job)["Reason"] == "None", 3), "Slurm waits for a prolog that nobody runs"
     lab.complete(answer.job)
     assert peer.wait("job", id=answer.job, state="complete", completing=False, seconds=2)
 

@@ -37,7 +37,7 @@ SelectTypeParameters=CR_Core_Memory
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 MpiDefault=none
-ReturnToService=1
+ReturnToService=2
 MinJobAge=2
 MessageTimeout=5
 InactiveLimit=3
@@ -299,8 +299,11 @@ class Lab:
         task = f"/proc/{self.slurmctld.pid}/task"
         names = []
         for tid in os.listdir(task):
-            with open(f"{task}/{tid}/comm", encoding="utf-8") as f:
-                names.append(f.read().strip())
+            try:
+                with open(f"{task}/{tid}/comm", encoding="utf-8") as f:
+                    names.append(f.read().strip())
+            except OSError:
+                pass  # it has just ended
         return sorted(n for n in names if n.startswith("kube-"))
 
     def stop(self, keep=False):
