@@ -49,9 +49,14 @@ def test_real_containers_where_the_machine_can(bed):
 		raise Skip("no such Slurm is supported")
 	name = bed.plane.real_node("real")
 	bed.sync_nodes([name])
-	bed.kube.create(pod("hello", shell="echo hello from job $SLURM_JOB_ID", spec={"nodeSelector": {"kubernetes.io/hostname": name}}))
-	equal(exit_code(bed.kube.wait_phase("hello", "Succeeded", "Failed")), 0)
-	equal(bed.kube.logs("hello"), f"hello from job {bed.slurm.job_of_pod(bed.kube.pods()['hello']['metadata']['uid'])[0]['JobId']}\n")
+	for other in bed.names:  # so that Slurm has no choice
+		bed.slurm.run("scontrol", "update", f"NodeName={other}", "State=DRAIN", "Reason=for the real one")
+	made = pod("hello", shell="echo hello from job $SLURM_JOB_ID")
+	made["spec"]["containers"][0]["env"] = [{"name": "SLURM_JOB_ID", "valueFrom": {"fieldRef": {
+		"fieldPath": "metadata.annotations['allocation.slurm-kube.io/job-id']"}}}]
+	uid = bed.kube.create(made)["metadata"]["uid"]
+	equal(exit_code(bed.kube.wait_phase("hello", "Succeeded", "Failed", timeout=60)), 0)
+	equal(bed.kube.logs("hello"), f"hello from job {bed.slurm.job_of_pod(uid)[0]['JobId']}\n")
 
 
 if __name__ == "__main__":

@@ -195,11 +195,23 @@ class Proxy:
 			up_writer.close()
 
 
+def probe_command(build, directory):
+	"""The probe runs where it was built: for a Slurm that lives in a chroot that is there, with our files at the same paths."""
+	program, root = os.path.join(build, 'testsuite/component/kube/probe'), ''
+	settings = os.path.join(build, 'slurm.env')
+	if os.path.exists(settings):
+		with open(settings, encoding='utf-8') as lines:
+			root = dict(line.strip().split('=', 1) for line in lines if '=' in line).get('SLURM_ROOT', '').strip("'")
+	if not root:
+		return [program]
+	in_root = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../slurm/in-root')
+	return [in_root, '-b', os.path.abspath(build), '-b', directory, root, program]
+
+
 class Probe:
-	def __init__(self, build, kubeconfig, *arguments):
-		program = os.path.join(build, 'testsuite/component/kube/probe')
+	def __init__(self, build, directory, kubeconfig, *arguments):
 		self.log = open(os.path.join(os.path.dirname(kubeconfig), 'probe.log'), 'a', encoding='utf-8')
-		self.process = subprocess.Popen([program, 'run', kubeconfig, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+		self.process = subprocess.Popen([*probe_command(build, directory), 'run', kubeconfig, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
 			stderr=self.log, text=True, bufsize=1)
 		self.answers, self.next_id = {}, 0
 		self.heard = {}  # watch name -> list of events
@@ -255,7 +267,7 @@ class Bed:
 	"""Everything that the tests share."""
 
 	def __init__(self, build, directory, port):
-		self.build = build
+		self.build, self.directory = build, directory
 		self.plane = ControlPlane(directory, port)
 		self.api = Api(self.plane)
 		self.proxy, self.proxy_of_pages = Proxy(self.plane, port + 9), Proxy(self.plane, port + 7)
@@ -268,13 +280,12 @@ class Bed:
 		self.api('POST', '/api/v1/namespaces/default/serviceaccounts', {'metadata': {'name': 'default'}})
 
 	def probe(self, kubeconfig=None, *arguments):
-		probe = Probe(self.build, kubeconfig or self.direct, *arguments)
+		probe = Probe(self.build, self.directory, kubeconfig or self.direct, *arguments)
 		self.probes.append(probe)
 		return probe
 
 	def access(self, *arguments, env=None):
-		program = os.path.join(self.build, 'testsuite/component/kube/probe')
-		result = subprocess.run([program, 'access', *arguments], capture_output=True, text=True, timeout=20, env=env)
+		result = subprocess.run([*probe_command(self.build, self.directory), 'access', *arguments], capture_output=True, text=True, timeout=20, env=env)
 		return json.loads(result.stdout)
 
 	def tidy(self):
