@@ -15,6 +15,8 @@ using namespace std::chrono_literals;
 
 constexpr long k_connections = 4; /* one is used where the server speaks HTTP/2 */
 constexpr unsigned k_most_sends = 5;
+/* libcurl 8.14 forgets the timeout of a transfer that waits for another one's connection: so long after it we end it ourselves. */
+constexpr std::chrono::milliseconds k_overdue{500};
 constexpr std::chrono::seconds k_longest_pause{30};
 
 } // namespace
@@ -28,8 +30,10 @@ Requests::~Requests()
 {
 	for (const agent::Loop::TimerId timer : {hold_timer_, answers_timer_, give_up_timer_})
 		session_.loop.cancel(timer);
-	for (const auto &[easy, pending] : flying_)
+	for (const auto &[easy, pending] : flying_) {
+		session_.loop.cancel(pending.deadline_timer);
 		multi_->remove(easy);
+	}
 }
 
 void Requests::open_multi()
@@ -77,8 +81,19 @@ Status Requests::fly(Pending pending)
 	if (auto done = multi_->add(easy); !done)
 		return done;
 	session_.counters.requests++;
+	pending.deadline_timer = session_.loop.after(pending.request.deadline + k_overdue, [this, easy] { overdue(easy); });
 	flying_.emplace(easy, std::move(pending));
 	return Ok{};
+}
+
+void Requests::overdue(CURL *easy)
+{
+	auto node = flying_.extract(easy);
+	if (node.empty())
+		return;
+	multi_->remove(easy);
+	no_answer(std::move(node.mapped()), CURLE_OPERATION_TIMEDOUT);
+	pump();
 }
 
 void Requests::progress(const std::vector<Multi::Finished> &finished)
@@ -93,6 +108,7 @@ void Requests::progress(const std::vector<Multi::Finished> &finished)
 
 void Requests::finish(Pending pending, CURLcode code)
 {
+	session_.loop.cancel(pending.deadline_timer);
 	/* A server that refuses us also closes the connection (seen with 401 of Kubernetes 1.37), often in the middle of the text: the status counts. */
 	const bool is_refusal = pending.transfer->status() >= 300;
 	if (code == CURLE_OK || is_refusal)
@@ -132,8 +148,10 @@ void Requests::give_connection_up()
 	session_.counters.reconnects++;
 	auto abandoned = std::move(flying_);
 	flying_.clear();
-	for (const auto &[easy, pending] : abandoned)
+	for (const auto &[easy, pending] : abandoned) {
+		session_.loop.cancel(pending.deadline_timer);
 		multi_->remove(easy);
+	}
 	open_multi();
 	for (auto &[easy, pending] : abandoned) {
 		if (may_repeat_unanswered(pending))

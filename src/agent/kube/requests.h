@@ -38,11 +38,13 @@ class Requests
 		std::string token; /* that it was sent with */
 		Clock::time_point sent{};
 		std::unique_ptr<Transfer> transfer;
+		agent::Loop::TimerId deadline_timer = 0;
 	};
 
 	void open_multi();
 	void pump();
 	Status fly(Pending pending);
+	void overdue(CURL *easy);
 	void progress(const std::vector<Multi::Finished> &finished);
 	void finish(Pending pending, CURLcode code);
 	void no_answer(Pending pending, CURLcode code);

@@ -66,10 +66,21 @@ def a_silent_server_costs_the_deadline_and_the_connection(bed):
 @test
 def what_flies_on_a_given_up_connection_flies_again(bed):
 	probe = bed.probe(bed.proxied)
+	equal(probe('get')['good'], 1)  # a connection, so that both of the next are sent at once
 	bed.proxy.rule('hang', '/version', count=2)
 	late = probe.send('get', deadline_ms=20_000)
 	equal(probe('get', deadline_ms=400)['code'], 'io')
 	equal(probe.result(late, 5)['good'], 1)
+
+
+@test
+def a_request_that_waits_for_a_connection_has_its_deadline_too(bed):
+	probe = bed.probe(bed.proxied)
+	bed.proxy.rule('hang', '/version', count=3)
+	probe.send('get', deadline_ms=20_000)
+	began = time.time()
+	assert probe('get', deadline_ms=400)['code'] in ('io', 'again')
+	assert time.time() - began < 5
 
 
 @test
