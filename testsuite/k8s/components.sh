@@ -103,9 +103,9 @@ await() {
 end() {
 	local pid deadline=$((SECONDS + 5))
 	pid=$(pid_of "$1") || return 0
-	kill "-$2" "$pid" 2> /dev/null
+	kill "-$2" "$pid" 2> /dev/null || true # it may end at any moment
 	while holds_files "$pid"; do
-		if [ $SECONDS -ge $deadline ]; then kill -9 "$pid"; fi
+		if [ $SECONDS -ge $deadline ]; then kill -9 "$pid" 2> /dev/null || true; fi
 		sleep 0.02
 	done
 	rm -f "$D/run/$1.pid"
