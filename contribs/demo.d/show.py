@@ -158,7 +158,8 @@ def demo(front, holder, why, keep):
 	if why:
 		print(f"\n{why}: all nodes were simulated.")
 	if keep:
-		usage = USAGE.format(place=f"SLURM_KUBE_DEMO={DEMO} " if os.environ.get("SLURM_KUBE_DEMO") else "", dir=DEMO, here=HERE, source=HERE.parents[1], front=front)
+		place = f"SLURM_KUBE_DEMO={DEMO} " if os.environ.get("SLURM_KUBE_DEMO") else ""
+		usage = USAGE.format(place=place, dir=DEMO, here=HERE, source=HERE.parents[1], front=front)
 		(DEMO / "usage").write_text(usage)
 		print(usage)
 		holder.keep()
