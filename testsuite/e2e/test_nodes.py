@@ -11,13 +11,13 @@ OURS = "slurm-kube: "
 
 
 def _state(bed, name, *flags, reason=""):
-	"""Waits for a node whose State has exactly these words (besides what says how it came to be), and for the reason."""
+	"""Waits for a node whose State has exactly these words (besides what says how it came to be), and for the reason. A node in use
+	may show an old one: 24.11 without accounting clears none."""
 	def seen():
 		node = bed.slurm.node(name)
 		words = set(node["State"].rstrip("*").split("+")) - {"CLOUD", "DYNAMIC_NORM", "POWERED_ON"}
 		assert words == set(flags), f"{name} is {node['State']} {node.get('Reason', '')}"
 		assert node.get("Reason", "").startswith(reason), node.get("Reason", "")
-		assert bool(reason) == ("Reason" in node), node.get("Reason")
 		return node
 	return wait_for(seen, f"{name} to be {'+'.join(flags)} {reason}")
 
@@ -219,9 +219,10 @@ def test_removed_node_takes_its_pod_along(bed):
 	bed.kube.wait_phase("on-big", "Running")
 	bed.kube.delete("Node", "big-0")
 	job_in_state(bed, made, "NODE_FAIL", "CANCELLED", "FAILED")
-	_gone_from_slurm(bed, "big-0")
+	assert "on-big" not in bed.kube.pods() or "big-0" in bed.slurm.nodes(), "Slurm forgot a node whose pod may still run"
 	bed.plane.kubectl("delete", "pod", "on-big", "--force", "--grace-period=0", "--ignore-not-found", "--wait=false")
 	bed.kube.wait_gone("on-big")
+	_gone_from_slurm(bed, "big-0")
 	wait_for(lambda: uid_of(made) not in {j["uid"] for j in bed.agent.skube("show", "jobs")["jobs"] if j["state"] == "running"},
 		 "the agent to know the end")
 
