@@ -16,6 +16,8 @@
 #include "src/codec/pod.h"
 #include "src/core/names.h"
 
+#include <curl/curl.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -308,6 +310,7 @@ class Probe
 		put(line.get(), "bytes", c.bytes_received);
 		put(line.get(), "token_expires", client_.token_expires().value_or(0));
 		put(line.get(), "token_trouble", client_.token_trouble());
+		put(line.get(), "libcurl", curl_version_info(CURLVERSION_NOW)->version_num);
 		print(line);
 	}
 
