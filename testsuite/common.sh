@@ -15,7 +15,7 @@ export CACHE TESTSUITE SOURCE STARTED
 # Build dependencies of this project, by Debian name; the same in Debian 12 and 13.
 BUILD_PACKAGES="g++ make autoconf automake libtool pkgconf libcurl4-openssl-dev libjson-c-dev libyaml-dev libjwt-dev
 	libsystemd-dev libmunge-dev libcunit1-dev scdoc"
-SLURM_PACKAGES="slurmctld slurmd slurm-client libslurm-dev slurm-wlm-basic-plugins munge"
+SLURM_PACKAGES="slurmctld slurmd slurmdbd slurm-client libslurm-dev slurm-wlm-basic-plugins munge"
 export BUILD_PACKAGES SLURM_PACKAGES
 
 say() {
