@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Invariant 4: a placeholder ends with the truth about its pod, as Slurm's own record of ended jobs has it.
+
+What is expected follows from the pod alone: Succeeded is COMPLETED 0:0; Failed with code n is FAILED n:0, over 128 FAILED 0:(n - 128); deleted
+before it ended is CANCELLED. A pod that Slurm itself ended has what Slurm did. A pod that was gone before anybody who saw it could tell
+(agent or slurmctld away) may be CANCELLED as well. A slurmctld that was killed may have forgotten a job: then there is no record to judge.
+"""
+SLURMS_OWN = ("CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "DEADLINE")
+EARLY = 8.0    # a killed slurmctld saves its state every five seconds
+SETTLE = 12.0  # calm seconds from a pod's end to its job's
+
+
+def expected(pod):
+	"""{(state, exit code)} that tell the truth about a pod that ended by itself or was deleted."""
+	end, deletion = pod.ended, pod.deletion
+	if end.what == "DELETED" and not end.terminal or (deletion and deletion.rv < end.rv):
+		return {("CANCELLED", "0:0")} | ({("COMPLETED", "0:0")} if end.phase == "Succeeded" else set())
+	if end.phase == "Succeeded":
+		told = {("COMPLETED", "0:0")}
+	else:
+		code = end.exit_code or 1
+		told = {("FAILED", f"0:{code - 128}" if 128 < code <= 192 else f"{code}:0")}
+	# Its deletion came with its end: whoever saw only the later object could not tell them apart.
+	if deletion and deletion.at - end.at < 1.0:
+		told.add(("CANCELLED", "0:0"))
+	return told
+
+
+def _records(e, pod):
+	"""Slurm's records of the life that the pod was bound in, and of those that took it up again."""
+	life = e.slurm.life_at(pod.bound.job, pod.bound.node, pod.bound.at, 0.25)
+	since = life.start if life else pod.bound.at
+	following = [x.start for x in e.slurm.lives.get(pod.bound.job, []) if life and x.start > since + 1.0]
+	until = min(following, default=float("inf"))
+	return [r for r in e.slurm.ends.get(pod.bound.job, []) if r.node == pod.bound.node and since - 1.5 <= r.start < until - 1.0]
+
+
+def _slurm_ended_it(e, pod, record):
+	"""Slurm's own end: scancel, node failure, time limit; a process of ours asks as root for completions only."""
+	if record.state not in SLURMS_OWN:
+		return False
+	if record.state == "CANCELLED":
+		return any(user != 0 for _, user in e.slurm.kills.get(pod.bound.job, []))
+	return True
+
+
+def _could_be_told(e, pod):
+	"""Whether those who knew how it ended had time to say so before it was gone."""
+	return not pod.gone or e.deeds.calm(pod.ended.at, pod.gone.at) > 1.0 or pod.gone.rv == pod.ended.rv
+
+
+def _is_forgotten(e, pod):
+	"""slurmctld was killed when it could not yet have saved this job, or after it had told the end."""
+	last = max(pod.bound.at, pod.ended.at)
+	return any(pod.bound.at - EARLY < t for t in e.slurm.restarts[1:] if t < last + 120)
+
+
+def ends_are_true(e):
+	from .rules import Violation
+	out = []
+	for pod in e.bound():
+		if not pod.ended:
+			continue
+		records = _records(e, pod)
+		if not records:
+			if not _is_forgotten(e, pod) and (e.settled or e.deeds.calm(pod.ended.at, e.until) > SETTLE):
+				out.append(Violation("ends", f"{pod.name} ended, and Slurm has no record of an end of job {pod.bound.job}", pod.ended.at, [pod.uid],
+						     [pod.bound.job]))
+			continue
+		told = expected(pod)
+		if not _could_be_told(e, pod):
+			told = told | {("CANCELLED", "0:0")}
+		wrong = [r for r in records if (r.state, r.exit_code) not in told and not _slurm_ended_it(e, pod, r)]
+		if wrong:
+			out.append(Violation("ends", f"{pod.name} ended {pod.ended}; Slurm says {wrong[0].state} {wrong[0].exit_code} of job {pod.bound.job}, not "
+					     f"{' or '.join(' '.join(t) for t in sorted(told))}", pod.ended.at, [pod.uid], [pod.bound.job]))
+	return out
+
+
+def compared(e):
+	"""How many ends had a record to be compared with."""
+	return sum(1 for pod in e.bound() if pod.ended and _records(e, pod))

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What Slurm itself says of its jobs, from three places that do not know of the agent:
+
+	slurmctld's log (LogTimeFormat=rfc5424_ms) has each start with its node and each end, in milliseconds, also of jobs that a killed slurmctld forgot;
+	jobcomp/filetxt has each end with state and exit code;
+	scontrol's picture, taken again and again, has the marker: which pod a job stands for.
+A job number may be used again after a slurmctld was killed, so a job is a list of lives: one for each start.
+"""
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from datetime import datetime
+
+_STAMP = re.compile(r"^\[(\S+?)\] (.*)$")
+_START = (re.compile(r"_slurm_rpc_allocate_resources JobId=(\d+) NodeList=(?!\(null\))(\S+)"),
+	  re.compile(r"Allocate JobId=(\d+) NodeList=(\S+) #CPUs"),
+	  re.compile(r"Started JobId=(\d+) in \S+ on (\S+)"))
+_END = (re.compile(r"_job_complete: JobId=(\d+) done"),
+	re.compile(r"job_signal: 9 of \S+ JobId=(\d+) successful"),
+	re.compile(r"Killing JobId=(\d+) on "),
+	re.compile(r"Time limit exhausted for JobId=(\d+)"),
+	re.compile(r"killing JobId=(\d+)"))
+_KILL = re.compile(r"REQUEST_KILL_JOB JobId=(\d+) uid (\d+)")
+_NEW = re.compile(r"slurmctld version \S+ started on cluster")
+_ANY = re.compile(r"JobId=(\d+)")
+_PAIR = re.compile(r"(\w+)=(.*?)(?=\s+\w+=|\s*$)")
+
+
+def seconds(text):
+	return datetime.fromisoformat(text).timestamp()
+
+
+@dataclass
+class Life:
+	"""From a start to an end. end is None while it goes on, or where slurmctld forgot the job before."""
+	job: int
+	node: str
+	start: float
+	end: float = None
+	epoch: int = 0
+
+
+@dataclass
+class JobEnd:
+	"""A line of jobcomp: seconds only."""
+	job: int
+	state: str
+	exit_code: str
+	start: float
+	end: float
+	node: str
+	cpus: int
+
+
+@dataclass
+class SlurmTruth:
+	lives: dict = field(default_factory=dict)     # job -> [Life], in order of start
+	kills: dict = field(default_factory=dict)     # job -> [(when, user id)]
+	said: dict = field(default_factory=dict)      # job -> [(when, line)]
+	ends: dict = field(default_factory=dict)      # job -> [JobEnd]
+	restarts: list = field(default_factory=list)  # when slurmctld came up
+	shown: dict = field(default_factory=dict)     # (job, submit time) -> {field: text}, as scontrol showed it last
+	uids: dict = field(default_factory=dict)      # pod uid -> {job}
+
+	def read_log(self, path):
+		with open(path, encoding="utf-8", errors="replace") as f:
+			for line in f:
+				found = _STAMP.match(line.rstrip("\n"))
+				if found and ("JobId=" in line or "started on" in line):
+					self.line(seconds(found.group(1)), found.group(2))
+
+	def line(self, when, text):
+		"""One line of slurmctld's log."""
+		if _NEW.search(text):
+			self.restarts.append(when)
+		for job in {int(n) for n in _ANY.findall(text)}:
+			self.said.setdefault(job, []).append((when, text))
+		for pattern in _START:
+			if found := pattern.search(text):
+				self._started(int(found.group(1)), found.group(2), when)
+		if found := _KILL.search(text):
+			self.kills.setdefault(int(found.group(1)), []).append((when, int(found.group(2))))
+		for pattern in _END:
+			if found := pattern.search(text):
+				self._ended(int(found.group(1)), when)
+
+	def _started(self, job, node, when):
+		lives, epoch = self.lives.setdefault(job, []), len(self.restarts)
+		last = lives[-1] if lives else None
+		if last and last.end is None and last.node == node and last.epoch == epoch:
+			return  # the scheduler and the RPC both tell of it
+		lives.append(Life(job, node, when, None, epoch))
+
+	def _ended(self, job, when):
+		"""A life that was restored from an older state ends a second time; the last end counts."""
+		lives = self.lives.get(job)
+		if lives and (lives[-1].end is None or lives[-1].epoch < len(self.restarts)):
+			lives[-1].end = when
+
+	def read_ends(self, path):
+		"""jobcomp/filetxt; its times have no zone, so they are this machine's."""
+		with open(path, encoding="utf-8", errors="replace") as f:
+			for line in f:
+				if line.startswith("JobId="):
+					self.end_line(dict(_PAIR.findall(line)))
+
+	def end_line(self, fields):
+		def moment(key):
+			text = fields.get(key, "")
+			return datetime.fromisoformat(text).timestamp() if text[:1].isdigit() else 0.0
+		job = int(fields["JobId"])
+		self.ends.setdefault(job, []).append(JobEnd(job, fields["JobState"].split()[0], fields.get("ExitCode", ""), moment("StartTime"),
+							    moment("EndTime"), fields.get("NodeList", ""), int(fields.get("ProcCnt", "0"))))
+
+	def picture(self, jobs):
+		"""jobs: {number: fields} of scontrol show job."""
+		for number, fields in jobs.items():
+			self.shown[number, fields.get("SubmitTime")] = fields
+			if marker := re.search(r'"uid":"([^"]+)"', fields.get("AdminComment", "")):
+				self.uids.setdefault(marker.group(1), set()).add(number)
+
+	def life_at(self, job, node, when, slack):
+		"""The last life of a job that began before a moment, on that node."""
+		lives = [x for x in self.lives.get(job, []) if x.node == node and x.start <= when + slack]
+		return lives[-1] if lives else None
+
+	def epoch(self, when):
+		return bisect_right(self.restarts, when)
