@@ -15,6 +15,7 @@ class Agent:
 	def __init__(self, slurm, plane, namespaces=None, settings=None):
 		self.slurm, self.plane, self.dir = slurm, plane, slurm.dir
 		self.namespaces, self.settings = namespaces or NAMESPACES, settings or {}
+		self.api_port = None  # of a proxy before the API server
 		root = slurm.build / "root"
 		self.skube_program, self.program = root / "bin/skube", root / "sbin/slurmkubed"
 		self.daemon = Process("slurmkubed", slurm.program(self.program, "--config", self.dir / "slurmkubed.yaml"),
@@ -32,6 +33,7 @@ class Agent:
 		(self.dir / "slurmkubed.yaml").write_text(json.dumps(self.configuration(), indent=1))
 		# In a chroot only the run directory is visible, so the kubeconfig lies there with its CA.
 		text = self.plane.kubeconfig("agent").read_text().replace(f"{self.plane.dir}/pki/ca.crt", f"{self.dir}/kube-ca.crt")
+		text = text.replace(f"https://127.0.0.1:{self.plane.port}", f"https://127.0.0.1:{self.api_port or self.plane.port}")
 		(self.dir / "kube-ca.crt").write_bytes((self.plane.dir / "pki/ca.crt").read_bytes())
 		(self.dir / "agent.kubeconfig").write_text(text)
 		self.daemon.start()

@@ -1,0 +1,252 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kill -9 at each step of a pod's life. A proxy holds the window open; the agent, slurmctld, kube-apiserver or etcd dies in it and comes back.
+What the dead agent had sent and nobody had seen arrives late, when its successor is at work. Each pod runs once and ends with the truth, a
+pod that runs meanwhile notices nothing, no job is left over. test_faults.py does the same at random moments in a burst."""
+import re
+import time
+
+from lib import equal, pod, run, wait_for
+from lib.checker import check_invariants
+from lib.expect import job_in_state, uid_of, wait_reason
+from lib.fault_bed import FaultBed
+from lib.fault_proxy import CANCEL, COMPLETE, SUBMIT
+from lib.kube import condition
+
+SLURM_KILLED = []  # (from, until)
+
+
+class Life:
+	"""A pod that takes its normal way: runs and succeeds, its job is COMPLETED."""
+
+	def __init__(self, bed, name):
+		self.bed, self.name, self.pod, self.slurm_remembers = bed, name, None, True
+
+	def create(self, **options):
+		self.pod = self.bed.kube.create(pod(self.name, **options))
+
+	def start(self):
+		"""Up to where the window may be armed."""
+
+	def go(self):
+		"""What leads into the window."""
+		self.create()
+
+	def outcome(self):
+		self.bed.run_pod(self.name)
+		self.succeed()
+
+	def succeed(self):
+		self.bed.end_pod(self.name)
+		self.ended("COMPLETED", "0:0")
+
+	def ended(self, state, code):
+		"""The job that its Binding names tells the truth; every other job of the pod has ended without a pod."""
+		self.bed.others_done()
+		bound = [p for _, _, p in self.bed.kube.events_of(self.name) if p["spec"].get("nodeName")][-1]
+		mine = bound["metadata"]["annotations"]["allocation.slurm-kube.io/job-id"]
+		jobs = self.bed.slurm.job_of_pod(uid_of(self.pod))
+		told = {j["JobId"]: (j["JobState"], j["ExitCode"]) for j in jobs}
+		if self.slurm_remembers:
+			equal(told, {mine: (state, code)}, f"jobs of {self.name}")
+		else:  # the job of the Binding may be lost, and another have taken its place
+			equal([t for t in told.values() if t[0] == "COMPLETED"][1:], [], f"more than one job of {self.name} that completed")
+			equal(told.get(mine, (state, code)), (state, code), f"job {mine} of {self.name}")
+
+	def never_disrupted(self):
+		assert not [p for _, _, p in self.bed.kube.events_of(self.name) if condition(p, "DisruptionTarget")], "somebody wanted to delete it"
+
+
+class Ending(Life):
+	"""A pod that has run and ends now: its job is COMPLETED."""
+
+	def start(self):
+		self.create()
+		self.bed.run_pod(self.name)
+
+	def go(self):
+		self.bed.end_pod(self.name)
+
+	def outcome(self):
+		self.ended("COMPLETED", "0:0")
+
+
+class Cancelled(Life):
+	"""A running pod whose job somebody cancels: it is deleted and says why."""
+
+	def start(self):
+		self.create()
+		self.bed.run_pod(self.name)
+		self.job = job_in_state(self.bed, self.pod, "RUNNING")["JobId"]
+
+	def go(self):
+		self.bed.slurm.run("scancel", self.job)
+
+	def outcome(self):
+		self.bed.stop_pod(self.name)
+		self.ended("CANCELLED", "0:0")
+
+	def never_disrupted(self):
+		said = [p for _, _, p in self.bed.kube.events_of(self.name) if condition(p, "DisruptionTarget").get("reason") == "SlurmJobEnded"]
+		assert said, "no condition DisruptionTarget before it went"
+
+
+class Withdrawn(Life):
+	"""A pod that waits in the queue and whose user deletes it: its job is cancelled."""
+
+	def start(self):
+		self.bed.block.start()
+		self.create(cpu=4)
+		job_in_state(self.bed, self.pod, "PENDING")
+
+	def go(self):
+		self.bed.kube.delete("Pod", self.name)
+
+	def outcome(self):
+		self.bed.kube.wait_gone(self.name)
+		wait_for(lambda: all(j["JobState"] == "CANCELLED" for j in self.bed.slurm.job_of_pod(uid_of(self.pod))), "its job to be CANCELLED")
+		self.bed.block.end()
+
+
+class Waiting(Life):
+	"""A pod that must wait and says so; as there is room it runs."""
+
+	def go(self):
+		self.bed.block.start()
+		self.create(cpu=4)
+
+	def outcome(self):
+		wait_reason(self.bed, self.name, "SlurmPending", "is pending", timeout=60)
+		self.bed.block.end()
+		super().outcome()
+
+
+class Block:
+	"""Fills the node that steady does not use."""
+
+	def __init__(self, bed):
+		self.bed = bed
+
+	def start(self):
+		self.bed.kube.create(pod("block", cpu=4))
+		self.bed.run_pod("block")
+
+	def end(self):
+		self.bed.kube.delete("Pod", "block")
+		self.bed.stop_pod("block")
+
+
+def rpc(do, kind, named=True):
+	return lambda bed, name: bed.rpc.rule(do, kind, f'"name":"{name}"' if named else "")
+
+
+def api(do, method, rest, body=""):
+	return lambda bed, name: bed.api.rule(do, method, f"/pods/{name}{rest}", body)
+
+
+def bound_seen(bed, name):
+	return bed.api.event_rule("event", lambda _, o: o["metadata"].get("name") == name and o.get("spec", {}).get("nodeName"))
+
+
+# What is held; what kind of life leads there; who dies in the window.
+WINDOWS = [
+	("watch_event_seen_and_submission_not_sent", rpc("before", SUBMIT), Life, "agent slurmctld"),
+	("submission_sent_and_not_answered", rpc("after", SUBMIT), Life, "agent slurmctld"),
+	("allocated_and_bind_not_sent", api("before", "POST", "/binding"), Life, "agent slurmctld kube-apiserver"),
+	("bind_sent_and_not_answered", api("after", "POST", "/binding"), Life, "agent kube-apiserver etcd"),
+	("bound_and_watch_not_seen", bound_seen, Life, "agent kube-apiserver"),
+	("pod_terminal_and_complete_not_sent", rpc("before", COMPLETE, False), Ending, "agent slurmctld"),
+	("complete_sent_and_not_answered", rpc("after", COMPLETE, False), Ending, "agent slurmctld"),
+	("job_ended_and_disruption_condition_in_flight", api("after", "PATCH", "/status"), Cancelled, "agent kube-apiserver"),
+	("job_ended_and_delete_not_sent", api("before", "DELETE", ""), Cancelled, "agent slurmctld kube-apiserver"),
+	("delete_sent_and_not_answered", api("after", "DELETE", ""), Cancelled, "agent kube-apiserver"),
+	("pod_withdrawn_and_cancel_not_sent", rpc("before", CANCEL, False), Withdrawn, "agent"),
+	("cancel_sent_and_not_answered", rpc("after", CANCEL, False), Withdrawn, "agent slurmctld"),
+	("reason_in_flight_and_not_seen", api("before", "PATCH", "/status"), Waiting, "agent kube-apiserver"),
+	("reason_written_and_not_answered", api("after", "PATCH", "/status"), Waiting, "agent etcd"),
+]
+
+
+def kill_agent(bed, window):
+	bed.agent.kill9()
+	bed.agent.start()
+	window.release()  # what the dead one had sent may arrive now
+
+
+def kill_slurmctld(bed, window):
+	killed = time.time()
+	bed.slurm.kill9()
+	window.drop()
+	bed.slurm.start_slurmctld()
+	SLURM_KILLED.append((killed, killed))
+
+
+def kill_part_of_kubernetes(component):
+	def kill(bed, window):
+		bed.plane.kill9(component)
+		window.drop()
+		bed.plane.revive(component)
+	return kill
+
+
+KILL = {"agent": kill_agent, "slurmctld": kill_slurmctld, **{c: kill_part_of_kubernetes(c) for c in ("kube-apiserver", "etcd")}}
+
+
+def case(victim, step, arm, kind):
+	def test(bed):
+		life = kind(bed, f"{victim[:5].strip('-')}-{len(bed.cases)}")
+		bed.cases.append(life.name)
+		life.slurm_remembers = victim != "slurmctld"
+		try:
+			life.start()
+			window = arm(bed, life.name)
+			life.go()
+			window.wait(step)
+			KILL[victim](bed, window)
+			life.outcome()
+			life.never_disrupted()
+		finally:
+			bed.clear()
+			if victim == "slurmctld" and SLURM_KILLED:  # a binding that was under way may name a job that is lost
+				SLURM_KILLED[-1] = (SLURM_KILLED[-1][0], time.time())
+		bed.others_done()
+		bed.steady_goes_on()
+		bed.tidy(life.name)
+	test.__name__ = f"test_{victim.replace('-', '_')}_killed_{step}"
+	test.__doc__ = f"kill -9 of {victim} in the window: {step.replace('_', ' ')}. {kind.__doc__}"
+	return test
+
+
+for k_step, k_arm, k_kind, k_victims in WINDOWS:
+	for k_victim in k_victims.split():
+		made = case(k_victim, k_step, k_arm, k_kind)
+		globals()[made.__name__] = made
+del made
+
+
+def test_no_crash_was_ours(bed):
+	"""Nothing died but what was killed."""
+	assert bed.agent.daemon.alive() and bed.slurm.slurmctld.alive()
+	for log in ("slurmkubed.out", "slurmctld.out"):
+		text = (bed.dir / "log" / log).read_text(errors="replace")
+		equal(re.findall(r"(?im)^.*(?:terminate called|assertion|segfault|AddressSanitizer|runtime error:|fatal:).*$", text), [], log)
+
+
+def test_invariants_held(bed):
+	"""Over all of this no node was ever too full, no pod was bound twice and no job had two pods."""
+	check_invariants(bed, forgets=SLURM_KILLED)
+
+
+class Bed(FaultBed):
+	def __enter__(self):
+		super().__enter__()
+		self.cases, self.block = [], Block(self)
+		return self
+
+	def tidy(self, name):
+		if name in self.kube.pods():
+			self.remove_pod(name)
+
+
+if __name__ == "__main__":
+	run(lambda build: Bed(build, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}))
