@@ -1,12 +1,19 @@
-# X_SANITIZERS: --enable-sanitizers=address,undefined or =thread; the two families cannot be mixed.
+# X_SANITIZERS: --enable-sanitizers=address,undefined or =thread; the two families cannot be mixed. =fuzzer is address,undefined and, with clang, the
+# coverage that libFuzzer asks for: then testsuite/fuzz/fuzz_* are fuzzers instead of programs that replay kept inputs.
 AC_DEFUN([X_SANITIZERS], [
   AC_ARG_ENABLE([sanitizers],
-    [AS_HELP_STRING([--enable-sanitizers@<:@=LIST@:>@], [instrument with address,undefined (default of LIST) or thread])],
+    [AS_HELP_STRING([--enable-sanitizers@<:@=LIST@:>@], [instrument with address,undefined (default of LIST), thread or fuzzer])],
     [], [enable_sanitizers=no])
+  x_sanitizers= FUZZER_LDFLAGS= FORTIFY_CPPFLAGS=
   AS_CASE([$enable_sanitizers],
-    [no], [SANITIZER_FLAGS=],
-    [yes], [enable_sanitizers=address,undefined],
-    [*address*thread*|*thread*address*], [AC_MSG_ERROR([--enable-sanitizers=$enable_sanitizers: address and thread exclude each other; build twice])])
-  AS_IF([test "x$enable_sanitizers" != xno], [SANITIZER_FLAGS="-fsanitize=$enable_sanitizers -fno-omit-frame-pointer -fno-sanitize-recover=all"])
+    [no], [FORTIFY_CPPFLAGS=-D_FORTIFY_SOURCE=2],
+    [yes], [x_sanitizers=address,undefined],
+    [fuzzer], [x_sanitizers=address,undefined,fuzzer-no-link FUZZER_LDFLAGS=-fsanitize=fuzzer],
+    [*address*thread*|*thread*address*], [AC_MSG_ERROR([--enable-sanitizers=$enable_sanitizers: address and thread exclude each other; build twice])],
+    [x_sanitizers=$enable_sanitizers])
+  SANITIZER_FLAGS=${x_sanitizers:+"-fsanitize=$x_sanitizers -fno-omit-frame-pointer -fno-sanitize-recover=all"}
+  AM_CONDITIONAL([FUZZER], [test -n "$FUZZER_LDFLAGS"])
   AC_SUBST([SANITIZER_FLAGS])
+  AC_SUBST([FUZZER_LDFLAGS])
+  AC_SUBST([FORTIFY_CPPFLAGS])
 ])

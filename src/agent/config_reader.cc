@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/config_reader.h"
 
+#include "src/base/text.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -30,7 +32,7 @@ void Reader::fail(std::size_t line, const std::string &sentence)
 	std::string key;
 	for (const std::string &part : path_)
 		key += (key.empty() || part.front() == '[' ? "" : ".") + part;
-	errors_.emplace_back(line, file_name_ + ":" + std::to_string(line) + ": " + key + (key.empty() ? "" : ": ") + sentence);
+	errors_.emplace_back(line, file_name_ + ":" + std::to_string(line) + ": " + key + (key.empty() ? "" : ": ") + printable(sentence));
 }
 
 std::vector<std::string> Reader::take_errors()

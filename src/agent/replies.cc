@@ -159,8 +159,10 @@ Json slurm_conf(const App &app)
 {
 	const core::World &world = app.world();
 	Json lines = new_array();
-	for (const auto &[name, node] : world.kube_nodes())
-		append(lines.get(), core::slurm_conf_line(core::node_spec(node, world.settings().nodes, world.plugin())));
+	for (const auto &[name, node] : world.kube_nodes()) {
+		const auto line = core::node_line(core::node_spec(node, world.settings().nodes, world.plugin()), "UNKNOWN");
+		append(lines.get(), line ? *line : "# left out: " + line.error().what);
+	}
 	Json reply = ok_reply();
 	put(reply.get(), "lines", std::move(lines));
 	return reply;

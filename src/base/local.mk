@@ -4,4 +4,6 @@ libbase_la_SOURCES = \
 	%D%/log.cc \
 	%D%/log.h \
 	%D%/owned.h \
-	%D%/result.h
+	%D%/result.h \
+	%D%/text.cc \
+	%D%/text.h

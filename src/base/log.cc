@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/base/log.h"
 
+#include "src/base/text.h"
+
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 namespace slurmkube
 {
@@ -21,6 +24,7 @@ void emit(LogLevel level, const char *format, va_list args)
 		return;
 	char line[k_line_max];
 	(void)vsnprintf(line, sizeof(line), format, args); /* a longer line is cut */
+	make_printable(line, strlen(line)); /* what others wrote must not look like a line of ours */
 	g_sink(level, line);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/fields.h"
 
+#include <cmath>
+
 namespace slurmkube::codec
 {
 
@@ -36,7 +38,9 @@ bool Fields::integer(const char *key, std::int64_t &out, std::int64_t least, std
 	if (!found)
 		return false;
 	out = json_object_get_int64(found);
-	if (out < least || out > most) {
+	/* json-c stops at the ends of its types */
+	const bool cut = json_object_get_uint64(found) > static_cast<std::uint64_t>(INT64_MAX) || out == INT64_MIN;
+	if (cut || out < least || out > most) {
 		fail("key '" + std::string(key) + "' is out of range");
 		return false;
 	}
@@ -57,8 +61,14 @@ void Fields::read(const char *key, bool &out)
 
 void Fields::read(const char *key, double &out)
 {
-	if (json_object *found = member(key, json_type_double, "a number"))
-		out = json_object_get_double(found);
+	json_object *found = member(key, json_type_double, "a number");
+	if (!found)
+		return;
+	const double value = json_object_get_double(found);
+	if (std::isfinite(value)) /* 1e999 is not */
+		out = value;
+	else
+		fail("key '" + std::string(key) + "' is out of range");
 }
 
 } // namespace slurmkube::codec

@@ -25,6 +25,8 @@ Result<Json> parse_json(std::string_view text, std::size_t max_bytes)
 	Tokener tokener(json_tokener_new_ex(k_json_depth_max));
 	if (!tokener)
 		return Error{Errc::internal, "out of memory"};
+	/* else it takes comments and trailing commas, which nobody means to send */
+	json_tokener_set_flags(tokener.get(), JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
 	Json object(json_tokener_parse_ex(tokener.get(), text.data(), static_cast<int>(text.size())));
 	json_tokener_error error = json_tokener_get_error(tokener.get());
 	std::size_t used = json_tokener_get_parse_end(tokener.get());

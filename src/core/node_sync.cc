@@ -90,6 +90,27 @@ std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &want
 	return std::nullopt;
 }
 
+/* What Kubernetes allows in the names of nodes, and what stands in an address. Everything else could be read as another key or as a list. */
+constexpr std::string_view k_name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+constexpr std::string_view k_address_characters = "abcdefABCDEF0123456789.:";
+constexpr std::string_view k_list_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:,=()";
+
+bool consists_of(std::string_view text, std::string_view characters)
+{
+	return text.find_first_not_of(characters) == std::string_view::npos;
+}
+
+Status check_words(const NodeSpec &spec)
+{
+	if (spec.name.empty() || !consists_of(spec.name, k_name_characters))
+		return Error{Errc::invalid, "node name '" + spec.name + "' cannot be written into a node line"};
+	if (spec.address.empty() || !consists_of(spec.address, k_address_characters))
+		return Error{Errc::invalid, "node " + spec.name + ": address '" + spec.address + "' is not an IP address"};
+	if (!consists_of(spec.features, k_list_characters) || !consists_of(spec.gres, k_list_characters))
+		return Error{Errc::invalid, "node " + spec.name + ": features or GRES have characters that Slurm would misread"};
+	return Ok{};
+}
+
 } // namespace
 
 bool is_managed(const KubeNode &node, const NodePolicy &policy)
@@ -111,7 +132,7 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
 	/* Slurm sends RPCs to nodes without slurmd in the emulated family: they must end in the plugin's sink at once */
 	spec.address = emulated || node.internal_ip.empty() ? k_sink_address : node.internal_ip;
 	spec.port = emulated ? plugin.sink_port : 0;
-	const auto cpus = static_cast<std::uint32_t>(std::max<std::int64_t>(node.allocatable.milli_cpu / 1000, 0));
+	const auto cpus = static_cast<std::uint32_t>(std::clamp<std::int64_t>(node.allocatable.milli_cpu / 1000, 0, UINT32_MAX));
 	spec.cpus = std::max<std::uint32_t>(cpus > policy.reserve_cpus ? cpus - policy.reserve_cpus : 0, 1);
 	const auto memory = static_cast<std::uint64_t>(std::max<std::int64_t>(node.allocatable.memory_bytes >> 20, 0));
 	spec.memory_mib = std::max<std::uint64_t>(memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
@@ -119,15 +140,19 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
 	return spec;
 }
 
-std::string slurm_conf_line(const NodeSpec &spec)
+Result<std::string> node_line(const NodeSpec &spec, const std::string &state)
 {
+	if (auto checked = check_words(spec); !checked)
+		return checked.error();
 	std::string line = "NodeName=" + spec.name + " NodeAddr=" + spec.address;
 	if (spec.port > 0)
 		line += " Port=" + std::to_string(spec.port);
-	line += " CPUs=" + std::to_string(spec.cpus) + " RealMemory=" + std::to_string(spec.memory_mib) + " Feature=" + spec.features;
+	line += " CPUs=" + std::to_string(spec.cpus) + " RealMemory=" + std::to_string(spec.memory_mib);
+	if (!spec.features.empty())
+		line += " Feature=" + spec.features;
 	if (!spec.gres.empty())
 		line += " Gres=" + spec.gres;
-	return line + " State=UNKNOWN";
+	return line + " State=" + state;
 }
 
 std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy, std::int64_t now_seconds)

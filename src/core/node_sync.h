@@ -7,6 +7,7 @@
 #ifndef SLURMKUBE_CORE_NODE_SYNC_H
 #define SLURMKUBE_CORE_NODE_SYNC_H
 
+#include "src/base/result.h"
 #include "src/core/spec.h"
 
 #include <variant>
@@ -50,8 +51,11 @@ bool has_dynamic_nodes(const PluginHello &plugin);
 
 NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginHello &plugin);
 
-/* One line for an Include file of slurm.conf. */
-std::string slurm_conf_line(const NodeSpec &spec);
+/*
+ * The line that makes a node, as in slurm.conf. state: "CLOUD" or "EXTERNAL" for dynamic nodes, "UNKNOWN" for an Include file.
+ * invalid: a value would be read as something else there (blanks, quotes, brackets).
+ */
+Result<std::string> node_line(const NodeSpec &spec, const std::string &state);
 
 std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy, std::int64_t now_seconds);
 

@@ -135,7 +135,7 @@ JobSpec with_defaults(const Pod &pod, const Policy &policy, const NamespaceRule 
 	spec.memory_mib = memory_mib_of(pod.requests, policy.least_memory_mib);
 	spec.time_limit_minutes = policy.default_time_limit_minutes;
 	if (pod.active_deadline_seconds > 0)
-		spec.time_limit_minutes = static_cast<std::uint32_t>(std::min<std::int64_t>((pod.active_deadline_seconds + 59) / 60, k_unlimited_minutes));
+		spec.time_limit_minutes = static_cast<std::uint32_t>(std::min<std::int64_t>((pod.active_deadline_seconds - 1) / 60 + 1, k_unlimited_minutes));
 	return spec;
 }
 

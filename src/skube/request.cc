@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/skube/request.h"
 
+#include "src/base/text.h"
+
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -103,7 +105,7 @@ Result<codec::Json> ask(const std::string &socket_path, const std::string &verb)
 	if (!reply)
 		return Error{Errc::io, "slurmkubed sent no JSON (" + reply.error().what + "); are skube and slurmkubed of one release?"};
 	if (!codec::get_bool(reply->get(), "ok"))
-		return Error{Errc::invalid, codec::get_string(reply->get(), "error", "slurmkubed gave no reason")};
+		return Error{Errc::invalid, printable(codec::get_string(reply->get(), "error", "slurmkubed gave no reason"))};
 	return reply;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/skube/table.h"
 
+#include "src/base/text.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -11,11 +13,9 @@ namespace
 {
 
 /* What a terminal might obey must not come from a pod's name or a reason. */
-std::string printable(std::string text)
+std::string cell_text(std::string text)
 {
-	std::replace_if(
-		text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-	return text.empty() ? "-" : text;
+	return text.empty() ? "-" : printable(std::move(text));
 }
 
 /* Letters, not bytes: continuation bytes of UTF-8 take no room. */
@@ -41,7 +41,7 @@ void trim_right(std::string &line)
 void Table::add(std::vector<std::string> cells)
 {
 	cells.resize(columns_.size());
-	std::transform(cells.begin(), cells.end(), cells.begin(), printable);
+	std::transform(cells.begin(), cells.end(), cells.begin(), cell_text);
 	rows_.push_back(std::move(cells));
 }
 

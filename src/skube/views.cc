@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/skube/views.h"
 
+#include "src/base/text.h"
 #include "src/codec/json.h"
 #include "src/skube/table.h"
 
@@ -22,7 +23,12 @@ using codec::get;
 using codec::get_bool;
 using codec::get_double;
 using codec::get_int;
-using codec::get_string;
+
+/* Nothing that a terminal might obey, and no second line. */
+std::string get_string(json_object *object, const char *key, std::string_view fallback = {})
+{
+	return printable(codec::get_string(object, key, fallback));
+}
 
 std::string number(json_object *object, const char *key)
 {
@@ -59,7 +65,8 @@ std::string elapsed(json_object *job, std::int64_t now)
 	if (state == "pending" || start == 0)
 		return "0:00";
 	const bool lives = state == "running" || state == "suspended"; /* its end_time is only foreseen */
-	return duration_text((lives || end == 0 ? now : end) - start);
+	const std::int64_t until = lives || end == 0 ? now : end;
+	return duration_text(start > 0 && until > start ? until - start : 0);
 }
 
 bool has_ended(const std::string &state)
@@ -218,7 +225,7 @@ std::string slurm_conf_view(json_object *reply)
 	for (std::size_t i = 0; i < array_size(lines); i++) {
 		json_object *line = array_at(lines, i);
 		if (json_object_is_type(line, json_type_string))
-			all += std::string(json_object_get_string(line)) + "\n";
+			all += printable(json_object_get_string(line)) + "\n";
 	}
 	return all;
 }

@@ -5,6 +5,7 @@ libcheck_la_SOURCES = \
 	%D%/check.h
 libcheck_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS)
 libcheck_la_LIBADD = $(CUNIT_LIBS)
+include %D%/base.mk
 include %D%/core.mk
 include %D%/codec.mk
 include %D%/kube.mk

@@ -18,6 +18,8 @@ void broken_text_is_refused()
 {
 	for (const char *text : {"", "{", "{\"a\":1}x", "{\"a\"}", "[1,2", "tru"})
 		CHECK(!parse_json(text, 100).ok());
+	for (const char *text : {"[1,]", "{\"a\":1,}", "/* x */ 1"})
+		CHECK(!parse_json(text, 100).ok());
 	CHECK(parse_json("[1,2,3]", 3).error().code == Errc::too_large);
 	CHECK(!parse_json(std::string(1000, '['), 2000).ok());
 }

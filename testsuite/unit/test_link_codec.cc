@@ -136,6 +136,10 @@ void wrong_types_and_ranges_name_their_key()
 	CHECK(!decode_link(R"({"seq":1,"type":"node","name":"n","base":"idle","drain":1})").ok());
 	CHECK(!decode_link(R"({"seq":1,"type":"stats","hook":{"count":"x"}})").ok());
 	CHECK(!decode_link(R"({"seq":1,"type":"stats","hook":7})").ok());
+	for (const char *cut : {"18446744073709551615", "99999999999999999999", "9223372036854775808"})
+		CHECK(!decode_link(R"({"seq":1,"type":"stats","refused":)" + std::string(cut) + "}").ok());
+	CHECK(!decode_link(R"({"seq":1,"type":"job","end_time":-99999999999999999999})").ok());
+	CHECK(!decode_link(R"({"seq":1,"type":"stats","duty_percent":1e999})").ok());
 }
 
 void a_cut_line_never_decodes()

@@ -170,10 +170,27 @@ void the_record_counts_whole_allocatable_cpus_and_points_at_the_sink()
 	p.reserve_cpus = 2;
 	p.reserve_memory_mib = 100;
 	const NodeSpec emulated = node_spec(kube(), p, plugin(22, 5));
-	CHECK_EQUAL(slurm_conf_line(emulated), "NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 RealMemory=900 Feature=kube State=UNKNOWN");
+	const auto line = node_line(emulated, "UNKNOWN");
+	REQUIRE(line.ok());
+	CHECK_EQUAL(*line, "NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 RealMemory=900 Feature=kube State=UNKNOWN");
+	KubeNode huge = kube();
+	huge.allocatable.milli_cpu = std::int64_t{5'000'000'000} * 1000;
+	CHECK_EQUAL(node_spec(huge, p, plugin(22, 5)).cpus, 0xffffffff - 2);
 	const NodeSpec native = node_spec(kube(), p, plugin(25, 11));
 	CHECK_EQUAL(native.address, "10.0.0.1");
 	CHECK_EQUAL(native.port, 0);
+}
+
+void a_node_line_holds_only_what_was_meant()
+{
+	NodeSpec spec = node_spec(kube(), policy(), plugin(22, 5));
+	for (const char *name : {"", "n1 CPUs=99", "n1\nNodeName=n2", "n[1-9]", "n1#", "\"n1\""}) {
+		spec.name = name;
+		CHECK(!node_line(spec, "UNKNOWN").ok());
+	}
+	spec.name = "n1";
+	spec.features = "kube State=DOWN";
+	CHECK(!node_line(spec, "UNKNOWN").ok());
 }
 
 void a_terminating_pod_holds_its_share()
@@ -235,6 +252,7 @@ int main()
 						     TEST(a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it),
 						     TEST(taints_of_others_keep_slurm_off),
 						     TEST(the_record_counts_whole_allocatable_cpus_and_points_at_the_sink),
+					TEST(a_node_line_holds_only_what_was_meant),
 						     TEST(a_terminating_pod_holds_its_share),
 						     TEST(the_number_of_pods_is_a_limit_too),
 						     TEST(quantiles_are_within_four_percent),

@@ -67,6 +67,26 @@ void gres_conf_with_autodetect_or_include_is_left_alone()
 	CHECK(parse_gres_conf("Include other.conf\n").unsafe);
 	CHECK(!parse_gres_conf("AutoDetect=off\n").unsafe);
 	CHECK(!parse_gres_conf("# AutoDetect=nvml\n").unsafe);
+	CHECK(!parse_gres_conf("NodeName=g1 Name=gpu # AutoDetect=nvml \\\nNodeName=g2\n").unsafe);
+}
+
+/* What Slurm reads as AutoDetect ends slurmctld, so it is found however it is written. */
+void gres_conf_is_read_as_slurm_reads_it()
+{
+	for (const char *text : {"Auto\\\nDetect=nvml", "Auto\\ \nDetect=nvml", "AutoDetect+=nvml", "AutoDetect = nvml", "Auto\\Detect=nvml",
+				 "Name=gpu File=/x\\#1 AutoDetect=nvml", "AutoDetect\f=\fnvml", "Name=gpu\fAutoDetect=nvml", "AutoDetect=\"nvml\""})
+		CHECK(parse_gres_conf(text).unsafe);
+	CHECK(parse_gres_conf(std::string_view("NodeName=a\0 NodeName=b", 22)).unsafe);
+	CHECK(parse_gres_conf("NodeName=g\\\n1 Name=gpu").hosts == std::vector<std::string>{"g1"});
+	CHECK(parse_gres_conf("NodeName=g1 \\\n Name=gpu\nNodeName=g2").hosts == (std::vector<std::string>{"g1", "g2"}));
+	CHECK(parse_gres_conf("Name=\"x NodeName=g1 \"").hosts.empty());
+}
+
+void control_characters_are_refused()
+{
+	CHECK(!parse_config(std::string_view("Socket=/a\0b", 11)).error.empty());
+	CHECK(!parse_config("Feature=a\x01").error.empty());
+	CHECK_EQUAL(parse_config("Feature=a\x01").feature, "kube");
 }
 
 } // namespace
@@ -80,5 +100,7 @@ int main()
 						       TEST(a_wrong_line_is_named_and_its_default_stands),
 						       TEST(gres_conf_names_its_nodes),
 						       TEST(gres_conf_with_autodetect_or_include_is_left_alone),
+						       TEST(gres_conf_is_read_as_slurm_reads_it),
+						       TEST(control_characters_are_refused),
 					       });
 }

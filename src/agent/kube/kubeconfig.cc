@@ -6,6 +6,7 @@
 #include "src/agent/kube/files.h"
 #include "src/agent/kube/yaml_text.h"
 #include "src/base/log.h"
+#include "src/base/text.h"
 #include "src/codec/base64.h"
 
 namespace slurmkube::kube
@@ -42,7 +43,7 @@ class Reader
 
 Error Reader::wrong(YamlNode where, const std::string &key, const std::string &what) const
 {
-	return Error{Errc::invalid, file_ + ":" + std::to_string(where ? where.line() : 1) + ": " + key + ": " + what};
+	return Error{Errc::invalid, file_ + ":" + std::to_string(where ? where.line() : 1) + ": " + printable(key + ": " + what)};
 }
 
 Result<YamlNode> Reader::entry(YamlNode root, const char *list, const char *member, const std::string &name, YamlNode asked_by) const

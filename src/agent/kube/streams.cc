@@ -86,7 +86,7 @@ void Streams::progress(const std::vector<Multi::Finished> &finished)
 		notice_open(*stream);
 		if (!stream->closed)
 			take_bytes(id, stream);
-		const auto is_this = [&](const Multi::Finished &one) { return one.easy == stream->transfer->easy(); };
+		const auto is_this = [&stream = stream](const Multi::Finished &one) { return one.easy == stream->transfer->easy(); };
 		const auto ended = std::find_if(finished.begin(), finished.end(), is_this);
 		if (ended != finished.end() && !stream->closed)
 			finish(id, stream, ended->code);

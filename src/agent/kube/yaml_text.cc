@@ -17,7 +17,8 @@ class Parser
 	{
 		ok_ = yaml_parser_initialize(&parser_) != 0;
 		if (ok_)
-			yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char *>(text.data()), text.size());
+			/* libyaml ends the process for a null pointer, which an empty view may be */
+			yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char *>(text.empty() ? "" : text.data()), text.size());
 	}
 	Parser(const Parser &) = delete;
 	Parser &operator=(const Parser &) = delete;

@@ -3,8 +3,9 @@
 
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/errors.h"
-#include "src/core/names.h"
 #include "src/base/owned.h"
+#include "src/core/names.h"
+#include "src/core/node_sync.h"
 
 #include <cerrno>
 #include <string_view>
@@ -15,27 +16,6 @@ namespace slurmkube::slurm
 
 namespace
 {
-
-/* What Kubernetes allows in the names of nodes, and what stands in an address. Everything else could be read as another key or as a list. */
-constexpr std::string_view k_name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
-constexpr std::string_view k_address_characters = "abcdefABCDEF0123456789.:";
-constexpr std::string_view k_list_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:,=()";
-
-bool consists_of(std::string_view text, std::string_view characters)
-{
-	return text.find_first_not_of(characters) == std::string_view::npos;
-}
-
-Status check_words(const core::NodeSpec &spec)
-{
-	if (spec.name.empty() || !consists_of(spec.name, k_name_characters))
-		return Error{Errc::invalid, "node name '" + spec.name + "' cannot be written into a node line"};
-	if (spec.address.empty() || !consists_of(spec.address, k_address_characters))
-		return Error{Errc::invalid, "node " + spec.name + ": address '" + spec.address + "' is not an IP address"};
-	if (!consists_of(spec.features, k_list_characters) || !consists_of(spec.gres, k_list_characters))
-		return Error{Errc::invalid, "node " + spec.name + ": features or GRES have characters that Slurm would misread"};
-	return Ok{};
-}
 
 Status answer(int rc)
 {
@@ -109,27 +89,12 @@ bool wants_reason(core::NodeStateChange change)
 
 } // namespace
 
-Result<std::string> node_line(const core::NodeSpec &spec, const std::string &state)
-{
-	if (auto checked = check_words(spec); !checked)
-		return checked.error();
-	std::string line = "NodeName=" + spec.name + " NodeAddr=" + spec.address;
-	if (spec.port)
-		line += " Port=" + std::to_string(spec.port);
-	line += " CPUs=" + std::to_string(spec.cpus) + " RealMemory=" + std::to_string(spec.memory_mib);
-	if (!spec.features.empty())
-		line += " Feature=" + spec.features;
-	if (!spec.gres.empty())
-		line += " Gres=" + spec.gres;
-	return line + " State=" + state;
-}
-
 Status create_node(const core::NodeSpec &spec, core::Family family)
 {
 	if (!compat::k_dynamic_nodes)
 		return Error{Errc::invalid,
 			     "nodes cannot be created in this version of Slurm: put the lines of `skube nodes --slurm-conf` into slurm.conf"};
-	auto line = node_line(spec, family == core::Family::native ? "EXTERNAL" : "CLOUD");
+	auto line = core::node_line(spec, family == core::Family::native ? "EXTERNAL" : "CLOUD");
 	if (!line)
 		return line.error();
 	if (auto absent = check_absent(spec.name); !absent)

@@ -10,12 +10,6 @@
 namespace slurmkube::slurm
 {
 
-/*
- * The line that makes a node, as in slurm.conf. state: "CLOUD" or "EXTERNAL" for dynamic nodes, "UNKNOWN" for an Include file.
- * invalid: a value would be read as something else there (blanks, quotes, brackets).
- */
-Result<std::string> node_line(const core::NodeSpec &spec, const std::string &state);
-
 Status create_node(const core::NodeSpec &spec, core::Family family);
 Status set_node_state(const std::string &name, core::NodeStateChange change, const std::string &reason);
 Status delete_node(const std::string &name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/plugins/job_submit/kube/kube_conf.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <strings.h>
@@ -26,6 +27,11 @@ std::string_view trimmed(std::string_view text)
 bool is_key(std::string_view key, const char *name)
 {
 	return strcasecmp(std::string(key).c_str(), name) == 0;
+}
+
+bool has_control_characters(std::string_view text)
+{
+	return std::any_of(text.begin(), text.end(), [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; });
 }
 
 std::string set_socket(Config &config, std::string_view value)
@@ -67,6 +73,8 @@ std::string set(Config &config, std::string_view line)
 		return "not of the form Key=Value";
 	std::string_view key = trimmed(line.substr(0, equals));
 	std::string_view value = trimmed(line.substr(equals + 1));
+	if (has_control_characters(line))
+		return "a control character";
 	if (is_key(key, "Socket"))
 		return set_socket(config, value);
 	if (is_key(key, "Feature"))

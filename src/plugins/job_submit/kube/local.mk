@@ -42,6 +42,7 @@ libkubeseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # What it needs of base and codec is compiled for it: libtool puts whole libraries into a module, and these flags let it be unloaded.
 job_submit_kube_la_SOURCES = \
 	src/base/log.cc \
+	src/base/text.cc \
 	src/codec/fields.cc \
 	src/codec/json.cc \
 	src/codec/link_decode.cc \

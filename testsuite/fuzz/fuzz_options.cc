@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fuzz_options.cc - what users write on pods, and names that end up in lines for slurm.conf.
+ *
+ * First byte: what it is. Then key and value, or name, address, features and GRES, a line each.
+ */
+#include "src/core/node_sync.h"
+#include "src/core/translate.h"
+#include "testsuite/fuzz/fuzz.h"
+
+using namespace slurmkube;
+using namespace slurmkube::fuzz;
+
+namespace
+{
+
+void check_annotation(Input input)
+{
+	core::Pod pod;
+	pod.name_space = "a";
+	pod.name = "p";
+	pod.uid.text = "u";
+	const std::string key = "slurm-kube.io/" + input.line();
+	pod.annotations[key] = input.rest();
+	const core::Policy policy{.scheduler_name = "slurm", .namespaces = {{"a", 1000, 1000, {"acct", "other"}, {"kube", "gpu"}, {"normal"}}}};
+	const auto spec = core::translate(pod, policy, 1);
+	MUST(says_why(spec));
+	if (!spec) {
+		MUST(spec.error().what.find(key) != std::string::npos);
+		return;
+	}
+	MUST(spec->user_id == 1000 && spec->group_id == 1000 && spec->required_node.empty());
+	MUST(spec->account == "acct" || spec->account == "other");
+	MUST(spec->partition == "kube" || spec->partition == "gpu");
+	MUST(spec->qos == "normal");
+	MUST(is_printable(spec->name) && spec->name.size() <= 256 && is_printable(spec->comment) && spec->comment.size() <= 256);
+	MUST(!spec->priority || (*spec->priority > 0 && *spec->priority < 0xfffffffeU));
+}
+
+/* NodeName=... NodeAddr=... Port=... CPUs=... RealMemory=... Feature=... Gres=... State=...: as many words as were meant */
+void check_line(const std::string &line, std::size_t words)
+{
+	MUST(is_printable(line));
+	MUST(static_cast<std::size_t>(std::count(line.begin(), line.end(), ' ')) + 1 == words);
+	MUST(line.find_first_of("#\"'\\[]") == std::string::npos);
+	MUST(line.starts_with("NodeName="));
+}
+
+void check_node(Input input)
+{
+	core::NodeSpec spec;
+	spec.name = input.line();
+	spec.address = input.line();
+	spec.features = input.line();
+	spec.gres = input.rest();
+	const std::size_t words = 5U + (spec.features.empty() ? 0U : 1U) + (spec.gres.empty() ? 0U : 1U);
+	const auto line = core::node_line(spec, "CLOUD");
+	MUST(says_why(line));
+	if (line)
+		check_line(*line, words);
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
+{
+	Input input(data, size);
+	if (input.byte() % 2 == 0)
+		check_annotation(input);
+	else
+		check_node(input);
+	return 0;
+}

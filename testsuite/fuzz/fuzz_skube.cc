@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fuzz_skube.cc - the control socket: requests as the agent's server takes them, and replies as skube prints them.
+ *
+ * First byte: odd is a request, even a reply. Nothing that a reply holds may reach a terminal as anything but text.
+ */
+#include "src/agent/ctl/server.h"
+#include "src/codec/json.h"
+#include "src/skube/views.h"
+#include "testsuite/fuzz/fuzz.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+using namespace slurmkube;
+using namespace slurmkube::fuzz;
+
+namespace
+{
+
+constexpr std::int64_t k_now = 1'790'000'000;
+
+void check_reply(std::string_view text)
+{
+	const auto reply = codec::parse_json(text, std::size_t{1} << 20);
+	if (!reply)
+		return;
+	json_object *object = reply->get();
+	for (const std::string &view : {skube::ping_view(object), skube::check_view(object), skube::jobs_view(object, k_now), skube::pods_view(object),
+					skube::nodes_view(object), skube::slurm_conf_view(object), skube::diag_view(object)})
+		MUST(is_printable(view, "\n"));
+	(void)skube::all_checks_passed(object);
+}
+
+/* Answers one question with what it was asked. */
+class Peer
+{
+      public:
+	Peer() : server_(loop_, [](json_object *request) { return codec::to_text(request); })
+	{
+		MUST(server_.listen(path_).ok());
+	}
+	std::string ask(std::string_view bytes)
+	{
+		const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+		sockaddr_un address{};
+		address.sun_family = AF_UNIX;
+		path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
+		MUST(connect(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0);
+		MUST(send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()));
+		(void)shutdown(fd.get(), SHUT_WR);
+		std::string answer;
+		loop_.set(fd.get(), 1 /* EPOLLIN */, [&](std::uint32_t) { read_some(fd.get(), answer); });
+		loop_.run();
+		loop_.remove(fd.get());
+		return answer;
+	}
+
+      private:
+	void read_some(int fd, std::string &answer)
+	{
+		char piece[4096];
+		const ssize_t got = read(fd, piece, sizeof(piece));
+		if (got > 0)
+			answer.append(piece, static_cast<std::size_t>(got));
+		else
+			loop_.stop();
+	}
+	std::string path_ = "/tmp/fuzz-skube-" + std::to_string(getpid());
+	agent::Loop loop_;
+	ctl::Server server_;
+};
+
+void check_request(std::string_view bytes)
+{
+	Peer peer;
+	const std::string answer = peer.ask(bytes);
+	/* nothing to a half line, else exactly one line of JSON */
+	MUST((bytes.find('\n') == std::string_view::npos) == answer.empty() || bytes.size() > ctl::k_request_max);
+	MUST(answer.empty() || answer.find('\n') == answer.size() - 1);
+	MUST(answer.empty() || codec::parse_json(answer, std::size_t{1} << 20).ok());
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
+{
+	Input input(data, size);
+	if (input.byte() % 2 == 0)
+		check_reply(input.rest());
+	else
+		check_request(input.rest().substr(0, 16384));
+	return 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fuzz_watch.cc - what an API server sends: bytes in chunks to lines, lines to events, list pages, Status objects.
+ */
+#include "src/agent/kube/client.h"
+#include "src/codec/json.h"
+#include "src/codec/lines.h"
+#include "src/codec/node.h"
+#include "src/codec/pod.h"
+#include "testsuite/fuzz/fuzz.h"
+
+#include <vector>
+
+using namespace slurmkube;
+using namespace slurmkube::fuzz;
+
+namespace
+{
+
+constexpr std::size_t k_longest = 2048;
+
+struct Lines {
+	std::vector<std::string> all;
+	bool too_long = false;
+};
+
+/* The chunk sizes follow from step: 0 is all at once. */
+Lines lines_of(std::string_view bytes, std::size_t step)
+{
+	codec::LineReader reader(k_longest);
+	Lines lines;
+	for (std::size_t size = step; !bytes.empty() && !reader.too_long(); size = size * 3 % 31 + 1) {
+		const std::size_t chunk = step == 0 ? bytes.size() : std::min(size, bytes.size());
+		reader.add(bytes.substr(0, chunk));
+		bytes.remove_prefix(chunk);
+		while (auto line = reader.next())
+			lines.all.emplace_back(*line);
+		MUST(reader.too_long() || reader.pending() <= k_longest);
+	}
+	lines.too_long = reader.too_long();
+	return lines;
+}
+
+void take_object(json_object *object)
+{
+	const auto pod = codec::pod_from_json(object);
+	MUST(says_why(pod));
+	const auto node = codec::node_from_json(object);
+	MUST(says_why(node));
+	MUST(!pod || !pod->uid.text.empty());
+	MUST(!node || !node->name.empty());
+}
+
+void take_line(const std::string &line)
+{
+	MUST(line.find('\n') == std::string::npos && !line.empty() && line.size() <= k_longest);
+	const auto event = codec::parse_json(line, k_longest);
+	MUST(says_why(event));
+	const Error error = kube::error_of({500, line});
+	MUST(!error.what.empty() && error.what.size() <= 2000);
+	if (!event)
+		return;
+	take_object(event->get());
+	take_object(codec::get(event->get(), "object"));
+	json_object *items = codec::get(event->get(), "items");
+	for (std::size_t i = 0; i < codec::array_size(items); i++)
+		take_object(codec::array_at(items, i));
+	/* what we write is what we read */
+	const std::string text = codec::to_text(event->get());
+	MUST(text.find('\n') == std::string::npos);
+	const auto again = codec::parse_json(text, 8 * k_longest);
+	MUST(again.ok() && codec::to_text(again->get()) == text);
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
+{
+	Input input(data, size);
+	const std::size_t step = input.byte() % 31 + 1U;
+	const Lines whole = lines_of(input.rest(), 0), pieces = lines_of(input.rest(), step);
+	MUST(whole.all == pieces.all && whole.too_long == pieces.too_long);
+	for (const std::string &line : whole.all)
+		take_line(line);
+	return 0;
+}

@@ -1,0 +1,68 @@
+# Targets for libFuzzer (configure --enable-sanitizers=fuzzer; testsuite/fuzz/run does it). In all other builds the same programs replay the kept inputs.
+fuzz_libs = libskube.la libkubeplugin.la libagent.la libcodec.la libcore.la libbase.la
+fuzz_cppflags = $(AM_CPPFLAGS) $(YAML_CFLAGS)
+if FUZZER
+fuzz_ldflags = $(AM_LDFLAGS) $(FUZZER_LDFLAGS)
+else
+check_LTLIBRARIES += libreplay.la
+libreplay_la_SOURCES = %D%/fuzz.h %D%/replay.cc
+fuzz_main = libreplay.la
+fuzz_ldflags = $(AM_LDFLAGS)
+endif
+
+fuzz_targets = \
+	testsuite/fuzz/fuzz_conf \
+	testsuite/fuzz/fuzz_link \
+	testsuite/fuzz/fuzz_marker \
+	testsuite/fuzz/fuzz_numbers \
+	testsuite/fuzz/fuzz_options \
+	testsuite/fuzz/fuzz_pod \
+	testsuite/fuzz/fuzz_skube \
+	testsuite/fuzz/fuzz_text \
+	testsuite/fuzz/fuzz_watch \
+	testsuite/fuzz/fuzz_yaml
+check_PROGRAMS += $(fuzz_targets)
+TESTS += $(fuzz_targets)
+fuzz: $(fuzz_targets)
+.PHONY: fuzz
+
+testsuite_fuzz_fuzz_conf_SOURCES = %D%/fuzz.h %D%/fuzz_conf.cc
+testsuite_fuzz_fuzz_conf_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_conf_LDADD = $(fuzz_main) $(fuzz_libs)
+testsuite_fuzz_fuzz_link_SOURCES = %D%/fuzz.h %D%/fuzz_link.cc
+testsuite_fuzz_fuzz_link_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_link_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_link_LDADD = $(fuzz_main) $(fuzz_libs)
+testsuite_fuzz_fuzz_marker_SOURCES = %D%/fuzz.h %D%/fuzz_marker.cc
+testsuite_fuzz_fuzz_marker_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_marker_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_marker_LDADD = $(fuzz_main) $(fuzz_libs)
+testsuite_fuzz_fuzz_numbers_SOURCES = %D%/fuzz.h %D%/fuzz_numbers.cc
+testsuite_fuzz_fuzz_numbers_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_numbers_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_numbers_LDADD = $(fuzz_main) $(fuzz_libs)
+testsuite_fuzz_fuzz_options_SOURCES = %D%/fuzz.h %D%/fuzz_options.cc
+testsuite_fuzz_fuzz_options_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_options_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_options_LDADD = $(fuzz_main) $(fuzz_libs)
+testsuite_fuzz_fuzz_pod_SOURCES = %D%/fuzz.h %D%/fuzz_pod.cc
+testsuite_fuzz_fuzz_pod_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_pod_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_pod_LDADD = $(fuzz_main) $(fuzz_libs)
+testsuite_fuzz_fuzz_skube_SOURCES = %D%/fuzz.h %D%/fuzz_skube.cc
+testsuite_fuzz_fuzz_skube_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_skube_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_skube_LDADD = $(fuzz_main) $(fuzz_libs)
+testsuite_fuzz_fuzz_text_SOURCES = %D%/fuzz.h %D%/fuzz_text.cc
+testsuite_fuzz_fuzz_text_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_text_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_text_LDADD = $(fuzz_main) $(fuzz_libs)
+testsuite_fuzz_fuzz_watch_SOURCES = %D%/fuzz.h %D%/fuzz_watch.cc
+testsuite_fuzz_fuzz_watch_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_watch_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_watch_LDADD = $(fuzz_main) $(fuzz_libs)
+testsuite_fuzz_fuzz_yaml_SOURCES = %D%/fuzz.h %D%/fuzz_yaml.cc
+testsuite_fuzz_fuzz_yaml_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_yaml_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_yaml_LDADD = $(fuzz_main) $(fuzz_libs)

@@ -1,0 +1,5 @@
+# unit tests of base, and of what rests on it everywhere
+check_PROGRAMS += testsuite/unit/test_text
+TESTS += testsuite/unit/test_text
+testsuite_unit_test_text_SOURCES = %D%/test_text.cc
+testsuite_unit_test_text_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
