@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the agent hears, and its rounds: app.cc and sources.cc. */
+#include "testsuite/sim/agent.h"
+
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+
+namespace slurmkube::sim
+{
+
+core::Settings Agent::settings()
+{
+	core::Settings settings;
+	settings.policy.cluster = "main";
+	for (const char *name : {"a", "b"})
+		settings.policy.namespaces.push_back({.name_space = name, .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}});
+	settings.nodes.label_key = names::k_managed_label;
+	return settings;
+}
+
+Agent::Agent(Stage &stage, unsigned number, Kube &kube, Slurm &slurm, Api &api, Rpc &rpc, Oracle &oracle)
+    : pods(stage, 101 + number, kube.pod_store, sink_for<core::Pod>()), nodes(stage, 201 + number, kube.node_store, sink_for<core::KubeNode>()), stage_(stage),
+      number_(number), key_(301 + number), kube_(kube), slurm_(slurm), api_(api), rpc_(rpc), oracle_(oracle)
+{
+	slurm_.set_port(number, port());
+}
+
+void Agent::start()
+{
+	if (world_)
+		return;
+	stage_.tell([&] { return "agent " + std::to_string(number_) + " starts"; });
+	world_ = std::make_unique<core::World>(settings());
+	life_++;
+	frozen_until_ = 0;
+	round_wanted_ = false;
+	pods.restart();
+	nodes.restart();
+	tick(life_);
+}
+
+void Agent::kill()
+{
+	if (!world_)
+		return;
+	stage_.tell([&] { return "agent " + std::to_string(number_) + " is killed"; });
+	world_.reset();
+	life_++;
+	has_snapshot_ = false;
+	was_restarted_ = true;
+	submitted_here_.clear();
+	link_ = 0;
+	pods.close();
+	nodes.close();
+	if (slurm_.leader() == number_)
+		slurm_.break_link(stage_.dice.between(Topic::reconnect, key_, 50 * k_ms, 2 * k_second));
+}
+
+void Agent::freeze(Micros until)
+{
+	frozen_until_ = until;
+	stage_.tell([&] { return "agent " + std::to_string(number_) + " is frozen"; });
+}
+
+/* True: it comes again when the agent is awake. */
+bool Agent::defer(Timeline::Call call)
+{
+	if (stage_.now() >= frozen_until_)
+		return false;
+	stage_.line.at(frozen_until_, std::move(call));
+	return true;
+}
+
+/* ---- sources ---- */
+
+template <class T> StreamSink<T> Agent::sink_for()
+{
+	StreamSink<T> sink;
+	sink.defer = [this](Timeline::Call call) { return defer(std::move(call)); };
+	sink.may_connect = [this] { return is_alive() && !api_.is_away() && stage_.now() >= api_.stalled_until && stage_.now() >= frozen_until_; };
+	if constexpr (std::is_same_v<T, core::Pod>) {
+		sink.changed = [this](const Change<core::Pod> &change) { pod_changed(change); };
+		sink.listed = [this](const std::set<std::string> &uids) {
+			world_->pods_listed(uids, stage_.agent_now());
+			want_round();
+		};
+	} else {
+		sink.changed = [this](const Change<core::KubeNode> &change) { node_changed(change); };
+		sink.listed = [this](const std::set<std::string> &uids) {
+			world_->nodes_listed(uids);
+			want_round();
+		};
+	}
+	return sink;
+}
+
+void Agent::pod_changed(const Change<core::Pod> &change)
+{
+	core::Pod pod = *change.object;
+	const bool is_gone = change.gone || (stage_.plant == Plant::deleting_is_gone && pod.deleting);
+	if (stage_.plant == Plant::open_gate)
+		pod.requests = {};
+	if (is_gone && stage_.plant == Plant::deleting_is_gone)
+		pod.phase = core::PodPhase::failed;
+	if (core::is_terminal(pod))
+		oracle_.end_told(number_, life_, pod);
+	if (is_gone)
+		world_->pod_gone(pod.uid, pod, stage_.agent_now());
+	else
+		world_->pod_seen(std::move(pod), stage_.agent_now());
+	want_round();
+}
+
+void Agent::node_changed(const Change<core::KubeNode> &change)
+{
+	/* the watch selects by label: an object that loses it comes as DELETED */
+	if (change.gone || !change.object->labels.contains(names::k_managed_label)) {
+		oracle_.node_told(number_, life_, change.object->name, false);
+		world_->node_gone(change.object->name);
+	} else {
+		oracle_.node_told(number_, life_, change.object->name, change.object->ready);
+		world_->node_seen(*change.object);
+	}
+	want_round();
+}
+
+/* ---- link ---- */
+
+LinkPort Agent::port()
+{
+	LinkPort port;
+	port.is_alive = [this] { return is_alive(); };
+	port.defer = [this](Timeline::Call call) { return defer(std::move(call)); };
+	port.opened = [this](const core::PluginHello &hello, std::uint64_t link) { opened(hello, link); };
+	port.job = [this](const core::SlurmJob &job) { job_told(job); };
+	port.job_gone = [this](core::JobId id) {
+		world_->job_gone(id);
+		want_round();
+	};
+	port.node = [this](const core::SlurmNode &node) {
+		world_->slurm_node_seen(node);
+		want_round();
+	};
+	port.node_gone = [this](const std::string &name) {
+		world_->slurm_node_gone(name);
+		want_round();
+	};
+	port.snapshot_ended = [this] {
+		has_snapshot_ = true;
+		if (stage_.plant != Plant::early_snapshot)
+			world_->snapshot_ended(stage_.agent_now());
+		want_round();
+	};
+	port.closed = [this](std::uint64_t link) {
+		if (link != link_)
+			return;
+		has_snapshot_ = false;
+		world_->link_lost();
+	};
+	return port;
+}
+
+void Agent::opened(const core::PluginHello &hello, std::uint64_t link)
+{
+	if (link_ != 0)
+		world_->link_lost();
+	has_snapshot_ = false;
+	link_ = link;
+	world_->link_opened(hello);
+	if (stage_.plant == Plant::early_snapshot) {
+		world_->snapshot_ended(stage_.agent_now());
+		want_round();
+	}
+}
+
+void Agent::job_told(core::SlurmJob job)
+{
+	if (stage_.plant == Plant::foreign_cluster)
+		job.marker.cluster = "main";
+	if (stage_.plant == Plant::stale_marker)
+		job.marker.uid = first_markers_.emplace(job.id.number, job.marker.uid).first->second;
+	world_->job_seen(std::move(job), stage_.agent_now());
+	want_round();
+}
+
+/* ---- rounds ---- */
+
+void Agent::want_round()
+{
+	if (std::exchange(round_wanted_, true))
+		return;
+	stage_.line.after(stage_.dice.between(Topic::latency, key_, 0, 300), [this, life = life_] {
+		if (life == life_)
+			round();
+	});
+}
+
+void Agent::round()
+{
+	if (defer([this, life = life_] {
+		    if (life == life_)
+			    round();
+	    }))
+		return;
+	round_wanted_ = false;
+	if (stage_.plant == Plant::two_leaders && !has_snapshot_ && !world_->is_known() && slurm_.leader() != number_) {
+		world_->link_opened({});
+		world_->snapshot_ended(stage_.agent_now());
+	}
+	const core::Now now = stage_.agent_now();
+	for (const core::World::PodAction &next : world_->take_actions(now))
+		carry_out(next.pod, next.action);
+	for (const core::NodeAction &next : world_->take_node_actions(now))
+		carry_out(next);
+	plan_next_look();
+}
+
+void Agent::plan_next_look()
+{
+	const auto next = world_->next_look_us();
+	look_++;
+	if (!next || !world_->is_known())
+		return;
+	const Micros wait = std::max<Micros>(*next - stage_.agent_now().mono_us, k_ms);
+	stage_.line.after(wait, [this, life = life_, look = look_] {
+		if (life == life_ && look == look_)
+			want_round();
+	});
+}
+
+void Agent::tick(std::uint64_t life)
+{
+	if (life != life_)
+		return;
+	want_round();
+	stage_.line.after(k_second, [this, life] { tick(life); });
+}
+
+} // namespace slurmkube::sim

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * calls.h - the way of a call to the model API server or slurmctld and back: late, lost before or after its effect, refused, stalled.
+ */
+#ifndef SLURMKUBE_TESTSUITE_SIM_CALLS_H
+#define SLURMKUBE_TESTSUITE_SIM_CALLS_H
+
+#include "testsuite/sim/kube.h"
+#include "testsuite/sim/slurm.h"
+
+namespace slurmkube::sim
+{
+
+/* Requests to the API server. What may go wrong with them is set by the script. */
+class Api
+{
+      public:
+	Api(Stage &stage, Kube &kube) : stage_(stage), kube_(kube) {}
+	/* effect runs at the server, at most once; done at the sender (who decides whether he still listens). */
+	void call(std::uint64_t key, std::function<Status()> effect, std::function<void(const Status &)> done);
+	Micros away_until = 0, trouble_until = 0, stalled_until = 0;
+	[[nodiscard]] bool is_away() const { return stage_.now() < away_until; }
+
+      private:
+	enum class Fate { fine, refused, lost_before, lost_after, conflict, busy, broken, forbidden };
+	Fate fate_of(std::uint64_t key);
+	Stage &stage_;
+	Kube &kube_;
+};
+
+/* RPCs to slurmctld. */
+class Rpc
+{
+      public:
+	Rpc(Stage &stage, Slurm &slurm) : stage_(stage), slurm_(slurm) {}
+	/* is_listening: the caller's process is alive */
+	void submit(std::uint64_t key, core::JobSpec spec, std::function<bool()> is_listening, std::function<void(const Result<core::Submitted> &)> done);
+	void call(std::uint64_t key, std::function<Status()> effect, std::function<void(const Status &)> done);
+	Micros answers_lost_until = 0;
+	std::uint64_t count = 0;
+
+      private:
+	Micros way(std::uint64_t key);
+	Stage &stage_;
+	Slurm &slurm_;
+};
+
+} // namespace slurmkube::sim
+
+#endif

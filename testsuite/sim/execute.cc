@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the agent does: src/agent/execute.cc and kube/bind.cc, on the models. */
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+#include "testsuite/sim/agent.h"
+
+namespace slurmkube::sim
+{
+
+namespace
+{
+
+constexpr unsigned k_most_tries = 3; /* as in src/agent/kube/bind.cc */
+
+template <class... F> struct Overloaded : F... {
+	using F::operator()...;
+};
+template <class... F> Overloaded(F...) -> Overloaded<F...>;
+
+/* judge_binding() of src/agent/kube/bind.cc */
+Status judge(const PodTruth *pod, const BindRequest &bind)
+{
+	if (!pod || (!bind.uid.empty() && pod->api.uid.text != bind.uid))
+		return Error{Errc::not_found, "another pod has the name, or none"};
+	const core::Pod &api = pod->api;
+	if (!api.node_name.empty()) {
+		const auto job = api.annotations.find(names::k_allocation_job_id);
+		const bool is_ours = api.node_name == bind.node && job != api.annotations.end() && job->second == bind.annotations.at(names::k_allocation_job_id);
+		return is_ours ? Status(Ok{}) : Status(Error{Errc::conflict, "it is bound already"});
+	}
+	if (api.deleting || api.gated)
+		return Error{Errc::conflict, "it is being deleted, or gated"};
+	return Error{Errc::again, "it is not bound yet"};
+}
+
+} // namespace
+
+void Agent::answer(const std::function<void(core::World &)> &body)
+{
+	body(*world_);
+	want_round();
+}
+
+/* Wraps what to tell World into a callback that a later life does not hear. */
+template <class F> auto Agent::heard(F body)
+{
+	return [this, life = life_, body](const auto &result) {
+		struct Delivery {
+			Agent *agent;
+			std::uint64_t life;
+			std::function<void(core::World &)> tell;
+			void operator()() const
+			{
+				if (life == agent->life_ && !agent->defer(*this))
+					agent->answer(tell);
+			}
+		};
+		Delivery{this, life, [body, result](core::World &world) { body(world, result); }}();
+	};
+}
+
+void Agent::carry_out(const core::PodUid &pod, const core::Action &action)
+{
+	std::visit(Overloaded{
+		       [&](const core::Submit &a) { submit(pod, a); },
+		       [&](const core::Cancel &a) { end_job(pod, a.job, std::nullopt); },
+		       [&](const core::Complete &a) {
+			       if (a.wait_status == core::k_status_cancelled)
+				       end_job(pod, a.job, std::nullopt);
+			       else
+				       end_job(pod, a.job, a.wait_status);
+		       },
+		       [&](const core::Bind &a) { bind(pod, a); },
+		       [&](const core::Remove &a) { remove(pod, a); },
+		       [&](const core::Report &a) { report(pod, a); },
+	       },
+		   action);
+}
+
+void Agent::submit(const core::PodUid &pod, const core::Submit &action)
+{
+	oracle_.acts(number_, has_snapshot_, "submits a job");
+	submitted_here_.insert(pod.text);
+	rpc_.submit(hash_of(pod.text), action.spec, [this, life = life_] { return life == life_; },
+		    heard([this, pod](core::World &world, const Result<core::Submitted> &reply) { world.submitted(pod, reply, stage_.agent_now()); }));
+}
+
+void Agent::end_job(const core::PodUid &pod, core::JobId job, std::optional<std::uint32_t> wait_status)
+{
+	oracle_.acts(number_, has_snapshot_, "ends a job");
+	oracle_.ends(pod.text, job, wait_status, oracle_.knows_end(number_, life_, pod.text));
+	const bool is_cancel = !wait_status;
+	auto done = heard([this, pod, is_cancel](core::World &world, const Status &status) { world.completed(pod, status, is_cancel, stage_.agent_now()); });
+	if (stage_.plant == Plant::mixed_exit_codes && wait_status && (*wait_status >> 8) != 0)
+		wait_status = *wait_status >> 8;
+	if (stage_.plant == Plant::dropped_complete && was_restarted_ && !submitted_here_.contains(pod.text)) {
+		stage_.line.after(k_ms, [done] { done(Status(Ok{})); });
+		return;
+	}
+	rpc_.call(hash_of(pod.text), [this, pod, job, wait_status] {
+		oracle_.end_arrives(pod.text, job);
+		return slurm_.end(job, wait_status);
+	}, done);
+}
+
+/* ---- binding ---- */
+
+void Agent::bind(const core::PodUid &pod, const core::Bind &action)
+{
+	oracle_.acts(number_, has_snapshot_, "binds a pod");
+	oracle_.binds(pod.text, action);
+	const core::Pod *known = world_->pod_of(pod);
+	if (!known)
+		return world_->bound(pod, Error{Errc::not_found, "the pod is gone"}, stage_.agent_now());
+	BindRequest request{.name_space = known->name_space, .name = known->name, .uid = pod.text, .node = action.node, .annotations = {}};
+	request.annotations = {{names::k_allocation_job_id, std::to_string(action.job.number)},
+			       {names::k_allocation_cluster, "main"},
+			       {names::k_allocation_node, action.node},
+			       {names::k_allocation_cpus, std::to_string(action.cpus)},
+			       {names::k_allocation_attempt, std::to_string(action.attempt)}};
+	if (stage_.plant == Plant::no_uid)
+		request.uid.clear();
+	post_binding(pod, request, 1);
+}
+
+void Agent::post_binding(const core::PodUid &pod, const BindRequest &request, unsigned tries)
+{
+	api_.call(hash_of(pod.text), [this, request] { return kube_.bind(request, Binder::agent); },
+		  heard([this, pod, request, tries](core::World &world, const Status &status) {
+			  if (!status && (status.error().code == Errc::conflict || status.error().code == Errc::io))
+				  look_at_binding(pod, request, tries);
+			  else if (!status && status.error().code == Errc::again && tries < k_most_tries)
+				  stage_.line.after(100 * k_ms * tries, [this, pod, request, tries, life = life_] {
+					  if (life == life_)
+						  post_binding(pod, request, tries + 1);
+				  });
+			  else
+				  world.bound(pod, status, stage_.agent_now());
+		  }));
+}
+
+void Agent::look_at_binding(const core::PodUid &pod, const BindRequest &request, unsigned tries)
+{
+	api_.call(hash_of(pod.text), [this, request] { return judge(kube_.find(request.name_space, request.name), request); },
+		  heard([this, pod, request, tries](core::World &world, const Status &status) {
+			  const bool is_unclear = !status && (status.error().code == Errc::again || status.error().code == Errc::io);
+			  if (!is_unclear)
+				  world.bound(pod, status, stage_.agent_now());
+			  else if (tries >= k_most_tries)
+				  world.bound(pod, Error{Errc::again, status.error().what}, stage_.agent_now());
+			  else
+				  stage_.line.after(100 * k_ms * tries, [this, pod, request, tries, life = life_] {
+					  if (life == life_)
+						  post_binding(pod, request, tries + 1);
+				  });
+		  }));
+}
+
+/* ---- other writes ---- */
+
+void Agent::remove(const core::PodUid &pod, const core::Remove &action)
+{
+	oracle_.acts(number_, has_snapshot_, "deletes a pod");
+	const core::Pod *known = world_->pod_of(pod);
+	if (!known)
+		return world_->removed(pod, Ok{}, stage_.agent_now());
+	oracle_.removes(pod.text);
+	const std::string name_space = known->name_space, name = known->name, uid = stage_.plant == Plant::no_uid ? "" : pod.text;
+	const auto remove_it = [this, pod, name_space, name, uid] {
+		if (const PodTruth *hit = kube_.find(name_space, name); hit && (uid.empty() || hit->api.uid.text == uid))
+			oracle_.delete_arrives(pod.text, *hit);
+		const Status status = kube_.remove(name_space, name, uid, std::nullopt);
+		/* delete_pod() takes gone, and another pod's uid, for success */
+		const bool is_gone = !status && (status.error().code == Errc::not_found || status.error().code == Errc::conflict);
+		return is_gone ? Status(Ok{}) : status;
+	};
+	auto removed = heard([this, pod](core::World &world, const Status &status) { world.removed(pod, status, stage_.agent_now()); });
+	api_.call(hash_of(pod.text), [this, pod, name_space, name, disruption = action.disruption] { return kube_.set_condition(name_space, name, pod.text, true, disruption); },
+		  heard([this, pod, remove_it, removed](core::World &, const Status &) { api_.call(hash_of(pod.text), remove_it, removed); }));
+}
+
+void Agent::report(const core::PodUid &pod, const core::Report &action)
+{
+	const core::Pod *known = world_->pod_of(pod);
+	if (!known)
+		return world_->reported(pod, Ok{}, stage_.agent_now());
+	api_.call(hash_of(pod.text),
+		  [this, name_space = known->name_space, name = known->name, uid = pod.text, condition = action.not_scheduled] {
+			  return kube_.set_condition(name_space, name, uid, false, condition);
+		  },
+		  heard([this, pod](core::World &world, const Status &status) { world.reported(pod, status, stage_.agent_now()); }));
+}
+
+void Agent::carry_out(const core::NodeAction &action)
+{
+	oracle_.acts(number_, has_snapshot_, "changes a node");
+	const auto answered = [this](const std::string &name) {
+		return heard([this, name](core::World &world, const Status &status) { world.node_changed(name, status, stage_.agent_now()); });
+	};
+	std::visit(Overloaded{
+		       [&](const core::CreateNode &a) { rpc_.call(hash_of(a.spec.name), [this, a] { return slurm_.create_node(a.spec); }, answered(a.spec.name)); },
+		       [&](const core::DeleteNode &a) { rpc_.call(hash_of(a.name), [this, a] { return slurm_.delete_node(a.name); }, answered(a.name)); },
+		       [&](const core::SetNodeState &a) {
+			       if (a.change == core::NodeStateChange::down)
+				       oracle_.takes_node_down(number_, a.name);
+			       rpc_.call(hash_of(a.name), [this, a] { return slurm_.change_node(a.name, a.change, a.reason, true); }, answered(a.name));
+		       },
+	       },
+		   action);
+}
+
+} // namespace slurmkube::sim

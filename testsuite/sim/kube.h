@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kube.h - a model Kubernetes: API server, kubelets, controllers that make pods again. The truth about pods, for the oracle.
+ *
+ * Kubelets behave as measured (reference of real kubelets, facts.md): they admit by what they hold, hold a pod until its terminal phase is written, forget a
+ * pod removed by force at once while its containers live on for up to two seconds.
+ */
+#ifndef SLURMKUBE_TESTSUITE_SIM_KUBE_H
+#define SLURMKUBE_TESTSUITE_SIM_KUBE_H
+
+#include "testsuite/sim/stream.h"
+
+namespace slurmkube::sim
+{
+
+/* How a pod's containers end. */
+struct End {
+	core::PodPhase phase = core::PodPhase::succeeded;
+	int exit_code = 0, signal = 0;
+	std::string container_reason; /* empty: no container ran */
+	std::string status_reason;
+};
+
+enum class Binder { nobody, agent, foreigner };
+enum class AtKubelet { unseen, held, done };
+
+struct PodTruth {
+	core::Pod api; /* as the API server has it, or had it last */
+	std::uint64_t key = 0;
+	bool exists = true, has_finalizer = false;
+	std::string owner;
+	/* plan */
+	Micros run_us = 0;
+	End plan;
+	bool ignores_term = false;
+	/* life */
+	Binder binder = Binder::nobody;
+	AtKubelet kubelet = AtKubelet::unseen;
+	bool has_containers = false; /* they use the node, whatever the API says */
+	bool is_stopping = false;
+	Micros ends_at = 0;          /* 0: not started */
+	std::optional<End> end;      /* set with the terminal phase */
+	bool was_deleting_at_end = false;
+};
+
+struct NodeTruth {
+	core::KubeNode api;
+	bool exists = true, kubelet_up = true, is_node_lost = false;
+	Micros not_ready_since = 0; /* 0: Ready */
+};
+
+struct Owner {
+	std::string name_space, name;
+	bool keeps_name = false; /* StatefulSet: the same name again, with a new uid */
+	int wanted = 1, made = 0;
+	PodTruth mould;
+};
+
+struct BindRequest {
+	std::string name_space, name, uid, node;
+	std::map<std::string, std::string> annotations;
+};
+
+class Kube
+{
+      public:
+	Kube(Stage &stage, std::uint64_t seed);
+
+	/* ---- the API, as the server carries it out ---- */
+	Status bind(const BindRequest &request, Binder who);
+	Status set_condition(const std::string &name_space, const std::string &name, const std::string &uid, bool disruption, const core::Condition &condition);
+	/* uid empty: by name alone. grace: 0 is by force */
+	Status remove(const std::string &name_space, const std::string &name, const std::string &uid, std::optional<std::int64_t> grace);
+	[[nodiscard]] PodTruth *find(const std::string &name_space, const std::string &name);
+
+	/* ---- what people and machines do ---- */
+	void create(PodTruth pod);
+	void create_owner(Owner owner);
+	void open_gates(PodTruth &pod);
+	void drop_finalizer(PodTruth &pod);
+	void set_failed(PodTruth &pod);
+	void end_containers(PodTruth &pod);
+	void evict(PodTruth &pod);
+	void stop_kubelet(NodeTruth &node);
+	void start_kubelet(NodeTruth &node);
+	void delete_node(NodeTruth &node);
+	void add_node(NodeTruth &node);
+	void node_changed(NodeTruth &node);
+
+	/* ---- the truth ---- */
+	std::map<std::string, PodTruth> pods;   /* by uid; gone ones too */
+	std::map<std::string, NodeTruth> nodes; /* by name */
+	Collection<core::Pod> pod_store;
+	Collection<core::KubeNode> node_store;
+	std::uint64_t writes = 0; /* by the agent */
+	/* What pods hold on a node: bound ones until their end, and containers that live on. */
+	[[nodiscard]] core::Resources load_of(const std::string &node, bool *has_foreign = nullptr) const;
+	[[nodiscard]] std::vector<std::string> uids_if(const std::function<bool(const PodTruth &)> &wanted) const;
+	/* Called when the truth about a node's pods has changed. */
+	std::function<void(const std::string &node)> on_load;
+
+      private:
+	void publish(PodTruth &pod);
+	void vanish(PodTruth &pod);
+	void begin_deletion(PodTruth &pod, std::int64_t grace);
+	/* kubelet.cc */
+	void kubelet_later(const std::string &uid, Topic topic, Micros least, Micros most, void (Kube::*step)(PodTruth &));
+	void kubelet_looks(PodTruth &pod);
+	void admit(PodTruth &pod);
+	void start(PodTruth &pod);
+	void stop(PodTruth &pod);
+	void containers_ended(PodTruth &pod);
+	void finish(PodTruth &pod, const End &end);
+	void finish_stopped(PodTruth &pod);
+	void finish_planned(PodTruth &pod);
+	void kill_orphan(PodTruth &pod);
+	void remove_finished(PodTruth &pod);
+	[[nodiscard]] NodeTruth *kubelet_of(const PodTruth &pod);
+	/* controllers.cc */
+	void owner_looks(const std::string &owner);
+	void make_pod(Owner &owner);
+
+	Stage &stage_;
+	std::map<std::string, std::string> names_; /* "ns/name" to uid */
+	std::map<std::string, Owner> owners_;
+	std::uint64_t version_ = 0;
+};
+
+bool is_live(const PodTruth &pod); /* exists and has no terminal phase */
+
+} // namespace slurmkube::sim
+
+#endif

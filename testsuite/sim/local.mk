@@ -1,0 +1,32 @@
+# the core against a seeded model of both worlds; doc/design/simulation.md
+
+check_PROGRAMS += testsuite/sim/sim
+testsuite_sim_sim_SOURCES = \
+	%D%/agent.cc \
+	%D%/agent.h \
+	%D%/calls.cc \
+	%D%/calls.h \
+	%D%/controllers.cc \
+	%D%/execute.cc \
+	%D%/happenings.cc \
+	%D%/kube.cc \
+	%D%/kube.h \
+	%D%/kubelet.cc \
+	%D%/main.cc \
+	%D%/oracle.cc \
+	%D%/oracle.h \
+	%D%/plants.h \
+	%D%/plugin.cc \
+	%D%/script.cc \
+	%D%/script.h \
+	%D%/settled.cc \
+	%D%/shrink.cc \
+	%D%/shrink.h \
+	%D%/simulation.cc \
+	%D%/simulation.h \
+	%D%/slurm.cc \
+	%D%/slurm.h \
+	%D%/stage.cc \
+	%D%/stage.h \
+	%D%/stream.h
+testsuite_sim_sim_LDADD = libcore.la libbase.la

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * main.cc - runs seeds and speaks TAP.
+ *
+ *	sim [--seeds A-B] [--seed N] [--events N] [--plant NAME] [--story] [--shrink]
+ *
+ * Without arguments: all seeds, then each planted bug, which must be found. A failing seed is shrunk to a short story. A script file is not needed: seed, number of
+ * events and plant say it all.
+ */
+#include "testsuite/sim/shrink.h"
+
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+
+using namespace slurmkube::sim;
+
+namespace
+{
+
+constexpr std::uint64_t k_seeds = 1000;
+constexpr unsigned k_events = 1000;
+
+struct Options {
+	std::uint64_t first = 1, last = k_seeds;
+	unsigned events = k_events;
+	Plant plant = Plant::none;
+	bool story = false, shrink = true, is_default = true;
+};
+
+int g_tests = 0, g_failed = 0;
+
+void result(bool ok, const std::string &what)
+{
+	g_failed += ok ? 0 : 1;
+	(void)printf("%sok %d - %s\n", ok ? "" : "not ", ++g_tests, what.c_str());
+	(void)fflush(stdout);
+}
+
+const char *name_of(Plant plant)
+{
+	for (const PlantName &one : k_plants) {
+		if (one.plant == plant)
+			return one.name;
+	}
+	return "none";
+}
+
+void comment(const std::string &text)
+{
+	(void)printf("# %s\n", text.c_str());
+}
+
+std::string command(std::uint64_t seed, const Options &options)
+{
+	return "testsuite/sim/sim --seed " + std::to_string(seed) + " --events " + std::to_string(options.events) +
+	       (options.plant == Plant::none ? "" : std::string(" --plant ") + name_of(options.plant)) + " --story";
+}
+
+void explain(std::uint64_t seed, const Outcome &outcome, const Options &options)
+{
+	comment("seed " + std::to_string(seed) + " violates " + outcome.invariant + ": " + outcome.violation);
+	comment("reproduce: " + command(seed, options));
+	if (!options.shrink)
+		return;
+	const Shrunk shrunk = shrink(seed, write_script(seed, options.events), options.plant, outcome.invariant);
+	comment("shrunk from " + std::to_string(options.events) + " to " + std::to_string(shrunk.script.size()) + " events:");
+	for (const Event &event : shrunk.script)
+		comment("  at " + std::to_string(event.at / 1000) + " ms " + text_of(event.kind));
+	comment("the story:");
+	for (const std::string &line : shrunk.outcome.story)
+		comment(line);
+}
+
+/* How many seeds fail; stops at the first if so wished. */
+unsigned run_seeds(const Options &options, bool stops_at_first, std::uint64_t &tried, std::uint64_t &steps)
+{
+	unsigned failed = 0;
+	for (std::uint64_t seed = options.first; seed <= options.last; seed++) {
+		Simulation simulation(seed, options.plant, options.story);
+		const Outcome outcome = simulation.run(write_script(seed, options.events));
+		tried++;
+		steps += outcome.steps;
+		if (options.story) {
+			for (const std::string &line : outcome.story)
+				comment(line);
+		}
+		if (outcome.violation.empty())
+			continue;
+		failed++;
+		if (stops_at_first) {
+			comment("seed " + std::to_string(seed) + ": " + outcome.violation);
+			return failed;
+		}
+		if (failed <= 3)
+			explain(seed, outcome, options);
+		else
+			comment("seed " + std::to_string(seed) + " violates " + outcome.invariant + ": " + outcome.violation);
+	}
+	return failed;
+}
+
+void run_plants(Options options)
+{
+	for (const PlantName &one : k_plants) {
+		options.plant = one.plant;
+		std::uint64_t tried = 0, steps = 0;
+		const bool is_found = run_seeds(options, true, tried, steps) > 0;
+		result(is_found, "planted bug " + std::string(one.name) + (is_found ? " is found after " + std::to_string(tried) + " seeds" : " is NOT found"));
+	}
+}
+
+bool take_number(const char *text, std::uint64_t &number)
+{
+	const char *end = text + strlen(text);
+	return std::from_chars(text, end, number).ptr == end && text != end;
+}
+
+bool take_range(const std::string &text, Options &options)
+{
+	const auto dash = text.find('-');
+	return dash != std::string::npos && take_number(text.substr(0, dash).c_str(), options.first) && take_number(text.substr(dash + 1).c_str(), options.last);
+}
+
+bool take_plant(const std::string &text, Options &options)
+{
+	for (const PlantName &one : k_plants) {
+		if (text == one.name)
+			options.plant = one.plant;
+	}
+	return options.plant != Plant::none;
+}
+
+bool take_options(int argc, char **argv, Options &options)
+{
+	for (int i = 1; i < argc; i++) {
+		const std::string key = argv[i];
+		const char *value = i + 1 < argc ? argv[i + 1] : "";
+		std::uint64_t number = 0;
+		bool ok = true, has_value = true;
+		if (key == "--seeds") {
+			ok = take_range(value, options);
+		} else if (key == "--seed") {
+			ok = take_number(value, number);
+			options.first = options.last = number;
+		} else if (key == "--events") {
+			ok = take_number(value, number);
+			options.events = static_cast<unsigned>(number);
+		} else if (key == "--plant") {
+			ok = take_plant(value, options);
+		} else {
+			has_value = false;
+			ok = key == "--story" || key == "--shrink" || key == "--no-shrink";
+			options.story |= key == "--story";
+			options.shrink = key != "--no-shrink" && options.shrink;
+		}
+		if (!ok)
+			return false;
+		i += has_value ? 1 : 0;
+		options.is_default = false;
+	}
+	return true;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	Options options;
+	if (!take_options(argc, argv, options)) {
+		(void)fprintf(stderr, "usage: sim [--seeds A-B | --seed N] [--events N] [--plant NAME] [--story] [--no-shrink]\n");
+		return 2;
+	}
+	std::uint64_t tried = 0, steps = 0;
+	const unsigned failed = run_seeds(options, false, tried, steps);
+	result(failed == 0, std::to_string(tried) + " seeds of " + std::to_string(options.events) + " events keep all invariants (" + std::to_string(failed) + " do not; " +
+				std::to_string(steps) + " steps)");
+	if (options.is_default)
+		run_plants(options);
+	(void)printf("1..%d\n", g_tests);
+	return g_failed == 0 ? 0 : 1;
+}

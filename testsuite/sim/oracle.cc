@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "testsuite/sim/oracle.h"
+
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace slurmkube::sim
+{
+
+namespace
+{
+
+/* The longest way of news to an agent that is well: a slow link, and its rounds. */
+constexpr Micros k_news = 2500 * k_ms;
+/* NodePolicy::not_ready_after_seconds, less the way of the news */
+constexpr Micros k_not_ready_after = 38 * k_second;
+
+std::string name_of(const PodTruth &pod)
+{
+	return pod.api.name_space + "/" + pod.api.name + " (" + pod.api.uid.text + ")";
+}
+
+std::string number_of(core::JobId job)
+{
+	return std::to_string(job.number);
+}
+
+std::uint32_t bound_attempt(const PodTruth &pod)
+{
+	const auto found = pod.api.annotations.find(names::k_allocation_attempt);
+	std::uint32_t attempt = 0;
+	if (found != pod.api.annotations.end())
+		(void)std::from_chars(found->second.data(), found->second.data() + found->second.size(), attempt);
+	return attempt;
+}
+
+bool is_on(const JobTruth &job, const std::string &node)
+{
+	return core::job_side(&job.facts) == core::JobSide::allocated && !job.facts.nodes.empty() && job.facts.nodes[0].node == node;
+}
+
+} // namespace
+
+Oracle::Oracle(Stage &stage, Kube &kube, Slurm &slurm) : stage_(stage), kube_(kube), slurm_(slurm)
+{
+	kube_.on_load = [this](const std::string &node) { load_changed(node); };
+	slurm_.on_created = [this](const JobTruth &job) { job_created(job); };
+}
+
+/* ---- told ---- */
+
+void Oracle::end_told(unsigned agent, std::uint64_t life, const core::Pod &pod)
+{
+	if (!pod.deleting)
+		ends_told_.insert({agent, life, pod.uid.text});
+}
+
+bool Oracle::knows_end(unsigned agent, std::uint64_t life, const std::string &uid) const
+{
+	return ends_told_.contains({agent, life, uid});
+}
+
+void Oracle::node_told(unsigned agent, std::uint64_t life, const std::string &node, bool ready)
+{
+	Told &told = nodes_told_[{agent, node}];
+	if (told.life != life)
+		told = {.life = life, .not_ready_since = 0};
+	if (ready)
+		told.not_ready_since = 0;
+	else if (told.not_ready_since == 0)
+		told.not_ready_since = stage_.now();
+}
+
+/* ---- begun ---- */
+
+void Oracle::acts(unsigned agent, bool has_snapshot, const char *what)
+{
+	if (!has_snapshot)
+		stage_.violated("L", "agent " + std::to_string(agent) + " " + what + " without a link");
+}
+
+void Oracle::binds(const std::string &uid, const core::Bind &bind)
+{
+	const JobTruth *job = slurm_.find(bind.job.number);
+	if (job && job->facts.marker.uid == uid && is_on(*job, bind.node))
+		return;
+	const auto ended = slurm_.ends.find(uid);
+	const bool just_ended = ended != slurm_.ends.end() && stage_.now() - ended->second.back().at < k_news;
+	const bool just_restored = !slurm_.is_up() || (slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < k_news);
+	if (!just_ended && !just_restored && stage_.now() >= excused_until_)
+		stage_.violated("2", "pod " + uid + " is bound to " + bind.node + " under job " + number_of(bind.job) + ", which is not allocated there");
+}
+
+/* The job is not live, or the pod has no use for it. */
+void Oracle::ends(const std::string &uid, core::JobId id, std::optional<std::uint32_t> wait_status, bool knows_end)
+{
+	const auto pod = kube_.pods.find(uid);
+	const JobTruth *job = slurm_.find(id.number);
+	if (pod == kube_.pods.end() || !job || !core::is_live(job->facts) || job->facts.marker.uid != uid)
+		return;
+	if (sim::is_live(pod->second))
+		check_needed(pod->second, *job);
+	else
+		check_result(pod->second, *job, wait_status, knows_end);
+}
+
+void Oracle::check_needed(const PodTruth &pod, const JobTruth &job)
+{
+	const auto live = slurm_.live_jobs_of(pod.api.uid.text);
+	const bool is_bound = !pod.api.node_name.empty();
+	if (!is_bound && (pod.api.gated || pod.api.deleting || live.size() > 1))
+		return;
+	const bool holds = is_on(job, pod.api.node_name);
+	const auto holders = std::count_if(live.begin(), live.end(), [&](const JobTruth *j) { return is_on(*j, pod.api.node_name); });
+	if (is_bound && (!holds || holders > 1))
+		return;
+	stage_.violated("5", "job " + number_of(job.facts.id) + " is ended, but pod " + name_of(pod) + " needs it");
+}
+
+std::uint32_t Oracle::expected_status(const PodTruth &pod)
+{
+	if (!pod.end)
+		return core::k_status_cancelled;
+	const End &end = *pod.end;
+	if (end.phase == core::PodPhase::succeeded)
+		return 0;
+	if (pod.was_deleting_at_end)
+		return core::k_status_cancelled;
+	if (end.container_reason.empty())
+		return 1U << 8;
+	if (end.container_reason == "OOMKilled")
+		return 253;
+	if (end.signal > 0)
+		return static_cast<std::uint32_t>(end.signal);
+	return end.exit_code > 128 ? static_cast<std::uint32_t>(end.exit_code - 128) : static_cast<std::uint32_t>(end.exit_code) << 8;
+}
+
+/* Who was never told of the end before the deletion cannot know it. */
+void Oracle::check_result(const PodTruth &pod, const JobTruth &job, std::optional<std::uint32_t> wait_status, bool knows_end)
+{
+	const std::uint32_t told = wait_status.value_or(core::k_status_cancelled);
+	if (!is_on(job, pod.api.node_name) || told == expected_status(pod))
+		return;
+	const bool may_not_know = !knows_end && (pod.api.deleting || !pod.exists);
+	if (told == core::k_status_cancelled && may_not_know)
+		return;
+	if (slurm_.live_jobs_of(pod.api.uid.text).size() > 1)
+		return;
+	stage_.violated("4", "job " + number_of(job.facts.id) + " is to end with status " + std::to_string(static_cast<std::int32_t>(told)) + ", but pod " + name_of(pod) + " has " +
+				 std::to_string(static_cast<std::int32_t>(expected_status(pod))));
+}
+
+/* Somebody, or the cluster, has ended the job that it has or will have. */
+bool Oracle::may_be_removed(const PodTruth &pod) const
+{
+	const auto ended = slurm_.ends.find(pod.api.uid.text);
+	if (ended == slurm_.ends.end())
+		return false;
+	const bool is_bound = !pod.api.node_name.empty();
+	return std::any_of(ended->second.begin(), ended->second.end(), [&](const EndRecord &end) {
+		if (is_bound)
+			return end.cause <= Cause::node_fail && end.attempt >= bound_attempt(pod);
+		return end.cause == Cause::user || end.cause == Cause::time_limit;
+	});
+}
+
+void Oracle::removes(const std::string &uid)
+{
+	const auto found = kube_.pods.find(uid);
+	if (found == kube_.pods.end() || !sim::is_live(found->second) || found->second.api.deleting)
+		return;
+	const PodTruth &pod = found->second;
+	if (!may_be_removed(pod))
+		stage_.violated("5", "pod " + name_of(pod) + " is deleted, but nobody wanted the end of its job");
+	const auto live = slurm_.live_jobs_of(uid);
+	const Micros settled = stage_.now() - k_news;
+	const bool is_held = std::any_of(live.begin(), live.end(), [&](const JobTruth *j) { return is_on(*j, pod.api.node_name) && j->started_at < settled; });
+	if (is_held && slurm_.is_up() && slurm_.restored_at < settled && stage_.now() >= excused_until_)
+		stage_.violated("5", "pod " + name_of(pod) + " is deleted, but its job is allocated");
+}
+
+void Oracle::takes_node_down(unsigned agent, const std::string &name)
+{
+	const auto node = kube_.nodes.find(name);
+	const bool is_managed = node != kube_.nodes.end() && node->second.exists && node->second.api.labels.contains(names::k_managed_label);
+	if (!is_managed || stage_.now() < excused_until_)
+		return;
+	const Told &told = nodes_told_[{agent, name}];
+	const Micros truth = node->second.not_ready_since;
+	const bool was_told = told.not_ready_since > 0 && stage_.now() - told.not_ready_since >= k_not_ready_after;
+	const bool is_true = truth > 0 && stage_.now() - truth >= k_not_ready_after;
+	if (!was_told && !is_true)
+		stage_.violated("5", "node " + name + " is set DOWN, but it is not NotReady for long enough");
+}
+
+/* ---- arrived ---- */
+
+void Oracle::end_arrives(const std::string &uid, core::JobId id)
+{
+	const JobTruth *job = slurm_.find(id.number);
+	if (!job || !core::is_live(job->facts))
+		return;
+	if (!job->has_marker || job->facts.marker.cluster != slurm_.cluster)
+		stage_.violated("3", "job " + number_of(id) + " is ended, but it is not ours");
+	else if (job->facts.marker.uid != uid)
+		stage_.violated("3", "job " + number_of(id) + " is ended for pod " + uid + ", but it is pod " + job->facts.marker.uid + "'s");
+}
+
+void Oracle::delete_arrives(const std::string &uid, const PodTruth &hit)
+{
+	if (hit.api.uid.text != uid)
+		stage_.violated("5", "pod " + name_of(hit) + " is deleted in place of " + uid);
+}
+
+/* Slurm may have an older state again, in which an attempt that we know to be over is live. */
+void Oracle::job_created(const JobTruth &job)
+{
+	const auto live = slurm_.live_jobs_of(job.facts.marker.uid);
+	for (const JobTruth *other : live) {
+		if (other == &job)
+			continue;
+		const bool is_same = other->facts.marker.attempt == job.facts.marker.attempt;
+		if (is_same || slurm_.restored_at < 0)
+			stage_.violated("1", "jobs " + number_of(other->facts.id) + " and " + number_of(job.facts.id) + " are live for pod " + job.facts.marker.uid);
+	}
+}
+
+void Oracle::load_changed(const std::string &node)
+{
+	const auto found = kube_.nodes.find(node);
+	if (found == kube_.nodes.end() || !found->second.exists)
+		return;
+	bool has_foreign = false;
+	const core::Resources load = kube_.load_of(node, &has_foreign);
+	const core::Resources &limit = found->second.api.allocatable;
+	if (!has_foreign && (load.milli_cpu > limit.milli_cpu || load.memory_bytes > limit.memory_bytes))
+		stage_.violated("2", "pods hold " + std::to_string(load.milli_cpu) + "m on " + node + ", which has " + std::to_string(limit.milli_cpu) + "m");
+}
+
+} // namespace slurmkube::sim

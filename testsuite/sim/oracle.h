@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * oracle.h - the invariants of doc/design, checked on the truth of the models, never on what World believes.
+ *
+ *	1  no two live jobs for a pod (but after an older state was restored, and never for the same attempt)
+ *	2  no node is over-committed by what pods really hold; a binding has a live allocation on its node
+ *	3  jobs that are not ours, or of another pod, are never touched
+ *	4  a job that ends for its pod has the pod's true result
+ *	5  a healthy pod is neither deleted nor loses its job because something was restarted, slow or away
+ *	L  who has no link does nothing
+ */
+#ifndef SLURMKUBE_TESTSUITE_SIM_ORACLE_H
+#define SLURMKUBE_TESTSUITE_SIM_ORACLE_H
+
+#include "testsuite/sim/kube.h"
+#include "testsuite/sim/slurm.h"
+
+namespace slurmkube::sim
+{
+
+class Oracle
+{
+      public:
+	Oracle(Stage &stage, Kube &kube, Slurm &slurm);
+
+	/* ---- an agent is told something ---- */
+	void end_told(unsigned agent, std::uint64_t life, const core::Pod &pod);
+	[[nodiscard]] bool knows_end(unsigned agent, std::uint64_t life, const std::string &uid) const;
+	void node_told(unsigned agent, std::uint64_t life, const std::string &node, bool ready);
+	/* For a frozen agent: what it does when it wakes up may be based on old news. */
+	void excuse_until(Micros when) { excused_until_ = std::max(excused_until_, when); }
+
+	/* ---- an agent begins an action ---- */
+	void acts(unsigned agent, bool has_snapshot, const char *what);
+	void binds(const std::string &uid, const core::Bind &bind);
+	void ends(const std::string &uid, core::JobId job, std::optional<std::uint32_t> wait_status, bool knows_end);
+	void removes(const std::string &uid);
+	void takes_node_down(unsigned agent, const std::string &node);
+	/* ---- its effect arrives ---- */
+	void end_arrives(const std::string &uid, core::JobId job);
+	void delete_arrives(const std::string &uid, const PodTruth &hit);
+
+	void job_created(const JobTruth &job);
+	void load_changed(const std::string &node);
+
+	/* Everything is quiet: what must be true at the end (settled.cc). leader: the World that is in charge. */
+	void settled(const core::World &leader);
+
+	/* The wait status that the end of this pod must become. */
+	static std::uint32_t expected_status(const PodTruth &pod);
+
+      private:
+	void check_pod(const PodTruth &pod);
+	void check_waiting(const PodTruth &pod, const std::vector<const JobTruth *> &live);
+	void check_running(const PodTruth &pod, const std::vector<const JobTruth *> &live);
+	void check_jobs();
+	void check_nodes();
+	void check_memory(const core::World &leader);
+	[[nodiscard]] bool may_be_removed(const PodTruth &pod) const;
+	void check_result(const PodTruth &pod, const JobTruth &job, std::optional<std::uint32_t> wait_status, bool knows_end);
+	void check_needed(const PodTruth &pod, const JobTruth &job);
+
+	Stage &stage_;
+	Kube &kube_;
+	Slurm &slurm_;
+	struct Told {
+		std::uint64_t life = 0;
+		Micros not_ready_since = 0; /* 0: Ready */
+	};
+	std::map<std::pair<unsigned, std::string>, Told> nodes_told_;
+	std::set<std::tuple<unsigned, std::uint64_t, std::string>> ends_told_;
+	Micros excused_until_ = 0;
+};
+
+} // namespace slurmkube::sim
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plants.h - bugs that the simulator must find. None of them is in the product: the driver filters what World hears and does.
+ */
+#ifndef SLURMKUBE_TESTSUITE_SIM_PLANTS_H
+#define SLURMKUBE_TESTSUITE_SIM_PLANTS_H
+
+namespace slurmkube::sim
+{
+
+enum class Plant {
+	none,
+	no_uid,           /* DELETE and binding go by the pod's name alone */
+	deleting_is_gone, /* a pod counts as gone when its deletion begins */
+	open_gate,        /* the binding gate counts no pods */
+	early_snapshot,   /* the plugin's snapshot is believed complete when it begins */
+	dropped_complete, /* a restarted agent does not complete jobs of the time before */
+	mixed_exit_codes, /* an exit code is told as a signal */
+	foreign_cluster,  /* jobs of another Kubernetes cluster pass for ours */
+	stale_marker,     /* a job number stands for ever for the pod it was first seen with */
+	two_leaders,      /* the agent without a link acts as well */
+	no_guard,         /* slurmctld takes a second job for the same pod and attempt */
+	eager_delete,     /* a snapshot without the job of a running pod deletes the pod */
+};
+
+struct PlantName {
+	Plant plant;
+	const char *name;
+};
+
+inline constexpr PlantName k_plants[] = {
+    {Plant::no_uid, "no-uid"},
+    {Plant::deleting_is_gone, "deleting-is-gone"},
+    {Plant::open_gate, "open-gate"},
+    {Plant::early_snapshot, "early-snapshot"},
+    {Plant::dropped_complete, "dropped-complete"},
+    {Plant::mixed_exit_codes, "mixed-exit-codes"},
+    {Plant::foreign_cluster, "foreign-cluster"},
+    {Plant::stale_marker, "stale-marker"},
+    {Plant::two_leaders, "two-leaders"},
+    {Plant::no_guard, "no-guard"},
+    {Plant::eager_delete, "eager-delete"},
+};
+
+} // namespace slurmkube::sim
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The oracle's last look, when faults are over and nothing moves any more: nothing lost, nothing left over. */
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+#include "testsuite/sim/oracle.h"
+
+#include <algorithm>
+
+namespace slurmkube::sim
+{
+
+namespace
+{
+
+std::string name_of(const PodTruth &pod)
+{
+	return "pod " + pod.api.name_space + "/" + pod.api.name + " (" + pod.api.uid.text + ")";
+}
+
+bool is_allocated(const JobTruth &job)
+{
+	return core::job_side(&job.facts) == core::JobSide::allocated;
+}
+
+} // namespace
+
+void Oracle::settled(const core::World &leader)
+{
+	for (const auto &[uid, pod] : kube_.pods)
+		check_pod(pod);
+	check_jobs();
+	check_nodes();
+	check_memory(leader);
+}
+
+void Oracle::check_pod(const PodTruth &pod)
+{
+	const auto live = slurm_.live_jobs_of(pod.api.uid.text);
+	const bool is_bound = !pod.api.node_name.empty();
+	const bool wants_none = !sim::is_live(pod) || (!is_bound && (pod.api.gated || pod.api.deleting));
+	if (wants_none && !live.empty())
+		stage_.violated("end", name_of(pod) + " is over, but job " + std::to_string(live[0]->facts.id.number) + " is " + core::state_text(live[0]->facts.state));
+	if (wants_none)
+		return;
+	if (live.size() > 1)
+		stage_.violated("end", name_of(pod) + " has " + std::to_string(live.size()) + " live jobs");
+	else if (is_bound)
+		check_running(pod, live);
+	else
+		check_waiting(pod, live);
+}
+
+void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth *> &live)
+{
+	const auto &told = pod.api.not_scheduled;
+	if (!told) {
+		stage_.violated("end", name_of(pod) + " waits and does not say why");
+		return;
+	}
+	if (live.empty()) {
+		if (told->reason != names::k_reason_refused)
+			stage_.violated("end", name_of(pod) + " waits without a job: " + told->message);
+		return;
+	}
+	if (told->message.find("job " + std::to_string(live[0]->facts.id.number) + " ") == std::string::npos)
+		stage_.violated("end", name_of(pod) + " has job " + std::to_string(live[0]->facts.id.number) + " and says: " + told->message);
+	if (!is_allocated(*live[0]))
+		return;
+	const std::string &name = live[0]->facts.nodes[0].node;
+	const auto node = kube_.nodes.find(name);
+	if (node == kube_.nodes.end() || !node->second.exists || !node->second.api.ready || !node->second.api.labels.contains(names::k_managed_label))
+		return;
+	core::Resources load = kube_.load_of(name);
+	if (load.milli_cpu + pod.api.requests.milli_cpu <= node->second.api.allocatable.milli_cpu)
+		stage_.violated("end", name_of(pod) + " is not bound, though its job is allocated on " + name + " and there is room");
+}
+
+/* A pod that somebody else put there may wait for a job beside it for ever; so may one whose node is full in Slurm. */
+void Oracle::check_running(const PodTruth &pod, const std::vector<const JobTruth *> &live)
+{
+	const std::string &name = pod.api.node_name;
+	if (pod.api.deleting)
+		return; /* a kubelet that is away, a finalizer */
+	const auto node = slurm_.state.nodes.find(name);
+	if (live.empty()) {
+		if (node != slurm_.state.nodes.end() && !node->second.down)
+			stage_.violated("end", name_of(pod) + " runs on " + name + " without a job");
+		return;
+	}
+	const JobTruth &job = *live[0];
+	if (is_allocated(job) && job.facts.nodes[0].node != name)
+		stage_.violated("end", name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " on " + job.facts.nodes[0].node);
+	if (is_allocated(job))
+		return;
+	if (job.required_node != name)
+		stage_.violated("end", name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " waits for any node");
+}
+
+void Oracle::check_jobs()
+{
+	for (const auto &[id, job] : slurm_.state.jobs) {
+		if (job.has_marker && job.facts.marker.cluster == slurm_.cluster && core::is_live(job.facts) && !kube_.pods.contains(job.facts.marker.uid))
+			stage_.violated("end", "job " + std::to_string(id) + " stands for no pod");
+	}
+}
+
+void Oracle::check_nodes()
+{
+	for (const auto &[name, kube] : kube_.nodes) {
+		const auto slurm = slurm_.state.nodes.find(name);
+		const bool is_managed = kube.exists && kube.api.labels.contains(names::k_managed_label);
+		if (slurm == slurm_.state.nodes.end()) {
+			if (is_managed && kube.api.ready)
+				stage_.violated("end", "node " + name + " is not in Slurm");
+			continue;
+		}
+		const bool is_ours = slurm->second.facts.reason.starts_with(names::k_reason_prefix);
+		const bool is_out = slurm->second.down || slurm->second.facts.drain;
+		const bool is_well = is_managed && kube.api.ready && !kube.api.unschedulable && kube.api.taints.empty();
+		if (is_well && is_out && is_ours)
+			stage_.violated("end", "node " + name + " is well again, but Slurm does not use it: " + slurm->second.facts.reason);
+		if (!is_well && !is_out)
+			stage_.violated("end", "Slurm uses node " + name + ", which takes no pods");
+	}
+}
+
+void Oracle::check_memory(const core::World &leader)
+{
+	for (const auto &[uid, group] : leader.groups()) {
+		const auto pod = kube_.pods.find(uid.text);
+		const bool has_pod = pod != kube_.pods.end() && pod->second.exists;
+		const bool has_job = std::any_of(slurm_.state.jobs.begin(), slurm_.state.jobs.end(), [&](const auto &j) { return j.second.facts.marker.uid == uid.text; });
+		if (!has_pod && !has_job)
+			stage_.violated("leak", "World remembers a group for " + uid.text);
+	}
+	for (const auto &[id, job] : leader.jobs()) {
+		const JobTruth *truth = slurm_.find(id.number);
+		if (!truth || truth->facts.state != job.state)
+			stage_.violated("leak", "World believes in job " + std::to_string(id.number) + ", state " + core::state_text(job.state));
+	}
+	for (const auto &[name, node] : kube_.nodes) {
+		const auto held = kube_.uids_if([&](const PodTruth &pod) { return sim::is_live(pod) && pod.api.node_name == name; });
+		if (leader.occupancy().pods_on(name) != held.size())
+			stage_.violated("leak", "World counts " + std::to_string(leader.occupancy().pods_on(name)) + " pods on " + name + ", there are " + std::to_string(held.size()));
+	}
+}
+
+} // namespace slurmkube::sim

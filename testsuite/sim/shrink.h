@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shrink.h - the shortest script that still violates the same invariant: events are dropped in ever smaller pieces.
+ */
+#ifndef SLURMKUBE_TESTSUITE_SIM_SHRINK_H
+#define SLURMKUBE_TESTSUITE_SIM_SHRINK_H
+
+#include "testsuite/sim/simulation.h"
+
+namespace slurmkube::sim
+{
+
+struct Shrunk {
+	Script script;
+	Outcome outcome; /* with its story */
+};
+
+Shrunk shrink(std::uint64_t seed, Script script, Plant plant, const std::string &invariant);
+
+} // namespace slurmkube::sim
+
+#endif

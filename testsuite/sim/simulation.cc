@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "testsuite/sim/simulation.h"
+
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+
+namespace slurmkube::sim
+{
+
+namespace
+{
+
+constexpr Micros k_settling = 240 * k_second;
+constexpr Micros k_window = 60 * k_second;
+constexpr int k_windows = 12;
+constexpr Micros k_for_ever = 1'000'000 * k_second;
+
+} // namespace
+
+Simulation::Simulation(std::uint64_t seed, Plant plant, bool tells)
+    : stage_(seed, plant, tells), kube_(stage_, seed), slurm_(stage_, seed), oracle_(stage_, kube_, slurm_), api_(stage_, kube_), rpc_(stage_, slurm_)
+{
+	for (unsigned i = 0; i < 2; i++)
+		agents_[i] = std::make_unique<Agent>(stage_, i, kube_, slurm_, api_, rpc_, oracle_);
+	for (const auto &[name, node] : kube_.nodes) {
+		SlurmNodeTruth &own = slurm_.state.nodes[name];
+		own.facts.name = name;
+		own.facts.cpus = static_cast<std::uint32_t>(node.api.allocatable.milli_cpu / 1000);
+		own.facts.memory_mib = 8192;
+		own.facts.dynamic = slurm_.dynamic_nodes;
+	}
+	slurm_.crash(0, k_ms); /* its first start */
+	for (auto &agent : agents_)
+		agent->start();
+}
+
+bool Simulation::advance(Micros until)
+{
+	while (stage_.line.step(until)) {
+		steps_++;
+		if (stage_.is_violated())
+			return false;
+	}
+	return !stage_.is_violated();
+}
+
+Outcome Simulation::run(const Script &script)
+{
+	for (const Event &event : script) {
+		if (!advance(event.at))
+			break;
+		happen(event);
+	}
+	if (!stage_.is_violated())
+		settle();
+	return {stage_.invariant(), stage_.violation(), stage_.story(), steps_};
+}
+
+/* ---- the end ---- */
+
+void Simulation::calm_down()
+{
+	stage_.tell([] { return "--- faults are over ---"; });
+	stage_.calm = true;
+	api_.away_until = api_.trouble_until = api_.stalled_until = 0;
+	slurm_.refuse_until = slurm_.full_until = rpc_.answers_lost_until = 0;
+	slurm_.slow_link(0);
+	for (auto &agent : agents_) {
+		agent->pods.slow_down(0);
+		agent->nodes.slow_down(0);
+		agent->start();
+	}
+	for (auto &[name, node] : kube_.nodes) {
+		if (node.exists && !node.kubelet_up)
+			kube_.start_kubelet(node);
+	}
+	for (const std::string &id : slurm_.ids_if([](const JobTruth &job) { return job.facts.state == core::JobState::suspended; }))
+		slurm_.set_suspended(static_cast<std::uint32_t>(std::stoul(id)), false);
+}
+
+/* Quiet is a minute without a request of the agent's; a loop never comes to it. */
+void Simulation::settle()
+{
+	calm_down();
+	if (!advance(stage_.now() + k_settling))
+		return;
+	std::uint64_t before = 0;
+	for (int i = 0; i < k_windows; i++) {
+		before = kube_.writes + rpc_.count;
+		if (!advance(stage_.now() + k_window))
+			return;
+		if (kube_.writes + rpc_.count == before) {
+			oracle_.settled(agents_[slurm_.leader()]->world());
+			return;
+		}
+	}
+	stage_.violated("quiet", std::to_string(kube_.writes + rpc_.count - before) + " requests in the last minute: the agent does not come to rest");
+}
+
+/* ---- draws ---- */
+
+Micros Simulation::span(const Event &event, Micros lowest, Micros highest)
+{
+	return lowest + static_cast<Micros>(mix(event.number + 7) % static_cast<std::uint64_t>(highest - lowest + 1));
+}
+
+void Simulation::with_pod(const Event &event, const std::function<bool(const PodTruth &)> &wanted, const std::function<void(PodTruth &)> &body)
+{
+	if (const auto uid = pick(kube_.uids_if(wanted), event.number))
+		body(kube_.pods.at(*uid));
+}
+
+void Simulation::with_job(const Event &event, const std::function<bool(const JobTruth &)> &wanted, const std::function<void(std::uint32_t)> &body)
+{
+	if (!slurm_.is_up())
+		return;
+	if (const auto id = pick(slurm_.ids_if(wanted), event.number))
+		body(static_cast<std::uint32_t>(std::stoul(*id)));
+}
+
+void Simulation::with_node(const Event &event, const std::function<bool(const NodeTruth &)> &wanted, const std::function<void(NodeTruth &)> &body)
+{
+	std::vector<std::string> names;
+	for (const auto &[name, node] : kube_.nodes) {
+		if (wanted(node))
+			names.push_back(name);
+	}
+	if (const auto name = pick(names, event.number))
+		body(kube_.nodes.at(*name));
+}
+
+PodTruth Simulation::drawn_pod(const Event &event) const
+{
+	const auto draw = [&](std::uint64_t what) { return mix(event.number + 100 + what); };
+	PodTruth pod;
+	char uid[32];
+	(void)snprintf(uid, sizeof(uid), "u%08x", static_cast<unsigned>(event.number >> 32));
+	pod.api.uid.text = uid;
+	pod.api.name = "p-" + std::string(uid + 1).substr(0, 5);
+	pod.api.name_space = draw(1) % 40 == 0 ? "unmapped" : draw(1) % 3 == 0 ? "b" : "a";
+	pod.api.requests = {.milli_cpu = static_cast<std::int64_t>(1 + draw(2) % 6) * 500, .memory_bytes = static_cast<std::int64_t>(1 + draw(3) % 3) << 30, .pods = 1, .extended = {}};
+	pod.api.main_container = "main";
+	pod.api.gated = draw(4) % 12 == 0;
+	pod.has_finalizer = draw(5) % 12 == 0;
+	pod.api.termination_grace_seconds = static_cast<std::int64_t>(draw(6) % 12);
+	pod.ignores_term = draw(7) % 3 == 0;
+	pod.run_us = draw(8) % 10 == 0 ? k_for_ever : static_cast<Micros>(draw(9) % 12'000) * k_ms;
+	if (draw(10) % 8 == 0)
+		pod.api.annotations["slurm-kube.io/timelimit"] = "1";
+	if (draw(11) % 50 == 0)
+		pod.api.annotations["slurm-kube.io/no-such-option"] = "1";
+	static const End k_ends[] = {
+	    {core::PodPhase::succeeded, 0, 0, "Completed", ""}, {core::PodPhase::succeeded, 0, 0, "Completed", ""}, {core::PodPhase::failed, 3, 0, "Error", ""},
+	    {core::PodPhase::failed, 137, 0, "OOMKilled", ""},  {core::PodPhase::failed, 143, 0, "Error", ""},	     {core::PodPhase::failed, 1, 9, "Error", ""},
+	    {core::PodPhase::succeeded, 0, 0, "OOMKilled", ""}, {core::PodPhase::failed, 42, 0, "Error", "DeadlineExceeded"},
+	};
+	pod.plan = k_ends[draw(12) % std::size(k_ends)];
+	return pod;
+}
+
+} // namespace slurmkube::sim

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * simulation.h - one run: the models, two agents, a script; then calm, and the last look.
+ */
+#ifndef SLURMKUBE_TESTSUITE_SIM_SIMULATION_H
+#define SLURMKUBE_TESTSUITE_SIM_SIMULATION_H
+
+#include "testsuite/sim/agent.h"
+#include "testsuite/sim/script.h"
+
+namespace slurmkube::sim
+{
+
+struct Outcome {
+	std::string invariant, violation; /* empty: none */
+	std::vector<std::string> story;
+	std::uint64_t steps = 0;
+};
+
+class Simulation
+{
+      public:
+	Simulation(std::uint64_t seed, Plant plant, bool tells);
+	Outcome run(const Script &script);
+
+      private:
+	bool advance(Micros until);
+	void happen(const Event &event);
+	void happen_in_kube(const Event &event);
+	void happen_to_nodes(const Event &event);
+	void happen_to_api(const Event &event);
+	void happen_in_slurm(const Event &event);
+	void happen_to_parts(const Event &event);
+	void settle();
+	void calm_down();
+	[[nodiscard]] PodTruth drawn_pod(const Event &event) const;
+	/* A pod, job or node of those that qualify, drawn by the event. */
+	void with_pod(const Event &event, const std::function<bool(const PodTruth &)> &wanted, const std::function<void(PodTruth &)> &body);
+	void with_job(const Event &event, const std::function<bool(const JobTruth &)> &wanted, const std::function<void(std::uint32_t)> &body);
+	void with_node(const Event &event, const std::function<bool(const NodeTruth &)> &wanted, const std::function<void(NodeTruth &)> &body);
+	Agent &agent_of(const Event &event) { return *agents_[mix(event.number + 5) % 2]; }
+	/* lowest to highest, drawn by the event */
+	static Micros span(const Event &event, Micros lowest, Micros highest);
+
+	Stage stage_;
+	Kube kube_;
+	Slurm slurm_;
+	Oracle oracle_;
+	Api api_;
+	Rpc rpc_;
+	std::unique_ptr<Agent> agents_[2];
+	std::uint64_t steps_ = 0;
+};
+
+} // namespace slurmkube::sim
+
+#endif

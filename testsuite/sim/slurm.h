@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slurm.h - a model slurmctld with its plugin: queue, nodes, ends, the exactly-once guard, a saved state that lags behind, and the link to an agent.
+ *
+ * The plugin looks at a job some milliseconds after it changed and tells what it sees then; a new connection starts with a snapshot of what it has seen.
+ */
+#ifndef SLURMKUBE_TESTSUITE_SIM_SLURM_H
+#define SLURMKUBE_TESTSUITE_SIM_SLURM_H
+
+#include "testsuite/sim/stage.h"
+
+#include <deque>
+#include <map>
+#include <set>
+
+namespace slurmkube::sim
+{
+
+/* Why a job ended. Everything up to node_fail is somebody's wish or a fact of the cluster. */
+enum class Cause { user, time_limit, preempted, node_fail, lost_answer, agent_complete, agent_cancel };
+
+struct JobTruth {
+	core::SlurmJob facts;
+	bool has_marker = false, is_plain_native = false;
+	std::string required_node;
+	std::uint64_t memory_mib = 0;
+	std::uint32_t cpus = 1;
+	Micros started_at = 0, purge_at = 0, limit_at = 0; /* 0: none */
+};
+
+struct SlurmNodeTruth {
+	core::SlurmNode facts; /* base is computed */
+	bool down = false;
+};
+
+struct SlurmState {
+	std::map<std::uint32_t, JobTruth> jobs;
+	std::map<std::string, SlurmNodeTruth> nodes;
+	std::uint32_t next_id = 1;
+};
+
+/* What became of jobs of a pod, restores of older states notwithstanding. */
+struct EndRecord {
+	std::uint32_t job = 0, attempt = 0;
+	Cause cause = Cause::user;
+	Micros at = 0;
+};
+
+struct LinkPort {
+	std::function<bool()> is_alive;
+	std::function<bool(Timeline::Call)> defer;
+	std::function<void(const core::PluginHello &, std::uint64_t link)> opened;
+	std::function<void(const core::SlurmJob &)> job;
+	std::function<void(core::JobId)> job_gone;
+	std::function<void(const core::SlurmNode &)> node;
+	std::function<void(const std::string &)> node_gone;
+	std::function<void()> snapshot_ended;
+	std::function<void(std::uint64_t link)> closed;
+};
+
+struct SubmitAnswer {
+	core::Submitted submitted;
+	bool existed = false;
+};
+
+class Slurm
+{
+      public:
+	Slurm(Stage &stage, std::uint64_t seed);
+
+	/* ---- RPCs, as slurmctld carries them out ---- */
+	Result<SubmitAnswer> submit(const core::JobSpec &spec);
+	Status end(core::JobId job, std::optional<std::uint32_t> wait_status); /* nullopt: cancel */
+	void answer_undelivered(core::JobId job);
+	Status create_node(const core::NodeSpec &spec);
+	Status delete_node(const std::string &name);
+	Status change_node(const std::string &name, core::NodeStateChange change, const std::string &reason, bool by_agent);
+
+	/* ---- people ---- */
+	void add_native(std::uint64_t number);
+	void add_other_cluster(std::uint64_t number);
+	void finish(std::uint32_t job, core::JobState state, std::uint32_t status, Cause cause);
+	void set_held(std::uint32_t job, bool held);
+	void set_suspended(std::uint32_t job, bool suspended);
+	Micros refuse_until = 0, full_until = 0;
+
+	/* ---- life of slurmctld ---- */
+	void crash(std::size_t saves_back, Micros away);
+	[[nodiscard]] bool is_up() const { return up_; }
+	[[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
+	[[nodiscard]] std::size_t saves() const { return saves_.size(); }
+
+	/* ---- the link ---- */
+	void set_port(unsigned agent, LinkPort port) { ports_[agent] = std::move(port); }
+	void break_link(Micros pause);
+	void lead(unsigned agent) { leader_ = agent; }
+	[[nodiscard]] unsigned leader() const { return leader_; }
+	void slow_link(Micros until) { slow_until_ = until; }
+	Micros restored_at = -1; /* when an older state was taken last: two jobs of a pod may come of that */
+
+	/* ---- the truth ---- */
+	SlurmState state;
+	std::map<std::string, std::vector<EndRecord>> ends; /* by uid */
+	std::string cluster = "main";
+	bool dynamic_nodes = false;
+	[[nodiscard]] std::vector<const JobTruth *> live_jobs_of(const std::string &uid) const;
+	[[nodiscard]] const JobTruth *find(std::uint32_t job) const;
+	[[nodiscard]] std::vector<std::string> ids_if(const std::function<bool(const JobTruth &)> &wanted) const;
+	[[nodiscard]] std::uint32_t free_cpus(const SlurmNodeTruth &node) const;
+	std::function<void(const JobTruth &)> on_created;
+
+      private:
+	JobTruth &create(const core::JobSpec &spec);
+	[[nodiscard]] const SlurmNodeTruth *place_for(const JobTruth &job) const;
+	bool start(JobTruth &job);
+	void schedule_soon();
+	void schedule();
+	void changed(std::uint32_t job);
+	void node_changed(const std::string &node);
+	void purge(std::uint32_t job);
+	void watch_limit(std::uint32_t job);
+	void save_later();
+	void restart();
+	[[nodiscard]] core::SlurmNode facts_of(const SlurmNodeTruth &node) const;
+	/* plugin.cc */
+	void look(std::uint32_t job);
+	void look_at_node(const std::string &node);
+	void first_look();
+	void connect_after(Micros delay);
+	void connect();
+	void send(std::function<void(LinkPort &)> line);
+	[[nodiscard]] core::PluginHello hello() const;
+
+	Stage &stage_;
+	std::deque<SlurmState> saves_;
+	bool save_planned_ = false, pass_planned_ = false, up_ = true;
+	std::uint64_t incarnation_ = 1;
+	std::map<unsigned, LinkPort> ports_;
+	unsigned leader_ = 0;
+	/* the plugin's eyes */
+	std::map<std::uint32_t, core::SlurmJob> seen_jobs_;
+	std::map<std::string, core::SlurmNode> seen_nodes_;
+	bool linked_ = false;
+	unsigned linked_to_ = 0;
+	std::uint64_t link_epoch_ = 0;
+	Micros tail_ = 0, slow_until_ = 0;
+};
+
+} // namespace slurmkube::sim
+
+#endif
