@@ -47,6 +47,7 @@ struct Group {
 	std::optional<Pod> last; /* last sight of a pod that is gone */
 	std::vector<JobId> jobs;
 	std::vector<JobId> answered; /* jobs that our own submissions were told of */
+	std::set<JobId> strays;      /* jobs of a bound pod that Slurm has started elsewhere, or not at all, after it forgot their start */
 	Busy busy;
 	std::string assumed_node; /* a binding was sent or has succeeded, and no watch has shown it */
 	std::string held_node;    /* where Occupancy counts it */
@@ -131,6 +132,8 @@ class World
 	void drop_if_empty(const PodUid &uid);
 	void forget_job(JobId id);
 	[[nodiscard]] static bool is_answer_lost(const Group &group, const SlurmJob &job);
+	[[nodiscard]] static bool stands_for_pod(const Group &group, const SlurmJob &job);
+	static void note_stray(Group &group, const SlurmJob &job);
 	void note_job_times(Group &group, const SlurmJob &job, Now now);
 	void settle_share(const PodUid &uid, Group &group, Now now);
 	void wake_waiters(const std::string &node);

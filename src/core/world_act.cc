@@ -47,6 +47,26 @@ bool names_job(const Pod &pod, JobId job)
 
 } // namespace
 
+/*
+ * A slurmctld that was restored from an older state may have the job of a bound pod pending again, and start it anywhere: such a job says nothing of the pod. A
+ * job of a later attempt is one that we pinned to the pod's node. What people cancel counts in any case.
+ */
+bool World::stands_for_pod(const Group &group, const SlurmJob &job)
+{
+	if (!group.pod || group.pod->node_name.empty() || is_terminal(*group.pod))
+		return true;
+	switch (job_side(&job)) {
+	case JobSide::pending:
+		return job.marker.attempt != attempt_annotation(*group.pod);
+	case JobSide::allocated:
+		return job.nodes.empty() || job.nodes.front().node == group.pod->node_name;
+	case JobSide::none:
+	case JobSide::ended:
+		break;
+	}
+	return job.state == JobState::cancelled || !group.strays.contains(job.id);
+}
+
 /* Live before ended; the one that the pod's Binding names; then the highest attempt, the lowest id. */
 const SlurmJob *World::current_job(const Group &group) const
 {
@@ -56,18 +76,21 @@ const SlurmJob *World::current_job(const Group &group) const
 	};
 	for (const JobId id : group.jobs) {
 		const auto found = jobs_.find(id);
-		if (found != jobs_.end() && (!best || rank(found->second) > rank(*best)))
+		if (found != jobs_.end() && stands_for_pod(group, found->second) && (!best || rank(found->second) > rank(*best)))
 			best = &found->second;
 	}
 	return best;
 }
 
+/* A stray is cancelled only when its successor lives: an agent that starts in between must not take its end for the pod's. */
 std::vector<JobId> World::surplus_of(const Group &group, const SlurmJob *current) const
 {
 	std::vector<JobId> out;
 	for (const JobId id : group.jobs) {
 		const auto found = jobs_.find(id);
-		if (found != jobs_.end() && &found->second != current && is_live(found->second))
+		if (found == jobs_.end() || &found->second == current || !is_live(found->second))
+			continue;
+		if (stands_for_pod(group, found->second) || (current && is_live(*current)))
 			out.push_back(id);
 	}
 	return out;

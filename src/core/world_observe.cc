@@ -41,6 +41,10 @@ void World::pod_seen(Pod pod, Now now)
 	if (!pod.node_name.empty())
 		group.assumed_node.clear();
 	group.pod = std::move(pod);
+	for (const JobId id : group.jobs) {
+		if (is_live(jobs_.at(id)))
+			note_stray(group, jobs_.at(id));
+	}
 	settle_share(uid, group, now);
 }
 
@@ -192,7 +196,18 @@ void World::job_seen(SlurmJob job, Now now)
 	if (std::find(group.jobs.begin(), group.jobs.end(), job.id) == group.jobs.end())
 		group.jobs.push_back(job.id);
 	note_job_times(group, job, now);
+	if (is_live(job))
+		note_stray(group, job);
 	jobs_[job.id] = std::move(job);
+}
+
+/* Its end will not show where it was. */
+void World::note_stray(Group &group, const SlurmJob &job)
+{
+	if (stands_for_pod(group, job))
+		group.strays.erase(job.id);
+	else
+		group.strays.insert(job.id);
 }
 
 void World::note_job_times(Group &group, const SlurmJob &job, Now now)
@@ -213,7 +228,9 @@ void World::forget_job(JobId id)
 	if (known == jobs_.end())
 		return;
 	const PodUid uid{known->second.marker.uid};
-	std::erase(touch(uid).jobs, id);
+	Group &group = touch(uid);
+	std::erase(group.jobs, id);
+	group.strays.erase(id);
 	jobs_.erase(known);
 	provisional_until_us_.erase(id);
 }

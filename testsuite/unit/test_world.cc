@@ -296,6 +296,61 @@ void a_job_that_slurm_lost_is_taken_up_after_ten_seconds_and_not_before()
 	CHECK_EQUAL(s.world.counters().readopted, 1U);
 }
 
+/* slurmctld killed before it saved the start: the job is pending again and may start on another node, whose failure is not the pod's. */
+void a_job_that_slurm_starts_anew_elsewhere_is_not_the_running_pods()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	s.connect({Stage::job(7, "a", JobState::pending)});
+	CHECK_EQUAL(s.act(), "");
+	SlurmJob elsewhere = Stage::job(7, "a", JobState::running);
+	elsewhere.nodes.front().node = "n2";
+	s.world.job_seen(elsewhere, s.now);
+	s.pass(9 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2@n1");
+	s.allocate("a", 8);
+	CHECK_EQUAL(s.act(), "cancel:7"); /* only now that the pod has a job again */
+	s.world.completed({"a"}, Ok{}, true, s.now);
+	s.world.job_seen(Stage::job(7, "a", JobState::cancelled), s.now);
+	CHECK_EQUAL(s.act(), "");
+}
+
+void the_end_of_a_job_that_slurm_started_anew_elsewhere_is_not_the_pods()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	SlurmJob elsewhere = Stage::job(7, "a", JobState::running);
+	elsewhere.nodes.front().node = "n2";
+	s.connect({elsewhere});
+	s.world.job_seen(Stage::job(7, "a", JobState::node_fail), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(11 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2@n1");
+}
+
+/* Whoever cancels it means the pod. */
+void a_job_that_is_pending_again_may_be_cancelled_by_people()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	s.connect({Stage::job(7, "a", JobState::pending)});
+	s.world.job_seen(Stage::job(7, "a", JobState::cancelled), s.now);
+	CHECK_EQUAL(s.act(), "remove:a");
+}
+
+void a_job_pinned_to_the_pods_node_may_wait()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	s.connect({Stage::job(8, "a", JobState::pending, 2)});
+	s.pass(11 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.world.job_seen(Stage::job(8, "a", JobState::node_fail, 2), s.now);
+	CHECK_EQUAL(s.act(), "remove:a");
+}
+
 void a_failed_submission_is_repeated_with_the_same_attempt()
 {
 	Stage s;
@@ -533,6 +588,10 @@ int main()
 						 TEST(a_forced_deletion_holds_the_share_some_seconds_more),
 						 TEST(a_submission_that_crosses_a_snapshot_is_not_lost),
 						 TEST(a_job_that_slurm_lost_is_taken_up_after_ten_seconds_and_not_before),
+						 TEST(a_job_that_slurm_starts_anew_elsewhere_is_not_the_running_pods),
+						 TEST(the_end_of_a_job_that_slurm_started_anew_elsewhere_is_not_the_pods),
+						 TEST(a_job_that_is_pending_again_may_be_cancelled_by_people),
+						 TEST(a_job_pinned_to_the_pods_node_may_wait),
 						 TEST(a_failed_submission_is_repeated_with_the_same_attempt),
 						 TEST(a_waiting_pod_is_told_on_change_and_not_too_often),
 						 TEST(a_number_used_again_is_another_job),
