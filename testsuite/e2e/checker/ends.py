@@ -26,13 +26,14 @@ def expected(pod):
 	return told
 
 
-def _records(e, pod):
+def records_of(e, pod):
 	"""Slurm's records of the life that the pod was bound in, and of those that took it up again."""
 	life = e.slurm.life_at(pod.bound.job, pod.bound.node, pod.bound.at, 0.25)
 	since = life.start if life else pod.bound.at
 	following = [x.start for x in e.slurm.lives.get(pod.bound.job, []) if life and x.start > since + 1.0]
 	until = min(following, default=float("inf"))
-	return [r for r in e.slurm.ends.get(pod.bound.job, []) if r.node == pod.bound.node and since - 1.5 <= r.start < until - 1.0]
+	return [r for r in e.slurm.ends.get(pod.bound.job, []) if r.node == pod.bound.node and r.name in ("", pod.name) and
+		since - 1.5 <= r.start < until + 1.0]
 
 
 def _slurm_ended_it(e, pod, record):
@@ -61,7 +62,7 @@ def ends_are_true(e):
 	for pod in e.bound():
 		if not pod.ended:
 			continue
-		records = _records(e, pod)
+		records = records_of(e, pod)
 		if not records:
 			if not _is_forgotten(e, pod) and (e.settled or e.deeds.calm(pod.ended.at, e.until) > SETTLE):
 				out.append(Violation("ends", f"{pod.name} ended, and Slurm has no record of an end of job {pod.bound.job}", pod.ended.at, [pod.uid],
@@ -79,4 +80,4 @@ def ends_are_true(e):
 
 def compared(e):
 	"""How many ends had a record to be compared with."""
-	return sum(1 for pod in e.bound() if pod.ended and _records(e, pod))
+	return sum(1 for pod in e.bound() if pod.ended and records_of(e, pod))

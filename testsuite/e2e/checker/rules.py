@@ -110,16 +110,18 @@ def one_pod_for_a_job(e):
 	return out
 
 
-def _allocations(e, job):
-	return {x.cpus for x in e.slurm.ends.get(job, []) if x.node not in ("", "(null)")} | {
-		int(f["NumCPUs"].split("-")[0]) for (n, _), f in e.slurm.shown.items() if n == job and f.get("NodeList") not in (None, "", "(null)")}
+def _given(e, pod):
+	"""CPUs that Slurm says the pod's job had, from its end and from pictures."""
+	from .ends import records_of
+	shown = [f for (n, _), f in e.slurm.shown.items() if n == pod.bound.job and pod.uid in f.get("AdminComment", "")]
+	return {x.cpus for x in records_of(e, pod)} | {int(f["NumCPUs"].split("-")[0]) for f in shown if f.get("NodeList") not in (None, "", "(null)")}
 
 
 def not_more_than_allocated(e):
 	"""Invariant 2: a pod asks for no more CPUs than Slurm gave its job. Sums follow from this, one job having one pod."""
 	out = []
 	for pod in e.bound():
-		given = _allocations(e, pod.bound.job)
+		given = _given(e, pod)
 		asked = math.ceil(pod.bound.requests().get("cpu", 0.0))
 		if given and asked > max(given):
 			out.append(Violation("allocated", f"{pod.name} asks for {asked} CPUs, job {pod.bound.job} has {max(given)}", pod.bound.at, [pod.uid], [pod.bound.job]))
@@ -242,10 +244,12 @@ def story(e, violation):
 		lines += [(x.end, f"jobcomp: job {job} {x.state} {x.exit_code} on {x.node} since {x.start:.0f}") for x in e.slurm.ends.get(job, [])]
 	if not lines:
 		return []
-	begin, end = min(t for t, _ in lines), max(t for t, _ in lines)
-	lines += [(t, "slurmctld started") for t in e.slurm.restarts if begin - 10 <= t <= end]
-	lines += [(a, f"fault: {what} until {'the end' if b is None else f'+{b - a:.1f} s'}") for a, b, what in e.deeds.windows if begin - 10 <= a <= end]
-	return [f"{t:.3f} {text}" for t, text in sorted(lines)][:80]
+	seen = [x.at for uid in violation.pods for x in (e.history.pods[uid].events if uid in e.history.pods else [])] or [t for t, _ in lines]
+	begin, end = min(seen) - 10, max(seen) + 30
+	lines = [(t, text) for t, text in lines if begin <= t <= end]
+	lines += [(t, "slurmctld started") for t in e.slurm.restarts if begin <= t <= end]
+	lines += [(a, f"fault: {what} until {'the end' if b is None else f'+{b - a:.1f} s'}") for a, b, what in e.deeds.windows if begin <= a <= end]
+	return [f"{t:.3f} {text}" for t, text in sorted(lines)][:100]
 
 
 def check(e):

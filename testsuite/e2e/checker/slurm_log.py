@@ -50,6 +50,7 @@ class JobEnd:
 	end: float
 	node: str
 	cpus: int
+	name: str = ""
 
 
 @dataclass
@@ -110,7 +111,8 @@ class SlurmTruth:
 			return datetime.fromisoformat(text).timestamp() if text[:1].isdigit() else 0.0
 		job = int(fields["JobId"])
 		self.ends.setdefault(job, []).append(JobEnd(job, fields["JobState"].split()[0], fields.get("ExitCode", ""), moment("StartTime"),
-							    moment("EndTime"), fields.get("NodeList", ""), int(fields.get("ProcCnt", "0"))))
+							    moment("EndTime"), fields.get("NodeList", ""), int(fields.get("ProcCnt", "0")),
+							    fields.get("Name", "")))
 
 	def picture(self, jobs):
 		"""jobs: {number: fields} of scontrol show job."""
