@@ -3,7 +3,8 @@
 
 What is expected follows from the pod alone: Succeeded is COMPLETED 0:0; Failed with code n is FAILED n:0, over 128 FAILED 0:(n - 128); deleted
 before it ended is CANCELLED. A pod that Slurm itself ended has what Slurm did. A pod that was gone before anybody who saw it could tell
-(agent or slurmctld away) may be CANCELLED as well. A slurmctld that was killed may have forgotten a job: then there is no record to judge.
+(agent or slurmctld away) may be CANCELLED as well. A slurmctld that was killed may have forgotten a job: then there is no record to judge. Or it
+has the job pending again, of a pod that has ended meanwhile: that leaves the queue CANCELLED, as a life of its own.
 """
 SLURMS_OWN = ("CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "DEADLINE")
 EARLY = 8.0    # a killed slurmctld saves its state every five seconds
@@ -30,10 +31,14 @@ def records_of(e, pod):
 	"""Slurm's records of the life that the pod was bound in, and of those that took it up again."""
 	life = e.slurm.life_at(pod.bound.job, pod.bound.node, pod.bound.at, 0.25)
 	since = life.start if life else pod.bound.at
-	following = [x.start for x in e.slurm.lives.get(pod.bound.job, []) if life and x.start > since + 1.0]
-	until = min(following, default=float("inf"))
-	return [r for r in e.slurm.ends.get(pod.bound.job, []) if r.node == pod.bound.node and r.name in ("", pod.name) and
-		since - 1.5 <= r.start < until + 1.0]
+	following = min((x.start for x in e.slurm.lives.get(pod.bound.job, []) if life and x.start > life.start), default=float("inf"))
+	return [r for r in e.slurm.ends.get(pod.bound.job, []) if r.node == pod.bound.node and r.name in ("", pod.name) and since - 1.5 <= r.start and
+		_is_before(r.start, following, since)]
+
+
+def _is_before(second, following, since):
+	"""A record has seconds only. What began with the next life is not this one's, unless both began in the same second."""
+	return following == float("inf") or second < int(following) or int(following) == int(since)
 
 
 def _slurm_ended_it(e, pod, record):

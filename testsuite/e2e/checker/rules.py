@@ -5,11 +5,12 @@ Each says what was wrong in one sentence and names pods and jobs, from which sto
 says so (a gap in the history is a violation of its own), it never says that all is well.
 """
 import math
+import re
 from dataclasses import dataclass, field
 
 from .faults import Deeds
 from .history import History
-from .slurm_log import SlurmTruth
+from .slurm_log import LIVE, SlurmTruth, moment
 
 SLACK = 0.25      # seconds between a line of slurmctld's log and what it tells of: it writes after the fact
 UNCOVERED = 25.0  # calm seconds a pod may live without a job: 10 s until it is surely missing, and its new submission
@@ -192,30 +193,30 @@ def no_healthy_pod_deleted(e):
 	return out
 
 
+def _claims(e):
+	"""{(uid, attempt): [(submitted, ended, job)]} as scontrol showed them, pending ones too. A job that was last seen alive and is not there at the end was forgotten by
+	a slurmctld that was killed: nobody knows how long it lived."""
+	found = {}
+	for (number, _), fields in e.slurm.shown.items():
+		claim = re.search(r'"uid":"([^"]+)".*?"attempt":(\d+)', fields.get("AdminComment", ""))
+		submitted, ended = moment(fields.get("SubmitTime")), moment(fields.get("EndTime"))
+		if fields["JobState"] in LIVE:
+			ended = math.inf if fields.get("last picture") else 0
+		if claim and submitted and ended:
+			found.setdefault(claim.groups(), []).append((submitted, ended, number))
+	return found
+
+
 def no_two_jobs_for_a_pod(e):
-	"""Exactly once: a pod has one live job at most at any moment, as scontrol showed them."""
+	"""Exactly once: one live job at most for each attempt of a pod. Slurm shows seconds, so the two must meet in more than one."""
 	out = []
-	names = {p.uid: p.name for p in e.pods()}
-	for uid, jobs in e.slurm.uids.items():
-		spans = sorted((x.start, math.inf if x.end is None else x.end, j) for j in jobs for x in e.slurm.lives.get(j, []) if _is_of(e, x, uid))
-		for (_, end, one), (start, _, other) in zip(spans, spans[1:]):
-			if one != other and start < end - SLACK and not _forgotten(e, one, start):
-				out.append(Violation("exactly once", f"{names.get(uid, uid)} had jobs {one} and {other} at the same time", start, [uid], [one, other]))
+	for (uid, attempt), spans in _claims(e).items():
+		spans.sort()
+		for (_, end, one), (begin, _, other) in zip(spans, spans[1:]):
+			if begin < end - 1 and one != other:
+				name = e.history.pods[uid].name if uid in e.history.pods else uid
+				out.append(Violation("exactly once", f"jobs {one} and {other} stood for attempt {attempt} of {name} at the same time", begin, [uid], [one, other]))
 	return out
-
-
-def _is_of(e, life, uid):
-	"""Whether that life was the pod's: a number that was used again has a picture for each pod."""
-	owners = [u for u, jobs in e.slurm.uids.items() if life.job in jobs]
-	if owners == [uid]:
-		return True
-	pod = e.history.pods.get(uid)
-	return bool(pod and pod.bound and pod.bound.job == life.job and pod.bound.node == life.node)
-
-
-def _forgotten(e, job, before):
-	"""A life of an earlier slurmctld may have been forgotten by the next one."""
-	return any(x.epoch < e.slurm.epoch(before) for x in e.slurm.lives.get(job, []))
 
 
 def nothing_is_left(e):
@@ -227,7 +228,7 @@ def nothing_is_left(e):
 	for uid, jobs in e.slurm.uids.items():
 		for (number, _), fields in e.slurm.shown.items():
 			if number in jobs and f'"uid":"{uid}"' in fields.get("AdminComment", "") and uid not in live and fields.get("last picture") and \
-			   fields["JobState"] in ("PENDING", "RUNNING", "SUSPENDED", "CONFIGURING", "COMPLETING"):
+			   fields["JobState"] in LIVE:
 				out.append(Violation("left", f"job {number} is {fields['JobState']} and its pod has ended", e.until, [uid], [number]))
 	return out
 

@@ -26,8 +26,16 @@ _ANY = re.compile(r"JobId=(\d+)")
 _PAIR = re.compile(r"(\w+)=(.*?)(?=\s+\w+=|\s*$)")
 
 
+LIVE = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
+
+
 def seconds(text):
 	return datetime.fromisoformat(text).timestamp()
+
+
+def moment(text):
+	"""A time as scontrol and jobcomp write it, which is this machine's; 0 for Unknown."""
+	return datetime.fromisoformat(text).timestamp() if text and "T" in text else 0.0
 
 
 @dataclass
@@ -106,12 +114,9 @@ class SlurmTruth:
 					self.end_line(dict(_PAIR.findall(line)))
 
 	def end_line(self, fields):
-		def moment(key):
-			text = fields.get(key, "")
-			return datetime.fromisoformat(text).timestamp() if text[:1].isdigit() else 0.0
 		job = int(fields["JobId"])
-		self.ends.setdefault(job, []).append(JobEnd(job, fields["JobState"].split()[0], fields.get("ExitCode", ""), moment("StartTime"),
-							    moment("EndTime"), fields.get("NodeList", ""), int(fields.get("ProcCnt", "0")),
+		self.ends.setdefault(job, []).append(JobEnd(job, fields["JobState"].split()[0], fields.get("ExitCode", ""), moment(fields.get("StartTime")),
+							    moment(fields.get("EndTime")), fields.get("NodeList", ""), int(fields.get("ProcCnt", "0")),
 							    fields.get("Name", "")))
 
 	def picture(self, jobs):
