@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	%D%/admin.md \
 	%D%/design/architecture.md \
 	%D%/design/protocol.md \
+	%D%/design/testing.md \
 	%D%/man/skube.1.scd \
 	%D%/man/slurm-kube.7.scd \
 	%D%/man/slurmkubed.8.scd \

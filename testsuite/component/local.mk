@@ -35,5 +35,21 @@ check_PROGRAMS += testsuite/component/plugin/alloc
 testsuite_component_plugin_alloc_SOURCES = %D%/plugin/alloc.c
 testsuite_component_plugin_alloc_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 testsuite_component_plugin_alloc_LDADD = $(SLURM_LIBS)
+
+# the plugin in a stub of slurmctld: testsuite/component/host/run makes it where it fits (Slurm 22.05)
+EXTRA_LTLIBRARIES += libhost.la
+libhost_la_SOURCES = \
+	%D%/host/host.h \
+	%D%/host/inside.h \
+	%D%/host/symbols.c \
+	%D%/host/tables.c
+libhost_la_CPPFLAGS = $(SLURM_SRC_CPPFLAGS) -I$(top_srcdir)
+EXTRA_PROGRAMS += testsuite/component/host/host
+testsuite_component_host_host_SOURCES = \
+	%D%/host/host.cc \
+	%D%/host/peer.cc \
+	%D%/host/peer.h
+testsuite_component_host_host_LDFLAGS = $(AM_LDFLAGS) -rdynamic
+testsuite_component_host_host_LDADD = libhost.la libcodec.la libcore.la libbase.la
 endif
 EXTRA_DIST += %D%/plugin/run %D%/plugin/faults.py %D%/plugin/guard.py %D%/plugin/jobs.py %D%/plugin/lab.py

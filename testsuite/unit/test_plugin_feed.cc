@@ -43,6 +43,30 @@ void a_snapshot_has_everything_between_its_ends()
 	CHECK(snapshot[3] == LinkMessage(codec::SnapshotEnd{}));
 }
 
+/* However soon control comes back: what went away in between was not told to this connection. */
+void a_reset_ends_the_connection()
+{
+	Feed feed;
+	feed.job(job(1));
+	feed.complete();
+	(void)feed.open();
+	feed.reset();
+	feed.job(job(2));
+	feed.complete();
+	std::vector<LinkMessage> out;
+	CHECK(!feed.take(out));
+	CHECK(!feed.is_dropped());
+	CHECK(feed.open().size() == 3);
+	/* an empty snapshot would say that all are gone: none is given */
+	feed.reset();
+	CHECK(feed.open().empty());
+	CHECK(!feed.take(out));
+	feed.complete();
+	CHECK(!feed.take(out));
+	CHECK(feed.open().size() == 2);
+	CHECK(feed.take(out));
+}
+
 void changes_are_queued_while_open_only()
 {
 	Feed feed;
@@ -130,6 +154,7 @@ int main()
 {
 	return check::run_tests("plugin feed", {
 						       TEST(a_snapshot_has_everything_between_its_ends),
+						       TEST(a_reset_ends_the_connection),
 						       TEST(changes_are_queued_while_open_only),
 						       TEST(too_many_lines_drop_the_queue),
 						       TEST(too_many_bytes_drop_the_queue),

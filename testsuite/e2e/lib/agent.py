@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The agent under test, from BUILDDIR/root, configured for one Slurm and one control plane."""
+"""The agent under test, from BUILDDIR/root, configured for one Slurm and one control plane.
+
+SLURM_KUBE_AGENT=PROGRAM takes that one instead: testsuite/sanitized tests its own so.
+"""
 import json
+import os
 
 from .process import Process, output_of
 from .waiting import wait_for
@@ -17,7 +21,7 @@ class Agent:
 		self.namespaces, self.settings = namespaces or NAMESPACES, settings or {}
 		self.api_port = None  # of a proxy before the API server
 		root = slurm.build / "root"
-		self.skube_program, self.program = root / "bin/skube", root / "sbin/slurmkubed"
+		self.skube_program, self.program = root / "bin/skube", os.environ.get("SLURM_KUBE_AGENT") or root / "sbin/slurmkubed"
 		self.daemon = Process("slurmkubed", slurm.program(self.program, "--config", self.dir / "slurmkubed.yaml"),
 				      self.dir / "log/slurmkubed.out")
 

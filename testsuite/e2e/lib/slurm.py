@@ -38,7 +38,9 @@ class Slurm:
 		self.munged = self._daemon("munged", "/usr/sbin/munged", "--foreground", "--force", "--num-threads=4", f"--key-file={key}",
 					   f"--socket={sock}", f"--pid-file={directory}/munged.pid", f"--seed-file={directory}/munged.seed",
 					   f"--log-file={directory}/log/munged.log")
-		self.slurmctld = self._daemon("slurmctld", f"{self.sbin}slurmctld", "-D", pid_file=directory / "slurmctld.pid")
+		library = os.environ.get("SLURM_KUBE_CTLD_PRELOAD")  # a sanitizer's run time, for an instrumented plugin
+		preload = ["env", f"LD_PRELOAD={library}"] if library else []
+		self.slurmctld = self._daemon("slurmctld", *preload, f"{self.sbin}slurmctld", "-D", pid_file=directory / "slurmctld.pid")
 		self.slurmd = self._daemon("slurmd", f"{self.sbin}slurmd", "-D", "-N", "native")
 
 	def _inside(self, *command):

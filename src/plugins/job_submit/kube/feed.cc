@@ -86,6 +86,7 @@ void Feed::reset()
 {
 	std::lock_guard lock(mutex_);
 	complete_ = false;
+	stale_ = open_;
 	jobs_.clear();
 	nodes_.clear();
 	changed_.set();
@@ -101,6 +102,8 @@ std::vector<codec::LinkMessage> Feed::open()
 {
 	std::lock_guard lock(mutex_);
 	std::vector<codec::LinkMessage> snapshot;
+	if (!complete_)
+		return snapshot;
 	snapshot.reserve(jobs_.size() + nodes_.size() + 2);
 	snapshot.emplace_back(codec::SnapshotBegin{});
 	for (const auto &[name, node] : nodes_)
@@ -111,6 +114,7 @@ std::vector<codec::LinkMessage> Feed::open()
 	queue_.clear();
 	queue_bytes_ = 0;
 	dropped_ = false;
+	stale_ = false;
 	open_ = true;
 	return snapshot;
 }
@@ -118,7 +122,7 @@ std::vector<codec::LinkMessage> Feed::open()
 void Feed::close()
 {
 	std::lock_guard lock(mutex_);
-	open_ = dropped_ = false;
+	open_ = dropped_ = stale_ = false;
 	queue_.clear();
 	queue_bytes_ = 0;
 }
@@ -133,7 +137,7 @@ bool Feed::take(std::vector<codec::LinkMessage> &out)
 {
 	std::lock_guard lock(mutex_);
 	out.clear();
-	if (dropped_ || !complete_)
+	if (dropped_ || stale_ || !complete_)
 		return false;
 	out.swap(queue_);
 	queue_bytes_ = 0;

@@ -37,7 +37,7 @@ class Feed
 
 	/* ---- link ---- */
 	[[nodiscard]] bool is_complete() const;
-	/* The snapshot, with its begin and end; changes are queued from here on. */
+	/* The snapshot, with its begin and end; changes are queued from here on. Empty: the picture is not whole (any more). */
 	std::vector<codec::LinkMessage> open();
 	void close();
 	/* What came since. False: the queue was dropped, or the picture is not whole any more. */
@@ -55,6 +55,7 @@ class Feed
 	std::vector<codec::LinkMessage> queue_;
 	std::size_t queue_bytes_ = 0;
 	bool complete_ = false, open_ = false, dropped_ = false;
+	bool stale_ = false; /* reset since open() */
 	Event changed_;
 };
 

@@ -97,7 +97,7 @@ std::string Link::serve(UniqueFd fd)
 	in_.clear();
 	std::string why = send(setup_.hello());
 	if (why.empty())
-		why = send_all(feed_.open());
+		why = send_snapshot();
 	while (why.empty())
 		why = wait_and_send();
 	feed_.close();
@@ -110,6 +110,12 @@ std::string Link::send(const codec::LinkMessage &message)
 	out_ += codec::encode_link(++seq_, message);
 	out_ += '\n';
 	return out_.size() < k_write_at ? std::string() : flush();
+}
+
+std::string Link::send_snapshot()
+{
+	std::vector<codec::LinkMessage> snapshot = feed_.open();
+	return snapshot.empty() ? "this slurmctld is not in control any more" : send_all(snapshot);
 }
 
 std::string Link::send_all(const std::vector<codec::LinkMessage> &messages)

@@ -37,6 +37,7 @@ class Link
 	Status check_peer(int fd) const;
 	/* One connection, until it breaks; says why. */
 	std::string serve(UniqueFd fd);
+	std::string send_snapshot();
 	std::string send_all(const std::vector<codec::LinkMessage> &messages);
 	std::string send(const codec::LinkMessage &message);
 	std::string flush();

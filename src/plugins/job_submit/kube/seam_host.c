@@ -41,31 +41,32 @@ char *kube_seam_conf_path(const char *name)
 	return copy;
 }
 
-/*
- * A slurmctld whose reconfiguration failed (23.11 and later) goes on with control_time 0: once seen in control, the primary stays so.
- * Only the keeper calls this, so the static needs no lock.
- */
+/* Words that slurmctld may be writing just now. Any value that was there is good enough, half of one is not. */
+#define PEEK(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
+
+/* A slurmctld whose reconfiguration failed (23.11 and later) goes on with control_time 0: once seen in control, the primary stays so. */
 static bool in_control(void)
 {
-	static bool seen;
+	static _Atomic bool seen;
+	bool controls = PEEK(control_time) != 0;
 
-	if (control_time)
+	if (controls)
 		seen = true;
-	return control_time || (seen && slurmctld_primary);
+	return controls || (seen && PEEK(slurmctld_primary));
 }
 
 void kube_seam_pulse(struct kube_pulse *out)
 {
-	const volatile diag_stats_t *stats = &slurmctld_diag_stats;
+	const diag_stats_t *stats = &slurmctld_diag_stats;
 
 	out->active = in_control();
-	out->submitted = stats->jobs_submitted;
-	out->started = stats->jobs_started;
-	out->ended = stats->jobs_completed + stats->jobs_canceled + stats->jobs_failed;
-	out->last_job_update = *(volatile time_t *)&last_job_update;
-	out->last_node_update = *(volatile time_t *)&last_node_update;
-	out->inactive_limit = slurm_conf.inactive_limit;
-	out->schedule_cycle_us = stats->schedule_cycle_last;
+	out->submitted = PEEK(stats->jobs_submitted);
+	out->started = PEEK(stats->jobs_started);
+	out->ended = PEEK(stats->jobs_completed) + PEEK(stats->jobs_canceled) + PEEK(stats->jobs_failed);
+	out->last_job_update = PEEK(last_job_update);
+	out->last_node_update = PEEK(last_node_update);
+	out->inactive_limit = PEEK(slurm_conf.inactive_limit);
+	out->schedule_cycle_us = PEEK(stats->schedule_cycle_last);
 }
 
 static slurmctld_lock_t lock_levels(enum kube_lock kind)

@@ -197,7 +197,7 @@ static void leave_cloud(node_record_t *node)
 	/* waiting_for_node_boot() and its like look at these */
 	node->boot_req_time = 0;
 	node->power_save_req_time = 0;
-	last_node_update = time(NULL);
+	__atomic_store_n(&last_node_update, time(NULL), __ATOMIC_RELAXED); /* kube_seam_pulse() reads it without a lock */
 }
 
 /* As if its slurmd had just registered. */
@@ -250,5 +250,5 @@ void kube_seam_node_load_gres(const char *name)
 	(void)gres_node_config_validate(node->name, node->config_ptr->gres, &node->gres, &node->gres_list, node->config_ptr->threads,
 					node->config_ptr->cores, node->config_ptr->tot_sockets, KUBE_CONFIG_OVERRIDES, NULL);
 #endif
-	last_node_update = time(NULL);
+	__atomic_store_n(&last_node_update, time(NULL), __ATOMIC_RELAXED); /* kube_seam_pulse() reads it without a lock */
 }

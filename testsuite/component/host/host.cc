@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * host.cc - the built plugin in the stub of slurmctld, under threads that submit, schedule, disturb and reconfigure. Prints TAP.
+ *
+ * usage: host PLUGIN.so DIRECTORY [SECONDS]      SECONDS a test, 3 by default
+ *
+ * Made for sanitizers: a race, a freed record that is read, a leak, a deadlock shows here. Without them the plugin's promises are still checked:
+ * one live job for a marker, no line that cannot be decoded, and a picture that is right once everything has come to rest.
+ */
+#include "testsuite/component/host/host.h"
+#include "testsuite/component/host/peer.h"
+
+#include "src/codec/marker.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include <dlfcn.h>
+
+namespace
+{
+
+using namespace slurmkube;
+using namespace slurmkube::host;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr unsigned k_pods = 60;
+constexpr std::uint32_t k_somebody = 1234;
+
+std::string g_file, g_directory;
+std::chrono::milliseconds g_time{3000};
+unsigned g_number = 0, g_failed = 0;
+
+void report(const char *name, const std::string &why, const std::string &note = {})
+{
+	g_number++;
+	g_failed += why.empty() ? 0U : 1U;
+	if (!why.empty())
+		printf("# %s\n", why.c_str());
+	printf("%s %u - %s%s\n", why.empty() ? "ok" : "not ok", g_number, name, note.empty() ? "" : (" # " + note).c_str());
+	(void)fflush(stdout);
+}
+
+/* Loaded, and started by start(). */
+class Loaded
+{
+      public:
+	Loaded() : handle_(dlopen(g_file.c_str(), RTLD_NOW | RTLD_LOCAL))
+	{
+		if (handle_ == nullptr) {
+			printf("Bail out! %s\n", dlerror()); // NOLINT(concurrency-mt-unsafe): one thread
+			std::exit(1); // NOLINT(concurrency-mt-unsafe): one thread
+		}
+		plugin_ = {symbol<int()>("init"), symbol<int()>("fini"), dlsym(handle_, "job_submit"), dlsym(handle_, "job_modify")};
+		host_use_plugin(&plugin_);
+	}
+	Loaded(const Loaded &) = delete;
+	Loaded &operator=(const Loaded &) = delete;
+	~Loaded() { (void)dlclose(handle_); }
+	bool start() { return plugin_.init() == 0; }
+	void stop() { (void)plugin_.fini(); }
+
+      private:
+	template <class F> F *symbol(const char *name) { return reinterpret_cast<F *>(dlsym(handle_, name)); }
+	void *handle_;
+	host_plugin plugin_{};
+};
+
+std::string marker_of(unsigned pod, unsigned attempt)
+{
+	core::Marker marker;
+	marker.cluster = "kube";
+	marker.name_space = "ns";
+	marker.name = "pod-" + std::to_string(pod);
+	marker.kind = "Pod";
+	marker.uid = "uid-" + std::to_string(pod);
+	marker.attempt = attempt;
+	marker.user_id = marker.group_id = k_somebody;
+	return codec::marker_to_text(marker);
+}
+
+/* Threads that each do one thing over and over, until stopped. */
+class Crowd
+{
+      public:
+	~Crowd() { stop(); }
+	void add(std::chrono::microseconds pause, std::function<void(std::minstd_rand &)> act)
+	{
+		threads_.emplace_back([this, pause, act = std::move(act), seed = static_cast<unsigned>(threads_.size()) + 1] {
+			std::minstd_rand random(seed);
+			while (!stop_) {
+				act(random);
+				std::this_thread::sleep_for(pause);
+			}
+		});
+	}
+	void stop()
+	{
+		stop_ = true;
+		for (std::thread &thread : threads_)
+			thread.join();
+		threads_.clear();
+	}
+
+      private:
+	std::atomic<bool> stop_{false};
+	std::vector<std::thread> threads_;
+};
+
+void submit_one(std::minstd_rand &random)
+{
+	const unsigned kind = static_cast<unsigned>(random() % 10), pod = static_cast<unsigned>(random() % k_pods);
+	const std::string marker = marker_of(pod, 1 + static_cast<unsigned>(random() % 2));
+	if (kind < 6)
+		host_submit(0, marker.c_str(), "kube", random() % 8 == 0);
+	else if (kind == 6)
+		host_submit(k_somebody, marker.c_str(), "kube", false); /* refused */
+	else if (kind == 7)
+		host_submit(0, "{\"slurm-kube\":1,", "kube", false); /* refused */
+	else
+		host_submit(k_somebody, nullptr, random() % 4 ? "batch" : "kube", false);
+}
+
+void fill(Crowd &crowd)
+{
+	for (int i = 0; i < 3; i++)
+		crowd.add(200us, submit_one);
+	crowd.add(300us, [](std::minstd_rand &random) {
+		host_modify(random() % 2 ? 0 : k_somebody, static_cast<unsigned>(random()), random() % 2 ? "a note" : marker_of(1, 1).c_str());
+	});
+	crowd.add(3ms, [](std::minstd_rand &random) { host_pass(static_cast<unsigned>(random())); });
+	crowd.add(2ms, [](std::minstd_rand &random) { host_disturb_node(static_cast<unsigned>(random())); });
+	crowd.add(50ms, [](std::minstd_rand &) { host_reconfigure(); });
+}
+
+/* The picture that the peer has is the table. */
+std::string difference(const Peer &peer)
+{
+	std::map<std::uint32_t, bool> table;
+	host_each_job([](void *context, std::uint32_t id, bool ended) { (*static_cast<decltype(table) *>(context))[id] = ended; }, &table);
+	const auto told = peer.jobs();
+	for (const auto &[id, ended] : table) {
+		const auto found = told.find(id);
+		if (found == told.end() && !ended)
+			return "job " + std::to_string(id) + " was never told";
+		if (found != told.end() && ended != (found->second > core::JobState::suspended))
+			return "job " + std::to_string(id) + ": what was told last is not how it is";
+	}
+	for (const auto &[id, state] : told)
+		if (!table.contains(id))
+			return "job " + std::to_string(id) + " is gone and was not told so";
+	return {};
+}
+
+std::string settle(Peer &peer)
+{
+	std::string why = "nothing was told";
+	for (const auto until = Clock::now() + 40s; !why.empty() && Clock::now() < until; std::this_thread::sleep_for(100ms))
+		why = difference(peer);
+	return !peer.fault().empty() ? peer.fault() : why;
+}
+
+/* Started, hammered, brought to rest, stopped, unloaded. */
+void storm(const char *name, Manner manner)
+{
+	Peer peer(g_directory + "/plugin.sock");
+	const host_counts before = host_read_counts();
+	std::string why;
+	{
+		Loaded plugin;
+		if (!plugin.start()) {
+			report(name, "init failed");
+			return;
+		}
+		Crowd crowd;
+		peer.behave(manner);
+		fill(crowd);
+		std::this_thread::sleep_for(g_time);
+		crowd.stop();
+		peer.behave(Manner::polite);
+		why = settle(peer);
+		plugin.stop();
+	}
+	const host_counts after = host_read_counts();
+	if (why.empty() && (after.granted == before.granted || after.refused == before.refused || after.duplicates == before.duplicates))
+		why = "the storm was none";
+	report(name, why, std::to_string(after.submitted - before.submitted) + " submissions, " + std::to_string(after.granted - before.granted) +
+				  " granted, " + std::to_string(peer.connections()) + " connections, " + std::to_string(peer.lines()) + " lines");
+}
+
+void in_and_out()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	for (int i = 0; i < 20; i++) {
+		Loaded plugin;
+		if (!plugin.start()) {
+			report("init and fini, again and again", "init failed");
+			return;
+		}
+		std::this_thread::sleep_for(std::chrono::milliseconds(i % 5 * 10));
+		plugin.stop();
+	}
+	report("init and fini, again and again", peer.fault());
+}
+
+void lose_control()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	Loaded plugin;
+	const bool started = plugin.start();
+	{
+		Crowd crowd;
+		fill(crowd);
+		for (int i = 0; i < 6; i++) {
+			std::this_thread::sleep_for(g_time / 6);
+			host_in_control(i % 2 != 0);
+		}
+	}
+	const std::string why = settle(peer);
+	plugin.stop();
+	report("control is lost and comes back", started ? why : "init failed");
+}
+
+/* Does a thread of that name exist? */
+bool has_thread(const std::string &name)
+{
+	std::error_code trouble;
+	for (const auto &task : std::filesystem::directory_iterator("/proc/self/task", trouble)) {
+		std::ifstream in(task.path() / "comm");
+		std::string comm;
+		if (std::getline(in, comm) && comm == name)
+			return true;
+	}
+	return false;
+}
+
+bool is_mapped()
+{
+	std::ifstream in("/proc/self/maps");
+	for (std::string line; std::getline(in, line);)
+		if (line.find("job_submit_kube.so") != std::string::npos)
+			return true;
+	return false;
+}
+
+/* As slurmctld 22.05 does when a reconfigure changes JobSubmitPlugins: fini() with all locks held, then dlclose(). */
+void unload_under_locks()
+{
+	const char *name = "fini() under all locks: the library stays until the keeper has ended, and a new one works beside it";
+	Peer peer(g_directory + "/plugin.sock");
+	bool waited = false;
+	{
+		Loaded plugin;
+		(void)plugin.start();
+		std::this_thread::sleep_for(300ms);
+		host_lock_all();
+		for (int i = 0; i < 10; i++, std::this_thread::sleep_for(30ms))
+			host_beckon(); /* the keeper stands before the lock then */
+		plugin.stop();
+		waited = has_thread("kube-keeper");
+	}
+	const bool stayed = is_mapped();
+	Loaded again;
+	const bool started = again.start();
+	host_unlock_all();
+	std::string why;
+	if (!waited || !stayed || !started)
+		why = waited ? stayed ? "no new start" : "unmapped under its thread" : "the keeper did not wait for the lock";
+	host_submit(0, marker_of(1000, 1).c_str(), "kube", false);
+	const std::string picture = settle(peer);
+	again.stop();
+	for (int i = 0; i < 100 && has_thread("kube-keeper"); i++)
+		std::this_thread::sleep_for(50ms);
+	if (why.empty() && has_thread("kube-keeper"))
+		why = "the old keeper never ended";
+	report(name, why.empty() ? picture : why);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	if (argc < 3) {
+		(void)fprintf(stderr, "usage: host PLUGIN.so DIRECTORY [SECONDS]\n");
+		return 2;
+	}
+	g_file = argv[1];
+	g_directory = argv[2];
+	if (argc > 3)
+		g_time = std::chrono::milliseconds(1000 * std::max(1L, strtol(argv[3], nullptr, 10)));
+	(void)setenv("HOST_DIRECTORY", argv[2], 1); // NOLINT(concurrency-mt-unsafe): before any thread
+	host_make_tables(geteuid());
+	printf("1..6\n");
+	storm("storm with a polite agent", Manner::polite);
+	storm("storm with an agent that comes and goes, talks nonsense, hangs", Manner::coming);
+	storm("storm with an agent that hardly reads", Manner::deaf);
+	in_and_out();
+	lose_control();
+	unload_under_locks();
+	host_free_tables();
+	return g_failed == 0 ? 0 : 1;
+}

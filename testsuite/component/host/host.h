@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * host.h - a stub of slurmctld: as much of its symbols as the plugin uses, and a life around them that is as restless as can be.
+ *
+ * symbols.c has the functions that the plugin calls, tables.c the tables and what happens to them. Every byte is ours, so that a sanitizer sees all
+ * accesses; the locks are real ones. Borders between C with Slurm's headers and the C++ of host.cc.
+ */
+#ifndef SLURMKUBE_TESTSUITE_COMPONENT_HOST_HOST_H
+#define SLURMKUBE_TESTSUITE_COMPONENT_HOST_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HOST_NODES = 8, HOST_JOBS_MAX = 4096 };
+
+struct host_counts {
+	unsigned submitted, granted, refused, duplicates, passes, kicks, lines_logged;
+};
+
+/* ---- tables.c; each takes the locks that slurmctld would take ---- */
+void host_make_tables(uint32_t slurm_user);
+void host_free_tables(void);
+void host_in_control(bool yes);
+/* One scheduling pass: starts, ends, forgets jobs. */
+void host_pass(unsigned random);
+/* Somebody or something changes a node. */
+void host_disturb_node(unsigned random);
+/* All nodes are made again elsewhere, as after scontrol reconfigure. */
+void host_reconfigure(void);
+/* The hook, then the job, as a submission does; lost: it fails after the hook. Two jobs for one comment end the process. */
+void host_submit(uint32_t caller, const char *admin_comment, const char *partition, bool lost);
+/* scontrol update of a random job. */
+void host_modify(uint32_t caller, unsigned random, const char *new_comment);
+/* Counters move as if jobs had come and gone: whoever watches them looks. No lock. */
+void host_beckon(void);
+void host_lock_all(void);
+void host_unlock_all(void);
+/* Placeholders that Slurm knows, ended ones too. */
+void host_each_job(void (*each)(void *context, uint32_t id, bool ended), void *context);
+struct host_counts host_read_counts(void);
+
+/* ---- what dlsym found ---- */
+struct host_plugin {
+	int (*init)(void);
+	int (*fini)(void);
+	void *submit, *modify; /* their types are Slurm's */
+};
+void host_use_plugin(const struct host_plugin *plugin);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * peer.h - stands where the agent would: takes the plugin's connection, checks each line, mirrors the jobs; and misbehaves when told to.
+ */
+#ifndef SLURMKUBE_TESTSUITE_COMPONENT_HOST_PEER_H
+#define SLURMKUBE_TESTSUITE_COMPONENT_HOST_PEER_H
+
+#include "src/base/owned.h"
+#include "src/core/model.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace slurmkube::host
+{
+
+enum class Manner {
+	polite,  /* reads all, welcomes */
+	deaf,    /* connects, reads nothing for a while */
+	rude,    /* answers with garbage */
+	hasty,   /* closes after the first bytes */
+	coming,  /* changes its manner with each connection */
+};
+
+class Peer
+{
+      public:
+	explicit Peer(std::string path);
+	Peer(const Peer &) = delete;
+	Peer &operator=(const Peer &) = delete;
+	~Peer();
+
+	void behave(Manner manner) { manner_ = manner; }
+	[[nodiscard]] std::map<std::uint32_t, core::JobState> jobs() const;
+	[[nodiscard]] unsigned connections() const { return connections_; }
+	[[nodiscard]] unsigned lines() const { return lines_; }
+	/* What no plugin may send: a line that cannot be decoded, or a hole in the numbers. */
+	[[nodiscard]] std::string fault() const;
+
+      private:
+	void run();
+	void serve(int fd, Manner manner);
+	bool take(const std::string &line);
+
+	std::string path_;
+	UniqueFd listener_;
+	std::atomic<Manner> manner_{Manner::polite};
+	std::atomic<bool> stop_{false};
+	std::atomic<unsigned> connections_{0}, lines_{0};
+	mutable std::mutex mutex_;
+	std::map<std::uint32_t, core::JobState> jobs_;
+	std::string fault_;
+	std::uint64_t seq_ = 0;
+	std::thread thread_;
+};
+
+} // namespace slurmkube::host
+
+#endif

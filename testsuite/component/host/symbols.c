@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbols.c - the functions and variables of slurmctld that the plugin uses.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* the initializer of locks that prefer writers */
+#endif
+#include "testsuite/component/host/inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+time_t control_time, last_job_update;
+diag_stats_t slurmctld_diag_stats;
+__typeof__(slurmctld_primary) slurmctld_primary = 1;
+char *default_part_name = "batch";
+bitstr_t *booting_node_bitmap, *kube_power_down_bitmap;
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+bitstr_t *cloud_node_bitmap;
+#endif
+slurm_conf_t slurm_conf;
+
+/* ---- locks: in Slurm's order; writers are not starved, as Slurm has it ---- */
+
+static pthread_rwlock_t locks[5] = {
+	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP, PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
+	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP, PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
+	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
+};
+
+static void take(pthread_rwlock_t *lock, lock_level_t level)
+{
+	if (level == READ_LOCK)
+		pthread_rwlock_rdlock(lock);
+	else if (level == WRITE_LOCK)
+		pthread_rwlock_wrlock(lock);
+}
+
+void lock_slurmctld(slurmctld_lock_t levels)
+{
+	take(&locks[0], levels.conf);
+	take(&locks[1], levels.job);
+	take(&locks[2], levels.node);
+	take(&locks[3], levels.part);
+	take(&locks[4], levels.fed);
+}
+
+void unlock_slurmctld(slurmctld_lock_t levels)
+{
+	const lock_level_t order[] = {levels.conf, levels.job, levels.node, levels.part, levels.fed};
+
+	for (int i = 4; i >= 0; i--)
+		if (order[i] != NO_LOCK)
+			pthread_rwlock_unlock(&locks[i]);
+}
+
+/* ---- memory, text, log ---- */
+
+char *xstrdup(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+void slurm_xfree(void **item)
+{
+	free(*item);
+	*item = NULL;
+}
+
+int get_log_level(void)
+{
+	return LOG_LEVEL_DEBUG;
+}
+
+void log_var(const log_level_t level, const char *format, ...)
+{
+	char line[4096];
+	va_list args;
+
+	(void)level;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	HOST_ADD(host_counters.lines_logged);
+	if (getenv("HOST_LOG"))
+		fprintf(stderr, "%s\n", line);
+}
+
+char *get_extra_conf_path(char *name)
+{
+	const char *directory = getenv("HOST_DIRECTORY");
+	char *path = malloc(4096);
+
+	snprintf(path, 4096, "%s/%s", directory ? directory : "/nonexistent", name);
+	return path;
+}
+
+/* ---- bitmaps, lists, host lists ---- */
+
+bitstr_t *host_new_bits(uint64_t word)
+{
+	struct host_bits *bits = calloc(1, sizeof(*bits));
+
+	bits->word = word;
+	return as_bits(bits);
+}
+
+#undef bit_test
+int bit_test(bitstr_t *bits, bitoff_t bit)
+{
+	return bits_of(bits)->word >> bit & 1;
+}
+
+void bit_clear(bitstr_t *bits, bitoff_t bit)
+{
+	bits_of(bits)->word &= ~((uint64_t)1 << bit);
+}
+
+bitoff_t bit_ffs(bitstr_t *bits)
+{
+	return bits_of(bits)->word ? __builtin_ctzll(bits_of(bits)->word) : -1;
+}
+
+char *bit_fmt(char *out, int32_t size, bitstr_t *bits)
+{
+	snprintf(out, (size_t)size, "%d", (int)bit_ffs(bits));
+	return out;
+}
+
+struct host_iterator {
+	struct host_list *list;
+	int at;
+};
+
+int list_count(kube_list list)
+{
+	return ((struct host_list *)(void *)list)->count;
+}
+
+kube_iterator list_iterator_create(kube_list list)
+{
+	struct host_iterator *iterator = calloc(1, sizeof(*iterator));
+
+	iterator->list = (struct host_list *)(void *)list;
+	return (kube_iterator)(void *)iterator;
+}
+
+void *list_next(kube_iterator handle)
+{
+	struct host_iterator *iterator = (struct host_iterator *)(void *)handle;
+
+	while (iterator->at < iterator->list->count) {
+		void *item = iterator->list->items[iterator->at++];
+
+		if (item)
+			return item;
+	}
+	return NULL;
+}
+
+void list_iterator_destroy(kube_iterator handle)
+{
+	free((void *)handle);
+}
+
+kube_hostlist hostlist_create(const char *hosts)
+{
+	return (kube_hostlist)(void *)strdup(hosts);
+}
+
+void hostlist_destroy(kube_hostlist hosts)
+{
+	free((void *)hosts);
+}
+
+int hostlist_find(kube_hostlist hosts, const char *name)
+{
+	return strcmp((const char *)(void *)hosts, name) ? -1 : 0;
+}
+
+/* ---- jobs ---- */
+
+job_record_t *find_job_record(uint32_t id)
+{
+	job_record_t *job = host_jobs[id % HOST_JOBS_MAX];
+
+	return job && job->job_id == id ? job : NULL;
+}
+
+uint32_t get_next_job_id(bool test_only)
+{
+	return test_only ? host_next_id : host_next_id++;
+}
+
+const char *host_reason = "Resources";
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+char *job_state_reason_string(enum job_state_reason reason)
+#else
+char *job_reason_string(enum job_state_reason reason)
+#endif
+{
+	(void)reason;
+	return (char *)(uintptr_t)host_reason;
+}
+
+int get_job_resources_cnt(job_resources_t *resources, uint32_t at, uint16_t *sockets, uint16_t *cores)
+{
+	(void)resources;
+	(void)at;
+	*sockets = 1;
+	*cores = 4;
+	return SLURM_SUCCESS;
+}
+
+int prolog_complete(uint32_t id, uint32_t code, char *node)
+{
+	job_record_t *job = find_job_record(id);
+	node_record_t *record = find_node_record(node);
+
+	(void)code;
+	if (!job || !record || !job->node_bitmap_pr)
+		return SLURM_ERROR;
+	bit_clear(job->node_bitmap_pr, record->index);
+	if (bit_ffs(job->node_bitmap_pr) < 0) {
+		free(job->node_bitmap_pr);
+		job->node_bitmap_pr = NULL;
+		job->job_state &= ~JOB_CONFIGURING;
+	}
+	return SLURM_SUCCESS;
+}
+
+bool job_epilog_complete(uint32_t id, char *node, uint32_t code)
+{
+	job_record_t *job = find_job_record(id);
+	node_record_t *record = find_node_record(node);
+
+	(void)code;
+	if (!job || !record || !job->node_bitmap_cg)
+		return false;
+	bit_clear(job->node_bitmap_cg, record->index);
+	if (bit_ffs(job->node_bitmap_cg) >= 0)
+		return false;
+	free(job->node_bitmap_cg);
+	job->node_bitmap_cg = NULL;
+	job->job_state &= ~JOB_COMPLETING;
+	return true;
+}
+
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 11, 0)
+void schedule(bool full_queue)
+#else
+extern void schedule(bool full_queue)
+#endif
+{
+	(void)full_queue;
+	HOST_ADD(host_counters.kicks);
+	host_pass(7);
+}
+
+/* ---- nodes ---- */
+
+node_record_t *find_node_record(char *name)
+{
+	for (int i = 0; i < node_record_count; i++)
+		if (node_record_table_ptr[i] && !strcmp(node_record_table_ptr[i]->name, name))
+			return node_record_table_ptr[i];
+	return NULL;
+}
+
+void node_did_resp(char *name)
+{
+	node_record_t *node = find_node_record(name);
+
+	if (!node)
+		return;
+	node->node_state &= ~NODE_STATE_NO_RESPOND;
+	if ((node->node_state & NODE_STATE_BASE) == NODE_STATE_UNKNOWN || (node->node_state & NODE_STATE_BASE) == NODE_STATE_DOWN)
+		node->node_state = (node->node_state & ~NODE_STATE_BASE) | NODE_STATE_IDLE;
+	HOST_SET(last_node_update, time(NULL));
+}
+
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+int gres_g_node_config_load(uint32_t cpus, char *node, kube_list gres, void *to_machine, void *from_machine)
+#else
+int gres_g_node_config_load(uint32_t cpus, char *node, kube_list gres, void *to_machine, void *from_machine)
+#endif
+{
+	(void)cpus;
+	(void)node;
+	(void)gres;
+	(void)to_machine;
+	(void)from_machine;
+	return SLURM_SUCCESS;
+}
+
+int gres_node_config_validate(char *node, char *original, char **changed, kube_list *gres, int threads, int cores, int sockets, bool overrides,
+			      char **reason)
+{
+	(void)node;
+	(void)original;
+	(void)changed;
+	(void)gres;
+	(void)threads;
+	(void)cores;
+	(void)sockets;
+	(void)overrides;
+	(void)reason;
+	return SLURM_SUCCESS;
+}
