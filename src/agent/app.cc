@@ -6,6 +6,7 @@
 #include "src/base/log.h"
 
 #include <ctime>
+#include <set>
 
 namespace slurmkube::agent
 {
@@ -193,6 +194,13 @@ void App::look_around()
 		findings_.clock_ahead_seconds = answer ? std::optional<double>(static_cast<double>(*answer - now().wall_s)) : std::nullopt;
 	});
 	calls_.ping([this](const Status &answer) { findings_.slurm_trouble = answer ? "" : answer.error().what; });
+	std::set<std::string> external;
+	for (const auto &[name, node] : world_.slurm_nodes())
+		external.insert(name);
+	calls_.mixed_partitions(std::move(external), [this](Result<std::vector<std::string>> answer) {
+		if (answer)
+			findings_.mixed_partitions = std::move(*answer);
+	});
 	loop_.after(k_look_around, [this] { look_around(); });
 }
 

@@ -32,6 +32,7 @@ struct Findings {
 	std::vector<kube::Right> rights;
 	std::string rights_trouble = "not asked yet";
 	std::string slurm_trouble = "not asked yet";
+	std::vector<std::string> mixed_partitions; /* have external nodes and others */
 	std::optional<double> clock_ahead_seconds; /* the API server's clock minus ours */
 };
 

@@ -123,6 +123,17 @@ Check differences(const App &app)
 	return failed("node sizes", "Slurm counts more CPUs or memory than is allocatable: " + text, "write the node lines anew (skube nodes --slurm-conf)");
 }
 
+Check partitions(const App &app)
+{
+	std::string names;
+	for (const std::string &name : app.findings().mixed_partitions)
+		names += (names.empty() ? "" : ", ") + name;
+	if (names.empty())
+		return passed("partitions", "none mixes nodes of Kubernetes with others");
+	return failed("partitions", "nodes of Kubernetes and others in one partition: " + names,
+		      "take the nodes out of it, or use a NodeSet: jobs that are no pods may be started where no slurmd is, and pods placed where no kubelet is");
+}
+
 Check namespaces(const App &app)
 {
 	const std::size_t rules = app.config().namespaces.size();
@@ -158,6 +169,7 @@ std::vector<Check> checks_of(const App &app)
 	    watch("nodes watch", app.node_watch()),
 	    nodes(app),
 	    differences(app),
+	    partitions(app),
 	    namespaces(app),
 	    clock(app),
 	};

@@ -184,6 +184,8 @@ Json plugin_row(const core::PluginStats &stats)
 	put(row.get(), "hook", cost_row(stats.hook));
 	put(row.get(), "lock_hold", cost_row(stats.lock_hold));
 	put(row.get(), "lock_wait", cost_row(stats.lock_wait));
+	put(row.get(), "hook_cpu", cost_row(stats.hook_cpu));
+	put(row.get(), "lock_cpu", cost_row(stats.lock_cpu));
 	put(row.get(), "duty_percent", stats.duty_percent);
 	put(row.get(), "placeholders", stats.placeholders);
 	put(row.get(), "external_nodes", stats.external_nodes);

@@ -148,6 +148,8 @@ core::PluginStats read_stats(Fields &fields, json_object *object)
 	stats.hook = read_cost(fields, object, "hook");
 	stats.lock_hold = read_cost(fields, object, "lock_hold");
 	stats.lock_wait = read_cost(fields, object, "lock_wait");
+	stats.hook_cpu = read_cost(fields, object, "hook_cpu");
+	stats.lock_cpu = read_cost(fields, object, "lock_cpu");
 	fields.read("duty_percent", stats.duty_percent);
 	fields.read("placeholders", stats.placeholders);
 	fields.read("external_nodes", stats.external_nodes);

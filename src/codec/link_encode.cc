@@ -108,6 +108,8 @@ void write(json_object *o, const core::PluginStats &stats)
 	put(o, "hook", cost_to_json(stats.hook));
 	put(o, "lock_hold", cost_to_json(stats.lock_hold));
 	put(o, "lock_wait", cost_to_json(stats.lock_wait));
+	put(o, "hook_cpu", cost_to_json(stats.hook_cpu));
+	put(o, "lock_cpu", cost_to_json(stats.lock_cpu));
 	put(o, "duty_percent", stats.duty_percent);
 	put(o, "placeholders", stats.placeholders);
 	put(o, "external_nodes", stats.external_nodes);

@@ -214,6 +214,7 @@ struct Cost {
 
 struct PluginStats {
 	Cost hook, lock_hold, lock_wait;
+	Cost hook_cpu, lock_cpu; /* processor time of the same hooks and holds: what is missing to the clock is the machine's doing */
 	double duty_percent = 0; /* share of the last period in which the plugin held a lock */
 	std::uint64_t placeholders = 0, external_nodes = 0;
 	std::uint64_t refused = 0, duplicates_refused = 0, sink_contacts = 0, reconnects = 0, queue_drops = 0;

@@ -108,7 +108,7 @@ Table edges_table(json_object *edges)
 Table costs_table(json_object *plugin)
 {
 	Table table({{"PLUGIN"}, {"COUNT", true}, {"MEAN_US", true}, {"P99_US", true}, {"MAX_US", true}});
-	for (const char *name : {"hook", "lock_hold", "lock_wait"}) {
+	for (const char *name : {"hook", "hook_cpu", "lock_hold", "lock_cpu", "lock_wait"}) {
 		json_object *cost = get(plugin, name);
 		if (cost)
 			table.add({name, number(cost, "count"), fixed(get_double(cost, "mean_us"), ""), fixed(get_double(cost, "p99_us"), ""),

@@ -31,7 +31,11 @@ int main(int argc, char **argv)
 		printf("refused: %s\n", slurm_strerror(errno));
 		return 1;
 	}
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+	printf("job %u\n", reply->step_id.job_id);
+#else
 	printf("job %u\n", reply->job_id);
+#endif
 	slurm_free_resource_allocation_response_msg(reply);
 	return 0;
 }

@@ -15,7 +15,7 @@ def _state(bed, name, *flags, reason=""):
 	may show an old one: 24.11 without accounting clears none."""
 	def seen():
 		node = bed.slurm.node(name)
-		words = set(node["State"].rstrip("*").split("+")) - {"CLOUD", "DYNAMIC_NORM", "POWERED_ON"}
+		words = set(node["State"].rstrip("*").split("+")) - {"CLOUD", "DYNAMIC_NORM", "POWERED_ON", "EXTERNAL"}
 		assert words == set(flags), f"{name} is {node['State']} {node.get('Reason', '')}"
 		assert node.get("Reason", "").startswith(reason), node.get("Reason", "")
 		return node

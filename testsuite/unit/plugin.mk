@@ -20,3 +20,7 @@ check_PROGRAMS += testsuite/unit/test_plugin_feed
 TESTS += testsuite/unit/test_plugin_feed
 testsuite_unit_test_plugin_feed_SOURCES = %D%/test_plugin_feed.cc
 testsuite_unit_test_plugin_feed_LDADD = $(plugin_test_libs)
+check_PROGRAMS += testsuite/unit/test_plugin_out_of_use
+TESTS += testsuite/unit/test_plugin_out_of_use
+testsuite_unit_test_plugin_out_of_use_SOURCES = %D%/test_plugin_out_of_use.cc
+testsuite_unit_test_plugin_out_of_use_LDADD = $(plugin_test_libs)

@@ -69,6 +69,8 @@ core::PluginStats example_stats()
 	stats.hook = {10, 1.5, 3.25, 9};
 	stats.lock_hold = {20, 2.5, 4.25, 10};
 	stats.lock_wait = {30, 3.5, 5.25, 11};
+	stats.hook_cpu = {40, 4.5, 6.25, 12};
+	stats.lock_cpu = {50, 5.5, 7.25, 13};
 	stats.duty_percent = 0.125;
 	stats.placeholders = 1;
 	stats.external_nodes = 2;

@@ -49,6 +49,42 @@ void debt_has_a_limit()
 	CHECK(budget.can_hold(251 * k_ms));
 }
 
+void passes_that_we_ask_for_take_a_tenth_of_the_time()
+{
+	KickBudget budget(10);
+	int kicks = 0;
+	for (std::int64_t now = 0; now < 100'000 * k_ms; now += 2 * k_ms)
+		if (budget.can_kick(now, 40 * k_ms)) {
+			budget.kicked(now, 40 * k_ms);
+			kicks++;
+		}
+	CHECK(kicks <= 250 + 5);
+	CHECK(kicks >= 245);
+}
+
+void an_end_now_and_then_is_served_at_once()
+{
+	KickBudget budget(10);
+	(void)budget.can_kick(0, 40 * k_ms);
+	std::int64_t now = 10'000 * k_ms;
+	for (int i = 0; i < 5; i++, now += 10 * k_ms) {
+		CHECK(budget.can_kick(now, 40 * k_ms));
+		budget.kicked(now, 40 * k_ms);
+		CHECK(!budget.can_kick(now + 9 * k_ms, 40 * k_ms));
+	}
+	CHECK(!budget.can_kick(now, 40 * k_ms));
+	CHECK(budget.can_kick(now + 401 * k_ms, 40 * k_ms));
+}
+
+void passes_that_cost_nothing_are_10_ms_apart()
+{
+	KickBudget budget(10);
+	CHECK(budget.can_kick(5 * k_ms, 0));
+	budget.kicked(5 * k_ms, 0);
+	CHECK(!budget.can_kick(14 * k_ms, 0));
+	CHECK(budget.can_kick(15 * k_ms, 0));
+}
+
 void backoff_doubles_to_two_seconds_and_starts_again()
 {
 	Backoff backoff;
@@ -129,6 +165,9 @@ int main()
 						       TEST(a_long_hold_is_paid_back),
 						       TEST(small_steps_of_time_are_not_lost),
 						       TEST(debt_has_a_limit),
+						       TEST(passes_that_we_ask_for_take_a_tenth_of_the_time),
+						       TEST(an_end_now_and_then_is_served_at_once),
+						       TEST(passes_that_cost_nothing_are_10_ms_apart),
 						       TEST(backoff_doubles_to_two_seconds_and_starts_again),
 						       TEST(a_slow_look_follows_changes_but_keeps_its_distance),
 						       TEST(a_dear_look_is_rarer),

@@ -4,6 +4,7 @@
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/jobs.h"
 #include "src/agent/slurm/nodes.h"
+#include "src/agent/slurm/partitions.h"
 
 #include <algorithm>
 #include <utility>
@@ -70,6 +71,11 @@ void Calls::node_set_state(std::string name, core::NodeStateChange change, std::
 void Calls::node_delete(std::string name, Done<Ok> done)
 {
 	run<Ok>([name = std::move(name)] { return delete_node(name); }, std::move(done));
+}
+
+void Calls::mixed_partitions(std::set<std::string> external, Done<std::vector<std::string>> done)
+{
+	run<std::vector<std::string>>([external = std::move(external)] { return slurm::mixed_partitions(external); }, std::move(done));
 }
 
 void Calls::ping(Done<Ok> done)

@@ -27,7 +27,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace slurmkube::slurm
 {
@@ -74,6 +76,9 @@ class Calls
 	void node_set_state(std::string name, core::NodeStateChange change, std::string reason, Done<Ok> done);
 	/* conflict: jobs are on it, or it is not a dynamic node. */
 	void node_delete(std::string name, Done<Ok> done);
+
+	/* Names of partitions that have these nodes and others. */
+	void mixed_partitions(std::set<std::string> external, Done<std::vector<std::string>> done);
 
 	/* Does the controller answer? Does not wait for it to come back. */
 	void ping(Done<Ok> done);

@@ -9,5 +9,7 @@ libagent_la_SOURCES += \
 	%D%/jobs.h \
 	%D%/nodes.cc \
 	%D%/nodes.h \
+	%D%/partitions.cc \
+	%D%/partitions.h \
 	%D%/workers.cc \
 	%D%/workers.h

@@ -2,8 +2,9 @@
 /*
  * alloc.c - what the agent asks of Slurm, for the plugin's component test: allocations with a marker, and their end.
  *
- *	alloc submit KEY=VALUE...     user, group, cpus, memory, minutes, partition, marker, node, gres, port, threads, count
+ *	alloc submit KEY=VALUE...     user, group, cpus, memory, minutes, partition, marker, node, gres, port, external, threads, count
  *	alloc complete JOB STATUS     wait status
+ *	alloc lives KEY=VALUE...      as submit, and each job is ended as soon as it runs; prints "lives DONE REFUSED NS"
  *
  * Prints one line for each answer: "ok JOB NODES NS" or "error NUMBER NS", NS being CLOCK_MONOTONIC at the answer. threads=N sends the
  * same request from N threads at once; count=N makes each of them send N, and every @ in the marker becomes a number of its own.
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +68,29 @@ static char *numbered(const char *marker)
 	return text;
 }
 
+static int end(unsigned id, unsigned code)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+	slurm_step_id_t step = SLURM_STEP_ID_INITIALIZER;
+
+	step.job_id = id;
+	return slurm_complete_job(&step, code);
+#else
+	return slurm_complete_job(id, code);
+#endif
+}
+
+static bool lives; /* the verb */
+static unsigned done, refused;
+
+static void live_one(resource_allocation_response_msg_t *answer)
+{
+	if (answer && !end(job_of(answer), 0))
+		(void)__atomic_add_fetch(&done, 1, __ATOMIC_RELAXED);
+	else
+		(void)__atomic_add_fetch(&refused, 1, __ATOMIC_RELAXED);
+}
+
 static void submit_one(void)
 {
 	resource_allocation_response_msg_t *answer = NULL;
@@ -74,6 +99,13 @@ static void submit_one(void)
 
 	mine.admin_comment = request.admin_comment ? numbered(request.admin_comment) : NULL;
 	failed = slurm_allocate_resources(&mine, &answer);
+	if (lives) {
+		live_one(failed ? NULL : answer);
+		if (answer)
+			slurm_free_resource_allocation_response_msg(answer);
+		free(mine.admin_comment);
+		return;
+	}
 	if (failed || !answer)
 		printf("error %d %lld\n", error_number(), now_ns());
 	else
@@ -116,6 +148,10 @@ static void set(const char *key, char *value)
 		request.tres_per_node = value;
 	else if (!strcmp(key, "port"))
 		request.other_port = (uint16_t)number;
+#ifdef EXTERNAL_JOB
+	else if (!strcmp(key, "external")) /* the plugin says so itself; for a slurmctld without it */
+		request.bitflags |= number ? EXTERNAL_JOB : 0;
+#endif
 	else if (!strcmp(key, "threads"))
 		threads = (int)number;
 	else if (!strcmp(key, "count"))
@@ -165,16 +201,8 @@ static int run_submit(int pairs, char **words)
 static int run_complete(const char *job, const char *status)
 {
 	unsigned id = (unsigned)strtoul(job, NULL, 10), code = (unsigned)strtoul(status, NULL, 10);
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
-	slurm_step_id_t step = SLURM_STEP_ID_INITIALIZER;
-	int failed;
 
-	step.job_id = id;
-	failed = slurm_complete_job(&step, code);
-#else
-	int failed = slurm_complete_job(id, code);
-#endif
-	if (failed)
+	if (end(id, code))
 		printf("error %d %lld\n", error_number(), now_ns());
 	else
 		printf("ok %u - %lld\n", id, now_ns());
@@ -186,6 +214,14 @@ int main(int argc, char **argv)
 	slurm_init(NULL);
 	if (argc >= 2 && !strcmp(argv[1], "submit"))
 		return run_submit(argc - 2, argv + 2);
+	if (argc >= 2 && !strcmp(argv[1], "lives")) {
+		int status;
+
+		lives = true;
+		status = run_submit(argc - 2, argv + 2);
+		printf("lives %u %u %lld\n", done, refused, now_ns());
+		return status;
+	}
 	if (argc == 4 && !strcmp(argv[1], "complete"))
 		return run_complete(argv[2], argv[3]);
 	return 2;

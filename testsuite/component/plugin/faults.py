@@ -87,6 +87,28 @@ def descriptors_do_not_leak(lab, peer):
     assert eventually(lambda: len(os.listdir(fds)) <= count + 2, 3), os.listdir(fds)
 
 
+def lives_leave_nothing_behind(lab, peer):
+    """6,000 external jobs come and go; once slurmctld has forgotten them it is as large as before. testsuite/bench/lives does the same at length."""
+    process = f"/proc/{lab.slurmctld.pid}"
+    before = set(lab.job_ids())
+
+    def size_after(batch, lives):
+        answer = lab.command(lab.binary, "lives", f"marker={marker(f'life-{batch}-@')}", "partition=kube", "threads=4", f"count={lives // 4}").stdout
+        assert answer.split()[:3] == ["lives", str(lives), "0"], answer
+        assert eventually(lambda: set(lab.job_ids()) <= before, 60, 0.5), "slurmctld does not forget its jobs"
+        with open(f"{process}/status", encoding="ascii") as f:
+            return int(next(line for line in f if line.startswith("VmRSS")).split()[1]), len(os.listdir(f"{process}/fd"))
+
+    size_after(0, 2000)
+    first = size_after(1, 2000)
+    last = size_after(2, 2000)
+    print(f"# VmRSS {first[0]} to {last[0]} KiB, descriptors {first[1]} to {last[1]}")
+    assert last[0] - first[0] < 1500, "memory stays behind: 2,000 lives may leave less than 0.75 KiB each"
+    assert last[1] <= first[1] + 2, "descriptors stay behind"
+    stats = peer.wait("stats", seconds=6, after=len(peer.lines))[1]
+    assert stats["placeholders"] <= 2, stats
+
+
 def prolog_flags_do_not_hold_jobs(lab, peer):
     lab.write_conf(extra="PrologFlags=Alloc")
     lab.kill_slurmctld(signal.SIGTERM)
@@ -98,6 +120,21 @@ def prolog_flags_do_not_hold_jobs(lab, peer):
     assert eventually(lambda: lab.job(answer.job)["Reason"] == "None", 3), "Slurm waits for a prolog that nobody runs"
     lab.complete(answer.job)
     assert peer.wait("job", id=answer.job, state="complete", completing=False, seconds=2)
+
+
+def kube_conf_is_read_again(lab, peer):
+    def may_submit():
+        result = lab.command("sbatch", "-p", "mixed", "--hold", "-D", "/", "-o", "/dev/null", "--wrap", "true")
+        if result.returncode == 0:
+            lab.command("scancel", "--partition=mixed")
+        return result.returncode == 0
+    assert may_submit()
+    for partitions, may in (("kube,mixed", False), ("kube", True)):
+        with open(f"{lab.run}/kube.conf", "w", encoding="utf-8") as f:
+            f.write(f"Socket={lab.run}/plugin.sock\nSinkPort={lab.sink}\nPartitions={partitions}\n")
+        time.sleep(1.1)  # slurmctld tells of a reconfiguration in whole seconds
+        lab.reconfigure()
+        assert eventually(lambda m=may: may_submit() == m, 3), partitions
 
 
 def it_can_be_taken_out_and_put_in_again(lab, peer):
@@ -160,7 +197,9 @@ TESTS = [
     inactive_limit_spares_external_jobs,
     what_slurm_forgets_is_told,
     the_cost_is_small,
+    lives_leave_nothing_behind,
     prolog_flags_do_not_hold_jobs,
+    kube_conf_is_read_again,
     it_can_be_taken_out_and_put_in_again,
     nothing_was_out_of_order,
     sigterm_ends_it_quickly,

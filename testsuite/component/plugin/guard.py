@@ -38,7 +38,7 @@ def a_broken_marker_is_refused_with_its_fault(lab, peer):
 
 
 def the_owner_may_not_resize_or_move_his_job(lab, peer):
-    filler = [lab.submit(marker(f"full-{i}"), node=n, cpus=4).job for i, n in enumerate(("k1", "k2", "k3", "k4", "g1"))]
+    filler = [lab.submit(marker(f"full-{i}"), node=n, cpus=4).job for i, n in enumerate(lab.external_nodes())]
     job = lab.submit(marker("owned", user=NOBODY, group=NOBODY), minutes=50).job
 
     def update(*words, user=NOBODY):

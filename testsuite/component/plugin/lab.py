@@ -31,7 +31,7 @@ SlurmctldPidFile={run}/slurmctld.pid
 SlurmctldLogFile={run}/slurmctld.log
 SlurmctldDebug=info
 PluginDir={plugins}
-JobSubmitPlugins=kube
+{submit}
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 ProctrackType=proctrack/pgid
@@ -45,13 +45,25 @@ SlurmdTimeout=5
 GresTypes=gpu
 {dynamic}
 {extra}
-NodeName=k[1-4] NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=big,kube State={external}
-NodeName=g1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kube Gres=gpu:2 State={external}
-NodeName=n1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kubernetes State=DOWN
+{nodes}
+NodeName=n1 NodeAddr=127.0.0.1 CPUs=4 RealMemory=4000 Feature=kubernetes {native_node}
 PartitionName=native Nodes=n1 Default={native_default}
 NodeSet=external Feature=kube
 PartitionName=kube Nodes=external Default={kube_default}
+PartitionName=mixed Nodes=n1,k1
 """
+NODES = """NodeName=k[1-4] NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=big,kube State={external}
+NodeName=g1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kube Gres=gpu:2 State={external}
+"""
+# As native external nodes are: nobody listens there. Its weight keeps it out of the way of jobs that name no node.
+DEAD_END = "NodeName=x1 NodeAddr=127.0.0.1 Port=1 CPUs=4 RealMemory=4000 Feature=kube State=EXTERNAL Weight=1000"
+
+# One with a real slurmd, for start_slurmd().
+NATIVE_NODE = "NodeHostname=localhost Port={slurmd_port}"
+
+
+class Skip(Exception):
+    """The test cannot apply to this Slurm; says why."""
 
 
 def eventually(condition, seconds=10.0, every=0.005):
@@ -161,7 +173,7 @@ class Peer:
 
 
 class Lab:
-    def __init__(self, build, base_port):
+    def __init__(self, build, base_port, **options):
         self.build = os.path.abspath(build)
         self.run = tempfile.mkdtemp(prefix="slurm-kube-plugin.", dir=os.environ.get("TEST_TMPDIR"))
         os.chmod(self.run, 0o755)
@@ -173,12 +185,16 @@ class Lab:
             self.env["PATH"] = f"{self.prefix}/sbin:{self.prefix}/bin:{self.env['PATH']}"
         self.slurmctld = None
         self.munged = None
+        self.rpc_patience = 12  # seconds; slurmctld gives an RPC to a node up after some tries, with MessageTimeout=5
         self.helpers = []
         self.version = tuple(map(int, self.command("slurmctld", "-V").stdout.split()[-1].split(".")[:2]))
         self.gres_mark = ":" if self.version < (23, 0) else "/"
         self.options = {"extra": "", "native_default": "YES", "kube_default": "NO",
                         "dynamic": "MaxNodeCount=20" if self.has_dynamic_nodes() else "",
-                        "external": "EXTERNAL" if self.is_native() else "UNKNOWN"}
+                        "external": "EXTERNAL" if self.is_native() else "UNKNOWN", "submit": "JobSubmitPlugins=kube",
+                        "native_node": f"Port={self.sink} State=DOWN"}
+        self.options["nodes"] = NODES.format(sink=self.sink, **self.options) + (DEAD_END if self.is_native() else "")
+        self.options.update(options)
         os.makedirs(f"{self.run}/state")
         os.makedirs(f"{self.run}/spool")
         self.write_conf()
@@ -195,6 +211,9 @@ class Lab:
     def is_native(self):
         """Slurm knows external nodes and jobs itself."""
         return self.version >= (25, 5)
+
+    def external_nodes(self):
+        return ["g1", "k1", "k2", "k3", "k4"] + (["x1"] if self.is_native() else [])
 
     def copy_built(self):
         """Nobody may not be allowed to see the build directory, and PluginDir is checked by every command."""
@@ -249,6 +268,15 @@ class Lab:
                                               stdout=out, stderr=out)
         assert eventually(self.answers, 20, 0.05), f"slurmctld did not start: see {self.run}/slurmctld.log"
 
+    def start_slurmd(self):
+        """Only with native_node=NATIVE_NODE; else n1 is down."""
+        with open(f"{self.run}/cgroup.conf", "w", encoding="utf-8") as f:
+            f.write(f"CgroupPlugin={'disabled' if self.version >= (24, 5) else 'cgroup/v1'}\n")
+        with open(f"{self.run}/slurmd.out", "ab") as out:
+            self.helpers.append(subprocess.Popen(self.inside(["slurmd", "-D", "-N", "n1", "-f", f"{self.run}/slurm.conf"]), env=self.env,
+                                                 stdout=out, stderr=out))
+        assert eventually(lambda: self.node_state("n1") == "IDLE", 20, 0.1), (self.node_text("n1"), self.run)
+
     def answers(self):
         return self.command("scontrol", "ping").returncode == 0
 
@@ -286,10 +314,16 @@ class Lab:
         text = self.command("scontrol", "show", "job", str(job), "--oneliner").stdout
         return dict(word.split("=", 1) for word in text.split() if "=" in word)
 
+    def job_ids(self):
+        return [line.split()[0] for line in self.command("scontrol", "-o", "show", "job").stdout.splitlines() if line.startswith("JobId")]
+
+    def node_text(self, node):
+        return self.command("scontrol", "show", "node", node, "--oneliner").stdout
+
     def node_state(self, node):
-        text = self.command("scontrol", "show", "node", node, "--oneliner").stdout
+        text = self.node_text(node)
         state = dict(word.split("=", 1) for word in text.split() if "=" in word).get("State", "")
-        return state.replace("+EXTERNAL", "")
+        return state.replace("+EXTERNAL", "").replace("+DYNAMIC_NORM", "")
 
     def log(self):
         with open(f"{self.run}/slurmctld.log", encoding="utf-8", errors="replace") as f:

@@ -6,6 +6,7 @@
  * probe CONF complete JOB STATUS | cancel JOB | ping
  * probe CONF node-create NAME ADDRESS PORT CPUS MIB FEATURE emulated|native
  * probe CONF node-state NAME drain|undrain|down|up [REASON] | node-delete NAME
+ * probe CONF mixed NAME...: partitions that have these nodes and others
  * probe CONF burst COUNT WORKERS: submits them all at once, then ends them all
  *
  * A failed call prints error=CODE and the text. Every run also prints stall_ms: the longest time in which the loop did not turn.
@@ -207,6 +208,14 @@ int Probe::run(const Words &words)
 		calls_.cancel({number(1)}, status());
 	else if (verb == "ping")
 		calls_.ping(status());
+	else if (verb == "mixed")
+		calls_.mixed_partitions({words.begin() + 1, words.end()}, [this](const Result<std::vector<std::string>> &result) {
+			if (!result)
+				return failed(result.error());
+			for (const std::string &name : *result)
+				(void)printf("mixed=%s ", name.c_str());
+			finish(0);
+		});
 	else if (verb == "burst")
 		burst(static_cast<int>(number(1)));
 	else

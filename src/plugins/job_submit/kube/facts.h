@@ -26,21 +26,26 @@ struct kube_host {
 	uint32_t slurm_number;
 	const char *cluster;
 	uint32_t slurm_user;
-	bool native; /* Slurm has external jobs and nodes of its own */
+	bool native;	    /* Slurm has external jobs and nodes of its own */
+	bool forgets_nodes; /* and loses at a restart that people drained some of them or set them down */
 };
 /* Locks: none; after slurm.conf was read. */
 void kube_seam_host(struct kube_host *out);
 
 /* Path of a file beside slurm.conf; to be freed with free(). */
 char *kube_seam_conf_path(const char *name);
+/* Path of a file in StateSaveLocation; to be freed with free(). */
+char *kube_seam_state_path(const char *name);
 
 /* What can be read without a lock: single words that only grow or jump. Any change means "look". */
 struct kube_pulse {
 	bool active; /* this slurmctld is in control and has loaded its state */
 	uint32_t submitted, started, ended;
 	int64_t last_job_update, last_node_update; /* seconds: several changes may share one value */
+	int64_t configured;			   /* second in which slurm.conf was read last */
+	uint32_t nodes;				   /* how many there are: that one was deleted shows nowhere else */
 	uint32_t inactive_limit;		   /* seconds, 0: none */
-	uint32_t schedule_cycle_us;		   /* of the last scheduling pass */
+	uint32_t schedule_cycles, schedule_cycle_us; /* scheduling passes so far, and what the last one took */
 };
 void kube_seam_pulse(struct kube_pulse *out);
 
@@ -48,8 +53,8 @@ enum kube_lock { KUBE_READ, KUBE_WRITE };
 void kube_seam_lock(enum kube_lock kind);
 void kube_seam_unlock(enum kube_lock kind);
 
-/* Asks for a scheduling pass now. Locks: none. */
-void kube_seam_kick(void);
+/* Asks for a scheduling pass now, over the first jobs of the queue (default_queue_depth, 100) or over all. Locks: none. */
+void kube_seam_kick(bool all);
 
 /* ---- jobs (seam_jobs.c) ---- */
 
@@ -123,6 +128,8 @@ void kube_seam_each_job(void (*each)(void *context, uint32_t id, const char *adm
 void kube_seam_finish_prolog(uint32_t id, const char *feature);
 void kube_seam_finish_epilog(uint32_t id, const char *feature);
 void kube_seam_keep_active(uint32_t id);
+/* Ends what ended jobs, ours or not, still wait for on this node: an epilog that no slurmd will run. Looks through all jobs. */
+void kube_seam_finish_epilogs_on(const char *node, const char *feature);
 
 /* ---- nodes (seam_nodes.c) ---- */
 
@@ -140,6 +147,7 @@ struct kube_node_glance {
 	const char *name;
 	uint64_t fingerprint;
 	bool wants_care; /* the keeper has something to set right */
+	bool completing; /* a job that has ended still holds it */
 	bool wants_gres; /* GRES are configured, and their devices are not loaded */
 };
 
@@ -162,6 +170,9 @@ bool kube_seam_node_exists(const char *name, const char *feature);
 bool kube_seam_node_care(const char *name, const char *feature);
 /* Loads the node's devices from gres.conf. Only for a node that gres.conf names, without AutoDetect. Locks: write. */
 void kube_seam_node_load_gres(const char *name);
+/* Slurm 26.05 forgets at a restart what people have set: takes the node out of use again if it is in use and still has that reason. True: done.
+ * Locks: write. */
+bool kube_seam_node_take_out(const char *name, const char *feature, const char *reason, bool down);
 /* Is name in a host list such as "n[1-4]"? Locks: none. */
 bool kube_seam_hostlist_has(const char *hosts, const char *name);
 

@@ -4,6 +4,7 @@
 #include "src/base/owned.h"
 #include "src/plugins/job_submit/kube/facts.h"
 
+#include <cstdio>
 #include <cstdlib>
 
 #include <fcntl.h>
@@ -16,18 +17,40 @@ namespace
 
 constexpr std::size_t k_file_max = 8 * 1024 * 1024;
 
-} // namespace
-
-std::string read_conf_file(const char *name)
+std::string read_file(const char *path)
 {
-	Owned<char, std::free> path(kube_seam_conf_path(name));
-	UniqueFd fd(path ? open(path.get(), O_RDONLY | O_CLOEXEC) : -1);
+	UniqueFd fd(path ? open(path, O_RDONLY | O_CLOEXEC) : -1);
 	std::string text;
 	char buffer[16384];
 	ssize_t n = 0;
 	while (fd && text.size() < k_file_max && (n = read(fd.get(), buffer, sizeof(buffer))) > 0)
 		text.append(buffer, static_cast<std::size_t>(n));
 	return text;
+}
+
+} // namespace
+
+std::string read_conf_file(const char *name)
+{
+	Owned<char, std::free> path(kube_seam_conf_path(name));
+	return read_file(path.get());
+}
+
+std::string read_state_file(const char *name)
+{
+	Owned<char, std::free> path(kube_seam_state_path(name));
+	return read_file(path.get());
+}
+
+bool write_state_file(const char *name, std::string_view text)
+{
+	Owned<char, std::free> path(kube_seam_state_path(name));
+	if (!path)
+		return false;
+	std::string fresh = std::string(path.get()) + ".new";
+	UniqueFd fd(open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+	bool written = fd && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+	return written && rename(fresh.c_str(), path.get()) == 0;
 }
 
 } // namespace slurmkube::plugin

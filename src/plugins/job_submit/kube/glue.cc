@@ -37,7 +37,7 @@ kube_outcome on_bug(const char *admin_comment)
 
 template <class F> void hook(const char *admin_comment, kube_verdict *verdict, F &&body) noexcept
 {
-	std::int64_t began = now_ns();
+	std::int64_t began = now_ns(), worked = thread_ns();
 	say(*verdict, on_bug(admin_comment), "slurm-kube: internal error");
 	guard(
 		0, [](const char *what) { log_error("internal error in a hook: %s", what); },
@@ -45,8 +45,10 @@ template <class F> void hook(const char *admin_comment, kube_verdict *verdict, F
 			body();
 			return 0;
 		});
-	if (g_plugin)
+	if (g_plugin) {
 		g_plugin->costs.hook.record(now_ns() - began);
+		g_plugin->costs.hook_cpu.record(thread_ns() - worked);
+	}
 }
 
 } // namespace

@@ -41,6 +41,7 @@ class Hold
 		std::int64_t held = now_ns() - since_, worked = thread_ns() - worked_;
 		meter_.costs.lock_wait.record(since_ - asked_);
 		meter_.costs.lock_hold.record(held);
+		meter_.costs.lock_cpu.record(worked);
 		meter_.costs.held_ns.fetch_add(static_cast<std::uint64_t>(held), std::memory_order_relaxed);
 		meter_.costs.worked_ns.fetch_add(static_cast<std::uint64_t>(worked), std::memory_order_relaxed);
 		meter_.budget.spent(worked);

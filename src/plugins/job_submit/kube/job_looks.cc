@@ -96,7 +96,11 @@ void JobWatch::deliver(Found &found)
 
 void JobWatch::count_live()
 {
-	live_ = static_cast<std::uint64_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const auto &entry) { return is_live(entry.second.state); }));
+	live_ = pending_ = 0;
+	for (const auto &[id, known] : jobs_) {
+		live_ += is_live(known.state);
+		pending_ += is_pending(known.state);
+	}
 }
 
 /* ---- when to look ---- */

@@ -31,6 +31,7 @@ class JobWatch
 	void reset();
 
 	[[nodiscard]] std::uint64_t live() const { return live_; }
+	[[nodiscard]] std::uint64_t pending() const { return pending_; }
 	/* There may be something to place, and Slurm may not have noticed. Clears it. */
 	bool take_kick() { return std::exchange(wants_kick_, false); }
 
@@ -96,7 +97,7 @@ class JobWatch
 	SlowLook slow_look_{100 * k_ms, 10'000 * k_ms};
 	SlowLook ended_look_{1000 * k_ms, 30'000 * k_ms};
 	std::int64_t all_new_at_ = 0, write_locked_at_ = 0;
-	std::uint64_t live_ = 0;
+	std::uint64_t live_ = 0, pending_ = 0;
 	bool wants_kick_ = false;
 	unsigned starts_seen_ = 0, ends_seen_ = 0; /* in this tick, before the hot look */
 };

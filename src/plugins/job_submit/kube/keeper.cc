@@ -12,18 +12,21 @@ namespace
 {
 
 constexpr std::int64_t k_nap_busy = 2 * k_ms, k_nap_idle = 20 * k_ms;
-constexpr std::int64_t k_kick_every = 10 * k_ms; /* ends come in bursts; one pass serves them all */
+constexpr std::int64_t k_start_max = 60'000 * k_ms;
 
 } // namespace
 
-Keeper::Keeper(const std::string &feature, Registry &registry, Feed &feed, Costs &costs, const Stop &stop)
-    : registry_(registry), feed_(feed), stop_(stop), budget_(now_ns()), meter_{costs, budget_}, jobs_(meter_, registry, feed, feature),
-      nodes_(meter_, feed, feature)
+Keeper::Keeper(const std::string &feature, const kube_host &host, Registry &registry, Feed &feed, Costs &costs, const Stop &stop,
+	       std::function<void()> reconfigured)
+    : registry_(registry), feed_(feed), stop_(stop), reconfigured_(std::move(reconfigured)), budget_(now_ns()), meter_{costs, budget_}, jobs_(meter_, registry, feed, feature),
+      nodes_(meter_, feed, feature, host)
 {
 }
 
 std::int64_t Keeper::nap()
 {
+	if (!in_control_ && now_ns() - began_ < k_start_max)
+		return k_nap_busy; /* what Slurm has forgotten at its start must be set right before it places jobs */
 	bool busy = in_control_ && (!feed_.is_complete() || wants_kick_ || jobs_.live() != 0);
 	dozes_.store(!busy, std::memory_order_relaxed);
 	/* after the store: a ticket that came before it is seen here, one that comes later wakes us */
@@ -41,6 +44,9 @@ void Keeper::step()
 {
 	kube_pulse pulse = {};
 	kube_seam_pulse(&pulse);
+	if (configured_ != 0 && configured_ != pulse.configured)
+		reconfigured_();
+	configured_ = pulse.configured;
 	if (pulse.active != in_control_)
 		pulse.active ? take_control() : lose_control();
 	if (!in_control_)
@@ -56,6 +62,7 @@ void Keeper::step()
 
 void Keeper::take_control()
 {
+	nodes_.take_out_again();
 	jobs_.first_look();
 	in_control_ = true;
 	log_info("watching %llu external jobs", static_cast<unsigned long long>(jobs_.live()));
@@ -70,19 +77,29 @@ void Keeper::lose_control()
 }
 
 /*
- * Slurm does not look for work when a job without slurmd ends, and not always when one comes; its next periodic pass may be a minute away. Passes
- * that we ask for take a tenth of the time at most.
+ * Slurm does not look for work when a job without slurmd ends, and not always when one comes; its next periodic pass may be a minute away. A
+ * short pass looks at the first 100 jobs of the queue, and a hundred older ones that wait for other nodes hide ours: so we ask for a pass over
+ * all as often as a fiftieth of the time allows.
  */
 void Keeper::kick(const kube_pulse &pulse)
 {
-	std::int64_t rest = std::max(k_kick_every, std::int64_t{pulse.schedule_cycle_us} * 10 * k_ms / 1000);
+	std::int64_t pass = std::int64_t{pulse.schedule_cycle_us} * k_ms / 1000, now = now_ns();
 	bool jobs = jobs_.take_kick(), nodes = nodes_.take_kick();
 	wants_kick_ |= jobs || nodes;
-	if (!wants_kick_ || now_ns() - kicked_at_ < rest)
+	if (full_kick_at_ != 0 && pulse.schedule_cycles != full_kick_at_) {
+		full_pass_ = pass;
+		full_kick_at_ = 0;
+	}
+	if (!wants_kick_ || !kicks_.can_kick(now, pass))
 		return;
-	kicked_at_ = now_ns();
+	kicks_.kicked(now, pass);
 	wants_kick_ = false;
-	kube_seam_kick();
+	bool all = full_kick_at_ == 0 && jobs_.pending() != 0 && full_kicks_.can_kick(now, full_pass_);
+	if (all) {
+		full_kicks_.kicked(now, full_pass_);
+		full_kick_at_ = std::max(pulse.schedule_cycles, 1U);
+	}
+	kube_seam_kick(all);
 }
 
 } // namespace slurmkube::plugin

@@ -17,7 +17,8 @@ namespace slurmkube::plugin
 class Keeper
 {
       public:
-	Keeper(const std::string &feature, Registry &registry, Feed &feed, Costs &costs, const Stop &stop);
+	Keeper(const std::string &feature, const kube_host &host, Registry &registry, Feed &feed, Costs &costs, const Stop &stop,
+	       std::function<void()> reconfigured);
 
 	/* The thread's body. */
 	void run();
@@ -42,13 +43,18 @@ class Keeper
 	Registry &registry_;
 	Feed &feed_;
 	const Stop &stop_;
+	std::function<void()> reconfigured_; /* slurm.conf was read again; no lock is held */
+	std::int64_t configured_ = 0;
 	Event wake_;
 	DutyBudget budget_;
 	Meter meter_;
 	JobWatch jobs_;
 	NodeWatch nodes_;
 	bool in_control_ = false, wants_kick_ = false;
-	std::int64_t kicked_at_ = 0;
+	KickBudget kicks_{10}, full_kicks_{50};
+	std::int64_t full_pass_ = 0; /* what the last pass over all jobs took */
+	std::uint32_t full_kick_at_ = 0; /* passes before it; 0: its cost is known */
+	std::int64_t began_ = now_ns();
 	std::atomic<bool> dozes_{true}; /* the next look is more than 2 ms away */
 	std::atomic<std::uint64_t> placeholders_{0}, external_nodes_{0};
 };

@@ -11,6 +11,8 @@ libkubeplugin_la_SOURCES = \
 	%D%/gres_conf.h \
 	%D%/guard.cc \
 	%D%/guard.h \
+	%D%/out_of_use.cc \
+	%D%/out_of_use.h \
 	%D%/pace.cc \
 	%D%/pace.h \
 	%D%/registry.cc \

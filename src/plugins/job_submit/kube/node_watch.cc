@@ -11,8 +11,51 @@
 namespace slurmkube::plugin
 {
 
+namespace
+{
+
+constexpr std::int64_t k_stray_after = 1000 * k_ms; /* JobWatch ends our own jobs within milliseconds */
+constexpr const char *k_out_of_use_file = "kube_out_of_use";
+
+bool is_usable(const core::SlurmNode &node)
+{
+	return !node.drain && !node.not_responding &&
+	       (node.base == core::NodeBase::idle || node.base == core::NodeBase::mixed || node.base == core::NodeBase::allocated);
+}
+
+} // namespace
+
+void NodeWatch::take_out_again()
+{
+	if (!forgets_)
+		return;
+	for (const auto &[name, node] : out_of_use_from(read_state_file(k_out_of_use_file))) {
+		Hold hold(KUBE_WRITE, meter_);
+		if (kube_seam_node_take_out(name.c_str(), feature_.c_str(), node.reason.c_str(), node.down))
+			log_info("node %s is out of use again: Slurm had forgotten it, reason: %s", name.c_str(), node.reason.c_str());
+	}
+}
+
+void NodeWatch::note(const core::SlurmNode &node)
+{
+	if (remembers_)
+		out_changed_ |= note_node(out_of_use_, node);
+}
+
+/* The first look alone has an empty map before it has seen all nodes. */
+void NodeWatch::remember()
+{
+	if (!out_changed_ && complete_)
+		return;
+	out_changed_ = false;
+	if (remembers_ && !write_state_file(k_out_of_use_file, to_text(out_of_use_)))
+		log_warning("cannot write %s into StateSaveLocation: nodes of slurm.conf may come back drained or not after a restart",
+			    k_out_of_use_file);
+}
+
 void NodeWatch::reset()
 {
+	out_of_use_.clear();
 	known_.clear();
 	complete_ = looking_ = false;
 	gres_done_.clear();
@@ -21,6 +64,9 @@ void NodeWatch::reset()
 void NodeWatch::tick(const kube_pulse &pulse)
 {
 	std::int64_t now = now_ns();
+	if (table_size_ != pulse.nodes)
+		when_.again();
+	table_size_ = pulse.nodes;
 	if (!looking_ && when_.is_due(now, pulse.last_node_update)) {
 		when_.began(now, time(nullptr));
 		worked_before_ = meter_.worked();
@@ -37,6 +83,7 @@ void NodeWatch::begin_look()
 	generation_ = 0;
 	seen_.clear();
 	care_.clear();
+	strays_.clear();
 	gres_.clear();
 }
 
@@ -50,8 +97,10 @@ void NodeWatch::go_on()
 			same = look(hold, changed);
 			all = index_ >= kube_seam_node_count();
 		}
-		for (core::SlurmNode &node : changed)
+		for (core::SlurmNode &node : changed) {
+			note(node);
 			feed_.node(std::move(node));
+		}
 		if (!same)
 			begin_look();
 		else if (all)
@@ -78,12 +127,22 @@ void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &chang
 	if (!kube_seam_node_glance(index, feature_.c_str(), &glance))
 		return;
 	std::string name = glance.name;
-	std::uint64_t &fingerprint = known_[name];
-	if (fingerprint != glance.fingerprint) {
-		fingerprint = glance.fingerprint;
-		if (auto node = copy_node(index))
+	Known &known = known_[name];
+	if (known.fingerprint != glance.fingerprint) {
+		known.fingerprint = glance.fingerprint;
+		if (auto node = copy_node(index)) {
+			bool usable = is_usable(*node);
+			wants_kick_ |= usable && !known.usable;
+			known.usable = usable;
 			changed.push_back(std::move(*node));
+		}
 	}
+	if (!glance.completing)
+		known.completing_since = 0;
+	else if (known.completing_since == 0)
+		known.completing_since = now_ns();
+	else if (now_ns() - known.completing_since >= k_stray_after)
+		strays_.push_back(name);
 	if (glance.wants_care)
 		care_.push_back(name);
 	if (glance.wants_gres)
@@ -95,12 +154,14 @@ void NodeWatch::end_look()
 {
 	looking_ = false;
 	forget_missing();
+	when_.ended(meter_.worked() - worked_before_); /* not what care costs: that is rare, and must not blind us for seconds after it */
+	remember();
 	if (!gres_.empty())
 		load_gres();
+	end_strays();
 	bool cared = !care_.empty();
 	if (cared)
 		give_care();
-	when_.ended(meter_.worked() - worked_before_);
 	if (cared)
 		when_.again(); /* what has just been set right must be seen, and told */
 	complete_ |= !cared;
@@ -110,7 +171,7 @@ void NodeWatch::end_look()
 void NodeWatch::forget_missing()
 {
 	std::vector<std::string> missing;
-	for (const auto &[name, fingerprint] : known_)
+	for (const auto &[name, known] : known_)
 		if (!seen_.contains(name))
 			missing.push_back(name);
 	while (!missing.empty()) {
@@ -120,6 +181,7 @@ void NodeWatch::forget_missing()
 		if (kube_seam_node_exists(name.c_str(), feature_.c_str()))
 			continue;
 		known_.erase(name);
+		out_changed_ |= out_of_use_.erase(name) != 0;
 		feed_.node_gone(name);
 	}
 }
@@ -132,6 +194,17 @@ void NodeWatch::give_care()
 			wants_kick_ |= kube_seam_node_care(care_.back().c_str(), feature_.c_str());
 			care_.pop_back();
 		} while (!care_.empty() && hold.has_time());
+	}
+}
+
+/* Jobs that are not ours, on a node that has no slurmd: a partition with nodes of both kinds. */
+void NodeWatch::end_strays()
+{
+	for (const std::string &name : strays_) {
+		log_warning("node %s: a job that is no pod was started there and cannot be; keep external nodes out of its partition", name.c_str());
+		Hold hold(KUBE_WRITE, meter_);
+		kube_seam_finish_epilogs_on(name.c_str(), feature_.c_str());
+		wants_kick_ = true;
 	}
 }
 

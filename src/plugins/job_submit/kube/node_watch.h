@@ -11,6 +11,7 @@
 #include "src/plugins/job_submit/kube/feed.h"
 #include "src/plugins/job_submit/kube/gres_conf.h"
 #include "src/plugins/job_submit/kube/hold.h"
+#include "src/plugins/job_submit/kube/out_of_use.h"
 
 #include <set>
 
@@ -20,8 +21,14 @@ namespace slurmkube::plugin
 class NodeWatch
 {
       public:
-	NodeWatch(const Meter &meter, Feed &feed, std::string feature) : meter_(meter), feed_(feed), feature_(std::move(feature)) {}
+	/* host: does this Slurm, or the one that it may be upgraded to, forget at a restart what people have set? */
+	NodeWatch(const Meter &meter, Feed &feed, std::string feature, const kube_host &host)
+	    : meter_(meter), feed_(feed), feature_(std::move(feature)), remembers_(host.native), forgets_(host.forgets_nodes)
+	{
+	}
 
+	/* Nodes that were out of use when the last slurmctld ended are so again; call once it is in control. */
+	void take_out_again();
 	void tick(const kube_pulse &pulse);
 	void reset();
 
@@ -39,23 +46,34 @@ class NodeWatch
 	void look_at(std::uint32_t index, std::vector<core::SlurmNode> &changed);
 	void end_look();
 	void give_care();
+	void end_strays();
 	void load_gres();
 	[[nodiscard]] bool names_node(const std::string &name) const;
 	void forget_missing();
+	void note(const core::SlurmNode &node);
+	void remember();
 
 	const Meter &meter_;
 	Feed &feed_;
 	std::string feature_;
 
-	std::map<std::string, std::uint64_t> known_; /* fingerprints */
+	struct Known {
+		std::uint64_t fingerprint = 0;
+		bool usable = false;
+		std::int64_t completing_since = 0; /* 0: it is not */
+	};
+	std::map<std::string, Known> known_;
+	std::uint32_t table_size_ = 0;
 	bool complete_ = false, looking_ = false, wants_kick_ = false;
 	SlowLook when_{100 * k_ms, 5000 * k_ms};
+	bool remembers_, forgets_, out_changed_ = false;
+	OutOfUseMap out_of_use_;
 	/* of the look under way */
 	std::int64_t worked_before_ = 0;
 	std::uint64_t generation_ = 0;
 	std::uint32_t index_ = 0;
 	std::set<std::string> seen_;
-	std::vector<std::string> care_, gres_;
+	std::vector<std::string> care_, gres_, strays_;
 	/* nodes whose devices were loaded, or never will be, in this generation of the table */
 	std::set<std::string> gres_done_;
 	std::uint64_t gres_generation_ = 0;

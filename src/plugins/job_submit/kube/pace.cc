@@ -18,6 +18,19 @@ void DutyBudget::spent(std::int64_t ns)
 	saved_ = std::max(saved_ - ns, -k_debt_max);
 }
 
+bool KickBudget::can_kick(std::int64_t now, std::int64_t pass)
+{
+	saved_ = std::min(saved_ + (now - at_) / share_, k_passes_saved * pass);
+	at_ = now - (now - at_) % share_;
+	return saved_ >= pass && now - kicked_at_ >= k_every;
+}
+
+void KickBudget::kicked(std::int64_t now, std::int64_t pass)
+{
+	saved_ -= pass;
+	kicked_at_ = now;
+}
+
 std::int64_t Backoff::next(std::uint32_t random)
 {
 	std::int64_t wait = step_ - static_cast<std::int64_t>(random) % (step_ / 2);

@@ -31,6 +31,24 @@ class DutyBudget
 	std::int64_t saved_ = k_saved_max;
 };
 
+/*
+ * Passes of Slurm's scheduler that we ask for take one part in `share` of the time at most, in the long run. In a large cluster one takes 40 ms: an end now and
+ * then must not wait for ten times that, so a few passes can be saved up. Ends come in bursts; one pass serves all of 10 ms.
+ */
+class KickBudget
+{
+      public:
+	explicit KickBudget(std::int64_t share) : share_(share) {}
+	/* pass: what the last one took. */
+	bool can_kick(std::int64_t now, std::int64_t pass);
+	/* After can_kick(). */
+	void kicked(std::int64_t now, std::int64_t pass);
+
+      private:
+	static constexpr std::int64_t k_passes_saved = 5, k_every = 10 * k_ms;
+	std::int64_t share_, at_ = 0, saved_ = 0, kicked_at_ = -k_every;
+};
+
 /* 50 ms doubling to 2 s, each with up to half of itself taken off at random. */
 class Backoff
 {

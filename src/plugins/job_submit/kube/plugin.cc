@@ -65,8 +65,9 @@ Config load_config()
 }
 
 Plugin::Plugin(Config config)
-    : config_(std::move(config)), host_(ask_host()), cluster_(host_.cluster), rules_{host_.slurm_user, config_.partitions},
-      keeper_(config_.feature, registry_, feed_, costs, stop_), link_(link_setup(), feed_, costs, stop_), sink_(config_.sink_port, costs, stop_),
+    : config_(std::move(config)), host_(ask_host()), cluster_(host_.cluster), live_(std::make_shared<const Live>(Live{{host_.slurm_user, config_.partitions}, config_.error})),
+      keeper_(config_.feature, host_, registry_, feed_, costs, stop_, [this] { read_config_again(); }),
+      link_(link_setup(), feed_, costs, stop_), sink_(config_.sink_port, costs, stop_),
       stats_before_ns_(now_ns())
 {
 }
@@ -98,6 +99,15 @@ bool Plugin::stop()
 	return sink && link && keeper;
 }
 
+/* After scontrol reconfigure on 22.05; later releases start a new process then. Partitions change at once, the rest is too deep in our threads. */
+void Plugin::read_config_again()
+{
+	Config config = load_config();
+	if (config.socket != config_.socket || config.feature != config_.feature || config.sink_port != config_.sink_port)
+		log_warning("Socket, Feature and SinkPort of kube.conf change when slurmctld is restarted");
+	live_.store(std::make_shared<const Live>(Live{{host_.slurm_user, std::move(config.partitions)}, std::move(config.error)}));
+}
+
 core::PluginHello Plugin::hello() const
 {
 	core::PluginHello hello;
@@ -109,7 +119,7 @@ core::PluginHello Plugin::hello() const
 	hello.family = host_.native ? core::Family::native : core::Family::emulated;
 	hello.sink_port = config_.sink_port;
 	hello.node_feature = config_.feature;
-	hello.config_error = config_.error;
+	hello.config_error = live_.load()->error;
 	std::string trouble = sink_.trouble();
 	if (!trouble.empty())
 		hello.config_error += (hello.config_error.empty() ? "" : "; ") + trouble;
@@ -123,6 +133,8 @@ core::PluginStats Plugin::stats()
 	stats.hook = costs.hook.read();
 	stats.lock_hold = costs.lock_hold.read();
 	stats.lock_wait = costs.lock_wait.read();
+	stats.hook_cpu = costs.hook_cpu.read();
+	stats.lock_cpu = costs.lock_cpu.read();
 	std::uint64_t held = costs.held_ns.load(std::memory_order_relaxed);
 	std::int64_t now = now_ns();
 	if (now > stats_before_ns_)
@@ -182,7 +194,7 @@ void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verd
 	if (registry_.has_tickets())
 		registry_.came_back(this_thread());
 	Submission submission = {facts.caller, text(facts.admin_comment), text(facts.partition), facts.batch, facts.array, facts.het, facts.own_id};
-	Judgement judgement = judge(rules_, submission);
+	Judgement judgement = judge(live_.load()->rules, submission);
 	if (!judgement.refusal.empty()) {
 		costs.refused.fetch_add(1, std::memory_order_relaxed);
 		say(verdict, KUBE_REFUSE, judgement.refusal);
@@ -197,7 +209,7 @@ void Plugin::judge_change(const kube_modify_facts &facts, kube_verdict &verdict)
 {
 	Change change = {facts.caller, text(facts.admin_comment), text(facts.partition), maybe(facts.new_admin_comment), maybe(facts.new_partition),
 			 facts.resizes};
-	std::string refusal = judge(rules_, change);
+	std::string refusal = judge(live_.load()->rules, change);
 	if (!refusal.empty())
 		costs.refused.fetch_add(1, std::memory_order_relaxed);
 	say(verdict, refusal.empty() ? KUBE_ALLOW : KUBE_REFUSE, refusal);

@@ -52,12 +52,14 @@ typedef list_t *kube_list;
 typedef list_itr_t *kube_iterator;
 typedef hostlist_t *kube_hostlist;
 #define kube_power_down_bitmap power_down_node_bitmap
+#define kube_active_nodes active_node_record_count
 #define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CONF_FLAG_OR)
 #else
 typedef List kube_list;
 typedef ListIterator kube_iterator;
 typedef hostlist_t kube_hostlist;
 #define kube_power_down_bitmap power_node_bitmap
+#define kube_active_nodes node_record_count
 #define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CTL_CONF_OR)
 #endif
 

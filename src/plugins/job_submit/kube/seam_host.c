@@ -28,6 +28,7 @@ void kube_seam_host(struct kube_host *out)
 	out->cluster = slurm_conf.cluster_name ? slurm_conf.cluster_name : "";
 	out->slurm_user = slurm_conf.slurm_user_id;
 	out->native = KUBE_NATIVE;
+	out->forgets_nodes = SLURM_VERSION_NUMBER >= KUBE_VERSION(26, 5, 0);
 }
 
 char *kube_seam_conf_path(const char *name)
@@ -38,6 +39,15 @@ char *kube_seam_conf_path(const char *name)
 
 	xfree(path);
 	xfree(key);
+	return copy;
+}
+
+char *kube_seam_state_path(const char *name)
+{
+	char *path = xstrdup_printf("%s/%s", slurm_conf.state_save_location, name);
+	char *copy = strdup(path);
+
+	xfree(path);
 	return copy;
 }
 
@@ -65,7 +75,10 @@ void kube_seam_pulse(struct kube_pulse *out)
 	out->ended = PEEK(stats->jobs_completed) + PEEK(stats->jobs_canceled) + PEEK(stats->jobs_failed);
 	out->last_job_update = PEEK(last_job_update);
 	out->last_node_update = PEEK(last_node_update);
+	out->configured = PEEK(slurm_conf.last_update);
+	out->nodes = (uint32_t)PEEK(kube_active_nodes);
 	out->inactive_limit = PEEK(slurm_conf.inactive_limit);
+	out->schedule_cycles = PEEK(stats->schedule_cycle_counter);
 	out->schedule_cycle_us = PEEK(stats->schedule_cycle_last);
 }
 
@@ -91,9 +104,9 @@ void kube_seam_unlock(enum kube_lock kind)
 	unlock_slurmctld(lock_levels(kind));
 }
 
-void kube_seam_kick(void)
+void kube_seam_kick(bool all)
 {
-	schedule(false);
+	schedule(all);
 }
 
 bool kube_seam_hostlist_has(const char *hosts, const char *name)

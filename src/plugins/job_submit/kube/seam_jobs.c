@@ -291,6 +291,34 @@ void kube_seam_finish_epilog(uint32_t id, const char *feature)
 	}
 }
 
+void kube_seam_finish_epilogs_on(const char *node_name, const char *feature)
+{
+	enum { PORTION = 64 }; /* the rest in the next call: the node stays completing */
+	uint32_t ids[PORTION];
+	int count = 0;
+	char *name = xstrdup(node_name);
+	const node_record_t *node = find_node_record(name);
+	kube_iterator iterator;
+	const job_record_t *job;
+
+	if (!kube_node_is_external(node, feature) || !job_list) {
+		xfree(name);
+		return;
+	}
+	iterator = list_iterator_create(job_list);
+	while (count < PORTION && (job = list_next(iterator)))
+		if (IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_test(job->node_bitmap_cg, (bitoff_t)node->index))
+			ids[count++] = job->job_id;
+	list_iterator_destroy(iterator);
+	for (int i = 0; i < count; i++) {
+		job_record_t *ended = find_job_record(ids[i]);
+
+		if (ended && IS_JOB_COMPLETING(ended))
+			complete_epilog(ended, name);
+	}
+	xfree(name);
+}
+
 void kube_seam_keep_active(uint32_t id)
 {
 	job_record_t *job = find_job_record(id);

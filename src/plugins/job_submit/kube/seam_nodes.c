@@ -79,11 +79,17 @@ static bool is_silent(const node_record_t *node)
 	return base == NODE_STATE_UNKNOWN || (node->node_state & NODE_STATE_NO_RESPOND) || is_down_by_silence(node);
 }
 
+/* Slurm takes it for given to one job alone, and there is none: 25.11 and older forget it when a node is made again in the place of a deleted one. */
+static bool is_unshared(const node_record_t *node)
+{
+	return IS_NODE_IDLE(node) && !node->no_share_job_cnt && !bit_test(share_node_bitmap, (bitoff_t)node->index);
+}
+
 static bool wants_care(const node_record_t *node)
 {
 	time_t soon = time(NULL) + YEAR / 2;
 
-	return is_silent(node) || (node->node_state & k_power_flags) || node->not_responding || node->last_response < soon ||
+	return is_silent(node) || is_unshared(node) || (node->node_state & k_power_flags) || node->not_responding || node->last_response < soon ||
 	       node->cpu_load_time < soon || node->free_mem_time < soon || !node->boot_time || !node->slurmd_start_time ||
 	       node->protocol_version != SLURM_PROTOCOL_VERSION;
 }
@@ -147,6 +153,7 @@ bool kube_seam_node_glance(uint32_t index, const char *feature, struct kube_node
 	out->name = node->name;
 	out->fingerprint = fingerprint(node);
 	out->wants_care = wants_care(node);
+	out->completing = IS_NODE_COMPLETING(node);
 	out->wants_gres = wants_gres(node);
 	return true;
 }
@@ -217,7 +224,7 @@ bool kube_seam_node_care(const char *name, const char *feature)
 	char *copy = xstrdup(name);
 	node_record_t *node = find_node_record(copy);
 	time_t now = time(NULL);
-	bool was_silent = false, was_away = false;
+	bool was_silent = false, was_away = false, was_unshared = false;
 
 	if (kube_node_is_external(node, feature)) {
 		was_away = node->node_state & k_power_flags;
@@ -225,12 +232,38 @@ bool kube_seam_node_care(const char *name, const char *feature)
 		was_silent = is_silent(node);
 		if (was_silent || (was_away && base_of(node) != KUBE_NODE_DOWN))
 			node_did_resp(node->name);
+		was_unshared = is_unshared(node);
+		if (was_unshared)
+			bit_set(share_node_bitmap, (bitoff_t)node->index);
 		take_as_booted(node, now);
 		node->last_response = node->cpu_load_time = node->free_mem_time = now + YEAR;
 		node->not_responding = false; /* or slurmctld logs it now and then */
 	}
 	xfree(copy);
-	return was_silent || was_away;
+	return was_silent || was_away || was_unshared;
+}
+
+bool kube_seam_node_take_out(const char *name, const char *feature, const char *reason, bool down)
+{
+	char *name_text, *reason_text;
+	node_record_t *node = NULL;
+
+	for (uint32_t i = 0; !node && i < kube_seam_node_count(); i++) /* find_node_record() would log an error for one that is gone */
+		if (node_record_table_ptr[i] && node_record_table_ptr[i]->name && !strcmp(node_record_table_ptr[i]->name, name))
+			node = node_record_table_ptr[i];
+	if (!kube_node_is_external(node, feature) || IS_NODE_DRAIN(node) || IS_NODE_FAIL(node) || IS_NODE_DOWN(node) || !node->reason ||
+	    strcmp(node->reason, reason))
+		return false;
+	name_text = xstrdup(name);
+	reason_text = xstrdup(reason);
+	if (down)
+		set_node_down(name_text, reason_text); /* both keep a reason that is there, with its time and user */
+	else
+		(void)drain_nodes(name_text, reason_text, node->reason_uid);
+	xfree(name_text);
+	xfree(reason_text);
+	__atomic_store_n(&last_node_update, time(NULL), __ATOMIC_RELAXED);
+	return true;
 }
 
 void kube_seam_node_load_gres(const char *name)

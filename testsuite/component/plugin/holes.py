@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What Slurm's own external nodes and jobs leave open (25.05 to 26.05; each version other things), and the same for emulated ones: the keeper
+repairs it. A test that cannot apply to this Slurm says why."""
+import signal
+import time
+
+from lab import Skip, eventually, marker
+
+
+def running(lab, peer, name, **keys):
+    answer = lab.submit(marker(name), **keys)
+    assert answer.ok and peer.wait("job", id=answer.job, state="running", seconds=3), (vars(answer), peer.last("job", id=answer.job))
+    return answer.job
+
+
+def update(lab, node, *words):
+    result = lab.command("scontrol", "update", f"nodename={node}", *words)
+    assert result.returncode == 0, result
+
+
+def is_idle(lab, *nodes):
+    for node in nodes:
+        assert eventually(lambda n=node: lab.node_state(n) == "IDLE", 5), (node, lab.node_state(node))
+
+
+def restart(lab, peer):
+    before = len(peer.lines)
+    lab.kill_slurmctld(signal.SIGTERM)
+    lab.start_slurmctld()
+    assert eventually(lambda: peer.snapshot(before) is not None, 10), "no snapshot after the restart"
+
+
+def a_signal_that_reaches_nobody_leaves_the_node_in_service(lab, peer):
+    if not lab.is_native():
+        raise Skip("there an RPC to a node ends at the sink")
+    job = running(lab, peer, "dead-end", node="x1")
+    lab.command("scancel", "-s", "USR1", str(job))
+    lab.command("scontrol", "suspend", str(job))
+    lab.command("scontrol", "resume", str(job))
+    until = time.monotonic() + lab.rpc_patience
+    while time.monotonic() < until:
+        assert "*" not in lab.node_state("x1") and "NOT_RESPONDING" not in lab.node_state("x1"), lab.node_state("x1")
+        time.sleep(0.1)
+    lab.complete(job)
+    lab.complete(running(lab, peer, "dead-end-2", node="x1"))
+    is_idle(lab, "x1")
+
+
+def not_responding_does_not_last(lab, peer):
+    update(lab, "k1", "state=noresp")
+    is_idle(lab, "k1")
+    lab.complete(running(lab, peer, "noresp", node="k1"))
+
+
+def room_that_a_cancelled_job_leaves_is_used_at_once(lab, peer):
+    first = running(lab, peer, "room-cancel", node="k2", cpus=4)
+    second = lab.submit(marker("room-cancel-2"), node="k2", cpus=4).job
+    assert peer.wait("job", id=second, state="pending", seconds=3)
+    began = time.monotonic_ns()
+    lab.command("scancel", str(first))
+    line = peer.wait("job", id=second, state="running", seconds=5)
+    assert line and line[0] - began < 500e6, (line, began)
+    lab.complete(second)
+
+
+def a_long_queue_of_native_jobs_hides_nobody(lab, peer):
+    """Slurm's short pass ends after 100 jobs; these wait for a node that is down, and are older."""
+    queue = lab.alloc("submit", "partition=native", "threads=4", "count=50")
+    assert len(queue) == 200 and all(a.ok for a in queue), [vars(a) for a in queue if not a.ok]
+    delays = []
+    for i in range(3):
+        first = running(lab, peer, f"hidden-{i}", node="k2", cpus=4)
+        second = lab.submit(marker(f"hidden-{i}-2"), node="k2", cpus=4).job
+        assert peer.wait("job", id=second, state="pending", seconds=3)
+        ended = lab.complete(first)
+        line = peer.wait("job", id=second, state="running", seconds=70)
+        assert line, peer.last("job", id=second)
+        delays.append(round((line[0] - ended.ns) / 1e6, 1))
+        lab.complete(second)
+    lab.command("scancel", "--partition=native")
+    print(f"# freed to next start behind 200 jobs: {delays} ms")
+    assert max(delays) < 500, delays
+
+
+def room_on_a_node_that_comes_back_is_used_at_once(lab, peer):
+    before = len(peer.lines)
+    update(lab, "k2", "state=drain", "reason=pause")
+    assert peer.wait("node", name="k2", drain=True, after=before)
+    job = lab.submit(marker("room-resume"), node="k2").job
+    assert peer.wait("job", id=job, state="pending", seconds=3)
+    began = time.monotonic_ns()
+    update(lab, "k2", "state=resume")
+    line = peer.wait("job", id=job, state="running", seconds=15)
+    assert line, peer.last("job", id=job)
+    print(f"# resumed to started: {(line[0] - began) / 1e6:.1f} ms")
+    assert line[0] - began < 450e6, "the scheduler was not told"
+    lab.complete(job)
+
+
+def a_node_made_again_is_shared_as_before(lab, peer):
+    if not lab.has_dynamic_nodes():
+        raise Skip("no dynamic nodes")
+    for round_ in range(2):
+        made = lab.command("scontrol", "create", "nodename=d2", f"state={'EXTERNAL' if lab.is_native() else 'CLOUD'}", "cpus=4",
+                           "realmemory=4000", "features=kube", "nodeaddr=127.0.0.1", f"port={lab.sink}")
+        assert made.returncode == 0, made
+        assert peer.wait("node", name="d2", base="idle", dynamic=True, not_responding=False, seconds=3, after=len(peer.lines) - 20)
+        jobs = [running(lab, peer, f"again-{round_}-{i}", node="d2") for i in range(2)]
+        for job in jobs:
+            lab.complete(job)
+        is_idle(lab, "d2")
+        before = len(peer.lines)
+        assert lab.command("scontrol", "delete", "nodename=d2").returncode == 0
+        assert peer.wait("node_gone", name="d2", after=before, seconds=3)
+
+
+def out_of_use(lab):
+    """k1 drained, k2 down; k3 was drained and came back in the middle of its work, which leaves the reason's text where Slurm clears none.
+    A job waits for k1."""
+    job = lab.submit(marker(f"busy-{time.monotonic_ns()}"), node="k3").job
+    update(lab, "k3", "state=drain", "reason=for a moment")
+    update(lab, "k1", "state=drain", "reason=bad disk")
+    update(lab, "k2", "state=down", "reason=no power")
+    update(lab, "k3", "state=undrain")
+    eventually(lambda: "DRAIN" in lab.node_state("k1") and "DOWN" in lab.node_state("k2"), 3)
+    time.sleep(0.5)  # as people do; the keeper looks every 100 ms
+    return job, lab.submit(marker(f"waits-{time.monotonic_ns()}"), node="k1").job
+
+
+def stayed_out_of_use(lab, peer, job, waiting):
+    eventually(lambda: "DRAIN" in lab.node_state("k1"), 1)
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        assert "DRAIN" in lab.node_state("k1") and "bad disk" in lab.node_text("k1"), lab.node_text("k1")
+        assert "DOWN" in lab.node_state("k2") and "no power" in lab.node_text("k2"), lab.node_text("k2")
+        assert "DRAIN" not in lab.node_state("k3") and "DOWN" not in lab.node_state("k3"), lab.node_text("k3")
+    assert lab.job(job)["JobState"] == "RUNNING", lab.job(job)
+    assert lab.job(waiting)["JobState"] == "PENDING", lab.job(waiting)
+    lab.command("scancel", str(waiting))
+    lab.complete(job)
+    for node in ("k1", "k2"):
+        update(lab, node, "state=resume")
+    is_idle(lab, "k1", "k2", "k3")
+
+
+def a_native_job_astray_on_an_external_node_leaves_it_in_service(lab, peer):
+    """A partition of both kinds: native Slurm keeps batch jobs off external nodes; an emulated one starts them, and nobody is there."""
+    job = lab.command("sbatch", "--parsable", "-p", "mixed", "-w", "k1", "-D", "/", "-o", "/dev/null", "--wrap", "true").stdout.strip()
+    if not lab.is_native():
+        assert eventually(lambda: lab.job(job).get("NodeList") == "k1" or lab.job(job).get("Restarts", "0") != "0", 10), lab.job(job)
+    lab.command("scancel", job)
+    assert eventually(lambda: lab.job(job).get("JobState", "CANCELLED") not in ("RUNNING", "COMPLETING", "PENDING"), 10), lab.job(job)
+    assert eventually(lambda: lab.node_state("k1") == "IDLE", 10), lab.node_text("k1")
+    lab.complete(running(lab, peer, "after-the-stray", node="k1"))
+    is_idle(lab, "k1")
+
+
+def drain_and_down_outlive_a_restart(lab, peer):
+    jobs = out_of_use(lab)
+    restart(lab, peer)
+    stayed_out_of_use(lab, peer, *jobs)
+
+
+def drain_and_down_outlive_a_reconfigure(lab, peer):
+    jobs = out_of_use(lab)
+    lab.reconfigure()
+    stayed_out_of_use(lab, peer, *jobs)
+    restart(lab, peer)
+    is_idle(lab, "k1", "k2", "k3")  # what people brought back is not taken out again
+
+
+def a_restart_leaves_no_marks_on_nodes(lab, peer):
+    job = running(lab, peer, "marks", node="k4")
+    restart(lab, peer)
+    is_idle(lab, "k1", "k3", "g1")
+    assert eventually(lambda: lab.node_state("k4") == "MIXED", 3), lab.node_state("k4")
+    for node in ("k1", "k4", "g1"):
+        assert not any(word in lab.node_text(node) for word in ("CLOUD", "POWER", "NOT_RESPONDING")), lab.node_text(node)
+    lab.complete(job)
+
+
+def devices_keep_their_numbers_over_a_restart(lab, peer):
+    def device(name):
+        job = running(lab, peer, name, gres=f"gres{lab.gres_mark}gpu:1")
+        return job, peer.last("job", id=job, state="running")[1]["nodes"][0]["gres"][0]["indices"]
+    first, number = device("gpu-before")
+    before = len(peer.lines)
+    restart(lab, peer)
+    line = peer.wait("job", id=first, state="running", after=before, seconds=5)
+    assert line and line[1]["nodes"][0]["gres"][0]["indices"] == number, line
+    second, other = device("gpu-after")
+    assert {number, other} == {"0", "1"}, (number, other)
+    for job in (first, second):
+        lab.complete(job)
+
+
+TESTS = [
+    a_signal_that_reaches_nobody_leaves_the_node_in_service,
+    not_responding_does_not_last,
+    room_that_a_cancelled_job_leaves_is_used_at_once,
+    a_long_queue_of_native_jobs_hides_nobody,
+    room_on_a_node_that_comes_back_is_used_at_once,
+    a_node_made_again_is_shared_as_before,
+    a_native_job_astray_on_an_external_node_leaves_it_in_service,
+    drain_and_down_outlive_a_restart,
+    drain_and_down_outlive_a_reconfigure,
+    a_restart_leaves_no_marks_on_nodes,
+    devices_keep_their_numbers_over_a_restart,
+]
