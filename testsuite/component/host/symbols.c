@@ -16,7 +16,7 @@ time_t control_time, last_job_update;
 diag_stats_t slurmctld_diag_stats;
 __typeof__(slurmctld_primary) slurmctld_primary = 1;
 char *default_part_name = "batch";
-bitstr_t *booting_node_bitmap, *kube_power_down_bitmap;
+bitstr_t *booting_node_bitmap, *kube_power_down_bitmap, *share_node_bitmap;
 #if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
 bitstr_t *cloud_node_bitmap;
 #endif
@@ -61,6 +61,17 @@ void unlock_slurmctld(slurmctld_lock_t levels)
 char *xstrdup(const char *text)
 {
 	return text ? strdup(text) : NULL;
+}
+
+char *xstrdup_printf(const char *format, ...)
+{
+	char *text = malloc(4096);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, 4096, format, args);
+	va_end(args);
+	return text;
 }
 
 void slurm_xfree(void **item)
@@ -111,6 +122,11 @@ bitstr_t *host_new_bits(uint64_t word)
 int bit_test(bitstr_t *bits, bitoff_t bit)
 {
 	return bits_of(bits)->word >> bit & 1;
+}
+
+void bit_set(bitstr_t *bits, bitoff_t bit)
+{
+	bits_of(bits)->word |= (uint64_t)1 << bit;
 }
 
 void bit_clear(bitstr_t *bits, bitoff_t bit)
@@ -267,6 +283,26 @@ node_record_t *find_node_record(char *name)
 		if (node_record_table_ptr[i] && !strcmp(node_record_table_ptr[i]->name, name))
 			return node_record_table_ptr[i];
 	return NULL;
+}
+
+int drain_nodes(char *names, char *reason, uint32_t uid)
+{
+	node_record_t *node = find_node_record(names);
+
+	(void)reason;
+	(void)uid;
+	if (node)
+		node->node_state |= NODE_STATE_DRAIN;
+	return SLURM_SUCCESS;
+}
+
+void set_node_down(char *name, char *reason)
+{
+	node_record_t *node = find_node_record(name);
+
+	(void)reason;
+	if (node)
+		node->node_state = (node->node_state & ~NODE_STATE_BASE) | NODE_STATE_DOWN;
 }
 
 void node_did_resp(char *name)

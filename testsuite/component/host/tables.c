@@ -96,7 +96,7 @@ static void make_nodes(void)
 	node_record_table_ptr = calloc(HOST_NODES, sizeof(node_record_t *));
 	for (unsigned i = 0; i < HOST_NODES; i++)
 		node_record_table_ptr[i] = new_node(i);
-	node_record_count = HOST_NODES;
+	HOST_SET(node_record_count, HOST_NODES);
 }
 
 static void free_nodes(void)
@@ -106,7 +106,7 @@ static void free_nodes(void)
 			free_node(node_record_table_ptr[i]);
 	free(node_record_table_ptr);
 	node_record_table_ptr = NULL;
-	node_record_count = 0;
+	HOST_SET(node_record_count, 0);
 }
 
 void host_reconfigure(void)
@@ -116,7 +116,7 @@ void host_reconfigure(void)
 	make_nodes();
 	free(slurm_conf.cluster_name);
 	slurm_conf.cluster_name = strdup("stub");
-	slurm_conf.last_update++;
+	HOST_SET(slurm_conf.last_update, slurm_conf.last_update + 1);
 	HOST_SET(slurm_conf.inactive_limit, slurm_conf.inactive_limit ? 0 : 30);
 	HOST_SET(last_node_update, time(NULL));
 	host_unlock_all();
@@ -386,6 +386,7 @@ void host_make_tables(uint32_t slurm_user)
 	slurm_conf.slurm_user_id = slurm_user;
 	slurm_conf.cluster_name = strdup("stub");
 	booting_node_bitmap = host_new_bits(~(uint64_t)0);
+	share_node_bitmap = host_new_bits(0x5555);
 	kube_power_down_bitmap = host_new_bits(~(uint64_t)0);
 #if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
 	cloud_node_bitmap = host_new_bits(~(uint64_t)0);
@@ -402,6 +403,7 @@ void host_free_tables(void)
 			free_job(host_jobs[i]);
 	memset(host_jobs, 0, sizeof(host_jobs));
 	free(booting_node_bitmap);
+	free(share_node_bitmap);
 	free(kube_power_down_bitmap);
 	free(slurm_conf.cluster_name);
 }
