@@ -82,6 +82,8 @@ bool JobWatch::find_all(const Hold &hold, Found &found)
 
 void JobWatch::find_new(Find how)
 {
+	if (how == Find::all && last_id_ == UINT32_MAX)
+		to_meet_.reserve(k_leap_max); /* the list is taken in one hold: at least it shall not grow there */
 	for (bool done = false; !done;) {
 		Found found;
 		{
