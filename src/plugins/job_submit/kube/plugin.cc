@@ -105,7 +105,15 @@ void Plugin::read_config_again()
 	Config config = load_config();
 	if (config.socket != config_.socket || config.feature != config_.feature || config.sink_port != config_.sink_port)
 		log_warning("Socket, Feature and SinkPort of kube.conf change when slurmctld is restarted");
-	live_.store(std::make_shared<const Live>(Live{{host_.slurm_user, std::move(config.partitions)}, std::move(config.error)}));
+	auto fresh = std::make_shared<const Live>(Live{{host_.slurm_user, std::move(config.partitions)}, std::move(config.error)});
+	std::lock_guard lock(live_mutex_);
+	live_ = std::move(fresh);
+}
+
+std::shared_ptr<const Plugin::Live> Plugin::live() const
+{
+	std::lock_guard lock(live_mutex_);
+	return live_;
 }
 
 core::PluginHello Plugin::hello() const
@@ -119,7 +127,7 @@ core::PluginHello Plugin::hello() const
 	hello.family = host_.native ? core::Family::native : core::Family::emulated;
 	hello.sink_port = config_.sink_port;
 	hello.node_feature = config_.feature;
-	hello.config_error = live_.load()->error;
+	hello.config_error = live()->error;
 	std::string trouble = sink_.trouble();
 	if (!trouble.empty())
 		hello.config_error += (hello.config_error.empty() ? "" : "; ") + trouble;
@@ -194,7 +202,8 @@ void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verd
 	if (registry_.has_tickets())
 		registry_.came_back(this_thread());
 	Submission submission = {facts.caller, text(facts.admin_comment), text(facts.partition), facts.batch, facts.array, facts.het, facts.own_id};
-	Judgement judgement = judge(live_.load()->rules, submission);
+	auto current = live();
+	Judgement judgement = judge(current->rules, submission);
 	if (!judgement.refusal.empty()) {
 		costs.refused.fetch_add(1, std::memory_order_relaxed);
 		say(verdict, KUBE_REFUSE, judgement.refusal);
@@ -209,7 +218,8 @@ void Plugin::judge_change(const kube_modify_facts &facts, kube_verdict &verdict)
 {
 	Change change = {facts.caller, text(facts.admin_comment), text(facts.partition), maybe(facts.new_admin_comment), maybe(facts.new_partition),
 			 facts.resizes};
-	std::string refusal = judge(live_.load()->rules, change);
+	auto current = live();
+	std::string refusal = judge(current->rules, change);
 	if (!refusal.empty())
 		costs.refused.fetch_add(1, std::memory_order_relaxed);
 	say(verdict, refusal.empty() ? KUBE_ALLOW : KUBE_REFUSE, refusal);

@@ -11,8 +11,8 @@
 #include "src/plugins/job_submit/kube/link.h"
 #include "src/plugins/job_submit/kube/sink.h"
 
-#include <atomic>
 #include <memory>
+#include <mutex>
 
 namespace slurmkube::plugin
 {
@@ -38,21 +38,23 @@ class Plugin
       private:
 	void judge_marker(const core::Marker &marker, kube_verdict &verdict);
 	void build_registry();
-	void read_config_again();
-	[[nodiscard]] core::PluginHello hello() const;
-	core::PluginStats stats();
-	Link::Setup link_setup();
-
 	/* What may change while we run. Hooks, keeper and link each take a copy of the pointer. */
 	struct Live {
 		Rules rules;
 		std::string error;
 	};
 
+	void read_config_again();
+	[[nodiscard]] std::shared_ptr<const Live> live() const;
+	[[nodiscard]] core::PluginHello hello() const;
+	core::PluginStats stats();
+	Link::Setup link_setup();
+
 	Config config_; /* of our start */
 	kube_host host_ = {};
 	std::string cluster_;
-	std::atomic<std::shared_ptr<const Live>> live_;
+	mutable std::mutex live_mutex_; /* held for a copy of the pointer */
+	std::shared_ptr<const Live> live_;
 	Stop stop_;
 	Registry registry_;
 	Feed feed_;
