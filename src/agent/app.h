@@ -74,6 +74,7 @@ class App : private link::LinkSink
 	void submit(const core::PodUid &pod, const core::Submit &action);
 	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status);
 	void bind(const core::PodUid &pod, const core::Bind &action);
+	void look_up(const core::PodUid &pod, const core::LookUp &action);
 	void remove(const core::PodUid &pod, const core::Remove &action);
 	void report(const core::PodUid &pod, const core::Report &action);
 

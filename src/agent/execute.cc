@@ -47,6 +47,7 @@ void App::carry_out(const core::PodUid &pod, const core::Action &action)
 		       [&](const core::Cancel &a) { complete(pod, a.job, core::k_status_cancelled); },
 		       [&](const core::Complete &a) { complete(pod, a.job, a.wait_status); },
 		       [&](const core::Bind &a) { bind(pod, a); },
+		       [&](const core::LookUp &a) { look_up(pod, a); },
 		       [&](const core::Remove &a) { remove(pod, a); },
 		       [&](const core::Report &a) { report(pod, a); },
 		   },
@@ -100,6 +101,19 @@ void App::bind(const core::PodUid &pod, const core::Bind &action)
 	kube::bind_pod(client_, std::move(request), [this, pod, job = action.job, name = name_of(world_, pod)](const Status &answer) {
 		log_outcome("bound", name, job, answer);
 		world_.bound(pod, answer, now());
+		want_round();
+	});
+}
+
+/* A job of a pod that no watch has shown: is there such a pod at all? */
+void App::look_up(const core::PodUid &pod, const core::LookUp &action)
+{
+	kube::get_pod(client_, action.name_space, action.name, [this, pod](const Result<core::Pod> &found) {
+		const bool is_absent = !found && found.error().code == Errc::not_found;
+		if (found || is_absent)
+			world_.looked_up(pod, found && found->uid.text == pod.text, now());
+		else
+			world_.looked_up(pod, found.error(), now());
 		want_round();
 	});
 }

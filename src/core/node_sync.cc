@@ -33,13 +33,14 @@ bool keeps_pods_off(const Taint &taint, const NodePolicy &policy)
 	return std::find(policy.tolerated_taints.begin(), policy.tolerated_taints.end(), taint.key) == policy.tolerated_taints.end();
 }
 
-Wanted wanted_state(const KubeNode *node, const NodePolicy &policy, std::int64_t now_seconds)
+Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 {
+	const KubeNode *node = facts.kube;
 	if (!node)
 		return {Wish::down, "not a managed node of Kubernetes"};
 	if (!node->ready) {
 		const std::string why = "NotReady" + (node->not_ready_reason.empty() ? "" : " " + node->not_ready_reason);
-		return {now_seconds >= node->ready_since + policy.not_ready_after_seconds ? Wish::down : Wish::drain, why};
+		return {facts.not_ready_seconds >= policy.not_ready_after_seconds ? Wish::down : Wish::drain, why};
 	}
 	if (node->deleting)
 		return {Wish::drain, "being deleted"};
@@ -155,7 +156,7 @@ Result<std::string> node_line(const NodeSpec &spec, const std::string &state)
 	return line + " State=" + state;
 }
 
-std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy, std::int64_t now_seconds)
+std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy)
 {
 	const bool creates = policy.manage && has_dynamic_nodes(*facts.plugin);
 	if (!facts.slurm) {
@@ -166,12 +167,7 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 	const bool out_of_use = slurm.drain || slurm.base == NodeBase::down;
 	if (!facts.kube && creates && slurm.dynamic && out_of_use && !is_busy(slurm) && !facts.holds_pods)
 		return DeleteNode{slurm.name};
-	return state_change(slurm, wanted_state(facts.kube, policy, now_seconds));
-}
-
-std::int64_t next_look_at(const KubeNode &node, const NodePolicy &policy)
-{
-	return node.ready ? 0 : node.ready_since + policy.not_ready_after_seconds;
+	return state_change(slurm, wanted_state(facts, policy));
 }
 
 } // namespace slurmkube::core

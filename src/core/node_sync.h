@@ -29,6 +29,7 @@ struct NodeFacts {
 	const SlurmNode *slurm = nullptr; /* nullptr: not in Slurm, or no external node */
 	const PluginHello *plugin = nullptr; /* never nullptr */
 	bool holds_pods = false;
+	std::int64_t not_ready_seconds = 0; /* how long kube has not been Ready, by our own clock */
 };
 
 struct CreateNode {
@@ -57,10 +58,7 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
  */
 Result<std::string> node_line(const NodeSpec &spec, const std::string &state);
 
-std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy, std::int64_t now_seconds);
-
-/* When reconcile_node may answer differently without any event; 0: never. */
-std::int64_t next_look_at(const KubeNode &node, const NodePolicy &policy);
+std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy);
 
 } // namespace slurmkube::core
 

@@ -72,7 +72,7 @@ Actions for_absent(const GroupFacts &f, JobSide job)
 	if (job == JobSide::pending)
 		return cancel(f);
 	if (job == JobSide::allocated)
-		return complete(f, f.last_pod && is_terminal(*f.last_pod) ? wait_status_of(*f.last_pod) : k_status_cancelled);
+		return complete(f, f.end_status.value_or(k_status_cancelled));
 	return {};
 }
 
@@ -113,7 +113,7 @@ Actions for_ended(const GroupFacts &f, JobSide job)
 {
 	if (job == JobSide::pending)
 		return cancel(f);
-	return job == JobSide::allocated ? complete(f, wait_status_of(*f.pod)) : Actions{};
+	return job == JobSide::allocated ? complete(f, f.end_status.value_or(wait_status_of(*f.pod))) : Actions{};
 }
 
 } // namespace
@@ -199,14 +199,18 @@ std::vector<Action> reconcile(const GroupFacts &f)
 {
 	if (!f.known)
 		return {};
+	const JobSide job = job_side(f.job);
+	/* a standby that takes over may hear of jobs before its watch shows their pods */
+	if (!f.pod && !f.surely_gone && (job == JobSide::pending || job == JobSide::allocated))
+		return f.busy.look ? Actions{} : Actions{LookUp{f.job->marker.name_space, f.job->marker.name}};
 	if (!f.surplus.empty() && !f.busy.slurm)
 		return {Cancel{f.surplus.front()}};
-	const JobSide job = job_side(f.job);
 	switch (pod_side(f.pod, f.bound_node)) {
 	case PodSide::absent:
-	case PodSide::gated:
 	case PodSide::withdrawn:
 		return for_absent(f, job);
+	case PodSide::gated:
+		return {}; /* gates are never closed again: a job says that our view of the pod is old */
 	case PodSide::waiting:
 		return for_waiting(f, job);
 	case PodSide::running:

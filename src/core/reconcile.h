@@ -39,6 +39,7 @@ struct Busy {
 	bool bind = false;
 	bool remove = false; /* deleting the pod */
 	bool report = false; /* writing a condition */
+	bool look = false;   /* asking the API server for the pod */
 	bool operator==(const Busy &) const = default;
 };
 
@@ -46,6 +47,8 @@ struct GroupFacts {
 	bool known = false;             /* all lists are complete and the plugin's snapshot is merged */
 	const Pod *pod = nullptr;       /* nullptr: absent */
 	const Pod *last_pod = nullptr;  /* of an absent pod: how it was seen last, if ever */
+	bool surely_gone = false;       /* of an absent pod: it was seen to go, or the API server says so */
+	std::optional<std::uint32_t> end_status; /* wait status, as of the pod's first sight as a terminal one */
 	std::string bound_node;         /* from the pod, or from a binding of ours that no watch has shown yet */
 	const SlurmJob *job = nullptr;  /* the one that counts, see current_job() in world.cc */
 	std::vector<JobId> surplus;     /* other live jobs of the same pod */
@@ -75,13 +78,16 @@ struct Bind {
 	std::string node;
 	std::uint32_t cpus = 0, attempt = 1;
 };
+struct LookUp { /* is there such a pod? We have a job for it and have never seen it */
+	std::string name_space, name;
+};
 struct Remove {
 	Condition disruption; /* written as DisruptionTarget=True before the deletion */
 };
 struct Report {
 	Condition not_scheduled; /* wanted text of PodScheduled=False; the caller writes it on change and not too often */
 };
-using Action = std::variant<Submit, Cancel, Complete, Bind, Remove, Report>;
+using Action = std::variant<Submit, Cancel, Complete, Bind, LookUp, Remove, Report>;
 
 PodSide pod_side(const Pod *pod, const std::string &bound_node);
 JobSide job_side(const SlurmJob *job);

@@ -48,6 +48,7 @@ struct Group {
 	std::vector<JobId> jobs;
 	std::vector<JobId> answered; /* jobs that our own submissions were told of */
 	std::set<JobId> strays;      /* jobs of a bound pod that Slurm has started elsewhere, or not at all, after it forgot their start */
+	std::vector<JobId> given_up; /* jobs that we cancelled ourselves: their end says nothing about the pod */
 	Busy busy;
 	std::string assumed_node; /* a binding was sent or has succeeded, and no watch has shown it */
 	std::string held_node;    /* where Occupancy counts it */
@@ -55,9 +56,12 @@ struct Group {
 	std::optional<Condition> trouble;
 	unsigned failures = 0;
 	bool is_refused = false; /* Slurm wants no such job: a lasting failure */
+	bool is_gone = false;    /* the API server says that there is no such pod */
+	std::optional<std::uint32_t> end_status; /* as of the first sight of a terminal phase: a deletion that follows does not change it */
+	std::uint32_t submitted_attempt = 1;
 	/* 0: not set; all monotonic microseconds */
 	std::int64_t first_seen_us = 0, submitted_us = 0, allocated_us = 0, job_ended_us = 0, terminal_us = 0;
-	std::int64_t retry_at_us = 0, slurm_quiet_until_us = 0, remove_quiet_until_us = 0;
+	std::int64_t retry_at_us = 0, slurm_quiet_until_us = 0, remove_quiet_until_us = 0, look_quiet_until_us = 0;
 	std::int64_t last_report_us = 0, missing_since_us = 0, hold_until_us = 0;
 };
 
@@ -108,6 +112,8 @@ class World
 	void bound(const PodUid &pod, const Status &answer, Now now);
 	void removed(const PodUid &pod, const Status &answer, Now now);
 	void reported(const PodUid &pod, const Status &answer, Now now);
+	/* false: there is no pod of that name, or it has another uid */
+	void looked_up(const PodUid &pod, const Result<bool> &exists, Now now);
 	void node_changed(const std::string &name, const Status &answer, Now now);
 
 	/* ---- looking ---- */
@@ -131,9 +137,14 @@ class World
 	void look_later(const PodUid &uid, std::int64_t at_us);
 	void drop_if_empty(const PodUid &uid);
 	void forget_job(JobId id);
+	void forget_provisional(const PodUid &uid, Now now);
+	void note_end(Group &group, const Pod &pod, Now now);
+	std::optional<NodeAction> look_at_node(const std::string &name, Now now);
+	void note_readiness(Now now);
 	[[nodiscard]] static bool is_answer_lost(const Group &group, const SlurmJob &job);
 	[[nodiscard]] static bool stands_for_pod(const Group &group, const SlurmJob &job);
 	static void note_stray(Group &group, const SlurmJob &job);
+	[[nodiscard]] static bool is_about_pod(const Group &group, const SlurmJob &ended);
 	void note_job_times(Group &group, const SlurmJob &job, Now now);
 	void settle_share(const PodUid &uid, Group &group, Now now);
 	void wake_waiters(const std::string &node);
@@ -162,13 +173,14 @@ class World
 	std::map<std::string, KubeNode> kube_nodes_;
 	std::map<std::string, SlurmNode> slurm_nodes_;
 	std::map<std::string, std::int64_t> node_quiet_until_us_;
+	std::map<std::string, std::int64_t> not_ready_since_us_; /* by our own clock: wall clocks step */
 	Occupancy occupancy_;
 	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
 
 	std::set<PodUid> dirty_;
 	std::set<std::pair<std::int64_t, PodUid>> later_;
 	std::set<std::string> dirty_nodes_;
-	std::set<std::pair<std::int64_t, std::string>> later_nodes_;
+	std::set<std::pair<std::int64_t, std::string>> later_nodes_; /* mono_us */
 	Edges edges_;
 	Counters counters_;
 };

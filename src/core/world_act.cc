@@ -21,6 +21,8 @@ constexpr std::int64_t k_first_report_us = 1'000'000;
 constexpr std::int64_t k_unheard_job_seconds = 5;
 /* Between a node change and the plugin's report of it. */
 constexpr std::int64_t k_node_quiet_us = 2'000'000;
+constexpr std::int64_t k_node_again_us = 3'000'000;
+constexpr std::int64_t k_second_us = 1'000'000;
 /* Between the jobs of one pod that keep ending before it runs: 0 after the first, then 2 s, 4 s, ... */
 constexpr std::int64_t k_next_job_us = 1'000'000;
 constexpr std::uint32_t k_next_job_doublings = 6;
@@ -37,6 +39,11 @@ std::uint32_t attempt_annotation(const Pod &pod)
 std::int64_t pause_before(std::uint32_t attempt)
 {
 	return attempt <= 2 ? 0 : k_next_job_us << std::min(attempt - 2, k_next_job_doublings);
+}
+
+bool contains(const std::vector<JobId> &list, JobId id)
+{
+	return std::find(list.begin(), list.end(), id) != list.end();
 }
 
 bool names_job(const Pod &pod, JobId job)
@@ -57,7 +64,7 @@ bool World::stands_for_pod(const Group &group, const SlurmJob &job)
 		return true;
 	switch (job_side(&job)) {
 	case JobSide::pending:
-		return job.marker.attempt != attempt_annotation(*group.pod);
+		return job.marker.attempt > attempt_annotation(*group.pod);
 	case JobSide::allocated:
 		return job.nodes.empty() || job.nodes.front().node == group.pod->node_name;
 	case JobSide::none:
@@ -108,13 +115,21 @@ std::uint32_t World::next_attempt(const Group &group) const
 }
 
 /*
- * A pending job whose submitter has gone away is cancelled by slurmctld, and looks as after scancel. Who really cancels a job within seconds of its submission,
- * while no agent is there to hear of it, gets the pod queued again: a small price.
+ * A job whose submitter has gone away is ended by slurmctld at once: a running one FAILED, a pending one CANCELLED, which looks as after scancel. Who really
+ * cancels a job within seconds of its submission, while no agent is there to hear of it, gets the pod queued again: a small price.
  */
 bool World::is_answer_lost(const Group &group, const SlurmJob &job)
 {
-	const bool is_answered = std::find(group.answered.begin(), group.answered.end(), job.id) != group.answered.end();
-	return job.state == JobState::cancelled && !is_answered && job.end_time > 0 && job.end_time - job.submit_time <= k_unheard_job_seconds;
+	const bool is_such_end = job.state == JobState::failed || job.state == JobState::cancelled;
+	return is_such_end && !contains(group.answered, job.id) && job.end_time > 0 && job.end_time - job.submit_time <= k_unheard_job_seconds;
+}
+
+/* A bound pod goes with a job that people or the cluster ended, if it was its own; on doubt it stays and gets a new job. */
+bool World::is_about_pod(const Group &group, const SlurmJob &ended)
+{
+	const bool is_wish = ended.state != JobState::failed && ended.state != JobState::complete && ended.state != JobState::oom; /* those only pods bring about */
+	const bool is_earlier = ended.marker.attempt < attempt_annotation(*group.pod);
+	return is_wish && !is_earlier && !is_answer_lost(group, ended);
 }
 
 GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec)
@@ -125,12 +140,18 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	f.last_pod = group.last ? &*group.last : nullptr;
 	if (f.pod)
 		f.bound_node = f.pod->node_name.empty() ? group.assumed_node : f.pod->node_name;
+	f.surely_gone = group.last || group.is_gone;
+	f.end_status = group.end_status;
 	f.job = current_job(group);
+	if (f.pod && job_side(f.job) == JobSide::ended &&
+	    (contains(group.given_up, f.job->id) || (!f.bound_node.empty() && !is_about_pod(group, *f.job))))
+		f.job = nullptr;
 	f.answer_lost = f.job && is_answer_lost(group, *f.job);
 	f.surplus = surplus_of(group, f.job);
 	f.busy = group.busy;
 	f.busy.slurm = f.busy.slurm || now.mono_us < group.slurm_quiet_until_us;
 	f.busy.remove = f.busy.remove || now.mono_us < group.remove_quiet_until_us;
+	f.busy.look = f.busy.look || now.mono_us < group.look_quiet_until_us;
 	f.may_retry = now.mono_us >= group.retry_at_us;
 	if (f.job && job_side(f.job) == JobSide::ended && group.job_ended_us > 0) {
 		const std::int64_t next = group.job_ended_us + pause_before(next_attempt(group));
@@ -154,7 +175,8 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		group.missing_since_us = now.mono_us;
 		look_later(uid, now.mono_us + k_missing_job_us);
 	}
-	f.job_surely_missing = group.missing_since_us > 0 && now.mono_us - group.missing_since_us >= k_missing_job_us;
+	/* a node that Slurm does not know has no place to take up */
+	f.job_surely_missing = group.missing_since_us > 0 && now.mono_us - group.missing_since_us >= k_missing_job_us && slurm_nodes_.contains(f.bound_node);
 	if (side == PodSide::waiting && job == JobSide::allocated && !f.job->nodes.empty()) {
 		const auto node = kube_nodes_.find(f.job->nodes.front().node);
 		f.node_usable = node != kube_nodes_.end() && node->second.ready;
@@ -165,6 +187,8 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 
 void World::wait_for_share(const PodUid &uid, const GroupFacts &f)
 {
+	if (pod_side(f.pod, f.bound_node) == PodSide::running && job_side(f.job) == JobSide::none && !slurm_nodes_.contains(f.bound_node))
+		waiters_[f.bound_node].insert(uid);
 	const bool waits = pod_side(f.pod, f.bound_node) == PodSide::waiting && job_side(f.job) == JobSide::allocated && !f.job->nodes.empty() &&
 			   (!f.has_room || !f.node_usable);
 	if (waits && waiters_[f.job->nodes.front().node].insert(uid).second)
@@ -200,18 +224,36 @@ bool World::accept(const PodUid &uid, Group &group, const Action &action, Now no
 		settle_share(uid, group, now);
 	} else if (std::holds_alternative<Remove>(action)) {
 		group.busy.remove = true;
+	} else if (std::holds_alternative<LookUp>(action)) {
+		group.busy.look = true;
 	} else {
 		group.busy.slurm = true;
 	}
+	if (const auto *cancel = std::get_if<Cancel>(&action))
+		group.given_up.push_back(cancel->job);
 	if (const auto *submit = std::get_if<Submit>(&action)) {
 		if (group.submitted_us == 0 && submit->spec.required_node.empty())
 			edges_.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - group.first_seen_us));
 		if (!submit->spec.required_node.empty())
 			counters_.readopted++;
 		group.submitted_us = now.mono_us;
+		group.submitted_attempt = submit->spec.marker.attempt;
 		group.allocated_us = group.job_ended_us = 0;
 	}
 	return true;
+}
+
+/* The plugin tells of every job; of one that it has not told of in all that time there is nothing to tell. */
+void World::forget_provisional(const PodUid &uid, Now now)
+{
+	if (provisional_until_us_.empty() || !link_synced_)
+		return;
+	const std::vector<JobId> jobs = groups_.at(uid).jobs;
+	for (const JobId id : jobs) {
+		const auto provisional = provisional_until_us_.find(id);
+		if (provisional != provisional_until_us_.end() && provisional->second <= now.mono_us)
+			forget_job(id);
+	}
 }
 
 void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &out)
@@ -220,6 +262,7 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
 	if (found == groups_.end())
 		return;
 	Group &group = found->second;
+	forget_provisional(uid, now);
 	settle_share(uid, group, now);
 	std::optional<Result<JobSpec>> spec;
 	const GroupFacts facts = facts_of(uid, group, now, spec);
@@ -248,9 +291,45 @@ std::vector<World::PodAction> World::take_actions(Now now)
 	return out;
 }
 
+/* How long a node has been NotReady is measured here, since wall clocks step; a restarted agent begins anew. */
+void World::note_readiness(Now now)
+{
+	for (const std::string &name : dirty_nodes_) {
+		const auto node = kube_nodes_.find(name);
+		if (node == kube_nodes_.end() || node->second.ready || !not_ready_since_us_.emplace(name, now.mono_us).second)
+			continue;
+		later_nodes_.emplace(now.mono_us + settings_.nodes.not_ready_after_seconds * k_second_us, name);
+	}
+}
+
+std::optional<NodeAction> World::look_at_node(const std::string &name, Now now)
+{
+	const auto quiet = node_quiet_until_us_.find(name);
+	if (quiet != node_quiet_until_us_.end() && now.mono_us < quiet->second) {
+		later_nodes_.emplace(quiet->second, name);
+		return std::nullopt;
+	}
+	const auto kube = kube_nodes_.find(name);
+	const auto slurm = slurm_nodes_.find(name);
+	const auto since = not_ready_since_us_.find(name);
+	const bool managed = kube != kube_nodes_.end() && is_managed(kube->second, settings_.nodes);
+	const NodeFacts facts{.kube = managed ? &kube->second : nullptr,
+			      .slurm = slurm != slurm_nodes_.end() ? &slurm->second : nullptr,
+			      .plugin = &plugin_,
+			      .holds_pods = occupancy_.pods_on(name) > 0,
+			      .not_ready_seconds = since == not_ready_since_us_.end() ? 0 : (now.mono_us - since->second) / k_second_us};
+	auto action = reconcile_node(facts, settings_.nodes);
+	if (action) {
+		node_quiet_until_us_[name] = now.mono_us + k_node_quiet_us;
+		later_nodes_.emplace(now.mono_us + k_node_again_us, name); /* look again even if nobody reports a change */
+	}
+	return action;
+}
+
 std::vector<NodeAction> World::take_node_actions(Now now)
 {
-	while (!later_nodes_.empty() && later_nodes_.begin()->first <= now.wall_s) {
+	note_readiness(now);
+	while (!later_nodes_.empty() && later_nodes_.begin()->first <= now.mono_us) {
 		dirty_nodes_.insert(later_nodes_.begin()->second);
 		later_nodes_.erase(later_nodes_.begin());
 	}
@@ -258,23 +337,8 @@ std::vector<NodeAction> World::take_node_actions(Now now)
 	if (!is_known())
 		return out;
 	for (const std::string &name : std::exchange(dirty_nodes_, {})) {
-		const auto quiet = node_quiet_until_us_.find(name);
-		if (quiet != node_quiet_until_us_.end() && now.mono_us < quiet->second) {
-			later_nodes_.emplace(now.wall_s + 1, name);
-			continue;
-		}
-		const auto kube = kube_nodes_.find(name);
-		const auto slurm = slurm_nodes_.find(name);
-		const bool managed = kube != kube_nodes_.end() && is_managed(kube->second, settings_.nodes);
-		const NodeFacts facts{.kube = managed ? &kube->second : nullptr,
-				      .slurm = slurm != slurm_nodes_.end() ? &slurm->second : nullptr,
-				      .plugin = &plugin_,
-				      .holds_pods = occupancy_.pods_on(name) > 0};
-		if (auto action = reconcile_node(facts, settings_.nodes, now.wall_s)) {
-			node_quiet_until_us_[name] = now.mono_us + k_node_quiet_us;
-			later_nodes_.emplace(now.wall_s + 3, name); /* look again even if nobody reports a change */
+		if (auto action = look_at_node(name, now))
 			out.push_back(std::move(*action));
-		}
 	}
 	return out;
 }

@@ -18,6 +18,7 @@ constexpr std::int64_t k_conflict_retry_us = 1'000'000; /* the other fact is on 
 /* From an answer to the watch or the link showing its effect; ends early when they do. */
 constexpr std::int64_t k_effect_us = 3'000'000;
 constexpr std::int64_t k_provisional_us = 10'000'000;
+constexpr std::int64_t k_look_again_us = 5'000'000;
 
 bool is_refusal(const Error &error)
 {
@@ -70,8 +71,11 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	group.is_refused = false;
 	group.failures = 0;
 	group.answered.push_back(answer->job);
-	if (jobs_.contains(answer->job))
-		return; /* the plugin's report was faster, and knows more */
+	if (const auto known = jobs_.find(answer->job); known != jobs_.end()) {
+		if (known->second.marker.uid == pod.text)
+			return; /* the plugin's report was faster, and knows more */
+		forget_job(answer->job); /* Slurm used the number again */
+	}
 	SlurmJob job;
 	job.id = answer->job;
 	job.marker.cluster = settings_.policy.cluster;
@@ -80,7 +84,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 		job.marker.name_space = p->name_space;
 		job.marker.name = p->name;
 	}
-	job.marker.attempt = next_attempt(group);
+	job.marker.attempt = group.submitted_attempt;
 	job.state = answer->node.empty() ? JobState::pending : JobState::running;
 	if (!answer->node.empty())
 		job.nodes.push_back({.node = answer->node, .cpus = answer->cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
@@ -88,6 +92,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	group.jobs.push_back(job.id);
 	note_job_times(group, job, now);
 	provisional_until_us_[job.id] = now.mono_us + k_provisional_us;
+	look_later(pod, now.mono_us + k_provisional_us);
 	jobs_[job.id] = std::move(job);
 }
 
@@ -149,6 +154,16 @@ void World::reported(const PodUid &pod, const Status &answer, Now now)
 	}
 	group.reported = {};
 	look_later(pod, now.mono_us + settings_.report_interval_us);
+}
+
+void World::looked_up(const PodUid &pod, const Result<bool> &exists, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.look = false;
+	group.is_gone = exists && !*exists;
+	/* if there is one, the watch will show it soon */
+	group.look_quiet_until_us = now.mono_us + (exists ? k_look_again_us : k_conflict_retry_us);
+	look_later(pod, group.look_quiet_until_us);
 }
 
 void World::node_changed(const std::string &name, const Status &answer, Now now)

@@ -33,11 +33,7 @@ void World::pod_seen(Pod pod, Now now)
 	Group &group = touch(uid);
 	if (group.first_seen_us == 0 && !pod.gated)
 		group.first_seen_us = now.mono_us;
-	if (group.terminal_us == 0 && is_terminal(pod)) {
-		group.terminal_us = now.mono_us;
-		group.is_refused = false; /* whatever failed was about the life before */
-		retry_now(group);
-	}
+	note_end(group, pod, now);
 	if (!pod.node_name.empty())
 		group.assumed_node.clear();
 	group.pod = std::move(pod);
@@ -48,14 +44,24 @@ void World::pod_seen(Pod pod, Now now)
 	settle_share(uid, group, now);
 }
 
+void World::note_end(Group &group, const Pod &pod, Now now)
+{
+	if (group.terminal_us != 0 || !is_terminal(pod))
+		return;
+	group.terminal_us = now.mono_us;
+	group.end_status = wait_status_of(pod);
+	group.is_refused = false; /* whatever failed was about the life before */
+	retry_now(group);
+}
+
 void World::pod_gone(const PodUid &uid, std::optional<Pod> last, Now now)
 {
 	const auto found = groups_.find(uid);
 	if (found == groups_.end())
 		return;
 	Group &group = touch(uid);
-	if (last && group.terminal_us == 0 && is_terminal(*last))
-		group.terminal_us = now.mono_us;
+	if (last)
+		note_end(group, *last, now);
 	if (last)
 		group.last = std::move(last);
 	else if (group.pod)
@@ -142,14 +148,15 @@ void World::node_seen(KubeNode node)
 		return;
 	known = std::move(node);
 	dirty_nodes_.insert(name);
-	if (const std::int64_t look = next_look_at(known, settings_.nodes); look > 0)
-		later_nodes_.emplace(look, name);
+	if (known.ready)
+		not_ready_since_us_.erase(name);
 	wake_waiters(name);
 }
 
 void World::node_gone(const std::string &name)
 {
 	kube_nodes_.erase(name);
+	not_ready_since_us_.erase(name);
 	dirty_nodes_.insert(name);
 }
 
@@ -157,7 +164,12 @@ void World::nodes_listed(const std::set<std::string> &live_uids)
 {
 	for (auto it = kube_nodes_.begin(); it != kube_nodes_.end();) {
 		dirty_nodes_.insert(it->first);
-		it = live_uids.contains(it->second.uid) ? std::next(it) : kube_nodes_.erase(it);
+		if (live_uids.contains(it->second.uid)) {
+			it++;
+			continue;
+		}
+		not_ready_since_us_.erase(it->first);
+		it = kube_nodes_.erase(it);
 	}
 	nodes_listed_ = true;
 	for (const auto &[name, node] : slurm_nodes_)
@@ -168,6 +180,11 @@ void World::nodes_listed(const std::set<std::string> &live_uids)
 
 void World::link_opened(PluginHello hello)
 {
+	if (hello.pid != plugin_.pid) {
+		/* another slurmctld: it may have been killed before it saved what it had answered */
+		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
+			forget_job(id);
+	}
 	plugin_ = std::move(hello);
 	link_synced_ = false;
 	snapshot_jobs_.clear();
@@ -229,7 +246,8 @@ void World::forget_job(JobId id)
 		return;
 	const PodUid uid{known->second.marker.uid};
 	Group &group = touch(uid);
-	std::erase(group.jobs, id);
+	for (auto *list : {&group.jobs, &group.answered, &group.given_up}) /* Slurm may use the number again, for the same pod even */
+		std::erase(*list, id);
 	group.strays.erase(id);
 	jobs_.erase(known);
 	provisional_until_us_.erase(id);
@@ -251,7 +269,8 @@ void World::slurm_node_seen(SlurmNode node)
 	}
 	const std::string name = node.name;
 	node_quiet_until_us_.erase(name);
-	slurm_nodes_[name] = std::move(node);
+	if (slurm_nodes_.insert_or_assign(name, std::move(node)).second)
+		wake_waiters(name);
 	dirty_nodes_.insert(name);
 }
 

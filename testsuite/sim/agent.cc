@@ -58,6 +58,8 @@ void Agent::kill()
 
 void Agent::freeze(Micros until)
 {
+	if (stage_.now() < frozen_until_)
+		return; /* what waits must not be overtaken */
 	frozen_until_ = until;
 	stage_.tell([&] { return "agent " + std::to_string(number_) + " is frozen"; });
 }
@@ -87,6 +89,10 @@ template <class T> StreamSink<T> Agent::sink_for()
 	} else {
 		sink.changed = [this](const Change<core::KubeNode> &change) { node_changed(change); };
 		sink.listed = [this](const std::set<std::string> &uids) {
+			for (const auto &[name, node] : kube_.nodes) {
+				if (!uids.contains(node.api.uid))
+					oracle_.node_told(number_, life_, name, Oracle::NodeNews::gone);
+			}
 			world_->nodes_listed(uids);
 			want_round();
 		};
@@ -115,10 +121,10 @@ void Agent::node_changed(const Change<core::KubeNode> &change)
 {
 	/* the watch selects by label: an object that loses it comes as DELETED */
 	if (change.gone || !change.object->labels.contains(names::k_managed_label)) {
-		oracle_.node_told(number_, life_, change.object->name, false);
+		oracle_.node_told(number_, life_, change.object->name, Oracle::NodeNews::gone);
 		world_->node_gone(change.object->name);
 	} else {
-		oracle_.node_told(number_, life_, change.object->name, change.object->ready);
+		oracle_.node_told(number_, life_, change.object->name, change.object->ready ? Oracle::NodeNews::ready : Oracle::NodeNews::not_ready);
 		world_->node_seen(*change.object);
 	}
 	want_round();
@@ -197,11 +203,14 @@ void Agent::want_round()
 
 void Agent::round()
 {
-	if (defer([this, life = life_] {
-		    if (life == life_)
-			    round();
-	    }))
+	if (stage_.now() < frozen_until_) {
+		/* what has come meanwhile is read first: the loop asks its descriptors before its timers */
+		stage_.line.at(frozen_until_ + k_ms, [this, life = life_] {
+			if (life == life_)
+				round();
+		});
 		return;
+	}
 	round_wanted_ = false;
 	if (stage_.plant == Plant::two_leaders && !has_snapshot_ && !world_->is_known() && slurm_.leader() != number_) {
 		world_->link_opened({});

@@ -39,7 +39,7 @@ void Api::call(std::uint64_t key, std::function<Status()> effect, std::function<
 		if (is_away())
 			return answer(back, Error{Errc::io, "connection refused"});
 		if (stall > k_api_deadline) {
-			if (late_effect)
+			if (late_effect && stall < k_api_deadline + 500 * k_ms) /* later its connection is reset */
 				stage_.line.after(stall, [this, effect] {
 					kube_.writes++;
 					(void)effect().ok();

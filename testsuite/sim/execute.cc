@@ -71,6 +71,7 @@ void Agent::carry_out(const core::PodUid &pod, const core::Action &action)
 				       end_job(pod, a.job, a.wait_status);
 		       },
 		       [&](const core::Bind &a) { bind(pod, a); },
+		       [&](const core::LookUp &a) { look_up(pod, a); },
 		       [&](const core::Remove &a) { remove(pod, a); },
 		       [&](const core::Report &a) { report(pod, a); },
 	       },
@@ -123,9 +124,10 @@ void Agent::bind(const core::PodUid &pod, const core::Bind &action)
 	post_binding(pod, request, 1);
 }
 
+/* What a former leader had under way is nothing that the present one could know of. */
 void Agent::post_binding(const core::PodUid &pod, const BindRequest &request, unsigned tries)
 {
-	api_.call(hash_of(pod.text), [this, request] { return kube_.bind(request, Binder::agent); },
+	api_.call(hash_of(pod.text), [this, request] { return kube_.bind(request, slurm_.leader() == number_ ? Binder::agent : Binder::foreigner); },
 		  heard([this, pod, request, tries](core::World &world, const Status &status) {
 			  if (!status && (status.error().code == Errc::conflict || status.error().code == Errc::io))
 				  look_at_binding(pod, request, tries);
@@ -156,7 +158,21 @@ void Agent::look_at_binding(const core::PodUid &pod, const BindRequest &request,
 		  }));
 }
 
-/* ---- other writes ---- */
+/* ---- other requests ---- */
+
+void Agent::look_up(const core::PodUid &pod, const core::LookUp &action)
+{
+	const auto exists = std::make_shared<bool>(false);
+	api_.call(hash_of(pod.text),
+		  [this, exists, uid = pod.text, action] {
+			  const PodTruth *found = kube_.find(action.name_space, action.name);
+			  *exists = found && found->api.uid.text == uid;
+			  return Status(Ok{});
+		  },
+		  heard([this, pod, exists](core::World &world, const Status &status) {
+			  world.looked_up(pod, status ? Result<bool>(*exists) : Result<bool>(status.error()), stage_.agent_now());
+		  }));
+}
 
 void Agent::remove(const core::PodUid &pod, const core::Remove &action)
 {

@@ -66,6 +66,7 @@ void Kube::vanish(PodTruth &pod)
 	names_.erase(full_name(pod.api));
 	pod.api.resource_version = std::to_string(++version_);
 	pod_store.remove(pod.api.uid.text, pod.api);
+	pod.is_lost = pod.has_containers && !kubelet_of(pod);
 	stage_.tell([&] { return "pod " + full_name(pod.api) + " is gone"; });
 	kubelet_looks(pod);
 	owner_looks(pod.owner);
@@ -174,7 +175,7 @@ core::Resources Kube::load_of(const std::string &node, bool *has_foreign) const
 {
 	core::Resources sum;
 	for (const auto &[uid, pod] : pods) {
-		if (pod.api.node_name != node || !(sim::is_live(pod) || pod.has_containers))
+		if (pod.api.node_name != node || !(sim::is_live(pod) || (pod.has_containers && !pod.is_lost)))
 			continue;
 		add(sum, pod.api.requests);
 		if (has_foreign)

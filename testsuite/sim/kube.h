@@ -38,6 +38,7 @@ struct PodTruth {
 	AtKubelet kubelet = AtKubelet::unseen;
 	bool has_containers = false; /* they use the node, whatever the API says */
 	bool is_stopping = false;
+	bool is_lost = false;        /* removed by force while its kubelet was away: nobody can know what its containers do */
 	Micros ends_at = 0;          /* 0: not started */
 	std::optional<End> end;      /* set with the terminal phase */
 	bool was_deleting_at_end = false;

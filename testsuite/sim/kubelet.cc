@@ -75,7 +75,7 @@ void Kube::admit(PodTruth &pod)
 	}
 	if (is_over(sum, nodes.at(name).api.allocatable)) {
 		if (!has_foreign)
-			stage_.violated("2", "the kubelet of " + name + " has to refuse pod " + pod.api.name_space + "/" + pod.api.name + ": OutOfcpu");
+			stage_.violated("2 kubelet", "the kubelet of " + name + " has to refuse pod " + pod.api.name_space + "/" + pod.api.name + ": OutOfcpu");
 		finish(pod, {.phase = core::PodPhase::failed, .exit_code = 0, .signal = 0, .container_reason = "", .status_reason = "OutOfcpu"});
 		return;
 	}
@@ -168,6 +168,8 @@ void Kube::stop_kubelet(NodeTruth &node)
 {
 	stage_.tell([&] { return "the kubelet of " + node.api.name + " stops"; });
 	node.kubelet_up = false;
+	for (auto &[uid, pod] : pods)
+		pod.is_lost |= !pod.exists && pod.has_containers && pod.api.node_name == node.api.name;
 	stage_.line.after(stage_.dice.between(Topic::kubelet, hash_of(node.api.name), 2 * k_second, 40 * k_second), [this, name = node.api.name] {
 		NodeTruth &then = nodes.at(name);
 		if (then.kubelet_up || !then.exists || !then.api.ready)

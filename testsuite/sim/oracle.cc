@@ -63,12 +63,13 @@ bool Oracle::knows_end(unsigned agent, std::uint64_t life, const std::string &ui
 	return ends_told_.contains({agent, life, uid});
 }
 
-void Oracle::node_told(unsigned agent, std::uint64_t life, const std::string &node, bool ready)
+void Oracle::node_told(unsigned agent, std::uint64_t life, const std::string &node, NodeNews news)
 {
 	Told &told = nodes_told_[{agent, node}];
 	if (told.life != life)
-		told = {.life = life, .not_ready_since = 0};
-	if (ready)
+		told = {.life = life, .news = news, .not_ready_since = 0};
+	told.news = news;
+	if (news == NodeNews::ready)
 		told.not_ready_since = 0;
 	else if (told.not_ready_since == 0)
 		told.not_ready_since = stage_.now();
@@ -91,7 +92,7 @@ void Oracle::binds(const std::string &uid, const core::Bind &bind)
 	const bool just_ended = ended != slurm_.ends.end() && stage_.now() - ended->second.back().at < k_news;
 	const bool just_restored = !slurm_.is_up() || (slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < k_news);
 	if (!just_ended && !just_restored && stage_.now() >= excused_until_)
-		stage_.violated("2", "pod " + uid + " is bound to " + bind.node + " under job " + number_of(bind.job) + ", which is not allocated there");
+		stage_.violated("2 binding", "pod " + uid + " is bound to " + bind.node + " under job " + number_of(bind.job) + ", which is not allocated there");
 }
 
 /* The job is not live, or the pod has no use for it. */
@@ -111,13 +112,15 @@ void Oracle::check_needed(const PodTruth &pod, const JobTruth &job)
 {
 	const auto live = slurm_.live_jobs_of(pod.api.uid.text);
 	const bool is_bound = !pod.api.node_name.empty();
+	if (job.started_at > stage_.now() - k_news)
+		return; /* a pending job is cancelled, which has just started */
 	if (!is_bound && (pod.api.gated || pod.api.deleting || live.size() > 1))
 		return;
 	const bool holds = is_on(job, pod.api.node_name);
 	const auto holders = std::count_if(live.begin(), live.end(), [&](const JobTruth *j) { return is_on(*j, pod.api.node_name); });
 	if (is_bound && (!holds || holders > 1))
 		return;
-	stage_.violated("5", "job " + number_of(job.facts.id) + " is ended, but pod " + name_of(pod) + " needs it");
+	stage_.violated("5 job", "job " + number_of(job.facts.id) + " is ended, but pod " + name_of(pod) + " needs it");
 }
 
 std::uint32_t Oracle::expected_status(const PodTruth &pod)
@@ -142,7 +145,12 @@ std::uint32_t Oracle::expected_status(const PodTruth &pod)
 void Oracle::check_result(const PodTruth &pod, const JobTruth &job, std::optional<std::uint32_t> wait_status, bool knows_end)
 {
 	const std::uint32_t told = wait_status.value_or(core::k_status_cancelled);
-	if (!is_on(job, pod.api.node_name) || told == expected_status(pod))
+	/* it had ended already, and slurmctld took an older state: the agent may have forgotten the pod since */
+	const auto ended = slurm_.ends.find(pod.api.uid.text);
+	const bool is_again = ended != slurm_.ends.end() && std::any_of(ended->second.begin(), ended->second.end(), [&](const EndRecord &e) { return e.attempt == job.facts.marker.attempt; });
+	if (is_again && !pod.exists)
+		return;
+	if (!is_on(job, pod.api.node_name) || told == expected_status(pod) || job.started_at > stage_.now() - k_news)
 		return;
 	const bool may_not_know = !knows_end && (pod.api.deleting || !pod.exists);
 	if (told == core::k_status_cancelled && may_not_know)
@@ -173,13 +181,16 @@ void Oracle::removes(const std::string &uid)
 	if (found == kube_.pods.end() || !sim::is_live(found->second) || found->second.api.deleting)
 		return;
 	const PodTruth &pod = found->second;
-	if (!may_be_removed(pod))
-		stage_.violated("5", "pod " + name_of(pod) + " is deleted, but nobody wanted the end of its job");
+	/* decision 5: a lost answer is known by times of the host's clock, which has stepped in between */
+	const auto ended = slurm_.ends.find(uid);
+	const bool is_price = stage_.wall_step_s != 0 && ended != slurm_.ends.end() && ended->second.back().cause == Cause::lost_answer;
+	if (!may_be_removed(pod) && !is_price)
+		stage_.violated("5 delete", "pod " + name_of(pod) + " is deleted, but nobody wanted the end of its job");
 	const auto live = slurm_.live_jobs_of(uid);
 	const Micros settled = stage_.now() - k_news;
 	const bool is_held = std::any_of(live.begin(), live.end(), [&](const JobTruth *j) { return is_on(*j, pod.api.node_name) && j->started_at < settled; });
 	if (is_held && slurm_.is_up() && slurm_.restored_at < settled && stage_.now() >= excused_until_)
-		stage_.violated("5", "pod " + name_of(pod) + " is deleted, but its job is allocated");
+		stage_.violated("5 held", "pod " + name_of(pod) + " is deleted, but its job is allocated");
 }
 
 void Oracle::takes_node_down(unsigned agent, const std::string &name)
@@ -190,10 +201,10 @@ void Oracle::takes_node_down(unsigned agent, const std::string &name)
 		return;
 	const Told &told = nodes_told_[{agent, name}];
 	const Micros truth = node->second.not_ready_since;
-	const bool was_told = told.not_ready_since > 0 && stage_.now() - told.not_ready_since >= k_not_ready_after;
+	const bool was_told = told.news == NodeNews::gone || (told.not_ready_since > 0 && stage_.now() - told.not_ready_since >= k_not_ready_after);
 	const bool is_true = truth > 0 && stage_.now() - truth >= k_not_ready_after;
 	if (!was_told && !is_true)
-		stage_.violated("5", "node " + name + " is set DOWN, but it is not NotReady for long enough");
+		stage_.violated("5 node", "node " + name + " is set DOWN, but it is not NotReady for long enough");
 }
 
 /* ---- arrived ---- */
@@ -204,15 +215,15 @@ void Oracle::end_arrives(const std::string &uid, core::JobId id)
 	if (!job || !core::is_live(job->facts))
 		return;
 	if (!job->has_marker || job->facts.marker.cluster != slurm_.cluster)
-		stage_.violated("3", "job " + number_of(id) + " is ended, but it is not ours");
+		stage_.violated("3 foreign", "job " + number_of(id) + " is ended, but it is not ours");
 	else if (job->facts.marker.uid != uid)
-		stage_.violated("3", "job " + number_of(id) + " is ended for pod " + uid + ", but it is pod " + job->facts.marker.uid + "'s");
+		stage_.violated("3 other", "job " + number_of(id) + " is ended for pod " + uid + ", but it is pod " + job->facts.marker.uid + "'s");
 }
 
 void Oracle::delete_arrives(const std::string &uid, const PodTruth &hit)
 {
 	if (hit.api.uid.text != uid)
-		stage_.violated("5", "pod " + name_of(hit) + " is deleted in place of " + uid);
+		stage_.violated("5 uid", "pod " + name_of(hit) + " is deleted in place of " + uid);
 }
 
 /* Slurm may have an older state again, in which an attempt that we know to be over is live. */
@@ -237,7 +248,7 @@ void Oracle::load_changed(const std::string &node)
 	const core::Resources load = kube_.load_of(node, &has_foreign);
 	const core::Resources &limit = found->second.api.allocatable;
 	if (!has_foreign && (load.milli_cpu > limit.milli_cpu || load.memory_bytes > limit.memory_bytes))
-		stage_.violated("2", "pods hold " + std::to_string(load.milli_cpu) + "m on " + node + ", which has " + std::to_string(limit.milli_cpu) + "m");
+		stage_.violated("2 load", "pods hold " + std::to_string(load.milli_cpu) + "m on " + node + ", which has " + std::to_string(limit.milli_cpu) + "m");
 }
 
 } // namespace slurmkube::sim

@@ -26,7 +26,8 @@ class Oracle
 	/* ---- an agent is told something ---- */
 	void end_told(unsigned agent, std::uint64_t life, const core::Pod &pod);
 	[[nodiscard]] bool knows_end(unsigned agent, std::uint64_t life, const std::string &uid) const;
-	void node_told(unsigned agent, std::uint64_t life, const std::string &node, bool ready);
+	enum class NodeNews { ready, not_ready, gone };
+	void node_told(unsigned agent, std::uint64_t life, const std::string &node, NodeNews news);
 	/* For a frozen agent: what it does when it wakes up may be based on old news. */
 	void excuse_until(Micros when) { excused_until_ = std::max(excused_until_, when); }
 
@@ -65,6 +66,7 @@ class Oracle
 	Slurm &slurm_;
 	struct Told {
 		std::uint64_t life = 0;
+		NodeNews news = NodeNews::ready;
 		Micros not_ready_since = 0; /* 0: Ready */
 	};
 	std::map<std::pair<unsigned, std::string>, Told> nodes_told_;

@@ -21,6 +21,7 @@ core::PluginHello Slurm::hello() const
 	hello.slurm_version_number = dynamic_nodes ? (24U << 16) | (11U << 8) : (22U << 16) | (5U << 8);
 	hello.cluster_name = "slurm";
 	hello.sink_port = 6899;
+	hello.pid = static_cast<int>(incarnation_);
 	return hello;
 }
 

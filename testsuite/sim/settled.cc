@@ -39,11 +39,11 @@ void Oracle::check_pod(const PodTruth &pod)
 	const bool is_bound = !pod.api.node_name.empty();
 	const bool wants_none = !sim::is_live(pod) || (!is_bound && (pod.api.gated || pod.api.deleting));
 	if (wants_none && !live.empty())
-		stage_.violated("end", name_of(pod) + " is over, but job " + std::to_string(live[0]->facts.id.number) + " is " + core::state_text(live[0]->facts.state));
+		stage_.violated("end over", name_of(pod) + " is over, but job " + std::to_string(live[0]->facts.id.number) + " is " + core::state_text(live[0]->facts.state));
 	if (wants_none)
 		return;
 	if (live.size() > 1)
-		stage_.violated("end", name_of(pod) + " has " + std::to_string(live.size()) + " live jobs");
+		stage_.violated("end two", name_of(pod) + " has " + std::to_string(live.size()) + " live jobs");
 	else if (is_bound)
 		check_running(pod, live);
 	else
@@ -54,16 +54,16 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 {
 	const auto &told = pod.api.not_scheduled;
 	if (!told) {
-		stage_.violated("end", name_of(pod) + " waits and does not say why");
+		stage_.violated("end silent", name_of(pod) + " waits and does not say why");
 		return;
 	}
 	if (live.empty()) {
 		if (told->reason != names::k_reason_refused)
-			stage_.violated("end", name_of(pod) + " waits without a job: " + told->message);
+			stage_.violated("end jobless", name_of(pod) + " waits without a job: " + told->message);
 		return;
 	}
 	if (told->message.find("job " + std::to_string(live[0]->facts.id.number) + " ") == std::string::npos)
-		stage_.violated("end", name_of(pod) + " has job " + std::to_string(live[0]->facts.id.number) + " and says: " + told->message);
+		stage_.violated("end text", name_of(pod) + " has job " + std::to_string(live[0]->facts.id.number) + " and says: " + told->message);
 	if (!is_allocated(*live[0]))
 		return;
 	const std::string &name = live[0]->facts.nodes[0].node;
@@ -71,8 +71,9 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 	if (node == kube_.nodes.end() || !node->second.exists || !node->second.api.ready || !node->second.api.labels.contains(names::k_managed_label))
 		return;
 	core::Resources load = kube_.load_of(name);
-	if (load.milli_cpu + pod.api.requests.milli_cpu <= node->second.api.allocatable.milli_cpu)
-		stage_.violated("end", name_of(pod) + " is not bound, though its job is allocated on " + name + " and there is room");
+	const core::Resources &limit = node->second.api.allocatable;
+	if (load.milli_cpu + pod.api.requests.milli_cpu <= limit.milli_cpu && load.memory_bytes + pod.api.requests.memory_bytes <= limit.memory_bytes)
+		stage_.violated("end unbound", name_of(pod) + " is not bound, though its job is allocated on " + name + " and there is room");
 }
 
 /* A pod that somebody else put there may wait for a job beside it for ever; so may one whose node is full in Slurm. */
@@ -84,23 +85,23 @@ void Oracle::check_running(const PodTruth &pod, const std::vector<const JobTruth
 	const auto node = slurm_.state.nodes.find(name);
 	if (live.empty()) {
 		if (node != slurm_.state.nodes.end() && !node->second.down)
-			stage_.violated("end", name_of(pod) + " runs on " + name + " without a job");
+			stage_.violated("end no job", name_of(pod) + " runs on " + name + " without a job");
 		return;
 	}
 	const JobTruth &job = *live[0];
 	if (is_allocated(job) && job.facts.nodes[0].node != name)
-		stage_.violated("end", name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " on " + job.facts.nodes[0].node);
+		stage_.violated("end elsewhere", name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " on " + job.facts.nodes[0].node);
 	if (is_allocated(job))
 		return;
-	if (job.required_node != name)
-		stage_.violated("end", name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " waits for any node");
+	if (job.required_node != name && pod.binder == Binder::agent)
+		stage_.violated("end anywhere", name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " waits for any node");
 }
 
 void Oracle::check_jobs()
 {
 	for (const auto &[id, job] : slurm_.state.jobs) {
 		if (job.has_marker && job.facts.marker.cluster == slurm_.cluster && core::is_live(job.facts) && !kube_.pods.contains(job.facts.marker.uid))
-			stage_.violated("end", "job " + std::to_string(id) + " stands for no pod");
+			stage_.violated("end no pod", "job " + std::to_string(id) + " stands for no pod");
 	}
 }
 
@@ -111,16 +112,16 @@ void Oracle::check_nodes()
 		const bool is_managed = kube.exists && kube.api.labels.contains(names::k_managed_label);
 		if (slurm == slurm_.state.nodes.end()) {
 			if (is_managed && kube.api.ready)
-				stage_.violated("end", "node " + name + " is not in Slurm");
+				stage_.violated("end node", "node " + name + " is not in Slurm");
 			continue;
 		}
 		const bool is_ours = slurm->second.facts.reason.starts_with(names::k_reason_prefix);
 		const bool is_out = slurm->second.down || slurm->second.facts.drain;
 		const bool is_well = is_managed && kube.api.ready && !kube.api.unschedulable && kube.api.taints.empty();
 		if (is_well && is_out && is_ours)
-			stage_.violated("end", "node " + name + " is well again, but Slurm does not use it: " + slurm->second.facts.reason);
+			stage_.violated("end node", "node " + name + " is well again, but Slurm does not use it: " + slurm->second.facts.reason);
 		if (!is_well && !is_out)
-			stage_.violated("end", "Slurm uses node " + name + ", which takes no pods");
+			stage_.violated("end node", "Slurm uses node " + name + ", which takes no pods");
 	}
 }
 
@@ -131,17 +132,17 @@ void Oracle::check_memory(const core::World &leader)
 		const bool has_pod = pod != kube_.pods.end() && pod->second.exists;
 		const bool has_job = std::any_of(slurm_.state.jobs.begin(), slurm_.state.jobs.end(), [&](const auto &j) { return j.second.facts.marker.uid == uid.text; });
 		if (!has_pod && !has_job)
-			stage_.violated("leak", "World remembers a group for " + uid.text);
+			stage_.violated("leak group", "World remembers a group for " + uid.text);
 	}
 	for (const auto &[id, job] : leader.jobs()) {
 		const JobTruth *truth = slurm_.find(id.number);
 		if (!truth || truth->facts.state != job.state)
-			stage_.violated("leak", "World believes in job " + std::to_string(id.number) + ", state " + core::state_text(job.state));
+			stage_.violated("leak job", "World believes in job " + std::to_string(id.number) + ", state " + core::state_text(job.state));
 	}
 	for (const auto &[name, node] : kube_.nodes) {
 		const auto held = kube_.uids_if([&](const PodTruth &pod) { return sim::is_live(pod) && pod.api.node_name == name; });
 		if (leader.occupancy().pods_on(name) != held.size())
-			stage_.violated("leak", "World counts " + std::to_string(leader.occupancy().pods_on(name)) + " pods on " + name + ", there are " + std::to_string(held.size()));
+			stage_.violated("leak pods", "World counts " + std::to_string(leader.occupancy().pods_on(name)) + " pods on " + name + ", there are " + std::to_string(held.size()));
 	}
 }
 

@@ -120,13 +120,23 @@ std::uint32_t Slurm::free_cpus(const SlurmNodeTruth &node) const
 	return used >= node.facts.cpus ? 0 : node.facts.cpus - used;
 }
 
+std::uint64_t Slurm::free_memory(const SlurmNodeTruth &node) const
+{
+	std::uint64_t used = 0;
+	for (const auto &[id, job] : state.jobs) {
+		if (core::job_side(&job.facts) == core::JobSide::allocated && !job.facts.nodes.empty() && job.facts.nodes[0].node == node.facts.name)
+			used += job.memory_mib;
+	}
+	return used >= node.facts.memory_mib ? 0 : node.facts.memory_mib - used;
+}
+
 const SlurmNodeTruth *Slurm::place_for(const JobTruth &job) const
 {
 	if (job.facts.held || job.is_plain_native || job.facts.marker.cluster != cluster)
 		return nullptr;
 	for (const auto &[name, node] : state.nodes) {
 		const bool is_wanted = job.required_node.empty() || job.required_node == name;
-		if (is_wanted && !node.down && !node.facts.drain && free_cpus(node) >= job.cpus)
+		if (is_wanted && !node.down && !node.facts.drain && free_cpus(node) >= job.cpus && free_memory(node) >= job.memory_mib)
 			return &node;
 	}
 	return nullptr;
@@ -190,6 +200,7 @@ void Slurm::finish(std::uint32_t id, core::JobState end_state, std::uint32_t sta
 	job.facts.state = end_state;
 	job.facts.exit_status = status;
 	job.facts.end_time = stage_.host_wall_s();
+	job.facts.nodes.clear(); /* the plugin tells of allocations only */
 	if (job.has_marker && job.facts.marker.cluster == cluster)
 		ends[job.facts.marker.uid].push_back({id, job.facts.marker.attempt, cause, stage_.now()});
 	stage_.tell([&] { return text_of(job) + " ends " + core::state_text(end_state) + " " + k_causes[static_cast<int>(cause)] + ", status " + std::to_string(static_cast<std::int32_t>(status)); });

@@ -107,6 +107,7 @@ class Slurm
 	[[nodiscard]] const JobTruth *find(std::uint32_t job) const;
 	[[nodiscard]] std::vector<std::string> ids_if(const std::function<bool(const JobTruth &)> &wanted) const;
 	[[nodiscard]] std::uint32_t free_cpus(const SlurmNodeTruth &node) const;
+	[[nodiscard]] std::uint64_t free_memory(const SlurmNodeTruth &node) const;
 	std::function<void(const JobTruth &)> on_created;
 
       private:

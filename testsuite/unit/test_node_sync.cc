@@ -11,8 +11,6 @@ using namespace slurmkube::core;
 namespace
 {
 
-constexpr std::int64_t k_now = 1000;
-
 NodePolicy policy()
 {
 	NodePolicy p;
@@ -52,9 +50,9 @@ SlurmNode slurm(NodeBase base, bool drain = false, const std::string &reason = "
 	return node;
 }
 
-std::string decide(const KubeNode *k, const SlurmNode *s, const PluginHello &hello, bool holds_pods = false)
+std::string decide(const KubeNode *k, const SlurmNode *s, const PluginHello &hello, bool holds_pods = false, std::int64_t not_ready_seconds = 0)
 {
-	const auto action = reconcile_node({.kube = k, .slurm = s, .plugin = &hello, .holds_pods = holds_pods}, policy(), k_now);
+	const auto action = reconcile_node({.kube = k, .slurm = s, .plugin = &hello, .holds_pods = holds_pods, .not_ready_seconds = not_ready_seconds}, policy());
 	if (!action)
 		return "";
 	if (std::holds_alternative<CreateNode>(*action))
@@ -111,11 +109,10 @@ void what_people_drained_is_not_brought_down_but_to_end_its_jobs()
 {
 	KubeNode k = kube();
 	k.ready = false;
-	k.ready_since = k_now - 60;
 	const SlurmNode drained = slurm(NodeBase::idle, true, "disk is broken");
-	CHECK_EQUAL(decide(&k, &drained, plugin(22, 5)), "");
+	CHECK_EQUAL(decide(&k, &drained, plugin(22, 5), false, 60), "");
 	const SlurmNode with_jobs = slurm(NodeBase::mixed, true, "disk is broken");
-	CHECK_EQUAL(decide(&k, &with_jobs, plugin(22, 5)), "down ");
+	CHECK_EQUAL(decide(&k, &with_jobs, plugin(22, 5), false, 60), "down ");
 	k.ready = true;
 	const SlurmNode down = slurm(NodeBase::down, true, "disk is broken");
 	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "");
@@ -130,13 +127,10 @@ void a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time()
 	k.ready = false;
 	k.not_ready_reason = "KubeletNotReady";
 	const SlurmNode idle = slurm(NodeBase::mixed);
-	k.ready_since = k_now - 39;
-	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "drain slurm-kube: NotReady KubeletNotReady");
-	k.ready_since = k_now - 40;
-	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "down slurm-kube: NotReady KubeletNotReady");
-	CHECK_EQUAL(next_look_at(k, policy()), k_now);
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5), false, 39), "drain slurm-kube: NotReady KubeletNotReady");
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5), false, 40), "down slurm-kube: NotReady KubeletNotReady");
 	const SlurmNode down = slurm(NodeBase::down, false, "slurm-kube: NotReady KubeletNotReady");
-	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "");
+	CHECK_EQUAL(decide(&k, &down, plugin(22, 5), false, 60), "");
 	k.ready = true;
 	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "up");
 }

@@ -71,7 +71,7 @@ struct Scene {
 		facts.bound_node = pod_is == PodSide::absent ? "" : pod.node_name;
 		facts.job = job_is == JobSide::none ? nullptr : &job;
 		facts.spec = &spec;
-		facts.has_room = facts.node_usable = true;
+		facts.has_room = facts.node_usable = facts.surely_gone = true;
 	}
 	Scene(const Scene &) = delete;
 	Scene &operator=(const Scene &) = delete;
@@ -90,6 +90,8 @@ std::string text_of(const std::vector<Action> &actions)
 			out += "complete:" + (complete->wait_status == k_status_cancelled ? "cancelled" : std::to_string(complete->wait_status));
 		else if (const auto *bind = std::get_if<Bind>(&action))
 			out += "bind@" + bind->node;
+		else if (const auto *look = std::get_if<LookUp>(&action))
+			out += "look:" + look->name_space + "/" + look->name;
 		else if (std::holds_alternative<Remove>(action))
 			out += "remove";
 		else if (const auto *report = std::get_if<Report>(&action))
@@ -104,7 +106,7 @@ void every_pair_of_sides_has_its_action()
 	constexpr JobSide k_jobs[] = {JobSide::none, JobSide::pending, JobSide::allocated, JobSide::ended};
 	const char *const expected[][4] = {
 	    /* absent    */ {"", "cancel:7", "complete:cancelled", ""},
-	    /* gated     */ {"", "cancel:7", "complete:cancelled", ""},
+	    /* gated     */ {"", "", "", ""},
 	    /* waiting   */ {"submit", "report:SlurmPending", "bind@n1", "remove"},
 	    /* withdrawn */ {"", "cancel:7", "complete:cancelled", ""},
 	    /* running   */ {"", "", "", "remove"},
@@ -204,9 +206,22 @@ void a_second_live_job_of_one_pod_is_cancelled_first()
 void a_pod_that_ended_and_went_gives_its_own_result()
 {
 	Scene scene(PodSide::absent, JobSide::allocated);
-	const Pod last = pod_in(PodSide::ended);
-	scene.facts.last_pod = &last;
+	scene.facts.end_status = 768;
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "complete:768");
+}
+
+void a_job_of_a_pod_never_seen_is_left_alone_until_the_pod_is_surely_gone()
+{
+	for (const JobSide side : {JobSide::pending, JobSide::allocated}) {
+		Scene scene(PodSide::absent, side);
+		scene.job.marker.name_space = "default";
+		scene.job.marker.name = "p";
+		scene.facts.surplus = {JobId{9}};
+		scene.facts.surely_gone = false;
+		CHECK_EQUAL(text_of(reconcile(scene.facts)), "look:default/p");
+		scene.facts.busy.look = true;
+		CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
+	}
 }
 
 void an_allocation_without_nodes_is_not_bound()
@@ -231,6 +246,7 @@ int main()
 						     TEST(a_running_pod_is_taken_up_on_its_own_node_only_when_its_job_is_surely_lost),
 						     TEST(a_second_live_job_of_one_pod_is_cancelled_first),
 						     TEST(a_pod_that_ended_and_went_gives_its_own_result),
+						     TEST(a_job_of_a_pod_never_seen_is_left_alone_until_the_pod_is_surely_gone),
 						     TEST(an_allocation_without_nodes_is_not_bound),
 					     });
 }

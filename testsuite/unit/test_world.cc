@@ -102,6 +102,8 @@ struct Stage {
 				out += "complete:" + std::to_string(e->job.number) + "=" + (e->wait_status == k_status_cancelled ? "cancelled" : std::to_string(e->wait_status));
 			else if (const auto *b = std::get_if<Bind>(&action))
 				out += "bind:" + uid.text + "@" + b->node;
+			else if (std::holds_alternative<LookUp>(action))
+				out += "look:" + uid.text;
 			else if (std::holds_alternative<Remove>(action))
 				out += "remove:" + uid.text;
 			else if (const auto *r = std::get_if<Report>(&action))
@@ -204,7 +206,10 @@ void a_restarted_agent_goes_on_where_the_other_died()
 	s.world.pod_seen(end_of(s.pod("c"), PodPhase::succeeded, 0), s.now);
 	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running), Stage::job(3, "c", JobState::running), Stage::job(4, "gone", JobState::running),
 		   Stage::job(5, "gone2", JobState::pending)});
-	CHECK_EQUAL(s.act(), "bind:a@n1 complete:3=0 complete:4=cancelled cancel:5");
+	CHECK_EQUAL(s.act(), "bind:a@n1 complete:3=0 look:gone look:gone2");
+	s.world.looked_up({"gone"}, false, s.now);
+	s.world.looked_up({"gone2"}, false, s.now);
+	CHECK_EQUAL(s.act(), "complete:4=cancelled cancel:5");
 }
 
 void jobs_of_another_cluster_are_never_touched()
@@ -397,6 +402,8 @@ void a_number_used_again_is_another_job()
 	Stage s;
 	run_pod(s, "a", 7);
 	s.connect({Stage::job(7, "b", JobState::running)});
+	CHECK_EQUAL(s.act(), "look:b");
+	s.world.looked_up({"b"}, false, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled"); /* b is no pod */
 	const auto group = s.world.groups().find({"a"});
 	REQUIRE(group != s.world.groups().end());
@@ -447,6 +454,7 @@ void a_binding_that_worked_after_all_does_not_delay_the_end()
 	s.world.pod_seen(s.pod("a"), s.now);
 	(void)s.act();
 	s.allocate("a", 7);
+	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
 	for (int i = 0; i < 8; i++) {
 		s.world.bound({"a"}, Error{Errc::io, "no answer"}, s.now);
@@ -464,6 +472,7 @@ void what_failed_while_a_side_was_away_is_tried_when_it_is_back()
 	s.world.pod_seen(s.pod("a"), s.now);
 	(void)s.act();
 	s.allocate("a", 7);
+	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now);
 	for (int i = 0; i < 8; i++) {
 		CHECK_EQUAL(s.act(), "bind:a@n1");
 		s.world.bound({"a"}, Error{Errc::again, "connection refused"}, s.now);
@@ -574,6 +583,168 @@ void ended_jobs_count_once_even_if_told_late()
 	CHECK_EQUAL(s.act(), "complete:7=0"); /* it really still runs: again */
 }
 
+/* ---- found by testsuite/sim ---- */
+
+SlurmNode slurm_node(const std::string &name, NodeBase base, const std::string &drain_reason = "")
+{
+	SlurmNode node;
+	node.name = name;
+	node.base = base;
+	node.drain = !drain_reason.empty();
+	node.reason = drain_reason;
+	return node;
+}
+
+/* Another slurmctld without the job: it was killed before it had saved what it answered. */
+void a_job_that_only_a_dead_slurmctld_told_us_of_is_forgotten()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.allocate("a", 7);
+	PluginHello hello;
+	hello.pid = 4711;
+	s.world.link_opened(hello);
+	s.world.slurm_node_seen(slurm_node("n1", NodeBase::idle));
+	s.world.snapshot_ended(s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+}
+
+void a_job_that_the_plugin_never_tells_of_is_forgotten()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.world.submitted({"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}, s.now);
+	s.pass(9 * k_second);
+	(void)s.act(); /* tells that it waits */
+	s.world.reported({"a"}, Ok{}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+}
+
+/* A standby takes over while its watch is behind. */
+void a_pod_that_the_watch_has_not_shown_keeps_its_job()
+{
+	Stage s;
+	s.connect({Stage::job(7, "a", JobState::running)});
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, Error{Errc::io, "no answer"}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, true, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(5 * k_second);
+	CHECK_EQUAL(s.act(), "look:a");
+	Pod p = s.pod("a");
+	p.node_name = "n1";
+	s.world.pod_seen(p, s.now);
+	s.world.looked_up({"a"}, true, s.now);
+	CHECK_EQUAL(s.act(), "");
+}
+
+/* The agent died while it took up a pod whose job slurmctld had lost: slurmctld ends the new job, the pod stays. */
+void a_running_pod_outlives_a_job_whose_answer_was_lost()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	SlurmJob lost = Stage::job(8, "a", JobState::failed, 2);
+	lost.submit_time = lost.end_time = s.now.wall_s;
+	s.connect({lost});
+	CHECK_EQUAL(s.act(), "");
+	s.pass(11 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#3@n1");
+}
+
+void a_running_pod_outlives_an_earlier_job_of_its_own()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	Pod p = *s.world.pod_of({"a"});
+	p.annotations[names::k_allocation_attempt] = "2";
+	s.world.pod_seen(p, s.now);
+	SlurmJob first = Stage::job(6, "a", JobState::node_fail, 1); /* before the binding */
+	s.connect({first});
+	CHECK_EQUAL(s.act(), "");
+	s.pass(11 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#3@n1");
+}
+
+/* Slurm has the number again after a restore, for the same pod even: what we heard of the first one says nothing. */
+void an_answer_is_forgotten_with_its_job()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.world.submitted({"a"}, Submitted{.job = {1}, .node = "", .cpus = 0}, s.now);
+	s.world.job_seen(Stage::job(1, "a", JobState::pending), s.now);
+	s.connect({}); /* an older state */
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.world.submitted({"a"}, Error{Errc::io, "no answer"}, s.now);
+	s.world.job_seen(cancelled_job(s, 1, "a", 0), s.now);
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2");
+}
+
+/* Failed with code 3 while slurmctld was away, then deleted: it did not end by the deletion. */
+void a_deletion_after_the_end_does_not_change_the_result()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	s.world.link_lost();
+	Pod p = end_of(s.pod("a"), PodPhase::failed, 3);
+	s.world.pod_seen(p, s.now);
+	p.deleting = true;
+	s.world.pod_seen(p, s.now);
+	s.world.pod_gone({"a"}, p, s.now);
+	s.connect({Stage::job(7, "a", JobState::running)});
+	CHECK_EQUAL(s.act(), "complete:7=768");
+}
+
+std::string node_act(Stage &s)
+{
+	std::string out;
+	for (const NodeAction &action : s.world.take_node_actions(s.now)) {
+		if (const auto *set = std::get_if<SetNodeState>(&action))
+			out += set->change == NodeStateChange::down ? "down" : set->change == NodeStateChange::drain ? "drain" : "use";
+	}
+	return out;
+}
+
+/* Also over a clock that steps: an hour ahead is no reason for DOWN, an hour back no reason to wait. */
+void a_node_is_down_after_its_time_by_our_own_clock()
+{
+	for (const std::int64_t step : {std::int64_t{3600}, std::int64_t{-3600}}) {
+		Stage s;
+		CHECK_EQUAL(node_act(s), "");
+		s.node(false);
+		CHECK_EQUAL(node_act(s), "drain");
+		s.world.node_changed("n1", Ok{}, s.now);
+		s.world.slurm_node_seen(slurm_node("n1", NodeBase::mixed, "slurm-kube: NotReady"));
+		s.now.wall_s += step;
+		s.pass(39 * k_second);
+		CHECK_EQUAL(node_act(s), "");
+		s.pass(k_second);
+		CHECK_EQUAL(node_act(s), "down");
+	}
+}
+
+/* Nothing to take up, and no call for it every 30 s, for ever. */
+void a_pod_on_a_node_that_slurm_does_not_know_waits_for_the_node()
+{
+	Stage s;
+	Pod p = s.pod("a");
+	p.node_name = "n9";
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(60 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.world.slurm_node_seen(slurm_node("n9", NodeBase::idle));
+	CHECK_EQUAL(s.act(), "submit:a#1@n9");
+}
+
 } // namespace
 
 int main()
@@ -606,5 +777,14 @@ int main()
 						 TEST(a_job_that_slurmctld_could_not_tell_us_of_is_replaced),
 						 TEST(a_job_that_somebody_cancelled_takes_its_pod_along),
 						 TEST(ended_jobs_count_once_even_if_told_late),
+						 TEST(a_job_that_only_a_dead_slurmctld_told_us_of_is_forgotten),
+						 TEST(a_job_that_the_plugin_never_tells_of_is_forgotten),
+						 TEST(a_pod_that_the_watch_has_not_shown_keeps_its_job),
+						 TEST(a_running_pod_outlives_a_job_whose_answer_was_lost),
+						 TEST(a_running_pod_outlives_an_earlier_job_of_its_own),
+						 TEST(an_answer_is_forgotten_with_its_job),
+						 TEST(a_deletion_after_the_end_does_not_change_the_result),
+						 TEST(a_node_is_down_after_its_time_by_our_own_clock),
+						 TEST(a_pod_on_a_node_that_slurm_does_not_know_waits_for_the_node),
 					 });
 }
