@@ -36,9 +36,11 @@ Check plugin(const App &app)
 {
 	const core::PluginHello &hello = app.world().plugin();
 	if (app.world().has_link())
-		return passed("plugin", "version " + hello.plugin_version + " in Slurm " + hello.slurm_version + ", cluster " + hello.cluster_name);
+		return passed("plugin", "version " + hello.plugin_version + " in Slurm " + hello.slurm_version + ", cluster " + hello.cluster_name +
+						(hello.host.empty() ? "" : ", controller " + hello.host));
 	return failed("plugin", "not connected to " + app.config().plugin_socket,
-		      "add kube to JobSubmitPlugins in slurm.conf, restart slurmctld, and compare Socket in kube.conf with plugin_socket in slurmkubed.yaml");
+		      "add kube to JobSubmitPlugins in slurm.conf, restart slurmctld, and compare Socket in kube.conf with plugin_socket in slurmkubed.yaml; "
+		      "with several SlurmctldHosts only the agent beside the active one is connected");
 }
 
 Check plugin_version(const App &app)

@@ -33,6 +33,7 @@ Json ping(const App &app)
 	put(reply.get(), "version", SLURMKUBE_VERSION);
 	put(reply.get(), "ready", app.world().is_known());
 	put(reply.get(), "link", app.world().has_link());
+	put(reply.get(), "controller", app.world().has_link() ? app.world().plugin().host : std::string());
 	put(reply.get(), "uptime_seconds", app.uptime_seconds());
 	return reply;
 }

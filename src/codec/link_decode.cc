@@ -79,6 +79,7 @@ core::PluginHello read_hello(Fields &fields)
 	fields.read("feature", hello.node_feature);
 	fields.read("config_error", hello.config_error);
 	fields.read("pid", hello.pid);
+	fields.read("host", hello.host);
 	hello.family = family == to_name(core::Family::native) ? core::Family::native : core::Family::emulated;
 	return hello;
 }

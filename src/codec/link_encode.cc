@@ -59,6 +59,7 @@ void write(json_object *o, const core::PluginHello &hello)
 	put(o, "feature", hello.node_feature);
 	put(o, "config_error", hello.config_error);
 	put(o, "pid", hello.pid);
+	put(o, "host", hello.host);
 }
 
 void write(json_object *o, const core::SlurmJob &job)

@@ -202,6 +202,7 @@ struct PluginHello {
 	std::string node_feature;
 	std::string config_error; /* of kube.conf; empty when it is fine */
 	int pid = 0;              /* of slurmctld */
+	std::string host;         /* where slurmctld is in control; empty: an older plugin */
 	bool operator==(const PluginHello &) const = default;
 };
 

@@ -51,6 +51,17 @@ Resources Occupancy::held(const std::string &node) const
 	return found == nodes_.end() ? Resources{} : found->second.sum;
 }
 
+std::vector<PodUid> Occupancy::holders(const std::string &node) const
+{
+	std::vector<PodUid> out;
+	const auto found = nodes_.find(node);
+	if (found == nodes_.end())
+		return out;
+	for (const auto &[pod, requests] : found->second.pods)
+		out.push_back(pod);
+	return out;
+}
+
 std::size_t Occupancy::pods_on(const std::string &node) const
 {
 	const auto found = nodes_.find(node);

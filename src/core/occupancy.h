@@ -13,6 +13,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace slurmkube::core
 {
@@ -27,6 +28,7 @@ class Occupancy
 
 	[[nodiscard]] bool has_room(const std::string &node, const Resources &allocatable, const Resources &requests) const;
 	[[nodiscard]] Resources held(const std::string &node) const;
+	[[nodiscard]] std::vector<PodUid> holders(const std::string &node) const;
 	[[nodiscard]] std::size_t pods_on(const std::string &node) const;
 
       private:

@@ -15,6 +15,7 @@ namespace slurmkube::core
 
 inline constexpr std::uint32_t k_status_completed = 0;
 inline constexpr std::uint32_t k_status_out_of_memory = 253;
+inline constexpr std::uint32_t k_status_given_back = 1U << 8U; /* exit code 1: its pod never ran and is queued again */
 inline constexpr std::uint32_t k_status_cancelled = 0xfffffffeU;
 
 inline bool is_terminal(const Pod &pod)

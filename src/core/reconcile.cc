@@ -60,6 +60,9 @@ Actions bind(const GroupFacts &f)
 	const NodeAllocation &slot = f.job->nodes.front();
 	if (!f.node_usable)
 		return {Report{waiting_for_node(*f.job, slot.node)}};
+	/* Slurm gave away what a pod still uses whose job it has lost. Waiting would last as long as that pod: it cannot get its job back before we let go. */
+	if (!f.has_room && f.gives_way)
+		return complete(f, k_status_given_back);
 	if (!f.has_room)
 		return {Report{waiting_for_room(*f.job, slot.node)}};
 	if (!f.may_retry)

@@ -54,6 +54,7 @@ struct GroupFacts {
 	std::vector<JobId> surplus;     /* other live jobs of the same pod */
 	bool job_surely_missing = false; /* a running pod of ours has had no job for long enough */
 	bool has_room = false;          /* the binding gate, for the job's node */
+	bool gives_way = false;         /* the room is held by a running pod whose job Slurm has lost, and which needs it */
 	bool node_usable = false;       /* that node exists and is Ready */
 	bool may_retry = true;          /* back-off after a failed action is over */
 	bool answer_lost = false;       /* slurmctld made the job, could not tell us and killed it: nobody wanted its end */

@@ -159,6 +159,7 @@ class World
 	bool accept(const PodUid &uid, Group &group, const Action &action, Now now);
 	bool accept_report(const PodUid &uid, Group &group, const Report &report, Now now);
 	void look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &out);
+	[[nodiscard]] bool must_give_way(const std::string &node) const;
 	void wait_for_share(const PodUid &uid, const GroupFacts &facts);
 
 	Settings settings_;

@@ -181,8 +181,23 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		const auto node = kube_nodes_.find(f.job->nodes.front().node);
 		f.node_usable = node != kube_nodes_.end() && node->second.ready;
 		f.has_room = f.node_usable && occupancy_.has_room(node->first, node->second.allocatable, f.pod->requests);
+		f.gives_way = f.node_usable && !f.has_room && must_give_way(node->first);
 	}
 	return f;
+}
+
+/* Whether a pod runs on the node that has no job, or one that waits for these very resources. */
+bool World::must_give_way(const std::string &node) const
+{
+	for (const PodUid &uid : occupancy_.holders(node)) {
+		const auto found = groups_.find(uid);
+		if (found == groups_.end() || !found->second.pod || found->second.pod->deleting || found->second.pod->node_name.empty())
+			continue;
+		const JobSide side = job_side(current_job(found->second));
+		if (side == JobSide::none || side == JobSide::pending)
+			return true;
+	}
+	return false;
 }
 
 void World::wait_for_share(const PodUid &uid, const GroupFacts &f)

@@ -142,9 +142,10 @@ std::string exit_text(std::int64_t wait_status)
 
 std::string ping_view(json_object *reply)
 {
+	const std::string controller = get_string(reply, "controller");
 	return "slurmkubed " + get_string(reply, "version") + " is up for " + duration_text(get_int(reply, "uptime_seconds")) +
 	       (get_bool(reply, "ready") ? ", ready" : ", not ready yet") +
-	       (get_bool(reply, "link") ? ", connected with slurmctld\n" : ", not connected with slurmctld (see skube check)\n");
+	       (get_bool(reply, "link") ? ", connected with slurmctld" + (controller.empty() ? "" : " on " + controller) + "\n" : ", not connected with slurmctld (see skube check)\n");
 }
 
 std::string check_view(json_object *reply)

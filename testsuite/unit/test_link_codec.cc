@@ -59,6 +59,7 @@ core::PluginHello example_hello()
 	hello.sink_port = 6899;
 	hello.node_feature = "kube";
 	hello.config_error = "line 3: no such key";
+	hello.host = "ctl-2";
 	hello.pid = 77;
 	return hello;
 }

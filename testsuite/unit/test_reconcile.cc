@@ -158,6 +158,19 @@ void the_gate_holds_a_binding_and_says_so()
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "report:SlurmPending");
 }
 
+void a_pod_gives_way_to_one_that_runs_there_and_has_lost_its_job()
+{
+	Scene scene(PodSide::waiting, JobSide::allocated);
+	scene.facts.has_room = false;
+	scene.facts.gives_way = true;
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "complete:256");
+	scene.facts.busy.slurm = true;
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
+	Scene next(PodSide::waiting, JobSide::ended);
+	next.job.state = JobState::failed;
+	CHECK_EQUAL(text_of(reconcile(next.facts)), "submit");
+}
+
 void a_refused_pod_says_why_and_is_not_submitted()
 {
 	Scene scene(PodSide::waiting, JobSide::none);
@@ -240,6 +253,7 @@ int main()
 						     TEST(nothing_is_done_before_both_worlds_are_known),
 						     TEST(what_is_under_way_is_not_started_again),
 						     TEST(the_gate_holds_a_binding_and_says_so),
+						     TEST(a_pod_gives_way_to_one_that_runs_there_and_has_lost_its_job),
 						     TEST(a_refused_pod_says_why_and_is_not_submitted),
 						     TEST(a_failed_submission_waits_and_reports),
 						     TEST(a_pod_that_never_ran_queues_again_after_a_node_failure_but_not_after_scancel),

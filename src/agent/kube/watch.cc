@@ -26,6 +26,15 @@ std::string version_of(json_object *object)
 	return get_string(get(object, "metadata"), "resourceVersion");
 }
 
+/* Versions are numbers that grow along a stream. An API server that counts otherwise is believed. */
+bool is_older(const std::string &version, const std::string &than)
+{
+	const auto is_number = [](const std::string &text) { return text.find_first_not_of("0123456789") == std::string::npos; };
+	if (!is_number(version) || !is_number(than) || version.size() > than.size())
+		return false;
+	return version.size() < than.size() || version < than;
+}
+
 bool is_expired(json_object *status)
 {
 	const std::string reason = get_string(status, "reason");
@@ -197,6 +206,11 @@ void Watch::take_event(json_object *event)
 		return;
 	}
 	const std::string version = version_of(object);
+	if (is_older(version, version_)) {
+		client_.close_stream(stream_);
+		expired("an event came after a later one"); /* of the same object perhaps: its state now would be the past */
+		return;
+	}
 	if (!version.empty())
 		version_ = version;
 	options_.backoff.reset();

@@ -43,6 +43,9 @@ constexpr Row k_rows[] = {
 	{ESLURM_RESERVATION_NOT_USABLE, Errc::again},
 	{ESLURM_TRANSITION_STATE_NO_UPDATE, Errc::again},
 	{ESLURM_PROLOG_RUNNING, Errc::again},
+	/* munged is away on one side, or a credential was on its way for too long; who may not is told ESLURM_ACCESS_DENIED */
+	{SLURM_PROTOCOL_AUTHENTICATION_ERROR, Errc::again},
+	{ESLURM_AUTH_CRED_INVALID, Errc::again},
 
 	/* sent, no answer */
 	{SLURMCTLD_COMMUNICATIONS_SEND_ERROR, Errc::io},
@@ -56,12 +59,10 @@ constexpr Row k_rows[] = {
 	{SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT, Errc::io},
 	{SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT, Errc::io},
 
-	{SLURM_PROTOCOL_AUTHENTICATION_ERROR, Errc::denied},
 	{SLURM_PROTOCOL_VERSION_ERROR, Errc::denied},
 	{ESLURM_ACCESS_DENIED, Errc::denied},
 	{ESLURM_USER_ID_MISSING, Errc::denied},
 	{ESLURM_GROUP_ID_MISSING, Errc::denied},
-	{ESLURM_AUTH_CRED_INVALID, Errc::denied},
 	{ESLURM_AUTH_BADARG, Errc::denied},
 	{ESLURM_AUTH_UNPACK, Errc::denied},
 	{EACCES, Errc::denied},

@@ -174,10 +174,15 @@ Status cancel_job(core::JobId job)
 
 Status ping_controller()
 {
-	/* LIMIT: asks the first SlurmctldHost only. The agent runs beside the active one, which is that unless a backup has taken over. */
 	const int rc = slurm_ping(0);
-	if (rc != SLURM_SUCCESS)
-		return error_of(rc > 0 ? rc : errno);
+	if (rc == SLURM_SUCCESS)
+		return Ok{};
+	const Status first = error_of(rc > 0 ? rc : errno);
+	/* Of the SlurmctldHosts the first fails at once. This asks them in turn, takes as long as every other call, and only one in control answers. */
+	slurm_conf_t *raw = nullptr;
+	if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
+		return first;
+	slurm_free_ctl_conf(raw);
 	return Ok{};
 }
 

@@ -2,7 +2,6 @@
 """What the recorder wrote, as events in the order of their resourceVersion, and pods with all that was seen of each."""
 import json
 from dataclasses import dataclass, field
-from datetime import datetime
 
 JOB_ID = "allocation.slurm-kube.io/job-id"
 _UNITS = {"": 1, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
@@ -133,17 +132,3 @@ class History:
 					started.add(note["kind"])
 		gaps += [(kind, 0, 0, "never listed") for kind in ("Pod", "Node") if kind not in started]
 		return cls(events, gaps)
-
-
-def deleters(path):
-	"""{pod name: [(when, user)]} of all deletions and evictions that the API server's audit log has."""
-	found = {}
-	with open(path, encoding="utf-8") as f:
-		for line in f:
-			try:
-				event = json.loads(line)
-			except ValueError:
-				continue  # cut off by a kill -9
-			when = datetime.fromisoformat(event["requestReceivedTimestamp"].replace("Z", "+00:00")).timestamp()
-			found.setdefault(event["objectRef"].get("name", ""), []).append((when, event["user"]["username"]))
-	return found

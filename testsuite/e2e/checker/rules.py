@@ -12,7 +12,6 @@ from .faults import Deeds
 from .history import History
 from .slurm_log import LIVE, SlurmTruth, moment
 
-AGENT = "slurm-kube-agent"  # its name at the API server
 SLACK = 0.25      # seconds between a line of slurmctld's log and what it tells of: it writes after the fact
 UNCOVERED = 25.0  # calm seconds a pod may live without a job: 10 s until it is surely missing, and its new submission
 LATE_BIND = 5.0   # calm seconds after the end of a job in which a binding that was under way may still arrive
@@ -34,7 +33,6 @@ class Evidence:
 	deeds: Deeds
 	until: float = 0.0         # when the test ended
 	ours: object = lambda pod: True  # which pods Slurm schedules
-	deleters: dict = field(default_factory=dict)  # pod name -> [(when, user)], from the API server's audit log
 	settled: bool = True       # faults were stopped and the world came to rest before the end
 
 	def pods(self):
@@ -165,20 +163,8 @@ def lives_on_its_allocation(e):
 	return out
 
 
-def _not_ready(e, node, when):
-	"""Kubernetes itself said so, not long before: then the agent tells Slurm that the node failed."""
-	said = [x for x in e.history.events if x.kind == "Node" and x.name == node and when - 120 <= x.at <= when]
-	return next((x for x in said if any(c["type"] == "Ready" and c["status"] != "True" for c in x.thing["status"].get("conditions", []))), None)
-
-
 def _cause_of(e, pod, when):
-	"""Why a healthy pod may have been deleted at a moment, or None: somebody else than the agent did it, as the API server says; or a user, a node, or Slurm's own record
-	gave the agent a reason."""
-	for at, user in e.deleters.get(pod.name, []):
-		if user != AGENT and at <= when + SLACK:
-			return (at, user)
-	if pod.bound and (seen := _not_ready(e, pod.bound.node, when)):
-		return seen
+	"""Why a healthy pod may have been deleted at a moment, or None. What was asked for by its number must have reached Slurm."""
 	jobs = e.slurm.uids.get(pod.uid, set()) | ({pod.bound.job} if pod.bound else set())
 	for c in e.deeds.causes:
 		if c.at > when + SLACK:

@@ -51,8 +51,15 @@ class Agent:
 		"""The decoded answer of skube VERB --json."""
 		return json.loads(self.skube_text(*verb, "--json"))
 
-	def skube_text(self, *verb):
-		return output_of(*self.slurm.program(self.skube_program, "--socket", self.dir / "control.sock", *verb))
+	def skube_all(self, *verb):
+		"""The same where skube's exit status tells of trouble, which is looked for in the answer."""
+		text = self.skube_text(*verb, "--json", check=False)
+		if not text:
+			raise RuntimeError("the agent does not answer")
+		return json.loads(text)
+
+	def skube_text(self, *verb, check=True):
+		return output_of(*self.slurm.program(self.skube_program, "--socket", self.dir / "control.sock", *verb), check=check)
 
 	def kill9(self):
 		self.daemon.kill9()
@@ -60,6 +67,10 @@ class Agent:
 	def restart(self):
 		self.daemon.stop()
 		self.start()
+
+	def restart_without_waiting(self):
+		self.daemon.stop()
+		self.start(wait=False)
 
 	def stop(self):
 		self.daemon.stop()

@@ -39,7 +39,7 @@ class ApiProxy(Proxy):
 		self.client_tls = ssl.create_default_context(cafile=str(plane.dir / "pki/ca.crt"))
 		server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 		server_tls.load_cert_chain(plane.dir / "pki/server.crt", plane.dir / "pki/server.key")
-		self.stalled, self.seen = False, []
+		self.stalled, self.seen, self.statuses = False, [], []  # seen: (method, path) of all requests; statuses: of all answers
 		super().__init__(port, server_tls)
 
 	def rule(self, do, method="", path="", body="", count=1, argument=None):
@@ -86,6 +86,7 @@ class ApiProxy(Proxy):
 		await self._go_on()
 		if rule and rule.do == "after":
 			await rule.stand()
+		self.statuses.append(int(whole[9:12] or 0))
 		if not whole or (rule and rule.do == "lose"):
 			raise Dropped("no answer")
 		writer.write(rule.argument if rule and rule.do == "said" else whole)
@@ -93,6 +94,7 @@ class ApiProxy(Proxy):
 
 	async def _stream(self, up, writer):
 		head = await up.readuntil(b"\r\n\r\n")
+		self.statuses.append(int(head[9:12]))
 		writer.write(head)
 		if b"chunked" not in head.lower():
 			writer.write(await up.read(-1))

@@ -4,7 +4,7 @@ import os
 import time
 
 from checker.faults import Cause
-from checker.history import History, deleters
+from checker.history import History
 from checker.rules import Evidence, Violation
 from lib import wait_for
 from lib.expect import LIVE, jobs_by_uid
@@ -98,5 +98,4 @@ def evidence(bed, truth, deeds, settled):
 	truth.picture({n: {**f, "last picture": "yes"} for n, f in final.items()})
 	truth.read_log(bed.dir / "log/slurmctld.log")
 	truth.read_ends(bed.dir / "jobcomp.txt")
-	return Evidence(History.read(bed.dir / "history.jsonl"), truth, deeds, time.time(), deleters=deleters(bed.dir / "audit.log"),
-			settled=settled)
+	return Evidence(History.read(bed.dir / "history.jsonl"), truth, deeds, time.time(), settled=settled)

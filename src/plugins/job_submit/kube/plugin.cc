@@ -37,6 +37,13 @@ bool stands_for(core::JobId id, const core::Marker &marker)
 	return theirs && same_identity(*theirs, marker);
 }
 
+/* As this machine calls itself: of several SlurmctldHosts it tells which one is in control. */
+std::string host_name()
+{
+	char name[256] = "";
+	return gethostname(name, sizeof(name) - 1) == 0 ? std::string(name) : std::string();
+}
+
 std::string_view text(const char *borrowed)
 {
 	return borrowed ? std::string_view(borrowed) : std::string_view();
@@ -132,6 +139,7 @@ core::PluginHello Plugin::hello() const
 	if (!trouble.empty())
 		hello.config_error += (hello.config_error.empty() ? "" : "; ") + trouble;
 	hello.pid = getpid();
+	hello.host = host_name();
 	return hello;
 }
 
