@@ -14,7 +14,7 @@ from .process import tail
 from .slurm import Slurm
 from .waiting import wait_for
 
-BLOCK = 10  # ports: +0 to +4 Kubernetes, +5 to +7 Slurm
+BLOCK = 10  # ports: +0 to +4 Kubernetes, +5 to +8 Slurm
 
 
 def _free(port):
@@ -44,18 +44,18 @@ def claim_ports(stack):
 class Cluster:
 	"""with Cluster(BUILDDIR, kwok=4) as bed: a whole cluster with four simulated nodes of 8 CPUs.
 
-	agent=False, kube=False, native=False leave a part out. slurm_options and agent_options go to Slurm() and Agent(), plane_env
+	agent=False, kube=False, native=False leave a part out; accounting=True adds a slurmdbd. slurm_options and agent_options go to Slurm() and Agent(), plane_env
 	to the environment of k8s/up. It lives in directory, or in one that is made for it.
 	"""
 
-	def __init__(self, build, kwok=0, cpus=8, memory="16Gi", agent=True, kube=True, native=True, slurm_options=None, agent_options=None,
-		     plane_env=None, directory=None):
+	def __init__(self, build, kwok=0, cpus=8, memory="16Gi", agent=True, kube=True, native=True, accounting=None, slurm_options=None,
+		     agent_options=None, plane_env=None, directory=None):
 		build = Path(build).resolve()
 		self.stack, self.failures = ExitStack(), 0
 		self.dir = Path(directory or tempfile.mkdtemp(prefix="slurm-kube-", dir=os.environ.get("SLURM_KUBE_RUN")))
 		self.dir.chmod(0o755)  # other users' commands reach munge's socket
 		self.base = claim_ports(self.stack)
-		self.slurm = Slurm(build, self.dir, self.base + 5, **(slurm_options or {}))
+		self.slurm = Slurm(build, self.dir, self.base + 5, accounting=accounting, **(slurm_options or {}))
 		self.plane = ControlPlane(self.dir / "cp", self.base, plane_env) if kube else None
 		self.agent = Agent(self.slurm, self.plane, **(agent_options or {})) if agent and kube else None
 		self.native, self.nodes, self.size = native, kwok, (cpus, memory)

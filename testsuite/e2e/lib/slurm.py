@@ -5,6 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
+from .accounting import Accounting
 from .process import SOURCE, TESTSUITE, Process, output_of
 from .slurm_conf import kube_conf, plugin_dir_of, render
 from .waiting import wait_for
@@ -17,9 +18,12 @@ def build_settings(build):
 
 
 class Slurm:
-	"""Runs in dir, ports: port slurmctld, port+1 slurmd, port+2 the plugin's sink."""
+	"""Runs in dir, ports: port slurmctld, port+1 slurmd, port+2 the plugin's sink, port+3 slurmdbd.
 
-	def __init__(self, build, directory, port, min_job_age=300, extra=(), plugin=True, native_size="CPUs=4 RealMemory=4000"):
+	accounting: True for a slurmdbd, or what AccountingStorageEnforce shall say.
+	"""
+
+	def __init__(self, build, directory, port, min_job_age=300, extra=(), plugin=True, native_size="CPUs=4 RealMemory=4000", accounting=None):
 		settings, self.native_size = build_settings(build), native_size
 		self.build, self.dir, self.port, self.min_job_age, self.extra = Path(build), directory, port, min_job_age, list(extra)
 		self.version, self.root, prefix = settings["SLURM_VERSION"], settings["SLURM_ROOT"], settings["SLURM_PREFIX"]
@@ -42,6 +46,7 @@ class Slurm:
 		preload = ["env", f"LD_PRELOAD={library}"] if library else []
 		self.slurmctld = self._daemon("slurmctld", *preload, f"{self.sbin}slurmctld", "-D", pid_file=directory / "slurmctld.pid")
 		self.slurmd = self._daemon("slurmd", f"{self.sbin}slurmd", "-D", "-N", "native")
+		self.accounting = Accounting(self, port + 3, accounting if isinstance(accounting, str) else "") if accounting else None
 
 	def _inside(self, *command):
 		binds = [x for d in (SOURCE, self.build, self.dir) for x in ("-b", d)]
@@ -65,7 +70,7 @@ class Slurm:
 		return output_of(*self._inside(*command), env=self.env, check=check, stdin=stdin, timeout=timeout)
 
 	def write_conf(self):
-		(self.dir / "slurm.conf").write_text(render(self, self.extra))
+		(self.dir / "slurm.conf").write_text(render(self, self.extra + (self.accounting.conf_lines() if self.accounting else [])))
 		(self.dir / "kube.conf").write_text(kube_conf(self))
 		(self.dir / "kube-nodes.conf").touch()
 		# No cgroup is needed here, and Slurm's own search for them fails on some machines.
@@ -75,6 +80,8 @@ class Slurm:
 		self.write_conf()
 		self.munged.start()
 		wait_for(lambda: self.munged.check() and (self.dir / "munge.sock").exists(), "munged's socket")
+		if self.accounting:
+			self.accounting.start()
 		self.start_slurmctld()
 		if native:
 			self.slurmd.start()
@@ -105,7 +112,7 @@ class Slurm:
 		self.restart()
 
 	def stop(self):
-		for daemon in (self.slurmd, self.slurmctld, self.munged):
+		for daemon in filter(None, (self.slurmd, self.slurmctld, self.accounting, self.munged)):
 			daemon.stop()
 
 	def jobs(self):
