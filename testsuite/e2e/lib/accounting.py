@@ -33,6 +33,7 @@ class Accounting:
 	"""Of one Slurm object, on a port. enforce: AccountingStorageEnforce, empty for none."""
 
 	def __init__(self, slurm, port, enforce=""):
+		self.setup = []  # more calls of sacctmgr, before slurmctld starts: lists of words
 		self.slurm, self.port, self.enforce, self.dir = slurm, port, enforce, slurm.dir / "db"
 		options = ["--no-defaults", "--user=root", f"--datadir={self.dir}/data", "--skip-networking", "--skip-grant-tables", "--skip-log-bin",
 			   "--performance-schema=off", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M",
@@ -53,7 +54,7 @@ class Accounting:
 		return lines + ([f"AccountingStorageEnforce={self.enforce}"] if self.enforce else [])
 
 	def start(self):
-		"""munged must run. Leaves a slurmdbd that knows the cluster and, for limits, the account "kube" of root and nobody."""
+		"""munged must run. Leaves a slurmdbd that knows the cluster and, for limits, the account "kube" with the user nobody."""
 		output_of("bash", "-c", f". {TESTSUITE}/common.sh && need_packages mariadb-server-core slurmdbd", timeout=300)
 		self._make_tables()
 		self.start_mariadbd()
@@ -61,7 +62,9 @@ class Accounting:
 		self.start_slurmdbd()
 		self.sacctmgr("add", "cluster", "test")
 		self.sacctmgr("add", "account", "kube")
-		self.sacctmgr("add", "user", "root,nobody", "account=kube")
+		self.sacctmgr("add", "user", "nobody", "account=kube")
+		for words in self.setup:
+			self.sacctmgr(*words)
 
 	def _make_tables(self):
 		"""Only those of MariaDB itself: mariadb-install-db wants more packages and more time."""

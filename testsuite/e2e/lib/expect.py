@@ -46,6 +46,48 @@ def job_in_state(bed, pod, *states, timeout=30):
 	return wait_for(look, f"the job of {name_of(pod)} to be {' or '.join(states)}", timeout)
 
 
+def _in_squeue(bed, number):
+	return bed.slurm.run("squeue", "-h", "-t", "all", "-j", str(number), "-o", "%T").strip()
+
+
+def as_sacct_prints(code):
+	"""sacct takes 128 off exit codes from 128 on (a shell's way to tell of signals), scontrol does not; both versions do so."""
+	number, signal = map(int, code.split(":"))
+	return f"{number - 128 if number >= 128 else number}:{signal}"
+
+
+def agreed(bed, pod, state, code, timeout=30):
+	"""Waits until a pod's only job has ended so; scontrol, squeue and sacct must say the same. Returns sacct's row."""
+	final = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY", "DEADLINE", "BOOT_FAIL")
+	job = job_in_state(bed, pod, *final, timeout=timeout)
+	name, number = name_of(pod), number_of(job)
+	assert (job["JobState"], job["ExitCode"]) == (state, code), f"{name}: scontrol says {job['JobState']} {job['ExitCode']}, not {state} {code}"
+	said = _in_squeue(bed, number)
+	assert said == state, f"{name}: squeue says {said}, not {state}"
+
+	def in_database():
+		row = bed.slurm.accounting.sacct(number)[number]
+		assert (row["State"], row["ExitCode"]) == (state, as_sacct_prints(code)), f"{name}: sacct says {row['State']} {row['ExitCode']}, not {state} {code}"
+		return row
+	return wait_for(in_database, f"{name} in sacct", timeout)
+
+
+def sacct_agrees(bed, timeout=30):
+	"""All jobs of ours that Slurm still knows have in the database the state and exit code that scontrol shows. Returns how many."""
+	def look():
+		rows, wrong, count = bed.slurm.accounting.sacct(), [], 0
+		for jobs in jobs_by_uid(bed).values():
+			for job in jobs:
+				row = rows.get(number_of(job), {"State": "nothing", "ExitCode": ""})
+				shown = (job["JobState"], as_sacct_prints(job["ExitCode"]))
+				count += 1
+				if (row["State"], row["ExitCode"]) != shown:
+					wrong.append(f"{job['JobId']}: scontrol {shown}, sacct {(row['State'], row['ExitCode'])}")
+		assert not wrong, f"{len(wrong)} of {count} jobs: {wrong[:5]}"
+		return count
+	return wait_for(look, "sacct and scontrol to agree", timeout, 0.2)
+
+
 def wait_no_live_jobs(bed, timeout=30):
 	"""No job of ours is left over in Slurm."""
 	def left():
