@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	README.md \
 	%D%/admin.md \
 	%D%/design/architecture.md \
+	%D%/design/failures.md \
 	%D%/design/protocol.md \
 	%D%/design/testing.md \
 	%D%/man/skube.1.scd \

@@ -37,6 +37,15 @@ const ContainerEnd *deciding(const Pod &pod)
 	return worst;
 }
 
+/*
+ * slurmctld takes a wait status of 1 for its own and hands 256 to accounting: scontrol says 0:1, sacct 1:0. With the mark of a core dump both say signal 1.
+ */
+std::uint32_t signal_status(int number)
+{
+	constexpr std::uint32_t k_core_dumped = 0x80;
+	return static_cast<std::uint32_t>(number) | (number == 1 ? k_core_dumped : 0);
+}
+
 /* We deleted it because it did not start, and nothing of it ran since. */
 bool never_started(const Pod &pod)
 {
@@ -68,9 +77,9 @@ std::uint32_t wait_status_of(const Pod &pod)
 	if (end->reason == "OOMKilled")
 		return k_status_out_of_memory;
 	if (end->signal > 0 && end->signal <= k_signal_max)
-		return static_cast<std::uint32_t>(end->signal);
+		return signal_status(end->signal);
 	if (end->exit_code > k_shell_signal_base && end->exit_code <= k_shell_signal_base + k_signal_max)
-		return static_cast<std::uint32_t>(end->exit_code - k_shell_signal_base);
+		return signal_status(end->exit_code - k_shell_signal_base);
 	return static_cast<std::uint32_t>(std::clamp(end->exit_code, 1, 255)) << 8;
 }
 

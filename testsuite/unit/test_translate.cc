@@ -181,6 +181,7 @@ void ends_become_wait_statuses()
 	CHECK_EQUAL(wait_status_of(stuck), k_status_cancelled); /* it ran after all, and was stopped */
 	stuck.deleting = false;
 	CHECK_EQUAL(wait_status_of(stuck), 15U);
+	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = 129, .signal = 0, .reason = "Error"}})), 0x81U); /* SIGHUP */
 	Pod late = ended(PodPhase::failed, {{.name = "main", .exit_code = 137, .signal = 0, .reason = "Error"}});
 	late.status_reason = "DeadlineExceeded";
 	CHECK_EQUAL(wait_status_of(late), k_status_deadline);
