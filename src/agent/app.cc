@@ -69,6 +69,7 @@ core::Settings settings_of(const Config &config)
 			  .tolerated_taints = config.nodes.tolerated_taints};
 	settings.forced_delete_hold_us = std::int64_t{1'000'000} * config.limits.forced_delete_hold_seconds;
 	settings.report_interval_us = std::int64_t{1'000'000} * config.limits.condition_interval_seconds;
+	settings.start_limit_us = std::int64_t{1'000'000} * config.limits.start_seconds;
 	return settings;
 }
 

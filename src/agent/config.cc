@@ -155,6 +155,7 @@ constexpr Key<LimitsConfig> k_limits_keys[] = {
 	 [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, 3600, out.forced_delete_hold_seconds); }},
 	{"condition_interval_seconds",
 	 [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 1, 3600, out.condition_interval_seconds); }},
+	{"start_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.start_seconds); }},
 };
 
 /* ---- the whole ---- */

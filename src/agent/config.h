@@ -52,6 +52,7 @@ struct LimitsConfig {
 	int writes_in_flight = 32;
 	int forced_delete_hold_seconds = 3;
 	int condition_interval_seconds = 30;
+	int start_seconds = 1800; /* from the binding until something runs; 0: any time */
 	bool operator==(const LimitsConfig &) const = default;
 };
 

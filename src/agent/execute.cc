@@ -7,6 +7,8 @@
 #include "src/core/names.h"
 #include "src/core/outcome.h"
 
+#include <unistd.h>
+
 namespace slurmkube::agent
 {
 
@@ -36,6 +38,22 @@ void log_outcome(const char *what, const std::string &pod, core::JobId job, cons
 		log_info("%s pod=%s job=%u", what, pod.c_str(), job.number);
 	else
 		log_warning("%s failed pod=%s job=%u: %s", what, pod.c_str(), job.number, answer.error().what.c_str());
+}
+
+codec::Event event_of(const core::Pod &pod, const core::Condition &why)
+{
+	char host[128] = "";
+	(void)gethostname(host, sizeof(host) - 1); /* without a name the event is no worse */
+	codec::Event event;
+	event.name_space = pod.name_space;
+	event.name = pod.name;
+	event.uid = pod.uid.text;
+	event.warning = true;
+	event.reason = why.reason;
+	event.action = "Deleting";
+	event.note = why.message;
+	event.reporting_instance = host;
+	return event;
 }
 
 } // namespace
@@ -79,6 +97,8 @@ void App::complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_
 	};
 	if (is_cancel)
 		calls_.cancel(job, std::move(done));
+	else if (wait_status == core::k_status_deadline)
+		calls_.expire(job, std::move(done));
 	else
 		calls_.complete(job, wait_status, std::move(done));
 }
@@ -118,27 +138,38 @@ void App::look_up(const core::PodUid &pod, const core::LookUp &action)
 	});
 }
 
-/* The condition first: a Job's podFailurePolicy looks at it when the pod goes. Its failure does not hold up the deletion. */
+/*
+ * The condition first: a Job's podFailurePolicy looks at it when the pod goes. Its failure does not hold up the deletion, except of a pod that did not start:
+ * that one is deleted only if nothing has changed since we looked, because it may run by now.
+ */
 void App::remove(const core::PodUid &pod, const core::Remove &action)
 {
 	const core::Pod *known = world_.pod_of(pod);
 	if (!known)
 		return world_.removed(pod, Ok{}, now());
 	const std::string name_space = known->name_space, name = known->name;
-	const kube::PodCondition condition{.type = k_disruption_target,
+	const bool is_conditional = action.not_started;
+	const kube::PodCondition condition{.type = is_conditional ? names::k_condition_start_limit : k_disruption_target,
 					   .status = true,
 					   .reason = action.disruption.reason,
 					   .message = action.disruption.message,
 					   .transition_time = now().wall_s};
 	log_info("deleting pod=%s/%s: %s", name_space.c_str(), name.c_str(), action.disruption.message.c_str());
-	kube::set_conditions(client_, name_space, name, pod.text, {condition}, [this, pod, name_space, name](const Status &) {
-		kube::delete_pod(client_, name_space, name, pod.text, std::nullopt, [this, pod, name_space, name](const Status &answer) {
-			if (!answer)
-				log_warning("deleting failed pod=%s/%s: %s", name_space.c_str(), name.c_str(), answer.error().what.c_str());
-			world_.removed(pod, answer, now());
-			want_round();
-		});
-	});
+	auto removed = [this, pod, name_space, name, event = event_of(*known, action.disruption)](const Status &answer) {
+		if (answer)
+			(void)kube::post_event(client_, event); /* best effort */
+		else
+			log_warning("deleting failed pod=%s/%s: %s", name_space.c_str(), name.c_str(), answer.error().what.c_str());
+		world_.removed(pod, answer, now());
+		want_round();
+	};
+	auto said = [this, pod, name_space, name, is_conditional, removed](const Status &written) {
+		if (is_conditional && !written)
+			removed(written);
+		else
+			kube::delete_pod(client_, name_space, name, pod.text, std::nullopt, removed);
+	};
+	kube::set_conditions(client_, name_space, name, pod.text, {condition}, said, is_conditional ? known->resource_version : "");
 }
 
 void App::report(const core::PodUid &pod, const core::Report &action)

@@ -215,8 +215,11 @@ Json edges_row(const core::Edges &edges)
 	put(row.get(), "watch_to_submit", edge_row(edges.watch_to_submit));
 	put(row.get(), "submit_to_allocated", edge_row(edges.submit_to_allocated));
 	put(row.get(), "allocated_to_bound", edge_row(edges.allocated_to_bound));
+	put(row.get(), "bound_to_running", edge_row(edges.bound_to_running));
 	put(row.get(), "ended_to_pod_deleted", edge_row(edges.ended_to_pod_deleted));
+	put(row.get(), "pod_deleted_to_job_ended", edge_row(edges.pod_deleted_to_job_ended));
 	put(row.get(), "pod_terminal_to_job_ended", edge_row(edges.pod_terminal_to_job_ended));
+	put(row.get(), "node_change_to_slurm", edge_row(edges.node_change_to_slurm));
 	return row;
 }
 
@@ -236,6 +239,7 @@ Json counters_row(const App &app)
 		 {"reported", c.reported},
 		 {"readopted", c.readopted},
 		 {"gate_waits", c.gate_waits},
+		 {"not_started", c.not_started},
 		 {"kube_requests", k.requests},
 		 {"kube_failures", k.failures},
 		 {"kube_throttled", k.throttled},

@@ -46,7 +46,7 @@ void NodeSource::upserted(json_object *object)
 		log_warning("a node cannot be read: %s", node.error().what.c_str());
 		return;
 	}
-	world_.node_seen(std::move(*node));
+	world_.node_seen(std::move(*node), App::now());
 	on_change_();
 }
 
@@ -57,7 +57,7 @@ void NodeSource::deleted(json_object *last_state)
 		log_warning("a deleted node cannot be read: %s", node.error().what.c_str());
 		return;
 	}
-	world_.node_gone(node->name);
+	world_.node_gone(node->name, App::now());
 	on_change_();
 }
 

@@ -89,15 +89,18 @@ std::string binding_body(const Binding &binding)
 	return to_text(body.get());
 }
 
-std::string conditions_patch(std::string_view uid, const std::vector<PodCondition> &conditions)
+std::string conditions_patch(std::string_view uid, const std::vector<PodCondition> &conditions, std::string_view resource_version)
 {
 	Json list = new_array();
 	for (const PodCondition &condition : conditions)
 		append(list.get(), condition_json(condition));
 	Json status = new_object();
 	put(status.get(), "conditions", std::move(list));
+	Json metadata = uid_only(uid);
+	if (!resource_version.empty())
+		put(metadata.get(), "resourceVersion", resource_version);
 	Json body = new_object();
-	put(body.get(), "metadata", uid_only(uid));
+	put(body.get(), "metadata", std::move(metadata));
 	put(body.get(), "status", std::move(status));
 	return to_text(body.get());
 }

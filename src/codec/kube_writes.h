@@ -32,7 +32,8 @@ struct PodCondition {
 	std::int64_t transition_time = 0; /* when status changed; 0: a text changes only, the old time stays */
 };
 /* For Content-Type application/strategic-merge-patch+json on pods/status. Conditions of other types stay. */
-std::string conditions_patch(std::string_view uid, const std::vector<PodCondition> &conditions);
+/* resource_version: only if the pod is still that one; empty: in any case. */
+std::string conditions_patch(std::string_view uid, const std::vector<PodCondition> &conditions, std::string_view resource_version = {});
 
 /* Of DELETE. Without grace the pod's own terminationGracePeriodSeconds counts. */
 std::string delete_options(std::string_view uid, std::optional<std::int64_t> grace_seconds);

@@ -118,6 +118,25 @@ void take_ended_containers(Pod &pod, json_object *object)
 	}
 }
 
+/* What the kubelet says of containers that do not run. "ContainerCreating" and the like say nothing; they stand until there is more. */
+void take_waiting(Pod &pod, json_object *status)
+{
+	json_object *waiting = get(status, "state", "waiting");
+	const std::string reason = get_string(waiting, "reason"), message = get_string(waiting, "message");
+	pod.container_runs = pod.container_runs || get(status, "state", "running") != nullptr;
+	if (!reason.empty() && (pod.waiting_reason.empty() || (!message.empty() && pod.waiting_reason.find(": ") == std::string::npos)))
+		pod.waiting_reason = message.empty() ? reason : reason + ": " + message;
+}
+
+void take_running_containers(Pod &pod, json_object *status)
+{
+	for (const char *list : {"initContainerStatuses", "containerStatuses"}) {
+		json_object *statuses = get(status, list);
+		for (std::size_t i = 0; i < array_size(statuses); i++)
+			take_waiting(pod, array_at(statuses, i));
+	}
+}
+
 void take_conditions(Pod &pod, json_object *conditions)
 {
 	for (std::size_t i = 0; i < array_size(conditions); i++) {
@@ -128,6 +147,8 @@ void take_conditions(Pod &pod, json_object *conditions)
 			pod.not_scheduled = std::move(condition);
 		else if (type == "DisruptionTarget" && status == "True")
 			pod.disruption = std::move(condition);
+		else if (type == names::k_condition_start_limit && status == "True")
+			pod.start_limit = std::move(condition);
 	}
 }
 
@@ -139,6 +160,7 @@ void take_status(Pod &pod, json_object *object)
 	pod.status_message = get_string(status, "message");
 	take_conditions(pod, get(status, "conditions"));
 	take_ended_containers(pod, object);
+	take_running_containers(pod, status);
 }
 
 } // namespace

@@ -76,6 +76,8 @@ struct Pod {
 	std::string status_message;
 	std::string main_container; /* kubectl.kubernetes.io/default-container, or the only one, or the first */
 	std::vector<ContainerEnd> ended_containers; /* init containers too, in spec order */
+	bool container_runs = false;                /* any, init containers too */
+	std::string waiting_reason;                 /* why the first container that waits does so: "ImagePullBackOff: Back-off pulling image ..." */
 	Resources requests;
 	std::map<std::string, std::string> annotations; /* only keys under slurm-kube.io/ and allocation.slurm-kube.io/ */
 	std::optional<OwnerRef> controller;
@@ -83,6 +85,7 @@ struct Pod {
 	std::vector<std::string> unsupported_fields;
 	std::optional<Condition> not_scheduled;   /* condition PodScheduled with status False */
 	std::optional<Condition> disruption;      /* condition DisruptionTarget with status True */
+	std::optional<Condition> start_limit;     /* our own condition, status True: it did not start in time */
 	bool operator==(const Pod &) const = default;
 };
 

@@ -31,6 +31,10 @@ inline constexpr char k_reason_retrying[] = "SlurmRetrying"; /* a passing troubl
 /* Reason of the condition DisruptionTarget=True, before a pod is deleted because Slurm ended its job */
 inline constexpr char k_reason_job_ended[] = "SlurmJobEnded";
 
+/* Condition of a pod, status True: it was bound and nothing of it ran for too long. Not DisruptionTarget: a Job must not ignore it and try for ever. */
+inline constexpr char k_condition_start_limit[] = "slurm-kube.io/StartLimit";
+inline constexpr char k_reason_start_limit[] = "SlurmStartLimit";
+
 /* Slurm */
 inline constexpr char k_node_feature[] = "kube";           /* marks external nodes; kube.conf may name another */
 inline constexpr char k_reason_prefix[] = "slurm-kube: ";  /* of a node's reason; only such reasons are undone */

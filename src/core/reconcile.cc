@@ -50,7 +50,16 @@ Actions complete(const GroupFacts &f, std::uint32_t wait_status)
 
 Actions remove(const GroupFacts &f)
 {
-	return f.busy.remove || f.busy.bind || !f.may_retry ? Actions{} : Actions{Remove{job_ended(*f.job)}};
+	return f.busy.remove || f.busy.bind || !f.may_retry ? Actions{} : Actions{Remove{.disruption = job_ended(*f.job)}};
+}
+
+/* Once it is said on the pod, another agent goes on with it; a pod that runs after all is left alone. */
+Actions give_up(const GroupFacts &f)
+{
+	if (f.busy.remove || f.busy.bind || !f.may_retry)
+		return {};
+	Condition why = f.pod->start_limit.value_or(not_started(*f.job, *f.pod, f.start_limit_us / 1'000'000));
+	return {Remove{.disruption = std::move(why), .not_started = true}};
 }
 
 Actions bind(const GroupFacts &f)
@@ -75,7 +84,7 @@ Actions for_absent(const GroupFacts &f, JobSide job)
 	if (job == JobSide::pending)
 		return cancel(f);
 	if (job == JobSide::allocated)
-		return complete(f, f.end_status.value_or(k_status_cancelled));
+		return complete(f, f.end_status.value_or(wait_status_of_gone(f.last_pod)));
 	return {};
 }
 
@@ -100,6 +109,8 @@ Actions for_running(const GroupFacts &f, JobSide job)
 {
 	if (job == JobSide::ended)
 		return remove(f);
+	if (job == JobSide::allocated && is_starting(*f.pod) && (f.start_expired || f.pod->start_limit))
+		return give_up(f);
 	if (job != JobSide::none || !f.job_surely_missing)
 		return {};
 	/* Slurm lost the job, the pod is healthy: ask for the same node under a new attempt, never kill on doubt. */

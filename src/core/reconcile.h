@@ -59,6 +59,8 @@ struct GroupFacts {
 	bool may_retry = true;          /* back-off after a failed action is over */
 	bool answer_lost = false;       /* slurmctld made the job, could not tell us and killed it: nobody wanted its end */
 	bool next_job_due = true;       /* the pause after jobs that ended before the pod ran is over */
+	bool start_expired = false;       /* bound, and nothing of it has run for longer than is allowed */
+	std::int64_t start_limit_us = 0;  /* for the text */
 	std::optional<Condition> trouble; /* why the last submission failed */
 	const Result<JobSpec> *spec = nullptr; /* of a waiting or running pod, with the attempt to use next */
 	Busy busy;
@@ -84,6 +86,8 @@ struct LookUp { /* is there such a pod? We have a job for it and have never seen
 };
 struct Remove {
 	Condition disruption; /* written as DisruptionTarget=True before the deletion */
+	/* It never started: written as k_condition_start_limit instead, and only while the pod is still as we know it. */
+	bool not_started = false;
 };
 struct Report {
 	Condition not_scheduled; /* wanted text of PodScheduled=False; the caller writes it on change and not too often */

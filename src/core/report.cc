@@ -52,6 +52,14 @@ Condition waiting_for_room(const SlurmJob &job, const std::string &node)
 	return {names::k_reason_pending, job_text(job) + " has node " + node + ", where an earlier pod is still ending"};
 }
 
+Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds)
+{
+	std::string text = job_text(job) + " gave up: nothing of the pod ran on node " + pod.node_name + " within " + std::to_string(seconds) + " s";
+	if (!pod.waiting_reason.empty())
+		text += "; the kubelet says " + pod.waiting_reason;
+	return {names::k_reason_start_limit, text};
+}
+
 Condition submission_failed(const Error &error)
 {
 	const bool lasting = error.code == Errc::invalid || error.code == Errc::denied;

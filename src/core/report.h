@@ -17,6 +17,9 @@ Condition waiting_in_queue(const SlurmJob &job);
 Condition waiting_for_node(const SlurmJob &job, const std::string &node);
 Condition waiting_for_room(const SlurmJob &job, const std::string &node);
 
+/* A bound pod that has not started for so long. */
+Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds);
+
 /* Slurm's answer to a submission, by how it may be mended. */
 Condition submission_failed(const Error &error);
 

@@ -33,6 +33,7 @@ struct Settings {
 	NodePolicy nodes;
 	std::int64_t forced_delete_hold_us = 3'000'000;
 	std::int64_t report_interval_us = 30'000'000;
+	std::int64_t start_limit_us = 0; /* 0: a bound pod may take any time to start */
 };
 
 /* What slurm_allocate_resources answered. */
@@ -63,14 +64,17 @@ struct Group {
 	std::int64_t first_seen_us = 0, submitted_us = 0, allocated_us = 0, job_ended_us = 0, terminal_us = 0;
 	std::int64_t retry_at_us = 0, slurm_quiet_until_us = 0, remove_quiet_until_us = 0, look_quiet_until_us = 0;
 	std::int64_t last_report_us = 0, missing_since_us = 0, hold_until_us = 0;
+	std::int64_t starting_since_us = 0; /* bound, nothing of it runs, and it may: the clock of start_limit_us */
+	std::int64_t bound_us = 0, deleted_us = 0;
 };
 
 struct Edges {
-	Latency watch_to_submit, submit_to_allocated, allocated_to_bound, ended_to_pod_deleted, pod_terminal_to_job_ended;
+	Latency watch_to_submit, submit_to_allocated, allocated_to_bound, bound_to_running, ended_to_pod_deleted, pod_deleted_to_job_ended, pod_terminal_to_job_ended,
+	    node_change_to_slurm;
 };
 
 struct Counters {
-	std::uint64_t submitted = 0, submit_failed = 0, bound = 0, bind_failed = 0, completed = 0, cancelled = 0, removed = 0, reported = 0, readopted = 0, gate_waits = 0;
+	std::uint64_t submitted = 0, submit_failed = 0, bound = 0, bind_failed = 0, completed = 0, cancelled = 0, removed = 0, reported = 0, readopted = 0, gate_waits = 0, not_started = 0;
 };
 
 class World
@@ -83,8 +87,8 @@ class World
 	/* last: the object of a DELETED event, if there was one */
 	void pod_gone(const PodUid &uid, std::optional<Pod> last, Now now);
 	void pods_listed(const std::set<std::string> &live_uids, Now now);
-	void node_seen(KubeNode node);
-	void node_gone(const std::string &name);
+	void node_seen(KubeNode node, Now now = {});
+	void node_gone(const std::string &name, Now now = {});
 	void nodes_listed(const std::set<std::string> &live_uids);
 
 	/* ---- observing: Slurm ---- */
@@ -145,6 +149,8 @@ class World
 	[[nodiscard]] static bool stands_for_pod(const Group &group, const SlurmJob &job);
 	static void note_stray(Group &group, const SlurmJob &job);
 	[[nodiscard]] static bool is_about_pod(const Group &group, const SlurmJob &ended);
+	void note_pod_times(Group &group, const Pod &pod, Now now);
+	[[nodiscard]] bool is_start_expired(const PodUid &uid, Group &group, bool is_starting, Now now);
 	void note_job_times(Group &group, const SlurmJob &job, Now now);
 	void settle_share(const PodUid &uid, Group &group, Now now);
 	void wake_waiters(const std::string &node);
@@ -175,6 +181,8 @@ class World
 	std::map<std::string, SlurmNode> slurm_nodes_;
 	std::map<std::string, std::int64_t> node_quiet_until_us_;
 	std::map<std::string, std::int64_t> not_ready_since_us_; /* by our own clock: wall clocks step */
+	std::map<std::string, std::int64_t> node_ready_since_us_; /* of those that became Ready before our eyes */
+	std::map<std::string, std::int64_t> node_changed_us_; /* in Kubernetes, and Slurm does not know yet */
 	Occupancy occupancy_;
 	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
 

@@ -175,6 +175,11 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		group.missing_since_us = now.mono_us;
 		look_later(uid, now.mono_us + k_missing_job_us);
 	}
+	const auto home = f.known && side == PodSide::running ? kube_nodes_.find(f.bound_node) : kube_nodes_.end();
+	const bool would_be_told = home != kube_nodes_.end() && home->second.ready;
+	const bool starting = would_be_told && job == JobSide::allocated && !f.pod->node_name.empty() && is_starting(*f.pod);
+	f.start_expired = is_start_expired(uid, group, starting, now);
+	f.start_limit_us = settings_.start_limit_us;
 	/* a node that Slurm does not know has no place to take up */
 	f.job_surely_missing = group.missing_since_us > 0 && now.mono_us - group.missing_since_us >= k_missing_job_us && slurm_nodes_.contains(f.bound_node);
 	if (side == PodSide::waiting && job == JobSide::allocated && !f.job->nodes.empty()) {
@@ -198,6 +203,25 @@ bool World::must_give_way(const std::string &node) const
 			return true;
 	}
 	return false;
+}
+
+/*
+ * The clock runs only while Slurm pays for the wait and the node's kubelet is there to say that the pod has started. An agent that starts begins anew: it does not
+ * know what happened meanwhile.
+ */
+bool World::is_start_expired(const PodUid &uid, Group &group, bool is_starting, Now now)
+{
+	if (!is_starting || settings_.start_limit_us == 0) {
+		group.starting_since_us = 0;
+		return false;
+	}
+	if (group.starting_since_us == 0)
+		group.starting_since_us = now.mono_us;
+	const auto ready = node_ready_since_us_.find(group.pod->node_name);
+	const std::int64_t since = std::max(group.starting_since_us, ready == node_ready_since_us_.end() ? 0 : ready->second);
+	if (now.mono_us < since + settings_.start_limit_us)
+		look_later(uid, since + settings_.start_limit_us);
+	return now.mono_us >= since + settings_.start_limit_us;
 }
 
 void World::wait_for_share(const PodUid &uid, const GroupFacts &f)
@@ -334,7 +358,10 @@ std::optional<NodeAction> World::look_at_node(const std::string &name, Now now)
 			      .holds_pods = occupancy_.pods_on(name) > 0,
 			      .not_ready_seconds = since == not_ready_since_us_.end() ? 0 : (now.mono_us - since->second) / k_second_us};
 	auto action = reconcile_node(facts, settings_.nodes);
-	if (action) {
+	if (!action) {
+		node_changed_us_.erase(name);
+	} else {
+		node_changed_us_.try_emplace(name, now.mono_us);
 		node_quiet_until_us_[name] = now.mono_us + k_node_quiet_us;
 		later_nodes_.emplace(now.mono_us + k_node_again_us, name); /* look again even if nobody reports a change */
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The answering half of World: how actions ended. */
+#include "src/core/outcome.h"
 #include "src/core/report.h"
 #include "src/core/world.h"
 
@@ -108,6 +109,8 @@ void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, 
 	group.failures = 0;
 	group.slurm_quiet_until_us = now.mono_us + k_effect_us;
 	look_later(pod, group.slurm_quiet_until_us);
+	if (group.deleted_us > 0 && (group.terminal_us == 0 || group.deleted_us <= group.terminal_us))
+		edges_.pod_deleted_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - group.deleted_us));
 	if (group.terminal_us > 0)
 		edges_.pod_terminal_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - group.terminal_us));
 }
@@ -119,6 +122,8 @@ void World::bound(const PodUid &pod, const Status &answer, Now now)
 	if (answer) {
 		counters_.bound++;
 		group.failures = 0;
+		if (!group.pod || is_starting(*group.pod))
+			group.bound_us = now.mono_us; /* else the watch was faster */
 		if (group.allocated_us > 0)
 			edges_.allocated_to_bound.add(static_cast<std::uint64_t>(now.mono_us - group.allocated_us));
 		return;
@@ -138,6 +143,8 @@ void World::removed(const PodUid &pod, const Status &answer, Now now)
 		return;
 	}
 	counters_.removed++;
+	if (group.starting_since_us > 0)
+		counters_.not_started++;
 	group.remove_quiet_until_us = now.mono_us + k_effect_us;
 	look_later(pod, group.remove_quiet_until_us);
 	if (group.job_ended_us > 0)
@@ -168,8 +175,13 @@ void World::looked_up(const PodUid &pod, const Result<bool> &exists, Now now)
 
 void World::node_changed(const std::string &name, const Status &answer, Now now)
 {
+	const auto changed = node_changed_us_.find(name);
 	if (!answer)
 		node_quiet_until_us_[name] = now.mono_us + k_refused_retry_us / 6;
+	else if (changed != node_changed_us_.end()) {
+		edges_.node_change_to_slurm.add(static_cast<std::uint64_t>(now.mono_us - changed->second));
+		node_changed_us_.erase(changed);
+	}
 	dirty_nodes_.insert(name);
 }
 

@@ -27,6 +27,17 @@ const Pod *World::pod_of(const PodUid &uid) const
 
 /* ---- pods ---- */
 
+void World::note_pod_times(Group &group, const Pod &pod, Now now)
+{
+	const bool runs = pod.phase == PodPhase::running || pod.container_runs || is_terminal(pod);
+	if (group.bound_us > 0 && runs) {
+		edges_.bound_to_running.add(static_cast<std::uint64_t>(now.mono_us - group.bound_us));
+		group.bound_us = 0;
+	}
+	if (group.deleted_us == 0 && pod.deleting)
+		group.deleted_us = now.mono_us;
+}
+
 void World::pod_seen(Pod pod, Now now)
 {
 	const PodUid uid = pod.uid;
@@ -36,6 +47,7 @@ void World::pod_seen(Pod pod, Now now)
 	note_end(group, pod, now);
 	if (!pod.node_name.empty())
 		group.assumed_node.clear();
+	note_pod_times(group, pod, now);
 	group.pod = std::move(pod);
 	for (const JobId id : group.jobs) {
 		if (is_live(jobs_.at(id)))
@@ -62,6 +74,8 @@ void World::pod_gone(const PodUid &uid, std::optional<Pod> last, Now now)
 	Group &group = touch(uid);
 	if (last)
 		note_end(group, *last, now);
+	if (group.deleted_us == 0)
+		group.deleted_us = now.mono_us;
 	if (last)
 		group.last = std::move(last);
 	else if (group.pod)
@@ -140,23 +154,30 @@ void World::drop_if_empty(const PodUid &uid)
 
 /* ---- nodes ---- */
 
-void World::node_seen(KubeNode node)
+void World::node_seen(KubeNode node, Now now)
 {
 	const std::string name = node.name;
 	KubeNode &known = kube_nodes_[name];
 	if (known == node)
 		return;
+	if (node.ready && !known.ready)
+		node_ready_since_us_[name] = now.mono_us;
 	known = std::move(node);
 	dirty_nodes_.insert(name);
+	if (now.mono_us > 0)
+		node_changed_us_.try_emplace(name, now.mono_us);
 	if (known.ready)
 		not_ready_since_us_.erase(name);
 	wake_waiters(name);
 }
 
-void World::node_gone(const std::string &name)
+void World::node_gone(const std::string &name, Now now)
 {
+	if (now.mono_us > 0)
+		node_changed_us_.try_emplace(name, now.mono_us);
 	kube_nodes_.erase(name);
 	not_ready_since_us_.erase(name);
+	node_ready_since_us_.erase(name);
 	dirty_nodes_.insert(name);
 }
 

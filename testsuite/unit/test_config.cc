@@ -72,6 +72,7 @@ limits:
   writes_in_flight: 64
   forced_delete_hold_seconds: 0
   condition_interval_seconds: 5
+  start_seconds: 90
 default_time_limit_minutes: 60
 log_level: debug
 )";
@@ -97,7 +98,7 @@ void every_key_is_read()
 			.tolerated_taints = {"example.com/gpu", "other"}};
 	wanted.namespaces = {{"physics", "4000001", "4000002", 4000001, 4000002, {"phys", "phys-long"}, {"pods"}, {"normal"}},
 			     {"*", "root", "", 0, 0, {}, {}, {}}};
-	wanted.limits = {64, 0, 5};
+	wanted.limits = {64, 0, 5, 90};
 	wanted.default_time_limit_minutes = 60;
 	wanted.log_level = LogLevel::debug;
 	CHECK(loaded.config == wanted);

@@ -22,6 +22,7 @@ void a_binding_carries_uid_annotations_and_labels()
 
 void a_conditions_patch_has_the_uid_and_every_condition()
 {
+	CHECK_EQUAL(conditions_patch("u", {}, "42"), "{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"42\"},\"status\":{\"conditions\":[]}}");
 	CHECK_EQUAL(conditions_patch("u", {{.type = "DisruptionTarget", .status = true, .reason = "R", .message = "m", .transition_time = 1795230537},
 					   {.type = "PodScheduled", .status = false, .reason = "S", .message = "n"}}),
 		    "{\"metadata\":{\"uid\":\"u\"},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"R\",\"message\":\"m\","

@@ -28,7 +28,8 @@ constexpr char k_pod[] = R"({"apiVersion":"v1","kind":"Pod",
   "initContainers":[{"name":"init"}],"containers":[{"name":"side"},{"name":"main","resources":{"requests":{"cpu":"1500m","memory":"1Gi"}}}]},
  "status":{"phase":"Failed","reason":"Evicted","message":"disk",
   "conditions":[{"type":"Ready","status":"False"},{"type":"PodScheduled","status":"False","reason":"SlurmPending","message":"Resources"},
-   {"type":"DisruptionTarget","status":"True","reason":"SlurmJobEnded","message":"cancelled"}],
+   {"type":"DisruptionTarget","status":"True","reason":"SlurmJobEnded","message":"cancelled"},
+   {"type":"slurm-kube.io/StartLimit","status":"True","reason":"SlurmStartLimit","message":"late"}],
   "containerStatuses":[{"name":"main","state":{"terminated":{"exitCode":137,"signal":9,"reason":"OOMKilled"}}},{"name":"side","state":{"running":{}}}],
   "initContainerStatuses":[{"name":"init","state":{"terminated":{"exitCode":0,"reason":"Completed"}}}]}})";
 
@@ -60,10 +61,40 @@ void every_field_of_a_pod_is_read()
 	want.controller = core::OwnerRef{"Job", "train", "j-1"};
 	want.not_scheduled = core::Condition{"SlurmPending", "Resources"};
 	want.disruption = core::Condition{"SlurmJobEnded", "cancelled"};
+	want.start_limit = core::Condition{"SlurmStartLimit", "late"};
+	want.container_runs = true;
 	CHECK(pod.ended_containers == want.ended_containers);
 	CHECK(pod.requests == want.requests);
 	CHECK(pod.annotations == want.annotations);
 	CHECK(pod == want);
+}
+
+void what_a_container_waits_for_is_read()
+{
+	struct Row {
+		const char *statuses, *reason;
+		bool runs;
+	};
+	const Row rows[] = {
+	    {R"("containerStatuses":[{"name":"c","state":{"waiting":{"reason":"ContainerCreating"}}}])", "ContainerCreating", false},
+	    {R"("containerStatuses":[{"name":"c","state":{"waiting":{"reason":"PodInitializing"}}}],
+		"initContainerStatuses":[{"name":"i","state":{"waiting":{"reason":"ErrImagePull","message":"no such image"}}}])",
+	     "ErrImagePull: no such image", false},
+	    {R"("initContainerStatuses":[{"name":"i","state":{"waiting":{"reason":"PodInitializing"}}}],
+		"containerStatuses":[{"name":"c","state":{"waiting":{"reason":"ErrImageNeverPull","message":"not there"}}}])",
+	     "ErrImageNeverPull: not there", false},
+	    {R"("initContainerStatuses":[{"name":"i","state":{"running":{"startedAt":"x"}}}])", "", true},
+	    {R"("initContainerStatuses":[{"name":"i","state":{"terminated":{"exitCode":0}}}])", "", false},
+	};
+	for (const Row &row : rows) {
+		const std::string text =
+		    std::string(R"({"metadata":{"name":"a","namespace":"b","uid":"c"},"spec":{"containers":[{"name":"c"}]},"status":{)") + row.statuses + "}}";
+		const Json json = parsed(text.c_str());
+		const auto pod = pod_from_json(json.get());
+		REQUIRE(pod.ok());
+		CHECK_EQUAL(pod->waiting_reason, row.reason);
+		CHECK_EQUAL(pod->container_runs, row.runs);
+	}
 }
 
 void a_small_pod_has_the_defaults()
@@ -229,6 +260,7 @@ int main()
 {
 	return check::run_tests("pod", {
 					   TEST(every_field_of_a_pod_is_read),
+					   TEST(what_a_container_waits_for_is_read),
 					   TEST(a_small_pod_has_the_defaults),
 					   TEST(what_is_no_pod_is_refused),
 					   TEST(effective_requests_follow_kube_scheduler),

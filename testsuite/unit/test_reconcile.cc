@@ -92,8 +92,8 @@ std::string text_of(const std::vector<Action> &actions)
 			out += "bind@" + bind->node;
 		else if (const auto *look = std::get_if<LookUp>(&action))
 			out += "look:" + look->name_space + "/" + look->name;
-		else if (std::holds_alternative<Remove>(action))
-			out += "remove";
+		else if (const auto *remove = std::get_if<Remove>(&action))
+			out += remove->not_started ? "give-up:" + remove->disruption.message : "remove";
 		else if (const auto *report = std::get_if<Report>(&action))
 			out += "report:" + report->not_scheduled.reason;
 	}
@@ -209,6 +209,44 @@ void a_running_pod_is_taken_up_on_its_own_node_only_when_its_job_is_surely_lost(
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), ""); /* never killed on doubt */
 }
 
+void a_pod_that_does_not_start_is_given_up_in_time_and_not_if_it_runs_after_all()
+{
+	struct Row {
+		PodSide pod;
+		JobSide job;
+		PodPhase phase;
+		bool runs, expired, said;
+		const char *wanted;
+	};
+	const std::string gave_up = "give-up:Slurm job 7 gave up: nothing of the pod ran on node n1 within 90 s; the kubelet says ImagePullBackOff: no such image";
+	const Row rows[] = {
+	    {PodSide::running, JobSide::allocated, PodPhase::pending, false, true, false, gave_up.c_str()},
+	    {PodSide::running, JobSide::allocated, PodPhase::pending, false, false, false, ""},
+	    {PodSide::running, JobSide::allocated, PodPhase::pending, false, false, true, "give-up:said"}, /* by an agent that died then */
+	    {PodSide::running, JobSide::allocated, PodPhase::pending, true, true, false, ""},              /* an init container runs */
+	    {PodSide::running, JobSide::allocated, PodPhase::running, false, true, false, ""},
+	    {PodSide::running, JobSide::allocated, PodPhase::running, false, false, true, ""},
+	    {PodSide::running, JobSide::ended, PodPhase::pending, false, true, false, "remove"}, /* Slurm's reason comes first */
+	    {PodSide::running, JobSide::none, PodPhase::pending, false, true, false, ""},
+	    {PodSide::stopping, JobSide::allocated, PodPhase::pending, false, true, true, ""},
+	};
+	for (const Row &row : rows) {
+		Scene scene(row.pod, row.job);
+		scene.pod.phase = row.phase;
+		scene.pod.container_runs = row.runs;
+		scene.pod.waiting_reason = "ImagePullBackOff: no such image";
+		if (row.said)
+			scene.pod.start_limit = Condition{names::k_reason_start_limit, "said"};
+		scene.facts.start_expired = row.expired;
+		scene.facts.start_limit_us = 90'000'000;
+		CHECK_EQUAL(text_of(reconcile(scene.facts)), row.wanted);
+	}
+	Scene busy(PodSide::running, JobSide::allocated);
+	busy.pod.phase = PodPhase::pending;
+	busy.facts.start_expired = busy.facts.busy.remove = true;
+	CHECK_EQUAL(text_of(reconcile(busy.facts)), "");
+}
+
 void a_second_live_job_of_one_pod_is_cancelled_first()
 {
 	Scene scene(PodSide::running, JobSide::allocated);
@@ -258,6 +296,7 @@ int main()
 						     TEST(a_failed_submission_waits_and_reports),
 						     TEST(a_pod_that_never_ran_queues_again_after_a_node_failure_but_not_after_scancel),
 						     TEST(a_running_pod_is_taken_up_on_its_own_node_only_when_its_job_is_surely_lost),
+						     TEST(a_pod_that_does_not_start_is_given_up_in_time_and_not_if_it_runs_after_all),
 						     TEST(a_second_live_job_of_one_pod_is_cancelled_first),
 						     TEST(a_pod_that_ended_and_went_gives_its_own_result),
 						     TEST(a_job_of_a_pod_never_seen_is_left_alone_until_the_pod_is_surely_gone),

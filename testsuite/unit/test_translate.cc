@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/names.h"
 #include "src/core/outcome.h"
 #include "src/core/timelimit.h"
 #include "src/core/translate.h"
@@ -171,7 +172,38 @@ void ends_become_wait_statuses()
 	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {})), 1U << 8); /* refused by the kubelet */
 	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = 143, .signal = 0, .reason = "Error"}}, true)), k_status_cancelled);
 	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = -1, .signal = 0, .reason = "Error"}})), 1U << 8);
+	Pod stuck = ended(PodPhase::failed, {}, true);
+	stuck.start_limit = Condition{names::k_reason_start_limit, "ImagePullBackOff"};
+	CHECK_EQUAL(wait_status_of(stuck), 125U << 8);
+	stuck.ended_containers = {{.name = "main", .exit_code = 137, .signal = 0, .reason = "ContainerStatusUnknown"}};
+	CHECK_EQUAL(wait_status_of(stuck), 125U << 8);
+	stuck.ended_containers = {{.name = "main", .exit_code = 143, .signal = 0, .reason = "Error"}};
+	CHECK_EQUAL(wait_status_of(stuck), k_status_cancelled); /* it ran after all, and was stopped */
+	stuck.deleting = false;
+	CHECK_EQUAL(wait_status_of(stuck), 15U);
+	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = 129, .signal = 0, .reason = "Error"}})), 0x81U); /* SIGHUP */
+	Pod late = ended(PodPhase::failed, {{.name = "main", .exit_code = 137, .signal = 0, .reason = "Error"}});
+	late.status_reason = "DeadlineExceeded";
+	CHECK_EQUAL(wait_status_of(late), k_status_deadline);
+	late.deleting = true;
+	CHECK_EQUAL(wait_status_of(late), k_status_cancelled);
 	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = 1000, .signal = 0, .reason = "Error"}})), 255U << 8);
+}
+
+void a_pod_that_is_gone_has_the_end_it_was_seen_with()
+{
+	const ContainerEnd three{.name = "main", .exit_code = 3, .signal = 0, .reason = "Error"};
+	Pod pod = ended(PodPhase::failed, {three});
+	CHECK_EQUAL(wait_status_of_gone(nullptr), k_status_cancelled);
+	CHECK_EQUAL(wait_status_of_gone(&pod), 3U << 8);
+	pod.phase = PodPhase::running;
+	CHECK_EQUAL(wait_status_of_gone(&pod), k_status_cancelled);
+	pod = ended(PodPhase::pending, {}, true);
+	CHECK_EQUAL(wait_status_of_gone(&pod), k_status_cancelled);
+	pod.start_limit = Condition{names::k_reason_start_limit, "ImagePullBackOff"};
+	CHECK_EQUAL(wait_status_of_gone(&pod), k_status_not_started);
+	pod.deleting = false; /* deleted by force, by somebody else */
+	CHECK_EQUAL(wait_status_of_gone(&pod), k_status_cancelled);
 }
 
 } // namespace
@@ -188,5 +220,6 @@ int main()
 						     TEST(a_deadline_becomes_the_time_limit_unless_one_is_given),
 						     TEST(time_limits_parse_as_sbatch_does),
 						     TEST(ends_become_wait_statuses),
+						     TEST(a_pod_that_is_gone_has_the_end_it_was_seen_with),
 					     });
 }

@@ -19,7 +19,7 @@ struct Stage {
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
 	std::uint32_t next_job = 1;
 
-	Stage() : world(settings())
+	explicit Stage(std::int64_t start_limit_us = 0) : world(settings(start_limit_us))
 	{
 		node(true);
 		world.nodes_listed({"node-uid"});
@@ -27,9 +27,10 @@ struct Stage {
 		connect({});
 	}
 
-	static Settings settings()
+	static Settings settings(std::int64_t start_limit_us = 0)
 	{
 		Settings s;
+		s.start_limit_us = start_limit_us;
 		s.policy.cluster = "main";
 		s.policy.namespaces = {{.name_space = "*", .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}}};
 		s.nodes.label_key = names::k_managed_label;
@@ -50,7 +51,7 @@ struct Stage {
 		n.ready = ready;
 		n.labels = {{names::k_managed_label, "true"}};
 		n.allocatable = {.milli_cpu = 4000, .memory_bytes = std::int64_t{1} << 40, .pods = 100, .extended = {}};
-		world.node_seen(n);
+		world.node_seen(n, now);
 	}
 
 	void connect(const std::vector<SlurmJob> &jobs)
@@ -570,6 +571,89 @@ void a_job_that_somebody_cancelled_takes_its_pod_along()
 	CHECK_EQUAL(t.act(), "remove:a");
 }
 
+/* A bound pod on which nothing runs; and what the kubelet says while it pulls. */
+Pod starting(const Stage &s, const std::string &uid, std::uint32_t id)
+{
+	Pod p = s.pod(uid);
+	p.node_name = "n1";
+	p.annotations = {{names::k_allocation_job_id, std::to_string(id)}, {names::k_allocation_attempt, "1"}};
+	p.waiting_reason = "ImagePullBackOff";
+	return p;
+}
+
+void a_pod_that_does_not_start_is_given_up_after_the_limit()
+{
+	Stage s(10 * k_second);
+	run_pod(s, "u1", 7);
+	s.world.pod_seen(starting(s, "u1", 7), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(6 * k_second);
+	Pod init = starting(s, "u1", 7);
+	init.container_runs = true;
+	s.world.pod_seen(init, s.now); /* an init container runs: the clock stands, and counts anew after it */
+	CHECK_EQUAL(s.act(), "");
+	s.pass(20 * k_second);
+	s.world.pod_seen(starting(s, "u1", 7), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(6 * k_second);
+	s.node(false); /* and while its node is NotReady: nobody could tell us that it started */
+	CHECK_EQUAL(s.act(), "");
+	s.pass(6 * k_second);
+	s.node(true);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(10 * k_second - 1);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(1);
+	CHECK_EQUAL(s.act(), "remove:u1"); /* by the clock alone */
+	s.world.removed({"u1"}, Error{Errc::conflict, "it has changed"}, s.now);
+	init.phase = PodPhase::running;
+	s.world.pod_seen(init, s.now);
+	s.pass(30 * k_second);
+	CHECK_EQUAL(s.act(), ""); /* it runs after all */
+}
+
+void a_pod_that_was_given_up_ends_its_job_failed()
+{
+	Stage s(10 * k_second);
+	run_pod(s, "u1", 7);
+	Pod p = starting(s, "u1", 7);
+	p.start_limit = Condition{names::k_reason_start_limit, "said by an agent that died then"};
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.act(), "remove:u1");
+	s.world.removed({"u1"}, Ok{}, s.now);
+	p.deleting = true;
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.world.pod_gone({"u1"}, p, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=" + std::to_string(125U << 8));
+}
+
+void decisions_and_effects_are_timed()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("u1"), s.now);
+	(void)s.act();
+	s.allocate("u1", 7);
+	(void)s.act();
+	s.world.bound({"u1"}, Ok{}, s.now);
+	Pod p = starting(s, "u1", 7);
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.world.edges().bound_to_running.count(), 0U);
+	s.pass(2 * k_second);
+	p.phase = PodPhase::running;
+	s.world.pod_seen(p, s.now);
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.world.edges().bound_to_running.count(), 1U);
+	CHECK_EQUAL(s.world.edges().bound_to_running.max_us(), static_cast<std::uint64_t>(2 * k_second));
+	p.deleting = true;
+	s.world.pod_seen(p, s.now);
+	s.pass(3 * k_second);
+	s.world.pod_gone({"u1"}, p, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=cancelled");
+	s.world.completed({"u1"}, Ok{}, true, s.now);
+	CHECK_EQUAL(s.world.edges().pod_deleted_to_job_ended.max_us(), static_cast<std::uint64_t>(3 * k_second));
+}
+
 void ended_jobs_count_once_even_if_told_late()
 {
 	Stage s;
@@ -776,6 +860,9 @@ int main()
 						 TEST(a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly),
 						 TEST(a_job_that_slurmctld_could_not_tell_us_of_is_replaced),
 						 TEST(a_job_that_somebody_cancelled_takes_its_pod_along),
+						 TEST(a_pod_that_does_not_start_is_given_up_after_the_limit),
+						 TEST(a_pod_that_was_given_up_ends_its_job_failed),
+						 TEST(decisions_and_effects_are_timed),
 						 TEST(ended_jobs_count_once_even_if_told_late),
 						 TEST(a_job_that_only_a_dead_slurmctld_told_us_of_is_forgotten),
 						 TEST(a_job_that_the_plugin_never_tells_of_is_forgotten),

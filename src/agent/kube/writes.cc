@@ -70,11 +70,11 @@ void delete_pod(Client &client, const std::string &name_space, const std::string
 }
 
 void set_conditions(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
-		    const std::vector<PodCondition> &conditions, Done done)
+		    const std::vector<PodCondition> &conditions, Done done, const std::string &resource_version)
 {
 	const Target target{name_space, name, uid};
 	Request request = write_request(Method::patch, pod_path(name_space, name, "/status") + k_field_manager,
-					codec::conditions_patch(uid, conditions), k_strategic_merge_patch);
+					codec::conditions_patch(uid, conditions, resource_version), k_strategic_merge_patch);
 	client.send(std::move(request), [&client, target, done = std::move(done)](const Result<Response> &answer) {
 		if (answer) {
 			done(Ok{});

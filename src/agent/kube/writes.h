@@ -38,9 +38,9 @@ Status judge_binding(const core::Pod &pod, const BindPod &bind);
 void delete_pod(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
 		std::optional<std::int64_t> grace_seconds, Done done);
 
-/* not_found: gone, or another pod of that name. */
+/* not_found: gone, or another pod of that name. conflict: resource_version is given, and the pod has changed since. */
 void set_conditions(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
-		    const std::vector<PodCondition> &conditions, Done done);
+		    const std::vector<PodCondition> &conditions, Done done, const std::string &resource_version = {});
 
 /* Best effort: dropped (false) while the client has a queue; a failure is logged at debug level only. */
 bool post_event(Client &client, const codec::Event &event);

@@ -48,6 +48,11 @@ void Calls::submit(core::JobSpec spec, Done<SubmitReply> done)
 	run<SubmitReply>([spec = std::move(spec)] { return submit_job(spec); }, std::move(done));
 }
 
+void Calls::expire(core::JobId job, Done<Ok> done)
+{
+	run<Ok>([job] { return expire_job(job); }, std::move(done));
+}
+
 void Calls::complete(core::JobId job, std::uint32_t wait_status, Done<Ok> done)
 {
 	run<Ok>([job, wait_status] { return complete_job(job, wait_status); }, std::move(done));

@@ -66,6 +66,9 @@ class Calls
 	/* Ends a running job with this wait status (0, n << 8, signal, k_oom_status). not_found: it has ended already. */
 	void complete(core::JobId job, std::uint32_t wait_status, Done<Ok> done);
 
+	/* A running job ends TIMEOUT. To be repeated after some seconds until it has: the first call only moves its end. */
+	void expire(core::JobId job, Done<Ok> done);
+
 	/* Pending or running; it ends CANCELLED. not_found: it has ended already. */
 	void cancel(core::JobId job, Done<Ok> done);
 

@@ -37,6 +37,28 @@ inline int complete_job(std::uint32_t job_id, std::uint32_t wait_status)
 #endif
 }
 
+inline void set_job_id(job_desc_msg_t &job, std::uint32_t job_id)
+{
+	const auto set = [job_id](auto &message) {
+		if constexpr (requires { message.job_id; })
+			message.job_id = job_id;
+		else
+			message.step_id.job_id = job_id;
+	};
+	set(job);
+}
+
+inline int load_job(job_info_msg_t **out, std::uint32_t job_id)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+	slurm_step_id_t id = SLURM_STEP_ID_INITIALIZER;
+	id.job_id = job_id;
+	return slurm_load_job(out, id, SHOW_ALL);
+#else
+	return slurm_load_job(out, job_id, SHOW_ALL);
+#endif
+}
+
 /* Who set a node's reason: told by us before 26.05, taken from the credential since. */
 template <class Update> void set_reason_uid(Update &update, std::uint32_t uid)
 {

@@ -41,7 +41,6 @@ constexpr Row k_rows[] = {
 	{ESLURM_PARTITION_DOWN, Errc::again},
 	{ESLURM_PARTITION_NOT_AVAIL, Errc::again},
 	{ESLURM_RESERVATION_NOT_USABLE, Errc::again},
-	{ESLURM_TRANSITION_STATE_NO_UPDATE, Errc::again},
 	{ESLURM_PROLOG_RUNNING, Errc::again},
 	/* munged is away on one side, or a credential was on its way for too long; who may not is told ESLURM_ACCESS_DENIED */
 	{SLURM_PROTOCOL_AUTHENTICATION_ERROR, Errc::again},
@@ -73,6 +72,7 @@ constexpr Row k_rows[] = {
 	{ESLURM_INVALID_NODE_NAME, Errc::not_found},
 
 	{ESLURM_DUPLICATE_JOB_ID, Errc::conflict},
+	{ESLURM_TRANSITION_STATE_NO_UPDATE, Errc::conflict}, /* the guard: an earlier submission is not forgotten yet. No news for the pod */
 	{ESLURM_NODES_BUSY, Errc::conflict},
 	{ESLURM_INVALID_NODE_STATE, Errc::conflict},
 	{compat::k_node_exists, Errc::conflict},

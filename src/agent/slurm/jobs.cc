@@ -6,9 +6,12 @@
 #include "src/base/owned.h"
 #include "src/codec/marker.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <optional>
+#include <span>
 #include <string>
 #include <unistd.h>
 
@@ -135,6 +138,33 @@ Result<SubmitReply> live_job_for(const core::JobSpec &spec)
 	return Error{Errc::conflict, "a job stood for this pod and has just ended"};
 }
 
+/* A job that is suspended or being preempted has no end to move: then what killed the pod is told. */
+Status end_now(core::JobId id, std::time_t now)
+{
+	job_desc_msg_t job;
+	slurm_init_job_desc_msg(&job);
+	compat::set_job_id(job, id.number);
+	job.end_time = now;
+	if (slurm_update_job(&job) == SLURM_SUCCESS)
+		return Ok{};
+	return errno == ESLURM_JOB_NOT_RUNNING ? complete_job(id, SIGKILL) : Status(last_error());
+}
+
+/* May any job run over its limit? Unknown is yes. */
+bool may_run_over()
+{
+	slurm_conf_t *conf = nullptr;
+	if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
+		return true;
+	const Owned<slurm_conf_t, slurm_free_ctl_conf> conf_owner(conf);
+	partition_info_msg_t *raw = nullptr;
+	if (conf->over_time_limit != 0 || slurm_load_partitions(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
+		return true;
+	const Owned<partition_info_msg_t, slurm_free_partition_info_msg> partitions(raw);
+	const std::span all(partitions->partition_array, partitions->record_count);
+	return std::ranges::any_of(all, [](const partition_info_t &p) { return p.over_time_limit != NO_VAL16 && p.over_time_limit != 0; });
+}
+
 } // namespace
 
 Result<SubmitReply> submit_job(const core::JobSpec &spec)
@@ -162,6 +192,25 @@ Status complete_job(core::JobId job, std::uint32_t wait_status)
 	if (compat::complete_job(job.number, wait_status) != SLURM_SUCCESS)
 		return last_error();
 	return Ok{};
+}
+
+/*
+ * No call says TIMEOUT. Slurm says it of a job that ends with 0 after its end: so that is moved to now, and the job completed when it is over. Where
+ * OverTimeLimit gives jobs more time, Slurm itself ends it.
+ */
+Status expire_job(core::JobId job)
+{
+	job_info_msg_t *raw = nullptr;
+	if (compat::load_job(&raw, job.number) != SLURM_SUCCESS)
+		return last_error();
+	const JobTable table(raw);
+	const std::time_t now = std::time(nullptr);
+	const std::time_t end = table->record_count > 0 ? table->job_array[0].end_time : 0;
+	if (end > now)
+		return end_now(job, now);
+	if (end == now || may_run_over())
+		return Ok{};
+	return complete_job(job, 0);
 }
 
 Status cancel_job(core::JobId job)

@@ -12,6 +12,7 @@ namespace slurmkube::slurm
 
 Result<SubmitReply> submit_job(const core::JobSpec &spec);
 Status complete_job(core::JobId job, std::uint32_t wait_status);
+Status expire_job(core::JobId job);
 Status cancel_job(core::JobId job);
 Status ping_controller();
 
