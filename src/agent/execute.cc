@@ -125,13 +125,14 @@ void App::bind(const core::PodUid &pod, const core::Bind &action)
 	});
 }
 
-/* A job of a pod that no watch has shown: is there such a pod at all? */
 void App::look_up(const core::PodUid &pod, const core::LookUp &action)
 {
 	kube::get_pod(client_, action.name_space, action.name, [this, pod](const Result<core::Pod> &found) {
-		const bool is_absent = !found && found.error().code == Errc::not_found;
-		if (found || is_absent)
-			world_.looked_up(pod, found && found->uid.text == pod.text, now());
+		const bool is_absent = found ? found->uid.text != pod.text : found.error().code == Errc::not_found;
+		if (is_absent)
+			world_.looked_up(pod, core::Sight::absent, now());
+		else if (found)
+			world_.looked_up(pod, found->node_name.empty() ? core::Sight::unbound : core::Sight::bound, now());
 		else
 			world_.looked_up(pod, found.error(), now());
 		want_round();

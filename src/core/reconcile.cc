@@ -62,6 +62,11 @@ Actions give_up(const GroupFacts &f)
 	return {Remove{.disruption = std::move(why), .not_started = true}};
 }
 
+Actions look_up(const GroupFacts &f)
+{
+	return f.busy.look ? Actions{} : Actions{LookUp{f.job->marker.name_space, f.job->marker.name}};
+}
+
 Actions bind(const GroupFacts &f)
 {
 	if (f.busy.bind || f.busy.remove || f.job->nodes.empty())
@@ -71,7 +76,7 @@ Actions bind(const GroupFacts &f)
 		return {Report{waiting_for_node(*f.job, slot.node)}};
 	/* Slurm gave away what a pod still uses whose job it has lost. Waiting would last as long as that pod: it cannot get its job back before we let go. */
 	if (!f.has_room && f.gives_way)
-		return complete(f, k_status_given_back);
+		return f.surely_unbound ? complete(f, k_status_given_back) : look_up(f);
 	if (!f.has_room)
 		return {Report{waiting_for_room(*f.job, slot.node)}};
 	if (!f.may_retry)
@@ -216,7 +221,7 @@ std::vector<Action> reconcile(const GroupFacts &f)
 	const JobSide job = job_side(f.job);
 	/* a standby that takes over may hear of jobs before its watch shows their pods */
 	if (!f.pod && !f.surely_gone && (job == JobSide::pending || job == JobSide::allocated))
-		return f.busy.look ? Actions{} : Actions{LookUp{f.job->marker.name_space, f.job->marker.name}};
+		return look_up(f);
 	if (!f.surplus.empty() && !f.busy.slurm)
 		return {Cancel{f.surplus.front()}};
 	switch (pod_side(f.pod, f.bound_node)) {

@@ -55,6 +55,7 @@ struct GroupFacts {
 	bool job_surely_missing = false; /* a running pod of ours has had no job for long enough */
 	bool has_room = false;          /* the binding gate, for the job's node */
 	bool gives_way = false;         /* the room is held by a running pod whose job Slurm has lost, and which needs it */
+	bool surely_unbound = false;    /* the API server has just said so of the waiting pod */
 	bool node_usable = false;       /* that node exists and is Ready */
 	bool may_retry = true;          /* back-off after a failed action is over */
 	bool answer_lost = false;       /* slurmctld made the job, could not tell us and killed it: nobody wanted its end */
@@ -81,7 +82,7 @@ struct Bind {
 	std::string node;
 	std::uint32_t cpus = 0, attempt = 1;
 };
-struct LookUp { /* is there such a pod? We have a job for it and have never seen it */
+struct LookUp { /* is there such a pod, and is it bound? No watch has said so, or something depends on it */
 	std::string name_space, name;
 };
 struct Remove {

@@ -66,7 +66,13 @@ struct Group {
 	std::int64_t last_report_us = 0, missing_since_us = 0, hold_until_us = 0;
 	std::int64_t starting_since_us = 0; /* bound, nothing of it runs, and it may: the clock of start_limit_us */
 	std::int64_t bound_us = 0, deleted_us = 0;
+	unsigned given_back = 0; /* allocations, to a pod without a job */
+	std::int64_t unbound_at_us = 0; /* the API server said so */
+	std::int64_t in_the_way_since_us = 0; /* it has an allocation that a running pod without a job needs */
 };
+
+/* What a GET said of a pod. */
+enum class Sight { absent, unbound, bound };
 
 struct Edges {
 	Latency watch_to_submit, submit_to_allocated, allocated_to_bound, bound_to_running, ended_to_pod_deleted, pod_deleted_to_job_ended, pod_terminal_to_job_ended,
@@ -117,7 +123,7 @@ class World
 	void removed(const PodUid &pod, const Status &answer, Now now);
 	void reported(const PodUid &pod, const Status &answer, Now now);
 	/* false: there is no pod of that name, or it has another uid */
-	void looked_up(const PodUid &pod, const Result<bool> &exists, Now now);
+	void looked_up(const PodUid &pod, const Result<Sight> &sight, Now now);
 	void node_changed(const std::string &name, const Status &answer, Now now);
 
 	/* ---- looking ---- */
@@ -166,11 +172,13 @@ class World
 	bool accept_report(const PodUid &uid, Group &group, const Report &report, Now now);
 	void look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &out);
 	[[nodiscard]] bool must_give_way(const std::string &node) const;
+	bool has_given_way_time(const PodUid &uid, Group &group, bool is_in_the_way, Now now);
 	void wait_for_share(const PodUid &uid, const GroupFacts &facts);
 
 	Settings settings_;
 	bool pods_listed_ = false, nodes_listed_ = false, link_synced_ = false;
 	PluginHello plugin_;
+	std::int64_t synced_us_ = 0; /* when the last snapshot was complete */
 
 	std::map<PodUid, Group> groups_;
 	std::map<JobId, SlurmJob> jobs_;

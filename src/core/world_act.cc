@@ -15,6 +15,9 @@ namespace
 
 /* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */
 constexpr std::int64_t k_missing_job_us = 10'000'000;
+constexpr std::int64_t k_give_way_us = 3'000'000;
+constexpr unsigned k_give_back_most = 2; /* of one pod; in a long queue others may take what is let go, again and again */
+constexpr std::int64_t k_believed_us = 1'000'000; /* what the API server said of a pod, until something is done about it */
 /* A pod that runs within a second needs no condition that says it waits. */
 constexpr std::int64_t k_first_report_us = 1'000'000;
 /* slurmctld tries to answer as soon as it has made a job; a busy one takes a moment over it. */
@@ -186,20 +189,39 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		const auto node = kube_nodes_.find(f.job->nodes.front().node);
 		f.node_usable = node != kube_nodes_.end() && node->second.ready;
 		f.has_room = f.node_usable && occupancy_.has_room(node->first, node->second.allocatable, f.pod->requests);
-		f.gives_way = f.node_usable && !f.has_room && must_give_way(node->first);
+		/* where pods hold more than there is, letting go does not give the other one its job */
+		const bool helps = group.given_back < k_give_back_most && f.node_usable && !f.has_room && occupancy_.has_room(node->first, node->second.allocatable, {}) && must_give_way(node->first);
+		f.gives_way = has_given_way_time(uid, group, helps, now);
+		f.surely_unbound = group.unbound_at_us > group.in_the_way_since_us && now.mono_us - group.unbound_at_us < k_believed_us;
+	} else {
+		group.in_the_way_since_us = 0;
 	}
 	return f;
 }
 
-/* Whether a pod runs on the node that has no job, or one that waits for these very resources. */
+/* Not at first sight: who has just taken over may see this pod as it was, and it runs by now under this very job. */
+bool World::has_given_way_time(const PodUid &uid, Group &group, bool is_in_the_way, Now now)
+{
+	if (!is_in_the_way) {
+		group.in_the_way_since_us = 0;
+		return false;
+	}
+	if (group.in_the_way_since_us < synced_us_ || group.in_the_way_since_us == 0) {
+		group.in_the_way_since_us = now.mono_us;
+		look_later(uid, now.mono_us + k_give_way_us);
+	}
+	return now.mono_us - group.in_the_way_since_us >= k_give_way_us;
+}
+
+/* Whether a pod runs on the node whose job waits for these very resources. */
 bool World::must_give_way(const std::string &node) const
 {
 	for (const PodUid &uid : occupancy_.holders(node)) {
 		const auto found = groups_.find(uid);
 		if (found == groups_.end() || !found->second.pod || found->second.pod->deleting || found->second.pod->node_name.empty())
 			continue;
-		const JobSide side = job_side(current_job(found->second));
-		if (side == JobSide::none || side == JobSide::pending)
+		const SlurmJob *job = current_job(found->second);
+		if (job_side(job) == JobSide::pending && !job->held)
 			return true;
 	}
 	return false;
@@ -268,6 +290,8 @@ bool World::accept(const PodUid &uid, Group &group, const Action &action, Now no
 	} else {
 		group.busy.slurm = true;
 	}
+	if (const auto *complete = std::get_if<Complete>(&action); complete && complete->wait_status == k_status_given_back && group.in_the_way_since_us > 0)
+		group.given_back++;
 	if (const auto *cancel = std::get_if<Cancel>(&action))
 		group.given_up.push_back(cancel->job);
 	if (const auto *submit = std::get_if<Submit>(&action)) {

@@ -163,13 +163,14 @@ void World::reported(const PodUid &pod, const Status &answer, Now now)
 	look_later(pod, now.mono_us + settings_.report_interval_us);
 }
 
-void World::looked_up(const PodUid &pod, const Result<bool> &exists, Now now)
+void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
 {
 	Group &group = touch(pod);
 	group.busy.look = false;
-	group.is_gone = exists && !*exists;
+	group.is_gone = sight && *sight == Sight::absent;
+	group.unbound_at_us = sight && *sight == Sight::unbound ? now.mono_us : 0;
 	/* if there is one, the watch will show it soon */
-	group.look_quiet_until_us = now.mono_us + (exists ? k_look_again_us : k_conflict_retry_us);
+	group.look_quiet_until_us = now.mono_us + (sight ? k_look_again_us : k_conflict_retry_us);
 	look_later(pod, group.look_quiet_until_us);
 }
 

@@ -306,6 +306,7 @@ void World::slurm_node_gone(const std::string &name)
 void World::snapshot_ended(Now now)
 {
 	link_synced_ = true;
+	synced_us_ = now.mono_us;
 	std::set<JobId> present;
 	for (const SlurmJob &job : snapshot_jobs_)
 		present.insert(job.id);

@@ -25,7 +25,7 @@ void Kube::owner_looks(const std::string &key)
 	const auto found = owners_.find(key);
 	if (found == owners_.end())
 		return;
-	stage_.line.after(stage_.dice.between(Topic::controller, hash_of(key), 50 * k_ms, 5 * k_second), [this, key] {
+	stage_.line.after(stage_.dice.between(Topic::controller, hash_of(key), k_ms, 5 * k_second), [this, key] {
 		Owner &owner = owners_.at(key);
 		int live = 0, succeeded = 0;
 		for (const auto &[uid, pod] : pods) {

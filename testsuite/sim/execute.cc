@@ -89,11 +89,11 @@ void Agent::submit(const core::PodUid &pod, const core::Submit &action)
 void Agent::end_job(const core::PodUid &pod, core::JobId job, std::optional<std::uint32_t> wait_status)
 {
 	oracle_.acts(number_, has_snapshot_, "ends a job");
-	oracle_.ends(pod.text, job, wait_status, oracle_.knows_end(number_, life_, pod.text));
 	const bool is_cancel = !wait_status;
 	auto done = heard([this, pod, is_cancel](core::World &world, const Status &status) { world.completed(pod, status, is_cancel, stage_.agent_now()); });
 	if (stage_.plant == Plant::mixed_exit_codes && wait_status && (*wait_status >> 8) != 0)
 		wait_status = *wait_status >> 8;
+	oracle_.ends(pod.text, job, wait_status, oracle_.knows_end(number_, life_, pod.text));
 	if (stage_.plant == Plant::dropped_complete && was_restarted_ && !submitted_here_.contains(pod.text)) {
 		stage_.line.after(k_ms, [done] { done(Status(Ok{})); });
 		return;
@@ -162,15 +162,16 @@ void Agent::look_at_binding(const core::PodUid &pod, const BindRequest &request,
 
 void Agent::look_up(const core::PodUid &pod, const core::LookUp &action)
 {
-	const auto exists = std::make_shared<bool>(false);
+	const auto sight = std::make_shared<core::Sight>(core::Sight::absent);
 	api_.call(hash_of(pod.text),
-		  [this, exists, uid = pod.text, action] {
+		  [this, sight, uid = pod.text, action] {
 			  const PodTruth *found = kube_.find(action.name_space, action.name);
-			  *exists = found && found->api.uid.text == uid;
+			  if (found && found->api.uid.text == uid)
+				  *sight = found->api.node_name.empty() ? core::Sight::unbound : core::Sight::bound;
 			  return Status(Ok{});
 		  },
-		  heard([this, pod, exists](core::World &world, const Status &status) {
-			  world.looked_up(pod, status ? Result<bool>(*exists) : Result<bool>(status.error()), stage_.agent_now());
+		  heard([this, pod, sight](core::World &world, const Status &status) {
+			  world.looked_up(pod, status ? Result<core::Sight>(*sight) : Result<core::Sight>(status.error()), stage_.agent_now());
 		  }));
 }
 

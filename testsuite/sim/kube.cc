@@ -63,6 +63,7 @@ void Kube::publish(PodTruth &pod)
 void Kube::vanish(PodTruth &pod)
 {
 	pod.exists = false;
+	pod.is_out_of_sight = pod.kubelet == AtKubelet::held && nodes.contains(pod.api.node_name) && !nodes.at(pod.api.node_name).kubelet_up;
 	names_.erase(full_name(pod.api));
 	pod.api.resource_version = std::to_string(++version_);
 	pod_store.remove(pod.api.uid.text, pod.api);

@@ -28,6 +28,7 @@ struct PodTruth {
 	core::Pod api; /* as the API server has it, or had it last */
 	std::uint64_t key = 0;
 	bool exists = true, has_finalizer = false;
+	bool is_out_of_sight = false; /* deleted by force while its kubelet was stopped: nobody can see its containers */
 	std::string owner;
 	/* plan */
 	Micros run_us = 0;

@@ -67,7 +67,7 @@ void Kube::admit(PodTruth &pod)
 			continue;
 		sum.milli_cpu += other.api.requests.milli_cpu;
 		sum.memory_bytes += other.api.requests.memory_bytes;
-		has_foreign |= other.binder == Binder::foreigner;
+		has_foreign |= other.binder == Binder::foreigner || other.is_out_of_sight;
 	}
 	if (pod.api.deleting) {
 		finish(pod, {.phase = core::PodPhase::failed, .exit_code = 0, .signal = 0, .container_reason = "", .status_reason = ""});

@@ -102,6 +102,8 @@ void Oracle::ends(const std::string &uid, core::JobId id, std::optional<std::uin
 	const JobTruth *job = slurm_.find(id.number);
 	if (pod == kube_.pods.end() || !job || !core::is_live(job->facts) || job->facts.marker.uid != uid)
 		return;
+	if (sim::is_live(pod->second) && wait_status == core::k_status_given_back && pod->second.api.node_name.empty())
+		return; /* it loses its place in the queue, nothing else; that it has one again is checked at the end */
 	if (sim::is_live(pod->second))
 		check_needed(pod->second, *job);
 	else
@@ -132,6 +134,8 @@ std::uint32_t Oracle::expected_status(const PodTruth &pod)
 		return 0;
 	if (pod.was_deleting_at_end)
 		return core::k_status_cancelled;
+	if (end.status_reason == "DeadlineExceeded")
+		return core::k_status_deadline;
 	if (end.container_reason.empty())
 		return 1U << 8;
 	if (end.container_reason == "OOMKilled")

@@ -20,7 +20,6 @@ enum class Plant {
 	stale_marker,     /* a job number stands for ever for the pod it was first seen with */
 	two_leaders,      /* the agent without a link acts as well */
 	no_guard,         /* slurmctld takes a second job for the same pod and attempt */
-	eager_delete,     /* a snapshot without the job of a running pod deletes the pod */
 };
 
 struct PlantName {
@@ -39,7 +38,6 @@ inline constexpr PlantName k_plants[] = {
     {Plant::stale_marker, "stale-marker"},
     {Plant::two_leaders, "two-leaders"},
     {Plant::no_guard, "no-guard"},
-    {Plant::eager_delete, "eager-delete"},
 };
 
 } // namespace slurmkube::sim

@@ -27,6 +27,8 @@ core::JobState state_for(std::uint32_t status)
 		return core::JobState::cancelled;
 	if (status == core::k_status_out_of_memory)
 		return core::JobState::oom;
+	if (status == core::k_status_deadline)
+		return core::JobState::timeout;
 	return status == 0 ? core::JobState::complete : core::JobState::failed;
 }
 
@@ -227,8 +229,9 @@ Status Slurm::end(core::JobId id, std::optional<std::uint32_t> wait_status)
 	const auto found = state.jobs.find(id.number);
 	if (found == state.jobs.end() || !core::is_live(found->second.facts))
 		return Error{Errc::not_found, "Job/step already completing or completed"};
+	const bool is_code = wait_status && *wait_status != core::k_status_cancelled && *wait_status != core::k_status_deadline;
 	if (wait_status)
-		finish(id.number, state_for(*wait_status), *wait_status == core::k_status_cancelled ? 0 : *wait_status, Cause::agent_complete);
+		finish(id.number, state_for(*wait_status), is_code ? *wait_status : 0, Cause::agent_complete);
 	else
 		finish(id.number, core::JobState::cancelled, 0, Cause::agent_cancel);
 	return Ok{};

@@ -163,6 +163,8 @@ void a_pod_gives_way_to_one_that_runs_there_and_has_lost_its_job()
 	Scene scene(PodSide::waiting, JobSide::allocated);
 	scene.facts.has_room = false;
 	scene.facts.gives_way = true;
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "look:" + scene.job.marker.name_space + "/" + scene.job.marker.name);
+	scene.facts.surely_unbound = true;
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "complete:256");
 	scene.facts.busy.slurm = true;
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "");

@@ -208,8 +208,8 @@ void a_restarted_agent_goes_on_where_the_other_died()
 	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running), Stage::job(3, "c", JobState::running), Stage::job(4, "gone", JobState::running),
 		   Stage::job(5, "gone2", JobState::pending)});
 	CHECK_EQUAL(s.act(), "bind:a@n1 complete:3=0 look:gone look:gone2");
-	s.world.looked_up({"gone"}, false, s.now);
-	s.world.looked_up({"gone2"}, false, s.now);
+	s.world.looked_up({"gone"}, Sight::absent, s.now);
+	s.world.looked_up({"gone2"}, Sight::absent, s.now);
 	CHECK_EQUAL(s.act(), "complete:4=cancelled cancel:5");
 }
 
@@ -404,7 +404,7 @@ void a_number_used_again_is_another_job()
 	run_pod(s, "a", 7);
 	s.connect({Stage::job(7, "b", JobState::running)});
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.looked_up({"b"}, false, s.now);
+	s.world.looked_up({"b"}, Sight::absent, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled"); /* b is no pod */
 	const auto group = s.world.groups().find({"a"});
 	REQUIRE(group != s.world.groups().end());
@@ -494,6 +494,37 @@ void what_failed_while_a_side_was_away_is_tried_when_it_is_back()
 	t.world.reported({"b"}, Ok{}, t.now);
 	t.connect({}); /* a refusal is none that a new connection heals */
 	CHECK_EQUAL(t.act(), "");
+}
+
+/* A new leader may see a pod as unbound that runs under this very job: so not at first sight, and counted anew with each snapshot. */
+void an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for_a_while()
+{
+	Stage s;
+	run_pod(s, "a", 7, 4000);
+	s.world.pod_seen(s.pod("b", 4000), s.now);
+	CHECK_EQUAL(s.act(), "submit:b#1");
+	s.connect({}); /* an older state: job 7 is lost */
+	s.allocate("b", 8);
+	s.world.job_seen(Stage::job(8, "b", JobState::running), s.now);
+	(void)s.act();
+	s.pass(11 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2@n1 report:b:SlurmPending");
+	s.world.submitted({"a"}, Submitted{.job = {9}, .node = "", .cpus = 0}, s.now);
+	(void)s.act();
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.connect({Stage::job(8, "b", JobState::running), Stage::job(9, "a", JobState::pending, 2)});
+	CHECK_EQUAL(s.act(), "");
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "look:b");
+	s.world.looked_up({"b"}, Sight::bound, s.now); /* the watch is behind */
+	CHECK_EQUAL(s.act(), "");
+	s.pass(6 * k_second);
+	CHECK_EQUAL(s.act(), "look:b");
+	s.world.looked_up({"b"}, Sight::unbound, s.now);
+	CHECK_EQUAL(s.act(), "complete:8=256");
 }
 
 void a_binding_waits_for_its_node_to_be_ready()
@@ -718,14 +749,14 @@ void a_pod_that_the_watch_has_not_shown_keeps_its_job()
 	CHECK_EQUAL(s.act(), "");
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.looked_up({"a"}, true, s.now);
+	s.world.looked_up({"a"}, Sight::bound, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(5 * k_second);
 	CHECK_EQUAL(s.act(), "look:a");
 	Pod p = s.pod("a");
 	p.node_name = "n1";
 	s.world.pod_seen(p, s.now);
-	s.world.looked_up({"a"}, true, s.now);
+	s.world.looked_up({"a"}, Sight::bound, s.now);
 	CHECK_EQUAL(s.act(), "");
 }
 
@@ -855,6 +886,7 @@ int main()
 						 TEST(a_binding_that_was_forbidden_is_tried_again_soon),
 						 TEST(a_binding_that_worked_after_all_does_not_delay_the_end),
 						 TEST(what_failed_while_a_side_was_away_is_tried_when_it_is_back),
+						 TEST(an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for_a_while),
 						 TEST(a_binding_waits_for_its_node_to_be_ready),
 						 TEST(two_live_jobs_of_one_pod_become_one),
 						 TEST(a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly),

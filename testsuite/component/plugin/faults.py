@@ -88,7 +88,7 @@ def descriptors_do_not_leak(lab, peer):
 
 
 def lives_leave_nothing_behind(lab, peer):
-    """6,000 external jobs come and go; once slurmctld has forgotten them it is as large as before. testsuite/bench/lives does the same at length."""
+    """10,000 external jobs come and go; once slurmctld has forgotten them it is as large as before. testsuite/bench/lives does the same at length."""
     process = f"/proc/{lab.slurmctld.pid}"
     before = set(lab.job_ids())
 
@@ -100,10 +100,12 @@ def lives_leave_nothing_behind(lab, peer):
             return int(next(line for line in f if line.startswith("VmRSS")).split()[1]), len(os.listdir(f"{process}/fd"))
 
     size_after(0, 2000)
-    first = size_after(1, 2000)
-    last = size_after(2, 2000)
-    print(f"# VmRSS {first[0]} to {last[0]} KiB, descriptors {first[1]} to {last[1]}")
-    assert last[0] - first[0] < 1500, "memory stays behind: 2,000 lives may leave less than 0.75 KiB each"
+    sizes = [size_after(batch, 2000) for batch in range(1, 5)]
+    first, last = sizes[0], sizes[-1]
+    print(f"# VmRSS {', '.join(str(rss) for rss, _ in sizes)} KiB, descriptors {first[1]} to {last[1]}")
+    # The allocator grows in steps, one batch or two; a leak grows in every batch.
+    least = min(later[0] - earlier[0] for earlier, later in zip(sizes, sizes[1:]))
+    assert least < 1000, "memory stays behind: 2,000 lives may leave less than 0.5 KiB each"
     assert last[1] <= first[1] + 2, "descriptors stay behind"
     stats = peer.wait("stats", seconds=6, after=len(peer.lines))[1]
     assert stats["placeholders"] <= 2, stats
@@ -159,8 +161,8 @@ def inactive_limit_spares_external_jobs(lab, peer):
 
 
 def what_slurm_forgets_is_told(lab, peer):
-    assert peer.wait("job_gone", id=lab.purge, seconds=1) or eventually(
-        lambda: lab.purge not in (peer.snapshot() or {lab.purge: 0}), 1), "MinJobAge is 2 s"
+    # MinJobAge is 2 s, but Slurm looks once in a minute only
+    assert peer.wait("job_gone", id=lab.purge, seconds=70) or eventually(lambda: lab.purge not in (peer.snapshot() or {lab.purge: 0}), 1)
 
 
 def the_cost_is_small(lab, peer):
