@@ -67,6 +67,7 @@ struct Group {
 	std::int64_t starting_since_us = 0; /* bound, nothing of it runs, and it may: the clock of start_limit_us */
 	std::int64_t bound_us = 0, deleted_us = 0;
 	unsigned given_back = 0; /* allocations, to a pod without a job */
+	std::int64_t gate_look_at_us = 0; /* when the binding gate is tried again without an event */
 	std::int64_t unbound_at_us = 0; /* the API server said so */
 	std::int64_t in_the_way_since_us = 0; /* it has an allocation that a running pod without a job needs */
 };

@@ -191,7 +191,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		f.has_room = f.node_usable && occupancy_.has_room(node->first, node->second.allocatable, f.pod->requests);
 		/* where pods hold more than there is, letting go does not give the other one its job */
 		const bool helps = group.given_back < k_give_back_most && f.node_usable && !f.has_room && occupancy_.has_room(node->first, node->second.allocatable, {}) && must_give_way(node->first);
-		f.gives_way = has_given_way_time(uid, group, helps, now);
+		f.gives_way = !f.has_room && has_given_way_time(uid, group, helps, now);
 		f.surely_unbound = group.unbound_at_us > group.in_the_way_since_us && now.mono_us - group.unbound_at_us < k_believed_us;
 	} else {
 		group.in_the_way_since_us = 0;
@@ -202,6 +202,10 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 /* Not at first sight: who has just taken over may see this pod as it was, and it runs by now under this very job. */
 bool World::has_given_way_time(const PodUid &uid, Group &group, bool is_in_the_way, Now now)
 {
+	if (now.mono_us >= group.gate_look_at_us) { /* nothing tells when the other pod's job is made */
+		group.gate_look_at_us = now.mono_us + k_give_way_us;
+		look_later(uid, group.gate_look_at_us);
+	}
 	if (!is_in_the_way) {
 		group.in_the_way_since_us = 0;
 		return false;

@@ -507,21 +507,24 @@ void an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for
 	s.allocate("b", 8);
 	s.world.job_seen(Stage::job(8, "b", JobState::running), s.now);
 	(void)s.act();
+	s.world.reported({"b"}, Ok{}, s.now);
 	s.pass(11 * k_second);
 	CHECK_EQUAL(s.act(), "submit:a#2@n1 report:b:SlurmPending");
+	s.world.reported({"b"}, Ok{}, s.now);
+	(void)s.act();
 	s.world.submitted({"a"}, Submitted{.job = {9}, .node = "", .cpus = 0}, s.now);
 	(void)s.act();
-	s.pass(2 * k_second);
+	s.pass(4 * k_second); /* nothing happens to b: it has to look by itself */
+	CHECK_EQUAL(s.act(), "");
+	s.pass(4 * k_second);
+	CHECK_EQUAL(s.act(), "look:b");
+	s.world.looked_up({"b"}, Sight::bound, s.now); /* the watch is behind */
 	CHECK_EQUAL(s.act(), "");
 	s.connect({Stage::job(8, "b", JobState::running), Stage::job(9, "a", JobState::pending, 2)});
 	CHECK_EQUAL(s.act(), "");
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.pass(2 * k_second);
-	CHECK_EQUAL(s.act(), "look:b");
-	s.world.looked_up({"b"}, Sight::bound, s.now); /* the watch is behind */
-	CHECK_EQUAL(s.act(), "");
-	s.pass(6 * k_second);
+	s.pass(4 * k_second);
 	CHECK_EQUAL(s.act(), "look:b");
 	s.world.looked_up({"b"}, Sight::unbound, s.now);
 	CHECK_EQUAL(s.act(), "complete:8=256");
