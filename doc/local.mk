@@ -9,7 +9,9 @@ EXTRA_DIST += \
 	%D%/admin.md \
 	%D%/design/architecture.md \
 	%D%/design/failures.md \
+	%D%/design/performance.md \
 	%D%/design/protocol.md \
+	%D%/design/simulation.md \
 	%D%/design/testing.md \
 	%D%/man/skube.1.scd \
 	%D%/man/slurm-kube.7.scd \
