@@ -8,9 +8,11 @@ from lib import Cluster, Skip, equal, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import Sight, bound, deleted, free, job_in_state, number_of, only_job, wait_no_live_jobs
 from lib.kube import condition, exit_code
+from lib.manifests import IMAGE
 
 NODES = ["real-1", "real-2"]
 ALL = os.cpu_count()
+START_LIMIT = 20  # seconds; limits.start_seconds
 
 
 def _nodes(bed):
@@ -67,6 +69,47 @@ def test_out_of_memory(bed):
 	ended = bed.kube.wait_phase("greedy", "Failed", timeout=60)
 	equal(ended["status"]["containerStatuses"][0]["state"]["terminated"]["reason"], "OOMKilled")
 	job_in_state(bed, made, "OUT_OF_MEMORY")
+
+
+def _ended(bed, name, **options):
+	"""The job of a pod that has ended, and the pod."""
+	made = bed.kube.create(pod(name, **options))
+	seen = bed.kube.wait_phase(name, "Succeeded", "Failed", timeout=60)
+	return job_in_state(bed, made, "COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY"), seen
+
+
+def test_ended_by_a_signal(bed):
+	"""A program that dies of SIGTERM: signal 15 in Slurm."""
+	_nodes(bed)
+	seen, _ = _ended(bed, "signalled", shell="sleep 60 & kill -TERM $!; wait $!; exit $?")
+	equal((seen["JobState"], seen["ExitCode"]), ("FAILED", "0:15"))
+
+
+def test_init_container_fails(bed):
+	"""The pod never came to its program: what its init container said is the end."""
+	_nodes(bed)
+	init = {"name": "prepare", "image": IMAGE, "imagePullPolicy": "Never", "command": ["/bin/sh", "-c", "exit 4"]}
+	seen, ended = _ended(bed, "unprepared", shell="exit 0", spec={"initContainers": [init]})
+	equal((ended["status"]["phase"], seen["JobState"], seen["ExitCode"]), ("Failed", "FAILED", "4:0"))
+
+
+def test_deadline_of_the_pod(bed):
+	"""activeDeadlineSeconds: the kubelet stops it, Slurm says TIMEOUT."""
+	_nodes(bed)
+	seen, ended = _ended(bed, "late", shell="sleep 600", spec={"activeDeadlineSeconds": 3, "terminationGracePeriodSeconds": 1})
+	equal((ended["status"]["reason"], seen["JobState"], seen["ExitCode"]), ("DeadlineExceeded", "TIMEOUT", "0:0"))
+
+
+def test_image_that_never_comes(bed):
+	"""The kubelet cannot start it: given up after limits.start_seconds, with the kubelet's own words, FAILED 125:0."""
+	_nodes(bed)
+	manifest = pod("imageless", shell="exit 0")
+	manifest["spec"]["containers"][0]["image"] = "docker.io/slurm-kube/no-such-image:1"
+	made = bed.kube.create(manifest)
+	seen = job_in_state(bed, made, "FAILED", "CANCELLED", timeout=START_LIMIT + 60)
+	equal((seen["JobState"], seen["ExitCode"]), ("FAILED", "125:0"))
+	said = condition(Sight(bed, "imageless", deleted).pod, "slurm-kube.io/StartLimit")
+	assert "ErrImageNeverPull" in said["message"], said
 
 
 def test_scancel_is_sigterm_and_grace(bed):
@@ -141,4 +184,4 @@ def test_invariants_held(bed):
 
 
 if __name__ == "__main__":
-	run(lambda build: Cluster(build))
+	run(lambda build: Cluster(build, agent_options={"settings": {"limits": {"start_seconds": START_LIMIT}}}))

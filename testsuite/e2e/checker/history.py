@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the recorder wrote, as events in the order of their resourceVersion, and pods with all that was seen of each."""
 import json
+import re
 from dataclasses import dataclass, field
 
 JOB_ID = "allocation.slurm-kube.io/job-id"
-_UNITS = {"": 1, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+_UNITS = {"": 1, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 
 def amount(text):
 	"""A Kubernetes quantity as a number."""
-	digits = str(text).rstrip("mkMGTi")
-	return float(digits) * _UNITS[str(text)[len(digits):]]
+	digits, unit = re.fullmatch(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([A-Za-z]*)", str(text)).groups()
+	return float(digits) * _UNITS[unit]
 
 
 @dataclass
