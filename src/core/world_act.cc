@@ -131,8 +131,11 @@ bool World::is_answer_lost(const Group &group, const SlurmJob &job)
 bool World::is_about_pod(const Group &group, const SlurmJob &ended)
 {
 	const bool is_wish = ended.state != JobState::failed && ended.state != JobState::complete && ended.state != JobState::oom; /* those only pods bring about */
-	const bool is_earlier = ended.marker.attempt < attempt_annotation(*group.pod);
-	return is_wish && !is_earlier && !is_answer_lost(group, ended);
+	const std::uint32_t bound = attempt_annotation(*group.pod);
+	const auto named = group.pod->annotations.find(names::k_allocation_job_id);
+	/* who bound the pod to it had been told of it */
+	const bool is_named = named != group.pod->annotations.end() && named->second == std::to_string(ended.id.number) && ended.marker.attempt == bound;
+	return is_wish && ended.marker.attempt >= bound && (is_named || !is_answer_lost(group, ended));
 }
 
 GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec)

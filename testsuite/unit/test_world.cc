@@ -530,6 +530,22 @@ void an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for
 	CHECK_EQUAL(s.act(), "complete:8=256");
 }
 
+/* The next agent was not told of the job, but the Binding names it: no answer was lost. */
+void a_job_cancelled_soon_after_its_submission_takes_its_bound_pod_along_over_a_restart()
+{
+	Stage s;
+	Pod p = s.pod("a");
+	p.node_name = "n1";
+	p.phase = PodPhase::running;
+	p.annotations = {{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
+	s.world.pod_seen(p, s.now);
+	SlurmJob ended = Stage::job(7, "a", JobState::cancelled);
+	ended.submit_time = s.now.wall_s - 2;
+	ended.end_time = s.now.wall_s - 1;
+	s.connect({ended});
+	CHECK_EQUAL(s.act(), "remove:a");
+}
+
 void a_binding_waits_for_its_node_to_be_ready()
 {
 	Stage s;
@@ -890,6 +906,7 @@ int main()
 						 TEST(a_binding_that_worked_after_all_does_not_delay_the_end),
 						 TEST(what_failed_while_a_side_was_away_is_tried_when_it_is_back),
 						 TEST(an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for_a_while),
+						 TEST(a_job_cancelled_soon_after_its_submission_takes_its_bound_pod_along_over_a_restart),
 						 TEST(a_binding_waits_for_its_node_to_be_ready),
 						 TEST(two_live_jobs_of_one_pod_become_one),
 						 TEST(a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly),
