@@ -69,7 +69,8 @@ def _act(bed, stories):
 			if numbers["scancel"]:
 				bed.slurm.run("scancel", *numbers["scancel"])
 			if numbers["limit"]:
-				bed.slurm.run("scontrol", "update", "JobId=" + ",".join(numbers["limit"]), "EndTime=now")
+				# slurmctld refuses an end in the past, and a second may pass on the way
+				bed.slurm.run("scontrol", "update", "JobId=" + ",".join(numbers["limit"]), "EndTime=now+2seconds")
 
 
 def _rows(bed):
