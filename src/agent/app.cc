@@ -43,6 +43,13 @@ kube::WatchOptions nodes_of(const Config &config)
 	return options;
 }
 
+kube::WatchOptions namespaces()
+{
+	kube::WatchOptions options;
+	options.path = "/api/v1/namespaces";
+	return options;
+}
+
 } // namespace
 
 core::Settings settings_of(const Config &config)
@@ -52,14 +59,8 @@ core::Settings settings_of(const Config &config)
 	settings.policy.scheduler_name = config.scheduler_name;
 	settings.policy.default_partition = config.partition;
 	settings.policy.default_time_limit_minutes = config.default_time_limit_minutes;
-	for (const NamespaceRule &rule : config.namespaces) {
-		settings.policy.namespaces.push_back({.name_space = rule.name,
-						      .user_id = rule.user_id,
-						      .group_id = rule.group_id,
-						      .accounts = rule.accounts,
-						      .partitions = rule.partitions,
-						      .qos = rule.qos});
-	}
+	settings.policy.namespaces = config.identity.rules;
+	settings.policy.least_uid = config.identity.least_uid;
 	settings.nodes = {.label_key = config.nodes.selector_key,
 			  .label_value = config.nodes.selector_value.value_or(""),
 			  .manage = config.nodes.manage,
@@ -83,7 +84,7 @@ App::App(Loop &loop, const Config &config, kube::Access access)
     : loop_(loop), config_(config), world_(settings_of(config)), client_(loop, std::move(access), client_options(config)),
       calls_(loop, {.conf = config.slurm.conf, .workers = config.slurm.workers}), link_(loop, *this),
       control_(loop, [this](json_object *request) { return reply_to(*this, request); }), pod_source_(world_, [this] { want_round(); }),
-      node_source_(world_, [this] { want_round(); }), started_(now())
+      node_source_(world_, [this] { want_round(); }), namespace_source_(loop, world_, [this] { want_round(); }), started_(now())
 {
 }
 
@@ -95,6 +96,7 @@ Status App::start()
 	}
 	pod_watch_ = std::make_unique<kube::Watch>(client_, pods_of(config_), pod_source_);
 	node_watch_ = std::make_unique<kube::Watch>(client_, nodes_of(config_), node_source_);
+	namespace_watch_ = std::make_unique<kube::Watch>(client_, namespaces(), namespace_source_);
 	tick();
 	look_around();
 	return Ok{};
@@ -202,6 +204,7 @@ void App::look_around()
 		if (answer)
 			findings_.mixed_partitions = std::move(*answer);
 	});
+	namespace_source_.look_again();
 	loop_.after(k_look_around, [this] { look_around(); });
 }
 

@@ -16,6 +16,7 @@
 #include "src/agent/kube/watch.h"
 #include "src/agent/kube/writes.h"
 #include "src/agent/link/server.h"
+#include "src/agent/people.h"
 #include "src/agent/slurm/calls.h"
 #include "src/agent/sources.h"
 #include "src/core/world.h"
@@ -51,6 +52,7 @@ class App : private link::LinkSink
 	[[nodiscard]] const kube::Client &client() const { return client_; }
 	[[nodiscard]] const kube::Watch *pod_watch() const { return pod_watch_.get(); }
 	[[nodiscard]] const kube::Watch *node_watch() const { return node_watch_.get(); }
+	[[nodiscard]] const kube::Watch *namespace_watch() const { return namespace_watch_.get(); }
 	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
 	[[nodiscard]] const Findings &findings() const { return findings_; }
 	[[nodiscard]] const Config &config() const { return config_; }
@@ -87,7 +89,8 @@ class App : private link::LinkSink
 	ctl::Server control_;
 	PodSource pod_source_;
 	NodeSource node_source_;
-	std::unique_ptr<kube::Watch> pod_watch_, node_watch_;
+	NamespaceSource namespace_source_;
+	std::unique_ptr<kube::Watch> pod_watch_, node_watch_, namespace_watch_;
 	core::PluginStats plugin_stats_;
 	Findings findings_;
 	bool round_wanted_ = false;

@@ -136,12 +136,19 @@ Check partitions(const App &app)
 		      "take the nodes out of it, or use a NodeSet: jobs that are no pods may be started where no slurmd is, and pods placed where no kubelet is");
 }
 
-Check namespaces(const App &app)
+Check identity(const App &app)
 {
-	const std::size_t rules = app.config().namespaces.size();
-	if (rules > 0)
-		return passed("namespaces", std::to_string(rules) + " rules");
-	return failed("namespaces", "no namespace may submit", "add namespaces to slurmkubed.yaml and restart slurmkubed");
+	const std::size_t rules = app.config().identity.rules.size();
+	if (rules == 0)
+		return failed("identity", "no namespace may submit", "add identity.rules to slurmkubed.yaml and restart slurmkubed");
+	std::string unknown;
+	for (const auto &[name, person] : app.world().settings().policy.identity_facts.people) {
+		if (!person)
+			unknown += (unknown.empty() ? "" : ", ") + name;
+	}
+	if (unknown.empty())
+		return passed("identity", std::to_string(rules) + " rules");
+	return failed("identity", "annotations of namespaces name users whom nobody here knows: " + unknown, "correct the annotations, or add the users to this machine");
 }
 
 Check clock(const App &app)
@@ -172,7 +179,8 @@ std::vector<Check> checks_of(const App &app)
 	    nodes(app),
 	    differences(app),
 	    partitions(app),
-	    namespaces(app),
+	    watch("namespaces", app.namespace_watch()),
+	    identity(app),
 	    clock(app),
 	};
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/config.h"
 
+#include "src/agent/config_identity.h"
 #include "src/agent/config_reader.h"
-#include "src/agent/identity.h"
 #include "src/agent/kube/files.h"
 
 #include <sys/un.h>
 
 #include <cerrno>
-#include <set>
 #include <system_error>
 #include <unistd.h>
 
@@ -31,11 +30,6 @@ constexpr std::string_view k_selector_characters = "abcdefghijklmnopqrstuvwxyzAB
 void read_name(Reader &reader, const Yaml &value, std::string &out)
 {
 	(void)reader.text_of(value, k_name_characters, k_name, out);
-}
-
-void read_names(Reader &reader, const Yaml &value, std::vector<std::string> &out)
-{
-	(void)reader.text_list(value, k_name_characters, k_name, out);
 }
 
 /* ---- slurm ---- */
@@ -75,77 +69,6 @@ constexpr Key<NodesConfig> k_nodes_keys[] = {
 	{"tolerated_taints",
 	 [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.text_list(v, k_label_characters, k_label, out.tolerated_taints); }},
 };
-
-/* ---- namespaces ---- */
-
-void read_rule_name(Reader &reader, const Yaml &value, NamespaceRule &out)
-{
-	if (value.text() == "*")
-		out.name = "*";
-	else
-		(void)reader.text_of(value, "abcdefghijklmnopqrstuvwxyz0123456789-", "a namespace's name, nor \"*\" for all others", out.name);
-}
-
-void read_user(Reader &reader, const Yaml &value, NamespaceRule &out)
-{
-	if (!reader.text(value, out.user))
-		return;
-	const auto found = find_user(out.user);
-	if (!found)
-		return reader.fail(value, found.error().what);
-	out.user_id = found->user_id;
-	if (out.group.empty())
-		out.group_id = found->group_id;
-}
-
-void read_group(Reader &reader, const Yaml &value, NamespaceRule &out)
-{
-	if (!reader.text(value, out.group))
-		return;
-	const auto found = find_group(out.group);
-	if (!found)
-		return reader.fail(value, found.error().what);
-	out.group_id = *found;
-}
-
-constexpr Key<NamespaceRule> k_rule_keys[] = {
-	{"name", read_rule_name},
-	{"user", read_user},
-	{"group", read_group},
-	{"accounts", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names(r, v, out.accounts); }},
-	{"partitions", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names(r, v, out.partitions); }},
-	{"qos", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names(r, v, out.qos); }},
-};
-
-void check_rule(Reader &reader, const Yaml &item, const NamespaceRule &rule, std::set<std::string> &seen)
-{
-	if (!item.is_mapping())
-		return;
-	if (!item.get("name"))
-		reader.fail(item, "has no name: which namespace?");
-	if (!item.get("user"))
-		reader.fail(item, "has no user: as whom do its jobs run?");
-	if (seen.count("*"))
-		reader.fail(item, "stands after \"*\", which matches all: it would never hold");
-	if (!rule.name.empty() && !seen.insert(rule.name).second)
-		reader.fail(item, "'" + rule.name + "' has a rule already");
-}
-
-void read_namespaces(Reader &reader, const Yaml &value, Config &out)
-{
-	if (!value.is_sequence())
-		return reader.fail(value, "must be a list of rules (- name: ...)");
-	std::set<std::string> seen;
-	std::size_t index = 0;
-	for (const Yaml &item : value.items()) {
-		reader.enter("[" + std::to_string(index++) + "]");
-		NamespaceRule rule;
-		reader.mapping(item, k_rule_keys, rule);
-		check_rule(reader, item, rule, seen);
-		reader.leave();
-		out.namespaces.push_back(std::move(rule));
-	}
-}
 
 /* ---- limits ---- */
 
@@ -193,7 +116,7 @@ constexpr Key<Config> k_keys[] = {
 	{"plugin_socket", [](Reader &r, const Yaml &v, Config &out) { read_socket(r, v, out.plugin_socket); }},
 	{"control_socket", [](Reader &r, const Yaml &v, Config &out) { read_socket(r, v, out.control_socket); }},
 	{"nodes", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_nodes_keys, out.nodes); }},
-	{"namespaces", read_namespaces},
+	{"identity", read_identity},
 	{"limits", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_limits_keys, out.limits); }},
 	{"default_time_limit_minutes",
 	 [](Reader &r, const Yaml &v, Config &out) { (void)r.number(v, 0, k_ten_years_minutes, out.default_time_limit_minutes); }},
@@ -221,18 +144,10 @@ std::vector<std::string> config_keys()
 	list_keys(k_keys, "", names);
 	list_keys(k_slurm_keys, "slurm.", names);
 	list_keys(k_nodes_keys, "nodes.", names);
-	list_keys(k_rule_keys, "namespaces.", names);
+	for (const std::string &name : identity_keys())
+		names.push_back("identity." + name);
 	list_keys(k_limits_keys, "limits.", names);
 	return names;
-}
-
-const NamespaceRule *rule_for(const Config &config, std::string_view name_space)
-{
-	for (const NamespaceRule &rule : config.namespaces) {
-		if (rule.name == "*" || rule.name == name_space)
-			return &rule;
-	}
-	return nullptr;
 }
 
 LoadedConfig parse_config(std::string_view text, const std::string &file_name)
@@ -248,6 +163,8 @@ LoadedConfig parse_config(std::string_view text, const std::string &file_name)
 	const bool nothing = !root || (root.is_scalar() && root.text().empty()); /* all defaults */
 	if (!nothing)
 		reader.mapping(root, k_keys, loaded.config);
+	if (root.get("namespaces"))
+		reader.fail(root.get("namespaces"), "the rules of 'namespaces' stand under identity.rules now, with 'namespace' for 'name'");
 	if (loaded.config.plugin_socket == loaded.config.control_socket)
 		reader.fail(root.get("control_socket") ? root.get("control_socket").line() : 1, "plugin_socket and control_socket are the same");
 	loaded.errors = reader.take_errors();

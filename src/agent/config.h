@@ -9,6 +9,7 @@
 #define SLURMKUBE_AGENT_CONFIG_H
 
 #include "src/base/log.h"
+#include "src/core/identity_rules.h"
 #include "src/core/names.h"
 
 #include <cstdint>
@@ -21,14 +22,10 @@ namespace slurmkube::agent
 {
 
 /* Which namespace runs as whom. The first rule that matches holds; no rule: nobody of that namespace may submit. */
-struct NamespaceRule {
-	std::string name;	 /* exact, or "*" for all */
-	std::string user, group; /* as written */
-	std::uint32_t user_id = 0, group_id = 0;
-	/* What its pods may ask for; the first is the default. Empty: nothing may be asked for, Slurm's (for partitions: the
-	 * configuration's) default holds. */
-	std::vector<std::string> accounts, partitions, qos;
-	bool operator==(const NamespaceRule &) const = default;
+struct IdentityConfig {
+	std::uint32_t least_uid = 1000; /* of users whom a namespace's annotation names */
+	std::vector<core::NamespaceRule> rules;
+	bool operator==(const IdentityConfig &) const = default;
 };
 
 struct SlurmConfig {
@@ -65,15 +62,12 @@ struct Config {
 	std::string plugin_socket = names::k_plugin_socket;
 	std::string control_socket = names::k_control_socket;
 	NodesConfig nodes;
-	std::vector<NamespaceRule> namespaces;
+	IdentityConfig identity;
 	LimitsConfig limits;
 	std::uint32_t default_time_limit_minutes = 0; /* 0: the partition's */
 	LogLevel log_level = LogLevel::info;
 	bool operator==(const Config &) const = default;
 };
-
-/* nullptr: nobody of this namespace may submit. */
-const NamespaceRule *rule_for(const Config &config, std::string_view name_space);
 
 struct LoadedConfig {
 	Config config;			 /* only to be used when errors is empty */

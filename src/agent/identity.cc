@@ -53,22 +53,36 @@ Identity identity_of(const passwd &entry)
 
 } // namespace
 
-Result<Identity> find_user(const std::string &text)
+Result<Identity> find_known_user(const std::string &text)
 {
 	const auto by_name = look_up<passwd>(
 		[&](passwd *entry, char *buffer, std::size_t size, passwd **found) { return getpwnam_r(text.c_str(), entry, buffer, size, found); },
 		identity_of);
 	if (by_name)
 		return *by_name;
+	const Error nobody{Errc::not_found, "nobody here is called '" + text + "'"};
 	if (!is_number(text))
-		return Error{Errc::not_found, "nobody here is called '" + text + "'; a number is accepted too"};
+		return nobody;
 	const auto number = number_of(text);
 	if (!number)
 		return number.error();
 	const auto by_number = look_up<passwd>(
 		[&](passwd *entry, char *buffer, std::size_t size, passwd **found) { return getpwuid_r(*number, entry, buffer, size, found); },
 		identity_of);
-	return by_number.value_or(Identity{*number, *number});
+	return by_number ? Result<Identity>(*by_number) : Result<Identity>(nobody);
+}
+
+Result<Identity> find_user(const std::string &text)
+{
+	const auto known = find_known_user(text);
+	if (known || known.error().code != Errc::not_found)
+		return known;
+	if (!is_number(text))
+		return Error{Errc::not_found, known.error().what + "; a number is accepted too"};
+	const auto number = number_of(text);
+	if (!number)
+		return number.error();
+	return Identity{*number, *number};
 }
 
 Result<std::uint32_t> find_group(const std::string &text)

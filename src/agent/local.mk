@@ -6,6 +6,8 @@ libagent_la_SOURCES = \
 	%D%/checks.h \
 	%D%/config.cc \
 	%D%/config.h \
+	%D%/config_identity.cc \
+	%D%/config_identity.h \
 	%D%/config_reader.cc \
 	%D%/config_reader.h \
 	%D%/execute.cc \
@@ -13,6 +15,8 @@ libagent_la_SOURCES = \
 	%D%/identity.h \
 	%D%/loop.cc \
 	%D%/loop.h \
+	%D%/people.cc \
+	%D%/people.h \
 	%D%/replies.cc \
 	%D%/replies.h \
 	%D%/sources.cc \

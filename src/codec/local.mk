@@ -18,6 +18,8 @@ libcodec_la_SOURCES = \
 	%D%/link_names.cc \
 	%D%/marker.cc \
 	%D%/marker.h \
+	%D%/namespace.cc \
+	%D%/namespace.h \
 	%D%/node.cc \
 	%D%/node.h \
 	%D%/pod.cc \

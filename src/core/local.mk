@@ -2,6 +2,10 @@ noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
 	%D%/backoff.cc \
 	%D%/backoff.h \
+	%D%/identity_rules.cc \
+	%D%/identity_rules.h \
+	%D%/label_selector.cc \
+	%D%/label_selector.h \
 	%D%/latency.cc \
 	%D%/latency.h \
 	%D%/model.h \
@@ -26,4 +30,5 @@ libcore_la_SOURCES = \
 	%D%/world.h \
 	%D%/world_act.cc \
 	%D%/world_answer.cc \
+	%D%/world_identity.cc \
 	%D%/world_observe.cc

@@ -31,8 +31,8 @@ Actions submit(const GroupFacts &f)
 {
 	if (f.busy.slurm || !f.spec)
 		return {};
-	if (!f.spec->ok())
-		return {Report{{names::k_reason_refused, f.spec->error().what}}};
+	if (!f.spec->ok()) /* again: it is not known yet who the pod is in Slurm */
+		return {Report{{f.spec->error().code == Errc::again ? names::k_reason_retrying : names::k_reason_refused, f.spec->error().what}}};
 	if (!f.may_retry)
 		return f.trouble ? Actions{Report{*f.trouble}} : Actions{};
 	return {Submit{f.spec->value()}};

@@ -16,6 +16,7 @@ struct JobSpec {
 	std::string partition, account, qos; /* account and qos empty: Slurm's default for the user */
 	std::string comment;
 	std::uint32_t user_id = 0, group_id = 0;
+	std::string as_whom = {};                /* the same for people, with the rule that says so */
 	std::uint32_t cpus = 1;               /* one task, so many CPUs, on one node */
 	std::uint64_t memory_mib = 0;         /* per node; 0: Slurm's default */
 	std::uint32_t time_limit_minutes = 0; /* 0: the partition's default */

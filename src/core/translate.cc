@@ -95,15 +95,6 @@ Status apply_annotation(const std::string &key, const std::string &value, const 
 	return done ? done : Status(in_context(what, done.error()));
 }
 
-const NamespaceRule *rule_for(const Policy &policy, const std::string &name_space)
-{
-	for (const NamespaceRule &rule : policy.namespaces) {
-		if (rule.name_space == name_space || rule.name_space == "*")
-			return &rule;
-	}
-	return nullptr;
-}
-
 Status check_supported(const Pod &pod)
 {
 	if (!pod.unsupported_fields.empty())
@@ -129,6 +120,7 @@ JobSpec with_defaults(const Pod &pod, const Policy &policy, const NamespaceRule 
 	spec.partition = rule.partitions.empty() ? policy.default_partition : rule.partitions.front();
 	spec.account = first_or_empty(rule.accounts);
 	spec.qos = first_or_empty(rule.qos);
+	spec.as_whom = as_whom(rule);
 	spec.user_id = rule.user_id;
 	spec.group_id = rule.group_id;
 	spec.cpus = cpus_of(pod.requests);
@@ -156,9 +148,9 @@ std::uint64_t memory_mib_of(const Resources &requests, std::uint64_t least_mib)
 
 Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t attempt)
 {
-	const NamespaceRule *rule = rule_for(policy, pod.name_space);
+	const Result<NamespaceRule> rule = policy.rule_of(pod.name_space);
 	if (!rule)
-		return Error{Errc::denied, "namespace " + pod.name_space + " may not use Slurm: no entry under 'namespaces' in slurmkubed.yaml names it"};
+		return rule.error();
 	const Status supported = check_supported(pod);
 	if (!supported)
 		return supported.error();

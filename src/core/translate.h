@@ -8,17 +8,11 @@
 #define SLURMKUBE_CORE_TRANSLATE_H
 
 #include "src/base/result.h"
+#include "src/core/identity_rules.h"
 #include "src/core/spec.h"
 
 namespace slurmkube::core
 {
-
-/* What pods of a namespace may be in Slurm. The first entry of a list is the default; an empty list leaves the choice to Slurm and allows none. */
-struct NamespaceRule {
-	std::string name_space; /* "*": every namespace not named before */
-	std::uint32_t user_id = 0, group_id = 0;
-	std::vector<std::string> accounts, partitions, qos;
-};
 
 struct Policy {
 	std::string cluster = "kube";
@@ -26,10 +20,14 @@ struct Policy {
 	std::string default_partition = "kube";
 	std::uint32_t default_time_limit_minutes = 0; /* 0: the partition's */
 	std::uint64_t least_memory_mib = 64;          /* of pods that request none: Slurm would give them the whole node */
-	std::vector<NamespaceRule> namespaces;
+	std::vector<NamespaceRule> namespaces = {};
+	std::uint32_t least_uid = 1000;  /* of users whom a namespace's annotation names */
+	IdentityFacts identity_facts = {}; /* kept by World: what the rules look at */
+
+	[[nodiscard]] Result<NamespaceRule> rule_of(const std::string &name_space) const { return core::rule_of({namespaces, least_uid, identity_facts}, name_space); }
 };
 
-/* invalid: the pod can never run like this; the text is for its owner. */
+/* invalid, denied: the pod can never run like this; the text is for its owner. again: who it is is not known yet. */
 Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t attempt);
 
 /* Whole CPUs and whole MiB, at least what Slurm can count. */

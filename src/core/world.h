@@ -98,6 +98,14 @@ class World
 	void node_gone(const std::string &name, Now now = {});
 	void nodes_listed(const std::set<std::string> &live_uids);
 
+	/* ---- observing: identities (world_identity.cc) ---- */
+	void namespace_seen(Namespace seen);
+	void namespace_gone(const std::string &name);
+	void namespaces_listed(const std::set<std::string> &live_uids);
+	/* Users named by namespaces' annotations who have not been looked up, or not found when they were. */
+	[[nodiscard]] std::set<std::string> people_wanted() const;
+	void person_found(const std::string &name, const Result<Person> &person);
+
 	/* ---- observing: Slurm ---- */
 	void link_opened(PluginHello hello);
 	void link_lost();
@@ -161,6 +169,7 @@ class World
 	void note_job_times(Group &group, const SlurmJob &job, Now now);
 	void settle_share(const PodUid &uid, Group &group, Now now);
 	void wake_waiters(const std::string &node);
+	void wake_unbound(const std::string &name_space); /* empty: of all */
 	void retry_all();
 	/* The obstacle of passing failures is gone. */
 	static void retry_now(Group &group);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_pod.cc - one pod or node object, as far as the job or the node line that comes of it.
+ * fuzz_pod.cc - one pod, node or namespace object, as far as the job, the node line or the user that comes of it.
  */
 #include "src/codec/amounts.h"
 #include "src/codec/json.h"
 #include "src/codec/marker.h"
+#include "src/codec/namespace.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
 #include "src/core/node_sync.h"
@@ -67,6 +68,26 @@ void check_node(const core::KubeNode &node)
 	MUST(spec.cpus > 1 || node.allocatable.milli_cpu < 3000);
 }
 
+/* Whatever the annotations say, only a user who was looked up, and no more than the lists and names that they may hold. */
+void check_namespace(const core::Namespace &seen)
+{
+	core::NamespaceRule rule{.name_space = "", .user_id = 7, .group_id = 7, .accounts = {}, .partitions = {}, .qos = {}};
+	rule.user_from = "id/user";
+	rule.accounts_from = "id/accounts";
+	const std::vector<core::NamespaceRule> rules = {rule};
+	core::IdentityFacts facts;
+	facts.namespaces[seen.name] = seen;
+	facts.people.insert_or_assign("phys", Result<core::Person>(core::Person{1001, 100}));
+	facts.people.insert_or_assign("root", Result<core::Person>(core::Person{0, 0}));
+	const auto found = core::rule_of({rules, 1000, facts}, seen.name);
+	MUST(says_why(found));
+	if (!found)
+		return;
+	MUST(found->user_id == 1001 && found->group_id == 100 && found->accounts.size() <= 64);
+	for (const std::string &account : found->accounts)
+		MUST(is_printable(account) && !account.empty() && account.find_first_of(", ") == std::string::npos);
+}
+
 } // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
@@ -83,5 +104,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 	MUST(says_why(node));
 	if (node)
 		check_node(*node);
+	const auto name_space = codec::namespace_from_json(object->get());
+	MUST(says_why(name_space));
+	if (name_space)
+		check_namespace(*name_space);
 	return 0;
 }

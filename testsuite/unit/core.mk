@@ -10,6 +10,11 @@ TESTS += testsuite/unit/test_translate
 testsuite_unit_test_translate_SOURCES = %D%/test_translate.cc
 testsuite_unit_test_translate_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_identity_rules
+TESTS += testsuite/unit/test_identity_rules
+testsuite_unit_test_identity_rules_SOURCES = %D%/test_identity_rules.cc
+testsuite_unit_test_identity_rules_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_node_sync
 TESTS += testsuite/unit/test_node_sync
 testsuite_unit_test_node_sync_SOURCES = %D%/test_node_sync.cc

@@ -59,15 +59,24 @@ nodes:
   reserve_cpus: 1
   reserve_memory_mib: 512
   tolerated_taints: [example.com/gpu, other]
-namespaces:
-  - name: physics
-    user: 4000001
-    group: 4000002
-    accounts: [phys, "phys-long"]
-    partitions: [pods]
-    qos: [normal]
-  - name: "*"
-    user: root
+identity:
+  least_uid: 500
+  rules:
+    - namespace: physics
+      user: 4000001
+      group: 4000002
+      accounts: [phys, "phys-long"]
+      partitions: [pods]
+      qos: [normal]
+      permissions: [may_set_priority]
+    - selector: "team in (a, b), !old"
+      annotation: example.com/pays=yes
+      user_from: id/user
+      accounts_from: id/accounts
+      partitions_from: id/partitions
+      qos_from: id/qos
+    - namespace: "*"
+      user: root
 limits:
   writes_in_flight: 64
   forced_delete_hold_seconds: 0
@@ -96,8 +105,23 @@ void every_key_is_read()
 			.reserve_cpus = 1,
 			.reserve_memory_mib = 512,
 			.tolerated_taints = {"example.com/gpu", "other"}};
-	wanted.namespaces = {{"physics", "4000001", "4000002", 4000001, 4000002, {"phys", "phys-long"}, {"pods"}, {"normal"}},
-			     {"*", "root", "", 0, 0, {}, {}, {}}};
+	using Op = core::LabelRequirement::Op;
+	core::NamespaceRule physics{.name_space = "physics", .user_id = 4000001, .group_id = 4000002, .accounts = {"phys", "phys-long"}, .partitions = {"pods"}, .qos = {"normal"}};
+	physics.permissions = {"may_set_priority"};
+	physics.has_group = true;
+	physics.user = "4000001";
+	core::NamespaceRule annotated{.name_space = "", .accounts = {}, .partitions = {}, .qos = {}};
+	annotated.selector = {{"team", Op::in, {"a", "b"}}, {"old", Op::absent, {}}};
+	annotated.selector_text = "team in (a, b), !old";
+	annotated.annotation_key = "example.com/pays";
+	annotated.annotation_value = "yes";
+	annotated.user_from = "id/user";
+	annotated.accounts_from = "id/accounts";
+	annotated.partitions_from = "id/partitions";
+	annotated.qos_from = "id/qos";
+	core::NamespaceRule others{.name_space = "*", .accounts = {}, .partitions = {}, .qos = {}};
+	others.user = "root";
+	wanted.identity = {500, {physics, annotated, others}};
 	wanted.limits = {64, 0, 5, 90};
 	wanted.default_time_limit_minutes = 60;
 	wanted.log_level = LogLevel::debug;
@@ -116,10 +140,11 @@ void unknown_keys_name_line_and_choices()
 {
 	CHECK_EQUAL(error_of("cluster: a\nclutser: b\n"),
 		    "f:2: 'clutser' is not a key here; known are cluster, scheduler_name, kubeconfig, slurm, partition, plugin_socket, "
-		    "control_socket, nodes, namespaces, limits, default_time_limit_minutes, log_level");
+		    "control_socket, nodes, identity, limits, default_time_limit_minutes, log_level");
 	CHECK_EQUAL(error_of("slurm:\n  worker: 1\n"), "f:2: slurm: 'worker' is not a key here; known are conf, workers");
-	CHECK_EQUAL(error_of("namespaces:\n- name: a\n  user: root\n  uid: 1\n"),
-		    "f:4: namespaces[0]: 'uid' is not a key here; known are name, user, group, accounts, partitions, qos");
+	CHECK_EQUAL(error_of("identity:\n rules:\n - namespace: a\n   user: root\n   uid: 1\n"),
+		    "f:5: identity.rules[0]: 'uid' is not a key here; known are namespace, selector, annotation, user, user_from, group, accounts, accounts_from, partitions, "
+		    "partitions_from, qos, qos_from, permissions");
 }
 
 void repeated_keys_are_refused()
@@ -158,42 +183,43 @@ void wrong_values_are_refused()
 	CHECK(error_of("plugin_socket: /" + std::string(200, 'x')).find("longer than a socket's path") != std::string::npos);
 }
 
-void namespace_rules_are_checked()
+void identity_rules_are_checked()
 {
 	const struct {
 		const char *rules, *error;
 	} rows[] = {
-		{"x", "f:1: namespaces: must be a list of rules (- name: ...)"},
-		{"[x]", "f:1: namespaces[0]: must be a mapping (key: value lines)"},
-		{"[{user: root}]", "f:1: namespaces[0]: has no name: which namespace?"},
-		{"[{name: a}]", "f:1: namespaces[0]: has no user: as whom do its jobs run?"},
-		{"[{name: A, user: root}]", "f:1: namespaces[0].name: 'A' is not a namespace's name, nor \"*\" for all others"},
-		{"[{name: a, user: no-such-user}]", "f:1: namespaces[0].user: nobody here is called 'no-such-user'; a number is accepted too"},
-		{"[{name: a, user: 4294967295}]", "f:1: namespaces[0].user: '4294967295' is out of range"},
-		{"[{name: a, user: root, group: no-such-group}]",
-		 "f:1: namespaces[0].group: no group here is called 'no-such-group'; a number is accepted too"},
-		{"[{name: a, user: root}, {name: a, user: root}]", "f:1: namespaces[1]: 'a' has a rule already"},
-		{"[{name: '*', user: root}, {name: a, user: root}]",
-		 "f:1: namespaces[1]: stands after \"*\", which matches all: it would never hold"},
+		{"x", ": must be a list of rules (- namespace: ...)"},
+		{"[x]", "[0]: must be a mapping (key: value lines)"},
+		{"[{user: root}]", "[0]: has neither namespace nor selector, annotation or user_from: which namespaces? \"*\" is all"},
+		{"[{namespace: a}]", "[0]: has no user: as whom do its jobs run?"},
+		{"[{namespace: a, user: root, user_from: b}]", "[0]: has both user and user_from: which?"},
+		{"[{namespace: A, user: root}]", "[0].namespace: 'A' is not a namespace's name, nor \"*\" for all others"},
+		{"[{namespace: a, user: no-such-user}]", "[0].user: nobody here is called 'no-such-user'; a number is accepted too"},
+		{"[{namespace: a, user: 4294967295}]", "[0].user: '4294967295' is out of range"},
+		{"[{namespace: a, user: root, group: no-such-group}]", "[0].group: no group here is called 'no-such-group'; a number is accepted too"},
+		{"[{namespace: a, user: root}, {namespace: a, user: root}]", "[1]: 'a' has a rule already"},
+		{"[{namespace: a, user: root}, {namespace: a, selector: b, user: root}]", "[1]: 'a' has a rule already"},
+		{"[{namespace: '*', user: root}, {namespace: a, user: root}]", "[1]: stands after \"*\", which matches all: it would never hold"},
+		{"[{selector: 'a in b', user: root}]", "[0].selector: 'a in b' is no part of a label selector, as in a=b, a!=b, a in (b, c), a notin (b), a, !a"},
+		{"[{annotation: '=x', user: root}]", "[0].annotation: '=x' is not an annotation, as in example.com/name or example.com/name=value"},
+		{"[{user_from: 'a b'}]", "[0].user_from: 'a b' is not an annotation's key, as in example.com/name"},
+		{"[{namespace: a, user: root, permissions: [fly]}]", "[0].permissions: 'fly' is not a permission; known are may_set_priority"},
 	};
 	for (const auto &row : rows)
-		CHECK_EQUAL(error_of(std::string("namespaces: ") + row.rules), row.error);
+		CHECK_EQUAL(error_of(std::string("identity: {rules: ") + row.rules + "}"), std::string("f:1: identity.rules") + row.error);
+	/* a rule that looks at more than the name decides for some namespaces only */
+	CHECK_EQUAL(error_of("identity: {rules: [{namespace: a, selector: b, user: root}, {namespace: a, user: root}, {selector: b, user: root}, {selector: c, user: root}]}"), "");
 }
 
-void the_first_rule_that_matches_holds()
+void the_former_key_is_told_its_new_name()
 {
-	const LoadedConfig loaded = parse("namespaces: [{name: a, user: 4000001}, {name: '*', user: 4000002}]");
-	REQUIRE(loaded.errors.empty());
-	CHECK_EQUAL(rule_for(loaded.config, "a")->user_id, 4000001U);
-	CHECK_EQUAL(rule_for(loaded.config, "b")->user_id, 4000002U);
-	CHECK_EQUAL(rule_for(loaded.config, "b")->group_id, 4000002U);
-	CHECK(rule_for(Config(), "a") == nullptr);
+	CHECK(error_of("namespaces: [{name: a, user: root}]").find("the rules of 'namespaces' stand under identity.rules now, with 'namespace' for 'name'") != std::string::npos);
 }
 
 void group_may_stand_before_user()
 {
-	const LoadedConfig loaded = parse("namespaces: [{name: a, group: 7, user: root}]");
-	CHECK_EQUAL(loaded.config.namespaces.at(0).group_id, 7U);
+	const LoadedConfig loaded = parse("identity: {rules: [{namespace: a, group: 7, user: root}]}");
+	CHECK_EQUAL(loaded.config.identity.rules.at(0).group_id, 7U);
 }
 
 void all_errors_are_told_in_the_order_of_lines()
@@ -233,12 +259,12 @@ void the_example_shows_every_key_and_its_default()
 {
 	const std::string example = source_file("etc/slurmkubed.yaml");
 	for (const std::string &key : config_keys())
-		CHECK(example.find(key.substr(key.find('.') + 1) + ":") != std::string::npos);
+		CHECK(example.find(key.substr(key.rfind('.') + 1) + ":") != std::string::npos);
 	CHECK_EQUAL(error_of(example), "");
 	LoadedConfig all = parse(with_all_settings(example));
 	CHECK(all.errors.empty());
-	CHECK_EQUAL(all.config.namespaces.size(), 2U);
-	all.config.namespaces.clear();
+	CHECK_EQUAL(all.config.identity.rules.size(), 4U);
+	all.config.identity.rules.clear();
 	all.config.kubeconfig.clear();
 	CHECK(all.config == Config());
 }
@@ -262,8 +288,8 @@ int main()
 						  TEST(unknown_keys_name_line_and_choices),
 						  TEST(repeated_keys_are_refused),
 						  TEST(wrong_values_are_refused),
-						  TEST(namespace_rules_are_checked),
-						  TEST(the_first_rule_that_matches_holds),
+						  TEST(identity_rules_are_checked),
+						  TEST(the_former_key_is_told_its_new_name),
 						  TEST(group_may_stand_before_user),
 						  TEST(all_errors_are_told_in_the_order_of_lines),
 						  TEST(broken_and_hostile_yaml_is_refused),

@@ -61,6 +61,8 @@ constexpr Need k_needs[] = {
     {"patch", "", "pods/status"},
     {"list", "", "nodes"},
     {"watch", "", "nodes"},
+    {"list", "", "namespaces"},
+    {"watch", "", "namespaces"},
     {"create", "events.k8s.io", "events"},
 };
 

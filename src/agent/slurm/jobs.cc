@@ -29,6 +29,18 @@ Error last_error()
 	return error_of(errno);
 }
 
+/* Slurm's words do not say who was meant: the pod's owner did not choose that, and the administrator wants to know which rule did. */
+Error refusal_of(const core::JobSpec &spec, int number)
+{
+	Error error = error_of(number);
+	if (number != ESLURM_INVALID_ACCOUNT && number != ESLURM_INVALID_QOS && number != ESLURM_USER_ID_MISSING)
+		return error;
+	const auto or_default = [](const std::string &name) { return name.empty() ? std::string("(Slurm's default)") : name; };
+	error.what += ": " + spec.as_whom + ", account " + or_default(spec.account) + ", QOS " + or_default(spec.qos) + ", partition " + spec.partition +
+		      "; see sacctmgr show associations, or change the rule";
+	return error;
+}
+
 /* The texts that a request points to. slurm.h has no const: it only reads them. */
 struct Texts {
 	core::JobSpec spec;
@@ -180,7 +192,7 @@ Result<SubmitReply> submit_job(const core::JobSpec &spec)
 	describe_resources(job, texts);
 	resource_allocation_response_msg_t *raw = nullptr;
 	if (slurm_allocate_resources(&job, &raw) != SLURM_SUCCESS)
-		return errno == ESLURM_DUPLICATE_JOB_ID ? live_job_for(spec) : Result<SubmitReply>(last_error());
+		return errno == ESLURM_DUPLICATE_JOB_ID ? live_job_for(spec) : Result<SubmitReply>(refusal_of(spec, errno));
 	const Allocation allocation(raw);
 	if (!allocation)
 		return Error{Errc::internal, "slurmctld answered without a job"};

@@ -9,16 +9,17 @@ import os
 from .process import Process, output_of
 from .waiting import wait_for
 
-# The first rule that names a pod's namespace decides whom it runs as.
-NAMESPACES = [{"name": "default", "user": "root"}]
+# The first rule that matches a pod's namespace decides whom it runs as.
+NAMESPACES = [{"namespace": "default", "user": "root"}]
 
 
 class Agent:
-	"""namespaces: the rules of slurmkubed.yaml; settings: other top-level keys, over ours."""
+	"""namespaces: identity.rules of slurmkubed.yaml ("name" may stand for "namespace"); settings: other top-level keys, over ours."""
 
 	def __init__(self, slurm, plane, namespaces=None, settings=None):
 		self.slurm, self.plane, self.dir = slurm, plane, slurm.dir
-		self.namespaces, self.settings = namespaces or NAMESPACES, settings or {}
+		self.rules = [{{"name": "namespace"}.get(k, k): v for k, v in rule.items()} for rule in namespaces or NAMESPACES]
+		self.settings = settings or {}
 		self.api_port = None  # of a proxy before the API server
 		root = slurm.build / "root"
 		self.skube_program, self.program = root / "bin/skube", os.environ.get("SLURM_KUBE_AGENT") or root / "sbin/slurmkubed"
@@ -29,7 +30,7 @@ class Agent:
 		"""Written as JSON, which YAML contains."""
 		return {"cluster": "test", "scheduler_name": "slurm", "kubeconfig": str(self.dir / "agent.kubeconfig"),
 			"slurm": {"conf": f"{self.dir}/slurm.conf"}, "partition": "kube", "plugin_socket": f"{self.dir}/plugin.sock",
-			"control_socket": f"{self.dir}/control.sock", "nodes": {"manage": True}, "namespaces": self.namespaces,
+			"control_socket": f"{self.dir}/control.sock", "nodes": {"manage": True}, "identity": {"rules": self.rules},
 			"log_level": "debug", **self.settings}
 
 	def start(self, wait=True):

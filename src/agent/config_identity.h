@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * config_identity.h - the section identity of slurmkubed.yaml: rules, each checked by itself and against those before it.
+ */
+#ifndef SLURMKUBE_AGENT_CONFIG_IDENTITY_H
+#define SLURMKUBE_AGENT_CONFIG_IDENTITY_H
+
+#include "src/agent/config.h"
+#include "src/agent/config_reader.h"
+
+#include <string>
+#include <vector>
+
+namespace slurmkube::agent
+{
+
+void read_identity(Reader &reader, const Yaml &value, Config &out);
+
+/* "least_uid", "rules.user", ... */
+std::vector<std::string> identity_keys();
+
+} // namespace slurmkube::agent
+
+#endif
