@@ -28,8 +28,10 @@ void check_kube_conf(std::string_view text)
 void check_gres_conf(std::string_view text)
 {
 	const plugin::GresConf conf = plugin::parse_gres_conf(text);
+	/* "\#" is a character of the value, as in Slurm's own parser; else a comment begins there */
+	const char *ends = text.find("\\#") == std::string_view::npos ? " \t\n#" : " \t\n";
 	for (const std::string &hosts : conf.hosts)
-		MUST(!hosts.empty() && hosts.find_first_of(" \t\n#") == std::string::npos);
+		MUST(!hosts.empty() && hosts.find_first_of(ends) == std::string::npos);
 	/* Slurm's loader would end slurmctld: a line that says so is seen, whatever stands around it and however it is broken */
 	MUST(plugin::parse_gres_conf(std::string(text) + "\n\nAutoDetect=nvml").unsafe);
 	MUST(plugin::parse_gres_conf("autodetect=NVML\n" + std::string(text)).unsafe);
