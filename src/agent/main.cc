@@ -3,6 +3,7 @@
  * main.cc - slurmkubed: options, signals, readiness; everything else is in App.
  */
 #include "src/agent/app.h"
+#include "src/agent/kube/rights.h"
 #include "src/base/log.h"
 
 #include <systemd/sd-daemon.h>
@@ -30,6 +31,7 @@ constexpr char k_help[] = "usage: slurmkubed [OPTIONS]\n"
 			  "\n"
 			  "  -f, --config FILE   configuration (default /etc/slurm-kube/slurmkubed.yaml)\n"
 			  "      --check-config  read the configuration, print every error, and end\n"
+			  "      --print-rbac    print the rights in Kubernetes that it needs, as a manifest, and end\n"
 			  "  -V, --version\n"
 			  "  -h, --help\n";
 
@@ -41,9 +43,10 @@ struct Options {
 /* Returns an exit status to end with, or -1 to go on. */
 int read_options(int argc, char **argv, Options &options)
 {
-	constexpr int k_check = 1;
+	constexpr int k_check = 1, k_print_rbac = 2;
 	const option known[] = {{"config", required_argument, nullptr, 'f'},
 				{"check-config", no_argument, nullptr, k_check},
+				{"print-rbac", no_argument, nullptr, k_print_rbac},
 				{"version", no_argument, nullptr, 'V'},
 				{"help", no_argument, nullptr, 'h'},
 				{nullptr, 0, nullptr, 0}};
@@ -61,6 +64,9 @@ int read_options(int argc, char **argv, Options &options)
 		case k_check:
 			options.check_only = true;
 			break;
+		case k_print_rbac:
+			(void)fputs(kube::rbac_manifest().c_str(), stdout);
+			return EXIT_SUCCESS;
 		case 'V':
 			(void)puts("slurmkubed " SLURMKUBE_VERSION);
 			return EXIT_SUCCESS;

@@ -34,9 +34,14 @@ token() {
 make_tokens() {
 	: > "$D/tokens.csv"
 	token admin admin 1 system:masters
-	token agent slurm-kube-agent 2 slurm-kube
 	token alice alice 3 users
 	token bob bob 4 users
+}
+
+# The agent is the service account of etc/rbac.yaml, as it would be in a cluster. A new token at each up.
+make_agent_token() {
+	"$(program kubectl)" --kubeconfig "$D/admin.kubeconfig" create token --namespace slurm-kube slurmkubed --duration 240h > "$D/tokens/agent"
+	kubeconfig agent "$(by_token agent)"
 }
 
 # kubeconfig NAME CREDENTIALS (lines of YAML)
@@ -68,5 +73,5 @@ by_token() { printf '    token: %s' "$(cat "$D/tokens/$1")"; }
 make_kubeconfigs() {
 	local who
 	for who in admin kcm; do kubeconfig "$who" "$(by_certificate "$who")"; done
-	for who in agent alice bob; do kubeconfig "$who" "$(by_token "$who")"; done
+	for who in alice bob; do kubeconfig "$who" "$(by_token "$who")"; done
 }

@@ -4,11 +4,14 @@
  */
 #include "src/agent/kube/client.h"
 #include "src/agent/kube/files.h"
+#include "src/agent/kube/rights.h"
 #include "src/agent/kube/token.h"
 #include "src/agent/kube/writes.h"
 #include "src/agent/kube/yaml_text.h"
 #include "src/core/names.h"
 #include "testsuite/unit/check.h"
+
+#include <cstdlib>
 
 using namespace slurmkube;
 using namespace slurmkube::kube;
@@ -35,6 +38,18 @@ void errors_say_what_the_server_said()
 	CHECK_EQUAL(error_of({404, R"({"kind":"Status","message":"pods \"x\" not found"})"}).what, "pods \"x\" not found");
 	CHECK_EQUAL(error_of({502, "<html>"}).what, "HTTP status 502");
 	CHECK(error_of({500, "{\"message\":\"" + std::string(100'000, 'x') + "\"}"}).what.size() <= 2000);
+}
+
+void the_manifest_of_rights_is_what_the_code_needs()
+{
+	const char *top = std::getenv("srcdir"); // NOLINT(concurrency-mt-unsafe): one thread
+	const auto file = read_small_file(std::string(top ? top : ".") + "/etc/rbac.yaml");
+	REQUIRE(file.ok());
+	CHECK_EQUAL(*file == rbac_manifest() ? "" : "etc/rbac.yaml is old: slurmkubed --print-rbac > etc/rbac.yaml", "");
+	for (const NeededRight &right : needed_rights()) {
+		CHECK(std::string(right.verb) != "*" && std::string(right.resource) != "*" && std::string(right.group) != "*");
+		CHECK(std::string(right.resource) != "secrets" && *right.why);
+	}
 }
 
 void queries_are_escaped()
@@ -130,6 +145,7 @@ int main()
 	return check::run_tests("kube", {
 					    TEST(statuses_map_by_reaction),
 					    TEST(errors_say_what_the_server_said),
+					    TEST(the_manifest_of_rights_is_what_the_code_needs),
 					    TEST(queries_are_escaped),
 					    TEST(a_pod_tells_the_fate_of_its_binding),
 					    TEST(the_expiry_is_read_without_the_key),

@@ -13,6 +13,8 @@ libagent_la_SOURCES += \
 	%D%/queries.cc \
 	%D%/requests.cc \
 	%D%/requests.h \
+	%D%/rights.cc \
+	%D%/rights.h \
 	%D%/server_time.cc \
 	%D%/server_time.h \
 	%D%/session.h \

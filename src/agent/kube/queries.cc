@@ -2,6 +2,7 @@
 /*
  * queries.cc - single questions to the API server.
  */
+#include "src/agent/kube/rights.h"
 #include "src/agent/kube/writes.h"
 #include "src/codec/json.h"
 #include "src/codec/pod.h"
@@ -48,23 +49,6 @@ Result<ServerVersion> version_of(const Response &answer)
 		return Error{Errc::invalid, "this is not a Kubernetes API server: /version has no gitVersion"};
 	return version;
 }
-
-struct Need {
-	const char *verb, *group, *resource;
-};
-constexpr Need k_needs[] = {
-    {"list", "", "pods"},
-    {"watch", "", "pods"},
-    {"get", "", "pods"},
-    {"delete", "", "pods"},
-    {"create", "", "pods/binding"},
-    {"patch", "", "pods/status"},
-    {"list", "", "nodes"},
-    {"watch", "", "nodes"},
-    {"list", "", "namespaces"},
-    {"watch", "", "namespaces"},
-    {"create", "events.k8s.io", "events"},
-};
 
 /* Collects the answers; shared by the requests under way. */
 struct SelfCheck {
@@ -119,9 +103,10 @@ void self_check(Client &client, std::function<void(Result<std::vector<Right>>)> 
 {
 	auto check = std::make_shared<SelfCheck>();
 	check->done = std::move(done);
-	check->waiting = std::size(k_needs);
-	for (std::size_t i = 0; i < std::size(k_needs); i++) {
-		const Need &need = k_needs[i];
+	const auto needs = needed_rights();
+	check->waiting = needs.size();
+	for (std::size_t i = 0; i < needs.size(); i++) {
+		const NeededRight &need = needs[i];
 		const std::string group = need.group;
 		check->rights.push_back({need.verb, need.resource + (group.empty() ? "" : "." + group), false});
 		Request request;

@@ -84,8 +84,8 @@ class ControlPlane:
 		"""action: --kill, --start, --freeze or --thaw."""
 		output_of(SCRIPTS / "node-restart", self.nodes[name], action)
 
-	def kubectl(self, *arguments, user="admin"):
-		return output_of(CACHE / "k8s/bin/kubectl", "--kubeconfig", self.kubeconfig(user), *arguments)
+	def kubectl(self, *arguments, user="admin", check=True, stdin=None):
+		return output_of(CACHE / "k8s/bin/kubectl", "--kubeconfig", self.kubeconfig(user), *arguments, check=check, stdin=stdin)
 
 	def default_account(self, namespace):
 		"""A namespace takes pods only once the controller manager has made its service account."""

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/kube/rights.h"
+
+#include <string_view>
+
+namespace slurmkube::kube
+{
+
+namespace
+{
+
+constexpr NeededRight k_rights[] = {
+    {"list", "", "pods", "all of our scheduler's"},
+    {"watch", "", "pods", "their changes"},
+    {"get", "", "pods", "one pod, after an unclear answer or a restart"},
+    {"delete", "", "pods", "whose jobs Slurm has ended"},
+    {"create", "", "pods/binding", "to the node that Slurm chose"},
+    {"patch", "", "pods/status", "conditions: why a pod waits, why it is deleted"},
+    {"list", "", "nodes", "their size and state"},
+    {"watch", "", "nodes", "their changes"},
+    {"list", "", "namespaces", "labels and annotations, for the rules of identity"},
+    {"watch", "", "namespaces", "their changes"},
+    {"create", "events.k8s.io", "events", "what happened to pods; the server's clock"},
+    {"create", "authorization.k8s.io", "selfsubjectaccessreviews", "skube check asks which of these rights it has"},
+};
+
+constexpr char k_head[] = R"(# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The least rights that slurmkubed works with: kubectl apply -f rbac.yaml. Made by slurmkubed --print-rbac from the list of what the agent does;
+# do not edit. It can create no pod, change no node and read no secret.
+# A token for an agent outside the cluster: kubectl create token --namespace slurm-kube slurmkubed
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: slurm-kube
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: slurmkubed
+  namespace: slurm-kube
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: slurm-kube
+rules:
+)";
+
+constexpr char k_tail[] = R"(---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: slurm-kube
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: slurm-kube
+subjects:
+- kind: ServiceAccount
+  name: slurmkubed
+  namespace: slurm-kube
+)";
+
+bool is_same_resource(const NeededRight &a, const NeededRight &b)
+{
+	return std::string_view(a.group) == b.group && std::string_view(a.resource) == b.resource;
+}
+
+std::string rule_text(std::span<const NeededRight> rows)
+{
+	std::string why, verbs;
+	for (const NeededRight &row : rows) {
+		why += std::string("# ") + row.verb + ": " + row.why + "\n";
+		verbs += (verbs.empty() ? "" : ", ") + std::string(row.verb);
+	}
+	return why + "- apiGroups: [\"" + rows.front().group + "\"]\n  resources: [" + rows.front().resource + "]\n  verbs: [" + verbs + "]\n";
+}
+
+} // namespace
+
+std::span<const NeededRight> needed_rights()
+{
+	return k_rights;
+}
+
+std::string rbac_manifest()
+{
+	std::string text = k_head;
+	const std::span<const NeededRight> all = k_rights;
+	for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+		while (end < all.size() && is_same_resource(all[begin], all[end]))
+			end++;
+		text += rule_text(all.subspan(begin, end - begin));
+	}
+	return text + k_tail;
+}
+
+} // namespace slurmkube::kube

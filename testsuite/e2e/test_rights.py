@@ -1,0 +1,85 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The agent's rights in Kubernetes, against the API server's own record: after a life with everything in it, each right of etc/rbac.yaml has been used and
+nothing else was asked for. A right that is added or no longer needed fails here until src/agent/kube/rights.cc says so."""
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from lib import Cluster, equal, job, pod, run, wait_for
+from lib.expect import fill, job_controller_status, number_of, only_job, wait_no_live_jobs, wait_reason
+from lib.process import TESTSUITE, output_of
+
+ACCOUNT = "system:serviceaccount:slurm-kube:slurmkubed"
+
+
+def _granted(bed):
+	"""As the server has it: {(verb, group, resource)}."""
+	role = bed.kube.request("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/slurm-kube")
+	return {(v, g, r) for rule in role["rules"] for v in rule["verbs"] for g in rule["apiGroups"] for r in rule["resources"]}
+
+
+def _audited(bed):
+	"""{(verb, group, resource): response codes} of the agent's requests for resources, and the paths of all others."""
+	used, paths = {}, set()
+	for line in (bed.dir / "audit.log").read_text().splitlines():
+		event = json.loads(line)
+		equal(event["user"]["username"], ACCOUNT)
+		what = event.get("objectRef")
+		if not what:
+			paths.add(event["requestURI"])
+			continue
+		name = what["resource"] + (f"/{what['subresource']}" if what.get("subresource") else "")
+		used.setdefault((event["verb"], what.get("apiGroup", ""), name), set()).add(event.get("responseStatus", {}).get("code", 0))
+	return used, paths
+
+
+def test_a_life_with_everything_in_it(bed):
+	"""Pods run, wait, are refused, are cancelled in Slurm, vanish while the agent is away, and lose their node's answer."""
+	bed.kube.create(job("many", 8, kwok={"run": "50ms"}))
+	job_controller_status(bed, "many", succeeded=8)
+	bed.kube.create(pod("misspelt", annotations={"slurm-kube.io/no-such-option": "1"}))
+	wait_reason(bed, "misspelt", "SlurmRefused")
+	cancelled, vanishing = fill(bed, "ends", 1, 2)
+	bed.slurm.run("scancel", str(number_of(only_job(bed, cancelled))))
+	bed.kube.wait_gone("ends-0")
+	bed.agent.stop()
+	bed.kube.delete("Pod", "ends-1", gracePeriodSeconds=0)
+	bed.kube.wait_gone("ends-1")
+	bed.agent.start()
+	wait_no_live_jobs(bed)
+	assert vanishing
+	wait_for(lambda: not [c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "rights" and not c["ok"]], "skube check to find all rights granted")
+
+
+def test_every_right_is_used_and_no_other_is_asked_for(bed):
+	"""Both ways: used but not granted, granted but not used. Nothing was ever forbidden."""
+	granted, (used, paths) = _granted(bed), _audited(bed)
+	equal(sorted(set(used) - granted), [], "used and not granted")
+	equal(sorted(granted - set(used)), [], "granted and not used")
+	equal(sorted(k for k, codes in used.items() if 403 in codes or 401 in codes), [], "forbidden")
+	equal(paths, {"/version"}, "other paths")
+
+
+def test_the_account_may_do_nothing_else(bed):
+	"""By the server's word, with the agent's own token: no secrets, no new pods, no pods' specs, no nodes, no roles; no bindings of roles beyond ours."""
+	said = {what: bed.plane.kubectl("auth", "can-i", *what.split(), "--all-namespaces", user="agent", check=False).strip() for what in (
+		"get secrets", "create pods", "update pods", "patch pods", "patch nodes", "create clusterroles", "bind clusterroles", "create serviceaccounts/token",
+		"create pods/exec", "update namespaces", "impersonate users", "escalate clusterroles", "delete nodes", "list pods")}
+	equal({k: v for k, v in said.items() if v != "no"}, {"list pods": "yes"})
+
+
+def test_manifest_is_printed_by_the_agent(bed):
+	"""slurmkubed --print-rbac prints what is installed."""
+	equal(output_of(*bed.slurm.program(bed.agent.program, "--print-rbac")), (TESTSUITE.parent / "etc/rbac.yaml").read_text())
+
+
+def _bed(build):
+	directory = Path(tempfile.mkdtemp(prefix="slurm-kube-", dir=os.environ.get("SLURM_KUBE_RUN")))
+	arguments = f"--audit-policy-file={TESTSUITE}/e2e/audit-policy.yaml --audit-log-path={directory}/audit.log --audit-log-mode=blocking"
+	return Cluster(build, kwok=2, directory=directory, plane_env={"APISERVER_ARGS": arguments})
+
+
+if __name__ == "__main__":
+	run(_bed)
