@@ -33,6 +33,15 @@ kube::WatchOptions pods_of(const Config &config)
 	return options;
 }
 
+/* What others hold of nodes: one stream, and what has ended leaves it. */
+kube::WatchOptions foreign_pods_of(const Config &config)
+{
+	kube::WatchOptions options;
+	options.path = "/api/v1/pods";
+	options.field_selector = "spec.schedulerName!=" + config.scheduler_name + ",spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
+	return options;
+}
+
 kube::WatchOptions nodes_of(const Config &config)
 {
 	kube::WatchOptions options;
@@ -70,6 +79,7 @@ core::Settings settings_of(const Config &config)
 			  .tolerated_taints = config.nodes.tolerated_taints};
 	settings.forced_delete_hold_us = std::int64_t{1'000'000} * config.limits.forced_delete_hold_seconds;
 	settings.report_interval_us = std::int64_t{1'000'000} * config.limits.condition_interval_seconds;
+	settings.sees_foreign_pods = true;
 	settings.start_limit_us = std::int64_t{1'000'000} * config.limits.start_seconds;
 	return settings;
 }
@@ -84,7 +94,8 @@ App::App(Loop &loop, const Config &config, kube::Access access)
     : loop_(loop), config_(config), world_(settings_of(config)), client_(loop, std::move(access), client_options(config)),
       calls_(loop, {.conf = config.slurm.conf, .workers = config.slurm.workers}), link_(loop, *this),
       control_(loop, [this](json_object *request) { return reply_to(*this, request); }), pod_source_(world_, [this] { want_round(); }),
-      node_source_(world_, [this] { want_round(); }), namespace_source_(loop, world_, [this] { want_round(); }), started_(now())
+      foreign_source_(world_, [this] { want_round(); }), node_source_(world_, [this] { want_round(); }),
+      namespace_source_(loop, world_, [this] { want_round(); }), started_(now())
 {
 }
 
@@ -95,6 +106,7 @@ Status App::start()
 			return listening;
 	}
 	pod_watch_ = std::make_unique<kube::Watch>(client_, pods_of(config_), pod_source_);
+	foreign_watch_ = std::make_unique<kube::Watch>(client_, foreign_pods_of(config_), foreign_source_);
 	node_watch_ = std::make_unique<kube::Watch>(client_, nodes_of(config_), node_source_);
 	namespace_watch_ = std::make_unique<kube::Watch>(client_, namespaces(), namespace_source_);
 	tick();

@@ -51,6 +51,7 @@ class App : private link::LinkSink
 	[[nodiscard]] const core::World &world() const { return world_; }
 	[[nodiscard]] const kube::Client &client() const { return client_; }
 	[[nodiscard]] const kube::Watch *pod_watch() const { return pod_watch_.get(); }
+	[[nodiscard]] const kube::Watch *foreign_watch() const { return foreign_watch_.get(); }
 	[[nodiscard]] const kube::Watch *node_watch() const { return node_watch_.get(); }
 	[[nodiscard]] const kube::Watch *namespace_watch() const { return namespace_watch_.get(); }
 	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
@@ -88,9 +89,10 @@ class App : private link::LinkSink
 	link::Server link_;
 	ctl::Server control_;
 	PodSource pod_source_;
+	ForeignSource foreign_source_;
 	NodeSource node_source_;
 	NamespaceSource namespace_source_;
-	std::unique_ptr<kube::Watch> pod_watch_, node_watch_, namespace_watch_;
+	std::unique_ptr<kube::Watch> pod_watch_, foreign_watch_, node_watch_, namespace_watch_;
 	core::PluginStats plugin_stats_;
 	Findings findings_;
 	bool round_wanted_ = false;

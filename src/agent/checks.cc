@@ -175,6 +175,7 @@ std::vector<Check> checks_of(const App &app)
 	    api_server(app),
 	    rights(app),
 	    watch("pods", app.pod_watch()),
+	    watch("other pods", app.foreign_watch()),
 	    watch("nodes watch", app.node_watch()),
 	    nodes(app),
 	    differences(app),

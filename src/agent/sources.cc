@@ -39,6 +39,30 @@ void PodSource::listed(const std::set<std::string> &live_uids)
 	on_change_();
 }
 
+void ForeignSource::upserted(json_object *object)
+{
+	auto pod = codec::pod_from_json(object);
+	if (!pod) {
+		log_warning("a pod of another scheduler cannot be read: %s", pod.error().what.c_str());
+		return;
+	}
+	world_.foreign_seen(std::move(*pod));
+	on_change_();
+}
+
+void ForeignSource::deleted(json_object *last_state)
+{
+	world_.foreign_gone({codec::uid_of(last_state)});
+	on_change_();
+}
+
+void ForeignSource::listed(const std::set<std::string> &live_uids)
+{
+	log_info("pods of other schedulers listed count=%zu", live_uids.size());
+	world_.foreign_listed(live_uids);
+	on_change_();
+}
+
 void NodeSource::upserted(json_object *object)
 {
 	auto node = codec::node_from_json(object);

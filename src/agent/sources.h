@@ -28,6 +28,20 @@ class PodSource : public kube::WatchSink
 	std::function<void()> on_change_;
 };
 
+/* Bound pods of other schedulers. */
+class ForeignSource : public kube::WatchSink
+{
+      public:
+	ForeignSource(core::World &world, std::function<void()> on_change) : world_(world), on_change_(std::move(on_change)) {}
+	void upserted(json_object *object) override;
+	void deleted(json_object *last_state) override;
+	void listed(const std::set<std::string> &live_uids) override;
+
+      private:
+	core::World &world_;
+	std::function<void()> on_change_;
+};
+
 class NodeSource : public kube::WatchSink
 {
       public:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/pod.h"
 
+#include "src/codec/demands.h"
 #include "src/codec/time.h"
 #include "src/core/names.h"
 
@@ -49,6 +50,17 @@ void take_annotations(Pod &pod, json_object *annotations)
 	}
 }
 
+void take_labels(Pod &pod, json_object *labels)
+{
+	if (!json_object_is_type(labels, json_type_object))
+		return;
+	json_object_object_foreach(labels, key, value)
+	{
+		pod.labels[key] = get_string(labels, key);
+		(void)value; /* the macro's second variable */
+	}
+}
+
 void take_controller(Pod &pod, json_object *owners)
 {
 	for (std::size_t i = 0; i < array_size(owners); i++) {
@@ -71,6 +83,7 @@ Status take_metadata(Pod &pod, json_object *metadata)
 	if (!created)
 		return in_context("metadata.creationTimestamp", created.error());
 	pod.created = *created;
+	take_labels(pod, get(metadata, "labels"));
 	take_annotations(pod, get(metadata, "annotations"));
 	take_controller(pod, get(metadata, "ownerReferences"));
 	return Ok{};
@@ -94,7 +107,10 @@ void take_spec(Pod &pod, json_object *spec)
 	pod.gated = array_size(get(spec, "schedulingGates")) > 0;
 	pod.termination_grace_seconds = get_int(spec, "terminationGracePeriodSeconds", 30);
 	pod.active_deadline_seconds = get_int(spec, "activeDeadlineSeconds");
-	pod.unsupported_fields = unsupported_placement(spec);
+	std::set<std::string> unsupported;
+	pod.demands = demands_from_json(spec, unsupported);
+	note_unsupported(spec, unsupported);
+	pod.unsupported_fields.assign(unsupported.begin(), unsupported.end());
 }
 
 void take_ended(Pod &pod, json_object *container, json_object *statuses)

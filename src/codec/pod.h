@@ -12,6 +12,8 @@
 #include "src/codec/json.h"
 #include "src/core/model.h"
 
+#include <set>
+
 namespace slurmkube::codec
 {
 
@@ -21,8 +23,8 @@ Result<core::Pod> pod_from_json(json_object *pod);
  * requests instead of either; overhead on top; what a resize has already granted. pods is 1. */
 Result<core::Resources> effective_requests(json_object *pod);
 
-/* Field paths of the spec that ask for a placement we do not honour yet, sorted, each once. */
-std::vector<std::string> unsupported_placement(json_object *spec);
+/* Adds the field paths of the spec that ask for a placement we do not honour yet; demands.h names the rest. */
+void note_unsupported(json_object *spec, std::set<std::string> &fields);
 
 /* metadata.uid, or empty: enough for objects that are only counted. */
 std::string uid_of(json_object *object);

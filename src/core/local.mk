@@ -2,6 +2,9 @@ noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
 	%D%/backoff.cc \
 	%D%/backoff.h \
+	%D%/demands.h \
+	%D%/foreign.cc \
+	%D%/foreign.h \
 	%D%/identity_rules.cc \
 	%D%/identity_rules.h \
 	%D%/label_selector.cc \
@@ -16,12 +19,16 @@ libcore_la_SOURCES = \
 	%D%/occupancy.h \
 	%D%/outcome.cc \
 	%D%/outcome.h \
+	%D%/placement.cc \
+	%D%/placement.h \
 	%D%/quantity.cc \
 	%D%/quantity.h \
 	%D%/reconcile.cc \
 	%D%/reconcile.h \
 	%D%/report.cc \
 	%D%/report.h \
+	%D%/selectors.cc \
+	%D%/selectors.h \
 	%D%/spec.h \
 	%D%/timelimit.cc \
 	%D%/timelimit.h \
@@ -31,4 +38,5 @@ libcore_la_SOURCES = \
 	%D%/world_act.cc \
 	%D%/world_answer.cc \
 	%D%/world_identity.cc \
-	%D%/world_observe.cc
+	%D%/world_observe.cc \
+	%D%/world_place.cc

@@ -8,6 +8,8 @@
 #ifndef SLURMKUBE_CORE_MODEL_H
 #define SLURMKUBE_CORE_MODEL_H
 
+#include "src/core/demands.h"
+
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -79,6 +81,8 @@ struct Pod {
 	bool container_runs = false;                /* any, init containers too */
 	std::string waiting_reason;                 /* why the first container that waits does so: "ImagePullBackOff: Back-off pulling image ..." */
 	Resources requests;
+	std::map<std::string, std::string> labels;
+	Demands demands;
 	std::map<std::string, std::string> annotations; /* only keys under slurm-kube.io/ and allocation.slurm-kube.io/ */
 	std::optional<OwnerRef> controller;
 	/* What the spec asks of placement that we cannot honour yet: field paths such as "spec.nodeSelector". Sorted. */

@@ -26,6 +26,7 @@ inline constexpr char k_allocation_attempt[] = "allocation.slurm-kube.io/attempt
 /* Reasons of the condition PodScheduled=False. None is "Unschedulable", which would wake cluster autoscalers. */
 inline constexpr char k_reason_pending[] = "SlurmPending";   /* waits in Slurm's queue */
 inline constexpr char k_reason_refused[] = "SlurmRefused";   /* will not run as it is */
+inline constexpr char k_reason_no_node[] = "SlurmNoNode";    /* no node that Slurm has may take it now; tried again when nodes change */
 inline constexpr char k_reason_retrying[] = "SlurmRetrying"; /* a passing trouble; we try again */
 
 /* Reason of the condition DisruptionTarget=True, before a pod is deleted because Slurm ended its job */

@@ -2,6 +2,7 @@
 #include "src/core/node_sync.h"
 
 #include "src/core/names.h"
+#include "src/core/placement.h"
 
 #include <algorithm>
 
@@ -24,13 +25,13 @@ struct Wanted {
 	std::string why;
 };
 
-bool keeps_pods_off(const Taint &taint, const NodePolicy &policy)
+bool keeps_all_off(const Taint &taint, const NodeFacts &facts, const std::vector<std::string> &ignored)
 {
 	if (taint.effect != "NoSchedule" && taint.effect != "NoExecute")
 		return false;
-	if (std::find(std::begin(k_own_taints), std::end(k_own_taints), taint.key) != std::end(k_own_taints))
+	if (std::find(ignored.begin(), ignored.end(), taint.key) != ignored.end())
 		return false;
-	return std::find(policy.tolerated_taints.begin(), policy.tolerated_taints.end(), taint.key) == policy.tolerated_taints.end();
+	return !facts.tolerations || !tolerates(*facts.tolerations, taint);
 }
 
 Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
@@ -47,7 +48,7 @@ Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 	if (node->unschedulable)
 		return {Wish::drain, "cordoned"};
 	for (const Taint &taint : node->taints) {
-		if (keeps_pods_off(taint, policy))
+		if (keeps_all_off(taint, facts, ignored_taints(policy)))
 			return {Wish::drain, "taint " + taint.key + ":" + taint.effect};
 	}
 	return {Wish::up, ""};
@@ -113,6 +114,13 @@ Status check_words(const NodeSpec &spec)
 }
 
 } // namespace
+
+std::vector<std::string> ignored_taints(const NodePolicy &policy)
+{
+	std::vector<std::string> keys = policy.tolerated_taints;
+	keys.insert(keys.end(), std::begin(k_own_taints), std::end(k_own_taints));
+	return keys;
+}
 
 bool is_managed(const KubeNode &node, const NodePolicy &policy)
 {

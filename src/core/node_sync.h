@@ -29,6 +29,7 @@ struct NodeFacts {
 	const SlurmNode *slurm = nullptr; /* nullptr: not in Slurm, or no external node */
 	const PluginHello *plugin = nullptr; /* never nullptr */
 	bool holds_pods = false;
+	const std::vector<Toleration> *tolerations = nullptr; /* of pods of ours; a taint that one of them tolerates is a matter of each pod. nullptr: none */
 	std::int64_t not_ready_seconds = 0; /* how long kube has not been Ready, by our own clock */
 };
 
@@ -44,6 +45,9 @@ struct SetNodeState {
 	std::string reason; /* empty: the one it has stays */
 };
 using NodeAction = std::variant<CreateNode, DeleteNode, SetNodeState>;
+
+/* Keys of taints that do not keep Slurm's pods off: the configured ones and those which say what Ready and spec.unschedulable say already. */
+std::vector<std::string> ignored_taints(const NodePolicy &policy);
 
 bool is_managed(const KubeNode &node, const NodePolicy &policy);
 

@@ -27,12 +27,20 @@ bool may_queue_again(JobState state)
 	return state != JobState::cancelled && state != JobState::timeout && state != JobState::deadline;
 }
 
+/* Of a pod that is not submitted. again: it is not known yet who it is in Slurm. */
+const char *reason_of(const Error &error)
+{
+	if (error.code == Errc::again)
+		return names::k_reason_retrying;
+	return error.code == Errc::not_found ? names::k_reason_no_node : names::k_reason_refused;
+}
+
 Actions submit(const GroupFacts &f)
 {
 	if (f.busy.slurm || !f.spec)
 		return {};
-	if (!f.spec->ok()) /* again: it is not known yet who the pod is in Slurm */
-		return {Report{{f.spec->error().code == Errc::again ? names::k_reason_retrying : names::k_reason_refused, f.spec->error().what}}};
+	if (!f.spec->ok())
+		return {Report{{reason_of(f.spec->error()), f.spec->error().what}}};
 	if (!f.may_retry)
 		return f.trouble ? Actions{Report{*f.trouble}} : Actions{};
 	return {Submit{f.spec->value()}};
@@ -74,6 +82,8 @@ Actions bind(const GroupFacts &f)
 	const NodeAllocation &slot = f.job->nodes.front();
 	if (!f.node_usable)
 		return {Report{waiting_for_node(*f.job, slot.node)}};
+	if (!f.forbidden.empty())
+		return f.surely_unbound ? complete(f, k_status_given_back) : look_up(f);
 	/* Slurm gave away what a pod still uses whose job it has lost. Waiting would last as long as that pod: it cannot get its job back before we let go. */
 	if (!f.has_room && f.gives_way)
 		return f.surely_unbound ? complete(f, k_status_given_back) : look_up(f);

@@ -57,6 +57,7 @@ struct GroupFacts {
 	bool gives_way = false;         /* the room is held by a running pod whose job Slurm has lost, and which needs it */
 	bool surely_unbound = false;    /* the API server has just said so of the waiting pod */
 	bool node_usable = false;       /* that node exists and is Ready */
+	std::string forbidden = {};     /* why Kubernetes forbids the waiting pod that node, or empty; see placement.h */
 	bool may_retry = true;          /* back-off after a failed action is over */
 	bool answer_lost = false;       /* slurmctld made the job, could not tell us and killed it: nobody wanted its end */
 	bool next_job_due = true;       /* the pause after jobs that ended before the pod ran is over */

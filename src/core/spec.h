@@ -22,6 +22,7 @@ struct JobSpec {
 	std::uint32_t time_limit_minutes = 0; /* 0: the partition's default */
 	std::optional<std::uint32_t> priority;
 	std::string required_node;            /* only to take up a pod that already runs there */
+	std::vector<std::string> excluded_nodes = {}; /* where Kubernetes forbids it; sorted */
 	bool operator==(const JobSpec &) const = default;
 };
 

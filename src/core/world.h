@@ -11,6 +11,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_H
 #define SLURMKUBE_CORE_WORLD_H
 
+#include "src/core/foreign.h"
 #include "src/core/latency.h"
 #include "src/core/node_sync.h"
 #include "src/core/occupancy.h"
@@ -34,6 +35,7 @@ struct Settings {
 	std::int64_t forced_delete_hold_us = 3'000'000;
 	std::int64_t report_interval_us = 30'000'000;
 	std::int64_t start_limit_us = 0; /* 0: a bound pod may take any time to start */
+	bool sees_foreign_pods = false;  /* they are told of, and nothing is done before their list is complete */
 };
 
 /* What slurm_allocate_resources answered. */
@@ -106,6 +108,11 @@ class World
 	[[nodiscard]] std::set<std::string> people_wanted() const;
 	void person_found(const std::string &name, const Result<Person> &person);
 
+	/* ---- observing: bound pods of other schedulers (world_place.cc) ---- */
+	void foreign_seen(Pod pod);
+	void foreign_gone(const PodUid &uid);
+	void foreign_listed(const std::set<std::string> &live_uids);
+
 	/* ---- observing: Slurm ---- */
 	void link_opened(PluginHello hello);
 	void link_lost();
@@ -136,8 +143,8 @@ class World
 	void node_changed(const std::string &name, const Status &answer, Now now);
 
 	/* ---- looking ---- */
-	[[nodiscard]] bool is_known() const { return pods_listed_ && nodes_listed_ && link_synced_; }
-	[[nodiscard]] bool is_listed() const { return pods_listed_ && nodes_listed_; }
+	[[nodiscard]] bool is_known() const { return is_listed() && link_synced_; }
+	[[nodiscard]] bool is_listed() const { return pods_listed_ && nodes_listed_ && (foreign_listed_ || !settings_.sees_foreign_pods); }
 	[[nodiscard]] bool has_link() const { return link_synced_; }
 	[[nodiscard]] const PluginHello &plugin() const { return plugin_; }
 	[[nodiscard]] const Settings &settings() const { return settings_; }
@@ -146,6 +153,7 @@ class World
 	[[nodiscard]] const std::map<std::string, KubeNode> &kube_nodes() const { return kube_nodes_; }
 	[[nodiscard]] const std::map<std::string, SlurmNode> &slurm_nodes() const { return slurm_nodes_; }
 	[[nodiscard]] const Occupancy &occupancy() const { return occupancy_; }
+	[[nodiscard]] const ForeignPods &foreign_pods() const { return foreign_; }
 	[[nodiscard]] const Edges &edges() const { return edges_; }
 	[[nodiscard]] const Counters &counters() const { return counters_; }
 	[[nodiscard]] const SlurmJob *current_job(const Group &group) const;
@@ -175,6 +183,21 @@ class World
 	static void retry_now(Group &group);
 	void failed(Group &group, const PodUid &uid, const Error &error, Now now);
 
+	/* ---- placement (world_place.cc) ---- */
+	void note_demands(const Pod &pod);
+	void forget_demands(const PodUid &uid);
+	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec);
+	void check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const;
+	[[nodiscard]] std::optional<Refusal> refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, bool minds, bool matches_anywhere) const;
+	[[nodiscard]] bool lacks_room_for_good(const Pod &pod, const KubeNode &node) const;
+	[[nodiscard]] bool matches_anywhere(const PodUid &uid, const Pod &pod) const;
+	[[nodiscard]] bool must_wait_for_other(const PodUid &uid, const Pod &pod) const;
+	[[nodiscard]] Holders holders_of(const std::string &node, const PodUid &except, bool with_allocated) const;
+	[[nodiscard]] Resources room_on(const KubeNode &node) const;
+	void place_changed();
+	void wake_nowhere(Now now);
+	void wake_behind();
+
 	GroupFacts facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
 	[[nodiscard]] std::vector<JobId> surplus_of(const Group &group, const SlurmJob *current) const;
 	[[nodiscard]] std::uint32_t next_attempt(const Group &group) const;
@@ -203,6 +226,15 @@ class World
 	std::map<std::string, std::int64_t> node_changed_us_; /* in Kubernetes, and Slurm does not know yet */
 	Occupancy occupancy_;
 	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
+
+	ForeignPods foreign_;
+	bool foreign_listed_ = false;
+	std::set<PodUid> choosy_;  /* pods of ours that mind who is beside them */
+	std::set<PodUid> nowhere_; /* pods that no node may take */
+	std::set<PodUid> behind_;  /* pods that wait for the node of another which they must not meet */
+	std::vector<Toleration> tolerations_; /* of all pods of ours that were ever seen */
+	bool place_changed_ = false;
+	std::int64_t nowhere_next_us_ = 0;
 
 	std::set<PodUid> dirty_;
 	std::set<std::pair<std::int64_t, PodUid>> later_;

@@ -173,7 +173,8 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	const bool may_submit = (side == PodSide::waiting || side == PodSide::running) && (job == JobSide::none || job == JobSide::ended);
 	if (may_submit && f.known) {
 		spec = translate(*f.pod, settings_.policy, next_attempt(group));
-		f.spec = &*spec;
+		place(uid, *f.pod, spec);
+		f.spec = spec ? &*spec : nullptr;
 	}
 	if (side != PodSide::running || job != JobSide::none || !f.known) {
 		group.missing_since_us = 0;
@@ -191,11 +192,14 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	if (side == PodSide::waiting && job == JobSide::allocated && !f.job->nodes.empty()) {
 		const auto node = kube_nodes_.find(f.job->nodes.front().node);
 		f.node_usable = node != kube_nodes_.end() && node->second.ready;
-		f.has_room = f.node_usable && occupancy_.has_room(node->first, node->second.allocatable, f.pod->requests);
+		const Resources room = f.node_usable ? room_on(node->second) : Resources{};
+		f.has_room = f.node_usable && occupancy_.has_room(node->first, room, f.pod->requests);
 		/* where pods hold more than there is, letting go does not give the other one its job */
-		const bool helps = group.given_back < k_give_back_most && f.node_usable && !f.has_room && occupancy_.has_room(node->first, node->second.allocatable, {}) && must_give_way(node->first);
+		const bool helps = group.given_back < k_give_back_most && f.node_usable && !f.has_room && occupancy_.has_room(node->first, room, {}) && must_give_way(node->first);
 		f.gives_way = !f.has_room && has_given_way_time(uid, group, helps, now);
 		f.surely_unbound = group.unbound_at_us > group.in_the_way_since_us && now.mono_us - group.unbound_at_us < k_believed_us;
+		if (f.node_usable)
+			check_place(uid, group, node->second, f);
 	} else {
 		group.in_the_way_since_us = 0;
 	}
@@ -351,6 +355,7 @@ std::vector<World::PodAction> World::take_actions(Now now)
 		dirty_.insert(later_.begin()->second);
 		later_.erase(later_.begin());
 	}
+	wake_nowhere(now);
 	std::vector<PodAction> out;
 	if (!is_known())
 		return out; /* everything is marked dirty again when the snapshot is merged */
@@ -383,10 +388,13 @@ std::optional<NodeAction> World::look_at_node(const std::string &name, Now now)
 	const auto slurm = slurm_nodes_.find(name);
 	const auto since = not_ready_since_us_.find(name);
 	const bool managed = kube != kube_nodes_.end() && is_managed(kube->second, settings_.nodes);
-	const NodeFacts facts{.kube = managed ? &kube->second : nullptr,
+	KubeNode seen = managed ? kube->second : KubeNode{};
+	seen.allocatable = room_on(seen);
+	const NodeFacts facts{.kube = managed ? &seen : nullptr,
 			      .slurm = slurm != slurm_nodes_.end() ? &slurm->second : nullptr,
 			      .plugin = &plugin_,
 			      .holds_pods = occupancy_.pods_on(name) > 0,
+			      .tolerations = &tolerations_,
 			      .not_ready_seconds = since == not_ready_since_us_.end() ? 0 : (now.mono_us - since->second) / k_second_us};
 	auto action = reconcile_node(facts, settings_.nodes);
 	if (!action) {

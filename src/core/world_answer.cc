@@ -55,6 +55,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 {
 	Group &group = touch(pod);
 	group.busy.slurm = false;
+	wake_behind();
 	if (!answer) {
 		counters_.submit_failed++;
 		failed(group, pod, answer.error(), now);

@@ -48,6 +48,7 @@ void World::pod_seen(Pod pod, Now now)
 	if (!pod.node_name.empty())
 		group.assumed_node.clear();
 	note_pod_times(group, pod, now);
+	note_demands(pod);
 	group.pod = std::move(pod);
 	for (const JobId id : group.jobs) {
 		if (is_live(jobs_.at(id)))
@@ -124,6 +125,7 @@ void World::settle_share(const PodUid &uid, Group &group, Now now)
 	}
 	if (group.held_node == wanted)
 		return;
+	place_changed();
 	if (!group.held_node.empty() && occupancy_.release(group.held_node, uid))
 		wake_waiters(group.held_node);
 	if (!wanted.empty())
@@ -148,8 +150,10 @@ void World::drop_if_empty(const PodUid &uid)
 		return;
 	const Group &g = found->second;
 	const bool is_busy = g.busy.slurm || g.busy.bind || g.busy.remove || g.busy.report;
-	if (!g.pod && g.jobs.empty() && g.held_node.empty() && !is_busy)
+	if (!g.pod && g.jobs.empty() && g.held_node.empty() && !is_busy) {
 		groups_.erase(found);
+		forget_demands(uid);
+	}
 }
 
 /* ---- nodes ---- */
@@ -163,6 +167,7 @@ void World::node_seen(KubeNode node, Now now)
 	if (node.ready && !known.ready)
 		node_ready_since_us_[name] = now.mono_us;
 	known = std::move(node);
+	place_changed();
 	dirty_nodes_.insert(name);
 	if (now.mono_us > 0)
 		node_changed_us_.try_emplace(name, now.mono_us);
@@ -290,8 +295,10 @@ void World::slurm_node_seen(SlurmNode node)
 	}
 	const std::string name = node.name;
 	node_quiet_until_us_.erase(name);
-	if (slurm_nodes_.insert_or_assign(name, std::move(node)).second)
+	if (slurm_nodes_.insert_or_assign(name, std::move(node)).second) {
 		wake_waiters(name);
+		place_changed();
+	}
 	dirty_nodes_.insert(name);
 }
 

@@ -34,3 +34,13 @@ check_PROGRAMS += testsuite/unit/test_backoff
 TESTS += testsuite/unit/test_backoff
 testsuite_unit_test_backoff_SOURCES = %D%/test_backoff.cc
 testsuite_unit_test_backoff_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_placement
+TESTS += testsuite/unit/test_placement
+testsuite_unit_test_placement_SOURCES = %D%/test_placement.cc
+testsuite_unit_test_placement_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_place
+TESTS += testsuite/unit/test_world_place
+testsuite_unit_test_world_place_SOURCES = %D%/test_world_place.cc
+testsuite_unit_test_world_place_LDADD = libcheck.la libcore.la libbase.la

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
 #include <optional>
 #include <span>
@@ -46,6 +47,7 @@ struct Texts {
 	core::JobSpec spec;
 	std::string marker;
 	std::string host;
+	std::string excluded; /* hosts as Slurm writes them */
 };
 
 std::string host_name()
@@ -56,12 +58,27 @@ std::string host_name()
 	return name;
 }
 
+/* "n[1-3,7]": slurmctld keeps this text with every job, so it is as short as can be. */
+std::string ranges_of(const std::vector<std::string> &hosts)
+{
+	if (hosts.empty())
+		return {};
+	auto list = slurm_hostlist_create(nullptr);
+	for (const std::string &host : hosts)
+		slurm_hostlist_push_host(list, host.c_str());
+	char *ranges = slurm_hostlist_ranged_string_malloc(list);
+	std::string text = ranges ? ranges : "";
+	std::free(ranges); /* from malloc */
+	slurm_hostlist_destroy(list);
+	return text;
+}
+
 Texts texts_of(const core::JobSpec &spec)
 {
 	core::Marker marker = spec.marker;
 	marker.user_id = spec.user_id;
 	marker.group_id = spec.group_id;
-	return Texts{spec, codec::marker_to_text(marker), host_name()};
+	return Texts{spec, codec::marker_to_text(marker), host_name(), ranges_of(spec.excluded_nodes)};
 }
 
 char *text_or_null(std::string &text)
@@ -99,6 +116,7 @@ void describe_resources(job_desc_msg_t &job, Texts &texts)
 	if (texts.spec.memory_mib)
 		job.pn_min_memory = texts.spec.memory_mib;
 	job.req_nodes = text_or_null(texts.spec.required_node);
+	job.exc_nodes = text_or_null(texts.excluded);
 	job.requeue = 0;
 	compat::mark_external(job);
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * demands.h - what a pod's spec demands of its node, from JSON.
+ *
+ * What cannot be honoured, or is longer than anybody writes, is not read but named: the pod is refused then, never placed on half of its demands.
+ */
+#ifndef SLURMKUBE_CODEC_DEMANDS_H
+#define SLURMKUBE_CODEC_DEMANDS_H
+
+#include "src/codec/json.h"
+#include "src/core/demands.h"
+
+#include <set>
+#include <string>
+
+namespace slurmkube::codec
+{
+
+/* unsupported: gets the paths of the fields that cannot be honoured */
+core::Demands demands_from_json(json_object *spec, std::set<std::string> &unsupported);
+
+} // namespace slurmkube::codec
+
+#endif

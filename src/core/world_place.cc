@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * world_place.cc - the part of World that knows where Kubernetes lets a pod run.
+ *
+ * Before a submission: which nodes Slurm must not choose. Before a binding: whether that still holds. Slurm queues for CPUs, memory and GRES itself, so what
+ * passes of these is left to it; labels, taints, ports and company are not, nor a resource that Slurm does not know.
+ */
+#include "src/core/world.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::int64_t k_nowhere_us = 1'000'000; /* pods that no node may take are looked at so often, when something has changed */
+constexpr std::size_t k_tolerations_most = 256;
+constexpr std::size_t k_reasons_most = 4;
+
+/* "3 nodes: has no label a=b; 1 node: ..." */
+std::string text_of(const std::map<std::string, std::size_t> &reasons)
+{
+	std::string out;
+	std::size_t said = 0;
+	for (const auto &[why, count] : reasons) {
+		if (said++ == k_reasons_most)
+			return out + "; and others";
+		out += (out.empty() ? "" : "; ") + std::to_string(count) + (count == 1 ? " node " : " nodes: each ") + why;
+	}
+	return out;
+}
+
+const Pod *known_pod(const Group &group)
+{
+	return group.pod ? &*group.pod : group.last ? &*group.last : nullptr;
+}
+
+bool fits_record(const Pod &pod, const SlurmNode &node)
+{
+	return cpus_of(pod.requests) <= node.cpus && memory_mib_of(pod.requests, 1) <= node.memory_mib;
+}
+
+} // namespace
+
+/* ---- observing ---- */
+
+void World::note_demands(const Pod &pod)
+{
+	if (minds_others(pod))
+		choosy_.insert(pod.uid);
+	for (const Toleration &toleration : pod.demands.tolerations) {
+		const bool is_known = std::find(tolerations_.begin(), tolerations_.end(), toleration) != tolerations_.end();
+		if (is_known || tolerations_.size() >= k_tolerations_most)
+			continue;
+		tolerations_.push_back(toleration);
+		for (const auto &[name, node] : kube_nodes_) {
+			if (!node.taints.empty())
+				dirty_nodes_.insert(name);
+		}
+	}
+}
+
+void World::forget_demands(const PodUid &uid)
+{
+	choosy_.erase(uid);
+	nowhere_.erase(uid);
+	behind_.erase(uid);
+}
+
+void World::foreign_seen(Pod pod)
+{
+	for (const std::string &node : foreign_.seen(std::move(pod)))
+		wake_waiters(node);
+	place_changed();
+}
+
+void World::foreign_gone(const PodUid &uid)
+{
+	for (const std::string &node : foreign_.gone(uid))
+		wake_waiters(node);
+	place_changed();
+}
+
+void World::foreign_listed(const std::set<std::string> &live_uids)
+{
+	for (const std::string &node : foreign_.listed(live_uids))
+		wake_waiters(node);
+	foreign_listed_ = true;
+	retry_all();
+}
+
+void World::place_changed()
+{
+	place_changed_ = true;
+}
+
+void World::wake_nowhere(Now now)
+{
+	if (!place_changed_ || now.mono_us < nowhere_next_us_)
+		return;
+	place_changed_ = false;
+	nowhere_next_us_ = now.mono_us + k_nowhere_us;
+	dirty_.insert(nowhere_.begin(), nowhere_.end());
+}
+
+/* One at a time: each that is submitted wakes the next when it has its answer. */
+void World::wake_behind()
+{
+	if (behind_.empty())
+		return;
+	dirty_.insert(*behind_.begin());
+	behind_.erase(behind_.begin());
+}
+
+/* ---- looking ---- */
+
+Resources World::room_on(const KubeNode &node) const
+{
+	return without(node.allocatable, foreign_.held(node.name));
+}
+
+/* with_allocated: pods too that have an allocation there and are not bound yet. */
+Holders World::holders_of(const std::string &node, const PodUid &except, bool with_allocated) const
+{
+	Holders out = foreign_.on(node);
+	for (const PodUid &uid : occupancy_.holders(node)) {
+		const auto found = groups_.find(uid);
+		if (uid != except && found != groups_.end() && known_pod(found->second))
+			out.push_back(known_pod(found->second));
+	}
+	for (const PodUid &uid : with_allocated ? choosy_ : std::set<PodUid>{}) {
+		const auto found = groups_.find(uid);
+		if (uid == except || found == groups_.end() || !found->second.pod || !found->second.held_node.empty())
+			continue;
+		const SlurmJob *job = current_job(found->second);
+		if (job_side(job) == JobSide::allocated && !job->nodes.empty() && job->nodes.front().node == node)
+			out.push_back(&*found->second.pod);
+	}
+	return out;
+}
+
+bool World::matches_anywhere(const PodUid &uid, const Pod &pod) const
+{
+	const auto is_placed_match = [&](const auto &entry) {
+		const Group &group = entry.second;
+		return entry.first != uid && !group.held_node.empty() && known_pod(group) && matches_affinity(pod, *known_pod(group));
+	};
+	const auto is_match = [&](const auto &entry) { return matches_affinity(pod, entry.second); };
+	return !pod.demands.affinity.empty() && (std::any_of(groups_.begin(), groups_.end(), is_placed_match) ||
+						 std::any_of(foreign_.all().begin(), foreign_.all().end(), is_match));
+}
+
+/* What Slurm knows of a node may be older than what others use of it now. And some things it does not count at all. */
+bool World::lacks_room_for_good(const Pod &pod, const KubeNode &node) const
+{
+	const auto record = slurm_nodes_.find(node.name);
+	const Resources room = room_on(node);
+	Resources unknown_to_slurm = pod.requests;
+	if (record != slurm_nodes_.end() && !fits_record(pod, record->second))
+		unknown_to_slurm.milli_cpu = unknown_to_slurm.memory_bytes = 0;
+	return room_refuses(unknown_to_slurm, room, {}).has_value();
+}
+
+std::optional<Refusal> World::refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, bool minds, bool is_somewhere) const
+{
+	/* what nobody tolerates drains the node: the job keeps its place in the queue */
+	std::vector<Taint> taints;
+	std::copy_if(node.taints.begin(), node.taints.end(), std::back_inserter(taints), [&](const Taint &taint) { return tolerates(tolerations_, taint); });
+	if (auto refusal = taint_refuses(pod, taints, ignored_taints(settings_.nodes)))
+		return refusal;
+	if (auto refusal = node_refuses(pod, node))
+		return refusal;
+	if (lacks_room_for_good(pod, node))
+		return room_refuses(pod.requests, room_on(node), {});
+	if (!minds)
+		return std::nullopt;
+	const Holders holders = holders_of(node.name, uid, true);
+	if (auto refusal = holders_refuse(pod, holders))
+		return refusal;
+	return company_refuses(pod, node, holders, is_somewhere);
+}
+
+/* Two that must not meet are not asked for at the same moment: the second is told where the first is. */
+bool World::must_wait_for_other(const PodUid &uid, const Pod &pod) const
+{
+	return std::any_of(choosy_.begin(), choosy_.end(), [&](const PodUid &other) {
+		const auto found = groups_.find(other);
+		return other != uid && found != groups_.end() && found->second.busy.slurm && found->second.held_node.empty() && found->second.pod &&
+		       are_in_conflict(pod, *found->second.pod);
+	});
+}
+
+/* ---- deciding ---- */
+
+void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec)
+{
+	nowhere_.erase(uid);
+	behind_.erase(uid);
+	if (!spec || !*spec || !pod.node_name.empty() || !groups_.at(uid).held_node.empty())
+		return; /* refused, or it runs already */
+	if (must_wait_for_other(uid, pod)) {
+		behind_.insert(uid);
+		spec.reset();
+		return;
+	}
+	const bool minds = minds_others(pod) || !choosy_.empty() || foreign_.has_averse();
+	const bool is_somewhere = matches_anywhere(uid, pod);
+	std::map<std::string, std::size_t> reasons;
+	std::vector<std::string> excluded;
+	std::size_t candidates = 0;
+	for (const auto &[name, record] : slurm_nodes_) {
+		const auto node = kube_nodes_.find(name);
+		if (node == kube_nodes_.end())
+			continue; /* out of use anyway */
+		candidates++;
+		const auto refusal = refusal_in_queue(uid, pod, node->second, minds, is_somewhere);
+		if (!refusal)
+			continue;
+		excluded.push_back(name);
+		reasons[refusal->why]++;
+	}
+	if (candidates > 0 && excluded.size() == candidates) {
+		nowhere_.insert(uid);
+		*spec = Error{Errc::not_found, "no node may take the pod: " + text_of(reasons)};
+		return;
+	}
+	(*spec)->excluded_nodes = std::move(excluded);
+}
+
+/* A pod that is ending holds its port for a moment: that is worth waiting for, all else is not. */
+void World::check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const
+{
+	const Pod &pod = *group.pod;
+	const Holders holders = holders_of(node.name, uid, false);
+	Holders lasting;
+	std::copy_if(holders.begin(), holders.end(), std::back_inserter(lasting), [](const Pod *other) { return !other->deleting; });
+	auto refusal = cordon_refuses(pod, node);
+	if (!refusal)
+		refusal = taint_refuses(pod, node.taints, ignored_taints(settings_.nodes));
+	if (!refusal)
+		refusal = node_refuses(pod, node);
+	if (!refusal)
+		refusal = room_refuses(pod.requests, room_on(node), {});
+	if (!refusal)
+		refusal = holders_refuse(pod, lasting);
+	if (!refusal)
+		refusal = company_refuses(pod, node, holders, matches_anywhere(uid, pod));
+	if (refusal)
+		facts.forbidden = refusal->why;
+	else if (holders_refuse(pod, holders))
+		facts.has_room = false;
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World and where Kubernetes lets pods run: before submissions, before bindings, and when nodes change meanwhile. */
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+#include "src/core/world.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+
+namespace
+{
+
+constexpr std::int64_t k_second = 1'000'000;
+
+/* Nodes n1, n2, n3 of four CPUs; n1 has the label disk=ssd. */
+struct Stage {
+	World world;
+	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+
+	Stage() : world(settings())
+	{
+		for (const char *name : {"n1", "n2", "n3"})
+			world.node_seen(node(name), now);
+		world.nodes_listed({"uid-n1", "uid-n2", "uid-n3"});
+		world.pods_listed({}, now);
+		world.foreign_listed({});
+		world.link_opened({});
+		for (const char *name : {"n1", "n2", "n3"}) {
+			SlurmNode n;
+			n.name = name;
+			n.base = NodeBase::idle;
+			n.cpus = 4;
+			n.memory_mib = 1 << 20;
+			world.slurm_node_seen(n);
+		}
+		world.snapshot_ended(now);
+	}
+
+	static Settings settings()
+	{
+		Settings s;
+		s.policy.cluster = "main";
+		s.policy.namespaces = {{.name_space = "*", .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}}};
+		s.nodes.label_key = names::k_managed_label;
+		s.sees_foreign_pods = true;
+		return s;
+	}
+
+	static KubeNode node(const std::string &name)
+	{
+		KubeNode n;
+		n.name = name;
+		n.uid = "uid-" + name;
+		n.ready = true;
+		n.labels = {{names::k_managed_label, "true"}, {"kubernetes.io/hostname", name}};
+		if (name == "n1")
+			n.labels["disk"] = "ssd";
+		n.allocatable = {.milli_cpu = 4000, .memory_bytes = std::int64_t{1} << 40, .pods = 100, .extended = {}};
+		return n;
+	}
+
+	static Pod pod(const std::string &uid)
+	{
+		Pod p;
+		p.uid = {uid};
+		p.name_space = "default";
+		p.name = "pod-" + uid;
+		p.labels = {{"app", "web"}};
+		p.requests = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}};
+		return p;
+	}
+
+	static Pod with_port(const std::string &uid)
+	{
+		Pod p = pod(uid);
+		p.demands.host_ports = {{"0.0.0.0", "TCP", 80}};
+		return p;
+	}
+
+	static Pod alone(const std::string &uid)
+	{
+		Pod p = pod(uid);
+		p.demands.anti_affinity = {{.selector = PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = false}};
+		return p;
+	}
+
+	static Pod on_ssd(const std::string &uid)
+	{
+		Pod p = pod(uid);
+		p.demands.node_selector = {{"disk", "ssd"}};
+		return p;
+	}
+
+	/* What to do now: one word for each action, excluded nodes behind a minus sign. */
+	std::string act()
+	{
+		std::string out;
+		for (const auto &[uid, action] : world.take_actions(now)) {
+			out += out.empty() ? "" : " ";
+			if (const auto *s = std::get_if<Submit>(&action)) {
+				out += "submit:" + uid.text;
+				for (const std::string &name : s->spec.excluded_nodes)
+					out += "-" + name;
+			} else if (const auto *e = std::get_if<Complete>(&action)) {
+				out += "complete:" + std::to_string(e->job.number) + (e->wait_status == k_status_given_back ? "=given-back" : "");
+			} else if (const auto *b = std::get_if<Bind>(&action)) {
+				out += "bind:" + uid.text + "@" + b->node;
+			} else if (std::holds_alternative<LookUp>(action)) {
+				out += "look:" + uid.text;
+			} else if (const auto *r = std::get_if<Report>(&action)) {
+				out += "report:" + uid.text + ":" + r->not_scheduled.reason;
+				text = r->not_scheduled.message;
+			} else {
+				out += "other";
+			}
+		}
+		return out;
+	}
+
+	void allocate(const std::string &uid, std::uint32_t id, const std::string &where) { world.submitted({uid}, Submitted{.job = {id}, .node = where, .cpus = 1}, now); }
+
+	void end_job(const std::string &uid, std::uint32_t id)
+	{
+		SlurmJob j;
+		j.id = {id};
+		j.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid, .kind = "Pod", .uid = uid, .attempt = 1};
+		j.state = JobState::failed;
+		world.job_seen(j, now);
+	}
+
+	/* Its job on that node, and the pod bound and running there. */
+	void run(Pod p, std::uint32_t id, const std::string &where)
+	{
+		world.pod_seen(p, now);
+		(void)act();
+		allocate(p.uid.text, id, where);
+		(void)act();
+		world.bound(p.uid, Ok{}, now);
+		p.node_name = where;
+		p.phase = PodPhase::running;
+		world.pod_seen(p, now);
+		(void)act();
+	}
+
+	std::string text; /* of the last report */
+};
+
+void only_nodes_that_match_are_left_to_slurm()
+{
+	Stage s;
+	s.world.pod_seen(Stage::on_ssd("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a-n2-n3");
+	s.world.pod_seen(Stage::pod("b"), s.now);
+	CHECK_EQUAL(s.act(), "submit:b");
+}
+
+void a_pod_without_a_node_says_so_and_is_tried_when_nodes_change()
+{
+	Stage s;
+	Pod p = Stage::pod("a");
+	p.demands.node_selector = {{"disk", "tape"}};
+	s.world.pod_seen(p, s.now);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
+	CHECK_EQUAL(s.text, "no node may take the pod: 3 nodes: each has no label disk=tape (nodeSelector)");
+	s.world.reported({"a"}, Ok{}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	KubeNode tape = Stage::node("n2");
+	tape.labels["disk"] = "tape";
+	s.world.node_seen(tape, s.now);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "submit:a-n1-n3");
+}
+
+/* Nobody else knows whether an agent before us has bound it there: so the API server is asked before the allocation is given back. */
+void a_node_that_changed_is_given_back()
+{
+	Stage s;
+	s.world.pod_seen(Stage::on_ssd("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a-n2-n3");
+	KubeNode bare = Stage::node("n1");
+	bare.labels.erase("disk");
+	s.world.node_seen(bare, s.now);
+	s.allocate("a", 7, "n1");
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, Sight::unbound, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=given-back");
+	s.world.completed({"a"}, Ok{}, false, s.now);
+	s.end_job("a", 7);
+	KubeNode other = Stage::node("n3");
+	other.labels["disk"] = "ssd";
+	s.world.node_seen(other, s.now);
+	s.now.mono_us += 5 * k_second;
+	CHECK_EQUAL(s.act(), "submit:a-n1-n2");
+}
+
+void a_taint_or_a_cordon_before_the_binding_counts()
+{
+	for (const bool cordon : {false, true}) {
+		Stage s;
+		s.world.pod_seen(Stage::pod("a"), s.now);
+		CHECK_EQUAL(s.act(), "submit:a");
+		KubeNode n = Stage::node("n2");
+		if (cordon)
+			n.unschedulable = true;
+		else
+			n.taints = {{"site/repair", "", "NoSchedule"}};
+		s.world.node_seen(n, s.now);
+		s.allocate("a", 7, "n2");
+		CHECK_EQUAL(s.act(), "look:a");
+	}
+}
+
+void ports_of_our_pods_and_of_others_are_kept_apart()
+{
+	Stage s;
+	s.run(Stage::with_port("a"), 7, "n2");
+	Pod foreign = Stage::with_port("f");
+	foreign.node_name = "n1";
+	s.world.foreign_seen(foreign);
+	s.world.pod_seen(Stage::with_port("b"), s.now);
+	CHECK_EQUAL(s.act(), "submit:b-n1-n2");
+	s.world.foreign_gone({"f"});
+	s.world.pod_seen(Stage::with_port("c"), s.now);
+	s.allocate("b", 8, "n3");
+	CHECK_EQUAL(s.act(), "bind:b@n3 submit:c-n2-n3");
+}
+
+/* Else all of a Deployment would get the same node and all but one would have to give it back. */
+void two_that_must_not_meet_are_submitted_one_after_the_other()
+{
+	Stage s;
+	for (const char *uid : {"a", "b", "c"})
+		s.world.pod_seen(Stage::alone(uid), s.now);
+	CHECK_EQUAL(s.act(), "submit:a");
+	s.allocate("a", 7, "n1");
+	CHECK_EQUAL(s.act(), "bind:a@n1 submit:b-n1");
+	s.allocate("b", 8, "n3");
+	CHECK_EQUAL(s.act(), "bind:b@n3 submit:c-n1-n3");
+}
+
+void a_pod_that_ends_is_waited_for_one_that_stays_is_not()
+{
+	for (const bool ends : {true, false}) {
+		Stage s;
+		s.run(Stage::with_port("a"), 7, "n2");
+		Pod old = *s.world.pod_of({"a"});
+		old.deleting = ends;
+		s.world.pod_seen(old, s.now);
+		s.world.pod_seen(Stage::with_port("b"), s.now);
+		CHECK_EQUAL(s.act(), "submit:b-n2");
+		s.allocate("b", 8, "n2");
+		CHECK_EQUAL(s.act(), ends ? "" : "look:b");
+		old.phase = PodPhase::failed;
+		s.world.pod_gone({"a"}, old, s.now);
+		CHECK_EQUAL(s.act(), ends ? "complete:7 bind:b@n2" : "complete:7=given-back");
+	}
+}
+
+void what_others_use_is_not_given_twice()
+{
+	Stage s;
+	Pod daemon = Stage::pod("d");
+	daemon.node_name = "n1";
+	daemon.requests.milli_cpu = 3500;
+	s.world.foreign_seen(daemon);
+	s.world.pod_seen(Stage::pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a-n1");
+	s.allocate("a", 7, "n2");
+	CHECK_EQUAL(s.act(), "bind:a@n2");
+	daemon.uid = {"e"};
+	daemon.node_name = "n3";
+	Pod b = Stage::pod("b");
+	s.world.pod_seen(b, s.now);
+	CHECK_EQUAL(s.act(), "submit:b-n1");
+	s.world.foreign_seen(daemon);
+	s.allocate("b", 8, "n3");
+	CHECK_EQUAL(s.act(), "look:b");
+}
+
+void nothing_is_done_before_others_pods_are_known()
+{
+	World world(Stage::settings());
+	world.pods_listed({}, {});
+	world.nodes_listed({});
+	world.link_opened({});
+	world.snapshot_ended({});
+	CHECK(!world.is_known());
+	world.foreign_listed({});
+	CHECK(world.is_known());
+}
+
+/* While nobody tolerates it a taint keeps the node out of use, as people see in sinfo; else it is a matter of each pod. */
+void a_taint_drains_until_a_pod_tolerates_it()
+{
+	Stage s;
+	KubeNode n = Stage::node("n2");
+	n.taints = {{"gpu", "", "NoSchedule"}};
+	s.world.node_seen(n, s.now);
+	const auto drained = s.world.take_node_actions(s.now);
+	REQUIRE(drained.size() == 1);
+	CHECK(std::get<SetNodeState>(drained[0]).change == NodeStateChange::drain);
+	SlurmNode known = s.world.slurm_nodes().at("n2");
+	known.drain = true;
+	known.reason = std::string(names::k_reason_prefix) + "taint gpu:NoSchedule";
+	s.world.slurm_node_seen(known);
+	(void)s.world.take_node_actions(s.now);
+	Pod p = Stage::pod("a");
+	p.demands.tolerations = {{"gpu", TolerationOp::exists, "", ""}};
+	s.world.pod_seen(p, s.now);
+	const auto undrained = s.world.take_node_actions(s.now);
+	REQUIRE(undrained.size() == 1);
+	CHECK(std::get<SetNodeState>(undrained[0]).change == NodeStateChange::undrain);
+	CHECK_EQUAL(s.act(), "submit:a");
+	s.world.pod_seen(Stage::pod("b"), s.now);
+	CHECK_EQUAL(s.act(), "submit:b-n2");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world_place",
+				{TEST(only_nodes_that_match_are_left_to_slurm), TEST(a_pod_without_a_node_says_so_and_is_tried_when_nodes_change), TEST(a_node_that_changed_is_given_back),
+				 TEST(a_taint_or_a_cordon_before_the_binding_counts), TEST(ports_of_our_pods_and_of_others_are_kept_apart),
+				 TEST(two_that_must_not_meet_are_submitted_one_after_the_other), TEST(a_pod_that_ends_is_waited_for_one_that_stays_is_not),
+				 TEST(what_others_use_is_not_given_twice), TEST(nothing_is_done_before_others_pods_are_known), TEST(a_taint_drains_until_a_pod_tolerates_it)});
+}
