@@ -4,7 +4,10 @@
 # The programs of a private control plane: how each is started, when it is ready, how it ends. Sourced by up, down and restart.
 # Needs D, the directory of the control plane; D/settings holds the rest, so that a restart is what the start was.
 
-COMPONENTS="etcd kube-apiserver kube-controller-manager kwok"
+# shellcheck source-path=SCRIPTDIR source=workloads.sh
+. "$TESTSUITE/k8s/workloads.sh"
+
+COMPONENTS="etcd kube-apiserver kube-controller-manager kwok $WORKLOAD_MANAGERS"
 
 program() {
 	if [ "$1" != kwok ] && [ -x "${KUBEBUILDER_ASSETS:-/nonexistent}/$1" ]; then
@@ -14,7 +17,7 @@ program() {
 	fi
 }
 
-# Each sets the array command. The ports: +0 API server, +1 and +2 etcd, +3 controller manager, +4 kwok. All on 127.0.0.1.
+# Each sets the array command. The ports: +0 API server, +1 and +2 etcd, +3 controller manager, +4 kwok, +10 to +13 managers of workloads. All on 127.0.0.1.
 command_etcd() {
 	local client=http://127.0.0.1:$((PORTBASE + 1)) peer=http://127.0.0.1:$((PORTBASE + 2))
 	command=("$(program etcd)" --data-dir "$D/etcd" --listen-client-urls "$client" --advertise-client-urls "$client"
@@ -36,6 +39,7 @@ command_kube_apiserver() {
 		--service-account-issuer https://kubernetes.default.svc --service-account-key-file "$D/pki/sa.pub"
 		--service-account-signing-key-file "$D/pki/sa.key" --service-cluster-ip-range 10.96.0.0/16
 		--allow-privileged=true $APISERVER_ARGS)
+	[ "$POD_GROUPS" = 0 ] || command+=(--feature-gates GenericWorkload=true --runtime-config scheduling.k8s.io/v1beta1=true)
 }
 
 command_kube_controller_manager() {
@@ -45,6 +49,7 @@ command_kube_controller_manager() {
 		--cert-dir "$D/pki" --leader-elect=false --use-service-account-credentials
 		--service-account-private-key-file "$D/pki/sa.key" --root-ca-file "$D/pki/ca.crt"
 		--kube-api-qps 500 --kube-api-burst 1000 $KCM_ARGS)
+	[ "$POD_GROUPS" = 0 ] || command+=(--feature-gates GenericWorkload=true)
 }
 
 command_kwok() {

@@ -14,7 +14,7 @@ from .process import tail
 from .slurm import Slurm
 from .waiting import wait_for
 
-BLOCK = 10  # ports: +0 to +4 Kubernetes, +5 to +8 Slurm
+BLOCK = 14  # ports: +0 to +4 Kubernetes, +5 to +9 Slurm and proxies, +10 to +13 managers of workloads
 
 
 def _free(port):
@@ -45,17 +45,20 @@ class Cluster:
 	"""with Cluster(BUILDDIR, kwok=4) as bed: a whole cluster with four simulated nodes of 8 CPUs.
 
 	agent=False, kube=False, native=False leave a part out; accounting=True adds a slurmdbd. slurm_options and agent_options go to Slurm() and Agent(), plane_env
-	to the environment of k8s/up. It lives in directory, or in one that is made for it.
+	to the environment of k8s/up. It lives in directory, or in one that is made for it. workloads=True adds the managers of JobSet and LeaderWorkerSet, CRDs of
+	other workloads, and the built-in PodGroup.
 	"""
 
 	def __init__(self, build, kwok=0, cpus=8, memory="16Gi", agent=True, kube=True, native=True, accounting=None, slurm_options=None,
-		     agent_options=None, plane_env=None, directory=None):
+		     agent_options=None, plane_env=None, directory=None, workloads=False):
 		build = Path(build).resolve()
 		self.stack, self.failures = ExitStack(), 0
 		self.dir = Path(directory or tempfile.mkdtemp(prefix="slurm-kube-", dir=os.environ.get("SLURM_KUBE_RUN")))
 		self.dir.chmod(0o755)  # other users' commands reach munge's socket
 		self.base = claim_ports(self.stack)
 		self.slurm = Slurm(build, self.dir, self.base + 5, accounting=accounting, **(slurm_options or {}))
+		if workloads:
+			plane_env = {"WORKLOADS": "1", "POD_GROUPS": "1", **(plane_env or {})}
 		self.plane = ControlPlane(self.dir / "cp", self.base, plane_env) if kube else None
 		self.agent = Agent(self.slurm, self.plane, **(agent_options or {})) if agent and kube else None
 		self.native, self.nodes, self.size = native, kwok, (cpus, memory)

@@ -20,6 +20,8 @@ class ControlPlane:
 	def start(self):
 		if not (CACHE / "k8s/bin/kwok").exists():
 			raise Skip("no Kubernetes built: run testsuite/k8s/build")
+		if (self.env or {}).get("WORKLOADS") == "1":
+			output_of(SCRIPTS / "build", "--workloads", timeout=1800)
 		output_of(SCRIPTS / "up", self.dir, self.port, env=self.env, timeout=180)
 		self.kube = self.client("admin")
 		self.kube.start_watching()
