@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/demands.h"
 
+#include "src/core/names.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -14,7 +16,6 @@ using core::Demands;
 
 constexpr char k_required[] = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr char k_preferred[] = "preferredDuringSchedulingIgnoredDuringExecution";
-constexpr char k_hostname_key[] = "kubernetes.io/hostname";
 /* Of terms, requirements, values, tolerations, ports: judged for every node, so no author may write thousands. */
 constexpr std::size_t k_most = 256;
 
@@ -169,22 +170,34 @@ bool is_empty(json_object *selector)
 }
 
 /* Why a term cannot be honoured, or empty. */
-std::string pod_term(json_object *term, core::PodTerm &out)
+std::string trouble_with(json_object *term, const std::optional<core::PodSelector> &selector)
 {
-	json_object *selector = get(term, "labelSelector"), *spaces = get(term, "namespaceSelector");
+	json_object *spaces = get(term, "namespaceSelector");
 	const std::string topology = get_string(term, "topologyKey");
-	if (topology != k_hostname_key)
-		return " with topologyKey " + topology.substr(0, 64) + " (only " + k_hostname_key + " is)";
-	if (spaces != nullptr && !is_empty(spaces))
-		return " with a namespaceSelector (only namespaces or an empty one are)";
+	if (!selector)
+		return " with this labelSelector";
 	if (is_long(get(term, "namespaces")))
 		return " with so many namespaces";
+	if (spaces != nullptr && !is_empty(spaces))
+		return " with a namespaceSelector (only namespaces or an empty one are)";
+	if (topology != names::k_hostname_label)
+		return " with topologyKey " + topology.substr(0, 64) + " (only " + names::k_hostname_label + " is)";
+	return "";
+}
+
+/* What cannot be read of it is taken to match: it may be the word of a pod that others have placed. */
+core::PodTerm pod_term(json_object *term, std::string &trouble)
+{
+	core::PodTerm out;
+	json_object *selector = get(term, "labelSelector");
+	auto labels = label_selector(selector);
+	trouble = trouble_with(term, labels);
+	out.topology_key = get_string(term, "topologyKey");
 	out.namespaces = texts(get(term, "namespaces"));
-	out.all_namespaces = spaces != nullptr;
-	if (selector == nullptr)
-		return "";
-	out.selector = label_selector(selector);
-	return out.selector ? "" : " with this labelSelector";
+	out.all_namespaces = get(term, "namespaceSelector") != nullptr || is_long(get(term, "namespaces"));
+	if (selector != nullptr)
+		out.selector = labels ? std::move(*labels) : core::PodSelector{};
+	return out;
 }
 
 void take_pod_terms(json_object *affinity, const char *which, std::vector<core::PodTerm> &out, std::set<std::string> &unsupported)
@@ -194,11 +207,10 @@ void take_pod_terms(json_object *affinity, const char *which, std::vector<core::
 	if (is_long(terms))
 		unsupported.insert(path + " with so many terms");
 	for_each(terms, [&](json_object *one) {
-		core::PodTerm term;
-		const std::string trouble = pod_term(one, term);
+		std::string trouble;
+		out.push_back(pod_term(one, trouble));
 		if (!trouble.empty())
 			unsupported.insert(path + trouble);
-		out.push_back(std::move(term));
 	});
 }
 

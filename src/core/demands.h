@@ -62,8 +62,12 @@ struct PodSelector {
 	bool operator==(const PodSelector &) const = default;
 };
 
-/* A required term of pod affinity or anti-affinity with the topology key kubernetes.io/hostname: what matters is who is on the same node. */
+/*
+ * A required term of pod affinity or anti-affinity. Of pods of ours the topology key is kubernetes.io/hostname: others are refused. Of pods that others placed it
+ * may be any; what cannot be read of their selectors is taken to match.
+ */
 struct PodTerm {
+	std::string topology_key = "kubernetes.io/hostname";
 	std::optional<PodSelector> selector;  /* none: matches no pod */
 	std::vector<std::string> namespaces; /* the pod's own where it names none */
 	bool all_namespaces = false;

@@ -47,6 +47,8 @@ std::set<std::string> ForeignPods::seen(Pod pod)
 	by_node_[now.node_name].insert(uid);
 	if (!now.demands.anti_affinity.empty() || !now.demands.host_ports.empty())
 		averse_.insert(uid);
+	if (minds_afar(now))
+		far_minded_.insert(uid);
 	pods_.emplace(uid, std::move(now));
 	return changed;
 }
@@ -62,6 +64,7 @@ std::set<std::string> ForeignPods::gone(const PodUid &uid)
 	if (there.empty())
 		by_node_.erase(node);
 	averse_.erase(uid);
+	far_minded_.erase(uid);
 	pods_.erase(known);
 	return {node};
 }

@@ -28,12 +28,14 @@ class ForeignPods
 	[[nodiscard]] Resources held(const std::string &node) const;
 	/* Whether any of them minds who is beside it. */
 	[[nodiscard]] bool has_averse() const { return !averse_.empty(); }
+	/* Those whose anti-affinity goes by more than the node. */
+	[[nodiscard]] const std::set<PodUid> &far_minded() const { return far_minded_; }
 	[[nodiscard]] const std::map<PodUid, Pod> &all() const { return pods_; }
 
       private:
 	std::map<PodUid, Pod> pods_;
 	std::map<std::string, std::set<PodUid>> by_node_;
-	std::set<PodUid> averse_;
+	std::set<PodUid> averse_, far_minded_;
 };
 
 /* What is left of a node for Slurm's pods. Never below 0. */

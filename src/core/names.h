@@ -13,6 +13,7 @@ namespace slurmkube::names
 /* Kubernetes, read */
 inline constexpr char k_option_prefix[] = "slurm-kube.io/";
 inline constexpr char k_managed_label[] = "slurm-kube.io/managed";
+inline constexpr char k_hostname_label[] = "kubernetes.io/hostname";
 inline constexpr char k_default_scheduler_name[] = "slurm";
 
 /* Kubernetes, written by the agent in the Binding */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/placement.h"
 
+#include "src/core/names.h"
 #include "src/core/selectors.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace
 {
 
 constexpr char k_unschedulable_taint[] = "node.kubernetes.io/unschedulable";
-constexpr char k_hostname_label[] = "kubernetes.io/hostname";
+using names::k_hostname_label;
 constexpr char k_any_address[] = "0.0.0.0";
 
 bool tolerates(const Toleration &toleration, const Taint &taint)
@@ -53,10 +54,20 @@ const HostPort *common_port(const Pod &one, const Pod &other)
 	return nullptr;
 }
 
+/* To have it on its own node; far_refuses() is for terms that reach further. */
 bool is_averse(const Pod &pod, const Pod &other)
 {
 	const auto &terms = pod.demands.anti_affinity;
-	return std::any_of(terms.begin(), terms.end(), [&](const PodTerm &term) { return matches(term, pod.name_space, other); });
+	return std::any_of(terms.begin(), terms.end(), [&](const PodTerm &term) { return term.topology_key == k_hostname_label && matches(term, pod.name_space, other); });
+}
+
+bool is_near(const KubeNode &node, const KubeNode *home, const std::string &key)
+{
+	const auto here = node.labels.find(key);
+	if (!home || here == node.labels.end())
+		return !home;
+	const auto there = home->labels.find(key);
+	return there != home->labels.end() && there->second == here->second;
 }
 
 std::string name_of(const Pod &pod)
@@ -143,6 +154,21 @@ std::optional<Refusal> holders_refuse(const Pod &pod, const Holders &holders)
 			return refusal;
 	}
 	return std::nullopt;
+}
+
+std::optional<Refusal> far_refuses(const Pod &pod, const KubeNode &node, const Pod &other, const KubeNode *home)
+{
+	for (const PodTerm &term : other.demands.anti_affinity) {
+		if (term.topology_key != k_hostname_label && matches(term, other.name_space, pod) && is_near(node, home, term.topology_key))
+			return Refusal{Cause::pod_anti_affinity, "is, by " + term.topology_key + ", near " + name_of(other) + ", whose anti-affinity excludes the pod"};
+	}
+	return std::nullopt;
+}
+
+bool minds_afar(const Pod &other)
+{
+	const auto &terms = other.demands.anti_affinity;
+	return std::any_of(terms.begin(), terms.end(), [](const PodTerm &term) { return term.topology_key != k_hostname_label; });
 }
 
 std::optional<Refusal> company_refuses(const Pod &pod, const KubeNode &node, const Holders &holders, bool matches_anywhere)

@@ -40,6 +40,12 @@ std::optional<Refusal> node_refuses(const Pod &pod, const KubeNode &node);
 /* By who is there: host ports, and anti-affinity of either side. */
 std::optional<Refusal> holders_refuse(const Pod &pod, const Holders &holders);
 
+/* By anti-affinity of a pod anywhere that goes by more than the node: its zone, for example. home: its node, nullptr: not known, then it counts as near. */
+std::optional<Refusal> far_refuses(const Pod &pod, const KubeNode &node, const Pod &other, const KubeNode *home);
+
+/* Whether far_refuses() may ever say no for this pod elsewhere. */
+bool minds_afar(const Pod &other);
+
 /* Its affinity to pods asks for one there. matches_anywhere: of some pod on any node matches_affinity() is true; a pod that matches its own terms may be the
  * first one. */
 std::optional<Refusal> company_refuses(const Pod &pod, const KubeNode &node, const Holders &holders, bool matches_anywhere);

@@ -189,6 +189,7 @@ class World
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec);
 	void check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const;
 	[[nodiscard]] std::optional<Refusal> refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, bool minds, bool matches_anywhere) const;
+	[[nodiscard]] std::optional<Refusal> refusal_from_afar(const Pod &pod, const KubeNode &node) const;
 	[[nodiscard]] bool lacks_room_for_good(const Pod &pod, const KubeNode &node) const;
 	[[nodiscard]] bool matches_anywhere(const PodUid &uid, const Pod &pod) const;
 	[[nodiscard]] bool must_wait_for_other(const PodUid &uid, const Pod &pod) const;

@@ -5,6 +5,7 @@
  * Before a submission: which nodes Slurm must not choose. Before a binding: whether that still holds. Slurm queues for CPUs, memory and GRES itself, so what
  * passes of these is left to it; labels, taints, ports and company are not, nor a resource that Slurm does not know.
  */
+#include "src/core/names.h"
 #include "src/core/world.h"
 
 #include <algorithm>
@@ -141,15 +142,20 @@ Holders World::holders_of(const std::string &node, const PodUid &except, bool wi
 	return out;
 }
 
+/* A node without the label by which affinity goes has no company to offer. */
 bool World::matches_anywhere(const PodUid &uid, const Pod &pod) const
 {
-	const auto is_placed_match = [&](const auto &entry) {
-		const Group &group = entry.second;
-		return entry.first != uid && !group.held_node.empty() && known_pod(group) && matches_affinity(pod, *known_pod(group));
+	const auto is_match = [&](const Pod &other, const std::string &where) {
+		const auto node = kube_nodes_.find(where);
+		return (node == kube_nodes_.end() || node->second.labels.contains(names::k_hostname_label)) && matches_affinity(pod, other);
 	};
-	const auto is_match = [&](const auto &entry) { return matches_affinity(pod, entry.second); };
-	return !pod.demands.affinity.empty() && (std::any_of(groups_.begin(), groups_.end(), is_placed_match) ||
-						 std::any_of(foreign_.all().begin(), foreign_.all().end(), is_match));
+	const auto is_ours = [&](const auto &entry) {
+		const Group &group = entry.second;
+		return entry.first != uid && !group.held_node.empty() && known_pod(group) && is_match(*known_pod(group), group.held_node);
+	};
+	const auto is_foreign = [&](const auto &entry) { return is_match(entry.second, entry.second.node_name); };
+	return !pod.demands.affinity.empty() &&
+	       (std::any_of(groups_.begin(), groups_.end(), is_ours) || std::any_of(foreign_.all().begin(), foreign_.all().end(), is_foreign));
 }
 
 /* What Slurm knows of a node may be older than what others use of it now. And some things it does not count at all. */
@@ -161,6 +167,27 @@ bool World::lacks_room_for_good(const Pod &pod, const KubeNode &node) const
 	if (record != slurm_nodes_.end() && !fits_record(pod, record->second))
 		unknown_to_slurm.milli_cpu = unknown_to_slurm.memory_bytes = 0;
 	return room_refuses(unknown_to_slurm, room, {}).has_value();
+}
+
+std::optional<Refusal> World::refusal_from_afar(const Pod &pod, const KubeNode &node) const
+{
+	const auto refusal = [&](const Pod &other, const std::string &where) {
+		const auto home = kube_nodes_.find(where);
+		return far_refuses(pod, node, other, home == kube_nodes_.end() ? nullptr : &home->second);
+	};
+	for (const PodUid &uid : foreign_.far_minded()) {
+		const Pod &other = foreign_.all().at(uid);
+		if (auto found = refusal(other, other.node_name))
+			return found;
+	}
+	for (const PodUid &uid : choosy_) { /* of ours only those that people have bound themselves */
+		const auto group = groups_.find(uid);
+		if (group == groups_.end() || group->second.held_node.empty() || !known_pod(group->second))
+			continue;
+		if (auto found = refusal(*known_pod(group->second), group->second.held_node))
+			return found;
+	}
+	return std::nullopt;
 }
 
 std::optional<Refusal> World::refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, bool minds, bool is_somewhere) const
@@ -178,6 +205,8 @@ std::optional<Refusal> World::refusal_in_queue(const PodUid &uid, const Pod &pod
 		return std::nullopt;
 	const Holders holders = holders_of(node.name, uid, true);
 	if (auto refusal = holders_refuse(pod, holders))
+		return refusal;
+	if (auto refusal = refusal_from_afar(pod, node))
 		return refusal;
 	return company_refuses(pod, node, holders, is_somewhere);
 }
@@ -245,6 +274,8 @@ void World::check_place(const PodUid &uid, const Group &group, const KubeNode &n
 		refusal = room_refuses(pod.requests, room_on(node), {});
 	if (!refusal)
 		refusal = holders_refuse(pod, lasting);
+	if (!refusal)
+		refusal = refusal_from_afar(pod, node);
 	if (!refusal)
 		refusal = company_refuses(pod, node, holders, matches_anywhere(uid, pod));
 	if (refusal)

@@ -53,3 +53,9 @@ testsuite_component_host_host_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 testsuite_component_host_host_LDADD = libhost.la libcodec.la libcore.la libbase.la
 endif
 EXTRA_DIST += %D%/plugin/run %D%/plugin/faults.py %D%/plugin/guard.py %D%/plugin/jobs.py %D%/plugin/lab.py
+
+# our verdicts on pods and nodes beside kube-scheduler's own: testsuite/component/oracle/run
+check_PROGRAMS += testsuite/component/oracle/verdicts
+testsuite_component_oracle_verdicts_SOURCES = testsuite/component/oracle/verdicts.cc
+testsuite_component_oracle_verdicts_LDADD = libcodec.la libcore.la libbase.la
+EXTRA_DIST += %D%/oracle/cases.py %D%/oracle/run testsuite/oracle/build testsuite/oracle/main.go

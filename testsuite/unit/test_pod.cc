@@ -271,8 +271,8 @@ void demands_are_read()
 	want.node_terms = {{{.labels = {{"a", core::SelectorOp::not_in, {"b", "c"}}, {"d", core::SelectorOp::exists, {}}},
 			     .fields = {{"metadata.name", core::SelectorOp::in, {"n"}}}}}};
 	want.preferences = {{7, {.labels = {{"p", core::SelectorOp::lt, {"3"}}}, .fields = {}}}};
-	want.affinity = {{.selector = std::nullopt, .namespaces = {"x"}, .all_namespaces = false}};
-	want.anti_affinity = {{.selector = core::PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = true}};
+	want.affinity = {{.topology_key = "kubernetes.io/hostname", .selector = std::nullopt, .namespaces = {"x"}, .all_namespaces = false}};
+	want.anti_affinity = {{.topology_key = "kubernetes.io/hostname", .selector = core::PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = true}};
 	CHECK(got == want);
 	CHECK(got.node_terms == want.node_terms);
 	CHECK(got.host_ports == want.host_ports);

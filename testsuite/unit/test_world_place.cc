@@ -81,7 +81,7 @@ struct Stage {
 	static Pod alone(const std::string &uid)
 	{
 		Pod p = pod(uid);
-		p.demands.anti_affinity = {{.selector = PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = false}};
+		p.demands.anti_affinity = {{.topology_key = "kubernetes.io/hostname", .selector = PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = false}};
 		return p;
 	}
 

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * verdicts.cc - what our decoders and World say of the cases that testsuite/oracle judges, in the same order.
+ *
+ * A case a line on stdin: "pod", "nodes", and "pods" that others have bound. On stdout a line with, for each node, {"excluded": Slurm is told not to choose it,
+ * "bound": the pod would be bound if Slurm chose it all the same, "why": our reason}. A pod that is refused as a whole is bound nowhere.
+ */
+#include "src/codec/node.h"
+#include "src/codec/pod.h"
+#include "src/core/names.h"
+#include "src/core/world.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+using namespace slurmkube;
+
+namespace
+{
+
+constexpr core::Now k_now{.mono_us = 100'000'000, .wall_s = 1'000'000};
+
+[[noreturn]] void give_up(const std::string &why)
+{
+	(void)fprintf(stderr, "verdicts: %s\n", why.c_str());
+	std::exit(1);
+}
+
+core::Settings settings()
+{
+	core::Settings out;
+	out.policy.cluster = "main";
+	out.policy.namespaces = {{.name_space = "*", .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}}};
+	out.sees_foreign_pods = true;
+	out.report_interval_us = 0;
+	return out;
+}
+
+/* Slurm believes every node to be large: what it would refuse by itself is not the matter here. */
+void tell_slurm_nodes(core::World &world)
+{
+	world.link_opened({});
+	for (const auto &[name, node] : world.kube_nodes()) {
+		core::SlurmNode record;
+		record.name = name;
+		record.base = core::NodeBase::idle;
+		record.cpus = 1 << 20;
+		record.memory_mib = std::uint64_t{1} << 40;
+		world.slurm_node_seen(record);
+	}
+	world.snapshot_ended(k_now);
+}
+
+core::World world_of(json_object *one, core::Pod &pod)
+{
+	core::World world(settings());
+	json_object *nodes = codec::get(one, "nodes"), *pods = codec::get(one, "pods");
+	std::set<std::string> uids;
+	for (std::size_t i = 0; i < codec::array_size(nodes); i++) {
+		auto node = codec::node_from_json(codec::array_at(nodes, i));
+		if (!node)
+			give_up(node.error().what);
+		uids.insert(node->uid);
+		world.node_seen(std::move(*node), k_now);
+	}
+	for (std::size_t i = 0; i < codec::array_size(pods); i++) {
+		auto other = codec::pod_from_json(codec::array_at(pods, i));
+		if (!other)
+			give_up(other.error().what);
+		world.foreign_seen(std::move(*other));
+	}
+	auto wanted = codec::pod_from_json(codec::get(one, "pod"));
+	if (!wanted)
+		give_up(wanted.error().what);
+	pod = *wanted;
+	world.pod_seen(std::move(*wanted), {.mono_us = 1, .wall_s = 1});
+	world.pods_listed({pod.uid.text}, k_now);
+	world.nodes_listed(uids);
+	world.foreign_listed([&] {
+		std::set<std::string> live;
+		for (const auto &[uid, other] : world.foreign_pods().all())
+			live.insert(uid.text);
+		return live;
+	}());
+	tell_slurm_nodes(world);
+	return world;
+}
+
+/* What comes of it if Slurm gives the pod this node. */
+bool is_bound(core::World world, const core::PodUid &pod, const std::string &node)
+{
+	world.submitted(pod, core::Submitted{.job = {7}, .node = node, .cpus = 1}, k_now);
+	const auto actions = world.take_actions(k_now);
+	return std::any_of(actions.begin(), actions.end(), [](const auto &one) { return std::holds_alternative<core::Bind>(one.action); });
+}
+
+std::string why_not(const core::World &world, const core::Pod &pod, const core::KubeNode &node)
+{
+	const core::Holders there = world.foreign_pods().on(node.name);
+	std::optional<core::Refusal> refusals[] = {core::cordon_refuses(pod, node), core::taint_refuses(pod, node.taints, core::ignored_taints(world.settings().nodes)),
+						   core::node_refuses(pod, node), core::holders_refuse(pod, there), core::room_refuses(pod.requests, node.allocatable, core::held_by(there))};
+	for (const auto &refusal : refusals) {
+		if (refusal)
+			return refusal->why;
+	}
+	return "its affinity to pods, or others' by more than the node";
+}
+
+codec::Json answer(json_object *one)
+{
+	core::Pod pod;
+	core::World world = world_of(one, pod);
+	const std::map<std::string, core::KubeNode> nodes = world.kube_nodes();
+	const auto actions = world.take_actions(k_now);
+	const auto *submit = actions.empty() ? nullptr : std::get_if<core::Submit>(&actions[0].action);
+	const auto *report = actions.empty() ? nullptr : std::get_if<core::Report>(&actions[0].action);
+	if (!submit && !report)
+		give_up("pod " + pod.name + ": neither submitted nor refused");
+	const bool refused = report && report->not_scheduled.reason == names::k_reason_refused;
+	codec::Json out = codec::new_object();
+	for (const auto &[name, node] : nodes) {
+		codec::Json verdict = codec::new_object();
+		const bool excluded = !submit || std::binary_search(submit->spec.excluded_nodes.begin(), submit->spec.excluded_nodes.end(), name);
+		const bool bound = submit && is_bound(world, pod.uid, name);
+		codec::put(verdict.get(), "excluded", excluded);
+		codec::put(verdict.get(), "bound", bound);
+		codec::put(verdict.get(), "why", bound ? "" : refused ? "refused: " + report->not_scheduled.message : why_not(world, pod, node));
+		codec::put(out.get(), name.c_str(), std::move(verdict));
+	}
+	return out;
+}
+
+} // namespace
+
+int main()
+{
+	std::string line;
+	while (std::getline(std::cin, line)) {
+		const auto json = codec::parse_json(line, std::size_t{64} << 20);
+		if (!json)
+			give_up(json.error().what);
+		(void)puts(codec::to_text(answer(json->get()).get()).c_str());
+	}
+	return 0;
+}
