@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	%D%/design/protocol.md \
 	%D%/design/simulation.md \
 	%D%/design/testing.md \
+	%D%/user.md \
 	%D%/man/skube.1.scd \
 	%D%/man/slurm-kube.7.scd \
 	%D%/man/slurmkubed.8.scd \

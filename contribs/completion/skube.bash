@@ -6,13 +6,14 @@ _skube() {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words
 	case $previous in
 	show) words="jobs pods nodes" ;;
+	explain) words="options" ;;
 	nodes) words="--slurm-conf" ;;
 	--socket)
 		compopt -o default
 		COMPREPLY=()
 		return
 		;;
-	*) words="check ping show nodes diag help --json --socket --version --help" ;;
+	*) words="check ping show nodes diag explain help --json --socket --version --help" ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }

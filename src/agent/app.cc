@@ -59,6 +59,14 @@ kube::WatchOptions namespaces()
 	return options;
 }
 
+/* Times without a zone are those of this machine's clock, as for sbatch on it. */
+std::int64_t local_offset(std::int64_t utc_seconds)
+{
+	const std::time_t at = utc_seconds;
+	std::tm local{};
+	return localtime_r(&at, &local) ? local.tm_gmtoff : 0;
+}
+
 } // namespace
 
 core::Settings settings_of(const Config &config)
@@ -70,6 +78,7 @@ core::Settings settings_of(const Config &config)
 	settings.policy.default_time_limit_minutes = config.default_time_limit_minutes;
 	settings.policy.namespaces = config.identity.rules;
 	settings.policy.least_uid = config.identity.least_uid;
+	settings.policy.zone_offset = local_offset;
 	settings.nodes = {.label_key = config.nodes.selector_key,
 			  .label_value = config.nodes.selector_value.value_or(""),
 			  .manage = config.nodes.manage,

@@ -24,6 +24,13 @@ void read_names(Reader &reader, const Yaml &value, std::vector<std::string> &out
 	(void)reader.text_list(value, k_name_characters, k_name, out);
 }
 
+/* "*" in it allows all */
+void read_names_or_any(Reader &reader, const Yaml &value, std::vector<std::string> &out)
+{
+	static const std::string characters = std::string(k_name_characters) + "*";
+	(void)reader.text_list(value, characters, "a name of letters, digits, '-', '.' and '_', or \"*\" for all", out);
+}
+
 void read_key(Reader &reader, const Yaml &value, std::string &out)
 {
 	(void)reader.text_of(value, k_key_characters, k_key, out);
@@ -119,6 +126,8 @@ constexpr Key<NamespaceRule> k_rule_keys[] = {
 	{"qos", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names(r, v, out.qos); }},
 	{"qos_from", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_key(r, v, out.qos_from); }},
 	{"permissions", read_permissions},
+	{"reservations", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names_or_any(r, v, out.reservations); }},
+	{"wckeys", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names_or_any(r, v, out.wckeys); }},
 };
 
 /* Which namespaces have a rule that nothing but their name decides; "*": all have. */

@@ -4,6 +4,7 @@
 #include "src/codec/demands.h"
 #include "src/codec/time.h"
 #include "src/core/names.h"
+#include "src/core/options.h"
 
 #include <algorithm>
 #include <climits>
@@ -35,7 +36,7 @@ core::PodPhase phase_of(const std::string &text)
 
 bool is_ours(std::string_view key)
 {
-	return key.starts_with(names::k_option_prefix) || key.starts_with(names::k_allocation_prefix);
+	return core::is_option_key(key) || key.starts_with(names::k_allocation_prefix);
 }
 
 void take_annotations(Pod &pod, json_object *annotations)

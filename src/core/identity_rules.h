@@ -24,7 +24,8 @@ namespace slurmkube::core
 
 /* What only some may do, beyond choosing among the lists of their rule. Named under `permissions` of a rule. */
 inline constexpr std::string_view k_permissions[] = {
-    "may_set_priority", /* annotation slurm-kube.io/priority */
+    "may_set_priority", /* options priority, and nice below 0 */
+    "may_use_burst_buffer",
 };
 
 /* What pods of a namespace may be in Slurm. The first entry of a list is the default; an empty list leaves the choice to Slurm and allows none. */
@@ -33,6 +34,7 @@ struct NamespaceRule {
 	std::uint32_t user_id = 0, group_id = 0;
 	std::vector<std::string> accounts, partitions, qos;
 	std::vector<std::string> permissions = {}; /* of k_permissions */
+	std::vector<std::string> reservations = {}, wckeys = {}; /* "*": whatever Slurm lets the user have. There is no default */
 
 	/* What a namespace must have besides; empty: nothing. */
 	LabelSelector selector = {};

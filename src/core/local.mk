@@ -9,6 +9,7 @@ libcore_la_SOURCES = \
 	%D%/identity_rules.h \
 	%D%/label_selector.cc \
 	%D%/label_selector.h \
+	%D%/job_options.h \
 	%D%/latency.cc \
 	%D%/latency.h \
 	%D%/model.h \
@@ -17,6 +18,14 @@ libcore_la_SOURCES = \
 	%D%/node_sync.h \
 	%D%/occupancy.cc \
 	%D%/occupancy.h \
+	%D%/option_names.cc \
+	%D%/option_table.cc \
+	%D%/option_text.cc \
+	%D%/option_text.h \
+	%D%/option_values.cc \
+	%D%/option_values.h \
+	%D%/options.cc \
+	%D%/options.h \
 	%D%/outcome.cc \
 	%D%/outcome.h \
 	%D%/placement.cc \
@@ -27,6 +36,7 @@ libcore_la_SOURCES = \
 	%D%/reconcile.h \
 	%D%/report.cc \
 	%D%/report.h \
+	%D%/sbatch_words.cc \
 	%D%/selectors.cc \
 	%D%/selectors.h \
 	%D%/spec.h \
@@ -34,6 +44,8 @@ libcore_la_SOURCES = \
 	%D%/timelimit.h \
 	%D%/translate.cc \
 	%D%/translate.h \
+	%D%/when.cc \
+	%D%/when.h \
 	%D%/world.h \
 	%D%/world_act.cc \
 	%D%/world_answer.cc \

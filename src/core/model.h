@@ -83,7 +83,7 @@ struct Pod {
 	Resources requests;
 	std::map<std::string, std::string> labels;
 	Demands demands;
-	std::map<std::string, std::string> annotations; /* only keys under slurm-kube.io/ and allocation.slurm-kube.io/ */
+	std::map<std::string, std::string> annotations; /* only options, ours and by their aliases, and allocation.slurm-kube.io/ */
 	std::optional<OwnerRef> controller;
 	/* What the spec asks of placement that we cannot honour yet: field paths such as "spec.nodeSelector". Sorted. */
 	std::vector<std::string> unsupported_fields;

@@ -12,6 +12,9 @@ namespace slurmkube::names
 
 /* Kubernetes, read */
 inline constexpr char k_option_prefix[] = "slurm-kube.io/";
+inline constexpr char k_bridge_prefix[] = "slurmjob.slinky.slurm.net/"; /* the rivals', read as aliases */
+inline constexpr char k_old_bridge_prefix[] = "slinky.slurm.net/";
+inline constexpr char k_sunk_prefix[] = "sunk.coreweave.com/";
 inline constexpr char k_managed_label[] = "slurm-kube.io/managed";
 inline constexpr char k_hostname_label[] = "kubernetes.io/hostname";
 inline constexpr char k_default_scheduler_name[] = "slurm";

@@ -5,6 +5,7 @@
 #ifndef SLURMKUBE_CORE_SPEC_H
 #define SLURMKUBE_CORE_SPEC_H
 
+#include "src/core/job_options.h"
 #include "src/core/model.h"
 
 namespace slurmkube::core
@@ -21,8 +22,9 @@ struct JobSpec {
 	std::uint64_t memory_mib = 0;         /* per node; 0: Slurm's default */
 	std::uint32_t time_limit_minutes = 0; /* 0: the partition's default */
 	std::optional<std::uint32_t> priority;
-	std::string required_node;            /* only to take up a pod that already runs there */
+	std::string required_node;            /* only to take up a pod that already runs there; comes before options.required_nodes */
 	std::vector<std::string> excluded_nodes = {}; /* where Kubernetes forbids it; sorted */
+	JobOptions options = {};
 	bool operator==(const JobSpec &) const = default;
 };
 

@@ -1,99 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/translate.h"
 
-#include "src/core/names.h"
+#include "src/core/options.h"
 #include "src/core/timelimit.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace slurmkube::core
 {
 
 namespace
 {
-
-constexpr std::size_t k_text_max = 256; /* of a job name or comment */
-
-/* One option: its name after the prefix, and what its value does to the job. */
-struct Option {
-	std::string_view name;
-	Status (*apply)(const std::string &value, const NamespaceRule &rule, JobSpec &spec);
-};
-
-std::string joined(const std::vector<std::string> &list)
-{
-	std::string out;
-	for (const std::string &item : list)
-		out += (out.empty() ? "" : ", ") + item;
-	return out.empty() ? "none" : out;
-}
-
-Status choose(const std::string &value, const std::vector<std::string> &allowed, std::string &target)
-{
-	if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
-		return Error{Errc::denied, "not allowed in this namespace; allowed: " + joined(allowed)};
-	target = value;
-	return Ok{};
-}
-
-Status set_text(const std::string &value, std::string &target)
-{
-	const bool printable = std::all_of(value.begin(), value.end(), [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
-	if (value.empty() || value.size() > k_text_max || !printable)
-		return Error{Errc::invalid, "must be 1 to " + std::to_string(k_text_max) + " printable bytes"};
-	target = value;
-	return Ok{};
-}
-
-Status set_time_limit(const std::string &value, const NamespaceRule &, JobSpec &spec)
-{
-	const auto minutes = parse_time_limit(value);
-	if (!minutes)
-		return minutes.error();
-	spec.time_limit_minutes = *minutes;
-	return Ok{};
-}
-
-Status set_priority(const std::string &value, const NamespaceRule &, JobSpec &spec)
-{
-	std::uint32_t number = 0;
-	const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-	/* the two highest numbers are Slurm's INFINITE and NO_VAL; 0 would hold the job */
-	if (error != std::errc() || end != value.data() + value.size() || number == 0 || number >= 0xfffffffeU)
-		return Error{Errc::invalid, "must be a whole number from 1 to 4294967293"};
-	spec.priority = number;
-	return Ok{};
-}
-
-constexpr Option k_options[] = {
-    {"account", [](const std::string &v, const NamespaceRule &r, JobSpec &s) { return choose(v, r.accounts, s.account); }},
-    {"comment", [](const std::string &v, const NamespaceRule &, JobSpec &s) { return set_text(v, s.comment); }},
-    {"job-name", [](const std::string &v, const NamespaceRule &, JobSpec &s) { return set_text(v, s.name); }},
-    {"partition", [](const std::string &v, const NamespaceRule &r, JobSpec &s) { return choose(v, r.partitions, s.partition); }},
-    {"priority", set_priority},
-    {"qos", [](const std::string &v, const NamespaceRule &r, JobSpec &s) { return choose(v, r.qos, s.qos); }},
-    {"timelimit", set_time_limit},
-};
-
-std::string known_options()
-{
-	std::string out;
-	for (const Option &option : k_options)
-		out += (out.empty() ? "" : ", ") + std::string(option.name);
-	return out;
-}
-
-Status apply_annotation(const std::string &key, const std::string &value, const NamespaceRule &rule, JobSpec &spec)
-{
-	const std::string_view name = std::string_view(key).substr(std::string_view(names::k_option_prefix).size());
-	const auto *option = std::find_if(std::begin(k_options), std::end(k_options), [&](const Option &o) { return o.name == name; });
-	const std::string what = "annotation " + key + "='" + value.substr(0, 64) + "'";
-	if (option == std::end(k_options))
-		return Error{Errc::invalid, what + ": unknown option; known: " + known_options()};
-	const Status done = option->apply(value, rule, spec);
-	return done ? done : Status(in_context(what, done.error()));
-}
 
 Status check_supported(const Pod &pod)
 {
@@ -155,12 +72,11 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 	if (!supported)
 		return supported.error();
 	JobSpec spec = with_defaults(pod, policy, *rule, attempt);
-	const std::string_view prefix = names::k_option_prefix;
-	for (auto it = pod.annotations.lower_bound(std::string(prefix)); it != pod.annotations.end() && it->first.starts_with(prefix); ++it) {
-		const Status applied = apply_annotation(it->first, it->second, *rule, spec);
-		if (!applied)
-			return applied.error();
-	}
+	const Status applied = apply_options(pod.annotations, {.policy = policy, .rule = *rule, .pod = pod}, spec);
+	if (!applied)
+		return applied.error();
+	if (spec.options.min_nodes.value_or(1) > 1)
+		return Error{Errc::invalid, "min-nodes " + std::to_string(*spec.options.min_nodes) + ": one pod runs on one node; leave it out"};
 	return spec;
 }
 

@@ -10,6 +10,7 @@
 #include "src/base/result.h"
 #include "src/core/identity_rules.h"
 #include "src/core/spec.h"
+#include "src/core/when.h"
 
 namespace slurmkube::core
 {
@@ -22,6 +23,7 @@ struct Policy {
 	std::uint64_t least_memory_mib = 64;          /* of pods that request none: Slurm would give them the whole node */
 	std::vector<NamespaceRule> namespaces = {};
 	std::uint32_t least_uid = 1000;  /* of users whom a namespace's annotation names */
+	ZoneOffset zone_offset = nullptr; /* of times that users write without a zone */
 	IdentityFacts identity_facts = {}; /* kept by World: what the rules look at */
 
 	[[nodiscard]] Result<NamespaceRule> rule_of(const std::string &name_space) const { return core::rule_of({namespaces, least_uid, identity_facts}, name_space); }

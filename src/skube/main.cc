@@ -4,12 +4,15 @@
  */
 #include "src/base/guard.h"
 #include "src/core/names.h"
+#include "src/core/option_text.h"
+#include "src/core/options.h"
 #include "src/skube/request.h"
 #include "src/skube/views.h"
 
 #include <cstdio>
 #include <ctime>
 #include <getopt.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +31,7 @@ constexpr char k_help[] = "usage: skube [OPTIONS] COMMAND\n"
 			  "  show jobs|pods|nodes  what it knows\n"
 			  "  nodes --slurm-conf    node lines for an Include file of slurm.conf (Slurm before 24.11)\n"
 			  "  diag                  latencies, cost in slurmctld, counters\n"
+			  "  explain options [NAME]  what pods may ask of Slurm by annotation (no agent needed)\n"
 			  "  help\n"
 			  "\n"
 			  "      --json            the agent's reply as JSON (show, diag, check, ping)\n"
@@ -153,6 +157,19 @@ int print_reply(const Options &options, const Command &command, json_object *rep
 	return !command.fine || command.fine(reply) ? k_fine : k_wrong;
 }
 
+/* The table is in the program: nobody is asked. */
+int explain(const Options &options)
+{
+	if (options.words.size() > 3 || options.json || options.slurm_conf)
+		return usage_error("explain options takes one name at most");
+	const auto text = options.words.size() == 2 ? std::optional(core::explain_options()) : core::explain_option(options.words[2]);
+	if (!text) {
+		(void)fprintf(stderr, "skube: no option %s; %s\n", options.words[2].c_str(), core::suggestions(options.words[2]).c_str());
+		return k_wrong;
+	}
+	return fputs(text->c_str(), stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
+}
+
 int run(int argc, char **argv)
 {
 	Options options;
@@ -163,6 +180,8 @@ int run(int argc, char **argv)
 		(void)fputs(k_help, stdout);
 		return k_fine;
 	}
+	if (options.words.size() >= 2 && options.words[0] == "explain" && options.words[1] == "options")
+		return explain(options);
 	const Command *command = command_of(options);
 	if (!command)
 		return usage_error(options.words.empty() ? "no command" : "no such command: " + joined(options.words));

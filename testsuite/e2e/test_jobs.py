@@ -169,5 +169,5 @@ def test_invariants_held(bed):
 
 if __name__ == "__main__":
 	run(lambda build: Cluster(build, kwok=NODES, cpus=CPUS, agent_options={
-		"namespaces": [{"name": "default", "user": "nobody", "group": "nogroup"}],
+		"namespaces": [{"name": "default", "user": "nobody", "group": "nogroup", "permissions": ["may_set_priority"]}],
 		"settings": {"limits": {"condition_interval_seconds": 1}}}))

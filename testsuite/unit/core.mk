@@ -44,3 +44,14 @@ check_PROGRAMS += testsuite/unit/test_world_place
 TESTS += testsuite/unit/test_world_place
 testsuite_unit_test_world_place_SOURCES = %D%/test_world_place.cc
 testsuite_unit_test_world_place_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_options
+TESTS += testsuite/unit/test_options
+testsuite_unit_test_options_SOURCES = %D%/test_options.cc
+testsuite_unit_test_options_LDADD = libcheck.la libcore.la libbase.la
+
+# the tables of options in the documentation
+check_PROGRAMS += testsuite/unit/options_doc
+TESTS += testsuite/unit/options_doc
+testsuite_unit_options_doc_SOURCES = %D%/options_doc.cc
+testsuite_unit_options_doc_LDADD = libcore.la libbase.la

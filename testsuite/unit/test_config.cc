@@ -69,6 +69,8 @@ identity:
       partitions: [pods]
       qos: [normal]
       permissions: [may_set_priority]
+      reservations: [night]
+      wckeys: ["*"]
     - selector: "team in (a, b), !old"
       annotation: example.com/pays=yes
       user_from: id/user
@@ -108,6 +110,8 @@ void every_key_is_read()
 	using Op = core::LabelRequirement::Op;
 	core::NamespaceRule physics{.name_space = "physics", .user_id = 4000001, .group_id = 4000002, .accounts = {"phys", "phys-long"}, .partitions = {"pods"}, .qos = {"normal"}};
 	physics.permissions = {"may_set_priority"};
+	physics.reservations = {"night"};
+	physics.wckeys = {"*"};
 	physics.has_group = true;
 	physics.user = "4000001";
 	core::NamespaceRule annotated{.name_space = "", .accounts = {}, .partitions = {}, .qos = {}};
@@ -144,7 +148,7 @@ void unknown_keys_name_line_and_choices()
 	CHECK_EQUAL(error_of("slurm:\n  worker: 1\n"), "f:2: slurm: 'worker' is not a key here; known are conf, workers");
 	CHECK_EQUAL(error_of("identity:\n rules:\n - namespace: a\n   user: root\n   uid: 1\n"),
 		    "f:5: identity.rules[0]: 'uid' is not a key here; known are namespace, selector, annotation, user, user_from, group, accounts, accounts_from, partitions, "
-		    "partitions_from, qos, qos_from, permissions");
+		    "partitions_from, qos, qos_from, permissions, reservations, wckeys");
 }
 
 void repeated_keys_are_refused()
@@ -203,7 +207,7 @@ void identity_rules_are_checked()
 		{"[{selector: 'a in b', user: root}]", "[0].selector: 'a in b' is no part of a label selector, as in a=b, a!=b, a in (b, c), a notin (b), a, !a"},
 		{"[{annotation: '=x', user: root}]", "[0].annotation: '=x' is not an annotation, as in example.com/name or example.com/name=value"},
 		{"[{user_from: 'a b'}]", "[0].user_from: 'a b' is not an annotation's key, as in example.com/name"},
-		{"[{namespace: a, user: root, permissions: [fly]}]", "[0].permissions: 'fly' is not a permission; known are may_set_priority"},
+		{"[{namespace: a, user: root, permissions: [fly]}]", "[0].permissions: 'fly' is not a permission; known are may_set_priority, may_use_burst_buffer"},
 	};
 	for (const auto &row : rows)
 		CHECK_EQUAL(error_of(std::string("identity: {rules: ") + row.rules + "}"), std::string("f:1: identity.rules") + row.error);

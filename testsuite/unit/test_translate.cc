@@ -15,7 +15,7 @@ Policy policy()
 {
 	Policy p;
 	p.cluster = "main";
-	p.namespaces = {{.name_space = "physics", .user_id = 1001, .group_id = 100, .accounts = {"phys", "shared"}, .partitions = {"kube", "gpu"}, .qos = {"normal"}},
+	p.namespaces = {{.name_space = "physics", .user_id = 1001, .group_id = 100, .accounts = {"phys", "shared"}, .partitions = {"kube", "gpu"}, .qos = {"normal"}, .permissions = {"may_set_priority"}},
 			{.name_space = "*", .user_id = 65534, .group_id = 65534, .accounts = {}, .partitions = {}, .qos = {}}};
 	return p;
 }
@@ -90,7 +90,7 @@ void refusals_name_key_value_and_remedy()
 	};
 	for (const Row &row : {Row{"account", "chem", "phys, shared"}, Row{"partition", "debug", "kube, gpu"}, Row{"qos", "high", "normal"}, Row{"timelimit", "soon", "minutes"},
 			       Row{"timelimit", "0", "minutes"}, Row{"priority", "0", "1 to"}, Row{"priority", "4294967295", "1 to"}, Row{"priority", "-1", "1 to"},
-			       Row{"job-name", "", "printable"}, Row{"comment", "a\nb", "printable"}, Row{"licenses", "x", "known: account"}}) {
+			       Row{"job-name", "", "printable"}, Row{"comment", "a\nb", "printable"}, Row{"licences", "x", "like it: licenses"}}) {
 		const std::string key = std::string("slurm-kube.io/") + row.key;
 		const auto spec = translate(pod({{key, row.value}}), policy(), 1);
 		REQUIRE(!spec.ok());

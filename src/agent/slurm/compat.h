@@ -8,6 +8,8 @@
 #ifndef SLURMKUBE_AGENT_SLURM_COMPAT_H
 #define SLURMKUBE_AGENT_SLURM_COMPAT_H
 
+#include "src/core/job_options.h"
+
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
@@ -74,6 +76,56 @@ inline void mark_external(job_desc_msg_t &job)
 #else
 	(void)job;
 #endif
+}
+
+/* Texts of generic resources: "gres:gpu:2" first, "gres/gpu:2" since 23.11 (slurm_opt.c). */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+inline constexpr char k_gres_kind[] = "gres/";
+#else
+inline constexpr char k_gres_kind[] = "gres:";
+#endif
+
+/* AllowSpecResourcesUsage, in conf_flags; the name of the bit has changed. */
+inline constexpr std::uint32_t k_allow_spec_resources = SLURM_BIT(3);
+
+template <class Job> constexpr bool has_segment()
+{
+	return requires(Job job) { job.segment_size; };
+}
+inline constexpr bool k_has_segment = has_segment<job_desc_msg_t>();
+
+template <class Job> void set_segment(Job &job, std::uint16_t segment)
+{
+	if constexpr (has_segment<Job>())
+		job.segment_size = segment;
+}
+
+#ifdef JOB_SHARED_TOPO
+inline constexpr bool k_has_sharing_by_topology = true;
+inline constexpr std::uint16_t k_shared_topo = JOB_SHARED_TOPO;
+#else
+inline constexpr bool k_has_sharing_by_topology = false;
+inline constexpr std::uint16_t k_shared_topo = NO_VAL16;
+#endif
+
+inline void set_sharing(job_desc_msg_t &job, core::Sharing sharing)
+{
+	switch (sharing) {
+	case core::Sharing::as_all:
+		return;
+	case core::Sharing::nobody:
+		job.shared = JOB_SHARED_NONE;
+		return;
+	case core::Sharing::same_user:
+		job.shared = JOB_SHARED_USER;
+		return;
+	case core::Sharing::same_mcs_label:
+		job.shared = JOB_SHARED_MCS;
+		return;
+	case core::Sharing::same_topology:
+		job.shared = k_shared_topo;
+		return;
+	}
 }
 
 /* Error numbers that later versions added, as they go over the wire. */

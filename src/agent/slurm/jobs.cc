@@ -2,6 +2,7 @@
 #include "src/agent/slurm/jobs.h"
 
 #include "src/agent/slurm/compat.h"
+#include "src/agent/slurm/describe.h"
 #include "src/agent/slurm/errors.h"
 #include "src/base/owned.h"
 #include "src/codec/marker.h"
@@ -9,12 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <ctime>
 #include <optional>
 #include <span>
 #include <string>
-#include <unistd.h>
 
 namespace slurmkube::slurm
 {
@@ -28,97 +27,6 @@ using JobTable = Owned<job_info_msg_t, slurm_free_job_info_msg>;
 Error last_error()
 {
 	return error_of(errno);
-}
-
-/* Slurm's words do not say who was meant: the pod's owner did not choose that, and the administrator wants to know which rule did. */
-Error refusal_of(const core::JobSpec &spec, int number)
-{
-	Error error = error_of(number);
-	if (number != ESLURM_INVALID_ACCOUNT && number != ESLURM_INVALID_QOS && number != ESLURM_USER_ID_MISSING)
-		return error;
-	const auto or_default = [](const std::string &name) { return name.empty() ? std::string("(Slurm's default)") : name; };
-	error.what += ": " + spec.as_whom + ", account " + or_default(spec.account) + ", QOS " + or_default(spec.qos) + ", partition " + spec.partition +
-		      "; see sacctmgr show associations, or change the rule";
-	return error;
-}
-
-/* The texts that a request points to. slurm.h has no const: it only reads them. */
-struct Texts {
-	core::JobSpec spec;
-	std::string marker;
-	std::string host;
-	std::string excluded; /* hosts as Slurm writes them */
-};
-
-std::string host_name()
-{
-	char name[256] = "";
-	if (gethostname(name, sizeof(name) - 1) != 0 || !name[0])
-		return "localhost"; /* Slurm refuses an empty one; it is only shown */
-	return name;
-}
-
-/* "n[1-3,7]": slurmctld keeps this text with every job, so it is as short as can be. */
-std::string ranges_of(const std::vector<std::string> &hosts)
-{
-	if (hosts.empty())
-		return {};
-	auto list = slurm_hostlist_create(nullptr);
-	for (const std::string &host : hosts)
-		slurm_hostlist_push_host(list, host.c_str());
-	char *ranges = slurm_hostlist_ranged_string_malloc(list);
-	std::string text = ranges ? ranges : "";
-	std::free(ranges); /* from malloc */
-	slurm_hostlist_destroy(list);
-	return text;
-}
-
-Texts texts_of(const core::JobSpec &spec)
-{
-	core::Marker marker = spec.marker;
-	marker.user_id = spec.user_id;
-	marker.group_id = spec.group_id;
-	return Texts{spec, codec::marker_to_text(marker), host_name(), ranges_of(spec.excluded_nodes)};
-}
-
-char *text_or_null(std::string &text)
-{
-	return text.empty() ? nullptr : text.data();
-}
-
-void describe_request(job_desc_msg_t &job, Texts &texts)
-{
-	static char work_dir[] = "/";
-	job.name = text_or_null(texts.spec.name);
-	job.partition = text_or_null(texts.spec.partition);
-	job.account = text_or_null(texts.spec.account);
-	job.qos = text_or_null(texts.spec.qos);
-	job.comment = text_or_null(texts.spec.comment);
-	job.admin_comment = texts.marker.data();
-	job.alloc_node = texts.host.data();
-	job.work_dir = work_dir;
-	job.user_id = texts.spec.user_id;
-	job.group_id = texts.spec.group_id;
-	if (texts.spec.time_limit_minutes)
-		job.time_limit = texts.spec.time_limit_minutes;
-	if (texts.spec.priority)
-		job.priority = *texts.spec.priority;
-}
-
-/* One task on one node. `shared` stays unset: placeholders share nodes as all jobs do, by CPU; asking for more would also share CPUs. */
-void describe_resources(job_desc_msg_t &job, Texts &texts)
-{
-	job.min_nodes = 1;
-	job.max_nodes = 1;
-	job.num_tasks = 1;
-	job.cpus_per_task = static_cast<std::uint16_t>(texts.spec.cpus);
-	job.min_cpus = texts.spec.cpus;
-	if (texts.spec.memory_mib)
-		job.pn_min_memory = texts.spec.memory_mib;
-	job.req_nodes = text_or_null(texts.spec.required_node);
-	job.exc_nodes = text_or_null(texts.excluded);
-	job.requeue = 0;
-	compat::mark_external(job);
 }
 
 SubmitReply reply_of(const resource_allocation_response_msg_t &allocation)
@@ -204,13 +112,14 @@ Result<SubmitReply> submit_job(const core::JobSpec &spec)
 		return Error{Errc::invalid, std::to_string(spec.cpus) + " CPUs: a Slurm task has 1 to " + std::to_string(k_cpus_max)};
 	if (texts.marker.size() > codec::k_marker_bytes_max)
 		return Error{Errc::too_large, "marker of " + std::to_string(texts.marker.size()) + " bytes"};
+	if (const Status supported = check_supported(spec); !supported)
+		return supported.error();
 	job_desc_msg_t job;
 	slurm_init_job_desc_msg(&job);
-	describe_request(job, texts);
-	describe_resources(job, texts);
+	describe(job, texts);
 	resource_allocation_response_msg_t *raw = nullptr;
 	if (slurm_allocate_resources(&job, &raw) != SLURM_SUCCESS)
-		return errno == ESLURM_DUPLICATE_JOB_ID ? live_job_for(spec) : Result<SubmitReply>(refusal_of(spec, errno));
+		return errno == ESLURM_DUPLICATE_JOB_ID ? live_job_for(spec) : Result<SubmitReply>(refusal_of(errno, spec));
 	const Allocation allocation(raw);
 	if (!allocation)
 		return Error{Errc::internal, "slurmctld answered without a job"};

@@ -3,6 +3,8 @@ libagent_la_SOURCES += \
 	%D%/calls.cc \
 	%D%/calls.h \
 	%D%/compat.h \
+	%D%/describe.cc \
+	%D%/describe.h \
 	%D%/errors.cc \
 	%D%/errors.h \
 	%D%/jobs.cc \
