@@ -1,0 +1,255 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Options of pods: each is seen in Slurm's own words, bad ones are refused on the pod, and nothing widens what the namespace may."""
+import re
+
+from lib import Cluster, equal, pod, run
+from lib.expect import job_in_state, uid_of, wait_no_live_jobs, wait_reason
+
+OURS = "slurm-kube.io/"
+NODES, CPUS = 3, 8
+
+# option: value, what scontrol show job says then (a regular expression for the whole value)
+SEEN = {
+	"account": ("shared", {"Account": "shared"}),
+	"begin": ("2037-01-02T03:04:05", {"StartTime": "2037-01-02T03:04:05"}),
+	"comment": ("two words", {"Comment": "two words"}),
+	"constraints": ("kube&kube", {"Features": "kube&kube"}),
+	"contiguous": ("true", {"Contiguous": "1"}),
+	"core-spec": ("1", {"CoreSpec": "1"}),
+	"cpu-per-task": ("2500m", {"CPUs/Task": "3", "NumCPUs": "3"}),
+	"current-working-dir": ("/home/nobody", {"WorkDir": "/home/nobody"}),
+	"deadline": ("2037-01-02T03:04:05", {"Deadline": "2037-01-02T03:04:05"}),
+	"delay-boot": ("5", {"DelayBoot": "00:05:00"}),
+	"excluded-nodes": ("{node0}", {"ExcNodeList": "{node0}"}),
+	"exclusive": ("user", {"OverSubscribe": "USER"}),
+	"group-id": ("{gid}", {"GroupId": r"nogroup\({gid}\)"}),
+	"hold": ("true", {"Reason": "JobHeldUser", "Priority": "0"}),
+	"job-name": ("fit", {"JobName": "fit"}),
+	"kill-on-invalid-dep": ("yes", {"KillOInInvalidDependent": "Yes"}),
+	"licenses": ("abaqus:2", {"Licenses": "abaqus:2"}),
+	"mail-type": ("BEGIN,TIME_LIMIT_80", {"MailType": "BEGIN,TIME_LIMIT_80"}),
+	"mail-user": ("a@b.example", {"MailUser": "a@b.example"}),
+	"mem-per-node": ("1Gi", {"MinMemoryNode": "1G"}),
+	"nice": ("-7", {"Nice": "-7"}),
+	"partition": ("other", {"Partition": "other"}),
+	"prefer": ("kube", {"Prefer": "kube"}),
+	"required-nodes": ("{node1}", {"ReqNodeList": "{node1}"}),
+	"reservation": ("night", {"Reservation": "night"}),
+	"switches": ("1@3", {"Switches": "1@00:03:00"}),
+	"threads-per-core": ("1", {"ReqB:S:C:T": "0:0:\\*:1"}),
+	"time-min": ("7", {"TimeMin": "00:07:00"}),
+	"timelimit": ("01:30:00", {"TimeLimit": "01:30:00"}),
+	"user-id": ("{uid}", {"UserId": r"nobody\({uid}\)"}),
+	"wckey": ("project", {"WCKey": "project"}),
+}
+# scontrol shows some only together with others
+BESIDE = {"mail-user": {OURS + "mail-type": "END"}}
+# Slurm's version that has it first
+SINCE = {"extra": ("23.02", "some text", {"Extra": "some text"}), "segment": ("24.05", "1", {"SegmentSize": "1"})}
+# Seen by their effect, or only where a cluster is made for it
+ELSEWHERE = {
+	"dependency": "test_dependency_waits_for_a_native_job", "priority": "test_jobs.py", "qos": "test_identity.py",
+	"gres": "test_gres_and_cpus_per_gpu", "cpus-per-gpu": "test_gres_and_cpus_per_gpu", "burst-buffer": "refused: no plugin here",
+	"mcs-label": "refused: no plugin here", "thread-spec": "test_thread_spec", "min-nodes": "test_one_pod_has_one_node",
+	"max-nodes": "test_one_pod_has_one_node", "spread-job": "no word of it in scontrol: test_spread_and_use_min_nodes_are_accepted",
+	"use-min-nodes": "no word of it in scontrol: test_spread_and_use_min_nodes_are_accepted",
+}
+
+
+def _version(text):
+	return tuple(map(int, text.split(".")))
+
+
+def _filled(bed, text):
+	return text.replace("{node0}", bed.names[0]).replace("{node1}", bed.names[1]).replace("{uid}", "65534").replace("{gid}", "65534")
+
+
+def _held(bed, name, annotations, **options):
+	return bed.kube.create(pod(name, annotations={OURS + "hold": "true", **annotations}, **options))
+
+
+def _seen_as(bed, made, wanted):
+	job = job_in_state(bed, made, "PENDING")
+	wrong = {k: job.get(k) for k, v in wanted.items() if not re.fullmatch(_filled(bed, v), job.get(k, ""))}
+	assert not wrong, f"{wrong} instead of {wanted}: {job}"
+
+
+def _forget(bed, *names):
+	for name in names:
+		bed.kube.delete("Pod", name)
+	for name in names:
+		bed.kube.wait_gone(name)
+
+
+def test_the_list_is_complete(bed):
+	"""Every option that the program knows is in one of the lists above."""
+	known = {line.split()[0] for line in bed.agent.skube_text("explain", "options").partition("\n\n")[0].splitlines()[1:]}
+	equal(known, set(SEEN) | set(SINCE) | set(ELSEWHERE))
+
+
+def test_every_option_is_seen_in_slurm(bed):
+	"""A pod for each, all held: scontrol shows what was asked for."""
+	bed.slurm.run("scontrol", "create", "reservation", "ReservationName=night", "Users=nobody", "StartTime=now+365days", "Duration=60", "Nodes=ALL", "Flags=IGNORE_JOBS")
+	made = {option: _held(bed, f"seen-{option}", {OURS + option: _filled(bed, value), **BESIDE.get(option, {})}) for option, (value, _) in SEEN.items()}
+	wrong = []
+	for option, (_, wanted) in SEEN.items():
+		try:
+			_seen_as(bed, made[option], wanted)
+		except AssertionError as error:
+			wrong.append(f"{option}: {error}")
+	assert not wrong, "\n".join(wrong)
+	_forget(bed, *(f"seen-{option}" for option in SEEN))
+	wait_no_live_jobs(bed)
+	bed.slurm.run("scontrol", "delete", "ReservationName=night")
+
+
+def test_options_of_later_versions_are_refused_before(bed):
+	"""What this Slurm does not have is said, not dropped."""
+	for option, (since, value, wanted) in SINCE.items():
+		made = _held(bed, f"since-{option}", {OURS + option: value})
+		if bed.slurm.number >= _version(since):
+			_seen_as(bed, made, wanted)
+		else:
+			text = wait_reason(bed, f"since-{option}", "SlurmRefused")
+			assert option in text and since in text, text
+		_forget(bed, f"since-{option}")
+
+
+def test_the_sbatch_string(bed):
+	"""Words as in a shell, short and long; the same words as for sbatch itself."""
+	made = bed.kube.create(pod("words", annotations={
+		OURS + "sbatch": f"-H -t 10 --licenses abaqus:1 -J 'a b' --comment=\"it's\" --mem=300 -x {bed.names[0]} --exclusive=user --nice"}))
+	_seen_as(bed, made, {"TimeLimit": "00:10:00", "Licenses": "abaqus:1", "JobName": "a b", "Comment": "it's", "MinMemoryNode": "300M",
+			     "ExcNodeList": bed.names[0], "OverSubscribe": "USER", "Nice": "100"})
+	_forget(bed, "words")
+
+
+def test_aliases_of_the_rivals(bed):
+	"""A manifest of slurm-bridge and one of SUNK, as they are; times differ in their units."""
+	bridge, sunk = "slurmjob.slinky.slurm.net/", "sunk.coreweave.com/"
+	one = _held(bed, "bridge", {bridge + k: v for k, v in {"timelimit": "60", "job-name": "fit", "mem-per-node": "256Mi", "cpu-per-task": "2",
+							       "licenses": "abaqus", "partition": "other", "exclusive": "true"}.items()})
+	other = _held(bed, "sunk", {sunk + k: v for k, v in {"timeout": "3600", "comment": "hello", "exclusive": "none", "excluded-nodes": bed.names[0],
+							     "current-working-dir": "/data", "constraints": "kube", "lock": "false"}.items()})
+	_seen_as(bed, one, {"TimeLimit": "01:00:00", "JobName": "fit", "MinMemoryNode": "256M", "NumCPUs": "2", "Licenses": "abaqus.*", "Partition": "other",
+			    "OverSubscribe": "NO"})
+	_seen_as(bed, other, {"TimeLimit": "01:00:00", "Comment": "hello", "OverSubscribe": "NO", "ExcNodeList": bed.names[0], "WorkDir": "/data", "Features": "kube"})
+	_forget(bed, "bridge", "sunk")
+
+
+# name: annotations, what the condition must say
+REFUSED = {
+	"typo": ({OURS + "licences": "abaqus"}, ["licences", "abaqus", "licenses"]),
+	"alias-typo": ({"sunk.coreweave.com/time-limit": "3"}, ["sunk.coreweave.com/time-limit", "timelimit"]),
+	"time": ({OURS + "begin": "soon"}, ["begin", "soon", "now+2hours"]),
+	"smaller": ({OURS + "mem-per-node": "1Mi"}, ["mem-per-node", "1Mi", "give 64Mi"]),
+	"array": ({OURS + "sbatch": "--array=1-5"}, [OURS + "sbatch", "--array", "Indexed"]),
+	"quote": ({OURS + "sbatch": "--comment='x"}, [OURS + "sbatch", "not closed"]),
+	"disagree": ({"sunk.coreweave.com/timeout": "60", "slurmjob.slinky.slurm.net/timelimit": "60"}, ["sunk.coreweave.com/timeout", "something else"]),
+	"not-mine": ({OURS + "partition": "native"}, ["partition", "native", "kube, other"]),
+	"root": ({OURS + "user-id": "0"}, ["user-id", "65534"]),
+	"root-by-words": ({OURS + "sbatch": "--uid=0"}, ["--uid", "65534"]),
+	"nobodys-reservation": ({OURS + "reservation": "secret"}, ["reservation", "secret", "night"]),
+	"burst": ({OURS + "burst-buffer": "x"}, ["burst-buffer", "BurstBufferType"]),
+	"mcs": ({OURS + "mcs-label": "x"}, ["mcs-label", "MCSPlugin"]),
+	# these only slurmctld knows
+	"no-feature": ({OURS + "constraints": "nonesuch"}, ["constraints='nonesuch'"]),
+	"no-license": ({OURS + "licenses": "nonesuch:1"}, ["licenses='nonesuch:1'"]),
+	"no-node": ({OURS + "required-nodes": "nonesuch"}, ["required-nodes='nonesuch'"]),
+	"no-gres": ({OURS + "gres": "nonesuch:1"}, ["gres='nonesuch:1'"]),
+	"no-dependency": ({OURS + "dependency": "nonsense:1"}, ["dependency='nonsense:1'"]),
+}
+
+
+def test_bad_options_are_refused_on_the_pod(bed):
+	"""Key, value and remedy, and nothing in Slurm's queue."""
+	made = {name: bed.kube.create(pod(f"bad-{name}", annotations=annotations)) for name, (annotations, _) in REFUSED.items()}
+	wrong = []
+	for name, (_, parts) in REFUSED.items():
+		text = wait_reason(bed, f"bad-{name}", "SlurmRefused")
+		wrong += [f"{name}: {text}" for part in parts if part not in text]
+	assert not wrong, "\n".join(wrong)
+	live = [name for name, p in made.items() if any(j["JobState"] == "PENDING" for j in bed.slurm.job_of_pod(uid_of(p)))]
+	equal(live, [])
+	_forget(bed, *(f"bad-{name}" for name in REFUSED))
+
+
+def test_what_operators_may_needs_a_permission(bed):
+	"""The agent submits with SlurmUser's rights: what Slurm would refuse a user is refused by it."""
+	bed.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "plain"}})
+	bed.plane.default_account("plain")
+	for option, value, part in (("priority", "5", "may_set_priority"), ("nice", "-1", "negative"), ("burst-buffer", "x", "may_use_burst_buffer"),
+				    ("reservation", "night", "allowed: none"), ("wckey", "project", "allowed: none")):
+		manifest = pod(f"may-{option}", annotations={OURS + option: value})
+		manifest["metadata"]["namespace"] = "plain"
+		bed.kube.create(manifest)
+		text = wait_reason(bed, f"plain/may-{option}", "SlurmRefused")
+		assert part in text, text
+	for option in ("priority", "nice", "burst-buffer", "reservation", "wckey"):
+		bed.kube.delete("Pod", f"plain/may-{option}")
+
+
+def test_dependency_waits_for_a_native_job(bed):
+	"""afterok across both worlds: the pod waits for a native job and runs when that has succeeded."""
+	number = bed.slurm.run("sbatch", "--parsable", "-p", "native", "-o", "/dev/null", "--hold", "--wrap", "true").strip()
+	made = bed.kube.create(pod("after", annotations={OURS + "dependency": f"afterok:{number}"}, kwok={"run": "100ms"}))
+	_seen_as(bed, made, {"Reason": "Dependency", "Dependency": rf"afterok:{number}\(unfulfilled\)"})
+	bed.slurm.run("scontrol", "release", number)
+	bed.kube.wait_phase("after", "Succeeded", timeout=60)
+	job_in_state(bed, made, "COMPLETED")
+
+
+def test_one_pod_has_one_node(bed):
+	"""min-nodes and max-nodes of slurm-bridge: 1 is what a pod has anyway, more is refused."""
+	made = _held(bed, "one", {"slurmjob.slinky.slurm.net/min-nodes": "1", "slurmjob.slinky.slurm.net/max-nodes": "1"})
+	_seen_as(bed, made, {"NumNodes": "1(-1)?"})
+	bed.kube.create(pod("two", annotations={"slurmjob.slinky.slurm.net/min-nodes": "2"}))
+	assert "min-nodes" in wait_reason(bed, "two", "SlurmRefused")
+	_forget(bed, "one", "two")
+
+
+def test_spread_and_use_min_nodes_are_accepted(bed):
+	made = _held(bed, "spread", {OURS + "spread-job": "true", OURS + "use-min-nodes": "true"})
+	job_in_state(bed, made, "PENDING")
+	_forget(bed, "spread")
+
+
+def test_thread_spec(bed):
+	made = _held(bed, "threads", {OURS + "thread-spec": "2"})
+	_seen_as(bed, made, {"ThreadSpec": "2"})
+	_forget(bed, "threads")
+
+
+def test_gres_and_cpus_per_gpu(bed):
+	"""GPUs that Slurm knows of nodes of another partition: asked for there, and shown."""
+	made = _held(bed, "gpu", {OURS + "gres": "gpu:1", OURS + "cpus-per-gpu": "2", OURS + "partition": "gpus"})
+	_seen_as(bed, made, {"TresPerNode": "gres[:/]gpu:1", "CpusPerTres": "gres[:/]gpu:2"})
+	_forget(bed, "gpu")
+
+
+def test_exclusive_keeps_others_out(bed):
+	"""A pod of one CPU that wants its node alone: none other comes to that node, and one that shares does not get in its way."""
+	alone = bed.kube.create(pod("alone", annotations={OURS + "exclusive": "true", OURS + "required-nodes": bed.names[0]}))
+	bed.kube.wait_phase("alone", "Running")
+	other = bed.kube.create(pod("beside", annotations={OURS + "required-nodes": bed.names[0]}))
+	_seen_as(bed, other, {"JobState": "PENDING"})
+	bed.kube.delete("Pod", "alone")
+	bed.kube.wait_phase("beside", "Running")
+	equal(job_in_state(bed, alone, "CANCELLED")["NumCPUs"], str(CPUS))
+	_forget(bed, "beside")
+
+
+def test_nothing_is_left(bed):
+	wait_no_live_jobs(bed)
+
+
+if __name__ == "__main__":
+	run(lambda build: Cluster(build, kwok=NODES, cpus=CPUS, slurm_options={"extra": [
+		"PartitionName=other Nodes=kube DefMemPerCPU=100", "NodeName=gpunode NodeAddr=127.0.0.1 CPUs=8 RealMemory=4000 Gres=gpu:2 State=DOWN", "PartitionName=gpus Nodes=gpunode", "Licenses=abaqus:4", "GresTypes=gpu",
+		"AllowSpecResourcesUsage=YES", "TrackWCKey=YES"]}, agent_options={
+		"namespaces": [
+			{"name": "default", "user": "nobody", "group": "nogroup", "accounts": ["users", "shared"], "partitions": ["kube", "other", "gpus"],
+			 "permissions": ["may_set_priority", "may_use_burst_buffer"], "reservations": ["night"], "wckeys": ["*"]},
+			{"name": "plain", "user": "nobody"}],
+		"settings": {"limits": {"condition_interval_seconds": 1}}}))
