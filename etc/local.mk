@@ -1,5 +1,8 @@
 # Unit file, example configuration, rights in Kubernetes.
 dist_doc_DATA = \
+	%D%/example-pod.yaml \
+	%D%/policies.yaml \
+	%D%/policy-scheduler-name.yaml \
 	%D%/rbac.yaml \
 	%D%/slurm-kube.slurm.conf \
 	%D%/slurmkubed.yaml

@@ -13,7 +13,7 @@ _skube() {
 		COMPREPLY=()
 		return
 		;;
-	*) words="check ping show nodes diag explain help --json --socket --version --help" ;;
+	*) words="check ping show why nodes diag explain help --json --socket --version --help" ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }

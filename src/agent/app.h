@@ -19,6 +19,7 @@
 #include "src/agent/people.h"
 #include "src/agent/slurm/calls.h"
 #include "src/agent/sources.h"
+#include "src/agent/teller.h"
 #include "src/core/world.h"
 
 #include <memory>
@@ -55,6 +56,7 @@ class App : private link::LinkSink
 	[[nodiscard]] const kube::Watch *node_watch() const { return node_watch_.get(); }
 	[[nodiscard]] const kube::Watch *namespace_watch() const { return namespace_watch_.get(); }
 	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
+	[[nodiscard]] const core::EventQueue &events() const { return teller_.queue(); }
 	[[nodiscard]] const Findings &findings() const { return findings_; }
 	[[nodiscard]] const Config &config() const { return config_; }
 	[[nodiscard]] std::int64_t uptime_seconds() const;
@@ -85,6 +87,7 @@ class App : private link::LinkSink
 	Config config_;
 	core::World world_;
 	kube::Client client_;
+	Teller teller_{client_};
 	slurm::Calls calls_;
 	link::Server link_;
 	ctl::Server control_;

@@ -6,8 +6,7 @@
 #include "src/base/log.h"
 #include "src/core/names.h"
 #include "src/core/outcome.h"
-
-#include <unistd.h>
+#include "src/core/report.h"
 
 namespace slurmkube::agent
 {
@@ -40,20 +39,31 @@ void log_outcome(const char *what, const std::string &pod, core::JobId job, cons
 		log_warning("%s failed pod=%s job=%u: %s", what, pod.c_str(), job.number, answer.error().what.c_str());
 }
 
-codec::Event event_of(const core::Pod &pod, const core::Condition &why)
+/* What a program may want to know of its job. A container takes it by fieldRef (doc/user.md); an annotation that is missing is empty there. */
+void add_job(const core::World &world, const core::Bind &action, std::map<std::string, std::string> &annotations)
 {
-	char host[128] = "";
-	(void)gethostname(host, sizeof(host) - 1); /* without a name the event is no worse */
-	codec::Event event;
-	event.name_space = pod.name_space;
-	event.name = pod.name;
-	event.uid = pod.uid.text;
-	event.warning = true;
-	event.reason = why.reason;
-	event.action = "Deleting";
-	event.note = why.message;
-	event.reporting_instance = host;
-	return event;
+	annotations[names::k_allocation_nodes] = action.node;
+	const auto found = world.jobs().find(action.job);
+	if (found == world.jobs().end())
+		return;
+	annotations[names::k_allocation_partition] = found->second.partition;
+	annotations[names::k_allocation_account] = found->second.account;
+}
+
+/* What an event needs of a pod that may be gone by then. */
+core::Pod name_only(const core::Pod &pod)
+{
+	core::Pod name;
+	name.uid = pod.uid;
+	name.name_space = pod.name_space;
+	name.name = pod.name;
+	return name;
+}
+
+core::Condition bound_text(const core::Bind &bind)
+{
+	return {names::k_reason_bound, "Slurm job " + std::to_string(bind.job.number) + " has " + std::to_string(bind.cpus) + (bind.cpus == 1 ? " CPU" : " CPUs") + " on node " +
+					       bind.node + "; the pod is bound to it"};
 }
 
 } // namespace
@@ -80,7 +90,7 @@ void App::submit(const core::PodUid &pod, const core::Submit &action)
 			log_info("submitted pod=%s job=%u node=%s", name.c_str(), reply->id.number, reply->node.empty() ? "-" : reply->node.c_str());
 		else
 			log_warning("submission failed pod=%s: %s", name.c_str(), reply.error().what.c_str());
-		const auto answer = reply ? Result<core::Submitted>(core::Submitted{.job = reply->id, .node = reply->node, .cpus = reply->cpus}) :
+		const auto answer = reply ? Result<core::Submitted>(core::Submitted{.job = reply->id, .node = reply->node, .cpus = reply->cpus, .partition = reply->partition, .account = reply->account}) :
 					    Result<core::Submitted>(reply.error());
 		world_.submitted(pod, answer, now());
 		want_round();
@@ -90,8 +100,10 @@ void App::submit(const core::PodUid &pod, const core::Submit &action)
 void App::complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status)
 {
 	const bool is_cancel = wait_status == core::k_status_cancelled;
-	auto done = [this, pod, job, is_cancel, name = name_of(world_, pod)](const Status &answer) {
+	auto done = [this, pod, job, wait_status, is_cancel, name = name_of(world_, pod)](const Status &answer) {
 		log_outcome(is_cancel ? "cancelled" : "completed", name, job, answer);
+		if (const core::Pod *ended = answer && !is_cancel ? world_.pod_of(pod) : nullptr; ended && core::is_terminal(*ended))
+			teller_.tell(*ended, false, "Completing", {names::k_reason_completed, core::completion_text(job, wait_status)});
 		world_.completed(pod, answer, is_cancel, now());
 		want_round();
 	};
@@ -118,8 +130,11 @@ void App::bind(const core::PodUid &pod, const core::Bind &action)
 			       {names::k_allocation_node, action.node},
 			       {names::k_allocation_cpus, std::to_string(action.cpus)},
 			       {names::k_allocation_attempt, std::to_string(action.attempt)}};
-	kube::bind_pod(client_, std::move(request), [this, pod, job = action.job, name = name_of(world_, pod)](const Status &answer) {
-		log_outcome("bound", name, job, answer);
+	add_job(world_, action, request.annotations);
+	kube::bind_pod(client_, std::move(request), [this, pod, action, name = name_of(world_, pod)](const Status &answer) {
+		log_outcome("bound", name, action.job, answer);
+		if (const core::Pod *bound = answer ? world_.pod_of(pod) : nullptr)
+			teller_.tell(*bound, false, "Binding", bound_text(action));
 		world_.bound(pod, answer, now());
 		want_round();
 	});
@@ -156,9 +171,9 @@ void App::remove(const core::PodUid &pod, const core::Remove &action)
 					   .message = action.disruption.message,
 					   .transition_time = now().wall_s};
 	log_info("deleting pod=%s/%s: %s", name_space.c_str(), name.c_str(), action.disruption.message.c_str());
-	auto removed = [this, pod, name_space, name, event = event_of(*known, action.disruption)](const Status &answer) {
+	auto removed = [this, pod, name_space, name, about = name_only(*known), why = action.disruption](const Status &answer) {
 		if (answer)
-			(void)kube::post_event(client_, event); /* best effort */
+			teller_.tell(about, true, "Deleting", why);
 		else
 			log_warning("deleting failed pod=%s/%s: %s", name_space.c_str(), name.c_str(), answer.error().what.c_str());
 		world_.removed(pod, answer, now());
@@ -179,6 +194,8 @@ void App::report(const core::PodUid &pod, const core::Report &action)
 	if (!known)
 		return world_.reported(pod, Ok{}, now());
 	const bool is_new = !known->not_scheduled;
+	if (action.not_scheduled.reason == names::k_reason_refused)
+		teller_.tell(*known, true, "Scheduling", action.not_scheduled);
 	const kube::PodCondition condition{.type = k_pod_scheduled,
 					   .status = false,
 					   .reason = action.not_scheduled.reason,

@@ -21,6 +21,8 @@ libagent_la_SOURCES = \
 	%D%/replies.h \
 	%D%/sources.cc \
 	%D%/sources.h \
+	%D%/teller.cc \
+	%D%/teller.h \
 	%D%/unix_listener.cc \
 	%D%/unix_listener.h
 libagent_la_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(YAML_CFLAGS) $(JWT_CFLAGS) $(SYSTEMD_CFLAGS) $(SLURM_CPPFLAGS)

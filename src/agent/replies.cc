@@ -6,6 +6,7 @@
 #include "src/codec/json.h"
 #include "src/codec/link.h"
 #include "src/core/outcome.h"
+#include "src/core/why.h"
 
 namespace slurmkube::agent
 {
@@ -240,6 +241,8 @@ Json counters_row(const App &app)
 		 {"readopted", c.readopted},
 		 {"gate_waits", c.gate_waits},
 		 {"not_started", c.not_started},
+		 {"events", app.events().written()},
+		 {"events_dropped", app.events().dropped()},
 		 {"kube_requests", k.requests},
 		 {"kube_failures", k.failures},
 		 {"kube_throttled", k.throttled},
@@ -278,6 +281,27 @@ Json check(const App &app)
 	return reply;
 }
 
+/* name: "namespace/name", or a name in the namespace default */
+std::string why_reply(const App &app, json_object *request)
+{
+	const std::string pod = get_string(request, "pod");
+	const std::size_t slash = pod.find('/');
+	const std::string name_space = slash == std::string::npos ? "default" : pod.substr(0, slash), name = slash == std::string::npos ? pod : pod.substr(slash + 1);
+	const auto lines = core::why(app.world(), name_space, name, App::now());
+	if (lines.empty())
+		return ctl::error_reply("no pod " + name_space + "/" + name.substr(0, 256) + " with schedulerName " + app.config().scheduler_name + " has been seen: kubectl get pod says whether there is one");
+	Json rows = new_array();
+	for (const core::WhyLine &line : lines) {
+		Json row = new_object();
+		put(row.get(), "about", line.about);
+		put(row.get(), "text", line.text);
+		append(rows.get(), std::move(row));
+	}
+	Json reply = ok_reply();
+	put(reply.get(), "lines", std::move(rows));
+	return codec::to_text(reply.get());
+}
+
 struct Verb {
 	const char *name;
 	Json (*reply)(const App &app);
@@ -294,6 +318,8 @@ std::string reply_to(const App &app, json_object *request)
 		if (wanted == verb.name)
 			return codec::to_text(verb.reply(app).get());
 	}
+	if (wanted == "why")
+		return why_reply(app, request);
 	return ctl::error_reply("unknown verb '" + wanted.substr(0, 64) + "': skube and slurmkubed are of different releases");
 }
 

@@ -114,6 +114,12 @@ core::SlurmJob read_job(Fields &fields, json_object *object)
 	fields.read("held", job.held);
 	fields.read("reason", job.reason);
 	fields.read("partition", job.partition);
+	fields.read("account", job.account);
+	if (get(object, "ended_by")) {
+		std::uint32_t uid = 0;
+		fields.read("ended_by", uid);
+		job.ended_by = uid;
+	}
 	read_job_numbers(fields, job);
 	json_object *nodes = get(object, "nodes");
 	for (std::size_t i = 0; i < array_size(nodes); i++)

@@ -74,6 +74,9 @@ void write(json_object *o, const core::SlurmJob &job)
 	put(o, "reason", job.reason);
 	put(o, "user_id", job.user_id);
 	put(o, "partition", job.partition);
+	put(o, "account", job.account);
+	if (job.ended_by)
+		put(o, "ended_by", *job.ended_by);
 	put(o, "submit_time", job.submit_time);
 	put(o, "start_time", job.start_time);
 	put(o, "end_time", job.end_time);

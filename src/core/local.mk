@@ -5,6 +5,8 @@ libcore_la_SOURCES = \
 	%D%/demands.h \
 	%D%/foreign.cc \
 	%D%/foreign.h \
+	%D%/event_queue.cc \
+	%D%/event_queue.h \
 	%D%/identity_rules.cc \
 	%D%/identity_rules.h \
 	%D%/label_selector.cc \
@@ -46,6 +48,8 @@ libcore_la_SOURCES = \
 	%D%/translate.h \
 	%D%/when.cc \
 	%D%/when.h \
+	%D%/why.cc \
+	%D%/why.h \
 	%D%/world.h \
 	%D%/world_act.cc \
 	%D%/world_answer.cc \

@@ -167,6 +167,8 @@ struct SlurmJob {
 	std::string reason; /* of a pending job, as squeue prints it: "Resources", "Priority" */
 	std::uint32_t user_id = 0;
 	std::string partition;
+	std::string account = {};                    /* empty: Slurm keeps none */
+	std::optional<std::uint32_t> ended_by = {}; /* uid of who cancelled it, as far as Slurm knows */
 	std::int64_t submit_time = 0;
 	std::int64_t start_time = 0; /* of a pending job: the estimate, 0 = none */
 	std::int64_t end_time = 0;

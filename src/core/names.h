@@ -25,6 +25,9 @@ inline constexpr char k_allocation_job_id[] = "allocation.slurm-kube.io/job-id";
 inline constexpr char k_allocation_cluster[] = "allocation.slurm-kube.io/cluster";
 inline constexpr char k_allocation_node[] = "allocation.slurm-kube.io/node";
 inline constexpr char k_allocation_cpus[] = "allocation.slurm-kube.io/cpus";
+inline constexpr char k_allocation_nodes[] = "allocation.slurm-kube.io/nodes"; /* all of the job, with commas */
+inline constexpr char k_allocation_partition[] = "allocation.slurm-kube.io/partition";
+inline constexpr char k_allocation_account[] = "allocation.slurm-kube.io/account";
 inline constexpr char k_allocation_attempt[] = "allocation.slurm-kube.io/attempt";
 
 /* Reasons of the condition PodScheduled=False. None is "Unschedulable", which would wake cluster autoscalers. */
@@ -32,6 +35,10 @@ inline constexpr char k_reason_pending[] = "SlurmPending";   /* waits in Slurm's
 inline constexpr char k_reason_refused[] = "SlurmRefused";   /* will not run as it is */
 inline constexpr char k_reason_no_node[] = "SlurmNoNode";    /* no node that Slurm has may take it now; tried again when nodes change */
 inline constexpr char k_reason_retrying[] = "SlurmRetrying"; /* a passing trouble; we try again */
+
+/* Reasons of events only; those of conditions are reasons of events too */
+inline constexpr char k_reason_bound[] = "SlurmBound";         /* allocated and bound */
+inline constexpr char k_reason_completed[] = "SlurmCompleted"; /* the pod ended, so its job did */
 
 /* Reason of the condition DisruptionTarget=True, before a pod is deleted because Slurm ended its job */
 inline constexpr char k_reason_job_ended[] = "SlurmJobEnded";

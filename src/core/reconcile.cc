@@ -15,7 +15,8 @@ using Actions = std::vector<Action>;
 
 Condition job_ended(const SlurmJob &job)
 {
-	return {names::k_reason_job_ended, "Slurm job " + std::to_string(job.id.number) + " ended: " + state_text(job.state)};
+	return {names::k_reason_job_ended, "Slurm job " + std::to_string(job.id.number) + " ended: " + state_text(job.state) +
+					   (job.state == JobState::cancelled && job.ended_by ? " by uid " + std::to_string(*job.ended_by) : "")};
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "src/core/report.h"
 
 #include "src/core/names.h"
+#include "src/core/outcome.h"
 
 #include <chrono>
 #include <cstdio>
@@ -58,6 +59,20 @@ Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds)
 	if (!pod.waiting_reason.empty())
 		text += "; the kubelet says " + pod.waiting_reason;
 	return {names::k_reason_start_limit, text};
+}
+
+std::string completion_text(JobId job, std::uint32_t wait_status)
+{
+	const std::string text = "Slurm job " + std::to_string(job.number) + " ended with its pod: ";
+	if (wait_status == k_status_completed)
+		return text + "completed";
+	if (wait_status == k_status_out_of_memory)
+		return text + "out of memory";
+	if (wait_status == k_status_deadline)
+		return text + "deadline of the pod";
+	if (const std::uint32_t signal = wait_status & 0x7fU; signal != 0)
+		return text + "signal " + std::to_string(signal);
+	return text + "exit code " + std::to_string((wait_status >> 8U) & 0xffU);
 }
 
 Condition submission_failed(const Error &error)

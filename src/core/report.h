@@ -20,6 +20,9 @@ Condition waiting_for_room(const SlurmJob &job, const std::string &node);
 /* A bound pod that has not started for so long. */
 Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds);
 
+/* How a job ended with its pod: "Slurm job 12 ended with its pod: exit code 3" */
+std::string completion_text(JobId job, std::uint32_t wait_status);
+
 /* Slurm's answer to a submission, by how it may be mended. */
 Condition submission_failed(const Error &error);
 

@@ -43,6 +43,7 @@ struct Submitted {
 	JobId job;
 	std::string node; /* empty: pending */
 	std::uint32_t cpus = 0;
+	std::string partition = {}, account = {};
 };
 
 struct Group {

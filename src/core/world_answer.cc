@@ -87,6 +87,8 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 		job.marker.name = p->name;
 	}
 	job.marker.attempt = group.submitted_attempt;
+	job.partition = answer->partition;
+	job.account = answer->account;
 	job.state = answer->node.empty() ? JobState::pending : JobState::running;
 	if (!answer->node.empty())
 		job.nodes.push_back({.node = answer->node, .cpus = answer->cpus, .core_ids = "", .memory_mib = 0, .gres = {}});

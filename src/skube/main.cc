@@ -30,6 +30,7 @@ constexpr char k_help[] = "usage: skube [OPTIONS] COMMAND\n"
 			  "  ping                  is the agent there and ready?\n"
 			  "  show jobs|pods|nodes  what it knows\n"
 			  "  nodes --slurm-conf    node lines for an Include file of slurm.conf (Slurm before 24.11)\n"
+			  "  why [NAMESPACE/]POD   one pod's whole story: who it is in Slurm, its job, what is waited for\n"
 			  "  diag                  latencies, cost in slurmctld, counters\n"
 			  "  explain options [NAME]  what pods may ask of Slurm by annotation (no agent needed)\n"
 			  "  help\n"
@@ -76,6 +77,12 @@ const std::vector<Command> &commands()
 		{{"diag"}, "diag", skube::diag_view, nullptr},
 	};
 	return all;
+}
+
+const Command &why_command()
+{
+	static const Command command = {{"why"}, "why", skube::why_view, nullptr};
+	return command;
 }
 
 const Command &slurm_conf_command()
@@ -131,6 +138,8 @@ const Command *command_of(const Options &options)
 {
 	if (options.slurm_conf)
 		return options.words == slurm_conf_command().words && !options.json ? &slurm_conf_command() : nullptr;
+	if (options.words.size() == 2 && options.words[0] == "why" && !options.words[1].empty())
+		return &why_command();
 	for (const Command &command : commands()) {
 		if (command.words == options.words)
 			return &command;
@@ -185,7 +194,7 @@ int run(int argc, char **argv)
 	const Command *command = command_of(options);
 	if (!command)
 		return usage_error(options.words.empty() ? "no command" : "no such command: " + joined(options.words));
-	const auto reply = skube::ask(options.socket, command->verb);
+	const auto reply = skube::ask(options.socket, command->verb, command == &why_command() ? options.words[1] : "");
 	if (reply)
 		return print_reply(options, *command, reply->get());
 	(void)fprintf(stderr, "skube: %s\n", reply.error().what.c_str());

@@ -219,6 +219,19 @@ std::string nodes_view(json_object *reply)
 	});
 }
 
+std::string why_view(json_object *reply)
+{
+	constexpr std::size_t k_column = 11; /* "waits for: " */
+	std::string text;
+	json_object *lines = get(reply, "lines");
+	for (std::size_t i = 0; i < array_size(lines); i++) {
+		std::string about = get_string(array_at(lines, i), "about") + ":";
+		about.resize(std::max(about.size() + 1, k_column), ' ');
+		text += about + get_string(array_at(lines, i), "text") + "\n";
+	}
+	return text;
+}
+
 std::string slurm_conf_view(json_object *reply)
 {
 	json_object *lines = get(reply, "lines");

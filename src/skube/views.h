@@ -22,6 +22,8 @@ bool all_checks_passed(json_object *reply);
 std::string jobs_view(json_object *reply, std::int64_t now);
 std::string pods_view(json_object *reply);
 std::string nodes_view(json_object *reply);
+/* "about: text", the texts in one column. */
+std::string why_view(json_object *reply);
 std::string slurm_conf_view(json_object *reply);
 std::string diag_view(json_object *reply);
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What only kubelets do: real containers on two real nodes. Each believes to have all of this machine's CPUs, so a pod that asks
 for all of them needs a node for itself."""
+import json
 import os
 
 from lib import Cluster, Skip, equal, pod, run, wait_for
@@ -9,6 +10,7 @@ from lib.checker import check_invariants
 from lib.expect import Sight, bound, deleted, free, job_in_state, number_of, only_job, wait_no_live_jobs
 from lib.kube import condition, exit_code
 from lib.manifests import IMAGE
+from lib.process import SOURCE
 
 NODES = ["real-1", "real-2"]
 ALL = os.cpu_count()
@@ -60,6 +62,22 @@ def test_job_id_in_the_environment(bed):
 	made = bed.kube.create(manifest)
 	bed.kube.wait_phase("numbered", "Succeeded", timeout=60)
 	equal(bed.kube.logs("numbered").strip(), only_job(bed, made)["JobId"])
+
+
+def test_environment_of_the_example(bed):
+	"""etc/example-pod.yaml as users copy it: each variable has what Slurm says of the job."""
+	_nodes(bed)
+	manifest = json.loads(bed.plane.kubectl("create", "--dry-run=client", "-o", "json", "-f", SOURCE / "etc/example-pod.yaml"))
+	manifest["spec"].update(hostNetwork=True, automountServiceAccountToken=False, enableServiceLinks=False)
+	say = "; ".join(f"echo {e['name']}=${e['name']}" for e in manifest["spec"]["containers"][0]["env"])
+	manifest["spec"]["containers"][0].update(image=IMAGE, imagePullPolicy="Never", command=["/bin/sh", "-c", say])
+	made = bed.kube.create(manifest)
+	bed.kube.wait_phase("example", "Succeeded", timeout=60)
+	seen = only_job(bed, made)
+	equal(dict(line.split("=", 1) for line in bed.kube.logs("example").split()),
+	      {"SLURM_JOB_ID": seen["JobId"], "SLURM_JOB_NODELIST": seen["NodeList"], "SLURMD_NODENAME": seen["NodeList"], "SLURM_CPUS_ON_NODE": seen["NumCPUs"],
+	       "SLURM_JOB_PARTITION": seen["Partition"], "SLURM_JOB_ACCOUNT": "example", "SLURM_CLUSTER_NAME": "test"})
+	equal(seen["Account"], "example")
 
 
 def test_out_of_memory(bed):
@@ -184,4 +202,4 @@ def test_invariants_held(bed):
 
 
 if __name__ == "__main__":
-	run(lambda build: Cluster(build, agent_options={"settings": {"limits": {"start_seconds": START_LIMIT}}}))
+	run(lambda build: Cluster(build, agent_options={"namespaces": [{"namespace": "default", "user": "root", "accounts": ["example"]}], "settings": {"limits": {"start_seconds": START_LIMIT}}}))

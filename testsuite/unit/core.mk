@@ -10,6 +10,16 @@ TESTS += testsuite/unit/test_translate
 testsuite_unit_test_translate_SOURCES = %D%/test_translate.cc
 testsuite_unit_test_translate_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_event_queue
+TESTS += testsuite/unit/test_event_queue
+testsuite_unit_test_event_queue_SOURCES = %D%/test_event_queue.cc
+testsuite_unit_test_event_queue_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_why
+TESTS += testsuite/unit/test_why
+testsuite_unit_test_why_SOURCES = %D%/test_why.cc
+testsuite_unit_test_why_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_identity_rules
 TESTS += testsuite/unit/test_identity_rules
 testsuite_unit_test_identity_rules_SOURCES = %D%/test_identity_rules.cc

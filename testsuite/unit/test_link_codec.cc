@@ -27,6 +27,8 @@ core::SlurmJob example_job()
 	job.end_time = 1700000002;
 	job.time_limit_minutes = 60;
 	job.exit_status = 768;
+	job.account = "phys";
+	job.ended_by = 0;
 	job.priority = 4294901759U;
 	job.nodes = {{"n1", 2, "0-1", 1024, {{"gpu", "a100", 2, "0,3"}, {"shard", "", 1, ""}}}, {"n2", 1, "4", 512, {}}};
 	return job;

@@ -40,6 +40,7 @@ struct SubmitReply {
 	bool allocated = false; /* it runs: node and cpus are set. Else it waits */
 	std::string node;
 	std::uint32_t cpus = 0;
+	std::string partition, account; /* empty: Slurm did not say */
 };
 
 struct Settings {

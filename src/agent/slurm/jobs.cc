@@ -38,6 +38,8 @@ SubmitReply reply_of(const resource_allocation_response_msg_t &allocation)
 		reply.node = allocation.node_list;
 		reply.cpus = allocation.num_cpu_groups ? allocation.cpus_per_node[0] : 0;
 	}
+	reply.partition = allocation.partition ? allocation.partition : "";
+	reply.account = allocation.account ? allocation.account : "";
 	return reply;
 }
 
@@ -59,6 +61,8 @@ SubmitReply reply_of(const slurm_job_info_t &job)
 		reply.node = job.nodes;
 		reply.cpus = job.num_cpus;
 	}
+	reply.partition = job.partition ? job.partition : "";
+	reply.account = job.account ? job.account : "";
 	return reply;
 }
 

@@ -88,8 +88,9 @@ struct kube_job_glance {
 struct kube_job_facts {
 	enum kube_job_state state;
 	bool completing, configuring, held;
-	const char *reason, *partition;
+	const char *reason, *partition, *account;
 	uint32_t user_id, time_limit_minutes, exit_status, priority;
+	uint32_t ended_by; /* uid of who cancelled it, UINT32_MAX: nobody is known to have */
 	int64_t submit_time, start_time, end_time;
 };
 

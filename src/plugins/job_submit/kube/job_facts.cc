@@ -74,6 +74,9 @@ std::optional<core::SlurmJob> copy_job(std::uint32_t id, const core::Marker &mar
 	job.reason = one_word(facts.reason);
 	job.user_id = facts.user_id;
 	job.partition = facts.partition;
+	job.account = facts.account;
+	if (facts.ended_by != UINT32_MAX)
+		job.ended_by = facts.ended_by;
 	job.submit_time = facts.submit_time;
 	job.start_time = facts.start_time;
 	job.end_time = facts.end_time;

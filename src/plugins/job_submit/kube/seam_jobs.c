@@ -200,6 +200,8 @@ bool kube_seam_job_facts(uint32_t id, struct kube_job_facts *out, const struct k
 	out->held = IS_JOB_PENDING(job) && job->priority == 0;
 	out->reason = reason_of(job);
 	out->partition = partition_of(job);
+	out->account = job->account ? job->account : "";
+	out->ended_by = IS_JOB_FINISHED(job) ? job->requid : UINT32_MAX;
 	out->user_id = job->user_id;
 	out->time_limit_minutes = (job->time_limit == NO_VAL || job->time_limit == INFINITE) ? 0 : job->time_limit;
 	out->exit_status = job->exit_code;

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/why.h"
+
+#include "src/core/outcome.h"
+#include "src/core/report.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+using Lines = std::vector<WhyLine>;
+
+struct Story {
+	const World &world;
+	const Group &group;
+	const Pod &pod;
+	const SlurmJob *job; /* that stands for it, live or ended; nullptr: none */
+	std::string node;    /* where it is bound, or about to be */
+	Now now;
+	bool is_gone;
+};
+
+const char *phase_text(PodPhase phase)
+{
+	switch (phase) {
+	case PodPhase::pending:
+		return "Pending";
+	case PodPhase::running:
+		return "Running";
+	case PodPhase::succeeded:
+		return "Succeeded";
+	case PodPhase::failed:
+		return "Failed";
+	case PodPhase::unknown:
+		break;
+	}
+	return "Unknown";
+}
+
+std::string joined(const std::vector<std::string> &list)
+{
+	std::string all;
+	for (const std::string &one : list)
+		all += (all.empty() ? "" : ", ") + one;
+	return all;
+}
+
+std::string seconds_text(std::int64_t us)
+{
+	return std::to_string((std::max<std::int64_t>(us, 0) + 999'999) / 1'000'000) + " s";
+}
+
+std::string pod_text(const Story &s)
+{
+	std::string text = s.pod.name_space + "/" + s.pod.name + ", " + (s.is_gone ? "gone" : phase_text(s.pod.phase));
+	if (s.pod.deleting && !s.is_gone)
+		text += ", being deleted";
+	if (s.pod.created > 0)
+		text += ", created " + minute_text(s.pod.created);
+	return text + ", uid " + s.pod.uid.text;
+}
+
+std::string rule_text(const Story &s)
+{
+	const auto rule = s.world.settings().policy.rule_of(s.pod.name_space);
+	if (!rule)
+		return rule.error().what;
+	std::string text = as_whom(*rule);
+	for (const auto &[what, list] : {std::pair("accounts", &rule->accounts), std::pair("QOS", &rule->qos), std::pair("partitions", &rule->partitions)}) {
+		if (!list->empty())
+			text += std::string("; ") + what + " " + joined(*list);
+	}
+	return text;
+}
+
+std::string asks_text(const Story &s)
+{
+	const auto spec = translate(s.pod, s.world.settings().policy, 1);
+	if (!spec)
+		return "refused: " + spec.error().what;
+	std::string text = std::to_string(spec->cpus) + (spec->cpus == 1 ? " CPU, " : " CPUs, ") + std::to_string(spec->memory_mib) + " MiB, partition " + spec->partition;
+	if (!spec->account.empty())
+		text += ", account " + spec->account;
+	if (!spec->qos.empty())
+		text += ", QOS " + spec->qos;
+	return text + (spec->time_limit_minutes > 0 ? ", " + std::to_string(spec->time_limit_minutes) + " minutes" : ", the partition's time limit");
+}
+
+std::string job_text(const Story &s)
+{
+	if (!s.job)
+		return "none";
+	const SlurmJob &job = *s.job;
+	std::string text = std::to_string(job.id.number) + ", " + state_text(job.state);
+	if (job.state == JobState::cancelled && job.ended_by)
+		text += " by uid " + std::to_string(*job.ended_by);
+	text += ", attempt " + std::to_string(job.marker.attempt);
+	const std::pair<const char *, std::int64_t> times[] = {
+	    {", submitted ", job.submit_time},
+	    {job_side(&job) == JobSide::pending ? ", estimated start " : ", started ", job.start_time},
+	    {", ended ", job_side(&job) == JobSide::ended ? job.end_time : 0},
+	};
+	for (const auto &[what, time] : times)
+		text += time > 0 ? what + minute_text(time) : "";
+	return text + (job.priority > 0 ? ", priority " + std::to_string(job.priority) : "");
+}
+
+std::string node_text(const Story &s)
+{
+	const auto kube = s.world.kube_nodes().find(s.node);
+	const auto slurm = s.world.slurm_nodes().find(s.node);
+	std::string text = s.node;
+	text += kube == s.world.kube_nodes().end() ? ", not a managed node in Kubernetes" : kube->second.ready ? ", Ready" : ", not Ready (" + kube->second.not_ready_reason + ")";
+	if (slurm == s.world.slurm_nodes().end())
+		return text + ", unknown in Slurm";
+	return text + (slurm->second.drain ? ", drained in Slurm: " + slurm->second.reason : "") + (slurm->second.base == NodeBase::down ? ", DOWN in Slurm" : "");
+}
+
+std::string agent_waits(const World &world)
+{
+	if (!world.has_link())
+		return "slurmctld: its plugin is not connected to this agent (skube check)";
+	return world.is_known() ? "" : "the first complete lists of pods and nodes (skube check)";
+}
+
+std::string submission_waits(const Story &s)
+{
+	const auto spec = translate(s.pod, s.world.settings().policy, 1);
+	if (!spec && spec.error().code == Errc::again)
+		return spec.error().what;
+	if (!spec)
+		return "somebody who changes the pod, its namespace or the configuration";
+	if (s.group.busy.slurm)
+		return "slurmctld's answer to the submission";
+	if (s.group.retry_at_us > s.now.mono_us)
+		return "the next try, in " + seconds_text(s.group.retry_at_us - s.now.mono_us) + (s.group.trouble ? "; " + s.group.trouble->message : "");
+	return "its submission to Slurm";
+}
+
+std::string binding_waits(const Story &s)
+{
+	if (s.group.busy.bind)
+		return "the API server's answer to the binding";
+	const std::string node = s.job->nodes.empty() ? "" : s.job->nodes.front().node;
+	const auto kube = s.world.kube_nodes().find(node);
+	if (kube == s.world.kube_nodes().end() || !kube->second.ready)
+		return "node " + node + " to be Ready in Kubernetes";
+	if (!s.world.occupancy().has_room(node, kube->second.allocatable, s.pod.requests))
+		return "room on node " + node + ": " + std::to_string(s.world.occupancy().pods_on(node)) + " pods are there, terminating ones included";
+	if (s.group.retry_at_us > s.now.mono_us)
+		return "the next try of the binding, in " + seconds_text(s.group.retry_at_us - s.now.mono_us);
+	return "its binding to node " + node;
+}
+
+std::string unbound_waits(const Story &s)
+{
+	switch (job_side(s.job)) {
+	case JobSide::none:
+	case JobSide::ended:
+		return submission_waits(s);
+	case JobSide::pending:
+		return s.job->held ? "the job to be released (scontrol release)" : "Slurm's queue: " + (s.job->reason.empty() ? "not looked at yet" : s.job->reason);
+	case JobSide::allocated:
+		break;
+	}
+	return binding_waits(s);
+}
+
+std::string waits_text(const Story &s)
+{
+	const JobSide job = job_side(s.job);
+	const std::string agent = agent_waits(s.world);
+	if (!agent.empty())
+		return agent;
+	switch (s.is_gone ? PodSide::absent : pod_side(&s.pod, s.node)) {
+	case PodSide::gated:
+		return "its scheduling gates to be removed";
+	case PodSide::waiting:
+		return unbound_waits(s);
+	case PodSide::stopping:
+		return "its containers to end";
+	case PodSide::running:
+		if (job == JobSide::ended)
+			return "its deletion, because its job has ended";
+		if (job == JobSide::none)
+			return "a new job on its node: Slurm does not know of one";
+		return is_starting(s.pod) ? "the kubelet to start it" + (s.pod.waiting_reason.empty() ? "" : ": " + s.pod.waiting_reason) : "nothing: it runs";
+	case PodSide::absent:
+	case PodSide::withdrawn:
+	case PodSide::ended:
+		break;
+	}
+	return job == JobSide::pending || job == JobSide::allocated ? "its job to end in Slurm" : "nothing: it has ended";
+}
+
+std::string bound_to(const Group &group, const Pod &pod)
+{
+	return pod.node_name.empty() ? group.assumed_node : pod.node_name;
+}
+
+const Group *find(const World &world, const std::string &name_space, const std::string &name)
+{
+	const Group *best = nullptr;
+	for (const auto &[uid, group] : world.groups()) {
+		const Pod *pod = group.pod ? &*group.pod : group.last ? &*group.last : nullptr;
+		if (pod && pod->name_space == name_space && pod->name == name && (!best || group.pod))
+			best = &group;
+	}
+	return best;
+}
+
+} // namespace
+
+Lines why(const World &world, const std::string &name_space, const std::string &name, Now now)
+{
+	const Group *group = find(world, name_space, name);
+	if (!group)
+		return {};
+	const Pod &pod = group->pod ? *group->pod : *group->last;
+	Story s{world, *group, pod, world.current_job(*group), bound_to(*group, pod), now, !group->pod};
+	Lines lines = {{"pod", pod_text(s)}, {"rule", rule_text(s)}, {"asks for", asks_text(s)}, {"job", job_text(s)}};
+	const auto add = [&lines](const char *about, std::string text) {
+		if (!text.empty())
+			lines.push_back({about, std::move(text)});
+	};
+	if (s.node.empty() && job_side(s.job) == JobSide::allocated && !s.job->nodes.empty())
+		add("node", node_text({world, *group, pod, s.job, s.job->nodes.front().node, now, s.is_gone}));
+	else if (!s.node.empty())
+		add("node", node_text(s));
+	add("waits for", waits_text(s));
+	if (pod.not_scheduled)
+		add("says", pod.not_scheduled->reason + ": " + pod.not_scheduled->message);
+	if (pod.disruption)
+		add("says", pod.disruption->reason + ": " + pod.disruption->message);
+	if (group->trouble && job_side(s.job) != JobSide::allocated)
+		add("trouble", group->trouble->message);
+	return lines;
+}
+
+} // namespace slurmkube::core

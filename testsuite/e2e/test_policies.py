@@ -1,0 +1,192 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Admission policies as users meet them, with kubectl: what is refused, what is set, and that everything else goes through. The namespace "managed" has the
+label slurm-kube.io/managed=true; alice may work with pods and Jobs."""
+import json
+
+from lib import Cluster, equal, pod, run, wait_for
+from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs
+from lib.kube import ApiError
+from lib.process import SOURCE
+
+POLICIES = [SOURCE / "etc" / name for name in ("policies.yaml", "policy-scheduler-name.yaml", "policy-options.yaml") if (SOURCE / "etc" / name).exists()]
+JOB_ID = "allocation.slurm-kube.io/job-id"
+FORGED = {JOB_ID: "1"}
+
+
+def _apply(bed, manifest, user="alice"):
+	"""What kubectl complains of; empty: it was accepted."""
+	try:
+		bed.plane.kubectl("create", "-f", "-", user=user, stdin=json.dumps(manifest))
+	except RuntimeError as e:
+		return str(e)
+	return ""
+
+
+def _refused(said, *parts):
+	assert said, "was accepted"
+	for part in parts:
+		assert part in said, f"'{part}' is not in: {said}"
+
+
+def _forbidden(call, part):
+	"""A request of the test's own client must fail with this text."""
+	try:
+		call()
+	except ApiError as e:
+		assert part in str(e), e
+		return
+	raise AssertionError("was accepted")
+
+
+def _pod(name, space="default", **options):
+	made = pod(name, **options)
+	made["metadata"]["namespace"] = space
+	return made
+
+
+def _templates(name, annotations):
+	"""One of each kind that makes pods; none of them makes any."""
+	template = {"metadata": {"labels": {"app": name}, "annotations": annotations}, "spec": pod(name)["spec"]}
+	always = {**template, "spec": {**template["spec"], "restartPolicy": "Always"}}
+	chosen = {"selector": {"matchLabels": {"app": name}}}
+	for kind, group, spec in (
+			("Job", "batch/v1", {"suspend": True, "template": template}),
+			("CronJob", "batch/v1", {"schedule": "0 0 1 1 *", "suspend": True, "jobTemplate": {"spec": {"template": template}}}),
+			("Deployment", "apps/v1", {"replicas": 0, "template": always, **chosen}),
+			("ReplicaSet", "apps/v1", {"replicas": 0, "template": always, **chosen}),
+			("StatefulSet", "apps/v1", {"replicas": 0, "serviceName": "x", "template": always, **chosen}),
+			("DaemonSet", "apps/v1", {"template": {**always, "spec": {**always["spec"], "nodeSelector": {"no": "node"}}}, **chosen}),
+			("ReplicationController", "v1", {"replicas": 0, "template": always})):
+		yield {"apiVersion": group, "kind": kind, "metadata": {"name": f"{name}-{kind.lower()}", "namespace": "default"}, "spec": spec}
+
+
+def test_policies_are_well_typed(bed):
+	"""The API server has checked every expression against every kind that it is for, and warns of none."""
+	policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+
+	def checked():
+		items = bed.kube.request("GET", policies)["items"]
+		return items if all(i["status"].get("observedGeneration") for i in items) else None
+	items = wait_for(checked, "the types to be checked")
+	equal({i["metadata"]["name"]: i["status"].get("typeChecking", {}).get("expressionWarnings", []) for i in items if i["status"].get("typeChecking")},
+	      {i["metadata"]["name"]: [] for i in items if i["status"].get("typeChecking")})
+
+
+def test_pods_still_run(bed):
+	"""The agent's binding with its annotations goes through, kubelets write statuses, the pod ends as it should."""
+	equal(_apply(bed, _pod("plain", kwok={"run": "10ms"}, annotations={"slurm-kube.io/timelimit": "5"})), "")
+	bed.kube.wait_phase("plain", "Succeeded")
+	seen = bed.kube.get("Pod", "plain")
+	equal(job_in_state(bed, seen, "COMPLETED")["JobId"], seen["metadata"]["annotations"][JOB_ID])
+
+
+def test_allocation_keys_are_the_agents(bed):
+	"""Nobody else writes, changes or removes them: not on a new pod, not on one that runs, not by its status nor by a binding of his own, administrators neither."""
+	why = "written by slurmkubed only"
+	_refused(_apply(bed, _pod("forged", annotations=FORGED)), why)
+	_refused(_apply(bed, _pod("forged", annotations=FORGED), "admin"), why)
+	made, = fill(bed, "owned", 1)
+	for user in ("alice", "admin"):
+		client = bed.plane.client(user)
+		for change in ({JOB_ID: "4711"}, {JOB_ID: None}, {"allocation.slurm-kube.io/new": "x"}):
+			_forbidden(lambda c=client, a=change: c.patch("Pod", "owned-0", {"metadata": {"annotations": a}}), why)
+	_forbidden(lambda: bed.kube.patch("Pod", "owned-0", {"metadata": {"annotations": {JOB_ID: "4711"}}}, "status"), why)
+	bed.kube.patch("Pod", "owned-0", {"metadata": {"annotations": {"example.com/note": "mine"}, "labels": {"a": "b"}}})
+	bed.kube.create(_pod("unbound", scheduler="other"))
+	_forbidden(lambda: bed.kube.bind("unbound", bed.names[0], FORGED), why)
+	assert made
+	for name in ("owned-0", "unbound"):
+		bed.kube.delete("Pod", name)
+
+
+def test_templates_may_not_hold_allocation_keys(bed):
+	"""Every kind that makes pods is refused with such a template, and accepted with an option in it."""
+	for manifest in _templates("forged", FORGED):
+		_refused(_apply(bed, manifest, "admin"), "written by slurmkubed only")
+	for manifest in _templates("fine", {"slurm-kube.io/timelimit": "5"}):
+		equal(_apply(bed, manifest, "admin"), "", manifest["kind"])
+
+
+def test_pods_are_not_resized(bed):
+	"""In place, while they hold an allocation or wait for one; pods of other schedulers are nobody's business."""
+	fill(bed, "fixed", 1)
+	statuses = bed.kube.get("Pod", "fixed-0")["status"]["containerStatuses"]  # a kubelet that can resize says what containers have; kwok does not
+	bed.kube.patch("Pod", "fixed-0", {"status": {"containerStatuses": [{**s, "resources": {"requests": {"cpu": "1"}}} for s in statuses]}}, "status")
+	bed.kube.create(_pod("waiting", cpu=100))
+	bed.kube.create(_pod("free", scheduler="other"))
+	change = {"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "2"}}}]}}
+
+	def resize(name):
+		return bed.kube.request("PATCH", bed.kube.path("Pod", name, "resize"), change, "application/strategic-merge-patch+json")
+	for name in ("fixed-0", "waiting"):
+		_forbidden(lambda n=name: resize(n), "Slurm counts what this pod requests")
+	resize("free")
+	for name in ("fixed-0", "waiting", "free"):
+		bed.kube.delete("Pod", name)
+
+
+def test_managed_namespaces_run_through_slurm(bed):
+	"""schedulerName is set where nobody chose one; another one, and a node of one's own choice, are refused. Elsewhere nothing of that happens."""
+	plain = _pod("unnamed", "managed", kwok={"run": "10ms"})
+	del plain["spec"]["schedulerName"]
+	equal(_apply(bed, plain), "")
+	bed.kube.wait_phase("managed/unnamed", "Succeeded")
+	seen = bed.kube.get("Pod", "managed/unnamed")
+	equal((seen["spec"]["schedulerName"], job_in_state(bed, seen, "COMPLETED")["JobState"]), ("slurm", "COMPLETED"))
+	_refused(_apply(bed, _pod("other", "managed", scheduler="other")), "write schedulerName: slurm")
+	for scheduler in ("slurm", "default-scheduler"):
+		_refused(_apply(bed, _pod("pinned", "managed", scheduler=scheduler, spec={"nodeName": bed.names[0]})), "Slurm chooses the node")
+	equal(_apply(bed, _pod("other", scheduler="other")), "")
+	elsewhere = _pod("elsewhere")
+	del elsewhere["spec"]["schedulerName"]
+	equal(_apply(bed, elsewhere), "")
+	equal(bed.kube.get("Pod", "elsewhere")["spec"]["schedulerName"], "default-scheduler")
+
+
+def test_daemonsets_run_in_managed_namespaces(bed):
+	"""Their pods belong to their nodes, not to Slurm."""
+	daemons = next(m for m in _templates("daemons", {"kwok.slurm-kube.test/run": "1h"}) if m["kind"] == "DaemonSet")
+	daemons["metadata"]["namespace"] = "managed"
+	spec = daemons["spec"]["template"]["spec"]
+	del spec["nodeSelector"], spec["schedulerName"]
+	equal(_apply(bed, daemons, "admin"), "")
+
+	def theirs():
+		return [p for n, p in bed.kube.now["Pod"].items() if n.startswith("managed/daemons-")]
+	bed.kube.wait(lambda: len(theirs()) == len(bed.names), "a pod for each node")
+	equal({p["spec"]["schedulerName"] for p in theirs()}, {"default-scheduler"})
+	equal([bed.slurm.job_of_pod(uid_of(p)) for p in theirs()], [[]] * len(theirs()))
+	bed.kube.request("DELETE", "/apis/apps/v1/namespaces/managed/daemonsets/" + daemons["metadata"]["name"])
+
+
+class PolicyBed(Cluster):
+	"""With all policies in force, and the namespace "managed"."""
+
+	def start_kubernetes(self):
+		super().start_kubernetes()
+		for policy in POLICIES:
+			self.plane.kubectl("apply", "-f", policy)
+		self.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "managed", "labels": {"slurm-kube.io/managed": "true"}}})
+		self.plane.default_account("managed")
+		for name, space, options in (("canary", "default", {"annotations": FORGED}), ("canary", "managed", {"scheduler": "other"})):
+			wait_for(lambda m=_pod(name, space, **options): "denied" in bed_says(self, m), f"the policies to hold in {space}")
+
+
+def bed_says(bed, manifest):
+	"""A dry run's complaint."""
+	try:
+		space = manifest["metadata"]["namespace"]
+		bed.kube.request("POST", bed.kube.path("Pod", f"{space}/") + "?dryRun=All", manifest)
+	except ApiError as e:
+		return str(e)
+	return ""
+
+
+def test_nothing_is_left(bed):
+	"""Every job of these pods has ended."""
+	wait_no_live_jobs(bed)
+
+
+if __name__ == "__main__":
+	run(lambda build: PolicyBed(build, kwok=2, agent_options={"namespaces": [{"namespace": "*", "user": "nobody"}]}))

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/why.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+
+namespace
+{
+
+constexpr Now at(std::int64_t seconds)
+{
+	return {.mono_us = seconds * 1'000'000, .wall_s = 1'700'000'000 + seconds};
+}
+
+Pod pod()
+{
+	Pod p;
+	p.uid = {"u-1"};
+	p.name_space = "lab";
+	p.name = "p";
+	p.requests = {.milli_cpu = 2000, .memory_bytes = std::int64_t{512} << 20, .pods = 1, .extended = {}};
+	return p;
+}
+
+/* Everything is known; one node; the pod, if any, waits. */
+World world(std::optional<Pod> seen = pod(), bool with_link = true)
+{
+	Settings settings;
+	settings.policy.cluster = "main";
+	NamespaceRule rule{.name_space = "lab", .user_id = 1001, .group_id = 100, .accounts = {"phys", "shared"}, .partitions = {}, .qos = {}};
+	rule.user = "phys";
+	settings.policy.namespaces = {rule};
+	World w(settings);
+	KubeNode node;
+	node.name = "n1";
+	node.uid = "n1";
+	node.ready = true;
+	node.allocatable = {.milli_cpu = 8000, .memory_bytes = std::int64_t{16} << 30, .pods = 100, .extended = {}};
+	w.node_seen(node, at(1));
+	w.nodes_listed({"n1"});
+	if (seen)
+		w.pod_seen(*seen, at(1));
+	w.pods_listed({"u-1"}, at(1));
+	if (!with_link)
+		return w;
+	w.link_opened({});
+	SlurmNode in_slurm;
+	in_slurm.name = "n1";
+	in_slurm.base = NodeBase::idle;
+	w.slurm_node_seen(in_slurm);
+	w.snapshot_ended(at(1));
+	return w;
+}
+
+SlurmJob job(JobState state)
+{
+	SlurmJob j;
+	j.id = {12};
+	j.marker = {.cluster = "main", .name_space = "lab", .name = "p", .kind = "Pod", .uid = "u-1", .attempt = 1};
+	j.state = state;
+	j.priority = 4711;
+	if (state == JobState::running)
+		j.nodes = {{.node = "n1", .cpus = 2, .core_ids = "", .memory_mib = 512, .gres = {}}};
+	return j;
+}
+
+std::string line(const World &w, const char *about, Now now = at(2))
+{
+	std::string all;
+	for (const WhyLine &one : why(w, "lab", "p", now)) {
+		if (one.about == about)
+			all += (all.empty() ? "" : " | ") + one.text;
+	}
+	return all;
+}
+
+bool has(const std::string &text, const char *part)
+{
+	return text.find(part) != std::string::npos;
+}
+
+void an_unknown_pod_has_no_story()
+{
+	CHECK(why(world(), "lab", "q", at(2)).empty());
+	CHECK(why(world(), "elsewhere", "p", at(2)).empty());
+}
+
+void it_says_who_and_what()
+{
+	const World w = world();
+	CHECK_EQUAL(line(w, "pod"), "lab/p, Pending, uid u-1");
+	CHECK_EQUAL(line(w, "rule"), "user phys (uid 1001) by identity rule 1 (namespace lab); accounts phys, shared");
+	CHECK_EQUAL(line(w, "asks for"), "2 CPUs, 512 MiB, partition kube, account phys, the partition's time limit");
+	CHECK_EQUAL(line(w, "job"), "none");
+	CHECK_EQUAL(line(w, "waits for"), "its submission to Slurm");
+}
+
+void a_refused_pod_waits_for_somebody()
+{
+	Pod p = pod();
+	p.annotations["slurm-kube.io/no-such-option"] = "1";
+	const World w = world(p);
+	CHECK(has(line(w, "asks for"), "refused: ") && has(line(w, "asks for"), "no-such-option"));
+	CHECK_EQUAL(line(w, "waits for"), "somebody who changes the pod, its namespace or the configuration");
+}
+
+void the_agent_itself_may_be_what_is_missing()
+{
+	CHECK(has(line(world(pod(), false), "waits for"), "its plugin is not connected"));
+}
+
+void a_pending_job_tells_slurms_reason()
+{
+	World w = world();
+	SlurmJob j = job(JobState::pending);
+	j.reason = "Priority";
+	j.start_time = 1'700'000'000;
+	w.job_seen(j, at(1));
+	CHECK_EQUAL(line(w, "job"), "12, pending, attempt 1, estimated start 2023-11-14T22:13Z, priority 4711");
+	CHECK_EQUAL(line(w, "waits for"), "Slurm's queue: Priority");
+	j.held = true;
+	w.job_seen(j, at(1));
+	CHECK(has(line(w, "waits for"), "scontrol release"));
+}
+
+void an_allocated_pod_tells_what_keeps_it_from_its_node()
+{
+	World w = world();
+	w.job_seen(job(JobState::running), at(1));
+	CHECK_EQUAL(line(w, "node"), "n1, Ready");
+	CHECK_EQUAL(line(w, "waits for"), "its binding to node n1");
+	Pod other = pod();
+	other.uid = {"u-2"};
+	other.name = "q";
+	other.node_name = "n1";
+	other.requests.milli_cpu = 7000;
+	other.deleting = true;
+	w.pod_seen(other, at(1));
+	CHECK_EQUAL(line(w, "waits for"), "room on node n1: 1 pods are there, terminating ones included");
+	KubeNode node = w.kube_nodes().at("n1");
+	node.ready = false;
+	node.not_ready_reason = "KubeletDown";
+	w.node_seen(node, at(1));
+	CHECK_EQUAL(line(w, "node"), "n1, not Ready (KubeletDown)");
+	CHECK_EQUAL(line(w, "waits for"), "node n1 to be Ready in Kubernetes");
+}
+
+void a_bound_pod_waits_for_its_kubelet()
+{
+	Pod p = pod();
+	p.node_name = "n1";
+	p.waiting_reason = "ImagePullBackOff: no such image";
+	World w = world(p);
+	w.job_seen(job(JobState::running), at(1));
+	CHECK_EQUAL(line(w, "waits for"), "the kubelet to start it: ImagePullBackOff: no such image");
+	p.phase = PodPhase::running;
+	w.pod_seen(p, at(1));
+	CHECK_EQUAL(line(w, "waits for"), "nothing: it runs");
+}
+
+void an_end_tells_who_wanted_it()
+{
+	Pod p = pod();
+	p.node_name = "n1";
+	p.phase = PodPhase::running;
+	World w = world(p);
+	w.job_seen(job(JobState::running), at(1));
+	SlurmJob ended = job(JobState::cancelled);
+	ended.ended_by = 1001;
+	ended.end_time = 1'700'000'060;
+	w.job_seen(ended, at(1));
+	CHECK_EQUAL(line(w, "job"), "12, cancelled by uid 1001, attempt 1, ended 2023-11-14T22:14Z, priority 4711");
+	CHECK_EQUAL(line(w, "waits for"), "its deletion, because its job has ended");
+	w.pod_gone({"u-1"}, p, at(1));
+	CHECK(has(line(w, "pod"), "lab/p, gone"));
+	CHECK_EQUAL(line(w, "waits for"), "nothing: it has ended");
+}
+
+void a_failed_submission_tells_when_it_is_tried_again()
+{
+	World w = world();
+	(void)w.take_actions(at(2));
+	CHECK_EQUAL(line(w, "waits for"), "slurmctld's answer to the submission");
+	w.submitted({"u-1"}, Error{Errc::invalid, "Invalid account"}, at(2));
+	CHECK_EQUAL(line(w, "waits for", at(12)), "the next try, in 50 s; Slurm refused the job: Invalid account");
+	CHECK_EQUAL(line(w, "trouble"), "Slurm refused the job: Invalid account");
+}
+
+void ten_lines_are_enough()
+{
+	Pod p = pod();
+	p.not_scheduled = Condition{"SlurmPending", "x"};
+	p.disruption = Condition{"SlurmJobEnded", "y"};
+	World w = world(p);
+	w.submitted({"u-1"}, Error{Errc::again, "away"}, at(2));
+	CHECK(why(w, "lab", "p", at(2)).size() <= 10);
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("why", {
+					       TEST(an_unknown_pod_has_no_story),
+					       TEST(it_says_who_and_what),
+					       TEST(a_refused_pod_waits_for_somebody),
+					       TEST(the_agent_itself_may_be_what_is_missing),
+					       TEST(a_pending_job_tells_slurms_reason),
+					       TEST(an_allocated_pod_tells_what_keeps_it_from_its_node),
+					       TEST(a_bound_pod_waits_for_its_kubelet),
+					       TEST(an_end_tells_who_wanted_it),
+					       TEST(a_failed_submission_tells_when_it_is_tried_again),
+					       TEST(ten_lines_are_enough),
+				       });
+}
