@@ -61,6 +61,15 @@ inline int load_job(job_info_msg_t **out, std::uint32_t job_id)
 #endif
 }
 
+inline void free_conf(slurm_conf_t *conf)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+	slurm_free_conf(conf);
+#else
+	slurm_free_ctl_conf(conf);
+#endif
+}
+
 /* Who set a node's reason: told by us before 26.05, taken from the credential since. */
 template <class Update> void set_reason_uid(Update &update, std::uint32_t uid)
 {

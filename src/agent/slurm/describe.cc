@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <string_view>
 #include <unistd.h>
 
@@ -17,6 +16,8 @@ namespace slurmkube::slurm
 
 namespace
 {
+
+constexpr std::size_t k_hosts_max = std::size_t{16} << 20; /* bytes */
 
 std::string host_name()
 {
@@ -55,9 +56,13 @@ std::string ranges_of(const std::vector<std::string> &hosts)
 	auto list = slurm_hostlist_create(nullptr);
 	for (const std::string &host : hosts)
 		slurm_hostlist_push_host(list, host.c_str());
-	char *ranges = slurm_hostlist_ranged_string_malloc(list);
-	std::string text = ranges ? ranges : "";
-	std::free(ranges); /* from malloc */
+	std::string text;
+	for (std::size_t size = 64; text.empty() && size < k_hosts_max; size *= 2) { /* the calls that allocate differ by version */
+		std::string buffer(size, '\0');
+		const auto length = slurm_hostlist_ranged_string(list, size, buffer.data()); /* negative: it was cut off */
+		if (length > 0)
+			text = buffer.substr(0, static_cast<std::size_t>(length));
+	}
 	slurm_hostlist_destroy(list);
 	return text;
 }
@@ -272,7 +277,7 @@ Status check_supported(const core::JobSpec &spec)
 	slurm_conf_t *raw = nullptr;
 	if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
 		return error_of(errno);
-	const Owned<slurm_conf_t, slurm_free_ctl_conf> conf(raw);
+	const Owned<slurm_conf_t, compat::free_conf> conf(raw);
 	return check_configuration(spec.options, *conf);
 }
 

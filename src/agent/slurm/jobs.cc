@@ -98,7 +98,7 @@ bool may_run_over()
 	slurm_conf_t *conf = nullptr;
 	if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
 		return true;
-	const Owned<slurm_conf_t, slurm_free_ctl_conf> conf_owner(conf);
+	const Owned<slurm_conf_t, compat::free_conf> conf_owner(conf);
 	partition_info_msg_t *raw = nullptr;
 	if (conf->over_time_limit != 0 || slurm_load_partitions(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
 		return true;
@@ -174,7 +174,7 @@ Status ping_controller()
 	slurm_conf_t *raw = nullptr;
 	if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
 		return first;
-	slurm_free_ctl_conf(raw);
+	compat::free_conf(raw);
 	return Ok{};
 }
 
