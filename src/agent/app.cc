@@ -79,6 +79,7 @@ core::Settings settings_of(const Config &config)
 	settings.policy.namespaces = config.identity.rules;
 	settings.policy.least_uid = config.identity.least_uid;
 	settings.policy.zone_offset = local_offset;
+	settings.policy.priority_classes = config.priority_classes;
 	settings.nodes = {.label_key = config.nodes.selector_key,
 			  .label_value = config.nodes.selector_value.value_or(""),
 			  .manage = config.nodes.manage,

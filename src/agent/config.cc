@@ -81,6 +81,37 @@ constexpr Key<LimitsConfig> k_limits_keys[] = {
 	{"start_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.start_seconds); }},
 };
 
+/* ---- priority classes ---- */
+
+constexpr std::int64_t k_nice_most = 2147483645; /* as sbatch has it */
+
+constexpr Key<core::PriorityClassRule> k_priority_class_keys[] = {
+	{"name", [](Reader &r, const Yaml &v, core::PriorityClassRule &out) { read_name(r, v, out.name); }},
+	{"qos", [](Reader &r, const Yaml &v, core::PriorityClassRule &out) { read_name(r, v, out.qos); }},
+	{"nice", [](Reader &r, const Yaml &v, core::PriorityClassRule &out) { (void)r.number(v, -k_nice_most, k_nice_most, out.nice); }},
+};
+
+void read_priority_classes(Reader &reader, const Yaml &value, Config &out)
+{
+	if (!value.is_sequence())
+		return reader.fail(value, "must be a list (- name: ...)");
+	std::set<std::string> seen;
+	std::size_t index = 0;
+	for (const Yaml &item : value.items()) {
+		reader.enter("[" + std::to_string(index++) + "]");
+		core::PriorityClassRule rule;
+		reader.mapping(item, k_priority_class_keys, rule);
+		if (rule.name.empty())
+			reader.fail(item, "has no name: which PriorityClass?");
+		else if (!seen.insert(rule.name).second)
+			reader.fail(item, "'" + rule.name + "' stands here already");
+		else if (rule.qos.empty() && rule.nice == 0)
+			reader.fail(item, "has neither qos nor nice: what shall it mean?");
+		reader.leave();
+		out.priority_classes.push_back(std::move(rule));
+	}
+}
+
 /* ---- the whole ---- */
 
 void read_socket(Reader &reader, const Yaml &value, std::string &out)
@@ -117,6 +148,7 @@ constexpr Key<Config> k_keys[] = {
 	{"control_socket", [](Reader &r, const Yaml &v, Config &out) { read_socket(r, v, out.control_socket); }},
 	{"nodes", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_nodes_keys, out.nodes); }},
 	{"identity", read_identity},
+	{"priority_classes", read_priority_classes},
 	{"limits", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_limits_keys, out.limits); }},
 	{"default_time_limit_minutes",
 	 [](Reader &r, const Yaml &v, Config &out) { (void)r.number(v, 0, k_ten_years_minutes, out.default_time_limit_minutes); }},
@@ -147,6 +179,7 @@ std::vector<std::string> config_keys()
 	for (const std::string &name : identity_keys())
 		names.push_back("identity." + name);
 	list_keys(k_limits_keys, "limits.", names);
+	list_keys(k_priority_class_keys, "priority_classes.", names);
 	return names;
 }
 

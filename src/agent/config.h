@@ -11,6 +11,7 @@
 #include "src/base/log.h"
 #include "src/core/identity_rules.h"
 #include "src/core/names.h"
+#include "src/core/translate.h"
 
 #include <cstdint>
 #include <optional>
@@ -63,6 +64,7 @@ struct Config {
 	std::string control_socket = names::k_control_socket;
 	NodesConfig nodes;
 	IdentityConfig identity;
+	std::vector<core::PriorityClassRule> priority_classes; /* what they mean in Slurm; others mean nothing */
 	LimitsConfig limits;
 	std::uint32_t default_time_limit_minutes = 0; /* 0: the partition's */
 	LogLevel log_level = LogLevel::info;

@@ -107,6 +107,7 @@ void take_spec(Pod &pod, json_object *spec)
 	pod.node_name = get_string(spec, "nodeName");
 	pod.gated = array_size(get(spec, "schedulingGates")) > 0;
 	pod.termination_grace_seconds = get_int(spec, "terminationGracePeriodSeconds", 30);
+	pod.priority_class = get_string(spec, "priorityClassName");
 	pod.active_deadline_seconds = get_int(spec, "activeDeadlineSeconds");
 	std::set<std::string> unsupported;
 	pod.demands = demands_from_json(spec, unsupported);

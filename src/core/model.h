@@ -74,6 +74,7 @@ struct Pod {
 	bool gated = false; /* spec.schedulingGates is not empty */
 	std::int64_t termination_grace_seconds = 30;
 	std::int64_t active_deadline_seconds = 0; /* 0: none */
+	std::string priority_class;               /* spec.priorityClassName */
 	std::string status_reason;                /* Evicted, OutOfcpu, DeadlineExceeded, ... */
 	std::string status_message;
 	std::string main_container; /* kubectl.kubernetes.io/default-container, or the only one, or the first */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/translate.h"
 
+#include "src/core/option_values.h"
 #include "src/core/options.h"
 #include "src/core/timelimit.h"
 
@@ -48,6 +49,21 @@ JobSpec with_defaults(const Pod &pod, const Policy &policy, const NamespaceRule 
 	return spec;
 }
 
+/* Any pod's author may name any PriorityClass: so it gives no QOS that the namespace may not have. Its nice is the administrator's own word. */
+Status apply_priority_class(const Pod &pod, const Policy &policy, const NamespaceRule &rule, JobSpec &spec)
+{
+	const auto &all = policy.priority_classes;
+	const auto found = std::find_if(all.begin(), all.end(), [&](const PriorityClassRule &c) { return c.name == pod.priority_class; });
+	if (found == all.end() || pod.priority_class.empty())
+		return Ok{};
+	if (found->nice != 0)
+		spec.options.nice = found->nice;
+	if (found->qos.empty())
+		return Ok{};
+	const Status chosen = choose(found->qos, rule.qos, spec.qos);
+	return chosen ? chosen : Status(in_context("priorityClassName '" + pod.priority_class + "' means QOS '" + found->qos + "'", chosen.error()));
+}
+
 } // namespace
 
 std::uint32_t cpus_of(const Resources &requests)
@@ -72,6 +88,8 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 	if (!supported)
 		return supported.error();
 	JobSpec spec = with_defaults(pod, policy, *rule, attempt);
+	if (const Status ranked = apply_priority_class(pod, policy, *rule, spec); !ranked)
+		return ranked.error();
 	const Status applied = apply_options(pod.annotations, {.policy = policy, .rule = *rule, .pod = pod}, spec);
 	if (!applied)
 		return applied.error();

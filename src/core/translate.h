@@ -15,6 +15,14 @@
 namespace slurmkube::core
 {
 
+/* What a PriorityClass of Kubernetes means in Slurm; options of the pod come before it. */
+struct PriorityClassRule {
+	std::string name;
+	std::string qos; /* must be one that the namespace's rule allows; empty: none */
+	std::int32_t nice = 0;
+	bool operator==(const PriorityClassRule &) const = default;
+};
+
 struct Policy {
 	std::string cluster = "kube";
 	std::string scheduler_name;
@@ -24,6 +32,7 @@ struct Policy {
 	std::vector<NamespaceRule> namespaces = {};
 	std::uint32_t least_uid = 1000;  /* of users whom a namespace's annotation names */
 	ZoneOffset zone_offset = nullptr; /* of times that users write without a zone */
+	std::vector<PriorityClassRule> priority_classes = {};
 	IdentityFacts identity_facts = {}; /* kept by World: what the rules look at */
 
 	[[nodiscard]] Result<NamespaceRule> rule_of(const std::string &name_space) const { return core::rule_of({namespaces, least_uid, identity_facts}, name_space); }

@@ -144,7 +144,7 @@ void unknown_keys_name_line_and_choices()
 {
 	CHECK_EQUAL(error_of("cluster: a\nclutser: b\n"),
 		    "f:2: 'clutser' is not a key here; known are cluster, scheduler_name, kubeconfig, slurm, partition, plugin_socket, "
-		    "control_socket, nodes, identity, limits, default_time_limit_minutes, log_level");
+		    "control_socket, nodes, identity, priority_classes, limits, default_time_limit_minutes, log_level");
 	CHECK_EQUAL(error_of("slurm:\n  worker: 1\n"), "f:2: slurm: 'worker' is not a key here; known are conf, workers");
 	CHECK_EQUAL(error_of("identity:\n rules:\n - namespace: a\n   user: root\n   uid: 1\n"),
 		    "f:5: identity.rules[0]: 'uid' is not a key here; known are namespace, selector, annotation, user, user_from, group, accounts, accounts_from, partitions, "
@@ -217,6 +217,9 @@ void identity_rules_are_checked()
 
 void the_former_key_is_told_its_new_name()
 {
+	for (const char *wrong : {"[{name: a, nice: 1}, {name: a, nice: 2}]", "[{qos: x}]", "[{name: b}]", "{name: b}", "[{name: a, nice: -2147483646}]", "[{name: a, prio: 1}]"})
+		CHECK(error_of(std::string("priority_classes: ") + wrong).starts_with("f:1: priority_classes"));
+	CHECK_EQUAL(error_of("priority_classes: [{name: a, nice: -5}, {name: b, qos: high}]"), "");
 	CHECK(error_of("namespaces: [{name: a, user: root}]").find("the rules of 'namespaces' stand under identity.rules now, with 'namespace' for 'name'") != std::string::npos);
 }
 
@@ -269,6 +272,8 @@ void the_example_shows_every_key_and_its_default()
 	CHECK(all.errors.empty());
 	CHECK_EQUAL(all.config.identity.rules.size(), 4U);
 	all.config.identity.rules.clear();
+	CHECK_EQUAL(all.config.priority_classes.size(), 2U);
+	all.config.priority_classes.clear();
 	all.config.kubeconfig.clear();
 	CHECK(all.config == Config());
 }

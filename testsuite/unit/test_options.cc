@@ -284,6 +284,32 @@ void sbatch_refusals_say_why()
 	CHECK(refused_with(sbatch(std::string(20000, 'x').c_str()), "longer"));
 }
 
+/* ---- PriorityClass ---- */
+
+Result<JobSpec> of_class(const char *name, Annotations annotations = {})
+{
+	Policy p = policy();
+	p.priority_classes = {{.name = "urgent", .qos = "high", .nice = -10}, {.name = "root", .qos = "admin", .nice = 0}, {.name = "later", .qos = "", .nice = 50}};
+	Pod pod;
+	pod.uid = {"u"};
+	pod.name_space = "a";
+	pod.name = "p";
+	pod.priority_class = name;
+	pod.annotations = std::move(annotations);
+	return translate(pod, p, 1);
+}
+
+void a_priority_class_is_a_qos_or_nice()
+{
+	CHECK_EQUAL(of_class("urgent")->qos, "high");
+	CHECK(of_class("urgent")->options.nice == -10);
+	CHECK(of_class("later")->options.nice == 50 && of_class("later")->qos == "normal");
+	CHECK_EQUAL(of_class("urgent", {{"slurm-kube.io/qos", "normal"}})->qos, "normal");
+	CHECK(of_class("later", {{"slurm-kube.io/nice", "7"}})->options.nice == 7);
+	CHECK(!of_class("other")->options.nice && of_class("other")->qos == "normal");
+	CHECK(refused_with(of_class("root"), "priorityClassName 'root' means QOS 'admin'"));
+}
+
 /* ---- times ---- */
 
 /* Clocks that are two hours ahead until 2026-10-25T01:00:00Z, then one. */
@@ -331,6 +357,7 @@ int main()
 						   TEST(sbatch_words_are_split_as_by_a_shell),
 						   TEST(sbatch_options_take_values_as_sbatch_does),
 						   TEST(sbatch_refusals_say_why),
+						   TEST(a_priority_class_is_a_qos_or_nice),
 						   TEST(times_are_read_as_sbatch_reads_them),
 					   });
 }

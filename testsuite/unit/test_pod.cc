@@ -25,7 +25,7 @@ constexpr char k_pod[] = R"({"apiVersion":"v1","kind":"Pod",
   "annotations":{"slurm-kube.io/partition":"gpu","allocation.slurm-kube.io/job-id":"7","kubectl.kubernetes.io/default-container":"main","other/x":"1"},"labels":{"app":"train"},
   "ownerReferences":[{"kind":"ReplicaSet","name":"no","uid":"n"},{"kind":"Job","name":"train","uid":"j-1","controller":true},
    {"kind":"Other","name":"late","uid":"o","controller":false}]},
- "spec":{"schedulerName":"slurm","nodeName":"n1","schedulingGates":[{"name":"g"}],"terminationGracePeriodSeconds":5,"activeDeadlineSeconds":90,
+ "spec":{"schedulerName":"slurm","nodeName":"n1","schedulingGates":[{"name":"g"}],"terminationGracePeriodSeconds":5,"activeDeadlineSeconds":90,"priorityClassName":"urgent",
   "initContainers":[{"name":"init"}],"containers":[{"name":"side"},{"name":"main","resources":{"requests":{"cpu":"1500m","memory":"1Gi"}}}]},
  "status":{"phase":"Failed","reason":"Evicted","message":"disk",
   "conditions":[{"type":"Ready","status":"False"},{"type":"PodScheduled","status":"False","reason":"SlurmPending","message":"Resources"},
@@ -53,6 +53,7 @@ void every_field_of_a_pod_is_read()
 	want.gated = true;
 	want.termination_grace_seconds = 5;
 	want.active_deadline_seconds = 90;
+	want.priority_class = "urgent";
 	want.status_reason = "Evicted";
 	want.status_message = "disk";
 	want.main_container = "main";
