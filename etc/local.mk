@@ -2,6 +2,7 @@
 dist_doc_DATA = \
 	%D%/example-pod.yaml \
 	%D%/policies.yaml \
+	%D%/policy-options.yaml \
 	%D%/policy-scheduler-name.yaml \
 	%D%/rbac.yaml \
 	%D%/slurm-kube.slurm.conf \

@@ -3,6 +3,7 @@
  * main.cc - slurmkubed: options, signals, readiness; everything else is in App.
  */
 #include "src/agent/app.h"
+#include "src/agent/kube/option_policy.h"
 #include "src/agent/kube/rights.h"
 #include "src/base/log.h"
 
@@ -32,6 +33,7 @@ constexpr char k_help[] = "usage: slurmkubed [OPTIONS]\n"
 			  "  -f, --config FILE   configuration (default /etc/slurm-kube/slurmkubed.yaml)\n"
 			  "      --check-config  read the configuration, print every error, and end\n"
 			  "      --print-rbac    print the rights in Kubernetes that it needs, as a manifest, and end\n"
+			  "      --print-options-policy  print the admission policy that looks at options, and end\n"
 			  "  -V, --version\n"
 			  "  -h, --help\n";
 
@@ -43,10 +45,11 @@ struct Options {
 /* Returns an exit status to end with, or -1 to go on. */
 int read_options(int argc, char **argv, Options &options)
 {
-	constexpr int k_check = 1, k_print_rbac = 2;
+	constexpr int k_check = 1, k_print_rbac = 2, k_print_options_policy = 3;
 	const option known[] = {{"config", required_argument, nullptr, 'f'},
 				{"check-config", no_argument, nullptr, k_check},
 				{"print-rbac", no_argument, nullptr, k_print_rbac},
+				{"print-options-policy", no_argument, nullptr, k_print_options_policy},
 				{"version", no_argument, nullptr, 'V'},
 				{"help", no_argument, nullptr, 'h'},
 				{nullptr, 0, nullptr, 0}};
@@ -66,6 +69,9 @@ int read_options(int argc, char **argv, Options &options)
 			break;
 		case k_print_rbac:
 			(void)fputs(kube::rbac_manifest().c_str(), stdout);
+			return EXIT_SUCCESS;
+		case k_print_options_policy:
+			(void)fputs(kube::options_policy().c_str(), stdout);
 			return EXIT_SUCCESS;
 		case 'V':
 			(void)puts("slurmkubed " SLURMKUBE_VERSION);

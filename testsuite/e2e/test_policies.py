@@ -9,7 +9,7 @@ from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs
 from lib.kube import ApiError
 from lib.process import SOURCE
 
-POLICIES = [SOURCE / "etc" / name for name in ("policies.yaml", "policy-scheduler-name.yaml", "policy-options.yaml") if (SOURCE / "etc" / name).exists()]
+POLICIES = [SOURCE / "etc" / name for name in ("policies.yaml", "policy-scheduler-name.yaml", "policy-options.yaml")]
 JOB_ID = "allocation.slurm-kube.io/job-id"
 FORGED = {JOB_ID: "1"}
 
@@ -108,6 +108,41 @@ def test_templates_may_not_hold_allocation_keys(bed):
 		equal(_apply(bed, manifest, "admin"), "", manifest["kind"])
 
 
+def _options(**options):
+	return {f"slurm-kube.io/{k.replace('_', '-')}": v for k, v in options.items()}
+
+
+def test_bad_options_are_refused_at_apply(bed):
+	"""Unknown names, and values that are none of their kind: key, value and what it must be, on pods and in every kind of template."""
+	for bad, text in (({"time_limit": "5"}, "slurm-kube.io/time-limit=5: unknown option"), ({"timelimit": "soon"}, "slurm-kube.io/timelimit=soon: must be MINUTES"),
+			  ({"nice": "very"}, "slurm-kube.io/nice=very: must be NUMBER"), ({"hold": "perhaps"}, "slurm-kube.io/hold=perhaps: must be true|false"),
+			  ({"comment": "a=b", "min_nodes": "1=2"}, "slurm-kube.io/min-nodes=1=2: must be COUNT")):
+		_refused(_apply(bed, _pod("bad", annotations=_options(**bad))), text)
+	for manifest in _templates("bad", _options(timelimit="soon")):
+		_refused(_apply(bed, manifest, "admin"), "slurm-kube.io/timelimit=soon: must be MINUTES")
+	fine = _options(timelimit="1-0:30", nice="5", hold="", comment="soon = now", sbatch="--time=5", exclusive="user", account="any")
+	equal(_apply(bed, _pod("good", scheduler="other", annotations={**fine, "example.com/timelimit": "soon"})), "")
+	bed.kube.patch("Pod", "good", {"metadata": {"annotations": _options(timelimit="6")}})
+	_forbidden(lambda: bed.kube.patch("Pod", "good", {"metadata": {"annotations": _options(timelimit="never")}}), "timelimit=never: must be")
+	bed.kube.delete("Pod", "good")
+
+
+def test_what_was_there_before_can_be_worked_with(bed):
+	"""A pod with a bad option from before the policy may be labelled, and mended; its other options are looked at."""
+	policy = bed.plane.kubectl("get", "validatingadmissionpolicybinding", "slurm-kube-options", "-o", "json")
+	bed.plane.kubectl("delete", "validatingadmissionpolicybinding", "slurm-kube-options")
+	wait_for(lambda: bed_says(bed, _pod("old", scheduler="other", annotations=_options(timelimit="soon"))) == "", "the policy to be gone")
+	bed.kube.create(_pod("old", scheduler="other", annotations=_options(timelimit="soon")))
+	binding = json.loads(policy)
+	binding["metadata"] = {"name": binding["metadata"]["name"]}
+	bed.plane.kubectl("create", "-f", "-", stdin=json.dumps(binding))
+	wait_for(lambda: bed_says(bed, _pod("new", scheduler="other", annotations=_options(timelimit="soon"))), "the policy to hold again")
+	bed.kube.patch("Pod", "old", {"metadata": {"labels": {"a": "b"}}})
+	_forbidden(lambda: bed.kube.patch("Pod", "old", {"metadata": {"annotations": _options(nice="very")}}), "nice=very: must be NUMBER")
+	bed.kube.patch("Pod", "old", {"metadata": {"annotations": _options(timelimit="7")}})
+	bed.kube.delete("Pod", "old")
+
+
 def test_pods_are_not_resized(bed):
 	"""In place, while they hold an allocation or wait for one; pods of other schedulers are nobody's business."""
 	fill(bed, "fixed", 1)
@@ -169,7 +204,8 @@ class PolicyBed(Cluster):
 			self.plane.kubectl("apply", "-f", policy)
 		self.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "managed", "labels": {"slurm-kube.io/managed": "true"}}})
 		self.plane.default_account("managed")
-		for name, space, options in (("canary", "default", {"annotations": FORGED}), ("canary", "managed", {"scheduler": "other"})):
+		for name, space, options in (("canary", "default", {"annotations": FORGED}), ("canary", "managed", {"scheduler": "other"}),
+					     ("canary", "default", {"annotations": {"slurm-kube.io/nothing": ""}})):
 			wait_for(lambda m=_pod(name, space, **options): "denied" in bed_says(self, m), f"the policies to hold in {space}")
 
 

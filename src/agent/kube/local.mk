@@ -10,6 +10,8 @@ libagent_la_SOURCES += \
 	%D%/kubeconfig.cc \
 	%D%/multi.cc \
 	%D%/multi.h \
+	%D%/option_policy.cc \
+	%D%/option_policy.h \
 	%D%/queries.cc \
 	%D%/requests.cc \
 	%D%/requests.h \

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_option_policy.cc - the admission policy made from the table of options: it is the installed one, and refuses nothing that the agent takes.
+ */
+#include "src/agent/kube/files.h"
+#include "src/agent/kube/option_policy.h"
+#include "testsuite/unit/check.h"
+
+#include <cstdlib>
+#include <regex>
+
+using namespace slurmkube;
+using namespace slurmkube::kube;
+
+namespace
+{
+
+constexpr const char *k_values[] = {
+    "", "0", "1", "-1", "5", "00", "10", "77", "1000", "65534", "2147483645", "-2147483645", "4294967292", "4294967295", "99999999999", "1.5", "500m", "2Gi", "1e3", "5m", "+1",
+    "true", "false", "yes", "no", "True", "on", "none", "ok", "user", "mcs", "topo", "maybe",
+    "5:01", "1:00:00", "1-0", "1-2:30", "1-2:30:59", "0-0:0:1", "10000000", "0001", "UNLIMITED", "unlimited", "INFINITE", "infinite", "Unlimited", "1:2:3:4", "1-2-3", ":", "1-", " 5", "5 ",
+    "2@10", "2@1:00:00", "2@", "@5", "2@UNLIMITED", "a", "a b", "n[1-3]", "gpu:2", "afterok:1", "now+1hour", "16:00", "2030-01-01T00:00", "ALL", "x@y.example", "/tmp", "phys",
+};
+
+bool agent_takes(const core::Option &option, const std::string &value)
+{
+	core::Policy policy;
+	core::NamespaceRule rule{.name_space = "a", .user_id = 65534, .group_id = 65534, .accounts = {"phys"}, .partitions = {"kube"}, .qos = {"normal"}};
+	for (const std::string_view one : core::k_permissions)
+		rule.permissions.emplace_back(one);
+	core::Pod pod;
+	pod.created = 1'700'000'000;
+	const core::OptionContext context{policy, rule, pod};
+	core::JobSpec spec;
+	return option.apply(value, context, spec).ok();
+}
+
+void the_installed_policy_is_what_the_table_says()
+{
+	const char *top = std::getenv("srcdir"); // NOLINT(concurrency-mt-unsafe): one thread
+	const auto file = read_small_file(std::string(top ? top : ".") + "/etc/policy-options.yaml");
+	REQUIRE(file.ok());
+	CHECK_EQUAL(*file == options_policy() ? "" : "etc/policy-options.yaml is old: slurmkubed --print-options-policy > etc/policy-options.yaml", "");
+}
+
+void nothing_that_the_agent_takes_is_refused()
+{
+	int with_pattern = 0, taken = 0, refused = 0;
+	for (const core::Option &option : core::options()) {
+		const std::string pattern = value_pattern(option);
+		if (pattern.empty())
+			continue;
+		with_pattern++;
+		const std::regex form(pattern);
+		for (const char *value : k_values) {
+			const bool fits = std::regex_search(value, form), takes = agent_takes(option, value);
+			taken += takes;
+			refused += !fits;
+			(void)check::record(fits || !takes, (std::string(option.name) + "='" + value + "'").c_str(), __FILE__, __LINE__);
+		}
+	}
+	CHECK(with_pattern > 15);
+	CHECK(taken > 50);
+	CHECK(refused > 200);
+}
+
+void what_is_plainly_wrong_is_refused()
+{
+	const struct {
+		const char *option, *value;
+	} rows[] = {{"timelimit", "soon"}, {"timelimit", "1:2:3:4"}, {"timelimit", ""}, {"priority", "high"}, {"nice", "1.5"}, {"hold", "maybe"}, {"exclusive", "maybe"},
+		    {"switches", "2@"}, {"min-nodes", "-1"}, {"time-min", "5m"}};
+	for (const auto &row : rows) {
+		const core::Option *option = core::find_option(row.option);
+		REQUIRE(option);
+		(void)check::record(!std::regex_search(row.value, std::regex(value_pattern(*option))), row.option, __FILE__, __LINE__);
+	}
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("option_policy", {
+							 TEST(the_installed_policy_is_what_the_table_says),
+							 TEST(nothing_that_the_agent_takes_is_refused),
+							 TEST(what_is_plainly_wrong_is_refused),
+						 });
+}
