@@ -1,0 +1,222 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where pods run: what their specs demand of nodes is honoured with Slurm as the scheduler, also when nodes change meanwhile, or refused with the reason."""
+from lib import Cluster, equal, job, pod, run, wait_for
+from lib.checker import check_invariants
+from lib.expect import fill, job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
+
+NODES, CPUS = 4, 8
+HOST = "kubernetes.io/hostname"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def _label(bed, node, *labels):
+	bed.plane.kubectl("label", "node", node, "--overwrite", *labels)
+
+
+def _node_of(bed, name, **expected):
+	"""The node it was bound to; it has run there to its end."""
+	seen = bed.kube.wait_phase(name, "Succeeded", timeout=60)
+	return seen["spec"]["nodeName"]
+
+
+def _brief(name, spec=None, **options):
+	return pod(name, kwok={"run": "50ms"}, spec=spec, **options)
+
+
+def _in_terms(*terms):
+	return {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": list(terms)}}}}
+
+
+def _one(key, operator, *values):
+	return {"matchExpressions": [{"key": key, "operator": operator, **({"values": list(values)} if values else {})}]}
+
+
+def _apart(app):
+	term = {"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": app}}}
+	return {"affinity": {"podAntiAffinity": {REQUIRED: [term]}}}
+
+
+def _labelled(manifest, app):
+	manifest["metadata"]["labels"] = {"app": app}
+	return manifest
+
+
+def _remove(bed, *names):
+	for name in names:
+		bed.kube.delete("Pod", name)
+	for name in names:
+		bed.kube.wait_gone(name)
+
+
+def test_node_selector(bed):
+	"""Ten pods for the one node that has the label; Slurm excludes the others."""
+	_label(bed, "node-2", "disk=ssd")
+	made = [bed.kube.create(_brief(f"ssd-{i}", {"nodeSelector": {"disk": "ssd"}})) for i in range(10)]
+	equal({_node_of(bed, m["metadata"]["name"]) for m in made}, {"node-2"})
+	equal(job_in_state(bed, made[0], "COMPLETED")["ExcNodeList"], "node-[0-1,3]")
+
+
+def test_node_affinity_terms(bed):
+	"""Terms are alternatives, operators as in kube-scheduler, and a node may be named."""
+	for i, cores in enumerate((8, 16, 32, 64)):
+		_label(bed, f"node-{i}", f"cores={cores}")
+	cases = {"gt": (_in_terms(_one("cores", "Gt", "32")), {"node-3"}), "lt": (_in_terms(_one("cores", "Lt", "16")), {"node-0"}),
+		 "or": (_in_terms(_one("cores", "Gt", "32"), _one("cores", "In", "8")), {"node-0", "node-3"}),
+		 "not": (_in_terms({"matchExpressions": [{"key": "cores", "operator": "NotIn", "values": ["8", "16"]}, {"key": "disk", "operator": "DoesNotExist"}]}), {"node-3"}),
+		 "name": (_in_terms({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]}), {"node-1"})}
+	for name, (spec, _) in cases.items():
+		bed.kube.create(_brief(f"terms-{name}", spec))
+	for name, (_, nodes) in cases.items():
+		assert _node_of(bed, f"terms-{name}") in nodes, f"terms-{name} ran on {bed.kube.pods()[f'terms-{name}']['spec']['nodeName']}"
+
+
+def test_no_node_says_so_and_waits_for_one(bed):
+	"""No job, and how many nodes lack what; once a node has the label, the pod runs there."""
+	made = bed.kube.create(_brief("tape", {"nodeSelector": {"disk": "tape"}}))
+	text = wait_reason(bed, "tape", "SlurmNoNode")
+	equal(text, "no node may take the pod: 4 nodes: each has no label disk=tape (nodeSelector)")
+	equal(bed.slurm.job_of_pod(uid_of(made)), [])
+	_label(bed, "node-1", "disk=tape")
+	equal(_node_of(bed, "tape"), "node-1")
+
+
+def test_label_removed_while_the_job_waits(bed):
+	"""Slurm still gives it the node that it may no longer use: that is handed back, and the pod runs where it may."""
+	_label(bed, "node-0", "pool=a")
+	blocker = bed.kube.create(pod("pool-full", cpu=CPUS, spec={"nodeSelector": {"pool": "a"}}))
+	bed.kube.wait_phase("pool-full", "Running")
+	waits = bed.kube.create(_brief("pool-next", {"nodeSelector": {"pool": "a"}}))
+	wait_reason(bed, "pool-next", "SlurmPending", "is pending")
+	number = int(only_job(bed, waits)["JobId"])
+	_label(bed, "node-0", "pool=b")
+	_remove(bed, "pool-full")
+	wait_reason(bed, "pool-next", "SlurmNoNode", "pool=a", timeout=60)
+	bed.slurm.wait_job(number, "FAILED", "COMPLETED", "CANCELLED")
+	_label(bed, "node-3", "pool=a")
+	equal(_node_of(bed, "pool-next"), "node-3")
+	job_in_state(bed, blocker, "CANCELLED", "FAILED", "COMPLETED")
+
+
+def test_label_removed_between_allocation_and_binding(bed):
+	"""The agent is away when Slurm starts the job, and the node is another one when it is back."""
+	_label(bed, "node-1", "kind=new")
+	bed.slurm.run("scontrol", "update", "NodeName=node-1", "State=DRAIN", "Reason=test")
+	made = bed.kube.create(_brief("kind", {"nodeSelector": {"kind": "new"}}))
+	number = int(job_in_state(bed, made, "PENDING")["JobId"])
+	bed.agent.kill9()
+	bed.slurm.run("scontrol", "update", "NodeName=node-1", "State=RESUME")
+	bed.slurm.wait_job(number, "RUNNING")
+	_label(bed, "node-1", "kind-")
+	bed.agent.start()
+	wait_reason(bed, "kind", "SlurmNoNode", "kind=new", timeout=60)
+	bed.slurm.wait_job(number, "FAILED")
+	assert not bed.kube.get("Pod", "kind")["spec"].get("nodeName"), "bound to a node without the label"
+	_label(bed, "node-2", "kind=new")
+	equal(_node_of(bed, "kind"), "node-2")
+
+
+def test_tolerated_taint_is_a_matter_of_the_pod(bed):
+	"""A tainted node is drained while no pod tolerates the taint; then it is for those that do, and for nobody else."""
+	bed.plane.kubectl("taint", "node", "node-3", "dedicated=team:NoSchedule")
+	wait_for(lambda: "DRAIN" in bed.slurm.node("node-3")["State"], "node-3 to be drained")
+	tolerates = {"tolerations": [{"key": "dedicated", "operator": "Equal", "value": "team", "effect": "NoSchedule"}]}
+	bed.kube.create(_brief("team", {**tolerates, **_in_terms(_one("cores", "In", "64"))}))
+	equal(_node_of(bed, "team"), "node-3")
+	others = [bed.kube.create(_brief(f"anyone-{i}", cpu=4)) for i in range(8)]
+	assert "node-3" not in {_node_of(bed, m["metadata"]["name"]) for m in others}, "a pod without the toleration ran on the tainted node"
+	bed.plane.kubectl("taint", "node", "node-3", "dedicated-")
+
+
+def test_host_ports(bed):
+	"""Four pods with one port on four nodes, one each, at once; the fifth waits for a port to come free. Another protocol is another port."""
+	def with_port(name, protocol="TCP"):
+		manifest = pod(name)
+		manifest["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 8080, "protocol": protocol}]
+		return manifest
+	names = [f"port-{i}" for i in range(4)]
+	for name in names:
+		bed.kube.create(with_port(name))
+	nodes = {bed.kube.wait_phase(name, "Running")["spec"]["nodeName"] for name in names}
+	equal(len(nodes), 4, "nodes of four pods with the same host port")
+	bed.kube.create(with_port("port-udp", "UDP"))
+	bed.kube.wait_phase("port-udp", "Running")
+	bed.kube.create(with_port("port-5"))
+	text = wait_reason(bed, "port-5", "SlurmNoNode")
+	assert "host port 8080/TCP" in text, text
+	free = bed.kube.pods()["port-2"]["spec"]["nodeName"]
+	_remove(bed, "port-2")
+	equal(bed.kube.wait_phase("port-5", "Running")["spec"]["nodeName"], free)
+	_remove(bed, "port-0", "port-1", "port-3", "port-5", "port-udp")
+
+
+def test_anti_affinity_spreads(bed):
+	"""A Job of four that must not meet takes four nodes, all of them at the first try."""
+	manifest = job("apart", 4, cpu=1, kwok={"run": "3s"})
+	manifest["spec"]["template"]["metadata"]["labels"] = {"app": "apart"}
+	manifest["spec"]["template"]["spec"].update(_apart("apart"))
+	bed.kube.create(manifest)
+	bed.kube.wait(lambda: len([p for p in bed.kube.pods("apart-").values() if p["spec"].get("nodeName")]) == 4, "four pods to be bound")
+	pods = list(bed.kube.pods("apart-").values())
+	equal(len({p["spec"]["nodeName"] for p in pods}), 4, "nodes")
+	for p in pods:
+		equal(len(bed.slurm.job_of_pod(uid_of(p))), 1, "jobs of one pod")
+		bed.kube.wait_phase(p["metadata"]["name"], "Succeeded")
+
+
+def test_anti_affinity_of_those_who_are_there(bed):
+	"""A pod of another scheduler may want to be alone: that binds us too."""
+	alone = _labelled(pod("hermit", scheduler="by-hand", spec=_apart("noisy")), "hermit")
+	bed.kube.create(alone)
+	bed.kube.bind("hermit", "node-0")
+	bed.kube.wait_phase("hermit", "Running")
+	for i in range(8):
+		bed.kube.create(_labelled(_brief(f"noisy-{i}", cpu=4), "noisy"))
+	assert "node-0" not in {_node_of(bed, f"noisy-{i}") for i in range(8)}
+	_remove(bed, "hermit")
+
+
+def test_affinity_follows_company(bed):
+	"""The first of a group that wants to be together chooses, the others follow."""
+	together = {"affinity": {"podAffinity": {REQUIRED: [{"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": "flock"}}}]}}}
+	for i in range(3):
+		bed.kube.create(_labelled(pod(f"flock-{i}", spec=together), "flock"))
+	nodes = {bed.kube.wait_phase(f"flock-{i}", "Running", timeout=60)["spec"]["nodeName"] for i in range(3)}
+	equal(len(nodes), 1, f"{nodes}")
+	_remove(bed, *(f"flock-{i}" for i in range(3)))
+
+
+def test_what_cannot_be_honoured_is_refused(bed):
+	"""Each says which field."""
+	term = {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {}}
+	spread = {"maxSkew": 1, "topologyKey": HOST, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
+	specs = {"zone": ({"affinity": {"podAffinity": {REQUIRED: [term]}}}, "spec.affinity.podAffinity"),
+		 "spread": ({"topologySpreadConstraints": [spread]}, "spec.topologySpreadConstraints"),
+		 "claim": ({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "none"}}]}, "spec.volumes.persistentVolumeClaim")}
+	for name, (spec, field) in specs.items():
+		bed.kube.create(pod(f"refused-{name}", spec=spec))
+		assert field in wait_reason(bed, f"refused-{name}", "SlurmRefused"), field
+	_remove(bed, *(f"refused-{name}" for name in specs))
+	bed.kube.create(_brief("spread-soft", {"topologySpreadConstraints": [{**spread, "whenUnsatisfiable": "ScheduleAnyway"}]}))
+	_node_of(bed, "spread-soft")
+
+
+def test_foreign_pods_are_counted(bed):
+	"""What another scheduler's pod uses is not given away: eight pods of four CPUs find room for seven."""
+	bed.kube.create(pod("daemon", cpu=3, scheduler="by-hand"))
+	bed.kube.bind("daemon", "node-0")
+	bed.kube.wait_phase("daemon", "Running")
+	made = fill(bed, "beside", 4, 7)
+	used = [p["spec"]["nodeName"] for p in (bed.kube.pods()[m["metadata"]["name"]] for m in made)]
+	equal(used.count("node-0"), 1, "pods of four CPUs beside one of three on eight")
+	_remove(bed, "daemon", *(m["metadata"]["name"] for m in made))
+
+
+def test_invariants_held(bed):
+	"""Foreign pods included, no node was ever too full."""
+	wait_no_live_jobs(bed, 60)
+	check_invariants(bed, unless=lambda p: p["spec"].get("schedulerName") != "slurm")
+
+
+if __name__ == "__main__":
+	run(lambda build: Cluster(build, kwok=NODES, cpus=CPUS, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}))
