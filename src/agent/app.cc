@@ -86,7 +86,9 @@ core::Settings settings_of(const Config &config)
 			  .not_ready_after_seconds = config.nodes.not_ready_after_seconds,
 			  .reserve_cpus = config.nodes.reserve_cpus,
 			  .reserve_memory_mib = config.nodes.reserve_memory_mib,
+			  .gres = config.gres,
 			  .tolerated_taints = config.nodes.tolerated_taints};
+	settings.policy.gres = config.gres;
 	settings.forced_delete_hold_us = std::int64_t{1'000'000} * config.limits.forced_delete_hold_seconds;
 	settings.report_interval_us = std::int64_t{1'000'000} * config.limits.condition_interval_seconds;
 	settings.sees_foreign_pods = true;

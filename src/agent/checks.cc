@@ -116,13 +116,13 @@ Check differences(const App &app)
 		const auto slurm = world.slurm_nodes().find(name);
 		if (slurm == world.slurm_nodes().end())
 			continue;
-		const core::NodeSpec spec = core::node_spec(kube, world.settings().nodes, world.plugin());
+		const core::NodeSpec spec = core::node_spec(world.as_left(kube), world.settings().nodes, world.plugin());
 		if (slurm->second.cpus > spec.cpus || slurm->second.memory_mib > spec.memory_mib)
 			text += (text.empty() ? "" : ", ") + name;
 	}
 	if (text.empty())
-		return passed("node sizes", "Slurm counts no more than is allocatable");
-	return failed("node sizes", "Slurm counts more CPUs or memory than is allocatable: " + text, "write the node lines anew (skube nodes --slurm-conf)");
+		return passed("node sizes", "Slurm counts no more than is allocatable and not used by others");
+	return failed("node sizes", "Slurm counts more CPUs or memory than is allocatable and not used by others: " + text, "write the node lines anew (skube nodes --slurm-conf)");
 }
 
 Check partitions(const App &app)

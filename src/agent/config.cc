@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/config.h"
 
+#include "src/agent/config_gres.h"
 #include "src/agent/config_identity.h"
 #include "src/agent/config_reader.h"
 #include "src/agent/kube/files.h"
@@ -147,6 +148,7 @@ constexpr Key<Config> k_keys[] = {
 	{"plugin_socket", [](Reader &r, const Yaml &v, Config &out) { read_socket(r, v, out.plugin_socket); }},
 	{"control_socket", [](Reader &r, const Yaml &v, Config &out) { read_socket(r, v, out.control_socket); }},
 	{"nodes", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_nodes_keys, out.nodes); }},
+	{"gres", read_gres},
 	{"identity", read_identity},
 	{"priority_classes", read_priority_classes},
 	{"limits", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_limits_keys, out.limits); }},
@@ -178,6 +180,8 @@ std::vector<std::string> config_keys()
 	list_keys(k_nodes_keys, "nodes.", names);
 	for (const std::string &name : identity_keys())
 		names.push_back("identity." + name);
+	for (const std::string &key : gres_keys())
+		names.push_back("gres." + key);
 	list_keys(k_limits_keys, "limits.", names);
 	list_keys(k_priority_class_keys, "priority_classes.", names);
 	return names;

@@ -9,6 +9,7 @@
 #define SLURMKUBE_AGENT_CONFIG_H
 
 #include "src/base/log.h"
+#include "src/core/gres.h"
 #include "src/core/identity_rules.h"
 #include "src/core/names.h"
 #include "src/core/translate.h"
@@ -66,6 +67,7 @@ struct Config {
 	IdentityConfig identity;
 	std::vector<core::PriorityClassRule> priority_classes; /* what they mean in Slurm; others mean nothing */
 	LimitsConfig limits;
+	core::GresTable gres = core::default_gres_table(); /* the first rule for a resource holds */
 	std::uint32_t default_time_limit_minutes = 0; /* 0: the partition's */
 	LogLevel log_level = LogLevel::info;
 	bool operator==(const Config &) const = default;

@@ -6,6 +6,8 @@ libagent_la_SOURCES = \
 	%D%/checks.h \
 	%D%/config.cc \
 	%D%/config.h \
+	%D%/config_gres.cc \
+	%D%/config_gres.h \
 	%D%/config_identity.cc \
 	%D%/config_identity.h \
 	%D%/config_reader.cc \

@@ -162,7 +162,7 @@ Json slurm_conf(const App &app)
 	const core::World &world = app.world();
 	Json lines = new_array();
 	for (const auto &[name, node] : world.kube_nodes()) {
-		const auto line = core::node_line(core::node_spec(node, world.settings().nodes, world.plugin()), "UNKNOWN");
+		const auto line = core::node_line(core::node_spec(world.as_left(node), world.settings().nodes, world.plugin()), "UNKNOWN");
 		append(lines.get(), line ? *line : "# left out: " + line.error().what);
 	}
 	Json reply = ok_reply();

@@ -12,6 +12,8 @@ libcore_la_SOURCES = \
 	%D%/label_selector.cc \
 	%D%/label_selector.h \
 	%D%/job_options.h \
+	%D%/gres.cc \
+	%D%/gres.h \
 	%D%/latency.cc \
 	%D%/latency.h \
 	%D%/model.h \

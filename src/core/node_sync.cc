@@ -133,6 +133,19 @@ bool has_dynamic_nodes(const PluginHello &plugin)
 	return plugin.slurm_version_number >= k_first_dynamic;
 }
 
+/* Slurm adds to a GRES where its devices are: "gpu:2(S:0)". */
+bool differs(const NodeSpec &spec, const SlurmNode &node)
+{
+	std::string gres;
+	bool inside = false;
+	for (const char c : node.gres) {
+		inside = c == '(' || (inside && c != ')');
+		if (!inside && c != ')')
+			gres += c;
+	}
+	return spec.cpus != node.cpus || spec.memory_mib != node.memory_mib || spec.gres != gres;
+}
+
 NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginHello &plugin)
 {
 	NodeSpec spec;
@@ -145,6 +158,7 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
 	spec.cpus = std::max<std::uint32_t>(cpus > policy.reserve_cpus ? cpus - policy.reserve_cpus : 0, 1);
 	const auto memory = static_cast<std::uint64_t>(std::max<std::int64_t>(node.allocatable.memory_bytes >> 20, 0));
 	spec.memory_mib = std::max<std::uint64_t>(memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
+	spec.gres = gres_of_node(node, policy.gres);
 	spec.features = plugin.node_feature.empty() ? names::k_node_feature : plugin.node_feature;
 	return spec;
 }
@@ -174,6 +188,10 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 	const SlurmNode &slurm = *facts.slurm;
 	const bool out_of_use = slurm.drain || slurm.base == NodeBase::down;
 	if (!facts.kube && creates && slurm.dynamic && out_of_use && !is_busy(slurm) && !facts.holds_pods)
+		return DeleteNode{slurm.name};
+	/* Slurm cannot change a node's size: it goes while nothing uses it, and comes back as it is now */
+	const bool is_free = slurm.base == NodeBase::idle && !is_busy(slurm) && !facts.holds_pods && (!slurm.drain || is_ours(slurm));
+	if (facts.kube && facts.kube->ready && creates && slurm.dynamic && facts.may_resize && is_free && differs(node_spec(*facts.kube, policy, *facts.plugin), slurm))
 		return DeleteNode{slurm.name};
 	return state_change(slurm, wanted_state(facts, policy));
 }

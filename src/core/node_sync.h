@@ -8,6 +8,7 @@
 #define SLURMKUBE_CORE_NODE_SYNC_H
 
 #include "src/base/result.h"
+#include "src/core/gres.h"
 #include "src/core/spec.h"
 
 #include <variant>
@@ -21,6 +22,7 @@ struct NodePolicy {
 	std::int64_t not_ready_after_seconds = 40;
 	std::uint32_t reserve_cpus = 0;
 	std::uint64_t reserve_memory_mib = 0;
+	GresTable gres = default_gres_table();
 	std::vector<std::string> tolerated_taints; /* keys whose NoSchedule and NoExecute do not keep Slurm's pods off */
 };
 
@@ -29,6 +31,7 @@ struct NodeFacts {
 	const SlurmNode *slurm = nullptr; /* nullptr: not in Slurm, or no external node */
 	const PluginHello *plugin = nullptr; /* never nullptr */
 	bool holds_pods = false;
+	bool may_resize = false; /* it has not been tried yet to make the node anew as it is now */
 	const std::vector<Toleration> *tolerations = nullptr; /* of pods of ours; a taint that one of them tolerates is a matter of each pod. nullptr: none */
 	std::int64_t not_ready_seconds = 0; /* how long kube has not been Ready, by our own clock */
 };
@@ -53,6 +56,9 @@ bool is_managed(const KubeNode &node, const NodePolicy &policy);
 
 /* Slurm can create and delete nodes while it runs, and we have tested it: 24.11 and later. */
 bool has_dynamic_nodes(const PluginHello &plugin);
+
+/* Whether Slurm's record says something else of its size. */
+bool differs(const NodeSpec &spec, const SlurmNode &node);
 
 NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginHello &plugin);
 

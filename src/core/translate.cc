@@ -17,10 +17,22 @@ Status check_supported(const Pod &pod)
 {
 	if (!pod.unsupported_fields.empty())
 		return Error{Errc::invalid, pod.unsupported_fields.front() + " is not supported yet: remove it, or use another schedulerName"};
-	for (const auto &[name, amount] : pod.requests.extended) {
-		if (amount > 0 && name != "ephemeral-storage")
-			return Error{Errc::invalid, "resource " + name + " is not supported yet: remove the request, or use another schedulerName"};
+	return Ok{};
+}
+
+/* Devices that the pod requests, beside those that its annotation asks Slurm for. */
+Status add_gres(const Pod &pod, const Policy &policy, JobSpec &spec)
+{
+	const auto requested = gres_of_pod(pod.requests, policy.gres);
+	if (!requested)
+		return requested.error();
+	std::string &gres = spec.options.gres;
+	for (const auto &[resource, amount] : pod.requests.extended) {
+		const GresRule *rule = amount > 0 ? gres_rule(resource, policy.gres) : nullptr;
+		if (rule && lists_gres(gres, rule->name))
+			return Error{Errc::invalid, "option gres='" + gres + "' names " + rule->name + ", which the pod requests as " + resource + ": leave one of them out"};
 	}
+	gres += (gres.empty() || requested->empty() ? "" : ",") + *requested;
 	return Ok{};
 }
 
@@ -93,6 +105,8 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 	const Status applied = apply_options(pod.annotations, {.policy = policy, .rule = *rule, .pod = pod}, spec);
 	if (!applied)
 		return applied.error();
+	if (const Status added = add_gres(pod, policy, spec); !added)
+		return added.error();
 	if (spec.options.min_nodes.value_or(1) > 1)
 		return Error{Errc::invalid, "min-nodes " + std::to_string(*spec.options.min_nodes) + ": one pod runs on one node; leave it out"};
 	return spec;

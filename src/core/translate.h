@@ -8,6 +8,7 @@
 #define SLURMKUBE_CORE_TRANSLATE_H
 
 #include "src/base/result.h"
+#include "src/core/gres.h"
 #include "src/core/identity_rules.h"
 #include "src/core/spec.h"
 #include "src/core/when.h"
@@ -30,6 +31,7 @@ struct Policy {
 	std::uint32_t default_time_limit_minutes = 0; /* 0: the partition's */
 	std::uint64_t least_memory_mib = 64;          /* of pods that request none: Slurm would give them the whole node */
 	std::vector<NamespaceRule> namespaces = {};
+	GresTable gres = default_gres_table();
 	std::uint32_t least_uid = 1000;  /* of users whom a namespace's annotation names */
 	ZoneOffset zone_offset = nullptr; /* of times that users write without a zone */
 	std::vector<PriorityClassRule> priority_classes = {};

@@ -154,6 +154,8 @@ class World
 	[[nodiscard]] const std::map<std::string, KubeNode> &kube_nodes() const { return kube_nodes_; }
 	[[nodiscard]] const std::map<std::string, SlurmNode> &slurm_nodes() const { return slurm_nodes_; }
 	[[nodiscard]] const Occupancy &occupancy() const { return occupancy_; }
+	/* The node with what pods of others leave of it. */
+	[[nodiscard]] KubeNode as_left(const KubeNode &node) const;
 	[[nodiscard]] const ForeignPods &foreign_pods() const { return foreign_; }
 	[[nodiscard]] const Edges &edges() const { return edges_; }
 	[[nodiscard]] const Counters &counters() const { return counters_; }
@@ -191,7 +193,8 @@ class World
 	void check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const;
 	[[nodiscard]] std::optional<Refusal> refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, bool minds, bool matches_anywhere) const;
 	[[nodiscard]] std::optional<Refusal> refusal_from_afar(const Pod &pod, const KubeNode &node) const;
-	[[nodiscard]] bool lacks_room_for_good(const Pod &pod, const KubeNode &node) const;
+	[[nodiscard]] Holders staying_on(const std::string &node, const PodUid &except) const;
+	[[nodiscard]] std::optional<Refusal> room_refuses_for_good(const PodUid &uid, const Pod &pod, const KubeNode &node) const;
 	[[nodiscard]] bool matches_anywhere(const PodUid &uid, const Pod &pod) const;
 	[[nodiscard]] bool must_wait_for_other(const PodUid &uid, const Pod &pod) const;
 	[[nodiscard]] Holders holders_of(const std::string &node, const PodUid &except, bool with_allocated) const;
@@ -230,6 +233,7 @@ class World
 	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
 
 	ForeignPods foreign_;
+	std::map<std::string, NodeSpec> resized_to_; /* what nodes were last made anew for; not again for the same */
 	bool foreign_listed_ = false;
 	std::set<PodUid> choosy_;  /* pods of ours that mind who is beside them */
 	std::set<PodUid> nowhere_; /* pods that no node may take */

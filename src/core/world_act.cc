@@ -388,15 +388,19 @@ std::optional<NodeAction> World::look_at_node(const std::string &name, Now now)
 	const auto slurm = slurm_nodes_.find(name);
 	const auto since = not_ready_since_us_.find(name);
 	const bool managed = kube != kube_nodes_.end() && is_managed(kube->second, settings_.nodes);
-	KubeNode seen = managed ? kube->second : KubeNode{};
-	seen.allocatable = room_on(seen);
+	const KubeNode seen = managed ? as_left(kube->second) : KubeNode{};
+	const NodeSpec wanted = managed ? node_spec(seen, settings_.nodes, plugin_) : NodeSpec{};
+	const auto resized = resized_to_.find(name);
 	const NodeFacts facts{.kube = managed ? &seen : nullptr,
 			      .slurm = slurm != slurm_nodes_.end() ? &slurm->second : nullptr,
 			      .plugin = &plugin_,
 			      .holds_pods = occupancy_.pods_on(name) > 0,
+			      .may_resize = resized == resized_to_.end() || resized->second != wanted,
 			      .tolerations = &tolerations_,
 			      .not_ready_seconds = since == not_ready_since_us_.end() ? 0 : (now.mono_us - since->second) / k_second_us};
 	auto action = reconcile_node(facts, settings_.nodes);
+	if (action && managed && std::holds_alternative<DeleteNode>(*action))
+		resized_to_[name] = wanted;
 	if (!action) {
 		node_changed_us_.erase(name);
 	} else {

@@ -122,6 +122,13 @@ Resources World::room_on(const KubeNode &node) const
 	return without(node.allocatable, foreign_.held(node.name));
 }
 
+KubeNode World::as_left(const KubeNode &node) const
+{
+	KubeNode out = node;
+	out.allocatable = room_on(node);
+	return out;
+}
+
 /* with_allocated: pods too that have an allocation there and are not bound yet. */
 Holders World::holders_of(const std::string &node, const PodUid &except, bool with_allocated) const
 {
@@ -158,15 +165,40 @@ bool World::matches_anywhere(const PodUid &uid, const Pod &pod) const
 	       (std::any_of(groups_.begin(), groups_.end(), is_ours) || std::any_of(foreign_.all().begin(), foreign_.all().end(), is_foreign));
 }
 
-/* What Slurm knows of a node may be older than what others use of it now. And some things it does not count at all. */
-bool World::lacks_room_for_good(const Pod &pod, const KubeNode &node) const
+/* Pods that are not about to leave. */
+Holders World::staying_on(const std::string &node, const PodUid &except) const
+{
+	Holders out = holders_of(node, except, false);
+	std::erase_if(out, [](const Pod *pod) { return pod->deleting; });
+	return out;
+}
+
+/*
+ * Slurm queues for what it counts. Some things it does not count at all; and where its record of a node is larger than what others leave there, as after a DaemonSet came,
+ * it would give out more than there is, and who gets it would wait as long as those others stay.
+ */
+std::optional<Refusal> World::room_refuses_for_good(const PodUid &uid, const Pod &pod, const KubeNode &node) const
 {
 	const auto record = slurm_nodes_.find(node.name);
 	const Resources room = room_on(node);
-	Resources unknown_to_slurm = pod.requests;
-	if (record != slurm_nodes_.end() && !fits_record(pod, record->second))
-		unknown_to_slurm.milli_cpu = unknown_to_slurm.memory_bytes = 0;
-	return room_refuses(unknown_to_slurm, room, {}).has_value();
+	if (record == slurm_nodes_.end())
+		return room_refuses(pod.requests, room, {});
+	const bool is_oversized = record->second.cpus > room.milli_cpu / 1000 || record->second.memory_mib > static_cast<std::uint64_t>(room.memory_bytes >> 20);
+	Resources wanted = pod.requests;
+	if (!fits_record(pod, record->second))
+		wanted.milli_cpu = wanted.memory_bytes = 0;
+	std::erase_if(wanted.extended, [&](const auto &one) {
+		const GresRule *rule = gres_rule(one.first, settings_.policy.gres);
+		return rule && !lists_gres(record->second.gres, rule->name);
+	});
+	Resources taken;
+	for (const Pod *ours : is_oversized ? staying_on(node.name, uid) : Holders{}) {
+		if (!foreign_.all().contains(ours->uid)) {
+			taken.milli_cpu += ours->requests.milli_cpu;
+			taken.memory_bytes += ours->requests.memory_bytes;
+		}
+	}
+	return room_refuses(wanted, room, taken);
 }
 
 std::optional<Refusal> World::refusal_from_afar(const Pod &pod, const KubeNode &node) const
@@ -199,8 +231,8 @@ std::optional<Refusal> World::refusal_in_queue(const PodUid &uid, const Pod &pod
 		return refusal;
 	if (auto refusal = node_refuses(pod, node))
 		return refusal;
-	if (lacks_room_for_good(pod, node))
-		return room_refuses(pod.requests, room_on(node), {});
+	if (auto refusal = room_refuses_for_good(uid, pod, node))
+		return refusal;
 	if (!minds)
 		return std::nullopt;
 	const Holders holders = holders_of(node.name, uid, true);
@@ -262,9 +294,7 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 void World::check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const
 {
 	const Pod &pod = *group.pod;
-	const Holders holders = holders_of(node.name, uid, false);
-	Holders lasting;
-	std::copy_if(holders.begin(), holders.end(), std::back_inserter(lasting), [](const Pod *other) { return !other->deleting; });
+	const Holders holders = holders_of(node.name, uid, false), lasting = staying_on(node.name, uid);
 	auto refusal = cordon_refuses(pod, node);
 	if (!refusal)
 		refusal = taint_refuses(pod, node.taints, ignored_taints(settings_.nodes));
@@ -272,6 +302,8 @@ void World::check_place(const PodUid &uid, const Group &group, const KubeNode &n
 		refusal = node_refuses(pod, node);
 	if (!refusal)
 		refusal = room_refuses(pod.requests, room_on(node), {});
+	if (!refusal)
+		refusal = room_refuses_for_good(uid, pod, node);
 	if (!refusal)
 		refusal = holders_refuse(pod, lasting);
 	if (!refusal)

@@ -178,6 +178,8 @@ def test_anti_affinity_of_those_who_are_there(bed):
 
 def test_affinity_follows_company(bed):
 	"""The first of a group that wants to be together chooses, the others follow."""
+	for i in range(NODES):
+		_label(bed, f"node-{i}", f"{HOST}=node-{i}")
 	together = {"affinity": {"podAffinity": {REQUIRED: [{"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": "flock"}}}]}}}
 	for i in range(3):
 		bed.kube.create(_labelled(pod(f"flock-{i}", spec=together), "flock"))

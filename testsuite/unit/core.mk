@@ -65,3 +65,8 @@ check_PROGRAMS += testsuite/unit/options_doc
 TESTS += testsuite/unit/options_doc
 testsuite_unit_options_doc_SOURCES = %D%/options_doc.cc
 testsuite_unit_options_doc_LDADD = libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_gres
+TESTS += testsuite/unit/test_gres
+testsuite_unit_test_gres_SOURCES = %D%/test_gres.cc
+testsuite_unit_test_gres_LDADD = libcheck.la libcore.la libbase.la

@@ -144,7 +144,7 @@ void unknown_keys_name_line_and_choices()
 {
 	CHECK_EQUAL(error_of("cluster: a\nclutser: b\n"),
 		    "f:2: 'clutser' is not a key here; known are cluster, scheduler_name, kubeconfig, slurm, partition, plugin_socket, "
-		    "control_socket, nodes, identity, priority_classes, limits, default_time_limit_minutes, log_level");
+		    "control_socket, nodes, gres, identity, priority_classes, limits, default_time_limit_minutes, log_level");
 	CHECK_EQUAL(error_of("slurm:\n  worker: 1\n"), "f:2: slurm: 'worker' is not a key here; known are conf, workers");
 	CHECK_EQUAL(error_of("identity:\n rules:\n - namespace: a\n   user: root\n   uid: 1\n"),
 		    "f:5: identity.rules[0]: 'uid' is not a key here; known are namespace, selector, annotation, user, user_from, group, accounts, accounts_from, partitions, "
@@ -177,6 +177,12 @@ void wrong_values_are_refused()
 		{"cluster: [a]", "f:1: cluster: '' is not a name of letters, digits, '-', '.' and '_'"},
 		{"partition: a,b", "f:1: partition: 'a,b' is not a name of letters, digits, '-', '.' and '_'"},
 		{"kubeconfig: kube.conf", "f:1: kubeconfig: 'kube.conf' is not an absolute path"},
+		{"gres: gpu", "f:1: gres: must be a list of rules (- resource: ...)"},
+		{"gres: [{name: gpu}]", "f:1: gres[0]: a rule needs a resource"},
+		{"gres: [{resource: gpu}]", "f:1: gres[0].resource: 'gpu' is no extended resource: it has a '/', and a '*' only at its end"},
+		{"gres: [{resource: 'a/*b'}]", "f:1: gres[0].resource: 'a/*b' is no extended resource: it has a '/', and a '*' only at its end"},
+		{"gres: [{resource: a/b, type: 'x-*'}]", "f:1: gres[0]: type 'x-*' has a '*', but resource 'a/b' has none"},
+		{"gres: [{resource: a/b, type: x, type_from: y}]", "f:1: gres[0]: type and type_from exclude each other"},
 		{"log_level: loud", "f:1: log_level: 'loud' is not one of error, warning, info, debug"},
 		{"limits: {writes_in_flight: 65}", "f:1: limits.writes_in_flight: '65' is not a number from 1 to 64"},
 		{"plugin_socket: /a\ncontrol_socket: /a", "f:2: plugin_socket and control_socket are the same"},
@@ -274,6 +280,9 @@ void the_example_shows_every_key_and_its_default()
 	all.config.identity.rules.clear();
 	CHECK_EQUAL(all.config.priority_classes.size(), 2U);
 	all.config.priority_classes.clear();
+	CHECK_EQUAL(all.config.gres.size(), 3U);
+	CHECK_EQUAL(all.config.gres[2].type_label, "example.com/fpga.model");
+	all.config.gres = core::default_gres_table();
 	all.config.kubeconfig.clear();
 	CHECK(all.config == Config());
 }

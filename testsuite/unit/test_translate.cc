@@ -109,6 +109,13 @@ void what_is_not_supported_is_refused_not_ignored()
 	CHECK(translate(selects, policy(), 1).error().what.find("spec.nodeSelector") != std::string::npos);
 	Pod gpu = pod();
 	gpu.requests.extended["nvidia.com/gpu"] = 1;
+	CHECK_EQUAL(translate(gpu, policy(), 1).value().options.gres, "gpu:1");
+	gpu.annotations = {{"slurm-kube.io/gres", "gpu:1"}};
+	CHECK(!translate(gpu, policy(), 1).ok());
+	gpu.annotations = {{"slurm-kube.io/gres", "fpga:1"}};
+	CHECK_EQUAL(translate(gpu, policy(), 1).value().options.gres, "fpga:1,gpu:1");
+	gpu.annotations.clear();
+	gpu.requests.extended = {{"example.com/other", 1}};
 	CHECK(!translate(gpu, policy(), 1).ok());
 	gpu.requests.extended = {{"ephemeral-storage", 5}};
 	CHECK(translate(gpu, policy(), 1).ok());

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gres.h - extended resources of Kubernetes as Slurm's generic resources, by a table.
+ *
+ * Pure. A node that has four of "nvidia.com/gpu" is Gres=gpu:4 in Slurm, and a pod that asks for one is a job with gpu:1. What no rule names is refused: Slurm would
+ * give the node's devices to others.
+ */
+#ifndef SLURMKUBE_CORE_GRES_H
+#define SLURMKUBE_CORE_GRES_H
+
+#include "src/base/result.h"
+#include "src/core/model.h"
+
+namespace slurmkube::core
+{
+
+/* resource may end with '*', which stands for any rest; a '*' in type is that rest. */
+struct GresRule {
+	std::string resource;
+	std::string name = "gpu"; /* in Slurm's GresTypes */
+	std::string type;         /* empty: none */
+	std::string type_label;   /* of nodes: its value is their type. Jobs ask for any type; a pod chooses by nodeSelector */
+	bool operator==(const GresRule &) const = default;
+};
+
+using GresTable = std::vector<GresRule>;
+
+/* GPUs of NVIDIA, AMD and Intel, and NVIDIA's MIG. */
+GresTable default_gres_table();
+
+/* "gpu:2,gpu:mig-1g.5gb:1", or empty. invalid: names the resource that no rule names. */
+Result<std::string> gres_of_pod(const Resources &requests, const GresTable &table);
+
+/* The same of what a node offers, with its types. */
+std::string gres_of_node(const KubeNode &node, const GresTable &table);
+
+/* The first rule for the resource; nullptr: none. */
+const GresRule *gres_rule(const std::string &resource, const GresTable &table);
+
+/* Whether a list as in slurm.conf ("gpu:a100:4,fpga:1") has something of that name. */
+bool lists_gres(const std::string &list, const std::string &name);
+
+/* What Kubernetes counts and Slurm does not need to: the binding waits for it. */
+bool is_counted_by_kubernetes(const std::string &resource);
+
+} // namespace slurmkube::core
+
+#endif

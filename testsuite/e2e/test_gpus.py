@@ -1,0 +1,104 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Extended resources as GRES: GPUs of kwok nodes are Slurm's gpu, pods that ask for them are jobs with as many, and what no rule names is refused."""
+from lib import Cluster, equal, pod, run, wait_for
+from lib.checker import check_invariants
+from lib.expect import job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
+from lib.manifests import kwok_node
+
+GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-1g.5gb"
+
+
+class GpuBed(Cluster):
+	"""One node without GPUs, and one with four and a taint, as GPU operators make them; plus one with two slices of a GPU."""
+
+	def start_kubernetes(self):
+		super().start_kubernetes()
+		for name, resource, count in (("gpu-0", GPU, 4), ("mig-0", MIG, 2)):
+			node = kwok_node(name, *self.size)
+			for side in ("capacity", "allocatable"):
+				node["status"][side][resource] = str(count)
+			node["spec"] = {"taints": [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]}
+			self.kube.create(node)
+			self.plane.wait_ready(name)
+			self.names.append(name)
+
+
+def _with(name, resource, count, **options):
+	manifest = pod(name, **options)
+	resources = manifest["spec"]["containers"][0]["resources"]
+	resources["requests"][resource] = resources["limits"][resource] = str(count)
+	manifest["spec"]["tolerations"] = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+	return manifest
+
+
+def test_nodes_have_gpus(bed):
+	"""As many as are allocatable, slices by their type, and none where there are none."""
+	equal({n: bed.slurm.node(n).get("Gres", "(null)") for n in bed.names}, {"node-0": "(null)", "gpu-0": "gpu:4", "mig-0": "gpu:mig-1g.5gb:2"})
+
+
+def test_gpus_are_shared_out(bed):
+	"""Two pods of two GPUs fill the node, the third waits in Slurm for one of them to end."""
+	made = [bed.kube.create(_with(f"two-{i}", GPU, 2)) for i in range(2)]
+	equal({bed.kube.wait_phase(f"two-{i}", "Running")["spec"]["nodeName"] for i in range(2)}, {"gpu-0"})
+	seen = only_job(bed, made[0])
+	assert seen["TresPerNode"].replace("/", ":") == "gres:gpu:2", seen["TresPerNode"]
+	bed.kube.create(_with("two-next", GPU, 2, kwok={"run": "50ms"}))
+	wait_reason(bed, "two-next", "SlurmPending", "Resources")
+	bed.kube.delete("Pod", "two-0")
+	equal(bed.kube.wait_phase("two-next", "Succeeded")["spec"]["nodeName"], "gpu-0")
+	bed.kube.delete("Pod", "two-1")
+	wait_no_live_jobs(bed)
+
+
+def test_slices_have_a_type(bed):
+	"""A slice is asked for by its type, and a whole GPU is none."""
+	made = bed.kube.create(_with("slice", MIG, 1, kwok={"run": "50ms"}))
+	equal(bed.kube.wait_phase("slice", "Succeeded")["spec"]["nodeName"], "mig-0")
+	equal(job_in_state(bed, made, "COMPLETED")["TresPerNode"].replace("/", ":"), "gres:gpu:mig-1g.5gb:1")
+	whole = [bed.kube.create(_with(f"whole-{i}", GPU, 1, kwok={"run": "50ms"})) for i in range(6)]
+	equal({bed.kube.wait_phase(m["metadata"]["name"], "Succeeded")["spec"]["nodeName"] for m in whole}, {"gpu-0"})
+
+
+def test_pods_without_gpu_stay_off(bed):
+	"""The taint is for them."""
+	names = [f"plain-{i}" for i in range(4)]
+	for name in names:
+		bed.kube.create(pod(name, cpu=4, kwok={"run": "50ms"}))
+	equal({bed.kube.wait_phase(name, "Succeeded")["spec"]["nodeName"] for name in names}, {"node-0"})
+
+
+def test_more_than_any_node_has_is_refused(bed):
+	"""In Slurm's words."""
+	bed.kube.create(_with("many", GPU, 5))
+	wait_reason(bed, "many", "SlurmRefused", "node configuration")
+	bed.kube.delete("Pod", "many")
+
+
+def test_unknown_resource_is_refused(bed):
+	"""By name, and with the place where a rule would stand."""
+	made = bed.kube.create(_with("fpga", "example.com/fpga", 1))
+	text = wait_reason(bed, "fpga", "SlurmRefused")
+	assert "example.com/fpga" in text and "'gres' in slurmkubed.yaml" in text, text
+	equal(bed.slurm.job_of_pod(uid_of(made)), [])
+	bed.kube.delete("Pod", "fpga")
+
+
+def test_node_that_gets_its_gpus_late(bed):
+	"""Where Slurm makes nodes while it runs, one whose device plugin comes later is made anew; elsewhere skube check tells."""
+	bed.kube.patch("Node", "node-0", {"status": {"capacity": {GPU: "2"}, "allocatable": {GPU: "2"}}}, "status")
+	if not bed.slurm.dynamic_nodes:
+		wait_for(lambda: any("NodeName=node-0 " in line and "Gres=gpu:2" in line for line in bed.agent.skube_text("nodes", "--slurm-conf").splitlines()), "the line of node-0 to have GPUs")
+		return
+	wait_for(lambda: bed.slurm.nodes().get("node-0", {}).get("Gres") == "gpu:2", "node-0 to have GPUs in Slurm", 60)
+	bed.kube.create(_with("late", GPU, 1, cpu=1, kwok={"run": "50ms"}))
+	bed.kube.wait_phase("late", "Succeeded", timeout=60)
+
+
+def test_invariants_held(bed):
+	wait_no_live_jobs(bed)
+	check_invariants(bed)
+
+
+if __name__ == "__main__":
+	run(lambda build: GpuBed(build, kwok=1, slurm_options={"extra": ["GresTypes=gpu"]}, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}))
