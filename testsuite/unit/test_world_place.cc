@@ -279,6 +279,63 @@ void what_others_use_is_not_given_twice()
 	CHECK_EQUAL(s.act(), "look:b");
 }
 
+/* A node of Slurm 22.05 keeps its size: then the pods that are there count, else the second one would wait for ever with its allocation. */
+void a_node_that_slurm_takes_for_larger_is_no_trap()
+{
+	Stage s;
+	Pod daemon = Stage::pod("d");
+	daemon.node_name = "n1";
+	daemon.requests.milli_cpu = 2500;
+	s.world.foreign_seen(daemon);
+	s.run(Stage::pod("a"), 7, "n1");
+	s.world.pod_seen(Stage::pod("b"), s.now);
+	CHECK_EQUAL(s.act(), "submit:b-n1");
+	s.allocate("b", 8, "n1");
+	CHECK_EQUAL(s.act(), "look:b");
+}
+
+/* Slurm cannot change a node's size; and what it makes of a size may differ from what was asked, so it is tried once. */
+void an_idle_node_is_made_anew_when_its_size_changes()
+{
+	Stage s;
+	PluginHello hello;
+	hello.slurm_version_number = (24U << 16) | (11U << 8);
+	s.world.link_opened(hello);
+	SlurmNode n;
+	n.name = "n1";
+	n.base = NodeBase::idle;
+	n.dynamic = true;
+	n.cpus = 4;
+	n.memory_mib = 1 << 20;
+	s.world.slurm_node_seen(n);
+	s.world.snapshot_ended(s.now);
+	const auto deleted = [&] {
+		std::string names;
+		for (const NodeAction &action : s.world.take_node_actions(s.now)) {
+			if (const auto *one = std::get_if<DeleteNode>(&action))
+				names += one->name;
+		}
+		return names;
+	};
+	CHECK_EQUAL(deleted(), "");
+	Pod daemon = Stage::pod("d");
+	daemon.node_name = "n1";
+	s.world.foreign_seen(daemon);
+	s.now.mono_us += 10 * k_second;
+	CHECK_EQUAL(deleted(), "n1");
+	s.world.node_changed("n1", Ok{}, s.now);
+	s.now.mono_us += 10 * k_second;
+	s.world.slurm_node_seen(n);
+	CHECK_EQUAL(deleted(), "");
+	s.world.foreign_gone({"d"});
+	s.now.mono_us += 10 * k_second;
+	CHECK_EQUAL(deleted(), "");
+	daemon.requests.milli_cpu = 2000;
+	s.world.foreign_seen(daemon);
+	s.now.mono_us += 10 * k_second;
+	CHECK_EQUAL(deleted(), "n1");
+}
+
 void nothing_is_done_before_others_pods_are_known()
 {
 	World world(Stage::settings());
@@ -325,5 +382,6 @@ int main()
 				{TEST(only_nodes_that_match_are_left_to_slurm), TEST(a_pod_without_a_node_says_so_and_is_tried_when_nodes_change), TEST(a_node_that_changed_is_given_back),
 				 TEST(a_taint_or_a_cordon_before_the_binding_counts), TEST(ports_of_our_pods_and_of_others_are_kept_apart),
 				 TEST(two_that_must_not_meet_are_submitted_one_after_the_other), TEST(a_pod_that_ends_is_waited_for_one_that_stays_is_not),
-				 TEST(what_others_use_is_not_given_twice), TEST(nothing_is_done_before_others_pods_are_known), TEST(a_taint_drains_until_a_pod_tolerates_it)});
+				 TEST(what_others_use_is_not_given_twice), TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(an_idle_node_is_made_anew_when_its_size_changes),
+				 TEST(nothing_is_done_before_others_pods_are_known), TEST(a_taint_drains_until_a_pod_tolerates_it)});
 }
