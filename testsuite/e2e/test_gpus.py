@@ -8,9 +8,20 @@ from lib.manifests import kwok_node
 
 GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-1g.5gb"
 
+# What dynamic nodes need, and what numbers the devices of the others. The files need not exist where slurmctld runs.
+GRES_CONF = """\
+NodeName=gpu-0 Name=gpu File=/dev/kube-gpu[0-3]
+NodeName=node-0 Name=gpu File=/dev/kube-gpu[0-1]
+NodeName=mig-0 Name=gpu Type=mig-1g.5gb File=/dev/kube-mig[0-1]
+"""
+
 
 class GpuBed(Cluster):
 	"""One node without GPUs, and one with four and a taint, as GPU operators make them; plus one with two slices of a GPU."""
+
+	def start_slurm(self):
+		(self.dir / "gres.conf").write_text(GRES_CONF if self.slurm.dynamic_nodes else "")
+		super().start_slurm()
 
 	def start_kubernetes(self):
 		super().start_kubernetes()

@@ -102,7 +102,10 @@ Status create_node(const core::NodeSpec &spec, core::Family family)
 	update_node_msg_t message;
 	slurm_init_update_node_msg(&message);
 	message.extra = line->data();
-	return answer(slurm_create_node(&message));
+	const Status created = answer(slurm_create_node(&message));
+	if (!created && !spec.gres.empty())
+		return in_context("GRES " + spec.gres + ": dynamic nodes need a line in gres.conf for it, as in NodeName=" + spec.name + " Name=gpu File=/dev/kube[0-3]", created.error());
+	return created;
 }
 
 Status set_node_state(const std::string &name, core::NodeStateChange change, const std::string &reason)
