@@ -77,6 +77,7 @@ class App : private link::LinkSink
 	void carry_out(const core::PodUid &pod, const core::Action &action);
 	void carry_out(const core::NodeAction &action);
 	void submit(const core::PodUid &pod, const core::Submit &action);
+	void update(const core::PodUid &pod, const core::Update &action);
 	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status);
 	void bind(const core::PodUid &pod, const core::Bind &action);
 	void look_up(const core::PodUid &pod, const core::LookUp &action);

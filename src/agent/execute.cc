@@ -72,6 +72,7 @@ void App::carry_out(const core::PodUid &pod, const core::Action &action)
 {
 	std::visit(Overloaded{
 		       [&](const core::Submit &a) { submit(pod, a); },
+		       [&](const core::Update &a) { update(pod, a); },
 		       [&](const core::Cancel &a) { complete(pod, a.job, core::k_status_cancelled); },
 		       [&](const core::Complete &a) { complete(pod, a.job, a.wait_status); },
 		       [&](const core::Bind &a) { bind(pod, a); },
@@ -95,6 +96,16 @@ void App::submit(const core::PodUid &pod, const core::Submit &action)
 		world_.submitted(pod, answer, now());
 		want_round();
 	});
+}
+
+void App::update(const core::PodUid &pod, const core::Update &action)
+{
+	auto done = [this, pod, job = action.job, mark = action.spec.marker.options, name = name_of(world_, pod)](const Status &answer) {
+		log_outcome("options changed", name, job, answer);
+		world_.updated(pod, mark, job, answer, now());
+		want_round();
+	};
+	calls_.update(action.job, action.spec, action.given, action.removed, std::move(done));
 }
 
 void App::complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status)

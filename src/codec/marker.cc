@@ -32,6 +32,8 @@ void check_words(const core::Marker &m, Fields &fields)
 		if (!is_plain(word.value))
 			fields.fail(std::string("key '") + word.key + "' has control characters");
 	}
+	if (!is_plain(m.options))
+		fields.fail("key 'options' has control characters");
 }
 
 void check_numbers(const core::Marker &m, Fields &fields)
@@ -52,6 +54,8 @@ void read_keys(Fields &fields, core::Marker &m)
 	fields.read("attempt", m.attempt);
 	fields.read("user", m.user_id);
 	fields.read("group", m.group_id);
+	fields.must(false);
+	fields.read("options", m.options);
 }
 
 } // namespace
@@ -68,6 +72,8 @@ Json marker_to_json(const core::Marker &marker)
 	put(object.get(), "attempt", marker.attempt);
 	put(object.get(), "user", marker.user_id);
 	put(object.get(), "group", marker.group_id);
+	if (!marker.options.empty())
+		put(object.get(), "options", marker.options);
 	return object;
 }
 

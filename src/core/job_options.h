@@ -46,6 +46,7 @@ struct JobOptions {
 	std::int64_t begin = 0, deadline = 0; /* seconds since the epoch */
 	std::optional<std::uint32_t> switches, switches_wait_seconds, delay_boot_seconds, time_min_minutes;
 	std::optional<std::uint16_t> segment, cpus_per_gpu, threads_per_core, core_spec, thread_spec;
+	std::uint64_t given = 0; /* which options were asked for: bits, by their place in the table */
 	bool operator==(const JobOptions &) const = default;
 };
 

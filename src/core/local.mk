@@ -22,6 +22,8 @@ libcore_la_SOURCES = \
 	%D%/node_sync.h \
 	%D%/occupancy.cc \
 	%D%/occupancy.h \
+	%D%/option_change.cc \
+	%D%/option_change.h \
 	%D%/option_names.cc \
 	%D%/option_table.cc \
 	%D%/option_text.cc \
@@ -57,4 +59,5 @@ libcore_la_SOURCES = \
 	%D%/world_answer.cc \
 	%D%/world_identity.cc \
 	%D%/world_observe.cc \
+	%D%/world_options.cc \
 	%D%/world_place.cc

@@ -123,6 +123,7 @@ struct Marker {
 	std::string uid;
 	std::uint32_t attempt = 1;
 	std::uint32_t user_id = 0, group_id = 0; /* who the job runs as; the plugin's hook applies them */
+	std::string options = {};                /* which options Slurm was told: core/option_change.h; empty: not noted */
 	bool operator==(const Marker &) const = default;
 };
 

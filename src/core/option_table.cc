@@ -271,9 +271,9 @@ constexpr Option k_options[] = {
     {.name = "constraints", .takes = "FEATURES", .meaning = "Node features that are needed, as in gpu&(v100|a100).", .apply = token<&JobOptions::constraints>,
      .sbatch = "constraint", .letter = 'C', .bridge = "constraints", .sunk = "constraints"},
     {.name = "contiguous", .takes = "true|false", .meaning = "Neighbouring nodes only.", .apply = flag<&JobOptions::contiguous>, .sbatch = "contiguous",
-     .argument = Argument::none, .implied = "true"},
+     .argument = Argument::none, .implied = "true", .fixed = true},
     {.name = "core-spec", .takes = "COUNT", .meaning = "Cores a node that are kept for the system. Needs AllowSpecResourcesUsage in slurm.conf.",
-     .apply = number<&JobOptions::core_spec, 0>, .sbatch = "core-spec", .letter = 'S'},
+     .apply = number<&JobOptions::core_spec, 0>, .sbatch = "core-spec", .letter = 'S', .fixed = true},
     {.name = "cpu-per-task", .takes = "CPUS", .meaning = "CPUs of the pod, if Slurm shall give it more than it requests; rounded up to whole ones.", .apply = cpus,
      .sbatch = "cpus-per-task", .letter = 'c', .bridge = "cpu-per-task", .fixed = true},
     {.name = "cpus-per-gpu", .takes = "COUNT", .meaning = "CPUs for each GPU of gres.", .apply = number<&JobOptions::cpus_per_gpu, 1>, .sbatch = "cpus-per-gpu",
@@ -283,7 +283,7 @@ constexpr Option k_options[] = {
     {.name = "deadline", .takes = "TIME", .meaning = "The job ends if it can no longer be done by then. Forms as for begin.", .apply = deadline,
      .sbatch = "deadline"},
     {.name = "delay-boot", .takes = "MINUTES or [D-]HH:MM:SS", .meaning = "How long to wait for nodes that need no reboot for the wanted features.",
-     .apply = delay_boot, .sbatch = "delay-boot"},
+     .apply = delay_boot, .sbatch = "delay-boot", .fixed = true},
     {.name = "dependency", .takes = "LIST", .meaning = "Start after other jobs, pods' jobs among them: afterok:123, afterany:123:124, singleton and so on.",
      .apply = dependency, .sbatch = "dependency", .letter = 'd'},
     {.name = "excluded-nodes", .takes = "HOSTLIST", .meaning = "Nodes that must not be used.", .apply = token<&JobOptions::excluded_nodes>, .sbatch = "exclude",
@@ -291,10 +291,10 @@ constexpr Option k_options[] = {
     {.name = "exclusive", .takes = "none|true|user|mcs|topo|ok|false",
      .meaning = "Who else may use the job's nodes: nobody (none or true), only jobs of the same user, MCS label or topology block, or others as the partition says (ok or "
 		"false, the default).",
-     .apply = sharing, .sbatch = "exclusive", .argument = Argument::optional, .implied = "true", .bridge = "exclusive", .sunk = "exclusive"},
+     .apply = sharing, .sbatch = "exclusive", .argument = Argument::optional, .implied = "true", .bridge = "exclusive", .sunk = "exclusive", .fixed = true},
     {.name = "extra", .takes = "TEXT", .meaning = "Arbitrary text for the site's own tools.", .apply = extra, .sbatch = "extra", .since = "23.02"},
     {.name = "gres", .takes = "LIST", .meaning = "Generic resources a node: gpu:2, gpu:a100:1,shard:4.", .apply = token<&JobOptions::gres>, .sbatch = "gres",
-     .bridge = "gres"},
+     .bridge = "gres", .fixed = true},
     {.name = "group-id", .takes = "NUMBER", .meaning = "Only the one of the namespace's rule is accepted.", .apply = group_id, .sbatch = "gid",
      .bridge = "group-id", .sunk = "group-id"},
     {.name = "hold", .takes = "true|false", .meaning = "Wait until it is released: by changing this to false, or with scontrol release.",
@@ -302,7 +302,7 @@ constexpr Option k_options[] = {
     {.name = "job-name", .takes = "TEXT", .meaning = "Default: the pod's name.", .apply = job_name, .sbatch = "job-name", .letter = 'J', .bridge = "job-name",
      .sunk = "job-name"},
     {.name = "kill-on-invalid-dep", .takes = "true|false", .meaning = "End the job when its dependency can never be met, instead of leaving it in the queue.",
-     .apply = kill_on_invalid_dependency, .sbatch = "kill-on-invalid-dep"},
+     .apply = kill_on_invalid_dependency, .sbatch = "kill-on-invalid-dep", .fixed = true},
     {.name = "licenses", .takes = "LIST", .meaning = "Licenses: abaqus:2,matlab.", .apply = token<&JobOptions::licenses>, .sbatch = "licenses", .letter = 'L',
      .bridge = "licenses"},
     {.name = "mail-type", .takes = "LIST", .meaning = "When slurmctld sends mail: BEGIN, END, FAIL, ALL, TIME_LIMIT_80 and so on, as for sbatch.",
@@ -336,9 +336,9 @@ constexpr Option k_options[] = {
      .argument = Argument::none, .implied = "true", .fixed = true},
     {.name = "switches", .takes = "COUNT[@MINUTES]", .meaning = "At most so many leaf switches, for which the job waits at most so long.", .apply = switches,
      .sbatch = "switches"},
-    {.name = "thread-spec", .takes = "COUNT", .meaning = "As core-spec, in threads.", .apply = number<&JobOptions::thread_spec, 0>, .sbatch = "thread-spec"},
+    {.name = "thread-spec", .takes = "COUNT", .meaning = "As core-spec, in threads.", .apply = number<&JobOptions::thread_spec, 0>, .sbatch = "thread-spec", .fixed = true},
     {.name = "threads-per-core", .takes = "COUNT", .meaning = "Threads of each core that may be used.", .apply = number<&JobOptions::threads_per_core, 1>,
-     .sbatch = "threads-per-core"},
+     .sbatch = "threads-per-core", .fixed = true},
     {.name = "time-min", .takes = "MINUTES or [D-]HH:MM:SS", .meaning = "The time limit may be lowered to this if the job then starts earlier.",
      .apply = time_min, .sbatch = "time-min"},
     {.name = "timelimit", .takes = "MINUTES, [D-]HH:MM:SS or UNLIMITED",
@@ -358,6 +358,16 @@ constexpr Option k_options[] = {
 std::span<const Option> options()
 {
 	return k_options;
+}
+
+static_assert(std::size(k_options) <= 64, "JobOptions::given has a bit for each");
+
+/* "hold: false" asks for nothing. */
+void note_given(const Option &option, JobSpec &spec)
+{
+	const std::uint64_t bit = std::uint64_t{1} << (&option - std::begin(k_options));
+	const bool is_idle = option.name == "hold" && !spec.options.hold;
+	spec.options.given = is_idle ? spec.options.given & ~bit : spec.options.given | bit;
 }
 
 const Option *find_option(std::string_view name)

@@ -109,6 +109,7 @@ Status apply_aliases(const Annotations &annotations, const OptionContext &contex
 	for (const auto &[option, asked] : asked_for) {
 		if (const Status done = asked.apply(*asked.value, context, spec); !done)
 			return in_annotation(*asked.key, *asked.value, done);
+		note_given(*option, spec);
 	}
 	return Ok{};
 }
@@ -121,7 +122,10 @@ Status apply_ours(const Annotations &annotations, const OptionContext &context, 
 		const Option *option = find_option(name);
 		if (!option)
 			return Error{Errc::invalid, quoted(key, value) + ": unknown option; " + suggestions(name)};
-		return in_annotation(key, value, option->apply(value, context, spec));
+		const Status done = option->apply(value, context, spec);
+		if (done)
+			note_given(*option, spec);
+		return in_annotation(key, value, done);
 	});
 }
 

@@ -53,6 +53,9 @@ struct Option {
 std::span<const Option> options();
 const Option *find_option(std::string_view name);
 
+/* Notes that the option was asked for. */
+void note_given(const Option &option, JobSpec &spec);
+
 /* An sbatch option that is refused, and why. */
 struct RefusedOption {
 	std::string_view sbatch;

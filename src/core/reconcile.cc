@@ -2,6 +2,7 @@
 #include "src/core/reconcile.h"
 
 #include "src/core/names.h"
+#include "src/core/option_change.h"
 #include "src/core/outcome.h"
 #include "src/core/report.h"
 
@@ -45,6 +46,20 @@ Actions submit(const GroupFacts &f)
 	if (!f.may_retry)
 		return f.trouble ? Actions{Report{*f.trouble}} : Actions{};
 	return {Submit{f.spec->value()}};
+}
+
+Actions update(const GroupFacts &f)
+{
+	if (!f.options_changed)
+		return {Report{waiting_in_queue(*f.job)}};
+	if (!f.spec->ok())
+		return {Report{not_changed(*f.job, f.spec->error().what)}};
+	if (!f.options_trouble.empty())
+		return {Report{not_changed(*f.job, f.options_trouble)}};
+	auto change = option_change(f.told_mark, f.spec->value().marker.options);
+	if (!change)
+		return {Report{not_changed(*f.job, change.error().what)}};
+	return f.busy.slurm || !f.may_retry ? Actions{} : Actions{Update{f.job->id, f.spec->value(), std::move(change->given), std::move(change->removed)}};
 }
 
 Actions cancel(const GroupFacts &f)
@@ -110,7 +125,7 @@ Actions for_waiting(const GroupFacts &f, JobSide job)
 	case JobSide::none:
 		return submit(f);
 	case JobSide::pending:
-		return {Report{waiting_in_queue(*f.job)}};
+		return update(f);
 	case JobSide::allocated:
 		return bind(f);
 	case JobSide::ended:

@@ -64,12 +64,20 @@ struct GroupFacts {
 	bool start_expired = false;       /* bound, and nothing of it has run for longer than is allowed */
 	std::int64_t start_limit_us = 0;  /* for the text */
 	std::optional<Condition> trouble; /* why the last submission failed */
+	bool options_changed = false;           /* the waiting job was given others; spec is set */
+	std::string told_mark;                  /* of those */
+	std::string options_trouble;            /* why Slurm did not take the present ones */
 	const Result<JobSpec> *spec = nullptr; /* of a waiting or running pod, with the attempt to use next */
 	Busy busy;
 };
 
 struct Submit {
 	JobSpec spec;
+};
+struct Update { /* of a waiting job, to the options that its pod has now */
+	JobId job;
+	JobSpec spec;
+	std::vector<std::string> given, removed; /* names of options */
 };
 struct Cancel {
 	JobId job;
@@ -94,7 +102,7 @@ struct Remove {
 struct Report {
 	Condition not_scheduled; /* wanted text of PodScheduled=False; the caller writes it on change and not too often */
 };
-using Action = std::variant<Submit, Cancel, Complete, Bind, LookUp, Remove, Report>;
+using Action = std::variant<Submit, Update, Cancel, Complete, Bind, LookUp, Remove, Report>;
 
 PodSide pod_side(const Pod *pod, const std::string &bound_node);
 JobSide job_side(const SlurmJob *job);

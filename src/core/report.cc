@@ -43,6 +43,13 @@ Condition waiting_in_queue(const SlurmJob &job)
 	return {names::k_reason_pending, text};
 }
 
+Condition not_changed(const SlurmJob &job, const std::string &why)
+{
+	Condition condition = waiting_in_queue(job);
+	condition.message += "; it keeps the options that it had: " + why;
+	return condition;
+}
+
 Condition waiting_for_node(const SlurmJob &job, const std::string &node)
 {
 	return {names::k_reason_pending, job_text(job) + " has node " + node + ", which is not Ready in Kubernetes"};

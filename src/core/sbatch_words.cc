@@ -189,6 +189,8 @@ class Words
 		}
 		const std::string given = value.value_or(std::string(option.implied));
 		const Status done = (option.apply_sbatch ? option.apply_sbatch : option.apply)(given, context_, spec_);
+		if (done)
+			note_given(option, spec_);
 		return done ? done : Status(in_context(shown + (value ? " '" + given.substr(0, 64) + "'" : ""), done.error()));
 	}
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/translate.h"
 
+#include "src/core/option_change.h"
 #include "src/core/option_values.h"
 #include "src/core/options.h"
 #include "src/core/timelimit.h"
@@ -102,6 +103,7 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 	JobSpec spec = with_defaults(pod, policy, *rule, attempt);
 	if (const Status ranked = apply_priority_class(pod, policy, *rule, spec); !ranked)
 		return ranked.error();
+	const JobSpec plain = spec;
 	const Status applied = apply_options(pod.annotations, {.policy = policy, .rule = *rule, .pod = pod}, spec);
 	if (!applied)
 		return applied.error();
@@ -109,6 +111,7 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 		return added.error();
 	if (spec.options.min_nodes.value_or(1) > 1)
 		return Error{Errc::invalid, "min-nodes " + std::to_string(*spec.options.min_nodes) + ": one pod runs on one node; leave it out"};
+	spec.marker.options = options_mark(pod, plain, spec);
 	return spec;
 }
 

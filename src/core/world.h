@@ -72,6 +72,9 @@ struct Group {
 	unsigned given_back = 0; /* allocations, to a pod without a job */
 	std::int64_t gate_look_at_us = 0; /* when the binding gate is tried again without an event */
 	std::int64_t unbound_at_us = 0; /* the API server said so */
+	JobId told_job;                      /* whose options we have changed, to those of told_mark */
+	std::string told_mark, refused_mark; /* refused: Slurm did not want them */
+	std::string refused_text;
 	std::int64_t in_the_way_since_us = 0; /* it has an allocation that a running pod without a job needs */
 };
 
@@ -84,7 +87,7 @@ struct Edges {
 };
 
 struct Counters {
-	std::uint64_t submitted = 0, submit_failed = 0, bound = 0, bind_failed = 0, completed = 0, cancelled = 0, removed = 0, reported = 0, readopted = 0, gate_waits = 0, not_started = 0;
+	std::uint64_t updated = 0, submitted = 0, submit_failed = 0, bound = 0, bind_failed = 0, completed = 0, cancelled = 0, removed = 0, reported = 0, readopted = 0, gate_waits = 0, not_started = 0;
 };
 
 class World
@@ -135,6 +138,7 @@ class World
 
 	/* ---- answering ---- */
 	void submitted(const PodUid &pod, const Result<Submitted> &answer, Now now);
+	void updated(const PodUid &pod, const std::string &mark, JobId job, const Status &answer, Now now);
 	void completed(const PodUid &pod, const Status &answer, bool was_cancel, Now now);
 	void bound(const PodUid &pod, const Status &answer, Now now);
 	void removed(const PodUid &pod, const Status &answer, Now now);
@@ -189,6 +193,7 @@ class World
 	/* ---- placement (world_place.cc) ---- */
 	void note_demands(const Pod &pod);
 	void forget_demands(const PodUid &uid);
+	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec);
 	void check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const;
 	[[nodiscard]] std::optional<Refusal> refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, bool minds, bool matches_anywhere) const;

@@ -176,6 +176,8 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		place(uid, *f.pod, spec);
 		f.spec = spec ? &*spec : nullptr;
 	}
+	if (side == PodSide::waiting && job == JobSide::pending && f.known)
+		note_options(uid, group, spec, f);
 	if (side != PodSide::running || job != JobSide::none || !f.known) {
 		group.missing_since_us = 0;
 	} else if (group.missing_since_us == 0) {

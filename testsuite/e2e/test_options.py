@@ -3,7 +3,7 @@
 """Options of pods: each is seen in Slurm's own words, bad ones are refused on the pod, and nothing widens what the namespace may."""
 import re
 
-from lib import Cluster, equal, pod, run
+from lib import Cluster, equal, pod, run, wait_for
 from lib.expect import job_in_state, uid_of, wait_no_live_jobs, wait_reason
 
 OURS = "slurm-kube.io/"
@@ -45,8 +45,8 @@ SEEN = {
 }
 # scontrol shows some only together with others
 BESIDE = {"mail-user": {OURS + "mail-type": "END"}}
-# Slurm's version that has it first
-SINCE = {"extra": ("23.02", "some text", {"Extra": "some text"}), "segment": ("24.05", "1", {"SegmentSize": "1"})}
+# Slurm's version that has it first; scontrol has no word for segment
+SINCE = {"extra": ("23.02", "some text", {"Extra": "some text"}), "segment": ("24.05", "1", {})}
 # Seen by their effect, or only where a cluster is made for it
 ELSEWHERE = {
 	"dependency": "test_dependency_waits_for_a_native_job", "priority": "test_jobs.py", "qos": "test_identity.py",
@@ -238,6 +238,69 @@ def test_exclusive_keeps_others_out(bed):
 	bed.kube.wait_phase("beside", "Running")
 	equal(job_in_state(bed, alone, "CANCELLED")["NumCPUs"], str(CPUS))
 	_forget(bed, "beside")
+
+
+def _annotate(bed, name, **options):
+	"""None takes an option away."""
+	bed.kube.patch("Pod", name, {"metadata": {"annotations": {OURS + k.replace("_", "-"): v for k, v in options.items()}}})
+
+
+def _becomes(bed, made, wanted):
+	wait_for(lambda: _seen_as(bed, made, wanted) or True, f"the job to be {wanted}")
+
+
+def test_a_change_of_options_changes_the_job(bed):
+	"""kubectl annotate while it waits: set, changed and taken back, and what scontrol set meanwhile of other options stays."""
+	made = _held(bed, "change", {OURS + "timelimit": "10", OURS + "licenses": "abaqus:1"})
+	job = job_in_state(bed, made, "PENDING")["JobId"]
+	_seen_as(bed, made, {"TimeLimit": "00:10:00", "Licenses": "abaqus:1"})
+	bed.slurm.run("scontrol", "update", f"JobId={job}", "Nice=77")
+	_annotate(bed, "change", timelimit="20", comment="new words", licenses=None, excluded_nodes=bed.names[0])
+	_becomes(bed, made, {"TimeLimit": "00:20:00", "Licenses": r"(\(null\))?", "Comment": "new words", "ExcNodeList": bed.names[0], "Nice": "77", "JobId": job})
+	_annotate(bed, "change", sbatch="--dependency=afterany:999999 -t 30", timelimit=None)
+	_becomes(bed, made, {"TimeLimit": "00:30:00"})
+
+
+def test_a_change_that_is_not_possible_is_said(bed):
+	"""Wrong, refused by Slurm, or of a kind that cannot be changed: the job keeps what it had, and the pod says so. Changed back, it is silent again."""
+	made = _held(bed, "stays", {OURS + "timelimit": "10"})
+	job_in_state(bed, made, "PENDING")
+	for change, part in (({"timelimit": "soon"}, "soon"), ({"timelimit": "10", "gres": "gpu:1"}, "cannot be changed while the job waits: "),
+			     ({"gres": None, "licenses": "nonesuch:1"}, "nonesuch"), ({"licenses": None, "timelimit": None}, "timelimit cannot be taken back")):
+		_annotate(bed, "stays", **change)
+		text = wait_reason(bed, "stays", "SlurmPending", part)
+		assert "keeps the options" in text, text
+	_annotate(bed, "stays", timelimit="10")
+	wait_reason(bed, "stays", "SlurmPending", "is pending: JobHeldUser")
+	_seen_as(bed, made, {"TimeLimit": "00:10:00", "Licenses": r"(\(null\))?"})
+	_forget(bed, "stays")
+
+
+def test_a_change_while_the_agent_is_away(bed):
+	"""What Slurm was told is noted in the marker: nothing is sent again after a restart, and a change made meanwhile is."""
+	made = _held(bed, "away", {OURS + "timelimit": "10"})
+	job = job_in_state(bed, made, "PENDING")["JobId"]
+	bed.slurm.run("scontrol", "update", f"JobId={job}", "TimeLimit=15")
+	before = bed.slurm.rpcs().get("REQUEST_UPDATE_JOB", 0)
+	bed.agent.restart()
+	later = bed.kube.create(pod("later", kwok={"run": "100ms"}))
+	bed.kube.wait_phase("later", "Succeeded")
+	job_in_state(bed, later, "COMPLETED")
+	equal(bed.slurm.rpcs().get("REQUEST_UPDATE_JOB", 0), before, "updates by an agent that has just started")
+	_seen_as(bed, made, {"TimeLimit": "00:15:00"})
+	bed.agent.stop()
+	_annotate(bed, "away", comment="meanwhile")
+	bed.agent.start()
+	_becomes(bed, made, {"Comment": "meanwhile", "TimeLimit": "00:10:00"})
+	_forget(bed, "away", "later", "change")
+
+
+def test_hold_is_let_go_by_annotation(bed):
+	made = bed.kube.create(pod("held", annotations={OURS + "hold": "true"}, kwok={"run": "100ms"}))
+	_seen_as(bed, made, {"Reason": "JobHeldUser"})
+	_annotate(bed, "held", hold="false")
+	bed.kube.wait_phase("held", "Succeeded")
+	job_in_state(bed, made, "COMPLETED")
 
 
 def test_nothing_is_left(bed):

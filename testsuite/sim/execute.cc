@@ -72,6 +72,9 @@ void Agent::carry_out(const core::PodUid &pod, const core::Action &action)
 		       },
 		       [&](const core::Bind &a) { bind(pod, a); },
 		       [&](const core::LookUp &a) { look_up(pod, a); },
+		       [&](const core::Update &a) { /* pods here keep their options */
+			       world_->updated(pod, a.spec.marker.options, a.job, Ok{}, stage_.agent_now());
+		       },
 		       [&](const core::Remove &a) { remove(pod, a); },
 		       [&](const core::Report &a) { report(pod, a); },
 	       },

@@ -33,6 +33,16 @@ void a_marker_comes_back_as_it_was()
 	CHECK(*back == example());
 }
 
+void options_are_kept_and_may_be_missing()
+{
+	auto marker = example();
+	marker.options = "00 11 comment,hold";
+	CHECK(*marker_from_text(marker_to_text(marker)) == marker);
+	CHECK_EQUAL(marker_from_text(marker_to_text(example()))->options, "");
+	marker.options = "a\nb";
+	CHECK(!marker_from_text(marker_to_text(marker)).ok());
+}
+
 void the_text_is_what_the_protocol_shows()
 {
 	CHECK_EQUAL(marker_to_text(example()), R"({"slurm-kube":1,"cluster":"main","namespace":"default","name":"train-0-abcde","kind":"Pod",)"
@@ -90,7 +100,8 @@ int main()
 {
 	return check::run_tests("marker", {
 						  TEST(a_marker_comes_back_as_it_was),
-						  TEST(the_text_is_what_the_protocol_shows),
+						  TEST(options_are_kept_and_may_be_missing),
+					   TEST(the_text_is_what_the_protocol_shows),
 						  TEST(every_key_is_required),
 						  TEST(wrong_values_are_refused),
 						  TEST(a_long_marker_is_too_large),

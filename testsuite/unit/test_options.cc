@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/option_change.h"
 #include "src/core/options.h"
 #include "src/core/timelimit.h"
 #include "testsuite/unit/check.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 using namespace slurmkube;
@@ -310,6 +313,55 @@ void a_priority_class_is_a_qos_or_nice()
 	CHECK(refused_with(of_class("root"), "priorityClassName 'root' means QOS 'admin'"));
 }
 
+/* ---- changes ---- */
+
+std::string mark_of(const Annotations &annotations)
+{
+	return with(annotations, all_rights())->marker.options;
+}
+
+Result<OptionChange> change_from(const Annotations &before, const Annotations &after)
+{
+	return option_change(mark_of(before), mark_of(after));
+}
+
+using Names = std::vector<std::string>;
+
+void a_change_names_what_is_given_and_what_is_taken_back()
+{
+	const auto change = change_from({{"slurm-kube.io/timelimit", "10"}, {"slurm-kube.io/licenses", "a"}}, {{"slurm-kube.io/sbatch", "-t 20 --hold"}, {"sunk.coreweave.com/comment", "x"}});
+	REQUIRE(change.ok());
+	CHECK(change->given == Names({"comment", "hold", "timelimit"}));
+	CHECK(change->removed == Names({"licenses"}));
+	CHECK(change_from({{"slurm-kube.io/hold", "true"}}, {{"slurm-kube.io/hold", "false"}})->removed == Names({"hold"}));
+	CHECK(change_from({}, {{"slurm-kube.io/qos", "high"}})->removed.empty());
+}
+
+void what_is_fixed_cannot_be_changed()
+{
+	for (const Option &o : options()) {
+		const auto *good = std::find_if(std::begin(k_good), std::end(k_good), [&](const Good &g) { return g.name == o.name; });
+		const auto change = change_from({}, {{"slurm-kube.io/" + std::string(o.name), good->value}});
+		const bool sets_nothing_new = o.name == "min-nodes" || o.name == "user-id" || o.name == "group-id";
+		(void)check::record(sets_nothing_new || change.ok() != o.fixed, std::string(o.name).c_str(), __FILE__, __LINE__);
+	}
+	CHECK(!change_from({{"slurm-kube.io/gres", "gpu:1"}}, {}).ok());
+	CHECK(change_from({{"slurm-kube.io/gres", "gpu:1"}}, {{"slurm-kube.io/gres", "gpu:1"}, {"slurm-kube.io/nice", "1"}}).ok());
+}
+
+void the_hash_is_that_of_the_options()
+{
+	Pod pod;
+	pod.annotations = {{"slurm-kube.io/nice", "1"}};
+	const std::string hash = options_hash(pod);
+	CHECK(has_hash(mark_of(pod.annotations), hash));
+	pod.annotations["allocation.slurm-kube.io/job-id"] = "7";
+	CHECK_EQUAL(options_hash(pod), hash);
+	pod.annotations["slurm-kube.io/nice"] = "2";
+	CHECK(options_hash(pod) != hash && !has_hash(mark_of(pod.annotations), hash));
+	CHECK(!has_hash("", hash));
+}
+
 /* ---- times ---- */
 
 /* Clocks that are two hours ahead until 2026-10-25T01:00:00Z, then one. */
@@ -358,6 +410,9 @@ int main()
 						   TEST(sbatch_options_take_values_as_sbatch_does),
 						   TEST(sbatch_refusals_say_why),
 						   TEST(a_priority_class_is_a_qos_or_nice),
+						   TEST(a_change_names_what_is_given_and_what_is_taken_back),
+						   TEST(what_is_fixed_cannot_be_changed),
+						   TEST(the_hash_is_that_of_the_options),
 						   TEST(times_are_read_as_sbatch_reads_them),
 					   });
 }

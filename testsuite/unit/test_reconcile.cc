@@ -84,6 +84,8 @@ std::string text_of(const std::vector<Action> &actions)
 		out += out.empty() ? "" : " ";
 		if (const auto *submit = std::get_if<Submit>(&action))
 			out += submit->spec.required_node.empty() ? "submit" : "submit@" + submit->spec.required_node;
+		else if (std::holds_alternative<Update>(action))
+			out += "update";
 		else if (const auto *cancel = std::get_if<Cancel>(&action))
 			out += "cancel:" + std::to_string(cancel->job.number);
 		else if (const auto *complete = std::get_if<Complete>(&action))

@@ -48,6 +48,11 @@ void Calls::submit(core::JobSpec spec, Done<SubmitReply> done)
 	run<SubmitReply>([spec = std::move(spec)] { return submit_job(spec); }, std::move(done));
 }
 
+void Calls::update(core::JobId job, core::JobSpec spec, std::vector<std::string> given, std::vector<std::string> removed, Done<Ok> done)
+{
+	run<Ok>([job, spec = std::move(spec), given = std::move(given), removed = std::move(removed)] { return update_job(job, spec, given, removed); }, std::move(done));
+}
+
 void Calls::expire(core::JobId job, Done<Ok> done)
 {
 	run<Ok>([job] { return expire_job(job); }, std::move(done));

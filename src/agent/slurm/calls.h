@@ -64,6 +64,10 @@ class Calls
 	/* Tries to start at once. Repeating it is safe: the guard in slurmctld admits one live job for a marker. */
 	void submit(core::JobSpec spec, Done<SubmitReply> done);
 
+	/* Gives a waiting job the options that spec has: those of given are set, those of removed taken back. invalid: Slurm does not want it, or one cannot be
+	 * taken back. conflict: it has started. */
+	void update(core::JobId job, core::JobSpec spec, std::vector<std::string> given, std::vector<std::string> removed, Done<Ok> done);
+
 	/* Ends a running job with this wait status (0, n << 8, signal, k_oom_status). not_found: it has ended already. */
 	void complete(core::JobId job, std::uint32_t wait_status, Done<Ok> done);
 

@@ -13,6 +13,7 @@
 #include <slurm/slurm.h>
 
 #include <string>
+#include <vector>
 
 namespace slurmkube::slurm
 {
@@ -30,6 +31,9 @@ Status check_supported(const core::JobSpec &spec);
 
 /* job has been initialised by slurm_init_job_desc_msg. */
 void describe(job_desc_msg_t &job, Texts &texts);
+
+/* The same for slurm_update_job: only the options of these names (core/option_table.cc), and the marker. invalid: one of removed cannot be taken back. */
+Status describe_change(job_desc_msg_t &job, Texts &texts, const std::vector<std::string> &given, const std::vector<std::string> &removed);
 
 /* A refusal of slurmctld, with the options that it is about. */
 Error refusal_of(int slurm_errno, const core::JobSpec &spec);

@@ -130,6 +130,25 @@ Result<SubmitReply> submit_job(const core::JobSpec &spec)
 	return reply_of(*allocation);
 }
 
+Status update_job(core::JobId id, const core::JobSpec &spec, const std::vector<std::string> &given, const std::vector<std::string> &removed)
+{
+	Texts texts = texts_of(spec);
+	if (texts.marker.size() > codec::k_marker_bytes_max)
+		return Error{Errc::too_large, "marker of " + std::to_string(texts.marker.size()) + " bytes"};
+	if (const Status supported = check_supported(spec); !supported)
+		return supported;
+	job_desc_msg_t job;
+	slurm_init_job_desc_msg(&job);
+	if (const Status described = describe_change(job, texts, given, removed); !described)
+		return described;
+	compat::set_job_id(job, id.number);
+	if (slurm_update_job(&job) == SLURM_SUCCESS)
+		return Ok{};
+	const int number = errno;
+	const bool has_started = number == ESLURM_JOB_NOT_PENDING || number == ESLURM_JOB_NOT_PENDING_NOR_RUNNING;
+	return has_started ? Status(Error{Errc::conflict, slurm_strerror(number)}) : Status(refusal_of(number, spec));
+}
+
 Status complete_job(core::JobId job, std::uint32_t wait_status)
 {
 	if (compat::complete_job(job.number, wait_status) != SLURM_SUCCESS)

@@ -5,6 +5,7 @@ libagent_la_SOURCES += \
 	%D%/compat.h \
 	%D%/describe.cc \
 	%D%/describe.h \
+	%D%/describe_change.cc \
 	%D%/errors.cc \
 	%D%/errors.h \
 	%D%/jobs.cc \

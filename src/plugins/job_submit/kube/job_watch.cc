@@ -5,6 +5,7 @@
 #include "src/plugins/job_submit/kube/job_watch.h"
 
 #include "src/codec/marker.h"
+#include "src/plugins/job_submit/kube/guard.h"
 #include "src/plugins/job_submit/kube/job_facts.h"
 
 #include <algorithm>
@@ -144,6 +145,8 @@ void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance
 {
 	const char *comment = kube_seam_admin_comment(id);
 	auto marker = codec::marker_from_text(comment ? comment : "");
+	if (marker && same_identity(*marker, known.marker))
+		known.marker = *marker; /* its options may have been changed */
 	auto job = marker && *marker == known.marker ? copy_job(id, known.marker) : std::nullopt;
 	if (!job) {
 		found.gone.push_back(id); /* the id is another job's now, or an administrator took the marker away */
