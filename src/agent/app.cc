@@ -92,6 +92,8 @@ core::Settings settings_of(const Config &config)
 	settings.forced_delete_hold_us = std::int64_t{1'000'000} * config.limits.forced_delete_hold_seconds;
 	settings.report_interval_us = std::int64_t{1'000'000} * config.limits.condition_interval_seconds;
 	settings.sees_foreign_pods = true;
+	settings.gang_hold_us = std::int64_t{1'000'000} * config.limits.gang_hold_seconds;
+	settings.gang_wait_us = std::int64_t{1'000'000} * config.limits.gang_wait_seconds;
 	settings.start_limit_us = std::int64_t{1'000'000} * config.limits.start_seconds;
 	return settings;
 }
@@ -180,6 +182,8 @@ void App::round()
 	const core::Now at = now();
 	for (const core::World::PodAction &next : world_.take_actions(at))
 		carry_out(next.pod, next.action);
+	for (const core::OwnerId &id : world_.take_questions(at))
+		ask_for(id);
 	for (const core::NodeAction &next : world_.take_node_actions(at))
 		carry_out(next);
 	plan_next_look();

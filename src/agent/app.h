@@ -76,6 +76,7 @@ class App : private link::LinkSink
 
 	void carry_out(const core::PodUid &pod, const core::Action &action);
 	void carry_out(const core::NodeAction &action);
+	void ask_for(const core::OwnerId &id);
 	void submit(const core::PodUid &pod, const core::Submit &action);
 	void update(const core::PodUid &pod, const core::Update &action);
 	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status);

@@ -51,6 +51,8 @@ struct LimitsConfig {
 	int writes_in_flight = 32;
 	int forced_delete_hold_seconds = 3;
 	int condition_interval_seconds = 30;
+	int gang_hold_seconds = 10;  /* an allocation without a live pod waits so long for its owner to make new ones */
+	int gang_wait_seconds = 600; /* from the allocation until the last pod of a gang has come; 0: any time */
 	int start_seconds = 1800; /* from the binding until something runs; 0: any time */
 	bool operator==(const LimitsConfig &) const = default;
 };

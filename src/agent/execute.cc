@@ -16,6 +16,7 @@ namespace
 
 constexpr char k_pod_scheduled[] = "PodScheduled";
 constexpr char k_disruption_target[] = "DisruptionTarget";
+constexpr std::size_t k_node_list_bytes = 16 << 10; /* annotations have 256 KiB in all, and every pod of a gang carries this one */
 
 template <class... F> struct Overloaded : F... {
 	using F::operator()...;
@@ -25,6 +26,9 @@ template <class... F> Overloaded(F...) -> Overloaded<F...>;
 std::string name_of(const core::World &world, const core::PodUid &uid)
 {
 	const auto found = world.groups().find(uid);
+	const auto gang = world.gangs().find(uid);
+	if (gang != world.gangs().end())
+		return gang->second.id.name_space + "/" + gang->second.id.name;
 	if (found == world.groups().end())
 		return uid.text;
 	const core::Pod *pod = found->second.pod ? &*found->second.pod : found->second.last ? &*found->second.last : nullptr;
@@ -37,6 +41,20 @@ void log_outcome(const char *what, const std::string &pod, core::JobId job, cons
 		log_info("%s pod=%s job=%u", what, pod.c_str(), job.number);
 	else
 		log_warning("%s failed pod=%s job=%u: %s", what, pod.c_str(), job.number, answer.error().what.c_str());
+}
+
+/* What a program of a gang wants to know of its place in it. */
+void add_gang(const core::World &world, const core::PodUid &pod, std::uint32_t rank, std::map<std::string, std::string> &annotations)
+{
+	const core::Group &member = world.groups().at(pod);
+	const auto gang = member.gang ? world.gangs().find(*member.gang) : world.gangs().end();
+	if (gang == world.gangs().end())
+		return;
+	annotations[names::k_allocation_rank] = std::to_string(rank);
+	annotations[names::k_allocation_size] = std::to_string(gang->second.seats.size());
+	annotations[names::k_allocation_gang] = gang->first.text;
+	if (const core::SlurmJob *job = world.job_of(member))
+		annotations[names::k_allocation_nodes] = core::node_list_of(job->nodes, k_node_list_bytes);
 }
 
 /* What a program may want to know of its job. A container takes it by fieldRef (doc/user.md); an annotation that is missing is empty there. */
@@ -142,11 +160,23 @@ void App::bind(const core::PodUid &pod, const core::Bind &action)
 			       {names::k_allocation_cpus, std::to_string(action.cpus)},
 			       {names::k_allocation_attempt, std::to_string(action.attempt)}};
 	add_job(world_, action, request.annotations);
+	if (action.rank)
+		add_gang(world_, pod, *action.rank, request.annotations);
 	kube::bind_pod(client_, std::move(request), [this, pod, action, name = name_of(world_, pod)](const Status &answer) {
 		log_outcome("bound", name, action.job, answer);
 		if (const core::Pod *bound = answer ? world_.pod_of(pod) : nullptr)
 			teller_.tell(*bound, false, "Binding", bound_text(action));
 		world_.bound(pod, answer, now());
+		want_round();
+	});
+}
+
+void App::ask_for(const core::OwnerId &id)
+{
+	kube::get_owner(client_, id, [this, id](Result<std::optional<core::Owner>> answer) {
+		if (!answer)
+			log_warning("asking for %s %s/%s: %s", id.kind.c_str(), id.name_space.c_str(), id.name.c_str(), answer.error().what.c_str());
+		world_.owner_seen(id, std::move(answer), now());
 		want_round();
 	});
 }

@@ -24,6 +24,8 @@ libcodec_la_SOURCES = \
 	%D%/namespace.h \
 	%D%/node.cc \
 	%D%/node.h \
+	%D%/owner.cc \
+	%D%/owner.h \
 	%D%/pod.cc \
 	%D%/pod.h \
 	%D%/pod_placement.cc \

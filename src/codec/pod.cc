@@ -62,15 +62,6 @@ void take_labels(Pod &pod, json_object *labels)
 	}
 }
 
-void take_controller(Pod &pod, json_object *owners)
-{
-	for (std::size_t i = 0; i < array_size(owners); i++) {
-		json_object *owner = array_at(owners, i);
-		if (get_bool(owner, "controller"))
-			pod.controller = core::OwnerRef{get_string(owner, "kind"), get_string(owner, "name"), get_string(owner, "uid")};
-	}
-}
-
 Status take_metadata(Pod &pod, json_object *metadata)
 {
 	pod.uid.text = get_string(metadata, "uid");
@@ -86,7 +77,7 @@ Status take_metadata(Pod &pod, json_object *metadata)
 	pod.created = *created;
 	take_labels(pod, get(metadata, "labels"));
 	take_annotations(pod, get(metadata, "annotations"));
-	take_controller(pod, get(metadata, "ownerReferences"));
+	pod.controller = controller_of(get(metadata, "ownerReferences"));
 	return Ok{};
 }
 
@@ -105,6 +96,7 @@ void take_spec(Pod &pod, json_object *spec)
 {
 	pod.scheduler_name = get_string(spec, "schedulerName");
 	pod.node_name = get_string(spec, "nodeName");
+	pod.scheduling_group = get_string(get(spec, "schedulingGroup"), "podGroupName");
 	pod.gated = array_size(get(spec, "schedulingGates")) > 0;
 	pod.termination_grace_seconds = get_int(spec, "terminationGracePeriodSeconds", 30);
 	pod.priority_class = get_string(spec, "priorityClassName");
@@ -196,6 +188,16 @@ Result<Pod> pod_from_json(json_object *object)
 		return in_context("pod " + pod.name_space + "/" + pod.name, requests.error());
 	pod.requests = std::move(*requests);
 	return pod;
+}
+
+std::optional<core::OwnerRef> controller_of(json_object *owners)
+{
+	for (std::size_t i = 0; i < array_size(owners); i++) {
+		json_object *owner = array_at(owners, i);
+		if (get_bool(owner, "controller"))
+			return core::OwnerRef{get_string(owner, "apiVersion"), get_string(owner, "kind"), get_string(owner, "name"), get_string(owner, "uid")};
+	}
+	return std::nullopt;
 }
 
 std::string uid_of(json_object *object)

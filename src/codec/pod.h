@@ -26,6 +26,9 @@ Result<core::Resources> effective_requests(json_object *pod);
 /* Adds the field paths of the spec that ask for a placement we do not honour yet; demands.h names the rest. */
 void note_unsupported(json_object *spec, std::set<std::string> &fields);
 
+/* The reference with controller=true in metadata.ownerReferences. */
+std::optional<core::OwnerRef> controller_of(json_object *owners);
+
 /* metadata.uid, or empty: enough for objects that are only counted. */
 std::string uid_of(json_object *object);
 

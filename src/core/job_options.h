@@ -43,6 +43,8 @@ struct JobOptions {
 	std::optional<bool> kill_on_invalid_dependency; /* else as slurm.conf says */
 	std::optional<std::int32_t> nice;
 	std::optional<std::uint32_t> min_nodes, max_nodes;
+	std::optional<std::uint32_t> pods_per_node; /* of a gang: at most so many */
+	std::optional<bool> gang; /* looked at before there is a job: grouping.h */
 	std::int64_t begin = 0, deadline = 0; /* seconds since the epoch */
 	std::optional<std::uint32_t> switches, switches_wait_seconds, delay_boot_seconds, time_min_minutes;
 	std::optional<std::uint16_t> segment, cpus_per_gpu, threads_per_core, core_spec, thread_spec;

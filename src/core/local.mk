@@ -14,6 +14,10 @@ libcore_la_SOURCES = \
 	%D%/job_options.h \
 	%D%/gres.cc \
 	%D%/gres.h \
+	%D%/gang.cc \
+	%D%/gang.h \
+	%D%/grouping.cc \
+	%D%/grouping.h \
 	%D%/latency.cc \
 	%D%/latency.h \
 	%D%/model.h \
@@ -36,10 +40,14 @@ libcore_la_SOURCES = \
 	%D%/outcome.h \
 	%D%/placement.cc \
 	%D%/placement.h \
+	%D%/owner.cc \
+	%D%/owner.h \
 	%D%/quantity.cc \
 	%D%/quantity.h \
 	%D%/reconcile.cc \
 	%D%/reconcile.h \
+	%D%/reconcile_gang.cc \
+	%D%/reconcile_gang.h \
 	%D%/report.cc \
 	%D%/report.h \
 	%D%/sbatch_words.cc \
@@ -58,6 +66,9 @@ libcore_la_SOURCES = \
 	%D%/world_act.cc \
 	%D%/world_answer.cc \
 	%D%/world_identity.cc \
+	%D%/world_gang.cc \
 	%D%/world_observe.cc \
 	%D%/world_options.cc \
-	%D%/world_place.cc
+	%D%/world_place.cc \
+	%D%/world_owners.cc \
+	%D%/world_parts.h

@@ -53,6 +53,7 @@ struct ContainerEnd {
 };
 
 struct OwnerRef {
+	std::string api_version; /* "batch/v1" */
 	std::string kind, name, uid; /* the reference with controller=true */
 	bool operator==(const OwnerRef &) const = default;
 };
@@ -82,9 +83,10 @@ struct Pod {
 	bool container_runs = false;                /* any, init containers too */
 	std::string waiting_reason;                 /* why the first container that waits does so: "ImagePullBackOff: Back-off pulling image ..." */
 	Resources requests;
-	std::map<std::string, std::string> labels;
 	Demands demands;
 	std::map<std::string, std::string> annotations; /* only options, ours and by their aliases, and allocation.slurm-kube.io/ */
+	std::map<std::string, std::string> labels;
+	std::string scheduling_group; /* spec.schedulingGroup.podGroupName: a PodGroup of scheduling.k8s.io */
 	std::optional<OwnerRef> controller;
 	/* What the spec asks of placement that we cannot honour yet: field paths such as "spec.nodeSelector". Sorted. */
 	std::vector<std::string> unsupported_fields;
@@ -119,13 +121,15 @@ struct KubeNode {
 struct Marker {
 	std::string cluster;    /* name of the Kubernetes cluster in the agent's configuration */
 	std::string name_space, name;
-	std::string kind;       /* "Pod" */
-	std::string uid;
+	std::string kind;       /* "Pod", or the kind of the owner whose pods share the job */
+	std::string uid;        /* of the pod; of the owner, with "/n" for a part of it */
 	std::uint32_t attempt = 1;
 	std::uint32_t user_id = 0, group_id = 0; /* who the job runs as; the plugin's hook applies them */
 	std::string options = {};                /* which options Slurm was told: core/option_change.h; empty: not noted */
 	bool operator==(const Marker &) const = default;
 };
+
+inline constexpr char k_pod_kind[] = "Pod"; /* of a marker: a job for one pod; any other kind is of a gang */
 
 enum class JobState {
 	pending,

@@ -28,6 +28,9 @@ inline constexpr char k_allocation_cpus[] = "allocation.slurm-kube.io/cpus";
 inline constexpr char k_allocation_nodes[] = "allocation.slurm-kube.io/nodes"; /* all of the job, with commas */
 inline constexpr char k_allocation_partition[] = "allocation.slurm-kube.io/partition";
 inline constexpr char k_allocation_account[] = "allocation.slurm-kube.io/account";
+inline constexpr char k_allocation_gang[] = "allocation.slurm-kube.io/gang";
+inline constexpr char k_allocation_rank[] = "allocation.slurm-kube.io/rank";
+inline constexpr char k_allocation_size[] = "allocation.slurm-kube.io/size";
 inline constexpr char k_allocation_attempt[] = "allocation.slurm-kube.io/attempt";
 
 /* Reasons of the condition PodScheduled=False. None is "Unschedulable", which would wake cluster autoscalers. */

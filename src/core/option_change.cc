@@ -52,11 +52,12 @@ std::string fixed_digest(const JobSpec &plain, const JobSpec &spec)
 		digest.add(*text);
 	for (const auto &number : {o.cpus_per_gpu, o.segment, o.threads_per_core, o.core_spec, o.thread_spec})
 		add_number(digest, number);
-	for (const auto &number : {o.min_nodes, o.max_nodes, o.delay_boot_seconds})
+	for (const auto &number : {o.min_nodes, o.max_nodes, o.pods_per_node, o.delay_boot_seconds})
 		add_number(digest, number);
 	for (const bool flag : {o.contiguous, o.spread, o.use_min_nodes})
 		digest.add(flag ? 1 : 0);
 	digest.add(o.kill_on_invalid_dependency ? 1 + static_cast<unsigned>(*o.kill_on_invalid_dependency) : 0);
+	digest.add(o.gang ? 1 + static_cast<unsigned>(*o.gang) : 0);
 	digest.add(static_cast<unsigned>(o.sharing));
 	return digest.text();
 }

@@ -74,6 +74,14 @@ Status group_id(const Text &value, const Context &context, JobSpec &)
 	return same_id(value, context.rule.group_id);
 }
 
+Status gang(const Text &value, const Context &, JobSpec &spec)
+{
+	bool is_wanted = false;
+	const Status done = set_flag(value, is_wanted);
+	spec.options.gang = is_wanted;
+	return done;
+}
+
 Status job_name(const Text &value, const Context &, JobSpec &spec)
 {
 	return set_text(value, spec.name);
@@ -293,6 +301,8 @@ constexpr Option k_options[] = {
 		"false, the default).",
      .apply = sharing, .sbatch = "exclusive", .argument = Argument::optional, .implied = "true", .bridge = "exclusive", .sunk = "exclusive", .fixed = true},
     {.name = "extra", .takes = "TEXT", .meaning = "Arbitrary text for the site's own tools.", .apply = extra, .sbatch = "extra", .since = "23.02"},
+    {.name = "gang", .takes = "true|false", .meaning = "Whether the pods of the owner share one job and start together. Default: as the kind of the owner says.",
+     .apply = gang, .fixed = true},
     {.name = "gres", .takes = "LIST", .meaning = "Generic resources a node: gpu:2, gpu:a100:1,shard:4.", .apply = token<&JobOptions::gres>, .sbatch = "gres",
      .bridge = "gres", .fixed = true},
     {.name = "group-id", .takes = "NUMBER", .meaning = "Only the one of the namespace's rule is accepted.", .apply = group_id, .sbatch = "gid",
@@ -314,12 +324,14 @@ constexpr Option k_options[] = {
     {.name = "mem-per-node", .takes = "QUANTITY",
      .meaning = "Memory of the pod's job, if Slurm shall give it more than it requests; rounded up to MiB. With sbatch --mem in Slurm's units.", .apply = memory,
      .sbatch = "mem", .apply_sbatch = slurm_memory, .bridge = "mem-per-node", .fixed = true},
-    {.name = "min-nodes", .takes = "COUNT", .meaning = "At least so many nodes. One pod alone has one.", .apply = number<&JobOptions::min_nodes, 1>,
+    {.name = "min-nodes", .takes = "COUNT", .meaning = "At least so many nodes, for pods that start together. One pod alone has one.", .apply = number<&JobOptions::min_nodes, 1>,
      .sbatch = "nodes", .letter = 'N', .apply_sbatch = nodes, .bridge = "min-nodes", .fixed = true},
     {.name = "nice", .takes = "NUMBER", .meaning = "Lowers the priority by so much. A negative one needs may_set_priority in the namespace's rule.",
      .apply = nice, .sbatch = "nice", .argument = Argument::optional, .implied = "100"},
     {.name = "partition", .takes = "NAME", .meaning = "One of those that the namespace's rule allows; its first is the default.", .apply = partition,
      .sbatch = "partition", .letter = 'p', .bridge = "partition", .sunk = "partition"},
+    {.name = "pods-per-node", .takes = "COUNT", .meaning = "At most so many pods of a gang on one node; each is then a task of its own.",
+     .apply = number<&JobOptions::pods_per_node, 1>, .sbatch = "ntasks-per-node", .fixed = true},
     {.name = "prefer", .takes = "FEATURES", .meaning = "Node features that are liked but not needed.", .apply = token<&JobOptions::prefer>, .sbatch = "prefer",
      .sunk = "prefer"},
     {.name = "priority", .takes = "NUMBER", .meaning = "Instead of the computed one. Only where the namespace's rule says may_set_priority.", .apply = priority,

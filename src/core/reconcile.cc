@@ -107,7 +107,7 @@ Actions bind(const GroupFacts &f)
 		return {Report{waiting_for_room(*f.job, slot.node)}};
 	if (!f.may_retry)
 		return {};
-	return {Bind{f.job->id, slot.node, slot.cpus, f.job->marker.attempt}};
+	return {Bind{f.job->id, slot.node, slot.cpus, f.job->marker.attempt, std::nullopt}};
 }
 
 Actions for_absent(const GroupFacts &f, JobSide job)

@@ -90,6 +90,7 @@ struct Bind {
 	JobId job;
 	std::string node;
 	std::uint32_t cpus = 0, attempt = 1;
+	std::optional<std::uint32_t> rank; /* of a gang's member */
 };
 struct LookUp { /* is there such a pod, and is it bound? No watch has said so, or something depends on it */
 	std::string name_space, name;

@@ -247,7 +247,6 @@ constexpr RefusedOption k_refused[] = {
     {"ntasks", 'n', k_shape},
     {"ntasks-per-core", 0, k_shape},
     {"ntasks-per-gpu", 0, k_shape},
-    {"ntasks-per-node", 0, k_shape},
     {"ntasks-per-socket", 0, k_shape},
     {"oom-kill-step", 0, k_slurmd},
     {"open-mode", 0, k_log},

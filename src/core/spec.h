@@ -18,11 +18,14 @@ struct JobSpec {
 	std::string comment;
 	std::uint32_t user_id = 0, group_id = 0;
 	std::string as_whom = {};                /* the same for people, with the rule that says so */
-	std::uint32_t cpus = 1;               /* one task, so many CPUs, on one node */
-	std::uint64_t memory_mib = 0;         /* per node; 0: Slurm's default */
+	std::uint32_t tasks = 1;              /* one: on one node. More: wherever Slurm puts them */
+	std::uint32_t cpus = 1;               /* of a task */
+	std::uint64_t memory_mib = 0;         /* of a task; 0: Slurm's default */
+	std::string gres_of_task = {};        /* of a gang: "gpu:1" */
+	std::uint32_t tasks_per_node = 0;     /* at most so many; 0: as many as fit */
 	std::uint32_t time_limit_minutes = 0; /* 0: the partition's default */
 	std::optional<std::uint32_t> priority;
-	std::string required_node;            /* only to take up a pod that already runs there; comes before options.required_nodes */
+	std::string required_node;            /* only to take up pods that already run there: a list with commas; comes before options.required_nodes */
 	std::vector<std::string> excluded_nodes = {}; /* where Kubernetes forbids it; sorted */
 	JobOptions options = {};
 	bool operator==(const JobSpec &) const = default;

@@ -45,7 +45,7 @@ std::string first_or_empty(const std::vector<std::string> &list)
 JobSpec with_defaults(const Pod &pod, const Policy &policy, const NamespaceRule &rule, std::uint32_t attempt)
 {
 	JobSpec spec;
-	spec.marker = Marker{.cluster = policy.cluster, .name_space = pod.name_space, .name = pod.name, .kind = "Pod", .uid = pod.uid.text, .attempt = attempt};
+	spec.marker = Marker{.cluster = policy.cluster, .name_space = pod.name_space, .name = pod.name, .kind = k_pod_kind, .uid = pod.uid.text, .attempt = attempt};
 	spec.name = pod.name;
 	spec.comment = pod.name_space + "/" + pod.name;
 	spec.partition = rule.partitions.empty() ? policy.default_partition : rule.partitions.front();
@@ -92,7 +92,7 @@ std::uint64_t memory_mib_of(const Resources &requests, std::uint64_t least_mib)
 	return std::max<std::uint64_t>(whole > 0 ? static_cast<std::uint64_t>(whole) : 0, std::max<std::uint64_t>(least_mib, 1));
 }
 
-Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t attempt)
+Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t attempt, Pods pods)
 {
 	const Result<NamespaceRule> rule = policy.rule_of(pod.name_space);
 	if (!rule)
@@ -107,9 +107,12 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 	const Status applied = apply_options(pod.annotations, {.policy = policy, .rule = *rule, .pod = pod}, spec);
 	if (!applied)
 		return applied.error();
+	const std::string per_node = spec.options.gres;
 	if (const Status added = add_gres(pod, policy, spec); !added)
 		return added.error();
-	if (spec.options.min_nodes.value_or(1) > 1)
+	if (pods == Pods::gang)
+		spec.options.gres = per_node; /* what its pods request is asked for by the task */
+	if (pods == Pods::one && spec.options.min_nodes.value_or(1) > 1)
 		return Error{Errc::invalid, "min-nodes " + std::to_string(*spec.options.min_nodes) + ": one pod runs on one node; leave it out"};
 	spec.marker.options = options_mark(pod, plain, spec);
 	return spec;

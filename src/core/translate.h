@@ -41,7 +41,8 @@ struct Policy {
 };
 
 /* invalid, denied: the pod can never run like this; the text is for its owner. again: who it is is not known yet. */
-Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t attempt);
+enum class Pods { one, gang };
+Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t attempt, Pods pods = Pods::one);
 
 /* Whole CPUs and whole MiB, at least what Slurm can count. */
 std::uint32_t cpus_of(const Resources &requests);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world.h - everything observed, grouped by pod, and what follows from it.
+ * world.h - everything observed, grouped by pod, and what follows from it. A gang is a group without a pod, which has the job, and its members' groups, which
+ * have the pods.
  *
  * The agent's only state, owned by its one thread; the simulator drives the same class. Sources call the observing half, the answers of actions come
  * back through the answering half, and take_actions() says what to do next. Nothing here does I/O or reads a clock: every call that needs it is given Now.
@@ -13,9 +14,11 @@
 
 #include "src/core/foreign.h"
 #include "src/core/latency.h"
+#include "src/core/gang.h"
 #include "src/core/node_sync.h"
 #include "src/core/occupancy.h"
 #include "src/core/reconcile.h"
+#include "src/core/reconcile_gang.h"
 #include "src/core/translate.h"
 
 #include <set>
@@ -36,6 +39,8 @@ struct Settings {
 	std::int64_t report_interval_us = 30'000'000;
 	std::int64_t start_limit_us = 0; /* 0: a bound pod may take any time to start */
 	bool sees_foreign_pods = false;  /* they are told of, and nothing is done before their list is complete */
+	std::int64_t gang_hold_us = 10'000'000;  /* an allocation without a live pod is kept so long: a JobSet that restarts takes its nodes again */
+	std::int64_t gang_wait_us = 600'000'000; /* pods of an allocated gang may take so long to come; 0: for ever */
 };
 
 /* What slurm_allocate_resources answered. */
@@ -47,7 +52,11 @@ struct Submitted {
 };
 
 struct Group {
-	std::optional<Pod> pod;  /* as the watch shows it */
+	bool is_placed = false;  /* it is known whether the pod runs alone; until then nothing is done about it */
+	std::optional<PodUid> gang; /* the lead of the gang that it is a member of */
+	std::optional<Error> refusal; /* what its owners say makes no sense */
+	std::map<std::string, std::string> inherited; /* options of its owners */
+	std::optional<Pod> pod;  /* as the watch shows it, with inherited options */
 	std::optional<Pod> last; /* last sight of a pod that is gone */
 	std::vector<JobId> jobs;
 	std::vector<JobId> answered; /* jobs that our own submissions were told of */
@@ -76,6 +85,35 @@ struct Group {
 	std::string told_mark, refused_mark; /* refused: Slurm did not want them */
 	std::string refused_text;
 	std::int64_t in_the_way_since_us = 0; /* it has an allocation that a running pod without a job needs */
+};
+
+struct SeatEnd {
+	std::uint32_t attempt = 0;
+	std::int64_t created = 0; /* of the pod */
+	std::uint32_t status = 0; /* wait status */
+};
+
+/* Of a group that leads a gang. */
+struct Gang {
+	GangId id;
+	OwnerId owner;
+	std::uint32_t minimum = 0; /* of a PodGroup */
+	std::vector<Seat> seats;   /* empty: not known yet */
+	GangShape shape;
+	std::optional<std::uint32_t> per_node; /* at most so many tasks, 0: as many as fit; not there: not planned yet */
+	std::map<PodUid, std::optional<std::uint32_t>> members; /* and their seats */
+	std::map<std::uint32_t, SeatEnd> ends; /* of who was in a seat last */
+	std::uint32_t first_attempt = 0; /* ends under an earlier one say nothing of the present job; 0: the job's own */
+	/* monotonic microseconds; 0: not so */
+	std::int64_t absent_since_us = 0, late_since_us = 0, missing_since_us = 0;
+};
+
+struct OwnerEntry {
+	std::optional<std::optional<Owner>> answer; /* empty inside: there is no such object */
+	std::string trouble;                        /* why it cannot be asked for */
+	bool is_asked = false;
+	std::int64_t answered_us = 0, ask_at_us = 0;
+	std::set<PodUid> waiting; /* pods that cannot be placed without it */
 };
 
 /* What a GET said of a pod. */
@@ -111,6 +149,8 @@ class World
 	/* Users named by namespaces' annotations who have not been looked up, or not found when they were. */
 	[[nodiscard]] std::set<std::string> people_wanted() const;
 	void person_found(const std::string &name, const Result<Person> &person);
+	/* An empty optional: there is no such object. An error is asked about again. */
+	void owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, Now now);
 
 	/* ---- observing: bound pods of other schedulers (world_place.cc) ---- */
 	void foreign_seen(Pod pod);
@@ -133,6 +173,8 @@ class World
 	};
 	std::vector<PodAction> take_actions(Now now);
 	std::vector<NodeAction> take_node_actions(Now now);
+	/* Owners to be asked for; each is answered by owner_seen(). */
+	std::vector<OwnerId> take_questions(Now now);
 	/* The earliest moment (mono_us) at which taking may give something without an event; nullopt: none. */
 	[[nodiscard]] std::optional<std::int64_t> next_look_us() const;
 
@@ -163,7 +205,10 @@ class World
 	[[nodiscard]] const ForeignPods &foreign_pods() const { return foreign_; }
 	[[nodiscard]] const Edges &edges() const { return edges_; }
 	[[nodiscard]] const Counters &counters() const { return counters_; }
+	[[nodiscard]] const std::map<PodUid, Gang> &gangs() const { return gangs_; }
 	[[nodiscard]] const SlurmJob *current_job(const Group &group) const;
+	/* The same, for a member that of its gang. */
+	[[nodiscard]] const SlurmJob *job_of(const Group &group) const;
 	[[nodiscard]] const Pod *pod_of(const PodUid &uid) const;
 
       private:
@@ -207,6 +252,29 @@ class World
 	void place_changed();
 	void wake_nowhere(Now now);
 	void wake_behind();
+	/* ---- gangs: world_gang.cc ---- */
+	void assign(const PodUid &uid, Group &group, Now now);
+	void ask_for(const OwnerId &id, std::int64_t newer_than_us);
+	[[nodiscard]] OwnerAnswer owner_of(const OwnerId &id) const;
+	void join(const PodUid &uid, Group &group, InGang in, Now now);
+	void stay_alone(Group &group, std::map<std::string, std::string> inherited);
+	Gang &gang_at(const PodUid &lead, const GangId &id, Now now);
+	void shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats);
+	[[nodiscard]] bool has_live_job(const PodUid &lead) const;
+	void seat_members(Gang &gang, const PodUid &lead);
+	void note_ends(Gang &gang, Now now);
+	bool take_back(const PodUid &lead, const Bind &bind, const PodUid &uid);
+	void report_unplaced(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out);
+	void look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &out);
+	GangFacts facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
+	MemberFacts facts_of_member(const Gang &gang, const PodUid &uid, std::optional<std::uint32_t> seat, const std::vector<std::string> &nodes, const SlurmJob *job, Now now);
+	[[nodiscard]] std::optional<std::uint64_t> places_for(const JobSpec &spec) const;
+	void plan(Gang &gang, const std::vector<const Group *> &firsts);
+	void spec_of(const PodUid &lead, Gang &gang, const Group &group, std::optional<Result<JobSpec>> &spec);
+	[[nodiscard]] std::vector<const Group *> first_of_roles(const Gang &gang) const;
+	void note_gang_times(const PodUid &lead, Gang &gang, GangFacts &facts, Now now);
+	bool is_over(const PodUid &lead, bool is_so, std::int64_t &since_us, std::int64_t limit_us, Now now);
+	void drop_gang_if_empty(const PodUid &lead);
 
 	GroupFacts facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
 	[[nodiscard]] std::vector<JobId> surplus_of(const Group &group, const SlurmJob *current) const;
@@ -246,6 +314,9 @@ class World
 	std::vector<Toleration> tolerations_; /* of all pods of ours that were ever seen */
 	bool place_changed_ = false;
 	std::int64_t nowhere_next_us_ = 0;
+	std::map<PodUid, Gang> gangs_;
+	std::map<OwnerId, OwnerEntry> owners_;
+	std::set<OwnerId> questions_;
 
 	std::set<PodUid> dirty_;
 	std::set<std::pair<std::int64_t, PodUid>> later_;

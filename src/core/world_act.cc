@@ -3,6 +3,7 @@
 #include "src/core/names.h"
 #include "src/core/outcome.h"
 #include "src/core/world.h"
+#include "src/core/world_parts.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,8 +14,6 @@ namespace slurmkube::core
 namespace
 {
 
-/* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */
-constexpr std::int64_t k_missing_job_us = 10'000'000;
 constexpr std::int64_t k_give_way_us = 3'000'000;
 constexpr unsigned k_give_back_most = 2; /* of one pod; in a long queue others may take what is let go, again and again */
 constexpr std::int64_t k_believed_us = 1'000'000; /* what the API server said of a pod, until something is done about it */
@@ -30,20 +29,6 @@ constexpr std::int64_t k_second_us = 1'000'000;
 constexpr std::int64_t k_next_job_us = 1'000'000;
 constexpr std::uint32_t k_next_job_doublings = 6;
 
-std::uint32_t attempt_annotation(const Pod &pod)
-{
-	const auto found = pod.annotations.find(names::k_allocation_attempt);
-	std::uint32_t attempt = 0;
-	if (found != pod.annotations.end())
-		(void)std::from_chars(found->second.data(), found->second.data() + found->second.size(), attempt); /* anything else counts as 0 */
-	return attempt;
-}
-
-std::int64_t pause_before(std::uint32_t attempt)
-{
-	return attempt <= 2 ? 0 : k_next_job_us << std::min(attempt - 2, k_next_job_doublings);
-}
-
 bool contains(const std::vector<JobId> &list, JobId id)
 {
 	return std::find(list.begin(), list.end(), id) != list.end();
@@ -57,6 +42,20 @@ bool names_job(const Pod &pod, JobId job)
 
 } // namespace
 
+std::int64_t pause_before(std::uint32_t attempt)
+{
+	return attempt <= 2 ? 0 : k_next_job_us << std::min(attempt - 2, k_next_job_doublings);
+}
+
+std::uint32_t bound_attempt(const Pod &pod)
+{
+	const auto found = pod.annotations.find(names::k_allocation_attempt);
+	std::uint32_t attempt = 0;
+	if (found != pod.annotations.end())
+		(void)std::from_chars(found->second.data(), found->second.data() + found->second.size(), attempt); /* anything else counts as 0 */
+	return attempt;
+}
+
 /*
  * A slurmctld that was restored from an older state may have the job of a bound pod pending again, and start it anywhere: such a job says nothing of the pod. A
  * job of a later attempt is one that we pinned to the pod's node. What people cancel counts in any case.
@@ -67,7 +66,7 @@ bool World::stands_for_pod(const Group &group, const SlurmJob &job)
 		return true;
 	switch (job_side(&job)) {
 	case JobSide::pending:
-		return job.marker.attempt > attempt_annotation(*group.pod);
+		return job.marker.attempt > bound_attempt(*group.pod);
 	case JobSide::allocated:
 		return job.nodes.empty() || job.nodes.front().node == group.pod->node_name;
 	case JobSide::none:
@@ -108,7 +107,7 @@ std::vector<JobId> World::surplus_of(const Group &group, const SlurmJob *current
 
 std::uint32_t World::next_attempt(const Group &group) const
 {
-	std::uint32_t highest = group.pod ? attempt_annotation(*group.pod) : 0;
+	std::uint32_t highest = group.pod ? bound_attempt(*group.pod) : 0;
 	for (const JobId id : group.jobs) {
 		const auto found = jobs_.find(id);
 		if (found != jobs_.end())
@@ -131,7 +130,7 @@ bool World::is_answer_lost(const Group &group, const SlurmJob &job)
 bool World::is_about_pod(const Group &group, const SlurmJob &ended)
 {
 	const bool is_wish = ended.state != JobState::failed && ended.state != JobState::complete && ended.state != JobState::oom; /* those only pods bring about */
-	const std::uint32_t bound = attempt_annotation(*group.pod);
+	const std::uint32_t bound = bound_attempt(*group.pod);
 	const auto named = group.pod->annotations.find(names::k_allocation_job_id);
 	/* who bound the pod to it had been told of it */
 	const bool is_named = named != group.pod->annotations.end() && named->second == std::to_string(ended.id.number) && ended.marker.attempt == bound;
@@ -172,7 +171,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	const JobSide job = job_side(f.job);
 	const bool may_submit = (side == PodSide::waiting || side == PodSide::running) && (job == JobSide::none || job == JobSide::ended);
 	if (may_submit && f.known) {
-		spec = translate(*f.pod, settings_.policy, next_attempt(group));
+		spec = group.refusal ? Result<JobSpec>(*group.refusal) : translate(*f.pod, settings_.policy, next_attempt(group));
 		place(uid, *f.pod, spec);
 		f.spec = spec ? &*spec : nullptr;
 	}
@@ -338,8 +337,22 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
 	if (found == groups_.end())
 		return;
 	Group &group = found->second;
+	if (gangs_.contains(uid))
+		return look_at_gang(uid, now, out);
 	forget_provisional(uid, now);
 	settle_share(uid, group, now);
+	if (group.gang) {
+		dirty_.insert(*group.gang);
+		return;
+	}
+	if (group.pod && !group.is_placed)
+		assign(uid, group, now);
+	if (group.pod && !group.is_placed)
+		return report_unplaced(uid, group, now, out);
+	if (group.gang) {
+		dirty_.insert(*group.gang);
+		return;
+	}
 	std::optional<Result<JobSpec>> spec;
 	const GroupFacts facts = facts_of(uid, group, now, spec);
 	if (facts.known)

@@ -89,8 +89,16 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	job.marker.attempt = group.submitted_attempt;
 	job.partition = answer->partition;
 	job.account = answer->account;
-	job.state = answer->node.empty() ? JobState::pending : JobState::running;
-	if (!answer->node.empty())
+	job.marker.kind = k_pod_kind;
+	const auto gang = gangs_.find(pod);
+	if (gang != gangs_.end()) { /* the answer has no room for many nodes: the plugin tells them in a moment */
+		job.marker.kind = gang->second.id.kind;
+		job.marker.name_space = gang->second.id.name_space;
+		job.marker.name = gang->second.id.name;
+	}
+	const bool is_told = gang == gangs_.end() && !answer->node.empty();
+	job.state = is_told ? JobState::running : JobState::pending;
+	if (is_told)
 		job.nodes.push_back({.node = answer->node, .cpus = answer->cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
 	job.submit_time = now.wall_s;
 	group.jobs.push_back(job.id);

@@ -49,7 +49,10 @@ void World::pod_seen(Pod pod, Now now)
 		group.assumed_node.clear();
 	note_pod_times(group, pod, now);
 	note_demands(pod);
+	pod.annotations.insert(group.inherited.begin(), group.inherited.end());
 	group.pod = std::move(pod);
+	if (!group.is_placed)
+		assign(uid, group, now);
 	for (const JobId id : group.jobs) {
 		if (is_live(jobs_.at(id)))
 			note_stray(group, jobs_.at(id));
@@ -150,6 +153,8 @@ void World::drop_if_empty(const PodUid &uid)
 		return;
 	const Group &g = found->second;
 	const bool is_busy = g.busy.slurm || g.busy.bind || g.busy.remove || g.busy.report;
+	if (gangs_.contains(uid))
+		return; /* it goes with its gang */
 	if (!g.pod && g.jobs.empty() && g.held_node.empty() && !is_busy) {
 		groups_.erase(found);
 		forget_demands(uid);
@@ -232,6 +237,8 @@ void World::job_seen(SlurmJob job, Now now)
 	}
 	provisional_until_us_.erase(job.id);
 	const PodUid uid{job.marker.uid};
+	if (job.marker.kind != k_pod_kind)
+		gang_at(uid, {job.marker.uid, job.marker.kind, job.marker.name_space, job.marker.name}, now);
 	const auto known = jobs_.find(job.id);
 	if (known != jobs_.end() && known->second.marker.uid != job.marker.uid)
 		forget_job(job.id); /* Slurm used the number again */

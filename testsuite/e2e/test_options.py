@@ -49,6 +49,8 @@ BESIDE = {"mail-user": {OURS + "mail-type": "END"}}
 SINCE = {"extra": ("23.02", "some text", {"Extra": "some text"}), "segment": ("24.05", "1", {})}
 # Seen by their effect, or only where a cluster is made for it
 ELSEWHERE = {
+	"gang": "test_gangs",
+	"pods-per-node": "test_gangs",
 	"dependency": "test_dependency_waits_for_a_native_job", "priority": "test_jobs.py", "qos": "test_identity.py",
 	"gres": "test_gres_and_cpus_per_gpu", "cpus-per-gpu": "test_gres_and_cpus_per_gpu", "burst-buffer": "refused: no plugin here",
 	"mcs-label": "refused: no plugin here", "thread-spec": "test_thread_spec", "min-nodes": "test_one_pod_has_one_node",

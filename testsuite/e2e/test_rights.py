@@ -35,6 +35,20 @@ def _audited(bed):
 	return used, paths
 
 
+def _owned_by_every_kind(bed):
+	"""A pod may say that it is owned by anything. The agent asks for each kind that it knows, and takes "there is no such object" for an answer."""
+	granted = {(g, r) for v, g, r in _granted(bed) if v == "get" and r != "pods"}
+	kinds = {"replicasets": "ReplicaSet", "deployments": "Deployment", "statefulsets": "StatefulSet", "jobs": "Job", "cronjobs": "CronJob", "jobsets": "JobSet",
+		 "leaderworkersets": "LeaderWorkerSet", "podgroups": "PodGroup", "mpijobs": "MPIJob", "pytorchjobs": "PyTorchJob", "trainjobs": "TrainJob",
+		 "rayclusters": "RayCluster", "rayjobs": "RayJob"}
+	for group, resource in sorted(granted):
+		owned = pod(f"owned-{resource}-{group.replace('.', '-')}", kwok={"run": "50ms"})
+		owned["metadata"]["ownerReferences"] = [{"apiVersion": f"{group}/v1", "kind": kinds[resource], "name": "nobody", "uid": "0", "controller": True}]
+		bed.kube.create(owned)
+	asked = lambda: {(what[1], what[2]) for what in _audited(bed)[0] if what[0] == "get"}  # noqa: E731
+	wait_for(lambda: granted <= asked(), "the agent to ask for every kind of owner")
+
+
 def test_a_life_with_everything_in_it(bed):
 	"""Pods run, wait, are refused, are cancelled in Slurm, vanish while the agent is away, and lose their node's answer."""
 	bed.kube.create(job("many", 8, kwok={"run": "50ms"}))
@@ -50,6 +64,7 @@ def test_a_life_with_everything_in_it(bed):
 	bed.agent.start()
 	wait_no_live_jobs(bed)
 	assert vanishing
+	_owned_by_every_kind(bed)
 	wait_for(lambda: not [c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "rights" and not c["ok"]], "skube check to find all rights granted")
 
 

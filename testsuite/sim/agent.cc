@@ -219,6 +219,8 @@ void Agent::round()
 	const core::Now now = stage_.agent_now();
 	for (const core::World::PodAction &next : world_->take_actions(now))
 		carry_out(next.pod, next.action);
+	for (const core::OwnerId &id : world_->take_questions(now))
+		ask_for(id);
 	for (const core::NodeAction &next : world_->take_node_actions(now))
 		carry_out(next);
 	plan_next_look();

@@ -49,6 +49,7 @@ class Agent
 	void bind(const core::PodUid &pod, const core::Bind &action);
 	void post_binding(const core::PodUid &pod, const BindRequest &request, unsigned tries);
 	void look_at_binding(const core::PodUid &pod, const BindRequest &request, unsigned tries);
+	void ask_for(const core::OwnerId &id);
 	void look_up(const core::PodUid &pod, const core::LookUp &action);
 	void remove(const core::PodUid &pod, const core::Remove &action);
 	void report(const core::PodUid &pod, const core::Report &action);

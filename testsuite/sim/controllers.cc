@@ -40,6 +40,17 @@ void Kube::owner_looks(const std::string &key)
 	});
 }
 
+std::optional<core::Owner> Kube::owner(const core::OwnerId &id) const
+{
+	const auto found = owners_.find(id.name_space + "/" + id.name);
+	if (found == owners_.end())
+		return std::nullopt;
+	core::Owner out;
+	out.id = id;
+	out.uid = found->second.name;
+	return out;
+}
+
 void Kube::make_pod(Owner &owner)
 {
 	PodTruth pod = owner.mould;
@@ -53,7 +64,7 @@ void Kube::make_pod(Owner &owner)
 		if (!owner.keeps_name)
 			break;
 	}
-	pod.api.controller = core::OwnerRef{.kind = owner.keeps_name ? "StatefulSet" : "Job", .name = owner.name, .uid = owner.name};
+	pod.api.controller = core::OwnerRef{.api_version = owner.keeps_name ? "apps/v1" : "batch/v1", .kind = owner.keeps_name ? "StatefulSet" : "Job", .name = owner.name, .uid = owner.name};
 	create(std::move(pod));
 }
 

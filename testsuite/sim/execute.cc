@@ -163,6 +163,20 @@ void Agent::look_at_binding(const core::PodUid &pod, const BindRequest &request,
 
 /* ---- other requests ---- */
 
+void Agent::ask_for(const core::OwnerId &id)
+{
+	const auto found = std::make_shared<std::optional<core::Owner>>();
+	api_.call(hash_of(id.name),
+		  [this, found, id] {
+			  *found = kube_.owner(id);
+			  return Status(Ok{});
+		  },
+		  heard([this, found, id](core::World &world, const Status &status) {
+			  using Answer = Result<std::optional<core::Owner>>;
+			  world.owner_seen(id, status ? Answer(*found) : Answer(status.error()), stage_.agent_now());
+		  }));
+}
+
 void Agent::look_up(const core::PodUid &pod, const core::LookUp &action)
 {
 	const auto sight = std::make_shared<core::Sight>(core::Sight::absent);

@@ -89,6 +89,9 @@ class Kube
 	void add_node(NodeTruth &node);
 	void node_changed(NodeTruth &node);
 
+	/* As the API server would give it, whatever its kind; nullopt: there is none. */
+	[[nodiscard]] std::optional<core::Owner> owner(const core::OwnerId &id) const;
+
 	/* ---- the truth ---- */
 	std::map<std::string, PodTruth> pods;   /* by uid; gone ones too */
 	std::map<std::string, NodeTruth> nodes; /* by name */

@@ -30,6 +30,16 @@ TESTS += testsuite/unit/test_node_sync
 testsuite_unit_test_node_sync_SOURCES = %D%/test_node_sync.cc
 testsuite_unit_test_node_sync_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_gang
+TESTS += testsuite/unit/test_gang
+testsuite_unit_test_gang_SOURCES = %D%/test_gang.cc
+testsuite_unit_test_gang_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_grouping
+TESTS += testsuite/unit/test_grouping
+testsuite_unit_test_grouping_SOURCES = %D%/test_grouping.cc
+testsuite_unit_test_grouping_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world
 TESTS += testsuite/unit/test_world
 testsuite_unit_test_world_SOURCES = %D%/test_world.cc

@@ -20,12 +20,12 @@ Json parsed(const std::string &text)
 /* ---- the whole pod ---- */
 
 constexpr char k_pod[] = R"({"apiVersion":"v1","kind":"Pod",
- "metadata":{"name":"train-0","namespace":"ml","uid":"u-1","resourceVersion":"42","creationTimestamp":"2026-11-21T03:08:57Z",
+ "metadata":{"name":"train-0","namespace":"ml","uid":"u-1","resourceVersion":"42","labels":{"app":"x"},"creationTimestamp":"2026-11-21T03:08:57Z",
   "deletionTimestamp":"2026-11-21T03:09:57Z","managedFields":[{"manager":"x","fieldsV1":{"f:metadata":{}}}],
-  "annotations":{"slurm-kube.io/partition":"gpu","allocation.slurm-kube.io/job-id":"7","kubectl.kubernetes.io/default-container":"main","other/x":"1"},"labels":{"app":"train"},
-  "ownerReferences":[{"kind":"ReplicaSet","name":"no","uid":"n"},{"kind":"Job","name":"train","uid":"j-1","controller":true},
+  "annotations":{"slurm-kube.io/partition":"gpu","allocation.slurm-kube.io/job-id":"7","kubectl.kubernetes.io/default-container":"main","other/x":"1"},
+  "ownerReferences":[{"kind":"ReplicaSet","name":"no","uid":"n"},{"apiVersion":"batch/v1","kind":"Job","name":"train","uid":"j-1","controller":true},
    {"kind":"Other","name":"late","uid":"o","controller":false}]},
- "spec":{"schedulerName":"slurm","nodeName":"n1","schedulingGates":[{"name":"g"}],"terminationGracePeriodSeconds":5,"activeDeadlineSeconds":90,"priorityClassName":"urgent",
+ "spec":{"schedulerName":"slurm","nodeName":"n1","schedulingGates":[{"name":"g"}],"schedulingGroup":{"podGroupName":"pg"},"terminationGracePeriodSeconds":5,"activeDeadlineSeconds":90,"priorityClassName":"urgent",
   "initContainers":[{"name":"init"}],"containers":[{"name":"side"},{"name":"main","resources":{"requests":{"cpu":"1500m","memory":"1Gi"}}}]},
  "status":{"phase":"Failed","reason":"Evicted","message":"disk",
   "conditions":[{"type":"Ready","status":"False"},{"type":"PodScheduled","status":"False","reason":"SlurmPending","message":"Resources"},
@@ -59,9 +59,10 @@ void every_field_of_a_pod_is_read()
 	want.main_container = "main";
 	want.ended_containers = {{"init", 0, 0, "Completed"}, {"main", 137, 9, "OOMKilled"}};
 	want.requests = {.milli_cpu = 1500, .memory_bytes = 1 << 30, .pods = 1, .extended = {}};
-	want.labels = {{"app", "train"}};
 	want.annotations = {{"slurm-kube.io/partition", "gpu"}, {"allocation.slurm-kube.io/job-id", "7"}};
-	want.controller = core::OwnerRef{"Job", "train", "j-1"};
+	want.labels = {{"app", "x"}};
+	want.scheduling_group = "pg";
+	want.controller = core::OwnerRef{"batch/v1", "Job", "train", "j-1"};
 	want.not_scheduled = core::Condition{"SlurmPending", "Resources"};
 	want.disruption = core::Condition{"SlurmJobEnded", "cancelled"};
 	want.start_limit = core::Condition{"SlurmStartLimit", "late"};
@@ -69,6 +70,7 @@ void every_field_of_a_pod_is_read()
 	CHECK(pod.ended_containers == want.ended_containers);
 	CHECK(pod.requests == want.requests);
 	CHECK(pod.annotations == want.annotations);
+	CHECK(pod.labels == want.labels && pod.controller == want.controller && pod.scheduling_group == want.scheduling_group);
 	CHECK(pod == want);
 }
 
@@ -221,7 +223,6 @@ void what_cannot_be_honoured_is_named()
 	    {R"({"topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"}]})", ""},
 	    {R"({"topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"DoNotSchedule"}]})", "spec.topologySpreadConstraints"},
 	    {R"({"resourceClaims":[{"name":"x"}]})", "spec.resourceClaims"},
-	    {R"({"schedulingGroup":{"podGroupName":"x"}})", "spec.schedulingGroup"},
 	    {R"({"workloadRef":{"name":"x"}})", "spec.workloadRef"},
 	    {R"({"containers":[{"ports":[{"containerPort":80,"hostPort":80}]}]})", ""},
 	    {R"({"volumes":[{"name":"a","emptyDir":{}},{"name":"b","configMap":{"name":"x"}}]})", ""},

@@ -5,6 +5,7 @@
 #include "src/agent/kube/rights.h"
 #include "src/agent/kube/writes.h"
 #include "src/codec/json.h"
+#include "src/codec/owner.h"
 #include "src/codec/pod.h"
 
 #include <charconv>
@@ -74,6 +75,20 @@ void take_right(SelfCheck &check, std::size_t i, const Result<Response> &answer)
 }
 
 } // namespace
+
+void get_owner(Client &client, const core::OwnerId &id, std::function<void(Result<std::optional<core::Owner>>)> done)
+{
+	using Answer = Result<std::optional<core::Owner>>;
+	Request request;
+	request.path = core::path_of(id);
+	client.send(std::move(request), [done = std::move(done)](const Result<Response> &answer) {
+		if (!answer)
+			return done(answer.error().code == Errc::not_found ? Answer(std::nullopt) : Answer(answer.error()));
+		const auto object = codec::parse_json(answer->body, k_largest_object);
+		auto owner = object ? codec::owner_from_json(object.value().get()) : Result<core::Owner>(object.error());
+		done(owner ? Answer(std::move(*owner)) : Answer(owner.error()));
+	});
+}
 
 void get_pod(Client &client, const std::string &name_space, const std::string &name, std::function<void(Result<core::Pod>)> done)
 {

@@ -10,6 +10,7 @@
 #include "src/agent/kube/client.h"
 #include "src/codec/kube_writes.h"
 #include "src/core/model.h"
+#include "src/core/owner.h"
 
 #include <cstdint>
 #include <functional>
@@ -46,6 +47,9 @@ void set_conditions(Client &client, const std::string &name_space, const std::st
 bool post_event(Client &client, const codec::Event &event);
 
 void get_pod(Client &client, const std::string &name_space, const std::string &name, std::function<void(Result<core::Pod>)> done);
+
+/* An empty optional: there is no such object, or no such kind in this cluster. */
+void get_owner(Client &client, const core::OwnerId &id, std::function<void(Result<std::optional<core::Owner>>)> done);
 
 struct ServerVersion {
 	std::string git_version; /* "v1.37.1" */

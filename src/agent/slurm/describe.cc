@@ -90,17 +90,33 @@ void describe_who(job_desc_msg_t &job, Texts &texts)
 	job.reservation = text_or_null(texts.spec.options.reservation);
 }
 
-/* One task on one node. `shared` stays unset: placeholders share nodes as all jobs do, by CPU; asking for more would also share CPUs. */
+/*
+ * One task: on one node. More: wherever there is room; memory then goes by CPU, since nobody knows how many tasks a node gets. `shared` stays unset:
+ * placeholders share nodes as all jobs do, by CPU; asking for more would also share CPUs.
+ */
+void describe_tasks(job_desc_msg_t &job, const core::JobSpec &spec)
+{
+	job.min_nodes = spec.options.min_nodes.value_or(1);
+	if (spec.tasks == 1)
+		job.max_nodes = 1;
+	else if (spec.options.max_nodes)
+		job.max_nodes = *spec.options.max_nodes;
+	job.num_tasks = spec.tasks;
+	job.cpus_per_task = static_cast<std::uint16_t>(spec.cpus);
+	job.min_cpus = spec.cpus * spec.tasks;
+	if (spec.tasks_per_node)
+		job.ntasks_per_node = static_cast<std::uint16_t>(spec.tasks_per_node);
+	if (spec.memory_mib && spec.tasks == 1)
+		job.pn_min_memory = spec.memory_mib;
+	else if (spec.memory_mib)
+		job.pn_min_memory = MEM_PER_CPU | (spec.memory_mib / spec.cpus + (spec.memory_mib % spec.cpus ? 1 : 0));
+}
+
 void describe_resources(job_desc_msg_t &job, Texts &texts)
 {
-	job.min_nodes = 1;
-	job.max_nodes = 1;
-	job.num_tasks = 1;
-	job.cpus_per_task = static_cast<std::uint16_t>(texts.spec.cpus);
-	job.min_cpus = texts.spec.cpus;
-	if (texts.spec.memory_mib)
-		job.pn_min_memory = texts.spec.memory_mib;
+	describe_tasks(job, texts.spec);
 	job.tres_per_node = text_or_null(texts.gres);
+	job.tres_per_task = text_or_null(texts.gres_of_task);
 	job.cpus_per_tres = text_or_null(texts.cpus_per_tres);
 	job.licenses = text_or_null(texts.spec.options.licenses);
 	job.burst_buffer = text_or_null(texts.spec.options.burst_buffer);
@@ -263,7 +279,7 @@ Texts texts_of(const core::JobSpec &spec)
 	core::Marker marker = spec.marker;
 	marker.user_id = spec.user_id;
 	marker.group_id = spec.group_id;
-	Texts texts{spec, codec::marker_to_text(marker), host_name(), with_kind(spec.options.gres), "", excluded_by(spec)};
+	Texts texts{spec, codec::marker_to_text(marker), host_name(), with_kind(spec.options.gres), "", excluded_by(spec), with_kind(spec.gres_of_task)};
 	if (spec.options.cpus_per_gpu)
 		texts.cpus_per_tres = std::string(compat::k_gres_kind) + "gpu:" + std::to_string(*spec.options.cpus_per_gpu);
 	return texts;

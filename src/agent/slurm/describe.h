@@ -23,6 +23,7 @@ struct Texts {
 	core::JobSpec spec;
 	std::string marker, host, gres, cpus_per_tres;
 	std::string excluded; /* hosts as Slurm writes them */
+	std::string gres_of_task = {};
 };
 Texts texts_of(const core::JobSpec &spec);
 

@@ -28,7 +28,7 @@ def pod(name, cpu=1, memory="64Mi", shell=None, kwok=None, annotations=None, sch
 		"spec": _spec(cpu, memory, shell, scheduler, spec)}
 
 
-def job(name, pods, indexed=True, **pod_options):
+def job(name, pods, indexed=False, **pod_options):
 	"""A Job of that many pods, all at once, none of them retried."""
 	template = pod(name, **pod_options)
 	del template["metadata"]["name"], template["apiVersion"], template["kind"]

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/codec/owner.h"
+
+#include "src/codec/pod.h"
+#include "src/core/options.h"
+
+#include <algorithm>
+
+namespace slurmkube::codec
+{
+
+namespace
+{
+
+using core::Owner;
+using core::Role;
+
+constexpr std::size_t k_roles_max = 1000;
+
+std::uint32_t count(json_object *object, const char *key, std::int64_t fallback)
+{
+	return static_cast<std::uint32_t>(std::clamp<std::int64_t>(get_int(object, key, fallback), 0, core::k_gang_pods_max + 1));
+}
+
+std::uint32_t product(std::uint32_t a, std::uint32_t b)
+{
+	return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{a} * b, core::k_gang_pods_max + 1));
+}
+
+bool has_condition(json_object *object, std::initializer_list<const char *> types)
+{
+	json_object *conditions = get(object, "status", "conditions");
+	for (std::size_t i = 0; i < array_size(conditions); i++) {
+		const std::string type = get_string(array_at(conditions, i), "type");
+		if (get_string(array_at(conditions, i), "status") == "True" && std::ranges::find(types, type) != types.end())
+			return true;
+	}
+	return false;
+}
+
+/* A template is a pod without a status. */
+Status add_role(Owner &owner, Role role, json_object *pod_template)
+{
+	if (role.pods == 0)
+		return Ok{};
+	if (owner.roles.size() >= k_roles_max)
+		return Error{Errc::invalid, "more than " + std::to_string(k_roles_max) + " templates"};
+	auto each = effective_requests(pod_template);
+	if (!each)
+		return in_context("template '" + role.name + "'", each.error());
+	role.each = std::move(*each);
+	owner.roles.push_back(std::move(role));
+	return Ok{};
+}
+
+/* ---- kinds ---- */
+
+struct JobSize {
+	std::uint32_t at_once = 1;
+	bool is_fixed = false; /* each index has one pod, and all may run at once */
+};
+
+JobSize job_size(json_object *spec)
+{
+	const std::uint32_t parallelism = count(spec, "parallelism", 1), completions = count(spec, "completions", parallelism);
+	return {std::min(parallelism, completions), get_string(spec, "completionMode") == "Indexed" && completions == parallelism};
+}
+
+Status take_job(Owner &owner, json_object *object)
+{
+	json_object *spec = get(object, "spec");
+	const JobSize size = job_size(spec);
+	owner.starts_together = size.is_fixed && size.at_once > 1;
+	return add_role(owner, {.name = "", .pods = size.at_once, .each = {}}, get(spec, "template"));
+}
+
+/* Roles that wait for others to be complete never run beside them. */
+std::uint32_t stage_after(const Owner &owner, json_object *depends_on)
+{
+	std::uint32_t stage = 0;
+	for (std::size_t i = 0; i < array_size(depends_on); i++) {
+		json_object *one = array_at(depends_on, i);
+		const auto role = std::ranges::find(owner.roles, get_string(one, "name"), &Role::name);
+		if (role != owner.roles.end())
+			stage = std::max(stage, role->stage + (get_string(one, "status") == "Complete" ? 1 : 0));
+	}
+	return stage;
+}
+
+Status take_job_set(Owner &owner, json_object *object)
+{
+	json_object *jobs = get(object, "spec", "replicatedJobs");
+	owner.starts_together = true;
+	for (std::size_t i = 0; i < array_size(jobs); i++) {
+		json_object *one = array_at(jobs, i), *spec = get(one, "template", "spec");
+		const std::uint32_t at_once = job_size(spec).at_once;
+		const std::uint32_t stage = stage_after(owner, get(one, "dependsOn"));
+		Role role{.name = get_string(one, "name"), .pods = product(count(one, "replicas", 1), at_once), .pods_per_job = at_once, .stage = stage, .each = {}};
+		if (auto done = add_role(owner, std::move(role), get(spec, "template")); !done)
+			return done;
+	}
+	return Ok{};
+}
+
+Status take_leader_worker_set(Owner &owner, json_object *object)
+{
+	json_object *sizes = get(object, "spec", "leaderWorkerTemplate");
+	json_object *worker = get(sizes, "workerTemplate"), *leader = get(sizes, "leaderTemplate");
+	const std::uint32_t size = std::max(count(sizes, "size", 1), 1U);
+	owner.starts_together = size > 1;
+	if (auto done = add_role(owner, {.name = "leader", .pods = 1, .each = {}}, leader ? leader : worker); !done)
+		return done;
+	return add_role(owner, {.name = "worker", .pods = size - 1, .each = {}}, worker);
+}
+
+/* The older kind has spec.minMember; the built-in one a policy, of which only gang makes its pods start together. */
+Status take_pod_group(Owner &owner, json_object *object)
+{
+	json_object *gang = get(object, "spec", "schedulingPolicy", "gang");
+	owner.minimum = gang ? count(gang, "minCount", 1) : count(get(object, "spec"), "minMember", 0);
+	owner.starts_together = owner.minimum > 1;
+	return Ok{};
+}
+
+bool leads(std::string_view role)
+{
+	return role == "Launcher" || role == "Master" || role == "Chief";
+}
+
+Status take_replica_specs(Owner &owner, json_object *specs)
+{
+	if (!json_object_is_type(specs, json_type_object))
+		return Ok{};
+	for (const bool leaders : {true, false}) {
+		json_object_object_foreach(specs, name, one)
+		{
+			if (leads(name) != leaders)
+				continue;
+			if (auto done = add_role(owner, {.name = name, .pods = count(one, "replicas", 1), .each = {}}, get(one, "template")); !done)
+				return done;
+		}
+	}
+	return Ok{};
+}
+
+/* spec.mpiReplicaSpecs, spec.pytorchReplicaSpecs */
+Status take_kubeflow(Owner &owner, json_object *object)
+{
+	json_object *spec = get(object, "spec");
+	if (!json_object_is_type(spec, json_type_object))
+		return Ok{};
+	json_object_object_foreach(spec, key, value)
+	{
+		if (!std::string_view(key).ends_with("ReplicaSpecs"))
+			continue;
+		if (auto done = take_replica_specs(owner, value); !done)
+			return done;
+	}
+	std::uint32_t pods = 0;
+	for (const Role &role : owner.roles)
+		pods += role.pods;
+	owner.starts_together = pods > 1;
+	return Ok{};
+}
+
+Status take_ray_cluster(Owner &owner, json_object *object)
+{
+	json_object *spec = get(object, "spec"), *groups = get(spec, "workerGroupSpecs");
+	owner.starts_together = array_size(groups) > 0;
+	if (auto done = add_role(owner, {.name = "head", .pods = 1, .each = {}}, get(spec, "headGroupSpec", "template")); !done)
+		return done;
+	const bool scales = get_bool(spec, "enableInTreeAutoscaling");
+	for (std::size_t i = 0; i < array_size(groups); i++) {
+		json_object *group = array_at(groups, i);
+		const std::uint32_t hosts = std::max(count(group, "numOfHosts", 1), 1U);
+		const std::uint32_t replicas = count(group, scales ? "minReplicas" : "replicas", 1);
+		Role role{.name = get_string(group, "groupName"), .pods = product(replicas, hosts), .pods_per_job = hosts, .each = {}};
+		if (auto done = add_role(owner, std::move(role), get(group, "template")); !done)
+			return done;
+	}
+	return Ok{};
+}
+
+Status take_workload(Owner &owner, json_object *object)
+{
+	const struct {
+		const char *kind;
+		Status (*take)(Owner &, json_object *);
+	} kinds[] = {{"Job", take_job},
+		     {"JobSet", take_job_set},
+		     {"LeaderWorkerSet", take_leader_worker_set},
+		     {"PodGroup", take_pod_group},
+		     {"MPIJob", take_kubeflow},
+		     {"PyTorchJob", take_kubeflow},
+		     {"RayCluster", take_ray_cluster}};
+	for (const auto &one : kinds) {
+		if (owner.id.kind == one.kind)
+			return one.take(owner, object);
+	}
+	return Ok{};
+}
+
+void take_options(Owner &owner, json_object *annotations)
+{
+	if (!json_object_is_type(annotations, json_type_object))
+		return;
+	json_object_object_foreach(annotations, key, value)
+	{
+		if (core::is_option_key(key))
+			owner.annotations[key] = get_string(annotations, key);
+		(void)value; /* the macro's second variable */
+	}
+}
+
+} // namespace
+
+Result<Owner> owner_from_json(json_object *object)
+{
+	Owner owner;
+	json_object *metadata = get(object, "metadata");
+	owner.id = {get_string(object, "apiVersion"), get_string(object, "kind"), get_string(metadata, "namespace"), get_string(metadata, "name")};
+	owner.uid = get_string(metadata, "uid");
+	if (owner.id.kind.empty() || owner.id.name.empty() || owner.uid.empty())
+		return Error{Errc::invalid, "no object with kind, name and uid"};
+	owner.controller = controller_of(get(metadata, "ownerReferences"));
+	take_options(owner, get(metadata, "annotations"));
+	owner.has_succeeded = has_condition(object, {"Complete", "Completed", "Succeeded", "SuccessCriteriaMet"});
+	owner.is_finished = owner.has_succeeded || has_condition(object, {"Failed"}) || get(metadata, "deletionTimestamp") != nullptr;
+	if (auto done = take_workload(owner, object); !done)
+		return in_context(owner.id.kind + " " + owner.id.name, done.error());
+	return owner;
+}
+
+} // namespace slurmkube::codec

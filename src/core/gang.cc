@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/gang.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::int64_t k_mib = 1 << 20;
+constexpr std::int64_t k_most_together = 64; /* pods of the largest kind whose memory one task is tried with */
+
+std::int64_t divided_up(std::int64_t a, std::int64_t b)
+{
+	return a / b + (a % b > 0 ? 1 : 0);
+}
+
+/* What one task holds, or what is left of it. */
+struct Load {
+	std::int64_t milli_cpu = 0, memory_mib = 0;
+	std::map<std::string, std::int64_t> extended;
+};
+
+bool fits(const Load &part, const Load &room)
+{
+	const auto has = [&](const auto &entry) {
+		const auto found = room.extended.find(entry.first);
+		return entry.second <= (found == room.extended.end() ? 0 : found->second);
+	};
+	return part.milli_cpu <= room.milli_cpu && part.memory_mib <= room.memory_mib && std::ranges::all_of(part.extended, has);
+}
+
+void take(Load &room, const Load &part)
+{
+	room.milli_cpu -= part.milli_cpu;
+	room.memory_mib -= part.memory_mib;
+	for (const auto &[name, amount] : part.extended)
+		room.extended[name] -= amount;
+}
+
+void raise(Load &to, const Load &part)
+{
+	to.milli_cpu = std::max(to.milli_cpu, part.milli_cpu);
+	to.memory_mib = std::max(to.memory_mib, part.memory_mib);
+	for (const auto &[name, amount] : part.extended)
+		to.extended[name] = std::max(to.extended[name], amount);
+}
+
+std::vector<Load> loads_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib)
+{
+	std::vector<Load> loads;
+	for (const Seat &seat : seats) {
+		Load load;
+		load.milli_cpu = std::max<std::int64_t>(seat.requests.milli_cpu, 0);
+		load.memory_mib = std::max(divided_up(seat.requests.memory_bytes, k_mib), static_cast<std::int64_t>(std::max<std::uint64_t>(least_memory_mib, 1)));
+		for (const auto &[name, amount] : seat.requests.extended) {
+			if (amount > 0 && name != "ephemeral-storage")
+				load.extended[name] = amount;
+		}
+		loads.push_back(std::move(load));
+	}
+	return loads;
+}
+
+/* First fit in rank order. Tasks before `open` take no pod any more. */
+std::vector<std::uint32_t> packed(const std::vector<Load> &loads, const Load &task, std::int64_t least_milli_cpu, std::uint32_t &tasks)
+{
+	std::vector<Load> rooms;
+	std::vector<std::uint32_t> task_of;
+	std::size_t open = 0;
+	for (const Load &load : loads) {
+		while (open < rooms.size() && (rooms[open].milli_cpu < least_milli_cpu || rooms[open].memory_mib <= 0))
+			open++;
+		std::size_t at = open;
+		while (at < rooms.size() && !fits(load, rooms[at]))
+			at++;
+		if (at == rooms.size())
+			rooms.push_back(task);
+		take(rooms[at], load);
+		task_of.push_back(static_cast<std::uint32_t>(at));
+	}
+	tasks = static_cast<std::uint32_t>(rooms.size());
+	return task_of;
+}
+
+Load largest_of(const std::vector<Load> &loads)
+{
+	Load largest;
+	for (const Load &load : loads)
+		raise(largest, load);
+	largest.milli_cpu = std::max<std::int64_t>(divided_up(largest.milli_cpu, 1000), 1) * 1000;
+	return largest;
+}
+
+Load scaled(const Load &largest, std::int64_t times)
+{
+	Load task = largest;
+	task.memory_mib *= times;
+	for (auto &[name, amount] : task.extended)
+		amount *= times;
+	return task;
+}
+
+/* How much more than necessary is asked for, of CPUs and of memory. */
+double cost_of(const std::vector<Load> &loads, const Load &task, std::uint32_t tasks)
+{
+	double cpu = 0, memory = 0;
+	for (const Load &load : loads) {
+		cpu += static_cast<double>(load.milli_cpu);
+		memory += static_cast<double>(load.memory_mib);
+	}
+	return tasks * (static_cast<double>(task.milli_cpu) / std::max(cpu, 1.0) + static_cast<double>(task.memory_mib) / std::max(memory, 1.0));
+}
+
+} // namespace
+
+GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing)
+{
+	GangShape best;
+	if (seats.empty())
+		return best;
+	const std::vector<Load> loads = loads_of(seats, least_memory_mib);
+	const Load largest = largest_of(loads);
+	const std::int64_t least = std::ranges::min_element(loads, {}, &Load::milli_cpu)->milli_cpu;
+	const std::int64_t most_pods = packing == Packing::one_per_task ? 1 : std::min(largest.milli_cpu / std::max<std::int64_t>(least, 1), k_most_together);
+	double best_cost = 0;
+	for (std::int64_t times = 1; times <= std::max<std::int64_t>(most_pods, 1); times++) {
+		Load task = scaled(largest, times);
+		std::uint32_t tasks = 0;
+		std::vector<std::uint32_t> task_of;
+		if (packing == Packing::one_per_task) {
+			for (; tasks < loads.size(); tasks++)
+				task_of.push_back(tasks);
+		} else {
+			task_of = packed(loads, task, least, tasks);
+		}
+		const double cost = cost_of(loads, task, tasks);
+		if (!best.task_of_seat.empty() && cost >= best_cost)
+			continue;
+		best_cost = cost;
+		best = {.tasks = tasks,
+			.cpus_per_task = static_cast<std::uint32_t>(task.milli_cpu / 1000),
+			.memory_mib_per_task = static_cast<std::uint64_t>(task.memory_mib),
+			.extended_per_task = task.extended,
+			.task_of_seat = std::move(task_of),
+			.requested_milli_cpu = 0};
+	}
+	for (const Load &load : loads)
+		best.requested_milli_cpu += load.milli_cpu;
+	return best;
+}
+
+std::vector<std::string> nodes_of_tasks(const GangShape &shape, const std::vector<NodeAllocation> &nodes, const std::map<std::uint32_t, std::string> &fixed,
+					std::uint32_t tasks_per_node)
+{
+	std::vector<std::uint32_t> room;
+	for (const NodeAllocation &node : nodes) {
+		const std::uint32_t by_cpus = node.cpus / std::max(shape.cpus_per_task, 1U);
+		room.push_back(tasks_per_node > 0 ? std::min(by_cpus, tasks_per_node) : by_cpus);
+	}
+	std::vector<std::string> out(shape.tasks);
+	for (const auto &[task, name] : fixed) {
+		const auto node = std::ranges::find(nodes, name, &NodeAllocation::node);
+		if (task >= shape.tasks || node == nodes.end())
+			continue;
+		out[task] = name;
+		std::uint32_t &left = room[static_cast<std::size_t>(node - nodes.begin())];
+		left -= left > 0 ? 1 : 0;
+	}
+	std::size_t at = 0;
+	for (std::string &name : out) {
+		if (!name.empty())
+			continue;
+		while (at < nodes.size() && room[at] == 0)
+			at++;
+		if (at == nodes.size())
+			break;
+		name = nodes[at].node;
+		room[at]--;
+	}
+	return out;
+}
+
+std::string node_list_of(const std::vector<NodeAllocation> &nodes, std::size_t max_bytes)
+{
+	std::string out;
+	for (const NodeAllocation &node : nodes) {
+		if (out.size() + node.node.size() + 1 > max_bytes)
+			break;
+		out += (out.empty() ? "" : ",") + node.node;
+	}
+	return out;
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/grouping.h"
+
+#include "src/core/names.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::size_t k_chain_max = 8;
+constexpr char k_gang_option[] = "slurm-kube.io/gang";
+constexpr char k_pod_group_label[] = "scheduling.x-k8s.io/pod-group";
+constexpr char k_lws_name[] = "leaderworkerset.sigs.k8s.io/name";
+
+using Options = std::map<std::string, std::string>;
+
+std::string label(const Pod &pod, const char *key)
+{
+	const auto found = pod.labels.find(key);
+	return found == pod.labels.end() ? std::string() : found->second;
+}
+
+std::optional<std::uint32_t> number(const std::string &text)
+{
+	std::uint32_t value = 0;
+	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+	if (text.empty() || error != std::errc() || end != text.data() + text.size())
+		return std::nullopt;
+	return value;
+}
+
+std::optional<bool> wish(const Options &options)
+{
+	const auto found = options.find(k_gang_option);
+	if (found == options.end())
+		return std::nullopt;
+	return found->second != "false" && found->second != "no" && found->second != "0"; /* what is neither is refused by the table of options */
+}
+
+/* The owners that exist, nearest first. */
+struct Chain {
+	std::vector<const Owner *> owners;
+	std::optional<OwnerId> missing; /* to be asked for before more can be said */
+};
+
+/* A reference whose uid is not that of the object of that name dangles, or is made up. */
+Chain chain_of(const Pod &pod, const OwnerLookup &lookup)
+{
+	Chain chain;
+	std::optional<OwnerRef> next = pod.controller;
+	while (next && chain.owners.size() < k_chain_max) {
+		const OwnerId id{next->api_version, next->kind, pod.name_space, next->name};
+		if (path_of(id).empty())
+			break;
+		const OwnerAnswer answer = lookup(id);
+		if (!answer) {
+			chain.missing = id;
+			break;
+		}
+		if (!answer->has_value() || (*answer)->uid != next->uid)
+			break;
+		chain.owners.push_back(&**answer);
+		next = (*answer)->controller;
+	}
+	return chain;
+}
+
+Options inherited_from(const std::vector<const Owner *> &owners)
+{
+	Options options;
+	for (const Owner *owner : owners)
+		options.insert(owner->annotations.begin(), owner->annotations.end());
+	return options;
+}
+
+/* ---- which seat ---- */
+
+struct Place {
+	std::string role;
+	std::optional<std::uint32_t> index;
+};
+
+Place place_in_job_set(const Pod &pod, const Owner &set)
+{
+	Place place{label(pod, "jobset.sigs.k8s.io/replicatedjob-name"), std::nullopt};
+	const auto job = number(label(pod, "jobset.sigs.k8s.io/job-index"));
+	const auto pod_index = number(label(pod, "batch.kubernetes.io/job-completion-index"));
+	const auto role = std::ranges::find(set.roles, place.role, &Role::name);
+	if (role != set.roles.end() && job && pod_index)
+		place.index = *job * role->pods_per_job + *pod_index;
+	return place;
+}
+
+Place place_in_lws(const Pod &pod)
+{
+	const std::uint32_t index = number(label(pod, "leaderworkerset.sigs.k8s.io/worker-index")).value_or(0);
+	return index == 0 ? Place{"leader", 0} : Place{"worker", index - 1};
+}
+
+Place place_in_kubeflow(const Pod &pod, const Owner &job)
+{
+	std::string type = label(pod, "training.kubeflow.org/replica-type");
+	if (type.empty())
+		type = label(pod, "training.kubeflow.org/job-role");
+	/* the label is in lower case, the spec is not; MPI pods have an index label too, launchers none */
+	const auto same = [&](const Role &role) {
+		return std::ranges::equal(role.name, type, [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b)); });
+	};
+	const auto role = std::ranges::find_if(job.roles, same);
+	return {role == job.roles.end() ? type : role->name, number(label(pod, "training.kubeflow.org/replica-index"))};
+}
+
+Place place_in_ray(const Pod &pod, const Owner &cluster)
+{
+	if (label(pod, "ray.io/node-type") == "head")
+		return {"head", 0};
+	Place place{label(pod, "ray.io/group"), std::nullopt};
+	const auto role = std::ranges::find(cluster.roles, place.role, &Role::name);
+	const auto replica = number(label(pod, "ray.io/worker-group-replica-index")), host = number(label(pod, "ray.io/replica-host-index"));
+	if (role != cluster.roles.end() && replica && host)
+		place.index = *replica * role->pods_per_job + *host;
+	return place;
+}
+
+Place place_of(const Pod &pod, const Owner &owner)
+{
+	const std::string &kind = owner.id.kind;
+	if (kind == "JobSet")
+		return place_in_job_set(pod, owner);
+	if (kind == "LeaderWorkerSet")
+		return place_in_lws(pod);
+	if (kind == "RayCluster")
+		return place_in_ray(pod, owner);
+	if (kind == "Job")
+		return {"", number(label(pod, "batch.kubernetes.io/job-completion-index"))};
+	if (kind == "PodGroup")
+		return {};
+	return place_in_kubeflow(pod, owner);
+}
+
+/* ---- which gang ---- */
+
+std::uint32_t stage_of(const Owner &owner, const std::string &role)
+{
+	const auto found = std::ranges::find(owner.roles, role, &Role::name);
+	return found == owner.roles.end() ? 0 : found->stage;
+}
+
+std::string part_of(const Pod &pod, const Owner &owner, const Place &place)
+{
+	if (owner.id.kind == "LeaderWorkerSet")
+		return "/" + std::to_string(number(label(pod, "leaderworkerset.sigs.k8s.io/group-index")).value_or(0));
+	const std::uint32_t stage = stage_of(owner, place.role);
+	return stage == 0 ? "" : "/" + std::to_string(stage);
+}
+
+Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
+{
+	Place place = place_of(pod, owner);
+	InGang in;
+	in.gang = {owner.uid + part_of(pod, owner, place), owner.id.kind, pod.name_space, owner.id.name};
+	in.owner = owner.id;
+	in.seats = seats_of(owner.roles, stage_of(owner, place.role));
+	in.minimum = owner.minimum;
+	in.role = std::move(place.role);
+	in.index = place.index;
+	in.inherited = std::move(inherited);
+	if (std::max<std::size_t>(in.seats.size(), in.minimum) > k_gang_pods_max)
+		return Error{Errc::invalid, owner.id.kind + " " + owner.id.name + " has more than " + std::to_string(k_gang_pods_max) + " pods that start together"};
+	return Grouping{std::move(in)};
+}
+
+/* The owners that pods name by a label or a field of their spec, not by a reference. */
+std::vector<OwnerId> named_groups(const Pod &pod)
+{
+	std::vector<OwnerId> ids;
+	if (!pod.scheduling_group.empty())
+		ids.push_back({"scheduling.k8s.io/v1beta1", "PodGroup", pod.name_space, pod.scheduling_group});
+	if (const std::string group = label(pod, k_pod_group_label); !group.empty())
+		ids.push_back({"scheduling.x-k8s.io/v1alpha1", "PodGroup", pod.name_space, group});
+	if (const std::string set = label(pod, k_lws_name); !set.empty())
+		ids.push_back({"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", pod.name_space, set});
+	return ids;
+}
+
+const Owner *topmost_gang(const std::vector<const Owner *> &owners, bool is_wanted)
+{
+	const Owner *found = nullptr;
+	for (const Owner *owner : owners) {
+		if (owner->starts_together || (is_wanted && !owner->roles.empty()))
+			found = owner;
+	}
+	return found;
+}
+
+} // namespace
+
+std::vector<Seat> seats_of(const std::vector<Role> &roles, std::uint32_t stage)
+{
+	std::vector<Seat> seats;
+	for (const Role &role : roles) {
+		for (std::uint32_t i = 0; role.stage == stage && i < role.pods && seats.size() <= k_gang_pods_max; i++)
+			seats.push_back({role.name, i, role.each});
+	}
+	return seats;
+}
+
+Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup)
+{
+	const Chain chain = chain_of(pod, lookup);
+	if (chain.missing)
+		return Grouping{NeedsOwner{*chain.missing}};
+	Options options = inherited_from(chain.owners);
+	const std::optional<bool> own = wish(pod.annotations), wanted = own ? own : wish(options);
+	if (wanted == false)
+		return Grouping{Alone{std::move(options)}};
+	for (const OwnerId &id : named_groups(pod)) {
+		const OwnerAnswer answer = lookup(id);
+		if (!answer)
+			return Grouping{NeedsOwner{id}};
+		if (!answer->has_value() && id.api_version.starts_with("scheduling.k8s.io/"))
+			return Grouping{NeedsOwner{id}}; /* pods may come before the group that they name */
+		if (!answer->has_value() || !(*answer)->starts_together)
+			continue;
+		options.insert((*answer)->annotations.begin(), (*answer)->annotations.end());
+		return gang_of(pod, **answer, std::move(options));
+	}
+	const Owner *owner = topmost_gang(chain.owners, wanted == true);
+	return owner ? gang_of(pod, *owner, std::move(options)) : Result<Grouping>(Grouping{Alone{std::move(options)}});
+}
+
+} // namespace slurmkube::core

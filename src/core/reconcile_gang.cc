@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/reconcile_gang.h"
+
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+#include "src/core/report.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+using Actions = std::vector<GangAction>;
+
+std::size_t count(const GangFacts &f, std::initializer_list<PodSide> sides)
+{
+	return static_cast<std::size_t>(std::ranges::count_if(f.members, [&](const MemberFacts &m) { return std::ranges::find(sides, m.side) != sides.end(); }));
+}
+
+bool has_live(const GangFacts &f)
+{
+	return count(f, {PodSide::gated, PodSide::waiting, PodSide::running, PodSide::stopping}) > 0;
+}
+
+Actions own(const GangFacts &f, Action action)
+{
+	if (f.busy.slurm || !f.may_retry)
+		return {};
+	Actions actions;
+	actions.push_back({{}, std::move(action)});
+	return actions;
+}
+
+Actions tell(const GangFacts &f, const Condition &why, std::size_t most)
+{
+	Actions actions;
+	for (const MemberFacts &member : f.members) {
+		if (member.side == PodSide::waiting && actions.size() < most)
+			actions.push_back({member.uid, Report{why}});
+	}
+	return actions;
+}
+
+Actions submit(const GangFacts &f)
+{
+	if (f.waits_for)
+		return tell(f, *f.waits_for, k_told_members);
+	if (f.busy.slurm || !f.spec || !f.is_complete)
+		return {};
+	if (!f.spec->ok() && f.spec->error().code == Errc::again)
+		return tell(f, {names::k_reason_retrying, f.spec->error().what}, k_told_members);
+	if (!f.spec->ok())
+		return tell(f, {names::k_reason_refused, f.spec->error().what}, f.members.size());
+	if (!f.may_retry)
+		return f.trouble ? tell(f, *f.trouble, f.trouble->reason == names::k_reason_refused ? f.members.size() : k_told_members) : Actions{};
+	return own(f, Submit{f.spec->value()});
+}
+
+/* Slurm lost the job of pods that run: the same nodes again, under a new attempt. */
+Actions without_job(const GangFacts &f)
+{
+	if (count(f, {PodSide::running, PodSide::stopping}) == 0)
+		return count(f, {PodSide::waiting}) > 0 ? submit(f) : Actions{};
+	if (count(f, {PodSide::running}) == 0 || !f.missing_long || f.waits_for || !f.spec || !f.spec->ok())
+		return {};
+	JobSpec spec = f.spec->value();
+	spec.required_node = f.pinned;
+	return own(f, Submit{std::move(spec)});
+}
+
+Actions pending(const GangFacts &f)
+{
+	if (!has_live(f))
+		return f.owner_done || f.absent_long ? own(f, Cancel{f.job->id}) : Actions{};
+	return tell(f, waiting_in_queue(*f.job), k_told_members);
+}
+
+void bind(const GangFacts &f, const MemberFacts &m, Actions &out)
+{
+	if (!m.has_seat || m.busy.bind || m.busy.remove || f.job->nodes.empty())
+		return;
+	if (m.node.empty())
+		out.push_back({m.uid, Report{{names::k_reason_retrying, "the allocation of Slurm job " + std::to_string(f.job->id.number) + " has no place left for rank " + std::to_string(m.seat)}}});
+	else if (!m.node_usable)
+		out.push_back({m.uid, Report{waiting_for_node(*f.job, m.node)}});
+	else if (!m.forbidden.empty())
+		out.push_back({m.uid, Report{{names::k_reason_retrying, "Slurm job " + std::to_string(f.job->id.number) + " has node " + m.node + ", which " + m.forbidden}}});
+	else if (!m.has_room)
+		out.push_back({m.uid, Report{waiting_for_room(*f.job, m.node)}});
+	else if (m.may_retry)
+		out.push_back({m.uid, Bind{f.job->id, m.node, m.cpus, f.job->marker.attempt, m.seat}});
+}
+
+Actions allocated(const GangFacts &f)
+{
+	Actions out;
+	if (!has_live(f) && f.seats > 0 && f.ended_seats == f.seats && f.result == 0)
+		return own(f, Complete{f.job->id, 0});
+	if (!has_live(f))
+		return f.owner_done || f.absent_long ? own(f, Complete{f.job->id, f.ended_seats == 0 ? k_status_cancelled : f.result}) : out;
+	if (f.late_long)
+		return own(f, Complete{f.job->id, k_status_never_came});
+	/* nothing of it runs yet, and it may not run there: another allocation is asked for, without those nodes */
+	const bool is_forbidden = std::ranges::any_of(f.members, [](const MemberFacts &m) { return !m.forbidden.empty(); });
+	const bool is_untouched = std::ranges::all_of(f.members, [](const MemberFacts &m) { return m.side == PodSide::waiting && !m.busy.bind; });
+	if (is_forbidden && is_untouched)
+		return own(f, Complete{f.job->id, k_status_given_back});
+	for (const MemberFacts &member : f.members) {
+		if (member.side == PodSide::waiting)
+			bind(f, member, out);
+	}
+	return out;
+}
+
+/* Nobody asked for the end of pods that never ran, unless somebody cancelled the job or its time was over. */
+bool is_wish(JobState state)
+{
+	return state == JobState::cancelled || state == JobState::timeout || state == JobState::deadline;
+}
+
+Actions ended(const GangFacts &f)
+{
+	const Condition why{names::k_reason_job_ended, "Slurm job " + std::to_string(f.job->id.number) + " ended: " + state_text(f.job->state)};
+	Actions out;
+	for (const MemberFacts &m : f.members) {
+		const bool goes = (m.side == PodSide::running && m.is_about) || (m.side == PodSide::waiting && !m.is_after_end && is_wish(f.job->state) && !f.answer_lost);
+		if (goes && !m.busy.remove && !m.busy.bind && m.may_retry)
+			out.push_back({m.uid, Remove{.disruption = why}});
+	}
+	const bool is_cleared = out.empty() && count(f, {PodSide::running, PodSide::stopping}) == 0 &&
+				std::ranges::none_of(f.members, [&](const MemberFacts &m) { return m.side == PodSide::waiting && (m.busy.remove || m.busy.bind); });
+	return is_cleared && f.next_job_due && count(f, {PodSide::waiting}) > 0 ? submit(f) : out;
+}
+
+} // namespace
+
+std::vector<GangAction> reconcile_gang(const GangFacts &f)
+{
+	if (!f.known)
+		return {};
+	if (!f.surplus.empty() && !f.busy.slurm)
+		return own(f, Cancel{f.surplus.front()});
+	switch (job_side(f.job)) {
+	case JobSide::none:
+		return without_job(f);
+	case JobSide::pending:
+		return pending(f);
+	case JobSide::allocated:
+		return allocated(f);
+	case JobSide::ended:
+		return ended(f);
+	}
+	return {};
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * reconcile_gang.h - what to do about pods that share one external job, from what is observed now.
+ *
+ * Pure and total, like reconcile.h, whose sides and actions it uses. The job is submitted for all seats at once; pods are bound as they come, because controllers
+ * make some only after others are Ready. The allocation stays while a member lives, and for a while longer: a failed member is replaced into its own seat.
+ */
+#ifndef SLURMKUBE_CORE_RECONCILE_GANG_H
+#define SLURMKUBE_CORE_RECONCILE_GANG_H
+
+#include "src/core/reconcile.h"
+
+namespace slurmkube::core
+{
+
+struct MemberFacts {
+	PodUid uid;
+	const Pod *pod = nullptr;
+	PodSide side = PodSide::absent;
+	bool has_seat = false;      /* and no other live member is in it */
+	std::uint32_t seat = 0;     /* its rank */
+	std::string node;           /* of its seat in the allocation; empty: none */
+	std::uint32_t cpus = 0;     /* of a task there */
+	bool node_usable = false, has_room = false;
+	std::string forbidden;      /* why Kubernetes keeps the pod off that node; empty: it does not */
+	bool is_after_end = false;  /* made after the job had ended: it is about the next one */
+	bool is_about = false;      /* of a bound pod: to this job or an earlier one of the gang */
+	bool may_retry = true;
+	Busy busy;
+};
+
+struct GangFacts {
+	bool known = false;
+	std::vector<MemberFacts> members; /* those that exist, in rank order */
+	std::uint32_t seats = 0, ended_seats = 0;
+	std::uint32_t result = 0;   /* wait status: of the first rank that failed, else 0 */
+	const SlurmJob *job = nullptr;
+	std::vector<JobId> surplus;
+	bool is_complete = false;   /* seats are known, and enough pods exist to ask for them */
+	bool owner_done = false;    /* it makes no more pods: finished, or gone */
+	bool absent_long = false;   /* no member has lived for longer than the hold time */
+	bool late_long = false;     /* seats have been empty for longer than pods may take to come */
+	bool missing_long = false;  /* bound pods have been without a job for long enough */
+	bool may_retry = true, next_job_due = true, answer_lost = false;
+	std::optional<Condition> trouble, waits_for; /* waits_for: why the gang is not complete */
+	const Result<JobSpec> *spec = nullptr;
+	std::string pinned;         /* nodes of bound members, for a job that Slurm has lost */
+	Busy busy;
+};
+
+struct GangAction {
+	PodUid pod; /* empty text: the gang's own */
+	Action action;
+};
+
+std::vector<GangAction> reconcile_gang(const GangFacts &facts);
+
+/* So many members are told of a pending job, by rank: a write for every pod of a large gang would be in the way of others. Refusals are told to all. */
+inline constexpr std::size_t k_told_members = 16;
+
+/* FAILED 124:0, as timeout(1) says it: pods of the gang never came */
+inline constexpr std::uint32_t k_status_never_came = 124U << 8;
+
+} // namespace slurmkube::core
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of World that places pods: which owners are asked for, and who runs alone or with others. */
+#include "src/core/names.h"
+#include "src/core/world.h"
+#include "src/core/world_parts.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::int64_t k_ask_again_us = 2'000'000;      /* after an error, or for an object that does not exist yet */
+constexpr std::int64_t k_owner_forgotten_us = 300'000'000; /* since its answer, and nobody waits for it */
+constexpr std::size_t k_owners_kept = 10'000;
+
+} // namespace
+
+OwnerAnswer World::owner_of(const OwnerId &id) const
+{
+	const auto found = owners_.find(id);
+	return found != owners_.end() && found->second.answer ? &*found->second.answer : nullptr;
+}
+
+/* Unless there is an answer that came later than that. */
+void World::ask_for(const OwnerId &id, std::int64_t newer_than_us)
+{
+	OwnerEntry &entry = owners_[id];
+	if (entry.is_asked || (entry.answer && entry.answered_us > newer_than_us))
+		return;
+	questions_.insert(id);
+}
+
+std::vector<OwnerId> World::take_questions(Now now)
+{
+	std::vector<OwnerId> out;
+	for (auto it = questions_.begin(); it != questions_.end();) {
+		OwnerEntry &entry = owners_[*it];
+		if (entry.ask_at_us > now.mono_us) {
+			it++;
+			continue;
+		}
+		entry.is_asked = true;
+		out.push_back(*it);
+		it = questions_.erase(it);
+	}
+	return out;
+}
+
+void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, Now now)
+{
+	OwnerEntry &entry = owners_[id];
+	entry.is_asked = false;
+	entry.trouble = answer ? "" : answer.error().what;
+	if (answer) {
+		entry.answer = std::move(*answer);
+		entry.answered_us = now.mono_us;
+	}
+	entry.ask_at_us = now.mono_us + k_ask_again_us;
+	for (const PodUid &uid : std::exchange(entry.waiting, {})) {
+		const auto group = groups_.find(uid);
+		if (group != groups_.end() && group->second.pod && !group->second.is_placed)
+			assign(uid, touch(uid), now);
+	}
+	if (owners_.size() > k_owners_kept)
+		std::erase_if(owners_, [&](const auto &e) { return !e.second.is_asked && e.second.waiting.empty() && now.mono_us - e.second.answered_us > k_owner_forgotten_us; });
+	for (const auto &[lead, gang] : gangs_) {
+		if (gang.owner == id)
+			dirty_.insert(lead);
+	}
+}
+
+void World::stay_alone(Group &group, std::map<std::string, std::string> inherited)
+{
+	group.is_placed = true;
+	group.inherited = std::move(inherited);
+	group.pod->annotations.insert(group.inherited.begin(), group.inherited.end());
+}
+
+/* A pod whose owner does not answer says so. */
+void World::report_unplaced(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out)
+{
+	if (!group.pod || pod_side(&*group.pod, group.pod->node_name) != PodSide::waiting)
+		return;
+	for (const auto &[id, entry] : owners_) {
+		if (!entry.waiting.contains(uid))
+			continue;
+		std::string text = "waiting for " + id.kind + " " + id.name;
+		text += entry.trouble.empty() ? ": it does not exist yet" : ": " + entry.trouble;
+		Action report = Report{{names::k_reason_retrying, std::move(text)}};
+		if (accept(uid, group, report, now))
+			out.push_back({uid, std::move(report)});
+		return;
+	}
+}
+
+/* A pod with a job of its own keeps it, whatever its owners say by now. */
+void World::assign(const PodUid &uid, Group &group, Now now)
+{
+	auto grouping = group_of(*group.pod, [this](const OwnerId &id) { return owner_of(id); });
+	if (!grouping) {
+		group.refusal = grouping.error();
+		return stay_alone(group, {});
+	}
+	if (const auto *question = std::get_if<NeedsOwner>(&*grouping)) {
+		owners_[question->id].waiting.insert(uid);
+		ask_for(question->id, now.mono_us - k_ask_again_us);
+		look_later(uid, now.mono_us + k_ask_again_us);
+		return;
+	}
+	if (auto *alone = std::get_if<Alone>(&*grouping))
+		return stay_alone(group, std::move(alone->inherited));
+	auto &in = std::get<InGang>(*grouping);
+	if (!group.jobs.empty())
+		return stay_alone(group, std::move(in.inherited));
+	join(uid, group, std::move(in), now);
+}
+
+} // namespace slurmkube::core

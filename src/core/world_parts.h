@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * world_parts.h - what the files of World share. Pure.
+ */
+#ifndef SLURMKUBE_CORE_WORLD_PARTS_H
+#define SLURMKUBE_CORE_WORLD_PARTS_H
+
+#include "src/core/model.h"
+
+namespace slurmkube::core
+{
+
+/* The attempt whose job the pod was bound under; 0: none. */
+std::uint32_t bound_attempt(const Pod &pod);
+
+/* Between the end of one job and the submission of the next for the same work, microseconds. */
+std::int64_t pause_before(std::uint32_t attempt);
+
+/* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */
+inline constexpr std::int64_t k_missing_job_us = 10'000'000;
+
+} // namespace slurmkube::core
+
+#endif

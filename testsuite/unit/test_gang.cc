@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The shape of a gang's job, where its pods go, and what is done about them; pure parts first, then World with all of them. */
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+#include "src/core/world.h"
+#include "testsuite/unit/check.h"
+
+#include <algorithm>
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+
+namespace
+{
+
+constexpr std::int64_t k_mib = 1 << 20;
+constexpr std::int64_t k_second = 1'000'000;
+
+Resources size(std::int64_t milli_cpu, std::int64_t mib)
+{
+	return {.milli_cpu = milli_cpu, .memory_bytes = mib * k_mib, .pods = 1, .extended = {}};
+}
+
+std::vector<Seat> seats(std::initializer_list<std::pair<std::uint32_t, Resources>> roles)
+{
+	std::vector<Seat> out;
+	for (const auto &[pods, each] : roles) {
+		for (std::uint32_t i = 0; i < pods; i++)
+			out.push_back({std::to_string(each.milli_cpu), i, each});
+	}
+	return out;
+}
+
+/* ---- shape ---- */
+
+void equal_pods_are_a_task_each()
+{
+	const GangShape shape = shape_of(seats({{8, size(3500, 100)}}), 64);
+	CHECK_EQUAL(shape.tasks, 8U);
+	CHECK_EQUAL(shape.cpus_per_task, 4U);
+	CHECK_EQUAL(shape.memory_mib_per_task, 100U);
+}
+
+void fractions_are_summed_before_they_are_rounded()
+{
+	const GangShape shape = shape_of(seats({{10, size(100, 64)}}), 64);
+	CHECK_EQUAL(shape.tasks, 1U);
+	CHECK_EQUAL(shape.cpus_per_task, 1U);
+	CHECK_EQUAL(shape.memory_mib_per_task, 640U);
+	CHECK_EQUAL(shape_of(seats({{25, size(100, 64)}}), 64).tasks, 3U);
+	CHECK_EQUAL(shape_of(seats({{10, size(100, 64)}}), 64, Packing::one_per_task).tasks, 10U);
+}
+
+/* A driver of one CPU and eight workers of four: the drivers share what a worker needs. Whatever the mix, every pod lies in a task that holds it. */
+void unlike_roles_share_tasks_of_the_largest()
+{
+	const std::vector<Seat> mixed = seats({{4, size(1000, 100)}, {8, size(4000, 400)}});
+	const GangShape shape = shape_of(mixed, 64);
+	CHECK_EQUAL(shape.tasks, 9U);
+	CHECK_EQUAL(shape.cpus_per_task, 4U);
+	std::map<std::uint32_t, std::int64_t> cpus, memory;
+	for (std::size_t i = 0; i < mixed.size(); i++) {
+		cpus[shape.task_of_seat[i]] += mixed[i].requests.milli_cpu;
+		memory[shape.task_of_seat[i]] += mixed[i].requests.memory_bytes / k_mib;
+	}
+	for (const auto &[task, sum] : cpus)
+		CHECK(sum <= std::int64_t{1000} * shape.cpus_per_task && memory[task] <= static_cast<std::int64_t>(shape.memory_mib_per_task));
+}
+
+void devices_count_as_much_as_cpus()
+{
+	Resources with_gpu = size(500, 64);
+	with_gpu.extended["nvidia.com/gpu"] = 1;
+	const GangShape shape = shape_of(seats({{4, with_gpu}}), 64);
+	CHECK(std::int64_t{shape.tasks} * shape.extended_per_task.at("nvidia.com/gpu") >= 4);
+}
+
+std::vector<NodeAllocation> nodes(std::initializer_list<std::pair<const char *, std::uint32_t>> list)
+{
+	std::vector<NodeAllocation> out;
+	for (const auto &[name, cpus] : list)
+		out.push_back({.node = name, .cpus = cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
+	return out;
+}
+
+void tasks_fill_nodes_in_slurms_order()
+{
+	const GangShape shape = shape_of(seats({{5, size(4000, 64)}}), 64);
+	using Names = std::vector<std::string>;
+	CHECK((nodes_of_tasks(shape, nodes({{"b", 8}, {"a", 4}, {"c", 8}}), {}) == Names{"b", "b", "a", "c", "c"}));
+	/* those that run stay; others take what is left */
+	CHECK((nodes_of_tasks(shape, nodes({{"b", 8}, {"a", 4}, {"c", 8}}), {{0, "c"}, {4, "b"}}) == Names{"c", "b", "a", "c", "b"}));
+	CHECK((nodes_of_tasks(shape, nodes({{"b", 8}, {"a", 8}}), {}) == Names{"b", "b", "a", "a", ""}));
+	CHECK((nodes_of_tasks(shape, nodes({{"a", 64}, {"b", 64}, {"c", 64}}), {}, 2) == Names{"a", "a", "b", "b", "c"}));
+}
+
+/* ---- World ---- */
+
+/* Four nodes of eight CPUs, one Indexed Job, and a clock. */
+struct Stage {
+	World world;
+	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	Owner job;
+
+	explicit Stage(std::uint32_t pods, Resources each = size(4000, 64)) : world(settings())
+	{
+		job.id = {"batch/v1", "Job", "a", "train"};
+		job.uid = "train-uid";
+		job.roles = {{.name = "", .pods = pods, .each = each}};
+		job.starts_together = true;
+		for (const char *name : {"n1", "n2", "n3", "n4"})
+			world.node_seen(node(name), now);
+		world.nodes_listed({"n1-uid", "n2-uid", "n3-uid", "n4-uid"});
+		world.pods_listed({}, now);
+		connect({});
+	}
+
+	static Settings settings()
+	{
+		Settings s;
+		s.policy.cluster = "main";
+		s.policy.namespaces = {{.name_space = "*", .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}}};
+		s.nodes.label_key = names::k_managed_label;
+		return s;
+	}
+
+	static KubeNode node(const std::string &name)
+	{
+		KubeNode n;
+		n.name = name;
+		n.uid = name + "-uid";
+		n.ready = true;
+		n.labels = {{names::k_managed_label, "true"}};
+		n.allocatable = {.milli_cpu = 8000, .memory_bytes = std::int64_t{1} << 40, .pods = 100, .extended = {}};
+		return n;
+	}
+
+	void connect(const std::vector<SlurmJob> &jobs)
+	{
+		world.link_opened({});
+		for (const char *name : {"n1", "n2", "n3", "n4"}) {
+			SlurmNode n;
+			n.name = name;
+			n.base = NodeBase::idle;
+			n.cpus = 8;
+			n.memory_mib = 1 << 20;
+			world.slurm_node_seen(n);
+		}
+		for (const SlurmJob &one : jobs)
+			world.job_seen(one, now);
+		world.snapshot_ended(now);
+	}
+
+	[[nodiscard]] Pod pod(std::uint32_t index, const std::string &life = "") const
+	{
+		Pod p;
+		p.uid = {"u" + std::to_string(index) + life};
+		p.name_space = "a";
+		p.name = "train-" + std::to_string(index) + life;
+		p.created = now.wall_s;
+		p.requests = job.roles.front().each;
+		p.labels = {{"batch.kubernetes.io/job-completion-index", std::to_string(index)}};
+		p.controller = OwnerRef{"batch/v1", "Job", "train", "train-uid"};
+		return p;
+	}
+
+	/* Owners are told of as soon as they are asked for. */
+	std::vector<World::PodAction> take()
+	{
+		for (const OwnerId &id : world.take_questions(now))
+			world.owner_seen(id, std::optional<Owner>(job), now);
+		return world.take_actions(now);
+	}
+
+	[[nodiscard]] SlurmJob running(std::vector<NodeAllocation> on, std::uint32_t attempt = 1, std::uint32_t id = 7) const
+	{
+		SlurmJob j;
+		j.id = {id};
+		j.marker = {.cluster = "main", .name_space = "a", .name = "train", .kind = "Job", .uid = "train-uid", .attempt = attempt};
+		j.state = on.empty() ? JobState::pending : JobState::running;
+		j.nodes = std::move(on);
+		return j;
+	}
+
+	void all_pods(std::uint32_t count)
+	{
+		for (std::uint32_t i = 0; i < count; i++)
+			world.pod_seen(pod(i), now);
+	}
+
+	/* The whole way to pods that run on n1 and n2. */
+	void start(std::uint32_t count)
+	{
+		all_pods(count);
+		(void)take();
+		world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, now);
+		world.job_seen(running(nodes({{"n1", 8}, {"n2", 8}})), now);
+		for (const World::PodAction &next : take()) {
+			if (const auto *bind = std::get_if<Bind>(&next.action)) {
+				world.bound(next.pod, Ok{}, now);
+				Pod seen = *world.pod_of(next.pod);
+				seen.node_name = bind->node;
+				seen.annotations[names::k_allocation_job_id] = "7";
+				seen.annotations[names::k_allocation_attempt] = "1";
+				seen.annotations[names::k_allocation_rank] = std::to_string(*bind->rank);
+				seen.phase = PodPhase::running;
+				world.pod_seen(seen, now);
+			}
+		}
+	}
+
+	void end(std::uint32_t index, PodPhase phase, int exit_code = 0)
+	{
+		Pod p = *world.pod_of({"u" + std::to_string(index)});
+		p.phase = phase;
+		p.ended_containers = {{"main", exit_code, 0, "Error"}};
+		p.main_container = "main";
+		world.pod_seen(p, now);
+	}
+
+	void pass(std::int64_t us)
+	{
+		now.mono_us += us;
+		now.wall_s += us / k_second;
+	}
+};
+
+template <class T> std::vector<std::pair<PodUid, T>> only(const std::vector<World::PodAction> &actions)
+{
+	std::vector<std::pair<PodUid, T>> out;
+	for (const World::PodAction &next : actions) {
+		if (const auto *found = std::get_if<T>(&next.action))
+			out.emplace_back(next.pod, *found);
+	}
+	return out;
+}
+
+/* Sizes come from the owner: a controller may make the others only when the first is Ready. */
+void one_pod_is_enough_to_ask_for_all()
+{
+	Stage stage(4);
+	stage.world.pod_seen(stage.pod(0), stage.now);
+	CHECK(stage.world.take_actions(stage.now).empty()); /* before the owner has been heard nothing is done */
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	const JobSpec &spec = submits.front().second.spec;
+	CHECK_EQUAL(spec.tasks, 4U);
+	CHECK_EQUAL(spec.cpus, 4U);
+	CHECK_EQUAL(spec.marker.uid, "train-uid");
+	CHECK_EQUAL(spec.marker.kind, "Job");
+	CHECK_EQUAL(spec.name, "train");
+}
+
+void pods_are_bound_by_rank()
+{
+	Stage stage(4);
+	stage.all_pods(4);
+	(void)stage.take();
+	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	CHECK(stage.take().empty());
+	stage.world.job_seen(stage.running(nodes({{"n3", 8}, {"n1", 8}})), stage.now);
+	const auto binds = only<Bind>(stage.take());
+	REQUIRE(binds.size() == 4);
+	for (const auto &[pod, bind] : binds) {
+		CHECK_EQUAL(pod.text, "u" + std::to_string(*bind.rank));
+		CHECK_EQUAL(bind.node, *bind.rank < 2 ? "n3" : "n1");
+	}
+}
+
+void more_than_all_nodes_hold_is_refused_on_every_pod()
+{
+	Stage stage(9);
+	stage.all_pods(9);
+	const auto actions = stage.take();
+	CHECK(only<Submit>(actions).empty());
+	CHECK_EQUAL(only<Report>(actions).size(), 9U);
+}
+
+void the_job_is_complete_when_every_seat_has_succeeded()
+{
+	Stage stage(4);
+	stage.start(4);
+	for (std::uint32_t i = 0; i < 3; i++)
+		stage.end(i, PodPhase::succeeded);
+	CHECK(only<Complete>(stage.take()).empty());
+	stage.end(3, PodPhase::succeeded);
+	const auto ends = only<Complete>(stage.take());
+	REQUIRE(ends.size() == 1);
+	CHECK_EQUAL(ends.front().second.wait_status, 0U);
+}
+
+/* The others were stopped because of it. */
+void a_failure_is_told_and_not_what_it_brought_about()
+{
+	Stage stage(4);
+	stage.start(4);
+	stage.end(2, PodPhase::failed, 3);
+	for (std::uint32_t i : {0U, 1U, 3U}) {
+		Pod last = *stage.world.pod_of({"u" + std::to_string(i)});
+		last.deleting = true;
+		stage.world.pod_gone(last.uid, last, stage.now);
+	}
+	(void)stage.take();
+	stage.pass(4 * k_second); /* forced deletions hold their shares for a while */
+	stage.job.is_finished = true;
+	const auto ends = only<Complete>(stage.take());
+	REQUIRE(ends.size() == 1);
+	CHECK_EQUAL(ends.front().second.wait_status, 3U << 8);
+}
+
+void a_replacement_gets_the_seat_when_its_predecessor_is_gone()
+{
+	Stage stage(4);
+	stage.start(4);
+	Pod old = *stage.world.pod_of({"u1"});
+	old.deleting = true;
+	stage.world.pod_seen(old, stage.now);
+	stage.world.pod_seen(stage.pod(1, "b"), stage.now);
+	CHECK(only<Bind>(stage.take()).empty());
+	old.phase = PodPhase::failed;
+	stage.world.pod_seen(old, stage.now);
+	const auto binds = only<Bind>(stage.take());
+	REQUIRE(binds.size() == 1);
+	CHECK_EQUAL(binds.front().first.text, "u1b");
+	CHECK_EQUAL(binds.front().second.node, "n1");
+	CHECK(binds.front().second.rank == 1U);
+}
+
+void the_allocation_is_held_for_a_restart_and_then_let_go()
+{
+	Stage stage(2);
+	stage.start(2);
+	for (std::uint32_t i : {0U, 1U})
+		stage.end(i, PodPhase::failed, 1);
+	(void)stage.take();
+	stage.pass(5 * k_second);
+	CHECK(only<Complete>(stage.take()).empty());
+	stage.pass(6 * k_second);
+	CHECK_EQUAL(only<Complete>(stage.take()).size(), 1U);
+}
+
+void scancel_removes_all_pods_and_nothing_is_submitted_for_those()
+{
+	Stage stage(4);
+	stage.start(4);
+	SlurmJob ended = stage.running(nodes({{"n1", 8}, {"n2", 8}}));
+	ended.state = JobState::cancelled;
+	ended.submit_time = stage.now.wall_s;
+	ended.end_time = stage.now.wall_s + 60;
+	stage.pass(60 * k_second);
+	stage.world.job_seen(ended, stage.now);
+	const auto actions = stage.take();
+	CHECK_EQUAL(only<Remove>(actions).size(), 4U);
+	CHECK(only<Submit>(actions).empty());
+}
+
+void pods_made_after_the_end_are_about_the_next_job()
+{
+	Stage stage(2);
+	stage.start(2);
+	SlurmJob ended = stage.running(nodes({{"n1", 8}, {"n2", 8}}));
+	ended.state = JobState::preempted;
+	ended.end_time = stage.now.wall_s;
+	stage.world.job_seen(ended, stage.now);
+	for (const auto &[pod, remove] : only<Remove>(stage.take())) {
+		stage.world.removed(pod, Ok{}, stage.now);
+		Pod last = *stage.world.pod_of(pod);
+		last.phase = PodPhase::failed;
+		last.deleting = true;
+		stage.world.pod_gone(pod, last, stage.now);
+	}
+	stage.pass(5 * k_second);
+	for (std::uint32_t i : {0U, 1U})
+		stage.world.pod_seen(stage.pod(i, "b"), stage.now);
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.marker.attempt, 2U);
+}
+
+/* An agent that starts finds job, pods and owner as they are. */
+void a_new_agent_goes_on()
+{
+	Stage old(4);
+	old.start(4);
+	Stage stage(4);
+	for (std::uint32_t i = 0; i < 3; i++)
+		stage.world.pod_seen(*old.world.pod_of({"u" + std::to_string(i)}), stage.now);
+	stage.world.pod_seen(stage.pod(3), stage.now);
+	stage.connect({stage.running(nodes({{"n1", 8}, {"n2", 8}}))});
+	const auto actions = stage.take();
+	CHECK(only<Submit>(actions).empty() && only<Cancel>(actions).empty() && only<Complete>(actions).empty());
+	const auto binds = only<Bind>(actions);
+	REQUIRE(binds.size() == 1);
+	CHECK_EQUAL(binds.front().second.node, "n2");
+}
+
+void a_lost_job_is_asked_for_again_on_the_same_nodes()
+{
+	Stage stage(4);
+	stage.start(4);
+	stage.connect({});
+	CHECK(only<Submit>(stage.take()).empty());
+	stage.pass(11 * k_second);
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.required_node, "n1,n2");
+	CHECK_EQUAL(submits.front().second.spec.marker.attempt, 2U);
+}
+
+void pods_that_never_come_end_the_job()
+{
+	Stage stage(4);
+	stage.world.pod_seen(stage.pod(0), stage.now);
+	(void)stage.take();
+	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.job_seen(stage.running(nodes({{"n1", 8}, {"n2", 8}})), stage.now);
+	CHECK_EQUAL(only<Bind>(stage.take()).size(), 1U);
+	stage.pass(599 * k_second);
+	CHECK(only<Complete>(stage.take()).empty());
+	stage.pass(2 * k_second);
+	const auto ends = only<Complete>(stage.take());
+	REQUIRE(ends.size() == 1);
+	CHECK_EQUAL(ends.front().second.wait_status, k_status_never_came);
+}
+
+void a_pod_beyond_the_seats_runs_alone()
+{
+	Stage stage(4);
+	stage.start(4);
+	stage.world.pod_seen(stage.pod(4), stage.now);
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.marker.kind, k_pod_kind);
+}
+
+/* Minimum members: those that exist when there are enough start together. */
+void a_pod_group_waits_for_its_minimum()
+{
+	Stage stage(1);
+	stage.job.id = {"scheduling.x-k8s.io/v1alpha1", "PodGroup", "a", "group"};
+	stage.job.roles.clear();
+	stage.job.minimum = 3;
+	const auto member = [&](const char *name) {
+		Pod p;
+		p.uid = {name};
+		p.name_space = "a";
+		p.name = name;
+		p.requests = size(1000, 64);
+		p.labels = {{"scheduling.x-k8s.io/pod-group", "group"}};
+		return p;
+	};
+	stage.world.pod_seen(member("a"), stage.now);
+	stage.world.pod_seen(member("b"), stage.now);
+	CHECK(only<Submit>(stage.take()).empty());
+	stage.world.pod_seen(member("c"), stage.now);
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.tasks, 3U);
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("gang", {
+						TEST(equal_pods_are_a_task_each),
+						TEST(fractions_are_summed_before_they_are_rounded),
+						TEST(unlike_roles_share_tasks_of_the_largest),
+						TEST(devices_count_as_much_as_cpus),
+						TEST(tasks_fill_nodes_in_slurms_order),
+						TEST(one_pod_is_enough_to_ask_for_all),
+						TEST(pods_are_bound_by_rank),
+						TEST(more_than_all_nodes_hold_is_refused_on_every_pod),
+						TEST(the_job_is_complete_when_every_seat_has_succeeded),
+						TEST(a_failure_is_told_and_not_what_it_brought_about),
+						TEST(a_replacement_gets_the_seat_when_its_predecessor_is_gone),
+						TEST(the_allocation_is_held_for_a_restart_and_then_let_go),
+						TEST(scancel_removes_all_pods_and_nothing_is_submitted_for_those),
+						TEST(pods_made_after_the_end_are_about_the_next_job),
+						TEST(a_new_agent_goes_on),
+						TEST(a_lost_job_is_asked_for_again_on_the_same_nodes),
+						TEST(pods_that_never_come_end_the_job),
+						TEST(a_pod_beyond_the_seats_runs_alone),
+						TEST(a_pod_group_waits_for_its_minimum),
+					});
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who runs alone and who with others, by pods' labels and owners. */
+#include "src/core/grouping.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+
+namespace
+{
+
+struct Cluster {
+	std::map<OwnerId, std::optional<Owner>> owners;
+
+	Owner &add(const char *api_version, const char *kind, const char *name, std::vector<Role> roles = {}, bool starts_together = false)
+	{
+		Owner owner;
+		owner.id = {api_version, kind, "a", name};
+		owner.uid = std::string(name) + "-uid";
+		owner.roles = std::move(roles);
+		owner.starts_together = starts_together;
+		auto &slot = owners[owner.id];
+		slot = std::move(owner);
+		return *slot;
+	}
+
+	[[nodiscard]] Result<Grouping> place(const Pod &pod) const
+	{
+		return group_of(pod, [this](const OwnerId &id) -> OwnerAnswer {
+			const auto found = owners.find(id);
+			return found == owners.end() ? nullptr : &found->second;
+		});
+	}
+};
+
+OwnerRef ref_of(const Owner &owner)
+{
+	return {owner.id.api_version, owner.id.kind, owner.id.name, owner.uid};
+}
+
+Pod pod_of(std::optional<OwnerRef> controller, std::map<std::string, std::string> labels = {})
+{
+	Pod pod;
+	pod.uid = {"p"};
+	pod.name_space = "a";
+	pod.name = "p";
+	pod.controller = std::move(controller);
+	pod.labels = std::move(labels);
+	return pod;
+}
+
+Role role(const char *name, std::uint32_t pods, std::uint32_t per_job = 1, std::uint32_t stage = 0)
+{
+	return {.name = name, .pods = pods, .pods_per_job = per_job, .stage = stage, .each = {}};
+}
+
+template <class T> const T *as(const Result<Grouping> &grouping)
+{
+	return grouping ? std::get_if<T>(&*grouping) : nullptr;
+}
+
+void a_bare_pod_is_alone()
+{
+	const auto grouping = Cluster().place(pod_of(std::nullopt));
+	CHECK(as<Alone>(grouping));
+}
+
+void an_unknown_owner_is_asked_for_and_one_of_a_strange_kind_is_not()
+{
+	Cluster cluster;
+	const auto asked = cluster.place(pod_of(OwnerRef{"batch/v1", "Job", "j", "j-uid"}));
+	REQUIRE(as<NeedsOwner>(asked));
+	CHECK_EQUAL(as<NeedsOwner>(asked)->id.name, "j");
+	CHECK(as<Alone>(cluster.place(pod_of(OwnerRef{"example.com/v1", "Thing", "t", "t"}))));
+	CHECK(as<Alone>(cluster.place(pod_of(OwnerRef{"batch/v1", "Job", "../secrets/x", "j"}))));
+}
+
+void an_owner_with_another_uid_is_none()
+{
+	Cluster cluster;
+	Owner &job = cluster.add("batch/v1", "Job", "j", {role("", 4)}, true);
+	job.annotations = {{"slurm-kube.io/account", "theirs"}};
+	OwnerRef made_up = ref_of(job);
+	made_up.uid = "another";
+	const auto grouping = cluster.place(pod_of(made_up));
+	REQUIRE(as<Alone>(grouping));
+	CHECK(as<Alone>(grouping)->inherited.empty());
+}
+
+void nearer_owners_win()
+{
+	Cluster cluster;
+	Owner &deployment = cluster.add("apps/v1", "Deployment", "d");
+	deployment.annotations = {{"slurm-kube.io/account", "far"}, {"slurm-kube.io/qos", "far"}};
+	const OwnerRef above = ref_of(deployment);
+	Owner &set = cluster.add("apps/v1", "ReplicaSet", "r");
+	set.controller = above;
+	set.annotations = {{"slurm-kube.io/account", "near"}};
+	const auto grouping = cluster.place(pod_of(ref_of(set)));
+	REQUIRE(as<Alone>(grouping));
+	const std::map<std::string, std::string> wanted = {{"slurm-kube.io/account", "near"}, {"slurm-kube.io/qos", "far"}};
+	CHECK(as<Alone>(grouping)->inherited == wanted);
+}
+
+void an_indexed_job_is_a_gang_unless_it_says_no()
+{
+	Cluster cluster;
+	Owner &job = cluster.add("batch/v1", "Job", "j", {role("", 4)}, true);
+	Pod pod = pod_of(ref_of(job), {{"batch.kubernetes.io/job-completion-index", "2"}});
+	const auto grouping = cluster.place(pod);
+	REQUIRE(as<InGang>(grouping));
+	CHECK_EQUAL(as<InGang>(grouping)->gang.key, "j-uid");
+	CHECK_EQUAL(as<InGang>(grouping)->seats.size(), 4U);
+	CHECK(as<InGang>(grouping)->index == 2U);
+	pod.annotations = {{"slurm-kube.io/gang", "false"}};
+	CHECK(as<Alone>(cluster.place(pod)));
+}
+
+void a_plain_job_is_a_gang_only_when_it_says_so()
+{
+	Cluster cluster;
+	Owner &job = cluster.add("batch/v1", "Job", "j", {role("", 4)}, false);
+	CHECK(as<Alone>(cluster.place(pod_of(ref_of(job)))));
+	job.annotations = {{"slurm-kube.io/gang", "true"}};
+	CHECK(as<InGang>(cluster.place(pod_of(ref_of(job)))));
+}
+
+void a_job_set_stands_above_its_jobs()
+{
+	Cluster cluster;
+	const OwnerRef above = ref_of(cluster.add("jobset.x-k8s.io/v1alpha2", "JobSet", "s", {role("driver", 1), role("worker", 6, 3), role("after", 2, 1, 1)}, true));
+	Owner &job = cluster.add("batch/v1", "Job", "j", {role("", 3)}, true);
+	job.controller = above;
+	const auto worker = cluster.place(pod_of(ref_of(job), {{"jobset.sigs.k8s.io/replicatedjob-name", "worker"},
+								{"jobset.sigs.k8s.io/job-index", "1"},
+								{"batch.kubernetes.io/job-completion-index", "2"}}));
+	REQUIRE(as<InGang>(worker));
+	CHECK_EQUAL(as<InGang>(worker)->gang.key, "s-uid");
+	CHECK_EQUAL(as<InGang>(worker)->seats.size(), 7U); /* roles of the same stage */
+	CHECK(as<InGang>(worker)->index == 5U);
+	const auto after = cluster.place(pod_of(ref_of(job), {{"jobset.sigs.k8s.io/replicatedjob-name", "after"}}));
+	REQUIRE(as<InGang>(after));
+	CHECK_EQUAL(as<InGang>(after)->gang.key, "s-uid/1");
+	CHECK_EQUAL(as<InGang>(after)->seats.size(), 2U);
+}
+
+void each_replica_of_a_leader_worker_set_is_a_gang()
+{
+	Cluster cluster;
+	cluster.add("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "l", {role("leader", 1), role("worker", 3)}, true);
+	const auto worker = cluster.place(pod_of(std::nullopt, {{"leaderworkerset.sigs.k8s.io/name", "l"},
+								{"leaderworkerset.sigs.k8s.io/group-index", "2"},
+								{"leaderworkerset.sigs.k8s.io/worker-index", "3"}}));
+	REQUIRE(as<InGang>(worker));
+	CHECK_EQUAL(as<InGang>(worker)->gang.key, "l-uid/2");
+	CHECK_EQUAL(as<InGang>(worker)->role, "worker");
+	CHECK(as<InGang>(worker)->index == 2U);
+}
+
+void pod_groups_of_both_kinds()
+{
+	Cluster cluster;
+	Owner &older = cluster.add("scheduling.x-k8s.io/v1alpha1", "PodGroup", "g", {}, true);
+	older.minimum = 3;
+	const auto grouping = cluster.place(pod_of(std::nullopt, {{"scheduling.x-k8s.io/pod-group", "g"}}));
+	REQUIRE(as<InGang>(grouping));
+	CHECK_EQUAL(as<InGang>(grouping)->minimum, 3U);
+	Pod pod = pod_of(std::nullopt);
+	pod.scheduling_group = "later";
+	const OwnerId id{"scheduling.k8s.io/v1beta1", "PodGroup", "a", "later"};
+	CHECK(as<NeedsOwner>(cluster.place(pod)));
+	cluster.owners[id] = std::nullopt; /* it may come after its pods */
+	CHECK(as<NeedsOwner>(cluster.place(pod)));
+	cluster.add("scheduling.k8s.io/v1beta1", "PodGroup", "later", {}, false); /* a basic policy is no gang */
+	CHECK(as<Alone>(cluster.place(pod)));
+}
+
+void kubeflow_roles_are_found_whatever_their_case()
+{
+	Cluster cluster;
+	Owner &job = cluster.add("kubeflow.org/v2beta1", "MPIJob", "m", {role("Launcher", 1), role("Worker", 2)}, true);
+	const auto worker = cluster.place(pod_of(ref_of(job), {{"training.kubeflow.org/job-role", "worker"}, {"training.kubeflow.org/replica-index", "1"}}));
+	REQUIRE(as<InGang>(worker));
+	CHECK_EQUAL(as<InGang>(worker)->role, "Worker");
+	CHECK(as<InGang>(worker)->index == 1U);
+}
+
+void a_gang_without_end_is_refused()
+{
+	Cluster cluster;
+	Owner &job = cluster.add("batch/v1", "Job", "j", {role("", k_gang_pods_max + 1)}, true);
+	CHECK(!cluster.place(pod_of(ref_of(job))).ok());
+}
+
+void paths_are_made_of_plain_names_only()
+{
+	CHECK_EQUAL(path_of({"batch/v1", "Job", "a", "j"}), "/apis/batch/v1/namespaces/a/jobs/j");
+	for (const char *name : {"", "a/b", "..", "A", "j?x", "a..b"})
+		CHECK_EQUAL(path_of({"batch/v1", "Job", "a", name}), "");
+	CHECK_EQUAL(path_of({"batch/../v1", "Job", "a", "j"}), "");
+	CHECK_EQUAL(path_of({"v1", "Pod", "a", "j"}), "");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("grouping", {
+					  TEST(a_bare_pod_is_alone),
+					  TEST(an_unknown_owner_is_asked_for_and_one_of_a_strange_kind_is_not),
+					  TEST(an_owner_with_another_uid_is_none),
+					  TEST(nearer_owners_win),
+					  TEST(an_indexed_job_is_a_gang_unless_it_says_no),
+					  TEST(a_plain_job_is_a_gang_only_when_it_says_so),
+					  TEST(a_job_set_stands_above_its_jobs),
+					  TEST(each_replica_of_a_leader_worker_set_is_a_gang),
+					  TEST(pod_groups_of_both_kinds),
+					  TEST(kubeflow_roles_are_found_whatever_their_case),
+					  TEST(a_gang_without_end_is_refused),
+					  TEST(paths_are_made_of_plain_names_only),
+				      });
+}
