@@ -57,7 +57,7 @@ Chain chain_of(const Pod &pod, const OwnerLookup &lookup)
 		const OwnerId id{next->api_version, next->kind, pod.name_space, next->name};
 		if (path_of(id).empty())
 			break;
-		const OwnerAnswer answer = lookup(id);
+		const OwnerAnswer answer = lookup(id, next->uid);
 		if (!answer) {
 			chain.missing = id;
 			break;
@@ -220,7 +220,7 @@ Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup)
 	if (wanted == false)
 		return Grouping{Alone{std::move(options)}};
 	for (const OwnerId &id : named_groups(pod)) {
-		const OwnerAnswer answer = lookup(id);
+		const OwnerAnswer answer = lookup(id, "");
 		if (!answer)
 			return Grouping{NeedsOwner{id}};
 		if (!answer->has_value() && id.api_version.starts_with("scheduling.k8s.io/"))

@@ -33,9 +33,12 @@ struct GangId {
 	bool operator==(const GangId &) const = default;
 };
 
-/* What is asked of the owners' table: nullptr where the answer is not there yet, an empty optional where there is no such object. */
+/*
+ * What is asked of the owners' table: nullptr where the answer is not there yet, an empty optional where there is no such object. With the uid that a reference
+ * gives, or an empty one: an answer about another object of that name may be older than the pod, as when a JobSet makes its Jobs anew under their old names.
+ */
 using OwnerAnswer = const std::optional<Owner> *;
-using OwnerLookup = std::function<OwnerAnswer(const OwnerId &)>;
+using OwnerLookup = std::function<OwnerAnswer(const OwnerId &, const std::string &uid)>;
 
 struct Alone {
 	std::map<std::string, std::string> inherited; /* options of the owners; nearer ones win */

@@ -84,6 +84,7 @@ struct Group {
 	JobId told_job;                      /* whose options we have changed, to those of told_mark */
 	std::string told_mark, refused_mark; /* refused: Slurm did not want them */
 	std::string refused_text;
+	std::int64_t unplaced_since_us = 0; /* its owners are being asked for */
 	std::int64_t in_the_way_since_us = 0; /* it has an allocation that a running pod without a job needs */
 };
 
@@ -256,6 +257,7 @@ class World
 	void assign(const PodUid &uid, Group &group, Now now);
 	void ask_for(const OwnerId &id, std::int64_t newer_than_us);
 	[[nodiscard]] OwnerAnswer owner_of(const OwnerId &id) const;
+	[[nodiscard]] OwnerAnswer owner_for(const OwnerId &id, const std::string &uid, std::int64_t since_us) const;
 	void join(const PodUid &uid, Group &group, InGang in, Now now);
 	void stay_alone(Group &group, std::map<std::string, std::string> inherited);
 	Gang &gang_at(const PodUid &lead, const GangId &id, Now now);

@@ -13,6 +13,7 @@ namespace
 {
 
 constexpr std::int64_t k_ask_again_us = 2'000'000;      /* after an error, or for an object that does not exist yet */
+constexpr std::int64_t k_owner_fresh_us = 2'000'000;       /* an answer that was true so shortly before a pod came is true of it */
 constexpr std::int64_t k_owner_forgotten_us = 300'000'000; /* since its answer, and nobody waits for it */
 constexpr std::size_t k_owners_kept = 10'000;
 
@@ -24,11 +25,22 @@ OwnerAnswer World::owner_of(const OwnerId &id) const
 	return found != owners_.end() && found->second.answer ? &*found->second.answer : nullptr;
 }
 
+/* For a pod that is being placed since then. What was said before may be about another object of that name, or about another size of it. */
+OwnerAnswer World::owner_for(const OwnerId &id, const std::string &uid, std::int64_t since_us) const
+{
+	const OwnerAnswer answer = owner_of(id);
+	if (!answer)
+		return nullptr;
+	const bool is_other = !*answer || (!uid.empty() && (*answer)->uid != uid);
+	const std::int64_t least_us = is_other ? since_us : since_us - k_owner_fresh_us;
+	return owners_.at(id).answered_us >= least_us ? answer : nullptr;
+}
+
 /* Unless there is an answer that came later than that. */
 void World::ask_for(const OwnerId &id, std::int64_t newer_than_us)
 {
 	OwnerEntry &entry = owners_[id];
-	if (entry.is_asked || (entry.answer && entry.answered_us > newer_than_us))
+	if (entry.is_asked || (entry.answer && entry.answered_us >= newer_than_us))
 		return;
 	questions_.insert(id);
 }
@@ -58,7 +70,7 @@ void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, N
 		entry.answer = std::move(*answer);
 		entry.answered_us = now.mono_us;
 	}
-	entry.ask_at_us = now.mono_us + k_ask_again_us;
+	entry.ask_at_us = answer && entry.answer->has_value() ? 0 : now.mono_us + k_ask_again_us;
 	for (const PodUid &uid : std::exchange(entry.waiting, {})) {
 		const auto group = groups_.find(uid);
 		if (group != groups_.end() && group->second.pod && !group->second.is_placed)
@@ -99,14 +111,16 @@ void World::report_unplaced(const PodUid &uid, Group &group, Now now, std::vecto
 /* A pod with a job of its own keeps it, whatever its owners say by now. */
 void World::assign(const PodUid &uid, Group &group, Now now)
 {
-	auto grouping = group_of(*group.pod, [this](const OwnerId &id) { return owner_of(id); });
+	if (group.unplaced_since_us == 0)
+		group.unplaced_since_us = now.mono_us;
+	auto grouping = group_of(*group.pod, [&](const OwnerId &id, const std::string &owner_uid) { return owner_for(id, owner_uid, group.unplaced_since_us); });
 	if (!grouping) {
 		group.refusal = grouping.error();
 		return stay_alone(group, {});
 	}
 	if (const auto *question = std::get_if<NeedsOwner>(&*grouping)) {
 		owners_[question->id].waiting.insert(uid);
-		ask_for(question->id, now.mono_us - k_ask_again_us);
+		ask_for(question->id, std::max(group.unplaced_since_us, now.mono_us - k_ask_again_us));
 		look_later(uid, now.mono_us + k_ask_again_us);
 		return;
 	}
