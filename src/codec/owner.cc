@@ -27,6 +27,12 @@ std::uint32_t product(std::uint32_t a, std::uint32_t b)
 	return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{a} * b, core::k_gang_pods_max + 1));
 }
 
+/* Kubeflow has it in spec.runPolicy, everybody else in spec. */
+bool is_suspended(json_object *object)
+{
+	return get_bool(get(object, "spec"), "suspend") || get_bool(get(object, "spec", "runPolicy"), "suspend");
+}
+
 bool has_condition(json_object *object, std::initializer_list<const char *> types)
 {
 	json_object *conditions = get(object, "status", "conditions");
@@ -225,7 +231,7 @@ Result<Owner> owner_from_json(json_object *object)
 	owner.controller = controller_of(get(metadata, "ownerReferences"));
 	take_options(owner, get(metadata, "annotations"));
 	owner.has_succeeded = has_condition(object, {"Complete", "Completed", "Succeeded", "SuccessCriteriaMet"});
-	owner.is_finished = owner.has_succeeded || has_condition(object, {"Failed"}) || get(metadata, "deletionTimestamp") != nullptr;
+	owner.is_finished = owner.has_succeeded || has_condition(object, {"Failed"}) || is_suspended(object) || get(metadata, "deletionTimestamp") != nullptr;
 	if (auto done = take_workload(owner, object); !done)
 		return in_context(owner.id.kind + " " + owner.id.name, done.error());
 	return owner;

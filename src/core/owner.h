@@ -39,7 +39,7 @@ struct Owner {
 	std::vector<Role> roles;   /* in rank order; of kinds whose pods start together */
 	std::uint32_t minimum = 0; /* of a PodGroup: so many of its pods start together */
 	bool starts_together = false;
-	bool is_finished = false; /* it makes no more pods */
+	bool is_finished = false; /* it makes no more pods, or is suspended: others want its nodes */
 	bool has_succeeded = false; /* and says that all went well */
 	bool operator==(const Owner &) const = default;
 };

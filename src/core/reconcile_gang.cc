@@ -99,6 +99,8 @@ Actions allocated(const GangFacts &f)
 	Actions out;
 	if (!has_live(f) && f.seats > 0 && f.ended_seats == f.seats && f.result == 0)
 		return own(f, Complete{f.job->id, 0});
+	if (!has_live(f) && f.owner_succeeded)
+		return own(f, Complete{f.job->id, 0});
 	if (!has_live(f))
 		return f.owner_done || f.absent_long ? own(f, Complete{f.job->id, f.ended_seats == 0 ? k_status_cancelled : f.result}) : out;
 	if (f.late_long)

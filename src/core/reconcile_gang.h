@@ -37,7 +37,8 @@ struct GangFacts {
 	const SlurmJob *job = nullptr;
 	std::vector<JobId> surplus;
 	bool is_complete = false;   /* seats are known, and enough pods exist to ask for them */
-	bool owner_done = false;    /* it makes no more pods: finished, or gone */
+	bool owner_done = false;    /* it makes no more pods: finished, suspended or gone */
+	bool owner_succeeded = false; /* and says that all went well, whatever became of single pods */
 	bool absent_long = false;   /* no member has lived for longer than the hold time */
 	bool late_long = false;     /* seats have been empty for longer than pods may take to come */
 	bool missing_long = false;  /* bound pods have been without a job for long enough */

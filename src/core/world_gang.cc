@@ -341,6 +341,7 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, GangFacts &f, Now no
 		const OwnerAnswer owner = owner_of(gang.owner);
 		const auto entry = owners_.find(gang.owner);
 		const bool is_new = entry != owners_.end() && entry->second.answered_us >= gang.absent_since_us;
+		f.owner_succeeded = owner && is_new && *owner && (*owner)->has_succeeded;
 		f.owner_done = owner && is_new && (!*owner || (*owner)->is_finished || !lead.text.starts_with((*owner)->uid));
 		look_later(lead, now.mono_us + k_owner_fresh_us);
 	}
