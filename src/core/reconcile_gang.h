@@ -17,6 +17,7 @@ struct MemberFacts {
 	PodUid uid;
 	const Pod *pod = nullptr;
 	PodSide side = PodSide::absent;
+	bool is_seated = false;     /* it has a rank */
 	bool has_seat = false;      /* and no other live member is in it */
 	std::uint32_t seat = 0;     /* its rank */
 	std::string node;           /* of its seat in the allocation; empty: none */

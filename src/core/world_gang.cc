@@ -95,6 +95,15 @@ void World::shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats)
 	dirty_.insert(lead);
 }
 
+/* Nobody is in that seat, or only a pod that has ended or stops: its successor comes before it has gone. */
+bool World::is_open(const Gang &gang, std::uint32_t seat, const PodUid &uid) const
+{
+	return std::ranges::none_of(gang.members, [&](const auto &m) {
+		const PodSide side = side_of(groups_.at(m.first));
+		return m.second == seat && m.first != uid && (side == PodSide::gated || side == PodSide::waiting || side == PodSide::running);
+	});
+}
+
 void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 {
 	const PodUid lead{in.gang.key};
@@ -110,8 +119,7 @@ void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 	const auto fits = [&](const Seat &seat) { return seat.role == in.role && (!in.index || seat.index == *in.index); };
 	std::optional<std::uint32_t> seat = rank_annotation(*group.pod);
 	for (std::uint32_t i = 0; !seat && i < gang.seats.size(); i++) {
-		const bool is_taken = !in.index && std::ranges::any_of(gang.members, [&](const auto &m) { return m.second == i && m.first != uid; });
-		if (fits(gang.seats[i]) && !is_taken)
+		if (fits(gang.seats[i]) && (in.index || is_open(gang, i, uid)))
 			seat = i;
 	}
 	gang.members[uid] = seat;
@@ -134,7 +142,7 @@ void World::seat_members(Gang &gang, const PodUid &lead)
 	std::vector<std::pair<const Pod *, PodUid>> pods;
 	for (const auto &[uid, seat] : gang.members) {
 		const Group &group = groups_.at(uid);
-		if (group.pod && is_live_side(side_of(group)))
+		if (group.pod && is_live_side(side_of(group)) && side_of(group) != PodSide::gated)
 			pods.emplace_back(&*group.pod, uid);
 	}
 	const bool has_job = has_live_job(lead);
@@ -155,8 +163,7 @@ void World::seat_members(Gang &gang, const PodUid &lead)
 			continue;
 		/* a seat whose pod has gone is free for its successor */
 		for (std::uint32_t i = 0; i < gang.seats.size() && !gang.members[uid]; i++) {
-			const bool is_taken = std::ranges::any_of(gang.members, [&](const auto &m) { return m.second == i; });
-			if (!is_taken && gang.seats[i].requests == pod->requests)
+			if (is_open(gang, i, uid) && gang.seats[i].requests == pod->requests)
 				gang.members[uid] = i;
 		}
 		if (gang.members[uid])
@@ -307,6 +314,7 @@ MemberFacts World::facts_of_member(const Gang &gang, const PodUid &uid, std::opt
 	m.busy.remove = m.busy.remove || now.mono_us < group.remove_quiet_until_us;
 	m.may_retry = now.mono_us >= group.retry_at_us;
 	m.seat = seat.value_or(0);
+	m.is_seated = seat.has_value();
 	m.is_after_end = job && m.pod->created >= job->end_time;
 	m.is_about = job && bound_attempt(*m.pod) <= job->marker.attempt;
 	if (m.side != PodSide::waiting || !seat || job_side(job) != JobSide::allocated)
@@ -410,6 +418,9 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	if (!f.is_complete)
 		f.waits_for = Condition{names::k_reason_pending, gang.id.kind + " " + gang.id.name + " has " + std::to_string(gang.members.size()) + " of at least " +
 									 std::to_string(gang.minimum) + " pods"};
+	const auto held_back = std::ranges::count_if(f.members, [](const MemberFacts &m) { return m.is_seated && m.side == PodSide::gated; });
+	if (held_back > 0 && f.pinned.empty())
+		f.waits_for = Condition{names::k_reason_pending, std::to_string(held_back) + " pods of " + gang.id.kind + " " + gang.id.name + " have scheduling gates"};
 	if (f.known && !is_live_job_side(job_side(f.job)) && !f.members.empty()) {
 		spec_of(lead, gang, group, spec);
 		f.spec = spec ? &*spec : nullptr;

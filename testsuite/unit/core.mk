@@ -80,3 +80,8 @@ check_PROGRAMS += testsuite/unit/test_gres
 TESTS += testsuite/unit/test_gres
 testsuite_unit_test_gres_SOURCES = %D%/test_gres.cc
 testsuite_unit_test_gres_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_owners
+TESTS += testsuite/unit/test_world_owners
+testsuite_unit_test_world_owners_SOURCES = %D%/test_world_owners.cc
+testsuite_unit_test_world_owners_LDADD = libcheck.la libcore.la libbase.la

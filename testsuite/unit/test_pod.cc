@@ -223,6 +223,7 @@ void what_cannot_be_honoured_is_named()
 	    {R"({"topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"}]})", ""},
 	    {R"({"topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"DoNotSchedule"}]})", "spec.topologySpreadConstraints"},
 	    {R"({"resourceClaims":[{"name":"x"}]})", "spec.resourceClaims"},
+	    {R"({"schedulingGroup":{"podGroupName":"x"}})", ""},
 	    {R"({"workloadRef":{"name":"x"}})", "spec.workloadRef"},
 	    {R"({"containers":[{"ports":[{"containerPort":80,"hostPort":80}]}]})", ""},
 	    {R"({"volumes":[{"name":"a","emptyDir":{}},{"name":"b","configMap":{"name":"x"}}]})", ""},

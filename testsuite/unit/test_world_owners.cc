@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World and the owners of pods: what is asked for and when, what is believed, and what an owner's word does to the job of its gang. */
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+#include "src/core/world.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+
+namespace
+{
+
+constexpr std::int64_t k_second = 1'000'000;
+const OwnerId k_set{"jobset.x-k8s.io/v1alpha2", "JobSet", "default", "set"}, k_job{"batch/v1", "Job", "default", "set-a-0"}, k_ray{"ray.io/v1", "RayCluster", "default", "ray"};
+
+/* Two nodes of eight CPUs, a JobSet "set" of one role "a" with as many pods as asked for, and a clock that tests move. */
+struct Stage {
+	World world;
+	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	std::map<OwnerId, Owner> served; /* what the API server has */
+	std::vector<OwnerId> asked;
+	std::uint32_t last_job = 6;
+
+	explicit Stage(std::uint32_t pods = 2) : world(settings())
+	{
+		for (const char *name : {"n1", "n2"})
+			add_node(name);
+		world.nodes_listed({"n1", "n2"});
+		world.pods_listed({}, now);
+		world.snapshot_ended(now);
+		serve_set(pods);
+		serve_job("job-1");
+	}
+
+	static Settings settings()
+	{
+		Settings s;
+		s.policy.cluster = "main";
+		s.policy.namespaces = {{.name_space = "*", .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}}};
+		s.nodes.label_key = names::k_managed_label;
+		return s;
+	}
+
+	void add_node(const std::string &name)
+	{
+		KubeNode n;
+		n.name = n.uid = name;
+		n.ready = true;
+		n.labels = {{names::k_managed_label, "true"}};
+		n.allocatable = {.milli_cpu = 8000, .memory_bytes = std::int64_t{1} << 40, .pods = 100, .extended = {}};
+		world.node_seen(n, now);
+		PluginHello hello;
+		hello.slurm_version_number = 22U << 16;
+		world.link_opened(hello);
+		for (const auto &[other, seen] : world.kube_nodes()) {
+			SlurmNode s;
+			s.name = other;
+			s.base = NodeBase::idle;
+			world.slurm_node_seen(s);
+		}
+	}
+
+	void serve(const OwnerId &id, const std::string &uid, std::vector<Role> roles)
+	{
+		Owner owner;
+		owner.id = id;
+		owner.uid = uid;
+		owner.starts_together = !roles.empty();
+		owner.roles = std::move(roles);
+		served[id] = owner;
+	}
+	void serve_set(std::uint32_t pods) { serve(k_set, "set-1", {{.name = "a", .pods = pods, .pods_per_job = pods, .stage = 0, .each = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}}}}); }
+	void serve_job(const std::string &uid)
+	{
+		serve(k_job, uid, {});
+		served[k_job].controller = OwnerRef{k_set.api_version, "JobSet", "set", "set-1"};
+	}
+
+	/* Answers every question from what is served, until there is none. */
+	void answer()
+	{
+		for (std::vector<OwnerId> questions = world.take_questions(now); !questions.empty(); questions = world.take_questions(now)) {
+			for (const OwnerId &id : questions) {
+				asked.push_back(id);
+				world.owner_seen(id, served.contains(id) ? std::optional(served[id]) : std::nullopt, now);
+			}
+		}
+	}
+
+	/* The pod of an index in the Job of this uid. */
+	Pod pod(const std::string &uid, int index, const std::string &job_uid = "job-1") const
+	{
+		Pod p;
+		p.uid = {uid};
+		p.name_space = "default";
+		p.name = "set-a-0-" + uid;
+		p.requests = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}};
+		p.controller = OwnerRef{"batch/v1", "Job", "set-a-0", job_uid};
+		p.labels = {{"jobset.sigs.k8s.io/replicatedjob-name", "a"}, {"jobset.sigs.k8s.io/job-index", "0"}, {"batch.kubernetes.io/job-completion-index", std::to_string(index)}};
+		return p;
+	}
+
+	void see(Pod pod)
+	{
+		world.pod_seen(std::move(pod), now);
+		answer();
+	}
+
+	/* What to do now, as text; submissions and bindings succeed. */
+	std::string act()
+	{
+		std::string out;
+		for (const auto &[uid, action] : world.take_actions(now)) {
+			out += out.empty() ? "" : " ";
+			if (const auto *submit = std::get_if<Submit>(&action)) {
+				out += "submit:" + uid.text + "x" + std::to_string(submit->spec.tasks);
+				start(uid, submit->spec);
+			} else if (const auto *bind = std::get_if<Bind>(&action)) {
+				out += "bind:" + uid.text + (bind->rank ? "#" + std::to_string(*bind->rank) : "");
+				world.bound(uid, Ok{}, now);
+				run(uid, *bind);
+			} else if (const auto *end = std::get_if<Complete>(&action)) {
+				out += "complete:" + (end->wait_status == k_status_cancelled ? "cancelled" : std::to_string(end->wait_status));
+			} else if (const auto *report = std::get_if<Report>(&action)) {
+				out += "report:" + uid.text;
+				last_report = report->not_scheduled.message;
+			}
+		}
+		return out;
+	}
+	std::string last_report;
+
+	void start(const PodUid &uid, const JobSpec &spec)
+	{
+		SlurmJob job;
+		job.id = {++last_job};
+		job.marker = spec.marker;
+		job.state = JobState::running;
+		job.nodes = {{.node = "n1", .cpus = spec.tasks * spec.cpus, .core_ids = "", .memory_mib = 64, .gres = {}}};
+		world.submitted(uid, Submitted{.job = job.id, .node = "n1", .cpus = spec.tasks * spec.cpus}, now);
+		world.job_seen(job, now);
+	}
+
+	void run(const PodUid &uid, const Bind &bind)
+	{
+		Pod p = *world.pod_of(uid);
+		p.node_name = bind.node;
+		p.phase = PodPhase::running;
+		p.annotations[names::k_allocation_job_id] = std::to_string(bind.job.number);
+		p.annotations[names::k_allocation_attempt] = std::to_string(bind.attempt);
+		if (bind.rank)
+			p.annotations[names::k_allocation_rank] = std::to_string(*bind.rank);
+		world.pod_seen(p, now);
+	}
+
+	/* Two pods that run as one job. */
+	void start_two()
+	{
+		see(pod("p0", 0));
+		see(pod("p1", 1));
+		(void)act();
+		(void)act();
+		(void)act();
+	}
+
+	void lose(std::initializer_list<const char *> uids) /* some time later */
+	{
+		pass(k_second);
+		for (const char *uid : uids)
+			world.pod_gone({uid}, std::nullopt, now);
+		(void)act();
+		answer();
+	}
+
+	void pass(std::int64_t us)
+	{
+		now.mono_us += us;
+		now.wall_s += us / k_second;
+	}
+};
+
+void sizes_come_from_the_owner()
+{
+	Stage s(3);
+	s.see(s.pod("p0", 0));
+	CHECK_EQUAL(s.act(), "submit:set-1x3");
+	CHECK_EQUAL(s.act(), "bind:p0#0");
+	CHECK_EQUAL(s.asked.size(), 2U);
+	s.see(s.pod("p2", 2));
+	CHECK_EQUAL(s.act(), "bind:p2#2");
+	CHECK_EQUAL(s.asked.size(), 2U); /* known, and just asked for */
+}
+
+/* JobSet makes its Jobs anew with the names that they had. */
+void an_owner_made_anew_is_asked_for_again()
+{
+	Stage s;
+	s.start_two();
+	s.serve_job("job-2");
+	s.lose({"p0", "p1"});
+	s.see(s.pod("q1", 1, "job-2"));
+	CHECK_EQUAL(s.act(), "bind:q1#1");
+	CHECK(s.asked.back() == k_job || s.asked[s.asked.size() - 2] == k_job);
+}
+
+void an_owner_that_is_not_there_leaves_its_pod_alone()
+{
+	Stage s;
+	s.served.erase(k_job);
+	s.see(s.pod("p0", 0));
+	CHECK_EQUAL(s.act(), "submit:p0x1");
+	s.see(s.pod("p1", 1, "made-up"));
+	s.pass(2 * k_second);
+	s.answer();
+	CHECK_EQUAL(s.act(), "bind:p0 submit:p1x1");
+}
+
+void what_was_known_for_long_is_asked_again()
+{
+	Stage s;
+	s.see(s.pod("p0", 0));
+	const std::size_t first = s.asked.size();
+	s.pass(60 * k_second);
+	s.see(s.pod("p1", 1));
+	CHECK_EQUAL(s.asked.size(), 2 * first);
+}
+
+/* Others want the nodes: that is how Kueue preempts. */
+void a_suspended_owner_gives_its_allocation_back_at_once()
+{
+	Stage s;
+	s.start_two();
+	s.served[k_set].is_finished = true;
+	s.lose({"p0", "p1"});
+	CHECK_EQUAL(s.act(), "complete:cancelled");
+}
+
+void an_owner_that_goes_on_keeps_its_allocation_for_the_hold_time()
+{
+	Stage s;
+	s.start_two();
+	s.lose({"p0", "p1"});
+	CHECK_EQUAL(s.act(), "");
+	s.pass(9 * k_second);
+	s.answer();
+	CHECK_EQUAL(s.act(), "");
+	s.pass(2 * k_second);
+	s.answer();
+	CHECK_EQUAL(s.act(), "complete:cancelled");
+}
+
+/* Its success policy stops workers, which is no failure. */
+void an_owner_that_has_succeeded_makes_its_job_completed()
+{
+	Stage s;
+	s.start_two();
+	s.served[k_set].is_finished = s.served[k_set].has_succeeded = true;
+	s.lose({"p0", "p1"});
+	CHECK_EQUAL(s.act(), "complete:0");
+}
+
+void a_gang_waits_for_members_with_gates()
+{
+	Stage s;
+	Pod gated = s.pod("p1", 1);
+	gated.gated = true;
+	s.see(s.pod("p0", 0));
+	s.see(gated);
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "report:p0");
+	CHECK_EQUAL(s.last_report, "1 pods of JobSet set have scheduling gates");
+	s.see(s.pod("p1", 1));
+	CHECK_EQUAL(s.act(), "submit:set-1x2");
+}
+
+/* Ray's workers have no index, and the next is made while the one before it stops. */
+void a_successor_takes_the_seat_of_a_pod_that_stops()
+{
+	Stage s;
+	s.serve(k_ray, "ray-1", {{.name = "small", .pods = 2, .pods_per_job = 1, .stage = 0, .each = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}}}});
+	const auto worker = [&](const char *uid) {
+		Pod p = s.pod(uid, 0);
+		p.controller = OwnerRef{k_ray.api_version, "RayCluster", "ray", "ray-1"};
+		p.labels = {{"ray.io/node-type", "worker"}, {"ray.io/group", "small"}};
+		return p;
+	};
+	s.see(worker("w0"));
+	s.see(worker("w1"));
+	(void)s.act();
+	CHECK_EQUAL(s.act(), "bind:w0#0 bind:w1#1");
+	Pod stopping = *s.world.pod_of({"w0"});
+	stopping.deleting = true;
+	s.see(stopping);
+	s.see(worker("w2"));
+	CHECK_EQUAL(s.act(), "");
+	s.world.pod_gone({"w0"}, std::nullopt, s.now);
+	std::string done = s.act();
+	s.pass(5 * k_second); /* a pod that is gone without a last word keeps its share for a while */
+	done += s.act();
+	CHECK_EQUAL(done, "bind:w2#0");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world_owners", {TEST(sizes_come_from_the_owner),
+						TEST(an_owner_made_anew_is_asked_for_again),
+						TEST(an_owner_that_is_not_there_leaves_its_pod_alone),
+						TEST(what_was_known_for_long_is_asked_again),
+						TEST(a_suspended_owner_gives_its_allocation_back_at_once),
+						TEST(an_owner_that_goes_on_keeps_its_allocation_for_the_hold_time),
+						TEST(an_owner_that_has_succeeded_makes_its_job_completed),
+						TEST(a_gang_waits_for_members_with_gates),
+						TEST(a_successor_takes_the_seat_of_a_pod_that_stops)});
+}
