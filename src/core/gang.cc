@@ -10,6 +10,7 @@ namespace
 {
 
 constexpr std::int64_t k_mib = 1 << 20;
+constexpr std::size_t k_look_back = 64; /* so many of the latest tasks are tried for a pod: all of them would take minutes for the largest gangs */
 constexpr std::int64_t k_most_together = 64; /* pods of the largest kind whose memory one task is tried with */
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b)
@@ -73,7 +74,7 @@ std::vector<std::uint32_t> packed(const std::vector<Load> &loads, const Load &ta
 	for (const Load &load : loads) {
 		while (open < rooms.size() && (rooms[open].milli_cpu < least_milli_cpu || rooms[open].memory_mib <= 0))
 			open++;
-		std::size_t at = open;
+		std::size_t at = std::max(open, rooms.size() - std::min(rooms.size(), k_look_back));
 		while (at < rooms.size() && !fits(load, rooms[at]))
 			at++;
 		if (at == rooms.size())

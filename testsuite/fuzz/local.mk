@@ -16,6 +16,7 @@ fuzz_targets = \
 	testsuite/fuzz/fuzz_marker \
 	testsuite/fuzz/fuzz_numbers \
 	testsuite/fuzz/fuzz_options \
+	testsuite/fuzz/fuzz_owner \
 	testsuite/fuzz/fuzz_pod \
 	testsuite/fuzz/fuzz_skube \
 	testsuite/fuzz/fuzz_text \
@@ -46,6 +47,10 @@ testsuite_fuzz_fuzz_options_SOURCES = %D%/fuzz.h %D%/fuzz_options.cc
 testsuite_fuzz_fuzz_options_CPPFLAGS = $(fuzz_cppflags)
 testsuite_fuzz_fuzz_options_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_fuzz_options_LDADD = $(fuzz_main) $(fuzz_libs)
+testsuite_fuzz_fuzz_owner_SOURCES = %D%/fuzz.h %D%/fuzz_owner.cc
+testsuite_fuzz_fuzz_owner_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_owner_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_owner_LDADD = $(fuzz_main) $(fuzz_libs)
 testsuite_fuzz_fuzz_pod_SOURCES = %D%/fuzz.h %D%/fuzz_pod.cc
 testsuite_fuzz_fuzz_pod_CPPFLAGS = $(fuzz_cppflags)
 testsuite_fuzz_fuzz_pod_LDFLAGS = $(fuzz_ldflags)

@@ -27,3 +27,7 @@ check_PROGRAMS += testsuite/unit/test_pod
 TESTS += testsuite/unit/test_pod
 testsuite_unit_test_pod_SOURCES = %D%/test_pod.cc
 testsuite_unit_test_pod_LDADD = libcheck.la libcodec.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_owner
+TESTS += testsuite/unit/test_owner
+testsuite_unit_test_owner_SOURCES = %D%/test_owner.cc
+testsuite_unit_test_owner_LDADD = libcheck.la libcodec.la libcore.la libbase.la
