@@ -55,6 +55,11 @@ Result<Amounts> container_requests(json_object *pod, json_object *container, con
 	auto asked = amounts_from_json(get(container, "resources", "requests"), Rounding::up);
 	if (!asked)
 		return in_context("container '" + name + "': resources.requests", asked.error());
+	/* The API server fills in what is limited and not requested; in the templates of owners nobody has done that. */
+	const auto limits = amounts_from_json(get(container, "resources", "limits"), Rounding::up);
+	if (!limits)
+		return in_context("container '" + name + "': resources.limits", limits.error());
+	asked->insert(limits->begin(), limits->end());
 	auto held = granted(status_of(pod, status_list, name));
 	if (!held)
 		return in_context("status of container '" + name + "'", held.error());

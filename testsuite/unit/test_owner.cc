@@ -124,6 +124,17 @@ void kubeflow_and_ray()
 	});
 }
 
+/* The API server completes pods, not the templates of kinds that it does not know. */
+void limits_count_where_nothing_is_requested()
+{
+	const char *const job = R"("spec":{"replicatedJobs":[{"name":"a","template":{"spec":{"template":{"spec":{"containers":[{"name":"m","resources":{)";
+	check_rows({
+	    {"JobSet", job + std::string(R"("limits":{"cpu":"2"}}}]}}}}}]})"), "together a*1/1@0=2000"},
+	    {"JobSet", job + std::string(R"("limits":{"cpu":"2"},"requests":{"cpu":"1"}}}]}}}}}]})"), "together a*1/1@0=1000"},
+	    {"JobSet", job + std::string(R"("limits":{"cpu":"2x"}}}]}}}}}]})"), "JobSet x: template 'a': container 'm': resources.limits: cpu: not a quantity: '2x'"},
+	});
+}
+
 void nonsense_is_refused_or_counts_as_absent()
 {
 	check_rows({
@@ -160,6 +171,6 @@ void options_and_owners_are_taken()
 
 int main()
 {
-	return check::run_tests("owner", {TEST(jobs_of_kubernetes), TEST(job_sets), TEST(leader_worker_sets), TEST(pod_groups), TEST(kubeflow_and_ray),
+	return check::run_tests("owner", {TEST(jobs_of_kubernetes), TEST(job_sets), TEST(leader_worker_sets), TEST(pod_groups), TEST(kubeflow_and_ray), TEST(limits_count_where_nothing_is_requested),
 					 TEST(nonsense_is_refused_or_counts_as_absent), TEST(options_and_owners_are_taken)});
 }
