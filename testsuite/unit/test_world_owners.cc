@@ -57,6 +57,8 @@ struct Stage {
 			SlurmNode s;
 			s.name = other;
 			s.base = NodeBase::idle;
+			s.cpus = 8;
+			s.memory_mib = 1 << 20;
 			world.slurm_node_seen(s);
 		}
 	}
