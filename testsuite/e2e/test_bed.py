@@ -77,7 +77,7 @@ def test_watch_goes_on_over_a_killed_api_server(bed):
 
 def test_job_controller_makes_pods(bed):
 	"""An Indexed Job of 3: three pods, and the Job is Complete once they have ended."""
-	bed.kube.create(job("three", 3, kwok={"run": "100ms"}))
+	bed.kube.create(job("three", 3, indexed=True, kwok={"run": "100ms"}))
 	pods = bed.kube.wait(lambda: len(bed.kube.pods("three-")) == 3 and bed.kube.pods("three-"), "three pods")
 	for name in pods:
 		bed.kube.bind(name, "node-1")
