@@ -175,6 +175,21 @@ Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
 	return Grouping{std::move(in)};
 }
 
+/* By name and not as a temporary: gcc 14 takes parts of that for uninitialised. */
+Result<Grouping> alone(Options inherited)
+{
+	Grouping grouping;
+	std::get<Alone>(grouping).inherited = std::move(inherited);
+	return grouping;
+}
+
+Result<Grouping> asking(const OwnerId &id)
+{
+	Grouping grouping;
+	grouping.emplace<NeedsOwner>().id = id;
+	return grouping;
+}
+
 /* The owners that pods name by a label or a field of their spec, not by a reference. */
 std::vector<OwnerId> named_groups(const Pod &pod)
 {
@@ -214,24 +229,24 @@ Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup)
 {
 	const Chain chain = chain_of(pod, lookup);
 	if (chain.missing)
-		return Grouping{NeedsOwner{*chain.missing}};
+		return asking(*chain.missing);
 	Options options = inherited_from(chain.owners);
 	const std::optional<bool> own = wish(pod.annotations), wanted = own ? own : wish(options);
 	if (wanted == false)
-		return Grouping{Alone{std::move(options)}};
+		return alone(std::move(options));
 	for (const OwnerId &id : named_groups(pod)) {
 		const OwnerAnswer answer = lookup(id, "");
 		if (!answer)
-			return Grouping{NeedsOwner{id}};
+			return asking(id);
 		if (!answer->has_value() && id.api_version.starts_with("scheduling.k8s.io/"))
-			return Grouping{NeedsOwner{id}}; /* pods may come before the group that they name */
+			return asking(id); /* pods may come before the group that they name */
 		if (!answer->has_value() || !(*answer)->starts_together)
 			continue;
 		options.insert((*answer)->annotations.begin(), (*answer)->annotations.end());
 		return gang_of(pod, **answer, std::move(options));
 	}
 	const Owner *owner = topmost_gang(chain.owners, wanted == true);
-	return owner ? gang_of(pod, *owner, std::move(options)) : Result<Grouping>(Grouping{Alone{std::move(options)}});
+	return owner ? gang_of(pod, *owner, std::move(options)) : alone(std::move(options));
 }
 
 } // namespace slurmkube::core

@@ -26,7 +26,7 @@ struct Cluster {
 
 	[[nodiscard]] Result<Grouping> place(const Pod &pod) const
 	{
-		return group_of(pod, [this](const OwnerId &id) -> OwnerAnswer {
+		return group_of(pod, [this](const OwnerId &id, const std::string &) -> OwnerAnswer {
 			const auto found = owners.find(id);
 			return found == owners.end() ? nullptr : &found->second;
 		});
