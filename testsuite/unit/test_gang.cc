@@ -303,6 +303,7 @@ void a_failure_is_told_and_not_what_it_brought_about()
 	(void)stage.take();
 	stage.pass(4 * k_second); /* forced deletions hold their shares for a while */
 	stage.job.is_finished = true;
+	(void)stage.world.take_actions(stage.now); /* asks the owner, which answers in the next step */
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.wait_status, 3U << 8);

@@ -49,7 +49,7 @@ Result<JobSpec> with(Annotations annotations, Rights rights = {})
 
 Result<JobSpec> option(const char *name, const char *value, const Rights &rights = all_rights())
 {
-	return with({{std::string("slurm-kube.io/") + name, value}}, std::move(rights));
+	return with({{std::string("slurm-kube.io/") + name, value}}, rights);
 }
 
 Result<JobSpec> sbatch(const char *text, Rights rights = all_rights())
