@@ -5,7 +5,7 @@
 Four simulated nodes of eight CPUs.
 """
 from lib import ApiError, Cluster, equal, pod, run, wait_for
-from lib.workloads import (PATHS, annotation, change, create, delete, fail_pod, get, job_ids, job_set, jobs_of, leader_worker_set, owned, path_of, pods_of,
+from lib.workloads import (PATHS, annotation, change, create, delete, fail_pod, restart_container, get, job_ids, job_set, jobs_of, leader_worker_set, owned, path_of, pods_of,
 			   replicated_job, sizes_of, template, uid_of, wait_all, wait_bound, wait_jobs, wait_none, wait_pods)
 
 FOREVER = {"run": "1h"}
@@ -148,10 +148,10 @@ def test_leader_worker_set_leader_ready(bed):
 
 
 def test_leader_worker_set_recreates_a_group(bed):
-	"""A worker fails: its controller makes the group anew. It runs again, in the allocation that it had or in another; the other group is not touched."""
+	"""A worker's container starts again: its controller makes the group anew. It runs again, in the allocation that it had or in another; the other group is not touched."""
 	uid = make(bed, leader_worker_set("again", 3, replicas=2, cpu=2))
 	before = wait_bound(bed, "again", 6)
-	fail_pod(bed, "again-1-2")
+	restart_container(bed, "again-1-2")  # a pod that fails may be gone before its controller has looked
 	gone = {p["metadata"]["uid"] for n, p in before.items() if n.startswith("again-1")}
 	bed.kube.wait(lambda: not gone & {p["metadata"]["uid"] for p in bed.kube.pods("again-").values()}, "the three pods of the group to be gone", 60)
 	after = wait_bound(bed, "again", 6)

@@ -140,6 +140,13 @@ def sizes_of(record):
 	return record["NumTasks"], record["NumCPUs"]
 
 
+def restart_container(bed, name):
+	"""As its kubelet would tell of a container that it has started again."""
+	status = {"phase": "Running", "containerStatuses": [{"name": "main", "image": "x", "imageID": "x", "ready": True, "restartCount": 1,
+			"state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}]}
+	bed.kube.patch("Pod", name, {"status": status}, "status")
+
+
 def fail_pod(bed, name, code=3):
 	"""As its kubelet would tell of a container that ended with that code."""
 	status = {"phase": "Failed", "containerStatuses": [{"name": "main", "image": "x", "imageID": "x", "ready": False, "restartCount": 0,
