@@ -21,8 +21,16 @@ class Restore:
 	def __init__(self, bed):
 		self.bed, self.state, self.copy = bed, bed.dir / "state", bed.dir / "state.old"
 		bed.wait_saved()
+		wait_for(self._copied, "a copy of the state while slurmctld writes none")
+
+	def _copied(self):
+		"""slurmctld writes each file beside the old one and renames it: a name may be gone when its turn comes."""
 		shutil.rmtree(self.copy, ignore_errors=True)
-		shutil.copytree(self.state, self.copy)
+		try:
+			shutil.copytree(self.state, self.copy)
+		except shutil.Error:
+			return False
+		return True
 
 	def __enter__(self):
 		self.since = time.time()
