@@ -65,6 +65,8 @@ struct Group {
 	Busy busy;
 	std::string assumed_node; /* a binding was sent or has succeeded, and no watch has shown it */
 	std::string held_node;    /* where Occupancy counts it */
+	std::string late_node;    /* a binding there has failed without a clear answer: it may still take effect */
+	std::int64_t late_until_us = 0;
 	Condition reported;
 	std::optional<Condition> trouble;
 	unsigned failures = 0;

@@ -194,7 +194,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		const auto node = kube_nodes_.find(f.job->nodes.front().node);
 		f.node_usable = node != kube_nodes_.end() && node->second.ready;
 		const Resources room = f.node_usable ? room_on(node->second) : Resources{};
-		f.has_room = f.node_usable && occupancy_.has_room(node->first, room, f.pod->requests);
+		f.has_room = f.node_usable && (group.held_node == node->first || occupancy_.has_room(node->first, room, f.pod->requests));
 		/* where pods hold more than there is, letting go does not give the other one its job */
 		const bool helps = group.given_back < k_give_back_most && f.node_usable && !f.has_room && occupancy_.has_room(node->first, room, {}) && must_give_way(node->first);
 		f.gives_way = !f.has_room && has_given_way_time(uid, group, helps, now);

@@ -18,6 +18,7 @@ constexpr std::int64_t k_refused_retry_us = 60'000'000; /* the administrator may
 constexpr std::int64_t k_conflict_retry_us = 1'000'000; /* the other fact is on its way to us */
 /* From an answer to the watch or the link showing its effect; ends early when they do. */
 constexpr std::int64_t k_effect_us = 3'000'000;
+constexpr std::int64_t k_late_binding_us = 5'000'000; /* a server that has stalled may carry out what its client has given up */
 constexpr std::int64_t k_provisional_us = 10'000'000;
 constexpr std::int64_t k_look_again_us = 5'000'000;
 
@@ -140,6 +141,11 @@ void World::bound(const PodUid &pod, const Status &answer, Now now)
 		return;
 	}
 	counters_.bind_failed++;
+	if (answer.error().code != Errc::not_found) { /* whatever the last try was told: an earlier one may have been given up */
+		group.late_node = group.assumed_node;
+		group.late_until_us = now.mono_us + k_late_binding_us;
+		look_later(pod, group.late_until_us);
+	}
 	group.assumed_node.clear();
 	settle_share(pod, group, now);
 	failed(group, pod, answer.error(), now);

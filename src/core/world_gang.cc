@@ -327,7 +327,7 @@ MemberFacts World::facts_of_member(const Gang &gang, const PodUid &uid, std::opt
 	m.cpus = gang.shape.cpus_per_task;
 	const auto node = kube_nodes_.find(m.node);
 	m.node_usable = node != kube_nodes_.end() && node->second.ready;
-	m.has_room = m.node_usable && occupancy_.has_room(node->first, room_on(node->second), m.pod->requests);
+	m.has_room = m.node_usable && (group.held_node == node->first || occupancy_.has_room(node->first, room_on(node->second), m.pod->requests));
 	if (m.node_usable) {
 		GroupFacts checked;
 		checked.has_room = m.has_room;
@@ -457,6 +457,8 @@ void World::note_ends(Gang &gang, Now now)
 bool World::take_back(const PodUid &lead, const Bind &bind, const PodUid &uid)
 {
 	const auto node = kube_nodes_.find(bind.node);
+	if (groups_.at(uid).held_node == bind.node)
+		return false; /* it is counted already */
 	if (node != kube_nodes_.end() && occupancy_.has_room(bind.node, room_on(node->second), groups_.at(uid).pod->requests))
 		return false;
 	waiters_[bind.node].insert(lead);

@@ -49,6 +49,9 @@ void World::pod_seen(Pod pod, Now now)
 		group.assumed_node.clear();
 	note_pod_times(group, pod, now);
 	note_demands(pod);
+	/* somebody else's words, those of an agent before us: ours are said again */
+	if (group.pod && group.pod->not_scheduled != pod.not_scheduled && pod.not_scheduled != group.reported)
+		group.reported = {};
 	pod.annotations.insert(group.inherited.begin(), group.inherited.end());
 	group.pod = std::move(pod);
 	if (!group.is_placed)
@@ -117,6 +120,9 @@ void World::settle_share(const PodUid &uid, Group &group, Now now)
 	std::string wanted;
 	if (group.pod && !is_terminal(*group.pod))
 		wanted = group.pod->node_name.empty() ? group.assumed_node : group.pod->node_name;
+	const bool may_be_late = now.mono_us < group.late_until_us && group.held_node == group.late_node;
+	if (wanted.empty() && may_be_late && (!group.pod || !is_terminal(*group.pod)))
+		return;
 	const bool was_cut_off = !group.pod && group.last && !is_terminal(*group.last) && !group.held_node.empty();
 	if (was_cut_off) {
 		if (group.hold_until_us == 0) {

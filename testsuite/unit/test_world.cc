@@ -432,10 +432,28 @@ void a_binding_that_failed_is_tried_again_on_the_same_allocation()
 	s.allocate("a", 7);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
 	s.world.bound({"a"}, Error{Errc::again, "503"}, s.now);
-	CHECK_EQUAL(s.world.occupancy().pods_on("n1"), 0U);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
+}
+
+/* A server that has stalled may carry out a binding that its client has given up: the share is held for a while, whatever becomes of the job. */
+void a_binding_that_failed_holds_its_share_for_a_while()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a", 3000), s.now);
+	s.world.pod_seen(s.pod("b", 3000), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Error{Errc::denied, "403"}, s.now);
+	s.world.pod_gone({"a"}, std::nullopt, s.now);
+	s.allocate("b", 8);
+	CHECK(s.act().find("bind:b") == std::string::npos);
+	s.pass(5 * k_second + k_second / 2);
+	CHECK(s.act().find("bind:b") == std::string::npos); /* and then as after any deletion that waited for nobody */
+	s.pass(3 * k_second + k_second / 2);
+	CHECK_EQUAL(s.act(), "bind:b@n1");
 }
 
 /* An API server that has just started forbids everything until it has read its roles. */
@@ -982,6 +1000,7 @@ int main()
 						 TEST(a_number_used_again_is_another_job),
 						 TEST(the_same_name_with_a_new_uid_is_another_pod),
 						 TEST(a_binding_that_failed_is_tried_again_on_the_same_allocation),
+						 TEST(a_binding_that_failed_holds_its_share_for_a_while),
 						 TEST(a_binding_that_was_forbidden_is_tried_again_soon),
 						 TEST(a_binding_that_worked_after_all_does_not_delay_the_end),
 						 TEST(what_failed_while_a_side_was_away_is_tried_when_it_is_back),

@@ -55,7 +55,7 @@ class Kube:
 				self.local.connection = None
 				if not kept or attempt == 2:
 					raise
-		value = json.loads(text) if text[:1] in "{[" else text
+		value = json.loads(text) if text[:1] in ("{", "[") else text  # an empty log is no JSON
 		if answer.status >= 300:
 			raise ApiError(answer.status, value.get("message") if isinstance(value, dict) else text)
 		return value
