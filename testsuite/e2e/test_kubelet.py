@@ -164,20 +164,21 @@ def test_eight_in_a_row_are_all_admitted(bed):
 		job_in_state(bed, one, "COMPLETED")
 
 
-def test_refusal_by_the_kubelet_is_visible(bed):
-	"""Somebody bound pods past Slurm and they fill both nodes. Ours gets a node from Slurm, the kubelet refuses it: the job FAILED."""
+def test_pods_bound_past_slurm_are_waited_for(bed):
+	"""Somebody bound pods past Slurm and they fill both nodes, which the kubelets would say by refusing ours: it waits and says so, and runs when they have ended."""
 	_nodes(bed)
 	for node in NODES:
 		bed.kube.create(_host(bed, pod(f"foreign-{node}", cpu=ALL, shell=_until("foreign-ends"), scheduler="other")))
 		bed.kube.bind(f"foreign-{node}", node)
 		bed.kube.wait_phase(f"foreign-{node}", "Running", timeout=60)
-	made = bed.kube.create(pod("unlucky", shell="exit 0"))
-	ended = bed.kube.wait_phase("unlucky", "Succeeded", "Failed", timeout=60)
-	equal(ended["status"].get("reason"), "OutOfcpu")
-	equal(job_in_state(bed, made, "FAILED", "COMPLETED", "CANCELLED")["ExitCode"], "1:0")
+	made = bed.kube.create(pod("patient", shell="exit 0"))
+	bed.kube.wait(lambda: "Slurm" in str(bed.kube.get("Pod", "patient")["status"].get("conditions")), "the pod to say why it waits", 60)
+	equal(bed.kube.get("Pod", "patient")["spec"].get("nodeName"), None)
 	(bed.dir / "foreign-ends").touch()
 	for node in NODES:
 		bed.kube.wait_phase(f"foreign-{node}", "Succeeded", timeout=60)
+	bed.kube.wait_phase("patient", "Succeeded", timeout=90)
+	job_in_state(bed, made, "COMPLETED")
 
 
 def test_killed_kubelets_change_nothing(bed):
