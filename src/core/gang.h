@@ -31,7 +31,7 @@ enum class Packing {
 GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing = Packing::shared);
 
 /*
- * The node of each task: those that are fixed stay where they are, the others fill the nodes in Slurm's order. Empty for a task that finds no place, which
+ * The node of each task: those that are fixed stay where they are, the others fill the nodes in the order given. Empty for a task that finds no place, which
  * means that the allocation is not the one that was asked for. tasks_per_node 0: as many as the CPUs there hold.
  */
 std::vector<std::string> nodes_of_tasks(const GangShape &shape, const std::vector<NodeAllocation> &nodes, const std::map<std::uint32_t, std::string> &fixed,

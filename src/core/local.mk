@@ -22,6 +22,8 @@ libcore_la_SOURCES = \
 	%D%/latency.h \
 	%D%/model.h \
 	%D%/names.h \
+	%D%/natural_order.cc \
+	%D%/natural_order.h \
 	%D%/node_sync.cc \
 	%D%/node_sync.h \
 	%D%/occupancy.cc \

@@ -181,7 +181,7 @@ struct SlurmJob {
 	std::uint32_t time_limit_minutes = 0; /* 0 = unlimited or not set */
 	std::uint32_t exit_status = 0;        /* wait status */
 	std::uint32_t priority = 0;
-	std::vector<NodeAllocation> nodes; /* in Slurm's order; empty unless allocated */
+	std::vector<NodeAllocation> nodes; /* as SLURM_JOB_NODELIST has them: by name; empty unless allocated */
 	bool operator==(const SlurmJob &) const = default;
 };
 

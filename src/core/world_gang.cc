@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The part of World for gangs: members take seats, the lead has the job. What to do is decided in reconcile_gang.cc. */
 #include "src/core/names.h"
+#include "src/core/natural_order.h"
 #include "src/core/outcome.h"
 #include "src/core/placement.h"
 #include "src/core/world.h"
@@ -49,12 +50,6 @@ bool is_live_job_side(JobSide side)
 bool is_bound_side(PodSide side)
 {
 	return side == PodSide::running || side == PodSide::stopping;
-}
-
-/* By name, with numbers in it by value: pod-2 before pod-10. */
-bool comes_before(const Pod &a, const Pod &b)
-{
-	return std::tuple(a.name.size(), std::string_view(a.name)) < std::tuple(b.name.size(), std::string_view(b.name));
 }
 
 } // namespace
@@ -149,7 +144,7 @@ void World::seat_members(Gang &gang, const PodUid &lead)
 	if (gang.seats.empty() || !has_job) {
 		if (pods.size() < gang.minimum && !has_job)
 			return;
-		std::ranges::sort(pods, [](const auto &a, const auto &b) { return comes_before(*a.first, *b.first); });
+		std::ranges::sort(pods, [](const auto &a, const auto &b) { return natural_less(a.first->name, b.first->name); });
 		std::vector<Seat> seats;
 		for (const auto &[pod, uid] : pods) {
 			gang.members[uid] = static_cast<std::uint32_t>(seats.size());

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The observing half of World: facts in, groups marked dirty. */
+#include "src/core/natural_order.h"
 #include "src/core/outcome.h"
 #include "src/core/world.h"
 
@@ -237,6 +238,7 @@ void World::job_seen(SlurmJob job, Now now)
 {
 	if (job.marker.cluster != settings_.policy.cluster)
 		return; /* of another Kubernetes cluster: not ours to touch */
+	std::ranges::sort(job.nodes, natural_less, &NodeAllocation::node);
 	if (!link_synced_) {
 		snapshot_jobs_.push_back(std::move(job));
 		return;

@@ -46,7 +46,7 @@ def nodes_by_rank(bed, name):
 
 
 def test_gang_is_one_job(bed):
-	"""Eight pods of four CPUs are one job of eight tasks. Rank i is completion index i, ranks fill Slurm's nodes in its order, all end as one COMPLETED job."""
+	"""Eight pods of four CPUs are one job of eight tasks. Rank i is completion index i, ranks fill the nodes in the order of squeue's list, all end as one COMPLETED job."""
 	uid = create(bed, gang("eight", 8, cpu=4, kwok={"run": "3s"}), 8)
 	wait_bound(bed, "eight", 8)
 	one = the_job(bed, uid)

@@ -93,9 +93,9 @@ def lives_leave_nothing_behind(lab, peer):
     before = set(lab.job_ids())
 
     def size_after(batch, lives):
-        answer = lab.command(lab.binary, "lives", f"marker={marker(f'life-{batch}-@')}", "partition=kube", "threads=4", f"count={lives // 4}").stdout
+        answer = lab.command(lab.binary, "lives", f"marker={marker(f'life-{batch}-@')}", "partition=kube", "threads=4", f"count={lives // 4}", seconds=240).stdout
         assert answer.split()[:3] == ["lives", str(lives), "0"], answer
-        assert eventually(lambda: set(lab.job_ids()) <= before, 60, 0.5), "slurmctld does not forget its jobs"
+        assert eventually(lambda: set(lab.job_ids()) <= before, 180, 0.5), "slurmctld does not forget its jobs"
         with open(f"{process}/status", encoding="ascii") as f:
             return int(next(line for line in f if line.startswith("VmRSS")).split()[1]), len(os.listdir(f"{process}/fd"))
 

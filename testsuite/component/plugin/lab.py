@@ -289,9 +289,9 @@ class Lab:
         self.slurmctld.send_signal(how)
         self.slurmctld.wait(20)
 
-    def command(self, *words, user=None):
+    def command(self, *words, user=None, seconds=30):
         prefix = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user is not None else []
-        return subprocess.run(self.inside([*prefix, *words]), env=self.env, capture_output=True, text=True, timeout=30, check=False)
+        return subprocess.run(self.inside([*prefix, *words]), env=self.env, capture_output=True, text=True, timeout=seconds, check=False)
 
     def alloc(self, *words, user=None, background=False):
         if background:
