@@ -45,6 +45,26 @@ TESTS += testsuite/unit/test_world
 testsuite_unit_test_world_SOURCES = %D%/test_world.cc
 testsuite_unit_test_world_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_world_binding
+TESTS += testsuite/unit/test_world_binding
+testsuite_unit_test_world_binding_SOURCES = %D%/test_world_binding.cc
+testsuite_unit_test_world_binding_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_jobs
+TESTS += testsuite/unit/test_world_jobs
+testsuite_unit_test_world_jobs_SOURCES = %D%/test_world_jobs.cc
+testsuite_unit_test_world_jobs_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_options
+TESTS += testsuite/unit/test_world_options
+testsuite_unit_test_world_options_SOURCES = %D%/test_world_options.cc
+testsuite_unit_test_world_options_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_restarts
+TESTS += testsuite/unit/test_world_restarts
+testsuite_unit_test_world_restarts_SOURCES = %D%/test_world_restarts.cc
+testsuite_unit_test_world_restarts_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_quantity
 TESTS += testsuite/unit/test_quantity
 testsuite_unit_test_quantity_SOURCES = %D%/test_quantity.cc

@@ -2,7 +2,9 @@
 check_LTLIBRARIES += libcheck.la
 libcheck_la_SOURCES = \
 	%D%/check.cc \
-	%D%/check.h
+	%D%/check.h \
+	%D%/world_facts.h \
+	%D%/world_stage.h
 libcheck_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS)
 libcheck_la_LIBADD = $(CUNIT_LIBS)
 include %D%/base.mk

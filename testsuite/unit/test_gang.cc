@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The shape of a gang's job, where its pods go, and what is done about them; pure parts first, then World with all of them. */
 #include "src/core/natural_order.h"
-#include "src/core/names.h"
 #include "src/core/outcome.h"
-#include "src/core/world.h"
-#include "testsuite/unit/check.h"
+#include "testsuite/unit/world_facts.h"
 
 #include <algorithm>
 
 using namespace slurmkube;
 using namespace slurmkube::core;
+using namespace slurmkube::check;
 
 namespace
 {
 
 constexpr std::int64_t k_mib = 1 << 20;
-constexpr std::int64_t k_second = 1'000'000;
-
 Resources size(std::int64_t milli_cpu, std::int64_t mib)
 {
 	return {.milli_cpu = milli_cpu, .memory_bytes = mib * k_mib, .pods = 1, .extended = {}};
@@ -113,50 +110,24 @@ struct Stage {
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
 	Owner job;
 
-	explicit Stage(std::uint32_t pods, Resources each = size(4000, 64)) : world(settings())
+	explicit Stage(std::uint32_t pods, Resources each = size(4000, 64)) : world(plain_settings())
 	{
 		job.id = {"batch/v1", "Job", "a", "train"};
 		job.uid = "train-uid";
 		job.roles = {{.name = "", .pods = pods, .each = each}};
 		job.starts_together = true;
 		for (const char *name : {"n1", "n2", "n3", "n4"})
-			world.node_seen(node(name), now);
+			world.node_seen(kube_node(name, std::string(name) + "-uid", 8000), now);
 		world.nodes_listed({"n1-uid", "n2-uid", "n3-uid", "n4-uid"});
 		world.pods_listed({}, now);
 		connect({});
 	}
 
-	static Settings settings()
-	{
-		Settings s;
-		s.policy.cluster = "main";
-		s.policy.namespaces = {{.name_space = "*", .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}}};
-		s.nodes.label_key = names::k_managed_label;
-		return s;
-	}
-
-	static KubeNode node(const std::string &name)
-	{
-		KubeNode n;
-		n.name = name;
-		n.uid = name + "-uid";
-		n.ready = true;
-		n.labels = {{names::k_managed_label, "true"}};
-		n.allocatable = {.milli_cpu = 8000, .memory_bytes = std::int64_t{1} << 40, .pods = 100, .extended = {}};
-		return n;
-	}
-
 	void connect(const std::vector<SlurmJob> &jobs)
 	{
 		world.link_opened({});
-		for (const char *name : {"n1", "n2", "n3", "n4"}) {
-			SlurmNode n;
-			n.name = name;
-			n.base = NodeBase::idle;
-			n.cpus = 8;
-			n.memory_mib = 1 << 20;
-			world.slurm_node_seen(n);
-		}
+		for (const char *name : {"n1", "n2", "n3", "n4"})
+			world.slurm_node_seen(slurm_node(name, 8));
 		for (const SlurmJob &one : jobs)
 			world.job_seen(one, now);
 		world.snapshot_ended(now);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and the owners of pods: what is asked for and when, what is believed, and what an owner's word does to the job of its gang. */
-#include "src/core/names.h"
 #include "src/core/outcome.h"
-#include "src/core/world.h"
-#include "testsuite/unit/check.h"
+#include "testsuite/unit/world_facts.h"
 
 using namespace slurmkube;
 using namespace slurmkube::core;
+using namespace slurmkube::check;
 
 namespace
 {
 
-constexpr std::int64_t k_second = 1'000'000;
 const OwnerId k_set{"jobset.x-k8s.io/v1alpha2", "JobSet", "default", "set"}, k_job{"batch/v1", "Job", "default", "set-a-0"}, k_ray{"ray.io/v1", "RayCluster", "default", "ray"};
 
 /* Two nodes of eight CPUs, a JobSet "set" of one role "a" with as many pods as asked for, and a clock that tests move. */
@@ -22,7 +20,7 @@ struct Stage {
 	std::vector<OwnerId> asked;
 	std::uint32_t last_job = 6;
 
-	explicit Stage(std::uint32_t pods = 2) : world(settings())
+	explicit Stage(std::uint32_t pods = 2) : world(plain_settings())
 	{
 		for (const char *name : {"n1", "n2"})
 			add_node(name);
@@ -33,34 +31,14 @@ struct Stage {
 		serve_job("job-1");
 	}
 
-	static Settings settings()
-	{
-		Settings s;
-		s.policy.cluster = "main";
-		s.policy.namespaces = {{.name_space = "*", .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}}};
-		s.nodes.label_key = names::k_managed_label;
-		return s;
-	}
-
 	void add_node(const std::string &name)
 	{
-		KubeNode n;
-		n.name = n.uid = name;
-		n.ready = true;
-		n.labels = {{names::k_managed_label, "true"}};
-		n.allocatable = {.milli_cpu = 8000, .memory_bytes = std::int64_t{1} << 40, .pods = 100, .extended = {}};
-		world.node_seen(n, now);
+		world.node_seen(kube_node(name, name, 8000), now);
 		PluginHello hello;
 		hello.slurm_version_number = 22U << 16;
 		world.link_opened(hello);
-		for (const auto &[other, seen] : world.kube_nodes()) {
-			SlurmNode s;
-			s.name = other;
-			s.base = NodeBase::idle;
-			s.cpus = 8;
-			s.memory_mib = 1 << 20;
-			world.slurm_node_seen(s);
-		}
+		for (const auto &[other, seen] : world.kube_nodes())
+			world.slurm_node_seen(slurm_node(other, 8));
 	}
 
 	void serve(const OwnerId &id, const std::string &uid, std::vector<Role> roles)

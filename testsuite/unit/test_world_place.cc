@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and where Kubernetes lets pods run: before submissions, before bindings, and when nodes change meanwhile. */
-#include "src/core/names.h"
 #include "src/core/outcome.h"
-#include "src/core/world.h"
-#include "testsuite/unit/check.h"
+#include "testsuite/unit/world_facts.h"
 
 using namespace slurmkube;
 using namespace slurmkube::core;
+using namespace slurmkube::check;
 
 namespace
 {
-
-constexpr std::int64_t k_second = 1'000'000;
 
 /* Nodes n1, n2, n3 of four CPUs; n1 has the label disk=ssd. */
 struct Stage {
@@ -27,36 +24,24 @@ struct Stage {
 		world.foreign_listed({});
 		world.link_opened({});
 		for (const char *name : {"n1", "n2", "n3"}) {
-			SlurmNode n;
-			n.name = name;
-			n.base = NodeBase::idle;
-			n.cpus = 4;
-			n.memory_mib = 1 << 20;
-			world.slurm_node_seen(n);
+			world.slurm_node_seen(slurm_node(name, 4));
 		}
 		world.snapshot_ended(now);
 	}
 
 	static Settings settings()
 	{
-		Settings s;
-		s.policy.cluster = "main";
-		s.policy.namespaces = {{.name_space = "*", .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}}};
-		s.nodes.label_key = names::k_managed_label;
+		Settings s = plain_settings();
 		s.sees_foreign_pods = true;
 		return s;
 	}
 
 	static KubeNode node(const std::string &name)
 	{
-		KubeNode n;
-		n.name = name;
-		n.uid = "uid-" + name;
-		n.ready = true;
-		n.labels = {{names::k_managed_label, "true"}, {"kubernetes.io/hostname", name}};
+		KubeNode n = kube_node(name, "uid-" + name, 4000);
+		n.labels["kubernetes.io/hostname"] = name;
 		if (name == "n1")
 			n.labels["disk"] = "ssd";
-		n.allocatable = {.milli_cpu = 4000, .memory_bytes = std::int64_t{1} << 40, .pods = 100, .extended = {}};
 		return n;
 	}
 

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World and bindings: those that fail, that wait for a node, that come too late, and pods that do not start. */
+#include "src/core/outcome.h"
+#include "testsuite/unit/world_stage.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+void a_binding_that_failed_is_tried_again_on_the_same_allocation()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Error{Errc::again, "503"}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+}
+
+/* A server that has stalled may carry out a binding that its client has given up: the share is held for a while, whatever becomes of the job. */
+void a_binding_that_failed_holds_its_share_for_a_while()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a", 3000), s.now);
+	s.world.pod_seen(s.pod("b", 3000), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Error{Errc::denied, "403"}, s.now);
+	s.world.pod_gone({"a"}, std::nullopt, s.now);
+	s.allocate("b", 8);
+	CHECK(s.act().find("bind:b") == std::string::npos);
+	s.pass(5 * k_second + k_second / 2);
+	CHECK(s.act().find("bind:b") == std::string::npos); /* and then as after any deletion that waited for nobody */
+	s.pass(3 * k_second + k_second / 2);
+	CHECK_EQUAL(s.act(), "bind:b@n1");
+}
+
+/* An API server that has just started forbids everything until it has read its roles. */
+void a_binding_that_was_forbidden_is_tried_again_soon()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Error{Errc::denied, "403"}, s.now);
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+}
+
+void a_binding_that_worked_after_all_does_not_delay_the_end()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	for (int i = 0; i < 8; i++) {
+		s.world.bound({"a"}, Error{Errc::io, "no answer"}, s.now);
+		s.pass(40 * k_second);
+		CHECK_EQUAL(s.act(), "bind:a@n1");
+	}
+	s.world.bound({"a"}, Error{Errc::io, "no answer"}, s.now);
+	s.world.pod_seen(end_of(s.pod("a"), PodPhase::succeeded, 0), s.now);
+	CHECK_EQUAL(s.act(), "complete:7=0");
+}
+
+/* A new leader may see a pod as unbound that runs under this very job: so not at first sight, and counted anew with each snapshot. */
+void an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for_a_while()
+{
+	Stage s;
+	run_pod(s, "a", 7, 4000);
+	s.world.pod_seen(s.pod("b", 4000), s.now);
+	CHECK_EQUAL(s.act(), "submit:b#1");
+	s.connect({}); /* an older state: job 7 is lost */
+	s.allocate("b", 8);
+	s.world.job_seen(Stage::job(8, "b", JobState::running), s.now);
+	(void)s.act();
+	s.world.reported({"b"}, Ok{}, s.now);
+	s.pass(11 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2@n1 report:b:SlurmPending");
+	s.world.reported({"b"}, Ok{}, s.now);
+	(void)s.act();
+	s.world.submitted({"a"}, Submitted{.job = {9}, .node = "", .cpus = 0}, s.now);
+	(void)s.act();
+	s.pass(4 * k_second); /* nothing happens to b: it has to look by itself */
+	CHECK_EQUAL(s.act(), "");
+	s.pass(4 * k_second);
+	CHECK_EQUAL(s.act(), "look:b");
+	s.world.looked_up({"b"}, Sight::bound, s.now); /* the watch is behind */
+	CHECK_EQUAL(s.act(), "");
+	s.connect({Stage::job(8, "b", JobState::running), Stage::job(9, "a", JobState::pending, 2)});
+	CHECK_EQUAL(s.act(), "");
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(4 * k_second);
+	CHECK_EQUAL(s.act(), "look:b");
+	s.world.looked_up({"b"}, Sight::unbound, s.now);
+	CHECK_EQUAL(s.act(), "complete:8=256");
+}
+
+void a_binding_waits_for_its_node_to_be_ready()
+{
+	Stage s;
+	s.node(false);
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.act(), "");
+	s.node(true);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+}
+
+void a_pod_that_does_not_start_is_given_up_after_the_limit()
+{
+	Stage s(10 * k_second);
+	run_pod(s, "u1", 7);
+	s.world.pod_seen(starting(s, "u1", 7), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(6 * k_second);
+	Pod init = starting(s, "u1", 7);
+	init.container_runs = true;
+	s.world.pod_seen(init, s.now); /* an init container runs: the clock stands, and counts anew after it */
+	CHECK_EQUAL(s.act(), "");
+	s.pass(20 * k_second);
+	s.world.pod_seen(starting(s, "u1", 7), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(6 * k_second);
+	s.node(false); /* and while its node is NotReady: nobody could tell us that it started */
+	CHECK_EQUAL(s.act(), "");
+	s.pass(6 * k_second);
+	s.node(true);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(10 * k_second - 1);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(1);
+	CHECK_EQUAL(s.act(), "remove:u1"); /* by the clock alone */
+	s.world.removed({"u1"}, Error{Errc::conflict, "it has changed"}, s.now);
+	init.phase = PodPhase::running;
+	s.world.pod_seen(init, s.now);
+	s.pass(30 * k_second);
+	CHECK_EQUAL(s.act(), ""); /* it runs after all */
+}
+
+void a_pod_that_was_given_up_ends_its_job_failed()
+{
+	Stage s(10 * k_second);
+	run_pod(s, "u1", 7);
+	Pod p = starting(s, "u1", 7);
+	p.start_limit = Condition{names::k_reason_start_limit, "said by an agent that died then"};
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.act(), "remove:u1");
+	s.world.removed({"u1"}, Ok{}, s.now);
+	p.deleting = true;
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.world.pod_gone({"u1"}, p, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=" + std::to_string(125U << 8));
+}
+
+/* Failed with code 3 while slurmctld was away, then deleted: it did not end by the deletion. */
+void a_deletion_after_the_end_does_not_change_the_result()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	s.world.link_lost();
+	Pod p = end_of(s.pod("a"), PodPhase::failed, 3);
+	s.world.pod_seen(p, s.now);
+	p.deleting = true;
+	s.world.pod_seen(p, s.now);
+	s.world.pod_gone({"a"}, p, s.now);
+	s.connect({Stage::job(7, "a", JobState::running)});
+	CHECK_EQUAL(s.act(), "complete:7=768");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world binding", {
+						 TEST(a_binding_that_failed_is_tried_again_on_the_same_allocation),
+						 TEST(a_binding_that_failed_holds_its_share_for_a_while),
+						 TEST(a_binding_that_was_forbidden_is_tried_again_soon),
+						 TEST(a_binding_that_worked_after_all_does_not_delay_the_end),
+						 TEST(an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for_a_while),
+						 TEST(a_binding_waits_for_its_node_to_be_ready),
+						 TEST(a_pod_that_does_not_start_is_given_up_after_the_limit),
+						 TEST(a_pod_that_was_given_up_ends_its_job_failed),
+						 TEST(a_deletion_after_the_end_does_not_change_the_result),
+					 });
+}

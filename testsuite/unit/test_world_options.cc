@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World and options that change while a job waits. */
+#include "src/core/outcome.h"
+#include "testsuite/unit/world_stage.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+/* A waiting pod with these options; its job was told those of told. */
+struct Waiting : Stage {
+	using Annotations = std::map<std::string, std::string>;
+
+	Waiting(const Annotations &options, const Annotations &told)
+	{
+		SlurmJob waits = job(7, "u1", JobState::pending);
+		waits.marker.options = spec_of(told).marker.options;
+		see(options);
+		world.job_seen(waits, now);
+		pass(2 * k_second);
+	}
+	JobSpec spec_of(const Annotations &options) const { return translate(with(options), world.settings().policy, 1).value(); }
+	Pod with(const Annotations &options) const
+	{
+		Pod p = pod("u1");
+		p.annotations = options;
+		return p;
+	}
+	void see(const Annotations &options) { world.pod_seen(with(options), now); }
+	std::string mark(const Annotations &options) const { return spec_of(options).marker.options; }
+};
+
+void a_waiting_job_follows_the_options_of_its_pod()
+{
+	const Waiting::Annotations ten = {{"slurm-kube.io/timelimit", "10"}}, twenty = {{"slurm-kube.io/timelimit", "20"}}, held = {{"slurm-kube.io/hold", "true"}};
+	Waiting same(ten, ten); /* also of an agent that has just started */
+	CHECK_EQUAL(same.act(), "report:u1:SlurmPending");
+	same.see(twenty);
+	CHECK_EQUAL(same.act(), "update:7+1-0");
+	CHECK_EQUAL(same.act(), ""); /* under way */
+	same.world.updated({"u1"}, same.mark(twenty), {7}, Ok{}, same.now);
+	CHECK_EQUAL(same.act(), "");
+	SlurmJob stale = same.job(7, "u1", JobState::pending); /* the plugin has not seen the new marker yet */
+	stale.marker.options = same.mark(ten);
+	same.world.job_seen(stale, same.now);
+	CHECK_EQUAL(same.act(), "");
+	same.see(held);
+	CHECK_EQUAL(same.act(), "update:7+1-1");
+
+	Waiting missed(twenty, ten); /* changed while no agent was there */
+	CHECK_EQUAL(missed.act(), "update:7+1-0");
+	missed.world.updated({"u1"}, missed.mark(twenty), {7}, Error{Errc::io, "broken"}, missed.now);
+	CHECK_EQUAL(missed.act(), "");
+	missed.pass(60 * k_second);
+	CHECK_EQUAL(missed.act(), "update:7+1-0");
+	missed.world.updated({"u1"}, missed.mark(twenty), {7}, Error{Errc::invalid, "Slurm says no"}, missed.now);
+	CHECK_EQUAL(missed.act(), "report:u1:SlurmPending"); /* said, and not tried again */
+	missed.world.reported({"u1"}, Ok{}, missed.now);
+	missed.pass(600 * k_second);
+	CHECK_EQUAL(missed.act(), "");
+	missed.see(ten);
+	CHECK_EQUAL(missed.act(), "report:u1:SlurmPending");
+
+	Waiting unknown(ten, {});
+	SlurmJob old = unknown.job(7, "u1", JobState::pending); /* of an agent that noted no options */
+	unknown.world.job_seen(old, unknown.now);
+	CHECK_EQUAL(unknown.act(), "report:u1:SlurmPending");
+}
+
+void options_that_cannot_be_changed_are_said_not_sent()
+{
+	const Waiting::Annotations ten = {{"slurm-kube.io/timelimit", "10"}};
+	for (const auto &[key, value] : {std::pair("timelimit", "soon"), std::pair("gres", "gpu:1"), std::pair("nonesuch", "1")}) {
+		Waiting s({{"slurm-kube.io/" + std::string(key), value}}, ten);
+		CHECK_EQUAL(s.act(), "report:u1:SlurmPending");
+		CHECK(s.world.groups().at({"u1"}).reported.message.find("it keeps the options that it had") != std::string::npos);
+	}
+	Waiting running(ten, ten);
+	SlurmJob started = running.job(7, "u1", JobState::running);
+	started.marker.options = running.mark(ten);
+	running.world.job_seen(started, running.now);
+	running.see({{"slurm-kube.io/timelimit", "20"}});
+	CHECK_EQUAL(running.act(), "bind:u1@n1");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world options", {
+						 TEST(a_waiting_job_follows_the_options_of_its_pod),
+						 TEST(options_that_cannot_be_changed_are_said_not_sent),
+					 });
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World when somebody was away: restarts of the agent and of slurmctld, answers that were lost, messages that crossed. */
+#include "src/core/outcome.h"
+#include "testsuite/unit/world_stage.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+void a_lost_link_stops_everything_until_the_next_snapshot()
+{
+	Stage s;
+	s.world.link_lost();
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.connect({});
+	CHECK_EQUAL(s.act(), "submit:a#1");
+}
+
+void a_restarted_agent_goes_on_where_the_other_died()
+{
+	Stage s;
+	s.world.link_lost();
+	/* died after the submission, after the binding, after the end */
+	s.world.pod_seen(s.pod("a"), s.now);
+	Pod b = s.pod("b");
+	b.node_name = "n1";
+	s.world.pod_seen(b, s.now);
+	s.world.pod_seen(end_of(s.pod("c"), PodPhase::succeeded, 0), s.now);
+	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running), Stage::job(3, "c", JobState::running), Stage::job(4, "gone", JobState::running),
+		   Stage::job(5, "gone2", JobState::pending)});
+	CHECK_EQUAL(s.act(), "bind:a@n1 complete:3=0 look:gone look:gone2");
+	s.world.looked_up({"gone"}, Sight::absent, s.now);
+	s.world.looked_up({"gone2"}, Sight::absent, s.now);
+	CHECK_EQUAL(s.act(), "complete:4=cancelled cancel:5");
+}
+
+void a_submission_that_crosses_a_snapshot_is_not_lost()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.world.link_opened({}); /* a snapshot begins, read before the job was made */
+	s.allocate("a", 7);
+	s.world.snapshot_ended(s.now);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Ok{}, s.now);
+	Pod p = s.pod("a");
+	p.node_name = "n1";
+	s.world.pod_seen(p, s.now);
+	s.connect({});
+	s.pass(5 * k_second);
+	CHECK_EQUAL(s.act(), "");
+}
+
+void what_failed_while_a_side_was_away_is_tried_when_it_is_back()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now);
+	for (int i = 0; i < 8; i++) {
+		CHECK_EQUAL(s.act(), "bind:a@n1");
+		s.world.bound({"a"}, Error{Errc::again, "connection refused"}, s.now);
+		s.pass(31 * k_second);
+	}
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Error{Errc::again, "connection refused"}, s.now);
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.world.pods_listed({"a"}, s.now); /* the API server is back */
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+
+	Stage t;
+	t.world.pod_seen(t.pod("b"), t.now);
+	CHECK_EQUAL(t.act(), "submit:b#1");
+	t.world.submitted({"b"}, Error{Errc::invalid, "Invalid account"}, t.now);
+	(void)t.act();
+	t.world.reported({"b"}, Ok{}, t.now);
+	t.connect({}); /* a refusal is none that a new connection heals */
+	CHECK_EQUAL(t.act(), "");
+}
+
+/* The next agent was not told of the job, but the Binding names it: no answer was lost. */
+void a_job_cancelled_soon_after_its_submission_takes_its_bound_pod_along_over_a_restart()
+{
+	Stage s;
+	Pod p = s.pod("a");
+	p.node_name = "n1";
+	p.phase = PodPhase::running;
+	p.annotations = {{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
+	s.world.pod_seen(p, s.now);
+	SlurmJob ended = Stage::job(7, "a", JobState::cancelled);
+	ended.submit_time = s.now.wall_s - 2;
+	ended.end_time = s.now.wall_s - 1;
+	s.connect({ended});
+	CHECK_EQUAL(s.act(), "remove:a");
+}
+
+void a_job_that_slurmctld_could_not_tell_us_of_is_replaced()
+{
+	Stage s;
+	s.world.link_lost();
+	s.world.pod_seen(s.pod("a"), s.now);
+	s.connect({cancelled_job(s, 1, "a", 0)});
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2");
+}
+
+/* Another slurmctld without the job: it was killed before it had saved what it answered. */
+void a_job_that_only_a_dead_slurmctld_told_us_of_is_forgotten()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.allocate("a", 7);
+	PluginHello hello;
+	hello.pid = 4711;
+	s.world.link_opened(hello);
+	s.world.slurm_node_seen(slurm_node("n1", 0));
+	s.world.snapshot_ended(s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+}
+
+void a_job_that_the_plugin_never_tells_of_is_forgotten()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.world.submitted({"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}, s.now);
+	s.pass(9 * k_second);
+	(void)s.act(); /* tells that it waits */
+	s.world.reported({"a"}, Ok{}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+}
+
+/* A standby takes over while its watch is behind. */
+void a_pod_that_the_watch_has_not_shown_keeps_its_job()
+{
+	Stage s;
+	s.connect({Stage::job(7, "a", JobState::running)});
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, Error{Errc::io, "no answer"}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, Sight::bound, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(5 * k_second);
+	CHECK_EQUAL(s.act(), "look:a");
+	Pod p = s.pod("a");
+	p.node_name = "n1";
+	s.world.pod_seen(p, s.now);
+	s.world.looked_up({"a"}, Sight::bound, s.now);
+	CHECK_EQUAL(s.act(), "");
+}
+
+/* The agent died while it took up a pod whose job slurmctld had lost: slurmctld ends the new job, the pod stays. */
+void a_running_pod_outlives_a_job_whose_answer_was_lost()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	SlurmJob lost = Stage::job(8, "a", JobState::failed, 2);
+	lost.submit_time = lost.end_time = s.now.wall_s;
+	s.connect({lost});
+	CHECK_EQUAL(s.act(), "");
+	s.pass(11 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#3@n1");
+}
+
+/* Slurm has the number again after a restore, for the same pod even: what we heard of the first one says nothing. */
+void an_answer_is_forgotten_with_its_job()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.world.submitted({"a"}, Submitted{.job = {1}, .node = "", .cpus = 0}, s.now);
+	s.world.job_seen(Stage::job(1, "a", JobState::pending), s.now);
+	s.connect({}); /* an older state */
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.world.submitted({"a"}, Error{Errc::io, "no answer"}, s.now);
+	s.world.job_seen(cancelled_job(s, 1, "a", 0), s.now);
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world restarts", {
+						 TEST(a_lost_link_stops_everything_until_the_next_snapshot),
+						 TEST(a_restarted_agent_goes_on_where_the_other_died),
+						 TEST(a_submission_that_crosses_a_snapshot_is_not_lost),
+						 TEST(what_failed_while_a_side_was_away_is_tried_when_it_is_back),
+						 TEST(a_job_cancelled_soon_after_its_submission_takes_its_bound_pod_along_over_a_restart),
+						 TEST(a_job_that_slurmctld_could_not_tell_us_of_is_replaced),
+						 TEST(a_job_that_only_a_dead_slurmctld_told_us_of_is_forgotten),
+						 TEST(a_job_that_the_plugin_never_tells_of_is_forgotten),
+						 TEST(a_pod_that_the_watch_has_not_shown_keeps_its_job),
+						 TEST(a_running_pod_outlives_a_job_whose_answer_was_lost),
+						 TEST(an_answer_is_forgotten_with_its_job),
+					 });
+}
