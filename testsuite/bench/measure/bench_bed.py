@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The bed of all scenarios: a private Slurm and Kubernetes, in which the agent and kube-scheduler run in turns, never both on the same pods.
+
+kube-scheduler is the real one with its client's limits lifted; it acts as an administrator, whom the API server throttles in no way. The agent
+is what an installation has: a service account with the rights of etc/rbac.yaml, log level info.
+"""
+import json
+import os
+import subprocess
+
+from lib import Cluster, wait_for
+from lib.process import CACHE, SOURCE, TESTSUITE, Process, output_of
+
+from .audit import Audit
+from .load import Load
+from .processes import Stretch
+
+SCHEDULER = "default-scheduler"  # kube-scheduler's
+CPUS, MEMORY = 64, "256Gi"
+# A site's log level; the harness has debug.
+SLURM_LINES = ["SlurmctldDebug=info"]
+
+
+class BenchBed(Cluster):
+	"""nodes: simulated ones of 64 CPUs. slurm_lines: more lines for slurm.conf."""
+
+	def __init__(self, build, nodes, cpus=CPUS, slurm_lines=(), agent_settings=None, min_job_age=300):
+		super().__init__(build, kwok=nodes, cpus=cpus, memory=MEMORY, native=False, plane_env={},
+				 slurm_options={"extra": [*SLURM_LINES, *slurm_lines], "min_job_age": min_job_age},
+				 agent_options={"settings": {"log_level": "info", **(agent_settings or {})}})
+		log = self.dir / "audit.log"
+		self.plane.env["APISERVER_ARGS"] = f"--audit-policy-file={SOURCE}/testsuite/bench/audit-run.yaml --audit-log-path={log}"
+		self.audit = Audit(log)
+		self.load = Load(self.slurm.build / "testsuite/bench/load", self.plane)
+		self.scheduler = Process("kube-scheduler", [CACHE / "k8s/bin/kube-scheduler", "--config", self.dir / "scheduler.json", "--secure-port=0"],
+					 self.dir / "log/kube-scheduler.out")
+		self.stack.callback(self.scheduler.stop)
+
+	def start_kubernetes(self):
+		super().start_kubernetes()
+		self.plane.kube.stopped = True  # its watches would compete for the processors; what they have is only of the start
+		self.plane.default_account("default")
+		client = {"kubeconfig": str(self.plane.kubeconfig("admin")), "qps": 5000, "burst": 5000}
+		(self.dir / "scheduler.json").write_text(json.dumps({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+								     "clientConnection": client, "leaderElection": {"leaderElect": False}}))
+
+	def sync_nodes(self, names):
+		super().sync_nodes(names)
+		self.agent.stop()
+
+	def stretch(self):
+		"""Of every daemon that runs or will run meanwhile."""
+		daemons = {"slurmctld": self.slurm.slurmctld, "munged": self.slurm.munged, "slurmkubed": self.agent.daemon, "kube-scheduler": self.scheduler}
+		names = {name: (lambda daemon=daemon: daemon.pid) for name, daemon in daemons.items()}
+		for name in ("kube-apiserver", "etcd", "kube-controller-manager", "kwok"):
+			names[name] = lambda name=name: _pid_in(self.plane.dir / "run" / f"{name}.pid")
+		return Stretch(names)
+
+	def pods(self, prefix=""):
+		return [p for p in self.kube.list("Pod") if p["metadata"]["name"].startswith(prefix)]
+
+	def wait_bound(self, prefix, count, limit):
+		"""How many are bound when all are, or after limit seconds: kube-scheduler was seen to forget some. Looks at the audit log only."""
+		try:
+			wait_for(lambda: len(self.audit.bindings(prefix)) >= count, f"{count} pods {prefix}-* to be bound", limit, 0.25)
+		except AssertionError:
+			pass
+		return len(self.audit.bindings(prefix))
+
+	def remove(self, prefix):
+		self.load.delete([p["metadata"]["name"] for p in self.pods(prefix)])
+
+	def wait_slurm_idle(self):
+		wait_for(lambda: not self.slurm.run("squeue", "--noheader", "--partition=kube"), "Slurm to have no job left", 120, 0.1)
+
+	def pause_kwok(self, paused):
+		(self.plane.freeze if paused else self.plane.thaw)("kwok")
+
+	def versions(self):
+		def of(*command):
+			return output_of(*command, check=False).strip().replace("Kubernetes ", "").partition("\n")[0]
+		binaries = CACHE / "k8s/bin"
+		commit = subprocess.run(["git", "-C", str(SOURCE), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False).stdout.strip()
+		return {"slurm-kube": commit, "slurm": self.slurm.version, "kube-apiserver": of(binaries / "kube-apiserver", "--version"),
+			"kube-scheduler": of(binaries / "kube-scheduler", "--version"), "etcd": of(binaries / "etcd", "--version"), "kernel": os.uname().release,
+			"processors": len(os.sched_getaffinity(0)), "processor": _processor()}
+
+
+def _pid_in(path):
+	try:
+		return int(path.read_text())
+	except (OSError, ValueError):
+		return None
+
+
+def _processor():
+	with open("/proc/cpuinfo", encoding="utf-8") as f:
+		return next((line.partition(":")[2].strip() for line in f if line.startswith("model name")), "")
+
+
+def build_all(build, slurm_version):
+	"""What is needed and not there yet: this project with load, and kube-scheduler. Without SLURM_KUBE_BENCH_BUILD=0 an old build is made again."""
+	output_of(TESTSUITE / "k8s/build", "--bench", timeout=3600)
+	if os.environ.get("SLURM_KUBE_BENCH_BUILD") != "0":
+		output_of(TESTSUITE / "slurm/build", slurm_version, build, "install", "testsuite/bench/load", timeout=3600)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Single pods that wait when the scheduler starts: bind-limit, kube-scheduler and slurm-kube in turns on the same servers.
+
+A contestant's rate is that of all its bindings, from the moment the API server received the first to the one at which it had answered the last. start_s is from the
+scheduler's process start to its first binding. Processor seconds count from the process start to the last binding, for 1,000 pods.
+"""
+import time
+
+from ..bench_bed import SCHEDULER, BenchBed
+from ..figures import percentile, say
+
+IN_FLIGHT = (1, 8, 16, 32, 64)  # requests of bind-limit; its rate is that of the best
+LIMIT = 60.0  # seconds a contestant has; what is unbound then is counted
+
+
+class Contest:
+	"""One bed; each round is a fresh set of pods, made before the scheduler is there and removed after it."""
+
+	def __init__(self, bed, figures, pods, label=""):
+		self.bed, self.figures, self.pods, self.label, self.rounds = bed, figures, pods, label, 0
+		self.with_kwok = True
+
+	def key(self, scenario, figure):
+		return f"{scenario}.{figure}" + ("" if self.with_kwok else "_kwok_paused")
+
+	def prepare(self, scheduler):
+		self.rounds += 1
+		prefix = f"p{self.rounds}"
+		self.bed.load.create(prefix, self.pods, scheduler)
+		if not self.with_kwok:
+			self.bed.pause_kwok(True)
+		self.bed.audit.mark()
+		return prefix
+
+	def clean(self, prefix):
+		if not self.with_kwok:
+			self.bed.pause_kwok(False)
+		self.bed.remove(prefix)
+
+	def note(self, scenario, prefix, stretch, begin, keep):
+		"""The figures of one round; keep: not of the one that warms up. Returns a text for people."""
+		bindings = self.bed.audit.bindings(prefix).values()
+		if not bindings:
+			raise RuntimeError(f"{scenario}: no pod was bound in {LIMIT:g} s; see {self.bed.dir}")
+		first, last = min(b.received for b in bindings), max(b.answered for b in bindings)
+		rate, ms = len(bindings) / (last - first), [(b.answered - b.received) * 1000 for b in bindings]
+		if keep:
+			add = self.figures.add
+			add(self.key(scenario, "pods_per_s"), rate)
+			add(self.key(scenario, "unbound"), self.pods - len(bindings))
+			add(self.key(scenario, "bind_p50_ms"), percentile(ms, 50))
+			add(self.key(scenario, "bind_p99_ms"), percentile(ms, 99))
+			if begin:
+				add(self.key(scenario, "start_s"), first - begin)
+			for name, (cpu, peak) in stretch.items():
+				add(self.key(scenario, f"cpu_s_per_1000.{name}"), cpu * 1000 / self.pods)
+				add(self.key(scenario, f"peak_mib.{name}"), peak)
+		return f"{scenario} {rate:.0f}/s" + (f" ({self.pods - len(bindings)} unbound)" if len(bindings) < self.pods else "")
+
+	def bind_limit(self, in_flight, keep=True):
+		"""The bare loop."""
+		prefix = self.prepare("none")
+		pods, nodes = self.bed.pods(prefix), self.bed.names
+		self.bed.audit.mark()
+		stretch = self.bed.stretch()
+		told = self.bed.load.bind(pods, nodes, in_flight)
+		used = {**stretch.used(), "load": (told["cpu_s"], 0)}
+		text = self.note(f"bind-limit.in_flight_{in_flight}", prefix, used, None, keep)
+		self.clean(prefix)
+		return text
+
+	def kube_scheduler(self, keep=True):
+		prefix, begin = self.prepare(SCHEDULER), time.time()
+		stretch = self.bed.stretch()
+		self.bed.scheduler.start()
+		self.bed.wait_bound(prefix, self.pods, LIMIT)
+		used = stretch.used()
+		self.bed.scheduler.stop()
+		text = self.note("kube-scheduler", prefix, used, begin, keep)
+		self.clean(prefix)
+		return text
+
+	def burst(self, keep=True):
+		"""slurm-kube. Its jobs have ended before the next one's turn."""
+		prefix, rpcs, begin = self.prepare("slurm"), self.bed.slurm.rpcs(), time.time()
+		stretch = self.bed.stretch()
+		self.bed.agent.start(wait=False)
+		self.bed.wait_bound(prefix, self.pods, LIMIT)
+		used = stretch.used()
+		text = self.note("burst", prefix, used, begin, keep)
+		if keep:
+			self._count_calls(rpcs)
+		self.clean(prefix)
+		self.bed.wait_slurm_idle()
+		self.bed.agent.stop()
+		return text
+
+	def _count_calls(self, before):
+		after = self.bed.slurm.rpcs()
+		ours = [n for n in after if n.startswith(("REQUEST_RESOURCE", "REQUEST_COMPLETE", "REQUEST_UPDATE_JOB", "REQUEST_JOB_", "REQUEST_KILL"))]
+		self.figures.add(self.key("burst", "slurm_rpcs_per_pod"), sum(after[n] - before.get(n, 0) for n in ours) / self.pods)
+		self.figures.add(self.key("burst", "api_writes_per_pod"), sum(self.bed.audit.writes().values()) / self.pods)
+		self.figures.fact(f"burst.writes{'' if self.with_kwok else ' (kwok paused)'}", dict(self.bed.audit.writes()))
+
+	def ratios(self):
+		best = self.key("bind-limit", "pods_per_s")
+		limits = [self.key(f"bind-limit.in_flight_{n}", "pods_per_s") for n in IN_FLIGHT]
+		self.figures.same(best, max((k for k in limits if k in self.figures.values), key=self.figures.median, default=None))
+		for key in (self.key("kube-scheduler", "pods_per_s"), self.key("burst", "pods_per_s")):
+			self.figures.ratio(key, best)
+		self.figures.ratio(self.key("burst", "pods_per_s"), self.key("kube-scheduler", "pods_per_s"))
+		mine, theirs = self.key("burst", "cpu_s_per_1000.slurmkubed"), self.key("kube-scheduler", "cpu_s_per_1000.kube-scheduler")
+		self.figures.ratio(mine, theirs)
+
+
+def measure(options, figures):
+	"""The three in turns, options.repeat times after one round that is not counted; with kwok running, with it paused, or both."""
+	with BenchBed(options.build, options.nodes) as bed:
+		figures.facts.update(bed.versions())
+		figures.fact("burst.size", f"{options.pods} pods, {options.nodes} nodes of 64 CPUs")
+		contest = Contest(bed, figures, options.pods)
+		for number in range(-1, options.repeat):
+			for with_kwok in options.kwok:
+				contest.with_kwok = with_kwok
+				told = [contest.bind_limit(n, number >= 0) for n in options.in_flight] if "bind-limit" in options.contestants else []
+				told += [contest.kube_scheduler(number >= 0)] if "kube-scheduler" in options.contestants else []
+				told += [contest.burst(number >= 0)] if "burst" in options.contestants else []
+				say(f"round {number + 1} of {options.repeat}, kwok {'running' if with_kwok else 'paused'}: " + ", ".join(told))
+		for with_kwok in options.kwok:
+			contest.with_kwok = with_kwok
+			contest.ratios()
