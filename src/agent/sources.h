@@ -15,44 +15,43 @@
 namespace slurmkube::agent
 {
 
-class PodSource : public kube::WatchSink
+/* What is seen goes to World, and on_change asks for a round. */
+class WorldSource : public kube::WatchSink
 {
       public:
-	PodSource(core::World &world, std::function<void()> on_change) : world_(world), on_change_(std::move(on_change)) {}
+	WorldSource(core::World &world, std::function<void()> on_change) : world_(world), on_change_(std::move(on_change)) {}
+
+      protected:
+	core::World &world_;
+	std::function<void()> on_change_;
+};
+
+class PodSource : public WorldSource
+{
+      public:
+	using WorldSource::WorldSource;
 	void upserted(json_object *object) override;
 	void deleted(json_object *last_state) override;
 	void listed(const std::set<std::string> &live_uids) override;
-
-      private:
-	core::World &world_;
-	std::function<void()> on_change_;
 };
 
 /* Bound pods of other schedulers. */
-class ForeignSource : public kube::WatchSink
+class ForeignSource : public WorldSource
 {
       public:
-	ForeignSource(core::World &world, std::function<void()> on_change) : world_(world), on_change_(std::move(on_change)) {}
+	using WorldSource::WorldSource;
 	void upserted(json_object *object) override;
 	void deleted(json_object *last_state) override;
 	void listed(const std::set<std::string> &live_uids) override;
-
-      private:
-	core::World &world_;
-	std::function<void()> on_change_;
 };
 
-class NodeSource : public kube::WatchSink
+class NodeSource : public WorldSource
 {
       public:
-	NodeSource(core::World &world, std::function<void()> on_change) : world_(world), on_change_(std::move(on_change)) {}
+	using WorldSource::WorldSource;
 	void upserted(json_object *object) override;
 	void deleted(json_object *last_state) override;
 	void listed(const std::set<std::string> &live_uids) override;
-
-      private:
-	core::World &world_;
-	std::function<void()> on_change_;
 };
 
 } // namespace slurmkube::agent

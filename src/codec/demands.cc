@@ -39,11 +39,7 @@ bool take_strings(json_object *object, Strings &out)
 		return true;
 	if (static_cast<std::size_t>(json_object_object_length(object)) > k_most)
 		return false;
-	json_object_object_foreach(object, key, value)
-	{
-		out[key] = get_string(object, key);
-		(void)value; /* the macro's second variable */
-	}
+	out = get_strings(object);
 	return true;
 }
 

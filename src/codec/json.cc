@@ -86,6 +86,20 @@ bool get_bool(json_object *object, const char *key, bool fallback)
 	return json_object_is_type(member, json_type_boolean) ? json_object_get_boolean(member) != 0 : fallback;
 }
 
+std::map<std::string, std::string> get_strings(json_object *object, bool (*wanted)(std::string_view name))
+{
+	std::map<std::string, std::string> strings;
+	if (!json_object_is_type(object, json_type_object))
+		return strings;
+	json_object_object_foreach(object, key, value)
+	{
+		if (!wanted || wanted(key))
+			strings[key] = get_string(object, key);
+		(void)value; /* the macro's second variable */
+	}
+	return strings;
+}
+
 std::size_t array_size(json_object *array)
 {
 	return json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0;

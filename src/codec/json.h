@@ -14,6 +14,7 @@
 #include <json-c/json.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,9 @@ std::string get_string(json_object *object, const char *key, std::string_view fa
 std::int64_t get_int(json_object *object, const char *key, std::int64_t fallback = 0);
 double get_double(json_object *object, const char *key, double fallback = 0);
 bool get_bool(json_object *object, const char *key, bool fallback = false);
+
+/* The members of an object whose names are wanted, as text: labels, annotations. Nothing of anything that is not an object. */
+std::map<std::string, std::string> get_strings(json_object *object, bool (*wanted)(std::string_view name) = nullptr);
 
 /* 0 for anything that is not an array. */
 std::size_t array_size(json_object *array);

@@ -4,24 +4,6 @@
 namespace slurmkube::codec
 {
 
-namespace
-{
-
-std::map<std::string, std::string> pairs_of(json_object *object)
-{
-	std::map<std::string, std::string> pairs;
-	if (!json_object_is_type(object, json_type_object))
-		return pairs;
-	json_object_object_foreach(object, key, value)
-	{
-		pairs[key] = get_string(object, key);
-		(void)value; /* the macro's second variable */
-	}
-	return pairs;
-}
-
-} // namespace
-
 Result<core::Namespace> namespace_from_json(json_object *object)
 {
 	json_object *metadata = get(object, "metadata");
@@ -31,8 +13,8 @@ Result<core::Namespace> namespace_from_json(json_object *object)
 	if (seen.name.empty() || seen.uid.empty())
 		return Error{Errc::invalid, "not a namespace: without name or uid"};
 	seen.deleting = get(metadata, "deletionTimestamp") != nullptr;
-	seen.labels = pairs_of(get(metadata, "labels"));
-	seen.annotations = pairs_of(get(metadata, "annotations"));
+	seen.labels = get_strings(get(metadata, "labels"));
+	seen.annotations = get_strings(get(metadata, "annotations"));
 	return seen;
 }
 

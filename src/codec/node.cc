@@ -21,17 +21,6 @@ std::string first_internal_ip(json_object *addresses)
 	return {};
 }
 
-void take_labels(KubeNode &node, json_object *labels)
-{
-	if (!json_object_is_type(labels, json_type_object))
-		return;
-	json_object_object_foreach(labels, key, value)
-	{
-		node.labels[key] = get_string(labels, key);
-		(void)value; /* the macro's second variable */
-	}
-}
-
 void take_taints(KubeNode &node, json_object *taints)
 {
 	for (std::size_t i = 0; i < array_size(taints); i++) {
@@ -68,7 +57,7 @@ Result<KubeNode> node_from_json(json_object *object)
 	node.deleting = get(metadata, "deletionTimestamp") != nullptr;
 	node.unschedulable = get_bool(spec, "unschedulable");
 	node.internal_ip = first_internal_ip(get(status, "addresses"));
-	take_labels(node, get(metadata, "labels"));
+	node.labels = get_strings(get(metadata, "labels"));
 	take_taints(node, get(spec, "taints"));
 	take_ready(node, get(status, "conditions"));
 	const auto allocatable = amounts_from_json(get(status, "allocatable"), core::Rounding::down);

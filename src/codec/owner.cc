@@ -206,18 +206,6 @@ Status take_workload(Owner &owner, json_object *object)
 	return Ok{};
 }
 
-void take_options(Owner &owner, json_object *annotations)
-{
-	if (!json_object_is_type(annotations, json_type_object))
-		return;
-	json_object_object_foreach(annotations, key, value)
-	{
-		if (core::is_option_key(key))
-			owner.annotations[key] = get_string(annotations, key);
-		(void)value; /* the macro's second variable */
-	}
-}
-
 } // namespace
 
 Result<Owner> owner_from_json(json_object *object)
@@ -229,7 +217,7 @@ Result<Owner> owner_from_json(json_object *object)
 	if (owner.id.kind.empty() || owner.id.name.empty() || owner.uid.empty())
 		return Error{Errc::invalid, "no object with kind, name and uid"};
 	owner.controller = controller_of(get(metadata, "ownerReferences"));
-	take_options(owner, get(metadata, "annotations"));
+	owner.annotations = get_strings(get(metadata, "annotations"), core::is_option_key);
 	owner.has_succeeded = has_condition(object, {"Complete", "Completed", "Succeeded", "SuccessCriteriaMet"});
 	owner.is_finished = owner.has_succeeded || has_condition(object, {"Failed"}) || is_suspended(object) || get(metadata, "deletionTimestamp") != nullptr;
 	if (auto done = take_workload(owner, object); !done)

@@ -39,29 +39,6 @@ bool is_ours(std::string_view key)
 	return core::is_option_key(key) || key.starts_with(names::k_allocation_prefix);
 }
 
-void take_annotations(Pod &pod, json_object *annotations)
-{
-	if (!json_object_is_type(annotations, json_type_object))
-		return;
-	json_object_object_foreach(annotations, key, value)
-	{
-		if (is_ours(key))
-			pod.annotations[key] = get_string(annotations, key);
-		(void)value; /* the macro's second variable */
-	}
-}
-
-void take_labels(Pod &pod, json_object *labels)
-{
-	if (!json_object_is_type(labels, json_type_object))
-		return;
-	json_object_object_foreach(labels, key, value)
-	{
-		pod.labels[key] = get_string(labels, key);
-		(void)value; /* the macro's second variable */
-	}
-}
-
 Status take_metadata(Pod &pod, json_object *metadata)
 {
 	pod.uid.text = get_string(metadata, "uid");
@@ -75,8 +52,8 @@ Status take_metadata(Pod &pod, json_object *metadata)
 	if (!created)
 		return in_context("metadata.creationTimestamp", created.error());
 	pod.created = *created;
-	take_labels(pod, get(metadata, "labels"));
-	take_annotations(pod, get(metadata, "annotations"));
+	pod.labels = get_strings(get(metadata, "labels"));
+	pod.annotations = get_strings(get(metadata, "annotations"), is_ours);
 	pod.controller = controller_of(get(metadata, "ownerReferences"));
 	return Ok{};
 }
