@@ -89,7 +89,7 @@ const char *phase_text(core::PodPhase phase)
 Json pod_row(const core::World &world, const core::Group &group)
 {
 	const core::Pod &pod = *group.pod;
-	const core::SlurmJob *job = world.current_job(group);
+	const core::SlurmJob *job = world.job_of(group);
 	const bool waits = pod.node_name.empty() && group.assumed_node.empty() && !core::is_terminal(pod);
 	Json row = new_object();
 	put(row.get(), "namespace", pod.name_space);
@@ -232,6 +232,7 @@ Json counters_row(const App &app)
 	for (const auto &[name, value] : std::initializer_list<std::pair<const char *, std::uint64_t>>{
 		 {"submitted", c.submitted},
 		 {"submit_failed", c.submit_failed},
+		 {"updated", c.updated},
 		 {"bound", c.bound},
 		 {"bind_failed", c.bind_failed},
 		 {"completed", c.completed},

@@ -18,7 +18,9 @@ struct Story {
 	const World &world;
 	const Group &group;
 	const Pod &pod;
-	const SlurmJob *job; /* that stands for it, live or ended; nullptr: none */
+	const SlurmJob *job; /* that stands for it, live or ended, of a member its gang's; nullptr: none */
+	const Group &lead;   /* who has the job: its gang, or the pod itself */
+	const Gang *gang;    /* nullptr: it is alone */
 	std::string node;    /* where it is bound, or about to be */
 	Now now;
 	bool is_gone;
@@ -77,12 +79,29 @@ std::string rule_text(const Story &s)
 	return text;
 }
 
+std::string gang_text(const Story &s)
+{
+	if (!s.gang)
+		return {};
+	std::string text = s.gang->id.kind + " " + s.gang->id.name_space + "/" + s.gang->id.name;
+	if (const auto rank = s.gang->members.find(s.pod.uid); rank != s.gang->members.end() && rank->second)
+		text += ", rank " + std::to_string(*rank->second) + " of " + std::to_string(s.gang->seats.size());
+	const auto bound = std::count_if(s.gang->members.begin(), s.gang->members.end(), [&](const auto &m) {
+		const Pod *pod = s.world.pod_of(m.first);
+		return pod && !pod->node_name.empty() && !is_terminal(*pod);
+	});
+	return text + ", " + std::to_string(s.gang->members.size()) + " pods are there, " + std::to_string(bound) + " of them bound";
+}
+
 std::string asks_text(const Story &s)
 {
 	const auto spec = translate(s.pod, s.world.settings().policy, 1);
 	if (!spec)
 		return "refused: " + spec.error().what;
-	std::string text = std::to_string(spec->cpus) + (spec->cpus == 1 ? " CPU, " : " CPUs, ") + std::to_string(spec->memory_mib) + " MiB, partition " + spec->partition;
+	const GangShape shape = s.gang ? s.gang->shape : GangShape{};
+	const std::uint32_t cpus = shape.tasks > 0 ? shape.cpus_per_task : spec->cpus;
+	std::string text = shape.tasks > 0 ? std::to_string(shape.tasks) + " tasks of " : "";
+	text += std::to_string(cpus) + (cpus == 1 ? " CPU, " : " CPUs, ") + std::to_string(shape.tasks > 0 ? shape.memory_mib_per_task : spec->memory_mib) + " MiB, partition " + spec->partition;
 	if (!spec->account.empty())
 		text += ", account " + spec->account;
 	if (!spec->qos.empty())
@@ -134,10 +153,14 @@ std::string submission_waits(const Story &s)
 		return spec.error().what;
 	if (!spec)
 		return "somebody who changes the pod, its namespace or the configuration";
-	if (s.group.busy.slurm)
+	if (const std::string owner = s.world.wanted_owner(s.pod.uid); !owner.empty())
+		return owner;
+	if (s.gang && s.gang->seats.empty())
+		return "other pods of the gang: " + std::to_string(s.gang->members.size()) + " of at least " + std::to_string(s.gang->minimum) + " are there";
+	if (s.lead.busy.slurm)
 		return "slurmctld's answer to the submission";
-	if (s.group.retry_at_us > s.now.mono_us)
-		return "the next try, in " + seconds_text(s.group.retry_at_us - s.now.mono_us) + (s.group.trouble ? "; " + s.group.trouble->message : "");
+	if (s.lead.retry_at_us > s.now.mono_us)
+		return "the next try, in " + seconds_text(s.lead.retry_at_us - s.now.mono_us) + (s.lead.trouble ? "; " + s.lead.trouble->message : "");
 	return "its submission to Slurm";
 }
 
@@ -145,6 +168,8 @@ std::string binding_waits(const Story &s)
 {
 	if (s.group.busy.bind)
 		return "the API server's answer to the binding";
+	if (s.gang) /* which node it has is decided when it is bound */
+		return "its binding to a node of the gang's allocation" + (s.group.reported.message.empty() ? "" : ": " + s.group.reported.message);
 	const std::string node = s.job->nodes.empty() ? "" : s.job->nodes.front().node;
 	const auto kube = s.world.kube_nodes().find(node);
 	if (kube == s.world.kube_nodes().end() || !kube->second.ready)
@@ -221,23 +246,27 @@ Lines why(const World &world, const std::string &name_space, const std::string &
 	if (!group)
 		return {};
 	const Pod &pod = group->pod ? *group->pod : *group->last;
-	Story s{world, *group, pod, world.current_job(*group), bound_to(*group, pod), now, !group->pod};
+	Story s{world, *group, pod, world.job_of(*group), world.lead_of(*group), world.gang_of(*group), bound_to(*group, pod), now, !group->pod};
 	Lines lines = {{"pod", pod_text(s)}, {"rule", rule_text(s)}, {"asks for", asks_text(s)}, {"job", job_text(s)}};
 	const auto add = [&lines](const char *about, std::string text) {
 		if (!text.empty())
 			lines.push_back({about, std::move(text)});
 	};
-	if (s.node.empty() && job_side(s.job) == JobSide::allocated && !s.job->nodes.empty())
-		add("node", node_text({world, *group, pod, s.job, s.job->nodes.front().node, now, s.is_gone}));
-	else if (!s.node.empty())
+	add("gang", gang_text(s));
+	if (s.node.empty() && !s.gang && job_side(s.job) == JobSide::allocated && !s.job->nodes.empty()) {
+		Story there = s;
+		there.node = s.job->nodes.front().node;
+		add("node", node_text(there));
+	} else if (!s.node.empty()) {
 		add("node", node_text(s));
+	}
 	add("waits for", waits_text(s));
 	if (pod.not_scheduled)
 		add("says", pod.not_scheduled->reason + ": " + pod.not_scheduled->message);
 	if (pod.disruption)
 		add("says", pod.disruption->reason + ": " + pod.disruption->message);
-	if (group->trouble && job_side(s.job) != JobSide::allocated)
-		add("trouble", group->trouble->message);
+	if (s.lead.trouble && job_side(s.job) != JobSide::allocated)
+		add("trouble", s.lead.trouble->message);
 	return lines;
 }
 

@@ -212,6 +212,11 @@ class World
 	[[nodiscard]] const SlurmJob *current_job(const Group &group) const;
 	/* The same, for a member that of its gang. */
 	[[nodiscard]] const SlurmJob *job_of(const Group &group) const;
+	/* The group that has the job of this one: a member's lead, else itself. */
+	[[nodiscard]] const Group &lead_of(const Group &group) const;
+	[[nodiscard]] const Gang *gang_of(const Group &group) const;
+	/* Which owner a pod waits for that is not placed yet; empty: none. */
+	[[nodiscard]] std::string wanted_owner(const PodUid &uid) const;
 	[[nodiscard]] const Pod *pod_of(const PodUid &uid) const;
 
       private:

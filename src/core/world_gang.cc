@@ -54,10 +54,21 @@ bool is_bound_side(PodSide side)
 
 } // namespace
 
-const SlurmJob *World::job_of(const Group &group) const
+const Group &World::lead_of(const Group &group) const
 {
 	const auto lead = group.gang ? groups_.find(*group.gang) : groups_.end();
-	return current_job(lead == groups_.end() ? group : lead->second);
+	return lead == groups_.end() ? group : lead->second;
+}
+
+const Gang *World::gang_of(const Group &group) const
+{
+	const auto found = group.gang ? gangs_.find(*group.gang) : gangs_.end();
+	return found == gangs_.end() ? nullptr : &found->second;
+}
+
+const SlurmJob *World::job_of(const Group &group) const
+{
+	return current_job(lead_of(group));
 }
 
 bool World::has_live_job(const PodUid &lead) const

@@ -91,21 +91,26 @@ void World::stay_alone(Group &group, std::map<std::string, std::string> inherite
 	group.pod->annotations.insert(group.inherited.begin(), group.inherited.end());
 }
 
+std::string World::wanted_owner(const PodUid &uid) const
+{
+	for (const auto &[id, entry] : owners_) {
+		if (entry.waiting.contains(uid))
+			return id.kind + " " + id.name + (entry.trouble.empty() ? ": it does not exist yet" : ": " + entry.trouble);
+	}
+	return {};
+}
+
 /* A pod whose owner does not answer says so. */
 void World::report_unplaced(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out)
 {
 	if (!group.pod || pod_side(&*group.pod, group.pod->node_name) != PodSide::waiting)
 		return;
-	for (const auto &[id, entry] : owners_) {
-		if (!entry.waiting.contains(uid))
-			continue;
-		std::string text = "waiting for " + id.kind + " " + id.name;
-		text += entry.trouble.empty() ? ": it does not exist yet" : ": " + entry.trouble;
-		Action report = Report{{names::k_reason_retrying, std::move(text)}};
-		if (accept(uid, group, report, now))
-			out.push_back({uid, std::move(report)});
+	const std::string owner = wanted_owner(uid);
+	if (owner.empty())
 		return;
-	}
+	Action report = Report{{names::k_reason_retrying, "waiting for " + owner}};
+	if (accept(uid, group, report, now))
+		out.push_back({uid, std::move(report)});
 }
 
 /* A pod with a job of its own keeps it, whatever its owners say by now. */

@@ -256,11 +256,13 @@ def test_a_change_of_options_changes_the_job(bed):
 	made = _held(bed, "change", {OURS + "timelimit": "10", OURS + "licenses": "abaqus:1"})
 	job = job_in_state(bed, made, "PENDING")["JobId"]
 	_seen_as(bed, made, {"TimeLimit": "00:10:00", "Licenses": "abaqus:1"})
+	updated = bed.agent.skube("diag")["counters"]["updated"]
 	bed.slurm.run("scontrol", "update", f"JobId={job}", "Nice=77")
 	_annotate(bed, "change", timelimit="20", comment="new words", licenses=None, excluded_nodes=bed.names[0])
 	_becomes(bed, made, {"TimeLimit": "00:20:00", "Licenses": r"(\(null\))?", "Comment": "new words", "ExcNodeList": bed.names[0], "Nice": "77", "JobId": job})
 	_annotate(bed, "change", sbatch="--dependency=afterany:999999 -t 30", timelimit=None)
 	_becomes(bed, made, {"TimeLimit": "00:30:00"})
+	wait_for(lambda: bed.agent.skube("diag")["counters"]["updated"] == updated + 2, "skube diag to count both changes")
 
 
 def test_a_change_that_is_not_possible_is_said(bed):

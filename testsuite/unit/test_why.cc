@@ -48,6 +48,8 @@ World world(std::optional<Pod> seen = pod(), bool with_link = true)
 	SlurmNode in_slurm;
 	in_slurm.name = "n1";
 	in_slurm.base = NodeBase::idle;
+	in_slurm.cpus = 8;
+	in_slurm.memory_mib = 16 << 10;
 	w.slurm_node_seen(in_slurm);
 	w.snapshot_ended(at(1));
 	return w;
@@ -187,6 +189,45 @@ void a_failed_submission_tells_when_it_is_tried_again()
 	CHECK_EQUAL(line(w, "trouble"), "Slurm refused the job: Invalid account");
 }
 
+/* Pod p is index 1 of an Indexed Job of two; its fellow is not there yet. */
+World world_of_gang()
+{
+	Pod p = pod();
+	p.controller = OwnerRef{"batch/v1", "Job", "train", "job-1"};
+	p.labels = {{"batch.kubernetes.io/job-completion-index", "1"}};
+	World w = world(p);
+	return w;
+}
+
+void tell_owner(World &w)
+{
+	Owner owner;
+	owner.id = {"batch/v1", "Job", "lab", "train"};
+	owner.uid = "job-1";
+	owner.starts_together = true;
+	owner.roles = {{.name = "", .pods = 2, .pods_per_job = 2, .stage = 0, .each = pod().requests}};
+	(void)w.take_questions(at(2));
+	w.owner_seen(owner.id, std::optional(owner), at(2));
+}
+
+void a_member_tells_of_the_job_of_its_gang()
+{
+	World w = world_of_gang();
+	CHECK_EQUAL(line(w, "waits for"), "Job train: it does not exist yet");
+	tell_owner(w);
+	(void)w.take_actions(at(2));
+	CHECK_EQUAL(line(w, "waits for"), "slurmctld's answer to the submission");
+	SlurmJob j = job(JobState::pending);
+	j.marker = {.cluster = "main", .name_space = "lab", .name = "train", .kind = "Job", .uid = "job-1", .attempt = 1};
+	j.reason = "Resources";
+	w.submitted({"job-1"}, Submitted{.job = j.id, .node = ""}, at(2));
+	w.job_seen(j, at(2));
+	CHECK(has(line(w, "job"), "12, pending"));
+	CHECK_EQUAL(line(w, "gang"), "Job lab/train, rank 1 of 2, 1 pods are there, 0 of them bound");
+	CHECK(has(line(w, "asks for"), "2 tasks of 2 CPUs, 512 MiB"));
+	CHECK_EQUAL(line(w, "waits for"), "Slurm's queue: Resources");
+}
+
 void ten_lines_are_enough()
 {
 	Pod p = pod();
@@ -211,6 +252,7 @@ int main()
 					       TEST(a_bound_pod_waits_for_its_kubelet),
 					       TEST(an_end_tells_who_wanted_it),
 					       TEST(a_failed_submission_tells_when_it_is_tried_again),
+					       TEST(a_member_tells_of_the_job_of_its_gang),
 					       TEST(ten_lines_are_enough),
 				       });
 }
