@@ -52,10 +52,10 @@ kube::WatchOptions nodes_of(const Config &config)
 	return options;
 }
 
-kube::WatchOptions namespaces()
+kube::WatchOptions all_of(const char *path)
 {
 	kube::WatchOptions options;
-	options.path = "/api/v1/namespaces";
+	options.path = path;
 	return options;
 }
 
@@ -94,6 +94,7 @@ core::Settings settings_of(const Config &config)
 	settings.sees_foreign_pods = true;
 	settings.gang_hold_us = std::int64_t{1'000'000} * config.limits.gang_hold_seconds;
 	settings.gang_wait_us = std::int64_t{1'000'000} * config.limits.gang_wait_seconds;
+	settings.claim_wait_us = std::int64_t{1'000'000} * config.limits.claim_wait_seconds;
 	settings.start_limit_us = std::int64_t{1'000'000} * config.limits.start_seconds;
 	return settings;
 }
@@ -109,7 +110,8 @@ App::App(Loop &loop, const Config &config, kube::Access access)
       calls_(loop, {.conf = config.slurm.conf, .workers = config.slurm.workers}), link_(loop, *this),
       control_(loop, [this](json_object *request) { return reply_to(*this, request); }), pod_source_(world_, [this] { want_round(); }),
       foreign_source_(world_, [this] { want_round(); }), node_source_(world_, [this] { want_round(); }),
-      namespace_source_(loop, world_, [this] { want_round(); }), started_(now())
+      namespace_source_(loop, world_, [this] { want_round(); }), claim_source_(world_, [this] { want_round(); }), volume_source_(world_, [this] { want_round(); }),
+      class_source_(world_, [this] { want_round(); }), started_(now())
 {
 }
 
@@ -122,7 +124,7 @@ Status App::start()
 	pod_watch_ = std::make_unique<kube::Watch>(client_, pods_of(config_), pod_source_);
 	foreign_watch_ = std::make_unique<kube::Watch>(client_, foreign_pods_of(config_), foreign_source_);
 	node_watch_ = std::make_unique<kube::Watch>(client_, nodes_of(config_), node_source_);
-	namespace_watch_ = std::make_unique<kube::Watch>(client_, namespaces(), namespace_source_);
+	namespace_watch_ = std::make_unique<kube::Watch>(client_, all_of("/api/v1/namespaces"), namespace_source_);
 	tick();
 	look_around();
 	return Ok{};
@@ -180,6 +182,7 @@ void App::round()
 {
 	round_wanted_ = false;
 	const core::Now at = now();
+	watch_claims();
 	for (const core::World::PodAction &next : world_.take_actions(at))
 		carry_out(next.pod, next.action);
 	for (const core::OwnerId &id : world_.take_questions(at))
@@ -187,6 +190,22 @@ void App::round()
 	for (const core::NodeAction &next : world_.take_node_actions(at))
 		carry_out(next);
 	plan_next_look();
+}
+
+/* Most clusters have many claims that no pod of ours ever mounts, and many have no such pod at all. */
+void App::watch_claims()
+{
+	if (!world_.wants_claims())
+		return;
+	if (!claim_watch_) {
+		claim_watch_ = std::make_unique<kube::Watch>(client_, all_of("/api/v1/persistentvolumeclaims"), claim_source_);
+		volume_watch_ = std::make_unique<kube::Watch>(client_, all_of("/api/v1/persistentvolumes"), volume_source_);
+		class_watch_ = std::make_unique<kube::Watch>(client_, all_of("/apis/storage.k8s.io/v1/storageclasses"), class_source_);
+	}
+	std::string why;
+	for (const kube::Watch *watch : {claim_watch_.get(), volume_watch_.get(), class_watch_.get()})
+		why = why.empty() ? watch->trouble() : why;
+	world_.claims_unreadable(std::move(why));
 }
 
 void App::plan_next_look()

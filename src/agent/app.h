@@ -81,6 +81,8 @@ class App : private link::LinkSink
 	void update(const core::PodUid &pod, const core::Update &action);
 	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status);
 	void bind(const core::PodUid &pod, const core::Bind &action);
+	void provide(const core::PodUid &pod, const core::Provide &action);
+	void watch_claims();
 	void look_up(const core::PodUid &pod, const core::LookUp &action);
 	void remove(const core::PodUid &pod, const core::Remove &action);
 	void report(const core::PodUid &pod, const core::Report &action);
@@ -97,7 +99,11 @@ class App : private link::LinkSink
 	ForeignSource foreign_source_;
 	NodeSource node_source_;
 	NamespaceSource namespace_source_;
+	ClaimSource claim_source_;
+	VolumeSource volume_source_;
+	ClassSource class_source_;
 	std::unique_ptr<kube::Watch> pod_watch_, foreign_watch_, node_watch_, namespace_watch_;
+	std::unique_ptr<kube::Watch> claim_watch_, volume_watch_, class_watch_; /* from the first pod with a claim on */
 	core::PluginStats plugin_stats_;
 	Findings findings_;
 	bool round_wanted_ = false;

@@ -53,6 +53,7 @@ struct LimitsConfig {
 	int condition_interval_seconds = 30;
 	int gang_hold_seconds = 10;  /* an allocation without a live pod waits so long for its owner to make new ones */
 	int gang_wait_seconds = 600; /* from the allocation until the last pod of a gang has come; 0: any time */
+	int claim_wait_seconds = 600; /* from the allocation until a pod's volume claims are bound; 0: any time */
 	int start_seconds = 1800; /* from the binding until something runs; 0: any time */
 	bool operator==(const LimitsConfig &) const = default;
 };

@@ -94,6 +94,7 @@ void App::carry_out(const core::PodUid &pod, const core::Action &action)
 		       [&](const core::Cancel &a) { complete(pod, a.job, core::k_status_cancelled); },
 		       [&](const core::Complete &a) { complete(pod, a.job, a.wait_status); },
 		       [&](const core::Bind &a) { bind(pod, a); },
+		       [&](const core::Provide &a) { provide(pod, a); },
 		       [&](const core::LookUp &a) { look_up(pod, a); },
 		       [&](const core::Remove &a) { remove(pod, a); },
 		       [&](const core::Report &a) { report(pod, a); },
@@ -167,6 +168,17 @@ void App::bind(const core::PodUid &pod, const core::Bind &action)
 		if (const core::Pod *bound = answer ? world_.pod_of(pod) : nullptr)
 			teller_.tell(*bound, false, "Binding", bound_text(action));
 		world_.bound(pod, answer, now());
+		want_round();
+	});
+}
+
+void App::provide(const core::PodUid &pod, const core::Provide &action)
+{
+	const auto *give = std::get_if<core::GiveVolume>(&action.step);
+	const std::string what = "claim " + core::claim_of(action.step).name + (give ? " given volume " + give->volume : " told its node");
+	kube::provide(client_, action.step, [this, pod, job = action.job, what, name = name_of(world_, pod)](const Status &answer) {
+		log_outcome(what.c_str(), name, job, answer);
+		world_.provided(pod, answer, now());
 		want_round();
 	});
 }

@@ -3,6 +3,7 @@
 
 #include "src/agent/app.h"
 #include "src/base/log.h"
+#include "src/codec/claim.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
 
@@ -89,6 +90,93 @@ void NodeSource::listed(const std::set<std::string> &live_uids)
 {
 	log_info("nodes listed count=%zu", live_uids.size());
 	world_.nodes_listed(live_uids);
+	on_change_();
+}
+
+void ClaimSource::upserted(json_object *object)
+{
+	auto seen = codec::claim_from_json(object);
+	if (!seen) {
+		log_warning("a volume claim cannot be read: %s", seen.error().what.c_str());
+		return;
+	}
+	world_.claim_seen(std::move(*seen), App::now());
+	on_change_();
+}
+
+void ClaimSource::deleted(json_object *last_state)
+{
+	const auto seen = codec::claim_from_json(last_state);
+	if (!seen) {
+		log_warning("a deleted volume claim cannot be read: %s", seen.error().what.c_str());
+		return;
+	}
+	world_.claim_gone(seen->id);
+	on_change_();
+}
+
+void ClaimSource::listed(const std::set<std::string> &live_uids)
+{
+	log_info("volume claim list complete count=%zu", live_uids.size());
+	world_.claims_listed(live_uids);
+	on_change_();
+}
+
+void VolumeSource::upserted(json_object *object)
+{
+	auto seen = codec::volume_from_json(object);
+	if (!seen) {
+		log_warning("a volume cannot be read: %s", seen.error().what.c_str());
+		return;
+	}
+	world_.volume_seen(std::move(*seen));
+	on_change_();
+}
+
+void VolumeSource::deleted(json_object *last_state)
+{
+	const auto seen = codec::volume_from_json(last_state);
+	if (!seen) {
+		log_warning("a deleted volume cannot be read: %s", seen.error().what.c_str());
+		return;
+	}
+	world_.volume_gone(seen->name);
+	on_change_();
+}
+
+void VolumeSource::listed(const std::set<std::string> &live_uids)
+{
+	log_info("volume list complete count=%zu", live_uids.size());
+	world_.volumes_listed(live_uids);
+	on_change_();
+}
+
+void ClassSource::upserted(json_object *object)
+{
+	auto seen = codec::storage_class_from_json(object);
+	if (!seen) {
+		log_warning("a storage class cannot be read: %s", seen.error().what.c_str());
+		return;
+	}
+	world_.class_seen(std::move(*seen));
+	on_change_();
+}
+
+void ClassSource::deleted(json_object *last_state)
+{
+	const auto seen = codec::storage_class_from_json(last_state);
+	if (!seen) {
+		log_warning("a deleted storage class cannot be read: %s", seen.error().what.c_str());
+		return;
+	}
+	world_.class_gone(seen->name);
+	on_change_();
+}
+
+void ClassSource::listed(const std::set<std::string> &live_uids)
+{
+	log_info("storage class list complete count=%zu", live_uids.size());
+	world_.classes_listed(live_uids);
 	on_change_();
 }
 

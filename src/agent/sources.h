@@ -54,6 +54,33 @@ class NodeSource : public WorldSource
 	void listed(const std::set<std::string> &live_uids) override;
 };
 
+class ClaimSource : public WorldSource
+{
+      public:
+	using WorldSource::WorldSource;
+	void upserted(json_object *object) override;
+	void deleted(json_object *last_state) override;
+	void listed(const std::set<std::string> &live_uids) override;
+};
+
+class VolumeSource : public WorldSource
+{
+      public:
+	using WorldSource::WorldSource;
+	void upserted(json_object *object) override;
+	void deleted(json_object *last_state) override;
+	void listed(const std::set<std::string> &live_uids) override;
+};
+
+class ClassSource : public WorldSource
+{
+      public:
+	using WorldSource::WorldSource;
+	void upserted(json_object *object) override;
+	void deleted(json_object *last_state) override;
+	void listed(const std::set<std::string> &live_uids) override;
+};
+
 } // namespace slurmkube::agent
 
 #endif

@@ -212,6 +212,35 @@ void take_pod_terms(json_object *affinity, const char *which, std::vector<core::
 
 } // namespace
 
+std::vector<core::NodeTerm> node_terms_from_json(json_object *node_selector)
+{
+	Demands out;
+	const bool fits = take_node_terms(node_selector, out);
+	return fits && out.node_terms ? std::move(*out.node_terms) : std::vector<core::NodeTerm>{};
+}
+
+core::PodSelector selector_from_json(json_object *selector)
+{
+	auto out = label_selector(selector);
+	return out ? std::move(*out) : core::PodSelector{{}, {{"", core::SelectorOp::unknown, {}}}};
+}
+
+std::vector<core::PodClaim> claims_of_pod(json_object *spec, const std::string &pod_name, std::set<std::string> &unsupported)
+{
+	std::vector<core::PodClaim> out;
+	json_object *volumes = get(spec, "volumes");
+	if (is_long(volumes))
+		unsupported.insert("spec.volumes of this number");
+	for_each(volumes, [&](json_object *volume) {
+		json_object *claim = get(volume, "persistentVolumeClaim");
+		if (claim != nullptr)
+			out.push_back({get_string(claim, "claimName"), false});
+		else if (get(volume, "ephemeral") != nullptr)
+			out.push_back({pod_name + "-" + get_string(volume, "name"), true});
+	});
+	return out;
+}
+
 Demands demands_from_json(json_object *spec, std::set<std::string> &unsupported)
 {
 	Demands out;

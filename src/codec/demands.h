@@ -19,6 +19,15 @@ namespace slurmkube::codec
 /* unsupported: gets the paths of the fields that cannot be honoured */
 core::Demands demands_from_json(json_object *spec, std::set<std::string> &unsupported);
 
+/* The PersistentVolumeClaims that its volumes mount. */
+std::vector<core::PodClaim> claims_of_pod(json_object *spec, const std::string &pod_name, std::set<std::string> &unsupported);
+
+/* v1 NodeSelector, as in a pod's affinity and a volume's. What is too long matches nothing. */
+std::vector<core::NodeTerm> node_terms_from_json(json_object *node_selector);
+
+/* metav1 LabelSelector. What cannot be read of it matches nothing. */
+core::PodSelector selector_from_json(json_object *selector);
+
 } // namespace slurmkube::codec
 
 #endif

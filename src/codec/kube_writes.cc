@@ -3,6 +3,7 @@
 
 #include "src/codec/json.h"
 #include "src/codec/time.h"
+#include "src/core/names.h"
 
 #include <cstdio>
 
@@ -113,6 +114,42 @@ std::string delete_options(std::string_view uid, std::optional<std::int64_t> gra
 	put(body.get(), "preconditions", uid_only(uid));
 	if (grace_seconds)
 		put(body.get(), "gracePeriodSeconds", *grace_seconds);
+	return to_text(body.get());
+}
+
+std::string claim_ref_patch(const core::GiveVolume &give)
+{
+	Json annotations = new_object();
+	put(annotations.get(), "pv.kubernetes.io/bound-by-controller", "yes"); /* so that it is free again when the claim has gone */
+	Json metadata = new_object();
+	put(metadata.get(), "uid", give.volume_uid);
+	put(metadata.get(), "resourceVersion", give.volume_version);
+	put(metadata.get(), "annotations", std::move(annotations));
+	Json reference = new_object();
+	put(reference.get(), "apiVersion", "v1");
+	put(reference.get(), "kind", "PersistentVolumeClaim");
+	put(reference.get(), "namespace", give.claim.name_space);
+	put(reference.get(), "name", give.claim.name);
+	put(reference.get(), "uid", give.claim_uid);
+	put(reference.get(), "resourceVersion", give.claim_version);
+	Json spec = new_object();
+	put(spec.get(), "claimRef", std::move(reference));
+	Json body = new_object();
+	put(body.get(), "metadata", std::move(metadata));
+	put(body.get(), "spec", std::move(spec));
+	return to_text(body.get());
+}
+
+std::string selected_node_patch(const core::SelectNode &select)
+{
+	Json annotations = new_object();
+	put(annotations.get(), names::k_selected_node, select.node);
+	Json metadata = new_object();
+	put(metadata.get(), "uid", select.claim_uid);
+	put(metadata.get(), "resourceVersion", select.claim_version);
+	put(metadata.get(), "annotations", std::move(annotations));
+	Json body = new_object();
+	put(body.get(), "metadata", std::move(metadata));
 	return to_text(body.get());
 }
 

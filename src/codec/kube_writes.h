@@ -7,6 +7,8 @@
 #ifndef SLURMKUBE_CODEC_KUBE_WRITES_H
 #define SLURMKUBE_CODEC_KUBE_WRITES_H
 
+#include "src/core/claims.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,6 +39,11 @@ std::string conditions_patch(std::string_view uid, const std::vector<PodConditio
 
 /* Of DELETE. Without grace the pod's own terminationGracePeriodSeconds counts. */
 std::string delete_options(std::string_view uid, std::optional<std::int64_t> grace_seconds);
+
+/* For Content-Type application/merge-patch+json on a PersistentVolume: it is for that claim from now on, as kube-scheduler writes it. */
+std::string claim_ref_patch(const core::GiveVolume &give);
+/* The same on a PersistentVolumeClaim: its provisioner is told the node. */
+std::string selected_node_patch(const core::SelectNode &select);
 
 struct Event {
 	std::string kind = "Pod"; /* of what it is about */

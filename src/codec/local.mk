@@ -4,6 +4,8 @@ libcodec_la_SOURCES = \
 	%D%/amounts.h \
 	%D%/base64.cc \
 	%D%/base64.h \
+	%D%/claim.cc \
+	%D%/claim.h \
 	%D%/demands.cc \
 	%D%/demands.h \
 	%D%/fields.cc \

@@ -46,9 +46,6 @@ void note_unsupported(json_object *spec, std::set<std::string> &fields)
 	note(any(get(spec, "topologySpreadConstraints"), must_spread), "spec.topologySpreadConstraints");
 	note(is_filled(get(spec, "resourceClaims")), "spec.resourceClaims");
 	note(is_filled(get(spec, "workloadRef")), "spec.workloadRef");
-	json_object *volumes = get(spec, "volumes");
-	note(any(volumes, [](json_object *v) { return get(v, "persistentVolumeClaim") != nullptr; }), "spec.volumes.persistentVolumeClaim");
-	note(any(volumes, [](json_object *v) { return get(v, "ephemeral") != nullptr; }), "spec.volumes.ephemeral");
 }
 
 } // namespace slurmkube::codec

@@ -74,6 +74,13 @@ struct PodTerm {
 	bool operator==(const PodTerm &) const = default;
 };
 
+/* A PersistentVolumeClaim that the pod mounts. */
+struct PodClaim {
+	std::string name;
+	bool is_own = false; /* of an ephemeral volume: made for this pod, and controlled by it */
+	bool operator==(const PodClaim &) const = default;
+};
+
 struct Demands {
 	std::map<std::string, std::string> node_selector;
 	std::optional<std::vector<NodeTerm>> node_terms; /* one of them must hold; none: no demand */
@@ -81,6 +88,7 @@ struct Demands {
 	std::vector<Toleration> tolerations;
 	std::vector<HostPort> host_ports;
 	std::vector<PodTerm> affinity, anti_affinity;
+	std::vector<PodClaim> claims;
 	bool operator==(const Demands &) const = default;
 };
 

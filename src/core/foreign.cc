@@ -23,6 +23,7 @@ Pod trimmed(Pod &&pod)
 	out.labels = std::move(pod.labels);
 	out.demands.host_ports = std::move(pod.demands.host_ports);
 	out.demands.anti_affinity = std::move(pod.demands.anti_affinity);
+	out.demands.claims = std::move(pod.demands.claims);
 	return out;
 }
 

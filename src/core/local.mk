@@ -2,6 +2,8 @@ noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
 	%D%/backoff.cc \
 	%D%/backoff.h \
+	%D%/claims.cc \
+	%D%/claims.h \
 	%D%/demands.h \
 	%D%/foreign.cc \
 	%D%/foreign.h \
@@ -68,6 +70,7 @@ libcore_la_SOURCES = \
 	%D%/world_act.cc \
 	%D%/world_answer.cc \
 	%D%/world_identity.cc \
+	%D%/world_claims.cc \
 	%D%/world_gang.cc \
 	%D%/world_observe.cc \
 	%D%/world_options.cc \

@@ -17,6 +17,7 @@ inline constexpr char k_old_bridge_prefix[] = "slinky.slurm.net/";
 inline constexpr char k_sunk_prefix[] = "sunk.coreweave.com/";
 inline constexpr char k_managed_label[] = "slurm-kube.io/managed";
 inline constexpr char k_hostname_label[] = "kubernetes.io/hostname";
+inline constexpr char k_selected_node[] = "volume.kubernetes.io/selected-node"; /* of a claim: what its provisioner waits for */
 inline constexpr char k_default_scheduler_name[] = "slurm";
 
 /* Kubernetes, written by the agent in the Binding */
@@ -37,6 +38,7 @@ inline constexpr char k_allocation_attempt[] = "allocation.slurm-kube.io/attempt
 inline constexpr char k_reason_pending[] = "SlurmPending";   /* waits in Slurm's queue */
 inline constexpr char k_reason_refused[] = "SlurmRefused";   /* will not run as it is */
 inline constexpr char k_reason_no_node[] = "SlurmNoNode";    /* no node that Slurm has may take it now; tried again when nodes change */
+inline constexpr char k_reason_volume[] = "SlurmWaitsForVolume"; /* a volume claim is missing, unbound or in use */
 inline constexpr char k_reason_retrying[] = "SlurmRetrying"; /* a passing trouble; we try again */
 
 /* Reasons of events only; those of conditions are reasons of events too */

@@ -18,7 +18,7 @@
 namespace slurmkube::core
 {
 
-enum class Cause { node_name, unschedulable, taint, node_affinity, host_port, resources, pod_affinity, pod_anti_affinity };
+enum class Cause { node_name, unschedulable, taint, node_affinity, host_port, resources, pod_affinity, pod_anti_affinity, volume };
 
 struct Refusal {
 	Cause cause = Cause::node_affinity;

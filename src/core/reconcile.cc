@@ -39,6 +39,8 @@ const char *reason_of(const Error &error)
 
 Actions submit(const GroupFacts &f)
 {
+	if (f.waits_for)
+		return {Report{*f.waits_for}};
 	if (f.busy.slurm || !f.spec)
 		return {};
 	if (!f.spec->ok())
@@ -105,8 +107,12 @@ Actions bind(const GroupFacts &f)
 		return f.surely_unbound ? complete(f, k_status_given_back) : look_up(f);
 	if (!f.has_room)
 		return {Report{waiting_for_room(*f.job, slot.node)}};
-	if (!f.may_retry)
+	if (!f.claim_wait.empty())
+		return {Report{waiting_for_claim(*f.job, slot.node, f.claim_wait)}};
+	if (!f.may_retry || f.busy.claim)
 		return {};
+	if (f.claim_step)
+		return {Provide{f.job->id, *f.claim_step}};
 	return {Bind{f.job->id, slot.node, slot.cpus, f.job->marker.attempt, std::nullopt}};
 }
 

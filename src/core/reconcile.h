@@ -9,6 +9,7 @@
 #define SLURMKUBE_CORE_RECONCILE_H
 
 #include "src/base/result.h"
+#include "src/core/claims.h"
 #include "src/core/spec.h"
 
 #include <variant>
@@ -40,6 +41,7 @@ struct Busy {
 	bool remove = false; /* deleting the pod */
 	bool report = false; /* writing a condition */
 	bool look = false;   /* asking the API server for the pod */
+	bool claim = false;  /* writing for a volume claim of it */
 	bool operator==(const Busy &) const = default;
 };
 
@@ -58,6 +60,9 @@ struct GroupFacts {
 	bool surely_unbound = false;    /* the API server has just said so of the waiting pod */
 	bool node_usable = false;       /* that node exists and is Ready */
 	std::string forbidden = {};     /* why Kubernetes forbids the waiting pod that node, or empty; see placement.h */
+	std::optional<Condition> waits_for = {}; /* of a pod that is not submitted yet: what it waits for in Kubernetes */
+	std::optional<ClaimStep> claim_step = {}; /* of a pod with an allocation: to be written before the binding */
+	std::string claim_wait = {};             /* the same: a volume claim that is not ready for it, or empty */
 	bool may_retry = true;          /* back-off after a failed action is over */
 	bool answer_lost = false;       /* slurmctld made the job, could not tell us and killed it: nobody wanted its end */
 	bool next_job_due = true;       /* the pause after jobs that ended before the pod ran is over */
@@ -92,6 +97,10 @@ struct Bind {
 	std::uint32_t cpus = 0, attempt = 1;
 	std::optional<std::uint32_t> rank; /* of a gang's member */
 };
+struct Provide { /* a claim of the pod must be bound before the pod is */
+	JobId job;
+	ClaimStep step;
+};
 struct LookUp { /* is there such a pod, and is it bound? No watch has said so, or something depends on it */
 	std::string name_space, name;
 };
@@ -103,7 +112,7 @@ struct Remove {
 struct Report {
 	Condition not_scheduled; /* wanted text of PodScheduled=False; the caller writes it on change and not too often */
 };
-using Action = std::variant<Submit, Update, Cancel, Complete, Bind, LookUp, Remove, Report>;
+using Action = std::variant<Submit, Update, Cancel, Complete, Bind, Provide, LookUp, Remove, Report>;
 
 PodSide pod_side(const Pod *pod, const std::string &bound_node);
 JobSide job_side(const SlurmJob *job);

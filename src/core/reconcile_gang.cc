@@ -90,7 +90,13 @@ void bind(const GangFacts &f, const MemberFacts &m, Actions &out)
 		out.push_back({m.uid, Report{{names::k_reason_retrying, "Slurm job " + std::to_string(f.job->id.number) + " has node " + m.node + ", which " + m.forbidden}}});
 	else if (!m.has_room)
 		out.push_back({m.uid, Report{waiting_for_room(*f.job, m.node)}});
-	else if (m.may_retry)
+	else if (!m.claim_wait.empty())
+		out.push_back({m.uid, Report{waiting_for_claim(*f.job, m.node, m.claim_wait)}});
+	else if (!m.may_retry || m.busy.claim)
+		return;
+	else if (m.claim_step)
+		out.push_back({m.uid, Provide{f.job->id, *m.claim_step}});
+	else
 		out.push_back({m.uid, Bind{f.job->id, m.node, m.cpus, f.job->marker.attempt, m.seat}});
 }
 

@@ -24,6 +24,8 @@ struct MemberFacts {
 	std::uint32_t cpus = 0;     /* of a task there */
 	bool node_usable = false, has_room = false;
 	std::string forbidden;      /* why Kubernetes keeps the pod off that node; empty: it does not */
+	std::optional<ClaimStep> claim_step; /* to be written before it is bound */
+	std::string claim_wait;     /* a volume claim that is not ready for it; empty: none */
 	bool is_after_end = false;  /* made after the job had ended: it is about the next one */
 	bool is_about = false;      /* of a bound pod: to this job or an earlier one of the gang */
 	bool may_retry = true;

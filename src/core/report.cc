@@ -55,6 +55,11 @@ Condition waiting_for_node(const SlurmJob &job, const std::string &node)
 	return {names::k_reason_pending, job_text(job) + " has node " + node + ", which is not Ready in Kubernetes"};
 }
 
+Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what)
+{
+	return {names::k_reason_volume, job_text(job) + " has node " + node + "; " + what};
+}
+
 Condition waiting_for_room(const SlurmJob &job, const std::string &node)
 {
 	return {names::k_reason_pending, job_text(job) + " has node " + node + ", where an earlier pod is still ending"};

@@ -17,6 +17,7 @@ Condition waiting_in_queue(const SlurmJob &job);
 /* The pod's options were changed; its job has those of before. */
 Condition not_changed(const SlurmJob &job, const std::string &why);
 Condition waiting_for_node(const SlurmJob &job, const std::string &node);
+Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what);
 Condition waiting_for_room(const SlurmJob &job, const std::string &node);
 
 /* A bound pod that has not started for so long. */

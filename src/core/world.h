@@ -12,6 +12,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_H
 #define SLURMKUBE_CORE_WORLD_H
 
+#include "src/core/claims.h"
 #include "src/core/foreign.h"
 #include "src/core/latency.h"
 #include "src/core/gang.h"
@@ -40,6 +41,7 @@ struct Settings {
 	std::int64_t start_limit_us = 0; /* 0: a bound pod may take any time to start */
 	bool sees_foreign_pods = false;  /* they are told of, and nothing is done before their list is complete */
 	std::int64_t gang_hold_us = 10'000'000;  /* an allocation without a live pod is kept so long: a JobSet that restarts takes its nodes again */
+	std::int64_t claim_wait_us = 600'000'000; /* a pod with an allocation waits so long for its volume claims; 0: for ever */
 	std::int64_t gang_wait_us = 600'000'000; /* pods of an allocated gang may take so long to come; 0: for ever */
 };
 
@@ -86,6 +88,8 @@ struct Group {
 	JobId told_job;                      /* whose options we have changed, to those of told_mark */
 	std::string told_mark, refused_mark; /* refused: Slurm did not want them */
 	std::string refused_text;
+	std::optional<ClaimStep> told_step;    /* what was last written for a claim of it, or is being written */
+	std::int64_t claims_since_us = 0;      /* it has an allocation and waits for its claims */
 	std::int64_t unplaced_since_us = 0; /* its owners are being asked for */
 	std::int64_t in_the_way_since_us = 0; /* it has an allocation that a running pod without a job needs */
 };
@@ -160,6 +164,20 @@ class World
 	void foreign_gone(const PodUid &uid);
 	void foreign_listed(const std::set<std::string> &live_uids);
 
+	/* ---- observing: volumes (world_claims.cc) ---- */
+	/* A pod with claims has been seen: they must be told of. */
+	[[nodiscard]] bool wants_claims() const { return wants_claims_; }
+	void claims_unreadable(std::string why) { claims_unreadable_ = std::move(why); } /* for texts; empty: they are not */
+	void claim_seen(Claim claim, Now now);
+	void claim_gone(const ClaimId &id);
+	void volume_seen(Volume volume);
+	void volume_gone(const std::string &name);
+	void class_seen(StorageClass storage_class);
+	void class_gone(const std::string &name);
+	void claims_listed(const std::set<std::string> &live_uids);
+	void volumes_listed(const std::set<std::string> &live_uids);
+	void classes_listed(const std::set<std::string> &live_uids);
+
 	/* ---- observing: Slurm ---- */
 	void link_opened(PluginHello hello);
 	void link_lost();
@@ -186,6 +204,7 @@ class World
 	void updated(const PodUid &pod, const std::string &mark, JobId job, const Status &answer, Now now);
 	void completed(const PodUid &pod, const Status &answer, bool was_cancel, Now now);
 	void bound(const PodUid &pod, const Status &answer, Now now);
+	void provided(const PodUid &pod, const Status &answer, Now now);
 	void removed(const PodUid &pod, const Status &answer, Now now);
 	void reported(const PodUid &pod, const Status &answer, Now now);
 	/* false: there is no pod of that name, or it has another uid */
@@ -206,6 +225,7 @@ class World
 	/* The node with what pods of others leave of it. */
 	[[nodiscard]] KubeNode as_left(const KubeNode &node) const;
 	[[nodiscard]] const ForeignPods &foreign_pods() const { return foreign_; }
+	[[nodiscard]] const Claims &claims() const { return claims_; }
 	[[nodiscard]] const Edges &edges() const { return edges_; }
 	[[nodiscard]] const Counters &counters() const { return counters_; }
 	[[nodiscard]] const std::map<PodUid, Gang> &gangs() const { return gangs_; }
@@ -260,6 +280,18 @@ class World
 	void place_changed();
 	void wake_nowhere(Now now);
 	void wake_behind();
+	/* ---- volume claims: world_claims.cc ---- */
+	void note_claims(const Pod &pod);
+	void forget_claims(const PodUid &uid);
+	void wake_claimants(const ClaimId &id);
+	void wake_all_claimants();
+	[[nodiscard]] std::string claim_trouble(const PodUid &uid, const Pod &pod) const;
+	[[nodiscard]] const Pod *user_of(const ClaimId &id, const PodUid &except) const;
+	[[nodiscard]] std::optional<Refusal> claims_refuse(const Pod &pod, const KubeNode &node) const;
+	void hold_for_claims(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for, Now now);
+	void check_claims(const PodUid &uid, Group &group, const KubeNode &node, GroupFacts &facts, Now now);
+	[[nodiscard]] std::string claim_trouble_of_gang(const Gang &gang) const;
+	void exclude_for_claims(const Gang &gang, std::set<std::string> &excluded) const;
 	/* ---- gangs: world_gang.cc ---- */
 	void assign(const PodUid &uid, Group &group, Now now);
 	void ask_for(const OwnerId &id, std::int64_t newer_than_us);
@@ -323,6 +355,13 @@ class World
 	std::set<PodUid> behind_;  /* pods that wait for the node of another which they must not meet */
 	std::vector<Toleration> tolerations_; /* of all pods of ours that were ever seen */
 	bool place_changed_ = false;
+	Claims claims_;
+	bool wants_claims_ = false;
+	std::string claims_unreadable_;
+	std::map<ClaimId, std::set<PodUid>> claim_users_; /* pods of ours */
+	std::map<PodUid, std::vector<PodClaim>> claims_of_pod_;
+	std::map<std::pair<ClaimId, std::string>, std::int64_t> unfit_until_us_; /* nodes that a provisioner has refused for a claim */
+	std::int64_t seen_us_ = 0; /* monotonic; when something was last decided */
 	std::int64_t nowhere_next_us_ = 0;
 	std::map<PodUid, Gang> gangs_;
 	std::map<OwnerId, OwnerEntry> owners_;

@@ -172,6 +172,8 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	const bool may_submit = (side == PodSide::waiting || side == PodSide::running) && (job == JobSide::none || job == JobSide::ended);
 	if (may_submit && f.known) {
 		spec = group.refusal ? Result<JobSpec>(*group.refusal) : translate(*f.pod, settings_.policy, next_attempt(group));
+		if (side == PodSide::waiting)
+			hold_for_claims(uid, *f.pod, spec, f.waits_for, now);
 		place(uid, *f.pod, spec);
 		f.spec = spec ? &*spec : nullptr;
 	}
@@ -201,6 +203,8 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		f.surely_unbound = group.unbound_at_us > group.in_the_way_since_us && now.mono_us - group.unbound_at_us < k_believed_us;
 		if (f.node_usable)
 			check_place(uid, group, node->second, f);
+		if (f.node_usable && f.has_room && f.forbidden.empty())
+			check_claims(uid, group, node->second, f, now);
 	} else {
 		group.in_the_way_since_us = 0;
 	}
@@ -297,6 +301,9 @@ bool World::accept(const PodUid &uid, Group &group, const Action &action, Now no
 		settle_share(uid, group, now);
 	} else if (std::holds_alternative<Remove>(action)) {
 		group.busy.remove = true;
+	} else if (const auto *provide = std::get_if<Provide>(&action)) {
+		group.busy.claim = true;
+		group.told_step = provide->step;
 	} else if (std::holds_alternative<LookUp>(action)) {
 		group.busy.look = true;
 	} else {
@@ -371,6 +378,7 @@ std::vector<World::PodAction> World::take_actions(Now now)
 		later_.erase(later_.begin());
 	}
 	wake_nowhere(now);
+	seen_us_ = now.mono_us;
 	std::vector<PodAction> out;
 	if (!is_known())
 		return out; /* everything is marked dirty again when the snapshot is merged */

@@ -301,6 +301,7 @@ void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::opt
 			return;
 		excluded.insert((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
 	}
+	exclude_for_claims(gang, excluded);
 	(*spec)->excluded_nodes.assign(excluded.begin(), excluded.end());
 	if (const auto places = places_for(**spec); places && *places < gang.shape.tasks) {
 		nowhere_.insert(lead);
@@ -339,6 +340,10 @@ MemberFacts World::facts_of_member(const Gang &gang, const PodUid &uid, std::opt
 		checked.has_room = m.has_room;
 		check_place(uid, group, node->second, checked);
 		m.has_room = checked.has_room;
+		if (m.has_room && checked.forbidden.empty())
+			check_claims(uid, groups_.at(uid), node->second, checked, now);
+		m.claim_step = std::move(checked.claim_step);
+		m.claim_wait = std::move(checked.claim_wait);
 		m.forbidden = std::move(checked.forbidden);
 	}
 	return m;
@@ -427,6 +432,10 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	const auto held_back = std::ranges::count_if(f.members, [](const MemberFacts &m) { return m.is_seated && m.side == PodSide::gated; });
 	if (held_back > 0 && f.pinned.empty())
 		f.waits_for = Condition{names::k_reason_pending, std::to_string(held_back) + " pods of " + gang.id.kind + " " + gang.id.name + " have scheduling gates"};
+	if (const std::string trouble = f.known && !is_live_job_side(job_side(f.job)) && f.pinned.empty() ? claim_trouble_of_gang(gang) : std::string(); !trouble.empty()) {
+		f.waits_for = Condition{names::k_reason_volume, trouble};
+		look_later(lead, now.mono_us + k_claim_look_us);
+	}
 	if (f.known && !is_live_job_side(job_side(f.job)) && !f.members.empty()) {
 		spec_of(lead, gang, group, spec);
 		f.spec = spec ? &*spec : nullptr;

@@ -159,7 +159,7 @@ void World::drop_if_empty(const PodUid &uid)
 	if (found == groups_.end())
 		return;
 	const Group &g = found->second;
-	const bool is_busy = g.busy.slurm || g.busy.bind || g.busy.remove || g.busy.report;
+	const bool is_busy = g.busy.slurm || g.busy.bind || g.busy.remove || g.busy.report || g.busy.claim;
 	if (gangs_.contains(uid))
 		return; /* it goes with its gang */
 	if (!g.pod && g.jobs.empty() && g.held_node.empty() && !is_busy) {

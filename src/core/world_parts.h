@@ -16,6 +16,9 @@ std::uint32_t bound_attempt(const Pod &pod);
 /* Between the end of one job and the submission of the next for the same work, microseconds. */
 std::int64_t pause_before(std::uint32_t attempt);
 
+/* Pods that wait for claims are looked at so often, also when nothing has told of a change. */
+inline constexpr std::int64_t k_claim_look_us = 2'000'000;
+
 /* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */
 inline constexpr std::int64_t k_missing_job_us = 10'000'000;
 

@@ -51,6 +51,7 @@ void World::note_demands(const Pod &pod)
 {
 	if (minds_others(pod))
 		choosy_.insert(pod.uid);
+	note_claims(pod);
 	for (const Toleration &toleration : pod.demands.tolerations) {
 		const bool is_known = std::find(tolerations_.begin(), tolerations_.end(), toleration) != tolerations_.end();
 		if (is_known || tolerations_.size() >= k_tolerations_most)
@@ -68,6 +69,7 @@ void World::forget_demands(const PodUid &uid)
 	choosy_.erase(uid);
 	nowhere_.erase(uid);
 	behind_.erase(uid);
+	forget_claims(uid);
 }
 
 void World::foreign_seen(Pod pod)
@@ -232,6 +234,8 @@ std::optional<Refusal> World::refusal_in_queue(const PodUid &uid, const Pod &pod
 	if (auto refusal = node_refuses(pod, node))
 		return refusal;
 	if (auto refusal = room_refuses_for_good(uid, pod, node))
+		return refusal;
+	if (auto refusal = claims_refuse(pod, node))
 		return refusal;
 	if (!minds)
 		return std::nullopt;

@@ -193,8 +193,7 @@ def test_what_cannot_be_honoured_is_refused(bed):
 	term = {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {}}
 	spread = {"maxSkew": 1, "topologyKey": HOST, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
 	specs = {"zone": ({"affinity": {"podAffinity": {REQUIRED: [term]}}}, "spec.affinity.podAffinity"),
-		 "spread": ({"topologySpreadConstraints": [spread]}, "spec.topologySpreadConstraints"),
-		 "claim": ({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "none"}}]}, "spec.volumes.persistentVolumeClaim")}
+		 "spread": ({"topologySpreadConstraints": [spread]}, "spec.topologySpreadConstraints")}
 	for name, (spec, field) in specs.items():
 		bed.kube.create(pod(f"refused-{name}", spec=spec))
 		assert field in wait_reason(bed, f"refused-{name}", "SlurmRefused"), field

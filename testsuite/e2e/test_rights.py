@@ -49,6 +49,22 @@ def _owned_by_every_kind(bed):
 	wait_for(lambda: granted <= asked(), "the agent to ask for every kind of owner")
 
 
+def _with_claims(bed):
+	"""A volume that is given to its claim, and a claim whose provisioner is told the node."""
+	def create(path, kind, name, **rest):
+		bed.kube.request("POST", path, {"apiVersion": "storage.k8s.io/v1" if kind == "StorageClass" else "v1", "kind": kind, "metadata": {"name": name}, **rest})
+	size = {"storage": "1Gi"}
+	for name, provisioner in (("local", "kubernetes.io/no-provisioner"), ("late", "csi.example.com")):
+		create("/apis/storage.k8s.io/v1/storageclasses", "StorageClass", name, provisioner=provisioner, volumeBindingMode="WaitForFirstConsumer")
+		create("/api/v1/namespaces/default/persistentvolumeclaims", "PersistentVolumeClaim", name,
+		       spec={"accessModes": ["ReadWriteOnce"], "storageClassName": name, "resources": {"requests": size}})
+		bed.kube.create(pod(f"mounts-{name}", kwok={"run": "50ms"}, spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}]}))
+	create("/api/v1/persistentvolumes", "PersistentVolume", "pv", spec={"capacity": size, "accessModes": ["ReadWriteOnce"], "storageClassName": "local", "hostPath": {"path": "/srv"}})
+	bed.kube.wait_phase("mounts-local", "Succeeded", timeout=60)
+	wait_for(lambda: ("patch", "", "persistentvolumeclaims") in _audited(bed)[0], "the claim to be told a node")
+	bed.kube.delete("Pod", "mounts-late")
+
+
 def test_a_life_with_everything_in_it(bed):
 	"""Pods run, wait, are refused, are cancelled in Slurm, vanish while the agent is away, and lose their node's answer."""
 	bed.kube.create(job("many", 8, kwok={"run": "50ms"}))
@@ -64,6 +80,7 @@ def test_a_life_with_everything_in_it(bed):
 	bed.agent.start()
 	wait_no_live_jobs(bed)
 	assert vanishing
+	_with_claims(bed)
 	_owned_by_every_kind(bed)
 	wait_for(lambda: not [c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "rights" and not c["ok"]], "skube check to find all rights granted")
 
@@ -80,7 +97,7 @@ def test_every_right_is_used_and_no_other_is_asked_for(bed):
 def test_the_account_may_do_nothing_else(bed):
 	"""By the server's word, with the agent's own token: no secrets, no new pods, no pods' specs, no nodes, no roles; no bindings of roles beyond ours."""
 	said = {what: bed.plane.kubectl("auth", "can-i", *what.split(), "--all-namespaces", user="agent", check=False).strip() for what in (
-		"get secrets", "create pods", "update pods", "patch pods", "patch nodes", "create clusterroles", "bind clusterroles", "create serviceaccounts/token",
+		"get secrets", "create pods", "update pods", "patch pods", "patch nodes", "delete persistentvolumes", "create persistentvolumeclaims", "create clusterroles", "bind clusterroles", "create serviceaccounts/token",
 		"create pods/exec", "update namespaces", "impersonate users", "escalate clusterroles", "delete nodes", "list pods")}
 	equal({k: v for k, v in said.items() if v != "no"}, {"list pods": "yes"})
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_pod.cc - one pod, node or namespace object, as far as the job, the node line or the user that comes of it.
+ * fuzz_pod.cc - one pod, node, namespace, claim, volume or storage class, as far as the job, the node line, the user or the claim's next step that comes of it.
  */
 #include "src/codec/amounts.h"
+#include "src/codec/claim.h"
 #include "src/codec/json.h"
 #include "src/codec/marker.h"
 #include "src/codec/namespace.h"
@@ -88,6 +89,42 @@ void check_namespace(const core::Namespace &seen)
 		MUST(is_printable(account) && !account.empty() && account.find_first_of(", ") == std::string::npos);
 }
 
+/* Whatever stands in it: a claim gets a volume of its size or larger and of its class, and only for the node where that is. */
+void check_storage(json_object *object)
+{
+	core::Claims claims;
+	const auto storage_class = codec::storage_class_from_json(object);
+	const auto volume = codec::volume_from_json(object);
+	const auto claim = codec::claim_from_json(object);
+	MUST(says_why(storage_class) && says_why(volume) && says_why(claim));
+	if (storage_class)
+		(void)claims.seen(*storage_class);
+	(void)claims.seen(core::StorageClass{"local", "u", "kubernetes.io/no-provisioner", true, {}});
+	if (volume)
+		(void)claims.seen(*volume);
+	core::Claim wanted = claim ? *claim : core::Claim();
+	if (!claim) {
+		wanted.id = {"lab", "c"};
+		wanted.uid = "u";
+		wanted.storage_class = "local";
+		wanted.bytes = 1000;
+	}
+	(void)claims.seen(wanted);
+	core::Pod pod;
+	pod.name_space = wanted.id.name_space;
+	pod.demands.claims = {{wanted.id.name, false}};
+	core::KubeNode node;
+	node.name = "n1";
+	node.labels = {{"kubernetes.io/hostname", "n1"}};
+	if (!claims.trouble_of(pod).empty() || claims.refuses(pod, node))
+		return;
+	for (const core::ClaimStep &step : claims.plan(pod, node).steps) {
+		MUST(core::claim_of(step) == wanted.id);
+		if (std::holds_alternative<core::GiveVolume>(step))
+			MUST(volume && volume->bytes >= wanted.bytes && !volume->deleting);
+	}
+}
+
 } // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
@@ -108,5 +145,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 	MUST(says_why(name_space));
 	if (name_space)
 		check_namespace(*name_space);
+	check_storage(object->get());
 	return 0;
 }

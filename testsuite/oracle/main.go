@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What kube-scheduler's own filters say: for each case on stdin (one JSON object a line: "pod", "nodes", and "pods" that are bound) one line
-// on stdout, {"node": ["Plugin: reason", ...], ...} with an empty list for a node that may take the pod. Only plugins of the default profile
+// What kube-scheduler's own filters say: for each case on stdin (one JSON object a line: "pod", "nodes", "pods" that are bound, and what there is of
+// "claims", "volumes" and storage "classes") one line on stdout, {"node": ["Plugin: reason", ...], ...} with an empty list for a node that may take the pod. Only plugins of the default profile
 // whose rules src/core/placement.h has; default feature gates.
 package main
 
@@ -13,10 +13,12 @@ import (
 	"os"
 
 	v1 "k8s.io/api/core/v1"
+	storage "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
@@ -29,14 +31,20 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeunschedulable"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/tainttoleration"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumerestrictions"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumezone"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
 type testCase struct {
-	Pod   *v1.Pod
-	Nodes []*v1.Node
-	Pods  []*v1.Pod
+	Pod     *v1.Pod
+	Nodes   []*v1.Node
+	Pods    []*v1.Pod
+	Claims  []*v1.PersistentVolumeClaim
+	Volumes []*v1.PersistentVolume
+	Classes []*storage.StorageClass
 }
 
 type factory func(context.Context, runtime.Object, fwk.Handle, feature.Features) (fwk.Plugin, error)
@@ -53,6 +61,16 @@ var factories = []struct {
 	{noderesources.NewFit, &config.NodeResourcesFitArgs{ScoringStrategy: &config.ScoringStrategy{
 		Type: config.LeastAllocated, Resources: []config.ResourceSpec{{Name: "cpu", Weight: 1}, {Name: "memory", Weight: 1}}}}},
 	{interpodaffinity.New, &config.InterPodAffinityArgs{HardPodAffinityWeight: 1}},
+}
+
+var ofVolumes = []struct {
+	make factory
+	args runtime.Object
+}{
+	{volumerestrictions.New, nil},
+	{volumezone.New, nil},
+	{volumebinding.New, &config.VolumeBindingArgs{BindTimeoutSeconds: 600,
+		Shape: []config.UtilizationShapePoint{{Utilization: 0, Score: 0}, {Utilization: 100, Score: 10}}}},
 }
 
 func must[T any](value T, err error) T {
@@ -107,6 +125,43 @@ func judge(ctx context.Context, plugin fwk.Plugin, c *testCase, nodes []fwk.Node
 	}
 }
 
+// Volume plugins keep caches that informers feed, so these are run, against a client that has just the objects of the case.
+func storageHandle(ctx context.Context, c *testCase) framework.Framework {
+	var objects []runtime.Object
+	for _, one := range c.Claims {
+		objects = append(objects, one)
+	}
+	for _, one := range c.Volumes {
+		objects = append(objects, one)
+	}
+	for _, one := range c.Classes {
+		objects = append(objects, one)
+	}
+	for _, one := range c.Nodes {
+		objects = append(objects, one)
+	}
+	client := fake.NewSimpleClientset(objects...)
+	return must(frameworkruntime.NewFramework(ctx, nil, nil, frameworkruntime.WithClientSet(client),
+		frameworkruntime.WithSnapshotSharedLister(cache.NewSnapshot(c.Pods, c.Nodes)),
+		frameworkruntime.WithInformerFactory(informers.NewSharedInformerFactory(client, 0))))
+}
+
+func judgeVolumes(ctx context.Context, c *testCase, features feature.Features, out map[string][]string) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	h := storageHandle(ctx, c)
+	nodes := must(h.SnapshotSharedLister().NodeInfos().List())
+	var plugins []fwk.Plugin
+	for _, f := range ofVolumes {
+		plugins = append(plugins, must(f.make(ctx, f.args, h, features)))
+	}
+	h.SharedInformerFactory().Start(ctx.Done())
+	h.SharedInformerFactory().WaitForCacheSync(ctx.Done())
+	for _, plugin := range plugins {
+		judge(ctx, plugin, c, nodes, out)
+	}
+}
+
 func verdicts(ctx context.Context, c *testCase, features feature.Features) map[string][]string {
 	out := map[string][]string{}
 	for _, node := range c.Nodes {
@@ -116,6 +171,9 @@ func verdicts(ctx context.Context, c *testCase, features feature.Features) map[s
 	nodes := must(h.SnapshotSharedLister().NodeInfos().List())
 	for _, f := range factories {
 		judge(ctx, must(f.make(ctx, f.args, h, features)), c, nodes, out)
+	}
+	if len(c.Pod.Spec.Volumes) > 0 {
+		judgeVolumes(ctx, c, features, out)
 	}
 	return out
 }

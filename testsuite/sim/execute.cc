@@ -71,6 +71,7 @@ void Agent::carry_out(const core::PodUid &pod, const core::Action &action)
 				       end_job(pod, a.job, a.wait_status);
 		       },
 		       [&](const core::Bind &a) { bind(pod, a); },
+		       [&](const core::Provide &) {}, /* pods here have no volumes */
 		       [&](const core::LookUp &a) { look_up(pod, a); },
 		       [&](const core::Update &a) { /* pods here keep their options */
 			       world_->updated(pod, a.spec.marker.options, a.job, Ok{}, stage_.agent_now());

@@ -31,3 +31,7 @@ check_PROGRAMS += testsuite/unit/test_owner
 TESTS += testsuite/unit/test_owner
 testsuite_unit_test_owner_SOURCES = %D%/test_owner.cc
 testsuite_unit_test_owner_LDADD = libcheck.la libcodec.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_claim
+TESTS += testsuite/unit/test_claim
+testsuite_unit_test_claim_SOURCES = %D%/test_claim.cc
+testsuite_unit_test_claim_LDADD = libcheck.la libcodec.la libcore.la libbase.la

@@ -105,3 +105,13 @@ check_PROGRAMS += testsuite/unit/test_world_owners
 TESTS += testsuite/unit/test_world_owners
 testsuite_unit_test_world_owners_SOURCES = %D%/test_world_owners.cc
 testsuite_unit_test_world_owners_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_claims
+TESTS += testsuite/unit/test_claims
+testsuite_unit_test_claims_SOURCES = %D%/test_claims.cc
+testsuite_unit_test_claims_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_claims
+TESTS += testsuite/unit/test_world_claims
+testsuite_unit_test_world_claims_SOURCES = %D%/test_world_claims.cc
+testsuite_unit_test_world_claims_LDADD = libcheck.la libcore.la libbase.la

@@ -86,6 +86,7 @@ limits:
   start_seconds: 90
   gang_hold_seconds: 7
   gang_wait_seconds: 70
+  claim_wait_seconds: 80
 default_time_limit_minutes: 60
 log_level: debug
 )";
@@ -128,7 +129,7 @@ void every_key_is_read()
 	core::NamespaceRule others{.name_space = "*", .accounts = {}, .partitions = {}, .qos = {}};
 	others.user = "root";
 	wanted.identity = {500, {physics, annotated, others}};
-	wanted.limits = {64, 0, 5, 7, 70, 90};
+	wanted.limits = {64, 0, 5, 7, 70, 80, 90};
 	wanted.default_time_limit_minutes = 60;
 	wanted.log_level = LogLevel::debug;
 	CHECK(loaded.config == wanted);

@@ -29,6 +29,16 @@ void a_conditions_patch_has_the_uid_and_every_condition()
 		    "\"lastTransitionTime\":\"2026-11-21T03:08:57Z\"},{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":\"S\",\"message\":\"n\"}]}}");
 }
 
+/* Versions are preconditions: what somebody else has written meanwhile is not lost. */
+void a_claim_gets_a_volume_or_a_node()
+{
+	CHECK_EQUAL(claim_ref_patch({.claim = {"lab", "c"}, .claim_uid = "cu", .claim_version = "7", .volume = "v", .volume_uid = "vu", .volume_version = "5"}),
+		    "{\"metadata\":{\"uid\":\"vu\",\"resourceVersion\":\"5\",\"annotations\":{\"pv.kubernetes.io/bound-by-controller\":\"yes\"}},\"spec\":{\"claimRef\":{"
+		    "\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\",\"namespace\":\"lab\",\"name\":\"c\",\"uid\":\"cu\",\"resourceVersion\":\"7\"}}}");
+	CHECK_EQUAL(selected_node_patch({.claim = {"lab", "c"}, .claim_uid = "cu", .claim_version = "7", .node = "n1"}),
+		    "{\"metadata\":{\"uid\":\"cu\",\"resourceVersion\":\"7\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"}}}");
+}
+
 void delete_options_name_the_uid_and_grace_only_when_given()
 {
 	CHECK_EQUAL(delete_options("u", std::nullopt), "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"u\"}}");
@@ -69,7 +79,7 @@ int main()
 	return check::run_tests("kube_writes", {
 						   TEST(a_binding_carries_uid_annotations_and_labels),
 						   TEST(a_conditions_patch_has_the_uid_and_every_condition),
-						   TEST(delete_options_name_the_uid_and_grace_only_when_given),
+						   TEST(a_claim_gets_a_volume_or_a_node), TEST(delete_options_name_the_uid_and_grace_only_when_given),
 						   TEST(an_event_keeps_the_servers_limits),
 						   TEST(text_is_cut_between_characters),
 					       });

@@ -89,6 +89,21 @@ void set_conditions(Client &client, const std::string &name_space, const std::st
 	});
 }
 
+void provide(Client &client, const core::ClaimStep &step, Done done)
+{
+	std::string path, body;
+	if (const auto *give = std::get_if<core::GiveVolume>(&step)) {
+		path = "/api/v1/persistentvolumes/" + escape_query(give->volume);
+		body = codec::claim_ref_patch(*give);
+	} else if (const auto *select = std::get_if<core::SelectNode>(&step)) {
+		path = "/api/v1/namespaces/" + escape_query(select->claim.name_space) + "/persistentvolumeclaims/" + escape_query(select->claim.name);
+		body = codec::selected_node_patch(*select);
+	}
+	client.send(write_request(Method::patch, path + k_field_manager, std::move(body), k_merge_patch), [path, done = std::move(done)](const Result<Response> &answer) {
+		done(answer ? Status(Ok{}) : Status(in_context("patch " + path, answer.error())));
+	});
+}
+
 bool post_event(Client &client, const codec::Event &event)
 {
 	if (client.queued() > 0)

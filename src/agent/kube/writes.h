@@ -43,6 +43,9 @@ void delete_pod(Client &client, const std::string &name_space, const std::string
 void set_conditions(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
 		    const std::vector<PodCondition> &conditions, Done done, const std::string &resource_version = {});
 
+/* For a claim that waits for its first pod. conflict: the volume or the claim has changed since. */
+void provide(Client &client, const core::ClaimStep &step, Done done);
+
 /* Best effort: dropped (false) while the client has a queue; a failure is logged at debug level only. */
 bool post_event(Client &client, const codec::Event &event);
 

@@ -12,6 +12,7 @@ SPACES = ["default", "team"]
 TAINT_KEYS = ["gpu", "site/repair", "dedicated"]
 IPS = ["", "0.0.0.0", "10.0.0.1", "10.0.0.2"]
 HOSTNAME = "kubernetes.io/hostname"
+ZONES = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"]
 EXTENDED = ["example.com/fpga", "hugepages-2Mi", "ephemeral-storage"]
 
 
@@ -45,6 +46,8 @@ class Cases:
 		labels = self.labels()
 		if not self.chance(0.03):
 			labels[HOSTNAME] = name
+		if self.chance(0.4):
+			labels[self.pick(ZONES)] = self.pick(["za", "zb"])
 		allocatable = {"cpu": self.pick(["4", "15500m", "16"]), "memory": self.pick(["8Gi", "16000Mi", "35G"]), "pods": str(self.pick([1, 3, 110, 110, 110, 110]))}
 		allocatable.update({name: self.pick(["0", "2", "1Gi"]) for name in EXTENDED if self.chance(0.6)})
 		spec = {"taints": [self.taint() for _ in range(self.random.randint(1, 2))]} if self.chance(0.25) else {}
@@ -180,8 +183,81 @@ class Cases:
 			spec["tolerations"] = [self.toleration() for _ in range(self.random.randint(1, 3))]
 		return {"metadata": self.metadata(), "spec": spec, "status": {"phase": "Pending"}}
 
+	# ---- volumes ----
+
+	def size(self):
+		"""No two alike: among equals kube-scheduler takes any."""
+		self.sizes += 1
+		return f"{self.random.randint(1, 9) * 1000 + self.sizes}Mi"
+
+	def volume(self, names, claim=None):
+		spec = {"capacity": {"storage": self.size()}, "accessModes": self.pick([["ReadWriteOnce"], ["ReadWriteOnce", "ReadWriteOncePod"], ["ReadWriteMany", "ReadWriteOnce"]]),
+			"volumeMode": "Block" if self.chance(0.05) else "Filesystem", "storageClassName": self.pick(["local", "local", "late", "now"])}
+		labels = {self.pick(ZONES): self.pick(["za", "zb", "za__zb"])} if self.chance(0.2) else {}
+		if self.chance(0.7):
+			terms = [{"matchExpressions": [{"key": HOSTNAME, "operator": self.pick(["In", "In", "NotIn"]), "values": self.some(names, 2)}]}
+				 for _ in range(self.random.randint(1, 2))]
+			spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
+		if claim:
+			spec["claimRef"] = {"namespace": claim["metadata"]["namespace"], "name": claim["metadata"]["name"], "uid": claim["metadata"]["uid"]}
+		uid = self.uid("pv")
+		return {"metadata": {"name": uid, "uid": uid, "labels": {**labels, "tier": self.pick(["x", "y"])}}, "spec": spec, "status": {"phase": "Bound" if claim else "Available"}}
+
+	def claim(self, pod, name, names, volumes):
+		"""None: there is no such claim."""
+		if self.chance(0.06):
+			return None
+		metadata = {"name": name, "namespace": pod["metadata"]["namespace"], "uid": self.uid("pvc"), "annotations": {}}
+		spec = {"accessModes": [self.pick(["ReadWriteOnce", "ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"])], "resources": {"requests": {"storage": self.size()}},
+			"storageClassName": self.pick(["now", "late", "late", "zoned", "local", "local", "gone"]), "volumeMode": "Filesystem"}
+		claim = {"metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
+		if name.startswith(pod["metadata"]["name"]):
+			owner = pod["metadata"]["uid"] if self.chance(0.8) else "other"
+			metadata["ownerReferences"] = [{"apiVersion": "v1", "kind": "Pod", "name": pod["metadata"]["name"], "uid": owner, "controller": True}]
+		if self.chance(0.45):
+			volume = self.volume(names, claim)
+			if not self.chance(0.05):
+				volumes.append(volume)
+			spec["volumeName"] = volume["metadata"]["name"]
+			claim["status"]["phase"] = "Lost" if self.chance(0.05) else "Bound"
+			if not self.chance(0.05):
+				metadata["annotations"]["pv.kubernetes.io/bind-completed"] = "yes"
+		elif self.chance(0.15):
+			metadata["annotations"]["volume.kubernetes.io/selected-node"] = self.pick(names)
+		elif self.chance(0.1):
+			spec["selector"] = {"matchLabels": {"tier": self.pick(["x", "y"])}}
+		if self.chance(0.04):
+			metadata["deletionTimestamp"] = "2026-11-21T03:08:57Z"
+			metadata["finalizers"] = ["kubernetes.io/pvc-protection"]
+		return claim
+
+	def classes(self):
+		late = {"volumeBindingMode": "WaitForFirstConsumer"}
+		zoned = {"allowedTopologies": [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]}
+		kinds = {"now": {"volumeBindingMode": "Immediate"}, "late": late, "zoned": {**late, **zoned}, "local": {**late, "provisioner": "kubernetes.io/no-provisioner"}}
+		return [{"metadata": {"name": name, "uid": "class-" + name}, "provisioner": "csi.example.com", **one} for name, one in kinds.items()]
+
+	def storage(self, pod, names, others):
+		"""Gives the pod volumes in one case of four, and some of the others the same claims."""
+		if not self.chance(0.25):
+			return {}
+		self.sizes, claims, volumes, mounts = 0, [], [], []
+		for i in range(self.random.randint(1, 3)):
+			is_own = self.chance(0.2)
+			name = f"{pod['metadata']['name']}-v{i}" if is_own else f"claim-{i}"
+			mounts.append({"name": f"v{i}", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}} if is_own else {"name": f"v{i}", "persistentVolumeClaim": {"claimName": name}})
+			claim = self.claim(pod, name, names, volumes)
+			claims += [claim] if claim else []
+		volumes += [self.volume(names) for _ in range(self.random.randint(0, 4))]
+		pod["spec"]["volumes"] = mounts
+		for other in others:
+			if self.chance(0.2):
+				other["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "claim-0"}}]
+		return {"claims": claims, "volumes": volumes, "classes": self.classes()}
+
 	def case(self):
 		nodes = [self.node(f"n{i}") for i in range(self.random.randint(2, 6))]
 		names = [n["metadata"]["name"] for n in nodes]
 		pods = [self.bound_pod(names) for _ in range(self.random.randint(0, 5))]
-		return {"pod": self.pod(names), "nodes": nodes, "pods": pods}
+		pod = self.pod(names)
+		return {"pod": pod, "nodes": nodes, "pods": pods, **self.storage(pod, names, pods)}

@@ -5,6 +5,7 @@
  * A case a line on stdin: "pod", "nodes", and "pods" that others have bound. On stdout a line with, for each node, {"excluded": Slurm is told not to choose it,
  * "bound": the pod would be bound if Slurm chose it all the same, "why": our reason}. A pod that is refused as a whole is bound nowhere.
  */
+#include "src/codec/claim.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
 #include "src/core/names.h"
@@ -52,6 +53,37 @@ void tell_slurm_nodes(core::World &world)
 	world.snapshot_ended(k_now);
 }
 
+/* What cannot be read is as good as absent, to kube-scheduler as well. */
+template <class T, class F> void for_each(json_object *list, Result<T> (*decode)(json_object *), F &&tell)
+{
+	for (std::size_t i = 0; i < codec::array_size(list); i++) {
+		auto seen = decode(codec::array_at(list, i));
+		if (!seen)
+			give_up(seen.error().what);
+		tell(std::move(*seen));
+	}
+}
+
+void tell_storage(core::World &world, json_object *one)
+{
+	std::set<std::string> uids;
+	for_each(codec::get(one, "claims"), codec::claim_from_json, [&](core::Claim claim) {
+		uids.insert(claim.uid);
+		world.claim_seen(std::move(claim), k_now);
+	});
+	for_each(codec::get(one, "volumes"), codec::volume_from_json, [&](core::Volume volume) {
+		uids.insert(volume.uid);
+		world.volume_seen(std::move(volume));
+	});
+	for_each(codec::get(one, "classes"), codec::storage_class_from_json, [&](core::StorageClass storage_class) {
+		uids.insert(storage_class.uid);
+		world.class_seen(std::move(storage_class));
+	});
+	world.claims_listed(uids);
+	world.volumes_listed(uids);
+	world.classes_listed(uids);
+}
+
 core::World world_of(json_object *one, core::Pod &pod)
 {
 	core::World world(settings());
@@ -83,6 +115,7 @@ core::World world_of(json_object *one, core::Pod &pod)
 			live.insert(uid.text);
 		return live;
 	}());
+	tell_storage(world, one);
 	tell_slurm_nodes(world);
 	return world;
 }
@@ -92,14 +125,20 @@ bool is_bound(core::World world, const core::PodUid &pod, const std::string &nod
 {
 	world.submitted(pod, core::Submitted{.job = {7}, .node = node, .cpus = 1}, k_now);
 	const auto actions = world.take_actions(k_now);
-	return std::any_of(actions.begin(), actions.end(), [](const auto &one) { return std::holds_alternative<core::Bind>(one.action); });
+	const auto binds = [](const auto &one) {
+		const auto *report = std::get_if<core::Report>(&one.action); /* a claim for which a volume is being made */
+		const bool waits = report && report->not_scheduled.reason == names::k_reason_volume;
+		return waits || std::holds_alternative<core::Bind>(one.action) || std::holds_alternative<core::Provide>(one.action);
+	};
+	return std::any_of(actions.begin(), actions.end(), binds);
 }
 
 std::string why_not(const core::World &world, const core::Pod &pod, const core::KubeNode &node)
 {
 	const core::Holders there = world.foreign_pods().on(node.name);
 	std::optional<core::Refusal> refusals[] = {core::cordon_refuses(pod, node), core::taint_refuses(pod, node.taints, core::ignored_taints(world.settings().nodes)),
-						   core::node_refuses(pod, node), core::holders_refuse(pod, there), core::room_refuses(pod.requests, node.allocatable, core::held_by(there))};
+						   core::node_refuses(pod, node), core::holders_refuse(pod, there), core::room_refuses(pod.requests, node.allocatable, core::held_by(there)),
+						   world.claims().refuses(pod, node)};
 	for (const auto &refusal : refusals) {
 		if (refusal)
 			return refusal->why;

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World and pods with volume claims: before submissions, between allocation and binding, and when a provisioner says no. */
+#include "src/core/outcome.h"
+#include "testsuite/unit/world_facts.h"
+
+using namespace slurmkube;
+using namespace slurmkube::check;
+
+namespace
+{
+
+/* Nodes n1 and n2; storage classes "local" and "late" wait for a pod. */
+struct Stage {
+	World world;
+	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	std::string text; /* of the last report */
+
+	Stage() : world(settings())
+	{
+		for (const char *name : {"n1", "n2"}) {
+			KubeNode n = kube_node(name, std::string("uid-") + name, 4000);
+			n.labels[names::k_hostname_label] = name;
+			world.node_seen(n, now);
+		}
+		world.nodes_listed({"uid-n1", "uid-n2"});
+		world.pods_listed({}, now);
+		world.foreign_listed({});
+		world.link_opened({});
+		for (const char *name : {"n1", "n2"})
+			world.slurm_node_seen(slurm_node(name, 4));
+		world.snapshot_ended(now);
+		world.class_seen({"local", "uid-local", "kubernetes.io/no-provisioner", true, {}});
+		world.class_seen({"late", "uid-late", "csi.example.com", true, {}});
+	}
+
+	void listed()
+	{
+		world.classes_listed({"uid-local", "uid-late"});
+		world.volumes_listed({"uid-v1", "uid-v2"});
+		world.claims_listed({"uid-c"});
+	}
+
+	static Settings settings()
+	{
+		Settings s = plain_settings();
+		s.sees_foreign_pods = true;
+		s.report_interval_us = 0;
+		return s;
+	}
+
+	static Pod pod(const std::string &uid)
+	{
+		Pod p;
+		p.uid = {uid};
+		p.name_space = "default";
+		p.name = "pod-" + uid;
+		p.requests = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}};
+		p.demands.claims = {{"c", false}};
+		return p;
+	}
+
+	static Claim claim(const std::string &storage_class)
+	{
+		Claim c;
+		c.id = {"default", "c"};
+		c.uid = "uid-c";
+		c.resource_version = "1";
+		c.storage_class = storage_class;
+		c.access_modes = {"ReadWriteOnce"};
+		return c;
+	}
+
+	static Claim bound(const std::string &volume)
+	{
+		Claim c = claim("local");
+		c.volume = volume;
+		c.is_bound = true;
+		return c;
+	}
+
+	static Volume volume(const std::string &name, const std::string &node)
+	{
+		Volume v;
+		v.name = name;
+		v.uid = "uid-" + name;
+		v.resource_version = "5";
+		v.storage_class = "local";
+		v.is_available = true;
+		v.access_modes = {"ReadWriteOnce", "ReadWriteOncePod"};
+		v.node_terms = {NodeTerm{{{names::k_hostname_label, SelectorOp::in, {node}}}, {}}};
+		return v;
+	}
+
+	std::string act()
+	{
+		std::string out;
+		for (const auto &[uid, action] : world.take_actions(now)) {
+			out += out.empty() ? "" : " ";
+			if (const auto *s = std::get_if<Submit>(&action)) {
+				out += "submit:" + uid.text;
+				for (const std::string &name : s->spec.excluded_nodes)
+					out += "-" + name;
+			} else if (const auto *p = std::get_if<Provide>(&action)) {
+				const auto *give = std::get_if<GiveVolume>(&p->step);
+				out += give ? "give:" + give->volume : "select:" + std::get_if<SelectNode>(&p->step)->node;
+			} else if (const auto *e = std::get_if<Complete>(&action)) {
+				out += "complete:" + std::to_string(e->job.number) + (e->wait_status == k_status_given_back ? "=given-back" : "");
+			} else if (const auto *b = std::get_if<Bind>(&action)) {
+				out += "bind:" + uid.text + "@" + b->node;
+			} else if (std::holds_alternative<LookUp>(action)) {
+				out += "look:" + uid.text;
+			} else if (const auto *r = std::get_if<Report>(&action)) {
+				out += "report:" + uid.text + ":" + r->not_scheduled.reason;
+				text = r->not_scheduled.message;
+				world.reported(uid, Ok{}, now);
+			} else {
+				out += "other";
+			}
+		}
+		return out;
+	}
+
+	void allocate(const std::string &uid, std::uint32_t id, const std::string &where) { world.submitted({uid}, Submitted{.job = {id}, .node = where, .cpus = 1}, now); }
+
+	void tell_job(const std::string &uid, std::uint32_t id, JobState state, const std::string &node = "")
+	{
+		SlurmJob j;
+		j.id = {id};
+		j.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid, .kind = "Pod", .uid = uid, .attempt = 1};
+		j.state = state;
+		if (!node.empty())
+			j.nodes = {{.node = node, .cpus = 1, .core_ids = "0", .memory_mib = 64, .gres = {}}};
+		world.job_seen(j, now);
+	}
+
+	void end_job(const std::string &uid, std::uint32_t id) { tell_job(uid, id, JobState::failed); }
+
+	void wait(std::int64_t seconds) { now.mono_us += seconds * k_second; }
+};
+
+void claims_are_asked_for_with_the_first_pod_that_has_one()
+{
+	Stage s;
+	Pod plain = Stage::pod("a");
+	plain.demands.claims.clear();
+	s.world.pod_seen(plain, s.now);
+	CHECK_EQUAL(s.act(), "submit:a");
+	CHECK(!s.world.wants_claims());
+	s.world.pod_seen(Stage::pod("b"), s.now);
+	CHECK(s.world.wants_claims());
+	s.world.claims_unreadable("forbidden");
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:b:SlurmWaitsForVolume");
+	CHECK_EQUAL(s.text, "its volume claims have not been read yet: forbidden");
+	s.world.claim_seen(Stage::bound("v1"), s.now);
+	s.world.volume_seen(Stage::volume("v1", "n1"));
+	CHECK_EQUAL(s.act(), "");
+	s.listed();
+	CHECK_EQUAL(s.act(), "submit:b-n2");
+}
+
+void a_missing_claim_is_waited_for()
+{
+	Stage s;
+	s.listed();
+	s.world.pod_seen(Stage::pod("a"), s.now);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
+	CHECK_EQUAL(s.text, "volume claim c does not exist");
+	s.world.volume_seen(Stage::volume("v2", "n2"));
+	s.world.claim_seen(Stage::bound("v2"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a-n1");
+}
+
+/* The volume goes to the claim when Slurm has chosen the node, and the pod is bound when the claim is. */
+void a_claim_that_waits_gets_a_volume_of_the_node()
+{
+	Stage s;
+	s.listed();
+	s.world.claim_seen(Stage::claim("local"), s.now);
+	s.world.volume_seen(Stage::volume("v1", "n1"));
+	s.world.volume_seen(Stage::volume("v2", "n2"));
+	s.world.pod_seen(Stage::pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a");
+	s.allocate("a", 7, "n2");
+	CHECK_EQUAL(s.act(), "give:v2");
+	s.wait(1);
+	CHECK_EQUAL(s.act(), ""); /* one write, one answer */
+	s.world.provided({"a"}, Ok{}, s.now);
+	s.wait(1);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
+	CHECK_EQUAL(s.text, "Slurm job 7 has node n2; volume claim c is being bound for it");
+	Volume given = Stage::volume("v2", "n2");
+	given.claim = ClaimId{"default", "c"};
+	given.claim_uid = "uid-c";
+	s.world.volume_seen(given);
+	CHECK_EQUAL(s.act(), "");
+	s.world.claim_seen(Stage::bound("v2"), s.now);
+	CHECK_EQUAL(s.act(), "bind:a@n2");
+}
+
+void a_write_that_fails_is_tried_again_with_what_is_true_then()
+{
+	Stage s;
+	s.listed();
+	s.world.claim_seen(Stage::claim("local"), s.now);
+	s.world.volume_seen(Stage::volume("v1", "n1"));
+	s.world.pod_seen(Stage::pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a-n2");
+	s.allocate("a", 7, "n1");
+	CHECK_EQUAL(s.act(), "give:v1");
+	s.world.provided({"a"}, Error{Errc::conflict, "changed"}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	Volume later = Stage::volume("v1", "n1");
+	later.resource_version = "6";
+	s.world.volume_seen(later);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "give:v1");
+	s.world.provided({"a"}, Error{Errc::conflict, "changed"}, s.now);
+	later.claim = ClaimId{"default", "another"};
+	later.is_available = false;
+	s.world.volume_seen(later);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "look:a"); /* whether it is really unbound: then the allocation goes back */
+}
+
+void a_provisioner_may_refuse_the_node()
+{
+	Stage s;
+	s.listed();
+	s.world.claim_seen(Stage::claim("late"), s.now);
+	s.world.pod_seen(Stage::pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a");
+	s.allocate("a", 7, "n1");
+	CHECK_EQUAL(s.act(), "select:n1");
+	s.world.provided({"a"}, Ok{}, s.now);
+	Claim told = Stage::claim("late");
+	told.selected_node = "n1";
+	s.world.claim_seen(told, s.now);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
+	s.world.claim_seen(Stage::claim("late"), s.now);
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, Sight::unbound, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=given-back");
+	s.world.completed({"a"}, Ok{}, false, s.now);
+	s.end_job("a", 7);
+	s.wait(5);
+	CHECK_EQUAL(s.act(), "submit:a-n1");
+	s.allocate("a", 8, "n2");
+	CHECK_EQUAL(s.act(), "select:n2");
+}
+
+void who_waits_too_long_for_a_claim_gives_the_node_back()
+{
+	Stage s;
+	s.listed();
+	s.world.claim_seen(Stage::claim("late"), s.now);
+	s.world.pod_seen(Stage::pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7, "n1");
+	s.tell_job("a", 7, JobState::running, "n1");
+	CHECK_EQUAL(s.act(), "select:n1");
+	s.world.provided({"a"}, Ok{}, s.now);
+	s.wait(599);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "look:a");
+}
+
+/* The second is not even submitted: with an allocation it could only wait for the first to end. */
+void a_claim_for_one_pod_is_for_one_pod()
+{
+	Stage s;
+	s.listed();
+	Claim one = Stage::bound("v1");
+	one.access_modes = {"ReadWriteOncePod"};
+	s.world.claim_seen(one, s.now);
+	s.world.volume_seen(Stage::volume("v1", "n1"));
+	Pod foreign = Stage::pod("f");
+	foreign.node_name = "n2";
+	s.world.foreign_seen(foreign);
+	s.world.pod_seen(Stage::pod("a"), s.now);
+	s.world.pod_seen(Stage::pod("b"), s.now);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume report:b:SlurmWaitsForVolume");
+	CHECK_EQUAL(s.text, "volume claim c is ReadWriteOncePod and in use by default/pod-f");
+	s.world.foreign_gone({"f"});
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "submit:a-n2 report:b:SlurmWaitsForVolume");
+	CHECK_EQUAL(s.text, "volume claim c is ReadWriteOncePod and in use by default/pod-a");
+	s.allocate("a", 7, "n1");
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Ok{}, s.now);
+	Pod done = Stage::pod("a");
+	done.node_name = "n1";
+	done.phase = PodPhase::succeeded;
+	s.world.pod_seen(done, s.now);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "complete:7 submit:b-n2");
+}
+
+/* A claim that changes hands after the allocation. */
+void what_is_forbidden_at_the_binding_is_given_back()
+{
+	Stage s;
+	s.listed();
+	s.world.claim_seen(Stage::bound("v1"), s.now);
+	s.world.volume_seen(Stage::volume("v1", "n1"));
+	s.world.pod_seen(Stage::pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a-n2");
+	s.world.claim_gone({"default", "c"});
+	s.allocate("a", 7, "n1");
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, Sight::unbound, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=given-back");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world_claims",
+				{TEST(claims_are_asked_for_with_the_first_pod_that_has_one), TEST(a_missing_claim_is_waited_for), TEST(a_claim_that_waits_gets_a_volume_of_the_node),
+				 TEST(a_write_that_fails_is_tried_again_with_what_is_true_then), TEST(a_provisioner_may_refuse_the_node),
+				 TEST(who_waits_too_long_for_a_claim_gives_the_node_back), TEST(a_claim_for_one_pod_is_for_one_pod), TEST(what_is_forbidden_at_the_binding_is_given_back)});
+}
