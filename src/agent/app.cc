@@ -84,11 +84,13 @@ core::Settings settings_of(const Config &config)
 			  .label_value = config.nodes.selector_value.value_or(""),
 			  .manage = config.nodes.manage,
 			  .not_ready_after_seconds = config.nodes.not_ready_after_seconds,
+			  .cpu_unit = config.nodes.cpu_unit,
 			  .reserve_cpus = config.nodes.reserve_cpus,
 			  .reserve_memory_mib = config.nodes.reserve_memory_mib,
 			  .gres = config.gres,
 			  .tolerated_taints = config.nodes.tolerated_taints};
 	settings.policy.gres = config.gres;
+	settings.policy.cpu_unit = config.nodes.cpu_unit;
 	settings.forced_delete_hold_us = std::int64_t{1'000'000} * config.limits.forced_delete_hold_seconds;
 	settings.report_interval_us = std::int64_t{1'000'000} * config.limits.condition_interval_seconds;
 	settings.sees_foreign_pods = true;

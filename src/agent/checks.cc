@@ -125,6 +125,24 @@ Check differences(const App &app)
 	return failed("node sizes", "Slurm counts more CPUs or memory than is allocatable and not used by others: " + text, "write the node lines anew (skube nodes --slurm-conf)");
 }
 
+/* Ten to one is the factor of the two units; nodes differ by less for what others use of them. */
+Check cpu_unit(const App &app)
+{
+	constexpr std::uint64_t k_factor = 4;
+	const core::World &world = app.world();
+	const std::string unit = app.config().nodes.cpu_unit == core::k_whole_cpu ? "1" : "100m";
+	for (const auto &[name, kube] : world.kube_nodes()) {
+		const auto slurm = world.slurm_nodes().find(name);
+		if (slurm == world.slurm_nodes().end())
+			continue;
+		const std::uint64_t wanted = core::node_spec(kube, world.settings().nodes, world.plugin()).cpus, has = slurm->second.cpus;
+		if (wanted > has * k_factor || has > wanted * k_factor)
+			return failed("CPU unit", "node " + name + " has CPUs=" + std::to_string(has) + " in Slurm, and nodes.cpu_unit " + unit + " makes that " + std::to_string(wanted),
+				      "write the node lines anew (skube nodes --slurm-conf), or change nodes.cpu_unit");
+	}
+	return passed("CPU unit", "Slurm's nodes are counted by " + unit);
+}
+
 Check partitions(const App &app)
 {
 	std::string names;
@@ -179,6 +197,7 @@ std::vector<Check> checks_of(const App &app)
 	    watch("nodes watch", app.node_watch()),
 	    nodes(app),
 	    differences(app),
+	    cpu_unit(app),
 	    partitions(app),
 	    watch("namespaces", app.namespace_watch()),
 	    identity(app),

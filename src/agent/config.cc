@@ -61,10 +61,22 @@ void read_selector(Reader &reader, const Yaml &value, NodesConfig &out)
 	out.selector_value = equals == std::string::npos ? std::nullopt : std::optional(text.substr(equals + 1));
 }
 
+/* Two only: what a node has would be rounded down further and further. */
+void read_cpu_unit(Reader &reader, const Yaml &value, NodesConfig &out)
+{
+	if (value.text() == "1")
+		out.cpu_unit = core::k_whole_cpu;
+	else if (value.text() == "100m")
+		out.cpu_unit = core::k_whole_cpu / 10;
+	else
+		reader.fail(value, "'" + value.text() + "' is not one of 1 and 100m");
+}
+
 constexpr Key<NodesConfig> k_nodes_keys[] = {
 	{"selector", read_selector},
 	{"manage", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.boolean(v, out.manage); }},
 	{"not_ready_after", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, k_day_seconds, out.not_ready_after_seconds); }},
+	{"cpu_unit", read_cpu_unit},
 	{"reserve_cpus", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, 65535, out.reserve_cpus); }},
 	{"reserve_memory_mib", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, 1'000'000'000, out.reserve_memory_mib); }},
 	{"tolerated_taints",

@@ -41,6 +41,7 @@ struct NodesConfig {
 	std::optional<std::string> selector_value; /* none: any value */
 	bool manage = true;			   /* create, change and delete Slurm's records */
 	int not_ready_after_seconds = 40;
+	std::uint32_t cpu_unit = core::k_whole_cpu; /* thousandths */
 	std::uint32_t reserve_cpus = 0;
 	std::uint64_t reserve_memory_mib = 0;
 	std::vector<std::string> tolerated_taints; /* keys */

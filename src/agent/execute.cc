@@ -78,9 +78,9 @@ core::Pod name_only(const core::Pod &pod)
 	return name;
 }
 
-core::Condition bound_text(const core::Bind &bind)
+core::Condition bound_text(const core::Bind &bind, std::uint32_t cpu_unit)
 {
-	return {names::k_reason_bound, "Slurm job " + std::to_string(bind.job.number) + " has " + std::to_string(bind.cpus) + (bind.cpus == 1 ? " CPU" : " CPUs") + " on node " +
+	return {names::k_reason_bound, "Slurm job " + std::to_string(bind.job.number) + " has " + core::cpus_text(bind.cpus, cpu_unit) + " on node " +
 					       bind.node + "; the pod is bound to it"};
 }
 
@@ -158,7 +158,7 @@ void App::bind(const core::PodUid &pod, const core::Bind &action)
 	request.annotations = {{names::k_allocation_job_id, std::to_string(action.job.number)},
 			       {names::k_allocation_cluster, config_.cluster},
 			       {names::k_allocation_node, action.node},
-			       {names::k_allocation_cpus, std::to_string(action.cpus)},
+			       {names::k_allocation_cpus, std::to_string(core::whole_cpus(action.cpus, config_.nodes.cpu_unit))},
 			       {names::k_allocation_attempt, std::to_string(action.attempt)}};
 	add_job(world_, action, request.annotations);
 	if (action.rank)
@@ -166,7 +166,7 @@ void App::bind(const core::PodUid &pod, const core::Bind &action)
 	kube::bind_pod(client_, std::move(request), [this, pod, action, name = name_of(world_, pod)](const Status &answer) {
 		log_outcome("bound", name, action.job, answer);
 		if (const core::Pod *bound = answer ? world_.pod_of(pod) : nullptr)
-			teller_.tell(*bound, false, "Binding", bound_text(action));
+			teller_.tell(*bound, false, "Binding", bound_text(action, config_.nodes.cpu_unit));
 		world_.bound(pod, answer, now());
 		want_round();
 	});

@@ -86,12 +86,12 @@ std::vector<std::uint32_t> packed(const std::vector<Load> &loads, const Load &ta
 	return task_of;
 }
 
-Load largest_of(const std::vector<Load> &loads)
+Load largest_of(const std::vector<Load> &loads, std::uint32_t cpu_unit)
 {
 	Load largest;
 	for (const Load &load : loads)
 		raise(largest, load);
-	largest.milli_cpu = std::max<std::int64_t>(divided_up(largest.milli_cpu, 1000), 1) * 1000;
+	largest.milli_cpu = std::max<std::int64_t>(divided_up(largest.milli_cpu, cpu_unit), 1) * cpu_unit;
 	return largest;
 }
 
@@ -117,13 +117,13 @@ double cost_of(const std::vector<Load> &loads, const Load &task, std::uint32_t t
 
 } // namespace
 
-GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing)
+GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing, std::uint32_t cpu_unit)
 {
 	GangShape best;
 	if (seats.empty())
 		return best;
 	const std::vector<Load> loads = loads_of(seats, least_memory_mib);
-	const Load largest = largest_of(loads);
+	const Load largest = largest_of(loads, cpu_unit);
 	const std::int64_t least = std::ranges::min_element(loads, {}, &Load::milli_cpu)->milli_cpu;
 	const std::int64_t most_pods = packing == Packing::one_per_task ? 1 : std::min(largest.milli_cpu / std::max<std::int64_t>(least, 1), k_most_together);
 	double best_cost = 0;
@@ -142,7 +142,7 @@ GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mi
 			continue;
 		best_cost = cost;
 		best = {.tasks = tasks,
-			.cpus_per_task = static_cast<std::uint32_t>(task.milli_cpu / 1000),
+			.cpus_per_task = static_cast<std::uint32_t>(task.milli_cpu / cpu_unit),
 			.memory_mib_per_task = static_cast<std::uint64_t>(task.memory_mib),
 			.extended_per_task = task.extended,
 			.task_of_seat = std::move(task_of),

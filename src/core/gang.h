@@ -28,7 +28,8 @@ enum class Packing {
 	one_per_task /* each pod its own: where a task means a node */
 };
 
-GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing = Packing::shared);
+/* cpu_unit: thousandths of a CPU that Slurm counts as one */
+GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing = Packing::shared, std::uint32_t cpu_unit = k_whole_cpu);
 
 /*
  * The node of each task: those that are fixed stay where they are, the others fill the nodes in the order given. Empty for a task that finds no place, which

@@ -32,6 +32,9 @@ struct JobId {
 
 /* ---- Kubernetes ---- */
 
+/* A CPU in thousandths. Slurm's CPU on an external node is that, or what nodes.cpu_unit of the configuration says. */
+inline constexpr std::uint32_t k_whole_cpu = 1000;
+
 /* Effective requests of a pod, or a node's allocatable. */
 struct Resources {
 	std::int64_t milli_cpu = 0;

@@ -13,6 +13,7 @@ namespace
 {
 
 constexpr std::uint32_t k_first_dynamic = (24U << 16) | (11U << 8); /* SLURM_VERSION_NUM(24,11,0) */
+constexpr std::int64_t k_cpus_most = UINT32_MAX;
 constexpr char k_sink_address[] = "127.0.0.1";
 
 /* Set by Kubernetes itself for what the Ready condition and spec.unschedulable say already. */
@@ -154,8 +155,8 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
 	/* Slurm sends RPCs to nodes without slurmd in the emulated family: they must end in the plugin's sink at once */
 	spec.address = emulated || node.internal_ip.empty() ? k_sink_address : node.internal_ip;
 	spec.port = emulated ? plugin.sink_port : 0;
-	const auto cpus = static_cast<std::uint32_t>(std::clamp<std::int64_t>(node.allocatable.milli_cpu / 1000, 0, UINT32_MAX));
-	spec.cpus = std::max<std::uint32_t>(cpus > policy.reserve_cpus ? cpus - policy.reserve_cpus : 0, 1);
+	const std::int64_t left = node.allocatable.milli_cpu - std::int64_t{policy.reserve_cpus} * k_whole_cpu;
+	spec.cpus = static_cast<std::uint32_t>(std::clamp<std::int64_t>(left / policy.cpu_unit, 1, k_cpus_most));
 	const auto memory = static_cast<std::uint64_t>(std::max<std::int64_t>(node.allocatable.memory_bytes >> 20, 0));
 	spec.memory_mib = std::max<std::uint64_t>(memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
 	spec.gres = gres_of_node(node, policy.gres);

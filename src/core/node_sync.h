@@ -20,7 +20,8 @@ struct NodePolicy {
 	std::string label_key, label_value; /* value empty: any */
 	bool manage = true;                 /* create, update and delete nodes in Slurm where it can */
 	std::int64_t not_ready_after_seconds = 40;
-	std::uint32_t reserve_cpus = 0;
+	std::uint32_t cpu_unit = k_whole_cpu; /* thousandths of a CPU that Slurm counts as one */
+	std::uint32_t reserve_cpus = 0;       /* real ones */
 	std::uint64_t reserve_memory_mib = 0;
 	GresTable gres = default_gres_table();
 	std::vector<std::string> tolerated_taints; /* keys whose NoSchedule and NoExecute do not keep Slurm's pods off */

@@ -179,11 +179,15 @@ Status burst_buffer(const Text &value, const Context &context, JobSpec &spec)
 	return set_text(value, spec.options.burst_buffer);
 }
 
+constexpr std::int64_t k_slurm_cpus_most = 65000; /* of a task, in 16 bits */
+
 Status cpus_at_least(std::int64_t cpus, const Context &context, JobSpec &spec)
 {
-	const std::uint32_t needed = cpus_of(context.pod.requests);
+	const std::uint32_t needed = cpus_of(context.pod.requests, context.policy.cpu_unit);
+	if (cpus > k_slurm_cpus_most)
+		return Error{Errc::invalid, "must be at most " + cpus_text(k_slurm_cpus_most, context.policy.cpu_unit)};
 	if (cpus < needed)
-		return Error{Errc::invalid, "the pod requests more: give " + std::to_string(needed) + " or more, or lower resources.requests.cpu"};
+		return Error{Errc::invalid, "the pod requests more: give " + std::to_string(whole_cpus(needed, context.policy.cpu_unit)) + " or more, or lower resources.requests.cpu"};
 	spec.cpus = static_cast<std::uint32_t>(cpus);
 	return Ok{};
 }
@@ -193,7 +197,18 @@ Status cpus(const Text &value, const Context &context, JobSpec &spec)
 	const auto milli = parse_quantity(value, Scale::milli);
 	if (!milli || *milli <= 0 || *milli > std::int64_t{65'000'000})
 		return Error{Errc::invalid, "must be a number of CPUs from 1 to 65000"};
-	return cpus_at_least((*milli + 999) / 1000, context, spec);
+	return cpus_at_least((*milli + context.policy.cpu_unit - 1) / context.policy.cpu_unit, context, spec);
+}
+
+Status cpus_per_gpu(const Text &value, const Context &context, JobSpec &spec)
+{
+	if (const Status read = number<&JobOptions::cpus_per_gpu, 1>(value, context, spec); !read)
+		return read;
+	const std::uint32_t counted = *spec.options.cpus_per_gpu * (k_whole_cpu / context.policy.cpu_unit);
+	if (counted > k_slurm_cpus_most)
+		return Error{Errc::invalid, "must be at most " + cpus_text(k_slurm_cpus_most, context.policy.cpu_unit)};
+	spec.options.cpus_per_gpu = static_cast<std::uint16_t>(counted);
+	return Ok{};
 }
 
 Status memory_at_least(std::uint64_t mib, const Context &context, JobSpec &spec)
@@ -284,7 +299,7 @@ constexpr Option k_options[] = {
      .apply = number<&JobOptions::core_spec, 0>, .sbatch = "core-spec", .letter = 'S', .fixed = true},
     {.name = "cpu-per-task", .takes = "CPUS", .meaning = "CPUs of the pod, if Slurm shall give it more than it requests; rounded up to whole ones.", .apply = cpus,
      .sbatch = "cpus-per-task", .letter = 'c', .bridge = "cpu-per-task", .fixed = true},
-    {.name = "cpus-per-gpu", .takes = "COUNT", .meaning = "CPUs for each GPU of gres.", .apply = number<&JobOptions::cpus_per_gpu, 1>, .sbatch = "cpus-per-gpu",
+    {.name = "cpus-per-gpu", .takes = "COUNT", .meaning = "CPUs for each GPU of gres.", .apply = cpus_per_gpu, .sbatch = "cpus-per-gpu",
      .fixed = true},
     {.name = "current-working-dir", .takes = "PATH", .meaning = "What Slurm shows as the job's working directory. The container has its own.", .apply = work_dir,
      .sbatch = "chdir", .letter = 'D', .sunk = "current-working-dir"},

@@ -54,7 +54,7 @@ JobSpec with_defaults(const Pod &pod, const Policy &policy, const NamespaceRule 
 	spec.as_whom = as_whom(rule);
 	spec.user_id = rule.user_id;
 	spec.group_id = rule.group_id;
-	spec.cpus = cpus_of(pod.requests);
+	spec.cpus = cpus_of(pod.requests, policy.cpu_unit);
 	spec.memory_mib = memory_mib_of(pod.requests, policy.least_memory_mib);
 	spec.time_limit_minutes = policy.default_time_limit_minutes;
 	if (pod.active_deadline_seconds > 0)
@@ -79,9 +79,22 @@ Status apply_priority_class(const Pod &pod, const Policy &policy, const Namespac
 
 } // namespace
 
-std::uint32_t cpus_of(const Resources &requests)
+std::uint32_t whole_cpus(std::uint32_t slurm_cpus, std::uint32_t cpu_unit)
 {
-	const std::int64_t whole = requests.milli_cpu / 1000 + (requests.milli_cpu % 1000 > 0 ? 1 : 0);
+	return static_cast<std::uint32_t>((std::uint64_t{slurm_cpus} * cpu_unit + k_whole_cpu - 1) / k_whole_cpu);
+}
+
+std::string cpus_text(std::uint32_t slurm_cpus, std::uint32_t cpu_unit)
+{
+	const std::uint64_t milli = std::uint64_t{slurm_cpus} * cpu_unit;
+	std::string fraction = std::to_string(k_whole_cpu + milli % k_whole_cpu).substr(1);
+	fraction.erase(fraction.find_last_not_of('0') + 1);
+	return std::to_string(milli / k_whole_cpu) + (fraction.empty() ? "" : "." + fraction) + (milli == k_whole_cpu ? " CPU" : " CPUs");
+}
+
+std::uint32_t cpus_of(const Resources &requests, std::uint32_t cpu_unit)
+{
+	const std::int64_t whole = requests.milli_cpu / cpu_unit + (requests.milli_cpu % cpu_unit > 0 ? 1 : 0);
 	return static_cast<std::uint32_t>(std::clamp<std::int64_t>(whole, 1, 0xfffffff0));
 }
 

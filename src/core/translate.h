@@ -29,6 +29,7 @@ struct Policy {
 	std::string scheduler_name;
 	std::string default_partition = "kube";
 	std::uint32_t default_time_limit_minutes = 0; /* 0: the partition's */
+	std::uint32_t cpu_unit = k_whole_cpu; /* thousandths of a CPU that Slurm counts as one on external nodes */
 	std::uint64_t least_memory_mib = 64;          /* of pods that request none: Slurm would give them the whole node */
 	std::vector<NamespaceRule> namespaces = {};
 	GresTable gres = default_gres_table();
@@ -44,9 +45,13 @@ struct Policy {
 enum class Pods { one, gang };
 Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t attempt, Pods pods = Pods::one);
 
-/* Whole CPUs and whole MiB, at least what Slurm can count. */
-std::uint32_t cpus_of(const Resources &requests);
+/* Slurm's CPUs, each of so many thousandths, and MiB; both whole, at least what Slurm can count. */
+std::uint32_t cpus_of(const Resources &requests, std::uint32_t cpu_unit);
 std::uint64_t memory_mib_of(const Resources &requests, std::uint64_t least_mib);
+
+/* Of what Slurm counts: whole CPUs, rounded up, and as text: "1 CPU", "2.5 CPUs". */
+std::uint32_t whole_cpus(std::uint32_t slurm_cpus, std::uint32_t cpu_unit);
+std::string cpus_text(std::uint32_t slurm_cpus, std::uint32_t cpu_unit);
 
 } // namespace slurmkube::core
 

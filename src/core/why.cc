@@ -101,7 +101,7 @@ std::string asks_text(const Story &s)
 	const GangShape shape = s.gang ? s.gang->shape : GangShape{};
 	const std::uint32_t cpus = shape.tasks > 0 ? shape.cpus_per_task : spec->cpus;
 	std::string text = shape.tasks > 0 ? std::to_string(shape.tasks) + " tasks of " : "";
-	text += std::to_string(cpus) + (cpus == 1 ? " CPU, " : " CPUs, ") + std::to_string(shape.tasks > 0 ? shape.memory_mib_per_task : spec->memory_mib) + " MiB, partition " + spec->partition;
+	text += cpus_text(cpus, s.world.settings().policy.cpu_unit) + ", " + std::to_string(shape.tasks > 0 ? shape.memory_mib_per_task : spec->memory_mib) + " MiB, partition " + spec->partition;
 	if (!spec->account.empty())
 		text += ", account " + spec->account;
 	if (!spec->qos.empty())

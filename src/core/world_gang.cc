@@ -255,9 +255,9 @@ void World::plan(Gang &gang, const std::vector<const Group *> &firsts)
 	gang.per_node = spec ? spec->options.pods_per_node.value_or(0) : 0;
 	if (std::ranges::any_of(firsts, [](const Group *one) { return are_in_conflict(*one->pod, *one->pod); }))
 		gang.per_node = 1;
-	gang.shape = shape_of(gang.seats, settings_.policy.least_memory_mib, *gang.per_node > 0 ? Packing::one_per_task : Packing::shared);
+	gang.shape = shape_of(gang.seats, settings_.policy.least_memory_mib, *gang.per_node > 0 ? Packing::one_per_task : Packing::shared, settings_.policy.cpu_unit);
 	const Resources &requests = firsts.front()->pod->requests;
-	if (spec && spec->cpus != cpus_of(requests)) /* options ask for more */
+	if (spec && spec->cpus != cpus_of(requests, settings_.policy.cpu_unit)) /* options ask for more */
 		gang.shape.cpus_per_task = std::max(gang.shape.cpus_per_task, spec->cpus);
 	if (spec && spec->memory_mib != memory_mib_of(requests, settings_.policy.least_memory_mib))
 		gang.shape.memory_mib_per_task = std::max(gang.shape.memory_mib_per_task, spec->memory_mib);
@@ -305,7 +305,7 @@ void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::opt
 	(*spec)->excluded_nodes.assign(excluded.begin(), excluded.end());
 	if (const auto places = places_for(**spec); places && *places < gang.shape.tasks) {
 		nowhere_.insert(lead);
-		*spec = Error{Errc::not_found, "the nodes together have " + std::to_string(*places) + " places of " + std::to_string((*spec)->cpus) + " CPUs and " +
+		*spec = Error{Errc::not_found, "the nodes together have " + std::to_string(*places) + " places of " + cpus_text((*spec)->cpus, settings_.policy.cpu_unit) + " and " +
 						   std::to_string((*spec)->memory_mib) + " MiB where " + std::to_string(gang.shape.tasks) + " are needed at once"};
 	}
 }

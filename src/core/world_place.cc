@@ -38,9 +38,9 @@ const Pod *known_pod(const Group &group)
 	return group.pod ? &*group.pod : group.last ? &*group.last : nullptr;
 }
 
-bool fits_record(const Pod &pod, const SlurmNode &node)
+bool fits_record(const Pod &pod, const SlurmNode &node, std::uint32_t cpu_unit)
 {
-	return cpus_of(pod.requests) <= node.cpus && memory_mib_of(pod.requests, 1) <= node.memory_mib;
+	return cpus_of(pod.requests, cpu_unit) <= node.cpus && memory_mib_of(pod.requests, 1) <= node.memory_mib;
 }
 
 } // namespace
@@ -185,9 +185,9 @@ std::optional<Refusal> World::room_refuses_for_good(const PodUid &uid, const Pod
 	const Resources room = room_on(node);
 	if (record == slurm_nodes_.end())
 		return room_refuses(pod.requests, room, {});
-	const bool is_oversized = record->second.cpus > room.milli_cpu / 1000 || record->second.memory_mib > static_cast<std::uint64_t>(room.memory_bytes >> 20);
+	const bool is_oversized = record->second.cpus > room.milli_cpu / settings_.policy.cpu_unit || record->second.memory_mib > static_cast<std::uint64_t>(room.memory_bytes >> 20);
 	Resources wanted = pod.requests;
-	if (!fits_record(pod, record->second))
+	if (!fits_record(pod, record->second, settings_.policy.cpu_unit))
 		wanted.milli_cpu = wanted.memory_bytes = 0;
 	std::erase_if(wanted.extended, [&](const auto &one) {
 		const GresRule *rule = gres_rule(one.first, settings_.policy.gres);

@@ -38,7 +38,7 @@ void check_resources(const core::Resources &r)
 		MUST(amount >= 0);
 	const std::uint64_t mib = core::memory_mib_of(r, 0);
 	MUST(mib >= 1 && static_cast<Wide>(mib) * (1 << 20) >= r.memory_bytes);
-	const std::uint32_t cpus = core::cpus_of(r);
+	const std::uint32_t cpus = core::cpus_of(r, core::k_whole_cpu);
 	MUST(cpus >= 1 && (static_cast<Wide>(cpus) * 1000 >= r.milli_cpu || cpus >= 0xfffffff0U));
 }
 

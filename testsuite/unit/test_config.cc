@@ -56,6 +56,7 @@ nodes:
   selector: pool=hpc
   manage: false
   not_ready_after: 90
+  cpu_unit: 100m
   reserve_cpus: 1
   reserve_memory_mib: 512
   tolerated_taints: [example.com/gpu, other]
@@ -107,6 +108,7 @@ void every_key_is_read()
 			.selector_value = "hpc",
 			.manage = false,
 			.not_ready_after_seconds = 90,
+			.cpu_unit = 100,
 			.reserve_cpus = 1,
 			.reserve_memory_mib = 512,
 			.tolerated_taints = {"example.com/gpu", "other"}};
@@ -187,6 +189,7 @@ void wrong_values_are_refused()
 		{"gres: [{resource: a/b, type: 'x-*'}]", "f:1: gres[0]: type 'x-*' has a '*', but resource 'a/b' has none"},
 		{"gres: [{resource: a/b, type: x, type_from: y}]", "f:1: gres[0]: type and type_from exclude each other"},
 		{"log_level: loud", "f:1: log_level: 'loud' is not one of error, warning, info, debug"},
+		{"nodes: {cpu_unit: 250m}", "f:1: nodes.cpu_unit: '250m' is not one of 1 and 100m"},
 		{"limits: {writes_in_flight: 65}", "f:1: limits.writes_in_flight: '65' is not a number from 1 to 64"},
 		{"plugin_socket: /a\ncontrol_socket: /a", "f:2: plugin_socket and control_socket are the same"},
 		{"- a", "f:1: must be a mapping (key: value lines)"},

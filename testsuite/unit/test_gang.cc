@@ -46,6 +46,9 @@ void fractions_are_summed_before_they_are_rounded()
 	CHECK_EQUAL(shape.cpus_per_task, 1U);
 	CHECK_EQUAL(shape.memory_mib_per_task, 640U);
 	CHECK_EQUAL(shape_of(seats({{25, size(100, 64)}}), 64).tasks, 3U);
+	const GangShape tenths = shape_of(seats({{25, size(250, 64)}}), 64, Packing::shared, 100);
+	CHECK_EQUAL(tenths.tasks, 25U); /* of 300m each: what is rounded up is a tenth at most */
+	CHECK_EQUAL(tenths.cpus_per_task, 3U);
 	CHECK_EQUAL(shape_of(seats({{10, size(100, 64)}}), 64, Packing::one_per_task).tasks, 10U);
 }
 

@@ -169,7 +169,9 @@ void the_record_counts_whole_allocatable_cpus_and_points_at_the_sink()
 	CHECK_EQUAL(*line, "NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 RealMemory=900 Feature=kube State=UNKNOWN");
 	KubeNode huge = kube();
 	huge.allocatable.milli_cpu = std::int64_t{5'000'000'000} * 1000;
-	CHECK_EQUAL(node_spec(huge, p, plugin(22, 5)).cpus, 0xffffffff - 2);
+	CHECK_EQUAL(node_spec(huge, p, plugin(22, 5)).cpus, 0xffffffff);
+	p.cpu_unit = 100; /* 7.91 CPUs less two real ones */
+	CHECK_EQUAL(node_spec(kube(), p, plugin(22, 5)).cpus, 59U);
 	const NodeSpec native = node_spec(kube(), p, plugin(25, 11));
 	CHECK_EQUAL(native.address, "10.0.0.1");
 	CHECK_EQUAL(native.port, 0);

@@ -45,6 +45,37 @@ void requests_are_rounded_up_to_what_slurm_counts()
 	CHECK_EQUAL(least->memory_mib, 64U);
 }
 
+/* Everybody but Slurm goes on writing CPUs. */
+void a_smaller_unit_is_for_slurm_only()
+{
+	Policy tenths = policy();
+	tenths.cpu_unit = 100;
+	Pod p = pod();
+	p.requests.milli_cpu = 250;
+	const auto quarter = translate(p, tenths, 1);
+	REQUIRE(quarter.ok());
+	CHECK_EQUAL(quarter->cpus, 3U);
+	p.annotations = {{"slurm-kube.io/cpu-per-task", "2"}, {"slurm-kube.io/cpus-per-gpu", "4"}};
+	const auto asked = translate(p, tenths, 1);
+	REQUIRE(asked.ok());
+	CHECK_EQUAL(asked->cpus, 20U);
+	CHECK(asked->options.cpus_per_gpu == 40);
+	p.requests.milli_cpu = 2100;
+	const auto less = translate(p, tenths, 1);
+	REQUIRE(!less.ok());
+	CHECK(less.error().what.find("give 3 or more") != std::string::npos);
+	p.requests.milli_cpu = 100;
+	p.annotations = {{"slurm-kube.io/cpu-per-task", "6501"}};
+	const auto many = translate(p, tenths, 1);
+	REQUIRE(!many.ok());
+	CHECK(many.error().what.find("at most 6500 CPUs") != std::string::npos);
+	CHECK_EQUAL(whole_cpus(3, 100), 1U);
+	CHECK_EQUAL(whole_cpus(11, 100), 2U);
+	CHECK_EQUAL(cpus_text(3, 100), "0.3 CPUs");
+	CHECK_EQUAL(cpus_text(10, 100), "1 CPU");
+	CHECK_EQUAL(cpus_text(2, k_whole_cpu), "2 CPUs");
+}
+
 void identity_comes_from_the_namespace()
 {
 	const auto spec = translate(pod(), policy(), 3);
@@ -219,7 +250,7 @@ int main()
 {
 	return check::run_tests("translate", {
 						     TEST(requests_are_rounded_up_to_what_slurm_counts),
-						     TEST(identity_comes_from_the_namespace),
+						     TEST(a_smaller_unit_is_for_slurm_only), TEST(identity_comes_from_the_namespace),
 						     TEST(options_choose_among_what_is_allowed),
 						     TEST(refusals_name_key_value_and_remedy),
 						     TEST(what_is_not_supported_is_refused_not_ignored),
