@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/json.h"
+#include "src/codec/managed_fields.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
@@ -48,6 +49,21 @@ void text_is_one_line()
 	CHECK_EQUAL(to_text(o.get()), "{\"path\":\"a/b\\n\",\"n\":3}");
 }
 
+void managed_fields_are_cut_out_and_nothing_else()
+{
+	const std::pair<const char *, const char *> cases[] = {
+	    {R"({"a":1})", R"({"a":1})"},
+	    {R"({"managedFields":[{"x":["]","\"]","\\"]},[]],"a":[1]})", R"({"managedFields":[],"a":[1]})"},
+	    {R"({"i":[{"managedFields":[1]},{"managedFields":[2],"b":"]"}]})", R"({"i":[{"managedFields":[]},{"managedFields":[],"b":"]"}]})"},
+	    {R"({"note":"\"managedFields\":[ 1 ]"})", R"({"note":"\"managedFields\":[ 1 ]"})"},
+	    {R"({"managedFields":"[1]"})", R"({"managedFields":"[1]"})"},
+	    {R"({"managedFields":["no end)", R"({"managedFields":["no end)"},
+	    {R"({"managedFields":[[])", R"({"managedFields":[[])"},
+	};
+	for (const auto &[text, cut] : cases)
+		CHECK_EQUAL(without_managed_fields(text), cut);
+}
+
 } // namespace
 
 int main()
@@ -57,5 +73,6 @@ int main()
 						TEST(broken_text_is_refused),
 						TEST(getters_survive_wrong_types_and_absence),
 						TEST(text_is_one_line),
+						TEST(managed_fields_are_cut_out_and_nothing_else),
 					});
 }

@@ -2,6 +2,7 @@
 #include "src/agent/kube/watch.h"
 
 #include "src/base/log.h"
+#include "src/codec/managed_fields.h"
 
 namespace slurmkube::kube
 {
@@ -126,7 +127,7 @@ void Watch::page_arrived(const Result<Response> &answer)
 		refused(*answer);
 		return;
 	}
-	const auto list = codec::parse_json(answer->body, k_largest_page);
+	const auto list = codec::parse_json(codec::without_managed_fields(answer->body), k_largest_page);
 	if (!list || version_of(list->get()).empty()) {
 		failed("the answer is not a list");
 		return;
@@ -186,7 +187,7 @@ void Watch::open_stream()
 
 void Watch::line_arrived(std::string_view line)
 {
-	const auto event = codec::parse_json(line, k_largest_line);
+	const auto event = codec::parse_json(codec::without_managed_fields(line), k_largest_line);
 	if (event) {
 		heard_ = true;
 		mute_streams_ = 0;

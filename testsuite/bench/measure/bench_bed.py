@@ -31,6 +31,7 @@ class BenchBed(Cluster):
 		log = self.dir / "audit.log"
 		self.plane.env["APISERVER_ARGS"] = f"--audit-policy-file={SOURCE}/testsuite/bench/audit-run.yaml --audit-log-path={log}"
 		self.audit = Audit(log)
+		self.agent_settings = dict(self.agent.settings)
 		self.load = Load(self.slurm.build / "testsuite/bench/load", self.plane)
 		self.scheduler = Process("kube-scheduler", [CACHE / "k8s/bin/kube-scheduler", "--config", self.dir / "scheduler.json", "--secure-port=0"],
 					 self.dir / "log/kube-scheduler.out")
@@ -62,7 +63,7 @@ class BenchBed(Cluster):
 	def wait_bound(self, prefix, count, limit):
 		"""How many are bound when all are, or after limit seconds: kube-scheduler was seen to forget some. Looks at the audit log only."""
 		try:
-			wait_for(lambda: len(self.audit.bindings(prefix)) >= count, f"{count} pods {prefix}-* to be bound", limit, 0.25)
+			wait_for(lambda: self.audit.binding_lines() >= count and len(self.audit.bindings(prefix)) >= count, f"{count} pods to be bound", limit, 0.1)
 		except AssertionError:
 			pass
 		return len(self.audit.bindings(prefix))
@@ -72,6 +73,15 @@ class BenchBed(Cluster):
 
 	def wait_slurm_idle(self):
 		wait_for(lambda: not self.slurm.run("squeue", "--noheader", "--partition=kube"), "Slurm to have no job left", 120, 0.1)
+
+	def configure_agent(self, changes):
+		"""For its next start: settings (top-level keys) over those that the bed has."""
+		conf = {"conf": f"{self.dir}/slurm.conf"}
+		self.agent.settings = {**self.agent_settings, **{k: {**conf, **v} if k == "slurm" else v for k, v in changes.items()}}
+
+	def profile(self, path):
+		"""All of the machine into path until the one that is returned is ended with SIGINT; for people, with perf report."""
+		return subprocess.Popen(["perf", "record", "-q", "-a", "-F", "499", "-e", "cpu-clock", *os.environ.get("PERF_GRAPH", "-g").split(), "-o", str(path)], stderr=subprocess.DEVNULL) if path else None
 
 	def pause_kwok(self, paused):
 		(self.plane.freeze if paused else self.plane.thaw)("kwok")

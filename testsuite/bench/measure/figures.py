@@ -78,7 +78,7 @@ class Figures:
 		groups = {}
 		for key in self.values:
 			if found := _DAEMON.search(key):
-				groups.setdefault(key[:found.start()] + f".{found.group(1)}{found.group(3)}", []).append((found.group(2), key))
+				groups.setdefault(f"{key[:found.start()]}.{found.group(1)}{found.group(3) or ''}", []).append((found.group(2), key))
 		return groups
 
 

@@ -87,32 +87,12 @@ void JobWatch::deliver(Found &found)
 		if (known == jobs_.end())
 			continue;
 		registry_.forget({id}, known->second.marker);
-		jobs_.erase(known);
+		erase(known);
 		feed_.job_gone({id});
-	}
-	if (!found.changed.empty() || !found.gone.empty())
-		count_live();
-}
-
-void JobWatch::count_live()
-{
-	live_ = pending_ = 0;
-	for (const auto &[id, known] : jobs_) {
-		live_ += is_live(known.state);
-		pending_ += is_pending(known.state);
 	}
 }
 
 /* ---- when to look ---- */
-
-JobWatch::Ids JobWatch::ids_of(bool (*wanted)(kube_job_state)) const
-{
-	Ids ids;
-	for (const auto &[id, known] : jobs_)
-		if (wanted(known.state))
-			ids.push_back(id);
-	return ids;
-}
 
 /* As far as the budget goes; the rest in the next tick. */
 void JobWatch::go_on(Sweep &sweep)
@@ -157,9 +137,8 @@ void JobWatch::start_hot(const kube_pulse &pulse, const Found &seen)
 	hot_.starts_wanted = starts;
 	hot_.ends_wanted = ends;
 	if (ends != 0)
-		hot_.ids = ids_of(is_active);
-	Ids pending = ids_of(is_pending); /* a cancelled one is counted as an end */
-	hot_.ids.insert(starts != 0 ? hot_.ids.begin() : hot_.ids.end(), pending.begin(), pending.end());
+		hot_.ids.assign(active_.begin(), active_.end());
+	hot_.ids.insert(starts != 0 ? hot_.ids.begin() : hot_.ids.end(), pending_.begin(), pending_.end()); /* a cancelled one is counted as an end */
 }
 
 void JobWatch::start_slow(const kube_pulse &pulse)
@@ -169,13 +148,14 @@ void JobWatch::start_slow(const kube_pulse &pulse)
 	if (slow_.is_done() && (may_strike || slow_look_.is_due(now, pulse.last_job_update))) {
 		slow_look_.began(now, time(nullptr));
 		slow_ = {};
-		slow_.ids = ids_of(is_live);
+		slow_.ids.assign(active_.begin(), active_.end());
+		slow_.ids.insert(slow_.ids.end(), pending_.begin(), pending_.end());
 		slow_.worked_before = meter_.worked();
 	}
 	if (ended_.is_done() && ended_look_.is_due(now, pulse.last_job_update)) {
 		ended_look_.began(now, time(nullptr));
 		ended_ = {};
-		ended_.ids = ids_of(is_ended);
+		ended_.ids.assign(ended_ids_.begin(), ended_ids_.end());
 		ended_.worked_before = meter_.worked();
 	}
 }

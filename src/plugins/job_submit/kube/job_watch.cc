@@ -30,6 +30,19 @@ bool thread_is_alive(int thread)
 
 } // namespace
 
+/* ---- what is known ---- */
+
+JobWatch::IdSet &JobWatch::set_of(kube_job_state state)
+{
+	return is_pending(state) ? pending_ : is_active(state) ? active_ : ended_ids_;
+}
+
+void JobWatch::erase(std::map<std::uint32_t, Known>::iterator known)
+{
+	set_of(known->second.state).erase(known->first);
+	jobs_.erase(known);
+}
+
 /* ---- new ids ---- */
 
 /* False: no such job. */
@@ -47,6 +60,7 @@ bool JobWatch::meet(std::uint32_t id, Found &found)
 		registry_.found({id}, *marker);
 	Known known;
 	known.marker = std::move(*marker);
+	set_of(known.state).insert(id);
 	jobs_.emplace(id, std::move(known));
 	look_at(id, found);
 	return true;
@@ -114,10 +128,12 @@ bool JobWatch::first_look()
 void JobWatch::reset()
 {
 	jobs_.clear();
+	pending_.clear();
+	active_.clear();
+	ended_ids_.clear();
 	to_meet_.clear();
 	hot_ = slow_ = ended_ = {};
 	listed_ = false;
-	live_ = 0;
 }
 
 /* The write lock is taken for its own sake (Registry::settled). Serials first, then the look, then drop: a job made in between is found by the look.
@@ -157,6 +173,8 @@ void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance
 	found.untried |= glance.untried && known.state == KUBE_JOB_UNKNOWN;
 	known.fingerprint = glance.fingerprint;
 	known.raw_state = glance.raw_state;
+	if (auto node = set_of(known.state).extract(id); !node.empty())
+		set_of(glance.state).insert(std::move(node));
 	known.state = glance.state;
 	found.changed.push_back(std::move(*job));
 }

@@ -13,6 +13,9 @@
 #include "src/plugins/job_submit/kube/hold.h"
 #include "src/plugins/job_submit/kube/registry.h"
 
+#include <map>
+#include <set>
+
 namespace slurmkube::plugin
 {
 
@@ -30,8 +33,8 @@ class JobWatch
 	void tick(const kube_pulse &pulse);
 	void reset();
 
-	[[nodiscard]] std::uint64_t live() const { return live_; }
-	[[nodiscard]] std::uint64_t pending() const { return pending_; }
+	[[nodiscard]] std::uint64_t live() const { return pending_.size() + active_.size(); }
+	[[nodiscard]] std::uint64_t pending() const { return pending_.size(); }
 	/* There may be something to place, and Slurm may not have noticed. Clears it. */
 	bool take_kick() { return std::exchange(wants_kick_, false); }
 
@@ -50,6 +53,7 @@ class JobWatch
 		bool untried = false; /* a new job waits though there may be room */
 	};
 	using Ids = std::vector<std::uint32_t>;
+	using IdSet = std::set<std::uint32_t>;
 	struct Sweep {
 		Ids ids;
 		std::size_t next = 0;
@@ -79,8 +83,8 @@ class JobWatch
 	void deliver(Found &found);
 	void start_hot(const kube_pulse &pulse, const Found &seen);
 	void start_slow(const kube_pulse &pulse);
-	Ids ids_of(bool (*wanted)(kube_job_state)) const;
-	void count_live();
+	IdSet &set_of(kube_job_state state);
+	void erase(std::map<std::uint32_t, Known>::iterator known);
 
 	const Meter &meter_;
 	Registry &registry_;
@@ -88,6 +92,8 @@ class JobWatch
 	std::string feature_;
 
 	std::map<std::uint32_t, Known> jobs_;
+	/* Each id of jobs_ is in one of them, by its state: a slurmctld remembers thousands of ended jobs, which nobody should walk over. */
+	IdSet pending_, active_, ended_ids_;
 	std::uint32_t last_id_ = 0;   /* all ids up to it were met */
 	std::uint32_t likely_id_ = 0; /* the newest that was met, maybe with gaps since last_id_ */
 	Ids to_meet_;		      /* of the first look */
@@ -97,7 +103,6 @@ class JobWatch
 	SlowLook slow_look_{100 * k_ms, 10'000 * k_ms};
 	SlowLook ended_look_{1000 * k_ms, 30'000 * k_ms};
 	std::int64_t all_new_at_ = 0, write_locked_at_ = 0;
-	std::uint64_t live_ = 0, pending_ = 0;
 	bool wants_kick_ = false;
 	unsigned starts_seen_ = 0, ends_seen_ = 0; /* in this tick, before the hot look */
 };

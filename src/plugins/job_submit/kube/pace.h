@@ -49,7 +49,7 @@ class KickBudget
 	std::int64_t share_, at_ = 0, saved_ = 0, kicked_at_ = -k_every;
 };
 
-/* 50 ms doubling to 2 s, each with up to half of itself taken off at random. */
+/* 50 ms doubling to 200 ms, each with up to half of itself taken off at random: a try costs microseconds, and pods wait for the agent meanwhile. */
 class Backoff
 {
       public:
@@ -58,7 +58,7 @@ class Backoff
 
       private:
 	static constexpr std::int64_t k_first = 50 * k_ms;
-	static constexpr std::int64_t k_last = 2000 * k_ms;
+	static constexpr std::int64_t k_last = 200 * k_ms;
 	std::int64_t step_ = k_first;
 };
 

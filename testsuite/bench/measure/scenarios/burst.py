@@ -4,6 +4,7 @@
 A contestant's rate is that of all its bindings, from the moment the API server received the first to the one at which it had answered the last. start_s is from the
 scheduler's process start to its first binding. Processor seconds count from the process start to the last binding, for 1,000 pods.
 """
+import signal
 import time
 
 from ..bench_bed import SCHEDULER, BenchBed
@@ -18,7 +19,7 @@ class Contest:
 
 	def __init__(self, bed, figures, pods, label=""):
 		self.bed, self.figures, self.pods, self.label, self.rounds = bed, figures, pods, label, 0
-		self.with_kwok = True
+		self.with_kwok, self.profile = True, None
 
 	def key(self, scenario, figure):
 		return f"{scenario}.{figure}" + ("" if self.with_kwok else "_kwok_paused")
@@ -80,27 +81,32 @@ class Contest:
 		self.clean(prefix)
 		return text
 
-	def burst(self, keep=True):
-		"""slurm-kube. Its jobs have ended before the next one's turn."""
+	def burst(self, keep=True, name="burst", settings=None):
+		"""slurm-kube, with other settings of the agent under another name. Its jobs have ended before the next one's turn."""
+		self.bed.configure_agent(settings or {})
 		prefix, rpcs, begin = self.prepare("slurm"), self.bed.slurm.rpcs(), time.time()
 		stretch = self.bed.stretch()
+		recorder = self.bed.profile(self.profile if keep else None)
 		self.bed.agent.start(wait=False)
 		self.bed.wait_bound(prefix, self.pods, LIMIT)
 		used = stretch.used()
-		text = self.note("burst", prefix, used, begin, keep)
+		if recorder:
+			recorder.send_signal(signal.SIGINT)
+			recorder.wait(60)
+		text = self.note(name, prefix, used, begin, keep)
 		if keep:
-			self._count_calls(rpcs)
+			self._count_calls(name, rpcs)
 		self.clean(prefix)
 		self.bed.wait_slurm_idle()
 		self.bed.agent.stop()
 		return text
 
-	def _count_calls(self, before):
+	def _count_calls(self, name, before):
 		after = self.bed.slurm.rpcs()
 		ours = [n for n in after if n.startswith(("REQUEST_RESOURCE", "REQUEST_COMPLETE", "REQUEST_UPDATE_JOB", "REQUEST_JOB_", "REQUEST_KILL"))]
-		self.figures.add(self.key("burst", "slurm_rpcs_per_pod"), sum(after[n] - before.get(n, 0) for n in ours) / self.pods)
-		self.figures.add(self.key("burst", "api_writes_per_pod"), sum(self.bed.audit.writes().values()) / self.pods)
-		self.figures.fact(f"burst.writes{'' if self.with_kwok else ' (kwok paused)'}", dict(self.bed.audit.writes()))
+		self.figures.add(self.key(name, "slurm_rpcs_per_pod"), sum(after[n] - before.get(n, 0) for n in ours) / self.pods)
+		self.figures.add(self.key(name, "api_writes_per_pod"), sum(self.bed.audit.writes().values()) / self.pods)
+		self.figures.fact(f"{name}.writes{'' if self.with_kwok else ' (kwok paused)'}", dict(self.bed.audit.writes()))
 
 	def ratios(self):
 		best = self.key("bind-limit", "pods_per_s")
@@ -119,12 +125,14 @@ def measure(options, figures):
 		figures.facts.update(bed.versions())
 		figures.fact("burst.size", f"{options.pods} pods, {options.nodes} nodes of 64 CPUs")
 		contest = Contest(bed, figures, options.pods)
+		contest.profile = options.profile
 		for number in range(-1, options.repeat):
 			for with_kwok in options.kwok:
 				contest.with_kwok = with_kwok
 				told = [contest.bind_limit(n, number >= 0) for n in options.in_flight] if "bind-limit" in options.contestants else []
 				told += [contest.kube_scheduler(number >= 0)] if "kube-scheduler" in options.contestants else []
 				told += [contest.burst(number >= 0)] if "burst" in options.contestants else []
+				told += [contest.burst(number >= 0, f"burst-{name}", settings) for name, settings in options.variant]
 				say(f"round {number + 1} of {options.repeat}, kwok {'running' if with_kwok else 'paused'}: " + ", ".join(told))
 		for with_kwok in options.kwok:
 			contest.with_kwok = with_kwok
