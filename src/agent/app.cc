@@ -88,8 +88,10 @@ core::Settings settings_of(const Config &config)
 			  .reserve_cpus = config.nodes.reserve_cpus,
 			  .reserve_memory_mib = config.nodes.reserve_memory_mib,
 			  .gres = config.gres,
+			  .features = config.nodes.features,
 			  .tolerated_taints = config.nodes.tolerated_taints};
 	settings.policy.gres = config.gres;
+	settings.policy.features = config.nodes.features;
 	settings.policy.cpu_unit = config.nodes.cpu_unit;
 	settings.forced_delete_hold_us = std::int64_t{1'000'000} * config.limits.forced_delete_hold_seconds;
 	settings.report_interval_us = std::int64_t{1'000'000} * config.limits.condition_interval_seconds;

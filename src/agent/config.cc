@@ -8,6 +8,7 @@
 
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <unistd.h>
@@ -72,6 +73,29 @@ void read_cpu_unit(Reader &reader, const Yaml &value, NodesConfig &out)
 		reader.fail(value, "'" + value.text() + "' is not one of 1 and 100m");
 }
 
+constexpr Key<core::LabelFeature> k_feature_keys[] = {
+	{"label", [](Reader &r, const Yaml &v, core::LabelFeature &out) { (void)r.text_of(v, k_label_characters, k_label, out.label); }},
+	{"prefix", [](Reader &r, const Yaml &v, core::LabelFeature &out) { read_name(r, v, out.prefix); }},
+};
+
+void read_features(Reader &reader, const Yaml &value, NodesConfig &out)
+{
+	if (!value.is_sequence())
+		return reader.fail(value, "must be a list (- label: ...)");
+	std::size_t index = 0;
+	for (const Yaml &item : value.items()) {
+		reader.enter("[" + std::to_string(index++) + "]");
+		core::LabelFeature rule;
+		reader.mapping(item, k_feature_keys, rule);
+		if (rule.label.empty())
+			reader.fail(item, "has no label: which label's value shall be a feature?");
+		else if (std::ranges::find(out.features, rule.label, &core::LabelFeature::label) != out.features.end())
+			reader.fail(item, "'" + rule.label + "' stands here already");
+		reader.leave();
+		out.features.push_back(std::move(rule));
+	}
+}
+
 constexpr Key<NodesConfig> k_nodes_keys[] = {
 	{"selector", read_selector},
 	{"manage", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.boolean(v, out.manage); }},
@@ -79,6 +103,7 @@ constexpr Key<NodesConfig> k_nodes_keys[] = {
 	{"cpu_unit", read_cpu_unit},
 	{"reserve_cpus", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, 65535, out.reserve_cpus); }},
 	{"reserve_memory_mib", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, 1'000'000'000, out.reserve_memory_mib); }},
+	{"features", read_features},
 	{"tolerated_taints",
 	 [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.text_list(v, k_label_characters, k_label, out.tolerated_taints); }},
 };
@@ -193,6 +218,7 @@ std::vector<std::string> config_keys()
 	list_keys(k_keys, "", names);
 	list_keys(k_slurm_keys, "slurm.", names);
 	list_keys(k_nodes_keys, "nodes.", names);
+	list_keys(k_feature_keys, "nodes.features.", names);
 	for (const std::string &name : identity_keys())
 		names.push_back("identity." + name);
 	for (const std::string &key : gres_keys())

@@ -44,6 +44,7 @@ struct NodesConfig {
 	std::uint32_t cpu_unit = core::k_whole_cpu; /* thousandths */
 	std::uint32_t reserve_cpus = 0;
 	std::uint64_t reserve_memory_mib = 0;
+	core::LabelFeatures features; /* labels that are features in Slurm */
 	std::vector<std::string> tolerated_taints; /* keys */
 	bool operator==(const NodesConfig &) const = default;
 };

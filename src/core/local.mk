@@ -20,6 +20,8 @@ libcore_la_SOURCES = \
 	%D%/gang.h \
 	%D%/grouping.cc \
 	%D%/grouping.h \
+	%D%/label_features.cc \
+	%D%/label_features.h \
 	%D%/latency.cc \
 	%D%/latency.h \
 	%D%/model.h \

@@ -161,6 +161,8 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
 	spec.memory_mib = std::max<std::uint64_t>(memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
 	spec.gres = gres_of_node(node, policy.gres);
 	spec.features = plugin.node_feature.empty() ? names::k_node_feature : plugin.node_feature;
+	if (const std::string more = features_of(node.labels, policy.features); !more.empty())
+		spec.features += "," + more;
 	return spec;
 }
 
@@ -192,7 +194,9 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 		return DeleteNode{slurm.name};
 	/* Slurm cannot change a node's size: it goes while nothing uses it, and comes back as it is now */
 	const bool is_free = slurm.base == NodeBase::idle && !is_busy(slurm) && !facts.holds_pods && (!slurm.drain || is_ours(slurm));
-	if (facts.kube && facts.kube->ready && creates && slurm.dynamic && facts.may_resize && is_free && differs(node_spec(*facts.kube, policy, *facts.plugin), slurm))
+	const NodeSpec wanted = facts.kube ? node_spec(*facts.kube, policy, *facts.plugin) : NodeSpec{};
+	const bool is_other = differs(wanted, slurm) || (!policy.features.empty() && wanted.features != slurm.features);
+	if (facts.kube && facts.kube->ready && creates && slurm.dynamic && facts.may_resize && is_free && is_other)
 		return DeleteNode{slurm.name};
 	return state_change(slurm, wanted_state(facts, policy));
 }

@@ -9,6 +9,7 @@
 
 #include "src/base/result.h"
 #include "src/core/gres.h"
+#include "src/core/label_features.h"
 #include "src/core/spec.h"
 
 #include <variant>
@@ -24,6 +25,7 @@ struct NodePolicy {
 	std::uint32_t reserve_cpus = 0;       /* real ones */
 	std::uint64_t reserve_memory_mib = 0;
 	GresTable gres = default_gres_table();
+	LabelFeatures features = {};             /* labels that are features in Slurm */
 	std::vector<std::string> tolerated_taints; /* keys whose NoSchedule and NoExecute do not keep Slurm's pods off */
 };
 

@@ -10,6 +10,7 @@
 #include "src/base/result.h"
 #include "src/core/gres.h"
 #include "src/core/identity_rules.h"
+#include "src/core/label_features.h"
 #include "src/core/spec.h"
 #include "src/core/when.h"
 
@@ -32,6 +33,7 @@ struct Policy {
 	std::uint32_t cpu_unit = k_whole_cpu; /* thousandths of a CPU that Slurm counts as one on external nodes */
 	std::uint64_t least_memory_mib = 64;          /* of pods that request none: Slurm would give them the whole node */
 	std::vector<NamespaceRule> namespaces = {};
+	LabelFeatures features = {}; /* labels of nodes that are features in Slurm */
 	GresTable gres = default_gres_table();
 	std::uint32_t least_uid = 1000;  /* of users whom a namespace's annotation names */
 	ZoneOffset zone_offset = nullptr; /* of times that users write without a zone */

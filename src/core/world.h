@@ -268,6 +268,7 @@ class World
 	void forget_demands(const PodUid &uid);
 	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec);
+	void wish(const Pod &pod, JobSpec &spec) const;
 	void check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const;
 	[[nodiscard]] std::optional<Refusal> refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, bool minds, bool matches_anywhere) const;
 	[[nodiscard]] std::optional<Refusal> refusal_from_afar(const Pod &pod, const KubeNode &node) const;

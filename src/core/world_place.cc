@@ -292,6 +292,22 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 		return;
 	}
 	(*spec)->excluded_nodes = std::move(excluded);
+	wish(pod, **spec);
+}
+
+/* Preferred node affinity, unless the pod says itself what Slurm shall prefer. */
+void World::wish(const Pod &pod, JobSpec &spec) const
+{
+	if (pod.demands.preferences.empty() || settings_.policy.features.empty() || !spec.options.prefer.empty())
+		return;
+	std::set<std::string> known;
+	for (const auto &[name, node] : slurm_nodes_) {
+		for (std::size_t begin = 0, end = 0; begin < node.features.size(); begin = end + 1) {
+			end = std::min(node.features.find(',', begin), node.features.size());
+			known.insert(node.features.substr(begin, end - begin));
+		}
+	}
+	spec.options.prefer = prefer_of(pod.demands.preferences, settings_.policy.features, known);
 }
 
 /* A pod that is ending holds its port for a moment: that is worth waiting for, all else is not. */

@@ -115,3 +115,8 @@ check_PROGRAMS += testsuite/unit/test_world_claims
 TESTS += testsuite/unit/test_world_claims
 testsuite_unit_test_world_claims_SOURCES = %D%/test_world_claims.cc
 testsuite_unit_test_world_claims_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_label_features
+TESTS += testsuite/unit/test_label_features
+testsuite_unit_test_label_features_SOURCES = %D%/test_label_features.cc
+testsuite_unit_test_label_features_LDADD = libcheck.la libcore.la libbase.la

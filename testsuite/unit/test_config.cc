@@ -57,6 +57,7 @@ nodes:
   manage: false
   not_ready_after: 90
   cpu_unit: 100m
+  features: [{label: topology.kubernetes.io/zone}, {label: disk, prefix: d_}]
   reserve_cpus: 1
   reserve_memory_mib: 512
   tolerated_taints: [example.com/gpu, other]
@@ -111,6 +112,7 @@ void every_key_is_read()
 			.cpu_unit = 100,
 			.reserve_cpus = 1,
 			.reserve_memory_mib = 512,
+			.features = {{"topology.kubernetes.io/zone", ""}, {"disk", "d_"}},
 			.tolerated_taints = {"example.com/gpu", "other"}};
 	using Op = core::LabelRequirement::Op;
 	core::NamespaceRule physics{.name_space = "physics", .user_id = 4000001, .group_id = 4000002, .accounts = {"phys", "phys-long"}, .partitions = {"pods"}, .qos = {"normal"}};
@@ -190,6 +192,7 @@ void wrong_values_are_refused()
 		{"gres: [{resource: a/b, type: x, type_from: y}]", "f:1: gres[0]: type and type_from exclude each other"},
 		{"log_level: loud", "f:1: log_level: 'loud' is not one of error, warning, info, debug"},
 		{"nodes: {cpu_unit: 250m}", "f:1: nodes.cpu_unit: '250m' is not one of 1 and 100m"},
+		{"nodes: {features: [{prefix: a}]}", "f:1: nodes.features[0]: has no label: which label's value shall be a feature?"},
 		{"limits: {writes_in_flight: 65}", "f:1: limits.writes_in_flight: '65' is not a number from 1 to 64"},
 		{"plugin_socket: /a\ncontrol_socket: /a", "f:2: plugin_socket and control_socket are the same"},
 		{"- a", "f:1: must be a mapping (key: value lines)"},
@@ -289,6 +292,8 @@ void the_example_shows_every_key_and_its_default()
 	CHECK_EQUAL(all.config.gres.size(), 3U);
 	CHECK_EQUAL(all.config.gres[2].type_label, "example.com/fpga.model");
 	all.config.gres = core::default_gres_table();
+	CHECK_EQUAL(all.config.nodes.features.size(), 1U);
+	all.config.nodes.features.clear();
 	all.config.kubeconfig.clear();
 	CHECK(all.config == Config());
 }

@@ -170,6 +170,10 @@ void the_record_counts_whole_allocatable_cpus_and_points_at_the_sink()
 	KubeNode huge = kube();
 	huge.allocatable.milli_cpu = std::int64_t{5'000'000'000} * 1000;
 	CHECK_EQUAL(node_spec(huge, p, plugin(22, 5)).cpus, 0xffffffff);
+	p.features = {{"topology.kubernetes.io/zone", ""}};
+	KubeNode in_zone = kube();
+	in_zone.labels["topology.kubernetes.io/zone"] = "a";
+	CHECK_EQUAL(node_spec(in_zone, p, plugin(22, 5)).features, "kube,zone_a");
 	p.cpu_unit = 100; /* 7.91 CPUs less two real ones */
 	CHECK_EQUAL(node_spec(kube(), p, plugin(22, 5)).cpus, 59U);
 	const NodeSpec native = node_spec(kube(), p, plugin(25, 11));
