@@ -310,6 +310,7 @@ class World
 	void look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &out);
 	GangFacts facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
 	[[nodiscard]] bool is_open(const Gang &gang, std::uint32_t seat, const PodUid &uid) const;
+	bool was_seen_before_end(const Group &member) const;
 	MemberFacts facts_of_member(const Gang &gang, const PodUid &uid, std::optional<std::uint32_t> seat, const std::vector<std::string> &nodes, const SlurmJob *job, Now now);
 	[[nodiscard]] std::optional<std::uint64_t> places_for(const JobSpec &spec) const;
 	void plan(Gang &gang, const std::vector<const Group *> &firsts);

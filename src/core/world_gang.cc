@@ -310,6 +310,13 @@ void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::opt
 	}
 }
 
+/* Both times are in seconds. Within one of them what we saw first came first. */
+bool World::was_seen_before_end(const Group &member) const
+{
+	const auto lead = member.gang ? groups_.find(*member.gang) : groups_.end();
+	return lead != groups_.end() && lead->second.job_ended_us > 0 && member.first_seen_us > 0 && member.first_seen_us < lead->second.job_ended_us;
+}
+
 MemberFacts World::facts_of_member(const Gang &gang, const PodUid &uid, std::optional<std::uint32_t> seat, const std::vector<std::string> &nodes, const SlurmJob *job, Now now)
 {
 	const Group &group = groups_.at(uid);
@@ -322,7 +329,7 @@ MemberFacts World::facts_of_member(const Gang &gang, const PodUid &uid, std::opt
 	m.may_retry = now.mono_us >= group.retry_at_us;
 	m.seat = seat.value_or(0);
 	m.is_seated = seat.has_value();
-	m.is_after_end = job && m.pod->created >= job->end_time;
+	m.is_after_end = job && (m.pod->created > job->end_time || (m.pod->created == job->end_time && !was_seen_before_end(group)));
 	m.is_about = job && bound_attempt(*m.pod) <= job->marker.attempt;
 	if (m.side != PodSide::waiting || !seat || job_side(job) != JobSide::allocated)
 		return m;
@@ -400,6 +407,7 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	}
 	plan(gang, first_of_roles(gang));
 	std::map<std::uint32_t, std::string> fixed;
+	std::vector<std::string> pinned;
 	for (const auto &[uid, seat] : gang.members) {
 		const Group &member = groups_.at(uid);
 		if (!member.pod || !is_bound_side(side_of(member)))
@@ -407,9 +415,11 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 		const std::string node = bound_node_of(member);
 		if (seat && *seat < gang.shape.task_of_seat.size())
 			fixed[gang.shape.task_of_seat[*seat]] = node;
-		if (f.pinned.find(node) == std::string::npos)
-			f.pinned += (f.pinned.empty() ? "" : ",") + node;
+		if (std::ranges::find(pinned, node) == pinned.end())
+			pinned.push_back(node);
 	}
+	for (const std::string &node : pinned)
+		f.pinned += (f.pinned.empty() ? "" : ",") + node;
 	std::vector<std::string> nodes(gang.shape.tasks);
 	if (job_side(f.job) == JobSide::allocated)
 		nodes = nodes_of_tasks(gang.shape, f.job->nodes, fixed, gang.per_node.value_or(0));

@@ -2,48 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """slurmctld comes back with an older state: jobs are lost, job ids are given again, and jobs are there whose pods are long gone. No pod that
 runs is touched; each gets a job again, on its node; nobody else's job is taken for a pod's."""
-import shutil
-import signal
-import time
-
 from lib import equal, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import LIVE, job_in_state, uid_of
 from lib.fault_bed import FaultBed
 from lib.kube import condition
+from lib.restore import Restore
 
 RESTORED = []  # (from, until)
-
-
-class Restore:
-	"""What Slurm knew at one moment, to be put back later. The agent stands still meanwhile, so that the test can be faster than it."""
-
-	def __init__(self, bed):
-		self.bed, self.state, self.copy = bed, bed.dir / "state", bed.dir / "state.old"
-		bed.wait_saved()
-		wait_for(self._copied, "a copy of the state while slurmctld writes none")
-
-	def _copied(self):
-		"""slurmctld writes each file beside the old one and renames it: a name may be gone when its turn comes."""
-		shutil.rmtree(self.copy, ignore_errors=True)
-		try:
-			shutil.copytree(self.state, self.copy)
-		except shutil.Error:
-			return False
-		return True
-
-	def __enter__(self):
-		self.since = time.time()
-		self.bed.agent.daemon.signal(signal.SIGSTOP)
-		self.bed.slurm.kill9()
-		shutil.rmtree(self.state)
-		shutil.copytree(self.copy, self.state)
-		self.bed.slurm.start_slurmctld()
-		return self
-
-	def __exit__(self, *_):
-		self.bed.agent.daemon.signal(signal.SIGCONT)
-		RESTORED.append((self.since, time.time()))
 
 
 def running(bed, name, cpu=1, **options):
@@ -91,7 +57,7 @@ def named_job(bed, made):
 
 def test_running_pods_get_jobs_again_on_their_nodes(bed):
 	"""Both jobs are lost; after ten seconds without them they are asked for anew, pinned to where the pods run."""
-	old = Restore(bed)
+	old = Restore(bed, RESTORED)
 	made = [running(bed, f"lost-{i}") for i in range(2)]
 	with old:
 		equal([bed.slurm.job_of_pod(uid_of(m)) for m in made], [[], []], "jobs after the restore")
@@ -105,7 +71,7 @@ def test_job_of_a_pod_that_is_gone_is_ended(bed):
 	ended = running(bed, "ended", cpu=4)
 	waits = bed.kube.create(pod("deleted", cpu=4))
 	job_in_state(bed, waits, "PENDING")
-	old = Restore(bed)
+	old = Restore(bed, RESTORED)
 	bed.remove_pod("deleted")
 	end(bed, ended, bed.slurm.job_of_pod(uid_of(ended))[0])
 	bed.others_done()
@@ -119,7 +85,7 @@ def test_job_of_a_pod_that_is_gone_is_ended(bed):
 
 def test_job_ids_given_again_to_native_jobs(bed):
 	"""Native jobs get the ids that the pods' annotations name. They are not ended with the pod, nor the pod with them."""
-	old = Restore(bed)
+	old = Restore(bed, RESTORED)
 	made = [running(bed, f"reused-{i}") for i in range(2)]
 	numbers = [named_job(bed, m) for m in made]
 	with old:
@@ -138,7 +104,7 @@ def test_job_ids_given_again_to_native_jobs(bed):
 
 def test_job_ids_given_again_to_other_pods(bed):
 	"""The ids change hands between pods: a pod is known by the marker, never by the number in its annotation."""
-	old = Restore(bed)
+	old = Restore(bed, RESTORED)
 	first = running(bed, "first")
 	with old:
 		bed.kube.create(pod("second"))
@@ -167,7 +133,7 @@ def test_node_given_away_while_a_pod_runs_there(bed):
 	fill = running(bed, "fill", cpu=4)
 	number = job_in_state(bed, bed.kube.create(pod("waits", cpu=4)), "PENDING")["JobId"]
 	bed.slurm.run("scontrol", "hold", number)
-	old = Restore(bed)
+	old = Restore(bed, RESTORED)
 	end(bed, fill, job_in_state(bed, fill, "RUNNING"))
 	big = running(bed, "big", cpu=4)
 	with old:

@@ -174,12 +174,12 @@ struct Stage {
 	}
 
 	/* The whole way to pods that run on n1 and n2. */
-	void start(std::uint32_t count)
+	void start(std::uint32_t count, const std::vector<NodeAllocation> &on = nodes({{"n1", 8}, {"n2", 8}}))
 	{
 		all_pods(count);
 		(void)take();
 		world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, now);
-		world.job_seen(running(nodes({{"n1", 8}, {"n2", 8}})), now);
+		world.job_seen(running(on), now);
 		for (const World::PodAction &next : take()) {
 			if (const auto *bind = std::get_if<Bind>(&next.action)) {
 				world.bound(next.pod, Ok{}, now);
@@ -341,6 +341,26 @@ void scancel_removes_all_pods_and_nothing_is_submitted_for_those()
 	CHECK(only<Submit>(actions).empty());
 }
 
+/* Times of both sides are in seconds: what was seen before counts then. */
+void scancel_in_the_second_of_its_pods_removes_those_that_were_there()
+{
+	Stage stage(4);
+	stage.all_pods(3);
+	(void)stage.take();
+	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	SlurmJob job = stage.running({});
+	job.state = JobState::pending;
+	stage.world.job_seen(job, stage.now);
+	(void)stage.take();
+	stage.now.mono_us += 1000;
+	job.state = JobState::cancelled;
+	job.submit_time = job.end_time = stage.now.wall_s;
+	stage.world.job_seen(job, stage.now);
+	stage.now.mono_us += 1000;
+	stage.world.pod_seen(stage.pod(3), stage.now);
+	CHECK_EQUAL(only<Remove>(stage.take()).size(), 3U);
+}
+
 void pods_made_after_the_end_are_about_the_next_job()
 {
 	Stage stage(2);
@@ -392,6 +412,41 @@ void a_lost_job_is_asked_for_again_on_the_same_nodes()
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().second.spec.required_node, "n1,n2");
 	CHECK_EQUAL(submits.front().second.spec.marker.attempt, 2U);
+}
+
+void a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other()
+{
+	Stage stage(4);
+	for (const char *name : {"a-n1", "n1"}) {
+		stage.world.node_seen(kube_node(name, name, 8000), stage.now);
+		stage.world.slurm_node_seen(slurm_node(name, 8));
+	}
+	stage.start(4, nodes({{"a-n1", 8}, {"n1", 8}}));
+	stage.connect({});
+	(void)stage.take();
+	stage.pass(11 * k_second);
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.required_node, "a-n1,n1");
+}
+
+/* It waited when slurmctld lost it: the second one is of the same attempt, and ends as any other. */
+void a_waiting_job_that_was_lost_is_asked_for_again_and_completes()
+{
+	Stage stage(4);
+	stage.all_pods(4);
+	(void)stage.take();
+	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	SlurmJob waits = stage.running({});
+	waits.state = JobState::pending;
+	stage.world.job_seen(waits, stage.now);
+	(void)stage.take();
+	stage.world.link_lost();
+	stage.connect({});
+	stage.start(4);
+	for (std::uint32_t i = 0; i < 4; i++)
+		stage.end(i, PodPhase::succeeded);
+	CHECK_EQUAL(only<Complete>(stage.take()).size(), 1U);
 }
 
 void pods_that_never_come_end_the_job()
@@ -463,10 +518,10 @@ int main()
 						TEST(a_replacement_gets_the_seat_when_its_predecessor_is_gone),
 						TEST(the_allocation_is_held_for_a_restart_and_then_let_go),
 						TEST(scancel_removes_all_pods_and_nothing_is_submitted_for_those),
-						TEST(pods_made_after_the_end_are_about_the_next_job),
+						TEST(scancel_in_the_second_of_its_pods_removes_those_that_were_there), TEST(pods_made_after_the_end_are_about_the_next_job),
 						TEST(a_new_agent_goes_on),
 						TEST(a_lost_job_is_asked_for_again_on_the_same_nodes),
-						TEST(pods_that_never_come_end_the_job),
+						TEST(a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other), TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes), TEST(pods_that_never_come_end_the_job),
 						TEST(a_pod_beyond_the_seats_runs_alone),
 						TEST(a_pod_group_waits_for_its_minimum),
 					});

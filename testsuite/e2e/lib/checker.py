@@ -4,7 +4,7 @@
 	- At no moment the pods that are bound to a node and not yet terminal ask for more of anything than the node has; a pod that
 	  is being deleted counts until it is terminal or gone.
 	- A pod is bound once: its node and its Slurm job never change.
-	- No two pods have the same Slurm job.
+	- No two pods have the same Slurm job; in a gang, no two live pods have the same rank of it.
 Every file of tests ends with check_invariants(bed). The rules are those of the independent checker (testsuite/e2e/checker), which torture
 uses whole. A Slurm that was killed may give a number again that it has not yet saved: forgets=[(from, until), ...] says when it was away, and
 what is bound meanwhile is not counted, because its job may be of both lives.
@@ -16,6 +16,8 @@ from checker.history import Event, History
 from checker.rules import Evidence, bound_once, no_node_too_full
 from checker.slurm_log import SlurmTruth
 
+ALLOCATION = "allocation.slurm-kube.io"
+
 
 def _history(bed, unless):
 	with bed.kube.changed:
@@ -24,14 +26,24 @@ def _history(bed, unless):
 			for kind, when, what, thing in told if kind == "Node" or not unless(thing)])
 
 
+def _seat(event):
+	"""What only one pod may have: a job, or a rank of it; and whether a successor may take it."""
+	notes = event.thing["metadata"].get("annotations", {})
+	return notes.get(f"{ALLOCATION}/rank"), f"{ALLOCATION}/gang" in notes
+
+
 def _one_pod_for_a_job(pods, forgets):
-	"""Jobs that two pods have, as texts; what was bound while Slurm was away is left out."""
+	"""Jobs, and ranks of gangs, that two pods have, as texts; what was bound while Slurm was away is left out."""
 	owner, wrong = {}, []
-	for pod in pods:
-		when, job = pod.bound.at, pod.bound.job
-		epoch = sum(1 for _, until in forgets if until < when)
-		if job and not any(since <= when <= until for since, until in forgets) and owner.setdefault((job, epoch), pod) is not pod:
-			wrong.append(f"{pod.name} has job {job}, which another pod had")
+	for pod in sorted(pods, key=lambda p: p.bound.rv):
+		when, job, (rank, is_gang) = pod.bound.at, pod.bound.job, _seat(pod.bound)
+		if not job or any(since <= when <= until for since, until in forgets):
+			continue
+		key = (job, rank, sum(1 for _, until in forgets if until < when))
+		former = owner.get(key)
+		if former and not (is_gang and former.ended and former.ended.rv < pod.bound.rv):
+			wrong.append(f"{pod.name} has job {job} rank {rank}, which {former.name} had")
+		owner[key] = pod
 	return wrong
 
 

@@ -97,7 +97,7 @@ class Chaos:
 			self.kills += 1
 			self.by_name[name] = self.by_name.get(name, 0) + 1
 		_never.wait(seconds)
-		for name in names:
+		for name in sorted(names):  # etcd before kube-apiserver, which waits for it while it starts, and not for ever
 			self.targets[name].start()
 		for name in names:
 			wait_for(self.targets[name].ready, f"{name} to be back", 90, 0.2)
