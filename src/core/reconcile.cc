@@ -52,16 +52,10 @@ Actions submit(const GroupFacts &f)
 
 Actions update(const GroupFacts &f)
 {
-	if (!f.options_changed)
-		return {Report{waiting_in_queue(*f.job)}};
-	if (!f.spec->ok())
-		return {Report{not_changed(*f.job, f.spec->error().what)}};
-	if (!f.options_trouble.empty())
-		return {Report{not_changed(*f.job, f.options_trouble)}};
-	auto change = option_change(f.told_mark, f.spec->value().marker.options);
-	if (!change)
-		return {Report{not_changed(*f.job, change.error().what)}};
-	return f.busy.slurm || !f.may_retry ? Actions{} : Actions{Update{f.job->id, f.spec->value(), std::move(change->given), std::move(change->removed)}};
+	Action next = change_of(*f.job, {f.options_changed, f.places_changed, f.told_mark, f.options_trouble}, f.spec);
+	if (std::holds_alternative<Update>(next) && (f.busy.slurm || !f.may_retry))
+		return {};
+	return {std::move(next)};
 }
 
 Actions cancel(const GroupFacts &f)
@@ -168,6 +162,22 @@ Actions for_ended(const GroupFacts &f, JobSide job)
 }
 
 } // namespace
+
+Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobSpec> *spec)
+{
+	if (!change.options && !change.places)
+		return Report{waiting_in_queue(job)};
+	if (!spec->ok())
+		return Report{not_changed(job, spec->error().what)};
+	if (!change.options) /* taken back where there is none any more */
+		return Update{job.id, spec->value(), {}, {"excluded-nodes"}};
+	if (!change.trouble.empty())
+		return Report{not_changed(job, change.trouble)};
+	auto names = option_change(change.told_mark, spec->value().marker.options);
+	if (!names)
+		return Report{not_changed(job, names.error().what)};
+	return Update{job.id, spec->value(), std::move(names->given), std::move(names->removed)};
+}
 
 bool is_live(const SlurmJob &job)
 {

@@ -70,6 +70,7 @@ struct GroupFacts {
 	std::int64_t start_limit_us = 0;  /* for the text */
 	std::optional<Condition> trouble; /* why the last submission failed */
 	bool options_changed = false;           /* the waiting job was given others; spec is set */
+	bool places_changed = false;            /* nodes that it must not have are others by now; spec is set */
 	std::string told_mark;                  /* of those */
 	std::string options_trouble;            /* why Slurm did not take the present ones */
 	const Result<JobSpec> *spec = nullptr; /* of a waiting or running pod, with the attempt to use next */
@@ -113,6 +114,14 @@ struct Report {
 	Condition not_scheduled; /* wanted text of PodScheduled=False; the caller writes it on change and not too often */
 };
 using Action = std::variant<Submit, Update, Cancel, Complete, Bind, Provide, LookUp, Remove, Report>;
+
+/* What has become of a job that waits, since it was submitted. */
+struct JobChange {
+	bool options = false, places = false;
+	std::string told_mark, trouble;
+};
+/* Update, or the Report that it waits, and why it stays as it is. spec: set where something has changed. */
+Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobSpec> *spec);
 
 PodSide pod_side(const Pod *pod, const std::string &bound_node);
 JobSide job_side(const SlurmJob *job);

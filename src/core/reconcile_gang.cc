@@ -75,7 +75,10 @@ Actions pending(const GangFacts &f)
 {
 	if (!has_live(f))
 		return f.owner_done || f.absent_long ? own(f, Cancel{f.job->id}) : Actions{};
-	return tell(f, waiting_in_queue(*f.job), k_told_members);
+	Action next = change_of(*f.job, f.change, f.spec);
+	if (const auto *report = std::get_if<Report>(&next))
+		return tell(f, report->not_scheduled, k_told_members);
+	return own(f, std::move(next));
 }
 
 void bind(const GangFacts &f, const MemberFacts &m, Actions &out)

@@ -46,6 +46,7 @@ struct GangFacts {
 	bool late_long = false;     /* seats have been empty for longer than pods may take to come */
 	bool missing_long = false;  /* bound pods have been without a job for long enough */
 	bool may_retry = true, next_job_due = true, answer_lost = false;
+	JobChange change;           /* of a pending job; spec is set where there is any */
 	std::optional<Condition> trouble, waits_for; /* waits_for: why the gang is not complete */
 	const Result<JobSpec> *spec = nullptr;
 	std::string pinned;         /* nodes of bound members, for a job that Slurm has lost */

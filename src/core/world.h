@@ -88,6 +88,8 @@ struct Group {
 	JobId told_job;                      /* whose options we have changed, to those of told_mark */
 	std::string told_mark, refused_mark; /* refused: Slurm did not want them */
 	std::string refused_text;
+	std::optional<std::vector<std::string>> told_places; /* nodes that its waiting job is kept off; nothing: not known */
+	bool is_reviewed = false;              /* whether they are still the right ones is to be looked at */
 	std::optional<ClaimStep> told_step;    /* what was last written for a claim of it, or is being written */
 	std::int64_t claims_since_us = 0;      /* it has an allocation and waits for its claims */
 	std::int64_t unplaced_since_us = 0; /* its owners are being asked for */
@@ -267,6 +269,10 @@ class World
 	void note_demands(const Pod &pod);
 	void forget_demands(const PodUid &uid);
 	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
+	void note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
+	void note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::optional<Result<JobSpec>> &spec, GangFacts &facts);
+	void company_changed();
+	void review_places(Now now);
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec);
 	void wish(const Pod &pod, JobSpec &spec) const;
 	void check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const;
@@ -357,6 +363,10 @@ class World
 	std::set<PodUid> behind_;  /* pods that wait for the node of another which they must not meet */
 	std::vector<Toleration> tolerations_; /* of all pods of ours that were ever seen */
 	bool place_changed_ = false;
+	bool review_all_ = false, review_choosy_ = false;
+	std::set<PodUid> reviews_; /* pods and gangs whose waiting jobs may be kept off the wrong nodes */
+	PodUid reviewed_last_;
+	std::int64_t review_next_us_ = 0;
 	Claims claims_;
 	bool wants_claims_ = false;
 	std::string claims_unreadable_;

@@ -179,6 +179,8 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	}
 	if (side == PodSide::waiting && job == JobSide::pending && f.known)
 		note_options(uid, group, spec, f);
+	if (side == PodSide::waiting && job == JobSide::pending && f.known)
+		note_places(uid, group, spec, f);
 	if (side != PodSide::running || job != JobSide::none || !f.known) {
 		group.missing_since_us = 0;
 	} else if (group.missing_since_us == 0) {
@@ -313,7 +315,14 @@ bool World::accept(const PodUid &uid, Group &group, const Action &action, Now no
 		group.given_back++;
 	if (const auto *cancel = std::get_if<Cancel>(&action))
 		group.given_up.push_back(cancel->job);
+	if (const auto *update = std::get_if<Update>(&action)) {
+		for (const auto *names : {&update->given, &update->removed}) {
+			if (std::ranges::find(*names, "excluded-nodes") != names->end())
+				group.told_places = update->spec.excluded_nodes;
+		}
+	}
 	if (const auto *submit = std::get_if<Submit>(&action)) {
+		group.told_places = submit->spec.excluded_nodes;
 		if (group.submitted_us == 0 && submit->spec.required_node.empty())
 			edges_.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - group.first_seen_us));
 		if (!submit->spec.required_node.empty())
@@ -378,6 +387,7 @@ std::vector<World::PodAction> World::take_actions(Now now)
 		later_.erase(later_.begin());
 	}
 	wake_nowhere(now);
+	review_places(now);
 	seen_us_ = now.mono_us;
 	std::vector<PodAction> out;
 	if (!is_known())

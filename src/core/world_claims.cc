@@ -49,6 +49,7 @@ void World::wake_claimants(const ClaimId &id)
 	const auto users = claim_users_.find(id);
 	if (users != claim_users_.end())
 		dirty_.insert(users->second.begin(), users->second.end());
+	review_all_ = review_all_ || users != claim_users_.end();
 }
 
 void World::wake_all_claimants()

@@ -446,6 +446,8 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 		f.waits_for = Condition{names::k_reason_volume, trouble};
 		look_later(lead, now.mono_us + k_claim_look_us);
 	}
+	if (f.known && job_side(f.job) == JobSide::pending && !f.members.empty())
+		note_gang_change(lead, gang, group, spec, f);
 	if (f.known && !is_live_job_side(job_side(f.job)) && !f.members.empty()) {
 		spec_of(lead, gang, group, spec);
 		f.spec = spec ? &*spec : nullptr;

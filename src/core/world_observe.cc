@@ -135,7 +135,7 @@ void World::settle_share(const PodUid &uid, Group &group, Now now)
 	}
 	if (group.held_node == wanted)
 		return;
-	place_changed();
+	company_changed();
 	if (!group.held_node.empty() && occupancy_.release(group.held_node, uid))
 		wake_waiters(group.held_node);
 	if (!wanted.empty())
@@ -256,6 +256,8 @@ void World::job_seen(SlurmJob job, Now now)
 	note_job_times(group, job, now);
 	if (is_live(job))
 		note_stray(group, job);
+	else if (choosy_.contains(uid))
+		company_changed();
 	jobs_[job.id] = std::move(job);
 }
 

@@ -97,6 +97,14 @@ void World::foreign_listed(const std::set<std::string> &live_uids)
 void World::place_changed()
 {
 	place_changed_ = true;
+	review_all_ = true;
+}
+
+/* Of pods of ours, who come and go all the time: it matters to those that mind. */
+void World::company_changed()
+{
+	place_changed_ = true;
+	review_choosy_ = !choosy_.empty();
 }
 
 void World::wake_nowhere(Now now)

@@ -116,6 +116,21 @@ def test_options_of_a_gang(bed):
 	equal(len({annotation(p, "job-id") for p in members(bed, "loose").values()}), 3)
 
 
+def test_options_change_while_it_waits(bed):
+	"""kubectl annotate of the first pod: the job of all changes, and it is let go in the same way."""
+	later = gang("later", 4, kwok={"run": "100ms"})
+	later["metadata"]["annotations"] = {"slurm-kube.io/hold": "true", "slurm-kube.io/timelimit": "10"}
+	uid = create(bed, later, 4)
+	number = the_job(bed, uid)["JobId"]
+	equal(the_job(bed, uid)["TimeLimit"], "00:10:00")
+	first = next(n for n, p in members(bed, "later").items() if p["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] == "0")
+	bed.kube.patch("Pod", first, {"metadata": {"annotations": {"slurm-kube.io/timelimit": "20"}}})
+	wait_for(lambda: the_job(bed, uid)["TimeLimit"] == "00:20:00", "the job to have the new time limit")
+	bed.kube.patch("Pod", first, {"metadata": {"annotations": {"slurm-kube.io/hold": "false"}}})
+	bed.kube.wait(lambda: all(p["status"].get("phase") == "Succeeded" for p in members(bed, "later").values()), "all to succeed")
+	equal(bed.slurm.wait_job(int(number), "COMPLETED")["NumTasks"], "4")
+
+
 def test_replacement_takes_the_seat(bed):
 	"""A pod that is deleted is made again by its Job, and comes to the node that its rank had, in the same Slurm job."""
 	manifest = gang("again", 4, cpu=4, kwok={"run": "1h"})

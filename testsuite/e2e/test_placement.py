@@ -98,6 +98,25 @@ def test_label_removed_while_the_job_waits(bed):
 	job_in_state(bed, blocker, "CANCELLED", "FAILED", "COMPLETED")
 
 
+def test_excluded_nodes_follow_the_nodes(bed):
+	"""A job waits for one node; another gets the label too, and the job is offered it; then the first one loses it."""
+	_label(bed, "node-0", "rack=r1")
+	bed.kube.create(pod("rack-full", cpu=CPUS, spec={"nodeSelector": {"rack": "r1"}}))
+	bed.kube.wait_phase("rack-full", "Running")
+	bed.kube.create(pod("rack-2-full", cpu=CPUS, spec=_in_terms({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-2"]}]})))
+	bed.kube.wait_phase("rack-2-full", "Running")
+	waits = bed.kube.create(_brief("rack-next", {"nodeSelector": {"rack": "r1"}}))
+	wait_reason(bed, "rack-next", "SlurmPending", "is pending")
+	excluded = lambda: only_job(bed, waits)["ExcNodeList"]  # noqa: E731
+	equal(excluded(), "node-[1-3]")
+	_label(bed, "node-2", "rack=r1")
+	wait_for(lambda: excluded() == "node-[1,3]", "node-2 to be offered", 20)
+	_label(bed, "node-0", "rack-")
+	wait_for(lambda: excluded() == "node-[0-1,3]", "node-0 to be excluded", 20)
+	_remove(bed, "rack-full", "rack-2-full")
+	equal(_node_of(bed, "rack-next"), "node-2")
+
+
 def test_label_removed_between_allocation_and_binding(bed):
 	"""The agent is away when Slurm starts the job, and the node is another one when it is back."""
 	_label(bed, "node-1", "kind=new")

@@ -102,6 +102,9 @@ struct Stage {
 				run(uid, *bind);
 			} else if (const auto *end = std::get_if<Complete>(&action)) {
 				out += "complete:" + (end->wait_status == k_status_cancelled ? "cancelled" : std::to_string(end->wait_status));
+			} else if (const auto *update = std::get_if<Update>(&action)) {
+				out += "update:" + uid.text + "+" + std::to_string(update->given.size()) + "-" + std::to_string(update->removed.size());
+				updated = update->spec;
 			} else if (const auto *report = std::get_if<Report>(&action)) {
 				out += "report:" + uid.text;
 				last_report = report->not_scheduled.message;
@@ -110,14 +113,17 @@ struct Stage {
 		return out;
 	}
 	std::string last_report;
+	JobSpec updated;      /* the last one */
+	bool is_full = false; /* jobs wait */
 
 	void start(const PodUid &uid, const JobSpec &spec)
 	{
 		SlurmJob job;
 		job.id = {++last_job};
 		job.marker = spec.marker;
-		job.state = JobState::running;
-		job.nodes = {{.node = "n1", .cpus = spec.tasks * spec.cpus, .core_ids = "", .memory_mib = 64, .gres = {}}};
+		job.state = is_full ? JobState::pending : JobState::running;
+		if (!is_full)
+			job.nodes = {{.node = "n1", .cpus = spec.tasks * spec.cpus, .core_ids = "", .memory_mib = 64, .gres = {}}};
 		world.submitted(uid, Submitted{.job = job.id, .node = "n1", .cpus = spec.tasks * spec.cpus}, now);
 		world.job_seen(job, now);
 	}
@@ -170,6 +176,56 @@ void sizes_come_from_the_owner()
 	s.see(s.pod("p2", 2));
 	CHECK_EQUAL(s.act(), "bind:p2#2");
 	CHECK_EQUAL(s.asked.size(), 2U); /* known, and just asked for */
+}
+
+/* The options of a gang are those of its first pod: while the job waits it follows them, and nobody else's. */
+void a_waiting_gang_follows_its_first_pod()
+{
+	Stage s;
+	s.is_full = true;
+	Pod first = s.pod("p0", 0), second = s.pod("p1", 1);
+	first.annotations = second.annotations = {{"slurm-kube.io/timelimit", "10"}};
+	s.see(second);
+	CHECK_EQUAL(s.act(), "submit:set-1x2");
+	s.see(first);
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "report:p0 report:p1");
+	for (const char *uid : {"p0", "p1"})
+		s.world.reported({uid}, Ok{}, s.now);
+	second.annotations = {{"slurm-kube.io/timelimit", "30"}};
+	s.see(second);
+	CHECK_EQUAL(s.act(), "");
+	first.annotations = {{"slurm-kube.io/timelimit", "20"}};
+	s.see(first);
+	CHECK_EQUAL(s.act(), "update:set-1+1-0");
+	CHECK_EQUAL(s.updated.time_limit_minutes, 20U);
+	CHECK_EQUAL(s.updated.marker.attempt, 1U);
+	CHECK_EQUAL(s.updated.tasks, 2U);
+	s.world.updated({"set-1"}, s.updated.marker.options, {7}, Ok{}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	first.annotations["slurm-kube.io/pods-per-node"] = "1"; /* not while it waits */
+	s.see(first);
+	s.pass(60 * k_second);
+	CHECK_EQUAL(s.act(), "report:p0 report:p1");
+	CHECK(s.last_report.find("it keeps the options that it had") != std::string::npos);
+}
+
+/* A node that a role may not have any more. */
+void a_waiting_gang_follows_its_nodes()
+{
+	Stage s;
+	s.is_full = true;
+	Pod first = s.pod("p0", 0);
+	first.demands.tolerations = {};
+	first.demands.node_terms = {NodeTerm{{{"bad", SelectorOp::does_not_exist, {}}}, {}}};
+	s.see(first);
+	CHECK_EQUAL(s.act(), "submit:set-1x2");
+	KubeNode bad = kube_node("n2", "n2", 8000);
+	bad.labels["bad"] = "";
+	s.world.node_seen(bad, s.now);
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "update:set-1+0-1 report:p0");
+	CHECK(s.updated.excluded_nodes == std::vector<std::string>{"n2"});
 }
 
 /* JobSet makes its Jobs anew with the names that they had. */
@@ -285,7 +341,7 @@ void a_successor_takes_the_seat_of_a_pod_that_stops()
 
 int main()
 {
-	return check::run_tests("world_owners", {TEST(sizes_come_from_the_owner),
+	return check::run_tests("world_owners", {TEST(sizes_come_from_the_owner), TEST(a_waiting_gang_follows_its_first_pod), TEST(a_waiting_gang_follows_its_nodes),
 						TEST(an_owner_made_anew_is_asked_for_again),
 						TEST(an_owner_that_is_not_there_leaves_its_pod_alone),
 						TEST(what_was_known_for_long_is_asked_again),

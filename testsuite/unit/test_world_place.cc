@@ -87,6 +87,10 @@ struct Stage {
 				out += "submit:" + uid.text;
 				for (const std::string &name : s->spec.excluded_nodes)
 					out += "-" + name;
+			} else if (const auto *u = std::get_if<Update>(&action)) {
+				out += "update:" + uid.text;
+				for (const std::string &name : u->spec.excluded_nodes)
+					out += "-" + name;
 			} else if (const auto *e = std::get_if<Complete>(&action)) {
 				out += "complete:" + std::to_string(e->job.number) + (e->wait_status == k_status_given_back ? "=given-back" : "");
 			} else if (const auto *b = std::get_if<Bind>(&action)) {
@@ -105,12 +109,18 @@ struct Stage {
 
 	void allocate(const std::string &uid, std::uint32_t id, const std::string &where) { world.submitted({uid}, Submitted{.job = {id}, .node = where, .cpus = 1}, now); }
 
-	void end_job(const std::string &uid, std::uint32_t id)
+	void queue_job(const std::string &uid, std::uint32_t id)
+	{
+		allocate(uid, id, "");
+		end_job(uid, id, JobState::pending);
+	}
+
+	void end_job(const std::string &uid, std::uint32_t id, JobState state = JobState::failed)
 	{
 		SlurmJob j;
 		j.id = {id};
 		j.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid, .kind = "Pod", .uid = uid, .attempt = 1};
-		j.state = JobState::failed;
+		j.state = state;
 		world.job_seen(j, now);
 	}
 
@@ -243,6 +253,63 @@ void a_pod_that_ends_is_waited_for_one_that_stays_is_not()
 	}
 }
 
+/* What was excluded at the submission is not excluded for ever, and the other way round. */
+void a_waiting_job_follows_its_nodes()
+{
+	Stage s;
+	s.world.pod_seen(Stage::on_ssd("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a-n2-n3");
+	s.queue_job("a", 7);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "report:a:SlurmPending");
+	s.world.reported({"a"}, Ok{}, s.now);
+	KubeNode ssd = Stage::node("n3");
+	ssd.labels["disk"] = "ssd";
+	s.world.node_seen(ssd, s.now);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "update:a-n2");
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), ""); /* under way */
+	s.world.updated({"a"}, "", {7}, Error{Errc::io, "broken"}, s.now);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "update:a-n2");
+	s.world.updated({"a"}, "", {7}, Ok{}, s.now);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "");
+	for (const char *name : {"n1", "n3"})
+		s.world.node_seen(Stage::node(std::string(name) == "n1" ? "n2" : "n3"), s.now);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "update:a-n2-n3");
+	s.world.updated({"a"}, "", {7}, Ok{}, s.now);
+	KubeNode bare = Stage::node("n1");
+	bare.labels.erase("disk");
+	s.world.node_seen(bare, s.now);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), ""); /* nowhere: it keeps what it has */
+}
+
+void a_port_that_comes_free_is_offered_to_who_waits()
+{
+	Stage s;
+	s.run(Stage::with_port("a"), 7, "n2");
+	s.world.pod_seen(Stage::with_port("b"), s.now);
+	CHECK_EQUAL(s.act(), "submit:b-n2");
+	s.queue_job("b", 8);
+	s.now.mono_us += 2 * k_second;
+	(void)s.act();
+	s.world.reported({"b"}, Ok{}, s.now);
+	Pod old = *s.world.pod_of({"a"});
+	old.phase = PodPhase::succeeded;
+	s.world.pod_seen(old, s.now);
+	CHECK_EQUAL(s.act(), "complete:7");
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), ""); /* its job may still be there */
+	s.world.completed({"a"}, Ok{}, false, s.now);
+	s.end_job("a", 7);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "update:b");
+}
+
 void what_others_use_is_not_given_twice()
 {
 	Stage s;
@@ -367,6 +434,6 @@ int main()
 				{TEST(only_nodes_that_match_are_left_to_slurm), TEST(a_pod_without_a_node_says_so_and_is_tried_when_nodes_change), TEST(a_node_that_changed_is_given_back),
 				 TEST(a_taint_or_a_cordon_before_the_binding_counts), TEST(ports_of_our_pods_and_of_others_are_kept_apart),
 				 TEST(two_that_must_not_meet_are_submitted_one_after_the_other), TEST(a_pod_that_ends_is_waited_for_one_that_stays_is_not),
-				 TEST(what_others_use_is_not_given_twice), TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(an_idle_node_is_made_anew_when_its_size_changes),
+				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice), TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(an_idle_node_is_made_anew_when_its_size_changes),
 				 TEST(nothing_is_done_before_others_pods_are_known), TEST(a_taint_drains_until_a_pod_tolerates_it)});
 }
