@@ -8,6 +8,9 @@
 #include "src/core/outcome.h"
 #include "src/core/report.h"
 
+#include <memory>
+#include <utility>
+
 namespace slurmkube::agent
 {
 
@@ -16,6 +19,8 @@ namespace
 
 constexpr char k_pod_scheduled[] = "PodScheduled";
 constexpr char k_disruption_target[] = "DisruptionTarget";
+/* A condition reaches the API server well before the deletion then; its answer takes many times that when the server is busy. */
+constexpr std::chrono::milliseconds k_head_start{20};
 constexpr std::size_t k_node_list_bytes = 16 << 10; /* annotations have 256 KiB in all, and every pod of a gang carries this one */
 
 template <class... F> struct Overloaded : F... {
@@ -208,8 +213,8 @@ void App::look_up(const core::PodUid &pod, const core::LookUp &action)
 }
 
 /*
- * The condition first: a Job's podFailurePolicy looks at it when the pod goes. Its failure does not hold up the deletion, except of a pod that did not start:
- * that one is deleted only if nothing has changed since we looked, because it may run by now.
+ * The condition first: a Job's podFailurePolicy looks at it when the pod has ended, which takes its kubelet longer than the head start. Its failure and a late answer do
+ * not hold up the deletion, except of a pod that did not start: that one is deleted only if nothing has changed since we looked, because it may run by now.
  */
 void App::remove(const core::PodUid &pod, const core::Remove &action)
 {
@@ -232,13 +237,17 @@ void App::remove(const core::PodUid &pod, const core::Remove &action)
 		world_.removed(pod, answer, now());
 		want_round();
 	};
-	auto said = [this, pod, name_space, name, is_conditional, removed](const Status &written) {
+	auto said = [this, pod, name_space, name, is_conditional, removed, is_over = std::make_shared<bool>(false)](const Status &written) {
+		if (std::exchange(*is_over, true))
+			return;
 		if (is_conditional && !written)
 			removed(written);
 		else
 			kube::delete_pod(client_, name_space, name, pod.text, std::nullopt, removed);
 	};
 	kube::set_conditions(client_, name_space, name, pod.text, {condition}, said, is_conditional ? known->resource_version : "");
+	if (!is_conditional)
+		client_.after(k_head_start, [said] { said(Ok{}); });
 }
 
 void App::report(const core::PodUid &pod, const core::Report &action)

@@ -156,6 +156,19 @@ def test_condition_answered_500(bed):
 	settled(bed)
 
 
+def test_condition_is_not_answered(bed):
+	"""The condition DisruptionTarget stands in a busy server: the deletion comes after it, not after its answer; both get there."""
+	one = Pod(bed, "condition").create().run()
+	rule = bed.api.rule("after", "PATCH", f"/pods/{one.name}/status")
+	one.cancel()
+	rule.wait("condition")
+	wait_for(lambda: "deletionTimestamp" in bed.kube.get("Pod", one.name)["metadata"], "the pod to be deleted", 2)
+	equal(condition(bed.kube.get("Pod", one.name), "DisruptionTarget").get("reason"), "SlurmJobEnded")
+	rule.release()
+	one.is_deleted()
+	settled(bed)
+
+
 def test_reason_answered_500(bed):
 	"""Why a pod is refused is written again until it stands there."""
 	name = new_name("reason")
