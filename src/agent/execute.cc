@@ -213,8 +213,9 @@ void App::look_up(const core::PodUid &pod, const core::LookUp &action)
 }
 
 /*
- * The condition first: a Job's podFailurePolicy looks at it when the pod has ended, which takes its kubelet longer than the head start. Its failure and a late answer do
- * not hold up the deletion, except of a pod that did not start: that one is deleted only if nothing has changed since we looked, because it may run by now.
+ * The condition first: a Job's podFailurePolicy looks at it when the pod has ended. That takes a kubelet longer than the head start, so for a bound pod a late answer
+ * does not hold up the deletion; a pod without a node is gone at once. A failure holds up nothing, except for a pod that did not start: that one is deleted only if nothing
+ * has changed since we looked, because it may run by now.
  */
 void App::remove(const core::PodUid &pod, const core::Remove &action)
 {
@@ -222,7 +223,7 @@ void App::remove(const core::PodUid &pod, const core::Remove &action)
 	if (!known)
 		return world_.removed(pod, Ok{}, now());
 	const std::string name_space = known->name_space, name = known->name;
-	const bool is_conditional = action.not_started;
+	const bool is_conditional = action.not_started, is_bound = !known->node_name.empty();
 	const kube::PodCondition condition{.type = is_conditional ? names::k_condition_start_limit : k_disruption_target,
 					   .status = true,
 					   .reason = action.disruption.reason,
@@ -246,7 +247,7 @@ void App::remove(const core::PodUid &pod, const core::Remove &action)
 			kube::delete_pod(client_, name_space, name, pod.text, std::nullopt, removed);
 	};
 	kube::set_conditions(client_, name_space, name, pod.text, {condition}, said, is_conditional ? known->resource_version : "");
-	if (!is_conditional)
+	if (!is_conditional && is_bound)
 		client_.after(k_head_start, [said] { said(Ok{}); });
 }
 
