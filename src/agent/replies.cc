@@ -248,6 +248,7 @@ Json counters_row(const App &app)
 		 {"kube_failures", k.failures},
 		 {"kube_throttled", k.throttled},
 		 {"kube_repeats", k.repeats},
+		 {"kube_bytes_received", k.bytes_received},
 	     })
 		put(row.get(), name, value);
 	return row;

@@ -58,6 +58,14 @@ class Audit:
 	def creations(self, prefix):
 		return {e.name: e for e in self.events() if e.verb == "create" and e.kind == "pods" and not e.part and e.good and e.name.startswith(prefix)}
 
+	def deletions(self, user=AGENT):
+		"""{pod: its first deletion by that user}"""
+		found = {}
+		for e in self.events():
+			if e.verb == "delete" and e.kind == "pods" and e.user == user and e.good:
+				found.setdefault(e.name, e)
+		return found
+
 	def writes(self, user=AGENT):
 		"""How many writes of that user since the mark, by what they were, as "create pods/binding"."""
 		return Counter(f"{e.verb} {e.kind}{'/' + e.part if e.part else ''}" for e in self.events() if e.user == user and e.verb != "list")

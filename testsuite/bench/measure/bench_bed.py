@@ -24,10 +24,12 @@ SLURM_LINES = ["SlurmctldDebug=info"]
 class BenchBed(Cluster):
 	"""nodes: simulated ones of 64 CPUs. slurm_lines: more lines for slurm.conf."""
 
-	def __init__(self, build, nodes, cpus=CPUS, slurm_lines=(), agent_settings=None, min_job_age=300):
-		super().__init__(build, kwok=nodes, cpus=cpus, memory=MEMORY, native=False, plane_env={},
+	def __init__(self, build, nodes, cpus=CPUS, slurm_lines=(), agent_settings=None, min_job_age=300, native=False):
+		super().__init__(build, kwok=nodes, cpus=cpus, memory=MEMORY, native=native, plane_env={},
 				 slurm_options={"extra": [*SLURM_LINES, *slurm_lines], "min_job_age": min_job_age},
 				 agent_options={"settings": {"log_level": "info", **(agent_settings or {})}})
+		self.slurmctld_log = self.dir / "log/slurmctld.log"
+		self.slurm.extra.append(f"SlurmctldLogFile={self.slurmctld_log}")
 		log = self.dir / "audit.log"
 		self.plane.env["APISERVER_ARGS"] = f"--audit-policy-file={SOURCE}/testsuite/bench/audit-run.yaml --audit-log-path={log}"
 		self.audit = Audit(log)
@@ -74,6 +76,18 @@ class BenchBed(Cluster):
 	def wait_slurm_idle(self):
 		wait_for(lambda: not self.slurm.run("squeue", "--noheader", "--partition=kube"), "Slurm to have no job left", 120, 0.1)
 
+	def alloc(self, *words):
+		"""testsuite/component/plugin/alloc: allocations through libslurm alone. Returns its lines."""
+		return self.slurm.run_program(self.slurm.build / "testsuite/component/plugin/alloc", *words, timeout=300).splitlines()
+
+	def submit_native(self, count, cpus=1):
+		"""Jobs for the one native node, through four connections; those that it has no room for wait."""
+		each = max(1, count // 4)
+		answers = self.alloc("submit", "partition=native", f"cpus={cpus}", f"threads={min(4, count)}", f"count={each}")
+		refused = [a for a in answers if not a.startswith("ok")]
+		if refused:
+			raise RuntimeError(f"native jobs were refused: {refused[0]}")
+
 	def configure_agent(self, changes):
 		"""For its next start: settings (top-level keys) over those that the bed has."""
 		conf = {"conf": f"{self.dir}/slurm.conf"}
@@ -112,4 +126,4 @@ def build_all(build, slurm_version):
 	"""What is needed and not there yet: this project with load, and kube-scheduler. Without SLURM_KUBE_BENCH_BUILD=0 an old build is made again."""
 	output_of(TESTSUITE / "k8s/build", "--bench", timeout=3600)
 	if os.environ.get("SLURM_KUBE_BENCH_BUILD") != "0":
-		output_of(TESTSUITE / "slurm/build", slurm_version, build, "install", "testsuite/bench/load", timeout=3600)
+		output_of(TESTSUITE / "slurm/build", slurm_version, build, "install", "testsuite/bench/load", "testsuite/component/plugin/alloc", timeout=3600)

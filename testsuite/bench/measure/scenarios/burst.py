@@ -95,13 +95,13 @@ class Contest:
 			recorder.wait(60)
 		text = self.note(name, prefix, used, begin, keep)
 		if keep:
-			self._count_calls(name, rpcs)
+			self.count_calls(name, rpcs)
 		self.clean(prefix)
 		self.bed.wait_slurm_idle()
 		self.bed.agent.stop()
 		return text
 
-	def _count_calls(self, name, before):
+	def count_calls(self, name, before):
 		after = self.bed.slurm.rpcs()
 		ours = [n for n in after if n.startswith(("REQUEST_RESOURCE", "REQUEST_COMPLETE", "REQUEST_UPDATE_JOB", "REQUEST_JOB_", "REQUEST_KILL"))]
 		self.figures.add(self.key(name, "slurm_rpcs_per_pod"), sum(after[n] - before.get(n, 0) for n in ours) / self.pods)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Indexed Jobs whose pods share one Slurm job each: 1 of --pods, 10 of a tenth. The pods are there when the agent starts; then as in burst."""
+import time
+
+from lib import job, wait_for
+
+from ..bench_bed import BenchBed
+from ..figures import say
+from .burst import LIMIT, Contest
+
+
+def make_jobs(bed, prefix, jobs, pods):
+	"""Jobs PREFIX-0 and so on; returns when the controller manager has made all their pods."""
+	for i in range(jobs):
+		bed.kube.create(job(f"{prefix}-{i}", pods, indexed=True, kwok={"run": "1h"}))
+	wait_for(lambda: len(bed.pods(prefix)) == jobs * pods, f"{jobs * pods} pods of Jobs", 180, 0.5)
+
+
+def remove_jobs(bed, prefix, jobs):
+	for i in range(jobs):
+		bed.kube.delete("Job", f"{prefix}-{i}")
+	bed.remove(prefix)
+	wait_for(lambda: not bed.pods(prefix), "the pods of Jobs to be gone", 120, 0.5)
+	bed.wait_slurm_idle()
+
+
+def one_round(contest, scenario, jobs, pods, keep):
+	bed, prefix = contest.bed, f"gang-{jobs}-{contest.rounds}"
+	contest.rounds += 1
+	make_jobs(bed, prefix, jobs, pods)
+	bed.audit.mark()
+	rpcs, stretch, begin = bed.slurm.rpcs(), bed.stretch(), time.time()
+	bed.agent.start(wait=False)
+	bed.wait_bound(prefix, jobs * pods, LIMIT)
+	text = contest.note(scenario, prefix, stretch.used(), begin, keep)
+	if keep:
+		contest.count_calls(scenario, rpcs)
+	remove_jobs(bed, prefix, jobs)
+	bed.agent.stop()
+	return text
+
+
+def measure(options, figures):
+	with BenchBed(options.build, options.nodes) as bed:
+		figures.facts.update(bed.versions())
+		figures.fact("gang.size", f"1 x {options.pods} and 10 x {options.pods // 10} pods, {options.nodes} nodes of 64 CPUs")
+		contest = Contest(bed, figures, options.pods)
+		for number in range(-1, options.repeat):
+			keep = number >= 0
+			told = [contest.bind_limit(n, keep) for n in options.in_flight]
+			told += [one_round(contest, f"gang-{jobs}", jobs, options.pods // jobs, keep) for jobs in (1, 10)]
+			say(f"round {number + 1} of {options.repeat}: " + ", ".join(told))
+		contest.ratios()
+		for scenario in ("gang-1", "gang-10"):
+			figures.ratio(f"{scenario}.pods_per_s", "bind-limit.pods_per_s")
