@@ -371,7 +371,7 @@ class World
 	bool wants_claims_ = false;
 	std::string claims_unreadable_;
 	std::map<ClaimId, std::set<PodUid>> claim_users_; /* pods of ours */
-	std::map<PodUid, std::vector<PodClaim>> claims_of_pod_;
+	std::map<PodUid, std::vector<ClaimId>> claims_of_pod_;
 	std::map<std::pair<ClaimId, std::string>, std::int64_t> unfit_until_us_; /* nodes that a provisioner has refused for a claim */
 	std::int64_t seen_us_ = 0; /* monotonic; when something was last decided */
 	std::int64_t nowhere_next_us_ = 0;

@@ -29,18 +29,25 @@ void World::note_claims(const Pod &pod)
 	if (pod.demands.claims.empty() || claims_of_pod_.contains(pod.uid))
 		return;
 	wants_claims_ = true;
-	claims_of_pod_[pod.uid] = pod.demands.claims;
-	for (const PodClaim &claim : pod.demands.claims)
-		claim_users_[{pod.name_space, claim.name}].insert(pod.uid);
+	std::vector<ClaimId> &claims = claims_of_pod_[pod.uid];
+	for (const PodClaim &claim : pod.demands.claims) {
+		claims.push_back({pod.name_space, claim.name});
+		claim_users_[claims.back()].insert(pod.uid);
+	}
 }
 
 void World::forget_claims(const PodUid &uid)
 {
-	if (claims_of_pod_.erase(uid) == 0)
+	const auto claims = claims_of_pod_.extract(uid);
+	if (claims.empty())
 		return;
-	for (auto it = claim_users_.begin(); it != claim_users_.end();) {
-		it->second.erase(uid);
-		it = it->second.empty() ? claim_users_.erase(it) : std::next(it);
+	for (const ClaimId &id : claims.mapped()) {
+		const auto users = claim_users_.find(id);
+		if (users == claim_users_.end())
+			continue; /* named twice */
+		users->second.erase(uid);
+		if (users->second.empty())
+			claim_users_.erase(users);
 	}
 }
 
