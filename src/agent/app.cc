@@ -97,6 +97,7 @@ core::Settings settings_of(const Config &config)
 	settings.report_interval_us = std::int64_t{1'000'000} * config.limits.condition_interval_seconds;
 	settings.sees_foreign_pods = true;
 	settings.gang_hold_us = std::int64_t{1'000'000} * config.limits.gang_hold_seconds;
+	settings.own_uid = geteuid();
 	settings.gang_wait_us = std::int64_t{1'000'000} * config.limits.gang_wait_seconds;
 	settings.claim_wait_us = std::int64_t{1'000'000} * config.limits.claim_wait_seconds;
 	settings.start_limit_us = std::int64_t{1'000'000} * config.limits.start_seconds;

@@ -74,8 +74,10 @@ libcore_la_SOURCES = \
 	%D%/world_identity.cc \
 	%D%/world_claims.cc \
 	%D%/world_gang.cc \
+	%D%/world_gang_spec.cc \
 	%D%/world_observe.cc \
 	%D%/world_options.cc \
 	%D%/world_place.cc \
+	%D%/world_seats.cc \
 	%D%/world_owners.cc \
 	%D%/world_parts.h

@@ -15,9 +15,17 @@ namespace
 
 using Actions = std::vector<GangAction>;
 
+/* Of those that come after them. */
+const Condition k_earlier_pods{names::k_reason_pending, "earlier pods of the gang are still ending"};
+
 std::size_t count(const GangFacts &f, std::initializer_list<PodSide> sides)
 {
 	return static_cast<std::size_t>(std::ranges::count_if(f.members, [&](const MemberFacts &m) { return std::ranges::find(sides, m.side) != sides.end(); }));
+}
+
+std::size_t count_bound(const GangFacts &f, std::initializer_list<PodSide> sides)
+{
+	return static_cast<std::size_t>(std::ranges::count_if(f.members, [&](const MemberFacts &m) { return m.is_ours && std::ranges::find(sides, m.side) != sides.end(); }));
 }
 
 bool has_live(const GangFacts &f)
@@ -62,9 +70,11 @@ Actions submit(const GangFacts &f)
 /* Slurm lost the job of pods that run: the same nodes again, under a new attempt. */
 Actions without_job(const GangFacts &f)
 {
-	if (count(f, {PodSide::running, PodSide::stopping}) == 0)
+	if (count_bound(f, {PodSide::running, PodSide::stopping}) == 0)
 		return count(f, {PodSide::waiting}) > 0 ? submit(f) : Actions{};
-	if (count(f, {PodSide::running}) == 0 || !f.missing_long || f.waits_for || !f.spec || !f.spec->ok())
+	if (count_bound(f, {PodSide::running}) == 0)
+		return tell(f, k_earlier_pods, k_told_members);
+	if (!f.missing_long || f.waits_for || !f.spec || !f.spec->ok())
 		return {};
 	JobSpec spec = f.spec->value();
 	spec.required_node = f.pinned;
@@ -137,12 +147,14 @@ Actions ended(const GangFacts &f)
 	const Condition why{names::k_reason_job_ended, "Slurm job " + std::to_string(f.job->id.number) + " ended: " + state_text(f.job->state)};
 	Actions out;
 	for (const MemberFacts &m : f.members) {
-		const bool goes = (m.side == PodSide::running && m.is_about) || (m.side == PodSide::waiting && !m.is_after_end && is_wish(f.job->state) && !f.answer_lost);
+		const bool goes = (m.side == PodSide::running && m.is_about) || (m.side == PodSide::waiting && !m.is_after_end && is_wish(f.job->state) && !f.answer_lost && !f.ended_by_us);
 		if (goes && !m.busy.remove && !m.busy.bind && m.may_retry)
 			out.push_back({m.uid, Remove{.disruption = why}});
 	}
-	const bool is_cleared = out.empty() && count(f, {PodSide::running, PodSide::stopping}) == 0 &&
+	const bool is_cleared = out.empty() && count_bound(f, {PodSide::running, PodSide::stopping}) == 0 &&
 				std::ranges::none_of(f.members, [&](const MemberFacts &m) { return m.side == PodSide::waiting && (m.busy.remove || m.busy.bind); });
+	if (out.empty() && !is_cleared)
+		return tell(f, k_earlier_pods, k_told_members);
 	return is_cleared && f.next_job_due && count(f, {PodSide::waiting}) > 0 ? submit(f) : out;
 }
 

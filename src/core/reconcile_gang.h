@@ -18,6 +18,7 @@ struct MemberFacts {
 	const Pod *pod = nullptr;
 	PodSide side = PodSide::absent;
 	bool is_seated = false;     /* it has a rank */
+	bool is_ours = false;       /* bound, and not by somebody else: that one counts for its seat, and that is all */
 	bool has_seat = false;      /* and no other live member is in it */
 	std::uint32_t seat = 0;     /* its rank */
 	std::string node;           /* of its seat in the allocation; empty: none */
@@ -39,6 +40,7 @@ struct GangFacts {
 	std::uint32_t result = 0;   /* wait status: of the first rank that failed, else 0 */
 	const SlurmJob *job = nullptr;
 	std::vector<JobId> surplus;
+	bool ended_by_us = false;   /* the job, for want of pods: who waits by now wants another */
 	bool is_complete = false;   /* seats are known, and enough pods exist to ask for them */
 	bool owner_done = false;    /* it makes no more pods: finished, suspended or gone */
 	bool owner_succeeded = false; /* and says that all went well, whatever became of single pods */

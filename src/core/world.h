@@ -40,6 +40,7 @@ struct Settings {
 	std::int64_t report_interval_us = 30'000'000;
 	std::int64_t start_limit_us = 0; /* 0: a bound pod may take any time to start */
 	bool sees_foreign_pods = false;  /* they are told of, and nothing is done before their list is complete */
+	std::optional<std::uint32_t> own_uid = {}; /* as whom slurmctld knows this agent */
 	std::int64_t gang_hold_us = 10'000'000;  /* an allocation without a live pod is kept so long: a JobSet that restarts takes its nodes again */
 	std::int64_t claim_wait_us = 600'000'000; /* a pod with an allocation waits so long for its volume claims; 0: for ever */
 	std::int64_t gang_wait_us = 600'000'000; /* pods of an allocated gang may take so long to come; 0: for ever */
@@ -56,6 +57,7 @@ struct Submitted {
 struct Group {
 	bool is_placed = false;  /* it is known whether the pod runs alone; until then nothing is done about it */
 	std::optional<PodUid> gang; /* the lead of the gang that it is a member of */
+	PodUid loose_of;            /* the lead of the PodGroup that does without it; empty: none */
 	std::optional<Error> refusal; /* what its owners say makes no sense */
 	std::map<std::string, std::string> inherited; /* options of its owners */
 	std::optional<Pod> pod;  /* as the watch shows it, with inherited options */
@@ -63,7 +65,9 @@ struct Group {
 	std::vector<JobId> jobs;
 	std::vector<JobId> answered; /* jobs that our own submissions were told of */
 	std::set<JobId> strays;      /* jobs of a bound pod that Slurm has started elsewhere, or not at all, after it forgot their start */
-	std::vector<JobId> given_up; /* jobs that we cancelled ourselves: their end says nothing about the pod */
+	std::vector<JobId> given_up; /* jobs that we ended ourselves, of a pod by cancelling: their end says nothing about pods that live */
+	std::set<std::string> member_nodes; /* of a gang's lead: where members are bound */
+	std::uint32_t member_attempt = 0;   /* and the highest attempt under which */
 	Busy busy;
 	std::string assumed_node; /* a binding was sent or has succeeded, and no watch has shown it */
 	std::string held_node;    /* where Occupancy counts it */
@@ -121,7 +125,8 @@ struct OwnerEntry {
 	std::optional<std::optional<Owner>> answer; /* empty inside: there is no such object */
 	std::string trouble;                        /* why it cannot be asked for */
 	bool is_asked = false;
-	std::int64_t answered_us = 0, ask_at_us = 0;
+	std::int64_t asked_us = 0;
+	std::int64_t answered_us = 0, ask_at_us = 0; /* answered: when it was asked, since when nobody knows */
 	std::set<PodUid> waiting; /* pods that cannot be placed without it */
 };
 
@@ -252,8 +257,10 @@ class World
 	void note_readiness(Now now);
 	[[nodiscard]] static bool is_answer_lost(const Group &group, const SlurmJob &job);
 	[[nodiscard]] static bool stands_for_pod(const Group &group, const SlurmJob &job);
+	[[nodiscard]] static bool stands_for_members(const Group &lead, const SlurmJob &job);
 	static void note_stray(Group &group, const SlurmJob &job);
-	[[nodiscard]] static bool is_about_pod(const Group &group, const SlurmJob &ended);
+	/* lead: who has the job, the pod's own group or its gang's */
+	[[nodiscard]] static bool is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended);
 	void note_pod_times(Group &group, const Pod &pod, Now now);
 	[[nodiscard]] bool is_start_expired(const PodUid &uid, Group &group, bool is_starting, Now now);
 	void note_job_times(Group &group, const SlurmJob &job, Now now);
@@ -299,7 +306,7 @@ class World
 	void check_claims(const PodUid &uid, Group &group, const KubeNode &node, GroupFacts &facts, Now now);
 	[[nodiscard]] std::string claim_trouble_of_gang(const Gang &gang) const;
 	void exclude_for_claims(const Gang &gang, std::set<std::string> &excluded) const;
-	/* ---- gangs: world_gang.cc ---- */
+	/* ---- gangs: world_owners.cc, world_seats.cc, world_gang_spec.cc, world_gang.cc ---- */
 	void assign(const PodUid &uid, Group &group, Now now);
 	void ask_for(const OwnerId &id, std::int64_t newer_than_us);
 	[[nodiscard]] OwnerAnswer owner_of(const OwnerId &id) const;
@@ -309,7 +316,17 @@ class World
 	Gang &gang_at(const PodUid &lead, const GangId &id, Now now);
 	void shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats);
 	[[nodiscard]] bool has_live_job(const PodUid &lead) const;
+	[[nodiscard]] bool is_asked_for(const PodUid &lead) const;
+	void seat_anew(Gang &gang, const PodUid &lead, const std::vector<const Pod *> &pods);
 	void seat_members(Gang &gang, const PodUid &lead);
+	void leave(Gang &gang, const PodUid &uid);
+	void note_loose(const PodUid &lead, const PodUid &uid, Group &group);
+	void note_bound_members(const Gang &gang, Group &lead);
+	[[nodiscard]] bool is_anybody_unplaced(const std::string &name_space) const;
+	bool rejoin(const PodUid &uid, Group &group, Now now);
+	[[nodiscard]] static bool is_bound_member(const Group &group);
+	[[nodiscard]] std::size_t pods_of(const Gang &gang, const PodUid &lead) const;
+	void fit_allocation(Gang &gang, GangFacts &facts);
 	void note_ends(Gang &gang, Now now);
 	bool take_back(const PodUid &lead, const Bind &bind, const PodUid &uid);
 	void report_unplaced(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out);
@@ -376,6 +393,7 @@ class World
 	std::int64_t seen_us_ = 0; /* monotonic; when something was last decided */
 	std::int64_t nowhere_next_us_ = 0;
 	std::map<PodUid, Gang> gangs_;
+	std::map<PodUid, std::set<PodUid>> loose_; /* by lead: pods of a PodGroup that run alone, since the others did not need them */
 	std::map<OwnerId, OwnerEntry> owners_;
 	std::set<OwnerId> questions_;
 

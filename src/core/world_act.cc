@@ -56,12 +56,25 @@ std::uint32_t bound_attempt(const Pod &pod)
 	return attempt;
 }
 
+/* The same for a gang, whose job has nodes for all that are bound. */
+bool World::stands_for_members(const Group &lead, const SlurmJob &job)
+{
+	if (job_side(&job) == JobSide::pending)
+		return job.marker.attempt > lead.member_attempt;
+	if (!is_live(job))
+		return job.state == JobState::cancelled || !lead.strays.contains(job.id);
+	const auto has = [&](const std::string &name) { return std::ranges::find(job.nodes, name, &NodeAllocation::node) != job.nodes.end(); };
+	return job.nodes.empty() || std::ranges::all_of(lead.member_nodes, has);
+}
+
 /*
  * A slurmctld that was restored from an older state may have the job of a bound pod pending again, and start it anywhere: such a job says nothing of the pod. A
  * job of a later attempt is one that we pinned to the pod's node. What people cancel counts in any case.
  */
 bool World::stands_for_pod(const Group &group, const SlurmJob &job)
 {
+	if (!group.member_nodes.empty())
+		return stands_for_members(group, job);
 	if (!group.pod || group.pod->node_name.empty() || is_terminal(*group.pod))
 		return true;
 	switch (job_side(&job)) {
@@ -127,14 +140,15 @@ bool World::is_answer_lost(const Group &group, const SlurmJob &job)
 }
 
 /* A bound pod goes with a job that people or the cluster ended, if it was its own; on doubt it stays and gets a new job. */
-bool World::is_about_pod(const Group &group, const SlurmJob &ended)
+bool World::is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended)
 {
-	const bool is_wish = ended.state != JobState::failed && ended.state != JobState::complete && ended.state != JobState::oom; /* those only pods bring about */
-	const std::uint32_t bound = bound_attempt(*group.pod);
-	const auto named = group.pod->annotations.find(names::k_allocation_job_id);
+	const bool is_of_pods = ended.state == JobState::failed || ended.state == JobState::complete || ended.state == JobState::oom; /* those only pods bring about */
+	const bool is_wish = !is_of_pods || ended.exit_status == k_status_never_came;
+	const std::uint32_t bound = bound_attempt(pod);
+	const auto named = pod.annotations.find(names::k_allocation_job_id);
 	/* who bound the pod to it had been told of it */
-	const bool is_named = named != group.pod->annotations.end() && named->second == std::to_string(ended.id.number) && ended.marker.attempt == bound;
-	return is_wish && ended.marker.attempt >= bound && (is_named || !is_answer_lost(group, ended));
+	const bool is_named = named != pod.annotations.end() && named->second == std::to_string(ended.id.number) && ended.marker.attempt == bound;
+	return is_wish && ended.marker.attempt >= bound && (is_named || !is_answer_lost(lead, ended));
 }
 
 GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec)
@@ -149,7 +163,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	f.end_status = group.end_status;
 	f.job = current_job(group);
 	if (f.pod && job_side(f.job) == JobSide::ended &&
-	    (contains(group.given_up, f.job->id) || (!f.bound_node.empty() && !is_about_pod(group, *f.job))))
+	    (contains(group.given_up, f.job->id) || (!f.bound_node.empty() && !is_about_pod(*f.pod, group, *f.job))))
 		f.job = nullptr;
 	f.answer_lost = f.job && is_answer_lost(group, *f.job);
 	f.surplus = surplus_of(group, f.job);

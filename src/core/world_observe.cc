@@ -163,6 +163,8 @@ void World::drop_if_empty(const PodUid &uid)
 	if (gangs_.contains(uid))
 		return; /* it goes with its gang */
 	if (!g.pod && g.jobs.empty() && g.held_node.empty() && !is_busy) {
+		if (const auto others = loose_.find(g.loose_of); others != loose_.end() && others->second.erase(uid) > 0 && others->second.empty())
+			loose_.erase(others);
 		groups_.erase(found);
 		forget_demands(uid);
 	}
@@ -258,6 +260,9 @@ void World::job_seen(SlurmJob job, Now now)
 		note_stray(group, job);
 	else if (choosy_.contains(uid))
 		company_changed();
+	/* it was asked for alone before this agent knew whose it is */
+	if (job.marker.kind == k_pod_kind && is_live(job) && group.gang && group.pod && !is_bound_member(group))
+		leave(gangs_.at(*group.gang), uid);
 	jobs_[job.id] = std::move(job);
 }
 

@@ -25,13 +25,15 @@ OwnerAnswer World::owner_of(const OwnerId &id) const
 	return found != owners_.end() && found->second.answer ? &*found->second.answer : nullptr;
 }
 
-/* For a pod that is being placed since then. What was said before may be about another object of that name, or about another size of it. */
+/*
+ * For a pod that is being placed since then. What was said before may be about another object of that name, or about another size of it; without a uid nothing tells whether it is.
+ */
 OwnerAnswer World::owner_for(const OwnerId &id, const std::string &uid, std::int64_t since_us) const
 {
 	const OwnerAnswer answer = owner_of(id);
 	if (!answer)
 		return nullptr;
-	const bool is_other = !*answer || (!uid.empty() && (*answer)->uid != uid);
+	const bool is_other = !*answer || uid.empty() || (*answer)->uid != uid;
 	const std::int64_t least_us = is_other ? since_us : since_us - k_owner_fresh_us;
 	return owners_.at(id).answered_us >= least_us ? answer : nullptr;
 }
@@ -55,6 +57,7 @@ std::vector<OwnerId> World::take_questions(Now now)
 			continue;
 		}
 		entry.is_asked = true;
+		entry.asked_us = now.mono_us;
 		out.push_back(*it);
 		it = questions_.erase(it);
 	}
@@ -68,7 +71,7 @@ void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, N
 	entry.trouble = answer ? "" : answer.error().what;
 	if (answer) {
 		entry.answer = std::move(*answer);
-		entry.answered_us = now.mono_us;
+		entry.answered_us = entry.asked_us;
 	}
 	entry.ask_at_us = answer && entry.answer->has_value() ? 0 : now.mono_us + k_ask_again_us;
 	for (const PodUid &uid : std::exchange(entry.waiting, {})) {
@@ -89,6 +92,15 @@ void World::stay_alone(Group &group, std::map<std::string, std::string> inherite
 	group.is_placed = true;
 	group.inherited = std::move(inherited);
 	group.pod->annotations.insert(group.inherited.begin(), group.inherited.end());
+}
+
+/* Its owner is asked for, or the API server gives no answer: it may be a member of any gang there. */
+bool World::is_anybody_unplaced(const std::string &name_space) const
+{
+	return std::ranges::any_of(owners_, [&](const auto &one) {
+		const OwnerEntry &entry = one.second;
+		return one.first.name_space == name_space && !entry.waiting.empty() && (!entry.answer || !entry.trouble.empty());
+	});
 }
 
 std::string World::wanted_owner(const PodUid &uid) const
@@ -123,6 +135,12 @@ void World::assign(const PodUid &uid, Group &group, Now now)
 		group.refusal = grouping.error();
 		return stay_alone(group, {});
 	}
+	if (group.jobs.empty() && rejoin(uid, group, now)) {
+		auto *alone = std::get_if<Alone>(&*grouping); /* the gang has lost its owner */
+		auto *other = std::get_if<InGang>(&*grouping);
+		if (alone || (other && other->gang.key != group.gang->text))
+			return stay_alone(group, std::move(alone ? alone->inherited : other->inherited));
+	}
 	if (const auto *question = std::get_if<NeedsOwner>(&*grouping)) {
 		owners_[question->id].waiting.insert(uid);
 		ask_for(question->id, std::max(group.unplaced_since_us, now.mono_us - k_ask_again_us));
@@ -132,8 +150,11 @@ void World::assign(const PodUid &uid, Group &group, Now now)
 	if (auto *alone = std::get_if<Alone>(&*grouping))
 		return stay_alone(group, std::move(alone->inherited));
 	auto &in = std::get<InGang>(*grouping);
-	if (!group.jobs.empty())
+	if (!group.jobs.empty()) {
+		if (in.minimum > 0)
+			note_loose(PodUid{in.gang.key}, uid, group);
 		return stay_alone(group, std::move(in.inherited));
+	}
 	join(uid, group, std::move(in), now);
 }
 

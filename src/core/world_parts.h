@@ -5,7 +5,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_PARTS_H
 #define SLURMKUBE_CORE_WORLD_PARTS_H
 
-#include "src/core/model.h"
+#include "src/core/world.h"
 
 namespace slurmkube::core
 {
@@ -18,6 +18,13 @@ std::int64_t pause_before(std::uint32_t attempt);
 
 /* Pods that wait for claims are looked at so often, also when nothing has told of a change. */
 inline constexpr std::int64_t k_claim_look_us = 2'000'000;
+
+/* Of members of gangs. */
+bool is_live_side(PodSide side);
+bool is_bound_side(PodSide side);
+bool is_live_job_side(JobSide side);
+std::string bound_node_of(const Group &group);
+PodSide side_of(const Group &group);
 
 /* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */
 inline constexpr std::int64_t k_missing_job_us = 10'000'000;

@@ -32,8 +32,13 @@ testsuite_unit_test_node_sync_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_gang
 TESTS += testsuite/unit/test_gang
-testsuite_unit_test_gang_SOURCES = %D%/test_gang.cc
+testsuite_unit_test_gang_SOURCES = %D%/gang_stage.h %D%/test_gang.cc
 testsuite_unit_test_gang_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_gangs
+TESTS += testsuite/unit/test_world_gangs
+testsuite_unit_test_world_gangs_SOURCES = %D%/gang_stage.h %D%/test_world_gangs.cc
+testsuite_unit_test_world_gangs_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_grouping
 TESTS += testsuite/unit/test_grouping

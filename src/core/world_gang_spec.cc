@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of World that says what job a gang asks for: its shape, where it may run, and whether that much is there at all. */
+#include "src/core/placement.h"
+#include "src/core/world.h"
+#include "src/core/world_parts.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+/* Of each role the member of the lowest rank that is there, in rank order. */
+std::vector<const Group *> World::first_of_roles(const Gang &gang) const
+{
+	std::map<std::uint32_t, const Group *> by_seat;
+	for (const auto &[uid, seat] : gang.members) {
+		if (seat && *seat < gang.seats.size() && groups_.at(uid).pod)
+			by_seat.emplace(*seat, &groups_.at(uid));
+	}
+	std::set<std::string> roles;
+	std::vector<const Group *> out;
+	for (const auto &[seat, group] : by_seat) {
+		if (roles.insert(gang.seats[seat].role).second)
+			out.push_back(group);
+	}
+	return out;
+}
+
+namespace
+{
+
+/* The options are those of the first pod and of its owners. */
+void take_gang(JobSpec &spec, const PodUid &lead, const Gang &gang, const Pod &first)
+{
+	spec.marker.kind = gang.id.kind;
+	spec.marker.name = gang.id.name;
+	spec.marker.uid = lead.text;
+	if (spec.name == first.name)
+		spec.name = gang.id.name;
+	if (spec.comment == gang.id.name_space + "/" + first.name)
+		spec.comment = gang.id.name_space + "/" + gang.id.name;
+	spec.tasks = gang.shape.tasks;
+	spec.cpus = gang.shape.cpus_per_task;
+	spec.memory_mib = gang.shape.memory_mib_per_task;
+	spec.tasks_per_node = gang.per_node.value_or(0);
+}
+
+} // namespace
+
+/* What takes part in deciding where pods of an allocation go, besides their seats. */
+void World::plan(Gang &gang, const std::vector<const Group *> &firsts)
+{
+	if (gang.per_node || firsts.empty())
+		return;
+	const auto spec = translate(*firsts.front()->pod, settings_.policy, 1, Pods::gang);
+	gang.per_node = spec ? spec->options.pods_per_node.value_or(0) : 0;
+	if (std::ranges::any_of(firsts, [](const Group *one) { return are_in_conflict(*one->pod, *one->pod); }))
+		gang.per_node = 1;
+	gang.shape = shape_of(gang.seats, settings_.policy.least_memory_mib, *gang.per_node > 0 ? Packing::one_per_task : Packing::shared, settings_.policy.cpu_unit);
+	const Resources &requests = firsts.front()->pod->requests;
+	if (spec && spec->cpus != cpus_of(requests, settings_.policy.cpu_unit)) /* options ask for more */
+		gang.shape.cpus_per_task = std::max(gang.shape.cpus_per_task, spec->cpus);
+	if (spec && spec->memory_mib != memory_mib_of(requests, settings_.policy.least_memory_mib))
+		gang.shape.memory_mib_per_task = std::max(gang.shape.memory_mib_per_task, spec->memory_mib);
+}
+
+/* Tasks that all nodes together hold when they are empty: Slurm leaves a job for more in the queue for ever. Nothing while no node is known. */
+std::optional<std::uint64_t> World::places_for(const JobSpec &spec) const
+{
+	std::optional<std::uint64_t> places;
+	for (const auto &[name, node] : slurm_nodes_) {
+		if (!kube_nodes_.contains(name))
+			continue;
+		std::uint64_t here = std::min<std::uint64_t>(node.cpus / spec.cpus, spec.memory_mib > 0 ? node.memory_mib / spec.memory_mib : node.cpus);
+		here = spec.tasks_per_node > 0 ? std::min<std::uint64_t>(here, spec.tasks_per_node) : here;
+		places = places.value_or(0) + (std::ranges::binary_search(spec.excluded_nodes, name) ? 0 : here);
+	}
+	return places;
+}
+
+void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::optional<Result<JobSpec>> &spec)
+{
+	const std::vector<const Group *> firsts = first_of_roles(gang);
+	spec.reset();
+	if (firsts.empty())
+		return;
+	std::uint32_t attempt = next_attempt(group);
+	for (const auto &[uid, seat] : gang.members)
+		attempt = std::max(attempt, groups_.at(uid).pod ? bound_attempt(*groups_.at(uid).pod) + 1 : 1);
+	spec = translate(*firsts.front()->pod, settings_.policy, attempt, Pods::gang);
+	if (!*spec)
+		return;
+	gang.per_node.reset(); /* annotations may have changed since the last attempt */
+	plan(gang, firsts);
+	if (auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, settings_.policy.gres))
+		(*spec)->gres_of_task = std::move(*gres);
+	take_gang(spec->value(), lead, gang, *firsts.front()->pod);
+	std::set<std::string> excluded;
+	for (const Group *first : firsts) { /* a node has to do for all roles: nobody knows which will come to it */
+		place(lead, *first->pod, spec);
+		if (!spec || !*spec)
+			return;
+		excluded.insert((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
+	}
+	exclude_for_claims(gang, excluded);
+	(*spec)->excluded_nodes.assign(excluded.begin(), excluded.end());
+	if (const auto places = places_for(**spec); places && *places < gang.shape.tasks) {
+		nowhere_.insert(lead);
+		*spec = Error{Errc::not_found, "the nodes together have " + std::to_string(*places) + " places of " + cpus_text((*spec)->cpus, settings_.policy.cpu_unit) + " and " +
+						   std::to_string((*spec)->memory_mib) + " MiB where " + std::to_string(gang.shape.tasks) + " are needed at once"};
+	}
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gang_stage.h - a World with four nodes of eight CPUs and the pods of one owner that start together: facts in, actions out, answers in.
+ */
+#ifndef SLURMKUBE_TESTSUITE_UNIT_GANG_STAGE_H
+#define SLURMKUBE_TESTSUITE_UNIT_GANG_STAGE_H
+
+#include "testsuite/unit/world_facts.h"
+
+namespace slurmkube::check
+{
+
+inline constexpr std::int64_t k_mib = 1 << 20;
+inline Resources size(std::int64_t milli_cpu, std::int64_t mib)
+{
+	return {.milli_cpu = milli_cpu, .memory_bytes = mib * k_mib, .pods = 1, .extended = {}};
+}
+
+inline std::vector<NodeAllocation> nodes(std::initializer_list<std::pair<const char *, std::uint32_t>> list)
+{
+	std::vector<NodeAllocation> out;
+	for (const auto &[name, cpus] : list)
+		out.push_back({.node = name, .cpus = cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
+	return out;
+}
+
+/* Four nodes of eight CPUs, one Indexed Job, and a clock. */
+struct GangStage {
+	World world;
+	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	Owner job;
+
+	explicit GangStage(std::uint32_t pods, Resources each = size(4000, 64), Settings settings = plain_settings()) : world(std::move(settings))
+	{
+		job.id = {"batch/v1", "Job", "a", "train"};
+		job.uid = "train-uid";
+		job.roles = {{.name = "", .pods = pods, .each = each}};
+		job.starts_together = true;
+		for (const char *name : {"n1", "n2", "n3", "n4"})
+			world.node_seen(kube_node(name, std::string(name) + "-uid", 8000), now);
+		world.nodes_listed({"n1-uid", "n2-uid", "n3-uid", "n4-uid"});
+		world.pods_listed({}, now);
+		connect({});
+	}
+
+	void connect(const std::vector<SlurmJob> &jobs)
+	{
+		world.link_opened({});
+		for (const char *name : {"n1", "n2", "n3", "n4"})
+			world.slurm_node_seen(slurm_node(name, 8));
+		for (const SlurmJob &one : jobs)
+			world.job_seen(one, now);
+		world.snapshot_ended(now);
+	}
+
+	[[nodiscard]] Pod pod(std::uint32_t index, const std::string &life = "") const
+	{
+		Pod p;
+		p.uid = {"u" + std::to_string(index) + life};
+		p.name_space = "a";
+		p.name = "train-" + std::to_string(index) + life;
+		p.created = now.wall_s;
+		p.requests = job.roles.front().each;
+		p.labels = {{"batch.kubernetes.io/job-completion-index", std::to_string(index)}};
+		p.controller = OwnerRef{"batch/v1", "Job", "train", "train-uid"};
+		return p;
+	}
+
+	/* Owners are told of as soon as they are asked for. */
+	std::vector<World::PodAction> take()
+	{
+		for (const OwnerId &id : world.take_questions(now))
+			world.owner_seen(id, std::optional<Owner>(job), now);
+		return world.take_actions(now);
+	}
+
+	[[nodiscard]] SlurmJob running(std::vector<NodeAllocation> on, std::uint32_t attempt = 1, std::uint32_t id = 7) const
+	{
+		SlurmJob j;
+		j.id = {id};
+		j.marker = {.cluster = "main", .name_space = "a", .name = "train", .kind = "Job", .uid = "train-uid", .attempt = attempt};
+		j.state = on.empty() ? JobState::pending : JobState::running;
+		j.nodes = std::move(on);
+		return j;
+	}
+
+	void all_pods(std::uint32_t count)
+	{
+		for (std::uint32_t i = 0; i < count; i++)
+			world.pod_seen(pod(i), now);
+	}
+
+	/* The whole way to pods that run on n1 and n2. */
+	void start(std::uint32_t count, const std::vector<NodeAllocation> &on = nodes({{"n1", 8}, {"n2", 8}}))
+	{
+		all_pods(count);
+		(void)take();
+		world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, now);
+		world.job_seen(running(on), now);
+		for (const World::PodAction &next : take()) {
+			if (const auto *bind = std::get_if<Bind>(&next.action)) {
+				world.bound(next.pod, Ok{}, now);
+				Pod seen = *world.pod_of(next.pod);
+				seen.node_name = bind->node;
+				seen.annotations[names::k_allocation_job_id] = "7";
+				seen.annotations[names::k_allocation_attempt] = "1";
+				seen.annotations[names::k_allocation_rank] = std::to_string(*bind->rank);
+				seen.phase = PodPhase::running;
+				world.pod_seen(seen, now);
+			}
+		}
+	}
+
+	void end(std::uint32_t index, PodPhase phase, int exit_code = 0)
+	{
+		Pod p = *world.pod_of({"u" + std::to_string(index)});
+		p.phase = phase;
+		p.ended_containers = {{"main", exit_code, 0, "Error"}};
+		p.main_container = "main";
+		world.pod_seen(p, now);
+	}
+
+	void pass(std::int64_t us)
+	{
+		now.mono_us += us;
+		now.wall_s += us / k_second;
+	}
+};
+
+template <class T> std::vector<std::pair<PodUid, T>> only(const std::vector<World::PodAction> &actions)
+{
+	std::vector<std::pair<PodUid, T>> out;
+	for (const World::PodAction &next : actions) {
+		if (const auto *found = std::get_if<T>(&next.action))
+			out.emplace_back(next.pod, *found);
+	}
+	return out;
+}
+
+} // namespace slurmkube::check
+
+#endif
