@@ -15,6 +15,8 @@ core::Settings Agent::settings()
 	for (const char *name : {"a", "b"})
 		settings.policy.namespaces.push_back({.name_space = name, .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}});
 	settings.nodes.label_key = names::k_managed_label;
+	settings.own_uid = k_agent_uid;
+	settings.gang_wait_us = 60 * k_second;
 	return settings;
 }
 
@@ -108,6 +110,7 @@ void Agent::pod_changed(const Change<core::Pod> &change)
 		pod.requests = {};
 	if (is_gone && stage_.plant == Plant::deleting_is_gone)
 		pod.phase = core::PodPhase::failed;
+	oracle_.pod_told(number_, life_, pod);
 	if (core::is_terminal(pod))
 		oracle_.end_told(number_, life_, pod);
 	if (is_gone)
@@ -183,6 +186,11 @@ void Agent::job_told(core::SlurmJob job)
 {
 	if (stage_.plant == Plant::foreign_cluster)
 		job.marker.cluster = "main";
+	if (stage_.plant == Plant::early_gang && job.marker.kind != core::k_pod_kind && job.state == core::JobState::pending) {
+		job.state = core::JobState::running;
+		for (const auto &[name, node] : world_->kube_nodes())
+			job.nodes.push_back({.node = name, .cpus = 99, .core_ids = "", .memory_mib = 1 << 20, .gres = {}});
+	}
 	if (stage_.plant == Plant::stale_marker)
 		job.marker.uid = first_markers_.emplace(job.id.number, job.marker.uid).first->second;
 	world_->job_seen(std::move(job), stage_.agent_now());

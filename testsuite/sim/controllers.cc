@@ -44,7 +44,7 @@ std::optional<core::Owner> Kube::owner(const core::OwnerId &id) const
 {
 	const auto found = owners_.find(id.name_space + "/" + id.name);
 	if (found == owners_.end())
-		return std::nullopt;
+		return ask_gangs(id);
 	core::Owner out;
 	out.id = id;
 	out.uid = found->second.name;

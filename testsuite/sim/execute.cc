@@ -98,6 +98,7 @@ void Agent::end_job(const core::PodUid &pod, core::JobId job, std::optional<std:
 	if (stage_.plant == Plant::mixed_exit_codes && wait_status && (*wait_status >> 8) != 0)
 		wait_status = *wait_status >> 8;
 	oracle_.ends(pod.text, job, wait_status, oracle_.knows_end(number_, life_, pod.text));
+	oracle_.gang_ends(number_, life_, pod.text, job, wait_status);
 	if (stage_.plant == Plant::dropped_complete && was_restarted_ && !submitted_here_.contains(pod.text)) {
 		stage_.line.after(k_ms, [done] { done(Status(Ok{})); });
 		return;
@@ -123,6 +124,13 @@ void Agent::bind(const core::PodUid &pod, const core::Bind &action)
 			       {names::k_allocation_node, action.node},
 			       {names::k_allocation_cpus, std::to_string(action.cpus)},
 			       {names::k_allocation_attempt, std::to_string(action.attempt)}};
+	if (action.rank) {
+		request.annotations[names::k_allocation_rank] = std::to_string(*action.rank);
+		const core::Group &member = world_->groups().at(pod);
+		request.annotations[names::k_allocation_gang] = member.gang ? member.gang->text : "";
+		const core::Gang *gang = world_->gang_of(member);
+		request.annotations[names::k_allocation_size] = std::to_string(gang ? gang->seats.size() : 0);
+	}
 	if (stage_.plant == Plant::no_uid)
 		request.uid.clear();
 	post_binding(pod, request, 1);

@@ -62,6 +62,14 @@ void Simulation::happen_in_kube(const Event &event)
 		owner.wanted = 1 + static_cast<int>(mix(event.number + 2) % 3);
 		return kube_.create_owner(std::move(owner));
 	}
+	case Kind::create_gang:
+		return gangs_.create(drawn_gang(event));
+	case Kind::delete_gang:
+		return with_gang(event, [](const GangTruth &gang) { return gang.exists; }, [&](const GangTruth &gang) { gangs_.remove(gang.uid, event.number % 3 == 0); });
+	case Kind::suspend_gang:
+		return with_gang(event, [](const GangTruth &gang) { return gang.exists && !gang.is_suspended; }, [&](const GangTruth &gang) { gangs_.set_suspended(gang.uid, true); });
+	case Kind::resume_gang:
+		return with_gang(event, [](const GangTruth &gang) { return gang.exists && gang.is_suspended; }, [&](const GangTruth &gang) { gangs_.set_suspended(gang.uid, false); });
 	case Kind::create_bound_pod:
 		return with_node(event, any_node, [&](NodeTruth &node) {
 			PodTruth pod = drawn_pod(event);

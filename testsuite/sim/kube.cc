@@ -70,7 +70,14 @@ void Kube::vanish(PodTruth &pod)
 	pod.is_lost = pod.has_containers && !kubelet_of(pod);
 	stage_.tell([&] { return "pod " + full_name(pod.api) + " is gone"; });
 	kubelet_looks(pod);
+	tell_owner(pod);
+}
+
+void Kube::tell_owner(const PodTruth &pod)
+{
 	owner_looks(pod.owner);
+	if (!pod.gang.empty())
+		on_member(pod.gang);
 }
 
 Status Kube::bind(const BindRequest &request, Binder who)
@@ -89,6 +96,8 @@ Status Kube::bind(const BindRequest &request, Binder who)
 	pod->api.not_scheduled.reset();
 	stage_.tell([&] { return "pod " + full_name(pod->api) + " is bound to " + request.node + (who == Binder::agent ? " by the agent" : " by somebody else"); });
 	publish(*pod);
+	if (who == Binder::agent)
+		on_bound(*pod);
 	kubelet_later(pod->api.uid.text, Topic::kubelet, 5 * k_ms, 150 * k_ms, &Kube::kubelet_looks);
 	return Ok{};
 }
@@ -131,6 +140,8 @@ void Kube::begin_deletion(PodTruth &pod, std::int64_t grace)
 	pod.api.termination_grace_seconds = grace;
 	stage_.tell([&] { return "pod " + full_name(pod.api) + " is being deleted"; });
 	publish(pod);
+	if (!pod.gang.empty())
+		on_member(pod.gang);
 	kubelet_later(pod.api.uid.text, Topic::kubelet, 5 * k_ms, 60 * k_ms, &Kube::kubelet_looks);
 }
 
@@ -138,6 +149,7 @@ void Kube::create(PodTruth pod)
 {
 	pod.key = hash_of(pod.api.uid.text);
 	pod.api.created = stage_.wall_s();
+	pod.created_at = stage_.now();
 	if (find(pod.api.name_space, pod.api.name))
 		return;
 	names_[full_name(pod.api)] = pod.api.uid.text;

@@ -30,6 +30,9 @@ struct PodTruth {
 	bool exists = true, has_finalizer = false;
 	bool is_out_of_sight = false; /* deleted by force while its kubelet was stopped: nobody can see its containers */
 	std::string owner;
+	std::string gang;                  /* uid of the owner whose pods start together: the key of its Slurm job */
+	std::optional<std::uint32_t> rank; /* that it must have; of a PodGroup's pods nobody says it */
+	Micros created_at = 0;
 	/* plan */
 	Micros run_us = 0;
 	End plan;
@@ -103,9 +106,15 @@ class Kube
 	[[nodiscard]] std::vector<std::string> uids_if(const std::function<bool(const PodTruth &)> &wanted) const;
 	/* Called when the truth about a node's pods has changed. */
 	std::function<void(const std::string &node)> on_load;
+	/* A binding of the agent's has arrived. */
+	std::function<void(const PodTruth &)> on_bound;
+	/* Of gangs.cc: a pod of that gang has changed; an owner is asked for. */
+	std::function<void(const std::string &gang)> on_member;
+	std::function<std::optional<core::Owner>(const core::OwnerId &)> ask_gangs;
 
       private:
 	void publish(PodTruth &pod);
+	void tell_owner(const PodTruth &pod);
 	void vanish(PodTruth &pod);
 	void begin_deletion(PodTruth &pod, std::int64_t grace);
 	/* kubelet.cc */

@@ -91,6 +91,8 @@ void Kube::start(PodTruth &pod)
 	pod.api.phase = core::PodPhase::running;
 	pod.ends_at = stage_.now() + pod.run_us;
 	publish(pod);
+	if (!pod.gang.empty())
+		on_member(pod.gang);
 	if (pod.run_us < 100'000 * k_second)
 		stage_.line.at(pod.ends_at, [this, uid = pod.api.uid.text] { containers_ended(pods.at(uid)); });
 }
@@ -149,7 +151,7 @@ void Kube::finish(PodTruth &pod, const End &end)
 	publish(pod);
 	if (pod.api.deleting)
 		kubelet_later(pod.api.uid.text, Topic::kubelet, 100 * k_ms, 900 * k_ms, &Kube::remove_finished);
-	owner_looks(pod.owner);
+	tell_owner(pod);
 }
 
 void Kube::remove_finished(PodTruth &pod)

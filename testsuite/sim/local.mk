@@ -8,6 +8,8 @@ testsuite_sim_sim_SOURCES = \
 	%D%/calls.h \
 	%D%/controllers.cc \
 	%D%/execute.cc \
+	%D%/gangs.cc \
+	%D%/gangs.h \
 	%D%/happenings.cc \
 	%D%/kube.cc \
 	%D%/kube.h \
@@ -15,6 +17,7 @@ testsuite_sim_sim_SOURCES = \
 	%D%/main.cc \
 	%D%/oracle.cc \
 	%D%/oracle.h \
+	%D%/oracle_gangs.cc \
 	%D%/plants.h \
 	%D%/plugin.cc \
 	%D%/script.cc \

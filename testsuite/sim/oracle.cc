@@ -18,14 +18,27 @@ constexpr Micros k_news = 2500 * k_ms;
 /* NodePolicy::not_ready_after_seconds, less the way of the news */
 constexpr Micros k_not_ready_after = 38 * k_second;
 
+std::string number_of(core::JobId job)
+{
+	return std::to_string(job.number);
+}
+
+bool is_on(const JobTruth &job, const std::string &node)
+{
+	return share_of(job, node) != nullptr;
+}
+
+} // namespace
+
 std::string name_of(const PodTruth &pod)
 {
 	return pod.api.name_space + "/" + pod.api.name + " (" + pod.api.uid.text + ")";
 }
 
-std::string number_of(core::JobId job)
+const core::NodeAllocation *share_of(const JobTruth &job, const std::string &node)
 {
-	return std::to_string(job.number);
+	const auto found = std::ranges::find(job.facts.nodes, node, &core::NodeAllocation::node);
+	return core::job_side(&job.facts) != core::JobSide::allocated || found == job.facts.nodes.end() ? nullptr : &*found;
 }
 
 std::uint32_t bound_attempt(const PodTruth &pod)
@@ -37,20 +50,47 @@ std::uint32_t bound_attempt(const PodTruth &pod)
 	return attempt;
 }
 
-bool is_on(const JobTruth &job, const std::string &node)
-{
-	return core::job_side(&job.facts) == core::JobSide::allocated && !job.facts.nodes.empty() && job.facts.nodes[0].node == node;
-}
-
-} // namespace
-
-Oracle::Oracle(Stage &stage, Kube &kube, Slurm &slurm) : stage_(stage), kube_(kube), slurm_(slurm)
+Oracle::Oracle(Stage &stage, Kube &kube, Gangs &gangs, Slurm &slurm) : stage_(stage), kube_(kube), gangs_(gangs), slurm_(slurm)
 {
 	kube_.on_load = [this](const std::string &node) { load_changed(node); };
+	kube_.on_bound = [this](const PodTruth &pod) { pod_bound(pod); };
 	slurm_.on_created = [this](const JobTruth &job) { job_created(job); };
 }
 
+std::vector<const JobTruth *> Oracle::live_jobs_for(const PodTruth &pod) const
+{
+	auto own = slurm_.live_jobs_of(pod.api.uid.text);
+	const GangTruth *gang = gangs_.find(pod.gang);
+	const bool is_seated = pod.api.annotations.contains(names::k_allocation_rank) || (pod.binder == Binder::foreigner && gang && gang->sort != GangSort::pod_group);
+	const bool runs_alone = !pod.api.node_name.empty() && !is_seated;
+	return own.empty() && !runs_alone ? slurm_.live_jobs_of(pod.gang) : own;
+}
+
+/* Pods name their PodGroup: it may be another by now. */
+bool Oracle::is_gang_of(const PodTruth &pod, const std::string &uid) const
+{
+	const GangTruth *made_by = gangs_.find(pod.gang), *gang = gangs_.find(uid);
+	const bool is_same_name = made_by && gang && made_by->sort == GangSort::pod_group && made_by->name == gang->name && made_by->name_space == gang->name_space;
+	return uid == pod.gang || is_same_name;
+}
+
+std::vector<EndRecord> Oracle::ends_for(const PodTruth &pod) const
+{
+	std::vector<EndRecord> out;
+	for (const std::string &key : {pod.api.uid.text, pod.gang}) {
+		const auto found = slurm_.ends.find(key);
+		if (found != slurm_.ends.end())
+			out.insert(out.end(), found->second.begin(), found->second.end());
+	}
+	return out;
+}
+
 /* ---- told ---- */
+
+void Oracle::pod_told(unsigned agent, std::uint64_t life, const core::Pod &pod)
+{
+	pods_told_.insert({agent, life, pod.uid.text});
+}
 
 void Oracle::end_told(unsigned agent, std::uint64_t life, const core::Pod &pod)
 {
@@ -86,10 +126,15 @@ void Oracle::acts(unsigned agent, bool has_snapshot, const char *what)
 void Oracle::binds(const std::string &uid, const core::Bind &bind)
 {
 	const JobTruth *job = slurm_.find(bind.job.number);
-	if (job && job->facts.marker.uid == uid && is_on(*job, bind.node))
+	const auto found = kube_.pods.find(uid);
+	const PodTruth none, &pod = found == kube_.pods.end() ? none : found->second;
+	const bool is_its_own = job && (job->facts.marker.uid == uid || is_gang_of(pod, job->facts.marker.uid));
+	if (pod.rank && bind.rank && *bind.rank != *pod.rank)
+		stage_.violated("G rank", "pod " + name_of(pod) + " is rank " + std::to_string(*pod.rank) + ", and is bound as rank " + std::to_string(*bind.rank));
+	if (is_its_own && is_on(*job, bind.node))
 		return;
-	const auto ended = slurm_.ends.find(uid);
-	const bool just_ended = ended != slurm_.ends.end() && stage_.now() - ended->second.back().at < k_news;
+	const auto ended = ends_for(pod);
+	const bool just_ended = std::ranges::any_of(ended, [&](const EndRecord &end) { return stage_.now() - end.at < k_news; });
 	const bool just_restored = !slurm_.is_up() || (slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < k_news);
 	if (!just_ended && !just_restored && stage_.now() >= excused_until_)
 		stage_.violated("2 binding", "pod " + uid + " is bound to " + bind.node + " under job " + number_of(bind.job) + ", which is not allocated there");
@@ -168,13 +213,11 @@ void Oracle::check_result(const PodTruth &pod, const JobTruth &job, std::optiona
 /* Somebody, or the cluster, has ended the job that it has or will have. */
 bool Oracle::may_be_removed(const PodTruth &pod) const
 {
-	const auto ended = slurm_.ends.find(pod.api.uid.text);
-	if (ended == slurm_.ends.end())
-		return false;
 	const bool is_bound = !pod.api.node_name.empty();
-	return std::any_of(ended->second.begin(), ended->second.end(), [&](const EndRecord &end) {
+	return std::ranges::any_of(ends_for(pod), [&](const EndRecord &end) {
+		const bool never_came = !pod.gang.empty() && end.status == core::k_status_never_came;
 		if (is_bound)
-			return end.cause <= Cause::node_fail && end.attempt >= bound_attempt(pod);
+			return (never_came || end.cause <= Cause::node_fail) && end.attempt >= bound_attempt(pod);
 		return end.cause == Cause::user || end.cause == Cause::time_limit;
 	});
 }
@@ -186,11 +229,12 @@ void Oracle::removes(const std::string &uid)
 		return;
 	const PodTruth &pod = found->second;
 	/* decision 5: a lost answer is known by times of the host's clock, which has stepped in between */
-	const auto ended = slurm_.ends.find(uid);
-	const bool is_price = stage_.wall_step_s != 0 && ended != slurm_.ends.end() && ended->second.back().cause == Cause::lost_answer;
+	const auto ended = ends_for(pod);
+	/* a gang's job that was over for want of pods: whether a pod came later is known by such times too */
+	const bool is_price = stage_.wall_step_s != 0 && !ended.empty() && (ended.back().cause == Cause::lost_answer || (!pod.gang.empty() && ended.back().cause >= Cause::agent_complete));
 	if (!may_be_removed(pod) && !is_price)
 		stage_.violated("5 delete", "pod " + name_of(pod) + " is deleted, but nobody wanted the end of its job");
-	const auto live = slurm_.live_jobs_of(uid);
+	const auto live = live_jobs_for(pod);
 	const Micros settled = stage_.now() - k_news;
 	const bool is_held = std::any_of(live.begin(), live.end(), [&](const JobTruth *j) { return is_on(*j, pod.api.node_name) && j->started_at < settled; });
 	if (is_held && slurm_.is_up() && slurm_.restored_at < settled && stage_.now() >= excused_until_)

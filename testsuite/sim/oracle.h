@@ -7,12 +7,14 @@
  *	3  jobs that are not ours, or of another pod, are never touched
  *	4  a job that ends for its pod has the pod's true result
  *	5  a healthy pod is neither deleted nor loses its job because something was restarted, slow or away
+ *	G  of a gang no pod is bound before its job is allocated, none has another's seat, none goes beyond the allocation of its node; its job ends when all
+ *	   have stopped, with the result of one of them
  *	L  who has no link does nothing
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_ORACLE_H
 #define SLURMKUBE_TESTSUITE_SIM_ORACLE_H
 
-#include "testsuite/sim/kube.h"
+#include "testsuite/sim/gangs.h"
 #include "testsuite/sim/slurm.h"
 
 namespace slurmkube::sim
@@ -21,9 +23,10 @@ namespace slurmkube::sim
 class Oracle
 {
       public:
-	Oracle(Stage &stage, Kube &kube, Slurm &slurm);
+	Oracle(Stage &stage, Kube &kube, Gangs &gangs, Slurm &slurm);
 
 	/* ---- an agent is told something ---- */
+	void pod_told(unsigned agent, std::uint64_t life, const core::Pod &pod);
 	void end_told(unsigned agent, std::uint64_t life, const core::Pod &pod);
 	[[nodiscard]] bool knows_end(unsigned agent, std::uint64_t life, const std::string &uid) const;
 	enum class NodeNews { ready, not_ready, gone };
@@ -35,12 +38,14 @@ class Oracle
 	void acts(unsigned agent, bool has_snapshot, const char *what);
 	void binds(const std::string &uid, const core::Bind &bind);
 	void ends(const std::string &uid, core::JobId job, std::optional<std::uint32_t> wait_status, bool knows_end);
+	void gang_ends(unsigned agent, std::uint64_t life, const std::string &gang, core::JobId job, std::optional<std::uint32_t> wait_status);
 	void removes(const std::string &uid);
 	void takes_node_down(unsigned agent, const std::string &node);
 	/* ---- its effect arrives ---- */
 	void end_arrives(const std::string &uid, core::JobId job);
 	void delete_arrives(const std::string &uid, const PodTruth &hit);
 
+	void pod_bound(const PodTruth &pod);
 	void job_created(const JobTruth &job);
 	void load_changed(const std::string &node);
 
@@ -55,14 +60,22 @@ class Oracle
 	void check_waiting(const PodTruth &pod, const std::vector<const JobTruth *> &live);
 	void check_running(const PodTruth &pod, const std::vector<const JobTruth *> &live);
 	void check_jobs();
+	void check_gang(const GangTruth &gang);
 	void check_nodes();
 	void check_memory(const core::World &leader);
 	[[nodiscard]] bool may_be_removed(const PodTruth &pod) const;
 	void check_result(const PodTruth &pod, const JobTruth &job, std::optional<std::uint32_t> wait_status, bool knows_end);
 	void check_needed(const PodTruth &pod, const JobTruth &job);
+	void check_gang_result(const GangTruth &gang, const JobTruth &job, std::uint32_t told);
+	/* Its own, else those of its gang: pods that a PodGroup does not need run alone. */
+	[[nodiscard]] std::vector<const JobTruth *> live_jobs_for(const PodTruth &pod) const;
+	[[nodiscard]] bool is_gang_of(const PodTruth &pod, const std::string &uid) const;
+	[[nodiscard]] std::vector<EndRecord> ends_for(const PodTruth &pod) const;
+	[[nodiscard]] bool is_incomplete(const GangTruth &gang) const;
 
 	Stage &stage_;
 	Kube &kube_;
+	Gangs &gangs_;
 	Slurm &slurm_;
 	struct Told {
 		std::uint64_t life = 0;
@@ -70,9 +83,13 @@ class Oracle
 		Micros not_ready_since = 0; /* 0: Ready */
 	};
 	std::map<std::pair<unsigned, std::string>, Told> nodes_told_;
-	std::set<std::tuple<unsigned, std::uint64_t, std::string>> ends_told_;
+	std::set<std::tuple<unsigned, std::uint64_t, std::string>> ends_told_, pods_told_;
 	Micros excused_until_ = 0;
 };
+
+std::string name_of(const PodTruth &pod);
+const core::NodeAllocation *share_of(const JobTruth &job, const std::string &node); /* nullptr: none there */
+std::uint32_t bound_attempt(const PodTruth &pod);
 
 } // namespace slurmkube::sim
 

@@ -19,6 +19,7 @@ enum class Plant {
 	foreign_cluster,  /* jobs of another Kubernetes cluster pass for ours */
 	stale_marker,     /* a job number stands for ever for the pod it was first seen with */
 	two_leaders,      /* the agent without a link acts as well */
+	early_gang,       /* a gang's job passes for allocated while it is pending */
 	no_guard,         /* slurmctld takes a second job for the same pod and attempt */
 };
 
@@ -37,6 +38,7 @@ inline constexpr PlantName k_plants[] = {
     {Plant::foreign_cluster, "foreign-cluster"},
     {Plant::stale_marker, "stale-marker"},
     {Plant::two_leaders, "two-leaders"},
+    {Plant::early_gang, "early-gang"},
     {Plant::no_guard, "no-guard"},
 };
 

@@ -20,6 +20,10 @@ struct Row {
 constexpr std::array<Row, k_kinds> k_rows{{
     {Kind::create_pod, 200, "a user creates a pod"},
     {Kind::create_owner, 30, "a user creates a Job or StatefulSet"},
+    {Kind::create_gang, 25, "a user creates pods that start together"},
+    {Kind::delete_gang, 6, "a user deletes the owner of a gang"},
+    {Kind::suspend_gang, 3, "the owner of a gang is suspended"},
+    {Kind::resume_gang, 8, "the owner of a gang is resumed"},
     {Kind::create_bound_pod, 8, "a user creates a pod with spec.nodeName"},
     {Kind::foreign_bind, 4, "somebody else binds a pod"},
     {Kind::open_gates, 20, "scheduling gates are opened"},

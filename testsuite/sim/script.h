@@ -14,6 +14,10 @@ enum class Kind {
 	/* users of Kubernetes */
 	create_pod,
 	create_owner,      /* a Job or StatefulSet that makes pods again */
+	create_gang,       /* an owner whose pods start together */
+	delete_gang,       /* now and then another of its name comes */
+	suspend_gang,
+	resume_gang,
 	create_bound_pod,  /* spec.nodeName set by its user */
 	foreign_bind,      /* somebody else binds a waiting pod */
 	open_gates,

@@ -12,11 +12,6 @@ namespace slurmkube::sim
 namespace
 {
 
-std::string name_of(const PodTruth &pod)
-{
-	return "pod " + pod.api.name_space + "/" + pod.api.name + " (" + pod.api.uid.text + ")";
-}
-
 bool is_allocated(const JobTruth &job)
 {
 	return core::job_side(&job.facts) == core::JobSide::allocated;
@@ -28,6 +23,8 @@ void Oracle::settled(const core::World &leader)
 {
 	for (const auto &[uid, pod] : kube_.pods)
 		check_pod(pod);
+	for (const std::string &uid : gangs_.uids_if([](const GangTruth &) { return true; }))
+		check_gang(*gangs_.find(uid));
 	check_jobs();
 	check_nodes();
 	check_memory(leader);
@@ -35,15 +32,15 @@ void Oracle::settled(const core::World &leader)
 
 void Oracle::check_pod(const PodTruth &pod)
 {
-	const auto live = slurm_.live_jobs_of(pod.api.uid.text);
+	const auto own = slurm_.live_jobs_of(pod.api.uid.text), live = live_jobs_for(pod);
 	const bool is_bound = !pod.api.node_name.empty();
 	const bool wants_none = !sim::is_live(pod) || (!is_bound && (pod.api.gated || pod.api.deleting));
-	if (wants_none && !live.empty())
-		stage_.violated("end over", name_of(pod) + " is over, but job " + std::to_string(live[0]->facts.id.number) + " is " + core::state_text(live[0]->facts.state));
+	if (wants_none && !own.empty())
+		stage_.violated("end over", "pod " + name_of(pod) + " is over, but job " + std::to_string(own[0]->facts.id.number) + " is " + core::state_text(own[0]->facts.state));
 	if (wants_none)
 		return;
 	if (live.size() > 1)
-		stage_.violated("end two", name_of(pod) + " has " + std::to_string(live.size()) + " live jobs");
+		stage_.violated("end two", "pod " + name_of(pod) + " has " + std::to_string(live.size()) + " live jobs");
 	else if (is_bound)
 		check_running(pod, live);
 	else
@@ -54,17 +51,18 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 {
 	const auto &told = pod.api.not_scheduled;
 	if (!told) {
-		stage_.violated("end silent", name_of(pod) + " waits and does not say why");
+		stage_.violated("end silent", "pod " + name_of(pod) + " waits and does not say why");
 		return;
 	}
 	if (live.empty()) {
-		if (told->reason != names::k_reason_refused)
-			stage_.violated("end jobless", name_of(pod) + " waits without a job: " + told->message);
+		const GangTruth *gang = gangs_.find(pod.gang);
+		if (told->reason != names::k_reason_refused && !(gang && is_incomplete(*gang)))
+			stage_.violated("end jobless", "pod " + name_of(pod) + " waits without a job: " + told->message);
 		return;
 	}
 	if (told->message.find("job " + std::to_string(live[0]->facts.id.number) + " ") == std::string::npos)
-		stage_.violated("end text", name_of(pod) + " has job " + std::to_string(live[0]->facts.id.number) + " and says: " + told->message);
-	if (!is_allocated(*live[0]))
+		stage_.violated("end text", "pod " + name_of(pod) + " has job " + std::to_string(live[0]->facts.id.number) + " and says: " + told->message);
+	if (!is_allocated(*live[0]) || live[0]->facts.marker.uid == pod.gang)
 		return;
 	const std::string &name = live[0]->facts.nodes[0].node;
 	const auto node = kube_.nodes.find(name);
@@ -73,7 +71,7 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 	core::Resources load = kube_.load_of(name);
 	const core::Resources &limit = node->second.api.allocatable;
 	if (load.milli_cpu + pod.api.requests.milli_cpu <= limit.milli_cpu && load.memory_bytes + pod.api.requests.memory_bytes <= limit.memory_bytes)
-		stage_.violated("end unbound", name_of(pod) + " is not bound, though its job is allocated on " + name + " and there is room");
+		stage_.violated("end unbound", "pod " + name_of(pod) + " is not bound, though its job is allocated on " + name + " and there is room");
 }
 
 /* A pod that somebody else put there may wait for a job beside it for ever; so may one whose node is full in Slurm. */
@@ -82,25 +80,30 @@ void Oracle::check_running(const PodTruth &pod, const std::vector<const JobTruth
 	const std::string &name = pod.api.node_name;
 	if (pod.api.deleting)
 		return; /* a kubelet that is away, a finalizer */
+	if (pod.binder == Binder::foreigner && (pod.api.name_space == "unmapped" || pod.api.annotations.contains("slurm-kube.io/no-such-option")))
+		return; /* Slurm is not asked for it */
 	const auto node = slurm_.state.nodes.find(name);
+	if (node == slurm_.state.nodes.end() || (pod.binder == Binder::foreigner && !pod.gang.empty()))
+		return; /* nowhere to be taken up; a member that others put there counts for its seat */
 	if (live.empty()) {
-		if (node != slurm_.state.nodes.end() && !node->second.down)
-			stage_.violated("end no job", name_of(pod) + " runs on " + name + " without a job");
+		if (!node->second.down)
+			stage_.violated("end no job", "pod " + name_of(pod) + " runs on " + name + " without a job");
 		return;
 	}
 	const JobTruth &job = *live[0];
-	if (is_allocated(job) && job.facts.nodes[0].node != name)
-		stage_.violated("end elsewhere", name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " on " + job.facts.nodes[0].node);
+	if (is_allocated(job) && !share_of(job, name))
+		stage_.violated("end elsewhere", "pod " + name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " on " + job.facts.nodes[0].node);
 	if (is_allocated(job))
 		return;
-	if (job.required_node != name && pod.binder == Binder::agent)
-		stage_.violated("end anywhere", name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " waits for any node");
+	if (std::ranges::find(job.required_nodes, name) == job.required_nodes.end() && pod.binder == Binder::agent)
+		stage_.violated("end anywhere", "pod " + name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " waits for any node");
 }
 
 void Oracle::check_jobs()
 {
 	for (const auto &[id, job] : slurm_.state.jobs) {
-		if (job.has_marker && job.facts.marker.cluster == slurm_.cluster && core::is_live(job.facts) && !kube_.pods.contains(job.facts.marker.uid))
+		if (job.has_marker && job.facts.marker.cluster == slurm_.cluster && core::is_live(job.facts) && !kube_.pods.contains(job.facts.marker.uid) &&
+		    !gangs_.find(job.facts.marker.uid))
 			stage_.violated("end no pod", "job " + std::to_string(id) + " stands for no pod");
 	}
 }
@@ -129,7 +132,7 @@ void Oracle::check_memory(const core::World &leader)
 {
 	for (const auto &[uid, group] : leader.groups()) {
 		const auto pod = kube_.pods.find(uid.text);
-		const bool has_pod = pod != kube_.pods.end() && pod->second.exists;
+		const bool has_pod = (pod != kube_.pods.end() && pod->second.exists) || std::ranges::any_of(gangs_.members(uid.text), &PodTruth::exists);
 		const bool has_job = std::any_of(slurm_.state.jobs.begin(), slurm_.state.jobs.end(), [&](const auto &j) { return j.second.facts.marker.uid == uid.text; });
 		if (!has_pod && !has_job)
 			stage_.violated("leak group", "World remembers a group for " + uid.text);

@@ -18,7 +18,7 @@ constexpr Micros k_for_ever = 1'000'000 * k_second;
 } // namespace
 
 Simulation::Simulation(std::uint64_t seed, Plant plant, bool tells)
-    : stage_(seed, plant, tells), kube_(stage_, seed), slurm_(stage_, seed), oracle_(stage_, kube_, slurm_), api_(stage_, kube_), rpc_(stage_, slurm_)
+    : stage_(seed, plant, tells), kube_(stage_, seed), gangs_(stage_, kube_), slurm_(stage_, seed), oracle_(stage_, kube_, gangs_, slurm_), api_(stage_, kube_), rpc_(stage_, slurm_)
 {
 	for (unsigned i = 0; i < 2; i++)
 		agents_[i] = std::make_unique<Agent>(stage_, i, kube_, slurm_, api_, rpc_, oracle_);
@@ -110,6 +110,12 @@ void Simulation::with_pod(const Event &event, const std::function<bool(const Pod
 		body(kube_.pods.at(*uid));
 }
 
+void Simulation::with_gang(const Event &event, const std::function<bool(const GangTruth &)> &wanted, const std::function<void(const GangTruth &)> &body)
+{
+	if (const auto uid = pick(gangs_.uids_if(wanted), event.number))
+		body(*gangs_.find(*uid));
+}
+
 void Simulation::with_job(const Event &event, const std::function<bool(const JobTruth &)> &wanted, const std::function<void(std::uint32_t)> &body)
 {
 	if (!slurm_.is_up())
@@ -156,6 +162,35 @@ PodTruth Simulation::drawn_pod(const Event &event) const
 	};
 	pod.plan = k_ends[draw(12) % std::size(k_ends)];
 	return pod;
+}
+
+/* Two to five pods; about what fits on the nodes, now and then more. */
+GangTruth Simulation::drawn_gang(const Event &event) const
+{
+	const auto draw = [&](std::uint64_t what) { return mix(event.number + 200 + what); };
+	const auto each = [&](std::uint64_t what) {
+		return core::Resources{.milli_cpu = static_cast<std::int64_t>(1 + draw(what) % 8) * 250, .memory_bytes = static_cast<std::int64_t>(1 + draw(what + 1) % 4) << 28, .pods = 1, .extended = {}};
+	};
+	GangTruth gang;
+	gang.mould = drawn_pod(event);
+	gang.mould.api.uid.text[0] = 'g';
+	gang.uid = gang.mould.api.uid.text;
+	gang.name_space = gang.mould.api.name_space;
+	gang.name = "g-" + gang.uid.substr(1, 5);
+	gang.sort = static_cast<GangSort>(draw(1) % 3);
+	const auto pods = static_cast<std::uint32_t>(2 + draw(2) % 4);
+	gang.roles = {{.name = "", .pods = pods, .pods_per_job = pods, .stage = 0, .each = each(3)}};
+	if (gang.sort == GangSort::pod_group)
+		gang.minimum = pods - static_cast<std::uint32_t>(draw(5) % 2);
+	if (gang.sort == GangSort::job_set)
+		gang.roles = {{.name = "head", .pods = 1, .pods_per_job = 1, .stage = 0, .each = each(6)}, {.name = "work", .pods = pods - 1, .pods_per_job = pods - 1, .stage = 0, .each = each(8)}};
+	gang.in_order = draw(10) % 2 == 0;
+	gang.replaces_early = draw(11) % 3 == 0;
+	gang.slowest = draw(12) % 5 == 0 ? 20 * k_second : 500 * k_ms;
+	gang.tries_left = static_cast<int>(draw(13) % 4);
+	if (draw(14) % 8 == 0)
+		gang.mould.api.annotations["slurm-kube.io/pods-per-node"] = "1";
+	return gang;
 }
 
 } // namespace slurmkube::sim

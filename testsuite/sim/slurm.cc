@@ -20,6 +20,33 @@ std::string text_of(const JobTruth &job)
 	return "job " + std::to_string(job.facts.id.number) + (job.has_marker ? " (" + job.facts.marker.uid + "#" + std::to_string(job.facts.marker.attempt) + ")" : "");
 }
 
+std::vector<std::string> split(const std::string &list)
+{
+	std::vector<std::string> out;
+	for (std::size_t from = 0; from < list.size();) {
+		const std::size_t comma = std::min(list.find(',', from), list.size());
+		out.push_back(list.substr(from, comma - from));
+		from = comma + 1;
+	}
+	return out;
+}
+
+std::string list_of(const std::vector<core::NodeAllocation> &nodes)
+{
+	std::string out;
+	for (const core::NodeAllocation &node : nodes)
+		out += (out.empty() ? "" : ",") + node.node + (nodes.size() > 1 ? ":" + std::to_string(node.cpus) : "");
+	return out;
+}
+
+const core::NodeAllocation *share_on(const JobTruth &job, const std::string &node)
+{
+	if (job.facts.nodes.empty() || core::job_side(&job.facts) != core::JobSide::allocated)
+		return nullptr;
+	const auto found = std::ranges::find(job.facts.nodes, node, &core::NodeAllocation::node);
+	return found == job.facts.nodes.end() ? nullptr : &*found;
+}
+
 /* What slurm_complete_job makes of a wait status. */
 core::JobState state_for(std::uint32_t status)
 {
@@ -74,9 +101,12 @@ JobTruth &Slurm::create(const core::JobSpec &spec)
 	job.facts.reason = "None";
 	job.facts.submit_time = stage_.host_wall_s();
 	job.facts.time_limit_minutes = spec.time_limit_minutes;
-	job.required_node = spec.required_node;
+	job.required_nodes = split(spec.required_node);
+	job.excluded_nodes = spec.excluded_nodes;
 	job.cpus = spec.cpus;
 	job.memory_mib = spec.memory_mib;
+	job.tasks = spec.tasks;
+	job.tasks_per_node = spec.tasks_per_node;
 	return state.jobs[job.facts.id.number] = std::move(job);
 }
 
@@ -86,8 +116,10 @@ Result<SubmitAnswer> Slurm::submit(const core::JobSpec &spec)
 		return Error{Errc::invalid, "Invalid account"};
 	if (stage_.now() < full_until)
 		return Error{Errc::again, "Job violates accounting policy"};
-	if (!spec.required_node.empty() && !state.nodes.contains(spec.required_node))
-		return Error{Errc::not_found, "Invalid node name specified"};
+	for (const std::string &name : split(spec.required_node)) {
+		if (!state.nodes.contains(name))
+			return Error{Errc::not_found, "Invalid node name specified"};
+	}
 	if (stage_.plant != Plant::no_guard) {
 		for (const JobTruth *live : live_jobs_of(spec.marker.uid)) {
 			if (live->facts.marker.attempt != spec.marker.attempt)
@@ -116,8 +148,8 @@ std::uint32_t Slurm::free_cpus(const SlurmNodeTruth &node) const
 {
 	std::uint32_t used = 0;
 	for (const auto &[id, job] : state.jobs) {
-		if (core::job_side(&job.facts) == core::JobSide::allocated && !job.facts.nodes.empty() && job.facts.nodes[0].node == node.facts.name)
-			used += job.cpus;
+		if (const auto *share = share_on(job, node.facts.name))
+			used += share->cpus;
 	}
 	return used >= node.facts.cpus ? 0 : node.facts.cpus - used;
 }
@@ -126,38 +158,72 @@ std::uint64_t Slurm::free_memory(const SlurmNodeTruth &node) const
 {
 	std::uint64_t used = 0;
 	for (const auto &[id, job] : state.jobs) {
-		if (core::job_side(&job.facts) == core::JobSide::allocated && !job.facts.nodes.empty() && job.facts.nodes[0].node == node.facts.name)
-			used += job.memory_mib;
+		if (const auto *share = share_on(job, node.facts.name))
+			used += share->memory_mib;
 	}
 	return used >= node.facts.memory_mib ? 0 : node.facts.memory_mib - used;
 }
 
-const SlurmNodeTruth *Slurm::place_for(const JobTruth &job) const
+std::uint32_t Slurm::tasks_on(const JobTruth &job, const SlurmNodeTruth &node) const
+{
+	if (node.down || node.facts.drain || std::ranges::find(job.excluded_nodes, node.facts.name) != job.excluded_nodes.end())
+		return 0;
+	std::uint64_t tasks = free_cpus(node) / job.cpus;
+	if (job.memory_mib > 0)
+		tasks = std::min<std::uint64_t>(tasks, free_memory(node) / job.memory_mib);
+	if (job.tasks_per_node > 0)
+		tasks = std::min<std::uint64_t>(tasks, job.tasks_per_node);
+	return static_cast<std::uint32_t>(tasks);
+}
+
+/* All its tasks, or nothing: one on each required node, the rest where there is room, first on those. */
+std::vector<core::NodeAllocation> Slurm::places_for(const JobTruth &job) const
 {
 	if (job.facts.held || job.is_plain_native || job.facts.marker.cluster != cluster)
-		return nullptr;
-	for (const auto &[name, node] : state.nodes) {
-		const bool is_wanted = job.required_node.empty() || job.required_node == name;
-		if (is_wanted && !node.down && !node.facts.drain && free_cpus(node) >= job.cpus && free_memory(node) >= job.memory_mib)
-			return &node;
+		return {};
+	std::map<std::string, std::uint32_t> given;
+	std::uint32_t left = job.tasks;
+	const auto give = [&](const std::string &name, std::uint32_t most) {
+		const auto node = state.nodes.find(name);
+		const std::uint32_t room = node == state.nodes.end() ? 0 : tasks_on(job, node->second) - given[name];
+		const std::uint32_t tasks = std::min({room, most, left});
+		given[name] += tasks;
+		left -= tasks;
+		return tasks > 0;
+	};
+	for (const std::string &name : job.required_nodes) {
+		if (!give(name, 1))
+			return {};
 	}
-	return nullptr;
+	for (const std::string &name : job.required_nodes)
+		give(name, left);
+	for (const auto &[name, node] : state.nodes) {
+		if (job.required_nodes.empty() || job.tasks > 1)
+			give(name, left);
+	}
+	std::vector<core::NodeAllocation> out;
+	for (const auto &[name, tasks] : given) {
+		if (tasks > 0 && left == 0)
+			out.push_back({.node = name, .cpus = tasks * job.cpus, .core_ids = "", .memory_mib = tasks * job.memory_mib, .gres = {}});
+	}
+	return out;
 }
 
 bool Slurm::start(JobTruth &job)
 {
-	const SlurmNodeTruth *node = place_for(job);
-	if (!node)
+	std::vector<core::NodeAllocation> nodes = places_for(job);
+	if (nodes.empty())
 		return false;
 	job.facts.state = core::JobState::running;
 	job.facts.reason = "None";
 	job.facts.start_time = stage_.host_wall_s();
-	job.facts.nodes = {{.node = node->facts.name, .cpus = job.cpus, .core_ids = "", .memory_mib = job.memory_mib, .gres = {}}};
+	job.facts.nodes = std::move(nodes);
 	job.started_at = stage_.now();
 	job.limit_at = job.facts.time_limit_minutes > 0 ? stage_.now() + job.facts.time_limit_minutes * 60 * k_second : 0;
-	stage_.tell([&] { return text_of(job) + " starts on " + node->facts.name; });
+	stage_.tell([&] { return text_of(job) + " starts on " + list_of(job.facts.nodes); });
 	watch_limit(job.facts.id.number);
-	node_changed(node->facts.name);
+	for (const core::NodeAllocation &node : job.facts.nodes)
+		node_changed(node.node);
 	return true;
 }
 
@@ -198,20 +264,21 @@ void Slurm::finish(std::uint32_t id, core::JobState end_state, std::uint32_t sta
 {
 	static constexpr const char *k_causes[] = {"by its user", "by its time limit", "by preemption", "with its node", "because its answer was lost", "by the agent", "by the agent (cancel)"};
 	JobTruth &job = state.jobs.at(id);
-	const std::string node = job.facts.nodes.empty() ? "" : job.facts.nodes[0].node;
 	job.facts.state = end_state;
 	job.facts.exit_status = status;
+	if (end_state == core::JobState::cancelled)
+		job.facts.ended_by = cause == Cause::user ? k_user_uid : k_agent_uid;
 	job.facts.end_time = stage_.host_wall_s();
-	job.facts.nodes.clear(); /* the plugin tells of allocations only */
+	const auto nodes = std::exchange(job.facts.nodes, {}); /* the plugin tells of allocations only */
 	if (job.has_marker && job.facts.marker.cluster == cluster)
-		ends[job.facts.marker.uid].push_back({id, job.facts.marker.attempt, cause, stage_.now()});
+		ends[job.facts.marker.uid].push_back({id, job.facts.marker.attempt, cause, stage_.now(), status});
 	stage_.tell([&] { return text_of(job) + " ends " + core::state_text(end_state) + " " + k_causes[static_cast<int>(cause)] + ", status " + std::to_string(static_cast<std::int32_t>(status)); });
 	const Micros age = 20 * k_second + static_cast<Micros>(id % 5) * 10 * k_second;
 	job.purge_at = stage_.now() + age;
 	stage_.line.after(age, [this, id] { purge(id); });
 	changed(id);
-	if (!node.empty())
-		node_changed(node);
+	for (const core::NodeAllocation &node : nodes)
+		node_changed(node.node);
 	schedule_soon();
 }
 
@@ -355,7 +422,7 @@ Status Slurm::change_node(const std::string &name, core::NodeStateChange change,
 		return "Slurm's node " + name + (is_undoing ? " is in use again" : node.down ? " is DOWN: " : " is drained: ") + node.facts.reason;
 	});
 	if (node.down) {
-		for (const std::string &id : ids_if([&](const JobTruth &j) { return core::job_side(&j.facts) == core::JobSide::allocated && !j.facts.nodes.empty() && j.facts.nodes[0].node == name; }))
+		for (const std::string &id : ids_if([&](const JobTruth &j) { return share_on(j, name) != nullptr; }))
 			finish(static_cast<std::uint32_t>(std::stoul(id)), core::JobState::node_fail, 0, Cause::node_fail);
 	}
 	node_changed(name);

@@ -16,15 +16,18 @@
 namespace slurmkube::sim
 {
 
+inline constexpr std::uint32_t k_agent_uid = 64030, k_user_uid = 1000;
+
 /* Why a job ended. Everything up to node_fail is somebody's wish or a fact of the cluster. */
 enum class Cause { user, time_limit, preempted, node_fail, lost_answer, agent_complete, agent_cancel };
 
 struct JobTruth {
 	core::SlurmJob facts;
 	bool has_marker = false, is_plain_native = false;
-	std::string required_node;
-	std::uint64_t memory_mib = 0;
-	std::uint32_t cpus = 1;
+	std::vector<std::string> required_nodes, excluded_nodes;
+	std::uint64_t memory_mib = 0; /* of a task */
+	std::uint32_t cpus = 1;       /* of a task */
+	std::uint32_t tasks = 1, tasks_per_node = 0;
 	Micros started_at = 0, purge_at = 0, limit_at = 0; /* 0: none */
 };
 
@@ -44,6 +47,7 @@ struct EndRecord {
 	std::uint32_t job = 0, attempt = 0;
 	Cause cause = Cause::user;
 	Micros at = 0;
+	std::uint32_t status = 0; /* that the agent told */
 };
 
 struct LinkPort {
@@ -112,7 +116,8 @@ class Slurm
 
       private:
 	JobTruth &create(const core::JobSpec &spec);
-	[[nodiscard]] const SlurmNodeTruth *place_for(const JobTruth &job) const;
+	[[nodiscard]] std::uint32_t tasks_on(const JobTruth &job, const SlurmNodeTruth &node) const;
+	[[nodiscard]] std::vector<core::NodeAllocation> places_for(const JobTruth &job) const;
 	bool start(JobTruth &job);
 	void schedule_soon();
 	void schedule();

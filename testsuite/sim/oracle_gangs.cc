@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The oracle's invariants of pods that share a job. */
+#include "src/core/names.h"
+#include "src/core/outcome.h"
+#include "testsuite/sim/oracle.h"
+
+#include <algorithm>
+
+namespace slurmkube::sim
+{
+
+namespace
+{
+
+constexpr Micros k_news = 2500 * k_ms;
+
+std::string annotation(const PodTruth &pod, const char *key)
+{
+	const auto found = pod.api.annotations.find(key);
+	return found == pod.api.annotations.end() ? "" : found->second;
+}
+
+bool is_member(const PodTruth &pod)
+{
+	return pod.binder == Binder::agent && sim::is_live(pod) && !annotation(pod, names::k_allocation_rank).empty();
+}
+
+} // namespace
+
+/* ---- each binding ---- */
+
+void Oracle::pod_bound(const PodTruth &pod)
+{
+	if (pod.gang.empty() || !is_member(pod))
+		return;
+	const JobTruth *job = slurm_.find(static_cast<std::uint32_t>(std::stoul(annotation(pod, names::k_allocation_job_id))));
+	/* it may have had another allocation before slurmctld was killed */
+	const bool is_news = (slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_news) || stage_.now() < excused_until_;
+	const core::NodeAllocation *share = job && job->facts.marker.uid == pod.gang && !is_news ? share_of(*job, pod.api.node_name) : nullptr;
+	core::Resources sum;
+	for (const PodTruth *other : gangs_.members(pod.gang)) {
+		if (!is_member(*other))
+			continue;
+		if (other != &pod && annotation(*other, names::k_allocation_rank) == annotation(pod, names::k_allocation_rank))
+			stage_.violated("G seat", "pods " + name_of(*other) + " and " + name_of(pod) + " have rank " + annotation(pod, names::k_allocation_rank));
+		if (other->api.node_name != pod.api.node_name)
+			continue;
+		sum.milli_cpu += other->api.requests.milli_cpu;
+		sum.memory_bytes += other->api.requests.memory_bytes;
+	}
+	if (share && (sum.milli_cpu > share->cpus * std::int64_t{1000} || (sum.memory_bytes >> 20) > static_cast<std::int64_t>(share->memory_mib)))
+		stage_.violated("G packing", "with pod " + name_of(pod) + " the gang holds " + std::to_string(sum.milli_cpu) + "m on " + pod.api.node_name + ", where its job has " +
+						 std::to_string(share->cpus) + " CPUs");
+}
+
+/* ---- the end of a job ---- */
+
+void Oracle::gang_ends(unsigned agent, std::uint64_t life, const std::string &uid, core::JobId id, std::optional<std::uint32_t> wait_status)
+{
+	const GangTruth *gang = gangs_.find(uid);
+	const JobTruth *job = slurm_.find(id.number);
+	if (!gang || !job || !core::is_live(job->facts) || job->facts.marker.uid != uid || slurm_.live_jobs_of(uid).size() > 1)
+		return;
+	if (job->started_at > stage_.now() - k_news)
+		return; /* a pending job is cancelled, which has just started */
+	const std::uint32_t told = wait_status.value_or(core::k_status_cancelled);
+	const bool never_came = told == core::k_status_never_came;
+	if (never_came && !is_incomplete(*gang))
+		stage_.violated("G end", "job " + std::to_string(id.number) + " is ended because pods never came, but all are there");
+	for (const PodTruth *pod : gangs_.members(uid)) {
+		const bool is_its_own = is_member(*pod) && pods_told_.contains({agent, life, pod->api.uid.text});
+		if (is_its_own && !never_came)
+			stage_.violated("G end", "job " + std::to_string(id.number) + " is ended, but pod " + name_of(*pod) + " is bound under it");
+	}
+	check_gang_result(*gang, *job, told);
+}
+
+/* Which rank's result it is depends on what the agent was told; that it is one of theirs does not. */
+void Oracle::check_gang_result(const GangTruth &gang, const JobTruth &job, std::uint32_t told)
+{
+	if (told == core::k_status_cancelled || told == core::k_status_never_came || told == core::k_status_given_back)
+		return;
+	const auto members = gangs_.members(gang.uid);
+	const auto is_such = [&](const PodTruth *pod) { return pod->end && expected_status(*pod) == told; };
+	if (std::ranges::none_of(members, is_such) && !(told == 0 && gang.has_succeeded))
+		stage_.violated("4 gang", "job " + std::to_string(job.facts.id.number) + " is to end with status " + std::to_string(told) + ", which no pod of the gang has");
+	for (const auto &[rank, uid] : gang.seats) {
+		const PodTruth &pod = kube_.pods.at(uid);
+		if (told == 0 && !gang.has_succeeded && pod.end && expected_status(pod) != 0)
+			stage_.violated("4 gang", "job " + std::to_string(job.facts.id.number) + " is to end COMPLETED, but pod " + name_of(pod) + " has failed");
+	}
+}
+
+/* ---- at the end ---- */
+
+/* Its controller has not made all pods that it takes to start, or some are gated. */
+bool Oracle::is_incomplete(const GangTruth &gang) const
+{
+	std::size_t there = 0, wanted = gang.minimum;
+	for (const PodTruth *pod : gangs_.members(gang.uid)) {
+		if (sim::is_live(*pod) && pod->api.gated)
+			return true;
+		if (sim::is_live(*pod) && !pod->api.node_name.empty() && pod->api.deleting)
+			return true; /* the next job waits for its end */
+		there += gang.sort == GangSort::pod_group && sim::is_live(*pod) && !pod->api.deleting ? 1U : 0U;
+	}
+	for (const core::Role &role : gang.roles)
+		wanted += gang.sort == GangSort::pod_group ? 0 : role.pods;
+	for (const auto &[rank, uid] : gang.seats) {
+		const PodTruth &pod = kube_.pods.at(uid);
+		there += sim::is_live(pod) || (pod.end && pod.exists) ? 1U : 0U;
+	}
+	return there < wanted;
+}
+
+void Oracle::check_gang(const GangTruth &gang)
+{
+	const auto live = slurm_.live_jobs_of(gang.uid);
+	const auto members = gangs_.members(gang.uid);
+	if (live.size() > 1)
+		stage_.violated("end two", "gang " + gang.uid + " has " + std::to_string(live.size()) + " live jobs");
+	if (live.empty())
+		return;
+	const std::string number = std::to_string(live[0]->facts.id.number);
+	if (std::ranges::none_of(members, [](const PodTruth *pod) { return sim::is_live(*pod); }))
+		stage_.violated("end gang", "job " + number + " of gang " + gang.uid + " is " + core::state_text(live[0]->facts.state) + ", and none of its pods lives");
+	if (core::job_side(&live[0]->facts) != core::JobSide::allocated)
+		return;
+	const bool holds_back = std::ranges::any_of(members, [](const PodTruth *pod) { return sim::is_live(*pod) && (pod->api.gated || pod->api.deleting); });
+	if (is_incomplete(gang) && gang.sort != GangSort::pod_group && !holds_back)
+		stage_.violated("end gang late", "job " + number + " of gang " + gang.uid + " waits for pods that do not come");
+	for (const PodTruth *pod : members) {
+		const bool waits = sim::is_live(*pod) && pod->api.node_name.empty() && !pod->api.deleting && !pod->api.gated;
+		const auto is_usable = [&](const core::NodeAllocation &share) {
+			const auto node = kube_.nodes.find(share.node);
+			const bool is_well = node != kube_.nodes.end() && node->second.exists && node->second.api.ready && !node->second.api.unschedulable && node->second.api.taints.empty() &&
+					     node->second.api.labels.contains(names::k_managed_label);
+			const core::Resources load = is_well ? kube_.load_of(share.node) : core::Resources{};
+			return is_well && load.milli_cpu + pod->api.requests.milli_cpu <= node->second.api.allocatable.milli_cpu &&
+			       load.memory_bytes + pod->api.requests.memory_bytes <= node->second.api.allocatable.memory_bytes;
+		};
+		const auto holds_rank = [&](const PodTruth *other) { return other != pod && pod->rank && other->rank == pod->rank && sim::is_live(*other); };
+		const bool is_alone = !slurm_.live_jobs_of(pod->api.uid.text).empty();
+		if (waits && !is_alone && std::ranges::all_of(live[0]->facts.nodes, is_usable) && std::ranges::none_of(members, holds_rank))
+			stage_.violated("end unbound", "pod " + name_of(*pod) + " is not bound, though job " + number + " of its gang is allocated and there is room");
+	}
+}
+
+} // namespace slurmkube::sim
