@@ -332,9 +332,14 @@ class World
 	void report_unplaced(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out);
 	void look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &out);
 	GangFacts facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
-	[[nodiscard]] bool is_open(const Gang &gang, std::uint32_t seat, const PodUid &uid) const;
+	std::vector<bool> taken_seats(const Gang &gang, const PodUid &except) const;
 	bool was_seen_before_end(const Group &member) const;
-	MemberFacts facts_of_member(const Gang &gang, const PodUid &uid, std::optional<std::uint32_t> seat, const std::vector<std::string> &nodes, const SlurmJob *job, Now now);
+	struct Seating {
+		std::vector<std::string> node_of_task;
+		std::map<std::uint32_t, PodUid> holders;
+	};
+	std::map<std::uint32_t, PodUid> holders_of(const Gang &gang) const;
+	MemberFacts facts_of_member(const Gang &gang, const PodUid &uid, std::optional<std::uint32_t> seat, const Seating &seating, const SlurmJob *job, Now now);
 	[[nodiscard]] std::optional<std::uint64_t> places_for(const JobSpec &spec) const;
 	void plan(Gang &gang, const std::vector<const Group *> &firsts);
 	void spec_of(const PodUid &lead, Gang &gang, const Group &group, std::optional<Result<JobSpec>> &spec);

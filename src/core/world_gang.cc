@@ -93,7 +93,21 @@ bool World::was_seen_before_end(const Group &member) const
 	return lead != groups_.end() && lead->second.job_ended_us > 0 && member.first_seen_us > 0 && member.first_seen_us < lead->second.job_ended_us;
 }
 
-MemberFacts World::facts_of_member(const Gang &gang, const PodUid &uid, std::optional<std::uint32_t> seat, const std::vector<std::string> &nodes, const SlurmJob *job, Now now)
+/* Who sits in each seat: one that is bound, else the first of those that live. */
+std::map<std::uint32_t, PodUid> World::holders_of(const Gang &gang) const
+{
+	std::map<std::uint32_t, PodUid> holders;
+	for (const auto &[uid, seat] : gang.members) {
+		const PodSide side = seat ? side_of(groups_.at(uid)) : PodSide::absent;
+		if (is_bound_side(side))
+			holders.insert_or_assign(*seat, uid);
+		else if (is_live_side(side))
+			holders.try_emplace(*seat, uid);
+	}
+	return holders;
+}
+
+MemberFacts World::facts_of_member(const Gang &gang, const PodUid &uid, std::optional<std::uint32_t> seat, const Seating &seating, const SlurmJob *job, Now now)
 {
 	const Group &group = groups_.at(uid);
 	MemberFacts m;
@@ -110,11 +124,10 @@ MemberFacts World::facts_of_member(const Gang &gang, const PodUid &uid, std::opt
 	m.is_about = job && is_about_pod(*m.pod, lead_of(group), *job);
 	if (m.side != PodSide::waiting || !seat || job_side(job) != JobSide::allocated)
 		return m;
-	m.has_seat = std::ranges::none_of(gang.members, [&](const auto &other) {
-		return other.second == seat && other.first != uid && is_live_side(side_of(groups_.at(other.first))) && (is_bound_side(side_of(groups_.at(other.first))) || other.first < uid);
-	});
+	const auto holder = seating.holders.find(*seat);
+	m.has_seat = holder != seating.holders.end() && holder->second == uid;
 	if (*seat < gang.shape.task_of_seat.size())
-		m.node = nodes[gang.shape.task_of_seat[*seat]];
+		m.node = seating.node_of_task[gang.shape.task_of_seat[*seat]];
 	m.cpus = gang.shape.cpus_per_task;
 	const auto node = kube_nodes_.find(m.node);
 	m.node_usable = node != kube_nodes_.end() && node->second.ready;
@@ -235,12 +248,12 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	}
 	for (const std::string &node : pinned)
 		f.pinned += (f.pinned.empty() ? "" : ",") + node;
-	std::vector<std::string> nodes(gang.shape.tasks);
+	Seating seating{.node_of_task = std::vector<std::string>(gang.shape.tasks), .holders = holders_of(gang)};
 	if (job_side(f.job) == JobSide::allocated)
-		nodes = nodes_of_tasks(gang.shape, f.job->nodes, fixed, gang.per_node.value_or(0));
+		seating.node_of_task = nodes_of_tasks(gang.shape, f.job->nodes, fixed, gang.per_node.value_or(0));
 	for (const auto &[uid, seat] : gang.members) {
 		if (groups_.at(uid).pod)
-			f.members.push_back(facts_of_member(gang, uid, seat, nodes, f.job, now));
+			f.members.push_back(facts_of_member(gang, uid, seat, seating, f.job, now));
 	}
 	std::ranges::stable_sort(f.members, {}, &MemberFacts::seat);
 	fit_allocation(gang, f);

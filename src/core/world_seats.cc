@@ -61,13 +61,17 @@ void World::shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats)
 	dirty_.insert(lead);
 }
 
-/* Nobody is in that seat, or only a pod that has ended or stops: its successor comes before it has gone. */
-bool World::is_open(const Gang &gang, std::uint32_t seat, const PodUid &uid) const
+/* Seats with others than that pod. One whose pod has ended or stops is free: the successor comes before it has gone. */
+std::vector<bool> World::taken_seats(const Gang &gang, const PodUid &except) const
 {
-	return std::ranges::none_of(gang.members, [&](const auto &m) {
-		const PodSide side = side_of(groups_.at(m.first));
-		return m.second == seat && m.first != uid && (side == PodSide::gated || side == PodSide::waiting || side == PodSide::running);
-	});
+	std::vector<bool> taken(gang.seats.size());
+	for (const auto &[uid, seat] : gang.members) {
+		if (!seat || *seat >= taken.size() || uid == except)
+			continue;
+		const PodSide side = side_of(groups_.at(uid));
+		taken[*seat] = taken[*seat] || side == PodSide::gated || side == PodSide::waiting || side == PodSide::running;
+	}
+	return taken;
 }
 
 void World::join(const PodUid &uid, Group &group, InGang in, Now now)
@@ -84,8 +88,9 @@ void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 		shape_again(gang, lead, std::move(in.seats));
 	const auto fits = [&](const Seat &seat) { return seat.role == in.role && (!in.index || seat.index == *in.index); };
 	std::optional<std::uint32_t> seat = rank_annotation(*group.pod);
+	const std::vector<bool> taken = seat || in.index ? std::vector<bool>(gang.seats.size()) : taken_seats(gang, uid);
 	for (std::uint32_t i = 0; !seat && i < gang.seats.size(); i++) {
-		if (fits(gang.seats[i]) && (in.index || is_open(gang, i, uid)))
+		if (fits(gang.seats[i]) && !taken[i])
 			seat = i;
 	}
 	gang.members[uid] = seat;
@@ -210,14 +215,17 @@ void World::seat_members(Gang &gang, const PodUid &lead)
 		return;
 	if (gang.seats.empty() || (!is_asked_for(lead) && !is_running))
 		seat_anew(gang, lead, pods);
+	std::erase_if(pods, [&](const Pod *pod) { return gang.members[pod->uid].has_value(); });
+	std::vector<bool> taken = pods.empty() ? std::vector<bool>() : taken_seats(gang, {});
 	for (const Pod *pod : pods) {
 		std::optional<std::uint32_t> &seat = gang.members[pod->uid];
-		/* a seat whose pod has gone is free for its successor */
 		for (std::uint32_t i = 0; i < gang.seats.size() && !seat; i++) {
-			if (is_open(gang, i, pod->uid) && gang.seats[i].requests == pod->requests)
+			if (!taken[i] && gang.seats[i].requests == pod->requests)
 				seat = i;
 		}
-		if (!seat)
+		if (seat)
+			taken[*seat] = true;
+		else
 			leave(gang, pod->uid);
 	}
 }
