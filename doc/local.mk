@@ -7,6 +7,8 @@ EXTRA_DIST += \
 	NEWS.md \
 	README.md \
 	%D%/admin.md \
+	%D%/benchmarks.md \
+	%D%/benchmarks.svg \
 	%D%/design/architecture.md \
 	%D%/design/failures.md \
 	%D%/design/performance.md \

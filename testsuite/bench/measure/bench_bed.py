@@ -48,7 +48,10 @@ class BenchBed(Cluster):
 								     "clientConnection": client, "leaderElection": {"leaderElect": False}}))
 
 	def sync_nodes(self, names):
-		super().sync_nodes(names)
+		"""As Cluster's, with one look at all nodes of a try: there may be a thousand."""
+		if not self.slurm.dynamic_nodes:
+			self.slurm.set_nodes(wait_for(lambda: self._lines_with(names[-1:]), "skube nodes --slurm-conf to list the nodes", 60))
+		wait_for(lambda: sum(n["State"].startswith("IDLE") for n in self.slurm.nodes().values()) >= len(names), f"{len(names)} nodes to be idle in Slurm", 120, 0.5)
 		self.agent.stop()
 
 	def stretch(self):
@@ -95,7 +98,7 @@ class BenchBed(Cluster):
 
 	def profile(self, path):
 		"""All of the machine into path until the one that is returned is ended with SIGINT; for people, with perf report."""
-		return subprocess.Popen(["perf", "record", "-q", "-a", "-F", "499", "-e", "cpu-clock", *os.environ.get("PERF_GRAPH", "-g").split(), "-o", str(path)], stderr=subprocess.DEVNULL) if path else None
+		return subprocess.Popen(["perf", "record", "-q", "-a", "-F", "499", "-e", "cpu-clock", "-g", "-o", str(path)], stderr=subprocess.DEVNULL) if path else None
 
 	def pause_kwok(self, paused):
 		(self.plane.freeze if paused else self.plane.thaw)("kwok")

@@ -11,7 +11,8 @@ from ..bench_bed import SCHEDULER, BenchBed
 from ..figures import percentile, say
 
 IN_FLIGHT = (1, 8, 16, 32, 64)  # requests of bind-limit; its rate is that of the best
-LIMIT = 60.0  # seconds a contestant has; what is unbound then is counted
+LIMIT, SLOWEST = 60.0, 50  # seconds a contestant has, more where that makes fewer pods/s; what is unbound then is counted
+WARM_UP = 1000  # pods of the round that is not counted, at most
 
 
 class Contest:
@@ -23,6 +24,9 @@ class Contest:
 
 	def key(self, scenario, figure):
 		return f"{scenario}.{figure}" + ("" if self.with_kwok else "_kwok_paused")
+
+	def limit(self):
+		return max(LIMIT, self.pods / SLOWEST)
 
 	def prepare(self, scheduler):
 		self.rounds += 1
@@ -42,7 +46,7 @@ class Contest:
 		"""The figures of one round; keep: not of the one that warms up. Returns a text for people."""
 		bindings = self.bed.audit.bindings(prefix).values()
 		if not bindings:
-			raise RuntimeError(f"{scenario}: no pod was bound in {LIMIT:g} s; see {self.bed.dir}")
+			raise RuntimeError(f"{scenario}: no pod was bound in {self.limit():g} s; see {self.bed.dir}")
 		first, last = min(b.received for b in bindings), max(b.answered for b in bindings)
 		rate, ms = len(bindings) / (last - first), [(b.answered - b.received) * 1000 for b in bindings]
 		if keep:
@@ -74,7 +78,7 @@ class Contest:
 		prefix, begin = self.prepare(SCHEDULER), time.time()
 		stretch = self.bed.stretch()
 		self.bed.scheduler.start()
-		self.bed.wait_bound(prefix, self.pods, LIMIT)
+		self.bed.wait_bound(prefix, self.pods, self.limit())
 		used = stretch.used()
 		self.bed.scheduler.stop()
 		text = self.note("kube-scheduler", prefix, used, begin, keep)
@@ -88,7 +92,7 @@ class Contest:
 		stretch = self.bed.stretch()
 		recorder = self.bed.profile(self.profile if keep else None)
 		self.bed.agent.start(wait=False)
-		self.bed.wait_bound(prefix, self.pods, LIMIT)
+		self.bed.wait_bound(prefix, self.pods, self.limit())
 		used = stretch.used()
 		if recorder:
 			recorder.send_signal(signal.SIGINT)
@@ -127,6 +131,7 @@ def measure(options, figures):
 		contest = Contest(bed, figures, options.pods)
 		contest.profile = options.profile
 		for number in range(-1, options.repeat):
+			contest.pods = options.pods if number >= 0 else min(options.pods, WARM_UP)
 			for with_kwok in options.kwok:
 				contest.with_kwok = with_kwok
 				told = [contest.bind_limit(n, number >= 0) for n in options.in_flight] if "bind-limit" in options.contestants else []
@@ -134,6 +139,4 @@ def measure(options, figures):
 				told += [contest.burst(number >= 0)] if "burst" in options.contestants else []
 				told += [contest.burst(number >= 0, f"burst-{name}", settings) for name, settings in options.variant]
 				say(f"round {number + 1} of {options.repeat}, kwok {'running' if with_kwok else 'paused'}: " + ", ".join(told))
-		for with_kwok in options.kwok:
-			contest.with_kwok = with_kwok
-			contest.ratios()
+				contest.ratios()

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Indexed Jobs whose pods share one Slurm job each: 1 of --pods, 10 of a tenth. The pods are there when the agent starts; then as in burst."""
+"""Indexed Jobs whose pods share one Slurm job each: 1 of --pods, 10 of a tenth. The pods are there when the agent starts; then as in burst. Their bind-limit is that
+of a Job's pods, too: the controller manager writes for each of them, which bare pods do not make it do.
+"""
 import time
 
 from lib import job, wait_for
 
 from ..bench_bed import BenchBed
 from ..figures import say
-from .burst import LIMIT, Contest
+from .burst import Contest
 
 
-def make_jobs(bed, prefix, jobs, pods):
+def make_jobs(bed, prefix, jobs, pods, scheduler="slurm"):
 	"""Jobs PREFIX-0 and so on; returns when the controller manager has made all their pods."""
 	for i in range(jobs):
-		bed.kube.create(job(f"{prefix}-{i}", pods, indexed=True, kwok={"run": "1h"}))
+		bed.kube.create(job(f"{prefix}-{i}", pods, indexed=True, kwok={"run": "1h"}, scheduler=scheduler))
 	wait_for(lambda: len(bed.pods(prefix)) == jobs * pods, f"{jobs * pods} pods of Jobs", 180, 0.5)
 
 
@@ -24,6 +26,19 @@ def remove_jobs(bed, prefix, jobs):
 	bed.wait_slurm_idle()
 
 
+def limit_round(contest, in_flight, keep):
+	bed, prefix = contest.bed, f"none-{contest.rounds}"
+	contest.rounds += 1
+	make_jobs(bed, prefix, 1, contest.pods, "none")
+	pods = bed.pods(prefix)
+	bed.audit.mark()
+	stretch = bed.stretch()
+	told = bed.load.bind(pods, bed.names, in_flight)
+	text = contest.note(f"bind-limit.in_flight_{in_flight}", prefix, {**stretch.used(), "load": (told["cpu_s"], 0)}, None, keep)
+	remove_jobs(bed, prefix, 1)
+	return text
+
+
 def one_round(contest, scenario, jobs, pods, keep):
 	bed, prefix = contest.bed, f"gang-{jobs}-{contest.rounds}"
 	contest.rounds += 1
@@ -31,7 +46,7 @@ def one_round(contest, scenario, jobs, pods, keep):
 	bed.audit.mark()
 	rpcs, stretch, begin = bed.slurm.rpcs(), bed.stretch(), time.time()
 	bed.agent.start(wait=False)
-	bed.wait_bound(prefix, jobs * pods, LIMIT)
+	bed.wait_bound(prefix, jobs * pods, contest.limit())
 	text = contest.note(scenario, prefix, stretch.used(), begin, keep)
 	if keep:
 		contest.count_calls(scenario, rpcs)
@@ -47,9 +62,9 @@ def measure(options, figures):
 		contest = Contest(bed, figures, options.pods)
 		for number in range(-1, options.repeat):
 			keep = number >= 0
-			told = [contest.bind_limit(n, keep) for n in options.in_flight]
+			told = [limit_round(contest, n, keep) for n in options.in_flight]
 			told += [one_round(contest, f"gang-{jobs}", jobs, options.pods // jobs, keep) for jobs in (1, 10)]
 			say(f"round {number + 1} of {options.repeat}: " + ", ".join(told))
-		contest.ratios()
-		for scenario in ("gang-1", "gang-10"):
-			figures.ratio(f"{scenario}.pods_per_s", "bind-limit.pods_per_s")
+			contest.ratios()
+			for scenario in ("gang-1", "gang-10"):
+				figures.ratio(f"{scenario}.pods_per_s", "bind-limit.pods_per_s")

@@ -2,7 +2,7 @@
 """One pod at a time: from the moment the API server got the request to create it to the one at which it had answered its binding.
 
 idle      nothing else goes on; kube-scheduler and slurm-kube in turns, pod by pod, on the same servers
-behind    slurm-kube with --waiting native jobs that wait in Slurm's queue for their own partition
+behind    slurm-kube with --waiting native jobs that wait in Slurm's queue for their own partition; the partition of the pods has a higher PriorityTier, then the same one
 backfill  500 jobs of higher priority block the pods' own partition, so that only backfill starts them: from Slurm's start of the job (slurmctld's log,
           milliseconds) to the binding
 """
@@ -16,7 +16,10 @@ from ..audit import moment
 from ..bench_bed import CPUS, SCHEDULER, BenchBed
 from ..figures import Figures, percentile, say
 
-LIMIT = 30.0  # seconds a pod has
+LIMIT, SAME_TIER_LIMIT = 30.0, 45.0  # seconds a pod has
+
+
+SAME_TIER_PODS = 6
 
 
 def waits(bed, prefix):
@@ -25,10 +28,10 @@ def waits(bed, prefix):
 	return [(bound[n].answered - c.received) * 1000 for n, c in bed.audit.creations(prefix).items() if n in bound]
 
 
-def one_pod(bed, name, scheduler):
+def one_pod(bed, name, scheduler, limit=LIMIT):
 	"""Bound and gone again; Slurm has forgotten its job's share before the next one comes."""
 	bed.kube.create(pod(name, scheduler=scheduler))
-	wait_for(lambda: bed.audit.bindings(name), f"pod {name} to be bound", LIMIT, 0.01)
+	wait_for(lambda: bed.audit.bindings(name), f"pod {name} to be bound", limit, 0.01)
 	bed.load.delete([name])
 	time.sleep(0.1)  # a pause between pods, so that each meets an idle cluster
 
@@ -51,7 +54,7 @@ def note(figures, scenario, ms):
 	return f"{scenario} p50 {percentile(ms, 50):.1f} p99 {percentile(ms, 99):.1f} ms"
 
 
-def idle(bed, options, figures):
+def alone(bed, options, figures):
 	both = {"latency": "slurm", "kube-scheduler-latency": SCHEDULER}
 	series(bed, both, "warm", 10)
 	for number in range(options.repeat):
@@ -63,8 +66,22 @@ def idle(bed, options, figures):
 	figures.ratio("latency.idle.p50_ms", "kube-scheduler-latency.idle.p50_ms")
 
 
-def behind(bed, options, figures):
+def same_tier(bed, figures):
+	"""A few pods only: one that comes behind all others may wait for half a minute."""
+	for i in range(SAME_TIER_PODS):
+		bed.audit.mark()
+		try:
+			one_pod(bed, f"tier-{i}", "slurm", SAME_TIER_LIMIT)
+			figures.add("latency.behind_same_tier.ms", waits(bed, f"tier-{i}")[0])
+		except AssertionError:
+			figures.add("latency.behind_same_tier.ms", SAME_TIER_LIMIT * 1000)
+			bed.load.delete([f"tier-{i}"])
+	say(f"same tier: {[round(ms) for ms in figures.values['latency.behind_same_tier.ms']]} ms")
+
+
+def wait_behind(bed, options, figures):
 	"""The jobs wait for resources that the one of all CPUs has; nothing runs on that partition's node."""
+	bed.slurm.run("scontrol", "update", "PartitionName=kube", "PriorityTier=10")
 	bed.submit_native(1, cpus=4)
 	bed.submit_native(options.waiting, cpus=1)
 	figures.fact("latency.behind", f"{options.waiting} native jobs wait")
@@ -73,6 +90,8 @@ def behind(bed, options, figures):
 		told = series(bed, {"latency": "slurm"}, f"behind{number}", options.single // 2)
 		say(f"round {number + 1} of {options.repeat}: " + note(figures, "latency.behind", told["latency"]))
 	figures.ratio("latency.behind.p50_ms", "latency.idle.p50_ms")
+	bed.slurm.run("scontrol", "update", "PartitionName=kube", "PriorityTier=1")
+	same_tier(bed, figures)
 
 
 def started_by_backfill(log):
@@ -84,7 +103,7 @@ def started_by_backfill(log):
 	return found
 
 
-def backfill(bed, options, figures):
+def wait_for_backfill(bed, options, figures):
 	"""Each node has a pod that runs for ever; 500 older ones want a whole node each. What is small and short fits beside and is started by backfill only."""
 	bed.audit.mark()
 	bed.load.create("holder", options.nodes, cpu=CPUS // 2 + 1, kwok={"run": "10h"})
@@ -109,17 +128,25 @@ def backfill(bed, options, figures):
 		bed.remove(prefix)
 
 
-def measure(options, figures):
-	lines = ["SchedulerParameters=batch_sched_delay=0", "LogTimeFormat=rfc5424_ms"]
-	with BenchBed(options.build, options.nodes, slurm_lines=lines, native=True) as bed:
+LINES = ["SchedulerParameters=batch_sched_delay=0", "LogTimeFormat=rfc5424_ms"]
+
+
+def idle(options, figures):
+	with BenchBed(options.build, options.nodes) as bed:
 		figures.facts.update(bed.versions())
 		figures.fact("latency.size", f"{options.single} pods a round, {options.nodes} nodes")
 		bed.agent.start()
 		bed.scheduler.start()
-		idle(bed, options, figures)
-		bed.scheduler.stop()
-		behind(bed, options, figures)
-		bed.agent.stop()
-	with BenchBed(options.build, options.nodes, slurm_lines=[*lines[1:], "SchedulerParameters=bf_interval=2,bf_max_job_test=1000"]) as bed:
+		alone(bed, options, figures)
+
+
+def behind(options, figures):
+	with BenchBed(options.build, options.nodes, slurm_lines=LINES, native=True) as bed:
 		bed.agent.start()
-		backfill(bed, options, figures)
+		wait_behind(bed, options, figures)
+
+
+def backfill(options, figures):
+	with BenchBed(options.build, options.nodes, slurm_lines=[LINES[1], "SchedulerParameters=bf_interval=2,bf_max_job_test=1000"]) as bed:
+		bed.agent.start()
+		wait_for_backfill(bed, options, figures)
