@@ -7,6 +7,7 @@ is what an installation has: a service account with the rights of etc/rbac.yaml,
 import json
 import os
 import subprocess
+import time
 
 from lib import Cluster, wait_for
 from lib.process import CACHE, SOURCE, TESTSUITE, Process, output_of
@@ -72,6 +73,15 @@ class BenchBed(Cluster):
 		except AssertionError:
 			pass
 		return len(self.audit.bindings(prefix))
+
+	def settle(self, limit=20.0):
+		"""Until nobody is busy with what the last contestant left behind: kwok works for seconds after a flood of bindings. Gives up silently after limit seconds."""
+		end = time.monotonic() + limit
+		while time.monotonic() < end:
+			stretch = self.stretch()
+			time.sleep(0.5)
+			if sum(cpu for cpu, _ in stretch.used().values()) < 0.2:
+				break
 
 	def remove(self, prefix):
 		self.load.delete([p["metadata"]["name"] for p in self.pods(prefix)])

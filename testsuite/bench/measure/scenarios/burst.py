@@ -31,7 +31,9 @@ class Contest:
 	def prepare(self, scheduler):
 		self.rounds += 1
 		prefix = f"p{self.rounds}"
+		self.bed.settle()
 		self.bed.load.create(prefix, self.pods, scheduler)
+		self.bed.settle()
 		if not self.with_kwok:
 			self.bed.pause_kwok(True)
 		self.bed.audit.mark()

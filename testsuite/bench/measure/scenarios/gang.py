@@ -16,6 +16,7 @@ def make_jobs(bed, prefix, jobs, pods, scheduler="slurm"):
 	for i in range(jobs):
 		bed.kube.create(job(f"{prefix}-{i}", pods, indexed=True, kwok={"run": "1h"}, scheduler=scheduler))
 	wait_for(lambda: len(bed.pods(prefix)) == jobs * pods, f"{jobs * pods} pods of Jobs", 180, 0.5)
+	bed.settle()
 
 
 def remove_jobs(bed, prefix, jobs):
