@@ -217,7 +217,8 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	if (job_side(f.job) == JobSide::ended && std::ranges::find(group.given_up, f.job->id) != group.given_up.end())
 		f.job = nullptr;
 	f.answer_lost = f.job && is_answer_lost(group, *f.job);
-	f.ended_by_us = f.job && f.job->ended_by && f.job->ended_by == settings_.own_uid; /* by an agent before this one */
+	/* by an agent before this one; root may as well be somebody who meant it */
+	f.ended_by_us = f.job && f.job->ended_by.value_or(0) != 0 && f.job->ended_by == settings_.own_uid;
 	f.surplus = surplus_of(group, f.job);
 	f.busy = group.busy;
 	f.busy.slurm = f.busy.slurm || now.mono_us < group.slurm_quiet_until_us;
