@@ -247,6 +247,12 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 		if (is_bound_member(member) && std::ranges::find(pinned, node) == pinned.end())
 			pinned.push_back(node);
 	}
+	/* and those of ranks that have ended: the tasks are as many as ever, and Slurm (24.11) takes no nodes beside those that it must */
+	for (const auto &[uid, seat] : gang.members) {
+		const Group &member = groups_.at(uid);
+		if (!pinned.empty() && member.pod && is_terminal(*member.pod) && is_bound_member(member) && std::ranges::find(pinned, member.pod->node_name) == pinned.end())
+			pinned.push_back(member.pod->node_name);
+	}
 	for (const std::string &node : pinned)
 		f.pinned += (f.pinned.empty() ? "" : ",") + node;
 	Seating seating{.node_of_task = std::vector<std::string>(gang.shape.tasks), .holders = holders_of(gang)};

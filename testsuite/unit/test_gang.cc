@@ -287,6 +287,21 @@ void a_lost_job_is_asked_for_again_on_the_same_nodes()
 	CHECK_EQUAL(submits.front().second.spec.marker.attempt, 2U);
 }
 
+void a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended()
+{
+	Stage stage(4);
+	stage.start(4);
+	for (const std::uint32_t rank : {0U, 1U})
+		stage.end(rank, PodPhase::succeeded);
+	(void)stage.take();
+	stage.connect({});
+	(void)stage.take();
+	stage.pass(11 * k_second);
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.required_node, "n2,n1");
+}
+
 void a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other()
 {
 	Stage stage(4);
@@ -394,7 +409,7 @@ int main()
 						TEST(scancel_in_the_second_of_its_pods_removes_those_that_were_there), TEST(pods_made_after_the_end_are_about_the_next_job),
 						TEST(a_new_agent_goes_on),
 						TEST(a_lost_job_is_asked_for_again_on_the_same_nodes),
-						TEST(a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other), TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes), TEST(pods_that_never_come_end_the_job),
+						TEST(a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended), TEST(a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other), TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes), TEST(pods_that_never_come_end_the_job),
 						TEST(a_pod_beyond_the_seats_runs_alone),
 						TEST(a_pod_group_waits_for_its_minimum),
 					});
