@@ -3,6 +3,7 @@
 import datetime
 import json
 import re
+import time
 from collections import defaultdict
 
 from .kube import condition, name_of
@@ -154,7 +155,16 @@ def fill(bed, name, cpu, pods=1, **options):
 
 
 def not_ready(bed, name):
-	"""As a kubelet would say it of its node. kwok must be frozen, else it says Ready at once."""
+	"""As a kubelet would say it of its node. kwok must be frozen, else it says Ready at once; what it had sent before may come after ours, which is said
+	again then."""
+	for _ in range(3):
+		_say_not_ready(bed, name)
+		time.sleep(0.5)
+		if condition(bed.kube.get("Node", name), "Ready").get("status") == "False":
+			return
+
+
+def _say_not_ready(bed, name):
 	now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 	bed.kube.patch("Node", name, {"status": {"conditions": [{
 		"type": "Ready", "status": "False", "reason": "KubeletNotReady", "lastHeartbeatTime": now, "lastTransitionTime": now}]}}, "status")
