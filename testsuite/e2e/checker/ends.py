@@ -27,12 +27,13 @@ def expected(pod):
 	return told
 
 
-def records_of(e, pod):
-	"""Slurm's records of the life that the pod was bound in, and of those that took it up again."""
+def records_of(e, pod, source=None):
+	"""Slurm's records of the life that the pod was bound in, and of those that took it up again; source is jobcomp's, or {job: records} of sacct."""
+	source = e.slurm.ends if source is None else source
 	life = e.slurm.life_at(pod.bound.job, pod.bound.node, pod.bound.at, 0.25)
 	since = life.start if life else pod.bound.at
 	following = min((x.start for x in e.slurm.lives.get(pod.bound.job, []) if life and x.start > life.start), default=float("inf"))
-	return [r for r in e.slurm.ends.get(pod.bound.job, []) if r.node == pod.bound.node and r.name in ("", pod.name) and since - 1.5 <= r.start and
+	return [r for r in source.get(pod.bound.job, []) if r.node == pod.bound.node and r.name in ("", pod.name) and since - 1.5 <= r.start and
 		_is_before(r.start, following, since)]
 
 
@@ -55,10 +56,15 @@ def _could_be_told(e, pod):
 	return not pod.gone or e.deeds.calm(pod.ended.at, pod.gone.at) > 1.0 or pod.gone.rv == pod.ended.rv
 
 
-def _is_forgotten(e, pod):
+def is_forgotten(e, pod):
 	"""slurmctld was killed when it could not yet have saved this job, or after it had told the end."""
 	last = max(pod.bound.at, pod.ended.at)
 	return any(pod.bound.at - EARLY < t for t in e.slurm.restarts[1:] if t < last + 120)
+
+
+def allowed_ends(e, pod):
+	"""expected(), and CANCELLED for a pod that was gone before those who knew its end could tell."""
+	return expected(pod) | (set() if _could_be_told(e, pod) else {("CANCELLED", "0:0")})
 
 
 def ends_are_true(e):
@@ -69,13 +75,11 @@ def ends_are_true(e):
 			continue
 		records = records_of(e, pod)
 		if not records:
-			if not _is_forgotten(e, pod) and (e.settled or e.deeds.calm(pod.ended.at, e.until) > SETTLE):
+			if not is_forgotten(e, pod) and (e.settled or e.deeds.calm(pod.ended.at, e.until) > SETTLE):
 				out.append(Violation("ends", f"{pod.name} ended, and Slurm has no record of an end of job {pod.bound.job}", pod.ended.at, [pod.uid],
 						     [pod.bound.job]))
 			continue
-		told = expected(pod)
-		if not _could_be_told(e, pod):
-			told = told | {("CANCELLED", "0:0")}
+		told = allowed_ends(e, pod)
 		wrong = [r for r in records if (r.state, r.exit_code) not in told and not _slurm_ended_it(e, pod, r)]
 		if wrong:
 			out.append(Violation("ends", f"{pod.name} ended {pod.ended}; Slurm says {wrong[0].state} {wrong[0].exit_code} of job {pod.bound.job}, not "

@@ -26,10 +26,10 @@ class Deeds:
 	causes: list = field(default_factory=list)
 	windows: list = field(default_factory=list)
 
-	def calm(self, since, until):
-		"""How many seconds between the two were calm."""
+	def calm(self, since, until, counts=lambda what: True):
+		"""How many seconds between the two were calm; counts says which faults disturb."""
 		left, at = 0.0, since
-		for a, b, *_ in sorted(self.windows, key=lambda w: w[0]):
+		for a, b, *_ in sorted((w for w in self.windows if counts(w[2])), key=lambda w: w[0]):
 			b = (until if b is None else b) + RECOVERY
 			if a > at:
 				left += max(0.0, min(a, until) - at)

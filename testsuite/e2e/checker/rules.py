@@ -242,6 +242,8 @@ def story(e, violation):
 		lines += [(c.at, f"{pod.name if pod else uid}: the test did {c.what}") for c in e.deeds.causes if c.uid == uid or (c.name and pod and c.name == pod.name)]
 	for job in violation.jobs[:6]:
 		lines += [(at, f"slurmctld: {text}") for at, text in e.slurm.said.get(job, [])]
+		lines += [(x.end or x.start or x.submit, f"sacct: job {job} {x.state} {x.exit_code} on {x.node} since {x.start:.0f}")
+			  for x in (e.slurm.accounts or {}).get(job, [])]
 		lines += [(x.end, f"jobcomp: job {job} {x.state} {x.exit_code} on {x.node} since {x.start:.0f}") for x in e.slurm.ends.get(job, [])]
 	if not lines:
 		return []
@@ -254,8 +256,9 @@ def story(e, violation):
 
 
 def check(e):
-	"""All rules; those about ends are in ends.py."""
+	"""All rules; those about ends are in ends.py, those about sacct in accounts.py."""
+	from .accounts import accounts_are_true
 	from .ends import ends_are_true
 	rules = (nothing_missed, no_node_too_full, bound_once, bound_after_start, one_pod_for_a_job, not_more_than_allocated, lives_on_its_allocation,
-		 no_healthy_pod_deleted, no_two_jobs_for_a_pod, nothing_is_left, ends_are_true)
+		 no_healthy_pod_deleted, no_two_jobs_for_a_pod, nothing_is_left, ends_are_true, accounts_are_true)
 	return [v for rule in rules for v in rule(e)]

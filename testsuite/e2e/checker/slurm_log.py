@@ -50,7 +50,7 @@ class Life:
 
 @dataclass
 class JobEnd:
-	"""A line of jobcomp: seconds only."""
+	"""A line of jobcomp or of sacct: seconds only."""
 	job: int
 	state: str
 	exit_code: str
@@ -59,6 +59,7 @@ class JobEnd:
 	node: str
 	cpus: int
 	name: str = ""
+	submit: float = 0.0
 
 
 @dataclass
@@ -67,6 +68,7 @@ class SlurmTruth:
 	kills: dict = field(default_factory=dict)     # job -> [(when, user id)]
 	said: dict = field(default_factory=dict)      # job -> [(when, line)]
 	ends: dict = field(default_factory=dict)      # job -> [JobEnd]
+	accounts: dict = None                         # job -> [JobEnd] of the database, those that go on too; None without one
 	restarts: list = field(default_factory=list)  # when slurmctld came up
 	shown: dict = field(default_factory=dict)     # (job, submit time) -> {field: text}, as scontrol showed it last
 	uids: dict = field(default_factory=dict)      # pod uid -> {job}
@@ -118,6 +120,14 @@ class SlurmTruth:
 		self.ends.setdefault(job, []).append(JobEnd(job, fields["JobState"].split()[0], fields.get("ExitCode", ""), moment(fields.get("StartTime")),
 							    moment(fields.get("EndTime")), fields.get("NodeList", ""), int(fields.get("ProcCnt", "0")),
 							    fields.get("Name", "")))
+
+	def account(self, rows):
+		"""All of sacct's rows, instead of those before. Exit codes are as sacct prints them."""
+		self.accounts = {}
+		for r in rows:
+			job = int(r["JobID"])
+			self.accounts.setdefault(job, []).append(JobEnd(job, r["State"], r["ExitCode"], moment(r["Start"]), moment(r["End"]), r["NodeList"], 0,
+									r["JobName"], moment(r["Submit"])))
 
 	def picture(self, jobs):
 		"""jobs: {number: fields} of scontrol show job."""

@@ -4,6 +4,7 @@
 mariadbd has its data and its only socket in a directory of the run directory that nobody else may enter; no network, no passwords.
 slurmdbd lives where Slurm does (a chroot sees the same socket) and listens on one loopback port.
 """
+import socket
 import subprocess
 from pathlib import Path
 
@@ -37,7 +38,7 @@ class Accounting:
 		self.slurm, self.port, self.enforce, self.dir = slurm, port, enforce, slurm.dir / "db"
 		options = ["--no-defaults", "--user=root", f"--datadir={self.dir}/data", "--skip-networking", "--skip-grant-tables", "--skip-log-bin",
 			   "--performance-schema=off", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M",
-			   "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync"]
+			   "--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync"]
 		self.bootstrap = ["/usr/sbin/mariadbd", *options, "--bootstrap"]
 		self.socket = self.dir / "db.sock"
 		self.mariadbd = Process("mariadbd", ["/usr/sbin/mariadbd", *options, f"--socket={self.socket}", f"--pid-file={self.dir}/mariadbd.pid"],
@@ -81,7 +82,16 @@ class Accounting:
 
 	def start_mariadbd(self):
 		self.mariadbd.start()
-		wait_for(lambda: self.mariadbd.check() and self.socket.exists(), "mariadbd's socket")
+		wait_for(lambda: self.mariadbd.check() and self.database_answers(), "mariadbd's socket")
+
+	def database_answers(self):
+		"""Somebody takes connections; a killed one leaves its socket behind."""
+		with socket.socket(socket.AF_UNIX) as s:
+			try:
+				s.connect(str(self.socket))
+				return True
+			except OSError:
+				return False
 
 	def start_slurmdbd(self):
 		self.slurmdbd.start()
@@ -93,11 +103,15 @@ class Accounting:
 
 	def sacct(self, *numbers):
 		"""{job id: {field: text}} of jobs, from the database; all when none is given. State is its first word ("CANCELLED by 0")."""
-		fields = ["JobID", "State", "ExitCode", "DerivedExitCode", "User", "Account", "NodeList", "Start", "End", "AdminComment", "JobName"]
+		return {int(row["JobID"]): row for row in self.rows(*numbers)}
+
+	def rows(self, *numbers):
+		"""The same as a list: a number that was used again has several."""
+		fields = ["JobID", "Submit", "State", "ExitCode", "DerivedExitCode", "User", "Account", "NodeList", "Start", "End", "AdminComment", "JobName"]
 		chosen = ["-j", ",".join(map(str, numbers))] if numbers else []
 		text = self.slurm.run("sacct", "-XnP", "--delimiter=\x1f", "-S", "2000-01-01", "-a", "-D", "-o", ",".join(fields), *chosen)
 		rows = (dict(zip(fields, line.split("\x1f"))) for line in text.splitlines())
-		return {int(row["JobID"]): {**row, "StateText": row["State"], "State": row["State"].split()[0]} for row in rows}
+		return [{**row, "StateText": row["State"], "State": row["State"].split()[0]} for row in rows]
 
 	def stop(self):
 		for daemon in (self.slurmdbd, self.mariadbd):

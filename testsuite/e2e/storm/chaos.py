@@ -19,7 +19,7 @@ _never = threading.Event()
 
 
 class _Own:
-	"""A daemon that is our child: slurmctld, agent, munged, slurmdbd."""
+	"""A daemon that is our child: slurmctld, agent, munged, slurmdbd, mariadbd."""
 
 	def __init__(self, daemon, start, ready):
 		self.daemon, self.start, self.ready = daemon, start, ready
@@ -70,8 +70,10 @@ class Chaos:
 			"munged": _Own(s.munged, s.munged.start, lambda: s.run("scontrol", "ping", check=False, timeout=5)),
 			"kube-apiserver": _Component(bed.plane, "kube-apiserver"),
 			"etcd": _Component(bed.plane, "etcd")}
-		if getattr(s, "slurmdbd", None):
-			self.targets["slurmdbd"] = _Own(s.slurmdbd, s.slurmdbd.start, lambda: True)
+		a = s.accounting
+		if a:
+			self.targets["mariadbd"] = _Own(a.mariadbd, a.mariadbd.start, a.database_answers)
+			self.targets["slurmdbd"] = _Own(a.slurmdbd, a.slurmdbd.start, lambda: s.run("sacctmgr", "-nP", "show", "cluster", check=False, timeout=10))
 
 	def run(self, seconds, progress):
 		faults = [(self.kill, 12), (self.kill_two, 3), (self.freeze, 5), (self.node_not_ready, 1), (self.node_down, 1)]
@@ -97,7 +99,7 @@ class Chaos:
 			self.kills += 1
 			self.by_name[name] = self.by_name.get(name, 0) + 1
 		_never.wait(seconds)
-		for name in sorted(names):  # etcd before kube-apiserver, which waits for it while it starts, and not for ever
+		for name in sorted(names):  # what others wait for first: etcd, kube-apiserver; mariadbd, slurmdbd
 			self.targets[name].start()
 		for name in names:
 			wait_for(self.targets[name].ready, f"{name} to be back", 90, 0.2)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The end of a storm: the world comes to rest, nothing has leaked, and the checker says what was wrong."""
 import os
+import threading
 import time
 
+from checker.accounts import disagreements
 from checker.faults import Cause
 from checker.history import History
 from checker.rules import Evidence, Violation
@@ -14,6 +16,7 @@ from .load import NOT_NOW
 MORE_DESCRIPTORS = 4          # connections that come and go
 MORE_MEMORY = 64 << 20        # what an allocator keeps
 MEMORY_OF_A_JOB = 8 << 10     # slurmctld remembers ended jobs for MinJobAge
+_never = threading.Event()
 
 
 def _uses(pid):
@@ -27,6 +30,7 @@ class Uses:
 
 	def __init__(self, bed):
 		self.daemons = {"slurmkubed": bed.agent.daemon, "slurmctld": bed.slurm.slurmctld}
+		self.others = {d.name: d for d in (bed.slurm.munged, bed.slurm.accounting.slurmdbd, bed.slurm.accounting.mariadbd)}
 		self.before = self.now()
 
 	def now(self):
@@ -39,7 +43,7 @@ class Uses:
 		return all(good(name, *use) for name, use in self.now().items())
 
 	def violations(self, pods):
-		dead = [name for name, d in self.daemons.items() if not d.alive()]
+		dead = [name for name, d in (self.daemons | self.others).items() if not d.alive()]
 		if dead:
 			return [Violation("died", f"{' and '.join(dead)} died by itself", time.time())]
 		try:
@@ -80,6 +84,26 @@ def _live_jobs(bed):
 	return [j["JobId"] for jobs in jobs_by_uid(bed).values() for j in jobs if j["JobState"] in LIVE]
 
 
+def accounts_settle(bed, truth):
+	"""Takes sacct's and slurmctld's jobs until they agree, a minute at most. What they say in the end is judged by the checker."""
+	end = time.monotonic() + 60
+	while True:
+		try:
+			look(bed, truth)
+			if not disagreements(truth) or time.monotonic() > end:
+				return
+		except NOT_NOW:
+			if time.monotonic() > end:
+				raise
+		_never.wait(1)
+
+
+def look(bed, truth):
+	final = bed.slurm.jobs()
+	truth.picture({n: {**f, "last picture": "yes"} for n, f in final.items()})
+	truth.account(bed.slurm.accounting.rows())
+
+
 def settle(bed, load, deeds):
 	"""Violations of the rest itself: what should come to an end and does not."""
 	try:
@@ -94,8 +118,7 @@ def settle(bed, load, deeds):
 
 def evidence(bed, truth, deeds, settled):
 	"""All that was recorded, read from the files."""
-	final = bed.slurm.jobs()
-	truth.picture({n: {**f, "last picture": "yes"} for n, f in final.items()})
+	accounts_settle(bed, truth)
 	truth.read_log(bed.dir / "log/slurmctld.log")
 	truth.read_ends(bed.dir / "jobcomp.txt")
 	return Evidence(History.read(bed.dir / "history.jsonl"), truth, deeds, time.time(), settled=settled)
