@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* claims.h rule by rule; testsuite/component/oracle compares the whole with kube-scheduler's own code. */
 #include "src/core/claims.h"
-#include "testsuite/unit/check.h"
+#include "testsuite/unit/world_facts.h"
 
 using namespace slurmkube;
-using namespace slurmkube::core;
+using namespace slurmkube::check;
 
 namespace
 {
@@ -30,28 +30,15 @@ Pod pod_with(std::vector<PodClaim> claims)
 
 Claim claim(const std::string &name, const std::string &storage_class, std::int64_t bytes = 10)
 {
-	Claim c;
-	c.id = {"default", name};
-	c.uid = "uid-" + name;
-	c.resource_version = "1";
-	c.storage_class = storage_class;
+	Claim c = unbound_claim(name, storage_class);
 	c.bytes = bytes;
-	c.access_modes = {"ReadWriteOnce"};
 	return c;
 }
 
 Volume volume(const std::string &name, const std::string &on, std::int64_t bytes = 10)
 {
-	Volume v;
-	v.name = name;
-	v.uid = "uid-" + name;
-	v.resource_version = "5";
-	v.storage_class = "local";
-	v.is_available = true;
+	Volume v = free_volume(name, on);
 	v.bytes = bytes;
-	v.access_modes = {"ReadWriteOnce"};
-	if (!on.empty())
-		v.node_terms = {NodeTerm{{{"kubernetes.io/hostname", SelectorOp::in, {on}}}, {}}};
 	return v;
 }
 

@@ -59,16 +59,7 @@ struct Stage {
 		return p;
 	}
 
-	static Claim claim(const std::string &storage_class)
-	{
-		Claim c;
-		c.id = {"default", "c"};
-		c.uid = "uid-c";
-		c.resource_version = "1";
-		c.storage_class = storage_class;
-		c.access_modes = {"ReadWriteOnce"};
-		return c;
-	}
+	static Claim claim(const std::string &storage_class) { return unbound_claim("c", storage_class); }
 
 	static Claim bound(const std::string &volume)
 	{
@@ -80,14 +71,8 @@ struct Stage {
 
 	static Volume volume(const std::string &name, const std::string &node)
 	{
-		Volume v;
-		v.name = name;
-		v.uid = "uid-" + name;
-		v.resource_version = "5";
-		v.storage_class = "local";
-		v.is_available = true;
-		v.access_modes = {"ReadWriteOnce", "ReadWriteOncePod"};
-		v.node_terms = {NodeTerm{{{names::k_hostname_label, SelectorOp::in, {node}}}, {}}};
+		Volume v = free_volume(name, node);
+		v.access_modes.insert("ReadWriteOncePod");
 		return v;
 	}
 
@@ -96,25 +81,10 @@ struct Stage {
 		std::string out;
 		for (const auto &[uid, action] : world.take_actions(now)) {
 			out += out.empty() ? "" : " ";
-			if (const auto *s = std::get_if<Submit>(&action)) {
-				out += "submit:" + uid.text;
-				for (const std::string &name : s->spec.excluded_nodes)
-					out += "-" + name;
-			} else if (const auto *p = std::get_if<Provide>(&action)) {
-				const auto *give = std::get_if<GiveVolume>(&p->step);
-				out += give ? "give:" + give->volume : "select:" + std::get_if<SelectNode>(&p->step)->node;
-			} else if (const auto *e = std::get_if<Complete>(&action)) {
-				out += "complete:" + std::to_string(e->job.number) + (e->wait_status == k_status_given_back ? "=given-back" : "");
-			} else if (const auto *b = std::get_if<Bind>(&action)) {
-				out += "bind:" + uid.text + "@" + b->node;
-			} else if (std::holds_alternative<LookUp>(action)) {
-				out += "look:" + uid.text;
-			} else if (const auto *r = std::get_if<Report>(&action)) {
-				out += "report:" + uid.text + ":" + r->not_scheduled.reason;
+			out += word_of(uid, action);
+			if (const auto *r = std::get_if<Report>(&action)) {
 				text = r->not_scheduled.message;
 				world.reported(uid, Ok{}, now);
-			} else {
-				out += "other";
 			}
 		}
 		return out;

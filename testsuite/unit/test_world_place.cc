@@ -77,32 +77,15 @@ struct Stage {
 		return p;
 	}
 
-	/* What to do now: one word for each action, excluded nodes behind a minus sign. */
+	/* What to do now. */
 	std::string act()
 	{
 		std::string out;
 		for (const auto &[uid, action] : world.take_actions(now)) {
 			out += out.empty() ? "" : " ";
-			if (const auto *s = std::get_if<Submit>(&action)) {
-				out += "submit:" + uid.text;
-				for (const std::string &name : s->spec.excluded_nodes)
-					out += "-" + name;
-			} else if (const auto *u = std::get_if<Update>(&action)) {
-				out += "update:" + uid.text;
-				for (const std::string &name : u->spec.excluded_nodes)
-					out += "-" + name;
-			} else if (const auto *e = std::get_if<Complete>(&action)) {
-				out += "complete:" + std::to_string(e->job.number) + (e->wait_status == k_status_given_back ? "=given-back" : "");
-			} else if (const auto *b = std::get_if<Bind>(&action)) {
-				out += "bind:" + uid.text + "@" + b->node;
-			} else if (std::holds_alternative<LookUp>(action)) {
-				out += "look:" + uid.text;
-			} else if (const auto *r = std::get_if<Report>(&action)) {
-				out += "report:" + uid.text + ":" + r->not_scheduled.reason;
+			out += word_of(uid, action);
+			if (const auto *r = std::get_if<Report>(&action))
 				text = r->not_scheduled.message;
-			} else {
-				out += "other";
-			}
 		}
 		return out;
 	}

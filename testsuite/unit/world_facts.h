@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world_facts.h - the settings and nodes that tests of World start from.
+ * world_facts.h - the settings, nodes and volumes that tests of World start from, and its actions as words.
  */
 #ifndef SLURMKUBE_TESTSUITE_UNIT_WORLD_FACTS_H
 #define SLURMKUBE_TESTSUITE_UNIT_WORLD_FACTS_H
 
 #include "src/core/names.h"
+#include "src/core/outcome.h"
 #include "src/core/world.h"
 #include "testsuite/unit/check.h"
 
@@ -46,6 +47,60 @@ inline SlurmNode slurm_node(const std::string &name, std::uint32_t cpus)
 	n.cpus = cpus;
 	n.memory_mib = cpus > 0 ? 1 << 20 : 0;
 	return n;
+}
+
+/* An unbound claim of one pod's. */
+inline Claim unbound_claim(const std::string &name, const std::string &storage_class)
+{
+	Claim c;
+	c.id = {"default", name};
+	c.uid = "uid-" + name;
+	c.resource_version = "1";
+	c.storage_class = storage_class;
+	c.access_modes = {"ReadWriteOnce"};
+	return c;
+}
+
+/* A free volume of the class "local", on one node or, if that is empty, everywhere. */
+inline Volume free_volume(const std::string &name, const std::string &node)
+{
+	Volume v;
+	v.name = name;
+	v.uid = "uid-" + name;
+	v.resource_version = "5";
+	v.storage_class = "local";
+	v.is_available = true;
+	v.access_modes = {"ReadWriteOnce"};
+	if (!node.empty())
+		v.node_terms = {NodeTerm{{{names::k_hostname_label, SelectorOp::in, {node}}}, {}}};
+	return v;
+}
+
+/* One word for an action of a single pod, excluded nodes behind a minus sign. */
+inline std::string word_of(const PodUid &uid, const Action &action)
+{
+	const auto excluding = [&](const char *verb, const JobSpec &spec) {
+		std::string out = verb + uid.text;
+		for (const std::string &name : spec.excluded_nodes)
+			out += "-" + name;
+		return out;
+	};
+	if (const auto *s = std::get_if<Submit>(&action))
+		return excluding("submit:", s->spec);
+	if (const auto *u = std::get_if<Update>(&action))
+		return excluding("update:", u->spec);
+	if (const auto *p = std::get_if<Provide>(&action)) {
+		const auto *give = std::get_if<GiveVolume>(&p->step);
+		return give ? "give:" + give->volume : "select:" + std::get_if<SelectNode>(&p->step)->node;
+	}
+	if (const auto *e = std::get_if<Complete>(&action))
+		return "complete:" + std::to_string(e->job.number) + (e->wait_status == k_status_given_back ? "=given-back" : "");
+	if (const auto *b = std::get_if<Bind>(&action))
+		return "bind:" + uid.text + "@" + b->node;
+	if (std::holds_alternative<LookUp>(action))
+		return "look:" + uid.text;
+	const auto *r = std::get_if<Report>(&action);
+	return r ? "report:" + uid.text + ":" + r->not_scheduled.reason : "other";
 }
 
 } // namespace slurmkube::check
