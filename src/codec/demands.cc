@@ -18,6 +18,7 @@ constexpr char k_required[] = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr char k_preferred[] = "preferredDuringSchedulingIgnoredDuringExecution";
 /* Of terms, requirements, values, tolerations, ports: judged for every node, so no author may write thousands. */
 constexpr std::size_t k_most = 256;
+constexpr std::size_t k_far_most = 16; /* of terms that go by more than the node: judged for every pod there is */
 
 using Strings = std::map<std::string, std::string>;
 
@@ -159,38 +160,30 @@ std::optional<core::PodSelector> label_selector(json_object *selector)
 	return out;
 }
 
-bool is_empty(json_object *selector)
-{
-	const auto parsed = label_selector(selector);
-	return parsed && *parsed == core::PodSelector{};
-}
-
 /* Why a term cannot be honoured, or empty. */
-std::string trouble_with(json_object *term, const std::optional<core::PodSelector> &selector)
+std::string trouble_with(json_object *term, const std::optional<core::PodSelector> &selector, const std::optional<core::PodSelector> &spaces)
 {
-	json_object *spaces = get(term, "namespaceSelector");
-	const std::string topology = get_string(term, "topologyKey");
 	if (!selector)
 		return " with this labelSelector";
-	if (is_long(get(term, "namespaces")))
-		return " with so many namespaces";
-	if (spaces != nullptr && !is_empty(spaces))
-		return " with a namespaceSelector (only namespaces or an empty one are)";
-	if (topology != names::k_hostname_label)
-		return " with topologyKey " + topology.substr(0, 64) + " (only " + names::k_hostname_label + " is)";
-	return "";
+	if (!spaces)
+		return " with this namespaceSelector";
+	if (get_string(term, "topologyKey").empty())
+		return " without topologyKey";
+	return is_long(get(term, "namespaces")) ? " with so many namespaces" : "";
 }
 
-/* What cannot be read of it is taken to match: it may be the word of a pod that others have placed. */
+/* What cannot be read of it is taken to match: it may be the word of a pod that others have placed. matchLabelKeys and mismatchLabelKeys are in labelSelector: the API server puts them there. */
 core::PodTerm pod_term(json_object *term, std::string &trouble)
 {
 	core::PodTerm out;
-	json_object *selector = get(term, "labelSelector");
-	auto labels = label_selector(selector);
-	trouble = trouble_with(term, labels);
+	json_object *selector = get(term, "labelSelector"), *in_spaces = get(term, "namespaceSelector");
+	auto labels = label_selector(selector), spaces = label_selector(in_spaces);
+	trouble = trouble_with(term, labels, spaces);
 	out.topology_key = get_string(term, "topologyKey");
 	out.namespaces = texts(get(term, "namespaces"));
-	out.all_namespaces = get(term, "namespaceSelector") != nullptr || is_long(get(term, "namespaces"));
+	out.all_namespaces = (in_spaces != nullptr && (!spaces || *spaces == core::PodSelector{})) || is_long(get(term, "namespaces"));
+	if (in_spaces != nullptr && !out.all_namespaces)
+		out.namespace_selector = std::move(*spaces);
 	if (selector != nullptr)
 		out.selector = labels ? std::move(*labels) : core::PodSelector{};
 	return out;
@@ -200,14 +193,15 @@ void take_pod_terms(json_object *affinity, const char *which, std::vector<core::
 {
 	const std::string path = std::string("spec.affinity.") + which;
 	json_object *terms = get(affinity, which, k_required);
-	if (is_long(terms))
-		unsupported.insert(path + " with so many terms");
 	for_each(terms, [&](json_object *one) {
 		std::string trouble;
 		out.push_back(pod_term(one, trouble));
 		if (!trouble.empty())
 			unsupported.insert(path + trouble);
 	});
+	const auto far = std::count_if(out.begin(), out.end(), [](const core::PodTerm &term) { return term.topology_key != names::k_hostname_label; });
+	if (is_long(terms) || static_cast<std::size_t>(far) > k_far_most)
+		unsupported.insert(path + " with so many terms");
 }
 
 } // namespace
@@ -217,6 +211,11 @@ std::vector<core::NodeTerm> node_terms_from_json(json_object *node_selector)
 	Demands out;
 	const bool fits = take_node_terms(node_selector, out);
 	return fits && out.node_terms ? std::move(*out.node_terms) : std::vector<core::NodeTerm>{};
+}
+
+std::optional<core::PodSelector> readable_selector(json_object *selector)
+{
+	return label_selector(selector);
 }
 
 core::PodSelector selector_from_json(json_object *selector)

@@ -10,6 +10,7 @@
 #include "src/codec/json.h"
 #include "src/core/demands.h"
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -27,6 +28,12 @@ std::vector<core::NodeTerm> node_terms_from_json(json_object *node_selector);
 
 /* metav1 LabelSelector. What cannot be read of it matches nothing. */
 core::PodSelector selector_from_json(json_object *selector);
+
+/* The same; nothing: it cannot be read. */
+std::optional<core::PodSelector> readable_selector(json_object *selector);
+
+/* Topology spread constraints with DoNotSchedule (pod_placement.cc). labels: the pod's, for matchLabelKeys. */
+std::vector<core::Spread> spreads_from_json(json_object *constraints, const std::map<std::string, std::string> &labels, std::set<std::string> &unsupported);
 
 } // namespace slurmkube::codec
 

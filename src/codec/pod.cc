@@ -80,6 +80,7 @@ void take_spec(Pod &pod, json_object *spec)
 	pod.active_deadline_seconds = get_int(spec, "activeDeadlineSeconds");
 	std::set<std::string> unsupported;
 	pod.demands = demands_from_json(spec, unsupported);
+	pod.demands.spreads = spreads_from_json(get(spec, "topologySpreadConstraints"), pod.labels, unsupported);
 	pod.demands.claims = claims_of_pod(spec, pod.name, unsupported);
 	note_unsupported(spec, unsupported);
 	pod.unsupported_fields.assign(unsupported.begin(), unsupported.end());

@@ -8,6 +8,7 @@
 #ifndef SLURMKUBE_CORE_DEMANDS_H
 #define SLURMKUBE_CORE_DEMANDS_H
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -62,16 +63,24 @@ struct PodSelector {
 	bool operator==(const PodSelector &) const = default;
 };
 
-/*
- * A required term of pod affinity or anti-affinity. Of pods of ours the topology key is kubernetes.io/hostname: others are refused. Of pods that others placed it
- * may be any; what cannot be read of their selectors is taken to match.
- */
+/* A required term of pod affinity or anti-affinity. What cannot be read of the selectors of pods that others placed is taken to match. */
 struct PodTerm {
 	std::string topology_key = "kubernetes.io/hostname";
 	std::optional<PodSelector> selector;  /* none: matches no pod */
-	std::vector<std::string> namespaces; /* the pod's own where it names none */
+	std::vector<std::string> namespaces; /* the pod's own where it names none, and has no namespace_selector */
 	bool all_namespaces = false;
+	std::optional<PodSelector> namespace_selector = {}; /* by labels of namespaces; the empty one is all_namespaces */
+	std::vector<std::string> selected_namespaces = {};   /* those that it selects now: World writes them */
 	bool operator==(const PodTerm &) const = default;
+};
+
+/* A topologySpreadConstraint with DoNotSchedule. */
+struct Spread {
+	std::string topology_key;
+	std::int32_t max_skew = 1, min_domains = 1;
+	std::optional<PodSelector> selector = {}; /* none: counts no pod; matchLabelKeys are in it */
+	bool honors_affinity = true, honors_taints = false; /* which nodes count as domains */
+	bool operator==(const Spread &) const = default;
 };
 
 /* A PersistentVolumeClaim that the pod mounts. */
@@ -88,6 +97,7 @@ struct Demands {
 	std::vector<Toleration> tolerations;
 	std::vector<HostPort> host_ports;
 	std::vector<PodTerm> affinity, anti_affinity;
+	std::vector<Spread> spreads;
 	std::vector<PodClaim> claims;
 	bool operator==(const Demands &) const = default;
 };

@@ -2,6 +2,7 @@
 #include "src/core/foreign.h"
 
 #include "src/core/outcome.h"
+#include "src/core/surroundings.h"
 
 #include <algorithm>
 

@@ -60,6 +60,8 @@ libcore_la_SOURCES = \
 	%D%/selectors.cc \
 	%D%/selectors.h \
 	%D%/spec.h \
+	%D%/surroundings.cc \
+	%D%/surroundings.h \
 	%D%/timelimit.cc \
 	%D%/timelimit.h \
 	%D%/translate.cc \
@@ -72,6 +74,7 @@ libcore_la_SOURCES = \
 	%D%/world_act.cc \
 	%D%/world_answer.cc \
 	%D%/world_identity.cc \
+	%D%/world_company.cc \
 	%D%/world_claims.cc \
 	%D%/world_gang.cc \
 	%D%/world_gang_spec.cc \

@@ -54,20 +54,11 @@ const HostPort *common_port(const Pod &one, const Pod &other)
 	return nullptr;
 }
 
-/* To have it on its own node; far_refuses() is for terms that reach further. */
+/* To have it on its own node; terms that reach further are those of Surroundings. */
 bool is_averse(const Pod &pod, const Pod &other)
 {
 	const auto &terms = pod.demands.anti_affinity;
 	return std::any_of(terms.begin(), terms.end(), [&](const PodTerm &term) { return term.topology_key == k_hostname_label && matches(term, pod.name_space, other); });
-}
-
-bool is_near(const KubeNode &node, const KubeNode *home, const std::string &key)
-{
-	const auto here = node.labels.find(key);
-	if (!home || here == node.labels.end())
-		return !home;
-	const auto there = home->labels.find(key);
-	return there != home->labels.end() && there->second == here->second;
 }
 
 std::string name_of(const Pod &pod)
@@ -156,32 +147,6 @@ std::optional<Refusal> holders_refuse(const Pod &pod, const Holders &holders)
 	return std::nullopt;
 }
 
-std::optional<Refusal> far_refuses(const Pod &pod, const KubeNode &node, const Pod &other, const KubeNode *home)
-{
-	for (const PodTerm &term : other.demands.anti_affinity) {
-		if (term.topology_key != k_hostname_label && matches(term, other.name_space, pod) && is_near(node, home, term.topology_key))
-			return Refusal{Cause::pod_anti_affinity, "is, by " + term.topology_key + ", near " + name_of(other) + ", whose anti-affinity excludes the pod"};
-	}
-	return std::nullopt;
-}
-
-bool minds_afar(const Pod &other)
-{
-	const auto &terms = other.demands.anti_affinity;
-	return std::any_of(terms.begin(), terms.end(), [](const PodTerm &term) { return term.topology_key != k_hostname_label; });
-}
-
-std::optional<Refusal> company_refuses(const Pod &pod, const KubeNode &node, const Holders &holders, bool matches_anywhere)
-{
-	if (!pod.demands.affinity.empty() && !node.labels.contains(k_hostname_label))
-		return Refusal{Cause::pod_affinity, std::string("has no label ") + k_hostname_label + ", which the pod's affinity goes by"};
-	const bool is_first = !matches_anywhere && matches_affinity(pod, pod);
-	const bool has_company = std::any_of(holders.begin(), holders.end(), [&](const Pod *other) { return matches_affinity(pod, *other); });
-	if (pod.demands.affinity.empty() || is_first || has_company)
-		return std::nullopt;
-	return Refusal{Cause::pod_affinity, "has no pod that the pod's affinity asks for"};
-}
-
 std::optional<Refusal> room_refuses(const Resources &wanted, const Resources &all, const Resources &taken)
 {
 	if (taken.pods + 1 > all.pods)
@@ -210,7 +175,12 @@ bool are_in_conflict(const Pod &one, const Pod &other)
 
 bool minds_others(const Pod &pod)
 {
-	return !pod.demands.host_ports.empty() || !pod.demands.affinity.empty() || !pod.demands.anti_affinity.empty();
+	return may_exclude_others(pod) || !pod.demands.affinity.empty() || !pod.demands.spreads.empty();
+}
+
+bool may_exclude_others(const Pod &pod)
+{
+	return !pod.demands.host_ports.empty() || !pod.demands.anti_affinity.empty();
 }
 
 } // namespace slurmkube::core

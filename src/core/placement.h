@@ -3,7 +3,7 @@
  * placement.h - may this pod run on that node? kube-scheduler's filters, for a pod that Slurm places.
  *
  * Pure. The rules are those of pkg/scheduler/framework/plugins in kubernetes 1.37: nodename, nodeunschedulable, nodeaffinity, tainttoleration, nodeports,
- * noderesources (fit) and, for the topology key kubernetes.io/hostname, interpodaffinity. testsuite/component/oracle compares them with that very code.
+ * noderesources (fit) and, for anti-affinity by the node, interpodaffinity; surroundings.h has the rest of it. testsuite/component/oracle compares them with that very code.
  * Where we differ we refuse more: tolerations with Lt and Gt (an alpha feature) tolerate nothing, and a node's host is the node itself, labelled or not.
  */
 #ifndef SLURMKUBE_CORE_PLACEMENT_H
@@ -18,7 +18,7 @@
 namespace slurmkube::core
 {
 
-enum class Cause { node_name, unschedulable, taint, node_affinity, host_port, resources, pod_affinity, pod_anti_affinity, volume };
+enum class Cause { node_name, unschedulable, taint, node_affinity, host_port, resources, pod_affinity, pod_anti_affinity, spread, volume };
 
 struct Refusal {
 	Cause cause = Cause::node_affinity;
@@ -40,16 +40,6 @@ std::optional<Refusal> node_refuses(const Pod &pod, const KubeNode &node);
 /* By who is there: host ports, and anti-affinity of either side. */
 std::optional<Refusal> holders_refuse(const Pod &pod, const Holders &holders);
 
-/* By anti-affinity of a pod anywhere that goes by more than the node: its zone, for example. home: its node, nullptr: not known, then it counts as near. */
-std::optional<Refusal> far_refuses(const Pod &pod, const KubeNode &node, const Pod &other, const KubeNode *home);
-
-/* Whether far_refuses() may ever say no for this pod elsewhere. */
-bool minds_afar(const Pod &other);
-
-/* Its affinity to pods asks for one there. matches_anywhere: of some pod on any node matches_affinity() is true; a pod that matches its own terms may be the
- * first one. */
-std::optional<Refusal> company_refuses(const Pod &pod, const KubeNode &node, const Holders &holders, bool matches_anywhere);
-
 /* By what is left; a node that does not list a resource has none of it. */
 std::optional<Refusal> room_refuses(const Resources &wanted, const Resources &allocatable, const Resources &taken);
 
@@ -66,6 +56,9 @@ bool are_in_conflict(const Pod &one, const Pod &other);
 
 /* Whether anything but the node itself matters to the pod. */
 bool minds_others(const Pod &pod);
+
+/* Whether it may keep others off its node. */
+bool may_exclude_others(const Pod &pod);
 
 } // namespace slurmkube::core
 

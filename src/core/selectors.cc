@@ -126,9 +126,9 @@ bool matches(const PodSelector &selector, const Labels &labels)
 
 bool matches(const PodTerm &term, const std::string &home, const Pod &other)
 {
-	const bool names_none = term.namespaces.empty() && !term.all_namespaces;
-	const bool is_there = term.all_namespaces || (names_none && other.name_space == home) ||
-			      std::find(term.namespaces.begin(), term.namespaces.end(), other.name_space) != term.namespaces.end();
+	const bool names_none = term.namespaces.empty() && !term.all_namespaces && !term.namespace_selector;
+	const auto has = [&](const std::vector<std::string> &list) { return std::find(list.begin(), list.end(), other.name_space) != list.end(); };
+	const bool is_there = term.all_namespaces || (names_none && other.name_space == home) || has(term.namespaces) || has(term.selected_namespaces);
 	return is_there && term.selector && matches(*term.selector, other.labels);
 }
 

@@ -20,6 +20,7 @@
 #include "src/core/occupancy.h"
 #include "src/core/reconcile.h"
 #include "src/core/reconcile_gang.h"
+#include "src/core/surroundings.h"
 #include "src/core/translate.h"
 
 #include <set>
@@ -60,6 +61,8 @@ struct Group {
 	PodUid loose_of;            /* the lead of the PodGroup that does without it; empty: none */
 	std::optional<Error> refusal; /* what its owners say makes no sense */
 	std::map<std::string, std::string> inherited; /* options of its owners */
+	std::set<std::string> inherited_keys;         /* those that its pod does not name itself */
+	std::vector<OwnerId> owners;                  /* who was asked for them */
 	std::optional<Pod> pod;  /* as the watch shows it, with inherited options */
 	std::optional<Pod> last; /* last sight of a pod that is gone */
 	std::vector<JobId> jobs;
@@ -125,9 +128,16 @@ struct OwnerEntry {
 	std::optional<std::optional<Owner>> answer; /* empty inside: there is no such object */
 	std::string trouble;                        /* why it cannot be asked for */
 	bool is_asked = false;
+	bool is_again = false; /* since pods wait that have its options */
 	std::int64_t asked_us = 0;
 	std::int64_t answered_us = 0, ask_at_us = 0; /* answered: when it was asked, since when nobody knows */
 	std::set<PodUid> waiting; /* pods that cannot be placed without it */
+};
+
+/* Who matters to a pod that is to be placed, besides those who hold a share of the node. */
+struct Company {
+	std::map<std::string, Holders> allocated; /* by node: with an allocation there, not bound yet */
+	Surroundings surroundings;
 };
 
 /* What a GET said of a pod. */
@@ -278,22 +288,31 @@ class World
 	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
 	void note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
 	void note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::optional<Result<JobSpec>> &spec, GangFacts &facts);
-	void company_changed();
 	void review_places(Now now);
-	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec);
+	/* at_once: so many of a gang come to one node */
+	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once = 1);
 	void wish(const Pod &pod, JobSpec &spec) const;
 	void check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const;
-	[[nodiscard]] std::optional<Refusal> refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, bool minds, bool matches_anywhere) const;
-	[[nodiscard]] std::optional<Refusal> refusal_from_afar(const Pod &pod, const KubeNode &node) const;
-	[[nodiscard]] Holders staying_on(const std::string &node, const PodUid &except) const;
+	[[nodiscard]] std::optional<Refusal> refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, const Company *company) const;
 	[[nodiscard]] std::optional<Refusal> room_refuses_for_good(const PodUid &uid, const Pod &pod, const KubeNode &node) const;
-	[[nodiscard]] bool matches_anywhere(const PodUid &uid, const Pod &pod) const;
-	[[nodiscard]] bool must_wait_for_other(const PodUid &uid, const Pod &pod) const;
-	[[nodiscard]] Holders holders_of(const std::string &node, const PodUid &except, bool with_allocated) const;
 	[[nodiscard]] Resources room_on(const KubeNode &node) const;
 	void place_changed();
 	void wake_nowhere(Now now);
+	/* ---- company: world_company.cc ---- */
+	void note_company(const Pod &pod);
+	void forget_company(const PodUid &uid);
+	void company_changed();
 	void wake_behind();
+	void wake_behind_in_time(Now now);
+	void select_namespaces(Pod &pod);
+	void namespaces_changed();
+	[[nodiscard]] const KubeNode *kube_node(const std::string &name) const;
+	[[nodiscard]] Holders holders_of(const std::string &node, const PodUid &except) const;
+	[[nodiscard]] Holders staying_on(const std::string &node, const PodUid &except) const;
+	void add_holders(const PodUid &uid, const Pod &pod, Surroundings &out) const;
+	[[nodiscard]] Company company_of(const PodUid &uid, const Pod &pod, bool with_allocated, std::uint32_t at_once) const;
+	[[nodiscard]] bool must_wait_for_other(const PodUid &uid, const Pod &pod) const;
+	[[nodiscard]] bool is_not_looked_at(const Group &group) const;
 	/* ---- volume claims: world_claims.cc ---- */
 	void note_claims(const Pod &pod);
 	void forget_claims(const PodUid &uid);
@@ -313,6 +332,10 @@ class World
 	[[nodiscard]] OwnerAnswer owner_for(const OwnerId &id, const std::string &uid, std::int64_t since_us) const;
 	void join(const PodUid &uid, Group &group, InGang in, Now now);
 	void stay_alone(Group &group, std::map<std::string, std::string> inherited);
+	static void inherit(Group &group, std::map<std::string, std::string> inherited);
+	void inherit_again(const PodUid &uid, Group &group);
+	void ask_owners_again(Now now);
+	void owner_changed(const OwnerId &id);
 	Gang &gang_at(const PodUid &lead, const GangId &id, Now now);
 	void shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats);
 	[[nodiscard]] bool has_live_job(const PodUid &lead) const;
@@ -359,7 +382,7 @@ class World
 	void wait_for_share(const PodUid &uid, const GroupFacts &facts);
 
 	Settings settings_;
-	bool pods_listed_ = false, nodes_listed_ = false, link_synced_ = false;
+	bool pods_listed_ = false, nodes_listed_ = false, namespaces_listed_ = false, link_synced_ = false;
 	PluginHello plugin_;
 	std::int64_t synced_us_ = 0; /* when the last snapshot was complete */
 
@@ -381,6 +404,8 @@ class World
 	std::map<std::string, NodeSpec> resized_to_; /* what nodes were last made anew for; not again for the same */
 	bool foreign_listed_ = false;
 	std::set<PodUid> choosy_;  /* pods of ours that mind who is beside them */
+	std::set<PodUid> averse_, far_minded_; /* those that may keep others off their node, and off its zone or the like */
+	std::set<PodUid> by_namespaces_;        /* pods of anybody whose affinity goes by labels of namespaces */
 	std::set<PodUid> nowhere_; /* pods that no node may take */
 	std::set<PodUid> behind_;  /* pods that wait for the node of another which they must not meet */
 	std::vector<Toleration> tolerations_; /* of all pods of ours that were ever seen */
@@ -396,11 +421,13 @@ class World
 	std::map<PodUid, std::vector<ClaimId>> claims_of_pod_;
 	std::map<std::pair<ClaimId, std::string>, std::int64_t> unfit_until_us_; /* nodes that a provisioner has refused for a claim */
 	std::int64_t seen_us_ = 0; /* monotonic; when something was last decided */
-	std::int64_t nowhere_next_us_ = 0;
+	std::int64_t nowhere_next_us_ = 0, behind_next_us_ = 0;
 	std::map<PodUid, Gang> gangs_;
 	std::map<PodUid, std::set<PodUid>> loose_; /* by lead: pods of a PodGroup that run alone, since the others did not need them */
 	std::map<OwnerId, OwnerEntry> owners_;
 	std::set<OwnerId> questions_;
+	PodUid owners_last_; /* whose owners were last looked at */
+	std::int64_t owners_next_us_ = 0;
 
 	std::set<PodUid> dirty_;
 	std::set<std::pair<std::int64_t, PodUid>> later_;

@@ -190,6 +190,8 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 			hold_for_claims(uid, *f.pod, spec, f.waits_for, now);
 		place(uid, *f.pod, spec);
 		f.spec = spec ? &*spec : nullptr;
+		if (side == PodSide::waiting && behind_.contains(uid))
+			f.waits_for = Condition{names::k_reason_pending, "pods that its place depends on get theirs first"};
 	}
 	if (side == PodSide::waiting && job == JobSide::pending && f.known)
 		note_options(uid, group, spec, f);

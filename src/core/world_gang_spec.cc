@@ -45,6 +45,18 @@ void take_gang(JobSpec &spec, const PodUid &lead, const Gang &gang, const Pod &f
 	spec.tasks_per_node = gang.per_node.value_or(0);
 }
 
+/* Slurm gives them their nodes all at once, and cannot be told which of these go together. */
+std::string trouble_among(const std::vector<const Group *> &firsts)
+{
+	for (const Group *one : firsts) {
+		for (const Group *other : firsts) {
+			if (std::string trouble = trouble_at_once(*one->pod, *other->pod); !trouble.empty())
+				return trouble;
+		}
+	}
+	return {};
+}
+
 } // namespace
 
 /* What takes part in deciding where pods of an allocation go, besides their seats. */
@@ -56,6 +68,10 @@ void World::plan(Gang &gang, const std::vector<const Group *> &firsts)
 	gang.per_node = spec ? spec->options.pods_per_node.value_or(0) : 0;
 	if (std::ranges::any_of(firsts, [](const Group *one) { return are_in_conflict(*one->pod, *one->pod); }))
 		gang.per_node = 1;
+	for (const Group *one : firsts) {
+		const std::uint32_t most = most_on_a_node(*one->pod);
+		gang.per_node = most == 0 ? *gang.per_node : std::min(*gang.per_node == 0 ? most : *gang.per_node, most);
+	}
 	gang.shape = shape_of(gang.seats, settings_.policy.least_memory_mib, *gang.per_node > 0 ? Packing::one_per_task : Packing::shared, settings_.policy.cpu_unit);
 	const Resources &requests = firsts.front()->pod->requests;
 	if (spec && spec->cpus != cpus_of(requests, settings_.policy.cpu_unit)) /* options ask for more */
@@ -90,6 +106,10 @@ void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::opt
 	spec = translate(*firsts.front()->pod, settings_.policy, attempt, Pods::gang);
 	if (!*spec)
 		return;
+	if (const std::string trouble = gang.seats.size() > 1 ? trouble_among(firsts) : std::string(); !trouble.empty()) {
+		*spec = Error{Errc::invalid, trouble + " is not supported yet: remove it, or use another schedulerName"};
+		return;
+	}
 	gang.per_node.reset(); /* annotations may have changed since the last attempt */
 	plan(gang, firsts);
 	if (auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, settings_.policy.gres))
@@ -97,7 +117,7 @@ void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::opt
 	take_gang(spec->value(), lead, gang, *firsts.front()->pod);
 	std::set<std::string> excluded;
 	for (const Group *first : firsts) { /* a node has to do for all roles: nobody knows which will come to it */
-		place(lead, *first->pod, spec);
+		place(lead, *first->pod, spec, std::max(gang.per_node.value_or(0), 1U));
 		if (!spec || !*spec)
 			return;
 		excluded.insert((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());

@@ -25,17 +25,21 @@ void World::namespace_seen(Namespace seen)
 		return;
 	known = std::move(seen);
 	wake_unbound(known.name);
+	namespaces_changed();
 }
 
 void World::namespace_gone(const std::string &name)
 {
 	settings_.policy.identity_facts.namespaces.erase(name);
 	wake_unbound(name);
+	namespaces_changed();
 }
 
 void World::namespaces_listed(const std::set<std::string> &live_uids)
 {
 	std::erase_if(settings_.policy.identity_facts.namespaces, [&](const auto &one) { return !live_uids.contains(one.second.uid); });
+	namespaces_listed_ = true;
+	namespaces_changed();
 }
 
 std::set<std::string> World::people_wanted() const

@@ -49,12 +49,16 @@ void World::pod_seen(Pod pod, Now now)
 	if (!pod.node_name.empty())
 		group.assumed_node.clear();
 	note_pod_times(group, pod, now);
+	select_namespaces(pod);
 	note_demands(pod);
+	if (group.pod && !group.held_node.empty() && (group.pod->deleting != pod.deleting || group.pod->labels != pod.labels))
+		company_changed();
 	/* somebody else's words, those of an agent before us: ours are said again */
 	if (group.pod && group.pod->not_scheduled != pod.not_scheduled && pod.not_scheduled != group.reported)
 		group.reported = {};
-	pod.annotations.insert(group.inherited.begin(), group.inherited.end());
+	group.inherited_keys.clear();
 	group.pod = std::move(pod);
+	inherit(group, std::move(group.inherited));
 	if (!group.is_placed)
 		assign(uid, group, now);
 	for (const JobId id : group.jobs) {
@@ -264,6 +268,8 @@ void World::job_seen(SlurmJob job, Now now)
 	if (job.marker.kind == k_pod_kind && is_live(job) && group.gang && group.pod && !is_bound_member(group))
 		leave(gangs_.at(*group.gang), uid);
 	jobs_[job.id] = std::move(job);
+	if (choosy_.contains(uid))
+		wake_behind();
 }
 
 /* Its end will not show where it was. */

@@ -16,6 +16,14 @@ constexpr std::int64_t k_ask_again_us = 2'000'000;      /* after an error, or fo
 constexpr std::int64_t k_owner_fresh_us = 2'000'000;       /* an answer that was true so shortly before a pod came is true of it */
 constexpr std::int64_t k_owner_forgotten_us = 300'000'000; /* since its answer, and nobody waits for it */
 constexpr std::size_t k_owners_kept = 10'000;
+/* Owners of pods that wait may be given other options; watching all owners there are would cost more than it is worth. */
+constexpr std::int64_t k_owner_old_us = 30'000'000, k_look_again_us = 1'000'000;
+constexpr std::size_t k_again_most = 4, k_groups_most = 2'000; /* in that second: questions, and groups looked at */
+
+bool may_be_asked_again(const OwnerEntry &entry, Now now)
+{
+	return !entry.is_asked && (!entry.answer || (entry.answer->has_value() && now.mono_us - entry.answered_us >= k_owner_old_us));
+}
 
 } // namespace
 
@@ -47,8 +55,32 @@ void World::ask_for(const OwnerId &id, std::int64_t newer_than_us)
 	questions_.insert(id);
 }
 
+/* In turns, so that none is forgotten where many wait. */
+void World::ask_owners_again(Now now)
+{
+	if (now.mono_us < owners_next_us_ || !is_known())
+		return;
+	owners_next_us_ = now.mono_us + k_look_again_us;
+	std::size_t questions = 0;
+	for (std::size_t i = std::min(groups_.size(), k_groups_most); i > 0 && questions < k_again_most; i--) {
+		auto next = groups_.upper_bound(owners_last_);
+		next = next == groups_.end() ? groups_.begin() : next;
+		owners_last_ = next->first;
+		if (next->second.owners.empty() || !next->second.is_placed || side_of(next->second) != PodSide::waiting)
+			continue;
+		for (const OwnerId &id : next->second.owners) {
+			OwnerEntry &entry = owners_[id];
+			if (!may_be_asked_again(entry, now) || !questions_.insert(id).second)
+				continue;
+			entry.is_again = true;
+			questions++;
+		}
+	}
+}
+
 std::vector<OwnerId> World::take_questions(Now now)
 {
+	ask_owners_again(now);
 	std::vector<OwnerId> out;
 	for (auto it = questions_.begin(); it != questions_.end();) {
 		OwnerEntry &entry = owners_[*it];
@@ -69,6 +101,9 @@ void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, N
 	OwnerEntry &entry = owners_[id];
 	entry.is_asked = false;
 	entry.trouble = answer ? "" : answer.error().what;
+	const bool is_known_before = entry.answer && *entry.answer;
+	const bool is_change = answer && *answer && (is_known_before ? (*entry.answer)->annotations != (*answer)->annotations : entry.is_again);
+	entry.is_again = false;
 	if (answer) {
 		entry.answer = std::move(*answer);
 		entry.answered_us = entry.asked_us;
@@ -79,6 +114,8 @@ void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, N
 		if (group != groups_.end() && group->second.pod && !group->second.is_placed)
 			assign(uid, touch(uid), now);
 	}
+	if (is_change)
+		owner_changed(id);
 	if (owners_.size() > k_owners_kept)
 		std::erase_if(owners_, [&](const auto &e) { return !e.second.is_asked && e.second.waiting.empty() && now.mono_us - e.second.answered_us > k_owner_forgotten_us; });
 	for (const auto &[lead, gang] : gangs_) {
@@ -90,8 +127,51 @@ void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, N
 void World::stay_alone(Group &group, std::map<std::string, std::string> inherited)
 {
 	group.is_placed = true;
+	inherit(group, std::move(inherited));
+}
+
+/* What the pod says itself stays. */
+void World::inherit(Group &group, std::map<std::string, std::string> inherited)
+{
 	group.inherited = std::move(inherited);
-	group.pod->annotations.insert(group.inherited.begin(), group.inherited.end());
+	for (const std::string &key : std::exchange(group.inherited_keys, {}))
+		group.pod->annotations.erase(key);
+	for (const auto &[key, value] : group.inherited) {
+		if (group.pod->annotations.emplace(key, value).second)
+			group.inherited_keys.insert(key);
+	}
+}
+
+/* Who is in which gang stays as it is, and so do the options of pods whose owners are gone. */
+void World::inherit_again(const PodUid &uid, Group &group)
+{
+	bool is_whole = true;
+	Pod own = *group.pod;
+	for (const std::string &key : group.inherited_keys)
+		own.annotations.erase(key);
+	auto grouping = group_of(own, [&](const OwnerId &id, const std::string &) {
+		const OwnerAnswer answer = owner_of(id);
+		is_whole = is_whole && answer && *answer;
+		return answer;
+	});
+	if (!grouping || !is_whole || std::holds_alternative<NeedsOwner>(*grouping))
+		return;
+	auto *alone = std::get_if<Alone>(&*grouping);
+	auto &inherited = alone ? alone->inherited : std::get<InGang>(*grouping).inherited;
+	if (inherited == group.inherited)
+		return;
+	inherit(group, std::move(inherited));
+	dirty_.insert(uid);
+	if (group.gang)
+		dirty_.insert(*group.gang);
+}
+
+void World::owner_changed(const OwnerId &id)
+{
+	for (auto &[uid, group] : groups_) {
+		if (group.is_placed && side_of(group) == PodSide::waiting && std::ranges::find(group.owners, id) != group.owners.end())
+			inherit_again(uid, group);
+	}
 }
 
 /* Its owner is asked for, or the API server gives no answer: it may be a member of any gang there. */
@@ -130,7 +210,12 @@ void World::assign(const PodUid &uid, Group &group, Now now)
 {
 	if (group.unplaced_since_us == 0)
 		group.unplaced_since_us = now.mono_us;
-	auto grouping = group_of(*group.pod, [&](const OwnerId &id, const std::string &owner_uid) { return owner_for(id, owner_uid, group.unplaced_since_us); });
+	group.owners.clear();
+	auto grouping = group_of(*group.pod, [&](const OwnerId &id, const std::string &owner_uid) {
+		if (std::ranges::find(group.owners, id) == group.owners.end())
+			group.owners.push_back(id);
+		return owner_for(id, owner_uid, group.unplaced_since_us);
+	});
 	if (!grouping) {
 		group.refusal = grouping.error();
 		return stay_alone(group, {});

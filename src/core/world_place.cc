@@ -5,8 +5,8 @@
  * Before a submission: which nodes Slurm must not choose. Before a binding: whether that still holds. Slurm queues for CPUs, memory and GRES itself, so what
  * passes of these is left to it; labels, taints, ports and company are not, nor a resource that Slurm does not know.
  */
-#include "src/core/names.h"
 #include "src/core/world.h"
+#include "src/core/world_parts.h"
 
 #include <algorithm>
 
@@ -33,11 +33,6 @@ std::string text_of(const std::map<std::string, std::size_t> &reasons)
 	return out;
 }
 
-const Pod *known_pod(const Group &group)
-{
-	return group.pod ? &*group.pod : group.last ? &*group.last : nullptr;
-}
-
 bool fits_record(const Pod &pod, const SlurmNode &node, std::uint32_t cpu_unit)
 {
 	return cpus_of(pod.requests, cpu_unit) <= node.cpus && memory_mib_of(pod.requests, 1) <= node.memory_mib;
@@ -49,8 +44,7 @@ bool fits_record(const Pod &pod, const SlurmNode &node, std::uint32_t cpu_unit)
 
 void World::note_demands(const Pod &pod)
 {
-	if (minds_others(pod))
-		choosy_.insert(pod.uid);
+	note_company(pod);
 	note_claims(pod);
 	for (const Toleration &toleration : pod.demands.tolerations) {
 		const bool is_known = std::find(tolerations_.begin(), tolerations_.end(), toleration) != tolerations_.end();
@@ -66,7 +60,7 @@ void World::note_demands(const Pod &pod)
 
 void World::forget_demands(const PodUid &uid)
 {
-	choosy_.erase(uid);
+	forget_company(uid);
 	nowhere_.erase(uid);
 	behind_.erase(uid);
 	forget_claims(uid);
@@ -74,6 +68,7 @@ void World::forget_demands(const PodUid &uid)
 
 void World::foreign_seen(Pod pod)
 {
+	select_namespaces(pod);
 	for (const std::string &node : foreign_.seen(std::move(pod)))
 		wake_waiters(node);
 	place_changed();
@@ -100,29 +95,14 @@ void World::place_changed()
 	review_all_ = true;
 }
 
-/* Of pods of ours, who come and go all the time: it matters to those that mind. */
-void World::company_changed()
-{
-	place_changed_ = true;
-	review_choosy_ = !choosy_.empty();
-}
-
 void World::wake_nowhere(Now now)
 {
+	wake_behind_in_time(now);
 	if (!place_changed_ || now.mono_us < nowhere_next_us_)
 		return;
 	place_changed_ = false;
 	nowhere_next_us_ = now.mono_us + k_nowhere_us;
 	dirty_.insert(nowhere_.begin(), nowhere_.end());
-}
-
-/* One at a time: each that is submitted wakes the next when it has its answer. */
-void World::wake_behind()
-{
-	if (behind_.empty())
-		return;
-	dirty_.insert(*behind_.begin());
-	behind_.erase(behind_.begin());
 }
 
 /* ---- looking ---- */
@@ -136,50 +116,6 @@ KubeNode World::as_left(const KubeNode &node) const
 {
 	KubeNode out = node;
 	out.allocatable = room_on(node);
-	return out;
-}
-
-/* with_allocated: pods too that have an allocation there and are not bound yet. */
-Holders World::holders_of(const std::string &node, const PodUid &except, bool with_allocated) const
-{
-	Holders out = foreign_.on(node);
-	for (const PodUid &uid : occupancy_.holders(node)) {
-		const auto found = groups_.find(uid);
-		if (uid != except && found != groups_.end() && known_pod(found->second))
-			out.push_back(known_pod(found->second));
-	}
-	for (const PodUid &uid : with_allocated ? choosy_ : std::set<PodUid>{}) {
-		const auto found = groups_.find(uid);
-		if (uid == except || found == groups_.end() || !found->second.pod || !found->second.held_node.empty())
-			continue;
-		const SlurmJob *job = current_job(found->second);
-		if (job_side(job) == JobSide::allocated && !job->nodes.empty() && job->nodes.front().node == node)
-			out.push_back(&*found->second.pod);
-	}
-	return out;
-}
-
-/* A node without the label by which affinity goes has no company to offer. */
-bool World::matches_anywhere(const PodUid &uid, const Pod &pod) const
-{
-	const auto is_match = [&](const Pod &other, const std::string &where) {
-		const auto node = kube_nodes_.find(where);
-		return (node == kube_nodes_.end() || node->second.labels.contains(names::k_hostname_label)) && matches_affinity(pod, other);
-	};
-	const auto is_ours = [&](const auto &entry) {
-		const Group &group = entry.second;
-		return entry.first != uid && !group.held_node.empty() && known_pod(group) && is_match(*known_pod(group), group.held_node);
-	};
-	const auto is_foreign = [&](const auto &entry) { return is_match(entry.second, entry.second.node_name); };
-	return !pod.demands.affinity.empty() &&
-	       (std::any_of(groups_.begin(), groups_.end(), is_ours) || std::any_of(foreign_.all().begin(), foreign_.all().end(), is_foreign));
-}
-
-/* Pods that are not about to leave. */
-Holders World::staying_on(const std::string &node, const PodUid &except) const
-{
-	Holders out = holders_of(node, except, false);
-	std::erase_if(out, [](const Pod *pod) { return pod->deleting; });
 	return out;
 }
 
@@ -211,28 +147,7 @@ std::optional<Refusal> World::room_refuses_for_good(const PodUid &uid, const Pod
 	return room_refuses(wanted, room, taken);
 }
 
-std::optional<Refusal> World::refusal_from_afar(const Pod &pod, const KubeNode &node) const
-{
-	const auto refusal = [&](const Pod &other, const std::string &where) {
-		const auto home = kube_nodes_.find(where);
-		return far_refuses(pod, node, other, home == kube_nodes_.end() ? nullptr : &home->second);
-	};
-	for (const PodUid &uid : foreign_.far_minded()) {
-		const Pod &other = foreign_.all().at(uid);
-		if (auto found = refusal(other, other.node_name))
-			return found;
-	}
-	for (const PodUid &uid : choosy_) { /* of ours only those that people have bound themselves */
-		const auto group = groups_.find(uid);
-		if (group == groups_.end() || group->second.held_node.empty() || !known_pod(group->second))
-			continue;
-		if (auto found = refusal(*known_pod(group->second), group->second.held_node))
-			return found;
-	}
-	return std::nullopt;
-}
-
-std::optional<Refusal> World::refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, bool minds, bool is_somewhere) const
+std::optional<Refusal> World::refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, const Company *company) const
 {
 	/* what nobody tolerates drains the node: the job keeps its place in the queue */
 	std::vector<Taint> taints;
@@ -245,29 +160,18 @@ std::optional<Refusal> World::refusal_in_queue(const PodUid &uid, const Pod &pod
 		return refusal;
 	if (auto refusal = claims_refuse(pod, node))
 		return refusal;
-	if (!minds)
+	if (!company)
 		return std::nullopt;
-	const Holders holders = holders_of(node.name, uid, true);
-	if (auto refusal = holders_refuse(pod, holders))
+	if (auto refusal = holders_refuse(pod, holders_of(node.name, uid)))
 		return refusal;
-	if (auto refusal = refusal_from_afar(pod, node))
-		return refusal;
-	return company_refuses(pod, node, holders, is_somewhere);
-}
-
-/* Two that must not meet are not asked for at the same moment: the second is told where the first is. */
-bool World::must_wait_for_other(const PodUid &uid, const Pod &pod) const
-{
-	return std::any_of(choosy_.begin(), choosy_.end(), [&](const PodUid &other) {
-		const auto found = groups_.find(other);
-		return other != uid && found != groups_.end() && found->second.busy.slurm && found->second.held_node.empty() && found->second.pod &&
-		       are_in_conflict(pod, *found->second.pod);
-	});
+	const auto allocated = company->allocated.find(node.name);
+	auto refusal = allocated == company->allocated.end() ? std::nullopt : holders_refuse(pod, allocated->second);
+	return refusal ? refusal : company->surroundings.refuses(node);
 }
 
 /* ---- deciding ---- */
 
-void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec)
+void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once)
 {
 	nowhere_.erase(uid);
 	behind_.erase(uid);
@@ -278,8 +182,9 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 		spec.reset();
 		return;
 	}
-	const bool minds = minds_others(pod) || !choosy_.empty() || foreign_.has_averse();
-	const bool is_somewhere = matches_anywhere(uid, pod);
+	std::optional<Company> company;
+	if (minds_others(pod) || !averse_.empty() || foreign_.has_averse())
+		company.emplace(company_of(uid, pod, true, at_once));
 	std::map<std::string, std::size_t> reasons;
 	std::vector<std::string> excluded;
 	std::size_t candidates = 0;
@@ -288,7 +193,7 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 		if (node == kube_nodes_.end())
 			continue; /* out of use anyway */
 		candidates++;
-		const auto refusal = refusal_in_queue(uid, pod, node->second, minds, is_somewhere);
+		const auto refusal = refusal_in_queue(uid, pod, node->second, company ? &*company : nullptr);
 		if (!refusal)
 			continue;
 		excluded.push_back(name);
@@ -296,6 +201,7 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 	}
 	if (candidates > 0 && excluded.size() == candidates) {
 		nowhere_.insert(uid);
+		wake_behind();
 		*spec = Error{Errc::not_found, "no node may take the pod: " + text_of(reasons)};
 		return;
 	}
@@ -322,7 +228,7 @@ void World::wish(const Pod &pod, JobSpec &spec) const
 void World::check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const
 {
 	const Pod &pod = *group.pod;
-	const Holders holders = holders_of(node.name, uid, false), lasting = staying_on(node.name, uid);
+	const Holders holders = holders_of(node.name, uid), lasting = staying_on(node.name, uid);
 	auto refusal = cordon_refuses(pod, node);
 	if (!refusal)
 		refusal = taint_refuses(pod, node.taints, ignored_taints(settings_.nodes));
@@ -334,10 +240,8 @@ void World::check_place(const PodUid &uid, const Group &group, const KubeNode &n
 		refusal = room_refuses_for_good(uid, pod, node);
 	if (!refusal)
 		refusal = holders_refuse(pod, lasting);
-	if (!refusal)
-		refusal = refusal_from_afar(pod, node);
-	if (!refusal)
-		refusal = company_refuses(pod, node, holders, matches_anywhere(uid, pod));
+	if (!refusal && (minds_others(pod) || !averse_.empty() || foreign_.has_averse()))
+		refusal = company_of(uid, pod, false, 1).surroundings.refuses(node);
 	if (refusal)
 		facts.forbidden = refusal->why;
 	else if (holders_refuse(pod, holders))

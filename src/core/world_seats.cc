@@ -82,8 +82,7 @@ void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 	gang.minimum = in.minimum;
 	group.gang = lead;
 	group.is_placed = true;
-	group.inherited = std::move(in.inherited);
-	group.pod->annotations.insert(group.inherited.begin(), group.inherited.end());
+	inherit(group, std::move(in.inherited));
 	if (!in.seats.empty() && (gang.seats.empty() || !is_asked_for(lead)))
 		shape_again(gang, lead, std::move(in.seats));
 	const auto fits = [&](const Seat &seat) { return seat.role == in.role && (!in.index || seat.index == *in.index); };

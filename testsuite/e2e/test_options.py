@@ -3,7 +3,7 @@
 """Options of pods: each is seen in Slurm's own words, bad ones are refused on the pod, and nothing widens what the namespace may."""
 import re
 
-from lib import Cluster, equal, pod, run, wait_for
+from lib import Cluster, equal, job, pod, run, wait_for, workloads
 from lib.expect import job_in_state, uid_of, wait_no_live_jobs, wait_reason
 
 OURS = "slurm-kube.io/"
@@ -306,6 +306,31 @@ def test_a_change_while_the_agent_is_away(bed):
 	bed.agent.start()
 	_becomes(bed, made, {"Comment": "meanwhile", "TimeLimit": "00:10:00"})
 	_forget(bed, "away", "later", "change")
+
+
+def test_a_change_of_an_owners_options_changes_the_jobs(bed):
+	"""Annotations of a Deployment whose pods wait, and of an Indexed Job, which is a gang; what a pod says itself stays."""
+	options = {OURS + "hold": "true", OURS + "timelimit": "10", OURS + "licenses": "abaqus:1"}
+	template = workloads.template(labels={"app": "passes-on"}, restart="Always", annotations={OURS + "comment": "its own"})
+	workloads.create(bed, {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "passes-on", "annotations": options},
+			       "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "passes-on"}}, "template": template}})
+	gang = job("passes-on-gang", 2, indexed=True)
+	gang["metadata"]["annotations"] = options
+	gang = bed.kube.create(gang)
+	bed.kube.wait(lambda: len(bed.kube.pods("passes-on-")) == 4, "the pods to be made")
+	alone = [p for name, p in bed.kube.pods("passes-on-").items() if "gang" not in name]
+	for made in (*alone, gang):
+		_becomes(bed, made, {"TimeLimit": "00:10:00", "Licenses": "abaqus:1"})
+	change = {"metadata": {"annotations": {OURS + "timelimit": "20", OURS + "licenses": None, OURS + "comment": "of the owner", OURS + "nice": "5"}}}
+	workloads.change(bed, "Deployment", "passes-on", change)
+	workloads.change(bed, "Job", "passes-on-gang", change)
+	later = {"TimeLimit": "00:20:00", "Nice": "5"}
+	for made in alone:  # the Deployment's ReplicaSet keeps a copy of what is taken away
+		wait_for(lambda made=made: _seen_as(bed, made, {**later, "Comment": "its own"}) or True, "the Deployment's options to arrive", 90)
+	wait_for(lambda: _seen_as(bed, gang, {**later, "Comment": "of the owner", "Licenses": r"(\(null\))?"}) or True, "the Job's options to arrive", 90)
+	for kind, name in (("Deployment", "passes-on"), ("Job", "passes-on-gang")):
+		workloads.delete(bed, kind, name)
+	bed.kube.wait(lambda: not bed.kube.pods("passes-on-"), "the pods to go", 60)
 
 
 def test_hold_is_let_go_by_annotation(bed):

@@ -1,12 +1,14 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where pods run: what their specs demand of nodes is honoured with Slurm as the scheduler, also when nodes change meanwhile, or refused with the reason."""
-from lib import Cluster, equal, job, pod, run, wait_for
+import collections
+
+from lib import Cluster, equal, job, pod, run, wait_for, workloads
 from lib.checker import check_invariants
 from lib.expect import fill, job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
 
 NODES, CPUS = 4, 8
-HOST = "kubernetes.io/hostname"
+HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -197,8 +199,7 @@ def test_anti_affinity_of_those_who_are_there(bed):
 
 def test_affinity_follows_company(bed):
 	"""The first of a group that wants to be together chooses, the others follow."""
-	for i in range(NODES):
-		_label(bed, f"node-{i}", f"{HOST}=node-{i}")
+	_with_hosts(bed)
 	together = {"affinity": {"podAffinity": {REQUIRED: [{"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": "flock"}}}]}}}
 	for i in range(3):
 		bed.kube.create(_labelled(pod(f"flock-{i}", spec=together), "flock"))
@@ -207,17 +208,165 @@ def test_affinity_follows_company(bed):
 	_remove(bed, *(f"flock-{i}" for i in range(3)))
 
 
+def _with_hosts(bed):
+	for i in range(NODES):
+		_label(bed, f"node-{i}", f"{HOST}=node-{i}")
+
+
+def _zones(bed, zones):
+	_with_hosts(bed)
+	for node, zone in enumerate(zones):
+		_label(bed, f"node-{node}", f"{ZONE}={zone}" if zone else ZONE + "-")
+
+
+def _selecting(app, **more):
+	return {"labelSelector": {"matchLabels": {"app": app}}, **more}
+
+
+def _spread(app, key, **more):
+	return {"topologySpreadConstraints": [_selecting(app, topologyKey=key, maxSkew=1, whenUnsatisfiable="DoNotSchedule", **more)]}
+
+
+def _bound_counts(bed, prefix, count, key):
+	"""How many of its pods are bound on the nodes of each value of the label."""
+	bound = lambda: [p["spec"]["nodeName"] for p in bed.kube.pods(prefix).values() if p["spec"].get("nodeName")]  # noqa: E731
+	bed.kube.wait(lambda: len(bound()) == count, f"{count} pods {prefix} to be bound", 60)
+	return dict(collections.Counter(bed.kube.get("Node", name)["metadata"]["labels"].get(key) for name in bound()))
+
+
+def test_topology_spread_over_zones(bed):
+	"""Seven pods of a Deployment in zones of one, one and two nodes: never more than one apart, at the first try, and what the zones cannot take waits."""
+	_zones(bed, "abcc")
+	made = workloads.template(cpu=2, labels={"app": "even"}, restart="Always", spec=_spread("even", ZONE))
+	workloads.create(bed, {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "even"},
+			       "spec": {"replicas": 7, "selector": {"matchLabels": {"app": "even"}}, "template": made}})
+	counts = _bound_counts(bed, "even-", 7, ZONE)
+	equal(sorted(counts.values()), [2, 2, 3], f"pods in each zone: {counts}")
+	for p in bed.kube.pods("even-").values():
+		equal(len(bed.slurm.job_of_pod(uid_of(p))), 1, "jobs of one pod")
+	workloads.change(bed, "Deployment", "even", {"spec": {"replicas": 14}})
+	bed.kube.wait(lambda: len([p for p in bed.kube.pods("even-").values() if p["spec"].get("nodeName")]) == 13, "all that the zones can take to be bound", 60)
+	waits = next(name for name, p in bed.kube.pods("even-").items() if not p["spec"].get("nodeName"))
+	equal(job_in_state(bed, bed.kube.pods()[waits], "PENDING")["ExcNodeList"], "node-[2-3]", "what the job that waits is kept off")
+	workloads.delete(bed, "Deployment", "even")
+	bed.kube.wait(lambda: not bed.kube.pods("even-"), "the Deployment's pods to go", 60)
+
+
+def test_topology_spread_of_those_who_waited_together(bed):
+	"""Slurm starts six jobs that waited at once, next to each other; what that breaks is given back, and never bound."""
+	_zones(bed, "aabb")
+	full = [bed.kube.create(pod(f"wall-{i}", cpu=CPUS)) for i in range(NODES)]
+	for made in full:
+		bed.kube.wait_phase(made["metadata"]["name"], "Running")
+	for i in range(6):
+		bed.kube.create(_labelled(pod(f"crowd-{i}", spec=_spread("crowd", ZONE)), "crowd"))
+	for i in range(6):
+		wait_reason(bed, f"crowd-{i}", "SlurmPending", "is pending")
+	_remove(bed, *(m["metadata"]["name"] for m in full))
+	equal(_bound_counts(bed, "crowd-", 6, ZONE), {"a": 3, "b": 3})
+	_remove(bed, *(f"crowd-{i}" for i in range(6)))
+
+
+def test_topology_spread_counts_as_kube_scheduler_does(bed):
+	"""minDomains, matchLabelKeys, nodeAffinityPolicy, nodeTaintsPolicy."""
+	_zones(bed, "aabb")
+	def labelled(name, spec, rev="1"):
+		made = _labelled(pod(name, spec=spec), "count")
+		made["metadata"]["labels"]["rev"] = rev
+		return made
+	zone_of = lambda name: bed.kube.get("Node", bed.kube.wait_phase(name, "Running")["spec"]["nodeName"])["metadata"]["labels"][ZONE]  # noqa: E731
+	bed.kube.create(labelled("count-0", _in_terms(_one(ZONE, "In", "a"))))
+	equal(zone_of("count-0"), "a")
+	bed.kube.create(labelled("few", _spread("count", ZONE, minDomains=3)))
+	equal(zone_of("few"), "b")
+	bed.kube.create(labelled("too-few", _spread("count", ZONE, minDomains=3)))
+	wait_reason(bed, "too-few", "SlurmNoNode", f"the skew by {ZONE} 2")
+	bed.kube.create(labelled("keyed", {**_spread("count", ZONE, minDomains=3, matchLabelKeys=["rev"]), **_in_terms(_one(ZONE, "In", "a"))}, rev="2"))
+	equal(zone_of("keyed"), "a")
+	for name, policy in (("ignores", "Ignore"), ("honors", "Honor")):
+		bed.kube.create(labelled(name, {**_spread("count", ZONE, nodeAffinityPolicy=policy), **_in_terms(_one(ZONE, "In", "a"))}))
+	wait_reason(bed, "ignores", "SlurmNoNode", "the skew by")
+	equal(zone_of("honors"), "a")
+	_remove(bed, "count-0", "few", "too-few", "keyed", "ignores", "honors")
+
+
+def test_topology_spread_over_hosts_in_a_gang(bed):
+	"""Pods of an Indexed Job that start together: so many tasks on a node at most."""
+	manifest = job("hosts", NODES, indexed=True, cpu=1, kwok={"run": "2s"})
+	manifest["spec"]["template"]["metadata"]["labels"] = {"app": "hosts"}
+	manifest["spec"]["template"]["spec"].update(_spread("hosts", HOST))
+	bed.kube.create(manifest)
+	equal(_bound_counts(bed, "hosts-", NODES, HOST), {f"node-{i}": 1 for i in range(NODES)})
+	bed.kube.delete("Job", "hosts")
+	bed.kube.wait(lambda: not bed.kube.pods("hosts-"), "the Job's pods to go", 60)
+
+
+def test_anti_affinity_by_zone(bed):
+	"""Two zones, so two such pods run, also beside one that another scheduler has placed; the next waits until one is gone."""
+	_zones(bed, "aabb")
+	apart = {"affinity": {"podAntiAffinity": {REQUIRED: [_selecting("zoned", topologyKey=ZONE)]}}}
+	for i in range(3):
+		bed.kube.create(_labelled(pod(f"zoned-{i}", spec=apart), "zoned"))
+	equal(_bound_counts(bed, "zoned-", 2, ZONE), {"a": 1, "b": 1})
+	waits = next(name for name, p in bed.kube.pods("zoned-").items() if not p["spec"].get("nodeName"))
+	assert f"by {ZONE}, near default/zoned-" in wait_reason(bed, waits, "SlurmNoNode")
+	gone = next(name for name, p in bed.kube.pods("zoned-").items() if p["spec"].get("nodeName"))
+	_remove(bed, gone)
+	bed.kube.wait_phase(waits, "Running", timeout=60)
+	equal(_bound_counts(bed, "zoned-", 2, ZONE), {"a": 1, "b": 1})
+	_remove(bed, *bed.kube.pods("zoned-"))
+
+
+def test_affinity_by_zone(bed):
+	"""All in the zone of the first, on any of its nodes."""
+	_zones(bed, "aabb")
+	near = {"affinity": {"podAffinity": {REQUIRED: [_selecting("herd", topologyKey=ZONE)]}}}
+	for i in range(4):
+		bed.kube.create(_labelled(pod(f"herd-{i}", cpu=3, spec=near), "herd"))
+	counts = _bound_counts(bed, "herd-", 4, ZONE)
+	equal(list(counts.values()), [4], f"pods in each zone: {counts}")
+	_remove(bed, *(f"herd-{i}" for i in range(4)))
+
+
+def test_affinity_by_labels_of_namespaces(bed):
+	"""A pod keeps away from those of namespaces with a label, from the moment on that they have it."""
+	_zones(bed, "aabb")
+	bed.plane.kubectl("create", "namespace", "noisy-team")
+	bed.plane.kubectl("label", "namespace", "noisy-team", "noise=high")
+	loud = _labelled(pod("loud", scheduler="by-hand", spec={"nodeName": "node-0"}), "loud")
+	loud["metadata"]["namespace"] = "noisy-team"
+	bed.kube.request("POST", "/api/v1/namespaces/noisy-team/pods", loud)
+	shy = {"affinity": {"podAntiAffinity": {REQUIRED: [_selecting("loud", topologyKey=ZONE, namespaceSelector={"matchLabels": {"noise": "high"}})]}}}
+	zone_of = lambda name: bed.kube.get("Node", _node_of(bed, name))["metadata"]["labels"][ZONE]  # noqa: E731
+	for i in range(4):
+		bed.kube.create(_brief(f"shy-{i}", shy, cpu=4))
+	equal({zone_of(f"shy-{i}") for i in range(4)}, {"b"})
+	bed.kube.create(_brief("shy-a", {**shy, "nodeSelector": {ZONE: "a"}}))
+	wait_reason(bed, "shy-a", "SlurmNoNode", "near noisy-team/loud")
+	bed.plane.kubectl("label", "namespace", "noisy-team", "noise=low", "--overwrite")
+	equal(zone_of("shy-a"), "a")
+	bed.plane.kubectl("delete", "namespace", "noisy-team", "--wait=false")
+
+
 def test_what_cannot_be_honoured_is_refused(bed):
-	"""Each says which field."""
-	term = {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {}}
-	spread = {"maxSkew": 1, "topologyKey": HOST, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
-	specs = {"zone": ({"affinity": {"podAffinity": {REQUIRED: [term]}}}, "spec.affinity.podAffinity"),
-		 "spread": ({"topologySpreadConstraints": [spread]}, "spec.topologySpreadConstraints")}
+	"""Slurm chooses the nodes of pods that start together all at once: what they demand of each other by zone is refused, and says which field. Wishes are no demands."""
+	near = {"affinity": {"podAffinity": {REQUIRED: [_selecting("together", topologyKey=ZONE)]}}}
+	apart = {"affinity": {"podAntiAffinity": {REQUIRED: [_selecting("together", topologyKey=ZONE)]}}}
+	specs = {"near": (near, "spec.affinity.podAffinity"), "apart": (apart, "spec.affinity.podAntiAffinity"), "spread": (_spread("together", ZONE), "spec.topologySpreadConstraints")}
 	for name, (spec, field) in specs.items():
-		bed.kube.create(pod(f"refused-{name}", spec=spec))
-		assert field in wait_reason(bed, f"refused-{name}", "SlurmRefused"), field
-	_remove(bed, *(f"refused-{name}" for name in specs))
-	bed.kube.create(_brief("spread-soft", {"topologySpreadConstraints": [{**spread, "whenUnsatisfiable": "ScheduleAnyway"}]}))
+		manifest = job(f"refused-{name}", 2, indexed=True)
+		manifest["spec"]["template"]["metadata"]["labels"] = {"app": "together"}
+		manifest["spec"]["template"]["spec"].update(spec)
+		bed.kube.create(manifest)
+		bed.kube.wait(lambda name=name: len(bed.kube.pods(f"refused-{name}-")) == 2, "its pods to be made")
+		one = next(iter(bed.kube.pods(f"refused-{name}-")))
+		assert f"{field} with topologyKey {ZONE} between pods that start together" in wait_reason(bed, one, "SlurmRefused"), field
+		bed.kube.delete("Job", f"refused-{name}")
+	bed.kube.create(pod("refused-claims", spec={"resourceClaims": [{"name": "x", "resourceClaimName": "y"}]}))
+	wait_reason(bed, "refused-claims", "SlurmRefused", "spec.resourceClaims")
+	_remove(bed, "refused-claims")
+	soft = {"topologySpreadConstraints": [_selecting("any", topologyKey="no-such-key", maxSkew=1, whenUnsatisfiable="ScheduleAnyway")]}
+	bed.kube.create(_brief("spread-soft", soft))
 	_node_of(bed, "spread-soft")
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What kube-scheduler's own filters say: for each case on stdin (one JSON object a line: "pod", "nodes", "pods" that are bound, and what there is of
+// What kube-scheduler's own filters say: for each case on stdin (one JSON object a line: "pod", "nodes", "pods" that are bound, "namespaces", and what there is of
 // "claims", "volumes" and storage "classes") one line on stdout, {"node": ["Plugin: reason", ...], ...} with an empty list for a node that may take the pod. Only plugins of the default profile
 // whose rules src/core/placement.h has; default feature gates.
 package main
@@ -14,7 +14,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	storage "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
@@ -30,6 +29,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeports"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeunschedulable"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/tainttoleration"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumerestrictions"
@@ -42,6 +42,7 @@ type testCase struct {
 	Pod     *v1.Pod
 	Nodes   []*v1.Node
 	Pods    []*v1.Pod
+	Namespaces []*v1.Namespace
 	Claims  []*v1.PersistentVolumeClaim
 	Volumes []*v1.PersistentVolume
 	Classes []*storage.StorageClass
@@ -61,6 +62,7 @@ var factories = []struct {
 	{noderesources.NewFit, &config.NodeResourcesFitArgs{ScoringStrategy: &config.ScoringStrategy{
 		Type: config.LeastAllocated, Resources: []config.ResourceSpec{{Name: "cpu", Weight: 1}, {Name: "memory", Weight: 1}}}}},
 	{interpodaffinity.New, &config.InterPodAffinityArgs{HardPodAffinityWeight: 1}},
+	{podtopologyspread.New, &config.PodTopologySpreadArgs{DefaultingType: config.ListDefaulting}},
 }
 
 var ofVolumes = []struct {
@@ -84,8 +86,8 @@ func must[T any](value T, err error) T {
 func handle(ctx context.Context, c *testCase) framework.Framework {
 	informers := informers.NewSharedInformerFactory(nil, 0)
 	namespaces := informers.Core().V1().Namespaces().Informer().GetIndexer()
-	for _, pod := range append(c.Pods, c.Pod) {
-		_ = namespaces.Add(&v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: pod.Namespace}})
+	for _, one := range c.Namespaces {
+		_ = namespaces.Add(one)
 	}
 	return must(frameworkruntime.NewFramework(ctx, nil, nil,
 		frameworkruntime.WithSnapshotSharedLister(cache.NewSnapshot(c.Pods, c.Nodes)), frameworkruntime.WithInformerFactory(informers)))

@@ -84,11 +84,19 @@ check_PROGRAMS += testsuite/unit/test_placement
 TESTS += testsuite/unit/test_placement
 testsuite_unit_test_placement_SOURCES = %D%/test_placement.cc
 testsuite_unit_test_placement_LDADD = libcheck.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_surroundings
+TESTS += testsuite/unit/test_surroundings
+testsuite_unit_test_surroundings_SOURCES = %D%/test_surroundings.cc
+testsuite_unit_test_surroundings_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_place
 TESTS += testsuite/unit/test_world_place
 testsuite_unit_test_world_place_SOURCES = %D%/test_world_place.cc
 testsuite_unit_test_world_place_LDADD = libcheck.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_world_company
+TESTS += testsuite/unit/test_world_company
+testsuite_unit_test_world_company_SOURCES = %D%/test_world_company.cc
+testsuite_unit_test_world_company_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_options
 TESTS += testsuite/unit/test_options

@@ -171,34 +171,6 @@ void anti_affinity_binds_both_sides()
 	CHECK(!holders_refuse(averse, {&web}));
 }
 
-void anti_affinity_of_others_by_zone_reaches_other_nodes()
-{
-	Pod other = pod("other"), p = pod();
-	p.labels = {{"app", "web"}};
-	other.demands.anti_affinity = {{.topology_key = "zone", .selector = PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = false}};
-	const KubeNode home = node({{"zone", "a"}});
-	CHECK(minds_afar(other));
-	CHECK(far_refuses(p, node({{"zone", "a"}}), other, &home).has_value());
-	CHECK(!far_refuses(p, node({{"zone", "b"}}), other, &home));
-	CHECK(!far_refuses(p, node(), other, &home));
-	CHECK(far_refuses(p, node(), other, nullptr).has_value());
-	CHECK(!far_refuses(pod(), node({{"zone", "a"}}), other, &home));
-}
-
-void affinity_needs_company_unless_it_is_the_first()
-{
-	const KubeNode n = node({{"kubernetes.io/hostname", "n1"}});
-	Pod p = pod(), web = pod("web");
-	web.labels = {{"app", "web"}};
-	p.demands.affinity = {{.topology_key = "kubernetes.io/hostname", .selector = PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = false}};
-	CHECK(company_refuses(p, n, {}, false).has_value());
-	CHECK(!company_refuses(p, n, {&web}, true));
-	p.labels = {{"app", "web"}};
-	CHECK(!company_refuses(p, n, {}, false));
-	CHECK(company_refuses(p, n, {}, true).has_value());
-	CHECK(company_refuses(p, node(), {&web}, true).has_value());
-}
-
 void what_a_node_does_not_list_it_does_not_have()
 {
 	const Resources all{.milli_cpu = 4000, .memory_bytes = 100, .pods = 2, .extended = {{"example.com/fpga", 2}}};
@@ -217,6 +189,5 @@ int main()
 {
 	return check::run_tests("placement", {TEST(every_operator_on_labels), TEST(a_term_with_an_invalid_requirement_matches_nothing), TEST(terms_are_ored_and_requirements_anded),
 					      TEST(a_node_selector_holds_beside_affinity), TEST(taints_and_tolerations), TEST(a_cordoned_node_is_for_those_that_tolerate_it),
-					      TEST(host_ports_meet_by_port_protocol_and_address), TEST(anti_affinity_binds_both_sides), TEST(anti_affinity_of_others_by_zone_reaches_other_nodes),
-					      TEST(affinity_needs_company_unless_it_is_the_first), TEST(what_a_node_does_not_list_it_does_not_have)});
+					      TEST(host_ports_meet_by_port_protocol_and_address), TEST(anti_affinity_binds_both_sides), 					      TEST(what_a_node_does_not_list_it_does_not_have)});
 }

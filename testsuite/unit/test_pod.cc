@@ -195,6 +195,7 @@ std::vector<std::string> unsupported(const char *spec)
 	std::set<std::string> fields;
 	(void)demands_from_json(json.get(), fields);
 	(void)claims_of_pod(json.get(), "p", fields);
+	(void)spreads_from_json(get(json.get(), "topologySpreadConstraints"), {}, fields);
 	note_unsupported(json.get(), fields);
 	return {fields.begin(), fields.end()};
 }
@@ -215,14 +216,23 @@ void what_cannot_be_honoured_is_named()
 	} rows[] = {
 	    {R"({"nodeSelector":{"a":"b"}})", ""},
 	    {terms("nodeAffinity", R"({"nodeSelectorTerms":[{}]})"), ""},
-	    {terms("podAffinity", zone), "spec.affinity.podAffinity with topologyKey topology.kubernetes.io/zone (only kubernetes.io/hostname is)"},
-	    {terms("podAntiAffinity", zone), "spec.affinity.podAntiAffinity with topologyKey topology.kubernetes.io/zone (only kubernetes.io/hostname is)"},
-	    {terms("podAntiAffinity", spaces), "spec.affinity.podAntiAffinity with a namespaceSelector (only namespaces or an empty one are)"},
+	    {terms("podAffinity", zone), ""},
+	    {terms("podAntiAffinity", zone), ""},
+	    {terms("podAntiAffinity", spaces), ""},
 	    {terms("podAntiAffinity", op), "spec.affinity.podAntiAffinity with this labelSelector"},
+	    {terms("podAffinity", R"([{"labelSelector":{},"topologyKey":"zone","namespaceSelector":{"matchExpressions":[{"key":"a","operator":"Is"}]}}])"), "spec.affinity.podAffinity with this namespaceSelector"},
+	    {terms("podAffinity", R"([{"labelSelector":{}}])"), "spec.affinity.podAffinity without topologyKey"},
 	    {terms("podAntiAffinity", fine), ""},
 	    {R"({"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{}]}}})", ""},
 	    {R"({"topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"}]})", ""},
-	    {R"({"topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"DoNotSchedule"}]})", "spec.topologySpreadConstraints"},
+	    {R"({"topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"DoNotSchedule","maxSkew":1,"topologyKey":"zone"}]})", ""},
+	    {R"({"topologySpreadConstraints":[{"maxSkew":1}]})", "spec.topologySpreadConstraints without topologyKey"},
+	    {R"({"topologySpreadConstraints":[{"topologyKey":"zone"}]})", "spec.topologySpreadConstraints with a maxSkew or minDomains that is not positive"},
+	    {R"({"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","minDomains":0}]})", "spec.topologySpreadConstraints with a maxSkew or minDomains that is not positive"},
+	    {R"({"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"Maybe"}]})", "spec.topologySpreadConstraints with whenUnsatisfiable Maybe"},
+	    {R"({"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","nodeTaintsPolicy":"Half"}]})", "spec.topologySpreadConstraints with nodeTaintsPolicy Half"},
+	    {R"({"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","labelSelector":{"matchExpressions":[{"key":"a","operator":"Gt","values":["1"]}]}}]})",
+	     "spec.topologySpreadConstraints with this labelSelector"},
 	    {R"({"resourceClaims":[{"name":"x"}]})", "spec.resourceClaims"},
 	    {R"({"schedulingGroup":{"podGroupName":"x"}})", ""},
 	    {R"({"workloadRef":{"name":"x"}})", "spec.workloadRef"},
@@ -251,6 +261,15 @@ void lists_without_end_are_named()
 	CHECK(!unsupported(terms("nodeAffinity", R"({"nodeSelectorTerms":[)" + many + "]}").c_str()).empty());
 	CHECK(!unsupported(terms("nodeAffinity", long_values).c_str()).empty());
 	CHECK(!unsupported(terms("podAntiAffinity", "[" + many + "]").c_str()).empty());
+	std::string far = R"({"topologyKey":"zone","labelSelector":{}})", spreads = R"({"topologyKey":"zone","maxSkew":1})";
+	for (int i = 0; i < 4; i++) {
+		far += "," + far;
+		spreads += "," + spreads;
+	}
+	CHECK(unsupported(terms("podAffinity", "[" + far + "]").c_str()).empty());
+	CHECK(!unsupported(terms("podAffinity", "[" + far + R"(,{"topologyKey":"rack","labelSelector":{}}])").c_str()).empty());
+	CHECK(unsupported((R"({"topologySpreadConstraints":[)" + spreads + "]}").c_str()).empty());
+	CHECK(!unsupported((R"({"topologySpreadConstraints":[{"topologyKey":"zone","maxSkew":1},)" + spreads + "]}").c_str()).empty());
 	CHECK(!unsupported((R"({"containers":[{"ports":[)" + many + "]}]}").c_str()).empty());
 	CHECK(!unsupported((R"({"volumes":[)" + many + "]}").c_str()).empty());
 	CHECK(!unsupported((R"({"containers":[)" + many + "]}").c_str()).empty());
@@ -281,6 +300,21 @@ void demands_are_read()
 	CHECK(got == want);
 	CHECK(got.node_terms == want.node_terms);
 	CHECK(got.host_ports == want.host_ports);
+	CHECK(fields.empty());
+}
+
+void how_a_pod_is_to_be_spread_is_read()
+{
+	const Json json = parsed(R"([{"maxSkew":2,"topologyKey":"zone","minDomains":3,"labelSelector":{"matchLabels":{"app":"web"}},"matchLabelKeys":["hash","none",7],
+		 "nodeAffinityPolicy":"Ignore","nodeTaintsPolicy":"Honor"},
+		{"maxSkew":1,"topologyKey":"rack","whenUnsatisfiable":"DoNotSchedule"},{"maxSkew":9,"topologyKey":"any","whenUnsatisfiable":"ScheduleAnyway"}])");
+	std::set<std::string> fields;
+	const auto got = spreads_from_json(json.get(), {{"hash", "h1"}, {"app", "web"}}, fields);
+	const core::PodSelector selector{{{"app", "web"}}, {{"hash", core::SelectorOp::in, {"h1"}}}};
+	const std::vector<core::Spread> want = {
+	    {.topology_key = "zone", .max_skew = 2, .min_domains = 3, .selector = selector, .honors_affinity = false, .honors_taints = true},
+	    {.topology_key = "rack", .max_skew = 1, .min_domains = 1, .selector = std::nullopt, .honors_affinity = true, .honors_taints = false}};
+	CHECK(got == want);
 	CHECK(fields.empty());
 }
 
@@ -331,7 +365,7 @@ int main()
 					   TEST(what_is_no_pod_is_refused),
 					   TEST(effective_requests_follow_kube_scheduler),
 					   TEST(other_resources_are_kept_by_name),
-					   TEST(what_cannot_be_honoured_is_named), TEST(lists_without_end_are_named), TEST(demands_are_read),
+					   TEST(what_cannot_be_honoured_is_named), TEST(lists_without_end_are_named), TEST(demands_are_read), TEST(how_a_pod_is_to_be_spread_is_read),
 					   TEST(every_field_of_a_node_is_read),
 					   TEST(a_node_that_is_not_ready_says_why),
 				       });

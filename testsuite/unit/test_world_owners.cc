@@ -337,6 +337,66 @@ void a_successor_takes_the_seat_of_a_pod_that_stops()
 	CHECK_EQUAL(done, "bind:w2#0");
 }
 
+/* Asked for again at an interval, and no more often than that; what the pods say themselves stays. */
+void options_of_an_owner_that_change_reach_waiting_jobs()
+{
+	Stage s;
+	const OwnerId id{"batch/v1", "Job", "default", "plain"};
+	s.serve(id, "plain-1", {});
+	s.served[id].annotations = {{"slurm-kube.io/timelimit", "10"}, {"slurm-kube.io/comment", "theirs"}};
+	Pod p = s.pod("p0", 0, "plain-1");
+	p.labels = {};
+	p.controller->name = "plain";
+	p.annotations = {{"slurm-kube.io/comment", "mine"}};
+	s.is_full = true;
+	s.see(p);
+	CHECK_EQUAL(s.act(), "submit:p0x1");
+	s.asked.clear();
+	s.served[id].annotations["slurm-kube.io/timelimit"] = "20";
+	s.served[id].annotations["slurm-kube.io/comment"] = "changed";
+	s.pass(20 * k_second);
+	s.answer();
+	CHECK(s.asked.empty());
+	s.pass(15 * k_second);
+	s.answer();
+	CHECK_EQUAL(s.asked.size(), 1U);
+	CHECK_EQUAL(s.act(), "update:p0+2-0");
+	CHECK_EQUAL(s.updated.time_limit_minutes, 20U);
+	CHECK_EQUAL(s.updated.comment, "mine");
+	s.world.updated({"p0"}, s.updated.marker.options, {7}, Ok{}, s.now);
+	s.see(p); /* the watch shows the pod as it is, without what it inherits */
+	CHECK(s.act().find("update") == std::string::npos);
+	s.served.erase(id); /* deleted: its pods go soon, and until then nothing changes */
+	s.pass(40 * k_second);
+	s.answer();
+	CHECK_EQUAL(s.asked.size(), 2U);
+	CHECK(s.act().find("update") == std::string::npos);
+}
+
+void owners_of_pods_that_run_are_left_alone_and_others_take_turns()
+{
+	Stage s;
+	for (int i = 0; i < 20; i++) {
+		const OwnerId id{"batch/v1", "Job", "default", "j" + std::to_string(i)};
+		s.serve(id, "j", {});
+		Pod p = s.pod("p" + std::to_string(i), 0, "j");
+		p.controller->name = id.name;
+		s.is_full = i > 0;
+		s.see(p);
+		(void)s.act();
+		(void)s.act();
+	}
+	s.asked.clear();
+	s.pass(40 * k_second);
+	for (int second = 1; second <= 6; second++) {
+		s.answer();
+		CHECK(s.asked.size() <= static_cast<std::size_t>(4 * second));
+		s.pass(k_second);
+	}
+	CHECK_EQUAL(std::set<OwnerId>(s.asked.begin(), s.asked.end()).size(), 19U);
+	CHECK_EQUAL(s.asked.size(), 19U);
+}
+
 } // namespace
 
 int main()
@@ -348,6 +408,8 @@ int main()
 						TEST(a_suspended_owner_gives_its_allocation_back_at_once),
 						TEST(an_owner_that_goes_on_keeps_its_allocation_for_the_hold_time),
 						TEST(an_owner_that_has_succeeded_makes_its_job_completed),
+						TEST(options_of_an_owner_that_change_reach_waiting_jobs),
+						TEST(owners_of_pods_that_run_are_left_alone_and_others_take_turns),
 						TEST(a_gang_waits_for_members_with_gates),
 						TEST(a_successor_takes_the_seat_of_a_pod_that_stops)});
 }

@@ -37,7 +37,7 @@ class Cases:
 	# ---- nodes ----
 
 	def labels(self):
-		return {k: self.pick(VALUES[k]) for k in KEYS if self.chance(0.7)}
+		return {k: self.pick(VALUES[k]) for k in KEYS if self.chance(0.8)}
 
 	def taint(self):
 		return {"key": self.pick(TAINT_KEYS), "value": self.pick(["", "x", "y"]), "effect": self.pick(["NoSchedule", "NoExecute", "PreferNoSchedule"])}
@@ -108,18 +108,37 @@ class Cases:
 		op = self.pick(["In", "NotIn", "Exists", "DoesNotExist"])
 		return {"matchExpressions": [{"key": self.pick(["app", "tier"]), "operator": op, **({"values": self.some(APPS, 2)} if op in ("In", "NotIn") else {})}]}
 
+	def space_selector(self):
+		return self.pick([{}, {"matchLabels": {"tier": self.pick(APPS)}}, {"matchExpressions": [{"key": "tier", "operator": self.pick(["Exists", "DoesNotExist"])}]},
+				  {"matchExpressions": [{"key": "tier", "operator": self.pick(["In", "NotIn"]), "values": self.some(APPS, 2)}]}])
+
 	def pod_term(self, wide):
 		out = {"topologyKey": self.pick(["zone", "example.com/rack"]) if self.chance(wide) else HOSTNAME}
 		if not self.chance(0.03):
 			out["labelSelector"] = self.selector()
 		if self.chance(0.2):
 			out["namespaces"] = self.some(SPACES, 2)
-		if self.chance(0.15):
-			out["namespaceSelector"] = {}
+		if self.chance(0.2):
+			out["namespaceSelector"] = self.space_selector()
 		return out
 
 	def pod_terms(self, wide):
 		return {"requiredDuringSchedulingIgnoredDuringExecution": [self.pod_term(wide) for _ in range(self.random.randint(1, 2))]}
+
+	def spread(self):
+		out = {"topologyKey": self.pick(["zone", "zone", "example.com/rack", HOSTNAME]), "maxSkew": self.pick([1, 1, 1, 2, 3]), "whenUnsatisfiable": "DoNotSchedule"}
+		if not self.chance(0.05):
+			out["labelSelector"] = self.selector()
+		if self.chance(0.1):
+			out["whenUnsatisfiable"] = "ScheduleAnyway"
+		elif self.chance(0.2):
+			out["minDomains"] = self.random.randint(1, 4)
+		for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
+			if self.chance(0.4):
+				out[policy] = self.pick(["Honor", "Ignore"])
+		if "labelSelector" in out and self.chance(0.25):
+			out["matchLabelKeys"] = self.some(["app", "hash", "gone"], 2)
+		return out
 
 	# ---- pods ----
 
@@ -154,6 +173,8 @@ class Cases:
 
 	def metadata(self):
 		labels = {"app": self.pick(APPS)} if self.chance(0.9) else {}
+		if self.chance(0.5):
+			labels["hash"] = self.pick(["h1", "h2"])
 		uid = self.uid("pod")
 		return {"name": uid, "uid": uid, "namespace": self.pick(SPACES), "labels": labels}
 
@@ -174,9 +195,11 @@ class Cases:
 		if self.chance(0.3):
 			affinity["nodeAffinity"] = self.node_affinity(nodes)
 		if self.chance(0.12):
-			affinity["podAffinity"] = self.pod_terms(0.05)
-		if self.chance(0.12):
-			affinity["podAntiAffinity"] = self.pod_terms(0.05)
+			affinity["podAffinity"] = self.pod_terms(0.5)
+		if self.chance(0.15):
+			affinity["podAntiAffinity"] = self.pod_terms(0.5)
+		if self.chance(0.3):
+			spec["topologySpreadConstraints"] = [self.spread() for _ in range(self.random.randint(1, 2))]
 		if affinity:
 			spec["affinity"] = affinity
 		if self.chance(0.7):
@@ -256,8 +279,9 @@ class Cases:
 		return {"claims": claims, "volumes": volumes, "classes": self.classes()}
 
 	def case(self):
-		nodes = [self.node(f"n{i}") for i in range(self.random.randint(2, 6))]
+		nodes = [self.node(f"n{i}") for i in range(self.random.randint(2, 7))]
 		names = [n["metadata"]["name"] for n in nodes]
-		pods = [self.bound_pod(names) for _ in range(self.random.randint(0, 5))]
+		pods = [self.bound_pod(names) for _ in range(self.pick([0, 1, 2, 3, 4, 5, 8]))]
 		pod = self.pod(names)
-		return {"pod": pod, "nodes": nodes, "pods": pods, **self.storage(pod, names, pods)}
+		spaces = [{"metadata": {"name": name, "uid": "ns-" + name, "labels": {"tier": self.pick(APPS)} if self.chance(0.7) else {}}} for name in SPACES]
+		return {"pod": pod, "nodes": nodes, "pods": pods, "namespaces": spaces, **self.storage(pod, names, pods)}

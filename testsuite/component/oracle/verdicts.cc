@@ -6,6 +6,7 @@
  * "bound": the pod would be bound if Slurm chose it all the same, "why": our reason}. A pod that is refused as a whole is bound nowhere.
  */
 #include "src/codec/claim.h"
+#include "src/codec/namespace.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
 #include "src/core/names.h"
@@ -88,7 +89,12 @@ core::World world_of(json_object *one, core::Pod &pod)
 {
 	core::World world(settings());
 	json_object *nodes = codec::get(one, "nodes"), *pods = codec::get(one, "pods");
-	std::set<std::string> uids;
+	std::set<std::string> uids, spaces;
+	for_each(codec::get(one, "namespaces"), codec::namespace_from_json, [&](core::Namespace space) {
+		spaces.insert(space.uid);
+		world.namespace_seen(std::move(space));
+	});
+	world.namespaces_listed(spaces);
 	for (std::size_t i = 0; i < codec::array_size(nodes); i++) {
 		auto node = codec::node_from_json(codec::array_at(nodes, i));
 		if (!node)
@@ -143,7 +149,15 @@ std::string why_not(const core::World &world, const core::Pod &pod, const core::
 		if (refusal)
 			return refusal->why;
 	}
-	return "its affinity to pods, or others' by more than the node";
+	core::Surroundings surroundings(pod);
+	for (const auto &[name, each] : world.kube_nodes())
+		surroundings.add_node(each);
+	for (const auto &[uid, other] : world.foreign_pods().all()) {
+		const auto home = world.kube_nodes().find(other.node_name);
+		surroundings.add(other, home == world.kube_nodes().end() ? nullptr : &home->second);
+	}
+	const auto refusal = surroundings.refuses(world.kube_nodes().at(node.name));
+	return refusal ? refusal->why : "no reason is known";
 }
 
 codec::Json answer(json_object *one)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * place_stage.h - a World with three nodes and pods that are particular about where they run: facts in, actions out as words, answers in.
+ */
+#ifndef SLURMKUBE_TESTSUITE_UNIT_PLACE_STAGE_H
+#define SLURMKUBE_TESTSUITE_UNIT_PLACE_STAGE_H
+
+#include "src/core/outcome.h"
+#include "testsuite/unit/world_facts.h"
+
+namespace slurmkube::check
+{
+
+using namespace slurmkube::core;
+
+/* Nodes n1, n2, n3 of four CPUs; n1 has the label disk=ssd; n1 and n2 are in zone a, n3 in zone b. */
+struct PlaceStage {
+	World world;
+	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+
+	PlaceStage() : world(settings())
+	{
+		for (const char *name : {"n1", "n2", "n3"})
+			world.node_seen(node(name), now);
+		world.nodes_listed({"uid-n1", "uid-n2", "uid-n3"});
+		world.pods_listed({}, now);
+		world.foreign_listed({});
+		world.link_opened({});
+		for (const char *name : {"n1", "n2", "n3"}) {
+			world.slurm_node_seen(slurm_node(name, 4));
+		}
+		world.snapshot_ended(now);
+	}
+
+	static Settings settings()
+	{
+		Settings s = plain_settings();
+		s.sees_foreign_pods = true;
+		return s;
+	}
+
+	static KubeNode node(const std::string &name)
+	{
+		KubeNode n = kube_node(name, "uid-" + name, 4000);
+		n.labels["kubernetes.io/hostname"] = name;
+		n.labels["zone"] = name == "n3" ? "b" : "a";
+		if (name == "n1")
+			n.labels["disk"] = "ssd";
+		return n;
+	}
+
+	static Pod pod(const std::string &uid)
+	{
+		Pod p;
+		p.uid = {uid};
+		p.name_space = "default";
+		p.name = "pod-" + uid;
+		p.labels = {{"app", "web"}};
+		p.requests = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}};
+		return p;
+	}
+
+	static Pod with_port(const std::string &uid)
+	{
+		Pod p = pod(uid);
+		p.demands.host_ports = {{"0.0.0.0", "TCP", 80}};
+		return p;
+	}
+
+	static Pod alone(const std::string &uid)
+	{
+		Pod p = pod(uid);
+		p.demands.anti_affinity = {{.topology_key = "kubernetes.io/hostname", .selector = PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = false}};
+		return p;
+	}
+
+	static Pod on_ssd(const std::string &uid)
+	{
+		Pod p = pod(uid);
+		p.demands.node_selector = {{"disk", "ssd"}};
+		return p;
+	}
+
+	/* What to do now. */
+	std::string act()
+	{
+		std::string out;
+		for (const auto &[uid, action] : world.take_actions(now)) {
+			out += out.empty() ? "" : " ";
+			out += word_of(uid, action);
+			if (const auto *r = std::get_if<Report>(&action))
+				text = r->not_scheduled.message;
+		}
+		return out;
+	}
+
+	void allocate(const std::string &uid, std::uint32_t id, const std::string &where) { world.submitted({uid}, Submitted{.job = {id}, .node = where, .cpus = 1}, now); }
+
+	void queue_job(const std::string &uid, std::uint32_t id)
+	{
+		allocate(uid, id, "");
+		end_job(uid, id, JobState::pending);
+	}
+
+	void end_job(const std::string &uid, std::uint32_t id, JobState state = JobState::failed)
+	{
+		SlurmJob j;
+		j.id = {id};
+		j.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid, .kind = "Pod", .uid = uid, .attempt = 1};
+		j.state = state;
+		world.job_seen(j, now);
+	}
+
+	/* Its job on that node, and the pod bound and running there. */
+	void run(Pod p, std::uint32_t id, const std::string &where)
+	{
+		world.pod_seen(p, now);
+		(void)act();
+		allocate(p.uid.text, id, where);
+		(void)act();
+		world.bound(p.uid, Ok{}, now);
+		p.node_name = where;
+		p.phase = PodPhase::running;
+		world.pod_seen(p, now);
+		(void)act();
+	}
+
+	std::string text; /* of the last report */
+};
+
+} // namespace slurmkube::check
+
+#endif
