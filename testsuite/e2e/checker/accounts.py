@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What sacct shows after a storm, against the pods' own ends and against slurmctld: nothing lost, nothing doubled, nothing that runs for ever.
 
-Slurm itself cannot know two things. A slurmctld that is killed within seconds of a job's start has not saved it: the job is forgotten and its record stays as it
-was. And what slurmctld could not yet send to slurmdbd is in its memory only until it ends in good order: killed before, it does not send the end again.
+Slurm itself cannot know three things. A slurmctld that is killed within seconds of a job's start has not saved it: the job is forgotten and its record stays as it
+was. And what slurmctld could not yet send to slurmdbd is in its memory only until it ends in good order: killed before, it does not send the end again. And what slurmdbd hears while its
+database is away it answers with an error, which slurmctld writes into its log ("DBD_ID_RC is 7000") and never asks again: seen with 24.11.5.
 """
 from .ends import EARLY, SLURMS_OWN, allowed_ends, is_forgotten, records_of
 from .slurm_log import LIVE, moment
@@ -25,7 +26,11 @@ def _database_calm(e, since, until):
 
 
 def slurm_cannot_know(e, begun, ended):
-	"""slurmctld was killed before it had saved the job, or before it could send its end; times are seconds, ended is 0 when nobody knows it."""
+	"""The database was away at the job's beginning or end, or slurmctld was killed before it had saved the job or could send its end. begun: its submission or its start;
+	ended: 0 when nobody knows it."""
+	for since, until, what in e.deeds.windows:
+		if "kill -9" in what and "mariadbd" in what and any(since - 1 <= t <= (until or since) + SENT for t in (begun, ended)):
+			return True
 	for kill in _kills_of_slurmctld(e):
 		if begun - 1 <= kill < begun + EARLY:
 			return True
@@ -49,7 +54,8 @@ def of_pods(e):
 		seen = [(r.state, r.exit_code) for r in rows]
 		told = {printed(*t) for t in allowed_ends(e, pod)}
 		true = len(rows) == 1 and (seen[0] in told or rows[0].state in SLURMS_OWN and ends_agree(e, pod, rows[0]))
-		if true or is_forgotten(e, pod) and len(rows) < 2 or slurm_cannot_know(e, pod.bound.at, pod.ended.at):
+		unknowable = any(slurm_cannot_know(e, begun, pod.ended.at) for begun in (pod.events[0].at, pod.bound.at))
+		if true or len(rows) < 2 and (unknowable or is_forgotten(e, pod)):
 			continue
 		out.append(_violation(f"{pod.name} ended {pod.ended}; sacct has {seen or 'nothing'} of job {job}, not {sorted(told)}", pod.ended.at, job, [pod.uid]))
 	return out
