@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What sacct shows after a storm, against the pods' own ends and against slurmctld: nothing lost, nothing doubled, nothing that runs for ever.
 
-Slurm itself cannot know three things. A slurmctld that is killed within seconds of a job's start has not saved it: the job is forgotten and its record stays as it
+Slurm itself cannot know four things. A slurmctld that is killed within seconds of a job's start has not saved it: the job is forgotten and its record stays as it
 was. And what slurmctld could not yet send to slurmdbd is in its memory only until it ends in good order: killed before, it does not send the end again. And what slurmdbd hears while its
-database is away it answers with an error, which slurmctld writes into its log ("DBD_ID_RC is 7000") and never asks again: seen with 24.11.5.
+database is away it answers with an error, which slurmctld writes into its log ("DBD_ID_RC is 7000") and never asks again: seen with 24.11.5. And a number that a killed slurmctld
+gave twice may keep the record of its first job.
 """
 from .ends import EARLY, SLURMS_OWN, allowed_ends, is_forgotten, records_of
 from .slurm_log import LIVE, moment
@@ -39,6 +40,12 @@ def slurm_cannot_know(e, begun, ended):
 	return False
 
 
+def _was_given_twice(e, job):
+	"""The number has a second job; only slurmctld's death does that."""
+	submitted = {r.submit for r in e.slurm.accounts.get(job, [])} | {moment(at) for (number, at), _ in e.slurm.shown.items() if number == job}
+	return len(submitted - {0.0}) > 1 and bool(_kills_of_slurmctld(e))
+
+
 def _violation(text, at, row_or_job, pods=()):
 	from .rules import Violation
 	return Violation("accounts", text, at, list(pods), [row_or_job])
@@ -55,7 +62,7 @@ def of_pods(e):
 		told = {printed(*t) for t in allowed_ends(e, pod)}
 		true = len(rows) == 1 and (seen[0] in told or rows[0].state in SLURMS_OWN and ends_agree(e, pod, rows[0]))
 		unknowable = any(slurm_cannot_know(e, begun, pod.ended.at) for begun in (pod.events[0].at, pod.bound.at))
-		if true or len(rows) < 2 and (unknowable or is_forgotten(e, pod)):
+		if true or len(rows) < 2 and (unknowable or is_forgotten(e, pod) or _was_given_twice(e, job)):
 			continue
 		out.append(_violation(f"{pod.name} ended {pod.ended}; sacct has {seen or 'nothing'} of job {job}, not {sorted(told)}", pod.ended.at, job, [pod.uid]))
 	return out
@@ -94,4 +101,5 @@ def accounts_are_true(e):
 	if e.slurm.accounts is None:
 		return []
 	late = [*disagreements(e.slurm), *_runaways(e)] if e.settled else []
-	return of_pods(e) + [_violation(text, ended or begun, n) for n, begun, ended, text in late if not slurm_cannot_know(e, begun, ended)]
+	return of_pods(e) + [_violation(text, ended or begun, n) for n, begun, ended, text in late
+			      if not slurm_cannot_know(e, begun, ended) and not _was_given_twice(e, n)]
