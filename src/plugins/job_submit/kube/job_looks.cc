@@ -15,6 +15,7 @@ namespace
 {
 
 constexpr std::int64_t k_all_new_every = 1000 * k_ms;
+constexpr std::size_t k_refill = 256;
 constexpr std::int64_t k_slow_is_late = 5000 * k_ms; /* then it goes before the hot look, which may never end in a busy cluster */
 
 } // namespace
@@ -94,10 +95,41 @@ void JobWatch::deliver(Found &found)
 
 /* ---- when to look ---- */
 
+/*
+ * Waiting jobs from the oldest on, since those start first; the others from the newest on: what has run for long goes on for long, and of ten thousand jobs those that
+ * come and go all the time are the young ones. Starts before ends; a cancelled pending job is counted as an end.
+ */
+void JobWatch::refill(Sweep &sweep)
+{
+	const bool pending_first = sweep.starts_wanted != 0;
+	sweep.ids.clear();
+	sweep.next = 0;
+	const auto take_pending = [&] {
+		for (auto id = pending_.upper_bound(sweep.pending_after); id != pending_.end() && sweep.ids.size() < k_refill; ++id)
+			sweep.ids.push_back(sweep.pending_after = *id);
+		sweep.takes_pending = !sweep.ids.empty();
+	};
+	const auto take_active = [&] {
+		for (auto id = active_.lower_bound(sweep.active_before); id != active_.begin() && sweep.ids.size() < k_refill;)
+			sweep.ids.push_back(sweep.active_before = *--id);
+		sweep.takes_active = !sweep.ids.empty();
+	};
+	if (pending_first && sweep.takes_pending)
+		take_pending();
+	if (sweep.ids.empty() && sweep.takes_active)
+		take_active();
+	if (sweep.ids.empty() && sweep.takes_pending)
+		take_pending();
+}
+
 /* As far as the budget goes; the rest in the next tick. */
 void JobWatch::go_on(Sweep &sweep)
 {
 	while (!sweep.is_done() && meter_.can_hold()) {
+		if (sweep.next >= sweep.ids.size())
+			refill(sweep);
+		if (sweep.ids.empty())
+			return;
 		Found found;
 		{
 			Hold hold(KUBE_READ, meter_);
@@ -105,13 +137,13 @@ void JobWatch::go_on(Sweep &sweep)
 				std::uint32_t id = sweep.ids[sweep.next++];
 				if (!sweep.is_counted() || may_have_moved(id))
 					look_at(id, found);
-			} while (!sweep.is_done() && hold.has_time());
+			} while (sweep.next < sweep.ids.size() && hold.has_time());
 		}
 		bool counted = sweep.is_counted();
 		sweep.starts_wanted -= std::min(sweep.starts_wanted, found.starts);
 		sweep.ends_wanted -= std::min(sweep.ends_wanted, found.ends);
 		if (counted && sweep.starts_wanted == 0 && sweep.ends_wanted == 0)
-			sweep.next = sweep.ids.size();
+			sweep = {};
 		deal_with(found);
 	}
 }
@@ -125,7 +157,7 @@ void JobWatch::go_on_slowly(Sweep &sweep, SlowLook &look)
 		look.ended(meter_.worked() - sweep.worked_before);
 }
 
-/* Starts are among the pending jobs, ends among the others; oldest first, since those go first. */
+/* Starts are among the pending jobs, ends among the others, and among those that are cancelled while they wait. */
 void JobWatch::start_hot(const kube_pulse &pulse, const Found &seen)
 {
 	unsigned starts = pulse.started - before_.started, ends = pulse.ended - before_.ended;
@@ -136,9 +168,8 @@ void JobWatch::start_hot(const kube_pulse &pulse, const Found &seen)
 	hot_ = {};
 	hot_.starts_wanted = starts;
 	hot_.ends_wanted = ends;
-	if (ends != 0)
-		hot_.ids.assign(active_.begin(), active_.end());
-	hot_.ids.insert(starts != 0 ? hot_.ids.begin() : hot_.ids.end(), pending_.begin(), pending_.end()); /* a cancelled one is counted as an end */
+	hot_.takes_pending = true;
+	hot_.takes_active = ends != 0;
 }
 
 void JobWatch::start_slow(const kube_pulse &pulse)

@@ -168,8 +168,10 @@ void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance
 		found.gone.push_back(id); /* the id is another job's now, or an administrator took the marker away */
 		return;
 	}
-	found.starts += is_active(glance.state) && !is_active(known.state);
-	found.ends += is_ended(glance.state) && is_live(known.state);
+	/* one that is over when we meet it has started and ended unseen: who counts only what he saw would look for it among all others */
+	const bool is_news = known.state == KUBE_JOB_UNKNOWN, is_over = is_ended(glance.state);
+	found.starts += (is_active(glance.state) && !is_active(known.state)) || (is_news && is_over && !job->nodes.empty());
+	found.ends += is_over && (is_news || is_live(known.state));
 	found.untried |= glance.untried && known.state == KUBE_JOB_UNKNOWN;
 	known.fingerprint = glance.fingerprint;
 	known.raw_state = glance.raw_state;

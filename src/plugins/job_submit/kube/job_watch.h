@@ -59,7 +59,10 @@ class JobWatch
 		std::size_t next = 0;
 		std::int64_t worked_before = 0;
 		unsigned starts_wanted = 0, ends_wanted = 0; /* enough when all are found; 0 and 0: all ids */
-		[[nodiscard]] bool is_done() const { return next >= ids.size(); }
+		/* Of a counted sweep: what comes into ids when all of them were looked at. */
+		bool takes_pending = false, takes_active = false;
+		std::uint32_t pending_after = 0, active_before = UINT32_MAX;
+		[[nodiscard]] bool is_done() const { return next >= ids.size() && !takes_pending && !takes_active; }
 		[[nodiscard]] bool is_counted() const { return starts_wanted != 0 || ends_wanted != 0; }
 	};
 	enum class Find { likely, all };
@@ -74,6 +77,7 @@ class JobWatch
 	void finish(Found &found);
 
 	/* Not under a lock. */
+	void refill(Sweep &sweep);
 	void go_on(Sweep &sweep);
 	void go_on_slowly(Sweep &sweep, SlowLook &look);
 	void find_new(Find how);

@@ -12,6 +12,7 @@ namespace
 {
 
 constexpr std::int64_t k_nap_busy = 2 * k_ms, k_nap_idle = 20 * k_ms;
+constexpr std::int64_t k_nap_spent = 10 * k_ms; /* when its share of time under locks is used up: fewer holds find more each */
 constexpr std::int64_t k_start_max = 60'000 * k_ms;
 
 } // namespace
@@ -30,7 +31,9 @@ std::int64_t Keeper::nap()
 	bool busy = in_control_ && (!feed_.is_complete() || wants_kick_ || jobs_.live() != 0);
 	dozes_.store(!busy, std::memory_order_relaxed);
 	/* after the store: a ticket that came before it is seen here, one that comes later wakes us */
-	return busy || registry_.has_tickets() ? k_nap_busy : k_nap_idle;
+	if (!busy && !registry_.has_tickets())
+		return k_nap_idle;
+	return meter_.can_hold() ? k_nap_busy : k_nap_spent;
 }
 
 void Keeper::run()
@@ -86,16 +89,19 @@ void Keeper::kick(const kube_pulse &pulse)
 	std::int64_t pass = std::int64_t{pulse.schedule_cycle_us} * k_ms / 1000, now = now_ns();
 	bool jobs = jobs_.take_kick(), nodes = nodes_.take_kick();
 	wants_kick_ |= jobs || nodes;
+	wants_full_ = (wants_full_ || jobs || nodes) && jobs_.pending() != 0;
 	if (full_kick_at_ != 0 && pulse.schedule_cycles != full_kick_at_) {
 		full_pass_ = pass;
 		full_kick_at_ = 0;
 	}
-	if (!wants_kick_ || !kicks_.can_kick(now, pass))
+	/* one that could not be asked for with its short pass is asked for later: the short one may not have come as far as our jobs */
+	bool all = wants_full_ && full_kick_at_ == 0 && full_kicks_.can_kick(now, full_pass_);
+	if ((!wants_kick_ && !all) || !kicks_.can_kick(now, pass))
 		return;
 	kicks_.kicked(now, pass);
 	wants_kick_ = false;
-	bool all = full_kick_at_ == 0 && jobs_.pending() != 0 && full_kicks_.can_kick(now, full_pass_);
 	if (all) {
+		wants_full_ = false;
 		full_kicks_.kicked(now, full_pass_);
 		full_kick_at_ = std::max(pulse.schedule_cycles, 1U);
 	}
