@@ -271,6 +271,24 @@ void a_gated_member_is_one_that_has_not_come()
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_never_came);
 }
 
+/* Slurm must not hold nodes for pods that nobody knows when to come. */
+void nothing_is_asked_for_while_a_member_is_gated()
+{
+	Stage stage(2);
+	Pod gated = stage.pod(1);
+	gated.gated = true;
+	stage.world.pod_seen(stage.pod(0), stage.now);
+	stage.world.pod_seen(gated, stage.now);
+	CHECK(only<Submit>(stage.take()).empty());
+	stage.pass(2 * k_second);
+	stage.world.pod_seen(stage.pod(0), stage.now);
+	const auto told = only<Report>(stage.take());
+	REQUIRE(told.size() == 1);
+	CHECK_EQUAL(told.front().second.not_scheduled.message, "1 pods of Job train have scheduling gates");
+	stage.world.pod_seen(stage.pod(1), stage.now);
+	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
+}
+
 void who_waits_for_the_end_of_earlier_pods_says_so()
 {
 	Stage stage(2);
@@ -311,6 +329,7 @@ int main()
 						       TEST(another_group_of_the_same_name_is_asked_for),
 						       TEST(a_member_bound_by_somebody_else_is_in_nobodys_way),
 						       TEST(a_gated_member_is_one_that_has_not_come),
+						       TEST(nothing_is_asked_for_while_a_member_is_gated),
 						       TEST(who_waits_for_the_end_of_earlier_pods_says_so),
 					       });
 }

@@ -184,6 +184,7 @@ class Lab:
         if self.prefix:
             self.env["PATH"] = f"{self.prefix}/sbin:{self.prefix}/bin:{self.env['PATH']}"
         self.slurmctld = None
+        self.controller = []  # words before slurmctld's command: env with variables for it alone
         self.munged = None
         self.rpc_patience = 12  # seconds; slurmctld gives an RPC to a node up after some tries, with MessageTimeout=5
         self.helpers = []
@@ -264,7 +265,7 @@ class Lab:
 
     def start_slurmctld(self):
         with open(f"{self.run}/slurmctld.out", "ab") as out:
-            self.slurmctld = subprocess.Popen(self.inside(["slurmctld", "-D", "-f", f"{self.run}/slurm.conf"]), env=self.env,
+            self.slurmctld = subprocess.Popen(self.inside([*self.controller, "slurmctld", "-D", "-f", f"{self.run}/slurm.conf"]), env=self.env,
                                               stdout=out, stderr=out)
         assert eventually(self.answers, 20, 0.05), f"slurmctld did not start: see {self.run}/slurmctld.log"
 
