@@ -20,7 +20,7 @@ namespace
 constexpr char k_pod_scheduled[] = "PodScheduled";
 constexpr char k_disruption_target[] = "DisruptionTarget";
 /* A condition reaches the API server well before the deletion then; its answer takes many times that when the server is busy. */
-constexpr std::chrono::milliseconds k_head_start{20};
+constexpr std::chrono::milliseconds k_head_start{5};
 constexpr std::size_t k_node_list_bytes = 16 << 10; /* annotations have 256 KiB in all, and every pod of a gang carries this one */
 
 template <class... F> struct Overloaded : F... {
@@ -246,7 +246,7 @@ void App::remove(const core::PodUid &pod, const core::Remove &action)
 		else
 			kube::delete_pod(client_, name_space, name, pod.text, std::nullopt, removed);
 	};
-	kube::set_conditions(client_, name_space, name, pod.text, {condition}, said, is_conditional ? known->resource_version : "");
+	kube::set_conditions(client_, {name_space, name, pod.text, {condition}, is_conditional ? known->resource_version : ""}, said);
 	if (!is_conditional && is_bound)
 		client_.after(k_head_start, [said] { said(Ok{}); });
 }
@@ -264,7 +264,9 @@ void App::report(const core::PodUid &pod, const core::Report &action)
 					   .reason = action.not_scheduled.reason,
 					   .message = action.not_scheduled.message,
 					   .transition_time = is_new ? now().wall_s : 0};
-	kube::set_conditions(client_, known->name_space, known->name, pod.text, {condition}, [this, pod](const Status &answer) {
+	kube::SetConditions write{known->name_space, known->name, pod.text, {condition}};
+	write.can_wait = true;
+	kube::set_conditions(client_, write, [this, pod](const Status &answer) {
 		world_.reported(pod, answer, now());
 		want_round();
 	});

@@ -2,6 +2,7 @@
 #include "src/core/event_queue.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace slurmkube::core
 {
@@ -10,6 +11,11 @@ namespace
 {
 
 constexpr std::int64_t k_second_us = 1'000'000;
+
+std::string key_of(const EventNote &note)
+{
+	return note.uid + (note.warning ? '!' : ' ') + note.reason;
+}
 
 } // namespace
 
@@ -27,7 +33,7 @@ void EventQueue::refill(std::int64_t now_us)
 void EventQueue::drop_old_news(std::int64_t now_us)
 {
 	while (!news_.empty() && now_us - news_.front().since_us > limits_.news_us) {
-		news_.pop_front();
+		(void)take(news_);
 		dropped_++;
 	}
 }
@@ -37,20 +43,29 @@ void EventQueue::make_room()
 {
 	if (warnings_.size() + news_.size() < limits_.queued_max)
 		return;
-	(news_.empty() ? warnings_ : news_).pop_front();
+	(void)take(news_.empty() ? warnings_ : news_);
 	dropped_++;
+}
+
+EventNote EventQueue::take(List &list)
+{
+	EventNote note = std::move(list.front().note);
+	list.pop_front();
+	known_.erase(key_of(note));
+	return note;
 }
 
 void EventQueue::add(EventNote note, std::int64_t now_us)
 {
-	List &list = note.warning ? warnings_ : news_;
-	const auto same = std::find_if(list.begin(), list.end(), [&note](const Entry &e) { return e.note.uid == note.uid && e.note.reason == note.reason; });
-	if (same != list.end()) {
-		same->note = std::move(note);
+	std::string key = key_of(note);
+	if (const auto same = known_.find(key); same != known_.end()) {
+		same->second->note = std::move(note);
 		return;
 	}
 	make_room();
+	List &list = note.warning ? warnings_ : news_;
 	list.push_back({std::move(note), now_us});
+	known_.emplace(std::move(key), std::prev(list.end()));
 }
 
 std::optional<EventNote> EventQueue::next(std::int64_t now_us)
@@ -59,12 +74,9 @@ std::optional<EventNote> EventQueue::next(std::int64_t now_us)
 	drop_old_news(now_us);
 	if (empty() || tokens_ == 0)
 		return std::nullopt;
-	List &list = warnings_.empty() ? news_ : warnings_;
-	EventNote note = std::move(list.front().note);
-	list.pop_front();
 	tokens_--;
 	written_++;
-	return note;
+	return take(warnings_.empty() ? news_ : warnings_);
 }
 
 } // namespace slurmkube::core

@@ -13,6 +13,7 @@
 #include <list>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 namespace slurmkube::core
 {
@@ -53,10 +54,13 @@ class EventQueue
 	using List = std::list<Entry>;
 	void refill(std::int64_t now_us);
 	void make_room();
+	/* Takes the first one of it. */
+	EventNote take(List &list);
 	void drop_old_news(std::int64_t now_us);
 
 	const EventLimits limits_;
 	List warnings_, news_;
+	std::unordered_map<std::string, List::iterator> known_; /* of both lists, by what makes two events the same */
 	std::int64_t tokens_, filled_us_ = 0;
 	std::uint64_t written_ = 0, dropped_ = 0;
 };

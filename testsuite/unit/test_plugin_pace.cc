@@ -85,6 +85,48 @@ void passes_that_cost_nothing_are_10_ms_apart()
 	CHECK(budget.can_kick(15 * k_ms, 0));
 }
 
+using Pass = Kicks::Pass;
+
+/* slurmctld's passes take 20 ms each, a look every 2 ms. When, in ms after start, the pass over all was asked for; -1: not within five seconds. */
+std::int64_t full_pass_asked_after(Kicks &kicks, std::int64_t start, std::uint32_t &passes)
+{
+	kicks.want();
+	for (std::int64_t ms = 0; ms < 5000; ms += 2) {
+		const Pass pass = kicks.next((start + ms) * k_ms, passes, 20 * k_ms, 1);
+		passes += pass == Pass::none ? 0 : 1;
+		if (pass == Pass::full)
+			return ms;
+	}
+	return -1;
+}
+
+void a_pass_over_all_that_is_over_budget_is_not_forgotten()
+{
+	Kicks kicks;
+	std::uint32_t passes = 7;
+	std::int64_t now = 100'000, waited = 0;
+	for (int i = 0; i < 40; i++) {
+		const std::int64_t after = full_pass_asked_after(kicks, now, passes);
+		CHECK(after >= 0 && after <= 600);
+		now += after + 2;
+		waited += after;
+	}
+	CHECK(waited > 40 * 100); /* each costs ten times its length, or twice that where a short one went before */
+	CHECK(!kicks.are_wanted());
+}
+
+void a_pass_over_all_is_for_those_who_wait()
+{
+	Kicks kicks;
+	kicks.want();
+	CHECK(kicks.next(100'000 * k_ms, 1, 20 * k_ms, 0) == Pass::shallow);
+	CHECK(!kicks.are_wanted());
+	CHECK(kicks.next(101'000 * k_ms, 2, 20 * k_ms, 0) == Pass::none);
+	kicks.want();
+	CHECK(kicks.next(102'000 * k_ms, 2, 20 * k_ms, 1) == Pass::full);
+	CHECK(kicks.next(103'000 * k_ms, 3, 20 * k_ms, 1) == Pass::none);
+}
+
 void backoff_doubles_to_a_fifth_of_a_second_and_starts_again()
 {
 	Backoff backoff;
@@ -168,6 +210,8 @@ int main()
 						       TEST(passes_that_we_ask_for_take_a_tenth_of_the_time),
 						       TEST(an_end_now_and_then_is_served_at_once),
 						       TEST(passes_that_cost_nothing_are_10_ms_apart),
+						       TEST(a_pass_over_all_that_is_over_budget_is_not_forgotten),
+						       TEST(a_pass_over_all_is_for_those_who_wait),
 						       TEST(backoff_doubles_to_a_fifth_of_a_second_and_starts_again),
 						       TEST(a_slow_look_follows_changes_but_keeps_its_distance),
 						       TEST(a_dear_look_is_rarer),

@@ -40,6 +40,7 @@ struct Request {
 	std::string accept = k_json;
 	std::chrono::milliseconds deadline{5000}; /* from sending; time in our queue does not count */
 	std::size_t body_limit = std::size_t{64} << 20;
+	bool can_wait = false;   /* what others send goes first, and they keep most of what may be in flight */
 	bool any_status = false; /* hand every HTTP answer over as a Response; else a status of 400 and more is an Error */
 };
 

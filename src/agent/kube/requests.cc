@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr long k_connections = 4; /* one is used where the server speaks HTTP/2 */
 constexpr unsigned k_most_sends = 5;
+constexpr unsigned k_patient_share = 8; /* of what may be in flight */
 /* libcurl 8.14 forgets the timeout of a transfer that waits for another one's connection: so long after it we end it ourselves. */
 constexpr std::chrono::milliseconds k_overdue{500};
 constexpr std::chrono::seconds k_longest_pause{30};
@@ -44,14 +45,14 @@ void Requests::open_multi()
 
 void Requests::send(Request request, OnResponse on_response)
 {
-	if (queue_.size() >= session_.options.max_queued) {
+	if (queued() >= session_.options.max_queued) {
 		answer_later(std::move(on_response), Error{Errc::again, "too many requests wait for the API server"});
 		return;
 	}
 	Pending pending;
 	pending.request = std::move(request);
 	pending.on_response = std::move(on_response);
-	queue_.push_back(std::move(pending));
+	(pending.request.can_wait ? patient_ : queue_).push_back(std::move(pending));
 	pump();
 }
 
@@ -59,13 +60,40 @@ void Requests::send(Request request, OnResponse on_response)
 void Requests::pump()
 {
 	const unsigned cap = std::clamp(session_.options.max_in_flight, 1U, 64U);
-	while (!queue_.empty() && flying_.size() < cap && Clock::now() >= hold_until_) {
-		Pending pending = std::move(queue_.front());
-		queue_.pop_front();
-		OnResponse on_response = pending.on_response;
-		if (auto done = fly(std::move(pending)); !done)
-			answer_later(std::move(on_response), done.error());
+	while (flying_.size() < cap && Clock::now() >= hold_until_) {
+		if (!queue_.empty())
+			take_off(queue_);
+		else if (may_fly_patient(cap))
+			take_off(patient_);
+		else
+			break;
 	}
+}
+
+/* The server would serve them in turns with what comes next, so most of its turns are kept free of them. */
+bool Requests::may_fly_patient(unsigned cap) const
+{
+	return !patient_.empty() && patient_flying_ < std::max(1U, cap / k_patient_share);
+}
+
+void Requests::take_off(std::deque<Pending> &from)
+{
+	Pending pending = std::move(from.front());
+	from.pop_front();
+	OnResponse on_response = pending.on_response;
+	if (auto done = fly(std::move(pending)); !done)
+		answer_later(std::move(on_response), done.error());
+}
+
+/* Out of what flies; nothing: it does not fly any more. */
+std::optional<Requests::Pending> Requests::land(CURL *easy)
+{
+	auto node = flying_.extract(easy);
+	if (node.empty())
+		return std::nullopt;
+	if (node.mapped().request.can_wait)
+		patient_flying_--;
+	return std::move(node.mapped());
 }
 
 Status Requests::fly(Pending pending)
@@ -82,26 +110,26 @@ Status Requests::fly(Pending pending)
 		return done;
 	session_.counters.requests++;
 	pending.deadline_timer = session_.loop.after(pending.request.deadline + k_overdue, [this, easy] { overdue(easy); });
+	patient_flying_ += pending.request.can_wait ? 1 : 0;
 	flying_.emplace(easy, std::move(pending));
 	return Ok{};
 }
 
 void Requests::overdue(CURL *easy)
 {
-	auto node = flying_.extract(easy);
-	if (node.empty())
+	auto pending = land(easy);
+	if (!pending)
 		return;
 	multi_->remove(easy);
-	no_answer(std::move(node.mapped()), CURLE_OPERATION_TIMEDOUT);
+	no_answer(std::move(*pending), CURLE_OPERATION_TIMEDOUT);
 	pump();
 }
 
 void Requests::progress(const std::vector<Multi::Finished> &finished)
 {
 	for (const Multi::Finished &one : finished) {
-		auto node = flying_.extract(one.easy);
-		if (!node.empty())
-			finish(std::move(node.mapped()), one.code);
+		if (auto pending = land(one.easy))
+			finish(std::move(*pending), one.code);
 	}
 	pump();
 }
@@ -148,6 +176,7 @@ void Requests::give_connection_up()
 	session_.counters.reconnects++;
 	auto abandoned = std::move(flying_);
 	flying_.clear();
+	patient_flying_ = 0;
 	for (const auto &[easy, pending] : abandoned) {
 		session_.loop.cancel(pending.deadline_timer);
 		multi_->remove(easy);
@@ -218,7 +247,7 @@ void Requests::repeat(Pending pending)
 {
 	session_.counters.repeats++;
 	pending.transfer.reset();
-	queue_.push_front(std::move(pending));
+	(pending.request.can_wait ? patient_ : queue_).push_front(std::move(pending));
 }
 
 void Requests::answer_later(OnResponse on_response, Error error)

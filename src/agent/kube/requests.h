@@ -12,6 +12,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace slurmkube::kube
@@ -27,7 +28,7 @@ class Requests
 
 	void send(Request request, OnResponse on_response);
 	[[nodiscard]] std::size_t in_flight() const { return flying_.size(); }
-	[[nodiscard]] std::size_t queued() const { return queue_.size(); }
+	[[nodiscard]] std::size_t queued() const { return queue_.size() + patient_.size(); }
 
       private:
 	using Clock = agent::Clock;
@@ -43,6 +44,9 @@ class Requests
 
 	void open_multi();
 	void pump();
+	[[nodiscard]] bool may_fly_patient(unsigned cap) const;
+	void take_off(std::deque<Pending> &from);
+	std::optional<Pending> land(CURL *easy);
 	Status fly(Pending pending);
 	void overdue(CURL *easy);
 	void progress(const std::vector<Multi::Finished> &finished);
@@ -61,7 +65,8 @@ class Requests
 
 	Session &session_;
 	std::unique_ptr<Multi> multi_;
-	std::deque<Pending> queue_;
+	std::deque<Pending> queue_, patient_; /* patient: those that can wait */
+	unsigned patient_flying_ = 0;
 	std::map<CURL *, Pending> flying_;
 	std::vector<std::pair<OnResponse, Error>> answers_;
 	Clock::time_point hold_until_{}, last_answer_{};

@@ -69,12 +69,12 @@ void delete_pod(Client &client, const std::string &name_space, const std::string
 	});
 }
 
-void set_conditions(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
-		    const std::vector<PodCondition> &conditions, Done done, const std::string &resource_version)
+void set_conditions(Client &client, const SetConditions &write, Done done)
 {
-	const Target target{name_space, name, uid};
-	Request request = write_request(Method::patch, pod_path(name_space, name, "/status") + k_field_manager,
-					codec::conditions_patch(uid, conditions, resource_version), k_strategic_merge_patch);
+	const Target target{write.name_space, write.name, write.uid};
+	Request request = write_request(Method::patch, pod_path(write.name_space, write.name, "/status") + k_field_manager,
+					codec::conditions_patch(write.uid, write.conditions, write.resource_version), k_strategic_merge_patch);
+	request.can_wait = write.can_wait;
 	client.send(std::move(request), [&client, target, done = std::move(done)](const Result<Response> &answer) {
 		if (answer) {
 			done(Ok{});
@@ -111,7 +111,9 @@ bool post_event(Client &client, const codec::Event &event)
 	const auto now = std::chrono::system_clock::now().time_since_epoch();
 	const std::int64_t microseconds = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
 	const std::string path = "/apis/events.k8s.io/v1/namespaces/" + escape_query(codec::event_namespace(event)) + "/events";
-	client.send(write_request(Method::post, path + k_field_manager, codec::event_body(event, microseconds)),
+	Request request = write_request(Method::post, path + k_field_manager, codec::event_body(event, microseconds));
+	request.can_wait = true;
+	client.send(std::move(request),
 		    [who = event.name_space + "/" + event.name](const Result<Response> &answer) {
 			    if (!answer)
 				    log_debug("event not written: object=%s error=%s", who.c_str(), answer.error().what.c_str());

@@ -39,9 +39,14 @@ Status judge_binding(const core::Pod &pod, const BindPod &bind);
 void delete_pod(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
 		std::optional<std::int64_t> grace_seconds, Done done);
 
+struct SetConditions {
+	std::string name_space, name, uid;
+	std::vector<PodCondition> conditions;
+	std::string resource_version = {}; /* only while it is still the pod's; empty: whichever it has */
+	bool can_wait = false;             /* for bindings and deletions */
+};
 /* not_found: gone, or another pod of that name. conflict: resource_version is given, and the pod has changed since. */
-void set_conditions(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
-		    const std::vector<PodCondition> &conditions, Done done, const std::string &resource_version = {});
+void set_conditions(Client &client, const SetConditions &write, Done done);
 
 /* For a claim that waits for its first pod. conflict: the volume or the claim has changed since. */
 void provide(Client &client, const core::ClaimStep &step, Done done);

@@ -25,7 +25,7 @@ SLURM_LINES = ["SlurmctldDebug=info"]
 class BenchBed(Cluster):
 	"""nodes: simulated ones of 64 CPUs. slurm_lines: more lines for slurm.conf."""
 
-	def __init__(self, build, nodes, cpus=CPUS, slurm_lines=(), agent_settings=None, min_job_age=300, native=False):
+	def __init__(self, build, nodes, cpus=CPUS, slurm_lines=(), agent_settings=None, min_job_age=30, native=False):
 		super().__init__(build, kwok=nodes, cpus=cpus, memory=MEMORY, native=native, plane_env={},
 				 slurm_options={"extra": [*SLURM_LINES, *slurm_lines], "min_job_age": min_job_age},
 				 agent_options={"settings": {"log_level": "info", **(agent_settings or {})}})

@@ -19,6 +19,16 @@ def many_requests_share_one_connection_and_keep_the_cap(bed):
 
 
 @test
+def what_can_wait_lets_the_rest_pass(bed):
+	probe = bed.probe()
+	patient = probe.send('get', count=600, path='/api/v1/namespaces/default', can_wait=True)
+	urgent = probe('get', count=60, path='/api/v1/namespaces/default')
+	assert urgent['queued'] > 400, f"{urgent['queued']} of 600 patient requests were left when the urgent ones were done"
+	equal((urgent['good'], probe.result(patient)['good']), (60, 600))
+	equal(probe('get', count=60, can_wait=True)['most_in_flight'], 4)
+
+
+@test
 def rights_are_asked_for(bed):
 	rights = bed.probe(bed.plane.path('agent.kubeconfig'))('check')['rights']
 	equal(sorted(verb for verb, allowed in rights.items() if not allowed), [])

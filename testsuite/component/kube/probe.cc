@@ -29,6 +29,7 @@
 using namespace slurmkube;
 using namespace slurmkube::kube;
 using codec::get;
+using codec::get_bool;
 using codec::get_int;
 using codec::get_string;
 using codec::Json;
@@ -183,9 +184,13 @@ class Probe
 
 	void conditions(std::int64_t id, json_object *o)
 	{
-		set_conditions(client_, "default", get_string(o, "name"), get_string(o, "uid"),
-			       {{.type = "DisruptionTarget", .status = true, .reason = "SlurmJobEnded", .message = "cancelled", .transition_time = 1795230537},
-				{.type = "PodScheduled", .status = false, .reason = "SlurmPending", .message = get_string(o, "message")}},
+		set_conditions(client_,
+			       {.name_space = "default",
+				.name = get_string(o, "name"),
+				.uid = get_string(o, "uid"),
+				.conditions = {{.type = "DisruptionTarget", .status = true, .reason = "SlurmJobEnded", .message = "cancelled", .transition_time = 1795230537},
+					       {.type = "PodScheduled", .status = false, .reason = "SlurmPending", .message = get_string(o, "message")}},
+				.can_wait = get_bool(o, "can_wait")},
 			       printing(id));
 	}
 
@@ -219,6 +224,7 @@ class Probe
 			request.path = get_string(o, "path", "/version");
 			request.deadline = std::chrono::milliseconds(get_int(o, "deadline_ms", 5000));
 			request.body_limit = static_cast<std::size_t>(get_int(o, "body_limit", 1 << 20));
+			request.can_wait = get_bool(o, "can_wait");
 			client_.send(std::move(request), [this, id, tally](const Result<Response> &result) {
 				tally->most_in_flight = std::max(tally->most_in_flight, client_.in_flight());
 				tally->good += result ? 1 : 0;
@@ -229,6 +235,7 @@ class Probe
 				if (--tally->left > 0)
 					return;
 				Json line = answer(id);
+				put(line.get(), "queued", static_cast<std::int64_t>(client_.queued()));
 				put(line.get(), "good", tally->good);
 				put(line.get(), "most_in_flight", static_cast<std::int64_t>(tally->most_in_flight));
 				put(line.get(), "what", tally->what);

@@ -28,7 +28,7 @@ std::int64_t Keeper::nap()
 {
 	if (!in_control_ && now_ns() - began_ < k_start_max)
 		return k_nap_busy; /* what Slurm has forgotten at its start must be set right before it places jobs */
-	bool busy = in_control_ && (!feed_.is_complete() || wants_kick_ || jobs_.live() != 0);
+	bool busy = in_control_ && (!feed_.is_complete() || kicks_.are_wanted() || jobs_.live() != 0);
 	dozes_.store(!busy, std::memory_order_relaxed);
 	/* after the store: a ticket that came before it is seen here, one that comes later wakes us */
 	if (!busy && !registry_.has_tickets())
@@ -79,33 +79,14 @@ void Keeper::lose_control()
 	nodes_.reset();
 }
 
-/*
- * Slurm does not look for work when a job without slurmd ends, and not always when one comes; its next periodic pass may be a minute away. A
- * short pass looks at the first 100 jobs of the queue, and a hundred older ones that wait for other nodes hide ours: so we ask for a pass over
- * all as often as a fiftieth of the time allows.
- */
 void Keeper::kick(const kube_pulse &pulse)
 {
-	std::int64_t pass = std::int64_t{pulse.schedule_cycle_us} * k_ms / 1000, now = now_ns();
 	bool jobs = jobs_.take_kick(), nodes = nodes_.take_kick();
-	wants_kick_ |= jobs || nodes;
-	wants_full_ = (wants_full_ || jobs || nodes) && jobs_.pending() != 0;
-	if (full_kick_at_ != 0 && pulse.schedule_cycles != full_kick_at_) {
-		full_pass_ = pass;
-		full_kick_at_ = 0;
-	}
-	/* one that could not be asked for with its short pass is asked for later: the short one may not have come as far as our jobs */
-	bool all = wants_full_ && full_kick_at_ == 0 && full_kicks_.can_kick(now, full_pass_);
-	if ((!wants_kick_ && !all) || !kicks_.can_kick(now, pass))
-		return;
-	kicks_.kicked(now, pass);
-	wants_kick_ = false;
-	if (all) {
-		wants_full_ = false;
-		full_kicks_.kicked(now, full_pass_);
-		full_kick_at_ = std::max(pulse.schedule_cycles, 1U);
-	}
-	kube_seam_kick(all);
+	if (jobs || nodes)
+		kicks_.want();
+	Kicks::Pass pass = kicks_.next(now_ns(), pulse.schedule_cycles, std::int64_t{pulse.schedule_cycle_us} * k_ms / 1000, jobs_.pending());
+	if (pass != Kicks::Pass::none)
+		kube_seam_kick(pass == Kicks::Pass::full);
 }
 
 } // namespace slurmkube::plugin

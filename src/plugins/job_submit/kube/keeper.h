@@ -50,10 +50,8 @@ class Keeper
 	Meter meter_;
 	JobWatch jobs_;
 	NodeWatch nodes_;
-	bool in_control_ = false, wants_kick_ = false, wants_full_ = false;
-	KickBudget kicks_{10}, full_kicks_{50};
-	std::int64_t full_pass_ = 0; /* what the last pass over all jobs took */
-	std::uint32_t full_kick_at_ = 0; /* passes before it; 0: its cost is known */
+	bool in_control_ = false;
+	Kicks kicks_;
 	std::int64_t began_ = now_ns();
 	std::atomic<bool> dozes_{true}; /* the next look is more than 2 ms away */
 	std::atomic<std::uint64_t> placeholders_{0}, external_nodes_{0};

@@ -31,6 +31,26 @@ void KickBudget::kicked(std::int64_t now, std::int64_t pass)
 	kicked_at_ = now;
 }
 
+Kicks::Pass Kicks::next(std::int64_t now, std::uint32_t passes, std::int64_t pass, std::uint64_t pending)
+{
+	wants_full_ = wants_full_ && pending != 0;
+	if (full_kick_at_ != 0 && passes != full_kick_at_) {
+		full_pass_ = pass;
+		full_kick_at_ = 0;
+	}
+	bool all = wants_full_ && full_kick_at_ == 0 && full_budget_.can_kick(now, full_pass_);
+	if ((!wants_ && !all) || !budget_.can_kick(now, pass))
+		return Pass::none;
+	budget_.kicked(now, pass);
+	wants_ = false;
+	if (!all)
+		return Pass::shallow;
+	wants_full_ = false;
+	full_budget_.kicked(now, full_pass_);
+	full_kick_at_ = std::max(passes, 1U);
+	return Pass::full;
+}
+
 std::int64_t Backoff::next(std::uint32_t random)
 {
 	std::int64_t wait = step_ - static_cast<std::int64_t>(random) % (step_ / 2);

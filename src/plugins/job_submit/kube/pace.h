@@ -49,6 +49,27 @@ class KickBudget
 	std::int64_t share_, at_ = 0, saved_ = 0, kicked_at_ = -k_every;
 };
 
+/*
+ * Which pass to ask for. Slurm does not look for work when a job without slurmd ends, and not always when one comes; its next periodic pass may be a minute away. A
+ * short pass looks at the first 100 jobs of the queue, and a hundred older ones that wait for other nodes hide ours: so a pass over all follows as soon as there is
+ * budget for it. A tenth of the time is little beside Slurm's own, which makes a pass for each native job that comes or ends.
+ */
+class Kicks
+{
+      public:
+	enum class Pass { none, shallow, full };
+	void want() { wants_ = wants_full_ = true; }
+	[[nodiscard]] bool are_wanted() const { return wants_ || wants_full_; }
+	/* passes, pass: how many there were since slurmctld's start, and how long (ns) the last one took. pending: of ours. What is returned is to be done. */
+	Pass next(std::int64_t now, std::uint32_t passes, std::int64_t pass, std::uint64_t pending);
+
+      private:
+	bool wants_ = false, wants_full_ = false;
+	KickBudget budget_{10}, full_budget_{10};
+	std::int64_t full_pass_ = 0;     /* what the last pass over all jobs took */
+	std::uint32_t full_kick_at_ = 0; /* passes before it; 0: its cost is known */
+};
+
 /* 50 ms doubling to 200 ms, each with up to half of itself taken off at random: a try costs microseconds, and pods wait for the agent meanwhile. */
 class Backoff
 {
