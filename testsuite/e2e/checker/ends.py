@@ -28,13 +28,18 @@ def expected(pod):
 
 
 def records_of(e, pod, source=None):
-	"""Slurm's records of the life that the pod was bound in, and of those that took it up again; source is jobcomp's, or {job: records} of sacct."""
+	"""Slurm's records of the life that the pod was bound in, and of those that took it up again; source is jobcomp's, or {job: records} of sacct. An allocation
+	that had been given back before the pod was bound, and that a restored slurmctld took up again, ended for other reasons than the pod's."""
 	source = e.slurm.ends if source is None else source
 	life = e.slurm.life_at(pod.bound.job, pod.bound.node, pod.bound.at, 0.25)
 	since = life.start if life else pod.bound.at
 	following = min((x.start for x in e.slurm.lives.get(pod.bound.job, []) if life and x.start > life.start), default=float("inf"))
 	return [r for r in source.get(pod.bound.job, []) if r.node == pod.bound.node and r.name in ("", pod.name) and since - 1.5 <= r.start and
-		_is_before(r.start, following, since)]
+		_is_before(r.start, following, since) and not _was_taken_up_again(e, pod, r)]
+
+
+def _was_taken_up_again(e, pod, record):
+	return 0 < record.end < pod.bound.at and any(record.end - 1 < t <= pod.bound.at for t in e.slurm.restarts[1:])
 
 
 def _is_before(second, following, since):
