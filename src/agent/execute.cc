@@ -20,7 +20,7 @@ namespace
 constexpr char k_pod_scheduled[] = "PodScheduled";
 constexpr char k_disruption_target[] = "DisruptionTarget";
 /* A condition reaches the API server well before the deletion then; its answer takes many times that when the server is busy. */
-constexpr std::chrono::milliseconds k_head_start{5};
+constexpr std::chrono::milliseconds k_head_start{20};
 constexpr std::size_t k_node_list_bytes = 16 << 10; /* annotations have 256 KiB in all, and every pod of a gang carries this one */
 
 template <class... F> struct Overloaded : F... {

@@ -177,6 +177,7 @@ void Agent::ask_for(const core::OwnerId &id)
 	const auto found = std::make_shared<std::optional<core::Owner>>();
 	api_.call(hash_of(id.name),
 		  [this, found, id] {
+			  kube_.questions++;
 			  *found = kube_.owner(id);
 			  return Status(Ok{});
 		  },

@@ -100,7 +100,8 @@ class Kube
 	std::map<std::string, NodeTruth> nodes; /* by name */
 	Collection<core::Pod> pod_store;
 	Collection<core::KubeNode> node_store;
-	std::uint64_t writes = 0; /* by the agent */
+	std::uint64_t writes = 0;    /* requests of the agent, what it asks about owners among them */
+	std::uint64_t questions = 0; /* these */
 	/* What pods hold on a node: bound ones until their end, and containers that live on. */
 	[[nodiscard]] core::Resources load_of(const std::string &node, bool *has_foreign = nullptr) const;
 	[[nodiscard]] std::vector<std::string> uids_if(const std::function<bool(const PodTruth &)> &wanted) const;

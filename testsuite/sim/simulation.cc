@@ -13,6 +13,7 @@ namespace
 constexpr Micros k_settling = 240 * k_second;
 constexpr Micros k_window = 60 * k_second;
 constexpr int k_windows = 12;
+constexpr std::uint64_t k_most_questions = 60 * 4 + 4; /* in a window: four a second */
 constexpr Micros k_for_ever = 1'000'000 * k_second;
 
 } // namespace
@@ -78,6 +79,12 @@ void Simulation::calm_down()
 		slurm_.set_suspended(static_cast<std::uint32_t>(std::stoul(id)), false);
 }
 
+/* Owners of pods that wait are asked again for as long as they do. */
+std::uint64_t Simulation::requests() const
+{
+	return kube_.writes - kube_.questions + rpc_.count;
+}
+
 /* Quiet is a minute without a request of the agent's; a loop never comes to it. */
 void Simulation::settle()
 {
@@ -86,15 +93,18 @@ void Simulation::settle()
 		return;
 	std::uint64_t before = 0;
 	for (int i = 0; i < k_windows; i++) {
-		before = kube_.writes + rpc_.count;
+		before = requests();
+		const std::uint64_t asked = kube_.questions;
 		if (!advance(stage_.now() + k_window))
 			return;
-		if (kube_.writes + rpc_.count == before) {
+		if (kube_.questions - asked > k_most_questions)
+			stage_.violated("questions", std::to_string(kube_.questions - asked) + " questions about owners in the last minute");
+		if (requests() == before) {
 			oracle_.settled(agents_[slurm_.leader()]->world());
 			return;
 		}
 	}
-	stage_.violated("quiet", std::to_string(kube_.writes + rpc_.count - before) + " requests in the last minute: the agent does not come to rest");
+	stage_.violated("quiet", std::to_string(requests() - before) + " requests in the last minute: the agent does not come to rest");
 }
 
 /* ---- draws ---- */

@@ -31,6 +31,7 @@ class Simulation
 	void happen_to_api(const Event &event);
 	void happen_in_slurm(const Event &event);
 	void happen_to_parts(const Event &event);
+	[[nodiscard]] std::uint64_t requests() const;
 	void settle();
 	void calm_down();
 	[[nodiscard]] PodTruth drawn_pod(const Event &event) const;
