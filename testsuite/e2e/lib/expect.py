@@ -76,8 +76,8 @@ def agreed(bed, pod, state, code, timeout=30):
 def sacct_agrees(bed, timeout=30):
 	"""All jobs of ours that Slurm still knows have in the database the state and exit code that scontrol shows. Returns how many.
 
-	One that was cancelled before it had a node may be missing there: Slurm sends submissions in the background, and loses an end that comes meanwhile (seen once with
-	22.05.8; _set_db_inx_thread in accounting_storage_slurmdbd.c).
+	One that was held or had a dependency from the start and was cancelled is not among sacct's: its row is in the database with time_eligible 0, and sacct picks by that
+	time (seen with 22.05.8).
 	"""
 	def look():
 		rows, wrong, count = bed.slurm.accounting.sacct(), [], 0
