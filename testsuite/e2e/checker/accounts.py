@@ -73,11 +73,6 @@ def ends_agree(e, pod, row):
 	return any(printed(r.state, r.exit_code) == (row.state, row.exit_code) for r in records_of(e, pod))
 
 
-def _was_never_eligible(fields):
-	"""Cancelled while it was held or depended on others: the row is in the database with time_eligible 0, by which sacct does not find it (22.05.8)."""
-	return fields["JobState"] == "CANCELLED" and fields.get("NodeList") in ("", "(null)")
-
-
 def disagreements(slurm):
 	"""[(job, begun, ended, text)]: jobs of ours that slurmctld still shows, and whose only record must say the same."""
 	out = []
@@ -86,8 +81,6 @@ def disagreements(slurm):
 			continue
 		rows = [r for r in slurm.accounts.get(number, []) if r.submit == moment(submitted)]
 		seen, said = [(r.state, r.exit_code) for r in rows], printed(fields["JobState"], fields["ExitCode"])
-		if not seen and _was_never_eligible(fields):
-			continue
 		if seen != [said]:
 			out.append((number, moment(submitted), moment(fields.get("EndTime")), f"job {number}: scontrol says {said}, sacct {seen or 'nothing'}"))
 	return out

@@ -106,10 +106,11 @@ class Accounting:
 		return {int(row["JobID"]): row for row in self.rows(*numbers)}
 
 	def rows(self, *numbers):
-		"""The same as a list: a number that was used again has several."""
+		"""The same as a list: a number that was used again has several. By times sacct finds no job that was held or depended on others to its end (time_eligible 0 in the
+		database; setup_job_cond_limits in as_mysql_jobacct_process.c), by numbers it does."""
 		fields = ["JobID", "Submit", "State", "ExitCode", "DerivedExitCode", "User", "Account", "NodeList", "Start", "End", "AdminComment", "JobName"]
-		chosen = ["-j", ",".join(map(str, numbers))] if numbers else []
-		text = self.slurm.run("sacct", "-XnP", "--delimiter=\x1f", "-S", "2000-01-01", "-a", "-D", "-o", ",".join(fields), *chosen)
+		chosen = ["-j", ",".join(map(str, numbers))] if numbers else ["-S", "2000-01-01"]
+		text = self.slurm.run("sacct", "-XnP", "--delimiter=\x1f", "-a", "-D", "-o", ",".join(fields), *chosen)
 		rows = (dict(zip(fields, line.split("\x1f"))) for line in text.splitlines())
 		return [{**row, "StateText": row["State"], "State": row["State"].split()[0]} for row in rows]
 

@@ -74,17 +74,12 @@ def agreed(bed, pod, state, code, timeout=30):
 
 
 def sacct_agrees(bed, timeout=30):
-	"""All jobs of ours that Slurm still knows have in the database the state and exit code that scontrol shows. Returns how many.
-
-	One that was held or had a dependency from the start and was cancelled is not among sacct's: its row is in the database with time_eligible 0, and sacct picks by that
-	time (seen with 22.05.8).
-	"""
+	"""All jobs of ours that Slurm still knows have in the database the state and exit code that scontrol shows. Returns how many."""
 	def look():
-		rows, wrong, count = bed.slurm.accounting.sacct(), [], 0
-		for jobs in jobs_by_uid(bed).values():
+		known, wrong, count = jobs_by_uid(bed).values(), [], 0
+		rows = bed.slurm.accounting.sacct(*(number_of(job) for jobs in known for job in jobs))
+		for jobs in known:
 			for job in jobs:
-				if number_of(job) not in rows and job["JobState"] == "CANCELLED" and job["NodeList"] in ("", "(null)"):
-					continue
 				row = rows.get(number_of(job), {"State": "nothing", "ExitCode": ""})
 				shown = (job["JobState"], as_sacct_prints(job["ExitCode"]))
 				count += 1

@@ -101,7 +101,8 @@ def accounts_settle(bed, truth):
 def look(bed, truth):
 	final = bed.slurm.jobs()
 	truth.picture({n: {**f, "last picture": "yes"} for n, f in final.items()})
-	truth.account(bed.slurm.accounting.rows())
+	numbers = {n for n, _ in truth.shown} | set(truth.lives) | set(truth.ends)
+	truth.account(bed.slurm.accounting.rows(*sorted(numbers)))
 
 
 def settle(bed, load, deeds):
