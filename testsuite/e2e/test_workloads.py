@@ -5,6 +5,7 @@
 Four simulated nodes of eight CPUs.
 """
 from lib import ApiError, Cluster, equal, pod, run, wait_for
+from lib.expect import job_in_state
 from lib.workloads import (PATHS, annotation, change, create, delete, fail_pod, restart_container, get, job_ids, job_set, jobs_of, leader_worker_set, owned, path_of, pods_of,
 			   replicated_job, sizes_of, template, uid_of, wait_all, wait_bound, wait_jobs, wait_none, wait_pods)
 
@@ -359,7 +360,7 @@ def test_gated_pods_are_left_alone(bed):
 	equal(bed.slurm.job_of_pod(seen["metadata"]["uid"]), [])
 	change(bed, "Pod", "gated-0", {"spec": {"schedulingGates": []}})
 	bed.kube.wait_phase("gated-0", "Succeeded")
-	equal(bed.slurm.job_of_pod(seen["metadata"]["uid"])[0]["JobState"], "COMPLETED")
+	job_in_state(bed, seen, "COMPLETED")
 
 
 def test_gated_gang_starts_when_its_gates_are_removed(bed):

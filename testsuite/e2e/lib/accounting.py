@@ -95,7 +95,7 @@ class Accounting:
 
 	def start_slurmdbd(self):
 		self.slurmdbd.start()
-		wait_for(lambda: self.slurmdbd.check() and self.slurm.run("sacctmgr", "-nP", "show", "cluster") is not None, "slurmdbd to answer", 60)
+		wait_for(lambda: self.slurmdbd.check() and self.slurm.run("sacctmgr", "-nP", "show", "cluster") is not None, "slurmdbd to answer")
 
 	def sacctmgr(self, *words):
 		"""Without asking back; that there is nothing to do is no failure."""

@@ -7,7 +7,7 @@ import json
 import os
 
 from .process import Process, output_of
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 # The first rule that matches a pod's namespace decides whom it runs as.
 NAMESPACES = [{"namespace": "default", "user": "root"}]
@@ -45,7 +45,7 @@ class Agent:
 		if wait:
 			self.wait_ready()
 
-	def wait_ready(self, timeout=30):
+	def wait_ready(self, timeout=LIMIT):
 		wait_for(lambda: self.daemon.check() and self.skube("ping")["ready"], "slurmkubed to be ready", timeout)
 
 	def skube(self, *verb):

@@ -5,7 +5,7 @@
 	  is being deleted counts until it is terminal or gone.
 	- A pod is bound once: its node and its Slurm job never change.
 	- No two pods have the same Slurm job; in a gang, no two live pods have the same rank of it.
-Every file of tests ends with check_invariants(bed). The rules are those of the independent checker (testsuite/e2e/checker), which torture
+Every file of tests ends with check_invariants(bed), which waits first until the two sides have settled. The rules are those of the independent checker (testsuite/e2e/checker), which torture
 uses whole. A Slurm that was killed may give a number again that it has not yet saved: forgets=[(from, until), ...] says when it was away, and
 what is bound meanwhile is not counted, because its job may be of both lives.
 """
@@ -15,6 +15,8 @@ from checker.faults import Deeds
 from checker.history import Event, History
 from checker.rules import Evidence, bound_once, no_node_too_full
 from checker.slurm_log import SlurmTruth
+
+from .expect import wait_settled
 
 ALLOCATION = "allocation.slurm-kube.io"
 
@@ -49,6 +51,7 @@ def _one_pod_for_a_job(pods, forgets):
 
 def check_invariants(bed, forgets=(), unless=lambda pod: False):
 	"""Fails with what went wrong. unless(pod): pods that others bound, past Slurm."""
+	wait_settled(bed)
 	proof = Evidence(_history(bed, unless), SlurmTruth(), Deeds(), time.time(), ours=lambda pod: pod.bound and pod.bound.job)
 	assert any(p.bound for p in proof.history.pods.values()), "no pod was ever bound: there is nothing to check"
 	wrong = [v.text for v in no_node_too_full(proof) + bound_once(proof)] + _one_pod_for_a_job(proof.bound(), list(forgets))

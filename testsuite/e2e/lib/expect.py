@@ -8,7 +8,7 @@ from collections import defaultdict
 
 from .kube import condition, name_of
 from .manifests import pod as pod_manifest
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 LIVE = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
 
@@ -38,7 +38,7 @@ def number_of(job):
 	return int(job["JobId"])
 
 
-def job_in_state(bed, pod, *states, timeout=30):
+def job_in_state(bed, pod, *states, timeout=LIMIT):
 	"""The pod's only job once it is in one of the states."""
 	def look():
 		job = only_job(bed, pod)
@@ -57,7 +57,7 @@ def as_sacct_prints(code):
 	return f"{number - 128 if number >= 128 else number}:{signal}"
 
 
-def agreed(bed, pod, state, code, timeout=30):
+def agreed(bed, pod, state, code, timeout=LIMIT):
 	"""Waits until a pod's only job has ended so; scontrol, squeue and sacct must say the same. Returns sacct's row."""
 	final = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY", "DEADLINE", "BOOT_FAIL")
 	job = job_in_state(bed, pod, *final, timeout=timeout)
@@ -73,7 +73,7 @@ def agreed(bed, pod, state, code, timeout=30):
 	return wait_for(in_database, f"{name} in sacct", timeout)
 
 
-def sacct_agrees(bed, timeout=30):
+def sacct_agrees(bed, timeout=LIMIT):
 	"""All jobs of ours that Slurm still knows have in the database the state and exit code that scontrol shows. Returns how many."""
 	def look():
 		known, wrong, count = jobs_by_uid(bed).values(), [], 0
@@ -90,13 +90,34 @@ def sacct_agrees(bed, timeout=30):
 	return wait_for(look, "sacct and scontrol to agree", timeout, 0.2)
 
 
-def wait_no_live_jobs(bed, timeout=30):
+def wait_no_live_jobs(bed, timeout=LIMIT):
 	"""No job of ours is left over in Slurm."""
 	def left():
 		live = [f"{j['JobId']} {j['JobState']}" for jobs in jobs_by_uid(bed).values() for j in jobs if j["JobState"] in LIVE]
 		assert not live, f"{len(live)} live jobs: {live[:5]}"
 		return True
 	wait_for(left, "all jobs with a marker to have ended", timeout, 0.2)
+
+
+def _has_a_pod(job, uid, live):
+	"""By the number that its binding names, or as one of ours whose job was lost and made again: by the marker's uid, its own or its owner's."""
+	for pod in live:
+		owners = {o["uid"] for o in pod["metadata"].get("ownerReferences", [])}
+		if uid.partition("/")[0] in owners | {uid_of(pod)} or pod["metadata"].get("annotations", {}).get("allocation.slurm-kube.io/job-id") == job["JobId"]:
+			return True
+	return False
+
+
+def wait_settled(bed, timeout=LIMIT):
+	"""Nothing is under way between the two sides: no job of ours is COMPLETING, and each that is RUNNING has a pod that is bound and has not ended."""
+	def look():
+		with bed.kube.changed:
+			live = [p for p in bed.kube.now["Pod"].values() if p["spec"].get("nodeName") and p["status"].get("phase") not in ("Succeeded", "Failed")]
+		odd = [f"{j['JobId']} {j['JobState']}" for uid, jobs in jobs_by_uid(bed).items() for j in jobs
+		       if j["JobState"] == "COMPLETING" or (j["JobState"] == "RUNNING" and not _has_a_pod(j, uid, live))]
+		assert not odd, f"{len(odd)} jobs: {odd[:5]}"
+		return True
+	wait_for(look, "no job to be COMPLETING, or RUNNING without a pod", timeout, 0.2)
 
 
 def job_controller_status(bed, name, timeout=90, **expected):
@@ -108,7 +129,7 @@ def job_controller_status(bed, name, timeout=90, **expected):
 	return wait_for(seen, f"Job {name} to have {expected}", timeout, 0.2)
 
 
-def wait_reason(bed, name, reason, text="", timeout=30):
+def wait_reason(bed, name, reason, text="", timeout=LIMIT):
 	"""The message of the condition PodScheduled=False once it has that reason and holds the text."""
 	key = name if "/" in name else f"default/{name}"
 

@@ -10,7 +10,7 @@ from .cluster import Cluster
 from .expect import LIVE, uid_of
 from .fault_proxy import ApiProxy, RpcProxy
 from .manifests import kwok_node, pod
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 
 class FaultBed(Cluster):
@@ -74,7 +74,7 @@ class FaultBed(Cluster):
 		"""Until slurmctld has saved all jobs that there are now: at once or after some seconds, when something has changed."""
 		now, saved = time.time(), self.dir / "state/job_state"
 		self.slurm.run("scontrol", "update", f"jobid={self.steady_job}", f"comment={now}")
-		wait_for(lambda: saved.stat().st_mtime > now - 0.02, "slurmctld to save its jobs", 15)
+		wait_for(lambda: saved.stat().st_mtime > now - 0.02, "slurmctld to save its jobs")
 
 	def steady_goes_on(self, same_job=True):
 		"""Nobody wanted to delete it, and it has a job that runs: the one from the start, unless Slurm has forgotten that."""
@@ -88,7 +88,7 @@ class FaultBed(Cluster):
 		self.api.clear()
 		self.rpc.clear()
 
-	def others_done(self, timeout=40):
+	def others_done(self, timeout=LIMIT):
 		"""No live job in Slurm but steady's."""
 		def left():
 			live = {n: j["JobState"] for n, j in self.slurm.jobs().items()

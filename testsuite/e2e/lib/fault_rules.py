@@ -28,7 +28,7 @@ class Rule:
 		self.met += 1
 		return True
 
-	def wait(self, what="", timeout=30):
+	def wait(self, what="", timeout=60):
 		assert self._standing.wait(timeout), f"nothing came into the window {what} for {timeout} s"
 
 	def is_open(self):

@@ -11,7 +11,7 @@ import threading
 import time
 from urllib.parse import quote, urlencode
 
-from .waiting import Timeout
+from .waiting import LIMIT, Timeout
 
 PATHS = {"Pod": ("/api/v1", "pods"), "Node": ("/api/v1", "nodes"), "Namespace": ("/api/v1", "namespaces"),
 	 "Job": ("/apis/batch/v1", "jobs"), "Event": ("/apis/events.k8s.io/v1", "events")}
@@ -153,7 +153,7 @@ class Kube:
 				self.now[kind][key] = thing
 			self.changed.notify_all()
 
-	def wait(self, condition, what, timeout=30.0):
+	def wait(self, condition, what, timeout=LIMIT):
 		"""Waits until condition() is true, looking again whenever a watch brings something."""
 		end = time.monotonic() + timeout
 		with self.changed:
@@ -171,7 +171,7 @@ class Kube:
 		with self.changed:
 			return {n[8:]: p for n, p in self.now["Pod"].items() if n.startswith("default/" + prefix)}
 
-	def wait_phase(self, name, *phases, timeout=30.0):
+	def wait_phase(self, name, *phases, timeout=LIMIT):
 		"""The pod once it is in one of the phases."""
 		key = name if "/" in name else f"default/{name}"
 
@@ -180,7 +180,7 @@ class Kube:
 			return pod if pod and pod["status"].get("phase") in phases else None
 		return self.wait(in_phase, f"pod {name} to be {' or '.join(phases)}", timeout)
 
-	def wait_gone(self, name, timeout=30.0):
+	def wait_gone(self, name, timeout=LIMIT):
 		key = name if "/" in name else f"default/{name}"
 		self.wait(lambda: key not in self.now["Pod"], f"pod {name} to be gone", timeout)
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 TESTSUITE = Path(__file__).resolve().parents[2]
 SOURCE = TESTSUITE.parent
@@ -83,9 +83,9 @@ class Process:
 
 	def kill9(self):
 		self.signal(signal.SIGKILL)
-		wait_for(self._gone, f"the end of {self.name}", 10, 0.005)
+		wait_for(self._gone, f"the end of {self.name}", LIMIT, 0.005)
 
-	def stop(self, timeout=20):
+	def stop(self, timeout=LIMIT):
 		"""Ends it in good order; SIGKILL when it does not listen."""
 		self.signal(signal.SIGTERM)
 		try:

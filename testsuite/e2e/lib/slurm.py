@@ -8,7 +8,7 @@ from pathlib import Path
 from .accounting import Accounting
 from .process import SOURCE, TESTSUITE, Process, output_of
 from .slurm_conf import kube_conf, plugin_dir_of, render
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 
 def build_settings(build):
@@ -129,7 +129,7 @@ class Slurm:
 		"""The jobs whose marker names that pod, oldest first."""
 		return [j for _, j in sorted(self.jobs().items()) if f'"uid":"{uid}"' in j.get("AdminComment", "")]
 
-	def wait_job(self, job_id, *states, timeout=30):
+	def wait_job(self, job_id, *states, timeout=LIMIT):
 		"""The job once it is in one of the states."""
 		def in_state():
 			job = self.jobs()[job_id]

@@ -7,7 +7,7 @@ from .agent import Agent
 from .fault_bed import FaultBed
 from .process import Process
 from .slurm import Slurm
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 HOSTS = "SlurmctldHost=kube-a(127.0.0.1)\nSlurmctldHost=kube-b(127.0.0.2)\nCommunicationParameters=NoCtldInAddrAny\nSlurmctldTimeout=4\n"
 AS_HOST = 'hostname "$1" && mount --bind "$2" /etc/hosts && shift 2 && exec "$@"'
@@ -86,5 +86,5 @@ class TwoHosts(FaultBed):
 		assert len(found) == 1, f"leading agents: {found}"
 		return found[0]
 
-	def wait_leader(self, host, timeout=40):
+	def wait_leader(self, host, timeout=LIMIT):
 		wait_for(lambda: self.leader() == host, f"the agent on {host} to lead", timeout, 0.1)

@@ -7,7 +7,7 @@ owned() makes a pod as their controllers would, with labels and an owner referen
 import json
 
 from .manifests import job, pod
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 # kind -> where its objects live; a PodGroup of scheduling.k8s.io is named in full
 PATHS = {
@@ -89,15 +89,15 @@ def pods_of(bed, prefix):
 	return {n: p for n, p in bed.kube.pods(f"{prefix}-").items() if "deletionTimestamp" not in p["metadata"]}
 
 
-def wait_pods(bed, prefix, count, timeout=60):
+def wait_pods(bed, prefix, count, timeout=LIMIT):
 	return bed.kube.wait(lambda: len(pods_of(bed, prefix)) == count and pods_of(bed, prefix), f"{count} pods {prefix}-*", timeout)
 
 
-def wait_none(bed, prefix, timeout=60):
+def wait_none(bed, prefix, timeout=LIMIT):
 	bed.kube.wait(lambda: not bed.kube.pods(f"{prefix}-"), f"pods {prefix}-* to be gone", timeout)
 
 
-def wait_bound(bed, prefix, count, timeout=60):
+def wait_bound(bed, prefix, count, timeout=LIMIT):
 	"""So many pods that are not terminal and have a node; returns them."""
 	def bound():
 		found = {n: p for n, p in pods_of(bed, prefix).items() if p["spec"].get("nodeName") and p["status"].get("phase") not in ("Succeeded", "Failed")}
@@ -105,7 +105,7 @@ def wait_bound(bed, prefix, count, timeout=60):
 	return bed.kube.wait(bound, f"{count} pods {prefix}-* to be bound", timeout)
 
 
-def wait_all(bed, prefix, phase, count, timeout=60):
+def wait_all(bed, prefix, phase, count, timeout=LIMIT):
 	bed.kube.wait(lambda: sum(p["status"].get("phase") == phase for p in pods_of(bed, prefix).values()) == count, f"{count} pods {prefix}-* to be {phase}", timeout)
 
 
@@ -123,7 +123,7 @@ def uid_of(record):
 	return json.loads(record["AdminComment"])["uid"]
 
 
-def wait_jobs(bed, uid, count=1, timeout=30):
+def wait_jobs(bed, uid, count=1, timeout=LIMIT):
 	"""So many Slurm jobs of an object; returns them."""
 	return wait_for(lambda: len(jobs_of(bed, uid)) == count and jobs_of(bed, uid), f"{count} Slurm jobs of {uid}", timeout)
 
