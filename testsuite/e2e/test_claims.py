@@ -59,7 +59,7 @@ def _wait_bound(bed, name):
 		claim = bed.kube.get("PersistentVolumeClaim", name)
 		assert claim["status"]["phase"] == "Bound", claim["status"]
 		return claim["spec"]["volumeName"]
-	return wait_for(look, f"claim {name} to be bound", 30)
+	return wait_for(look, f"claim {name} to be bound")
 
 
 def _node_of(bed, name, phase="Succeeded"):
@@ -67,7 +67,7 @@ def _node_of(bed, name, phase="Succeeded"):
 
 
 def _selected(bed, name):
-	return wait_for(lambda: bed.kube.get("PersistentVolumeClaim", name)["metadata"].get("annotations", {}).get(SELECTED), f"a node for claim {name}", 30)
+	return wait_for(lambda: bed.kube.get("PersistentVolumeClaim", name)["metadata"].get("annotations", {}).get(SELECTED), f"a node for claim {name}")
 
 
 def test_bound_claim_says_where(bed):
@@ -153,8 +153,8 @@ def test_provisioner_refuses_a_node(bed):
 	assert first != second, f"{first} was chosen again"
 	_volume(bed, "pv-refused", second, "late", claim=claim)
 	equal(_node_of(bed, "refused"), second)
-	states = sorted(j["JobState"] for j in bed.slurm.job_of_pod(uid_of(made)))
-	assert len(states) == 2 and "COMPLETED" in states, states
+	states = lambda: sorted(j["JobState"] for j in bed.slurm.job_of_pod(uid_of(made)))  # noqa: E731
+	wait_for(lambda: states() == ["COMPLETED", "FAILED"], "the job that was given back and the one that ran")
 
 
 def test_agent_killed_while_a_volume_is_made(bed):
@@ -177,7 +177,7 @@ def test_too_long_is_given_back(bed):
 	_claim(bed, "nobody", "late")
 	made = bed.kube.create(_brief("nobody", "nobody"))
 	node = _selected(bed, "nobody")
-	wait_for(lambda: any(j["JobState"] == "FAILED" for j in bed.slurm.job_of_pod(uid_of(made))), "the allocation to be given back", 60)
+	wait_for(lambda: any(j["JobState"] == "FAILED" for j in bed.slurm.job_of_pod(uid_of(made))), "the allocation to be given back", 120)
 	equal(bed.kube.get("PersistentVolumeClaim", "nobody")["metadata"]["annotations"][SELECTED], node)
 	bed.kube.delete("Pod", "nobody")
 	bed.kube.wait_gone("nobody")
@@ -222,7 +222,7 @@ def test_gang_shares_a_claim(bed):
 	manifest["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "gang"}}]
 	bed.kube.create(manifest)
 	pods = bed.kube.wait(lambda: [p for p in bed.kube.pods("gang-").values() if p["spec"].get("nodeName")] if len(
-		[p for p in bed.kube.pods("gang-").values() if p["spec"].get("nodeName")]) == 4 else None, "four pods to be bound", timeout=60)
+		[p for p in bed.kube.pods("gang-").values() if p["spec"].get("nodeName")]) == 4 else None, "four pods to be bound")
 	equal({p["spec"]["nodeName"] for p in pods}, {"node-2"})
 	for p in pods:
 		bed.kube.wait_phase(p["metadata"]["name"], "Succeeded")
@@ -235,7 +235,7 @@ def test_invariants_held(bed):
 
 
 def _make(build):
-	limits = {"condition_interval_seconds": 1, "claim_wait_seconds": 10}
+	limits = {"condition_interval_seconds": 1, "claim_wait_seconds": 25}
 	return Cluster(build, kwok=NODES, cpus=CPUS, agent_options={"settings": {"limits": limits}})
 
 

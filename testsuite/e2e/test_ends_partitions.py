@@ -5,6 +5,7 @@ from lib import Cluster, equal, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import (Sight, agreed, bound, deleted, free, job_in_state, only_job, sacct_agrees, wait_no_live_jobs, wait_reason)
 from lib.kube import condition
+from lib.kubelets import end_pod
 
 
 def _make(bed, name, partition, **kwok):
@@ -47,7 +48,7 @@ def test_suspend_is_safe(bed):
 	low = _victim(bed, "low-suspend", "suspend")
 	high = _make(bed, "over-suspend", "high", run="100ms")
 	job_in_state(bed, high, "RUNNING", timeout=60)
-	equal(only_job(bed, low)["JobState"], "SUSPENDED")
+	job_in_state(bed, low, "SUSPENDED")
 	wait_reason(bed, "over-suspend", "SlurmPending", "an earlier pod")
 	equal(bed.kube.pods()["low-suspend"]["status"]["phase"], "Running")
 	bed.kube.delete("Pod", "low-suspend")
@@ -59,11 +60,13 @@ def test_suspend_is_safe(bed):
 
 def test_suspended_job_resumes(bed):
 	"""The other goes away before it could run: Slurm resumes the first, whose pod never noticed, and its end is the truth."""
-	low = _victim(bed, "low-resumed", "suspend", run="6s", **{"exit-code": 3})
+	low = _victim(bed, "low-resumed", "suspend")
 	high = _make(bed, "over-resumed", "high")
 	job_in_state(bed, high, "RUNNING", timeout=60)
-	equal(only_job(bed, low)["JobState"], "SUSPENDED")
+	job_in_state(bed, low, "SUSPENDED")
 	bed.kube.delete("Pod", "over-resumed")
+	job_in_state(bed, low, "RUNNING")
+	end_pod(bed, "low-resumed", 3)
 	agreed(bed, low, "FAILED", "3:0")
 	agreed(bed, high, "CANCELLED", "0:0")
 	_node_is_idle(bed)

@@ -10,10 +10,11 @@ import time
 
 from lib import equal, pod, run, wait_for
 from lib.checker import check_invariants
-from lib.expect import LIVE, not_ready, uid_of
+from lib.expect import LIVE, uid_of
 from lib.fault_bed import FaultBed
 from lib.fault_proxy import COMPLETE, SUBMIT
 from lib.kube import condition
+from lib.kubelets import not_ready
 from lib.manifests import job
 from lib.restore import Restore
 
@@ -62,7 +63,7 @@ class Gang:
 			live = [j for j in self.jobs() if j["JobState"] in LIVE]
 			assert len(live) == 1 and (not states or live[0]["JobState"] in states), f"jobs of {self.name}: {[(j['JobId'], j['JobState']) for j in self.jobs()]}"
 			return live[0]
-		return wait_for(look, f"one job of {self.name} in {states}", 40)
+		return wait_for(look, f"one job of {self.name} in {states}")
 
 	def succeed(self, slurm_remembers=True):
 		for name in self.names:
@@ -77,7 +78,7 @@ class Gang:
 			jobs = self.jobs()
 			assert not [j for j in jobs if j["JobState"] in LIVE], f"jobs of {self.name}: {[(j['JobId'], j['JobState']) for j in jobs]}"
 			return jobs or [None]
-		return [j for j in wait_for(look, f"all jobs of {self.name} to have ended", 40) if j]
+		return [j for j in wait_for(look, f"all jobs of {self.name} to have ended") if j]
 
 	def remove(self):
 		for name in self.names:
@@ -246,7 +247,7 @@ def test_lost_node_ends_the_whole_gang(bed):
 	bed.slurm.wait_job(int(gang.jobs()[0]["JobId"]), "NODE_FAIL", timeout=60)
 	gang.all_go()
 	bed.kube.patch("Node", lost, {"status": {"conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]}}, "status")
-	wait_for(lambda: "DOWN" not in bed.slurm.node(lost)["State"], f"{lost} to be in service again", 30)
+	wait_for(lambda: "DOWN" not in bed.slurm.node(lost)["State"], f"{lost} to be in service again")
 	equal([j["JobState"] for j in gang.ended()], ["NODE_FAIL"])
 
 
@@ -270,7 +271,7 @@ def test_scancel_of_a_waiting_gang(bed):
 	bed.slurm.run("scancel", second.the_job("PENDING")["JobId"])
 	for name in second.names:
 		bed.kube.wait_gone(name)
-	equal([j["JobState"] for j in second.jobs()], ["CANCELLED"])
+	equal([j["JobState"] for j in second.ended()], ["CANCELLED"])
 	equal([p for name in second.names for _, _, p in bed.kube.events_of(name) if p["spec"].get("nodeName")], [])
 	bed.kube.delete("Job", second.name, propagationPolicy="Background")
 	first.succeed()

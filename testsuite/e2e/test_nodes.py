@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 from lib import Cluster, equal, pod, run, wait_for
 from lib.checker import check_invariants
-from lib.expect import fill, job_in_state, not_ready, uid_of, wait_no_live_jobs, wait_reason
+from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs, wait_reason
+from lib.kubelets import not_ready
 
 OURS = "slurm-kube: "
 
@@ -89,7 +90,7 @@ def test_not_ready_node_is_down_and_comes_back(bed):
 	"""NotReady keeps new jobs off at once; after not_ready_after the node is DOWN. Ready again: as it was."""
 	with _not_ready(bed, "node-0"):
 		_down(bed, "node-0")
-		assert bed.slurm.node("node-0")["Reason"].startswith(OURS + "NotReady")
+		wait_for(lambda: bed.slurm.node("node-0")["Reason"].startswith(OURS + "NotReady"), "the reason")
 	_state(bed, "node-0", "IDLE")
 
 

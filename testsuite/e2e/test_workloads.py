@@ -6,7 +6,8 @@ Four simulated nodes of eight CPUs.
 """
 from lib import ApiError, Cluster, equal, pod, run, wait_for
 from lib.expect import job_in_state
-from lib.workloads import (PATHS, annotation, change, create, delete, fail_pod, restart_container, get, job_ids, job_set, jobs_of, leader_worker_set, owned, path_of, pods_of,
+from lib.kubelets import end_pod, restart_container
+from lib.workloads import (PATHS, annotation, change, create, delete, get, job_ids, job_set, jobs_of, leader_worker_set, owned, path_of, pods_of,
 			   replicated_job, sizes_of, template, uid_of, wait_all, wait_bound, wait_jobs, wait_none, wait_pods)
 
 FOREVER = {"run": "1h"}
@@ -82,12 +83,13 @@ def test_job_set_depends_on_ready(bed):
 
 def test_job_set_depends_on_complete_is_a_job_per_stage(bed):
 	"""Stages never run together, so no node is held for the second while the first runs: two Slurm jobs, the second submitted when the first has ended."""
-	uid = make(bed, job_set("stages", replicated_job("load", 2, kwok={"run": "2s"}), replicated_job("train", 3, cpu=2, depends_on={"load": "Complete"}, kwok={"run": "1s"})))
-	first = wait_jobs(bed, uid)[0]
-	equal(sizes_of(first)[0], "2")
+	uid = make(bed, job_set("stages", replicated_job("load", 2, kwok=FOREVER), replicated_job("train", 3, cpu=2, depends_on={"load": "Complete"}, kwok={"run": "1s"})))
+	pods = wait_bound(bed, "stages", 2)
+	equal([sizes_of(j)[0] for j in jobs_of(bed, uid)], ["2"], "sizes of the jobs while the first stage runs")
+	for name in pods:
+		end_pod(bed, name)
 	both = finished(bed, uid, count=2)
 	equal([sizes_of(j) for j in both], [("2", "2"), ("3", "6")])
-	assert both[0]["EndTime"] <= both[1]["SubmitTime"], both
 	equal([uid_of(j) for j in both], [uid, f"{uid}/1"])
 
 
@@ -96,7 +98,7 @@ def test_job_set_restart_keeps_the_allocation(bed):
 	uid = make(bed, job_set("restart", replicated_job("a", 2, cpu=4, kwok=FOREVER), replicated_job("b", 2, cpu=4, kwok=FOREVER), failurePolicy={"maxRestarts": 2}))
 	before = wait_bound(bed, "restart", 4)
 	old = {p["metadata"]["uid"] for p in before.values()}
-	fail_pod(bed, next(n for n in before if n.startswith("restart-b-0-1")))
+	end_pod(bed, next(n for n in before if n.startswith("restart-b-0-1")), 3)
 	bed.kube.wait(lambda: len(pods_of(bed, "restart")) == 4 and not old & {p["metadata"]["uid"] for p in pods_of(bed, "restart").values()}, "four new pods", 60)
 	after = wait_bound(bed, "restart", 4)
 	equal({p["metadata"]["labels"]["jobset.sigs.k8s.io/restart-attempt"] for p in after.values()}, {"1"})
@@ -124,9 +126,9 @@ def test_job_set_suspended_gives_its_nodes_back(bed):
 
 def test_job_set_succeeds_by_its_policy(bed):
 	"""successPolicy: it is done when the driver is, and its workers are stopped. The Slurm job is COMPLETED, as the JobSet is."""
-	uid = make(bed, job_set("policy", replicated_job("driver", kwok={"run": "2s"}), replicated_job("workers", 2, kwok=FOREVER),
+	uid = make(bed, job_set("policy", replicated_job("driver", kwok=FOREVER), replicated_job("workers", 2, kwok=FOREVER),
 		successPolicy={"operator": "Any", "targetReplicatedJobs": ["driver"]}))
-	wait_bound(bed, "policy", 3)
+	end_pod(bed, next(n for n in wait_bound(bed, "policy", 3) if n.startswith("policy-driver")))
 	wait_for(lambda: get(bed, "JobSet", "policy")["status"].get("terminalState") == "Completed", "the JobSet to be Completed")
 	finished(bed, uid)
 
@@ -158,9 +160,7 @@ def test_leader_worker_set_recreates_a_group(bed):
 	after = wait_bound(bed, "again", 6)
 	equal({n: p["metadata"]["uid"] for n, p in after.items() if n.startswith("again-0")}, {n: p["metadata"]["uid"] for n, p in before.items() if n.startswith("again-0")})
 	equal(len({annotation(p, "job-id") for n, p in after.items() if n.startswith("again-1")}), 1)
-	running = [j for j in jobs_of(bed, uid) if j["JobState"] == "RUNNING"]
-	equal({uid_of(j) for j in running}, {f"{uid}/0", f"{uid}/1"})
-	equal(len(running), 2)
+	wait_for(lambda: sorted(uid_of(j) for j in jobs_of(bed, uid) if j["JobState"] == "RUNNING") == [f"{uid}/0", f"{uid}/1"], "one job for each group")
 	cleared(bed, "LeaderWorkerSet", "again")
 
 

@@ -8,7 +8,7 @@ has the job pending again, of a pod that has ended meanwhile: that leaves the qu
 """
 SLURMS_OWN = ("CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "DEADLINE")
 EARLY = 8.0    # a killed slurmctld saves its state every five seconds
-SETTLE = 12.0  # calm seconds from a pod's end to its job's
+SETTLE = 30.0  # calm seconds from a pod's end to its job's
 
 
 def expected(pod):

@@ -13,8 +13,8 @@ from .history import History
 from .slurm_log import LIVE, SlurmTruth, moment
 
 SLACK = 0.25      # seconds between a line of slurmctld's log and what it tells of: it writes after the fact
-UNCOVERED = 25.0  # calm seconds a pod may live without a job: 10 s until it is surely missing, and its new submission
-LATE_BIND = 5.0   # calm seconds after the end of a job in which a binding that was under way may still arrive
+UNCOVERED = 45.0  # calm seconds a pod may live without a job: 10 s until it is surely missing, and its new submission
+LATE_BIND = 15.0  # calm seconds after the end of a job in which a binding that was under way may still arrive
 
 
 @dataclass

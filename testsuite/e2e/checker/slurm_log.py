@@ -26,6 +26,7 @@ _ANY = re.compile(r"JobId=(\d+)")
 _PAIR = re.compile(r"(\w+)=(.*?)(?=\s+\w+=|\s*$)")
 
 
+LATE_LINE = 1.5  # seconds
 LIVE = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
 
 
@@ -137,9 +138,10 @@ class SlurmTruth:
 				self.uids.setdefault(marker.group(1), set()).add(number)
 
 	def life_at(self, job, node, when, slack):
-		"""The last life of a job that began before a moment, on that node."""
-		lives = [x for x in self.lives.get(job, []) if x.node == node and x.start <= when + slack]
-		return lives[-1] if lives else None
+		"""The last life of a job that began before a moment, on that node. Where none did, the first one after it: a busy slurmctld writes its line late."""
+		lives = [x for x in self.lives.get(job, []) if x.node == node and x.start <= when + LATE_LINE]
+		begun = [x for x in lives if x.start <= when + slack]
+		return begun[-1] if begun else lives[0] if lives else None
 
 	def epoch(self, when):
 		return bisect_right(self.restarts, when)

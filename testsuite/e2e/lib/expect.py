@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Questions that many tests ask of both sides."""
-import datetime
 import json
 import re
-import time
 from collections import defaultdict
 
 from .kube import condition, name_of
@@ -174,22 +172,6 @@ def fill(bed, name, cpu, pods=1, **options):
 	for p in made:
 		bed.kube.wait_phase(p["metadata"]["name"], "Running")
 	return made
-
-
-def not_ready(bed, name):
-	"""As a kubelet would say it of its node. kwok must be frozen, else it says Ready at once; what it had sent before may come after ours, which is said
-	again then."""
-	for _ in range(3):
-		_say_not_ready(bed, name)
-		time.sleep(0.5)
-		if condition(bed.kube.get("Node", name), "Ready").get("status") == "False":
-			return
-
-
-def _say_not_ready(bed, name):
-	now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-	bed.kube.patch("Node", name, {"status": {"conditions": [{
-		"type": "Ready", "status": "False", "reason": "KubeletNotReady", "lastHeartbeatTime": now, "lastTransitionTime": now}]}}, "status")
 
 
 def diag(bed):

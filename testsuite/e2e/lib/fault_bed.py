@@ -6,6 +6,7 @@ The test itself plays the kubelets: after a restart of the API server kwok comes
 import os
 import time
 
+from . import kubelets
 from .cluster import Cluster
 from .expect import LIVE, uid_of
 from .fault_proxy import ApiProxy, RpcProxy
@@ -38,9 +39,7 @@ class FaultBed(Cluster):
 
 	def end_pod(self, name, code=0):
 		"""Its container ends with that code."""
-		end = {"exitCode": code, "reason": "Error" if code else "Completed"}
-		self.kube.patch("Pod", name, {"status": {"phase": "Failed" if code else "Succeeded",
-			"containerStatuses": [{"name": "main", "image": "", "imageID": "", "ready": False, "restartCount": 0, "state": {"terminated": end}}]}}, "status")
+		kubelets.end_pod(self, name, code)
 
 	def stop_pod(self, name, timeout=60):
 		"""What the kubelet does once somebody has deleted a pod that runs."""
@@ -81,8 +80,12 @@ class FaultBed(Cluster):
 		now = self.kube.get("Pod", "steady")
 		assert uid_of(now) == uid_of(self.steady) and now["status"]["phase"] == "Running", now["status"]
 		assert "deletionTimestamp" not in now["metadata"], "somebody deleted the pod steady"
-		live = [j["JobId"] for j in self.slurm.job_of_pod(uid_of(now)) if j["JobState"] in LIVE]
-		assert len(live) == 1 and (not same_job or live == [self.steady_job]), f"jobs of steady: {live}, at first {self.steady_job}"
+
+		def has_its_job():
+			live = [j["JobId"] for j in self.slurm.job_of_pod(uid_of(now)) if j["JobState"] in LIVE]
+			assert len(live) == 1 and (not same_job or live == [self.steady_job]), f"jobs of steady: {live}, at first {self.steady_job}"
+			return True
+		wait_for(has_its_job, "the one job of steady")
 
 	def clear(self):
 		self.api.clear()
@@ -100,3 +103,17 @@ class FaultBed(Cluster):
 
 def open_files(pid):
 	return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def resting_files(pid):
+	"""What it has open when that has not changed for a second: watches are open again, requests have been answered."""
+	seen, since = -1, 0.0
+
+	def same():
+		nonlocal seen, since
+		now = open_files(pid)
+		if now != seen:
+			seen, since = now, time.monotonic()
+		return time.monotonic() - since > 1
+	wait_for(same, "the number of descriptors to stay the same")
+	return seen

@@ -16,6 +16,7 @@ import json
 import re
 import ssl
 import struct
+import time
 
 from .fault_rules import Dropped, Proxy, Rule
 
@@ -39,7 +40,7 @@ class ApiProxy(Proxy):
 		self.client_tls = ssl.create_default_context(cafile=str(plane.dir / "pki/ca.crt"))
 		server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 		server_tls.load_cert_chain(plane.dir / "pki/server.crt", plane.dir / "pki/server.key")
-		self.stalled, self.seen, self.statuses = False, [], []  # seen: (method, path) of all requests; statuses: of all answers
+		self.stalled, self.seen, self.times, self.statuses = False, [], [], []  # seen: (method, path) of all requests; times: when; statuses: of all answers
 		super().__init__(port, server_tls)
 
 	def rule(self, do, method="", path="", body="", count=1, argument=None):
@@ -49,6 +50,10 @@ class ApiProxy(Proxy):
 	def event_rule(self, do, matches, count=1):
 		"""For events: matches(type, object)."""
 		return self.add(Rule(do, matches, count))
+
+	def place(self, method, path, since=0):
+		"""Where in seen and times the first such request is whose path holds that text."""
+		return next(i for i, (m, p) in enumerate(self.seen[since:], since) if m == method and path in p)
 
 	async def _go_on(self):
 		while self.stalled:
@@ -60,6 +65,7 @@ class ApiProxy(Proxy):
 		method, path, _ = first.split(" ")
 		length = sum(int(line.split(":")[1]) for line in lines if line.lower().startswith("content-length:"))
 		body = await reader.readexactly(length)
+		self.times.append(time.monotonic())
 		self.seen.append((method, path))
 		await self._go_on()
 		rule = self.find(self.REQUESTS, method, path, body.decode(errors="replace"))

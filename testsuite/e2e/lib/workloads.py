@@ -98,9 +98,9 @@ def wait_none(bed, prefix, timeout=LIMIT):
 
 
 def wait_bound(bed, prefix, count, timeout=LIMIT):
-	"""So many pods that are not terminal and have a node; returns them."""
+	"""So many pods that have a node, whether they run or have ended by now; returns them."""
 	def bound():
-		found = {n: p for n, p in pods_of(bed, prefix).items() if p["spec"].get("nodeName") and p["status"].get("phase") not in ("Succeeded", "Failed")}
+		found = {n: p for n, p in pods_of(bed, prefix).items() if p["spec"].get("nodeName")}
 		return found if len(found) == count else None
 	return bed.kube.wait(bound, f"{count} pods {prefix}-* to be bound", timeout)
 
@@ -138,17 +138,3 @@ def job_ids(pods):
 
 def sizes_of(record):
 	return record["NumTasks"], record["NumCPUs"]
-
-
-def restart_container(bed, name):
-	"""As its kubelet would tell of a container that it has started again."""
-	status = {"phase": "Running", "containerStatuses": [{"name": "main", "image": "x", "imageID": "x", "ready": True, "restartCount": 1,
-			"state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}]}
-	bed.kube.patch("Pod", name, {"status": status}, "status")
-
-
-def fail_pod(bed, name, code=3):
-	"""As its kubelet would tell of a container that ended with that code."""
-	status = {"phase": "Failed", "containerStatuses": [{"name": "main", "image": "x", "imageID": "x", "ready": False, "restartCount": 0,
-			"state": {"terminated": {"exitCode": code, "reason": "Error"}}}]}
-	bed.kube.patch("Pod", name, {"status": status}, "status")

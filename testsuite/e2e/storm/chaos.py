@@ -10,7 +10,7 @@ import time
 
 from checker.faults import Cause
 from lib import wait_for
-from lib.expect import not_ready
+from lib.kubelets import not_ready
 
 from .load import NOT_NOW
 

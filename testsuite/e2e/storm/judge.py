@@ -47,10 +47,10 @@ class Uses:
 		if dead:
 			return [Violation("died", f"{' and '.join(dead)} died by itself", time.time())]
 		try:
-			wait_for(lambda: self.is_back(pods), "descriptors and memory to be as before", 60, 1)
+			wait_for(lambda: self.is_back(pods), "descriptors and memory to be as before", 120, 1)
 			return []
 		except AssertionError:
-			return [Violation("leak", f"60 s after the end, (descriptors, bytes): {self.now()}; before: {self.before}", time.time())]
+			return [Violation("leak", f"120 s after the end, (descriptors, bytes): {self.now()}; before: {self.before}", time.time())]
 
 
 def _at_rest(bed, load, deeds):
@@ -61,18 +61,18 @@ def _at_rest(bed, load, deeds):
 			bed.slurm.run("scontrol", "update", f"NodeName={name}", "State=RESUME", check=False)
 	_release(load)
 	left = lambda: [p for p in bed.kube.pods().values() if p["status"].get("phase") not in ("Succeeded", "Failed")]  # noqa: E731
-	wait_for(lambda: _release(load) or not left(), "all pods to end by themselves", 120, 2)
+	wait_for(lambda: _release(load) or not left(), "all pods to end by themselves", 300, 2)
 	for j in bed.kube.list("Job"):
 		deeds.causes.append(Cause(time.time(), "delete of the Job", owner=j["metadata"]["uid"]))
 		bed.kube.delete("Job", j["metadata"]["name"])
-	wait_for(lambda: not _live_jobs(bed), "all jobs with a marker to have ended", 60, 0.5)
+	wait_for(lambda: not _live_jobs(bed), "all jobs with a marker to have ended", 180, 0.5)
 	for name in bed.kube.pods():
 		try:
 			bed.kube.delete("Pod", name)
 		except NOT_NOW:
 			pass
-	bed.kube.wait(lambda: not bed.kube.pods(), "all pods to be gone", 60)
-	wait_for(lambda: not bed.agent.skube("show", "pods")["pods"], "skube to show no pod", 30, 0.5)
+	bed.kube.wait(lambda: not bed.kube.pods(), "all pods to be gone", 120)
+	wait_for(lambda: not bed.agent.skube("show", "pods")["pods"], "skube to show no pod", 90, 0.5)
 
 
 def _release(load):
@@ -85,8 +85,8 @@ def _live_jobs(bed):
 
 
 def accounts_settle(bed, truth):
-	"""Takes sacct's and slurmctld's jobs until they agree, a minute at most. What they say in the end is judged by the checker."""
-	end = time.monotonic() + 60
+	"""Takes sacct's and slurmctld's jobs until they agree, two minutes at most. What they say in the end is judged by the checker."""
+	end = time.monotonic() + 120
 	while True:
 		try:
 			look(bed, truth)
@@ -108,7 +108,7 @@ def look(bed, truth):
 def settle(bed, load, deeds):
 	"""Violations of the rest itself: what should come to an end and does not."""
 	try:
-		wait_for(lambda: bed.agent.skube("ping")["ready"], "the agent to be ready", 90, 0.5)
+		wait_for(lambda: bed.agent.skube("ping")["ready"], "the agent to be ready", 120, 0.5)
 		_at_rest(bed, load, deeds)
 		return []
 	except (AssertionError, *NOT_NOW) as e:
