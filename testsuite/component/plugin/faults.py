@@ -5,7 +5,7 @@ import signal
 import time
 
 from guard import DUPLICATE
-from lab import eventually, marker
+from lab import PATIENCE, eventually, marker, slowness
 
 
 def without_agent_jobs_go_on_and_a_snapshot_heals(lab, peer):
@@ -13,11 +13,11 @@ def without_agent_jobs_go_on_and_a_snapshot_heals(lab, peer):
     job = lab.submit(marker("alone")).job
     gone = lab.submit(marker("alone-2")).job
     for each in (job, gone):
-        assert eventually(lambda j=each: lab.job(j)["JobState"] == "RUNNING", 3), lab.job(each)
+        assert eventually(lambda j=each: lab.job(j)["JobState"] == "RUNNING"), lab.job(each)
     lab.complete(gone)
     before = len(peer.lines)
     peer.start()
-    snapshot = eventually(lambda: peer.snapshot(before), 5)
+    snapshot = eventually(lambda: peer.snapshot(before))
     assert snapshot and snapshot[job]["state"] == "running", snapshot
     assert snapshot[gone]["state"] == "complete", snapshot[gone]
     lab.complete(job)
@@ -26,7 +26,7 @@ def without_agent_jobs_go_on_and_a_snapshot_heals(lab, peer):
 def a_full_queue_drops_the_connection(lab, peer):
     connections = peer.connections
     peer.reading.clear()
-    for i in range(40):
+    for i in range(400):
         reason = f"{i}" + "x" * 100_000
         lab.command("scontrol", "update", "nodename=k[1-4]", "state=drain", f"reason={reason}")
         time.sleep(0.11)  # the keeper looks at nodes every 100 ms; a reason that it never saw is no line
@@ -35,46 +35,46 @@ def a_full_queue_drops_the_connection(lab, peer):
     peer.reading.set()
     assert "queue dropped" in lab.log()
     lab.command("scontrol", "update", "nodename=k[1-4]", "state=resume")
-    assert eventually(lambda: peer.connections > connections, 5)
+    assert eventually(lambda: peer.connections > connections)
     before = len(peer.lines)
-    assert peer.wait("node", name="k4", drain=False, seconds=5), peer.last("node", name="k4")
-    assert eventually(lambda: (peer.last("stats") or (0, {"queue_drops": 0}))[1]["queue_drops"] > 0, 8), (before, peer.last("stats"))
+    assert peer.wait("node", name="k4", drain=False), peer.last("node", name="k4")
+    assert eventually(lambda: (peer.last("stats") or (0, {"queue_drops": 0}))[1]["queue_drops"] > 0), (before, peer.last("stats"))
 
 
 def kill_9_and_restart_keep_jobs_and_exactly_once(lab, peer):
     jobs = {i: lab.submit(marker(f"crash-{i}")).job for i in range(5)}
-    assert all(peer.wait("job", id=job, state="running", seconds=3) for job in jobs.values())
-    time.sleep(6)  # slurmctld saves its jobs every 5 s at most; what was not saved is lost to any crash
+    assert all(peer.wait("job", id=job, state="running") for job in jobs.values())
+    assert eventually(lambda: lab.saved("crash-4"), every=0.1), "slurmctld does not save its jobs"  # what was not saved is lost to any crash
     before = len(peer.lines)
     lab.kill_slurmctld()
     lab.start_slurmctld()
     second = lab.submit(marker("crash-3"))
     assert not second.ok and second.error == DUPLICATE, vars(second)
     assert f"job {jobs[3]} already stands" in second.messages, second.messages
-    snapshot = eventually(lambda: peer.snapshot(before), 10)
+    snapshot = eventually(lambda: peer.snapshot(before))
     assert snapshot, "no snapshot after the restart"
     for job in jobs.values():
         assert snapshot[job]["state"] == "running" and snapshot[job]["nodes"], snapshot.get(job)
     for job in jobs.values():
         assert lab.complete(job).ok
-        assert peer.wait("job", id=job, state="complete", completing=False, after=before, seconds=2), peer.last("job", id=job)
+        assert peer.wait("job", id=job, state="complete", completing=False, after=before), peer.last("job", id=job)
 
 
 def reconfigure_does_no_harm(lab, peer):
     job = lab.submit(marker("reconfigure")).job
-    assert peer.wait("job", id=job, state="running", seconds=3), peer.last("job", id=job)
+    assert peer.wait("job", id=job, state="running"), peer.last("job", id=job)
     for _ in range(3):
         lab.reconfigure()
     before = len(peer.lines)
     assert lab.job(job)["JobState"] == "RUNNING", lab.job(job)
     assert eventually(lambda: lab.threads() == ["kube-keeper", "kube-link", "kube-sink"]), lab.threads()
     lab.complete(job)
-    assert peer.wait("job", id=job, state="complete", completing=False, seconds=5), peer.last("job", id=job)
+    assert peer.wait("job", id=job, state="complete", completing=False), peer.last("job", id=job)
     later = lab.submit(marker("reconfigure-2")).job
-    assert peer.wait("job", id=later, state="running", after=before, seconds=5)
+    assert peer.wait("job", id=later, state="running", after=before)
     lab.complete(later)
     for node in ("k1", "g1"):
-        assert eventually(lambda n=node: lab.node_state(n) == "IDLE", 3), lab.node_state(node)
+        assert eventually(lambda n=node: lab.node_state(n) == "IDLE"), lab.node_state(node)
 
 
 def descriptors_do_not_leak(lab, peer):
@@ -83,8 +83,8 @@ def descriptors_do_not_leak(lab, peer):
     for _ in range(8):
         peer.drop()
         connections = peer.connections
-        assert eventually(lambda c=connections: peer.connections > c, 5)
-    assert eventually(lambda: len(os.listdir(fds)) <= count + 2, 3), os.listdir(fds)
+        assert eventually(lambda c=connections: peer.connections > c)
+    assert eventually(lambda: len(os.listdir(fds)) <= count + 2), os.listdir(fds)
 
 
 def lives_leave_nothing_behind(lab, peer):
@@ -95,7 +95,7 @@ def lives_leave_nothing_behind(lab, peer):
     def size_after(batch, lives):
         answer = lab.command(lab.binary, "lives", f"marker={marker(f'life-{batch}-@')}", "partition=kube", "threads=4", f"count={lives // 4}", seconds=240).stdout
         assert answer.split()[:3] == ["lives", str(lives), "0"], answer
-        assert eventually(lambda: set(lab.job_ids()) <= before, 180, 0.5), "slurmctld does not forget its jobs"
+        assert eventually(lambda: set(lab.job_ids()) <= before, 400, 0.5), "slurmctld does not forget its jobs"
         with open(f"{process}/status", encoding="ascii") as f:
             return int(next(line for line in f if line.startswith("VmRSS")).split()[1]), len(os.listdir(f"{process}/fd"))
 
@@ -107,7 +107,7 @@ def lives_leave_nothing_behind(lab, peer):
     least = min(later[0] - earlier[0] for earlier, later in zip(sizes, sizes[1:]))
     assert least < 750, "memory stays behind: 1,500 lives may leave less than 0.5 KiB each"
     assert last[1] <= first[1] + 2, "descriptors stay behind"
-    stats = peer.wait("stats", seconds=6, after=len(peer.lines))[1]
+    stats = peer.wait("stats", after=len(peer.lines))[1]
     assert stats["placeholders"] <= 2, stats
 
 
@@ -116,12 +116,12 @@ def prolog_flags_do_not_hold_jobs(lab, peer):
     lab.kill_slurmctld(signal.SIGTERM)
     lab.start_slurmctld()
     answer = lab.submit(marker("prolog"))
-    line = peer.wait("job", id=answer.job, state="running", configuring=False, seconds=5)
+    line = peer.wait("job", id=answer.job, state="running", configuring=False)
     assert line, peer.last("job", id=answer.job)
     print(f"# configured after {(line[0] - answer.ns) / 1e6:.1f} ms")
-    assert eventually(lambda: lab.job(answer.job)["Reason"] == "None", 3), "Slurm waits for a prolog that nobody runs"
+    assert eventually(lambda: lab.job(answer.job)["Reason"] == "None"), "Slurm waits for a prolog that nobody runs"
     lab.complete(answer.job)
-    assert peer.wait("job", id=answer.job, state="complete", completing=False, seconds=2)
+    assert peer.wait("job", id=answer.job, state="complete", completing=False)
 
 
 def kube_conf_is_read_again(lab, peer):
@@ -136,7 +136,7 @@ def kube_conf_is_read_again(lab, peer):
             f.write(f"Socket={lab.run}/plugin.sock\nSinkPort={lab.sink}\nPartitions={partitions}\n")
         time.sleep(1.1)  # slurmctld tells of a reconfiguration in whole seconds
         lab.reconfigure()
-        assert eventually(lambda m=may: may_submit() == m, 3), partitions
+        assert eventually(lambda m=may: may_submit() == m), partitions
 
 
 def it_can_be_taken_out_and_put_in_again(lab, peer):
@@ -146,10 +146,10 @@ def it_can_be_taken_out_and_put_in_again(lab, peer):
         with open(f"{lab.run}/slurm.conf", "w", encoding="utf-8") as f:
             f.write(text)
         lab.reconfigure()
-        assert eventually(lambda t=threads: len(lab.threads()) == t, 8), lab.threads()
+        assert eventually(lambda t=threads: len(lab.threads()) == t), lab.threads()
     before = len(peer.lines)
     answer = lab.submit(marker("again"))
-    assert answer.ok and peer.wait("job", id=answer.job, after=before - 50, seconds=5)
+    assert answer.ok and peer.wait("job", id=answer.job, after=before - 50)
     lab.complete(answer.job)
 
 
@@ -162,11 +162,11 @@ def inactive_limit_spares_external_jobs(lab, peer):
 
 def what_slurm_forgets_is_told(lab, peer):
     # MinJobAge is 2 s, but Slurm looks once in a minute only
-    assert peer.wait("job_gone", id=lab.purge, seconds=70) or eventually(lambda: lab.purge not in (peer.snapshot() or {lab.purge: 0}), 1)
+    assert peer.wait("job_gone", seconds=150, id=lab.purge) or eventually(lambda: lab.purge not in (peer.snapshot() or {lab.purge: 0}))
 
 
 def the_cost_is_small(lab, peer):
-    line = peer.wait("stats", seconds=6, after=len(peer.lines))
+    line = peer.wait("stats", after=len(peer.lines))
     assert line, "no stats for 6 s"
     stats = line[1]
     for key in ("hook", "lock_wait", "lock_hold"):
@@ -174,8 +174,8 @@ def the_cost_is_small(lab, peer):
         print(f"# {key}: n {cost['count']}, mean {cost['mean_us']:.1f} us, p99 {cost['p99_us']:.1f} us, max {cost['max_us']:.1f} us")
     print(f"# duty {stats['duty_percent']:.3f} %")
     assert stats["hook"]["count"] > 0 and stats["lock_hold"]["count"] > 0, stats
-    assert stats["duty_percent"] < 2.5, stats
-    assert stats["lock_hold"]["p99_us"] < 5000, stats
+    assert stats["duty_percent"] < 2.5 * slowness(), stats
+    assert stats["lock_hold"]["p99_us"] < 5000 * slowness(), stats
 
 
 def nothing_was_out_of_order(lab, peer):
@@ -187,7 +187,7 @@ def sigterm_ends_it_quickly(lab, peer):
     began = time.monotonic()
     lab.kill_slurmctld(signal.SIGTERM)
     assert lab.slurmctld.returncode == 0, lab.slurmctld.returncode
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < PATIENCE / 2
 
 
 TESTS = [

@@ -48,12 +48,12 @@ def the_owner_may_not_resize_or_move_his_job(lab, peer):
         assert not update(*words), f"{words} was let through"
     assert update("timelimit=40") and update("nice=10"), "a harmless change was refused"
     assert not update("admincomment=x"), "admin_comment was let through"
-    assert peer.wait("job", id=job, time_limit=40, seconds=3), peer.last("job", id=job)
+    assert peer.wait("job", id=job, time_limit=40), peer.last("job", id=job)
     assert not update("admincomment=" + marker("owned", attempt=2), user=None), "a marker changed hands"
     assert lab.command("scontrol", "hold", str(job), user=NOBODY).returncode == 0
-    assert peer.wait("job", id=job, held=True, seconds=3), peer.last("job", id=job)
+    assert peer.wait("job", id=job, held=True), peer.last("job", id=job)
     lab.command("scancel", str(job), *map(str, filler))
-    assert peer.wait("job", id=job, state="cancelled", seconds=3)
+    assert peer.wait("job", id=job, state="cancelled")
 
 
 def a_second_job_for_a_pod_is_refused_by_name(lab, peer):
@@ -82,7 +82,7 @@ def of_many_at_once_one_gets_through(lab, peer):
 def a_failed_submission_does_not_block_the_next(lab, peer):
     failed = lab.submit(marker("fails-first"), partition="nosuch")
     assert not failed.ok and failed.error not in (DUPLICATE, TRY_AGAIN), vars(failed)
-    answer = eventually(lambda: next((a for a in [lab.submit(marker("fails-first"))] if a.ok), None), 10)
+    answer = eventually(lambda: next((a for a in [lab.submit(marker("fails-first"))] if a.ok), None))
     assert answer, "the failed submission's ticket stays"
     lab.complete(answer.job)
 

@@ -4,12 +4,12 @@ repairs it. A test that cannot apply to this Slurm says why."""
 import signal
 import time
 
-from lab import Skip, eventually, marker
+from lab import Skip, eventually, marker, slowness
 
 
 def running(lab, peer, name, **keys):
     answer = lab.submit(marker(name), **keys)
-    assert answer.ok and peer.wait("job", id=answer.job, state="running", seconds=3), (vars(answer), peer.last("job", id=answer.job))
+    assert answer.ok and peer.wait("job", id=answer.job, state="running"), (vars(answer), peer.last("job", id=answer.job))
     return answer.job
 
 
@@ -20,14 +20,14 @@ def update(lab, node, *words):
 
 def is_idle(lab, *nodes):
     for node in nodes:
-        assert eventually(lambda n=node: lab.node_state(n) == "IDLE", 5), (node, lab.node_state(node))
+        assert eventually(lambda n=node: lab.node_state(n) == "IDLE"), (node, lab.node_state(node))
 
 
 def restart(lab, peer):
     before = len(peer.lines)
     lab.kill_slurmctld(signal.SIGTERM)
     lab.start_slurmctld()
-    assert eventually(lambda: peer.snapshot(before) is not None, 10), "no snapshot after the restart"
+    assert eventually(lambda: peer.snapshot(before) is not None), "no snapshot after the restart"
 
 
 def a_signal_that_reaches_nobody_leaves_the_node_in_service(lab, peer):
@@ -55,11 +55,11 @@ def not_responding_does_not_last(lab, peer):
 def room_that_a_cancelled_job_leaves_is_used_at_once(lab, peer):
     first = running(lab, peer, "room-cancel", node="k2", cpus=4)
     second = lab.submit(marker("room-cancel-2"), node="k2", cpus=4).job
-    assert peer.wait("job", id=second, state="pending", seconds=3)
+    assert peer.wait("job", id=second, state="pending")
     began = time.monotonic_ns()
     lab.command("scancel", str(first))
-    line = peer.wait("job", id=second, state="running", seconds=5)
-    assert line and line[0] - began < 500e6, (line, began)
+    line = peer.wait("job", id=second, state="running")
+    assert line and line[0] - began < 500e6 * slowness(), (line, began)
     lab.complete(second)
 
 
@@ -71,15 +71,15 @@ def a_long_queue_of_native_jobs_hides_nobody(lab, peer):
     for i in range(3):
         first = running(lab, peer, f"hidden-{i}", node="k2", cpus=4)
         second = lab.submit(marker(f"hidden-{i}-2"), node="k2", cpus=4).job
-        assert peer.wait("job", id=second, state="pending", seconds=3)
+        assert peer.wait("job", id=second, state="pending")
         ended = lab.complete(first)
-        line = peer.wait("job", id=second, state="running", seconds=70)
+        line = peer.wait("job", id=second, state="running")
         assert line, peer.last("job", id=second)
         delays.append(round((line[0] - ended.ns) / 1e6, 1))
         lab.complete(second)
     lab.command("scancel", "--partition=native")
     print(f"# freed to next start behind 200 jobs: {delays} ms")
-    assert max(delays) < 500, delays
+    assert max(delays) < 500 * slowness(), delays
 
 
 def room_on_a_node_that_comes_back_is_used_at_once(lab, peer):
@@ -87,13 +87,13 @@ def room_on_a_node_that_comes_back_is_used_at_once(lab, peer):
     update(lab, "k2", "state=drain", "reason=pause")
     assert peer.wait("node", name="k2", drain=True, after=before)
     job = lab.submit(marker("room-resume"), node="k2").job
-    assert peer.wait("job", id=job, state="pending", seconds=3)
+    assert peer.wait("job", id=job, state="pending")
     began = time.monotonic_ns()
     update(lab, "k2", "state=resume")
-    line = peer.wait("job", id=job, state="running", seconds=15)
+    line = peer.wait("job", id=job, state="running")
     assert line, peer.last("job", id=job)
     print(f"# resumed to started: {(line[0] - began) / 1e6:.1f} ms")
-    assert line[0] - began < 450e6, "the scheduler was not told"
+    assert line[0] - began < 450e6 * slowness(), "the scheduler was not told"
     lab.complete(job)
 
 
@@ -104,31 +104,32 @@ def a_node_made_again_is_shared_as_before(lab, peer):
         made = lab.command("scontrol", "create", "nodename=d2", f"state={'EXTERNAL' if lab.is_native() else 'CLOUD'}", "cpus=4",
                            "realmemory=4000", "features=kube", "nodeaddr=127.0.0.1", f"port={lab.sink}")
         assert made.returncode == 0, made
-        assert peer.wait("node", name="d2", base="idle", dynamic=True, not_responding=False, seconds=3, after=len(peer.lines) - 20)
+        assert peer.wait("node", name="d2", base="idle", dynamic=True, not_responding=False, after=len(peer.lines) - 20)
         jobs = [running(lab, peer, f"again-{round_}-{i}", node="d2") for i in range(2)]
         for job in jobs:
             lab.complete(job)
         is_idle(lab, "d2")
         before = len(peer.lines)
         assert lab.command("scontrol", "delete", "nodename=d2").returncode == 0
-        assert peer.wait("node_gone", name="d2", after=before, seconds=3)
+        assert peer.wait("node_gone", name="d2", after=before)
 
 
-def out_of_use(lab):
+def out_of_use(lab, peer):
     """k1 drained, k2 down; k3 was drained and came back in the middle of its work, which leaves the reason's text where Slurm clears none.
     A job waits for k1."""
+    before = len(peer.lines)
     job = lab.submit(marker(f"busy-{time.monotonic_ns()}"), node="k3").job
     update(lab, "k3", "state=drain", "reason=for a moment")
     update(lab, "k1", "state=drain", "reason=bad disk")
     update(lab, "k2", "state=down", "reason=no power")
     update(lab, "k3", "state=undrain")
-    eventually(lambda: "DRAIN" in lab.node_state("k1") and "DOWN" in lab.node_state("k2"), 3)
+    assert peer.wait("node", name="k1", drain=True, after=before) and peer.wait("node", name="k2", base="down", after=before), "the keeper has not looked"
     time.sleep(0.5)  # as people do; the keeper looks every 100 ms
     return job, lab.submit(marker(f"waits-{time.monotonic_ns()}"), node="k1").job
 
 
 def stayed_out_of_use(lab, peer, job, waiting):
-    eventually(lambda: "DRAIN" in lab.node_state("k1"), 1)
+    eventually(lambda: "DRAIN" in lab.node_state("k1"))
     end = time.monotonic() + 1.5
     while time.monotonic() < end:
         assert "DRAIN" in lab.node_state("k1") and "bad disk" in lab.node_text("k1"), lab.node_text("k1")
@@ -147,22 +148,22 @@ def a_native_job_astray_on_an_external_node_leaves_it_in_service(lab, peer):
     """A partition of both kinds: native Slurm keeps batch jobs off external nodes; an emulated one starts them, and nobody is there."""
     job = lab.command("sbatch", "--parsable", "-p", "mixed", "-w", "k1", "-D", "/", "-o", "/dev/null", "--wrap", "true").stdout.strip()
     if not lab.is_native():
-        assert eventually(lambda: lab.job(job).get("NodeList") == "k1" or lab.job(job).get("Restarts", "0") != "0", 10), lab.job(job)
+        assert eventually(lambda: lab.job(job).get("NodeList") == "k1" or lab.job(job).get("Restarts", "0") != "0"), lab.job(job)
     lab.command("scancel", job)
-    assert eventually(lambda: lab.job(job).get("JobState", "CANCELLED") not in ("RUNNING", "COMPLETING", "PENDING"), 10), lab.job(job)
-    assert eventually(lambda: lab.node_state("k1") == "IDLE", 10), lab.node_text("k1")
+    assert eventually(lambda: lab.job(job).get("JobState", "CANCELLED") not in ("RUNNING", "COMPLETING", "PENDING")), lab.job(job)
+    assert eventually(lambda: lab.node_state("k1") == "IDLE"), lab.node_text("k1")
     lab.complete(running(lab, peer, "after-the-stray", node="k1"))
     is_idle(lab, "k1")
 
 
 def drain_and_down_outlive_a_restart(lab, peer):
-    jobs = out_of_use(lab)
+    jobs = out_of_use(lab, peer)
     restart(lab, peer)
     stayed_out_of_use(lab, peer, *jobs)
 
 
 def drain_and_down_outlive_a_reconfigure(lab, peer):
-    jobs = out_of_use(lab)
+    jobs = out_of_use(lab, peer)
     lab.reconfigure()
     stayed_out_of_use(lab, peer, *jobs)
     restart(lab, peer)
@@ -173,7 +174,7 @@ def a_restart_leaves_no_marks_on_nodes(lab, peer):
     job = running(lab, peer, "marks", node="k4")
     restart(lab, peer)
     is_idle(lab, "k1", "k3", "g1")
-    assert eventually(lambda: lab.node_state("k4") == "MIXED", 3), lab.node_state("k4")
+    assert eventually(lambda: lab.node_state("k4") == "MIXED"), lab.node_state("k4")
     for node in ("k1", "k4", "g1"):
         assert not any(word in lab.node_text(node) for word in ("CLOUD", "POWER", "NOT_RESPONDING")), lab.node_text(node)
     lab.complete(job)
@@ -186,7 +187,7 @@ def devices_keep_their_numbers_over_a_restart(lab, peer):
     first, number = device("gpu-before")
     before = len(peer.lines)
     restart(lab, peer)
-    line = peer.wait("job", id=first, state="running", after=before, seconds=5)
+    line = peer.wait("job", id=first, state="running", after=before)
     assert line and line[1]["nodes"][0]["gres"][0]["indices"] == number, line
     second, other = device("gpu-after")
     assert {number, other} == {"0", "1"}, (number, other)
