@@ -90,15 +90,15 @@ launch() {
 	echo $! > "$D/run/$1.pid"
 }
 
-# Waits up to a minute until component $1 is ready; tells what it said when it died.
+# Waits up to three minutes until component $1 is ready; tells what it said when it died.
 await() {
-	local deadline=$((SECONDS + 60)) name=$1
+	local deadline=$((SECONDS + 180)) name=$1
 	until "ready_${name//-/_}"; do
 		kill -0 "$(cat "$D/run/$name.pid")" 2> /dev/null || {
 			tail -n 5 "$D/log/$name.log" >&2
 			die "$name died; its log is $D/log/$name.log"
 		}
-		[ $SECONDS -lt $deadline ] || die "$name is not ready after a minute; its log is $D/log/$name.log"
+		[ $SECONDS -lt $deadline ] || die "$name is not ready after three minutes; its log is $D/log/$name.log"
 		sleep 0.05
 	done
 }

@@ -101,8 +101,8 @@ command_lws_manager() { command_manager lws; }
 ready_manager() {
 	local port
 	port=$(webhook_port "$1")
-	curl -s --max-time 1 -o /dev/null -f "http://127.0.0.1:$((port + 1))/readyz" &&
-		curl -s --max-time 1 -o /dev/null --cacert "$D/pki/ca.crt" "https://127.0.0.1:$port/"
+	curl -s --max-time 5 -o /dev/null -f "http://127.0.0.1:$((port + 1))/readyz" &&
+		curl -s --max-time 5 -o /dev/null --cacert "$D/pki/ca.crt" "https://127.0.0.1:$port/"
 }
 ready_jobset_manager() { ready_manager jobset; }
 ready_lws_manager() { ready_manager lws; }
@@ -113,7 +113,7 @@ install_crds() {
 	local kubectl=("$(program kubectl)" --kubeconfig "$D/admin.kubeconfig")
 	if ! {
 		"${kubectl[@]}" apply --server-side --validate=false -f "$WORKLOADS_DIR/crds" &&
-			"${kubectl[@]}" wait --for condition=established --timeout 60s -f "$WORKLOADS_DIR/crds"
+			"${kubectl[@]}" wait --for condition=established --timeout 180s -f "$WORKLOADS_DIR/crds"
 	} > "$D/log/workloads.log" 2>&1; then die "CRDs were not taken; see $D/log/workloads.log"; fi
 }
 

@@ -63,7 +63,7 @@ UniqueFd connected(const std::string &path)
 	sockaddr_un address{};
 	address.sun_family = AF_UNIX;
 	memcpy(address.sun_path, path.c_str(), path.size() + 1);
-	const timeval limit{10, 0};
+	const timeval limit{60, 0};
 	(void)setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	if (connect(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) != 0)
 		fd.reset();

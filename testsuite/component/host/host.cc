@@ -163,7 +163,7 @@ std::string difference(const Peer &peer)
 std::string settle(Peer &peer)
 {
 	std::string why = "nothing was told";
-	for (const auto until = Clock::now() + 40s; !why.empty() && Clock::now() < until; std::this_thread::sleep_for(100ms))
+	for (const auto until = Clock::now() + 90s; !why.empty() && Clock::now() < until; std::this_thread::sleep_for(100ms))
 		why = difference(peer);
 	return !peer.fault().empty() ? peer.fault() : why;
 }
@@ -251,6 +251,13 @@ bool is_mapped()
 	return false;
 }
 
+/* Until that is so; a minute at most, for the machine may be busy. */
+void await(const std::function<bool()> &is_so)
+{
+	for (const auto until = Clock::now() + 60s; !is_so() && Clock::now() < until;)
+		std::this_thread::sleep_for(30ms);
+}
+
 /* As slurmctld 22.05 does when a reconfigure changes JobSubmitPlugins: fini() with all locks held, then dlclose(). */
 void unload_under_locks()
 {
@@ -260,10 +267,12 @@ void unload_under_locks()
 	{
 		Loaded plugin;
 		(void)plugin.start();
-		std::this_thread::sleep_for(300ms);
+		await([] { return has_thread("kube-keeper"); });
 		host_lock_all();
-		for (int i = 0; i < 10; i++, std::this_thread::sleep_for(30ms))
-			host_beckon(); /* the keeper stands before the lock then */
+		await([] {
+			host_beckon();
+			return host_anybody_waits();
+		}); /* the keeper stands before the lock then */
 		plugin.stop();
 		waited = has_thread("kube-keeper");
 	}
@@ -277,8 +286,7 @@ void unload_under_locks()
 	host_submit(0, marker_of(1000, 1).c_str(), "kube", false);
 	const std::string picture = settle(peer);
 	again.stop();
-	for (int i = 0; i < 100 && has_thread("kube-keeper"); i++)
-		std::this_thread::sleep_for(50ms);
+	await([] { return !has_thread("kube-keeper"); });
 	if (why.empty() && has_thread("kube-keeper"))
 		why = "the old keeper never ended";
 	report(name, why.empty() ? picture : why);

@@ -39,6 +39,8 @@ void host_modify(uint32_t caller, unsigned random, const char *new_comment);
 void host_beckon(void);
 void host_lock_all(void);
 void host_unlock_all(void);
+/* Does a thread stand before a lock? */
+bool host_anybody_waits(void);
 /* Placeholders that Slurm knows, ended ones too. */
 void host_each_job(void (*each)(void *context, uint32_t id, bool ended), void *context);
 struct host_counts host_read_counts(void);

@@ -8,6 +8,7 @@
 #include "testsuite/component/host/inside.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,13 +39,22 @@ static void take(pthread_rwlock_t *lock, lock_level_t level)
 		pthread_rwlock_wrlock(lock);
 }
 
+static atomic_int waiting; /* threads between their wish for locks and having them */
+
+bool host_anybody_waits(void)
+{
+	return atomic_load(&waiting) > 0;
+}
+
 void lock_slurmctld(slurmctld_lock_t levels)
 {
+	atomic_fetch_add(&waiting, 1);
 	take(&locks[0], levels.conf);
 	take(&locks[1], levels.job);
 	take(&locks[2], levels.node);
 	take(&locks[3], levels.part);
 	take(&locks[4], levels.fed);
+	atomic_fetch_sub(&waiting, 1);
 }
 
 void unlock_slurmctld(slurmctld_lock_t levels)

@@ -21,7 +21,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 K8S = os.path.join(os.path.dirname(os.path.dirname(HERE)), 'k8s')
 
 
-def wait_for(what, condition, seconds=20):
+PATIENCE = 60  # seconds; for whatever another process has yet to do, on a machine that is busy with other things
+
+
+def wait_for(what, condition, seconds=PATIENCE):
 	"""The first true value of condition(); raises after that many seconds."""
 	deadline = time.monotonic() + seconds
 	while True:
@@ -87,7 +90,7 @@ class Api:
 	def __call__(self, method, path, body=None, content_type='application/json'):
 		"""(status, parsed body)"""
 		headers = {'Authorization': f'Bearer {self.token}', 'Content-Type': content_type}
-		self.connection = self.connection or http.client.HTTPSConnection('127.0.0.1', self.port, context=self.context, timeout=10)
+		self.connection = self.connection or http.client.HTTPSConnection('127.0.0.1', self.port, context=self.context, timeout=PATIENCE)
 		try:
 			self.connection.request(method, path, json.dumps(body) if body is not None else None, headers)
 			answer = self.connection.getresponse()
@@ -230,10 +233,10 @@ class Probe:
 		self.process.stdin.write(json.dumps({'id': self.next_id, 'do': do, **arguments}) + '\n')
 		return self.next_id
 
-	def result(self, number, seconds=30):
+	def result(self, number, seconds=PATIENCE):
 		return wait_for('answer from the probe', lambda: self.process.poll() is None and self.answers.get(number), seconds)
 
-	def __call__(self, do, seconds=30, **arguments):
+	def __call__(self, do, seconds=PATIENCE, **arguments):
 		return self.result(self.send(do, **arguments), seconds)
 
 	def live(self, watch):
@@ -258,7 +261,7 @@ class Probe:
 
 	def stop(self):
 		self.process.stdin.close()
-		self.process.wait(10)
+		self.process.wait(PATIENCE)
 		self.log.close()
 		return self.process.returncode
 
@@ -285,7 +288,7 @@ class Bed:
 		return probe
 
 	def access(self, *arguments, env=None):
-		result = subprocess.run([*probe_command(self.build, self.directory), 'access', *arguments], capture_output=True, text=True, timeout=20, env=env)
+		result = subprocess.run([*probe_command(self.build, self.directory), 'access', *arguments], capture_output=True, text=True, timeout=PATIENCE, env=env)
 		return json.loads(result.stdout)
 
 	def tidy(self):

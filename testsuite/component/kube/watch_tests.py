@@ -25,8 +25,8 @@ def present(bed):
 	return {pod['metadata']['uid']: pod['metadata']['name'] for pod in items}
 
 
-def agrees(bed, probe, watch, seconds=20):
-	wait_for(f'agreement of watch {watch}', lambda: probe.live(watch) == present(bed), seconds)
+def agrees(bed, probe, watch):
+	wait_for(f'agreement of watch {watch}', lambda: probe.live(watch) == present(bed))
 
 
 @test
@@ -43,7 +43,7 @@ def twelve_hundred_pods_arrive_over_pages(bed):
 	bed.api.pod('later')
 	bed.api.delete('many-0')
 	agrees(bed, probe, 'pods')
-	equal(probe.connections(), 2)
+	wait_for('two connections', lambda: probe.connections() == 2)
 
 
 @test
@@ -126,17 +126,17 @@ def a_forgotten_version_and_a_forgotten_page_mean_a_new_list(bed):
 	equal(bed.api.delete('paged-20')[0], 200)
 	bed.api.pod('while-cut')
 	exact = f'{PODS}?limit=1&resourceVersionMatch=Exact&resourceVersion={version}'
-	wait_for('compaction', lambda: bed.api('GET', exact)[0] == 410, 30)
+	wait_for('compaction', lambda: bed.api('GET', exact)[0] == 410)
 	bed.plane.api_server('--kill')
 	bed.plane.api_server('--start')  # its watch cache starts anew
 	bed.api.connection = None
 	bed.proxy.refusing = False
 	release.set()
-	agrees(bed, probe, 'pods', 30)
+	agrees(bed, probe, 'pods')
 	counters = probe('counters', name='pods')
 	assert counters['expired'] >= 1 and counters['lists'] >= 2, counters
 	equal('paged-20' in probe.live('pods').values(), False)
-	agrees(bed, paging, 'pods', 30)
+	agrees(bed, paging, 'pods')
 	counters = paging('counters', name='pods')
 	assert counters['expired'] >= 1 and counters['lists'] == 1, counters
 
@@ -153,7 +153,7 @@ def a_mute_stream_leads_to_a_new_list(bed):
 	bed.proxy.rule('answer', 'limit=', argument=f'HTTP/1.1 200 OK\r\nContent-Length: {len(answer)}\r\nConnection: close\r\n\r\n{answer}')
 	probe('watch', name='pods', fields=OURS, silence_ms=1000)
 	agrees(bed, probe, 'pods')
-	equal(probe('counters', name='pods')['lists'], 2)
+	assert probe('counters', name='pods')['lists'] >= 2  # more when it was silent again for a second before anybody asked
 
 
 @test
