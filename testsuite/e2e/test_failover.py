@@ -57,7 +57,7 @@ def test_backup_takes_over_after_kill_9(bed):
 	since = time.time()
 	bed.slurm.kill9()
 	made = [bed.kube.create(pod(f"between-{i}")) for i in range(3)]
-	bed.wait_leader("kube-b", 60)
+	bed.wait_leader("kube-b", 150)
 	AWAY.append((since, time.time()))
 	bed.steady_goes_on()
 	finish(bed, [runs, *made], lossy=True)
@@ -81,7 +81,7 @@ def test_primary_comes_back(bed):
 	"""It takes control again; the agent beside the backup loses its plugin and stops acting."""
 	bed.wait_saved()
 	bed.slurm.slurmctld.start()
-	bed.wait_leader("kube-a", 60)
+	bed.wait_leader("kube-a", 150)
 	before = said(bed.agent_b)
 	bed.steady_goes_on()
 	place(bed, "third")
@@ -94,7 +94,7 @@ def test_scontrol_takeover(bed):
 	bed.run_pod("handed-0")
 	since = time.time()
 	bed.slurm_b.run("scontrol", "takeover")
-	bed.wait_leader("kube-b", 60)
+	bed.wait_leader("kube-b", 150)
 	AWAY.append((since, time.time()))
 	bed.steady_goes_on()
 	finish(bed, made, lossy=True)

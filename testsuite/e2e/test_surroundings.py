@@ -6,12 +6,11 @@ import os
 import re
 import socket
 import subprocess
-import time
 
 from lib import equal, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import job_in_state, uid_of
-from lib.fault_bed import FaultBed, open_files
+from lib.fault_bed import FaultBed, open_files, resting_files
 from lib.kube import condition
 from lib.process import SOURCE, output_of
 
@@ -49,7 +48,7 @@ def test_munged_killed_and_back(bed):
 	bed.slurm.munged.kill9()
 	made = make(bed, "munge-1", "munge-2")
 	bed.end_pod("munge-0")
-	wait_for(lambda: agent_said(bed, "submission failed", since) and agent_said(bed, "completed failed", since), "both to fail", 60)
+	wait_for(lambda: agent_said(bed, "submission failed", since) and agent_said(bed, "completed failed", since), "both to fail", 120)
 	bed.slurm.munged.start()
 	wait_for(lambda: bed.slurm.run("scontrol", "ping"), "munge to work")
 	finish(bed, made)
@@ -117,7 +116,7 @@ def test_garbage_and_silence_on_the_plugin_socket(bed):
 
 def test_full_control_socket(bed):
 	"""200 clients connect to skube's socket and say nothing: the agent goes on, and forgets them when they go."""
-	before = open_files(bed.agent.daemon.pid)
+	before = resting_files(bed.agent.daemon.pid)
 	peers = [connected(bed, "control.sock") for _ in range(100)]
 	for peer in peers[:50]:
 		peer.sendall(b"nonsense\n" * 10)
@@ -128,21 +127,14 @@ def test_full_control_socket(bed):
 	wait_for(lambda: open_files(bed.agent.daemon.pid) <= before + 2, "their descriptors to be closed")
 
 
-def first_free(pid):
-	"""The lowest descriptor that is not in use: with it as the limit no other can be opened, however many there are above. Connections of the case
-	before may still be closing."""
-	least = 1024
-	for _ in range(20):
-		used = {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
-		least = min(least, next(n for n in range(1024) if n not in used))
-		time.sleep(0.1)
-	return least
+LASTING = 4  # the lowest descriptors, which a daemon has to its end: with that as the limit no other can be opened, however many there are above
 
 
 def test_agent_without_free_descriptors(bed):
 	"""Not one more connection can be opened, neither to Slurm nor to Kubernetes. With room again everything is done, once."""
 	pid = bed.agent.daemon.pid
-	output_of("prlimit", "--pid", pid, f"--nofile={first_free(pid)}:")
+	assert {str(n) for n in range(LASTING)} <= set(os.listdir(f"/proc/{pid}/fd"))
+	output_of("prlimit", "--pid", pid, f"--nofile={LASTING}:")
 	since = log_size(bed)
 	made = make(bed, *(f"tight-{i}" for i in range(4)))
 	wait_for(lambda: agent_said(bed, "failed", since), "something to fail")

@@ -18,6 +18,7 @@ from checker.slurm_log import SlurmTruth
 
 from .expect import wait_settled
 
+LATE = 3.0  # seconds by which our watch may be behind on a busy machine
 ALLOCATION = "allocation.slurm-kube.io"
 
 
@@ -39,9 +40,9 @@ def _one_pod_for_a_job(pods, forgets):
 	owner, wrong = {}, []
 	for pod in sorted(pods, key=lambda p: p.bound.rv):
 		when, job, (rank, is_gang) = pod.bound.at, pod.bound.job, _seat(pod.bound)
-		if not job or any(since <= when <= until for since, until in forgets):
+		if not job or any(since <= when <= until + LATE for since, until in forgets):
 			continue
-		key = (job, rank, sum(1 for _, until in forgets if until < when))
+		key = (job, rank, sum(1 for _, until in forgets if until + LATE < when))
 		former = owner.get(key)
 		if former and not (is_gang and former.ended and former.ended.rv < pod.bound.rv):
 			wrong.append(f"{pod.name} has job {job} rank {rank}, which {former.name} had")

@@ -4,7 +4,7 @@ from .kube import ApiError, Kube, condition
 from .manifests import kwok_node
 from .process import CACHE, TESTSUITE, output_of
 from .tap import Skip
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 SCRIPTS = TESTSUITE / "k8s"
 
@@ -22,7 +22,7 @@ class ControlPlane:
 			raise Skip("no Kubernetes built: run testsuite/k8s/build")
 		if (self.env or {}).get("WORKLOADS") == "1":
 			output_of(SCRIPTS / "build", "--workloads", timeout=1800)
-		output_of(SCRIPTS / "up", self.dir, self.port, env=self.env, timeout=180)
+		output_of(SCRIPTS / "up", self.dir, self.port, env=self.env, timeout=600)
 		self.kube = self.client("admin")
 		self.kube.start_watching()
 
@@ -35,7 +35,7 @@ class ControlPlane:
 
 	def restart(self, component):
 		"""In good order, and waits until it is ready; so do kill9 and revive together."""
-		output_of(SCRIPTS / "restart", self.dir, component, timeout=120)
+		output_of(SCRIPTS / "restart", self.dir, component, timeout=300)
 
 	def kill9(self, component):
 		output_of(SCRIPTS / "restart", self.dir, component, "--kill")
@@ -47,7 +47,7 @@ class ControlPlane:
 		output_of(SCRIPTS / "restart", self.dir, component, "--thaw")
 
 	def revive(self, component):
-		output_of(SCRIPTS / "restart", self.dir, component, "--start", timeout=120)
+		output_of(SCRIPTS / "restart", self.dir, component, "--start", timeout=300)
 
 	def kwok_nodes(self, count, cpus=8, memory="16Gi", prefix="node", labels=None):
 		"""Simulated nodes PREFIX-0 and so on, Ready."""
@@ -62,7 +62,7 @@ class ControlPlane:
 			self.wait_ready(name)
 		return names
 
-	def wait_ready(self, name, status="True", timeout=60):
+	def wait_ready(self, name, status="True", timeout=LIMIT):
 		def ready():
 			node = self.kube.now["Node"].get(name)
 			return node and condition(node, "Ready").get("status") == status
@@ -77,7 +77,7 @@ class ControlPlane:
 		output_of(SCRIPTS / "build", "--node", timeout=1800)
 		directory = self.dir.parent / name
 		self.nodes[name] = directory
-		output_of(SCRIPTS / "node-up", self.dir, directory, name, len(self.nodes), timeout=120,
+		output_of(SCRIPTS / "node-up", self.dir, directory, name, len(self.nodes), timeout=400,
 			  env={k: str(v) for k, v in options.items()})
 		self.wait_ready(name)
 		return name
@@ -99,4 +99,4 @@ class ControlPlane:
 			self.kube.stopped = True
 		for directory in self.nodes.values():
 			output_of(SCRIPTS / "node-down", self.dir, directory)
-		output_of(SCRIPTS / "down", self.dir, timeout=120)
+		output_of(SCRIPTS / "down", self.dir, timeout=300)

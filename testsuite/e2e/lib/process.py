@@ -25,9 +25,12 @@ def _die_with_parent():
 
 
 def output_of(*command, env=None, timeout=60, check=True, stdin=None):
-	"""Runs a command and returns what it printed; a failure shows what it complained of."""
-	r = subprocess.run([str(c) for c in command], env={**os.environ, **(env or {})}, capture_output=True, text=True,
-			   timeout=timeout, input=stdin, check=False)
+	"""Runs a command and returns what it printed; a failure shows what it complained of, and one that takes too long is one, too."""
+	try:
+		r = subprocess.run([str(c) for c in command], env={**os.environ, **(env or {})}, capture_output=True, text=True,
+				   timeout=timeout, input=stdin, check=False)
+	except subprocess.TimeoutExpired as e:
+		raise RuntimeError(f"{' '.join(map(str, command))}: no end after {timeout} s") from e
 	if check and r.returncode:
 		raise RuntimeError(f"{' '.join(map(str, command))}: exit {r.returncode}: {(r.stderr or r.stdout).strip()[-1500:]}")
 	return r.stdout

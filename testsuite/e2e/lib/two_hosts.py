@@ -9,7 +9,7 @@ from .process import Process
 from .slurm import Slurm
 from .waiting import LIMIT, wait_for
 
-HOSTS = "SlurmctldHost=kube-a(127.0.0.1)\nSlurmctldHost=kube-b(127.0.0.2)\nCommunicationParameters=NoCtldInAddrAny\nSlurmctldTimeout=4\n"
+HOSTS = "SlurmctldHost=kube-a(127.0.0.1)\nSlurmctldHost=kube-b(127.0.0.2)\nCommunicationParameters=NoCtldInAddrAny\nSlurmctldTimeout=12\n"
 AS_HOST = 'hostname "$1" && mount --bind "$2" /etc/hosts && shift 2 && exec "$@"'
 
 

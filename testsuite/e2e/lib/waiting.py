@@ -4,6 +4,7 @@
 What one process has done another one sees later: a pod has Succeeded in the API while its job is COMPLETING, a job runs before its pod is bound. So a
 test never asserts what another process has yet to do, it waits for it; and LIMIT is for a machine that gives each daemon a quarter of a processor.
 """
+import http.client
 import threading
 import time
 
@@ -24,7 +25,7 @@ def wait_for(condition, what, timeout=LIMIT, every=0.05):
 			last = condition()
 			if last:
 				return last
-		except (AssertionError, OSError, LookupError, RuntimeError) as e:
+		except (AssertionError, OSError, LookupError, RuntimeError, ValueError, http.client.HTTPException) as e:
 			last = e
 		if time.monotonic() > end:
 			raise Timeout(f"waited {timeout:g} s for {what}; last seen: {last!r}")
