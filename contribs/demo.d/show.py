@@ -80,7 +80,7 @@ class Holder:
 	def stop(self):
 		self.process.stdin.close()
 		try:
-			self.process.wait(120)
+			self.process.wait(300)
 		except subprocess.TimeoutExpired:
 			self.process.kill()
 			self.process.wait()
@@ -101,7 +101,7 @@ def phases(items):
 	return count
 
 
-def follow(until, what, limit=120):
+def follow(until, what, limit=300):
 	"""Looks at the pods until a condition holds; says every change."""
 	end, before = time.monotonic() + limit, None
 	while time.monotonic() < end:

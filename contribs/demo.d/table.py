@@ -76,7 +76,7 @@ def is_finished(job):
 	return any(c["type"] in ("Complete", "Failed") and c["status"] == "True" for c in job["status"].get("conditions", []))
 
 
-def wait_settled(run, pods, directory, limit=15):
+def wait_settled(run, pods, directory, limit=90):
 	"""Slurm hears of the last pod's end a moment after Kubernetes; a table that is still wrong after that is wrong.
 
 	Kubernetes' own summary, the status of the Job, comes later than its pods' ends, too.

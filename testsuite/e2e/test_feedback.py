@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What users are told: events on pods, annotations for their containers, and `skube why`. Two nodes of 8 CPUs; jobs run as nobody."""
 import re
+import time
 
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.expect import fill, job_controller_status, job_in_state, number_of, only_job, uid_of, wait_no_live_jobs, wait_reason
@@ -92,6 +93,7 @@ def test_why_tells_the_story(bed):
 	running = fill(bed, "fills", CPUS, 2)
 	waiting = bed.kube.create(pod("waits", cpu=4))
 	number = job_in_state(bed, waiting, "PENDING")["JobId"]
+	wait_for(lambda: _why(bed, "fills-0")["waits for"] == "nothing: it runs", "why to tell that it runs")
 	lines = _why(bed, "fills-0")
 	assert lines["rule"].startswith("user nobody (uid 65534) by identity rule 1 (namespace default); accounts phys"), lines
 	assert re.match(rf"{only_job(bed, running[0])['JobId']}, running, attempt 1, ", lines["job"]), lines
@@ -118,7 +120,8 @@ def test_why_of_a_pod_that_nobody_knows(bed):
 
 
 def test_events_are_rate_limited(bed):
-	"""150 pods at once: all run, and the API server is not flooded; what was too old to be news is counted."""
+	"""150 pods at once, 300 things to say: all run, and the API server is not flooded: 50 events at once and ten a second (core/event_queue.h)."""
+	began = time.monotonic()
 	before, start = bed.agent.skube("diag")["counters"], len(bed.kube.list("Event"))
 	bed.kube.create(job("many", 150, kwok={"run": "10ms"}))
 	job_controller_status(bed, "many", succeeded=150)
@@ -127,7 +130,8 @@ def test_events_are_rate_limited(bed):
 	written, dropped = after["events"] - before["events"], after["events_dropped"] - before["events_dropped"]
 	ours = [e for e in bed.kube.list("Event") if e.get("reportingController") == "slurm-kube.io/slurmkubed"]
 	print(f"# {written} events written, {dropped} dropped, {len(ours)} of ours, {start} before", flush=True)
-	assert 0 < written < 300, f"{written} events of 300"
+	most = 51 + 10 * (time.monotonic() - began)
+	assert 0 < written <= most, f"{written} events of 300, {most:.0f} would be as many as there may be"
 
 
 if __name__ == "__main__":

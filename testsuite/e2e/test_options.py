@@ -4,7 +4,8 @@
 import re
 
 from lib import Cluster, equal, job, pod, run, wait_for, workloads
-from lib.expect import job_in_state, uid_of, wait_no_live_jobs, wait_reason
+from lib.expect import job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
+from lib.waiting import LIMIT
 
 OURS = "slurm-kube.io/"
 NODES, CPUS = 3, 8
@@ -71,8 +72,14 @@ def _held(bed, name, annotations, **options):
 	return bed.kube.create(pod(name, annotations={OURS + "hold": "true", **annotations}, **options))
 
 
-def _seen_as(bed, made, wanted):
-	job = job_in_state(bed, made, "PENDING")
+def _seen_as(bed, made, wanted, timeout=LIMIT):
+	"""Waits until scontrol shows the pending job so."""
+	wait_for(lambda: _shown(bed, made, wanted) or True, f"the job of {made['metadata']['name']} to be {wanted}", timeout)
+
+
+def _shown(bed, made, wanted):
+	job = only_job(bed, made)
+	equal(job["JobState"], "PENDING")
 	if "Exclusive" in job and wanted.get("OverSubscribe") == "USER":  # a field of its own since 26.05
 		wanted = {**wanted, "OverSubscribe": "NO", "Exclusive": "USER"}
 	if "KillOnInvalidDependent" in job and "KillOInInvalidDependent" in wanted:  # the older ones have the misprint
@@ -256,10 +263,6 @@ def _annotate(bed, name, **options):
 	bed.kube.patch("Pod", name, {"metadata": {"annotations": {OURS + k.replace("_", "-"): v for k, v in options.items()}}})
 
 
-def _becomes(bed, made, wanted):
-	wait_for(lambda: _seen_as(bed, made, wanted) or True, f"the job to be {wanted}")
-
-
 def test_a_change_of_options_changes_the_job(bed):
 	"""kubectl annotate while it waits: set, changed and taken back, and what scontrol set meanwhile of other options stays."""
 	made = _held(bed, "change", {OURS + "timelimit": "10", OURS + "licenses": "abaqus:1"})
@@ -268,9 +271,9 @@ def test_a_change_of_options_changes_the_job(bed):
 	updated = bed.agent.skube("diag")["counters"]["updated"]
 	bed.slurm.run("scontrol", "update", f"JobId={job}", "Nice=77")
 	_annotate(bed, "change", timelimit="20", comment="new words", licenses=None, excluded_nodes=bed.names[0])
-	_becomes(bed, made, {"TimeLimit": "00:20:00", "Licenses": r"(\(null\))?", "Comment": "new words", "ExcNodeList": bed.names[0], "Nice": "77", "JobId": job})
+	_seen_as(bed, made, {"TimeLimit": "00:20:00", "Licenses": r"(\(null\))?", "Comment": "new words", "ExcNodeList": bed.names[0], "Nice": "77", "JobId": job})
 	_annotate(bed, "change", sbatch="--dependency=afterany:999999 -t 30", timelimit=None)
-	_becomes(bed, made, {"TimeLimit": "00:30:00"})
+	_seen_as(bed, made, {"TimeLimit": "00:30:00"})
 	wait_for(lambda: bed.agent.skube("diag")["counters"]["updated"] == updated + 2, "skube diag to count both changes")
 
 
@@ -304,7 +307,7 @@ def test_a_change_while_the_agent_is_away(bed):
 	bed.agent.stop()
 	_annotate(bed, "away", comment="meanwhile")
 	bed.agent.start()
-	_becomes(bed, made, {"Comment": "meanwhile", "TimeLimit": "00:10:00"})
+	_seen_as(bed, made, {"Comment": "meanwhile", "TimeLimit": "00:10:00"})
 	_forget(bed, "away", "later", "change")
 
 
@@ -320,14 +323,14 @@ def test_a_change_of_an_owners_options_changes_the_jobs(bed):
 	bed.kube.wait(lambda: len(bed.kube.pods("passes-on-")) == 4, "the pods to be made")
 	alone = [p for name, p in bed.kube.pods("passes-on-").items() if "gang" not in name]
 	for made in (*alone, gang):
-		_becomes(bed, made, {"TimeLimit": "00:10:00", "Licenses": "abaqus:1"})
+		_seen_as(bed, made, {"TimeLimit": "00:10:00", "Licenses": "abaqus:1"})
 	change = {"metadata": {"annotations": {OURS + "timelimit": "20", OURS + "licenses": None, OURS + "comment": "of the owner", OURS + "nice": "5"}}}
 	workloads.change(bed, "Deployment", "passes-on", change)
 	workloads.change(bed, "Job", "passes-on-gang", change)
 	later = {"TimeLimit": "00:20:00", "Nice": "5"}
 	for made in alone:  # the Deployment's ReplicaSet keeps a copy of what is taken away
-		wait_for(lambda made=made: _seen_as(bed, made, {**later, "Comment": "its own"}) or True, "the Deployment's options to arrive", 90)
-	wait_for(lambda: _seen_as(bed, gang, {**later, "Comment": "of the owner", "Licenses": r"(\(null\))?"}) or True, "the Job's options to arrive", 90)
+		_seen_as(bed, made, {**later, "Comment": "its own"}, 120)
+	_seen_as(bed, gang, {**later, "Comment": "of the owner", "Licenses": r"(\(null\))?"}, 120)
 	for kind, name in (("Deployment", "passes-on"), ("Job", "passes-on-gang")):
 		workloads.delete(bed, kind, name)
 	bed.kube.wait(lambda: not bed.kube.pods("passes-on-"), "the pods to go", 60)
