@@ -151,6 +151,8 @@ def test_native_commands_work(bed):
 
 def test_without_the_agent_native_jobs_go_on(bed):
 	"""The agent is away: a user's job runs all the same, and the pods' nodes stay as they are."""
+	wait_no_live_jobs(bed)
+	wait_for(lambda: bed.slurm.node("node-0")["State"].startswith("IDLE"), "node-0 to be idle")
 	bed.agent.kill9()
 	equal(bed.slurm.run("srun", "--chdir=/tmp", "echo", "alone", user=USER).strip(), "alone")
 	assert re.match("IDLE", bed.slurm.node("node-0")["State"])

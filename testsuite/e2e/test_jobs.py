@@ -6,7 +6,7 @@ import re
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import (fill, job_controller_status, job_in_state, jobs_by_uid, only_job, uid_of, wait_no_live_jobs, wait_reason)
-from lib.kube import exit_code
+from lib.kube import condition, exit_code
 
 NODES, CPUS = 4, 8
 
@@ -107,11 +107,12 @@ def test_full_cluster_makes_the_rest_wait(bed):
 
 	def same_in_squeue():
 		reasons = dict(line.split() for line in bed.slurm.run("squeue", "-h", "-t", "PD", "-o", "%i %r").splitlines())
-		return {m["metadata"]["name"]: reasons[only_job(bed, m)["JobId"]] for m in waiting}
-	shown = same_in_squeue()
-	equal(set(shown.values()) - {"Resources", "Priority"}, set(), "reasons in squeue")
-	for name, reason in shown.items():
-		wait_reason(bed, name, "SlurmPending", f": {reason}")
+		for i, made in enumerate(waiting):
+			reason = reasons[only_job(bed, made)["JobId"]]
+			said = condition(bed.kube.pods()[f"next-{i}"], "PodScheduled")["message"]
+			assert reason in ("Resources", "Priority") and f": {reason}" in said, f"squeue says {reason}, next-{i}: {said}"
+		return True
+	wait_for(same_in_squeue, "squeue and the pods to give the same reasons")
 	for i in range(2):
 		bed.kube.delete("Pod", f"full-{i}")
 	for i, made in enumerate(waiting):

@@ -112,9 +112,9 @@ def test_excluded_nodes_follow_the_nodes(bed):
 	excluded = lambda: only_job(bed, waits)["ExcNodeList"]  # noqa: E731
 	equal(excluded(), "node-[1-3]")
 	_label(bed, "node-2", "rack=r1")
-	wait_for(lambda: excluded() == "node-[1,3]", "node-2 to be offered", 20)
+	wait_for(lambda: excluded() == "node-[1,3]", "node-2 to be offered")
 	_label(bed, "node-0", "rack-")
-	wait_for(lambda: excluded() == "node-[0-1,3]", "node-0 to be excluded", 20)
+	wait_for(lambda: excluded() == "node-[0-1,3]", "node-0 to be excluded")
 	_remove(bed, "rack-full", "rack-2-full")
 	equal(_node_of(bed, "rack-next"), "node-2")
 
@@ -173,7 +173,7 @@ def test_host_ports(bed):
 
 def test_anti_affinity_spreads(bed):
 	"""A Job of four that must not meet takes four nodes, all of them at the first try."""
-	manifest = job("apart", 4, cpu=1, kwok={"run": "3s"})
+	manifest = job("apart", 4, cpu=1, kwok={"run": "1h"})
 	manifest["spec"]["template"]["metadata"]["labels"] = {"app": "apart"}
 	manifest["spec"]["template"]["spec"].update(_apart("apart"))
 	bed.kube.create(manifest)
@@ -182,7 +182,8 @@ def test_anti_affinity_spreads(bed):
 	equal(len({p["spec"]["nodeName"] for p in pods}), 4, "nodes")
 	for p in pods:
 		equal(len(bed.slurm.job_of_pod(uid_of(p))), 1, "jobs of one pod")
-		bed.kube.wait_phase(p["metadata"]["name"], "Succeeded")
+	bed.kube.delete("Job", "apart")
+	bed.kube.wait(lambda: not bed.kube.pods("apart-"), "the Job's pods to go")
 
 
 def test_anti_affinity_of_those_who_are_there(bed):
@@ -338,11 +339,11 @@ def test_affinity_by_labels_of_namespaces(bed):
 	bed.kube.request("POST", "/api/v1/namespaces/noisy-team/pods", loud)
 	shy = {"affinity": {"podAntiAffinity": {REQUIRED: [_selecting("loud", topologyKey=ZONE, namespaceSelector={"matchLabels": {"noise": "high"}})]}}}
 	zone_of = lambda name: bed.kube.get("Node", _node_of(bed, name))["metadata"]["labels"][ZONE]  # noqa: E731
+	bed.kube.create(_brief("shy-a", {**shy, "nodeSelector": {ZONE: "a"}}))
+	wait_reason(bed, "shy-a", "SlurmNoNode", "near noisy-team/loud")
 	for i in range(4):
 		bed.kube.create(_brief(f"shy-{i}", shy, cpu=4))
 	equal({zone_of(f"shy-{i}") for i in range(4)}, {"b"})
-	bed.kube.create(_brief("shy-a", {**shy, "nodeSelector": {ZONE: "a"}}))
-	wait_reason(bed, "shy-a", "SlurmNoNode", "near noisy-team/loud")
 	bed.plane.kubectl("label", "namespace", "noisy-team", "noise=low", "--overwrite")
 	equal(zone_of("shy-a"), "a")
 	bed.plane.kubectl("delete", "namespace", "noisy-team", "--wait=false")
