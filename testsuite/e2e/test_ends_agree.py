@@ -59,7 +59,7 @@ def _act(bed, stories):
 	with ThreadPoolExecutor(2) as pool:
 		while left:
 			now = bed.kube.wait(lambda: {n: p for n, p in bed.kube.pods("agree-").items()
-						     if n in left and p["status"].get("phase") == "Running"}, f"{len(left)} pods to run", 120)
+						     if n in left and p["status"].get("phase") == "Running"}, f"{len(left)} pods to run", 300)
 			batch = [(left.pop(n), p) for n, p in list(now.items())[:BATCH]]
 			for story, seen in batch:
 				if story.kind in ("delete", "force"):
@@ -70,7 +70,7 @@ def _act(bed, stories):
 				bed.slurm.run("scancel", *numbers["scancel"])
 			if numbers["limit"]:
 				# slurmctld refuses an end in the past, and a second may pass on the way
-				bed.slurm.run("scontrol", "update", "JobId=" + ",".join(numbers["limit"]), "EndTime=now+2seconds")
+				bed.slurm.run("scontrol", "update", "JobId=" + ",".join(numbers["limit"]), "EndTime=now+10seconds")
 
 
 def _rows(bed):
@@ -93,9 +93,9 @@ def test_sacct_and_pods_agree(bed):
 		never.wait(max(0, start + i / RATE - time.monotonic()))
 		story.uid = uid_of(bed.kube.create(story.manifest))
 	made = time.monotonic() - start
-	actor.join(240)
+	actor.join(400)
 	assert not actor.is_alive(), "not all pods that should be ended ever ran"
-	wait_no_live_jobs(bed, 120)
+	wait_no_live_jobs(bed, 180)
 	want = {s.uid: [(s.wanted()[0], as_sacct_prints(s.wanted()[1]))] for s in stories}
 
 	def right():
@@ -103,7 +103,7 @@ def test_sacct_and_pods_agree(bed):
 		wrong = [f"{s.name} ({s.kind}): {rows.get(s.uid)}, not {want[s.uid]}" for s in stories if rows.get(s.uid) != want[s.uid]]
 		assert not wrong, f"{PODS - len(wrong)} of {PODS}: {wrong[:5]}"
 		return True
-	wait_for(right, "sacct to agree with every pod", 60, 0.5)
+	wait_for(right, "sacct to agree with every pod", 120, 0.5)
 	last = {name_of(p): p for _, _, p in list(bed.kube.history["Pod"])}
 	equal([s.name for s in stories if not s.is_pod_as_told(last[f"default/{s.name}"])], [], "pods that ended otherwise")
 	print(f"# {PODS} of {PODS}; {PODS / made:.0f} pods/s made; {dict(Counter(s.kind for s in stories))}", flush=True)
@@ -118,4 +118,4 @@ if __name__ == "__main__":
 	print(f"# SLURM_KUBE_SEED={SEED}", flush=True)
 	run(lambda build: Cluster(build, kwok=8, cpus=64, memory="64Gi", accounting=True, agent_options={
 		"namespaces": [{"name": "default", "user": "nobody", "group": "nogroup"}],
-		"settings": {"limits": {"condition_interval_seconds": 1, "start_seconds": 3, "forced_delete_hold_seconds": 1}}}))
+		"settings": {"limits": {"condition_interval_seconds": 1, "start_seconds": 20, "forced_delete_hold_seconds": 1}}}))

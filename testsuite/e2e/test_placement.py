@@ -248,7 +248,7 @@ def test_topology_spread_over_zones(bed):
 	workloads.change(bed, "Deployment", "even", {"spec": {"replicas": 14}})
 	bed.kube.wait(lambda: len([p for p in bed.kube.pods("even-").values() if p["spec"].get("nodeName")]) == 13, "all that the zones can take to be bound", 60)
 	waits = next(name for name, p in bed.kube.pods("even-").items() if not p["spec"].get("nodeName"))
-	equal(job_in_state(bed, bed.kube.pods()[waits], "PENDING")["ExcNodeList"], "node-[2-3]", "what the job that waits is kept off")
+	wait_for(lambda: job_in_state(bed, bed.kube.pods()[waits], "PENDING")["ExcNodeList"] == "node-[2-3]", "the job that waits to be kept off zone c")
 	workloads.delete(bed, "Deployment", "even")
 	bed.kube.wait(lambda: not bed.kube.pods("even-"), "the Deployment's pods to go", 60)
 

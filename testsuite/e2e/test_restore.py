@@ -31,7 +31,7 @@ def has_job_again(bed, made):
 		jobs = live_jobs(bed, made)
 		equal([(j["JobState"], j["NodeList"]) for j in jobs], [("RUNNING", now["spec"]["nodeName"])], f"jobs of {made['metadata']['name']}")
 		return jobs[0]
-	job = wait_for(look, f"{made['metadata']['name']} to have a job again", 40)
+	job = wait_for(look, f"{made['metadata']['name']} to have a job again", 90)
 	is_left_alone(bed, made)
 	return job
 
