@@ -103,9 +103,9 @@ def test_real_kubelet_runs_a_container(bed):
 	node = bed.plane.real_node("real")
 	bed.kube.create(pod("three", shell="echo job $SLURM_JOB_ID; exit 3"))
 	bed.kube.bind("three", node, {"allocation.slurm-kube.io/job-id": "4711"})
-	ended = bed.kube.wait_phase("three", "Succeeded", "Failed")
+	ended = bed.kube.wait_phase("three", "Succeeded", "Failed", timeout=180)
 	equal((ended["status"]["phase"], exit_code(ended)), ("Failed", 3))
-	equal(bed.kube.logs("three"), "job 4711\n")
+	wait_for(lambda: bed.kube.logs("three") == "job 4711\n", "its log")
 
 
 def test_killed_kubelet_comes_back_to_its_pods(bed):
@@ -118,11 +118,11 @@ def test_killed_kubelet_comes_back_to_its_pods(bed):
 	manifest["spec"]["containers"][0]["volumeMounts"] = [{"name": "h", "mountPath": "/h"}]
 	bed.kube.create(manifest)
 	bed.kube.bind("lasting", "real")
-	bed.kube.wait_phase("lasting", "Running")
+	bed.kube.wait_phase("lasting", "Running", timeout=180)
 	bed.plane.kubelet("real", "--kill")
 	go.touch()
 	bed.plane.kubelet("real", "--start")
-	equal(exit_code(bed.kube.wait_phase("lasting", "Failed")), 5)
+	equal(exit_code(bed.kube.wait_phase("lasting", "Failed", timeout=180)), 5)
 
 
 if __name__ == "__main__":

@@ -43,8 +43,8 @@ def create_all(bed):
 	bed.slurm.run("scontrol", "update", "PartitionName=kube", "State=DOWN")
 	for name in names():
 		bed.kube.create(job(name, PODS, indexed=True, cpu=CPUS, kwok={"run": "1s"}))
-	bed.kube.wait(lambda: sum(gang_of(p) in names() for p in bed.kube.pods("").values()) == GANGS * PODS, f"{GANGS * PODS} pods", 180)
-	wait_for(lambda: sum(j["JobState"] == "PENDING" for j in bed.slurm.jobs().values()) == GANGS, f"{GANGS} jobs in the queue", 60)
+	bed.kube.wait(lambda: sum(gang_of(p) in names() for p in bed.kube.pods("").values()) == GANGS * PODS, f"{GANGS * PODS} pods", 400)
+	wait_for(lambda: sum(j["JobState"] == "PENDING" for j in bed.slurm.jobs().values()) == GANGS, f"{GANGS} jobs in the queue", 120)
 	bed.slurm.run("scontrol", "update", "PartitionName=kube", "State=UP")
 
 
@@ -56,9 +56,9 @@ def tell(what, milliseconds):
 def test_ten_gangs_of_a_hundred(bed):
 	"""All thousand pods succeed, as ten jobs that are COMPLETED."""
 	create_all(bed)
-	wait_for(lambda: sum(j["JobState"] == "COMPLETED" for j in bed.slurm.jobs().values()) == GANGS, f"{GANGS} jobs to be COMPLETED", 300, 0.5)
+	wait_for(lambda: sum(j["JobState"] == "COMPLETED" for j in bed.slurm.jobs().values()) == GANGS, f"{GANGS} jobs to be COMPLETED", 600, 0.5)
 	equal(len(bed.slurm.jobs()), GANGS, "jobs")
-	bed.kube.wait(lambda: sum(p["status"].get("phase") == "Succeeded" for p in bed.kube.pods("").values()) == GANGS * PODS, "all pods to succeed", 60)
+	bed.kube.wait(lambda: sum(p["status"].get("phase") == "Succeeded" for p in bed.kube.pods("").values()) == GANGS * PODS, "all pods to succeed", 120)
 	told = story(bed)
 	spread = [1000 * (times[-1] - times[0]) for times in (bound_at(told, name) for name in names())]
 	tell("first to last binding of a gang", spread)

@@ -207,13 +207,20 @@ class PolicyBed(Cluster):
 		for name, space, options in (("canary", "default", {"annotations": FORGED}), ("canary", "managed", {"scheduler": "other"}),
 					     ("canary", "default", {"annotations": {"slurm-kube.io/nothing": ""}})):
 			wait_for(lambda m=_pod(name, space, **options): "denied" in bed_says(self, m), f"the policies to hold in {space}")
+		unnamed = _pod("canary", "managed")
+		del unnamed["spec"]["schedulerName"]
+		wait_for(lambda: bed_dry_run(self, unnamed)["spec"]["schedulerName"] == "slurm", "the policy that names the scheduler to hold")
+
+
+def bed_dry_run(bed, manifest):
+	"""The pod that it would be."""
+	return bed.kube.request("POST", bed.kube.path("Pod", f"{manifest['metadata']['namespace']}/") + "?dryRun=All", manifest)
 
 
 def bed_says(bed, manifest):
 	"""A dry run's complaint."""
 	try:
-		space = manifest["metadata"]["namespace"]
-		bed.kube.request("POST", bed.kube.path("Pod", f"{space}/") + "?dryRun=All", manifest)
+		bed_dry_run(bed, manifest)
 	except ApiError as e:
 		return str(e)
 	return ""
