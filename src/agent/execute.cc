@@ -86,7 +86,7 @@ core::Pod name_only(const core::Pod &pod)
 core::Condition bound_text(const core::Bind &bind, std::uint32_t cpu_unit)
 {
 	return {names::k_reason_bound, "Slurm job " + std::to_string(bind.job.number) + " has " + core::cpus_text(bind.cpus, cpu_unit) + " on node " +
-					       bind.node + "; the pod is bound to it"};
+					       bind.node + "; the pod is bound to it" + (bind.remark.empty() ? "" : "; " + bind.remark)};
 }
 
 } // namespace

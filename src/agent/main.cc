@@ -4,6 +4,7 @@
  */
 #include "src/agent/app.h"
 #include "src/agent/kube/option_policy.h"
+#include "src/agent/kube/policies.h"
 #include "src/agent/kube/rights.h"
 #include "src/base/log.h"
 
@@ -34,22 +35,27 @@ constexpr char k_help[] = "usage: slurmkubed [OPTIONS]\n"
 			  "      --check-config  read the configuration, print every error, and end\n"
 			  "      --print-rbac    print the rights in Kubernetes that it needs, as a manifest, and end\n"
 			  "      --print-options-policy  print the admission policy that looks at options, and end\n"
+			  "      --print-policies  print the other admission policies for the configuration's scheduler_name, and end\n"
+			  "      --print-scheduler-name-policy  print the one that fills in schedulerName, and end\n"
 			  "  -V, --version\n"
 			  "  -h, --help\n";
 
 struct Options {
 	std::string config = k_default_config;
 	bool check_only = false;
+	std::string (*print)(const std::string &scheduler_name) = nullptr; /* instead of running */
 };
 
 /* Returns an exit status to end with, or -1 to go on. */
 int read_options(int argc, char **argv, Options &options)
 {
-	constexpr int k_check = 1, k_print_rbac = 2, k_print_options_policy = 3;
+	constexpr int k_check = 1, k_print_rbac = 2, k_print_options_policy = 3, k_print_policies = 4, k_print_scheduler_name_policy = 5;
 	const option known[] = {{"config", required_argument, nullptr, 'f'},
 				{"check-config", no_argument, nullptr, k_check},
 				{"print-rbac", no_argument, nullptr, k_print_rbac},
 				{"print-options-policy", no_argument, nullptr, k_print_options_policy},
+				{"print-policies", no_argument, nullptr, k_print_policies},
+				{"print-scheduler-name-policy", no_argument, nullptr, k_print_scheduler_name_policy},
 				{"version", no_argument, nullptr, 'V'},
 				{"help", no_argument, nullptr, 'h'},
 				{nullptr, 0, nullptr, 0}};
@@ -73,6 +79,12 @@ int read_options(int argc, char **argv, Options &options)
 		case k_print_options_policy:
 			(void)fputs(kube::options_policy().c_str(), stdout);
 			return EXIT_SUCCESS;
+		case k_print_policies:
+			options.print = kube::policies;
+			break;
+		case k_print_scheduler_name_policy:
+			options.print = kube::scheduler_name_policy;
+			break;
 		case 'V':
 			(void)puts("slurmkubed " SLURMKUBE_VERSION);
 			return EXIT_SUCCESS;
@@ -163,6 +175,10 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "%s\n", error.c_str());
 	if (!loaded.errors.empty())
 		return EXIT_FAILURE;
+	if (options.print) {
+		(void)fputs(options.print(loaded.config.scheduler_name).c_str(), stdout);
+		return EXIT_SUCCESS;
+	}
 	if (options.check_only) {
 		(void)printf("%s: fine\n", options.config.c_str());
 		return EXIT_SUCCESS;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/gang.h"
 
+#include "src/core/translate.h"
+
 #include <algorithm>
 
 namespace slurmkube::core
@@ -104,15 +106,51 @@ Load scaled(const Load &largest, std::int64_t times)
 	return task;
 }
 
-/* How much more than necessary is asked for, of CPUs and of memory. */
-double cost_of(const std::vector<Load> &loads, const Load &task, std::uint32_t tasks)
+Load sum_of(const std::vector<Load> &loads)
 {
-	double cpu = 0, memory = 0;
+	Load sum;
 	for (const Load &load : loads) {
-		cpu += static_cast<double>(load.milli_cpu);
-		memory += static_cast<double>(load.memory_mib);
+		sum.milli_cpu += load.milli_cpu;
+		sum.memory_mib += load.memory_mib;
+		for (const auto &[name, amount] : load.extended)
+			sum.extended[name] += amount;
 	}
-	return tasks * (static_cast<double>(task.milli_cpu) / std::max(cpu, 1.0) + static_cast<double>(task.memory_mib) / std::max(memory, 1.0));
+	return sum;
+}
+
+double share(std::int64_t part, std::int64_t whole)
+{
+	return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(whole, 1));
+}
+
+/* How much more than necessary is asked for, of CPUs, of memory and of each kind of device. */
+double cost_of(const Load &sum, const Load &task, std::uint32_t tasks)
+{
+	double each = share(task.milli_cpu, sum.milli_cpu) + share(task.memory_mib, sum.memory_mib);
+	for (const auto &[name, amount] : task.extended)
+		each += share(amount, sum.extended.at(name));
+	return tasks * each;
+}
+
+/* Tasks have one size: unlike pods leave room in them that nobody else gets. Rounding to CPUs of Slurm is no excess, a pod alone has it too. */
+std::string excess_of(const GangShape &shape, const std::vector<Load> &loads, std::uint32_t cpu_unit)
+{
+	std::uint64_t cpus = 0;
+	for (const Load &load : loads)
+		cpus += static_cast<std::uint64_t>(std::max<std::int64_t>(divided_up(load.milli_cpu, cpu_unit), 1));
+	const Load sum = sum_of(loads);
+	const std::uint64_t all_cpus = std::uint64_t{shape.tasks} * shape.cpus_per_task, all_memory = shape.tasks * shape.memory_mib_per_task;
+	std::string text;
+	const auto add = [&text](const std::string &part) { text += (text.empty() ? "" : ", ") + part; };
+	if (all_cpus > cpus)
+		add(cpus_text(static_cast<std::uint32_t>(all_cpus), cpu_unit) + " for " + cpus_text(static_cast<std::uint32_t>(cpus), cpu_unit));
+	if (all_memory > static_cast<std::uint64_t>(sum.memory_mib))
+		add(std::to_string(all_memory) + " MiB for " + std::to_string(sum.memory_mib) + " MiB");
+	for (const auto &[name, amount] : shape.extended_per_task) {
+		if (amount * shape.tasks > sum.extended.at(name))
+			add(std::to_string(amount * shape.tasks) + " " + name + " for " + std::to_string(sum.extended.at(name)));
+	}
+	return text.empty() ? text : "the job has more than its pods ask for (" + text + "), because all tasks of a job have one size";
 }
 
 } // namespace
@@ -126,6 +164,7 @@ GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mi
 	const Load largest = largest_of(loads, cpu_unit);
 	const std::int64_t least = std::ranges::min_element(loads, {}, &Load::milli_cpu)->milli_cpu;
 	const std::int64_t most_pods = packing == Packing::one_per_task ? 1 : std::min(largest.milli_cpu / std::max<std::int64_t>(least, 1), k_most_together);
+	const Load sum = sum_of(loads);
 	double best_cost = 0;
 	for (std::int64_t times = 1; times <= std::max<std::int64_t>(most_pods, 1); times++) {
 		Load task = scaled(largest, times);
@@ -137,7 +176,7 @@ GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mi
 		} else {
 			task_of = packed(loads, task, least, tasks);
 		}
-		const double cost = cost_of(loads, task, tasks);
+		const double cost = cost_of(sum, task, tasks);
 		if (!best.task_of_seat.empty() && cost >= best_cost)
 			continue;
 		best_cost = cost;
@@ -145,11 +184,9 @@ GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mi
 			.cpus_per_task = static_cast<std::uint32_t>(task.milli_cpu / cpu_unit),
 			.memory_mib_per_task = static_cast<std::uint64_t>(task.memory_mib),
 			.extended_per_task = task.extended,
-			.task_of_seat = std::move(task_of),
-			.requested_milli_cpu = 0};
+			.task_of_seat = std::move(task_of)};
 	}
-	for (const Load &load : loads)
-		best.requested_milli_cpu += load.milli_cpu;
+	best.excess = excess_of(best, loads, cpu_unit);
 	return best;
 }
 

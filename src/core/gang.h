@@ -19,7 +19,7 @@ struct GangShape {
 	std::uint64_t memory_mib_per_task = 1;
 	std::map<std::string, std::int64_t> extended_per_task;
 	std::vector<std::uint32_t> task_of_seat;
-	std::int64_t requested_milli_cpu = 0; /* by the pods: less than tasks * cpus_per_task where shapes are unlike */
+	std::string excess = {}; /* what all tasks have beyond what the pods would have alone, for their owners; empty: nothing */
 	bool operator==(const GangShape &) const = default;
 };
 

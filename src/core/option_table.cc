@@ -397,6 +397,12 @@ void note_given(const Option &option, JobSpec &spec)
 	spec.options.given = is_idle ? spec.options.given & ~bit : spec.options.given | bit;
 }
 
+bool is_given(std::string_view name, const JobSpec &spec)
+{
+	const Option *option = find_option(name);
+	return option && (spec.options.given >> (option - std::begin(k_options)) & 1) != 0;
+}
+
 const Option *find_option(std::string_view name)
 {
 	const auto *found = std::find_if(std::begin(k_options), std::end(k_options), [name](const Option &o) { return o.name == name; });

@@ -114,6 +114,13 @@ Status apply_aliases(const Annotations &annotations, const OptionContext &contex
 	return Ok{};
 }
 
+std::string why_unknown(std::string_view name)
+{
+	const auto refused = refused_options();
+	const auto found = std::find_if(refused.begin(), refused.end(), [name](const RefusedOption &o) { return o.sbatch == name; });
+	return found == refused.end() ? "unknown option; " + suggestions(name) : "no option of pods: " + std::string(found->reason);
+}
+
 Status apply_ours(const Annotations &annotations, const OptionContext &context, JobSpec &spec)
 {
 	return for_each_under(names::k_option_prefix, annotations, [&](std::string_view name, const std::string &key, const std::string &value) -> Status {
@@ -121,7 +128,7 @@ Status apply_ours(const Annotations &annotations, const OptionContext &context, 
 			return Ok{};
 		const Option *option = find_option(name);
 		if (!option)
-			return Error{Errc::invalid, quoted(key, value) + ": unknown option; " + suggestions(name)};
+			return Error{Errc::invalid, quoted(key, value) + ": " + why_unknown(name)};
 		const Status done = option->apply(value, context, spec);
 		if (done)
 			note_given(*option, spec);

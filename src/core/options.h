@@ -55,6 +55,7 @@ const Option *find_option(std::string_view name);
 
 /* Notes that the option was asked for. */
 void note_given(const Option &option, JobSpec &spec);
+bool is_given(std::string_view name, const JobSpec &spec);
 
 /* An sbatch option that is refused, and why. */
 struct RefusedOption {

@@ -97,6 +97,7 @@ struct Bind {
 	std::string node;
 	std::uint32_t cpus = 0, attempt = 1;
 	std::optional<std::uint32_t> rank; /* of a gang's member */
+	std::string remark = {};           /* for people, in the event */
 };
 struct Provide { /* a claim of the pod must be bound before the pod is */
 	JobId job;

@@ -86,8 +86,10 @@ Actions pending(const GangFacts &f)
 	if (!has_live(f))
 		return f.owner_done || f.absent_long ? own(f, Cancel{f.job->id}) : Actions{};
 	Action next = change_of(*f.job, f.change, f.spec);
-	if (const auto *report = std::get_if<Report>(&next))
+	if (auto *report = std::get_if<Report>(&next)) {
+		report->not_scheduled.message += f.excess.empty() ? "" : "; " + f.excess;
 		return tell(f, report->not_scheduled, k_told_members);
+	}
 	return own(f, std::move(next));
 }
 
@@ -110,7 +112,7 @@ void bind(const GangFacts &f, const MemberFacts &m, Actions &out)
 	else if (m.claim_step)
 		out.push_back({m.uid, Provide{f.job->id, *m.claim_step}});
 	else
-		out.push_back({m.uid, Bind{f.job->id, m.node, m.cpus, f.job->marker.attempt, m.seat}});
+		out.push_back({m.uid, Bind{f.job->id, m.node, m.cpus, f.job->marker.attempt, m.seat, m.seat == 0 ? f.excess : ""}});
 }
 
 Actions allocated(const GangFacts &f)

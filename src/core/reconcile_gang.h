@@ -51,6 +51,7 @@ struct GangFacts {
 	JobChange change;           /* of a pending job; spec is set where there is any */
 	std::optional<Condition> trouble, waits_for; /* waits_for: why the gang is not complete */
 	const Result<JobSpec> *spec = nullptr;
+	std::string excess;         /* what the job has that no pod asks for; empty: nothing */
 	std::string pinned;         /* nodes of bound members, for a job that Slurm has lost */
 	Busy busy;
 };

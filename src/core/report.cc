@@ -2,6 +2,7 @@
 #include "src/core/report.h"
 
 #include "src/core/names.h"
+#include "src/core/options.h"
 #include "src/core/outcome.h"
 
 #include <chrono>
@@ -18,7 +19,56 @@ std::string job_text(const SlurmJob &job)
 	return "Slurm job " + std::to_string(job.id.number);
 }
 
+/* Of a job whose association was taken from its user while it waited: Slurm looks again by itself. */
+std::string remedy_of(const std::string &reason)
+{
+	if (reason == "InvalidAccount")
+		return " (Slurm's database no longer gives the user this account; the job starts when an administrator has added it again)";
+	if (reason == "InvalidQOS")
+		return " (Slurm's database no longer gives the user this QOS; the job starts when an administrator has added it again)";
+	return {};
+}
+
+std::string or_default(const std::string &name)
+{
+	return name.empty() ? "(Slurm's default)" : name;
+}
+
+/* "account bio (option account)": who chose it may choose another */
+std::string chosen(const char *label, const char *option, const std::string &value, const JobSpec &spec)
+{
+	return std::string(label) + " " + or_default(value) + (is_given(option, spec) ? std::string(" (option ") + option + ")" : "");
+}
+
+/* sacctmgr wants a name; of a user whom the rule gives by number only slurmctld's machine knows it. */
+std::string name_for_sacctmgr(const JobSpec &spec)
+{
+	return spec.user.empty() || spec.user == std::to_string(spec.user_id) ? "USER" : spec.user;
+}
+
+std::string remedy_of(NotGranted what, const JobSpec &spec)
+{
+	const std::string user = name_for_sacctmgr(spec);
+	switch (what) {
+	case NotGranted::account:
+		return "sacctmgr add user " + user + " account=" + (spec.account.empty() ? "ACCOUNT" : spec.account);
+	case NotGranted::qos:
+		return "sacctmgr modify user " + user + " set qos+=" + (spec.qos.empty() ? "QOS" : spec.qos);
+	case NotGranted::user:
+		break;
+	}
+	return "make the user known where slurmctld runs";
+}
+
 } // namespace
+
+std::string not_granted(NotGranted what, const JobSpec &spec)
+{
+	std::string text = spec.as_whom + ", " + chosen("account", "account", spec.account, spec) + ", " + chosen("QOS", "qos", spec.qos, spec) + ", partition " + spec.partition;
+	const char *option = what == NotGranted::account ? "account" : what == NotGranted::qos ? "qos" : nullptr;
+	text += "; an administrator can grant it (" + remedy_of(what, spec) + ") or change the rule";
+	return text + (option && is_given(option, spec) ? std::string(", the pod can ask for another with slurm-kube.io/") + option : "");
+}
 
 std::string minute_text(std::int64_t epoch_seconds)
 {
@@ -37,7 +87,7 @@ Condition waiting_in_queue(const SlurmJob &job)
 {
 	std::string text = job_text(job) + " is pending";
 	if (!job.reason.empty() && job.reason != "None")
-		text += ": " + job.reason;
+		text += ": " + job.reason + remedy_of(job.reason);
 	if (job.start_time > 0)
 		text += "; estimated start " + minute_text(job.start_time);
 	return {names::k_reason_pending, text};

@@ -8,7 +8,7 @@
 #define SLURMKUBE_CORE_REPORT_H
 
 #include "src/base/result.h"
-#include "src/core/model.h"
+#include "src/core/spec.h"
 
 namespace slurmkube::core
 {
@@ -28,6 +28,12 @@ std::string completion_text(JobId job, std::uint32_t wait_status);
 
 /* Slurm's answer to a submission, by how it may be mended. */
 Condition submission_failed(const Error &error);
+
+/*
+ * What Slurm's database does not grant: who was meant, by which rule or option, and what an administrator or the pod's author can do. Slurm's own words say none of it.
+ */
+enum class NotGranted { account, qos, user };
+std::string not_granted(NotGranted what, const JobSpec &spec);
 
 /* "2026-11-21T03:04Z" */
 std::string minute_text(std::int64_t epoch_seconds);

@@ -262,7 +262,8 @@ constexpr RefusedOption k_refused[] = {
     {"requeue", 0, "a pod cannot go back to the queue; its controller makes a new one"},
     {"resv-ports", 0, k_slurmd},
     {"signal", 0,
-     "nothing in a pod receives Slurm's signals; Kubernetes sends TERM at the end and waits terminationGracePeriodSeconds, or as long as a preStop hook takes"},
+     "Slurm signals job steps, and a pod has none. At its time limit the pod gets TERM: give it time to save in terminationGracePeriodSeconds (a preStop hook may send another signal), "
+     "and set timelimit so much lower as it would have been signalled earlier"},
     {"sockets-per-node", 0, k_sockets},
     {"stepmgr", 0, k_slurmd},
     {"test-only", 0, k_waits},

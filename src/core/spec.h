@@ -18,6 +18,7 @@ struct JobSpec {
 	std::string comment;
 	std::uint32_t user_id = 0, group_id = 0;
 	std::string as_whom = {};                /* the same for people, with the rule that says so */
+	std::string user = {};                   /* a name or number, as the rule has it */
 	std::uint32_t tasks = 1;              /* one: on one node. More: wherever Slurm puts them */
 	std::uint32_t cpus = 1;               /* of a task */
 	std::uint64_t memory_mib = 0;         /* of a task; 0: Slurm's default */

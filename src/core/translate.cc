@@ -52,6 +52,7 @@ JobSpec with_defaults(const Pod &pod, const Policy &policy, const NamespaceRule 
 	spec.account = first_or_empty(rule.accounts);
 	spec.qos = first_or_empty(rule.qos);
 	spec.as_whom = as_whom(rule);
+	spec.user = rule.user;
 	spec.user_id = rule.user_id;
 	spec.group_id = rule.group_id;
 	spec.cpus = cpus_of(pod.requests, policy.cpu_unit);

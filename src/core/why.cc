@@ -106,7 +106,8 @@ std::string asks_text(const Story &s)
 		text += ", account " + spec->account;
 	if (!spec->qos.empty())
 		text += ", QOS " + spec->qos;
-	return text + (spec->time_limit_minutes > 0 ? ", " + std::to_string(spec->time_limit_minutes) + " minutes" : ", the partition's time limit");
+	text += (spec->time_limit_minutes > 0 ? ", " + std::to_string(spec->time_limit_minutes) + " minutes" : ", the partition's time limit");
+	return text + (shape.excess.empty() ? "" : "; " + shape.excess);
 }
 
 std::string job_text(const Story &s)

@@ -235,6 +235,7 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 			f.result = end.status;
 	}
 	plan(gang, first_of_roles(gang));
+	f.excess = gang.shape.excess;
 	std::map<std::uint32_t, std::string> fixed;
 	std::vector<std::string> pinned;
 	for (const auto &[uid, seat] : gang.members) {

@@ -158,15 +158,67 @@ def test_relabelled_namespace_changes_new_pods_only(bed):
 	_drop(bed, running)
 
 
-def test_account_that_slurm_does_not_know(bed):
-	"""A rule may name what the accounting database does not give its user: the pod names rule, user and account, so that somebody can mend it."""
-	_namespace(bed, "unpaid")
-	made = _make(bed, "unpaid", "plain")
-	_refused(bed, made, "Invalid account", "user nobody (uid 65534) by identity rule", "(namespace unpaid)", "account no-such-account")
-	_drop(bed, made)
-	made = _make(bed, "unpaid", "qos", annotations=_options(account="kube"))
-	_refused(bed, made, "Invalid qos", "identity rule", "QOS secret")
-	_drop(bed, made)
+def _granted_later(bed, made, *words):
+	"""The administrator says so to sacctmgr, and the same pod runs: a refused one is tried again each minute."""
+	bed.slurm.accounting.sacctmgr(*words)
+	name = f"{made['metadata']['namespace']}/{made['metadata']['name']}"
+	bed.kube.wait_phase(name, "Succeeded", timeout=150)
+
+
+def test_what_slurm_does_not_grant(bed):
+	"""A user without any association, an account that is not the user's, one that nobody has, a QOS that is not allowed, and one that is not there: each pod names rule,
+	user, what it was and the command that mends it. When the administrator has run that, the same pod runs."""
+	rows = (("no-user", {}, ("Invalid account", "user list (uid 38) by identity rule", "(namespace no-user)", "account (Slurm's default)", "sacctmgr add user list account=ACCOUNT"),
+		 ("add", "user", "list", "account=bio")),
+		("unpaid", {}, ("Invalid account", "user nobody (uid 65534) by identity rule", "(namespace unpaid)", "account no-such-account",
+				"sacctmgr add user nobody account=no-such-account"), None),
+		("unpaid", {"account": "bio"}, ("Invalid account", "account bio (option account)", "sacctmgr add user nobody account=bio", "ask for another with slurm-kube.io/account"),
+		 ("add", "user", "nobody", "account=bio")),
+		("unpaid", {"account": "kube"}, ("Invalid qos", "(namespace unpaid)", "QOS secret", "sacctmgr modify user nobody set qos+=secret"), None),
+		("unpaid", {"account": "kube", "qos": "no-such-qos"}, ("Invalid qos", "QOS no-such-qos (option qos)", "ask for another with slurm-kube.io/qos"), None))
+	for space in ("no-user", "unpaid"):
+		_namespace(bed, space)
+	made = [_make(bed, space, f"asks-{n}", annotations=_options(**options)) for n, (space, options, _, _) in enumerate(rows)]
+	for pod_made, (_, _, parts, _) in zip(made, rows):
+		_refused(bed, pod_made, *parts)
+	_drop(bed, made[1])
+	_drop(bed, made[4])
+	for n in (0, 2):
+		bed.slurm.accounting.sacctmgr(*rows[n][3])
+	_granted_later(bed, made[3], "modify", "user", "nobody", "set", "qos+=secret")
+	for n, identity in ((0, ("list", "list", "bio", "normal")), (2, ("nobody", "nogroup", "bio", "secret")), (3, ("nobody", "nogroup", "kube", "secret"))):
+		_ran_as(bed, made[n], *identity)
+
+
+def test_association_is_taken_from_a_waiting_job(bed):
+	"""Slurm keeps the job and says InvalidAccount or InvalidQOS; the pod says what that means, and runs when it is given back."""
+	_namespace(bed, "waits")
+	pods = [_make(bed, "waits", name, annotations=_options(hold="true", **options)) for name, options in (("account", {}), ("qos", {"account": "lab", "qos": "fast"}))]
+	for made in pods:
+		job_in_state(bed, made, "PENDING")
+	bed.slurm.accounting.sacctmgr("delete", "user", "mail", "where", "account=shared")
+	bed.slurm.accounting.sacctmgr("modify", "user", "mail", "set", "qos-=fast")
+	for made in pods:
+		bed.kube.patch("Pod", f"waits/{made['metadata']['name']}", {"metadata": {"annotations": _options(hold="false")}})
+	wait_reason(bed, "waits/account", "SlurmPending", "InvalidAccount (Slurm's database no longer gives the user this account", 60)
+	wait_reason(bed, "waits/qos", "SlurmPending", "InvalidQOS (Slurm's database no longer gives the user this QOS", 60)
+	bed.slurm.accounting.sacctmgr("add", "user", "mail", "account=shared")
+	bed.slurm.accounting.sacctmgr("modify", "user", "mail", "set", "qos+=normal,fast")
+	for made in pods:
+		bed.kube.wait_phase(f"waits/{made['metadata']['name']}", "Succeeded", timeout=150)
+
+
+def test_slurmdbd_is_away(bed):
+	"""slurmctld knows the associations by heart, over a restart too: who has one runs, who has none is refused, and runs when the database is back and grants it."""
+	_namespace(bed, "dark")
+	bed.slurm.accounting.slurmdbd.stop()
+	bed.kube.wait_phase(f"default/{_make(bed, 'default', 'by-heart')['metadata']['name']}", "Succeeded")
+	stranger = _make(bed, "dark", "stranger")
+	_refused(bed, stranger, "Invalid account", "user games (uid 5)", "sacctmgr add user games account=lab")
+	bed.slurm.restart()
+	bed.kube.wait_phase(f"default/{_make(bed, 'default', 'after-restart')['metadata']['name']}", "Succeeded", timeout=60)
+	bed.slurm.accounting.start_slurmdbd()
+	_granted_later(bed, stranger, "add", "user", "games", "account=lab")
 
 
 def test_pods_made_while_the_agent_is_away(bed):
@@ -186,7 +238,10 @@ def test_invariants_held(bed):
 
 RULES = [
 	{"namespace": "default", "user": "nobody", "group": "nogroup", "accounts": ["kube", "shared"], "qos": ["normal", "fast"]},
-	{"namespace": "unpaid", "user": "nobody", "accounts": ["no-such-account", "kube"], "qos": ["secret"]},
+	{"namespace": "unpaid", "user": "nobody", "accounts": ["no-such-account", "kube", "bio"], "qos": ["secret", "no-such-qos"]},
+	{"namespace": "no-user", "user": "list"},
+	{"namespace": "waits", "user": "mail", "accounts": ["shared", "lab"], "qos": ["normal", "fast"]},
+	{"namespace": "dark", "user": "games", "accounts": ["lab"]},
 	{"selector": "department=biology", "user": "backup", "accounts": ["bio"]},
 	{"selector": "department in (physics)", "user": "www-data", "accounts": ["lab"]},
 	{"user_from": USER_KEY, "accounts_from": ACCOUNTS_KEY},
@@ -199,7 +254,8 @@ def _bed(build):
 	bed.slurm.accounting.setup = [("add", "qos", "fast,secret"), *(("add", "account", a) for a in ("bio", "lab", "shared")),
 				      ("add", "user", "nobody", "account=shared"), ("add", "user", "backup", "account=bio"),
 				      ("add", "user", "www-data", "account=lab"), ("add", "user", "www-data", "account=shared"),
-				      ("modify", "user", "nobody,backup,www-data", "set", "qos=normal,fast")]
+				      ("add", "user", "mail", "account=lab"), ("add", "user", "mail", "account=shared"),
+				      ("modify", "user", "nobody,backup,www-data,mail", "set", "qos=normal,fast")]
 	return bed
 
 

@@ -7,7 +7,7 @@ import json
 from lib import Cluster, equal, pod, run, wait_for
 from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs
 from lib.kube import ApiError
-from lib.process import SOURCE
+from lib.process import SOURCE, output_of
 
 POLICIES = [SOURCE / "etc" / name for name in ("policies.yaml", "policy-scheduler-name.yaml", "policy-options.yaml")]
 JOB_ID = "allocation.slurm-kube.io/job-id"
@@ -193,6 +193,45 @@ def test_daemonsets_run_in_managed_namespaces(bed):
 	equal({p["spec"]["schedulerName"] for p in theirs()}, {"default-scheduler"})
 	equal([bed.slurm.job_of_pod(uid_of(p)) for p in theirs()], [[]] * len(theirs()))
 	bed.kube.request("DELETE", "/apis/apps/v1/namespaces/managed/daemonsets/" + daemons["metadata"]["name"])
+
+
+def _printed(bed, name):
+	"""What slurmkubed prints for a configuration with that scheduler_name."""
+	(bed.dir / "named.yaml").write_text(json.dumps({**bed.agent.configuration(), "scheduler_name": name}))
+	return [output_of(*bed.slurm.program(bed.agent.program, "--config", bed.dir / "named.yaml", option)) for option in ("--print-policies", "--print-scheduler-name-policy")]
+
+
+def _set_name(bed, name):
+	"""Agent and policies are for that name; those with "unnamed" as their pod's scheduler see when it holds."""
+	for text in _printed(bed, name):
+		bed.plane.kubectl("apply", "-f", "-", stdin=text)
+	bed.agent.settings["scheduler_name"] = name
+	bed.agent.restart()
+	wait_for(lambda: f"write schedulerName: {name}" in bed_says(bed, _pod("canary", "managed", scheduler="other")), f"the policies to be for {name}")
+
+
+def test_policies_follow_the_scheduler_name(bed):
+	"""With another scheduler_name in slurmkubed.yaml the printed policies hold for that one, and the agent runs the pods that they let through."""
+	equal(_printed(bed, "slurm"), [p.read_text() for p in POLICIES[:2]])
+	_set_name(bed, "hpc")
+	try:
+		unnamed = _pod("follows", "managed", kwok={"run": "10ms"})
+		del unnamed["spec"]["schedulerName"]
+
+		def filled_in():
+			path = bed.kube.path("Pod", "managed/") + "?dryRun=All"
+			return bed.kube.request("POST", path, unnamed)["spec"]["schedulerName"] == "hpc"
+		wait_for(filled_in, "the name to be filled in")
+		bed.kube.create(unnamed)
+		bed.kube.wait_phase("managed/follows", "Succeeded")
+		equal(job_in_state(bed, bed.kube.get("Pod", "managed/follows"), "COMPLETED")["JobState"], "COMPLETED")
+		_refused(_apply(bed, _pod("old-name", "managed")), "write schedulerName: hpc")
+		bed.kube.create(_pod("grows", cpu=100, scheduler="hpc"))
+		change = {"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "2"}}}]}}
+		_forbidden(lambda: bed.kube.request("PATCH", bed.kube.path("Pod", "grows", "resize"), change, "application/strategic-merge-patch+json"), "Slurm counts what this pod requests")
+		bed.kube.delete("Pod", "grows")
+	finally:
+		_set_name(bed, "slurm")
 
 
 class PolicyBed(Cluster):

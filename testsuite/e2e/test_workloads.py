@@ -5,7 +5,7 @@
 Four simulated nodes of eight CPUs.
 """
 from lib import ApiError, Cluster, equal, pod, run, wait_for
-from lib.expect import job_in_state
+from lib.expect import job_in_state, wait_reason
 from lib.kubelets import end_pod, restart_container
 from lib.workloads import (PATHS, annotation, change, create, delete, get, job_ids, job_set, jobs_of, leader_worker_set, owned, path_of, pods_of,
 			   replicated_job, sizes_of, template, uid_of, wait_all, wait_bound, wait_jobs, wait_none, wait_pods)
@@ -61,6 +61,26 @@ def test_job_set_of_unlike_roles_is_one_job(bed):
 	equal(ranks, {0: ("driver", "0", "0"), 1: ("workers", "0", "0"), 2: ("workers", "0", "1"), 3: ("workers", "1", "0"), 4: ("workers", "1", "1")})
 	equal([j["ExitCode"] for j in finished(bed, uid)], ["0:0"])
 	wait_for(lambda: get(bed, "JobSet", "unlike")["status"]["terminalState"] == "Completed", "the JobSet to be Completed")
+
+
+def test_excess_of_unlike_roles_is_told(bed):
+	"""A driver of one CPU and two workers of four: three tasks of four, on any Slurm. While it waits each pod says so, when it is bound the first one's event, and skube why."""
+	held = {"slurm-kube.io/hold": "true"}
+	excess = "the job has more than its pods ask for (12 CPUs for 9 CPUs), because all tasks of a job have one size"
+	uid = make(bed, job_set("excess", replicated_job("driver", cpu=1, memory="64Mi", annotations=held), replicated_job("workers", 2, cpu=4, memory="64Mi", annotations=held)))
+	waiting = wait_jobs(bed, uid)[0]
+	equal(sizes_of(waiting), ("3", "12"))
+	names = list(wait_pods(bed, "excess", 3))
+	for name in names:
+		assert wait_reason(bed, name, "SlurmPending", "JobHeldUser").endswith("; " + excess)
+	assert excess in next(line["text"] for line in bed.agent.skube("why", names[0])["lines"] if line["about"] == "asks for")
+	bed.slurm.run("scontrol", "release", waiting["JobId"])
+	first = next(p for p in wait_bound(bed, "excess", 3).values() if annotation(p, "rank") == "0")
+
+	def told():
+		return any(e["reason"] == "SlurmBound" and e["note"].endswith("; " + excess) for e in bed.kube.list("Event") if e["regarding"].get("uid") == first["metadata"]["uid"])
+	wait_for(told, "the event SlurmBound to tell it")
+	cleared(bed, "JobSet", "excess")
 
 
 def test_job_set_in_order_does_not_wait_for_itself(bed):

@@ -2,7 +2,10 @@
 /* The shape of a gang's job, where its pods go, and what is done about them; pure parts first, then World with all of them. */
 #include "src/core/natural_order.h"
 #include "src/core/outcome.h"
+#include "src/core/why.h"
 #include "testsuite/unit/gang_stage.h"
+
+#include <algorithm>
 
 using namespace slurmkube;
 using namespace slurmkube::core;
@@ -60,6 +63,36 @@ void unlike_roles_share_tasks_of_the_largest()
 	}
 	for (const auto &[task, sum] : cpus)
 		CHECK(sum <= std::int64_t{1000} * shape.cpus_per_task && memory[task] <= static_cast<std::int64_t>(shape.memory_mib_per_task));
+}
+
+/* What unlike roles cost is said, and nothing else. */
+void the_excess_of_unlike_roles_is_told()
+{
+	CHECK_EQUAL(shape_of(seats({{8, size(3500, 100)}}), 64).excess, ""); /* rounded up as any pod */
+	CHECK_EQUAL(shape_of(seats({{4, size(1000, 100)}, {8, size(4000, 400)}}), 64).excess, "");
+	CHECK_EQUAL(shape_of(seats({{1, size(16000, 1600)}, {8, size(4000, 400)}}), 64).excess, "");
+	CHECK_EQUAL(shape_of(seats({{1, size(1000, 100)}, {2, size(4000, 400)}}), 64).excess,
+		    "the job has more than its pods ask for (12 CPUs for 9 CPUs, 1200 MiB for 900 MiB), because all tasks of a job have one size");
+	Resources with_gpu = size(4000, 400);
+	with_gpu.extended["nvidia.com/gpu"] = 8;
+	CHECK_EQUAL(shape_of(seats({{1, size(4000, 400)}, {2, with_gpu}}), 64).excess,
+		    "the job has more than its pods ask for (24 nvidia.com/gpu for 16), because all tasks of a job have one size");
+	CHECK_EQUAL(shape_of(seats({{1, size(100, 64)}, {1, size(400, 64)}}), 64, Packing::one_per_task, 100).excess,
+		    "the job has more than its pods ask for (0.8 CPUs for 0.5 CPUs), because all tasks of a job have one size");
+}
+
+/* Of two roles and one resource that counts, whatever their sizes and numbers: first fit wastes less than half of each task but one. */
+void a_job_of_unlike_roles_is_not_twice_their_sum()
+{
+	for (std::int64_t small = 1; small <= 16; small++) {
+		for (std::uint32_t count = 1; count <= 20; count++) {
+			const GangShape shape = shape_of(seats({{count, size(small * 1000, small * 64)}, {20 - count, size(16000, 16 * 64)}}), 64);
+			const std::int64_t asked = small * count + std::int64_t{16} * (20 - count), has = std::int64_t{shape.tasks} * shape.cpus_per_task;
+			CHECK(has >= asked);
+			CHECK(has <= 2 * asked + shape.cpus_per_task);
+			CHECK_EQUAL(shape.excess.find(" for " + std::to_string(asked) + " CPU") != std::string::npos, has > asked);
+		}
+	}
 }
 
 void devices_count_as_much_as_cpus()
@@ -124,6 +157,31 @@ void pods_are_bound_by_rank_and_name_of_node()
 		CHECK_EQUAL(pod.text, "u" + std::to_string(*bind.rank));
 		CHECK_EQUAL(bind.node, *bind.rank < 2 ? "n1" : "n3");
 	}
+}
+
+/* 25 pods of a tenth of a CPU: three tasks for nine of them each. */
+void more_than_the_pods_ask_for_is_told()
+{
+	constexpr const char *k_excess = "; the job has more than its pods ask for (1728 MiB for 1600 MiB), because all tasks of a job have one size";
+	Stage stage(25, size(100, 64));
+	stage.all_pods(25);
+	(void)stage.take();
+	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	SlurmJob waiting = stage.running({});
+	waiting.reason = "Priority";
+	stage.world.job_seen(waiting, stage.now);
+	stage.pass(10 * k_second);
+	const auto reports = only<Report>(stage.take());
+	CHECK(!reports.empty());
+	for (const auto &[pod, report] : reports)
+		CHECK_EQUAL(report.not_scheduled.message, std::string("Slurm job 7 is pending: Priority") + k_excess);
+	const auto lines = why(stage.world, "a", "train-3", stage.now);
+	CHECK(std::ranges::any_of(lines, [&](const WhyLine &line) { return line.about == std::string("asks for") && line.text.ends_with(k_excess); }));
+	stage.world.job_seen(stage.running(nodes({{"n1", 3}})), stage.now);
+	const auto binds = only<Bind>(stage.take());
+	CHECK_EQUAL(binds.size(), 25U);
+	for (const auto &[pod, bind] : binds) /* once is enough */
+		CHECK_EQUAL(bind.remark, bind.rank == 0U ? k_excess + 2 : "");
 }
 
 void more_than_all_nodes_hold_is_refused_on_every_pod()
@@ -396,10 +454,13 @@ int main()
 						TEST(equal_pods_are_a_task_each),
 						TEST(fractions_are_summed_before_they_are_rounded),
 						TEST(unlike_roles_share_tasks_of_the_largest),
+						TEST(the_excess_of_unlike_roles_is_told),
+						TEST(a_job_of_unlike_roles_is_not_twice_their_sum),
 						TEST(devices_count_as_much_as_cpus),
 						TEST(names_are_sorted_as_people_count), TEST(tasks_fill_nodes_in_the_order_given),
 						TEST(one_pod_is_enough_to_ask_for_all),
 						TEST(pods_are_bound_by_rank_and_name_of_node),
+						TEST(more_than_the_pods_ask_for_is_told),
 						TEST(more_than_all_nodes_hold_is_refused_on_every_pod),
 						TEST(the_job_is_complete_when_every_seat_has_succeeded),
 						TEST(a_failure_is_told_and_not_what_it_brought_about),

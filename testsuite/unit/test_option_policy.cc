@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_option_policy.cc - the admission policy made from the table of options: it is the installed one, and refuses nothing that the agent takes.
+ * test_option_policy.cc - the admission policy made from the table of options: it is the installed one, and refuses nothing that the agent takes. The installed ones that
+ * name the scheduler are those for the default name.
  */
 #include "src/agent/kube/files.h"
 #include "src/agent/kube/option_policy.h"
+#include "src/agent/kube/policies.h"
+#include "src/core/names.h"
 #include "testsuite/unit/check.h"
 
 #include <cstdlib>
@@ -35,10 +38,42 @@ bool agent_takes(const core::Option &option, const std::string &value)
 	return option.apply(value, context, spec).ok();
 }
 
-void the_installed_policy_is_what_the_table_says()
+Result<std::string> installed(const char *name)
 {
 	const char *top = std::getenv("srcdir"); // NOLINT(concurrency-mt-unsafe): one thread
-	const auto file = read_small_file(std::string(top ? top : ".") + "/etc/policy-options.yaml");
+	return read_small_file(std::string(top ? top : ".") + "/etc/" + name);
+}
+
+std::size_t count(const std::string &text, const std::string &part)
+{
+	std::size_t found = 0;
+	for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+		found++;
+	return found;
+}
+
+void the_installed_policies_are_for_the_default_name()
+{
+	const auto file = installed("policies.yaml"), filling = installed("policy-scheduler-name.yaml");
+	REQUIRE(file.ok() && filling.ok());
+	CHECK_EQUAL(*file == policies(names::k_default_scheduler_name) ? "" : "etc/policies.yaml is old: slurmkubed --print-policies > etc/policies.yaml", "");
+	CHECK_EQUAL(*filling == scheduler_name_policy(names::k_default_scheduler_name) ? "" : "etc/policy-scheduler-name.yaml is old: slurmkubed --print-scheduler-name-policy", "");
+}
+
+/* Wherever the name stands: two tests, and what people are told. */
+void policies_have_the_name_that_is_configured()
+{
+	const std::string all = policies("hpc"), filling = scheduler_name_policy("hpc");
+	for (const char *part : {"schedulerName.orValue('') != 'hpc'\n", "schedulerName.orValue('') == 'hpc'\n", "write schedulerName: hpc\""})
+		CHECK_EQUAL(count(all, part), 1U);
+	CHECK_EQUAL(count(filling, "Object.spec{schedulerName: 'hpc'}"), 1U);
+	for (const std::string &text : {all, filling})
+		CHECK_EQUAL(count(text, "'slurm'") + count(text, "schedulerName: slurm") + count(text, "@"), 0U);
+}
+
+void the_installed_policy_is_what_the_table_says()
+{
+	const auto file = installed("policy-options.yaml");
 	REQUIRE(file.ok());
 	CHECK_EQUAL(*file == options_policy() ? "" : "etc/policy-options.yaml is old: slurmkubed --print-options-policy > etc/policy-options.yaml", "");
 }
@@ -83,6 +118,8 @@ int main()
 {
 	return check::run_tests("option_policy", {
 							 TEST(the_installed_policy_is_what_the_table_says),
+							 TEST(the_installed_policies_are_for_the_default_name),
+							 TEST(policies_have_the_name_that_is_configured),
 							 TEST(nothing_that_the_agent_takes_is_refused),
 							 TEST(what_is_plainly_wrong_is_refused),
 						 });

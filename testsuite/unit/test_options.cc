@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/option_change.h"
 #include "src/core/options.h"
+#include "src/core/report.h"
 #include "src/core/timelimit.h"
 #include "testsuite/unit/check.h"
 
@@ -278,7 +279,7 @@ void sbatch_refusals_say_why()
 		const char *text, *part;
 	};
 	for (const Row &row :
-	     {Row{"--array=1-3", "Indexed"}, Row{"-a 1-3", "Indexed"}, Row{"--signal=USR1@60", "terminationGracePeriodSeconds"}, Row{"--output=x", "kubectl logs"}, Row{"job.sh", "no option"},
+	     {Row{"--array=1-3", "Indexed"}, Row{"-a 1-3", "Indexed"}, Row{"--signal=USR1@60", "terminationGracePeriodSeconds"}, Row{"--signal=USR1@60", "set timelimit"}, Row{"--output=x", "kubectl logs"}, Row{"job.sh", "no option"},
 	      Row{"-", "no option"}, Row{"--", "no option"}, Row{"--nope", "no option of sbatch"}, Row{"--tim=3", "timelimit"}, Row{"-Z", "no option of sbatch"}, Row{"--time", "needs a value"},
 	      Row{"-t", "needs a value"}, Row{"--hold=yes", "takes no value"}, Row{"--comment='x", "not closed"}, Row{"--comment=\"x", "not closed"}, Row{"--comment=x\\", "backslash"},
 	      Row{"--time=soon", "--time 'soon'"}, Row{"--mem=1", "give 1024Mi"}, Row{"--mem=4X", "MiB"}, Row{"--mem=99999999999999T", "MiB"}, Row{"-N x", "MIN-MAX"},
@@ -287,6 +288,7 @@ void sbatch_refusals_say_why()
 		(void)check::record(refused_with(spec, row.part) && refused_with(spec, "slurm-kube.io/sbatch"), row.text, __FILE__, __LINE__);
 	}
 	CHECK(refused_with(sbatch(std::string(20000, 'x').c_str()), "longer"));
+	CHECK(refused_with(option("signal", "B:USR1@60"), "annotation slurm-kube.io/signal='B:USR1@60': no option of pods: Slurm signals job steps"));
 }
 
 /* ---- PriorityClass ---- */
@@ -394,6 +396,37 @@ void times_are_read_as_sbatch_reads_them()
 	CHECK_EQUAL(*parse_when("2026-09-22", k_created, nullptr), 1790035200);
 }
 
+void what_slurm_does_not_grant_has_a_remedy()
+{
+	JobSpec spec = *with({});
+	spec.user = "phys";
+	spec.as_whom = "user phys (uid 1001) by identity rule 1 (namespace a)";
+	CHECK_EQUAL(not_granted(NotGranted::account, spec), "user phys (uid 1001) by identity rule 1 (namespace a), account phys, QOS normal, partition kube; an administrator can grant it "
+							    "(sacctmgr add user phys account=phys) or change the rule");
+	JobSpec asked = *with({{"slurm-kube.io/account", "shared"}, {"sunk.coreweave.com/partition", "gpu"}, {"slurm-kube.io/qos", "high"}});
+	asked.user = "1001"; /* sacctmgr takes no number */
+	asked.as_whom = "user uid 1001 by identity rule 1";
+	CHECK_EQUAL(not_granted(NotGranted::account, asked), "user uid 1001 by identity rule 1, account shared (option account), QOS high (option qos), partition gpu; an administrator can grant it "
+							     "(sacctmgr add user USER account=shared) or change the rule, the pod can ask for another with slurm-kube.io/account");
+	CHECK_EQUAL(not_granted(NotGranted::qos, asked), "user uid 1001 by identity rule 1, account shared (option account), QOS high (option qos), partition gpu; an administrator can grant it "
+							 "(sacctmgr modify user USER set qos+=high) or change the rule, the pod can ask for another with slurm-kube.io/qos");
+	spec.account = spec.qos = "";
+	CHECK_EQUAL(not_granted(NotGranted::user, spec), "user phys (uid 1001) by identity rule 1 (namespace a), account (Slurm's default), QOS (Slurm's default), partition kube; an administrator can "
+							 "grant it (make the user known where slurmctld runs) or change the rule");
+}
+
+void what_was_granted_may_be_taken_away()
+{
+	SlurmJob job;
+	job.id = {7};
+	for (const auto &[reason, text] : {std::pair("InvalidAccount", "Slurm job 7 is pending: InvalidAccount (Slurm's database no longer gives the user this account; the job starts when an administrator has added it again)"),
+					   std::pair("InvalidQOS", "Slurm job 7 is pending: InvalidQOS (Slurm's database no longer gives the user this QOS; the job starts when an administrator has added it again)"),
+					   std::pair("Resources", "Slurm job 7 is pending: Resources")}) {
+		job.reason = reason;
+		CHECK_EQUAL(waiting_in_queue(job).message, text);
+	}
+}
+
 } // namespace
 
 int main()
@@ -416,5 +449,7 @@ int main()
 						   TEST(what_is_fixed_cannot_be_changed),
 						   TEST(the_hash_is_that_of_the_options),
 						   TEST(times_are_read_as_sbatch_reads_them),
+						   TEST(what_slurm_does_not_grant_has_a_remedy),
+						   TEST(what_was_granted_may_be_taken_away),
 					   });
 }

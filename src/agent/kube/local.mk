@@ -12,6 +12,8 @@ libagent_la_SOURCES += \
 	%D%/multi.h \
 	%D%/option_policy.cc \
 	%D%/option_policy.h \
+	%D%/policies.cc \
+	%D%/policies.h \
 	%D%/queries.cc \
 	%D%/requests.cc \
 	%D%/requests.h \

@@ -5,9 +5,11 @@
 #include "src/agent/slurm/errors.h"
 #include "src/base/owned.h"
 #include "src/codec/marker.h"
+#include "src/core/report.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <string_view>
 #include <unistd.h>
 
@@ -264,12 +266,18 @@ constexpr Blame k_blames[] = {
 	{ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE, "excluded-nodes", &core::JobOptions::excluded_nodes},
 };
 
-/* Slurm's words do not say who was meant: the pod's owner did not choose that, and the administrator wants to know which rule did. */
-std::string about_identity(const core::JobSpec &spec)
+std::optional<core::NotGranted> not_granted(int slurm_errno)
 {
-	const auto or_default = [](const std::string &name) { return name.empty() ? std::string("(Slurm's default)") : name; };
-	return ": " + spec.as_whom + ", account " + or_default(spec.account) + ", QOS " + or_default(spec.qos) + ", partition " + spec.partition +
-	       "; see sacctmgr show associations, or change the rule";
+	switch (slurm_errno) {
+	case ESLURM_INVALID_ACCOUNT:
+		return core::NotGranted::account;
+	case ESLURM_INVALID_QOS:
+		return core::NotGranted::qos;
+	case ESLURM_USER_ID_MISSING:
+		return core::NotGranted::user;
+	default:
+		return std::nullopt;
+	}
 }
 
 } // namespace
@@ -311,8 +319,8 @@ void describe(job_desc_msg_t &job, Texts &texts)
 Error refusal_of(int slurm_errno, const core::JobSpec &spec)
 {
 	Error error = error_of(slurm_errno);
-	if (slurm_errno == ESLURM_INVALID_ACCOUNT || slurm_errno == ESLURM_INVALID_QOS || slurm_errno == ESLURM_USER_ID_MISSING)
-		error.what += about_identity(spec);
+	if (const auto what = not_granted(slurm_errno))
+		error.what += ": " + core::not_granted(*what, spec);
 	std::string about;
 	for (const Blame &blame : k_blames) {
 		const std::string &value = spec.options.*blame.value;

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/kube/policies.h"
+
+#include <string_view>
+
+namespace slurmkube::kube
+{
+
+namespace
+{
+
+constexpr std::string_view k_mark = "@SCHEDULER@";
+
+constexpr char k_policies[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What the API server refuses by itself, without a webhook (Kubernetes 1.30 and later): kubectl apply -f policies.yaml. Optional; without it the agent
+# says the same on the pod, or cannot know.
+#
+#   slurm-kube-allocation  annotations allocation.slurm-kube.io/* are the agent's, on pods and in the templates that controllers copy
+#   slurm-kube-resize      pods of the scheduler @SCHEDULER@ are not resized: their job has what they asked for
+#   slurm-kube-scheduler   in namespaces with the label slurm-kube.io/managed=true pods run through Slurm and do not choose their node
+#
+# Printed by slurmkubed --print-policies, for the scheduler_name of slurmkubed.yaml (here @SCHEDULER@) and the service account of rbac.yaml: change that one where yours differs.
+# policy-scheduler-name.yaml sets spec.schedulerName by itself (1.36 and later); policy-options.yaml looks at options slurm-kube.io/*.
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: slurm-kube-allocation
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+    - apiGroups: [""]
+      apiVersions: [v1]
+      operations: [CREATE, UPDATE]
+      resources: [pods, pods/status, pods/binding, bindings, replicationcontrollers]
+    - apiGroups: [apps]
+      apiVersions: [v1]
+      operations: [CREATE, UPDATE]
+      resources: [deployments, statefulsets, daemonsets, replicasets]
+    - apiGroups: [batch]
+      apiVersions: [v1]
+      operations: [CREATE, UPDATE]
+      resources: [jobs, cronjobs]
+  matchConditions:
+  - name: not-the-agent
+    expression: request.userInfo.username != 'system:serviceaccount:slurm-kube:slurmkubed'
+  variables:
+  - name: now
+    expression: >-
+      [object.?metadata.?annotations.orValue({}),
+       object.?spec.?template.?metadata.?annotations.orValue({}),
+       object.?spec.?jobTemplate.?metadata.?annotations.orValue({}),
+       object.?spec.?jobTemplate.?spec.?template.?metadata.?annotations.orValue({})]
+  - name: before
+    expression: >-
+      request.operation == 'CREATE' ? [{}, {}, {}, {}] :
+      [oldObject.?metadata.?annotations.orValue({}),
+       oldObject.?spec.?template.?metadata.?annotations.orValue({}),
+       oldObject.?spec.?jobTemplate.?metadata.?annotations.orValue({}),
+       oldObject.?spec.?jobTemplate.?spec.?template.?metadata.?annotations.orValue({})]
+  validations:
+  - expression: >-
+      [0, 1, 2, 3].all(i,
+        variables.now[i].all(k, !k.startsWith('allocation.slurm-kube.io/') ||
+          (k in variables.before[i] && variables.before[i][k] == variables.now[i][k])) &&
+        variables.before[i].all(k, !k.startsWith('allocation.slurm-kube.io/') || k in variables.now[i]))
+    message: annotations allocation.slurm-kube.io/* are written by slurmkubed only; options begin with slurm-kube.io/
+    reason: Forbidden
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: slurm-kube-allocation
+spec:
+  policyName: slurm-kube-allocation
+  validationActions: [Deny]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: slurm-kube-resize
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+    - apiGroups: [""]
+      apiVersions: [v1]
+      operations: [UPDATE]
+      resources: [pods/resize]
+  validations:
+  - expression: oldObject.spec.?schedulerName.orValue('') != '@SCHEDULER@'
+    message: Slurm counts what this pod requests; delete it and create it with other requests
+    reason: Forbidden
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: slurm-kube-resize
+spec:
+  policyName: slurm-kube-resize
+  validationActions: [Deny]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: slurm-kube-scheduler
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+    - apiGroups: [""]
+      apiVersions: [v1]
+      operations: [CREATE]
+      resources: [pods]
+  matchConditions:
+  - name: neither-static-pods-nor-daemonsets
+    expression: >-
+      !request.userInfo.groups.exists(g, g == 'system:nodes') &&
+      request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'
+  validations:
+  - expression: object.spec.?nodeName.orValue('') == ''
+    message: "spec.nodeName: in this namespace Slurm chooses the node; leave it out"
+    reason: Forbidden
+  - expression: object.spec.?schedulerName.orValue('') == '@SCHEDULER@'
+    message: "spec.schedulerName: pods of this namespace run through Slurm; write schedulerName: @SCHEDULER@"
+    reason: Forbidden
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: slurm-kube-scheduler
+spec:
+  policyName: slurm-kube-scheduler
+  validationActions: [Deny]
+  matchResources:
+    namespaceSelector:
+      matchLabels:
+        slurm-kube.io/managed: "true"
+)yaml";
+
+constexpr char k_scheduler_name_policy[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Pods of namespaces with the label slurm-kube.io/managed=true get schedulerName: @SCHEDULER@ where they name none (Kubernetes 1.36 and later):
+# kubectl apply -f policy-scheduler-name.yaml. Printed by slurmkubed --print-scheduler-name-policy, for the scheduler_name of slurmkubed.yaml. Pods of DaemonSets and static pods are left alone.
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata:
+  name: slurm-kube-scheduler
+spec:
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules:
+    - apiGroups: [""]
+      apiVersions: [v1]
+      operations: [CREATE]
+      resources: [pods]
+  matchConditions:
+  - name: chosen-by-nobody
+    expression: object.spec.?schedulerName.orValue('default-scheduler') == 'default-scheduler' && object.spec.?nodeName.orValue('') == ''
+  - name: neither-static-pods-nor-daemonsets
+    expression: >-
+      !request.userInfo.groups.exists(g, g == 'system:nodes') &&
+      request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration:
+      expression: "Object{spec: Object.spec{schedulerName: '@SCHEDULER@'}}"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata:
+  name: slurm-kube-scheduler
+spec:
+  policyName: slurm-kube-scheduler
+  matchResources:
+    namespaceSelector:
+      matchLabels:
+        slurm-kube.io/managed: "true"
+)yaml";
+
+std::string with_name(std::string text, const std::string &name)
+{
+	for (std::size_t at = text.find(k_mark); at != std::string::npos; at = text.find(k_mark, at + name.size()))
+		text.replace(at, k_mark.size(), name);
+	return text;
+}
+
+} // namespace
+
+std::string policies(const std::string &scheduler_name)
+{
+	return with_name(k_policies, scheduler_name);
+}
+
+std::string scheduler_name_policy(const std::string &scheduler_name)
+{
+	return with_name(k_scheduler_name_policy, scheduler_name);
+}
+
+} // namespace slurmkube::kube
