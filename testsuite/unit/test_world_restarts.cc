@@ -174,6 +174,30 @@ void a_running_pod_outlives_a_job_whose_answer_was_lost()
 	CHECK_EQUAL(s.act(), "submit:a#3@n1");
 }
 
+/* An agent has just started: pages of pods come before those of nodes, or the other way round. */
+void nothing_is_done_while_a_list_is_not_whole()
+{
+	Stage s;
+	s.world = World(Stage::settings());
+	s.connect({});
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.world.pods_listed({"a"}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.node(true);
+	s.world.nodes_listed({"node-uid"});
+	CHECK_EQUAL(s.act(), "submit:a#1");
+
+	s.world = World(Stage::settings());
+	s.connect({});
+	s.node(true);
+	s.world.nodes_listed({"node-uid"});
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.world.pods_listed({"a"}, s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+}
+
 /* Slurm has the number again after a restore, for the same pod even: what we heard of the first one says nothing. */
 void an_answer_is_forgotten_with_its_job()
 {
@@ -205,6 +229,7 @@ int main()
 						 TEST(a_job_that_the_plugin_never_tells_of_is_forgotten),
 						 TEST(a_pod_that_the_watch_has_not_shown_keeps_its_job),
 						 TEST(a_running_pod_outlives_a_job_whose_answer_was_lost),
+						 TEST(nothing_is_done_while_a_list_is_not_whole),
 						 TEST(an_answer_is_forgotten_with_its_job),
 					 });
 }
