@@ -72,7 +72,7 @@ def test_excess_of_unlike_roles_is_told(bed):
 	equal(sizes_of(waiting), ("3", "12"))
 	names = list(wait_pods(bed, "excess", 3))
 	for name in names:
-		assert wait_reason(bed, name, "SlurmPending", "JobHeldUser").endswith("; " + excess)
+		wait_reason(bed, name, "SlurmPending", f"is pending: JobHeldUser; {excess}")
 	assert excess in next(line["text"] for line in bed.agent.skube("why", names[0])["lines"] if line["about"] == "asks for")
 	bed.slurm.run("scontrol", "release", waiting["JobId"])
 	first = next(p for p in wait_bound(bed, "excess", 3).values() if annotation(p, "rank") == "0")
