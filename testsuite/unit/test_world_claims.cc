@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and pods with volume claims: before submissions, between allocation and binding, and when a provisioner says no. */
 #include "src/core/outcome.h"
+#include "testsuite/unit/gang_stage.h"
 #include "testsuite/unit/world_facts.h"
 
 using namespace slurmkube;
@@ -286,6 +287,36 @@ void what_is_forbidden_at_the_binding_is_given_back()
 	CHECK_EQUAL(s.act(), "complete:7=given-back");
 }
 
+/* Each pod of a gang has a claim of its own, as with ephemeral volumes: nodes have to reach the volumes of all, not only the first one's. */
+void a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach()
+{
+	GangStage stage(2);
+	for (const std::string name : {"n1", "n2", "n3", "n4"}) {
+		KubeNode node = kube_node(name, name + "-uid", 8000);
+		node.labels[names::k_hostname_label] = name;
+		stage.world.node_seen(node, stage.now);
+	}
+	stage.world.volume_seen(free_volume("v0", ""));
+	stage.world.volume_seen(free_volume("v1", "n3"));
+	for (std::uint32_t i = 0; i < 2; i++) {
+		const std::string name = "c" + std::to_string(i);
+		Claim claim = unbound_claim(name, "local");
+		claim.id.name_space = "a";
+		claim.volume = "v" + std::to_string(i);
+		claim.is_bound = true;
+		stage.world.claim_seen(claim, stage.now);
+		Pod pod = stage.pod(i);
+		pod.demands.claims = {{name, false}};
+		stage.world.pod_seen(pod, stage.now);
+	}
+	stage.world.classes_listed({});
+	stage.world.volumes_listed({"uid-v0", "uid-v1"});
+	stage.world.claims_listed({"uid-c0", "uid-c1"});
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK((submits.front().second.spec.excluded_nodes == std::vector<std::string>{"n1", "n2", "n4"}));
+}
+
 } // namespace
 
 int main()
@@ -293,5 +324,6 @@ int main()
 	return check::run_tests("world_claims",
 				{TEST(claims_are_asked_for_with_the_first_pod_that_has_one), TEST(a_missing_claim_is_waited_for), TEST(a_claim_that_waits_gets_a_volume_of_the_node),
 				 TEST(a_write_that_fails_is_tried_again_with_what_is_true_then), TEST(a_provisioner_may_refuse_the_node),
-				 TEST(who_waits_too_long_for_a_claim_gives_the_node_back), TEST(a_claim_for_one_pod_is_for_one_pod), TEST(what_is_forbidden_at_the_binding_is_given_back)});
+				 TEST(who_waits_too_long_for_a_claim_gives_the_node_back), TEST(a_claim_for_one_pod_is_for_one_pod), TEST(what_is_forbidden_at_the_binding_is_given_back),
+				 TEST(a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach)});
 }

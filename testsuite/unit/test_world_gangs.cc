@@ -310,6 +310,20 @@ void who_waits_for_the_end_of_earlier_pods_says_so()
 	CHECK_EQUAL(told.front().second.not_scheduled.message, "earlier pods of the gang are still ending");
 }
 
+/* Slurm lists dynamic nodes as they happened to register. */
+void ranks_follow_the_names_of_nodes()
+{
+	Stage stage(4);
+	stage.all_pods(4);
+	(void)stage.take();
+	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.job_seen(stage.running(nodes({{"n3", 8}, {"n1", 8}})), stage.now);
+	std::string places;
+	for (const auto &[pod, bind] : only<Bind>(stage.take()))
+		places += pod.text + "=" + std::to_string(*bind.rank) + "@" + bind.node + " ";
+	CHECK_EQUAL(places, "u0=0@n1 u1=1@n1 u2=2@n3 u3=3@n3 ");
+}
+
 } // namespace
 
 int main()
@@ -331,5 +345,6 @@ int main()
 						       TEST(a_gated_member_is_one_that_has_not_come),
 						       TEST(nothing_is_asked_for_while_a_member_is_gated),
 						       TEST(who_waits_for_the_end_of_earlier_pods_says_so),
+						       TEST(ranks_follow_the_names_of_nodes),
 					       });
 }

@@ -139,6 +139,22 @@ void a_running_pod_outlives_an_earlier_job_of_its_own()
 	CHECK_EQUAL(s.act(), "submit:a#3@n1");
 }
 
+/* Slurm gave a number again, and we are told of it without a new snapshot: who had it before has none. */
+void a_number_that_is_used_again_is_the_next_pods_job()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	CHECK_EQUAL(s.act(), "");
+	s.world.pod_seen(s.pod("b"), s.now);
+	CHECK_EQUAL(s.act(), "submit:b#1");
+	s.world.job_seen(Stage::job(7, "b", JobState::running), s.now);
+	s.allocate("b", 7);
+	CHECK_EQUAL(s.act(), "bind:b@n1");
+	s.world.bound({"b"}, Ok{}, s.now);
+	s.pass(11 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2@n1");
+}
+
 } // namespace
 
 int main()
@@ -153,5 +169,6 @@ int main()
 						 TEST(a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly),
 						 TEST(a_job_that_somebody_cancelled_takes_its_pod_along),
 						 TEST(a_running_pod_outlives_an_earlier_job_of_its_own),
+						TEST(a_number_that_is_used_again_is_the_next_pods_job),
 					 });
 }
