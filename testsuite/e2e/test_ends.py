@@ -4,16 +4,12 @@
 former one held. kwok's "stop" annotation makes a deleted pod take its time, as real ones do: until the test ends it."""
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.checker import check_invariants
-from lib.expect import (Sight, bound, deleted, fill, free, gone, job_in_state, jobs_by_uid, number_of, only_job, uid_of, wait_no_live_jobs,
+from lib.expect import (Sight, bound, disruption, fill, free, gone, job_in_state, jobs_by_uid, number_of, only_job, uid_of, wait_no_live_jobs,
 			wait_reason)
 from lib.kube import condition
 from lib.kubelets import end_pod, not_ready
 
 HOLD = 5  # seconds; forced_delete_hold_seconds
-
-
-def _disruption(seen):
-	return condition(seen, "DisruptionTarget")
 
 
 def _next_pod_waits_in_kubernetes(bed, former, next_pod):
@@ -31,9 +27,9 @@ def test_scancel_of_a_running_pod(bed):
 	number = number_of(only_job(bed, first))
 	bed.slurm.run("scancel", str(number))
 	_next_pod_waits_in_kubernetes(bed, first, second)
+	why = disruption(bed, "first-0")
 	end_pod(bed, "first-0", 143)
 	bed.kube.wait_phase("second", "Succeeded")
-	why = _disruption(Sight(bed, "first-0", deleted).pod)
 	equal((why["status"], why["reason"]), ("True", "SlurmJobEnded"))
 	assert str(number) in why["message"] and "cancelled" in why["message"], why["message"]
 	assert Sight(bed, "first-0", free).place < Sight(bed, "second", bound).place, "second was bound too early"
@@ -48,7 +44,7 @@ def test_scancel_of_a_waiting_pod(bed):
 	number = number_of(job_in_state(bed, waiter, "PENDING"))
 	bed.slurm.run("scancel", str(number))
 	bed.kube.wait_gone("waiter")
-	why = _disruption(Sight(bed, "waiter", gone).pod)
+	why = condition(Sight(bed, "waiter", gone).pod, "DisruptionTarget")
 	assert str(number) in why.get("message", ""), f"condition DisruptionTarget: {why}"
 	job_in_state(bed, waiter, "CANCELLED")
 	equal(only_job(bed, holder)["JobState"], "RUNNING")
@@ -130,7 +126,7 @@ def test_lost_node_fails_its_job(bed):
 	not_ready(bed, "node-0")
 	job_in_state(bed, lost, "NODE_FAIL")
 	bed.kube.wait(lambda: "deletionTimestamp" in bed.kube.pods()["lost-0"]["metadata"], "the pod to be deleted")
-	assert "node failed" in _disruption(Sight(bed, "lost-0", deleted).pod)["message"]
+	assert "node failed" in disruption(bed, "lost-0")["message"]
 	wait_for(lambda: bed.slurm.node("node-0")["State"].startswith("DOWN"), "node-0 to be DOWN")
 	bed.plane.thaw("kwok")
 	bed.kube.wait_phase("heir", "Succeeded")

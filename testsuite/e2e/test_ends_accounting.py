@@ -7,7 +7,7 @@ import time
 
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.checker import check_invariants
-from lib.expect import (Sight, agreed, bound, deleted, fill, free, gone, job_in_state, jobs_by_uid, only_job, sacct_agrees,
+from lib.expect import (Sight, agreed, bound, deleted, disruption, fill, free, gone, job_in_state, jobs_by_uid, only_job, sacct_agrees,
 			uid_of, wait_no_live_jobs, wait_reason)
 from lib.kube import condition
 from lib.kubelets import end_pod
@@ -44,10 +44,6 @@ def _drop(bed, *names):
 	wait_no_live_jobs(bed)
 
 
-def _disrupted(bed, name):
-	return condition(Sight(bed, name, deleted).pod, "DisruptionTarget")
-
-
 def test_ends_of_containers(bed):
 	"""0, n, signals: the pod's own result, and its account."""
 	for name, code, state, seen in (("zero", 0, "COMPLETED", "0:0"), ("seven", 7, "FAILED", "7:0"), ("highest", 255, "FAILED", "255:0"),
@@ -71,7 +67,7 @@ def test_pod_that_never_starts_is_given_up(bed):
 	said = condition(Sight(bed, "stuck", deleted).pod, "slurm-kube.io/StartLimit")
 	equal((said["status"], said["reason"]), ("True", "SlurmStartLimit"))
 	assert f"within {START_LIMIT} s" in said["message"] and "node-" in said["message"], said
-	equal(_disrupted(bed, "stuck"), {}, "DisruptionTarget, which a Job may ignore")
+	equal([p for _, _, p in bed.kube.events_of("stuck") if condition(p, "DisruptionTarget")], [], "DisruptionTarget, which a Job may ignore")
 	events = wait_for(lambda: [e for e in bed.kube.list("Event") if e["reason"] == "SlurmStartLimit"], "the event")
 	equal((events[0]["regarding"]["name"], events[0]["note"]), ("stuck", said["message"]))
 	agreed(bed, slow, "COMPLETED", "0:0")
@@ -85,23 +81,23 @@ def test_deadline_of_the_pod(bed):
 
 def test_time_limit_of_slurm(bed):
 	"""Slurm's time limit (its end is brought nearer, instead of waiting a minute): TIMEOUT, and the pod is told."""
-	made = _running(bed, "long")
+	made = _running(bed, "long", stop="1s")
 	number = only_job(bed, made)["JobId"]
 	bed.slurm.run("scontrol", "update", f"JobId={number}", "EndTime=now+10seconds")  # slurmctld refuses an end in the past
 	bed.kube.wait_gone("long", timeout=120)
 	agreed(bed, made, "TIMEOUT", "0:0")
-	assert "time limit reached" in _disrupted(bed, "long")["message"]
+	assert "time limit reached" in disruption(bed, "long")["message"]
 
 
 def test_scancel_by_the_owner_and_by_root(bed):
 	"""sacct tells who it was."""
 	for name, user, uid in (("by-owner", "nobody", 65534), ("by-root", None, 0)):
-		made = _running(bed, name)
+		made = _running(bed, name, stop="1s")
 		bed.slurm.run("scancel", only_job(bed, made)["JobId"], user=user)
 		bed.kube.wait_gone(name)
 		row = agreed(bed, made, "CANCELLED", "0:0")
 		equal(row["StateText"], f"CANCELLED by {uid}")
-		equal(_disrupted(bed, name)["reason"], "SlurmJobEnded")
+		equal(disruption(bed, name)["reason"], "SlurmJobEnded")
 
 
 def test_scancel_by_the_owner_of_a_pending_job(bed):
@@ -139,7 +135,7 @@ def test_preemption_by_qos_with_grace(bed):
 	equal(len(victims), 1, "victims")
 	name = victims[0]["metadata"]["name"]
 	agreed(bed, victims[0], "PREEMPTED", "0:0")
-	assert "preempted" in _disrupted(bed, name)["message"]
+	assert "preempted" in disruption(bed, name)["message"]
 	assert Sight(bed, name, free).place < Sight(bed, "high", bound).place
 	_drop(bed, *(p["metadata"]["name"] for p in low if p is not victims[0]))
 
@@ -257,7 +253,7 @@ def test_eviction(bed):
 			 {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "evicted", "namespace": "default"}})
 	bed.kube.wait_gone("evicted")
 	agreed(bed, made, "CANCELLED", "0:0")
-	equal(_disrupted(bed, "evicted")["reason"], "EvictionByEvictionAPI")
+	equal(disruption(bed, "evicted")["reason"], "EvictionByEvictionAPI")
 
 
 def test_pressure_eviction(bed):

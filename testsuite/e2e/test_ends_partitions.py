@@ -3,8 +3,7 @@
 """Preemption between partitions, in each of Slurm's modes: CANCEL, REQUEUE and SUSPEND with GANG. One node of 8 CPUs; every pod wants all of it."""
 from lib import Cluster, equal, pod, run, wait_for
 from lib.checker import check_invariants
-from lib.expect import (Sight, agreed, bound, deleted, free, job_in_state, only_job, sacct_agrees, wait_no_live_jobs, wait_reason)
-from lib.kube import condition
+from lib.expect import (Sight, agreed, bound, disruption, free, job_in_state, only_job, sacct_agrees, wait_no_live_jobs, wait_reason)
 from lib.kubelets import end_pod
 
 
@@ -28,7 +27,7 @@ def _killed_for_another(bed, partition):
 	agreed(bed, high, "COMPLETED", "0:0", timeout=60)
 	agreed(bed, low, "PREEMPTED", "0:0")
 	name = low["metadata"]["name"]
-	assert "preempted" in condition(Sight(bed, name, deleted).pod, "DisruptionTarget")["message"]
+	assert "preempted" in disruption(bed, name)["message"]
 	assert Sight(bed, name, free).place < Sight(bed, high["metadata"]["name"], bound).place
 	_node_is_idle(bed)
 

@@ -60,7 +60,7 @@ def test_a_refusal_is_told(bed):
 def test_who_ended_it_is_told(bed):
 	"""scancel by the job's own user, and by root: the event and the condition name the uid."""
 	for name, user, uid in (("his", "nobody", 65534), ("roots", None, 0)):
-		made, = fill(bed, name, 1)
+		made, = fill(bed, name, 1, kwok={"stop": "1s"})
 		number = number_of(only_job(bed, made))
 		bed.slurm.run("scancel", str(number), user=user)
 		bed.kube.wait_gone(f"{name}-0")

@@ -7,7 +7,7 @@ import os
 
 from lib import Cluster, Skip, equal, pod, run, wait_for
 from lib.checker import check_invariants
-from lib.expect import Sight, bound, deleted, free, job_in_state, number_of, only_job, wait_no_live_jobs
+from lib.expect import Sight, bound, deleted, disruption, free, job_in_state, number_of, only_job, wait_no_live_jobs
 from lib.kube import condition, exit_code
 from lib.manifests import IMAGE
 from lib.process import SOURCE
@@ -146,7 +146,7 @@ def test_scancel_is_sigterm_and_grace(bed):
 	wait_for(lambda: "asked" in bed.kube.logs("gentle"), "SIGTERM")
 	job_in_state(bed, second, "RUNNING")
 	assert not bed.kube.pods()["follows"]["spec"].get("nodeName"), "bound beside a pod that is still ending"
-	assert str(number) in condition(Sight(bed, "gentle", deleted).pod, "DisruptionTarget")["message"]
+	assert str(number) in disruption(bed, "gentle")["message"]
 	(bed.dir / "may-go").touch()
 	equal(exit_code(bed.kube.wait_phase("follows", "Succeeded", "Failed", timeout=SLOW)), 0)
 	assert Sight(bed, "gentle", free).place < Sight(bed, "follows", bound).place

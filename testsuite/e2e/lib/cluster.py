@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .agent import Agent
 from .control_plane import ControlPlane
+from .kube import ApiError
 from .process import tail
 from .slurm import Slurm
 from .waiting import wait_for
@@ -112,6 +113,18 @@ class Cluster:
 		say(f"{test}: everything is kept in {self.dir}")
 		for log in sorted(self.dir.glob("log/*.out")):
 			say(f"--- end of {log.name}\n{tail(log, 12)}")
+
+	def sweep(self, keep=("steady",)):
+		"""After a test that failed: what it left would make others fail, those that wait until no job lives first of all."""
+		if not self.plane or not self.plane.kube:
+			return
+		for kind in ("Job", "Pod"):
+			for thing in self.kube.list(kind):
+				if thing["metadata"]["name"] not in keep:
+					try:
+						self.kube.delete(kind, thing["metadata"]["name"], **({"gracePeriodSeconds": 0} if kind == "Pod" else {}))
+					except ApiError:  # it has gone by itself
+						pass
 
 	def __exit__(self, *_):
 		try:

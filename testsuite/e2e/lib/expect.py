@@ -137,6 +137,12 @@ def wait_reason(bed, name, reason, text="", timeout=LIMIT):
 	return bed.kube.wait(said, f"{name} to say {reason} {text}", timeout)["message"]
 
 
+def disruption(bed, name):
+	"""The condition DisruptionTarget of a pod that is being deleted or gone, once it was seen. It is sent before the deletion, which does not wait for its answer: a pod that
+	must have it takes its time over its end, as real ones do."""
+	return bed.kube.wait(lambda: next((c for _, _, p in bed.kube.events_of(name) if (c := condition(p, "DisruptionTarget"))), None), f"the condition DisruptionTarget of {name}")
+
+
 class Sight:
 	"""The first moment in the history at which something was true of a pod: order in the watch, time, the pod then."""
 

@@ -87,6 +87,11 @@ class FaultBed(Cluster):
 			return True
 		wait_for(has_its_job, "the one job of steady")
 
+	def sweep(self, keep=("steady",)):
+		if hasattr(self, "api"):
+			self.clear()
+		super().sweep(keep)
+
 	def clear(self):
 		self.api.clear()
 		self.rpc.clear()

@@ -45,7 +45,15 @@ def _run_one(test, bed, number, label):
 		_comment(f"story: {(test.__doc__ or '').strip()}")
 		_comment(traceback.format_exc() if not isinstance(e, AssertionError) else _place(e))
 		bed.failed(test.__name__, _comment)
+		_sweep(bed)
 	return result
+
+
+def _sweep(bed):
+	try:
+		bed.sweep()
+	except Exception as e:  # it has failed already
+		_comment(f"what it left could not be removed: {e}")
 
 
 def _place(e):
