@@ -127,7 +127,8 @@ void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::opt
 	if (const auto places = places_for(**spec); places && *places < gang.shape.tasks) {
 		nowhere_.insert(lead);
 		*spec = Error{Errc::not_found, "the nodes together have " + std::to_string(*places) + " places of " + cpus_text((*spec)->cpus, settings_.policy.cpu_unit) + " and " +
-						   std::to_string((*spec)->memory_mib) + " MiB where " + std::to_string(gang.shape.tasks) + " are needed at once"};
+						   std::to_string((*spec)->memory_mib) + " MiB where " + std::to_string(gang.shape.tasks) + " are needed at once" +
+						   (gang.shape.excess.empty() ? "" : "; " + gang.shape.excess)};
 	}
 }
 

@@ -191,6 +191,12 @@ void more_than_all_nodes_hold_is_refused_on_every_pod()
 	const auto actions = stage.take();
 	CHECK(only<Submit>(actions).empty());
 	CHECK_EQUAL(only<Report>(actions).size(), 9U);
+	Stage uneven(401, size(100, 64)); /* and whether it would be less without what nobody asks for */
+	uneven.all_pods(401);
+	const auto reports = only<Report>(uneven.take());
+	REQUIRE(!reports.empty());
+	const std::string &said = reports.front().second.not_scheduled.message;
+	CHECK(said.find(" are needed at once; the job has more than its pods ask for (") != std::string::npos);
 }
 
 void the_job_is_complete_when_every_seat_has_succeeded()
