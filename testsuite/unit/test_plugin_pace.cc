@@ -127,6 +127,40 @@ void a_pass_over_all_is_for_those_who_wait()
 	CHECK(kicks.next(103'000 * k_ms, 3, 20 * k_ms, 1) == Pass::none);
 }
 
+void what_a_look_finds_early_is_not_searched_for()
+{
+	Tally ends;
+	ends.counted(2);
+	ends.found(3); /* the third ended after the count */
+	CHECK(ends.wanted() == 0);
+	ends.counted(2);
+	CHECK(ends.wanted() == 1);
+	ends.found(1);
+	CHECK(ends.wanted() == 0);
+}
+
+void what_was_not_found_stays_wanted_until_all_were_looked_at()
+{
+	Tally ends;
+	ends.counted(2);
+	ends.counted(1);
+	CHECK(ends.wanted() == 3);
+	ends.found(1);
+	CHECK(ends.wanted() == 2);
+	ends.give_up();
+	CHECK(ends.wanted() == 0);
+}
+
+/* An end that slurmctld never counts must not hide a later one. */
+void what_was_found_early_is_good_for_one_count()
+{
+	Tally ends;
+	ends.found(1);
+	ends.counted(0);
+	ends.counted(1);
+	CHECK(ends.wanted() == 1);
+}
+
 void backoff_doubles_to_a_fifth_of_a_second_and_starts_again()
 {
 	Backoff backoff;
@@ -212,6 +246,9 @@ int main()
 						       TEST(passes_that_cost_nothing_are_10_ms_apart),
 						       TEST(a_pass_over_all_that_is_over_budget_is_not_forgotten),
 						       TEST(a_pass_over_all_is_for_those_who_wait),
+						       TEST(what_a_look_finds_early_is_not_searched_for),
+						       TEST(what_was_not_found_stays_wanted_until_all_were_looked_at),
+						       TEST(what_was_found_early_is_good_for_one_count),
 						       TEST(backoff_doubles_to_a_fifth_of_a_second_and_starts_again),
 						       TEST(a_slow_look_follows_changes_but_keeps_its_distance),
 						       TEST(a_dear_look_is_rarer),

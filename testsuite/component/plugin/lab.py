@@ -40,7 +40,7 @@ MpiDefault=none
 ReturnToService=1
 MinJobAge=2
 MessageTimeout=5
-InactiveLimit=3
+InactiveLimit={inactive}
 SlurmdTimeout=5
 GresTypes=gpu
 {dynamic}
@@ -203,7 +203,7 @@ class Lab:
         self.helpers = []
         self.version = tuple(map(int, self.command("slurmctld", "-V").stdout.split()[-1].split(".")[:2]))
         self.gres_mark = ":" if self.version < (23, 0) else "/"
-        self.options = {"extra": "", "native_default": "YES", "kube_default": "NO",
+        self.options = {"extra": "", "inactive": 3, "native_default": "YES", "kube_default": "NO",
                         "dynamic": "MaxNodeCount=20" if self.has_dynamic_nodes() else "",
                         "external": "EXTERNAL" if self.is_native() else "UNKNOWN", "submit": "JobSubmitPlugins=kube",
                         "native_node": f"Port={self.sink} State=DOWN"}

@@ -60,6 +60,7 @@ void JobWatch::write_pass(Found &found)
 		take(found.inactive, portion.inactive);
 		Hold hold(KUBE_WRITE, meter_);
 		finish(portion);
+		found.starts += portion.starts;
 		found.ends += portion.ends;
 		std::move(portion.changed.begin(), portion.changed.end(), std::back_inserter(found.changed));
 		std::move(portion.gone.begin(), portion.gone.end(), std::back_inserter(found.gone));
@@ -71,6 +72,8 @@ void JobWatch::deal_with(Found &found)
 {
 	if (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty())
 		write_pass(found);
+	starts_.found(found.starts);
+	ends_.found(found.ends);
 	wants_kick_ |= found.ends > 0 || found.untried;
 	deliver(found);
 }
@@ -101,7 +104,7 @@ void JobWatch::deliver(Found &found)
  */
 void JobWatch::refill(Sweep &sweep)
 {
-	const bool pending_first = sweep.starts_wanted != 0;
+	const bool pending_first = starts_.wanted() != 0;
 	sweep.ids.clear();
 	sweep.next = 0;
 	const auto take_pending = [&] {
@@ -122,28 +125,29 @@ void JobWatch::refill(Sweep &sweep)
 		take_pending();
 }
 
+/* One hold. */
+void JobWatch::look_on(Sweep &sweep, Found &found)
+{
+	Hold hold(KUBE_READ, meter_);
+	do {
+		std::uint32_t id = sweep.ids[sweep.next++];
+		if (!sweep.is_counted || may_have_moved(id))
+			look_at(id, found);
+	} while (sweep.next < sweep.ids.size() && hold.has_time());
+}
+
 /* As far as the budget goes; the rest in the next tick. */
 void JobWatch::go_on(Sweep &sweep)
 {
 	while (!sweep.is_done() && meter_.can_hold()) {
-		if (sweep.next >= sweep.ids.size())
+		if (sweep.is_counted && starts_.wanted() == 0 && ends_.wanted() == 0)
+			sweep = {};
+		else if (sweep.next >= sweep.ids.size())
 			refill(sweep);
 		if (sweep.ids.empty())
 			return;
 		Found found;
-		{
-			Hold hold(KUBE_READ, meter_);
-			do {
-				std::uint32_t id = sweep.ids[sweep.next++];
-				if (!sweep.is_counted() || may_have_moved(id))
-					look_at(id, found);
-			} while (sweep.next < sweep.ids.size() && hold.has_time());
-		}
-		bool counted = sweep.is_counted();
-		sweep.starts_wanted -= std::min(sweep.starts_wanted, found.starts);
-		sweep.ends_wanted -= std::min(sweep.ends_wanted, found.ends);
-		if (counted && sweep.starts_wanted == 0 && sweep.ends_wanted == 0)
-			sweep = {};
+		look_on(sweep, found);
 		deal_with(found);
 	}
 }
@@ -157,19 +161,25 @@ void JobWatch::go_on_slowly(Sweep &sweep, SlowLook &look)
 		look.ended(meter_.worked() - sweep.worked_before);
 }
 
-/* Starts are among the pending jobs, ends among the others, and among those that are cancelled while they wait. */
-void JobWatch::start_hot(const kube_pulse &pulse, const Found &seen)
+/*
+ * Starts are among the pending jobs, ends among the others, and among those that are cancelled while they wait. What an unfinished look has not found yet is looked
+ * for further, from the first job on: those that move are mostly there.
+ */
+void JobWatch::count(const kube_pulse &pulse)
 {
-	unsigned starts = pulse.started - before_.started, ends = pulse.ended - before_.ended;
-	starts = starts > seen.starts ? starts - seen.starts : 0;
-	ends = ends > seen.ends ? ends - seen.ends : 0;
-	if (starts == 0 && ends == 0)
+	if (hot_.is_done()) {
+		starts_.give_up();
+		ends_.give_up();
+	}
+	const unsigned before = starts_.wanted() + ends_.wanted();
+	starts_.counted(pulse.started - before_.started);
+	ends_.counted(pulse.ended - before_.ended);
+	before_ = pulse;
+	if (starts_.wanted() + ends_.wanted() == before)
 		return;
 	hot_ = {};
-	hot_.starts_wanted = starts;
-	hot_.ends_wanted = ends;
-	hot_.takes_pending = true;
-	hot_.takes_active = ends != 0;
+	hot_.is_counted = hot_.takes_pending = true;
+	hot_.takes_active = ends_.wanted() != 0;
 }
 
 void JobWatch::start_slow(const kube_pulse &pulse)
@@ -193,21 +203,17 @@ void JobWatch::start_slow(const kube_pulse &pulse)
 
 void JobWatch::tick(const kube_pulse &pulse)
 {
-	starts_seen_ = ends_seen_ = 0;
+	const bool are_submitted = pulse.submitted != before_.submitted;
+	count(pulse);
 	if (registry_.has_tickets())
 		settle_tickets();
-	if (registry_.has_tickets() || pulse.submitted != before_.submitted)
+	if (registry_.has_tickets() || are_submitted)
 		find_new(Find::likely);
 	if (now_ns() - all_new_at_ >= k_all_new_every && pulse.last_job_update >= time(nullptr) - 3) {
 		all_new_at_ = now_ns();
 		find_new(Find::all);
 	}
-	Found seen;
-	seen.starts = starts_seen_;
-	seen.ends = ends_seen_;
-	start_hot(pulse, seen);
 	start_slow(pulse);
-	before_ = pulse;
 	if (slow_look_.is_older_than(now_ns(), k_slow_is_late))
 		go_on_slowly(slow_, slow_look_);
 	go_on(hot_);

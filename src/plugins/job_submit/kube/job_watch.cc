@@ -9,6 +9,8 @@
 #include "src/plugins/job_submit/kube/job_facts.h"
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,6 +24,11 @@ namespace
 constexpr unsigned k_likely_misses = 16; /* ids that Slurm may leap over between two looks at its own number */
 constexpr std::uint32_t k_leap_max = 100'000;
 constexpr std::int64_t k_write_lock_every = 250 * k_ms;
+
+std::size_t hash_of(const char *text)
+{
+	return std::hash<std::string_view>{}(text);
+}
 
 bool thread_is_alive(int thread)
 {
@@ -60,6 +67,7 @@ bool JobWatch::meet(std::uint32_t id, Found &found)
 		registry_.found({id}, *marker);
 	Known known;
 	known.marker = std::move(*marker);
+	known.text = hash_of(comment);
 	set_of(known.state).insert(id);
 	jobs_.emplace(id, std::move(known));
 	look_at(id, found);
@@ -107,8 +115,6 @@ void JobWatch::find_new(Find how)
 				find_likely(hold, found);
 			done = how == Find::likely || find_all(hold, found);
 		}
-		starts_seen_ += found.starts;
-		ends_seen_ += found.ends;
 		deal_with(found);
 	}
 }
@@ -121,6 +127,7 @@ bool JobWatch::first_look()
 	}
 	find_new(Find::all);
 	kube_seam_pulse(&before_);
+	starts_ = ends_ = {};
 	registry_.set_built();
 	return true;
 }
@@ -157,15 +164,27 @@ void JobWatch::settle_tickets()
 
 /* ---- one job, under a lock ---- */
 
-void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found)
+/* False: the id is another job's now, or an administrator took the marker away. */
+bool JobWatch::read_marker(std::uint32_t id, Known &known)
 {
 	const char *comment = kube_seam_admin_comment(id);
-	auto marker = codec::marker_from_text(comment ? comment : "");
-	if (marker && same_identity(*marker, known.marker))
-		known.marker = *marker; /* its options may have been changed */
-	auto job = marker && *marker == known.marker ? copy_job(id, known.marker) : std::nullopt;
+	if (!comment)
+		return false;
+	if (hash_of(comment) == known.text)
+		return true;
+	auto marker = codec::marker_from_text(comment);
+	if (!marker || !same_identity(*marker, known.marker))
+		return false;
+	known.marker = std::move(*marker); /* its options may have been changed */
+	known.text = hash_of(comment);
+	return true;
+}
+
+void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found)
+{
+	auto job = read_marker(id, known) ? copy_job(id, known.marker) : std::nullopt;
 	if (!job) {
-		found.gone.push_back(id); /* the id is another job's now, or an administrator took the marker away */
+		found.gone.push_back(id);
 		return;
 	}
 	/* one that is over when we meet it has started and ended unseen: who counts only what he saw would look for it among all others */

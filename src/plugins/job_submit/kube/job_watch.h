@@ -41,6 +41,7 @@ class JobWatch
       private:
 	struct Known {
 		core::Marker marker;
+		std::size_t text = 0; /* the marker's, hashed */
 		std::uint64_t fingerprint = 0, raw_state = 0;
 		kube_job_state state = KUBE_JOB_UNKNOWN;
 	};
@@ -58,12 +59,11 @@ class JobWatch
 		Ids ids;
 		std::size_t next = 0;
 		std::int64_t worked_before = 0;
-		unsigned starts_wanted = 0, ends_wanted = 0; /* enough when all are found; 0 and 0: all ids */
+		bool is_counted = false; /* enough when all that were counted are found; otherwise all ids */
 		/* Of a counted sweep: what comes into ids when all of them were looked at. */
 		bool takes_pending = false, takes_active = false;
 		std::uint32_t pending_after = 0, active_before = UINT32_MAX;
 		[[nodiscard]] bool is_done() const { return next >= ids.size() && !takes_pending && !takes_active; }
-		[[nodiscard]] bool is_counted() const { return starts_wanted != 0 || ends_wanted != 0; }
 	};
 	enum class Find { likely, all };
 
@@ -71,6 +71,7 @@ class JobWatch
 	bool meet(std::uint32_t id, Found &found);
 	void look_at(std::uint32_t id, Found &found);
 	[[nodiscard]] bool may_have_moved(std::uint32_t id) const;
+	bool read_marker(std::uint32_t id, Known &known);
 	void note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
 	void find_likely(const Hold &hold, Found &found);
 	bool find_all(const Hold &hold, Found &found);
@@ -78,6 +79,7 @@ class JobWatch
 
 	/* Not under a lock. */
 	void refill(Sweep &sweep);
+	void look_on(Sweep &sweep, Found &found);
 	void go_on(Sweep &sweep);
 	void go_on_slowly(Sweep &sweep, SlowLook &look);
 	void find_new(Find how);
@@ -85,7 +87,7 @@ class JobWatch
 	void deal_with(Found &found);
 	void write_pass(Found &found);
 	void deliver(Found &found);
-	void start_hot(const kube_pulse &pulse, const Found &seen);
+	void count(const kube_pulse &pulse);
 	void start_slow(const kube_pulse &pulse);
 	IdSet &set_of(kube_job_state state);
 	void erase(std::map<std::uint32_t, Known>::iterator known);
@@ -108,7 +110,7 @@ class JobWatch
 	SlowLook ended_look_{1000 * k_ms, 30'000 * k_ms};
 	std::int64_t all_new_at_ = 0, write_locked_at_ = 0;
 	bool wants_kick_ = false;
-	unsigned starts_seen_ = 0, ends_seen_ = 0; /* in this tick, before the hot look */
+	Tally starts_, ends_;
 };
 
 } // namespace slurmkube::plugin

@@ -81,7 +81,7 @@ void NodeWatch::begin_look()
 	looking_ = true;
 	index_ = 0;
 	generation_ = 0;
-	seen_.clear();
+	look_++;
 	care_.clear();
 	strays_.clear();
 	gres_.clear();
@@ -121,13 +121,18 @@ bool NodeWatch::look(const Hold &hold, std::vector<core::SlurmNode> &changed)
 	return true;
 }
 
+NodeWatch::Known &NodeWatch::known(std::string_view name)
+{
+	auto at = known_.find(name);
+	return at != known_.end() ? at->second : known_[std::string(name)];
+}
+
 void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &changed)
 {
 	kube_node_glance glance = {};
 	if (!kube_seam_node_glance(index, feature_.c_str(), &glance))
 		return;
-	std::string name = glance.name;
-	Known &known = known_[name];
+	Known &known = this->known(glance.name);
 	if (known.fingerprint != glance.fingerprint) {
 		known.fingerprint = glance.fingerprint;
 		if (auto node = copy_node(index)) {
@@ -142,12 +147,12 @@ void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &chang
 	else if (known.completing_since == 0)
 		known.completing_since = now_ns();
 	else if (now_ns() - known.completing_since >= k_stray_after)
-		strays_.push_back(name);
+		strays_.emplace_back(glance.name);
 	if (glance.wants_care)
-		care_.push_back(name);
+		care_.emplace_back(glance.name);
 	if (glance.wants_gres)
-		gres_.push_back(name);
-	seen_.insert(std::move(name));
+		gres_.emplace_back(glance.name);
+	known.seen_in = look_;
 }
 
 void NodeWatch::end_look()
@@ -159,12 +164,10 @@ void NodeWatch::end_look()
 	if (!gres_.empty())
 		load_gres();
 	end_strays();
-	bool cared = !care_.empty();
-	if (cared)
-		give_care();
-	if (cared)
+	const bool righted = give_care();
+	if (righted)
 		when_.again(); /* what has just been set right must be seen, and told */
-	complete_ |= !cared;
+	complete_ |= !righted;
 }
 
 /* A node may have come between two holds: ask for it by name before it is said to be gone. */
@@ -172,7 +175,7 @@ void NodeWatch::forget_missing()
 {
 	std::vector<std::string> missing;
 	for (const auto &[name, known] : known_)
-		if (!seen_.contains(name))
+		if (known.seen_in != look_)
 			missing.push_back(name);
 	while (!missing.empty()) {
 		std::string name = std::move(missing.back());
@@ -186,15 +189,19 @@ void NodeWatch::forget_missing()
 	}
 }
 
-void NodeWatch::give_care()
+/* True: some can take work now that could not. Most need no more than their times set on: an RPC that reached the sink has set them back. */
+bool NodeWatch::give_care()
 {
+	bool righted = false;
 	while (!care_.empty()) {
 		Hold hold(KUBE_WRITE, meter_);
 		do {
-			wants_kick_ |= kube_seam_node_care(care_.back().c_str(), feature_.c_str());
+			righted |= kube_seam_node_care(care_.back().c_str(), feature_.c_str());
 			care_.pop_back();
 		} while (!care_.empty() && hold.has_time());
 	}
+	wants_kick_ |= righted;
+	return righted;
 }
 
 /* Jobs that are not ours, on a node that has no slurmd: a partition with nodes of both kinds. */

@@ -13,7 +13,10 @@
 #include "src/plugins/job_submit/kube/hold.h"
 #include "src/plugins/job_submit/kube/out_of_use.h"
 
+#include <functional>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 namespace slurmkube::plugin
 {
@@ -45,7 +48,7 @@ class NodeWatch
 	bool look(const Hold &hold, std::vector<core::SlurmNode> &changed);
 	void look_at(std::uint32_t index, std::vector<core::SlurmNode> &changed);
 	void end_look();
-	void give_care();
+	bool give_care();
 	void end_strays();
 	void load_gres();
 	[[nodiscard]] bool names_node(const std::string &name) const;
@@ -61,8 +64,15 @@ class NodeWatch
 		std::uint64_t fingerprint = 0;
 		bool usable = false;
 		std::int64_t completing_since = 0; /* 0: it is not */
+		std::uint64_t seen_in = 0;	   /* the last look that met it */
 	};
-	std::map<std::string, Known> known_;
+	/* Found by Slurm's own text: no copy of the name is made for each look. */
+	struct Hash {
+		using is_transparent = void;
+		std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+	};
+	std::unordered_map<std::string, Known, Hash, std::equal_to<>> known_;
+	Known &known(std::string_view name);
 	std::uint32_t table_size_ = 0;
 	bool complete_ = false, looking_ = false, wants_kick_ = false;
 	SlowLook when_{100 * k_ms, 5000 * k_ms};
@@ -72,7 +82,7 @@ class NodeWatch
 	std::int64_t worked_before_ = 0;
 	std::uint64_t generation_ = 0;
 	std::uint32_t index_ = 0;
-	std::set<std::string> seen_;
+	std::uint64_t look_ = 0; /* counts them */
 	std::vector<std::string> care_, gres_, strays_;
 	/* nodes whose devices were loaded, or never will be, in this generation of the table */
 	std::set<std::string> gres_done_;

@@ -5,6 +5,7 @@
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PACE_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PACE_H
 
+#include <algorithm>
 #include <cstdint>
 
 namespace slurmkube::plugin
@@ -68,6 +69,32 @@ class Kicks
 	KickBudget budget_{10}, full_budget_{10};
 	std::int64_t full_pass_ = 0;     /* what the last pass over all jobs took */
 	std::uint32_t full_kick_at_ = 0; /* passes before it; 0: its cost is known */
+};
+
+/*
+ * Changes of one kind: slurmctld counts them, looks find them. A look comes after the count was read, so it may find what only the next count shows: that is not
+ * searched for again. What the next count does not show either was not counted at all.
+ */
+class Tally
+{
+      public:
+	void counted(unsigned n)
+	{
+		wanted_ += n - std::min(n, early_);
+		early_ = 0;
+	}
+	void found(unsigned n)
+	{
+		const unsigned taken = std::min(n, wanted_);
+		wanted_ -= taken;
+		early_ += n - taken;
+	}
+	/* All jobs were looked at: the rest is no job of ours. */
+	void give_up() { wanted_ = 0; }
+	[[nodiscard]] unsigned wanted() const { return wanted_; }
+
+      private:
+	unsigned wanted_ = 0, early_ = 0;
 };
 
 /* 50 ms doubling to 200 ms, each with up to half of itself taken off at random: a try costs microseconds, and pods wait for the agent meanwhile. */
