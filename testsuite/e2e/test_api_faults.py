@@ -152,7 +152,7 @@ def test_delete_answered_409_and_it_is_our_pod(bed):
 def test_condition_answered_500(bed):
 	"""The condition DisruptionTarget cannot be written: the pod of a job that has ended is deleted all the same."""
 	one = Pod(bed, "condition").create().run()
-	bed.api.rule("answer", "PATCH", f"/pods/{one.name}/status", argument=answer(500, "InternalError"), count=2)
+	bed.api.rule("answer", "PATCH", f"/pods/{one.name}/status", argument=answer(500, "InternalError"), count=1000)
 	one.cancel().is_deleted()
 	settled(bed)
 
