@@ -26,7 +26,7 @@ class DutyBudget
 	void spent(std::int64_t ns);
 
       private:
-	static constexpr std::int64_t k_share = 50; /* one part in 50: 2 % */
+	static constexpr std::int64_t k_share = 60; /* one part in 60, 1.7 %: what cannot be asked for first comes on top */
 	static constexpr std::int64_t k_saved_max = 50 * k_ms, k_debt_max = 5 * k_ms;
 	std::int64_t at_;
 	std::int64_t saved_ = k_saved_max;
