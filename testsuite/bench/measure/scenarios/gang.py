@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Indexed Jobs whose pods share one Slurm job each: 1 of --pods, 10 of a tenth. The pods are there when the agent starts; then as in burst. Their bind-limit is that
 of a Job's pods, too: the controller manager writes for each of them, which bare pods do not make it do.
+
+Skew is the time from the first binding of a gang that was received to its last that was answered; that of bind-limit is for as many bindings one after the other.
 """
+import statistics
 import time
 
 from lib import job, wait_for
@@ -9,6 +12,8 @@ from lib import job, wait_for
 from ..bench_bed import BenchBed
 from ..figures import say
 from .burst import Contest
+
+GANGS = 10  # of the second kind
 
 
 def make_jobs(bed, prefix, jobs, pods, scheduler="slurm"):
@@ -27,6 +32,31 @@ def remove_jobs(bed, prefix, jobs):
 	bed.wait_slurm_idle()
 
 
+def skews(gangs):
+	"""Of lists of bindings; milliseconds."""
+	return [1000 * (max(b.answered for b in g) - min(b.received for b in g)) for g in gangs]
+
+
+def by_gang(bindings):
+	gangs = {}
+	for b in bindings:
+		gangs.setdefault(b.name.rsplit("-", 2)[0], []).append(b)  # JOB-INDEX-RANDOM
+	return gangs.values()
+
+
+def in_portions(bindings, count):
+	ordered = sorted(bindings, key=lambda b: b.received)
+	return [ordered[i:i + count] for i in range(0, len(ordered) - count + 1, count)]
+
+
+def note_skew(contest, scenario, gangs, keep):
+	found = skews(gangs)
+	if keep:
+		contest.figures.add(f"{scenario}.skew_p50_ms", statistics.median(found))
+		contest.figures.add(f"{scenario}.skew_worst_ms", max(found))
+	return f" skew {statistics.median(found):.0f}, worst {max(found):.0f} ms"
+
+
 def limit_round(contest, in_flight, keep):
 	bed, prefix = contest.bed, f"none-{contest.rounds}"
 	contest.rounds += 1
@@ -36,6 +66,7 @@ def limit_round(contest, in_flight, keep):
 	stretch = bed.stretch()
 	told = bed.load.bind(pods, bed.names, in_flight)
 	text = contest.note(f"bind-limit.in_flight_{in_flight}", prefix, {**stretch.used(), "load": (told["cpu_s"], 0)}, None, keep)
+	text += note_skew(contest, f"bind-limit.in_flight_{in_flight}", in_portions(bed.audit.bindings(prefix).values(), contest.pods // GANGS), keep)
 	remove_jobs(bed, prefix, 1)
 	return text
 
@@ -49,6 +80,8 @@ def one_round(contest, scenario, jobs, pods, keep):
 	bed.agent.start(wait=False)
 	bed.wait_bound(prefix, jobs * pods, contest.limit())
 	text = contest.note(scenario, prefix, stretch.used(), begin, keep)
+	if jobs > 1:
+		text += note_skew(contest, scenario, by_gang(bed.audit.bindings(prefix).values()), keep)
 	if keep:
 		contest.count_calls(scenario, rpcs)
 	remove_jobs(bed, prefix, jobs)
@@ -59,13 +92,14 @@ def one_round(contest, scenario, jobs, pods, keep):
 def measure(options, figures):
 	with BenchBed(options.build, options.nodes) as bed:
 		figures.facts.update(bed.versions())
-		figures.fact("gang.size", f"1 x {options.pods} and 10 x {options.pods // 10} pods, {options.nodes} nodes of 64 CPUs")
+		figures.fact("gang.size", f"1 x {options.pods} and {GANGS} x {options.pods // GANGS} pods, {options.nodes} nodes of 64 CPUs")
 		contest = Contest(bed, figures, options.pods)
 		for number in range(-1, options.repeat):
 			keep = number >= 0
 			told = [limit_round(contest, n, keep) for n in options.in_flight]
-			told += [one_round(contest, f"gang-{jobs}", jobs, options.pods // jobs, keep) for jobs in (1, 10)]
+			told += [one_round(contest, f"gang-{jobs}", jobs, options.pods // jobs, keep) for jobs in (1, GANGS)]
 			say(f"round {number + 1} of {options.repeat}: " + ", ".join(told))
 			contest.ratios()
 			for scenario in ("gang-1", "gang-10"):
 				figures.ratio(f"{scenario}.pods_per_s", "bind-limit.pods_per_s")
+			figures.ratio("gang-10.skew_worst_ms", f"bind-limit.in_flight_{options.in_flight[0]}.skew_worst_ms")
