@@ -129,11 +129,11 @@ void a_pass_over_all_is_for_those_who_wait()
 
 void what_a_look_finds_early_is_not_searched_for()
 {
-	Tally ends;
-	ends.counted(2);
+	Tally ends(5);
+	ends.counted(7);
 	ends.found(3); /* the third ended after the count */
 	CHECK(ends.wanted() == 0);
-	ends.counted(2);
+	ends.counted(9);
 	CHECK(ends.wanted() == 1);
 	ends.found(1);
 	CHECK(ends.wanted() == 0);
@@ -143,7 +143,7 @@ void what_was_not_found_stays_wanted_until_all_were_looked_at()
 {
 	Tally ends;
 	ends.counted(2);
-	ends.counted(1);
+	ends.counted(3);
 	CHECK(ends.wanted() == 3);
 	ends.found(1);
 	CHECK(ends.wanted() == 2);
@@ -159,6 +159,16 @@ void what_was_found_early_is_good_for_one_count()
 	ends.counted(0);
 	ends.counted(1);
 	CHECK(ends.wanted() == 1);
+}
+
+/* slurmctld does so each midnight. */
+void a_counter_that_begins_again_is_no_flood()
+{
+	Tally ends(1000);
+	ends.counted(2);
+	CHECK(ends.wanted() == 2);
+	ends.counted(3);
+	CHECK(ends.wanted() == 3);
 }
 
 void backoff_doubles_to_a_fifth_of_a_second_and_starts_again()
@@ -249,6 +259,7 @@ int main()
 						       TEST(what_a_look_finds_early_is_not_searched_for),
 						       TEST(what_was_not_found_stays_wanted_until_all_were_looked_at),
 						       TEST(what_was_found_early_is_good_for_one_count),
+						       TEST(a_counter_that_begins_again_is_no_flood),
 						       TEST(backoff_doubles_to_a_fifth_of_a_second_and_starts_again),
 						       TEST(a_slow_look_follows_changes_but_keeps_its_distance),
 						       TEST(a_dear_look_is_rarer),

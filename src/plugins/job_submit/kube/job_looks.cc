@@ -172,8 +172,8 @@ void JobWatch::count(const kube_pulse &pulse)
 		ends_.give_up();
 	}
 	const unsigned before = starts_.wanted() + ends_.wanted();
-	starts_.counted(pulse.started - before_.started);
-	ends_.counted(pulse.ended - before_.ended);
+	starts_.counted(pulse.started);
+	ends_.counted(pulse.ended);
 	before_ = pulse;
 	if (starts_.wanted() + ends_.wanted() == before)
 		return;

@@ -127,7 +127,8 @@ bool JobWatch::first_look()
 	}
 	find_new(Find::all);
 	kube_seam_pulse(&before_);
-	starts_ = ends_ = {};
+	starts_ = Tally(before_.started);
+	ends_ = Tally(before_.ended);
 	registry_.set_built();
 	return true;
 }

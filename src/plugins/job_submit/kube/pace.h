@@ -78,8 +78,12 @@ class Kicks
 class Tally
 {
       public:
-	void counted(unsigned n)
+	explicit Tally(std::uint32_t total = 0) : total_(total) {}
+	/* total: slurmctld's counter, which begins at 0 again each midnight and after sdiag --reset. */
+	void counted(std::uint32_t total)
 	{
+		const unsigned n = total >= total_ ? total - total_ : total;
+		total_ = total;
 		wanted_ += n - std::min(n, early_);
 		early_ = 0;
 	}
@@ -94,6 +98,7 @@ class Tally
 	[[nodiscard]] unsigned wanted() const { return wanted_; }
 
       private:
+	std::uint32_t total_;
 	unsigned wanted_ = 0, early_ = 0;
 };
 
