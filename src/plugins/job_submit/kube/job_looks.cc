@@ -104,7 +104,6 @@ void JobWatch::deliver(Found &found)
  */
 void JobWatch::refill(Sweep &sweep)
 {
-	const bool pending_first = starts_.wanted() != 0;
 	sweep.ids.clear();
 	sweep.next = 0;
 	const auto take_pending = [&] {
@@ -117,7 +116,7 @@ void JobWatch::refill(Sweep &sweep)
 			sweep.ids.push_back(sweep.active_before = *--id);
 		sweep.takes_active = !sweep.ids.empty();
 	};
-	if (pending_first && sweep.takes_pending)
+	if (sweep.pending_first && sweep.takes_pending)
 		take_pending();
 	if (sweep.ids.empty() && sweep.takes_active)
 		take_active();
@@ -171,14 +170,16 @@ void JobWatch::count(const kube_pulse &pulse)
 		starts_.give_up();
 		ends_.give_up();
 	}
-	const unsigned before = starts_.wanted() + ends_.wanted();
+	const unsigned starts = starts_.wanted(), ends = ends_.wanted();
 	starts_.counted(pulse.started);
 	ends_.counted(pulse.ended);
 	before_ = pulse;
-	if (starts_.wanted() + ends_.wanted() == before)
+	if (starts_.wanted() == starts && ends_.wanted() == ends)
 		return;
 	hot_ = {};
 	hot_.is_counted = hot_.takes_pending = true;
+	/* by what is new: starts of native jobs are counted too, and wanting those for long must not keep us from the ends */
+	hot_.pending_first = starts_.wanted() != starts;
 	hot_.takes_active = ends_.wanted() != 0;
 }
 

@@ -61,7 +61,7 @@ class JobWatch
 		std::int64_t worked_before = 0;
 		bool is_counted = false; /* enough when all that were counted are found; otherwise all ids */
 		/* Of a counted sweep: what comes into ids when all of them were looked at. */
-		bool takes_pending = false, takes_active = false;
+		bool takes_pending = false, takes_active = false, pending_first = false;
 		std::uint32_t pending_after = 0, active_before = UINT32_MAX;
 		[[nodiscard]] bool is_done() const { return next >= ids.size() && !takes_pending && !takes_active; }
 	};
