@@ -4,6 +4,7 @@
 #include "src/core/translate.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace slurmkube::core
 {
@@ -194,17 +195,19 @@ std::vector<std::string> nodes_of_tasks(const GangShape &shape, const std::vecto
 					std::uint32_t tasks_per_node)
 {
 	std::vector<std::uint32_t> room;
+	std::unordered_map<std::string_view, std::size_t> index;
 	for (const NodeAllocation &node : nodes) {
+		index.emplace(node.node, room.size());
 		const std::uint32_t by_cpus = node.cpus / std::max(shape.cpus_per_task, 1U);
 		room.push_back(tasks_per_node > 0 ? std::min(by_cpus, tasks_per_node) : by_cpus);
 	}
 	std::vector<std::string> out(shape.tasks);
 	for (const auto &[task, name] : fixed) {
-		const auto node = std::ranges::find(nodes, name, &NodeAllocation::node);
-		if (task >= shape.tasks || node == nodes.end())
+		const auto node = index.find(name);
+		if (task >= shape.tasks || node == index.end())
 			continue;
 		out[task] = name;
-		std::uint32_t &left = room[static_cast<std::size_t>(node - nodes.begin())];
+		std::uint32_t &left = room[node->second];
 		left -= left > 0 ? 1 : 0;
 	}
 	std::size_t at = 0;

@@ -159,18 +159,27 @@ std::string part_of(const Pod &pod, const Owner &owner, const Place &place)
 	return stage == 0 ? "" : "/" + std::to_string(stage);
 }
 
+std::uint64_t pods_of(const std::vector<Role> &roles)
+{
+	std::uint64_t pods = 0;
+	for (const Role &role : roles)
+		pods += role.pods;
+	return pods;
+}
+
 Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
 {
 	Place place = place_of(pod, owner);
 	InGang in;
 	in.gang = {owner.uid + part_of(pod, owner, place), owner.id.kind, pod.name_space, owner.id.name};
 	in.owner = owner.id;
-	in.seats = seats_of(owner.roles, stage_of(owner, place.role));
+	const std::uint32_t stage = stage_of(owner, place.role);
+	std::ranges::copy_if(owner.roles, std::back_inserter(in.roles), [&](const Role &role) { return role.stage == stage; });
 	in.minimum = owner.minimum;
 	in.role = std::move(place.role);
 	in.index = place.index;
 	in.inherited = std::move(inherited);
-	if (std::max<std::size_t>(in.seats.size(), in.minimum) > k_gang_pods_max)
+	if (std::max<std::uint64_t>(pods_of(in.roles), in.minimum) > k_gang_pods_max)
 		return Error{Errc::invalid, owner.id.kind + " " + owner.id.name + " has more than " + std::to_string(k_gang_pods_max) + " pods that start together"};
 	return Grouping{std::move(in)};
 }
@@ -220,14 +229,24 @@ const Owner *topmost_gang(const std::vector<const Owner *> &owners, bool is_want
 
 } // namespace
 
-std::vector<Seat> seats_of(const std::vector<Role> &roles, std::uint32_t stage)
+std::vector<Seat> seats_of(const std::vector<Role> &roles)
 {
 	std::vector<Seat> seats;
 	for (const Role &role : roles) {
-		for (std::uint32_t i = 0; role.stage == stage && i < role.pods && seats.size() <= k_gang_pods_max; i++)
+		for (std::uint32_t i = 0; i < role.pods && seats.size() < k_gang_pods_max; i++)
 			seats.push_back({role.name, i, role.each});
 	}
 	return seats;
+}
+
+std::optional<std::uint32_t> seat_at(const std::vector<Seat> &seats, const std::string &role, std::uint32_t index)
+{
+	const auto first = std::ranges::find(seats, role, &Seat::role);
+	if (seats.end() - first <= static_cast<std::ptrdiff_t>(index))
+		return std::nullopt;
+	const auto is_it = [&](const Seat &seat) { return seat.role == role && seat.index == index; };
+	const auto seat = is_it(first[index]) ? first + index : std::ranges::find_if(first, seats.end(), is_it); /* somebody else's roles may have one name twice */
+	return seat == seats.end() ? std::nullopt : std::optional(static_cast<std::uint32_t>(seat - seats.begin()));
 }
 
 Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup)

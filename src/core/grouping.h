@@ -46,7 +46,7 @@ struct Alone {
 struct InGang {
 	GangId gang;
 	OwnerId owner;
-	std::vector<Seat> seats;   /* empty: of a PodGroup, whose seats are the pods that come */
+	std::vector<Role> roles;   /* whose pods have its seats; empty: of a PodGroup, whose seats are the pods that come */
 	std::uint32_t minimum = 0; /* of a PodGroup */
 	std::string role;          /* of this pod */
 	std::optional<std::uint32_t> index;
@@ -60,8 +60,9 @@ using Grouping = std::variant<Alone, InGang, NeedsOwner>;
 /* invalid: what its owner says makes no sense; the text is for the pod. */
 Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup);
 
-/* The seats of roles of one stage. */
-std::vector<Seat> seats_of(const std::vector<Role> &roles, std::uint32_t stage);
+/* One after the other: those of a role lie side by side, by index. */
+std::vector<Seat> seats_of(const std::vector<Role> &roles);
+std::optional<std::uint32_t> seat_at(const std::vector<Seat> &seats, const std::string &role, std::uint32_t index);
 
 } // namespace slurmkube::core
 

@@ -115,12 +115,15 @@ struct Gang {
 	OwnerId owner;
 	std::uint32_t minimum = 0; /* of a PodGroup */
 	std::vector<Seat> seats;   /* empty: not known yet */
+	std::vector<Role> roles;   /* that they were made from */
 	GangShape shape;
 	std::optional<std::uint32_t> per_node; /* at most so many tasks, 0: as many as fit; not there: not planned yet */
 	std::map<PodUid, std::optional<std::uint32_t>> members; /* and their seats */
+	std::map<PodUid, std::string> newcomers; /* members without an index, and their roles: they take a seat with the next look */
 	std::map<std::uint32_t, SeatEnd> ends; /* of who was in a seat last */
 	std::uint32_t first_attempt = 0; /* ends under an earlier one say nothing of the present job; 0: the job's own */
 	/* monotonic microseconds; 0: not so */
+	std::int64_t looked_us = 0; /* when all members were last looked at */
 	std::int64_t absent_since_us = 0, late_since_us = 0, missing_since_us = 0;
 };
 
@@ -342,6 +345,7 @@ class World
 	[[nodiscard]] bool is_asked_for(const PodUid &lead) const;
 	void seat_anew(Gang &gang, const PodUid &lead, const std::vector<const Pod *> &pods);
 	void seat_members(Gang &gang, const PodUid &lead);
+	void seat_newcomers(Gang &gang);
 	void leave(Gang &gang, const PodUid &uid);
 	void note_loose(const PodUid &lead, const PodUid &uid, Group &group);
 	void note_bound_members(const Gang &gang, Group &lead);
@@ -353,15 +357,17 @@ class World
 	void note_ends(Gang &gang, Now now);
 	bool take_back(const PodUid &lead, const Bind &bind, const PodUid &uid);
 	void report_unplaced(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out);
+	bool is_due(const PodUid &lead, Gang &gang, Now now);
 	void look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &out);
 	GangFacts facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
-	std::vector<bool> taken_seats(const Gang &gang, const PodUid &except) const;
+	std::vector<bool> taken_seats(const Gang &gang) const;
 	bool was_seen_before_end(const Group &member) const;
+	using SeatHolders = std::unordered_map<std::uint32_t, const PodUid *>;
 	struct Seating {
 		std::vector<std::string> node_of_task;
-		std::map<std::uint32_t, PodUid> holders;
+		SeatHolders holders;
 	};
-	std::map<std::uint32_t, PodUid> holders_of(const Gang &gang) const;
+	SeatHolders holders_of(const Gang &gang) const;
 	MemberFacts facts_of_member(const Gang &gang, const PodUid &uid, std::optional<std::uint32_t> seat, const Seating &seating, const SlurmJob *job, Now now);
 	[[nodiscard]] std::optional<std::uint64_t> places_for(const JobSpec &spec) const;
 	void plan(Gang &gang, const std::vector<const Group *> &firsts);

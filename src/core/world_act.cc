@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 
 namespace slurmkube::core
 {
@@ -63,8 +64,10 @@ bool World::stands_for_members(const Group &lead, const SlurmJob &job)
 		return job.marker.attempt > lead.member_attempt;
 	if (!is_live(job))
 		return job.state == JobState::cancelled || !lead.strays.contains(job.id);
-	const auto has = [&](const std::string &name) { return std::ranges::find(job.nodes, name, &NodeAllocation::node) != job.nodes.end(); };
-	return job.nodes.empty() || std::ranges::all_of(lead.member_nodes, has);
+	std::unordered_set<std::string_view> there;
+	for (const NodeAllocation &node : job.nodes)
+		there.insert(node.node);
+	return there.empty() || std::ranges::all_of(lead.member_nodes, [&](const std::string &name) { return there.contains(name); });
 }
 
 /*
@@ -369,8 +372,11 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
 	if (found == groups_.end())
 		return;
 	Group &group = found->second;
-	if (gangs_.contains(uid))
-		return look_at_gang(uid, now, out);
+	if (const auto gang = gangs_.find(uid); gang != gangs_.end()) {
+		if (is_due(uid, gang->second, now))
+			look_at_gang(uid, now, out);
+		return;
+	}
 	forget_provisional(uid, now);
 	settle_share(uid, group, now);
 	if (group.gang) {

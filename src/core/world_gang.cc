@@ -15,6 +15,9 @@ namespace
 {
 
 constexpr std::int64_t k_owner_fresh_us = 2'000'000;
+/* A look goes over all members, each of which has several events in its life: those of large gangs are looked at together. */
+constexpr std::int64_t k_pause_us = 20; /* for a member; about ten times what a look takes */
+constexpr std::size_t k_small_gang = 64;
 
 } // namespace
 
@@ -94,15 +97,15 @@ bool World::was_seen_before_end(const Group &member) const
 }
 
 /* Who sits in each seat: one that is bound, else the first of those that live. */
-std::map<std::uint32_t, PodUid> World::holders_of(const Gang &gang) const
+World::SeatHolders World::holders_of(const Gang &gang) const
 {
-	std::map<std::uint32_t, PodUid> holders;
+	SeatHolders holders;
 	for (const auto &[uid, seat] : gang.members) {
 		const PodSide side = seat ? side_of(groups_.at(uid)) : PodSide::absent;
 		if (is_bound_side(side))
-			holders.insert_or_assign(*seat, uid);
+			holders.insert_or_assign(*seat, &uid);
 		else if (is_live_side(side))
-			holders.try_emplace(*seat, uid);
+			holders.try_emplace(*seat, &uid);
 	}
 	return holders;
 }
@@ -125,7 +128,7 @@ MemberFacts World::facts_of_member(const Gang &gang, const PodUid &uid, std::opt
 	if (m.side != PodSide::waiting || !seat || job_side(job) != JobSide::allocated)
 		return m;
 	const auto holder = seating.holders.find(*seat);
-	m.has_seat = holder != seating.holders.end() && holder->second == uid;
+	m.has_seat = holder != seating.holders.end() && *holder->second == uid;
 	if (*seat < gang.shape.task_of_seat.size())
 		m.node = seating.node_of_task[gang.shape.task_of_seat[*seat]];
 	m.cpus = gang.shape.cpus_per_task;
@@ -154,7 +157,10 @@ void World::fit_allocation(Gang &gang, GangFacts &f)
 {
 	if (job_side(f.job) != JobSide::allocated || f.job->nodes.empty())
 		return;
-	std::map<std::string, Resources> used;
+	std::unordered_map<std::string_view, const NodeAllocation *> shares;
+	for (const NodeAllocation &share : f.job->nodes)
+		shares.emplace(share.node, &share);
+	std::unordered_map<std::string, Resources> used;
 	const auto take = [&](const std::string &node, const Pod &pod) {
 		used[node].milli_cpu += pod.requests.milli_cpu;
 		used[node].memory_bytes += pod.requests.memory_bytes;
@@ -166,9 +172,10 @@ void World::fit_allocation(Gang &gang, GangFacts &f)
 	for (MemberFacts &m : f.members) {
 		if (m.side != PodSide::waiting || !m.has_seat)
 			continue;
-		const auto share = std::ranges::find(f.job->nodes, m.node, &NodeAllocation::node);
+		const auto found = shares.find(m.node);
+		const NodeAllocation *share = found == shares.end() ? nullptr : found->second;
 		const Resources &there = used[m.node];
-		const bool fits = share != f.job->nodes.end() && there.milli_cpu + m.pod->requests.milli_cpu <= std::int64_t{share->cpus} * settings_.policy.cpu_unit &&
+		const bool fits = share && there.milli_cpu + m.pod->requests.milli_cpu <= std::int64_t{share->cpus} * settings_.policy.cpu_unit &&
 				  (share->memory_mib == 0 || (there.memory_bytes + m.pod->requests.memory_bytes) >> 20 <= static_cast<std::int64_t>(share->memory_mib));
 		if (fits)
 			take(m.node, *m.pod);
@@ -196,14 +203,18 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, GangFacts &f, Now no
 	}
 	if (is_empty)
 		look_later(lead, now.mono_us + k_owner_fresh_us);
-	std::set<std::uint32_t> taken;
+	std::vector<bool> taken(gang.seats.size());
+	const auto take = [&](std::uint32_t seat) {
+		if (seat < taken.size())
+			taken[seat] = true;
+	};
 	for (const auto &[uid, seat] : gang.members) {
 		if (side_of(groups_.at(uid)) != PodSide::gated) /* nobody knows when it comes */
-			taken.insert(seat.value_or(0));
+			take(seat.value_or(0));
 	}
 	for (const auto &[seat, end] : gang.ends)
-		taken.insert(seat);
-	const bool is_late = job == JobSide::allocated && gang.minimum == 0 && taken.size() < gang.seats.size();
+		take(seat);
+	const bool is_late = job == JobSide::allocated && gang.minimum == 0 && std::ranges::find(taken, false) != taken.end();
 	f.late_long = is_over(lead, is_late, gang.late_since_us, settings_.gang_wait_us, now);
 	const bool is_missing = job == JobSide::none && std::ranges::any_of(f.members, &MemberFacts::is_ours);
 	f.missing_long = is_over(lead, is_missing, gang.missing_since_us, k_missing_job_us, now);
@@ -237,7 +248,7 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	plan(gang, first_of_roles(gang));
 	f.excess = gang.shape.excess;
 	std::map<std::uint32_t, std::string> fixed;
-	std::vector<std::string> pinned;
+	std::set<std::string> pinned;
 	for (const auto &[uid, seat] : gang.members) {
 		const Group &member = groups_.at(uid);
 		if (!member.pod || !is_bound_side(side_of(member)))
@@ -245,14 +256,15 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 		const std::string node = bound_node_of(member);
 		if (seat && *seat < gang.shape.task_of_seat.size())
 			fixed[gang.shape.task_of_seat[*seat]] = node;
-		if (is_bound_member(member) && std::ranges::find(pinned, node) == pinned.end())
-			pinned.push_back(node);
+		if (is_bound_member(member))
+			pinned.insert(node);
 	}
 	/* and those of ranks that have ended: the tasks are as many as ever, and Slurm (24.11) takes no nodes beside those that it must */
+	const bool is_any_pinned = !pinned.empty();
 	for (const auto &[uid, seat] : gang.members) {
 		const Group &member = groups_.at(uid);
-		if (!pinned.empty() && member.pod && is_terminal(*member.pod) && is_bound_member(member) && std::ranges::find(pinned, member.pod->node_name) == pinned.end())
-			pinned.push_back(member.pod->node_name);
+		if (is_any_pinned && member.pod && is_terminal(*member.pod) && is_bound_member(member))
+			pinned.insert(member.pod->node_name);
 	}
 	for (const std::string &node : pinned)
 		f.pinned += (f.pinned.empty() ? "" : ",") + node;
@@ -308,11 +320,24 @@ bool World::take_back(const PodUid &lead, const Bind &bind, const PodUid &uid)
 	return true;
 }
 
+bool World::is_due(const PodUid &lead, Gang &gang, Now now)
+{
+	const std::size_t members = gang.members.size();
+	const std::int64_t due = members < k_small_gang ? 0 : gang.looked_us + static_cast<std::int64_t>(members) * k_pause_us;
+	if (now.mono_us < due) {
+		look_later(lead, due);
+		return false;
+	}
+	gang.looked_us = now.mono_us;
+	return true;
+}
+
 void World::look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &out)
 {
 	Gang &gang = gangs_.at(lead);
 	forget_provisional(lead, now);
 	note_ends(gang, now);
+	seat_newcomers(gang);
 	seat_members(gang, lead);
 	Group &group = groups_[lead];
 	note_bound_members(gang, group);

@@ -12,17 +12,20 @@ namespace slurmkube::core
 /* Of each role the member of the lowest rank that is there, in rank order. */
 std::vector<const Group *> World::first_of_roles(const Gang &gang) const
 {
-	std::map<std::uint32_t, const Group *> by_seat;
+	std::map<std::string_view, std::pair<std::uint32_t, const PodUid *>> firsts;
 	for (const auto &[uid, seat] : gang.members) {
-		if (seat && *seat < gang.seats.size() && groups_.at(uid).pod)
-			by_seat.emplace(*seat, &groups_.at(uid));
+		if (!seat || *seat >= gang.seats.size() || !groups_.at(uid).pod)
+			continue;
+		auto &first = firsts.try_emplace(gang.seats[*seat].role, *seat, &uid).first->second;
+		if (*seat < first.first)
+			first = {*seat, &uid};
 	}
-	std::set<std::string> roles;
+	std::map<std::uint32_t, const Group *> by_seat;
+	for (const auto &[role, first] : firsts)
+		by_seat.emplace(first.first, &groups_.at(*first.second));
 	std::vector<const Group *> out;
-	for (const auto &[seat, group] : by_seat) {
-		if (roles.insert(gang.seats[seat].role).second)
-			out.push_back(group);
-	}
+	for (const auto &[seat, group] : by_seat)
+		out.push_back(group);
 	return out;
 }
 

@@ -61,12 +61,12 @@ void World::shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats)
 	dirty_.insert(lead);
 }
 
-/* Seats with others than that pod. One whose pod has ended or stops is free: the successor comes before it has gone. */
-std::vector<bool> World::taken_seats(const Gang &gang, const PodUid &except) const
+/* One whose pod has ended or stops is free: the successor comes before it has gone. */
+std::vector<bool> World::taken_seats(const Gang &gang) const
 {
 	std::vector<bool> taken(gang.seats.size());
 	for (const auto &[uid, seat] : gang.members) {
-		if (!seat || *seat >= taken.size() || uid == except)
+		if (!seat || *seat >= taken.size())
 			continue;
 		const PodSide side = side_of(groups_.at(uid));
 		taken[*seat] = taken[*seat] || side == PodSide::gated || side == PodSide::waiting || side == PodSide::running;
@@ -83,22 +83,46 @@ void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 	group.gang = lead;
 	group.is_placed = true;
 	inherit(group, std::move(in.inherited));
-	if (!in.seats.empty() && (gang.seats.empty() || !is_asked_for(lead)))
-		shape_again(gang, lead, std::move(in.seats));
-	const auto fits = [&](const Seat &seat) { return seat.role == in.role && (!in.index || seat.index == *in.index); };
-	std::optional<std::uint32_t> seat = rank_annotation(*group.pod);
-	const std::vector<bool> taken = seat || in.index ? std::vector<bool>(gang.seats.size()) : taken_seats(gang, uid);
-	for (std::uint32_t i = 0; !seat && i < gang.seats.size(); i++) {
-		if (fits(gang.seats[i]) && !taken[i])
-			seat = i;
+	if (!in.roles.empty() && in.roles != gang.roles && (gang.seats.empty() || !is_asked_for(lead))) {
+		shape_again(gang, lead, seats_of(in.roles));
+		gang.roles = std::move(in.roles);
 	}
+	std::optional<std::uint32_t> seat = rank_annotation(*group.pod);
+	if (!seat && in.index)
+		seat = seat_at(gang.seats, in.role, *in.index);
 	gang.members[uid] = seat;
-	/* its owner has grown: it is a job of its own */
-	if (!seat && gang.minimum == 0) {
+	if (!seat && !in.index) {
+		gang.newcomers[uid] = std::move(in.role);
+	} else if (!seat && gang.minimum == 0) { /* its owner has grown: it is a job of its own */
 		leave(gang, uid);
 		drop_gang_if_empty(lead);
 	}
 	dirty_.insert(lead);
+}
+
+/* What is free for their role, by name. All at once: looking for free seats takes as long as the gang is large. */
+void World::seat_newcomers(Gang &gang)
+{
+	if (gang.newcomers.empty())
+		return;
+	std::vector<std::pair<const Pod *, std::string>> pods;
+	for (auto &[uid, role] : std::exchange(gang.newcomers, {})) {
+		const auto member = gang.members.find(uid);
+		if (member != gang.members.end() && !member->second && groups_.at(uid).pod)
+			pods.emplace_back(&*groups_.at(uid).pod, std::move(role));
+	}
+	std::ranges::sort(pods, [](const auto &a, const auto &b) { return natural_less(a.first->name, b.first->name); });
+	const std::vector<bool> taken = taken_seats(gang);
+	std::map<std::string, std::uint32_t> next;
+	for (const auto &[pod, role] : pods) {
+		std::uint32_t &at = next[role];
+		while (at < gang.seats.size() && (taken[at] || gang.seats[at].role != role))
+			at++;
+		if (at < gang.seats.size())
+			gang.members[pod->uid] = at++;
+		else if (gang.minimum == 0) /* its owner has grown: it is a job of its own */
+			leave(gang, pod->uid);
+	}
 }
 
 /* It is submitted, or about to be: its shape is what Slurm was asked for. */
@@ -215,7 +239,7 @@ void World::seat_members(Gang &gang, const PodUid &lead)
 	if (gang.seats.empty() || (!is_asked_for(lead) && !is_running))
 		seat_anew(gang, lead, pods);
 	std::erase_if(pods, [&](const Pod *pod) { return gang.members[pod->uid].has_value(); });
-	std::vector<bool> taken = pods.empty() ? std::vector<bool>() : taken_seats(gang, {});
+	std::vector<bool> taken = pods.empty() ? std::vector<bool>() : taken_seats(gang);
 	for (const Pod *pod : pods) {
 		std::optional<std::uint32_t> &seat = gang.members[pod->uid];
 		for (std::uint32_t i = 0; i < gang.seats.size() && !seat; i++) {

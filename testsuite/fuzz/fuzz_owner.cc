@@ -54,8 +54,9 @@ void check_grouping(const core::Owner &owner)
 	if (!grouping)
 		return;
 	if (const auto *in = std::get_if<core::InGang>(&*grouping)) {
-		MUST(in->gang.key.starts_with(owner.uid) && in->seats.size() <= core::k_gang_pods_max);
-		check_shape(in->seats);
+		const std::vector<core::Seat> seats = core::seats_of(in->roles);
+		MUST(in->gang.key.starts_with(owner.uid) && seats.size() <= core::k_gang_pods_max);
+		check_shape(seats);
 	}
 }
 

@@ -40,6 +40,11 @@ TESTS += testsuite/unit/test_world_gangs
 testsuite_unit_test_world_gangs_SOURCES = %D%/gang_stage.h %D%/test_world_gangs.cc
 testsuite_unit_test_world_gangs_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_world_large_gangs
+TESTS += testsuite/unit/test_world_large_gangs
+testsuite_unit_test_world_large_gangs_SOURCES = %D%/gang_stage.h %D%/test_world_large_gangs.cc
+testsuite_unit_test_world_large_gangs_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_grouping
 TESTS += testsuite/unit/test_grouping
 testsuite_unit_test_grouping_SOURCES = %D%/test_grouping.cc

@@ -110,7 +110,7 @@ void an_indexed_job_is_a_gang_unless_it_says_no()
 	const auto grouping = cluster.place(pod);
 	REQUIRE(as<InGang>(grouping));
 	CHECK_EQUAL(as<InGang>(grouping)->gang.key, "j-uid");
-	CHECK_EQUAL(as<InGang>(grouping)->seats.size(), 4U);
+	CHECK_EQUAL(seats_of(as<InGang>(grouping)->roles).size(), 4U);
 	CHECK(as<InGang>(grouping)->index == 2U);
 	pod.annotations = {{"slurm-kube.io/gang", "false"}};
 	CHECK(as<Alone>(cluster.place(pod)));
@@ -136,12 +136,12 @@ void a_job_set_stands_above_its_jobs()
 								{"batch.kubernetes.io/job-completion-index", "2"}}));
 	REQUIRE(as<InGang>(worker));
 	CHECK_EQUAL(as<InGang>(worker)->gang.key, "s-uid");
-	CHECK_EQUAL(as<InGang>(worker)->seats.size(), 7U); /* roles of the same stage */
+	CHECK_EQUAL(seats_of(as<InGang>(worker)->roles).size(), 7U); /* roles of the same stage */
 	CHECK(as<InGang>(worker)->index == 5U);
 	const auto after = cluster.place(pod_of(ref_of(job), {{"jobset.sigs.k8s.io/replicatedjob-name", "after"}}));
 	REQUIRE(as<InGang>(after));
 	CHECK_EQUAL(as<InGang>(after)->gang.key, "s-uid/1");
-	CHECK_EQUAL(as<InGang>(after)->seats.size(), 2U);
+	CHECK_EQUAL(seats_of(as<InGang>(after)->roles).size(), 2U);
 }
 
 void each_replica_of_a_leader_worker_set_is_a_gang()
@@ -192,6 +192,19 @@ void a_gang_without_end_is_refused()
 	CHECK(!cluster.place(pod_of(ref_of(job))).ok());
 }
 
+void seats_are_found_by_role_and_index()
+{
+	const auto seats = seats_of({role("leader", 1), role("worker", 3), role("leader", 2)});
+	CHECK_EQUAL(seats.size(), 6U);
+	CHECK(seat_at(seats, "leader", 0) == 0U);
+	CHECK(seat_at(seats, "worker", 2) == 3U);
+	CHECK(seat_at(seats, "leader", 1) == 5U);
+	CHECK(!seat_at(seats, "worker", 3));
+	CHECK(!seat_at(seats, "worker", 4'000'000'000U));
+	CHECK(!seat_at(seats, "driver", 0));
+	CHECK(!seat_at({}, "leader", 0));
+}
+
 void paths_are_made_of_plain_names_only()
 {
 	CHECK_EQUAL(path_of({"batch/v1", "Job", "a", "j"}), "/apis/batch/v1/namespaces/a/jobs/j");
@@ -217,6 +230,7 @@ int main()
 					  TEST(pod_groups_of_both_kinds),
 					  TEST(kubeflow_roles_are_found_whatever_their_case),
 					  TEST(a_gang_without_end_is_refused),
+					  TEST(seats_are_found_by_role_and_index),
 					  TEST(paths_are_made_of_plain_names_only),
 				      });
 }

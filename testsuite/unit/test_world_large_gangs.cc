@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Gangs of a thousand pods: whole lives, pod by pod, and what they cost beside the same pods in small gangs. */
+#include "src/core/outcome.h"
+#include "testsuite/unit/gang_stage.h"
+
+#include <algorithm>
+#include <ctime>
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+constexpr std::uint32_t k_nodes = 100, k_pods = 1000, k_node_cpus = 64;
+constexpr std::int64_t k_between_events_us = 400;
+constexpr double k_most_times = 3; /* one large gang to a hundred small ones: both in processor time of this process */
+
+std::string node_name(std::uint32_t i)
+{
+	return "node-" + std::to_string(i);
+}
+
+/* Jobs of the same size on a hundred nodes. is_indexed: pods know their ranks. */
+struct Cluster {
+	World world{plain_settings()};
+	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	std::uint32_t jobs, size;
+	bool is_indexed;
+	std::map<PodUid, unsigned> bindings;
+	std::set<std::uint32_t> ended;
+
+	Cluster(std::uint32_t n, bool indexed) : jobs(n), size(k_pods / n), is_indexed(indexed)
+	{
+		std::set<std::string> uids;
+		for (std::uint32_t i = 0; i < k_nodes; i++)
+			world.node_seen(kube_node(node_name(i), *uids.insert(node_name(i) + "-uid").first, 1000 * k_node_cpus), now);
+		world.nodes_listed(uids);
+		world.pods_listed({}, now);
+		world.link_opened({});
+		for (std::uint32_t i = 0; i < k_nodes; i++)
+			world.slurm_node_seen(slurm_node(node_name(i), k_node_cpus));
+		world.snapshot_ended(now);
+	}
+
+	[[nodiscard]] Owner owner(const OwnerId &id) const
+	{
+		Owner out;
+		out.id = id;
+		out.uid = id.name + "-uid";
+		out.roles = {{.name = "", .pods = size, .each = check::size(1000, 64)}};
+		out.starts_together = true;
+		return out;
+	}
+
+	[[nodiscard]] Pod pod(std::uint32_t number) const
+	{
+		const std::string name = "job" + std::to_string(number / size), index = std::to_string(number % size);
+		Pod p;
+		p.name_space = "a";
+		p.name = name + "-" + index;
+		p.uid = {p.name + "-0000-0000-0000-000000000000"};
+		p.created = now.wall_s;
+		p.requests = check::size(1000, 64);
+		if (is_indexed)
+			p.labels = {{"batch.kubernetes.io/job-completion-index", index}};
+		else
+			p.annotations = {{"slurm-kube.io/gang", "true"}};
+		p.controller = OwnerRef{"batch/v1", "Job", name, name + "-uid"};
+		return p;
+	}
+
+	/* slurmctld's: ten pods on a node */
+	void submit(const PodUid &lead, const Submit &action)
+	{
+		SlurmJob job;
+		job.id = {100 + static_cast<std::uint32_t>(std::stoul(lead.text.substr(3)))};
+		job.marker = action.spec.marker;
+		job.state = JobState::running;
+		const std::uint32_t on = std::max(size / 10, 1U);
+		for (std::uint32_t i = 0; i < on; i++)
+			job.nodes.push_back({.node = node_name((job.id.number - 100) * on + i), .cpus = action.spec.tasks * action.spec.cpus / on, .core_ids = "", .memory_mib = 0, .gres = {}});
+		world.submitted(lead, Submitted{.job = job.id, .node = ""}, now);
+		world.job_seen(job, now);
+	}
+
+	/* Each action is answered by an event of its own. */
+	std::vector<World::PodAction> take()
+	{
+		now.mono_us += k_between_events_us;
+		for (const OwnerId &id : world.take_questions(now))
+			world.owner_seen(id, std::optional<Owner>(owner(id)), now);
+		return world.take_actions(now);
+	}
+
+	void show_bound(const PodUid &uid, const Bind &bind)
+	{
+		Pod seen = *world.pod_of(uid);
+		seen.node_name = bind.node;
+		seen.annotations[names::k_allocation_job_id] = std::to_string(bind.job.number);
+		seen.annotations[names::k_allocation_attempt] = "1";
+		seen.annotations[names::k_allocation_rank] = std::to_string(*bind.rank);
+		world.pod_seen(seen, now);
+	}
+
+	/* Until nothing happens for a second. */
+	void answer_all(std::vector<World::PodAction> todo)
+	{
+		for (int idle = 0; idle < 2500;) {
+			std::vector<World::PodAction> next;
+			idle = todo.empty() ? idle + 1 : 0;
+			const auto keep = [&](std::vector<World::PodAction> more) { std::ranges::move(more, std::back_inserter(next)); };
+			for (const World::PodAction &action : todo) {
+				if (const auto *submitted = std::get_if<Submit>(&action.action)) {
+					submit(action.pod, *submitted);
+				} else if (const auto *bind = std::get_if<Bind>(&action.action)) {
+					bindings[action.pod]++;
+					world.bound(action.pod, Ok{}, now);
+					keep(take());
+					show_bound(action.pod, *bind);
+				} else if (const auto *complete = std::get_if<Complete>(&action.action)) {
+					ended.insert(complete->job.number);
+					CHECK_EQUAL(complete->wait_status, 0U);
+					world.completed(action.pod, Ok{}, false, now);
+				}
+				keep(take());
+			}
+			keep(take());
+			todo = std::move(next);
+		}
+	}
+
+	/* Thousands of events, and never two of them at once. */
+	void live()
+	{
+		std::vector<World::PodAction> todo;
+		for (std::uint32_t i = 0; i < k_pods; i++) {
+			world.pod_seen(pod(i), now);
+			std::ranges::move(take(), std::back_inserter(todo));
+		}
+		answer_all(std::move(todo));
+		todo.clear();
+		for (std::uint32_t i = 0; i < k_pods; i++) {
+			Pod ended_pod = *world.pod_of(pod(i).uid);
+			ended_pod.phase = PodPhase::succeeded;
+			world.pod_seen(ended_pod, now);
+			std::ranges::move(take(), std::back_inserter(todo));
+		}
+		answer_all(std::move(todo));
+	}
+};
+
+double cpu_seconds()
+{
+	timespec used{};
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
+/* Seconds of processor time. */
+double cost_of(std::uint32_t jobs, bool is_indexed)
+{
+	Cluster cluster(jobs, is_indexed);
+	const double begin = cpu_seconds();
+	cluster.live();
+	const double used = cpu_seconds() - begin;
+	CHECK_EQUAL(cluster.bindings.size(), std::size_t{k_pods});
+	CHECK(std::ranges::all_of(cluster.bindings, [](const auto &one) { return one.second == 1; }));
+	CHECK_EQUAL(cluster.ended.size(), std::size_t{jobs});
+	return used;
+}
+
+void compare(bool is_indexed)
+{
+	const double small = cost_of(100, is_indexed), large = cost_of(1, is_indexed);
+	(void)printf("# %u pods in gangs of %u: %.3f s, in one: %.3f s\n", k_pods, k_pods / 100, small, large);
+	CHECK(large < k_most_times * small);
+}
+
+void a_gang_of_a_thousand_costs_little_more_than_small_ones()
+{
+	compare(true);
+}
+
+void seats_of_pods_without_an_index_are_found_as_fast()
+{
+	compare(false);
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world_large_gangs", {
+							     TEST(a_gang_of_a_thousand_costs_little_more_than_small_ones),
+							     TEST(seats_of_pods_without_an_index_are_found_as_fast),
+						     });
+}
