@@ -64,6 +64,8 @@ struct Group {
 	std::set<std::string> inherited_keys;         /* those that its pod does not name itself */
 	std::vector<OwnerId> owners;                  /* who was asked for them */
 	std::optional<Pod> pod;  /* as the watch shows it, with inherited options */
+	std::uint32_t pod_attempt = 0;         /* what its annotations say of its binding; 0: nothing */
+	std::optional<std::uint32_t> pod_rank; /* the same */
 	std::optional<Pod> last; /* last sight of a pod that is gone */
 	std::vector<JobId> jobs;
 	std::vector<JobId> answered; /* jobs that our own submissions were told of */
@@ -352,6 +354,7 @@ class World
 	[[nodiscard]] bool is_anybody_unplaced(const std::string &name_space) const;
 	bool rejoin(const PodUid &uid, Group &group, Now now);
 	[[nodiscard]] static bool is_bound_member(const Group &group);
+	static void note_marks(Group &group);
 	[[nodiscard]] std::size_t pods_of(const Gang &gang, const PodUid &lead) const;
 	void fit_allocation(Gang &gang, GangFacts &facts);
 	void note_ends(Gang &gang, Now now);
@@ -361,19 +364,29 @@ class World
 	void look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &out);
 	GangFacts facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
 	std::vector<bool> taken_seats(const Gang &gang) const;
-	bool was_seen_before_end(const Group &member) const;
+	/* As one look at the gang finds it; valid until groups or members change. */
+	struct Member {
+		const PodUid *uid;
+		Group *group;
+		std::optional<std::uint32_t> seat;
+		PodSide side;
+	};
+	using Members = std::vector<Member>;
+	Members members_of(const Gang &gang);
 	using SeatHolders = std::unordered_map<std::uint32_t, const PodUid *>;
 	struct Seating {
 		std::vector<std::string> node_of_task;
 		SeatHolders holders;
 	};
-	SeatHolders holders_of(const Gang &gang) const;
-	MemberFacts facts_of_member(const Gang &gang, const PodUid &uid, std::optional<std::uint32_t> seat, const Seating &seating, const SlurmJob *job, Now now);
+	Seating seating_of(const Gang &gang, const Members &members, const SlurmJob &job) const;
+	static std::string pinned_nodes(const Members &members);
+	MemberFacts facts_of_member(const Gang &gang, const Group &lead, const Member &member, const Seating &seating, const SlurmJob *job, Now now);
+	void choose_node(const Gang &gang, const Member &member, const Seating &seating, MemberFacts &facts, Now now);
 	[[nodiscard]] std::optional<std::uint64_t> places_for(const JobSpec &spec) const;
 	void plan(Gang &gang, const std::vector<const Group *> &firsts);
 	void spec_of(const PodUid &lead, Gang &gang, const Group &group, std::optional<Result<JobSpec>> &spec);
 	[[nodiscard]] std::vector<const Group *> first_of_roles(const Gang &gang) const;
-	void note_gang_times(const PodUid &lead, Gang &gang, GangFacts &facts, Now now);
+	void note_gang_times(const PodUid &lead, Gang &gang, const Members &members, GangFacts &facts, Now now);
 	bool is_over(const PodUid &lead, bool is_so, std::int64_t &since_us, std::int64_t limit_us, Now now);
 	void drop_gang_if_empty(const PodUid &lead);
 

@@ -16,8 +16,15 @@ namespace
 
 constexpr std::int64_t k_owner_fresh_us = 2'000'000;
 /* A look goes over all members, each of which has several events in its life: those of large gangs are looked at together. */
-constexpr std::int64_t k_pause_us = 20; /* for a member; about ten times what a look takes */
+constexpr std::int64_t k_pause_us = 50; /* for a member; some twenty times what a look takes */
 constexpr std::size_t k_small_gang = 64;
+
+/* Both times are in seconds. Within one of them what we saw first came first. */
+bool is_after_end(const Group &member, const Group &lead, const SlurmJob &job)
+{
+	const bool was_seen_before = lead.job_ended_us > 0 && member.first_seen_us > 0 && member.first_seen_us < lead.job_ended_us;
+	return member.pod->created > job.end_time || (member.pod->created == job.end_time && !was_seen_before);
+}
 
 } // namespace
 
@@ -28,7 +35,7 @@ bool is_live_side(PodSide side)
 	return side == PodSide::gated || side == PodSide::waiting || side == PodSide::running || side == PodSide::stopping;
 }
 
-std::string bound_node_of(const Group &group)
+const std::string &bound_node_of(const Group &group)
 {
 	return group.pod->node_name.empty() ? group.assumed_node : group.pod->node_name;
 }
@@ -89,64 +96,106 @@ bool World::is_over(const PodUid &lead, bool is_so, std::int64_t &since_us, std:
 	return true;
 }
 
-/* Both times are in seconds. Within one of them what we saw first came first. */
-bool World::was_seen_before_end(const Group &member) const
+/* In the order of their seats. */
+World::Members World::members_of(const Gang &gang)
 {
-	const auto lead = member.gang ? groups_.find(*member.gang) : groups_.end();
-	return lead != groups_.end() && lead->second.job_ended_us > 0 && member.first_seen_us > 0 && member.first_seen_us < lead->second.job_ended_us;
-}
-
-/* Who sits in each seat: one that is bound, else the first of those that live. */
-World::SeatHolders World::holders_of(const Gang &gang) const
-{
-	SeatHolders holders;
+	Members members;
+	members.reserve(gang.members.size());
 	for (const auto &[uid, seat] : gang.members) {
-		const PodSide side = seat ? side_of(groups_.at(uid)) : PodSide::absent;
-		if (is_bound_side(side))
-			holders.insert_or_assign(*seat, &uid);
-		else if (is_live_side(side))
-			holders.try_emplace(*seat, &uid);
+		Group &group = groups_.at(uid);
+		members.push_back({&uid, &group, seat, side_of(group)});
 	}
-	return holders;
+	std::ranges::stable_sort(members, {}, [](const Member &m) { return m.seat.value_or(0); });
+	return members;
 }
 
-MemberFacts World::facts_of_member(const Gang &gang, const PodUid &uid, std::optional<std::uint32_t> seat, const Seating &seating, const SlurmJob *job, Now now)
+/* Who sits in each seat: one that is bound, else the first of those that live. Where the tasks are: bound pods have theirs there. */
+World::Seating World::seating_of(const Gang &gang, const Members &members, const SlurmJob &job) const
 {
-	const Group &group = groups_.at(uid);
+	Seating seating;
+	std::map<std::uint32_t, std::string> fixed;
+	for (const Member &m : members) {
+		if (!m.seat || !is_live_side(m.side))
+			continue;
+		if (!is_bound_side(m.side)) {
+			seating.holders.try_emplace(*m.seat, m.uid);
+			continue;
+		}
+		seating.holders.insert_or_assign(*m.seat, m.uid);
+		if (*m.seat < gang.shape.task_of_seat.size())
+			fixed[gang.shape.task_of_seat[*m.seat]] = bound_node_of(*m.group);
+	}
+	seating.node_of_task = nodes_of_tasks(gang.shape, job.nodes, fixed, gang.per_node.value_or(0));
+	return seating;
+}
+
+/*
+ * Where members run, and where those ran that have ended: the tasks are as many as ever, and Slurm (24.11) takes no nodes beside those that it must. Empty: none runs.
+ */
+std::string World::pinned_nodes(const Members &members)
+{
+	std::set<std::string_view> running, ended;
+	for (const Member &m : members) {
+		if (!m.group->pod || !is_bound_member(*m.group))
+			continue;
+		if (is_bound_side(m.side))
+			running.insert(bound_node_of(*m.group));
+		else if (is_terminal(*m.group->pod))
+			ended.insert(m.group->pod->node_name);
+	}
+	std::string out;
+	if (!running.empty())
+		running.merge(ended);
+	for (const std::string_view node : running)
+		out.append(out.empty() ? "" : ",").append(node);
+	return out;
+}
+
+MemberFacts World::facts_of_member(const Gang &gang, const Group &lead, const Member &member, const Seating &seating, const SlurmJob *job, Now now)
+{
+	const Group &group = *member.group;
 	MemberFacts m;
-	m.uid = uid;
+	m.uid = *member.uid;
 	m.pod = &*group.pod;
-	m.side = side_of(group);
+	m.side = member.side;
 	m.is_ours = is_bound_side(m.side) && is_bound_member(group);
 	m.busy = group.busy;
 	m.busy.remove = m.busy.remove || now.mono_us < group.remove_quiet_until_us;
 	m.may_retry = now.mono_us >= group.retry_at_us;
-	m.seat = seat.value_or(0);
-	m.is_seated = seat.has_value();
-	m.is_after_end = job && (m.pod->created > job->end_time || (m.pod->created == job->end_time && !was_seen_before_end(group)));
-	m.is_about = job && is_about_pod(*m.pod, lead_of(group), *job);
-	if (m.side != PodSide::waiting || !seat || job_side(job) != JobSide::allocated)
-		return m;
-	const auto holder = seating.holders.find(*seat);
+	m.seat = member.seat.value_or(0);
+	m.is_seated = member.seat.has_value();
+	if (job_side(job) == JobSide::ended) {
+		m.is_after_end = is_after_end(group, lead, *job);
+		m.is_about = is_about_pod(*m.pod, lead, *job);
+	}
+	if (m.side == PodSide::waiting && member.seat && job_side(job) == JobSide::allocated)
+		choose_node(gang, member, seating, m, now);
+	return m;
+}
+
+void World::choose_node(const Gang &gang, const Member &member, const Seating &seating, MemberFacts &m, Now now)
+{
+	const PodUid &uid = *member.uid;
+	Group &group = *member.group;
+	const auto holder = seating.holders.find(*member.seat);
 	m.has_seat = holder != seating.holders.end() && *holder->second == uid;
-	if (*seat < gang.shape.task_of_seat.size())
-		m.node = seating.node_of_task[gang.shape.task_of_seat[*seat]];
+	if (*member.seat < gang.shape.task_of_seat.size())
+		m.node = seating.node_of_task[gang.shape.task_of_seat[*member.seat]];
 	m.cpus = gang.shape.cpus_per_task;
 	const auto node = kube_nodes_.find(m.node);
 	m.node_usable = node != kube_nodes_.end() && node->second.ready;
 	m.has_room = m.node_usable && (group.held_node == node->first || occupancy_.has_room(node->first, room_on(node->second), m.pod->requests));
-	if (m.node_usable) {
-		GroupFacts checked;
-		checked.has_room = m.has_room;
-		check_place(uid, group, node->second, checked);
-		m.has_room = checked.has_room;
-		if (m.has_room && checked.forbidden.empty())
-			check_claims(uid, groups_.at(uid), node->second, checked, now);
-		m.claim_step = std::move(checked.claim_step);
-		m.claim_wait = std::move(checked.claim_wait);
-		m.forbidden = std::move(checked.forbidden);
-	}
-	return m;
+	if (!m.node_usable)
+		return;
+	GroupFacts checked;
+	checked.has_room = m.has_room;
+	check_place(uid, group, node->second, checked);
+	m.has_room = checked.has_room;
+	if (m.has_room && checked.forbidden.empty())
+		check_claims(uid, group, node->second, checked, now);
+	m.claim_step = std::move(checked.claim_step);
+	m.claim_wait = std::move(checked.claim_wait);
+	m.forbidden = std::move(checked.forbidden);
 }
 
 /*
@@ -155,7 +204,8 @@ MemberFacts World::facts_of_member(const Gang &gang, const PodUid &uid, std::opt
  */
 void World::fit_allocation(Gang &gang, GangFacts &f)
 {
-	if (job_side(f.job) != JobSide::allocated || f.job->nodes.empty())
+	const bool is_any_waiting = std::ranges::find(f.members, PodSide::waiting, &MemberFacts::side) != f.members.end();
+	if (job_side(f.job) != JobSide::allocated || f.job->nodes.empty() || !is_any_waiting)
 		return;
 	std::unordered_map<std::string_view, const NodeAllocation *> shares;
 	for (const NodeAllocation &share : f.job->nodes)
@@ -187,7 +237,7 @@ void World::fit_allocation(Gang &gang, GangFacts &f)
 	std::erase_if(f.members, [&](const MemberFacts &m) { return !gang.members.contains(m.uid); });
 }
 
-void World::note_gang_times(const PodUid &lead, Gang &gang, GangFacts &f, Now now)
+void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &members, GangFacts &f, Now now)
 {
 	const auto has = [&](auto test) { return std::ranges::any_of(f.members, [&](const MemberFacts &m) { return test(m.side); }); };
 	const JobSide job = job_side(f.job);
@@ -208,9 +258,9 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, GangFacts &f, Now no
 		if (seat < taken.size())
 			taken[seat] = true;
 	};
-	for (const auto &[uid, seat] : gang.members) {
-		if (side_of(groups_.at(uid)) != PodSide::gated) /* nobody knows when it comes */
-			take(seat.value_or(0));
+	for (const Member &m : members) {
+		if (m.side != PodSide::gated) /* nobody knows when it comes */
+			take(m.seat.value_or(0));
 	}
 	for (const auto &[seat, end] : gang.ends)
 		take(seat);
@@ -245,43 +295,25 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 		if (f.result == 0 || (f.result == k_status_cancelled && end.status != 0))
 			f.result = end.status;
 	}
-	plan(gang, first_of_roles(gang));
+	if (!gang.per_node)
+		plan(gang, first_of_roles(gang));
 	f.excess = gang.shape.excess;
-	std::map<std::uint32_t, std::string> fixed;
-	std::set<std::string> pinned;
-	for (const auto &[uid, seat] : gang.members) {
-		const Group &member = groups_.at(uid);
-		if (!member.pod || !is_bound_side(side_of(member)))
-			continue;
-		const std::string node = bound_node_of(member);
-		if (seat && *seat < gang.shape.task_of_seat.size())
-			fixed[gang.shape.task_of_seat[*seat]] = node;
-		if (is_bound_member(member))
-			pinned.insert(node);
+	const Members members = members_of(gang);
+	if (!is_live_job_side(job_side(f.job)))
+		f.pinned = pinned_nodes(members);
+	const bool is_any_waiting = std::ranges::find(members, PodSide::waiting, &Member::side) != members.end();
+	const Seating seating = is_any_waiting && job_side(f.job) == JobSide::allocated ? seating_of(gang, members, *f.job) : Seating{};
+	f.members.reserve(members.size());
+	for (const Member &m : members) {
+		if (m.group->pod)
+			f.members.push_back(facts_of_member(gang, group, m, seating, f.job, now));
 	}
-	/* and those of ranks that have ended: the tasks are as many as ever, and Slurm (24.11) takes no nodes beside those that it must */
-	const bool is_any_pinned = !pinned.empty();
-	for (const auto &[uid, seat] : gang.members) {
-		const Group &member = groups_.at(uid);
-		if (is_any_pinned && member.pod && is_terminal(*member.pod) && is_bound_member(member))
-			pinned.insert(member.pod->node_name);
-	}
-	for (const std::string &node : pinned)
-		f.pinned += (f.pinned.empty() ? "" : ",") + node;
-	Seating seating{.node_of_task = std::vector<std::string>(gang.shape.tasks), .holders = holders_of(gang)};
-	if (job_side(f.job) == JobSide::allocated)
-		seating.node_of_task = nodes_of_tasks(gang.shape, f.job->nodes, fixed, gang.per_node.value_or(0));
-	for (const auto &[uid, seat] : gang.members) {
-		if (groups_.at(uid).pod)
-			f.members.push_back(facts_of_member(gang, uid, seat, seating, f.job, now));
-	}
-	std::ranges::stable_sort(f.members, {}, &MemberFacts::seat);
 	fit_allocation(gang, f);
 	/* what ended had nothing to do with the pods that run: it is as if there were none */
 	const auto goes_on = [](const MemberFacts &m) { return m.side == PodSide::running && m.is_ours && !m.is_about; };
 	if (job_side(f.job) == JobSide::ended && std::ranges::any_of(f.members, goes_on))
 		f.job = nullptr;
-	note_gang_times(lead, gang, f, now);
+	note_gang_times(lead, gang, members, f, now);
 	if (job_side(f.job) == JobSide::ended && group.job_ended_us > 0) {
 		const std::int64_t next = group.job_ended_us + pause_before(next_attempt(group));
 		f.next_job_due = now.mono_us >= next;

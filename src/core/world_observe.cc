@@ -58,6 +58,7 @@ void World::pod_seen(Pod pod, Now now)
 		group.reported = {};
 	group.inherited_keys.clear();
 	group.pod = std::move(pod);
+	note_marks(group);
 	inherit(group, std::move(group.inherited));
 	if (!group.is_placed)
 		assign(uid, group, now);

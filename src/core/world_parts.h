@@ -23,7 +23,7 @@ inline constexpr std::int64_t k_claim_look_us = 2'000'000;
 bool is_live_side(PodSide side);
 bool is_bound_side(PodSide side);
 bool is_live_job_side(JobSide side);
-std::string bound_node_of(const Group &group);
+const std::string &bound_node_of(const Group &group); /* of one that has a pod */
 PodSide side_of(const Group &group);
 
 /* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 
 namespace slurmkube::core
 {
@@ -149,10 +150,16 @@ void World::note_loose(const PodUid &lead, const PodUid &uid, Group &group)
 	loose_[lead].insert(uid);
 }
 
+void World::note_marks(Group &group)
+{
+	group.pod_attempt = bound_attempt(*group.pod);
+	group.pod_rank = rank_annotation(*group.pod);
+}
+
 /* By us, or about to be. */
 bool World::is_bound_member(const Group &group)
 {
-	return !group.assumed_node.empty() || (!group.pod->node_name.empty() && rank_annotation(*group.pod));
+	return !group.assumed_node.empty() || (!group.pod->node_name.empty() && group.pod_rank);
 }
 
 /* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run alone. */
@@ -271,13 +278,15 @@ void World::note_bound_members(const Gang &gang, Group &lead)
 {
 	lead.member_nodes.clear();
 	lead.member_attempt = 0;
+	std::unordered_set<std::string_view> nodes;
 	for (const auto &[uid, seat] : gang.members) {
 		const Group &member = groups_.at(uid);
-		if (!seat || !member.pod || member.pod->node_name.empty() || is_terminal(*member.pod) || bound_attempt(*member.pod) == 0)
+		if (!seat || !member.pod || member.pod->node_name.empty() || is_terminal(*member.pod) || member.pod_attempt == 0)
 			continue;
-		lead.member_nodes.insert(member.pod->node_name);
-		lead.member_attempt = std::max(lead.member_attempt, bound_attempt(*member.pod));
+		nodes.insert(member.pod->node_name);
+		lead.member_attempt = std::max(lead.member_attempt, member.pod_attempt);
 	}
+	lead.member_nodes.insert(nodes.begin(), nodes.end());
 	for (const JobId id : lead.jobs) {
 		if (is_live(jobs_.at(id)))
 			note_stray(lead, jobs_.at(id));
@@ -292,7 +301,7 @@ void World::note_ends(Gang &gang, Now now)
 		Group &member = groups_[uid];
 		settle_share(uid, member, now);
 		const Pod *pod = member.pod ? &*member.pod : member.last ? &*member.last : nullptr;
-		const bool has_ended = pod && bound_attempt(*pod) > 0 && (!member.pod || is_terminal(*pod));
+		const bool has_ended = pod && (!member.pod || is_terminal(*pod)) && bound_attempt(*pod) > 0;
 		if (seat && has_ended) {
 			const SeatEnd end{bound_attempt(*pod), pod->created, member.end_status.value_or(wait_status_of_gone(pod))};
 			SeatEnd &known = gang.ends[*seat];
