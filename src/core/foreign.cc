@@ -47,7 +47,7 @@ std::set<std::string> ForeignPods::seen(Pod pod)
 	std::set<std::string> changed = gone(uid);
 	changed.insert(now.node_name);
 	by_node_[now.node_name].insert(uid);
-	if (!now.demands.anti_affinity.empty() || !now.demands.host_ports.empty())
+	if (!now.demands.anti_affinity.empty())
 		averse_.insert(uid);
 	if (minds_afar(now))
 		far_minded_.insert(uid);

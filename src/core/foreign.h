@@ -26,8 +26,8 @@ class ForeignPods
 	[[nodiscard]] Holders on(const std::string &node) const;
 	/* Requests of all of them there; pods is their number. */
 	[[nodiscard]] Resources held(const std::string &node) const;
-	/* Whether any of them minds who is beside it. */
-	[[nodiscard]] bool has_averse() const { return !averse_.empty(); }
+	/* Those whose anti-affinity may keep others off their node. */
+	[[nodiscard]] const std::set<PodUid> &averse() const { return averse_; }
 	/* Those whose anti-affinity goes by more than the node. */
 	[[nodiscard]] const std::set<PodUid> &far_minded() const { return far_minded_; }
 	[[nodiscard]] const std::map<PodUid, Pod> &all() const { return pods_; }

@@ -81,6 +81,7 @@ libcore_la_SOURCES = \
 	%D%/world_observe.cc \
 	%D%/world_options.cc \
 	%D%/world_place.cc \
+	%D%/world_places.cc \
 	%D%/world_seats.cc \
 	%D%/world_owners.cc \
 	%D%/world_parts.h

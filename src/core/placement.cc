@@ -175,12 +175,8 @@ bool are_in_conflict(const Pod &one, const Pod &other)
 
 bool minds_others(const Pod &pod)
 {
-	return may_exclude_others(pod) || !pod.demands.affinity.empty() || !pod.demands.spreads.empty();
-}
-
-bool may_exclude_others(const Pod &pod)
-{
-	return !pod.demands.host_ports.empty() || !pod.demands.anti_affinity.empty();
+	const Demands &demands = pod.demands;
+	return !demands.host_ports.empty() || !demands.anti_affinity.empty() || !demands.affinity.empty() || !demands.spreads.empty();
 }
 
 } // namespace slurmkube::core

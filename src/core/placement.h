@@ -57,9 +57,6 @@ bool are_in_conflict(const Pod &one, const Pod &other);
 /* Whether anything but the node itself matters to the pod. */
 bool minds_others(const Pod &pod);
 
-/* Whether it may keep others off its node. */
-bool may_exclude_others(const Pod &pod);
-
 } // namespace slurmkube::core
 
 #endif

@@ -23,6 +23,7 @@
 #include "src/core/surroundings.h"
 #include "src/core/translate.h"
 
+#include <deque>
 #include <set>
 #include <unordered_map>
 
@@ -141,8 +142,22 @@ struct OwnerEntry {
 
 /* Who matters to a pod that is to be placed, besides those who hold a share of the node. */
 struct Company {
-	std::map<std::string, Holders> allocated; /* by node: with an allocation there, not bound yet */
+	std::map<std::string, Holders> there; /* by node: with an allocation there, not bound yet; to a pod that minds nobody, also those bound there that may mind it */
 	Surroundings surroundings;
+};
+
+/* What pods of one template have in common: where they may not run, whoever else does. Valid while the nodes and what others hold of them stay as they are. */
+struct Places {
+	/* of the pod */
+	std::map<std::string, std::string> node_selector;
+	std::optional<std::vector<NodeTerm>> node_terms;
+	std::vector<Toleration> tolerations;
+	Resources requests;
+	/* the answer, in the order of names */
+	std::vector<std::string> excluded;
+	std::map<std::string, std::size_t> reasons; /* and of how many nodes */
+	std::vector<std::string> oversized;         /* the others' Slurm records that are larger than what is left there: our own pods count as well */
+	std::size_t candidates = 0;
 };
 
 /* What a GET said of a pod. */
@@ -298,11 +313,21 @@ class World
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once = 1);
 	void wish(const Pod &pod, JobSpec &spec) const;
 	void check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const;
-	[[nodiscard]] std::optional<Refusal> refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, const Company *company) const;
-	[[nodiscard]] std::optional<Refusal> room_refuses_for_good(const PodUid &uid, const Pod &pod, const KubeNode &node) const;
-	[[nodiscard]] Resources room_on(const KubeNode &node) const;
+	/* world_places.cc */
+	const Places &places_of(const Pod &pod);
+	[[nodiscard]] Places work_out_places(const Pod &pod) const;
+	void exclude_more(const PodUid &uid, const Pod &pod, const Company *company, Places &places) const;
+	[[nodiscard]] std::optional<Refusal> node_refuses_in_queue(const Pod &pod, const KubeNode &node, const SlurmNode &record, const std::vector<std::string> &ignored) const;
+	[[nodiscard]] std::optional<Refusal> others_refuse_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, const Company *company) const;
+	[[nodiscard]] std::optional<Refusal> room_refuses_for_good(const Pod &pod, const KubeNode &node, const SlurmNode *record, const Resources &taken) const;
+	[[nodiscard]] bool is_oversized(const KubeNode &node, const SlurmNode &record) const;
+	[[nodiscard]] Resources taken_on(const std::string &node, const PodUid &except) const;
+	[[nodiscard]] const Resources &room_on(const KubeNode &node) const;
+	void forget_places(const std::string &node = {}); /* empty: what is left of all nodes may be other than it was */
 	void place_changed();
 	void wake_nowhere(Now now);
+	void others_changed(const std::set<std::string> &nodes);
+	[[nodiscard]] bool is_concerned(const Pod &pod) const;
 	/* ---- company: world_company.cc ---- */
 	void note_company(const Pod &pod);
 	void forget_company(const PodUid &uid);
@@ -315,6 +340,7 @@ class World
 	[[nodiscard]] Holders holders_of(const std::string &node, const PodUid &except) const;
 	[[nodiscard]] Holders staying_on(const std::string &node, const PodUid &except) const;
 	void add_holders(const PodUid &uid, const Pod &pod, Surroundings &out) const;
+	void add_averse(const PodUid &uid, Company &out) const;
 	[[nodiscard]] Company company_of(const PodUid &uid, const Pod &pod, bool with_allocated, std::uint32_t at_once) const;
 	[[nodiscard]] bool must_wait_for_other(const PodUid &uid, const Pod &pod) const;
 	[[nodiscard]] bool is_not_looked_at(const Group &group) const;
@@ -422,6 +448,8 @@ class World
 	ForeignPods foreign_;
 	std::map<std::string, NodeSpec> resized_to_; /* what nodes were last made anew for; not again for the same */
 	bool foreign_listed_ = false;
+	std::deque<Places> known_places_; /* the latest first */
+	mutable std::unordered_map<std::string, Resources> rooms_; /* by node; what is not there has to be worked out */
 	std::set<PodUid> choosy_;  /* pods of ours that mind who is beside them */
 	std::set<PodUid> averse_, far_minded_; /* those that may keep others off their node, and off its zone or the like */
 	std::set<PodUid> by_namespaces_;        /* pods of anybody whose affinity goes by labels of namespaces */

@@ -38,7 +38,7 @@ void World::note_company(const Pod &pod)
 {
 	if (minds_others(pod))
 		choosy_.insert(pod.uid);
-	if (may_exclude_others(pod))
+	if (!pod.demands.anti_affinity.empty())
 		averse_.insert(pod.uid);
 	if (minds_afar(pod))
 		far_minded_.insert(pod.uid);
@@ -159,10 +159,22 @@ void World::add_holders(const PodUid &uid, const Pod &pod, Surroundings &out) co
 		out.add(foreign_.all().at(other), kube_node(foreign_.all().at(other).node_name));
 }
 
+/* Who is on a node already, and may keep others off it. */
+void World::add_averse(const PodUid &uid, Company &out) const
+{
+	for (const PodUid &other : averse_) {
+		const auto group = groups_.find(other);
+		if (other != uid && group != groups_.end() && !group->second.held_node.empty() && known_pod(group->second))
+			out.there[group->second.held_node].push_back(known_pod(group->second));
+	}
+	for (const PodUid &other : foreign_.averse())
+		out.there[foreign_.all().at(other).node_name].push_back(&foreign_.all().at(other));
+}
+
 /* with_allocated: pods too that have an allocation and are not bound yet. */
 Company World::company_of(const PodUid &uid, const Pod &pod, bool with_allocated, std::uint32_t at_once) const
 {
-	Company out{.allocated = {}, .surroundings = Surroundings(pod, at_once)};
+	Company out{.there = {}, .surroundings = Surroundings(pod, at_once)};
 	if (!pod.demands.spreads.empty()) {
 		for (const auto &[name, node] : kube_nodes_)
 			out.surroundings.add_node(node);
@@ -170,6 +182,8 @@ Company World::company_of(const PodUid &uid, const Pod &pod, bool with_allocated
 	add_holders(uid, pod, out.surroundings);
 	if (!with_allocated)
 		return out;
+	if (!minds_others(pod))
+		add_averse(uid, out);
 	for (const PodUid &other : minds_others(pod) ? choosy_ : averse_) {
 		const auto found = groups_.find(other);
 		if (other == uid || found == groups_.end() || !found->second.pod || !found->second.held_node.empty())
@@ -178,7 +192,7 @@ Company World::company_of(const PodUid &uid, const Pod &pod, bool with_allocated
 		if (job_side(job) != JobSide::allocated || job->nodes.empty())
 			continue;
 		const std::string &node = job->nodes.front().node;
-		out.allocated[node].push_back(&*found->second.pod);
+		out.there[node].push_back(&*found->second.pod);
 		out.surroundings.add(*found->second.pod, kube_node(node));
 	}
 	return out;

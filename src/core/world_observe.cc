@@ -186,6 +186,7 @@ void World::node_seen(KubeNode node, Now now)
 	if (node.ready && !known.ready)
 		node_ready_since_us_[name] = now.mono_us;
 	known = std::move(node);
+	forget_places(name);
 	place_changed();
 	dirty_nodes_.insert(name);
 	if (now.mono_us > 0)
@@ -200,6 +201,7 @@ void World::node_gone(const std::string &name, Now now)
 	if (now.mono_us > 0)
 		node_changed_us_.try_emplace(name, now.mono_us);
 	kube_nodes_.erase(name);
+	forget_places(name);
 	not_ready_since_us_.erase(name);
 	node_ready_since_us_.erase(name);
 	dirty_nodes_.insert(name);
@@ -207,6 +209,7 @@ void World::node_gone(const std::string &name, Now now)
 
 void World::nodes_listed(const std::set<std::string> &live_uids)
 {
+	forget_places();
 	for (auto it = kube_nodes_.begin(); it != kube_nodes_.end();) {
 		dirty_nodes_.insert(it->first);
 		if (live_uids.contains(it->second.uid)) {
@@ -324,7 +327,12 @@ void World::slurm_node_seen(SlurmNode node)
 	}
 	const std::string name = node.name;
 	node_quiet_until_us_.erase(name);
-	if (slurm_nodes_.insert_or_assign(name, std::move(node)).second) {
+	const auto known = slurm_nodes_.find(name);
+	const bool is_new = known == slurm_nodes_.end();
+	if (is_new || std::tie(known->second.cpus, known->second.memory_mib, known->second.gres) != std::tie(node.cpus, node.memory_mib, node.gres))
+		known_places_.clear();
+	slurm_nodes_.insert_or_assign(name, std::move(node));
+	if (is_new) {
 		wake_waiters(name);
 		place_changed();
 	}
@@ -334,6 +342,7 @@ void World::slurm_node_seen(SlurmNode node)
 void World::slurm_node_gone(const std::string &name)
 {
 	slurm_nodes_.erase(name);
+	known_places_.clear();
 	std::erase_if(snapshot_nodes_, [&](const SlurmNode &node) { return node.name == name; });
 	node_quiet_until_us_.erase(name);
 	dirty_nodes_.insert(name);
@@ -357,6 +366,7 @@ void World::snapshot_ended(Now now)
 	for (SlurmJob &job : std::exchange(snapshot_jobs_, {}))
 		job_seen(std::move(job), now);
 	slurm_nodes_.clear();
+	known_places_.clear();
 	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))
 		slurm_node_seen(std::move(node));
 	retry_all();

@@ -33,11 +33,6 @@ std::string text_of(const std::map<std::string, std::size_t> &reasons)
 	return out;
 }
 
-bool fits_record(const Pod &pod, const SlurmNode &node, std::uint32_t cpu_unit)
-{
-	return cpus_of(pod.requests, cpu_unit) <= node.cpus && memory_mib_of(pod.requests, 1) <= node.memory_mib;
-}
-
 } // namespace
 
 /* ---- observing ---- */
@@ -51,6 +46,7 @@ void World::note_demands(const Pod &pod)
 		if (is_known || tolerations_.size() >= k_tolerations_most)
 			continue;
 		tolerations_.push_back(toleration);
+		known_places_.clear();
 		for (const auto &[name, node] : kube_nodes_) {
 			if (!node.taints.empty())
 				dirty_nodes_.insert(name);
@@ -66,25 +62,30 @@ void World::forget_demands(const PodUid &uid)
 	forget_claims(uid);
 }
 
+void World::others_changed(const std::set<std::string> &nodes)
+{
+	for (const std::string &node : nodes) {
+		wake_waiters(node);
+		forget_places(node);
+	}
+	if (!nodes.empty())
+		place_changed();
+}
+
 void World::foreign_seen(Pod pod)
 {
 	select_namespaces(pod);
-	for (const std::string &node : foreign_.seen(std::move(pod)))
-		wake_waiters(node);
-	place_changed();
+	others_changed(foreign_.seen(std::move(pod)));
 }
 
 void World::foreign_gone(const PodUid &uid)
 {
-	for (const std::string &node : foreign_.gone(uid))
-		wake_waiters(node);
-	place_changed();
+	others_changed(foreign_.gone(uid));
 }
 
 void World::foreign_listed(const std::set<std::string> &live_uids)
 {
-	for (const std::string &node : foreign_.listed(live_uids))
-		wake_waiters(node);
+	others_changed(foreign_.listed(live_uids));
 	foreign_listed_ = true;
 	retry_all();
 }
@@ -105,68 +106,10 @@ void World::wake_nowhere(Now now)
 	dirty_.insert(nowhere_.begin(), nowhere_.end());
 }
 
-/* ---- looking ---- */
-
-Resources World::room_on(const KubeNode &node) const
+/* Whether it depends on other pods where it may run. */
+bool World::is_concerned(const Pod &pod) const
 {
-	return without(node.allocatable, foreign_.held(node.name));
-}
-
-KubeNode World::as_left(const KubeNode &node) const
-{
-	KubeNode out = node;
-	out.allocatable = room_on(node);
-	return out;
-}
-
-/*
- * Slurm queues for what it counts. Some things it does not count at all; and where its record of a node is larger than what others leave there, as after a DaemonSet came,
- * it would give out more than there is, and who gets it would wait as long as those others stay.
- */
-std::optional<Refusal> World::room_refuses_for_good(const PodUid &uid, const Pod &pod, const KubeNode &node) const
-{
-	const auto record = slurm_nodes_.find(node.name);
-	const Resources room = room_on(node);
-	if (record == slurm_nodes_.end())
-		return room_refuses(pod.requests, room, {});
-	const bool is_oversized = record->second.cpus > room.milli_cpu / settings_.policy.cpu_unit || record->second.memory_mib > static_cast<std::uint64_t>(room.memory_bytes >> 20);
-	Resources wanted = pod.requests;
-	if (!fits_record(pod, record->second, settings_.policy.cpu_unit))
-		wanted.milli_cpu = wanted.memory_bytes = 0;
-	std::erase_if(wanted.extended, [&](const auto &one) {
-		const GresRule *rule = gres_rule(one.first, settings_.policy.gres);
-		return rule && !lists_gres(record->second.gres, rule->name);
-	});
-	Resources taken;
-	for (const Pod *ours : is_oversized ? staying_on(node.name, uid) : Holders{}) {
-		if (!foreign_.all().contains(ours->uid)) {
-			taken.milli_cpu += ours->requests.milli_cpu;
-			taken.memory_bytes += ours->requests.memory_bytes;
-		}
-	}
-	return room_refuses(wanted, room, taken);
-}
-
-std::optional<Refusal> World::refusal_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, const Company *company) const
-{
-	/* what nobody tolerates drains the node: the job keeps its place in the queue */
-	std::vector<Taint> taints;
-	std::copy_if(node.taints.begin(), node.taints.end(), std::back_inserter(taints), [&](const Taint &taint) { return tolerates(tolerations_, taint); });
-	if (auto refusal = taint_refuses(pod, taints, ignored_taints(settings_.nodes)))
-		return refusal;
-	if (auto refusal = node_refuses(pod, node))
-		return refusal;
-	if (auto refusal = room_refuses_for_good(uid, pod, node))
-		return refusal;
-	if (auto refusal = claims_refuse(pod, node))
-		return refusal;
-	if (!company)
-		return std::nullopt;
-	if (auto refusal = holders_refuse(pod, holders_of(node.name, uid)))
-		return refusal;
-	const auto allocated = company->allocated.find(node.name);
-	auto refusal = allocated == company->allocated.end() ? std::nullopt : holders_refuse(pod, allocated->second);
-	return refusal ? refusal : company->surroundings.refuses(node);
+	return minds_others(pod) || !averse_.empty() || !foreign_.averse().empty();
 }
 
 /* ---- deciding ---- */
@@ -183,29 +126,20 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 		return;
 	}
 	std::optional<Company> company;
-	if (minds_others(pod) || !averse_.empty() || foreign_.has_averse())
+	if (is_concerned(pod))
 		company.emplace(company_of(uid, pod, true, at_once));
-	std::map<std::string, std::size_t> reasons;
-	std::vector<std::string> excluded;
-	std::size_t candidates = 0;
-	for (const auto &[name, record] : slurm_nodes_) {
-		const auto node = kube_nodes_.find(name);
-		if (node == kube_nodes_.end())
-			continue; /* out of use anyway */
-		candidates++;
-		const auto refusal = refusal_in_queue(uid, pod, node->second, company ? &*company : nullptr);
-		if (!refusal)
-			continue;
-		excluded.push_back(name);
-		reasons[refusal->why]++;
-	}
-	if (candidates > 0 && excluded.size() == candidates) {
+	const Places *places = &places_of(pod);
+	std::optional<Places> narrower;
+	if (company || !pod.demands.claims.empty() || !places->oversized.empty())
+		exclude_more(uid, pod, company ? &*company : nullptr, narrower.emplace(*places));
+	places = narrower ? &*narrower : places;
+	if (places->candidates > 0 && places->excluded.size() == places->candidates) {
 		nowhere_.insert(uid);
 		wake_behind();
-		*spec = Error{Errc::not_found, "no node may take the pod: " + text_of(reasons)};
+		*spec = Error{Errc::not_found, "no node may take the pod: " + text_of(places->reasons)};
 		return;
 	}
-	(*spec)->excluded_nodes = std::move(excluded);
+	(*spec)->excluded_nodes = places->excluded;
 	wish(pod, **spec);
 }
 
@@ -236,11 +170,14 @@ void World::check_place(const PodUid &uid, const Group &group, const KubeNode &n
 		refusal = node_refuses(pod, node);
 	if (!refusal)
 		refusal = room_refuses(pod.requests, room_on(node), {});
-	if (!refusal)
-		refusal = room_refuses_for_good(uid, pod, node);
+	if (!refusal) {
+		const auto record = slurm_nodes_.find(node.name);
+		const bool is_larger = record != slurm_nodes_.end() && is_oversized(node, record->second);
+		refusal = room_refuses_for_good(pod, node, record == slurm_nodes_.end() ? nullptr : &record->second, is_larger ? taken_on(node.name, uid) : Resources{});
+	}
 	if (!refusal)
 		refusal = holders_refuse(pod, lasting);
-	if (!refusal && (minds_others(pod) || !averse_.empty() || foreign_.has_averse()))
+	if (!refusal && is_concerned(pod))
 		refusal = company_of(uid, pod, false, 1).surroundings.refuses(node);
 	if (refusal)
 		facts.forbidden = refusal->why;

@@ -40,10 +40,10 @@ TESTS += testsuite/unit/test_world_gangs
 testsuite_unit_test_world_gangs_SOURCES = %D%/gang_stage.h %D%/test_world_gangs.cc
 testsuite_unit_test_world_gangs_LDADD = libcheck.la libcore.la libbase.la
 
-check_PROGRAMS += testsuite/unit/test_world_large_gangs
-TESTS += testsuite/unit/test_world_large_gangs
-testsuite_unit_test_world_large_gangs_SOURCES = %D%/gang_stage.h %D%/test_world_large_gangs.cc
-testsuite_unit_test_world_large_gangs_LDADD = libcheck.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_world_scale
+TESTS += testsuite/unit/test_world_scale
+testsuite_unit_test_world_scale_SOURCES = %D%/gang_stage.h %D%/test_world_scale.cc
+testsuite_unit_test_world_scale_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_grouping
 TESTS += testsuite/unit/test_grouping

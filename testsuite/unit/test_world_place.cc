@@ -216,6 +216,70 @@ void a_node_that_slurm_takes_for_larger_is_no_trap()
 	CHECK_EQUAL(s.act(), "look:b");
 }
 
+/* What was worked out for the pods of one template is worked out again when it may be otherwise. */
+void places_follow_what_changes()
+{
+	const auto next = [](Stage &s, const char *uid, Pod pod = Stage::pod("x")) {
+		pod.uid = {uid};
+		pod.name = uid;
+		s.world.pod_seen(pod, s.now);
+		return s.act();
+	};
+	Stage s;
+	CHECK_EQUAL(next(s, "a"), "submit:a");
+	Pod daemon = Stage::pod("d");
+	daemon.node_name = "n2";
+	daemon.requests.milli_cpu = 3500;
+	s.world.foreign_seen(daemon);
+	CHECK_EQUAL(next(s, "b"), "submit:b-n2");
+	s.world.foreign_gone(daemon.uid);
+	CHECK_EQUAL(next(s, "c"), "submit:c");
+	KubeNode small = Stage::node("n3");
+	small.allocatable.milli_cpu = 500;
+	s.world.node_seen(small, s.now);
+	CHECK_EQUAL(next(s, "e"), "submit:e-n3");
+	s.world.node_seen(Stage::node("n3"), s.now);
+	CHECK_EQUAL(next(s, "f"), "submit:f");
+	s.world.foreign_seen(daemon);
+	CHECK_EQUAL(next(s, "g"), "submit:g-n2");
+	s.world.foreign_listed({});
+	CHECK_EQUAL(next(s, "h"), "submit:h");
+}
+
+void places_follow_taints_that_somebody_tolerates_now()
+{
+	Stage s;
+	KubeNode tainted = Stage::node("n1");
+	tainted.taints = {{"rack", "x", "NoSchedule"}};
+	s.world.node_seen(tainted, s.now);
+	s.world.pod_seen(Stage::pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a"); /* it is drained */
+	Pod tolerant = Stage::pod("b");
+	tolerant.demands.tolerations = {{.key = "rack", .op = TolerationOp::exists, .value = "", .effect = ""}};
+	s.world.pod_seen(tolerant, s.now);
+	CHECK_EQUAL(s.act(), "submit:b");
+	s.world.pod_seen(Stage::pod("c"), s.now);
+	CHECK_EQUAL(s.act(), "submit:c-n1");
+}
+
+/* A resource that Slurm counts is waited for, any other is not. */
+void places_follow_records_of_slurm()
+{
+	Stage s;
+	Pod p = Stage::pod("a");
+	p.requests.milli_cpu = 6000;
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.act(), "submit:a"); /* Slurm refuses that many CPUs itself */
+	s.world.slurm_node_seen(slurm_node("n1", 8));
+	p.uid = {"b"};
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.act(), "submit:b-n1");
+	s.world.slurm_node_gone("n1");
+	p.uid = {"c"};
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.act(), "submit:c");
+}
+
 /* Slurm cannot change a node's size; and what it makes of a size may differ from what was asked, so it is tried once. */
 void an_idle_node_is_made_anew_when_its_size_changes()
 {
@@ -304,6 +368,9 @@ int main()
 				{TEST(only_nodes_that_match_are_left_to_slurm), TEST(a_pod_without_a_node_says_so_and_is_tried_when_nodes_change), TEST(a_node_that_changed_is_given_back),
 				 TEST(a_taint_or_a_cordon_before_the_binding_counts), TEST(ports_of_our_pods_and_of_others_are_kept_apart),
 				 TEST(two_that_must_not_meet_are_submitted_one_after_the_other), TEST(a_pod_that_ends_is_waited_for_one_that_stays_is_not),
+				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice), TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(places_follow_what_changes),
+				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice), TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(places_follow_taints_that_somebody_tolerates_now),
+				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice), TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(places_follow_records_of_slurm),
 				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice), TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(an_idle_node_is_made_anew_when_its_size_changes),
 				 TEST(nothing_is_done_before_others_pods_are_known), TEST(a_taint_drains_until_a_pod_tolerates_it)});
 }

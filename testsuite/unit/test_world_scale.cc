@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Gangs of a thousand pods: whole lives, pod by pod, and what they cost beside the same pods in small gangs. */
+/* What large gangs and large clusters cost beside small ones: ratios of processor time of this process. */
 #include "src/core/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -22,8 +22,8 @@ std::string node_name(std::uint32_t i)
 	return "node-" + std::to_string(i);
 }
 
-/* Jobs of the same size on a hundred nodes. is_indexed: pods know their ranks. */
-struct Cluster {
+/* Whole lives of the pods of Jobs of the same size, one event after the other, on a hundred nodes. is_indexed: pods know their ranks. */
+struct Gangs {
 	World world{plain_settings()};
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
 	std::uint32_t jobs, size;
@@ -31,7 +31,7 @@ struct Cluster {
 	std::map<PodUid, unsigned> bindings;
 	std::set<std::uint32_t> ended;
 
-	Cluster(std::uint32_t n, bool indexed) : jobs(n), size(k_pods / n), is_indexed(indexed)
+	Gangs(std::uint32_t n, bool indexed) : jobs(n), size(k_pods / n), is_indexed(indexed)
 	{
 		std::set<std::string> uids;
 		for (std::uint32_t i = 0; i < k_nodes; i++)
@@ -161,7 +161,7 @@ double cpu_seconds()
 /* Seconds of processor time. */
 double cost_of(std::uint32_t jobs, bool is_indexed)
 {
-	Cluster cluster(jobs, is_indexed);
+	Gangs cluster(jobs, is_indexed);
 	const double begin = cpu_seconds();
 	cluster.live();
 	const double used = cpu_seconds() - begin;
@@ -188,12 +188,63 @@ void seats_of_pods_without_an_index_are_found_as_fast()
 	compare(false);
 }
 
+/* Seconds for 500 pods of one template, submitted one after the other where each node has pods of others, one of which has a port. */
+double cost_of_pods_on(std::uint32_t nodes)
+{
+	Settings settings = plain_settings();
+	settings.sees_foreign_pods = true;
+	World world(settings);
+	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	std::set<std::string> uids;
+	world.link_opened({});
+	for (std::uint32_t i = 0; i < nodes; i++) {
+		world.node_seen(kube_node(node_name(i), *uids.insert(node_name(i) + "-uid").first, 1000 * k_node_cpus), now);
+		world.slurm_node_seen(slurm_node(node_name(i), k_node_cpus - 8));
+		for (std::uint32_t number = 0; number < 10; number++) {
+			Pod daemon;
+			daemon.uid = {"daemon-" + std::to_string(i) + "-" + std::to_string(number)};
+			daemon.node_name = node_name(i);
+			daemon.requests = check::size(100, 64);
+			if (number == 0)
+				daemon.demands.host_ports = {{"0.0.0.0", "TCP", 9100}};
+			world.foreign_seen(daemon);
+		}
+	}
+	world.nodes_listed(uids);
+	world.pods_listed({}, now);
+	world.foreign_listed({});
+	world.snapshot_ended(now);
+	(void)world.take_actions(now);
+	const double begin = cpu_seconds();
+	std::size_t submitted = 0;
+	for (std::uint32_t i = 0; i < 500; i++) {
+		Pod p;
+		p.uid = {"pod-" + std::to_string(i)};
+		p.name_space = "a";
+		p.name = p.uid.text;
+		p.requests = check::size(1000, 64);
+		now.mono_us += k_between_events_us;
+		world.pod_seen(p, now);
+		submitted += only<Submit>(world.take_actions(now)).size();
+	}
+	CHECK_EQUAL(submitted, std::size_t{500});
+	return cpu_seconds() - begin;
+}
+
+void a_pod_costs_little_more_on_many_nodes()
+{
+	const double few = cost_of_pods_on(100), many = cost_of_pods_on(2000);
+	(void)printf("# 500 pods on 100 nodes: %.4f s, on 2,000 nodes: %.4f s\n", few, many);
+	CHECK(many < 5 * few);
+}
+
 } // namespace
 
 int main()
 {
-	return check::run_tests("world_large_gangs", {
+	return check::run_tests("world_scale", {
 							     TEST(a_gang_of_a_thousand_costs_little_more_than_small_ones),
 							     TEST(seats_of_pods_without_an_index_are_found_as_fast),
+							     TEST(a_pod_costs_little_more_on_many_nodes),
 						     });
 }
