@@ -214,6 +214,12 @@ void a_node_that_slurm_takes_for_larger_is_no_trap()
 	CHECK_EQUAL(s.act(), "submit:b-n1");
 	s.allocate("b", 8, "n1");
 	CHECK_EQUAL(s.act(), "look:b");
+	daemon.uid = {"e"};
+	daemon.node_name = "n3";
+	s.world.foreign_seen(daemon);
+	s.run(Stage::pod("c"), 9, "n3");
+	s.world.pod_seen(Stage::pod("f"), s.now);
+	CHECK_EQUAL(s.act(), "submit:f-n1-n3");
 }
 
 /* What was worked out for the pods of one template is worked out again when it may be otherwise. */
@@ -244,6 +250,37 @@ void places_follow_what_changes()
 	CHECK_EQUAL(next(s, "g"), "submit:g-n2");
 	s.world.foreign_listed({});
 	CHECK_EQUAL(next(s, "h"), "submit:h");
+}
+
+void places_are_those_of_what_is_asked_for()
+{
+	Stage s;
+	KubeNode special = Stage::node("n1");
+	special.allocatable.extended = {{"ephemeral-storage", 1}};
+	s.world.node_seen(special, s.now);
+	s.world.pod_seen(Stage::pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a");
+	Pod p = Stage::pod("b");
+	p.requests.extended = {{"ephemeral-storage", 1}};
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.act(), "submit:b-n2-n3");
+}
+
+/* It minds nobody itself. */
+void a_pod_keeps_off_nodes_of_those_that_mind_it()
+{
+	Stage s;
+	s.run(Stage::alone("a"), 7, "n1");
+	s.world.pod_seen(Stage::pod("b"), s.now);
+	CHECK_EQUAL(s.act(), "submit:b-n1");
+	Pod other = Stage::alone("c");
+	other.node_name = "n3";
+	s.world.foreign_seen(other);
+	s.world.pod_seen(Stage::pod("d"), s.now);
+	CHECK_EQUAL(s.act(), "submit:d-n1-n3");
+	s.world.foreign_seen(Stage::with_port("e"));
+	s.world.pod_seen(Stage::pod("f"), s.now);
+	CHECK_EQUAL(s.act(), "submit:f-n1-n3");
 }
 
 void places_follow_taints_that_somebody_tolerates_now()
@@ -368,9 +405,9 @@ int main()
 				{TEST(only_nodes_that_match_are_left_to_slurm), TEST(a_pod_without_a_node_says_so_and_is_tried_when_nodes_change), TEST(a_node_that_changed_is_given_back),
 				 TEST(a_taint_or_a_cordon_before_the_binding_counts), TEST(ports_of_our_pods_and_of_others_are_kept_apart),
 				 TEST(two_that_must_not_meet_are_submitted_one_after_the_other), TEST(a_pod_that_ends_is_waited_for_one_that_stays_is_not),
-				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice), TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(places_follow_what_changes),
-				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice), TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(places_follow_taints_that_somebody_tolerates_now),
-				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice), TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(places_follow_records_of_slurm),
-				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice), TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(an_idle_node_is_made_anew_when_its_size_changes),
+				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice),
+				 TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(places_follow_what_changes), TEST(places_are_those_of_what_is_asked_for),
+				 TEST(a_pod_keeps_off_nodes_of_those_that_mind_it), TEST(places_follow_taints_that_somebody_tolerates_now), TEST(places_follow_records_of_slurm),
+				 TEST(an_idle_node_is_made_anew_when_its_size_changes),
 				 TEST(nothing_is_done_before_others_pods_are_known), TEST(a_taint_drains_until_a_pod_tolerates_it)});
 }
