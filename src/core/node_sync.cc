@@ -173,7 +173,8 @@ Result<std::string> node_line(const NodeSpec &spec, const std::string &state)
 	std::string line = "NodeName=" + spec.name + " NodeAddr=" + spec.address;
 	if (spec.port > 0)
 		line += " Port=" + std::to_string(spec.port);
-	line += " CPUs=" + std::to_string(spec.cpus) + " RealMemory=" + std::to_string(spec.memory_mib);
+	/* all in one socket: Slurm would take each CPU for a socket of its own, and select/cons_tres looks at all of them for each job (doc/design/performance.md) */
+	line += " CPUs=" + std::to_string(spec.cpus) + " CoresPerSocket=" + std::to_string(spec.cpus) + " RealMemory=" + std::to_string(spec.memory_mib);
 	if (!spec.features.empty())
 		line += " Feature=" + spec.features;
 	if (!spec.gres.empty())

@@ -166,7 +166,7 @@ void the_record_counts_whole_allocatable_cpus_and_points_at_the_sink()
 	const NodeSpec emulated = node_spec(kube(), p, plugin(22, 5));
 	const auto line = node_line(emulated, "UNKNOWN");
 	REQUIRE(line.ok());
-	CHECK_EQUAL(*line, "NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 RealMemory=900 Feature=kube State=UNKNOWN");
+	CHECK_EQUAL(*line, "NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 CoresPerSocket=5 RealMemory=900 Feature=kube State=UNKNOWN");
 	KubeNode huge = kube();
 	huge.allocatable.milli_cpu = std::int64_t{5'000'000'000} * 1000;
 	CHECK_EQUAL(node_spec(huge, p, plugin(22, 5)).cpus, 0xffffffff);

@@ -11,7 +11,7 @@ from lib import job, wait_for
 
 from ..bench_bed import BenchBed
 from ..figures import say
-from .burst import Contest
+from .burst import WARM_UP, Contest
 
 GANGS = 10  # of the second kind
 
@@ -20,7 +20,7 @@ def make_jobs(bed, prefix, jobs, pods, scheduler="slurm"):
 	"""Jobs PREFIX-0 and so on; returns when the controller manager has made all their pods."""
 	for i in range(jobs):
 		bed.kube.create(job(f"{prefix}-{i}", pods, indexed=True, kwok={"run": "1h"}, scheduler=scheduler))
-	wait_for(lambda: len(bed.pods(prefix)) == jobs * pods, f"{jobs * pods} pods of Jobs", 180, 0.5)
+	wait_for(lambda: len(bed.pods(prefix)) == jobs * pods, f"{jobs * pods} pods of Jobs", 600, 0.5)
 	bed.settle()
 
 
@@ -28,7 +28,7 @@ def remove_jobs(bed, prefix, jobs):
 	for i in range(jobs):
 		bed.kube.delete("Job", f"{prefix}-{i}")
 	bed.remove(prefix)
-	wait_for(lambda: not bed.pods(prefix), "the pods of Jobs to be gone", 120, 0.5)
+	wait_for(lambda: not bed.pods(prefix), "the pods of Jobs to be gone", 600, 0.5)
 	bed.wait_slurm_idle()
 
 
@@ -96,8 +96,9 @@ def measure(options, figures):
 		contest = Contest(bed, figures, options.pods)
 		for number in range(-1, options.repeat):
 			keep = number >= 0
+			contest.pods = options.pods if keep else min(options.pods, WARM_UP)
 			told = [limit_round(contest, n, keep) for n in options.in_flight]
-			told += [one_round(contest, f"gang-{jobs}", jobs, options.pods // jobs, keep) for jobs in (1, GANGS)]
+			told += [one_round(contest, f"gang-{jobs}", jobs, contest.pods // jobs, keep) for jobs in (1, GANGS)]
 			say(f"round {number + 1} of {options.repeat}: " + ", ".join(told))
 			contest.ratios()
 			for scenario in ("gang-1", "gang-10"):
