@@ -80,6 +80,7 @@ core::PluginHello read_hello(Fields &fields)
 	fields.read("config_error", hello.config_error);
 	fields.read("pid", hello.pid);
 	fields.read("host", hello.host);
+	fields.read("whole_sockets", hello.whole_sockets);
 	hello.family = family == to_name(core::Family::native) ? core::Family::native : core::Family::emulated;
 	return hello;
 }

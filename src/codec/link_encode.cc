@@ -60,6 +60,7 @@ void write(json_object *o, const core::PluginHello &hello)
 	put(o, "config_error", hello.config_error);
 	put(o, "pid", hello.pid);
 	put(o, "host", hello.host);
+	put(o, "whole_sockets", hello.whole_sockets);
 }
 
 void write(json_object *o, const core::SlurmJob &job)

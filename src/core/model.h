@@ -221,6 +221,7 @@ struct PluginHello {
 	std::string config_error; /* of kube.conf; empty when it is fine */
 	int pid = 0;              /* of slurmctld */
 	std::string host;         /* where slurmctld is in control; empty: an older plugin */
+	bool whole_sockets = false; /* SelectTypeParameters=CR_Socket */
 	bool operator==(const PluginHello &) const = default;
 };
 

@@ -157,6 +157,8 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
 	spec.port = emulated ? plugin.sink_port : 0;
 	const std::int64_t left = node.allocatable.milli_cpu - std::int64_t{policy.reserve_cpus} * k_whole_cpu;
 	spec.cpus = static_cast<std::uint32_t>(std::clamp<std::int64_t>(left / policy.cpu_unit, 1, k_cpus_most));
+	/* else Slurm takes each CPU for a socket of its own, and select/cons_tres looks at all sockets of all nodes for each job (doc/design/performance.md) */
+	spec.cores_per_socket = plugin.whole_sockets ? 1 : spec.cpus;
 	const auto memory = static_cast<std::uint64_t>(std::max<std::int64_t>(node.allocatable.memory_bytes >> 20, 0));
 	spec.memory_mib = std::max<std::uint64_t>(memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
 	spec.gres = gres_of_node(node, policy.gres);
@@ -173,8 +175,10 @@ Result<std::string> node_line(const NodeSpec &spec, const std::string &state)
 	std::string line = "NodeName=" + spec.name + " NodeAddr=" + spec.address;
 	if (spec.port > 0)
 		line += " Port=" + std::to_string(spec.port);
-	/* all in one socket: Slurm would take each CPU for a socket of its own, and select/cons_tres looks at all of them for each job (doc/design/performance.md) */
-	line += " CPUs=" + std::to_string(spec.cpus) + " CoresPerSocket=" + std::to_string(spec.cpus) + " RealMemory=" + std::to_string(spec.memory_mib);
+	line += " CPUs=" + std::to_string(spec.cpus);
+	if (spec.cores_per_socket > 1)
+		line += " CoresPerSocket=" + std::to_string(spec.cores_per_socket);
+	line += " RealMemory=" + std::to_string(spec.memory_mib);
 	if (!spec.features.empty())
 		line += " Feature=" + spec.features;
 	if (!spec.gres.empty())

@@ -37,6 +37,7 @@ struct NodeSpec {
 	std::string address; /* an IP, never a name: resolving one stops slurmctld for seconds */
 	int port = 0;        /* 0: Slurm's default */
 	std::uint32_t cpus = 1;
+	std::uint32_t cores_per_socket = 1; /* CPUs are cores */
 	std::uint64_t memory_mib = 1;
 	std::string features; /* comma separated */
 	std::string gres;

@@ -15,7 +15,7 @@ def _running(bed, prefix):
 
 def test_ten_pods_fill_one_cpu(bed):
 	"""Twenty pods of 100m on a node of two CPUs, all at once; the next one waits for Slurm, not for Kubernetes."""
-	equal(bed.slurm.node("node-0")["CPUTot"], "20")
+	equal((bed.slurm.node("node-0")["CPUTot"], bed.slurm.node("node-0")["Sockets"]), ("20", "1"))
 	names = [f"tenth-{i}" for i in range(20)]
 	for name in names:
 		bed.kube.create(pod(name, cpu="100m"))

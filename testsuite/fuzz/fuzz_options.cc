@@ -43,7 +43,7 @@ void check_annotation(Input input)
 		MUST(is_printable(*text) && text->size() <= 1024);
 }
 
-/* NodeName=... NodeAddr=... Port=... CPUs=... CoresPerSocket=... RealMemory=... Feature=... Gres=... State=...: as many words as were meant */
+/* NodeName=... NodeAddr=... Port=... CPUs=... RealMemory=... Feature=... Gres=... State=...: as many words as were meant */
 void check_line(const std::string &line, std::size_t words)
 {
 	MUST(is_printable(line));
@@ -59,7 +59,7 @@ void check_node(Input input)
 	spec.address = input.line();
 	spec.features = input.line();
 	spec.gres = input.rest();
-	const std::size_t words = 6U + (spec.features.empty() ? 0U : 1U) + (spec.gres.empty() ? 0U : 1U);
+	const std::size_t words = 5U + (spec.features.empty() ? 0U : 1U) + (spec.gres.empty() ? 0U : 1U);
 	const auto line = core::node_line(spec, "CLOUD");
 	MUST(says_why(line));
 	if (line)

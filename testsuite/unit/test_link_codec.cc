@@ -62,6 +62,7 @@ core::PluginHello example_hello()
 	hello.node_feature = "kube";
 	hello.config_error = "line 3: no such key";
 	hello.host = "ctl-2";
+	hello.whole_sockets = true;
 	hello.pid = 77;
 	return hello;
 }

@@ -167,6 +167,9 @@ void the_record_counts_whole_allocatable_cpus_and_points_at_the_sink()
 	const auto line = node_line(emulated, "UNKNOWN");
 	REQUIRE(line.ok());
 	CHECK_EQUAL(*line, "NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 CoresPerSocket=5 RealMemory=900 Feature=kube State=UNKNOWN");
+	PluginHello by_socket = plugin(22, 5);
+	by_socket.whole_sockets = true; /* a pod of one CPU must not get them all */
+	CHECK_EQUAL(*node_line(node_spec(kube(), p, by_socket), "UNKNOWN"), "NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 RealMemory=900 Feature=kube State=UNKNOWN");
 	KubeNode huge = kube();
 	huge.allocatable.milli_cpu = std::int64_t{5'000'000'000} * 1000;
 	CHECK_EQUAL(node_spec(huge, p, plugin(22, 5)).cpus, 0xffffffff);

@@ -11,7 +11,7 @@ def hello_and_snapshot_come_first(lab, peer):
     assert kinds == ["hello", "snapshot_begin"], kinds
     hello = peer.lines[0][1]
     assert hello["protocol"] == 1 and hello["cluster"] == "lab" and hello["feature"] == "kube", hello
-    assert hello["config_error"] == "" and hello["sink_port"] == lab.sink, hello
+    assert hello["config_error"] == "" and hello["sink_port"] == lab.sink and hello["whole_sockets"] is False, hello
     names = sorted(m["name"] for _, m in peer.lines if m["type"] == "node")
     assert names == lab.external_nodes(), f"Feature kube marks external nodes, kubernetes does not: {names}"
 

@@ -28,6 +28,7 @@ struct kube_host {
 	uint32_t slurm_user;
 	bool native;	    /* Slurm has external jobs and nodes of its own */
 	bool forgets_nodes; /* and loses at a restart that people drained some of them or set them down */
+	bool whole_sockets; /* it gives out whole sockets (SelectTypeParameters=CR_Socket) */
 };
 /* Locks: none; after slurm.conf was read. */
 void kube_seam_host(struct kube_host *out);

@@ -140,6 +140,7 @@ core::PluginHello Plugin::hello() const
 		hello.config_error += (hello.config_error.empty() ? "" : "; ") + trouble;
 	hello.pid = getpid();
 	hello.host = host_name();
+	hello.whole_sockets = host_.whole_sockets;
 	return hello;
 }
 

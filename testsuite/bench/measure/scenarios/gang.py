@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Indexed Jobs whose pods share one Slurm job each: 1 of --pods, 10 of a tenth. The pods are there when the agent starts; then as in burst. Their bind-limit is that
-of a Job's pods, too: the controller manager writes for each of them, which bare pods do not make it do.
+of a Job's pods, too (gang-bind-limit): the controller manager writes for each of them, which bare pods do not make it do.
 
 Skew is the time from the first binding of a gang that was received to its last that was answered; that of bind-limit is for as many bindings one after the other.
 """
@@ -14,6 +14,7 @@ from ..figures import say
 from .burst import WARM_UP, Contest
 
 GANGS = 10  # of the second kind
+LIMIT_NAME = "gang-bind-limit"
 
 
 def make_jobs(bed, prefix, jobs, pods, scheduler="slurm"):
@@ -65,8 +66,9 @@ def limit_round(contest, in_flight, keep):
 	bed.audit.mark()
 	stretch = bed.stretch()
 	told = bed.load.bind(pods, bed.names, in_flight)
-	text = contest.note(f"bind-limit.in_flight_{in_flight}", prefix, {**stretch.used(), "load": (told["cpu_s"], 0)}, None, keep)
-	text += note_skew(contest, f"bind-limit.in_flight_{in_flight}", in_portions(bed.audit.bindings(prefix).values(), contest.pods // GANGS), keep)
+	scenario = f"{LIMIT_NAME}.in_flight_{in_flight}"
+	text = contest.note(scenario, prefix, {**stretch.used(), "load": (told["cpu_s"], 0)}, None, keep)
+	text += note_skew(contest, scenario, in_portions(bed.audit.bindings(prefix).values(), contest.pods // GANGS), keep)
 	remove_jobs(bed, prefix, 1)
 	return text
 
@@ -89,6 +91,14 @@ def one_round(contest, scenario, jobs, pods, keep):
 	return text
 
 
+def ratios(figures, in_flight):
+	best = f"{LIMIT_NAME}.pods_per_s"
+	figures.same(best, max((f"{LIMIT_NAME}.in_flight_{n}.pods_per_s" for n in in_flight), key=figures.median))
+	for jobs in (1, GANGS):
+		figures.ratio(f"gang-{jobs}.pods_per_s", best)
+	figures.ratio(f"gang-{GANGS}.skew_worst_ms", f"{LIMIT_NAME}.in_flight_{in_flight[0]}.skew_worst_ms")
+
+
 def measure(options, figures):
 	with BenchBed(options.build, options.nodes) as bed:
 		figures.facts.update(bed.versions())
@@ -100,7 +110,5 @@ def measure(options, figures):
 			told = [limit_round(contest, n, keep) for n in options.in_flight]
 			told += [one_round(contest, f"gang-{jobs}", jobs, contest.pods // jobs, keep) for jobs in (1, GANGS)]
 			say(f"round {number + 1} of {options.repeat}: " + ", ".join(told))
-			contest.ratios()
-			for scenario in ("gang-1", "gang-10"):
-				figures.ratio(f"{scenario}.pods_per_s", "bind-limit.pods_per_s")
-			figures.ratio("gang-10.skew_worst_ms", f"bind-limit.in_flight_{options.in_flight[0]}.skew_worst_ms")
+			if keep:
+				ratios(figures, options.in_flight)
