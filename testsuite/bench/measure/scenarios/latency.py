@@ -3,6 +3,7 @@
 
 idle      nothing else goes on; kube-scheduler and slurm-kube in turns, pod by pod, on the same servers
 behind    slurm-kube with --waiting native jobs that wait in Slurm's queue for their own partition; the partition of the pods has a higher PriorityTier, then the same one
+ahead     the same with priority/multifactor, and a PriorityJobFactor of the pods' partition that puts their jobs before all others
 backfill  500 jobs of higher priority block the pods' own partition, so that only backfill starts them: from Slurm's start of the job (slurmctld's log,
           milliseconds) to the binding
 """
@@ -94,6 +95,19 @@ def wait_behind(bed, options, figures):
 	same_tier(bed, figures)
 
 
+def go_ahead(bed, options, figures):
+	"""Slurm tries an allocation at once only when no pending job has a higher priority, in whatever partition."""
+	bed.slurm.run("scontrol", "update", "PartitionName=kube", "PriorityJobFactor=100")
+	bed.submit_native(1, cpus=4)
+	bed.submit_native(options.waiting, cpus=1)
+	figures.fact("latency.ahead", f"{options.waiting} native jobs wait, of lower priority")
+	series(bed, {"latency": "slurm"}, "warmahead", 5)
+	for number in range(options.repeat):
+		told = series(bed, {"latency": "slurm"}, f"ahead{number}", options.single // 2)
+		say(f"round {number + 1} of {options.repeat}: " + note(figures, "latency.ahead", told["latency"]))
+	figures.ratio("latency.ahead.p50_ms", "latency.idle.p50_ms")
+
+
 def started_by_backfill(log):
 	"""{job: moment} of what slurmctld says that backfill started."""
 	found = {}
@@ -129,6 +143,8 @@ def wait_for_backfill(bed, options, figures):
 
 
 LINES = ["SchedulerParameters=batch_sched_delay=0", "LogTimeFormat=rfc5424_ms"]
+# Age makes older jobs go first, as on most sites; the partition counts for more.
+MULTIFACTOR = ["PriorityType=priority/multifactor", "PriorityWeightAge=100000", "PriorityMaxAge=1-0", "PriorityWeightPartition=1000000"]
 
 
 def idle(options, figures):
@@ -144,6 +160,12 @@ def behind(options, figures):
 	with BenchBed(options.build, options.nodes, slurm_lines=LINES, native=True) as bed:
 		bed.agent.start()
 		wait_behind(bed, options, figures)
+
+
+def ahead(options, figures):
+	with BenchBed(options.build, options.nodes, slurm_lines=[*LINES, *MULTIFACTOR], native=True) as bed:
+		bed.agent.start()
+		go_ahead(bed, options, figures)
 
 
 def backfill(options, figures):
