@@ -24,6 +24,7 @@
 #include "src/core/translate.h"
 
 #include <deque>
+#include <memory>
 #include <set>
 #include <unordered_map>
 
@@ -67,7 +68,7 @@ struct Group {
 	std::optional<Pod> pod;  /* as the watch shows it, with inherited options */
 	std::uint32_t pod_attempt = 0;         /* what its annotations say of its binding; 0: nothing */
 	std::optional<std::uint32_t> pod_rank; /* the same */
-	std::optional<Pod> last; /* last sight of a pod that is gone */
+	std::shared_ptr<const Pod> last; /* last sight of a pod that is gone: few are, and a pod takes over a kilobyte */
 	std::vector<JobId> jobs;
 	std::vector<JobId> answered; /* jobs that our own submissions were told of */
 	std::set<JobId> strays;      /* jobs of a bound pod that Slurm has started elsewhere, or not at all, after it forgot their start */

@@ -90,9 +90,9 @@ void World::pod_gone(const PodUid &uid, std::optional<Pod> last, Now now)
 	if (group.deleted_us == 0)
 		group.deleted_us = now.mono_us;
 	if (last)
-		group.last = std::move(last);
+		group.last = std::make_shared<const Pod>(std::move(*last));
 	else if (group.pod)
-		group.last = std::move(group.pod);
+		group.last = std::make_shared<const Pod>(std::move(*group.pod));
 	group.pod.reset();
 	group.assumed_node.clear();
 	settle_share(uid, group, now);
