@@ -20,6 +20,8 @@ libcodec_la_SOURCES = \
 	%D%/link_decode.cc \
 	%D%/link_encode.cc \
 	%D%/link_names.cc \
+	%D%/list_page.cc \
+	%D%/list_page.h \
 	%D%/managed_fields.cc \
 	%D%/managed_fields.h \
 	%D%/marker.cc \

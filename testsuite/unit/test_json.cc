@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/json.h"
+#include "src/codec/list_page.h"
 #include "src/codec/managed_fields.h"
 #include "testsuite/unit/check.h"
 
@@ -49,6 +50,20 @@ void text_is_one_line()
 	CHECK_EQUAL(to_text(o.get()), "{\"path\":\"a/b\\n\",\"n\":3}");
 }
 
+void the_next_page_is_known_from_the_head_of_a_list()
+{
+	const std::string head = R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7")";
+	const std::string items = R"(,"items":[{"metadata":{"annotations":{"continue":"no"}},"spec":{"continue":"no"}}]})";
+	CHECK_EQUAL(next_page_of(head + R"(,"continue":"eyJ2Ijoi-_==","remainingItemCount":3})" + items), "eyJ2Ijoi-_==");
+	CHECK_EQUAL(next_page_of(head + "}" + items), "");
+	CHECK_EQUAL(next_page_of(head + R"(,"continue":""})" + items), "");
+	CHECK_EQUAL(next_page_of(head + R"(,"continue":"a\"b"})" + items), ""); /* no token looks like that */
+	CHECK_EQUAL(next_page_of(head + R"(,"continue":"abc"})"), "");	       /* cut off */
+	CHECK_EQUAL(next_page_of(R"({"items":[],"metadata":{"continue":"abc"}})"), "");
+	CHECK_EQUAL(next_page_of(std::string(10'000, ' ') + head + R"(,"continue":"abc"})" + items), "");
+	CHECK_EQUAL(next_page_of(""), "");
+}
+
 void managed_fields_are_cut_out_and_nothing_else()
 {
 	const std::pair<const char *, const char *> cases[] = {
@@ -74,5 +89,6 @@ int main()
 						TEST(getters_survive_wrong_types_and_absence),
 						TEST(text_is_one_line),
 						TEST(managed_fields_are_cut_out_and_nothing_else),
+						TEST(the_next_page_is_known_from_the_head_of_a_list),
 					});
 }

@@ -2,7 +2,10 @@
 #include "src/agent/kube/watch.h"
 
 #include "src/base/log.h"
+#include "src/codec/list_page.h"
 #include "src/codec/managed_fields.h"
+
+#include <utility>
 
 namespace slurmkube::kube
 {
@@ -127,17 +130,23 @@ void Watch::page_arrived(const Result<Response> &answer)
 		refused(*answer);
 		return;
 	}
+	const std::string this_page = std::exchange(continue_, codec::next_page_of(answer->body));
+	const bool is_next_asked = !continue_.empty();
+	if (is_next_asked)
+		list_page(); /* the server is at it while we read this one */
 	const auto list = codec::parse_json(codec::without_managed_fields(answer->body), k_largest_page);
 	if (!list || version_of(list->get()).empty()) {
+		alive_ = std::make_shared<int>(0);
+		continue_ = this_page;
 		failed("the answer is not a list");
 		return;
 	}
 	options_.backoff.reset();
 	went_well();
-	take_page(list->get());
+	take_page(list->get(), is_next_asked);
 }
 
-void Watch::take_page(json_object *list)
+void Watch::take_page(json_object *list, bool is_next_asked)
 {
 	counters_.pages++;
 	json_object *items = get(list, "items");
@@ -146,6 +155,8 @@ void Watch::take_page(json_object *list)
 		live_uids_.insert(get_string(get(item, "metadata"), "uid"));
 		sink_.upserted(item);
 	}
+	if (is_next_asked)
+		return;
 	continue_ = get_string(get(list, "metadata"), "continue");
 	if (continue_.empty())
 		list_complete(version_of(list));

@@ -75,7 +75,7 @@ class Watch
 	void proceed_after(std::chrono::milliseconds delay);
 	void list_page();
 	void page_arrived(const Result<Response> &answer);
-	void take_page(json_object *list);
+	void take_page(json_object *list, bool is_next_asked);
 	void list_complete(std::string version);
 	void open_stream();
 	void line_arrived(std::string_view line);
@@ -107,7 +107,7 @@ class Watch
 	WatchCounters counters_;
 	StreamId stream_ = 0;
 	agent::Loop::TimerId timer_ = 0;
-	/* Requests cannot be recalled: an answer whose watch is gone finds this expired. */
+	/* Requests cannot be recalled: an answer whose watch is gone, or that nobody waits for any more, finds this expired. */
 	std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 
