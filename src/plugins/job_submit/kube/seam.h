@@ -65,8 +65,10 @@ typedef hostlist_t kube_hostlist;
 
 #if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 11, 0)
 #define kube_wanted_job_id(description) ((description)->step_id.job_id)
+#define KUBE_WHOLE_SOCKETS (slurm_conf.select_type_param & SELECT_SOCKET)
 #else
 #define kube_wanted_job_id(description) ((description)->job_id)
+#define KUBE_WHOLE_SOCKETS (slurm_conf.select_type_param & CR_SOCKET)
 #endif
 
 #include "src/plugins/job_submit/kube/facts.h"

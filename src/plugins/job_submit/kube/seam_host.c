@@ -29,7 +29,7 @@ void kube_seam_host(struct kube_host *out)
 	out->slurm_user = slurm_conf.slurm_user_id;
 	out->native = KUBE_NATIVE;
 	out->forgets_nodes = SLURM_VERSION_NUMBER >= KUBE_VERSION(26, 5, 0);
-	out->whole_sockets = slurm_conf.select_type_param & CR_SOCKET;
+	out->whole_sockets = KUBE_WHOLE_SOCKETS;
 }
 
 char *kube_seam_conf_path(const char *name)
