@@ -109,6 +109,19 @@ def a_restarted_api_server_costs_nothing(bed):
 
 
 @test
+def a_page_that_cannot_be_read_is_asked_for_again(bed):
+	# Its head is fine, so the next page has been asked for by then: that answer counts for nothing.
+	make_pods(bed, 'torn', 250)
+	body = '{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":"none"},"items":[{'
+	bed.proxy.rule('answer', 'continue=', argument=f'HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}')
+	probe = bed.probe(bed.proxied)
+	probe('watch', name='pods', fields=OURS, page_size=100)
+	agrees(bed, probe, 'pods')
+	counters = probe('counters', name='pods')
+	assert (counters['errors'], counters['lists'], counters['expired']) == (1, 1, 0), counters
+
+
+@test
 def a_forgotten_version_and_a_forgotten_page_mean_a_new_list(bed):
 	# Two watches wait out the compaction together: one is cut off, the other's second page is held back.
 	make_pods(bed, 'paged', 250)
