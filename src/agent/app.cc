@@ -29,6 +29,7 @@ kube::WatchOptions pods_of(const Config &config)
 {
 	kube::WatchOptions options;
 	options.path = "/api/v1/pods";
+	options.accept = kube::k_protobuf;
 	options.field_selector = "spec.schedulerName=" + config.scheduler_name;
 	return options;
 }
@@ -38,6 +39,7 @@ kube::WatchOptions foreign_pods_of(const Config &config)
 {
 	kube::WatchOptions options;
 	options.path = "/api/v1/pods";
+	options.accept = kube::k_protobuf;
 	options.field_selector = "spec.schedulerName!=" + config.scheduler_name + ",spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
 	return options;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/list_page.h"
 
+#include "src/codec/protobuf.h"
+
 #include <algorithm>
 
 namespace slurmkube::codec
@@ -11,10 +13,32 @@ namespace
 
 constexpr std::size_t k_head_most = 8192; /* tokens have some 200 bytes */
 
+/* of a list; of metav1.ListMeta */
+constexpr std::uint32_t k_metadata = 1, k_continue = 3;
+
+/* The field of that number, which comes before those of higher ones. */
+std::string_view field_of(std::string_view message, std::uint32_t number)
+{
+	WireReader reader(message);
+	for (WireField field; reader.next(field) && field.number <= number;) {
+		if (field.number == number)
+			return field.bytes;
+	}
+	return {};
+}
+
+std::string next_in_protobuf(std::string_view list)
+{
+	const auto envelope = open_envelope(list);
+	return envelope ? std::string(field_of(field_of(envelope->raw, k_metadata), k_continue)) : std::string();
+}
+
 } // namespace
 
 std::string next_page_of(std::string_view list)
 {
+	if (is_enveloped(list))
+		return next_in_protobuf(list);
 	constexpr std::string_view key = "\"continue\":\"";
 	const std::string_view head = list.substr(0, std::min(list.substr(0, k_head_most).find("\"items\":["), k_head_most));
 	const std::size_t at = head.find(key);

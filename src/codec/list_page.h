@@ -11,7 +11,7 @@
 namespace slurmkube::codec
 {
 
-/* metadata.continue of a list as API servers write it: without blanks, metadata before items. Empty: there is none, or it cannot be seen so. Pure; foreign input. */
+/* metadata.continue of a list as API servers write it: in JSON without blanks, metadata before items; or in protobuf. Empty: there is none, or it cannot be seen so. Pure; foreign input. */
 std::string next_page_of(std::string_view list);
 
 } // namespace slurmkube::codec

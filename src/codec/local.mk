@@ -10,12 +10,12 @@ libcodec_la_SOURCES = \
 	%D%/demands.h \
 	%D%/fields.cc \
 	%D%/fields.h \
+	%D%/frames.cc \
+	%D%/frames.h \
 	%D%/json.cc \
 	%D%/json.h \
 	%D%/kube_writes.cc \
 	%D%/kube_writes.h \
-	%D%/lines.cc \
-	%D%/lines.h \
 	%D%/link.h \
 	%D%/link_decode.cc \
 	%D%/link_encode.cc \
@@ -36,6 +36,14 @@ libcodec_la_SOURCES = \
 	%D%/pod.h \
 	%D%/pod_placement.cc \
 	%D%/pod_requests.cc \
+	%D%/pod_shape.cc \
+	%D%/pod_shape.h \
+	%D%/protobuf.cc \
+	%D%/protobuf.h \
+	%D%/shape.cc \
+	%D%/shape.h \
 	%D%/time.cc \
-	%D%/time.h
+	%D%/time.h \
+	%D%/wire.cc \
+	%D%/wire.h
 libcodec_la_LIBADD = $(JSON_C_LIBS)

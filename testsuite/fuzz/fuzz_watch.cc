@@ -4,7 +4,7 @@
  */
 #include "src/agent/kube/client.h"
 #include "src/codec/json.h"
-#include "src/codec/lines.h"
+#include "src/codec/frames.h"
 #include "src/codec/managed_fields.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
@@ -28,7 +28,7 @@ struct Lines {
 /* The chunk sizes follow from step: 0 is all at once. */
 Lines lines_of(std::string_view bytes, std::size_t step)
 {
-	codec::LineReader reader(k_longest);
+	codec::FrameReader reader(k_longest);
 	Lines lines;
 	for (std::size_t size = step; !bytes.empty() && !reader.too_long(); size = size * 3 % 31 + 1) {
 		const std::size_t chunk = step == 0 ? bytes.size() : std::min(size, bytes.size());

@@ -52,9 +52,9 @@ void Client::send(Request request, OnResponse on_response)
 	impl_->requests.send(std::move(request), std::move(on_response));
 }
 
-StreamId Client::open_stream(StreamRequest request, OnLine on_line, OnStreamEnd on_end)
+StreamId Client::open_stream(StreamRequest request, OnFrame on_frame, OnStreamEnd on_end)
 {
-	return impl_->streams.open(std::move(request), std::move(on_line), std::move(on_end));
+	return impl_->streams.open(std::move(request), std::move(on_frame), std::move(on_end));
 }
 
 void Client::close_stream(StreamId id)

@@ -28,6 +28,8 @@ namespace slurmkube::kube
 enum class Method { get, post, patch, put, remove };
 
 inline constexpr char k_json[] = "application/json";
+/* To accept: what a server cannot send so (it could since Kubernetes 1.3) it may send in JSON. */
+inline constexpr char k_protobuf[] = "application/vnd.kubernetes.protobuf,application/json";
 inline constexpr char k_strategic_merge_patch[] = "application/strategic-merge-patch+json";
 inline constexpr char k_merge_patch[] = "application/merge-patch+json";
 inline constexpr char k_json_patch[] = "application/json-patch+json";
@@ -53,15 +55,15 @@ using OnResponse = std::function<void(Result<Response>)>;
 struct StreamRequest {
 	std::string path;
 	std::string accept = k_json;
-	std::size_t line_limit = std::size_t{8} << 20;
+	std::size_t frame_limit = std::size_t{8} << 20;
 	std::chrono::milliseconds silence{150'000}; /* no byte for so long ends it */
 	bool fresh_connection = false;              /* do not trust the present one */
 	std::function<void()> on_open;              /* the server has answered with status 200 */
 };
 using StreamId = std::uint64_t; /* 0 is none */
-using OnLine = std::function<void(std::string_view line)>;
+using OnFrame = std::function<void(std::string_view frame)>; /* codec/frames.h */
 /* Status 200: the server ended it cleanly. Other statuses come with their body. Errors: again is silence and nothing else, io the rest of what
- * connections do, denied a certificate that is not trusted, too_large a line over the limit. */
+ * connections do, denied a certificate that is not trusted, too_large a frame over the limit. */
 using OnStreamEnd = std::function<void(Result<Response>)>;
 
 struct ClientOptions {
@@ -101,7 +103,7 @@ class Client
 
 	void send(Request request, OnResponse on_response);
 
-	StreamId open_stream(StreamRequest request, OnLine on_line, OnStreamEnd on_end);
+	StreamId open_stream(StreamRequest request, OnFrame on_frame, OnStreamEnd on_end);
 	/* No callback of it is called any more; unknown ids are fine. */
 	void close_stream(StreamId id);
 

@@ -3,7 +3,7 @@
  * status.cc - what an HTTP answer means for us. The only place that knows.
  */
 #include "src/agent/kube/client.h"
-#include "src/codec/json.h"
+#include "src/codec/wire.h"
 
 #include <string_view>
 
@@ -17,7 +17,7 @@ constexpr std::size_t k_longest_message = 2000; /* of an error text that people 
 
 std::string message_of(const std::string &body)
 {
-	const auto status = codec::parse_json(body, std::size_t{1} << 20);
+	const auto status = codec::object_from_wire(body, std::size_t{1} << 20);
 	return status ? codec::get_string(status.value().get(), "message").substr(0, k_longest_message) : std::string();
 }
 

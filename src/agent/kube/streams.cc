@@ -29,10 +29,10 @@ Streams::~Streams()
 		land(*stream);
 }
 
-StreamId Streams::open(StreamRequest request, OnLine on_line, OnStreamEnd on_end)
+StreamId Streams::open(StreamRequest request, OnFrame on_frame, OnStreamEnd on_end)
 {
 	const StreamId id = ++last_id_;
-	auto stream = std::make_shared<Stream>(std::move(request), std::move(on_line), std::move(on_end));
+	auto stream = std::make_shared<Stream>(std::move(request), std::move(on_frame), std::move(on_end));
 	streams_.emplace(id, stream);
 	session_.counters.streams++;
 	stream->last_byte = Clock::now();
@@ -48,7 +48,7 @@ Status Streams::fly(Stream &stream)
 	request.path = stream.request.path;
 	request.accept = stream.request.accept;
 	request.deadline = 0ms;
-	request.body_limit = stream.request.line_limit + k_largest_other_body; /* between two looks */
+	request.body_limit = stream.request.frame_limit + k_largest_other_body; /* between two looks */
 	stream.token = session_.token.text(Clock::now());
 	auto transfer = Transfer::make({session_.access, session_.options, stream.token, stream.request.fresh_connection}, request);
 	if (!transfer)
@@ -114,15 +114,15 @@ void Streams::take_bytes(StreamId id, const Held &stream)
 		stream->other_body += bytes.substr(0, k_largest_other_body - std::min(k_largest_other_body, stream->other_body.size()));
 		return;
 	}
-	stream->lines.add(bytes);
+	stream->frames.add(bytes);
 	while (!stream->closed) {
-		const auto line = stream->lines.next();
-		if (!line)
+		const auto frame = stream->frames.next();
+		if (!frame)
 			break;
-		stream->on_line(*line);
+		stream->on_frame(*frame);
 	}
-	if (stream->lines.too_long() && !stream->closed)
-		end(id, stream, Error{Errc::too_large, "a line of a watch is longer than " + std::to_string(stream->request.line_limit) + " bytes"});
+	if (stream->frames.too_long() && !stream->closed)
+		end(id, stream, Error{Errc::too_large, "an event of a watch is longer than " + std::to_string(stream->request.frame_limit) + " bytes"});
 }
 
 void Streams::finish(StreamId id, const Held &stream, CURLcode code)

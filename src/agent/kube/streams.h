@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * streams.h - the watch streams of a client: lines as they come, and how each stream ended.
+ * streams.h - the watch streams of a client: frames as they come, and how each stream ended.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_STREAMS_H
 #define SLURMKUBE_AGENT_KUBE_STREAMS_H
@@ -8,7 +8,7 @@
 #include "src/agent/kube/multi.h"
 #include "src/agent/kube/session.h"
 #include "src/agent/kube/transfer.h"
-#include "src/codec/lines.h"
+#include "src/codec/frames.h"
 
 #include <map>
 #include <memory>
@@ -26,20 +26,20 @@ class Streams
 	Streams &operator=(const Streams &) = delete;
 	~Streams();
 
-	StreamId open(StreamRequest request, OnLine on_line, OnStreamEnd on_end);
+	StreamId open(StreamRequest request, OnFrame on_frame, OnStreamEnd on_end);
 	void close(StreamId id);
 
       private:
 	using Clock = agent::Clock;
 	struct Stream {
-		Stream(StreamRequest asked, OnLine line, OnStreamEnd end)
-		    : request(std::move(asked)), on_line(std::move(line)), on_end(std::move(end)), lines(request.line_limit)
+		Stream(StreamRequest asked, OnFrame frame, OnStreamEnd end)
+		    : request(std::move(asked)), on_frame(std::move(frame)), on_end(std::move(end)), frames(request.frame_limit)
 		{
 		}
 		StreamRequest request;
-		OnLine on_line;
+		OnFrame on_frame;
 		OnStreamEnd on_end;
-		codec::LineReader lines;
+		codec::FrameReader frames;
 		std::string other_body; /* of an answer that is no stream */
 		std::string token;
 		std::unique_ptr<Transfer> transfer;

@@ -3,7 +3,7 @@
 
 #include "src/base/log.h"
 #include "src/codec/list_page.h"
-#include "src/codec/managed_fields.h"
+#include "src/codec/wire.h"
 
 #include <utility>
 
@@ -18,7 +18,7 @@ using codec::get;
 using codec::get_string;
 
 constexpr std::chrono::milliseconds k_list_deadline{60'000};
-constexpr std::size_t k_largest_line = std::size_t{8} << 20;
+constexpr std::size_t k_largest_frame = std::size_t{8} << 20;
 constexpr std::size_t k_largest_page = std::size_t{256} << 20; /* a list in one piece */
 /* A server that is behind our version for so many tries has lost it: it was restored from a backup. */
 constexpr unsigned k_patience_with_lag = 5;
@@ -111,6 +111,7 @@ void Watch::list_page()
 	if (!continue_.empty())
 		request.path += "&continue=" + escape_query(continue_);
 	request.path += selectors();
+	request.accept = options_.accept;
 	request.deadline = k_list_deadline;
 	request.body_limit = k_largest_page;
 	request.any_status = true;
@@ -134,7 +135,7 @@ void Watch::page_arrived(const Result<Response> &answer)
 	const bool is_next_asked = !continue_.empty();
 	if (is_next_asked)
 		list_page(); /* the server is at it while we read this one */
-	const auto list = codec::parse_json(codec::without_managed_fields(answer->body), k_largest_page);
+	const auto list = codec::object_from_wire(answer->body, k_largest_page);
 	if (!list || version_of(list->get()).empty()) {
 		alive_ = std::make_shared<int>(0);
 		continue_ = this_page;
@@ -185,20 +186,21 @@ void Watch::open_stream()
 	StreamRequest request;
 	request.path = options_.path + "?watch=1&allowWatchBookmarks=true&resourceVersion=" + escape_query(version_) +
 		       "&timeoutSeconds=" + std::to_string(timeout.count()) + selectors();
-	request.line_limit = k_largest_line;
+	request.accept = options_.accept;
+	request.frame_limit = k_largest_frame;
 	request.silence = options_.silence;
 	request.fresh_connection = distrust_;
 	request.on_open = [this] { went_well(); };
 	heard_ = distrust_ = false;
 	counters_.streams++;
 	stream_ = client_.open_stream(
-	    std::move(request), [this](std::string_view line) { line_arrived(line); },
+	    std::move(request), [this](std::string_view frame) { frame_arrived(frame); },
 	    [this](const Result<Response> &end) { stream_ended(end); });
 }
 
-void Watch::line_arrived(std::string_view line)
+void Watch::frame_arrived(std::string_view frame)
 {
-	const auto event = codec::parse_json(codec::without_managed_fields(line), k_largest_line);
+	const auto event = codec::event_from_wire(frame, k_largest_frame);
 	if (event) {
 		heard_ = true;
 		mute_streams_ = 0;

@@ -23,7 +23,7 @@
 namespace slurmkube::kube
 {
 
-/* Objects are borrowed for the call. The sink must not destroy the watch. */
+/* Objects are as in JSON, whatever they came in, and borrowed for the call. The sink must not destroy the watch. */
 struct WatchSink {
 	virtual void upserted(json_object *object) = 0;
 	virtual void deleted(json_object *last_state) = 0;
@@ -36,6 +36,7 @@ struct WatchOptions {
 	std::string path;           /* "/api/v1/pods" */
 	std::string field_selector; /* "spec.schedulerName=slurm" */
 	std::string label_selector;
+	std::string accept = k_json; /* k_protobuf only for pods: codec/pod_shape.h */
 	unsigned page_size = 500;
 	std::chrono::milliseconds silence{150'000};
 	std::chrono::seconds least_timeout{300}, longest_timeout{600}; /* timeoutSeconds is chosen between */
@@ -78,7 +79,7 @@ class Watch
 	void take_page(json_object *list, bool is_next_asked);
 	void list_complete(std::string version);
 	void open_stream();
-	void line_arrived(std::string_view line);
+	void frame_arrived(std::string_view frame);
 	void take_event(json_object *event);
 	void take_error(json_object *status);
 	void stream_ended(const Result<Response> &end);
@@ -100,7 +101,7 @@ class Watch
 	std::set<std::string> live_uids_; /* of the list under way */
 	bool unpaged_ = false;      /* the continue token expired: this list comes in one piece */
 	bool synced_ = false;
-	bool heard_ = false;        /* the stream has brought a line */
+	bool heard_ = false;        /* the stream has brought something */
 	bool distrust_ = false;     /* the last stream fell silent */
 	unsigned mute_streams_ = 0; /* streams in a row that brought nothing */
 	std::string trouble_;

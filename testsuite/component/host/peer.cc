@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "testsuite/component/host/peer.h"
 
-#include "src/codec/lines.h"
+#include "src/codec/frames.h"
 #include "src/codec/link.h"
 
 #include <chrono>
@@ -75,7 +75,7 @@ void Peer::run()
 /* One connection, until the other side ends it or our manner does. */
 void Peer::serve(int fd, Manner manner)
 {
-	codec::LineReader lines(codec::k_link_line_max);
+	codec::FrameReader lines(codec::k_link_line_max);
 	const Manner general = manner_;
 	if (manner == Manner::deaf)
 		std::this_thread::sleep_for(std::chrono::milliseconds(700));

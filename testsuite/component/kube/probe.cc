@@ -12,7 +12,7 @@
 #include "src/agent/kube/writes.h"
 #include "src/base/log.h"
 #include "src/codec/json.h"
-#include "src/codec/lines.h"
+#include "src/codec/frames.h"
 #include "src/codec/pod.h"
 #include "src/core/names.h"
 
@@ -78,8 +78,19 @@ class PrintedWatch : public WatchSink
 {
       public:
 	PrintedWatch(Client &client, std::string name, WatchOptions options) : name_(std::move(name)), watch_(client, std::move(options), *this) {}
-	void upserted(json_object *object) override { tell("upserted", object); }
-	void deleted(json_object *object) override { tell("deleted", object); }
+	void upserted(json_object *object) override
+	{
+		auto pod = codec::pod_from_json(object);
+		if (pod)
+			pods_.insert_or_assign(pod->uid.text, *pod);
+		tell("upserted", object);
+	}
+	void deleted(json_object *object) override
+	{
+		pods_.erase(codec::uid_of(object));
+		tell("deleted", object);
+	}
+	[[nodiscard]] const std::map<std::string, core::Pod> &pods() const { return pods_; }
 	void listed(const std::set<std::string> &uids) override
 	{
 		Json line = start("listed");
@@ -122,6 +133,7 @@ class PrintedWatch : public WatchSink
 		print(line);
 	}
 	std::string name_;
+	std::map<std::string, core::Pod> pods_; /* as they were last heard of, by uid */
 	Watch watch_;
 };
 
@@ -155,7 +167,7 @@ class Probe
 		static const std::map<std::string, void (Probe::*)(std::int64_t, json_object *)> verbs = {
 		    {"bind", &Probe::bind},	   {"delete", &Probe::remove}, {"conditions", &Probe::conditions}, {"event", &Probe::event},
 		    {"get", &Probe::get_many},	   {"version", &Probe::ask_version}, {"check", &Probe::check},	   {"watch", &Probe::watch},
-		    {"unwatch", &Probe::unwatch}, {"stream", &Probe::stream}, {"counters", &Probe::counters},
+		    {"unwatch", &Probe::unwatch}, {"stream", &Probe::stream}, {"counters", &Probe::counters}, {"compare", &Probe::compare},
 		};
 		const auto verb = verbs.find(get_string(o, "do"));
 		if (verb != verbs.end())
@@ -276,12 +288,32 @@ class Probe
 		options.path = get_string(o, "path", "/api/v1/pods");
 		options.field_selector = get_string(o, "fields");
 		options.label_selector = get_string(o, "labels");
+		options.accept = get_string(o, "accept", options.path == "/api/v1/pods" ? k_protobuf : k_json);
 		options.page_size = static_cast<unsigned>(get_int(o, "page_size", 500));
 		options.silence = std::chrono::milliseconds(get_int(o, "silence_ms", 150'000));
 		options.least_timeout = options.longest_timeout = std::chrono::seconds(get_int(o, "timeout", 300));
 		const std::string name = get_string(o, "name");
 		watches_[name] = std::make_unique<PrintedWatch>(client_, name, std::move(options));
 		print(answer(id, Status(Ok{})));
+	}
+
+	/* The uids of which two watches have not understood the same, or of which only one has heard. */
+	void compare(std::int64_t id, json_object *o)
+	{
+		const auto &one = watches_.at(get_string(o, "name"))->pods(), &other = watches_.at(get_string(o, "with"))->pods();
+		Json line = answer(id), differ = codec::new_array();
+		const auto tell = [&](const auto &from, const auto &in) {
+			for (const auto &[uid, pod] : from) {
+				const auto found = in.find(uid);
+				if (found == in.end() || !(found->second == pod))
+					codec::append(differ.get(), uid);
+			}
+		};
+		tell(one, other);
+		tell(other, one);
+		put(line.get(), "count", static_cast<std::int64_t>(one.size()));
+		put(line.get(), "differ", std::move(differ));
+		print(line);
 	}
 
 	void unwatch(std::int64_t id, json_object *o)
@@ -294,7 +326,7 @@ class Probe
 	{
 		StreamRequest request;
 		request.path = get_string(o, "path");
-		request.line_limit = static_cast<std::size_t>(get_int(o, "limit"));
+		request.frame_limit = static_cast<std::size_t>(get_int(o, "limit"));
 		(void)client_.open_stream(std::move(request), [](std::string_view) {},
 					  [id](const Result<Response> &end) { print(answer(id, end)); });
 	}
@@ -323,7 +355,7 @@ class Probe
 
 	agent::Loop &loop_;
 	Client client_;
-	codec::LineReader input_{1 << 20};
+	codec::FrameReader input_{1 << 20};
 	std::map<std::string, std::unique_ptr<PrintedWatch>> watches_;
 };
 

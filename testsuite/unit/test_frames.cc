@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/codec/lines.h"
+#include "src/codec/frames.h"
 #include "testsuite/unit/check.h"
 
 #include <string>
 #include <vector>
 
-using slurmkube::codec::LineReader;
+using slurmkube::codec::FrameReader;
 
 namespace
 {
 
-std::vector<std::string> drain(LineReader &reader)
+std::vector<std::string> drain(FrameReader &reader)
 {
 	std::vector<std::string> lines;
 	while (const auto line = reader.next())
@@ -30,7 +30,7 @@ void chunks_may_end_at_any_two_bytes()
 {
 	for (std::size_t first = 0; first <= k_stream.size(); first++) {
 		for (std::size_t second = first; second <= k_stream.size(); second++) {
-			LineReader reader(100);
+			FrameReader reader(100);
 			std::vector<std::string> got;
 			for (const std::string &chunk : {k_stream.substr(0, first), k_stream.substr(first, second - first), k_stream.substr(second)}) {
 				reader.add(chunk);
@@ -44,7 +44,7 @@ void chunks_may_end_at_any_two_bytes()
 
 void single_bytes_do_as_well()
 {
-	LineReader reader(100);
+	FrameReader reader(100);
 	std::vector<std::string> got;
 	for (const char c : k_stream) {
 		reader.add({&c, 1});
@@ -55,7 +55,7 @@ void single_bytes_do_as_well()
 
 void lines_not_yet_taken_are_kept_over_an_add()
 {
-	LineReader reader(100);
+	FrameReader reader(100);
 	reader.add("one\ntwo\nthr");
 	CHECK_EQUAL(std::string(*reader.next()), "one");
 	reader.add("ee\n");
@@ -64,7 +64,7 @@ void lines_not_yet_taken_are_kept_over_an_add()
 
 void the_limit_is_exact()
 {
-	LineReader fits(5), too_long(5), growing(5);
+	FrameReader fits(5), too_long(5), growing(5);
 	fits.add("12345\n");
 	CHECK_EQUAL(drain(fits).size(), 1U);
 	CHECK(!fits.too_long());
@@ -82,7 +82,7 @@ void the_limit_is_exact()
 
 int main()
 {
-	return slurmkube::check::run_tests("lines", {
+	return slurmkube::check::run_tests("frames", {
 							TEST(chunks_may_end_at_any_two_bytes),
 							TEST(single_bytes_do_as_well),
 							TEST(lines_not_yet_taken_are_kept_over_an_add),

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pods in protobuf say what they say in JSON: listed, watched, changed, ended."""
+from bed import OURS, PODS, wait_for
+from registry import equal, test
+
+HOST = 'kubernetes.io/hostname'
+EXPRESSIONS = [{'key': 'disk', 'operator': 'In', 'values': ['ssd', '']}, {'key': 'old', 'operator': 'DoesNotExist'}]
+TERM = {'labelSelector': {'matchLabels': {'app': 'a'}, 'matchExpressions': EXPRESSIONS}, 'topologyKey': HOST, 'namespaces': ['default', 'other']}
+AFFINITY = {
+	'nodeAffinity': {
+		'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': [
+			{'matchExpressions': EXPRESSIONS, 'matchFields': [{'key': 'metadata.name', 'operator': 'NotIn', 'values': ['n1']}]}]},
+		'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 7, 'preference': {'matchExpressions': EXPRESSIONS}}]},
+	'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{**TERM, 'namespaceSelector': {}}]},
+	'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [
+		{**TERM, 'topologyKey': 'rack', 'namespaceSelector': {'matchLabels': {'team': 'x'}}}]}}
+SPREADS = [
+	{'maxSkew': 2, 'minDomains': 3, 'topologyKey': 'zone', 'whenUnsatisfiable': 'DoNotSchedule', 'nodeAffinityPolicy': 'Ignore', 'nodeTaintsPolicy': 'Honor',
+		'labelSelector': {'matchLabels': {'app': 'a'}}, 'matchLabelKeys': ['version']},
+	{'maxSkew': 1, 'topologyKey': HOST, 'whenUnsatisfiable': 'ScheduleAnyway'}]
+VOLUMES = [
+	{'name': 'claimed', 'persistentVolumeClaim': {'claimName': 'data'}},
+	{'name': 'own', 'ephemeral': {'volumeClaimTemplate': {'spec': {'accessModes': ['ReadWriteOnce'], 'resources': {'requests': {'storage': '1Gi'}}}}}},
+	{'name': 'scratch', 'emptyDir': {}}]
+CONTAINERS = [
+	{'name': 'main', 'image': 'none', 'resources': {'requests': {'cpu': '1500m', 'memory': '1Gi'}, 'limits': {'nvidia.com/gpu': '2'}},
+		'ports': [{'containerPort': 80, 'hostPort': 8080, 'hostIP': '127.0.0.1'}, {'containerPort': 53, 'hostPort': 53, 'protocol': 'UDP'}]},
+	{'name': 'beside', 'image': 'none'}]
+INIT = [
+	{'name': 'first', 'image': 'none', 'resources': {'requests': {'cpu': '3'}}},
+	{'name': 'stays', 'image': 'none', 'restartPolicy': 'Always', 'resources': {'requests': {'memory': '64Mi'}}, 'ports': [{'containerPort': 1, 'hostPort': 1}]}]
+OWNERS = [
+	{'apiVersion': 'v1', 'kind': 'ConfigMap', 'name': 'another', 'uid': 'u-0'},
+	{'apiVersion': 'batch/v1', 'kind': 'Job', 'name': 'work', 'uid': 'u-1', 'controller': True, 'blockOwnerDeletion': False}]
+ANNOTATIONS = {'slurm-kube.io/account': 'chem', 'slurm-kube.io/empty': '', 'kubectl.kubernetes.io/default-container': 'beside', 'foreign': 'x' * 300}
+
+PODS_OF_ALL_KINDS = {
+	'plain': {},
+	'placed': {'affinity': AFFINITY, 'nodeSelector': {'a': 'b', 'empty': ''}, 'topologySpreadConstraints': SPREADS, 'volumes': VOLUMES,
+		'tolerations': [{'key': 'k', 'operator': 'Equal', 'value': 'v', 'effect': 'NoExecute', 'tolerationSeconds': 60}, {'operator': 'Exists'}],
+		'metadata': {'labels': {'app': 'a', 'version': '1', 'empty': ''}}},
+	'heavy': {'containers': CONTAINERS, 'initContainers': INIT, 'terminationGracePeriodSeconds': 0, 'activeDeadlineSeconds': 77,
+		'metadata': {'annotations': ANNOTATIONS, 'ownerReferences': OWNERS}},
+	'gated': {'schedulingGates': [{'name': 'example.com/wait'}], 'priorityClassName': 'system-node-critical'},
+	'claims': {'resourceClaims': [{'name': 'device', 'resourceClaimName': 'c'}]},
+	'grouped': {'schedulingGroup': {'podGroupName': 'together'}},
+	'sized': {'resources': {'requests': {'cpu': '5', 'memory': '3Gi'}}},
+	'kept': {'metadata': {'finalizers': ['example.com/keep']}},
+}
+CONDITIONS = [
+	{'type': 'PodScheduled', 'status': 'False', 'reason': 'SlurmPending', 'message': 'waits: ä "quoted"'},
+	{'type': 'DisruptionTarget', 'status': 'True', 'reason': 'SlurmJobEnded', 'message': 'cancelled'}]
+STATUSES = {
+	'plain': {'phase': 'Failed', 'reason': 'Evicted', 'message': 'the node was low', 'conditions': CONDITIONS, 'containerStatuses': [
+		{'name': 'main', 'image': 'none', 'imageID': '', 'ready': False, 'restartCount': 1, 'lastState': {'running': {}},
+			'state': {'terminated': {'exitCode': 137, 'signal': 9, 'reason': 'OOMKilled', 'startedAt': '2026-01-01T00:00:00Z'}}}]},
+	'heavy': {'phase': 'Running', 'containerStatuses': [
+		{'name': 'main', 'image': 'none', 'imageID': '', 'ready': True, 'restartCount': 0, 'state': {'running': {}},
+			'allocatedResources': {'cpu': '2'}, 'resources': {'requests': {'cpu': '2', 'memory': '2Gi'}}},
+		{'name': 'beside', 'image': 'none', 'imageID': '', 'ready': False, 'restartCount': 3,
+			'state': {'waiting': {'reason': 'ImagePullBackOff', 'message': 'Back-off pulling image'}}}],
+		'initContainerStatuses': [{'name': 'first', 'image': 'none', 'imageID': '', 'ready': True, 'restartCount': 0,
+			'state': {'terminated': {'exitCode': 0, 'reason': 'Completed'}}}]},
+}
+
+
+def write_statuses(bed):
+	for name, status in STATUSES.items():
+		code, answer = bed.api('PATCH', f'{PODS}/{name}/status', {'status': status}, 'application/merge-patch+json')
+		assert code == 200, answer
+
+
+def same(probe, count):
+	found = probe('compare', name='protobuf', **{'with': 'json'})
+	return found['count'] == count and found['differ'] == []
+
+
+@test
+def protobuf_says_what_json_says(bed):
+	for name, spec in PODS_OF_ALL_KINDS.items():
+		bed.api.pod(name, **dict(spec))
+	probe = bed.probe()
+	probe('watch', name='protobuf', fields=OURS, page_size=3)
+	probe('watch', name='json', fields=OURS, page_size=3, accept='application/json')
+	count = len(PODS_OF_ALL_KINDS)
+	wait_for('the same lists', lambda: same(probe, count))
+	write_statuses(bed)
+	bed.api.delete('kept')
+	for name in ('later', 'last'):
+		bed.api.pod(name, **PODS_OF_ALL_KINDS['placed'])
+	wait_for('the same events', lambda: {'later', 'last'} <= set(probe.live('protobuf').values()) & set(probe.live('json').values()) and same(probe, count + 2))
+	bed.api.delete('plain')
+	wait_for('the same end', lambda: same(probe, count + 1) and 'plain' not in probe.live('protobuf').values())
+	for name in ('protobuf', 'json'):
+		equal([e for e in probe.heard[name] if e['event'] != 'listed' and not e['readable']], [])
+		counters = probe('counters', name=name)
+		equal((counters['lists'], counters['pages'], counters['errors'], counters['trouble']), (1, 3, 0, ''))
+	bed.api('PATCH', f'{PODS}/kept', {'metadata': {'finalizers': None}}, 'application/merge-patch+json')
+
+
+@test
+def protobuf_is_what_comes(bed):
+	for n in range(20):
+		bed.api.pod(f'many-{n}', **PODS_OF_ALL_KINDS['heavy'])
+	received = {}
+	for name, accept in (('protobuf', {}), ('json', {'accept': 'application/json'})):
+		probe = bed.probe()
+		probe('watch', name=name, fields=OURS, **accept)
+		wait_for('a list', lambda probe=probe, name=name: probe('counters', name=name)['synced'])
+		received[name] = probe('counters', name=name)['bytes']
+	equal(received['protobuf'] < 0.9 * received['json'], True)
+
+
+@test
+def an_error_in_protobuf_tells_what_it_says(bed):
+	probe = bed.probe()
+	probe('watch', name='pods', fields='spec.nonsense=1')
+	trouble = wait_for('trouble', lambda: probe('counters', name='pods')['trouble'])
+	assert 'spec.nonsense' in trouble, trouble
