@@ -90,16 +90,19 @@ Result<Envelope> open_envelope(std::string_view bytes)
 	if (!is_enveloped(bytes))
 		return Error{Errc::invalid, "not an object in protobuf"};
 	Envelope envelope;
+	bool is_whole = false;
 	WireReader reader(bytes.substr(k_magic.size()));
 	for (WireField field; reader.next(field);) {
-		if (field.number == k_type_meta)
+		if (field.number == k_type_meta) {
 			envelope.kind = kind_of(field.bytes);
-		else if (field.number == k_raw)
+		} else if (field.number == k_raw) {
 			envelope.raw = field.bytes;
-		else if (field.number == k_content_encoding && !field.bytes.empty())
+			is_whole = true;
+		} else if (field.number == k_content_encoding && !field.bytes.empty()) {
 			return Error{Errc::invalid, "an object in protobuf with a contentEncoding"};
+		}
 	}
-	if (!reader.ok())
+	if (!reader.ok() || !is_whole)
 		return Error{Errc::invalid, "not an object in protobuf: its envelope is broken"};
 	return envelope;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_watch.cc - what an API server sends: bytes in chunks to lines, lines to events, list pages, Status objects.
+ * fuzz_watch.cc - what an API server sends: bytes in chunks to frames, frames in JSON or protobuf to events, list pages, Status objects.
  */
 #include "src/agent/kube/client.h"
-#include "src/codec/json.h"
 #include "src/codec/frames.h"
+#include "src/codec/list_page.h"
 #include "src/codec/managed_fields.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
+#include "src/codec/wire.h"
 #include "testsuite/fuzz/fuzz.h"
 
 #include <vector>
@@ -20,26 +21,26 @@ namespace
 
 constexpr std::size_t k_longest = 2048;
 
-struct Lines {
+struct Frames {
 	std::vector<std::string> all;
 	bool too_long = false;
 };
 
 /* The chunk sizes follow from step: 0 is all at once. */
-Lines lines_of(std::string_view bytes, std::size_t step)
+Frames frames_of(std::string_view bytes, std::size_t step)
 {
 	codec::FrameReader reader(k_longest);
-	Lines lines;
+	Frames frames;
 	for (std::size_t size = step; !bytes.empty() && !reader.too_long(); size = size * 3 % 31 + 1) {
 		const std::size_t chunk = step == 0 ? bytes.size() : std::min(size, bytes.size());
 		reader.add(bytes.substr(0, chunk));
 		bytes.remove_prefix(chunk);
-		while (auto line = reader.next())
-			lines.all.emplace_back(*line);
-		MUST(reader.too_long() || reader.pending() <= k_longest);
+		while (auto frame = reader.next())
+			frames.all.emplace_back(*frame);
+		MUST(reader.too_long() || reader.pending() <= k_longest + 4);
 	}
-	lines.too_long = reader.too_long();
-	return lines;
+	frames.too_long = reader.too_long();
+	return frames;
 }
 
 void take_object(json_object *object)
@@ -84,24 +85,49 @@ void take_cut(const std::string &line)
 
 void take_line(const std::string &line)
 {
-	MUST(line.find('\n') == std::string::npos && !line.empty() && line.size() <= k_longest);
 	take_cut(line);
 	const auto event = codec::parse_json(line, k_longest);
 	MUST(says_why(event));
-	const Error error = kube::error_of({500, line});
-	MUST(!error.what.empty() && error.what.size() <= 2000);
 	if (!event)
 		return;
 	take_object(event->get());
 	take_object(codec::get(event->get(), "object"));
-	json_object *items = codec::get(event->get(), "items");
-	for (std::size_t i = 0; i < codec::array_size(items); i++)
-		take_object(codec::array_at(items, i));
 	/* what we write is what we read */
 	const std::string text = codec::to_text(event->get());
 	MUST(text.find('\n') == std::string::npos);
 	const auto again = codec::parse_json(text, 8 * k_longest);
 	MUST(again.ok() && codec::to_text(again->get()) == text);
+}
+
+void take_list(json_object *list)
+{
+	json_object *items = codec::get(list, "items");
+	for (std::size_t i = 0; i < codec::array_size(items); i++)
+		take_object(codec::array_at(items, i));
+}
+
+/* As Watch and the errors of requests read it, whichever of both it is in. */
+void take_wire(const std::string &bytes)
+{
+	const Error error = kube::error_of({500, bytes});
+	MUST(!error.what.empty() && error.what.size() <= 2000);
+	const auto object = codec::object_from_wire(bytes, k_longest), event = codec::event_from_wire(bytes, k_longest);
+	MUST(says_why(object) && says_why(event));
+	if (object) {
+		take_object(object->get());
+		take_list(object->get());
+		MUST(codec::next_page_of(bytes).size() < bytes.size() + 1);
+	}
+	if (event)
+		take_object(codec::get(event->get(), "object"));
+}
+
+void take_frame(const std::string &frame)
+{
+	MUST(!frame.empty() && frame.size() <= k_longest);
+	take_wire(frame);
+	if (frame.find('\n') == std::string::npos)
+		take_line(frame);
 }
 
 } // namespace
@@ -110,9 +136,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
 	Input input(data, size);
 	const std::size_t step = input.byte() % 31 + 1U;
-	const Lines whole = lines_of(input.rest(), 0), pieces = lines_of(input.rest(), step);
+	const Frames whole = frames_of(input.rest(), 0), pieces = frames_of(input.rest(), step);
 	MUST(whole.all == pieces.all && whole.too_long == pieces.too_long);
-	for (const std::string &line : whole.all)
-		take_line(line);
+	for (const std::string &frame : whole.all)
+		take_frame(frame);
 	return 0;
 }

@@ -35,3 +35,7 @@ check_PROGRAMS += testsuite/unit/test_claim
 TESTS += testsuite/unit/test_claim
 testsuite_unit_test_claim_SOURCES = %D%/test_claim.cc
 testsuite_unit_test_claim_LDADD = libcheck.la libcodec.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_wire
+TESTS += testsuite/unit/test_wire
+testsuite_unit_test_wire_SOURCES = %D%/test_wire.cc
+testsuite_unit_test_wire_LDADD = libcheck.la libcodec.la libcore.la libbase.la

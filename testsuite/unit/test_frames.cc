@@ -24,6 +24,9 @@ void append(std::vector<std::string> &to, const std::vector<std::string> &more)
 }
 
 const std::string k_stream = "{\"a\":1}\n\r\n{\"b\":\"x\r\"}\r\n\n{\"c\":3}\n{\"half";
+/* A watch in protobuf; a line after it, which no server sends. */
+const std::string k_counted("\0\0\0\3a\nb\0\0\0\0\0\0\0\1xline\n\0\0\1", 24);
+const std::vector<std::string> k_frames = {"a\nb", "x", "line"};
 const std::vector<std::string> k_lines = {"{\"a\":1}", "{\"b\":\"x\r\"}", "{\"c\":3}"};
 
 void chunks_may_end_at_any_two_bytes()
@@ -51,6 +54,31 @@ void single_bytes_do_as_well()
 		append(got, drain(reader));
 	}
 	CHECK(got == k_lines);
+}
+
+void frames_with_a_length_may_end_anywhere_too()
+{
+	for (std::size_t first = 0; first <= k_counted.size(); first++) {
+		FrameReader reader(100);
+		std::vector<std::string> got;
+		for (const std::string &chunk : {k_counted.substr(0, first), k_counted.substr(first)}) {
+			reader.add(chunk);
+			append(got, drain(reader));
+		}
+		CHECK(got == k_frames);
+		CHECK_EQUAL(reader.pending(), 3U);
+	}
+}
+
+void the_limit_counts_for_lengths()
+{
+	FrameReader fits(5), too_long(5);
+	fits.add({"\0\0\0\5" "12345", 9});
+	CHECK_EQUAL(drain(fits).size(), 1U);
+	CHECK(!fits.too_long());
+	too_long.add({"\0\0\0\6", 4}); /* known before it has come */
+	CHECK(drain(too_long).empty());
+	CHECK(too_long.too_long());
 }
 
 void lines_not_yet_taken_are_kept_over_an_add()
@@ -85,6 +113,8 @@ int main()
 	return slurmkube::check::run_tests("frames", {
 							TEST(chunks_may_end_at_any_two_bytes),
 							TEST(single_bytes_do_as_well),
+							TEST(frames_with_a_length_may_end_anywhere_too),
+							TEST(the_limit_counts_for_lengths),
 							TEST(lines_not_yet_taken_are_kept_over_an_add),
 							TEST(the_limit_is_exact),
 						    });
