@@ -64,48 +64,58 @@ STATUSES = {
 }
 
 
+def make(bed, name, kind, test):
+	"""A pod of its own, whatever the tests before have left."""
+	spec = dict(PODS_OF_ALL_KINDS[kind])
+	metadata = spec.get('metadata', {})
+	spec['metadata'] = {**metadata, 'labels': {**metadata.get('labels', {}), 'test': test}}
+	bed.api.pod(f'{test}-{name}', **spec)
+
+
 def write_statuses(bed):
 	for name, status in STATUSES.items():
-		code, answer = bed.api('PATCH', f'{PODS}/{name}/status', {'status': status}, 'application/merge-patch+json')
+		code, answer = bed.api('PATCH', f'{PODS}/same-{name}/status', {'status': status}, 'application/merge-patch+json')
 		assert code == 200, answer
 
 
-def same(probe, count):
+def same(probe, names):
+	"""Both watches have heard of these pods, no others, and understood the same."""
 	found = probe('compare', name='protobuf', **{'with': 'json'})
-	return found['count'] == count and found['differ'] == []
+	heard = {probe.live(name).get(uid) for name in ('protobuf', 'json') for uid in probe.live(name)}
+	return found['differ'] == [] and found['count'] == len(names) and heard == {f'same-{name}' for name in names}
 
 
 @test
 def protobuf_says_what_json_says(bed):
-	for name, spec in PODS_OF_ALL_KINDS.items():
-		bed.api.pod(name, **dict(spec))
+	names = set(PODS_OF_ALL_KINDS)
+	for name in names:
+		make(bed, name, name, 'same')
 	probe = bed.probe()
-	probe('watch', name='protobuf', fields=OURS, page_size=3)
-	probe('watch', name='json', fields=OURS, page_size=3, accept='application/json')
-	count = len(PODS_OF_ALL_KINDS)
-	wait_for('the same lists', lambda: same(probe, count))
+	probe('watch', name='protobuf', fields=OURS, labels='test=same', page_size=3)
+	probe('watch', name='json', fields=OURS, labels='test=same', page_size=3, accept='application/json')
+	wait_for('the same lists', lambda: same(probe, names))
 	write_statuses(bed)
-	bed.api.delete('kept')
+	bed.api.delete('same-kept')
 	for name in ('later', 'last'):
-		bed.api.pod(name, **PODS_OF_ALL_KINDS['placed'])
-	wait_for('the same events', lambda: {'later', 'last'} <= set(probe.live('protobuf').values()) & set(probe.live('json').values()) and same(probe, count + 2))
-	bed.api.delete('plain')
-	wait_for('the same end', lambda: same(probe, count + 1) and 'plain' not in probe.live('protobuf').values())
+		make(bed, name, 'placed', 'same')
+	wait_for('the same events', lambda: same(probe, names | {'later', 'last'}))
+	bed.api.delete('same-plain')
+	wait_for('the same end', lambda: same(probe, names - {'plain'} | {'later', 'last'}))
 	for name in ('protobuf', 'json'):
 		equal([e for e in probe.heard[name] if e['event'] != 'listed' and not e['readable']], [])
 		counters = probe('counters', name=name)
 		equal((counters['lists'], counters['pages'], counters['errors'], counters['trouble']), (1, 3, 0, ''))
-	bed.api('PATCH', f'{PODS}/kept', {'metadata': {'finalizers': None}}, 'application/merge-patch+json')
+	bed.api('PATCH', f'{PODS}/same-kept', {'metadata': {'finalizers': None}}, 'application/merge-patch+json')
 
 
 @test
 def protobuf_is_what_comes(bed):
 	for n in range(20):
-		bed.api.pod(f'many-{n}', **PODS_OF_ALL_KINDS['heavy'])
+		make(bed, n, 'heavy', 'comes')
 	received = {}
 	for name, accept in (('protobuf', {}), ('json', {'accept': 'application/json'})):
 		probe = bed.probe()
-		probe('watch', name=name, fields=OURS, **accept)
+		probe('watch', name=name, labels='test=comes', **accept)
 		wait_for('a list', lambda probe=probe, name=name: probe('counters', name=name)['synced'])
 		received[name] = probe('counters', name=name)['bytes']
 	equal(received['protobuf'] < 0.9 * received['json'], True)
