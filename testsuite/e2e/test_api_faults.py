@@ -219,8 +219,8 @@ def test_end_seen_before_the_event_ahead_of_it(bed):
 	watched(bed, "late", lambda o: o["status"].get("phase") == "Running")
 
 
-def test_stream_cut_in_the_middle_of_a_line(bed):
-	"""At the binding and at the end: the other half is not taken for a line, nothing is lost."""
+def test_stream_cut_in_the_middle_of_an_event(bed):
+	"""At the binding and at the end: the other half is not taken for an event, nothing is lost."""
 	watched(bed, "cut", is_bound, 2)
 
 

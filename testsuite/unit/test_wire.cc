@@ -44,7 +44,7 @@ std::string envelope(const std::string &kind, const std::string &raw)
 /* Of a pod with what every pod has. */
 std::string pod_message(const std::string &name, const std::string &more_metadata = "")
 {
-	return field(1, field(1, name) + field(2, "") + field(3, "d") + field(5, "u-" + name) + field(6, "12") + more_metadata) + field(2, field(19, "slurm")) + field(3, field(1, "Pending"));
+	return field(1, field(1, name) + field(2, "") + field(3, "d") + field(5, "u-" + name) + field(6, "12") + more_metadata) + field(2, field(10, "") + field(19, "slurm")) + field(3, field(1, "Pending"));
 }
 
 std::string pod(const std::string &name, const std::string &more_metadata = "")

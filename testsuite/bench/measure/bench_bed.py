@@ -31,6 +31,7 @@ class BenchBed(Cluster):
 				 agent_options={"settings": {"log_level": "info", **(agent_settings or {})}})
 		self.slurmctld_log = self.dir / "log/slurmctld.log"
 		self.slurm.extra.append(f"SlurmctldLogFile={self.slurmctld_log}")
+		self.slurm_lines = list(self.slurm.extra)
 		log = self.dir / "audit.log"
 		self.plane.env["APISERVER_ARGS"] = f"--audit-policy-file={SOURCE}/testsuite/bench/audit-run.yaml --audit-log-path={log}"
 		self.audit = Audit(log)
@@ -105,6 +106,14 @@ class BenchBed(Cluster):
 		"""For its next start: settings (top-level keys) over those that the bed has."""
 		conf = {"conf": f"{self.dir}/slurm.conf"}
 		self.agent.settings = {**self.agent_settings, **{k: {**conf, **v} if k == "slurm" else v for k, v in changes.items()}}
+
+	def configure_slurm(self, line):
+		"""One more line in slurm.conf, in the place of the one that was given here before; none: as it was."""
+		wanted = self.slurm_lines + ([line] if line else [])
+		if self.slurm.extra != wanted:
+			self.slurm.extra = wanted
+			self.slurm.write_conf()
+			self.slurm.reconfigure()
 
 	def profile(self, path):
 		"""All of the machine into path until the one that is returned is ended with SIGINT; for people, with perf report."""

@@ -7,7 +7,7 @@ ApiProxy  ends TLS and speaks HTTP/1.1, one request a connection (libcurl does w
 	lose    the server acts, its answer is lost
 	  and for the events of a watch:
 	event   this one and all behind it are held       twice  it comes twice
-	late    it comes after the next one               cut    the connection breaks in the middle of its line
+	late    it comes after the next one               cut    the connection breaks in the middle of it
 RpcProxy  hands one RPC a connection on to slurmctld: before, after and lose as above
 	reset   slurmctld has the request, and its answer cannot be delivered
 """
@@ -18,6 +18,7 @@ import ssl
 import struct
 import time
 
+from . import protobuf
 from .fault_rules import Dropped, Proxy, Rule
 
 # Slurm's numbers, the same in all versions.
@@ -29,6 +30,12 @@ def answer(status, reason, message="", headers=(), code=None):
 	body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message or reason, "reason": reason, "code": code or status})
 	lines = [f"HTTP/1.1 {status} {reason}", "Content-Type: application/json", f"Content-Length: {len(body)}", "Connection: close", *headers]
 	return ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
+
+
+def _lines(data):
+	"""(whole lines with their newlines, what is left)"""
+	*lines, rest = data.split(b"\n")
+	return [line + b"\n" for line in lines], rest
 
 
 class ApiProxy(Proxy):
@@ -48,7 +55,7 @@ class ApiProxy(Proxy):
 		return self.add(Rule(do, lambda m, p, b: method in ("", m) and re.search(path, p) and re.search(body, b), count, argument))
 
 	def event_rule(self, do, matches, count=1):
-		"""For events: matches(type, object)."""
+		"""For events: matches(type, object); of a pod only name, node and phase are there."""
 		return self.add(Rule(do, matches, count))
 
 	def place(self, method, path, since=0):
@@ -105,30 +112,31 @@ class ApiProxy(Proxy):
 		if b"chunked" not in head.lower():
 			writer.write(await up.read(-1))
 			return
-		rest, kept = b"", []
+		rest, kept, split, read = b"", [], _lines, json.loads
+		if b"protobuf" in head.lower():
+			split, read = protobuf.split, lambda frame: protobuf.event(frame[4:])
 		while size := int(await up.readuntil(b"\r\n"), 16):
 			rest += (await up.readexactly(size + 2))[:-2]
-			*lines, rest = rest.split(b"\n")
-			for line in lines:
-				await self._event(line, writer, kept)
+			frames, rest = split(rest)
+			for frame in frames:
+				await self._event(frame, read(frame), writer, kept)
 		writer.write(b"0\r\n\r\n")
 
-	async def _event(self, line, writer, kept):
+	async def _event(self, frame, event, writer, kept):
 		"""kept: an event that waits for the next one."""
-		event = json.loads(line)
 		rule = self.find(self.EVENTS, event["type"], event["object"])
 		await self._go_on()
 		if rule and rule.do == "late":
-			kept.append(line)
+			kept.append(frame)
 			return
 		if rule and rule.do == "event":
 			await rule.stand()
 		if rule and rule.do == "cut":
-			self._chunk(writer, line[:len(line) // 2])
+			self._chunk(writer, frame[:len(frame) // 2])
 			await writer.drain()
 			raise Dropped("cut")
-		for out in [line] + ([line] if rule and rule.do == "twice" else []) + kept:
-			self._chunk(writer, out + b"\n")
+		for out in [frame] + ([frame] if rule and rule.do == "twice" else []) + kept:
+			self._chunk(writer, out)
 		kept.clear()
 		await writer.drain()
 

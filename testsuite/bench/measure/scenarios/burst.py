@@ -87,9 +87,10 @@ class Contest:
 		self.clean(prefix)
 		return text
 
-	def burst(self, keep=True, name="burst", settings=None):
-		"""slurm-kube, with other settings of the agent under another name. Its jobs have ended before the next one's turn."""
+	def burst(self, keep=True, name="burst", settings=None, slurm_line=None):
+		"""slurm-kube, with other settings of the agent or of Slurm under another name. Its jobs have ended before the next one's turn."""
 		self.bed.configure_agent(settings or {})
+		self.bed.configure_slurm(slurm_line)
 		prefix, rpcs, begin = self.prepare("slurm"), self.bed.slurm.rpcs(), time.time()
 		stretch = self.bed.stretch()
 		recorder = self.bed.profile(self.profile if keep else None)
@@ -140,5 +141,6 @@ def measure(options, figures):
 				told += [contest.kube_scheduler(number >= 0)] if "kube-scheduler" in options.contestants else []
 				told += [contest.burst(number >= 0)] if "burst" in options.contestants else []
 				told += [contest.burst(number >= 0, f"burst-{name}", settings) for name, settings in options.variant]
+				told += [contest.burst(number >= 0, f"burst-{name}", slurm_line=line) for name, line in options.slurm_variant]
 				say(f"round {number + 1} of {options.repeat}, kwok {'running' if with_kwok else 'paused'}: " + ", ".join(told))
 				contest.ratios()
