@@ -19,6 +19,8 @@ constexpr unsigned k_patient_share = 8; /* of what may be in flight */
 /* libcurl 8.14 forgets the timeout of a transfer that waits for another one's connection: so long after it we end it ourselves. */
 constexpr std::chrono::milliseconds k_overdue{500};
 constexpr std::chrono::seconds k_longest_pause{30};
+/* An answer that has begun and of which nothing more comes for so long is lost: seen once with a list of pods (libcurl 7.88, HTTP/2), which then waited for its deadline. */
+constexpr std::chrono::seconds k_longest_silence{10};
 
 } // namespace
 
@@ -109,17 +111,32 @@ Status Requests::fly(Pending pending)
 	if (auto done = multi_->add(easy); !done)
 		return done;
 	session_.counters.requests++;
-	pending.deadline_timer = session_.loop.after(pending.request.deadline + k_overdue, [this, easy] { overdue(easy); });
 	patient_flying_ += pending.request.can_wait ? 1 : 0;
-	flying_.emplace(easy, std::move(pending));
+	watch_over(easy, flying_.emplace(easy, std::move(pending)).first->second);
 	return Ok{};
+}
+
+/* Until its deadline, or until its answer has stopped in the middle. */
+void Requests::watch_over(CURL *easy, Pending &pending)
+{
+	const Clock::time_point now = Clock::now(), begun = pending.transfer->last_byte();
+	const Clock::time_point lost = (begun == Clock::time_point{} ? now : begun) + k_longest_silence;
+	const Clock::time_point end = std::min<Clock::time_point>(pending.sent + pending.request.deadline + k_overdue, lost);
+	pending.deadline_timer = session_.loop.after(std::max<Clock::duration>(end - now, 0ms), [this, easy] { overdue(easy); });
 }
 
 void Requests::overdue(CURL *easy)
 {
-	auto pending = land(easy);
-	if (!pending)
+	const auto found = flying_.find(easy);
+	if (found == flying_.end())
 		return;
+	const Clock::time_point now = Clock::now(), last = found->second.transfer->last_byte();
+	const bool has_stopped = last != Clock::time_point{} && now - last >= k_longest_silence;
+	if (!has_stopped && now < found->second.sent + found->second.request.deadline + k_overdue) {
+		watch_over(easy, found->second);
+		return;
+	}
+	auto pending = land(easy);
 	multi_->remove(easy);
 	no_answer(std::move(*pending), CURLE_OPERATION_TIMEDOUT);
 	pump();

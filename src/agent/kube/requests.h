@@ -48,6 +48,7 @@ class Requests
 	void take_off(std::deque<Pending> &from);
 	std::optional<Pending> land(CURL *easy);
 	Status fly(Pending pending);
+	void watch_over(CURL *easy, Pending &pending);
 	void overdue(CURL *easy);
 	void progress(const std::vector<Multi::Finished> &finished);
 	void finish(Pending pending, CURLcode code);

@@ -171,6 +171,7 @@ std::size_t Transfer::on_body(char *bytes, std::size_t one, std::size_t count, v
 {
 	return guard(std::size_t{0}, report_bug, [&] {
 		auto *transfer = static_cast<Transfer *>(self);
+		transfer->last_byte_ = agent::Clock::now();
 		const std::size_t size = one * count;
 		transfer->overflow_ = transfer->body_.size() + size > transfer->body_limit_;
 		if (transfer->overflow_)
@@ -184,6 +185,7 @@ std::size_t Transfer::on_header(char *bytes, std::size_t one, std::size_t count,
 {
 	return guard(std::size_t{0}, report_bug, [&] {
 		const std::string_view line(bytes, one * count);
+		static_cast<Transfer *>(self)->last_byte_ = agent::Clock::now();
 		constexpr std::string_view key = "retry-after:";
 		const bool is_ours = line.size() > key.size() && std::equal(key.begin(), key.end(), line.begin(), [](char a, char b) {
 					     return a == static_cast<char>(std::tolower(static_cast<unsigned char>(b)));

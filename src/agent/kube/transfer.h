@@ -40,6 +40,8 @@ class Transfer
 	/* What came since the last call. */
 	std::string take_body();
 	[[nodiscard]] bool has_body() const { return !body_.empty(); }
+	/* When the last byte of an answer came; the epoch: none has. */
+	[[nodiscard]] agent::Clock::time_point last_byte() const { return last_byte_; }
 	/* Header Retry-After, where it was a number. */
 	[[nodiscard]] std::optional<std::chrono::seconds> retry_after() const { return retry_after_; }
 	/* The Error of an exchange that ended without an answer. */
@@ -66,6 +68,7 @@ class Transfer
 	std::string request_body_, body_;
 	std::size_t body_limit_;
 	bool overflow_ = false;
+	agent::Clock::time_point last_byte_{};
 	std::optional<std::chrono::seconds> retry_after_;
 	char error_[CURL_ERROR_SIZE] = "";
 	Owned<CURL, curl_easy_cleanup> easy_; /* last: goes before what it points to */

@@ -124,7 +124,7 @@ class Rule:
 
 class Proxy:
 	"""One request a connection, HTTP/1.1. Rules: "answer" (argument is the whole answer, nothing goes through), "lose" (the request goes
-	through, the answer does not come back), "hang" (no answer ever), "hold" (argument is an event: it goes through once that is set)."""
+	through, the answer does not come back), "half" (of the answer comes back, then nothing), "hang" (no answer ever), "hold" (argument is an event: it goes through once that is set)."""
 
 	def __init__(self, plane, port):
 		self.port, self.rules, self.refusing, self.frozen = port, [], False, False
@@ -190,6 +190,9 @@ class Proxy:
 			while data := await up_reader.read(65536):
 				while self.frozen:
 					await asyncio.sleep(0.05)
+				if rule and rule.do == 'half':
+					writer.write(data[:len(data) // 2])
+					await asyncio.sleep(3600)
 				if not (rule and rule.do == 'lose'):
 					writer.write(data)
 					await writer.drain()

@@ -2,6 +2,7 @@
 """List and watch: pages, resumption, restarts, 410 in its shapes, silence."""
 import json
 import threading
+import time
 
 from bed import OURS, PODS, Api, wait_for
 from registry import equal, test
@@ -119,6 +120,19 @@ def a_page_that_cannot_be_read_is_asked_for_again(bed):
 	agrees(bed, probe, 'pods')
 	counters = probe('counters', name='pods')
 	assert (counters['errors'], counters['lists'], counters['expired']) == (1, 1, 0), counters
+
+
+@test
+def a_list_that_stops_in_the_middle_is_asked_for_again(bed):
+	"""Long before its deadline of a minute."""
+	make_pods(bed, 'stops', 20)
+	bed.proxy.rule('half', 'limit=', 'GET')
+	probe, began = bed.probe(bed.proxied), time.monotonic()
+	probe('watch', name='pods', fields=OURS)
+	agrees(bed, probe, 'pods')
+	took = time.monotonic() - began
+	assert 9 < took < 40, took
+	equal(probe('counters', name='pods')['errors'], 1)
 
 
 @test
