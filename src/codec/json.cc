@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/json.h"
 
+#include <algorithm>
 #include <climits>
+#include <optional>
 
 namespace slurmkube::codec
 {
@@ -16,31 +18,52 @@ bool only_blanks(std::string_view text)
 	return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
+struct Attempt {
+	Json object;
+	json_tokener_error error;
+	std::size_t used; /* bytes */
+};
+
+/* Not strict: it takes comments and trailing commas too, which nobody means to send. */
+std::optional<Attempt> attempt(std::string_view text, int strict)
+{
+	const Tokener tokener(json_tokener_new_ex(k_json_depth_max));
+	if (!tokener)
+		return std::nullopt;
+	json_tokener_set_flags(tokener.get(), strict | JSON_TOKENER_ALLOW_TRAILING_CHARS);
+	Attempt done{Json(json_tokener_parse_ex(tokener.get(), text.data(), static_cast<int>(text.size()))), json_tokener_get_error(tokener.get()),
+		     json_tokener_get_parse_end(tokener.get())};
+	if (done.error == json_tokener_continue && !text.empty()) {
+		/* a bare number or literal at the end wants to know that nothing follows */
+		done.object.reset(json_tokener_parse_ex(tokener.get(), "\n", 1));
+		done.error = json_tokener_get_error(tokener.get());
+		done.used = text.size();
+	}
+	return done;
+}
+
+/* json-c 0.18 is so strict that it takes every letter beyond ASCII for a control character (https://github.com/json-c/json-c/issues/875). */
+bool may_be_too_strict(json_tokener_error error, std::string_view text)
+{
+	return error == json_tokener_error_parse_string && std::any_of(text.begin(), text.end(), [](unsigned char byte) { return byte >= 0x80; });
+}
+
 } // namespace
 
 Result<Json> parse_json(std::string_view text, std::size_t max_bytes)
 {
 	if (text.size() > max_bytes || text.size() > INT_MAX)
 		return Error{Errc::too_large, "JSON text of " + std::to_string(text.size()) + " bytes"};
-	Tokener tokener(json_tokener_new_ex(k_json_depth_max));
-	if (!tokener)
+	auto done = attempt(text, JSON_TOKENER_STRICT);
+	if (done && may_be_too_strict(done->error, text))
+		done = attempt(text, 0);
+	if (!done)
 		return Error{Errc::internal, "out of memory"};
-	/* else it takes comments and trailing commas, which nobody means to send */
-	json_tokener_set_flags(tokener.get(), JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
-	Json object(json_tokener_parse_ex(tokener.get(), text.data(), static_cast<int>(text.size())));
-	json_tokener_error error = json_tokener_get_error(tokener.get());
-	std::size_t used = json_tokener_get_parse_end(tokener.get());
-	if (error == json_tokener_continue && !text.empty()) {
-		/* a bare number or literal at the end wants to know that nothing follows */
-		object.reset(json_tokener_parse_ex(tokener.get(), "\n", 1));
-		error = json_tokener_get_error(tokener.get());
-		used = text.size();
-	}
-	if (error != json_tokener_success)
-		return Error{Errc::invalid, std::string("not JSON: ") + json_tokener_error_desc(error) + " at byte " + std::to_string(used)};
-	if (!only_blanks(text.substr(used)))
-		return Error{Errc::invalid, "not JSON: text after the value at byte " + std::to_string(used)};
-	return object;
+	if (done->error != json_tokener_success)
+		return Error{Errc::invalid, std::string("not JSON: ") + json_tokener_error_desc(done->error) + " at byte " + std::to_string(done->used)};
+	if (!only_blanks(text.substr(done->used)))
+		return Error{Errc::invalid, "not JSON: text after the value at byte " + std::to_string(done->used)};
+	return std::move(done->object);
 }
 
 std::string to_text(json_object *object)

@@ -26,6 +26,17 @@ void broken_text_is_refused()
 	CHECK(!parse_json(std::string(1000, '['), 2000).ok());
 }
 
+/* Names of people, messages of runtimes: json-c 0.18 refused them. */
+void letters_beyond_ascii_parse()
+{
+	auto parsed = parse_json("{\"message\":\"fällt aus: \\u00e4, 节点, \xf0\x9f\x90\xa7\",\"n\":7}", 100);
+	REQUIRE(parsed.ok());
+	CHECK_EQUAL(get_string(parsed->get(), "message"), "fällt aus: ä, 节点, \xf0\x9f\x90\xa7");
+	CHECK_EQUAL(get_int(parsed->get(), "n"), 7);
+	CHECK(!parse_json("{\"ä\":1}x", 100).ok());
+	CHECK(!parse_json("[\"ä\"", 100).ok());
+}
+
 void getters_survive_wrong_types_and_absence()
 {
 	auto parsed = parse_json(R"({"a":{"b":"x","n":7,"t":true},"l":[1,"y"]})", 100);
@@ -86,6 +97,7 @@ int main()
 	return check::run_tests("json", {
 						TEST(whole_values_parse),
 						TEST(broken_text_is_refused),
+						TEST(letters_beyond_ascii_parse),
 						TEST(getters_survive_wrong_types_and_absence),
 						TEST(text_is_one_line),
 						TEST(managed_fields_are_cut_out_and_nothing_else),
