@@ -12,6 +12,16 @@ namespace slurmkube::kube
 namespace
 {
 
+using namespace std::chrono_literals;
+
+/*
+ * libcurl 7.88 shares a connection of HTTP/2 among transfers, and what one of them has read for another it can leave aside until the socket is
+ * readable again (lib/http2.c: after a pause nobody expires the transfer, and http2_data_pending() compares the wrong way round). When that was
+ * the end of an answer, the server has nothing more to send. So a socket that has gone quiet is taken for readable some times more.
+ */
+constexpr agent::Clock::duration k_quiet = 20ms; /* doubled each time */
+constexpr unsigned k_most_asked_again = 6;
+
 void report_bug(const char *what)
 {
 	log_error("internal error in a libcurl callback: %s", what);
@@ -62,6 +72,7 @@ Multi::Multi(agent::Loop &loop, long max_connections, OnProgress on_progress)
 Multi::~Multi()
 {
 	loop_.cancel(timer_);
+	loop_.cancel(again_timer_);
 	for (const curl_socket_t fd : watched_)
 		loop_.remove(fd);
 	if (!multi_)
@@ -82,6 +93,36 @@ Status Multi::add(CURL *easy)
 void Multi::remove(CURL *easy)
 {
 	(void)curl_multi_remove_handle(multi_.get(), easy); /* fails only for handles that are not in it */
+}
+
+void Multi::ready(curl_socket_t fd, int events)
+{
+	last_ready_ = agent::Clock::now();
+	asked_again_ = 0;
+	if (again_timer_ == 0)
+		ask_again_after(k_quiet);
+	act(fd, events);
+}
+
+void Multi::ask_again_after(agent::Clock::duration wait)
+{
+	again_timer_ = loop_.after(wait, [this] {
+		again_timer_ = 0;
+		ask_again();
+	});
+}
+
+void Multi::ask_again()
+{
+	const agent::Clock::duration quiet = agent::Clock::now() - last_ready_, wanted = k_quiet * (1U << asked_again_);
+	if (quiet < wanted) {
+		ask_again_after(wanted - quiet);
+		return;
+	}
+	if (++asked_again_ < k_most_asked_again)
+		ask_again_after(wanted);
+	for (const curl_socket_t fd : std::set<curl_socket_t>(watched_))
+		act(fd, CURL_CSELECT_IN);
 }
 
 void Multi::act(curl_socket_t fd, int events)
@@ -114,7 +155,7 @@ void Multi::watch(curl_socket_t fd, int what)
 		return;
 	}
 	watched_.insert(fd);
-	loop_.set(fd, epoll_events(what), [this, fd](std::uint32_t events) { act(fd, curl_events(events)); });
+	loop_.set(fd, epoll_events(what), [this, fd](std::uint32_t events) { ready(fd, curl_events(events)); });
 }
 
 void Multi::wake_after(long milliseconds)

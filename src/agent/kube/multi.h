@@ -40,7 +40,10 @@ class Multi
 	void remove(CURL *easy);
 
       private:
+	void ready(curl_socket_t fd, int events);
 	void act(curl_socket_t fd, int events);
+	void ask_again_after(agent::Clock::duration wait);
+	void ask_again();
 	std::vector<Finished> collect();
 	void watch(curl_socket_t fd, int what);
 	void wake_after(long milliseconds);
@@ -49,7 +52,9 @@ class Multi
 
 	agent::Loop &loop_;
 	OnProgress on_progress_;
-	agent::Loop::TimerId timer_ = 0;
+	agent::Loop::TimerId timer_ = 0, again_timer_ = 0;
+	agent::Clock::time_point last_ready_; /* of any socket */
+	unsigned asked_again_ = 0;	      /* since then */
 	std::set<curl_socket_t> watched_;
 	Owned<CURLM, curl_multi_cleanup> multi_;
 };

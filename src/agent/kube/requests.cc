@@ -19,7 +19,7 @@ constexpr unsigned k_patient_share = 8; /* of what may be in flight */
 /* libcurl 8.14 forgets the timeout of a transfer that waits for another one's connection: so long after it we end it ourselves. */
 constexpr std::chrono::milliseconds k_overdue{500};
 constexpr std::chrono::seconds k_longest_pause{30};
-/* An answer that has begun and of which nothing more comes for so long is lost: seen once with a list of pods (libcurl 7.88, HTTP/2), which then waited for its deadline. */
+/* An answer that has begun and of which nothing more comes for so long is lost: its deadline is far longer, for lists that are slow to begin. */
 constexpr std::chrono::seconds k_longest_silence{10};
 
 } // namespace

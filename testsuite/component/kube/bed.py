@@ -277,6 +277,7 @@ class Bed:
 		self.plane = ControlPlane(directory, port)
 		self.api = Api(self.plane)
 		self.proxy, self.proxy_of_pages = Proxy(self.plane, port + 9), Proxy(self.plane, port + 7)
+		self.port_of_h2 = port + 8
 		self.admin = f"token: {self.plane.read('tokens/admin')}"
 		self.direct = self.plane.kubeconfig('direct.yaml', self.admin)
 		self.proxied = self.plane.kubeconfig('proxied.yaml', self.admin, port=port + 9)

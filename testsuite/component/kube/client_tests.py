@@ -4,7 +4,10 @@ import os
 import time
 
 from bed import wait_for
+from h2_server import H2Server
 from registry import contains, equal, test
+
+REQUESTS = 9
 
 
 @test
@@ -26,6 +29,24 @@ def what_can_wait_lets_the_rest_pass(bed):
 	assert urgent['queued'] > 400, f"{urgent['queued']} of 600 patient requests were left when the urgent ones were done"
 	equal((urgent['good'], probe.result(patient)['good']), (60, 600))
 	equal(probe('get', count=60, can_wait=True)['most_in_flight'], 4)
+
+
+@test
+def an_answer_that_libcurl_keeps_is_asked_for(bed):
+	"""libcurl 7.88 leaves the rest of what it has read for one transfer aside until its socket is readable again; here that is never."""
+	server = H2Server(bed.plane, bed.port_of_h2)
+	probe = bed.probe(bed.plane.kubeconfig('h2.yaml', bed.admin, port=server.port))
+	for chosen in range(REQUESTS):
+		before = len(server.streams)
+		asked = probe.send('get', count=REQUESTS, deadline_ms=60_000)
+		wait_for('requests', lambda before=before: len(server.streams) == before + REQUESTS)
+		streams = server.streams[before:]
+		server.answer(streams[chosen], 16000, 16000, 500)
+		wait_for('the long answer', lambda before=before: probe('counters')['answers'] == before + 1, 2)
+		for stream in streams[:chosen] + streams[chosen + 1:]:
+			server.answer(stream, 2)
+		equal(probe.result(asked)['good'], REQUESTS)
+	server.close()
 
 
 @test
