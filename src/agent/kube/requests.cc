@@ -21,6 +21,12 @@ constexpr std::chrono::milliseconds k_overdue{500};
 constexpr std::chrono::seconds k_longest_pause{30};
 /* An answer that has begun and of which nothing more comes for so long is lost: its deadline is far longer, for lists that are slow to begin. */
 constexpr std::chrono::seconds k_longest_silence{10};
+/*
+ * libcurl 7.88 pauses nghttp2 where a transfer's buffer is full. When that is in the frame that ends an answer, it sees the end only after more has come
+ * on the connection, whatever that is (nghttp2_session_mem_recv() wants to be called once more, with nothing, and is not). So something is asked that has
+ * a short answer.
+ */
+constexpr std::chrono::milliseconds k_stalled{100}, k_between_stirs{300};
 
 } // namespace
 
@@ -31,7 +37,7 @@ Requests::Requests(Session &session) : session_(session)
 
 Requests::~Requests()
 {
-	for (const agent::Loop::TimerId timer : {hold_timer_, answers_timer_, give_up_timer_})
+	for (const agent::Loop::TimerId timer : {hold_timer_, answers_timer_, give_up_timer_, stir_timer_})
 		session_.loop.cancel(timer);
 	for (const auto &[easy, pending] : flying_) {
 		session_.loop.cancel(pending.deadline_timer);
@@ -113,7 +119,44 @@ Status Requests::fly(Pending pending)
 	session_.counters.requests++;
 	patient_flying_ += pending.request.can_wait ? 1 : 0;
 	watch_over(easy, flying_.emplace(easy, std::move(pending)).first->second);
+	look_after();
 	return Ok{};
+}
+
+void Requests::look_after()
+{
+	if (stir_timer_ != 0)
+		return;
+	stir_timer_ = session_.loop.after(k_stalled, [this] {
+		stir_timer_ = 0;
+		stir_if_stalled();
+	});
+}
+
+void Requests::stir_if_stalled()
+{
+	if (flying_.empty())
+		return;
+	const Clock::time_point now = Clock::now();
+	const bool is_stalled = std::any_of(flying_.begin(), flying_.end(), [now](const auto &one) {
+		const Clock::time_point last = one.second.transfer->last_byte();
+		return last != Clock::time_point{} && now - last >= k_stalled;
+	});
+	if (is_stalled && !stirring_ && now - stirred_ >= k_between_stirs)
+		stir();
+	look_after();
+}
+
+/* Beside the cap: what is stalled may have all of it. */
+void Requests::stir()
+{
+	Pending pending;
+	pending.request.path = "/version";
+	pending.request.any_status = true;
+	pending.request.deadline = std::chrono::seconds(5);
+	pending.on_response = [this](const Result<Response> &) { stirring_ = false; };
+	stirred_ = Clock::now();
+	stirring_ = fly(std::move(pending)).ok();
 }
 
 /* Until its deadline, or until its answer has stopped in the middle. */

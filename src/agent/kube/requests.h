@@ -48,6 +48,9 @@ class Requests
 	void take_off(std::deque<Pending> &from);
 	std::optional<Pending> land(CURL *easy);
 	Status fly(Pending pending);
+	void look_after();
+	void stir_if_stalled();
+	void stir();
 	void watch_over(CURL *easy, Pending &pending);
 	void overdue(CURL *easy);
 	void progress(const std::vector<Multi::Finished> &finished);
@@ -70,8 +73,9 @@ class Requests
 	unsigned patient_flying_ = 0;
 	std::map<CURL *, Pending> flying_;
 	std::vector<std::pair<OnResponse, Error>> answers_;
-	Clock::time_point hold_until_{}, last_answer_{};
-	agent::Loop::TimerId hold_timer_ = 0, answers_timer_ = 0, give_up_timer_ = 0;
+	Clock::time_point hold_until_{}, last_answer_{}, stirred_{};
+	bool stirring_ = false;
+	agent::Loop::TimerId hold_timer_ = 0, answers_timer_ = 0, give_up_timer_ = 0, stir_timer_ = 0;
 };
 
 } // namespace slurmkube::kube

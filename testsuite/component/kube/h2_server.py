@@ -20,7 +20,7 @@ def frame(kind, flags, stream, payload=b''):
 
 
 class H2Server:
-	"""One connection. streams: the requests that have come, in their order."""
+	"""One connection. streams: the requests that have come and were not taken yet, in their order."""
 
 	def __init__(self, plane, port):
 		self.port, self.streams, self.lock = port, [], threading.Lock()
@@ -44,6 +44,28 @@ class H2Server:
 		frames += [frame(DATA, 0, stream, b'x' * size) for size in sizes[:-1]]
 		self._send(b''.join(frames) + frame(DATA, END_STREAM, stream, b'x' * sizes[-1]))
 
+	def take(self):
+		"""The streams that have come since the last call."""
+		with self.lock:
+			taken, self.streams = self.streams, []
+		return taken
+
+	def answer_others_meanwhile(self, action):
+		"""What action() returns; requests that come until then are answered at once."""
+		done = threading.Event()
+
+		def answer_all():
+			while not done.wait(0.01):
+				for stream in self.take():
+					self.answer(stream, 2)
+		helper = threading.Thread(target=answer_all)
+		helper.start()
+		try:
+			return action()
+		finally:
+			done.set()
+			helper.join()
+
 	def _send(self, data=b''):
 		with self.lock:
 			if data:
@@ -65,7 +87,8 @@ class H2Server:
 				if kind == SETTINGS and not flags & ACK:
 					self._send(frame(SETTINGS, ACK, 0))
 				if kind == HEADERS:
-					self.streams.append(stream)
+					with self.lock:
+						self.streams.append(stream)
 		except (OSError, ssl.SSLError):
 			pass  # the client has gone
 
