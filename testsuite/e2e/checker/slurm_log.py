@@ -63,6 +63,9 @@ class JobEnd:
 	submit: float = 0.0
 
 
+UNNAMED = "allocation"
+
+
 @dataclass
 class SlurmTruth:
 	lives: dict = field(default_factory=dict)     # job -> [Life], in order of start
@@ -123,12 +126,13 @@ class SlurmTruth:
 							    fields.get("Name", "")))
 
 	def account(self, rows):
-		"""All of sacct's rows, instead of those before. Exit codes are as sacct prints them."""
+		"""All of sacct's rows, instead of those before. Exit codes are as sacct prints them. slurmdbd calls a job "allocation" when it heard of its end before its beginning,
+		which slurmctld can tell seconds later (as_mysql_job.c, _set_db_inx_thread() of accounting_storage/slurmdbd): so that name is none."""
 		self.accounts = {}
 		for r in rows:
 			job = int(r["JobID"])
 			self.accounts.setdefault(job, []).append(JobEnd(job, r["State"], r["ExitCode"], moment(r["Start"]), moment(r["End"]), r["NodeList"], 0,
-									r["JobName"], moment(r["Submit"])))
+									"" if r["JobName"] == UNNAMED else r["JobName"], moment(r["Submit"])))
 
 	def picture(self, jobs):
 		"""jobs: {number: fields} of scontrol show job."""
