@@ -33,7 +33,8 @@ class BenchBed(Cluster):
 		self.slurm.extra.append(f"SlurmctldLogFile={self.slurmctld_log}")
 		self.slurm_lines = list(self.slurm.extra)
 		log = self.dir / "audit.log"
-		self.plane.env["APISERVER_ARGS"] = f"--audit-policy-file={SOURCE}/testsuite/bench/audit-run.yaml --audit-log-path={log}"
+		# MB. Beyond its own limit of 100, five rounds of a burst, the server would begin another file.
+		self.plane.env["APISERVER_ARGS"] = f"--audit-policy-file={SOURCE}/testsuite/bench/audit-run.yaml --audit-log-path={log} --audit-log-maxsize=100000"
 		self.audit = Audit(log)
 		self.agent_settings = dict(self.agent.settings)
 		self.load = Load(self.slurm.build / "testsuite/bench/load", self.plane)

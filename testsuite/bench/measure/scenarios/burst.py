@@ -48,6 +48,7 @@ class Contest:
 		"""The figures of one round; keep: not of the one that warms up. Returns a text for people."""
 		bindings = self.bed.audit.bindings(prefix).values()
 		if not bindings:
+			self.bed.failures += 1  # its directory stays
 			raise RuntimeError(f"{scenario}: no pod was bound in {self.limit():g} s; see {self.bed.dir}")
 		first, last = min(b.received for b in bindings), max(b.answered for b in bindings)
 		rate, ms = len(bindings) / (last - first), [(b.answered - b.received) * 1000 for b in bindings]
