@@ -12,7 +12,6 @@ PREFACE = b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 DATA, HEADERS, SETTINGS = 0, 1, 4
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 STATUS_200 = b'\x88'  # HPACK: entry 8 of the static table
-LARGEST_FRAME = 16384
 
 
 def frame(kind, flags, stream, payload=b''):
