@@ -78,6 +78,10 @@ Actions without_job(const GangFacts &f)
 		return {};
 	JobSpec spec = f.spec->value();
 	spec.required_node = f.pinned;
+	for (const std::string &node : f.other_nodes) {
+		if (!std::ranges::binary_search(spec.excluded_nodes, node))
+			spec.required_node += "," + node;
+	}
 	return own(f, Submit{std::move(spec)});
 }
 

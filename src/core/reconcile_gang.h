@@ -52,7 +52,8 @@ struct GangFacts {
 	std::optional<Condition> trouble, waits_for; /* waits_for: why the gang is not complete */
 	const Result<JobSpec> *spec = nullptr;
 	std::string excess;         /* what the job has that no pod asks for; empty: nothing */
-	std::string pinned;         /* nodes of bound members, for a job that Slurm has lost */
+	std::string pinned;         /* nodes of bound members, for a job that Slurm has lost: a list with commas */
+	std::vector<std::string> other_nodes; /* that this job had, and that are in service */
 	Busy busy;
 };
 

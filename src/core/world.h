@@ -406,7 +406,8 @@ class World
 		SeatHolders holders;
 	};
 	Seating seating_of(const Gang &gang, const Members &members, const SlurmJob &job) const;
-	static std::string pinned_nodes(const Members &members);
+	[[nodiscard]] bool is_in_service(const std::string &node) const;
+	void pin_nodes(const Members &members, GangFacts &facts) const;
 	MemberFacts facts_of_member(const Gang &gang, const Group &lead, const Member &member, const Seating &seating, const SlurmJob *job, Now now);
 	void choose_node(const Gang &gang, const Member &member, const Seating &seating, MemberFacts &facts, Now now);
 	[[nodiscard]] std::optional<std::uint64_t> places_for(const JobSpec &spec) const;

@@ -129,28 +129,6 @@ World::Seating World::seating_of(const Gang &gang, const Members &members, const
 	return seating;
 }
 
-/*
- * Where members run, and where those ran that have ended: the tasks are as many as ever, and Slurm (24.11) takes no nodes beside those that it must. Empty: none runs.
- */
-std::string World::pinned_nodes(const Members &members)
-{
-	std::set<std::string_view> running, ended;
-	for (const Member &m : members) {
-		if (!m.group->pod || !is_bound_member(*m.group))
-			continue;
-		if (is_bound_side(m.side))
-			running.insert(bound_node_of(*m.group));
-		else if (is_terminal(*m.group->pod))
-			ended.insert(m.group->pod->node_name);
-	}
-	std::string out;
-	if (!running.empty())
-		running.merge(ended);
-	for (const std::string_view node : running)
-		out.append(out.empty() ? "" : ",").append(node);
-	return out;
-}
-
 MemberFacts World::facts_of_member(const Gang &gang, const Group &lead, const Member &member, const Seating &seating, const SlurmJob *job, Now now)
 {
 	const Group &group = *member.group;
@@ -300,7 +278,7 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	f.excess = gang.shape.excess;
 	const Members members = members_of(gang);
 	if (!is_live_job_side(job_side(f.job)))
-		f.pinned = pinned_nodes(members);
+		pin_nodes(members, f);
 	const bool is_any_waiting = std::ranges::find(members, PodSide::waiting, &Member::side) != members.end();
 	const Seating seating = is_any_waiting && job_side(f.job) == JobSide::allocated ? seating_of(gang, members, *f.job) : Seating{};
 	f.members.reserve(members.size());

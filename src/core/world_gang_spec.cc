@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The part of World that says what job a gang asks for: its shape, where it may run, and whether that much is there at all. */
+#include "src/core/names.h"
 #include "src/core/placement.h"
+#include "src/core/outcome.h"
 #include "src/core/world.h"
 #include "src/core/world_parts.h"
 
@@ -132,6 +134,60 @@ void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::opt
 		*spec = Error{Errc::not_found, "the nodes together have " + std::to_string(*places) + " places of " + cpus_text((*spec)->cpus, settings_.policy.cpu_unit) + " and " +
 						   std::to_string((*spec)->memory_mib) + " MiB where " + std::to_string(gang.shape.tasks) + " are needed at once" +
 						   (gang.shape.excess.empty() ? "" : "; " + gang.shape.excess)};
+	}
+}
+
+namespace
+{
+
+void add_names(const std::string &list, std::set<std::string> &names)
+{
+	for (std::size_t at = 0; at < list.size();) {
+		const std::size_t comma = std::min(list.find(',', at), list.size());
+		names.insert(list.substr(at, comma - at));
+		at = comma + 1;
+	}
+}
+
+} // namespace
+
+/* Kubernetes can run pods there, and Slurm start jobs. */
+bool World::is_in_service(const std::string &node) const
+{
+	const auto kube = kube_nodes_.find(node);
+	const auto slurm = slurm_nodes_.find(node);
+	return kube != kube_nodes_.end() && kube->second.ready && !kube->second.unschedulable && slurm != slurm_nodes_.end() && slurm->second.base != NodeBase::down &&
+	       !slurm->second.drain;
+}
+
+/*
+ * Where members run, and where those ran that have ended: the tasks are as many as ever, and Slurm (24.11) takes no nodes beside those that it must. So
+ * what else the job had is wanted too, as its pods tell it: else the job of a gang of which a part was bound would never start.
+ */
+void World::pin_nodes(const Members &members, GangFacts &f) const
+{
+	std::set<std::string> running, ended, of_job;
+	for (const Member &m : members) {
+		if (!m.group->pod || !is_bound_member(*m.group))
+			continue;
+		if (!is_bound_side(m.side)) {
+			if (is_terminal(*m.group->pod))
+				ended.insert(m.group->pod->node_name);
+			continue;
+		}
+		running.insert(bound_node_of(*m.group));
+		const auto noted = m.group->pod->annotations.find(names::k_allocation_nodes);
+		if (noted != m.group->pod->annotations.end())
+			add_names(noted->second, of_job);
+	}
+	if (running.empty())
+		return;
+	running.merge(ended);
+	for (const std::string &node : running)
+		f.pinned.append(f.pinned.empty() ? "" : ",").append(node);
+	for (const std::string &node : of_job) {
+		if (!running.contains(node) && is_in_service(node))
+			f.other_nodes.push_back(node);
 	}
 }
 

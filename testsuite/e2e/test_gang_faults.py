@@ -12,7 +12,7 @@ from lib import equal, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import LIVE, disruption, uid_of
 from lib.fault_bed import FaultBed
-from lib.fault_proxy import COMPLETE, SUBMIT
+from lib.fault_proxy import COMPLETE, SUBMIT, answer
 from lib.kube import condition
 from lib.kubelets import not_ready
 from lib.manifests import job
@@ -95,6 +95,10 @@ class Gang:
 			equal(disruption(self.bed, name)["reason"], "SlurmJobEnded", f"why {name} goes")
 			self.bed.stop_pod(name)
 		self.bed.kube.delete("Job", self.name, propagationPolicy="Background")
+
+
+def hosts_of(bed, job):
+	return set(bed.slurm.run("scontrol", "show", "hostnames", job["NodeList"]).split())
 
 
 @contextlib.contextmanager
@@ -204,7 +208,7 @@ def test_gang_gets_its_job_again_on_its_nodes(bed):
 	with old:
 		equal(gang.jobs(), [], "jobs after the restore")
 	again = gang.the_job("RUNNING")
-	equal(bed.slurm.run("scontrol", "show", "hostnames", again["NodeList"]).split(), sorted(set(places.values())), "nodes of the second job")
+	equal(hosts_of(bed, again), set(places.values()), "nodes of the second job")
 	gang.is_left_alone()
 	equal(gang.places(), places)
 	gang.succeed()
@@ -223,6 +227,24 @@ def test_gang_with_ended_ranks_gets_its_job_again(bed):
 		bed.end_pod(name)
 	equal([(j["JobState"], j["ExitCode"]) for j in gang.ended()], [("COMPLETED", "0:0")])
 	gang.remove()
+
+
+def test_half_bound_gang_gets_all_nodes_of_its_job_again(bed):
+	"""Slurm loses the job while pods cannot be bound to one of its nodes. The others' nodes are too small for all: the second job has that node too, or would never start."""
+	old = Restore(bed, SLURM_AWAY)
+	closed = next(name for name in bed.names if name != bed.kube.get("Pod", "steady")["spec"]["nodeName"])
+	bed.api.rule("answer", "POST", f"/pods/{bed.next_name()}-[0-3]/binding", body=f'"{closed}"', argument=answer(503, "ServiceUnavailable"), count=1000)
+	gang = Gang(bed, bed.name)
+	bed.kube.wait(lambda: sum(bool(p["spec"].get("nodeName")) for p in gang.pods()) >= 2, "two pods to be bound")
+	nodes = hosts_of(bed, gang.the_job("RUNNING"))
+	assert closed in nodes, f"{closed} is not of the job's nodes, {nodes}"
+	with old:
+		equal(gang.jobs(), [], "jobs after the restore")
+	equal(hosts_of(bed, gang.the_job("RUNNING")), nodes, "nodes of the second job")
+	bed.api.clear()
+	gang.play().places()
+	gang.is_left_alone()
+	gang.succeed()
 
 
 def test_waiting_gang_that_slurm_lost_is_queued_again(bed):

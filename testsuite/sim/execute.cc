@@ -130,6 +130,8 @@ void Agent::bind(const core::PodUid &pod, const core::Bind &action)
 		request.annotations[names::k_allocation_gang] = member.gang ? member.gang->text : "";
 		const core::Gang *gang = world_->gang_of(member);
 		request.annotations[names::k_allocation_size] = std::to_string(gang ? gang->seats.size() : 0);
+		if (const core::SlurmJob *job = world_->job_of(member))
+			request.annotations[names::k_allocation_nodes] = core::node_list_of(job->nodes, 1000);
 	}
 	if (stage_.plant == Plant::no_uid)
 		request.uid.clear();

@@ -198,7 +198,7 @@ std::vector<core::NodeAllocation> Slurm::places_for(const JobTruth &job) const
 	for (const std::string &name : job.required_nodes)
 		give(name, left);
 	for (const auto &[name, node] : state.nodes) {
-		if (job.required_nodes.empty() || job.tasks > 1)
+		if (job.required_nodes.empty()) /* Slurm 24.11 gives none beside those; 22.05 does */
 			give(name, left);
 	}
 	std::vector<core::NodeAllocation> out;

@@ -366,6 +366,56 @@ void a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended()
 	CHECK_EQUAL(submits.front().second.spec.required_node, "n1,n2");
 }
 
+KubeNode fast_node(const std::string &name)
+{
+	KubeNode node = kube_node(name, name + "-uid", 8000);
+	node.labels["disk"] = "fast";
+	return node;
+}
+
+/* What required_node is when Slurm has lost the job of a gang of which three ranks are bound to n1 and n2, and what n3 and n4 are by then. */
+std::string required_with(const KubeNode &n3, const SlurmNode &n4)
+{
+	Stage stage(4);
+	for (const char *name : {"n1", "n2", "n4"})
+		stage.world.node_seen(fast_node(name), stage.now);
+	stage.start(4);
+	Pod p = *stage.world.pod_of({"u1"});
+	p.annotations[names::k_allocation_nodes] = "n1,n2,n3,n4,gone";
+	stage.world.pod_seen(p, stage.now);
+	stage.connect({});
+	stage.world.node_seen(n3, stage.now);
+	stage.world.slurm_node_seen(n4);
+	stage.world.pod_gone({"u0"}, std::nullopt, stage.now);
+	Pod next = stage.pod(0, "b");
+	next.demands.node_selector = {{"disk", "fast"}};
+	stage.world.pod_seen(next, stage.now);
+	(void)stage.take();
+	stage.pass(11 * k_second);
+	const auto submits = only<Submit>(stage.take());
+	return submits.size() == 1 ? submits.front().second.spec.required_node : std::to_string(submits.size()) + " jobs";
+}
+
+/* Slurm 24.11 takes no nodes beside those that it must: without the others of the job the gang would wait for ever. */
+void a_lost_job_is_asked_for_with_its_nodes_that_have_no_pods_yet()
+{
+	const KubeNode n3 = fast_node("n3");
+	const SlurmNode n4 = slurm_node("n4", 8);
+	CHECK_EQUAL(required_with(n3, n4), "n1,n2,n3,n4");
+	KubeNode away = n3, cordoned = n3, excluded = n3;
+	away.ready = false;
+	cordoned.unschedulable = true;
+	excluded.labels.erase("disk");
+	CHECK_EQUAL(required_with(excluded, n4), "n1,n2,n4");
+	CHECK_EQUAL(required_with(away, n4), "n1,n2,n4");
+	CHECK_EQUAL(required_with(cordoned, n4), "n1,n2,n4");
+	SlurmNode drained = n4, down = n4;
+	drained.drain = true;
+	down.base = NodeBase::down;
+	CHECK_EQUAL(required_with(n3, drained), "n1,n2,n3");
+	CHECK_EQUAL(required_with(n3, down), "n1,n2,n3");
+}
+
 void a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other()
 {
 	Stage stage(4);
@@ -476,7 +526,8 @@ int main()
 						TEST(scancel_in_the_second_of_its_pods_removes_those_that_were_there), TEST(pods_made_after_the_end_are_about_the_next_job),
 						TEST(a_new_agent_goes_on),
 						TEST(a_lost_job_is_asked_for_again_on_the_same_nodes),
-						TEST(a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended), TEST(a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other), TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes), TEST(pods_that_never_come_end_the_job),
+						TEST(a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended), TEST(a_lost_job_is_asked_for_with_its_nodes_that_have_no_pods_yet),
+						TEST(a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other), TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes), TEST(pods_that_never_come_end_the_job),
 						TEST(a_pod_beyond_the_seats_runs_alone),
 						TEST(a_pod_group_waits_for_its_minimum),
 					});

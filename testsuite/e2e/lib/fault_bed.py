@@ -110,6 +110,19 @@ def open_files(pid):
 	return len(os.listdir(f"/proc/{pid}/fd"))
 
 
+STATES = {"01": "open", "06": "ended", "07": "ended", "08": "ended by its peer", "0A": "listens"}
+
+
+def named_files(pid):
+	"""What each descriptor is, sockets of TCP with their state and the peer's port."""
+	sockets = {}
+	for line in open("/proc/net/tcp").read().splitlines()[1:]:
+		_, _, peer, state, *_, inode, _ = line.split(maxsplit=10)[:10] + [""]
+		sockets[f"socket:[{line.split()[9]}]"] = f"TCP to {int(peer.split(':')[1], 16)} {STATES.get(state, state)}"
+	links = [os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")]
+	return sorted(sockets.get(link, link) for link in links)
+
+
 def resting_files(pid):
 	"""What it has open when that has not changed for a second: watches are open again, requests have been answered."""
 	seen, since = -1, 0.0
