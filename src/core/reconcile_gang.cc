@@ -127,7 +127,7 @@ Actions allocated(const GangFacts &f)
 	if (!has_live(f) && f.owner_succeeded)
 		return own(f, Complete{f.job->id, 0});
 	if (!has_live(f))
-		return f.owner_done || f.absent_long ? own(f, Complete{f.job->id, f.ended_seats == 0 ? k_status_cancelled : f.result}) : out;
+		return f.owner_done || f.absent_long ? own(f, Complete{f.job->id, f.result == 0 ? k_status_cancelled : f.result}) : out; /* not all have succeeded */
 	if (f.late_long)
 		return own(f, Complete{f.job->id, k_status_never_came});
 	/* nothing of it runs yet, and it may not run there: another allocation is asked for, without those nodes */

@@ -263,6 +263,22 @@ void the_allocation_is_held_for_a_restart_and_then_let_go()
 	CHECK_EQUAL(only<Complete>(stage.take()).size(), 1U);
 }
 
+/* A pod that failed may be gone before this agent was there: what nobody saw is not told as success. */
+void an_end_that_nobody_saw_is_no_success()
+{
+	Stage old(2);
+	old.start(2);
+	old.end(0, PodPhase::succeeded);
+	Stage stage(2);
+	stage.world.pod_seen(*old.world.pod_of({"u0"}), stage.now);
+	stage.connect({stage.running(nodes({{"n1", 8}}))});
+	(void)stage.take();
+	stage.pass(11 * k_second);
+	const auto completes = only<Complete>(stage.take());
+	REQUIRE(completes.size() == 1);
+	CHECK_EQUAL(completes.front().second.wait_status, k_status_cancelled);
+}
+
 void scancel_removes_all_pods_and_nothing_is_submitted_for_those()
 {
 	Stage stage(4);
@@ -522,7 +538,7 @@ int main()
 						TEST(a_failure_is_told_and_not_what_it_brought_about),
 						TEST(a_replacement_gets_the_seat_when_its_predecessor_is_gone),
 						TEST(the_allocation_is_held_for_a_restart_and_then_let_go),
-						TEST(scancel_removes_all_pods_and_nothing_is_submitted_for_those),
+						TEST(an_end_that_nobody_saw_is_no_success), TEST(scancel_removes_all_pods_and_nothing_is_submitted_for_those),
 						TEST(scancel_in_the_second_of_its_pods_removes_those_that_were_there), TEST(pods_made_after_the_end_are_about_the_next_job),
 						TEST(a_new_agent_goes_on),
 						TEST(a_lost_job_is_asked_for_again_on_the_same_nodes),
