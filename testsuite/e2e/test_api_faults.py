@@ -9,7 +9,7 @@ import time
 from lib import equal, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import LIVE, job_in_state, uid_of, wait_reason
-from lib.fault_bed import FaultBed, open_files, resting_files
+from lib.fault_bed import FaultBed, named_files, resting_files
 from lib.fault_proxy import CANCEL, COMPLETE, SUBMIT, answer
 from lib.kube import condition
 
@@ -69,7 +69,12 @@ def settled(bed):
 	bed.others_done()
 	bed.steady_goes_on()
 	wait_for(lambda: bed.agent.skube("ping")["ready"], "the agent to be ready")
-	wait_for(lambda: open_files(bed.agent.daemon.pid) <= bed.files + 2, "the agent's descriptors to be as many as before")
+
+	def holds_no_more():
+		files = named_files(bed.agent.daemon.pid)
+		assert len(files) <= bed.files + 2, f"{len(files)}, not {bed.files}: {files}"
+		return True
+	wait_for(holds_no_more, "the agent's descriptors to be as many as before")
 
 
 def bind_with(bed, do, reply=None, count=1):

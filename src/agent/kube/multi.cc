@@ -95,6 +95,14 @@ void Multi::remove(CURL *easy)
 	(void)curl_multi_remove_handle(multi_.get(), easy); /* fails only for handles that are not in it */
 }
 
+/* libcurl wakes them for each transfer that is taken out, be it one that never began. */
+void Multi::wake_waiting()
+{
+	const Owned<CURL, curl_easy_cleanup> nothing(curl_easy_init());
+	if (nothing && add(nothing.get()))
+		remove(nothing.get());
+}
+
 void Multi::ready(curl_socket_t fd, int events)
 {
 	last_ready_ = agent::Clock::now();

@@ -99,6 +99,7 @@ void Streams::notice_open(Stream &stream)
 		return;
 	stream.opened = true;
 	stream.last_byte = Clock::now();
+	multi_.wake_waiting();
 	if (stream.request.on_open)
 		stream.request.on_open();
 }

@@ -7,6 +7,7 @@ Bed        all of it, shared by the tests
 Probe      testsuite/component/kube/probe: the agent's own code, commanded by JSON lines
 """
 import asyncio
+import contextlib
 import http.client
 import json
 import os
@@ -256,8 +257,10 @@ class Probe:
 
 	def connections(self):
 		"""TCP connections that the process has open now (libcurl has other sockets as well)."""
-		directory = f'/proc/{self.process.pid}/fd'
-		ours = {os.readlink(f'{directory}/{fd}') for fd in os.listdir(directory)}
+		directory, ours = f'/proc/{self.process.pid}/fd', set()
+		for fd in os.listdir(directory):
+			with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+				ours.add(os.readlink(f'{directory}/{fd}'))
 		with open('/proc/net/tcp', encoding='ascii') as file:
 			rows = [line.split() for line in file.readlines()[1:]]
 		return sum(row[3] == '01' and f'socket:[{row[9]}]' in ours for row in rows)

@@ -159,6 +159,16 @@ def answers_and_lines_have_limits(bed):
 
 
 @test
+def streams_that_begin_together_need_no_http_2(bed):
+	"""The first one's connection turns out to be of HTTP/1.1: the others do not wait for it to end."""
+	for _ in range(5):
+		probe = bed.probe(bed.proxied)
+		for _ in range(6):
+			probe.send('stream', path='/api/v1/namespaces?watch=1', limit=1 << 20)
+		wait_for('a connection for each', lambda p=probe: p.connections() == 6, 10)
+
+
+@test
 def nobody_listening_means_again(bed):
 	file = bed.plane.kubeconfig('nobody.yaml', bed.admin, port=bed.plane.port + 8)
 	equal(bed.probe(file)('get')['code'], 'again')
