@@ -60,7 +60,6 @@ class Oracle
 	void check_waiting(const PodTruth &pod, const std::vector<const JobTruth *> &live);
 	void check_running(const PodTruth &pod, const std::vector<const JobTruth *> &live);
 	void check_jobs();
-	void check_required(const JobTruth &job);
 	void check_gang(const GangTruth &gang);
 	void check_nodes();
 	void check_memory(const core::World &leader);

@@ -105,23 +105,7 @@ void Oracle::check_jobs()
 		if (job.has_marker && job.facts.marker.cluster == slurm_.cluster && core::is_live(job.facts) && !kube_.pods.contains(job.facts.marker.uid) &&
 		    !gangs_.find(job.facts.marker.uid))
 			stage_.violated("end no pod", "job " + std::to_string(id) + " stands for no pod");
-		check_required(job);
 	}
-}
-
-/* A job that may only run on nodes that are too few for it waits for ever. */
-void Oracle::check_required(const JobTruth &job)
-{
-	std::uint64_t places = 0;
-	for (const std::string &name : job.required_nodes) {
-		const auto node = slurm_.state.nodes.find(name);
-		if (node == slurm_.state.nodes.end() || node->second.down || node->second.facts.drain)
-			return; /* as long as that is so */
-		places += std::min<std::uint64_t>(node->second.facts.cpus / job.cpus, job.tasks_per_node > 0 ? job.tasks_per_node : job.tasks);
-	}
-	if (!job.required_nodes.empty() && job.facts.state == core::JobState::pending && places < job.tasks)
-		stage_.violated("end never starts", "job " + std::to_string(job.facts.id.number) + " of " + job.facts.marker.name + " wants " + std::to_string(job.tasks) + " places on " +
-							    std::to_string(job.required_nodes.size()) + " nodes that have " + std::to_string(places));
 }
 
 void Oracle::check_nodes()
