@@ -116,9 +116,11 @@ STATES = {"01": "open", "06": "ended", "07": "ended", "08": "ended by its peer",
 def named_files(pid):
 	"""What each descriptor is, sockets of TCP with their state and the peer's port."""
 	sockets = {}
-	for line in open("/proc/net/tcp").read().splitlines()[1:]:
-		_, _, peer, state, *_, inode, _ = line.split(maxsplit=10)[:10] + [""]
-		sockets[f"socket:[{line.split()[9]}]"] = f"TCP to {int(peer.split(':')[1], 16)} {STATES.get(state, state)}"
+	with open("/proc/net/tcp", encoding="ascii") as table:
+		rows = [line.split() for line in table.readlines()[1:]]
+	for row in rows:
+		peer, state, inode = row[2], row[3], row[9]
+		sockets[f"socket:[{inode}]"] = f"TCP to {int(peer.split(':')[1], 16)} {STATES.get(state, state)}"
 	links = [os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")]
 	return sorted(sockets.get(link, link) for link in links)
 
