@@ -9,12 +9,7 @@ EXTRA_DIST += \
 	%D%/admin.md \
 	%D%/benchmarks.md \
 	%D%/benchmarks.svg \
-	%D%/design/architecture.md \
-	%D%/design/failures.md \
-	%D%/design/performance.md \
-	%D%/design/protocol.md \
-	%D%/design/simulation.md \
-	%D%/design/testing.md \
+	%D%/design \
 	%D%/user.md \
 	%D%/man/skube.1.scd \
 	%D%/man/slurm-kube.7.scd \

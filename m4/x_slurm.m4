@@ -3,6 +3,7 @@
 #   --with-slurm=PREFIX        an installed Slurm (include/slurm, lib/libslurm.so); default: the system's
 #   --with-slurm-src=DIR       its source tree. Without it the plugin is not built.
 #   --with-slurm-build=DIR     where that tree's config.h is; default: DIR itself, else we run its configure into ./slurm-config
+#   --enable-untested-slurm    also for a release series that no test of ours has run with
 #   --with-slurm-plugindir=DIR where the plugin goes; default: the directory of the installed Slurm's plugins
 #
 # The plugin must match slurmctld exactly, micro version included (src/common/plugin.c of Slurm), so a tree of another version is an error.
@@ -10,10 +11,13 @@ AC_DEFUN([X_SLURM], [
   AC_ARG_WITH([slurm], [AS_HELP_STRING([--with-slurm=PREFIX], [an installed Slurm])], [], [with_slurm=])
   AC_ARG_WITH([slurm-src], [AS_HELP_STRING([--with-slurm-src=DIR], [source tree of that Slurm, for the plugin])], [], [with_slurm_src=])
   AC_ARG_WITH([slurm-build], [AS_HELP_STRING([--with-slurm-build=DIR], [directory of its config.h])], [], [with_slurm_build=])
+  AC_ARG_ENABLE([untested-slurm], [AS_HELP_STRING([--enable-untested-slurm], [also for a Slurm that was never tested])], [], [enable_untested_slurm=no])
   AC_ARG_WITH([slurm-plugindir], [AS_HELP_STRING([--with-slurm-plugindir=DIR], [directory of Slurm's plugins])], [], [with_slurm_plugindir=])
 
   SLURM_CPPFLAGS= SLURM_LIBS=-lslurm
   AS_IF([test -n "$with_slurm"], [
+    AS_IF([test -r "$with_slurm/include/slurm/slurm.h"], [],
+      [AC_MSG_ERROR([--with-slurm=$with_slurm: there is no include/slurm/slurm.h; give the prefix of an installed Slurm])])
     SLURM_CPPFLAGS="-isystem $with_slurm/include"
     SLURM_LIBS="-L$with_slurm/lib -Wl,-rpath,$with_slurm/lib -lslurm"])
   x_save_cppflags="$CPPFLAGS" x_save_libs="$LIBS"
@@ -33,6 +37,11 @@ END
   x_libslurm_version=`printf '%02d.%02d.%d' $(( (x_number >> 16) & 255 )) $(( (x_number >> 8) & 255 )) $(( x_number & 255 ))`
   AC_MSG_RESULT([$x_libslurm_version])
   CPPFLAGS="$x_save_cppflags" LIBS="$x_save_libs"
+  # README.md has the same list.
+  AS_CASE([$x_libslurm_version.$enable_untested_slurm],
+    [22.05.*|24.11.*|25.11.*|26.05.*|*.yes], [],
+    [AC_MSG_ERROR([Slurm $x_libslurm_version was never tested with slurm-kube, which looks into slurmctld's own structures: tested are 22.05, 24.11, 25.11 and 26.05.
+      To build it all the same, and test it before it meets users: --enable-untested-slurm])])
 
   AS_IF([test -n "$with_slurm_plugindir"], [slurm_plugindir="$with_slurm_plugindir"],
         [test -n "$with_slurm"], [slurm_plugindir="$with_slurm/lib/slurm"],
@@ -62,6 +71,8 @@ END
     SLURM_SRC_CPPFLAGS="-iquote `pwd`/slurm-seam -isystem $with_slurm_src -isystem $with_slurm_build/slurm -isystem $with_slurm_src/slurm"
     x_build_plugin=yes
     x_slurm_summary="for Slurm $x_tree_version"])
+  SLURM_CONFIGURE_FLAGS="${with_slurm:+--with-slurm=$with_slurm} ${with_slurm_src:+--with-slurm-src=$with_slurm_src} ${with_slurm_build:+--with-slurm-build=$with_slurm_build} --enable-untested-slurm=$enable_untested_slurm"
+  AC_SUBST([SLURM_CONFIGURE_FLAGS])
   AM_CONDITIONAL([BUILD_PLUGIN], [test $x_build_plugin = yes])
   AC_SUBST([SLURM_CPPFLAGS])
   AC_SUBST([SLURM_LIBS])

@@ -11,7 +11,13 @@ AC_DEFUN([X_TRY_FLAG], [
 AC_DEFUN([X_WARNINGS], [
   AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [warnings are errors])], [], [enable_werror=no])
   AC_MSG_CHECKING([for warning and hardening flags])
-  WARN_CFLAGS= WARN_CXXFLAGS= HARDEN_FLAGS= NO_UNIQUE_CXXFLAGS=
+  WARN_CFLAGS= WARN_CXXFLAGS= HARDEN_FLAGS= HARDEN_LDFLAGS= NO_UNIQUE_CXXFLAGS=
+  # What Slurm does not declare in this version must not become a symbol that slurmctld misses later.
+  X_TRY_FLAG([C], [CFLAGS], [-Werror=implicit-function-declaration], [WARN_CFLAGS])
+  x_save_ldflags="$LDFLAGS"
+  LDFLAGS="$LDFLAGS -Wl,-z,relro,-z,now"
+  AC_LINK_IFELSE([AC_LANG_PROGRAM()], [HARDEN_LDFLAGS="-Wl,-z,relro,-z,now"])
+  LDFLAGS="$x_save_ldflags"
   m4_foreach_w([x_flag], [-Wall -Wextra -Wshadow -Wformat=2 -Wundef -Wvla -Wimplicit-fallthrough -Wmissing-declarations -Wcast-qual],
     [X_TRY_FLAG([C], [CFLAGS], x_flag, [WARN_CFLAGS])
      X_TRY_FLAG([C++], [CXXFLAGS], x_flag, [WARN_CXXFLAGS])])
@@ -26,5 +32,6 @@ AC_DEFUN([X_WARNINGS], [
   AC_SUBST([WARN_CFLAGS])
   AC_SUBST([WARN_CXXFLAGS])
   AC_SUBST([HARDEN_FLAGS])
+  AC_SUBST([HARDEN_LDFLAGS])
   AC_SUBST([NO_UNIQUE_CXXFLAGS])
 ])

@@ -6,14 +6,15 @@ _skube() {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words
 	case $previous in
 	show) words="jobs pods nodes" ;;
+	pods) words="--active --json" ;;
 	explain) words="options" ;;
-	nodes) words="--slurm-conf" ;;
-	--socket)
+	nodes) words="--slurm-conf --output --force" ;;
+	--socket | --output)
 		compopt -o default
 		COMPREPLY=()
 		return
 		;;
-	*) words="check ping show why nodes diag explain help --json --socket --version --help" ;;
+	*) words="check ping show why nodes diag explain kubeconfig teardown help --json --apply --socket --version --help" ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/app.h"
 
-#include "src/agent/kube/server_time.h"
 #include "src/agent/replies.h"
 #include "src/base/log.h"
 
@@ -16,6 +15,7 @@ namespace
 
 constexpr std::chrono::seconds k_tick{1};
 constexpr std::chrono::seconds k_look_around{60};
+constexpr std::chrono::seconds k_partitions{15};
 
 kube::ClientOptions client_options(const Config &config)
 {
@@ -85,6 +85,7 @@ core::Settings settings_of(const Config &config)
 	settings.nodes = {.label_key = config.nodes.selector_key,
 			  .label_value = config.nodes.selector_value.value_or(""),
 			  .manage = config.nodes.manage,
+			  .max_gone_percent = config.nodes.max_gone_percent,
 			  .not_ready_after_seconds = config.nodes.not_ready_after_seconds,
 			  .cpu_unit = config.nodes.cpu_unit,
 			  .reserve_cpus = config.nodes.reserve_cpus,
@@ -113,12 +114,12 @@ core::Now App::now()
 }
 
 App::App(Loop &loop, const Config &config, kube::Access access)
-    : loop_(loop), config_(config), world_(settings_of(config)), client_(loop, std::move(access), client_options(config)),
+    : loop_(loop), config_(config), world_(settings_of(config)), client_(loop, std::move(access), client_options(config)), credentials_(client_, config.kubeconfig),
       calls_(loop, {.conf = config.slurm.conf, .workers = config.slurm.workers}), link_(loop, *this),
-      control_(loop, [this](json_object *request) { return reply_to(*this, request); }), pod_source_(world_, [this] { want_round(); }),
+      control_(loop, [this](json_object *request, const ctl::Reply &reply) { reply_to(*this, request, reply); }), pod_source_(world_, [this] { want_round(); }),
       foreign_source_(world_, [this] { want_round(); }), node_source_(world_, [this] { want_round(); }),
       namespace_source_(loop, world_, [this] { want_round(); }), claim_source_(world_, [this] { want_round(); }), volume_source_(world_, [this] { want_round(); }),
-      class_source_(world_, [this] { want_round(); }), started_(now())
+      class_source_(world_, [this] { want_round(); }), look_(loop_, client_, calls_), started_(now())
 {
 }
 
@@ -132,9 +133,30 @@ Status App::start()
 	foreign_watch_ = std::make_unique<kube::Watch>(client_, foreign_pods_of(config_), foreign_source_);
 	node_watch_ = std::make_unique<kube::Watch>(client_, nodes_of(config_), node_source_);
 	namespace_watch_ = std::make_unique<kube::Watch>(client_, all_of("/api/v1/namespaces"), namespace_source_);
+	credentials_.start();
 	tick();
 	look_around();
+	look_at_partitions();
 	return Ok{};
+}
+
+void App::reload(const Config &fresh)
+{
+	Config rest = fresh;
+	rest.identity = config_.identity;
+	rest.log_level = config_.log_level;
+	log_level(fresh.log_level);
+	credentials_.reload();
+	if (fresh.identity != config_.identity) {
+		world_.set_identity_rules(fresh.identity.rules, fresh.identity.least_uid);
+		namespace_watch_ = std::make_unique<kube::Watch>(client_, all_of("/api/v1/namespaces"), namespace_source_);
+		want_round();
+	}
+	log_info("configuration read again: identity rules, log level and credentials are taken over");
+	if (rest != config_)
+		log_warning("other settings have changed as well: they hold after a restart of slurmkubed");
+	config_.identity = fresh.identity;
+	config_.log_level = fresh.log_level;
 }
 
 std::int64_t App::uptime_seconds() const
@@ -156,7 +178,7 @@ void App::arrived(codec::LinkMessage message)
 	if (auto *job = std::get_if<core::SlurmJob>(&message)) {
 		world_.job_seen(std::move(*job), now());
 	} else if (const auto *job_gone = std::get_if<codec::JobGone>(&message)) {
-		world_.job_gone(job_gone->id);
+		world_.job_gone(job_gone->id, now());
 	} else if (auto *node = std::get_if<core::SlurmNode>(&message)) {
 		world_.slurm_node_seen(std::move(*node));
 	} else if (const auto *node_gone = std::get_if<codec::NodeGone>(&message)) {
@@ -196,6 +218,8 @@ void App::round()
 		ask_for(id);
 	for (const core::NodeAction &next : world_.take_node_actions(at))
 		carry_out(next);
+	for (const std::string &name : world_.take_node_questions(at))
+		ask_for_node(name);
 	plan_next_look();
 }
 
@@ -236,28 +260,39 @@ void App::tick()
 	loop_.after(k_tick, [this] { tick(); });
 }
 
-/* What `skube check` tells: asked from time to time, since its answers must be at hand. */
-void App::look_around()
+/* For World: a pod is not submitted where its job would be charged for CPUs that it cannot have. */
+void App::look_at_partitions()
 {
-	kube::version(client_, [this](const Result<kube::ServerVersion> &answer) {
-		findings_.api_version = answer ? answer->git_version : "";
-		findings_.api_trouble = answer ? "" : answer.error().what;
-	});
-	kube::self_check(client_, [this](Result<std::vector<kube::Right>> answer) {
-		findings_.rights_trouble = answer ? "" : answer.error().what;
-		findings_.rights = answer ? std::move(*answer) : std::vector<kube::Right>{};
-	});
-	kube::server_time(client_, [this](const Result<std::int64_t> &answer) {
-		findings_.clock_ahead_seconds = answer ? std::optional<double>(static_cast<double>(*answer - now().wall_s)) : std::nullopt;
-	});
-	calls_.ping([this](const Status &answer) { findings_.slurm_trouble = answer ? "" : answer.error().what; });
 	std::set<std::string> external;
 	for (const auto &[name, node] : world_.slurm_nodes())
 		external.insert(name);
-	calls_.mixed_partitions(std::move(external), [this](Result<std::vector<std::string>> answer) {
-		if (answer)
-			findings_.mixed_partitions = std::move(*answer);
+	calls_.sharing_partitions(std::move(external), [this](Result<slurm::SharingPartitions> answer) {
+		loop_.after(k_partitions, [this] { look_at_partitions(); });
+		if (!answer)
+			return;
+		sharing_partitions_ = std::move(*answer);
+		world_.partitions_refused(sharing_partitions_.refused);
+		want_round();
 	});
+}
+
+void App::look(Look::Done done)
+{
+	std::set<std::string> external;
+	for (const auto &[name, node] : world_.slurm_nodes())
+		external.insert(name);
+	look_.begin(std::move(external), std::move(done));
+}
+
+void App::ask_for_nodes(std::function<void(const std::string &trouble)> done)
+{
+	const kube::WatchOptions nodes = nodes_of(config_);
+	look_.list_one(nodes.path + "?limit=1&labelSelector=" + kube::escape_query(nodes.label_selector), std::move(done));
+}
+
+/* Users and groups come and go without anybody telling us. */
+void App::look_around()
+{
 	namespace_source_.look_again();
 	loop_.after(k_look_around, [this] { look_around(); });
 }

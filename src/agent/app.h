@@ -13,9 +13,11 @@
 
 #include "src/agent/config.h"
 #include "src/agent/ctl/server.h"
+#include "src/agent/kube/credentials.h"
 #include "src/agent/kube/watch.h"
 #include "src/agent/kube/writes.h"
 #include "src/agent/link/server.h"
+#include "src/agent/look.h"
 #include "src/agent/people.h"
 #include "src/agent/slurm/calls.h"
 #include "src/agent/sources.h"
@@ -27,15 +29,11 @@
 namespace slurmkube::agent
 {
 
-/* What is asked for at times only, for `skube check`. */
-struct Findings {
-	std::string api_version;
-	std::string api_trouble = "not asked yet";
-	std::vector<kube::Right> rights;
-	std::string rights_trouble = "not asked yet";
-	std::string slurm_trouble = "not asked yet";
-	std::vector<std::string> mixed_partitions; /* have external nodes and others */
-	std::optional<double> clock_ahead_seconds; /* the API server's clock minus ours */
+/* The last answer that told whether bindings work; a pod that was gone by then tells nothing. */
+struct LastBinding {
+	core::Now at;
+	std::string pod;     /* empty: none yet */
+	std::string trouble; /* empty: accepted */
 };
 
 class App : private link::LinkSink
@@ -47,17 +45,24 @@ class App : private link::LinkSink
 	~App() override = default;
 
 	Status start();
+	/* Takes over of a changed configuration what can change while it runs, and names the rest. */
+	void reload(const Config &fresh);
 
 	/* For replies.cc. */
 	[[nodiscard]] const core::World &world() const { return world_; }
 	[[nodiscard]] const kube::Client &client() const { return client_; }
+	[[nodiscard]] const kube::Credentials &credentials() const { return credentials_; }
+	[[nodiscard]] const slurm::SharingPartitions &sharing_partitions() const { return sharing_partitions_; }
 	[[nodiscard]] const kube::Watch *pod_watch() const { return pod_watch_.get(); }
 	[[nodiscard]] const kube::Watch *foreign_watch() const { return foreign_watch_.get(); }
 	[[nodiscard]] const kube::Watch *node_watch() const { return node_watch_.get(); }
 	[[nodiscard]] const kube::Watch *namespace_watch() const { return namespace_watch_.get(); }
 	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
 	[[nodiscard]] const core::EventQueue &events() const { return teller_.queue(); }
-	[[nodiscard]] const Findings &findings() const { return findings_; }
+	[[nodiscard]] const LastBinding &last_binding() const { return last_binding_; }
+	/* Asks now; done is called within k_look_time, later. */
+	void look(Look::Done done);
+	void ask_for_nodes(std::function<void(const std::string &trouble)> done);
 	[[nodiscard]] const Config &config() const { return config_; }
 	[[nodiscard]] std::int64_t uptime_seconds() const;
 
@@ -73,10 +78,13 @@ class App : private link::LinkSink
 	void plan_next_look();
 	void tick();
 	void look_around();
+	void look_at_partitions();
 
 	void carry_out(const core::PodUid &pod, const core::Action &action);
 	void carry_out(const core::NodeAction &action);
 	void ask_for(const core::OwnerId &id);
+	void log_submitted(const core::PodUid &pod, core::JobId job, const std::string &node);
+	void ask_for_node(const std::string &name);
 	void submit(const core::PodUid &pod, const core::Submit &action);
 	void update(const core::PodUid &pod, const core::Update &action);
 	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status);
@@ -91,8 +99,10 @@ class App : private link::LinkSink
 	Config config_;
 	core::World world_;
 	kube::Client client_;
+	kube::Credentials credentials_;
 	Teller teller_{client_};
 	slurm::Calls calls_;
+	slurm::SharingPartitions sharing_partitions_; /* as slurmctld said some seconds ago */
 	link::Server link_;
 	ctl::Server control_;
 	PodSource pod_source_;
@@ -105,7 +115,9 @@ class App : private link::LinkSink
 	std::unique_ptr<kube::Watch> pod_watch_, foreign_watch_, node_watch_, namespace_watch_;
 	std::unique_ptr<kube::Watch> claim_watch_, volume_watch_, class_watch_; /* from the first pod with a claim on */
 	core::PluginStats plugin_stats_;
-	Findings findings_;
+	Look look_;
+	LastBinding last_binding_;
+	std::map<core::PodUid, std::string> submitting_; /* without an answer: what the log will say of each */
 	bool round_wanted_ = false;
 	Loop::TimerId look_timer_ = 0;
 	core::Now started_;

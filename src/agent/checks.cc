@@ -1,110 +1,84 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/checks.h"
 
-#include "src/agent/app.h"
+#include "src/agent/checks_parts.h"
 
-#include <cmath>
-#include <cstdio>
+#include <algorithm>
 
 namespace slurmkube::agent
 {
 
+std::string why_nodes_are_unknown(const App &app, const std::string &api_trouble)
+{
+	const kube::Watch *watch = app.node_watch();
+	if (!api_trouble.empty())
+		return "the API server: " + api_trouble;
+	if (!watch || !watch->synced() || !watch->healthy())
+		return watch && !watch->healthy() ? "the list of nodes: " + watch->trouble() : "the first list of nodes is not complete";
+	return app.world().is_listed() ? "" : "the first lists of pods are not complete";
+}
+
 namespace
 {
 
-constexpr double k_clock_skew_max_seconds = 5; /* what the server's whole seconds and a slow answer can explain, and some */
+using check::add_name;
+using check::failed;
+using check::passed;
 
-Check passed(const char *name, std::string text)
+std::string write_node_lines(const App &app)
 {
-	return {name, true, std::move(text), ""};
+	return "'skube nodes --slurm-conf --output FILE', FILE being what slurm.conf includes, then " + how_slurmctld_rereads(app.world().plugin());
 }
 
-Check failed(const char *name, std::string text, std::string remedy)
+std::string list_of(const std::vector<std::string> &names)
 {
-	return {name, false, std::move(text), std::move(remedy)};
+	constexpr std::size_t k_named_most = 8;
+	std::string text;
+	for (std::size_t i = 0; i < names.size() && i < k_named_most; i++)
+		text += (i == 0 ? "" : ", ") + names[i];
+	return names.size() > k_named_most ? text + " and " + std::to_string(names.size() - k_named_most) + " more" : text;
 }
 
-Check slurmctld(const App &app)
-{
-	const std::string &trouble = app.findings().slurm_trouble;
-	if (trouble.empty())
-		return passed("slurmctld", "answers");
-	return failed("slurmctld", trouble, "is slurmctld running, and is slurm.conf in slurmkubed.yaml the right one?");
-}
-
-Check plugin(const App &app)
-{
-	const core::PluginHello &hello = app.world().plugin();
-	if (app.world().has_link())
-		return passed("plugin", "version " + hello.plugin_version + " in Slurm " + hello.slurm_version + ", cluster " + hello.cluster_name +
-						(hello.host.empty() ? "" : ", controller " + hello.host));
-	return failed("plugin", "not connected to " + app.config().plugin_socket,
-		      "add kube to JobSubmitPlugins in slurm.conf, restart slurmctld, and compare Socket in kube.conf with plugin_socket in slurmkubed.yaml; "
-		      "with several SlurmctldHosts only the agent beside the active one is connected");
-}
-
-Check plugin_version(const App &app)
-{
-	const core::PluginHello &hello = app.world().plugin();
-	if (!app.world().has_link() || hello.plugin_version == SLURMKUBE_VERSION)
-		return passed("release", "agent " SLURMKUBE_VERSION);
-	return failed("release", "agent " SLURMKUBE_VERSION ", plugin " + hello.plugin_version, "install both of one release and restart slurmctld and slurmkubed");
-}
-
-Check plugin_config(const App &app)
-{
-	const std::string &trouble = app.world().plugin().config_error;
-	if (trouble.empty())
-		return passed("kube.conf", "fine");
-	return failed("kube.conf", trouble, "correct the file and run scontrol reconfigure");
-}
-
-Check api_server(const App &app)
-{
-	const Findings &f = app.findings();
-	if (f.api_trouble.empty())
-		return passed("API server", "Kubernetes " + f.api_version);
-	return failed("API server", f.api_trouble, "look at kubeconfig in slurmkubed.yaml and at the server");
-}
-
-Check rights(const App &app)
-{
-	const Findings &f = app.findings();
-	if (!f.rights_trouble.empty())
-		return failed("rights", f.rights_trouble, "look at the API server first");
-	std::string missing;
-	for (const kube::Right &right : f.rights) {
-		if (!right.allowed)
-			missing += (missing.empty() ? "" : ", ") + right.verb + " " + right.resource;
-	}
-	if (missing.empty())
-		return passed("rights", "all " + std::to_string(f.rights.size()) + " are granted");
-	return failed("rights", "missing: " + missing, "kubectl apply -f rbac.yaml, and bind the role to the agent's user");
-}
-
-Check watch(const char *name, const kube::Watch *source)
-{
-	if (source && source->synced() && source->healthy())
-		return passed(name, "list complete, watching");
-	const std::string trouble = source ? source->trouble() : "";
-	return failed(name, trouble.empty() ? "first list not complete" : trouble, "look at the API server and at the rights");
-}
-
-Check nodes(const App &app)
+/* Nodes that Slurm has and Kubernetes does not show. Slurm's own commands confirm that they are gone: they name the nodes they mean. */
+Check vanished_nodes(const App &app)
 {
 	const core::World &world = app.world();
+	const core::AbsentNodes &absent = world.absent_nodes();
+	const std::string selector = app.config().nodes.selector_key + (app.config().nodes.selector_value ? "=" + *app.config().nodes.selector_value : "");
+	const std::size_t all = world.slurm_nodes().size(), unmanaged = absent.unmanaged();
+	if (world.holds_absent_nodes())
+		return failed("vanished nodes",
+			      std::to_string(absent.names().size()) + " of " + std::to_string(all) + " external nodes have vanished from Kubernetes, too many to be believed: " +
+				      list_of(absent.names()) + ". They are drained; no pod is deleted, no node set DOWN",
+			      "if they should be there: compare kubeconfig and nodes.selector in slurmkubed.yaml with kubectl get nodes -l " + selector +
+				      "; they return by themselves. If they are gone for good: scontrol update NodeName=LIST State=DOWN Reason=gone, or raise nodes.max_gone_percent "
+				      "and restart slurmkubed");
+	if (unmanaged > std::max<std::size_t>(1, all * world.settings().nodes.max_gone_percent / 100))
+		return failed("vanished nodes", std::to_string(unmanaged) + " of " + std::to_string(all) + " external nodes are not managed: they exist in Kubernetes without the label " + selector + " and are drained in Slurm",
+			      "correct nodes.selector in slurmkubed.yaml and restart slurmkubed, or label them: kubectl label node NAME " + app.config().nodes.selector_key + "=" +
+				      app.config().nodes.selector_value.value_or("true") + "; or take them out of Slurm");
+	const std::size_t gone = absent.names().size();
+	return passed("vanished nodes", gone + unmanaged == 0 ? "none" : std::to_string(gone + unmanaged) + " of Slurm's external nodes are not managed in Kubernetes any more; drained");
+}
+
+Check nodes(const App &app, const Findings &found)
+{
+	const core::World &world = app.world();
+	if (const std::string unknown = why_nodes_are_unknown(app, found.api_trouble); !unknown.empty())
+		return failed("nodes", "not known: " + unknown, "look at the lines above first");
+	if (!world.has_link())
+		return failed("nodes", "Slurm's are not known: the plugin is not connected", "look at the line plugin first");
 	std::string absent;
 	for (const auto &[name, node] : world.kube_nodes()) {
 		if (!world.slurm_nodes().contains(name))
-			absent += (absent.empty() ? "" : ", ") + name;
+			add_name(absent, name);
 	}
 	if (world.kube_nodes().empty())
 		return failed("nodes", "no node of Kubernetes has the label " + app.config().nodes.selector_key,
-			      "kubectl label node NAME " + app.config().nodes.selector_key + "=true");
+			      "'kubectl label node NAME " + app.config().nodes.selector_key + "=true'");
 	if (!absent.empty())
 		return failed("nodes", "not in Slurm: " + absent,
-			      core::has_dynamic_nodes(world.plugin()) ? "they are made when they are Ready; see the agent's log" :
-									"write the lines of skube nodes --slurm-conf into an Include file of slurm.conf and run scontrol reconfigure");
+			      core::has_dynamic_nodes(world.plugin()) && app.config().nodes.manage ? "they are made when they are Ready; see the agent's log" : write_node_lines(app));
 	return passed("nodes", std::to_string(world.kube_nodes().size()) + " managed, all in Slurm");
 }
 
@@ -118,11 +92,11 @@ Check differences(const App &app)
 			continue;
 		const core::NodeSpec spec = core::node_spec(world.as_left(kube), world.settings().nodes, world.plugin());
 		if (slurm->second.cpus > spec.cpus || slurm->second.memory_mib > spec.memory_mib)
-			text += (text.empty() ? "" : ", ") + name;
+			add_name(text, name);
 	}
 	if (text.empty())
 		return passed("node sizes", "Slurm counts no more than is allocatable and not used by others");
-	return failed("node sizes", "Slurm counts more CPUs or memory than is allocatable and not used by others: " + text, "write the node lines anew (skube nodes --slurm-conf)");
+	return failed("node sizes", "Slurm counts more CPUs or memory than is allocatable and not used by others: " + text, write_node_lines(app));
 }
 
 /* Ten to one is the factor of the two units; nodes differ by less for what others use of them. */
@@ -138,20 +112,24 @@ Check cpu_unit(const App &app)
 		const std::uint64_t wanted = core::node_spec(kube, world.settings().nodes, world.plugin()).cpus, has = slurm->second.cpus;
 		if (wanted > has * k_factor || has > wanted * k_factor)
 			return failed("CPU unit", "node " + name + " has CPUs=" + std::to_string(has) + " in Slurm, and nodes.cpu_unit " + unit + " makes that " + std::to_string(wanted),
-				      "write the node lines anew (skube nodes --slurm-conf), or change nodes.cpu_unit");
+				      write_node_lines(app) + "; or change nodes.cpu_unit");
 	}
 	return passed("CPU unit", "Slurm's nodes are counted by " + unit);
 }
 
-Check partitions(const App &app)
+Check sharing(const App &app)
 {
-	std::string names;
-	for (const std::string &name : app.findings().mixed_partitions)
-		names += (names.empty() ? "" : ", ") + name;
-	if (names.empty())
-		return passed("partitions", "none mixes nodes of Kubernetes with others");
-	return failed("partitions", "nodes of Kubernetes and others in one partition: " + names,
-		      "take the nodes out of it, or use a NodeSet: jobs that are no pods may be started where no slurmd is, and pods placed where no kubelet is");
+	std::string refused, suspending;
+	for (const auto &[name, why] : app.sharing_partitions().refused)
+		refused += (refused.empty() ? "" : ", ") + name;
+	for (const std::string &name : app.sharing_partitions().suspending)
+		suspending += (suspending.empty() ? "" : ", ") + name;
+	if (!suspending.empty())
+		return failed("sharing", "PreemptMode=SUSPEND in partitions with nodes of Kubernetes: " + suspending,
+			      "set PreemptMode=CANCEL or OFF: no pod is suspended with its job, and jobs that take its CPUs are charged until they give them back");
+	if (!refused.empty())
+		return passed("sharing", "pods are refused in partitions with OverSubscribe=FORCE: " + refused);
+	return passed("sharing", "no partition for pods gives CPUs out twice");
 }
 
 Check identity(const App &app)
@@ -162,46 +140,41 @@ Check identity(const App &app)
 	std::string unknown;
 	for (const auto &[name, person] : app.world().settings().policy.identity_facts.people) {
 		if (!person)
-			unknown += (unknown.empty() ? "" : ", ") + name;
+			add_name(unknown, name);
 	}
 	if (unknown.empty())
 		return passed("identity", std::to_string(rules) + " rules");
 	return failed("identity", "annotations of namespaces name users whom nobody here knows: " + unknown, "correct the annotations, or add the users to this machine");
 }
 
-Check clock(const App &app)
-{
-	const auto &ahead = app.findings().clock_ahead_seconds;
-	if (!ahead)
-		return failed("clock", "the API server's clock is not known", "look at the API server first");
-	char text[96];
-	(void)snprintf(text, sizeof(text), "the API server's clock differs by %.0f s", std::fabs(*ahead));
-	if (std::fabs(*ahead) <= k_clock_skew_max_seconds)
-		return passed("clock", text);
-	return failed("clock", text, "synchronize both machines (chrony, systemd-timesyncd)");
-}
-
 } // namespace
 
-std::vector<Check> checks_of(const App &app)
+std::vector<Check> checks_of(const App &app, const Findings &found)
 {
 	return {
-	    slurmctld(app),
-	    plugin(app),
-	    plugin_version(app),
-	    plugin_config(app),
-	    api_server(app),
-	    rights(app),
-	    watch("pods", app.pod_watch()),
-	    watch("other pods", app.foreign_watch()),
-	    watch("nodes watch", app.node_watch()),
-	    nodes(app),
+	    check::slurmctld(found),
+	    check::slurm_user(found),
+	    check::plugin(app),
+	    check::release(app),
+	    check::plugin_config(app),
+	    check::files(app),
+	    check::api_server(found),
+	    check::token(app),
+	    check::rights(found),
+	    check::bindings(app),
+	    check::watch("pods", app.pod_watch(), found),
+	    check::watch("other pods", app.foreign_watch(), found),
+	    check::watch("nodes watch", app.node_watch(), found),
+	    nodes(app, found),
+	    vanished_nodes(app),
 	    differences(app),
 	    cpu_unit(app),
-	    partitions(app),
-	    watch("namespaces", app.namespace_watch()),
+	    check::partitions(app, found),
+	    check::mixed_partitions(app, found),
+	    sharing(app),
+	    check::watch("namespaces", app.namespace_watch(), found),
 	    identity(app),
-	    clock(app),
+	    check::clock(found),
 	};
 }
 

@@ -99,6 +99,7 @@ void read_features(Reader &reader, const Yaml &value, NodesConfig &out)
 constexpr Key<NodesConfig> k_nodes_keys[] = {
 	{"selector", read_selector},
 	{"manage", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.boolean(v, out.manage); }},
+	{"max_gone_percent", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, 100, out.max_gone_percent); }},
 	{"not_ready_after", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, k_day_seconds, out.not_ready_after_seconds); }},
 	{"cpu_unit", read_cpu_unit},
 	{"reserve_cpus", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, 65535, out.reserve_cpus); }},
@@ -245,6 +246,7 @@ LoadedConfig parse_config(std::string_view text, const std::string &file_name)
 		reader.fail(root.get("namespaces"), "the rules of 'namespaces' stand under identity.rules now, with 'namespace' for 'name'");
 	if (loaded.config.plugin_socket == loaded.config.control_socket)
 		reader.fail(root.get("control_socket") ? root.get("control_socket").line() : 1, "plugin_socket and control_socket are the same");
+	loaded.may_pass = reader.failed_for_now();
 	loaded.errors = reader.take_errors();
 	return loaded;
 }

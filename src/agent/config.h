@@ -39,7 +39,8 @@ struct SlurmConfig {
 struct NodesConfig {
 	std::string selector_key = names::k_managed_label;
 	std::optional<std::string> selector_value; /* none: any value */
-	bool manage = true;			   /* create, change and delete Slurm's records */
+	bool manage = true;			   /* create, change and delete Slurm's records, and carry over states */
+	unsigned max_gone_percent = 10;		   /* of them may vanish from Kubernetes at once */
 	int not_ready_after_seconds = 40;
 	std::uint32_t cpu_unit = core::k_whole_cpu; /* thousandths */
 	std::uint32_t reserve_cpus = 0;
@@ -81,6 +82,7 @@ struct Config {
 struct LoadedConfig {
 	Config config;			 /* only to be used when errors is empty */
 	std::vector<std::string> errors; /* "file:line: key: sentence" in the order of lines */
+	bool may_pass = false;		 /* all errors are users and groups that could not be looked up now */
 };
 
 /* Every key there is, as "nodes.manage". For the test of the manual page. */

@@ -71,13 +71,21 @@ void read_annotation(Reader &reader, const Yaml &value, NamespaceRule &out)
 		out.annotation_value = text.substr(equals + 1);
 }
 
+void fail_look_up(Reader &reader, const Yaml &value, const Error &error)
+{
+	if (error.code == Errc::again)
+		reader.fail_for_now(value, error.what);
+	else
+		reader.fail(value, error.what);
+}
+
 void read_user(Reader &reader, const Yaml &value, NamespaceRule &out)
 {
 	if (!reader.text(value, out.user))
 		return;
 	const auto found = find_user(out.user);
 	if (!found)
-		return reader.fail(value, found.error().what);
+		return fail_look_up(reader, value, found.error());
 	out.user_id = found->user_id;
 	if (!out.has_group)
 		out.group_id = found->group_id;
@@ -90,7 +98,7 @@ void read_group(Reader &reader, const Yaml &value, NamespaceRule &out)
 		return;
 	const auto found = find_group(text);
 	if (!found)
-		return reader.fail(value, found.error().what);
+		return fail_look_up(reader, value, found.error());
 	out.group_id = *found;
 	out.has_group = true;
 }

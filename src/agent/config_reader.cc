@@ -35,6 +35,12 @@ void Reader::fail(std::size_t line, const std::string &sentence)
 	errors_.emplace_back(line, file_name_ + ":" + std::to_string(line) + ": " + key + (key.empty() ? "" : ": ") + printable(sentence));
 }
 
+void Reader::fail_for_now(const Yaml &at, const std::string &sentence)
+{
+	for_now_++;
+	fail(at, sentence);
+}
+
 std::vector<std::string> Reader::take_errors()
 {
 	std::stable_sort(errors_.begin(), errors_.end(), [](const auto &a, const auto &b) { return a.first < b.first; });

@@ -40,6 +40,11 @@ class Reader
 	void fail(std::size_t line, const std::string &sentence);
 	void fail(const Yaml &at, const std::string &sentence) { fail(at.line(), sentence); }
 
+	/* The same where the file may be right: what it names could not be looked up now. */
+	void fail_for_now(const Yaml &at, const std::string &sentence);
+	/* There are errors, and all of them are such. */
+	[[nodiscard]] bool failed_for_now() const { return !errors_.empty() && for_now_ == errors_.size(); }
+
 	/* Sorted by line. */
 	[[nodiscard]] std::vector<std::string> take_errors();
 
@@ -73,6 +78,7 @@ class Reader
 	std::string file_name_;
 	std::vector<std::string> path_;
 	std::vector<std::pair<std::size_t, std::string>> errors_; /* line, text */
+	std::size_t for_now_ = 0;
 };
 
 template <class T, std::size_t N> void Reader::mapping(const Yaml &value, const Key<T> (&keys)[N], T &out)

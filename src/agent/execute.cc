@@ -40,10 +40,10 @@ std::string name_of(const core::World &world, const core::PodUid &uid)
 	return pod ? pod->name_space + "/" + pod->name : uid.text;
 }
 
-void log_outcome(const char *what, const std::string &pod, core::JobId job, const Status &answer)
+void log_outcome(const char *what, const std::string &pod, core::JobId job, const Status &answer, const std::string &rest = {})
 {
 	if (answer)
-		log_info("%s pod=%s job=%u", what, pod.c_str(), job.number);
+		log_info("%s pod=%s job=%u%s", what, pod.c_str(), job.number, rest.c_str());
 	else
 		log_warning("%s failed pod=%s job=%u: %s", what, pod.c_str(), job.number, answer.error().what.c_str());
 }
@@ -107,13 +107,23 @@ void App::carry_out(const core::PodUid &pod, const core::Action &action)
 		   action);
 }
 
+/* Slurm's news of the job and its binding may come before the answer to its submission: the line comes first all the same, and once. */
+void App::log_submitted(const core::PodUid &pod, core::JobId job, const std::string &node)
+{
+	const auto about = submitting_.extract(pod);
+	if (about)
+		log_info("submitted %s job=%u node=%s", about.mapped().c_str(), job.number, node.empty() ? "-" : node.c_str());
+}
+
 void App::submit(const core::PodUid &pod, const core::Submit &action)
 {
 	const std::string name = action.spec.marker.name_space + "/" + action.spec.marker.name;
+	submitting_[pod] = "pod=" + name + " uid=" + pod.text + " partition=" + action.spec.partition + " as=\"" + action.spec.as_whom + "\"";
 	calls_.submit(action.spec, [this, pod, name](const Result<slurm::SubmitReply> &reply) {
 		if (reply)
-			log_info("submitted pod=%s job=%u node=%s", name.c_str(), reply->id.number, reply->node.empty() ? "-" : reply->node.c_str());
-		else
+			log_submitted(pod, reply->id, reply->node);
+		submitting_.erase(pod);
+		if (!reply)
 			log_warning("submission failed pod=%s: %s", name.c_str(), reply.error().what.c_str());
 		const auto answer = reply ? Result<core::Submitted>(core::Submitted{.job = reply->id, .node = reply->node, .cpus = reply->cpus, .partition = reply->partition, .account = reply->account}) :
 					    Result<core::Submitted>(reply.error());
@@ -136,7 +146,7 @@ void App::complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_
 {
 	const bool is_cancel = wait_status == core::k_status_cancelled;
 	auto done = [this, pod, job, wait_status, is_cancel, name = name_of(world_, pod)](const Status &answer) {
-		log_outcome(is_cancel ? "cancelled" : "completed", name, job, answer);
+		log_outcome(is_cancel ? "cancelled" : answer ? "ended" : "completed", name, job, answer, is_cancel ? "" : " result=\"" + core::result_text(wait_status) + "\"");
 		if (const core::Pod *ended = answer && !is_cancel ? world_.pod_of(pod) : nullptr; ended && core::is_terminal(*ended))
 			teller_.tell(*ended, false, "Completing", {names::k_reason_completed, core::completion_text(job, wait_status)});
 		world_.completed(pod, answer, is_cancel, now());
@@ -155,6 +165,7 @@ void App::bind(const core::PodUid &pod, const core::Bind &action)
 	const core::Pod *known = world_.pod_of(pod);
 	if (!known)
 		return world_.bound(pod, Error{Errc::not_found, "the pod is gone"}, now());
+	log_submitted(world_.groups().at(pod).gang.value_or(pod), action.job, action.node);
 	kube::BindPod request;
 	request.name_space = known->name_space;
 	request.name = known->name;
@@ -170,6 +181,8 @@ void App::bind(const core::PodUid &pod, const core::Bind &action)
 		add_gang(world_, pod, *action.rank, request.annotations);
 	kube::bind_pod(client_, std::move(request), [this, pod, action, name = name_of(world_, pod)](const Status &answer) {
 		log_outcome("bound", name, action.job, answer);
+		if (answer || (answer.error().code != Errc::not_found && answer.error().code != Errc::conflict))
+			last_binding_ = {now(), name, answer ? "" : answer.error().what};
 		if (const core::Pod *bound = answer ? world_.pod_of(pod) : nullptr)
 			teller_.tell(*bound, false, "Binding", bound_text(action, config_.nodes.cpu_unit));
 		world_.bound(pod, answer, now());
@@ -194,6 +207,18 @@ void App::ask_for(const core::OwnerId &id)
 		if (!answer)
 			log_warning("asking for %s %s/%s: %s", id.kind.c_str(), id.name_space.c_str(), id.name.c_str(), answer.error().what.c_str());
 		world_.owner_seen(id, std::move(answer), now());
+		want_round();
+	});
+}
+
+void App::ask_for_node(const std::string &name)
+{
+	kube::node_exists(client_, name, [this, name](const Result<bool> &exists) {
+		if (!exists)
+			log_warning("asking for a node that is not watched: %s", exists.error().what.c_str());
+		else
+			log_info("node=%s %s", name.c_str(), *exists ? "exists, but is not managed: drained in Slurm, its pods go on" : "was deleted from Kubernetes");
+		world_.node_looked_up(name, exists, now());
 		want_round();
 	});
 }
@@ -258,13 +283,16 @@ void App::report(const core::PodUid &pod, const core::Report &action)
 		return world_.reported(pod, Ok{}, now());
 	const bool is_new = !known->not_scheduled;
 	if (action.not_scheduled.reason == names::k_reason_refused)
+		log_warning("refused pod=%s/%s uid=%s: %s", known->name_space.c_str(), known->name.c_str(), pod.text.c_str(), action.not_scheduled.message.c_str());
+	if (action.not_scheduled.reason == names::k_reason_refused)
 		teller_.tell(*known, true, "Scheduling", action.not_scheduled);
 	const kube::PodCondition condition{.type = k_pod_scheduled,
 					   .status = false,
 					   .reason = action.not_scheduled.reason,
 					   .message = action.not_scheduled.message,
 					   .transition_time = is_new ? now().wall_s : 0};
-	kube::SetConditions write{known->name_space, known->name, pod.text, {condition}};
+	/* a binding passes it on its way: "not scheduled" must not be said of a bound pod */
+	kube::SetConditions write{known->name_space, known->name, pod.text, {condition}, known->resource_version};
 	write.can_wait = true;
 	kube::set_conditions(client_, write, [this, pod](const Status &answer) {
 		world_.reported(pod, answer, now());

@@ -7,6 +7,7 @@
 #include <optional>
 #include <pwd.h>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace slurmkube::agent
@@ -32,18 +33,24 @@ Result<std::uint32_t> number_of(const std::string &text)
 	return number;
 }
 
-/* call(entry, buffer, size, &found) is one of the getXXX_r functions. */
-template <class Entry, class Take, class Call> auto look_up(Call call, Take take) -> std::optional<decltype(take(Entry{}))>
+/* call(entry, buffer, size, &found) is one of the getXXX_r functions. An empty optional: there is none.
+ * again: the directory behind NSS did not say. */
+template <class Entry, class Take, class Call> auto look_up(const std::string &text, Call call, Take take) -> Result<std::optional<decltype(take(Entry{}))>>
 {
-	for (std::size_t size = k_buffer_first; size <= k_buffer_most; size *= 4) {
+	using Found = std::optional<decltype(take(Entry{}))>;
+	int error = ERANGE;
+	for (std::size_t size = k_buffer_first; size <= k_buffer_most && error == ERANGE; size *= 4) {
 		std::vector<char> buffer(size);
 		Entry entry{};
 		Entry *found = nullptr;
-		if (call(&entry, buffer.data(), size, &found) == ERANGE)
-			continue;
-		return found ? std::optional(take(*found)) : std::nullopt;
+		error = call(&entry, buffer.data(), size, &found);
+		if (found)
+			return Found(take(*found));
 	}
-	return std::nullopt;
+	if (error == 0)
+		return Found();
+	return Error{Errc::again, "'" + text + "' could not be looked up (" + std::generic_category().message(error) +
+				      "): see whether the services that nsswitch.conf names are running"};
 }
 
 Identity identity_of(const passwd &entry)
@@ -56,10 +63,12 @@ Identity identity_of(const passwd &entry)
 Result<Identity> find_known_user(const std::string &text)
 {
 	const auto by_name = look_up<passwd>(
-		[&](passwd *entry, char *buffer, std::size_t size, passwd **found) { return getpwnam_r(text.c_str(), entry, buffer, size, found); },
+		text, [&](passwd *entry, char *buffer, std::size_t size, passwd **found) { return getpwnam_r(text.c_str(), entry, buffer, size, found); },
 		identity_of);
-	if (by_name)
-		return *by_name;
+	if (!by_name)
+		return by_name.error();
+	if (*by_name)
+		return **by_name;
 	const Error nobody{Errc::not_found, "nobody here is called '" + text + "'"};
 	if (!is_number(text))
 		return nobody;
@@ -67,9 +76,11 @@ Result<Identity> find_known_user(const std::string &text)
 	if (!number)
 		return number.error();
 	const auto by_number = look_up<passwd>(
-		[&](passwd *entry, char *buffer, std::size_t size, passwd **found) { return getpwuid_r(*number, entry, buffer, size, found); },
+		text, [&](passwd *entry, char *buffer, std::size_t size, passwd **found) { return getpwuid_r(*number, entry, buffer, size, found); },
 		identity_of);
-	return by_number ? Result<Identity>(*by_number) : Result<Identity>(nobody);
+	if (!by_number)
+		return by_number.error();
+	return *by_number ? Result<Identity>(**by_number) : Result<Identity>(nobody);
 }
 
 Result<Identity> find_user(const std::string &text)
@@ -88,10 +99,12 @@ Result<Identity> find_user(const std::string &text)
 Result<std::uint32_t> find_group(const std::string &text)
 {
 	const auto by_name = look_up<group>(
-		[&](group *entry, char *buffer, std::size_t size, group **found) { return getgrnam_r(text.c_str(), entry, buffer, size, found); },
+		text, [&](group *entry, char *buffer, std::size_t size, group **found) { return getgrnam_r(text.c_str(), entry, buffer, size, found); },
 		[](const group &entry) { return entry.gr_gid; });
-	if (by_name)
-		return *by_name;
+	if (!by_name)
+		return by_name.error();
+	if (*by_name)
+		return **by_name;
 	if (!is_number(text))
 		return Error{Errc::not_found, "no group here is called '" + text + "'; a number is accepted too"};
 	return number_of(text);

@@ -17,7 +17,8 @@ struct Identity {
 	std::uint32_t user_id = 0, group_id = 0;
 };
 
-/* A number needs no entry: its primary group is then the same number. not_found: nobody has that name. invalid: out of range. */
+/* All: again where the directory behind NSS does not answer; that is not "nobody".
+ * A number needs no entry: its primary group is then the same number. not_found: nobody has that name. invalid: out of range. */
 Result<Identity> find_user(const std::string &name_or_number);
 /* The same, but a number that nobody has is not_found too. */
 Result<Identity> find_known_user(const std::string &name_or_number);

@@ -4,6 +4,9 @@ libagent_la_SOURCES = \
 	%D%/app.h \
 	%D%/checks.cc \
 	%D%/checks.h \
+	%D%/checks_kube.cc \
+	%D%/checks_parts.h \
+	%D%/checks_slurm.cc \
 	%D%/config.cc \
 	%D%/config.h \
 	%D%/config_gres.cc \
@@ -12,9 +15,13 @@ libagent_la_SOURCES = \
 	%D%/config_identity.h \
 	%D%/config_reader.cc \
 	%D%/config_reader.h \
+	%D%/config_trial.cc \
+	%D%/config_trial.h \
 	%D%/execute.cc \
 	%D%/identity.cc \
 	%D%/identity.h \
+	%D%/look.cc \
+	%D%/look.h \
 	%D%/loop.cc \
 	%D%/loop.h \
 	%D%/people.cc \

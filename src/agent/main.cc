@@ -3,10 +3,12 @@
  * main.cc - slurmkubed: options, signals, readiness; everything else is in App.
  */
 #include "src/agent/app.h"
+#include "src/agent/config_trial.h"
 #include "src/agent/kube/option_policy.h"
 #include "src/agent/kube/policies.h"
 #include "src/agent/kube/rights.h"
 #include "src/base/log.h"
+#include "src/core/backoff.h"
 
 #include <systemd/sd-daemon.h>
 
@@ -32,7 +34,7 @@ constexpr char k_help[] = "usage: slurmkubed [OPTIONS]\n"
 			  "Lets Slurm schedule Kubernetes pods. Runs beside slurmctld, as SlurmUser. See slurmkubed(8).\n"
 			  "\n"
 			  "  -f, --config FILE   configuration (default /etc/slurm-kube/slurmkubed.yaml)\n"
-			  "      --check-config  read the configuration, print every error, and end\n"
+			  "      --check-config  read the configuration and the credentials it names, print every error, and end\n"
 			  "      --print-rbac    print the rights in Kubernetes that it needs, as a manifest, and end\n"
 			  "      --print-options-policy  print the admission policy that looks at options, and end\n"
 			  "      --print-policies  print the other admission policies for the configuration's scheduler_name, and end\n"
@@ -110,14 +112,24 @@ UniqueFd open_signals()
 	return UniqueFd(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-void end_on_signal(agent::Loop &loop, int signals)
+/* A file with an error changes nothing. */
+void reload(agent::App &app, const std::string &file)
 {
-	loop.set(signals, EPOLLIN, [&loop, signals](std::uint32_t) {
+	const agent::LoadedConfig loaded = agent::load_config(file);
+	for (const std::string &error : loaded.errors)
+		log_error("configuration not taken, going on with the last one: %s", error.c_str());
+	if (loaded.errors.empty())
+		app.reload(loaded.config);
+}
+
+void obey_signals(agent::Loop &loop, int signals, agent::App &app, const std::string &file)
+{
+	loop.set(signals, EPOLLIN, [&loop, &app, signals, file](std::uint32_t) {
 		signalfd_siginfo info{};
 		if (read(signals, &info, sizeof(info)) != static_cast<ssize_t>(sizeof(info)))
 			return;
 		if (info.ssi_signo == SIGHUP) {
-			log_info("SIGHUP does nothing: restart to read the configuration again");
+			reload(app, file);
 			return;
 		}
 		log_info("stopping: signal=%u", info.ssi_signo);
@@ -133,13 +145,42 @@ void keep_watchdog(agent::Loop &loop, std::chrono::microseconds period)
 
 void tell_systemd(agent::Loop &loop)
 {
-	(void)sd_notify(0, "READY=1");
+	(void)sd_notify(0, "READY=1\nSTATUS=");
 	std::uint64_t period_us = 0;
 	if (sd_watchdog_enabled(0, &period_us) > 0)
 		keep_watchdog(loop, std::chrono::microseconds(period_us / 3));
 }
 
-int run(const agent::Config &config)
+/* True: somebody wants us to end. */
+bool is_ended_within(std::chrono::milliseconds time)
+{
+	sigset_t wanted;
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGTERM);
+	sigaddset(&wanted, SIGINT);
+	(void)pthread_sigmask(SIG_BLOCK, &wanted, nullptr); /* cannot fail with these arguments */
+	const timespec limit{time.count() / 1000, time.count() % 1000 * 1'000'000};
+	return sigtimedwait(&wanted, nullptr, &limit) > 0;
+}
+
+/* While a directory of users is not up yet, as at boot, the file cannot be judged. */
+agent::LoadedConfig load_patiently(const std::string &file)
+{
+	core::Backoff backoff(std::chrono::seconds(1), std::chrono::seconds(30));
+	log_open(log_to_stderr, LogLevel::info);
+	for (;;) {
+		agent::LoadedConfig loaded = agent::load_config(file);
+		if (!loaded.may_pass)
+			return loaded;
+		for (const std::string &error : loaded.errors)
+			log_warning("waiting: %s", error.c_str());
+		(void)sd_notify(0, "STATUS=Waiting for users and groups to be known here\nEXTEND_TIMEOUT_USEC=90000000");
+		if (is_ended_within(backoff.next(static_cast<std::uint32_t>(getpid()))))
+			return loaded;
+	}
+}
+
+int run(const agent::Config &config, const std::string &file)
 {
 	const UniqueFd signals = open_signals();
 	auto access = config.kubeconfig.empty() ? kube::access_in_cluster() : kube::access_from_kubeconfig(config.kubeconfig);
@@ -154,11 +195,22 @@ int run(const agent::Config &config)
 		log_error("%s", started.error().what.c_str());
 		return EXIT_FAILURE;
 	}
-	end_on_signal(loop, signals.get());
+	obey_signals(loop, signals.get(), app, file);
 	log_info("slurmkubed %s started cluster=%s scheduler=%s", SLURMKUBE_VERSION, config.cluster.c_str(), config.scheduler_name.c_str());
 	tell_systemd(loop);
 	loop.run();
 	(void)sd_notify(0, "STOPPING=1");
+	return EXIT_SUCCESS;
+}
+
+int check_config(const std::string &file, const agent::Config &config)
+{
+	const std::vector<std::string> troubles = agent::try_config(config);
+	for (const std::string &trouble : troubles)
+		(void)fprintf(stderr, "%s: %s\n", file.c_str(), trouble.c_str());
+	if (!troubles.empty())
+		return EXIT_FAILURE;
+	(void)printf("%s: fine\n", file.c_str());
 	return EXIT_SUCCESS;
 }
 
@@ -170,7 +222,7 @@ int main(int argc, char **argv)
 	const int early = read_options(argc, argv, options);
 	if (early >= 0)
 		return early;
-	const agent::LoadedConfig loaded = agent::load_config(options.config);
+	const agent::LoadedConfig loaded = options.check_only || options.print ? agent::load_config(options.config) : load_patiently(options.config);
 	for (const std::string &error : loaded.errors)
 		(void)fprintf(stderr, "%s\n", error.c_str());
 	if (!loaded.errors.empty())
@@ -179,10 +231,8 @@ int main(int argc, char **argv)
 		(void)fputs(options.print(loaded.config.scheduler_name).c_str(), stdout);
 		return EXIT_SUCCESS;
 	}
-	if (options.check_only) {
-		(void)printf("%s: fine\n", options.config.c_str());
-		return EXIT_SUCCESS;
-	}
+	if (options.check_only)
+		return check_config(options.config, loaded.config);
 	log_open(log_to_stderr, loaded.config.log_level);
-	return run(loaded.config);
+	return run(loaded.config, options.config);
 }

@@ -130,6 +130,7 @@ Json node_row(const core::World &world, const std::string &name, const core::Kub
 	Json row = new_object();
 	put(row.get(), "name", name);
 	put(row.get(), "kube_ready", kube && kube->ready);
+	put(row.get(), "kube_state", kube ? (kube->ready ? "Ready" : "NotReady") : world.is_listed() ? "absent" : "unknown");
 	put(row.get(), "cordoned", kube && kube->unschedulable);
 	put(row.get(), "slurm_state", slurm_state_text(slurm));
 	put(row.get(), "slurm_reason", slurm ? slurm->reason : std::string());
@@ -157,9 +158,34 @@ Json nodes(const App &app)
 	return reply;
 }
 
-Json slurm_conf(const App &app)
+/* A list that is not known to be whole must not become a file: slurmctld would lose nodes, and running pods with them. */
+std::string why_no_slurm_conf(const App &app, const std::string &api_trouble)
+{
+	std::string why = why_nodes_are_unknown(app, api_trouble);
+	if (why.empty() && !app.world().is_known())
+		why = "the plugin in slurmctld is not connected, and some of each line comes from it";
+	return why;
+}
+
+/* A node that is only out of sight must stay in Slurm: its pods go on, and would be ended with their jobs. */
+std::string lost_nodes(const core::World &world)
+{
+	std::string names;
+	for (const auto &[name, node] : world.slurm_nodes())
+		if (node.base != core::NodeBase::down && !world.kube_nodes().contains(name) && !world.absent_nodes().is_gone(name, App::now().mono_us))
+			names += (names.empty() ? "" : ", ") + name;
+	return names;
+}
+
+/* "apply": what makes slurmctld take the lines over. */
+std::string slurm_conf(const App &app, const std::string &api_trouble)
 {
 	const core::World &world = app.world();
+	if (const std::string why = why_no_slurm_conf(app, api_trouble); !why.empty())
+		return ctl::error_reply("the managed nodes are not known for certain, so there is no list: " + why + "; 'skube check' says more");
+	if (const std::string lost = lost_nodes(world); !lost.empty())
+		return ctl::error_reply("Slurm has nodes that lack the label of managed nodes, or that Kubernetes does not have yet, and a list without them would end "
+					"what runs there: " + lost.substr(0, 200) + "; label them again, or set them DOWN first");
 	Json lines = new_array();
 	for (const auto &[name, node] : world.kube_nodes()) {
 		const auto line = core::node_line(core::node_spec(world.as_left(node), world.settings().nodes, world.plugin()), "UNKNOWN");
@@ -167,7 +193,8 @@ Json slurm_conf(const App &app)
 	}
 	Json reply = ok_reply();
 	put(reply.get(), "lines", std::move(lines));
-	return reply;
+	put(reply.get(), "apply", how_slurmctld_rereads(world.plugin()));
+	return codec::to_text(reply.get());
 }
 
 Json cost_row(const core::Cost &cost)
@@ -267,10 +294,10 @@ Json diag(const App &app)
 	return reply;
 }
 
-Json check(const App &app)
+std::string check(const App &app, const Findings &findings)
 {
 	Json rows = new_array();
-	for (const Check &found : checks_of(app)) {
+	for (const Check &found : checks_of(app, findings)) {
 		Json row = new_object();
 		put(row.get(), "name", found.name);
 		put(row.get(), "ok", found.ok);
@@ -280,7 +307,7 @@ Json check(const App &app)
 	}
 	Json reply = ok_reply();
 	put(reply.get(), "checks", std::move(rows));
-	return reply;
+	return codec::to_text(reply.get());
 }
 
 /* name: "namespace/name", or a name in the namespace default */
@@ -309,20 +336,24 @@ struct Verb {
 	Json (*reply)(const App &app);
 };
 
-constexpr Verb k_verbs[] = {{"ping", ping}, {"check", check}, {"jobs", jobs}, {"pods", pods}, {"nodes", nodes}, {"slurm_conf", slurm_conf}, {"diag", diag}};
+constexpr Verb k_verbs[] = {{"ping", ping}, {"jobs", jobs}, {"pods", pods}, {"nodes", nodes}, {"diag", diag}};
 
 } // namespace
 
-std::string reply_to(const App &app, json_object *request)
+void reply_to(App &app, json_object *request, const ctl::Reply &reply)
 {
 	const std::string wanted = get_string(request, "verb");
 	for (const Verb &verb : k_verbs) {
 		if (wanted == verb.name)
-			return codec::to_text(verb.reply(app).get());
+			return reply(codec::to_text(verb.reply(app).get()));
 	}
 	if (wanted == "why")
-		return why_reply(app, request);
-	return ctl::error_reply("unknown verb '" + wanted.substr(0, 64) + "': skube and slurmkubed are of different releases");
+		return reply(why_reply(app, request));
+	if (wanted == "check")
+		return app.look([&app, reply](const Findings &findings) { reply(check(app, findings)); });
+	if (wanted == "slurm_conf")
+		return app.ask_for_nodes([&app, reply](const std::string &trouble) { reply(slurm_conf(app, trouble)); });
+	reply(ctl::error_reply("unknown verb '" + wanted.substr(0, 64) + "': skube and slurmkubed are of different releases"));
 }
 
 } // namespace slurmkube::agent

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replies.h - what skube is told (doc/design/protocol.md section 3). Reads App, changes nothing.
+ * replies.h - what skube is told (doc/design/protocol.md section 3). Changes nothing in App.
  */
 #ifndef SLURMKUBE_AGENT_REPLIES_H
 #define SLURMKUBE_AGENT_REPLIES_H
 
-#include <json-c/json.h>
+#include "src/agent/ctl/server.h"
 
-#include <string>
+#include <json-c/json.h>
 
 namespace slurmkube::agent
 {
 
 class App;
 
-/* JSON on one line. An unknown verb gets an error reply. */
-std::string reply_to(const App &app, json_object *request);
+/* An unknown verb gets an error reply. `check` and `slurm_conf` ask others first and answer within k_look_time, all else is answered at once. */
+void reply_to(App &app, json_object *request, const ctl::Reply &reply);
 
 } // namespace slurmkube::agent
 

@@ -3,6 +3,7 @@
 
 #include "src/base/text.h"
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +17,7 @@ namespace
 constexpr int k_line_max = 2048;
 
 LogSink g_sink = nullptr;              /* written by log_open only */
-LogLevel g_least = LogLevel::info;     /* same */
+std::atomic<LogLevel> g_least = LogLevel::info;
 
 void emit(LogLevel level, const char *format, va_list args)
 {
@@ -33,6 +34,11 @@ void emit(LogLevel level, const char *format, va_list args)
 void log_open(LogSink sink, LogLevel least_important)
 {
 	g_sink = sink;
+	g_least = least_important;
+}
+
+void log_level(LogLevel least_important)
+{
 	g_least = least_important;
 }
 

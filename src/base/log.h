@@ -19,6 +19,9 @@ using LogSink = void (*)(LogLevel level, const char *line);
 /* Before any thread is started. A null sink drops everything. */
 void log_open(LogSink sink, LogLevel least_important);
 
+/* Any time, any thread. */
+void log_level(LogLevel least_important);
+
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -220,8 +220,11 @@ std::optional<core::PodSelector> readable_selector(json_object *selector)
 
 core::PodSelector selector_from_json(json_object *selector)
 {
-	auto out = label_selector(selector);
-	return out ? std::move(*out) : core::PodSelector{{}, {{"", core::SelectorOp::unknown, {}}}};
+	if (auto out = label_selector(selector))
+		return std::move(*out);
+	core::PodSelector unreadable;
+	unreadable.requirements.push_back({"", core::SelectorOp::unknown, {}});
+	return unreadable;
 }
 
 std::vector<core::PodClaim> claims_of_pod(json_object *spec, const std::string &pod_name, std::set<std::string> &unsupported)

@@ -11,6 +11,8 @@ namespace slurmkube::codec
 namespace
 {
 
+constexpr char k_double_format[] = "%.12g"; /* 0.022, not 0.021999999999999999 */
+
 using Tokener = Owned<json_tokener, json_tokener_free>;
 
 bool only_blanks(std::string_view text)
@@ -155,7 +157,9 @@ void put(json_object *object, const char *key, std::int64_t value)
 
 void put(json_object *object, const char *key, double value)
 {
-	json_object_object_add(object, key, json_object_new_double(value));
+	json_object *number = json_object_new_double(value);
+	json_object_set_serializer(number, json_object_double_to_json_string, const_cast<char *>(k_double_format), nullptr); /* only read */
+	json_object_object_add(object, key, number);
 }
 
 void put(json_object *object, const char *key, bool value)

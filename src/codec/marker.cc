@@ -56,6 +56,7 @@ void read_keys(Fields &fields, core::Marker &m)
 	fields.read("group", m.group_id);
 	fields.must(false);
 	fields.read("options", m.options);
+	fields.read("note", m.note);
 }
 
 } // namespace
@@ -74,6 +75,8 @@ Json marker_to_json(const core::Marker &marker)
 	put(object.get(), "group", marker.group_id);
 	if (!marker.options.empty())
 		put(object.get(), "options", marker.options);
+	if (!marker.note.empty())
+		put(object.get(), "note", marker.note);
 	return object;
 }
 
@@ -108,13 +111,28 @@ Result<core::Marker> marker_from_text(std::string_view text)
 	return marker_from_json(object->get());
 }
 
+/* In steps: a byte of the note may be up to six of the text. */
+std::string marker_to_fitting_text(core::Marker marker)
+{
+	constexpr std::size_t k_escaped_most = 6;
+	marker.note.resize(std::min(marker.note.size(), k_marker_bytes_max));
+	std::string text = marker_to_text(marker);
+	while (text.size() > k_marker_bytes_max && !marker.note.empty()) {
+		const std::size_t excess = text.size() - k_marker_bytes_max;
+		marker.note.resize(marker.note.size() - std::min(marker.note.size(), (excess + k_escaped_most - 1) / k_escaped_most));
+		text = marker_to_text(marker);
+	}
+	return text;
+}
+
 bool looks_like_marker(std::string_view text)
 {
+	const std::size_t first = text.find_first_not_of(" \t\r\n");
 	if (text.find('{') == std::string_view::npos)
 		return false; /* a note in words */
-	if (text.find(k_version_key) != std::string_view::npos)
+	if (text[first] == '{' && text.find(k_version_key) != std::string_view::npos)
 		return true;
-	/* JSON can write the key with escapes: "slurm\u002dkube" */
+	/* JSON can write the key with escapes, "slurm\u002dkube", and a lenient reader takes comments before it */
 	auto object = parse_json(text, k_marker_bytes_max);
 	return object.ok() && get(object->get(), k_version_key) != nullptr;
 }

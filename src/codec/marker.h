@@ -17,13 +17,15 @@ namespace slurmkube::codec
 inline constexpr std::size_t k_marker_bytes_max = 1024;
 
 std::string marker_to_text(const core::Marker &marker);
+/* With as much of the note, which is ASCII, as k_marker_bytes_max leaves room for. */
+std::string marker_to_fitting_text(core::Marker marker);
 
 /* invalid: a sentence that names the key. too_large: longer than k_marker_bytes_max. */
 Result<core::Marker> marker_from_text(std::string_view text);
 
 /*
- * Does somebody want this text to be a marker? True for everything that says "slurm-kube" as a JSON key would be written, well formed or
- * not, unless it has no brace at all: a forger must not get by with a text that only looks broken to us.
+ * Does somebody want this text to be a marker? True for every JSON object with the key "slurm-kube", and for what begins like one, well formed or
+ * not: a forger must not get by with a text that only looks broken to us. A note in words may have both the name and a brace.
  */
 bool looks_like_marker(std::string_view text);
 

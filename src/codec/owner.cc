@@ -44,17 +44,23 @@ bool has_condition(json_object *object, std::initializer_list<const char *> type
 	return false;
 }
 
-/* A template is a pod without a status. */
-Status add_role(Owner &owner, Role role, json_object *pod_template)
+using Labels = std::map<std::string, std::string>;
+
+/* labels: those that the controller gives to the pods of the role, beside the template's. deadline: of the Jobs that are made for the role. */
+Status add_role(Owner &owner, Role role, json_object *pod_template, const Labels &labels, std::int64_t deadline = 0)
 {
 	if (role.pods == 0)
 		return Ok{};
 	if (owner.roles.size() >= k_roles_max)
 		return Error{Errc::invalid, "more than " + std::to_string(k_roles_max) + " templates"};
-	auto each = effective_requests(pod_template);
-	if (!each)
-		return in_context("template '" + role.name + "'", each.error());
-	role.each = std::move(*each);
+	auto pod = pod_from_template(pod_template, owner.id.name_space);
+	if (!pod)
+		return in_context("template '" + role.name + "'", pod.error());
+	role.each = pod->requests;
+	pod->active_deadline_seconds = core::earlier_deadline(pod->active_deadline_seconds, deadline);
+	for (const auto &[key, value] : labels)
+		pod->labels.insert_or_assign(key, value);
+	role.pod_template = std::make_shared<const core::Pod>(std::move(*pod));
 	owner.roles.push_back(std::move(role));
 	return Ok{};
 }
@@ -77,7 +83,11 @@ Status take_job(Owner &owner, json_object *object)
 	json_object *spec = get(object, "spec");
 	const JobSize size = job_size(spec);
 	owner.starts_together = size.is_fixed && size.at_once > 1;
-	return add_role(owner, {.name = "", .pods = size.at_once, .each = {}}, get(spec, "template"));
+	if (auto done = add_role(owner, {.name = "", .pods = size.at_once, .each = {}}, get(spec, "template"), {}); !done)
+		return done;
+	for (Role &role : owner.roles) /* there is no gang of it without a pod of its only role, and there are thousands of Jobs */
+		role.pod_template = nullptr;
+	return Ok{};
 }
 
 /* Roles that wait for others to be complete never run beside them. */
@@ -102,7 +112,8 @@ Status take_job_set(Owner &owner, json_object *object)
 		const std::uint32_t at_once = job_size(spec).at_once;
 		const std::uint32_t stage = stage_after(owner, get(one, "dependsOn"));
 		Role role{.name = get_string(one, "name"), .pods = product(count(one, "replicas", 1), at_once), .pods_per_job = at_once, .stage = stage, .each = {}};
-		if (auto done = add_role(owner, std::move(role), get(spec, "template")); !done)
+		const Labels labels = {{"jobset.sigs.k8s.io/jobset-name", owner.id.name}, {"jobset.sigs.k8s.io/replicatedjob-name", role.name}};
+		if (auto done = add_role(owner, std::move(role), get(spec, "template"), labels, get_int(spec, "activeDeadlineSeconds")); !done)
 			return done;
 	}
 	return Ok{};
@@ -113,10 +124,11 @@ Status take_leader_worker_set(Owner &owner, json_object *object)
 	json_object *sizes = get(object, "spec", "leaderWorkerTemplate");
 	json_object *worker = get(sizes, "workerTemplate"), *leader = get(sizes, "leaderTemplate");
 	const std::uint32_t size = std::max(count(sizes, "size", 1), 1U);
+	const Labels labels = {{"leaderworkerset.sigs.k8s.io/name", owner.id.name}};
 	owner.starts_together = size > 1;
-	if (auto done = add_role(owner, {.name = "leader", .pods = 1, .each = {}}, leader ? leader : worker); !done)
+	if (auto done = add_role(owner, {.name = "leader", .pods = 1, .each = {}}, leader ? leader : worker, labels); !done)
 		return done;
-	return add_role(owner, {.name = "worker", .pods = size - 1, .each = {}}, worker);
+	return add_role(owner, {.name = "worker", .pods = size - 1, .each = {}}, worker, labels);
 }
 
 /* The older kind has spec.minMember; the built-in one a policy, of which only gang makes its pods start together. */
@@ -142,7 +154,8 @@ Status take_replica_specs(Owner &owner, json_object *specs)
 		{
 			if (leads(name) != leaders)
 				continue;
-			if (auto done = add_role(owner, {.name = name, .pods = count(one, "replicas", 1), .each = {}}, get(one, "template")); !done)
+			const Labels labels = {{"training.kubeflow.org/job-name", owner.id.name}};
+			if (auto done = add_role(owner, {.name = name, .pods = count(one, "replicas", 1), .each = {}}, get(one, "template"), labels); !done)
 				return done;
 		}
 	}
@@ -163,25 +176,43 @@ Status take_kubeflow(Owner &owner, json_object *object)
 			return done;
 	}
 	std::uint32_t pods = 0;
-	for (const Role &role : owner.roles)
+	const bool launcher_works = get_bool(spec, "runLauncherAsWorker"); /* it is number 0 then, and Worker 0 has number 1 */
+	for (Role &role : owner.roles) {
 		pods += role.pods;
+		role.first_index = launcher_works && role.name == "Worker" ? 1 : 0;
+	}
 	owner.starts_together = pods > 1;
 	return Ok{};
+}
+
+Labels ray_labels(const Owner &owner, const char *type, const std::string &group)
+{
+	return {{"ray.io/cluster", owner.id.name}, {"ray.io/node-type", type}, {"ray.io/group", group}};
+}
+
+/* As KubeRay has it. With an autoscaler the replicas are its business: those beyond the minimum run alone. */
+std::uint32_t ray_replicas(json_object *group, bool scales)
+{
+	if (get_bool(group, "suspend"))
+		return 0;
+	const std::uint32_t least = count(group, "minReplicas", 0), most = count(group, "maxReplicas", core::k_gang_pods_max + 1);
+	return scales ? least : std::min(std::max(count(group, "replicas", least), least), std::max(most, least));
 }
 
 Status take_ray_cluster(Owner &owner, json_object *object)
 {
 	json_object *spec = get(object, "spec"), *groups = get(spec, "workerGroupSpecs");
 	owner.starts_together = array_size(groups) > 0;
-	if (auto done = add_role(owner, {.name = "head", .pods = 1, .each = {}}, get(spec, "headGroupSpec", "template")); !done)
+	if (auto done = add_role(owner, {.name = "head", .pods = 1, .each = {}}, get(spec, "headGroupSpec", "template"), ray_labels(owner, "head", "headgroup")); !done)
 		return done;
 	const bool scales = get_bool(spec, "enableInTreeAutoscaling");
 	for (std::size_t i = 0; i < array_size(groups); i++) {
 		json_object *group = array_at(groups, i);
 		const std::uint32_t hosts = std::max(count(group, "numOfHosts", 1), 1U);
-		const std::uint32_t replicas = count(group, scales ? "minReplicas" : "replicas", 1);
+		const std::uint32_t replicas = ray_replicas(group, scales);
 		Role role{.name = get_string(group, "groupName"), .pods = product(replicas, hosts), .pods_per_job = hosts, .each = {}};
-		if (auto done = add_role(owner, std::move(role), get(group, "template")); !done)
+		const Labels labels = ray_labels(owner, "worker", role.name);
+		if (auto done = add_role(owner, std::move(role), get(group, "template"), labels); !done)
 			return done;
 	}
 	return Ok{};
@@ -206,6 +237,14 @@ Status take_workload(Owner &owner, json_object *object)
 	return Ok{};
 }
 
+/* Those of a StatefulSet and the like are in its template. */
+std::int64_t deadline_of(const std::string &kind, json_object *object)
+{
+	json_object *spec = get(object, "spec");
+	const bool is_job = kind == "Job" || kind == "RayJob";
+	return std::max<std::int64_t>(get_int(is_job ? spec : get(spec, "runPolicy"), "activeDeadlineSeconds"), 0);
+}
+
 } // namespace
 
 Result<Owner> owner_from_json(json_object *object)
@@ -220,6 +259,7 @@ Result<Owner> owner_from_json(json_object *object)
 	owner.annotations = get_strings(get(metadata, "annotations"), core::is_option_key);
 	owner.has_succeeded = has_condition(object, {"Complete", "Completed", "Succeeded", "SuccessCriteriaMet"});
 	owner.is_finished = owner.has_succeeded || has_condition(object, {"Failed"}) || is_suspended(object) || get(metadata, "deletionTimestamp") != nullptr;
+	owner.deadline_seconds = deadline_of(owner.id.kind, object);
 	if (auto done = take_workload(owner, object); !done)
 		return in_context(owner.id.kind + " " + owner.id.name, done.error());
 	return owner;

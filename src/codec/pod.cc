@@ -169,6 +169,37 @@ Result<Pod> pod_from_json(json_object *object)
 	return pod;
 }
 
+namespace
+{
+
+/* As the API server's admission does (DefaultTolerationSeconds): else a template would be kept off nodes that its pods are not. */
+void add_default_tolerations(std::vector<core::Toleration> &tolerations)
+{
+	for (const char *key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
+		const auto covers = [&](const core::Toleration &one) { return (one.key.empty() || one.key == key) && (one.effect.empty() || one.effect == "NoExecute"); };
+		if (std::ranges::none_of(tolerations, covers))
+			tolerations.push_back({key, core::TolerationOp::exists, "", "NoExecute"});
+	}
+}
+
+} // namespace
+
+Result<Pod> pod_from_template(json_object *pod_template, const std::string &name_space)
+{
+	Pod pod;
+	pod.name_space = name_space;
+	pod.labels = get_strings(get(pod_template, "metadata", "labels"));
+	take_spec(pod, get(pod_template, "spec"));
+	add_default_tolerations(pod.demands.tolerations);
+	pod.node_name.clear(); /* which would say that it is bound */
+	std::erase_if(pod.demands.claims, [](const core::PodClaim &claim) { return claim.is_own; });
+	auto requests = effective_requests(pod_template);
+	if (!requests)
+		return requests.error();
+	pod.requests = std::move(*requests);
+	return pod;
+}
+
 std::optional<core::OwnerRef> controller_of(json_object *owners)
 {
 	for (std::size_t i = 0; i < array_size(owners); i++) {

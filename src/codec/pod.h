@@ -19,6 +19,9 @@ namespace slurmkube::codec
 
 Result<core::Pod> pod_from_json(json_object *pod);
 
+/* A pod as its owner's template has it: without name, uid and status, in the owner's namespace. Volumes that are made for each pod are left out. */
+Result<core::Pod> pod_from_template(json_object *pod_template, const std::string &name_space);
+
 /* What kube-scheduler would count for the pod: containers and sidecars, or the largest step of initialisation, whichever is more; pod level
  * requests instead of either; overhead on top; what a resize has already granted. pods is 1. */
 Result<core::Resources> effective_requests(json_object *pod);

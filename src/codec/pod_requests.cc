@@ -121,6 +121,15 @@ Status apply_pod_level(Amounts &total, json_object *spec)
 		if (has_pod_level(name))
 			total[name] = amount;
 	}
+	/* As the API server fills in pods (defaultPodRequests); in templates nobody has: what containers request goes before the limit, but for hugepages. */
+	const auto limits = amounts_from_json(get(spec, "resources", "limits"), Rounding::up);
+	if (!limits)
+		return in_context("spec.resources.limits", limits.error());
+	for (const auto &[name, amount] : *limits) {
+		const bool is_asked = requests->contains(name) || (total.contains(name) && !name.starts_with("hugepages-"));
+		if (has_pod_level(name) && !is_asked)
+			total[name] = amount;
+	}
 	return Ok{};
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/gang.h"
 
+#include "src/core/gres.h"
 #include "src/core/translate.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace slurmkube::core
 {
@@ -44,7 +44,7 @@ void take(Load &room, const Load &part)
 		room.extended[name] -= amount;
 }
 
-void raise(Load &to, const Load &part)
+void raise_load(Load &to, const Load &part)
 {
 	to.milli_cpu = std::max(to.milli_cpu, part.milli_cpu);
 	to.memory_mib = std::max(to.memory_mib, part.memory_mib);
@@ -52,7 +52,8 @@ void raise(Load &to, const Load &part)
 		to.extended[name] = std::max(to.extended[name], amount);
 }
 
-std::vector<Load> loads_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib)
+/* milli_cpu_of_none: of pods that request neither CPU nor devices */
+std::vector<Load> loads_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, std::int64_t milli_cpu_of_none)
 {
 	std::vector<Load> loads;
 	for (const Seat &seat : seats) {
@@ -63,6 +64,8 @@ std::vector<Load> loads_of(const std::vector<Seat> &seats, std::uint64_t least_m
 			if (amount > 0 && name != "ephemeral-storage")
 				load.extended[name] = amount;
 		}
+		if (load.milli_cpu == 0 && load.extended.empty())
+			load.milli_cpu = milli_cpu_of_none;
 		loads.push_back(std::move(load));
 	}
 	return loads;
@@ -93,18 +96,27 @@ Load largest_of(const std::vector<Load> &loads, std::uint32_t cpu_unit)
 {
 	Load largest;
 	for (const Load &load : loads)
-		raise(largest, load);
+		raise_load(largest, load);
 	largest.milli_cpu = std::max<std::int64_t>(divided_up(largest.milli_cpu, cpu_unit), 1) * cpu_unit;
 	return largest;
 }
 
-Load scaled(const Load &largest, std::int64_t times)
+/*
+ * Memory of one task, from that of the largest pod upwards. Devices are never added up: pods of eight GPUs each would become a task that no node holds.
+ */
+std::vector<std::int64_t> memory_choices(const std::vector<Load> &loads, const Load &largest, Packing packing)
 {
-	Load task = largest;
-	task.memory_mib *= times;
-	for (auto &[name, amount] : task.extended)
-		amount *= times;
-	return task;
+	std::vector<std::int64_t> choices{largest.memory_mib};
+	if (packing == Packing::one_per_task)
+		return choices;
+	const std::int64_t least_cpu = std::ranges::min_element(loads, {}, &Load::milli_cpu)->milli_cpu;
+	const std::int64_t least_memory = std::ranges::min_element(loads, {}, &Load::memory_mib)->memory_mib;
+	const std::int64_t most_pods = std::min(largest.milli_cpu / std::max<std::int64_t>(least_cpu, 1), k_most_together);
+	for (std::int64_t times = 2; times <= most_pods; times++)
+		choices.push_back(largest.memory_mib * times);
+	for (std::int64_t times = 1; times < most_pods && least_memory < largest.memory_mib; times *= 2) /* small pods beside a large one */
+		choices.push_back(largest.memory_mib + least_memory * times);
+	return choices;
 }
 
 Load sum_of(const std::vector<Load> &loads)
@@ -156,72 +168,97 @@ std::string excess_of(const GangShape &shape, const std::vector<Load> &loads, st
 
 } // namespace
 
-GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing, std::uint32_t cpu_unit)
+namespace
 {
-	GangShape best;
-	if (seats.empty())
-		return best;
-	const std::vector<Load> loads = loads_of(seats, least_memory_mib);
-	const Load largest = largest_of(loads, cpu_unit);
-	const std::int64_t least = std::ranges::min_element(loads, {}, &Load::milli_cpu)->milli_cpu;
-	const std::int64_t most_pods = packing == Packing::one_per_task ? 1 : std::min(largest.milli_cpu / std::max<std::int64_t>(least, 1), k_most_together);
-	const Load sum = sum_of(loads);
-	double best_cost = 0;
-	for (std::int64_t times = 1; times <= std::max<std::int64_t>(most_pods, 1); times++) {
-		Load task = scaled(largest, times);
-		std::uint32_t tasks = 0;
-		std::vector<std::uint32_t> task_of;
-		if (packing == Packing::one_per_task) {
-			for (; tasks < loads.size(); tasks++)
-				task_of.push_back(tasks);
-		} else {
-			task_of = packed(loads, task, least, tasks);
-		}
-		const double cost = cost_of(sum, task, tasks);
-		if (!best.task_of_seat.empty() && cost >= best_cost)
-			continue;
-		best_cost = cost;
-		best = {.tasks = tasks,
+
+struct Candidate {
+	GangShape shape;
+	double cost = 0;
+	bool is_held = false; /* by the nodes together, when they are empty */
+};
+
+bool are_held(const GangShape &shape, const NodeSizes &nodes)
+{
+	std::vector<std::int64_t> pods(shape.tasks);
+	for (const std::uint32_t task : shape.task_of_seat)
+		pods[task]++;
+	const std::int64_t most_pods = *std::ranges::max_element(pods);
+	std::uint64_t places = 0;
+	for (const auto &[node, count] : nodes) {
+		if (node.pods == 0 || node.pods >= most_pods)
+			places += count * tasks_on(node, shape.cpus_per_task, shape.memory_mib_per_task);
+	}
+	return nodes.empty() || places >= shape.tasks;
+}
+
+GangShape shape_with(const std::vector<Load> &loads, const Load &task, Packing packing, std::uint32_t cpu_unit)
+{
+	GangShape shape{.tasks = 0,
 			.cpus_per_task = static_cast<std::uint32_t>(task.milli_cpu / cpu_unit),
 			.memory_mib_per_task = static_cast<std::uint64_t>(task.memory_mib),
 			.extended_per_task = task.extended,
-			.task_of_seat = std::move(task_of)};
+			.task_of_seat = {}};
+	if (packing == Packing::one_per_task) {
+		for (; shape.tasks < loads.size(); shape.tasks++)
+			shape.task_of_seat.push_back(shape.tasks);
+		return shape;
 	}
-	best.excess = excess_of(best, loads, cpu_unit);
+	const std::int64_t least = std::ranges::min_element(loads, {}, &Load::milli_cpu)->milli_cpu;
+	shape.task_of_seat = packed(loads, task, least, shape.tasks);
+	return shape;
+}
+
+/* The cheapest that the nodes hold; if they hold none, the cheapest. */
+Candidate best_of(const std::vector<Load> &loads, Packing packing, std::uint32_t cpu_unit, const NodeSizes &nodes)
+{
+	Load task = largest_of(loads, cpu_unit);
+	const Load sum = sum_of(loads);
+	Candidate best;
+	for (const std::int64_t memory : memory_choices(loads, task, packing)) {
+		task.memory_mib = memory;
+		Candidate next{.shape = shape_with(loads, task, packing, cpu_unit)};
+		next.cost = cost_of(sum, task, next.shape.tasks);
+		next.is_held = are_held(next.shape, nodes);
+		const bool is_better = next.is_held == best.is_held ? next.cost < best.cost : next.is_held;
+		if (best.shape.tasks == 0 || is_better)
+			best = std::move(next);
+	}
+	best.shape.excess = excess_of(best.shape, loads, cpu_unit);
 	return best;
 }
 
-std::vector<std::string> nodes_of_tasks(const GangShape &shape, const std::vector<NodeAllocation> &nodes, const std::map<std::uint32_t, std::string> &fixed,
-					std::uint32_t tasks_per_node)
+} // namespace
+
+std::uint64_t tasks_on(const NodeSize &node, std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres)
 {
-	std::vector<std::uint32_t> room;
-	std::unordered_map<std::string_view, std::size_t> index;
-	for (const NodeAllocation &node : nodes) {
-		index.emplace(node.node, room.size());
-		const std::uint32_t by_cpus = node.cpus / std::max(shape.cpus_per_task, 1U);
-		room.push_back(tasks_per_node > 0 ? std::min(by_cpus, tasks_per_node) : by_cpus);
+	std::uint64_t tasks = node.cpus / std::max(cpus, 1U);
+	if (memory_mib > 0)
+		tasks = std::min(tasks, node.memory_mib / memory_mib);
+	for (const Gres &wanted : gres_from_text(gres)) {
+		if (wanted.count > 0)
+			tasks = std::min(tasks, gres_count(gres_from_text(node.gres), wanted) / wanted.count);
 	}
-	std::vector<std::string> out(shape.tasks);
-	for (const auto &[task, name] : fixed) {
-		const auto node = index.find(name);
-		if (task >= shape.tasks || node == index.end())
-			continue;
-		out[task] = name;
-		std::uint32_t &left = room[node->second];
-		left -= left > 0 ? 1 : 0;
-	}
-	std::size_t at = 0;
-	for (std::string &name : out) {
-		if (!name.empty())
-			continue;
-		while (at < nodes.size() && room[at] == 0)
-			at++;
-		if (at == nodes.size())
-			break;
-		name = nodes[at].node;
-		room[at]--;
-	}
-	return out;
+	return tasks;
+}
+
+GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing, std::uint32_t cpu_unit, const NodeSizes &nodes)
+{
+	if (seats.empty())
+		return {};
+	Candidate whole = best_of(loads_of(seats, least_memory_mib, cpu_unit), packing, cpu_unit, nodes);
+	if (whole.is_held || packing == Packing::one_per_task)
+		return std::move(whole.shape);
+	Candidate folded = best_of(loads_of(seats, least_memory_mib, 0), packing, cpu_unit, nodes);
+	return std::move(folded.is_held ? folded.shape : whole.shape);
+}
+
+void raise(Resources &to, const Resources &at_least)
+{
+	to.milli_cpu = std::max(to.milli_cpu, at_least.milli_cpu);
+	to.memory_bytes = std::max(to.memory_bytes, at_least.memory_bytes);
+	to.pods = std::max(to.pods, at_least.pods);
+	for (const auto &[name, amount] : at_least.extended)
+		to.extended[name] = std::max(to.extended[name], amount);
 }
 
 std::string node_list_of(const std::vector<NodeAllocation> &nodes, std::size_t max_bytes)

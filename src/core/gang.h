@@ -28,15 +28,28 @@ enum class Packing {
 	one_per_task /* each pod its own: where a task means a node */
 };
 
-/* cpu_unit: thousandths of a CPU that Slurm counts as one */
-GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing = Packing::shared, std::uint32_t cpu_unit = k_whole_cpu);
+/* To the larger of both, resource by resource. */
+void raise(Resources &to, const Resources &at_least);
+
+/* What empty nodes of one size hold, as Slurm's records and the kubelets have it. */
+struct NodeSize {
+	std::uint32_t cpus = 0; /* Slurm's */
+	std::uint64_t memory_mib = 0;
+	std::int64_t pods = 0; /* 0: any number */
+	std::string gres = {}; /* "gpu:a100:4" */
+	auto operator<=>(const NodeSize &) const = default;
+};
+using NodeSizes = std::map<NodeSize, std::size_t>; /* and how many nodes have it */
 
 /*
- * The node of each task: those that are fixed stay where they are, the others fill the nodes in the order given. Empty for a task that finds no place, which
- * means that the allocation is not the one that was asked for. tasks_per_node 0: as many as the CPUs there hold.
+ * cpu_unit: thousandths of a CPU that Slurm counts as one. Pods share a task only as far as the nodes hold such tasks, and never beyond the devices of the largest
+ * pod. A pod that requests neither CPU nor devices counts as one CPU, as it does alone, unless the nodes have too few. nodes empty: they are not known.
  */
-std::vector<std::string> nodes_of_tasks(const GangShape &shape, const std::vector<NodeAllocation> &nodes, const std::map<std::uint32_t, std::string> &fixed,
-					std::uint32_t tasks_per_node = 0);
+GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing = Packing::shared, std::uint32_t cpu_unit = k_whole_cpu,
+		   const NodeSizes &nodes = {});
+
+/* Tasks of that size that an empty node holds. gres: of a task, "gpu:2". */
+std::uint64_t tasks_on(const NodeSize &node, std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres = {});
 
 /* Slurm's nodes of an allocation, as SLURM_JOB_NODELIST has them, but not folded: "n1,n2,n3". Cut at max bytes, at a comma. */
 std::string node_list_of(const std::vector<NodeAllocation> &nodes, std::size_t max_bytes);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <utility>
 
 namespace slurmkube::core
 {
@@ -106,6 +108,54 @@ std::string gres_of_node(const KubeNode &node, const GresTable &table)
 	return text_of(counts);
 }
 
+namespace
+{
+
+/* "gpu:a100:4", "gpu:4", "gpu"; after a number Slurm may write K, M and the like, which no device has */
+Gres gres_from_word(const std::string &word)
+{
+	Gres gres{.name = "", .type = "", .count = 1, .indices = ""};
+	const std::size_t first = word.find(':'), last = word.rfind(':');
+	gres.name = word.substr(0, first);
+	if (first == std::string::npos)
+		return gres;
+	const std::string tail = word.substr(last + 1);
+	const bool is_number = std::from_chars(tail.data(), tail.data() + tail.size(), gres.count).ec == std::errc();
+	if (!is_number)
+		gres.type = tail;
+	else if (last > first)
+		gres.type = word.substr(first + 1, last - first - 1);
+	return gres;
+}
+
+} // namespace
+
+std::vector<Gres> gres_from_text(const std::string &list)
+{
+	std::vector<Gres> out;
+	std::string word;
+	int depth = 0; /* "(S:0,2)" has commas of its own */
+	for (const char c : list + ",") {
+		depth += c == '(' ? 1 : 0;
+		if (c == ',' && depth == 0 && !word.empty())
+			out.push_back(gres_from_word(std::exchange(word, {})));
+		else if (c != ',' && depth == 0)
+			word += c;
+		depth -= c == ')' && depth > 0 ? 1 : 0;
+	}
+	return out;
+}
+
+std::uint64_t gres_count(const std::vector<Gres> &list, const Gres &wanted)
+{
+	std::uint64_t sum = 0;
+	for (const Gres &one : list) {
+		if (one.name == wanted.name && (wanted.type.empty() || one.type.empty() || one.type == wanted.type))
+			sum += one.count;
+	}
+	return sum;
+}
+
 bool lists_gres(const std::string &list, const std::string &name)
 {
 	for (std::size_t at = 0; at < list.size();) {
@@ -115,6 +165,75 @@ bool lists_gres(const std::string &list, const std::string &name)
 		at = end + 1;
 	}
 	return false;
+}
+
+namespace
+{
+
+/* "gpu:a100:2(S:0)": what stands between the colons; a count of 1 where none is given */
+struct GresItem {
+	std::string name, type;
+	std::uint64_t count = 1;
+};
+
+GresItem gres_item(std::string_view text)
+{
+	constexpr std::string_view k_kilo = "kmgtp";
+	GresItem item;
+	text = text.substr(0, text.find('('));
+	const std::size_t colon = text.rfind(':');
+	const std::string_view last = colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
+	const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), item.count);
+	const bool is_count = error == std::errc() && !last.empty() && last.data() + last.size() - end <= 1;
+	item.count = is_count ? item.count : 1;
+	if (is_count && end != last.data() + last.size()) {
+		const std::size_t power = k_kilo.find(static_cast<char>(std::tolower(static_cast<unsigned char>(*end))));
+		for (std::size_t i = 0; power != std::string_view::npos && i <= power && item.count < (std::uint64_t{1} << 50); i++)
+			item.count <<= 10;
+	}
+	const std::string_view rest = is_count ? text.substr(0, colon) : text;
+	item.name = rest.substr(0, rest.find(':'));
+	item.type = rest.find(':') == std::string_view::npos ? "" : rest.substr(rest.find(':') + 1);
+	return item;
+}
+
+std::vector<GresItem> gres_items(std::string_view list)
+{
+	std::vector<GresItem> items;
+	while (!list.empty()) {
+		const std::size_t end = std::min(list.find(','), list.size());
+		items.push_back(gres_item(list.substr(0, end)));
+		list.remove_prefix(std::min(end + 1, list.size()));
+	}
+	return items;
+}
+
+} // namespace
+
+bool has_gres(const std::string &node, const std::string &wanted)
+{
+	if (wanted.empty())
+		return true;
+	const std::vector<GresItem> there = gres_items(node);
+	return std::ranges::all_of(gres_items(wanted), [&](const GresItem &item) {
+		std::uint64_t count = 0;
+		for (const GresItem &has : there)
+			count += has.name == item.name && (item.type.empty() || has.type == item.type) ? has.count : 0;
+		return count >= item.count;
+	});
+}
+
+std::string gres_among(const std::string &wanted, const std::map<std::string, SlurmNode> &nodes)
+{
+	std::string out;
+	for (std::size_t at = 0; at < wanted.size();) {
+		const std::size_t end = std::min(wanted.find(',', at), wanted.size());
+		const std::string item = wanted.substr(at, end - at), name = item.substr(0, item.find(':'));
+		if (std::ranges::any_of(nodes, [&](const auto &entry) { return lists_gres(entry.second.gres, name); }))
+			out += (out.empty() ? "" : ",") + item;
+		at = end + 1;
+	}
+	return out;
 }
 
 } // namespace slurmkube::core

@@ -40,8 +40,20 @@ const GresRule *gres_rule(const std::string &resource, const GresTable &table);
 /* Whether a list as in slurm.conf ("gpu:a100:4,fpga:1") has something of that name. */
 bool lists_gres(const std::string &list, const std::string &name);
 
+/* "gpu:a100:4(S:0-1),fpga" as its parts; a part without a count has one. */
+std::vector<Gres> gres_from_text(const std::string &list);
+
+/* How much of the list is of that name, and of that type if one is wanted and the list tells types. */
+std::uint64_t gres_count(const std::vector<Gres> &list, const Gres &wanted);
+
 /* What Kubernetes counts and Slurm does not need to: the binding waits for it. */
 bool is_counted_by_kubernetes(const std::string &resource);
+
+/* Whether a node of this list ("gpu:a100:4,shard:8") has what a job of the other asks for ("gpu:2", "gpu:a100:1"). */
+bool has_gres(const std::string &node, const std::string &wanted);
+
+/* Those items of the list whose names some node has. */
+std::string gres_among(const std::string &wanted, const std::map<std::string, SlurmNode> &nodes);
 
 } // namespace slurmkube::core
 

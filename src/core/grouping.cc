@@ -112,7 +112,10 @@ Place place_in_kubeflow(const Pod &pod, const Owner &job)
 		return std::ranges::equal(role.name, type, [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b)); });
 	};
 	const auto role = std::ranges::find_if(job.roles, same);
-	return {role == job.roles.end() ? type : role->name, number(label(pod, "training.kubeflow.org/replica-index"))};
+	auto index = number(label(pod, "training.kubeflow.org/replica-index"));
+	if (role != job.roles.end() && index && *index >= role->first_index)
+		*index -= role->first_index;
+	return {role == job.roles.end() ? type : role->name, index};
 }
 
 Place place_in_ray(const Pod &pod, const Owner &cluster)
@@ -173,8 +176,7 @@ Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
 	InGang in;
 	in.gang = {owner.uid + part_of(pod, owner, place), owner.id.kind, pod.name_space, owner.id.name};
 	in.owner = owner.id;
-	const std::uint32_t stage = stage_of(owner, place.role);
-	std::ranges::copy_if(owner.roles, std::back_inserter(in.roles), [&](const Role &role) { return role.stage == stage; });
+	in.roles = roles_of_stage(owner, stage_of(owner, place.role));
 	in.minimum = owner.minimum;
 	in.role = std::move(place.role);
 	in.index = place.index;
@@ -229,6 +231,13 @@ const Owner *topmost_gang(const std::vector<const Owner *> &owners, bool is_want
 
 } // namespace
 
+std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage)
+{
+	std::vector<Role> roles;
+	std::ranges::copy_if(owner.roles, std::back_inserter(roles), [&](const Role &role) { return role.stage == stage; });
+	return roles;
+}
+
 std::vector<Seat> seats_of(const std::vector<Role> &roles)
 {
 	std::vector<Seat> seats;
@@ -249,11 +258,11 @@ std::optional<std::uint32_t> seat_at(const std::vector<Seat> &seats, const std::
 	return seat == seats.end() ? std::nullopt : std::optional(static_cast<std::uint32_t>(seat - seats.begin()));
 }
 
-Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup)
+namespace
 {
-	const Chain chain = chain_of(pod, lookup);
-	if (chain.missing)
-		return asking(*chain.missing);
+
+Result<Grouping> group_by_chain(const Pod &pod, const Chain &chain, const OwnerLookup &lookup)
+{
 	Options options = inherited_from(chain.owners);
 	const std::optional<bool> own = wish(pod.annotations), wanted = own ? own : wish(options);
 	if (wanted == false)
@@ -271,6 +280,24 @@ Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup)
 	}
 	const Owner *owner = topmost_gang(chain.owners, wanted == true);
 	return owner ? gang_of(pod, *owner, std::move(options)) : alone(std::move(options));
+}
+
+} // namespace
+
+Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup)
+{
+	const Chain chain = chain_of(pod, lookup);
+	if (chain.missing)
+		return asking(*chain.missing);
+	auto grouping = group_by_chain(pod, chain, lookup);
+	std::int64_t deadline = 0;
+	for (const Owner *owner : chain.owners)
+		deadline = earlier_deadline(deadline, owner->deadline_seconds);
+	if (auto *alone = grouping ? std::get_if<Alone>(&*grouping) : nullptr)
+		alone->deadline_seconds = deadline;
+	if (auto *in = grouping ? std::get_if<InGang>(&*grouping) : nullptr)
+		in->deadline_seconds = deadline;
+	return grouping;
 }
 
 } // namespace slurmkube::core

@@ -42,6 +42,7 @@ using OwnerLookup = std::function<OwnerAnswer(const OwnerId &, const std::string
 
 struct Alone {
 	std::map<std::string, std::string> inherited; /* options of the owners; nearer ones win */
+	std::int64_t deadline_seconds = 0;            /* the earliest of the owners; 0: none */
 };
 struct InGang {
 	GangId gang;
@@ -51,6 +52,7 @@ struct InGang {
 	std::string role;          /* of this pod */
 	std::optional<std::uint32_t> index;
 	std::map<std::string, std::string> inherited;
+	std::int64_t deadline_seconds = 0;
 };
 struct NeedsOwner {
 	OwnerId id;
@@ -59,6 +61,9 @@ using Grouping = std::variant<Alone, InGang, NeedsOwner>;
 
 /* invalid: what its owner says makes no sense; the text is for the pod. */
 Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup);
+
+/* Those that start together with the roles of that stage. */
+std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage);
 
 /* One after the other: those of a role lie side by side, by index. */
 std::vector<Seat> seats_of(const std::vector<Role> &roles);

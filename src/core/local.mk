@@ -1,5 +1,7 @@
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
+	%D%/absent_nodes.cc \
+	%D%/absent_nodes.h \
 	%D%/backoff.cc \
 	%D%/backoff.h \
 	%D%/claims.cc \
@@ -9,6 +11,8 @@ libcore_la_SOURCES = \
 	%D%/foreign.h \
 	%D%/event_queue.cc \
 	%D%/event_queue.h \
+	%D%/host_list.cc \
+	%D%/host_list.h \
 	%D%/identity_rules.cc \
 	%D%/identity_rules.h \
 	%D%/label_selector.cc \
@@ -32,6 +36,8 @@ libcore_la_SOURCES = \
 	%D%/node_sync.h \
 	%D%/occupancy.cc \
 	%D%/occupancy.h \
+	%D%/option_bounds.cc \
+	%D%/option_bounds.h \
 	%D%/option_change.cc \
 	%D%/option_change.h \
 	%D%/option_names.cc \
@@ -57,6 +63,10 @@ libcore_la_SOURCES = \
 	%D%/report.cc \
 	%D%/report.h \
 	%D%/sbatch_words.cc \
+	%D%/role_conflict.cc \
+	%D%/role_conflict.h \
+	%D%/seating.cc \
+	%D%/seating.h \
 	%D%/selectors.cc \
 	%D%/selectors.h \
 	%D%/spec.h \
@@ -76,12 +86,16 @@ libcore_la_SOURCES = \
 	%D%/world_identity.cc \
 	%D%/world_company.cc \
 	%D%/world_claims.cc \
+	%D%/world_room.cc \
+	%D%/world_unanswered.cc \
 	%D%/world_gang.cc \
+	%D%/world_gang_roles.cc \
 	%D%/world_gang_spec.cc \
 	%D%/world_observe.cc \
 	%D%/world_options.cc \
 	%D%/world_place.cc \
 	%D%/world_places.cc \
 	%D%/world_seats.cc \
+	%D%/world_vanish.cc \
 	%D%/world_owners.cc \
 	%D%/world_parts.h

@@ -129,6 +129,7 @@ struct Marker {
 	std::uint32_t attempt = 1;
 	std::uint32_t user_id = 0, group_id = 0; /* who the job runs as; the plugin's hook applies them */
 	std::string options = {};                /* which options Slurm was told: core/option_change.h; empty: not noted */
+	std::string note = {};                   /* what the site wrote into admin_comment beside it */
 	bool operator==(const Marker &) const = default;
 };
 

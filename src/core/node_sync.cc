@@ -20,6 +20,9 @@ constexpr char k_sink_address[] = "127.0.0.1";
 constexpr std::string_view k_own_taints[] = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "node.kubernetes.io/unschedulable",
 					     names::k_managed_label};
 
+constexpr char k_why_gone[] = "deleted from Kubernetes";
+constexpr char k_why_unmanaged[] = "not a managed node of Kubernetes";
+
 enum class Wish { up, drain, down };
 struct Wanted {
 	Wish wish;
@@ -38,8 +41,6 @@ bool keeps_all_off(const Taint &taint, const NodeFacts &facts, const std::vector
 Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 {
 	const KubeNode *node = facts.kube;
-	if (!node)
-		return {Wish::down, "not a managed node of Kubernetes"};
 	if (!node->ready) {
 		const std::string why = "NotReady" + (node->not_ready_reason.empty() ? "" : " " + node->not_ready_reason);
 		return {facts.not_ready_seconds >= policy.not_ready_after_seconds ? Wish::down : Wish::drain, why};
@@ -78,6 +79,24 @@ std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &
 	return is_busy(node) ? std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::down, ""}) : std::nullopt;
 }
 
+/*
+ * A lost label or a wrong selector ends nothing: what runs there goes on, beside a drain that is undone when the node is back. Only a node that is gone for sure,
+ * and its pods with it, is set DOWN or deleted.
+ */
+std::optional<NodeAction> absent_change(const NodeFacts &facts, bool may_delete)
+{
+	const SlurmNode &node = *facts.slurm;
+	const bool is_out_of_use = node.drain || node.base == NodeBase::down;
+	const bool is_over = facts.is_gone && !facts.holds_pods;
+	if (is_over && may_delete && node.dynamic && is_out_of_use && !is_busy(node))
+		return DeleteNode{node.name};
+	if (is_over)
+		return down_change(node, names::k_reason_prefix + std::string(k_why_gone));
+	if (is_out_of_use)
+		return std::nullopt;
+	return SetNodeState{node.name, NodeStateChange::drain, names::k_reason_prefix + std::string(k_why_unmanaged)};
+}
+
 std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &wanted)
 {
 	const std::string reason = names::k_reason_prefix + wanted.why;
@@ -85,7 +104,7 @@ std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &want
 	if (wanted.wish == Wish::down)
 		return down_change(node, reason);
 	if (is_down)
-		return is_ours(node) ? std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::up, ""}) : std::nullopt;
+		return is_ours(node) || is_failed_reboot(node.reason) ? std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::up, ""}) : std::nullopt;
 	if (wanted.wish == Wish::drain && !node.drain)
 		return SetNodeState{node.name, NodeStateChange::drain, reason};
 	if (wanted.wish == Wish::up && node.drain && is_ours(node))
@@ -186,22 +205,44 @@ Result<std::string> node_line(const NodeSpec &spec, const std::string &state)
 	return line + " State=" + state;
 }
 
+bool is_failed_reboot(std::string_view reason)
+{
+	constexpr std::string_view k_words[] = {"Reboot ASAP", "reboot requested", "reboot issued", "reboot timed out"}, k_between = " : ";
+	std::string_view last;
+	while (!reason.empty()) {
+		const std::size_t end = std::min(reason.find(k_between), reason.size());
+		last = reason.substr(0, end);
+		if (std::ranges::find(k_words, last) == std::end(k_words))
+			return false;
+		reason.remove_prefix(std::min(end + k_between.size(), reason.size()));
+	}
+	return last == k_words[3];
+}
+
+bool is_in_use(const SlurmNode &node)
+{
+	if (node.base == NodeBase::down)
+		return false;
+	return !node.drain || is_busy(node) || node.reason == names::k_reason_prefix + std::string(k_why_unmanaged);
+}
+
 std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy)
 {
-	const bool creates = policy.manage && has_dynamic_nodes(*facts.plugin);
+	if (!policy.manage)
+		return std::nullopt;
+	const bool creates = has_dynamic_nodes(*facts.plugin);
 	if (!facts.slurm) {
 		const bool wanted = facts.kube && creates && facts.kube->ready && !facts.kube->deleting;
 		return wanted ? std::optional<NodeAction>(CreateNode{node_spec(*facts.kube, policy, *facts.plugin)}) : std::nullopt;
 	}
 	const SlurmNode &slurm = *facts.slurm;
-	const bool out_of_use = slurm.drain || slurm.base == NodeBase::down;
-	if (!facts.kube && creates && slurm.dynamic && out_of_use && !is_busy(slurm) && !facts.holds_pods)
-		return DeleteNode{slurm.name};
+	if (!facts.kube)
+		return absent_change(facts, creates);
 	/* Slurm cannot change a node's size: it goes while nothing uses it, and comes back as it is now */
 	const bool is_free = slurm.base == NodeBase::idle && !is_busy(slurm) && !facts.holds_pods && (!slurm.drain || is_ours(slurm));
-	const NodeSpec wanted = facts.kube ? node_spec(*facts.kube, policy, *facts.plugin) : NodeSpec{};
+	const NodeSpec wanted = node_spec(*facts.kube, policy, *facts.plugin);
 	const bool is_other = differs(wanted, slurm) || (!policy.features.empty() && wanted.features != slurm.features);
-	if (facts.kube && facts.kube->ready && creates && slurm.dynamic && facts.may_resize && is_free && is_other)
+	if (facts.kube->ready && creates && slurm.dynamic && facts.may_resize && is_free && is_other)
 		return DeleteNode{slurm.name};
 	return state_change(slurm, wanted_state(facts, policy));
 }

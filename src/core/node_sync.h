@@ -12,6 +12,7 @@
 #include "src/core/label_features.h"
 #include "src/core/spec.h"
 
+#include <string_view>
 #include <variant>
 
 namespace slurmkube::core
@@ -19,7 +20,8 @@ namespace slurmkube::core
 
 struct NodePolicy {
 	std::string label_key, label_value; /* value empty: any */
-	bool manage = true;                 /* create, update and delete nodes in Slurm where it can */
+	bool manage = true;                 /* create, update and delete nodes in Slurm where it can, and change their states */
+	unsigned max_gone_percent = 10; /* of Slurm's external nodes may be gone from Kubernetes at once; one always may */
 	std::int64_t not_ready_after_seconds = 40;
 	std::uint32_t cpu_unit = k_whole_cpu; /* thousandths of a CPU that Slurm counts as one */
 	std::uint32_t reserve_cpus = 0;       /* real ones */
@@ -31,6 +33,7 @@ struct NodePolicy {
 
 struct NodeFacts {
 	const KubeNode *kube = nullptr;   /* nullptr: not in Kubernetes, or not managed */
+	bool is_gone = false;             /* without kube: the API server says that there is no such Node object, and it may be believed */
 	const SlurmNode *slurm = nullptr; /* nullptr: not in Slurm, or no external node */
 	const PluginHello *plugin = nullptr; /* never nullptr */
 	bool holds_pods = false;
@@ -70,6 +73,15 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
  * invalid: a value would be read as something else there (blanks, quotes, brackets).
  */
 Result<std::string> node_line(const NodeSpec &spec, const std::string &state);
+
+/*
+ * The reason that `scontrol reboot` leaves on a node which never registered again: an external node has no slurmd that could. Only Slurm's own words: a reason
+ * that people gave is theirs.
+ */
+bool is_failed_reboot(std::string_view reason);
+
+/* Of a node that Kubernetes does not show: whether to take it for gone would cost more than its record. */
+bool is_in_use(const SlurmNode &node);
 
 std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/occupancy.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace slurmkube::core
 {
 
@@ -20,13 +23,35 @@ void add(Resources &sum, const Resources &part, std::int64_t sign)
 	}
 }
 
+Resources larger(const Resources &a, const Resources &b)
+{
+	Resources out = a;
+	out.milli_cpu = std::max(a.milli_cpu, b.milli_cpu);
+	out.memory_bytes = std::max(a.memory_bytes, b.memory_bytes);
+	for (const auto &[name, amount] : b.extended) {
+		std::int64_t &most = out.extended[name];
+		most = std::max(most, amount);
+	}
+	return out;
+}
+
 } // namespace
 
-void Occupancy::take(const std::string &node, const PodUid &pod, const Resources &requests)
+bool Occupancy::take(const std::string &node, const PodUid &pod, const Resources &requests)
 {
 	NodeShare &share = nodes_[node];
-	if (share.pods.emplace(pod, requests).second)
+	const auto [held, is_new] = share.pods.try_emplace(pod, NodeShare::Held{requests, requests});
+	if (is_new) {
 		add(share.sum, requests, 1);
+		return false;
+	}
+	Resources now = larger(held->second.at_binding, requests);
+	if (now == held->second.now)
+		return false;
+	add(share.sum, held->second.now, -1);
+	add(share.sum, now, 1);
+	held->second.now = std::move(now);
+	return true;
 }
 
 bool Occupancy::release(const std::string &node, const PodUid &pod)
@@ -38,7 +63,7 @@ bool Occupancy::release(const std::string &node, const PodUid &pod)
 	const auto held = share.pods.find(pod);
 	if (held == share.pods.end())
 		return false;
-	add(share.sum, held->second, -1);
+	add(share.sum, held->second.now, -1);
 	share.pods.erase(held);
 	if (share.pods.empty())
 		nodes_.erase(found);
@@ -57,7 +82,7 @@ std::vector<PodUid> Occupancy::holders(const std::string &node) const
 	const auto found = nodes_.find(node);
 	if (found == nodes_.end())
 		return out;
-	for (const auto &[pod, requests] : found->second.pods)
+	for (const auto &[pod, held] : found->second.pods)
 		out.push_back(pod);
 	return out;
 }

@@ -21,8 +21,11 @@ namespace slurmkube::core
 class Occupancy
 {
       public:
-	/* The pod holds its requests on this node from now on. Repeating it changes nothing. */
-	void take(const std::string &node, const PodUid &pod, const Resources &requests);
+	/*
+	 * The pod holds its requests on this node from now on. Repeating it with others is a resize in place: what it was bound with counts at least, since a kubelet
+	 * may be slow to shrink it. Returns whether what it held has changed.
+	 */
+	bool take(const std::string &node, const PodUid &pod, const Resources &requests);
 	/* Returns whether it held anything. */
 	bool release(const std::string &node, const PodUid &pod);
 
@@ -34,7 +37,10 @@ class Occupancy
       private:
 	struct NodeShare {
 		Resources sum;
-		std::map<PodUid, Resources> pods; /* sum is always the sum of these */
+		struct Held {
+			Resources at_binding, now; /* now: the larger of that and what it asks for now */
+		};
+		std::map<PodUid, Held> pods; /* sum is always the sum of what they hold now */
 	};
 	std::map<std::string, NodeShare> nodes_;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of options. Its texts are the documentation: the manual page and doc/user.md are made from them. */
+#include "src/core/option_bounds.h"
 #include "src/core/option_values.h"
 #include "src/core/options.h"
 #include "src/core/quantity.h"
@@ -17,9 +18,9 @@ namespace
 using Context = OptionContext;
 using Text = std::string;
 
-template <Text JobOptions::*member> Status token(const Text &value, const Context &, JobSpec &spec)
+template <Text JobOptions::*member, Status (*set)(const Text &, Text &)> Status text(const Text &value, const Context &, JobSpec &spec)
 {
-	return set_token(value, spec.options.*member);
+	return set(value, spec.options.*member);
 }
 
 template <bool JobOptions::*member> Status flag(const Text &value, const Context &, JobSpec &spec)
@@ -27,9 +28,9 @@ template <bool JobOptions::*member> Status flag(const Text &value, const Context
 	return set_flag(value, spec.options.*member);
 }
 
-template <auto member, std::int64_t least> Status number(const Text &value, const Context &, JobSpec &spec)
+template <auto member, std::int64_t least, std::int64_t most> Status number(const Text &value, const Context &, JobSpec &spec)
 {
-	return set_number(value, least, spec.options.*member);
+	return set_number(value, least, spec.options.*member, most);
 }
 
 Status account(const Text &value, const Context &context, JobSpec &spec)
@@ -97,9 +98,15 @@ Status extra(const Text &value, const Context &, JobSpec &spec)
 	return set_text(value, spec.options.extra);
 }
 
+Result<std::uint32_t> minutes_of(const Text &value)
+{
+	const Status size = check_time_text(value);
+	return size ? parse_time_limit(value) : Result<std::uint32_t>(size.error());
+}
+
 Status time_limit(const Text &value, const Context &, JobSpec &spec)
 {
-	const auto minutes = parse_time_limit(value);
+	const auto minutes = minutes_of(value);
 	if (!minutes)
 		return minutes.error();
 	spec.time_limit_minutes = *minutes;
@@ -117,7 +124,7 @@ Status timeout(const Text &value, const Context &context, JobSpec &spec)
 
 Status time_min(const Text &value, const Context &, JobSpec &spec)
 {
-	const auto minutes = parse_time_limit(value);
+	const auto minutes = minutes_of(value);
 	if (!minutes)
 		return minutes.error();
 	spec.options.time_min_minutes = *minutes;
@@ -126,7 +133,7 @@ Status time_min(const Text &value, const Context &, JobSpec &spec)
 
 Status delay_boot(const Text &value, const Context &, JobSpec &spec)
 {
-	const auto minutes = parse_time_limit(value);
+	const auto minutes = minutes_of(value);
 	if (!minutes || *minutes == k_unlimited_minutes)
 		return Error{Errc::invalid, "must be minutes or [D-]HH:MM:SS"};
 	spec.options.delay_boot_seconds = *minutes * 60;
@@ -135,9 +142,13 @@ Status delay_boot(const Text &value, const Context &, JobSpec &spec)
 
 Status point_in_time(const Text &value, const Context &context, std::int64_t &target)
 {
+	if (const Status size = check_time_text(value); !size)
+		return size;
 	const auto when = parse_when(value, context.pod.created, context.policy.zone_offset);
 	if (!when)
 		return when.error();
+	if (*when > k_time_max)
+		return Error{Errc::invalid, "must be before 2096-10-02"};
 	target = *when;
 	return Ok{};
 }
@@ -202,7 +213,7 @@ Status cpus(const Text &value, const Context &context, JobSpec &spec)
 
 Status cpus_per_gpu(const Text &value, const Context &context, JobSpec &spec)
 {
-	if (const Status read = number<&JobOptions::cpus_per_gpu, 1>(value, context, spec); !read)
+	if (const Status read = number<&JobOptions::cpus_per_gpu, 1, k_slurm_cpus_most>(value, context, spec); !read)
 		return read;
 	const std::uint32_t counted = *spec.options.cpus_per_gpu * (k_whole_cpu / context.policy.cpu_unit);
 	if (counted > k_slurm_cpus_most)
@@ -223,8 +234,8 @@ Status memory_at_least(std::uint64_t mib, const Context &context, JobSpec &spec)
 Status memory(const Text &value, const Context &context, JobSpec &spec)
 {
 	const auto bytes = parse_quantity(value, Scale::whole);
-	if (!bytes || *bytes <= 0)
-		return Error{Errc::invalid, "must be a quantity as in Kubernetes, such as 4Gi"};
+	if (!bytes || *bytes <= 0 || *bytes > k_memory_bytes_max)
+		return Error{Errc::invalid, "must be a quantity as in Kubernetes, such as 4Gi, of at most 1Ei"};
 	constexpr std::int64_t mib = 1 << 20;
 	return memory_at_least(static_cast<std::uint64_t>(*bytes / mib + (*bytes % mib > 0 ? 1 : 0)), context, spec);
 }
@@ -239,7 +250,7 @@ Status dependency(const Text &value, const Context &, JobSpec &spec)
 {
 	if (value.find("expand:") != Text::npos)
 		return Error{Errc::invalid, "expand: would give the pod's nodes to another job; use after, afterany, afterok, afternotok or singleton"};
-	return set_token(value, spec.options.dependency);
+	return set_dependency(value, spec.options.dependency);
 }
 
 Status work_dir(const Text &value, const Context &, JobSpec &spec)
@@ -278,8 +289,8 @@ Status nodes(const Text &value, const Context &, JobSpec &spec)
 {
 	const std::size_t dash = value.find('-');
 	const Text most = dash == Text::npos ? value : value.substr(dash + 1);
-	const Status least = set_number(value.substr(0, dash), 1, spec.options.min_nodes);
-	const Status done = least ? set_number(most, 1, spec.options.max_nodes) : least;
+	const Status least = set_number(value.substr(0, dash), 1, spec.options.min_nodes, k_node_count_max);
+	const Status done = least ? set_number(most, 1, spec.options.max_nodes, k_node_count_max) : least;
 	return done ? done : Status(Error{Errc::invalid, "must be MIN or MIN-MAX"});
 }
 
@@ -291,12 +302,12 @@ constexpr Option k_options[] = {
     {.name = "burst-buffer", .takes = "TEXT", .meaning = "Burst buffer specification. Only where the namespace's rule says may_use_burst_buffer.",
      .apply = burst_buffer, .sbatch = "bb", .fixed = true},
     {.name = "comment", .takes = "TEXT", .meaning = "The job's comment. Default: namespace/name.", .apply = comment, .sbatch = "comment", .sunk = "comment"},
-    {.name = "constraints", .takes = "FEATURES", .meaning = "Node features that are needed, as in gpu&(v100|a100).", .apply = token<&JobOptions::constraints>,
+    {.name = "constraints", .takes = "FEATURES", .meaning = "Node features that are needed, as in gpu&(v100|a100).", .apply = text<&JobOptions::constraints, set_features>,
      .sbatch = "constraint", .letter = 'C', .bridge = "constraints", .sunk = "constraints"},
     {.name = "contiguous", .takes = "true|false", .meaning = "Neighbouring nodes only.", .apply = flag<&JobOptions::contiguous>, .sbatch = "contiguous",
      .argument = Argument::none, .implied = "true", .fixed = true},
     {.name = "core-spec", .takes = "COUNT", .meaning = "Cores a node that are kept for the system. Needs AllowSpecResourcesUsage in slurm.conf.",
-     .apply = number<&JobOptions::core_spec, 0>, .sbatch = "core-spec", .letter = 'S', .fixed = true},
+     .apply = number<&JobOptions::core_spec, 0, k_spec_max>, .sbatch = "core-spec", .letter = 'S', .fixed = true},
     {.name = "cpu-per-task", .takes = "CPUS", .meaning = "CPUs of the pod, if Slurm shall give it more than it requests; rounded up to whole ones.", .apply = cpus,
      .sbatch = "cpus-per-task", .letter = 'c', .bridge = "cpu-per-task", .fixed = true},
     {.name = "cpus-per-gpu", .takes = "COUNT", .meaning = "CPUs for each GPU of gres.", .apply = cpus_per_gpu, .sbatch = "cpus-per-gpu",
@@ -309,7 +320,7 @@ constexpr Option k_options[] = {
      .apply = delay_boot, .sbatch = "delay-boot", .fixed = true},
     {.name = "dependency", .takes = "LIST", .meaning = "Start after other jobs, pods' jobs among them: afterok:123, afterany:123:124, singleton and so on.",
      .apply = dependency, .sbatch = "dependency", .letter = 'd'},
-    {.name = "excluded-nodes", .takes = "HOSTLIST", .meaning = "Nodes that must not be used.", .apply = token<&JobOptions::excluded_nodes>, .sbatch = "exclude",
+    {.name = "excluded-nodes", .takes = "HOSTLIST", .meaning = "Nodes that must not be used.", .apply = text<&JobOptions::excluded_nodes, set_hosts>, .sbatch = "exclude",
      .letter = 'x', .sunk = "excluded-nodes"},
     {.name = "exclusive", .takes = "none|true|user|mcs|topo|ok|false",
      .meaning = "Who else may use the job's nodes: nobody (none or true), only jobs of the same user, MCS label or topology block, or others as the partition says (ok or "
@@ -318,7 +329,7 @@ constexpr Option k_options[] = {
     {.name = "extra", .takes = "TEXT", .meaning = "Arbitrary text for the site's own tools.", .apply = extra, .sbatch = "extra", .since = "23.02"},
     {.name = "gang", .takes = "true|false", .meaning = "Whether the pods of the owner share one job and start together. Default: as the kind of the owner says.",
      .apply = gang, .fixed = true},
-    {.name = "gres", .takes = "LIST", .meaning = "Generic resources a node: gpu:2, gpu:a100:1,shard:4.", .apply = token<&JobOptions::gres>, .sbatch = "gres",
+    {.name = "gres", .takes = "LIST", .meaning = "Generic resources a node: gpu:2, gpu:a100:1,shard:4.", .apply = text<&JobOptions::gres, set_counts>, .sbatch = "gres",
      .bridge = "gres", .fixed = true},
     {.name = "group-id", .takes = "NUMBER", .meaning = "Only the one of the namespace's rule is accepted.", .apply = group_id, .sbatch = "gid",
      .bridge = "group-id", .sunk = "group-id"},
@@ -328,43 +339,43 @@ constexpr Option k_options[] = {
      .sunk = "job-name"},
     {.name = "kill-on-invalid-dep", .takes = "true|false", .meaning = "End the job when its dependency can never be met, instead of leaving it in the queue.",
      .apply = kill_on_invalid_dependency, .sbatch = "kill-on-invalid-dep", .fixed = true},
-    {.name = "licenses", .takes = "LIST", .meaning = "Licenses: abaqus:2,matlab.", .apply = token<&JobOptions::licenses>, .sbatch = "licenses", .letter = 'L',
+    {.name = "licenses", .takes = "LIST", .meaning = "Licenses: abaqus:2,matlab.", .apply = text<&JobOptions::licenses, set_counts>, .sbatch = "licenses", .letter = 'L',
      .bridge = "licenses"},
     {.name = "mail-type", .takes = "LIST", .meaning = "When slurmctld sends mail: BEGIN, END, FAIL, ALL, TIME_LIMIT_80 and so on, as for sbatch.",
      .apply = mail_types, .sbatch = "mail-type"},
-    {.name = "mail-user", .takes = "ADDRESS", .meaning = "To whom. Default: the job's user.", .apply = token<&JobOptions::mail_user>, .sbatch = "mail-user"},
-    {.name = "max-nodes", .takes = "COUNT", .meaning = "At most so many nodes.", .apply = number<&JobOptions::max_nodes, 1>, .bridge = "max-nodes", .fixed = true},
-    {.name = "mcs-label", .takes = "LABEL", .meaning = "Multi-Category Security label. Needs MCSPlugin in slurm.conf.", .apply = token<&JobOptions::mcs_label>,
+    {.name = "mail-user", .takes = "ADDRESS", .meaning = "To whom. Default: the job's user.", .apply = text<&JobOptions::mail_user, set_address>, .sbatch = "mail-user"},
+    {.name = "max-nodes", .takes = "COUNT", .meaning = "At most so many nodes.", .apply = number<&JobOptions::max_nodes, 1, k_node_count_max>, .bridge = "max-nodes", .fixed = true},
+    {.name = "mcs-label", .takes = "LABEL", .meaning = "Multi-Category Security label. Needs MCSPlugin in slurm.conf.", .apply = text<&JobOptions::mcs_label, set_names>,
      .sbatch = "mcs-label", .fixed = true},
     {.name = "mem-per-node", .takes = "QUANTITY",
      .meaning = "Memory of the pod's job, if Slurm shall give it more than it requests; rounded up to MiB. With sbatch --mem in Slurm's units.", .apply = memory,
      .sbatch = "mem", .apply_sbatch = slurm_memory, .bridge = "mem-per-node", .fixed = true},
-    {.name = "min-nodes", .takes = "COUNT", .meaning = "At least so many nodes, for pods that start together. One pod alone has one.", .apply = number<&JobOptions::min_nodes, 1>,
+    {.name = "min-nodes", .takes = "COUNT", .meaning = "At least so many nodes, for pods that start together. One pod alone has one.", .apply = number<&JobOptions::min_nodes, 1, k_node_count_max>,
      .sbatch = "nodes", .letter = 'N', .apply_sbatch = nodes, .bridge = "min-nodes", .fixed = true},
     {.name = "nice", .takes = "NUMBER", .meaning = "Lowers the priority by so much. A negative one needs may_set_priority in the namespace's rule.",
      .apply = nice, .sbatch = "nice", .argument = Argument::optional, .implied = "100"},
     {.name = "partition", .takes = "NAME", .meaning = "One of those that the namespace's rule allows; its first is the default.", .apply = partition,
      .sbatch = "partition", .letter = 'p', .bridge = "partition", .sunk = "partition"},
     {.name = "pods-per-node", .takes = "COUNT", .meaning = "At most so many pods of a gang on one node; each is then a task of its own.",
-     .apply = number<&JobOptions::pods_per_node, 1>, .sbatch = "ntasks-per-node", .fixed = true},
-    {.name = "prefer", .takes = "FEATURES", .meaning = "Node features that are liked but not needed.", .apply = token<&JobOptions::prefer>, .sbatch = "prefer",
+     .apply = number<&JobOptions::pods_per_node, 1, k_tasks_per_node_max>, .sbatch = "ntasks-per-node", .fixed = true},
+    {.name = "prefer", .takes = "FEATURES", .meaning = "Node features that are liked but not needed.", .apply = text<&JobOptions::prefer, set_features>, .sbatch = "prefer",
      .sunk = "prefer"},
     {.name = "priority", .takes = "NUMBER", .meaning = "Instead of the computed one. Only where the namespace's rule says may_set_priority.", .apply = priority,
      .sbatch = "priority", .bridge = "priority", .sunk = "priority"},
     {.name = "qos", .takes = "NAME", .meaning = "One of those that the namespace's rule allows; its first is the default.", .apply = qos, .sbatch = "qos",
      .letter = 'q', .bridge = "qos", .sunk = "qos"},
-    {.name = "required-nodes", .takes = "HOSTLIST", .meaning = "Nodes that must be used.", .apply = token<&JobOptions::required_nodes>, .sbatch = "nodelist",
+    {.name = "required-nodes", .takes = "HOSTLIST", .meaning = "Nodes that must be used.", .apply = text<&JobOptions::required_nodes, set_hosts>, .sbatch = "nodelist",
      .letter = 'w', .sunk = "required-nodes"},
     {.name = "reservation", .takes = "NAME", .meaning = "One of the reservations that the namespace's rule allows.", .apply = reservation,
      .sbatch = "reservation", .bridge = "reservation", .sunk = "reservation"},
-    {.name = "segment", .takes = "COUNT", .meaning = "Nodes of a segment that lies in one block. Needs topology/block.", .apply = number<&JobOptions::segment, 1>,
+    {.name = "segment", .takes = "COUNT", .meaning = "Nodes of a segment that lies in one block. Needs topology/block.", .apply = number<&JobOptions::segment, 1, k_segment_max>,
      .sbatch = "segment", .since = "24.05", .fixed = true},
     {.name = "spread-job", .takes = "true|false", .meaning = "Over as many nodes as possible.", .apply = flag<&JobOptions::spread>, .sbatch = "spread-job",
      .argument = Argument::none, .implied = "true", .fixed = true},
     {.name = "switches", .takes = "COUNT[@MINUTES]", .meaning = "At most so many leaf switches, for which the job waits at most so long.", .apply = switches,
      .sbatch = "switches"},
-    {.name = "thread-spec", .takes = "COUNT", .meaning = "As core-spec, in threads.", .apply = number<&JobOptions::thread_spec, 0>, .sbatch = "thread-spec", .fixed = true},
-    {.name = "threads-per-core", .takes = "COUNT", .meaning = "Threads of each core that may be used.", .apply = number<&JobOptions::threads_per_core, 1>,
+    {.name = "thread-spec", .takes = "COUNT", .meaning = "As core-spec, in threads.", .apply = number<&JobOptions::thread_spec, 0, k_spec_max>, .sbatch = "thread-spec", .fixed = true},
+    {.name = "threads-per-core", .takes = "COUNT", .meaning = "Threads of each core that may be used.", .apply = number<&JobOptions::threads_per_core, 1, k_threads_per_core_max>,
      .sbatch = "threads-per-core", .fixed = true},
     {.name = "time-min", .takes = "MINUTES or [D-]HH:MM:SS", .meaning = "The time limit may be lowered to this if the job then starts earlier.",
      .apply = time_min, .sbatch = "time-min"},

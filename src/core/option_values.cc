@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/option_values.h"
 
+#include "src/core/option_bounds.h"
 #include "src/core/timelimit.h"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ Status choose(const std::string &value, const std::vector<std::string> &allowed,
 Status choose_or_any(const std::string &value, const std::vector<std::string> &allowed, std::string &target)
 {
 	const bool is_any = std::find(allowed.begin(), allowed.end(), "*") != allowed.end();
-	return is_any ? set_token(value, target) : choose(value, allowed, target);
+	return is_any ? set_names(value, target) : choose(value, allowed, target);
 }
 
 Status set_text(const std::string &value, std::string &target)
@@ -145,6 +146,8 @@ Status set_mail_types(const std::string &value, std::uint16_t &target)
 {
 	unsigned types = 0;
 	std::string_view rest = value;
+	if (value.size() > k_name_max)
+		return Error{Errc::invalid, "must be a list of " + mail_names()};
 	while (true) {
 		const std::size_t comma = rest.find(',');
 		if (const Status added = add_mail_type(std::string(rest.substr(0, comma)), types); !added)
@@ -161,11 +164,13 @@ Status set_switches(const std::string &value, JobOptions &target)
 {
 	const std::size_t at = value.find('@');
 	std::optional<std::uint32_t> count;
-	if (const Status counted = set_number(value.substr(0, at), 1, count); !counted)
-		return Error{Errc::invalid, "must be COUNT or COUNT@MINUTES, with a whole number of switches from 1"};
+	if (const Status counted = set_number(value.substr(0, at), 1, count, k_switches_max); !counted)
+		return Error{Errc::invalid, "must be COUNT or COUNT@MINUTES, with a whole number of switches from 1 to " + std::to_string(k_switches_max)};
 	target.switches = count;
 	if (at == std::string::npos)
 		return Ok{};
+	if (const Status size = check_time_text(value); !size)
+		return size;
 	const auto minutes = parse_time_limit(std::string_view(value).substr(at + 1));
 	if (!minutes)
 		return minutes.error();

@@ -39,9 +39,10 @@ std::optional<std::int64_t> whole_number(const std::string &value, std::int64_t 
 Error not_from_to(std::int64_t least, std::int64_t most);
 
 /* The two highest values of Slurm's integers mean "not set" and "infinite". */
-template <class T> Status set_number(const std::string &value, std::int64_t least, std::optional<T> &target)
+template <class T>
+Status set_number(const std::string &value, std::int64_t least, std::optional<T> &target,
+		  std::int64_t most = std::numeric_limits<T>::max() - std::int64_t{3})
 {
-	const std::int64_t most = std::numeric_limits<T>::max() - std::int64_t{3};
 	const auto number = whole_number(value, least, most);
 	if (!number)
 		return not_from_to(least, most);

@@ -2,6 +2,7 @@
 #include "src/core/owner.h"
 
 #include <algorithm>
+#include <tuple>
 #include <array>
 
 namespace slurmkube::core
@@ -46,6 +47,18 @@ std::string_view version_of(std::string_view api_version)
 }
 
 } // namespace
+
+std::int64_t earlier_deadline(std::int64_t one, std::int64_t other)
+{
+	return one <= 0 || other <= 0 ? std::max<std::int64_t>({one, other, 0}) : std::min(one, other);
+}
+
+bool Role::operator==(const Role &other) const
+{
+	const auto fields = [](const Role &role) { return std::tie(role.name, role.pods, role.pods_per_job, role.stage, role.first_index, role.each); };
+	const bool is_same_template = pod_template && other.pod_template ? *pod_template == *other.pod_template : pod_template == other.pod_template;
+	return fields(*this) == fields(other) && is_same_template;
+}
 
 const OwnerKind *known_kind(std::string_view api_version, std::string_view kind)
 {

@@ -10,6 +10,7 @@
 
 #include "src/core/model.h"
 
+#include <memory>
 #include <string_view>
 
 namespace slurmkube::core
@@ -27,9 +28,15 @@ struct Role {
 	std::uint32_t pods = 1;
 	std::uint32_t pods_per_job = 1; /* of a JobSet: how a pod's two indices become one */
 	std::uint32_t stage = 0;        /* of a JobSet: roles of a later stage start when an earlier one is complete */
+	std::uint32_t first_index = 0;  /* what the controller's label says of the first pod */
 	Resources each;
-	bool operator==(const Role &) const = default;
+	/* A pod as the template has it: constraints, devices, labels, the owner's namespace; no name, no uid. Absent where the owner has one role: its pods say it. */
+	std::shared_ptr<const Pod> pod_template = nullptr;
+	bool operator==(const Role &other) const;
 };
+
+/* Of two limits; 0: none */
+std::int64_t earlier_deadline(std::int64_t one, std::int64_t other);
 
 struct Owner {
 	OwnerId id;
@@ -39,6 +46,7 @@ struct Owner {
 	std::vector<Role> roles;   /* in rank order; of kinds whose pods start together */
 	std::uint32_t minimum = 0; /* of a PodGroup: so many of its pods start together */
 	bool starts_together = false;
+	std::int64_t deadline_seconds = 0; /* its pods are ended so long after its start, wherever they are by then; 0: never */
 	bool is_finished = false; /* it makes no more pods, or is suspended: others want its nodes */
 	bool has_succeeded = false; /* and says that all went well */
 	bool operator==(const Owner &) const = default;

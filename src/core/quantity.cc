@@ -131,9 +131,9 @@ std::optional<std::int64_t> evaluate(Number number, Rounding rounding)
 	return to_int64(divide(number.mantissa, -number.ten, rounding), number.negative);
 }
 
-Error refused(std::string_view text, const char *why)
+Error refused(std::string_view text, const char *why, Errc code = Errc::invalid)
 {
-	return Error{Errc::invalid, std::string(why) + ": '" + std::string(text.substr(0, k_longest_text)) + "'"};
+	return Error{code, std::string(why) + ": '" + std::string(text.substr(0, k_longest_text)) + "'"};
 }
 
 } // namespace
@@ -148,7 +148,7 @@ Result<std::int64_t> parse_quantity(std::string_view text, Scale scale, Rounding
 		number.ten += 3;
 	const std::optional<std::int64_t> value = evaluate(number, rounding);
 	if (!value)
-		return refused(text, "quantity out of range");
+		return refused(text, "quantity out of range", number.negative ? Errc::invalid : Errc::too_large);
 	return *value;
 }
 

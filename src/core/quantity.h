@@ -18,7 +18,7 @@ namespace slurmkube::core
 enum class Scale { milli, whole };
 enum class Rounding { up, down }; /* up: away from zero, as Kubernetes does; down: towards zero */
 
-/* invalid: not a quantity, or out of the range of an int64 at this scale. The text is quoted in the error. */
+/* invalid: not a quantity, or below the range of an int64 at this scale. too_large: above it. The text is quoted in the error. */
 Result<std::int64_t> parse_quantity(std::string_view text, Scale scale, Rounding rounding = Rounding::up);
 
 } // namespace slurmkube::core

@@ -29,14 +29,6 @@ bool may_queue_again(JobState state)
 	return state != JobState::cancelled && state != JobState::timeout && state != JobState::deadline;
 }
 
-/* Of a pod that is not submitted. again: it is not known yet who it is in Slurm. */
-const char *reason_of(const Error &error)
-{
-	if (error.code == Errc::again)
-		return names::k_reason_retrying;
-	return error.code == Errc::not_found ? names::k_reason_no_node : names::k_reason_refused;
-}
-
 Actions submit(const GroupFacts &f)
 {
 	if (f.waits_for)
@@ -44,8 +36,8 @@ Actions submit(const GroupFacts &f)
 	if (f.busy.slurm || !f.spec)
 		return {};
 	if (!f.spec->ok())
-		return {Report{{reason_of(f.spec->error()), f.spec->error().what}}};
-	if (!f.may_retry)
+		return {Report{{unsubmitted_reason(f.spec->error()), f.spec->error().what}}};
+	if (!f.may_retry || !f.submit_due)
 		return f.trouble ? Actions{Report{*f.trouble}} : Actions{};
 	return {Submit{f.spec->value()}};
 }
@@ -53,7 +45,7 @@ Actions submit(const GroupFacts &f)
 Actions update(const GroupFacts &f)
 {
 	Action next = change_of(*f.job, {f.options_changed, f.places_changed, f.told_mark, f.options_trouble}, f.spec);
-	if (std::holds_alternative<Update>(next) && (f.busy.slurm || !f.may_retry))
+	if (std::holds_alternative<Update>(next) && (f.busy.slurm || !f.may_retry || !f.submit_due))
 		return {};
 	return {std::move(next)};
 }
@@ -92,15 +84,20 @@ Actions bind(const GroupFacts &f)
 	if (f.busy.bind || f.busy.remove || f.job->nodes.empty())
 		return {};
 	const NodeAllocation &slot = f.job->nodes.front();
+	if (!f.forbidden.empty()) {
+		Actions actions = f.surely_unbound ? complete(f, k_status_given_back) : look_up(f);
+		if (f.is_native)
+			actions.push_back(Report{on_native_node(*f.job, slot.node)});
+		return actions;
+	}
 	if (!f.node_usable)
-		return {Report{waiting_for_node(*f.job, slot.node)}};
-	if (!f.forbidden.empty())
-		return f.surely_unbound ? complete(f, k_status_given_back) : look_up(f);
-	/* Slurm gave away what a pod still uses whose job it has lost. Waiting would last as long as that pod: it cannot get its job back before we let go. */
+		return {Report{f.is_native ? on_native_node(*f.job, slot.node) : waiting_for_node(*f.job, slot.node)}};
+	/* Slurm gave away what a pod still uses. Waiting would last as long as that pod, and be charged; one whose job Slurm has lost cannot get it back before
+	 * we let go. */
 	if (!f.has_room && f.gives_way)
 		return f.surely_unbound ? complete(f, k_status_given_back) : look_up(f);
 	if (!f.has_room)
-		return {Report{waiting_for_room(*f.job, slot.node)}};
+		return {Report{waiting_for_room(*f.job, slot.node, f.room_holder)}};
 	if (!f.claim_wait.empty())
 		return {Report{waiting_for_claim(*f.job, slot.node, f.claim_wait)}};
 	if (!f.may_retry || f.busy.claim)
@@ -179,6 +176,13 @@ Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobS
 	return Update{job.id, spec->value(), std::move(names->given), std::move(names->removed)};
 }
 
+const char *unsubmitted_reason(const Error &error)
+{
+	if (error.code == Errc::again)
+		return names::k_reason_retrying;
+	return error.code == Errc::not_found ? names::k_reason_no_node : names::k_reason_refused;
+}
+
 bool is_live(const SlurmJob &job)
 {
 	const JobSide side = job_side(&job);
@@ -208,7 +212,7 @@ JobSide job_side(const SlurmJob *job)
 	case JobState::running:
 	case JobState::suspended:
 		return JobSide::allocated;
-	case JobState::unknown: /* a state of a newer Slurm: nothing we could act on */
+	case JobState::unknown: /* no event: reconcile() does nothing about such a job */
 	case JobState::complete:
 	case JobState::cancelled:
 	case JobState::failed:
@@ -258,13 +262,13 @@ const char *state_text(JobState state)
 
 std::vector<Action> reconcile(const GroupFacts &f)
 {
-	if (!f.known)
+	if (!f.known || (f.job && f.job->state == JobState::unknown))
 		return {};
 	const JobSide job = job_side(f.job);
 	/* a standby that takes over may hear of jobs before its watch shows their pods */
 	if (!f.pod && !f.surely_gone && (job == JobSide::pending || job == JobSide::allocated))
 		return look_up(f);
-	if (!f.surplus.empty() && !f.busy.slurm)
+	if (!f.surplus.empty() && !f.busy.slurm && f.may_retry)
 		return {Cancel{f.surplus.front()}};
 	switch (pod_side(f.pod, f.bound_node)) {
 	case PodSide::absent:

@@ -56,14 +56,17 @@ struct GroupFacts {
 	std::vector<JobId> surplus;     /* other live jobs of the same pod */
 	bool job_surely_missing = false; /* a running pod of ours has had no job for long enough */
 	bool has_room = false;          /* the binding gate, for the job's node */
-	bool gives_way = false;         /* the room is held by a running pod whose job Slurm has lost, and which needs it */
+	std::string room_holder = {};   /* who is in the way, or empty */
+	bool gives_way = false;         /* it has waited too long for other pods to leave the node, or: the room is held by a running pod whose job Slurm has lost, and which needs it */
 	bool surely_unbound = false;    /* the API server has just said so of the waiting pod */
 	bool node_usable = false;       /* that node exists and is Ready */
+	bool is_native = false;         /* it does not, and is none of Kubernetes' in Slurm either */
 	std::string forbidden = {};     /* why Kubernetes forbids the waiting pod that node, or empty; see placement.h */
 	std::optional<Condition> waits_for = {}; /* of a pod that is not submitted yet: what it waits for in Kubernetes */
 	std::optional<ClaimStep> claim_step = {}; /* of a pod with an allocation: to be written before the binding */
 	std::string claim_wait = {};             /* the same: a volume claim that is not ready for it, or empty */
 	bool may_retry = true;          /* back-off after a failed action is over */
+	bool submit_due = true;         /* the same after submissions and changes that slurmctld has not answered */
 	bool answer_lost = false;       /* slurmctld made the job, could not tell us and killed it: nobody wanted its end */
 	bool next_job_due = true;       /* the pause after jobs that ended before the pod ran is over */
 	bool start_expired = false;       /* bound, and nothing of it has run for longer than is allowed */
@@ -126,6 +129,9 @@ Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobS
 
 PodSide pod_side(const Pod *pod, const std::string &bound_node);
 JobSide job_side(const SlurmJob *job);
+/* Of a pod that is not submitted. again: it is not known yet who it is in Slurm; not_found: no node may take it now. */
+const char *unsubmitted_reason(const Error &error);
+
 bool is_live(const SlurmJob &job);
 
 std::vector<Action> reconcile(const GroupFacts &facts);

@@ -58,11 +58,11 @@ Actions submit(const GangFacts &f)
 		return tell(f, *f.waits_for, k_told_members);
 	if (f.busy.slurm || !f.spec || !f.is_complete)
 		return {};
-	if (!f.spec->ok() && f.spec->error().code == Errc::again)
-		return tell(f, {names::k_reason_retrying, f.spec->error().what}, k_told_members);
-	if (!f.spec->ok())
-		return tell(f, {names::k_reason_refused, f.spec->error().what}, f.members.size());
-	if (!f.may_retry)
+	if (!f.spec->ok()) {
+		const Condition why{unsubmitted_reason(f.spec->error()), f.spec->error().what};
+		return tell(f, why, f.spec->error().code == Errc::again ? k_told_members : f.members.size());
+	}
+	if (!f.may_retry || !f.submit_due)
 		return f.trouble ? tell(f, *f.trouble, f.trouble->reason == names::k_reason_refused ? f.members.size() : k_told_members) : Actions{};
 	return own(f, Submit{f.spec->value()});
 }
@@ -74,7 +74,7 @@ Actions without_job(const GangFacts &f)
 		return count(f, {PodSide::waiting}) > 0 ? submit(f) : Actions{};
 	if (count_bound(f, {PodSide::running}) == 0)
 		return tell(f, k_earlier_pods, k_told_members);
-	if (!f.missing_long || f.waits_for || !f.spec || !f.spec->ok())
+	if (!f.missing_long || !f.submit_due || f.waits_for || !f.spec || !f.spec->ok())
 		return {};
 	JobSpec spec = f.spec->value();
 	spec.required_node = f.pinned;
@@ -89,12 +89,14 @@ Actions pending(const GangFacts &f)
 {
 	if (!has_live(f))
 		return f.owner_done || f.absent_long ? own(f, Cancel{f.job->id}) : Actions{};
+	if (f.is_outgrown)
+		return own(f, Cancel{f.job->id});
 	Action next = change_of(*f.job, f.change, f.spec);
 	if (auto *report = std::get_if<Report>(&next)) {
 		report->not_scheduled.message += f.excess.empty() ? "" : "; " + f.excess;
 		return tell(f, report->not_scheduled, k_told_members);
 	}
-	return own(f, std::move(next));
+	return f.submit_due ? own(f, std::move(next)) : Actions{};
 }
 
 void bind(const GangFacts &f, const MemberFacts &m, Actions &out)
@@ -103,12 +105,12 @@ void bind(const GangFacts &f, const MemberFacts &m, Actions &out)
 		return;
 	if (m.node.empty())
 		out.push_back({m.uid, Report{{names::k_reason_retrying, "the allocation of Slurm job " + std::to_string(f.job->id.number) + " has no place left for rank " + std::to_string(m.seat)}}});
-	else if (!m.node_usable)
-		out.push_back({m.uid, Report{waiting_for_node(*f.job, m.node)}});
 	else if (!m.forbidden.empty())
 		out.push_back({m.uid, Report{{names::k_reason_retrying, "Slurm job " + std::to_string(f.job->id.number) + " has node " + m.node + ", which " + m.forbidden}}});
+	else if (!m.node_usable)
+		out.push_back({m.uid, Report{waiting_for_node(*f.job, m.node)}});
 	else if (!m.has_room)
-		out.push_back({m.uid, Report{waiting_for_room(*f.job, m.node)}});
+		out.push_back({m.uid, Report{waiting_for_room(*f.job, m.node, m.room_holder)}});
 	else if (!m.claim_wait.empty())
 		out.push_back({m.uid, Report{waiting_for_claim(*f.job, m.node, m.claim_wait)}});
 	else if (!m.may_retry || m.busy.claim)
@@ -117,6 +119,37 @@ void bind(const GangFacts &f, const MemberFacts &m, Actions &out)
 		out.push_back({m.uid, Provide{f.job->id, *m.claim_step}});
 	else
 		out.push_back({m.uid, Bind{f.job->id, m.node, m.cpus, f.job->marker.attempt, m.seat, m.seat == 0 ? f.excess : ""}});
+}
+
+/* Of pods that are larger than their template says: the next allocation is asked for with what they request. */
+Actions give_back_too_small(const GangFacts &f)
+{
+	Actions end = own(f, Complete{f.job->id, k_status_given_back});
+	if (end.empty())
+		return end;
+	const MemberFacts &first = *std::ranges::find_if(f.members, is_misfit);
+	Actions out = tell(f, {names::k_reason_retrying, "the allocation of Slurm job " + std::to_string(f.job->id.number) + " is too small for the pod of rank " + std::to_string(first.seat) +
+								  ", which requests more than its owner's template; the gang is queued again with what its pods request"},
+			   k_told_members);
+	std::ranges::move(end, std::back_inserter(out));
+	return out;
+}
+
+/* An agent before this one may have bound members that no watch has shown yet: the API server is asked, a few at a time. */
+Actions give_back(const GangFacts &f)
+{
+	const auto is_sure = [](const MemberFacts &m) { return m.surely_unbound; };
+	if (std::ranges::all_of(f.members, is_sure))
+		return own(f, Complete{f.job->id, k_status_given_back});
+	auto asked = static_cast<std::size_t>(std::ranges::count_if(f.members, [](const MemberFacts &m) { return m.busy.look; }));
+	Actions out;
+	for (const MemberFacts &m : f.members) {
+		if (m.surely_unbound || m.busy.look || asked >= k_told_members)
+			continue;
+		out.push_back({m.uid, LookUp{m.pod->name_space, m.pod->name}});
+		asked++;
+	}
+	return out;
 }
 
 Actions allocated(const GangFacts &f)
@@ -130,11 +163,10 @@ Actions allocated(const GangFacts &f)
 		return f.owner_done || f.absent_long ? own(f, Complete{f.job->id, f.result == 0 ? k_status_cancelled : f.result}) : out; /* not all have succeeded */
 	if (f.late_long)
 		return own(f, Complete{f.job->id, k_status_never_came});
-	/* nothing of it runs yet, and it may not run there: another allocation is asked for, without those nodes */
-	const bool is_forbidden = std::ranges::any_of(f.members, [](const MemberFacts &m) { return !m.forbidden.empty(); });
-	const bool is_untouched = std::ranges::all_of(f.members, [](const MemberFacts &m) { return m.side == PodSide::waiting && !m.busy.bind; });
-	if (is_forbidden && is_untouched)
-		return own(f, Complete{f.job->id, k_status_given_back});
+	if (lets_go(f))
+		return give_back(f);
+	if (f.may_give_back && is_untouched(f) && std::ranges::any_of(f.members, is_misfit))
+		return give_back_too_small(f);
 	for (const MemberFacts &member : f.members) {
 		if (member.side == PodSide::waiting)
 			bind(f, member, out);
@@ -166,9 +198,26 @@ Actions ended(const GangFacts &f)
 
 } // namespace
 
+bool is_misfit(const MemberFacts &m)
+{
+	return m.side == PodSide::waiting && m.has_seat && m.node.empty() && !m.busy.remove;
+}
+
+bool is_untouched(const GangFacts &f)
+{
+	return std::ranges::all_of(f.members, [](const MemberFacts &m) { return m.side == PodSide::waiting && !m.busy.bind; });
+}
+
+/* It may not run there, or keeps others from it: another allocation is asked for. */
+bool lets_go(const GangFacts &f)
+{
+	const bool is_wrong = f.gives_way || std::ranges::any_of(f.members, [](const MemberFacts &m) { return !m.forbidden.empty(); });
+	return job_side(f.job) == JobSide::allocated && is_wrong && is_untouched(f) && !f.members.empty();
+}
+
 std::vector<GangAction> reconcile_gang(const GangFacts &f)
 {
-	if (!f.known)
+	if (!f.known || (f.job && f.job->state == JobState::unknown))
 		return {};
 	if (!f.surplus.empty() && !f.busy.slurm)
 		return own(f, Cancel{f.surplus.front()});

@@ -27,8 +27,11 @@ struct MemberFacts {
 	std::string forbidden;      /* why Kubernetes keeps the pod off that node; empty: it does not */
 	std::optional<ClaimStep> claim_step; /* to be written before it is bound */
 	std::string claim_wait;     /* a volume claim that is not ready for it; empty: none */
+	bool is_in_the_way = false; /* its place is taken by a pod that runs and whose job waits for it */
+	bool surely_unbound = false; /* the API server said so, since the allocation was found to be wrong */
 	bool is_after_end = false;  /* made after the job had ended: it is about the next one */
 	bool is_about = false;      /* of a bound pod: to this job or an earlier one of the gang */
+	std::string room_holder = {}; /* as in GroupFacts */
 	bool may_retry = true;
 	Busy busy;
 };
@@ -45,8 +48,12 @@ struct GangFacts {
 	bool owner_done = false;    /* it makes no more pods: finished, suspended or gone */
 	bool owner_succeeded = false; /* and says that all went well, whatever became of single pods */
 	bool absent_long = false;   /* no member has lived for longer than the hold time */
-	bool late_long = false;     /* seats have been empty for longer than pods may take to come */
+	bool late_long = false;     /* nothing has run, and seats have been empty, for longer than pods may take to come */
+	bool gives_way = false;     /* members have been in the way of pods that run, for long enough */
+	bool may_give_back = false; /* an allocation that is too small for its pods */
+	bool is_outgrown = false;   /* the pending job: its owner wants another number of pods */
 	bool missing_long = false;  /* bound pods have been without a job for long enough */
+	bool submit_due = true; /* as in GroupFacts */
 	bool may_retry = true, next_job_due = true, answer_lost = false;
 	JobChange change;           /* of a pending job; spec is set where there is any */
 	std::optional<Condition> trouble, waits_for; /* waits_for: why the gang is not complete */
@@ -62,7 +69,15 @@ struct GangAction {
 	Action action;
 };
 
+/* It waits in a seat of its own, for which the allocation has no place. */
+bool is_misfit(const MemberFacts &member);
+/* Nothing of the gang runs, or is about to. */
+bool is_untouched(const GangFacts &facts);
+
 std::vector<GangAction> reconcile_gang(const GangFacts &facts);
+
+/* Whether the allocation is wrong and nothing of the gang runs in it: it is given back once the API server has said that no member is bound. */
+bool lets_go(const GangFacts &facts);
 
 /* So many members are told of a pending job, by rank: a write for every pod of a large gang would be in the way of others. Refusals are told to all. */
 inline constexpr std::size_t k_told_members = 16;

@@ -105,14 +105,26 @@ Condition waiting_for_node(const SlurmJob &job, const std::string &node)
 	return {names::k_reason_pending, job_text(job) + " has node " + node + ", which is not Ready in Kubernetes"};
 }
 
+Condition on_native_node(const SlurmJob &job, const std::string &node)
+{
+	return {names::k_reason_retrying, job_text(job) + " has node " + node + " in partition " + job.partition +
+						  ", which is no Kubernetes node in Slurm; the allocation is given back and the pod queued again. A job_submit plugin may have changed the partition"};
+}
+
+Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_seconds)
+{
+	return {names::k_reason_retrying, "Slurm job " + std::to_string(job.number) + " of this pod disappeared without an end, number " + std::to_string(count) +
+						  " in a row; the next is submitted at " + minute_text(next_epoch_seconds) + ". Look for the job in slurmctld.log"};
+}
+
 Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what)
 {
 	return {names::k_reason_volume, job_text(job) + " has node " + node + "; " + what};
 }
 
-Condition waiting_for_room(const SlurmJob &job, const std::string &node)
+Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder)
 {
-	return {names::k_reason_pending, job_text(job) + " has node " + node + ", where an earlier pod is still ending"};
+	return {names::k_reason_pending, job_text(job) + " has node " + node + ", where " + (holder.empty() ? "an earlier pod is still ending" : holder)};
 }
 
 Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds)
@@ -123,18 +135,27 @@ Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds)
 	return {names::k_reason_start_limit, text};
 }
 
+std::string result_text(std::uint32_t wait_status)
+{
+	if (wait_status == k_status_completed)
+		return "completed";
+	if (wait_status == k_status_out_of_memory)
+		return "out of memory";
+	if (wait_status == k_status_deadline)
+		return "deadline of the pod";
+	if (const std::uint32_t signal = wait_status & 0x7fU; signal != 0)
+		return "signal " + std::to_string(signal);
+	return "exit code " + std::to_string((wait_status >> 8U) & 0xffU);
+}
+
 std::string completion_text(JobId job, std::uint32_t wait_status)
 {
-	const std::string text = "Slurm job " + std::to_string(job.number) + " ended with its pod: ";
-	if (wait_status == k_status_completed)
-		return text + "completed";
-	if (wait_status == k_status_out_of_memory)
-		return text + "out of memory";
-	if (wait_status == k_status_deadline)
-		return text + "deadline of the pod";
-	if (const std::uint32_t signal = wait_status & 0x7fU; signal != 0)
-		return text + "signal " + std::to_string(signal);
-	return text + "exit code " + std::to_string((wait_status >> 8U) & 0xffU);
+	return "Slurm job " + std::to_string(job.number) + " ended with its pod: " + result_text(wait_status);
+}
+
+Condition waiting_for_slurm()
+{
+	return {names::k_reason_retrying, "slurmctld is not connected to slurmkubed, so the pod has not been submitted yet; it is as soon as slurmctld is back"};
 }
 
 Condition submission_failed(const Error &error)

@@ -17,14 +17,22 @@ Condition waiting_in_queue(const SlurmJob &job);
 /* The pod's options were changed; its job has those of before. */
 Condition not_changed(const SlurmJob &job, const std::string &why);
 Condition waiting_for_node(const SlurmJob &job, const std::string &node);
+Condition on_native_node(const SlurmJob &job, const std::string &node);
+/* Slurm no longer has the job, and nobody has told of its end. */
+Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_seconds);
 Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what);
-Condition waiting_for_room(const SlurmJob &job, const std::string &node);
+Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder);
 
 /* A bound pod that has not started for so long. */
 Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds);
 
 /* How a job ended with its pod: "Slurm job 12 ended with its pod: exit code 3" */
 std::string completion_text(JobId job, std::uint32_t wait_status);
+/* The last part of it: "exit code 3" */
+std::string result_text(std::uint32_t wait_status);
+
+/* slurmctld has not been connected for a while. */
+Condition waiting_for_slurm();
 
 /* Slurm's answer to a submission, by how it may be mended. */
 Condition submission_failed(const Error &error);

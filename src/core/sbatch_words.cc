@@ -114,7 +114,7 @@ Error refused_long(const std::string &name)
 {
 	const auto all = refused_options();
 	const auto known = std::find_if(all.begin(), all.end(), [&](const RefusedOption &o) { return o.sbatch == name; });
-	return refused("--" + name, known == all.end() ? nullptr : &*known, name);
+	return refused("--" + name.substr(0, 64), known == all.end() ? nullptr : &*known, name);
 }
 
 Error refused_letter(char letter)

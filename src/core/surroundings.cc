@@ -210,16 +210,35 @@ std::uint32_t most_on_a_node(const Pod &pod)
 	return most;
 }
 
+namespace
+{
+
+/* Webhooks of controllers write terms that no author of a manifest has ever seen; what he wrote is an annotation. */
+std::string author_of(const PodTerm &term)
+{
+	static constexpr const char *authors[][3] = {{"jobset.sigs.k8s.io/job-key", "JobSet", "alpha.jobset.sigs.k8s.io/exclusive-topology"},
+						     {"leaderworkerset.sigs.k8s.io/group-key", "LeaderWorkerSet", "leaderworkerset.sigs.k8s.io/exclusive-topology"},
+						     {"leaderworkerset.sigs.k8s.io/subgroup-key", "LeaderWorkerSet", "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"}};
+	for (const auto &[key, kind, annotation] : authors) {
+		const auto is_key = [&wanted = key](const Requirement &one) { return one.key == wanted; };
+		if (term.selector && std::ranges::any_of(term.selector->requirements, is_key))
+			return std::string(", which ") + kind + " wrote for the annotation " + annotation + ",";
+	}
+	return "";
+}
+
+} // namespace
+
 std::string trouble_at_once(const Pod &pod, const Pod &other)
 {
 	const std::string by = " with topologyKey ", among = " between pods that start together";
 	for (const PodTerm &term : pod.demands.affinity) {
 		if (is_far(term) && matches(term, pod.name_space, other))
-			return "spec.affinity.podAffinity" + by + term.topology_key + among;
+			return "spec.affinity.podAffinity" + by + term.topology_key + among + author_of(term);
 	}
 	for (const PodTerm &term : pod.demands.anti_affinity) {
 		if (is_far(term) && matches(term, pod.name_space, other))
-			return "spec.affinity.podAntiAffinity" + by + term.topology_key + among;
+			return "spec.affinity.podAntiAffinity" + by + term.topology_key + among + author_of(term);
 	}
 	for (const Spread &spread : pod.demands.spreads) {
 		if (spread.topology_key != k_hostname_label && pod.name_space == other.name_space && selects(spread, other))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/translate.h"
 
+#include "src/core/host_list.h"
 #include "src/core/option_change.h"
 #include "src/core/option_values.h"
 #include "src/core/options.h"
@@ -78,6 +79,12 @@ Status apply_priority_class(const Pod &pod, const Policy &policy, const Namespac
 	return chosen ? chosen : Status(in_context("priorityClassName '" + pod.priority_class + "' means QOS '" + found->qos + "'", chosen.error()));
 }
 
+std::size_t count_of_hosts(const std::string &list)
+{
+	const auto names = expand_hosts(list);
+	return names ? names->size() : 0;
+}
+
 } // namespace
 
 std::uint32_t whole_cpus(std::uint32_t slurm_cpus, std::uint32_t cpu_unit)
@@ -106,6 +113,14 @@ std::uint64_t memory_mib_of(const Resources &requests, std::uint64_t least_mib)
 	return std::max<std::uint64_t>(whole > 0 ? static_cast<std::uint64_t>(whole) : 0, std::max<std::uint64_t>(least_mib, 1));
 }
 
+Status check_demands(const Pod &pod, const Policy &policy)
+{
+	if (const Status supported = check_supported(pod); !supported)
+		return supported;
+	const auto gres = gres_of_pod(pod.requests, policy.gres);
+	return gres ? Status(Ok{}) : Status(gres.error());
+}
+
 Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t attempt, Pods pods)
 {
 	const Result<NamespaceRule> rule = policy.rule_of(pod.name_space);
@@ -126,6 +141,9 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 		return added.error();
 	if (pods == Pods::gang)
 		spec.options.gres = per_node; /* what its pods request is asked for by the task */
+	const std::string &required = spec.options.required_nodes;
+	if (const std::size_t count = pods == Pods::one && !required.empty() ? count_of_hosts(required) : 1; count > 1)
+		return Error{Errc::invalid, "required-nodes '" + required.substr(0, 64) + "' names " + std::to_string(count) + " nodes, and one pod runs on one: name one, or give excluded-nodes"};
 	if (pods == Pods::one && spec.options.min_nodes.value_or(1) > 1)
 		return Error{Errc::invalid, "min-nodes " + std::to_string(*spec.options.min_nodes) + ": one pod runs on one node; leave it out"};
 	spec.marker.options = options_mark(pod, plain, spec);

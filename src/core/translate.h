@@ -47,6 +47,9 @@ struct Policy {
 enum class Pods { one, gang };
 Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t attempt, Pods pods = Pods::one);
 
+/* Whether Slurm can honour what the pod demands, whoever it is and whatever its options say: no field that is not supported, no device without a rule. */
+Status check_demands(const Pod &pod, const Policy &policy);
+
 /* Slurm's CPUs, each of so many thousandths, and MiB; both whole, at least what Slurm can count. */
 std::uint32_t cpus_of(const Resources &requests, std::uint32_t cpu_unit);
 std::uint64_t memory_mib_of(const Resources &requests, std::uint64_t least_mib);

@@ -12,6 +12,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_H
 #define SLURMKUBE_CORE_WORLD_H
 
+#include "src/core/absent_nodes.h"
 #include "src/core/claims.h"
 #include "src/core/foreign.h"
 #include "src/core/latency.h"
@@ -20,6 +21,7 @@
 #include "src/core/occupancy.h"
 #include "src/core/reconcile.h"
 #include "src/core/reconcile_gang.h"
+#include "src/core/seating.h"
 #include "src/core/surroundings.h"
 #include "src/core/translate.h"
 
@@ -45,6 +47,7 @@ struct Settings {
 	bool sees_foreign_pods = false;  /* they are told of, and nothing is done before their list is complete */
 	std::optional<std::uint32_t> own_uid = {}; /* as whom slurmctld knows this agent */
 	std::int64_t gang_hold_us = 10'000'000;  /* an allocation without a live pod is kept so long: a JobSet that restarts takes its nodes again */
+	std::int64_t room_wait_us = 60'000'000;  /* a pod with an allocation waits so long for other pods to leave its node, while Slurm charges for it */
 	std::int64_t claim_wait_us = 600'000'000; /* a pod with an allocation waits so long for its volume claims; 0: for ever */
 	std::int64_t gang_wait_us = 600'000'000; /* pods of an allocated gang may take so long to come; 0: for ever */
 };
@@ -65,6 +68,7 @@ struct Group {
 	std::map<std::string, std::string> inherited; /* options of its owners */
 	std::set<std::string> inherited_keys;         /* those that its pod does not name itself */
 	std::vector<OwnerId> owners;                  /* who was asked for them */
+	std::int64_t deadline_seconds = 0;            /* of its owners; 0: none */
 	std::optional<Pod> pod;  /* as the watch shows it, with inherited options */
 	std::uint32_t pod_attempt = 0;         /* what its annotations say of its binding; 0: nothing */
 	std::optional<std::uint32_t> pod_rank; /* the same */
@@ -84,17 +88,26 @@ struct Group {
 	std::optional<Condition> trouble;
 	unsigned failures = 0;
 	bool is_refused = false; /* Slurm wants no such job: a lasting failure */
+	unsigned unanswered = 0; /* submissions and changes that slurmctld was sent and did not answer, in a row */
 	bool is_gone = false;    /* the API server says that there is no such pod */
 	std::optional<std::uint32_t> end_status; /* as of the first sight of a terminal phase: a deletion that follows does not change it */
 	std::uint32_t submitted_attempt = 1;
 	/* 0: not set; all monotonic microseconds */
 	std::int64_t first_seen_us = 0, submitted_us = 0, allocated_us = 0, job_ended_us = 0, terminal_us = 0;
 	std::int64_t retry_at_us = 0, slurm_quiet_until_us = 0, remove_quiet_until_us = 0, look_quiet_until_us = 0;
+	std::int64_t unanswered_us = 0, submit_at_us = 0; /* the last of those; when the next may be sent */
 	std::int64_t last_report_us = 0, missing_since_us = 0, hold_until_us = 0;
 	std::int64_t starting_since_us = 0; /* bound, nothing of it runs, and it may: the clock of start_limit_us */
 	std::int64_t bound_us = 0, deleted_us = 0;
+	unsigned vanished = 0; /* jobs, one after the other, that Slurm no longer has and whose end nobody has told */
+	std::int64_t vanished_at_us = 0, submit_not_before_us = 0;
+	std::optional<Condition> vanished_text;
+	std::vector<JobId> unheard_of; /* jobs that Slurm answered with and the plugin has never told of: to be cancelled */
+	std::optional<JobId> cancelling;
 	unsigned given_back = 0; /* allocations, to a pod without a job */
 	std::int64_t gate_look_at_us = 0; /* when the binding gate is tried again without an event */
+	std::int64_t room_wait_since_us = 0; /* it has an allocation, and others still hold the room */
+	std::string crowded_node;            /* where that lasted too long: it asks for another until there is room */
 	std::int64_t unbound_at_us = 0; /* the API server said so */
 	JobId told_job;                      /* whose options we have changed, to those of told_mark */
 	std::string told_mark, refused_mark; /* refused: Slurm did not want them */
@@ -125,10 +138,14 @@ struct Gang {
 	std::map<PodUid, std::optional<std::uint32_t>> members; /* and their seats */
 	std::map<PodUid, std::string> newcomers; /* members without an index, and their roles: they take a seat with the next look */
 	std::map<std::uint32_t, SeatEnd> ends; /* of who was in a seat last */
+	std::set<std::uint32_t> standalone; /* seats whose pods were too large for the allocation: they have jobs of their own */
+	unsigned given_back = 0; /* allocations that were too small, since a pod was bound */
 	std::uint32_t first_attempt = 0; /* ends under an earlier one say nothing of the present job; 0: the job's own */
 	/* monotonic microseconds; 0: not so */
 	std::int64_t looked_us = 0; /* when all members were last looked at */
 	std::int64_t absent_since_us = 0, late_since_us = 0, missing_since_us = 0;
+	JobId outgrown; /* a job that waits for another number of tasks than the owner wants by now */
+	std::int64_t letting_go_since_us = 0; /* its allocation is wrong, and what the API server says of its members decides */
 };
 
 struct OwnerEntry {
@@ -150,6 +167,7 @@ struct Company {
 /* What pods of one template have in common: where they may not run, whoever else does. Valid while the nodes and what others hold of them stay as they are. */
 struct Places {
 	/* of the pod */
+	std::string node_name; /* of one that is bound */
 	std::map<std::string, std::string> node_selector;
 	std::optional<std::vector<NodeTerm>> node_terms;
 	std::vector<Toleration> tolerations;
@@ -191,6 +209,8 @@ class World
 	void namespace_seen(Namespace seen);
 	void namespace_gone(const std::string &name);
 	void namespaces_listed(const std::set<std::string> &live_uids);
+	/* Other rules: all namespaces must be told and listed anew, and no pod is anybody until then. */
+	void set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t least_uid);
 	/* Users named by namespaces' annotations who have not been looked up, or not found when they were. */
 	[[nodiscard]] std::set<std::string> people_wanted() const;
 	void person_found(const std::string &name, const Result<Person> &person);
@@ -212,6 +232,9 @@ class World
 	void volume_gone(const std::string &name);
 	void class_seen(StorageClass storage_class);
 	void class_gone(const std::string &name);
+	/* ---- observing: Slurm's partitions ---- */
+	/* Those in which no pod can run, and why; as a whole. */
+	void partitions_refused(std::map<std::string, std::string> refused);
 	void claims_listed(const std::set<std::string> &live_uids);
 	void volumes_listed(const std::set<std::string> &live_uids);
 	void classes_listed(const std::set<std::string> &live_uids);
@@ -220,7 +243,7 @@ class World
 	void link_opened(PluginHello hello);
 	void link_lost();
 	void job_seen(SlurmJob job, Now now);
-	void job_gone(JobId id);
+	void job_gone(JobId id, Now now = {});
 	void slurm_node_seen(SlurmNode node);
 	void slurm_node_gone(const std::string &name);
 	void snapshot_ended(Now now); /* what was seen since link_opened() is all there is */
@@ -234,6 +257,8 @@ class World
 	std::vector<NodeAction> take_node_actions(Now now);
 	/* Owners to be asked for; each is answered by owner_seen(). */
 	std::vector<OwnerId> take_questions(Now now);
+	/* Nodes that Slurm has and no watch shows: is there such a Node object? Each is answered by node_looked_up(). */
+	std::vector<std::string> take_node_questions(Now now);
 	/* The earliest moment (mono_us) at which taking may give something without an event; nullopt: none. */
 	[[nodiscard]] std::optional<std::int64_t> next_look_us() const;
 
@@ -248,6 +273,9 @@ class World
 	/* false: there is no pod of that name, or it has another uid */
 	void looked_up(const PodUid &pod, const Result<Sight> &sight, Now now);
 	void node_changed(const std::string &name, const Status &answer, Now now);
+	/* slurmctld has carried out a request, or refused it. */
+	void slurm_answered(Now now);
+	void node_looked_up(const std::string &name, const Result<bool> &exists, Now now);
 
 	/* ---- looking ---- */
 	[[nodiscard]] bool is_known() const { return is_listed() && link_synced_; }
@@ -262,6 +290,9 @@ class World
 	[[nodiscard]] const Occupancy &occupancy() const { return occupancy_; }
 	/* The node with what pods of others leave of it. */
 	[[nodiscard]] KubeNode as_left(const KubeNode &node) const;
+	/* More nodes have vanished than may be believed: none of them is taken for gone. */
+	[[nodiscard]] bool holds_absent_nodes() const { return absent_nodes_.are_too_many(slurm_nodes_.size(), settings_.nodes.max_gone_percent); }
+	[[nodiscard]] const AbsentNodes &absent_nodes() const { return absent_nodes_; }
 	[[nodiscard]] const ForeignPods &foreign_pods() const { return foreign_; }
 	[[nodiscard]] const Claims &claims() const { return claims_; }
 	[[nodiscard]] const Edges &edges() const { return edges_; }
@@ -283,9 +314,14 @@ class World
 	void drop_if_empty(const PodUid &uid);
 	void forget_job(JobId id);
 	void forget_provisional(const PodUid &uid, Now now);
+	void note_vanished(const PodUid &uid, JobId id, Now now);
+	void wait_after_vanishing(const PodUid &uid, const Group &group, std::optional<Condition> &waits_for, Now now);
+	bool is_surely_native(const PodUid &uid, const Group &group, Now now);
 	void note_end(Group &group, const Pod &pod, Now now);
 	std::optional<NodeAction> look_at_node(const std::string &name, Now now);
 	void note_readiness(Now now);
+	void note_absence(const std::string &name, bool is_managed);
+	[[nodiscard]] bool is_lost(const std::string &node) const;
 	[[nodiscard]] static bool is_answer_lost(const Group &group, const SlurmJob &job);
 	[[nodiscard]] static bool stands_for_pod(const Group &group, const SlurmJob &job);
 	[[nodiscard]] static bool stands_for_members(const Group &lead, const SlurmJob &job);
@@ -302,9 +338,15 @@ class World
 	/* The obstacle of passing failures is gone. */
 	static void retry_now(Group &group);
 	void failed(Group &group, const PodUid &uid, const Error &error, Now now);
+	/* ---- requests without an answer (world_unanswered.cc) ---- */
+	/* error: nullptr if there was none */
+	void note_answer(const PodUid &uid, Group &group, const Error *error, Now now);
+	[[nodiscard]] static Condition not_answered(const Group &group, const Error &error, Now now);
+	[[nodiscard]] bool is_submit_due(const PodUid &uid, const Group &group, Now now);
 
 	/* ---- placement (world_place.cc) ---- */
 	void note_demands(const Pod &pod);
+	void note_tolerations(const Pod &pod);
 	void forget_demands(const PodUid &uid);
 	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
 	void note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
@@ -313,9 +355,11 @@ class World
 	/* at_once: so many of a gang come to one node */
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once = 1);
 	void wish(const Pod &pod, JobSpec &spec) const;
+	[[nodiscard]] Status names_known_nodes(const JobSpec &spec) const;
 	void check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const;
 	/* world_places.cc */
 	const Places &places_of(const Pod &pod);
+	[[nodiscard]] std::string too_large(const JobSpec &spec, const Places &places) const;
 	[[nodiscard]] Places work_out_places(const Pod &pod) const;
 	void exclude_more(const PodUid &uid, const Pod &pod, const Company *company, Places &places) const;
 	[[nodiscard]] std::optional<Refusal> node_refuses_in_queue(const Pod &pod, const KubeNode &node, const SlurmNode &record, const std::vector<std::string> &ignored) const;
@@ -369,6 +413,9 @@ class World
 	void ask_owners_again(Now now);
 	void owner_changed(const OwnerId &id);
 	Gang &gang_at(const PodUid &lead, const GangId &id, Now now);
+	void take_roles(const PodUid &lead, Gang &gang, std::vector<Role> roles);
+	[[nodiscard]] bool may_take_roles(const PodUid &lead, const Gang &gang) const;
+	void roles_changed(const OwnerId &id, const Owner &owner);
 	void shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats);
 	[[nodiscard]] bool has_live_job(const PodUid &lead) const;
 	[[nodiscard]] bool is_asked_for(const PodUid &lead) const;
@@ -383,7 +430,7 @@ class World
 	[[nodiscard]] static bool is_bound_member(const Group &group);
 	static void note_marks(Group &group);
 	[[nodiscard]] std::size_t pods_of(const Gang &gang, const PodUid &lead) const;
-	void fit_allocation(Gang &gang, GangFacts &facts);
+	void note_misfits(Gang &gang, GangFacts &facts);
 	void note_ends(Gang &gang, Now now);
 	bool take_back(const PodUid &lead, const Bind &bind, const PodUid &uid);
 	void report_unplaced(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out);
@@ -402,18 +449,32 @@ class World
 	Members members_of(const Gang &gang);
 	using SeatHolders = std::unordered_map<std::uint32_t, const PodUid *>;
 	struct Seating {
-		std::vector<std::string> node_of_task;
+		std::unordered_map<std::uint32_t, std::string> node_of_seat; /* of those who wait; empty: it has no place */
 		SeatHolders holders;
 	};
+	void seat_holders(const Gang &gang, const Members &members, const SlurmJob &job, const std::vector<std::string> &node_of_task, Seating &seating) const;
 	Seating seating_of(const Gang &gang, const Members &members, const SlurmJob &job) const;
 	[[nodiscard]] bool is_in_service(const std::string &node) const;
 	void pin_nodes(const Members &members, GangFacts &facts) const;
 	MemberFacts facts_of_member(const Gang &gang, const Group &lead, const Member &member, const Seating &seating, const SlurmJob *job, Now now);
 	void choose_node(const Gang &gang, const Member &member, const Seating &seating, MemberFacts &facts, Now now);
-	[[nodiscard]] std::optional<std::uint64_t> places_for(const JobSpec &spec) const;
-	void plan(Gang &gang, const std::vector<const Group *> &firsts);
+	[[nodiscard]] NodeSizes node_sizes(const std::set<std::string> &excluded) const;
+	[[nodiscard]] std::vector<Seat> seats_as_seen(const Gang &gang) const;
+	void plan(Gang &gang);
 	void spec_of(const PodUid &lead, Gang &gang, const Group &group, std::optional<Result<JobSpec>> &spec);
-	[[nodiscard]] std::vector<const Group *> first_of_roles(const Gang &gang) const;
+	/* world_gang_roles.cc. What a role demands: its member of the lowest rank, or its template while none has come. */
+	struct RolePod {
+		std::string name;
+		const Pod *pod;
+	};
+	using RolePods = std::vector<RolePod>;
+	[[nodiscard]] const Pod *first_member(const Gang &gang) const;
+	[[nodiscard]] RolePods pods_of_roles(const Gang &gang) const;
+	[[nodiscard]] static std::int64_t deadline_of(const RolePods &roles);
+	[[nodiscard]] Status check_roles(const Gang &gang, const RolePods &roles) const;
+	void exclude_for_roles(const PodUid &lead, const Gang &gang, const RolePods &roles, std::optional<Result<JobSpec>> &spec);
+	void note_roles(const Gang &gang);
+	void note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, GangFacts &facts, Now now);
 	void note_gang_times(const PodUid &lead, Gang &gang, const Members &members, GangFacts &facts, Now now);
 	bool is_over(const PodUid &lead, bool is_so, std::int64_t &since_us, std::int64_t limit_us, Now now);
 	void drop_gang_if_empty(const PodUid &lead);
@@ -422,16 +483,27 @@ class World
 	[[nodiscard]] std::vector<JobId> surplus_of(const Group &group, const SlurmJob *current) const;
 	[[nodiscard]] std::uint32_t next_attempt(const Group &group) const;
 	bool accept(const PodUid &uid, Group &group, const Action &action, Now now);
+	void report_unlinked(Now now, std::vector<PodAction> &out);
 	bool accept_report(const PodUid &uid, Group &group, const Report &report, Now now);
+	[[nodiscard]] std::vector<PodUid> by_age(const std::set<PodUid> &uids) const;
 	void look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &out);
 	[[nodiscard]] bool must_give_way(const std::string &node) const;
 	bool has_given_way_time(const PodUid &uid, Group &group, bool is_in_the_way, Now now);
+	/* ---- an allocation that others are still in the way of: world_room.cc ---- */
+	bool is_room_late(const PodUid &uid, Group &group, const GroupFacts &facts, Now now);
+	[[nodiscard]] std::string holder_text(const std::string &node) const;
+	void exclude_crowded(const PodUid &uid, const Pod &pod, Places &places);
+	[[nodiscard]] Status is_fit_for_pods(const std::string &partitions) const;
 	void wait_for_share(const PodUid &uid, const GroupFacts &facts);
 
 	Settings settings_;
 	bool pods_listed_ = false, nodes_listed_ = false, namespaces_listed_ = false, link_synced_ = false;
 	PluginHello plugin_;
+	std::int64_t slurm_answered_us_ = 0, unanswered_us_ = 0; /* anybody's request: answered, and given up */
+	std::set<PodUid> unanswered_;        /* whose last request was not answered */
+	std::optional<PodUid> trying_again_; /* who was not answered and is being tried */
 	std::int64_t synced_us_ = 0; /* when the last snapshot was complete */
+	std::int64_t unlinked_since_us_ = 0; /* when a decision was first wanted without a link; 0: there is one */
 
 	std::map<PodUid, Group> groups_;
 	std::map<JobId, SlurmJob> jobs_;
@@ -440,6 +512,8 @@ class World
 	std::vector<SlurmNode> snapshot_nodes_;
 	std::map<std::string, KubeNode> kube_nodes_;
 	std::map<std::string, SlurmNode> slurm_nodes_;
+	AbsentNodes absent_nodes_;
+	bool held_absent_nodes_ = false;
 	std::map<std::string, std::int64_t> node_quiet_until_us_;
 	std::map<std::string, std::int64_t> not_ready_since_us_; /* by our own clock: wall clocks step */
 	std::map<std::string, std::int64_t> node_ready_since_us_; /* of those that became Ready before our eyes */
@@ -447,6 +521,7 @@ class World
 	Occupancy occupancy_;
 	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
 
+	std::map<std::string, std::string> refused_partitions_; /* and why */
 	ForeignPods foreign_;
 	std::map<std::string, NodeSpec> resized_to_; /* what nodes were last made anew for; not again for the same */
 	bool foreign_listed_ = false;

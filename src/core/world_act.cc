@@ -2,6 +2,7 @@
 /* The acting half of World: dirty groups in, actions out, each marked as under way. */
 #include "src/core/names.h"
 #include "src/core/outcome.h"
+#include "src/core/report.h"
 #include "src/core/world.h"
 #include "src/core/world_parts.h"
 
@@ -16,7 +17,6 @@ namespace
 {
 
 constexpr std::int64_t k_give_way_us = 3'000'000;
-constexpr unsigned k_give_back_most = 2; /* of one pod; in a long queue others may take what is let go, again and again */
 constexpr std::int64_t k_believed_us = 1'000'000; /* what the API server said of a pod, until something is done about it */
 /* A pod that runs within a second needs no condition that says it waits. */
 constexpr std::int64_t k_first_report_us = 1'000'000;
@@ -26,6 +26,8 @@ constexpr std::int64_t k_unheard_job_seconds = 5;
 constexpr std::int64_t k_node_quiet_us = 2'000'000;
 constexpr std::int64_t k_node_again_us = 3'000'000;
 constexpr std::int64_t k_second_us = 1'000'000;
+/* A restart of slurmctld takes less, and a connected agent elsewhere has said something of a pod by then. */
+constexpr std::int64_t k_unlinked_us = 10'000'000;
 /* Between the jobs of one pod that keep ending before it runs: 0 after the first, then 2 s, 4 s, ... */
 constexpr std::int64_t k_next_job_us = 1'000'000;
 constexpr std::uint32_t k_next_job_doublings = 6;
@@ -110,7 +112,7 @@ const SlurmJob *World::current_job(const Group &group) const
 /* A stray is cancelled only when its successor lives: an agent that starts in between must not take its end for the pod's. */
 std::vector<JobId> World::surplus_of(const Group &group, const SlurmJob *current) const
 {
-	std::vector<JobId> out;
+	std::vector<JobId> out = group.unheard_of;
 	for (const JobId id : group.jobs) {
 		const auto found = jobs_.find(id);
 		if (found == jobs_.end() || &found->second == current || !is_live(found->second))
@@ -175,6 +177,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	f.busy.remove = f.busy.remove || now.mono_us < group.remove_quiet_until_us;
 	f.busy.look = f.busy.look || now.mono_us < group.look_quiet_until_us;
 	f.may_retry = now.mono_us >= group.retry_at_us;
+	f.submit_due = is_submit_due(uid, group, now);
 	if (f.job && job_side(f.job) == JobSide::ended && group.job_ended_us > 0) {
 		const std::int64_t next = group.job_ended_us + pause_before(next_attempt(group));
 		if (now.mono_us < next) {
@@ -195,6 +198,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		f.spec = spec ? &*spec : nullptr;
 		if (side == PodSide::waiting && behind_.contains(uid))
 			f.waits_for = Condition{names::k_reason_pending, "pods that its place depends on get theirs first"};
+		wait_after_vanishing(uid, group, f.waits_for, now);
 	}
 	if (side == PodSide::waiting && job == JobSide::pending && f.known)
 		note_options(uid, group, spec, f);
@@ -221,13 +225,21 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		/* where pods hold more than there is, letting go does not give the other one its job */
 		const bool helps = group.given_back < k_give_back_most && f.node_usable && !f.has_room && occupancy_.has_room(node->first, room, {}) && must_give_way(node->first);
 		f.gives_way = !f.has_room && has_given_way_time(uid, group, helps, now);
+		f.gives_way = is_room_late(uid, group, f, now) || f.gives_way;
+		if (!f.has_room)
+			f.room_holder = holder_text(node == kube_nodes_.end() ? "" : node->first);
 		f.surely_unbound = group.unbound_at_us > group.in_the_way_since_us && now.mono_us - group.unbound_at_us < k_believed_us;
+		if (node == kube_nodes_.end() && is_lost(f.job->nodes.front().node))
+			f.forbidden = k_not_managed;
 		if (f.node_usable)
 			check_place(uid, group, node->second, f);
+		f.is_native = node == kube_nodes_.end() && !slurm_nodes_.contains(f.job->nodes.front().node);
+		if (f.is_native && is_surely_native(uid, group, now))
+			f.forbidden = k_native_node;
 		if (f.node_usable && f.has_room && f.forbidden.empty())
 			check_claims(uid, group, node->second, f, now);
 	} else {
-		group.in_the_way_since_us = 0;
+		group.in_the_way_since_us = group.room_wait_since_us = 0;
 	}
 	return f;
 }
@@ -257,7 +269,7 @@ bool World::must_give_way(const std::string &node) const
 		const auto found = groups_.find(uid);
 		if (found == groups_.end() || !found->second.pod || found->second.pod->deleting || found->second.pod->node_name.empty())
 			continue;
-		const SlurmJob *job = current_job(found->second);
+		const SlurmJob *job = job_of(found->second);
 		if (job_side(job) == JobSide::pending && !job->held)
 			return true;
 	}
@@ -332,8 +344,16 @@ bool World::accept(const PodUid &uid, Group &group, const Action &action, Now no
 	}
 	if (const auto *complete = std::get_if<Complete>(&action); complete && complete->wait_status == k_status_given_back && group.in_the_way_since_us > 0)
 		group.given_back++;
-	if (const auto *cancel = std::get_if<Cancel>(&action))
+	if (const auto *complete = std::get_if<Complete>(&action); complete && complete->wait_status == k_status_given_back && group.room_wait_since_us > 0) {
+		const auto job = jobs_.find(complete->job);
+		group.crowded_node = job == jobs_.end() || job->second.nodes.empty() ? "" : job->second.nodes.front().node;
+	}
+	if (const auto *cancel = std::get_if<Cancel>(&action)) {
 		group.given_up.push_back(cancel->job);
+		group.cancelling = cancel->job;
+	}
+	if (group.unanswered > 0 && (std::holds_alternative<Submit>(action) || std::holds_alternative<Update>(action)))
+		trying_again_ = uid;
 	if (const auto *update = std::get_if<Update>(&action)) {
 		for (const auto *names : {&update->given, &update->removed}) {
 			if (std::ranges::find(*names, "excluded-nodes") != names->end())
@@ -351,19 +371,6 @@ bool World::accept(const PodUid &uid, Group &group, const Action &action, Now no
 		group.allocated_us = group.job_ended_us = 0;
 	}
 	return true;
-}
-
-/* The plugin tells of every job; of one that it has not told of in all that time there is nothing to tell. */
-void World::forget_provisional(const PodUid &uid, Now now)
-{
-	if (provisional_until_us_.empty() || !link_synced_)
-		return;
-	const std::vector<JobId> jobs = groups_.at(uid).jobs;
-	for (const JobId id : jobs) {
-		const auto provisional = provisional_until_us_.find(id);
-		if (provisional != provisional_until_us_.end() && provisional->second <= now.mono_us)
-			forget_job(id);
-	}
 }
 
 void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &out)
@@ -402,6 +409,43 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
 	drop_if_empty(uid);
 }
 
+/*
+ * Without slurmctld nothing is done for pods, but new ones are told why. Not those of which anybody has said something: where slurmctld has moved to another
+ * machine, the agent there has told them within this time what they wait for.
+ */
+void World::report_unlinked(Now now, std::vector<PodAction> &out)
+{
+	if (!is_listed() || link_synced_ || now.mono_us < unlinked_since_us_ + k_unlinked_us)
+		return;
+	const Report report{waiting_for_slurm()};
+	for (auto &[uid, group] : groups_) {
+		const bool waits = side_of(group) == PodSide::waiting;
+		if (!waits || group.pod->not_scheduled || job_of(group) || now.mono_us < group.first_seen_us + k_unlinked_us)
+			continue;
+		if (accept_report(uid, group, report, now))
+			out.push_back({uid, report});
+	}
+}
+
+/* The oldest first, as they would have come to Slurm one by one: after an outage all are there at once. */
+std::vector<PodUid> World::by_age(const std::set<PodUid> &uids) const
+{
+	std::vector<std::pair<std::pair<std::int64_t, std::string_view>, const PodUid *>> sorted;
+	sorted.reserve(uids.size());
+	for (const PodUid &uid : uids) {
+		const Pod *pod = pod_of(uid);
+		if (const auto gang = gangs_.find(uid); gang != gangs_.end() && !gang->second.members.empty())
+			pod = pod_of(gang->second.members.begin()->first); /* any: they are of one age, and may be thousands */
+		sorted.emplace_back(pod ? std::pair(pod->created, std::string_view(pod->name)) : std::pair(std::int64_t{0}, std::string_view()), &uid);
+	}
+	std::ranges::stable_sort(sorted, {}, [](const auto &entry) { return entry.first; });
+	std::vector<PodUid> out;
+	out.reserve(sorted.size());
+	for (const auto &[age, uid] : sorted)
+		out.push_back(*uid);
+	return out;
+}
+
 std::vector<World::PodAction> World::take_actions(Now now)
 {
 	while (!later_.empty() && later_.begin()->first <= now.mono_us) {
@@ -412,10 +456,13 @@ std::vector<World::PodAction> World::take_actions(Now now)
 	review_places(now);
 	seen_us_ = now.mono_us;
 	std::vector<PodAction> out;
-	if (!is_known())
+	unlinked_since_us_ = link_synced_ ? 0 : unlinked_since_us_ == 0 ? now.mono_us : unlinked_since_us_;
+	if (!is_known()) {
+		report_unlinked(now, out);
 		return out; /* everything is marked dirty again when the snapshot is merged */
+	}
 	while (!dirty_.empty()) { /* a share that is freed on the way wakes others; each is freed once */
-		for (const PodUid &uid : std::exchange(dirty_, {}))
+		for (const PodUid &uid : by_age(std::exchange(dirty_, {})))
 			look_at_group(uid, now, out);
 	}
 	return out;
@@ -432,21 +479,51 @@ void World::note_readiness(Now now)
 	}
 }
 
+/* Whether it is an external node that Kubernetes does not show as managed, and that Slurm does not give out again. */
+bool World::is_lost(const std::string &node) const
+{
+	const auto slurm = slurm_nodes_.find(node);
+	return !kube_nodes_.contains(node) && slurm != slurm_nodes_.end() && (slurm->second.drain || slurm->second.base == NodeBase::down);
+}
+
+void World::note_absence(const std::string &name, bool is_managed)
+{
+	const auto slurm = slurm_nodes_.find(name);
+	if (is_managed || slurm == slurm_nodes_.end() || !settings_.nodes.manage)
+		return absent_nodes_.saw_present(name);
+	const bool may_change = slurm->second.base != NodeBase::down || (slurm->second.dynamic && has_dynamic_nodes(plugin_));
+	absent_nodes_.saw_absent(name, is_in_use(slurm->second), may_change);
+}
+
+std::vector<std::string> World::take_node_questions(Now now)
+{
+	if (!is_known())
+		return {};
+	const bool holds = holds_absent_nodes();
+	if (std::exchange(held_absent_nodes_, holds) && !holds) {
+		for (const std::string &name : absent_nodes_.names())
+			dirty_nodes_.insert(name);
+	}
+	return absent_nodes_.take_questions(now.mono_us);
+}
+
 std::optional<NodeAction> World::look_at_node(const std::string &name, Now now)
 {
+	const auto kube = kube_nodes_.find(name);
+	const bool managed = kube != kube_nodes_.end() && is_managed(kube->second, settings_.nodes);
+	note_absence(name, managed);
 	const auto quiet = node_quiet_until_us_.find(name);
 	if (quiet != node_quiet_until_us_.end() && now.mono_us < quiet->second) {
 		later_nodes_.emplace(quiet->second, name);
 		return std::nullopt;
 	}
-	const auto kube = kube_nodes_.find(name);
 	const auto slurm = slurm_nodes_.find(name);
 	const auto since = not_ready_since_us_.find(name);
-	const bool managed = kube != kube_nodes_.end() && is_managed(kube->second, settings_.nodes);
 	const KubeNode seen = managed ? as_left(kube->second) : KubeNode{};
 	const NodeSpec wanted = managed ? node_spec(seen, settings_.nodes, plugin_) : NodeSpec{};
 	const auto resized = resized_to_.find(name);
 	const NodeFacts facts{.kube = managed ? &seen : nullptr,
+			      .is_gone = !managed && absent_nodes_.is_gone(name, now.mono_us) && !holds_absent_nodes(),
 			      .slurm = slurm != slurm_nodes_.end() ? &slurm->second : nullptr,
 			      .plugin = &plugin_,
 			      .holds_pods = occupancy_.pods_on(name) > 0,

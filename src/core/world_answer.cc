@@ -56,6 +56,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 {
 	Group &group = touch(pod);
 	group.busy.slurm = false;
+	note_answer(pod, group, answer ? nullptr : &answer.error(), now);
 	wake_behind();
 	if (!answer) {
 		counters_.submit_failed++;
@@ -66,7 +67,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 			look_later(pod, group.retry_at_us);
 		}
 		if (answer.error().code != Errc::conflict)
-			group.trouble = submission_failed(answer.error());
+			group.trouble = group.unanswered > 0 ? not_answered(group, answer.error(), now) : submission_failed(answer.error());
 		return;
 	}
 	counters_.submitted++;
@@ -113,10 +114,14 @@ void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, 
 {
 	Group &group = touch(pod);
 	group.busy.slurm = false;
+	if (answer)
+		slurm_answered(now);
 	if (!answer && answer.error().code != Errc::not_found) {
 		failed(group, pod, answer.error(), now);
 		return;
 	}
+	if (was_cancel && group.cancelling)
+		std::erase(group.unheard_of, *group.cancelling);
 	(was_cancel ? counters_.cancelled : counters_.completed)++;
 	group.failures = 0;
 	group.slurm_quiet_until_us = now.mono_us + k_effect_us;
@@ -177,6 +182,11 @@ void World::reported(const PodUid &pod, const Status &answer, Now now)
 		return;
 	}
 	group.reported = {};
+	if (answer.error().code == Errc::conflict) { /* the pod has changed: the watch shows how, and what it is to be told is decided anew */
+		group.last_report_us = 0;
+		look_later(pod, now.mono_us + k_conflict_retry_us);
+		return;
+	}
 	look_later(pod, now.mono_us + settings_.report_interval_us);
 }
 
@@ -193,6 +203,8 @@ void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
 
 void World::node_changed(const std::string &name, const Status &answer, Now now)
 {
+	if (answer)
+		slurm_answered(now);
 	const auto changed = node_changed_us_.find(name);
 	if (!answer)
 		node_quiet_until_us_[name] = now.mono_us + k_refused_retry_us / 6;
@@ -200,6 +212,12 @@ void World::node_changed(const std::string &name, const Status &answer, Now now)
 		edges_.node_change_to_slurm.add(static_cast<std::uint64_t>(now.mono_us - changed->second));
 		node_changed_us_.erase(changed);
 	}
+	dirty_nodes_.insert(name);
+}
+
+void World::node_looked_up(const std::string &name, const Result<bool> &exists, Now now)
+{
+	absent_nodes_.answered(name, exists, now.mono_us);
 	dirty_nodes_.insert(name);
 }
 

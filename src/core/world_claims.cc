@@ -250,6 +250,10 @@ void World::provided(const PodUid &pod, const Status &answer, Now now)
 
 std::string World::claim_trouble_of_gang(const Gang &gang) const
 {
+	for (const Role &role : gang.roles) {
+		if (role.pod_template && !role.pod_template->demands.claims.empty() && !claims_.is_listed())
+			return claim_trouble({}, *role.pod_template);
+	}
 	std::set<ClaimId> taken;
 	for (const auto &[uid, seat] : gang.members) {
 		const auto &pod = groups_.at(uid).pod;

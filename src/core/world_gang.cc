@@ -18,6 +18,7 @@ constexpr std::int64_t k_owner_fresh_us = 2'000'000;
 /* A look goes over all members, each of which has several events in its life: those of large gangs are looked at together. */
 constexpr std::int64_t k_pause_us = 50; /* for a member; some twenty times what a look takes */
 constexpr std::size_t k_small_gang = 64;
+constexpr unsigned k_given_back_most = 3; /* allocations that were too small for pods of a gang, before these get jobs of their own */
 
 /* Both times are in seconds. Within one of them what we saw first came first. */
 bool is_after_end(const Group &member, const Group &lead, const SlurmJob &job)
@@ -125,8 +126,31 @@ World::Seating World::seating_of(const Gang &gang, const Members &members, const
 		if (*m.seat < gang.shape.task_of_seat.size())
 			fixed[gang.shape.task_of_seat[*m.seat]] = bound_node_of(*m.group);
 	}
-	seating.node_of_task = nodes_of_tasks(gang.shape, job.nodes, fixed, gang.per_node.value_or(0));
+	const auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, settings_.policy.gres);
+	const auto node_of_task = nodes_of_tasks(gang.shape, job.nodes, fixed, gang.per_node.value_or(0), gres ? gres_from_text(*gres) : std::vector<Gres>());
+	seat_holders(gang, members, job, node_of_task, seating);
 	return seating;
+}
+
+/* Who waits and is first in its seat gets the node of its task, or another one of the allocation where the pod is larger than that. */
+void World::seat_holders(const Gang &gang, const Members &members, const SlurmJob &job, const std::vector<std::string> &node_of_task, Seating &seating) const
+{
+	std::vector<Occupant> pods;
+	std::vector<std::uint32_t> waiting;
+	for (const Member &m : members) {
+		if (is_bound_side(m.side))
+			pods.push_back({&m.group->pod->requests, true, bound_node_of(*m.group)});
+	}
+	for (const Member &m : members) {
+		if (m.side != PodSide::waiting || !m.seat || seating.holders.at(*m.seat) != m.uid)
+			continue;
+		const bool has_task = *m.seat < gang.shape.task_of_seat.size();
+		pods.push_back({&m.group->pod->requests, false, has_task ? node_of_task[gang.shape.task_of_seat[*m.seat]] : ""});
+		waiting.push_back(*m.seat);
+	}
+	fit_to_shares(pods, job.nodes, settings_.policy.cpu_unit, settings_.policy.gres);
+	for (std::size_t i = 0, bound = pods.size() - waiting.size(); i < waiting.size(); i++)
+		seating.node_of_seat[waiting[i]] = std::move(pods[bound + i].node);
 }
 
 MemberFacts World::facts_of_member(const Gang &gang, const Group &lead, const Member &member, const Seating &seating, const SlurmJob *job, Now now)
@@ -139,6 +163,7 @@ MemberFacts World::facts_of_member(const Gang &gang, const Group &lead, const Me
 	m.is_ours = is_bound_side(m.side) && is_bound_member(group);
 	m.busy = group.busy;
 	m.busy.remove = m.busy.remove || now.mono_us < group.remove_quiet_until_us;
+	m.busy.look = m.busy.look || now.mono_us < group.look_quiet_until_us;
 	m.may_retry = now.mono_us >= group.retry_at_us;
 	m.seat = member.seat.value_or(0);
 	m.is_seated = member.seat.has_value();
@@ -157,18 +182,26 @@ void World::choose_node(const Gang &gang, const Member &member, const Seating &s
 	Group &group = *member.group;
 	const auto holder = seating.holders.find(*member.seat);
 	m.has_seat = holder != seating.holders.end() && *holder->second == uid;
-	if (*member.seat < gang.shape.task_of_seat.size())
-		m.node = seating.node_of_task[gang.shape.task_of_seat[*member.seat]];
+	if (const auto node = seating.node_of_seat.find(*member.seat); m.has_seat && node != seating.node_of_seat.end())
+		m.node = node->second;
 	m.cpus = gang.shape.cpus_per_task;
 	const auto node = kube_nodes_.find(m.node);
 	m.node_usable = node != kube_nodes_.end() && node->second.ready;
+	const bool is_native = !m.node.empty() && node == kube_nodes_.end() && !slurm_nodes_.contains(m.node);
+	if (is_native && is_surely_native(*group.gang, groups_.at(*group.gang), now))
+		m.forbidden = k_native_node;
 	m.has_room = m.node_usable && (group.held_node == node->first || occupancy_.has_room(node->first, room_on(node->second), m.pod->requests));
+	if (!m.node.empty() && is_lost(m.node))
+		m.forbidden = k_not_managed;
 	if (!m.node_usable)
 		return;
+	m.is_in_the_way = !m.has_room && occupancy_.has_room(node->first, room_on(node->second), {}) && must_give_way(node->first);
 	GroupFacts checked;
 	checked.has_room = m.has_room;
 	check_place(uid, group, node->second, checked);
 	m.has_room = checked.has_room;
+	if (!m.has_room)
+		m.room_holder = holder_text(m.node);
 	if (m.has_room && checked.forbidden.empty())
 		check_claims(uid, group, node->second, checked, now);
 	m.claim_step = std::move(checked.claim_step);
@@ -177,42 +210,37 @@ void World::choose_node(const Gang &gang, const Member &member, const Seating &s
 }
 
 /*
- * Slurm's word counts: what it has on a node is not given out twice, whatever the shape that was worked out for it, which another agent may have seen otherwise. Pods of a
- * PodGroup that find no place run alone.
+ * Pods may be larger than their templates say. While nothing runs the allocation is given back, and the next is asked for with what the pods really request;
+ * where that is of no use, and for pods of a PodGroup, who finds no place gets a job of its own: it must not wait for ever.
  */
-void World::fit_allocation(Gang &gang, GangFacts &f)
+void World::note_misfits(Gang &gang, GangFacts &f)
 {
-	const bool is_any_waiting = std::ranges::find(f.members, PodSide::waiting, &MemberFacts::side) != f.members.end();
-	if (job_side(f.job) != JobSide::allocated || f.job->nodes.empty() || !is_any_waiting)
+	if (job_side(f.job) != JobSide::allocated || f.job->nodes.empty())
 		return;
-	std::unordered_map<std::string_view, const NodeAllocation *> shares;
-	for (const NodeAllocation &share : f.job->nodes)
-		shares.emplace(share.node, &share);
-	std::unordered_map<std::string, Resources> used;
-	const auto take = [&](const std::string &node, const Pod &pod) {
-		used[node].milli_cpu += pod.requests.milli_cpu;
-		used[node].memory_bytes += pod.requests.memory_bytes;
-	};
+	f.may_give_back = gang.minimum == 0 && gang.given_back < k_given_back_most;
+	if (f.may_give_back && is_untouched(f))
+		return;
 	for (const MemberFacts &m : f.members) {
-		if (is_bound_side(m.side))
-			take(bound_node_of(groups_.at(m.uid)), *m.pod);
-	}
-	for (MemberFacts &m : f.members) {
-		if (m.side != PodSide::waiting || !m.has_seat)
+		if (!is_misfit(m))
 			continue;
-		const auto found = shares.find(m.node);
-		const NodeAllocation *share = found == shares.end() ? nullptr : found->second;
-		const Resources &there = used[m.node];
-		const bool fits = share && there.milli_cpu + m.pod->requests.milli_cpu <= std::int64_t{share->cpus} * settings_.policy.cpu_unit &&
-				  (share->memory_mib == 0 || (there.memory_bytes + m.pod->requests.memory_bytes) >> 20 <= static_cast<std::int64_t>(share->memory_mib));
-		if (fits)
-			take(m.node, *m.pod);
-		else
-			m.node.clear();
-		if (!fits && gang.minimum > 0)
-			leave(gang, m.uid);
+		if (gang.minimum == 0)
+			gang.standalone.insert(m.seat);
+		leave(gang, m.uid);
 	}
 	std::erase_if(f.members, [&](const MemberFacts &m) { return !gang.members.contains(m.uid); });
+}
+
+void World::note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, GangFacts &f, Now now)
+{
+	const bool is_any_in_the_way = std::ranges::any_of(f.members, &MemberFacts::is_in_the_way);
+	if (is_any_in_the_way || group.in_the_way_since_us > 0)
+		f.gives_way = has_given_way_time(lead, group, is_any_in_the_way && group.given_back < k_give_back_most, now);
+	if (!lets_go(f))
+		gang.letting_go_since_us = 0;
+	else if (gang.letting_go_since_us == 0)
+		gang.letting_go_since_us = now.mono_us;
+	for (MemberFacts &m : f.members)
+		m.surely_unbound = gang.letting_go_since_us > 0 && groups_.at(m.uid).unbound_at_us > gang.letting_go_since_us;
 }
 
 void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &members, GangFacts &f, Now now)
@@ -242,7 +270,9 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &membe
 	}
 	for (const auto &[seat, end] : gang.ends)
 		take(seat);
-	const bool is_late = job == JobSide::allocated && gang.minimum == 0 && std::ranges::find(taken, false) != taken.end();
+	std::ranges::for_each(gang.standalone, take);
+	/* who runs may be what the others wait for, as long as it takes: a leader loads its model first */
+	const bool is_late = job == JobSide::allocated && gang.minimum == 0 && !has(is_bound_side) && std::ranges::find(taken, false) != taken.end();
 	f.late_long = is_over(lead, is_late, gang.late_since_us, settings_.gang_wait_us, now);
 	const bool is_missing = job == JobSide::none && std::ranges::any_of(f.members, &MemberFacts::is_ours);
 	f.missing_long = is_over(lead, is_missing, gang.missing_since_us, k_missing_job_us, now);
@@ -255,6 +285,7 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	f.job = current_job(group);
 	if (job_side(f.job) == JobSide::ended && std::ranges::find(group.given_up, f.job->id) != group.given_up.end())
 		f.job = nullptr;
+	f.is_outgrown = f.job && gang.outgrown == f.job->id;
 	f.answer_lost = f.job && is_answer_lost(group, *f.job);
 	/* by an agent before this one; root may as well be somebody who meant it */
 	f.ended_by_us = f.job && f.job->ended_by.value_or(0) != 0 && f.job->ended_by == settings_.own_uid;
@@ -262,8 +293,9 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	f.busy = group.busy;
 	f.busy.slurm = f.busy.slurm || now.mono_us < group.slurm_quiet_until_us;
 	f.may_retry = now.mono_us >= group.retry_at_us;
+	f.submit_due = is_submit_due(lead, group, now);
 	f.trouble = group.trouble;
-	f.seats = static_cast<std::uint32_t>(gang.seats.size());
+	f.seats = static_cast<std::uint32_t>(gang.seats.size() - static_cast<std::size_t>(std::ranges::count_if(gang.standalone, [&](std::uint32_t s) { return !gang.ends.contains(s); })));
 	const std::uint32_t first_attempt = gang.first_attempt ? gang.first_attempt : f.job ? f.job->marker.attempt : 0;
 	for (const auto &[seat, end] : gang.ends) {
 		if (end.attempt < first_attempt)
@@ -274,7 +306,7 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 			f.result = end.status;
 	}
 	if (!gang.per_node)
-		plan(gang, first_of_roles(gang));
+		plan(gang);
 	f.excess = gang.shape.excess;
 	const Members members = members_of(gang);
 	if (!is_live_job_side(job_side(f.job)))
@@ -286,11 +318,12 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 		if (m.group->pod)
 			f.members.push_back(facts_of_member(gang, group, m, seating, f.job, now));
 	}
-	fit_allocation(gang, f);
+	note_misfits(gang, f);
 	/* what ended had nothing to do with the pods that run: it is as if there were none */
 	const auto goes_on = [](const MemberFacts &m) { return m.side == PodSide::running && m.is_ours && !m.is_about; };
 	if (job_side(f.job) == JobSide::ended && std::ranges::any_of(f.members, goes_on))
 		f.job = nullptr;
+	note_wrong_allocation(lead, gang, group, f, now);
 	note_gang_times(lead, gang, members, f, now);
 	if (job_side(f.job) == JobSide::ended && group.job_ended_us > 0) {
 		const std::int64_t next = group.job_ended_us + pause_before(next_attempt(group));
@@ -309,6 +342,8 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 		f.waits_for = Condition{names::k_reason_volume, trouble};
 		look_later(lead, now.mono_us + k_claim_look_us);
 	}
+	if (f.known && !is_live_job_side(job_side(f.job)))
+		wait_after_vanishing(lead, group, f.waits_for, now);
 	if (f.known && job_side(f.job) == JobSide::pending && !f.members.empty())
 		note_gang_change(lead, gang, group, spec, f);
 	if (f.known && !is_live_job_side(job_side(f.job)) && !f.members.empty()) {
@@ -367,10 +402,15 @@ void World::look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &ou
 		const auto *bind = std::get_if<Bind>(&next.action);
 		if ((bind && take_back(lead, *bind, uid)) || !accept(uid, groups_.at(uid), next.action, now))
 			continue;
-		if (const auto *complete = std::get_if<Complete>(&next.action); complete && std::ranges::none_of(facts.members, [](const MemberFacts &m) { return is_live_side(m.side); }))
+		const auto *complete = std::get_if<Complete>(&next.action);
+		if (complete && std::ranges::none_of(facts.members, [](const MemberFacts &m) { return is_live_side(m.side); }))
 			group.given_up.push_back(complete->job);
 		if (const auto *submit = std::get_if<Submit>(&next.action); submit && submit->spec.required_node.empty())
 			gang.first_attempt = submit->spec.marker.attempt;
+		if (complete && complete->wait_status == k_status_given_back)
+			gang.given_back++;
+		else if (bind)
+			gang.given_back = 0;
 		out.push_back({uid, std::move(next.action)});
 	}
 	drop_gang_if_empty(lead);

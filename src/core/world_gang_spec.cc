@@ -11,26 +11,6 @@
 namespace slurmkube::core
 {
 
-/* Of each role the member of the lowest rank that is there, in rank order. */
-std::vector<const Group *> World::first_of_roles(const Gang &gang) const
-{
-	std::map<std::string_view, std::pair<std::uint32_t, const PodUid *>> firsts;
-	for (const auto &[uid, seat] : gang.members) {
-		if (!seat || *seat >= gang.seats.size() || !groups_.at(uid).pod)
-			continue;
-		auto &first = firsts.try_emplace(gang.seats[*seat].role, *seat, &uid).first->second;
-		if (*seat < first.first)
-			first = {*seat, &uid};
-	}
-	std::map<std::uint32_t, const Group *> by_seat;
-	for (const auto &[role, first] : firsts)
-		by_seat.emplace(first.first, &groups_.at(*first.second));
-	std::vector<const Group *> out;
-	for (const auto &[seat, group] : by_seat)
-		out.push_back(group);
-	return out;
-}
-
 namespace
 {
 
@@ -50,90 +30,148 @@ void take_gang(JobSpec &spec, const PodUid &lead, const Gang &gang, const Pod &f
 	spec.tasks_per_node = gang.per_node.value_or(0);
 }
 
-/* Slurm gives them their nodes all at once, and cannot be told which of these go together. */
-std::string trouble_among(const std::vector<const Group *> &firsts)
-{
-	for (const Group *one : firsts) {
-		for (const Group *other : firsts) {
-			if (std::string trouble = trouble_at_once(*one->pod, *other->pod); !trouble.empty())
-				return trouble;
-		}
-	}
-	return {};
-}
-
 } // namespace
 
 /* What takes part in deciding where pods of an allocation go, besides their seats. */
-void World::plan(Gang &gang, const std::vector<const Group *> &firsts)
+void World::plan(Gang &gang)
 {
-	if (gang.per_node || firsts.empty())
+	const Pod *first = first_member(gang);
+	if (gang.per_node || !first)
 		return;
-	const auto spec = translate(*firsts.front()->pod, settings_.policy, 1, Pods::gang);
+	const auto spec = translate(*first, settings_.policy, 1, Pods::gang);
 	gang.per_node = spec ? spec->options.pods_per_node.value_or(0) : 0;
-	if (std::ranges::any_of(firsts, [](const Group *one) { return are_in_conflict(*one->pod, *one->pod); }))
-		gang.per_node = 1;
-	for (const Group *one : firsts) {
-		const std::uint32_t most = most_on_a_node(*one->pod);
+	const RolePods roles = pods_of_roles(gang);
+	for (const RolePod &role : roles) {
+		const std::uint32_t most = are_in_conflict(*role.pod, *role.pod) ? 1 : most_on_a_node(*role.pod);
 		gang.per_node = most == 0 ? *gang.per_node : std::min(*gang.per_node == 0 ? most : *gang.per_node, most);
 	}
-	gang.shape = shape_of(gang.seats, settings_.policy.least_memory_mib, *gang.per_node > 0 ? Packing::one_per_task : Packing::shared, settings_.policy.cpu_unit);
-	const Resources &requests = firsts.front()->pod->requests;
+	std::set<std::string> excluded;
+	for (const RolePod &role : roles) {
+		if (!role.pod->node_name.empty())
+			continue; /* it may use no other node by now, and its gang could */
+		const std::vector<std::string> &of_role = places_of(*role.pod).excluded;
+		excluded.insert(of_role.begin(), of_role.end());
+	}
+	const Packing packing = *gang.per_node > 0 ? Packing::one_per_task : Packing::shared;
+	gang.shape = shape_of(seats_as_seen(gang), settings_.policy.least_memory_mib, packing, settings_.policy.cpu_unit, node_sizes(excluded));
+	const Resources &requests = first->requests;
 	if (spec && spec->cpus != cpus_of(requests, settings_.policy.cpu_unit)) /* options ask for more */
 		gang.shape.cpus_per_task = std::max(gang.shape.cpus_per_task, spec->cpus);
 	if (spec && spec->memory_mib != memory_mib_of(requests, settings_.policy.least_memory_mib))
 		gang.shape.memory_mib_per_task = std::max(gang.shape.memory_mib_per_task, spec->memory_mib);
 }
 
-/* Tasks that all nodes together hold when they are empty: Slurm leaves a job for more in the queue for ever. Nothing while no node is known. */
-std::optional<std::uint64_t> World::places_for(const JobSpec &spec) const
+/* Nodes that are not excluded, with what they hold when they are empty. Empty while no node is known. */
+NodeSizes World::node_sizes(const std::set<std::string> &excluded) const
 {
-	std::optional<std::uint64_t> places;
+	NodeSizes sizes;
 	for (const auto &[name, node] : slurm_nodes_) {
-		if (!kube_nodes_.contains(name))
-			continue;
-		std::uint64_t here = std::min<std::uint64_t>(node.cpus / spec.cpus, spec.memory_mib > 0 ? node.memory_mib / spec.memory_mib : node.cpus);
-		here = spec.tasks_per_node > 0 ? std::min<std::uint64_t>(here, spec.tasks_per_node) : here;
-		places = places.value_or(0) + (std::ranges::binary_search(spec.excluded_nodes, name) ? 0 : here);
+		const auto kube = kube_nodes_.find(name);
+		if (kube != kube_nodes_.end() && !excluded.contains(name))
+			sizes[{node.cpus, node.memory_mib, kube->second.allocatable.pods, node.gres}]++;
 	}
-	return places;
+	return sizes;
 }
+
+/*
+ * A template may say less than its pods request: a LimitRange sets defaults, webhooks add sidecars, a RuntimeClass has overhead. So each seat has the larger of its template
+ * and of the pods of its role that exist. The seats of a PodGroup are its pods.
+ */
+std::vector<Seat> World::seats_as_seen(const Gang &gang) const
+{
+	std::vector<Seat> seats = gang.seats;
+	if (gang.minimum > 0)
+		return seats;
+	std::map<std::string_view, Resources> seen;
+	for (const auto &[uid, seat] : gang.members) {
+		const Group &group = groups_.at(uid);
+		if (seat && *seat < seats.size() && group.pod)
+			raise(seen[gang.seats[*seat].role], group.pod->requests);
+	}
+	for (Seat &seat : seats) {
+		const auto found = seen.find(seat.role);
+		if (found != seen.end())
+			raise(seat.requests, found->second);
+	}
+	return seats;
+}
+
+namespace
+{
+
+std::string size_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres, std::uint32_t cpu_unit)
+{
+	return cpus_text(cpus, cpu_unit) + (gres.empty() ? " and " : ", ") + std::to_string(memory_mib) + " MiB" + (gres.empty() ? "" : " and " + gres);
+}
+
+/* What a task needs and no node has. */
+std::string missing_text(const JobSpec &spec, const NodeSizes &nodes, std::uint32_t cpu_unit)
+{
+	std::string text;
+	const auto add = [&](const std::string &part) { text += (text.empty() ? "; no node has " : ", none ") + part; };
+	const auto has = [&](auto holds) { return std::ranges::any_of(nodes, [&](const auto &node) { return holds(node.first); }); };
+	if (!has([&](const NodeSize &node) { return node.cpus >= spec.cpus; }))
+		add(cpus_text(spec.cpus, cpu_unit));
+	if (!has([&](const NodeSize &node) { return node.memory_mib >= spec.memory_mib; }))
+		add(std::to_string(spec.memory_mib) + " MiB");
+	for (const Gres &one : gres_from_text(spec.gres_of_task)) {
+		if (!has([&](const NodeSize &node) { return gres_count(gres_from_text(node.gres), one) >= one.count; }))
+			add(one.name + (one.type.empty() ? "" : ":" + one.type) + ":" + std::to_string(one.count));
+	}
+	return text;
+}
+
+/* Slurm leaves a job for more than all its nodes hold when they are empty in the queue for ever. */
+std::string trouble_with_room(const JobSpec &spec, const NodeSizes &nodes, std::uint32_t cpu_unit)
+{
+	std::uint64_t places = 0;
+	for (const auto &[node, count] : nodes) {
+		const std::uint64_t here = tasks_on(node, spec.cpus, spec.memory_mib, spec.gres_of_task);
+		places += count * (spec.tasks_per_node > 0 ? std::min<std::uint64_t>(here, spec.tasks_per_node) : here);
+	}
+	if (places >= spec.tasks)
+		return {};
+	std::string text = "the gang needs " + std::to_string(spec.tasks) + (spec.tasks == 1 ? " task of " : " tasks of ") + size_text(spec.cpus, spec.memory_mib, spec.gres_of_task, cpu_unit) + " at once, ";
+	if (nodes.empty())
+		return text + "and no node may take pods of all its roles";
+	const NodeSize &largest = nodes.rbegin()->first;
+	text += "and all nodes that its pods may use hold " + (places == 0 ? "none" : std::to_string(places)) + missing_text(spec, nodes, cpu_unit);
+	return text + "; the largest node has " + size_text(largest.cpus, largest.memory_mib, largest.gres, cpu_unit);
+}
+
+} // namespace
 
 void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::optional<Result<JobSpec>> &spec)
 {
-	const std::vector<const Group *> firsts = first_of_roles(gang);
+	const Pod *first = first_member(gang);
 	spec.reset();
-	if (firsts.empty())
+	if (!first)
 		return;
 	std::uint32_t attempt = next_attempt(group);
 	for (const auto &[uid, seat] : gang.members)
 		attempt = std::max(attempt, groups_.at(uid).pod ? bound_attempt(*groups_.at(uid).pod) + 1 : 1);
-	spec = translate(*firsts.front()->pod, settings_.policy, attempt, Pods::gang);
+	const RolePods roles = pods_of_roles(gang);
+	Pod of_all = *first;
+	of_all.active_deadline_seconds = deadline_of(roles);
+	spec = translate(of_all, settings_.policy, attempt, Pods::gang);
 	if (!*spec)
 		return;
-	if (const std::string trouble = gang.seats.size() > 1 ? trouble_among(firsts) : std::string(); !trouble.empty()) {
-		*spec = Error{Errc::invalid, trouble + " is not supported yet: remove it, or use another schedulerName"};
+	if (const Status fine = check_roles(gang, roles); !fine) {
+		*spec = fine.error();
 		return;
 	}
 	gang.per_node.reset(); /* annotations may have changed since the last attempt */
-	plan(gang, firsts);
+	plan(gang);
 	if (auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, settings_.policy.gres))
 		(*spec)->gres_of_task = std::move(*gres);
-	take_gang(spec->value(), lead, gang, *firsts.front()->pod);
-	std::set<std::string> excluded;
-	for (const Group *first : firsts) { /* a node has to do for all roles: nobody knows which will come to it */
-		place(lead, *first->pod, spec, std::max(gang.per_node.value_or(0), 1U));
-		if (!spec || !*spec)
-			return;
-		excluded.insert((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
-	}
-	exclude_for_claims(gang, excluded);
-	(*spec)->excluded_nodes.assign(excluded.begin(), excluded.end());
-	if (const auto places = places_for(**spec); places && *places < gang.shape.tasks) {
+	take_gang(spec->value(), lead, gang, *first);
+	exclude_for_roles(lead, gang, roles, spec);
+	if (!spec || !*spec || node_sizes({}).empty())
+		return;
+	const std::set<std::string> excluded((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
+	if (std::string trouble = trouble_with_room(**spec, node_sizes(excluded), settings_.policy.cpu_unit); !trouble.empty()) {
 		nowhere_.insert(lead);
-		*spec = Error{Errc::not_found, "the nodes together have " + std::to_string(*places) + " places of " + cpus_text((*spec)->cpus, settings_.policy.cpu_unit) + " and " +
-						   std::to_string((*spec)->memory_mib) + " MiB where " + std::to_string(gang.shape.tasks) + " are needed at once" +
-						   (gang.shape.excess.empty() ? "" : "; " + gang.shape.excess)};
+		*spec = Error{Errc::not_found, trouble + (gang.shape.excess.empty() ? "" : "; " + gang.shape.excess)};
 	}
 }
 

@@ -42,6 +42,16 @@ void World::namespaces_listed(const std::set<std::string> &live_uids)
 	namespaces_changed();
 }
 
+/* Of namespaces only what the old rules read has been kept. */
+void World::set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t least_uid)
+{
+	settings_.policy.namespaces = std::move(rules);
+	settings_.policy.least_uid = least_uid;
+	settings_.policy.identity_facts.namespaces.clear();
+	namespaces_listed_ = false;
+	wake_unbound("");
+}
+
 std::set<std::string> World::people_wanted() const
 {
 	const Policy &policy = settings_.policy;

@@ -138,13 +138,16 @@ void World::settle_share(const PodUid &uid, Group &group, Now now)
 		if (now.mono_us < group.hold_until_us)
 			return;
 	}
-	if (group.held_node == wanted)
+	if (group.held_node == wanted) {
+		if (!wanted.empty() && occupancy_.take(wanted, uid, group.pod->requests))
+			wake_waiters(wanted); /* resized in place */
 		return;
+	}
 	company_changed();
 	if (!group.held_node.empty() && occupancy_.release(group.held_node, uid))
 		wake_waiters(group.held_node);
 	if (!wanted.empty())
-		occupancy_.take(wanted, uid, group.pod->requests);
+		(void)occupancy_.take(wanted, uid, group.pod->requests);
 	group.held_node = wanted;
 }
 
@@ -167,10 +170,11 @@ void World::drop_if_empty(const PodUid &uid)
 	const bool is_busy = g.busy.slurm || g.busy.bind || g.busy.remove || g.busy.report || g.busy.claim;
 	if (gangs_.contains(uid))
 		return; /* it goes with its gang */
-	if (!g.pod && g.jobs.empty() && g.held_node.empty() && !is_busy) {
+	if (!g.pod && g.jobs.empty() && g.unheard_of.empty() && g.held_node.empty() && !is_busy) {
 		if (const auto others = loose_.find(g.loose_of); others != loose_.end() && others->second.erase(uid) > 0 && others->second.empty())
 			loose_.erase(others);
 		groups_.erase(found);
+		unanswered_.erase(uid);
 		forget_demands(uid);
 	}
 }
@@ -204,7 +208,7 @@ void World::node_gone(const std::string &name, Now now)
 	forget_places(name);
 	not_ready_since_us_.erase(name);
 	node_ready_since_us_.erase(name);
-	dirty_nodes_.insert(name);
+	wake_waiters(name);
 }
 
 void World::nodes_listed(const std::set<std::string> &live_uids)
@@ -217,6 +221,7 @@ void World::nodes_listed(const std::set<std::string> &live_uids)
 			continue;
 		}
 		not_ready_since_us_.erase(it->first);
+		wake_waiters(it->first);
 		it = kube_nodes_.erase(it);
 	}
 	nodes_listed_ = true;
@@ -232,6 +237,8 @@ void World::link_opened(PluginHello hello)
 		/* another slurmctld: it may have been killed before it saved what it had answered */
 		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
 			forget_job(id);
+		for (auto &[uid, group] : groups_)
+			group.unheard_of.clear(); /* their numbers may be other jobs' now */
 	}
 	plugin_ = std::move(hello);
 	link_synced_ = false;
@@ -255,6 +262,10 @@ void World::job_seen(SlurmJob job, Now now)
 	}
 	provisional_until_us_.erase(job.id);
 	const PodUid uid{job.marker.uid};
+	if (const auto group = groups_.find(uid); group != groups_.end())
+		std::erase(group->second.unheard_of, job.id);
+	if (job.state == JobState::unknown)
+		return; /* of a Slurm that is newer than the plugin: what is known of the job stays, since nothing may be ended or deleted for a word that cannot be read */
 	if (job.marker.kind != k_pod_kind)
 		gang_at(uid, {job.marker.uid, job.marker.kind, job.marker.name_space, job.marker.name}, now);
 	const auto known = jobs_.find(job.id);
@@ -304,15 +315,18 @@ void World::forget_job(JobId id)
 		return;
 	const PodUid uid{known->second.marker.uid};
 	Group &group = touch(uid);
-	for (auto *list : {&group.jobs, &group.answered, &group.given_up}) /* Slurm may use the number again, for the same pod even */
+	for (auto *list : {&group.jobs, &group.answered, &group.given_up, &group.unheard_of}) /* Slurm may use the number again, for the same pod even */
 		std::erase(*list, id);
 	group.strays.erase(id);
 	jobs_.erase(known);
 	provisional_until_us_.erase(id);
 }
 
-void World::job_gone(JobId id)
+void World::job_gone(JobId id, Now now)
 {
+	const auto known = jobs_.find(id);
+	if (link_synced_ && known != jobs_.end() && is_live(known->second))
+		note_vanished({known->second.marker.uid}, id, now);
 	if (link_synced_)
 		forget_job(id);
 	else
@@ -329,13 +343,14 @@ void World::slurm_node_seen(SlurmNode node)
 	node_quiet_until_us_.erase(name);
 	const auto known = slurm_nodes_.find(name);
 	const bool is_new = known == slurm_nodes_.end();
-	if (is_new || std::tie(known->second.cpus, known->second.memory_mib, known->second.gres) != std::tie(node.cpus, node.memory_mib, node.gres))
+	const bool is_other = is_new || std::tie(known->second.cpus, known->second.memory_mib, known->second.gres) != std::tie(node.cpus, node.memory_mib, node.gres);
+	if (is_other)
 		known_places_.clear();
 	slurm_nodes_.insert_or_assign(name, std::move(node));
-	if (is_new) {
+	if (is_new || !kube_nodes_.contains(name)) /* who has an allocation there gives it back once the node is out of use */
 		wake_waiters(name);
-		place_changed();
-	}
+	if (is_other)
+		place_changed(); /* pods that were too large may fit */
 	dirty_nodes_.insert(name);
 }
 
@@ -361,10 +376,15 @@ void World::snapshot_ended(Now now)
 		if (!present.contains(id) && (provisional == provisional_until_us_.end() || provisional->second <= now.mono_us))
 			absent.push_back(id);
 	}
-	for (const JobId id : absent)
+	for (const JobId id : absent) {
+		if (is_live(jobs_.at(id)))
+			note_vanished({jobs_.at(id).marker.uid}, id, now);
 		forget_job(id);
+	}
 	for (SlurmJob &job : std::exchange(snapshot_jobs_, {}))
 		job_seen(std::move(job), now);
+	for (const auto &[name, node] : slurm_nodes_)
+		dirty_nodes_.insert(name); /* it may be none of Slurm's any more */
 	slurm_nodes_.clear();
 	known_places_.clear();
 	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))

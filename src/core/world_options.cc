@@ -63,7 +63,7 @@ void World::review_places(Now now)
 
 void World::note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &f)
 {
-	if (!group.is_reviewed || f.options_changed || f.busy.slurm || !f.may_retry)
+	if (!group.is_reviewed || f.options_changed || f.busy.slurm || !f.may_retry || !f.submit_due)
 		return;
 	group.is_reviewed = false;
 	spec = translate(*f.pod, settings_.policy, f.job->marker.attempt);
@@ -84,7 +84,7 @@ void World::note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::
 	const std::string &told = group.told_job == f.job->id ? group.told_mark : f.job->marker.options;
 	const auto first = std::ranges::find_if(gang.members, [&](const auto &m) { return m.second == 0U && groups_.at(m.first).pod; });
 	const bool is_other = first != gang.members.end() && !told.empty() && !has_hash(told, options_hash(*groups_.at(first->first).pod));
-	const bool is_due = group.is_reviewed && !f.busy.slurm && f.may_retry;
+	const bool is_due = group.is_reviewed && !f.busy.slurm && f.may_retry && f.submit_due;
 	if (!is_other && !is_due)
 		return;
 	group.is_reviewed = group.is_reviewed && !is_due;
@@ -110,6 +110,7 @@ void World::updated(const PodUid &pod, const std::string &mark, JobId job, const
 {
 	Group &group = touch(pod);
 	group.busy.slurm = false;
+	note_answer(pod, group, answer ? nullptr : &answer.error(), now);
 	if (answer) {
 		counters_.updated++;
 		group.failures = 0;

@@ -116,6 +116,8 @@ void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, N
 	}
 	if (is_change)
 		owner_changed(id);
+	if (entry.answer && *entry.answer)
+		roles_changed(id, **entry.answer);
 	if (owners_.size() > k_owners_kept)
 		std::erase_if(owners_, [&](const auto &e) { return !e.second.is_asked && e.second.waiting.empty() && now.mono_us - e.second.answered_us > k_owner_forgotten_us; });
 	for (const auto &[lead, gang] : gangs_) {
@@ -134,6 +136,7 @@ void World::stay_alone(Group &group, std::map<std::string, std::string> inherite
 void World::inherit(Group &group, std::map<std::string, std::string> inherited)
 {
 	group.inherited = std::move(inherited);
+	group.pod->active_deadline_seconds = earlier_deadline(group.pod->active_deadline_seconds, group.deadline_seconds);
 	for (const std::string &key : std::exchange(group.inherited_keys, {}))
 		group.pod->annotations.erase(key);
 	for (const auto &[key, value] : group.inherited) {
@@ -160,6 +163,11 @@ void World::inherit_again(const PodUid &uid, Group &group)
 	auto &inherited = alone ? alone->inherited : std::get<InGang>(*grouping).inherited;
 	if (inherited == group.inherited)
 		return;
+	if (alone && group.gang && !is_bound_member(group) && !is_asked_for(*group.gang)) { /* its owner wants no gang any more */
+		const PodUid lead = *group.gang;
+		leave(gangs_.at(lead), uid);
+		drop_gang_if_empty(lead);
+	}
 	inherit(group, std::move(inherited));
 	dirty_.insert(uid);
 	if (group.gang)
@@ -220,6 +228,10 @@ void World::assign(const PodUid &uid, Group &group, Now now)
 		group.refusal = grouping.error();
 		return stay_alone(group, {});
 	}
+	if (const auto *alone = std::get_if<Alone>(&*grouping))
+		group.deadline_seconds = alone->deadline_seconds;
+	if (const auto *in = std::get_if<InGang>(&*grouping))
+		group.deadline_seconds = in->deadline_seconds;
 	if (group.jobs.empty() && rejoin(uid, group, now)) {
 		auto *alone = std::get_if<Alone>(&*grouping); /* the gang has lost its owner */
 		auto *other = std::get_if<InGang>(&*grouping);

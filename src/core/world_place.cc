@@ -5,6 +5,7 @@
  * Before a submission: which nodes Slurm must not choose. Before a binding: whether that still holds. Slurm queues for CPUs, memory and GRES itself, so what
  * passes of these is left to it; labels, taints, ports and company are not, nor a resource that Slurm does not know.
  */
+#include "src/core/host_list.h"
 #include "src/core/world.h"
 #include "src/core/world_parts.h"
 
@@ -20,8 +21,19 @@ constexpr std::int64_t k_nowhere_us = 1'000'000; /* pods that no node may take a
 constexpr std::size_t k_tolerations_most = 256;
 constexpr std::size_t k_reasons_most = 4;
 
-/* "3 nodes: has no label a=b; 1 node: ..." */
-std::string text_of(const std::map<std::string, std::size_t> &reasons)
+/* The first name of the list that is none of these; empty: there is none. */
+std::string unknown_of(const std::string &list, const std::map<std::string, SlurmNode> &nodes)
+{
+	const auto names = list.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : expand_hosts(list);
+	if (!names)
+		return list;
+	const auto unknown = std::ranges::find_if(*names, [&](const std::string &name) { return !nodes.contains(name); });
+	return unknown == names->end() ? "" : *unknown;
+}
+
+} // namespace
+
+std::string reasons_text(const std::map<std::string, std::size_t> &reasons)
 {
 	std::string out;
 	std::size_t said = 0;
@@ -33,14 +45,17 @@ std::string text_of(const std::map<std::string, std::size_t> &reasons)
 	return out;
 }
 
-} // namespace
-
 /* ---- observing ---- */
 
 void World::note_demands(const Pod &pod)
 {
 	note_company(pod);
 	note_claims(pod);
+	note_tolerations(pod);
+}
+
+void World::note_tolerations(const Pod &pod)
+{
 	for (const Toleration &toleration : pod.demands.tolerations) {
 		const bool is_known = std::find(tolerations_.begin(), tolerations_.end(), toleration) != tolerations_.end();
 		if (is_known || tolerations_.size() >= k_tolerations_most)
@@ -114,12 +129,30 @@ bool World::is_concerned(const Pod &pod) const
 
 /* ---- deciding ---- */
 
+/* slurmctld writes a line to its log for each name that it does not have, and would refuse the job in the end. */
+Status World::names_known_nodes(const JobSpec &spec) const
+{
+	for (const auto &[option, list] : {std::pair("required-nodes", &spec.options.required_nodes), std::pair("excluded-nodes", &spec.options.excluded_nodes)}) {
+		if (const std::string name = unknown_of(*list, slurm_nodes_); !name.empty())
+			return Error{Errc::invalid, "option " + std::string(option) + "='" + list->substr(0, 64) + "': Slurm has no node '" + name.substr(0, 64) +
+							"' for pods; change or remove the option"};
+	}
+	return Ok{};
+}
+
 void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once)
 {
 	nowhere_.erase(uid);
 	behind_.erase(uid);
 	if (!spec || !*spec || !pod.node_name.empty() || !groups_.at(uid).held_node.empty())
 		return; /* refused, or it runs already */
+	for (const Status &asked : {names_known_nodes(**spec), is_fit_for_pods((*spec)->partition)}) {
+		if (asked)
+			continue;
+		nowhere_.insert(uid); /* that may change */
+		*spec = asked.error();
+		return;
+	}
 	if (must_wait_for_other(uid, pod)) {
 		behind_.insert(uid);
 		spec.reset();
@@ -132,11 +165,18 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 	std::optional<Places> narrower;
 	if (company || !pod.demands.claims.empty() || !places->oversized.empty())
 		exclude_more(uid, pod, company ? &*company : nullptr, narrower.emplace(*places));
+	if (!groups_.at(uid).crowded_node.empty())
+		exclude_crowded(uid, pod, narrower ? *narrower : narrower.emplace(*places));
 	places = narrower ? &*narrower : places;
 	if (places->candidates > 0 && places->excluded.size() == places->candidates) {
 		nowhere_.insert(uid);
 		wake_behind();
-		*spec = Error{Errc::not_found, "no node may take the pod: " + text_of(places->reasons)};
+		*spec = Error{Errc::not_found, "no node may take the pod: " + reasons_text(places->reasons)};
+		return;
+	}
+	if (const std::string why = gangs_.contains(uid) ? std::string() : too_large(**spec, *places); !why.empty()) {
+		nowhere_.insert(uid);
+		*spec = Error{Errc::not_found, why};
 		return;
 	}
 	(*spec)->excluded_nodes = places->excluded;

@@ -5,6 +5,7 @@
  * A look at all nodes for each pod would be what limits a large cluster. So what pods of one template have in common is worked out once, and after that only when a
  * node has changed; what depends on other pods, on claims, or on nodes that are fuller than Slurm knows, is added for each pod.
  */
+#include "src/core/host_list.h"
 #include "src/core/world.h"
 #include "src/core/world_parts.h"
 
@@ -26,7 +27,7 @@ bool fits_record(const Pod &pod, const SlurmNode &node, std::uint32_t cpu_unit)
 bool is_for(const Places &places, const Pod &pod)
 {
 	const Demands &demands = pod.demands;
-	return places.requests == pod.requests && places.node_selector == demands.node_selector && places.tolerations == demands.tolerations && places.node_terms == demands.node_terms;
+	return places.node_name == pod.node_name && places.requests == pod.requests && places.node_selector == demands.node_selector && places.tolerations == demands.tolerations && places.node_terms == demands.node_terms;
 }
 
 } // namespace
@@ -138,6 +139,7 @@ const Places &World::places_of(const Pod &pod)
 Places World::work_out_places(const Pod &pod) const
 {
 	Places places;
+	places.node_name = pod.node_name;
 	places.node_selector = pod.demands.node_selector;
 	places.node_terms = pod.demands.node_terms;
 	places.tolerations = pod.demands.tolerations;
@@ -156,6 +158,56 @@ Places World::work_out_places(const Pod &pod) const
 		}
 	}
 	return places;
+}
+
+namespace
+{
+
+std::string size_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres, std::uint32_t cpu_unit)
+{
+	return cpus_text(cpus, cpu_unit) + ", " + std::to_string(memory_mib) + " MiB" + (gres.empty() ? "" : " and " + gres);
+}
+
+} // namespace
+
+namespace
+{
+
+std::set<std::string> names_in(const std::string &hosts)
+{
+	const auto names = hosts.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : expand_hosts(hosts);
+	return names ? std::set<std::string>(names->begin(), names->end()) : std::set<std::string>();
+}
+
+} // namespace
+
+/*
+ * Slurm makes a job of a pod that no node can ever hold, refuses it and keeps the record of a failure, at each try. So that is said here, of nodes as they are when
+ * they are empty. Generic resources that no node has are left to Slurm, which knows whether they exist.
+ */
+std::string World::too_large(const JobSpec &spec, const Places &places) const
+{
+	const SlurmNode *largest = nullptr;
+	const std::string known = gres_among(spec.options.gres, slurm_nodes_);
+	const std::set<std::string> wanted = names_in(spec.options.required_nodes), unwanted = names_in(spec.options.excluded_nodes);
+	bool is_any_left_out = false;
+	for (const auto &[name, node] : slurm_nodes_) {
+		if (node.cpus == 0 || !kube_nodes_.contains(name) || std::ranges::binary_search(places.excluded, name))
+			continue;
+		if (unwanted.contains(name) || (!wanted.empty() && !wanted.contains(name))) {
+			is_any_left_out = true;
+			continue;
+		}
+		if (spec.cpus <= node.cpus && spec.memory_mib <= node.memory_mib && has_gres(node.gres, known))
+			return {};
+		if (!largest || std::tie(node.cpus, node.memory_mib) > std::tie(largest->cpus, largest->memory_mib))
+			largest = &node;
+	}
+	if (!largest)
+		return is_any_left_out ? "options required-nodes and excluded-nodes leave none of the nodes that may take the pod; change or remove them" : "";
+	const std::uint32_t unit = settings_.policy.cpu_unit;
+	return "no node is large enough: the pod asks for " + size_text(spec.cpus, spec.memory_mib, known, unit) + "; the largest that it may use, " + largest->name + ", has " +
+	       size_text(largest->cpus, largest->memory_mib, known.empty() ? "" : largest->gres, unit) + ". Lower resources.requests, or ask an administrator for a larger node";
 }
 
 /* Of what the template may have. */

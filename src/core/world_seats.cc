@@ -58,6 +58,7 @@ void World::shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats)
 	if (gang.seats == seats)
 		return;
 	gang.seats = std::move(seats);
+	gang.standalone.clear();
 	gang.per_node.reset();
 	dirty_.insert(lead);
 }
@@ -75,6 +76,51 @@ std::vector<bool> World::taken_seats(const Gang &gang) const
 	return taken;
 }
 
+/* A job that waits can be asked for anew with another size; who has an allocation keeps it. */
+bool World::may_take_roles(const PodUid &lead, const Gang &gang) const
+{
+	const auto group = groups_.find(lead);
+	if (gang.seats.empty() || group == groups_.end())
+		return true;
+	const bool is_any_bound = std::ranges::any_of(gang.members, [&](const auto &m) { return is_bound_side(side_of(groups_.at(m.first))); });
+	return !group->second.busy.slurm && !is_any_bound && job_side(current_job(group->second)) != JobSide::allocated;
+}
+
+/* Members keep role and index; who is beyond the new size runs alone until its controller deletes it. */
+void World::take_roles(const PodUid &lead, Gang &gang, std::vector<Role> roles)
+{
+	if (roles.empty() || roles == gang.roles || !may_take_roles(lead, gang))
+		return;
+	const std::vector<Seat> before = gang.seats;
+	shape_again(gang, lead, seats_of(roles));
+	gang.roles = std::move(roles);
+	note_roles(gang);
+	if (before.empty() || before == gang.seats)
+		return;
+	gang.ends.clear();
+	if (const SlurmJob *job = current_job(groups_.at(lead)); job_side(job) == JobSide::pending)
+		gang.outgrown = job->id;
+	std::vector<PodUid> beyond;
+	for (auto &[uid, seat] : gang.members) {
+		if (!seat || *seat >= before.size())
+			continue;
+		seat = seat_at(gang.seats, before[*seat].role, before[*seat].index);
+		if (!seat)
+			beyond.push_back(uid);
+	}
+	for (const PodUid &uid : beyond)
+		leave(gang, uid);
+}
+
+/* An elastic Job, a RayCluster whose replicas were changed. */
+void World::roles_changed(const OwnerId &id, const Owner &owner)
+{
+	for (auto &[lead, gang] : gangs_) {
+		if (gang.owner == id && gang.minimum == 0 && !gang.roles.empty() && !owner.is_finished && owner.starts_together && lead.text.starts_with(owner.uid))
+			take_roles(lead, gang, roles_of_stage(owner, gang.roles.front().stage));
+	}
+}
+
 void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 {
 	const PodUid lead{in.gang.key};
@@ -84,14 +130,13 @@ void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 	group.gang = lead;
 	group.is_placed = true;
 	inherit(group, std::move(in.inherited));
-	if (!in.roles.empty() && in.roles != gang.roles && (gang.seats.empty() || !is_asked_for(lead))) {
-		shape_again(gang, lead, seats_of(in.roles));
-		gang.roles = std::move(in.roles);
-	}
+	take_roles(lead, gang, std::move(in.roles));
 	std::optional<std::uint32_t> seat = rank_annotation(*group.pod);
 	if (!seat && in.index)
 		seat = seat_at(gang.seats, in.role, *in.index);
 	gang.members[uid] = seat;
+	if (has_live_job(lead)) /* its template may have been changed on the way */
+		reviews_.insert(lead);
 	if (!seat && !in.index) {
 		gang.newcomers[uid] = std::move(in.role);
 	} else if (!seat && gang.minimum == 0) { /* its owner has grown: it is a job of its own */
@@ -266,9 +311,10 @@ void World::drop_gang_if_empty(const PodUid &lead)
 	const auto group = groups_.find(lead);
 	if (gang == gangs_.end() || !gang->second.members.empty())
 		return;
-	if (group != groups_.end() && (!group->second.jobs.empty() || group->second.busy.slurm))
+	if (group != groups_.end() && (!group->second.jobs.empty() || !group->second.unheard_of.empty() || group->second.busy.slurm))
 		return;
 	gangs_.erase(gang);
+	unanswered_.erase(lead);
 	if (group != groups_.end())
 		groups_.erase(group);
 }

@@ -1,10 +1,19 @@
 bin_PROGRAMS += skube
 noinst_LTLIBRARIES += libskube.la
 libskube_la_SOURCES = \
+	%D%/kubeconfig.cc \
+	%D%/kubeconfig.h \
+	%D%/programs.cc \
+	%D%/programs.h \
+	%D%/node_file.cc \
+	%D%/node_file.h \
 	%D%/request.cc \
 	%D%/request.h \
 	%D%/table.cc \
 	%D%/table.h \
+	%D%/teardown.cc \
+	%D%/teardown.h \
+	%D%/teardown_plan.cc \
 	%D%/views.cc \
 	%D%/views.h
 libskube_la_LIBADD = libcodec.la libcore.la libbase.la

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * main.cc - skube: asks slurmkubed and prints. Decides nothing. See skube(1).
+ * main.cc - skube: asks slurmkubed and prints; two commands work without it and change something. See skube(1).
  */
 #include "src/base/guard.h"
 #include "src/core/names.h"
 #include "src/core/option_text.h"
 #include "src/core/options.h"
+#include "src/skube/kubeconfig.h"
+#include "src/skube/node_file.h"
 #include "src/skube/request.h"
+#include "src/skube/teardown.h"
 #include "src/skube/views.h"
 
 #include <cstdio>
@@ -29,14 +32,22 @@ constexpr char k_help[] = "usage: skube [OPTIONS] COMMAND\n"
 			  "  check                 what works and what does not, with remedies\n"
 			  "  ping                  is the agent there and ready?\n"
 			  "  show jobs|pods|nodes  what it knows\n"
-			  "  nodes --slurm-conf    node lines for an Include file of slurm.conf (Slurm before 24.11)\n"
+			  "  nodes --slurm-conf [--output FILE [--force]]\n"
+			  "                        node lines for an Include file of slurm.conf (Slurm before 24.11)\n"
 			  "  why [NAMESPACE/]POD   one pod's whole story: who it is in Slurm, its job, what is waited for\n"
 			  "  diag                  latencies, cost in slurmctld, counters\n"
 			  "  explain options [NAME]  what pods may ask of Slurm by annotation (no agent needed)\n"
+			  "  kubeconfig [FILE]     writes a kubeconfig and a token for the agent, with kubectl's rights (no agent needed)\n"
+			  "  teardown              what removing slurm-kube takes, in which order; --apply does it (no agent needed)\n"
 			  "  help\n"
 			  "\n"
+			  "      --active          show pods: only those that have not ended\n"
 			  "      --json            the agent's reply as JSON (show, diag, check, ping)\n"
 			  "      --socket PATH     the agent's control socket (default /run/slurmkubed/control.sock)\n"
+			  "      --token-file FILE, --owner USER, --duration TIME   with kubeconfig: where the token goes\n"
+			  "                        (default /var/lib/slurm-kube/token), who may read both files (slurm), its life (168h)\n"
+			  "      --apply           with teardown: do it\n"
+			  "      --scheduler-name NAME, --label KEY   with teardown: as in slurmkubed.yaml (slurm, slurm-kube.io/managed)\n"
 			  "  -V, --version\n"
 			  "  -h, --help\n"
 			  "\n"
@@ -44,8 +55,11 @@ constexpr char k_help[] = "usage: skube [OPTIONS] COMMAND\n"
 
 struct Options {
 	std::string socket = names::k_control_socket;
-	bool json = false, slurm_conf = false;
+	bool json = false, slurm_conf = false, force = false, active = false;
+	std::string output; /* empty: print */
 	std::vector<std::string> words;
+	skube::KubeconfigFiles files;
+	skube::Teardown teardown{.socket = {}, .scheduler_name = names::k_default_scheduler_name, .label = names::k_managed_label, .apply = false};
 };
 
 /* A command line, what to ask for, and how to print the reply. */
@@ -100,10 +114,19 @@ int usage_error(const std::string &sentence)
 /* Returns an exit status to end with, or -1 to go on. */
 int read_options(int argc, char **argv, Options &options)
 {
-	enum { k_json = 1, k_socket, k_slurm_conf };
+	enum { k_json = 1, k_socket, k_slurm_conf, k_output, k_force, k_active, k_apply, k_token_file, k_owner, k_duration, k_scheduler_name, k_label };
 	const option known[] = {{"json", no_argument, nullptr, k_json},
 				{"socket", required_argument, nullptr, k_socket},
 				{"slurm-conf", no_argument, nullptr, k_slurm_conf},
+				{"apply", no_argument, nullptr, k_apply},
+				{"token-file", required_argument, nullptr, k_token_file},
+				{"owner", required_argument, nullptr, k_owner},
+				{"duration", required_argument, nullptr, k_duration},
+				{"scheduler-name", required_argument, nullptr, k_scheduler_name},
+				{"label", required_argument, nullptr, k_label},
+				{"output", required_argument, nullptr, k_output},
+				{"force", no_argument, nullptr, k_force},
+				{"active", no_argument, nullptr, k_active},
 				{"version", no_argument, nullptr, 'V'},
 				{"help", no_argument, nullptr, 'h'},
 				{nullptr, 0, nullptr, 0}};
@@ -117,6 +140,33 @@ int read_options(int argc, char **argv, Options &options)
 			break;
 		case k_slurm_conf:
 			options.slurm_conf = true;
+			break;
+		case k_apply:
+			options.teardown.apply = true;
+			break;
+		case k_token_file:
+			options.files.token = optarg;
+			break;
+		case k_owner:
+			options.files.owner = optarg;
+			break;
+		case k_duration:
+			options.files.duration = optarg;
+			break;
+		case k_scheduler_name:
+			options.teardown.scheduler_name = optarg;
+			break;
+		case k_label:
+			options.teardown.label = optarg;
+			break;
+		case k_output:
+			options.output = optarg;
+			break;
+		case k_force:
+			options.force = true;
+			break;
+		case k_active:
+			options.active = true;
 			break;
 		case 'V':
 			(void)puts("skube " SLURMKUBE_VERSION);
@@ -133,9 +183,19 @@ int read_options(int argc, char **argv, Options &options)
 	return -1;
 }
 
+const Command &active_pods_command()
+{
+	static const Command command = {{"show", "pods"}, "pods", skube::active_pods_view, nullptr};
+	return command;
+}
+
 /* nullptr: no such command. */
 const Command *command_of(const Options &options)
 {
+	if (!options.slurm_conf && (!options.output.empty() || options.force))
+		return nullptr;
+	if (options.active)
+		return options.words == active_pods_command().words && !options.json && !options.slurm_conf ? &active_pods_command() : nullptr;
 	if (options.slurm_conf)
 		return options.words == slurm_conf_command().words && !options.json ? &slurm_conf_command() : nullptr;
 	if (options.words.size() == 2 && options.words[0] == "why" && !options.words[1].empty())
@@ -153,6 +213,25 @@ std::string joined(const std::vector<std::string> &words)
 	for (const std::string &word : words)
 		all += (all.empty() ? "" : " ") + word;
 	return all;
+}
+
+/* An empty list is printed only by force: the shell has emptied the file by then. */
+int print_node_lines(const Options &options, json_object *reply)
+{
+	const std::string text = skube::slurm_conf_view(reply);
+	if (options.output.empty() && skube::node_lines(text) == 0 && !options.force) {
+		(void)fprintf(stderr, "skube: the agent manages no node, and slurmctld fails pods on nodes that its file no longer has: nothing is printed. --force overrules this\n");
+		return k_wrong;
+	}
+	if (options.output.empty())
+		return fputs(text.c_str(), stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
+	const auto done = skube::replace_node_file(options.output, text, options.force);
+	if (!done) {
+		(void)fprintf(stderr, "skube: %s\n", done.error().what.c_str());
+		return k_wrong;
+	}
+	(void)fputs(done->c_str(), stdout);
+	return k_fine;
 }
 
 int print_reply(const Options &options, const Command &command, json_object *reply)
@@ -179,6 +258,32 @@ int explain(const Options &options)
 	return fputs(text->c_str(), stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
 }
 
+int print_trouble(const Status &status)
+{
+	if (status)
+		return k_fine;
+	(void)fflush(stdout);
+	(void)fprintf(stderr, "skube: %s\n", status.error().what.c_str());
+	return k_wrong;
+}
+
+int write_kubeconfig(Options &options)
+{
+	if (options.words.size() == 2)
+		options.files.kubeconfig = options.words[1];
+	for (const std::string &file : {options.files.kubeconfig, options.files.token}) {
+		if (file.empty() || file[0] != '/')
+			return usage_error("kubeconfig: '" + file + "' is not an absolute path");
+	}
+	return print_trouble(skube::write_kubeconfig(options.files));
+}
+
+int tear_down(Options &options)
+{
+	options.teardown.socket = options.socket;
+	return print_trouble(skube::teardown(options.teardown));
+}
+
 int run(int argc, char **argv)
 {
 	Options options;
@@ -191,10 +296,18 @@ int run(int argc, char **argv)
 	}
 	if (options.words.size() >= 2 && options.words[0] == "explain" && options.words[1] == "options")
 		return explain(options);
+	if (!options.json && !options.slurm_conf && !options.words.empty() && options.words.size() <= 2 && options.words[0] == "kubeconfig")
+		return write_kubeconfig(options);
+	if (!options.json && !options.slurm_conf && options.words == std::vector<std::string>{"teardown"})
+		return tear_down(options);
 	const Command *command = command_of(options);
+	if (!command && !options.words.empty() && options.words[0] == "why")
+		return usage_error("why takes one pod: skube why [NAMESPACE/]POD");
 	if (!command)
 		return usage_error(options.words.empty() ? "no command" : "no such command: " + joined(options.words));
 	const auto reply = skube::ask(options.socket, command->verb, command == &why_command() ? options.words[1] : "");
+	if (reply && command == &slurm_conf_command())
+		return print_node_lines(options, reply->get());
 	if (reply)
 		return print_reply(options, *command, reply->get());
 	(void)fprintf(stderr, "skube: %s\n", reply.error().what.c_str());

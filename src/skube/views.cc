@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cstdio>
 #include <pwd.h>
+#include <tuple>
 #include <vector>
 
 namespace slurmkube::skube
@@ -55,6 +56,12 @@ std::string user_name(std::int64_t id)
 	if (getpwuid_r(static_cast<uid_t>(id), &entry, buffer.data(), buffer.size(), &found) == 0 && found)
 		return found->pw_name;
 	return std::to_string(id);
+}
+
+/* As squeue and sacct write it. */
+std::string job_state(const std::string &state)
+{
+	return state == "complete" ? "COMPLETED" : upper(state);
 }
 
 /* How long it has run, or ran. */
@@ -133,6 +140,28 @@ Table numbers_table(const char *title, json_object *object)
 	return table;
 }
 
+bool is_over(json_object *pod)
+{
+	const std::string phase = get_string(pod, "phase");
+	return phase == "Succeeded" || phase == "Failed";
+}
+
+std::string pods_table(json_object *reply, bool with_ended)
+{
+	json_object *array = get(reply, "pods");
+	std::vector<json_object *> pods;
+	for (std::size_t i = 0; i < array_size(array); i++) {
+		if (with_ended || !is_over(array_at(array, i)))
+			pods.push_back(array_at(array, i));
+	}
+	std::ranges::sort(pods, {}, [](json_object *pod) { return std::tuple(is_over(pod), get_string(pod, "namespace"), get_string(pod, "name")); });
+	Table table({{"POD"}, {"PHASE"}, {"NODE"}, {"JOBID", true}, {"JOB"}, {"WAITING_FOR"}});
+	for (json_object *pod : pods)
+		table.add({get_string(pod, "namespace") + "/" + get_string(pod, "name"), get_string(pod, "phase"), get_string(pod, "node"), if_any(pod, "job"),
+			   get_int(pod, "job") != 0 ? job_state(get_string(pod, "job_state")) : "", get_string(pod, "waiting_for")});
+	return table.text();
+}
+
 } // namespace
 
 std::string exit_text(std::int64_t wait_status)
@@ -179,7 +208,7 @@ std::string jobs_view(json_object *reply, std::int64_t now)
 		const std::string state = get_string(job, "state");
 		return {number(job, "id"),
 			get_string(job, "namespace") + "/" + get_string(job, "pod"),
-			upper(state),
+			job_state(state),
 			user_name(get_int(job, "user_id")),
 			get_string(job, "partition"),
 			elapsed(job, now),
@@ -191,23 +220,19 @@ std::string jobs_view(json_object *reply, std::int64_t now)
 
 std::string pods_view(json_object *reply)
 {
-	Table table({{"POD"}, {"PHASE"}, {"NODE"}, {"JOBID", true}, {"JOB"}, {"WAITING_FOR"}});
-	return listed(std::move(table), get(reply, "pods"), [](json_object *pod) -> std::vector<std::string> {
-		const bool has_job = get_int(pod, "job") != 0;
-		return {get_string(pod, "namespace") + "/" + get_string(pod, "name"),
-			get_string(pod, "phase"),
-			get_string(pod, "node"),
-			if_any(pod, "job"),
-			has_job ? upper(get_string(pod, "job_state")) : "",
-			get_string(pod, "waiting_for")};
-	});
+	return pods_table(reply, true);
+}
+
+std::string active_pods_view(json_object *reply)
+{
+	return pods_table(reply, false);
 }
 
 std::string nodes_view(json_object *reply)
 {
 	Table table({{"NODE"}, {"KUBERNETES"}, {"SLURM"}, {"CPUS", true}, {"MEMORY_MIB", true}, {"PODS", true}, {"ADDRESS"}, {"REASON"}});
 	return listed(std::move(table), get(reply, "nodes"), [](json_object *node) -> std::vector<std::string> {
-		const std::string kube = get_bool(node, "kube_ready") ? "Ready" : "NotReady";
+		const std::string kube = get_string(node, "kube_state", get_bool(node, "kube_ready") ? "Ready" : "NotReady");
 		return {get_string(node, "name"),
 			kube + (get_bool(node, "cordoned") ? ",cordoned" : ""),
 			upper(get_string(node, "slurm_state")),
@@ -235,7 +260,7 @@ std::string why_view(json_object *reply)
 std::string slurm_conf_view(json_object *reply)
 {
 	json_object *lines = get(reply, "lines");
-	std::string all = "# made by skube nodes --slurm-conf; name this file in slurm.conf with Include, then: scontrol reconfigure\n";
+	std::string all = "# Made by 'skube nodes --slurm-conf' for an Include of slurm.conf; after a change " + get_string(reply, "apply", "restart slurmctld") + ".\n";
 	for (std::size_t i = 0; i < array_size(lines); i++) {
 		json_object *line = array_at(lines, i);
 		if (json_object_is_type(line, json_type_string))

@@ -20,10 +20,13 @@ bool all_checks_passed(json_object *reply);
 
 /* now: seconds since the epoch, for elapsed times. */
 std::string jobs_view(json_object *reply, std::int64_t now);
+/* By namespace and name, those that have ended last. */
 std::string pods_view(json_object *reply);
+std::string active_pods_view(json_object *reply); /* without them */
 std::string nodes_view(json_object *reply);
 /* "about: text", the texts in one column. */
 std::string why_view(json_object *reply);
+/* The contents of the Include file. */
 std::string slurm_conf_view(json_object *reply);
 std::string diag_view(json_object *reply);
 

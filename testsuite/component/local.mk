@@ -52,7 +52,7 @@ testsuite_component_host_host_SOURCES = \
 testsuite_component_host_host_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 testsuite_component_host_host_LDADD = libhost.la libcodec.la libcore.la libbase.la
 endif
-EXTRA_DIST += %D%/plugin/run %D%/plugin/faults.py %D%/plugin/guard.py %D%/plugin/jobs.py %D%/plugin/lab.py
+EXTRA_DIST += %D%/plugin/run %D%/plugin/faults.py %D%/plugin/gres.py %D%/plugin/guard.py %D%/plugin/jobs.py %D%/plugin/lab.py %D%/plugin/scripts.py %D%/plugin/service.py
 
 # our verdicts on pods and nodes beside kube-scheduler's own: testsuite/component/oracle/run
 check_PROGRAMS += testsuite/component/oracle/verdicts

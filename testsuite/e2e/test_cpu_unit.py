@@ -55,7 +55,7 @@ def test_gang_is_counted_in_tenths(bed):
 		bed.kube.wait_phase(p["metadata"]["name"], "Succeeded", timeout=60)
 	bed.kube.create(job("large", 8, indexed=True, cpu="300m"))
 	name = next(iter(bed.kube.wait(lambda: bed.kube.pods("large-"), "pods of the large gang")))
-	text = wait_reason(bed, name, "SlurmRefused")
+	text = wait_reason(bed, name, "SlurmNoNode")
 	assert "0.3 CPUs" in text, text
 	bed.kube.delete("Job", "large")
 

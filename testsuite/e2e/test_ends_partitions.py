@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Preemption between partitions, in each of Slurm's modes: CANCEL, REQUEUE and SUSPEND with GANG. One node of 8 CPUs; every pod wants all of it."""
+"""Preemption between partitions, in each of Slurm's modes: CANCEL, REQUEUE and SUSPEND; a partition that oversubscribes. One node of 8 CPUs; every pod wants all of it."""
 from lib import Cluster, equal, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import (Sight, agreed, bound, disruption, free, job_in_state, only_job, sacct_agrees, wait_no_live_jobs, wait_reason)
@@ -48,7 +48,7 @@ def test_suspend_is_safe(bed):
 	high = _make(bed, "over-suspend", "high", run="100ms")
 	job_in_state(bed, high, "RUNNING", timeout=60)
 	job_in_state(bed, low, "SUSPENDED")
-	wait_reason(bed, "over-suspend", "SlurmPending", "an earlier pod")
+	wait_reason(bed, "over-suspend", "SlurmPending", "an earlier pod still runs: default/low-suspend. Slurm has suspended its job")
 	equal(bed.kube.pods()["low-suspend"]["status"]["phase"], "Running")
 	bed.kube.delete("Pod", "low-suspend")
 	agreed(bed, high, "COMPLETED", "0:0")
@@ -71,17 +71,14 @@ def test_suspended_job_resumes(bed):
 	_node_is_idle(bed)
 
 
-def test_time_slices_are_safe(bed):
-	"""GANG without preemption: two jobs of one tier on the same CPUs. Slurm takes turns between them; only one pod is ever on the node."""
-	first = _victim(bed, "turn-one", "shared")
-	second = _make(bed, "turn-two", "shared", run="100ms")
-	job_in_state(bed, second, "RUNNING", "SUSPENDED", timeout=60)
-	wait_for(lambda: only_job(bed, first)["JobState"] == "SUSPENDED" or only_job(bed, second)["JobState"] == "SUSPENDED", "a turn to be taken", 60)
-	assert not bed.kube.pods()["turn-two"]["spec"].get("nodeName"), "two pods on the same CPUs"
-	bed.kube.delete("Pod", "turn-one")
-	agreed(bed, second, "COMPLETED", "0:0", timeout=60)
-	agreed(bed, first, "CANCELLED", "0:0")
-	_node_is_idle(bed)
+def test_a_partition_that_gives_cpus_out_twice_is_refused(bed):
+	"""OverSubscribe=FORCE:2: Slurm would start and charge a job whose pod cannot have the CPUs. It goes on when the partition is changed."""
+	made = _make(bed, "twice", "shared", run="100ms")
+	text = wait_reason(bed, "twice", "SlurmRefused")
+	assert "partition 'shared' has OverSubscribe=FORCE:2" in text, text
+	equal(bed.slurm.job_of_pod(made["metadata"]["uid"]), [])
+	bed.slurm.run("scontrol", "update", "PartitionName=shared", "OverSubscribe=NO")
+	agreed(bed, made, "COMPLETED", "0:0", timeout=90)
 
 
 def test_sacct_agrees_about_all_jobs(bed):

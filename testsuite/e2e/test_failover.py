@@ -33,7 +33,7 @@ def finish(bed, made, lossy=False):
 def said(agent):
 	"""How often an agent's log tells of an action."""
 	text = (agent.dir / "log/slurmkubed.out").read_text()
-	return sum(text.count(f">{what} pod=") for what in ("submitted", "bound", "completed", "cancelled", "deleting"))
+	return sum(text.count(f">{what} pod=") for what in ("submitted", "bound", "ended", "cancelled", "deleting"))
 
 
 def test_only_the_agent_beside_the_active_controller_acts(bed):

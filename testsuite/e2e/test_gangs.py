@@ -101,6 +101,30 @@ def test_fractions_of_a_cpu_are_summed(bed):
 	bed.slurm.wait_job(int(one["JobId"]), "COMPLETED")
 
 
+def test_memory_of_small_pods_is_not_added_up(bed):
+	"""Four pods of half a CPU and 10 GiB on nodes of 16: a node each, and not two tasks of 20 GiB, which no node has."""
+	uid = create(bed, gang("wide", 4, cpu="500m", memory="10Gi", kwok={"run": "500ms"}), 4)
+	wait_bound(bed, "wide", 4)
+	equal((the_job(bed, uid)["NumTasks"], nodes_by_rank(bed, "wide")), ("4", sorted(bed.names)))
+	bed.slurm.wait_job(int(the_job(bed, uid)["JobId"]), "COMPLETED")
+
+
+def test_pods_larger_than_their_template(bed):
+	"""A LimitRange gives pods what their template does not name: the job is as large as the pods are, and every rank starts."""
+	bed.kube.request("POST", "/api/v1/namespaces/default/limitranges", {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "sizes"},
+		"spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "3", "memory": "1Gi"}, "default": {"cpu": "3", "memory": "1Gi"}}]}})
+	try:
+		manifest = gang("grown", 6, kwok={"run": "500ms"})
+		del manifest["spec"]["template"]["spec"]["containers"][0]["resources"]
+		uid = create(bed, manifest, 6)
+		wait_bound(bed, "grown", 6)
+		one = the_job(bed, uid)
+		equal((one["NumTasks"], one["NumCPUs"]), ("6", "18"))
+		bed.slurm.wait_job(int(one["JobId"]), "COMPLETED")
+	finally:
+		bed.kube.request("DELETE", "/api/v1/namespaces/default/limitranges/sizes")
+
+
 def test_options_of_a_gang(bed):
 	"""One pod a node on request; and pods of an Indexed Job that wants no gang have a job each."""
 	spread = gang("spread", 4, kwok={"run": "1s"})
@@ -148,9 +172,9 @@ def test_replacement_takes_the_seat(bed):
 
 
 def test_too_large_a_gang_says_so(bed):
-	"""More than all nodes have: Slurm refuses, and every pod says so."""
+	"""More than all nodes have: no job, and every pod says so."""
 	create(bed, gang("huge", 20, cpu=4), 20)
-	bed.kube.wait(lambda: sum("SlurmRefused" in str(p["status"].get("conditions")) for p in members(bed, "huge").values()) == 20, "twenty pods to be refused")
+	bed.kube.wait(lambda: sum("SlurmNoNode" in str(p["status"].get("conditions")) for p in members(bed, "huge").values()) == 20, "twenty pods to say that no node may take them")
 	bed.kube.delete("Job", "huge")
 
 

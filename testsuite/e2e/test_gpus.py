@@ -1,23 +1,26 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Extended resources as GRES: GPUs of kwok nodes are Slurm's gpu, pods that ask for them are jobs with as many, and what no rule names is refused."""
-from lib import Cluster, equal, pod, run, wait_for
+from lib import Cluster, equal, job, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
 from lib.manifests import kwok_node
 
 GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-1g.5gb"
 
+RACKS = ["rack-0", "rack-1", "rack-2"]
+
 # What dynamic nodes need, and what numbers the devices of the others. The files need not exist where slurmctld runs.
 GRES_CONF = """\
 NodeName=gpu-0 Name=gpu File=/dev/kube-gpu[0-3]
 NodeName=node-0 Name=gpu File=/dev/kube-gpu[0-1]
 NodeName=mig-0 Name=gpu Type=mig-1g.5gb File=/dev/kube-mig[0-1]
+NodeName=rack-[0-2] Name=gpu File=/dev/kube-gpu[0-7]
 """
 
 
 class GpuBed(Cluster):
-	"""One node without GPUs, and one with four and a taint, as GPU operators make them; plus one with two slices of a GPU."""
+	"""One node without GPUs, and one with four and a taint, as GPU operators make them; one with two slices of a GPU; three of eight GPUs with a taint of their own."""
 
 	def start_slurm(self):
 		(self.dir / "gres.conf").write_text(GRES_CONF if self.slurm.dynamic_nodes else "")
@@ -25,11 +28,11 @@ class GpuBed(Cluster):
 
 	def start_kubernetes(self):
 		super().start_kubernetes()
-		for name, resource, count in (("gpu-0", GPU, 4), ("mig-0", MIG, 2)):
-			node = kwok_node(name, *self.size)
+		for name, resource, count in (("gpu-0", GPU, 4), ("mig-0", MIG, 2), *((rack, GPU, 8) for rack in RACKS)):
+			node = kwok_node(name, *self.size, labels={"rack": str(name in RACKS).lower()})
 			for side in ("capacity", "allocatable"):
 				node["status"][side][resource] = str(count)
-			node["spec"] = {"taints": [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]}
+			node["spec"] = {"taints": [{"key": "rack" if name in RACKS else "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]}
 			self.kube.create(node)
 			self.plane.wait_ready(name)
 			self.names.append(name)
@@ -45,7 +48,7 @@ def _with(name, resource, count, **options):
 
 def test_nodes_have_gpus(bed):
 	"""As many as are allocatable, slices by their type, and none where there are none."""
-	equal({n: bed.slurm.node(n).get("Gres", "(null)") for n in bed.names}, {"node-0": "(null)", "gpu-0": "gpu:4", "mig-0": "gpu:mig-1g.5gb:2"})
+	equal({n: bed.slurm.node(n).get("Gres", "(null)") for n in bed.names}, {"node-0": "(null)", "gpu-0": "gpu:4", "mig-0": "gpu:mig-1g.5gb:2", **dict.fromkeys(RACKS, "gpu:8")})
 
 
 def test_gpus_are_shared_out(bed):
@@ -79,10 +82,41 @@ def test_pods_without_gpu_stay_off(bed):
 	equal({bed.kube.wait_phase(name, "Succeeded")["spec"]["nodeName"] for name in names}, {"node-0"})
 
 
-def test_more_than_any_node_has_is_refused(bed):
-	"""In Slurm's words."""
-	bed.kube.create(_with("many", GPU, 5))
-	wait_reason(bed, "many", "SlurmRefused", "node configuration")
+def _ranks(bed, name, pods, gpus, cpu=None, **annotations):
+	"""Runs an Indexed Job on the racks to its end; returns its Slurm job and the nodes of its pods, sorted."""
+	manifest = job(name, pods, indexed=True, kwok={"run": "500ms"})
+	manifest["metadata"]["annotations"] = {f"slurm-kube.io/{k}": v for k, v in annotations.items()}
+	spec = manifest["spec"]["template"]["spec"]
+	spec["tolerations"] = [{"key": "rack", "operator": "Exists"}]
+	spec["nodeSelector"] = {"rack": "true"}
+	spec["containers"][0]["resources"] = {"limits": {GPU: str(gpus)}, "requests": {"cpu": str(cpu)} if cpu else {}}
+	uid = bed.kube.create(manifest)["metadata"]["uid"]
+	bed.kube.wait(lambda: sum(p["status"].get("phase") == "Succeeded" for p in bed.kube.pods(f"{name}-").values()) == pods, f"{pods} pods of {name} to succeed")
+	ended = [j for j in bed.slurm.jobs().values() if f'"uid":"{uid}' in j.get("AdminComment", "")]
+	equal(len(ended), 1, "jobs of the gang")
+	bed.slurm.wait_job(int(ended[0]["JobId"]), "COMPLETED")
+	return ended[0], sorted(p["spec"]["nodeName"] for p in bed.kube.pods(f"{name}-").values())
+
+
+def test_ranks_with_gpus_and_no_cpu(bed):
+	"""Devices are not added up: two pods of eight GPUs are no task of sixteen, and nine of one GPU share three nodes of eight."""
+	seen, nodes = _ranks(bed, "pair", 2, 8)
+	equal((seen["NumTasks"], len(set(nodes))), ("2", 2))
+	equal(_ranks(bed, "nine", 9, 1)[0]["NumTasks"], "9")
+
+
+def test_exclusive_ranks_with_gpus(bed):
+	"""Two nodes in whole for four ranks of four GPUs: two ranks each, though the CPUs of the first would do for all."""
+	seen, nodes = _ranks(bed, "alone", 4, 4, cpu=1, exclusive="true")
+	equal((seen["NumNodes"], [nodes.count(n) for n in sorted(set(nodes))]), ("2", [2, 2]))
+
+
+def test_more_than_any_node_has_is_not_submitted(bed):
+	"""The pod says what it asks for."""
+	made = bed.kube.create(_with("many", GPU, 9))  # the racks have 8
+	text = wait_reason(bed, "many", "SlurmNoNode")
+	assert "no node is large enough" in text and "gpu" in text, text
+	equal(bed.slurm.job_of_pod(uid_of(made)), [])
 	bed.kube.delete("Pod", "many")
 
 
@@ -99,7 +133,7 @@ def test_node_that_gets_its_gpus_late(bed):
 	"""Where Slurm makes nodes while it runs, one whose device plugin comes later is made anew; elsewhere skube check tells."""
 	bed.kube.patch("Node", "node-0", {"status": {"capacity": {GPU: "2"}, "allocatable": {GPU: "2"}}}, "status")
 	if not bed.slurm.dynamic_nodes:
-		wait_for(lambda: any("NodeName=node-0 " in line and "Gres=gpu:2" in line for line in bed.agent.skube_text("nodes", "--slurm-conf").splitlines()), "the line of node-0 to have GPUs")
+		wait_for(lambda: any("NodeName=node-0 " in line and "Gres=gpu:2" in line for line in bed.agent.skube_text("nodes", "--slurm-conf", check=False).splitlines()), "the line of node-0 to have GPUs")
 		return
 	wait_for(lambda: bed.slurm.nodes().get("node-0", {}).get("Gres") == "gpu:2", "node-0 to have GPUs in Slurm", 60)
 	bed.kube.create(_with("late", GPU, 1, cpu=1, kwok={"run": "50ms"}))

@@ -65,12 +65,12 @@ def test_unknown_option_is_refused(bed):
 	bed.kube.wait_gone("misspelt")
 
 
-def test_job_larger_than_any_node_is_refused(bed):
-	"""Slurm itself says no: its words are on the pod, and no job waits for ever."""
+def test_pod_larger_than_any_node_is_not_submitted(bed):
+	"""The pod says what it asks for and what the largest node has; Slurm gets no job that fails each minute."""
 	made = bed.kube.create(pod("huge", cpu=CPUS + 1))
-	text = wait_reason(bed, "huge", "SlurmRefused")
-	assert "node configuration" in text.lower(), text
-	assert not [j for j in bed.slurm.job_of_pod(uid_of(made)) if j["JobState"] == "PENDING"]
+	text = wait_reason(bed, "huge", "SlurmNoNode")
+	assert f"asks for {CPUS + 1} CPUs" in text and f"has {CPUS} CPUs" in text, text
+	equal(bed.slurm.job_of_pod(uid_of(made)), [])
 	bed.kube.delete("Pod", "huge")
 
 

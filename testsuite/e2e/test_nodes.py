@@ -1,9 +1,10 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Nodes: what Kubernetes says of them is what Slurm does with them, and what people said to Slurm stays."""
+import time
 from contextlib import contextmanager
 
-from lib import ApiError, Cluster, equal, pod, run, wait_for
+from lib import Cluster, equal, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs, wait_reason
 from lib.kubelets import not_ready
@@ -179,10 +180,27 @@ def test_slurmctld_restart_keeps_nodes(bed):
 	_state(bed, "node-1", "IDLE")
 
 
+def _check(bed, name):
+	return next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == name)
+
+
+def _follow_the_advice(bed):
+	"""What skube check says about a node that Slurm does not have, and the file says how it is applied; slurmctld must survive it."""
+	advice = wait_for(lambda: not (line := _check(bed, "nodes"))["ok"] and "big-0" in line["text"] and line["remedy"], "skube check to miss the node")
+	assert "'skube nodes --slurm-conf --output FILE'" in advice and "'systemctl restart slurmctld'" in advice and "reconfigure" not in advice, advice
+	said = bed.agent.skube_text("nodes", "--slurm-conf", "--output", bed.dir / "kube-nodes.conf")
+	assert "4 nodes (before: 3)" in said and "'systemctl restart slurmctld'" in (bed.dir / "kube-nodes.conf").read_text().splitlines()[0], said
+	bed.slurm.restart()
+
+
 def test_new_node_comes_into_slurm(bed):
-	"""By itself where Slurm has dynamic nodes; else skube prints the line (sync_nodes puts it into slurm.conf). A pod runs there."""
-	names = bed.plane.kwok_nodes(1, cpus=16, prefix="big")
-	bed.sync_nodes([f"node-{i}" for i in range(3)] + names)
+	"""By itself where Slurm has dynamic nodes; else by what skube check advises. A pod runs there."""
+	bed.plane.kwok_nodes(1, cpus=16, prefix="big")
+	if not bed.slurm.dynamic_nodes:
+		_follow_the_advice(bed)
+	for name in ("node-0", "big-0"):
+		_state(bed, name, "IDLE")
+	wait_for(lambda: _check(bed, "nodes")["ok"], "skube check to find every node in Slurm")
 	made = bed.kube.create(pod("needs-big", cpu=12, kwok={"run": "10ms"}))
 	equal(bed.kube.wait_phase("needs-big", "Succeeded")["spec"]["nodeName"], "big-0")
 	job_in_state(bed, made, "COMPLETED")
@@ -195,12 +213,50 @@ def _gone_from_slurm(bed, name):
 		wait_for(lambda: bed.slurm.node(name)["State"].startswith("DOWN") and bed.slurm.node(name)["Reason"].startswith(OURS), f"{name} to be DOWN")
 
 
-def test_node_without_label_is_not_ours(bed):
-	"""The label is taken off: Slurm does without the node; put back: it is there again."""
+def _lives_on(bed, made):
+	"""The pod runs, nobody has asked for its end, and its job is what it was."""
+	name = made["metadata"]["name"]
+	now = bed.kube.get("Pod", name)
+	equal((uid_of(now), now["status"]["phase"], now["metadata"].get("deletionTimestamp")), (uid_of(made), "Running", None))
+	equal(job_in_state(bed, made, "RUNNING", "NODE_FAIL", "CANCELLED")["JobState"], "RUNNING")
+
+
+def test_node_that_loses_its_label_is_drained_and_its_pod_goes_on(bed):
+	"""Nothing is ended or deleted for a label; put back: undrained, under the same pod."""
+	made = bed.kube.create(pod("stays", cpu=12))
+	equal(bed.kube.wait_phase("stays", "Running")["spec"]["nodeName"], "big-0")
 	bed.kube.patch("Node", "big-0", {"metadata": {"labels": {"slurm-kube.io/managed": None}}})
-	_gone_from_slurm(bed, "big-0")
+	_state(bed, "big-0", "MIXED", "DRAIN", reason=OURS + "not a managed node")
+	_others_moved(bed)
+	_lives_on(bed, made)
 	bed.kube.patch("Node", "big-0", {"metadata": {"labels": {"slurm-kube.io/managed": "true"}}})
-	_state(bed, "big-0", "IDLE")
+	_state(bed, "big-0", "MIXED")
+	_lives_on(bed, made)
+
+
+def test_restart_with_a_wrong_selector_harms_nobody(bed):
+	"""Every node is out of sight: drained, `skube check` says so, pods go on; with the right selector all is as it was."""
+	made = bed.kube.get("Pod", "stays")
+	names = [f"node-{i}" for i in range(3)] + ["big-0"]
+	right = dict(bed.agent.settings["nodes"])
+	bed.agent.settings["nodes"] = {**right, "selector": "site/typo"}
+	bed.agent.restart()
+	for name in names:
+		wait_for(lambda name=name: "DRAIN" in bed.slurm.node(name)["State"], f"{name} to be drained")
+
+	def told():
+		line = next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "vanished nodes")
+		assert not line["ok"] and "exist in Kubernetes without the label site/typo" in line["text"], line
+		return line
+	wait_for(told, "skube check to tell")
+	_lives_on(bed, made)
+	bed.agent.settings["nodes"] = right
+	bed.agent.restart()
+	for name in names:
+		_state(bed, name, "MIXED" if name == "big-0" else "IDLE")
+	_lives_on(bed, made)
+	bed.kube.delete("Pod", "stays")
+	wait_no_live_jobs(bed)
 
 
 def test_removed_node_leaves_slurm(bed):
@@ -214,27 +270,69 @@ def test_removed_node_leaves_slurm(bed):
 	job_in_state(bed, made, "COMPLETED")
 
 
-def _exists(bed, name):
-	"""By the server's word: our watch may be behind."""
-	try:
-		return bed.kube.get("Pod", name)
-	except ApiError as e:
-		equal(e.status, 404)
-		return None
-
-
 def test_removed_node_takes_its_pod_along(bed):
-	"""A node that goes with a pod on it: the job does not live on for ever, and does not end COMPLETED."""
+	"""A node that goes with a pod on it: drained while the pod exists; when the pod is collected its job does not live on, and does not end COMPLETED."""
 	made = bed.kube.create(pod("on-big", cpu=12))
 	bed.kube.wait_phase("on-big", "Running")
 	bed.kube.delete("Node", "big-0")
-	job_in_state(bed, made, "NODE_FAIL", "CANCELLED", "FAILED")
-	assert "big-0" in bed.slurm.nodes() or not _exists(bed, "on-big"), "Slurm forgot a node whose pod may still run"
+	_state(bed, "big-0", "MIXED", "DRAIN", reason=OURS)
+	_others_moved(bed)
+	equal(job_in_state(bed, made, "RUNNING", "NODE_FAIL", "CANCELLED")["JobState"], "RUNNING")
 	bed.plane.kubectl("delete", "pod", "on-big", "--force", "--grace-period=0", "--ignore-not-found", "--wait=false")
+	job_in_state(bed, made, "NODE_FAIL", "CANCELLED", "FAILED")
 	bed.kube.wait_gone("on-big")
 	_gone_from_slurm(bed, "big-0")
 	wait_for(lambda: uid_of(made) not in {j["uid"] for j in bed.agent.skube("show", "jobs")["jobs"] if j["state"] == "running"},
 		 "the agent to know the end")
+
+
+def _run_remedy(bed, line):
+	"""The command in the first quotes of what skube check advises, word by word."""
+	bed.slurm.run(*line["remedy"].split("'")[1].split())
+
+
+def test_partition_that_takes_no_job_is_found(bed):
+	"""One that is down, by the remedy that is told."""
+	bed.slurm.run("scontrol", "update", "partitionname=kube", "state=down")
+	down = wait_for(lambda: not (line := _check(bed, "partition"))["ok"] and line, "skube check to find the partition down")
+	assert "'kube' is not UP" in down["text"], down
+	_run_remedy(bed, down)
+	equal(_check(bed, "partition")["ok"], True)
+
+
+def _no_list(bed, path):
+	"""The agent cannot know all nodes now: the list is refused and the file stays."""
+	before = path.read_bytes() if path.exists() else None
+	equal(bed.agent.skube_text("nodes", "--slurm-conf", "--output", path, check=False), "")
+	equal(path.read_bytes() if path.exists() else None, before)
+
+
+def _failing(bed):
+	"""Names of the lines that fail, and how long that took."""
+	began = time.monotonic()
+	names = {c["name"] for c in bed.agent.skube_all("check")["checks"] if not c["ok"]}
+	return names, time.monotonic() - began
+
+
+def test_check_tells_what_is_so_now(bed):
+	"""A stopped API server and a dead slurmctld fail at the next look, which takes seconds; what is mended is fine at the next look."""
+	wait_for(lambda: _failing(bed)[0] <= {"nodes", "partitions"}, "skube check to find all well")
+	bed.plane.freeze("kube-apiserver")
+	try:
+		failing, took = _failing(bed)
+		_no_list(bed, bed.dir / "kube-nodes.conf")
+	finally:
+		bed.plane.thaw("kube-apiserver")
+	assert {"API server", "rights", "clock", "pods", "nodes"} <= failing and took < 5, (failing, took)
+	wait_for(lambda: not _failing(bed)[0] & {"API server", "rights", "clock", "pods"}, "the API server to be fine again", 10)
+	bed.slurm.kill9()
+	failing, took = _failing(bed)
+	assert {"slurmctld", "plugin", "partition"} <= failing and took < 5, (failing, took)
+	_no_list(bed, bed.dir / "kube-nodes.conf")
+	equal(bed.agent.skube_text("nodes", "--slurm-conf", check=False), "", "a list of nodes")
+	bed.slurm.start_slurmctld()
+	assert "job_submit/kube: version " in (bed.dir / "log/slurmctld.out").read_text(errors="replace"), "the plugin's version in slurmctld's log"
+	wait_for(lambda: not _failing(bed)[0] & {"slurmctld", "SlurmUser", "plugin", "partition"}, "slurmctld to be fine again", 10)
 
 
 def test_invariants_held(bed):

@@ -3,11 +3,14 @@
 """Admission policies as users meet them, with kubectl: what is refused, what is set, and that everything else goes through. The namespace "managed" has the
 label slurm-kube.io/managed=true; alice may work with pods and Jobs."""
 import json
+import os
+import subprocess
 
 from lib import Cluster, equal, pod, run, wait_for
 from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs
 from lib.kube import ApiError
-from lib.process import SOURCE, output_of
+from lib.process import CACHE, SOURCE, output_of
+from lib.tap import Skip
 
 POLICIES = [SOURCE / "etc" / name for name in ("policies.yaml", "policy-scheduler-name.yaml", "policy-options.yaml")]
 JOB_ID = "allocation.slurm-kube.io/job-id"
@@ -180,12 +183,18 @@ def test_managed_namespaces_run_through_slurm(bed):
 
 
 def test_daemonsets_run_in_managed_namespaces(bed):
-	"""Their pods belong to their nodes, not to Slurm."""
+	"""Where an administrator allows it: their pods belong to their nodes, not to Slurm. Else a tenant would use nodes beside Slurm."""
 	daemons = next(m for m in _templates("daemons", {"kwok.slurm-kube.test/run": "1h"}) if m["kind"] == "DaemonSet")
 	daemons["metadata"]["namespace"] = "managed"
 	spec = daemons["spec"]["template"]["spec"]
 	del spec["nodeSelector"], spec["schedulerName"]
 	equal(_apply(bed, daemons, "admin"), "")
+
+	def refused():
+		events = bed.kube.request("GET", "/api/v1/namespaces/managed/events?fieldSelector=reason%3DFailedCreate")["items"]
+		return [e for e in events if e["involvedObject"]["kind"] == "DaemonSet" and "slurm-kube.io/daemonsets=allowed" in e["message"]]
+	wait_for(refused, "the DaemonSet to be told why it gets no pods")
+	bed.plane.kubectl("label", "namespace", "managed", "slurm-kube.io/daemonsets=allowed")
 
 	def theirs():
 		return [p for n, p in bed.kube.now["Pod"].items() if n.startswith("managed/daemons-")]
@@ -193,6 +202,17 @@ def test_daemonsets_run_in_managed_namespaces(bed):
 	equal({p["spec"]["schedulerName"] for p in theirs()}, {"default-scheduler"})
 	equal([bed.slurm.job_of_pod(uid_of(p)) for p in theirs()], [[]] * len(theirs()))
 	bed.kube.request("DELETE", "/apis/apps/v1/namespaces/managed/daemonsets/" + daemons["metadata"]["name"])
+
+
+def test_the_agents_account_touches_only_its_own_pods(bed):
+	"""A stolen token deletes no pod of another scheduler and writes no status of one."""
+	bed.kube.create(_pod("foreign", scheduler="other"))
+	bed.kube.create(_pod("too-large", cpu=100))
+	agent, why = bed.plane.client("agent"), "pods of the scheduler slurm only"
+	_forbidden(lambda: agent.delete("Pod", "foreign"), why)
+	_forbidden(lambda: agent.patch("Pod", "foreign", {"status": {"message": "x"}}, "status"), why)
+	agent.delete("Pod", "too-large")
+	bed.kube.delete("Pod", "foreign")
 
 
 def _printed(bed, name):
@@ -275,6 +295,43 @@ def bed_says(bed, manifest):
 def test_nothing_is_left(bed):
 	"""Every job of these pods has ended."""
 	wait_no_live_jobs(bed)
+
+
+def _teardown(bed, *options):
+	"""Exit status and all that skube teardown says, with the administrator's kubectl and this Slurm's commands in PATH."""
+	path = f"{CACHE}/k8s/bin:{bed.slurm.bin or '/usr/bin'}:{os.environ['PATH']}"
+	command = ["env", f"PATH={path}", f"KUBECONFIG={bed.plane.kubeconfig()}",
+		   *bed.slurm.program(bed.agent.skube_program, "--socket", bed.dir / "control.sock", "teardown", *options)]
+	done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=180, check=False)
+	return done.returncode, done.stdout + done.stderr
+
+
+def test_teardown_leaves_nothing_and_ends_nothing(bed):
+	"""Shown first; with a pod that runs it only closes the door; once that has ended, labels, policies and rights go, and pods find their own schedulers again."""
+	if bed.slurm.root:
+		raise Skip("kubectl is not in the chroot of this Slurm")
+	fill(bed, "last", 1)
+	status, said = _teardown(bed)
+	equal(status, 0, said)
+	assert "pod default/last-0" in said and "systemctl disable --now slurmkubed" in said, said
+	status, said = _teardown(bed, "--apply")
+	assert status == 1 and "pod default/last-0" in said, said
+	equal(bed.kube.get("Pod", "last-0")["status"]["phase"], "Running")
+	elsewhere = _pod("free-again", "managed", scheduler="other")
+	wait_for(lambda: bed_says(bed, elsewhere) == "", "the policy on schedulers to be gone")
+	bed.kube.delete("Pod", "last-0")
+	bed.kube.wait_gone("last-0")
+	wait_no_live_jobs(bed)
+	bed.agent.stop()
+	status, said = _teardown(bed, "--apply")
+	equal(status, 0, said)
+	assert f"{bed.dir}/slurm.conf:" in said and "JobSubmitPlugins=kube" in said, said
+	for kind in ("validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"):
+		equal(bed.plane.kubectl("get", kind, "--output", "name"), "")
+	equal(bed.plane.kubectl("get", "nodes,namespaces", "--selector", "slurm-kube.io/managed", "--output", "name"), "")
+	equal(bed.plane.kubectl("get", "clusterrole/slurm-kube", "clusterrolebinding/slurm-kube", "namespace/slurm-kube", "--ignore-not-found", "--output", "name"), "")
+	status, said = _teardown(bed)
+	assert status == 0 and "kubectl" not in said, said
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def _audited(bed):
 
 def _owned_by_every_kind(bed):
 	"""A pod may say that it is owned by anything. The agent asks for each kind that it knows, and takes "there is no such object" for an answer."""
-	granted = {(g, r) for v, g, r in _granted(bed) if v == "get" and r != "pods"}
+	granted = {(g, r) for v, g, r in _granted(bed) if v == "get" and r not in ("pods", "nodes")}
 	kinds = {"replicasets": "ReplicaSet", "deployments": "Deployment", "statefulsets": "StatefulSet", "jobs": "Job", "cronjobs": "CronJob", "jobsets": "JobSet",
 		 "leaderworkersets": "LeaderWorkerSet", "podgroups": "PodGroup", "mpijobs": "MPIJob", "pytorchjobs": "PyTorchJob", "trainjobs": "TrainJob",
 		 "rayclusters": "RayCluster", "rayjobs": "RayJob"}
@@ -65,6 +65,13 @@ def _with_claims(bed):
 	bed.kube.delete("Pod", "mounts-late")
 
 
+def _lost_label(bed):
+	"""Whether the Node object is gone as well is asked by its name."""
+	bed.plane.kubectl("label", "node", "node-1", "slurm-kube.io/managed-")
+	wait_for(lambda: ("get", "", "nodes") in _audited(bed)[0], "the agent to ask for the node")
+	bed.plane.kubectl("label", "node", "node-1", "slurm-kube.io/managed=true")
+
+
 def test_a_life_with_everything_in_it(bed):
 	"""Pods run, wait, are refused, are cancelled in Slurm, vanish while the agent is away, and lose their node's answer."""
 	bed.kube.create(job("many", 8, kwok={"run": "50ms"}))
@@ -82,6 +89,7 @@ def test_a_life_with_everything_in_it(bed):
 	assert vanishing
 	_with_claims(bed)
 	_owned_by_every_kind(bed)
+	_lost_label(bed)
 	wait_for(lambda: not [c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "rights" and not c["ok"]], "skube check to find all rights granted")
 
 

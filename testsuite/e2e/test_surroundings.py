@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import subprocess
+from contextlib import suppress
 
 from lib import equal, pod, run, wait_for
 from lib.checker import check_invariants
@@ -115,11 +116,12 @@ def test_garbage_and_silence_on_the_plugin_socket(bed):
 
 
 def test_full_control_socket(bed):
-	"""200 clients connect to skube's socket and say nothing: the agent goes on, and forgets them when they go."""
+	"""100 clients connect to skube's socket, and half of them talk nonsense: the agent keeps the last 32 of a user, and goes on."""
 	before = resting_files(bed.agent.daemon.pid)
 	peers = [connected(bed, "control.sock") for _ in range(100)]
 	for peer in peers[:50]:
-		peer.sendall(b"nonsense\n" * 10)
+		with suppress(BrokenPipeError, ConnectionResetError):  # those that the agent has dropped
+			peer.sendall(b"nonsense\n" * 10)
 	finish(bed, make(bed, "crowd"))
 	for peer in peers:
 		peer.close()

@@ -11,6 +11,7 @@ from lib.workloads import (PATHS, annotation, change, create, delete, get, job_i
 			   replicated_job, sizes_of, template, uid_of, wait_all, wait_bound, wait_jobs, wait_none, wait_pods)
 
 FOREVER = {"run": "1h"}
+LAST_NODE = {"nodeSelector": {"pool": "last"}}  # node-3 alone, while Slurm takes the first node that will do
 
 
 def make(bed, manifest, kind=None):
@@ -21,6 +22,10 @@ def make(bed, manifest, kind=None):
 def finished(bed, uid, state="COMPLETED", count=1):
 	"""The Slurm jobs of an object, once each has ended so."""
 	return [bed.slurm.wait_job(int(j["JobId"]), state, timeout=60) for j in wait_jobs(bed, uid, count)]
+
+
+def label_last_node(bed):
+	bed.plane.kubectl("label", "node", "node-3", "--overwrite", "pool=last")
 
 
 def cleared(bed, kind, name):
@@ -84,10 +89,12 @@ def test_excess_of_unlike_roles_is_told(bed):
 
 
 def test_job_set_in_order_does_not_wait_for_itself(bed):
-	"""startupPolicy InOrder: the workers' Job is made once the driver is Ready, which it is only when it has been bound. The one Slurm job has room for both."""
-	uid = make(bed, job_set("inorder", replicated_job("driver", kwok={"run": "4s"}), replicated_job("workers", 3, kwok={"run": "1s"}),
+	"""startupPolicy InOrder: the workers' Job is made once the driver is Ready, which it is only when it has been bound. The one Slurm job has room for both, where the workers may run."""
+	label_last_node(bed)
+	uid = make(bed, job_set("inorder", replicated_job("driver", kwok={"run": "4s"}), replicated_job("workers", 3, kwok={"run": "1s"}, spec=LAST_NODE),
 		startupPolicy={"startupPolicyOrder": "InOrder"}))
 	pods = wait_bound(bed, "inorder", 4)
+	equal({p["spec"]["nodeName"] for p in pods.values()}, {"node-3"})
 	equal(len(job_ids(pods)), 1, "Slurm jobs of its pods")
 	driver, *workers = sorted(p["metadata"]["creationTimestamp"] for p in pods.values())
 	assert all(driver <= w for w in workers)
@@ -156,12 +163,14 @@ def test_job_set_succeeds_by_its_policy(bed):
 # ---- LeaderWorkerSet ----
 
 def test_leader_worker_set_leader_ready(bed):
-	"""Workers are made once the leader is Ready. Each group is one Slurm job of its size, the leader its rank 0."""
-	uid = make(bed, leader_worker_set("serving", 3, replicas=2, startup="LeaderReady", cpu=2))
+	"""Workers are made once the leader is Ready. Each group is one Slurm job of its size, the leader its rank 0, on nodes where its workers may run."""
+	label_last_node(bed)
+	uid = make(bed, leader_worker_set("serving", 3, replicas=2, startup="LeaderReady", leader={"cpu": 1}, spec=LAST_NODE))
 	pods = wait_bound(bed, "serving", 6)
 	jobs = wait_jobs(bed, uid, 2)
 	equal({uid_of(j) for j in jobs}, {f"{uid}/0", f"{uid}/1"})
-	equal({sizes_of(j) for j in jobs}, {("3", "6")})
+	equal({sizes_of(j) for j in jobs}, {("3", "3")})
+	equal({p["spec"]["nodeName"] for p in pods.values()}, {"node-3"})
 	for p in pods.values():
 		labels = p["metadata"]["labels"]
 		equal(annotation(p, "rank"), labels["leaderworkerset.sigs.k8s.io/worker-index"])

@@ -28,19 +28,23 @@ void check_kube_conf(std::string_view text)
 void check_gres_conf(std::string_view text)
 {
 	const plugin::GresConf conf = plugin::parse_gres_conf(text);
-	/* "\#" is a character of the value, as in Slurm's own parser; else a comment begins there */
-	const char *ends = text.find("\\#") == std::string_view::npos ? " \t\n#" : " \t\n";
-	for (const std::string &hosts : conf.hosts)
-		MUST(!hosts.empty() && hosts.find_first_of(ends) == std::string::npos);
+	for (const plugin::GresLine &line : conf.lines)
+		for (const auto &[key, value] : line.keys)
+			MUST(!key.empty() && !value.empty() && value.find_first_of(" \t\r\n#\\\"") == std::string::npos);
 	/* Slurm's loader would end slurmctld: a line that says so is seen, whatever stands around it and however it is broken */
-	MUST(plugin::parse_gres_conf(std::string(text) + "\n\nAutoDetect=nvml").unsafe);
-	MUST(plugin::parse_gres_conf("autodetect=NVML\n" + std::string(text)).unsafe);
+	MUST(!plugin::parse_gres_conf(std::string(text) + "\n\nAutoDetect=nvml").trouble.empty());
+	MUST(!plugin::parse_gres_conf("autodetect=NVML\n" + std::string(text)).trouble.empty());
 	std::string split = "AutoDetect=nvml";
 	split.insert(text.size() % split.size(), "\\\n");
-	MUST(plugin::parse_gres_conf(std::string(text) + "\n\n" + split).unsafe);
+	MUST(!plugin::parse_gres_conf(std::string(text) + "\n\n" + split).trouble.empty());
 	/* comments count for nothing */
-	MUST(conf.unsafe || !plugin::parse_gres_conf("# AutoDetect=nvml Include\n" + std::string(text)).unsafe);
-	MUST(plugin::parse_gres_conf("# NodeName=x\n" + std::string(text)).hosts == conf.hosts);
+	MUST(!conf.trouble.empty() || plugin::parse_gres_conf("# AutoDetect=nvml Include\n" + std::string(text)).trouble.empty());
+	const plugin::HostLists lists = {[](const std::string &, const std::string &) { return true; },
+					 [](const std::string &hosts, std::size_t) { return std::vector<std::string>{hosts}; }};
+	/* a node of any line's, with one CPU */
+	std::string why = plugin::why_not_to_load(conf, {"k1", 1}, lists);
+	MUST(!why.empty() || conf.trouble.empty());
+	MUST(!why.empty() || text.find("Cores=1") == std::string_view::npos || text.find('#') != std::string_view::npos);
 }
 
 } // namespace

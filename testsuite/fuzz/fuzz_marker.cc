@@ -22,13 +22,13 @@ constexpr char k_our_text[] =
 
 void check_submission(const plugin::Rules &rules, bool trusted, std::string_view text, const Result<core::Marker> &marker)
 {
-	const Submission submission{.caller = trusted ? k_slurm_user : k_somebody, .admin_comment = text, .partition = "kube"};
+	const Submission submission{.caller = trusted ? k_slurm_user : k_somebody, .marker = {.admin_comment = text}, .partition = "kube"};
 	const plugin::Judgement judgement = plugin::judge(rules, submission);
 	/* into a partition for pods: with a marker, from those who may, or not at all */
 	MUST(judgement.refusal.empty() == (trusted && marker.ok()));
 	MUST(judgement.marker.has_value() == judgement.refusal.empty());
 	MUST(!judgement.marker || *judgement.marker == *marker);
-	const Submission native{.caller = k_somebody, .admin_comment = text, .partition = "batch"};
+	const Submission native{.caller = k_somebody, .marker = {.admin_comment = text}, .partition = "batch"};
 	MUST(!plugin::judge(rules, native).marker);
 	MUST(!marker.ok() || !plugin::judge(rules, native).refusal.empty());
 }
@@ -36,13 +36,13 @@ void check_submission(const plugin::Rules &rules, bool trusted, std::string_view
 void check_changes(const plugin::Rules &rules, std::string_view text, const Result<core::Marker> &marker)
 {
 	/* a user can neither take a marker nor lose one */
-	const Change take{.caller = k_somebody, .admin_comment = "", .partition = "batch", .new_admin_comment = text};
-	MUST(!marker.ok() || !plugin::judge(rules, take).empty());
-	const Change lose{.caller = k_somebody, .admin_comment = k_our_text, .partition = "kube", .new_admin_comment = text};
-	MUST(!plugin::judge(rules, lose).empty());
-	const Change replace{.caller = 0, .admin_comment = k_our_text, .partition = "kube", .new_admin_comment = text};
+	const Change take{.caller = k_somebody, .marker = {}, .partition = "batch", .new_admin_comment = text};
+	MUST(!marker.ok() || !plugin::judge(rules, take).refusal.empty());
+	const Change lose{.caller = k_somebody, .marker = {.admin_comment = k_our_text}, .partition = "kube", .new_admin_comment = text};
+	MUST(!plugin::judge(rules, lose).refusal.empty());
+	const Change replace{.caller = 0, .marker = {.admin_comment = k_our_text}, .partition = "kube", .new_admin_comment = text};
 	const auto ours = codec::marker_from_text(k_our_text);
-	MUST(!marker.ok() || plugin::judge(rules, replace).empty() == plugin::same_identity(*ours, *marker));
+	MUST(!marker.ok() || plugin::judge(rules, replace).refusal.empty() == plugin::same_identity(*ours, *marker));
 }
 
 } // namespace

@@ -37,7 +37,7 @@ void check_reply(std::string_view text)
 class Peer
 {
       public:
-	Peer() : server_(loop_, [](json_object *request) { return codec::to_text(request); })
+	Peer() : server_(loop_, [](json_object *request, const ctl::Reply &answer) { answer(codec::to_text(request)); })
 	{
 		MUST(server_.listen(path_).ok());
 	}

@@ -1,7 +1,11 @@
+TESTS += %D%/documents
 TESTS += %D%/layers
+TESTS += %D%/recommended
 TESTS += %D%/tables
 TESTS += %D%/words
 EXTRA_DIST += \
+	%D%/documents \
 	%D%/layers \
+	%D%/recommended \
 	%D%/tables \
 	%D%/words

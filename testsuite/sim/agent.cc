@@ -58,6 +58,23 @@ void Agent::kill()
 		slurm_.break_link(stage_.dice.between(Topic::reconnect, key_, 50 * k_ms, 2 * k_second));
 }
 
+void Agent::set_sight(NodeSight sight)
+{
+	sight_ = sight;
+	oracle_.set_blind(number_, sight == NodeSight::other_cluster);
+}
+
+void Agent::see_again()
+{
+	if (sight_ == NodeSight::right)
+		return;
+	set_sight(NodeSight::right);
+	if (!world_)
+		return;
+	kill();
+	start();
+}
+
 void Agent::freeze(Micros until)
 {
 	if (stage_.now() < frozen_until_)
@@ -90,7 +107,8 @@ template <class T> StreamSink<T> Agent::sink_for()
 		};
 	} else {
 		sink.changed = [this](const Change<core::KubeNode> &change) { node_changed(change); };
-		sink.listed = [this](const std::set<std::string> &uids) {
+		sink.listed = [this](const std::set<std::string> &all) {
+			const std::set<std::string> uids = sight_ == NodeSight::right ? all : std::set<std::string>{};
 			for (const auto &[name, node] : kube_.nodes) {
 				if (!uids.contains(node.api.uid))
 					oracle_.node_told(number_, life_, name, Oracle::NodeNews::gone);
@@ -123,6 +141,8 @@ void Agent::pod_changed(const Change<core::Pod> &change)
 void Agent::node_changed(const Change<core::KubeNode> &change)
 {
 	/* the watch selects by label: an object that loses it comes as DELETED */
+	if (sight_ != NodeSight::right)
+		return;
 	if (change.gone || !change.object->labels.contains(names::k_managed_label)) {
 		oracle_.node_told(number_, life_, change.object->name, Oracle::NodeNews::gone);
 		world_->node_gone(change.object->name);
@@ -143,7 +163,7 @@ LinkPort Agent::port()
 	port.opened = [this](const core::PluginHello &hello, std::uint64_t link) { opened(hello, link); };
 	port.job = [this](const core::SlurmJob &job) { job_told(job); };
 	port.job_gone = [this](core::JobId id) {
-		world_->job_gone(id);
+		world_->job_gone(id, stage_.agent_now());
 		want_round();
 	};
 	port.node = [this](const core::SlurmNode &node) {
@@ -231,6 +251,8 @@ void Agent::round()
 		ask_for(id);
 	for (const core::NodeAction &next : world_->take_node_actions(now))
 		carry_out(next);
+	for (const std::string &name : world_->take_node_questions(now))
+		ask_for_node(name);
 	plan_next_look();
 }
 

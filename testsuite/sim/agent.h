@@ -21,6 +21,10 @@ class Agent
 	void start();
 	void kill();
 	void freeze(Micros until);
+	/* Of lives to come: a selector that selects no node; the kubeconfig of a cluster that has none of these nodes. */
+	enum class NodeSight { right, none_selected, other_cluster };
+	void set_sight(NodeSight sight);
+	void see_again(); /* restarted, if it has to be */
 	[[nodiscard]] bool is_alive() const { return world_ != nullptr; }
 	[[nodiscard]] const core::World &world() const { return *world_; }
 	Stream<core::Pod> pods;
@@ -50,6 +54,7 @@ class Agent
 	void post_binding(const core::PodUid &pod, const BindRequest &request, unsigned tries);
 	void look_at_binding(const core::PodUid &pod, const BindRequest &request, unsigned tries);
 	void ask_for(const core::OwnerId &id);
+	void ask_for_node(const std::string &name);
 	void look_up(const core::PodUid &pod, const core::LookUp &action);
 	void remove(const core::PodUid &pod, const core::Remove &action);
 	void report(const core::PodUid &pod, const core::Report &action);
@@ -69,6 +74,7 @@ class Agent
 	std::uint64_t life_ = 0, link_ = 0, look_ = 0;
 	Micros frozen_until_ = 0;
 	bool round_wanted_ = false, was_restarted_ = false;
+	NodeSight sight_ = NodeSight::right;
 	bool has_snapshot_ = false; /* the link's, by what was really delivered */
 	std::map<std::uint32_t, std::string> first_markers_; /* for Plant::stale_marker */
 	std::set<std::string> submitted_here_;		     /* for Plant::dropped_complete */

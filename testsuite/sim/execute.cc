@@ -189,6 +189,21 @@ void Agent::ask_for(const core::OwnerId &id)
 		  }));
 }
 
+void Agent::ask_for_node(const std::string &name)
+{
+	const auto exists = std::make_shared<bool>(false);
+	api_.call(hash_of(name),
+		  [this, exists, name, is_other_cluster = sight_ == NodeSight::other_cluster] {
+			  kube_.questions++;
+			  const auto node = kube_.nodes.find(name);
+			  *exists = !is_other_cluster && node != kube_.nodes.end() && node->second.exists;
+			  return Status(Ok{});
+		  },
+		  heard([this, exists, name](core::World &world, const Status &status) {
+			  world.node_looked_up(name, status ? Result<bool>(*exists) : Result<bool>(status.error()), stage_.agent_now());
+		  }));
+}
+
 void Agent::look_up(const core::PodUid &pod, const core::LookUp &action)
 {
 	const auto sight = std::make_shared<core::Sight>(core::Sight::absent);
@@ -221,7 +236,7 @@ void Agent::remove(const core::PodUid &pod, const core::Remove &action)
 		return is_gone ? Status(Ok{}) : status;
 	};
 	auto removed = heard([this, pod](core::World &world, const Status &status) { world.removed(pod, status, stage_.agent_now()); });
-	api_.call(hash_of(pod.text), [this, pod, name_space, name, disruption = action.disruption] { return kube_.set_condition(name_space, name, pod.text, true, disruption); },
+	api_.call(hash_of(pod.text), [this, pod, name_space, name, disruption = action.disruption] { return kube_.set_disruption(name_space, name, pod.text, disruption); },
 		  heard([this, pod, remove_it, removed](core::World &, const Status &) { api_.call(hash_of(pod.text), remove_it, removed); }));
 }
 
@@ -231,8 +246,8 @@ void Agent::report(const core::PodUid &pod, const core::Report &action)
 	if (!known)
 		return world_->reported(pod, Ok{}, stage_.agent_now());
 	api_.call(hash_of(pod.text),
-		  [this, name_space = known->name_space, name = known->name, uid = pod.text, condition = action.not_scheduled] {
-			  return kube_.set_condition(name_space, name, uid, false, condition);
+		  [this, name_space = known->name_space, name = known->name, uid = pod.text, version = stage_.plant == Plant::late_condition ? "" : known->resource_version, condition = action.not_scheduled] {
+			  return kube_.set_not_scheduled(name_space, name, uid, version, condition);
 		  },
 		  heard([this, pod](core::World &world, const Status &status) { world.reported(pod, status, stage_.agent_now()); }));
 }
@@ -245,7 +260,10 @@ void Agent::carry_out(const core::NodeAction &action)
 	};
 	std::visit(Overloaded{
 		       [&](const core::CreateNode &a) { rpc_.call(hash_of(a.spec.name), [this, a] { return slurm_.create_node(a.spec); }, answered(a.spec.name)); },
-		       [&](const core::DeleteNode &a) { rpc_.call(hash_of(a.name), [this, a] { return slurm_.delete_node(a.name); }, answered(a.name)); },
+		       [&](const core::DeleteNode &a) {
+			       oracle_.deletes_node(number_, a.name);
+			       rpc_.call(hash_of(a.name), [this, a] { return slurm_.delete_node(a.name); }, answered(a.name));
+		       },
 		       [&](const core::SetNodeState &a) {
 			       if (a.change == core::NodeStateChange::down)
 				       oracle_.takes_node_down(number_, a.name);

@@ -264,6 +264,10 @@ void Gangs::make(GangTruth &gang, std::size_t role, std::uint32_t index, std::op
 	pod.api.name_space = gang.name_space;
 	pod.api.name = gang.name + "-" + std::to_string(role) + "-" + number + gang.uid.substr(k_uid_length);
 	pod.api.requests = gang.roles[role].each;
+	if (role + 1 == gang.roles.size()) {
+		pod.api.requests.milli_cpu += gang.growth.milli_cpu;
+		pod.api.requests.memory_bytes += gang.growth.memory_bytes;
+	}
 	pod.api.gated = gang.mould.api.gated && draw % 2 == 0;
 	if (draw / 2 % 4 != 0)
 		pod.plan = {core::PodPhase::succeeded, 0, 0, "Completed", ""};

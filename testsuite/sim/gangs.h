@@ -24,6 +24,7 @@ struct GangTruth {
 	bool in_order = false;       /* later roles come when the first one runs */
 	bool replaces_early = false; /* at the deletion of a pod, not when it has gone */
 	Micros slowest = 0;          /* a controller may take so long for the next step */
+	core::Resources growth; /* what webhooks and LimitRanges add to the pods of its last role; zeros: nothing */
 	int tries_left = 0;          /* failures that it forgives */
 	unsigned generation = 0, made = 0;
 	bool exists = true, is_suspended = false, is_finished = false, has_succeeded = false;

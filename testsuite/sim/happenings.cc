@@ -36,7 +36,7 @@ void Simulation::happen(const Event &event)
 {
 	if (event.kind <= Kind::pressure_eviction)
 		happen_in_kube(event);
-	else if (event.kind <= Kind::unlabel_node)
+	else if (event.kind <= Kind::label_all)
 		happen_to_nodes(event);
 	else if (event.kind <= Kind::repeat_events)
 		happen_to_api(event);
@@ -132,6 +132,16 @@ void Simulation::happen_to_nodes(const Event &event)
 		return with_node(event, exists, [&](NodeTruth &node) { kube_.delete_node(node); });
 	case Kind::add_node:
 		return with_node(event, [](const NodeTruth &node) { return !node.exists; }, [&](NodeTruth &node) { kube_.add_node(node); });
+	case Kind::unlabel_all:
+	case Kind::label_all:
+		stage_.tell([&] { return std::string(text_of(event.kind)); });
+		for (auto &[name, node] : kube_.nodes) {
+			node.api.labels.erase(names::k_managed_label);
+			if (event.kind == Kind::label_all)
+				node.api.labels[names::k_managed_label] = "true";
+			kube_.node_changed(node);
+		}
+		return;
 	default:
 		return with_node(event, exists, [&](NodeTruth &node) {
 			if (node.api.labels.erase(names::k_managed_label) == 0)
@@ -191,6 +201,8 @@ void Simulation::happen_in_slurm(const Event &event)
 		return with_job(event, [](const JobTruth &job) { return job.facts.state == JobState::suspended; }, [&](std::uint32_t id) { slurm_.set_suspended(id, false); });
 	case Kind::time_out:
 		return with_job(event, is_running, [&](std::uint32_t id) { slurm_.finish(id, JobState::timeout, 0, Cause::time_limit); });
+	case Kind::write_over_marker:
+		return with_job(event, is_ours, [&](std::uint32_t id) { slurm_.write_over_marker(id); });
 	case Kind::native_job: {
 		const auto native = [](const JobTruth &job) { return job.is_plain_native && core::is_live(job.facts); };
 		if (!slurm_.is_up())
@@ -246,6 +258,13 @@ void Simulation::happen_to_parts(const Event &event)
 		Agent &agent = agent_of(event);
 		agent.kill();
 		return stage_.line.after(span(event, 10 * k_ms, 15 * k_second), [&agent] { agent.start(); });
+	}
+	case Kind::wrong_config: {
+		Agent &agent = agent_of(event);
+		agent.kill();
+		agent.set_sight(event.number % 2 == 0 ? Agent::NodeSight::none_selected : Agent::NodeSight::other_cluster);
+		agent.start();
+		return stage_.line.after(span(event, k_second, 90 * k_second), [&agent] { agent.see_again(); });
 	}
 	case Kind::freeze_agent: {
 		const Micros until = stage_.now() + span(event, 100 * k_ms, 20 * k_second);

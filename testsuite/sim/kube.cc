@@ -102,18 +102,34 @@ Status Kube::bind(const BindRequest &request, Binder who)
 	return Ok{};
 }
 
-Status Kube::set_condition(const std::string &name_space, const std::string &name, const std::string &uid, bool disruption, const core::Condition &condition)
+Status Kube::write(PodTruth &pod, std::optional<core::Condition> &place, const core::Condition &condition)
+{
+	if (place == condition)
+		return Ok{};
+	place = condition;
+	stage_.tell([&] { return "pod " + full_name(pod.api) + " says " + condition.reason + ": " + condition.message; });
+	publish(pod);
+	return Ok{};
+}
+
+Status Kube::set_disruption(const std::string &name_space, const std::string &name, const std::string &uid, const core::Condition &condition)
 {
 	PodTruth *pod = find(name_space, name);
 	if (!pod || pod->api.uid.text != uid)
 		return Error{Errc::not_found, "another pod has the name, or none"};
-	auto &place = disruption ? pod->api.disruption : pod->api.not_scheduled;
-	if (place == condition)
-		return Ok{};
-	place = condition;
-	stage_.tell([&] { return "pod " + full_name(pod->api) + " says " + condition.reason + ": " + condition.message; });
-	publish(*pod);
-	return Ok{};
+	return write(*pod, pod->api.disruption, condition);
+}
+
+Status Kube::set_not_scheduled(const std::string &name_space, const std::string &name, const std::string &uid, const std::string &version, const core::Condition &condition)
+{
+	PodTruth *pod = find(name_space, name);
+	if (!pod || pod->api.uid.text != uid)
+		return Error{Errc::not_found, "another pod has the name, or none"};
+	if (!version.empty() && pod->api.resource_version != version)
+		return Error{Errc::conflict, "the pod has been modified"};
+	if (!pod->api.node_name.empty())
+		stage_.violated("R bound", "pod " + full_name(pod->api) + " runs on " + pod->api.node_name + ", and PodScheduled becomes False: " + condition.message);
+	return write(*pod, pod->api.not_scheduled, condition);
 }
 
 Status Kube::remove(const std::string &name_space, const std::string &name, const std::string &uid, std::optional<std::int64_t> grace)
@@ -242,7 +258,7 @@ void Kube::add_node(NodeTruth &node)
 	node.api.uid += "+";
 	node.api.unschedulable = false;
 	node.api.taints.clear();
-	node.not_ready_since = stage_.now();
+	node.not_ready_since = node.made_at = stage_.now();
 	node.api.ready = false;
 	node_changed(node);
 	start_kubelet(node);

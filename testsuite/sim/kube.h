@@ -52,6 +52,7 @@ struct NodeTruth {
 	core::KubeNode api;
 	bool exists = true, kubelet_up = true, is_node_lost = false;
 	Micros not_ready_since = 0; /* 0: Ready */
+	Micros made_at = -3600 * k_second; /* the last time */
 };
 
 struct Owner {
@@ -73,7 +74,9 @@ class Kube
 
 	/* ---- the API, as the server carries it out ---- */
 	Status bind(const BindRequest &request, Binder who);
-	Status set_condition(const std::string &name_space, const std::string &name, const std::string &uid, bool disruption, const core::Condition &condition);
+	Status set_disruption(const std::string &name_space, const std::string &name, const std::string &uid, const core::Condition &condition);
+	/* version: of the pod that it is meant for */
+	Status set_not_scheduled(const std::string &name_space, const std::string &name, const std::string &uid, const std::string &version, const core::Condition &condition);
 	/* uid empty: by name alone. grace: 0 is by force */
 	Status remove(const std::string &name_space, const std::string &name, const std::string &uid, std::optional<std::int64_t> grace);
 	[[nodiscard]] PodTruth *find(const std::string &name_space, const std::string &name);
@@ -115,6 +118,7 @@ class Kube
 
       private:
 	void publish(PodTruth &pod);
+	Status write(PodTruth &pod, std::optional<core::Condition> &place, const core::Condition &condition);
 	void tell_owner(const PodTruth &pod);
 	void vanish(PodTruth &pod);
 	void begin_deletion(PodTruth &pod, std::int64_t grace);

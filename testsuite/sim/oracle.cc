@@ -15,6 +15,8 @@ namespace
 
 /* The longest way of news to an agent that is well: a slow link, and its rounds. */
 constexpr Micros k_news = 2500 * k_ms;
+/* A question to an API server that stalls, and its answer. */
+constexpr Micros k_answer = 65 * k_second;
 /* NodePolicy::not_ready_after_seconds, less the way of the news */
 constexpr Micros k_not_ready_after = 38 * k_second;
 
@@ -244,15 +246,35 @@ void Oracle::removes(const std::string &uid)
 void Oracle::takes_node_down(unsigned agent, const std::string &name)
 {
 	const auto node = kube_.nodes.find(name);
-	const bool is_managed = node != kube_.nodes.end() && node->second.exists && node->second.api.labels.contains(names::k_managed_label);
-	if (!is_managed || stage_.now() < excused_until_)
+	if (node == kube_.nodes.end() || !node->second.exists || stage_.now() < excused_until_)
 		return;
 	const Told &told = nodes_told_[{agent, name}];
 	const Micros truth = node->second.not_ready_since;
-	const bool was_told = told.news == NodeNews::gone || (told.not_ready_since > 0 && stage_.now() - told.not_ready_since >= k_not_ready_after);
+	const bool was_told = told.not_ready_since > 0 && stage_.now() - told.not_ready_since >= k_not_ready_after;
 	const bool is_true = truth > 0 && stage_.now() - truth >= k_not_ready_after;
-	if (!was_told && !is_true)
-		stage_.violated("5 node", "node " + name + " is set DOWN, but it is not NotReady for long enough");
+	if (!was_told && !is_true && !was_just_gone(agent, node->second))
+		stage_.violated("5 node", "node " + name + " is set DOWN, but it exists and is not NotReady for long enough");
+}
+
+/* The server's word may be about a time before the node was made again; and of another cluster's server none of ours exists: then pods tell. */
+bool Oracle::was_just_gone(unsigned agent, const NodeTruth &node) const
+{
+	if (stage_.now() - node.made_at < k_answer)
+		return true;
+	const auto has_pods = [&] {
+		return std::ranges::any_of(kube_.pods, [&](const auto &one) { return one.second.binder == Binder::agent && sim::is_live(one.second) && one.second.api.node_name == node.api.name; });
+	};
+	return blind_.contains(agent) && !has_pods();
+}
+
+/* A node whose size has changed is deleted to be made again. */
+void Oracle::deletes_node(unsigned agent, const std::string &name)
+{
+	const auto node = kube_.nodes.find(name);
+	if (node == kube_.nodes.end() || !node->second.exists || stage_.now() < excused_until_ || was_just_gone(agent, node->second))
+		return;
+	if (nodes_told_[{agent, name}].news == NodeNews::gone)
+		stage_.violated("5 node", "node " + name + " is deleted from Slurm, but it exists");
 }
 
 /* ---- arrived ---- */
@@ -277,7 +299,10 @@ void Oracle::delete_arrives(const std::string &uid, const PodTruth &hit)
 /* Slurm may have an older state again, in which an attempt that we know to be over is live. */
 void Oracle::job_created(const JobTruth &job)
 {
+	constexpr std::size_t k_live_most = 4; /* whatever was lost or restored */
 	const auto live = slurm_.live_jobs_of(job.facts.marker.uid);
+	if (live.size() > k_live_most)
+		stage_.violated("1 bound", std::to_string(live.size()) + " jobs are live for pod " + job.facts.marker.uid);
 	for (const JobTruth *other : live) {
 		if (other == &job)
 			continue;
@@ -295,7 +320,12 @@ void Oracle::load_changed(const std::string &node)
 	bool has_foreign = false;
 	const core::Resources load = kube_.load_of(node, &has_foreign);
 	const core::Resources &limit = found->second.api.allocatable;
-	if (!has_foreign && (load.milli_cpu > limit.milli_cpu || load.memory_bytes > limit.memory_bytes))
+	const bool is_overfull = !has_foreign && (load.milli_cpu > limit.milli_cpu || load.memory_bytes > limit.memory_bytes);
+	if (!is_overfull)
+		stage_.overfilled.erase(node);
+	else if (slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 6 * k_news)
+		stage_.overfilled.insert(node); /* LIMIT: simulation.md, "Excused" */
+	if (is_overfull && !stage_.overfilled.contains(node))
 		stage_.violated("2 load", "pods hold " + std::to_string(load.milli_cpu) + "m on " + node + ", which has " + std::to_string(limit.milli_cpu) + "m");
 }
 

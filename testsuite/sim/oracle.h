@@ -6,7 +6,8 @@
  *	2  no node is over-committed by what pods really hold; a binding has a live allocation on its node
  *	3  jobs that are not ours, or of another pod, are never touched
  *	4  a job that ends for its pod has the pod's true result
- *	5  a healthy pod is neither deleted nor loses its job because something was restarted, slow or away
+ *	5  a healthy pod is neither deleted nor loses its job because something was restarted, slow, away or not managed any more; a node that exists is neither
+ *	   set DOWN nor deleted for it
  *	G  of a gang no pod is bound before its job is allocated, none has another's seat, none goes beyond the allocation of its node; its job ends when all
  *	   have stopped, with the result of one of them
  *	L  who has no link does nothing
@@ -31,6 +32,8 @@ class Oracle
 	[[nodiscard]] bool knows_end(unsigned agent, std::uint64_t life, const std::string &uid) const;
 	enum class NodeNews { ready, not_ready, gone };
 	void node_told(unsigned agent, std::uint64_t life, const std::string &node, NodeNews news);
+	/* It asks another cluster's API server. */
+	void set_blind(unsigned agent, bool is_blind) { is_blind ? (void)blind_.insert(agent) : (void)blind_.erase(agent); }
 	/* For a frozen agent: what it does when it wakes up may be based on old news. */
 	void excuse_until(Micros when) { excused_until_ = std::max(excused_until_, when); }
 
@@ -41,6 +44,7 @@ class Oracle
 	void gang_ends(unsigned agent, std::uint64_t life, const std::string &gang, core::JobId job, std::optional<std::uint32_t> wait_status);
 	void removes(const std::string &uid);
 	void takes_node_down(unsigned agent, const std::string &node);
+	void deletes_node(unsigned agent, const std::string &node);
 	/* ---- its effect arrives ---- */
 	void end_arrives(const std::string &uid, core::JobId job);
 	void delete_arrives(const std::string &uid, const PodTruth &hit);
@@ -63,6 +67,7 @@ class Oracle
 	void check_gang(const GangTruth &gang);
 	void check_nodes();
 	void check_memory(const core::World &leader);
+	[[nodiscard]] bool was_just_gone(unsigned agent, const NodeTruth &node) const;
 	[[nodiscard]] bool may_be_removed(const PodTruth &pod) const;
 	void check_result(const PodTruth &pod, const JobTruth &job, std::optional<std::uint32_t> wait_status, bool knows_end);
 	void check_needed(const PodTruth &pod, const JobTruth &job);
@@ -84,6 +89,7 @@ class Oracle
 	};
 	std::map<std::pair<unsigned, std::string>, Told> nodes_told_;
 	std::set<std::tuple<unsigned, std::uint64_t, std::string>> ends_told_, pods_told_;
+	std::set<unsigned> blind_;
 	Micros excused_until_ = 0;
 };
 

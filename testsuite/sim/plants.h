@@ -20,6 +20,8 @@ enum class Plant {
 	stale_marker,     /* a job number stands for ever for the pod it was first seen with */
 	two_leaders,      /* the agent without a link acts as well */
 	early_gang,       /* a gang's job passes for allocated while it is pending */
+	no_copy,          /* the plugin knows a job by its admin_comment alone */
+	late_condition,   /* PodScheduled=False is written whatever has become of the pod since */
 	no_guard,         /* slurmctld takes a second job for the same pod and attempt */
 };
 
@@ -39,6 +41,8 @@ inline constexpr PlantName k_plants[] = {
     {Plant::stale_marker, "stale-marker"},
     {Plant::two_leaders, "two-leaders"},
     {Plant::early_gang, "early-gang"},
+    {Plant::no_copy, "no-copy"},
+    {Plant::late_condition, "late-condition"},
     {Plant::no_guard, "no-guard"},
 };
 

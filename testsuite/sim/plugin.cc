@@ -29,7 +29,7 @@ void Slurm::look(std::uint32_t id)
 {
 	const JobTruth *job = find(id);
 	const auto known = seen_jobs_.find(id);
-	if (!job || !job->has_marker) {
+	if (!job || !is_known_to_plugin(*job)) {
 		if (known == seen_jobs_.end())
 			return;
 		seen_jobs_.erase(known);
@@ -65,7 +65,7 @@ void Slurm::first_look()
 	seen_jobs_.clear();
 	seen_nodes_.clear();
 	for (const auto &[id, job] : state.jobs) {
-		if (job.has_marker)
+		if (is_known_to_plugin(job))
 			seen_jobs_[id] = job.facts;
 	}
 	for (const auto &[name, node] : state.nodes)

@@ -38,6 +38,8 @@ enum class Kind {
 	delete_node,
 	add_node,
 	unlabel_node,
+	unlabel_all,       /* every node loses the managed label, one after the other */
+	label_all,
 	/* the API server */
 	api_away,
 	api_trouble,       /* requests fail in every way */
@@ -54,6 +56,7 @@ enum class Kind {
 	suspend,
 	resume_job,
 	time_out,
+	write_over_marker, /* a site's script: admin_comment has another text, the job goes on */
 	native_job,
 	other_clusters_job,
 	drain_node,
@@ -70,6 +73,7 @@ enum class Kind {
 	slow_link,
 	/* the agent */
 	kill_agent,
+	wrong_config,      /* it is restarted and sees no node for a time: another selector, or another cluster's kubeconfig */
 	freeze_agent,
 	step_clock,
 	count_

@@ -56,10 +56,12 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 	}
 	if (live.empty()) {
 		const GangTruth *gang = gangs_.find(pod.gang);
-		if (told->reason != names::k_reason_refused && !(gang && is_incomplete(*gang)))
+		if (told->reason != names::k_reason_refused && told->reason != names::k_reason_no_node && !(gang && is_incomplete(*gang)))
 			stage_.violated("end jobless", "pod " + name_of(pod) + " waits without a job: " + told->message);
 		return;
 	}
+	if (told->reason == names::k_reason_no_node && !is_allocated(*live[0]) && live[0]->facts.marker.uid == pod.gang)
+		return; /* a pod of the gang has become larger than its template, and than each node */
 	if (told->message.find("job " + std::to_string(live[0]->facts.id.number) + " ") == std::string::npos)
 		stage_.violated("end text", "pod " + name_of(pod) + " has job " + std::to_string(live[0]->facts.id.number) + " and says: " + told->message);
 	if (!is_allocated(*live[0]) || live[0]->facts.marker.uid == pod.gang)

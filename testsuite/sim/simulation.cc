@@ -3,6 +3,7 @@
 
 #include "src/core/names.h"
 #include "src/core/outcome.h"
+#include "src/core/reconcile_gang.h"
 
 namespace slurmkube::sim
 {
@@ -69,6 +70,7 @@ void Simulation::calm_down()
 	for (auto &agent : agents_) {
 		agent->pods.slow_down(0);
 		agent->nodes.slow_down(0);
+		agent->see_again();
 		agent->start();
 	}
 	for (auto &[name, node] : kube_.nodes) {
@@ -104,6 +106,10 @@ void Simulation::settle()
 			return;
 		}
 	}
+	/* a gang that never comes whole is asked for again after each wait: simulation.md, "Excused" */
+	for (const auto &[uid, ends] : slurm_.ends)
+		if (!ends.empty() && ends.back().status == core::k_status_never_came && stage_.now() - ends.back().at < 2 * k_window)
+			return;
 	stage_.violated("quiet", std::to_string(requests() - before) + " requests in the last minute: the agent does not come to rest");
 }
 
@@ -198,6 +204,10 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 	gang.replaces_early = draw(11) % 3 == 0;
 	gang.slowest = draw(12) % 5 == 0 ? 20 * k_second : 500 * k_ms;
 	gang.tries_left = static_cast<int>(draw(13) % 4);
+	if (draw(15) % 4 == 0)
+		gang.growth = {.milli_cpu = static_cast<std::int64_t>(1 + draw(16) % 6) * 250, .memory_bytes = static_cast<std::int64_t>(draw(17) % 3) << 28, .pods = 0, .extended = {}};
+	if (draw(18) % 12 == 0)
+		gang.mould.api.annotations["slurm-kube.io/exclusive"] = "true";
 	if (draw(14) % 8 == 0)
 		gang.mould.api.annotations["slurm-kube.io/pods-per-node"] = "1";
 	return gang;

@@ -107,6 +107,7 @@ JobTruth &Slurm::create(const core::JobSpec &spec)
 	job.memory_mib = spec.memory_mib;
 	job.tasks = spec.tasks;
 	job.tasks_per_node = spec.tasks_per_node;
+	job.is_exclusive = spec.options.sharing == core::Sharing::nobody;
 	return state.jobs[job.facts.id.number] = std::move(job);
 }
 
@@ -122,7 +123,7 @@ Result<SubmitAnswer> Slurm::submit(const core::JobSpec &spec)
 	}
 	if (stage_.plant != Plant::no_guard) {
 		for (const JobTruth *live : live_jobs_of(spec.marker.uid)) {
-			if (live->facts.marker.attempt != spec.marker.attempt)
+			if (live->facts.marker.attempt != spec.marker.attempt || !is_known_to_plugin(*live))
 				continue;
 			const bool runs = !live->facts.nodes.empty();
 			return SubmitAnswer{{.job = live->facts.id, .node = runs ? live->facts.nodes[0].node : "", .cpus = runs ? live->cpus : 0}, true};
@@ -168,6 +169,8 @@ std::uint32_t Slurm::tasks_on(const JobTruth &job, const SlurmNodeTruth &node) c
 {
 	if (node.down || node.facts.drain || std::ranges::find(job.excluded_nodes, node.facts.name) != job.excluded_nodes.end())
 		return 0;
+	if (job.is_exclusive && free_cpus(node) != node.facts.cpus)
+		return 0;
 	std::uint64_t tasks = free_cpus(node) / job.cpus;
 	if (job.memory_mib > 0)
 		tasks = std::min<std::uint64_t>(tasks, free_memory(node) / job.memory_mib);
@@ -204,7 +207,7 @@ std::vector<core::NodeAllocation> Slurm::places_for(const JobTruth &job) const
 	std::vector<core::NodeAllocation> out;
 	for (const auto &[name, tasks] : given) {
 		if (tasks > 0 && left == 0)
-			out.push_back({.node = name, .cpus = tasks * job.cpus, .core_ids = "", .memory_mib = tasks * job.memory_mib, .gres = {}});
+			out.push_back({.node = name, .cpus = job.is_exclusive ? state.nodes.at(name).facts.cpus : tasks * job.cpus, .core_ids = "", .memory_mib = tasks * job.memory_mib, .gres = {}});
 	}
 	return out;
 }
@@ -348,6 +351,19 @@ void Slurm::set_held(std::uint32_t id, bool held)
 	stage_.tell([&] { return text_of(job) + (held ? " is held" : " is released"); });
 	changed(id);
 	schedule_soon();
+}
+
+void Slurm::write_over_marker(std::uint32_t id)
+{
+	JobTruth &job = state.jobs.at(id);
+	job.is_written_over = true;
+	stage_.tell([&] { return "a script writes over the marker of " + text_of(job); });
+	changed(id);
+}
+
+bool Slurm::is_known_to_plugin(const JobTruth &job) const
+{
+	return job.has_marker && !(stage_.plant == Plant::no_copy && job.is_written_over);
 }
 
 void Slurm::set_suspended(std::uint32_t id, bool suspended)

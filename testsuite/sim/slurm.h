@@ -24,10 +24,12 @@ enum class Cause { user, time_limit, preempted, node_fail, lost_answer, agent_co
 struct JobTruth {
 	core::SlurmJob facts;
 	bool has_marker = false, is_plain_native = false;
+	bool is_written_over = false; /* the marker stands in its copy only */
 	std::vector<std::string> required_nodes, excluded_nodes;
 	std::uint64_t memory_mib = 0; /* of a task */
 	std::uint32_t cpus = 1;       /* of a task */
 	std::uint32_t tasks = 1, tasks_per_node = 0;
+	bool is_exclusive = false; /* its nodes have no other job */
 	Micros started_at = 0, purge_at = 0, limit_at = 0; /* 0: none */
 };
 
@@ -86,6 +88,7 @@ class Slurm
 	void finish(std::uint32_t job, core::JobState state, std::uint32_t status, Cause cause);
 	void set_held(std::uint32_t job, bool held);
 	void set_suspended(std::uint32_t job, bool suspended);
+	void write_over_marker(std::uint32_t job);
 	Micros refuse_until = 0, full_until = 0;
 
 	/* ---- life of slurmctld ---- */
@@ -108,6 +111,7 @@ class Slurm
 	std::string cluster = "main";
 	bool dynamic_nodes = false;
 	[[nodiscard]] std::vector<const JobTruth *> live_jobs_of(const std::string &uid) const;
+	[[nodiscard]] bool is_known_to_plugin(const JobTruth &job) const;
 	[[nodiscard]] const JobTruth *find(std::uint32_t job) const;
 	[[nodiscard]] std::vector<std::string> ids_if(const std::function<bool(const JobTruth &)> &wanted) const;
 	[[nodiscard]] std::uint32_t free_cpus(const SlurmNodeTruth &node) const;

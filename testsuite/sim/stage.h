@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -76,6 +77,7 @@ class Stage
 	Timeline line;
 	const Plant plant;
 	std::int64_t wall_step_s = 0; /* of the controller's host; the API server's clock is right */
+	std::set<std::string> overfilled; /* nodes, since slurmctld was restored from an older state: the oracle's */
 	bool calm = false;            /* faults are over */
 
 	[[nodiscard]] Micros now() const { return line.now(); }

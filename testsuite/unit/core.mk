@@ -35,10 +35,20 @@ TESTS += testsuite/unit/test_gang
 testsuite_unit_test_gang_SOURCES = %D%/gang_stage.h %D%/test_gang.cc
 testsuite_unit_test_gang_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_seating
+TESTS += testsuite/unit/test_seating
+testsuite_unit_test_seating_SOURCES = %D%/gang_stage.h %D%/test_seating.cc
+testsuite_unit_test_seating_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world_gangs
 TESTS += testsuite/unit/test_world_gangs
 testsuite_unit_test_world_gangs_SOURCES = %D%/gang_stage.h %D%/test_world_gangs.cc
 testsuite_unit_test_world_gangs_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_roles
+TESTS += testsuite/unit/test_world_roles
+testsuite_unit_test_world_roles_SOURCES = %D%/gang_stage.h %D%/test_world_roles.cc
+testsuite_unit_test_world_roles_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_scale
 TESTS += testsuite/unit/test_world_scale
@@ -138,3 +148,13 @@ check_PROGRAMS += testsuite/unit/test_label_features
 TESTS += testsuite/unit/test_label_features
 testsuite_unit_test_label_features_SOURCES = %D%/test_label_features.cc
 testsuite_unit_test_label_features_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_option_bounds
+TESTS += testsuite/unit/test_option_bounds
+testsuite_unit_test_option_bounds_SOURCES = %D%/test_option_bounds.cc
+testsuite_unit_test_option_bounds_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_nodes
+TESTS += testsuite/unit/test_world_nodes
+testsuite_unit_test_world_nodes_SOURCES = %D%/world_facts.h %D%/world_stage.h %D%/test_world_nodes.cc
+testsuite_unit_test_world_nodes_LDADD = libcheck.la libcore.la libbase.la

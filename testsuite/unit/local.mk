@@ -8,7 +8,9 @@ libcheck_la_SOURCES = \
 libcheck_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS)
 libcheck_la_LIBADD = $(CUNIT_LIBS)
 include %D%/base.mk
+if CORE_TESTS
 include %D%/core.mk
+endif
 include %D%/codec.mk
 include %D%/kube.mk
 include %D%/slurm.mk

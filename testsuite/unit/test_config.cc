@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/config.h"
+#include "src/agent/identity.h"
+#include "src/agent/config_trial.h"
 #include "testsuite/unit/check.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <nss.h>
 #include <sstream>
 #include <string>
+#include <sys/resource.h>
 
 using namespace slurmkube;
 using namespace slurmkube::agent;
@@ -258,6 +263,39 @@ void broken_and_hostile_yaml_is_refused()
 	CHECK(error_of(std::string(2 * 1024 * 1024, ' ')).find("longer than 1 MiB") != std::string::npos);
 }
 
+/* Each is a configuration without an error, on which the agent could do nothing. */
+void credentials_that_cannot_be_read_are_found_before_the_start()
+{
+	char directory[] = "/tmp/slurm-kube-config.XXXXXX";
+	const std::string dir = mkdtemp(directory), good = dir + "/good", no_ca = dir + "/no-ca", no_token = dir + "/no-token";
+	const auto kubeconfig = [](const std::string &cluster, const std::string &user) {
+		return "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://127.0.0.1:1'" + cluster + "}}]\nusers: [{name: u, user: {" + user + "}}]\n";
+	};
+	std::ofstream(good) << kubeconfig("", "token: t");
+	std::ofstream(no_ca) << kubeconfig(", certificate-authority: missing.crt", "token: t");
+	std::ofstream(no_token) << kubeconfig("", "tokenFile: missing");
+	const std::string rules = "\nidentity: {rules: [{namespace: a, user: root}]}";
+	const struct {
+		std::string config, part;
+	} rows[] = {
+		{"kubeconfig: " + good + rules, ""},
+		{"kubeconfig: " + good, "identity.rules: there is none"},
+		{"kubeconfig: " + dir + "/missing" + rules, dir + "/missing"},
+		{"kubeconfig: " + no_ca + rules, dir + "/missing.crt"},
+		{"kubeconfig: " + no_token + rules, "tokenFile"},
+		{"", "kubeconfig: none is named"},
+	};
+	for (const auto &row : rows) {
+		const LoadedConfig loaded = parse(row.config);
+		CHECK_EQUAL(error_of(row.config), "");
+		std::string all;
+		for (const std::string &trouble : try_config(loaded.config))
+			all += trouble + "\n";
+		(void)check::record(row.part.empty() ? all.empty() : all.find(row.part) != std::string::npos, row.config.c_str(), __FILE__, __LINE__, all);
+	}
+	std::filesystem::remove_all(dir);
+}
+
 void a_file_that_is_not_there_is_an_error()
 {
 	CHECK_EQUAL(load_config("/nonexistent/file").errors.size(), 1U);
@@ -298,6 +336,31 @@ void the_example_shows_every_key_and_its_default()
 	CHECK(all.config == Config());
 }
 
+/* Without descriptors NSS cannot open its files. */
+void a_directory_that_does_not_answer_is_not_an_unknown_user()
+{
+	rlimit before{};
+	REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+	for (const char *database : {"passwd", "group"})
+		REQUIRE(__nss_configure_lookup(database, "files") == 0); /* systemd's module knows root by heart */
+	(void)find_known_user("root");					 /* loads what NSS needs */
+	const rlimit none{0, before.rlim_max};
+	REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	const auto silent = find_known_user("root");
+	const auto group = find_group("no-such-group");
+	const LoadedConfig waits = parse_config("identity:\n  rules:\n    - namespace: a\n      user: root\n", "f");
+	const LoadedConfig wrong = parse_config("identity:\n  rules:\n    - namespace: a\n      user: root\n      qoss: [a]\n", "f");
+	REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+	REQUIRE(!silent.ok());
+	CHECK(silent.error().code == Errc::again);
+	CHECK(silent.error().what.find("'root' could not be looked up (") == 0);
+	CHECK(!group.ok() && group.error().code == Errc::again);
+	CHECK(waits.may_pass && waits.errors.size() == 1);
+	CHECK(!wrong.may_pass && wrong.errors.size() == 2);
+	CHECK(!parse_config("identity:\n  rules:\n    - namespace: a\n      user: no-such-user-here\n", "f").may_pass);
+	CHECK(!parse_config("", "f").may_pass);
+}
+
 void the_manual_page_explains_every_key()
 {
 	const std::string text = source_file("doc/man/slurmkubed.yaml.5.scd");
@@ -322,8 +385,10 @@ int main()
 						  TEST(group_may_stand_before_user),
 						  TEST(all_errors_are_told_in_the_order_of_lines),
 						  TEST(broken_and_hostile_yaml_is_refused),
+						  TEST(credentials_that_cannot_be_read_are_found_before_the_start),
 						  TEST(a_file_that_is_not_there_is_an_error),
 						  TEST(the_example_shows_every_key_and_its_default),
+						  TEST(a_directory_that_does_not_answer_is_not_an_unknown_user),
 						  TEST(the_manual_page_explains_every_key),
 					  });
 }

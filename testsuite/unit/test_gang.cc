@@ -113,15 +113,51 @@ void names_are_sorted_as_people_count()
 	}
 }
 
-void tasks_fill_nodes_in_the_order_given()
+Resources with_gpus(std::int64_t gpus, std::int64_t milli_cpu = 0, std::int64_t mib = 64)
 {
-	const GangShape shape = shape_of(seats({{5, size(4000, 64)}}), 64);
-	using Names = std::vector<std::string>;
-	CHECK((nodes_of_tasks(shape, nodes({{"b", 8}, {"a", 4}, {"c", 8}}), {}) == Names{"b", "b", "a", "c", "c"}));
-	/* those that run stay; others take what is left */
-	CHECK((nodes_of_tasks(shape, nodes({{"b", 8}, {"a", 4}, {"c", 8}}), {{0, "c"}, {4, "b"}}) == Names{"c", "b", "a", "c", "b"}));
-	CHECK((nodes_of_tasks(shape, nodes({{"b", 8}, {"a", 8}}), {}) == Names{"b", "b", "a", "a", ""}));
-	CHECK((nodes_of_tasks(shape, nodes({{"a", 64}, {"b", 64}, {"c", 64}}), {}, 2) == Names{"a", "a", "b", "b", "c"}));
+	Resources out = size(milli_cpu, mib);
+	out.extended["nvidia.com/gpu"] = gpus;
+	return out;
+}
+
+/* "tasks x CPUs, MiB, GPUs" */
+std::string shape_on(const NodeSizes &nodes, const std::vector<Seat> &pods)
+{
+	const GangShape shape = shape_of(pods, 64, Packing::shared, k_whole_cpu, nodes);
+	const auto gpus = shape.extended_per_task.find("nvidia.com/gpu");
+	return std::to_string(shape.tasks) + "x" + std::to_string(shape.cpus_per_task) + "," + std::to_string(shape.memory_mib_per_task) + "," +
+	       std::to_string(gpus == shape.extended_per_task.end() ? 0 : gpus->second);
+}
+
+/* Each was refused, or waited for ever, when pods under one CPU shared tasks without regard to what a node holds. */
+void pods_share_a_task_only_as_far_as_nodes_hold_it()
+{
+	constexpr std::int64_t k_gib = 1024;
+	const NodeSizes gpu_nodes{{{.cpus = 64, .memory_mib = 900 * k_gib, .pods = 110, .gres = "gpu:8"}, 3}};
+	const NodeSizes plain{{{.cpus = 16, .memory_mib = 64 * k_gib, .pods = 110}, 6}}, large{{{.cpus = 16, .memory_mib = 128 * k_gib, .pods = 110}, 6}};
+	const NodeSizes one_large{{{.cpus = 16, .memory_mib = 64 * k_gib, .pods = 110}, 6}, {{.cpus = 16, .memory_mib = 128 * k_gib, .pods = 110}, 1}};
+	const NodeSizes few_pods{{{.cpus = 16, .memory_mib = 64 * k_gib, .pods = 20}, 6}}, tiny{{{.cpus = 2, .memory_mib = 64 * k_gib, .pods = 110}, 1}};
+	const struct {
+		const char *what;
+		const NodeSizes &nodes;
+		std::vector<Seat> pods;
+		const char *shape;
+	} rows[] = {
+		{"2 pods of 8 GPUs", gpu_nodes, seats({{2, with_gpus(8)}}), "2x1,64,8"},
+		{"9 pods of a GPU", gpu_nodes, seats({{9, with_gpus(1)}}), "9x1,64,1"},
+		{"no nodes are known", {}, seats({{9, with_gpus(1)}}), "9x1,64,1"},
+		{"4 pods of 40 GiB", plain, seats({{4, size(500, 40 * k_gib)}}), "4x1,40960,0"},
+		{"4 pods of 40 GiB, larger nodes", large, seats({{4, size(500, 40 * k_gib)}}), "2x1,81920,0"},
+		{"4 pods of 40 GiB, one larger node", one_large, seats({{4, size(500, 40 * k_gib)}}), "4x1,40960,0"},
+		{"4 pods of 20 GiB without CPU", plain, seats({{4, size(0, 20 * k_gib)}}), "4x1,20480,0"},
+		{"pods without requests count as alone", plain, seats({{4, size(0, 0)}}), "4x1,64,0"},
+		{"unless that is too much", tiny, seats({{4, size(0, 0)}}), "1x1,256,0"},
+		{"100 pods of 10m", plain, seats({{100, size(10, 64)}}), "2x1,3200,0"},
+		{"100 pods of 10m, 20 a node", few_pods, seats({{100, size(10, 64)}}), "5x1,1280,0"},
+		{"a launcher beside GPU workers", gpu_nodes, seats({{1, size(100, 64)}, {2, with_gpus(8, 0, 100 * k_gib)}}), "2x1,102464,8"},
+	};
+	for (const auto &row : rows)
+		CHECK_EQUAL(std::string(row.what) + ": " + shape_on(row.nodes, row.pods), std::string(row.what) + ": " + row.shape);
 }
 
 /* ---- World ---- */
@@ -188,15 +224,19 @@ void more_than_all_nodes_hold_is_refused_on_every_pod()
 {
 	Stage stage(9);
 	stage.all_pods(9);
-	const auto actions = stage.take();
-	CHECK(only<Submit>(actions).empty());
-	CHECK_EQUAL(only<Report>(actions).size(), 9U);
+	CHECK(only<Submit>(stage.take()).empty());
+	stage.pass(5 * k_second);
+	const auto told = only<Report>(stage.take());
+	REQUIRE(told.size() == 9);
+	CHECK_EQUAL(told.front().second.not_scheduled.reason, names::k_reason_no_node);
 	Stage uneven(401, size(100, 64)); /* and whether it would be less without what nobody asks for */
 	uneven.all_pods(401);
+	(void)uneven.take();
+	uneven.pass(5 * k_second);
 	const auto reports = only<Report>(uneven.take());
 	REQUIRE(!reports.empty());
 	const std::string &said = reports.front().second.not_scheduled.message;
-	CHECK(said.find(" are needed at once; the job has more than its pods ask for (") != std::string::npos);
+	CHECK(said.find("; the job has more than its pods ask for (") != std::string::npos);
 }
 
 void the_job_is_complete_when_every_seat_has_succeeded()
@@ -473,14 +513,29 @@ void pods_that_never_come_end_the_job()
 	stage.world.pod_seen(stage.pod(0), stage.now);
 	(void)stage.take();
 	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	KubeNode away = kube_node("n1", "n1-uid", 8000);
+	away.ready = false;
+	stage.world.node_seen(away, stage.now);
 	stage.world.job_seen(stage.running(nodes({{"n1", 8}, {"n2", 8}})), stage.now);
-	CHECK_EQUAL(only<Bind>(stage.take()).size(), 1U);
+	CHECK(only<Bind>(stage.take()).empty());
 	stage.pass(599 * k_second);
 	CHECK(only<Complete>(stage.take()).empty());
 	stage.pass(2 * k_second);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_never_came);
+}
+
+/* A leader that loads a large model: its workers are made when it is Ready. */
+void pods_that_run_are_not_ended_for_those_that_never_come()
+{
+	Stage stage(4);
+	stage.start(1);
+	(void)stage.take();
+	stage.pass(3601 * k_second);
+	CHECK(only<Complete>(stage.take()).empty());
+	stage.world.pod_seen(stage.pod(1), stage.now);
+	CHECK_EQUAL(only<Bind>(stage.take()).size(), 1U);
 }
 
 void a_pod_beyond_the_seats_runs_alone()
@@ -529,7 +584,7 @@ int main()
 						TEST(the_excess_of_unlike_roles_is_told),
 						TEST(a_job_of_unlike_roles_is_not_twice_their_sum),
 						TEST(devices_count_as_much_as_cpus),
-						TEST(names_are_sorted_as_people_count), TEST(tasks_fill_nodes_in_the_order_given),
+						TEST(names_are_sorted_as_people_count), TEST(pods_share_a_task_only_as_far_as_nodes_hold_it),
 						TEST(one_pod_is_enough_to_ask_for_all),
 						TEST(pods_are_bound_by_rank_and_name_of_node),
 						TEST(more_than_the_pods_ask_for_is_told),
@@ -543,7 +598,7 @@ int main()
 						TEST(a_new_agent_goes_on),
 						TEST(a_lost_job_is_asked_for_again_on_the_same_nodes),
 						TEST(a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended), TEST(a_lost_job_is_asked_for_with_its_nodes_that_have_no_pods_yet),
-						TEST(a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other), TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes), TEST(pods_that_never_come_end_the_job),
+						TEST(a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other), TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes), TEST(pods_that_never_come_end_the_job), TEST(pods_that_run_are_not_ended_for_those_that_never_come),
 						TEST(a_pod_beyond_the_seats_runs_alone),
 						TEST(a_pod_group_waits_for_its_minimum),
 					});

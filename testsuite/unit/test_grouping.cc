@@ -185,6 +185,39 @@ void kubeflow_roles_are_found_whatever_their_case()
 	CHECK(as<InGang>(worker)->index == 1U);
 }
 
+/* runLauncherAsWorker: the launcher is number 0, and the first worker's label says 1. */
+void workers_may_be_numbered_from_one()
+{
+	Cluster cluster;
+	Role workers = role("Worker", 2);
+	workers.first_index = 1;
+	Owner &job = cluster.add("kubeflow.org/v2beta1", "MPIJob", "m", {role("Launcher", 1), workers}, true);
+	for (const char *index : {"1", "2"}) {
+		const auto worker = cluster.place(pod_of(ref_of(job), {{"training.kubeflow.org/job-role", "worker"}, {"training.kubeflow.org/replica-index", index}}));
+		REQUIRE(as<InGang>(worker));
+		CHECK_EQUAL(as<InGang>(worker)->index.value_or(99), static_cast<std::uint32_t>(index[0] - '1'));
+	}
+}
+
+void the_earliest_deadline_of_the_owners_counts()
+{
+	Cluster cluster;
+	Owner &set = cluster.add("jobset.x-k8s.io/v1alpha2", "JobSet", "s", {role("driver", 1)}, true);
+	set.deadline_seconds = 100;
+	const OwnerRef above = ref_of(set);
+	Owner &job = cluster.add("batch/v1", "Job", "j", {role("", 3)}, false);
+	job.controller = above;
+	job.deadline_seconds = 60;
+	const auto member = cluster.place(pod_of(ref_of(job)));
+	REQUIRE(as<InGang>(member));
+	CHECK_EQUAL(as<InGang>(member)->deadline_seconds, 60);
+	job.annotations = {{"slurm-kube.io/gang", "false"}};
+	const auto single = cluster.place(pod_of(ref_of(job)));
+	REQUIRE(as<Alone>(single));
+	CHECK_EQUAL(as<Alone>(single)->deadline_seconds, 60);
+	CHECK_EQUAL(earlier_deadline(0, 5) + earlier_deadline(5, 0) + earlier_deadline(-1, 0) + earlier_deadline(7, 3), 13);
+}
+
 void a_gang_without_end_is_refused()
 {
 	Cluster cluster;
@@ -229,6 +262,8 @@ int main()
 					  TEST(each_replica_of_a_leader_worker_set_is_a_gang),
 					  TEST(pod_groups_of_both_kinds),
 					  TEST(kubeflow_roles_are_found_whatever_their_case),
+					  TEST(workers_may_be_numbered_from_one),
+					  TEST(the_earliest_deadline_of_the_owners_counts),
 					  TEST(a_gang_without_end_is_refused),
 					  TEST(seats_are_found_by_role_and_index),
 					  TEST(paths_are_made_of_plain_names_only),

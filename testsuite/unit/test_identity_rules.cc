@@ -150,7 +150,7 @@ void annotations_that_name_what_they_may_not_are_refused()
 	} rows[] = {
 	    {"id/user", "root", "is uid 0, below identity.least_uid (1000)"},
 	    {"id/user", "daemon", "below identity.least_uid"},
-	    {"id/user", "ghost", "nobody here is called 'ghost'"},
+	    {"id/user", "ghost", "its annotation id/user='ghost' names no user: nobody here is called 'ghost'"},
 	    {"id/user", "", "is no user's name"},
 	    {"id/user", "a b", "is no user's name"},
 	    {"id/user", "x\ny", "is no user's name"},
@@ -273,6 +273,19 @@ void a_namespace_that_is_gone_is_forgotten()
 	CHECK(world.settings().policy.identity_facts.namespaces.empty());
 }
 
+void other_rules_hold_once_the_namespaces_are_told_anew()
+{
+	World world = world_with({rule("lab", 1001)});
+	world.namespace_seen(seen("lab", {}, {{"id/user", "phys"}}));
+	world.set_identity_rules({annotated()}, 1000);
+	CHECK(world.take_actions(at(1)).empty()); /* of its annotations nothing was kept */
+	world.namespace_seen(seen("lab", {}, {{"id/user", "phys"}}));
+	world.person_found("phys", Person{1002, 100});
+	const auto then = world.take_actions(at(2));
+	REQUIRE(submitted(then));
+	CHECK_EQUAL(submitted(then)->user_id, 1002U);
+}
+
 } // namespace
 
 int main()
@@ -289,5 +302,6 @@ int main()
 							  TEST(a_pod_waits_for_its_namespace),
 							  TEST(a_pod_waits_for_its_user),
 							  TEST(a_namespace_that_is_gone_is_forgotten),
+							  TEST(other_rules_hold_once_the_namespaces_are_told_anew),
 						  });
 }

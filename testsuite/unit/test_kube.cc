@@ -6,12 +6,15 @@
 #include "src/agent/kube/files.h"
 #include "src/agent/kube/rights.h"
 #include "src/agent/kube/token.h"
+#include "src/agent/kube/token_renewal.h"
 #include "src/agent/kube/writes.h"
 #include "src/agent/kube/yaml_text.h"
 #include "src/core/names.h"
 #include "testsuite/unit/check.h"
 
 #include <cstdlib>
+#include <filesystem>
+#include <sys/stat.h>
 
 using namespace slurmkube;
 using namespace slurmkube::kube;
@@ -109,6 +112,69 @@ void the_expiry_is_read_without_the_key()
 	CHECK_EQUAL(broken.text({}), "");
 }
 
+/* What a server's token says of itself, unsigned: only the server judges signatures. */
+std::string token_of(const std::string &claims)
+{
+	constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	std::string text = "eyJhbGciOiJSUzI1NiJ9.";
+	unsigned bits = 0, count = 0;
+	for (const char c : claims) {
+		bits = bits << 8 | static_cast<unsigned char>(c);
+		for (count += 8; count >= 6; count -= 6)
+			text += digits[bits >> (count - 6) & 63];
+	}
+	if (count > 0)
+		text += digits[bits << (6 - count) & 63];
+	return text + ".c2ln";
+}
+
+void a_refused_token_says_whether_it_has_expired()
+{
+	const Token expired(token_of(R"({"exp":1795230537})"), ""), foreign(token_of(R"({"exp":1795230537,"iss":"https://other"})"), ""), opaque("bogus", ""), none("", "");
+	CHECK_EQUAL(expired.refusal(1795230537), "the token expired at 2026-11-21T03:08:57Z; skube kubeconfig writes a new one");
+	CHECK_EQUAL(foreign.refusal(1795230536), "the token is good until 2026-11-21T03:08:57Z by its own word; the API server does not know it: was it made for another "
+						 "cluster (its issuer is https://other), or its service account deleted?");
+	CHECK_EQUAL(opaque.refusal(0), "the token is not one that this API server has issued, or it has been revoked");
+	CHECK_EQUAL(none.refusal(0), "");
+	const Response refused{.status = 401, .body = R"({"message":"Unauthorized"})", .note = opaque.refusal(0)};
+	CHECK_EQUAL(error_of(refused).what, "Unauthorized: the token is not one that this API server has issued, or it has been revoked");
+}
+
+void a_token_is_renewed_in_the_last_third_of_its_life()
+{
+	const TokenClaims claims = token_claims(token_of(R"({"exp":1900,"iat":1000,"sub":"system:serviceaccount:slurm-kube:slurmkubed"})"));
+	CHECK(!renewal_due(claims, 1599));
+	CHECK(renewal_due(claims, 1600));
+	CHECK(renewal_due(claims, 2500)); /* the server says no, and why */
+	CHECK(!renewal_due(token_claims("opaque"), 0));
+	const auto request = renewal_request(claims);
+	REQUIRE(request.ok());
+	CHECK_EQUAL(request->path, "/api/v1/namespaces/slurm-kube/serviceaccounts/slurmkubed/token");
+	CHECK(request->body.find("\"expirationSeconds\":900") != std::string::npos);
+	for (const char *subject : {"", "alice", "system:serviceaccount:", "system:serviceaccount:a", "system:serviceaccount:a:", "system:serviceaccount::b"})
+		CHECK(!renewal_request({.expires = 1, .issued = 0, .issuer = "", .subject = subject}).ok());
+}
+
+void a_token_file_is_replaced_in_one_step_and_private()
+{
+	char directory[] = "/tmp/slurm-kube-token.XXXXXX";
+	REQUIRE(mkdtemp(directory) != nullptr);
+	const std::string file = std::string(directory) + "/token";
+	CHECK(write_token_file(file, "one").ok());
+	CHECK(write_token_file(file, "two").ok());
+	CHECK_EQUAL(read_small_file(file).value(), "two\n");
+	struct stat status {
+	};
+	CHECK_EQUAL(stat(file.c_str(), &status), 0);
+	CHECK_EQUAL(status.st_mode & 0777, 0600U);
+	std::size_t files = 0;
+	for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator(directory))
+		files++;
+	CHECK_EQUAL(files, 1U);
+	std::filesystem::remove_all(directory);
+	CHECK(write_token_file(file, "three").error().what.find("cannot write beside '" + file + "': ") == 0);
+}
+
 void yaml_knows_its_lines()
 {
 	const auto yaml = YamlText::parse("a: 1\nb:\n  - {c: x}\n  - c: 'null'\nd:\ne: null\n");
@@ -149,6 +215,9 @@ int main()
 					    TEST(queries_are_escaped),
 					    TEST(a_pod_tells_the_fate_of_its_binding),
 					    TEST(the_expiry_is_read_without_the_key),
+					    TEST(a_refused_token_says_whether_it_has_expired),
+					    TEST(a_token_is_renewed_in_the_last_third_of_its_life),
+					    TEST(a_token_file_is_replaced_in_one_step_and_private),
 					    TEST(yaml_knows_its_lines),
 					    TEST(broken_yaml_and_aliases_are_refused),
 					    TEST(names_beside_a_file),

@@ -92,6 +92,19 @@ void a_forgery_is_seen_in_any_dress()
 	CHECK(!looks_like_marker("{\"a\":1}"));
 	CHECK(!looks_like_marker(""));
 	CHECK(!looks_like_marker("a note of the administrator about slurm-kube"));
+	CHECK(!looks_like_marker("moved by slurm-kube {ticket 12}"));
+	CHECK(looks_like_marker("/* x */ {\"slurm-kube\": 1}") == marker_from_text("/* x */ " + marker_to_text(example())).ok());
+}
+
+void a_note_is_kept_as_far_as_there_is_room()
+{
+	core::Marker marker = example();
+	marker.note = "power=3 {\"a\":\"b\"}\tx";
+	CHECK(*marker_from_text(marker_to_fitting_text(marker)) == marker);
+	marker.note = std::string(5000, '"');
+	const std::string text = marker_to_fitting_text(marker);
+	CHECK(text.size() <= k_marker_bytes_max && text.size() > k_marker_bytes_max - 8);
+	CHECK_EQUAL(marker_from_text(text)->uid, marker.uid);
 }
 
 } // namespace
@@ -106,5 +119,6 @@ int main()
 						  TEST(wrong_values_are_refused),
 						  TEST(a_long_marker_is_too_large),
 						  TEST(a_forgery_is_seen_in_any_dress),
+						  TEST(a_note_is_kept_as_far_as_there_is_room),
 					  });
 }

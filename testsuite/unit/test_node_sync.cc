@@ -50,9 +50,9 @@ SlurmNode slurm(NodeBase base, bool drain = false, const std::string &reason = "
 	return node;
 }
 
-std::string decide(const KubeNode *k, const SlurmNode *s, const PluginHello &hello, bool holds_pods = false, std::int64_t not_ready_seconds = 0)
+std::string decide(const NodeFacts &facts)
 {
-	const auto action = reconcile_node({.kube = k, .slurm = s, .plugin = &hello, .holds_pods = holds_pods, .not_ready_seconds = not_ready_seconds}, policy());
+	const auto action = reconcile_node(facts, policy());
 	if (!action)
 		return "";
 	if (std::holds_alternative<CreateNode>(*action))
@@ -71,6 +71,16 @@ std::string decide(const KubeNode *k, const SlurmNode *s, const PluginHello &hel
 		return "up";
 	}
 	return "?";
+}
+
+std::string decide(const KubeNode *k, const SlurmNode *s, const PluginHello &hello, bool holds_pods = false, std::int64_t not_ready_seconds = 0)
+{
+	return decide({.kube = k, .slurm = s, .plugin = &hello, .holds_pods = holds_pods, .not_ready_seconds = not_ready_seconds});
+}
+
+std::string gone(const SlurmNode &s, const PluginHello &hello, bool holds_pods = false)
+{
+	return decide({.is_gone = true, .slurm = &s, .plugin = &hello, .holds_pods = holds_pods});
 }
 
 void nodes_are_created_only_where_slurm_can()
@@ -117,8 +127,10 @@ void what_people_drained_is_not_brought_down_but_to_end_its_jobs()
 	const SlurmNode down = slurm(NodeBase::down, true, "disk is broken");
 	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "");
 	CHECK_EQUAL(decide(nullptr, &drained, plugin(22, 5)), "");
-	CHECK_EQUAL(decide(nullptr, &drained, plugin(24, 11)), "delete");
-	CHECK_EQUAL(decide(nullptr, &with_jobs, plugin(24, 11)), "down ");
+	CHECK_EQUAL(decide(nullptr, &with_jobs, plugin(24, 11)), "");
+	CHECK_EQUAL(gone(drained, plugin(22, 5)), "");
+	CHECK_EQUAL(gone(drained, plugin(24, 11)), "delete");
+	CHECK_EQUAL(gone(with_jobs, plugin(24, 11)), "down ");
 }
 
 void a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time()
@@ -138,14 +150,38 @@ void a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time()
 void a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it()
 {
 	const SlurmNode idle = slurm(NodeBase::allocated);
-	CHECK_EQUAL(decide(nullptr, &idle, plugin(24, 11)), "down slurm-kube: not a managed node of Kubernetes");
-	const SlurmNode down = slurm(NodeBase::down, false, "slurm-kube: not a managed node of Kubernetes");
-	CHECK_EQUAL(decide(nullptr, &down, plugin(24, 11), true), "");
-	CHECK_EQUAL(decide(nullptr, &down, plugin(24, 11)), "delete");
-	CHECK_EQUAL(decide(nullptr, &down, plugin(22, 5)), "");
+	CHECK_EQUAL(gone(idle, plugin(24, 11), true), "drain slurm-kube: not a managed node of Kubernetes"); /* the pod collector comes later */
+	CHECK_EQUAL(gone(idle, plugin(24, 11)), "down slurm-kube: deleted from Kubernetes");
+	const SlurmNode down = slurm(NodeBase::down, false, "slurm-kube: deleted from Kubernetes");
+	CHECK_EQUAL(gone(down, plugin(24, 11), true), "");
+	CHECK_EQUAL(gone(down, plugin(24, 11)), "delete");
+	CHECK_EQUAL(gone(down, plugin(22, 5)), "");
 	SlurmNode fixed = down;
 	fixed.dynamic = false;
-	CHECK_EQUAL(decide(nullptr, &fixed, plugin(24, 11)), "");
+	CHECK_EQUAL(gone(fixed, plugin(24, 11)), "");
+}
+
+/* It may have lost its label only: nothing that is there is ended, nothing deleted, and what is DOWN does not come back by it. */
+void a_node_out_of_sight_is_drained_only()
+{
+	const std::string drain = "drain slurm-kube: not a managed node of Kubernetes";
+	for (const NodeBase base : {NodeBase::idle, NodeBase::allocated, NodeBase::mixed}) {
+		const SlurmNode used = slurm(base);
+		for (const bool holds_pods : {false, true}) {
+			CHECK_EQUAL(decide(nullptr, &used, plugin(24, 11), holds_pods), drain);
+			CHECK_EQUAL(decide(nullptr, &used, plugin(22, 5), holds_pods), drain);
+		}
+		const SlurmNode drained = slurm(base, true, "slurm-kube: not a managed node of Kubernetes");
+		CHECK_EQUAL(decide(nullptr, &drained, plugin(24, 11)), "");
+		CHECK(is_in_use(drained));
+	}
+	for (const char *reason : {"slurm-kube: not a managed node of Kubernetes", "slurm-kube: NotReady", "broken"}) {
+		const SlurmNode down = slurm(NodeBase::down, false, reason);
+		CHECK_EQUAL(decide(nullptr, &down, plugin(24, 11)), "");
+		CHECK(!is_in_use(down));
+	}
+	CHECK(!is_in_use(slurm(NodeBase::idle, true, "slurm-kube: cordoned")));
+	CHECK(is_in_use(slurm(NodeBase::mixed, true, "slurm-kube: cordoned")));
 }
 
 void taints_of_others_keep_slurm_off()
@@ -218,6 +254,49 @@ void a_terminating_pod_holds_its_share()
 	CHECK(o.held("n1") == Resources{});
 }
 
+/* In place: what it grows by is held at once, what it shrinks by below its binding is not given away. */
+void a_resized_pod_holds_the_larger_share()
+{
+	Occupancy o;
+	const auto cpus = [](std::int64_t milli) { return Resources{.milli_cpu = milli, .memory_bytes = 0, .pods = 1, .extended = {}}; };
+	const Resources node{.milli_cpu = 4000, .memory_bytes = 100, .pods = 10, .extended = {}};
+	CHECK(!o.take("n1", {"a"}, cpus(2000)));
+	CHECK(o.has_room("n1", node, cpus(2000)));
+	CHECK(o.take("n1", {"a"}, cpus(3000)));
+	CHECK(!o.has_room("n1", node, cpus(2000)));
+	CHECK(!o.take("n1", {"a"}, cpus(3000)));
+	CHECK(o.take("n1", {"a"}, cpus(1000)));
+	CHECK_EQUAL(o.held("n1").milli_cpu, 2000);
+	CHECK_EQUAL(o.held("n1").pods, 1);
+	CHECK(o.release("n1", {"a"}));
+	CHECK(o.held("n1") == Resources{});
+}
+
+/* An external node has no slurmd that could register after `scontrol reboot`. */
+void a_reboot_that_slurm_gave_up_is_undone_where_the_kubelet_is_ready()
+{
+	const struct {
+		const char *reason;
+		const char *then;
+	} rows[] = {
+	    {"reboot requested : reboot issued : reboot timed out", "up"},
+	    {"Reboot ASAP : reboot issued : reboot timed out", "up"},
+	    {"reboot timed out", "up"},
+	    {"reboot requested : reboot issued", ""}, /* Slurm still waits */
+	    {"bad disk : reboot issued : reboot timed out", ""},
+	    {"bad disk", ""},
+	    {"", ""},
+	};
+	KubeNode k = kube();
+	for (const auto &row : rows) {
+		const SlurmNode down = slurm(NodeBase::down, false, row.reason);
+		CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), row.then);
+	}
+	k.ready = false;
+	const SlurmNode down = slurm(NodeBase::down, false, "reboot timed out");
+	CHECK_EQUAL(decide(&k, &down, plugin(22, 5), false, 60), "");
+}
+
 void the_number_of_pods_is_a_limit_too()
 {
 	Occupancy o;
@@ -253,10 +332,13 @@ int main()
 						     TEST(what_people_drained_is_not_brought_down_but_to_end_its_jobs),
 						     TEST(a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time),
 						     TEST(a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it),
+						     TEST(a_node_out_of_sight_is_drained_only),
 						     TEST(taints_of_others_keep_slurm_off),
 						     TEST(the_record_counts_whole_allocatable_cpus_and_points_at_the_sink),
 					TEST(a_node_line_holds_only_what_was_meant),
 						     TEST(a_terminating_pod_holds_its_share),
+						     TEST(a_resized_pod_holds_the_larger_share),
+						     TEST(a_reboot_that_slurm_gave_up_is_undone_where_the_kubelet_is_ready),
 						     TEST(the_number_of_pods_is_a_limit_too),
 						     TEST(quantiles_are_within_four_percent),
 					     });

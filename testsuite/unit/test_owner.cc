@@ -19,8 +19,10 @@ std::string text_of(const core::Owner &owner)
 		out += " min=" + std::to_string(owner.minimum);
 	out += owner.is_finished ? " done" : "";
 	out += owner.has_succeeded ? " ok" : "";
+	if (owner.deadline_seconds > 0)
+		out += " within " + std::to_string(owner.deadline_seconds);
 	for (const core::Role &role : owner.roles)
-		out += " " + role.name + "*" + std::to_string(role.pods) + "/" + std::to_string(role.pods_per_job) + "@" + std::to_string(role.stage) + "=" + std::to_string(role.each.milli_cpu);
+		out += " " + role.name + (role.first_index > 0 ? "#" + std::to_string(role.first_index) : "") + "*" + std::to_string(role.pods) + "/" + std::to_string(role.pods_per_job) + "@" + std::to_string(role.stage) + "=" + std::to_string(role.each.milli_cpu);
 	return out;
 }
 
@@ -57,6 +59,8 @@ void jobs_of_kubernetes()
 	    {"Job", R"("spec":{"suspend":true,)" + pod + "}", "alone done *1/1@0=500"},
 	    {"Job", R"("status":{"conditions":[{"type":"Complete","status":"True"}]})", "alone done ok *1/1@0=0"},
 	    {"Job", R"("status":{"conditions":[{"type":"Complete","status":"False"},{"type":"Failed","status":"True"}]})", "alone done *1/1@0=0"},
+	    {"Job", R"("spec":{"activeDeadlineSeconds":90,)" + pod + "}", "alone within 90 *1/1@0=500"},
+	    {"Job", R"("spec":{"activeDeadlineSeconds":-90,)" + pod + "}", "alone *1/1@0=500"},
 	    {"Deployment", R"("spec":{"replicas":7,)" + pod + "}", "alone"},
 	    {"StatefulSet", R"("spec":{"replicas":7,)" + pod + "}", "alone"},
 	});
@@ -113,12 +117,18 @@ void kubeflow_and_ray()
 	check_rows({
 	    {"MPIJob", R"("spec":{"mpiReplicaSpecs":{"Worker":)" + three + R"(,"Launcher":)" + one + "}}", "together Launcher*1/1@0=1000 Worker*3/1@0=2000"},
 	    {"MPIJob", R"("spec":{"runPolicy":{"suspend":true},"mpiReplicaSpecs":{"Launcher":)" + one + "}}", "alone done Launcher*1/1@0=1000"},
+	    {"MPIJob", R"("spec":{"runLauncherAsWorker":true,"runPolicy":{"activeDeadlineSeconds":7},"mpiReplicaSpecs":{"Worker":)" + three + R"(,"Launcher":)" + one + "}}",
+	     "together within 7 Launcher*1/1@0=1000 Worker#1*3/1@0=2000"},
 	    {"PyTorchJob", R"("spec":{"pytorchReplicaSpecs":{"Worker":)" + three + R"(,"Master":)" + one + "}}", "together Master*1/1@0=1000 Worker*3/1@0=2000"},
 	    {"PyTorchJob", R"("spec":{"pytorchReplicaSpecs":{"Master":)" + one + "}}", "alone Master*1/1@0=1000"},
 	    {"PyTorchJob", R"("spec":{"pytorchReplicaSpecs":{"Worker":)" + three + R"(}},"status":{"conditions":[{"type":"Succeeded","status":"True"}]})", "together done ok Worker*3/1@0=2000"},
 	    {"TrainJob", R"("spec":{"trainer":{"numNodes":2}})", "alone"},
 	    {"RayCluster", R"("spec":{)" + head + R"(,"workerGroupSpecs":[)" + group + "]}", "together head*1/1@0=1000 small*6/2@0=2000"},
 	    {"RayCluster", R"("spec":{"enableInTreeAutoscaling":true,)" + head + R"(,"workerGroupSpecs":[)" + group + "]}", "together head*1/1@0=1000 small*2/2@0=2000"},
+	    {"RayCluster", R"("spec":{)" + head + R"(,"workerGroupSpecs":[{"groupName":"g","minReplicas":3,"template":)" POD("2") "}]}", "together head*1/1@0=1000 g*3/1@0=2000"},
+	    {"RayCluster", R"("spec":{)" + head + R"(,"workerGroupSpecs":[{"groupName":"g","replicas":1,"minReplicas":3,"template":)" POD("2") "}]}", "together head*1/1@0=1000 g*3/1@0=2000"},
+	    {"RayCluster", R"("spec":{)" + head + R"(,"workerGroupSpecs":[{"groupName":"g","replicas":9,"maxReplicas":3,"template":)" POD("2") "}]}", "together head*1/1@0=1000 g*3/1@0=2000"},
+	    {"RayCluster", R"("spec":{)" + head + R"(,"workerGroupSpecs":[{"groupName":"g","replicas":3,"suspend":true,"template":)" POD("2") "}]}", "together head*1/1@0=1000"},
 	    {"RayCluster", R"("spec":{)" + head + "}", "alone head*1/1@0=1000"},
 	    {"RayJob", R"("spec":{})", "alone"},
 	});
@@ -151,6 +161,45 @@ void nonsense_is_refused_or_counts_as_absent()
 	CHECK_EQUAL(read("JobSet", R"("spec":{"replicatedJobs":[)" + many + "]}"), "JobSet x: more than 1000 templates");
 }
 
+std::string keys_of(const std::map<std::string, std::string> &map)
+{
+	std::string out;
+	for (const auto &[key, value] : map)
+		out += (out.empty() ? "" : " ") + key + "=" + value;
+	return out;
+}
+
+/* Controllers make the pods of some roles only when others run, on the nodes that those got. */
+void templates_say_what_their_pods_will_demand()
+{
+	const auto json = codec::parse_json(R"({"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"x","namespace":"d","uid":"u"},"spec":{"replicatedJobs":[
+		{"name":"a","template":{"spec":{"activeDeadlineSeconds":60,"template":{"metadata":{"labels":{"app":"w"}},"spec":{"nodeName":"n1","nodeSelector":{"pool":"gpu"},"tolerations":[{"key":"gpu","operator":"Exists"}],
+		"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"zone","operator":"Exists"}]}]}}},
+		"priorityClassName":"high","overhead":{"cpu":"1"},"resourceClaims":[{"name":"c"}],
+		"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"data"}},{"name":"e","ephemeral":{}}],
+		"containers":[{"name":"m","ports":[{"hostPort":80}],"resources":{"limits":{"cpu":"2","google.com/tpu":"4"}}}]}}}}}]}})",
+					    1 << 20);
+	REQUIRE(json.ok());
+	const auto owner = codec::owner_from_json(json.value().get());
+	REQUIRE(owner.ok() && owner->roles.size() == 1 && owner->roles.front().pod_template);
+	const core::Pod &pod = *owner->roles.front().pod_template;
+	CHECK_EQUAL(pod.name_space + "/" + pod.name + "/" + pod.node_name, "d//");
+	CHECK_EQUAL(keys_of(pod.labels), "app=w jobset.sigs.k8s.io/jobset-name=x jobset.sigs.k8s.io/replicatedjob-name=a");
+	CHECK_EQUAL(keys_of(pod.demands.node_selector), "pool=gpu");
+	CHECK_EQUAL(pod.demands.tolerations.size(), 3U); /* two are of every pod */
+	CHECK(pod.demands.node_terms && pod.demands.node_terms->size() == 1);
+	CHECK_EQUAL(pod.demands.host_ports.size(), 1U);
+	CHECK_EQUAL(pod.priority_class, "high");
+	CHECK_EQUAL(pod.active_deadline_seconds, 60);
+	CHECK_EQUAL(pod.requests.milli_cpu, 3000);
+	CHECK_EQUAL(pod.requests.extended.at("google.com/tpu"), 4);
+	CHECK(pod.requests == owner->roles.front().each);
+	REQUIRE(pod.demands.claims.size() == 1);
+	CHECK_EQUAL(pod.demands.claims.front().name, "data");
+	REQUIRE(pod.unsupported_fields.size() == 1);
+	CHECK_EQUAL(pod.unsupported_fields.front(), "spec.resourceClaims");
+}
+
 void options_and_owners_are_taken()
 {
 	const auto json = codec::parse_json(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"x","namespace":"d","uid":"u","annotations":{"slurm-kube.io/account":"a",
@@ -172,5 +221,6 @@ void options_and_owners_are_taken()
 int main()
 {
 	return check::run_tests("owner", {TEST(jobs_of_kubernetes), TEST(job_sets), TEST(leader_worker_sets), TEST(pod_groups), TEST(kubeflow_and_ray), TEST(limits_count_where_nothing_is_requested),
+					 TEST(templates_say_what_their_pods_will_demand),
 					 TEST(nonsense_is_refused_or_counts_as_absent), TEST(options_and_owners_are_taken)});
 }

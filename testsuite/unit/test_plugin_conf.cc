@@ -3,6 +3,8 @@
 #include "src/plugins/job_submit/kube/kube_conf.h"
 #include "testsuite/unit/check.h"
 
+#include <algorithm>
+
 using namespace slurmkube;
 using namespace slurmkube::plugin;
 
@@ -52,34 +54,83 @@ void a_wrong_line_is_named_and_its_default_stands()
 	CHECK(!parse_config("Socket=/" + std::string(200, 'x')).error.empty());
 }
 
+/* "a[1-3]" and commas; what Slurm's own host lists do is tested by component plugin. */
+std::vector<std::string> expanded(const std::string &hosts, std::size_t most)
+{
+	std::vector<std::string> names;
+	std::size_t open = hosts.find('['), dash = hosts.find('-', open);
+	if (open == std::string::npos) {
+		for (std::size_t at = 0; at <= hosts.size();) {
+			std::size_t comma = std::min(hosts.find(',', at), hosts.size());
+			names.push_back(hosts.substr(at, comma - at));
+			at = comma + 1;
+		}
+	} else {
+		for (int i = std::stoi(hosts.substr(open + 1)); i <= std::stoi(hosts.substr(dash + 1)); i++)
+			names.push_back(hosts.substr(0, open) + std::to_string(i));
+	}
+	return names.size() <= most ? names : std::vector<std::string>();
+}
+
+const HostLists k_lists = {
+	[](const std::string &hosts, const std::string &name) {
+		auto names = expanded(hosts, 100);
+		return std::find(names.begin(), names.end(), name) != names.end();
+	},
+	expanded,
+};
+
+std::string why_not(const std::string &text)
+{
+	return why_not_to_load(parse_gres_conf(text), {"g1", 4}, k_lists);
+}
+
 void gres_conf_names_its_nodes()
 {
-	GresConf conf = parse_gres_conf("# NodeName=no\nNodeName=g[1-2] Name=gpu File=/dev/nvidia[0-1]\nName=gpu nodename=h1,h2 Count=2\n");
-	CHECK(conf.hosts == (std::vector<std::string>{"g[1-2]", "h1,h2"}));
-	CHECK(!conf.unsafe);
-	CHECK(parse_gres_conf("").hosts.empty());
+	GresConf conf = parse_gres_conf("# NodeName=no\nNodeName=g[1-2] Name=gpu File=/dev/nvidia[0-1]\nNODENAME=h1,h2 Name=gpu Count=2\nName=nic");
+	CHECK_EQUAL(conf.trouble, "");
+	for (const char *name : {"g1", "g2", "h1", "h2"})
+		CHECK(names_node(conf, name, k_lists));
+	CHECK(!names_node(conf, "no", k_lists));
+	CHECK(!names_node(parse_gres_conf(""), "g1", k_lists));
 }
 
-void gres_conf_with_autodetect_or_include_is_left_alone()
+void plain_gres_lines_may_be_loaded()
 {
-	CHECK(parse_gres_conf("AutoDetect=nvml\n").unsafe);
-	CHECK(parse_gres_conf("NodeName=g1 autodetect=RSMI Name=gpu\n").unsafe);
-	CHECK(parse_gres_conf("Include other.conf\n").unsafe);
-	CHECK(!parse_gres_conf("AutoDetect=off\n").unsafe);
-	CHECK(!parse_gres_conf("# AutoDetect=nvml\n").unsafe);
-	CHECK(!parse_gres_conf("NodeName=g1 Name=gpu # AutoDetect=nvml \\\nNodeName=g2\n").unsafe);
+	for (const char *text : {"", "AutoDetect=off\n", "# AutoDetect=nvml\\\nName=gpu", "NodeName=g1 Name=gpu", "NodeName=g1 Name=gpu File=/dev/a[0-1]\r\n",
+				 "NodeName=g1 Name=gpu Count=2 Files=/dev/a[0-1] Cores=0-1,3", "NodeName=g1 Name=gpu Type=t File=/dev/a0\nName=gpu Type=u File=/dev/a1",
+				 "NodeName=g1 Name=gpu Type=t Count=2\nNodeName=g1 Name=gpu Type=u Count=3", "NodeName=g1\tName=nic CPUs=3",
+				 "NodeName=g2 Name=gpu Flags=no_gpu_env,opencl_env Links=1 MultipleFiles=/dev/a Cores=900\nNodeName=g1 Name=gpu"})
+		CHECK_EQUAL(why_not(text), "");
 }
 
-/* What Slurm reads as AutoDetect ends slurmctld, so it is found however it is written. */
-void gres_conf_is_read_as_slurm_reads_it()
+/* Each of these ends slurmctld in its own loader, or might. */
+void gres_lines_that_end_slurmctld_are_not_loaded()
 {
-	for (const char *text : {"Auto\\\nDetect=nvml", "Auto\\ \nDetect=nvml", "AutoDetect+=nvml", "AutoDetect = nvml", "Auto\\Detect=nvml",
-				 "Name=gpu File=/x\\#1 AutoDetect=nvml", "AutoDetect\f=\fnvml", "Name=gpu\fAutoDetect=nvml", "AutoDetect=\"nvml\""})
-		CHECK(parse_gres_conf(text).unsafe);
-	CHECK(parse_gres_conf(std::string_view("NodeName=a\0 NodeName=b", 22)).unsafe);
-	CHECK(parse_gres_conf("NodeName=g\\\n1 Name=gpu").hosts == std::vector<std::string>{"g1"});
-	CHECK(parse_gres_conf("NodeName=g1 \\\n Name=gpu\nNodeName=g2").hosts == (std::vector<std::string>{"g1", "g2"}));
-	CHECK(parse_gres_conf("Name=\"x NodeName=g1 \"").hosts.empty());
+	const std::string g1 = "NodeName=g1 Name=gpu ";
+	for (const std::string &text : {
+		     g1 + "Cores=2-4", g1 + "Cores=4", g1 + "Cores=1-0", g1 + "Cores=0,", g1 + "CPUs=a", g1 + "Cores=0 CPUs=0", g1 + "Cores=-1",
+		     g1 + "Count=two", g1 + "Count=0", g1 + "Count=2K", g1 + "Count=99999999999999999999", g1 + "Count=3 File=/dev/a[0-1]",
+		     g1 + "File=/dev/a0,/dev/a0", g1 + "File=a0", g1 + "File=/dev/a[0-1]\n" + g1 + "File=/dev/a1", g1 + "File=/a Files=/b",
+		     g1 + "File=/dev/a[0-5000]", g1 + "File=/dev/a[0-9][0-9]", g1 + "MultipleFiles=/dev/a0", g1 + "Flags=nvidia_gpu_env", g1 + "Links=0",
+		     g1 + "File=/dev/a0\n" + g1 + "Count=1", g1 + "Type=a File=/dev/a0\n" + g1 + "File=/dev/a1", g1 + "\n" + g1, g1 + "\nName=GPU",
+		     std::string("NodeName=g1 Name=mps Count=100"), std::string("NodeName=g1 Name=shard"), std::string("NodeName=g1 Count=2"),
+	     })
+		CHECK(!why_not(text).empty());
+	CHECK_EQUAL(why_not("\n" + g1 + "Cores=0-63"), "line 2: its Cores are not among the node's 4 CPUs");
+}
+
+/* Slurm cannot parse these, joins or escapes: fatal for every node, so the file is left alone as a whole. */
+void gres_conf_that_is_not_plain_is_left_alone()
+{
+	for (const char *text : {"AutoDetect=nvml\n", "NodeName=g1 autodetect=RSMI Name=gpu\n", "Include other.conf\n", "Auto\\\nDetect=nvml",
+				 "Auto\\ \nDetect=nvml", "AutoDetect+=nvml", "AutoDetect = nvml", "Auto\\Detect=nvml",
+				 "Name=gpu File=/x\\#1 AutoDetect=nvml", "AutoDetect\f=\fnvml", "Name=gpu\fAutoDetect=nvml", "AutoDetect=\"nvml\"",
+				 "Name=\"x NodeName=g1 \"", "Count=2 Name=gpu", "Name=gpu NodeName=g1", "NodeName=g1 Name=gpu Core=1", "NodeName=g1 Name=",
+				 "Name=gpu Name=gpu", "NodeName=g[1-2][1-2] Name=gpu", "gpu", "=", "NodeName= Name=gpu", "Name=gpu Count=\xc3\xa4"})
+		CHECK(!parse_gres_conf(text).trouble.empty());
+	CHECK(!parse_gres_conf(std::string_view("NodeName=a\0 Name=b", 18)).trouble.empty());
+	CHECK(!parse_gres_conf("Name=" + std::string(5000, 'x')).trouble.empty());
 }
 
 void control_characters_are_refused()
@@ -99,8 +150,9 @@ int main()
 						       TEST(no_partition_at_all_is_possible),
 						       TEST(a_wrong_line_is_named_and_its_default_stands),
 						       TEST(gres_conf_names_its_nodes),
-						       TEST(gres_conf_with_autodetect_or_include_is_left_alone),
-						       TEST(gres_conf_is_read_as_slurm_reads_it),
+						       TEST(plain_gres_lines_may_be_loaded),
+						       TEST(gres_lines_that_end_slurmctld_are_not_loaded),
+						       TEST(gres_conf_that_is_not_plain_is_left_alone),
 						       TEST(control_characters_are_refused),
 					       });
 }

@@ -29,14 +29,14 @@ bool passes(const Submission &submission)
 
 bool passes(const Change &change)
 {
-	return judge(k_rules, change).empty();
+	return judge(k_rules, change).refusal.empty();
 }
 
 void native_jobs_pass()
 {
 	CHECK(passes(Submission{.caller = k_owner, .partition = "batch"}));
 	CHECK(passes(Submission{.caller = k_owner, .partition = ""}));
-	CHECK(passes(Submission{.caller = 0, .admin_comment = "a note about slurm-kube", .partition = "batch", .batch = true, .array = true}));
+	CHECK(passes(Submission{.caller = 0, .marker = {"a note about slurm-kube", {}}, .partition = "batch", .batch = true, .array = true}));
 	CHECK(!judge(k_rules, Submission{.caller = 0, .partition = "batch"}).marker);
 }
 
@@ -53,11 +53,11 @@ void external_partitions_take_external_jobs_only()
 void only_root_and_slurm_user_give_markers()
 {
 	std::string good = text();
-	CHECK(passes(Submission{.caller = 0, .admin_comment = good, .partition = "kube"}));
-	CHECK(passes(Submission{.caller = k_slurm, .admin_comment = good, .partition = "kube"}));
-	CHECK(!passes(Submission{.caller = k_owner, .admin_comment = good, .partition = "kube"}));
-	CHECK(!passes(Submission{.caller = k_owner, .admin_comment = good, .partition = "batch"}));
-	auto judgement = judge(k_rules, Submission{.caller = 0, .admin_comment = good, .partition = "kube"});
+	CHECK(passes(Submission{.caller = 0, .marker = {good, {}}, .partition = "kube"}));
+	CHECK(passes(Submission{.caller = k_slurm, .marker = {good, {}}, .partition = "kube"}));
+	CHECK(!passes(Submission{.caller = k_owner, .marker = {good, {}}, .partition = "kube"}));
+	CHECK(!passes(Submission{.caller = k_owner, .marker = {good, {}}, .partition = "batch"}));
+	auto judgement = judge(k_rules, Submission{.caller = 0, .marker = {good, {}}, .partition = "kube"});
 	REQUIRE(judgement.marker.has_value());
 	CHECK(*judgement.marker == marker());
 }
@@ -66,33 +66,111 @@ void broken_markers_are_refused_from_everybody()
 {
 	for (const char *broken : {"{\"slurm-kube\":1}", "{\"slurm-kube\":", "{\"slurm-kube\":2,\"cluster\":\"c\"}"})
 		for (std::uint32_t caller : {0U, k_slurm, k_owner})
-			CHECK(!passes(Submission{.caller = caller, .admin_comment = broken, .partition = "kube"}));
+			CHECK(!passes(Submission{.caller = caller, .marker = {broken, {}}, .partition = "kube"}));
 }
 
 void an_external_job_has_no_script_array_or_components()
 {
 	std::string good = text();
-	CHECK(!passes(Submission{.admin_comment = good, .batch = true}));
-	CHECK(!passes(Submission{.admin_comment = good, .array = true}));
-	CHECK(!passes(Submission{.admin_comment = good, .het = true}));
-	CHECK(!passes(Submission{.admin_comment = good, .own_id = true}));
+	CHECK(!passes(Submission{.marker = {good, {}}, .batch = true}));
+	CHECK(!passes(Submission{.marker = {good, {}}, .array = true}));
+	CHECK(!passes(Submission{.marker = {good, {}}, .het = true}));
+	CHECK(!passes(Submission{.marker = {good, {}}, .own_id = true}));
 }
 
 void the_owner_may_do_what_is_harmless()
 {
 	std::string good = text();
-	CHECK(passes(Change{.caller = k_owner, .admin_comment = good, .partition = "kube"}));
-	CHECK(passes(Change{.caller = k_owner, .admin_comment = good, .partition = "kube", .new_partition = "gpu"}));
-	CHECK(passes(Change{.caller = k_owner, .admin_comment = good, .partition = "batch", .new_partition = "kube"}));
+	CHECK(passes(Change{.caller = k_owner, .marker = {good, {}}, .partition = "kube"}));
+	CHECK(passes(Change{.caller = k_owner, .marker = {good, {}}, .partition = "kube", .new_partition = "gpu"}));
+	CHECK(passes(Change{.caller = k_owner, .marker = {good, {}}, .partition = "batch", .new_partition = "kube"}));
+	CHECK(passes(Change{.caller = k_owner, .marker = {good, {}}, .partition = "kube", .new_partition = "more"}));
 }
 
 void the_owner_cannot_resize_or_move_away()
 {
 	std::string good = text();
-	CHECK(!passes(Change{.caller = k_owner, .admin_comment = good, .partition = "kube", .resizes = true}));
-	CHECK(!passes(Change{.caller = k_owner, .admin_comment = good, .partition = "kube", .new_partition = "batch"}));
-	CHECK(passes(Change{.caller = 0, .admin_comment = good, .partition = "kube", .new_partition = "batch", .resizes = true}));
-	CHECK(passes(Change{.caller = k_owner, .admin_comment = "", .partition = "batch", .resizes = true}));
+	CHECK(!passes(Change{.caller = k_owner, .marker = {good, {}}, .partition = "kube", .resizes = true}));
+	for (std::uint32_t caller : {0U, k_slurm, k_owner})
+		CHECK(!passes(Change{.caller = caller, .marker = {good, {}}, .partition = "kube", .new_partition = "batch", .native_partition = "batch"}));
+	CHECK(passes(Change{.caller = 0, .marker = {good, {}}, .partition = "kube", .new_partition = "gpu", .resizes = true}));
+	CHECK(passes(Change{.caller = k_owner, .partition = "batch", .resizes = true}));
+}
+
+/* Neither what the agent asks for nor what a site's script makes of it. */
+void an_external_job_gets_no_native_nodes()
+{
+	std::string good = text();
+	auto judgement = judge(k_rules, Submission{.caller = 0, .marker = {good, {}}, .partition = "kube,batch", .native_partition = "batch"});
+	CHECK(judgement.refusal.find("partition batch has nodes that are no Kubernetes nodes") != std::string::npos);
+	CHECK(passes(Submission{.caller = 0, .marker = {good, {}}, .partition = "more"})); /* not in kube.conf, but external nodes only */
+	CHECK_EQUAL(other_partitions(k_rules, "kube, more,gpu,batch").size(), 2U);
+	CHECK_EQUAL(other_partitions(k_rules, "kube, more,gpu,batch").front(), "more");
+}
+
+/* lua before us: its text is kept, and the job stands for its pod. */
+void a_marker_that_a_script_wrote_over_is_taken_from_its_copy()
+{
+	std::string good = text();
+	auto judgement = judge(k_rules, Submission{.caller = 0, .marker = {"checked by site", good}, .partition = "kube"});
+	REQUIRE(judgement.marker.has_value());
+	CHECK(same_identity(*judgement.marker, marker()));
+	CHECK_EQUAL(judgement.marker->note, "checked by site");
+	CHECK(judge(k_rules, Submission{.caller = 0, .marker = {good + " power=3", good}, .partition = "kube"}).marker->note == "power=3");
+	CHECK(judge(k_rules, Submission{.caller = 0, .marker = {{}, good}, .partition = "kube"}).marker.has_value());
+	CHECK(!passes(Submission{.caller = k_owner, .marker = {{}, good}, .partition = "batch"}));
+	CHECK(!passes(Submission{.caller = 0, .marker = {"{\"slurm-kube\":1}", {}}, .partition = "kube"}));
+}
+
+void a_copy_says_who_a_job_is_whatever_became_of_admin_comment()
+{
+	std::string good = text();
+	core::Marker other = marker();
+	other.attempt++;
+	other.options = "x";
+	const std::string wrong = codec::marker_to_text(other);
+	for (std::string_view comment : {std::string_view(), std::string_view("x"), std::string_view(wrong), std::string_view("{\"slurm-kube\":")}) {
+		const auto is = marker_of({comment, good});
+		REQUIRE(is.has_value());
+		CHECK(same_identity(*is, marker()));
+		CHECK(fault_of({comment, good}, *is).comment);
+		CHECK(!fault_of({comment, good}, *is).copy);
+		CHECK(same_identity(*marker_of({comment_of(*is), good}), marker()));
+		CHECK(!fault_of({comment_of(*is), good}, *is).comment);
+	}
+	core::Marker updated = marker();
+	updated.options = "new";
+	CHECK_EQUAL(marker_of({codec::marker_to_text(updated), good})->options, "new");
+	CHECK(fault_of({good, "10.0.0.1"}, marker()).copy); /* of a plugin that kept none */
+	CHECK(!marker_of({"x", "10.0.0.1"}));
+	CHECK(marker_of({"10 µs", good})->note == "10 ??s");
+}
+
+void what_root_writes_over_a_marker_is_noted_beside_it()
+{
+	std::string good = text();
+	auto change = [&](std::string_view now, std::string_view text) {
+		return judge(k_rules, Change{.caller = 0, .marker = {now, good}, .new_admin_comment = text});
+	};
+	auto written = change(good, "drained by ops");
+	CHECK(written.refusal.empty());
+	REQUIRE(written.admin_comment.has_value());
+	const auto is = codec::marker_from_text(*written.admin_comment);
+	REQUIRE(is.ok());
+	CHECK(same_identity(*is, marker()));
+	CHECK_EQUAL(is->note, "drained by ops");
+	/* the agent's change of options keeps it; an empty text takes it away */
+	CHECK_EQUAL(codec::marker_from_text(*change(*written.admin_comment, good).admin_comment)->note, "drained by ops");
+	CHECK_EQUAL(codec::marker_from_text(*change(*written.admin_comment, "").admin_comment)->note, "");
+	CHECK_EQUAL(codec::marker_from_text(*change(*written.admin_comment, *written.admin_comment + " x").admin_comment)->note, "x");
+}
+
+void nothing_runs_after_us()
+{
+	for (const char *order : {"kube", "lua,kube", "all_partitions, lua, job_submit/kube", "lua", ""})
+		CHECK_EQUAL(order_trouble(order), "");
+	CHECK(order_trouble("kube,lua").find("since lua can move") != std::string::npos);
+	CHECK(!order_trouble("a,kube,all_partitions,lua").empty());
 }
 
 void a_native_job_cannot_move_in()
@@ -108,15 +186,16 @@ void a_marker_never_changes_hands()
 	core::Marker other = marker();
 	other.attempt++;
 	std::string wrong = codec::marker_to_text(other);
-	CHECK(passes(Change{.caller = 0, .admin_comment = good, .new_admin_comment = good}));
-	CHECK(passes(Change{.caller = 0, .admin_comment = good, .new_admin_comment = ""}));
-	CHECK(passes(Change{.caller = 0, .admin_comment = "note", .new_admin_comment = "other note"}));
-	CHECK(!passes(Change{.caller = 0, .admin_comment = good, .new_admin_comment = wrong}));
-	CHECK(!passes(Change{.caller = 0, .admin_comment = "note", .new_admin_comment = good}));
-	CHECK(!passes(Change{.caller = 0, .admin_comment = good, .new_admin_comment = "{\"slurm-kube\":1}"}));
-	CHECK(!passes(Change{.caller = k_owner, .admin_comment = good, .new_admin_comment = ""}));
-	CHECK(!passes(Change{.caller = k_owner, .admin_comment = good, .new_admin_comment = good}));
-	CHECK(!passes(Change{.caller = k_owner, .admin_comment = "", .new_admin_comment = good}));
+	CHECK(passes(Change{.caller = 0, .marker = {good, {}}, .new_admin_comment = good}));
+	CHECK(passes(Change{.caller = 0, .marker = {good, {}}, .new_admin_comment = ""}));
+	CHECK(passes(Change{.caller = 0, .marker = {"note", {}}, .new_admin_comment = "other note"}));
+	CHECK(passes(Change{.caller = 0, .marker = {"note", {}}, .new_admin_comment = "was slurm-kube {ticket 7}"}));
+	CHECK(!passes(Change{.caller = 0, .marker = {good, {}}, .new_admin_comment = wrong}));
+	CHECK(!passes(Change{.caller = 0, .marker = {"note", {}}, .new_admin_comment = good}));
+	CHECK(!passes(Change{.caller = 0, .marker = {good, {}}, .new_admin_comment = "{\"slurm-kube\":1}"}));
+	CHECK(!passes(Change{.caller = k_owner, .marker = {good, {}}, .new_admin_comment = ""}));
+	CHECK(!passes(Change{.caller = k_owner, .marker = {good, {}}, .new_admin_comment = good}));
+	CHECK(!passes(Change{.caller = k_owner, .new_admin_comment = good}));
 }
 
 void identity_is_cluster_uid_and_attempt()
@@ -145,6 +224,11 @@ int main()
 							TEST(an_external_job_has_no_script_array_or_components),
 							TEST(the_owner_may_do_what_is_harmless),
 							TEST(the_owner_cannot_resize_or_move_away),
+							TEST(an_external_job_gets_no_native_nodes),
+							TEST(a_marker_that_a_script_wrote_over_is_taken_from_its_copy),
+							TEST(a_copy_says_who_a_job_is_whatever_became_of_admin_comment),
+							TEST(what_root_writes_over_a_marker_is_noted_beside_it),
+							TEST(nothing_runs_after_us),
 							TEST(a_native_job_cannot_move_in),
 							TEST(a_marker_never_changes_hands),
 							TEST(identity_is_cluster_uid_and_attempt),

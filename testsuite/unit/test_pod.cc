@@ -74,6 +74,18 @@ void every_field_of_a_pod_is_read()
 	CHECK(pod == want);
 }
 
+/* The API server takes it; a pod that cannot be read would wait without a word. */
+void amounts_beyond_64_bits_are_read_as_more_than_any_node_has()
+{
+	const Json json = parsed(R"({"metadata":{"name":"a","namespace":"b","uid":"c"},"spec":{"containers":[
+		{"name":"main","resources":{"requests":{"memory":"10E","cpu":"9E","nvidia.com/gpu":"99E"}}},{"name":"side","resources":{"requests":{"memory":"8Ei"}}}]}})");
+	const auto pod = pod_from_json(json.get());
+	REQUIRE(pod.ok());
+	CHECK_EQUAL(pod->requests.memory_bytes, std::int64_t{1} << 49);
+	CHECK_EQUAL(pod->requests.milli_cpu, std::int64_t{1} << 38);
+	CHECK_EQUAL(pod->requests.extended.at("nvidia.com/gpu"), std::int64_t{1} << 40);
+}
+
 void what_a_container_waits_for_is_read()
 {
 	struct Row {
@@ -158,6 +170,8 @@ void effective_requests_follow_kube_scheduler()
 	     R"("spec":{"containers":[)" + c(R"("cpu":"1")") + R"(],"initContainers":[)" + c(R"("cpu":"4")") + "," + c(R"("cpu":"2")", R"(,"restartPolicy":"Always")") +
 		 "]}",
 	     4000, 0},
+	    {"pod level limits count where nothing is requested", R"("spec":{"resources":{"limits":{"cpu":"2","memory":"20"}},"containers":[)" + c(R"("cpu":"1")") + "]}", 1000, 20},
+	    {"pod level limits, and nothing else", R"("spec":{"resources":{"limits":{"cpu":"2","memory":"20"}},"containers":[{"name":"m"}]})", 2000, 20},
 	    {"pod level replaces", R"("spec":{"resources":{"requests":{"cpu":"500m"}},"containers":[)" + c(R"("cpu":"1","memory":"10")") + "]}", 500, 10},
 	    {"overhead comes on top", R"("spec":{"overhead":{"cpu":"100m","memory":"1"},"resources":{"requests":{"cpu":"500m"}},"containers":[)" + c(R"("memory":"10")") + "]}",
 	     600, 11},
@@ -360,7 +374,8 @@ int main()
 {
 	return check::run_tests("pod", {
 					   TEST(every_field_of_a_pod_is_read),
-					   TEST(what_a_container_waits_for_is_read),
+					   TEST(amounts_beyond_64_bits_are_read_as_more_than_any_node_has),
+					    TEST(what_a_container_waits_for_is_read),
 					   TEST(a_small_pod_has_the_defaults),
 					   TEST(what_is_no_pod_is_refused),
 					   TEST(effective_requests_follow_kube_scheduler),

@@ -260,6 +260,37 @@ void a_pod_on_a_node_that_slurm_does_not_know_waits_for_the_node()
 	CHECK_EQUAL(s.act(), "submit:a#1@n9");
 }
 
+/* A Slurm newer than the plugin: neither is the pod deleted, nor the job ended. */
+void a_job_state_that_nobody_can_read_is_no_event()
+{
+	Stage s;
+	run_pod(s, "a", 1);
+	(void)s.act();
+	s.world.job_seen(Stage::job(1, "a", JobState::unknown), s.now);
+	CHECK_EQUAL(s.act(), "");
+	CHECK(s.world.jobs().at({1}).state == JobState::running);
+	s.connect({Stage::job(1, "a", JobState::unknown)});
+	CHECK_EQUAL(s.act(), "");
+	CHECK(s.world.jobs().at({1}).state == JobState::running);
+}
+
+/* The kubelet would refuse the next pod with OutOfcpu. */
+void a_pod_that_grows_in_place_leaves_less_room()
+{
+	Stage s;
+	run_pod(s, "a", 1, 1000);
+	Pod grown = *s.world.pod_of({"a"});
+	grown.requests.milli_cpu = 3000;
+	s.world.pod_seen(grown, s.now);
+	s.world.pod_seen(s.pod("b", 2000), s.now);
+	(void)s.act();
+	s.allocate("b", 2);
+	CHECK(s.act().find("bind:b") == std::string::npos);
+	grown.requests.milli_cpu = 2000;
+	s.world.pod_seen(grown, s.now);
+	CHECK_EQUAL(s.act(), "bind:b@n1");
+}
+
 } // namespace
 
 int main()
@@ -278,5 +309,7 @@ int main()
 						 TEST(ended_jobs_count_once_even_if_told_late),
 						 TEST(a_node_is_down_after_its_time_by_our_own_clock),
 						 TEST(a_pod_on_a_node_that_slurm_does_not_know_waits_for_the_node),
+						 TEST(a_job_state_that_nobody_can_read_is_no_event),
+						 TEST(a_pod_that_grows_in_place_leaves_less_room),
 					 });
 }

@@ -107,6 +107,73 @@ void an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for
 	CHECK_EQUAL(s.act(), "complete:8=256");
 }
 
+/* As with SUSPEND: Slurm charges b's job for CPUs that a has. */
+void an_allocation_is_given_back_when_others_stay_in_its_way()
+{
+	Stage s;
+	run_pod(s, "a", 7, 4000);
+	s.world.job_seen(Stage::job(7, "a", JobState::suspended), s.now);
+	(void)s.act();
+	s.world.pod_seen(s.pod("b"), s.now);
+	CHECK_EQUAL(s.act(), "submit:b#1");
+	s.allocate("b", 8);
+	s.world.job_seen(Stage::job(8, "b", JobState::running), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(59 * k_second);
+	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
+	CHECK_EQUAL(s.world.groups().at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod still runs: default/pod-a. Slurm has suspended its job 7, which stops no pod: an "
+								 "administrator should set PreemptMode=CANCEL for its partition");
+	s.world.reported({"b"}, Ok{}, s.now);
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "look:b");
+	s.world.looked_up({"b"}, Sight::unbound, s.now);
+	CHECK_EQUAL(s.act(), "complete:8=256");
+	s.world.completed({"b"}, Ok{}, false, s.now);
+	s.world.job_seen(Stage::job(8, "b", JobState::failed), s.now);
+	s.pass(40 * k_second);
+	CHECK_EQUAL(s.act(), "report:b:SlurmNoNode");
+	CHECK(s.world.groups().at({"b"}).reported.message.find("n1") == std::string::npos && s.world.groups().at({"b"}).reported.message.find("an earlier pod still runs: default/pod-a") != std::string::npos);
+	s.world.reported({"b"}, Ok{}, s.now);
+	s.pass(1000 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.world.pod_seen(end_of(s.pod("a", 4000), PodPhase::succeeded, 0), s.now);
+	CHECK_EQUAL(s.act(), "complete:7=0 submit:b#2");
+}
+
+void a_pod_that_ends_in_time_is_waited_for()
+{
+	Stage s;
+	run_pod(s, "a", 7, 4000);
+	Pod ending = s.world.groups().at({"a"}).pod.value();
+	ending.deleting = true;
+	s.world.pod_seen(ending, s.now);
+	(void)s.act();
+	s.world.pod_seen(s.pod("b"), s.now);
+	CHECK_EQUAL(s.act(), "submit:b#1");
+	s.allocate("b", 8);
+	s.world.job_seen(Stage::job(8, "b", JobState::running), s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(30 * k_second);
+	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
+	CHECK_EQUAL(s.world.groups().at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod is still ending: default/pod-a");
+	s.world.pod_gone({"a"}, end_of(ending, PodPhase::succeeded, 0), s.now);
+	const std::string acts = s.act();
+	CHECK(acts.find("bind:b@n1") != std::string::npos);
+}
+
+void partitions_in_which_no_pod_can_run_are_refused()
+{
+	Stage s;
+	s.world.partitions_refused({{"kube", "has OverSubscribe=FORCE:2"}});
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
+	CHECK_EQUAL(s.world.groups().at({"a"}).reported.message, "partition 'kube' has OverSubscribe=FORCE:2");
+	s.world.reported({"a"}, Ok{}, s.now);
+	s.world.partitions_refused({});
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+}
+
 void a_binding_waits_for_its_node_to_be_ready()
 {
 	Stage s;
@@ -190,6 +257,9 @@ int main()
 						 TEST(a_binding_that_failed_holds_its_share_for_a_while),
 						 TEST(a_binding_that_was_forbidden_is_tried_again_soon),
 						 TEST(a_binding_that_worked_after_all_does_not_delay_the_end),
+						 TEST(an_allocation_is_given_back_when_others_stay_in_its_way),
+						 TEST(a_pod_that_ends_in_time_is_waited_for),
+						 TEST(partitions_in_which_no_pod_can_run_are_refused),
 						 TEST(an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for_a_while),
 						 TEST(a_binding_waits_for_its_node_to_be_ready),
 						 TEST(a_pod_that_does_not_start_is_given_up_after_the_limit),

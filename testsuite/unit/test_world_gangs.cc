@@ -266,9 +266,180 @@ void a_gated_member_is_one_that_has_not_come()
 	stage.world.pod_seen(gated, stage.now);
 	(void)stage.take();
 	stage.pass(601 * k_second);
+	CHECK(only<Complete>(stage.take()).empty()); /* the other one runs */
+	stage.end(0, PodPhase::succeeded);
+	(void)stage.take();
+	stage.pass(601 * k_second);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_never_came);
+}
+
+/* What a bound pod may not use is all but its node: that says nothing of others of its kind. */
+void a_gang_that_runs_keeps_nobody_off_the_nodes()
+{
+	Stage stage(2);
+	for (std::uint32_t i : {0U, 1U})
+		stage.world.pod_seen(bound(stage.pod(i), "n1", i, 2), stage.now);
+	stage.connect({stage.running(nodes({{"n1", 8}}))});
+	(void)stage.take(); /* a new agent works out the shape of its job */
+	Pod other = loose("other");
+	other.labels.clear();
+	stage.world.pod_seen(other, stage.now);
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.excluded_nodes.size(), 0U);
+}
+
+/* An elastic Indexed Job: while its job waits another is asked for, while it runs nothing changes. */
+void a_waiting_job_follows_the_size_of_its_owner()
+{
+	for (const std::uint32_t pods : {5U, 2U}) {
+		Stage stage(3);
+		stage.all_pods(3);
+		REQUIRE(only<Submit>(stage.take()).size() == 1);
+		stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+		stage.world.job_seen(stage.running({}), stage.now);
+		CHECK(only<Cancel>(stage.take()).empty());
+		stage.job.roles.front().pods = pods;
+		stage.pass(31 * k_second); /* its owner is asked again */
+		for (std::uint32_t i = 3; i < pods; i++)
+			stage.world.pod_seen(stage.pod(i), stage.now);
+		if (pods == 2)
+			stage.world.pod_gone({"u2"}, std::nullopt, stage.now);
+		const auto cancels = only<Cancel>(stage.take());
+		REQUIRE(cancels.size() == 1);
+		CHECK_EQUAL(cancels.front().second.job.number, 7U);
+		stage.world.completed({"train-uid"}, Ok{}, true, stage.now);
+		SlurmJob ended = stage.running({});
+		ended.state = JobState::cancelled;
+		ended.end_time = stage.now.wall_s;
+		stage.world.job_seen(ended, stage.now);
+		stage.pass(5 * k_second);
+		const auto actions = stage.take();
+		CHECK(only<Remove>(actions).empty());
+		const auto submits = only<Submit>(actions);
+		REQUIRE(submits.size() == 1);
+		CHECK_EQUAL(submits.front().second.spec.tasks, pods);
+		CHECK_EQUAL(submits.front().second.spec.marker.attempt, 2U);
+	}
+	Stage stage(2);
+	stage.start(2);
+	stage.job.roles.front().pods = 1;
+	stage.pass(31 * k_second);
+	const auto actions = stage.take();
+	CHECK(only<Cancel>(actions).empty() && only<Complete>(actions).empty());
+}
+
+/* The way out of a refusal, without making the pods anew. */
+void a_gang_whose_owner_wants_none_is_single_pods()
+{
+	Stage stage(9);
+	stage.all_pods(9);
+	CHECK(only<Submit>(stage.take()).empty()); /* the nodes hold eight */
+	stage.job.annotations = {{"slurm-kube.io/gang", "false"}};
+	stage.pass(31 * k_second);
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 9);
+	CHECK_EQUAL(submits.front().second.spec.marker.kind, k_pod_kind);
+}
+
+void the_deadline_of_its_job_is_a_time_limit()
+{
+	for (const bool is_gang : {true, false}) {
+		Stage stage(2);
+		stage.job.deadline_seconds = 90;
+		stage.job.starts_together = is_gang;
+		stage.all_pods(2);
+		const auto submits = only<Submit>(stage.take());
+		REQUIRE(submits.size() == (is_gang ? 1 : 2));
+		CHECK_EQUAL(submits.front().second.spec.time_limit_minutes, 2U);
+	}
+}
+
+/* Look-ups of this round, answered. */
+std::size_t look_up(Stage &stage, Sight sight)
+{
+	const auto looks = only<LookUp>(stage.take());
+	stage.pass(k_second / 10);
+	for (const auto &[uid, look] : looks)
+		stage.world.looked_up(uid, sight, stage.now);
+	return looks.size();
+}
+
+/* An agent before this one may have bound members that no watch has shown yet. */
+void a_forbidden_allocation_is_given_back_when_no_member_is_bound()
+{
+	Stage stage(2);
+	stage.all_pods(2);
+	(void)stage.take();
+	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	KubeNode tainted = kube_node("n1", "n1-uid", 8000);
+	tainted.taints = {{"gpu", "", "NoSchedule"}};
+	stage.world.node_seen(tainted, stage.now);
+	stage.world.job_seen(stage.running(nodes({{"n1", 8}})), stage.now);
+	CHECK_EQUAL(look_up(stage, Sight::bound), 2U);
+	CHECK(only<Complete>(stage.take()).empty());
+	stage.pass(30 * k_second);
+	CHECK_EQUAL(look_up(stage, Sight::unbound), 2U);
+	const auto ends = only<Complete>(stage.take());
+	REQUIRE(ends.size() == 1);
+	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
+}
+
+/* A pod runs on n1 whose job Slurm has lost: the new one waits for the place that Slurm gave to the gang. */
+void a_gang_gives_way_to_a_pod_that_runs_without_a_job()
+{
+	Stage stage(2);
+	Pod runs = loose("alone", 8000);
+	runs.labels.clear();
+	runs.node_name = "n1";
+	runs.phase = PodPhase::running;
+	runs.annotations = {{names::k_allocation_job_id, "5"}, {names::k_allocation_attempt, "1"}};
+	stage.world.pod_seen(runs, stage.now);
+	stage.all_pods(2);
+	(void)stage.take();
+	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.job_seen(stage.running(nodes({{"n1", 8}})), stage.now);
+	SlurmJob again = stage.running({}, 2, 8);
+	again.marker = {.cluster = "main", .name_space = "a", .name = "alone", .kind = k_pod_kind, .uid = "alone", .attempt = 2};
+	again.nodes.clear();
+	again.state = JobState::pending;
+	stage.world.job_seen(again, stage.now);
+	CHECK(only<Bind>(stage.take()).empty());
+	stage.pass(4 * k_second);
+	CHECK_EQUAL(look_up(stage, Sight::unbound), 2U);
+	const auto ends = only<Complete>(stage.take());
+	REQUIRE(ends.size() == 1);
+	CHECK_EQUAL(ends.front().second.job.number, 7U);
+	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
+}
+
+/* The other way round: what waits for its place is the job of a gang that runs. */
+void a_pod_gives_way_to_a_gang_that_runs_without_a_job()
+{
+	Stage stage(2);
+	stage.start(2, nodes({{"n1", 8}}));
+	stage.connect({});
+	(void)stage.take();
+	stage.pass(11 * k_second);
+	REQUIRE(only<Submit>(stage.take()).size() == 1);
+	stage.world.submitted({"train-uid"}, Submitted{.job = {8}, .node = ""}, stage.now);
+	stage.world.job_seen(stage.running({}, 2, 8), stage.now);
+	Pod waits = loose("alone", 8000);
+	waits.labels.clear();
+	stage.world.pod_seen(waits, stage.now);
+	(void)stage.take();
+	stage.world.submitted({"alone"}, Submitted{.job = {9}, .node = "n1", .cpus = 8}, stage.now);
+	SlurmJob its = stage.running(nodes({{"n1", 8}}), 1, 9);
+	its.marker = {.cluster = "main", .name_space = "a", .name = "alone", .kind = k_pod_kind, .uid = "alone", .attempt = 1};
+	stage.world.job_seen(its, stage.now);
+	CHECK(only<Bind>(stage.take()).empty());
+	stage.pass(4 * k_second);
+	CHECK_EQUAL(look_up(stage, Sight::unbound), 1U);
+	const auto ends = only<Complete>(stage.take());
+	REQUIRE(ends.size() == 1);
+	CHECK_EQUAL(ends.front().second.job.number, 9U);
 }
 
 /* Slurm must not hold nodes for pods that nobody knows when to come. */
@@ -324,6 +495,231 @@ void ranks_follow_the_names_of_nodes()
 	CHECK_EQUAL(places, "u0=0@n1 u1=1@n1 u2=2@n3 u3=3@n3 ");
 }
 
+/* ---- pods that are larger than their templates ---- */
+
+/* Two roles of a JobSet: a leader, and workers that come when it runs. */
+struct TwoRoles : GangStage {
+	Resources leader = size(4000, 64), worker = size(4000, 64); /* as the pods have it */
+
+	TwoRoles() : GangStage(1)
+	{
+		job.id = {"jobset.x-k8s.io/v1alpha2", "JobSet", "a", "train"};
+		job.roles = {{.name = "leader", .pods = 1, .each = size(4000, 64)}, {.name = "worker", .pods = 3, .pods_per_job = 3, .each = size(4000, 64)}};
+	}
+
+	/* index 0: the leader */
+	[[nodiscard]] Pod member(std::uint32_t index) const
+	{
+		Pod p = pod(index);
+		p.requests = index == 0 ? leader : worker;
+		p.labels = {{"jobset.sigs.k8s.io/jobset-name", "train"}, {"jobset.sigs.k8s.io/replicatedjob-name", index == 0 ? "leader" : "worker"},
+			    {"jobset.sigs.k8s.io/job-index", "0"}, {"batch.kubernetes.io/job-completion-index", std::to_string(index == 0 ? 0 : index - 1)}};
+		p.controller = OwnerRef{"jobset.x-k8s.io/v1alpha2", "JobSet", "train", "train-uid"};
+		return p;
+	}
+
+	SlurmJob started(std::vector<NodeAllocation> on, std::uint32_t attempt = 1, std::uint32_t id = 7)
+	{
+		world.submitted({"train-uid"}, Submitted{.job = {id}, .node = ""}, now);
+		SlurmJob j = running(std::move(on), attempt, id);
+		j.marker.kind = "JobSet";
+		world.job_seen(j, now);
+		return j;
+	}
+};
+
+/* A LimitRange, an injected sidecar: what the first pod of a role has counts. */
+void a_job_is_sized_by_what_its_pods_request()
+{
+	GangStage stage(4, size(500, 64));
+	Pod first = stage.pod(0);
+	first.requests = size(2000, 300);
+	stage.world.pod_seen(first, stage.now);
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.tasks, 4U);
+	CHECK_EQUAL(submits.front().second.spec.cpus, 2U);
+	CHECK_EQUAL(submits.front().second.spec.memory_mib, 300U);
+	GangStage smaller(4, size(2000, 300)); /* the other way round nobody knows whether the next one is as small */
+	first = smaller.pod(0);
+	first.requests = size(500, 64);
+	smaller.world.pod_seen(first, smaller.now);
+	CHECK_EQUAL(only<Submit>(smaller.take()).front().second.spec.cpus, 2U);
+}
+
+/* The workers come after the submission. */
+void an_allocation_that_is_too_small_is_given_back_and_asked_for_anew()
+{
+	TwoRoles stage;
+	stage.worker = size(6000, 64);
+	stage.world.pod_seen(stage.member(0), stage.now);
+	auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.cpus, 4U);
+	for (std::uint32_t i = 1; i < 4; i++)
+		stage.world.pod_seen(stage.member(i), stage.now);
+	stage.pass(10 * k_second);
+	SlurmJob job = stage.started(nodes({{"n1", 8}, {"n2", 8}}));
+	const auto actions = stage.take();
+	CHECK(only<Bind>(actions).empty());
+	const auto ends = only<Complete>(actions);
+	REQUIRE(ends.size() == 1);
+	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
+	const auto told = only<Report>(actions);
+	REQUIRE(!told.empty());
+	CHECK(told.front().second.not_scheduled.message.starts_with("the allocation of Slurm job 7 is too small for the pod of rank "));
+	stage.world.completed({"train-uid"}, Ok{}, false, stage.now);
+	job.state = JobState::failed;
+	job.nodes.clear();
+	job.end_time = stage.now.wall_s;
+	stage.world.job_seen(job, stage.now);
+	(void)stage.take();
+	stage.pass(10 * k_second);
+	submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.cpus, 6U);
+	CHECK_EQUAL(submits.front().second.spec.marker.attempt, 2U);
+	stage.started(nodes({{"n1", 6}, {"n2", 6}, {"n3", 6}, {"n4", 6}}), 2, 8);
+	CHECK_EQUAL(only<Bind>(stage.take()).size(), 4U);
+}
+
+/* What runs is not stopped for it, and it does not wait for ever. */
+void a_pod_without_room_beside_those_that_run_gets_a_job_of_its_own()
+{
+	TwoRoles stage;
+	stage.worker = size(6000, 64);
+	stage.world.pod_seen(stage.member(0), stage.now);
+	(void)stage.take();
+	stage.started(nodes({{"n1", 8}, {"n2", 8}}));
+	for (const auto &[uid, bind] : only<Bind>(stage.take()))
+		stage.world.bound(uid, Ok{}, stage.now);
+	for (std::uint32_t i = 1; i < 4; i++)
+		stage.world.pod_seen(stage.member(i), stage.now);
+	const auto actions = stage.take();
+	CHECK(only<Complete>(actions).empty());
+	const auto binds = only<Bind>(actions), again = only<Bind>(stage.take());
+	REQUIRE(binds.size() == 1); /* on n2, where no one runs */
+	CHECK_EQUAL(binds.front().second.node, "n2");
+	const auto submits = only<Submit>(actions);
+	CHECK_EQUAL(submits.size(), 2U);
+	for (const auto &[uid, submit] : submits)
+		CHECK_EQUAL(submit.spec.marker.kind, k_pod_kind);
+	stage.world.bound(binds.front().first, Ok{}, stage.now);
+	stage.pass(700 * k_second);
+	CHECK(only<Complete>(stage.take()).empty()); /* their seats are not empty */
+}
+
+/* Slurm gives less than was asked for, for whatever reason. */
+void an_allocation_is_not_given_back_for_ever()
+{
+	GangStage stage(4, size(2000, 64));
+	stage.all_pods(4);
+	for (std::uint32_t attempt = 1; attempt <= 3; attempt++) {
+		REQUIRE(only<Submit>(stage.take()).size() == 1);
+		stage.world.submitted({"train-uid"}, Submitted{.job = {attempt}, .node = ""}, stage.now);
+		SlurmJob job = stage.running(nodes({{"n1", 6}}), attempt, attempt);
+		stage.world.job_seen(job, stage.now);
+		REQUIRE(only<Complete>(stage.take()).size() == 1);
+		stage.world.completed({"train-uid"}, Ok{}, false, stage.now);
+		job.state = JobState::failed;
+		job.nodes.clear();
+		job.end_time = stage.now.wall_s;
+		stage.world.job_seen(job, stage.now);
+		(void)stage.take();
+		stage.pass(100 * k_second);
+	}
+	REQUIRE(only<Submit>(stage.take()).size() == 1);
+	stage.world.submitted({"train-uid"}, Submitted{.job = {4}, .node = ""}, stage.now);
+	stage.world.job_seen(stage.running(nodes({{"n1", 6}}), 4, 4), stage.now);
+	const auto actions = stage.take();
+	CHECK_EQUAL(only<Bind>(actions).size(), 3U);
+	CHECK_EQUAL(only<Submit>(actions).size(), 1U);
+	CHECK(only<Complete>(actions).empty());
+}
+
+/* ---- conditions ---- */
+
+/* An agent that starts while slurmctld is away knows no job of a pod that runs. */
+void a_pod_that_runs_is_not_told_that_it_waits_for_slurmctld()
+{
+	Stage stage(2);
+	stage.world.pod_seen(bound(stage.pod(0), "n1", 0, 2), stage.now);
+	stage.world.pod_seen(stage.pod(1), stage.now);
+	stage.world.link_lost();
+	(void)stage.take();
+	stage.pass(30 * k_second);
+	const auto told = only<Report>(stage.take());
+	REQUIRE(told.size() == 1);
+	CHECK_EQUAL(told.front().first.text, "u1");
+}
+
+/* By the time that it is refused the pod may be bound; else it is told at once, and not after an interval. */
+void a_condition_that_met_a_changed_pod_is_decided_anew()
+{
+	GangStage stage(2);
+	stage.all_pods(2);
+	(void)stage.take();
+	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	SlurmJob waiting = stage.running({});
+	waiting.reason = "Priority";
+	stage.world.job_seen(waiting, stage.now);
+	stage.pass(2 * k_second);
+	REQUIRE(only<Report>(stage.take()).size() == 2);
+	stage.world.reported({"u0"}, Error{Errc::conflict, "the object has been modified"}, stage.now);
+	stage.world.reported({"u1"}, Error{Errc::io, "away"}, stage.now);
+	stage.pass(2 * k_second);
+	const auto again = only<Report>(stage.take());
+	REQUIRE(again.size() == 1);
+	CHECK_EQUAL(again.front().first.text, "u0");
+}
+
+/* ---- shares that are larger than the tasks ---- */
+
+void ranks_with_devices_lie_where_their_devices_are()
+{
+	Resources each = size(1000, 64);
+	each.extended["nvidia.com/gpu"] = 4;
+	Settings settings = plain_settings();
+	settings.policy.gres = default_gres_table();
+	GangStage stage(4, each, settings);
+	for (const char *name : {"n1", "n2"}) {
+		KubeNode node = kube_node(name, std::string(name) + "-uid", 64000);
+		node.allocatable.extended["nvidia.com/gpu"] = 8;
+		stage.world.node_seen(node, stage.now);
+		SlurmNode record = slurm_node(name, 64);
+		record.gres = "gpu:8";
+		stage.world.slurm_node_seen(record);
+	}
+	stage.all_pods(4);
+	REQUIRE(only<Submit>(stage.take()).size() == 1);
+	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	auto shares = nodes({{"n1", 64}, {"n2", 64}}); /* exclusive */
+	for (NodeAllocation &share : shares)
+		share.gres.push_back({"gpu", "", 8, "0-7"});
+	stage.world.job_seen(stage.running(shares), stage.now);
+	std::string places;
+	for (const auto &[pod, bind] : only<Bind>(stage.take()))
+		places += std::to_string(*bind.rank) + "@" + bind.node + " ";
+	CHECK_EQUAL(places, "0@n1 1@n1 2@n2 3@n2 ");
+}
+
+/* ---- what no node holds ---- */
+
+void the_largest_node_and_what_it_lacks_are_named()
+{
+	const auto said = [](std::uint32_t pods, const Resources &each) {
+		GangStage stage(pods, each);
+		stage.all_pods(1);
+		(void)stage.take();
+		stage.pass(5 * k_second);
+		const auto reports = only<Report>(stage.take());
+		return reports.empty() ? std::string() : reports.front().second.not_scheduled.message;
+	};
+	CHECK_EQUAL(said(9, size(4000, 64)), "the gang needs 9 tasks of 4 CPUs and 64 MiB at once, and all nodes that its pods may use hold 8; the largest node has 8 CPUs and 1048576 MiB");
+	CHECK_EQUAL(said(4, size(8000, 512 * 1024)), "");
+	CHECK_EQUAL(said(5, size(1000, 1024 * 1024)), "the gang needs 5 tasks of 1 CPU and 1048576 MiB at once, and all nodes that its pods may use hold 4; the largest node has 8 CPUs and 1048576 MiB");
+}
+
 } // namespace
 
 int main()
@@ -342,9 +738,20 @@ int main()
 						       TEST(pods_that_run_alone_count_for_the_minimum),
 						       TEST(another_group_of_the_same_name_is_asked_for),
 						       TEST(a_member_bound_by_somebody_else_is_in_nobodys_way),
-						       TEST(a_gated_member_is_one_that_has_not_come),
+						       TEST(a_gated_member_is_one_that_has_not_come), TEST(a_gang_that_runs_keeps_nobody_off_the_nodes), TEST(a_waiting_job_follows_the_size_of_its_owner),
+						TEST(a_gang_whose_owner_wants_none_is_single_pods), TEST(the_deadline_of_its_job_is_a_time_limit),
+						TEST(a_forbidden_allocation_is_given_back_when_no_member_is_bound), TEST(a_gang_gives_way_to_a_pod_that_runs_without_a_job),
+						TEST(a_pod_gives_way_to_a_gang_that_runs_without_a_job),
 						       TEST(nothing_is_asked_for_while_a_member_is_gated),
 						       TEST(who_waits_for_the_end_of_earlier_pods_says_so),
 						       TEST(ranks_follow_the_names_of_nodes),
+						       TEST(a_job_is_sized_by_what_its_pods_request),
+						       TEST(an_allocation_that_is_too_small_is_given_back_and_asked_for_anew),
+						       TEST(a_pod_without_room_beside_those_that_run_gets_a_job_of_its_own),
+						       TEST(an_allocation_is_not_given_back_for_ever),
+						       TEST(a_pod_that_runs_is_not_told_that_it_waits_for_slurmctld),
+						       TEST(a_condition_that_met_a_changed_pod_is_decided_anew),
+						       TEST(ranks_with_devices_lie_where_their_devices_are),
+						       TEST(the_largest_node_and_what_it_lacks_are_named),
 					       });
 }

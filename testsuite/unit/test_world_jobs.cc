@@ -155,6 +155,170 @@ void a_number_that_is_used_again_is_the_next_pods_job()
 	CHECK_EQUAL(s.act(), "submit:a#2@n1");
 }
 
+/* The plugin never tells of the job that slurmctld answered with: a site's script has taken its marker, or it is a bug. No job may be left behind, nor a new one made every few seconds. */
+void jobs_that_vanish_are_cancelled_and_replaced_ever_more_slowly()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	for (std::uint32_t id = 1; id <= 2; id++) {
+		CHECK_EQUAL(s.act(), "submit:a#1");
+		s.world.submitted({"a"}, Submitted{.job = {id}, .node = "", .cpus = 0}, s.now);
+		(void)s.act();
+		s.pass(11 * k_second);
+		CHECK_EQUAL(s.act(), "cancel:" + std::to_string(id));
+		s.world.completed({"a"}, Ok{}, true, s.now);
+		s.pass(4 * k_second);
+	}
+	unsigned submitted = 0;
+	for (int second = 0; second < 3600; second++) {
+		const std::string actions = s.act();
+		if (actions.find("submit:a") != std::string::npos) {
+			submitted++;
+			s.world.submitted({"a"}, Submitted{.job = {100 + submitted}, .node = "", .cpus = 0}, s.now);
+		}
+		if (actions.find("cancel:") != std::string::npos)
+			s.world.completed({"a"}, Ok{}, true, s.now);
+		if (actions.find("report:a") != std::string::npos)
+			s.world.reported({"a"}, Ok{}, s.now);
+		s.pass(k_second);
+	}
+	CHECK(submitted >= 5 && submitted <= 10);
+}
+
+/* The same where the plugin has told of them and then takes them back. */
+void live_jobs_that_the_plugin_takes_back_are_replaced_ever_more_slowly()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	unsigned submitted = 0;
+	for (int second = 0; second < 600; second++) {
+		const std::string actions = s.act();
+		if (actions.find("submit:a") != std::string::npos) {
+			const JobId id{++submitted};
+			s.world.submitted({"a"}, Submitted{.job = id, .node = "", .cpus = 0}, s.now);
+			s.world.job_seen(Stage::job(id.number, "a", JobState::pending), s.now);
+			s.world.job_gone(id, s.now);
+		}
+		if (actions.find("report:a") != std::string::npos)
+			s.world.reported({"a"}, Ok{}, s.now);
+		s.pass(k_second);
+	}
+	CHECK(submitted >= 5 && submitted <= 10);
+}
+
+/* A script that runs after the plugin has moved the job. */
+void the_allocation_of_a_native_node_is_given_back()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	SlurmJob job = Stage::job(1, "a", JobState::running);
+	job.nodes.front().node = "native1";
+	s.world.submitted({"a"}, Submitted{.job = {1}, .node = "native1", .cpus = 1}, s.now);
+	s.world.job_seen(job, s.now);
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "report:a:SlurmRetrying"); /* it may be new, and told of in a moment */
+	s.world.reported({"a"}, Ok{}, s.now);
+	s.pass(5 * k_second);
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, Sight::unbound, s.now);
+	CHECK_EQUAL(s.act(), "complete:1=" + std::to_string(k_status_given_back));
+	s.world.completed({"a"}, Ok{}, false, s.now);
+	job.state = JobState::failed;
+	s.world.job_seen(job, s.now);
+	s.pass(4 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2");
+}
+
+const Error k_no_answer{Errc::io, "Socket timed out on send/recv operation"};
+
+/* Seconds until the pod is submitted again; answers for others come in meanwhile, or not. */
+std::int64_t seconds_to_next_try(Stage &s, bool are_others_answered)
+{
+	for (std::int64_t seconds = 0; seconds < 2000; seconds++) {
+		if (s.act().find("submit:bad#1") != std::string::npos)
+			return seconds;
+		s.pass(k_second);
+		if (are_others_answered)
+			s.world.slurm_answered(s.now);
+	}
+	return -1;
+}
+
+void a_request_that_slurmctld_does_not_answer_is_tried_less_and_less()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("bad"), s.now);
+	CHECK_EQUAL(s.act(), "submit:bad#1");
+	s.world.submitted({"bad"}, k_no_answer, s.now);
+	std::vector<std::int64_t> waits;
+	for (int i = 0; i < 9; i++) {
+		waits.push_back(seconds_to_next_try(s, true));
+		s.pass(10 * k_second); /* as long as libslurm waits */
+		s.world.submitted({"bad"}, k_no_answer, s.now);
+	}
+	CHECK((waits == std::vector<std::int64_t>{1, 10, 20, 40, 80, 160, 320, 600, 600}));
+	s.pass(2 * k_second);
+	const std::string told = s.world.groups().at({"bad"}).trouble->message;
+	CHECK(told.find("(10 times in a row)") != std::string::npos && told.find("the next try is in 600 s") != std::string::npos);
+	s.connect({}); /* a restart of slurmctld does not make it any better */
+	CHECK(s.act().find("submit:bad") == std::string::npos);
+	s.pass(600 * k_second);
+	CHECK_EQUAL(s.act(), "submit:bad#1");
+	s.allocate("bad", 7);
+	CHECK_EQUAL(s.world.groups().at({"bad"}).unanswered, 0U);
+}
+
+void while_nobody_is_answered_it_is_nobodys_fault()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("bad"), s.now);
+	CHECK_EQUAL(s.act(), "submit:bad#1");
+	s.world.submitted({"bad"}, k_no_answer, s.now);
+	std::vector<std::int64_t> waits;
+	for (int i = 0; i < 6; i++) {
+		waits.push_back(seconds_to_next_try(s, false));
+		s.pass(10 * k_second);
+		s.world.submitted({"bad"}, k_no_answer, s.now);
+	}
+	CHECK((waits == std::vector<std::int64_t>{1, 10, 20, 40, 60, 60}));
+}
+
+void others_go_on_beside_it_and_suspects_are_tried_one_at_a_time()
+{
+	Stage s;
+	for (const char *uid : {"bad", "b", "c"})
+		s.world.pod_seen(s.pod(uid), s.now);
+	CHECK_EQUAL(s.act(), "submit:b#1 submit:bad#1 submit:c#1");
+	for (const char *uid : {"bad", "b", "c"})
+		s.world.submitted({uid}, k_no_answer, s.now);
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "submit:b#1 report:bad:SlurmRetrying report:c:SlurmRetrying");
+	s.world.pod_seen(s.pod("d"), s.now);
+	CHECK_EQUAL(s.act(), "submit:d#1");
+	s.allocate("b", 7);
+	CHECK_EQUAL(s.act(), "bind:b@n1 submit:bad#1");
+	s.world.submitted({"bad"}, k_no_answer, s.now);
+	CHECK_EQUAL(s.act(), "submit:c#1");
+}
+
+/* The job may exist: its pod's end must not wait for the next try. */
+void a_job_without_an_answer_is_cancelled_at_once_with_its_pod()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("bad"), s.now);
+	CHECK_EQUAL(s.act(), "submit:bad#1");
+	for (int i = 0; i < 8; i++) {
+		s.world.submitted({"bad"}, k_no_answer, s.now);
+		(void)seconds_to_next_try(s, true);
+	}
+	s.world.submitted({"bad"}, k_no_answer, s.now);
+	s.world.job_seen(Stage::job(9, "bad", JobState::pending), s.now);
+	s.world.pod_gone({"bad"}, s.pod("bad"), s.now);
+	s.pass(31 * k_second);
+	CHECK_EQUAL(s.act(), "cancel:9");
+}
+
 } // namespace
 
 int main()
@@ -169,6 +333,13 @@ int main()
 						 TEST(a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly),
 						 TEST(a_job_that_somebody_cancelled_takes_its_pod_along),
 						 TEST(a_running_pod_outlives_an_earlier_job_of_its_own),
-						TEST(a_number_that_is_used_again_is_the_next_pods_job),
+						 TEST(jobs_that_vanish_are_cancelled_and_replaced_ever_more_slowly),
+						 TEST(live_jobs_that_the_plugin_takes_back_are_replaced_ever_more_slowly),
+						 TEST(the_allocation_of_a_native_node_is_given_back),
+						 TEST(a_number_that_is_used_again_is_the_next_pods_job),
+						 TEST(a_request_that_slurmctld_does_not_answer_is_tried_less_and_less),
+						 TEST(while_nobody_is_answered_it_is_nobodys_fault),
+						 TEST(others_go_on_beside_it_and_suspects_are_tried_one_at_a_time),
+						 TEST(a_job_without_an_answer_is_cancelled_at_once_with_its_pod),
 					 });
 }

@@ -38,6 +38,86 @@ void a_pod_without_a_node_says_so_and_is_tried_when_nodes_change()
 	CHECK_EQUAL(s.act(), "submit:a-n1-n3");
 }
 
+/* Each try would leave a job that has FAILED in Slurm. */
+void a_pod_too_large_for_every_node_is_not_submitted()
+{
+	Stage s;
+	Pod p = Stage::pod("a");
+	p.requests.milli_cpu = 100'000;
+	s.world.pod_seen(p, s.now);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
+	CHECK_EQUAL(s.text, "no node is large enough: the pod asks for 100 CPUs, 64 MiB; the largest that it may use, n1, has 4 CPUs, 1048576 MiB. Lower resources.requests, or ask an "
+			    "administrator for a larger node");
+	s.world.reported({"a"}, Ok{}, s.now);
+	s.now.mono_us += 100 * k_second;
+	CHECK_EQUAL(s.act(), "");
+	s.world.node_seen(kube_node("n4", "uid-n4", 100'000), s.now);
+	s.world.slurm_node_seen(slurm_node("n4", 100));
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "submit:a");
+}
+
+void only_nodes_that_the_pod_may_use_count()
+{
+	Stage s;
+	s.world.slurm_node_seen(slurm_node("n3", 64));
+	s.world.node_seen(kube_node("n3", "uid-n3", 64'000), s.now);
+	Pod p = Stage::on_ssd("a");
+	p.annotations = {{"slurm-kube.io/cpu-per-task", "8"}};
+	s.world.pod_seen(p, s.now);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
+	CHECK(s.text.find("asks for 8 CPUs") != std::string::npos && s.text.find("n1, has 4 CPUs") != std::string::npos);
+	Pod q = Stage::pod("b");
+	q.annotations = p.annotations;
+	s.world.pod_seen(q, s.now);
+	CHECK_EQUAL(s.act(), "submit:b");
+}
+
+void options_may_leave_no_node()
+{
+	for (const auto &[option, value] : {std::pair("required-nodes", "n2"), std::pair("excluded-nodes", "n[1,3]")}) {
+		Stage s;
+		Pod p = Stage::on_ssd("a"); /* n1 */
+		p.annotations = {{std::string("slurm-kube.io/") + option, value}};
+		s.world.pod_seen(p, s.now);
+		s.now.mono_us += 2 * k_second;
+		CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
+		CHECK(s.text.starts_with("options required-nodes and excluded-nodes leave none"));
+	}
+}
+
+void more_devices_than_any_node_has_are_too_many()
+{
+	Stage s;
+	SlurmNode n3 = slurm_node("n3", 4);
+	n3.gres = "gpu:a100:4(S:0-1),shard:2K";
+	s.world.slurm_node_seen(n3);
+	for (const auto &[gres, acts] : {std::pair("gpu:8", "report:a:SlurmNoNode"), std::pair("gpu:4", "submit:a"), std::pair("gpu:a100:4", "submit:a"), std::pair("gpu:h100:1", "report:a:SlurmNoNode"),
+					 std::pair("shard:2048", "submit:a"), std::pair("shard:3k", "report:a:SlurmNoNode"), std::pair("gpu", "submit:a"), std::pair("nonesuch:5", "submit:a")}) {
+		Stage one;
+		one.world.slurm_node_seen(n3);
+		Pod p = Stage::pod("a");
+		p.annotations = {{"slurm-kube.io/gres", gres}};
+		one.world.pod_seen(p, one.now);
+		one.now.mono_us += 2 * k_second;
+		(void)record(one.act() == acts, gres, __FILE__, __LINE__);
+	}
+}
+
+void the_oldest_pod_is_submitted_first()
+{
+	Stage s;
+	std::int64_t created = 1000;
+	for (const char *uid : {"d", "b", "c", "a"}) {
+		Pod p = Stage::pod(uid);
+		p.created = created++;
+		s.world.pod_seen(p, s.now);
+	}
+	CHECK_EQUAL(s.act(), "submit:d submit:b submit:c submit:a");
+}
+
 /* Nobody else knows whether an agent before us has bound it there: so the API server is asked before the allocation is given back. */
 void a_node_that_changed_is_given_back()
 {
@@ -299,22 +379,23 @@ void places_follow_taints_that_somebody_tolerates_now()
 	CHECK_EQUAL(s.act(), "submit:c-n1");
 }
 
-/* A resource that Slurm counts is waited for, any other is not. */
+/* Neither a record that is larger than its node nor a node that is larger than its record has room. */
 void places_follow_records_of_slurm()
 {
 	Stage s;
 	Pod p = Stage::pod("a");
 	p.requests.milli_cpu = 6000;
-	s.world.pod_seen(p, s.now);
-	CHECK_EQUAL(s.act(), "submit:a"); /* Slurm refuses that many CPUs itself */
 	s.world.slurm_node_seen(slurm_node("n1", 8));
+	s.world.node_seen(kube_node("n2", "uid-n2", 8000), s.now);
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.world.slurm_node_seen(slurm_node("n2", 8));
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "submit:a-n1");
+	s.world.slurm_node_gone("n1");
 	p.uid = {"b"};
 	s.world.pod_seen(p, s.now);
-	CHECK_EQUAL(s.act(), "submit:b-n1");
-	s.world.slurm_node_gone("n1");
-	p.uid = {"c"};
-	s.world.pod_seen(p, s.now);
-	CHECK_EQUAL(s.act(), "submit:c");
+	CHECK_EQUAL(s.act(), "submit:b");
 }
 
 /* Slurm cannot change a node's size; and what it makes of a size may differ from what was asked, so it is tried once. */
@@ -402,7 +483,12 @@ void a_taint_drains_until_a_pod_tolerates_it()
 int main()
 {
 	return check::run_tests("world_place",
-				{TEST(only_nodes_that_match_are_left_to_slurm), TEST(a_pod_without_a_node_says_so_and_is_tried_when_nodes_change), TEST(a_node_that_changed_is_given_back),
+				{TEST(only_nodes_that_match_are_left_to_slurm), TEST(a_pod_without_a_node_says_so_and_is_tried_when_nodes_change), TEST(a_pod_too_large_for_every_node_is_not_submitted),
+						  TEST(only_nodes_that_the_pod_may_use_count),
+						  TEST(options_may_leave_no_node),
+						  TEST(more_devices_than_any_node_has_are_too_many),
+						  TEST(the_oldest_pod_is_submitted_first),
+						  TEST(a_node_that_changed_is_given_back),
 				 TEST(a_taint_or_a_cordon_before_the_binding_counts), TEST(ports_of_our_pods_and_of_others_are_kept_apart),
 				 TEST(two_that_must_not_meet_are_submitted_one_after_the_other), TEST(a_pod_that_ends_is_waited_for_one_that_stays_is_not),
 				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice),

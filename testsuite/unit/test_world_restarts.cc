@@ -20,6 +20,52 @@ void a_lost_link_stops_everything_until_the_next_snapshot()
 	CHECK_EQUAL(s.act(), "submit:a#1");
 }
 
+/* New pods only, once, and not those of which another agent has said something. */
+void without_slurmctld_new_pods_are_told_so()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("old"), s.now);
+	CHECK_EQUAL(s.act(), "submit:old#1");
+	s.world.submitted({"old"}, Submitted{.job = {1}, .node = "", .cpus = 0}, s.now);
+	s.world.link_lost();
+	CHECK_EQUAL(s.act(), "");
+	s.pass(60 * k_second);
+	s.world.pod_seen(s.pod("new"), s.now);
+	Pod told = s.pod("told");
+	told.not_scheduled = Condition{names::k_reason_pending, "Slurm job 7 is pending"};
+	s.world.pod_seen(told, s.now);
+	Pod gated = s.pod("gated");
+	gated.gated = true;
+	s.world.pod_seen(gated, s.now);
+	s.pass(9 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "report:new:SlurmRetrying");
+	s.world.reported({"new"}, Ok{}, s.now);
+	s.pass(60 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.connect({Stage::job(1, "old", JobState::pending)});
+	CHECK(s.act().find("submit:new#1") != std::string::npos);
+}
+
+/* slurmctld restarts: nobody hears of it. */
+void a_short_absence_of_slurmctld_is_not_told()
+{
+	Stage s;
+	s.world.link_lost();
+	CHECK_EQUAL(s.act(), "");
+	s.world.pod_seen(s.pod("a"), s.now);
+	s.pass(9 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.connect({});
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.world.link_lost();
+	s.pass(9 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(5 * k_second);
+	CHECK_EQUAL(s.act(), "");
+}
+
 void a_restarted_agent_goes_on_where_the_other_died()
 {
 	Stage s;
@@ -32,7 +78,7 @@ void a_restarted_agent_goes_on_where_the_other_died()
 	s.world.pod_seen(end_of(s.pod("c"), PodPhase::succeeded, 0), s.now);
 	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running), Stage::job(3, "c", JobState::running), Stage::job(4, "gone", JobState::running),
 		   Stage::job(5, "gone2", JobState::pending)});
-	CHECK_EQUAL(s.act(), "bind:a@n1 complete:3=0 look:gone look:gone2");
+	CHECK_EQUAL(s.act(), "look:gone look:gone2 bind:a@n1 complete:3=0");
 	s.world.looked_up({"gone"}, Sight::absent, s.now);
 	s.world.looked_up({"gone2"}, Sight::absent, s.now);
 	CHECK_EQUAL(s.act(), "complete:4=cancelled cancel:5");
@@ -137,6 +183,9 @@ void a_job_that_the_plugin_never_tells_of_is_forgotten()
 	s.world.reported({"a"}, Ok{}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "cancel:7"); /* it may live, unknown to the plugin */
+	s.world.completed({"a"}, Ok{}, true, s.now);
+	s.pass(4 * k_second);
 	CHECK_EQUAL(s.act(), "submit:a#1");
 }
 
@@ -219,6 +268,8 @@ void an_answer_is_forgotten_with_its_job()
 int main()
 {
 	return check::run_tests("world restarts", {
+						 TEST(without_slurmctld_new_pods_are_told_so),
+						 TEST(a_short_absence_of_slurmctld_is_not_told),
 						 TEST(a_lost_link_stops_everything_until_the_next_snapshot),
 						 TEST(a_restarted_agent_goes_on_where_the_other_died),
 						 TEST(a_submission_that_crosses_a_snapshot_is_not_lost),

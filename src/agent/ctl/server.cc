@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <poll.h>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
@@ -23,6 +24,21 @@ namespace
 constexpr mode_t k_socket_mode = 0660;
 constexpr std::chrono::seconds k_deadline{5};
 constexpr std::size_t k_read_at_once = 4096;
+constexpr unsigned k_accepts_at_once = 16;
+
+/* Of a peer that cannot be asked for: nobody's. */
+uid_t user_of(const UniqueFd &peer)
+{
+	ucred who{};
+	socklen_t size = sizeof(who);
+	return getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 ? who.uid : static_cast<uid_t>(-1);
+}
+
+bool has_hung_up(const UniqueFd &peer)
+{
+	pollfd one{peer.get(), 0, 0};
+	return poll(&one, 1, 0) == 1;
+}
 
 bool try_again(int error)
 {
@@ -50,35 +66,56 @@ Status Server::listen(const std::string &path)
 		return in_context("control socket", listener.error());
 	listener_ = std::move(listener).value();
 	path_ = path;
-	watch_listener();
+	loop_.set(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept_some(); });
 	return Ok{};
 }
 
-/* Not while the house is full: the kernel keeps the others waiting. */
-void Server::watch_listener()
-{
-	const std::uint32_t events = clients_.size() < k_clients_max ? EPOLLIN : 0U;
-	loop_.set(listener_.get(), events, [this](std::uint32_t) { accept_some(); });
-}
-
+/* A few at a time: those that have come must get their turn. */
 void Server::accept_some()
 {
-	while (clients_.size() < k_clients_max) {
+	for (unsigned i = 0; i < k_accepts_at_once; i++) {
 		UniqueFd peer(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
 		if (!peer)
-			break; /* none left, or it went away again */
+			return; /* none left, or it went away again */
 		take(std::move(peer));
 	}
-	watch_listener();
+}
+
+/* Who has sent a request is being answered and is not disturbed. */
+bool Server::make_room(uid_t user)
+{
+	std::size_t of_user = 0;
+	const Client *silent = nullptr, *silent_of_user = nullptr;
+	for (const auto &[fd, client] : clients_) {
+		const bool is_silent = !client.asked, is_of_user = client.user == user;
+		of_user += is_of_user ? 1 : 0;
+		if (is_silent && (!silent || client.number < silent->number))
+			silent = &client;
+		if (is_silent && is_of_user && (!silent_of_user || client.number < silent_of_user->number))
+			silent_of_user = &client;
+	}
+	const bool user_is_full = of_user >= k_clients_of_user_max;
+	if (!user_is_full && clients_.size() < k_clients_max)
+		return true;
+	const Client *leaves = user_is_full || silent_of_user ? silent_of_user : silent;
+	if (leaves)
+		drop(leaves->fd.get());
+	return leaves != nullptr;
 }
 
 void Server::take(UniqueFd peer)
 {
 	const int fd = peer.get();
+	const uid_t user = user_of(peer);
+	if (!make_room(user))
+		return; /* it is closed */
 	Client &client = clients_[fd];
 	client.fd = std::move(peer);
+	client.user = user;
+	client.number = ++last_number_;
 	client.deadline = loop_.after(k_deadline, [this, fd] { drop(fd); });
 	loop_.set(fd, EPOLLIN, [this, fd](std::uint32_t) { ready(fd); });
+	ready(fd); /* its request has mostly come with it, and must not wait behind further clients */
 }
 
 void Server::ready(int fd)
@@ -87,8 +124,12 @@ void Server::ready(int fd)
 	if (found == clients_.end())
 		return;
 	Client &client = found->second;
-	if (client.out.empty() ? read_from(client) : write_to(client))
+	if (client.asked && client.out.empty()) {
+		if (has_hung_up(client.fd)) /* the event may have been that of a former client with this descriptor */
+			drop(fd);
+	} else if (client.asked ? write_to(client) : read_from(client)) {
 		drop(fd);
+	}
 }
 
 bool Server::read_from(Client &client)
@@ -102,19 +143,39 @@ bool Server::read_from(Client &client)
 	if (end == std::string::npos && client.in.size() <= k_request_max)
 		return false;
 	answer(client, client.in.substr(0, end));
-	return write_to(client);
+	return false;
 }
 
+/* Always on the loop's next round: an answer at once and one that takes its time go the same way. */
 void Server::answer(Client &client, const std::string &line)
 {
+	const int fd = client.fd.get();
+	client.asked = true;
+	loop_.set(fd, 0, [this, fd](std::uint32_t) { ready(fd); }); /* what else it says is not read; that it hangs up is told all the same */
+	const Reply reply = [this, fd, number = client.number, alive = std::weak_ptr(alive_)](std::string text) {
+		if (!alive.expired())
+			loop_.post([this, fd, number, alive, text = std::move(text)] {
+				if (!alive.expired())
+					deliver(fd, number, text);
+			});
+	};
 	auto request = codec::parse_json(line, k_request_max);
 	if (!request)
-		client.out = error_reply(request.error().what);
+		reply(error_reply(request.error().what));
 	else if (!json_object_is_type(request->get(), json_type_object))
-		client.out = error_reply("a request is a JSON object");
+		reply(error_reply("a request is a JSON object"));
 	else
-		client.out = handler_(request->get());
-	client.out += '\n';
+		handler_(request->get(), reply);
+}
+
+void Server::deliver(int fd, std::uint64_t number, std::string text)
+{
+	const auto found = clients_.find(fd);
+	if (found == clients_.end() || found->second.number != number || !found->second.out.empty())
+		return;
+	found->second.out = std::move(text) + "\n";
+	if (write_to(found->second))
+		drop(fd);
 }
 
 bool Server::write_to(Client &client)
@@ -137,10 +198,7 @@ void Server::drop(int fd)
 		return;
 	loop_.remove(fd);
 	loop_.cancel(found->second.deadline);
-	const bool was_full = clients_.size() == k_clients_max;
 	clients_.erase(found);
-	if (was_full && listener_)
-		watch_listener();
 }
 
 std::string error_reply(const std::string &sentence)

@@ -2,8 +2,9 @@
 /*
  * server.h - the control socket: one line of JSON in, one line of JSON out, then it closes. See doc/design/protocol.md section 3.
  *
- * Everything runs on the loop's thread. A client has 5 s for the whole exchange and 64 KiB for its line; at most 64 are served at a time,
- * others wait in the listen queue. The handler must not block.
+ * Everything runs on the loop's thread. A client has 5 s for the whole exchange and 64 KiB for its line. At most 64 are served at a time, at
+ * most 32 of one user: beyond that the client that has been silent longest has to go, the same user's first. The handler must not block; it may
+ * answer later, as long as the client waits.
  */
 #ifndef SLURMKUBE_AGENT_CTL_SERVER_H
 #define SLURMKUBE_AGENT_CTL_SERVER_H
@@ -18,16 +19,20 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 namespace slurmkube::ctl
 {
 
 inline constexpr std::size_t k_clients_max = 64;
+inline constexpr std::size_t k_clients_of_user_max = 32;
 inline constexpr std::size_t k_request_max = std::size_t{64} * 1024;
 
-/* request is an object and valid during the call. Returns the reply: JSON on one line, without a newline. */
-using Handler = std::function<std::string(json_object *request)>;
+/* JSON on one line, without a newline. Only the first call counts; none is fine too: the client's time ends then. */
+using Reply = std::function<void(std::string)>;
+/* request is an object and valid during the call. reply may be called at any time, on the loop's thread, also after the client or the server has gone. */
+using Handler = std::function<void(json_object *request, Reply reply)>;
 
 class Server
 {
@@ -43,18 +48,22 @@ class Server
       private:
 	struct Client {
 		UniqueFd fd;
+		uid_t user = 0;
+		std::uint64_t number = 0; /* a descriptor is used again, this is not */
+		bool asked = false;	  /* the handler has the request */
 		agent::Loop::TimerId deadline = 0;
 		std::string in, out;
 	};
 
-	void watch_listener();
 	void accept_some();
+	[[nodiscard]] bool make_room(uid_t user);
 	void take(UniqueFd peer);
 	void ready(int fd);
 	/* Both: true when the client is done with and to be dropped. */
 	bool read_from(Client &client);
 	bool write_to(Client &client);
 	void answer(Client &client, const std::string &line);
+	void deliver(int fd, std::uint64_t number, std::string text);
 	void drop(int fd);
 
 	agent::Loop &loop_;
@@ -62,6 +71,8 @@ class Server
 	std::string path_;
 	UniqueFd listener_;
 	std::map<int, Client> clients_;
+	std::uint64_t last_number_ = 0;
+	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true); /* a reply that finds it expired is dropped */
 };
 
 /* {"ok":false,"error":sentence} */

@@ -5,6 +5,7 @@
 #include "src/agent/kube/session.h"
 #include "src/agent/kube/streams.h"
 
+#include <ctime>
 #include <map>
 
 namespace slurmkube::kube
@@ -62,6 +63,16 @@ void Client::close_stream(StreamId id)
 	impl_->streams.close(id);
 }
 
+void Client::replace_access(Access access)
+{
+	impl_->session.replace_access(std::move(access));
+}
+
+void Client::read_token()
+{
+	(void)impl_->session.token->refused(Token::Clock::now());
+}
+
 void Client::after(std::chrono::milliseconds delay, std::function<void()> call)
 {
 	impl_->after(delay, std::move(call));
@@ -89,12 +100,27 @@ std::size_t Client::queued() const
 
 std::optional<std::int64_t> Client::token_expires() const
 {
-	return impl_->session.token.expires();
+	return impl_->session.token->expires();
 }
 
 std::string Client::token_trouble() const
 {
-	return impl_->session.token.trouble();
+	const Token &token = *impl_->session.token;
+	const std::int64_t now = std::time(nullptr);
+	if (token.trouble().empty() && token.expires().value_or(now + 1) <= now)
+		return token.refusal(now);
+	return token.trouble();
+}
+
+const std::string &Client::server() const
+{
+	return impl_->session.access.server;
+}
+
+const Token &Client::token() const
+{
+	(void)impl_->session.token->text(Token::Clock::now());
+	return *impl_->session.token;
 }
 
 } // namespace slurmkube::kube

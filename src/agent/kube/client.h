@@ -49,6 +49,8 @@ struct Request {
 struct Response {
 	long status = 0;
 	std::string body;
+	std::string note = {}; /* of status 401: what is known of the token that was refused */
+	std::optional<std::chrono::seconds> retry_after = {};
 };
 using OnResponse = std::function<void(Result<Response>)>;
 
@@ -88,10 +90,12 @@ struct ClientCounters {
 
 /* What an HTTP status means for the caller. 500, 502 and 504 are io: a write may have happened. 410 is conflict: list again. */
 Errc errc_of_status(long status);
-/* The Error of an answer with status >= 400; its text is Status.message where the body has one. */
+/* The Error of an answer with status >= 400; its text is Status.message where the body has one, and the note. */
 Error error_of(const Response &response);
 /* For a query: everything but unreserved characters as %XX. */
 std::string escape_query(std::string_view text);
+
+class Token;
 
 class Client
 {
@@ -107,6 +111,11 @@ class Client
 	/* No callback of it is called any more; unknown ids are fine. */
 	void close_stream(StreamId id);
 
+	/* For all that is sent from now on; open streams and connections go on as they are. */
+	void replace_access(Access access);
+	/* The token file, if there is one, is read again now. */
+	void read_token();
+
 	/* Like Loop::after, but dropped with the client. */
 	void after(std::chrono::milliseconds delay, std::function<void()> call);
 
@@ -116,8 +125,12 @@ class Client
 	[[nodiscard]] std::size_t queued() const;
 	/* The token's expiry, seconds since the epoch, where it tells. */
 	[[nodiscard]] std::optional<std::int64_t> token_expires() const;
-	/* Why the token file cannot be read; empty: fine. */
+	/* Why the token file cannot be read, or that its token has expired; empty: fine. */
 	[[nodiscard]] std::string token_trouble() const;
+	/* "https://host:port" */
+	[[nodiscard]] const std::string &server() const;
+	/* As it would be sent now. */
+	[[nodiscard]] const Token &token() const;
 
       private:
 	class Impl;

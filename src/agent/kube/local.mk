@@ -4,6 +4,8 @@ libagent_la_SOURCES += \
 	%D%/bind.cc \
 	%D%/client.cc \
 	%D%/client.h \
+	%D%/credentials.cc \
+	%D%/credentials.h \
 	%D%/files.cc \
 	%D%/files.h \
 	%D%/in_cluster.cc \
@@ -27,6 +29,8 @@ libagent_la_SOURCES += \
 	%D%/streams.h \
 	%D%/token.cc \
 	%D%/token.h \
+	%D%/token_renewal.cc \
+	%D%/token_renewal.h \
 	%D%/transfer.cc \
 	%D%/transfer.h \
 	%D%/watch.cc \

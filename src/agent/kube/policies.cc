@@ -18,7 +18,9 @@ constexpr char k_policies[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
 #
 #   slurm-kube-allocation  annotations allocation.slurm-kube.io/* are the agent's, on pods and in the templates that controllers copy
 #   slurm-kube-resize      pods of the scheduler @SCHEDULER@ are not resized: their job has what they asked for
-#   slurm-kube-scheduler   in namespaces with the label slurm-kube.io/managed=true pods run through Slurm and do not choose their node
+#   slurm-kube-scheduler   in namespaces with the label slurm-kube.io/managed=true pods run through Slurm and do not choose their node; DaemonSets
+#                          only where the namespace also has slurm-kube.io/daemonsets=allowed
+#   slurm-kube-agent       the agent's account deletes and writes pods of the scheduler @SCHEDULER@ only, whatever its role grants
 #
 # Printed by slurmkubed --print-policies, for the scheduler_name of slurmkubed.yaml (here @SCHEDULER@) and the service account of rbac.yaml: change that one where yours differs.
 # policy-scheduler-name.yaml sets spec.schedulerName by itself (1.36 and later); policy-options.yaml looks at options slurm-kube.io/*.
@@ -114,15 +116,23 @@ spec:
       operations: [CREATE]
       resources: [pods]
   matchConditions:
-  - name: neither-static-pods-nor-daemonsets
+  - name: no-static-pods
+    expression: "!request.userInfo.groups.exists(g, g == 'system:nodes')"
+  variables:
+  - name: daemon
+    expression: request.userInfo.username == 'system:serviceaccount:kube-system:daemon-set-controller'
+  - name: allowed
     expression: >-
-      !request.userInfo.groups.exists(g, g == 'system:nodes') &&
-      request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'
+      variables.daemon && 'slurm-kube.io/daemonsets' in namespaceObject.metadata.labels &&
+      namespaceObject.metadata.labels['slurm-kube.io/daemonsets'] == 'allowed'
   validations:
-  - expression: object.spec.?nodeName.orValue('') == ''
+  - expression: "!variables.daemon || variables.allowed"
+    message: "DaemonSets would use nodes beside Slurm: an administrator may allow them with the namespace's label slurm-kube.io/daemonsets=allowed"
+    reason: Forbidden
+  - expression: variables.allowed || object.spec.?nodeName.orValue('') == ''
     message: "spec.nodeName: in this namespace Slurm chooses the node; leave it out"
     reason: Forbidden
-  - expression: object.spec.?schedulerName.orValue('') == '@SCHEDULER@'
+  - expression: variables.allowed || object.spec.?schedulerName.orValue('') == '@SCHEDULER@'
     message: "spec.schedulerName: pods of this namespace run through Slurm; write schedulerName: @SCHEDULER@"
     reason: Forbidden
 ---
@@ -137,6 +147,34 @@ spec:
     namespaceSelector:
       matchLabels:
         slurm-kube.io/managed: "true"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: slurm-kube-agent
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+    - apiGroups: [""]
+      apiVersions: [v1]
+      operations: [UPDATE, DELETE]
+      resources: [pods, pods/status]
+  matchConditions:
+  - name: the-agent
+    expression: request.userInfo.username == 'system:serviceaccount:slurm-kube:slurmkubed'
+  validations:
+  - expression: oldObject.spec.?schedulerName.orValue('') == '@SCHEDULER@'
+    message: slurmkubed may change and delete pods of the scheduler @SCHEDULER@ only
+    reason: Forbidden
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: slurm-kube-agent
+spec:
+  policyName: slurm-kube-agent
+  validationActions: [Deny]
 )yaml";
 
 constexpr char k_scheduler_name_policy[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later

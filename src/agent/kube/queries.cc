@@ -102,6 +102,18 @@ void get_pod(Client &client, const std::string &name_space, const std::string &n
 	});
 }
 
+void node_exists(Client &client, const std::string &name, std::function<void(Result<bool>)> done)
+{
+	Request request;
+	request.path = "/api/v1/nodes/" + escape_query(name);
+	client.send(std::move(request), [done = std::move(done), name](const Result<Response> &answer) {
+		if (answer)
+			return done(true);
+		const bool is_absent = answer.error().code == Errc::not_found;
+		done(is_absent ? Result<bool>(false) : Result<bool>(in_context("get node " + name, answer.error())));
+	});
+}
+
 void version(Client &client, std::function<void(Result<ServerVersion>)> done)
 {
 	Request request;
@@ -128,6 +140,7 @@ void self_check(Client &client, std::function<void(Result<std::vector<Right>>)> 
 		request.method = Method::post;
 		request.path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 		request.body = codec::access_review_body(need.verb, group, need.resource);
+		request.can_wait = true; /* for bindings and deletions */
 		client.send(std::move(request), [check, i](const Result<Response> &answer) { take_right(*check, i, answer); });
 	}
 }

@@ -4,6 +4,7 @@
 #include "src/base/log.h"
 
 #include <algorithm>
+#include <ctime>
 
 namespace slurmkube::kube
 {
@@ -107,7 +108,7 @@ std::optional<Requests::Pending> Requests::land(CURL *easy)
 Status Requests::fly(Pending pending)
 {
 	pending.sent = Clock::now();
-	pending.token = session_.token.text(pending.sent);
+	pending.token = session_.token->text(pending.sent);
 	pending.sends++;
 	auto transfer = Transfer::make({session_.access, session_.options, pending.token}, pending.request);
 	if (!transfer)
@@ -255,12 +256,15 @@ void Requests::answered(Pending pending)
 {
 	last_answer_ = Clock::now();
 	session_.counters.answers++;
-	Response response{pending.transfer->status(), pending.transfer->take_body()};
+	Response response{.status = pending.transfer->status(), .body = pending.transfer->take_body()};
 	session_.counters.bytes_received += response.body.size();
 	if (response.status == 401 && repeat_with_new_token(pending))
 		return;
 	if ((response.status == 429 || response.status == 503) && repeat_after_pause(pending))
 		return;
+	response.retry_after = pending.transfer->retry_after();
+	if (response.status == 401)
+		response.note = session_.token->refusal(std::time(nullptr));
 	if (response.status >= 300 && !pending.request.any_status)
 		pending.on_response(error_of(response));
 	else
@@ -272,7 +276,7 @@ bool Requests::repeat_with_new_token(Pending &pending)
 	session_.counters.unauthorized++;
 	const Clock::time_point now = Clock::now();
 	/* Another request may have found the new token in the meantime. */
-	const bool renewed = session_.token.text(now) != pending.token || session_.token.refused(now);
+	const bool renewed = session_.token->text(now) != pending.token || session_.token->refused(now);
 	if (!renewed || pending.sends >= 2)
 		return false;
 	repeat(std::move(pending));

@@ -18,6 +18,7 @@ constexpr NeededRight k_rights[] = {
     {"patch", "", "pods/status", "conditions: why a pod waits, why it is deleted"},
     {"list", "", "nodes", "their size and state"},
     {"watch", "", "nodes", "their changes"},
+    {"get", "", "nodes", "one that has vanished: whether it lost its label or was deleted"},
     {"list", "", "persistentvolumeclaims", "once a pod of ours has one: which nodes it leaves"},
     {"watch", "", "persistentvolumeclaims", "their changes"},
     {"patch", "", "persistentvolumeclaims", "the node that Slurm chose, for claims that wait for it"},
@@ -49,8 +50,8 @@ constexpr NeededRight k_rights[] = {
 constexpr char k_head[] = R"(# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The least rights that slurmkubed works with: kubectl apply -f rbac.yaml. Made by slurmkubed --print-rbac from the list of what the agent does;
-# do not edit. It can create no pod, change no node and read no secret.
-# A token for an agent outside the cluster: kubectl create token --namespace slurm-kube slurmkubed
+# do not edit. It cannot create pods, modify nodes or read secrets.
+# For an agent outside the cluster, skube kubeconfig makes a kubeconfig with a token that the agent renews by itself.
 apiVersion: v1
 kind: Namespace
 metadata:
@@ -70,6 +71,32 @@ rules:
 )";
 
 constexpr char k_tail[] = R"(---
+# The agent renews its own token, and no other account's.
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: slurm-kube-token
+  namespace: slurm-kube
+rules:
+- apiGroups: [""]
+  resources: [serviceaccounts/token]
+  resourceNames: [slurmkubed]
+  verbs: [create]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: slurm-kube-token
+  namespace: slurm-kube
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: Role
+  name: slurm-kube-token
+subjects:
+- kind: ServiceAccount
+  name: slurmkubed
+  namespace: slurm-kube
+---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata:

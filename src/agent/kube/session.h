@@ -10,6 +10,7 @@
 #include "src/agent/kube/token.h"
 #include "src/agent/loop.h"
 
+#include <memory>
 #include <utility>
 
 namespace slurmkube::kube
@@ -17,13 +18,19 @@ namespace slurmkube::kube
 
 struct Session {
 	Session(agent::Loop &on, Access with, const ClientOptions &how)
-	    : loop(on), access(std::move(with)), options(how), token(access.token, access.token_file)
+	    : loop(on), access(std::move(with)), options(how), token(std::make_unique<Token>(access.token, access.token_file))
 	{
 	}
+	void replace_access(Access by)
+	{
+		retired = std::exchange(access, std::move(by));
+		token = std::make_unique<Token>(access.token, access.token_file);
+	}
 	agent::Loop &loop;
-	const Access access;
+	Access access;
+	Access retired; /* the one before: a connection that is being made may still read its files in memory */
 	const ClientOptions options;
-	Token token;
+	std::unique_ptr<Token> token;
 	ClientCounters counters;
 };
 

@@ -60,7 +60,7 @@ Error error_of(const Response &response)
 	std::string what = message_of(response.body);
 	if (what.empty())
 		what = "HTTP status " + std::to_string(response.status);
-	return Error{errc_of_status(response.status), what};
+	return Error{errc_of_status(response.status), what + (response.note.empty() ? "" : ": " + response.note)};
 }
 
 std::string escape_query(std::string_view text)

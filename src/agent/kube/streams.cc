@@ -2,6 +2,7 @@
 #include "src/agent/kube/streams.h"
 
 #include <algorithm>
+#include <ctime>
 
 namespace slurmkube::kube
 {
@@ -49,7 +50,7 @@ Status Streams::fly(Stream &stream)
 	request.accept = stream.request.accept;
 	request.deadline = 0ms;
 	request.body_limit = stream.request.frame_limit + k_largest_other_body; /* between two looks */
-	stream.token = session_.token.text(Clock::now());
+	stream.token = session_.token->text(Clock::now());
 	auto transfer = Transfer::make({session_.access, session_.options, stream.token, stream.request.fresh_connection}, request);
 	if (!transfer)
 		return transfer.error();
@@ -135,13 +136,15 @@ void Streams::finish(StreamId id, const Held &stream, CURLcode code)
 		end(id, stream, std::move(error));
 		return;
 	}
+	Response response{.status = status, .body = std::move(stream->other_body), .retry_after = stream->transfer->retry_after()};
 	if (status == 401) {
 		session_.counters.unauthorized++;
+		response.note = session_.token->refusal(std::time(nullptr));
 		/* The next stream takes the new token, if there is one by now. */
-		if (session_.token.text(Clock::now()) == stream->token)
-			(void)session_.token.refused(Clock::now());
+		if (session_.token->text(Clock::now()) == stream->token)
+			(void)session_.token->refused(Clock::now());
 	}
-	end(id, stream, Response{status, std::move(stream->other_body)});
+	end(id, stream, std::move(response));
 }
 
 void Streams::end(StreamId id, const Held &stream, Result<Response> how)

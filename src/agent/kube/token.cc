@@ -4,6 +4,8 @@
 #include "src/agent/kube/files.h"
 #include "src/base/log.h"
 #include "src/base/owned.h"
+#include "src/base/text.h"
+#include "src/codec/time.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -31,6 +33,19 @@ Jwt decode(const std::string &token)
 	return Jwt(raw);
 }
 
+std::optional<std::int64_t> time_claim(jwt_t *jwt, const char *name)
+{
+	errno = 0;
+	const long value = jwt_get_grant_int(jwt, name);
+	return errno == 0 && value > 0 ? std::optional<std::int64_t>(value) : std::nullopt;
+}
+
+std::string text_claim(jwt_t *jwt, const char *name)
+{
+	const char *value = jwt_get_grant(jwt, name);
+	return value != nullptr ? printable(value) : "";
+}
+
 /* It goes into a header line: anything but printable characters would end or split that. */
 bool is_one_word(const std::string &token)
 {
@@ -39,18 +54,22 @@ bool is_one_word(const std::string &token)
 
 } // namespace
 
-std::optional<std::int64_t> token_expiry(const std::string &token)
+TokenClaims token_claims(const std::string &token)
 {
 	if (std::count(token.begin(), token.end(), '.') != 2)
-		return std::nullopt;
+		return {};
 	const Jwt jwt = decode(token);
 	if (!jwt)
-		return std::nullopt;
-	errno = 0;
-	const long expiry = jwt_get_grant_int(jwt.get(), "exp");
-	if (errno != 0 || expiry <= 0)
-		return std::nullopt;
-	return expiry;
+		return {};
+	return {.expires = time_claim(jwt.get(), "exp"),
+		.issued = time_claim(jwt.get(), "iat"),
+		.issuer = text_claim(jwt.get(), "iss"),
+		.subject = text_claim(jwt.get(), "sub")};
+}
+
+std::optional<std::int64_t> token_expiry(const std::string &token)
+{
+	return token_claims(token).expires;
 }
 
 Token::Token(std::string text, std::string file) : text_(std::move(text)), file_(std::move(file))
@@ -102,6 +121,24 @@ const std::string &Token::text(Clock::time_point now)
 	if (!file_.empty() && now >= next_read_)
 		(void)read(now); /* trouble() tells; the old token may still be good */
 	return text_;
+}
+
+std::string Token::name() const
+{
+	return file_.empty() ? "the token" : "the token in '" + file_ + "'";
+}
+
+std::string Token::refusal(std::int64_t now) const
+{
+	if (text_.empty())
+		return "";
+	const TokenClaims claims = token_claims(text_);
+	if (claims.expires && *claims.expires <= now)
+		return name() + " expired at " + codec::format_time(*claims.expires) + "; skube kubeconfig writes a new one";
+	if (!claims.expires)
+		return name() + " is not one that this API server has issued, or it has been revoked";
+	return name() + " is good until " + codec::format_time(*claims.expires) + " by its own word; the API server does not know it: was it made for another cluster" +
+	       (claims.issuer.empty() ? "" : " (its issuer is " + claims.issuer + ")") + ", or its service account deleted?";
 }
 
 bool Token::refused(Clock::time_point now)

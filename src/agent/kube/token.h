@@ -18,7 +18,13 @@
 namespace slurmkube::kube
 {
 
-/* The claim exp of a JSON web token, seconds since the epoch; nothing for opaque tokens and those without it. */
+/* Of a JSON web token. Times are seconds since the epoch; what it does not say, and all of an opaque token, is empty. */
+struct TokenClaims {
+	std::optional<std::int64_t> expires, issued;
+	std::string issuer, subject;
+};
+TokenClaims token_claims(const std::string &token);
+/* Its claim exp. */
 std::optional<std::int64_t> token_expiry(const std::string &token);
 
 class Token
@@ -38,12 +44,17 @@ class Token
 	bool refused(Clock::time_point now);
 
 	[[nodiscard]] std::optional<std::int64_t> expires() const { return expires_; }
+	[[nodiscard]] const std::string &file() const { return file_; }
+	[[nodiscard]] TokenClaims claims() const { return token_claims(text_); }
+	/* Why a server may have answered 401, as far as the token itself tells: expired, or of another cluster. */
+	[[nodiscard]] std::string refusal(std::int64_t now) const;
 	/* Why the file could not be read the last time; empty: it could. */
 	[[nodiscard]] const std::string &trouble() const { return trouble_; }
 
       private:
 	bool read(Clock::time_point now);
 	[[nodiscard]] Clock::duration until_next_read() const;
+	[[nodiscard]] std::string name() const;
 	void wipe();
 
 	std::string text_, file_, trouble_;

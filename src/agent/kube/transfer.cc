@@ -22,6 +22,7 @@ namespace
 constexpr long k_keepalive_idle_s = 15, k_keepalive_interval_s = 5;
 constexpr unsigned k_unanswered_ms = 20'000;
 
+
 void report_bug(const char *what)
 {
 	log_error("internal error in an HTTP callback: %s", what);
@@ -62,12 +63,31 @@ const char *verb(Method method)
 	return "GET";
 }
 
+/* libcurl trusts the system's directory of authorities besides a file, unless it is told otherwise. */
+CURLcode trust_file_only(CURL *easy, const std::string &file)
+{
+	return file.empty() ? CURLE_OK : all_of(set(easy, CURLOPT_CAINFO, file.c_str()),
+						      set(easy, CURLOPT_CAPATH, static_cast<const char *>(nullptr)));
+}
+
 CURLcode only_https(CURL *easy)
 {
 #if LIBCURL_VERSION_NUM >= 0x075500
 	return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https");
 #else
 	return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTPS));
+#endif
+}
+
+/* From 7.87 on libcurl keeps the authorities of a file for a day. Connections are few: each reads
+ * the file, so that a replaced one is taken. */
+CURLcode read_authorities_each_time(CURL *easy)
+{
+#if LIBCURL_VERSION_NUM >= 0x075700
+	return curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
+#else
+	(void)easy;
+	return CURLE_OK;
 #endif
 }
 
@@ -120,9 +140,9 @@ CURLcode Transfer::set_method(const Request &request)
 
 CURLcode Transfer::set_trust(const Access &access)
 {
-	return all_of(only_https(easy()), set(easy(), CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2)),
+	return all_of(only_https(easy()), read_authorities_each_time(easy()), set(easy(), CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2)),
 		      set(easy(), CURLOPT_SSL_VERIFYPEER, access.verify ? 1L : 0L), set(easy(), CURLOPT_SSL_VERIFYHOST, access.verify ? 2L : 0L),
-		      set_if(easy(), CURLOPT_CAINFO, access.ca_file), set_if(easy(), CURLOPT_SSLCERT, access.certificate_file),
+		      trust_file_only(easy(), access.ca_file), set_if(easy(), CURLOPT_SSLCERT, access.certificate_file),
 		      set_if(easy(), CURLOPT_SSLKEY, access.key_file), set_if(easy(), CURLOPT_PROXY, access.proxy),
 		      set(easy(), CURLOPT_FOLLOWLOCATION, 0L), set(easy(), CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED)));
 }

@@ -5,6 +5,7 @@
 #include "src/codec/list_page.h"
 #include "src/codec/wire.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace slurmkube::kube
@@ -24,6 +25,8 @@ constexpr std::size_t k_largest_page = std::size_t{256} << 20; /* a list in one 
 constexpr unsigned k_patience_with_lag = 5;
 /* Bookmarks come every minute. Streams that bring not even those watch from a version that does not exist yet. */
 constexpr unsigned k_mute_streams = 2;
+/* Of a Retry-After that is obeyed. */
+constexpr std::chrono::milliseconds k_longest_pause{30'000};
 
 std::string version_of(json_object *object)
 {
@@ -86,13 +89,14 @@ std::string Watch::selectors() const
 	return query;
 }
 
-void Watch::failed(const std::string &why)
+/* The server's own word for when to come back counts where it is later than ours. */
+void Watch::failed(const std::string &why, std::chrono::milliseconds not_before)
 {
 	counters_.errors++;
 	if (trouble_.empty())
 		log_warning("watch interrupted: path=%s error=%s", options_.path.c_str(), why.c_str());
 	trouble_ = why;
-	proceed_after(options_.backoff.next(random()));
+	proceed_after(std::max(options_.backoff.next(random()), not_before));
 }
 
 void Watch::went_well()
@@ -293,7 +297,7 @@ void Watch::refused(const Response &answer)
 	const bool behind = answer.status == 504 && options_.backoff.failures() >= k_patience_with_lag;
 	if (behind)
 		version_.clear();
-	failed(error.what);
+	failed(error.what, std::min<std::chrono::milliseconds>(answer.retry_after.value_or(0s), k_longest_pause));
 }
 
 /* The server has forgotten our version, or the list's next page. */

@@ -87,7 +87,7 @@ class Watch
 	void fell_silent(const std::string &why);
 	void refused(const Response &answer);
 	void expired(const std::string &why);
-	void failed(const std::string &why);
+	void failed(const std::string &why, std::chrono::milliseconds not_before = {});
 	void went_well();
 	[[nodiscard]] std::string selectors() const;
 	std::uint32_t random() { return static_cast<std::uint32_t>(random_()); }

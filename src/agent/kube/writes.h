@@ -59,6 +59,9 @@ void get_pod(Client &client, const std::string &name_space, const std::string &n
 /* An empty optional: there is no such object, or no such kind in this cluster. */
 void get_owner(Client &client, const core::OwnerId &id, std::function<void(Result<std::optional<core::Owner>>)> done);
 
+/* Whether there is a Node object of that name, with whatever labels. */
+void node_exists(Client &client, const std::string &name, std::function<void(Result<bool>)> done);
+
 struct ServerVersion {
 	std::string git_version; /* "v1.37.1" */
 	int major = 0, minor = 0;

@@ -4,7 +4,6 @@
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/jobs.h"
 #include "src/agent/slurm/nodes.h"
-#include "src/agent/slurm/partitions.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,6 +14,7 @@ namespace slurmkube::slurm
 namespace
 {
 
+constexpr std::size_t k_surveys_max = 4; /* waiting; one asks at a time */
 constexpr int k_workers_max = 8; /* seen working; slurmctld serves no more at once from one client in any useful way */
 
 /* libslurm first, then the threads that use it. */
@@ -26,7 +26,7 @@ int init_libslurm(const Settings &settings)
 
 } // namespace
 
-Calls::Calls(agent::Loop &loop, const Settings &settings) : loop_(loop), workers_(init_libslurm(settings), settings.queue_max) {}
+Calls::Calls(agent::Loop &loop, const Settings &settings) : loop_(loop), workers_(init_libslurm(settings), settings.queue_max), surveyor_(1, k_surveys_max) {}
 
 template <class T> void Calls::post(Done<T> done, Result<T> result)
 {
@@ -37,9 +37,9 @@ template <class T> void Calls::post(Done<T> done, Result<T> result)
 }
 
 /* call runs on a worker, done on the loop. */
-template <class T> void Calls::run(std::function<Result<T>()> call, Done<T> done)
+template <class T> void Calls::run_by(Workers &workers, std::function<Result<T>()> call, Done<T> done)
 {
-	if (!workers_.add([this, call = std::move(call), done] { post<T>(done, call()); }))
+	if (!workers.add([this, call = std::move(call), done] { post<T>(done, call()); }))
 		post<T>(std::move(done), Error{Errc::again, "too many calls to Slurm are waiting"});
 }
 
@@ -83,9 +83,14 @@ void Calls::node_delete(std::string name, Done<Ok> done)
 	run<Ok>([name = std::move(name)] { return delete_node(name); }, std::move(done));
 }
 
-void Calls::mixed_partitions(std::set<std::string> external, Done<std::vector<std::string>> done)
+void Calls::survey(std::set<std::string> external, Done<Survey> done)
 {
-	run<std::vector<std::string>>([external = std::move(external)] { return slurm::mixed_partitions(external); }, std::move(done));
+	run_by<Survey>(surveyor_, [external = std::move(external)] { return slurm::survey(external); }, std::move(done));
+}
+
+void Calls::sharing_partitions(std::set<std::string> external, Done<SharingPartitions> done)
+{
+	run<SharingPartitions>([external = std::move(external)] { return slurm::sharing_partitions(external); }, std::move(done));
 }
 
 void Calls::ping(Done<Ok> done)

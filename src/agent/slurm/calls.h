@@ -18,6 +18,7 @@
 #define SLURMKUBE_AGENT_SLURM_CALLS_H
 
 #include "src/agent/loop.h"
+#include "src/agent/slurm/partitions.h"
 #include "src/agent/slurm/workers.h"
 #include "src/base/result.h"
 #include "src/core/model.h"
@@ -85,8 +86,11 @@ class Calls
 	/* conflict: jobs are on it, or it is not a dynamic node. */
 	void node_delete(std::string name, Done<Ok> done);
 
-	/* Names of partitions that have these nodes and others. */
-	void mixed_partitions(std::set<std::string> external, Done<std::vector<std::string>> done);
+	/* Who and what slurmctld is, asked now by a thread of its own: others may be waiting for a slurmctld that is away. external: nodes without slurmd. */
+	void survey(std::set<std::string> external, Done<Survey> done);
+
+	/* Partitions where more than one job may be started for the same CPUs. */
+	void sharing_partitions(std::set<std::string> external, Done<SharingPartitions> done);
 
 	/* Does the controller answer? Does not wait for it to come back. */
 	void ping(Done<Ok> done);
@@ -94,7 +98,8 @@ class Calls
 	[[nodiscard]] std::size_t waiting() const { return workers_.waiting(); }
 
       private:
-	template <class T> void run(std::function<Result<T>()> call, Done<T> done);
+	template <class T> void run(std::function<Result<T>()> call, Done<T> done) { run_by(workers_, std::move(call), std::move(done)); }
+	template <class T> void run_by(Workers &workers, std::function<Result<T>()> call, Done<T> done);
 
 	template <class T> void post(Done<T> done, Result<T> result);
 
@@ -102,7 +107,7 @@ class Calls
 	/* Held by this object alone; a result that finds it gone is dropped. */
 	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 	std::weak_ptr<const bool> watch_ = alive_; /* copied by workers, never changed */
-	Workers workers_;			   /* last: its threads end before the rest goes */
+	Workers workers_, surveyor_;		   /* last: their threads end before the rest goes */
 };
 
 /* Wait status that Slurm turns into OUT_OF_MEMORY. */

@@ -5,6 +5,7 @@
 #include "src/agent/slurm/errors.h"
 #include "src/base/owned.h"
 #include "src/codec/marker.h"
+#include "src/core/host_list.h"
 #include "src/core/report.h"
 
 #include <algorithm>
@@ -69,11 +70,17 @@ std::string ranges_of(const std::vector<std::string> &hosts)
 	return text;
 }
 
+/* Slurm is never given a user's expression, but the names that core has read in it. */
+std::vector<std::string> names_in(const std::string &hosts)
+{
+	auto names = hosts.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : core::expand_hosts(hosts);
+	return names ? std::move(*names) : std::vector<std::string>{}; /* the option's table has refused it */
+}
+
 /* What Kubernetes forbids, and what the user does not want */
 std::string excluded_by(const core::JobSpec &spec)
 {
-	const std::string forbidden = ranges_of(spec.excluded_nodes);
-	const std::string &unwanted = spec.options.excluded_nodes;
+	const std::string forbidden = ranges_of(spec.excluded_nodes), unwanted = ranges_of(names_in(spec.options.excluded_nodes));
 	return forbidden + (forbidden.empty() || unwanted.empty() ? "" : ",") + unwanted;
 }
 
@@ -85,6 +92,7 @@ void describe_who(job_desc_msg_t &job, Texts &texts)
 	job.qos = text_or_null(texts.spec.qos);
 	job.comment = text_or_null(texts.spec.comment);
 	job.admin_comment = texts.marker.data();
+	job.resp_host = texts.marker.data(); /* the plugin's copy: a site's script that runs before it may write over the other */
 	job.alloc_node = texts.host.data();
 	job.user_id = texts.spec.user_id;
 	job.group_id = texts.spec.group_id;
@@ -130,7 +138,7 @@ void describe_place(job_desc_msg_t &job, Texts &texts)
 	core::JobOptions &o = texts.spec.options;
 	job.features = text_or_null(o.constraints);
 	job.prefer = text_or_null(o.prefer);
-	job.req_nodes = text_or_null(texts.spec.required_node.empty() ? o.required_nodes : texts.spec.required_node);
+	job.req_nodes = text_or_null(texts.spec.required_node.empty() ? texts.required : texts.spec.required_node);
 	job.exc_nodes = text_or_null(texts.excluded);
 	job.mcs_label = text_or_null(o.mcs_label);
 	if (o.contiguous)
@@ -287,7 +295,8 @@ Texts texts_of(const core::JobSpec &spec)
 	core::Marker marker = spec.marker;
 	marker.user_id = spec.user_id;
 	marker.group_id = spec.group_id;
-	Texts texts{spec, codec::marker_to_text(marker), host_name(), with_kind(spec.options.gres), "", excluded_by(spec), with_kind(spec.gres_of_task)};
+	Texts texts{spec, codec::marker_to_text(marker), host_name(), with_kind(spec.options.gres), "", excluded_by(spec), with_kind(spec.gres_of_task),
+		    ranges_of(names_in(spec.options.required_nodes))};
 	if (spec.options.cpus_per_gpu)
 		texts.cpus_per_tres = std::string(compat::k_gres_kind) + "gpu:" + std::to_string(*spec.options.cpus_per_gpu);
 	return texts;
@@ -327,6 +336,8 @@ Error refusal_of(int slurm_errno, const core::JobSpec &spec)
 		if (blame.slurm_errno == slurm_errno && !value.empty())
 			about += (about.empty() ? "" : ", ") + std::string(blame.option) + "='" + value.substr(0, 64) + "'";
 	}
+	if (about.empty() && slurm_errno == ESLURM_INVALID_PARTITION_NAME)
+		error.what += ": '" + spec.partition + "', which slurmkubed.yaml names; an administrator corrects that or adds the partition to slurm.conf";
 	if (about.empty())
 		return error;
 	/* a node that is not there may come; to a user it is a wrong name all the same */

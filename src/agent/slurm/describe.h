@@ -24,6 +24,7 @@ struct Texts {
 	std::string marker, host, gres, cpus_per_tres;
 	std::string excluded; /* hosts as Slurm writes them */
 	std::string gres_of_task = {};
+	std::string required = {}; /* as excluded */
 };
 Texts texts_of(const core::JobSpec &spec);
 

@@ -66,7 +66,7 @@ bool is_theirs(const node_info_t &node)
 {
 	const bool out_of_use = (node.node_state & NODE_STATE_DRAIN) || (node.node_state & NODE_STATE_BASE) == NODE_STATE_DOWN;
 	const std::string_view reason = node.reason ? node.reason : "";
-	return out_of_use && !reason.empty() && !reason.starts_with(names::k_reason_prefix);
+	return out_of_use && !reason.empty() && !reason.starts_with(names::k_reason_prefix) && !core::is_failed_reboot(reason);
 }
 
 /* The decision rests on what the plugin told moments ago; people may have spoken since, and their word stays. */
@@ -93,7 +93,7 @@ Status create_node(const core::NodeSpec &spec, core::Family family)
 {
 	if (!compat::k_dynamic_nodes)
 		return Error{Errc::invalid,
-			     "nodes cannot be created in this version of Slurm: put the lines of `skube nodes --slurm-conf` into slurm.conf"};
+			     "nodes cannot be created in this version of Slurm: write the file that slurm.conf includes with 'skube nodes --slurm-conf --output FILE' and restart slurmctld"};
 	auto line = core::node_line(spec, family == core::Family::native ? "EXTERNAL" : "CLOUD");
 	if (!line)
 		return line.error();

@@ -3,6 +3,7 @@
 
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/errors.h"
+#include "src/agent/slurm/jobs.h"
 #include "src/base/owned.h"
 
 #include <cerrno>
@@ -15,38 +16,113 @@ namespace
 {
 
 using PartitionTable = Owned<partition_info_msg_t, slurm_free_partition_info_msg>;
+using Conf = Owned<slurm_conf_t, compat::free_conf>;
 using Name = Owned<char, std::free>;
+
+Status ask_user(Survey &out)
+{
+	slurm_conf_t *raw = nullptr;
+	if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
+		return error_of(errno);
+	const Conf conf(raw);
+	out.slurm_user_id = conf->slurm_user_id;
+	out.slurm_user = conf->slurm_user_name ? conf->slurm_user_name : "";
+	return Ok{};
+}
 
 } // namespace
 
-bool is_mixed(const std::string &hosts, const std::set<std::string> &external)
+Partition counted(const std::string &hosts, const std::set<std::string> &external)
 {
+	Partition partition;
 	auto *list = slurm_hostlist_create(hosts.c_str());
-	bool ours = false, theirs = false;
 	for (;;) {
 		const Name name(list ? slurm_hostlist_shift(list) : nullptr);
 		if (!name)
 			break;
-		(external.contains(name.get()) ? ours : theirs) = true;
+		(external.contains(name.get()) ? partition.external : partition.others)++;
 	}
 	if (list)
 		slurm_hostlist_destroy(list);
-	return ours && theirs;
+	return partition;
 }
 
-Result<std::vector<std::string>> mixed_partitions(const std::set<std::string> &external)
+Result<Survey> survey(const std::set<std::string> &external)
 {
+	Survey out;
+	if (const Status there = ping_controller(); !there)
+		return there.error();
+	if (const Status asked = ask_user(out); !asked)
+		return asked.error();
 	partition_info_msg_t *raw = nullptr;
 	if (slurm_load_partitions(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
 		return error_of(errno);
 	const PartitionTable table(raw);
-	std::vector<std::string> mixed;
+	for (std::uint32_t i = 0; i < table->record_count; i++) {
+		const partition_info_t &info = table->partition_array[i];
+		Partition partition = counted(info.nodes ? info.nodes : "", external);
+		partition.name = info.name ? info.name : "";
+		partition.is_up = info.state_up == PARTITION_UP;
+		out.partitions.push_back(std::move(partition));
+	}
+	return out;
+}
+
+namespace
+{
+
+bool has_any(const std::string &hosts, const std::set<std::string> &names)
+{
+	auto *list = slurm_hostlist_create(hosts.c_str());
+	bool found = false;
+	while (list && !found) {
+		const Name name(slurm_hostlist_shift(list));
+		if (!name)
+			break;
+		found = names.contains(name.get());
+	}
+	if (list)
+		slurm_hostlist_destroy(list);
+	return found;
+}
+
+/* PreemptMode of the cluster holds where the partition has none. */
+bool is_suspending(const partition_info_t &partition, const slurm_conf_t &conf)
+{
+	const std::uint16_t mode = partition.preempt_mode == NO_VAL16 ? conf.preempt_mode : partition.preempt_mode;
+	const std::string type = conf.preempt_type ? conf.preempt_type : "";
+	return !type.empty() && !type.ends_with("none") && (mode & PREEMPT_MODE_SUSPEND) != 0;
+}
+
+} // namespace
+
+bool is_oversubscribed(std::uint16_t max_share)
+{
+	return (max_share & SHARED_FORCE) != 0 && (max_share & ~SHARED_FORCE) > 1;
+}
+
+Result<SharingPartitions> sharing_partitions(const std::set<std::string> &external)
+{
+	slurm_conf_t *conf = nullptr;
+	if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
+		return error_of(errno);
+	const Owned<slurm_conf_t, compat::free_conf> conf_owner(conf);
+	partition_info_msg_t *raw = nullptr;
+	if (slurm_load_partitions(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
+		return error_of(errno);
+	const PartitionTable table(raw);
+	SharingPartitions out;
 	for (std::uint32_t i = 0; i < table->record_count; i++) {
 		const partition_info_t &partition = table->partition_array[i];
-		if (partition.name && partition.nodes && is_mixed(partition.nodes, external))
-			mixed.emplace_back(partition.name);
+		if (!partition.name)
+			continue;
+		if (is_oversubscribed(partition.max_share))
+			out.refused[partition.name] = "has OverSubscribe=FORCE:" + std::to_string(partition.max_share & ~SHARED_FORCE) +
+						      ": Slurm would start and charge jobs whose CPUs the pods of others still use; an administrator must set OverSubscribe=NO";
+		if (is_suspending(partition, *conf) && partition.nodes && has_any(partition.nodes, external))
+			out.suspending.emplace_back(partition.name);
 	}
-	return mixed;
+	return out;
 }
 
 } // namespace slurmkube::slurm

@@ -4,6 +4,7 @@
 #include "src/codec/json.h"
 #include "testsuite/unit/check.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -41,7 +42,19 @@ class Running
 	[[nodiscard]] bool listening() const { return listening_; }
 
       private:
-	static std::string reply(json_object *request)
+	/* "later" waits so many milliseconds; "twice" answers twice */
+	void reply(json_object *request, const ctl::Reply &answer)
+	{
+		const std::string text = text_for(request);
+		const std::int64_t later = codec::get_int(request, "later");
+		if (later > 0)
+			loop_.after(std::chrono::milliseconds(later), [answer, text] { answer(text); });
+		else
+			answer(text);
+		if (codec::get_bool(request, "twice"))
+			answer(text);
+	}
+	static std::string text_for(json_object *request)
 	{
 		codec::Json out = codec::new_object();
 		codec::put(out.get(), "ok", true);
@@ -52,7 +65,7 @@ class Running
 
 	std::string dir_;
 	agent::Loop loop_;
-	ctl::Server server_{loop_, reply};
+	ctl::Server server_{loop_, [this](json_object *request, const ctl::Reply &answer) { reply(request, answer); }};
 	bool listening_ = false;
 	std::thread thread_;
 };
@@ -144,6 +157,41 @@ void silent_clients_are_ended_and_make_room()
 	CHECK_EQUAL(hear_all(silent.front()), "");
 }
 
+void an_answer_may_come_later_and_holds_up_nobody()
+{
+	const Running server;
+	const UniqueFd patient = connected(server.path());
+	say(patient, "{\"verb\":\"slow\",\"later\":300}\n");
+	CHECK(ask(server, "{\"verb\":\"quick\"}\n").find("quick") != std::string::npos);
+	pollfd waiting{patient.get(), POLLIN, 0};
+	CHECK_EQUAL(poll(&waiting, 1, 0), 0);
+	CHECK(hear_all(patient).find("slow") != std::string::npos);
+	CHECK_EQUAL(ask(server, "{\"verb\":\"x\",\"twice\":true}\n"), "{\"ok\":true,\"verb\":\"x\",\"padding\":\"\"}\n");
+}
+
+/* The next client has the same descriptor: it must not get the other's answer. */
+void an_answer_for_a_client_that_has_left_goes_to_nobody()
+{
+	const Running server;
+	say(connected(server.path()), "{\"verb\":\"left\",\"later\":200}\n");
+	const UniqueFd next = connected(server.path());
+	say(next, "{\"verb\":\"stays\",\"later\":400}\n");
+	CHECK(hear_all(next).find("stays") != std::string::npos);
+}
+
+/* More than are served and than wait in the kernel's queue. */
+void a_crowd_of_silent_clients_starves_nobody()
+{
+	const Running server;
+	std::vector<UniqueFd> silent;
+	for (std::size_t i = 0; i < 390; i++)
+		silent.push_back(connected(server.path()));
+	const auto begin = std::chrono::steady_clock::now();
+	for (int i = 0; i < 10; i++)
+		CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos);
+	CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(4)); /* silent ones have 5 s */
+}
+
 void the_file_is_for_owner_and_group_only()
 {
 	const Running server;
@@ -157,7 +205,7 @@ void a_second_agent_is_refused_and_a_dead_ones_file_taken_over()
 {
 	const Running first;
 	agent::Loop loop;
-	const auto nothing = [](json_object *) { return std::string("{}"); };
+	const auto nothing = [](json_object *, const ctl::Reply &answer) { answer("{}"); };
 	ctl::Server second(loop, nothing);
 	const Status refused = second.listen(first.path());
 	REQUIRE(!refused.ok());
@@ -185,6 +233,9 @@ int main()
 					       TEST(an_endless_line_is_refused),
 					       TEST(a_client_that_leaves_at_once_harms_nobody),
 					       TEST(silent_clients_are_ended_and_make_room),
+					       TEST(an_answer_may_come_later_and_holds_up_nobody),
+					       TEST(an_answer_for_a_client_that_has_left_goes_to_nobody),
+					       TEST(a_crowd_of_silent_clients_starves_nobody),
 					       TEST(the_file_is_for_owner_and_group_only),
 					       TEST(a_second_agent_is_refused_and_a_dead_ones_file_taken_over),
 				       });

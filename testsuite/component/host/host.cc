@@ -2,7 +2,7 @@
 /*
  * host.cc - the built plugin in the stub of slurmctld, under threads that submit, schedule, disturb and reconfigure. Prints TAP.
  *
- * usage: host PLUGIN.so DIRECTORY [SECONDS]      SECONDS a test, 3 by default
+ * usage: host PLUGIN.so DIRECTORY [SECONDS [SINK_PORT]]      SECONDS a test, 3 by default
  *
  * Made for sanitizers: a race, a freed record that is read, a leak, a deadlock shows here. Without them the plugin's promises are still checked:
  * one live job for a marker, no line that cannot be decoded, and a picture that is right once everything has come to rest.
@@ -23,6 +23,30 @@
 #include <vector>
 
 #include <dlfcn.h>
+
+/* The plugin's memory comes from here, so that a test can let it run out for one thread. */
+static std::atomic<bool> g_keeper_has_no_memory{false};
+
+void *operator new(std::size_t size)
+{
+	char name[16] = "";
+	if (g_keeper_has_no_memory && pthread_getname_np(pthread_self(), name, sizeof(name)) == 0 && std::string_view(name) == "kube-keeper")
+		throw std::bad_alloc();
+	void *memory = malloc(size != 0 ? size : 1);
+	if (!memory)
+		throw std::bad_alloc();
+	return memory;
+}
+
+void operator delete(void *memory) noexcept
+{
+	free(memory);
+}
+
+void operator delete(void *memory, std::size_t) noexcept
+{
+	free(memory);
+}
 
 namespace
 {
@@ -258,6 +282,48 @@ void await(const std::function<bool()> &is_so)
 		std::this_thread::sleep_for(30ms);
 }
 
+/* While slurmctld takes itself apart, nothing of it is touched, though it still counts as in control. */
+void shut_down()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	Loaded plugin;
+	std::string why = plugin.start() ? settle(peer) : "init failed";
+	host_shut_down(true);
+	std::this_thread::sleep_for(500ms); /* what was begun before may end */
+	const unsigned righted = host_read_counts().righted, kicks = host_read_counts().kicks;
+	for (unsigned i = 0; i < 40; i++) {
+		host_disturb_node(i % 4 * HOST_NODES * 4 + i);
+		host_submit(0, marker_of(2000 + i, 1).c_str(), "kube", false);
+		std::this_thread::sleep_for(20ms);
+	}
+	if (why.empty() && (host_read_counts().righted != righted || host_read_counts().kicks != kicks))
+		why = "the plugin acted on a slurmctld that shuts down";
+	host_shut_down(false);
+	const std::string picture = settle(peer);
+	plugin.stop();
+	report("a slurmctld that shuts down is left alone", why.empty() ? picture : why);
+}
+
+void run_out_of_memory()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	Loaded plugin;
+	std::string why = plugin.start() ? settle(peer) : "init failed";
+	const unsigned connections = peer.connections();
+	g_keeper_has_no_memory = true;
+	for (unsigned i = 0; i < 40; i++) {
+		host_submit(0, marker_of(3000 + i, 1).c_str(), "kube", false);
+		std::this_thread::sleep_for(5ms);
+	}
+	g_keeper_has_no_memory = false;
+	await([&] { return peer.connections() > connections; });
+	if (why.empty() && (!has_thread("kube-keeper") || peer.connections() == connections))
+		why = "the keeper did not start over";
+	const std::string picture = why.empty() ? settle(peer) : why;
+	plugin.stop();
+	report("a keeper that ran out of memory starts over", picture);
+}
+
 /* As slurmctld 22.05 does when a reconfigure changes JobSubmitPlugins: fini() with all locks held, then dlclose(). */
 void unload_under_locks()
 {
@@ -305,13 +371,17 @@ int main(int argc, char **argv)
 	if (argc > 3)
 		g_time = std::chrono::milliseconds(1000 * std::max(1L, strtol(argv[3], nullptr, 10)));
 	(void)setenv("HOST_DIRECTORY", argv[2], 1); // NOLINT(concurrency-mt-unsafe): before any thread
+	if (argc > 4)
+		host_use_sink_port(static_cast<std::uint16_t>(strtol(argv[4], nullptr, 10)));
 	host_make_tables(geteuid());
-	printf("1..6\n");
+	printf("1..8\n");
 	storm("storm with a polite agent", Manner::polite);
 	storm("storm with an agent that comes and goes, talks nonsense, hangs", Manner::coming);
 	storm("storm with an agent that hardly reads", Manner::deaf);
 	in_and_out();
 	lose_control();
+	shut_down();
+	run_out_of_memory();
 	unload_under_locks();
 	host_free_tables();
 	return g_failed == 0 ? 0 : 1;

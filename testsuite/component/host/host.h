@@ -18,13 +18,17 @@ extern "C" {
 enum { HOST_NODES = 8, HOST_JOBS_MAX = 4096 };
 
 struct host_counts {
-	unsigned submitted, granted, refused, duplicates, passes, kicks, lines_logged;
+	unsigned submitted, granted, refused, duplicates, passes, kicks, lines_logged, righted;
 };
 
 /* ---- tables.c; each takes the locks that slurmctld would take ---- */
 void host_make_tables(uint32_t slurm_user);
 void host_free_tables(void);
 void host_in_control(bool yes);
+/* As from SIGTERM on, while control_time still stands. */
+void host_shut_down(bool yes);
+/* What nodes with the feature must have as Port. */
+void host_use_sink_port(uint16_t port);
 /* One scheduling pass: starts, ends, forgets jobs. */
 void host_pass(unsigned random);
 /* Somebody or something changes a node. */

@@ -19,6 +19,7 @@ kube_list job_list;
 
 static struct host_list all_jobs = {.count = HOST_JOBS_MAX, .items = (void **)host_jobs};
 static struct host_plugin plugin;
+static uint16_t sink_port;
 static struct job_details details = {.submit_time = 1};
 
 static const slurmctld_lock_t read_jobs = {.conf = READ_LOCK, .job = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK, .fed = READ_LOCK};
@@ -73,6 +74,7 @@ static node_record_t *new_node(unsigned index)
 	node->index = index;
 	node->features = strdup(index < 6 ? "kube,zone" : "native");
 	node->comm_name = strdup("127.0.0.1");
+	node->port = sink_port;
 	node->gres = strdup("gpu:2");
 	node->node_state = index % 2 ? NODE_STATE_UNKNOWN : NODE_STATE_IDLE | NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN;
 	node->cpus = 4;
@@ -178,6 +180,7 @@ static void free_resources(job_resources_t *resources)
 static void free_job(job_record_t *job)
 {
 	free(job->admin_comment);
+	free(job->resp_host);
 	free(job->partition);
 	free(job->state_desc);
 	free(job->node_bitmap_pr);
@@ -246,13 +249,14 @@ void host_pass(unsigned random)
 
 /* ---- submissions ---- */
 
-static void must_be_the_only_one(const char *comment)
+/* By the copy, which no script changes. */
+static void must_be_the_only_one(const char *marker)
 {
 	for (unsigned i = 0; i < HOST_JOBS_MAX; i++) {
 		const job_record_t *job = host_jobs[i];
 
-		if (job && job->admin_comment && !IS_JOB_FINISHED(job) && !strcmp(job->admin_comment, comment)) {
-			fprintf(stderr, "two live jobs for %s\n", comment);
+		if (job && !IS_JOB_FINISHED(job) && !strcmp(job->resp_host, marker)) {
+			fprintf(stderr, "two live jobs for %s\n", marker);
 			abort();
 		}
 	}
@@ -264,13 +268,14 @@ static void create_job(const job_desc_msg_t *wanted)
 	job_record_t *job = calloc(1, sizeof(*job));
 	unsigned slot;
 
-	if (wanted->admin_comment)
-		must_be_the_only_one(wanted->admin_comment);
+	if (wanted->resp_host)
+		must_be_the_only_one(wanted->resp_host);
 	job->job_id = host_next_id++;
 	slot = job->job_id % HOST_JOBS_MAX;
 	if (host_jobs[slot])
 		free_job(host_jobs[slot]);
 	job->admin_comment = wanted->admin_comment ? strdup(wanted->admin_comment) : NULL;
+	job->resp_host = strdup(wanted->resp_host ? wanted->resp_host : "127.0.0.1");
 	job->partition = strdup(wanted->partition);
 	job->user_id = wanted->user_id;
 	job->details = &details;
@@ -302,18 +307,20 @@ void host_submit(uint32_t caller, const char *admin_comment, const char *partiti
 	int code;
 
 	kube_wanted_job_id(&wanted) = NO_VAL;
-	wanted.admin_comment = (char *)(uintptr_t)admin_comment;
+	wanted.admin_comment = admin_comment ? strdup(admin_comment) : NULL;
 	wanted.partition = (char *)(uintptr_t)partition;
 	lock_slurmctld(read_jobs); /* as the RPC does: the hook under one hold, the job under the next */
 	code = submit(&wanted, caller, &message);
 	unlock_slurmctld(read_jobs);
 	count_answer(code);
 	free(message);
-	if (code != SLURM_SUCCESS || lost)
-		return;
-	lock_slurmctld(write_jobs);
-	create_job(&wanted);
-	unlock_slurmctld(write_jobs);
+	if (code == SLURM_SUCCESS && !lost) {
+		lock_slurmctld(write_jobs);
+		create_job(&wanted);
+		unlock_slurmctld(write_jobs);
+	}
+	free(wanted.admin_comment);
+	free(wanted.resp_host);
 }
 
 void host_modify(uint32_t caller, unsigned random, const char *new_comment)
@@ -323,7 +330,7 @@ void host_modify(uint32_t caller, unsigned random, const char *new_comment)
 	char *message = NULL;
 
 	memset(&change, 0xff, sizeof(change)); /* NO_VAL of every size */
-	change.admin_comment = (char *)(uintptr_t)new_comment;
+	change.admin_comment = strdup(new_comment);
 	change.partition = change.req_nodes = change.exc_nodes = change.features = NULL;
 	change.tres_per_job = change.tres_per_node = change.tres_per_socket = change.tres_per_task = NULL;
 	change.mem_per_tres = change.cpus_per_tres = NULL;
@@ -336,14 +343,19 @@ void host_modify(uint32_t caller, unsigned random, const char *new_comment)
 	job = host_jobs[random % HOST_JOBS_MAX];
 	if (job) {
 #if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
-		(void)((int (*)(job_desc_msg_t *, job_record_t *, uint32_t, char **))plugin.modify)(&change, job, caller, &message);
+		int code = ((int (*)(job_desc_msg_t *, job_record_t *, uint32_t, char **))plugin.modify)(&change, job, caller, &message);
 #else
-		(void)((int (*)(job_desc_msg_t *, job_record_t *, uint32_t))plugin.modify)(&change, job, caller);
+		int code = ((int (*)(job_desc_msg_t *, job_record_t *, uint32_t))plugin.modify)(&change, job, caller);
 #endif
+		if (code == SLURM_SUCCESS)
+			replace(&job->admin_comment, change.admin_comment);
+		else if (random % 3 == 0)
+			replace(&job->admin_comment, "a script that asks nobody");
 		job->priority = job->priority % 100 + 1;
 		changed();
 	}
 	unlock_slurmctld(write_jobs);
+	free(change.admin_comment);
 	free(message);
 }
 
@@ -351,7 +363,7 @@ void host_each_job(void (*each)(void *context, uint32_t id, bool ended), void *c
 {
 	lock_slurmctld(read_jobs);
 	for (unsigned i = 0; i < HOST_JOBS_MAX; i++)
-		if (host_jobs[i] && host_jobs[i]->admin_comment)
+		if (host_jobs[i] && host_jobs[i]->resp_host[0] == '{')
 			each(context, host_jobs[i]->job_id, IS_JOB_FINISHED(host_jobs[i]));
 	unlock_slurmctld(read_jobs);
 }
@@ -368,6 +380,7 @@ struct host_counts host_read_counts(void)
 	READ(passes);
 	READ(kicks);
 	READ(lines_logged);
+	READ(righted);
 #undef READ
 	return counts;
 }
@@ -378,6 +391,16 @@ void host_in_control(bool yes)
 {
 	HOST_SET(control_time, yes ? time(NULL) : 0);
 	HOST_SET(slurmctld_primary, yes);
+}
+
+void host_shut_down(bool yes)
+{
+	HOST_SET(slurmctld_config.shutdown_time, yes ? time(NULL) : 0);
+}
+
+void host_use_sink_port(uint16_t port)
+{
+	sink_port = port;
 }
 
 void host_make_tables(uint32_t slurm_user)

@@ -83,8 +83,8 @@ users:
 class Api:
 	"""One connection; not for several threads."""
 
-	def __init__(self, plane):
-		self.port, self.token = plane.port, plane.read('tokens/admin')
+	def __init__(self, plane, token=None):
+		self.port, self.token = plane.port, token or plane.read('tokens/admin')
 		self.context = ssl.create_default_context(cafile=plane.path('pki/ca.crt'))
 		self.connection = None
 

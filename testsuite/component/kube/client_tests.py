@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Requests: one connection, cap, deadlines, Retry-After, limits, tokens."""
+import base64
+import json
 import os
+import subprocess
 import time
 
-from bed import wait_for
+from bed import Api, wait_for
 from h2_server import H2Server
 from registry import contains, equal, test
 
@@ -205,3 +208,74 @@ def the_expiry_of_a_service_account_token_is_known(bed):
 	probe = bed.probe(bed.plane.kubeconfig('jwt.yaml', 'tokenFile: jwt'))
 	equal(probe('get', path='/api/v1/pods')['good'], 1)
 	assert abs(probe('counters')['token_expires'] - time.time() - 600) < 60
+
+
+def of_agent(bed, **claims):
+	"""A token of the agent's account as the server issues them, signed by its key, with other claims."""
+	_, answer = bed.api('POST', '/api/v1/namespaces/slurm-kube/serviceaccounts/slurmkubed/token',
+		{'apiVersion': 'authentication.k8s.io/v1', 'kind': 'TokenRequest', 'spec': {'expirationSeconds': 600}})
+	head, body, _ = answer['status']['token'].split('.')
+	said = json.loads(base64.urlsafe_b64decode(body + '=' * (-len(body) % 4)))
+	now = int(time.time())
+	said.update({name: now + seconds for name, seconds in claims.items()})
+	text = head + '.' + base64.urlsafe_b64encode(json.dumps(said).encode()).decode().rstrip('=')
+	signed = subprocess.run(['openssl', 'dgst', '-sha256', '-sign', bed.plane.path('pki/sa.key')], input=text.encode(), capture_output=True, check=True)
+	return text + '.' + base64.urlsafe_b64encode(signed.stdout).decode().rstrip('=')
+
+
+@test
+def expired_and_bogus_tokens_are_told_apart(bed):
+	bed.plane.write('jwt', of_agent(bed, iat=-7200, nbf=-7200, exp=-3600))
+	probe = bed.probe(bed.plane.kubeconfig('jwt.yaml', 'tokenFile: jwt'))
+	answer = probe('get', path='/api/v1/pods')
+	equal(answer['code'], 'denied')
+	contains(answer['what'], f"Unauthorized: the token in '{bed.plane.path('jwt')}' expired at 20")
+	contains(probe('counters')['credentials_trouble'], 'expired at 20')
+	bogus = bed.probe(bed.plane.kubeconfig('bogus.yaml', 'token: bogus'))
+	contains(bogus('get', path='/api/v1/pods')['what'], 'Unauthorized: the token is not one that this API server has issued')
+	bogus('watch', name='pods')
+	wait_for('the watch to say so', lambda: 'is not one that this' in bogus('counters', name='pods')['trouble'])
+
+
+@test
+def the_agent_renews_its_token_before_it_expires(bed):
+	old = of_agent(bed, iat=-500, nbf=-500, exp=100)
+	bed.plane.write('renewed', old)
+	probe = bed.probe(bed.plane.kubeconfig('renewed.yaml', 'tokenFile: renewed'))
+	wait_for('another token in the file', lambda: bed.plane.read('renewed') != old)
+	wait_for('its expiry', lambda: probe('counters')['token_expires'] > time.time() + 500)
+	equal(probe('get', path='/api/v1/pods')['good'], 1)
+	equal(probe('counters')['credentials_trouble'], '')
+	# Nobody else's: the role is for this account
+	status, _ = Api(bed.plane, bed.plane.read('renewed'))('POST', '/api/v1/namespaces/default/serviceaccounts/default/token', {'spec': {}})
+	equal(status, 403)
+
+
+@test
+def a_kubeconfig_that_changes_is_taken(bed):
+	file = bed.plane.kubeconfig('changing.yaml', 'token: bogus')
+	probe = bed.probe(file)
+	equal(probe('get', path='/api/v1/nodes')['good'], 0)
+	bed.plane.kubeconfig('changing.yaml', 'token: [half')
+	wait_for('the mistake to be told', lambda: 'not YAML' in probe('counters')['credentials_trouble'])
+	bed.plane.kubeconfig('changing.yaml', bed.admin)
+	wait_for('the new token', lambda: probe('get', path='/api/v1/nodes')['good'] == 1, 15)
+	equal(probe('counters')['credentials_trouble'], '')
+
+	def data(name):
+		return base64.b64encode(bed.plane.read(name).encode() + b'\n').decode()
+	for user, good in (('kcm', 1), ('admin', 1)):
+		bed.plane.kubeconfig('changing.yaml', f"client-certificate-data: {data(f'pki/{user}.crt')}\n    client-key-data: {data(f'pki/{user}.key')}",
+			cluster=f"certificate-authority-data: {data('pki/ca.crt')}")
+		probe('reload')
+		equal(probe('get', path='/version')['good'], good)
+	equal(probe('get', path='/api/v1/secrets')['good'], 1)  # the administrator's, not the controller manager's
+
+
+@test
+def an_authority_that_is_replaced_is_read(bed):
+	bed.plane.write('changing-ca.crt', bed.plane.read('pki/admin.crt') + '\n')
+	probe = bed.probe(bed.plane.kubeconfig('ca.yaml', bed.admin, cluster='certificate-authority: changing-ca.crt'))
+	equal(probe('version')['code'], 'denied')
+	bed.plane.write('changing-ca.crt', bed.plane.read('pki/ca.crt') + '\n')
+	equal(probe('version')['ok'], True)

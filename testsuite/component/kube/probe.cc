@@ -8,6 +8,7 @@
  * A command is {"id":N,"do":VERB,...}; its answer {"id":N,"ok":BOOL,"code":TEXT,"what":TEXT,...}. Watches print {"watch":NAME,"event":...}.
  */
 #include "src/agent/kube/client.h"
+#include "src/agent/kube/credentials.h"
 #include "src/agent/kube/watch.h"
 #include "src/agent/kube/writes.h"
 #include "src/base/log.h"
@@ -140,8 +141,10 @@ class PrintedWatch : public WatchSink
 class Probe
 {
       public:
-	Probe(agent::Loop &loop, Access access, const ClientOptions &options) : loop_(loop), client_(loop, std::move(access), options)
+	Probe(agent::Loop &loop, const std::string &file, Access access, const ClientOptions &options)
+	    : loop_(loop), client_(loop, std::move(access), options), credentials_(client_, file)
 	{
+		credentials_.start();
 		loop_.set(STDIN_FILENO, EPOLLIN, [this](std::uint32_t) { read_input(); });
 	}
 
@@ -168,6 +171,7 @@ class Probe
 		    {"bind", &Probe::bind},	   {"delete", &Probe::remove}, {"conditions", &Probe::conditions}, {"event", &Probe::event},
 		    {"get", &Probe::get_many},	   {"version", &Probe::ask_version}, {"check", &Probe::check},	   {"watch", &Probe::watch},
 		    {"unwatch", &Probe::unwatch}, {"stream", &Probe::stream}, {"counters", &Probe::counters}, {"compare", &Probe::compare},
+		    {"reload", &Probe::reload},
 		};
 		const auto verb = verbs.find(get_string(o, "do"));
 		if (verb != verbs.end())
@@ -316,6 +320,12 @@ class Probe
 		print(line);
 	}
 
+	void reload(std::int64_t id, json_object *)
+	{
+		credentials_.reload();
+		print(answer(id, Status(Ok{})));
+	}
+
 	void unwatch(std::int64_t id, json_object *o)
 	{
 		watches_.erase(get_string(o, "name"));
@@ -349,12 +359,14 @@ class Probe
 		put(line.get(), "bytes", c.bytes_received);
 		put(line.get(), "token_expires", client_.token_expires().value_or(0));
 		put(line.get(), "token_trouble", client_.token_trouble());
+		put(line.get(), "credentials_trouble", credentials_.trouble());
 		put(line.get(), "libcurl", curl_version_info(CURLVERSION_NOW)->version_num);
 		print(line);
 	}
 
 	agent::Loop &loop_;
 	Client client_;
+	Credentials credentials_;
 	codec::FrameReader input_{1 << 20};
 	std::map<std::string, std::unique_ptr<PrintedWatch>> watches_;
 };
@@ -390,7 +402,7 @@ int main(int argc, char **argv)
 	if (!more.empty())
 		options.max_in_flight = static_cast<unsigned>(atoi(more.c_str()));
 	agent::Loop loop;
-	const Probe probe(loop, std::move(access).value(), options);
+	const Probe probe(loop, file, std::move(access).value(), options);
 	loop.run();
 	return 0;
 }

@@ -193,3 +193,16 @@ def a_server_that_stays_behind_is_listed_anew(bed):
 	wait_for('second list', lambda: probe('counters', name='pods')['lists'] == 2)
 	wait_for('health', lambda: not probe('counters', name='pods')['trouble'])
 	equal(probe('counters', name='pods')['errors'], 6)
+
+
+@test
+def a_refused_watch_comes_back_when_the_server_says(bed):
+	"""Not sooner, however often its own turn comes."""
+	probe = bed.probe(bed.proxied)
+	bed.proxy.rule('answer', 'watch=1', argument='HTTP/1.1 429 Too Many Requests\r\nRetry-After: 3\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+	probe('watch', name='pods', fields=OURS)
+	wait_for('the refusal', lambda: probe('counters', name='pods')['errors'] == 1)
+	start = time.monotonic()
+	wait_for('another try', lambda: probe('counters', name='pods')['streams'] == 2)
+	took = time.monotonic() - start
+	assert took > 2.5, f'came back after {took:.1f} s'

@@ -98,6 +98,7 @@ static void submit_one(void)
 	int failed;
 
 	mine.admin_comment = request.admin_comment ? numbered(request.admin_comment) : NULL;
+	mine.resp_host = mine.admin_comment; /* as the agent does */
 	failed = slurm_allocate_resources(&mine, &answer);
 	if (lives) {
 		live_one(failed ? NULL : answer);

@@ -50,6 +50,7 @@ def the_owner_may_not_resize_or_move_his_job(lab, peer):
     assert not update("admincomment=x"), "admin_comment was let through"
     assert peer.wait("job", id=job, time_limit=40), peer.last("job", id=job)
     assert not update("admincomment=" + marker("owned", attempt=2), user=None), "a marker changed hands"
+    assert not update("partition=native", user=None), "root moved it to native nodes"
     assert lab.command("scontrol", "hold", str(job), user=NOBODY).returncode == 0
     assert peer.wait("job", id=job, held=True), peer.last("job", id=job)
     lab.command("scancel", str(job), *map(str, filler))

@@ -2,6 +2,7 @@
 """What Slurm's own external nodes and jobs leave open (25.05 to 26.05; each version other things), and the same for emulated ones: the keeper
 repairs it. A test that cannot apply to this Slurm says why."""
 import signal
+import socket
 import time
 
 from lab import Skip, eventually, marker, slowness
@@ -132,8 +133,8 @@ def stayed_out_of_use(lab, peer, job, waiting):
     eventually(lambda: "DRAIN" in lab.node_state("k1"))
     end = time.monotonic() + 1.5
     while time.monotonic() < end:
-        assert "DRAIN" in lab.node_state("k1") and "bad disk" in lab.node_text("k1"), lab.node_text("k1")
-        assert "DOWN" in lab.node_state("k2") and "no power" in lab.node_text("k2"), lab.node_text("k2")
+        assert "DRAIN" in lab.node_state("k1") and "Reason=bad disk [" in lab.node_text("k1"), lab.node_text("k1")
+        assert "DOWN" in lab.node_state("k2") and "Reason=no power [" in lab.node_text("k2"), lab.node_text("k2")
         assert "DRAIN" not in lab.node_state("k3") and "DOWN" not in lab.node_state("k3"), lab.node_text("k3")
     assert lab.job(job)["JobState"] == "RUNNING", lab.job(job)
     assert lab.job(waiting)["JobState"] == "PENDING", lab.job(waiting)
@@ -195,7 +196,66 @@ def devices_keep_their_numbers_over_a_restart(lab, peer):
         lab.complete(job)
 
 
+def ended_jobs_leave_no_errors_in_the_log(lab, peer):
+    """slurmctld tells each node of an ended job to end it, and logs an error where nobody answers."""
+    if lab.is_native():
+        raise Skip("there nothing is sent to external nodes")
+    before, contacts, began = len(lab.log()), stat(peer, "sink_contacts"), time.monotonic()
+    for i in range(30):
+        job = running(lab, peer, f"quiet-{i}")
+        lab.complete(job)
+        assert peer.wait("job", id=job, state="complete", completing=False), peer.last("job", id=job)
+    assert eventually(lambda: stat(peer, "sink_contacts") >= contacts + 30), (contacts, peer.last("stats"))
+    lines = [line for line in lab.log()[before:].splitlines() if "error" in line and "slurm_receive_msgs" in line]
+    print(f"# {len(lines)} errors")
+    assert len(lines) <= 3 + 1.2 * (time.monotonic() - began), lines  # one a second is due to lab.inactive, which says that it has an srun there
+    is_idle(lab, "k1", "k2")
+
+
+def stat(peer, name):
+    return (peer.last("stats") or (0, {name: 0}))[1][name]
+
+
+def silent_connections_do_not_hold_up_the_sink(lab, peer):
+    def seconds_until_closed():
+        began = time.monotonic()
+        with socket.create_connection(("127.0.0.1", lab.sink), 10) as probe:
+            probe.sendall(b"x" * 64)
+            probe.settimeout(30)
+            while probe.recv(100):
+                pass
+        return time.monotonic() - began
+    idle = seconds_until_closed()
+    crowd = [socket.create_connection(("127.0.0.1", lab.sink), 10) for _ in range(200)]
+    for i, each in enumerate(crowd):
+        if i % 2:
+            each.sendall(b"x")
+    beside = seconds_until_closed()
+    for each in crowd:
+        each.close()
+    print(f"# closed after {idle * 1000:.1f} ms, beside 200 silent ones after {beside * 1000:.1f} ms")
+    assert beside < idle + 0.15 * slowness(), "one after the other"
+
+
+def a_node_with_a_slurmd_is_not_ours_for_its_feature(lab, peer):
+    """Anybody may have called a feature kube. n9 looks like a real node: Slurm alone says what becomes of it."""
+    nodes = lab.options["nodes"]
+    lab.write_conf(nodes=nodes + f"NodeName=n9 NodeAddr=127.0.0.1 Port={lab.slurmd_port} CPUs=4 RealMemory=4000 Feature=kube State=UNKNOWN Weight=900\n")
+    before = len(peer.lines)
+    restart(lab, peer)
+    assert peer.wait("node", name="k1", after=before) and not peer.find("node", after=before, name="n9"), peer.last("node", name="n9")
+    assert "node n9: has the feature kube, but" in lab.log(), "not told"
+    update(lab, "n9", "state=noresp")
+    time.sleep(0.5)
+    assert not lab.node_state("n9") == "IDLE", lab.node_text("n9")
+    lab.write_conf(nodes=nodes)
+    restart(lab, peer)
+
+
 TESTS = [
+    ended_jobs_leave_no_errors_in_the_log,
+    silent_connections_do_not_hold_up_the_sink,
+    a_node_with_a_slurmd_is_not_ours_for_its_feature,
     a_signal_that_reaches_nobody_leaves_the_node_in_service,
     not_responding_does_not_last,
     room_that_a_cancelled_job_leaves_is_used_at_once,

@@ -37,7 +37,7 @@ SelectTypeParameters=CR_Core_Memory
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 MpiDefault=none
-ReturnToService=1
+ReturnToService={return_to_service}
 MinJobAge=2
 MessageTimeout=5
 InactiveLimit={inactive}
@@ -203,7 +203,7 @@ class Lab:
         self.helpers = []
         self.version = tuple(map(int, self.command("slurmctld", "-V").stdout.split()[-1].split(".")[:2]))
         self.gres_mark = ":" if self.version < (23, 0) else "/"
-        self.options = {"extra": "", "inactive": 3, "native_default": "YES", "kube_default": "NO",
+        self.options = {"return_to_service": os.environ.get("PLUGIN_RETURN_TO_SERVICE", "1"), "extra": "", "inactive": 3, "native_default": "YES", "kube_default": "NO",
                         "dynamic": "MaxNodeCount=20" if self.has_dynamic_nodes() else "",
                         "external": "EXTERNAL" if self.is_native() else "UNKNOWN", "submit": "JobSubmitPlugins=kube",
                         "native_node": f"Port={self.sink} State=DOWN"}
@@ -259,6 +259,9 @@ class Lab:
                                    capture_output=True, text=True, check=False).stdout.split()
             system = found[0][len(self.root):]
         return f"{self.run}/plugins:{system}"
+
+    def has_plugin(self, name):
+        return any(os.path.exists(f"{self.root}{d}/{name}") for d in self.plugin_dirs().split(":"))
 
     def write_conf(self, **options):
         self.options.update(options)

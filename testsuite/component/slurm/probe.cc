@@ -6,7 +6,7 @@
  * probe CONF complete JOB STATUS | cancel JOB | ping
  * probe CONF node-create NAME ADDRESS PORT CPUS MIB FEATURE emulated|native
  * probe CONF node-state NAME drain|undrain|down|up [REASON] | node-delete NAME
- * probe CONF mixed NAME...: partitions that have these nodes and others
+ * probe CONF survey NAME...: SlurmUser, and of each partition how many of these nodes it has + how many others
  * probe CONF burst COUNT WORKERS: submits them all at once, then ends them all
  *
  * A failed call prints error=CODE and the text. Every run also prints stall_ms: the longest time in which the loop did not turn.
@@ -208,12 +208,23 @@ int Probe::run(const Words &words)
 		calls_.cancel({number(1)}, status());
 	else if (verb == "ping")
 		calls_.ping(status());
-	else if (verb == "mixed")
-		calls_.mixed_partitions({words.begin() + 1, words.end()}, [this](const Result<std::vector<std::string>> &result) {
+	else if (verb == "survey")
+		calls_.survey({words.begin() + 1, words.end()}, [this](const Result<slurm::Survey> &result) {
 			if (!result)
 				return failed(result.error());
-			for (const std::string &name : *result)
-				(void)printf("mixed=%s ", name.c_str());
+			(void)printf("slurm_user=%u ", result->slurm_user_id);
+			for (const slurm::Partition &p : result->partitions)
+				(void)printf("%s=%zu+%zu%s ", p.name.c_str(), p.external, p.others, p.is_up ? "" : ",not-up");
+			finish(0);
+		});
+	else if (verb == "sharing")
+		calls_.sharing_partitions({words.begin() + 1, words.end()}, [this](const Result<slurm::SharingPartitions> &result) {
+			if (!result)
+				return failed(result.error());
+			for (const auto &[name, why] : result->refused)
+				(void)printf("refused=%s ", name.c_str());
+			for (const std::string &name : result->suspending)
+				(void)printf("suspending=%s ", name.c_str());
 			finish(0);
 		});
 	else if (verb == "burst")

@@ -23,8 +23,9 @@ class Slurm:
 	accounting: True for a slurmdbd, or what AccountingStorageEnforce shall say.
 	"""
 
-	def __init__(self, build, directory, port, min_job_age=300, extra=(), plugin=True, native_size="CPUs=4 RealMemory=4000", accounting=None):
+	def __init__(self, build, directory, port, min_job_age=300, extra=(), plugin=True, native_size="CPUs=4 RealMemory=4000", accounting=None, pod_partitions=""):
 		settings, self.native_size = build_settings(build), native_size
+		self.pod_partitions = pod_partitions
 		self.build, self.dir, self.port, self.min_job_age, self.extra = Path(build), directory, port, min_job_age, list(extra)
 		self.version, self.root, prefix = settings["SLURM_VERSION"], settings["SLURM_ROOT"], settings["SLURM_PREFIX"]
 		self.number = tuple(map(int, re.findall(r"\d+", self.version)))

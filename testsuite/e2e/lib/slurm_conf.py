@@ -45,7 +45,8 @@ def render(slurm, extra):
 
 
 def kube_conf(slurm):
-	return f"Socket={slurm.dir}/plugin.sock\nSinkPort={slurm.port + 2}\n"
+	partitions = f"Partitions={slurm.pod_partitions}\n" if slurm.pod_partitions else ""
+	return f"Socket={slurm.dir}/plugin.sock\nSinkPort={slurm.port + 2}\n{partitions}"
 
 
 def plugin_dir_of(root, prefix):

@@ -42,7 +42,7 @@ class HostSlurm(Slurm):
 		lines = [line for line in conf.read_text().splitlines(True) if not line.startswith("SlurmctldHost=")]
 		conf.write_text(lines[0] + HOSTS + "".join(lines[1:]))
 		(other / "slurm.conf").write_text(conf.read_text().replace(f"{self.dir}/slurmctld.pid", f"{other}/slurmctld.pid"))
-		(other / "kube.conf").write_text(f"Socket={other}/plugin.sock\nSinkPort={self.sink_of_backup}\n")
+		(other / "kube.conf").write_text(f"Socket={other}/plugin.sock\nSinkPort={self.port + 2}\n")
 		(other / "cgroup.conf").write_bytes((self.dir / "cgroup.conf").read_bytes())
 
 	def backup(self):

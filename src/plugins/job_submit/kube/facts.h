@@ -26,6 +26,7 @@ struct kube_host {
 	uint32_t slurm_number;
 	const char *cluster;
 	uint32_t slurm_user;
+	const char *submit_plugins; /* JobSubmitPlugins */
 	bool native;	    /* Slurm has external jobs and nodes of its own */
 	bool forgets_nodes; /* and loses at a restart that people drained some of them or set them down */
 	bool whole_sockets; /* it gives out whole sockets (SelectTypeParameters=CR_Socket) */
@@ -56,6 +57,18 @@ void kube_seam_unlock(enum kube_lock kind);
 
 /* Asks for a scheduling pass now, over the first jobs of the queue (default_queue_depth, 100) or over all. Locks: none. */
 void kube_seam_kick(bool all);
+/* Has jobs and nodes saved soon, as Slurm does after an epilog. Locks: none. */
+void kube_seam_save(void);
+
+/* ---- messages to nodes without slurmd (seam_sink.c) ---- */
+
+/* Enough of a message to know what it is: its length and the fixed part of its header. */
+enum { KUBE_MESSAGE_HEAD = 16 };
+/* How long the whole message is, where it is one that kube_seam_answer() answers; else 0. */
+uint32_t kube_seam_answerable(const unsigned char *head);
+/* Reads the whole message, which must have arrived, and answers it as a slurmd does that has taken it on. Decodes and encodes credentials (munge).
+ * Locks: none. */
+void kube_seam_answer(int fd);
 
 /* ---- jobs (seam_jobs.c) ---- */
 
@@ -118,13 +131,19 @@ uint64_t kube_seam_job_raw_state(uint32_t id);
 /* False: Slurm does not know the job. Locks: read. */
 bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out);
 bool kube_seam_job_facts(uint32_t id, struct kube_job_facts *out, const struct kube_share_sink *shares);
-/* NULL: no such job; "": none. Locks: read. */
-const char *kube_seam_admin_comment(uint32_t id);
+/* Where a marker may stand (marker_copy.h); "": nothing. */
+struct kube_marker_texts {
+	const char *admin_comment, *copy;
+};
+/* False: no such job. Locks: read. */
+bool kube_seam_marker_texts(uint32_t id, struct kube_marker_texts *out);
+/* NULL: stays as it is. Locks: write. */
+void kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *copy);
 bool kube_seam_job_is_finished(uint32_t id);
 /* The id that the next job gets. All smaller ones are known or gone, unless the numbers have wrapped. Locks: read. */
 uint32_t kube_seam_next_job_id(void);
 /* All jobs, oldest first. Locks: read. */
-void kube_seam_each_job(void (*each)(void *context, uint32_t id, const char *admin_comment), void *context);
+void kube_seam_each_job(void (*each)(void *context, uint32_t id, const struct kube_marker_texts *texts), void *context);
 
 /* Locks: write. Each looks the job up again and does nothing if it is not needed any more. */
 void kube_seam_finish_prolog(uint32_t id, const char *feature);
@@ -147,8 +166,10 @@ enum kube_node_base {
 
 struct kube_node_glance {
 	const char *name;
+	bool is_misfit; /* it has the feature, but a slurmd too: not one of ours. The rest is not filled in then */
 	uint64_t fingerprint;
 	bool wants_care; /* the keeper has something to set right */
+	bool stays_down; /* DOWN because it did not answer, and ReturnToService=0 leaves it to administrators */
 	bool completing; /* a job that has ended still holds it */
 	bool wants_gres; /* GRES are configured, and their devices are not loaded */
 };
@@ -164,21 +185,39 @@ struct kube_node_facts {
 /* Indices are valid while the generation stays the same. Locks: read. */
 uint64_t kube_seam_node_generation(void);
 uint32_t kube_seam_node_count(void);
+/* Emulated external nodes have this Port; 0: any. Before anything else of nodes is asked. */
+void kube_seam_use_sink_port(uint16_t port);
 /* False: no node there, or not an external one. Locks: read. */
 bool kube_seam_node_glance(uint32_t index, const char *feature, struct kube_node_glance *out);
 bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out);
 bool kube_seam_node_exists(const char *name, const char *feature);
-/* Sets right what is wrong with the node, by name. True: it can take work that it could not take before. Locks: write. */
+/* Sets right what is wrong with the node, by name. True: its state has changed, so it may take work that it could not take before. Locks: write. */
 bool kube_seam_node_care(const char *name, const char *feature);
-/* Loads the node's devices from gres.conf. Only for a node that gres.conf names, without AutoDetect. Locks: write. */
-void kube_seam_node_load_gres(const char *name);
+/* What bears on loading the node's devices. False: no such node. Locks: read. */
+struct kube_gres_facts {
+	uint32_t cpus; /* as slurm.conf has them */
+	bool mixes;    /* some devices of one name have a type, others none */
+	bool shares;   /* GresTypes has mps or shard, whose plugins have rules of their own */
+};
+bool kube_seam_gres_facts(const char *name, struct kube_gres_facts *out);
+/* Loads the node's devices from gres.conf, by Slurm's function that ends the process where it does not like the file: only what gres_conf.h allows,
+ * for a node with these facts. Locks: write. */
+void kube_seam_node_load_gres(const char *name, const struct kube_gres_facts *judged);
 /* Slurm 26.05 forgets at a restart what people have set: takes the node out of use again if it is in use and still has that reason. True: done.
  * Locks: write. */
 bool kube_seam_node_take_out(const char *name, const char *feature, const char *reason, bool down);
+/* Has the partition a node that is not external? False also where there is no such partition. Locks: read. */
+bool kube_seam_partition_has_native(const char *partition, const char *feature);
 /* Is name in a host list such as "n[1-4]"? Locks: none. */
 bool kube_seam_hostlist_has(const char *hosts, const char *name);
+/* Each name of a list of at most `most`; false: it is none, or longer. Locks: none. */
+bool kube_seam_hostlist_each(const char *hosts, int most, void (*each)(void *context, const char *name), void *context);
 
 /* ---- hooks (glue.cc) ---- */
+
+enum {
+	KUBE_MARKER_SIZE = 1025, /* the longest marker and its end */
+};
 
 enum kube_outcome {
 	KUBE_ALLOW,
@@ -192,18 +231,21 @@ struct kube_verdict {
 	bool placeholder; /* then the job runs as these */
 	uint32_t user_id, group_id;
 	char text[512];
+	/* to be written into the request, unless empty */
+	char admin_comment[KUBE_MARKER_SIZE], copy[KUBE_MARKER_SIZE];
 };
 
 struct kube_submit_facts {
 	uint32_t caller;
-	const char *admin_comment; /* NULL: none */
-	const char *partition;	   /* comma list; Slurm's default where none was given */
+	struct kube_marker_texts marker; /* NULL: none */
+	const char *partition;		 /* comma list; Slurm's default where none was given */
 	bool batch, array, het, own_id;
 };
 
 struct kube_modify_facts {
 	uint32_t caller;
-	const char *admin_comment, *partition;	       /* as they are */
+	struct kube_marker_texts marker;	       /* as they are; NULL: none */
+	const char *partition;
 	const char *new_admin_comment, *new_partition; /* NULL: not to be changed */
 	bool resizes;				       /* nodes, CPUs, memory, GRES, features, ... */
 };
@@ -215,6 +257,8 @@ void kube_glue_stop(void);
 /* Locks: those of the hook (read at least). Never block. */
 void kube_glue_submit(const struct kube_submit_facts *facts, struct kube_verdict *verdict);
 void kube_glue_modify(const struct kube_modify_facts *facts, struct kube_verdict *verdict);
+/* Does kube.conf name the partition? */
+bool kube_glue_is_for_pods(const char *partition);
 
 #ifdef __cplusplus
 }

@@ -88,7 +88,7 @@ void kube_glue_stop(void)
 
 void kube_glue_submit(const kube_submit_facts *facts, kube_verdict *verdict)
 {
-	hook(facts->admin_comment, verdict, [&] {
+	hook(facts->marker.admin_comment, verdict, [&] {
 		if (g_plugin)
 			g_plugin->judge_submission(*facts, *verdict);
 	});
@@ -100,4 +100,11 @@ void kube_glue_modify(const kube_modify_facts *facts, kube_verdict *verdict)
 		if (g_plugin)
 			g_plugin->judge_change(*facts, *verdict);
 	});
+}
+
+bool kube_glue_is_for_pods(const char *partition)
+{
+	return guard(
+		false, [](const char *what) { log_error("internal error in a hook: %s", what); },
+		[&] { return g_plugin && g_plugin->is_for_pods(partition); });
 }

@@ -31,6 +31,15 @@ std::string refuse_partition(const std::string &name)
 	return "slurm-kube: partition " + name + " takes Kubernetes pods only; give another with --partition";
 }
 
+/* No kubelet would start the pod there, and native jobs would go short of the node. */
+std::string refuse_native_partition(const std::string &name, const core::Marker &marker)
+{
+	if (name.empty())
+		return {};
+	return "slurm-kube: partition " + name + " has nodes that are no Kubernetes nodes: the job of pod " + describe(marker) +
+	       " cannot go there; name the partition in kube.conf (Partitions) if that is wanted";
+}
+
 /* Shapes that Slurm or we cannot carry through for a job without script. */
 std::string refuse_shape(const Submission &s)
 {
@@ -45,80 +54,80 @@ std::string refuse_shape(const Submission &s)
 	return {};
 }
 
-std::optional<core::Marker> marker_in(std::string_view admin_comment)
-{
-	if (!codec::looks_like_marker(admin_comment))
-		return std::nullopt;
-	auto marker = codec::marker_from_text(admin_comment);
-	return marker ? std::optional(std::move(*marker)) : std::nullopt;
-}
-
-/* A marker is given at submission, once: exactly-once rests on that. */
-std::string judge_new_comment(const Rules &rules, const Change &change, const std::optional<core::Marker> &marker)
+/* A marker is given at submission, once: exactly-once rests on that. What a site notes on the job is kept beside it. */
+ChangeJudgement judge_new_comment(const Rules &rules, const Change &change, const std::optional<core::Marker> &marker)
 {
 	std::string_view text = *change.new_admin_comment;
 	bool wants_marker = codec::looks_like_marker(text);
 	if (!marker && !wants_marker)
 		return {};
 	if (!is_trusted(rules, change.caller))
-		return "slurm-kube: only root and SlurmUser may change who an external job stands for";
-	if (!wants_marker)
-		return {}; /* an administrator takes the job away from us: his right */
-	std::optional<core::Marker> wanted = marker_in(text);
-	if (!wanted)
-		return "slurm-kube: the new admin_comment is not a marker";
-	if (!marker || !same_identity(*marker, *wanted))
-		return "slurm-kube: a marker is given at submission only";
-	return {};
+		return {"slurm-kube: only root and SlurmUser may change who an external job stands for", {}};
+	if (!marker)
+		return {"slurm-kube: a marker is given at submission only; this is no job of a Kubernetes pod", {}};
+	std::optional<core::Marker> noted = with_text(*marker, change.marker.admin_comment, text);
+	if (!noted)
+		return {"slurm-kube: the admin_comment says for which pod the job stands, " + describe(*marker) + ", and cannot name another", {}};
+	return {{}, comment_of(*noted)};
 }
 
-std::string judge_new_partition(const Rules &rules, const Change &change, bool external)
+std::string judge_new_partition(const Rules &rules, const Change &change, const std::optional<core::Marker> &marker)
 {
-	if (!external) {
-		std::string name = external_partition(rules, *change.new_partition);
-		return name.empty() ? name : refuse_partition(name);
-	}
-	bool leaves = !external_partition(rules, change.partition).empty() && external_partition(rules, *change.new_partition).empty();
-	if (leaves && !is_trusted(rules, change.caller))
-		return "slurm-kube: the job of a Kubernetes pod cannot leave the partitions for pods";
-	return {};
+	if (marker)
+		return refuse_native_partition(change.native_partition, *marker);
+	std::string name = external_partition(rules, *change.new_partition);
+	return name.empty() ? name : refuse_partition(name);
 }
 
 } // namespace
 
 Judgement judge(const Rules &rules, const Submission &s)
 {
-	if (!codec::looks_like_marker(s.admin_comment)) {
+	if (!claims_marker(s.marker)) {
 		std::string name = external_partition(rules, s.partition);
 		return {name.empty() ? name : refuse_partition(name), std::nullopt};
 	}
 	if (!is_trusted(rules, s.caller))
 		return {"slurm-kube: only root and SlurmUser may submit for Kubernetes pods", std::nullopt};
-	auto marker = codec::marker_from_text(s.admin_comment);
+	auto marker = marker_of(s.marker);
 	if (!marker)
-		return {"slurm-kube: " + marker.error().what, std::nullopt};
-	std::string shape = refuse_shape(s);
-	if (!shape.empty())
-		return {shape, std::nullopt};
+		return {"slurm-kube: " + codec::marker_from_text(s.marker.admin_comment).error().what, std::nullopt};
+	std::string refusal = refuse_shape(s);
+	if (refusal.empty())
+		refusal = refuse_native_partition(s.native_partition, *marker);
+	if (!refusal.empty())
+		return {refusal, std::nullopt};
 	return {{}, std::move(*marker)};
 }
 
-std::string judge(const Rules &rules, const Change &change)
+ChangeJudgement judge(const Rules &rules, const Change &change)
 {
-	std::optional<core::Marker> marker = marker_in(change.admin_comment);
-	std::string refusal;
+	std::optional<core::Marker> marker = marker_of(change.marker);
+	ChangeJudgement judgement;
 	if (change.new_admin_comment)
-		refusal = judge_new_comment(rules, change, marker);
-	if (refusal.empty() && change.new_partition)
-		refusal = judge_new_partition(rules, change, marker.has_value());
-	if (refusal.empty() && change.resizes && marker && !is_trusted(rules, change.caller))
-		refusal = "slurm-kube: the size and place of the job of pod " + describe(*marker) + " follow the pod";
-	return refusal;
+		judgement = judge_new_comment(rules, change, marker);
+	if (judgement.refusal.empty() && change.new_partition)
+		judgement.refusal = judge_new_partition(rules, change, marker);
+	if (judgement.refusal.empty() && change.resizes && marker && !is_trusted(rules, change.caller))
+		judgement.refusal = "slurm-kube: the size and place of the job of pod " + describe(*marker) + " follow the pod";
+	return judgement;
 }
 
-bool same_identity(const core::Marker &a, const core::Marker &b)
+std::vector<std::string> other_partitions(const Rules &rules, std::string_view list)
 {
-	return a.attempt == b.attempt && a.uid == b.uid && a.cluster == b.cluster;
+	std::vector<std::string> names = split_commas(list);
+	std::erase_if(names, [&](const std::string &name) { return std::find(rules.partitions.begin(), rules.partitions.end(), name) != rules.partitions.end(); });
+	return names;
+}
+
+std::string order_trouble(std::string_view submit_plugins)
+{
+	const std::vector<std::string> names = split_commas(submit_plugins);
+	const auto ours = std::find_if(names.begin(), names.end(), [](const std::string &name) { return name == "kube" || name == "job_submit/kube"; });
+	if (ours == names.end() || std::next(ours) == names.end())
+		return {};
+	return "JobSubmitPlugins=" + std::string(submit_plugins) + " in slurm.conf: kube must be the last, since " + *std::next(ours) +
+	       " can move jobs into partitions for pods, and jobs of pods out of them, unseen";
 }
 
 std::string describe(const core::Marker &marker)

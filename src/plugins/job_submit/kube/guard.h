@@ -2,16 +2,13 @@
 /*
  * guard.h - who may create external jobs, and what may be done to them. Pure: facts in, verdict out.
  *
- * A marker in admin_comment makes a job an external one; only root and SlurmUser may give it, at submission and never later. The
- * partitions of kube.conf take external jobs only. The owner may do with his job what does not change its place.
+ * A marker in admin_comment makes a job an external one; only root and SlurmUser may give it, at submission, and nobody may take it away. The
+ * partitions of kube.conf take external jobs only, and external jobs go nowhere else. The owner may do with his job what does not change its place.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_GUARD_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_GUARD_H
 
-#include "src/core/model.h"
-
-#include <optional>
-#include <string_view>
+#include "src/plugins/job_submit/kube/marker_copy.h"
 
 namespace slurmkube::plugin
 {
@@ -23,8 +20,9 @@ struct Rules {
 
 struct Submission {
 	std::uint32_t caller = 0;
-	std::string_view admin_comment = {}; /* empty: none */
-	std::string_view partition = {};     /* comma list; empty: no default either */
+	MarkerTexts marker = {};	 /* empty: none */
+	std::string_view partition = {}; /* comma list, as Slurm will take it; empty: no default either */
+	std::string native_partition = {}; /* of an external job: one of them that also has native nodes, and is not in Rules; else empty */
 	bool batch = false, array = false, het = false, own_id = false;
 };
 
@@ -35,18 +33,27 @@ struct Judgement {
 
 Judgement judge(const Rules &rules, const Submission &submission);
 
+/* The names in the comma list that kube.conf does not name. */
+std::vector<std::string> other_partitions(const Rules &rules, std::string_view list);
+
 struct Change {
 	std::uint32_t caller = 0;
-	std::string_view admin_comment = {}, partition = {}; /* as they are */
+	MarkerTexts marker = {}; /* as they are */
+	std::string_view partition = {};
 	std::optional<std::string_view> new_admin_comment = {}, new_partition = {};
 	bool resizes = false;
+	std::string native_partition = {}; /* as in Submission, of the new ones */
 };
 
-/* The refusal; empty: allowed. */
-std::string judge(const Rules &rules, const Change &change);
+struct ChangeJudgement {
+	std::string refusal;			  /* empty: allowed */
+	std::optional<std::string> admin_comment; /* to be written instead of the one asked for */
+};
 
-/* At most one live job has it. */
-bool same_identity(const core::Marker &a, const core::Marker &b);
+ChangeJudgement judge(const Rules &rules, const Change &change);
+
+/* What is wrong with the order in JobSubmitPlugins; empty: nothing. */
+std::string order_trouble(std::string_view submit_plugins);
 
 /* "NS/NAME (uid U, attempt A)" */
 std::string describe(const core::Marker &marker);

@@ -31,16 +31,21 @@ void JobWatch::finish(Found &found)
 		kube_seam_finish_epilog(id, feature_.c_str());
 	for (std::uint32_t id : found.inactive)
 		kube_seam_keep_active(id);
+	for (std::uint32_t id : found.marred)
+		mend_marker(id);
 	again.swap(found.epilogs);
 	again.insert(again.end(), found.prologs.begin(), found.prologs.end());
+	again.insert(again.end(), found.marred.begin(), found.marred.end());
 	found.prologs.clear();
 	found.inactive.clear();
+	found.marred.clear();
 	for (std::uint32_t id : again)
 		look_at(id, found);
 	/* what a job still waits for are real nodes: they answer for themselves */
 	found.epilogs.clear();
 	found.prologs.clear();
 	found.inactive.clear();
+	found.marred.clear();
 }
 
 /* In portions: each of these calls is some 10 us. */
@@ -52,12 +57,14 @@ void JobWatch::write_pass(Found &found)
 		to.assign(from.end() - static_cast<std::ptrdiff_t>(n), from.end());
 		from.resize(from.size() - n);
 	};
-	wants_kick_ |= !found.epilogs.empty();
-	while (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty()) {
+	const bool has_epilogs = !found.epilogs.empty();
+	wants_kick_ |= has_epilogs;
+	while (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty() || !found.marred.empty()) {
 		Found portion;
 		take(found.prologs, portion.prologs);
 		take(found.epilogs, portion.epilogs);
 		take(found.inactive, portion.inactive);
+		take(found.marred, portion.marred);
 		Hold hold(KUBE_WRITE, meter_);
 		finish(portion);
 		found.starts += portion.starts;
@@ -66,11 +73,13 @@ void JobWatch::write_pass(Found &found)
 		std::move(portion.gone.begin(), portion.gone.end(), std::back_inserter(found.gone));
 	}
 	registry_.write_lock_passed();
+	if (has_epilogs)
+		kube_seam_save();
 }
 
 void JobWatch::deal_with(Found &found)
 {
-	if (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty())
+	if (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty() || !found.marred.empty())
 		write_pass(found);
 	starts_.found(found.starts);
 	ends_.found(found.ends);

@@ -50,10 +50,38 @@ static int code_of(enum kube_outcome outcome)
 	}
 }
 
+static void replace(char **text, const char *with)
+{
+	if (with[0] && xstrcmp(*text, with)) {
+		xfree(*text);
+		*text = xstrdup(with);
+	}
+}
+
+/* In a federation another cluster would get it too, and start it on nodes that no agent of ours knows. */
+static void stay_here(job_desc_msg_t *job)
+{
+	if (fed_mgr_fed_rec)
+		replace(&job->clusters, slurm_conf.cluster_name);
+}
+
+/* Instead of what a plugin before us has said. */
+static void say(char **err_msg, const char *text)
+{
+	if (!err_msg)
+		return;
+	xfree(*err_msg);
+	*err_msg = xstrdup(text);
+}
+
 static void take_identity(job_desc_msg_t *job, const struct kube_verdict *verdict)
 {
 	job->user_id = verdict->user_id;
 	job->group_id = verdict->group_id;
+	replace(&job->admin_comment, verdict->admin_comment);
+	replace(&job->resp_host, verdict->copy);
+	job->alloc_resp_port = job->other_port = 0; /* with a port Slurm would look resp_host up as the name of a host */
+	stay_here(job);
 #ifdef EXTERNAL_JOB
 	job->bitflags |= EXTERNAL_JOB;
 #endif
@@ -62,19 +90,22 @@ static void take_identity(job_desc_msg_t *job, const struct kube_verdict *verdic
 int job_submit(job_desc_msg_t *job, uint32_t caller, char **err_msg)
 {
 	struct kube_verdict verdict = {.outcome = KUBE_REFUSE};
+	char *partitions;
 	struct kube_submit_facts facts = {
 		.caller = caller,
-		.admin_comment = job->admin_comment,
-		.partition = job->partition ? job->partition : default_part_name,
+		.marker = {.admin_comment = job->admin_comment, .copy = job->resp_host},
 		.batch = job->script || job->script_buf,
 		.array = job->array_inx,
 		.het = job->het_job_offset != NO_VAL,
 		.own_id = kube_wanted_job_id(job) != NO_VAL,
 	};
 
+	kube_leave_out_partitions_for_pods(job);
+	facts.partition = partitions = kube_partitions_of(job);
 	kube_glue_submit(&facts, &verdict);
-	if (verdict.outcome != KUBE_ALLOW && err_msg)
-		*err_msg = xstrdup(verdict.text);
+	xfree(partitions);
+	if (verdict.outcome != KUBE_ALLOW)
+		say(err_msg, verdict.text);
 	if (verdict.outcome == KUBE_ALLOW && verdict.placeholder)
 		take_identity(job, &verdict);
 	return code_of(verdict.outcome);
@@ -105,11 +136,11 @@ static bool changes_words(const job_desc_msg_t *change)
 	       change->tres_per_socket || change->tres_per_task || change->mem_per_tres || change->cpus_per_tres;
 }
 
-static int judge_change(const job_desc_msg_t *change, const job_record_t *job, uint32_t caller, struct kube_verdict *verdict)
+static int judge_change(job_desc_msg_t *change, const job_record_t *job, uint32_t caller, struct kube_verdict *verdict)
 {
 	struct kube_modify_facts facts = {
 		.caller = caller,
-		.admin_comment = job->admin_comment,
+		.marker = {.admin_comment = job->admin_comment, .copy = job->resp_host},
 		.partition = job->partition,
 		.new_admin_comment = change->admin_comment,
 		.new_partition = change->partition,
@@ -117,6 +148,8 @@ static int judge_change(const job_desc_msg_t *change, const job_record_t *job, u
 	};
 
 	kube_glue_modify(&facts, verdict);
+	if (verdict->outcome == KUBE_ALLOW)
+		replace(&change->admin_comment, verdict->admin_comment);
 	return code_of(verdict->outcome);
 }
 
@@ -126,8 +159,8 @@ int job_modify(job_desc_msg_t *change, job_record_t *job, uint32_t caller, char 
 	struct kube_verdict verdict = {.outcome = KUBE_REFUSE};
 	int code = judge_change(change, job, caller, &verdict);
 
-	if (code && err_msg)
-		*err_msg = xstrdup(verdict.text);
+	if (code)
+		say(err_msg, verdict.text);
 	return code;
 }
 #else

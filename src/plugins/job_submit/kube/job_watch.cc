@@ -4,7 +4,7 @@
  */
 #include "src/plugins/job_submit/kube/job_watch.h"
 
-#include "src/codec/marker.h"
+#include "src/base/log.h"
 #include "src/plugins/job_submit/kube/guard.h"
 #include "src/plugins/job_submit/kube/job_facts.h"
 
@@ -25,9 +25,24 @@ constexpr unsigned k_likely_misses = 16; /* ids that Slurm may leap over between
 constexpr std::uint32_t k_leap_max = 100'000;
 constexpr std::int64_t k_write_lock_every = 250 * k_ms;
 
-std::size_t hash_of(const char *text)
+std::size_t hash_of(const MarkerTexts &texts)
 {
-	return std::hash<std::string_view>{}(text);
+	return std::hash<std::string_view>{}(texts.admin_comment) * 31 + std::hash<std::string_view>{}(texts.copy);
+}
+
+std::optional<MarkerTexts> texts_of(std::uint32_t id)
+{
+	kube_marker_texts texts = {};
+	if (!kube_seam_marker_texts(id, &texts))
+		return std::nullopt;
+	return MarkerTexts{texts.admin_comment, texts.copy};
+}
+
+/* What has ended is nobody's any more. */
+bool is_marred(std::uint32_t id, const MarkerTexts &texts, const core::Marker &marker)
+{
+	const MarkerFault fault = fault_of(texts, marker);
+	return (fault.comment || fault.copy) && !kube_seam_job_is_finished(id);
 }
 
 bool thread_is_alive(int thread)
@@ -55,19 +70,20 @@ void JobWatch::erase(std::map<std::uint32_t, Known>::iterator known)
 /* False: no such job. */
 bool JobWatch::meet(std::uint32_t id, Found &found)
 {
-	const char *comment = kube_seam_admin_comment(id);
-	if (!comment)
+	const auto texts = texts_of(id);
+	if (!texts)
 		return false;
-	if (jobs_.contains(id) || !codec::looks_like_marker(comment))
+	if (jobs_.contains(id) || !claims_marker(*texts))
 		return true;
-	auto marker = codec::marker_from_text(comment);
+	auto marker = marker_of(*texts);
 	if (!marker)
 		return true; /* an administrator's text; the hook lets no other through */
 	if (!kube_seam_job_is_finished(id))
 		registry_.found({id}, *marker);
 	Known known;
 	known.marker = std::move(*marker);
-	known.text = hash_of(comment);
+	known.texts = hash_of(*texts);
+	known.is_marred = is_marred(id, *texts, known.marker);
 	set_of(known.state).insert(id);
 	jobs_.emplace(id, std::move(known));
 	look_at(id, found);
@@ -90,7 +106,7 @@ bool JobWatch::find_all(const Hold &hold, Found &found)
 {
 	std::uint32_t end = kube_seam_next_job_id();
 	if (end <= last_id_ || end - last_id_ > k_leap_max) {
-		kube_seam_each_job([](void *ids, std::uint32_t id, const char *) { static_cast<Ids *>(ids)->push_back(id); }, &to_meet_);
+		kube_seam_each_job([](void *ids, std::uint32_t id, const kube_marker_texts *) { static_cast<Ids *>(ids)->push_back(id); }, &to_meet_);
 		last_id_ = end - 1;
 		likely_id_ = 0;
 	}
@@ -165,20 +181,39 @@ void JobWatch::settle_tickets()
 
 /* ---- one job, under a lock ---- */
 
-/* False: the id is another job's now, or an administrator took the marker away. */
+/* False: the id is another job's now. */
 bool JobWatch::read_marker(std::uint32_t id, Known &known)
 {
-	const char *comment = kube_seam_admin_comment(id);
-	if (!comment)
+	const auto texts = texts_of(id);
+	if (!texts)
 		return false;
-	if (hash_of(comment) == known.text)
+	if (hash_of(*texts) == known.texts)
 		return true;
-	auto marker = codec::marker_from_text(comment);
+	auto marker = marker_of(*texts);
 	if (!marker || !same_identity(*marker, known.marker))
 		return false;
 	known.marker = std::move(*marker); /* its options may have been changed */
-	known.text = hash_of(comment);
+	known.texts = hash_of(*texts);
+	known.is_marred = is_marred(id, *texts, known.marker);
 	return true;
+}
+
+/* A site's script wrote over the marker, or the job is of a plugin that kept no copy. */
+void JobWatch::mend_marker(std::uint32_t id)
+{
+	const auto known = jobs_.find(id);
+	const auto texts = texts_of(id);
+	if (known == jobs_.end() || !texts)
+		return;
+	known->second.is_marred = false;
+	const auto marker = marker_of(*texts);
+	if (!marker || !same_identity(*marker, known->second.marker))
+		return;
+	const MarkerFault fault = fault_of(*texts, *marker);
+	const std::string comment = comment_of(*marker), copy = copy_of(*marker);
+	if (fault.comment)
+		log_info("JobId=%u stands for pod %s: its admin_comment was overwritten, and the marker is written back", id, describe(*marker).c_str());
+	kube_seam_write_marker(id, fault.comment ? comment.c_str() : nullptr, fault.copy ? copy.c_str() : nullptr);
 }
 
 void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found)
@@ -226,6 +261,8 @@ void JobWatch::look_at(std::uint32_t id, Found &found)
 		found.epilogs.push_back(id);
 	if (glance.inactive)
 		found.inactive.push_back(id);
+	if (known->second.is_marred)
+		found.marred.push_back(id);
 }
 
 } // namespace slurmkube::plugin

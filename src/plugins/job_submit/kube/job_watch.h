@@ -41,7 +41,8 @@ class JobWatch
       private:
 	struct Known {
 		core::Marker marker;
-		std::size_t text = 0; /* the marker's, hashed */
+		std::size_t texts = 0;	/* where the marker stands, hashed */
+		bool is_marred = false; /* one of them does not say it */
 		std::uint64_t fingerprint = 0, raw_state = 0;
 		kube_job_state state = KUBE_JOB_UNKNOWN;
 	};
@@ -49,7 +50,7 @@ class JobWatch
 	struct Found {
 		std::vector<core::SlurmJob> changed;
 		std::vector<std::uint32_t> gone;
-		std::vector<std::uint32_t> prologs, epilogs, inactive; /* need the write lock */
+		std::vector<std::uint32_t> prologs, epilogs, inactive, marred; /* need the write lock */
 		unsigned starts = 0, ends = 0;
 		bool untried = false; /* a new job waits though there may be room */
 	};
@@ -72,6 +73,7 @@ class JobWatch
 	void look_at(std::uint32_t id, Found &found);
 	[[nodiscard]] bool may_have_moved(std::uint32_t id) const;
 	bool read_marker(std::uint32_t id, Known &known);
+	void mend_marker(std::uint32_t id);
 	void note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
 	void find_likely(const Hold &hold, Found &found);
 	bool find_all(const Hold &hold, Found &found);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/plugins/job_submit/kube/keeper.h"
 
+#include "src/base/guard.h"
 #include "src/base/log.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace
 
 constexpr std::int64_t k_nap_busy = 2 * k_ms, k_nap_idle = 20 * k_ms;
 constexpr std::int64_t k_nap_spent = 10 * k_ms; /* when its share of time under locks is used up: fewer holds find more each */
+constexpr std::int64_t k_rest_min = 1000 * k_ms, k_rest_max = 60'000 * k_ms;
 constexpr std::int64_t k_start_max = 60'000 * k_ms;
 
 } // namespace
@@ -36,11 +38,30 @@ std::int64_t Keeper::nap()
 	return meter_.can_hold() ? k_nap_busy : k_nap_spent;
 }
 
+/* An error of ours (no memory) must not end the thread while the link goes on telling an old picture: all is forgotten, and looked at anew a while later. */
 void Keeper::run()
 {
-	do
-		step();
-	while (stop_.wait(nap(), &wake_));
+	bool goes_on = true;
+	while (goes_on) {
+		bool is_well = guard(
+			false, [](const char *what) { log_error("internal error in thread kube-keeper, which starts over: %s", what); },
+			[&] {
+				step();
+				return true;
+			});
+		if (is_well) {
+			goes_on = stop_.wait(nap(), &wake_);
+			continue;
+		}
+		start_over();
+		goes_on = stop_.wait(rest_);
+	}
+}
+
+void Keeper::start_over()
+{
+	rest_ = std::clamp(2 * rest_, k_rest_min, k_rest_max);
+	lose_control();
 }
 
 void Keeper::step()

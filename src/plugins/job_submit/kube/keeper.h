@@ -35,6 +35,7 @@ class Keeper
 
       private:
 	void step();
+	void start_over();
 	void take_control();
 	void lose_control();
 	void kick(const kube_pulse &pulse);
@@ -51,6 +52,7 @@ class Keeper
 	JobWatch jobs_;
 	NodeWatch nodes_;
 	bool in_control_ = false;
+	std::int64_t rest_ = 0; /* after an error of ours */
 	Kicks kicks_;
 	std::int64_t began_ = now_ns();
 	std::atomic<bool> dozes_{true}; /* the next look is more than 2 ms away */

@@ -95,7 +95,9 @@ std::string Link::serve(UniqueFd fd)
 	welcomed_ = false;
 	out_.clear();
 	in_.clear();
-	std::string why = send(setup_.hello());
+	core::PluginHello hello = setup_.hello();
+	told_error_ = hello.config_error;
+	std::string why = send(hello);
 	if (why.empty())
 		why = send_snapshot();
 	while (why.empty())
@@ -158,6 +160,8 @@ std::string Link::wait_and_send()
 	std::int64_t now = now_ns();
 	if (now - stats_at_ >= k_stats_every) {
 		stats_at_ = now;
+		if (setup_.hello().config_error != told_error_)
+			return "what the greeting said of kube.conf or the sink has changed";
 		std::string why = send(setup_.stats());
 		if (why.empty())
 			why = flush();

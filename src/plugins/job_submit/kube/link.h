@@ -51,7 +51,7 @@ class Link
 	Costs &costs_;
 	const Stop &stop_;
 	Backoff backoff_;
-	std::string last_report_; /* the same trouble is logged once */
+	std::string last_report_, told_error_; /* the same trouble is logged once */
 
 	/* of the connection */
 	UniqueFd fd_;

@@ -11,6 +11,8 @@ libkubeplugin_la_SOURCES = \
 	%D%/gres_conf.h \
 	%D%/guard.cc \
 	%D%/guard.h \
+	%D%/marker_copy.cc \
+	%D%/marker_copy.h \
 	%D%/out_of_use.cc \
 	%D%/out_of_use.h \
 	%D%/pace.cc \
@@ -37,7 +39,9 @@ libkubeseam_la_SOURCES = \
 	%D%/seam.h \
 	%D%/seam_host.c \
 	%D%/seam_jobs.c \
-	%D%/seam_nodes.c
+	%D%/seam_nodes.c \
+	%D%/seam_partitions.c \
+	%D%/seam_sink.c
 libkubeseam_la_CPPFLAGS = $(SLURM_SRC_CPPFLAGS) -I$(top_srcdir)
 libkubeseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
@@ -76,4 +80,10 @@ job_submit_kube_la_CXXFLAGS = $(AM_CXXFLAGS) -fvisibility=hidden $(NO_UNIQUE_CXX
 job_submit_kube_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -export-dynamic \
 	-Wl,--version-script=$(top_srcdir)/%D%/exports.map
 job_submit_kube_la_LIBADD = libkubeseam.la libkubeplugin.la $(JSON_C_LIBS)
+
+# Nobody links against a plugin: libtool's archive would only lie beside it.
+install-data-hook:
+	rm -f $(DESTDIR)$(slurmplugindir)/job_submit_kube.la
+uninstall-hook:
+	rm -f $(DESTDIR)$(slurmplugindir)/job_submit_kube.so
 endif

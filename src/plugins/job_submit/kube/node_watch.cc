@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/plugins/job_submit/kube/node_watch.h"
 
+#include "src/base/guard.h"
 #include "src/base/log.h"
 #include "src/plugins/job_submit/kube/files.h"
 #include "src/plugins/job_submit/kube/job_facts.h"
@@ -15,7 +16,23 @@ namespace
 {
 
 constexpr std::int64_t k_stray_after = 1000 * k_ms; /* JobWatch ends our own jobs within milliseconds */
+constexpr std::int64_t k_stray_told_every = 600'000 * k_ms;
+constexpr unsigned k_first_looks_max = 5;	    /* at nodes that change all the time; the next looks tell the rest */
 constexpr const char *k_out_of_use_file = "kube_out_of_use";
+
+const HostLists k_host_lists = {
+	[](const std::string &hosts, const std::string &name) { return kube_seam_hostlist_has(hosts.c_str(), name.c_str()); },
+	[](const std::string &hosts, std::size_t most) {
+		std::vector<std::string> names;
+		auto add = [](void *to, const char *name) noexcept {
+			auto &all = *static_cast<std::vector<std::string> *>(to);
+			guard(
+				0, [](const char *) {}, [&] { return all.emplace_back(name), 0; });
+		};
+		bool fits = kube_seam_hostlist_each(hosts.c_str(), static_cast<int>(most), add, &names);
+		return fits ? names : std::vector<std::string>();
+	},
+};
 
 bool is_usable(const core::SlurmNode &node)
 {
@@ -58,6 +75,8 @@ void NodeWatch::reset()
 	out_of_use_.clear();
 	known_.clear();
 	complete_ = looking_ = false;
+	first_looks_ = 0;
+	misfits_told_.clear();
 	gres_done_.clear();
 }
 
@@ -101,9 +120,11 @@ void NodeWatch::go_on()
 			note(node);
 			feed_.node(std::move(node));
 		}
-		if (!same)
+		if (!same) {
 			begin_look();
-		else if (all)
+			return; /* a table that changes all the time must not keep us here */
+		}
+		if (all)
 			end_look();
 	}
 }
@@ -130,8 +151,11 @@ NodeWatch::Known &NodeWatch::known(std::string_view name)
 void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &changed)
 {
 	kube_node_glance glance = {};
-	if (!kube_seam_node_glance(index, feature_.c_str(), &glance))
+	if (!kube_seam_node_glance(index, feature_.c_str(), &glance)) {
+		if (glance.is_misfit && !misfits_told_.contains(glance.name))
+			misfits_.emplace_back(glance.name);
 		return;
+	}
 	Known &known = this->known(glance.name);
 	if (known.fingerprint != glance.fingerprint) {
 		known.fingerprint = glance.fingerprint;
@@ -148,6 +172,9 @@ void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &chang
 		known.completing_since = now_ns();
 	else if (now_ns() - known.completing_since >= k_stray_after)
 		strays_.emplace_back(glance.name);
+	if (glance.stays_down && !known.stays_down)
+		kept_down_.emplace_back(glance.name);
+	known.stays_down = glance.stays_down;
 	if (glance.wants_care)
 		care_.emplace_back(glance.name);
 	if (glance.wants_gres)
@@ -164,10 +191,12 @@ void NodeWatch::end_look()
 	if (!gres_.empty())
 		load_gres();
 	end_strays();
+	report_kept_down();
+	report_misfits();
 	const bool righted = give_care();
 	if (righted)
 		when_.again(); /* what has just been set right must be seen, and told */
-	complete_ |= !righted;
+	complete_ = complete_ || !righted || ++first_looks_ >= k_first_looks_max;
 }
 
 /* A node may have come between two holds: ask for it by name before it is said to be gone. */
@@ -189,6 +218,30 @@ void NodeWatch::forget_missing()
 	}
 }
 
+/* Each node once, one line a look. */
+void NodeWatch::report_misfits()
+{
+	if (misfits_.empty())
+		return;
+	std::string others = misfits_.size() == 1 ? "" : " and " + std::to_string(misfits_.size() - 1) + " more";
+	log_warning("node %s%s: has the feature %s, but %s: left to Slurm, not an external node", misfits_.front().c_str(), others.c_str(), feature_.c_str(),
+		    remembers_ ? "is not in state EXTERNAL" : "its NodeAddr and Port are not those of the sink");
+	misfits_told_.insert(misfits_.begin(), misfits_.end());
+	misfits_.clear();
+}
+
+/* One line a look, however many nodes. */
+void NodeWatch::report_kept_down()
+{
+	if (kept_down_.empty())
+		return;
+	std::string others = kept_down_.size() == 1 ? "" : " and " + std::to_string(kept_down_.size() - 1) + " more";
+	log_warning("node %s%s: DOWN, reason \"Not responding\", and slurm.conf does not let Slurm return it to service by itself "
+		    "(ReturnToService); \"scontrol update nodename=%s state=resume\" does",
+		    kept_down_.front().c_str(), others.c_str(), kept_down_.front().c_str());
+	kept_down_.clear();
+}
+
 /* True: some can take work now that could not. Most need no more than their times set on: an RPC that reached the sink has set them back. */
 bool NodeWatch::give_care()
 {
@@ -208,17 +261,51 @@ bool NodeWatch::give_care()
 void NodeWatch::end_strays()
 {
 	for (const std::string &name : strays_) {
-		log_warning("node %s: a job that is no pod was started there and cannot be; keep external nodes out of its partition", name.c_str());
+		Known &node = known(name);
+		if (node.stray_told_at == 0 || now_ns() - node.stray_told_at >= k_stray_told_every) {
+			log_warning("node %s: a native job was started on this external node and cannot run there; keep external nodes out of its partition",
+				    name.c_str());
+			node.stray_told_at = now_ns();
+		}
 		Hold hold(KUBE_WRITE, meter_);
 		kube_seam_finish_epilogs_on(name.c_str(), feature_.c_str());
 		wants_kick_ = true;
 	}
+	if (!strays_.empty())
+		kube_seam_save();
+	strays_.clear();
 }
 
-bool NodeWatch::names_node(const std::string &name) const
+/* Just before it is used, so that what Slurm reads is what was judged. LIMIT: a file that is changed within these milliseconds is loaded unjudged. */
+void NodeWatch::read_gres_conf()
 {
-	return std::any_of(gres_conf_.hosts.begin(), gres_conf_.hosts.end(),
-			   [&](const std::string &hosts) { return kube_seam_hostlist_has(hosts.c_str(), name.c_str()); });
+	gres_conf_ = parse_gres_conf(read_conf_file("gres.conf"));
+	if (gres_conf_.trouble.empty() && !read_conf_file("fake_gpus.conf").empty())
+		gres_conf_.trouble = "fake_gpus.conf is there";
+}
+
+void NodeWatch::load_gres_of(const std::string &name)
+{
+	if (!names_node(gres_conf_, name, k_host_lists) && gres_conf_.trouble.empty())
+		return;
+	kube_gres_facts facts = {};
+	{
+		Hold hold(KUBE_READ, meter_);
+		if (!kube_seam_gres_facts(name.c_str(), &facts))
+			return;
+	}
+	std::string why = facts.shares ? "GresTypes has mps or shard" :
+			  facts.mixes  ? "some of its devices in slurm.conf have a type, others have none" :
+					 why_not_to_load(gres_conf_, {name, facts.cpus}, k_host_lists);
+	if (!why.empty()) {
+		if (why != gres_trouble_)
+			log_warning("node %s: gres.conf is not loaded, its devices are counted and not numbered: %s", name.c_str(), why.c_str());
+		gres_trouble_ = std::move(why);
+		return;
+	}
+	Hold hold(KUBE_WRITE, meter_);
+	kube_seam_node_load_gres(name.c_str(), &facts);
+	wants_kick_ = true;
 }
 
 /* Once for each node and generation; gres.conf is read by Slurm under the lock, so one node a hold. */
@@ -227,16 +314,15 @@ void NodeWatch::load_gres()
 	if (gres_generation_ != generation_) {
 		gres_generation_ = generation_;
 		gres_done_.clear();
-		gres_conf_ = parse_gres_conf(read_conf_file("gres.conf"));
-		if (gres_conf_.unsafe)
-			log_warning("gres.conf has AutoDetect or Include: devices of external nodes are counted, not numbered");
+		gres_trouble_.clear();
 	}
+	bool is_read = false;
 	for (const std::string &name : gres_) {
-		if (!gres_done_.insert(name).second || gres_conf_.unsafe || !names_node(name))
+		if (!gres_done_.insert(name).second)
 			continue;
-		Hold hold(KUBE_WRITE, meter_);
-		kube_seam_node_load_gres(name.c_str());
-		wants_kick_ = true;
+		if (!std::exchange(is_read, true))
+			read_gres_conf();
+		load_gres_of(name);
 	}
 }
 

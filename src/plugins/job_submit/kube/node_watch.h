@@ -49,9 +49,12 @@ class NodeWatch
 	void look_at(std::uint32_t index, std::vector<core::SlurmNode> &changed);
 	void end_look();
 	bool give_care();
+	void report_kept_down();
+	void report_misfits();
 	void end_strays();
 	void load_gres();
-	[[nodiscard]] bool names_node(const std::string &name) const;
+	void read_gres_conf();
+	void load_gres_of(const std::string &name);
 	void forget_missing();
 	void note(const core::SlurmNode &node);
 	void remember();
@@ -65,6 +68,8 @@ class NodeWatch
 		bool usable = false;
 		std::int64_t completing_since = 0; /* 0: it is not */
 		std::uint64_t seen_in = 0;	   /* the last look that met it */
+		std::int64_t stray_told_at = 0;	   /* 0: never */
+		bool stays_down = false;
 	};
 	/* Found by Slurm's own text: no copy of the name is made for each look. */
 	struct Hash {
@@ -75,6 +80,7 @@ class NodeWatch
 	Known &known(std::string_view name);
 	std::uint32_t table_size_ = 0;
 	bool complete_ = false, looking_ = false, wants_kick_ = false;
+	unsigned first_looks_ = 0; /* how often all nodes were looked at before the picture was complete */
 	SlowLook when_{100 * k_ms, 5000 * k_ms};
 	bool remembers_, forgets_, out_changed_ = false;
 	OutOfUseMap out_of_use_;
@@ -83,10 +89,12 @@ class NodeWatch
 	std::uint64_t generation_ = 0;
 	std::uint32_t index_ = 0;
 	std::uint64_t look_ = 0; /* counts them */
-	std::vector<std::string> care_, gres_, strays_;
+	std::vector<std::string> care_, gres_, strays_, kept_down_, misfits_;
+	std::set<std::string> misfits_told_;
 	/* nodes whose devices were loaded, or never will be, in this generation of the table */
 	std::set<std::string> gres_done_;
 	std::uint64_t gres_generation_ = 0;
+	std::string gres_trouble_; /* told last */
 	GresConf gres_conf_;
 };
 

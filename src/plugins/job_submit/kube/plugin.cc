@@ -7,7 +7,6 @@
 
 #include "src/base/guard.h"
 #include "src/base/log.h"
-#include "src/codec/marker.h"
 #include "src/plugins/job_submit/kube/files.h"
 #include "src/plugins/job_submit/kube/verdict.h"
 
@@ -30,10 +29,10 @@ int this_thread()
 /* In a hook, which holds the job lock. */
 bool stands_for(core::JobId id, const core::Marker &marker)
 {
-	const char *comment = kube_seam_admin_comment(id.number);
-	if (!comment || kube_seam_job_is_finished(id.number))
+	kube_marker_texts texts = {};
+	if (!kube_seam_marker_texts(id.number, &texts) || kube_seam_job_is_finished(id.number))
 		return false;
-	auto theirs = codec::marker_from_text(comment);
+	auto theirs = marker_of({texts.admin_comment, texts.copy});
 	return theirs && same_identity(*theirs, marker);
 }
 
@@ -54,6 +53,14 @@ std::optional<std::string_view> maybe(const char *borrowed)
 	return borrowed ? std::optional<std::string_view>(borrowed) : std::nullopt;
 }
 
+std::string joined(const std::vector<std::string> &names)
+{
+	std::string all;
+	for (const std::string &name : names)
+		all += (all.empty() ? "" : ",") + name;
+	return all;
+}
+
 kube_host ask_host()
 {
 	kube_host host = {};
@@ -72,7 +79,7 @@ Config load_config()
 }
 
 Plugin::Plugin(Config config)
-    : config_(std::move(config)), host_(ask_host()), cluster_(host_.cluster), live_(std::make_shared<const Live>(Live{{host_.slurm_user, config_.partitions}, config_.error})),
+    : config_(std::move(config)), host_(ask_host()), cluster_(host_.cluster), submit_plugins_(host_.submit_plugins), live_(std::make_shared<const Live>(Live{{host_.slurm_user, config_.partitions}, config_.error})),
       keeper_(config_.feature, host_, registry_, feed_, costs, stop_, [this] { read_config_again(); }),
       link_(link_setup(), feed_, costs, stop_), sink_(config_.sink_port, costs, stop_),
       stats_before_ns_(now_ns())
@@ -86,6 +93,9 @@ Link::Setup Plugin::link_setup()
 
 bool Plugin::start()
 {
+	log_info("version " PACKAGE_VERSION " in Slurm %s: Socket=%s Feature=%s SinkPort=%d Partitions=%s", host_.slurm_version, config_.socket.c_str(), config_.feature.c_str(),
+		 config_.sink_port, joined(config_.partitions).c_str());
+	kube_seam_use_sink_port(static_cast<std::uint16_t>(config_.sink_port));
 	bool started = keeper_thread_.start("kube-keeper", [this] { keeper_.run(); });
 	started = started && link_thread_.start("kube-link", [this] { link_.run(); });
 	if (config_.sink_port != 0)
@@ -135,9 +145,9 @@ core::PluginHello Plugin::hello() const
 	hello.sink_port = config_.sink_port;
 	hello.node_feature = config_.feature;
 	hello.config_error = live()->error;
-	std::string trouble = sink_.trouble();
-	if (!trouble.empty())
-		hello.config_error += (hello.config_error.empty() ? "" : "; ") + trouble;
+	for (const std::string &trouble : {order_trouble(submit_plugins_), sink_.trouble()})
+		if (!trouble.empty())
+			hello.config_error += (hello.config_error.empty() ? "" : "; ") + trouble;
 	hello.pid = getpid();
 	hello.host = host_name();
 	hello.whole_sockets = host_.whole_sockets;
@@ -171,12 +181,11 @@ core::PluginStats Plugin::stats()
 /* Only a submission that comes before the keeper's first look meets this: right after a restart. */
 void Plugin::build_registry()
 {
-	auto add = [](void *registry, std::uint32_t id, const char *comment) noexcept {
+	auto add = [](void *registry, std::uint32_t id, const kube_marker_texts *texts) noexcept {
 		guard(
 			0, [](const char *what) { log_error("cannot read JobId=%s", what); },
 			[&] {
-				auto marker = codec::looks_like_marker(comment) ? codec::marker_from_text(comment)
-										: Result<core::Marker>(Error{Errc::not_found, {}});
+				auto marker = marker_of({texts->admin_comment, texts->copy});
 				if (marker && !kube_seam_job_is_finished(id))
 					static_cast<Registry *>(registry)->found({id}, *marker);
 				return 0;
@@ -195,6 +204,8 @@ void Plugin::judge_marker(const core::Marker &marker, kube_verdict &verdict)
 		verdict.placeholder = true;
 		verdict.user_id = marker.user_id;
 		verdict.group_id = marker.group_id;
+		put(verdict.admin_comment, comment_of(marker));
+		put(verdict.copy, copy_of(marker));
 		say(verdict, KUBE_ALLOW, {});
 		keeper_.wake();
 		return;
@@ -206,12 +217,29 @@ void Plugin::judge_marker(const core::Marker &marker, kube_verdict &verdict)
 		say(verdict, KUBE_UNDER_WAY, "slurm-kube: a submission for this pod is under way, try again");
 }
 
+bool Plugin::is_for_pods(std::string_view partition) const
+{
+	return other_partitions(live()->rules, partition).empty();
+}
+
+/* What kube.conf names is the administrator's wish, and costs no look at nodes. */
+std::string Plugin::native_partition(const Rules &rules, std::string_view list) const
+{
+	for (const std::string &name : other_partitions(rules, list))
+		if (kube_seam_partition_has_native(name.c_str(), config_.feature.c_str()))
+			return name;
+	return {};
+}
+
 void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verdict)
 {
 	if (registry_.has_tickets())
 		registry_.came_back(this_thread());
-	Submission submission = {facts.caller, text(facts.admin_comment), text(facts.partition), facts.batch, facts.array, facts.het, facts.own_id};
 	auto current = live();
+	Submission submission = {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)}, text(facts.partition), {}, facts.batch, facts.array,
+				 facts.het, facts.own_id};
+	if (claims_marker(submission.marker))
+		submission.native_partition = native_partition(current->rules, submission.partition);
 	Judgement judgement = judge(current->rules, submission);
 	if (!judgement.refusal.empty()) {
 		costs.refused.fetch_add(1, std::memory_order_relaxed);
@@ -225,13 +253,17 @@ void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verd
 
 void Plugin::judge_change(const kube_modify_facts &facts, kube_verdict &verdict)
 {
-	Change change = {facts.caller, text(facts.admin_comment), text(facts.partition), maybe(facts.new_admin_comment), maybe(facts.new_partition),
-			 facts.resizes};
 	auto current = live();
-	std::string refusal = judge(current->rules, change);
-	if (!refusal.empty())
+	Change change = {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)}, text(facts.partition), maybe(facts.new_admin_comment),
+			 maybe(facts.new_partition), facts.resizes, {}};
+	if (change.new_partition && claims_marker(change.marker))
+		change.native_partition = native_partition(current->rules, *change.new_partition);
+	ChangeJudgement judgement = judge(current->rules, change);
+	if (!judgement.refusal.empty())
 		costs.refused.fetch_add(1, std::memory_order_relaxed);
-	say(verdict, refusal.empty() ? KUBE_ALLOW : KUBE_REFUSE, refusal);
+	if (judgement.admin_comment)
+		put(verdict.admin_comment, *judgement.admin_comment);
+	say(verdict, judgement.refusal.empty() ? KUBE_ALLOW : KUBE_REFUSE, judgement.refusal);
 }
 
 } // namespace slurmkube::plugin

@@ -32,11 +32,13 @@ class Plugin
 	/* In hooks, under slurmctld's locks. verdict is filled. */
 	void judge_submission(const kube_submit_facts &facts, kube_verdict &verdict);
 	void judge_change(const kube_modify_facts &facts, kube_verdict &verdict);
+	[[nodiscard]] bool is_for_pods(std::string_view partition) const;
 
 	Costs costs;
 
       private:
 	void judge_marker(const core::Marker &marker, kube_verdict &verdict);
+	[[nodiscard]] std::string native_partition(const Rules &rules, std::string_view list) const;
 	void build_registry();
 	/* What may change while we run. Hooks, keeper and link each take a copy of the pointer. */
 	struct Live {
@@ -52,7 +54,7 @@ class Plugin
 
 	Config config_; /* of our start */
 	kube_host host_ = {};
-	std::string cluster_;
+	std::string cluster_, submit_plugins_;
 	mutable std::mutex live_mutex_; /* held for a copy of the pointer */
 	std::shared_ptr<const Live> live_;
 	Stop stop_;

@@ -9,6 +9,8 @@
 
 #include "config.h" /* Slurm's */
 
+#include <string.h>
+
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
@@ -22,6 +24,7 @@
 #include "src/common/slurm_protocol_defs.h"
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
+#include "src/slurmctld/fed_mgr.h"
 #include "src/slurmctld/job_scheduler.h"
 #include "src/slurmctld/locks.h"
 #include "src/slurmctld/slurmctld.h"
@@ -41,7 +44,7 @@
 #define KUBE_NATIVE 0
 #endif
 
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(24, 5, 0)
 #define kube_reason_string(reason) job_state_reason_string(reason)
 #else
 #define kube_reason_string(reason) job_reason_string(reason)
@@ -51,15 +54,19 @@
 typedef list_t *kube_list;
 typedef list_itr_t *kube_iterator;
 typedef hostlist_t *kube_hostlist;
-#define kube_power_down_bitmap power_down_node_bitmap
 #define kube_active_nodes active_node_record_count
-#define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CONF_FLAG_OR)
 #else
 typedef List kube_list;
 typedef ListIterator kube_iterator;
 typedef hostlist_t kube_hostlist;
-#define kube_power_down_bitmap power_node_bitmap
 #define kube_active_nodes node_record_count
+#endif
+
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(24, 5, 0)
+#define kube_power_down_bitmap power_down_node_bitmap
+#define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CONF_FLAG_OR)
+#else
+#define kube_power_down_bitmap power_node_bitmap
 #define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CTL_CONF_OR)
 #endif
 
@@ -73,8 +80,22 @@ typedef hostlist_t kube_hostlist;
 
 #include "src/plugins/job_submit/kube/facts.h"
 
-/* Is it one of ours, that is: has it the feature? Locks: read. */
+/* Is it one of ours: has it the feature, and is there no slurmd behind it? Locks: read. */
 bool kube_node_is_external(const node_record_t *node, const char *feature);
+
+/* The comma list from which Slurm will take the job's partition, with the alternates of those that take no jobs; to be freed with xfree(). */
+char *kube_partitions_of(const job_desc_msg_t *job);
+/* Where job_submit/all_partitions, before or after us, gives a job all partitions: all but those for pods. */
+void kube_leave_out_partitions_for_pods(job_desc_msg_t *job);
+
+/*
+ * slurmctld takes itself apart, to end or to reconfigure: plugins close while control_time still stands. Asked again under each lock before anything is
+ * written: what Slurm closes then, it closes after it has had these locks.
+ */
+static inline bool kube_is_shutting_down(void)
+{
+	return __atomic_load_n(&slurmctld_config.shutdown_time, __ATOMIC_RELAXED) != 0;
+}
 
 /* FNV-1a, a word at a time. */
 static inline uint64_t kube_mix(uint64_t hash, uint64_t word)
@@ -82,11 +103,21 @@ static inline uint64_t kube_mix(uint64_t hash, uint64_t word)
 	return (hash ^ word) * 0x100000001b3ULL;
 }
 
+/* Eight bytes at a time: markers are some hundred bytes, and each look at each job reads one. The shift brings high bits down again. */
 static inline uint64_t kube_mix_text(uint64_t hash, const char *text)
 {
-	for (; text && *text; text++)
-		hash = kube_mix(hash, (unsigned char)*text);
-	return kube_mix(hash, 0x100);
+	size_t left = text ? strlen(text) : 0;
+
+	hash = kube_mix(hash, left);
+	for (size_t size; left; text += size, left -= size) {
+		uint64_t word = 0;
+
+		size = left < sizeof(word) ? left : sizeof(word);
+		memcpy(&word, text, size);
+		hash = kube_mix(hash, word);
+		hash ^= hash >> 32;
+	}
+	return hash;
 }
 
 #define KUBE_HASH_START 0xcbf29ce484222325ULL

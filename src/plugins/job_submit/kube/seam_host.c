@@ -27,6 +27,7 @@ void kube_seam_host(struct kube_host *out)
 	out->slurm_number = SLURM_VERSION_NUMBER;
 	out->cluster = slurm_conf.cluster_name ? slurm_conf.cluster_name : "";
 	out->slurm_user = slurm_conf.slurm_user_id;
+	out->submit_plugins = slurm_conf.job_submit_plugins ? slurm_conf.job_submit_plugins : "";
 	out->native = KUBE_NATIVE;
 	out->forgets_nodes = SLURM_VERSION_NUMBER >= KUBE_VERSION(26, 5, 0);
 	out->whole_sockets = KUBE_WHOLE_SOCKETS;
@@ -70,7 +71,7 @@ void kube_seam_pulse(struct kube_pulse *out)
 {
 	const diag_stats_t *stats = &slurmctld_diag_stats;
 
-	out->active = in_control();
+	out->active = in_control() && !kube_is_shutting_down();
 	out->submitted = PEEK(stats->jobs_submitted);
 	out->started = PEEK(stats->jobs_started);
 	out->ended = PEEK(stats->jobs_completed) + PEEK(stats->jobs_canceled) + PEEK(stats->jobs_failed);
@@ -107,7 +108,16 @@ void kube_seam_unlock(enum kube_lock kind)
 
 void kube_seam_kick(bool all)
 {
-	schedule(all);
+	if (!kube_is_shutting_down())
+		schedule(all);
+}
+
+void kube_seam_save(void)
+{
+	if (kube_is_shutting_down())
+		return; /* it saves by itself */
+	schedule_node_save();
+	schedule_job_save();
 }
 
 bool kube_seam_hostlist_has(const char *hosts, const char *name)
@@ -118,4 +128,19 @@ bool kube_seam_hostlist_has(const char *hosts, const char *name)
 	if (list)
 		hostlist_destroy(list);
 	return has;
+}
+
+bool kube_seam_hostlist_each(const char *hosts, int most, void (*each)(void *context, const char *name), void *context)
+{
+	kube_hostlist list = hostlist_create(hosts);
+	bool fits = list && hostlist_count(list) <= most;
+	char *name;
+
+	while (fits && (name = hostlist_shift(list))) {
+		each(context, name);
+		free(name); /* not xfree: hostlist.c uses malloc() */
+	}
+	if (list)
+		hostlist_destroy(list);
+	return fits;
 }

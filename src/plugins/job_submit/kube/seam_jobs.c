@@ -84,7 +84,8 @@ static uint64_t fingerprint(const job_record_t *job)
 	hash = kube_mix(hash, job->exit_code);
 	hash = kube_mix(hash, job->total_cpus);
 	hash = kube_mix(hash, holds_nodes(job));
-	hash = kube_mix(hash, (uintptr_t)job->admin_comment); /* a new text lies elsewhere */
+	hash = kube_mix_text(hash, job->admin_comment); /* by content: a new text may lie where the old one was */
+	hash = kube_mix_text(hash, job->account);
 	return kube_mix_text(hash, partition_of(job));
 }
 
@@ -214,13 +215,37 @@ bool kube_seam_job_facts(uint32_t id, struct kube_job_facts *out, const struct k
 	return true;
 }
 
-const char *kube_seam_admin_comment(uint32_t id)
+static struct kube_marker_texts texts_of(const job_record_t *job)
+{
+	return (struct kube_marker_texts){.admin_comment = job->admin_comment ? job->admin_comment : "", .copy = job->resp_host ? job->resp_host : ""};
+}
+
+bool kube_seam_marker_texts(uint32_t id, struct kube_marker_texts *out)
 {
 	const job_record_t *job = find_job_record(id);
 
+	if (job)
+		*out = texts_of(job);
+	return job;
+}
+
+void kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *copy)
+{
+	job_record_t *job = find_job_record(id);
+
 	if (!job)
-		return NULL;
-	return job->admin_comment ? job->admin_comment : "";
+		return;
+	if (admin_comment) {
+		xfree(job->admin_comment);
+		job->admin_comment = xstrdup(admin_comment);
+	}
+	if (copy) {
+		xfree(job->resp_host);
+		job->resp_host = xstrdup(copy);
+		job->alloc_resp_port = job->other_port = 0; /* with a port Slurm would look resp_host up as the name of a host */
+	}
+	__atomic_store_n(&last_job_update, time(NULL), __ATOMIC_RELAXED); /* kube_seam_pulse() reads it without a lock */
+	schedule_job_save();
 }
 
 bool kube_seam_job_is_finished(uint32_t id)
@@ -235,7 +260,7 @@ uint32_t kube_seam_next_job_id(void)
 	return get_next_job_id(true);
 }
 
-void kube_seam_each_job(void (*each)(void *context, uint32_t id, const char *admin_comment), void *context)
+void kube_seam_each_job(void (*each)(void *context, uint32_t id, const struct kube_marker_texts *texts), void *context)
 {
 	kube_iterator iterator;
 	const job_record_t *job;
@@ -243,8 +268,11 @@ void kube_seam_each_job(void (*each)(void *context, uint32_t id, const char *adm
 	if (!job_list)
 		return;
 	iterator = list_iterator_create(job_list);
-	while ((job = list_next(iterator)))
-		each(context, job->job_id, job->admin_comment ? job->admin_comment : "");
+	while ((job = list_next(iterator))) {
+		struct kube_marker_texts texts = texts_of(job);
+
+		each(context, job->job_id, &texts);
+	}
 	list_iterator_destroy(iterator);
 }
 
@@ -273,7 +301,7 @@ void kube_seam_finish_prolog(uint32_t id, const char *feature)
 {
 	job_record_t *job = find_job_record(id);
 
-	if (!job || !IS_JOB_RUNNING(job) || !job->node_bitmap_pr)
+	if (!job || !IS_JOB_RUNNING(job) || !job->node_bitmap_pr || kube_is_shutting_down())
 		return;
 	for (int i = 0; i < node_record_count; i++)
 		if (job->node_bitmap_pr && bit_test(job->node_bitmap_pr, i) && kube_node_is_external(node_record_table_ptr[i], feature))
@@ -286,7 +314,7 @@ void kube_seam_finish_epilog(uint32_t id, const char *feature)
 	for (int i = 0; i < node_record_count; i++) {
 		job_record_t *job = find_job_record(id);
 
-		if (!job || !IS_JOB_COMPLETING(job) || !job->node_bitmap_cg)
+		if (!job || !IS_JOB_COMPLETING(job) || !job->node_bitmap_cg || kube_is_shutting_down())
 			return;
 		if (bit_test(job->node_bitmap_cg, i) && kube_node_is_external(node_record_table_ptr[i], feature))
 			complete_epilog(job, node_record_table_ptr[i]->name);
@@ -303,7 +331,7 @@ void kube_seam_finish_epilogs_on(const char *node_name, const char *feature)
 	kube_iterator iterator;
 	const job_record_t *job;
 
-	if (!kube_node_is_external(node, feature) || !job_list) {
+	if (!kube_node_is_external(node, feature) || !job_list || kube_is_shutting_down()) {
 		xfree(name);
 		return;
 	}

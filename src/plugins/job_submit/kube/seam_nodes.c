@@ -18,8 +18,15 @@ static const char *features_of(const node_record_t *node)
 	return node->config_ptr && node->config_ptr->feature ? node->config_ptr->feature : "";
 }
 
+static uint16_t sink_port; /* written before any thread of ours runs */
+
+void kube_seam_use_sink_port(uint16_t port)
+{
+	sink_port = port;
+}
+
 /* feature as a whole entry of the comma list */
-bool kube_node_is_external(const node_record_t *node, const char *feature)
+static bool has_feature(const node_record_t *node, const char *feature)
 {
 	size_t length = strlen(feature);
 	const char *at;
@@ -33,6 +40,28 @@ bool kube_node_is_external(const node_record_t *node, const char *feature)
 			return true;
 	}
 	return false;
+}
+
+#if KUBE_NATIVE
+static bool has_no_slurmd(const node_record_t *node)
+{
+	return node->node_state & NODE_STATE_EXTERNAL;
+}
+#else
+/* Its RPCs go to our sink, so no slurmd can be behind it. */
+static bool has_no_slurmd(const node_record_t *node)
+{
+	const char *address = node->comm_name ? node->comm_name : "";
+	bool is_loopback = !strncmp(address, "127.", 4) || !strcmp(address, "localhost") || !strcmp(address, "::1");
+
+	return is_loopback && (!sink_port || node->port == sink_port);
+}
+#endif
+
+/* The feature alone is a word that anybody with a slurmd may have chosen: such nodes are Slurm's. */
+bool kube_node_is_external(const node_record_t *node, const char *feature)
+{
+	return has_feature(node, feature) && has_no_slurmd(node);
 }
 
 static enum kube_node_base base_of(const node_record_t *node)
@@ -70,13 +99,21 @@ static bool is_down_by_silence(const node_record_t *node)
 	return (node->node_state & NODE_STATE_BASE) == NODE_STATE_DOWN && node->reason && !strcmp(node->reason, "Not responding");
 }
 
+/* _node_did_resp() in node_mgr.c leaves such a node DOWN, and so do we: ReturnToService=0 reserves that to administrators. */
+static bool stays_down(const node_record_t *node)
+{
+	return is_down_by_silence(node) && (!slurm_conf.ret2service || IS_NODE_INVALID_REG(node)) && !node->boot_req_time;
+}
+
 static bool is_silent(const node_record_t *node)
 {
 	uint32_t base = node->node_state & NODE_STATE_BASE;
 
-	if (base == NODE_STATE_FUTURE || (base == NODE_STATE_DOWN && !is_down_by_silence(node)))
+	if (base == NODE_STATE_FUTURE)
 		return false;
-	return base == NODE_STATE_UNKNOWN || (node->node_state & NODE_STATE_NO_RESPOND) || is_down_by_silence(node);
+	if (base == NODE_STATE_DOWN)
+		return is_down_by_silence(node) && !stays_down(node);
+	return base == NODE_STATE_UNKNOWN || (node->node_state & NODE_STATE_NO_RESPOND);
 }
 
 /* Slurm takes it for given to one job alone, and there is none: 25.11 and older forget it when a node is made again in the place of a deleted one. */
@@ -148,11 +185,15 @@ bool kube_seam_node_glance(uint32_t index, const char *feature, struct kube_node
 {
 	const node_record_t *node = node_record_table_ptr[index];
 
-	if (!kube_node_is_external(node, feature))
+	if (!has_feature(node, feature))
 		return false;
 	out->name = node->name;
+	out->is_misfit = !has_no_slurmd(node);
+	if (out->is_misfit)
+		return false;
 	out->fingerprint = fingerprint(node);
 	out->wants_care = wants_care(node);
+	out->stays_down = stays_down(node);
 	out->completing = IS_NODE_COMPLETING(node);
 	out->wants_gres = wants_gres(node);
 	return true;
@@ -224,28 +265,51 @@ bool kube_seam_node_care(const char *name, const char *feature)
 	char *copy = xstrdup(name);
 	node_record_t *node = find_node_record(copy);
 	time_t now = time(NULL);
-	bool was_silent = false, was_away = false, was_unshared = false;
+	uint32_t before;
+	bool was_away, was_unshared;
 
-	if (kube_node_is_external(node, feature)) {
-		was_away = node->node_state & k_power_flags;
-		leave_cloud(node);
-		was_silent = is_silent(node);
-		if (was_silent || (was_away && base_of(node) != KUBE_NODE_DOWN))
-			node_did_resp(node->name);
-		was_unshared = is_unshared(node);
-		if (was_unshared)
-			bit_set(share_node_bitmap, (bitoff_t)node->index);
-		take_as_booted(node, now);
-		node->last_response = node->cpu_load_time = node->free_mem_time = now + YEAR;
-		node->not_responding = false; /* or slurmctld logs it now and then */
-	}
 	xfree(copy);
-	return was_silent || was_away || was_unshared;
+	if (!kube_node_is_external(node, feature) || kube_is_shutting_down())
+		return false;
+	before = node->node_state;
+	was_away = before & k_power_flags;
+	leave_cloud(node);
+	if (is_silent(node) || (was_away && base_of(node) != KUBE_NODE_DOWN))
+		node_did_resp(node->name);
+	was_unshared = is_unshared(node);
+	if (was_unshared)
+		bit_set(share_node_bitmap, (bitoff_t)node->index);
+	take_as_booted(node, now);
+	node->last_response = node->cpu_load_time = node->free_mem_time = now + YEAR;
+	node->not_responding = false; /* or slurmctld logs it now and then */
+	return node->node_state != before || was_unshared; /* not what was tried: Slurm may have refused it */
+}
+
+/*
+ * Slurm appends the reason to one that is there (set_node_reason() in node_mgr.c), which would double it at each restart. So
+ * the node has none while it is set, and gets its own back, with the time and the user.
+ */
+static void take_out(node_record_t *node, bool down)
+{
+	char *reason = node->reason, *name_text = xstrdup(node->name), *reason_text = xstrdup(reason);
+	time_t reason_time = node->reason_time;
+	uint32_t reason_uid = node->reason_uid;
+
+	node->reason = NULL;
+	if (down)
+		set_node_down(name_text, reason_text);
+	else
+		(void)drain_nodes(name_text, reason_text, reason_uid);
+	xfree(node->reason);
+	node->reason = reason;
+	node->reason_time = reason_time;
+	node->reason_uid = reason_uid;
+	xfree(name_text);
+	xfree(reason_text);
 }
 
 bool kube_seam_node_take_out(const char *name, const char *feature, const char *reason, bool down)
 {
-	char *name_text, *reason_text;
 	node_record_t *node = NULL;
 
 	for (uint32_t i = 0; !node && i < kube_seam_node_count(); i++) /* find_node_record() would log an error for one that is gone */
@@ -254,25 +318,49 @@ bool kube_seam_node_take_out(const char *name, const char *feature, const char *
 	if (!kube_node_is_external(node, feature) || IS_NODE_DRAIN(node) || IS_NODE_FAIL(node) || IS_NODE_DOWN(node) || !node->reason ||
 	    strcmp(node->reason, reason))
 		return false;
-	name_text = xstrdup(name);
-	reason_text = xstrdup(reason);
-	if (down)
-		set_node_down(name_text, reason_text); /* both keep a reason that is there, with its time and user */
-	else
-		(void)drain_nodes(name_text, reason_text, node->reason_uid);
-	xfree(name_text);
-	xfree(reason_text);
+	take_out(node, down);
 	__atomic_store_n(&last_node_update, time(NULL), __ATOMIC_RELAXED);
 	return true;
 }
 
-void kube_seam_node_load_gres(const char *name)
+/* The same sum as in _foreach_slurm_conf() of gres.c, which ends the process then. */
+static bool mixes_types(const gres_node_state_t *gres)
+{
+	uint64_t typed = 0;
+
+	for (int i = 0; i < gres->type_cnt; i++)
+		typed += gres->type_cnt_avail[i];
+	return gres->type_cnt && gres->gres_cnt_config > typed;
+}
+
+bool kube_seam_gres_facts(const char *name, struct kube_gres_facts *out)
+{
+	char *copy = xstrdup(name);
+	const node_record_t *node = find_node_record(copy);
+	kube_iterator iterator;
+	const gres_state_t *state;
+
+	xfree(copy);
+	if (!node || !node->config_ptr || !node->gres_list)
+		return false;
+	memset(out, 0, sizeof(*out));
+	out->cpus = node->config_ptr->cpus;
+	out->shares = slurm_conf.gres_plugins && (strstr(slurm_conf.gres_plugins, "mps") || strstr(slurm_conf.gres_plugins, "shard"));
+	iterator = list_iterator_create(node->gres_list);
+	while ((state = list_next(iterator)))
+		out->mixes |= state->gres_data && mixes_types(state->gres_data);
+	list_iterator_destroy(iterator);
+	return true;
+}
+
+void kube_seam_node_load_gres(const char *name, const struct kube_gres_facts *judged)
 {
 	char *copy = xstrdup(name);
 	node_record_t *node = find_node_record(copy);
+	struct kube_gres_facts now;
 
 	xfree(copy);
-	if (!node || !node->config_ptr || !wants_gres(node))
+	if (kube_is_shutting_down() || !node || !node->config_ptr || !wants_gres(node) || !kube_seam_gres_facts(name, &now) || now.cpus != judged->cpus || now.mixes || now.shares)
 		return;
 	if (gres_g_node_config_load(node->config_ptr->cpus, node->name, node->gres_list, NULL, NULL) != SLURM_SUCCESS)
 		return; /* to validate now would damage what there is */

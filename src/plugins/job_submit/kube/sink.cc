@@ -2,14 +2,16 @@
 #include "src/plugins/job_submit/kube/sink.h"
 
 #include "src/base/log.h"
+#include "src/plugins/job_submit/kube/facts.h"
 #include "src/plugins/job_submit/kube/pace.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 namespace slurmkube::plugin
@@ -18,9 +20,19 @@ namespace slurmkube::plugin
 namespace
 {
 
-constexpr std::int64_t k_retry = 2000 * k_ms;
+/* A slurmctld that reconfigures itself (23.11 and later) leaves the port to its successor within some milliseconds, a slow one within a second. */
+constexpr std::int64_t k_retry = 30 * k_ms, k_retry_later = 1000 * k_ms, k_trouble_after = 3000 * k_ms;
 constexpr int k_backlog = 1024;
-constexpr int k_patience_ms = 2; /* for the message's first bytes; Slurm sends at once */
+constexpr std::size_t k_connections_max = 256;
+constexpr std::int64_t k_partial = 2 * k_ms;
+constexpr std::int64_t k_patience = 100 * k_ms; /* for the whole message; Slurm sends at once */
+
+/* Reads what is there and forgets it: to close over unread bytes would reset the connection. */
+void drain(int fd)
+{
+	char buffer[16384];
+	(void)recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT);
+}
 
 } // namespace
 
@@ -45,6 +57,7 @@ UniqueFd Sink::listen_socket()
 	UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	int one = 1;
 	(void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)); /* a restart must not wait; without it bind says so */
+	(void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)); /* nor for the slurmctld before, of the same user, to close its own */
 	sockaddr_in address = {};
 	address.sin_family = AF_INET;
 	address.sin_port = htons(static_cast<std::uint16_t>(port_));
@@ -53,9 +66,14 @@ UniqueFd Sink::listen_socket()
 	if (listens) {
 		log_info("sink listens on 127.0.0.1:%d", port_);
 		set_trouble({});
+		failing_since_ = 0;
 		return fd;
 	}
-	set_trouble("SinkPort " + std::to_string(port_) + ": " + std::strerror(errno)); // NOLINT(concurrency-mt-unsafe): glibc's is safe
+	std::string why = "SinkPort " + std::to_string(port_) + ": " + std::strerror(errno); // NOLINT(concurrency-mt-unsafe): glibc's is safe
+	if (failing_since_ == 0)
+		failing_since_ = now_ns();
+	else if (now_ns() - failing_since_ >= k_trouble_after)
+		set_trouble(std::move(why));
 	return {};
 }
 
@@ -66,32 +84,75 @@ void Sink::run()
 		if (listener)
 			serve(listener);
 		else
-			stop_.wait(k_retry);
+			stop_.wait(trouble_.empty() ? k_retry : k_retry_later);
 	}
+	connections_.clear();
 }
 
 void Sink::serve(const UniqueFd &listener)
 {
 	while (!stop_.is_set()) {
-		pollfd fds[] = {{listener.get(), POLLIN, 0}, {stop_.fd(), POLLIN, 0}};
-		(void)poll(fds, 2, -1);
-		if (fds[0].revents == 0)
-			continue;
-		UniqueFd connection(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-		if (connection)
-			swallow(connection);
-		else if (errno == EMFILE || errno == ENFILE)
-			stop_.wait(k_ms); /* or this loop would spin until somebody closes something */
+		wait(listener);
+		std::size_t kept = 0;
+		for (std::size_t i = 0; i < connections_.size(); i++)
+			if (!is_done(connections_[i], polled_[i + 2].revents != 0 || connections_[i].is_partial))
+				std::swap(connections_[kept++], connections_[i]);
+		connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(kept), connections_.end());
+		if (polled_[1].revents != 0)
+			take_in(listener);
 	}
 }
 
-void Sink::swallow(const UniqueFd &connection)
+/* Until something comes, or the oldest connection's time is up. A full house leaves newcomers in the backlog. */
+void Sink::wait(const UniqueFd &listener)
 {
-	char buffer[16384];
-	pollfd fds[] = {{connection.get(), POLLIN, 0}};
-	costs_.sink_contacts.fetch_add(1, std::memory_order_relaxed);
-	if (poll(fds, 1, k_patience_ms) > 0)
-		(void)recv(connection.get(), buffer, sizeof(buffer), 0); /* what it says does not matter */
+	std::int64_t until = INT64_MAX, now = now_ns();
+	polled_.clear();
+	polled_.push_back({stop_.fd(), POLLIN, 0});
+	polled_.push_back({connections_.size() < k_connections_max ? listener.get() : -1, POLLIN, 0});
+	for (const Connection &connection : connections_) {
+		polled_.push_back({connection.is_partial ? -1 : connection.fd.get(), POLLIN, 0});
+		until = std::min(until, connection.is_partial ? now + k_partial : connection.until);
+	}
+	int timeout = connections_.empty() ? -1 : static_cast<int>(std::max<std::int64_t>(until - now, 0) / k_ms) + 1;
+	(void)poll(polled_.data(), polled_.size(), timeout);
+}
+
+void Sink::take_in(const UniqueFd &listener)
+{
+	while (connections_.size() < k_connections_max) {
+		UniqueFd fd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+		if (!fd) {
+			if (errno == EMFILE || errno == ENFILE)
+				stop_.wait(k_ms); /* or this loop would spin until somebody closes something */
+			return;
+		}
+		costs_.sink_contacts.fetch_add(1, std::memory_order_relaxed);
+		connections_.push_back({std::move(fd), now_ns() + k_patience});
+	}
+}
+
+bool Sink::is_done(Connection &connection, bool is_readable)
+{
+	unsigned char head[KUBE_MESSAGE_HEAD];
+	int there = 0;
+	bool is_late = now_ns() >= connection.until;
+	if (!is_readable && !is_late)
+		return false;
+	ssize_t n = recv(connection.fd.get(), head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
+	if (n == static_cast<ssize_t>(sizeof(head))) {
+		std::uint32_t length = kube_seam_answerable(head);
+		bool is_whole = ioctl(connection.fd.get(), FIONREAD, &there) == 0 && there >= static_cast<int>(length);
+		connection.is_partial = length != 0 && !is_whole;
+		if (length != 0 && is_whole)
+			kube_seam_answer(connection.fd.get());
+	} else {
+		connection.is_partial = n > 0;
+	}
+	if (connection.is_partial && !is_late)
+		return false;
+	drain(connection.fd.get());
+	return true;
 }
 
 } // namespace slurmkube::plugin

@@ -3,7 +3,8 @@
  * sink.h - where slurmctld's messages to nodes without slurmd end.
  *
  * NodeAddr and Port of external nodes point here in the emulated family. Without a listener each message would hold one of slurmctld's agent
- * threads for 10 s; with it the message fails in milliseconds, and nothing waits for an answer. Loopback only.
+ * threads for 10 s; with it the message is answered (the end of a job) or fails in milliseconds. Loopback only. Any local user can connect: many
+ * connections are served at once, each for a tenth of a second at most.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SINK_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SINK_H
@@ -13,6 +14,9 @@
 
 #include <mutex>
 #include <string>
+#include <vector>
+
+#include <poll.h>
 
 namespace slurmkube::plugin
 {
@@ -24,18 +28,29 @@ class Sink
 
 	/* The thread's body. */
 	void run();
-	/* Why it does not listen; empty while it does. Any thread. */
+	/* Why it has not listened for some seconds; empty while it does. Any thread. */
 	[[nodiscard]] std::string trouble() const;
 
       private:
+	struct Connection {
+		UniqueFd fd;
+		std::int64_t until; /* no longer than that */
+		bool is_partial = false; /* part of a message is there: looked at again after a while, or poll() would not wait at all */
+	};
 	UniqueFd listen_socket();
 	void serve(const UniqueFd &listener);
-	void swallow(const UniqueFd &connection);
+	void wait(const UniqueFd &listener);
+	void take_in(const UniqueFd &listener);
+	/* True: done with it. */
+	[[nodiscard]] static bool is_done(Connection &connection, bool is_readable);
 	void set_trouble(std::string what);
 
 	int port_;
 	Costs &costs_;
 	const Stop &stop_;
+	std::vector<Connection> connections_;
+	std::vector<pollfd> polled_; /* stop, listener, then connections_ in their order */
+	std::int64_t failing_since_ = 0;
 	mutable std::mutex mutex_;
 	std::string trouble_;
 };

@@ -20,6 +20,12 @@ inline void say(kube_verdict &verdict, kube_outcome outcome, std::string_view te
 	verdict.text[length] = '\0';
 }
 
+template <std::size_t Size> void put(char (&field)[Size], std::string_view text)
+{
+	std::size_t length = text.copy(field, Size - 1);
+	field[length] = '\0';
+}
+
 } // namespace slurmkube::plugin
 
 #endif

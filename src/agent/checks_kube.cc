@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * checks_kube.cc - the lines of `skube check` about the API server and what the agent may do there.
+ */
+#include "src/agent/checks_parts.h"
+#include "src/agent/config_trial.h"
+#include "src/core/report.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <system_error>
+#include <unistd.h>
+
+namespace slurmkube::agent::check
+{
+
+namespace
+{
+
+constexpr double k_clock_skew_max_seconds = 5; /* what the server's whole seconds and a slow answer can explain, and some */
+constexpr std::int64_t k_token_soon_seconds = 600;
+/* A binding that fails is tried again far sooner: an older failure has no pod any more. */
+constexpr std::int64_t k_binding_fresh_seconds = 120;
+constexpr char k_look_at_api[] = "look at the line API server first";
+
+} // namespace
+
+Check api_server(const Findings &found)
+{
+	if (found.api_trouble.empty())
+		return passed("API server", "Kubernetes " + found.api_version);
+	return failed("API server", found.api_trouble, "compare the server and the credentials of kubeconfig in slurmkubed.yaml with the API server's, and look whether it runs");
+}
+
+/* Where it tells its expiry: a token of a ServiceAccount does. */
+Check token(const App &app)
+{
+	const std::string trouble = app.credentials().trouble();
+	const auto expires = app.client().token_expires();
+	const std::int64_t left = expires ? *expires - static_cast<std::int64_t>(std::time(nullptr)) : 0;
+	if (!trouble.empty())
+		return failed("token", trouble, "write a fresh one with 'skube kubeconfig', or into the file that tokenFile of the kubeconfig names");
+	if (!expires)
+		return passed("token", "without an expiry, or a client certificate");
+	const std::string when = core::minute_text(*expires);
+	if (left <= 0)
+		return failed("token", "expired " + when, "write a fresh one with 'skube kubeconfig', which the agent renews by itself");
+	if (left <= k_token_soon_seconds)
+		return failed("token", "expires " + when + ", in " + std::to_string(left) + " s", "write a fresh one with 'skube kubeconfig', which the agent renews by itself");
+	return passed("token", "expires " + when);
+}
+
+/* Read as at a start: what is gone now shows only then. */
+Check files(const App &app)
+{
+	std::string trouble;
+	for (const std::string &text : try_credentials(app.config()))
+		trouble += (trouble.empty() ? "" : "; ") + text;
+	const std::string &slurm_conf = app.config().slurm.conf;
+	if (!slurm_conf.empty() && ::access(slurm_conf.c_str(), R_OK) != 0)
+		trouble += (trouble.empty() ? "" : "; ") + slurm_conf + ": " + std::generic_category().message(errno);
+	if (trouble.empty())
+		return passed("files", "all that slurmkubed.yaml names can be read");
+	return failed("files", trouble, "make them readable for the agent's user: at its next start it needs them");
+}
+
+Check rights(const Findings &found)
+{
+	if (!found.rights_trouble.empty())
+		return failed("rights", found.rights_trouble, k_look_at_api);
+	std::string missing;
+	for (const kube::Right &right : found.rights) {
+		if (!right.allowed)
+			add_name(missing, right.verb + " " + right.resource);
+	}
+	const std::string age = found.rights_age_seconds > 0 ? ", as of " + seconds_ago(found.rights_age_seconds) : "";
+	if (missing.empty())
+		return passed("rights", "all " + std::to_string(found.rights.size()) + " are granted" + age);
+	return failed("rights", "missing: " + missing + age, "'kubectl apply -f rbac.yaml', and bind the role to the agent's user");
+}
+
+Check bindings(const App &app)
+{
+	const LastBinding &last = app.last_binding();
+	if (last.pod.empty())
+		return passed("bindings", "none yet");
+	const std::int64_t age = (App::now().mono_us - last.at.mono_us) / 1'000'000;
+	if (last.trouble.empty())
+		return passed("bindings", "the last one, " + seconds_ago(age) + ", was accepted");
+	const std::string text = "the last one, of pod " + last.pod + ", " + seconds_ago(age) + ", failed: " + last.trouble;
+	if (age > k_binding_fresh_seconds)
+		return passed("bindings", text + "; none was tried since");
+	return failed("bindings", text, "look at the lines API server, token and rights, and at admission webhooks for pods/binding; it is tried again by itself");
+}
+
+Check watch(const char *name, const kube::Watch *source, const Findings &found)
+{
+	if (!source || !source->synced())
+		return failed(name, source && !source->healthy() ? source->trouble() : "first list not complete", k_look_at_api);
+	if (!source->healthy())
+		return failed(name, source->trouble(), "look at the lines API server and rights");
+	if (!found.api_trouble.empty())
+		return failed(name, "list complete, but nothing new comes while the API server does not answer", k_look_at_api);
+	return passed(name, "list complete, watching");
+}
+
+Check clock(const Findings &found)
+{
+	if (!found.clock_ahead_seconds)
+		return failed("clock", "the API server's clock is not known", k_look_at_api);
+	char text[96];
+	(void)snprintf(text, sizeof(text), "the API server's clock differs by %.0f s", std::fabs(*found.clock_ahead_seconds));
+	if (std::fabs(*found.clock_ahead_seconds) <= k_clock_skew_max_seconds)
+		return passed("clock", text);
+	return failed("clock", text, "synchronize both machines (chrony, systemd-timesyncd)");
+}
+
+} // namespace slurmkube::agent::check

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * checks_parts.h - how checks.cc, checks_slurm.cc and checks_kube.cc share the work.
+ */
+#ifndef SLURMKUBE_AGENT_CHECKS_PARTS_H
+#define SLURMKUBE_AGENT_CHECKS_PARTS_H
+
+#include "src/agent/app.h"
+#include "src/agent/checks.h"
+
+namespace slurmkube::agent::check
+{
+
+inline Check passed(const char *name, std::string text)
+{
+	return {name, true, std::move(text), ""};
+}
+
+inline Check failed(const char *name, std::string text, std::string remedy)
+{
+	return {name, false, std::move(text), std::move(remedy)};
+}
+
+/* Adds to a list with commas. */
+inline void add_name(std::string &list, const std::string &name)
+{
+	list += (list.empty() ? "" : ", ") + name;
+}
+
+inline std::string seconds_ago(std::int64_t seconds)
+{
+	return std::to_string(seconds) + " s ago";
+}
+
+/* checks_slurm.cc */
+Check slurmctld(const Findings &found);
+Check slurm_user(const Findings &found);
+Check plugin(const App &app);
+Check release(const App &app);
+Check plugin_config(const App &app);
+Check partitions(const App &app, const Findings &found);
+Check mixed_partitions(const App &app, const Findings &found);
+
+/* checks_kube.cc */
+Check api_server(const Findings &found);
+Check token(const App &app);
+Check files(const App &app);
+Check rights(const Findings &found);
+Check bindings(const App &app);
+Check clock(const Findings &found);
+Check watch(const char *name, const kube::Watch *source, const Findings &found);
+
+} // namespace slurmkube::agent::check
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * checks_slurm.cc - the lines of `skube check` about slurmctld, the plugin in it, and Slurm's partitions.
+ */
+#include "src/agent/checks_parts.h"
+
+#include <algorithm>
+#include <set>
+#include <unistd.h>
+
+namespace slurmkube::agent
+{
+
+namespace
+{
+
+constexpr std::uint32_t k_reconfigure_is_a_restart = (23U << 16U) | (11U << 8U); /* SLURM_VERSION_NUMBER */
+constexpr char k_look_at_slurmctld[] = "look at the line slurmctld first";
+
+/* Those that pods may be sent to by default or by a rule of identity. */
+std::set<std::string> wanted_partitions(const Config &config)
+{
+	std::set<std::string> names = {config.partition};
+	for (const core::NamespaceRule &rule : config.identity.rules)
+		names.insert(rule.partitions.begin(), rule.partitions.end());
+	return names;
+}
+
+} // namespace
+
+std::string how_slurmctld_rereads(const core::PluginHello &plugin)
+{
+	return plugin.slurm_version_number >= k_reconfigure_is_a_restart ? "run 'scontrol reconfigure'" : "restart slurmctld ('systemctl restart slurmctld')";
+}
+
+namespace check
+{
+
+Check slurmctld(const Findings &found)
+{
+	if (found.slurm_trouble.empty())
+		return passed("slurmctld", "answers");
+	return failed("slurmctld", found.slurm_trouble, "start slurmctld and munged ('systemctl status slurmctld munge'), and compare slurm.conf in slurmkubed.yaml with slurmctld's");
+}
+
+Check slurm_user(const Findings &found)
+{
+	constexpr char name[] = "SlurmUser";
+	const std::uint32_t own = geteuid();
+	if (!found.slurm_trouble.empty())
+		return failed(name, "not known: slurmctld does not answer", k_look_at_slurmctld);
+	if (own == 0 || own == found.slurm.slurm_user_id)
+		return passed(name, "the agent runs as uid " + std::to_string(own));
+	return failed(name, "the agent runs as uid " + std::to_string(own) + ", SlurmUser is " + found.slurm.slurm_user + " (uid " + std::to_string(found.slurm.slurm_user_id) +
+				    "): Slurm refuses its jobs and the plugin its socket",
+		      "set User= of slurmkubed.service to SlurmUser and restart slurmkubed");
+}
+
+Check plugin(const App &app)
+{
+	const core::PluginHello &hello = app.world().plugin();
+	if (app.world().has_link())
+		return passed("plugin", "version " + hello.plugin_version + " in Slurm " + hello.slurm_version + ", cluster " + hello.cluster_name +
+						(hello.host.empty() ? "" : ", controller " + hello.host));
+	return failed("plugin", "not connected to " + app.config().plugin_socket,
+		      "add kube to JobSubmitPlugins in slurm.conf, restart slurmctld, and compare Socket in kube.conf with plugin_socket in slurmkubed.yaml; "
+		      "with several SlurmctldHosts only the agent beside the active one is connected");
+}
+
+Check release(const App &app)
+{
+	const core::PluginHello &hello = app.world().plugin();
+	if (!app.world().has_link() || hello.plugin_version == SLURMKUBE_VERSION)
+		return passed("release", "agent " SLURMKUBE_VERSION);
+	return failed("release", "agent " SLURMKUBE_VERSION ", plugin " + hello.plugin_version, "install both of one release and restart slurmctld and slurmkubed");
+}
+
+/* What the plugin has read, not what the file says now. */
+Check plugin_config(const App &app)
+{
+	const core::PluginHello &hello = app.world().plugin();
+	if (!app.world().has_link())
+		return failed("kube.conf", "not known: the plugin is not connected", "look at the line plugin first");
+	if (hello.config_error.empty())
+		return passed("kube.conf", "as slurmctld has read it: Feature=" + hello.node_feature + " SinkPort=" + std::to_string(hello.sink_port));
+	return failed("kube.conf", "as slurmctld has read it: " + hello.config_error, "correct the file and " + how_slurmctld_rereads(hello));
+}
+
+/* Each exists, is up and has external nodes. */
+Check partitions(const App &app, const Findings &found)
+{
+	constexpr char name[] = "partition";
+	if (!found.slurm_trouble.empty())
+		return failed(name, "not known: slurmctld does not answer", k_look_at_slurmctld);
+	const std::set<std::string> wanted = wanted_partitions(app.config());
+	std::string fine;
+	for (const std::string &partition : wanted) {
+		const auto record = std::ranges::find(found.slurm.partitions, partition, &slurm::Partition::name);
+		if (record == found.slurm.partitions.end())
+			return failed(name, "Slurm has no partition '" + partition + "', which slurmkubed.yaml names", "correct partition and identity.rules in slurmkubed.yaml, or add the partition to slurm.conf");
+		if (record->external == 0 && app.world().has_link())
+			return failed(name, "partition '" + partition + "' has no node of Kubernetes: " + std::to_string(record->others) + " others, where no pod can run",
+				      "name a partition of external nodes in slurmkubed.yaml, or add them to it in slurm.conf");
+		if (!record->is_up)
+			return failed(name, "partition '" + partition + "' is not UP: Slurm starts no job there", "'scontrol update partitionname=" + partition + " state=up'");
+		add_name(fine, partition + " (" + std::to_string(record->external) + " nodes)");
+	}
+	return passed(name, fine);
+}
+
+Check mixed_partitions(const App &app, const Findings &found)
+{
+	constexpr char name[] = "partitions";
+	if (!app.world().has_link())
+		return failed(name, "not known: which nodes are Kubernetes' the plugin tells", "look at the line plugin first");
+	if (!found.slurm_trouble.empty())
+		return failed(name, "not known: slurmctld does not answer", k_look_at_slurmctld);
+	std::string mixed;
+	for (const slurm::Partition &partition : found.slurm.partitions) {
+		if (partition.external > 0 && partition.others > 0)
+			add_name(mixed, partition.name);
+	}
+	if (mixed.empty())
+		return passed(name, "none mixes nodes of Kubernetes with others");
+	return failed(name, "nodes of Kubernetes and others in one partition: " + mixed,
+		      "take the nodes out of it, or use a NodeSet: native jobs may start on nodes without slurmd, and pods on nodes without a kubelet");
+}
+
+} // namespace check
+
+} // namespace slurmkube::agent

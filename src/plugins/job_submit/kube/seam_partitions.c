@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * seam_partitions.c - the partitions that a job will be given, before Slurm has chosen them. In the hook, under its locks.
+ */
+#include "src/plugins/job_submit/kube/seam.h"
+
+#include "src/slurmctld/reservation.h"
+
+#define ALTERNATES_MAX 64 /* they may go round in a circle */
+
+/* As _get_job_parts() in job_mgr.c will choose. */
+static const char *wanted_by(const job_desc_msg_t *job)
+{
+	const slurmctld_resv_t *reservation = NULL;
+
+	if (job->partition)
+		return job->partition;
+	if (job->reservation && job->reservation[0])
+		reservation = find_resv_name(job->reservation);
+	return reservation && reservation->part_ptr ? reservation->part_ptr->name : default_part_name;
+}
+
+/* As _alt_part_test() there; NULL: the partition takes jobs, or nothing takes its place. */
+static const char *alternate_of(char *name)
+{
+	const part_record_t *part = find_part_record(name);
+	const char *alternate = NULL;
+
+	for (int steps = 0; part && !(part->state_up & PARTITION_SUBMIT) && part->alternate && steps < ALTERNATES_MAX; steps++) {
+		alternate = part->alternate;
+		part = find_part_record(part->alternate);
+	}
+	return alternate;
+}
+
+char *kube_partitions_of(const job_desc_msg_t *job)
+{
+	char *list = xstrdup(wanted_by(job)), *names = xstrdup(list), *rest = NULL;
+
+	for (char *name = names ? strtok_r(names, ",", &rest) : NULL; name; name = strtok_r(NULL, ",", &rest)) {
+		const char *alternate = alternate_of(name);
+
+		if (alternate)
+			xstrfmtcat(list, ",%s", alternate);
+	}
+	xfree(names);
+	return list;
+}
+
+/* As job_submit/all_partitions lists them. */
+static char *list_partitions(bool also_for_pods)
+{
+	kube_iterator iterator = list_iterator_create(part_list);
+	const part_record_t *part;
+	char *list = NULL;
+
+	while ((part = list_next(iterator)))
+		if ((part->state_up & PARTITION_SUBMIT) && (also_for_pods || !kube_glue_is_for_pods(part->name)))
+			xstrfmtcat(list, "%s%s", list ? "," : "", part->name);
+	list_iterator_destroy(iterator);
+	return list;
+}
+
+void kube_leave_out_partitions_for_pods(job_desc_msg_t *job)
+{
+	char *all, *native;
+
+	if (!xstrstr(slurm_conf.job_submit_plugins, "all_partitions"))
+		return;
+	all = list_partitions(true);
+	native = list_partitions(false);
+	if (native && (!job->partition || !xstrcmp(job->partition, all))) {
+		xfree(job->partition);
+		job->partition = xstrdup(native);
+	}
+	xfree(all);
+	xfree(native);
+}
+
+bool kube_seam_partition_has_native(const char *partition, const char *feature)
+{
+	const part_record_t *part = find_part_record((char *)(uintptr_t)partition);
+
+	if (!part || !part->node_bitmap)
+		return false;
+	for (int i = 0; i < node_record_count; i++)
+		if (bit_test(part->node_bitmap, i) && !kube_node_is_external(node_record_table_ptr[i], feature))
+			return true;
+	return false;
+}

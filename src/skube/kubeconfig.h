@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kubeconfig.h - skube kubeconfig: from an administrator's access, as kubectl has it, to files for the agent: a kubeconfig that names
+ * the server and its authority, and beside it a token of the agent's service account, which the agent renews.
+ */
+#ifndef SLURMKUBE_SKUBE_KUBECONFIG_H
+#define SLURMKUBE_SKUBE_KUBECONFIG_H
+
+#include "src/base/result.h"
+
+#include <json-c/json.h>
+
+#include <string>
+
+namespace slurmkube::skube
+{
+
+struct KubeconfigFiles {
+	std::string kubeconfig = "/etc/slurm-kube/kubeconfig", token = "/var/lib/slurm-kube/token";
+	std::string owner = "slurm"; /* of both, where root runs this */
+	std::string duration = "168h";
+};
+
+/* view: of kubectl config view --raw --minify --flatten --output json. */
+Result<std::string> kubeconfig_text(json_object *view, const std::string &token_file);
+
+/* Prints what it has written. */
+Status write_kubeconfig(const KubeconfigFiles &files);
+
+} // namespace slurmkube::skube
+
+#endif

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a site's own scripts, plugins and root do to jobs of pods: they stay known, one for a pod, and on nodes of Kubernetes."""
+import os
+import signal
+
+from lab import Skip, eventually, marker
+
+NOBODY = 65534
+ACCESS_DENIED, DUPLICATE = 2002, 2011
+
+LUA = """
+function slurm_job_submit(job, partitions, uid)
+{submit}
+	return slurm.SUCCESS
+end
+function slurm_job_modify(change, job, partitions, uid)
+{modify}
+	return slurm.SUCCESS
+end
+return slurm.SUCCESS
+"""
+
+
+def restart(lab, how=signal.SIGTERM, **conf):
+    if conf:
+        lab.write_conf(**conf)
+    lab.kill_slurmctld(how)
+    lab.start_slurmctld()
+
+
+def use_lua(lab, order, submit="", modify=""):
+    if not lab.has_plugin("job_submit_lua.so"):
+        raise Skip("this Slurm was built without Lua")
+    with open(f"{lab.run}/job_submit.lua", "w", encoding="utf-8") as f:
+        f.write(LUA.format(submit=submit, modify=modify))
+    restart(lab, submit=f"JobSubmitPlugins={order}")
+
+
+def use_kube_alone(lab):
+    restart(lab, submit="JobSubmitPlugins=kube", extra="")
+
+
+def comment_of(lab, job):
+    text = lab.command("scontrol", "show", "job", str(job), "--oneliner").stdout
+    return text.partition("AdminComment=")[2].partition(" SystemComment=")[0].partition(" StdErr=")[0]
+
+
+def is_whole(lab, job, uid, note):
+    comment = comment_of(lab, job)
+    return f'"uid":"{uid}"' in comment and f'"note":"{note}"' in comment
+
+
+def stays(lab, peer, job, uid, note, since):
+    """It has its marker and the site's text, nobody was told that it is gone, and no second one is made."""
+    assert eventually(lambda: is_whole(lab, job, uid, note)), comment_of(lab, job)
+    again = lab.submit(marker(uid))
+    assert not again.ok and again.error == DUPLICATE, vars(again)
+    assert not peer.find("job_gone", after=since, id=job), peer.last("job_gone", id=job)
+
+
+def a_restart_forgets_nobody(lab, peer, jobs):
+    assert eventually(lambda: all(lab.saved(f'"uid":"{uid}"') for uid in jobs)), "never saved"
+    before = len(peer.lines)
+    restart(lab, signal.SIGKILL)
+    shown = eventually(lambda: peer.snapshot(before))
+    for uid, job in jobs.items():
+        assert shown and shown.get(job, {}).get("marker", {}).get("uid") == uid, (uid, job, shown)
+
+
+def what_root_writes_over_a_marker_stays_beside_it(lab, peer):
+    since = len(peer.lines)
+    job = lab.submit(marker("rooted")).job
+    for text in ("drained by ops", "second"):
+        result = lab.command("scontrol", "update", f"jobid={job}", f"admincomment={text}")
+        assert result.returncode == 0, result
+        stays(lab, peer, job, "rooted", text, since)
+    native = lab.command("sbatch", "--parsable", "-p", "native", "-D", "/", "-o", "/dev/null", "--wrap", "true").stdout.strip()
+    note = "was slurm-kube {ticket 7}"
+    assert lab.command("scontrol", "update", f"jobid={native}", f"admincomment={note}").returncode == 0
+    assert comment_of(lab, native).startswith(note), comment_of(lab, native)
+    lab.command("scancel", native)
+    lab.complete(job)
+
+
+def a_prolog_that_writes_admin_comment_loses_no_job(lab, peer):
+    script = f"{lab.run}/prolog"
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(f"#!/bin/sh\nSLURM_CONF={lab.run}/slurm.conf PATH={lab.env['PATH']} scontrol update jobid=$SLURM_JOB_ID admincomment=by-prolog\n")
+    os.chmod(script, 0o755)
+    restart(lab, extra=f"PrologSlurmctld={script}")
+    since = len(peer.lines)
+    job = lab.submit(marker("prologed")).job
+    stays(lab, peer, job, "prologed", "by-prolog", since)
+    a_restart_forgets_nobody(lab, peer, {"prologed": job})
+    stays(lab, peer, job, "prologed", "by-prolog", since)
+    lab.complete(job)
+    use_kube_alone(lab)
+
+
+def a_script_that_writes_admin_comment_loses_no_job(lab, peer):
+    """Before the plugin and after it; in job_modify too."""
+    jobs = {}
+    for order in ("lua,kube", "kube,lua"):
+        use_lua(lab, order, submit='if job.name == "pod" then job.admin_comment = "by-lua" end', modify='change.admin_comment = "by-modify"')
+        since, uid = len(peer.lines), "lua-" + order.replace(",", "-")
+        jobs[uid] = lab.submit(marker(uid)).job
+        stays(lab, peer, jobs[uid], uid, "by-lua", since)
+        assert lab.command("scontrol", "update", f"jobid={jobs[uid]}", "comment=x").returncode == 0
+        stays(lab, peer, jobs[uid], uid, "by-modify", since)
+        a_restart_forgets_nobody(lab, peer, jobs)
+    hello = peer.last("hello")[1]
+    assert "kube must be the last" in hello["config_error"], hello
+    for job in jobs.values():
+        lab.complete(job)
+    use_kube_alone(lab)
+    assert eventually(lambda: not peer.last("hello")[1].get("config_error")), peer.last("hello")
+
+
+def a_script_moves_no_pods_job_to_native_nodes(lab, peer):
+    use_lua(lab, "lua,kube", submit='job.partition = "native"')
+    answer = lab.submit(marker("moved"))
+    assert not answer.ok and "partition native has nodes that are no Kubernetes nodes" in answer.messages, vars(answer)
+    use_kube_alone(lab)
+    job = lab.submit(marker("moved")).job
+    assert lab.command("scontrol", "update", f"jobid={job}", "partition=native").returncode != 0
+    lab.complete(job)
+
+
+def all_partitions_gives_native_jobs_no_partition_for_pods(lab, peer):
+    for order in ("all_partitions,kube", "kube,all_partitions"):
+        restart(lab, submit=f"JobSubmitPlugins={order}")
+        result = lab.command("sbatch", "--parsable", "--hold", "-D", "/", "-o", "/dev/null", "--wrap", "true", user=NOBODY)
+        assert result.returncode == 0, (order, result)
+        partitions = lab.job(result.stdout.strip())["Partition"].split(",")
+        assert sorted(partitions) == ["mixed", "native"], (order, partitions)
+        lab.command("scancel", result.stdout.strip())
+        answer = lab.submit(marker(order))
+        assert answer.ok, vars(answer)
+        lab.complete(answer.job)
+    use_kube_alone(lab)
+
+
+def no_way_around_leads_into_partitions_for_pods(lab, peer):
+    def submit(*words):
+        return lab.command("sbatch", "--hold", "-D", "/", "-o", "/dev/null", *words, "--wrap", "true", user=NOBODY)
+
+    made = lab.command("scontrol", "create", "reservation", "reservationname=pods", "partitionname=kube", "nodes=k1", "users=root", "starttime=now", "duration=10")
+    assert made.returncode == 0, made
+    result = submit("--reservation=pods")
+    assert result.returncode != 0 and "takes Kubernetes pods only" in result.stderr, result
+    lab.command("scontrol", "delete", "reservationname=pods")
+    lab.command("scontrol", "update", "partitionname=native", "state=DRAIN", "alternate=kube")
+    for words in ((), ("-p", "native"), ("-p", "mixed,native")):
+        result = submit(*words)
+        assert result.returncode != 0 and "takes Kubernetes pods only" in result.stderr, (words, result)
+    lab.command("scontrol", "update", "partitionname=native", "state=UP", "alternate=")
+    result = submit()
+    assert result.returncode == 0, result
+    lab.command("scancel", "--user=nobody")
+
+
+TESTS = [
+    what_root_writes_over_a_marker_stays_beside_it,
+    a_prolog_that_writes_admin_comment_loses_no_job,
+    a_script_that_writes_admin_comment_loses_no_job,
+    a_script_moves_no_pods_job_to_native_nodes,
+    all_partitions_gives_native_jobs_no_partition_for_pods,
+    no_way_around_leads_into_partitions_for_pods,
+]
