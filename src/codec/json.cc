@@ -2,6 +2,7 @@
 #include "src/codec/json.h"
 
 #include <algorithm>
+#include <charconv>
 #include <climits>
 #include <optional>
 
@@ -10,8 +11,6 @@ namespace slurmkube::codec
 
 namespace
 {
-
-constexpr char k_double_format[] = "%.12g"; /* 0.022, not 0.021999999999999999 */
 
 using Tokener = Owned<json_tokener, json_tokener_free>;
 
@@ -48,6 +47,15 @@ std::optional<Attempt> attempt(std::string_view text, int strict)
 bool may_be_too_strict(json_tokener_error error, std::string_view text)
 {
 	return error == json_tokener_error_parse_string && std::any_of(text.begin(), text.end(), [](unsigned char byte) { return byte >= 0x80; });
+}
+
+/* The fewest digits that are read as the same number: 0.022, not 0.021999999999999999. */
+std::string shortest(double value)
+{
+	char text[64];
+	const auto done = std::to_chars(text, text + sizeof(text), value);
+	std::string number(text, done.ptr);
+	return number.find_first_of(".en") == std::string::npos ? number + ".0" : number;
 }
 
 } // namespace
@@ -157,9 +165,7 @@ void put(json_object *object, const char *key, std::int64_t value)
 
 void put(json_object *object, const char *key, double value)
 {
-	json_object *number = json_object_new_double(value);
-	json_object_set_serializer(number, json_object_double_to_json_string, const_cast<char *>(k_double_format), nullptr); /* only read */
-	json_object_object_add(object, key, number);
+	json_object_object_add(object, key, json_object_new_double_s(value, shortest(value).c_str()));
 }
 
 void put(json_object *object, const char *key, bool value)

@@ -101,6 +101,21 @@ void every_message_comes_back_as_it_was()
 	}
 }
 
+/* To the last digit, in as few as that takes: people read these lines too. */
+void numbers_come_back_exactly()
+{
+	for (double number : {0.022, 1.0 / 3, 2.0, 1e300, 5e-324, 0.1234567890123456}) {
+		core::PluginStats stats;
+		stats.duty_percent = number;
+		auto back = decode_link(encode_link(1, stats));
+		REQUIRE(back.ok());
+		CHECK(std::get<core::PluginStats>(back->message).duty_percent == number);
+	}
+	core::PluginStats stats;
+	stats.duty_percent = 0.022;
+	CHECK(encode_link(1, stats).find("\"duty_percent\":0.022,") != std::string::npos);
+}
+
 void every_state_has_a_name_that_comes_back()
 {
 	for (int i = 0; i <= static_cast<int>(core::JobState::unknown); i++) {
@@ -195,6 +210,7 @@ int main()
 {
 	return check::run_tests("link codec", {
 						      TEST(every_message_comes_back_as_it_was),
+						      TEST(numbers_come_back_exactly),
 						      TEST(every_state_has_a_name_that_comes_back),
 						      TEST(absent_keys_keep_the_default),
 						      TEST(what_names_the_thing_is_required),
