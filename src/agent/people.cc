@@ -81,6 +81,7 @@ void NamespaceSource::ask(const std::string &name)
 			world_.person_found(name, found);
 			on_change_();
 		});
+		return true;
 	});
 	if (!taken)
 		asked_.erase(name);

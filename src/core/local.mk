@@ -4,6 +4,8 @@ libcore_la_SOURCES = \
 	%D%/absent_nodes.h \
 	%D%/backoff.cc \
 	%D%/backoff.h \
+	%D%/call_order.cc \
+	%D%/call_order.h \
 	%D%/claims.cc \
 	%D%/claims.h \
 	%D%/demands.h \

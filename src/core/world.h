@@ -342,6 +342,7 @@ class World
 	/* error: nullptr if there was none */
 	void note_answer(const PodUid &uid, Group &group, const Error *error, Now now);
 	[[nodiscard]] static Condition not_answered(const Group &group, const Error &error, Now now);
+	void note_trying_again(const PodUid &uid, const Group &group);
 	[[nodiscard]] bool is_submit_due(const PodUid &uid, const Group &group, Now now);
 
 	/* ---- placement (world_place.cc) ---- */
@@ -501,7 +502,7 @@ class World
 	PluginHello plugin_;
 	std::int64_t slurm_answered_us_ = 0, unanswered_us_ = 0; /* anybody's request: answered, and given up */
 	std::set<PodUid> unanswered_;        /* whose last request was not answered */
-	std::optional<PodUid> trying_again_; /* who was not answered and is being tried */
+	std::map<std::string, PodUid> trying_again_; /* by namespace: who was not answered and is being tried */
 	std::int64_t synced_us_ = 0; /* when the last snapshot was complete */
 	std::int64_t unlinked_since_us_ = 0; /* when a decision was first wanted without a link; 0: there is one */
 

@@ -352,8 +352,8 @@ bool World::accept(const PodUid &uid, Group &group, const Action &action, Now no
 		group.given_up.push_back(cancel->job);
 		group.cancelling = cancel->job;
 	}
-	if (group.unanswered > 0 && (std::holds_alternative<Submit>(action) || std::holds_alternative<Update>(action)))
-		trying_again_ = uid;
+	if (std::holds_alternative<Submit>(action) || std::holds_alternative<Update>(action))
+		note_trying_again(uid, group);
 	if (const auto *update = std::get_if<Update>(&action)) {
 		for (const auto *names : {&update->given, &update->removed}) {
 			if (std::ranges::find(*names, "excluded-nodes") != names->end())

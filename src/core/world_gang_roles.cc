@@ -18,11 +18,14 @@ namespace slurmkube::core
 namespace
 {
 
+/* Each costs a look at all nodes. */
+constexpr std::size_t k_unlike_roles_most = 32;
+
 /* As far as nodes are concerned. Owners may have hundreds of templates that differ in their commands only. */
-bool demand_the_same(const Pod &one, const Pod &other)
+bool demand_the_same(const Pod &one, const Pod &other, bool is_by_labels)
 {
-	return one.demands == other.demands && one.requests == other.requests && one.labels == other.labels && one.node_name == other.node_name &&
-	       one.active_deadline_seconds == other.active_deadline_seconds;
+	return one.demands == other.demands && one.requests == other.requests && one.unsupported_fields == other.unsupported_fields && (!is_by_labels || one.labels == other.labels) &&
+	       one.node_name == other.node_name && one.active_deadline_seconds == other.active_deadline_seconds;
 }
 
 std::string owner_text(const Gang &gang)
@@ -51,7 +54,10 @@ const Pod *World::first_member(const Gang &gang) const
 	return first;
 }
 
-/* In rank order. A gang of which pods run has its nodes: what has not come yet does not take them away. */
+/*
+ * In rank order; not more than one beyond k_unlike_roles_most. A gang of which pods run has its nodes: what has not come
+ * yet does not take them away.
+ */
 World::RolePods World::pods_of_roles(const Gang &gang) const
 {
 	std::map<std::string_view, std::pair<std::uint32_t, const Pod *>> firsts;
@@ -76,8 +82,12 @@ World::RolePods World::pods_of_roles(const Gang &gang) const
 		by_rank.emplace(first.first, RolePod{std::string(role), first.second});
 	RolePods out;
 	for (auto &[first_rank, role] : by_rank) {
-		if (std::ranges::none_of(out, [&wanted = *role.pod](const RolePod &known) { return demand_the_same(*known.pod, wanted); }))
+		const bool is_by_labels = is_concerned(*role.pod);
+		const auto is_like = [is_by_labels, &wanted = *role.pod](const RolePod &known) { return demand_the_same(*known.pod, wanted, is_by_labels); };
+		if (std::ranges::none_of(out, is_like))
 			out.push_back(std::move(role));
+		if (out.size() > k_unlike_roles_most)
+			break;
 	}
 	return out;
 }
@@ -97,6 +107,11 @@ std::int64_t World::deadline_of(const RolePods &roles)
 /* Slurm gives them their nodes all at once, and cannot be told which of these go together. */
 Status World::check_roles(const Gang &gang, const RolePods &roles) const
 {
+	if (roles.size() > k_unlike_roles_most)
+		return Error{Errc::invalid, owner_text(gang) + " has more than " + std::to_string(k_unlike_roles_most) +
+						    " templates that ask for different nodes, resources or labels: make them alike, or set the "
+						    "annotation slurm-kube.io/gang: \"false\" on " +
+						    owner_text(gang)};
 	for (const RolePod &role : roles) {
 		if (const Status fine = check_demands(*role.pod, settings_.policy); !fine)
 			return roles.size() == 1 ? fine : Status(in_context("role '" + role.name + "' of " + owner_text(gang), fine.error()));

@@ -3,7 +3,7 @@
  * world_unanswered.cc - the part of World that keeps a request which slurmctld cannot digest from being sent again and again.
  *
  * A submission or a change that was sent and not answered may itself be what keeps slurmctld busy: then sending it again stops Slurm for everybody. So each
- * such pod waits longer from time to time, only one of them is tried at a time, and none before slurmctld has answered somebody again, or has
+ * such pod waits longer from time to time, only one of a namespace is tried at a time (call_order.h is about the namespaces), and none before slurmctld has answered somebody again, or has
  * had time to. Others go on as ever. A slurmctld that is away refuses connections: that is another error and means nothing here.
  */
 #include "src/core/names.h"
@@ -33,12 +33,24 @@ std::int64_t delay_us(unsigned unanswered, bool are_others_answered)
 	return std::min(k_next_us << std::min(unanswered - 2, k_doublings_most), are_others_answered ? k_longest_us : k_longest_unheard_us);
 }
 
+std::string namespace_of(const Group &group)
+{
+	const Pod *pod = group.pod ? &*group.pod : group.last.get();
+	return pod ? pod->name_space : "";
+}
+
 std::string count_text(unsigned count)
 {
 	return count == 1 ? "once" : std::to_string(count) + " times in a row";
 }
 
 } // namespace
+
+void World::note_trying_again(const PodUid &uid, const Group &group)
+{
+	if (group.unanswered > 0)
+		trying_again_[namespace_of(group)] = uid;
+}
 
 void World::slurm_answered(Now now)
 {
@@ -47,8 +59,7 @@ void World::slurm_answered(Now now)
 
 void World::note_answer(const PodUid &uid, Group &group, const Error *error, Now now)
 {
-	if (trying_again_ == uid)
-		trying_again_.reset();
+	std::erase_if(trying_again_, [&uid](const auto &each) { return each.second == uid; });
 	if (error && error->code == Errc::again)
 		return; /* it may never have been sent */
 	dirty_.insert(unanswered_.begin(), unanswered_.end()); /* their turn */
@@ -79,7 +90,9 @@ bool World::is_submit_due(const PodUid &uid, const Group &group, Now now)
 {
 	if (group.unanswered == 0)
 		return true;
-	const auto other = trying_again_ && *trying_again_ != uid ? groups_.find(*trying_again_) : groups_.end();
+	const auto tried = trying_again_.find(namespace_of(group));
+	const bool is_other = tried != trying_again_.end() && tried->second != uid;
+	const auto other = is_other ? groups_.find(tried->second) : groups_.end();
 	const bool is_taken = other != groups_.end() && other->second.busy.slurm;
 	const bool is_quiet = slurm_answered_us_ <= unanswered_us_ && now.mono_us < unanswered_us_ + k_quiet_us && group.unanswered > 1;
 	if (now.mono_us >= group.submit_at_us && !is_taken && !is_quiet)

@@ -35,6 +35,11 @@ TESTS += testsuite/unit/test_gang
 testsuite_unit_test_gang_SOURCES = %D%/gang_stage.h %D%/test_gang.cc
 testsuite_unit_test_gang_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_call_order
+TESTS += testsuite/unit/test_call_order
+testsuite_unit_test_call_order_SOURCES = %D%/test_call_order.cc
+testsuite_unit_test_call_order_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_seating
 TESTS += testsuite/unit/test_seating
 testsuite_unit_test_seating_SOURCES = %D%/gang_stage.h %D%/test_seating.cc

@@ -302,6 +302,22 @@ void others_go_on_beside_it_and_suspects_are_tried_one_at_a_time()
 	CHECK_EQUAL(s.act(), "submit:c#1");
 }
 
+/* Somebody else's suspects do not wait for them: which namespace goes first is decided where requests are sent. */
+void suspects_of_another_namespace_are_tried_beside_them()
+{
+	Stage s;
+	for (const char *uid : {"a", "b"})
+		s.world.pod_seen(s.pod(uid), s.now);
+	Pod other = s.pod("c");
+	other.name_space = "other";
+	s.world.pod_seen(other, s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1 submit:b#1 submit:c#1");
+	for (const char *uid : {"a", "b", "c"})
+		s.world.submitted({uid}, k_no_answer, s.now);
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#1 report:b:SlurmRetrying submit:c#1");
+}
+
 /* The job may exist: its pod's end must not wait for the next try. */
 void a_job_without_an_answer_is_cancelled_at_once_with_its_pod()
 {
@@ -340,6 +356,7 @@ int main()
 						 TEST(a_request_that_slurmctld_does_not_answer_is_tried_less_and_less),
 						 TEST(while_nobody_is_answered_it_is_nobodys_fault),
 						 TEST(others_go_on_beside_it_and_suspects_are_tried_one_at_a_time),
+						 TEST(suspects_of_another_namespace_are_tried_beside_them),
 						 TEST(a_job_without_an_answer_is_cancelled_at_once_with_its_pod),
 					 });
 }

@@ -105,6 +105,43 @@ void what_a_later_role_tolerates_keeps_the_others_off()
 	CHECK_EQUAL(text_of(submits.front().second.spec.excluded_nodes), "n4");
 }
 
+/* The leader, and so many roles of which no two ask for the same. */
+Stage with_unlike_roles(std::uint32_t count)
+{
+	const Pod leader = template_pod();
+	Stage stage(leader, leader);
+	stage.job.roles.resize(1);
+	for (std::uint32_t i = 1; i < count; i++)
+		stage.job.roles.push_back(Stage::role(("r" + std::to_string(i)).c_str(), 1, template_pod(size(100 + i, 64))));
+	return stage;
+}
+
+/* Each costs a look at all nodes, and the agent has one thread. */
+void too_many_unlike_roles_are_refused()
+{
+	Stage fine = with_unlike_roles(32), many = with_unlike_roles(33);
+	CHECK_EQUAL(only<Submit>(first_look(fine, template_pod())).size(), 1U);
+	const auto actions = first_look(many, template_pod());
+	CHECK(only<Submit>(actions).empty());
+	const auto reports = only<Report>(actions);
+	REQUIRE(reports.size() == 1);
+	CHECK_EQUAL(reports.front().second.not_scheduled.message,
+		    "LeaderWorkerSet train has more than 32 templates that ask for different nodes, resources or labels: "
+		    "make them alike, or set the annotation slurm-kube.io/gang: \"false\" on LeaderWorkerSet train");
+}
+
+/* Controllers give each role a label of its own, which matters only to pods with terms about labels. */
+void roles_that_differ_in_labels_only_are_alike()
+{
+	Stage stage = with_unlike_roles(1);
+	for (std::uint32_t i = 1; i < 100; i++) {
+		Pod pod = template_pod(size(100, 64));
+		pod.labels = {{"role", std::to_string(i)}};
+		stage.job.roles.push_back(Stage::role(("r" + std::to_string(i)).c_str(), 1, pod));
+	}
+	CHECK_EQUAL(only<Submit>(first_look(stage, template_pod())).size(), 1U);
+}
+
 void a_later_role_that_keeps_to_itself_has_one_pod_for_each_node()
 {
 	const Pod leader = template_pod();
@@ -225,6 +262,7 @@ void conflicts_of_roles()
 int main()
 {
 	return run_tests("world: roles", {TEST(a_later_role_chooses_the_nodes_too), TEST(what_a_later_role_tolerates_keeps_the_others_off),
+					  TEST(too_many_unlike_roles_are_refused), TEST(roles_that_differ_in_labels_only_are_alike),
 					  TEST(a_later_role_that_keeps_to_itself_has_one_pod_for_each_node), TEST(devices_of_a_later_role_without_a_rule_are_refused_at_once),
 					  TEST(fields_of_a_later_role_that_are_not_supported_are_refused_at_once), TEST(roles_that_contradict_each_other_are_named_with_the_way_out),
 					  TEST(a_gang_without_a_node_runs_when_there_is_one), TEST(a_real_pod_corrects_its_template), TEST(a_gang_has_the_latest_deadline_of_its_roles), TEST(conflicts_of_roles)});

@@ -15,6 +15,7 @@ namespace
 {
 
 constexpr std::size_t k_surveys_max = 4; /* waiting; one asks at a time */
+constexpr int k_spare_workers = 1;
 constexpr int k_workers_max = 8; /* seen working; slurmctld serves no more at once from one client in any useful way */
 
 /* libslurm first, then the threads that use it. */
@@ -26,7 +27,7 @@ int init_libslurm(const Settings &settings)
 
 } // namespace
 
-Calls::Calls(agent::Loop &loop, const Settings &settings) : loop_(loop), workers_(init_libslurm(settings), settings.queue_max), surveyor_(1, k_surveys_max) {}
+Calls::Calls(agent::Loop &loop, const Settings &settings) : loop_(loop), workers_(init_libslurm(settings), settings.queue_max, k_spare_workers), surveyor_(1, k_surveys_max) {}
 
 template <class T> void Calls::post(Done<T> done, Result<T> result)
 {
@@ -37,20 +38,31 @@ template <class T> void Calls::post(Done<T> done, Result<T> result)
 }
 
 /* call runs on a worker, done on the loop. */
-template <class T> void Calls::run_by(Workers &workers, std::function<Result<T>()> call, Done<T> done)
+template <class T>
+void Calls::run_by(Workers &workers, std::function<Result<T>()> call, Done<T> done, const std::string &name_space)
 {
-	if (!workers.add([this, call = std::move(call), done] { post<T>(done, call()); }))
+	const auto task = [this, call = std::move(call), done] {
+		Result<T> result = call();
+		const bool is_answered = result || result.error().code != Errc::io;
+		post<T>(done, std::move(result));
+		return is_answered;
+	};
+	if (!workers.add(task, name_space))
 		post<T>(std::move(done), Error{Errc::again, "too many calls to Slurm are waiting"});
 }
 
 void Calls::submit(core::JobSpec spec, Done<SubmitReply> done)
 {
-	run<SubmitReply>([spec = std::move(spec)] { return submit_job(spec); }, std::move(done));
+	const std::string name_space = spec.marker.name_space;
+	run<SubmitReply>([spec = std::move(spec)] { return submit_job(spec); }, std::move(done), name_space);
 }
 
 void Calls::update(core::JobId job, core::JobSpec spec, std::vector<std::string> given, std::vector<std::string> removed, Done<Ok> done)
 {
-	run<Ok>([job, spec = std::move(spec), given = std::move(given), removed = std::move(removed)] { return update_job(job, spec, given, removed); }, std::move(done));
+	const std::string name_space = spec.marker.name_space;
+	run<Ok>([job, spec = std::move(spec), given = std::move(given),
+		 removed = std::move(removed)] { return update_job(job, spec, given, removed); },
+		std::move(done), name_space);
 }
 
 void Calls::expire(core::JobId job, Done<Ok> done)

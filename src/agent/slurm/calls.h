@@ -4,7 +4,8 @@
  *
  * A call is put in a bounded queue; a worker carries it out and posts the result to the loop. done runs on the loop's thread, exactly once
  * for each call, never inside the call itself. While slurmctld is away a call takes up to MessageTimeout (10 s) and then
- * fails with `again`; the loop does not wait. Calls are carried out in no particular order.
+ * fails with `again`; the loop does not wait. Submissions and changes go in
+ * the order of core/call_order.h, by the namespace of their marker; the rest goes before them.
  *
  * Errors, by what to do (the table is in errors.cc):
  *	invalid    Slurm refuses the request as it is; what is Slurm's text, made for the user
@@ -46,7 +47,7 @@ struct SubmitReply {
 
 struct Settings {
 	std::string conf; /* path of slurm.conf; empty: libslurm's own search (SLURM_CONF, the default place) */
-	int workers = 4;  /* 1 to 8 */
+	int workers = 4;  /* that submit and change, 1 to 8; one more is there for ends and nodes */
 	std::size_t queue_max = 10000;
 };
 
@@ -98,8 +99,12 @@ class Calls
 	[[nodiscard]] std::size_t waiting() const { return workers_.waiting(); }
 
       private:
-	template <class T> void run(std::function<Result<T>()> call, Done<T> done) { run_by(workers_, std::move(call), std::move(done)); }
-	template <class T> void run_by(Workers &workers, std::function<Result<T>()> call, Done<T> done);
+	template <class T> void run(std::function<Result<T>()> call, Done<T> done, const std::string &name_space = "")
+	{
+		run_by(workers_, std::move(call), std::move(done), name_space);
+	}
+	template <class T>
+	void run_by(Workers &workers, std::function<Result<T>()> call, Done<T> done, const std::string &name_space = "");
 
 	template <class T> void post(Done<T> done, Result<T> result);
 

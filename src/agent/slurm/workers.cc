@@ -4,6 +4,7 @@
 #include "src/base/guard.h"
 #include "src/base/log.h"
 
+#include <chrono>
 #include <csignal>
 #include <pthread.h>
 #include <string>
@@ -15,25 +16,26 @@ namespace slurmkube::slurm
 namespace
 {
 
-void run_guarded(const Workers::Task &task)
+bool run_guarded(const Workers::Task &task)
 {
-	(void)guard(
-		0, [](const char *what) { log_error("slurm call threw what=%s", what); },
-		[&] {
-			task();
-			return 0;
-		});
+	return guard(
+		true, [](const char *what) { log_error("slurm call threw what=%s", what); }, [&] { return task(); });
+}
+
+std::int64_t now_us()
+{
+	return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 } // namespace
 
-Workers::Workers(int count, std::size_t queue_max) : queue_max_(queue_max)
+Workers::Workers(int count, std::size_t queue_max, int spare) : order_(count, queue_max)
 {
 	/* A thread starts with the signal mask of its maker. */
 	sigset_t all, before;
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < count + spare; i++) {
 		threads_.emplace_back([this] { work(); });
 		const std::string name = "slurm-call-" + std::to_string(i);
 		(void)pthread_setname_np(threads_.back().native_handle(), name.c_str()); /* only for ps and gdb */
@@ -52,13 +54,14 @@ Workers::~Workers()
 		thread.join();
 }
 
-bool Workers::add(Task task)
+bool Workers::add(Task task, const std::string &name_space)
 {
 	{
 		const std::lock_guard lock(mutex_);
-		if (queue_.size() >= queue_max_)
+		const auto id = order_.add(name_space);
+		if (!id)
 			return false;
-		queue_.push_back(std::move(task));
+		tasks_.emplace(*id, std::move(task));
 	}
 	changed_.notify_one();
 	return true;
@@ -67,22 +70,35 @@ bool Workers::add(Task task)
 std::size_t Workers::waiting() const
 {
 	const std::lock_guard lock(mutex_);
-	return queue_.size();
+	return order_.waiting();
 }
 
+std::optional<core::CallOrder::Id> Workers::wait_for_one(std::unique_lock<std::mutex> &lock)
+{
+	while (!stopping_) {
+		if (const auto id = order_.take(now_us()))
+			return id;
+		if (const auto until = order_.rests_until(now_us()))
+			(void)changed_.wait_for(lock, std::chrono::microseconds(*until - now_us()));
+		else
+			changed_.wait(lock);
+	}
+	return std::nullopt;
+}
+
+/* What ends may make room for more than one: each of the others is told. */
 void Workers::work()
 {
 	std::unique_lock lock(mutex_);
-	for (;;) {
-		changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-		if (stopping_)
-			return;
-		Task task = std::move(queue_.front());
-		queue_.pop_front();
+	while (const auto id = wait_for_one(lock)) {
+		Task task = std::move(tasks_.extract(*id).mapped());
 		lock.unlock();
-		run_guarded(task);
+		const bool is_answered = run_guarded(task);
 		task = nullptr; /* what it holds goes without the lock */
 		lock.lock();
+		order_.done(*id, is_answered, now_us());
+		if (order_.waiting() > 0)
+			changed_.notify_one();
 	}
 }
 

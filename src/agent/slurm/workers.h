@@ -2,16 +2,21 @@
 /*
  * workers.h - a few threads and one bounded queue between them and the loop.
  *
- * A task is run by one of the threads, all signals blocked. Destruction drops tasks that have not begun and waits for those that have.
+ * A task is run by one of the threads, all signals blocked, in the order of core/call_order.h.
+ * Destruction drops tasks that have not begun and waits for those that have.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_WORKERS_H
 #define SLURMKUBE_AGENT_SLURM_WORKERS_H
 
+#include "src/core/call_order.h"
+
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -21,24 +26,28 @@ namespace slurmkube::slurm
 class Workers
 {
       public:
-	using Task = std::function<void()>;
+	/* Whether it was answered; false when a request was sent and nothing came back. */
+	using Task = std::function<bool()>;
 
-	Workers(int count, std::size_t queue_max);
+	/* count threads; and spare ones, so that tasks of no namespace always find one. */
+	Workers(int count, std::size_t queue_max, int spare = 0);
 	Workers(const Workers &) = delete;
 	Workers &operator=(const Workers &) = delete;
 	~Workers();
 
-	/* false: the queue is full and the task was dropped. Any thread. */
-	[[nodiscard]] bool add(Task task);
+	/* false: the queue is full and the task was dropped. name_space: for whose pod; empty: goes first. Any thread. */
+	[[nodiscard]] bool add(Task task, const std::string &name_space = "");
 	[[nodiscard]] std::size_t waiting() const;
 
       private:
 	void work();
+	/* The lock is held. nullopt: stop. */
+	std::optional<core::CallOrder::Id> wait_for_one(std::unique_lock<std::mutex> &lock);
 
-	const std::size_t queue_max_;
 	mutable std::mutex mutex_;
 	std::condition_variable changed_;
-	std::deque<Task> queue_; /* guarded by mutex_ */
+	core::CallOrder order_;				/* guarded by mutex_ */
+	std::map<core::CallOrder::Id, Task> tasks_;	/* guarded by mutex_ */
 	bool stopping_ = false;	 /* guarded by mutex_ */
 	std::vector<std::thread> threads_;
 };

@@ -27,6 +27,7 @@ class Slurm:
 		settings, self.native_size = build_settings(build), native_size
 		self.pod_partitions = pod_partitions
 		self.build, self.dir, self.port, self.min_job_age, self.extra = Path(build), directory, port, min_job_age, list(extra)
+		self.return_to_service = 1
 		self.version, self.root, prefix = settings["SLURM_VERSION"], settings["SLURM_ROOT"], settings["SLURM_PREFIX"]
 		self.number = tuple(map(int, re.findall(r"\d+", self.version)))
 		self.dynamic_nodes = self.number >= (24, 11)

@@ -25,7 +25,7 @@ SlurmctldDebug=debug
 SlurmdParameters=config_overrides
 MaxJobCount=100000
 MinJobAge={min_job_age}
-ReturnToService=1
+ReturnToService={return_to_service}
 NodeName=native NodeHostname={host} NodeAddr=127.0.0.1 Port={slurmd_port} {native_size}
 PartitionName=native Nodes=native Default=YES DefMemPerCPU=100
 NodeSet=kube Feature=kube
@@ -37,7 +37,8 @@ def render(slurm, extra):
 	"""The text of slurm.conf for a Slurm object; extra lines come last."""
 	text = SLURM_CONF.format(dir=slurm.dir, host=socket.gethostname().partition(".")[0], slurmctld_port=slurm.port,
 				 slurmd_port=slurm.port + 1, native_size=slurm.native_size,
-				 plugin_dirs=":".join(map(str, slurm.plugin_dirs)), min_job_age=slurm.min_job_age)
+				 plugin_dirs=":".join(map(str, slurm.plugin_dirs)), min_job_age=slurm.min_job_age,
+				 return_to_service=slurm.return_to_service)
 	text += "JobSubmitPlugins=kube\n" if slurm.has_plugin else ""
 	# Dynamic nodes need room from 24.11 on; before that the nodes come from a file that the agent's skube prints.
 	text += "MaxNodeCount=5000\n" if slurm.dynamic_nodes else f"Include {slurm.dir}/kube-nodes.conf\n"
