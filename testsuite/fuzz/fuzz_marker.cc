@@ -39,7 +39,8 @@ void check_changes(const plugin::Rules &rules, std::string_view text, const Resu
 	const Change take{.caller = k_somebody, .marker = {}, .partition = "batch", .new_admin_comment = text};
 	MUST(!marker.ok() || !plugin::judge(rules, take).refusal.empty());
 	const Change lose{.caller = k_somebody, .marker = {.admin_comment = k_our_text}, .partition = "kube", .new_admin_comment = text};
-	MUST(!plugin::judge(rules, lose).refusal.empty());
+	const plugin::ChangeJudgement judgement = plugin::judge(rules, lose);
+	MUST(judgement.keeps_comment && !judgement.admin_comment);
 	const Change replace{.caller = 0, .marker = {.admin_comment = k_our_text}, .partition = "kube", .new_admin_comment = text};
 	const auto ours = codec::marker_from_text(k_our_text);
 	MUST(!marker.ok() || plugin::judge(rules, replace).refusal.empty() == plugin::same_identity(*ours, *marker));

@@ -193,9 +193,37 @@ void a_marker_never_changes_hands()
 	CHECK(!passes(Change{.caller = 0, .marker = {good, {}}, .new_admin_comment = wrong}));
 	CHECK(!passes(Change{.caller = 0, .marker = {"note", {}}, .new_admin_comment = good}));
 	CHECK(!passes(Change{.caller = 0, .marker = {good, {}}, .new_admin_comment = "{\"slurm-kube\":1}"}));
-	CHECK(!passes(Change{.caller = k_owner, .marker = {good, {}}, .new_admin_comment = ""}));
-	CHECK(!passes(Change{.caller = k_owner, .marker = {good, {}}, .new_admin_comment = good}));
 	CHECK(!passes(Change{.caller = k_owner, .new_admin_comment = good}));
+	CHECK(!passes(Change{.caller = k_owner, .marker = {good, {}}, .new_admin_comment = wrong, .is_admin = true}));
+	CHECK(!passes(Change{.caller = k_owner, .new_admin_comment = good, .is_admin = true}));
+}
+
+/* Slurm lets owners write none: it is a script's, and Slurm would refuse the whole change for it. */
+void what_a_script_adds_to_an_owners_change_is_left_out()
+{
+	std::string good = text();
+	core::Marker other = marker();
+	other.attempt++;
+	const std::string wrong = codec::marker_to_text(other);
+	for (const std::string &comment : {std::string(), good, wrong, std::string("by lua")}) {
+		auto judgement = judge(k_rules, Change{.caller = k_owner, .marker = {good, good}, .new_admin_comment = comment});
+		CHECK(judgement.refusal.empty());
+		CHECK(judgement.keeps_comment);
+		CHECK(!judgement.admin_comment.has_value());
+	}
+	CHECK(!judge(k_rules, Change{.caller = k_owner, .new_admin_comment = "by lua"}).keeps_comment);
+}
+
+void an_administrator_of_slurm_notes_and_resizes_as_root_does()
+{
+	std::string good = text();
+	const Change resize = {.caller = k_owner, .marker = {good, good}, .resizes = true, .is_admin = true};
+	CHECK(passes(resize));
+	auto judgement = judge(k_rules, Change{.caller = k_owner, .marker = {good, good}, .new_admin_comment = "mine", .is_admin = true});
+	CHECK(judgement.refusal.empty());
+	REQUIRE(judgement.admin_comment.has_value());
+	CHECK_EQUAL(codec::marker_from_text(*judgement.admin_comment)->note, "mine");
+	CHECK(passes(Change{.caller = k_owner, .marker = {good, good}, .new_admin_comment = good, .is_admin = true}));
 }
 
 void identity_is_cluster_uid_and_attempt()
@@ -231,6 +259,8 @@ int main()
 							TEST(nothing_runs_after_us),
 							TEST(a_native_job_cannot_move_in),
 							TEST(a_marker_never_changes_hands),
+							TEST(what_a_script_adds_to_an_owners_change_is_left_out),
+							TEST(an_administrator_of_slurm_notes_and_resizes_as_root_does),
 							TEST(identity_is_cluster_uid_and_attempt),
 						});
 }

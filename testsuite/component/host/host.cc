@@ -304,6 +304,52 @@ void shut_down()
 	report("a slurmctld that shuts down is left alone", why.empty() ? picture : why);
 }
 
+/* A placeholder that has to be given back what it lost. */
+void submit_some(unsigned first)
+{
+	for (unsigned i = 0; i < 5; i++)
+		host_submit(0, marker_of(first + i, 1).c_str(), "kube", false);
+}
+
+void restore_copies()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	Loaded plugin;
+	std::string why = plugin.start() ? std::string() : "init failed";
+	submit_some(4000);
+	if (why.empty())
+		why = settle(peer);
+	host_take_copies();
+	await([] { return host_marred() == 0; });
+	if (why.empty() && host_marred() != 0)
+		why = std::to_string(host_marred()) + " jobs have no copy of their marker";
+	plugin.stop();
+	report("a copy that is lost comes back, though nothing else has changed", why);
+}
+
+/* It begins while the keeper stands before the lock. */
+void shut_down_under_lock()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	Loaded plugin;
+	std::string why = plugin.start() ? std::string() : "init failed";
+	submit_some(5000);
+	if (why.empty())
+		why = settle(peer);
+	host_shut_down_under_lock("kube-keeper");
+	host_write_comments("a script");
+	const unsigned marred = host_marred();
+	std::this_thread::sleep_for(1s);
+	if (why.empty() && (marred == 0 || host_marred() != marred))
+		why = std::to_string(marred) + " jobs were marred, then " + std::to_string(host_marred());
+	host_shut_down_under_lock(nullptr);
+	host_shut_down(false);
+	await([] { return host_marred() == 0; });
+	const std::string picture = settle(peer);
+	plugin.stop();
+	report("a shutdown that begins under the keeper's lock is seen there", why.empty() ? picture : why);
+}
+
 void run_out_of_memory()
 {
 	Peer peer(g_directory + "/plugin.sock");
@@ -374,13 +420,15 @@ int main(int argc, char **argv)
 	if (argc > 4)
 		host_use_sink_port(static_cast<std::uint16_t>(strtol(argv[4], nullptr, 10)));
 	host_make_tables(geteuid());
-	printf("1..8\n");
+	printf("1..10\n");
 	storm("storm with a polite agent", Manner::polite);
 	storm("storm with an agent that comes and goes, talks nonsense, hangs", Manner::coming);
 	storm("storm with an agent that hardly reads", Manner::deaf);
 	in_and_out();
 	lose_control();
 	shut_down();
+	restore_copies();
+	shut_down_under_lock();
 	run_out_of_memory();
 	unload_under_locks();
 	host_free_tables();

@@ -27,6 +27,14 @@ void host_free_tables(void);
 void host_in_control(bool yes);
 /* As from SIGTERM on, while control_time still stands. */
 void host_shut_down(bool yes);
+/* The same, from the moment at which a thread of that name next has the write lock on jobs. */
+void host_shut_down_under_lock(const char *thread);
+/* Each live placeholder loses the copy of its marker, and nothing else changes. */
+void host_take_copies(void);
+/* Each gets another admin_comment. */
+void host_write_comments(const char *text);
+/* Live placeholders whose copy, or whose admin_comment, is no marker. */
+unsigned host_marred(void);
 /* What nodes with the feature must have as Port. */
 void host_use_sink_port(uint16_t port);
 /* One scheduling pass: starts, ends, forgets jobs. */

@@ -9,6 +9,8 @@
 
 #include "testsuite/component/host/host.h"
 
+enum { HOST_POD_LIMIT = 61 }; /* minutes; by this a placeholder is known that lost its marker */
+
 /* A list of a fixed array, and a bitmap of at most 64 bits. */
 struct host_list {
 	int count;

@@ -51,6 +51,24 @@ bool host_anybody_waits(void)
 	return atomic_load(&waiting) > 0;
 }
 
+static _Atomic(const char *) shuts_down_under;
+
+void host_shut_down_under_lock(const char *thread)
+{
+	atomic_store(&shuts_down_under, thread);
+}
+
+static void shut_down_if_wanted(void)
+{
+	const char *thread = atomic_load(&shuts_down_under);
+	char name[16] = "";
+
+	if (thread && !pthread_getname_np(pthread_self(), name, sizeof(name)) && !strcmp(name, thread)) {
+		atomic_store(&shuts_down_under, NULL);
+		host_shut_down(true);
+	}
+}
+
 void lock_slurmctld(slurmctld_lock_t levels)
 {
 	atomic_fetch_add(&waiting, 1);
@@ -60,6 +78,8 @@ void lock_slurmctld(slurmctld_lock_t levels)
 	take(&locks[3], levels.part);
 	take(&locks[4], levels.fed);
 	atomic_fetch_sub(&waiting, 1);
+	if (levels.job == WRITE_LOCK)
+		shut_down_if_wanted();
 }
 
 void unlock_slurmctld(slurmctld_lock_t levels)
@@ -170,6 +190,11 @@ slurmctld_resv_t *find_resv_name(char *name)
 {
 	(void)name;
 	return NULL;
+}
+
+bool validate_super_user(uid_t uid)
+{
+	return uid == 0 || uid == slurm_conf.slurm_user_id;
 }
 
 void slurm_xfree(void **item)

@@ -280,7 +280,7 @@ static void create_job(const job_desc_msg_t *wanted)
 	job->user_id = wanted->user_id;
 	job->details = &details;
 	job->priority = 1;
-	job->time_limit = 60;
+	job->time_limit = wanted->resp_host ? HOST_POD_LIMIT : 60;
 	job->job_state = JOB_PENDING;
 	job->state_reason = WAIT_RESOURCES;
 	host_jobs[slot] = job;
@@ -366,6 +366,43 @@ void host_each_job(void (*each)(void *context, uint32_t id, bool ended), void *c
 		if (host_jobs[i] && host_jobs[i]->resp_host[0] == '{')
 			each(context, host_jobs[i]->job_id, IS_JOB_FINISHED(host_jobs[i]));
 	unlock_slurmctld(read_jobs);
+}
+
+static bool is_live_placeholder(const job_record_t *job)
+{
+	return job && !IS_JOB_FINISHED(job) && job->time_limit == HOST_POD_LIMIT;
+}
+
+void host_take_copies(void)
+{
+	lock_slurmctld(write_jobs);
+	for (unsigned i = 0; i < HOST_JOBS_MAX; i++)
+		if (is_live_placeholder(host_jobs[i]))
+			replace(&host_jobs[i]->resp_host, "127.0.0.1");
+	changed();
+	unlock_slurmctld(write_jobs);
+}
+
+void host_write_comments(const char *text)
+{
+	lock_slurmctld(write_jobs);
+	for (unsigned i = 0; i < HOST_JOBS_MAX; i++)
+		if (is_live_placeholder(host_jobs[i]))
+			replace(&host_jobs[i]->admin_comment, text);
+	changed();
+	unlock_slurmctld(write_jobs);
+}
+
+unsigned host_marred(void)
+{
+	unsigned count = 0;
+
+	lock_slurmctld(read_jobs);
+	for (unsigned i = 0; i < HOST_JOBS_MAX; i++)
+		if (is_live_placeholder(host_jobs[i]))
+			count += host_jobs[i]->resp_host[0] != '{' || host_jobs[i]->admin_comment[0] != '{';
+	unlock_slurmctld(read_jobs);
+	return count;
 }
 
 struct host_counts host_read_counts(void)

@@ -116,6 +116,23 @@ def a_script_that_writes_admin_comment_loses_no_job(lab, peer):
     assert eventually(lambda: not peer.last("hello")[1].get("config_error")), peer.last("hello")
 
 
+def a_script_that_writes_admin_comment_stops_no_change_of_the_owner(lab, peer):
+    """Slurm lets no owner write admin_comment, whoever has put it into his change."""
+    use_lua(lab, "lua,kube", modify='change.admin_comment = "by-modify"')
+    since = len(peer.lines)
+    job = lab.submit(marker("owners", user=NOBODY, group=NOBODY), minutes=50).job
+    for words in ("timelimit=40", "nice=10", "comment=x"):
+        result = lab.command("scontrol", "update", f"jobid={job}", words, user=NOBODY)
+        assert result.returncode == 0, (words, result)
+    assert peer.wait("job", id=job, time_limit=40), peer.last("job", id=job)
+    result = lab.command("scontrol", "update", f"jobid={job}", "admincomment=mine", user=NOBODY)
+    assert result.returncode != 0 and "mine" not in comment_of(lab, job), comment_of(lab, job)
+    assert lab.command("scontrol", "update", f"jobid={job}", "comment=y").returncode == 0
+    stays(lab, peer, job, "owners", "by-modify", since)
+    lab.complete(job)
+    use_kube_alone(lab)
+
+
 def a_script_moves_no_pods_job_to_native_nodes(lab, peer):
     use_lua(lab, "lua,kube", submit='job.partition = "native"')
     answer = lab.submit(marker("moved"))
@@ -163,6 +180,7 @@ TESTS = [
     what_root_writes_over_a_marker_stays_beside_it,
     a_prolog_that_writes_admin_comment_loses_no_job,
     a_script_that_writes_admin_comment_loses_no_job,
+    a_script_that_writes_admin_comment_stops_no_change_of_the_owner,
     a_script_moves_no_pods_job_to_native_nodes,
     all_partitions_gives_native_jobs_no_partition_for_pods,
     no_way_around_leads_into_partitions_for_pods,

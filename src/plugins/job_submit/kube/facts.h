@@ -137,8 +137,8 @@ struct kube_marker_texts {
 };
 /* False: no such job. Locks: read. */
 bool kube_seam_marker_texts(uint32_t id, struct kube_marker_texts *out);
-/* NULL: stays as it is. Locks: write. */
-void kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *copy);
+/* NULL: stays as it is. True: done; nothing is done to a job that has ended. Locks: write. */
+bool kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *copy);
 bool kube_seam_job_is_finished(uint32_t id);
 /* The id that the next job gets. All smaller ones are known or gone, unless the numbers have wrapped. Locks: read. */
 uint32_t kube_seam_next_job_id(void);
@@ -233,6 +233,7 @@ struct kube_verdict {
 	char text[512];
 	/* to be written into the request, unless empty */
 	char admin_comment[KUBE_MARKER_SIZE], copy[KUBE_MARKER_SIZE];
+	bool keeps_comment; /* the change leaves admin_comment as it is */
 };
 
 struct kube_submit_facts {
@@ -248,6 +249,7 @@ struct kube_modify_facts {
 	const char *partition;
 	const char *new_admin_comment, *new_partition; /* NULL: not to be changed */
 	bool resizes;				       /* nodes, CPUs, memory, GRES, features, ... */
+	bool caller_is_admin;			       /* as Slurm has it: AdminLevel */
 };
 
 /* Started threads and everything else; false: out of memory, the plugin must not load. */

@@ -54,20 +54,33 @@ std::string refuse_shape(const Submission &s)
 	return {};
 }
 
-/* A marker is given at submission, once: exactly-once rests on that. What a site notes on the job is kept beside it. */
+/* As root and SlurmUser for all but markers, which are the agent's. */
+bool may_write(const Rules &rules, const Change &change)
+{
+	return is_trusted(rules, change.caller) || change.is_admin;
+}
+
+/*
+ * A marker is given at submission, once: exactly-once rests on that. What a site notes on the job is
+ * kept beside it. Slurm refuses an owner's own text before it asks us, so what comes with his change
+ * is a script's, and he must not pay for it with a change that harms nobody: Slurm would refuse it
+ * afterwards, so the text goes.
+ */
 ChangeJudgement judge_new_comment(const Rules &rules, const Change &change, const std::optional<core::Marker> &marker)
 {
 	std::string_view text = *change.new_admin_comment;
 	bool wants_marker = codec::looks_like_marker(text);
 	if (!marker && !wants_marker)
 		return {};
-	if (!is_trusted(rules, change.caller))
-		return {"slurm-kube: only root and SlurmUser may change who an external job stands for", {}};
+	if (marker && !may_write(rules, change))
+		return {.refusal = {}, .keeps_comment = true};
+	if (wants_marker && !is_trusted(rules, change.caller) && text != change.marker.admin_comment)
+		return {"slurm-kube: only root and SlurmUser may change who an external job stands for"};
 	if (!marker)
-		return {"slurm-kube: a marker is given at submission only; this is no job of a Kubernetes pod", {}};
+		return {"slurm-kube: a marker is given at submission only; this is no job of a Kubernetes pod"};
 	std::optional<core::Marker> noted = with_text(*marker, change.marker.admin_comment, text);
 	if (!noted)
-		return {"slurm-kube: the admin_comment says for which pod the job stands, " + describe(*marker) + ", and cannot name another", {}};
+		return {"slurm-kube: the admin_comment says for which pod the job stands, " + describe(*marker) + ", and cannot name another"};
 	return {{}, comment_of(*noted)};
 }
 
@@ -108,7 +121,7 @@ ChangeJudgement judge(const Rules &rules, const Change &change)
 		judgement = judge_new_comment(rules, change, marker);
 	if (judgement.refusal.empty() && change.new_partition)
 		judgement.refusal = judge_new_partition(rules, change, marker);
-	if (judgement.refusal.empty() && change.resizes && marker && !is_trusted(rules, change.caller))
+	if (judgement.refusal.empty() && change.resizes && marker && !may_write(rules, change))
 		judgement.refusal = "slurm-kube: the size and place of the job of pod " + describe(*marker) + " follow the pod";
 	return judgement;
 }

@@ -43,11 +43,14 @@ struct Change {
 	std::optional<std::string_view> new_admin_comment = {}, new_partition = {};
 	bool resizes = false;
 	std::string native_partition = {}; /* as in Submission, of the new ones */
+	bool is_admin = false; /* the caller is one for Slurm (AdminLevel), and may write admin_comment */
 };
 
 struct ChangeJudgement {
 	std::string refusal;			  /* empty: allowed */
-	std::optional<std::string> admin_comment; /* to be written instead of the one asked for */
+	/* To be written instead of the one asked for; nothing: it is not changed at all. */
+	std::optional<std::string> admin_comment = {};
+	bool keeps_comment = false;
 };
 
 ChangeJudgement judge(const Rules &rules, const Change &change);

@@ -2,6 +2,8 @@
 /*
  * job_looks.cc - the outer half of JobWatch: when to look at which jobs, and what is done with what a look has found.
  */
+#include "src/base/log.h"
+#include "src/plugins/job_submit/kube/guard.h"
 #include "src/plugins/job_submit/kube/job_facts.h"
 #include "src/plugins/job_submit/kube/job_watch.h"
 
@@ -31,8 +33,8 @@ void JobWatch::finish(Found &found)
 		kube_seam_finish_epilog(id, feature_.c_str());
 	for (std::uint32_t id : found.inactive)
 		kube_seam_keep_active(id);
-	for (std::uint32_t id : found.marred)
-		mend_marker(id);
+	for (Mend &mend : found.mends)
+		write_marker(mend);
 	again.swap(found.epilogs);
 	again.insert(again.end(), found.prologs.begin(), found.prologs.end());
 	again.insert(again.end(), found.marred.begin(), found.marred.end());
@@ -46,6 +48,31 @@ void JobWatch::finish(Found &found)
 	found.prologs.clear();
 	found.inactive.clear();
 	found.marred.clear();
+}
+
+/* Markers are read and made here, not under the write lock, for which all of slurmctld waits. */
+std::vector<JobWatch::Mend> JobWatch::prepare_mends(const Ids &ids) const
+{
+	std::vector<Mend> mends;
+	for (std::uint32_t id : ids) {
+		const auto known = jobs_.find(id);
+		if (known == jobs_.end())
+			continue;
+		const Known &job = known->second;
+		mends.push_back({id, job.texts, job.fault, comment_of(job.marker), copy_of(job.marker)});
+	}
+	return mends;
+}
+
+void JobWatch::tell_mends(const std::vector<Mend> &mends) const
+{
+	for (const Mend &mend : mends) {
+		const auto known = jobs_.find(mend.id);
+		if (mend.is_done && mend.fault.comment && known != jobs_.end())
+			log_info("JobId=%u stands for pod %s: its admin_comment was overwritten, and the marker "
+				 "is written back",
+				 mend.id, describe(known->second.marker).c_str());
+	}
 }
 
 /* In portions: each of these calls is some 10 us. */
@@ -65,8 +92,12 @@ void JobWatch::write_pass(Found &found)
 		take(found.epilogs, portion.epilogs);
 		take(found.inactive, portion.inactive);
 		take(found.marred, portion.marred);
-		Hold hold(KUBE_WRITE, meter_);
-		finish(portion);
+		portion.mends = prepare_mends(portion.marred);
+		{
+			Hold hold(KUBE_WRITE, meter_);
+			finish(portion);
+		}
+		tell_mends(portion.mends);
 		found.starts += portion.starts;
 		found.ends += portion.ends;
 		std::move(portion.changed.begin(), portion.changed.end(), std::back_inserter(found.changed));

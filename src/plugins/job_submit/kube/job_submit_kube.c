@@ -147,9 +147,14 @@ static int judge_change(job_desc_msg_t *change, const job_record_t *job, uint32_
 		.resizes = changes_counts(change) || changes_words(change),
 	};
 
+	if (facts.resizes || facts.new_admin_comment)
+		facts.caller_is_admin = validate_super_user(caller);
 	kube_glue_modify(&facts, verdict);
-	if (verdict->outcome == KUBE_ALLOW)
-		replace(&change->admin_comment, verdict->admin_comment);
+	if (verdict->outcome != KUBE_ALLOW)
+		return code_of(verdict->outcome);
+	if (verdict->keeps_comment)
+		xfree(change->admin_comment);
+	replace(&change->admin_comment, verdict->admin_comment);
 	return code_of(verdict->outcome);
 }
 

@@ -39,10 +39,9 @@ std::optional<MarkerTexts> texts_of(std::uint32_t id)
 }
 
 /* What has ended is nobody's any more. */
-bool is_marred(std::uint32_t id, const MarkerTexts &texts, const core::Marker &marker)
+MarkerFault fault_of_job(std::uint32_t id, const MarkerTexts &texts, const core::Marker &marker)
 {
-	const MarkerFault fault = fault_of(texts, marker);
-	return (fault.comment || fault.copy) && !kube_seam_job_is_finished(id);
+	return kube_seam_job_is_finished(id) ? MarkerFault{} : fault_of(texts, marker);
 }
 
 bool thread_is_alive(int thread)
@@ -83,7 +82,7 @@ bool JobWatch::meet(std::uint32_t id, Found &found)
 	Known known;
 	known.marker = std::move(*marker);
 	known.texts = hash_of(*texts);
-	known.is_marred = is_marred(id, *texts, known.marker);
+	known.fault = fault_of_job(id, *texts, known.marker);
 	set_of(known.state).insert(id);
 	jobs_.emplace(id, std::move(known));
 	look_at(id, found);
@@ -194,26 +193,27 @@ bool JobWatch::read_marker(std::uint32_t id, Known &known)
 		return false;
 	known.marker = std::move(*marker); /* its options may have been changed */
 	known.texts = hash_of(*texts);
-	known.is_marred = is_marred(id, *texts, known.marker);
+	known.fault = fault_of_job(id, *texts, known.marker);
 	return true;
 }
 
-/* A site's script wrote over the marker, or the job is of a plugin that kept no copy. */
-void JobWatch::mend_marker(std::uint32_t id)
+/*
+ * A site's script wrote over the marker, or the job is of a plugin that kept no copy. Texts that have
+ * changed since are left alone: the next look reads them, and finds what is wrong with those.
+ */
+void JobWatch::write_marker(Mend &mend)
 {
-	const auto known = jobs_.find(id);
-	const auto texts = texts_of(id);
+	const auto known = jobs_.find(mend.id);
+	const auto texts = texts_of(mend.id);
 	if (known == jobs_.end() || !texts)
 		return;
-	known->second.is_marred = false;
-	const auto marker = marker_of(*texts);
-	if (!marker || !same_identity(*marker, known->second.marker))
+	known->second.fault = {};
+	if (hash_of(*texts) != mend.texts)
 		return;
-	const MarkerFault fault = fault_of(*texts, *marker);
-	const std::string comment = comment_of(*marker), copy = copy_of(*marker);
-	if (fault.comment)
-		log_info("JobId=%u stands for pod %s: its admin_comment was overwritten, and the marker is written back", id, describe(*marker).c_str());
-	kube_seam_write_marker(id, fault.comment ? comment.c_str() : nullptr, fault.copy ? copy.c_str() : nullptr);
+	mend.is_done = kube_seam_write_marker(mend.id, mend.fault.comment ? mend.comment.c_str() : nullptr,
+					      mend.fault.copy ? mend.copy.c_str() : nullptr);
+	if (const auto written = texts_of(mend.id)) /* known already: not to be parsed under this lock */
+		known->second.texts = hash_of(*written);
 }
 
 void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found)
@@ -261,7 +261,7 @@ void JobWatch::look_at(std::uint32_t id, Found &found)
 		found.epilogs.push_back(id);
 	if (glance.inactive)
 		found.inactive.push_back(id);
-	if (known->second.is_marred)
+	if (known->second.fault.comment || known->second.fault.copy)
 		found.marred.push_back(id);
 }
 

@@ -11,6 +11,7 @@
 
 #include "src/plugins/job_submit/kube/feed.h"
 #include "src/plugins/job_submit/kube/hold.h"
+#include "src/plugins/job_submit/kube/marker_copy.h"
 #include "src/plugins/job_submit/kube/registry.h"
 
 #include <map>
@@ -42,15 +43,24 @@ class JobWatch
 	struct Known {
 		core::Marker marker;
 		std::size_t texts = 0;	/* where the marker stands, hashed */
-		bool is_marred = false; /* one of them does not say it */
+		MarkerFault fault = {}; /* which of them does not say it */
 		std::uint64_t fingerprint = 0, raw_state = 0;
 		kube_job_state state = KUBE_JOB_UNKNOWN;
+	};
+	/* What is to be written over a job's texts while they are still those. Made outside of locks. */
+	struct Mend {
+		std::uint32_t id = 0;
+		std::size_t texts = 0;
+		MarkerFault fault = {};
+		std::string comment = {}, copy = {};
+		bool is_done = false;
 	};
 	/* What one hold has found, to be dealt with outside of it. */
 	struct Found {
 		std::vector<core::SlurmJob> changed;
 		std::vector<std::uint32_t> gone;
 		std::vector<std::uint32_t> prologs, epilogs, inactive, marred; /* need the write lock */
+		std::vector<Mend> mends;
 		unsigned starts = 0, ends = 0;
 		bool untried = false; /* a new job waits though there may be room */
 	};
@@ -73,7 +83,7 @@ class JobWatch
 	void look_at(std::uint32_t id, Found &found);
 	[[nodiscard]] bool may_have_moved(std::uint32_t id) const;
 	bool read_marker(std::uint32_t id, Known &known);
-	void mend_marker(std::uint32_t id);
+	void write_marker(Mend &mend);
 	void note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
 	void find_likely(const Hold &hold, Found &found);
 	bool find_all(const Hold &hold, Found &found);
@@ -87,6 +97,8 @@ class JobWatch
 	void find_new(Find how);
 	void settle_tickets();
 	void deal_with(Found &found);
+	[[nodiscard]] std::vector<Mend> prepare_mends(const Ids &ids) const;
+	void tell_mends(const std::vector<Mend> &mends) const;
 	void write_pass(Found &found);
 	void deliver(Found &found);
 	void count(const kube_pulse &pulse);

@@ -255,7 +255,7 @@ void Plugin::judge_change(const kube_modify_facts &facts, kube_verdict &verdict)
 {
 	auto current = live();
 	Change change = {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)}, text(facts.partition), maybe(facts.new_admin_comment),
-			 maybe(facts.new_partition), facts.resizes, {}};
+			 maybe(facts.new_partition), facts.resizes, {}, facts.caller_is_admin};
 	if (change.new_partition && claims_marker(change.marker))
 		change.native_partition = native_partition(current->rules, *change.new_partition);
 	ChangeJudgement judgement = judge(current->rules, change);
@@ -263,6 +263,7 @@ void Plugin::judge_change(const kube_modify_facts &facts, kube_verdict &verdict)
 		costs.refused.fetch_add(1, std::memory_order_relaxed);
 	if (judgement.admin_comment)
 		put(verdict.admin_comment, *judgement.admin_comment);
+	verdict.keeps_comment = judgement.keeps_comment;
 	say(verdict, judgement.refusal.empty() ? KUBE_ALLOW : KUBE_REFUSE, judgement.refusal);
 }
 

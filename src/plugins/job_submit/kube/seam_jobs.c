@@ -85,6 +85,7 @@ static uint64_t fingerprint(const job_record_t *job)
 	hash = kube_mix(hash, job->total_cpus);
 	hash = kube_mix(hash, holds_nodes(job));
 	hash = kube_mix_text(hash, job->admin_comment); /* by content: a new text may lie where the old one was */
+	hash = kube_mix_text(hash, job->resp_host); /* the copy of the marker */
 	hash = kube_mix_text(hash, job->account);
 	return kube_mix_text(hash, partition_of(job));
 }
@@ -229,12 +230,12 @@ bool kube_seam_marker_texts(uint32_t id, struct kube_marker_texts *out)
 	return job;
 }
 
-void kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *copy)
+bool kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *copy)
 {
 	job_record_t *job = find_job_record(id);
 
-	if (!job)
-		return;
+	if (!job || IS_JOB_FINISHED(job) || kube_is_shutting_down())
+		return false;
 	if (admin_comment) {
 		xfree(job->admin_comment);
 		job->admin_comment = xstrdup(admin_comment);
@@ -246,6 +247,7 @@ void kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *
 	}
 	__atomic_store_n(&last_job_update, time(NULL), __ATOMIC_RELAXED); /* kube_seam_pulse() reads it without a lock */
 	schedule_job_save();
+	return true;
 }
 
 bool kube_seam_job_is_finished(uint32_t id)
@@ -353,6 +355,6 @@ void kube_seam_keep_active(uint32_t id)
 {
 	job_record_t *job = find_job_record(id);
 
-	if (job && IS_JOB_RUNNING(job))
+	if (job && IS_JOB_RUNNING(job) && !kube_is_shutting_down())
 		job->time_last_active = time(NULL);
 }

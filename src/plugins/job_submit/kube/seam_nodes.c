@@ -316,7 +316,7 @@ bool kube_seam_node_take_out(const char *name, const char *feature, const char *
 		if (node_record_table_ptr[i] && node_record_table_ptr[i]->name && !strcmp(node_record_table_ptr[i]->name, name))
 			node = node_record_table_ptr[i];
 	if (!kube_node_is_external(node, feature) || IS_NODE_DRAIN(node) || IS_NODE_FAIL(node) || IS_NODE_DOWN(node) || !node->reason ||
-	    strcmp(node->reason, reason))
+	    strcmp(node->reason, reason) || kube_is_shutting_down())
 		return false;
 	take_out(node, down);
 	__atomic_store_n(&last_node_update, time(NULL), __ATOMIC_RELAXED);
