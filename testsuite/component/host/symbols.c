@@ -342,11 +342,6 @@ job_record_t *find_job_record(uint32_t id)
 	return job && job->job_id == id ? job : NULL;
 }
 
-uint32_t get_next_job_id(bool test_only)
-{
-	return test_only ? host_next_id : host_next_id++;
-}
-
 const char *host_reason = "Resources";
 #if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
 char *job_state_reason_string(enum job_state_reason reason)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the agent gets to see: hello, snapshot, starts, ends, allocations; and that nodes without slurmd work at all."""
+import os
 import time
 
 from lab import eventually, marker, slowness
@@ -187,6 +188,30 @@ def a_forgotten_job_is_gone(lab, peer):
     lab.purge = job  # Slurm forgets it in its own time: looked at again at the end
 
 
+def numbers_that_slurm_leaps_over_hide_no_job(lab, peer):
+    """Slurm gives no number for which there is a directory of a job, as a lost state leaves behind, and looks for each: not under our locks."""
+    first = lab.submit(marker("leap-before")).job
+    left = [f"{lab.run}/state/hash.{number % 10}/job.{number}" for number in range(first + 1, first + 10001)]
+    for path in left:
+        os.makedirs(path)
+    before = len(peer.lines)
+    lab.complete(first)  # so that the keeper looks for new jobs, once a second
+    time.sleep(2.5)
+    log = lab.log()
+    job = lab.submit(marker("leap-after")).job
+    assert job > first + 10000, (first, job)
+    for path in left:
+        os.rmdir(path)
+    assert "Vestigial" not in log, log.splitlines()[-1]  # Slurm's word for such a directory
+    assert peer.wait("job", id=job, after=before), "never told"
+    again = lab.submit(marker("leap-after"))
+    assert not again.ok and f"job {job} already stands" in again.messages, vars(again)
+    next_one = lab.submit(marker("leap-next")).job
+    assert peer.wait("job", id=next_one, after=before), "what comes after it is not told"
+    lab.complete(job)
+    lab.complete(next_one)
+
+
 TESTS = [
     hello_and_snapshot_come_first,
     there_are_three_threads_and_no_other,
@@ -204,4 +229,5 @@ TESTS = [
     a_signal_to_a_node_without_slurmd_does_no_harm,
     a_dynamic_node_comes_works_and_goes,
     a_forgotten_job_is_gone,
+    numbers_that_slurm_leaps_over_hide_no_job,
 ]

@@ -140,9 +140,7 @@ bool kube_seam_marker_texts(uint32_t id, struct kube_marker_texts *out);
 /* NULL: stays as it is. True: done; nothing is done to a job that has ended. Locks: write. */
 bool kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *copy);
 bool kube_seam_job_is_finished(uint32_t id);
-/* The id that the next job gets. All smaller ones are known or gone, unless the numbers have wrapped. Locks: read. */
-uint32_t kube_seam_next_job_id(void);
-/* All jobs, oldest first. Locks: read. */
+/* All jobs, in the order in which they came. Locks: read, and held for long where there are many jobs. */
 void kube_seam_each_job(void (*each)(void *context, uint32_t id, const struct kube_marker_texts *texts), void *context);
 
 /* Locks: write. Each looks the job up again and does nothing if it is not needed any more. */

@@ -17,6 +17,7 @@ namespace
 {
 
 constexpr std::int64_t k_all_new_every = 1000 * k_ms;
+constexpr unsigned k_all_misses = 2048; /* some 0.1 ms: failed submissions in a row */
 constexpr std::size_t k_refill = 256;
 constexpr std::int64_t k_slow_is_late = 5000 * k_ms; /* then it goes before the hot look, which may never end in a busy cluster */
 
@@ -249,10 +250,10 @@ void JobWatch::tick(const kube_pulse &pulse)
 	if (registry_.has_tickets())
 		settle_tickets();
 	if (registry_.has_tickets() || are_submitted)
-		find_new(Find::likely);
+		find_new(k_likely_misses);
 	if (now_ns() - all_new_at_ >= k_all_new_every && pulse.last_job_update >= time(nullptr) - 3) {
 		all_new_at_ = now_ns();
-		find_new(Find::all);
+		find_new(k_all_misses);
 	}
 	start_slow(pulse);
 	if (slow_look_.is_older_than(now_ns(), k_slow_is_late))

@@ -4,12 +4,12 @@
  */
 #include "src/plugins/job_submit/kube/job_watch.h"
 
-#include "src/base/log.h"
-#include "src/plugins/job_submit/kube/guard.h"
+#include "src/base/guard.h"
 #include "src/plugins/job_submit/kube/job_facts.h"
 
 #include <algorithm>
 #include <functional>
+#include <new>
 #include <string_view>
 
 #include <sys/syscall.h>
@@ -21,8 +21,6 @@ namespace slurmkube::plugin
 namespace
 {
 
-constexpr unsigned k_likely_misses = 16; /* ids that Slurm may leap over between two looks at its own number */
-constexpr std::uint32_t k_leap_max = 100'000;
 constexpr std::int64_t k_write_lock_every = 250 * k_ms;
 
 std::size_t hash_of(const MarkerTexts &texts)
@@ -89,58 +87,77 @@ bool JobWatch::meet(std::uint32_t id, Found &found)
 	return true;
 }
 
-void JobWatch::find_likely(const Hold &hold, Found &found)
+/*
+ * Slurm alone knows the number of the next job, and looks into StateSaveLocation before it tells it:
+ * not under a lock that we hold. Numbers follow each other, with a gap where a submission failed or
+ * a job was forgotten.
+ */
+void JobWatch::find_new(unsigned misses_max)
 {
-	unsigned misses = 0;
-	for (std::uint32_t id = std::max(last_id_, likely_id_) + 1; misses < k_likely_misses && hold.has_time(); id++) {
-		if (meet(id, found))
-			likely_id_ = id;
-		else
-			misses++;
-	}
-}
-
-/* False: time is up, call again. A number that leaps or runs backwards (it wraps) makes us start over with the list of all jobs. */
-bool JobWatch::find_all(const Hold &hold, Found &found)
-{
-	std::uint32_t end = kube_seam_next_job_id();
-	if (end <= last_id_ || end - last_id_ > k_leap_max) {
-		kube_seam_each_job([](void *ids, std::uint32_t id, const kube_marker_texts *) { static_cast<Ids *>(ids)->push_back(id); }, &to_meet_);
-		last_id_ = end - 1;
-		likely_id_ = 0;
-	}
-	while (last_id_ + 1 < end && hold.has_time())
-		(void)meet(++last_id_, found);
-	while (!to_meet_.empty() && hold.has_time()) {
-		(void)meet(to_meet_.back(), found);
-		to_meet_.pop_back();
-	}
-	return last_id_ + 1 >= end && to_meet_.empty();
-}
-
-void JobWatch::find_new(Find how)
-{
-	if (how == Find::all && last_id_ == UINT32_MAX)
-		to_meet_.reserve(k_leap_max); /* the list is taken in one hold: at least it shall not grow there */
-	for (bool done = false; !done;) {
+	std::uint32_t id = last_id_ + 1;
+	for (unsigned misses = 0; misses < misses_max;) {
 		Found found;
 		{
 			Hold hold(KUBE_READ, meter_);
-			if (how == Find::likely)
-				find_likely(hold, found);
-			done = how == Find::likely || find_all(hold, found);
+			for (; misses < misses_max && hold.has_time(); id++) {
+				const bool is_there = meet(id, found);
+				misses = is_there ? 0 : misses + 1;
+				last_id_ = is_there ? id : last_id_;
+			}
 		}
 		deal_with(found);
 	}
 }
 
+/* Those that may be ours, whatever their numbers; and the newest, for those that come after it. */
+void JobWatch::list_jobs()
+{
+	struct Listed {
+		const JobWatch &watch;
+		Ids &ids;
+		std::uint32_t newest;
+		bool failed;
+	} listed = {*this, to_meet_, last_id_, false};
+	auto add = [](void *context, std::uint32_t id, const kube_marker_texts *texts) noexcept {
+		auto &to = *static_cast<Listed *>(context);
+		to.newest = id;
+		auto failed = [&](const char *) { to.failed = true; };
+		guard(0, failed, [&] {
+			if (claims_marker({texts->admin_comment, texts->copy}) && !to.watch.jobs_.contains(id))
+				to.ids.push_back(id);
+			return 0;
+		});
+	};
+	kube_seam_each_job(add, &listed);
+	last_id_ = listed.newest;
+	if (listed.failed)
+		throw std::bad_alloc(); /* not through Slurm's code, which called us; the keeper starts over */
+}
+
+/* Finds what find_new() cannot: numbers that leap far or begin anew. One hold for the list, which is rarely wanted. */
+void JobWatch::find_by_list()
+{
+	const std::int64_t worked_before = meter_.worked();
+	list_look_.began(now_ns(), 0);
+	for (bool is_first = true; is_first || !to_meet_.empty(); is_first = false) {
+		Found found;
+		{
+			Hold hold(KUBE_READ, meter_);
+			if (is_first)
+				list_jobs();
+			while (!to_meet_.empty() && hold.has_time()) {
+				(void)meet(to_meet_.back(), found);
+				to_meet_.pop_back();
+			}
+		}
+		deal_with(found);
+	}
+	list_look_.ended(meter_.worked() - worked_before);
+}
+
 bool JobWatch::first_look()
 {
-	if (!listed_) {
-		last_id_ = UINT32_MAX; /* find_all() then begins with the list */
-		listed_ = true;
-	}
-	find_new(Find::all);
+	find_by_list();
 	kube_seam_pulse(&before_);
 	starts_ = Tally(before_.started);
 	ends_ = Tally(before_.ended);
@@ -156,7 +173,6 @@ void JobWatch::reset()
 	ended_ids_.clear();
 	to_meet_.clear();
 	hot_ = slow_ = ended_ = {};
-	listed_ = false;
 }
 
 /* The write lock is taken for its own sake (Registry::settled). Serials first, then the look, then drop: a job made in between is found by the look.
@@ -174,7 +190,12 @@ void JobWatch::settle_tickets()
 	std::vector<std::uint64_t> serials = registry_.settled(now, thread_is_alive);
 	if (serials.empty())
 		return;
-	find_new(Find::all);
+	find_new(k_likely_misses);
+	if (registry_.waits_for(serials)) {
+		if (!list_look_.is_due(now, 0))
+			return;
+		find_by_list();
+	}
 	registry_.drop(serials);
 }
 

@@ -76,7 +76,7 @@ class JobWatch
 		std::uint32_t pending_after = 0, active_before = UINT32_MAX;
 		[[nodiscard]] bool is_done() const { return next >= ids.size() && !takes_pending && !takes_active; }
 	};
-	enum class Find { likely, all };
+	static constexpr unsigned k_likely_misses = 16; /* failed submissions between two looks */
 
 	/* Under a lock. */
 	bool meet(std::uint32_t id, Found &found);
@@ -85,8 +85,7 @@ class JobWatch
 	bool read_marker(std::uint32_t id, Known &known);
 	void write_marker(Mend &mend);
 	void note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
-	void find_likely(const Hold &hold, Found &found);
-	bool find_all(const Hold &hold, Found &found);
+	void list_jobs();
 	void finish(Found &found);
 
 	/* Not under a lock. */
@@ -94,7 +93,8 @@ class JobWatch
 	void look_on(Sweep &sweep, Found &found);
 	void go_on(Sweep &sweep);
 	void go_on_slowly(Sweep &sweep, SlowLook &look);
-	void find_new(Find how);
+	void find_new(unsigned misses_max);
+	void find_by_list();
 	void settle_tickets();
 	void deal_with(Found &found);
 	[[nodiscard]] std::vector<Mend> prepare_mends(const Ids &ids) const;
@@ -114,14 +114,13 @@ class JobWatch
 	std::map<std::uint32_t, Known> jobs_;
 	/* Each id of jobs_ is in one of them, by its state: a slurmctld remembers thousands of ended jobs, which nobody should walk over. */
 	IdSet pending_, active_, ended_ids_;
-	std::uint32_t last_id_ = 0;   /* all ids up to it were met */
-	std::uint32_t likely_id_ = 0; /* the newest that was met, maybe with gaps since last_id_ */
-	Ids to_meet_;		      /* of the first look */
-	bool listed_ = false;
+	std::uint32_t last_id_ = 0; /* the newest that was met */
+	Ids to_meet_;		    /* of a look at the list of all jobs */
 	kube_pulse before_ = {};
 	Sweep hot_, slow_, ended_;
 	SlowLook slow_look_{100 * k_ms, 10'000 * k_ms};
 	SlowLook ended_look_{1000 * k_ms, 30'000 * k_ms};
+	SlowLook list_look_{100 * k_ms, 3000 * k_ms};
 	std::int64_t all_new_at_ = 0, write_locked_at_ = 0;
 	bool wants_kick_ = false;
 	Tally starts_, ends_;

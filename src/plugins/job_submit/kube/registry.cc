@@ -97,6 +97,14 @@ std::vector<std::uint64_t> Registry::settled(std::int64_t now, IsAlive is_alive)
 	return serials;
 }
 
+bool Registry::waits_for(const std::vector<std::uint64_t> &serials) const
+{
+	std::lock_guard lock(mutex_);
+	return std::any_of(tickets_.begin(), tickets_.end(), [&](const auto &entry) {
+		return std::find(serials.begin(), serials.end(), entry.second.serial) != serials.end();
+	});
+}
+
 void Registry::drop(const std::vector<std::uint64_t> &serials)
 {
 	std::lock_guard lock(mutex_);

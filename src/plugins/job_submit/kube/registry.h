@@ -55,6 +55,8 @@ class Registry
 	/* Serial numbers of tickets whose submission is over. Look at all new ids after this call, then drop() them. */
 	std::vector<std::uint64_t> settled(std::int64_t now, IsAlive is_alive);
 	void drop(const std::vector<std::uint64_t> &serials);
+	/* Is one of them still without a job? */
+	[[nodiscard]] bool waits_for(const std::vector<std::uint64_t> &serials) const;
 
       private:
 	using Key = std::tuple<std::string, std::string, std::uint32_t>;

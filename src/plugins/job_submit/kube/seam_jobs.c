@@ -257,11 +257,6 @@ bool kube_seam_job_is_finished(uint32_t id)
 	return !job || IS_JOB_FINISHED(job);
 }
 
-uint32_t kube_seam_next_job_id(void)
-{
-	return get_next_job_id(true);
-}
-
 void kube_seam_each_job(void (*each)(void *context, uint32_t id, const struct kube_marker_texts *texts), void *context)
 {
 	kube_iterator iterator;
