@@ -14,7 +14,7 @@ _skube() {
 		COMPREPLY=()
 		return
 		;;
-	*) words="check ping show why nodes diag explain kubeconfig teardown help --json --apply --socket --version --help" ;;
+	*) words="check ping show why nodes diag explain kubeconfig teardown help --json --apply --context --kubeconfig --agents-stopped --socket --version --help" ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }

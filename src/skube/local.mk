@@ -13,6 +13,7 @@ libskube_la_SOURCES = \
 	%D%/table.h \
 	%D%/teardown.cc \
 	%D%/teardown.h \
+	%D%/teardown_ask.cc \
 	%D%/teardown_plan.cc \
 	%D%/views.cc \
 	%D%/views.h

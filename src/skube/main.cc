@@ -48,6 +48,8 @@ constexpr char k_help[] = "usage: skube [OPTIONS] COMMAND\n"
 			  "                        (default /var/lib/slurm-kube/token), who may read both files (slurm), its life (168h)\n"
 			  "      --apply           with teardown: do it\n"
 			  "      --scheduler-name NAME, --label KEY   with teardown: as in slurmkubed.yaml (slurm, slurm-kube.io/managed)\n"
+			  "      --kubeconfig FILE, --context NAME    with teardown: kubectl's, for the agent's cluster\n"
+			  "      --agents-stopped  with teardown: slurmkubed was stopped on the other hosts of slurmctld\n"
 			  "  -V, --version\n"
 			  "  -h, --help\n"
 			  "\n"
@@ -114,7 +116,7 @@ int usage_error(const std::string &sentence)
 /* Returns an exit status to end with, or -1 to go on. */
 int read_options(int argc, char **argv, Options &options)
 {
-	enum { k_json = 1, k_socket, k_slurm_conf, k_output, k_force, k_active, k_apply, k_token_file, k_owner, k_duration, k_scheduler_name, k_label };
+	enum { k_json = 1, k_socket, k_slurm_conf, k_output, k_force, k_active, k_apply, k_token_file, k_owner, k_duration, k_scheduler_name, k_label, k_kubeconfig, k_context, k_agents_stopped };
 	const option known[] = {{"json", no_argument, nullptr, k_json},
 				{"socket", required_argument, nullptr, k_socket},
 				{"slurm-conf", no_argument, nullptr, k_slurm_conf},
@@ -124,6 +126,9 @@ int read_options(int argc, char **argv, Options &options)
 				{"duration", required_argument, nullptr, k_duration},
 				{"scheduler-name", required_argument, nullptr, k_scheduler_name},
 				{"label", required_argument, nullptr, k_label},
+				{"kubeconfig", required_argument, nullptr, k_kubeconfig},
+				{"context", required_argument, nullptr, k_context},
+				{"agents-stopped", no_argument, nullptr, k_agents_stopped},
 				{"output", required_argument, nullptr, k_output},
 				{"force", no_argument, nullptr, k_force},
 				{"active", no_argument, nullptr, k_active},
@@ -158,6 +163,15 @@ int read_options(int argc, char **argv, Options &options)
 			break;
 		case k_label:
 			options.teardown.label = optarg;
+			break;
+		case k_kubeconfig:
+			options.teardown.kubeconfig = optarg;
+			break;
+		case k_context:
+			options.teardown.context = optarg;
+			break;
+		case k_agents_stopped:
+			options.teardown.agents_stopped = true;
 			break;
 		case k_output:
 			options.output = optarg;

@@ -4,6 +4,8 @@
  */
 #include "src/skube/teardown.h"
 
+#include <algorithm>
+
 namespace slurmkube::skube
 {
 
@@ -11,6 +13,14 @@ namespace
 {
 
 constexpr std::size_t k_names_a_command = 100; /* command lines have an end */
+constexpr std::size_t k_named_most = 5;
+constexpr char k_own_prefix[] = "slurm-kube.io/";
+
+Words joined(Words first, const Words &rest)
+{
+	first.insert(first.end(), rest.begin(), rest.end());
+	return first;
+}
 
 /* words and then names, in as many commands as it takes; last after them. */
 std::vector<Words> commands_of(const Words &words, const Words &names, const Words &last = {})
@@ -43,13 +53,68 @@ void add(std::vector<Step> &plan, Step step)
 		plan.push_back(std::move(step));
 }
 
+Words kubectl(const Leftovers &left, const Words &words)
+{
+	Words command = left.kubectl;
+	command.insert(command.end(), words.begin(), words.end());
+	return command;
+}
+
+/* ---- does what kubectl sees belong to this Slurm? ---- */
+
+bool is_about_a_pod_there(const MarkedJob &job, const Leftovers &left)
+{
+	const bool is_gang = job.marker.kind != core::k_pod_kind; /* its first pod may have ended */
+	return left.pod_uids.contains(job.marker.uid) || (is_gang && left.pod_namespaces.contains(job.marker.name_space));
+}
+
+std::string names_of(const Words &names)
+{
+	std::string text;
+	for (std::size_t i = 0; i < std::min(names.size(), k_named_most); i++)
+		text += (i == 0 ? "" : ", ") + names[i];
+	return text + (names.size() > k_named_most ? ", …" : "");
+}
+
+Words ids_of(const Leftovers &left, bool are_waiting)
+{
+	Words ids;
+	for (const MarkedJob &job : left.marked_jobs) {
+		if ((job.state == "PENDING") == are_waiting)
+			ids.push_back(job.id);
+	}
+	return ids;
+}
+
+/* Jobs would be taken for jobs of pods that are gone, and the wrong cluster would lose its labels. */
+Status check_cluster(const Leftovers &left)
+{
+	const std::string remedy = ": give the cluster of this Slurm with --context or --kubeconfig";
+	const auto is_there = [&left](const MarkedJob &job) { return is_about_a_pod_there(job, left); };
+	if (!left.marked_jobs.empty() && std::ranges::none_of(left.marked_jobs, is_there))
+		return Error{Errc::conflict, "none of Slurm's jobs for pods (" + names_of(joined(ids_of(left, false), ids_of(left, true))) +
+						     ") is about a pod of the cluster at " + left.server + remedy +
+						     "; if it is this one and their pods are gone, scancel these jobs"};
+	const Words slurm = joined(left.dynamic_nodes, left.written_nodes);
+	const auto is_known = [&slurm](const std::string &name) { return std::ranges::find(slurm, name) != slurm.end(); };
+	if (!slurm.empty() && !left.labelled_nodes.empty() && std::ranges::none_of(left.labelled_nodes, is_known))
+		return Error{Errc::conflict, "none of the nodes with the label " + left.label + " in the cluster at " + left.server + " (" +
+						     names_of(left.labelled_nodes) + ") is a node of Slurm (" + names_of(slurm) + ")" + remedy};
+	return Ok{};
+}
+
+/* ---- the plan ---- */
+
 /* While the agent still runs: it ends the jobs of pods that end. */
 void plan_quiet(const Leftovers &left, std::vector<Step> &plan)
 {
-	add(plan, {"No new pods are sent to Slurm: delete the policies that set and demand schedulerName", commands_of({"kubectl", "delete"}, left.scheduler_policies)});
+	add(plan, {"No new pods are sent to Slurm: delete the policies that set and demand schedulerName", commands_of(kubectl(left, {"delete"}), left.scheduler_policies)});
 	add(plan, {"Slurm starts no more pods", one_each({"scontrol", "update"}, "PartitionName=", left.open_partitions, {"State=INACTIVE"})});
 	Words running = left.pods_bound;
-	running.insert(running.end(), left.running_jobs.begin(), left.running_jobs.end());
+	for (const std::string &id : ids_of(left, false))
+		running.push_back("job " + id);
+	for (const std::string &id : left.other_jobs)
+		running.push_back("job " + id + ", which is not slurm-kube's: its owner may move it to another partition");
 	add(plan, {.what = "Wait until these pods and jobs have ended, or end them (kubectl delete pod, scancel), while slurmkubed still runs",
 		   .commands = {},
 		   .details = running,
@@ -59,18 +124,30 @@ void plan_quiet(const Leftovers &left, std::vector<Step> &plan)
 void plan_stop(const Leftovers &left, std::vector<Step> &plan)
 {
 	if (left.agent_answers)
-		plan.push_back({.what = "Stop the agent; on every controller host", .commands = {{"systemctl", "disable", "--now", "slurmkubed"}}});
-	add(plan, {"Cancel what waits in Slurm; without the agent no pod is deleted for it", commands_of({"scancel", "--state=PENDING"}, left.waiting_jobs)});
+		plan.push_back({.what = "Stop the agent", .commands = {{"systemctl", "disable", "--now", "slurmkubed"}}});
+	Words others = left.controllers;
+	std::erase(others, left.this_host);
+	if (!left.agents_stopped)
+		add(plan, {.what = "Stop slurmkubed on these hosts of slurmctld too (systemctl disable --now slurmkubed), then add --agents-stopped",
+			   .commands = {},
+			   .details = others,
+			   .stops = true});
+	add(plan, {"Cancel what waits in Slurm; without the agent no pod is deleted for it",
+		   commands_of({"scancel", "--state=PENDING"}, ids_of(left, true))});
 }
 
 /* Not before the agent has stopped: it takes a node without the label for one that it has lost. */
 void plan_kubernetes(const Leftovers &left, std::vector<Step> &plan)
 {
-	add(plan, {"Delete the other policies", commands_of({"kubectl", "delete"}, left.other_policies)});
-	add(plan, {"Remove the label from nodes", commands_of({"kubectl", "label", "node"}, left.labelled_nodes, {left.label + "-"})});
-	add(plan, {"Remove the taint from nodes", commands_of({"kubectl", "taint", "node"}, left.tainted_nodes, {std::string(names::k_managed_label) + "-"})});
-	add(plan, {"Remove the label from namespaces", commands_of({"kubectl", "label", "namespace"}, left.namespaces, {std::string(names::k_managed_label) + "-"})});
-	add(plan, {"Delete the agent's rights and its account", commands_of({"kubectl", "delete"}, left.roles)});
+	add(plan, {"Delete the other policies", commands_of(kubectl(left, {"delete"}), left.other_policies)});
+	const bool is_ours = left.label.starts_with(k_own_prefix);
+	if (is_ours)
+		add(plan, {"Remove the label from nodes", commands_of(kubectl(left, {"label", "node"}), left.labelled_nodes, {left.label + "-"})});
+	else
+		add(plan, {.what = "These nodes keep the label " + left.label + ", which is the site's own", .commands = {}, .details = left.labelled_nodes});
+	add(plan, {"Remove the taint from nodes", commands_of(kubectl(left, {"taint", "node"}), left.tainted_nodes, {std::string(names::k_managed_label) + "-"})});
+	add(plan, {"Remove the label from namespaces", commands_of(kubectl(left, {"label", "namespace"}), left.namespaces, {std::string(names::k_managed_label) + "-"})});
+	add(plan, {"Delete the agent's rights and its account", commands_of(kubectl(left, {"delete"}), left.roles)});
 }
 
 void plan_slurm(const Leftovers &left, std::vector<Step> &plan)
@@ -96,8 +173,10 @@ void plan_rest(const Leftovers &left, std::vector<Step> &plan)
 
 } // namespace
 
-std::vector<Step> teardown_plan(const Leftovers &left)
+Result<std::vector<Step>> teardown_plan(const Leftovers &left)
 {
+	if (Status fits = check_cluster(left); !fits)
+		return fits.error();
 	std::vector<Step> plan;
 	plan_quiet(left, plan);
 	plan_stop(left, plan);
