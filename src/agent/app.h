@@ -92,6 +92,7 @@ class App : private link::LinkSink
 	void provide(const core::PodUid &pod, const core::Provide &action);
 	void watch_claims();
 	void look_up(const core::PodUid &pod, const core::LookUp &action);
+	void look_for_members(const core::PodUid &lead, const std::string &name_space);
 	void remove(const core::PodUid &pod, const core::Remove &action);
 	void report(const core::PodUid &pod, const core::Report &action);
 

@@ -223,8 +223,37 @@ void App::ask_for_node(const std::string &name)
 	});
 }
 
+/* Pods that World has are told of as they are: only those out of its sight count. */
+void App::look_for_members(const core::PodUid &lead, const std::string &name_space)
+{
+	const auto gang = world_.gangs().find(lead);
+	if (gang == world_.gangs().end())
+		return world_.looked_up(lead, Error{Errc::not_found, "the gang is gone"}, now());
+	const auto is_member = [this, lead, id = gang->second.id](const core::Pod &pod) {
+		return !world_.pod_of(pod.uid) && core::may_be_member(pod, lead.text, id);
+	};
+	auto done = [this, lead, name = name_of(world_, lead)](const Result<bool> &found) {
+		if (!found)
+			log_warning("looking for pods of gang=%s: %s", name.c_str(), found.error().what.c_str());
+		else if (*found)
+			log_warning("gang=%s has pods that this agent does not see: its job is kept. Is scheduler_name right, "
+				    "and may the agent watch all pods?",
+				    name.c_str());
+		Result<core::Sight> sight = core::Sight::absent;
+		if (!found)
+			sight = found.error();
+		else if (*found)
+			sight = core::Sight::bound;
+		world_.looked_up(lead, sight, now());
+		want_round();
+	};
+	kube::find_pod(client_, name_space, is_member, std::move(done));
+}
+
 void App::look_up(const core::PodUid &pod, const core::LookUp &action)
 {
+	if (action.name.empty())
+		return look_for_members(pod, action.name_space);
 	kube::get_pod(client_, action.name_space, action.name, [this, pod](const Result<core::Pod> &found) {
 		const bool is_absent = found ? found->uid.text != pod.text : found.error().code == Errc::not_found;
 		if (is_absent)

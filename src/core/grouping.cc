@@ -2,6 +2,7 @@
 #include "src/core/grouping.h"
 
 #include "src/core/names.h"
+#include "src/core/outcome.h"
 
 #include <algorithm>
 #include <charconv>
@@ -230,6 +231,19 @@ const Owner *topmost_gang(const std::vector<const Owner *> &owners, bool is_want
 }
 
 } // namespace
+
+bool may_be_member(const Pod &pod, const std::string &lead, const GangId &gang)
+{
+	if (is_terminal(pod))
+		return false;
+	const auto noted = pod.annotations.find(names::k_allocation_gang);
+	if (noted != pod.annotations.end() && !pod.node_name.empty())
+		return noted->second == lead;
+	const auto is_named = [&](const std::string &text) { return text.starts_with(gang.name); };
+	if (pod.controller && (is_named(pod.controller->name) || lead.starts_with(pod.controller->uid)))
+		return true;
+	return pod.scheduling_group == gang.name || std::ranges::any_of(pod.labels, [&](const auto &label) { return is_named(label.second); });
+}
 
 std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage)
 {

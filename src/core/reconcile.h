@@ -107,7 +107,7 @@ struct Provide { /* a claim of the pod must be bound before the pod is */
 	ClaimStep step;
 };
 struct LookUp { /* is there such a pod, and is it bound? No watch has said so, or something depends on it */
-	std::string name_space, name;
+	std::string name_space, name; /* name empty: of a gang, whose pods nobody has seen */
 };
 struct Remove {
 	Condition disruption; /* written as DisruptionTarget=True before the deletion */

@@ -85,8 +85,24 @@ Actions without_job(const GangFacts &f)
 	return own(f, Submit{std::move(spec)});
 }
 
+/* A wrong scheduler_name hides pods from the watch, and so do rights that are missing. */
+bool is_doubtful(const GangFacts &f)
+{
+	return f.is_unseen && !f.owner_done && !has_live(f);
+}
+
+Actions look_for_pods(const GangFacts &f)
+{
+	Actions actions;
+	if (!f.busy.look)
+		actions.push_back({{}, LookUp{f.name_space, {}}});
+	return actions;
+}
+
 Actions pending(const GangFacts &f)
 {
+	if (is_doubtful(f))
+		return look_for_pods(f);
 	if (!has_live(f))
 		return f.owner_done || f.absent_long ? own(f, Cancel{f.job->id}) : Actions{};
 	if (f.is_outgrown)
@@ -159,6 +175,8 @@ Actions allocated(const GangFacts &f)
 		return own(f, Complete{f.job->id, 0});
 	if (!has_live(f) && f.owner_succeeded)
 		return own(f, Complete{f.job->id, 0});
+	if (is_doubtful(f))
+		return look_for_pods(f);
 	if (!has_live(f))
 		return f.owner_done || f.absent_long ? own(f, Complete{f.job->id, f.result == 0 ? k_status_cancelled : f.result}) : out; /* not all have succeeded */
 	if (f.late_long)

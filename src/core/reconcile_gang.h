@@ -48,7 +48,10 @@ struct GangFacts {
 	bool owner_done = false;    /* it makes no more pods: finished, suspended or gone */
 	bool owner_succeeded = false; /* and says that all went well, whatever became of single pods */
 	bool absent_long = false;   /* no member has lived for longer than the hold time */
+	bool is_unseen = false;     /* the same, but this agent has seen no member, nor asked for any */
+	std::string name_space;     /* of its pods */
 	bool late_long = false;     /* nothing has run, and seats have been empty, for longer than pods may take to come */
+	std::uint32_t empty_seats = 0; /* whose pods have not come */
 	bool gives_way = false;     /* members have been in the way of pods that run, for long enough */
 	bool may_give_back = false; /* an allocation that is too small for its pods */
 	bool is_outgrown = false;   /* the pending job: its owner wants another number of pods */

@@ -117,6 +117,13 @@ Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_second
 						  " in a row; the next is submitted at " + minute_text(next_epoch_seconds) + ". Look for the job in slurmctld.log"};
 }
 
+Condition pods_never_came(const PodsLate &late, std::int64_t next_epoch_seconds)
+{
+	return {names::k_reason_retrying, "Slurm job " + std::to_string(late.job.number) + " of this pod's gang was ended: " + std::to_string(late.missing) + " of " +
+						  std::to_string(late.seats) + " pods did not come within " + std::to_string(late.waited_seconds) + " s, and none was running (" +
+						  std::to_string(late.count) + " in a row). The next job is submitted when all pods exist, or at " + minute_text(next_epoch_seconds)};
+}
+
 Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what)
 {
 	return {names::k_reason_volume, job_text(job) + " has node " + node + "; " + what};

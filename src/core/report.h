@@ -19,6 +19,13 @@ Condition not_changed(const SlurmJob &job, const std::string &why);
 Condition waiting_for_node(const SlurmJob &job, const std::string &node);
 Condition on_native_node(const SlurmJob &job, const std::string &node);
 /* Slurm no longer has the job, and nobody has told of its end. */
+struct PodsLate {
+	JobId job;
+	std::uint32_t missing = 0, seats = 0;
+	std::int64_t waited_seconds = 0;
+	unsigned count = 0; /* of such jobs in a row */
+};
+Condition pods_never_came(const PodsLate &late, std::int64_t next_epoch_seconds);
 Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_seconds);
 Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what);
 Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder);

@@ -44,6 +44,7 @@ struct Settings {
 	std::int64_t forced_delete_hold_us = 3'000'000;
 	std::int64_t report_interval_us = 30'000'000;
 	std::int64_t start_limit_us = 0; /* 0: a bound pod may take any time to start */
+	bool needs_fresh_lists = false; /* after a takeover nothing is done before pods and nodes have been listed anew */
 	bool sees_foreign_pods = false;  /* they are told of, and nothing is done before their list is complete */
 	std::optional<std::uint32_t> own_uid = {}; /* as whom slurmctld knows this agent */
 	std::int64_t gang_hold_us = 10'000'000;  /* an allocation without a live pod is kept so long: a JobSet that restarts takes its nodes again */
@@ -98,7 +99,7 @@ struct Group {
 	std::int64_t unanswered_us = 0, submit_at_us = 0; /* the last of those; when the next may be sent */
 	std::int64_t last_report_us = 0, missing_since_us = 0, hold_until_us = 0;
 	std::int64_t starting_since_us = 0; /* bound, nothing of it runs, and it may: the clock of start_limit_us */
-	std::int64_t bound_us = 0, deleted_us = 0;
+	std::int64_t bound_us = 0, deleted_us = 0, gone_us = 0;
 	unsigned vanished = 0; /* jobs, one after the other, that Slurm no longer has and whose end nobody has told */
 	std::int64_t vanished_at_us = 0, submit_not_before_us = 0;
 	std::optional<Condition> vanished_text;
@@ -108,6 +109,7 @@ struct Group {
 	std::int64_t gate_look_at_us = 0; /* when the binding gate is tried again without an event */
 	std::int64_t room_wait_since_us = 0; /* it has an allocation, and others still hold the room */
 	std::string crowded_node;            /* where that lasted too long: it asks for another until there is room */
+	std::optional<Resources> crowded_need; /* of a lead: for its pods that were to go there */
 	std::int64_t unbound_at_us = 0; /* the API server said so */
 	JobId told_job;                      /* whose options we have changed, to those of told_mark */
 	std::string told_mark, refused_mark; /* refused: Slurm did not want them */
@@ -144,6 +146,11 @@ struct Gang {
 	/* monotonic microseconds; 0: not so */
 	std::int64_t looked_us = 0; /* when all members were last looked at */
 	std::int64_t absent_since_us = 0, late_since_us = 0, missing_since_us = 0;
+	std::int64_t empty_since_us = 0; /* while there is no link */
+	bool was_seen = false; /* a member, by this agent */
+	unsigned never_came = 0; /* jobs in a row that were ended for want of pods */
+	std::int64_t submit_not_before_us = 0; /* after the last of them */
+	std::optional<Condition> late_text;
 	JobId outgrown; /* a job that waits for another number of tasks than the owner wants by now */
 	std::int64_t letting_go_since_us = 0; /* its allocation is wrong, and what the API server says of its members decides */
 };
@@ -241,6 +248,8 @@ class World
 
 	/* ---- observing: Slurm ---- */
 	void link_opened(PluginHello hello);
+	/* After link_opened(): begin new lists of pods and nodes, and tell of no other. Says so once. */
+	bool take_list_request() { return std::exchange(wants_lists_, false); }
 	void link_lost();
 	void job_seen(SlurmJob job, Now now);
 	void job_gone(JobId id, Now now = {});
@@ -278,8 +287,9 @@ class World
 	void node_looked_up(const std::string &name, const Result<bool> &exists, Now now);
 
 	/* ---- looking ---- */
-	[[nodiscard]] bool is_known() const { return is_listed() && link_synced_; }
+	[[nodiscard]] bool is_known() const { return is_listed() && is_fresh() && link_synced_; }
 	[[nodiscard]] bool is_listed() const { return pods_listed_ && nodes_listed_ && (foreign_listed_ || !settings_.sees_foreign_pods); }
+	[[nodiscard]] bool is_fresh() const { return pods_fresh_ && nodes_fresh_ && (foreign_fresh_ || !settings_.sees_foreign_pods); }
 	[[nodiscard]] bool has_link() const { return link_synced_; }
 	[[nodiscard]] const PluginHello &plugin() const { return plugin_; }
 	[[nodiscard]] const Settings &settings() const { return settings_; }
@@ -477,6 +487,8 @@ class World
 	void note_roles(const Gang &gang);
 	void note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, GangFacts &facts, Now now);
 	void note_gang_times(const PodUid &lead, Gang &gang, const Members &members, GangFacts &facts, Now now);
+	void note_never_came(const PodUid &lead, Gang &gang, const GangFacts &facts, Now now);
+	void wait_after_never_came(const PodUid &lead, const Gang &gang, GangFacts &facts, Now now);
 	bool is_over(const PodUid &lead, bool is_so, std::int64_t &since_us, std::int64_t limit_us, Now now);
 	void drop_gang_if_empty(const PodUid &lead);
 
@@ -484,6 +496,10 @@ class World
 	[[nodiscard]] std::vector<JobId> surplus_of(const Group &group, const SlurmJob *current) const;
 	[[nodiscard]] std::uint32_t next_attempt(const Group &group) const;
 	bool accept(const PodUid &uid, Group &group, const Action &action, Now now);
+	/* ---- without a link, and with the next one: world_standby.cc ---- */
+	void doubt_lists(const PluginHello &hello);
+	void forget_on_standby(Now now);
+	void forget_gangs_on_standby(Now now);
 	void report_unlinked(Now now, std::vector<PodAction> &out);
 	bool accept_report(const PodUid &uid, Group &group, const Report &report, Now now);
 	[[nodiscard]] std::vector<PodUid> by_age(const std::set<PodUid> &uids) const;
@@ -492,6 +508,8 @@ class World
 	bool has_given_way_time(const PodUid &uid, Group &group, bool is_in_the_way, Now now);
 	/* ---- an allocation that others are still in the way of: world_room.cc ---- */
 	bool is_room_late(const PodUid &uid, Group &group, const GroupFacts &facts, Now now);
+	bool is_gang_room_late(const PodUid &lead, Group &group, const GangFacts &facts, Now now);
+	static void note_crowded(Group &lead, const GangFacts &facts);
 	[[nodiscard]] std::string holder_text(const std::string &node) const;
 	void exclude_crowded(const PodUid &uid, const Pod &pod, Places &places);
 	[[nodiscard]] Status is_fit_for_pods(const std::string &partitions) const;
@@ -503,6 +521,9 @@ class World
 	std::int64_t slurm_answered_us_ = 0, unanswered_us_ = 0; /* anybody's request: answered, and given up */
 	std::set<PodUid> unanswered_;        /* whose last request was not answered */
 	std::map<std::string, PodUid> trying_again_; /* by namespace: who was not answered and is being tried */
+	std::int64_t standby_look_us_ = 0;
+	bool pods_fresh_ = true, nodes_fresh_ = true, foreign_fresh_ = true; /* listed since the takeover */
+	bool wants_lists_ = false;
 	std::int64_t synced_us_ = 0; /* when the last snapshot was complete */
 	std::int64_t unlinked_since_us_ = 0; /* when a decision was first wanted without a link; 0: there is one */
 

@@ -21,6 +21,7 @@ constexpr std::int64_t k_effect_us = 3'000'000;
 constexpr std::int64_t k_late_binding_us = 5'000'000; /* a server that has stalled may carry out what its client has given up */
 constexpr std::int64_t k_provisional_us = 10'000'000;
 constexpr std::int64_t k_look_again_us = 5'000'000;
+constexpr std::int64_t k_list_again_us = 60'000'000; /* for pods of a gang that nobody has seen: a list of their namespace */
 
 bool is_refusal(const Error &error)
 {
@@ -197,7 +198,9 @@ void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
 	group.is_gone = sight && *sight == Sight::absent;
 	group.unbound_at_us = sight && *sight == Sight::unbound ? now.mono_us : 0;
 	/* if there is one, the watch will show it soon */
-	group.look_quiet_until_us = now.mono_us + (sight ? k_look_again_us : k_conflict_retry_us);
+	const bool is_gang = gangs_.contains(pod);
+	const std::int64_t again_us = is_gang ? k_list_again_us : k_look_again_us, soon_us = is_gang ? k_look_again_us : k_conflict_retry_us;
+	group.look_quiet_until_us = now.mono_us + (sight ? again_us : soon_us);
 	look_later(pod, group.look_quiet_until_us);
 }
 

@@ -235,6 +235,7 @@ void World::note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, 
 	const bool is_any_in_the_way = std::ranges::any_of(f.members, &MemberFacts::is_in_the_way);
 	if (is_any_in_the_way || group.in_the_way_since_us > 0)
 		f.gives_way = has_given_way_time(lead, group, is_any_in_the_way && group.given_back < k_give_back_most, now);
+	f.gives_way = is_gang_room_late(lead, group, f, now) || f.gives_way;
 	if (!lets_go(f))
 		gang.letting_go_since_us = 0;
 	else if (gang.letting_go_since_us == 0)
@@ -249,6 +250,8 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &membe
 	const JobSide job = job_side(f.job);
 	const bool is_empty = is_live_job_side(job) && !has(is_live_side), is_absent = is_empty && !is_anybody_unplaced(gang.id.name_space);
 	f.absent_long = is_over(lead, is_absent, gang.absent_since_us, settings_.gang_hold_us, now);
+	f.is_unseen = f.absent_long && !gang.was_seen && !groups_.at(lead).is_gone;
+	f.absent_long = f.absent_long && !f.is_unseen;
 	if (is_absent && !gang.owner.kind.empty()) { /* has its owner said that no more pods come? */
 		ask_for(gang.owner, std::max(gang.absent_since_us, now.mono_us - k_owner_fresh_us));
 		const OwnerAnswer owner = owner_of(gang.owner);
@@ -272,7 +275,10 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &membe
 		take(seat);
 	std::ranges::for_each(gang.standalone, take);
 	/* who runs may be what the others wait for, as long as it takes: a leader loads its model first */
-	const bool is_late = job == JobSide::allocated && gang.minimum == 0 && !has(is_bound_side) && std::ranges::find(taken, false) != taken.end();
+	f.empty_seats = static_cast<std::uint32_t>(std::ranges::count(taken, false));
+	if (f.empty_seats == 0 && has(is_bound_side))
+		gang.never_came = 0;
+	const bool is_late = job == JobSide::allocated && gang.minimum == 0 && !has(is_bound_side) && f.empty_seats > 0;
 	f.late_long = is_over(lead, is_late, gang.late_since_us, settings_.gang_wait_us, now);
 	const bool is_missing = job == JobSide::none && std::ranges::any_of(f.members, &MemberFacts::is_ours);
 	f.missing_long = is_over(lead, is_missing, gang.missing_since_us, k_missing_job_us, now);
@@ -292,6 +298,8 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	f.surplus = surplus_of(group, f.job);
 	f.busy = group.busy;
 	f.busy.slurm = f.busy.slurm || now.mono_us < group.slurm_quiet_until_us;
+	f.busy.look = f.busy.look || now.mono_us < group.look_quiet_until_us;
+	f.name_space = gang.id.name_space;
 	f.may_retry = now.mono_us >= group.retry_at_us;
 	f.submit_due = is_submit_due(lead, group, now);
 	f.trouble = group.trouble;
@@ -344,6 +352,8 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	}
 	if (f.known && !is_live_job_side(job_side(f.job)))
 		wait_after_vanishing(lead, group, f.waits_for, now);
+	if (f.known && !is_live_job_side(job_side(f.job)) && f.pinned.empty())
+		wait_after_never_came(lead, gang, f, now);
 	if (f.known && job_side(f.job) == JobSide::pending && !f.members.empty())
 		note_gang_change(lead, gang, group, spec, f);
 	if (f.known && !is_live_job_side(job_side(f.job)) && !f.members.empty()) {
@@ -407,6 +417,10 @@ void World::look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &ou
 			group.given_up.push_back(complete->job);
 		if (const auto *submit = std::get_if<Submit>(&next.action); submit && submit->spec.required_node.empty())
 			gang.first_attempt = submit->spec.marker.attempt;
+		if (complete && complete->wait_status == k_status_never_came)
+			note_never_came(lead, gang, facts, now);
+		if (complete && complete->wait_status == k_status_given_back)
+			note_crowded(group, facts);
 		if (complete && complete->wait_status == k_status_given_back)
 			gang.given_back++;
 		else if (bind)

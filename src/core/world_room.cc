@@ -36,6 +36,40 @@ bool World::is_room_late(const PodUid &uid, Group &group, const GroupFacts &f, N
 	return now.mono_us - group.room_wait_since_us >= settings_.room_wait_us;
 }
 
+namespace
+{
+
+bool is_crowded_out(const MemberFacts &m)
+{
+	return m.side == PodSide::waiting && m.has_seat && m.node_usable && !m.has_room;
+}
+
+} // namespace
+
+/* While nothing of the gang runs: what runs may be what the others wait for. */
+bool World::is_gang_room_late(const PodUid &lead, Group &group, const GangFacts &f, Now now)
+{
+	const bool is_so = job_side(f.job) == JobSide::allocated && is_untouched(f) && std::ranges::any_of(f.members, is_crowded_out);
+	if (group.room_wait_since_us < synced_us_)
+		group.room_wait_since_us = 0;
+	return is_over(lead, is_so, group.room_wait_since_us, settings_.room_wait_us, now);
+}
+
+/* The first such node, and what the pods that were to go there need together. */
+void World::note_crowded(Group &lead, const GangFacts &f)
+{
+	const auto first = std::ranges::find_if(f.members, is_crowded_out);
+	if (lead.room_wait_since_us == 0 || first == f.members.end())
+		return;
+	lead.crowded_node = first->node;
+	Occupancy wanted;
+	for (const MemberFacts &m : f.members) {
+		if (m.side == PodSide::waiting && m.node == first->node)
+			(void)wanted.take(m.node, m.uid, m.pod->requests);
+	}
+	lead.crowded_need = wanted.held(lead.crowded_node);
+}
+
 /* Who is in the way there; one that is ending before one that runs. */
 std::string World::holder_text(const std::string &node) const
 {
@@ -63,8 +97,9 @@ std::string World::holder_text(const std::string &node) const
 void World::exclude_crowded(const PodUid &uid, const Pod &pod, Places &places)
 {
 	std::string &crowded = groups_.at(uid).crowded_node;
+	const Resources &need = groups_.at(uid).crowded_need ? *groups_.at(uid).crowded_need : pod.requests;
 	const auto node = kube_nodes_.find(crowded);
-	if (node == kube_nodes_.end() || !slurm_nodes_.contains(crowded) || occupancy_.has_room(crowded, room_on(node->second), pod.requests)) {
+	if (node == kube_nodes_.end() || !slurm_nodes_.contains(crowded) || occupancy_.has_room(crowded, room_on(node->second), need)) {
 		crowded.clear();
 		return;
 	}

@@ -135,6 +135,7 @@ void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 	if (!seat && in.index)
 		seat = seat_at(gang.seats, in.role, *in.index);
 	gang.members[uid] = seat;
+	gang.was_seen = true;
 	if (has_live_job(lead)) /* its template may have been changed on the way */
 		reviews_.insert(lead);
 	if (!seat && !in.index) {
@@ -234,6 +235,7 @@ bool World::rejoin(const PodUid &uid, Group &group, Now now)
 		return false;
 	group.gang = lead;
 	gang.members[uid] = rank_annotation(*group.pod);
+	gang.was_seen = true;
 	dirty_.insert(lead);
 	return true;
 }

@@ -207,8 +207,17 @@ void Agent::ask_for_node(const std::string &name)
 void Agent::look_up(const core::PodUid &pod, const core::LookUp &action)
 {
 	const auto sight = std::make_shared<core::Sight>(core::Sight::absent);
+	const auto gang = world_->gangs().find(pod);
+	const core::GangId id = gang == world_->gangs().end() ? core::GangId{} : gang->second.id;
 	api_.call(hash_of(pod.text),
-		  [this, sight, uid = pod.text, action] {
+		  [this, sight, uid = pod.text, action, id, life = life_] {
+			  const auto is_member = [&](const auto &one) {
+				  return one.second.exists && one.second.api.name_space == action.name_space && !world_->pod_of(one.second.api.uid) && core::may_be_member(one.second.api, uid, id);
+			  };
+			  if (action.name.empty() && (life != life_ || std::ranges::any_of(kube_.pods, is_member)))
+				  *sight = core::Sight::bound;
+			  if (action.name.empty())
+				  return Status(Ok{});
 			  const PodTruth *found = kube_.find(action.name_space, action.name);
 			  if (found && found->api.uid.text == uid)
 				  *sight = found->api.node_name.empty() ? core::Sight::unbound : core::Sight::bound;

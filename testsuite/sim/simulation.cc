@@ -106,10 +106,6 @@ void Simulation::settle()
 			return;
 		}
 	}
-	/* a gang that never comes whole is asked for again after each wait: simulation.md, "Excused" */
-	for (const auto &[uid, ends] : slurm_.ends)
-		if (!ends.empty() && ends.back().status == core::k_status_never_came && stage_.now() - ends.back().at < 2 * k_window)
-			return;
 	stage_.violated("quiet", std::to_string(requests() - before) + " requests in the last minute: the agent does not come to rest");
 }
 

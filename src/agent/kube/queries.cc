@@ -19,6 +19,7 @@ namespace
 {
 
 constexpr std::size_t k_largest_object = std::size_t{8} << 20;
+constexpr std::size_t k_largest_page = std::size_t{64} << 20;
 
 Result<core::Pod> pod_of(const Response &answer)
 {
@@ -74,6 +75,45 @@ void take_right(SelfCheck &check, std::size_t i, const Result<Response> &answer)
 		check.done(std::move(check.rights));
 }
 
+/* The pages of a list, one after the other; shared by its requests. */
+struct PodSearch : std::enable_shared_from_this<PodSearch> {
+	Client &client;
+	std::string path;
+	std::function<bool(const core::Pod &)> is_it;
+	std::function<void(Result<bool>)> done;
+
+	explicit PodSearch(Client &of) : client(of) {}
+	void ask_for(const std::string &page);
+	void take(const Result<Response> &answer);
+};
+
+void PodSearch::ask_for(const std::string &page)
+{
+	Request request;
+	request.path = path + (page.empty() ? "" : "&continue=" + escape_query(page));
+	request.can_wait = true; /* for bindings and deletions */
+	client.send(std::move(request), [self = shared_from_this()](const Result<Response> &answer) { self->take(answer); });
+}
+
+void PodSearch::take(const Result<Response> &answer)
+{
+	const auto list = answer ? codec::parse_json(answer->body, k_largest_page) : Result<codec::Json>(answer.error());
+	if (!list)
+		return done(in_context("list pods at " + path, list.error()));
+	json_object *items = codec::get(list.value().get(), "items");
+	if (!json_object_is_type(items, json_type_array))
+		return done(Error{Errc::invalid, "list pods at " + path + ": the answer is not a list"});
+	for (std::size_t i = 0; i < codec::array_size(items); i++) {
+		const auto pod = codec::pod_from_json(codec::array_at(items, i));
+		if (!pod || is_it(*pod)) /* on doubt it is */
+			return done(true);
+	}
+	const std::string next = codec::get_string(codec::get(list.value().get(), "metadata"), "continue");
+	if (next.empty())
+		return done(false);
+	ask_for(next);
+}
+
 } // namespace
 
 void get_owner(Client &client, const core::OwnerId &id, std::function<void(Result<std::optional<core::Owner>>)> done)
@@ -100,6 +140,17 @@ void get_pod(Client &client, const std::string &name_space, const std::string &n
 		else
 			done(in_context("get pod " + who, answer.error()));
 	});
+}
+
+void find_pod(Client &client, const std::string &name_space, std::function<bool(const core::Pod &)> is_it,
+	      std::function<void(Result<bool>)> done)
+{
+	const auto search = std::make_shared<PodSearch>(client);
+	search->path = "/api/v1/namespaces/" + escape_query(name_space) +
+		       "/pods?limit=250&fieldSelector=" + escape_query("status.phase!=Succeeded,status.phase!=Failed");
+	search->is_it = std::move(is_it);
+	search->done = std::move(done);
+	search->ask_for({});
 }
 
 void node_exists(Client &client, const std::string &name, std::function<void(Result<bool>)> done)

@@ -56,6 +56,13 @@ bool post_event(Client &client, const codec::Event &event);
 
 void get_pod(Client &client, const std::string &name_space, const std::string &name, std::function<void(Result<core::Pod>)> done);
 
+/*
+ * Whether a pod of the namespace that has not ended, whoever schedules it, is one of those wanted.
+ * The list is read from etcd.
+ */
+void find_pod(Client &client, const std::string &name_space, std::function<bool(const core::Pod &)> is_it,
+	      std::function<void(Result<bool>)> done);
+
 /* An empty optional: there is no such object, or no such kind in this cluster. */
 void get_owner(Client &client, const core::OwnerId &id, std::function<void(Result<std::optional<core::Owner>>)> done);
 
