@@ -99,6 +99,7 @@ core::Settings settings_of(const Config &config)
 	settings.forced_delete_hold_us = std::int64_t{1'000'000} * config.limits.forced_delete_hold_seconds;
 	settings.report_interval_us = std::int64_t{1'000'000} * config.limits.condition_interval_seconds;
 	settings.sees_foreign_pods = true;
+	settings.needs_fresh_lists = true;
 	settings.gang_hold_us = std::int64_t{1'000'000} * config.limits.gang_hold_seconds;
 	settings.own_uid = geteuid();
 	settings.gang_wait_us = std::int64_t{1'000'000} * config.limits.gang_wait_seconds;
@@ -169,6 +170,10 @@ std::int64_t App::uptime_seconds() const
 void App::opened(const core::PluginHello &hello)
 {
 	world_.link_opened(hello);
+	if (world_.take_list_request()) {
+		for (kube::Watch *watch : {pod_watch_.get(), foreign_watch_.get(), node_watch_.get()})
+			watch->list_again();
+	}
 	if (!hello.config_error.empty())
 		log_warning("kube.conf: %s", hello.config_error.c_str());
 }

@@ -98,6 +98,7 @@ libcore_la_SOURCES = \
 	%D%/world_place.cc \
 	%D%/world_places.cc \
 	%D%/world_gang_late.cc \
+	%D%/world_standby.cc \
 	%D%/world_seats.cc \
 	%D%/world_vanish.cc \
 	%D%/world_owners.cc \

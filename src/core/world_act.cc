@@ -459,6 +459,8 @@ std::vector<World::PodAction> World::take_actions(Now now)
 	unlinked_since_us_ = link_synced_ ? 0 : unlinked_since_us_ == 0 ? now.mono_us : unlinked_since_us_;
 	if (!is_known()) {
 		report_unlinked(now, out);
+		if (!link_synced_ && pods_listed_)
+			forget_on_standby(now);
 		return out; /* everything is marked dirty again when the snapshot is merged */
 	}
 	while (!dirty_.empty()) { /* a share that is freed on the way wakes others; each is freed once */

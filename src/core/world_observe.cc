@@ -89,6 +89,7 @@ void World::pod_gone(const PodUid &uid, std::optional<Pod> last, Now now)
 		note_end(group, *last, now);
 	if (group.deleted_us == 0)
 		group.deleted_us = now.mono_us;
+	group.gone_us = now.mono_us;
 	if (last)
 		group.last = std::make_shared<const Pod>(std::move(*last));
 	else if (group.pod)
@@ -108,6 +109,7 @@ void World::pods_listed(const std::set<std::string> &live_uids, Now now)
 	for (const PodUid &uid : gone)
 		pod_gone(uid, std::nullopt, now);
 	pods_listed_ = true;
+	pods_fresh_ = !wants_lists_;
 	retry_all();
 }
 
@@ -225,6 +227,7 @@ void World::nodes_listed(const std::set<std::string> &live_uids)
 		it = kube_nodes_.erase(it);
 	}
 	nodes_listed_ = true;
+	nodes_fresh_ = !wants_lists_;
 	for (const auto &[name, node] : slurm_nodes_)
 		dirty_nodes_.insert(name);
 }
@@ -233,6 +236,7 @@ void World::nodes_listed(const std::set<std::string> &live_uids)
 
 void World::link_opened(PluginHello hello)
 {
+	doubt_lists(hello);
 	if (hello.pid != plugin_.pid) {
 		/* another slurmctld: it may have been killed before it saved what it had answered */
 		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))

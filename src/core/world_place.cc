@@ -102,6 +102,7 @@ void World::foreign_listed(const std::set<std::string> &live_uids)
 {
 	others_changed(foreign_.listed(live_uids));
 	foreign_listed_ = true;
+	foreign_fresh_ = !wants_lists_;
 	retry_all();
 }
 

@@ -16,6 +16,7 @@ core::Settings Agent::settings()
 		settings.policy.namespaces.push_back({.name_space = name, .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}});
 	settings.nodes.label_key = names::k_managed_label;
 	settings.own_uid = k_agent_uid;
+	settings.needs_fresh_lists = true;
 	settings.gang_wait_us = 60 * k_second;
 	return settings;
 }
@@ -196,6 +197,10 @@ void Agent::opened(const core::PluginHello &hello, std::uint64_t link)
 	has_snapshot_ = false;
 	link_ = link;
 	world_->link_opened(hello);
+	if (world_->take_list_request()) {
+		pods.restart();
+		nodes.restart();
+	}
 	if (stage_.plant == Plant::early_snapshot) {
 		world_->snapshot_ended(stage_.agent_now());
 		want_round();

@@ -74,7 +74,7 @@ void Kube::admit(PodTruth &pod)
 		return;
 	}
 	if (is_over(sum, nodes.at(name).api.allocatable)) {
-		if (!has_foreign && !stage_.overfilled.contains(name))
+		if (!has_foreign)
 			stage_.violated("2 kubelet", "the kubelet of " + name + " has to refuse pod " + pod.api.name_space + "/" + pod.api.name + ": OutOfcpu");
 		finish(pod, {.phase = core::PodPhase::failed, .exit_code = 0, .signal = 0, .container_reason = "", .status_reason = "OutOfcpu"});
 		return;

@@ -321,11 +321,7 @@ void Oracle::load_changed(const std::string &node)
 	const core::Resources load = kube_.load_of(node, &has_foreign);
 	const core::Resources &limit = found->second.api.allocatable;
 	const bool is_overfull = !has_foreign && (load.milli_cpu > limit.milli_cpu || load.memory_bytes > limit.memory_bytes);
-	if (!is_overfull)
-		stage_.overfilled.erase(node);
-	else if (slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 6 * k_news)
-		stage_.overfilled.insert(node); /* LIMIT: simulation.md, "Excused" */
-	if (is_overfull && !stage_.overfilled.contains(node))
+	if (is_overfull)
 		stage_.violated("2 load", "pods hold " + std::to_string(load.milli_cpu) + "m on " + node + ", which has " + std::to_string(limit.milli_cpu) + "m");
 }
 

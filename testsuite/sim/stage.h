@@ -77,7 +77,6 @@ class Stage
 	Timeline line;
 	const Plant plant;
 	std::int64_t wall_step_s = 0; /* of the controller's host; the API server's clock is right */
-	std::set<std::string> overfilled; /* nodes, since slurmctld was restored from an older state: the oracle's */
 	bool calm = false;            /* faults are over */
 
 	[[nodiscard]] Micros now() const { return line.now(); }

@@ -90,6 +90,11 @@ TESTS += testsuite/unit/test_world_restarts
 testsuite_unit_test_world_restarts_SOURCES = %D%/test_world_restarts.cc
 testsuite_unit_test_world_restarts_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_world_takeover
+TESTS += testsuite/unit/test_world_takeover
+testsuite_unit_test_world_takeover_SOURCES = %D%/test_world_takeover.cc
+testsuite_unit_test_world_takeover_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_quantity
 TESTS += testsuite/unit/test_quantity
 testsuite_unit_test_quantity_SOURCES = %D%/test_quantity.cc

@@ -62,6 +62,17 @@ Watch::~Watch()
 	client_.close_stream(stream_);
 }
 
+void Watch::list_again()
+{
+	client_.close_stream(std::exchange(stream_, 0));
+	alive_ = std::make_shared<int>(0);
+	version_.clear();
+	continue_.clear();
+	live_uids_.clear();
+	unpaged_ = false;
+	proceed_after(0ms);
+}
+
 void Watch::proceed_after(std::chrono::milliseconds delay)
 {
 	client_.loop().cancel(timer_);

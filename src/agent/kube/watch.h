@@ -64,6 +64,8 @@ class Watch
 	Watch &operator=(const Watch &) = delete;
 	~Watch();
 
+	/* What was begun is forgotten: the next listed() that the sink hears of is begun after this call, and read from etcd. */
+	void list_again();
 	/* A complete list has been delivered at least once. Stays true. */
 	[[nodiscard]] bool synced() const { return synced_; }
 	[[nodiscard]] bool healthy() const { return trouble_.empty(); }
