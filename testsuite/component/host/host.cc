@@ -26,9 +26,12 @@
 
 /* The plugin's memory comes from here, so that a test can let it run out for one thread. */
 static std::atomic<bool> g_keeper_has_no_memory{false};
+static thread_local bool t_has_no_memory = false;
 
 void *operator new(std::size_t size)
 {
+	if (t_has_no_memory)
+		throw std::bad_alloc();
 	char name[16] = "";
 	if (g_keeper_has_no_memory && pthread_getname_np(pthread_self(), name, sizeof(name)) == 0 && std::string_view(name) == "kube-keeper")
 		throw std::bad_alloc();
@@ -253,6 +256,29 @@ void lose_control()
 	report("control is lost and comes back", started ? why : "init failed");
 }
 
+void submit_some(unsigned first)
+{
+	for (unsigned i = 0; i < 5; i++)
+		host_submit(0, marker_of(first + i, 1).c_str(), "kube", false);
+}
+
+void fail_to_reconfigure()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	Loaded plugin;
+	const bool started = plugin.start();
+	std::string why = settle(peer);
+	host_in_control(false);
+	std::this_thread::sleep_for(200ms);
+	host_fail_to_reconfigure();
+	submit_some(7000);
+	std::this_thread::sleep_for(200ms);
+	why += settle(peer);
+	host_in_control(true);
+	plugin.stop();
+	report("a backup whose reconfigure failed is watched", started ? why : "init failed");
+}
+
 /* Does a thread of that name exist? */
 bool has_thread(const std::string &name)
 {
@@ -304,13 +330,6 @@ void shut_down()
 	report("a slurmctld that shuts down is left alone", why.empty() ? picture : why);
 }
 
-/* A placeholder that has to be given back what it lost. */
-void submit_some(unsigned first)
-{
-	for (unsigned i = 0; i < 5; i++)
-		host_submit(0, marker_of(first + i, 1).c_str(), "kube", false);
-}
-
 void restore_copies()
 {
 	Peer peer(g_directory + "/plugin.sock");
@@ -348,6 +367,46 @@ void shut_down_under_lock()
 	const std::string picture = settle(peer);
 	plugin.stop();
 	report("a shutdown that begins under the keeper's lock is seen there", why.empty() ? picture : why);
+}
+
+/* What a hook answers when it can have no memory: changes of host_counts. */
+template <class F> host_counts without_memory(F &&act)
+{
+	const host_counts before = host_read_counts();
+	t_has_no_memory = true;
+	act();
+	t_has_no_memory = false;
+	host_counts after = host_read_counts();
+	after.granted -= before.granted;
+	after.refused -= before.refused;
+	return after;
+}
+
+void judge_without_memory()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	Loaded plugin;
+	std::string why = plugin.start() ? std::string() : "init failed";
+	submit_some(6000);
+	if (why.empty())
+		why = settle(peer);
+	const std::string marker = marker_of(6100, 1);
+	const auto submit = [&](const char *comment, const char *partition) {
+		return without_memory([&] { host_submit(0, comment, partition, true); }).granted == 1;
+	};
+	if (submit(marker.c_str(), "kube") || submit(nullptr, "kube") || submit("a note", "a rather long list of partitions, kube"))
+		why += " what is ours was let through;";
+	if (!submit("a note of a script that is long enough to need memory", "batch") || !submit(nullptr, "batch"))
+		why += " a native job was stopped;";
+	unsigned moved = 0, changed = 0;
+	(void)without_memory([&] { moved = host_modify_each(k_somebody, "batch"); });
+	(void)without_memory([&] { changed = host_modify_each(k_somebody, nullptr); });
+	if (moved != 0)
+		why += " a placeholder was moved to native nodes;";
+	if (changed == 0)
+		why += " an owner's harmless change was refused;";
+	plugin.stop();
+	report("a hook without memory refuses what is ours, and nothing else", why);
 }
 
 void run_out_of_memory()
@@ -420,14 +479,16 @@ int main(int argc, char **argv)
 	if (argc > 4)
 		host_use_sink_port(static_cast<std::uint16_t>(strtol(argv[4], nullptr, 10)));
 	host_make_tables(geteuid());
-	printf("1..10\n");
+	printf("1..12\n");
 	storm("storm with a polite agent", Manner::polite);
 	storm("storm with an agent that comes and goes, talks nonsense, hangs", Manner::coming);
 	storm("storm with an agent that hardly reads", Manner::deaf);
 	in_and_out();
 	lose_control();
+	fail_to_reconfigure();
 	shut_down();
 	restore_copies();
+	judge_without_memory();
 	shut_down_under_lock();
 	run_out_of_memory();
 	unload_under_locks();

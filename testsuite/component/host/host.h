@@ -25,12 +25,16 @@ struct host_counts {
 void host_make_tables(uint32_t slurm_user);
 void host_free_tables(void);
 void host_in_control(bool yes);
+/* As a backup controller of 23.11 and later whose reconfigure has failed: in control, with control_time 0. */
+void host_fail_to_reconfigure(void);
 /* As from SIGTERM on, while control_time still stands. */
 void host_shut_down(bool yes);
 /* The same, from the moment at which a thread of that name next has the write lock on jobs. */
 void host_shut_down_under_lock(const char *thread);
 /* Each live placeholder loses the copy of its marker, and nothing else changes. */
 void host_take_copies(void);
+/* scontrol update of each; partition: the new one, or NULL for a change that harms nobody. Returns how many were let through. */
+unsigned host_modify_each(uint32_t caller, const char *partition);
 /* Each gets another admin_comment. */
 void host_write_comments(const char *text);
 /* Live placeholders whose copy, or whose admin_comment, is no marker. */

@@ -17,7 +17,7 @@
 
 time_t control_time, last_job_update;
 diag_stats_t slurmctld_diag_stats;
-__typeof__(slurmctld_primary) slurmctld_primary = 1;
+__typeof__(slurmctld_primary) slurmctld_primary; /* a backup's, which is in control all the same */
 char *default_part_name = "batch";
 bitstr_t *booting_node_bitmap, *kube_power_down_bitmap, *share_node_bitmap;
 #if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)

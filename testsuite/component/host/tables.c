@@ -323,15 +323,12 @@ void host_submit(uint32_t caller, const char *admin_comment, const char *partiti
 	free(wanted.resp_host);
 }
 
-void host_modify(uint32_t caller, unsigned random, const char *new_comment)
+static job_desc_msg_t nothing_changed(void)
 {
 	job_desc_msg_t change;
-	job_record_t *job;
-	char *message = NULL;
 
 	memset(&change, 0xff, sizeof(change)); /* NO_VAL of every size */
-	change.admin_comment = strdup(new_comment);
-	change.partition = change.req_nodes = change.exc_nodes = change.features = NULL;
+	change.admin_comment = change.partition = change.req_nodes = change.exc_nodes = change.features = NULL;
 	change.tres_per_job = change.tres_per_node = change.tres_per_socket = change.tres_per_task = NULL;
 	change.mem_per_tres = change.cpus_per_tres = NULL;
 	change.min_nodes = change.max_nodes = change.min_cpus = change.max_cpus = change.num_tasks = NO_VAL;
@@ -339,24 +336,42 @@ void host_modify(uint32_t caller, unsigned random, const char *new_comment)
 	change.cpus_per_task = change.ntasks_per_node = change.ntasks_per_socket = change.ntasks_per_core = change.pn_min_cpus = NO_VAL16;
 	change.sockets_per_node = change.cores_per_socket = change.threads_per_core = change.core_spec = NO_VAL16;
 	change.contiguous = change.shared = NO_VAL16;
+	return change;
+}
+
+static int ask_to_modify(job_desc_msg_t *change, job_record_t *job, uint32_t caller)
+{
+#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+	char *message = NULL;
+	int code = ((int (*)(job_desc_msg_t *, job_record_t *, uint32_t, char **))plugin.modify)(change, job, caller, &message);
+
+	free(message);
+	return code;
+#else
+	return ((int (*)(job_desc_msg_t *, job_record_t *, uint32_t))plugin.modify)(change, job, caller);
+#endif
+}
+
+void host_modify(uint32_t caller, unsigned random, const char *new_comment)
+{
+	job_desc_msg_t change = nothing_changed();
+	job_record_t *job;
+
+	change.admin_comment = strdup(new_comment);
 	lock_slurmctld(write_jobs);
 	job = host_jobs[random % HOST_JOBS_MAX];
 	if (job) {
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
-		int code = ((int (*)(job_desc_msg_t *, job_record_t *, uint32_t, char **))plugin.modify)(&change, job, caller, &message);
-#else
-		int code = ((int (*)(job_desc_msg_t *, job_record_t *, uint32_t))plugin.modify)(&change, job, caller);
-#endif
-		if (code == SLURM_SUCCESS)
+		if (ask_to_modify(&change, job, caller) != SLURM_SUCCESS) {
+			if (random % 3 == 0)
+				replace(&job->admin_comment, "a script that asks nobody");
+		} else if (change.admin_comment) {
 			replace(&job->admin_comment, change.admin_comment);
-		else if (random % 3 == 0)
-			replace(&job->admin_comment, "a script that asks nobody");
+		}
 		job->priority = job->priority % 100 + 1;
 		changed();
 	}
 	unlock_slurmctld(write_jobs);
 	free(change.admin_comment);
-	free(message);
 }
 
 void host_each_job(void (*each)(void *context, uint32_t id, bool ended), void *context)
@@ -381,6 +396,22 @@ void host_take_copies(void)
 			replace(&host_jobs[i]->resp_host, "127.0.0.1");
 	changed();
 	unlock_slurmctld(write_jobs);
+}
+
+unsigned host_modify_each(uint32_t caller, const char *partition)
+{
+	unsigned count = 0;
+
+	lock_slurmctld(write_jobs);
+	for (unsigned i = 0; i < HOST_JOBS_MAX; i++) {
+		job_desc_msg_t change = nothing_changed();
+
+		change.partition = (char *)(uintptr_t)partition;
+		if (is_live_placeholder(host_jobs[i]))
+			count += ask_to_modify(&change, host_jobs[i], caller) == SLURM_SUCCESS;
+	}
+	unlock_slurmctld(write_jobs);
+	return count;
 }
 
 void host_write_comments(const char *text)
@@ -427,7 +458,13 @@ struct host_counts host_read_counts(void)
 void host_in_control(bool yes)
 {
 	HOST_SET(control_time, yes ? time(NULL) : 0);
-	HOST_SET(slurmctld_primary, yes);
+	HOST_SET(slurmctld_config.thread_id_save, yes ? pthread_self() : 0);
+}
+
+void host_fail_to_reconfigure(void)
+{
+	host_in_control(false);
+	HOST_SET(slurmctld_config.thread_id_save, pthread_self());
 }
 
 void host_shut_down(bool yes)

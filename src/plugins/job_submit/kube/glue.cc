@@ -3,7 +3,7 @@
  * glue.cc - the plugin as one object between init() and fini(), and the hooks' way into it.
  *
  * Hooks run on slurmctld's threads, under its locks: they copy nothing that they need not, wait for nothing, and let no exception out. A bug of ours
- * must not stop native jobs: they pass then.
+ * must not stop native jobs: they pass then, and what asks for places of pods is refused.
  */
 #include "src/base/guard.h"
 #include "src/base/log.h"
@@ -29,26 +29,32 @@ void to_slurm_log(LogLevel level, const char *line)
 
 static_assert(static_cast<int>(LogLevel::error) == KUBE_LOG_ERROR && static_cast<int>(LogLevel::debug) == KUBE_LOG_DEBUG);
 
-/* On a bug: as KUBE_REFUSE for what claims to be ours, else as if we were not there. */
-kube_outcome on_bug(const char *admin_comment)
+/* Refuses what is ours to guard; for the rest it is as if we were not there. */
+template <class Facts> void judge_without(const Facts &facts, kube_verdict &verdict) noexcept
 {
-	return admin_comment ? KUBE_REFUSE : KUBE_ALLOW;
+	verdict = {};
+	if (g_plugin->concerns_us(facts))
+		say(verdict, KUBE_REFUSE, "slurm-kube: internal error; try again, slurmctld's log says more");
+	else
+		say(verdict, KUBE_ALLOW, {});
 }
 
-template <class F> void hook(const char *admin_comment, kube_verdict *verdict, F &&body) noexcept
+template <class Facts, class F> void hook(const Facts &facts, kube_verdict &verdict, F &&judge) noexcept
 {
+	say(verdict, KUBE_ALLOW, {});
+	if (!g_plugin)
+		return;
 	std::int64_t began = now_ns(), worked = thread_ns();
-	say(*verdict, on_bug(admin_comment), "slurm-kube: internal error");
-	guard(
-		0, [](const char *what) { log_error("internal error in a hook: %s", what); },
+	bool is_judged = guard(
+		false, [](const char *what) { log_error("internal error in a hook: %s", what); },
 		[&] {
-			body();
-			return 0;
+			judge();
+			return true;
 		});
-	if (g_plugin) {
-		g_plugin->costs.hook.record(now_ns() - began);
-		g_plugin->costs.hook_cpu.record(thread_ns() - worked);
-	}
+	if (!is_judged)
+		judge_without(facts, verdict);
+	g_plugin->costs.hook.record(now_ns() - began);
+	g_plugin->costs.hook_cpu.record(thread_ns() - worked);
 }
 
 } // namespace
@@ -88,23 +94,15 @@ void kube_glue_stop(void)
 
 void kube_glue_submit(const kube_submit_facts *facts, kube_verdict *verdict)
 {
-	hook(facts->marker.admin_comment, verdict, [&] {
-		if (g_plugin)
-			g_plugin->judge_submission(*facts, *verdict);
-	});
+	hook(*facts, *verdict, [&] { g_plugin->judge_submission(*facts, *verdict); });
 }
 
 void kube_glue_modify(const kube_modify_facts *facts, kube_verdict *verdict)
 {
-	hook(facts->new_admin_comment, verdict, [&] {
-		if (g_plugin)
-			g_plugin->judge_change(*facts, *verdict);
-	});
+	hook(*facts, *verdict, [&] { g_plugin->judge_change(*facts, *verdict); });
 }
 
 bool kube_glue_is_for_pods(const char *partition)
 {
-	return guard(
-		false, [](const char *what) { log_error("internal error in a hook: %s", what); },
-		[&] { return g_plugin && g_plugin->is_for_pods(partition); });
+	return g_plugin && g_plugin->is_for_pods(partition);
 }

@@ -26,6 +26,37 @@ std::string external_partition(const Rules &rules, std::string_view list)
 	return {};
 }
 
+/* Calls each name of the comma list, and takes no memory. */
+template <class F> void each_name(std::string_view list, F &&call) noexcept
+{
+	constexpr std::string_view k_blanks = " \t\r";
+	while (!list.empty()) {
+		const std::size_t comma = std::min(list.find(','), list.size());
+		std::string_view name = list.substr(0, comma);
+		list.remove_prefix(std::min(comma + 1, list.size()));
+		name.remove_prefix(std::min(name.find_first_not_of(k_blanks), name.size()));
+		name = name.substr(0, name.find_last_not_of(k_blanks) + 1);
+		if (!name.empty())
+			call(name);
+	}
+}
+
+bool is_external(const Rules &rules, std::string_view name) noexcept
+{
+	return std::find(rules.partitions.begin(), rules.partitions.end(), name) != rules.partitions.end();
+}
+
+/* JSON can hide the word, but no marker of ours does. */
+bool may_be_marker(std::string_view text) noexcept
+{
+	return text.find("\"slurm-kube\"") != std::string_view::npos;
+}
+
+bool may_be_ours(const MarkerTexts &texts) noexcept
+{
+	return may_be_marker(texts.admin_comment) || may_be_marker(texts.copy);
+}
+
 std::string refuse_partition(const std::string &name)
 {
 	return "slurm-kube: partition " + name + " takes Kubernetes pods only; give another with --partition";
@@ -124,6 +155,36 @@ ChangeJudgement judge(const Rules &rules, const Change &change)
 	if (judgement.refusal.empty() && change.resizes && marker && !may_write(rules, change))
 		judgement.refusal = "slurm-kube: the size and place of the job of pod " + describe(*marker) + " follow the pod";
 	return judgement;
+}
+
+bool names_external(const Rules &rules, std::string_view list) noexcept
+{
+	bool any = false;
+	each_name(list, [&](std::string_view name) { any |= is_external(rules, name); });
+	return any;
+}
+
+bool names_external_only(const Rules &rules, std::string_view list) noexcept
+{
+	bool any = false, all = true;
+	each_name(list, [&](std::string_view name) {
+		any = true;
+		all &= is_external(rules, name);
+	});
+	return any && all;
+}
+
+bool concerns_us(const Rules &rules, const Submission &s) noexcept
+{
+	return may_be_ours(s.marker) || names_external(rules, s.partition);
+}
+
+bool concerns_us(const Rules &rules, const Change &change) noexcept
+{
+	if (may_be_ours(change.marker))
+		return change.resizes || change.new_partition || change.new_admin_comment;
+	return (change.new_admin_comment && may_be_marker(*change.new_admin_comment)) ||
+	       (change.new_partition && names_external(rules, *change.new_partition));
 }
 
 std::vector<std::string> other_partitions(const Rules &rules, std::string_view list)

@@ -55,6 +55,17 @@ struct ChangeJudgement {
 
 ChangeJudgement judge(const Rules &rules, const Change &change);
 
+/*
+ * Where an error of ours (no memory) leaves no judgement: is the request one that we stand for? Asked
+ * without memory, by what texts look like. Only then it is refused; native jobs pass.
+ */
+bool concerns_us(const Rules &rules, const Submission &submission) noexcept;
+bool concerns_us(const Rules &rules, const Change &change) noexcept;
+
+/* Does kube.conf name one in the comma list, or each? An empty list has none. */
+bool names_external(const Rules &rules, std::string_view list) noexcept;
+bool names_external_only(const Rules &rules, std::string_view list) noexcept;
+
 /* What is wrong with the order in JobSubmitPlugins; empty: nothing. */
 std::string order_trouble(std::string_view submit_plugins);
 

@@ -127,7 +127,7 @@ void Plugin::read_config_again()
 	live_ = std::move(fresh);
 }
 
-std::shared_ptr<const Plugin::Live> Plugin::live() const
+std::shared_ptr<const Plugin::Live> Plugin::live() const noexcept
 {
 	std::lock_guard lock(live_mutex_);
 	return live_;
@@ -217,9 +217,9 @@ void Plugin::judge_marker(const core::Marker &marker, kube_verdict &verdict)
 		say(verdict, KUBE_UNDER_WAY, "slurm-kube: a submission for this pod is under way, try again");
 }
 
-bool Plugin::is_for_pods(std::string_view partition) const
+bool Plugin::is_for_pods(std::string_view partition) const noexcept
 {
-	return other_partitions(live()->rules, partition).empty();
+	return names_external_only(live()->rules, partition);
 }
 
 /* What kube.conf names is the administrator's wish, and costs no look at nodes. */
@@ -231,13 +231,39 @@ std::string Plugin::native_partition(const Rules &rules, std::string_view list) 
 	return {};
 }
 
+namespace
+{
+
+Submission submission_of(const kube_submit_facts &facts) noexcept
+{
+	return {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)}, text(facts.partition), {}, facts.batch, facts.array,
+		facts.het, facts.own_id};
+}
+
+Change change_of(const kube_modify_facts &facts) noexcept
+{
+	return {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)}, text(facts.partition), maybe(facts.new_admin_comment),
+		maybe(facts.new_partition), facts.resizes, {}, facts.caller_is_admin};
+}
+
+} // namespace
+
+bool Plugin::concerns_us(const kube_submit_facts &facts) const noexcept
+{
+	return plugin::concerns_us(live()->rules, submission_of(facts));
+}
+
+bool Plugin::concerns_us(const kube_modify_facts &facts) const noexcept
+{
+	return plugin::concerns_us(live()->rules, change_of(facts));
+}
+
 void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verdict)
 {
 	if (registry_.has_tickets())
 		registry_.came_back(this_thread());
 	auto current = live();
-	Submission submission = {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)}, text(facts.partition), {}, facts.batch, facts.array,
-				 facts.het, facts.own_id};
+	Submission submission = submission_of(facts);
 	if (claims_marker(submission.marker))
 		submission.native_partition = native_partition(current->rules, submission.partition);
 	Judgement judgement = judge(current->rules, submission);
@@ -254,8 +280,7 @@ void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verd
 void Plugin::judge_change(const kube_modify_facts &facts, kube_verdict &verdict)
 {
 	auto current = live();
-	Change change = {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)}, text(facts.partition), maybe(facts.new_admin_comment),
-			 maybe(facts.new_partition), facts.resizes, {}, facts.caller_is_admin};
+	Change change = change_of(facts);
 	if (change.new_partition && claims_marker(change.marker))
 		change.native_partition = native_partition(current->rules, *change.new_partition);
 	ChangeJudgement judgement = judge(current->rules, change);

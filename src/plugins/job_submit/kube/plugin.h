@@ -32,7 +32,10 @@ class Plugin
 	/* In hooks, under slurmctld's locks. verdict is filled. */
 	void judge_submission(const kube_submit_facts &facts, kube_verdict &verdict);
 	void judge_change(const kube_modify_facts &facts, kube_verdict &verdict);
-	[[nodiscard]] bool is_for_pods(std::string_view partition) const;
+	[[nodiscard]] bool is_for_pods(std::string_view partition) const noexcept;
+	/* After an error in these: is it ours to refuse? Takes no memory. */
+	[[nodiscard]] bool concerns_us(const kube_submit_facts &facts) const noexcept;
+	[[nodiscard]] bool concerns_us(const kube_modify_facts &facts) const noexcept;
 
 	Costs costs;
 
@@ -47,7 +50,7 @@ class Plugin
 	};
 
 	void read_config_again();
-	[[nodiscard]] std::shared_ptr<const Live> live() const;
+	[[nodiscard]] std::shared_ptr<const Live> live() const noexcept;
 	[[nodiscard]] core::PluginHello hello() const;
 	core::PluginStats stats();
 	Link::Setup link_setup();

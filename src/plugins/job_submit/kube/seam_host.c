@@ -56,15 +56,13 @@ char *kube_seam_state_path(const char *name)
 /* Words that slurmctld may be writing just now. Any value that was there is good enough, half of one is not. */
 #define PEEK(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
-/* A slurmctld whose reconfiguration failed (23.11 and later) goes on with control_time 0: once seen in control, the primary stays so. */
+/*
+ * A slurmctld whose reconfiguration failed (23.11 and later) goes on with control_time 0, the primary
+ * and a backup alike. But only who is in control, and has read the state, has a thread that saves it.
+ */
 static bool in_control(void)
 {
-	static _Atomic bool seen;
-	bool controls = PEEK(control_time) != 0;
-
-	if (controls)
-		seen = true;
-	return controls || (seen && PEEK(slurmctld_primary));
+	return PEEK(control_time) != 0 || PEEK(slurmctld_config.thread_id_save) != 0;
 }
 
 void kube_seam_pulse(struct kube_pulse *out)
