@@ -3,6 +3,8 @@
 repairs it. A test that cannot apply to this Slurm says why."""
 import signal
 import socket
+import subprocess
+import sys
 import time
 
 from lab import Skip, eventually, marker, slowness
@@ -237,6 +239,39 @@ def silent_connections_do_not_hold_up_the_sink(lab, peer):
     assert beside < idle + 0.15 * slowness(), "one after the other"
 
 
+FORGE = """
+import socket, struct, sys
+port, version = int(sys.argv[1]), int(sys.argv[2])
+body = b"x" * 40
+message = struct.pack("!HHHIH", version, 0, 6011, len(body), 0) + body  # 6011: REQUEST_TERMINATE_JOB
+closed = 0
+for i in range(300):
+    with socket.create_connection(("127.0.0.1", port), 10) as one:
+        one.settimeout(10)
+        try:
+            one.sendall(struct.pack("!I", len(message)) + message)
+            closed += one.recv(100) == b""
+        except OSError:
+            closed += 1
+print(closed)
+"""
+
+
+def nobody_floods_the_sink_with_forged_messages(lab, peer):
+    """Each would cost munged a request, the log some lines, and Slurm a rest of 10 ms."""
+    version = {(22, 5): 38, (23, 2): 39, (23, 11): 40, (24, 5): 41, (24, 11): 42, (25, 5): 43}.get(lab.version, 44) << 8
+    before, began = len(lab.log()), time.monotonic()
+    result = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c", FORGE, str(lab.sink), str(version)],
+                            capture_output=True, text=True, check=True)
+    print(f"# {time.monotonic() - began:.2f} s")
+    assert result.stdout.strip() == "300", result.stdout
+    lines = [line for line in lab.log()[before:].splitlines() if "slurm_unpack_received_msg" in line]
+    assert not lines, (len(lines), lines[:3])
+    job = running(lab, peer, "beside-the-flood")
+    lab.complete(job)
+    assert peer.wait("job", id=job, state="complete", completing=False), peer.last("job", id=job)
+
+
 def a_node_with_a_slurmd_is_not_ours_for_its_feature(lab, peer):
     """Anybody may have called a feature kube. n9 looks like a real node: Slurm alone says what becomes of it."""
     nodes = lab.options["nodes"]
@@ -255,6 +290,7 @@ def a_node_with_a_slurmd_is_not_ours_for_its_feature(lab, peer):
 TESTS = [
     ended_jobs_leave_no_errors_in_the_log,
     silent_connections_do_not_hold_up_the_sink,
+    nobody_floods_the_sink_with_forged_messages,
     a_node_with_a_slurmd_is_not_ours_for_its_feature,
     a_signal_that_reaches_nobody_leaves_the_node_in_service,
     not_responding_does_not_last,

@@ -67,8 +67,8 @@ enum { KUBE_MESSAGE_HEAD = 16 };
 /* How long the whole message is, where it is one that kube_seam_answer() answers; else 0. */
 uint32_t kube_seam_answerable(const unsigned char *head);
 /* Reads the whole message, which must have arrived, and answers it as a slurmd does that has taken it on. Decodes and encodes credentials (munge).
- * Locks: none. */
-void kube_seam_answer(int fd);
+ * False: it is not what it should be, or not slurmctld's. Locks: none. */
+bool kube_seam_answer(int fd);
 
 /* ---- jobs (seam_jobs.c) ---- */
 

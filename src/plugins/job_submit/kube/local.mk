@@ -74,6 +74,8 @@ job_submit_kube_la_SOURCES = \
 	%D%/plugin.h \
 	%D%/sink.cc \
 	%D%/sink.h \
+	%D%/socket_owner.cc \
+	%D%/socket_owner.h \
 	%D%/verdict.h
 EXTRA_job_submit_kube_la_DEPENDENCIES = $(top_srcdir)/%D%/exports.map
 job_submit_kube_la_CXXFLAGS = $(AM_CXXFLAGS) -fvisibility=hidden $(NO_UNIQUE_CXXFLAGS)

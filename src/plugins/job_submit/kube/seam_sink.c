@@ -39,18 +39,22 @@ uint32_t kube_seam_answerable(const unsigned char *head)
 	return length > LONGEST ? 0 : length + 4;
 }
 
-void kube_seam_answer(int fd)
+bool kube_seam_answer(int fd)
 {
 #if !KUBE_NATIVE
 	slurm_msg_t message;
+	bool is_theirs;
 
 	if (kube_is_shutting_down())
-		return;
+		return true;
 	slurm_msg_t_init(&message);
-	if (slurm_receive_msg(fd, &message, 0) == SLURM_SUCCESS && message.auth_uid == slurm_conf.slurm_user_id)
+	is_theirs = slurm_receive_msg(fd, &message, 0) == SLURM_SUCCESS && message.auth_uid == slurm_conf.slurm_user_id;
+	if (is_theirs)
 		(void)slurm_send_rc_msg(&message, SLURM_SUCCESS); /* nobody is worse off than without it */
 	slurm_free_msg_members(&message);
+	return is_theirs;
 #else
 	(void)fd;
+	return true;
 #endif
 }

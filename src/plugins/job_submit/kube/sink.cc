@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace slurmkube::plugin
 {
@@ -25,6 +26,7 @@ constexpr std::int64_t k_retry = 30 * k_ms, k_retry_later = 1000 * k_ms, k_troub
 constexpr int k_backlog = 1024;
 constexpr std::size_t k_connections_max = 256;
 constexpr std::int64_t k_partial = 2 * k_ms;
+constexpr std::int64_t k_silence = 100 * k_ms; /* nobody is answered so long after a bad message */
 constexpr std::int64_t k_patience = 100 * k_ms; /* for the whole message; Slurm sends at once */
 
 /* Reads what is there and forgets it: to close over unread bytes would reset the connection. */
@@ -81,8 +83,12 @@ void Sink::run()
 {
 	while (!stop_.is_set()) {
 		UniqueFd listener = listen_socket();
-		if (listener)
+		if (listener) {
+			owners_.emplace(listener.get());
+			if (!owners_->are_known())
+				log_info("this kernel does not tell whose a connection to the sink is");
 			serve(listener);
+		}
 		else
 			stop_.wait(trouble_.empty() ? k_retry : k_retry_later);
 	}
@@ -128,8 +134,29 @@ void Sink::take_in(const UniqueFd &listener)
 			return;
 		}
 		costs_.sink_contacts.fetch_add(1, std::memory_order_relaxed);
+		if (!may_speak(fd.get())) {
+			drain(fd.get());
+			continue;
+		}
 		connections_.push_back({std::move(fd), now_ns() + k_patience});
 	}
+}
+
+bool Sink::may_speak(int connection)
+{
+	if (!owners_->are_known())
+		return true;
+	const auto uid = owners_->peer_of(connection);
+	return uid && (*uid == 0 || *uid == geteuid());
+}
+
+/* A bad one costs a request to munged, which slurmctld needs itself. */
+void Sink::answer(int connection)
+{
+	if (now_ns() < silent_until_)
+		return;
+	if (!kube_seam_answer(connection) && !owners_->are_known())
+		silent_until_ = now_ns() + k_silence;
 }
 
 bool Sink::is_done(Connection &connection, bool is_readable)
@@ -145,7 +172,7 @@ bool Sink::is_done(Connection &connection, bool is_readable)
 		bool is_whole = ioctl(connection.fd.get(), FIONREAD, &there) == 0 && there >= static_cast<int>(length);
 		connection.is_partial = length != 0 && !is_whole;
 		if (length != 0 && is_whole)
-			kube_seam_answer(connection.fd.get());
+			answer(connection.fd.get());
 	} else {
 		connection.is_partial = n > 0;
 	}

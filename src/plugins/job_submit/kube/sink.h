@@ -4,12 +4,15 @@
  *
  * NodeAddr and Port of external nodes point here in the emulated family. Without a listener each message would hold one of slurmctld's agent
  * threads for 10 s; with it the message is answered (the end of a job) or fails in milliseconds. Loopback only. Any local user can connect: many
- * connections are served at once, each for a tenth of a second at most.
+ * connections are served at once, each for a tenth of a second at most, and only those of root and of
+ * slurmctld's own user: what others send costs no look at credentials. Where the kernel does not tell
+ * whose a connection is, one bad message is followed by a pause.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SINK_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SINK_H
 
 #include "src/plugins/job_submit/kube/costs.h"
+#include "src/plugins/job_submit/kube/socket_owner.h"
 #include "src/plugins/job_submit/kube/thread.h"
 
 #include <mutex>
@@ -41,8 +44,10 @@ class Sink
 	void serve(const UniqueFd &listener);
 	void wait(const UniqueFd &listener);
 	void take_in(const UniqueFd &listener);
+	[[nodiscard]] bool may_speak(int connection);
+	void answer(int connection);
 	/* True: done with it. */
-	[[nodiscard]] static bool is_done(Connection &connection, bool is_readable);
+	[[nodiscard]] bool is_done(Connection &connection, bool is_readable);
 	void set_trouble(std::string what);
 
 	int port_;
@@ -50,7 +55,8 @@ class Sink
 	const Stop &stop_;
 	std::vector<Connection> connections_;
 	std::vector<pollfd> polled_; /* stop, listener, then connections_ in their order */
-	std::int64_t failing_since_ = 0;
+	std::int64_t failing_since_ = 0, silent_until_ = 0;
+	std::optional<SocketOwners> owners_; /* while there is a listener */
 	mutable std::mutex mutex_;
 	std::string trouble_;
 };
