@@ -2,6 +2,7 @@
 """What a site's own scripts, plugins and root do to jobs of pods: they stay known, one for a pod, and on nodes of Kubernetes."""
 import os
 import signal
+import time
 
 from lab import Skip, eventually, marker
 
@@ -176,6 +177,33 @@ def no_way_around_leads_into_partitions_for_pods(lab, peer):
     lab.command("scancel", "--user=nobody")
 
 
+def reserve(lab, name, *words):
+    result = lab.command("scontrol", "create", "reservation", f"reservationname={name}", "users=nobody", "starttime=now", "duration=10",
+                         "flags=magnetic,ignore_jobs", *words)
+    assert result.returncode == 0, result
+
+
+def a_magnetic_reservation_pulls_nobody_into_the_others_partition(lab, peer):
+    """Slurm takes jobs into such a reservation unasked, but on nodes of their own partition only (_queue_magnetic_resv() and _build_node_list())."""
+    reserve(lab, "pull-pods", "partitionname=native", "nodes=n1")
+    reserve(lab, "pull-native", "partitionname=kube", "nodes=k1,k2")
+    job = lab.submit(marker("pulled", user=NOBODY, group=NOBODY)).job
+    told = peer.wait("job", id=job, state="running")
+    assert told and told[1]["nodes"][0]["name"] in lab.external_nodes(), (told, peer.last("job", id=job))
+    native = lab.command("sbatch", "--parsable", "-p", "native", "-D", "/", "-o", "/dev/null", "--wrap", "true", user=NOBODY).stdout.strip()
+    lab.command("scontrol", "update", f"jobid={native}", "reservationname=pull-native")
+    until = time.monotonic() + 4  # Slurm's own pass comes every 3 s at the latest
+    while time.monotonic() < until:
+        state = lab.job(native)
+        assert state["JobState"] == "PENDING" and state["Partition"] == "native", state
+        lab.command("scontrol", "update", f"jobid={native}", "comment=x")
+        time.sleep(0.3)
+    lab.command("scancel", native)
+    lab.complete(job)
+    for name in ("pull-pods", "pull-native"):
+        lab.command("scontrol", "delete", f"reservationname={name}")
+
+
 TESTS = [
     what_root_writes_over_a_marker_stays_beside_it,
     a_prolog_that_writes_admin_comment_loses_no_job,
@@ -184,4 +212,5 @@ TESTS = [
     a_script_moves_no_pods_job_to_native_nodes,
     all_partitions_gives_native_jobs_no_partition_for_pods,
     no_way_around_leads_into_partitions_for_pods,
+    a_magnetic_reservation_pulls_nobody_into_the_others_partition,
 ]
