@@ -3,6 +3,7 @@
 
 #include "src/agent/replies.h"
 #include "src/base/log.h"
+#include "src/core/sight.h"
 
 #include <ctime>
 #include <set>
@@ -100,6 +101,8 @@ core::Settings settings_of(const Config &config)
 	settings.report_interval_us = std::int64_t{1'000'000} * config.limits.condition_interval_seconds;
 	settings.sees_foreign_pods = true;
 	settings.needs_fresh_lists = true;
+	settings.needs_cluster = true;
+	settings.max_gone_percent = config.limits.max_gone_pods_percent;
 	settings.gang_hold_us = std::int64_t{1'000'000} * config.limits.gang_hold_seconds;
 	settings.own_uid = geteuid();
 	settings.gang_wait_us = std::int64_t{1'000'000} * config.limits.gang_wait_seconds;
@@ -217,6 +220,9 @@ void App::round()
 	round_wanted_ = false;
 	const core::Now at = now();
 	watch_claims();
+	if (!world_.is_cluster_known())
+		ask_for_cluster();
+	note_cluster_trouble();
 	for (const core::World::PodAction &next : world_.take_actions(at))
 		carry_out(next.pod, next.action);
 	for (const core::OwnerId &id : world_.take_questions(at))
@@ -226,6 +232,20 @@ void App::round()
 	for (const std::string &name : world_.take_node_questions(at))
 		ask_for_node(name);
 	plan_next_look();
+}
+
+void App::note_cluster_trouble()
+{
+	std::string trouble = cluster_unknown_.empty() ? "" : "the Kubernetes cluster is not known, and nothing is done: " + cluster_unknown_;
+	for (const std::string &text : {core::other_cluster_text(world_), core::absent_pods_text(world_)})
+		trouble = trouble.empty() ? text : trouble;
+	if (trouble == cluster_trouble_)
+		return;
+	if (trouble.empty())
+		log_info("the Kubernetes cluster is the one of all our jobs: uid=%s", world_.settings().policy.cluster_uid.c_str());
+	else
+		log_error("%s", trouble.c_str());
+	cluster_trouble_ = std::move(trouble);
 }
 
 /* Most clusters have many claims that no pod of ours ever mounts, and many have no such pod at all. */

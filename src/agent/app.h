@@ -60,6 +60,8 @@ class App : private link::LinkSink
 	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
 	[[nodiscard]] const core::EventQueue &events() const { return teller_.queue(); }
 	[[nodiscard]] const LastBinding &last_binding() const { return last_binding_; }
+	/* Why the API server does not say which cluster it is; empty: it has, or it is being asked. */
+	[[nodiscard]] const std::string &cluster_unknown() const { return cluster_unknown_; }
 	/* Asks now; done is called within k_look_time, later. */
 	void look(Look::Done done);
 	void ask_for_nodes(std::function<void(const std::string &trouble)> done);
@@ -87,7 +89,9 @@ class App : private link::LinkSink
 	void ask_for_node(const std::string &name);
 	void submit(const core::PodUid &pod, const core::Submit &action);
 	void update(const core::PodUid &pod, const core::Update &action);
-	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status);
+	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status, bool for_absence);
+	void ask_for_cluster();
+	void note_cluster_trouble();
 	void bind(const core::PodUid &pod, const core::Bind &action);
 	void provide(const core::PodUid &pod, const core::Provide &action);
 	void watch_claims();
@@ -120,6 +124,9 @@ class App : private link::LinkSink
 	LastBinding last_binding_;
 	std::map<core::PodUid, std::string> submitting_; /* without an answer: what the log will say of each */
 	bool round_wanted_ = false;
+	bool cluster_asked_ = false;
+	std::string cluster_unknown_;
+	std::string cluster_trouble_; /* as logged */
 	Loop::TimerId look_timer_ = 0;
 	core::Now started_;
 };

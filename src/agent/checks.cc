@@ -159,6 +159,7 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 	    check::plugin_config(app),
 	    check::files(app),
 	    check::api_server(found),
+	    check::cluster(app),
 	    check::token(app),
 	    check::rights(found),
 	    check::bindings(app),

@@ -5,6 +5,7 @@
 #include "src/agent/checks_parts.h"
 #include "src/agent/config_trial.h"
 #include "src/core/report.h"
+#include "src/core/sight.h"
 
 #include <cerrno>
 #include <cmath>
@@ -79,6 +80,22 @@ Check rights(const Findings &found)
 	if (missing.empty())
 		return passed("rights", "all " + std::to_string(found.rights.size()) + " are granted" + age);
 	return failed("rights", "missing: " + missing + age, "'kubectl apply -f rbac.yaml', and bind the role to the agent's user");
+}
+
+/* Whose pods these are, and whose the jobs. */
+Check cluster(const App &app)
+{
+	const core::World &world = app.world();
+	const std::string &uid = world.settings().policy.cluster_uid;
+	if (!app.cluster_unknown().empty())
+		return failed("cluster", app.cluster_unknown() + "; nothing is done meanwhile", "look at the lines API server and rights");
+	if (uid.empty())
+		return failed("cluster", "its uid is not known yet", k_look_at_api);
+	if (world.holds_other_cluster())
+		return failed("cluster", core::other_cluster_text(world), core::other_cluster_remedy(world));
+	if (world.held_absent_pods() > 0)
+		return failed("cluster", core::absent_pods_text(world), core::absent_pods_remedy());
+	return passed("cluster", world.settings().policy.cluster + ", uid " + uid + " (of namespace kube-system); no job is of another");
 }
 
 Check bindings(const App &app)

@@ -47,6 +47,7 @@ Check token(const App &app);
 Check files(const App &app);
 Check rights(const Findings &found);
 Check bindings(const App &app);
+Check cluster(const App &app);
 Check clock(const Findings &found);
 Check watch(const char *name, const kube::Watch *source, const Findings &found);
 

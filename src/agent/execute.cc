@@ -17,6 +17,7 @@ namespace slurmkube::agent
 namespace
 {
 
+constexpr std::chrono::seconds k_ask_again{1};
 constexpr char k_pod_scheduled[] = "PodScheduled";
 constexpr char k_disruption_target[] = "DisruptionTarget";
 /* A condition reaches the API server well before the deletion then; its answer takes many times that when the server is busy. */
@@ -96,8 +97,8 @@ void App::carry_out(const core::PodUid &pod, const core::Action &action)
 	std::visit(Overloaded{
 		       [&](const core::Submit &a) { submit(pod, a); },
 		       [&](const core::Update &a) { update(pod, a); },
-		       [&](const core::Cancel &a) { complete(pod, a.job, core::k_status_cancelled); },
-		       [&](const core::Complete &a) { complete(pod, a.job, a.wait_status); },
+		       [&](const core::Cancel &a) { complete(pod, a.job, core::k_status_cancelled, a.for_absence); },
+		       [&](const core::Complete &a) { complete(pod, a.job, a.wait_status, a.for_absence); },
 		       [&](const core::Bind &a) { bind(pod, a); },
 		       [&](const core::Provide &a) { provide(pod, a); },
 		       [&](const core::LookUp &a) { look_up(pod, a); },
@@ -142,7 +143,7 @@ void App::update(const core::PodUid &pod, const core::Update &action)
 	calls_.update(action.job, action.spec, action.given, action.removed, std::move(done));
 }
 
-void App::complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status)
+void App::complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status, bool for_absence)
 {
 	const bool is_cancel = wait_status == core::k_status_cancelled;
 	auto done = [this, pod, job, wait_status, is_cancel, name = name_of(world_, pod)](const Status &answer) {
@@ -152,7 +153,10 @@ void App::complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_
 		world_.completed(pod, answer, is_cancel, now());
 		want_round();
 	};
-	if (is_cancel)
+	const auto known = world_.jobs().find(job);
+	if (for_absence && known != world_.jobs().end())
+		calls_.give_up(job, known->second.marker, std::move(done));
+	else if (is_cancel)
 		calls_.cancel(job, std::move(done));
 	else if (wait_status == core::k_status_deadline)
 		calls_.expire(job, std::move(done));
@@ -248,6 +252,25 @@ void App::look_for_members(const core::PodUid &lead, const std::string &name_spa
 		want_round();
 	};
 	kube::find_pod(client_, name_space, is_member, std::move(done));
+}
+
+/* At the start, and whenever the pods have been listed: behind one address there may be another cluster. */
+void App::ask_for_cluster()
+{
+	if (std::exchange(cluster_asked_, true))
+		return;
+	kube::cluster_uid(client_, [this](const Result<std::string> &uid) {
+		cluster_unknown_ = uid ? "" : uid.error().what;
+		if (uid) {
+			cluster_asked_ = false;
+			world_.cluster_seen(*uid);
+			return want_round();
+		}
+		loop_.after(k_ask_again, [this] {
+			cluster_asked_ = false;
+			want_round();
+		});
+	});
 }
 
 void App::look_up(const core::PodUid &pod, const core::LookUp &action)

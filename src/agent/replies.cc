@@ -162,6 +162,8 @@ Json nodes(const App &app)
 std::string why_no_slurm_conf(const App &app, const std::string &api_trouble)
 {
 	std::string why = why_nodes_are_unknown(app, api_trouble);
+	if (why.empty() && app.world().has_link() && !app.world().is_known())
+		why = "the agent is not sure of its Kubernetes cluster (skube check)";
 	if (why.empty() && !app.world().is_known())
 		why = "the plugin in slurmctld is not connected, and some of each line comes from it";
 	return why;

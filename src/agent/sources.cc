@@ -36,6 +36,7 @@ void PodSource::deleted(json_object *last_state)
 void PodSource::listed(const std::set<std::string> &live_uids)
 {
 	log_info("pods listed count=%zu", live_uids.size());
+	world_.cluster_doubted();
 	world_.pods_listed(live_uids, App::now());
 	on_change_();
 }

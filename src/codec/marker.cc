@@ -34,6 +34,8 @@ void check_words(const core::Marker &m, Fields &fields)
 	}
 	if (!is_plain(m.options))
 		fields.fail("key 'options' has control characters");
+	if (!is_plain(m.cluster_uid))
+		fields.fail("key 'cluster_uid' has control characters");
 }
 
 void check_numbers(const core::Marker &m, Fields &fields)
@@ -57,6 +59,8 @@ void read_keys(Fields &fields, core::Marker &m)
 	fields.must(false);
 	fields.read("options", m.options);
 	fields.read("note", m.note);
+	fields.read("cluster_uid", m.cluster_uid);
+	fields.read("given_up", m.given_up);
 }
 
 } // namespace
@@ -73,6 +77,10 @@ Json marker_to_json(const core::Marker &marker)
 	put(object.get(), "attempt", marker.attempt);
 	put(object.get(), "user", marker.user_id);
 	put(object.get(), "group", marker.group_id);
+	if (!marker.cluster_uid.empty())
+		put(object.get(), "cluster_uid", marker.cluster_uid);
+	if (marker.given_up)
+		put(object.get(), "given_up", true);
 	if (!marker.options.empty())
 		put(object.get(), "options", marker.options);
 	if (!marker.note.empty())

@@ -100,6 +100,9 @@ libcore_la_SOURCES = \
 	%D%/world_gang_late.cc \
 	%D%/world_standby.cc \
 	%D%/world_seats.cc \
+	%D%/sight.cc \
+	%D%/sight.h \
+	%D%/world_sight.cc \
 	%D%/world_vanish.cc \
 	%D%/world_owners.cc \
 	%D%/world_parts.h

@@ -50,14 +50,20 @@ Actions update(const GroupFacts &f)
 	return {std::move(next)};
 }
 
+bool is_for_absence(const GroupFacts &f)
+{
+	return !f.pod && !f.saw_deletion;
+}
+
 Actions cancel(const GroupFacts &f)
 {
-	return f.busy.slurm || !f.may_retry ? Actions{} : Actions{Cancel{f.job->id}};
+	return f.busy.slurm || !f.may_retry ? Actions{} : Actions{Cancel{f.job->id, is_for_absence(f)}};
 }
 
 Actions complete(const GroupFacts &f, std::uint32_t wait_status)
 {
-	return f.busy.slurm || !f.may_retry ? Actions{} : Actions{Complete{f.job->id, wait_status}};
+	const bool for_absence = wait_status == k_status_cancelled && is_for_absence(f);
+	return f.busy.slurm || !f.may_retry ? Actions{} : Actions{Complete{f.job->id, wait_status, for_absence}};
 }
 
 Actions remove(const GroupFacts &f)
@@ -266,6 +272,8 @@ std::vector<Action> reconcile(const GroupFacts &f)
 		return {};
 	const JobSide job = job_side(f.job);
 	/* a standby that takes over may hear of jobs before its watch shows their pods */
+	if (f.is_held && !f.pod && !f.saw_deletion)
+		return {};
 	if (!f.pod && !f.surely_gone && (job == JobSide::pending || job == JobSide::allocated))
 		return look_up(f);
 	if (!f.surplus.empty() && !f.busy.slurm && f.may_retry)

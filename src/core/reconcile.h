@@ -50,6 +50,8 @@ struct GroupFacts {
 	const Pod *pod = nullptr;       /* nullptr: absent */
 	const Pod *last_pod = nullptr;  /* of an absent pod: how it was seen last, if ever */
 	bool surely_gone = false;       /* of an absent pod: it was seen to go, or the API server says so */
+	bool saw_deletion = false;      /* the same: a watch has told of it */
+	bool is_held = false;           /* the same: too many are absent at once to be believed */
 	std::optional<std::uint32_t> end_status; /* wait status, as of the pod's first sight as a terminal one */
 	std::string bound_node;         /* from the pod, or from a binding of ours that no watch has shown yet */
 	const SlurmJob *job = nullptr;  /* the one that counts, see current_job() in world.cc */
@@ -90,10 +92,12 @@ struct Update { /* of a waiting job, to the options that its pod has now */
 };
 struct Cancel {
 	JobId job;
+	bool for_absence = false; /* no watch has said that the pod is gone: the marker tells why */
 };
 struct Complete {
 	JobId job;
 	std::uint32_t wait_status = 0;
+	bool for_absence = false; /* the same; with k_status_cancelled only */
 };
 struct Bind {
 	JobId job;

@@ -104,7 +104,7 @@ Actions pending(const GangFacts &f)
 	if (is_doubtful(f))
 		return look_for_pods(f);
 	if (!has_live(f))
-		return f.owner_done || f.absent_long ? own(f, Cancel{f.job->id}) : Actions{};
+		return f.owner_done || f.absent_long ? own(f, Cancel{f.job->id, true}) : Actions{};
 	if (f.is_outgrown)
 		return own(f, Cancel{f.job->id});
 	Action next = change_of(*f.job, f.change, f.spec);
@@ -168,6 +168,13 @@ Actions give_back(const GangFacts &f)
 	return out;
 }
 
+/* Not all have succeeded; those that are missing may only be out of sight. */
+Actions end_absent(const GangFacts &f)
+{
+	const bool for_absence = f.result == 0 || f.result == k_status_cancelled;
+	return own(f, Complete{f.job->id, for_absence ? k_status_cancelled : f.result, for_absence});
+}
+
 Actions allocated(const GangFacts &f)
 {
 	Actions out;
@@ -178,7 +185,7 @@ Actions allocated(const GangFacts &f)
 	if (is_doubtful(f))
 		return look_for_pods(f);
 	if (!has_live(f))
-		return f.owner_done || f.absent_long ? own(f, Complete{f.job->id, f.result == 0 ? k_status_cancelled : f.result}) : out; /* not all have succeeded */
+		return f.owner_done || f.absent_long ? end_absent(f) : out;
 	if (f.late_long)
 		return own(f, Complete{f.job->id, k_status_never_came});
 	if (lets_go(f))
@@ -236,6 +243,8 @@ bool lets_go(const GangFacts &f)
 std::vector<GangAction> reconcile_gang(const GangFacts &f)
 {
 	if (!f.known || (f.job && f.job->state == JobState::unknown))
+		return {};
+	if (f.is_held && !has_live(f))
 		return {};
 	if (!f.surplus.empty() && !f.busy.slurm)
 		return own(f, Cancel{f.surplus.front()});

@@ -47,6 +47,7 @@ struct GangFacts {
 	bool is_complete = false;   /* seats are known, and enough pods exist to ask for them */
 	bool owner_done = false;    /* it makes no more pods: finished, suspended or gone */
 	bool owner_succeeded = false; /* and says that all went well, whatever became of single pods */
+	bool is_held = false;       /* as in GroupFacts */
 	bool absent_long = false;   /* no member has lived for longer than the hold time */
 	bool is_unseen = false;     /* the same, but this agent has seen no member, nor asked for any */
 	std::string name_space;     /* of its pods */

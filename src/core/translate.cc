@@ -47,6 +47,7 @@ JobSpec with_defaults(const Pod &pod, const Policy &policy, const NamespaceRule 
 {
 	JobSpec spec;
 	spec.marker = Marker{.cluster = policy.cluster, .name_space = pod.name_space, .name = pod.name, .kind = k_pod_kind, .uid = pod.uid.text, .attempt = attempt};
+	spec.marker.cluster_uid = policy.cluster_uid;
 	spec.name = pod.name;
 	spec.comment = pod.name_space + "/" + pod.name;
 	spec.partition = rule.partitions.empty() ? policy.default_partition : rule.partitions.front();

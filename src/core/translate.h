@@ -27,6 +27,7 @@ struct PriorityClassRule {
 
 struct Policy {
 	std::string cluster = "kube";
+	std::string cluster_uid = {}; /* kept by World: of the namespace kube-system */
 	std::string scheduler_name;
 	std::string default_partition = "kube";
 	std::uint32_t default_time_limit_minutes = 0; /* 0: the partition's */

@@ -144,6 +144,8 @@ std::string agent_waits(const World &world)
 {
 	if (!world.has_link())
 		return "slurmctld: its plugin is not connected to this agent (skube check)";
+	if (!world.is_cluster_known() || world.holds_other_cluster())
+		return "the agent to be sure of its Kubernetes cluster (skube check)";
 	return world.is_known() ? "" : "the first complete lists of pods and nodes (skube check)";
 }
 

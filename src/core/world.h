@@ -45,6 +45,8 @@ struct Settings {
 	std::int64_t report_interval_us = 30'000'000;
 	std::int64_t start_limit_us = 0; /* 0: a bound pod may take any time to start */
 	bool needs_fresh_lists = false; /* after a takeover nothing is done before pods and nodes have been listed anew */
+	bool needs_cluster = false; /* nothing is done before it is known which cluster this is */
+	unsigned max_gone_percent = 50; /* of jobs of unknown clusters may be without pods at once */
 	bool sees_foreign_pods = false;  /* they are told of, and nothing is done before their list is complete */
 	std::optional<std::uint32_t> own_uid = {}; /* as whom slurmctld knows this agent */
 	std::int64_t gang_hold_us = 10'000'000;  /* an allocation without a live pod is kept so long: a JobSet that restarts takes its nodes again */
@@ -91,6 +93,9 @@ struct Group {
 	bool is_refused = false; /* Slurm wants no such job: a lasting failure */
 	unsigned unanswered = 0; /* submissions and changes that slurmctld was sent and did not answer, in a row */
 	bool is_gone = false;    /* the API server says that there is no such pod */
+	std::int64_t gone_since_us = 0; /* when it first said so */
+	bool saw_deletion = false; /* a watch has told of it */
+	bool is_unseen = false;    /* a list did not show it: the pod is as it was seen last */
 	std::optional<std::uint32_t> end_status; /* as of the first sight of a terminal phase: a deletion that follows does not change it */
 	std::uint32_t submitted_attempt = 1;
 	/* 0: not set; all monotonic microseconds */
@@ -212,6 +217,18 @@ class World
 	void node_gone(const std::string &name, Now now = {});
 	void nodes_listed(const std::set<std::string> &live_uids);
 
+	/* ---- observing: which cluster this is (world_sight.cc) ---- */
+	/* uid: of its namespace kube-system */
+	void cluster_seen(std::string uid);
+	/* The lists have begun anew: it may be another by now, and nothing is done until it is told. */
+	void cluster_doubted() { is_cluster_known_ = false; }
+	[[nodiscard]] bool is_cluster_known() const { return is_cluster_known_ || !settings_.needs_cluster; }
+	/* Why nothing is done: live jobs stand for pods of another cluster under our cluster's name. */
+	[[nodiscard]] bool holds_other_cluster() const { return !other_clusters_.empty(); }
+	[[nodiscard]] const std::map<JobId, std::string> &jobs_of_other_clusters() const { return other_clusters_; }
+	/* More jobs are without pods than may be believed; how many. 0: it is not so. */
+	[[nodiscard]] std::size_t held_absent_pods() const { return held_absent_pods_; }
+
 	/* ---- observing: identities (world_identity.cc) ---- */
 	void namespace_seen(Namespace seen);
 	void namespace_gone(const std::string &name);
@@ -287,7 +304,7 @@ class World
 	void node_looked_up(const std::string &name, const Result<bool> &exists, Now now);
 
 	/* ---- looking ---- */
-	[[nodiscard]] bool is_known() const { return is_listed() && is_fresh() && link_synced_; }
+	[[nodiscard]] bool is_known() const { return is_listed() && is_fresh() && link_synced_ && is_cluster_known() && !holds_other_cluster(); }
 	[[nodiscard]] bool is_listed() const { return pods_listed_ && nodes_listed_ && (foreign_listed_ || !settings_.sees_foreign_pods); }
 	[[nodiscard]] bool is_fresh() const { return pods_fresh_ && nodes_fresh_ && (foreign_fresh_ || !settings_.sees_foreign_pods); }
 	[[nodiscard]] bool has_link() const { return link_synced_; }
@@ -323,6 +340,15 @@ class World
 	void look_later(const PodUid &uid, std::int64_t at_us);
 	void drop_if_empty(const PodUid &uid);
 	void forget_job(JobId id);
+	/* ---- pods out of sight: world_sight.cc ---- */
+	void note_unseen(const PodUid &uid, Now now);
+	bool is_surely_gone(const PodUid &uid, const Group &group, JobSide job, Now now);
+	void seen_again(const PodUid &uid, Group &group);
+	void look_for_unseen(Now now, std::vector<PodAction> &out);
+	void note_cluster(const SlurmJob &job);
+	void count_absent_pods();
+	[[nodiscard]] bool is_out_of_sight(const PodUid &uid) const;
+	[[nodiscard]] bool is_held(const SlurmJob *job) const;
 	void forget_provisional(const PodUid &uid, Now now);
 	void note_vanished(const PodUid &uid, JobId id, Now now);
 	void wait_after_vanishing(const PodUid &uid, const Group &group, std::optional<Condition> &waits_for, Now now);
@@ -337,6 +363,8 @@ class World
 	[[nodiscard]] static bool stands_for_members(const Group &lead, const SlurmJob &job);
 	static void note_stray(Group &group, const SlurmJob &job);
 	/* lead: who has the job, the pod's own group or its gang's */
+	[[nodiscard]] static bool is_given_up(const Group &group, const SlurmJob &ended);
+	[[nodiscard]] static bool has_bound_pods(const Group &group);
 	[[nodiscard]] static bool is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended);
 	void note_pod_times(Group &group, const Pod &pod, Now now);
 	[[nodiscard]] bool is_start_expired(const PodUid &uid, Group &group, bool is_starting, Now now);
@@ -529,6 +557,11 @@ class World
 
 	std::map<PodUid, Group> groups_;
 	std::map<JobId, SlurmJob> jobs_;
+	bool is_cluster_known_ = false;
+	std::map<JobId, std::string> other_clusters_; /* live jobs of other clusters, and which */
+	std::set<JobId> unknown_clusters_; /* live jobs whose markers do not say it */
+	std::size_t held_absent_pods_ = 0;
+	std::set<PodUid> unseen_; /* pods that a list did not show, and the API server has not denied */
 	std::map<JobId, std::int64_t> provisional_until_us_; /* jobs known from our own submission only */
 	std::vector<SlurmJob> snapshot_jobs_;
 	std::vector<SlurmNode> snapshot_nodes_;

@@ -109,10 +109,20 @@ const SlurmJob *World::current_job(const Group &group) const
 	return best;
 }
 
+bool World::has_bound_pods(const Group &group)
+{
+	if (!group.member_nodes.empty())
+		return true;
+	return group.pod && !is_terminal(*group.pod) && !bound_node_of(group).empty();
+}
+
 /* A stray is cancelled only when its successor lives: an agent that starts in between must not take its end for the pod's. */
 std::vector<JobId> World::surplus_of(const Group &group, const SlurmJob *current) const
 {
-	std::vector<JobId> out = group.unheard_of;
+	std::vector<JobId> out;
+	const bool has_other = current && job_side(current) == JobSide::allocated && !provisional_until_us_.contains(current->id);
+	if (!has_bound_pods(group) || has_other) /* else they may run under it */
+		out = group.unheard_of;
 	for (const JobId id : group.jobs) {
 		const auto found = jobs_.find(id);
 		if (found == jobs_.end() || &found->second == current || !is_live(found->second))
@@ -144,9 +154,17 @@ bool World::is_answer_lost(const Group &group, const SlurmJob &job)
 	return is_such_end && !contains(group.answered, job.id) && job.end_time > 0 && job.end_time - job.submit_time <= k_unheard_job_seconds;
 }
 
+/* By us, for want of a pod: one that is there after all has nothing to do with it. */
+bool World::is_given_up(const Group &group, const SlurmJob &ended)
+{
+	return contains(group.given_up, ended.id) || (ended.state == JobState::cancelled && ended.marker.given_up);
+}
+
 /* A bound pod goes with a job that people or the cluster ended, if it was its own; on doubt it stays and gets a new job. */
 bool World::is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended)
 {
+	if (is_given_up(lead, ended))
+		return false;
 	const bool is_of_pods = ended.state == JobState::failed || ended.state == JobState::complete || ended.state == JobState::oom; /* those only pods bring about */
 	const bool is_wish = !is_of_pods || ended.exit_status == k_status_never_came;
 	const std::uint32_t bound = bound_attempt(pod);
@@ -164,13 +182,15 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	f.last_pod = group.last ? &*group.last : nullptr;
 	if (f.pod)
 		f.bound_node = f.pod->node_name.empty() ? group.assumed_node : f.pod->node_name;
-	f.surely_gone = group.last || group.is_gone;
+	f.saw_deletion = group.saw_deletion;
 	f.end_status = group.end_status;
 	f.job = current_job(group);
+	f.surely_gone = is_surely_gone(uid, group, job_side(f.job), now);
 	if (f.pod && job_side(f.job) == JobSide::ended &&
-	    (contains(group.given_up, f.job->id) || (!f.bound_node.empty() && !is_about_pod(*f.pod, group, *f.job))))
+	    (is_given_up(group, *f.job) || (!f.bound_node.empty() && !is_about_pod(*f.pod, group, *f.job))))
 		f.job = nullptr;
 	f.answer_lost = f.job && is_answer_lost(group, *f.job);
+	f.is_held = is_held(f.job);
 	f.surplus = surplus_of(group, f.job);
 	f.busy = group.busy;
 	f.busy.slurm = f.busy.slurm || now.mono_us < group.slurm_quiet_until_us;
@@ -352,6 +372,8 @@ bool World::accept(const PodUid &uid, Group &group, const Action &action, Now no
 		group.given_up.push_back(cancel->job);
 		group.cancelling = cancel->job;
 	}
+	if (const auto *complete = std::get_if<Complete>(&action); complete && complete->for_absence)
+		group.given_up.push_back(complete->job);
 	if (std::holds_alternative<Submit>(action) || std::holds_alternative<Update>(action))
 		note_trying_again(uid, group);
 	if (const auto *update = std::get_if<Update>(&action)) {
@@ -457,12 +479,14 @@ std::vector<World::PodAction> World::take_actions(Now now)
 	seen_us_ = now.mono_us;
 	std::vector<PodAction> out;
 	unlinked_since_us_ = link_synced_ ? 0 : unlinked_since_us_ == 0 ? now.mono_us : unlinked_since_us_;
+	look_for_unseen(now, out);
 	if (!is_known()) {
 		report_unlinked(now, out);
 		if (!link_synced_ && pods_listed_)
 			forget_on_standby(now);
 		return out; /* everything is marked dirty again when the snapshot is merged */
 	}
+	count_absent_pods();
 	while (!dirty_.empty()) { /* a share that is freed on the way wakes others; each is freed once */
 		for (const PodUid &uid : by_age(std::exchange(dirty_, {})))
 			look_at_group(uid, now, out);

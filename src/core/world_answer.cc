@@ -84,6 +84,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	SlurmJob job;
 	job.id = answer->job;
 	job.marker.cluster = settings_.policy.cluster;
+	job.marker.cluster_uid = settings_.policy.cluster_uid;
 	job.marker.uid = pod.text;
 	if (const Pod *p = group.pod ? &*group.pod : group.last ? &*group.last : nullptr) {
 		job.marker.name_space = p->name_space;
@@ -196,6 +197,10 @@ void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
 	Group &group = touch(pod);
 	group.busy.look = false;
 	group.is_gone = sight && *sight == Sight::absent;
+	if (!group.is_gone || group.gone_since_us == 0)
+		group.gone_since_us = group.is_gone ? now.mono_us : 0;
+	if (group.is_gone && group.is_unseen && !is_held(job_of(group)))
+		pod_gone(pod, std::nullopt, now);
 	group.unbound_at_us = sight && *sight == Sight::unbound ? now.mono_us : 0;
 	/* if there is one, the watch will show it soon */
 	const bool is_gang = gangs_.contains(pod);

@@ -289,8 +289,9 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	GangFacts f;
 	f.known = is_known();
 	f.job = current_job(group);
-	if (job_side(f.job) == JobSide::ended && std::ranges::find(group.given_up, f.job->id) != group.given_up.end())
+	if (job_side(f.job) == JobSide::ended && is_given_up(group, *f.job))
 		f.job = nullptr;
+	f.is_held = is_held(f.job);
 	f.is_outgrown = f.job && gang.outgrown == f.job->id;
 	f.answer_lost = f.job && is_answer_lost(group, *f.job);
 	/* by an agent before this one; root may as well be somebody who meant it */

@@ -43,6 +43,7 @@ void World::pod_seen(Pod pod, Now now)
 {
 	const PodUid uid = pod.uid;
 	Group &group = touch(uid);
+	seen_again(uid, group);
 	if (group.first_seen_us == 0 && !pod.gated)
 		group.first_seen_us = now.mono_us;
 	note_end(group, pod, now);
@@ -85,6 +86,8 @@ void World::pod_gone(const PodUid &uid, std::optional<Pod> last, Now now)
 	if (found == groups_.end())
 		return;
 	Group &group = touch(uid);
+	seen_again(uid, group);
+	group.saw_deletion = last.has_value();
 	if (last)
 		note_end(group, *last, now);
 	if (group.deleted_us == 0)
@@ -107,7 +110,7 @@ void World::pods_listed(const std::set<std::string> &live_uids, Now now)
 			gone.push_back(uid);
 	}
 	for (const PodUid &uid : gone)
-		pod_gone(uid, std::nullopt, now);
+		note_unseen(uid, now);
 	pods_listed_ = true;
 	pods_fresh_ = !wants_lists_;
 	retry_all();
@@ -286,6 +289,7 @@ void World::job_seen(SlurmJob job, Now now)
 	/* it was asked for alone before this agent knew whose it is */
 	if (job.marker.kind == k_pod_kind && is_live(job) && group.gang && group.pod && !is_bound_member(group))
 		leave(gangs_.at(*group.gang), uid);
+	note_cluster(job);
 	jobs_[job.id] = std::move(job);
 	if (choosy_.contains(uid))
 		wake_behind();
@@ -322,6 +326,8 @@ void World::forget_job(JobId id)
 	for (auto *list : {&group.jobs, &group.answered, &group.given_up, &group.unheard_of}) /* Slurm may use the number again, for the same pod even */
 		std::erase(*list, id);
 	group.strays.erase(id);
+	other_clusters_.erase(id);
+	unknown_clusters_.erase(id);
 	jobs_.erase(known);
 	provisional_until_us_.erase(id);
 }

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 
 from lib import Cluster, equal, pod, run, wait_for
 from lib.checker import check_invariants
+from lib.cluster import claim_ports
+from lib.control_plane import ControlPlane
 from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs, wait_reason
 from lib.kubelets import not_ready
 
@@ -257,6 +259,40 @@ def test_restart_with_a_wrong_selector_harms_nobody(bed):
 	_lives_on(bed, made)
 	bed.kube.delete("Pod", "stays")
 	wait_no_live_jobs(bed)
+
+
+def _another_cluster(bed):
+	"""A whole control plane of its own: no pod, no node and no uid of ours is in it."""
+	other = ControlPlane(bed.dir / "cp-other", claim_ports(bed.stack), {"KCM": "0", "KWOK": "0"})
+	bed.stack.callback(other.stop)
+	other.start()
+	return other
+
+
+def test_kubeconfig_of_another_cluster_harms_nobody(bed):
+	"""The agent does nothing at all and says why; with the right file pods and jobs are as they were."""
+	made = bed.kube.create(pod("elsewhere-runs", cpu=12))
+	bed.kube.wait_phase("elsewhere-runs", "Running")
+	waits = bed.kube.create(pod("elsewhere-waits", cpu=12))
+	jobs = [job_in_state(bed, made, "RUNNING")["JobId"], job_in_state(bed, waits, "PENDING")["JobId"]]
+	other = _another_cluster(bed)
+	ours, bed.agent.plane = bed.agent.plane, other
+	bed.agent.restart_without_waiting()
+	line = wait_for(lambda: not (line := _check(bed, "cluster"))["ok"] and "live jobs" in line["text"] and line, "skube check to tell of the other cluster")
+	assert jobs[0] in line["text"] and jobs[0] in line["remedy"] and "kubeconfig" in line["remedy"], line
+	time.sleep(5)
+	equal(bed.agent.skube("ping")["ready"], False)
+	equal([bed.slurm.jobs()[int(j)]["JobState"] for j in jobs], ["RUNNING", "PENDING"], "jobs while the agent sees another cluster")
+	assert "DRAIN" not in bed.slurm.node("node-0")["State"], bed.slurm.node("node-0")
+	bed.agent.plane = ours
+	bed.agent.restart()
+	equal(_check(bed, "cluster")["ok"], True)
+	_lives_on(bed, made)
+	equal([bed.slurm.job_of_pod(uid_of(p))[-1]["JobId"] for p in (made, waits)], jobs, "jobs with the right kubeconfig")
+	for name in ("elsewhere-waits", "elsewhere-runs"):
+		bed.kube.delete("Pod", name)
+	wait_no_live_jobs(bed)
+	other.stop()
 
 
 def test_removed_node_leaves_slurm(bed):

@@ -17,6 +17,7 @@ core::Settings Agent::settings()
 	settings.nodes.label_key = names::k_managed_label;
 	settings.own_uid = k_agent_uid;
 	settings.needs_fresh_lists = true;
+	settings.needs_cluster = true;
 	settings.gang_wait_us = 60 * k_second;
 	return settings;
 }
@@ -36,7 +37,7 @@ void Agent::start()
 	world_ = std::make_unique<core::World>(settings());
 	life_++;
 	frozen_until_ = 0;
-	round_wanted_ = false;
+	round_wanted_ = cluster_asked_ = false;
 	pods.restart();
 	nodes.restart();
 	tick(life_);
@@ -59,17 +60,18 @@ void Agent::kill()
 		slurm_.break_link(stage_.dice.between(Topic::reconnect, key_, 50 * k_ms, 2 * k_second));
 }
 
-void Agent::set_sight(NodeSight sight)
+void Agent::set_sight(Sight sight)
 {
 	sight_ = sight;
-	oracle_.set_blind(number_, sight == NodeSight::other_cluster);
+	oracle_.set_blind(number_, sight == Sight::no_nodes || sight == Sight::other_cluster);
+	oracle_.set_stranger(number_, sight == Sight::other_cluster);
 }
 
 void Agent::see_again()
 {
-	if (sight_ == NodeSight::right)
+	if (sight_ == Sight::right)
 		return;
-	set_sight(NodeSight::right);
+	set_sight(Sight::right);
 	if (!world_)
 		return;
 	kill();
@@ -102,14 +104,11 @@ template <class T> StreamSink<T> Agent::sink_for()
 	sink.may_connect = [this] { return is_alive() && !api_.is_away() && stage_.now() >= api_.stalled_until && stage_.now() >= frozen_until_; };
 	if constexpr (std::is_same_v<T, core::Pod>) {
 		sink.changed = [this](const Change<core::Pod> &change) { pod_changed(change); };
-		sink.listed = [this](const std::set<std::string> &uids) {
-			world_->pods_listed(uids, stage_.agent_now());
-			want_round();
-		};
+		sink.listed = [this](const std::set<std::string> &all) { pods_listed(all); };
 	} else {
 		sink.changed = [this](const Change<core::KubeNode> &change) { node_changed(change); };
 		sink.listed = [this](const std::set<std::string> &all) {
-			const std::set<std::string> uids = sight_ == NodeSight::right ? all : std::set<std::string>{};
+			const std::set<std::string> uids = sees_nodes() ? all : std::set<std::string>{};
 			for (const auto &[name, node] : kube_.nodes) {
 				if (!uids.contains(node.api.uid))
 					oracle_.node_told(number_, life_, name, Oracle::NodeNews::gone);
@@ -121,8 +120,26 @@ template <class T> StreamSink<T> Agent::sink_for()
 	return sink;
 }
 
+void Agent::pods_listed(const std::set<std::string> &all)
+{
+	const std::set<std::string> uids = sees_pods() ? all : std::set<std::string>{};
+	world_->cluster_doubted();
+	if (stage_.plant == Plant::short_list) {
+		for (const auto &[uid, group] : std::map(world_->groups()))
+			if (!uids.contains(uid.text))
+				world_->pod_gone(uid, group.pod, stage_.agent_now());
+		for (const auto &[id, job] : std::map(world_->jobs()))
+			if (!uids.contains(job.marker.uid) && job.marker.kind == core::k_pod_kind)
+				world_->looked_up({job.marker.uid}, core::Sight::absent, stage_.agent_now());
+	}
+	world_->pods_listed(uids, stage_.agent_now());
+	want_round();
+}
+
 void Agent::pod_changed(const Change<core::Pod> &change)
 {
+	if (!sees_pods())
+		return;
 	core::Pod pod = *change.object;
 	const bool is_gone = change.gone || (stage_.plant == Plant::deleting_is_gone && pod.deleting);
 	if (stage_.plant == Plant::open_gate)
@@ -142,7 +159,7 @@ void Agent::pod_changed(const Change<core::Pod> &change)
 void Agent::node_changed(const Change<core::KubeNode> &change)
 {
 	/* the watch selects by label: an object that loses it comes as DELETED */
-	if (sight_ != NodeSight::right)
+	if (!sees_nodes())
 		return;
 	if (change.gone || !change.object->labels.contains(names::k_managed_label)) {
 		oracle_.node_told(number_, life_, change.object->name, Oracle::NodeNews::gone);
@@ -249,6 +266,8 @@ void Agent::round()
 		world_->link_opened({});
 		world_->snapshot_ended(stage_.agent_now());
 	}
+	if (!world_->is_cluster_known())
+		ask_for_cluster();
 	const core::Now now = stage_.agent_now();
 	for (const core::World::PodAction &next : world_->take_actions(now))
 		carry_out(next.pod, next.action);

@@ -21,9 +21,10 @@ class Agent
 	void start();
 	void kill();
 	void freeze(Micros until);
-	/* Of lives to come: a selector that selects no node; the kubeconfig of a cluster that has none of these nodes. */
-	enum class NodeSight { right, none_selected, other_cluster };
-	void set_sight(NodeSight sight);
+	/* Of lives to come: a selector that selects no node; the kubeconfig of a cluster that has none of these nodes;
+	 * lists without pods; the kubeconfig of a cluster that has nothing of ours. */
+	enum class Sight { right, none_selected, no_nodes, no_pods, other_cluster };
+	void set_sight(Sight sight);
 	void see_again(); /* restarted, if it has to be */
 	[[nodiscard]] bool is_alive() const { return world_ != nullptr; }
 	[[nodiscard]] const core::World &world() const { return *world_; }
@@ -35,6 +36,10 @@ class Agent
       private:
 	template <class T> StreamSink<T> sink_for();
 	LinkPort port();
+	[[nodiscard]] bool sees_nodes() const { return sight_ == Sight::right || sight_ == Sight::no_pods; }
+	[[nodiscard]] bool sees_pods() const { return sight_ != Sight::no_pods && sight_ != Sight::other_cluster; }
+	void pods_listed(const std::set<std::string> &all);
+	void ask_for_cluster();
 	void pod_changed(const Change<core::Pod> &change);
 	void node_changed(const Change<core::KubeNode> &change);
 	void opened(const core::PluginHello &hello, std::uint64_t link);
@@ -49,7 +54,7 @@ class Agent
 	void carry_out(const core::PodUid &pod, const core::Action &action);
 	void carry_out(const core::NodeAction &action);
 	void submit(const core::PodUid &pod, const core::Submit &action);
-	void end_job(const core::PodUid &pod, core::JobId job, std::optional<std::uint32_t> wait_status);
+	void end_job(const core::PodUid &pod, core::JobId job, std::optional<std::uint32_t> wait_status, bool for_absence);
 	void bind(const core::PodUid &pod, const core::Bind &action);
 	void post_binding(const core::PodUid &pod, const BindRequest &request, unsigned tries);
 	void look_at_binding(const core::PodUid &pod, const BindRequest &request, unsigned tries);
@@ -74,7 +79,8 @@ class Agent
 	std::uint64_t life_ = 0, link_ = 0, look_ = 0;
 	Micros frozen_until_ = 0;
 	bool round_wanted_ = false, was_restarted_ = false;
-	NodeSight sight_ = NodeSight::right;
+	Sight sight_ = Sight::right;
+	bool cluster_asked_ = false;
 	bool has_snapshot_ = false; /* the link's, by what was really delivered */
 	std::map<std::uint32_t, std::string> first_markers_; /* for Plant::stale_marker */
 	std::set<std::string> submitted_here_;		     /* for Plant::dropped_complete */

@@ -63,12 +63,12 @@ void Agent::carry_out(const core::PodUid &pod, const core::Action &action)
 {
 	std::visit(Overloaded{
 		       [&](const core::Submit &a) { submit(pod, a); },
-		       [&](const core::Cancel &a) { end_job(pod, a.job, std::nullopt); },
+		       [&](const core::Cancel &a) { end_job(pod, a.job, std::nullopt, a.for_absence); },
 		       [&](const core::Complete &a) {
 			       if (a.wait_status == core::k_status_cancelled)
-				       end_job(pod, a.job, std::nullopt);
+				       end_job(pod, a.job, std::nullopt, a.for_absence);
 			       else
-				       end_job(pod, a.job, a.wait_status);
+				       end_job(pod, a.job, a.wait_status, false);
 		       },
 		       [&](const core::Bind &a) { bind(pod, a); },
 		       [&](const core::Provide &) {}, /* pods here have no volumes */
@@ -90,7 +90,7 @@ void Agent::submit(const core::PodUid &pod, const core::Submit &action)
 		    heard([this, pod](core::World &world, const Result<core::Submitted> &reply) { world.submitted(pod, reply, stage_.agent_now()); }));
 }
 
-void Agent::end_job(const core::PodUid &pod, core::JobId job, std::optional<std::uint32_t> wait_status)
+void Agent::end_job(const core::PodUid &pod, core::JobId job, std::optional<std::uint32_t> wait_status, bool for_absence)
 {
 	oracle_.acts(number_, has_snapshot_, "ends a job");
 	const bool is_cancel = !wait_status;
@@ -103,9 +103,9 @@ void Agent::end_job(const core::PodUid &pod, core::JobId job, std::optional<std:
 		stage_.line.after(k_ms, [done] { done(Status(Ok{})); });
 		return;
 	}
-	rpc_.call(hash_of(pod.text), [this, pod, job, wait_status] {
+	rpc_.call(hash_of(pod.text), [this, pod, job, wait_status, for_absence] {
 		oracle_.end_arrives(pod.text, job);
-		return slurm_.end(job, wait_status);
+		return slurm_.end(job, wait_status, for_absence);
 	}, done);
 }
 
@@ -178,9 +178,9 @@ void Agent::ask_for(const core::OwnerId &id)
 {
 	const auto found = std::make_shared<std::optional<core::Owner>>();
 	api_.call(hash_of(id.name),
-		  [this, found, id] {
+		  [this, found, id, is_other_cluster = sight_ == Sight::other_cluster] {
 			  kube_.questions++;
-			  *found = kube_.owner(id);
+			  *found = is_other_cluster ? std::nullopt : kube_.owner(id);
 			  return Status(Ok{});
 		  },
 		  heard([this, found, id](core::World &world, const Status &status) {
@@ -189,11 +189,28 @@ void Agent::ask_for(const core::OwnerId &id)
 		  }));
 }
 
+void Agent::ask_for_cluster()
+{
+	if (std::exchange(cluster_asked_, true))
+		return;
+	const bool is_other = sight_ == Sight::other_cluster && stage_.plant != Plant::any_cluster;
+	api_.call(hash_of("kube-system"),
+		  [this] {
+			  kube_.questions++;
+			  return Status(Ok{});
+		  },
+		  heard([this, is_other](core::World &world, const Status &status) {
+			  cluster_asked_ = false;
+			  if (status)
+				  world.cluster_seen(is_other ? "other-uid" : "main-uid");
+		  }));
+}
+
 void Agent::ask_for_node(const std::string &name)
 {
 	const auto exists = std::make_shared<bool>(false);
 	api_.call(hash_of(name),
-		  [this, exists, name, is_other_cluster = sight_ == NodeSight::other_cluster] {
+		  [this, exists, name, is_other_cluster = sight_ == Sight::no_nodes || sight_ == Sight::other_cluster] {
 			  kube_.questions++;
 			  const auto node = kube_.nodes.find(name);
 			  *exists = !is_other_cluster && node != kube_.nodes.end() && node->second.exists;
@@ -210,15 +227,15 @@ void Agent::look_up(const core::PodUid &pod, const core::LookUp &action)
 	const auto gang = world_->gangs().find(pod);
 	const core::GangId id = gang == world_->gangs().end() ? core::GangId{} : gang->second.id;
 	api_.call(hash_of(pod.text),
-		  [this, sight, uid = pod.text, action, id, life = life_] {
+		  [this, sight, uid = pod.text, action, id, life = life_, is_other_cluster = sight_ == Sight::other_cluster] {
 			  const auto is_member = [&](const auto &one) {
 				  return one.second.exists && one.second.api.name_space == action.name_space && !world_->pod_of(one.second.api.uid) && core::may_be_member(one.second.api, uid, id);
 			  };
-			  if (action.name.empty() && (life != life_ || std::ranges::any_of(kube_.pods, is_member)))
+			  if (action.name.empty() && !is_other_cluster && (life != life_ || std::ranges::any_of(kube_.pods, is_member)))
 				  *sight = core::Sight::bound;
 			  if (action.name.empty())
 				  return Status(Ok{});
-			  const PodTruth *found = kube_.find(action.name_space, action.name);
+			  const PodTruth *found = is_other_cluster ? nullptr : kube_.find(action.name_space, action.name);
 			  if (found && found->api.uid.text == uid)
 				  *sight = found->api.node_name.empty() ? core::Sight::unbound : core::Sight::bound;
 			  return Status(Ok{});

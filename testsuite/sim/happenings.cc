@@ -262,7 +262,8 @@ void Simulation::happen_to_parts(const Event &event)
 	case Kind::wrong_config: {
 		Agent &agent = agent_of(event);
 		agent.kill();
-		agent.set_sight(event.number % 2 == 0 ? Agent::NodeSight::none_selected : Agent::NodeSight::other_cluster);
+		static constexpr Agent::Sight k_sights[] = {Agent::Sight::none_selected, Agent::Sight::no_nodes, Agent::Sight::no_pods, Agent::Sight::other_cluster};
+		agent.set_sight(k_sights[event.number % std::size(k_sights)]);
 		agent.start();
 		return stage_.line.after(span(event, k_second, 90 * k_second), [&agent] { agent.see_again(); });
 	}

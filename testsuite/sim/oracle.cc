@@ -261,6 +261,9 @@ bool Oracle::was_just_gone(unsigned agent, const NodeTruth &node) const
 {
 	if (stage_.now() - node.made_at < k_answer)
 		return true;
+	/* without a job of ours it cannot know that the cluster is another one */
+	if (strangers_.contains(agent) && !slurm_.has_live_placeholder())
+		return true;
 	const auto has_pods = [&] {
 		return std::ranges::any_of(kube_.pods, [&](const auto &one) { return one.second.binder == Binder::agent && sim::is_live(one.second) && one.second.api.node_name == node.api.name; });
 	};

@@ -34,6 +34,8 @@ class Oracle
 	void node_told(unsigned agent, std::uint64_t life, const std::string &node, NodeNews news);
 	/* It asks another cluster's API server. */
 	void set_blind(unsigned agent, bool is_blind) { is_blind ? (void)blind_.insert(agent) : (void)blind_.erase(agent); }
+	/* And that one says which cluster it is. */
+	void set_stranger(unsigned agent, bool is_so) { is_so ? (void)strangers_.insert(agent) : (void)strangers_.erase(agent); }
 	/* For a frozen agent: what it does when it wakes up may be based on old news. */
 	void excuse_until(Micros when) { excused_until_ = std::max(excused_until_, when); }
 
@@ -89,7 +91,7 @@ class Oracle
 	};
 	std::map<std::pair<unsigned, std::string>, Told> nodes_told_;
 	std::set<std::tuple<unsigned, std::uint64_t, std::string>> ends_told_, pods_told_;
-	std::set<unsigned> blind_;
+	std::set<unsigned> blind_, strangers_;
 	Micros excused_until_ = 0;
 };
 

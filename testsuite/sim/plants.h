@@ -22,6 +22,8 @@ enum class Plant {
 	early_gang,       /* a gang's job passes for allocated while it is pending */
 	no_copy,          /* the plugin knows a job by its admin_comment alone */
 	late_condition,   /* PodScheduled=False is written whatever has become of the pod since */
+	short_list,       /* a pod that a list does not show is gone */
+	any_cluster,      /* every API server passes for that of our jobs */
 	no_guard,         /* slurmctld takes a second job for the same pod and attempt */
 };
 
@@ -43,6 +45,8 @@ inline constexpr PlantName k_plants[] = {
     {Plant::early_gang, "early-gang"},
     {Plant::no_copy, "no-copy"},
     {Plant::late_condition, "late-condition"},
+    {Plant::short_list, "short-list"},
+    {Plant::any_cluster, "any-cluster"},
     {Plant::no_guard, "no-guard"},
 };
 

@@ -73,7 +73,7 @@ enum class Kind {
 	slow_link,
 	/* the agent */
 	kill_agent,
-	wrong_config,      /* it is restarted and sees no node for a time: another selector, or another cluster's kubeconfig */
+	wrong_config,      /* it is restarted and sees no node or no pod for a time: another selector, or another cluster's kubeconfig */
 	freeze_agent,
 	step_clock,
 	count_

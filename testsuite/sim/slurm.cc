@@ -294,11 +294,20 @@ void Slurm::purge(std::uint32_t id)
 	changed(id);
 }
 
-Status Slurm::end(core::JobId id, std::optional<std::uint32_t> wait_status)
+bool Slurm::has_live_placeholder() const
+{
+	return std::ranges::any_of(state.jobs, [this](const auto &one) {
+		const JobTruth &job = one.second;
+		return job.has_marker && job.facts.marker.cluster == cluster && core::is_live(job.facts);
+	});
+}
+
+Status Slurm::end(core::JobId id, std::optional<std::uint32_t> wait_status, bool for_absence)
 {
 	const auto found = state.jobs.find(id.number);
 	if (found == state.jobs.end() || !core::is_live(found->second.facts))
 		return Error{Errc::not_found, "Job/step already completing or completed"};
+	found->second.facts.marker.given_up = found->second.facts.marker.given_up || for_absence;
 	const bool is_code = wait_status && *wait_status != core::k_status_cancelled && *wait_status != core::k_status_deadline;
 	if (wait_status)
 		finish(id.number, state_for(*wait_status), is_code ? *wait_status : 0, Cause::agent_complete);

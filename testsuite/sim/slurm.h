@@ -76,7 +76,8 @@ class Slurm
 
 	/* ---- RPCs, as slurmctld carries them out ---- */
 	Result<SubmitAnswer> submit(const core::JobSpec &spec);
-	Status end(core::JobId job, std::optional<std::uint32_t> wait_status); /* nullopt: cancel */
+	[[nodiscard]] bool has_live_placeholder() const; /* of our cluster */
+	Status end(core::JobId job, std::optional<std::uint32_t> wait_status, bool for_absence); /* nullopt: cancel */
 	void answer_undelivered(core::JobId job);
 	Status create_node(const core::NodeSpec &spec);
 	Status delete_node(const std::string &name);

@@ -85,6 +85,11 @@ TESTS += testsuite/unit/test_world_options
 testsuite_unit_test_world_options_SOURCES = %D%/test_world_options.cc
 testsuite_unit_test_world_options_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_world_sight
+TESTS += testsuite/unit/test_world_sight
+testsuite_unit_test_world_sight_SOURCES = %D%/test_world_sight.cc
+testsuite_unit_test_world_sight_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world_restarts
 TESTS += testsuite/unit/test_world_restarts
 testsuite_unit_test_world_restarts_SOURCES = %D%/test_world_restarts.cc

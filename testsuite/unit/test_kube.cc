@@ -38,9 +38,31 @@ void statuses_map_by_reaction()
 
 void errors_say_what_the_server_said()
 {
-	CHECK_EQUAL(error_of({404, R"({"kind":"Status","message":"pods \"x\" not found"})"}).what, "pods \"x\" not found");
+	CHECK_EQUAL(error_of({404, R"({"kind":"Status","reason":"NotFound","message":"pods \"x\" not found"})"}).what, "pods \"x\" not found");
 	CHECK_EQUAL(error_of({502, "<html>"}).what, "HTTP status 502");
 	CHECK(error_of({500, "{\"message\":\"" + std::string(100'000, 'x') + "\"}"}).what.size() <= 2000);
+}
+
+/* A proxy on the way says 404 of whatever it does not know. */
+void only_the_api_server_says_that_an_object_is_gone()
+{
+	static constexpr struct {
+		const char *path, *body;
+		bool is_believed;
+	} rows[] = {
+	    {"/api/v1/namespaces/a/pods/x", R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404})", true},
+	    {"/apis/batch/v1/namespaces/a/jobs/x", R"({"kind":"Status","reason":"NotFound"})", true},
+	    {"/api/v1/namespaces/a/pods/x", R"({"kind":"Status","reason":"Forbidden"})", false},
+	    {"/api/v1/namespaces/a/pods/x", R"({"reason":"NotFound"})", false},
+	    {"/api/v1/namespaces/a/pods/x", "404 page not found\n", false},
+	    {"/api/v1/nodes/x", "<html>404 Not Found</html>", false},
+	    {"/api/v1/nodes/x", "", false},
+	    {"/apis/batch/v1/namespaces/a/jobs/x", "<html>404 Not Found</html>", false},
+	    {"/apis/leaderworkerset.x-k8s.io/v1/namespaces/a/leaderworkersets/x", "404 page not found\n", true}, /* a group that this cluster does not have */
+	};
+	for (const auto &row : rows)
+		CHECK_EQUAL(std::string(row.path) + row.body + (error_of({404, row.body}, row.path).code == Errc::not_found ? "y" : "n"),
+			    std::string(row.path) + row.body + (row.is_believed ? "y" : "n"));
 }
 
 void the_manifest_of_rights_is_what_the_code_needs()
@@ -211,6 +233,7 @@ int main()
 	return check::run_tests("kube", {
 					    TEST(statuses_map_by_reaction),
 					    TEST(errors_say_what_the_server_said),
+					TEST(only_the_api_server_says_that_an_object_is_gone),
 					    TEST(the_manifest_of_rights_is_what_the_code_needs),
 					    TEST(queries_are_escaped),
 					    TEST(a_pod_tells_the_fate_of_its_binding),

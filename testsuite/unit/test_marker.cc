@@ -43,6 +43,19 @@ void options_are_kept_and_may_be_missing()
 	CHECK(!marker_from_text(marker_to_text(marker)).ok());
 }
 
+void the_cluster_is_kept_and_may_be_missing()
+{
+	auto marker = example();
+	marker.cluster_uid = "0b8cbe7f-6a38-4d8e-9c53-6f8f0b1f1c01";
+	marker.given_up = true;
+	CHECK(*marker_from_text(marker_to_text(marker)) == marker);
+	CHECK_EQUAL(marker_from_text(marker_to_text(example()))->cluster_uid, "");
+	CHECK(!marker_from_text(marker_to_text(example()))->given_up);
+	CHECK(!marker_from_text(replaced(marker_to_text(marker), "\"given_up\":true", "\"given_up\":1")).ok());
+	marker.cluster_uid = "a\nb";
+	CHECK(!marker_from_text(marker_to_text(marker)).ok());
+}
+
 void the_text_is_what_the_protocol_shows()
 {
 	CHECK_EQUAL(marker_to_text(example()), R"({"slurm-kube":1,"cluster":"main","namespace":"default","name":"train-0-abcde","kind":"Pod",)"
@@ -114,6 +127,7 @@ int main()
 	return check::run_tests("marker", {
 						  TEST(a_marker_comes_back_as_it_was),
 						  TEST(options_are_kept_and_may_be_missing),
+						  TEST(the_cluster_is_kept_and_may_be_missing),
 					   TEST(the_text_is_what_the_protocol_shows),
 						  TEST(every_key_is_required),
 						  TEST(wrong_values_are_refused),

@@ -158,6 +158,7 @@ void a_number_used_again_is_another_job()
 	s.connect({Stage::job(7, "b", JobState::running)});
 	CHECK_EQUAL(s.act(), "look:b");
 	s.world.looked_up({"b"}, Sight::absent, s.now);
+	s.pass(3 * k_second);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled"); /* b is no pod */
 	const auto group = s.world.groups().find({"a"});
 	REQUIRE(group != s.world.groups().end());
@@ -172,7 +173,9 @@ void the_same_name_with_a_new_uid_is_another_pod()
 	other.name = "pod-a";
 	s.world.pod_seen(other, s.now);
 	s.world.pods_listed({"b"}, s.now);
-	CHECK_EQUAL(s.act(), "complete:7=cancelled submit:b#1");
+	CHECK_EQUAL(s.act(), "look:a submit:b#1");
+	s.world.looked_up({"a"}, Sight::absent, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=cancelled");
 }
 
 void decisions_and_effects_are_timed()

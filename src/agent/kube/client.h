@@ -91,7 +91,8 @@ struct ClientCounters {
 /* What an HTTP status means for the caller. 500, 502 and 504 are io: a write may have happened. 410 is conflict: list again. */
 Errc errc_of_status(long status);
 /* The Error of an answer with status >= 400; its text is Status.message where the body has one, and the note. */
-Error error_of(const Response &response);
+/* A 404 is not_found only if the API server has said it itself. path: that was asked for. */
+Error error_of(const Response &response, std::string_view path = {});
 /* For a query: everything but unreserved characters as %XX. */
 std::string escape_query(std::string_view text);
 

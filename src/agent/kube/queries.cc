@@ -52,6 +52,19 @@ Result<ServerVersion> version_of(const Response &answer)
 	return version;
 }
 
+Result<std::string> system_uid_of(const Response &answer)
+{
+	const auto list = codec::parse_json(answer.body, k_largest_object);
+	if (!list)
+		return list.error();
+	json_object *items = codec::get(list.value().get(), "items");
+	const std::size_t count = items ? codec::array_size(items) : 0;
+	const std::string uid = count == 1 ? codec::get_string(codec::get(codec::array_at(items, 0), "metadata"), "uid") : "";
+	if (uid.empty())
+		return Error{Errc::invalid, "the API server shows no such namespace"};
+	return uid;
+}
+
 /* Collects the answers; shared by the requests under way. */
 struct SelfCheck {
 	std::function<void(Result<std::vector<Right>>)> done;
@@ -162,6 +175,16 @@ void node_exists(Client &client, const std::string &name, std::function<void(Res
 			return done(true);
 		const bool is_absent = answer.error().code == Errc::not_found;
 		done(is_absent ? Result<bool>(false) : Result<bool>(in_context("get node " + name, answer.error())));
+	});
+}
+
+void cluster_uid(Client &client, std::function<void(Result<std::string>)> done)
+{
+	Request request;
+	request.path = "/api/v1/namespaces?fieldSelector=metadata.name%3Dkube-system";
+	client.send(std::move(request), [done = std::move(done)](const Result<Response> &answer) {
+		const auto uid = answer ? system_uid_of(*answer) : Result<std::string>(answer.error());
+		done(uid ? uid : in_context("uid of namespace kube-system", uid.error()));
 	});
 }
 

@@ -266,7 +266,7 @@ void Requests::answered(Pending pending)
 	if (response.status == 401)
 		response.note = session_.token->refusal(std::time(nullptr));
 	if (response.status >= 300 && !pending.request.any_status)
-		pending.on_response(error_of(response));
+		pending.on_response(error_of(response, pending.request.path));
 	else
 		pending.on_response(std::move(response));
 }

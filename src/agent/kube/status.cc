@@ -15,10 +15,28 @@ namespace
 
 constexpr std::size_t k_longest_message = 2000; /* of an error text that people shall read */
 
-std::string message_of(const std::string &body)
+constexpr char k_no_such_path[] = "404 page not found"; /* all that a server says of an API group that it does not have */
+constexpr std::string_view k_groups = "/apis/";
+
+struct Said {
+	std::string message;
+	bool is_not_found = false; /* a Status says so, and not a proxy */
+};
+
+Said said_in(const std::string &body)
 {
-	const auto status = codec::object_from_wire(body, std::size_t{1} << 20);
-	return status ? codec::get_string(status.value().get(), "message").substr(0, k_longest_message) : std::string();
+	const auto object = codec::object_from_wire(body, std::size_t{1} << 20);
+	if (!object)
+		return {};
+	json_object *status = object.value().get();
+	return {codec::get_string(status, "message").substr(0, k_longest_message),
+		codec::get_string(status, "kind") == "Status" && codec::get_string(status, "reason") == "NotFound"};
+}
+
+/* Deletions are inferred from it: it must come from the API server, not from a proxy before it. */
+bool is_believed(const Response &response, std::string_view path, const Said &said)
+{
+	return said.is_not_found || (path.starts_with(k_groups) && response.body.starts_with(k_no_such_path));
 }
 
 bool is_unreserved(char c)
@@ -55,11 +73,14 @@ Errc errc_of_status(long status)
 	return status >= 300 ? Errc::invalid : Errc::internal;
 }
 
-Error error_of(const Response &response)
+Error error_of(const Response &response, std::string_view path)
 {
-	std::string what = message_of(response.body);
+	const Said said = said_in(response.body);
+	std::string what = said.message;
 	if (what.empty())
 		what = "HTTP status " + std::to_string(response.status);
+	if (response.status == 404 && !is_believed(response, path, said))
+		return Error{Errc::io, what + ", and not from a Kubernetes API server: what stands in between?"};
 	return Error{errc_of_status(response.status), what + (response.note.empty() ? "" : ": " + response.note)};
 }
 

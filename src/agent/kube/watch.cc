@@ -300,7 +300,7 @@ void Watch::fell_silent(const std::string &why)
 /* An HTTP status other than 200, to a page or to a stream. */
 void Watch::refused(const Response &answer)
 {
-	const Error error = error_of(answer);
+	const Error error = error_of(answer, options_.path);
 	if (answer.status == 410) {
 		expired(error.what);
 		return;

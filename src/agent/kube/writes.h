@@ -69,6 +69,9 @@ void get_owner(Client &client, const core::OwnerId &id, std::function<void(Resul
 /* Whether there is a Node object of that name, with whatever labels. */
 void node_exists(Client &client, const std::string &name, std::function<void(Result<bool>)> done);
 
+/* The uid of namespace kube-system: as long as a cluster lives it is the same, and no other has it. A list, as the right to list namespaces is there anyway. */
+void cluster_uid(Client &client, std::function<void(Result<std::string>)> done);
+
 struct ServerVersion {
 	std::string git_version; /* "v1.37.1" */
 	int major = 0, minor = 0;

@@ -80,6 +80,11 @@ void Calls::cancel(core::JobId job, Done<Ok> done)
 	run<Ok>([job] { return cancel_job(job); }, std::move(done));
 }
 
+void Calls::give_up(core::JobId job, core::Marker marker, Done<Ok> done)
+{
+	run<Ok>([job, marker = std::move(marker)] { return give_up_job(job, marker); }, std::move(done));
+}
+
 void Calls::node_create(core::NodeSpec spec, core::Family family, Done<Ok> done)
 {
 	run<Ok>([spec = std::move(spec), family] { return create_node(spec, family); }, std::move(done));

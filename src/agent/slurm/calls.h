@@ -79,6 +79,9 @@ class Calls
 	/* Pending or running; it ends CANCELLED. not_found: it has ended already. */
 	void cancel(core::JobId job, Done<Ok> done);
 
+	/* The same, as no pod is in sight: first its marker says so, and without that nothing is cancelled. */
+	void give_up(core::JobId job, core::Marker marker, Done<Ok> done);
+
 	/* Dynamic node (Slurm 24.11 and later). conflict: a node of that name exists. */
 	void node_create(core::NodeSpec spec, core::Family family, Done<Ok> done);
 	/* reason is set with drain and down only, as given (prefix it); empty: the node keeps its own. Draining a drained node, and so

@@ -183,6 +183,22 @@ Status cancel_job(core::JobId job)
 	return Ok{};
 }
 
+/* Options no longer matter, and what takes their place is shorter. */
+Status give_up_job(core::JobId job, const core::Marker &marker)
+{
+	core::Marker told = marker;
+	told.given_up = true;
+	told.options.clear();
+	std::string text = codec::marker_to_fitting_text(told);
+	job_desc_msg_t change;
+	slurm_init_job_desc_msg(&change);
+	compat::set_job_id(change, job.number);
+	change.admin_comment = text.data();
+	if (slurm_update_job(&change) != SLURM_SUCCESS)
+		return last_error();
+	return cancel_job(job);
+}
+
 Status ping_controller()
 {
 	const int rc = slurm_ping(0);

@@ -15,6 +15,7 @@ Status update_job(core::JobId id, const core::JobSpec &spec, const std::vector<s
 Status complete_job(core::JobId job, std::uint32_t wait_status);
 Status expire_job(core::JobId job);
 Status cancel_job(core::JobId job);
+Status give_up_job(core::JobId job, const core::Marker &marker);
 Status ping_controller();
 
 } // namespace slurmkube::slurm

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World when it loses sight of pods: lists without them, another cluster's API server, a plugin that is silent about a job. */
+#include "src/core/outcome.h"
+#include "src/core/sight.h"
+#include "testsuite/unit/world_stage.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+Pod running(const Stage &s, const std::string &uid, std::uint32_t id)
+{
+	Pod p = starting(s, uid, id);
+	p.phase = PodPhase::running;
+	return p;
+}
+
+void a_list_without_a_pod_is_no_deletion()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	CHECK_EQUAL(s.act(), "");
+	s.world.pods_listed({}, s.now);
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, Error{Errc::io, "no answer"}, s.now);
+	s.pass(k_second);
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, Sight::bound, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(5 * k_second);
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, Sight::absent, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=cancelled");
+}
+
+void a_waiting_pod_that_a_list_leaves_out_keeps_its_place()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.world.submitted({"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}, s.now);
+	s.world.job_seen(Stage::job(7, "a", JobState::pending), s.now);
+	s.world.pods_listed({}, s.now);
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.looked_up({"a"}, Sight::unbound, s.now);
+	s.pass(2 * k_second);
+	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.pods_listed({"a"}, s.now);
+	CHECK(s.act().find("cancel") == std::string::npos);
+	s.pass(10 * k_second);
+	CHECK(s.act().find("look") == std::string::npos);
+}
+
+/* What has ended needs no question. */
+void an_ended_pod_that_a_list_leaves_out_is_gone()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	s.world.pod_seen(end_of(s.pod("a"), PodPhase::succeeded, 0), s.now);
+	s.world.pods_listed({}, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=0");
+}
+
+void few_questions_are_under_way_at_once()
+{
+	Stage s;
+	for (int i = 0; i < 40; i++)
+		s.world.pod_seen(running(s, "a" + std::to_string(i), 0), s.now);
+	(void)s.act();
+	s.world.pods_listed({}, s.now);
+	std::size_t looks = 0;
+	for (const auto &[uid, action] : s.world.take_actions(s.now))
+		looks += std::holds_alternative<LookUp>(action) ? 1U : 0U;
+	CHECK_EQUAL(looks, 16U);
+}
+
+/* The plugin is slow, or cannot tell whose the job is; a pod runs under it. */
+void an_untold_job_of_a_bound_pod_is_not_cancelled()
+{
+	Stage s;
+	s.world.pod_seen(s.pod("a"), s.now);
+	(void)s.act();
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	s.world.bound({"a"}, Ok{}, s.now);
+	s.world.pod_seen(running(s, "a", 7), s.now);
+	s.pass(11 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now);
+	s.pass(30 * k_second);
+	CHECK_EQUAL(s.act(), "");
+
+	Stage t; /* never told of: the pod has a job again, and then the old one is ended */
+	t.world.pod_seen(t.pod("a"), t.now);
+	(void)t.act();
+	t.allocate("a", 7);
+	(void)t.act();
+	t.world.bound({"a"}, Ok{}, t.now);
+	t.world.pod_seen(running(t, "a", 7), t.now);
+	t.pass(11 * k_second);
+	CHECK_EQUAL(t.act(), "");
+	t.pass(11 * k_second);
+	CHECK_EQUAL(t.act(), "submit:a#2@n1");
+	t.world.submitted({"a"}, Submitted{.job = {8}, .node = "n1", .cpus = 1}, t.now);
+	t.world.job_seen(Stage::job(8, "a", JobState::running, 2), t.now);
+	CHECK_EQUAL(t.act(), "cancel:7");
+	t.world.completed({"a"}, Ok{}, true, t.now);
+	t.pass(4 * k_second);
+	CHECK_EQUAL(t.act(), "");
+	t.world.pod_gone({"a"}, running(t, "a", 7), t.now);
+	CHECK_EQUAL(t.act(), "complete:8=cancelled");
+}
+
+/* ---- which cluster ---- */
+
+SlurmJob of_cluster(SlurmJob job, const std::string &uid)
+{
+	job.marker.cluster_uid = uid;
+	return job;
+}
+
+Stage unsure()
+{
+	Stage s;
+	Settings settings = Stage::settings();
+	settings.needs_cluster = true;
+	s.world = World(settings);
+	s.node(true);
+	s.world.nodes_listed({"node-uid"});
+	s.world.pods_listed({}, s.now);
+	return s;
+}
+
+void nothing_is_done_before_the_cluster_is_known()
+{
+	Stage s = unsure();
+	s.connect({of_cluster(Stage::job(7, "a", JobState::running), "ours")});
+	s.world.pod_seen(s.pod("b"), s.now);
+	CHECK_EQUAL(s.act(), "");
+	CHECK(!s.world.is_known());
+	s.world.cluster_seen("ours");
+	CHECK_EQUAL(s.act(), "look:a submit:b#1");
+	s.world.cluster_doubted();
+	s.world.looked_up({"a"}, Sight::absent, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.world.cluster_seen("ours");
+	s.pass(3 * k_second);
+	CHECK(s.act().find("complete:7=cancelled") != std::string::npos);
+}
+
+/* The agent was started with the kubeconfig of another cluster, where nothing of ours is. */
+void jobs_of_another_cluster_hold_everything()
+{
+	Stage s = unsure();
+	s.connect({of_cluster(Stage::job(7, "a", JobState::running), "ours"), of_cluster(Stage::job(8, "b", JobState::pending), "ours")});
+	s.world.cluster_seen("other");
+	s.world.pod_seen(s.pod("of-other"), s.now);
+	s.world.node_gone("n1", s.now);
+	CHECK_EQUAL(s.act(), "");
+	CHECK(s.world.take_node_actions(s.now).empty());
+	CHECK(s.world.take_node_questions(s.now).empty());
+	CHECK_EQUAL(other_cluster_text(s.world),
+		    "kubeconfig leads to the cluster whose namespace kube-system has uid other, and 2 live jobs of cluster \"main\" are of the one with uid ours "
+		    "(jobs 7,8): nothing is done for any pod, job or node");
+	CHECK(other_cluster_remedy(s.world).ends_with("scancel 7,8"));
+	s.pass(3600 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.world.job_seen(of_cluster(Stage::job(7, "a", JobState::cancelled), "ours"), s.now);
+	s.world.job_gone({8}, s.now);
+	CHECK_EQUAL(other_cluster_text(s.world), "");
+	CHECK_EQUAL(s.act(), "submit:of-other#1");
+}
+
+void a_submission_names_its_cluster()
+{
+	Stage s = unsure();
+	s.connect({});
+	s.world.cluster_seen("ours");
+	s.world.pod_seen(s.pod("a"), s.now);
+	const auto actions = s.world.take_actions(s.now);
+	REQUIRE(actions.size() == 1 && std::holds_alternative<Submit>(actions[0].action));
+	CHECK_EQUAL(std::get<Submit>(actions[0].action).spec.marker.cluster_uid, "ours");
+	s.allocate("a", 7);
+	CHECK_EQUAL(s.world.jobs().at({7}).marker.cluster_uid, "ours");
+}
+
+/* Older markers do not say whose they are; one pod may always have gone. */
+void jobs_without_a_cluster_end_unless_too_many_lose_their_pods()
+{
+	Stage s = unsure();
+	s.world.cluster_seen("ours");
+	const Pod seen = running(s, "a", 1);
+	s.world.pod_seen(seen, s.now);
+	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running), Stage::job(3, "c", JobState::pending)});
+	CHECK_EQUAL(s.act(), "");
+	CHECK_EQUAL(s.world.held_absent_pods(), 2U);
+	CHECK(absent_pods_text(s.world).starts_with("2 jobs"));
+	s.pass(3600 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.world.job_gone({3}, s.now); /* an administrator has looked */
+	CHECK_EQUAL(s.act(), "look:b");
+	s.world.looked_up({"b"}, Sight::absent, s.now);
+	s.pass(3 * k_second);
+	CHECK_EQUAL(s.act(), "complete:2=cancelled");
+	CHECK_EQUAL(absent_pods_text(s.world), "");
+}
+
+/* ---- what we gave up ---- */
+
+/* An agent before this one, with another cluster's kubeconfig or against a blind server: root may be its uid. */
+void a_job_that_an_agent_gave_up_takes_no_pod_along()
+{
+	Stage s;
+	s.world.pod_seen(running(s, "a", 7), s.now);
+	s.world.pod_seen(s.pod("b"), s.now);
+	SlurmJob bound = Stage::job(7, "a", JobState::cancelled), waiting = Stage::job(8, "b", JobState::cancelled);
+	for (SlurmJob *job : {&bound, &waiting}) {
+		job->marker.given_up = true;
+		job->ended_by = 0;
+		job->submit_time = s.now.wall_s - 1000;
+		job->end_time = s.now.wall_s;
+	}
+	s.connect({bound, waiting});
+	CHECK_EQUAL(s.act(), "submit:b#2");
+	s.pass(10 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#2@n1");
+
+	Stage t; /* it was about to, and somebody was faster */
+	t.world.pod_seen(running(t, "a", 7), t.now);
+	bound.state = JobState::timeout;
+	t.connect({bound});
+	CHECK_EQUAL(t.act(), "remove:a");
+}
+
+/* Whether Cancel or Complete, and what the marker is to say. */
+std::string ends_of(Stage &s)
+{
+	std::string out;
+	for (const auto &[uid, action] : s.world.take_actions(s.now)) {
+		if (const auto *c = std::get_if<Cancel>(&action))
+			out += std::to_string(c->job.number) + (c->for_absence ? " absent;" : " gone;");
+		else if (const auto *e = std::get_if<Complete>(&action))
+			out += std::to_string(e->job.number) + (e->for_absence ? " absent;" : " gone;");
+	}
+	return out;
+}
+
+void only_a_deletion_that_was_seen_needs_no_mark()
+{
+	Stage s;
+	run_pod(s, "a", 7);
+	s.world.pod_gone({"a"}, running(s, "a", 7), s.now);
+	CHECK_EQUAL(ends_of(s), "7 gone;");
+	run_pod(s, "b", 8);
+	s.world.pods_listed({}, s.now);
+	CHECK_EQUAL(ends_of(s), "");
+	s.world.looked_up({"b"}, Sight::absent, s.now);
+	CHECK_EQUAL(ends_of(s), "8 absent;");
+
+	Stage t;
+	t.connect({Stage::job(7, "a", JobState::running), Stage::job(8, "b", JobState::pending)});
+	(void)t.act();
+	t.world.looked_up({"a"}, Sight::absent, t.now);
+	t.world.looked_up({"b"}, Sight::absent, t.now);
+	CHECK_EQUAL(ends_of(t), "8 absent;");
+	t.pass(3 * k_second);
+	CHECK_EQUAL(ends_of(t), "7 absent;");
+	t.world.pod_seen(running(t, "a", 7), t.now); /* there it is */
+	t.world.job_seen(Stage::job(7, "a", JobState::cancelled), t.now);
+	CHECK_EQUAL(t.act(), "");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world sight", {
+						   TEST(a_list_without_a_pod_is_no_deletion),
+						   TEST(a_waiting_pod_that_a_list_leaves_out_keeps_its_place),
+						   TEST(an_ended_pod_that_a_list_leaves_out_is_gone),
+						   TEST(few_questions_are_under_way_at_once),
+						   TEST(an_untold_job_of_a_bound_pod_is_not_cancelled),
+						   TEST(nothing_is_done_before_the_cluster_is_known),
+						   TEST(jobs_of_another_cluster_hold_everything),
+						   TEST(a_submission_names_its_cluster),
+						   TEST(jobs_without_a_cluster_end_unless_too_many_lose_their_pods),
+						   TEST(a_job_that_an_agent_gave_up_takes_no_pod_along),
+						   TEST(only_a_deletion_that_was_seen_needs_no_mark),
+					       });
+}
