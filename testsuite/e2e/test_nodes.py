@@ -271,9 +271,9 @@ def _another_cluster(bed):
 
 def test_kubeconfig_of_another_cluster_harms_nobody(bed):
 	"""The agent does nothing at all and says why; with the right file pods and jobs are as they were."""
-	made = bed.kube.create(pod("elsewhere-runs", cpu=12))
+	made = bed.kube.create(pod("elsewhere-runs", cpu=8))
 	bed.kube.wait_phase("elsewhere-runs", "Running")
-	waits = bed.kube.create(pod("elsewhere-waits", cpu=12))
+	waits = bed.kube.create(pod("elsewhere-waits", cpu=8, annotations={"slurm-kube.io/begin": "now+1hour"}))
 	jobs = [job_in_state(bed, made, "RUNNING")["JobId"], job_in_state(bed, waits, "PENDING")["JobId"]]
 	other = _another_cluster(bed)
 	ours, bed.agent.plane = bed.agent.plane, other
@@ -281,7 +281,7 @@ def test_kubeconfig_of_another_cluster_harms_nobody(bed):
 	line = wait_for(lambda: not (line := _check(bed, "cluster"))["ok"] and "live jobs" in line["text"] and line, "skube check to tell of the other cluster")
 	assert jobs[0] in line["text"] and jobs[0] in line["remedy"] and "kubeconfig" in line["remedy"], line
 	time.sleep(5)
-	equal(bed.agent.skube("ping")["ready"], False)
+	equal(bed.agent.skube_all("ping")["ready"], False)
 	equal([bed.slurm.jobs()[int(j)]["JobState"] for j in jobs], ["RUNNING", "PENDING"], "jobs while the agent sees another cluster")
 	assert "DRAIN" not in bed.slurm.node("node-0")["State"], bed.slurm.node("node-0")
 	bed.agent.plane = ours
