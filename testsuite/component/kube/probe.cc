@@ -92,6 +92,7 @@ class PrintedWatch : public WatchSink
 		tell("deleted", object);
 	}
 	[[nodiscard]] const std::map<std::string, core::Pod> &pods() const { return pods_; }
+	void list_again() { watch_.list_again(); }
 	void listed(const std::set<std::string> &uids) override
 	{
 		Json line = start("listed");
@@ -171,7 +172,7 @@ class Probe
 		    {"bind", &Probe::bind},	   {"delete", &Probe::remove}, {"conditions", &Probe::conditions}, {"event", &Probe::event},
 		    {"get", &Probe::get_many},	   {"version", &Probe::ask_version}, {"check", &Probe::check},	   {"watch", &Probe::watch},
 		    {"unwatch", &Probe::unwatch}, {"stream", &Probe::stream}, {"counters", &Probe::counters}, {"compare", &Probe::compare},
-		    {"reload", &Probe::reload},
+		    {"reload", &Probe::reload},	   {"list_again", &Probe::list_again}, {"find", &Probe::find},
 		};
 		const auto verb = verbs.find(get_string(o, "do"));
 		if (verb != verbs.end())
@@ -324,6 +325,23 @@ class Probe
 	{
 		credentials_.reload();
 		print(answer(id, Status(Ok{})));
+	}
+
+	void list_again(std::int64_t id, json_object *o)
+	{
+		watches_.at(get_string(o, "name"))->list_again();
+		print(answer(id, Status(Ok{})));
+	}
+
+	/* Whether a pod of that namespace has that name. */
+	void find(std::int64_t id, json_object *o)
+	{
+		const auto is_it = [name = get_string(o, "name")](const core::Pod &pod) { return pod.name == name; };
+		find_pod(client_, get_string(o, "namespace"), is_it, [id](const Result<bool> &found) {
+			Json line = answer(id, found);
+			put(line.get(), "found", found && *found);
+			print(line);
+		});
 	}
 
 	void unwatch(std::int64_t id, json_object *o)

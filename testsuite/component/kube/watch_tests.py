@@ -69,6 +69,31 @@ def a_cut_stream_goes_on_where_it_was(bed):
 
 
 @test
+def a_watch_lists_again_when_it_is_told_to(bed):
+	make_pods(bed, 'again', 1200)
+	probe = bed.probe()
+	probe('watch', name='pods', fields=OURS)
+	probe('list_again', name='pods')  # while it lists
+	agrees(bed, probe, 'pods')
+	equal(probe('counters', name='pods')['lists'], 1)
+	probe('list_again', name='pods')
+	wait_for('another list', lambda: probe('counters', name='pods')['lists'] == 2)
+	bed.api.pod('after')
+	agrees(bed, probe, 'pods')
+	equal(probe('counters', name='pods')['errors'], 0)
+
+
+@test
+def pods_are_found_whoever_schedules_them(bed):
+	make_pods(bed, 'crowd', 600)  # three pages
+	bed.api('POST', PODS, {'metadata': {'name': 'zz-other'}, 'spec': {'schedulerName': 'other', 'containers': [{'name': 'c', 'image': 'x'}]}})
+	probe = bed.probe()
+	for name, namespace, found in (('zz-other', 'default', True), ('nobody', 'default', False), ('zz-other', 'kube-system', False)):
+		answer = probe('find', name=name, namespace=namespace)
+		equal((answer['ok'], answer['found']), (True, found))
+
+
+@test
 def clean_ends_are_no_trouble(bed):
 	probe = bed.probe()
 	probe('watch', name='pods', fields=OURS, timeout=1)
