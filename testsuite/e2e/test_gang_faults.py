@@ -287,6 +287,22 @@ def test_held_gang_says_so_and_starts_when_released(bed):
 	second.succeed()
 
 
+def test_agent_that_does_not_see_the_pods(bed):
+	"""A wrong scheduler_name: the job goes on, and the log says why."""
+	gang = Gang(bed, bed.next_name()).play()
+	number = gang.the_job("RUNNING")["JobId"]
+	bed.agent.settings["scheduler_name"] = "typo"
+	bed.agent.restart()
+	log = bed.agent.dir / "log/slurmkubed.out"
+	told = f"gang=default/{gang.name} has pods that this agent does not see"
+	wait_for(lambda: told in log.read_text(errors="replace"), "the log to tell")
+	equal(gang.the_job("RUNNING")["JobId"], number)
+	del bed.agent.settings["scheduler_name"]
+	bed.agent.restart()
+	gang.is_left_alone()
+	gang.succeed()
+
+
 def test_scancel_of_a_waiting_gang(bed):
 	"""All its pods are deleted; none was ever bound."""
 	first = Gang(bed, bed.next_name()).play()
