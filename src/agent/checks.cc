@@ -172,6 +172,7 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 	    cpu_unit(app),
 	    check::partitions(app, found),
 	    check::mixed_partitions(app, found),
+	    check::unmarked_jobs(app),
 	    sharing(app),
 	    check::watch("namespaces", app.namespace_watch(), found),
 	    identity(app),

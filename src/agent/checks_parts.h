@@ -40,6 +40,7 @@ Check release(const App &app);
 Check plugin_config(const App &app);
 Check partitions(const App &app, const Findings &found);
 Check mixed_partitions(const App &app, const Findings &found);
+Check unmarked_jobs(const App &app);
 
 /* checks_kube.cc */
 Check api_server(const Findings &found);

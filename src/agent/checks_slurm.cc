@@ -126,6 +126,20 @@ Check mixed_partitions(const App &app, const Findings &found)
 		      "take the nodes out of it, or use a NodeSet: native jobs may start on nodes without slurmd, and pods on nodes without a kubelet");
 }
 
+/* The agent knows jobs with a marker only, and nobody else ends these. */
+Check unmarked_jobs(const App &app)
+{
+	constexpr char name[] = "jobs without pod";
+	if (!app.world().has_link())
+		return failed(name, "not known: which jobs hold nodes the plugin tells", "look at the line plugin first");
+	const std::string &ids = app.plugin_stats().unmarked;
+	if (ids.empty())
+		return passed(name, "no job without a marker holds a node of Kubernetes");
+	return failed(name, "jobs without a marker on nodes of Kubernetes: " + ids,
+		      "look at them with 'scontrol show job ID': no pod belongs to them, and a native job cannot run "
+		      "there; end them with 'scancel ID', and take these nodes out of partitions of native jobs");
+}
+
 } // namespace check
 
 } // namespace slurmkube::agent

@@ -166,6 +166,7 @@ core::PluginStats read_stats(Fields &fields, json_object *object)
 	fields.read("sink_contacts", stats.sink_contacts);
 	fields.read("reconnects", stats.reconnects);
 	fields.read("queue_drops", stats.queue_drops);
+	fields.read("unmarked", stats.unmarked);
 	return stats;
 }
 

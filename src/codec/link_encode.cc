@@ -123,6 +123,7 @@ void write(json_object *o, const core::PluginStats &stats)
 	put(o, "sink_contacts", stats.sink_contacts);
 	put(o, "reconnects", stats.reconnects);
 	put(o, "queue_drops", stats.queue_drops);
+	put(o, "unmarked", stats.unmarked);
 }
 
 void write(json_object *o, const SnapshotBegin &)

@@ -83,6 +83,7 @@ core::PluginStats example_stats()
 	stats.sink_contacts = 5;
 	stats.reconnects = 6;
 	stats.queue_drops = 7;
+	stats.unmarked = "8,9";
 	return stats;
 }
 

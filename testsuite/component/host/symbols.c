@@ -257,6 +257,23 @@ void bit_clear(bitstr_t *bits, bitoff_t bit)
 	bits_of(bits)->word &= ~((uint64_t)1 << bit);
 }
 
+bitstr_t *bit_alloc(bitoff_t count)
+{
+	(void)count;
+	return host_new_bits(0);
+}
+
+void slurm_bit_free(bitstr_t **bits)
+{
+	free(*bits);
+	*bits = NULL;
+}
+
+int bit_overlap_any(bitstr_t *one, bitstr_t *other)
+{
+	return (bits_of(one)->word & bits_of(other)->word) != 0;
+}
+
 bitoff_t bit_ffs(bitstr_t *bits)
 {
 	return bits_of(bits)->word ? __builtin_ctzll(bits_of(bits)->word) : -1;

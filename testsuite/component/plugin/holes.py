@@ -159,6 +159,19 @@ def a_native_job_astray_on_an_external_node_leaves_it_in_service(lab, peer):
     is_idle(lab, "k1")
 
 
+def jobs_without_a_marker_on_our_nodes_are_told(lab, peer):
+    ours = running(lab, peer, "marked", node="k1")
+    made = lab.command("salloc", "--no-shell", "-p", "mixed", "-w", "k1", "-n", "1", "--mem=100", "-t", "5")
+    if made.returncode != 0 and lab.is_native():
+        raise Skip("this Slurm keeps native jobs off external nodes")
+    job = made.stderr.partition("job allocation ")[2].split()[0]
+    assert peer.wait("stats", unmarked=job), (made, peer.last("stats"))
+    lab.command("scancel", job)
+    assert peer.wait("stats", unmarked="", after=len(peer.lines)), peer.last("stats")
+    lab.complete(ours)
+    is_idle(lab, "k1")
+
+
 def drain_and_down_outlive_a_restart(lab, peer):
     jobs = out_of_use(lab, peer)
     restart(lab, peer)
@@ -299,6 +312,7 @@ TESTS = [
     room_on_a_node_that_comes_back_is_used_at_once,
     a_node_made_again_is_shared_as_before,
     a_native_job_astray_on_an_external_node_leaves_it_in_service,
+    jobs_without_a_marker_on_our_nodes_are_told,
     drain_and_down_outlive_a_restart,
     drain_and_down_outlive_a_reconfigure,
     a_restart_leaves_no_marks_on_nodes,

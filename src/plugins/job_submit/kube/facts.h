@@ -143,6 +143,9 @@ bool kube_seam_job_is_finished(uint32_t id);
 /* All jobs, in the order in which they came. Locks: read, and held for long where there are many jobs. */
 void kube_seam_each_job(void (*each)(void *context, uint32_t id, const struct kube_marker_texts *texts), void *context);
 
+/* Those that hold an external node. Looks through all jobs. Locks: read. */
+void kube_seam_each_job_there(const char *feature, void (*each)(void *context, uint32_t id, const struct kube_marker_texts *texts), void *context);
+
 /* Locks: write. Each looks the job up again and does nothing if it is not needed any more. */
 void kube_seam_finish_prolog(uint32_t id, const char *feature);
 void kube_seam_finish_epilog(uint32_t id, const char *feature);
@@ -169,6 +172,7 @@ struct kube_node_glance {
 	bool wants_care; /* the keeper has something to set right */
 	bool stays_down; /* DOWN because it did not answer, and ReturnToService=0 leaves it to administrators */
 	bool completing; /* a job that has ended still holds it */
+	uint32_t jobs;	 /* that hold it, whoever's */
 	bool wants_gres; /* GRES are configured, and their devices are not loaded */
 };
 

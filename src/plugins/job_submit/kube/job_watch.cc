@@ -59,6 +59,7 @@ JobWatch::IdSet &JobWatch::set_of(kube_job_state state)
 void JobWatch::erase(std::map<std::uint32_t, Known>::iterator known)
 {
 	set_of(known->second.state).erase(known->first);
+	held_ -= known->second.nodes;
 	jobs_.erase(known);
 }
 
@@ -173,6 +174,8 @@ void JobWatch::reset()
 	ended_ids_.clear();
 	to_meet_.clear();
 	hot_ = slow_ = ended_ = {};
+	held_ = 0;
+	unmarked_.clear();
 }
 
 /* The write lock is taken for its own sake (Registry::settled). Serials first, then the look, then drop: a job made in between is found by the look.
@@ -254,6 +257,8 @@ void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance
 	if (auto node = set_of(known.state).extract(id); !node.empty())
 		set_of(glance.state).insert(std::move(node));
 	known.state = glance.state;
+	held_ -= known.nodes;
+	held_ += known.nodes = job->nodes.size();
 	found.changed.push_back(std::move(*job));
 }
 

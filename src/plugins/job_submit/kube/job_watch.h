@@ -33,6 +33,10 @@ class JobWatch
 	/* After first_look(). */
 	void tick(const kube_pulse &pulse);
 	void reset();
+	/* held: as NodeWatch counts it. Where that is more than our jobs hold, looks for the others. */
+	void find_unmarked(std::uint64_t held);
+	/* Their ids, "7,9"; the first ones. */
+	[[nodiscard]] const std::string &unmarked() const { return unmarked_; }
 
 	[[nodiscard]] std::uint64_t live() const { return pending_.size() + active_.size(); }
 	[[nodiscard]] std::uint64_t pending() const { return pending_.size(); }
@@ -46,6 +50,7 @@ class JobWatch
 		MarkerFault fault = {}; /* which of them does not say it */
 		std::uint64_t fingerprint = 0, raw_state = 0;
 		kube_job_state state = KUBE_JOB_UNKNOWN;
+		std::size_t nodes = 0; /* that it holds */
 	};
 	/* What is to be written over a job's texts while they are still those. Made outside of locks. */
 	struct Mend {
@@ -121,6 +126,9 @@ class JobWatch
 	SlowLook slow_look_{100 * k_ms, 10'000 * k_ms};
 	SlowLook ended_look_{1000 * k_ms, 30'000 * k_ms};
 	SlowLook list_look_{100 * k_ms, 3000 * k_ms};
+	SlowLook unmarked_look_{2000 * k_ms, 10'000 * k_ms};
+	std::uint64_t held_ = 0; /* sum of Known::nodes */
+	std::string unmarked_;
 	std::int64_t all_new_at_ = 0, write_locked_at_ = 0;
 	bool wants_kick_ = false;
 	Tally starts_, ends_;

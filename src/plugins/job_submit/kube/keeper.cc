@@ -81,7 +81,17 @@ void Keeper::step()
 		feed_.complete();
 	placeholders_.store(jobs_.live(), std::memory_order_relaxed);
 	external_nodes_.store(nodes_.count(), std::memory_order_relaxed);
+	if (nodes_.is_complete())
+		tell_unmarked();
 	kick(pulse);
+}
+
+void Keeper::tell_unmarked()
+{
+	jobs_.find_unmarked(nodes_.held());
+	std::lock_guard lock(unmarked_mutex_);
+	if (unmarked_ != jobs_.unmarked())
+		unmarked_ = jobs_.unmarked();
 }
 
 void Keeper::take_control()

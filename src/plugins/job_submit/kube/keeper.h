@@ -11,6 +11,8 @@
 #include "src/plugins/job_submit/kube/job_watch.h"
 #include "src/plugins/job_submit/kube/node_watch.h"
 
+#include <mutex>
+
 namespace slurmkube::plugin
 {
 
@@ -30,6 +32,11 @@ class Keeper
 			wake_.set();
 	}
 	/* Any thread. */
+	[[nodiscard]] std::string unmarked() const
+	{
+		std::lock_guard lock(unmarked_mutex_);
+		return unmarked_;
+	}
 	[[nodiscard]] std::uint64_t placeholders() const { return placeholders_.load(std::memory_order_relaxed); }
 	[[nodiscard]] std::uint64_t external_nodes() const { return external_nodes_.load(std::memory_order_relaxed); }
 
@@ -39,6 +46,7 @@ class Keeper
 	void take_control();
 	void lose_control();
 	void kick(const kube_pulse &pulse);
+	void tell_unmarked();
 	std::int64_t nap();
 
 	Registry &registry_;
@@ -57,6 +65,8 @@ class Keeper
 	std::int64_t began_ = now_ns();
 	std::atomic<bool> dozes_{true}; /* the next look is more than 2 ms away */
 	std::atomic<std::uint64_t> placeholders_{0}, external_nodes_{0};
+	mutable std::mutex unmarked_mutex_; /* held for a copy */
+	std::string unmarked_;
 };
 
 } // namespace slurmkube::plugin

@@ -75,6 +75,7 @@ void NodeWatch::reset()
 	out_of_use_.clear();
 	known_.clear();
 	complete_ = looking_ = false;
+	held_ = 0;
 	first_looks_ = 0;
 	misfits_told_.clear();
 	gres_done_.clear();
@@ -101,6 +102,7 @@ void NodeWatch::begin_look()
 	index_ = 0;
 	generation_ = 0;
 	look_++;
+	held_so_far_ = 0;
 	care_.clear();
 	strays_.clear();
 	gres_.clear();
@@ -156,6 +158,7 @@ void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &chang
 			misfits_.emplace_back(glance.name);
 		return;
 	}
+	held_so_far_ += glance.jobs;
 	Known &known = this->known(glance.name);
 	if (known.fingerprint != glance.fingerprint) {
 		known.fingerprint = glance.fingerprint;
@@ -185,6 +188,7 @@ void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &chang
 void NodeWatch::end_look()
 {
 	looking_ = false;
+	held_ = held_so_far_;
 	forget_missing();
 	when_.ended(meter_.worked() - worked_before_); /* not what care costs: that is rare, and must not blind us for seconds after it */
 	remember();

@@ -40,6 +40,8 @@ class NodeWatch
 	[[nodiscard]] std::uint64_t count() const { return known_.size(); }
 	/* A node can take work that it could not take before. Clears it. */
 	bool take_kick() { return std::exchange(wants_kick_, false); }
+	/* How many jobs hold each external node, whoever's, summed up; at the last whole look. */
+	[[nodiscard]] std::uint64_t held() const { return held_; }
 
       private:
 	void begin_look();
@@ -89,6 +91,7 @@ class NodeWatch
 	std::uint64_t generation_ = 0;
 	std::uint32_t index_ = 0;
 	std::uint64_t look_ = 0; /* counts them */
+	std::uint64_t held_so_far_ = 0, held_ = 0;
 	std::vector<std::string> care_, gres_, strays_, kept_down_, misfits_;
 	std::set<std::string> misfits_told_;
 	/* nodes whose devices were loaded, or never will be, in this generation of the table */

@@ -170,6 +170,7 @@ core::PluginStats Plugin::stats()
 	stats_before_ns_ = now;
 	stats.placeholders = keeper_.placeholders();
 	stats.external_nodes = keeper_.external_nodes();
+	stats.unmarked = keeper_.unmarked();
 	stats.refused = costs.refused.load(std::memory_order_relaxed);
 	stats.duplicates_refused = costs.duplicates_refused.load(std::memory_order_relaxed);
 	stats.sink_contacts = costs.sink_contacts.load(std::memory_order_relaxed);

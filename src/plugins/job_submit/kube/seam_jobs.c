@@ -273,6 +273,29 @@ void kube_seam_each_job(void (*each)(void *context, uint32_t id, const struct ku
 	list_iterator_destroy(iterator);
 }
 
+void kube_seam_each_job_there(const char *feature, void (*each)(void *context, uint32_t id, const struct kube_marker_texts *texts), void *context)
+{
+	bitstr_t *there;
+	kube_iterator iterator;
+	const job_record_t *job;
+
+	if (!job_list || !node_record_count)
+		return;
+	there = bit_alloc(node_record_count);
+	for (int i = 0; i < node_record_count; i++)
+		if (kube_node_is_external(node_record_table_ptr[i], feature))
+			bit_set(there, i);
+	iterator = list_iterator_create(job_list);
+	while ((job = list_next(iterator))) {
+		struct kube_marker_texts texts = texts_of(job);
+
+		if (holds_nodes(job) && bit_overlap_any(job->job_resrcs->node_bitmap, there))
+			each(context, job->job_id, &texts);
+	}
+	list_iterator_destroy(iterator);
+	FREE_NULL_BITMAP(there);
+}
+
 static void complete_prolog(job_record_t *job, char *node)
 {
 #if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 11, 0)

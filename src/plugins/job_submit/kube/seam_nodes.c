@@ -195,6 +195,7 @@ bool kube_seam_node_glance(uint32_t index, const char *feature, struct kube_node
 	out->wants_care = wants_care(node);
 	out->stays_down = stays_down(node);
 	out->completing = IS_NODE_COMPLETING(node);
+	out->jobs = (uint32_t)node->run_job_cnt + node->sus_job_cnt + node->comp_job_cnt;
 	out->wants_gres = wants_gres(node);
 	return true;
 }
