@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/option_change.h"
 
+#include "src/core/translate.h"
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace slurmkube::core
 {
 
 namespace
 {
+
+constexpr std::string_view k_limit = "timelimit";
 
 /* FNV-1a. Nobody gains by a collision: it would only keep the author's own change from Slurm. */
 class Digest
@@ -63,9 +68,9 @@ std::string fixed_digest(const JobSpec &plain, const JobSpec &spec)
 }
 
 /* Words of a mark */
-std::array<std::string_view, 3> words_of(std::string_view mark)
+std::array<std::string_view, 4> words_of(std::string_view mark)
 {
-	std::array<std::string_view, 3> words;
+	std::array<std::string_view, 4> words;
 	for (std::string_view &word : words) {
 		const std::size_t end = std::min(mark.find(' '), mark.size());
 		word = mark.substr(0, end);
@@ -83,6 +88,19 @@ std::vector<std::string> names_in(std::string_view list)
 		list.remove_prefix(std::min(end + 1, list.size()));
 	}
 	return names;
+}
+
+bool contains(const std::vector<std::string> &names, std::string_view name)
+{
+	return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/* 0: no number */
+std::uint32_t minutes_in(std::string_view word)
+{
+	std::uint32_t minutes = 0;
+	const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), minutes);
+	return error == std::errc() && end == word.data() + word.size() ? minutes : 0;
 }
 
 std::string fixed_names()
@@ -116,7 +134,16 @@ std::string options_mark(const Pod &pod, const JobSpec &plain, const JobSpec &sp
 		if ((spec.options.given >> i & 1) != 0 && !options()[i].fixed)
 			names += (names.empty() ? "" : ",") + std::string(options()[i].name);
 	}
-	return options_hash(pod) + " " + fixed_digest(plain, spec) + " " + names;
+	std::string mark = options_hash(pod) + " " + fixed_digest(plain, spec) + " " + names;
+	if (pod.active_deadline_seconds > 0 && !contains(names_in(names), k_limit))
+		mark += " " + std::to_string(spec.time_limit_minutes);
+	return mark;
+}
+
+bool is_deadline_raised(std::string_view mark, std::int64_t seconds)
+{
+	const std::uint32_t told = minutes_in(words_of(mark)[3]);
+	return told > 0 && minutes_of_deadline(seconds) > told;
 }
 
 bool has_hash(std::string_view mark, std::string_view hash)
@@ -130,9 +157,14 @@ Result<OptionChange> option_change(std::string_view told, std::string_view wante
 	if (before[1] != after[1])
 		return Error{Errc::invalid, "one of these cannot be changed while the job waits: " + fixed_names() + "; change it back, or make a new pod"};
 	OptionChange change;
-	change.given = names_in(after[2]);
+	if (const std::uint32_t minutes = minutes_in(before[3]); minutes > 0 && minutes_in(after[3]) > minutes)
+		change.given.emplace_back(k_limit);
+	if (before[0] == after[0])
+		return change; /* what administrators did with the rest stays */
+	for (std::string &name : names_in(after[2]))
+		change.given.push_back(std::move(name));
 	for (std::string &name : names_in(before[2])) {
-		if (std::find(change.given.begin(), change.given.end(), name) == change.given.end())
+		if (!contains(change.given, name))
 			change.removed.push_back(std::move(name));
 	}
 	return change;

@@ -6,6 +6,7 @@
  * was away is seen. Options that nobody named on the pod are never touched: what administrators did with scontrol stays.
  *
  *	mark = "HASH FIXED NAME,NAME,..."     HASH: all annotations that are options; FIXED: what cannot be changed; NAMEs of the rest, as in the table
+ *	mark = "HASH FIXED NAME,... MINUTES"  MINUTES: the time limit, where it comes from activeDeadlineSeconds. Only raised: see option_change()
  */
 #ifndef SLURMKUBE_CORE_OPTION_CHANGE_H
 #define SLURMKUBE_CORE_OPTION_CHANGE_H
@@ -32,7 +33,14 @@ struct OptionChange {
 
 bool has_hash(std::string_view mark, std::string_view hash);
 
-/* invalid: something differs that cannot be changed; the text says what can be done. */
+/* Whether the job was told a limit that comes from a deadline, and this deadline leaves more time. seconds: 0: none */
+bool is_deadline_raised(std::string_view mark, std::int64_t seconds);
+
+/*
+ * A limit that comes from a deadline is told only if it is raised: a deadline that is gone may be that of an owner which we
+ * cannot see, and Kubernetes itself ends what lasts too long. invalid: something differs that cannot be changed; the text says
+ * what can be done.
+ */
 Result<OptionChange> option_change(std::string_view told, std::string_view wanted);
 
 } // namespace slurmkube::core

@@ -61,7 +61,7 @@ JobSpec with_defaults(const Pod &pod, const Policy &policy, const NamespaceRule 
 	spec.memory_mib = memory_mib_of(pod.requests, policy.least_memory_mib);
 	spec.time_limit_minutes = policy.default_time_limit_minutes;
 	if (pod.active_deadline_seconds > 0)
-		spec.time_limit_minutes = static_cast<std::uint32_t>(std::min<std::int64_t>((pod.active_deadline_seconds - 1) / 60 + 1, k_unlimited_minutes));
+		spec.time_limit_minutes = minutes_of_deadline(pod.active_deadline_seconds);
 	return spec;
 }
 
@@ -87,6 +87,11 @@ std::size_t count_of_hosts(const std::string &list)
 }
 
 } // namespace
+
+std::uint32_t minutes_of_deadline(std::int64_t seconds)
+{
+	return seconds > 0 ? static_cast<std::uint32_t>(std::min<std::int64_t>((seconds - 1) / 60 + 1, k_unlimited_minutes)) : 0;
+}
 
 std::uint32_t whole_cpus(std::uint32_t slurm_cpus, std::uint32_t cpu_unit)
 {

@@ -55,6 +55,9 @@ Status check_demands(const Pod &pod, const Policy &policy);
 std::uint32_t cpus_of(const Resources &requests, std::uint32_t cpu_unit);
 std::uint64_t memory_mib_of(const Resources &requests, std::uint64_t least_mib);
 
+/* The time limit that a deadline means; 0: none */
+std::uint32_t minutes_of_deadline(std::int64_t seconds);
+
 /* Of what Slurm counts: whole CPUs, rounded up, and as text: "1 CPU", "2.5 CPUs". */
 std::uint32_t whole_cpus(std::uint32_t slurm_cpus, std::uint32_t cpu_unit);
 std::string cpus_text(std::uint32_t slurm_cpus, std::uint32_t cpu_unit);

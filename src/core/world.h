@@ -72,6 +72,7 @@ struct Group {
 	std::set<std::string> inherited_keys;         /* those that its pod does not name itself */
 	std::vector<OwnerId> owners;                  /* who was asked for them */
 	std::int64_t deadline_seconds = 0;            /* of its owners; 0: none */
+	std::int64_t own_deadline_seconds = 0;        /* of the pod itself; 0: none */
 	std::optional<Pod> pod;  /* as the watch shows it, with inherited options */
 	std::uint32_t pod_attempt = 0;         /* what its annotations say of its binding; 0: nothing */
 	std::optional<std::uint32_t> pod_rank; /* the same */

@@ -59,6 +59,7 @@ void World::pod_seen(Pod pod, Now now)
 		group.reported = {};
 	group.inherited_keys.clear();
 	group.pod = std::move(pod);
+	group.own_deadline_seconds = group.pod->active_deadline_seconds;
 	note_marks(group);
 	inherit(group, std::move(group.inherited));
 	if (!group.is_placed)

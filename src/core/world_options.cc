@@ -27,7 +27,7 @@ bool is_told(const std::optional<std::vector<std::string>> &told, const std::vec
 void World::note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &f)
 {
 	const std::string &told = group.told_job == f.job->id ? group.told_mark : f.job->marker.options;
-	if (told.empty() || has_hash(told, options_hash(*f.pod)))
+	if (told.empty() || (has_hash(told, options_hash(*f.pod)) && !is_deadline_raised(told, f.pod->active_deadline_seconds)))
 		return;
 	spec = translate(*f.pod, settings_.policy, f.job->marker.attempt);
 	place(uid, *f.pod, spec);
@@ -83,7 +83,8 @@ void World::note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::
 {
 	const std::string &told = group.told_job == f.job->id ? group.told_mark : f.job->marker.options;
 	const auto first = std::ranges::find_if(gang.members, [&](const auto &m) { return m.second == 0U && groups_.at(m.first).pod; });
-	const bool is_other = first != gang.members.end() && !told.empty() && !has_hash(told, options_hash(*groups_.at(first->first).pod));
+	const bool has_mark = first != gang.members.end() && !told.empty();
+	const bool is_other = has_mark && (!has_hash(told, options_hash(*groups_.at(first->first).pod)) || is_deadline_raised(told, deadline_of(pods_of_roles(gang))));
 	const bool is_due = group.is_reviewed && !f.busy.slurm && f.may_retry && f.submit_due;
 	if (!is_other && !is_due)
 		return;

@@ -102,7 +102,10 @@ void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, N
 	entry.is_asked = false;
 	entry.trouble = answer ? "" : answer.error().what;
 	const bool is_known_before = entry.answer && *entry.answer;
-	const bool is_change = answer && *answer && (is_known_before ? (*entry.answer)->annotations != (*answer)->annotations : entry.is_again);
+	const auto says_else = [](const Owner &one, const Owner &other) {
+		return one.annotations != other.annotations || one.deadline_seconds != other.deadline_seconds;
+	};
+	const bool is_change = answer && *answer && (is_known_before ? says_else(**entry.answer, **answer) : entry.is_again);
 	entry.is_again = false;
 	if (answer) {
 		entry.answer = std::move(*answer);
@@ -136,7 +139,7 @@ void World::stay_alone(Group &group, std::map<std::string, std::string> inherite
 void World::inherit(Group &group, std::map<std::string, std::string> inherited)
 {
 	group.inherited = std::move(inherited);
-	group.pod->active_deadline_seconds = earlier_deadline(group.pod->active_deadline_seconds, group.deadline_seconds);
+	group.pod->active_deadline_seconds = earlier_deadline(group.own_deadline_seconds, group.deadline_seconds);
 	for (const std::string &key : std::exchange(group.inherited_keys, {}))
 		group.pod->annotations.erase(key);
 	for (const auto &[key, value] : group.inherited) {
@@ -161,8 +164,10 @@ void World::inherit_again(const PodUid &uid, Group &group)
 		return;
 	auto *alone = std::get_if<Alone>(&*grouping);
 	auto &inherited = alone ? alone->inherited : std::get<InGang>(*grouping).inherited;
-	if (inherited == group.inherited)
+	const std::int64_t deadline = alone ? alone->deadline_seconds : std::get<InGang>(*grouping).deadline_seconds;
+	if (inherited == group.inherited && deadline == group.deadline_seconds)
 		return;
+	group.deadline_seconds = deadline;
 	if (alone && group.gang && !is_bound_member(group) && !is_asked_for(*group.gang)) { /* its owner wants no gang any more */
 		const PodUid lead = *group.gang;
 		leave(gangs_.at(lead), uid);

@@ -178,6 +178,31 @@ void sizes_come_from_the_owner()
 	CHECK_EQUAL(s.asked.size(), 2U); /* known, and just asked for */
 }
 
+/* A Job may be given more time while its pods wait; never is a limit lowered for it. */
+void a_deadline_that_is_raised_reaches_the_waiting_job()
+{
+	for (const bool is_gang : {true, false}) {
+		Stage s;
+		s.is_full = true;
+		s.served[k_set].starts_together = is_gang;
+		s.served[k_job].deadline_seconds = 600;
+		s.see(s.pod("p0", 0));
+		const std::string submitted = s.act(), uid = is_gang ? "set-1" : "p0";
+		CHECK_EQUAL(submitted, "submit:" + uid + (is_gang ? "x2" : "x1"));
+		for (const auto &[seconds, said] : {std::pair(1200, "update:" + uid + "+1-0"), std::pair(300, std::string())}) {
+			s.served[k_job].deadline_seconds = seconds;
+			s.pass(61 * k_second);
+			s.answer();
+			const std::string acted = s.act();
+			CHECK_EQUAL(acted.substr(0, acted.find(' ')).substr(0, 6) == "update" ? acted.substr(0, acted.find(' ')) : "", said);
+			if (said.empty())
+				continue;
+			CHECK_EQUAL(s.updated.time_limit_minutes, 20U);
+			s.world.updated({uid}, s.updated.marker.options, {s.last_job}, Ok{}, s.now);
+		}
+	}
+}
+
 /* The options of a gang are those of its first pod: while the job waits it follows them, and nobody else's. */
 void a_waiting_gang_follows_its_first_pod()
 {
@@ -401,7 +426,7 @@ void owners_of_pods_that_run_are_left_alone_and_others_take_turns()
 
 int main()
 {
-	return check::run_tests("world_owners", {TEST(sizes_come_from_the_owner), TEST(a_waiting_gang_follows_its_first_pod), TEST(a_waiting_gang_follows_its_nodes),
+	return check::run_tests("world_owners", {TEST(sizes_come_from_the_owner), TEST(a_waiting_gang_follows_its_first_pod), TEST(a_deadline_that_is_raised_reaches_the_waiting_job), TEST(a_waiting_gang_follows_its_nodes),
 						TEST(an_owner_made_anew_is_asked_for_again),
 						TEST(an_owner_that_is_not_there_leaves_its_pod_alone),
 						TEST(what_was_known_for_long_is_asked_again),
