@@ -43,9 +43,9 @@ std::string list_of(const std::vector<std::string> &names)
 Check vanished_nodes(const App &app)
 {
 	const core::World &world = app.world();
-	const core::AbsentNodes &absent = world.absent_nodes();
+	const core::NodeDoubts &absent = world.absent_nodes();
 	const std::string selector = app.config().nodes.selector_key + (app.config().nodes.selector_value ? "=" + *app.config().nodes.selector_value : "");
-	const std::size_t all = world.slurm_nodes().size(), unmanaged = absent.unmanaged();
+	const std::size_t all = world.slurm_nodes().size(), unmanaged = absent.refuted();
 	if (world.holds_absent_nodes())
 		return failed("vanished nodes",
 			      std::to_string(absent.names().size()) + " of " + std::to_string(all) + " external nodes have vanished from Kubernetes, too many to be believed: " +
@@ -59,6 +59,21 @@ Check vanished_nodes(const App &app)
 				      app.config().nodes.selector_value.value_or("true") + "; or take them out of Slurm");
 	const std::size_t gone = absent.names().size();
 	return passed("vanished nodes", gone + unmanaged == 0 ? "none" : std::to_string(gone + unmanaged) + " of Slurm's external nodes are not managed in Kubernetes any more; drained");
+}
+
+/* The pods there may be running: Kubernetes too evicts none while a whole zone is away. */
+Check unready_nodes(const App &app)
+{
+	const core::World &world = app.world();
+	const std::vector<std::string> names = world.unready_nodes().names();
+	if (!world.holds_unready_nodes())
+		return passed("nodes not ready", names.empty() ? "none" : std::to_string(names.size()) + ": " + list_of(names));
+	return failed("nodes not ready",
+		      std::to_string(names.size()) + " of " + std::to_string(world.slurm_nodes().size()) +
+			      " external nodes are not Ready in Kubernetes, too many to be believed: " + list_of(names) +
+			      ". They are drained; no node is set DOWN, and their pods go on",
+		      "see what lies between the API server and these nodes; they return by themselves. If they are lost: "
+		      "scontrol update NodeName=LIST State=DOWN Reason=lost, or raise nodes.max_gone_percent and restart slurmkubed");
 }
 
 Check nodes(const App &app, const Findings &found)
@@ -168,6 +183,7 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 	    check::watch("nodes watch", app.node_watch(), found),
 	    nodes(app, found),
 	    vanished_nodes(app),
+	    unready_nodes(app),
 	    differences(app),
 	    cpu_unit(app),
 	    check::partitions(app, found),

@@ -217,12 +217,16 @@ void App::ask_for(const core::OwnerId &id)
 
 void App::ask_for_node(const std::string &name)
 {
-	kube::node_exists(client_, name, [this, name](const Result<bool> &exists) {
-		if (!exists)
-			log_warning("asking for a node that is not watched: %s", exists.error().what.c_str());
+	kube::look_at_node(client_, name, [this, name](const Result<core::NodeSight> &sight) {
+		static const std::map<core::NodeSight, const char *> k_texts{
+			{core::NodeSight::none, "was deleted from Kubernetes"},
+			{core::NodeSight::not_ready, "exists and is not Ready"},
+			{core::NodeSight::ready, "exists and is Ready: what runs there goes on"}};
+		if (!sight)
+			log_warning("asking for a node: %s", sight.error().what.c_str());
 		else
-			log_info("node=%s %s", name.c_str(), *exists ? "exists, but is not managed: drained in Slurm, its pods go on" : "was deleted from Kubernetes");
-		world_.node_looked_up(name, exists, now());
+			log_info("node=%s %s", name.c_str(), k_texts.at(*sight));
+		world_.node_looked_up(name, sight, now());
 		want_round();
 	});
 }

@@ -174,7 +174,7 @@ std::string lost_nodes(const core::World &world)
 {
 	std::string names;
 	for (const auto &[name, node] : world.slurm_nodes())
-		if (node.base != core::NodeBase::down && !world.kube_nodes().contains(name) && !world.absent_nodes().is_gone(name, App::now().mono_us))
+		if (node.base != core::NodeBase::down && !world.kube_nodes().contains(name) && !world.absent_nodes().is_confirmed(name, App::now().mono_us))
 			names += (names.empty() ? "" : ", ") + name;
 	return names;
 }

@@ -1,7 +1,7 @@
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
-	%D%/absent_nodes.cc \
-	%D%/absent_nodes.h \
+	%D%/node_doubts.cc \
+	%D%/node_doubts.h \
 	%D%/backoff.cc \
 	%D%/backoff.h \
 	%D%/call_order.cc \
@@ -89,6 +89,7 @@ libcore_la_SOURCES = \
 	%D%/world_company.cc \
 	%D%/world_claims.cc \
 	%D%/world_room.cc \
+	%D%/world_taints.cc \
 	%D%/world_unanswered.cc \
 	%D%/world_gang.cc \
 	%D%/world_gang_roles.cc \

@@ -101,8 +101,11 @@ struct Pod {
 
 struct Taint {
 	std::string key, value, effect;
-	bool operator==(const Taint &) const = default;
+	auto operator<=>(const Taint &) const = default;
 };
+
+/* What a GET of a Node object says. */
+enum class NodeSight { none, not_ready, ready };
 
 struct KubeNode {
 	std::string name, uid;

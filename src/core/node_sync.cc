@@ -35,7 +35,8 @@ bool keeps_all_off(const Taint &taint, const NodeFacts &facts, const std::vector
 		return false;
 	if (std::find(ignored.begin(), ignored.end(), taint.key) != ignored.end())
 		return false;
-	return !facts.tolerations || !tolerates(*facts.tolerations, taint);
+	const bool is_known = facts.tolerated && facts.tolerated->contains(taint);
+	return !is_known || !facts.tolerated->at(taint);
 }
 
 Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
@@ -43,7 +44,8 @@ Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 	const KubeNode *node = facts.kube;
 	if (!node->ready) {
 		const std::string why = "NotReady" + (node->not_ready_reason.empty() ? "" : " " + node->not_ready_reason);
-		return {facts.not_ready_seconds >= policy.not_ready_after_seconds ? Wish::down : Wish::drain, why};
+		const bool is_lost = facts.not_ready_seconds >= policy.not_ready_after_seconds && facts.is_surely_unready;
+		return {is_lost ? Wish::down : Wish::drain, why};
 	}
 	if (node->deleting)
 		return {Wish::drain, "being deleted"};
@@ -224,6 +226,11 @@ bool is_in_use(const SlurmNode &node)
 	if (node.base == NodeBase::down)
 		return false;
 	return !node.drain || is_busy(node) || node.reason == names::k_reason_prefix + std::string(k_why_unmanaged);
+}
+
+bool may_go_down(const SlurmNode &node)
+{
+	return down_change(node, "").has_value();
 }
 
 std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy)

@@ -12,6 +12,7 @@
 #include "src/core/label_features.h"
 #include "src/core/spec.h"
 
+#include <map>
 #include <string_view>
 #include <variant>
 
@@ -21,7 +22,7 @@ namespace slurmkube::core
 struct NodePolicy {
 	std::string label_key, label_value; /* value empty: any */
 	bool manage = true;                 /* create, update and delete nodes in Slurm where it can, and change their states */
-	unsigned max_gone_percent = 10; /* of Slurm's external nodes may be gone from Kubernetes at once; one always may */
+	unsigned max_gone_percent = 10; /* of Slurm's external nodes may be gone from Kubernetes, or not Ready, at once; one always may */
 	std::int64_t not_ready_after_seconds = 40;
 	std::uint32_t cpu_unit = k_whole_cpu; /* thousandths of a CPU that Slurm counts as one */
 	std::uint32_t reserve_cpus = 0;       /* real ones */
@@ -38,7 +39,8 @@ struct NodeFacts {
 	const PluginHello *plugin = nullptr; /* never nullptr */
 	bool holds_pods = false;
 	bool may_resize = false; /* it has not been tried yet to make the node anew as it is now */
-	const std::vector<Toleration> *tolerations = nullptr; /* of pods of ours; a taint that one of them tolerates is a matter of each pod. nullptr: none */
+	const std::map<Taint, bool> *tolerated = nullptr; /* true: by a pod of ours; such a taint is a matter of each pod. nullptr: none is */
+	bool is_surely_unready = false; /* the API server has just said so, and not of many nodes at once */
 	std::int64_t not_ready_seconds = 0; /* how long kube has not been Ready, by our own clock */
 };
 
@@ -82,6 +84,9 @@ bool is_failed_reboot(std::string_view reason);
 
 /* Of a node that Kubernetes does not show: whether to take it for gone would cost more than its record. */
 bool is_in_use(const SlurmNode &node);
+
+/* Whether it would be set DOWN when it is lost: it is not yet, and nobody else has taken it out of use. */
+bool may_go_down(const SlurmNode &node);
 
 std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy);
 

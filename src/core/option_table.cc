@@ -320,7 +320,7 @@ constexpr Option k_options[] = {
      .apply = delay_boot, .sbatch = "delay-boot", .fixed = true},
     {.name = "dependency", .takes = "LIST", .meaning = "Start after other jobs, pods' jobs among them: afterok:123, afterany:123:124, singleton and so on.",
      .apply = dependency, .sbatch = "dependency", .letter = 'd'},
-    {.name = "excluded-nodes", .takes = "HOSTLIST", .meaning = "Nodes that must not be used.", .apply = text<&JobOptions::excluded_nodes, set_hosts>, .sbatch = "exclude",
+    {.name = "excluded-nodes", .takes = "HOSTLIST", .meaning = "Nodes that must not be used; those that Slurm does not have do not matter.", .apply = text<&JobOptions::excluded_nodes, set_hosts>, .sbatch = "exclude",
      .letter = 'x', .sunk = "excluded-nodes"},
     {.name = "exclusive", .takes = "none|true|user|mcs|topo|ok|false",
      .meaning = "Who else may use the job's nodes: nobody (none or true), only jobs of the same user, MCS label or topology block, or others as the partition says (ok or "

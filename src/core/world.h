@@ -12,7 +12,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_H
 #define SLURMKUBE_CORE_WORLD_H
 
-#include "src/core/absent_nodes.h"
+#include "src/core/node_doubts.h"
 #include "src/core/claims.h"
 #include "src/core/foreign.h"
 #include "src/core/latency.h"
@@ -284,8 +284,8 @@ class World
 	std::vector<NodeAction> take_node_actions(Now now);
 	/* Owners to be asked for; each is answered by owner_seen(). */
 	std::vector<OwnerId> take_questions(Now now);
-	/* Nodes that Slurm has and no watch shows: is there such a Node object? Each is answered by node_looked_up(). */
-	std::vector<std::string> take_node_questions(Now now);
+	/* Nodes that no watch shows, or that are not Ready: how does the API server see them now? Each is answered by node_looked_up(). */
+	std::set<std::string> take_node_questions(Now now);
 	/* The earliest moment (mono_us) at which taking may give something without an event; nullopt: none. */
 	[[nodiscard]] std::optional<std::int64_t> next_look_us() const;
 
@@ -302,7 +302,7 @@ class World
 	void node_changed(const std::string &name, const Status &answer, Now now);
 	/* slurmctld has carried out a request, or refused it. */
 	void slurm_answered(Now now);
-	void node_looked_up(const std::string &name, const Result<bool> &exists, Now now);
+	void node_looked_up(const std::string &name, const Result<NodeSight> &sight, Now now);
 
 	/* ---- looking ---- */
 	[[nodiscard]] bool is_known() const { return is_listed() && is_fresh() && link_synced_ && is_cluster_known() && !holds_other_cluster(); }
@@ -319,8 +319,10 @@ class World
 	/* The node with what pods of others leave of it. */
 	[[nodiscard]] KubeNode as_left(const KubeNode &node) const;
 	/* More nodes have vanished than may be believed: none of them is taken for gone. */
+	[[nodiscard]] bool holds_unready_nodes() const { return unready_nodes_.are_too_many(slurm_nodes_.size(), settings_.nodes.max_gone_percent); }
+	[[nodiscard]] const NodeDoubts &unready_nodes() const { return unready_nodes_; }
 	[[nodiscard]] bool holds_absent_nodes() const { return absent_nodes_.are_too_many(slurm_nodes_.size(), settings_.nodes.max_gone_percent); }
-	[[nodiscard]] const AbsentNodes &absent_nodes() const { return absent_nodes_; }
+	[[nodiscard]] const NodeDoubts &absent_nodes() const { return absent_nodes_; }
 	[[nodiscard]] const ForeignPods &foreign_pods() const { return foreign_; }
 	[[nodiscard]] const Claims &claims() const { return claims_; }
 	[[nodiscard]] const Edges &edges() const { return edges_; }
@@ -357,7 +359,8 @@ class World
 	void note_end(Group &group, const Pod &pod, Now now);
 	std::optional<NodeAction> look_at_node(const std::string &name, Now now);
 	void note_readiness(Now now);
-	void note_absence(const std::string &name, bool is_managed);
+	void note_doubts(const std::string &name, bool is_managed, Now now);
+	void wake_held(const NodeDoubts &doubts, bool holds, bool &held);
 	[[nodiscard]] bool is_lost(const std::string &node) const;
 	[[nodiscard]] static bool is_answer_lost(const Group &group, const SlurmJob &job);
 	[[nodiscard]] static bool stands_for_pod(const Group &group, const SlurmJob &job);
@@ -387,6 +390,12 @@ class World
 	/* ---- placement (world_place.cc) ---- */
 	void note_demands(const Pod &pod);
 	void note_tolerations(const Pod &pod);
+	void note_taints(const KubeNode &node);
+	[[nodiscard]] bool counts_for_taints(const Pod &pod) const;
+	[[nodiscard]] bool is_tolerated_by_any(const Taint &taint) const;
+	[[nodiscard]] bool is_tolerated(const Taint &taint) const;
+	void taint_changed(const Taint &taint);
+	void review_taints(Now now);
 	void forget_demands(const PodUid &uid);
 	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
 	void note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
@@ -396,6 +405,7 @@ class World
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once = 1);
 	void wish(const Pod &pod, JobSpec &spec) const;
 	[[nodiscard]] Status names_known_nodes(const JobSpec &spec) const;
+	void exclude_unwanted(JobSpec &spec) const;
 	void check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const;
 	/* world_places.cc */
 	const Places &places_of(const Pod &pod);
@@ -568,8 +578,8 @@ class World
 	std::vector<SlurmNode> snapshot_nodes_;
 	std::map<std::string, KubeNode> kube_nodes_;
 	std::map<std::string, SlurmNode> slurm_nodes_;
-	AbsentNodes absent_nodes_;
-	bool held_absent_nodes_ = false;
+	NodeDoubts absent_nodes_, unready_nodes_;
+	bool held_absent_nodes_ = false, held_unready_nodes_ = false;
 	std::map<std::string, std::int64_t> node_quiet_until_us_;
 	std::map<std::string, std::int64_t> not_ready_since_us_; /* by our own clock: wall clocks step */
 	std::map<std::string, std::int64_t> node_ready_since_us_; /* of those that became Ready before our eyes */
@@ -588,7 +598,8 @@ class World
 	std::set<PodUid> by_namespaces_;        /* pods of anybody whose affinity goes by labels of namespaces */
 	std::set<PodUid> nowhere_; /* pods that no node may take */
 	std::set<PodUid> behind_;  /* pods that wait for the node of another which they must not meet */
-	std::vector<Toleration> tolerations_; /* of all pods of ours that were ever seen */
+	std::map<Taint, bool> taints_; /* of nodes that there are, and whether a pod of ours tolerates it */
+	std::int64_t taints_review_us_ = 0;
 	bool place_changed_ = false;
 	bool review_all_ = false, review_choosy_ = false;
 	std::set<PodUid> reviews_; /* pods and gangs whose waiting jobs may be kept off the wrong nodes */

@@ -475,6 +475,7 @@ std::vector<World::PodAction> World::take_actions(Now now)
 		later_.erase(later_.begin());
 	}
 	wake_nowhere(now);
+	review_taints(now);
 	review_places(now);
 	seen_us_ = now.mono_us;
 	std::vector<PodAction> out;
@@ -512,32 +513,52 @@ bool World::is_lost(const std::string &node) const
 	return !kube_nodes_.contains(node) && slurm != slurm_nodes_.end() && (slurm->second.drain || slurm->second.base == NodeBase::down);
 }
 
-void World::note_absence(const std::string &name, bool is_managed)
+/* What would end jobs if it were believed. */
+void World::note_doubts(const std::string &name, bool is_managed, Now now)
 {
 	const auto slurm = slurm_nodes_.find(name);
-	if (is_managed || slurm == slurm_nodes_.end() || !settings_.nodes.manage)
-		return absent_nodes_.saw_present(name);
-	const bool may_change = slurm->second.base != NodeBase::down || (slurm->second.dynamic && has_dynamic_nodes(plugin_));
-	absent_nodes_.saw_absent(name, is_in_use(slurm->second), may_change);
+	const bool is_known = slurm != slurm_nodes_.end() && settings_.nodes.manage;
+	if (is_managed || !is_known)
+		absent_nodes_.clear(name);
+	else
+		absent_nodes_.doubt(name, is_in_use(slurm->second),
+				    slurm->second.base != NodeBase::down || (slurm->second.dynamic && has_dynamic_nodes(plugin_)));
+	const auto since = not_ready_since_us_.find(name);
+	if (!is_managed || !is_known || since == not_ready_since_us_.end())
+		return unready_nodes_.clear(name);
+	const bool is_up = may_go_down(slurm->second);
+	const bool is_due = now.mono_us >= since->second + settings_.nodes.not_ready_after_seconds * k_second_us;
+	unready_nodes_.doubt(name, is_up, is_up && is_due);
 }
 
-std::vector<std::string> World::take_node_questions(Now now)
+/* All of them wait for the same: that they are few. */
+void World::wake_held(const NodeDoubts &doubts, bool holds, bool &held)
+{
+	if (!std::exchange(held, holds) || holds)
+		return;
+	for (const std::string &name : doubts.names())
+		dirty_nodes_.insert(name);
+}
+
+std::set<std::string> World::take_node_questions(Now now)
 {
 	if (!is_known())
 		return {};
-	const bool holds = holds_absent_nodes();
-	if (std::exchange(held_absent_nodes_, holds) && !holds) {
-		for (const std::string &name : absent_nodes_.names())
-			dirty_nodes_.insert(name);
+	wake_held(absent_nodes_, holds_absent_nodes(), held_absent_nodes_);
+	wake_held(unready_nodes_, holds_unready_nodes(), held_unready_nodes_);
+	std::set<std::string> names;
+	for (NodeDoubts *doubts : {&absent_nodes_, &unready_nodes_}) {
+		for (std::string &name : doubts->take_questions(now.mono_us))
+			names.insert(std::move(name));
 	}
-	return absent_nodes_.take_questions(now.mono_us);
+	return names;
 }
 
 std::optional<NodeAction> World::look_at_node(const std::string &name, Now now)
 {
 	const auto kube = kube_nodes_.find(name);
 	const bool managed = kube != kube_nodes_.end() && is_managed(kube->second, settings_.nodes);
-	note_absence(name, managed);
+	note_doubts(name, managed, now);
 	const auto quiet = node_quiet_until_us_.find(name);
 	if (quiet != node_quiet_until_us_.end() && now.mono_us < quiet->second) {
 		later_nodes_.emplace(quiet->second, name);
@@ -549,12 +570,13 @@ std::optional<NodeAction> World::look_at_node(const std::string &name, Now now)
 	const NodeSpec wanted = managed ? node_spec(seen, settings_.nodes, plugin_) : NodeSpec{};
 	const auto resized = resized_to_.find(name);
 	const NodeFacts facts{.kube = managed ? &seen : nullptr,
-			      .is_gone = !managed && absent_nodes_.is_gone(name, now.mono_us) && !holds_absent_nodes(),
+			      .is_gone = !managed && absent_nodes_.is_confirmed(name, now.mono_us) && !holds_absent_nodes(),
 			      .slurm = slurm != slurm_nodes_.end() ? &slurm->second : nullptr,
 			      .plugin = &plugin_,
 			      .holds_pods = occupancy_.pods_on(name) > 0,
 			      .may_resize = resized == resized_to_.end() || resized->second != wanted,
-			      .tolerations = &tolerations_,
+			      .tolerated = &taints_,
+			      .is_surely_unready = unready_nodes_.is_confirmed(name, now.mono_us) && !holds_unready_nodes(),
 			      .not_ready_seconds = since == not_ready_since_us_.end() ? 0 : (now.mono_us - since->second) / k_second_us};
 	auto action = reconcile_node(facts, settings_.nodes);
 	if (action && managed && std::holds_alternative<DeleteNode>(*action))

@@ -223,9 +223,12 @@ void World::node_changed(const std::string &name, const Status &answer, Now now)
 	dirty_nodes_.insert(name);
 }
 
-void World::node_looked_up(const std::string &name, const Result<bool> &exists, Now now)
+void World::node_looked_up(const std::string &name, const Result<NodeSight> &sight, Now now)
 {
+	const Result<bool> exists = sight ? Result<bool>(*sight != NodeSight::none) : Result<bool>(sight.error());
+	const Result<bool> is_ready = sight ? Result<bool>(*sight == NodeSight::ready) : Result<bool>(sight.error());
 	absent_nodes_.answered(name, exists, now.mono_us);
+	unready_nodes_.answered(name, is_ready, now.mono_us);
 	dirty_nodes_.insert(name);
 }
 

@@ -154,6 +154,7 @@ void World::exclude_for_roles(const PodUid &lead, const Gang &gang, const RolePo
 	}
 	exclude_for_claims(gang, excluded);
 	(*spec)->excluded_nodes.assign(excluded.begin(), excluded.end());
+	exclude_unwanted(**spec);
 }
 
 /* What the templates tolerate keeps nodes in service for the pods that are to come, and their claims are to be watched. */

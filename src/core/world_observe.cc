@@ -196,6 +196,7 @@ void World::node_seen(KubeNode node, Now now)
 	if (node.ready && !known.ready)
 		node_ready_since_us_[name] = now.mono_us;
 	known = std::move(node);
+	note_taints(known);
 	forget_places(name);
 	place_changed();
 	dirty_nodes_.insert(name);

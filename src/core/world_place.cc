@@ -10,6 +10,7 @@
 #include "src/core/world_parts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace slurmkube::core
 {
@@ -18,7 +19,6 @@ namespace
 {
 
 constexpr std::int64_t k_nowhere_us = 1'000'000; /* pods that no node may take are looked at so often, when something has changed */
-constexpr std::size_t k_tolerations_most = 256;
 constexpr std::size_t k_reasons_most = 4;
 
 /* The first name of the list that is none of these; empty: there is none. */
@@ -52,21 +52,6 @@ void World::note_demands(const Pod &pod)
 	note_company(pod);
 	note_claims(pod);
 	note_tolerations(pod);
-}
-
-void World::note_tolerations(const Pod &pod)
-{
-	for (const Toleration &toleration : pod.demands.tolerations) {
-		const bool is_known = std::find(tolerations_.begin(), tolerations_.end(), toleration) != tolerations_.end();
-		if (is_known || tolerations_.size() >= k_tolerations_most)
-			continue;
-		tolerations_.push_back(toleration);
-		known_places_.clear();
-		for (const auto &[name, node] : kube_nodes_) {
-			if (!node.taints.empty())
-				dirty_nodes_.insert(name);
-		}
-	}
 }
 
 void World::forget_demands(const PodUid &uid)
@@ -133,12 +118,26 @@ bool World::is_concerned(const Pod &pod) const
 /* slurmctld writes a line to its log for each name that it does not have, and would refuse the job in the end. */
 Status World::names_known_nodes(const JobSpec &spec) const
 {
-	for (const auto &[option, list] : {std::pair("required-nodes", &spec.options.required_nodes), std::pair("excluded-nodes", &spec.options.excluded_nodes)}) {
-		if (const std::string name = unknown_of(*list, slurm_nodes_); !name.empty())
-			return Error{Errc::invalid, "option " + std::string(option) + "='" + list->substr(0, 64) + "': Slurm has no node '" + name.substr(0, 64) +
-							"' for pods; change or remove the option"};
-	}
+	const std::string &list = spec.options.required_nodes;
+	if (const std::string name = unknown_of(list, slurm_nodes_); !name.empty())
+		return Error{Errc::invalid, "option required-nodes='" + list.substr(0, 64) + "': Slurm has no node '" + name.substr(0, 64) +
+						    "' for pods; change or remove the option"};
 	return Ok{};
+}
+
+/* What the user does not want joins what Kubernetes forbids: a node that comes later is then kept off waiting jobs like any other. */
+void World::exclude_unwanted(JobSpec &spec) const
+{
+	const std::string list = std::exchange(spec.options.excluded_nodes, "");
+	const auto names = list.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : expand_hosts(list);
+	if (!names)
+		return; /* the table of options has refused it */
+	std::set<std::string> all(spec.excluded_nodes.begin(), spec.excluded_nodes.end());
+	for (const std::string &name : *names) {
+		if (slurm_nodes_.contains(name))
+			all.insert(name);
+	}
+	spec.excluded_nodes.assign(all.begin(), all.end());
 }
 
 void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once)
@@ -181,6 +180,8 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 		return;
 	}
 	(*spec)->excluded_nodes = places->excluded;
+	if (!gangs_.contains(uid))
+		exclude_unwanted(**spec);
 	wish(pod, **spec);
 }
 

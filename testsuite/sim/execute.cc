@@ -208,16 +208,18 @@ void Agent::ask_for_cluster()
 
 void Agent::ask_for_node(const std::string &name)
 {
-	const auto exists = std::make_shared<bool>(false);
+	const auto sight = std::make_shared<core::NodeSight>(core::NodeSight::none);
 	api_.call(hash_of(name),
-		  [this, exists, name, is_other_cluster = sight_ == Sight::no_nodes || sight_ == Sight::other_cluster] {
+		  [this, sight, name, is_other_cluster = sight_ == Sight::no_nodes || sight_ == Sight::other_cluster] {
 			  kube_.questions++;
 			  const auto node = kube_.nodes.find(name);
-			  *exists = !is_other_cluster && node != kube_.nodes.end() && node->second.exists;
+			  if (!is_other_cluster && node != kube_.nodes.end() && node->second.exists)
+				  *sight = node->second.api.ready ? core::NodeSight::ready : core::NodeSight::not_ready;
 			  return Status(Ok{});
 		  },
-		  heard([this, exists, name](core::World &world, const Status &status) {
-			  world.node_looked_up(name, status ? Result<bool>(*exists) : Result<bool>(status.error()), stage_.agent_now());
+		  heard([this, sight, name](core::World &world, const Status &status) {
+			  using Answer = Result<core::NodeSight>;
+			  world.node_looked_up(name, status ? Answer(*sight) : Answer(status.error()), stage_.agent_now());
 		  }));
 }
 

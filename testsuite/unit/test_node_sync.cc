@@ -75,7 +75,7 @@ std::string decide(const NodeFacts &facts)
 
 std::string decide(const KubeNode *k, const SlurmNode *s, const PluginHello &hello, bool holds_pods = false, std::int64_t not_ready_seconds = 0)
 {
-	return decide({.kube = k, .slurm = s, .plugin = &hello, .holds_pods = holds_pods, .not_ready_seconds = not_ready_seconds});
+	return decide({.kube = k, .slurm = s, .plugin = &hello, .holds_pods = holds_pods, .is_surely_unready = true, .not_ready_seconds = not_ready_seconds});
 }
 
 std::string gone(const SlurmNode &s, const PluginHello &hello, bool holds_pods = false)

@@ -175,10 +175,10 @@ void a_node_that_slurm_does_not_have_is_told_on_the_pod()
 {
 	PlaceStage s;
 	Pod p = PlaceStage::pod("a");
-	p.annotations = {{"slurm-kube.io/excluded-nodes", "n[2-4]"}};
+	p.annotations = {{"slurm-kube.io/required-nodes", "n4"}};
 	s.world.pod_seen(p, s.now);
 	CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
-	CHECK_EQUAL(s.text, "option excluded-nodes='n[2-4]': Slurm has no node 'n4' for pods; change or remove the option");
+	CHECK_EQUAL(s.text, "option required-nodes='n4': Slurm has no node 'n4' for pods; change or remove the option");
 	s.world.reported({"a"}, Ok{}, s.now);
 	s.world.slurm_node_seen(slurm_node("n4", 4));
 	s.now.mono_us += 2 * k_second;

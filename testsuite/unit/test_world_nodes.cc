@@ -16,6 +16,7 @@ struct Cluster {
 	World world;
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
 	std::map<std::string, SlurmNode> slurm;
+	std::set<std::string> unready; /* nodes of which the API server says so */
 	std::set<std::string> gone; /* Node objects that the API server does not have */
 	bool has_dynamic_nodes;
 
@@ -99,7 +100,7 @@ struct Cluster {
 					world.slurm_node_gone(deleted->name);
 			}
 			for (const std::string &name : world.take_node_questions(now))
-				world.node_looked_up(name, !gone.contains(name), now);
+				world.node_looked_up(name, gone.contains(name) ? NodeSight::none : unready.contains(name) ? NodeSight::not_ready : NodeSight::ready, now);
 			now.mono_us += k_second;
 		}
 		return out;
@@ -125,6 +126,16 @@ struct Cluster {
 		world.job_seen(Stage::job(7, uid, state), now);
 		slurm.at(node).base = NodeBase::mixed;
 		world.slurm_node_seen(slurm.at(node));
+	}
+
+	/* The watch says so; whether the API server says it too is in unready. */
+	void lose_ready(int i, bool is_so = true)
+	{
+		KubeNode node = kube_node(name_of(i).c_str(), "uid-" + name_of(i), 8000);
+		node.ready = false;
+		if (is_so)
+			unready.insert(name_of(i));
+		world.node_seen(node, now);
 	}
 
 	std::string act()
@@ -204,6 +215,58 @@ void many_nodes_that_vanish_at_once_are_not_taken_for_gone()
 	}
 }
 
+constexpr std::int64_t k_unready_seconds = 40;
+
+void a_node_that_is_not_ready_is_down_when_the_api_server_says_it_too()
+{
+	Cluster c(20);
+	c.start(20);
+	c.lose_ready(1);
+	CHECK_EQUAL(c.rounds(), "drain:n1");
+	c.now.mono_us += k_unready_seconds * k_second;
+	CHECK_EQUAL(c.rounds(), "down:n1");
+	c.unready.clear();
+	c.show(1);
+	CHECK_EQUAL(c.rounds(), "up:n1");
+}
+
+/* Its watch stands still, and the kubelet has long been back. */
+void a_node_that_a_watch_has_lost_only_is_drained()
+{
+	Cluster c(20);
+	c.start(20);
+	c.run_pod("a", "n1");
+	c.lose_ready(1, false);
+	CHECK_EQUAL(c.rounds(), "drain:n1");
+	c.now.mono_us += 3600 * k_second;
+	CHECK_EQUAL(c.rounds(), "");
+	CHECK_EQUAL(c.act(), "");
+	c.show(1);
+	CHECK_EQUAL(c.rounds(), "undrain:n1");
+}
+
+/* The API server cannot reach their network: the pods there run. */
+void many_nodes_that_are_not_ready_at_once_are_only_drained()
+{
+	Cluster c(20);
+	c.start(20);
+	c.run_pod("a", "n1");
+	for (int i = 0; i < 5; i++)
+		c.lose_ready(i);
+	CHECK_EQUAL(c.rounds(), "drain:n0 drain:n1 drain:n2 drain:n3 drain:n4");
+	c.now.mono_us += 3600 * k_second;
+	CHECK_EQUAL(c.rounds(), "");
+	CHECK_EQUAL(c.act(), "");
+	CHECK(c.world.holds_unready_nodes());
+	for (int i = 1; i < 4; i++) { /* those that are back end the doubt about the rest */
+		c.unready.erase(Cluster::name_of(i));
+		c.show(i);
+	}
+	const std::string done = c.rounds();
+	CHECK(done.find("down:n0") != std::string::npos && done.find("down:n4") != std::string::npos && done.find("undrain:n1") != std::string::npos);
+	CHECK(!c.world.holds_unready_nodes());
+}
+
 /* A wrong nodes.selector and a restart: each exists. */
 void an_empty_list_drains_and_ends_nothing()
 {
@@ -216,7 +279,7 @@ void an_empty_list_drains_and_ends_nothing()
 	c.now.mono_us += 3600 * k_second;
 	CHECK_EQUAL(c.rounds(), "");
 	CHECK_EQUAL(c.act(), "");
-	CHECK_EQUAL(c.world.absent_nodes().unmanaged(), 20U);
+	CHECK_EQUAL(c.world.absent_nodes().refuted(), 20U);
 }
 
 /* Slurm's own commands confirm it, for the nodes that they name. */
@@ -286,43 +349,43 @@ void without_management_no_state_is_changed()
 /* The question was about the time before the node came back. */
 void a_late_answer_is_not_believed()
 {
-	AbsentNodes absent;
-	absent.saw_absent("a", true, true);
+	NodeDoubts absent;
+	absent.doubt("a", true, true);
 	CHECK_EQUAL(absent.take_questions(0).size(), 1U);
-	absent.saw_present("a");
-	absent.saw_absent("a", true, true);
+	absent.clear("a");
+	absent.doubt("a", true, true);
 	CHECK_EQUAL(absent.take_questions(0).size(), 0U); /* one at a time */
 	absent.answered("a", false, 0);
-	CHECK(!absent.is_gone("a", 0));
+	CHECK(!absent.is_confirmed("a", 0));
 	CHECK_EQUAL(absent.take_questions(0).size(), 1U);
 	absent.answered("a", Error{Errc::denied, "no"}, 0);
-	CHECK(!absent.is_gone("a", 0));
+	CHECK(!absent.is_confirmed("a", 0));
 	CHECK_EQUAL(absent.take_questions(29 * k_second).size(), 0U);
 	CHECK_EQUAL(absent.take_questions(30 * k_second).size(), 1U);
 	absent.answered("a", false, 30 * k_second);
-	CHECK(absent.is_gone("a", 60 * k_second));
-	CHECK(!absent.is_gone("a", 61 * k_second)); /* it may have been made again */
+	CHECK(absent.is_confirmed("a", 60 * k_second));
+	CHECK(!absent.is_confirmed("a", 61 * k_second)); /* it may have been made again */
 	CHECK_EQUAL(absent.take_questions(59 * k_second).size(), 0U);
 	CHECK_EQUAL(absent.take_questions(60 * k_second).size(), 1U);
 	absent.answered("a", false, 60 * k_second);
 	CHECK(!absent.are_too_many(1, 10));
-	absent.saw_absent("b", true, true);
+	absent.doubt("b", true, true);
 	CHECK(absent.are_too_many(10, 10) && !absent.are_too_many(20, 10));
-	absent.saw_present("a");
-	CHECK(!absent.is_gone("a", 60 * k_second) && absent.names().size() == 1);
+	absent.clear("a");
+	CHECK(!absent.is_confirmed("a", 60 * k_second) && absent.names().size() == 1);
 }
 
 void questions_are_few_at_a_time()
 {
-	AbsentNodes absent;
+	NodeDoubts absent;
 	for (int i = 0; i < 5000; i++)
-		absent.saw_absent("n" + std::to_string(i), true, true);
+		absent.doubt("n" + std::to_string(i), true, true);
 	const auto first = absent.take_questions(0);
 	CHECK_EQUAL(first.size(), 8U);
 	CHECK_EQUAL(absent.take_questions(0).size(), 0U);
 	absent.answered(first.front(), true, 0);
 	CHECK_EQUAL(absent.take_questions(0).size(), 1U);
-	CHECK_EQUAL(absent.unmanaged(), 1U);
+	CHECK_EQUAL(absent.refuted(), 1U);
 }
 
 } // namespace
@@ -333,6 +396,9 @@ int main()
 						       TEST(a_node_that_loses_its_label_is_drained_and_its_pod_goes_on),
 						       TEST(a_deleted_node_is_down_or_deleted_once_its_pods_are_gone),
 						       TEST(many_nodes_that_vanish_at_once_are_not_taken_for_gone),
+						       TEST(a_node_that_is_not_ready_is_down_when_the_api_server_says_it_too),
+						       TEST(a_node_that_a_watch_has_lost_only_is_drained),
+						       TEST(many_nodes_that_are_not_ready_at_once_are_only_drained),
 						       TEST(an_empty_list_drains_and_ends_nothing),
 						       TEST(an_administrator_settles_what_was_too_much),
 						       TEST(one_node_may_always_go_and_a_prepared_one_does_not_count),

@@ -238,6 +238,24 @@ void a_waiting_job_follows_its_nodes()
 	CHECK_EQUAL(s.act(), ""); /* nowhere: it keeps what it has */
 }
 
+/* A name that Slurm does not have needs no exclusion until it has. */
+void a_node_that_is_not_wanted_is_kept_off_when_it_comes()
+{
+	Stage s;
+	Pod p = Stage::pod("a");
+	p.annotations = {{"slurm-kube.io/excluded-nodes", "n[3-4]"}};
+	s.world.pod_seen(p, s.now);
+	CHECK_EQUAL(s.act(), "submit:a-n3");
+	s.queue_job("a", 7);
+	s.now.mono_us += 2 * k_second;
+	(void)s.act();
+	s.world.reported({"a"}, Ok{}, s.now);
+	s.world.slurm_node_seen(slurm_node("n4", 4));
+	s.world.node_seen(Stage::node("n4"), s.now);
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "update:a-n3-n4");
+}
+
 void a_port_that_comes_free_is_offered_to_who_waits()
 {
 	Stage s;
@@ -478,6 +496,64 @@ void a_taint_drains_until_a_pod_tolerates_it()
 	CHECK_EQUAL(s.act(), "submit:b-n2");
 }
 
+KubeNode tainted_node(const char *name, const char *key)
+{
+	KubeNode node = Stage::node(name);
+	node.taints = {{key, "", "NoSchedule"}};
+	return node;
+}
+
+bool is_in_service(Stage &s, const char *name)
+{
+	for (int i = 0; i < 3; i++) {
+		for (const NodeAction &action : s.world.take_node_actions(s.now)) {
+			const auto *set = std::get_if<SetNodeState>(&action);
+			if (!set)
+				continue;
+			SlurmNode node = s.world.slurm_nodes().at(set->name);
+			node.drain = set->change == NodeStateChange::drain;
+			node.reason = set->reason;
+			s.world.node_changed(set->name, Ok{}, s.now);
+			s.world.slurm_node_seen(node);
+		}
+		s.now.mono_us += k_second;
+	}
+	return !s.world.slurm_nodes().at(name).drain;
+}
+
+Pod tolerant_pod(const char *uid, const char *key)
+{
+	Pod p = Stage::pod(uid);
+	p.demands.tolerations = {{key, TolerationOp::exists, "", ""}};
+	return p;
+}
+
+/* Of taints that nobody has. */
+void tolerations_of_one_pod_do_not_crowd_out_others()
+{
+	Stage s;
+	s.world.node_seen(tainted_node("n2", "gpu"), s.now);
+	Pod junk = Stage::pod("junk");
+	for (int i = 0; i < 256; i++)
+		junk.demands.tolerations.push_back({"junk" + std::to_string(i), TolerationOp::exists, "", ""});
+	s.world.pod_seen(junk, s.now);
+	CHECK(!is_in_service(s, "n2"));
+	s.world.pod_seen(tolerant_pod("a", "gpu"), s.now);
+	CHECK(is_in_service(s, "n2"));
+}
+
+void a_toleration_goes_with_the_last_pod_that_had_it()
+{
+	Stage s;
+	s.world.pod_seen(tolerant_pod("a", "gpu"), s.now);
+	s.world.node_seen(tainted_node("n2", "gpu"), s.now); /* the pod was there first */
+	CHECK(is_in_service(s, "n2"));
+	s.world.pod_gone({"a"}, *s.world.pod_of({"a"}), s.now);
+	s.now.mono_us += 700 * k_second;
+	(void)s.act();
+	CHECK(!is_in_service(s, "n2"));
+}
+
 } // namespace
 
 int main()
@@ -491,9 +567,11 @@ int main()
 						  TEST(a_node_that_changed_is_given_back),
 				 TEST(a_taint_or_a_cordon_before_the_binding_counts), TEST(ports_of_our_pods_and_of_others_are_kept_apart),
 				 TEST(two_that_must_not_meet_are_submitted_one_after_the_other), TEST(a_pod_that_ends_is_waited_for_one_that_stays_is_not),
-				 TEST(a_waiting_job_follows_its_nodes), TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice),
+				 TEST(a_waiting_job_follows_its_nodes), TEST(a_node_that_is_not_wanted_is_kept_off_when_it_comes),
+					    TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice),
 				 TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(places_follow_what_changes), TEST(places_are_those_of_what_is_asked_for),
 				 TEST(a_pod_keeps_off_nodes_of_those_that_mind_it), TEST(places_follow_taints_that_somebody_tolerates_now), TEST(places_follow_records_of_slurm),
 				 TEST(an_idle_node_is_made_anew_when_its_size_changes),
-				 TEST(nothing_is_done_before_others_pods_are_known), TEST(a_taint_drains_until_a_pod_tolerates_it)});
+				 TEST(nothing_is_done_before_others_pods_are_known), TEST(a_taint_drains_until_a_pod_tolerates_it),
+				 TEST(tolerations_of_one_pod_do_not_crowd_out_others), TEST(a_toleration_goes_with_the_last_pod_that_had_it)});
 }

@@ -5,6 +5,7 @@
 #include "src/agent/kube/rights.h"
 #include "src/agent/kube/writes.h"
 #include "src/codec/json.h"
+#include "src/codec/node.h"
 #include "src/codec/owner.h"
 #include "src/codec/pod.h"
 
@@ -127,6 +128,15 @@ void PodSearch::take(const Result<Response> &answer)
 	ask_for(next);
 }
 
+Result<core::NodeSight> sight_of(const Response &answer)
+{
+	const auto object = codec::parse_json(answer.body, k_largest_object);
+	const auto node = object ? codec::node_from_json(object.value().get()) : Result<core::KubeNode>(object.error());
+	if (!node)
+		return node.error();
+	return node->ready ? core::NodeSight::ready : core::NodeSight::not_ready;
+}
+
 } // namespace
 
 void get_owner(Client &client, const core::OwnerId &id, std::function<void(Result<std::optional<core::Owner>>)> done)
@@ -166,15 +176,15 @@ void find_pod(Client &client, const std::string &name_space, std::function<bool(
 	search->ask_for({});
 }
 
-void node_exists(Client &client, const std::string &name, std::function<void(Result<bool>)> done)
+void look_at_node(Client &client, const std::string &name, std::function<void(Result<core::NodeSight>)> done)
 {
 	Request request;
 	request.path = "/api/v1/nodes/" + escape_query(name);
 	client.send(std::move(request), [done = std::move(done), name](const Result<Response> &answer) {
-		if (answer)
-			return done(true);
-		const bool is_absent = answer.error().code == Errc::not_found;
-		done(is_absent ? Result<bool>(false) : Result<bool>(in_context("get node " + name, answer.error())));
+		Result<core::NodeSight> sight = answer ? sight_of(*answer) : Result<core::NodeSight>(answer.error());
+		if (!sight && sight.error().code == Errc::not_found)
+			return done(core::NodeSight::none);
+		done(sight ? std::move(sight) : Result<core::NodeSight>(in_context("get node " + name, sight.error())));
 	});
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/absent_nodes.h"
+#include "src/core/node_doubts.h"
 
 #include <algorithm>
 
@@ -12,18 +12,18 @@ namespace
 constexpr std::size_t k_questions_most = 8; /* under way */
 constexpr std::int64_t k_after_error_us = 30'000'000;
 constexpr std::int64_t k_after_answer_us = 300'000'000; /* no watch shows that an unmanaged node is deleted */
-constexpr std::int64_t k_believed_us = 30'000'000;	 /* that there is none */
+constexpr std::int64_t k_believed_us = 30'000'000;	 
 
 } // namespace
 
-void AbsentNodes::change(Entry &entry, const Entry &to)
+void NodeDoubts::change(Entry &entry, const Entry &to)
 {
 	count_ += is_counted(to) ? 1U : 0U;
 	count_ -= is_counted(entry) ? 1U : 0U;
 	entry = to;
 }
 
-void AbsentNodes::plan(const std::string &name, const Entry &entry)
+void NodeDoubts::plan(const std::string &name, const Entry &entry)
 {
 	if (entry.asks && !under_way_.contains(name))
 		due_.emplace(entry.ask_at_us, name);
@@ -31,7 +31,7 @@ void AbsentNodes::plan(const std::string &name, const Entry &entry)
 		due_.erase({entry.ask_at_us, name});
 }
 
-void AbsentNodes::saw_absent(const std::string &name, bool counts, bool asks)
+void NodeDoubts::doubt(const std::string &name, bool counts, bool asks)
 {
 	Entry &entry = entries_[name];
 	Entry to = entry;
@@ -41,7 +41,7 @@ void AbsentNodes::saw_absent(const std::string &name, bool counts, bool asks)
 	plan(name, to);
 }
 
-void AbsentNodes::saw_present(const std::string &name)
+void NodeDoubts::clear(const std::string &name)
 {
 	const auto found = entries_.find(name);
 	if (found == entries_.end())
@@ -53,12 +53,12 @@ void AbsentNodes::saw_present(const std::string &name)
 		question->second = true;
 }
 
-bool AbsentNodes::are_too_many(std::size_t known, unsigned max_percent) const
+bool NodeDoubts::are_too_many(std::size_t known, unsigned max_percent) const
 {
 	return count_ > std::max<std::size_t>(1, known * max_percent / 100);
 }
 
-std::vector<std::string> AbsentNodes::names() const
+std::vector<std::string> NodeDoubts::names() const
 {
 	std::vector<std::string> out;
 	for (const auto &[name, entry] : entries_) {
@@ -68,18 +68,18 @@ std::vector<std::string> AbsentNodes::names() const
 	return out;
 }
 
-std::size_t AbsentNodes::unmanaged() const
+std::size_t NodeDoubts::refuted() const
 {
 	return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto &one) { return one.second.counts && !is_counted(one.second); }));
 }
 
-bool AbsentNodes::is_gone(const std::string &name, std::int64_t now_us) const
+bool NodeDoubts::is_confirmed(const std::string &name, std::int64_t now_us) const
 {
 	const auto found = entries_.find(name);
-	return found != entries_.end() && found->second.exists && !*found->second.exists && now_us - found->second.answered_us <= k_believed_us;
+	return found != entries_.end() && found->second.is_fine && !*found->second.is_fine && now_us - found->second.answered_us <= k_believed_us;
 }
 
-std::vector<std::string> AbsentNodes::take_questions(std::int64_t now_us)
+std::vector<std::string> NodeDoubts::take_questions(std::int64_t now_us)
 {
 	std::vector<std::string> out;
 	while (!due_.empty() && due_.begin()->first <= now_us && under_way_.size() < k_questions_most) {
@@ -90,7 +90,7 @@ std::vector<std::string> AbsentNodes::take_questions(std::int64_t now_us)
 	return out;
 }
 
-void AbsentNodes::answered(const std::string &name, const Result<bool> &exists, std::int64_t now_us)
+void NodeDoubts::answered(const std::string &name, const Result<bool> &is_fine, std::int64_t now_us)
 {
 	const auto question = under_way_.find(name);
 	const bool is_stale = question == under_way_.end() || question->second;
@@ -100,9 +100,9 @@ void AbsentNodes::answered(const std::string &name, const Result<bool> &exists, 
 		return;
 	Entry to = found->second;
 	if (!is_stale) {
-		to.ask_at_us = now_us + (!exists.ok() ? k_after_error_us : *exists ? k_after_answer_us : k_believed_us);
-		if (exists.ok()) {
-			to.exists = *exists;
+		to.ask_at_us = now_us + (!is_fine.ok() ? k_after_error_us : *is_fine ? k_after_answer_us : k_believed_us);
+		if (is_fine.ok()) {
+			to.is_fine = *is_fine;
 			to.answered_us = now_us;
 		}
 	}
