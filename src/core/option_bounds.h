@@ -33,7 +33,7 @@ inline constexpr std::int64_t k_spec_max = 8192;  /* bit 15 would turn cores int
 inline constexpr std::int64_t k_segment_max = 65'532;
 inline constexpr std::int64_t k_threads_per_core_max = 1024;
 inline constexpr std::int64_t k_switches_max = 1'000'000;
-inline constexpr std::int64_t k_time_max = 4'000'000'000; /* 2096; what follows are Slurm's "not set" and "infinite" */
+inline constexpr std::int64_t k_time_max = 4'000'000'000; /* 2096; what follows are Slurm's "not set" and "infinite". Points in time also keep within k_limit_minutes_max of the pod's creation */
 inline constexpr std::int64_t k_memory_bytes_max = std::int64_t{1} << 60;
 inline constexpr std::size_t k_time_text_max = 64; /* bytes of a time or a time limit */
 

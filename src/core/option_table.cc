@@ -147,8 +147,9 @@ Status point_in_time(const Text &value, const Context &context, std::int64_t &ta
 	const auto when = parse_when(value, context.pod.created, context.policy.zone_offset);
 	if (!when)
 		return when.error();
-	if (*when > k_time_max)
-		return Error{Errc::invalid, "must be before 2096-10-02"};
+	const std::int64_t most = context.pod.created + k_limit_minutes_max * std::int64_t{60};
+	if (*when > (context.pod.created > 0 ? std::min(k_time_max, most) : k_time_max))
+		return Error{Errc::invalid, "must be within " + std::to_string(k_limit_minutes_max) + " minutes (19 years) of the pod's creation"};
 	target = *when;
 	return Ok{};
 }

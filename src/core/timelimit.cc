@@ -12,7 +12,7 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::uint64_t k_number_max = 10'000'000; /* minutes: 19 years; keeps every product small */
+constexpr std::uint64_t k_number_max = k_limit_minutes_max; /* keeps every product small */
 
 std::optional<std::vector<std::uint64_t>> numbers(std::string_view text)
 {
@@ -62,6 +62,12 @@ Result<std::uint32_t> parse_time_limit(std::string_view text)
 	if (!seconds || *seconds == 0 || (*seconds + 59) / 60 > k_number_max)
 		return Error{Errc::invalid, "not a time limit: '" + std::string(text) + "'; give minutes, [D-]HH:MM:SS or UNLIMITED"};
 	return static_cast<std::uint32_t>((*seconds + 59) / 60);
+}
+
+std::uint32_t time_limit_of(std::int64_t deadline_seconds)
+{
+	const std::int64_t minutes = (deadline_seconds - 1) / 60 + 1;
+	return minutes > k_limit_minutes_max ? k_unlimited_minutes : static_cast<std::uint32_t>(minutes);
 }
 
 } // namespace slurmkube::core

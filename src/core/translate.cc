@@ -90,7 +90,7 @@ std::size_t count_of_hosts(const std::string &list)
 
 std::uint32_t minutes_of_deadline(std::int64_t seconds)
 {
-	return seconds > 0 ? static_cast<std::uint32_t>(std::min<std::int64_t>((seconds - 1) / 60 + 1, k_unlimited_minutes)) : 0;
+	return seconds > 0 ? time_limit_of(seconds) : 0;
 }
 
 std::uint32_t whole_cpus(std::uint32_t slurm_cpus, std::uint32_t cpu_unit)

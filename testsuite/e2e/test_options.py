@@ -357,7 +357,7 @@ WORST = {
 	"dependency": ("afterany:" + ":".join(500 * ["1"]), "afterok:1_[0-1000]", "afterany:" + ":".join(str(n) for n in range(1, 101))),
 	"licenses": (",".join(200 * ["abaqus:1"]), ",".join(32 * ["abaqus:999999999"])),
 	"gres": (",".join(150 * ["gpu:1"]), ",".join(32 * ["gpu:999999999"])),
-	"begin": ("9999-12-31", "2095-01-01"), "deadline": ("9999-12-31", "2095-01-01"), "timelimit": ("99999999999", "10000000"),
+	"begin": ("9999-12-31", "2045-01-01"), "deadline": ("9999-12-31", "2045-01-01"), "timelimit": ("99999999999", "10000000"),
 	"comment": (4096 * "x", 256 * "x"), "job-name": (4096 * "x", 256 * "x"), "mail-user": ("-r", 254 * "x"), "wckey": (1024 * "x", 256 * "x"),
 	"reservation": (",".join(500 * ["night"]), "night"), "switches": ("4294967292@10000000", "1000000@10000000"),
 	"core-spec": ("65532", "8192"), "thread-spec": ("65532", "8192"), "threads-per-core": ("65532", "1024"), "cpu-per-task": ("65000",), "mem-per-node": ("1Ei",),

@@ -162,7 +162,7 @@ void bad_values_are_refused_with_key_value_and_remedy()
 		const char *name, *value, *part;
 	};
 	for (const Row &row :
-	     {Row{"begin", "soon", "now+2hours"}, Row{"begin", "2026-13-01", "YYYY"}, Row{"core-spec", "-1", "from 0"}, Row{"cpu-per-task", "1", "give 2"},
+	     {Row{"begin", "soon", "now+2hours"}, Row{"begin", "2095-01-01", "within 10000000 minutes"}, Row{"deadline", "2046-01-01", "19 years"}, Row{"begin", "2026-13-01", "YYYY"}, Row{"core-spec", "-1", "from 0"}, Row{"cpu-per-task", "1", "give 2"},
 	      Row{"cpu-per-task", "x", "number of CPUs"}, Row{"mem-per-node", "1Mi", "give 1024Mi"}, Row{"mem-per-node", "4 GB", "4Gi"}, Row{"dependency", "expand:7", "afterok"},
 	      Row{"dependency", "", "visible"}, Row{"dependency", "afterok:1 2", "visible"}, Row{"exclusive", "maybe", "mcs"}, Row{"hold", "perhaps", "true or false"},
 	      Row{"mail-type", "NEVER", "BEGIN"}, Row{"mail-type", "", "BEGIN"}, Row{"mail-type", "END,", "BEGIN"}, Row{"nice", "2147483646", "2147483645"}, Row{"nice", "1e3", "whole"},

@@ -167,6 +167,12 @@ void a_deadline_becomes_the_time_limit_unless_one_is_given()
 	Pod p = pod();
 	p.active_deadline_seconds = 61;
 	CHECK_EQUAL(translate(p, policy(), 1)->time_limit_minutes, 2U);
+	p.active_deadline_seconds = 600'000'000;
+	CHECK_EQUAL(translate(p, policy(), 1)->time_limit_minutes, 10'000'000U);
+	p.active_deadline_seconds = 600'000'001; /* ends too far apart stop Slurm's scheduler */
+	CHECK_EQUAL(translate(p, policy(), 1)->time_limit_minutes, 0xffffffffU);
+	p.active_deadline_seconds = INT32_MAX;
+	CHECK_EQUAL(translate(p, policy(), 1)->time_limit_minutes, 0xffffffffU);
 	p.active_deadline_seconds = INT64_MAX;
 	CHECK_EQUAL(translate(p, policy(), 1)->time_limit_minutes, 0xffffffffU);
 	p.annotations = {{"slurm-kube.io/timelimit", "10"}};
