@@ -1,10 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Options of pods: each is seen in Slurm's own words, bad ones are refused on the pod, and nothing widens what the namespace may."""
-import concurrent.futures
-import os
 import re
-import time
 
 from lib import Cluster, equal, job, pod, run, wait_for, workloads
 from lib.expect import job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
@@ -346,60 +343,6 @@ def test_hold_is_let_go_by_annotation(bed):
 	_annotate(bed, "held", hold="false")
 	bed.kube.wait_phase("held", "Succeeded")
 	job_in_state(bed, made, "COMPLETED")
-
-
-# What costs slurmctld most, as far as its source says
-WORST = {
-	"excluded-nodes": ("a" + 8 * "[1-9]", ",".join(60 * ["a[1-60000]"]), "node-[0-2]"),
-	"required-nodes": ("a" + 8 * "[1-9]", "a[1-60000][1-60000]", "node-[0-2]"),
-	"constraints": ("&".join(150 * ["(kube|kube)"]), "[" + "&".join(100 * ["kube*1"]) + "]", "&".join(4 * ["(kube|kube)"]), "|".join(500 * ["kube"])),
-	"prefer": ("&".join(150 * ["(kube|kube)"]), "&".join(4 * ["(kube|kube)"])),
-	"dependency": ("afterany:" + ":".join(500 * ["1"]), "afterok:1_[0-1000]", "afterany:" + ":".join(str(n) for n in range(1, 101))),
-	"licenses": (",".join(200 * ["abaqus:1"]), ",".join(32 * ["abaqus:999999999"])),
-	"gres": (",".join(150 * ["gpu:1"]), ",".join(32 * ["gpu:999999999"])),
-	"begin": ("9999-12-31", "2045-01-01"), "deadline": ("9999-12-31", "2045-01-01"), "timelimit": ("99999999999", "10000000"),
-	"comment": (4096 * "x", 256 * "x"), "job-name": (4096 * "x", 256 * "x"), "mail-user": ("-r", 254 * "x"), "wckey": (1024 * "x", 256 * "x"),
-	"reservation": (",".join(500 * ["night"]), "night"), "switches": ("4294967292@10000000", "1000000@10000000"),
-	"core-spec": ("65532", "8192"), "thread-spec": ("65532", "8192"), "threads-per-core": ("65532", "1024"), "cpu-per-task": ("65000",), "mem-per-node": ("1Ei",),
-	"delay-boot": ("10000000",), "min-nodes": ("4294967292",), "max-nodes": ("100000",), "priority": ("4294967292",), "nice": ("2147483645",),
-}
-ADVERSARY_SECONDS = int(os.environ.get("ADVERSARY_SECONDS", "20"))
-
-
-def _abuse(bed, until):
-	"""A tenant's pods with every option at its worst, and one that is changed to each while it waits."""
-	_held(bed, "worst-changed", {})
-	made = 0
-	while time.monotonic() < until:
-		for option, values in WORST.items():
-			for value in values:
-				if time.monotonic() < until:
-					bed.kube.create(pod(f"worst-{made}", annotations={OURS + option: value}))
-					bed.kube.patch("Pod", "worst-changed", {"metadata": {"annotations": {OURS + o: value if o == option else None for o in WORST}}})
-					made += 1
-	return made
-
-
-def test_no_option_slows_slurm_down(bed):
-	"""While somebody who may create pods tries every option at its worst, sdiag is answered within a second and native jobs start."""
-	until = time.monotonic() + ADVERSARY_SECONDS
-	slowest, native = 0.0, 0
-	with concurrent.futures.ThreadPoolExecutor(1) as one:
-		abuse = one.submit(_abuse, bed, until)
-		while time.monotonic() < until:
-			began = time.monotonic()
-			bed.slurm.run("sdiag")
-			slowest = max(slowest, time.monotonic() - began)
-			number = bed.slurm.run("sbatch", "--parsable", "-p", "native", "-o", "/dev/null", "--wrap", "true").strip()
-			bed.slurm.wait_job(int(number), "COMPLETED", timeout=LIMIT)
-			native += 1
-		made = abuse.result()
-	print(f"# {made} pods, {native} native jobs, slowest sdiag {slowest:.2f} s")
-	assert slowest < 1, f"sdiag took {slowest:.2f} s"
-	assert native > 2 and made > len(WORST), f"{native} native jobs and {made} pods"
-	for name in bed.kube.pods("worst-"):
-		bed.kube.delete("Pod", name)
-	bed.kube.wait(lambda: not bed.kube.pods("worst-"), "the pods to go", 60)
 
 
 def test_nothing_is_left(bed):
