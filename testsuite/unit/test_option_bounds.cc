@@ -181,6 +181,7 @@ void a_node_that_slurm_does_not_have_is_told_on_the_pod()
 	CHECK_EQUAL(s.text, "option required-nodes='n4': Slurm has no node 'n4' for pods; change or remove the option");
 	s.world.reported({"a"}, Ok{}, s.now);
 	s.world.slurm_node_seen(slurm_node("n4", 4));
+	s.world.node_seen(PlaceStage::node("n4"), s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "submit:a");
 	Pod q = PlaceStage::pod("b");
