@@ -476,6 +476,7 @@ class World
 	void note_loose(const PodUid &lead, const PodUid &uid, Group &group);
 	void note_bound_members(const Gang &gang, Group &lead);
 	[[nodiscard]] bool is_anybody_unplaced(const std::string &name_space) const;
+	[[nodiscard]] bool may_be_gang(const PodUid &key, const std::string &name_space) const;
 	bool rejoin(const PodUid &uid, Group &group, Now now);
 	[[nodiscard]] static bool is_bound_member(const Group &group);
 	static void note_marks(Group &group);

@@ -222,17 +222,31 @@ std::size_t World::pods_of(const Gang &gang, const PodUid &lead) const
 	return static_cast<std::size_t>(sum);
 }
 
+/* Anybody may write annotations where policies.yaml is not in use: a gang has the uid of an owner, never that of a pod, and one namespace. */
+bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
+{
+	if (const auto gang = gangs_.find(key); gang != gangs_.end() && gang->second.id.name_space != name_space)
+		return false;
+	const auto group = groups_.find(key);
+	if (group == groups_.end())
+		return true;
+	if (group->second.pod || group->second.last)
+		return false;
+	return std::ranges::none_of(group->second.jobs, [&](JobId id) {
+		const auto job = jobs_.find(id);
+		return job != jobs_.end() && (job->second.marker.kind == k_pod_kind || job->second.marker.name_space != name_space);
+	});
+}
+
 /*
  * A pod that was bound as a member stays one, whatever has become of its owners: the job must not end under it. What the annotation says counts only within a namespace.
  */
 bool World::rejoin(const PodUid &uid, Group &group, Now now)
 {
 	const PodUid lead{gang_annotation(*group.pod)};
-	if (lead.text.empty() || is_terminal(*group.pod))
+	if (lead.text.empty() || is_terminal(*group.pod) || !may_be_gang(lead, group.pod->name_space))
 		return false;
 	Gang &gang = gang_at(lead, {.key = lead.text, .kind = "", .name_space = group.pod->name_space, .name = ""}, now);
-	if (gang.id.name_space != group.pod->name_space)
-		return false;
 	group.gang = lead;
 	gang.members[uid] = rank_annotation(*group.pod);
 	gang.was_seen = true;

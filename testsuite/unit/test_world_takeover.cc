@@ -251,6 +251,43 @@ void a_standby_knows_how_a_pod_ended_when_it_takes_over()
 	CHECK_EQUAL(ends.front().second.wait_status, 3U << 8);
 }
 
+/* Where no policy keeps them from it, people write what they like. */
+void annotations_make_no_gang_of_somebody_elses_pod()
+{
+	for (const bool is_after : {false, true}) {
+		Stage stage(2);
+		Pod victim = stage.pod(0);
+		victim.controller.reset();
+		victim.uid = {"victim"};
+		victim.name_space = "b";
+		victim.node_name = "n1";
+		victim.phase = PodPhase::running;
+		victim.annotations = {{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
+		SlurmJob job = stage.running(nodes({{"n1", 1}}));
+		job.id = {7};
+		job.marker.uid = "victim";
+		job.marker.kind = k_pod_kind;
+		job.marker.name_space = "b";
+		stage.connect({job});
+		Pod spoof = stage.pod(1);
+		spoof.controller.reset();
+		spoof.node_name = "n1";
+		spoof.phase = PodPhase::running;
+		spoof.annotations = {{names::k_allocation_gang, "victim"}, {names::k_allocation_rank, "0"},
+				     {names::k_allocation_size, "1"}, {names::k_allocation_attempt, "1"}};
+		stage.world.pod_seen(is_after ? victim : spoof, stage.now);
+		stage.world.pod_seen(is_after ? spoof : victim, stage.now);
+		for (int i = 0; i < 5; i++, stage.pass(4 * k_second))
+			(void)stage.take();
+		stage.world.pod_gone(spoof.uid, spoof, stage.now);
+		for (int i = 0; i < 10; i++, stage.pass(4 * k_second)) {
+			for (const auto &action : stage.take())
+				CHECK(!(action.pod == victim.uid) || std::holds_alternative<Report>(action.action));
+		}
+		CHECK(!stage.world.groups().at(victim.uid).gang);
+	}
+}
+
 } // namespace
 
 int main()
@@ -258,7 +295,7 @@ int main()
 	return check::run_tests("world takeover", {
 						  TEST(a_gang_that_was_never_seen_keeps_its_job),
 						  TEST(a_gang_without_any_pod_ends),
-						  TEST(a_gang_whose_owner_has_gone_ends_unseen),
+						  TEST(annotations_make_no_gang_of_somebody_elses_pod), TEST(a_gang_whose_owner_has_gone_ends_unseen),
 						  TEST(on_doubt_a_pod_is_a_member),
 						  TEST(a_gang_that_never_comes_whole_is_asked_for_ever_less_often),
 						  TEST(a_standby_forgets_pods_that_have_gone),
