@@ -121,6 +121,7 @@ constexpr Key<LimitsConfig> k_limits_keys[] = {
 	{"gang_wait_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.gang_wait_seconds); }},
 	{"claim_wait_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.claim_wait_seconds); }},
 	{"max_gone_pods_percent", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, 100, out.max_gone_pods_percent); }},
+	{"grace_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.grace_seconds); }},
 	{"start_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.start_seconds); }},
 };
 

@@ -58,6 +58,7 @@ struct LimitsConfig {
 	int gang_wait_seconds = 600; /* from the allocation until the last pod of a gang has come; 0: any time */
 	int claim_wait_seconds = 600; /* from the allocation until a pod's volume claims are bound; 0: any time */
 	unsigned max_gone_pods_percent = 50; /* of jobs that do not name their cluster may be without pods at once */
+	int grace_seconds = 3600; /* that a pod may take to end after its job; 0: as long as it says */
 	int start_seconds = 1800; /* from the binding until something runs; 0: any time */
 	bool operator==(const LimitsConfig &) const = default;
 };

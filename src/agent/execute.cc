@@ -319,13 +319,16 @@ void App::remove(const core::PodUid &pod, const core::Remove &action)
 		world_.removed(pod, answer, now());
 		want_round();
 	};
-	auto said = [this, pod, name_space, name, is_conditional, removed, is_over = std::make_shared<bool>(false)](const Status &written) {
+	const std::int64_t most = world_.settings().grace_most_seconds;
+	const bool is_slow = most > 0 && known->termination_grace_seconds > most;
+	const auto grace = is_slow ? std::optional<std::int64_t>(most) : std::nullopt;
+	auto said = [this, pod, name_space, name, is_conditional, grace, removed, is_over = std::make_shared<bool>(false)](const Status &written) {
 		if (std::exchange(*is_over, true))
 			return;
 		if (is_conditional && !written)
 			removed(written);
 		else
-			kube::delete_pod(client_, name_space, name, pod.text, std::nullopt, removed);
+			kube::delete_pod(client_, name_space, name, pod.text, grace, removed);
 	};
 	kube::set_conditions(client_, {name_space, name, pod.text, {condition}, is_conditional ? known->resource_version : ""}, said);
 	if (!is_conditional && is_bound)

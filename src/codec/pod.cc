@@ -48,6 +48,7 @@ Status take_metadata(Pod &pod, json_object *metadata)
 		return Error{Errc::invalid, "not a pod: without name, namespace or uid"};
 	pod.resource_version = get_string(metadata, "resourceVersion");
 	pod.deleting = get(metadata, "deletionTimestamp") != nullptr;
+	pod.deletion_grace_seconds = pod.deleting ? get_int(metadata, "deletionGracePeriodSeconds") : 0;
 	const auto created = parse_time(get_string(metadata, "creationTimestamp", "1970-01-01T00:00:00Z"));
 	if (!created)
 		return in_context("metadata.creationTimestamp", created.error());

@@ -27,8 +27,9 @@ std::optional<CallOrder::Id> CallOrder::add(const std::string &name_space)
 	if (by_namespace_.size() > k_remembered_most)
 		std::erase_if(by_namespace_, [](const auto &each) { return each.second.waiting.empty() && each.second.under_way == 0; });
 	Sender &sender = by_namespace_[name_space];
-	const std::size_t most = name_space.empty() ? waiting_max_ : waiting_max_ / 2;
-	if (waiting_ >= waiting_max_ || sender.waiting.size() >= most)
+	const bool is_first = name_space.empty();
+	const std::size_t most = is_first ? waiting_max_ : waiting_max_ / 2;
+	if (sender.waiting.size() >= most || (!is_first && waiting_ >= waiting_max_))
 		return std::nullopt;
 	sender.waiting.push_back(++last_);
 	waiting_++;

@@ -28,7 +28,7 @@ class CallOrder
       public:
 	using Id = std::uint64_t;
 
-	/* At most so many requests of namespaces at a time, and so many waiting; of one namespace half. */
+	/* At most so many requests of namespaces at a time, and so many waiting; of one namespace half. What ends jobs is counted apart. */
 	CallOrder(int senders, std::size_t waiting_max) : senders_(senders), waiting_max_(waiting_max) {}
 
 	/* An empty name space: it ends a job, or changes a node. nullopt: too many wait. */

@@ -237,8 +237,8 @@ bool may_be_member(const Pod &pod, const std::string &lead, const GangId &gang)
 	if (is_terminal(pod))
 		return false;
 	const auto noted = pod.annotations.find(names::k_allocation_gang);
-	if (noted != pod.annotations.end() && !pod.node_name.empty())
-		return noted->second == lead;
+	if (!pod.node_name.empty())
+		return noted != pod.annotations.end() && noted->second == lead; /* every binding of a member says so */
 	const auto is_named = [&](const std::string &text) { return text.starts_with(gang.name); };
 	if (pod.controller && (is_named(pod.controller->name) || lead.starts_with(pod.controller->uid)))
 		return true;

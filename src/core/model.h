@@ -74,6 +74,7 @@ struct Pod {
 	std::string node_name; /* empty: not bound */
 	PodPhase phase = PodPhase::pending;
 	bool deleting = false; /* deletionTimestamp is set */
+	std::int64_t deletion_grace_seconds = 0; /* of that deletion */
 	std::int64_t created = 0;
 	bool gated = false; /* spec.schedulingGates is not empty */
 	std::int64_t termination_grace_seconds = 30;

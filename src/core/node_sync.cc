@@ -44,7 +44,8 @@ Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 	const KubeNode *node = facts.kube;
 	if (!node->ready) {
 		const std::string why = "NotReady" + (node->not_ready_reason.empty() ? "" : " " + node->not_ready_reason);
-		const bool is_lost = facts.not_ready_seconds >= policy.not_ready_after_seconds && facts.is_surely_unready;
+		const bool is_down = facts.slurm->base == NodeBase::down; /* it stays so until it is Ready: nobody asks for it any more */
+		const bool is_lost = is_down || (facts.not_ready_seconds >= policy.not_ready_after_seconds && facts.is_surely_unready);
 		return {is_lost ? Wish::down : Wish::drain, why};
 	}
 	if (node->deleting)

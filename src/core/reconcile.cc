@@ -289,6 +289,8 @@ std::vector<Action> reconcile(const GroupFacts &f)
 	case PodSide::running:
 		return for_running(f, job);
 	case PodSide::stopping:
+		if (job == JobSide::ended && f.is_deletion_slow)
+			return remove(f); /* with less grace: it holds what Slurm takes for free */
 		return job == JobSide::pending ? cancel(f) : Actions{};
 	case PodSide::ended:
 		return for_ended(f, job);

@@ -73,6 +73,7 @@ struct GroupFacts {
 	bool next_job_due = true;       /* the pause after jobs that ended before the pod ran is over */
 	bool start_expired = false;       /* bound, and nothing of it has run for longer than is allowed */
 	std::int64_t start_limit_us = 0;  /* for the text */
+	bool is_deletion_slow = false;    /* it is being deleted, and says that it may take longer than is allowed */
 	std::optional<Condition> trouble; /* why the last submission failed */
 	bool options_changed = false;           /* the waiting job was given others; spec is set */
 	bool places_changed = false;            /* nodes that it must not have are others by now; spec is set */

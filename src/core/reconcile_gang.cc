@@ -210,7 +210,8 @@ Actions ended(const GangFacts &f)
 	const Condition why{names::k_reason_job_ended, "Slurm job " + std::to_string(f.job->id.number) + " ended: " + state_text(f.job->state)};
 	Actions out;
 	for (const MemberFacts &m : f.members) {
-		const bool goes = (m.side == PodSide::running && m.is_about) || (m.side == PodSide::waiting && !m.is_after_end && is_wish(f.job->state) && !f.answer_lost && !f.ended_by_us);
+		const bool is_held_on_to = m.side == PodSide::running || (m.side == PodSide::stopping && m.is_deletion_slow);
+		const bool goes = (is_held_on_to && m.is_about) || (m.side == PodSide::waiting && !m.is_after_end && is_wish(f.job->state) && !f.answer_lost && !f.ended_by_us);
 		if (goes && !m.busy.remove && !m.busy.bind && m.may_retry)
 			out.push_back({m.uid, Remove{.disruption = why}});
 	}

@@ -44,6 +44,7 @@ struct Settings {
 	std::int64_t forced_delete_hold_us = 3'000'000;
 	std::int64_t report_interval_us = 30'000'000;
 	std::int64_t start_limit_us = 0; /* 0: a bound pod may take any time to start */
+	std::int64_t grace_most_seconds = 3600; /* that a pod may take to end after its job; 0: as long as it says */
 	bool needs_fresh_lists = false; /* after a takeover nothing is done before pods and nodes have been listed anew */
 	bool needs_cluster = false; /* nothing is done before it is known which cluster this is */
 	unsigned max_gone_percent = 50; /* of jobs of unknown clusters may be without pods at once */
@@ -396,6 +397,7 @@ class World
 	[[nodiscard]] bool is_tolerated(const Taint &taint) const;
 	void taint_changed(const Taint &taint);
 	void review_taints(Now now);
+	void review_taints_soon();
 	void forget_demands(const PodUid &uid);
 	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
 	void note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
@@ -532,6 +534,7 @@ class World
 	bool is_over(const PodUid &lead, bool is_so, std::int64_t &since_us, std::int64_t limit_us, Now now);
 	void drop_gang_if_empty(const PodUid &lead);
 
+	[[nodiscard]] bool is_deletion_slow(const Pod &pod) const;
 	GroupFacts facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
 	[[nodiscard]] std::vector<JobId> surplus_of(const Group &group, const SlurmJob *current) const;
 	[[nodiscard]] std::uint32_t next_attempt(const Group &group) const;

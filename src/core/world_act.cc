@@ -174,6 +174,11 @@ bool World::is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ende
 	return is_wish && ended.marker.attempt >= bound && (is_named || !is_answer_lost(lead, ended));
 }
 
+bool World::is_deletion_slow(const Pod &pod) const
+{
+	return pod.deleting && settings_.grace_most_seconds > 0 && pod.deletion_grace_seconds > settings_.grace_most_seconds;
+}
+
 GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec)
 {
 	GroupFacts f;
@@ -235,6 +240,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	const bool starting = would_be_told && job == JobSide::allocated && !f.pod->node_name.empty() && is_starting(*f.pod);
 	f.start_expired = is_start_expired(uid, group, starting, now);
 	f.start_limit_us = settings_.start_limit_us;
+	f.is_deletion_slow = f.pod && is_deletion_slow(*f.pod);
 	/* a node that Slurm does not know has no place to take up */
 	f.job_surely_missing = group.missing_since_us > 0 && now.mono_us - group.missing_since_us >= k_missing_job_us && slurm_nodes_.contains(f.bound_node);
 	if (side == PodSide::waiting && job == JobSide::allocated && !f.job->nodes.empty()) {

@@ -169,6 +169,7 @@ MemberFacts World::facts_of_member(const Gang &gang, const Group &lead, const Me
 	m.is_seated = member.seat.has_value();
 	if (job_side(job) == JobSide::ended) {
 		m.is_after_end = is_after_end(group, lead, *job);
+		m.is_deletion_slow = is_deletion_slow(*m.pod);
 		m.is_about = is_about_pod(*m.pod, lead, *job);
 	}
 	if (m.side == PodSide::waiting && member.seat && job_side(job) == JobSide::allocated)

@@ -129,9 +129,9 @@ Status World::names_known_nodes(const JobSpec &spec) const
 void World::exclude_unwanted(JobSpec &spec) const
 {
 	const std::string list = std::exchange(spec.options.excluded_nodes, "");
-	const auto names = list.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : expand_hosts(list);
-	if (!names)
-		return; /* the table of options has refused it */
+	const auto names = expand_hosts(list);
+	if (list.empty() || !names)
+		return; /* not there, or refused by the table of options */
 	std::set<std::string> all(spec.excluded_nodes.begin(), spec.excluded_nodes.end());
 	for (const std::string &name : *names) {
 		if (slurm_nodes_.contains(name))

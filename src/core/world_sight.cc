@@ -111,6 +111,8 @@ bool World::is_out_of_sight(const PodUid &uid) const
 	const auto gang = gangs_.find(uid);
 	if (gang == gangs_.end())
 		return is_hidden(uid);
+	if (gang->second.members.empty())
+		return !gang->second.was_seen;
 	return std::ranges::all_of(gang->second.members, [&](const auto &member) { return is_hidden(member.first); });
 }
 

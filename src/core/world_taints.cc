@@ -18,7 +18,7 @@ namespace
 {
 
 /* So long a taint may be taken for tolerated after the last pod that did: not each short pod is to drain and undrain a node. */
-constexpr std::int64_t k_review_us = 600'000'000;
+constexpr std::int64_t k_review_us = 600'000'000, k_soon_us = 1'000'000;
 
 } // namespace
 
@@ -29,7 +29,7 @@ bool World::counts_for_taints(const Pod &pod) const
 
 bool World::is_tolerated_by_any(const Taint &taint) const
 {
-	const auto tolerates_it = [&](const Pod &pod) { return counts_for_taints(pod) && tolerates(pod.demands.tolerations, taint); };
+	const auto tolerates_it = [&](const Pod &pod) { return tolerates(pod.demands.tolerations, taint) && counts_for_taints(pod); };
 	for (const auto &[uid, group] : groups_) {
 		if (group.pod && tolerates_it(*group.pod))
 			return true;
@@ -68,7 +68,8 @@ void World::note_tolerations(const Pod &pod)
 void World::note_taints(const KubeNode &node)
 {
 	for (const Taint &taint : node.taints) {
-		if (!taints_.contains(taint))
+		const bool keeps_off = taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+		if (keeps_off && !taints_.contains(taint))
 			taints_[taint] = is_tolerated_by_any(taint);
 	}
 }
@@ -77,6 +78,12 @@ bool World::is_tolerated(const Taint &taint) const
 {
 	const auto found = taints_.find(taint);
 	return found != taints_.end() && found->second;
+}
+
+/* Whose pods may use Slurm is known of more namespaces now. */
+void World::review_taints_soon()
+{
+	taints_review_us_ = std::min(taints_review_us_, seen_us_ + k_soon_us);
 }
 
 void World::review_taints(Now now)

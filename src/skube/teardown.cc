@@ -29,7 +29,7 @@ Status carry_out(const Step &step)
 const Step *next_step(const std::vector<Step> &plan, const std::set<std::string> &done)
 {
 	for (const Step &step : plan) {
-		if (step.stops || (!step.commands.empty() && !done.contains(step.what)))
+		if (step.stops || step.must_help || (!step.commands.empty() && !done.contains(step.what)))
 			return &step;
 	}
 	return nullptr;
@@ -67,7 +67,8 @@ Status apply(const Teardown &wanted)
 			(void)printf("%s", plan_text(by_hand(*plan)).c_str());
 		if (!step || step->stops)
 			return step ? stop_at(*step) : Status(Ok{});
-		done.insert(step->what);
+		if (!done.insert(step->what).second)
+			return Error{Errc::conflict, "it was done and is still there: " + step->what + ". Nothing after it was done"};
 		if (auto result = carry_out(*step); !result)
 			return result;
 	}

@@ -43,6 +43,7 @@ struct Leftovers {
 	std::string this_host;
 	bool agent_answers = false, agents_stopped = false;
 	std::string server;		/* what kubectl talks to */
+	std::string cluster_uid;	/* of its namespace kube-system, which markers have */
 	Words kubectl{"kubectl"};	/* and its options */
 	std::string label = names::k_managed_label; /* of nodes */
 };
@@ -52,6 +53,7 @@ struct Step {
 	std::vector<Words> commands; /* none: a person must do it, see details */
 	Words details = {};
 	bool stops = false; /* nothing after it may be done before it is */
+	bool must_help = false; /* the same, if its commands were run and it is still there */
 };
 
 /*

@@ -137,6 +137,8 @@ void ask_server(Asker &ask, Leftovers &left)
 {
 	const Words lines = ask.lines(joined(left.kubectl, {"config", "view", "--minify", "--output", "jsonpath={.clusters[0].cluster.server}"}));
 	left.server = lines.empty() ? "" : lines.front();
+	const Words uid = ask.lines(joined(left.kubectl, {"get", "namespace", "kube-system", "--output", "jsonpath={.metadata.uid}"}));
+	left.cluster_uid = uid.empty() ? "" : uid.front();
 }
 
 /* ---- Slurm ---- */
@@ -285,6 +287,21 @@ void ask_conf(Asker &ask, Leftovers &left)
 
 } // namespace
 
+namespace
+{
+
+/* An agent that is busy, or that we may not ask, is no stopped one. */
+bool may_run(const std::string &socket)
+{
+	const auto ping = skube::ask(socket, "ping");
+	if (ping || ping.error().code == Errc::denied)
+		return true;
+	const auto state = output_of({"systemctl", "is-active", "slurmkubed"}); /* fails for one that is not */
+	return state && state->starts_with("active");
+}
+
+} // namespace
+
 Result<Leftovers> leftovers(const Teardown &wanted)
 {
 	Asker ask;
@@ -294,7 +311,7 @@ Result<Leftovers> leftovers(const Teardown &wanted)
 		if (!value->empty())
 			append(left.kubectl, {option, *value});
 	}
-	left.agent_answers = skube::ask(wanted.socket, "ping").ok();
+	left.agent_answers = may_run(wanted.socket);
 	left.agents_stopped = wanted.agents_stopped;
 	ask_server(ask, left);
 	ask_policies(ask, left);

@@ -65,6 +65,8 @@ Words kubectl(const Leftovers &left, const Words &words)
 bool is_about_a_pod_there(const MarkedJob &job, const Leftovers &left)
 {
 	const bool is_gang = job.marker.kind != core::k_pod_kind; /* its first pod may have ended */
+	if (!left.cluster_uid.empty() && job.marker.cluster_uid == left.cluster_uid)
+		return true;
 	return left.pod_uids.contains(job.marker.uid) || (is_gang && left.pod_namespaces.contains(job.marker.name_space));
 }
 
@@ -90,6 +92,11 @@ Words ids_of(const Leftovers &left, bool are_waiting)
 Status check_cluster(const Leftovers &left)
 {
 	const std::string remedy = ": give the cluster of this Slurm with --context or --kubeconfig";
+	const auto is_other = [&left](const MarkedJob &job) {
+		return !left.cluster_uid.empty() && !job.marker.cluster_uid.empty() && job.marker.cluster_uid != left.cluster_uid;
+	};
+	if (const auto other = std::ranges::find_if(left.marked_jobs, is_other); other != left.marked_jobs.end())
+		return Error{Errc::conflict, "job " + other->id + " is about a pod of another cluster than the one at " + left.server + remedy};
 	const auto is_there = [&left](const MarkedJob &job) { return is_about_a_pod_there(job, left); };
 	if (!left.marked_jobs.empty() && std::ranges::none_of(left.marked_jobs, is_there))
 		return Error{Errc::conflict, "none of Slurm's jobs for pods (" + names_of(joined(ids_of(left, false), ids_of(left, true))) +
@@ -124,7 +131,7 @@ void plan_quiet(const Leftovers &left, std::vector<Step> &plan)
 void plan_stop(const Leftovers &left, std::vector<Step> &plan)
 {
 	if (left.agent_answers)
-		plan.push_back({.what = "Stop the agent", .commands = {{"systemctl", "disable", "--now", "slurmkubed"}}});
+		plan.push_back({.what = "Stop the agent", .commands = {{"systemctl", "disable", "--now", "slurmkubed"}}, .must_help = true});
 	Words others = left.controllers;
 	std::erase(others, left.this_host);
 	if (!left.agents_stopped)

@@ -166,10 +166,9 @@ void one_sender_cannot_fill_the_queue()
 {
 	CallOrder order(4, 100);
 	CHECK_EQUAL(add_many(order, "many", 200).size(), 50U);
-	CHECK_EQUAL(add_many(order, "other", 10).size(), 10U);
-	CHECK_EQUAL(add_many(order, "", 200).size(), 40U);
+	CHECK_EQUAL(add_many(order, "other", 200).size(), 50U);
 	CHECK(!order.add("third"));
-	CHECK_EQUAL(order.waiting(), 100U);
+	CHECK_EQUAL(add_many(order, "", 200).size(), 100U); /* ends always have room */
 }
 
 void doubted_namespaces_leave_half_of_the_workers()

@@ -225,6 +225,9 @@ void a_node_that_is_not_ready_is_down_when_the_api_server_says_it_too()
 	CHECK_EQUAL(c.rounds(), "drain:n1");
 	c.now.mono_us += k_unready_seconds * k_second;
 	CHECK_EQUAL(c.rounds(), "down:n1");
+	c.now.mono_us += 60 * k_second; /* what the API server said is old by now */
+	c.world.slurm_node_seen(c.slurm.at("n1"));
+	CHECK_EQUAL(c.rounds(), "");
 	c.unready.clear();
 	c.show(1);
 	CHECK_EQUAL(c.rounds(), "up:n1");

@@ -79,7 +79,7 @@ class Calls
 	/* Pending or running; it ends CANCELLED. not_found: it has ended already. */
 	void cancel(core::JobId job, Done<Ok> done);
 
-	/* The same, as no pod is in sight: first its marker says so, and without that nothing is cancelled. */
+	/* The same, as no pod is in sight: first its marker says so, if Slurm can change the job at all. */
 	void give_up(core::JobId job, core::Marker marker, Done<Ok> done);
 
 	/* Dynamic node (Slurm 24.11 and later). conflict: a node of that name exists. */

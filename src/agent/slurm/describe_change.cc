@@ -80,7 +80,7 @@ constexpr Row k_rows[] = {
 	{"current-working-dir", copy<&Job::work_dir>, copy<&Job::work_dir>},
 	{"deadline", copy<&Job::deadline>, nullptr},
 	{"dependency", copy<&Job::dependency>, copy_or_clear<&Job::dependency>},
-	{"excluded-nodes", copy<&Job::exc_nodes>, copy_or_clear<&Job::exc_nodes>},
+	{"excluded-nodes", copy_or_clear<&Job::exc_nodes>, copy_or_clear<&Job::exc_nodes>},
 	{"extra", copy<&Job::extra>, copy_or_clear<&Job::extra>},
 	{"hold", hold, let_go},
 	{"job-name", copy<&Job::name>, copy<&Job::name>},

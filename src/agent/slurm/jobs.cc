@@ -194,7 +194,8 @@ Status give_up_job(core::JobId job, const core::Marker &marker)
 	slurm_init_job_desc_msg(&change);
 	compat::set_job_id(change, job.number);
 	change.admin_comment = text.data();
-	if (slurm_update_job(&change) != SLURM_SUCCESS)
+	/* 24.11 changes nothing at all of a running job that was submitted with tasks per node */
+	if (slurm_update_job(&change) != SLURM_SUCCESS && errno != ESLURM_JOB_NOT_PENDING)
 		return last_error();
 	return cancel_job(job);
 }
