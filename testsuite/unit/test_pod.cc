@@ -21,7 +21,7 @@ Json parsed(const std::string &text)
 
 constexpr char k_pod[] = R"({"apiVersion":"v1","kind":"Pod",
  "metadata":{"name":"train-0","namespace":"ml","uid":"u-1","resourceVersion":"42","labels":{"app":"x"},"creationTimestamp":"2026-11-21T03:08:57Z",
-  "deletionTimestamp":"2026-11-21T03:09:57Z","managedFields":[{"manager":"x","fieldsV1":{"f:metadata":{}}}],
+  "deletionTimestamp":"2026-11-21T03:09:57Z","deletionGracePeriodSeconds":60,"managedFields":[{"manager":"x","fieldsV1":{"f:metadata":{}}}],
   "annotations":{"slurm-kube.io/partition":"gpu","allocation.slurm-kube.io/job-id":"7","kubectl.kubernetes.io/default-container":"main","other/x":"1"},
   "ownerReferences":[{"kind":"ReplicaSet","name":"no","uid":"n"},{"apiVersion":"batch/v1","kind":"Job","name":"train","uid":"j-1","controller":true},
    {"kind":"Other","name":"late","uid":"o","controller":false}]},
@@ -49,6 +49,7 @@ void every_field_of_a_pod_is_read()
 	want.node_name = "n1";
 	want.phase = core::PodPhase::failed;
 	want.deleting = true;
+	want.deletion_grace_seconds = 60;
 	want.created = 1795230537;
 	want.gated = true;
 	want.termination_grace_seconds = 5;

@@ -3,6 +3,8 @@
 #include "src/core/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
+#include <algorithm>
+
 using namespace slurmkube;
 using namespace slurmkube::core;
 using namespace slurmkube::check;
@@ -230,6 +232,27 @@ void the_allocation_of_a_native_node_is_given_back()
 	CHECK_EQUAL(s.act(), "submit:a#2");
 }
 
+/* Ten years of grace on a node that Slurm takes for free. A deletion that somebody else asked for is made shorter too. */
+void a_pod_without_a_job_has_no_endless_grace()
+{
+	for (const std::int64_t grace : {std::int64_t{30}, std::int64_t{315'360'000}}) {
+		Stage s;
+		run_pod(s, "a", 7);
+		Pod p = *s.world.pod_of({"a"});
+		p.deleting = true;
+		p.deletion_grace_seconds = grace;
+		s.world.pod_seen(p, s.now);
+		CHECK_EQUAL(s.act(), ""); /* it is charged */
+		s.world.job_seen(Stage::job(7, "a", JobState::timeout), s.now);
+		CHECK_EQUAL(s.act(), grace > 3600 ? "remove:a" : "");
+		p.deletion_grace_seconds = std::min<std::int64_t>(grace, 3600);
+		s.world.pod_seen(p, s.now);
+		s.world.removed({"a"}, Ok{}, s.now);
+		s.pass(60 * k_second);
+		CHECK_EQUAL(s.act(), "");
+	}
+}
+
 const Error k_no_answer{Errc::io, "Socket timed out on send/recv operation"};
 
 /* Seconds until the pod is submitted again; answers for others come in meanwhile, or not. */
@@ -355,6 +378,7 @@ int main()
 						 TEST(a_number_that_is_used_again_is_the_next_pods_job),
 						 TEST(a_request_that_slurmctld_does_not_answer_is_tried_less_and_less),
 						 TEST(while_nobody_is_answered_it_is_nobodys_fault),
+						 TEST(a_pod_without_a_job_has_no_endless_grace),
 						 TEST(others_go_on_beside_it_and_suspects_are_tried_one_at_a_time),
 						 TEST(suspects_of_another_namespace_are_tried_beside_them),
 						 TEST(a_job_without_an_answer_is_cancelled_at_once_with_its_pod),
