@@ -183,6 +183,7 @@ def test_leader_worker_set_recreates_a_group(bed):
 	"""A worker's container starts again: its controller makes the group anew. It runs again, in the allocation that it had or in another; the other group is not touched."""
 	uid = make(bed, leader_worker_set("again", 3, replicas=2, cpu=2))
 	before = wait_bound(bed, "again", 6)
+	bed.kube.wait_phase("again-1-2", "Running", timeout=60)  # kwok's word comes after the binding, and would undo ours
 	restart_container(bed, "again-1-2")  # a pod that fails may be gone before its controller has looked
 	gone = {p["metadata"]["uid"] for n, p in before.items() if n.startswith("again-1")}
 	bed.kube.wait(lambda: not gone & {p["metadata"]["uid"] for p in bed.kube.pods("again-").values()}, "the three pods of the group to be gone", 60)
