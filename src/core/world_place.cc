@@ -144,8 +144,14 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 {
 	nowhere_.erase(uid);
 	behind_.erase(uid);
-	if (!spec || !*spec || !pod.node_name.empty() || !groups_.at(uid).held_node.empty())
-		return; /* refused, or it runs already */
+	if (!spec || !*spec)
+		return; /* refused */
+	if (!pod.node_name.empty()) {
+		(*spec)->options.excluded_nodes.clear(); /* it has its node; Slurm would refuse names that it does not have */
+		return;
+	}
+	if (!groups_.at(uid).held_node.empty())
+		return exclude_unwanted(**spec);
 	for (const Status &asked : {names_known_nodes(**spec), is_fit_for_pods((*spec)->partition)}) {
 		if (asked)
 			continue;
