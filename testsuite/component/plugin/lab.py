@@ -206,7 +206,7 @@ class Lab:
         self.options = {"return_to_service": os.environ.get("PLUGIN_RETURN_TO_SERVICE", "1"), "extra": "", "inactive": 3, "native_default": "YES", "kube_default": "NO",
                         "dynamic": "MaxNodeCount=20" if self.has_dynamic_nodes() else "",
                         "external": "EXTERNAL" if self.is_native() else "UNKNOWN", "submit": "JobSubmitPlugins=kube",
-                        "native_node": f"Port={self.sink} State=DOWN"}
+                        "native_node": f"Port={self.slurmd_port} State=DOWN"}
         self.options["nodes"] = NODES.format(sink=self.sink, **self.options) + (DEAD_END if self.is_native() else "")
         self.options.update(options)
         os.makedirs(f"{self.run}/state")

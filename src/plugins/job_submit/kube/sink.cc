@@ -27,7 +27,10 @@ constexpr int k_backlog = 1024;
 constexpr std::size_t k_connections_max = 256;
 constexpr std::int64_t k_partial = 2 * k_ms;
 constexpr std::int64_t k_silence = 100 * k_ms; /* nobody is answered so long after a bad message */
-constexpr std::int64_t k_patience = 100 * k_ms; /* for the whole message; Slurm sends at once */
+/* For the whole message. Slurm sends at once, but on a busy machine its thread may be taken off the
+ * processor between its connect() and its send(). */
+constexpr std::int64_t k_patience = 2000 * k_ms;
+constexpr std::int64_t k_patience_unknown = 100 * k_ms; /* whose it is: may be anybody's */
 
 /* Reads what is there and forgets it: to close over unread bytes would reset the connection. */
 void drain(int fd)
@@ -138,7 +141,7 @@ void Sink::take_in(const UniqueFd &listener)
 			drain(fd.get());
 			continue;
 		}
-		connections_.push_back({std::move(fd), now_ns() + k_patience});
+		connections_.push_back({std::move(fd), now_ns() + (owners_->are_known() ? k_patience : k_patience_unknown)});
 	}
 }
 

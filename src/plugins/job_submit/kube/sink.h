@@ -4,9 +4,9 @@
  *
  * NodeAddr and Port of external nodes point here in the emulated family. Without a listener each message would hold one of slurmctld's agent
  * threads for 10 s; with it the message is answered (the end of a job) or fails in milliseconds. Loopback only. Any local user can connect: many
- * connections are served at once, each for a tenth of a second at most, and only those of root and of
- * slurmctld's own user: what others send costs no look at credentials. Where the kernel does not tell
- * whose a connection is, one bad message is followed by a pause.
+ * connections are served at once, each for 2 s at most, and only those of root and of slurmctld's own
+ * user: what others send costs no look at credentials. Where the kernel does not tell whose a
+ * connection is, each has a tenth of a second, and one bad message is followed by a pause.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SINK_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SINK_H
