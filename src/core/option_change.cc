@@ -140,6 +140,14 @@ std::string options_mark(const Pod &pod, const JobSpec &plain, const JobSpec &sp
 	return mark;
 }
 
+std::string places_mark(const std::vector<std::string> &excluded)
+{
+	Digest digest;
+	for (const std::string &node : excluded)
+		digest.add(node);
+	return excluded.empty() ? "" : digest.text();
+}
+
 bool is_deadline_raised(std::string_view mark, std::int64_t seconds)
 {
 	const std::uint32_t told = minutes_in(words_of(mark)[3]);

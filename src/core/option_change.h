@@ -31,6 +31,9 @@ struct OptionChange {
 	bool operator==(const OptionChange &) const = default;
 };
 
+/* Of nodes that a job is kept off, in their order; empty without one. Short, for markers. */
+std::string places_mark(const std::vector<std::string> &excluded);
+
 bool has_hash(std::string_view mark, std::string_view hash);
 
 /* Whether the job was told a limit that comes from a deadline, and this deadline leaves more time. seconds: 0: none */

@@ -121,7 +121,8 @@ struct Group {
 	JobId told_job;                      /* whose options we have changed, to those of told_mark */
 	std::string told_mark, refused_mark; /* refused: Slurm did not want them */
 	std::string refused_text;
-	std::optional<std::vector<std::string>> told_places; /* nodes that its waiting job is kept off; nothing: not known */
+	/* places_mark() of nodes that its waiting job is kept off; nothing: its marker says it */
+	std::optional<std::string> told_places;
 	bool is_reviewed = false;              /* whether they are still the right ones is to be looked at */
 	std::optional<ClaimStep> told_step;    /* what was last written for a claim of it, or is being written */
 	std::int64_t claims_since_us = 0;      /* it has an allocation and waits for its claims */
@@ -400,6 +401,8 @@ class World
 	void review_taints_soon();
 	void forget_demands(const PodUid &uid);
 	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
+	[[nodiscard]] static bool is_told_places(const Group &group, const SlurmJob &job, const JobSpec &spec);
+	static void note_told_places(Group &group, const SlurmJob *job, Action &action);
 	void note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
 	void note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::optional<Result<JobSpec>> &spec, GangFacts &facts);
 	void review_places(Now now);
@@ -538,7 +541,7 @@ class World
 	GroupFacts facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
 	[[nodiscard]] std::vector<JobId> surplus_of(const Group &group, const SlurmJob *current) const;
 	[[nodiscard]] std::uint32_t next_attempt(const Group &group) const;
-	bool accept(const PodUid &uid, Group &group, const Action &action, Now now);
+	bool accept(const PodUid &uid, Group &group, Action &action, Now now);
 	/* ---- without a link, and with the next one: world_standby.cc ---- */
 	void doubt_lists(const PluginHello &hello);
 	void forget_on_standby(Now now);

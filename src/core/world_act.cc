@@ -350,7 +350,7 @@ bool World::accept_report(const PodUid &uid, Group &group, const Report &report,
 	return true;
 }
 
-bool World::accept(const PodUid &uid, Group &group, const Action &action, Now now)
+bool World::accept(const PodUid &uid, Group &group, Action &action, Now now)
 {
 	if (const auto *report = std::get_if<Report>(&action))
 		return accept_report(uid, group, *report, now);
@@ -382,14 +382,8 @@ bool World::accept(const PodUid &uid, Group &group, const Action &action, Now no
 		group.given_up.push_back(complete->job);
 	if (std::holds_alternative<Submit>(action) || std::holds_alternative<Update>(action))
 		note_trying_again(uid, group);
-	if (const auto *update = std::get_if<Update>(&action)) {
-		for (const auto *names : {&update->given, &update->removed}) {
-			if (std::ranges::find(*names, "excluded-nodes") != names->end())
-				group.told_places = update->spec.excluded_nodes;
-		}
-	}
+	note_told_places(group, current_job(group), action);
 	if (const auto *submit = std::get_if<Submit>(&action)) {
-		group.told_places = submit->spec.excluded_nodes;
 		if (group.submitted_us == 0 && submit->spec.required_node.empty())
 			edges_.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - group.first_seen_us));
 		if (!submit->spec.required_node.empty())

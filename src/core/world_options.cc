@@ -15,13 +15,33 @@ namespace
 constexpr std::int64_t k_review_us = 1'000'000;
 constexpr std::size_t k_verdicts_most = 20'000, k_reviews_most = 50; /* in that time; of a pod about a node, and pods */
 
-/* Of an agent before us nothing is known; a pod that may run anywhere by now most likely could then. */
-bool is_told(const std::optional<std::vector<std::string>> &told, const std::vector<std::string> &wanted)
-{
-	return told ? *told == wanted : wanted.empty();
-}
+constexpr char k_not_known[] = "?"; /* no mark: an update failed, and may have been done in part */
 
 } // namespace
+
+/* An agent before us may have told it. */
+bool World::is_told_places(const Group &group, const SlurmJob &job, const JobSpec &spec)
+{
+	const std::string told = group.told_places.value_or(job.marker.places);
+	return told == k_not_known ? spec.excluded_nodes.empty() : told == places_mark(spec.excluded_nodes);
+}
+
+/* What the job was told is noted with it: the agent that comes after us need not tell it again. */
+void World::note_told_places(Group &group, const SlurmJob *job, Action &action)
+{
+	if (auto *submit = std::get_if<Submit>(&action)) {
+		group.told_places = places_mark(submit->spec.excluded_nodes);
+		submit->spec.marker.places = *group.told_places;
+	}
+	auto *update = std::get_if<Update>(&action);
+	if (!update)
+		return;
+	for (const auto *names : {&update->given, &update->removed}) {
+		if (std::ranges::find(*names, "excluded-nodes") != names->end())
+			group.told_places = places_mark(update->spec.excluded_nodes);
+	}
+	update->spec.marker.places = group.told_places.value_or(job ? job->marker.places : "");
+}
 
 /* A job whose submitter left no mark is not asked about: it is from an earlier version. */
 void World::note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &f)
@@ -72,7 +92,7 @@ void World::note_places(const PodUid &uid, Group &group, std::optional<Result<Jo
 	if (!spec)
 		reviews_.insert(uid); /* one that it must not meet is on its way: when that is over */
 	/* with no node left it keeps those that it had: Slurm takes no job that can run nowhere, and what it gets is judged again */
-	if (!spec || !*spec || is_told(group.told_places, (*spec)->excluded_nodes))
+	if (!spec || !*spec || is_told_places(group, *f.job, **spec))
 		return;
 	f.spec = &*spec;
 	f.places_changed = true;
@@ -101,7 +121,7 @@ void World::note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::
 		(*spec)->marker.attempt = f.job->marker.attempt;
 	f.spec = &*spec;
 	f.change.options = is_other;
-	f.change.places = *spec && !is_told(group.told_places, (*spec)->excluded_nodes);
+	f.change.places = *spec && !is_told_places(group, *f.job, **spec);
 	f.change.told_mark = told;
 	if (*spec && (*spec)->marker.options == group.refused_mark)
 		f.change.trouble = group.refused_text;
@@ -124,7 +144,7 @@ void World::updated(const PodUid &pod, const std::string &mark, JobId job, const
 		group.refused_text = answer.error().what;
 		return;
 	}
-	group.told_places.reset();
+	group.told_places = k_not_known;
 	reviews_.insert(pod);
 	failed(group, pod, answer.error(), now);
 }

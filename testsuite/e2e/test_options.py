@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Options of pods: each is seen in Slurm's own words, bad ones are refused on the pod, and nothing widens what the namespace may."""
 import re
+import time
 
 from lib import Cluster, equal, job, pod, run, wait_for, workloads
 from lib.expect import job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
@@ -303,6 +304,7 @@ def test_a_change_while_the_agent_is_away(bed):
 	later = bed.kube.create(pod("later", kwok={"run": "100ms"}))
 	bed.kube.wait_phase("later", "Succeeded")
 	job_in_state(bed, later, "COMPLETED")
+	time.sleep(3)  # within a second it looks at the nodes of all jobs that wait
 	equal(bed.slurm.rpcs().get("REQUEST_UPDATE_JOB", 0), before, "updates by an agent that has just started")
 	_seen_as(bed, made, {"TimeLimit": "00:15:00"})
 	bed.agent.stop()

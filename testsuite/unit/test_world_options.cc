@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and options that change while a job waits. */
+#include "src/core/option_change.h"
 #include "src/core/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
@@ -86,12 +87,60 @@ void options_that_cannot_be_changed_are_said_not_sent()
 	CHECK_EQUAL(running.act(), "bind:u1@n1");
 }
 
+/* A second node, so that the first may be excluded. */
+void add_node(Stage &s, const std::string &name)
+{
+	s.world.node_seen(kube_node(name, name + "-uid", 4000), s.now);
+	s.world.slurm_node_seen(slurm_node(name, 0));
+}
+
+/* What a new agent does within five seconds about a job that was told to keep off the nodes of this mark. */
+std::string actions_of_a_new_agent(const std::string &excluded, const std::string &places)
+{
+	Waiting s({{"slurm-kube.io/excluded-nodes", excluded}}, {{"slurm-kube.io/excluded-nodes", excluded}});
+	SlurmJob job = s.job(7, "u1", JobState::pending);
+	job.marker.options = s.mark({{"slurm-kube.io/excluded-nodes", excluded}});
+	job.marker.places = places;
+	s.world.job_seen(job, s.now);
+	add_node(s, "n2");
+	std::string out;
+	for (int i = 0; i < 5; i++) {
+		out += s.act();
+		s.pass(k_second);
+	}
+	return out;
+}
+
+void a_new_agent_tells_no_nodes_again()
+{
+	CHECK_EQUAL(actions_of_a_new_agent("n1", places_mark({"n1"})), "report:u1:SlurmPending");
+	CHECK_EQUAL(actions_of_a_new_agent("n1", ""), "update:7+0-1"); /* of an agent that noted none */
+	CHECK_EQUAL(actions_of_a_new_agent("n1", places_mark({"n2"})), "update:7+0-1");
+	CHECK_EQUAL(places_mark({}), "");
+	CHECK(places_mark({"n1", "n2"}) != places_mark({"n1n2"}));
+}
+
+void a_job_notes_the_nodes_that_it_is_kept_off()
+{
+	Stage s;
+	add_node(s, "n2");
+	Pod pod = s.pod("u1");
+	pod.annotations = {{"slurm-kube.io/excluded-nodes", "n1"}};
+	s.world.pod_seen(pod, s.now);
+	const auto actions = s.world.take_actions(s.now);
+	REQUIRE(actions.size() == 1 && std::holds_alternative<Submit>(actions.front().action));
+	const JobSpec &spec = std::get<Submit>(actions.front().action).spec;
+	CHECK_EQUAL(spec.marker.places, places_mark({"n1"}));
+}
+
 } // namespace
 
 int main()
 {
 	return check::run_tests("world options", {
 						 TEST(a_waiting_job_follows_the_options_of_its_pod),
+						 TEST(a_new_agent_tells_no_nodes_again),
+						 TEST(a_job_notes_the_nodes_that_it_is_kept_off),
 						 TEST(options_that_cannot_be_changed_are_said_not_sent),
 					 });
 }
