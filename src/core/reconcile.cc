@@ -85,6 +85,14 @@ Actions look_up(const GroupFacts &f)
 	return f.busy.look ? Actions{} : Actions{LookUp{f.job->marker.name_space, f.job->marker.name}};
 }
 
+Actions give_back(const GroupFacts &f, const std::string &node)
+{
+	Actions actions = f.surely_unbound ? complete(f, k_status_given_back) : look_up(f);
+	if (!f.node_usable)
+		actions.push_back(Report{given_back_node(*f.job, node)});
+	return actions;
+}
+
 Actions bind(const GroupFacts &f)
 {
 	if (f.busy.bind || f.busy.remove || f.job->nodes.empty())
@@ -96,12 +104,12 @@ Actions bind(const GroupFacts &f)
 			actions.push_back(Report{on_native_node(*f.job, slot.node)});
 		return actions;
 	}
+	/* Waiting would last as long as the node is away or a pod stays there, and be charged; a
+	 * pod whose job Slurm has lost cannot get that back before we let go. */
+	if (!f.has_room && f.gives_way)
+		return give_back(f, slot.node);
 	if (!f.node_usable)
 		return {Report{f.is_native ? on_native_node(*f.job, slot.node) : waiting_for_node(*f.job, slot.node)}};
-	/* Slurm gave away what a pod still uses. Waiting would last as long as that pod, and be charged; one whose job Slurm has lost cannot get it back before
-	 * we let go. */
-	if (!f.has_room && f.gives_way)
-		return f.surely_unbound ? complete(f, k_status_given_back) : look_up(f);
 	if (!f.has_room)
 		return {Report{waiting_for_room(*f.job, slot.node, f.room_holder)}};
 	if (!f.claim_wait.empty())

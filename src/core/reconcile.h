@@ -59,7 +59,7 @@ struct GroupFacts {
 	bool job_surely_missing = false; /* a running pod of ours has had no job for long enough */
 	bool has_room = false;          /* the binding gate, for the job's node */
 	std::string room_holder = {};   /* who is in the way, or empty */
-	bool gives_way = false;         /* it has waited too long for other pods to leave the node, or: the room is held by a running pod whose job Slurm has lost, and which needs it */
+	bool gives_way = false;         /* it has waited too long for the node, or for other pods to leave it, or: the room is held by a running pod whose job Slurm has lost, and which needs it */
 	bool surely_unbound = false;    /* the API server has just said so of the waiting pod */
 	bool node_usable = false;       /* that node exists and is Ready */
 	bool is_native = false;         /* it does not, and is none of Kubernetes' in Slurm either */

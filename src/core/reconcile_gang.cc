@@ -78,6 +78,10 @@ Actions without_job(const GangFacts &f)
 		return {};
 	JobSpec spec = f.spec->value();
 	spec.required_node = f.pinned;
+	/* Slurm starts no job that must have what it must not; who waits is judged again then */
+	std::erase_if(spec.excluded_nodes, [&](const std::string &node) {
+		return ("," + f.pinned + ",").find("," + node + ",") != std::string::npos;
+	});
 	for (const std::string &node : f.other_nodes) {
 		if (!std::ranges::binary_search(spec.excluded_nodes, node))
 			spec.required_node += "," + node;
@@ -137,6 +141,15 @@ void bind(const GangFacts &f, const MemberFacts &m, Actions &out)
 		out.push_back({m.uid, Bind{f.job->id, m.node, m.cpus, f.job->marker.attempt, m.seat, m.seat == 0 ? f.excess : ""}});
 }
 
+/* While none is bound the allocation can still be given back as a whole. */
+Actions wait_together(const GangFacts &f)
+{
+	const MemberFacts &first = *std::ranges::find_if(f.members, is_crowded_out);
+	if (!first.node_usable)
+		return tell(f, waiting_for_node(*f.job, first.node), k_told_members);
+	return tell(f, waiting_for_room(*f.job, first.node, first.room_holder), k_told_members);
+}
+
 /* Of pods that are larger than their template says: the next allocation is asked for with what they request. */
 Actions give_back_too_small(const GangFacts &f)
 {
@@ -151,21 +164,27 @@ Actions give_back_too_small(const GangFacts &f)
 	return out;
 }
 
-/* An agent before this one may have bound members that no watch has shown yet: the API server is asked, a few at a time. */
-Actions give_back(const GangFacts &f)
+/* A few at a time. */
+Actions look_up(const GangFacts &f, bool (*is_asked_for)(const MemberFacts &))
 {
-	const auto is_sure = [](const MemberFacts &m) { return m.surely_unbound; };
-	if (std::ranges::all_of(f.members, is_sure))
-		return own(f, Complete{f.job->id, k_status_given_back});
 	auto asked = static_cast<std::size_t>(std::ranges::count_if(f.members, [](const MemberFacts &m) { return m.busy.look; }));
 	Actions out;
 	for (const MemberFacts &m : f.members) {
-		if (m.surely_unbound || m.busy.look || asked >= k_told_members)
+		if (!is_asked_for(m) || m.busy.look || asked >= k_told_members)
 			continue;
 		out.push_back({m.uid, LookUp{m.pod->name_space, m.pod->name}});
 		asked++;
 	}
 	return out;
+}
+
+/* An agent before this one may have bound members that no watch has shown yet. */
+Actions give_back(const GangFacts &f)
+{
+	const auto is_doubtful = [](const MemberFacts &m) { return !m.surely_unbound; };
+	if (std::ranges::none_of(f.members, is_doubtful))
+		return own(f, Complete{f.job->id, k_status_given_back});
+	return look_up(f, is_doubtful);
 }
 
 /* Not all have succeeded; those that are missing may only be out of sight. */
@@ -192,10 +211,14 @@ Actions allocated(const GangFacts &f)
 		return give_back(f);
 	if (f.may_give_back && is_untouched(f) && std::ranges::any_of(f.members, is_misfit))
 		return give_back_too_small(f);
+	if (is_untouched(f) && std::ranges::any_of(f.members, is_crowded_out))
+		return wait_together(f);
 	for (const MemberFacts &member : f.members) {
 		if (member.side == PodSide::waiting)
 			bind(f, member, out);
 	}
+	const auto is_asked_for = [](const MemberFacts &m) { return m.is_placeless_long; };
+	std::ranges::move(look_up(f, is_asked_for), std::back_inserter(out));
 	return out;
 }
 
@@ -227,6 +250,11 @@ Actions ended(const GangFacts &f)
 bool is_misfit(const MemberFacts &m)
 {
 	return m.side == PodSide::waiting && m.has_seat && m.node.empty() && !m.busy.remove;
+}
+
+bool is_crowded_out(const MemberFacts &m)
+{
+	return m.side == PodSide::waiting && m.has_seat && !m.node.empty() && !m.has_room;
 }
 
 bool is_untouched(const GangFacts &f)

@@ -29,6 +29,7 @@ struct MemberFacts {
 	std::string claim_wait;     /* a volume claim that is not ready for it; empty: none */
 	bool is_in_the_way = false; /* its place is taken by a pod that runs and whose job waits for it */
 	bool surely_unbound = false; /* the API server said so, since the allocation was found to be wrong */
+	bool is_placeless_long = false; /* others are bound, and it has waited too long for a place */
 	bool is_after_end = false;  /* made after the job had ended: it is about the next one */
 	bool is_deletion_slow = false; /* as in reconcile.h */
 	bool is_about = false;      /* of a bound pod: to this job or an earlier one of the gang */
@@ -65,7 +66,8 @@ struct GangFacts {
 	const Result<JobSpec> *spec = nullptr;
 	std::string excess;         /* what the job has that no pod asks for; empty: nothing */
 	std::string pinned;         /* nodes of bound members, for a job that Slurm has lost: a list with commas */
-	std::vector<std::string> other_nodes; /* that this job had, and that are in service */
+	/* that this job had, or pods of it that have ended, and that are in service */
+	std::vector<std::string> other_nodes;
 	Busy busy;
 };
 
@@ -76,6 +78,8 @@ struct GangAction {
 
 /* It waits in a seat of its own, for which the allocation has no place. */
 bool is_misfit(const MemberFacts &member);
+/* The node of its seat cannot take it now. */
+bool is_crowded_out(const MemberFacts &member);
 /* Nothing of the gang runs, or is about to. */
 bool is_untouched(const GangFacts &facts);
 

@@ -105,6 +105,13 @@ Condition waiting_for_node(const SlurmJob &job, const std::string &node)
 	return {names::k_reason_pending, job_text(job) + " has node " + node + ", which is not Ready in Kubernetes"};
 }
 
+Condition given_back_node(const SlurmJob &job, const std::string &node)
+{
+	return {names::k_reason_retrying, job_text(job) + " has node " + node +
+						  ", which has not become Ready in Kubernetes; "
+						  "the allocation is given back and the pod queued again"};
+}
+
 Condition on_native_node(const SlurmJob &job, const std::string &node)
 {
 	return {names::k_reason_retrying, job_text(job) + " has node " + node + " in partition " + job.partition +

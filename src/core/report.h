@@ -17,6 +17,8 @@ Condition waiting_in_queue(const SlurmJob &job);
 /* The pod's options were changed; its job has those of before. */
 Condition not_changed(const SlurmJob &job, const std::string &why);
 Condition waiting_for_node(const SlurmJob &job, const std::string &node);
+/* That lasted too long. */
+Condition given_back_node(const SlurmJob &job, const std::string &node);
 Condition on_native_node(const SlurmJob &job, const std::string &node);
 /* Slurm no longer has the job, and nobody has told of its end. */
 struct PodsLate {

@@ -167,18 +167,37 @@ std::string submission_waits(const Story &s)
 	return "its submission to Slurm";
 }
 
+/* Until its place is given up. */
+std::string rest_text(const Story &s, std::int64_t limit_us, const char *words)
+{
+	const std::int64_t since_us = s.group.room_wait_since_us;
+	return since_us == 0 ? "" : words + seconds_text(since_us + limit_us - s.now.mono_us);
+}
+
+std::string avoided_text(const Story &s)
+{
+	std::vector<std::string> names;
+	for (const Crowded &one : s.lead.crowded)
+		names.push_back(one.node);
+	return names.empty() ? "" : "nodes that it has given back: " + joined(names);
+}
+
 std::string binding_waits(const Story &s)
 {
 	if (s.group.busy.bind)
 		return "the API server's answer to the binding";
+	const Settings &settings = s.world.settings();
 	if (s.gang) /* which node it has is decided when it is bound */
-		return "its binding to a node of the gang's allocation" + (s.group.reported.message.empty() ? "" : ": " + s.group.reported.message);
+		return "its binding to a node of the gang's allocation" + (s.group.reported.message.empty() ? "" : ": " + s.group.reported.message) +
+		       rest_text(s, settings.gang_wait_us, "; it gets a job of its own in ");
+	const std::string rest = rest_text(s, settings.room_wait_us, ", for at most another ");
 	const std::string node = s.job->nodes.empty() ? "" : s.job->nodes.front().node;
 	const auto kube = s.world.kube_nodes().find(node);
 	if (kube == s.world.kube_nodes().end() || !kube->second.ready)
-		return "node " + node + " to be Ready in Kubernetes";
+		return "node " + node + " to be Ready in Kubernetes" + rest;
 	if (!s.world.occupancy().has_room(node, kube->second.allocatable, s.pod.requests))
-		return "room on node " + node + ": " + std::to_string(s.world.occupancy().pods_on(node)) + " pods are there, terminating ones included";
+		return "room on node " + node + ": " + std::to_string(s.world.occupancy().pods_on(node)) +
+		       " pods are there, terminating ones included" + rest;
 	if (s.group.retry_at_us > s.now.mono_us)
 		return "the next try of the binding, in " + seconds_text(s.group.retry_at_us - s.now.mono_us);
 	return "its binding to node " + node;
@@ -264,6 +283,7 @@ Lines why(const World &world, const std::string &name_space, const std::string &
 		add("node", node_text(s));
 	}
 	add("waits for", waits_text(s));
+	add("avoids", s.node.empty() ? avoided_text(s) : "");
 	if (pod.not_scheduled)
 		add("says", pod.not_scheduled->reason + ": " + pod.not_scheduled->message);
 	if (pod.disruption)

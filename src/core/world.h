@@ -51,9 +51,11 @@ struct Settings {
 	bool sees_foreign_pods = false;  /* they are told of, and nothing is done before their list is complete */
 	std::optional<std::uint32_t> own_uid = {}; /* as whom slurmctld knows this agent */
 	std::int64_t gang_hold_us = 10'000'000;  /* an allocation without a live pod is kept so long: a JobSet that restarts takes its nodes again */
-	std::int64_t room_wait_us = 60'000'000;  /* a pod with an allocation waits so long for other pods to leave its node, while Slurm charges for it */
+	/* a pod with an allocation waits so long for a node that can take it, which is charged */
+	std::int64_t room_wait_us = 60'000'000;
 	std::int64_t claim_wait_us = 600'000'000; /* a pod with an allocation waits so long for its volume claims; 0: for ever */
-	std::int64_t gang_wait_us = 600'000'000; /* pods of an allocated gang may take so long to come; 0: for ever */
+	/* pods of an allocated gang may take so long to come, and to get a place; 0: for ever */
+	std::int64_t gang_wait_us = 600'000'000;
 };
 
 /* What slurm_allocate_resources answered. */
@@ -62,6 +64,12 @@ struct Submitted {
 	std::string node; /* empty: pending */
 	std::uint32_t cpus = 0;
 	std::string partition = {}, account = {};
+};
+
+/* A node that a pod had, and that could not take it: it asks for another until that is over. */
+struct Crowded {
+	std::string node;
+	std::optional<Resources> need; /* of a lead: for its pods that were to go there */
 };
 
 struct Group {
@@ -114,9 +122,8 @@ struct Group {
 	std::optional<JobId> cancelling;
 	unsigned given_back = 0; /* allocations, to a pod without a job */
 	std::int64_t gate_look_at_us = 0; /* when the binding gate is tried again without an event */
-	std::int64_t room_wait_since_us = 0; /* it has an allocation, and others still hold the room */
-	std::string crowded_node;            /* where that lasted too long: it asks for another until there is room */
-	std::optional<Resources> crowded_need; /* of a lead: for its pods that were to go there */
+	std::int64_t room_wait_since_us = 0; /* its allocation is on a node that cannot take it */
+	std::vector<Crowded> crowded;        /* such nodes, given back; the latest last */
 	std::int64_t unbound_at_us = 0; /* the API server said so */
 	JobId told_job;                      /* whose options we have changed, to those of told_mark */
 	std::string told_mark, refused_mark; /* refused: Slurm did not want them */
@@ -555,7 +562,10 @@ class World
 	/* ---- an allocation that others are still in the way of: world_room.cc ---- */
 	bool is_room_late(const PodUid &uid, Group &group, const GroupFacts &facts, Now now);
 	bool is_gang_room_late(const PodUid &lead, Group &group, const GangFacts &facts, Now now);
+	static void note_crowded(Group &group, Crowded crowded);
 	static void note_crowded(Group &lead, const GangFacts &facts);
+	void note_placeless(const PodUid &lead, Gang &gang, GangFacts &facts, Now now);
+	[[nodiscard]] std::string crowded_text(const Crowded &crowded, const Pod &pod) const;
 	[[nodiscard]] std::string holder_text(const std::string &node) const;
 	void exclude_crowded(const PodUid &uid, const Pod &pod, Places &places);
 	[[nodiscard]] Status is_fit_for_pods(const std::string &partitions) const;

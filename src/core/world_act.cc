@@ -251,7 +251,6 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		/* where pods hold more than there is, letting go does not give the other one its job */
 		const bool helps = group.given_back < k_give_back_most && f.node_usable && !f.has_room && occupancy_.has_room(node->first, room, {}) && must_give_way(node->first);
 		f.gives_way = !f.has_room && has_given_way_time(uid, group, helps, now);
-		f.gives_way = is_room_late(uid, group, f, now) || f.gives_way;
 		if (!f.has_room)
 			f.room_holder = holder_text(node == kube_nodes_.end() ? "" : node->first);
 		f.surely_unbound = group.unbound_at_us > group.in_the_way_since_us && now.mono_us - group.unbound_at_us < k_believed_us;
@@ -259,6 +258,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 			f.forbidden = k_not_managed;
 		if (f.node_usable)
 			check_place(uid, group, node->second, f);
+		f.gives_way = is_room_late(uid, group, f, now) || f.gives_way;
 		f.is_native = node == kube_nodes_.end() && !slurm_nodes_.contains(f.job->nodes.front().node);
 		if (f.is_native && is_surely_native(uid, group, now))
 			f.forbidden = k_native_node;
@@ -357,6 +357,7 @@ bool World::accept(const PodUid &uid, Group &group, Action &action, Now now)
 	if (const auto *bind = std::get_if<Bind>(&action)) {
 		group.busy.bind = true;
 		group.assumed_node = bind->node;
+		group.crowded.clear();
 		settle_share(uid, group, now);
 	} else if (std::holds_alternative<Remove>(action)) {
 		group.busy.remove = true;
@@ -370,9 +371,11 @@ bool World::accept(const PodUid &uid, Group &group, Action &action, Now now)
 	}
 	if (const auto *complete = std::get_if<Complete>(&action); complete && complete->wait_status == k_status_given_back && group.in_the_way_since_us > 0)
 		group.given_back++;
-	if (const auto *complete = std::get_if<Complete>(&action); complete && complete->wait_status == k_status_given_back && group.room_wait_since_us > 0) {
-		const auto job = jobs_.find(complete->job);
-		group.crowded_node = job == jobs_.end() || job->second.nodes.empty() ? "" : job->second.nodes.front().node;
+	const auto *end = std::get_if<Complete>(&action);
+	if (end && end->wait_status == k_status_given_back && !gangs_.contains(uid)) {
+		const auto job = jobs_.find(end->job);
+		if (job != jobs_.end() && !job->second.nodes.empty())
+			note_crowded(group, {job->second.nodes.front().node, std::nullopt});
 	}
 	if (const auto *cancel = std::get_if<Cancel>(&action)) {
 		group.given_up.push_back(cancel->job);

@@ -237,6 +237,7 @@ void World::note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, 
 	if (is_any_in_the_way || group.in_the_way_since_us > 0)
 		f.gives_way = has_given_way_time(lead, group, is_any_in_the_way && group.given_back < k_give_back_most, now);
 	f.gives_way = is_gang_room_late(lead, group, f, now) || f.gives_way;
+	note_placeless(lead, gang, f, now);
 	if (!lets_go(f))
 		gang.letting_go_since_us = 0;
 	else if (gang.letting_go_since_us == 0)
@@ -427,6 +428,8 @@ void World::look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &ou
 			gang.given_back++;
 		else if (bind)
 			gang.given_back = 0;
+		if (bind)
+			group.crowded.clear();
 		out.push_back({uid, std::move(next.action)});
 	}
 	drop_gang_if_empty(lead);

@@ -199,18 +199,20 @@ bool World::is_in_service(const std::string &node) const
 }
 
 /*
- * Where members run, and where those ran that have ended: the tasks are as many as ever, and Slurm (24.11) takes no nodes beside those that it must. So
- * what else the job had is wanted too, as its pods tell it: else the job of a gang of which a part was bound would never start.
+ * Where members run. The tasks are as many as ever, and Slurm (24.11) takes no nodes beside
+ * those that it must: so where those ran that have ended is wanted too, and what else the job
+ * had, as its pods tell it: else the job of a gang of which a part was bound would never start.
+ * Nor would it with a node that is out of service.
  */
 void World::pin_nodes(const Members &members, GangFacts &f) const
 {
-	std::set<std::string> running, ended, of_job;
+	std::set<std::string> running, of_job;
 	for (const Member &m : members) {
 		if (!m.group->pod || !is_bound_member(*m.group))
 			continue;
 		if (!is_bound_side(m.side)) {
 			if (is_terminal(*m.group->pod))
-				ended.insert(m.group->pod->node_name);
+				of_job.insert(m.group->pod->node_name);
 			continue;
 		}
 		running.insert(bound_node_of(*m.group));
@@ -220,7 +222,6 @@ void World::pin_nodes(const Members &members, GangFacts &f) const
 	}
 	if (running.empty())
 		return;
-	running.merge(ended);
 	for (const std::string &node : running)
 		f.pinned.append(f.pinned.empty() ? "" : ",").append(node);
 	for (const std::string &node : of_job) {

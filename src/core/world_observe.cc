@@ -163,7 +163,12 @@ void World::wake_waiters(const std::string &node)
 	const auto found = waiters_.find(node);
 	if (found == waiters_.end())
 		return;
-	dirty_.insert(found->second.begin(), found->second.end());
+	for (const PodUid &uid : found->second) {
+		dirty_.insert(uid);
+		const auto group = groups_.find(uid);
+		if (group != groups_.end() && !group->second.crowded.empty())
+			reviews_.insert(uid); /* its waiting job is kept off this node */
+	}
 	waiters_.erase(found);
 }
 

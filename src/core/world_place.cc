@@ -171,7 +171,7 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 	std::optional<Places> narrower;
 	if (company || !pod.demands.claims.empty() || !places->oversized.empty())
 		exclude_more(uid, pod, company ? &*company : nullptr, narrower.emplace(*places));
-	if (!groups_.at(uid).crowded_node.empty())
+	if (!groups_.at(uid).crowded.empty())
 		exclude_crowded(uid, pod, narrower ? *narrower : narrower.emplace(*places));
 	places = narrower ? &*narrower : places;
 	if (places->candidates > 0 && places->excluded.size() == places->candidates) {

@@ -2,10 +2,15 @@
 /*
  * world_room.cc - the part of World that sees to it that nothing is charged for a pod that cannot be bound.
  *
- * Slurm may start a job where another pod still is: that one is ending, its job was suspended (no pod is), or the partition gives CPUs out twice. The binding
- * gate holds the pod back while Slurm charges its job and its time limit runs. So the allocation is given back after a while, and until there is room the node
- * is excluded for this pod. Partitions that give CPUs out twice are refused from the start.
+ * Slurm may start a job where another pod still is: that one is ending, its job was suspended
+ * (no pod is), or the partition gives CPUs out twice. Or the node is away, and so many others
+ * with it that it is not believed. The binding gate holds the pod back while Slurm charges its
+ * job and its time limit runs. So the allocation is given back after a while, and until the node
+ * can take the pod it is excluded for it. Partitions that give CPUs out twice are refused from
+ * the start. Of a gang of which pods are bound nothing can be given back: who has no place gets
+ * a job of its own (doc/design/decisions/0011).
  */
+#include "src/core/placement.h"
 #include "src/core/world.h"
 
 #include <algorithm>
@@ -16,16 +21,25 @@ namespace slurmkube::core
 namespace
 {
 
+constexpr std::size_t k_crowded_most = 64; /* nodes that a pod has given back and avoids */
+
 std::string name_of(const Pod &pod)
 {
 	return pod.name_space + "/" + pod.name;
+}
+
+/* Whatever it is that keeps it off the node of its seat. */
+bool is_placeless(const MemberFacts &m)
+{
+	const bool is_forbidden = m.side == PodSide::waiting && m.has_seat && !m.forbidden.empty();
+	return is_crowded_out(m) || (is_forbidden && !m.node.empty());
 }
 
 } // namespace
 
 bool World::is_room_late(const PodUid &uid, Group &group, const GroupFacts &f, Now now)
 {
-	if (!f.node_usable || f.has_room) {
+	if (f.has_room) {
 		group.room_wait_since_us = 0;
 		return false;
 	}
@@ -36,16 +50,6 @@ bool World::is_room_late(const PodUid &uid, Group &group, const GroupFacts &f, N
 	return now.mono_us - group.room_wait_since_us >= settings_.room_wait_us;
 }
 
-namespace
-{
-
-bool is_crowded_out(const MemberFacts &m)
-{
-	return m.side == PodSide::waiting && m.has_seat && m.node_usable && !m.has_room;
-}
-
-} // namespace
-
 /* While nothing of the gang runs: what runs may be what the others wait for. */
 bool World::is_gang_room_late(const PodUid &lead, Group &group, const GangFacts &f, Now now)
 {
@@ -55,19 +59,55 @@ bool World::is_gang_room_late(const PodUid &lead, Group &group, const GangFacts 
 	return is_over(lead, is_so, group.room_wait_since_us, settings_.room_wait_us, now);
 }
 
-/* The first such node, and what the pods that were to go there need together. */
+/*
+ * While others of the gang are bound. They may do well without it, so none of them is ended for
+ * it; alone it gets the next node that is free, or waits without being charged.
+ */
+void World::note_placeless(const PodUid &lead, Gang &gang, GangFacts &f, Now now)
+{
+	const bool is_held = job_side(f.job) == JobSide::allocated && !is_untouched(f);
+	const std::int64_t limit_us = settings_.gang_wait_us;
+	for (MemberFacts &m : f.members) {
+		Group &group = groups_.at(m.uid);
+		if (group.room_wait_since_us < synced_us_)
+			group.room_wait_since_us = 0;
+		const bool is_so = is_held && is_placeless(m) && !m.busy.bind && !m.busy.remove;
+		m.is_placeless_long = is_over(lead, is_so, group.room_wait_since_us, limit_us, now);
+		if (!m.is_placeless_long || group.unbound_at_us < group.room_wait_since_us + limit_us)
+			continue;
+		group.room_wait_since_us = 0;
+		note_crowded(group, {m.node, std::nullopt});
+		if (gang.minimum == 0)
+			gang.standalone.insert(m.seat);
+		leave(gang, m.uid);
+	}
+	const auto has_left = [&](const MemberFacts &m) { return !gang.members.contains(m.uid); };
+	std::erase_if(f.members, has_left);
+}
+
+void World::note_crowded(Group &group, Crowded crowded)
+{
+	std::erase_if(group.crowded, [&](const Crowded &one) { return one.node == crowded.node; });
+	if (group.crowded.size() >= k_crowded_most)
+		group.crowded.erase(group.crowded.begin());
+	group.crowded.push_back(std::move(crowded));
+}
+
+/* All such nodes, and what the pods that were to go there need together. */
 void World::note_crowded(Group &lead, const GangFacts &f)
 {
-	const auto first = std::ranges::find_if(f.members, is_crowded_out);
-	if (lead.room_wait_since_us == 0 || first == f.members.end())
-		return;
-	lead.crowded_node = first->node;
-	Occupancy wanted;
+	std::map<std::string, Occupancy> wanted;
 	for (const MemberFacts &m : f.members) {
-		if (m.side == PodSide::waiting && m.node == first->node)
-			(void)wanted.take(m.node, m.uid, m.pod->requests);
+		if (is_placeless(m))
+			(void)wanted[m.node];
 	}
-	lead.crowded_need = wanted.held(lead.crowded_node);
+	for (const MemberFacts &m : f.members) {
+		const auto node = m.side == PodSide::waiting ? wanted.find(m.node) : wanted.end();
+		if (node != wanted.end())
+			(void)node->second.take(m.node, m.uid, m.pod->requests);
+	}
+	for (const auto &[node, pods] : wanted)
+		note_crowded(lead, {node, pods.held(node)});
 }
 
 /* Who is in the way there; one that is ending before one that runs. */
@@ -94,21 +134,41 @@ std::string World::holder_text(const std::string &node) const
 	return text + ", and its job " + number + " runs as well: has the partition OverSubscribe=FORCE?";
 }
 
+/* Why the node cannot take it now; empty: it can. */
+std::string World::crowded_text(const Crowded &crowded, const Pod &pod) const
+{
+	const std::string &node = crowded.node;
+	const auto kube = kube_nodes_.find(node);
+	if (kube == kube_nodes_.end())
+		return "is not managed in Kubernetes";
+	if (!kube->second.ready)
+		return "is not Ready in Kubernetes";
+	if (const auto refusal = cordon_refuses(pod, kube->second))
+		return refusal->why;
+	if (!occupancy_.has_room(node, room_on(kube->second), crowded.need.value_or(pod.requests)))
+		return "has no room, and its allocation was given back: " + holder_text(node);
+	return {};
+}
+
+/* What Slurm gives to nobody need not be excluded: the job keeps its place in the queue. */
 void World::exclude_crowded(const PodUid &uid, const Pod &pod, Places &places)
 {
-	std::string &crowded = groups_.at(uid).crowded_node;
-	const Resources &need = groups_.at(uid).crowded_need ? *groups_.at(uid).crowded_need : pod.requests;
-	const auto node = kube_nodes_.find(crowded);
-	if (node == kube_nodes_.end() || !slurm_nodes_.contains(crowded) || occupancy_.has_room(crowded, room_on(node->second), need)) {
-		crowded.clear();
-		return;
+	std::vector<Crowded> &crowded = groups_.at(uid).crowded;
+	std::erase_if(crowded, [&](const Crowded &one) {
+		return !slurm_nodes_.contains(one.node) || crowded_text(one, pod).empty();
+	});
+	for (const Crowded &one : crowded) {
+		waiters_[one.node].insert(uid);
+		const SlurmNode &record = slurm_nodes_.at(one.node);
+		if (record.drain || record.base == NodeBase::down)
+			continue;
+		const auto place = std::ranges::lower_bound(places.excluded, one.node);
+		if (place != places.excluded.end() && *place == one.node)
+			continue;
+		places.excluded.insert(place, one.node);
+		places.candidates += kube_nodes_.contains(one.node) ? 0U : 1U;
+		places.reasons[crowded_text(one, pod)]++;
 	}
-	waiters_[crowded].insert(uid);
-	const auto place = std::ranges::lower_bound(places.excluded, crowded);
-	if (place != places.excluded.end() && *place == crowded)
-		return;
-	places.excluded.insert(place, crowded);
-	places.reasons["has no room, and its allocation was given back: " + holder_text(crowded)]++;
 }
 
 void World::partitions_refused(std::map<std::string, std::string> refused)

@@ -50,6 +50,11 @@ TESTS += testsuite/unit/test_world_gangs
 testsuite_unit_test_world_gangs_SOURCES = %D%/gang_stage.h %D%/test_world_gangs.cc
 testsuite_unit_test_world_gangs_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_world_room
+TESTS += testsuite/unit/test_world_room
+testsuite_unit_test_world_room_SOURCES = %D%/gang_stage.h %D%/place_stage.h %D%/test_world_room.cc
+testsuite_unit_test_world_room_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world_roles
 TESTS += testsuite/unit/test_world_roles
 testsuite_unit_test_world_roles_SOURCES = %D%/gang_stage.h %D%/test_world_roles.cc

@@ -419,7 +419,7 @@ void a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended()
 	stage.pass(11 * k_second);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
-	CHECK_EQUAL(submits.front().second.spec.required_node, "n1,n2");
+	CHECK_EQUAL(submits.front().second.spec.required_node, "n2,n1");
 }
 
 KubeNode fast_node(const std::string &name)

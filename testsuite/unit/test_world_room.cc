@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World and allocations whose pods cannot be bound: how long they are held, and what is asked for next. */
+#include "src/core/why.h"
+#include "testsuite/unit/gang_stage.h"
+#include "testsuite/unit/place_stage.h"
+
+#include <algorithm>
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+constexpr std::int64_t k_room_wait = 60 * k_second, k_gang_wait = 600 * k_second;
+
+template <class S> void set_ready(S &s, KubeNode node, bool is_ready)
+{
+	node.ready = is_ready;
+	s.world.node_seen(node, s.now);
+}
+
+template <class S> void set_drained(S &s, const std::string &name, std::uint32_t cpus)
+{
+	SlurmNode record = slurm_node(name, cpus);
+	record.drain = true;
+	record.reason = "slurm-kube: NotReady";
+	s.world.slurm_node_seen(record);
+}
+
+template <class S> void pass(S &s, std::int64_t us)
+{
+	s.now.mono_us += us;
+	s.now.wall_s += us / k_second;
+}
+
+bool says(const std::string &text, const std::string &word)
+{
+	return (" " + text + " ").find(" " + word + " ") != std::string::npos;
+}
+
+/* ---- single pods ---- */
+
+SlurmJob single_job(const std::string &uid, std::uint32_t id, JobState state, const std::string &node, std::uint32_t attempt)
+{
+	SlurmJob job;
+	job.id = {id};
+	job.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid, .kind = "Pod", .uid = uid, .attempt = attempt};
+	job.state = state;
+	if (!node.empty())
+		job.nodes = nodes({{node.c_str(), 4}});
+	return job;
+}
+
+/* To an allocation that cannot be used. */
+void allocate(PlaceStage &s, const std::string &uid, std::uint32_t id, const std::string &node, std::uint32_t attempt = 1)
+{
+	s.allocate(uid, id, node);
+	s.world.job_seen(single_job(uid, id, JobState::running, node, attempt), s.now);
+	CHECK(!says(s.act(), "bind:" + uid + "@" + node));
+}
+
+/* After the wait; what is asked for next. */
+std::string give_back(PlaceStage &s, const std::string &uid, std::uint32_t id, std::uint32_t attempt = 1)
+{
+	pass(s, k_room_wait - k_second);
+	const std::string early = s.act();
+	CHECK(!says(early, "look:" + uid) && early.find("complete") == std::string::npos);
+	pass(s, 2 * k_second);
+	const std::string late = s.act();
+	CHECK(says(late, "look:" + uid) && late.find("complete") == std::string::npos);
+	s.world.looked_up({uid}, Sight::unbound, s.now);
+	CHECK(says(s.act(), "complete:" + std::to_string(id) + "=given-back"));
+	s.world.completed({uid}, Ok{}, false, s.now);
+	s.world.job_seen(single_job(uid, id, JobState::failed, "", attempt), s.now);
+	s.world.reported({uid}, Ok{}, s.now);
+	pass(s, 40 * k_second);
+	return s.act();
+}
+
+struct Away {
+	const char *what;
+	bool is_gone, is_drained;
+	const char *next;
+};
+
+/* More nodes are away than are believed to be, so that Slurm keeps their jobs; or the agent may not change nodes. */
+void an_allocation_on_a_node_that_stays_away_is_given_back()
+{
+	for (const Away &away : {Away{"NotReady", false, false, "submit:b-n1"}, Away{"NotReady, drained", false, true, "submit:b"}, Away{"gone", true, false, "submit:b-n1"}}) {
+		PlaceStage s;
+		s.world.pod_seen(PlaceStage::pod("b"), s.now);
+		CHECK_EQUAL(s.act(), "submit:b");
+		if (away.is_gone)
+			s.world.node_gone("n1", s.now);
+		else
+			set_ready(s, PlaceStage::node("n1"), false);
+		if (away.is_drained)
+			set_drained(s, "n1", 4);
+		allocate(s, "b", 8, "n1");
+		const std::string next = give_back(s, "b", 8);
+		CHECK_EQUAL(std::string(away.what) + " " + next, std::string(away.what) + " " + away.next);
+		s.queue_job("b", 9);
+		s.world.node_seen(PlaceStage::node("n1"), s.now);
+		pass(s, 2 * k_second);
+		CHECK_EQUAL(says(s.act(), "update:b"), !away.is_drained); /* it may have that node again */
+	}
+}
+
+void the_pod_says_that_its_allocation_is_given_back()
+{
+	PlaceStage s;
+	s.world.pod_seen(PlaceStage::pod("b"), s.now);
+	(void)s.act();
+	set_ready(s, PlaceStage::node("n1"), false);
+	allocate(s, "b", 8, "n1");
+	pass(s, 2 * k_second);
+	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
+	s.world.reported({"b"}, Ok{}, s.now);
+	const auto lines = why(s.world, "default", "pod-b", s.now);
+	CHECK(std::ranges::any_of(lines, [](const WhyLine &line) { return line.about == "waits for" && line.text == "node n1 to be Ready in Kubernetes, for at most another 58 s"; }));
+	pass(s, k_room_wait);
+	CHECK_EQUAL(s.act(), "look:b report:b:SlurmRetrying");
+	CHECK_EQUAL(s.text, "Slurm job 8 has node n1, which has not become Ready in Kubernetes; the allocation is given back and the pod queued again");
+}
+
+void a_node_that_comes_back_in_time_gets_the_pod()
+{
+	PlaceStage s;
+	s.world.pod_seen(PlaceStage::pod("b"), s.now);
+	(void)s.act();
+	set_ready(s, PlaceStage::node("n1"), false);
+	allocate(s, "b", 8, "n1");
+	pass(s, k_room_wait - k_second);
+	(void)s.act();
+	set_ready(s, PlaceStage::node("n1"), true);
+	CHECK(says(s.act(), "bind:b@n1"));
+}
+
+/* The watch is behind: an agent before this one has bound it. */
+void a_pod_that_is_bound_after_all_keeps_its_allocation()
+{
+	PlaceStage s;
+	s.world.pod_seen(PlaceStage::pod("b"), s.now);
+	(void)s.act();
+	set_ready(s, PlaceStage::node("n1"), false);
+	allocate(s, "b", 8, "n1");
+	for (int i = 0; i < 10; i++) {
+		pass(s, k_room_wait + k_second);
+		(void)s.act();
+		s.world.looked_up({"b"}, Sight::bound, s.now);
+		CHECK(s.act().find("complete") == std::string::npos);
+	}
+}
+
+void what_runs_on_a_node_that_is_away_is_left_alone()
+{
+	PlaceStage s;
+	s.run(PlaceStage::pod("a"), 7, "n1");
+	s.world.job_seen(single_job("a", 7, JobState::running, "n1", 1), s.now);
+	set_ready(s, PlaceStage::node("n1"), false);
+	for (int i = 0; i < 20; i++) {
+		pass(s, k_room_wait);
+		CHECK_EQUAL(s.act(), "");
+	}
+}
+
+/* Not all that an ending pod holds is counted: its port is not. */
+void a_port_that_is_not_set_free_is_not_waited_for()
+{
+	PlaceStage s;
+	s.run(PlaceStage::with_port("a"), 7, "n1");
+	Pod ending = s.world.groups().at({"a"}).pod.value();
+	ending.deleting = true;
+	s.world.pod_seen(ending, s.now);
+	s.world.pod_seen(PlaceStage::with_port("b"), s.now);
+	(void)s.act();
+	allocate(s, "b", 8, "n1");
+	(void)give_back(s, "b", 8);
+}
+
+void full(PlaceStage &s, const std::string &uid, std::uint32_t id, const std::string &node)
+{
+	Pod large = PlaceStage::pod(uid);
+	large.requests.milli_cpu = 4000;
+	s.run(large, id, node);
+	s.world.job_seen(single_job(uid, id, JobState::running, node, 1), s.now);
+}
+
+/* Else each would get it again when it has given back the other. */
+void all_nodes_without_room_are_excluded_at_once()
+{
+	PlaceStage s;
+	full(s, "x", 5, "n1");
+	full(s, "y", 6, "n2");
+	s.world.pod_seen(PlaceStage::pod("b"), s.now);
+	(void)s.act();
+	allocate(s, "b", 8, "n1");
+	CHECK_EQUAL(give_back(s, "b", 8), "submit:b-n1");
+	allocate(s, "b", 9, "n2", 2);
+	CHECK_EQUAL(give_back(s, "b", 9, 2), "submit:b-n1-n2");
+	const auto lines = why(s.world, "default", "pod-b", s.now);
+	CHECK(std::ranges::any_of(lines, [](const WhyLine &line) { return line.about == "avoids" && line.text == "nodes that it has given back: n1, n2"; }));
+	s.queue_job("b", 10);
+	(void)s.act();
+	pass(s, 2 * k_second);
+	(void)s.act();
+	Pod ended = s.world.groups().at({"x"}).pod.value();
+	ended.phase = PodPhase::succeeded;
+	s.world.pod_seen(ended, s.now);
+	CHECK(says(s.act(), "update:b-n2")); /* there is room again, and nothing else has changed */
+}
+
+/* ---- gangs ---- */
+
+std::size_t look_up(GangStage &s, Sight sight)
+{
+	const auto looks = only<LookUp>(s.take());
+	s.pass(k_second / 10);
+	for (const auto &[uid, look] : looks)
+		s.world.looked_up(uid, sight, s.now);
+	return looks.size();
+}
+
+void allocate_gang(GangStage &s, std::uint32_t pods)
+{
+	s.all_pods(pods);
+	REQUIRE(only<Submit>(s.take()).size() == 1);
+	s.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, s.now);
+	s.world.job_seen(s.running(nodes({{"n1", 8}, {"n2", 8}, {"n3", 8}})), s.now);
+}
+
+/* Bound pods keep an allocation that all of them need. */
+void a_gang_is_bound_when_all_its_pods_have_their_places()
+{
+	for (const bool comes_back : {true, false}) {
+		GangStage s(6);
+		for (const char *name : {"n2", "n3"})
+			set_ready(s, kube_node(name, std::string(name) + "-uid", 8000), false);
+		allocate_gang(s, 6);
+		CHECK(only<Bind>(s.take()).empty());
+		s.pass(k_room_wait - k_second);
+		CHECK(only<Bind>(s.take()).empty());
+		if (comes_back) {
+			for (const char *name : {"n2", "n3"})
+				set_ready(s, kube_node(name, std::string(name) + "-uid", 8000), true);
+			CHECK_EQUAL(only<Bind>(s.take()).size(), 6U);
+			continue;
+		}
+		s.pass(2 * k_second);
+		CHECK_EQUAL(look_up(s, Sight::unbound), 6U);
+		const auto ends = only<Complete>(s.take());
+		REQUIRE(ends.size() == 1);
+		CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
+		s.world.completed({"train-uid"}, Ok{}, false, s.now);
+		SlurmJob ended = s.running({});
+		ended.state = JobState::failed;
+		ended.end_time = s.now.wall_s;
+		s.world.job_seen(ended, s.now);
+		s.world.node_seen(kube_node("n5", "n5-uid", 16000), s.now);
+		s.world.slurm_node_seen(slurm_node("n5", 16));
+		s.pass(40 * k_second);
+		const auto submits = only<Submit>(s.take());
+		REQUIRE(submits.size() == 1);
+		CHECK(submits.front().second.spec.excluded_nodes == std::vector<std::string>({"n2", "n3"}));
+	}
+}
+
+/* Of pods that run on n1 and n2 the last has failed, and n2 is away for its successor. */
+void lose_one(GangStage &s)
+{
+	s.start(4);
+	s.end(3, PodPhase::failed, 1);
+	(void)s.take();
+	s.world.pod_gone({"u3"}, s.world.pod_of({"u3"}) ? std::optional<Pod>(*s.world.pod_of({"u3"})) : std::nullopt, s.now);
+	set_ready(s, kube_node("n2", "n2-uid", 8000), false);
+	s.pass(k_second);
+	s.world.pod_seen(s.pod(3, "b"), s.now);
+	CHECK(only<Bind>(s.take()).empty());
+}
+
+/* They may do well without it: nobody is ended for it. */
+void a_pod_without_a_place_leaves_a_gang_that_runs()
+{
+	GangStage s(4);
+	lose_one(s);
+	s.pass(k_gang_wait - k_second);
+	CHECK_EQUAL(only<LookUp>(s.take()).size(), 0U);
+	s.pass(2 * k_second);
+	CHECK_EQUAL(look_up(s, Sight::unbound), 1U);
+	const auto actions = s.take();
+	CHECK(only<Complete>(actions).empty() && only<Remove>(actions).empty());
+	const auto submits = only<Submit>(actions);
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.marker.kind, k_pod_kind);
+	CHECK_EQUAL(submits.front().second.spec.marker.uid, "u3b");
+	CHECK(submits.front().second.spec.excluded_nodes == std::vector<std::string>{"n2"});
+	s.pass(2 * k_gang_wait);
+	const auto later = s.take();
+	CHECK(only<Complete>(later).empty() && only<Remove>(later).empty() && only<Bind>(later).empty());
+}
+
+void a_pod_whose_place_comes_back_in_time_stays_in_its_gang()
+{
+	GangStage s(4);
+	lose_one(s);
+	s.pass(k_gang_wait - k_second);
+	(void)s.take();
+	set_ready(s, kube_node("n2", "n2-uid", 8000), true);
+	const auto binds = only<Bind>(s.take());
+	REQUIRE(binds.size() == 1);
+	CHECK_EQUAL(binds.front().second.node, "n2");
+}
+
+void a_pod_that_is_bound_after_all_stays_in_its_gang()
+{
+	GangStage s(4);
+	lose_one(s);
+	s.pass(k_gang_wait + k_second);
+	CHECK_EQUAL(look_up(s, Sight::bound), 1U);
+	CHECK(only<Submit>(s.take()).empty());
+}
+
+void a_place_may_be_waited_for_without_limit()
+{
+	Settings settings = plain_settings();
+	settings.gang_wait_us = 0;
+	GangStage s(4, size(4000, 64), settings);
+	lose_one(s);
+	for (int i = 0; i < 20; i++) {
+		s.pass(k_gang_wait);
+		CHECK(only<LookUp>(s.take()).empty());
+	}
+}
+
+/* ---- jobs that Slurm has lost ---- */
+
+std::vector<std::pair<PodUid, Submit>> lose_job(GangStage &s)
+{
+	s.connect({});
+	(void)s.take();
+	s.pass(11 * k_second);
+	return only<Submit>(s.take());
+}
+
+/* Slurm would start no job that must have it. */
+void a_lost_job_is_asked_for_without_nodes_that_are_out_of_service()
+{
+	for (const bool is_in_service : {true, false}) {
+		GangStage s(4);
+		s.start(4);
+		for (std::uint32_t i : {2U, 3U})
+			s.end(i, PodPhase::succeeded);
+		KubeNode node = kube_node("n2", "n2-uid", 8000);
+		node.unschedulable = !is_in_service;
+		s.world.node_seen(node, s.now);
+		const auto submits = lose_job(s);
+		REQUIRE(submits.size() == 1);
+		CHECK_EQUAL(submits.front().second.spec.required_node, is_in_service ? "n1,n2" : "n1");
+	}
+}
+
+/* One waits for the place of one that failed, and may not go where the others are. */
+void a_lost_job_does_not_exclude_the_nodes_that_it_must_have()
+{
+	GangStage s(4);
+	s.start(4);
+	s.end(0, PodPhase::failed, 1);
+	s.world.pod_gone({"u0"}, *s.world.pod_of({"u0"}), s.now);
+	for (const char *name : {"n2", "n4"}) {
+		KubeNode fast = kube_node(name, std::string(name) + "-uid", 8000);
+		fast.labels["disk"] = "ssd";
+		s.world.node_seen(fast, s.now);
+	}
+	Pod successor = s.pod(0, "b");
+	successor.demands.node_selector = {{"disk", "ssd"}};
+	s.world.pod_seen(successor, s.now);
+	(void)s.take();
+	const auto submits = lose_job(s);
+	const auto of_gang = std::ranges::find_if(submits, [](const auto &one) { return one.second.spec.marker.kind != k_pod_kind; });
+	REQUIRE(of_gang != submits.end());
+	CHECK_EQUAL(of_gang->second.spec.required_node, "n1,n2");
+	CHECK(of_gang->second.spec.excluded_nodes == std::vector<std::string>{"n3"});
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world room", {TEST(an_allocation_on_a_node_that_stays_away_is_given_back), TEST(the_pod_says_that_its_allocation_is_given_back),
+					       TEST(a_node_that_comes_back_in_time_gets_the_pod), TEST(a_pod_that_is_bound_after_all_keeps_its_allocation),
+					       TEST(what_runs_on_a_node_that_is_away_is_left_alone), TEST(a_port_that_is_not_set_free_is_not_waited_for),
+					       TEST(all_nodes_without_room_are_excluded_at_once), TEST(a_gang_is_bound_when_all_its_pods_have_their_places),
+					       TEST(a_pod_without_a_place_leaves_a_gang_that_runs), TEST(a_pod_whose_place_comes_back_in_time_stays_in_its_gang),
+					       TEST(a_pod_that_is_bound_after_all_stays_in_its_gang), TEST(a_place_may_be_waited_for_without_limit),
+					       TEST(a_lost_job_is_asked_for_without_nodes_that_are_out_of_service),
+					       TEST(a_lost_job_does_not_exclude_the_nodes_that_it_must_have)});
+}
