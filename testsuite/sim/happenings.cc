@@ -128,6 +128,8 @@ void Simulation::happen_to_nodes(const Event &event)
 		return with_node(event, [](const NodeTruth &node) { return node.exists && node.kubelet_up; }, [&](NodeTruth &node) { kube_.stop_kubelet(node); });
 	case Kind::kubelet_returns:
 		return with_node(event, [](const NodeTruth &node) { return node.exists && !node.kubelet_up; }, [&](NodeTruth &node) { kube_.start_kubelet(node); });
+	case Kind::outage:
+		return with_node(event, exists, [&](NodeTruth &spared) { kube_.stop_kubelets(&spared); });
 	case Kind::delete_node:
 		return with_node(event, exists, [&](NodeTruth &node) { kube_.delete_node(node); });
 	case Kind::add_node:

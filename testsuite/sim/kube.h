@@ -90,6 +90,7 @@ class Kube
 	void end_containers(PodTruth &pod);
 	void evict(PodTruth &pod);
 	void stop_kubelet(NodeTruth &node);
+	void stop_kubelets(const NodeTruth *spared); /* nullptr: none is */
 	void start_kubelet(NodeTruth &node);
 	void delete_node(NodeTruth &node);
 	void add_node(NodeTruth &node);

@@ -185,6 +185,14 @@ void Kube::stop_kubelet(NodeTruth &node)
 	});
 }
 
+void Kube::stop_kubelets(const NodeTruth *spared)
+{
+	for (auto &[name, node] : nodes) {
+		if (&node != spared && node.exists && node.kubelet_up)
+			stop_kubelet(node);
+	}
+}
+
 /* It kills what has no pod any more before its node is Ready again. */
 void Kube::start_kubelet(NodeTruth &node)
 {

@@ -10,6 +10,8 @@
  *	   set DOWN nor deleted for it
  *	G  of a gang no pod is bound before its job is allocated, none has another's seat, none goes beyond the allocation of its node; its job ends when all
  *	   have stopped, with the result of one of them
+ *	8  what waits is not charged: at the end no allocation is held for a pod that is not bound,
+ *	   whether its node is away, or has no room
  *	L  who has no link does nothing
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_ORACLE_H

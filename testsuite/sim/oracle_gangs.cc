@@ -146,6 +146,11 @@ void Oracle::check_gang(const GangTruth &gang)
 			       load.memory_bytes + pod->api.requests.memory_bytes <= node->second.api.allocatable.memory_bytes;
 		};
 		const auto holds_rank = [&](const PodTruth *other) { return other != pod && pod->rank && other->rank == pod->rank && sim::is_live(*other); };
+		const auto &told = pod->api.not_scheduled;
+		if (waits && told && told->message.find("job " + number + " ") != std::string::npos &&
+		    std::ranges::none_of(members, holds_rank))
+			stage_.violated("8 held", "pod " + name_of(*pod) + " is not bound, but job " + number +
+						      " of its gang holds a place for it: " + told->message);
 		const bool is_alone = !slurm_.live_jobs_of(pod->api.uid.text).empty();
 		if (waits && !is_alone && std::ranges::all_of(live[0]->facts.nodes, is_usable) && std::ranges::none_of(members, holds_rank))
 			stage_.violated("end unbound", "pod " + name_of(*pod) + " is not bound, though job " + number + " of its gang is allocated and there is room");

@@ -39,6 +39,7 @@ constexpr std::array<Row, k_kinds> k_rows{{
     {Kind::taint, 4, "a node's taints change"},
     {Kind::kubelet_stops, 6, "a kubelet stops"},
     {Kind::kubelet_returns, 14, "a kubelet returns"},
+    {Kind::outage, 2, "all kubelets but one stop"},
     {Kind::delete_node, 3, "a node is deleted from Kubernetes"},
     {Kind::add_node, 8, "a node comes back to Kubernetes"},
     {Kind::unlabel_node, 2, "a node's managed label changes"},

@@ -35,6 +35,7 @@ enum class Kind {
 	taint,
 	kubelet_stops,
 	kubelet_returns,
+	outage,            /* all kubelets but one stop: more than are believed to be lost */
 	delete_node,
 	add_node,
 	unlabel_node,

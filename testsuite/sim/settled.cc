@@ -67,13 +67,9 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 	if (!is_allocated(*live[0]) || live[0]->facts.marker.uid == pod.gang)
 		return;
 	const std::string &name = live[0]->facts.nodes[0].node;
-	const auto node = kube_.nodes.find(name);
-	if (node == kube_.nodes.end() || !node->second.exists || !node->second.api.ready || !node->second.api.labels.contains(names::k_managed_label))
-		return;
-	core::Resources load = kube_.load_of(name);
-	const core::Resources &limit = node->second.api.allocatable;
-	if (load.milli_cpu + pod.api.requests.milli_cpu <= limit.milli_cpu && load.memory_bytes + pod.api.requests.memory_bytes <= limit.memory_bytes)
-		stage_.violated("end unbound", "pod " + name_of(pod) + " is not bound, though its job is allocated on " + name + " and there is room");
+	stage_.violated("8 held", "pod " + name_of(pod) + " is not bound, but its job " +
+				      std::to_string(live[0]->facts.id.number) + " holds " + name + ": " +
+				      told->message);
 }
 
 /* A pod that somebody else put there may wait for a job beside it for ever; so may one whose node is full in Slurm. */

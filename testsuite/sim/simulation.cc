@@ -20,7 +20,7 @@ constexpr Micros k_for_ever = 1'000'000 * k_second;
 } // namespace
 
 Simulation::Simulation(std::uint64_t seed, Plant plant, bool tells)
-    : stage_(seed, plant, tells), kube_(stage_, seed), gangs_(stage_, kube_), slurm_(stage_, seed), oracle_(stage_, kube_, gangs_, slurm_), api_(stage_, kube_), rpc_(stage_, slurm_)
+    : is_dark_(mix(seed + 31) % 3 == 0), stage_(seed, plant, tells), kube_(stage_, seed), gangs_(stage_, kube_), slurm_(stage_, seed), oracle_(stage_, kube_, gangs_, slurm_), api_(stage_, kube_), rpc_(stage_, slurm_)
 {
 	for (unsigned i = 0; i < 2; i++)
 		agents_[i] = std::make_unique<Agent>(stage_, i, kube_, slurm_, api_, rpc_, oracle_);
@@ -74,9 +74,11 @@ void Simulation::calm_down()
 		agent->start();
 	}
 	for (auto &[name, node] : kube_.nodes) {
-		if (node.exists && !node.kubelet_up)
+		if (!is_dark_ && node.exists && !node.kubelet_up)
 			kube_.start_kubelet(node);
 	}
+	if (is_dark_)
+		kube_.stop_kubelets(nullptr);
 	for (const std::string &id : slurm_.ids_if([](const JobTruth &job) { return job.facts.state == core::JobState::suspended; }))
 		slurm_.set_suspended(static_cast<std::uint32_t>(std::stoul(id)), false);
 }

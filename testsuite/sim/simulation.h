@@ -45,6 +45,7 @@ class Simulation
 	/* lowest to highest, drawn by the event */
 	static Micros span(const Event &event, Micros lowest, Micros highest);
 
+	const bool is_dark_; /* at the end all nodes are away, and stay so */
 	Stage stage_;
 	Kube kube_;
 	Gangs gangs_;
