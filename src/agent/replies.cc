@@ -223,6 +223,7 @@ Json plugin_row(const core::PluginStats &stats)
 	put(row.get(), "refused", stats.refused);
 	put(row.get(), "duplicates_refused", stats.duplicates_refused);
 	put(row.get(), "sink_contacts", stats.sink_contacts);
+	put(row.get(), "sink_refused", stats.sink_refused);
 	put(row.get(), "reconnects", stats.reconnects);
 	put(row.get(), "queue_drops", stats.queue_drops);
 	return row;

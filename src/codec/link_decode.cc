@@ -164,6 +164,7 @@ core::PluginStats read_stats(Fields &fields, json_object *object)
 	fields.read("refused", stats.refused);
 	fields.read("duplicates_refused", stats.duplicates_refused);
 	fields.read("sink_contacts", stats.sink_contacts);
+	fields.read("sink_refused", stats.sink_refused);
 	fields.read("reconnects", stats.reconnects);
 	fields.read("queue_drops", stats.queue_drops);
 	fields.read("unmarked", stats.unmarked);

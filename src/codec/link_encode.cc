@@ -121,6 +121,7 @@ void write(json_object *o, const core::PluginStats &stats)
 	put(o, "refused", stats.refused);
 	put(o, "duplicates_refused", stats.duplicates_refused);
 	put(o, "sink_contacts", stats.sink_contacts);
+	put(o, "sink_refused", stats.sink_refused);
 	put(o, "reconnects", stats.reconnects);
 	put(o, "queue_drops", stats.queue_drops);
 	put(o, "unmarked", stats.unmarked);

@@ -246,6 +246,7 @@ struct PluginStats {
 	double duty_percent = 0; /* share of the last period in which the plugin held a lock */
 	std::uint64_t placeholders = 0, external_nodes = 0;
 	std::uint64_t refused = 0, duplicates_refused = 0, sink_contacts = 0, reconnects = 0, queue_drops = 0;
+	std::uint64_t sink_refused = 0; /* of sink_contacts: neither root's nor slurmctld's, closed unread */
 	std::string unmarked; /* ids of jobs without a marker on external nodes, "7,9"; the first ones */
 	bool operator==(const PluginStats &) const = default;
 };

@@ -81,6 +81,7 @@ core::PluginStats example_stats()
 	stats.refused = 3;
 	stats.duplicates_refused = 4;
 	stats.sink_contacts = 5;
+	stats.sink_refused = 8;
 	stats.reconnects = 6;
 	stats.queue_drops = 7;
 	stats.unmarked = "8,9";

@@ -228,24 +228,27 @@ def ended_jobs_leave_no_errors_in_the_log(lab, peer):
 
 
 def stat(peer, name):
-    return (peer.last("stats") or (0, {name: 0}))[1][name]
+    return (peer.last("stats") or (0, {}))[1].get(name, 0)
+
+
+def seconds_until_closed(lab):
+    """Of a connection by root whose message is none."""
+    began = time.monotonic()
+    with socket.create_connection(("127.0.0.1", lab.sink), 10) as probe:
+        probe.sendall(b"x" * 64)
+        probe.settimeout(30)
+        while probe.recv(100):
+            pass
+    return time.monotonic() - began
 
 
 def silent_connections_do_not_hold_up_the_sink(lab, peer):
-    def seconds_until_closed():
-        began = time.monotonic()
-        with socket.create_connection(("127.0.0.1", lab.sink), 10) as probe:
-            probe.sendall(b"x" * 64)
-            probe.settimeout(30)
-            while probe.recv(100):
-                pass
-        return time.monotonic() - began
-    idle = seconds_until_closed()
+    idle = seconds_until_closed(lab)
     crowd = [socket.create_connection(("127.0.0.1", lab.sink), 10) for _ in range(200)]
     for i, each in enumerate(crowd):
         if i % 2:
             each.sendall(b"x")
-    beside = seconds_until_closed()
+    beside = seconds_until_closed(lab)
     for each in crowd:
         each.close()
     print(f"# closed after {idle * 1000:.1f} ms, beside 200 silent ones after {beside * 1000:.1f} ms")
@@ -285,6 +288,33 @@ def nobody_floods_the_sink_with_forged_messages(lab, peer):
     assert peer.wait("job", id=job, state="complete", completing=False), peer.last("job", id=job)
 
 
+CROWD = """
+import os, socket, struct, sys, time
+until, port = time.monotonic() + float(sys.argv[2]), int(sys.argv[1])
+for i in range(11):
+    if os.fork() == 0:
+        break
+while time.monotonic() < until:
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # no TIME_WAIT
+        one.setblocking(False)
+        one.connect_ex(("127.0.0.1", port))
+"""
+
+
+def those_who_may_not_speak_do_not_keep_others_from_the_sink(lab, peer):
+    """More connections come than the sink can refuse, so there is always one more to accept."""
+    before = stat(peer, "sink_refused")
+    crowd = subprocess.Popen(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                              sys.executable, "-c", CROWD, str(lab.sink), "6"])
+    time.sleep(1)
+    times = [seconds_until_closed(lab) for _ in range(5)]
+    crowd.wait()
+    print(f"# closed after {', '.join(f'{each * 1000:.0f}' for each in times)} ms")
+    assert times[0] < 1.5 * slowness(), "the sink heard nobody while the crowd was there"
+    assert eventually(lambda: stat(peer, "sink_refused") >= before + 500), peer.last("stats")
+
+
 def a_node_with_a_slurmd_is_not_ours_for_its_feature(lab, peer):
     """Anybody may have called a feature kube. n9 looks like a real node: Slurm alone says what becomes of it."""
     nodes = lab.options["nodes"]
@@ -304,6 +334,7 @@ TESTS = [
     ended_jobs_leave_no_errors_in_the_log,
     silent_connections_do_not_hold_up_the_sink,
     nobody_floods_the_sink_with_forged_messages,
+    those_who_may_not_speak_do_not_keep_others_from_the_sink,
     a_node_with_a_slurmd_is_not_ours_for_its_feature,
     a_signal_that_reaches_nobody_leaves_the_node_in_service,
     not_responding_does_not_last,

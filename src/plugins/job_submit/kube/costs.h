@@ -41,7 +41,7 @@ struct Costs {
 	Histogram hook, lock_wait, lock_hold;
 	Histogram hook_cpu, lock_cpu; /* processor time of the same */
 	std::atomic<std::uint64_t> held_ns{0}, worked_ns{0}; /* sums, for the duty of a period and for budgets */
-	std::atomic<std::uint64_t> refused{0}, duplicates_refused{0}, sink_contacts{0}, reconnects{0}, queue_drops{0};
+	std::atomic<std::uint64_t> refused{0}, duplicates_refused{0}, sink_contacts{0}, sink_refused{0}, reconnects{0}, queue_drops{0};
 };
 
 } // namespace slurmkube::plugin

@@ -174,6 +174,7 @@ core::PluginStats Plugin::stats()
 	stats.refused = costs.refused.load(std::memory_order_relaxed);
 	stats.duplicates_refused = costs.duplicates_refused.load(std::memory_order_relaxed);
 	stats.sink_contacts = costs.sink_contacts.load(std::memory_order_relaxed);
+	stats.sink_refused = costs.sink_refused.load(std::memory_order_relaxed);
 	stats.reconnects = costs.reconnects.load(std::memory_order_relaxed);
 	stats.queue_drops = costs.queue_drops.load(std::memory_order_relaxed);
 	return stats;

@@ -25,6 +25,8 @@ namespace
 constexpr std::int64_t k_retry = 30 * k_ms, k_retry_later = 1000 * k_ms, k_trouble_after = 3000 * k_ms;
 constexpr int k_backlog = 1024;
 constexpr std::size_t k_connections_max = 256;
+/* In one turn, some 10 us each: those who may speak are heard between, however many others come. */
+constexpr unsigned k_accepts_max = 64;
 constexpr std::int64_t k_partial = 2 * k_ms;
 constexpr std::int64_t k_silence = 100 * k_ms; /* nobody is answered so long after a bad message */
 /* For the whole message. Slurm sends at once, but on a busy machine its thread may be taken off the
@@ -129,7 +131,7 @@ void Sink::wait(const UniqueFd &listener)
 
 void Sink::take_in(const UniqueFd &listener)
 {
-	while (connections_.size() < k_connections_max) {
+	for (unsigned n = 0; n < k_accepts_max && connections_.size() < k_connections_max; n++) {
 		UniqueFd fd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 		if (!fd) {
 			if (errno == EMFILE || errno == ENFILE)
@@ -138,6 +140,7 @@ void Sink::take_in(const UniqueFd &listener)
 		}
 		costs_.sink_contacts.fetch_add(1, std::memory_order_relaxed);
 		if (!may_speak(fd.get())) {
+			costs_.sink_refused.fetch_add(1, std::memory_order_relaxed);
 			drain(fd.get());
 			continue;
 		}
