@@ -179,7 +179,7 @@ struct SlurmJob {
 	Marker marker;
 	JobState state = JobState::unknown;
 	bool completing = false;
-	bool configuring = false;
+	bool configuring = false; /* PrologSlurmctld runs; of an ended job: it ended before that was over */
 	bool held = false;
 	std::string reason; /* of a pending job, as squeue prints it: "Resources", "Priority" */
 	std::uint32_t user_id = 0;
@@ -230,6 +230,7 @@ struct PluginHello {
 	int pid = 0;              /* of slurmctld */
 	std::string host;         /* where slurmctld is in control; empty: an older plugin */
 	bool whole_sockets = false; /* SelectTypeParameters=CR_Socket */
+	bool has_prolog = false;    /* jobs that start may be configuring for a while: PrologSlurmctld */
 	bool operator==(const PluginHello &) const = default;
 };
 

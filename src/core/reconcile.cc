@@ -24,9 +24,10 @@ Condition job_ended(const SlurmJob &job)
  * Nobody asked for the end of a pod that never ran: its node failed, it was preempted, or slurmctld killed the job because whoever submitted it did not hear the
  * answer (agent killed in between; the job ends FAILED). Another try costs nobody anything.
  */
-bool may_queue_again(JobState state)
+bool may_queue_again(const SlurmJob &job)
 {
-	return state != JobState::cancelled && state != JobState::timeout && state != JobState::deadline;
+	const JobState state = job.state;
+	return ended_with_prolog(job) || (state != JobState::cancelled && state != JobState::timeout && state != JobState::deadline);
 }
 
 Actions submit(const GroupFacts &f)
@@ -112,6 +113,8 @@ Actions bind(const GroupFacts &f)
 		return {Report{f.is_native ? on_native_node(*f.job, slot.node) : waiting_for_node(*f.job, slot.node)}};
 	if (!f.has_room)
 		return {Report{waiting_for_room(*f.job, slot.node, f.room_holder)}};
+	if (f.job->configuring)
+		return {Report{waiting_for_prolog(*f.job)}};
 	if (!f.claim_wait.empty())
 		return {Report{waiting_for_claim(*f.job, slot.node, f.claim_wait)}};
 	if (!f.may_retry || f.busy.claim)
@@ -140,9 +143,11 @@ Actions for_waiting(const GroupFacts &f, JobSide job)
 	case JobSide::allocated:
 		return bind(f);
 	case JobSide::ended:
-		if (!f.answer_lost && !may_queue_again(f.job->state))
+		if (!f.answer_lost && !may_queue_again(*f.job))
 			return remove(f);
-		return f.next_job_due ? submit(f) : Actions{};
+		if (f.next_job_due)
+			return submit(f);
+		return ended_with_prolog(*f.job) ? Actions{Report{prolog_failed(*f.job)}} : Actions{};
 	}
 	return {};
 }
@@ -195,6 +200,11 @@ const char *unsubmitted_reason(const Error &error)
 	if (error.code == Errc::again)
 		return names::k_reason_retrying;
 	return error.code == Errc::not_found ? names::k_reason_no_node : names::k_reason_refused;
+}
+
+bool ended_with_prolog(const SlurmJob &job)
+{
+	return job.state == JobState::cancelled && job.configuring && job.ended_by.value_or(0) == 0;
 }
 
 bool is_live(const SlurmJob &job)

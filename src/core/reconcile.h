@@ -137,6 +137,11 @@ JobSide job_side(const SlurmJob *job);
 /* Of a pod that is not submitted. again: it is not known yet who it is in Slurm; not_found: no node may take it now. */
 const char *unsubmitted_reason(const Error &error);
 
+/*
+ * Before PrologSlurmctld was over. A script that fails ends the job, which is no batch job, as root
+ * (prep_prolog_slurmctld_callback() in Slurm's prep_slurmctld.c): no wish of anybody.
+ */
+bool ended_with_prolog(const SlurmJob &job);
 bool is_live(const SlurmJob &job);
 
 std::vector<Action> reconcile(const GroupFacts &facts);

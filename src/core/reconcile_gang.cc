@@ -131,6 +131,8 @@ void bind(const GangFacts &f, const MemberFacts &m, Actions &out)
 		out.push_back({m.uid, Report{waiting_for_node(*f.job, m.node)}});
 	else if (!m.has_room)
 		out.push_back({m.uid, Report{waiting_for_room(*f.job, m.node, m.room_holder)}});
+	else if (f.job->configuring)
+		out.push_back({m.uid, Report{waiting_for_prolog(*f.job)}});
 	else if (!m.claim_wait.empty())
 		out.push_back({m.uid, Report{waiting_for_claim(*f.job, m.node, m.claim_wait)}});
 	else if (!m.may_retry || m.busy.claim)
@@ -223,9 +225,10 @@ Actions allocated(const GangFacts &f)
 }
 
 /* Nobody asked for the end of pods that never ran, unless somebody cancelled the job or its time was over. */
-bool is_wish(JobState state)
+bool is_wish(const SlurmJob &job)
 {
-	return state == JobState::cancelled || state == JobState::timeout || state == JobState::deadline;
+	const JobState state = job.state;
+	return !ended_with_prolog(job) && (state == JobState::cancelled || state == JobState::timeout || state == JobState::deadline);
 }
 
 Actions ended(const GangFacts &f)
@@ -234,7 +237,7 @@ Actions ended(const GangFacts &f)
 	Actions out;
 	for (const MemberFacts &m : f.members) {
 		const bool is_held_on_to = m.side == PodSide::running || (m.side == PodSide::stopping && m.is_deletion_slow);
-		const bool goes = (is_held_on_to && m.is_about) || (m.side == PodSide::waiting && !m.is_after_end && is_wish(f.job->state) && !f.answer_lost && !f.ended_by_us);
+		const bool goes = (is_held_on_to && m.is_about) || (m.side == PodSide::waiting && !m.is_after_end && is_wish(*f.job) && !f.answer_lost && !f.ended_by_us);
 		if (goes && !m.busy.remove && !m.busy.bind && m.may_retry)
 			out.push_back({m.uid, Remove{.disruption = why}});
 	}
@@ -242,6 +245,8 @@ Actions ended(const GangFacts &f)
 				std::ranges::none_of(f.members, [&](const MemberFacts &m) { return m.side == PodSide::waiting && (m.busy.remove || m.busy.bind); });
 	if (out.empty() && !is_cleared)
 		return tell(f, k_earlier_pods, k_told_members);
+	if (is_cleared && !f.next_job_due && ended_with_prolog(*f.job))
+		return tell(f, prolog_failed(*f.job), k_told_members);
 	return is_cleared && f.next_job_due && count(f, {PodSide::waiting}) > 0 ? submit(f) : out;
 }
 

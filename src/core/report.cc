@@ -100,6 +100,17 @@ Condition not_changed(const SlurmJob &job, const std::string &why)
 	return condition;
 }
 
+Condition waiting_for_prolog(const SlurmJob &job)
+{
+	return {names::k_reason_pending, job_text(job) + " has nodes, and is configuring: PrologSlurmctld runs"};
+}
+
+Condition prolog_failed(const SlurmJob &job)
+{
+	return {names::k_reason_retrying, job_text(job) + " ended before PrologSlurmctld was over: the script failed, or root "
+							  "cancelled the job; it is asked for again (slurmctld.log says why)"};
+}
+
 Condition waiting_for_node(const SlurmJob &job, const std::string &node)
 {
 	return {names::k_reason_pending, job_text(job) + " has node " + node + ", which is not Ready in Kubernetes"};

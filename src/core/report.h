@@ -16,6 +16,9 @@ namespace slurmkube::core
 Condition waiting_in_queue(const SlurmJob &job);
 /* The pod's options were changed; its job has those of before. */
 Condition not_changed(const SlurmJob &job, const std::string &why);
+Condition waiting_for_prolog(const SlurmJob &job);
+/* Of a job that ended while it was configuring. */
+Condition prolog_failed(const SlurmJob &job);
 Condition waiting_for_node(const SlurmJob &job, const std::string &node);
 /* That lasted too long. */
 Condition given_back_node(const SlurmJob &job, const std::string &node);

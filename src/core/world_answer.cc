@@ -102,6 +102,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	}
 	const bool is_told = gang == gangs_.end() && !answer->node.empty();
 	job.state = is_told ? JobState::running : JobState::pending;
+	job.configuring = is_told && plugin_.has_prolog; /* the answer does not tell; the plugin does in a moment */
 	if (is_told)
 		job.nodes.push_back({.node = answer->node, .cpus = answer->cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
 	job.submit_time = now.wall_s;

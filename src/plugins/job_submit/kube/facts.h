@@ -33,6 +33,9 @@ struct kube_host {
 };
 /* Locks: none; after slurm.conf was read. */
 void kube_seam_host(struct kube_host *out);
+/* PrologSlurmctld or a PrEp plugin other than Slurm's own is configured. May change with a
+ * reconfiguration. Any thread. */
+bool kube_seam_has_prolog(void);
 
 /* Path of a file beside slurm.conf; to be freed with free(). */
 char *kube_seam_conf_path(const char *name);
@@ -96,6 +99,8 @@ struct kube_job_glance {
 	bool wants_prolog; /* Slurm waits for a prolog that no slurmd will run */
 	bool wants_epilog; /* the same for an epilog */
 	bool inactive;	   /* InactiveLimit may strike soon */
+	bool configuring;  /* it has nodes, and PrologSlurmctld runs */
+	bool was_running;  /* it had nodes at some time */
 	bool untried;	   /* pending, and not for want of resources: Slurm has not tried to place it */
 };
 

@@ -230,6 +230,24 @@ void JobWatch::go_on(Sweep &sweep)
 	}
 }
 
+/* One hold; the next tick goes on where it ended. */
+void JobWatch::look_at_configuring()
+{
+	if (configuring_.empty() || !meter_.can_hold())
+		return;
+	Found found;
+	{
+		Hold hold(KUBE_READ, meter_);
+		for (std::size_t left = configuring_.size(); left > 0 && !configuring_.empty() && hold.has_time(); left--) {
+			auto next = configuring_.upper_bound(configuring_last_);
+			configuring_last_ = next == configuring_.end() ? *configuring_.begin() : *next;
+			if (may_have_moved(configuring_last_))
+				look_at(configuring_last_, found);
+		}
+	}
+	deal_with(found);
+}
+
 void JobWatch::go_on_slowly(Sweep &sweep, SlowLook &look)
 {
 	if (sweep.is_done())
@@ -293,6 +311,7 @@ void JobWatch::tick(const kube_pulse &pulse)
 		all_new_at_ = now_ns();
 		find_new(k_all_misses);
 	}
+	look_at_configuring();
 	start_slow(pulse);
 	if (slow_look_.is_older_than(now_ns(), k_slow_is_late))
 		go_on_slowly(slow_, slow_look_);

@@ -59,6 +59,7 @@ JobWatch::IdSet &JobWatch::set_of(kube_job_state state)
 void JobWatch::erase(std::map<std::uint32_t, Known>::iterator known)
 {
 	set_of(known->second.state).erase(known->first);
+	configuring_.erase(known->first);
 	held_ -= known->second.nodes;
 	jobs_.erase(known);
 }
@@ -172,6 +173,7 @@ void JobWatch::reset()
 	pending_.clear();
 	active_.clear();
 	ended_ids_.clear();
+	configuring_.clear();
 	to_meet_.clear();
 	hot_ = slow_ = ended_ = {};
 	held_ = 0;
@@ -240,6 +242,15 @@ void JobWatch::write_marker(Mend &mend)
 		known->second.texts = hash_of(*written);
 }
 
+void JobWatch::note_configuring(std::uint32_t id, Known &known, bool is_so)
+{
+	known.configuring = is_so;
+	if (is_so)
+		configuring_.insert(id);
+	else
+		configuring_.erase(id);
+}
+
 void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found)
 {
 	auto job = read_marker(id, known) ? copy_job(id, known.marker) : std::nullopt;
@@ -252,6 +263,10 @@ void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance
 	found.starts += (is_active(glance.state) && !is_active(known.state)) || (is_news && is_over && !job->nodes.empty());
 	found.ends += is_over && (is_news || is_live(known.state));
 	found.untried |= glance.untried && known.state == KUBE_JOB_UNKNOWN;
+	const bool had_begun = !known.configuring && !is_pending(known.state);
+	known.never_began |= is_over && !is_news && glance.was_running && !had_begun;
+	job->configuring |= known.never_began;
+	note_configuring(id, known, glance.configuring);
 	known.fingerprint = glance.fingerprint;
 	known.raw_state = glance.raw_state;
 	if (auto node = set_of(known.state).extract(id); !node.empty())

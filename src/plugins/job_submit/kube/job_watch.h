@@ -51,6 +51,8 @@ class JobWatch
 		std::uint64_t fingerprint = 0, raw_state = 0;
 		kube_job_state state = KUBE_JOB_UNKNOWN;
 		std::size_t nodes = 0; /* that it holds */
+		bool configuring = false;  /* PrologSlurmctld runs */
+		bool never_began = false;  /* it ended before that was over */
 	};
 	/* What is to be written over a job's texts while they are still those. Made outside of locks. */
 	struct Mend {
@@ -89,6 +91,7 @@ class JobWatch
 	[[nodiscard]] bool may_have_moved(std::uint32_t id) const;
 	bool read_marker(std::uint32_t id, Known &known);
 	void write_marker(Mend &mend);
+	void note_configuring(std::uint32_t id, Known &known, bool is_so);
 	void note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
 	void list_jobs();
 	void finish(Found &found);
@@ -98,6 +101,7 @@ class JobWatch
 	void look_on(Sweep &sweep, Found &found);
 	void go_on(Sweep &sweep);
 	void go_on_slowly(Sweep &sweep, SlowLook &look);
+	void look_at_configuring();
 	void find_new(unsigned misses_max);
 	void find_by_list();
 	void settle_tickets();
@@ -119,6 +123,9 @@ class JobWatch
 	std::map<std::uint32_t, Known> jobs_;
 	/* Each id of jobs_ is in one of them, by its state: a slurmctld remembers thousands of ended jobs, which nobody should walk over. */
 	IdSet pending_, active_, ended_ids_;
+	/* No counter of slurmctld tells when a job's PrologSlurmctld is over: they are looked at in each tick. */
+	IdSet configuring_;
+	std::uint32_t configuring_last_ = 0; /* looked at */
 	std::uint32_t last_id_ = 0; /* the newest that was met */
 	Ids to_meet_;		    /* of a look at the list of all jobs */
 	kube_pulse before_ = {};

@@ -97,6 +97,7 @@ std::string Link::serve(UniqueFd fd)
 	in_.clear();
 	core::PluginHello hello = setup_.hello();
 	told_error_ = hello.config_error;
+	told_prolog_ = hello.has_prolog;
 	std::string why = send(hello);
 	if (why.empty())
 		why = send_snapshot();
@@ -160,8 +161,9 @@ std::string Link::wait_and_send()
 	std::int64_t now = now_ns();
 	if (now - stats_at_ >= k_stats_every) {
 		stats_at_ = now;
-		if (setup_.hello().config_error != told_error_)
-			return "what the greeting said of kube.conf or the sink has changed";
+		const core::PluginHello hello = setup_.hello();
+		if (hello.config_error != told_error_ || hello.has_prolog != told_prolog_)
+			return "what the greeting said of kube.conf, the sink or PrologSlurmctld has changed";
 		std::string why = send(setup_.stats());
 		if (why.empty())
 			why = flush();

@@ -52,6 +52,7 @@ class Link
 	const Stop &stop_;
 	Backoff backoff_;
 	std::string last_report_, told_error_; /* the same trouble is logged once */
+	bool told_prolog_ = false;
 
 	/* of the connection */
 	UniqueFd fd_;

@@ -151,6 +151,7 @@ core::PluginHello Plugin::hello() const
 	hello.pid = getpid();
 	hello.host = host_name();
 	hello.whole_sockets = host_.whole_sockets;
+	hello.has_prolog = kube_seam_has_prolog();
 	return hello;
 }
 

@@ -21,8 +21,12 @@ void kube_seam_log(int level, const char *line)
 		debug("job_submit/kube: %s", line);
 }
 
+/* PrEpPlugins is read once: its text may be freed while somebody reads it. */
+static bool has_prep_plugins;
+
 void kube_seam_host(struct kube_host *out)
 {
+	has_prep_plugins = slurm_conf.prep_plugins && xstrcmp(slurm_conf.prep_plugins, "prep/script");
 	out->slurm_version = SLURM_VERSION_STRING;
 	out->slurm_number = SLURM_VERSION_NUMBER;
 	out->cluster = slurm_conf.cluster_name ? slurm_conf.cluster_name : "";
@@ -55,6 +59,11 @@ char *kube_seam_state_path(const char *name)
 
 /* Words that slurmctld may be writing just now. Any value that was there is good enough, half of one is not. */
 #define PEEK(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
+
+bool kube_seam_has_prolog(void)
+{
+	return PEEK(slurm_conf.prolog_slurmctld) || has_prep_plugins;
+}
 
 /*
  * A slurmctld whose reconfiguration failed (23.11 and later) goes on with control_time 0, the primary
