@@ -1,6 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Nodes: what Kubernetes says of them is what Slurm does with them, and what people said to Slurm stays."""
+import signal
 import time
 from contextlib import contextmanager
 
@@ -8,7 +9,7 @@ from lib import Cluster, equal, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.cluster import claim_ports
 from lib.control_plane import ControlPlane
-from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs, wait_reason
+from lib.expect import fill, job_in_state, number_of, uid_of, wait_no_live_jobs, wait_reason
 from lib.kubelets import not_ready
 
 OURS = "slurm-kube: "
@@ -99,6 +100,48 @@ def test_not_ready_node_is_down_and_comes_back(bed):
 
 def _down(bed, name):
 	wait_for(lambda: bed.slurm.node(name)["State"].startswith("DOWN"), f"{name} to be DOWN")
+
+
+@contextmanager
+def _agent_frozen(bed):
+	bed.agent.daemon.signal(signal.SIGSTOP)
+	try:
+		yield
+	finally:
+		bed.agent.daemon.signal(signal.SIGCONT)
+
+
+def test_allocation_on_a_node_that_stays_away_is_given_back(bed):
+	"""More nodes are NotReady than are believed to be lost, so that no job ends for it. Who runs goes on;
+	who got its node too late is not charged for it for longer than a minute."""
+	runs = fill(bed, "runs", 8, 3)
+	name, lost = next((n, p) for n, p in bed.kube.pods("runs-").items() if p["spec"]["nodeName"] == "node-1")
+	waits = bed.kube.create(pod("held", cpu=8))
+	first = number_of(job_in_state(bed, waits, "PENDING"))
+	wait_reason(bed, "held", "SlurmPending", "is pending")
+	with _agent_frozen(bed):
+		bed.plane.freeze("kwok")
+		for i in range(3):
+			not_ready(bed, f"node-{i}")
+		bed.slurm.run("scancel", job_in_state(bed, lost, "RUNNING")["JobId"])
+		bed.slurm.wait_job(first, "RUNNING")
+	try:
+		wait_reason(bed, "held", "SlurmPending", f"job {first} has node node-1, which is not Ready in Kubernetes")
+		bed.slurm.wait_job(first, "FAILED", timeout=90)
+		wait_reason(bed, "held", "SlurmPending", "is pending")
+		equal([j["JobState"] for j in bed.slurm.job_of_pod(uid_of(waits))], ["FAILED", "PENDING"])
+		for made in runs:
+			if made["metadata"]["name"] != name:
+				_lives_on(bed, made)
+	finally:
+		bed.plane.thaw("kwok")
+		for i in range(3):
+			bed.plane.wait_ready(f"node-{i}")
+	bed.kube.wait_gone(name)
+	equal(bed.kube.wait_phase("held", "Running")["spec"]["nodeName"], "node-1")
+	for n in [*bed.kube.pods("runs-"), "held"]:
+		bed.kube.delete("Pod", n)
+	wait_no_live_jobs(bed)
 
 
 def test_drain_by_an_administrator_stays(bed):
