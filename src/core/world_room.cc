@@ -68,6 +68,8 @@ void World::note_placeless(const PodUid &lead, Gang &gang, GangFacts &f, Now now
 	const bool is_held = job_side(f.job) == JobSide::allocated && !is_untouched(f);
 	const std::int64_t limit_us = settings_.gang_wait_us;
 	for (MemberFacts &m : f.members) {
+		if (m.side != PodSide::waiting)
+			continue;
 		Group &group = groups_.at(m.uid);
 		if (group.room_wait_since_us < synced_us_)
 			group.room_wait_since_us = 0;

@@ -287,6 +287,11 @@ void a_pod_without_a_place_leaves_a_gang_that_runs()
 	lose_one(s);
 	s.pass(k_gang_wait - k_second);
 	CHECK_EQUAL(only<LookUp>(s.take()).size(), 0U);
+	const auto lines = why(s.world, "a", "train-3b", s.now);
+	const auto waits = std::ranges::find(lines, "waits for", &WhyLine::about);
+	REQUIRE(waits != lines.end());
+	CHECK_EQUAL(waits->text, "its binding to a node of the gang's allocation: Slurm job 7 has node n2, "
+				 "which is not Ready in Kubernetes; it gets a job of its own in 1 s");
 	s.pass(2 * k_second);
 	CHECK_EQUAL(look_up(s, Sight::unbound), 1U);
 	const auto actions = s.take();
