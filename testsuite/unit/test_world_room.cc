@@ -125,6 +125,26 @@ void the_pod_says_that_its_allocation_is_given_back()
 	CHECK_EQUAL(s.text, "Slurm job 8 has node n1, which has not become Ready in Kubernetes; the allocation is given back and the pod queued again");
 }
 
+/* Where the agent may not change nodes (nodes.manage) Slurm would give it again and again. */
+void a_cordoned_node_is_not_asked_for_again()
+{
+	PlaceStage s;
+	s.world.pod_seen(PlaceStage::pod("b"), s.now);
+	(void)s.act();
+	KubeNode cordoned = PlaceStage::node("n1");
+	cordoned.unschedulable = true;
+	s.world.node_seen(cordoned, s.now);
+	s.allocate("b", 8, "n1");
+	s.world.job_seen(single_job("b", 8, JobState::running, "n1", 1), s.now);
+	CHECK_EQUAL(s.act(), "look:b");
+	s.world.looked_up({"b"}, Sight::unbound, s.now);
+	CHECK_EQUAL(s.act(), "complete:8=given-back");
+	s.world.completed({"b"}, Ok{}, false, s.now);
+	s.world.job_seen(single_job("b", 8, JobState::failed, "", 1), s.now);
+	pass(s, 40 * k_second);
+	CHECK_EQUAL(s.act(), "submit:b-n1");
+}
+
 void a_node_that_comes_back_in_time_gets_the_pod()
 {
 	PlaceStage s;
@@ -394,6 +414,7 @@ void a_lost_job_does_not_exclude_the_nodes_that_it_must_have()
 int main()
 {
 	return check::run_tests("world room", {TEST(an_allocation_on_a_node_that_stays_away_is_given_back), TEST(the_pod_says_that_its_allocation_is_given_back),
+					       TEST(a_cordoned_node_is_not_asked_for_again),
 					       TEST(a_node_that_comes_back_in_time_gets_the_pod), TEST(a_pod_that_is_bound_after_all_keeps_its_allocation),
 					       TEST(what_runs_on_a_node_that_is_away_is_left_alone), TEST(a_port_that_is_not_set_free_is_not_waited_for),
 					       TEST(all_nodes_without_room_are_excluded_at_once), TEST(a_gang_is_bound_when_all_its_pods_have_their_places),
