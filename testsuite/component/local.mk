@@ -41,6 +41,7 @@ EXTRA_LTLIBRARIES += libhost.la
 libhost_la_SOURCES = \
 	%D%/host/host.h \
 	%D%/host/inside.h \
+	%D%/host/records.c \
 	%D%/host/symbols.c \
 	%D%/host/tables.c
 libhost_la_CPPFLAGS = $(SLURM_SRC_CPPFLAGS) -I$(top_srcdir)

@@ -24,3 +24,7 @@ check_PROGRAMS += testsuite/unit/test_plugin_out_of_use
 TESTS += testsuite/unit/test_plugin_out_of_use
 testsuite_unit_test_plugin_out_of_use_SOURCES = %D%/test_plugin_out_of_use.cc
 testsuite_unit_test_plugin_out_of_use_LDADD = $(plugin_test_libs)
+check_PROGRAMS += testsuite/unit/test_plugin_job_walk
+TESTS += testsuite/unit/test_plugin_job_walk
+testsuite_unit_test_plugin_job_walk_SOURCES = %D%/test_plugin_job_walk.cc
+testsuite_unit_test_plugin_job_walk_LDADD = $(plugin_test_libs)

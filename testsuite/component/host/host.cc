@@ -369,6 +369,82 @@ void shut_down_under_lock()
 	report("a shutdown that begins under the keeper's lock is seen there", why.empty() ? picture : why);
 }
 
+/* A site that writes JSON of its own onto each job: such texts are read outside of locks, those of placeholders too. */
+void read_texts_outside_of_locks()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	host_put_natives(3000, R"({"site":{"project":"p-1","cost":[1,2,3],"reviewed":true,"by":"a script of the site"}})");
+	Loaded plugin;
+	const unsigned parsed = host_read_counts().parsed;
+	std::string why = plugin.start() ? settle(peer) : "init failed";
+	submit_some(8000);
+	if (why.empty())
+		why = settle(peer);
+	const unsigned more = host_read_counts().parsed - parsed;
+	if (why.empty() && more != 0)
+		why = std::to_string(more) + " texts were read as JSON under a lock";
+	plugin.stop();
+	report("comments of native jobs cost no JSON under a lock", why);
+}
+
+/* From a thread that ends: the keeper knows at once that nothing comes of it. */
+void fail_to_submit(unsigned pod)
+{
+	std::thread([pod] { host_submit(0, marker_of(pod, 1).c_str(), "kube", true); }).join();
+}
+
+void know_the_newest()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	Loaded plugin;
+	std::string why = plugin.start() ? settle(peer) : "init failed";
+	host_clear_jobs();
+	host_put_array_last();
+	host_submit(0, marker_of(9000, 1).c_str(), "kube", false); /* a leap: found in the list */
+	if (why.empty())
+		why = settle(peer);
+	const unsigned walks = host_read_counts().walks;
+	fail_to_submit(9001);
+	await([&] { return host_read_counts().walks > walks; });
+	std::this_thread::sleep_for(100ms);
+	const unsigned before = host_read_counts().walks;
+	submit_some(9010);
+	if (why.empty())
+		why = settle(peer);
+	if (why.empty() && host_read_counts().walks != before)
+		why = "the next jobs were found in the list only";
+	plugin.stop();
+	report("an array behind newer jobs is not the newest", why);
+}
+
+/* A placeholder on a node with a slurmd does not make up for a native job on an external one. */
+void tell_strays()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	host_clear_jobs();
+	host_reconfigure();
+	Loaded plugin;
+	std::string why = plugin.start() ? settle(peer) : "init failed";
+	host_submit(0, marker_of(9500, 1).c_str(), "kube", false);
+	host_start_on(host_newest(), HOST_NODES - 1);
+	if (why.empty())
+		why = settle(peer);
+	const std::string stray = std::to_string(host_put_stray(1));
+	await([&] { return peer.unmarked() == stray; });
+	if (why.empty() && peer.unmarked() != stray)
+		why = "unmarked is '" + peer.unmarked() + "', not " + stray;
+	const unsigned walks = host_read_counts().walks;
+	for (int i = 0; i < 50; i++) {
+		host_disturb_node(static_cast<unsigned>(i) * HOST_NODES * 4 + 2);
+		std::this_thread::sleep_for(100ms);
+	}
+	if (why.empty() && host_read_counts().walks > walks + 1)
+		why = std::to_string(host_read_counts().walks - walks) + " looks through all jobs in 5 s";
+	plugin.stop();
+	host_reconfigure();
+	report("a native job on an external node is told, and not looked for all the time", why);
+}
+
 /* What a hook answers when it can have no memory: changes of host_counts. */
 template <class F> host_counts without_memory(F &&act)
 {
@@ -479,7 +555,7 @@ int main(int argc, char **argv)
 	if (argc > 4)
 		host_use_sink_port(static_cast<std::uint16_t>(strtol(argv[4], nullptr, 10)));
 	host_make_tables(geteuid());
-	printf("1..12\n");
+	printf("1..15\n");
 	storm("storm with a polite agent", Manner::polite);
 	storm("storm with an agent that comes and goes, talks nonsense, hangs", Manner::coming);
 	storm("storm with an agent that hardly reads", Manner::deaf);
@@ -491,6 +567,9 @@ int main(int argc, char **argv)
 	judge_without_memory();
 	shut_down_under_lock();
 	run_out_of_memory();
+	read_texts_outside_of_locks();
+	know_the_newest();
+	tell_strays();
 	unload_under_locks();
 	host_free_tables();
 	return g_failed == 0 ? 0 : 1;

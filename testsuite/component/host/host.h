@@ -19,6 +19,8 @@ enum { HOST_NODES = 8, HOST_JOBS_MAX = 4096 };
 
 struct host_counts {
 	unsigned submitted, granted, refused, duplicates, passes, kicks, lines_logged, righted;
+	unsigned walks;	 /* through the list of all jobs, or a slice of it */
+	unsigned parsed; /* JSON texts, by the keeper under a lock */
 };
 
 /* ---- tables.c; each takes the locks that slurmctld would take ---- */
@@ -51,6 +53,18 @@ void host_reconfigure(void);
 void host_submit(uint32_t caller, const char *admin_comment, const char *partition, bool lost);
 /* scontrol update of a random job. */
 void host_modify(uint32_t caller, unsigned random, const char *new_comment);
+/* Native jobs that wait, with a site's text. */
+void host_put_natives(unsigned count, const char *admin_comment);
+/* An array of long ago whose task has just started: its record is the last of the list. The next numbers are far from its own. */
+void host_put_array_last(void);
+/* A native job that runs on that node; its number. */
+uint32_t host_put_stray(unsigned node);
+/* The number given last. */
+uint32_t host_newest(void);
+/* Scheduling of that job, if it waits. */
+void host_start_on(uint32_t id, unsigned node);
+/* All are forgotten. */
+void host_clear_jobs(void);
 /* Counters move as if jobs had come and gone: whoever watches them looks. No lock. */
 void host_beckon(void);
 void host_lock_all(void);

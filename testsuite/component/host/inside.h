@@ -34,6 +34,10 @@ static inline struct host_bits *bits_of(bitstr_t *bits)
 }
 
 bitstr_t *host_new_bits(uint64_t word);
+/* An allocation of that node alone. */
+job_resources_t *host_new_resources(unsigned node);
+/* Forgets the job there, if there is one. Job lock. */
+void host_drop_job(unsigned slot);
 
 extern job_record_t *host_jobs[HOST_JOBS_MAX]; /* by id modulo; job lock */
 extern uint32_t host_next_id;			/* job lock */

@@ -54,6 +54,12 @@ std::map<std::uint32_t, core::JobState> Peer::jobs() const
 	return jobs_;
 }
 
+std::string Peer::unmarked() const
+{
+	const std::lock_guard lock(mutex_);
+	return unmarked_;
+}
+
 std::string Peer::fault() const
 {
 	const std::lock_guard lock(mutex_);
@@ -113,6 +119,8 @@ bool Peer::take(const std::string &line)
 		jobs_[job->id.number] = job->state;
 	if (const auto *gone = std::get_if<codec::JobGone>(&decoded->message))
 		jobs_.erase(gone->id.number);
+	if (const auto *stats = std::get_if<core::PluginStats>(&decoded->message))
+		unmarked_ = stats->unmarked;
 	return true;
 }
 

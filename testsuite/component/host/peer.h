@@ -37,6 +37,8 @@ class Peer
 	[[nodiscard]] std::map<std::uint32_t, core::JobState> jobs() const;
 	[[nodiscard]] unsigned connections() const { return connections_; }
 	[[nodiscard]] unsigned lines() const { return lines_; }
+	/* As the plugin's costs had it last. */
+	[[nodiscard]] std::string unmarked() const;
 	/* What no plugin may send: a line that cannot be decoded, or a hole in the numbers. */
 	[[nodiscard]] std::string fault() const;
 
@@ -52,7 +54,7 @@ class Peer
 	std::atomic<unsigned> connections_{0}, lines_{0};
 	mutable std::mutex mutex_;
 	std::map<std::uint32_t, core::JobState> jobs_;
-	std::string fault_;
+	std::string fault_, unmarked_;
 	std::uint64_t seq_ = 0;
 	std::thread thread_;
 };

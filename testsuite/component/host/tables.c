@@ -152,7 +152,7 @@ void host_disturb_node(unsigned random)
 
 /* ---- jobs ---- */
 
-static job_resources_t *new_resources(unsigned node)
+job_resources_t *host_new_resources(unsigned node)
 {
 	job_resources_t *resources = calloc(1, sizeof(*resources));
 
@@ -189,12 +189,21 @@ static void free_job(job_record_t *job)
 	free(job);
 }
 
+void host_drop_job(unsigned slot)
+{
+	job_record_t *job = host_jobs[slot];
+
+	host_jobs[slot] = NULL;
+	if (job)
+		free_job(job);
+}
+
 static void start(job_record_t *job, unsigned random)
 {
 	unsigned node = random % 6;
 
 	free_resources(job->job_resrcs);
-	job->job_resrcs = new_resources(node);
+	job->job_resrcs = host_new_resources(node);
 	free(job->node_bitmap_pr);
 	job->node_bitmap_pr = host_new_bits((uint64_t)1 << node);
 	job->job_state = JOB_RUNNING | JOB_CONFIGURING;
@@ -227,10 +236,8 @@ static void live_on(unsigned slot, unsigned random)
 		replace(&job->state_desc, random % 2 ? "because" : NULL);
 	else if (!IS_JOB_FINISHED(job) && random % 4 == 0)
 		end(job, random);
-	else if (IS_JOB_FINISHED(job) && !IS_JOB_COMPLETING(job) && random % 5 == 0) {
-		host_jobs[slot] = NULL;
-		free_job(job);
-	}
+	else if (IS_JOB_FINISHED(job) && !IS_JOB_COMPLETING(job) && random % 5 == 0)
+		host_drop_job(slot);
 }
 
 void host_pass(unsigned random)
@@ -449,6 +456,8 @@ struct host_counts host_read_counts(void)
 	READ(kicks);
 	READ(lines_logged);
 	READ(righted);
+	READ(walks);
+	READ(parsed);
 #undef READ
 	return counts;
 }

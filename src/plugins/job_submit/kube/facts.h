@@ -145,11 +145,18 @@ bool kube_seam_marker_texts(uint32_t id, struct kube_marker_texts *out);
 /* NULL: stays as it is. True: done; nothing is done to a job that has ended. Locks: write. */
 bool kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *copy);
 bool kube_seam_job_is_finished(uint32_t id);
-/* All jobs, in the order in which they came. Locks: read, and held for long where there are many jobs. */
-void kube_seam_each_job(void (*each)(void *context, uint32_t id, const struct kube_marker_texts *texts), void *context);
+/* How many external nodes the job holds. Locks: read. */
+uint32_t kube_seam_external_nodes_of(uint32_t id, const char *feature);
 
-/* Those that hold an external node. Looks through all jobs. Locks: read. */
-void kube_seam_each_job_there(const char *feature, void (*each)(void *context, uint32_t id, const struct kube_marker_texts *texts), void *context);
+struct kube_listed_job {
+	uint32_t id;
+	bool is_of_array; /* then its place in the list says nothing about its number */
+	struct kube_marker_texts texts;
+};
+/* Returns false where it has seen enough. */
+typedef bool (*kube_each_job)(void *context, const struct kube_listed_job *job);
+/* Jobs behind the first `skipped` of the list of all, in the order in which they came. Locks: read. */
+void kube_seam_jobs_after(uint32_t skipped, kube_each_job each, void *context);
 
 /* Locks: write. Each looks the job up again and does nothing if it is not needed any more. */
 void kube_seam_finish_prolog(uint32_t id, const char *feature);

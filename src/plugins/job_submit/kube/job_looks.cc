@@ -8,7 +8,6 @@
 #include "src/plugins/job_submit/kube/job_watch.h"
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 
 namespace slurmkube::plugin
@@ -19,7 +18,7 @@ namespace
 
 constexpr std::int64_t k_all_new_every = 1000 * k_ms;
 constexpr unsigned k_all_misses = 2048; /* some 0.1 ms: failed submissions in a row */
-constexpr std::size_t k_refill = 256, k_unmarked_max = 32;
+constexpr std::size_t k_refill = 256;
 constexpr std::int64_t k_slow_is_late = 5000 * k_ms; /* then it goes before the hot look, which may never end in a busy cluster */
 
 } // namespace
@@ -136,43 +135,6 @@ void JobWatch::deliver(Found &found)
 		erase(known);
 		feed_.job_gone({id});
 	}
-}
-
-/* ---- jobs that are not ours ---- */
-
-/*
- * Native ones that were started there, and placeholders whose marker and copy are lost: nobody ends
- * them. Slurm's own counts say whether there is one at all; one hold for the list then, now and then.
- */
-void JobWatch::find_unmarked(std::uint64_t held)
-{
-	if (held <= held_) {
-		unmarked_.clear();
-		return;
-	}
-	if (!unmarked_look_.is_due(now_ns(), 0))
-		return;
-	unmarked_look_.began(now_ns(), 0);
-	const std::int64_t worked_before = meter_.worked();
-	struct Others {
-		const JobWatch &watch;
-		std::array<std::uint32_t, k_unmarked_max> ids;
-		std::size_t count;
-	} found = {*this, {}, 0};
-	auto add = [](void *context, std::uint32_t id, const kube_marker_texts *texts) noexcept {
-		auto &to = *static_cast<Others *>(context);
-		const bool is_ours = to.watch.jobs_.contains(id) || texts->admin_comment[0] == '{' || texts->copy[0] == '{';
-		if (!is_ours && to.count < to.ids.size())
-			to.ids[to.count++] = id;
-	};
-	{
-		Hold hold(KUBE_READ, meter_);
-		kube_seam_each_job_there(feature_.c_str(), add, &found);
-	}
-	unmarked_look_.ended(meter_.worked() - worked_before);
-	unmarked_.clear();
-	for (std::size_t i = 0; i < found.count; i++)
-		unmarked_ += (i == 0 ? "" : ",") + std::to_string(found.ids[i]);
 }
 
 /* ---- when to look ---- */

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_watch.cc - the inner half of JobWatch: finding new ids, and one look at one job.
+ * job_watch.cc - the inner half of JobWatch: one look at one job, under a lock.
  */
 #include "src/plugins/job_submit/kube/job_watch.h"
 
-#include "src/base/guard.h"
 #include "src/plugins/job_submit/kube/job_facts.h"
 
 #include <algorithm>
 #include <functional>
-#include <new>
 #include <string_view>
-
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace slurmkube::plugin
 {
@@ -21,7 +16,13 @@ namespace slurmkube::plugin
 namespace
 {
 
-constexpr std::int64_t k_write_lock_every = 250 * k_ms;
+/* What has ended is nobody's any more. */
+MarkerFault fault_of_job(std::uint32_t id, const MarkerTexts &texts, const core::Marker &marker)
+{
+	return kube_seam_job_is_finished(id) ? MarkerFault{} : fault_of(texts, marker);
+}
+
+} // namespace
 
 std::size_t hash_of(const MarkerTexts &texts)
 {
@@ -35,19 +36,6 @@ std::optional<MarkerTexts> texts_of(std::uint32_t id)
 		return std::nullopt;
 	return MarkerTexts{texts.admin_comment, texts.copy};
 }
-
-/* What has ended is nobody's any more. */
-MarkerFault fault_of_job(std::uint32_t id, const MarkerTexts &texts, const core::Marker &marker)
-{
-	return kube_seam_job_is_finished(id) ? MarkerFault{} : fault_of(texts, marker);
-}
-
-bool thread_is_alive(int thread)
-{
-	return syscall(SYS_tgkill, getpid(), thread, 0) == 0;
-}
-
-} // namespace
 
 /* ---- what is known ---- */
 
@@ -64,109 +52,6 @@ void JobWatch::erase(std::map<std::uint32_t, Known>::iterator known)
 	jobs_.erase(known);
 }
 
-/* ---- new ids ---- */
-
-/* False: no such job. */
-bool JobWatch::meet(std::uint32_t id, Found &found)
-{
-	const auto texts = texts_of(id);
-	if (!texts)
-		return false;
-	if (jobs_.contains(id) || !claims_marker(*texts))
-		return true;
-	auto marker = marker_of(*texts);
-	if (!marker)
-		return true; /* an administrator's text; the hook lets no other through */
-	if (!kube_seam_job_is_finished(id))
-		registry_.found({id}, *marker);
-	Known known;
-	known.marker = std::move(*marker);
-	known.texts = hash_of(*texts);
-	known.fault = fault_of_job(id, *texts, known.marker);
-	set_of(known.state).insert(id);
-	jobs_.emplace(id, std::move(known));
-	look_at(id, found);
-	return true;
-}
-
-/*
- * Slurm alone knows the number of the next job, and looks into StateSaveLocation before it tells it:
- * not under a lock that we hold. Numbers follow each other, with a gap where a submission failed or
- * a job was forgotten.
- */
-void JobWatch::find_new(unsigned misses_max)
-{
-	std::uint32_t id = last_id_ + 1;
-	for (unsigned misses = 0; misses < misses_max;) {
-		Found found;
-		{
-			Hold hold(KUBE_READ, meter_);
-			for (; misses < misses_max && hold.has_time(); id++) {
-				const bool is_there = meet(id, found);
-				misses = is_there ? 0 : misses + 1;
-				last_id_ = is_there ? id : last_id_;
-			}
-		}
-		deal_with(found);
-	}
-}
-
-/* Those that may be ours, whatever their numbers; and the newest, for those that come after it. */
-void JobWatch::list_jobs()
-{
-	struct Listed {
-		const JobWatch &watch;
-		Ids &ids;
-		std::uint32_t newest;
-		bool failed;
-	} listed = {*this, to_meet_, last_id_, false};
-	auto add = [](void *context, std::uint32_t id, const kube_marker_texts *texts) noexcept {
-		auto &to = *static_cast<Listed *>(context);
-		to.newest = id;
-		auto failed = [&](const char *) { to.failed = true; };
-		guard(0, failed, [&] {
-			if (claims_marker({texts->admin_comment, texts->copy}) && !to.watch.jobs_.contains(id))
-				to.ids.push_back(id);
-			return 0;
-		});
-	};
-	kube_seam_each_job(add, &listed);
-	last_id_ = listed.newest;
-	if (listed.failed)
-		throw std::bad_alloc(); /* not through Slurm's code, which called us; the keeper starts over */
-}
-
-/* Finds what find_new() cannot: numbers that leap far or begin anew. One hold for the list, which is rarely wanted. */
-void JobWatch::find_by_list()
-{
-	const std::int64_t worked_before = meter_.worked();
-	list_look_.began(now_ns(), 0);
-	for (bool is_first = true; is_first || !to_meet_.empty(); is_first = false) {
-		Found found;
-		{
-			Hold hold(KUBE_READ, meter_);
-			if (is_first)
-				list_jobs();
-			while (!to_meet_.empty() && hold.has_time()) {
-				(void)meet(to_meet_.back(), found);
-				to_meet_.pop_back();
-			}
-		}
-		deal_with(found);
-	}
-	list_look_.ended(meter_.worked() - worked_before);
-}
-
-bool JobWatch::first_look()
-{
-	find_by_list();
-	kube_seam_pulse(&before_);
-	starts_ = Tally(before_.started);
-	ends_ = Tally(before_.ended);
-	registry_.set_built();
-	return true;
-}
-
 void JobWatch::reset()
 {
 	jobs_.clear();
@@ -174,34 +59,10 @@ void JobWatch::reset()
 	active_.clear();
 	ended_ids_.clear();
 	configuring_.clear();
-	to_meet_.clear();
 	hot_ = slow_ = ended_ = {};
-	held_ = 0;
+	held_ = held_most_ = 0;
+	unmarked_at_ = 0;
 	unmarked_.clear();
-}
-
-/* The write lock is taken for its own sake (Registry::settled). Serials first, then the look, then drop: a job made in between is found by the look.
- */
-void JobWatch::settle_tickets()
-{
-	std::int64_t now = now_ns();
-	if (registry_.wants_write_lock(now) && now - write_locked_at_ >= k_write_lock_every) {
-		write_locked_at_ = now;
-		{
-			Hold hold(KUBE_WRITE, meter_);
-		}
-		registry_.write_lock_passed();
-	}
-	std::vector<std::uint64_t> serials = registry_.settled(now, thread_is_alive);
-	if (serials.empty())
-		return;
-	find_new(k_likely_misses);
-	if (registry_.waits_for(serials)) {
-		if (!list_look_.is_due(now, 0))
-			return;
-		find_by_list();
-	}
-	registry_.drop(serials);
 }
 
 /* ---- one job, under a lock ---- */
@@ -273,7 +134,8 @@ void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance
 		set_of(glance.state).insert(std::move(node));
 	known.state = glance.state;
 	held_ -= known.nodes;
-	held_ += known.nodes = job->nodes.size();
+	held_ += known.nodes = kube_seam_external_nodes_of(id, feature_.c_str());
+	held_most_ = std::max(held_most_, held_);
 	found.changed.push_back(std::move(*job));
 }
 

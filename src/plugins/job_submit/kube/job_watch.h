@@ -20,6 +20,10 @@
 namespace slurmkube::plugin
 {
 
+/* Under a lock; nothing: no such job. */
+std::optional<MarkerTexts> texts_of(std::uint32_t id);
+std::size_t hash_of(const MarkerTexts &texts);
+
 class JobWatch
 {
       public:
@@ -33,7 +37,7 @@ class JobWatch
 	/* After first_look(). */
 	void tick(const kube_pulse &pulse);
 	void reset();
-	/* held: as NodeWatch counts it. Where that is more than our jobs hold, looks for the others. */
+	/* After each whole look at all nodes. held: as NodeWatch counts it. Where that is more than our jobs hold, looks for the others. */
 	void find_unmarked(std::uint64_t held);
 	/* Their ids, "7,9"; the first ones. */
 	[[nodiscard]] const std::string &unmarked() const { return unmarked_; }
@@ -50,10 +54,18 @@ class JobWatch
 		MarkerFault fault = {}; /* which of them does not say it */
 		std::uint64_t fingerprint = 0, raw_state = 0;
 		kube_job_state state = KUBE_JOB_UNKNOWN;
-		std::size_t nodes = 0; /* that it holds */
+		std::uint32_t nodes = 0; /* external ones that it holds */
 		bool configuring = false;  /* PrologSlurmctld runs */
 		bool never_began = false;  /* it ended before that was over */
 	};
+	/* A job that may be ours: its texts are read outside of locks. */
+	struct Candidate {
+		std::uint32_t id;
+		std::string comment, copy;
+		[[nodiscard]] MarkerTexts texts() const { return {comment, copy}; }
+	};
+	using Candidates = std::vector<Candidate>;
+	using Met = std::pair<std::uint32_t, Known>;
 	/* What is to be written over a job's texts while they are still those. Made outside of locks. */
 	struct Mend {
 		std::uint32_t id = 0;
@@ -86,14 +98,15 @@ class JobWatch
 	static constexpr unsigned k_likely_misses = 16; /* failed submissions between two looks */
 
 	/* Under a lock. */
-	bool meet(std::uint32_t id, Found &found);
+	bool note(std::uint32_t id, Candidates &candidates) const;
+	void note(std::uint32_t id, const MarkerTexts &texts, Candidates &candidates) const;
+	void enter(Met &met, Found &found, Candidates &changed);
 	void look_at(std::uint32_t id, Found &found);
 	[[nodiscard]] bool may_have_moved(std::uint32_t id) const;
 	bool read_marker(std::uint32_t id, Known &known);
 	void write_marker(Mend &mend);
 	void note_configuring(std::uint32_t id, Known &known, bool is_so);
 	void note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
-	void list_jobs();
 	void finish(Found &found);
 
 	/* Not under a lock. */
@@ -102,8 +115,11 @@ class JobWatch
 	void go_on(Sweep &sweep);
 	void go_on_slowly(Sweep &sweep, SlowLook &look);
 	void look_at_configuring();
+	void meet(Candidates candidates);
+	void enter_all(std::vector<Met> &met, Candidates &changed);
 	void find_new(unsigned misses_max);
 	void find_by_list();
+	[[nodiscard]] std::string list_unmarked() const;
 	void settle_tickets();
 	void deal_with(Found &found);
 	[[nodiscard]] std::vector<Mend> prepare_mends(const Ids &ids) const;
@@ -127,14 +143,14 @@ class JobWatch
 	IdSet configuring_;
 	std::uint32_t configuring_last_ = 0; /* looked at */
 	std::uint32_t last_id_ = 0; /* the newest that was met */
-	Ids to_meet_;		    /* of a look at the list of all jobs */
 	kube_pulse before_ = {};
 	Sweep hot_, slow_, ended_;
 	SlowLook slow_look_{100 * k_ms, 10'000 * k_ms};
 	SlowLook ended_look_{1000 * k_ms, 30'000 * k_ms};
 	SlowLook list_look_{100 * k_ms, 3000 * k_ms};
-	SlowLook unmarked_look_{2000 * k_ms, 10'000 * k_ms};
+	std::int64_t unmarked_at_ = 0; /* when all jobs were last looked through for it */
 	std::uint64_t held_ = 0; /* sum of Known::nodes */
+	std::uint64_t held_most_ = 0; /* since it was last compared */
 	std::string unmarked_;
 	std::int64_t all_new_at_ = 0, write_locked_at_ = 0;
 	bool wants_kick_ = false;

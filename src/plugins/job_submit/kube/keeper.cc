@@ -81,7 +81,7 @@ void Keeper::step()
 		feed_.complete();
 	placeholders_.store(jobs_.live(), std::memory_order_relaxed);
 	external_nodes_.store(nodes_.count(), std::memory_order_relaxed);
-	if (nodes_.is_complete())
+	if (nodes_.take_look() && nodes_.is_complete())
 		tell_unmarked();
 	kick(pulse);
 }

@@ -11,6 +11,8 @@ libkubeplugin_la_SOURCES = \
 	%D%/gres_conf.h \
 	%D%/guard.cc \
 	%D%/guard.h \
+	%D%/job_walk.cc \
+	%D%/job_walk.h \
 	%D%/marker_copy.cc \
 	%D%/marker_copy.h \
 	%D%/out_of_use.cc \
@@ -62,6 +64,7 @@ job_submit_kube_la_SOURCES = \
 	%D%/job_facts.cc \
 	%D%/job_facts.h \
 	%D%/job_looks.cc \
+	%D%/job_search.cc \
 	%D%/job_watch.cc \
 	%D%/job_watch.h \
 	%D%/keeper.cc \

@@ -44,6 +44,12 @@ std::string around(std::string_view marker_text, std::string_view text)
 
 } // namespace
 
+/* JSON has a brace, in whatever way the rest of it is written. */
+bool may_claim_marker(const MarkerTexts &texts) noexcept
+{
+	return texts.admin_comment.find('{') != std::string_view::npos || texts.copy.find('{') != std::string_view::npos;
+}
+
 bool claims_marker(const MarkerTexts &texts)
 {
 	return codec::looks_like_marker(texts.admin_comment) || codec::looks_like_marker(texts.copy);

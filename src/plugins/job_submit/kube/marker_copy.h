@@ -21,6 +21,9 @@ struct MarkerTexts {
 	std::string_view admin_comment = {}, copy = {};
 };
 
+/* Is either worth a closer look? Costs little: for looks under a lock. */
+bool may_claim_marker(const MarkerTexts &texts) noexcept;
+
 /* Does either claim to be a marker? */
 bool claims_marker(const MarkerTexts &texts);
 

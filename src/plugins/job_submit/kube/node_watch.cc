@@ -74,7 +74,7 @@ void NodeWatch::reset()
 {
 	out_of_use_.clear();
 	known_.clear();
-	complete_ = looking_ = false;
+	complete_ = looking_ = has_looked_ = false;
 	held_ = 0;
 	first_looks_ = 0;
 	misfits_told_.clear();
@@ -188,6 +188,7 @@ void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &chang
 void NodeWatch::end_look()
 {
 	looking_ = false;
+	has_looked_ = true;
 	held_ = held_so_far_;
 	forget_missing();
 	when_.ended(meter_.worked() - worked_before_); /* not what care costs: that is rare, and must not blind us for seconds after it */

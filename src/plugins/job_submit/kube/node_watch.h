@@ -40,6 +40,8 @@ class NodeWatch
 	[[nodiscard]] std::uint64_t count() const { return known_.size(); }
 	/* A node can take work that it could not take before. Clears it. */
 	bool take_kick() { return std::exchange(wants_kick_, false); }
+	/* A whole look has ended. Clears it. */
+	bool take_look() { return std::exchange(has_looked_, false); }
 	/* How many jobs hold each external node, whoever's, summed up; at the last whole look. */
 	[[nodiscard]] std::uint64_t held() const { return held_; }
 
@@ -81,7 +83,7 @@ class NodeWatch
 	std::unordered_map<std::string, Known, Hash, std::equal_to<>> known_;
 	Known &known(std::string_view name);
 	std::uint32_t table_size_ = 0;
-	bool complete_ = false, looking_ = false, wants_kick_ = false;
+	bool complete_ = false, looking_ = false, has_looked_ = false, wants_kick_ = false;
 	unsigned first_looks_ = 0; /* how often all nodes were looked at before the picture was complete */
 	SlowLook when_{100 * k_ms, 5000 * k_ms};
 	bool remembers_, forgets_, out_changed_ = false;

@@ -184,17 +184,17 @@ core::PluginStats Plugin::stats()
 /* Only a submission that comes before the keeper's first look meets this: right after a restart. */
 void Plugin::build_registry()
 {
-	auto add = [](void *registry, std::uint32_t id, const kube_marker_texts *texts) noexcept {
-		guard(
-			0, [](const char *what) { log_error("cannot read JobId=%s", what); },
+	auto add = [](void *registry, const kube_listed_job *job) noexcept {
+		return guard(
+			true, [](const char *what) { log_error("cannot read a job: %s", what); },
 			[&] {
-				auto marker = marker_of({texts->admin_comment, texts->copy});
-				if (marker && !kube_seam_job_is_finished(id))
-					static_cast<Registry *>(registry)->found({id}, *marker);
-				return 0;
+				auto marker = marker_of({job->texts.admin_comment, job->texts.copy});
+				if (marker && !kube_seam_job_is_finished(job->id))
+					static_cast<Registry *>(registry)->found({job->id}, *marker);
+				return true;
 			});
 	};
-	kube_seam_each_job(add, &registry_);
+	kube_seam_jobs_after(0, add, &registry_);
 	registry_.set_built();
 }
 

@@ -52,12 +52,10 @@
 
 #if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 11, 0)
 typedef list_t *kube_list;
-typedef list_itr_t *kube_iterator;
 typedef hostlist_t *kube_hostlist;
 #define kube_active_nodes active_node_record_count
 #else
 typedef List kube_list;
-typedef ListIterator kube_iterator;
 typedef hostlist_t kube_hostlist;
 #define kube_active_nodes node_record_count
 #endif

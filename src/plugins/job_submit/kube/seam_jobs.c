@@ -115,29 +115,37 @@ bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 	return true;
 }
 
-static void share_gres(const job_record_t *job, uint32_t at, const struct kube_share_sink *shares)
+struct gres_walk {
+	uint32_t at; /* which of the job's nodes */
+	const struct kube_share_sink *shares;
+};
+
+static int share_one_gres(void *item, void *argument)
 {
-	kube_iterator iterator;
-	gres_state_t *state;
+	const gres_state_t *state = item;
+	const struct gres_walk *walk = argument;
+	const uint32_t at = walk->at;
+	const gres_job_state_t *gres = state->gres_data;
+	struct kube_gres_share share = {.name = state->gres_name ? state->gres_name : "", .type = "", .indices = ""};
 	char indices[1024];
 
-	if (!job->gres_list_alloc)
-		return;
-	iterator = list_iterator_create(job->gres_list_alloc);
-	while ((state = list_next(iterator))) {
-		const gres_job_state_t *gres = state->gres_data;
-		struct kube_gres_share share = {.name = state->gres_name ? state->gres_name : "", .type = "", .indices = ""};
+	if (!gres || at >= gres->node_cnt || !gres->gres_cnt_node_alloc || !gres->gres_cnt_node_alloc[at])
+		return 0;
+	share.count = gres->gres_cnt_node_alloc[at];
+	if (gres->type_name)
+		share.type = gres->type_name;
+	if (gres->gres_bit_alloc && gres->gres_bit_alloc[at])
+		share.indices = bit_fmt(indices, sizeof(indices), gres->gres_bit_alloc[at]);
+	walk->shares->gres(walk->shares->context, &share);
+	return 0;
+}
 
-		if (!gres || at >= gres->node_cnt || !gres->gres_cnt_node_alloc || !gres->gres_cnt_node_alloc[at])
-			continue;
-		share.count = gres->gres_cnt_node_alloc[at];
-		if (gres->type_name)
-			share.type = gres->type_name;
-		if (gres->gres_bit_alloc && gres->gres_bit_alloc[at])
-			share.indices = bit_fmt(indices, sizeof(indices), gres->gres_bit_alloc[at]);
-		shares->gres(shares->context, &share);
-	}
-	list_iterator_destroy(iterator);
+static void share_gres(const job_record_t *job, uint32_t at, const struct kube_share_sink *shares)
+{
+	struct gres_walk walk = {.at = at, .shares = shares};
+
+	if (job->gres_list_alloc)
+		(void)list_for_each_ro(job->gres_list_alloc, share_one_gres, &walk);
 }
 
 /* Core numbers within the node: its part of the job's bitmap starts at offset. */
@@ -259,43 +267,52 @@ bool kube_seam_job_is_finished(uint32_t id)
 	return !job || IS_JOB_FINISHED(job);
 }
 
-void kube_seam_each_job(void (*each)(void *context, uint32_t id, const struct kube_marker_texts *texts), void *context)
+uint32_t kube_seam_external_nodes_of(uint32_t id, const char *feature)
 {
-	kube_iterator iterator;
-	const job_record_t *job;
+	const job_record_t *job = find_job_record(id);
+	uint32_t count = 0;
+	bitoff_t last;
 
-	if (!job_list)
-		return;
-	iterator = list_iterator_create(job_list);
-	while ((job = list_next(iterator))) {
-		struct kube_marker_texts texts = texts_of(job);
-
-		each(context, job->job_id, &texts);
-	}
-	list_iterator_destroy(iterator);
+	if (!job || !holds_nodes(job))
+		return 0;
+	last = bit_fls(job->job_resrcs->node_bitmap);
+	for (bitoff_t i = bit_ffs(job->job_resrcs->node_bitmap); i >= 0 && i <= last; i++)
+		if (bit_test(job->job_resrcs->node_bitmap, i) && kube_node_is_external(node_record_table_ptr[i], feature))
+			count++;
+	return count;
 }
 
-void kube_seam_each_job_there(const char *feature, void (*each)(void *context, uint32_t id, const struct kube_marker_texts *texts), void *context)
+struct walk {
+	uint32_t skipped;
+	kube_each_job each;
+	void *context;
+};
+
+static int visit_job(void *item, void *argument)
 {
-	bitstr_t *there;
-	kube_iterator iterator;
-	const job_record_t *job;
+	const job_record_t *job = item;
+	struct walk *walk = argument;
+	struct kube_listed_job listed;
 
-	if (!job_list || !node_record_count)
-		return;
-	there = bit_alloc(node_record_count);
-	for (int i = 0; i < node_record_count; i++)
-		if (kube_node_is_external(node_record_table_ptr[i], feature))
-			bit_set(there, i);
-	iterator = list_iterator_create(job_list);
-	while ((job = list_next(iterator))) {
-		struct kube_marker_texts texts = texts_of(job);
-
-		if (holds_nodes(job) && bit_overlap_any(job->job_resrcs->node_bitmap, there))
-			each(context, job->job_id, &texts);
+	if (walk->skipped) {
+		walk->skipped--;
+		return 0;
 	}
-	list_iterator_destroy(iterator);
-	FREE_NULL_BITMAP(there);
+	/*
+	 * A task that starts takes a new number, and the place of its array in the list; the array keeps
+	 * its old number, and goes to the end (job_array_split() in job_mgr.c).
+	 */
+	listed = (struct kube_listed_job){.id = job->job_id, .is_of_array = job->array_job_id, .texts = texts_of(job)};
+	return walk->each(walk->context, &listed) ? 0 : -1;
+}
+
+/* Not with an iterator, which takes the list's lock for writing at each job. */
+void kube_seam_jobs_after(uint32_t skipped, kube_each_job each, void *context)
+{
+	struct walk walk = {.skipped = skipped, .each = each, .context = context};
+
+	if (job_list)
+		(void)list_for_each_ro(job_list, visit_job, &walk);
 }
 
 static void complete_prolog(job_record_t *job, char *node)
@@ -343,27 +360,37 @@ void kube_seam_finish_epilog(uint32_t id, const char *feature)
 	}
 }
 
+enum { EPILOGS_MAX = 64 }; /* the rest in the next call: the node stays completing */
+struct epilogs {
+	bitoff_t node;
+	int count;
+	uint32_t ids[EPILOGS_MAX];
+};
+
+static int note_epilog(void *item, void *argument)
+{
+	const job_record_t *job = item;
+	struct epilogs *epilogs = argument;
+
+	if (IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_test(job->node_bitmap_cg, epilogs->node))
+		epilogs->ids[epilogs->count++] = job->job_id;
+	return epilogs->count < EPILOGS_MAX ? 0 : -1;
+}
+
 void kube_seam_finish_epilogs_on(const char *node_name, const char *feature)
 {
-	enum { PORTION = 64 }; /* the rest in the next call: the node stays completing */
-	uint32_t ids[PORTION];
-	int count = 0;
 	char *name = xstrdup(node_name);
 	const node_record_t *node = find_node_record(name);
-	kube_iterator iterator;
-	const job_record_t *job;
+	struct epilogs epilogs = {.count = 0};
 
 	if (!kube_node_is_external(node, feature) || !job_list || kube_is_shutting_down()) {
 		xfree(name);
 		return;
 	}
-	iterator = list_iterator_create(job_list);
-	while (count < PORTION && (job = list_next(iterator)))
-		if (IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_test(job->node_bitmap_cg, (bitoff_t)node->index))
-			ids[count++] = job->job_id;
-	list_iterator_destroy(iterator);
-	for (int i = 0; i < count; i++) {
-		job_record_t *ended = find_job_record(ids[i]);
+	epilogs.node = (bitoff_t)node->index;
+	(void)list_for_each_ro(job_list, note_epilog, &epilogs);
+	for (int i = 0; i < epilogs.count; i++) {
+		job_record_t *ended = find_job_record(epilogs.ids[i]);
 
 		if (ended && IS_JOB_COMPLETING(ended))
 			complete_epilog(ended, name);

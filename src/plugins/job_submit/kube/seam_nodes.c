@@ -132,21 +132,21 @@ static bool wants_care(const node_record_t *node)
 }
 
 /* slurmctld marks GRES whose devices no slurmd has reported yet. */
+static int note_wanted_gres(void *item, void *wants)
+{
+	const gres_state_t *state = item;
+	const gres_node_state_t *gres = state->gres_data;
+
+	*(bool *)wants |= gres && gres->gres_cnt_found == NO_VAL64;
+	return 0;
+}
+
 static bool wants_gres(const node_record_t *node)
 {
-	kube_iterator iterator;
-	const gres_state_t *state;
 	bool wants = false;
 
-	if (!node->gres_list || !list_count(node->gres_list))
-		return false;
-	iterator = list_iterator_create(node->gres_list);
-	while ((state = list_next(iterator))) {
-		const gres_node_state_t *gres = state->gres_data;
-
-		wants |= gres && gres->gres_cnt_found == NO_VAL64;
-	}
-	list_iterator_destroy(iterator);
+	if (node->gres_list)
+		(void)list_for_each_ro(node->gres_list, note_wanted_gres, &wants);
 	return wants;
 }
 
@@ -334,12 +334,18 @@ static bool mixes_types(const gres_node_state_t *gres)
 	return gres->type_cnt && gres->gres_cnt_config > typed;
 }
 
+static int note_mixed_types(void *item, void *mixes)
+{
+	const gres_state_t *state = item;
+
+	*(bool *)mixes |= state->gres_data && mixes_types(state->gres_data);
+	return 0;
+}
+
 bool kube_seam_gres_facts(const char *name, struct kube_gres_facts *out)
 {
 	char *copy = xstrdup(name);
 	const node_record_t *node = find_node_record(copy);
-	kube_iterator iterator;
-	const gres_state_t *state;
 
 	xfree(copy);
 	if (!node || !node->config_ptr || !node->gres_list)
@@ -347,10 +353,7 @@ bool kube_seam_gres_facts(const char *name, struct kube_gres_facts *out)
 	memset(out, 0, sizeof(*out));
 	out->cpus = node->config_ptr->cpus;
 	out->shares = slurm_conf.gres_plugins && (strstr(slurm_conf.gres_plugins, "mps") || strstr(slurm_conf.gres_plugins, "shard"));
-	iterator = list_iterator_create(node->gres_list);
-	while ((state = list_next(iterator)))
-		out->mixes |= state->gres_data && mixes_types(state->gres_data);
-	list_iterator_destroy(iterator);
+	(void)list_for_each_ro(node->gres_list, note_mixed_types, &out->mixes);
 	return true;
 }
 

@@ -47,18 +47,28 @@ char *kube_partitions_of(const job_desc_msg_t *job)
 	return list;
 }
 
+struct partitions {
+	bool also_for_pods;
+	char *list;
+};
+
+static int add_partition(void *item, void *argument)
+{
+	const part_record_t *part = item;
+	struct partitions *to = argument;
+
+	if ((part->state_up & PARTITION_SUBMIT) && (to->also_for_pods || !kube_glue_is_for_pods(part->name)))
+		xstrfmtcat(to->list, "%s%s", to->list ? "," : "", part->name);
+	return 0;
+}
+
 /* As job_submit/all_partitions lists them. */
 static char *list_partitions(bool also_for_pods)
 {
-	kube_iterator iterator = list_iterator_create(part_list);
-	const part_record_t *part;
-	char *list = NULL;
+	struct partitions partitions = {.also_for_pods = also_for_pods};
 
-	while ((part = list_next(iterator)))
-		if ((part->state_up & PARTITION_SUBMIT) && (also_for_pods || !kube_glue_is_for_pods(part->name)))
-			xstrfmtcat(list, "%s%s", list ? "," : "", part->name);
-	list_iterator_destroy(iterator);
-	return list;
+	(void)list_for_each_ro(part_list, add_partition, &partitions);
+	return partitions.list;
 }
 
 void kube_leave_out_partitions_for_pods(job_desc_msg_t *job)

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job_search.cc - how JobWatch finds jobs that it does not know: by number, in the list of all, and those that are not ours.
+ *
+ * Under a lock texts are copied; markers are read outside of it.
+ */
+#include "src/plugins/job_submit/kube/job_facts.h"
+#include "src/plugins/job_submit/kube/job_walk.h"
+#include "src/plugins/job_submit/kube/job_watch.h"
+
+#include <set>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace slurmkube::plugin
+{
+
+namespace
+{
+
+constexpr std::int64_t k_write_lock_every = 250 * k_ms;
+constexpr std::size_t k_unmarked_max = 32;
+/* People read it, and half a minute is soon enough for them; each time costs a look at each job. */
+constexpr std::int64_t k_unmarked_every = 30'000 * k_ms;
+
+bool thread_is_alive(int thread)
+{
+	return syscall(SYS_tgkill, getpid(), thread, 0) == 0;
+}
+
+} // namespace
+
+/* ---- from a number to a known job ---- */
+
+void JobWatch::note(std::uint32_t id, const MarkerTexts &texts, Candidates &candidates) const
+{
+	if (may_claim_marker(texts) && !jobs_.contains(id))
+		candidates.push_back({id, std::string(texts.admin_comment), std::string(texts.copy)});
+}
+
+/* False: no such job. */
+bool JobWatch::note(std::uint32_t id, Candidates &candidates) const
+{
+	const auto texts = texts_of(id);
+	if (texts)
+		note(id, *texts, candidates);
+	return texts.has_value();
+}
+
+/* Its texts may have been changed since they were read: then they are read again. */
+void JobWatch::enter(Met &met, Found &found, Candidates &changed)
+{
+	auto &[id, known] = met;
+	const auto texts = texts_of(id);
+	if (!texts || jobs_.contains(id))
+		return;
+	if (hash_of(*texts) != known.texts) {
+		note(id, *texts, changed);
+		return;
+	}
+	if (kube_seam_job_is_finished(id))
+		known.fault = {}; /* what has ended is nobody's any more */
+	else
+		registry_.found({id}, known.marker);
+	set_of(known.state).insert(id);
+	jobs_.emplace(id, std::move(known));
+	look_at(id, found);
+}
+
+void JobWatch::enter_all(std::vector<Met> &met, Candidates &changed)
+{
+	for (std::size_t next = 0; next < met.size();) {
+		Found found;
+		{
+			Hold hold(KUBE_READ, meter_);
+			do
+				enter(met[next++], found, changed);
+			while (next < met.size() && hold.has_time());
+		}
+		deal_with(found);
+	}
+}
+
+/* What claims to be a marker and is none is an administrator's text; the hook lets no other through. */
+void JobWatch::meet(Candidates candidates)
+{
+	while (!candidates.empty()) {
+		std::vector<Met> met;
+		for (const Candidate &candidate : candidates) {
+			auto marker = marker_of(candidate.texts());
+			if (!marker)
+				continue;
+			Known known;
+			known.texts = hash_of(candidate.texts());
+			known.fault = fault_of(candidate.texts(), *marker);
+			known.marker = std::move(*marker);
+			met.emplace_back(candidate.id, std::move(known));
+		}
+		candidates.clear();
+		enter_all(met, candidates);
+	}
+}
+
+/* ---- new numbers ---- */
+
+/*
+ * Slurm alone knows the number of the next job, and looks into StateSaveLocation before it tells it:
+ * not under a lock that we hold. Numbers follow each other, with a gap where a submission failed or
+ * a job was forgotten.
+ */
+void JobWatch::find_new(unsigned misses_max)
+{
+	std::uint32_t id = last_id_ + 1;
+	for (unsigned misses = 0; misses < misses_max;) {
+		Candidates candidates;
+		{
+			Hold hold(KUBE_READ, meter_);
+			for (; misses < misses_max && hold.has_time(); id++) {
+				const bool is_there = note(id, candidates);
+				misses = is_there ? 0 : misses + 1;
+				last_id_ = is_there ? id : last_id_;
+			}
+		}
+		meet(std::move(candidates));
+	}
+}
+
+/*
+ * Finds what find_new() cannot: numbers that leap far or begin anew. The newest job is the last one of
+ * the list that is of no array: an array lies behind newer jobs, and its tasks before older ones (facts.h).
+ * Where tasks have taken more numbers since than find_new() goes on over, the next ticket without a job
+ * brings us here again, and its job is the newest then.
+ */
+void JobWatch::find_by_list()
+{
+	const std::int64_t worked_before = meter_.worked();
+	std::uint32_t newest = last_id_;
+	Candidates candidates;
+	JobWalk walk(kube_seam_jobs_after, [&](const kube_listed_job &job) {
+		newest = job.is_of_array ? newest : job.id;
+		note(job.id, {job.texts.admin_comment, job.texts.copy}, candidates);
+	});
+	list_look_.began(now_ns(), 0);
+	while (!walk.is_done()) {
+		{
+			Hold hold(KUBE_READ, meter_);
+			walk.go_on();
+		}
+		meet(std::exchange(candidates, {}));
+	}
+	last_id_ = newest;
+	list_look_.ended(meter_.worked() - worked_before);
+}
+
+bool JobWatch::first_look()
+{
+	find_by_list();
+	kube_seam_pulse(&before_);
+	starts_ = Tally(before_.started);
+	ends_ = Tally(before_.ended);
+	registry_.set_built();
+	return true;
+}
+
+/* The write lock is taken for its own sake (Registry::settled). Serials first, then the look, then drop: a job made in between is found by the look.
+ */
+void JobWatch::settle_tickets()
+{
+	std::int64_t now = now_ns();
+	if (registry_.wants_write_lock(now) && now - write_locked_at_ >= k_write_lock_every) {
+		write_locked_at_ = now;
+		{
+			Hold hold(KUBE_WRITE, meter_);
+		}
+		registry_.write_lock_passed();
+	}
+	std::vector<std::uint64_t> serials = registry_.settled(now, thread_is_alive);
+	if (serials.empty())
+		return;
+	find_new(k_likely_misses);
+	if (registry_.waits_for(serials)) {
+		if (!list_look_.is_due(now, 0))
+			return;
+		find_by_list();
+	}
+	registry_.drop(serials);
+}
+
+/* ---- jobs that are not ours ---- */
+
+/* Native ones that hold an external node, and placeholders whose marker and copy are lost. */
+std::string JobWatch::list_unmarked() const
+{
+	std::set<std::uint32_t> ids;
+	JobWalk walk(kube_seam_jobs_after, [&](const kube_listed_job &job) {
+		const bool is_ours = jobs_.contains(job.id) || job.texts.admin_comment[0] == '{' || job.texts.copy[0] == '{';
+		if (!is_ours && ids.size() < k_unmarked_max && kube_seam_external_nodes_of(job.id, feature_.c_str()) != 0)
+			ids.insert(job.id);
+	});
+	while (!walk.is_done()) {
+		Hold hold(KUBE_READ, meter_);
+		walk.go_on();
+	}
+	std::string text;
+	for (std::uint32_t id : ids)
+		text += (text.empty() ? "" : ",") + std::to_string(id);
+	return text;
+}
+
+/*
+ * Nobody ends them. Slurm's own counts say whether there is one at all. They are of some time before, so
+ * they are compared with the most that ours have held meanwhile: jobs that have just ended are not missed.
+ */
+void JobWatch::find_unmarked(std::uint64_t held)
+{
+	const std::uint64_t ours = std::exchange(held_most_, held_);
+	if (held <= ours)
+		unmarked_.clear();
+	else if (unmarked_at_ == 0 || now_ns() - unmarked_at_ >= k_unmarked_every) {
+		unmarked_at_ = now_ns();
+		unmarked_ = list_unmarked();
+	}
+}
+
+} // namespace slurmkube::plugin
