@@ -83,6 +83,31 @@ def what_root_writes_over_a_marker_stays_beside_it(lab, peer):
     lab.complete(job)
 
 
+def scancel_writes_over_a_marker_and_the_job_stays_known(lab, peer):
+    """Slurm asks no plugin then (_foreach_signal_job() in job_mgr.c), and the job may end in the same moment."""
+    if "--admin-comment" not in lab.command("scancel", "--help").stdout:
+        raise Skip("this scancel has no --admin-comment")
+    since = len(peer.lines)
+    jobs = {uid: lab.submit(marker(uid)).job for uid in ("signalled", "scancelled")}
+
+    def scancel(uid, *words):
+        result = lab.command("scancel", *words, str(jobs[uid]))
+        assert result.returncode == 0, result
+    scancel("signalled", "-s", "USR1", "--admin-comment=by ops")
+    stays(lab, peer, jobs["signalled"], "signalled", "by ops", since)
+    scancel("scancelled", "--admin-comment=enough")
+    line = peer.wait("job", id=jobs["scancelled"], state="cancelled", completing=False)
+    assert line and line[1]["marker"]["uid"] == "scancelled", peer.last("job", id=jobs["scancelled"])
+    again = lab.submit(marker("scancelled"))
+    assert again.ok, f"an ended job stands in the way: {vars(again)}"
+    lab.complete(again.job)
+    before = len(peer.lines)
+    a_restart_forgets_nobody(lab, peer, {"signalled": jobs["signalled"]})
+    told = peer.snapshot(before).get(jobs["scancelled"])  # unless Slurm has forgotten it (MinJobAge)
+    assert not told or told["marker"]["uid"] == "scancelled", told
+    lab.complete(jobs["signalled"])
+
+
 def a_prolog_that_writes_admin_comment_loses_no_job(lab, peer):
     script = f"{lab.run}/prolog"
     with open(script, "w", encoding="utf-8") as f:
@@ -206,6 +231,7 @@ def a_magnetic_reservation_pulls_nobody_into_the_others_partition(lab, peer):
 
 TESTS = [
     what_root_writes_over_a_marker_stays_beside_it,
+    scancel_writes_over_a_marker_and_the_job_stays_known,
     a_prolog_that_writes_admin_comment_loses_no_job,
     a_script_that_writes_admin_comment_loses_no_job,
     a_script_that_writes_admin_comment_stops_no_change_of_the_owner,
