@@ -34,11 +34,15 @@ core::Marker pod(const char *uid, std::uint32_t attempt = 1)
 	return {"main", "ns", "pod", "Pod", uid, attempt, 0, 0};
 }
 
+struct Built : Registry {
+	Built() { set_built(true); }
+};
+
 constexpr int k_thread = 10, k_other_thread = 11;
 
 void a_second_claim_waits_for_the_first()
 {
-	Registry registry;
+	Built registry;
 	CHECK(registry.claim(pod("a"), k_thread, 0, yes).claim == Claim::granted);
 	CHECK(registry.claim(pod("a"), k_other_thread, 0, yes).claim == Claim::under_way);
 	CHECK(registry.claim(pod("a", 2), k_other_thread, 0, yes).claim == Claim::granted);
@@ -47,7 +51,7 @@ void a_second_claim_waits_for_the_first()
 
 void a_live_job_is_named()
 {
-	Registry registry;
+	Built registry;
 	registry.found({7}, pod("a"));
 	ClaimAnswer answer = registry.claim(pod("a"), k_thread, 0, yes);
 	CHECK(answer.claim == Claim::live);
@@ -56,7 +60,7 @@ void a_live_job_is_named()
 
 void an_ended_job_stands_in_nobodys_way()
 {
-	Registry registry;
+	Built registry;
 	registry.found({7}, pod("a"));
 	CHECK(registry.claim(pod("a"), k_thread, 0, no).claim == Claim::granted);
 	registry.found({8}, pod("b"));
@@ -66,7 +70,7 @@ void an_ended_job_stands_in_nobodys_way()
 
 void forgetting_an_old_job_leaves_the_new_one()
 {
-	Registry registry;
+	Built registry;
 	registry.found({7}, pod("a"));
 	registry.found({8}, pod("a"));
 	registry.forget({7}, pod("a"));
@@ -75,7 +79,7 @@ void forgetting_an_old_job_leaves_the_new_one()
 
 void a_found_job_ends_its_ticket()
 {
-	Registry registry;
+	Built registry;
 	(void)registry.claim(pod("a"), k_thread, 0, yes);
 	CHECK(registry.has_tickets());
 	registry.found({9}, pod("a"));
@@ -85,7 +89,7 @@ void a_found_job_ends_its_ticket()
 
 void a_ticket_is_settled_when_its_thread_is_gone()
 {
-	Registry registry;
+	Built registry;
 	(void)registry.claim(pod("a"), k_thread, 0, yes);
 	CHECK(registry.settled(0, alive).empty());
 	auto serials = registry.settled(0, dead);
@@ -96,7 +100,7 @@ void a_ticket_is_settled_when_its_thread_is_gone()
 
 void a_ticket_is_settled_when_its_thread_submits_again()
 {
-	Registry registry;
+	Built registry;
 	(void)registry.claim(pod("a"), k_thread, 0, yes);
 	registry.came_back(k_other_thread);
 	CHECK(registry.settled(0, alive).empty());
@@ -106,7 +110,7 @@ void a_ticket_is_settled_when_its_thread_submits_again()
 
 void time_alone_does_not_settle_a_ticket()
 {
-	Registry registry;
+	Built registry;
 	(void)registry.claim(pod("a"), k_thread, 0, yes);
 	CHECK(registry.settled(3600'000 * k_ms, alive).empty());
 	CHECK(!registry.wants_write_lock(999 * k_ms));
@@ -120,7 +124,7 @@ void time_alone_does_not_settle_a_ticket()
 /* The keeper has looked between settled() and drop(): a ticket that came in the meantime is not its business. */
 void a_newer_ticket_survives_the_drop()
 {
-	Registry registry;
+	Built registry;
 	(void)registry.claim(pod("a"), k_thread, 0, yes);
 	auto serials = registry.settled(0, dead);
 	registry.found({5}, pod("a"));
@@ -129,12 +133,17 @@ void a_newer_ticket_survives_the_drop()
 	CHECK(registry.has_tickets());
 }
 
-void it_is_built_once()
+void nothing_is_granted_before_all_jobs_were_read()
 {
 	Registry registry;
-	CHECK(!registry.is_built());
-	registry.set_built();
-	CHECK(registry.is_built());
+	CHECK(registry.claim(pod("a"), k_thread, 0, yes).claim == Claim::unknown);
+	registry.found({7}, pod("b"));
+	CHECK(registry.claim(pod("b"), k_thread, 0, yes).claim == Claim::live);
+	CHECK(!registry.has_tickets());
+	registry.set_built(true);
+	CHECK(registry.claim(pod("a"), k_thread, 0, yes).claim == Claim::granted);
+	registry.set_built(false); /* another controller makes jobs */
+	CHECK(registry.claim(pod("c"), k_thread, 0, yes).claim == Claim::unknown);
 }
 
 } // namespace
@@ -151,6 +160,6 @@ int main()
 							   TEST(a_ticket_is_settled_when_its_thread_submits_again),
 							   TEST(time_alone_does_not_settle_a_ticket),
 							   TEST(a_newer_ticket_survives_the_drop),
-							   TEST(it_is_built_once),
+							   TEST(nothing_is_granted_before_all_jobs_were_read),
 						   });
 }

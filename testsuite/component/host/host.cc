@@ -195,6 +195,22 @@ std::string settle(Peer &peer)
 	return !peer.fault().empty() ? peer.fault() : why;
 }
 
+/* Until that is so; a minute at most, for the machine may be busy. */
+void await(const std::function<bool()> &is_so)
+{
+	for (const auto until = Clock::now() + 60s; !is_so() && Clock::now() < until;)
+		std::this_thread::sleep_for(30ms);
+}
+
+/* Started, and every job was read: submissions are judged from here on. */
+std::string start(Loaded &plugin, const Peer &peer)
+{
+	if (!plugin.start())
+		return "init failed";
+	await([&] { return peer.connections() > 0; });
+	return peer.connections() > 0 ? std::string() : "the plugin did not connect";
+}
+
 /* Started, hammered, brought to rest, stopped, unloaded. */
 void storm(const char *name, Manner manner)
 {
@@ -270,9 +286,14 @@ void fail_to_reconfigure()
 	std::string why = settle(peer);
 	host_in_control(false);
 	std::this_thread::sleep_for(200ms);
+	const unsigned granted = host_read_counts().granted;
 	host_fail_to_reconfigure();
-	submit_some(7000);
-	std::this_thread::sleep_for(200ms);
+	await([&] {
+		submit_some(7000);
+		return host_read_counts().granted >= granted + 5;
+	});
+	if (host_read_counts().granted < granted + 5)
+		why += "jobs of pods are refused;";
 	why += settle(peer);
 	host_in_control(true);
 	plugin.stop();
@@ -301,13 +322,6 @@ bool is_mapped()
 	return false;
 }
 
-/* Until that is so; a minute at most, for the machine may be busy. */
-void await(const std::function<bool()> &is_so)
-{
-	for (const auto until = Clock::now() + 60s; !is_so() && Clock::now() < until;)
-		std::this_thread::sleep_for(30ms);
-}
-
 /* While slurmctld takes itself apart, nothing of it is touched, though it still counts as in control. */
 void shut_down()
 {
@@ -334,7 +348,7 @@ void restore_copies()
 {
 	Peer peer(g_directory + "/plugin.sock");
 	Loaded plugin;
-	std::string why = plugin.start() ? std::string() : "init failed";
+	std::string why = start(plugin, peer);
 	submit_some(4000);
 	if (why.empty())
 		why = settle(peer);
@@ -351,7 +365,7 @@ void shut_down_under_lock()
 {
 	Peer peer(g_directory + "/plugin.sock");
 	Loaded plugin;
-	std::string why = plugin.start() ? std::string() : "init failed";
+	std::string why = start(plugin, peer);
 	submit_some(5000);
 	if (why.empty())
 		why = settle(peer);
@@ -376,7 +390,9 @@ void read_texts_outside_of_locks()
 	host_put_natives(3000, R"({"site":{"project":"p-1","cost":[1,2,3],"reviewed":true,"by":"a script of the site"}})");
 	Loaded plugin;
 	const unsigned parsed = host_read_counts().parsed;
-	std::string why = plugin.start() ? settle(peer) : "init failed";
+	std::string why = start(plugin, peer);
+	if (why.empty())
+		why = settle(peer);
 	submit_some(8000);
 	if (why.empty())
 		why = settle(peer);
@@ -397,7 +413,9 @@ void know_the_newest()
 {
 	Peer peer(g_directory + "/plugin.sock");
 	Loaded plugin;
-	std::string why = plugin.start() ? settle(peer) : "init failed";
+	std::string why = start(plugin, peer);
+	if (why.empty())
+		why = settle(peer);
 	host_clear_jobs();
 	host_put_array_last();
 	host_submit(0, marker_of(9000, 1).c_str(), "kube", false); /* a leap: found in the list */
@@ -424,7 +442,9 @@ void tell_strays()
 	host_clear_jobs();
 	host_reconfigure();
 	Loaded plugin;
-	std::string why = plugin.start() ? settle(peer) : "init failed";
+	std::string why = start(plugin, peer);
+	if (why.empty())
+		why = settle(peer);
 	host_submit(0, marker_of(9500, 1).c_str(), "kube", false);
 	host_start_on(host_newest(), HOST_NODES - 1);
 	if (why.empty())
@@ -462,7 +482,7 @@ void judge_without_memory()
 {
 	Peer peer(g_directory + "/plugin.sock");
 	Loaded plugin;
-	std::string why = plugin.start() ? std::string() : "init failed";
+	std::string why = start(plugin, peer);
 	submit_some(6000);
 	if (why.empty())
 		why = settle(peer);
@@ -526,10 +546,12 @@ void unload_under_locks()
 	const bool stayed = is_mapped();
 	Loaded again;
 	const bool started = again.start();
+	const unsigned connections = peer.connections();
 	host_unlock_all();
 	std::string why;
 	if (!waited || !stayed || !started)
 		why = waited ? stayed ? "no new start" : "unmapped under its thread" : "the keeper did not wait for the lock";
+	await([&] { return peer.connections() > connections; });
 	host_submit(0, marker_of(1000, 1).c_str(), "kube", false);
 	const std::string picture = settle(peer);
 	again.stop();

@@ -166,7 +166,7 @@ def a_signal_to_a_node_without_slurmd_does_no_harm(lab, peer):
 def a_dynamic_node_comes_works_and_goes(lab, peer):
     if not lab.has_dynamic_nodes():
         return
-    made = lab.command("scontrol", "create", "nodename=d1", "state=CLOUD", "cpus=4", "realmemory=4000", "features=kube",
+    made = lab.command("scontrol", "create", "nodename=d1", f"state={'EXTERNAL' if lab.is_native() else 'CLOUD'}", "cpus=4", "realmemory=4000", "features=kube",
                        "nodeaddr=127.0.0.1", f"port={lab.sink}")
     assert made.returncode == 0, made
     assert peer.wait("node", name="d1", base="idle", dynamic=True), peer.last("node", name="d1")

@@ -159,7 +159,7 @@ bool JobWatch::first_look()
 	kube_seam_pulse(&before_);
 	starts_ = Tally(before_.started);
 	ends_ = Tally(before_.ended);
-	registry_.set_built();
+	registry_.set_built(true);
 	return true;
 }
 

@@ -105,6 +105,7 @@ void Keeper::take_control()
 void Keeper::lose_control()
 {
 	in_control_ = false;
+	registry_.set_built(false); /* another controller may make jobs meanwhile */
 	feed_.reset();
 	jobs_.reset();
 	nodes_.reset();

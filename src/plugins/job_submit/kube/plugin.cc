@@ -181,27 +181,8 @@ core::PluginStats Plugin::stats()
 	return stats;
 }
 
-/* Only a submission that comes before the keeper's first look meets this: right after a restart. */
-void Plugin::build_registry()
-{
-	auto add = [](void *registry, const kube_listed_job *job) noexcept {
-		return guard(
-			true, [](const char *what) { log_error("cannot read a job: %s", what); },
-			[&] {
-				auto marker = marker_of({job->texts.admin_comment, job->texts.copy});
-				if (marker && !kube_seam_job_is_finished(job->id))
-					static_cast<Registry *>(registry)->found({job->id}, *marker);
-				return true;
-			});
-	};
-	kube_seam_jobs_after(0, add, &registry_);
-	registry_.set_built();
-}
-
 void Plugin::judge_marker(const core::Marker &marker, kube_verdict &verdict)
 {
-	if (!registry_.is_built())
-		build_registry();
 	ClaimAnswer answer = registry_.claim(marker, this_thread(), now_ns(), stands_for);
 	if (answer.claim == Claim::granted) {
 		verdict.placeholder = true;
@@ -216,8 +197,10 @@ void Plugin::judge_marker(const core::Marker &marker, kube_verdict &verdict)
 	costs.duplicates_refused.fetch_add(1, std::memory_order_relaxed);
 	if (answer.claim == Claim::live)
 		say(verdict, KUBE_DUPLICATE, "slurm-kube: job " + std::to_string(answer.live.number) + " already stands for pod " + describe(marker));
-	else
+	else if (answer.claim == Claim::under_way)
 		say(verdict, KUBE_UNDER_WAY, "slurm-kube: a submission for this pod is under way, try again");
+	else
+		say(verdict, KUBE_UNDER_WAY, "slurm-kube: this slurmctld has just come into control and its jobs are not read yet, try again");
 }
 
 bool Plugin::is_for_pods(std::string_view partition) const noexcept

@@ -42,7 +42,6 @@ class Plugin
       private:
 	void judge_marker(const core::Marker &marker, kube_verdict &verdict);
 	[[nodiscard]] std::string native_partition(const Rules &rules, std::string_view list) const;
-	void build_registry();
 	/* What may change while we run. Hooks, keeper and link each take a copy of the pointer. */
 	struct Live {
 		Rules rules;

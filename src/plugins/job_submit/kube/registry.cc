@@ -26,6 +26,8 @@ ClaimAnswer Registry::claim(const core::Marker &marker, int thread, std::int64_t
 			return {Claim::live, live->second};
 		live_.erase(live);
 	}
+	if (!built_)
+		return {Claim::unknown, {}};
 	if (tickets_.contains(key))
 		return {Claim::under_way, {}};
 	tickets_.emplace(std::move(key), Ticket{++serial_, thread, now, write_locks_, false});
@@ -55,16 +57,10 @@ void Registry::forget(core::JobId id, const core::Marker &marker)
 		live_.erase(live);
 }
 
-bool Registry::is_built() const
+void Registry::set_built(bool is_built)
 {
 	std::lock_guard lock(mutex_);
-	return built_;
-}
-
-void Registry::set_built()
-{
-	std::lock_guard lock(mutex_);
-	built_ = true;
+	built_ = is_built;
 }
 
 bool Registry::has_tickets() const

@@ -20,7 +20,8 @@
 namespace slurmkube::plugin
 {
 
-enum class Claim { granted, live, under_way };
+/* unknown: jobs that slurmctld has may not have been read yet. */
+enum class Claim { granted, live, under_way, unknown };
 
 struct ClaimAnswer {
 	Claim claim = Claim::granted;
@@ -42,9 +43,8 @@ class Registry
 	void found(core::JobId id, const core::Marker &marker);
 	void forget(core::JobId id, const core::Marker &marker);
 
-	/* True once found() was called for every job that slurmctld had at its start. */
-	[[nodiscard]] bool is_built() const;
-	void set_built();
+	/* Was found() called for every job that slurmctld had when it came into control? Nothing is granted before. */
+	void set_built(bool is_built);
 
 	/* ---- keeper ---- */
 	[[nodiscard]] bool has_tickets() const;
