@@ -27,6 +27,17 @@ bool is_after_end(const Group &member, const Group &lead, const SlurmJob &job)
 	return member.pod->created > job.end_time || (member.pod->created == job.end_time && !was_seen_before);
 }
 
+/* What the pods that wait need on each node together. */
+std::map<std::string, Occupancy> needs_of(const GangFacts &f)
+{
+	std::map<std::string, Occupancy> needs;
+	for (const MemberFacts &m : f.members) {
+		if (m.side == PodSide::waiting && m.has_seat && !m.node.empty())
+			(void)needs[m.node].take(m.node, m.uid, m.pod->requests);
+	}
+	return needs;
+}
+
 } // namespace
 
 /* ---- shared with world_seats.cc ---- */
@@ -236,6 +247,18 @@ void World::note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, 
 	const bool is_any_in_the_way = std::ranges::any_of(f.members, &MemberFacts::is_in_the_way);
 	if (is_any_in_the_way || group.in_the_way_since_us > 0)
 		f.gives_way = has_given_way_time(lead, group, is_any_in_the_way && group.given_back < k_give_back_most, now);
+	/* each may have room where not all have: an earlier pod is still there */
+	for (const auto &[name, pods] : is_untouched(f) ? needs_of(f) : std::map<std::string, Occupancy>()) {
+		const auto node = kube_nodes_.find(name);
+		const Resources room = node == kube_nodes_.end() ? Resources{} : room_on(node->second), need = pods.held(name);
+		if (occupancy_.has_room(name, room, need) || !Occupancy().has_room(name, room, need))
+			continue;
+		for (MemberFacts &m : f.members) {
+			m.has_room = m.has_room && m.node != name;
+			if (m.node == name && m.room_holder.empty())
+				m.room_holder = holder_text(name);
+		}
+	}
 	f.gives_way = is_gang_room_late(lead, group, f, now) || f.gives_way;
 	note_placeless(lead, gang, f, now);
 	if (!lets_go(f))

@@ -287,6 +287,32 @@ void a_gang_is_bound_when_all_its_pods_have_their_places()
 	}
 }
 
+/* On n1 each of two has room beside the pod that is there, but not both. */
+void a_gang_is_bound_when_its_pods_have_room_together()
+{
+	GangStage s(2);
+	Pod there = s.pod(9);
+	there.uid = {"there"};
+	there.labels.clear();
+	there.controller.reset();
+	there.node_name = "n1";
+	there.phase = PodPhase::running;
+	s.world.pod_seen(there, s.now);
+	s.all_pods(2);
+	(void)s.take();
+	s.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, s.now);
+	s.world.job_seen(s.running(nodes({{"n1", 8}})), s.now);
+	CHECK(only<Bind>(s.take()).empty());
+	s.pass(2 * k_second);
+	const auto told = only<Report>(s.take());
+	REQUIRE(told.size() == 2);
+	CHECK_EQUAL(told.back().second.not_scheduled.message,
+		    "Slurm job 7 has node n1, where an earlier pod still runs: a/train-9");
+	there.phase = PodPhase::succeeded;
+	s.world.pod_seen(there, s.now);
+	CHECK_EQUAL(only<Bind>(s.take()).size(), 2U);
+}
+
 /* Of pods that run on n1 and n2 the last has failed, and n2 is away for its successor. */
 void lose_one(GangStage &s)
 {
@@ -418,6 +444,7 @@ int main()
 					       TEST(a_node_that_comes_back_in_time_gets_the_pod), TEST(a_pod_that_is_bound_after_all_keeps_its_allocation),
 					       TEST(what_runs_on_a_node_that_is_away_is_left_alone), TEST(a_port_that_is_not_set_free_is_not_waited_for),
 					       TEST(all_nodes_without_room_are_excluded_at_once), TEST(a_gang_is_bound_when_all_its_pods_have_their_places),
+					       TEST(a_gang_is_bound_when_its_pods_have_room_together),
 					       TEST(a_pod_without_a_place_leaves_a_gang_that_runs), TEST(a_pod_whose_place_comes_back_in_time_stays_in_its_gang),
 					       TEST(a_pod_that_is_bound_after_all_stays_in_its_gang), TEST(a_place_may_be_waited_for_without_limit),
 					       TEST(a_lost_job_is_asked_for_without_nodes_that_are_out_of_service),
