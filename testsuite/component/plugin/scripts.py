@@ -41,6 +41,56 @@ def use_kube_alone(lab):
     restart(lab, submit="JobSubmitPlugins=kube", extra="")
 
 
+PROLOG = """#!/bin/sh
+echo "$SLURM_JOB_ID" >> {run}/prolog.began
+until [ -e {run}/prolog.goes_on ]; do sleep 0.05; done
+exit "$(cat {run}/prolog.goes_on)"
+"""
+
+
+def use_prolog(lab, peer):
+    path = f"{lab.run}/prolog"
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(PROLOG.format(run=lab.run))
+    os.chmod(path, 0o755)
+    since = len(peer.lines)
+    restart(lab, extra=f"PrologSlurmctld={path}")
+    assert peer.wait("hello", after=since, prolog=True), peer.last("hello")
+
+
+def let_prolog_end(lab, status):
+    with open(f"{lab.run}/prolog.goes_on.new", "w", encoding="utf-8") as f:
+        f.write(str(status))
+    os.rename(f"{lab.run}/prolog.goes_on.new", f"{lab.run}/prolog.goes_on")
+
+
+def a_prolog_is_told_from_its_start_to_its_end(lab, peer):
+    """PrologSlurmctld: the job has its node, and is configuring until the script is over; one that fails ends the job."""
+    assert peer.last("hello")[1]["prolog"] is False, peer.last("hello")
+    use_prolog(lab, peer)
+    try:
+        for uid, status in (("prolog-well", 0), ("prolog-fails", 1)):
+            since = len(peer.lines)
+            job = lab.submit(marker(uid)).job
+            assert peer.wait("job", after=since, id=job, state="running", configuring=True), peer.last("job", id=job)
+            assert eventually(lambda: os.path.exists(f"{lab.run}/prolog.began")), "the script does not run"
+            time.sleep(0.3)
+            assert not peer.find("job", after=since, id=job, configuring=False, state="running"), "told too early"
+            let_prolog_end(lab, status)
+            if status == 0:
+                line = peer.wait("job", after=since, id=job, state="running", configuring=False)
+                assert line and line[1]["nodes"], peer.last("job", id=job)
+                assert lab.complete(job).ok
+            else:
+                assert peer.wait("job", after=since, id=job, state="cancelled", configuring=True, ended_by=0), peer.last("job", id=job)
+            assert eventually(lambda: peer.last("job", id=job)[1]["completing"] is False), peer.last("job", id=job)
+            assert peer.last("job", id=job)[1]["configuring"] is (status != 0), peer.last("job", id=job)
+            for name in ("prolog.began", "prolog.goes_on"):
+                os.unlink(f"{lab.run}/{name}")
+    finally:
+        use_kube_alone(lab)
+
+
 def comment_of(lab, job):
     text = lab.command("scontrol", "show", "job", str(job), "--oneliner").stdout
     return text.partition("AdminComment=")[2].partition(" SystemComment=")[0].partition(" StdErr=")[0]
@@ -236,6 +286,7 @@ TESTS = [
     a_script_that_writes_admin_comment_loses_no_job,
     a_script_that_writes_admin_comment_stops_no_change_of_the_owner,
     a_script_moves_no_pods_job_to_native_nodes,
+    a_prolog_is_told_from_its_start_to_its_end,
     all_partitions_gives_native_jobs_no_partition_for_pods,
     no_way_around_leads_into_partitions_for_pods,
     a_magnetic_reservation_pulls_nobody_into_the_others_partition,

@@ -100,7 +100,7 @@ struct kube_job_glance {
 	bool wants_epilog; /* the same for an epilog */
 	bool inactive;	   /* InactiveLimit may strike soon */
 	bool configuring;  /* it has nodes, and PrologSlurmctld runs */
-	bool was_running;  /* it had nodes at some time */
+	bool had_nodes;    /* also of a job that has ended */
 	bool untried;	   /* pending, and not for want of resources: Slurm has not tried to place it */
 };
 

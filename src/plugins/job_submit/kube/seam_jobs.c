@@ -109,7 +109,7 @@ bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 	out->wants_prolog = IS_JOB_RUNNING(job) && job->node_bitmap_pr && bit_ffs(job->node_bitmap_pr) >= 0;
 	out->wants_epilog = IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_ffs(job->node_bitmap_cg) >= 0;
 	out->configuring = IS_JOB_CONFIGURING(job);
-	out->was_running = job->bit_flags & JOB_WAS_RUNNING;
+	out->had_nodes = job->nodes && job->nodes[0];
 	out->inactive = is_inactive(job);
 	out->untried = is_untried(job);
 	return true;
