@@ -56,7 +56,7 @@ NODES = """NodeName=k[1-4] NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000
 NodeName=g1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kube Gres=gpu:2 State={external}
 """
 # As native external nodes are: nobody listens there. Its weight keeps it out of the way of jobs that name no node.
-DEAD_END = "NodeName=x1 NodeAddr=127.0.0.1 Port=1 CPUs=4 RealMemory=4000 Feature=kube State=EXTERNAL Weight=1000"
+DEAD_END = "NodeName=x1 NodeAddr=127.0.0.1 Port=1 CPUs=4 RealMemory=4000 Feature=kube State=EXTERNAL Weight=1000\n"
 
 # One with a real slurmd, for start_slurmd().
 NATIVE_NODE = "NodeHostname=localhost Port={slurmd_port}"
