@@ -25,7 +25,7 @@
 #include <dlfcn.h>
 
 /* The plugin's memory comes from here, so that a test can let it run out for one thread. */
-static std::atomic<bool> g_keeper_has_no_memory{false};
+static std::atomic<const char *> g_has_no_memory{nullptr}; /* a thread's name */
 static thread_local bool t_has_no_memory = false;
 
 void *operator new(std::size_t size)
@@ -33,7 +33,8 @@ void *operator new(std::size_t size)
 	if (t_has_no_memory)
 		throw std::bad_alloc();
 	char name[16] = "";
-	if (g_keeper_has_no_memory && pthread_getname_np(pthread_self(), name, sizeof(name)) == 0 && std::string_view(name) == "kube-keeper")
+	const char *starved = g_has_no_memory;
+	if (starved && pthread_getname_np(pthread_self(), name, sizeof(name)) == 0 && std::string_view(name) == starved)
 		throw std::bad_alloc();
 	void *memory = malloc(size != 0 ? size : 1);
 	if (!memory)
@@ -383,6 +384,25 @@ void shut_down_under_lock()
 	report("a shutdown that begins under the keeper's lock is seen there", why.empty() ? picture : why);
 }
 
+void starve_the_link()
+{
+	Peer peer(g_directory + "/plugin.sock");
+	Loaded plugin;
+	std::string why = start(plugin, peer);
+	const unsigned connections = peer.connections();
+	g_has_no_memory = "kube-link";
+	submit_some(3100);
+	std::this_thread::sleep_for(300ms);
+	g_has_no_memory = nullptr;
+	await([&] { return peer.connections() > connections; });
+	if (why.empty() && (!has_thread("kube-link") || peer.connections() == connections))
+		why = "the link did not come back";
+	if (why.empty())
+		why = settle(peer);
+	plugin.stop();
+	report("a link that ran out of memory comes back", why);
+}
+
 /* A site that writes JSON of its own onto each job: such texts are read outside of locks, those of placeholders too. */
 void read_texts_outside_of_locks()
 {
@@ -511,12 +531,12 @@ void run_out_of_memory()
 	Loaded plugin;
 	std::string why = plugin.start() ? settle(peer) : "init failed";
 	const unsigned connections = peer.connections();
-	g_keeper_has_no_memory = true;
+	g_has_no_memory = "kube-keeper";
 	for (unsigned i = 0; i < 40; i++) {
 		host_submit(0, marker_of(3000 + i, 1).c_str(), "kube", false);
 		std::this_thread::sleep_for(5ms);
 	}
-	g_keeper_has_no_memory = false;
+	g_has_no_memory = nullptr;
 	await([&] { return peer.connections() > connections; });
 	if (why.empty() && (!has_thread("kube-keeper") || peer.connections() == connections))
 		why = "the keeper did not start over";
@@ -577,7 +597,7 @@ int main(int argc, char **argv)
 	if (argc > 4)
 		host_use_sink_port(static_cast<std::uint16_t>(strtol(argv[4], nullptr, 10)));
 	host_make_tables(geteuid());
-	printf("1..15\n");
+	printf("1..16\n");
 	storm("storm with a polite agent", Manner::polite);
 	storm("storm with an agent that comes and goes, talks nonsense, hangs", Manner::coming);
 	storm("storm with an agent that hardly reads", Manner::deaf);
@@ -589,6 +609,7 @@ int main(int argc, char **argv)
 	judge_without_memory();
 	shut_down_under_lock();
 	run_out_of_memory();
+	starve_the_link();
 	read_texts_outside_of_locks();
 	know_the_newest();
 	tell_strays();

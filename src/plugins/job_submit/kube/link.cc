@@ -71,19 +71,26 @@ Result<UniqueFd> Link::connect() const
 
 void Link::run()
 {
-	auto random = static_cast<std::uint32_t>(now_ns());
-	while (!stop_.is_set()) {
-		if (!feed_.is_complete()) {
-			stop_.wait(k_wait_for_picture, &feed_.changed());
-			continue;
-		}
-		auto fd = connect();
-		std::string why = fd ? serve(std::move(*fd)) : fd.error().what;
-		if (!stop_.is_set())
-			report(why);
-		random = random * 1664525U + 1013904223U; /* Knuth's; it only spreads reconnects */
-		stop_.wait(backoff_.next(random >> 8U));
+	Thread::go_on(
+		stop_, [this] { connect_once(); },
+		[this] {
+			feed_.close();
+			fd_.reset();
+		});
+}
+
+void Link::connect_once()
+{
+	if (!feed_.is_complete()) {
+		stop_.wait(k_wait_for_picture, &feed_.changed());
+		return;
 	}
+	auto fd = connect();
+	std::string why = fd ? serve(std::move(*fd)) : fd.error().what;
+	if (!stop_.is_set())
+		report(why);
+	random_ = random_ * 1664525U + 1013904223U; /* Knuth's; it only spreads reconnects */
+	stop_.wait(backoff_.next(random_ >> 8U));
 }
 
 std::string Link::serve(UniqueFd fd)

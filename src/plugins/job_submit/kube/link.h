@@ -33,6 +33,7 @@ class Link
 	void run();
 
       private:
+	void connect_once();
 	Result<UniqueFd> connect() const;
 	Status check_peer(int fd) const;
 	/* One connection, until it breaks; says why. */
@@ -51,6 +52,7 @@ class Link
 	Costs &costs_;
 	const Stop &stop_;
 	Backoff backoff_;
+	std::uint32_t random_ = static_cast<std::uint32_t>(now_ns());
 	std::string last_report_, told_error_; /* the same trouble is logged once */
 	bool told_prolog_ = false;
 

@@ -86,18 +86,22 @@ UniqueFd Sink::listen_socket()
 
 void Sink::run()
 {
-	while (!stop_.is_set()) {
-		UniqueFd listener = listen_socket();
-		if (listener) {
-			owners_.emplace(listener.get());
-			if (!owners_->are_known())
-				log_info("this kernel does not tell whose a connection to the sink is");
-			serve(listener);
-		}
-		else
-			stop_.wait(trouble_.empty() ? k_retry : k_retry_later);
-	}
+	Thread::go_on(
+		stop_, [this] { listen_once(); }, [this] { connections_.clear(); });
 	connections_.clear();
+}
+
+void Sink::listen_once()
+{
+	UniqueFd listener = listen_socket();
+	if (!listener) {
+		stop_.wait(trouble_.empty() ? k_retry : k_retry_later);
+		return;
+	}
+	owners_.emplace(listener.get());
+	if (!owners_->are_known())
+		log_info("this kernel does not tell whose a connection to the sink is");
+	serve(listener);
 }
 
 void Sink::serve(const UniqueFd &listener)

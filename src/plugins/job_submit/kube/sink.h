@@ -40,6 +40,7 @@ class Sink
 		std::int64_t until; /* no longer than that */
 		bool is_partial = false; /* part of a message is there: looked at again after a while, or poll() would not wait at all */
 	};
+	void listen_once();
 	UniqueFd listen_socket();
 	void serve(const UniqueFd &listener);
 	void wait(const UniqueFd &listener);

@@ -70,6 +70,23 @@ void *Thread::run(void *self) noexcept
 	return nullptr;
 }
 
+void Thread::go_on(const Stop &stop, const std::function<void()> &act, const std::function<void()> &tidy_up)
+{
+	constexpr std::int64_t k_rest = 1'000'000'000;
+	while (!stop.is_set()) {
+		const bool is_well = guard(
+			false, [](const char *what) { log_error("internal error in a thread, which goes on in a second: %s", what); },
+			[&] {
+				act();
+				return true;
+			});
+		if (is_well)
+			continue;
+		tidy_up();
+		stop.wait(k_rest);
+	}
+}
+
 bool Thread::join(int timeout_ms)
 {
 	if (!started_)

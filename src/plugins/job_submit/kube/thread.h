@@ -56,6 +56,8 @@ class Thread
 	~Thread() = default;
 
 	bool start(const char *name, std::function<void()> body);
+	/* For a body: act again and again until stopped. After an error of ours (no memory) it tidies up and rests a second: the thread must not be gone for good. */
+	static void go_on(const Stop &stop, const std::function<void()> &act, const std::function<void()> &tidy_up);
 	/* False: it did not end in time and still runs. True also for one that was never started. */
 	bool join(int timeout_ms);
 
