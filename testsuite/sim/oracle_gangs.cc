@@ -133,7 +133,12 @@ void Oracle::check_gang(const GangTruth &gang)
 	if (core::job_side(&live[0]->facts) != core::JobSide::allocated)
 		return;
 	const bool holds_back = std::ranges::any_of(members, [](const PodTruth *pod) { return sim::is_live(*pod) && (pod->api.gated || pod->api.deleting); });
-	if (is_incomplete(gang) && gang.sort != GangSort::pod_group && !holds_back)
+	/* of those that others wait for nobody says that they run */
+	const bool is_away = std::ranges::any_of(live[0]->facts.nodes, [&](const core::NodeAllocation &share) {
+		const auto node = kube_.nodes.find(share.node);
+		return node == kube_.nodes.end() || !node->second.api.ready;
+	});
+	if (is_incomplete(gang) && gang.sort != GangSort::pod_group && !holds_back && !is_away)
 		stage_.violated("end gang late", "job " + number + " of gang " + gang.uid + " waits for pods that do not come");
 	for (const PodTruth *pod : members) {
 		const bool waits = sim::is_live(*pod) && pod->api.node_name.empty() && !pod->api.deleting && !pod->api.gated;

@@ -15,12 +15,15 @@ constexpr Micros k_settling = 240 * k_second;
 constexpr Micros k_window = 60 * k_second;
 constexpr int k_windows = 12;
 constexpr std::uint64_t k_most_questions = 60 * 4 + 4; /* in a window: four a second */
+constexpr std::uint64_t k_late_gangs = 12;
+constexpr Micros k_slowest = 90 * k_second;
+constexpr Micros k_dark_after = 60 * k_second;
 constexpr Micros k_for_ever = 1'000'000 * k_second;
 
 } // namespace
 
 Simulation::Simulation(std::uint64_t seed, Plant plant, bool tells)
-    : is_dark_(mix(seed + 31) % 3 == 0), stage_(seed, plant, tells), kube_(stage_, seed), gangs_(stage_, kube_), slurm_(stage_, seed), oracle_(stage_, kube_, gangs_, slurm_), api_(stage_, kube_), rpc_(stage_, slurm_)
+    : seed_(seed), is_dark_(mix(seed + 31) % 3 == 0), starts_gangs_(mix(seed + 32) % 2 == 0), stage_(seed, plant, tells), kube_(stage_, seed), gangs_(stage_, kube_), slurm_(stage_, seed), oracle_(stage_, kube_, gangs_, slurm_), api_(stage_, kube_), rpc_(stage_, slurm_)
 {
 	for (unsigned i = 0; i < 2; i++)
 		agents_[i] = std::make_unique<Agent>(stage_, i, kube_, slurm_, api_, rpc_, oracle_);
@@ -74,13 +77,39 @@ void Simulation::calm_down()
 		agent->start();
 	}
 	for (auto &[name, node] : kube_.nodes) {
-		if (!is_dark_ && node.exists && !node.kubelet_up)
+		if ((!is_dark_ || starts_gangs_) && node.exists && !node.kubelet_up)
 			kube_.start_kubelet(node);
 	}
-	if (is_dark_)
+	if (is_dark_ && starts_gangs_)
+		start_late_gangs();
+	else if (is_dark_)
 		kube_.stop_kubelets(nullptr);
 	for (const std::string &id : slurm_.ids_if([](const JobTruth &job) { return job.facts.state == core::JobState::suspended; }))
 		slurm_.set_suspended(static_cast<std::uint32_t>(std::stoul(id)), false);
+}
+
+/* Gangs have the nodes for themselves, and these go away before all of their pods have come. */
+void Simulation::start_late_gangs()
+{
+	const auto is_there = [](const auto &one) { return one.exists; };
+	for (const std::string &uid : gangs_.uids_if(is_there))
+		gangs_.remove(uid, false);
+	for (const std::string &uid : kube_.uids_if(is_there)) {
+		const core::Pod &pod = kube_.pods.at(uid).api;
+		(void)kube_.remove(pod.name_space, pod.name, uid, std::nullopt).ok();
+	}
+	for (std::uint64_t i = 1; i <= k_late_gangs; i++) {
+		const Event event{.at = 0, .kind = Kind::create_gang, .number = mix(seed_ + i)};
+		GangTruth gang = drawn_gang(event);
+		if (gang.sort != GangSort::job_set)
+			continue;
+		gang.mould.api.gated = false;
+		gang.mould.run_us = k_for_ever;
+		gang.in_order = true;
+		gang.slowest = k_slowest;
+		gangs_.create(std::move(gang));
+	}
+	stage_.line.after(k_dark_after, [this] { kube_.stop_kubelets(nullptr); });
 }
 
 /* Owners of pods that wait are asked again for as long as they do. */

@@ -34,6 +34,7 @@ class Simulation
 	[[nodiscard]] std::uint64_t requests() const;
 	void settle();
 	void calm_down();
+	void start_late_gangs();
 	[[nodiscard]] PodTruth drawn_pod(const Event &event) const;
 	[[nodiscard]] GangTruth drawn_gang(const Event &event) const;
 	/* A pod, job or node of those that qualify, drawn by the event. */
@@ -45,7 +46,9 @@ class Simulation
 	/* lowest to highest, drawn by the event */
 	static Micros span(const Event &event, Micros lowest, Micros highest);
 
+	const std::uint64_t seed_;
 	const bool is_dark_; /* at the end all nodes are away, and stay so */
+	const bool starts_gangs_;
 	Stage stage_;
 	Kube kube_;
 	Gangs gangs_;
