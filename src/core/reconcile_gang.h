@@ -29,7 +29,7 @@ struct MemberFacts {
 	std::string claim_wait;     /* a volume claim that is not ready for it; empty: none */
 	bool is_in_the_way = false; /* its place is taken by a pod that runs and whose job waits for it */
 	bool surely_unbound = false; /* the API server said so, since the allocation was found to be wrong */
-	bool is_placeless_long = false; /* others are bound, and it has waited too long for a place */
+	bool is_placeless_long = false; /* others are bound; it has waited too long for a place */
 	bool is_after_end = false;  /* made after the job had ended: it is about the next one */
 	bool is_deletion_slow = false; /* as in reconcile.h */
 	bool is_about = false;      /* of a bound pod: to this job or an earlier one of the gang */

@@ -248,10 +248,15 @@ void World::note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, 
 	if (is_any_in_the_way || group.in_the_way_since_us > 0)
 		f.gives_way = has_given_way_time(lead, group, is_any_in_the_way && group.given_back < k_give_back_most, now);
 	/* each may have room where not all have: an earlier pod is still there */
-	for (const auto &[name, pods] : is_untouched(f) ? needs_of(f) : std::map<std::string, Occupancy>()) {
+	std::map<std::string, Occupancy> needs;
+	if (is_untouched(f))
+		needs = needs_of(f);
+	for (const auto &[name, pods] : needs) {
 		const auto node = kube_nodes_.find(name);
-		const Resources room = node == kube_nodes_.end() ? Resources{} : room_on(node->second), need = pods.held(name);
-		if (occupancy_.has_room(name, room, need) || !Occupancy().has_room(name, room, need))
+		const Resources need = pods.held(name);
+		const Resources room = node == kube_nodes_.end() ? Resources{} : room_on(node->second);
+		const bool would_fit = Occupancy().has_room(name, room, need);
+		if (!would_fit || occupancy_.has_room(name, room, need))
 			continue;
 		for (MemberFacts &m : f.members) {
 			m.has_room = m.has_room && m.node != name;

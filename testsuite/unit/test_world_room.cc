@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and allocations whose pods cannot be bound: how long they are held, and what is asked for next. */
+/* World and allocations whose pods cannot be bound: for how long, and what is asked for next. */
 #include "src/core/why.h"
 #include "testsuite/unit/gang_stage.h"
 #include "testsuite/unit/place_stage.h"
@@ -42,19 +42,29 @@ bool says(const std::string &text, const std::string &word)
 
 /* ---- single pods ---- */
 
-SlurmJob single_job(const std::string &uid, std::uint32_t id, JobState state, const std::string &node, std::uint32_t attempt)
+SlurmJob single_job(const std::string &uid, std::uint32_t id, JobState state,
+		    const std::string &node, std::uint32_t attempt)
 {
 	SlurmJob job;
 	job.id = {id};
-	job.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid, .kind = "Pod", .uid = uid, .attempt = attempt};
+	job.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid,
+		      .kind = "Pod", .uid = uid, .attempt = attempt};
 	job.state = state;
 	if (!node.empty())
 		job.nodes = nodes({{node.c_str(), 4}});
 	return job;
 }
 
+std::string why_line(const PlaceStage &s, const std::string &about)
+{
+	const auto lines = why(s.world, "default", "pod-b", s.now);
+	const auto line = std::ranges::find(lines, about, &WhyLine::about);
+	return line == lines.end() ? "" : line->text;
+}
+
 /* To an allocation that cannot be used. */
-void allocate(PlaceStage &s, const std::string &uid, std::uint32_t id, const std::string &node, std::uint32_t attempt = 1)
+void allocate(PlaceStage &s, const std::string &uid, std::uint32_t id, const std::string &node,
+	      std::uint32_t attempt = 1)
 {
 	s.allocate(uid, id, node);
 	s.world.job_seen(single_job(uid, id, JobState::running, node, attempt), s.now);
@@ -62,7 +72,8 @@ void allocate(PlaceStage &s, const std::string &uid, std::uint32_t id, const std
 }
 
 /* After the wait; what is asked for next. */
-std::string give_back(PlaceStage &s, const std::string &uid, std::uint32_t id, std::uint32_t attempt = 1)
+std::string give_back(PlaceStage &s, const std::string &uid, std::uint32_t id,
+		      std::uint32_t attempt = 1)
 {
 	pass(s, k_room_wait - k_second);
 	const std::string early = s.act();
@@ -85,10 +96,12 @@ struct Away {
 	const char *next;
 };
 
-/* More nodes are away than are believed to be, so that Slurm keeps their jobs; or the agent may not change nodes. */
+/* More nodes are away than are believed to be, so that Slurm keeps their jobs. */
 void an_allocation_on_a_node_that_stays_away_is_given_back()
 {
-	for (const Away &away : {Away{"NotReady", false, false, "submit:b-n1"}, Away{"NotReady, drained", false, true, "submit:b"}, Away{"gone", true, false, "submit:b-n1"}}) {
+	for (const Away &away : {Away{"NotReady", false, false, "submit:b-n1"},
+				 Away{"NotReady, drained", false, true, "submit:b"},
+				 Away{"gone", true, false, "submit:b-n1"}}) {
 		PlaceStage s;
 		s.world.pod_seen(PlaceStage::pod("b"), s.now);
 		CHECK_EQUAL(s.act(), "submit:b");
@@ -100,11 +113,12 @@ void an_allocation_on_a_node_that_stays_away_is_given_back()
 			set_drained(s, "n1", 4);
 		allocate(s, "b", 8, "n1");
 		const std::string next = give_back(s, "b", 8);
-		CHECK_EQUAL(std::string(away.what) + " " + next, std::string(away.what) + " " + away.next);
+		const std::string what = std::string(away.what) + " ";
+		CHECK_EQUAL(what + next, what + away.next);
 		s.queue_job("b", 9);
 		s.world.node_seen(PlaceStage::node("n1"), s.now);
 		pass(s, 2 * k_second);
-		CHECK_EQUAL(says(s.act(), "update:b"), !away.is_drained); /* it may have that node again */
+		CHECK_EQUAL(says(s.act(), "update:b"), !away.is_drained); /* it may go there */
 	}
 }
 
@@ -118,11 +132,12 @@ void the_pod_says_that_its_allocation_is_given_back()
 	pass(s, 2 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
 	s.world.reported({"b"}, Ok{}, s.now);
-	const auto lines = why(s.world, "default", "pod-b", s.now);
-	CHECK(std::ranges::any_of(lines, [](const WhyLine &line) { return line.about == "waits for" && line.text == "node n1 to be Ready in Kubernetes, for at most another 58 s"; }));
+	CHECK_EQUAL(why_line(s, "waits for"),
+		    "node n1 to be Ready in Kubernetes, for at most another 58 s");
 	pass(s, k_room_wait);
 	CHECK_EQUAL(s.act(), "look:b report:b:SlurmRetrying");
-	CHECK_EQUAL(s.text, "Slurm job 8 has node n1, which has not become Ready in Kubernetes; the allocation is given back and the pod queued again");
+	CHECK_EQUAL(s.text, "Slurm job 8 has node n1, which has not become Ready in Kubernetes; "
+			    "the allocation is given back and the pod queued again");
 }
 
 /* Where the agent may not change nodes (nodes.manage) Slurm would give it again and again. */
@@ -220,8 +235,7 @@ void all_nodes_without_room_are_excluded_at_once()
 	CHECK_EQUAL(give_back(s, "b", 8), "submit:b-n1");
 	allocate(s, "b", 9, "n2", 2);
 	CHECK_EQUAL(give_back(s, "b", 9, 2), "submit:b-n1-n2");
-	const auto lines = why(s.world, "default", "pod-b", s.now);
-	CHECK(std::ranges::any_of(lines, [](const WhyLine &line) { return line.about == "avoids" && line.text == "nodes that it has given back: n1, n2"; }));
+	CHECK_EQUAL(why_line(s, "avoids"), "nodes that it has given back: n1, n2");
 	s.queue_job("b", 10);
 	(void)s.act();
 	pass(s, 2 * k_second);
@@ -256,15 +270,16 @@ void a_gang_is_bound_when_all_its_pods_have_their_places()
 {
 	for (const bool comes_back : {true, false}) {
 		GangStage s(6);
-		for (const char *name : {"n2", "n3"})
-			set_ready(s, kube_node(name, std::string(name) + "-uid", 8000), false);
+		const auto away = {kube_node("n2", "n2-uid", 8000), kube_node("n3", "n3-uid", 8000)};
+		for (const KubeNode &node : away)
+			set_ready(s, node, false);
 		allocate_gang(s, 6);
 		CHECK(only<Bind>(s.take()).empty());
 		s.pass(k_room_wait - k_second);
 		CHECK(only<Bind>(s.take()).empty());
 		if (comes_back) {
-			for (const char *name : {"n2", "n3"})
-				set_ready(s, kube_node(name, std::string(name) + "-uid", 8000), true);
+			for (const KubeNode &node : away)
+				set_ready(s, node, true);
 			CHECK_EQUAL(only<Bind>(s.take()).size(), 6U);
 			continue;
 		}
@@ -283,7 +298,8 @@ void a_gang_is_bound_when_all_its_pods_have_their_places()
 		s.pass(40 * k_second);
 		const auto submits = only<Submit>(s.take());
 		REQUIRE(submits.size() == 1);
-		CHECK(submits.front().second.spec.excluded_nodes == std::vector<std::string>({"n2", "n3"}));
+		const std::vector<std::string> expected = {"n2", "n3"};
+		CHECK(submits.front().second.spec.excluded_nodes == expected);
 	}
 }
 
@@ -319,7 +335,7 @@ void lose_one(GangStage &s)
 	s.start(4);
 	s.end(3, PodPhase::failed, 1);
 	(void)s.take();
-	s.world.pod_gone({"u3"}, s.world.pod_of({"u3"}) ? std::optional<Pod>(*s.world.pod_of({"u3"})) : std::nullopt, s.now);
+	s.world.pod_gone({"u3"}, *s.world.pod_of({"u3"}), s.now);
 	set_ready(s, kube_node("n2", "n2-uid", 8000), false);
 	s.pass(k_second);
 	s.world.pod_seen(s.pod(3, "b"), s.now);
@@ -336,8 +352,9 @@ void a_pod_without_a_place_leaves_a_gang_that_runs()
 	const auto lines = why(s.world, "a", "train-3b", s.now);
 	const auto waits = std::ranges::find(lines, "waits for", &WhyLine::about);
 	REQUIRE(waits != lines.end());
-	CHECK_EQUAL(waits->text, "its binding to a node of the gang's allocation: Slurm job 7 has node n2, "
-				 "which is not Ready in Kubernetes; it gets a job of its own in 1 s");
+	CHECK_EQUAL(waits->text, "its binding to a node of the gang's allocation: "
+				 "Slurm job 7 has node n2, which is not Ready in Kubernetes; "
+				 "it gets a job of its own in 1 s");
 	s.pass(2 * k_second);
 	CHECK_EQUAL(look_up(s, Sight::unbound), 1U);
 	const auto actions = s.take();
@@ -349,7 +366,8 @@ void a_pod_without_a_place_leaves_a_gang_that_runs()
 	CHECK(submits.front().second.spec.excluded_nodes == std::vector<std::string>{"n2"});
 	s.pass(2 * k_gang_wait);
 	const auto later = s.take();
-	CHECK(only<Complete>(later).empty() && only<Remove>(later).empty() && only<Bind>(later).empty());
+	CHECK(only<Complete>(later).empty() && only<Remove>(later).empty());
+	CHECK(only<Bind>(later).empty());
 }
 
 void a_pod_whose_place_comes_back_in_time_stays_in_its_gang()
@@ -408,7 +426,8 @@ void a_lost_job_is_asked_for_without_nodes_that_are_out_of_service()
 		s.world.node_seen(node, s.now);
 		const auto submits = lose_job(s);
 		REQUIRE(submits.size() == 1);
-		CHECK_EQUAL(submits.front().second.spec.required_node, is_in_service ? "n1,n2" : "n1");
+		const std::string &required = submits.front().second.spec.required_node;
+		CHECK_EQUAL(required, is_in_service ? "n1,n2" : "n1");
 	}
 }
 
@@ -429,7 +448,8 @@ void a_lost_job_does_not_exclude_the_nodes_that_it_must_have()
 	s.world.pod_seen(successor, s.now);
 	(void)s.take();
 	const auto submits = lose_job(s);
-	const auto of_gang = std::ranges::find_if(submits, [](const auto &one) { return one.second.spec.marker.kind != k_pod_kind; });
+	const auto is_of_gang = [](const auto &one) { return one.second.spec.marker.kind != k_pod_kind; };
+	const auto of_gang = std::ranges::find_if(submits, is_of_gang);
 	REQUIRE(of_gang != submits.end());
 	CHECK_EQUAL(of_gang->second.spec.required_node, "n1,n2");
 	CHECK(of_gang->second.spec.excluded_nodes == std::vector<std::string>{"n3"});
@@ -439,14 +459,22 @@ void a_lost_job_does_not_exclude_the_nodes_that_it_must_have()
 
 int main()
 {
-	return check::run_tests("world room", {TEST(an_allocation_on_a_node_that_stays_away_is_given_back), TEST(the_pod_says_that_its_allocation_is_given_back),
-					       TEST(a_cordoned_node_is_not_asked_for_again),
-					       TEST(a_node_that_comes_back_in_time_gets_the_pod), TEST(a_pod_that_is_bound_after_all_keeps_its_allocation),
-					       TEST(what_runs_on_a_node_that_is_away_is_left_alone), TEST(a_port_that_is_not_set_free_is_not_waited_for),
-					       TEST(all_nodes_without_room_are_excluded_at_once), TEST(a_gang_is_bound_when_all_its_pods_have_their_places),
-					       TEST(a_gang_is_bound_when_its_pods_have_room_together),
-					       TEST(a_pod_without_a_place_leaves_a_gang_that_runs), TEST(a_pod_whose_place_comes_back_in_time_stays_in_its_gang),
-					       TEST(a_pod_that_is_bound_after_all_stays_in_its_gang), TEST(a_place_may_be_waited_for_without_limit),
-					       TEST(a_lost_job_is_asked_for_without_nodes_that_are_out_of_service),
-					       TEST(a_lost_job_does_not_exclude_the_nodes_that_it_must_have)});
+	return check::run_tests("world room", {
+					      TEST(an_allocation_on_a_node_that_stays_away_is_given_back),
+					      TEST(the_pod_says_that_its_allocation_is_given_back),
+					      TEST(a_cordoned_node_is_not_asked_for_again),
+					      TEST(a_node_that_comes_back_in_time_gets_the_pod),
+					      TEST(a_pod_that_is_bound_after_all_keeps_its_allocation),
+					      TEST(what_runs_on_a_node_that_is_away_is_left_alone),
+					      TEST(a_port_that_is_not_set_free_is_not_waited_for),
+					      TEST(all_nodes_without_room_are_excluded_at_once),
+					      TEST(a_gang_is_bound_when_all_its_pods_have_their_places),
+					      TEST(a_gang_is_bound_when_its_pods_have_room_together),
+					      TEST(a_pod_without_a_place_leaves_a_gang_that_runs),
+					      TEST(a_pod_whose_place_comes_back_in_time_stays_in_its_gang),
+					      TEST(a_pod_that_is_bound_after_all_stays_in_its_gang),
+					      TEST(a_place_may_be_waited_for_without_limit),
+					      TEST(a_lost_job_is_asked_for_without_nodes_that_are_out_of_service),
+					      TEST(a_lost_job_does_not_exclude_the_nodes_that_it_must_have),
+					      });
 }
