@@ -116,7 +116,11 @@ std::string job_text(const Story &s)
 		return "none";
 	const SlurmJob &job = *s.job;
 	std::string text = std::to_string(job.id.number) + ", " + state_text(job.state);
-	if (job.state == JobState::cancelled && job.ended_by)
+	if (ended_with_prolog(job))
+		text += " before PrologSlurmctld was over";
+	else if (job_side(&job) == JobSide::allocated && job.configuring)
+		text += ", configuring";
+	else if (job.state == JobState::cancelled && job.ended_by)
 		text += " by uid " + std::to_string(*job.ended_by);
 	text += ", attempt " + std::to_string(job.marker.attempt);
 	const std::pair<const char *, std::int64_t> times[] = {

@@ -297,6 +297,9 @@ void World::job_seen(SlurmJob job, Now now)
 	if (job.marker.kind == k_pod_kind && is_live(job) && group.gang && group.pod && !is_bound_member(group))
 		leave(gangs_.at(*group.gang), uid);
 	note_cluster(job);
+	/* a slurmctld that has restarted does not know that the prolog of a job was not over when it ended */
+	if (const auto before = jobs_.find(job.id); before != jobs_.end() && job_side(&job) == JobSide::ended)
+		job.configuring |= before->second.configuring;
 	jobs_[job.id] = std::move(job);
 	if (choosy_.contains(uid))
 		wake_behind();

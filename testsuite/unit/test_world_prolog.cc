@@ -18,6 +18,12 @@ PluginHello with_prolog()
 	return hello;
 }
 
+SlurmJob configuring(SlurmJob job, bool is_so)
+{
+	job.configuring = is_so;
+	return job;
+}
+
 struct PrologStage : Stage {
 	PrologStage()
 	{
@@ -39,12 +45,6 @@ struct PrologStage : Stage {
 		world.job_seen(ended, now);
 	}
 };
-
-SlurmJob configuring(SlurmJob job, bool is_so)
-{
-	job.configuring = is_so;
-	return job;
-}
 
 void nothing_is_bound_while_the_prolog_runs()
 {
@@ -88,14 +88,30 @@ void a_prolog_that_fails_ends_no_pod()
 	CHECK_EQUAL(s.act(), "submit:a#8");
 }
 
+/* slurmctld restarted, or the script failed before the plugin had looked: it does not know what the job was. */
+void the_end_of_a_job_that_was_never_configured_is_remembered()
+{
+	PrologStage s;
+	s.allocate("a", 7);
+	(void)s.act();
+	s.end(0, false);
+	CHECK_EQUAL(s.act(), "submit:a#2");
+	s.end(0, false); /* told again, when it is no longer completing */
+	CHECK_EQUAL(s.act(), "");
+}
+
 /* A user's scancel, and root's of a job whose pod had only to be bound. */
 void a_cancelled_job_ends_its_pod()
 {
 	for (const auto &[uid, while_configuring] : {std::pair(1000U, true), std::pair(0U, false)}) {
 		PrologStage s;
 		s.allocate("a", 7);
+		s.world.job_seen(configuring(Stage::job(7, "a", JobState::running), while_configuring), s.now);
 		(void)s.act();
+		if (!while_configuring)
+			s.world.bound({"a"}, Error{Errc::again, "503"}, s.now);
 		s.end(uid, while_configuring);
+		s.pass(10 * k_second);
 		CHECK_EQUAL(s.act(), "remove:a");
 	}
 }
@@ -148,6 +164,7 @@ int main()
 						TEST(nothing_is_bound_while_the_prolog_runs),
 						TEST(without_a_prolog_the_answer_is_enough),
 						TEST(a_prolog_that_fails_ends_no_pod),
+						TEST(the_end_of_a_job_that_was_never_configured_is_remembered),
 						TEST(a_cancelled_job_ends_its_pod),
 						TEST(a_gang_waits_for_the_prolog),
 						TEST(a_prolog_that_fails_ends_no_gang),

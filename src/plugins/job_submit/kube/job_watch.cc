@@ -125,7 +125,7 @@ void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance
 	found.ends += is_over && (is_news || is_live(known.state));
 	found.untried |= glance.untried && known.state == KUBE_JOB_UNKNOWN;
 	const bool had_begun = !known.configuring && !is_pending(known.state);
-	known.never_began |= is_over && !is_news && glance.had_nodes && !had_begun;
+	known.never_began |= is_over && !is_news && glance.had_nodes && !had_begun && kube_seam_has_prolog();
 	job->configuring |= known.never_began;
 	note_configuring(id, known, glance.configuring);
 	known.fingerprint = glance.fingerprint;
