@@ -144,7 +144,7 @@ void World::updated(const PodUid &pod, const std::string &mark, JobId job, const
 		group.refused_text = answer.error().what;
 		return;
 	}
-	group.told_places = k_not_known;
+	group.told_places.emplace(k_not_known);
 	reviews_.insert(pod);
 	failed(group, pod, answer.error(), now);
 }
