@@ -96,7 +96,7 @@ struct Group {
 	std::string assumed_node; /* a binding was sent or has succeeded, and no watch has shown it */
 	std::string held_node;    /* where Occupancy counts it */
 	std::string late_node;    /* a binding there has failed without a clear answer: it may still take effect */
-	std::int64_t late_until_us = 0;
+	std::int64_t late_until_us = 0; /* from then on the API server is asked; 0: there is none such */
 	Condition reported;
 	std::optional<Condition> trouble;
 	unsigned failures = 0;
@@ -382,6 +382,7 @@ class World
 	void note_pod_times(Group &group, const Pod &pod, Now now);
 	[[nodiscard]] bool is_start_expired(const PodUid &uid, Group &group, bool is_starting, Now now);
 	void note_job_times(Group &group, const SlurmJob &job, Now now);
+	void look_for_late_binding(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out);
 	void settle_share(const PodUid &uid, Group &group, Now now);
 	void wake_waiters(const std::string &node);
 	void wake_unbound(const std::string &name_space); /* empty: of all */

@@ -412,6 +412,7 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
 	forget_provisional(uid, now);
 	settle_share(uid, group, now);
 	if (group.gang) {
+		look_for_late_binding(uid, group, now, out);
 		dirty_.insert(*group.gang);
 		return;
 	}
@@ -431,6 +432,7 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
 		if (accept(uid, group, action, now))
 			out.push_back({uid, std::move(action)});
 	}
+	look_for_late_binding(uid, group, now, out);
 	drop_if_empty(uid);
 }
 

@@ -142,6 +142,7 @@ void World::bound(const PodUid &pod, const Status &answer, Now now)
 	if (answer) {
 		counters_.bound++;
 		group.failures = 0;
+		group.late_until_us = 0;
 		if (!group.pod || is_starting(*group.pod))
 			group.bound_us = now.mono_us; /* else the watch was faster */
 		if (group.allocated_us > 0)
@@ -203,6 +204,10 @@ void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
 	if (group.is_gone && group.is_unseen && !is_held(job_of(group)))
 		pod_gone(pod, std::nullopt, now);
 	group.unbound_at_us = sight && *sight == Sight::unbound ? now.mono_us : 0;
+	if (group.unbound_at_us > 0 && now.mono_us >= group.late_until_us) {
+		group.late_until_us = 0;
+		settle_share(pod, group, now);
+	}
 	/* if there is one, the watch will show it soon */
 	const bool is_gang = gangs_.contains(pod);
 	const std::int64_t again_us = is_gang ? k_list_again_us : k_look_again_us, soon_us = is_gang ? k_look_again_us : k_conflict_retry_us;

@@ -132,7 +132,10 @@ void World::settle_share(const PodUid &uid, Group &group, Now now)
 	std::string wanted;
 	if (group.pod && !is_terminal(*group.pod))
 		wanted = group.pod->node_name.empty() ? group.assumed_node : group.pod->node_name;
-	const bool may_be_late = now.mono_us < group.late_until_us && group.held_node == group.late_node;
+	const bool is_seen = group.pod ? !group.pod->node_name.empty() : now.mono_us >= group.late_until_us;
+	if (is_seen)
+		group.late_until_us = 0;
+	const bool may_be_late = group.late_until_us > 0 && group.held_node == group.late_node;
 	if (wanted.empty() && may_be_late && (!group.pod || !is_terminal(*group.pod)))
 		return;
 	const bool was_cut_off = !group.pod && group.last && !is_terminal(*group.last) && !group.held_node.empty();
@@ -155,6 +158,19 @@ void World::settle_share(const PodUid &uid, Group &group, Now now)
 	if (!wanted.empty())
 		(void)occupancy_.take(wanted, uid, group.pod->requests);
 	group.held_node = wanted;
+}
+
+/*
+ * An API server that was away may have carried the binding out before, and its watch need not have
+ * shown it yet: the share is free when a GET says so, however long that takes.
+ */
+void World::look_for_late_binding(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out)
+{
+	const bool is_open = group.pod && group.late_until_us > 0 && group.held_node == group.late_node && group.assumed_node.empty();
+	if (!is_open || now.mono_us < std::max(group.late_until_us, group.look_quiet_until_us) || group.busy.look)
+		return;
+	group.busy.look = true;
+	out.push_back({uid, LookUp{group.pod->name_space, group.pod->name}});
 }
 
 void World::wake_waiters(const std::string &node)

@@ -42,6 +42,57 @@ void a_binding_that_failed_holds_its_share_for_a_while()
 	CHECK_EQUAL(s.act(), "bind:b@n1");
 }
 
+/* The answer was lost with the API server, and somebody cancels the job meanwhile: Slurm gives the node to another. */
+struct LostAnswer : Stage {
+	LostAnswer()
+	{
+		world.pod_seen(pod("a", 3000), now);
+		world.pod_seen(pod("b", 3000), now);
+		(void)act();
+		allocate("a", 7);
+		CHECK_EQUAL(act(), "bind:a@n1");
+		world.bound({"a"}, Error{Errc::io, "connection reset"}, now);
+		SlurmJob ended = job(7, "a", JobState::cancelled);
+		ended.ended_by = 1000;
+		world.job_seen(ended, now);
+		allocate("b", 8);
+		world.job_seen(job(8, "b", JobState::running), now);
+		pass(6 * k_second);
+		const std::string actions = act();
+		CHECK(actions.find("bind:b") == std::string::npos);
+		CHECK(actions.find("look:a") != std::string::npos);
+	}
+};
+
+void a_lost_binding_holds_its_share_until_the_api_server_denies_it()
+{
+	LostAnswer s;
+	s.world.looked_up({"a"}, Error{Errc::io, "connection refused"}, s.now);
+	s.pass(10 * k_second);
+	const std::string actions = s.act();
+	CHECK(actions.find("bind:b") == std::string::npos);
+	CHECK(actions.find("look:a") != std::string::npos);
+	s.world.looked_up({"a"}, Sight::unbound, s.now);
+	CHECK_EQUAL(s.act(), "bind:b@n1");
+}
+
+void a_lost_binding_that_worked_keeps_its_share()
+{
+	LostAnswer s;
+	s.world.looked_up({"a"}, Sight::bound, s.now);
+	s.pass(10 * k_second);
+	CHECK(s.act().find("bind:b") == std::string::npos);
+	Pod bound = s.pod("a", 3000);
+	bound.node_name = "n1";
+	s.world.pod_seen(bound, s.now);
+	s.pass(10 * k_second);
+	const std::string actions = s.act();
+	CHECK(actions.find("bind:b") == std::string::npos);
+	CHECK(actions.find("look:a") == std::string::npos);
+	s.world.pod_seen(end_of(bound, PodPhase::failed, 137), s.now);
+	CHECK_EQUAL(s.act(), "bind:b@n1");
+}
+
 /* An API server that has just started forbids everything until it has read its roles. */
 void a_binding_that_was_forbidden_is_tried_again_soon()
 {
@@ -255,6 +306,8 @@ int main()
 	return check::run_tests("world binding", {
 						 TEST(a_binding_that_failed_is_tried_again_on_the_same_allocation),
 						 TEST(a_binding_that_failed_holds_its_share_for_a_while),
+						 TEST(a_lost_binding_holds_its_share_until_the_api_server_denies_it),
+						 TEST(a_lost_binding_that_worked_keeps_its_share),
 						 TEST(a_binding_that_was_forbidden_is_tried_again_soon),
 						 TEST(a_binding_that_worked_after_all_does_not_delay_the_end),
 						 TEST(an_allocation_is_given_back_when_others_stay_in_its_way),
