@@ -238,7 +238,7 @@ void App::round()
 void App::note_cluster_trouble()
 {
 	std::string trouble = cluster_unknown_.empty() ? "" : "the Kubernetes cluster is not known, and nothing is done: " + cluster_unknown_;
-	for (const std::string &text : {core::other_cluster_text(world_), core::absent_pods_text(world_)})
+	for (const std::string &text : {core::other_cluster_text(world_), core::absent_pods_text(world_), core::other_name_text(world_)})
 		trouble = trouble.empty() ? text : trouble;
 	if (trouble == cluster_trouble_)
 		return;

@@ -95,6 +95,8 @@ Check cluster(const App &app)
 		return failed("cluster", core::other_cluster_text(world), core::other_cluster_remedy(world));
 	if (world.held_absent_pods() > 0)
 		return failed("cluster", core::absent_pods_text(world), core::absent_pods_remedy());
+	if (const std::string text = core::other_name_text(world); !text.empty())
+		return failed("cluster", text, core::other_name_remedy(world));
 	return passed("cluster", world.settings().policy.cluster + ", uid " + uid + " (of namespace kube-system); no job is of another");
 }
 

@@ -41,6 +41,22 @@ std::string other_cluster_remedy(const World &world)
 	       numbers_of(world.jobs_of_other_clusters());
 }
 
+std::string other_name_text(const World &world)
+{
+	const auto jobs = world.jobs_of_other_names();
+	if (jobs.empty())
+		return {};
+	return std::to_string(jobs.size()) + " live jobs of this Kubernetes cluster bear its name \"" + jobs.begin()->second + "\", and slurmkubed.yaml says cluster: " +
+	       world.settings().policy.cluster + " (jobs " + numbers_of(jobs) + "): this agent does nothing for them, and their pods get other jobs";
+}
+
+std::string other_name_remedy(const World &world)
+{
+	const auto jobs = world.jobs_of_other_names();
+	return "set cluster: " + (jobs.empty() ? "" : jobs.begin()->second) + " in slurmkubed.yaml and restart slurmkubed, unless an agent with that name "
+	       "runs elsewhere; jobs whose pods are gone: scancel " + numbers_of(jobs);
+}
+
 std::string absent_pods_text(const World &world)
 {
 	if (world.held_absent_pods() == 0)

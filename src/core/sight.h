@@ -15,9 +15,12 @@ namespace slurmkube::core
 
 /* Empty: it is not so. */
 std::string other_cluster_text(const World &world);
+/* Live jobs of this cluster under another name; others go on. */
+std::string other_name_text(const World &world);
 std::string absent_pods_text(const World &world);
 
 std::string other_cluster_remedy(const World &world);
+std::string other_name_remedy(const World &world);
 std::string absent_pods_remedy();
 
 } // namespace slurmkube::core

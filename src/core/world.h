@@ -236,6 +236,8 @@ class World
 	/* Why nothing is done: live jobs stand for pods of another cluster under our cluster's name. */
 	[[nodiscard]] bool holds_other_cluster() const { return !other_clusters_.empty(); }
 	[[nodiscard]] const std::map<JobId, std::string> &jobs_of_other_clusters() const { return other_clusters_; }
+	/* Of this very cluster, under another name than the configuration has: an agent with that name asked for them. */
+	[[nodiscard]] std::map<JobId, std::string> jobs_of_other_names() const;
 	/* More jobs are without pods than may be believed; how many. 0: it is not so. */
 	[[nodiscard]] std::size_t held_absent_pods() const { return held_absent_pods_; }
 
@@ -358,6 +360,7 @@ class World
 	void seen_again(const PodUid &uid, Group &group);
 	void look_for_unseen(Now now, std::vector<PodAction> &out);
 	void note_cluster(const SlurmJob &job);
+	void note_other_name(const SlurmJob &job);
 	void count_absent_pods();
 	[[nodiscard]] bool is_out_of_sight(const PodUid &uid) const;
 	[[nodiscard]] bool is_held(const SlurmJob *job) const;
@@ -588,6 +591,7 @@ class World
 	std::map<JobId, SlurmJob> jobs_;
 	bool is_cluster_known_ = false;
 	std::map<JobId, std::string> other_clusters_; /* live jobs of other clusters, and which */
+	std::map<JobId, Marker> other_names_; /* live jobs of another name, which may be of this cluster */
 	std::set<JobId> unknown_clusters_; /* live jobs whose markers do not say it */
 	std::size_t held_absent_pods_ = 0;
 	std::set<PodUid> unseen_; /* pods that a list did not show, and the API server has not denied */

@@ -272,6 +272,7 @@ void World::link_opened(PluginHello hello)
 	}
 	plugin_ = std::move(hello);
 	link_synced_ = false;
+	other_names_.clear();
 	snapshot_jobs_.clear();
 	snapshot_nodes_.clear();
 }
@@ -284,7 +285,8 @@ void World::link_lost()
 void World::job_seen(SlurmJob job, Now now)
 {
 	if (job.marker.cluster != settings_.policy.cluster)
-		return; /* of another Kubernetes cluster: not ours to touch */
+		return note_other_name(job); /* of another Kubernetes cluster: not ours to touch */
+	other_names_.erase(job.id);
 	std::ranges::sort(job.nodes, natural_less, &NodeAllocation::node);
 	if (!link_synced_) {
 		snapshot_jobs_.push_back(std::move(job));
@@ -360,6 +362,7 @@ void World::forget_job(JobId id)
 
 void World::job_gone(JobId id, Now now)
 {
+	other_names_.erase(id);
 	const auto known = jobs_.find(id);
 	if (link_synced_ && known != jobs_.end() && is_live(known->second))
 		note_vanished({known->second.marker.uid}, id, now);

@@ -33,6 +33,7 @@ void World::cluster_seen(std::string uid)
 	settings_.policy.cluster_uid = std::move(uid);
 	other_clusters_.clear();
 	unknown_clusters_.clear();
+	std::erase_if(other_names_, [&](const auto &job) { return job.second.cluster_uid != settings_.policy.cluster_uid; });
 	for (const auto &[id, job] : jobs_)
 		note_cluster(job);
 	if (is_other)
@@ -50,6 +51,25 @@ void World::note_cluster(const SlurmJob &job)
 		unknown_clusters_.insert(job.id);
 	else
 		other_clusters_[job.id] = job.marker.cluster_uid;
+}
+
+void World::note_other_name(const SlurmJob &job)
+{
+	const std::string &ours = settings_.policy.cluster_uid;
+	if (is_live(job) && !job.marker.cluster_uid.empty() && (ours.empty() || job.marker.cluster_uid == ours))
+		other_names_.insert_or_assign(job.id, job.marker);
+	else
+		other_names_.erase(job.id);
+}
+
+std::map<JobId, std::string> World::jobs_of_other_names() const
+{
+	std::map<JobId, std::string> found;
+	for (const auto &[id, marker] : other_names_) {
+		if (!marker.cluster_uid.empty() && marker.cluster_uid == settings_.policy.cluster_uid)
+			found[id] = marker.cluster;
+	}
+	return found;
 }
 
 /* What has ended needs no question. */

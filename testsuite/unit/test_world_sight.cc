@@ -174,6 +174,28 @@ void jobs_of_another_cluster_hold_everything()
 	CHECK_EQUAL(s.act(), "submit:of-other#1");
 }
 
+/* The name in the configuration was changed, and perhaps back again. */
+void jobs_under_another_name_are_told()
+{
+	const auto named = [](SlurmJob job, const char *cluster, const char *uid) {
+		job.marker.cluster = cluster;
+		job.marker.cluster_uid = uid;
+		return job;
+	};
+	Stage s = unsure();
+	s.connect({named(Stage::job(7, "a", JobState::running), "old", "ours"), named(Stage::job(8, "b", JobState::pending), "old", "ours"),
+		   named(Stage::job(9, "c", JobState::running), "far", "theirs")});
+	CHECK_EQUAL(other_name_text(s.world), "");
+	s.world.cluster_seen("ours");
+	CHECK_EQUAL(other_name_text(s.world), "2 live jobs of this Kubernetes cluster bear its name \"old\", and slurmkubed.yaml says cluster: main (jobs 7,8): "
+					      "this agent does nothing for them, and their pods get other jobs");
+	CHECK(other_name_remedy(s.world).starts_with("set cluster: old in slurmkubed.yaml"));
+	CHECK(other_name_remedy(s.world).ends_with("scancel 7,8"));
+	s.world.job_seen(named(Stage::job(7, "a", JobState::cancelled), "old", "ours"), s.now);
+	s.world.job_gone({8}, s.now);
+	CHECK_EQUAL(other_name_text(s.world), "");
+}
+
 void a_submission_names_its_cluster()
 {
 	Stage s = unsure();
@@ -285,6 +307,7 @@ int main()
 						   TEST(an_untold_job_of_a_bound_pod_is_not_cancelled),
 						   TEST(nothing_is_done_before_the_cluster_is_known),
 						   TEST(jobs_of_another_cluster_hold_everything),
+						   TEST(jobs_under_another_name_are_told),
 						   TEST(a_submission_names_its_cluster),
 						   TEST(jobs_without_a_cluster_end_unless_too_many_lose_their_pods),
 						   TEST(a_job_that_an_agent_gave_up_takes_no_pod_along),
