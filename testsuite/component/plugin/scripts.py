@@ -41,6 +41,17 @@ def use_kube_alone(lab):
     restart(lab, submit="JobSubmitPlugins=kube", extra="")
 
 
+def what_a_script_tells_the_user_is_in_the_submitters_log(lab, peer):
+    """libslurm writes it there, whoever submits; it is in no answer of its functions."""
+    del peer
+    use_lua(lab, "lua,kube", submit='\tslurm.log_user("no project, no pod")\n\tif true then return slurm.ERROR end')
+    try:
+        answer = lab.submit(marker("lua-says-no"))
+        assert not answer.ok and "error: no project, no pod" in answer.messages, vars(answer)
+    finally:
+        use_kube_alone(lab)
+
+
 PROLOG = """#!/bin/sh
 echo "$SLURM_JOB_ID" >> {run}/prolog.began
 until [ -e {run}/prolog.goes_on ]; do sleep 0.05; done
@@ -286,6 +297,7 @@ TESTS = [
     a_script_that_writes_admin_comment_loses_no_job,
     a_script_that_writes_admin_comment_stops_no_change_of_the_owner,
     a_script_moves_no_pods_job_to_native_nodes,
+    what_a_script_tells_the_user_is_in_the_submitters_log,
     a_prolog_is_told_from_its_start_to_its_end,
     all_partitions_gives_native_jobs_no_partition_for_pods,
     no_way_around_leads_into_partitions_for_pods,

@@ -13,9 +13,11 @@ SENT = 2.0  # seconds in which slurmctld surely hands over what it has, while sl
 
 
 def printed(state, code):
-	"""sacct takes 128 off exit codes from 128 on, scontrol and jobcomp do not."""
+	"""What sacct may print, of what scontrol and jobcomp do. It takes 128 off exit codes from 128 on; that of 26.05 does not,
+	and tells a node's failure the other way round."""
 	number, signal = map(int, code.split(":"))
-	return state, f"{number - 128 if number >= 128 else number}:{signal}"
+	codes = {code, f"{number - 128 if number >= 128 else number}:{signal}"}
+	return {(state, c) for c in (codes | {f"{signal}:{number}"} if state == "NODE_FAIL" else codes)}
 
 
 def _kills_of_slurmctld(e):
@@ -59,7 +61,7 @@ def of_pods(e):
 			continue
 		job, rows = pod.bound.job, records_of(e, pod, e.slurm.accounts)
 		seen = [(r.state, r.exit_code) for r in rows]
-		told = {printed(*t) for t in allowed_ends(e, pod)}
+		told = set().union(*(printed(*t) for t in allowed_ends(e, pod)))
 		true = len(rows) == 1 and (seen[0] in told or rows[0].state in SLURMS_OWN and ends_agree(e, pod, rows[0]))
 		unknowable = any(slurm_cannot_know(e, begun, pod.ended.at) for begun in (pod.events[0].at, pod.bound.at))
 		if true or len(rows) < 2 and (unknowable or is_forgotten(e, pod) or _was_given_twice(e, job)):
@@ -70,7 +72,7 @@ def of_pods(e):
 
 def ends_agree(e, pod, row):
 	"""What Slurm ended itself has what Slurm's own record of ended jobs says."""
-	return any(printed(r.state, r.exit_code) == (row.state, row.exit_code) for r in records_of(e, pod))
+	return any((row.state, row.exit_code) in printed(r.state, r.exit_code) for r in records_of(e, pod))
 
 
 def disagreements(slurm):
@@ -81,8 +83,9 @@ def disagreements(slurm):
 			continue
 		rows = [r for r in slurm.accounts.get(number, []) if r.submit == moment(submitted)]
 		seen, said = [(r.state, r.exit_code) for r in rows], printed(fields["JobState"], fields["ExitCode"])
-		if seen != [said]:
-			out.append((number, moment(submitted), moment(fields.get("EndTime")), f"job {number}: scontrol says {said}, sacct {seen or 'nothing'}"))
+		if len(seen) != 1 or seen[0] not in said:
+			out.append((number, moment(submitted), moment(fields.get("EndTime")),
+				    f"job {number}: scontrol says {fields['JobState']} {fields['ExitCode']}, sacct {seen or 'nothing'}"))
 	return out
 
 
