@@ -111,7 +111,7 @@ void a_cancelled_job_ends_its_pod()
 		if (!while_configuring)
 			s.world.bound({"a"}, Error{Errc::again, "503"}, s.now);
 		s.end(uid, while_configuring);
-		s.pass(10 * k_second);
+		s.pass(3 * k_second);
 		CHECK_EQUAL(s.act(), "remove:a");
 	}
 }
