@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/app.h"
 
+#include "src/agent/config_trial.h"
+
 #include "src/agent/replies.h"
 #include "src/base/log.h"
 #include "src/core/sight.h"
@@ -159,7 +161,7 @@ void App::reload(const Config &fresh)
 	}
 	log_info("configuration read again: identity rules, log level and credentials are taken over");
 	if (rest != config_)
-		log_warning("other settings have changed as well: they hold after a restart of slurmkubed");
+		log_warning("these have changed as well, and hold after a restart of slurmkubed: %s", changed_keys(config_, rest).c_str());
 	config_.identity = fresh.identity;
 	config_.log_level = fresh.log_level;
 }

@@ -47,6 +47,9 @@ class App : private link::LinkSink
 	Status start();
 	/* Takes over of a changed configuration what can change while it runs, and names the rest. */
 	void reload(const Config &fresh);
+	/* Why the file was not taken when it was last to be read again; empty: it was. */
+	void set_file_trouble(std::string text) { file_trouble_ = std::move(text); }
+	[[nodiscard]] const std::string &file_trouble() const { return file_trouble_; }
 
 	/* For replies.cc. */
 	[[nodiscard]] const core::World &world() const { return world_; }
@@ -102,6 +105,7 @@ class App : private link::LinkSink
 
 	Loop &loop_;
 	Config config_;
+	std::string file_trouble_;
 	core::World world_;
 	kube::Client client_;
 	kube::Credentials credentials_;

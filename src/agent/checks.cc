@@ -151,7 +151,7 @@ Check identity(const App &app)
 {
 	const std::size_t rules = app.config().identity.rules.size();
 	if (rules == 0)
-		return failed("identity", "no namespace may submit", "add identity.rules to slurmkubed.yaml and restart slurmkubed");
+		return failed("identity", "no namespace may submit", "add identity.rules to slurmkubed.yaml, then systemctl reload slurmkubed");
 	std::string unknown;
 	for (const auto &[name, person] : app.world().settings().policy.identity_facts.people) {
 		if (!person)

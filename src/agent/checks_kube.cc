@@ -56,6 +56,9 @@ Check token(const App &app)
 /* Read as at a start: what is gone now shows only then. */
 Check files(const App &app)
 {
+	if (!app.file_trouble().empty())
+		return failed("files", "slurmkubed.yaml was not taken when it was last read again: " + app.file_trouble(),
+			      "correct it, then systemctl reload slurmkubed: a restart would fail");
 	std::string trouble;
 	for (const std::string &text : try_credentials(app.config()))
 		trouble += (trouble.empty() ? "" : "; ") + text;

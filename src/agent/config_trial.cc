@@ -43,4 +43,30 @@ std::vector<std::string> try_config(const Config &config)
 	return troubles;
 }
 
+std::string changed_keys(const Config &before, const Config &after)
+{
+	const std::pair<const char *, bool> keys[] = {
+	    {"cluster", before.cluster != after.cluster},
+	    {"scheduler_name", before.scheduler_name != after.scheduler_name},
+	    {"kubeconfig", before.kubeconfig != after.kubeconfig},
+	    {"slurm", before.slurm != after.slurm},
+	    {"partition", before.partition != after.partition},
+	    {"plugin_socket", before.plugin_socket != after.plugin_socket},
+	    {"control_socket", before.control_socket != after.control_socket},
+	    {"nodes", before.nodes != after.nodes},
+	    {"identity", before.identity != after.identity},
+	    {"priority_classes", before.priority_classes != after.priority_classes},
+	    {"limits", before.limits != after.limits},
+	    {"gres", before.gres != after.gres},
+	    {"default_time_limit_minutes", before.default_time_limit_minutes != after.default_time_limit_minutes},
+	    {"log_level", before.log_level != after.log_level},
+	};
+	std::string names;
+	for (const auto &[name, differs] : keys) {
+		if (differs)
+			names += (names.empty() ? "" : ", ") + std::string(name);
+	}
+	return names;
+}
+
 } // namespace slurmkube::agent

@@ -18,6 +18,9 @@ std::vector<std::string> try_credentials(const Config &config);
 /* The same, and what no agent can do anything with. */
 std::vector<std::string> try_config(const Config &config);
 
+/* "cluster, nodes": keys of the first level that differ. */
+std::string changed_keys(const Config &before, const Config &after);
+
 } // namespace slurmkube::agent
 
 #endif

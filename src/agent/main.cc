@@ -112,12 +112,18 @@ UniqueFd open_signals()
 	return UniqueFd(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-/* A file with an error changes nothing. */
+/* A file with an error changes nothing, nor does one with which nothing would work: an empty one, say. */
 void reload(agent::App &app, const std::string &file)
 {
-	const agent::LoadedConfig loaded = agent::load_config(file);
-	for (const std::string &error : loaded.errors)
+	agent::LoadedConfig loaded = agent::load_config(file);
+	if (loaded.errors.empty())
+		loaded.errors = agent::try_config(loaded.config);
+	std::string trouble;
+	for (const std::string &error : loaded.errors) {
 		log_error("configuration not taken, going on with the last one: %s", error.c_str());
+		trouble += (trouble.empty() ? "" : "; ") + error;
+	}
+	app.set_file_trouble(std::move(trouble));
 	if (loaded.errors.empty())
 		app.reload(loaded.config);
 }

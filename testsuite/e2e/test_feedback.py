@@ -1,7 +1,9 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What users are told: events on pods, annotations for their containers, and `skube why`. Two nodes of 8 CPUs; jobs run as nobody."""
+import json
 import re
+import signal
 import time
 
 from lib import Cluster, equal, job, pod, run, wait_for
@@ -117,6 +119,28 @@ def test_why_of_a_pod_that_nobody_knows(bed):
 		raise AssertionError("exit status 0")
 	except RuntimeError as e:
 		assert "exit 1: skube: no pod default/nobody-knows with schedulerName slurm has been seen" in str(e), e
+
+
+def _reload(bed, text, said):
+	(bed.dir / "slurmkubed.yaml").write_text(text)
+	before = bed.agent.daemon.log.read_text().count(said)
+	bed.agent.daemon.signal(signal.SIGHUP)
+	wait_for(lambda: bed.agent.daemon.log.read_text().count(said) > before, f"the agent to log {said!r}")
+	return next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "files")
+
+
+def test_a_file_with_an_error_is_not_taken(bed):
+	"""Nor is an empty one, or one that names credentials that are not there: pods start as before, and skube check says why."""
+	good = bed.agent.configuration()
+	for bad, part in (("", "identity.rules: there is none"), (json.dumps({**good, "bogus": 1}), "bogus"),
+			  (json.dumps({**good, "kubeconfig": f"{bed.dir}/nowhere"}), "nowhere")):
+		line = _reload(bed, bad, "configuration not taken")
+		assert not line["ok"] and part in line["text"] and "a restart would fail" in line["remedy"], line
+	bed.kube.create(pod("as-before", kwok={"run": "50ms"}))
+	bed.kube.wait_phase("as-before", "Succeeded")
+	line = _reload(bed, json.dumps({**good, "partition": "other", "cluster": "test2"}), "hold after a restart of slurmkubed: cluster, partition")
+	assert line["ok"], line
+	_reload(bed, json.dumps(good), "configuration read again")
 
 
 def test_events_are_rate_limited(bed):
