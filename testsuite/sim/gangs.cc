@@ -23,11 +23,6 @@ std::string child_uid(const GangTruth &gang, std::size_t role)
 	return gang.uid + ".j" + std::to_string(role) + "." + std::to_string(gang.generation);
 }
 
-bool has_succeeded(const PodTruth &pod)
-{
-	return pod.end && pod.end->phase == core::PodPhase::succeeded;
-}
-
 } // namespace
 
 Gangs::Gangs(Stage &stage, Kube &kube) : stage_(stage), kube_(kube)

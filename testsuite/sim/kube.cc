@@ -29,6 +29,11 @@ bool is_live(const PodTruth &pod)
 	return pod.exists && !core::is_terminal(pod.api);
 }
 
+bool has_succeeded(const PodTruth &pod)
+{
+	return pod.end && pod.end->phase == core::PodPhase::succeeded;
+}
+
 /* Two to four nodes of two to five CPUs. */
 Kube::Kube(Stage &stage, std::uint64_t seed) : stage_(stage)
 {

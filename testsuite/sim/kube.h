@@ -147,6 +147,7 @@ class Kube
 };
 
 bool is_live(const PodTruth &pod); /* exists and has no terminal phase */
+bool has_succeeded(const PodTruth &pod); /* also when it is gone since */
 
 } // namespace slurmkube::sim
 

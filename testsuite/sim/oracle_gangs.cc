@@ -114,7 +114,8 @@ bool Oracle::is_incomplete(const GangTruth &gang) const
 		wanted += gang.sort == GangSort::pod_group ? 0 : role.pods;
 	for (const auto &[rank, uid] : gang.seats) {
 		const PodTruth &pod = kube_.pods.at(uid);
-		there += sim::is_live(pod) || (pod.end && pod.exists) ? 1U : 0U;
+		/* a rank that has succeeded gets no other pod, also when its own is gone */
+		there += sim::is_live(pod) || (pod.end && pod.exists) || sim::has_succeeded(pod) ? 1U : 0U;
 	}
 	return there < wanted;
 }

@@ -298,7 +298,13 @@ class Lab:
         return self.command("scontrol", "ping").returncode == 0
 
     def reconfigure(self):
-        result = self.command("scontrol", "reconfigure")
+        """From 23.11 on the answer comes when slurmctld has ended: up to twice AGENT_SHUTDOWN_WAIT (3 s) where RPCs to nodes wait
+        to be sent again (agent.c), which is more than the MessageTimeout here; so scontrol has a longer one."""
+        with open(f"{self.run}/slurm.conf", encoding="utf-8") as f:
+            text = f.read()
+        with open(f"{self.run}/patient.conf", "w", encoding="utf-8") as f:
+            f.write(text.replace("MessageTimeout=5", "MessageTimeout=30"))
+        result = self.command("env", f"SLURM_CONF={self.run}/patient.conf", "scontrol", "reconfigure")
         assert result.returncode == 0, result
         assert eventually(self.answers)
 
