@@ -171,7 +171,7 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 	    check::slurm_user(found),
 	    check::plugin(app),
 	    check::release(app),
-	    check::plugin_config(app),
+	    check::plugin_config(app, found),
 	    check::files(app),
 	    check::api_server(found),
 	    check::cluster(app),

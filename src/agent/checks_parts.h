@@ -37,7 +37,7 @@ Check slurmctld(const Findings &found);
 Check slurm_user(const Findings &found);
 Check plugin(const App &app);
 Check release(const App &app);
-Check plugin_config(const App &app);
+Check plugin_config(const App &app, const Findings &found);
 Check partitions(const App &app, const Findings &found);
 Check mixed_partitions(const App &app, const Findings &found);
 Check unmarked_jobs(const App &app);

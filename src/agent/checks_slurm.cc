@@ -26,6 +26,18 @@ std::set<std::string> wanted_partitions(const Config &config)
 	return names;
 }
 
+/* Of external nodes only, and the plugin keeps no native job out. Of mixed ones the line partitions tells. */
+std::string open_partitions(const core::PluginHello &hello, const std::vector<slurm::Partition> &all)
+{
+	std::string open;
+	const std::string guarded = "," + hello.partitions + ",";
+	for (const slurm::Partition &partition : all) {
+		if (partition.external > 0 && partition.others == 0 && !hello.partitions.empty() && guarded.find("," + partition.name + ",") == std::string::npos)
+			check::add_name(open, partition.name);
+	}
+	return open;
+}
+
 } // namespace
 
 std::string how_slurmctld_rereads(const core::PluginHello &plugin)
@@ -76,14 +88,20 @@ Check release(const App &app)
 }
 
 /* What the plugin has read, not what the file says now. */
-Check plugin_config(const App &app)
+Check plugin_config(const App &app, const Findings &found)
 {
 	const core::PluginHello &hello = app.world().plugin();
 	if (!app.world().has_link())
 		return failed("kube.conf", "not known: the plugin is not connected", "look at the line plugin first");
-	if (hello.config_error.empty())
-		return passed("kube.conf", "as slurmctld has read it: Feature=" + hello.node_feature + " SinkPort=" + std::to_string(hello.sink_port));
-	return failed("kube.conf", "as slurmctld has read it: " + hello.config_error, "correct the file and " + how_slurmctld_rereads(hello));
+	if (!hello.config_error.empty())
+		return failed("kube.conf", "as slurmctld has read it: " + hello.config_error,
+			      "correct the file and " + how_slurmctld_rereads(hello));
+	if (const std::string open = open_partitions(hello, found.slurm.partitions); !open.empty())
+		return failed("kube.conf",
+			      "Partitions=" + hello.partitions + " leaves out " + open + ": native jobs may go where pods run",
+			      "add " + open + " to Partitions in kube.conf and run 'scontrol reconfigure'");
+	return passed("kube.conf", "as slurmctld has read it: Feature=" + hello.node_feature + " SinkPort=" + std::to_string(hello.sink_port) +
+					   " Partitions=" + hello.partitions);
 }
 
 /* Each exists, is up and has external nodes. */

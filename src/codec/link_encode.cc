@@ -61,6 +61,7 @@ void write(json_object *o, const core::PluginHello &hello)
 	put(o, "pid", hello.pid);
 	put(o, "host", hello.host);
 	put(o, "whole_sockets", hello.whole_sockets);
+	put(o, "partitions", hello.partitions);
 	put(o, "prolog", hello.has_prolog);
 }
 

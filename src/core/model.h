@@ -230,6 +230,7 @@ struct PluginHello {
 	int pid = 0;              /* of slurmctld */
 	std::string host;         /* where slurmctld is in control; empty: an older plugin */
 	bool whole_sockets = false; /* SelectTypeParameters=CR_Socket */
+	std::string partitions;     /* of kube.conf, for pods only: "kube,gpu"; empty: an older plugin */
 	bool has_prolog = false;    /* jobs that start may be configuring for a while: PrologSlurmctld */
 	bool operator==(const PluginHello &) const = default;
 };

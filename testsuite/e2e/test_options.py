@@ -347,6 +347,21 @@ def test_hold_is_let_go_by_annotation(bed):
 	job_in_state(bed, made, "COMPLETED")
 
 
+def test_check_names_partitions_open_to_native_jobs(bed):
+	def line():
+		return next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "kube.conf")
+	conf = bed.slurm.dir / "kube.conf"
+	good = conf.read_text()
+	wait_for(lambda: "Partitions=kube,gpus leaves out other:" in line()["text"], "skube check to name the partition")
+	assert not line()["ok"] and "add other to Partitions" in line()["remedy"], line()
+	conf.write_text(good.replace("kube,gpus", "kube,gpus,other"))
+	bed.slurm.reconfigure()
+	wait_for(lambda: line()["ok"] and "Partitions=kube,gpus,other" in line()["text"], "skube check to find it kept")
+	conf.write_text(good)
+	bed.slurm.reconfigure()
+	wait_for(lambda: not line()["ok"], "skube check to find it open again")
+
+
 def test_nothing_is_left(bed):
 	wait_no_live_jobs(bed)
 

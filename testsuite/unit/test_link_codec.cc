@@ -63,6 +63,7 @@ core::PluginHello example_hello()
 	hello.config_error = "line 3: no such key";
 	hello.host = "ctl-2";
 	hello.whole_sockets = true;
+	hello.partitions = "kube,gpu";
 	hello.has_prolog = true;
 	hello.pid = 77;
 	return hello;

@@ -125,6 +125,7 @@ def prolog_flags_do_not_hold_jobs(lab, peer):
 
 
 def kube_conf_is_read_again(lab, peer):
+    """Also when slurm.conf was read in that second before: slurmctld notes whole seconds."""
     def may_submit():
         result = lab.command("sbatch", "-p", "mixed", "--hold", "-D", "/", "-o", "/dev/null", "--wrap", "true")
         if result.returncode == 0:
@@ -134,7 +135,6 @@ def kube_conf_is_read_again(lab, peer):
     for partitions, may in (("kube,mixed", False), ("kube", True)):
         with open(f"{lab.run}/kube.conf", "w", encoding="utf-8") as f:
             f.write(f"Socket={lab.run}/plugin.sock\nSinkPort={lab.sink}\nPartitions={partitions}\n")
-        time.sleep(1.1)  # slurmctld tells of a reconfiguration in whole seconds
         lab.reconfigure()
         assert eventually(lambda m=may: may_submit() == m), partitions
 

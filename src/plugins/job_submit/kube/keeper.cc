@@ -5,6 +5,7 @@
 #include "src/base/log.h"
 
 #include <algorithm>
+#include <ctime>
 
 namespace slurmkube::plugin
 {
@@ -68,9 +69,7 @@ void Keeper::step()
 {
 	kube_pulse pulse = {};
 	kube_seam_pulse(&pulse);
-	if (configured_ != 0 && configured_ != pulse.configured)
-		reconfigured_();
-	configured_ = pulse.configured;
+	follow_configuration(pulse.configured);
 	if (pulse.active != in_control_)
 		pulse.active ? take_control() : lose_control();
 	if (!in_control_)
@@ -84,6 +83,17 @@ void Keeper::step()
 	if (nodes_.take_look() && nodes_.is_complete())
 		tell_unmarked();
 	kick(pulse);
+}
+
+/* What was read in a second that is not over may be read again in it, and that would not show. */
+void Keeper::follow_configuration(std::int64_t configured)
+{
+	const std::int64_t now = time(nullptr);
+	const bool is_other = configured != configured_, is_over = is_young_ && now > configured;
+	if ((is_other && configured_ != 0) || is_over)
+		reconfigured_();
+	is_young_ = now <= configured && (is_other || is_young_);
+	configured_ = configured;
 }
 
 void Keeper::tell_unmarked()

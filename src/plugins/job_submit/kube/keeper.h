@@ -43,6 +43,7 @@ class Keeper
       private:
 	void step();
 	void start_over();
+	void follow_configuration(std::int64_t configured);
 	void take_control();
 	void lose_control();
 	void kick(const kube_pulse &pulse);
@@ -53,7 +54,8 @@ class Keeper
 	Feed &feed_;
 	const Stop &stop_;
 	std::function<void()> reconfigured_; /* slurm.conf was read again; no lock is held */
-	std::int64_t configured_ = 0;
+	std::int64_t configured_ = 0; /* second in which slurm.conf was read */
+	bool is_young_ = false;	      /* that second was not over at the last look */
 	Event wake_;
 	DutyBudget budget_;
 	Meter meter_;

@@ -102,10 +102,8 @@ std::string Link::serve(UniqueFd fd)
 	welcomed_ = false;
 	out_.clear();
 	in_.clear();
-	core::PluginHello hello = setup_.hello();
-	told_error_ = hello.config_error;
-	told_prolog_ = hello.has_prolog;
-	std::string why = send(hello);
+	told_ = setup_.hello();
+	std::string why = send(told_);
 	if (why.empty())
 		why = send_snapshot();
 	while (why.empty())
@@ -168,8 +166,7 @@ std::string Link::wait_and_send()
 	std::int64_t now = now_ns();
 	if (now - stats_at_ >= k_stats_every) {
 		stats_at_ = now;
-		const core::PluginHello hello = setup_.hello();
-		if (hello.config_error != told_error_ || hello.has_prolog != told_prolog_)
+		if (setup_.hello() != told_)
 			return "what the greeting said of kube.conf, the sink or PrologSlurmctld has changed";
 		std::string why = send(setup_.stats());
 		if (why.empty())

@@ -53,8 +53,8 @@ class Link
 	const Stop &stop_;
 	Backoff backoff_;
 	std::uint32_t random_ = static_cast<std::uint32_t>(now_ns());
-	std::string last_report_, told_error_; /* the same trouble is logged once */
-	bool told_prolog_ = false;
+	std::string last_report_; /* the same trouble is logged once */
+	core::PluginHello told_;
 
 	/* of the connection */
 	UniqueFd fd_;

@@ -144,7 +144,9 @@ core::PluginHello Plugin::hello() const
 	hello.family = host_.native ? core::Family::native : core::Family::emulated;
 	hello.sink_port = config_.sink_port;
 	hello.node_feature = config_.feature;
-	hello.config_error = live()->error;
+	const auto now = live();
+	hello.partitions = joined(now->rules.partitions);
+	hello.config_error = now->error;
 	for (const std::string &trouble : {order_trouble(submit_plugins_), sink_.trouble()})
 		if (!trouble.empty())
 			hello.config_error += (hello.config_error.empty() ? "" : "; ") + trouble;
