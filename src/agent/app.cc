@@ -5,7 +5,7 @@
 
 #include "src/agent/replies.h"
 #include "src/base/log.h"
-#include "src/core/sight.h"
+#include "src/core/inspect/sight.h"
 
 #include <ctime>
 #include <set>

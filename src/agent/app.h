@@ -22,7 +22,7 @@
 #include "src/agent/slurm/calls.h"
 #include "src/agent/sources.h"
 #include "src/agent/teller.h"
-#include "src/core/world.h"
+#include "src/core/world/world.h"
 
 #include <memory>
 

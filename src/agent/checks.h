@@ -8,7 +8,7 @@
 #define SLURMKUBE_AGENT_CHECKS_H
 
 #include "src/agent/look.h"
-#include "src/core/model.h"
+#include "src/core/model/plugin.h"
 
 #include <string>
 #include <vector>

@@ -4,8 +4,8 @@
  */
 #include "src/agent/checks_parts.h"
 #include "src/agent/config_trial.h"
-#include "src/core/report.h"
-#include "src/core/sight.h"
+#include "src/core/reconcile/report.h"
+#include "src/core/inspect/sight.h"
 
 #include <cerrno>
 #include <cmath>

@@ -9,10 +9,10 @@
 #define SLURMKUBE_AGENT_CONFIG_H
 
 #include "src/base/log.h"
-#include "src/core/gres.h"
-#include "src/core/identity_rules.h"
-#include "src/core/names.h"
-#include "src/core/translate.h"
+#include "src/core/policy/gres.h"
+#include "src/core/policy/identity_rules.h"
+#include "src/core/model/names.h"
+#include "src/core/translate/translate.h"
 
 #include <cstdint>
 #include <optional>

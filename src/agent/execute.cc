@@ -3,10 +3,11 @@
  * execute.cc - the half of App that carries actions out: each starts one call and turns its outcome into an answer for World.
  */
 #include "src/agent/app.h"
+#include "src/core/model/amounts.h"
 #include "src/base/log.h"
-#include "src/core/names.h"
-#include "src/core/outcome.h"
-#include "src/core/report.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
+#include "src/core/reconcile/report.h"
 
 #include <memory>
 #include <utility>

@@ -8,7 +8,7 @@
 #include "src/agent/kube/policies.h"
 #include "src/agent/kube/rights.h"
 #include "src/base/log.h"
-#include "src/core/backoff.h"
+#include "src/core/model/backoff.h"
 
 #include <systemd/sd-daemon.h>
 

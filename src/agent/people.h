@@ -11,7 +11,7 @@
 #include "src/agent/kube/watch.h"
 #include "src/agent/loop.h"
 #include "src/agent/slurm/workers.h"
-#include "src/core/world.h"
+#include "src/core/world/world.h"
 
 #include <functional>
 #include <memory>

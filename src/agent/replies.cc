@@ -5,8 +5,8 @@
 #include "src/agent/checks.h"
 #include "src/codec/json.h"
 #include "src/codec/link.h"
-#include "src/core/outcome.h"
-#include "src/core/why.h"
+#include "src/core/model/outcome.h"
+#include "src/core/inspect/why.h"
 
 namespace slurmkube::agent
 {

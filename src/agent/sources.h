@@ -8,7 +8,7 @@
 #define SLURMKUBE_AGENT_SOURCES_H
 
 #include "src/agent/kube/watch.h"
-#include "src/core/world.h"
+#include "src/core/world/world.h"
 
 #include <functional>
 

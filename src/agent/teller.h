@@ -10,8 +10,8 @@
 
 #include "src/agent/kube/client.h"
 #include "src/agent/loop.h"
-#include "src/core/event_queue.h"
-#include "src/core/model.h"
+#include "src/core/world/event_queue.h"
+#include "src/core/model/pod.h"
 
 namespace slurmkube::agent
 {

@@ -9,8 +9,8 @@
 
 #include "src/base/result.h"
 #include "src/codec/json.h"
-#include "src/core/model.h"
-#include "src/core/quantity.h"
+#include "src/core/model/pod.h"
+#include "src/core/model/quantity.h"
 
 #include <map>
 #include <string>

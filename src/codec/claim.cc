@@ -3,8 +3,8 @@
 
 #include "src/codec/demands.h"
 #include "src/codec/pod.h"
-#include "src/core/names.h"
-#include "src/core/quantity.h"
+#include "src/core/model/names.h"
+#include "src/core/model/quantity.h"
 
 #include <algorithm>
 

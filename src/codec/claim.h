@@ -10,7 +10,7 @@
 
 #include "src/base/result.h"
 #include "src/codec/json.h"
-#include "src/core/claims.h"
+#include "src/core/placement/claims.h"
 
 namespace slurmkube::codec
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/demands.h"
 
-#include "src/core/names.h"
+#include "src/core/model/names.h"
 
 #include <algorithm>
 #include <optional>

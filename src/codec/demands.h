@@ -8,7 +8,7 @@
 #define SLURMKUBE_CODEC_DEMANDS_H
 
 #include "src/codec/json.h"
-#include "src/core/demands.h"
+#include "src/core/model/demands.h"
 
 #include <optional>
 #include <set>

@@ -3,7 +3,7 @@
 
 #include "src/codec/json.h"
 #include "src/codec/time.h"
-#include "src/core/names.h"
+#include "src/core/model/names.h"
 
 #include <cstdio>
 

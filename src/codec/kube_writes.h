@@ -7,7 +7,7 @@
 #ifndef SLURMKUBE_CODEC_KUBE_WRITES_H
 #define SLURMKUBE_CODEC_KUBE_WRITES_H
 
-#include "src/core/claims.h"
+#include "src/core/placement/claims.h"
 
 #include <cstdint>
 #include <map>

@@ -9,7 +9,9 @@
 #define SLURMKUBE_CODEC_LINK_H
 
 #include "src/base/result.h"
-#include "src/core/model.h"
+#include "src/core/model/job.h"
+#include "src/core/model/node.h"
+#include "src/core/model/plugin.h"
 
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 #include "src/codec/marker.h"
 
 #include "src/codec/fields.h"
-#include "src/core/names.h"
+#include "src/core/model/names.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #define SLURMKUBE_CODEC_MARKER_H
 
 #include "src/codec/json.h"
-#include "src/core/model.h"
+#include "src/core/model/job.h"
 
 namespace slurmkube::codec
 {

@@ -7,7 +7,7 @@
 
 #include "src/base/result.h"
 #include "src/codec/json.h"
-#include "src/core/identity_rules.h"
+#include "src/core/policy/identity_rules.h"
 
 namespace slurmkube::codec
 {

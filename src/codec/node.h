@@ -7,7 +7,7 @@
 
 #include "src/base/result.h"
 #include "src/codec/json.h"
-#include "src/core/model.h"
+#include "src/core/model/node.h"
 
 namespace slurmkube::codec
 {

@@ -2,7 +2,7 @@
 #include "src/codec/owner.h"
 
 #include "src/codec/pod.h"
-#include "src/core/options.h"
+#include "src/core/options/options.h"
 
 #include <algorithm>
 

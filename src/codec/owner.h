@@ -11,7 +11,7 @@
 
 #include "src/base/result.h"
 #include "src/codec/json.h"
-#include "src/core/owner.h"
+#include "src/core/model/owner.h"
 
 namespace slurmkube::codec
 {

@@ -3,8 +3,8 @@
 
 #include "src/codec/demands.h"
 #include "src/codec/time.h"
-#include "src/core/names.h"
-#include "src/core/options.h"
+#include "src/core/model/names.h"
+#include "src/core/options/options.h"
 
 #include <algorithm>
 #include <climits>

@@ -10,7 +10,7 @@
 
 #include "src/base/result.h"
 #include "src/codec/json.h"
-#include "src/core/model.h"
+#include "src/core/model/pod.h"
 
 #include <set>
 

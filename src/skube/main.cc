@@ -3,9 +3,9 @@
  * main.cc - skube: asks slurmkubed and prints; two commands work without it and change something. See skube(1).
  */
 #include "src/base/guard.h"
-#include "src/core/names.h"
-#include "src/core/option_text.h"
-#include "src/core/options.h"
+#include "src/core/model/names.h"
+#include "src/core/options/text.h"
+#include "src/core/options/options.h"
 #include "src/skube/kubeconfig.h"
 #include "src/skube/node_file.h"
 #include "src/skube/request.h"

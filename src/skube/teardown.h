@@ -10,8 +10,8 @@
 #define SLURMKUBE_SKUBE_TEARDOWN_H
 
 #include "src/base/result.h"
-#include "src/core/model.h"
-#include "src/core/names.h"
+#include "src/core/model/job.h"
+#include "src/core/model/names.h"
 #include "src/skube/programs.h"
 
 #include <set>

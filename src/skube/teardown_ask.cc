@@ -6,7 +6,7 @@
 
 #include "src/base/text.h"
 #include "src/codec/marker.h"
-#include "src/core/names.h"
+#include "src/core/model/names.h"
 #include "src/skube/request.h"
 
 #include <algorithm>

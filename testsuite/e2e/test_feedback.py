@@ -144,7 +144,7 @@ def test_a_file_with_an_error_is_not_taken(bed):
 
 
 def test_events_are_rate_limited(bed):
-	"""150 pods at once, 300 things to say: all run, and the API server is not flooded: 50 events at once and ten a second (core/event_queue.h)."""
+	"""150 pods at once, 300 things to say: all run, and the API server is not flooded: 50 events at once and ten a second (core/world/event_queue.h)."""
 	began = time.monotonic()
 	before, start = bed.agent.skube("diag")["counters"], len(bed.kube.list("Event"))
 	bed.kube.create(job("many", 150, kwok={"run": "10ms"}))

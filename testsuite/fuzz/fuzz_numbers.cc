@@ -3,8 +3,8 @@
  * fuzz_numbers.cc - quantities, times of the API, time limits: numbers that others wrote as text.
  */
 #include "src/codec/time.h"
-#include "src/core/quantity.h"
-#include "src/core/timelimit.h"
+#include "src/core/model/quantity.h"
+#include "src/core/options/timelimit.h"
 #include "testsuite/fuzz/fuzz.h"
 
 using namespace slurmkube;

@@ -4,8 +4,8 @@
  *
  * First byte: what it is. Then a key (one with a slash is taken as it is) and value, or name, address, features and GRES, a line each.
  */
-#include "src/core/node_sync.h"
-#include "src/core/translate.h"
+#include "src/core/reconcile/node_sync.h"
+#include "src/core/translate/translate.h"
 #include "testsuite/fuzz/fuzz.h"
 
 using namespace slurmkube;

@@ -6,7 +6,7 @@
  */
 #include "src/codec/json.h"
 #include "src/codec/owner.h"
-#include "src/core/gang.h"
+#include "src/core/gang/shape.h"
 #include "testsuite/fuzz/fuzz.h"
 
 #include <algorithm>

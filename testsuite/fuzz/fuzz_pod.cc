@@ -3,14 +3,15 @@
  * fuzz_pod.cc - one pod, node, namespace, claim, volume or storage class, as far as the job, the node line, the user or the claim's next step that comes of it.
  */
 #include "src/codec/amounts.h"
+#include "src/core/model/amounts.h"
 #include "src/codec/claim.h"
 #include "src/codec/json.h"
 #include "src/codec/marker.h"
 #include "src/codec/namespace.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
-#include "src/core/node_sync.h"
-#include "src/core/translate.h"
+#include "src/core/reconcile/node_sync.h"
+#include "src/core/translate/translate.h"
 #include "testsuite/fuzz/fuzz.h"
 
 using namespace slurmkube;

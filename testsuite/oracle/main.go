@@ -2,7 +2,7 @@
 //
 // What kube-scheduler's own filters say: for each case on stdin (one JSON object a line: "pod", "nodes", "pods" that are bound, "namespaces", and what there is of
 // "claims", "volumes" and storage "classes") one line on stdout, {"node": ["Plugin: reason", ...], ...} with an empty list for a node that may take the pod. Only plugins of the default profile
-// whose rules src/core/placement.h has; default feature gates.
+// whose rules src/core/placement/placement.h has; default feature gates.
 package main
 
 import (

@@ -2,8 +2,8 @@
 /* What the agent hears, and its rounds: app.cc and sources.cc. */
 #include "testsuite/sim/agent.h"
 
-#include "src/core/names.h"
-#include "src/core/outcome.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
 
 namespace slurmkube::sim
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Controllers of the model: a Job replaces a pod that failed or went under a new name, a StatefulSet any that went, under the same name. */
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/sim/kube.h"
 
 namespace slurmkube::sim

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the agent does: src/agent/execute.cc and kube/bind.cc, on the models. */
-#include "src/core/names.h"
-#include "src/core/outcome.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/sim/agent.h"
 
 namespace slurmkube::sim

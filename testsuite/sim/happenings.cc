@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What each event of a script does to the models. An event that finds nothing to happen to does nothing. */
-#include "src/core/names.h"
-#include "src/core/outcome.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/sim/simulation.h"
 
 namespace slurmkube::sim

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "testsuite/sim/kube.h"
 
-#include "src/core/names.h"
-#include "src/core/outcome.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
 
 namespace slurmkube::sim
 {

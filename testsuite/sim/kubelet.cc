@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kubelets of the model: each step looks at the pod anew, so a kubelet that was away goes on where it was. */
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/sim/kube.h"
 
 namespace slurmkube::sim

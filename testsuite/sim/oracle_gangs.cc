@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The oracle's invariants of pods that share a job. */
-#include "src/core/names.h"
-#include "src/core/outcome.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/sim/oracle.h"
 
 #include <algorithm>

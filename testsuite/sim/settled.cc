@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The oracle's last look, when faults are over and nothing moves any more: nothing lost, nothing left over. */
-#include "src/core/names.h"
-#include "src/core/outcome.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/sim/oracle.h"
 
 #include <algorithm>

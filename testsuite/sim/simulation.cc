@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "testsuite/sim/simulation.h"
 
-#include "src/core/names.h"
-#include "src/core/outcome.h"
-#include "src/core/reconcile_gang.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
+#include "src/core/reconcile/reconcile_gang.h"
 
 namespace slurmkube::sim
 {

@@ -8,7 +8,7 @@
 #ifndef SLURMKUBE_TESTSUITE_SIM_STAGE_H
 #define SLURMKUBE_TESTSUITE_SIM_STAGE_H
 
-#include "src/core/world.h"
+#include "src/core/world/world.h"
 #include "testsuite/sim/plants.h"
 
 #include <cstdint>

@@ -6,7 +6,7 @@
  *
  * The text between the lines with "options: begin" and "options: end" belongs to the program.
  */
-#include "src/core/option_text.h"
+#include "src/core/options/text.h"
 
 #include <cstdio>
 #include <cstdlib>

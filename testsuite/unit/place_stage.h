@@ -5,7 +5,7 @@
 #ifndef SLURMKUBE_TESTSUITE_UNIT_PLACE_STAGE_H
 #define SLURMKUBE_TESTSUITE_UNIT_PLACE_STAGE_H
 
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/world_facts.h"
 
 namespace slurmkube::check

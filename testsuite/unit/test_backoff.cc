@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/backoff.h"
+#include "src/core/model/backoff.h"
 #include "testsuite/unit/check.h"
 
 #include <initializer_list>

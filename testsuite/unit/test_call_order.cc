@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which request to slurmctld goes next, when some senders' requests are never answered. */
-#include "src/core/call_order.h"
+#include "src/core/world/call_order.h"
 #include "testsuite/unit/check.h"
 
 #include <algorithm>

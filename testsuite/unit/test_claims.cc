@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* claims.h rule by rule; testsuite/component/oracle compares the whole with kube-scheduler's own code. */
-#include "src/core/claims.h"
+#include "src/core/placement/claims.h"
 #include "testsuite/unit/world_facts.h"
 
 using namespace slurmkube;

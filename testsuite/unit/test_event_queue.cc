@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/event_queue.h"
+#include "src/core/world/event_queue.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;

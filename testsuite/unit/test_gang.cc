@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The shape of a gang's job, where its pods go, and what is done about them; pure parts first, then World with all of them. */
-#include "src/core/natural_order.h"
-#include "src/core/outcome.h"
-#include "src/core/why.h"
+#include "src/core/model/natural_order.h"
+#include "src/core/model/outcome.h"
+#include "src/core/inspect/why.h"
 #include "testsuite/unit/gang_stage.h"
 
 #include <algorithm>

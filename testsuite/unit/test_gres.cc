@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/gres.h"
-#include "src/core/node_sync.h"
+#include "src/core/policy/gres.h"
+#include "src/core/reconcile/node_sync.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who runs alone and who with others, by pods' labels and owners. */
-#include "src/core/grouping.h"
+#include "src/core/gang/grouping.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;

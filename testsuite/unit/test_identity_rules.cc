@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/identity_rules.h"
-#include "src/core/names.h"
-#include "src/core/translate.h"
-#include "src/core/world.h"
+#include "src/core/policy/identity_rules.h"
+#include "src/core/model/names.h"
+#include "src/core/translate/translate.h"
+#include "src/core/world/world.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;

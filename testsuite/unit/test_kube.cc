@@ -9,7 +9,7 @@
 #include "src/agent/kube/token_renewal.h"
 #include "src/agent/kube/writes.h"
 #include "src/agent/kube/yaml_text.h"
-#include "src/core/names.h"
+#include "src/core/model/names.h"
 #include "testsuite/unit/check.h"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/label_features.h"
+#include "src/core/policy/label_features.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/latency.h"
-#include "src/core/names.h"
-#include "src/core/node_sync.h"
-#include "src/core/occupancy.h"
+#include "src/core/model/latency.h"
+#include "src/core/model/names.h"
+#include "src/core/reconcile/node_sync.h"
+#include "src/core/placement/occupancy.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;

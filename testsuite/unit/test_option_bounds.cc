@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a user's words may cost slurmctld: every option at its worst is refused before Slurm sees it. */
-#include "src/core/host_list.h"
-#include "src/core/options.h"
+#include "src/core/model/host_list.h"
+#include "src/core/options/options.h"
 #include "testsuite/unit/check.h"
 #include "testsuite/unit/place_stage.h"
 

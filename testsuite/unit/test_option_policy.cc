@@ -6,7 +6,7 @@
 #include "src/agent/kube/files.h"
 #include "src/agent/kube/option_policy.h"
 #include "src/agent/kube/policies.h"
-#include "src/core/names.h"
+#include "src/core/model/names.h"
 #include "testsuite/unit/check.h"
 
 #include <cstdlib>

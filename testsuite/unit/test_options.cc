@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/option_change.h"
-#include "src/core/options.h"
-#include "src/core/report.h"
-#include "src/core/timelimit.h"
+#include "src/core/options/change.h"
+#include "src/core/options/options.h"
+#include "src/core/translate/translate.h"
+#include "src/core/reconcile/report.h"
+#include "src/core/options/timelimit.h"
 #include "testsuite/unit/check.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* placement.h rule by rule; testsuite/component/oracle compares the whole with kube-scheduler's own code. */
-#include "src/core/placement.h"
-#include "src/core/selectors.h"
+#include "src/core/placement/placement.h"
+#include "src/core/model/selectors.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;

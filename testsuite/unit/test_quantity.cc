@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/quantity.h"
+#include "src/core/model/quantity.h"
 #include "testsuite/unit/check.h"
 
 #include <limits>

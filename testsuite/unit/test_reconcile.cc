@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Every pair of pod side and job side has a row here, and the decisions within a row have tests of their own. */
-#include "src/core/names.h"
-#include "src/core/outcome.h"
-#include "src/core/reconcile.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
+#include "src/core/reconcile/reconcile.h"
 #include "testsuite/unit/check.h"
 
 #include <optional>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which node of an allocation each task and each pod of a gang has. */
-#include "src/core/seating.h"
+#include "src/core/gang/seating.h"
 #include "testsuite/unit/gang_stage.h"
 
 using namespace slurmkube;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* surroundings.h rule by rule, as tables; testsuite/component/oracle compares the whole with kube-scheduler's own code. */
-#include "src/core/surroundings.h"
+#include "src/core/placement/surroundings.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;

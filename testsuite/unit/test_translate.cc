@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/names.h"
-#include "src/core/outcome.h"
-#include "src/core/timelimit.h"
-#include "src/core/translate.h"
+#include "src/core/model/names.h"
+#include "src/core/model/amounts.h"
+#include "src/core/model/outcome.h"
+#include "src/core/options/timelimit.h"
+#include "src/core/translate/translate.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;

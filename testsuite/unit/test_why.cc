@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/why.h"
+#include "src/core/inspect/why.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;

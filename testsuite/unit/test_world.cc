@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World as the agent drives it: the life of one pod, what waits, and the counts of it. */
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
 using namespace slurmkube;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and bindings: those that fail, that wait for a node, that come too late, and pods that do not start. */
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
 using namespace slurmkube;

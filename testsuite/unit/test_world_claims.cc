@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and pods with volume claims: before submissions, between allocation and binding, and when a provisioner says no. */
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 #include "testsuite/unit/world_facts.h"
 

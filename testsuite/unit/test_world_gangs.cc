@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and gangs when something goes wrong: restarts of agent and slurmctld, lost answers, pods that others touch. Most of it was found by the simulator. */
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 
 using namespace slurmkube;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and jobs that go other ways: lost, started anew, doubled, cancelled by people, ended before their pod ran. */
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
 #include <algorithm>

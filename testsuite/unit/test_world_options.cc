@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and options that change while a job waits. */
-#include "src/core/option_change.h"
-#include "src/core/outcome.h"
+#include "src/core/options/change.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
 using namespace slurmkube;

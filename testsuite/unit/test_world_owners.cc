@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and the owners of pods: what is asked for and when, what is believed, and what an owner's word does to the job of its gang. */
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/world_facts.h"
 
 using namespace slurmkube;

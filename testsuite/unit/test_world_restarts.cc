@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World when somebody was away: restarts of the agent and of slurmctld, answers that were lost, messages that crossed. */
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
 using namespace slurmkube;

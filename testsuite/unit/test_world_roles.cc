@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and the roles of gangs whose pods come later: what their templates demand counts from the first submission on. */
-#include "src/core/role_conflict.h"
+#include "src/core/gang/role_conflict.h"
 #include "testsuite/unit/gang_stage.h"
 
 using namespace slurmkube;

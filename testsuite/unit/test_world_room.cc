@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and allocations whose pods cannot be bound: for how long, and what is asked for next. */
-#include "src/core/why.h"
+#include "src/core/inspect/why.h"
 #include "testsuite/unit/gang_stage.h"
 #include "testsuite/unit/place_stage.h"
 

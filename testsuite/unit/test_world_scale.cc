@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What large gangs and large clusters cost beside small ones: ratios of processor time of this process. */
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World when it loses sight of pods: lists without them, another cluster's API server, a plugin that is silent about a job. */
-#include "src/core/outcome.h"
-#include "src/core/sight.h"
+#include "src/core/model/outcome.h"
+#include "src/core/inspect/sight.h"
 #include "testsuite/unit/world_stage.h"
 
 using namespace slurmkube;

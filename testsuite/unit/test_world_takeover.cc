@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World at a takeover or a start: what it has not seen itself, it does not take for gone. */
-#include "src/core/outcome.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 
 #include <algorithm>

@@ -5,9 +5,9 @@
 #ifndef SLURMKUBE_TESTSUITE_UNIT_WORLD_FACTS_H
 #define SLURMKUBE_TESTSUITE_UNIT_WORLD_FACTS_H
 
-#include "src/core/names.h"
-#include "src/core/outcome.h"
-#include "src/core/world.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
+#include "src/core/world/world.h"
 #include "testsuite/unit/check.h"
 
 namespace slurmkube::check

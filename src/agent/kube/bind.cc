@@ -6,7 +6,7 @@
  * three causes and only its text differs.
  */
 #include "src/agent/kube/writes.h"
-#include "src/core/names.h"
+#include "src/core/model/names.h"
 
 #include <chrono>
 #include <memory>

@@ -8,7 +8,7 @@
 #ifndef SLURMKUBE_AGENT_KUBE_OPTION_POLICY_H
 #define SLURMKUBE_AGENT_KUBE_OPTION_POLICY_H
 
-#include "src/core/options.h"
+#include "src/core/options/options.h"
 
 #include <string>
 

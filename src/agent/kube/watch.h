@@ -11,7 +11,7 @@
 
 #include "src/agent/kube/client.h"
 #include "src/codec/json.h"
-#include "src/core/backoff.h"
+#include "src/core/model/backoff.h"
 
 #include <chrono>
 #include <cstdint>

@@ -9,8 +9,9 @@
 
 #include "src/agent/kube/client.h"
 #include "src/codec/kube_writes.h"
-#include "src/core/model.h"
-#include "src/core/owner.h"
+#include "src/core/model/node.h"
+#include "src/core/model/pod.h"
+#include "src/core/model/owner.h"
 
 #include <cstdint>
 #include <functional>

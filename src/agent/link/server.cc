@@ -3,7 +3,7 @@
 
 #include "src/agent/unix_listener.h"
 #include "src/base/log.h"
-#include "src/core/names.h"
+#include "src/core/model/names.h"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>

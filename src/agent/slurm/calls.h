@@ -5,7 +5,7 @@
  * A call is put in a bounded queue; a worker carries it out and posts the result to the loop. done runs on the loop's thread, exactly once
  * for each call, never inside the call itself. While slurmctld is away a call takes up to MessageTimeout (10 s) and then
  * fails with `again`; the loop does not wait. Submissions and changes go in
- * the order of core/call_order.h, by the namespace of their marker; the rest goes before them.
+ * the order of core/world/call_order.h, by the namespace of their marker; the rest goes before them.
  *
  * Errors, by what to do (the table is in errors.cc):
  *	invalid    Slurm refuses the request as it is; what is Slurm's text, made for the user
@@ -22,8 +22,9 @@
 #include "src/agent/slurm/partitions.h"
 #include "src/agent/slurm/workers.h"
 #include "src/base/result.h"
-#include "src/core/model.h"
-#include "src/core/spec.h"
+#include "src/core/model/job.h"
+#include "src/core/model/plugin.h"
+#include "src/core/model/spec.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@
 #ifndef SLURMKUBE_AGENT_SLURM_COMPAT_H
 #define SLURMKUBE_AGENT_SLURM_COMPAT_H
 
-#include "src/core/job_options.h"
+#include "src/core/model/job_options.h"
 
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>

@@ -5,8 +5,8 @@
 #include "src/agent/slurm/errors.h"
 #include "src/base/owned.h"
 #include "src/codec/marker.h"
-#include "src/core/host_list.h"
-#include "src/core/report.h"
+#include "src/core/model/host_list.h"
+#include "src/core/reconcile/report.h"
 
 #include <algorithm>
 #include <cerrno>

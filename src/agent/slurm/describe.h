@@ -8,7 +8,7 @@
 #define SLURMKUBE_AGENT_SLURM_DESCRIBE_H
 
 #include "src/base/result.h"
-#include "src/core/spec.h"
+#include "src/core/model/spec.h"
 
 #include <slurm/slurm.h>
 
@@ -34,7 +34,7 @@ Status check_supported(const core::JobSpec &spec);
 /* job has been initialised by slurm_init_job_desc_msg. */
 void describe(job_desc_msg_t &job, Texts &texts);
 
-/* The same for slurm_update_job: only the options of these names (core/option_table.cc), and the marker. invalid: one of removed cannot be taken back. */
+/* The same for slurm_update_job: only the options of these names (core/options/table.cc), and the marker. invalid: one of removed cannot be taken back. */
 Status describe_change(job_desc_msg_t &job, Texts &texts, const std::vector<std::string> &given, const std::vector<std::string> &removed);
 
 /* A refusal of slurmctld, with the options that it is about. */

@@ -4,8 +4,8 @@
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/errors.h"
 #include "src/base/owned.h"
-#include "src/core/names.h"
-#include "src/core/node_sync.h"
+#include "src/core/model/names.h"
+#include "src/core/reconcile/node_sync.h"
 
 #include <cerrno>
 #include <string_view>

@@ -2,13 +2,13 @@
 /*
  * workers.h - a few threads and one bounded queue between them and the loop.
  *
- * A task is run by one of the threads, all signals blocked, in the order of core/call_order.h.
+ * A task is run by one of the threads, all signals blocked, in the order of core/world/call_order.h.
  * Destruction drops tasks that have not begun and waits for those that have.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_WORKERS_H
 #define SLURMKUBE_AGENT_SLURM_WORKERS_H
 
-#include "src/core/call_order.h"
+#include "src/core/world/call_order.h"
 
 #include <condition_variable>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #define SLURMKUBE_TESTSUITE_COMPONENT_HOST_PEER_H
 
 #include "src/base/owned.h"
-#include "src/core/model.h"
+#include "src/core/model/job.h"
 
 #include <atomic>
 #include <map>

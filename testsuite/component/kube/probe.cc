@@ -15,7 +15,7 @@
 #include "src/codec/json.h"
 #include "src/codec/frames.h"
 #include "src/codec/pod.h"
-#include "src/core/names.h"
+#include "src/core/model/names.h"
 
 #include <curl/curl.h>
 

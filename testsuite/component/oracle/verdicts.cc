@@ -9,8 +9,8 @@
 #include "src/codec/namespace.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
-#include "src/core/names.h"
-#include "src/core/world.h"
+#include "src/core/model/names.h"
+#include "src/core/world/world.h"
 
 #include <algorithm>
 #include <cstdio>

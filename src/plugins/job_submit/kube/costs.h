@@ -8,7 +8,7 @@
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_COSTS_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_COSTS_H
 
-#include "src/core/model.h"
+#include "src/core/model/plugin.h"
 
 #include <array>
 #include <atomic>

@@ -5,7 +5,8 @@
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_FACTS_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_FACTS_H
 
-#include "src/core/model.h"
+#include "src/core/model/job.h"
+#include "src/core/model/node.h"
 #include "src/plugins/job_submit/kube/facts.h"
 
 namespace slurmkube::plugin

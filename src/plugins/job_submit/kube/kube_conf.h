@@ -7,7 +7,7 @@
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_KUBE_CONF_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_KUBE_CONF_H
 
-#include "src/core/names.h"
+#include "src/core/model/names.h"
 
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 #include "src/plugins/job_submit/kube/link.h"
 
 #include "src/base/log.h"
-#include "src/core/names.h"
+#include "src/core/model/names.h"
 
 #include <algorithm>
 #include <cerrno>

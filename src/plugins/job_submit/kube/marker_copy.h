@@ -9,7 +9,7 @@
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_MARKER_COPY_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_MARKER_COPY_H
 
-#include "src/core/model.h"
+#include "src/core/model/job.h"
 
 #include <optional>
 #include <string_view>

@@ -8,7 +8,7 @@
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_OUT_OF_USE_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_OUT_OF_USE_H
 
-#include "src/core/model.h"
+#include "src/core/model/node.h"
 
 #include <map>
 #include <string>

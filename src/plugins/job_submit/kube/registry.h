@@ -11,7 +11,7 @@
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_REGISTRY_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_REGISTRY_H
 
-#include "src/core/model.h"
+#include "src/core/model/job.h"
 
 #include <map>
 #include <mutex>

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/gang/grouping.h"
+
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::size_t k_chain_max = 8;
+constexpr char k_gang_option[] = "slurm-kube.io/gang";
+constexpr char k_pod_group_label[] = "scheduling.x-k8s.io/pod-group";
+constexpr char k_lws_name[] = "leaderworkerset.sigs.k8s.io/name";
+
+using Options = std::map<std::string, std::string>;
+
+std::string label(const Pod &pod, const char *key)
+{
+	const auto found = pod.labels.find(key);
+	return found == pod.labels.end() ? std::string() : found->second;
+}
+
+std::optional<std::uint32_t> number(const std::string &text)
+{
+	std::uint32_t value = 0;
+	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+	if (text.empty() || error != std::errc() || end != text.data() + text.size())
+		return std::nullopt;
+	return value;
+}
+
+std::optional<bool> wish(const Options &options)
+{
+	const auto found = options.find(k_gang_option);
+	if (found == options.end())
+		return std::nullopt;
+	return found->second != "false" && found->second != "no" && found->second != "0"; /* what is neither is refused by the table of options */
+}
+
+/* The owners that exist, nearest first. */
+struct Chain {
+	std::vector<const Owner *> owners;
+	std::optional<OwnerId> missing; /* to be asked for before more can be said */
+};
+
+/* A reference whose uid is not that of the object of that name dangles, or is made up. */
+Chain chain_of(const Pod &pod, const OwnerLookup &lookup)
+{
+	Chain chain;
+	std::optional<OwnerRef> next = pod.controller;
+	while (next && chain.owners.size() < k_chain_max) {
+		const OwnerId id{next->api_version, next->kind, pod.name_space, next->name};
+		if (path_of(id).empty())
+			break;
+		const OwnerAnswer answer = lookup(id, next->uid);
+		if (!answer) {
+			chain.missing = id;
+			break;
+		}
+		if (!answer->has_value() || (*answer)->uid != next->uid)
+			break;
+		chain.owners.push_back(&**answer);
+		next = (*answer)->controller;
+	}
+	return chain;
+}
+
+Options inherited_from(const std::vector<const Owner *> &owners)
+{
+	Options options;
+	for (const Owner *owner : owners)
+		options.insert(owner->annotations.begin(), owner->annotations.end());
+	return options;
+}
+
+/* ---- which seat ---- */
+
+struct Place {
+	std::string role;
+	std::optional<std::uint32_t> index;
+};
+
+Place place_in_job_set(const Pod &pod, const Owner &set)
+{
+	Place place{label(pod, "jobset.sigs.k8s.io/replicatedjob-name"), std::nullopt};
+	const auto job = number(label(pod, "jobset.sigs.k8s.io/job-index"));
+	const auto pod_index = number(label(pod, "batch.kubernetes.io/job-completion-index"));
+	const auto role = std::ranges::find(set.roles, place.role, &Role::name);
+	if (role != set.roles.end() && job && pod_index)
+		place.index = *job * role->pods_per_job + *pod_index;
+	return place;
+}
+
+Place place_in_lws(const Pod &pod)
+{
+	const std::uint32_t index = number(label(pod, "leaderworkerset.sigs.k8s.io/worker-index")).value_or(0);
+	return index == 0 ? Place{"leader", 0} : Place{"worker", index - 1};
+}
+
+Place place_in_kubeflow(const Pod &pod, const Owner &job)
+{
+	std::string type = label(pod, "training.kubeflow.org/replica-type");
+	if (type.empty())
+		type = label(pod, "training.kubeflow.org/job-role");
+	/* the label is in lower case, the spec is not; MPI pods have an index label too, launchers none */
+	const auto same = [&](const Role &role) {
+		return std::ranges::equal(role.name, type, [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b)); });
+	};
+	const auto role = std::ranges::find_if(job.roles, same);
+	auto index = number(label(pod, "training.kubeflow.org/replica-index"));
+	if (role != job.roles.end() && index && *index >= role->first_index)
+		*index -= role->first_index;
+	return {role == job.roles.end() ? type : role->name, index};
+}
+
+Place place_in_ray(const Pod &pod, const Owner &cluster)
+{
+	if (label(pod, "ray.io/node-type") == "head")
+		return {"head", 0};
+	Place place{label(pod, "ray.io/group"), std::nullopt};
+	const auto role = std::ranges::find(cluster.roles, place.role, &Role::name);
+	const auto replica = number(label(pod, "ray.io/worker-group-replica-index")), host = number(label(pod, "ray.io/replica-host-index"));
+	if (role != cluster.roles.end() && replica && host)
+		place.index = *replica * role->pods_per_job + *host;
+	return place;
+}
+
+Place place_of(const Pod &pod, const Owner &owner)
+{
+	const std::string &kind = owner.id.kind;
+	if (kind == "JobSet")
+		return place_in_job_set(pod, owner);
+	if (kind == "LeaderWorkerSet")
+		return place_in_lws(pod);
+	if (kind == "RayCluster")
+		return place_in_ray(pod, owner);
+	if (kind == "Job")
+		return {"", number(label(pod, "batch.kubernetes.io/job-completion-index"))};
+	if (kind == "PodGroup")
+		return {};
+	return place_in_kubeflow(pod, owner);
+}
+
+/* ---- which gang ---- */
+
+std::uint32_t stage_of(const Owner &owner, const std::string &role)
+{
+	const auto found = std::ranges::find(owner.roles, role, &Role::name);
+	return found == owner.roles.end() ? 0 : found->stage;
+}
+
+std::string part_of(const Pod &pod, const Owner &owner, const Place &place)
+{
+	if (owner.id.kind == "LeaderWorkerSet")
+		return "/" + std::to_string(number(label(pod, "leaderworkerset.sigs.k8s.io/group-index")).value_or(0));
+	const std::uint32_t stage = stage_of(owner, place.role);
+	return stage == 0 ? "" : "/" + std::to_string(stage);
+}
+
+std::uint64_t pods_of(const std::vector<Role> &roles)
+{
+	std::uint64_t pods = 0;
+	for (const Role &role : roles)
+		pods += role.pods;
+	return pods;
+}
+
+Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
+{
+	Place place = place_of(pod, owner);
+	InGang in;
+	in.gang = {owner.uid + part_of(pod, owner, place), owner.id.kind, pod.name_space, owner.id.name};
+	in.owner = owner.id;
+	in.roles = roles_of_stage(owner, stage_of(owner, place.role));
+	in.minimum = owner.minimum;
+	in.role = std::move(place.role);
+	in.index = place.index;
+	in.inherited = std::move(inherited);
+	if (std::max<std::uint64_t>(pods_of(in.roles), in.minimum) > k_gang_pods_max)
+		return Error{Errc::invalid, owner.id.kind + " " + owner.id.name + " has more than " + std::to_string(k_gang_pods_max) + " pods that start together"};
+	return Grouping{std::move(in)};
+}
+
+/* gcc takes the storage of a variant's other members for uninitialised: version 12 with sanitizers, 14 with -O2 */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+Result<Grouping> alone(Options inherited)
+{
+	Grouping grouping;
+	std::get<Alone>(grouping).inherited = std::move(inherited);
+	return grouping;
+}
+
+Result<Grouping> asking(const OwnerId &id)
+{
+	Grouping grouping;
+	grouping.emplace<NeedsOwner>().id = id;
+	return grouping;
+}
+
+#pragma GCC diagnostic pop
+
+/* The owners that pods name by a label or a field of their spec, not by a reference. */
+std::vector<OwnerId> named_groups(const Pod &pod)
+{
+	std::vector<OwnerId> ids;
+	if (!pod.scheduling_group.empty())
+		ids.push_back({"scheduling.k8s.io/v1beta1", "PodGroup", pod.name_space, pod.scheduling_group});
+	if (const std::string group = label(pod, k_pod_group_label); !group.empty())
+		ids.push_back({"scheduling.x-k8s.io/v1alpha1", "PodGroup", pod.name_space, group});
+	if (const std::string set = label(pod, k_lws_name); !set.empty())
+		ids.push_back({"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", pod.name_space, set});
+	return ids;
+}
+
+const Owner *topmost_gang(const std::vector<const Owner *> &owners, bool is_wanted)
+{
+	const Owner *found = nullptr;
+	for (const Owner *owner : owners) {
+		if (owner->starts_together || (is_wanted && !owner->roles.empty()))
+			found = owner;
+	}
+	return found;
+}
+
+} // namespace
+
+bool may_be_member(const Pod &pod, const std::string &lead, const GangId &gang)
+{
+	if (is_terminal(pod))
+		return false;
+	const auto noted = pod.annotations.find(names::k_allocation_gang);
+	if (!pod.node_name.empty())
+		return noted != pod.annotations.end() && noted->second == lead; /* every binding of a member says so */
+	const auto is_named = [&](const std::string &text) { return text.starts_with(gang.name); };
+	if (pod.controller && (is_named(pod.controller->name) || lead.starts_with(pod.controller->uid)))
+		return true;
+	return pod.scheduling_group == gang.name || std::ranges::any_of(pod.labels, [&](const auto &label) { return is_named(label.second); });
+}
+
+std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage)
+{
+	std::vector<Role> roles;
+	std::ranges::copy_if(owner.roles, std::back_inserter(roles), [&](const Role &role) { return role.stage == stage; });
+	return roles;
+}
+
+std::vector<Seat> seats_of(const std::vector<Role> &roles)
+{
+	std::vector<Seat> seats;
+	for (const Role &role : roles) {
+		for (std::uint32_t i = 0; i < role.pods && seats.size() < k_gang_pods_max; i++)
+			seats.push_back({role.name, i, role.each});
+	}
+	return seats;
+}
+
+std::optional<std::uint32_t> seat_at(const std::vector<Seat> &seats, const std::string &role, std::uint32_t index)
+{
+	const auto first = std::ranges::find(seats, role, &Seat::role);
+	if (seats.end() - first <= static_cast<std::ptrdiff_t>(index))
+		return std::nullopt;
+	const auto is_it = [&](const Seat &seat) { return seat.role == role && seat.index == index; };
+	const auto seat = is_it(first[index]) ? first + index : std::ranges::find_if(first, seats.end(), is_it); /* somebody else's roles may have one name twice */
+	return seat == seats.end() ? std::nullopt : std::optional(static_cast<std::uint32_t>(seat - seats.begin()));
+}
+
+namespace
+{
+
+Result<Grouping> group_by_chain(const Pod &pod, const Chain &chain, const OwnerLookup &lookup)
+{
+	Options options = inherited_from(chain.owners);
+	const std::optional<bool> own = wish(pod.annotations), wanted = own ? own : wish(options);
+	if (wanted == false)
+		return alone(std::move(options));
+	for (const OwnerId &id : named_groups(pod)) {
+		const OwnerAnswer answer = lookup(id, "");
+		if (!answer)
+			return asking(id);
+		if (!answer->has_value() && id.api_version.starts_with("scheduling.k8s.io/"))
+			return asking(id); /* pods may come before the group that they name */
+		if (!answer->has_value() || !(*answer)->starts_together)
+			continue;
+		options.insert((*answer)->annotations.begin(), (*answer)->annotations.end());
+		return gang_of(pod, **answer, std::move(options));
+	}
+	const Owner *owner = topmost_gang(chain.owners, wanted == true);
+	return owner ? gang_of(pod, *owner, std::move(options)) : alone(std::move(options));
+}
+
+} // namespace
+
+Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup)
+{
+	const Chain chain = chain_of(pod, lookup);
+	if (chain.missing)
+		return asking(*chain.missing);
+	auto grouping = group_by_chain(pod, chain, lookup);
+	std::int64_t deadline = 0;
+	for (const Owner *owner : chain.owners)
+		deadline = earlier_deadline(deadline, owner->deadline_seconds);
+	if (auto *alone = grouping ? std::get_if<Alone>(&*grouping) : nullptr)
+		alone->deadline_seconds = deadline;
+	if (auto *in = grouping ? std::get_if<InGang>(&*grouping) : nullptr)
+		in->deadline_seconds = deadline;
+	return grouping;
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * grouping.h - does a pod run alone, or with others in one job?
+ *
+ * Pure. First that applies: PodGroup of scheduling.k8s.io with a gang policy, PodGroup of scheduling.x-k8s.io, LeaderWorkerSet group, the topmost owner whose
+ * pods start together (JobSet, MPIJob, PyTorchJob, RayCluster, Indexed Job with completions == parallelism), else alone. The annotation slurm-kube.io/gang on
+ * the pod or an owner ("true", "false") decides where it is given. The labels that are read are those which the controllers document for their users.
+ */
+#ifndef SLURMKUBE_CORE_GANG_GROUPING_H
+#define SLURMKUBE_CORE_GANG_GROUPING_H
+
+#include "src/base/result.h"
+#include "src/core/model/owner.h"
+
+#include <functional>
+#include <variant>
+
+namespace slurmkube::core
+{
+
+/* One place in a gang, in rank order. */
+struct Seat {
+	std::string role;
+	std::uint32_t index = 0; /* within its role */
+	Resources requests;
+	bool operator==(const Seat &) const = default;
+};
+
+struct GangId {
+	std::string key;  /* uid of the owner, with "/n" for a part of it: the marker's uid */
+	std::string kind; /* "JobSet" */
+	std::string name_space, name;
+	bool operator==(const GangId &) const = default;
+};
+
+/*
+ * What is asked of the owners' table: nullptr where the answer is not there yet, an empty optional where there is no such object. With the uid that a reference
+ * gives, or an empty one: an answer about another object of that name may be older than the pod, as when a JobSet makes its Jobs anew under their old names.
+ */
+using OwnerAnswer = const std::optional<Owner> *;
+using OwnerLookup = std::function<OwnerAnswer(const OwnerId &, const std::string &uid)>;
+
+struct Alone {
+	std::map<std::string, std::string> inherited; /* options of the owners; nearer ones win */
+	std::int64_t deadline_seconds = 0;            /* the earliest of the owners; 0: none */
+};
+struct InGang {
+	GangId gang;
+	OwnerId owner;
+	std::vector<Role> roles;   /* whose pods have its seats; empty: of a PodGroup, whose seats are the pods that come */
+	std::uint32_t minimum = 0; /* of a PodGroup */
+	std::string role;          /* of this pod */
+	std::optional<std::uint32_t> index;
+	std::map<std::string, std::string> inherited;
+	std::int64_t deadline_seconds = 0;
+};
+struct NeedsOwner {
+	OwnerId id;
+};
+using Grouping = std::variant<Alone, InGang, NeedsOwner>;
+
+/* invalid: what its owner says makes no sense; the text is for the pod. */
+Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup);
+
+/*
+ * Whether a pod that no watch has shown may be one of the gang: bound under it, or of an owner, a label or a group with its name. On doubt it is: its job is kept.
+ */
+bool may_be_member(const Pod &pod, const std::string &lead, const GangId &gang);
+
+/* Those that start together with the roles of that stage. */
+std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage);
+
+/* One after the other: those of a role lie side by side, by index. */
+std::vector<Seat> seats_of(const std::vector<Role> &roles);
+std::optional<std::uint32_t> seat_at(const std::vector<Seat> &seats, const std::string &role, std::uint32_t index);
+
+} // namespace slurmkube::core
+
+#endif

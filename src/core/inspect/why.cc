@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/inspect/why.h"
+
+#include "src/core/model/amounts.h"
+#include "src/core/model/outcome.h"
+#include "src/core/reconcile/report.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+using Lines = std::vector<WhyLine>;
+
+struct Story {
+	const World &world;
+	const Group &group;
+	const Pod &pod;
+	const SlurmJob *job; /* that stands for it, live or ended, of a member its gang's; nullptr: none */
+	const Group &lead;   /* who has the job: its gang, or the pod itself */
+	const Gang *gang;    /* nullptr: it is alone */
+	std::string node;    /* where it is bound, or about to be */
+	Now now;
+	bool is_gone;
+};
+
+const char *phase_text(PodPhase phase)
+{
+	switch (phase) {
+	case PodPhase::pending:
+		return "Pending";
+	case PodPhase::running:
+		return "Running";
+	case PodPhase::succeeded:
+		return "Succeeded";
+	case PodPhase::failed:
+		return "Failed";
+	case PodPhase::unknown:
+		break;
+	}
+	return "Unknown";
+}
+
+std::string joined(const std::vector<std::string> &list)
+{
+	std::string all;
+	for (const std::string &one : list)
+		all += (all.empty() ? "" : ", ") + one;
+	return all;
+}
+
+std::string seconds_text(std::int64_t us)
+{
+	return std::to_string((std::max<std::int64_t>(us, 0) + 999'999) / 1'000'000) + " s";
+}
+
+std::string pod_text(const Story &s)
+{
+	std::string text = s.pod.name_space + "/" + s.pod.name + ", " + (s.is_gone ? "gone" : phase_text(s.pod.phase));
+	if (s.pod.deleting && !s.is_gone)
+		text += ", being deleted";
+	if (s.pod.created > 0)
+		text += ", created " + minute_text(s.pod.created);
+	return text + ", uid " + s.pod.uid.text;
+}
+
+std::string rule_text(const Story &s)
+{
+	const auto rule = s.world.settings().policy.rule_of(s.pod.name_space);
+	if (!rule)
+		return rule.error().what;
+	std::string text = as_whom(*rule);
+	for (const auto &[what, list] : {std::pair("accounts", &rule->accounts), std::pair("QOS", &rule->qos), std::pair("partitions", &rule->partitions)}) {
+		if (!list->empty())
+			text += std::string("; ") + what + " " + joined(*list);
+	}
+	return text;
+}
+
+std::string gang_text(const Story &s)
+{
+	if (!s.gang)
+		return {};
+	std::string text = s.gang->id.kind + " " + s.gang->id.name_space + "/" + s.gang->id.name;
+	if (const auto rank = s.gang->members.find(s.pod.uid); rank != s.gang->members.end() && rank->second)
+		text += ", rank " + std::to_string(*rank->second) + " of " + std::to_string(s.gang->seats.size());
+	const auto bound = std::count_if(s.gang->members.begin(), s.gang->members.end(), [&](const auto &m) {
+		const Pod *pod = s.world.pod_of(m.first);
+		return pod && !pod->node_name.empty() && !is_terminal(*pod);
+	});
+	return text + ", " + std::to_string(s.gang->members.size()) + " pods are there, " + std::to_string(bound) + " of them bound";
+}
+
+std::string asks_text(const Story &s)
+{
+	const auto spec = translate(s.pod, s.world.settings().policy, 1);
+	if (!spec)
+		return "refused: " + spec.error().what;
+	const GangShape shape = s.gang ? s.gang->shape : GangShape{};
+	const std::uint32_t cpus = shape.tasks > 0 ? shape.cpus_per_task : spec->cpus;
+	std::string text = shape.tasks > 0 ? std::to_string(shape.tasks) + " tasks of " : "";
+	text += cpus_text(cpus, s.world.settings().policy.cpu_unit) + ", " + std::to_string(shape.tasks > 0 ? shape.memory_mib_per_task : spec->memory_mib) + " MiB, partition " + spec->partition;
+	if (!spec->account.empty())
+		text += ", account " + spec->account;
+	if (!spec->qos.empty())
+		text += ", QOS " + spec->qos;
+	text += (spec->time_limit_minutes > 0 ? ", " + std::to_string(spec->time_limit_minutes) + " minutes" : ", the partition's time limit");
+	return text + (shape.excess.empty() ? "" : "; " + shape.excess);
+}
+
+std::string job_text(const Story &s)
+{
+	if (!s.job)
+		return "none";
+	const SlurmJob &job = *s.job;
+	std::string text = std::to_string(job.id.number) + ", " + state_text(job.state);
+	if (ended_with_prolog(job))
+		text += " before PrologSlurmctld was over";
+	else if (job_side(&job) == JobSide::allocated && job.configuring)
+		text += ", configuring";
+	else if (job.state == JobState::cancelled && job.ended_by)
+		text += " by uid " + std::to_string(*job.ended_by);
+	text += ", attempt " + std::to_string(job.marker.attempt);
+	const std::pair<const char *, std::int64_t> times[] = {
+	    {", submitted ", job.submit_time},
+	    {job_side(&job) == JobSide::pending ? ", estimated start " : ", started ", job.start_time},
+	    {", ended ", job_side(&job) == JobSide::ended ? job.end_time : 0},
+	};
+	for (const auto &[what, time] : times)
+		text += time > 0 ? what + minute_text(time) : "";
+	return text + (job.priority > 0 ? ", priority " + std::to_string(job.priority) : "");
+}
+
+std::string node_text(const Story &s)
+{
+	const auto kube = s.world.kube_nodes().find(s.node);
+	const auto slurm = s.world.slurm_nodes().find(s.node);
+	std::string text = s.node;
+	text += kube == s.world.kube_nodes().end() ? ", not a managed node in Kubernetes" : kube->second.ready ? ", Ready" : ", not Ready (" + kube->second.not_ready_reason + ")";
+	if (slurm == s.world.slurm_nodes().end())
+		return text + ", unknown in Slurm";
+	return text + (slurm->second.drain ? ", drained in Slurm: " + slurm->second.reason : "") + (slurm->second.base == NodeBase::down ? ", DOWN in Slurm" : "");
+}
+
+std::string agent_waits(const World &world)
+{
+	if (!world.has_link())
+		return "slurmctld: its plugin is not connected to this agent (skube check)";
+	if (!world.is_cluster_known() || world.holds_other_cluster())
+		return "the agent to be sure of its Kubernetes cluster (skube check)";
+	return world.is_known() ? "" : "the first complete lists of pods and nodes (skube check)";
+}
+
+std::string submission_waits(const Story &s)
+{
+	const auto spec = translate(s.pod, s.world.settings().policy, 1);
+	if (!spec && spec.error().code == Errc::again)
+		return spec.error().what;
+	if (!spec)
+		return "somebody who changes the pod, its namespace or the configuration";
+	if (const std::string owner = s.world.wanted_owner(s.pod.uid); !owner.empty())
+		return owner;
+	if (s.gang && s.gang->seats.empty())
+		return "other pods of the gang: " + std::to_string(s.gang->members.size()) + " of at least " + std::to_string(s.gang->minimum) + " are there";
+	if (s.lead.busy.slurm)
+		return "slurmctld's answer to the submission";
+	if (s.lead.retry_at_us > s.now.mono_us)
+		return "the next try, in " + seconds_text(s.lead.retry_at_us - s.now.mono_us) + (s.lead.trouble ? "; " + s.lead.trouble->message : "");
+	return "its submission to Slurm";
+}
+
+/* Until its place is given up. */
+std::string rest_text(const Story &s, std::int64_t limit_us, const char *words)
+{
+	const std::int64_t since_us = s.group.room_wait_since_us;
+	return since_us == 0 ? "" : words + seconds_text(since_us + limit_us - s.now.mono_us);
+}
+
+std::string avoided_text(const Story &s)
+{
+	std::vector<std::string> names;
+	for (const Crowded &one : s.lead.crowded)
+		names.push_back(one.node);
+	return names.empty() ? "" : "nodes that it has given back: " + joined(names);
+}
+
+std::string binding_waits(const Story &s)
+{
+	if (s.group.busy.bind)
+		return "the API server's answer to the binding";
+	const Settings &settings = s.world.settings();
+	if (s.gang) /* which node it has is decided when it is bound */
+		return "its binding to a node of the gang's allocation" + (s.group.reported.message.empty() ? "" : ": " + s.group.reported.message) +
+		       rest_text(s, settings.gang_wait_us, "; it gets a job of its own in ");
+	const std::string rest = rest_text(s, settings.room_wait_us, ", for at most another ");
+	const std::string node = s.job->nodes.empty() ? "" : s.job->nodes.front().node;
+	const auto kube = s.world.kube_nodes().find(node);
+	if (kube == s.world.kube_nodes().end() || !kube->second.ready)
+		return "node " + node + " to be Ready in Kubernetes" + rest;
+	if (!s.world.occupancy().has_room(node, kube->second.allocatable, s.pod.requests))
+		return "room on node " + node + ": " + std::to_string(s.world.occupancy().pods_on(node)) +
+		       " pods are there, terminating ones included" + rest;
+	if (s.group.retry_at_us > s.now.mono_us)
+		return "the next try of the binding, in " + seconds_text(s.group.retry_at_us - s.now.mono_us);
+	return "its binding to node " + node;
+}
+
+std::string unbound_waits(const Story &s)
+{
+	switch (job_side(s.job)) {
+	case JobSide::none:
+	case JobSide::ended:
+		return submission_waits(s);
+	case JobSide::pending:
+		return s.job->held ? "the job to be released (scontrol release)" : "Slurm's queue: " + (s.job->reason.empty() ? "not looked at yet" : s.job->reason);
+	case JobSide::allocated:
+		break;
+	}
+	return binding_waits(s);
+}
+
+std::string waits_text(const Story &s)
+{
+	const JobSide job = job_side(s.job);
+	const std::string agent = agent_waits(s.world);
+	if (!agent.empty())
+		return agent;
+	switch (s.is_gone ? PodSide::absent : pod_side(&s.pod, s.node)) {
+	case PodSide::gated:
+		return "its scheduling gates to be removed";
+	case PodSide::waiting:
+		return unbound_waits(s);
+	case PodSide::stopping:
+		return "its containers to end";
+	case PodSide::running:
+		if (job == JobSide::ended)
+			return "its deletion, because its job has ended";
+		if (job == JobSide::none)
+			return "a new job on its node: Slurm does not know of one";
+		return is_starting(s.pod) ? "the kubelet to start it" + (s.pod.waiting_reason.empty() ? "" : ": " + s.pod.waiting_reason) : "nothing: it runs";
+	case PodSide::absent:
+	case PodSide::withdrawn:
+	case PodSide::ended:
+		break;
+	}
+	return job == JobSide::pending || job == JobSide::allocated ? "its job to end in Slurm" : "nothing: it has ended";
+}
+
+std::string bound_to(const Group &group, const Pod &pod)
+{
+	return pod.node_name.empty() ? group.assumed_node : pod.node_name;
+}
+
+const Group *find(const World &world, const std::string &name_space, const std::string &name)
+{
+	const Group *best = nullptr;
+	for (const auto &[uid, group] : world.groups()) {
+		const Pod *pod = group.pod ? &*group.pod : group.last ? &*group.last : nullptr;
+		if (pod && pod->name_space == name_space && pod->name == name && (!best || group.pod))
+			best = &group;
+	}
+	return best;
+}
+
+} // namespace
+
+Lines why(const World &world, const std::string &name_space, const std::string &name, Now now)
+{
+	const Group *group = find(world, name_space, name);
+	if (!group)
+		return {};
+	const Pod &pod = group->pod ? *group->pod : *group->last;
+	Story s{world, *group, pod, world.job_of(*group), world.lead_of(*group), world.gang_of(*group), bound_to(*group, pod), now, !group->pod};
+	Lines lines = {{"pod", pod_text(s)}, {"rule", rule_text(s)}, {"asks for", asks_text(s)}, {"job", job_text(s)}};
+	const auto add = [&lines](const char *about, std::string text) {
+		if (!text.empty())
+			lines.push_back({about, std::move(text)});
+	};
+	add("gang", gang_text(s));
+	if (s.node.empty() && !s.gang && job_side(s.job) == JobSide::allocated && !s.job->nodes.empty()) {
+		Story there = s;
+		there.node = s.job->nodes.front().node;
+		add("node", node_text(there));
+	} else if (!s.node.empty()) {
+		add("node", node_text(s));
+	}
+	add("waits for", waits_text(s));
+	add("avoids", s.node.empty() ? avoided_text(s) : "");
+	if (pod.not_scheduled)
+		add("says", pod.not_scheduled->reason + ": " + pod.not_scheduled->message);
+	if (pod.disruption)
+		add("says", pod.disruption->reason + ": " + pod.disruption->message);
+	if (s.lead.trouble && job_side(s.job) != JobSide::allocated)
+		add("trouble", s.lead.trouble->message);
+	return lines;
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job.h - a placeholder job as slurmctld has it, and the marker in it.
+ *
+ * Observed facts only, as plain values: no behaviour, no pointers into anybody's tables. Times are
+ * seconds since the epoch (0: unknown), sizes say their unit.
+ */
+#ifndef SLURMKUBE_CORE_MODEL_JOB_H
+#define SLURMKUBE_CORE_MODEL_JOB_H
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace slurmkube::core
+{
+
+struct JobId {
+	std::uint32_t number = 0; /* 0 is no job */
+	auto operator<=>(const JobId &) const = default;
+};
+
+/* Who a job stands for. Written into admin_comment by the agent, as JSON; see doc/design/protocol.md. */
+struct Marker {
+	std::string cluster;    /* name of the Kubernetes cluster in the agent's configuration */
+	std::string name_space, name;
+	std::string kind;       /* "Pod", or the kind of the owner whose pods share the job */
+	std::string uid;        /* of the pod; of the owner, with "/n" for a part of it */
+	std::uint32_t attempt = 1;
+	std::uint32_t user_id = 0, group_id = 0; /* who the job runs as; the plugin's hook applies them */
+	std::string options = {};                /* which options Slurm was told: core/options/change.h; empty: not noted */
+	std::string places = {};                 /* places_mark() of the nodes that the job is kept off */
+	std::string note = {};                   /* what the site wrote into admin_comment beside it */
+	std::string cluster_uid = {};            /* of the namespace kube-system; empty: not noted */
+	bool given_up = false; /* the agent ended the job as it found no pod: no reason to delete one */
+	bool operator==(const Marker &) const = default;
+};
+
+inline constexpr char k_pod_kind[] = "Pod"; /* of a marker: a job for one pod; any other kind is of a gang */
+
+enum class JobState {
+	pending,
+	running,
+	suspended,
+	complete,
+	cancelled,
+	failed,
+	timeout,
+	node_fail,
+	preempted,
+	boot_fail,
+	deadline,
+	oom,
+	unknown,
+};
+
+struct Gres {
+	std::string name, type;
+	std::uint64_t count = 0;
+	std::string indices; /* "0-1,3", empty where Slurm keeps none */
+	bool operator==(const Gres &) const = default;
+};
+
+struct NodeAllocation {
+	std::string node;
+	std::uint32_t cpus = 0;
+	std::string core_ids; /* Slurm's abstract numbers within the node, "0-3" */
+	std::uint64_t memory_mib = 0;
+	std::vector<Gres> gres;
+	bool operator==(const NodeAllocation &) const = default;
+};
+
+struct SlurmJob {
+	JobId id;
+	Marker marker;
+	JobState state = JobState::unknown;
+	bool completing = false;
+	bool configuring = false; /* PrologSlurmctld runs; of an ended job: it ended before that was over */
+	bool held = false;
+	std::string reason; /* of a pending job, as squeue prints it: "Resources", "Priority" */
+	std::uint32_t user_id = 0;
+	std::string partition;
+	std::string account = {};                    /* empty: Slurm keeps none */
+	std::optional<std::uint32_t> ended_by = {}; /* uid of who cancelled it, as far as Slurm knows */
+	std::int64_t submit_time = 0;
+	std::int64_t start_time = 0; /* of a pending job: the estimate, 0 = none */
+	std::int64_t end_time = 0;
+	std::uint32_t time_limit_minutes = 0; /* 0 = unlimited or not set */
+	std::uint32_t exit_status = 0;        /* wait status */
+	std::uint32_t priority = 0;
+	std::vector<NodeAllocation> nodes; /* as SLURM_JOB_NODELIST has them: by name; empty unless allocated */
+	bool operator==(const SlurmJob &) const = default;
+};
+
+} // namespace slurmkube::core
+
+#endif

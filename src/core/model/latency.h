@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * latency.h - durations in a log-linear histogram: constant memory, quantiles within 4 %.
+ */
+#ifndef SLURMKUBE_CORE_MODEL_LATENCY_H
+#define SLURMKUBE_CORE_MODEL_LATENCY_H
+
+#include <array>
+#include <cstdint>
+
+namespace slurmkube::core
+{
+
+class Latency
+{
+      public:
+	void add(std::uint64_t microseconds);
+
+	[[nodiscard]] std::uint64_t count() const { return count_; }
+	[[nodiscard]] std::uint64_t max_us() const { return max_us_; }
+	[[nodiscard]] double mean_us() const;
+	/* Upper bound of the bucket that holds the quantile, never above max_us(); 0 when empty. share in (0, 1]. */
+	[[nodiscard]] std::uint64_t quantile_us(double share) const;
+
+      private:
+	static constexpr unsigned k_sub_bits = 5; /* 32 buckets for each power of two */
+	static constexpr unsigned k_powers = 40;  /* up to 12 days */
+	static std::size_t bucket_of(std::uint64_t microseconds);
+	static std::uint64_t upper_bound_of(std::size_t bucket);
+
+	std::array<std::uint32_t, (k_powers - k_sub_bits + 1) << k_sub_bits> buckets_{};
+	std::uint64_t count_ = 0, sum_us_ = 0, max_us_ = 0;
+};
+
+} // namespace slurmkube::core
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node.h - a node as the Kubernetes API shows it, and as slurmctld has it.
+ *
+ * Observed facts only, as plain values: no behaviour, no pointers into anybody's tables. Times are
+ * seconds since the epoch (0: unknown), sizes say their unit.
+ */
+#ifndef SLURMKUBE_CORE_MODEL_NODE_H
+#define SLURMKUBE_CORE_MODEL_NODE_H
+
+#include "src/core/model/pod.h"
+
+#include <compare>
+
+namespace slurmkube::core
+{
+
+struct Taint {
+	std::string key, value, effect;
+	auto operator<=>(const Taint &) const = default;
+};
+
+/* What a GET of a Node object says. */
+enum class NodeSight { none, not_ready, ready };
+
+struct KubeNode {
+	std::string name, uid;
+	std::string internal_ip; /* first address of type InternalIP; may be empty */
+	bool unschedulable = false;
+	bool ready = false;          /* condition Ready is True */
+	std::int64_t ready_since = 0; /* lastTransitionTime of that condition */
+	std::string not_ready_reason;
+	bool deleting = false;
+	Resources allocatable;
+	std::map<std::string, std::string> labels;
+	std::vector<Taint> taints;
+	bool operator==(const KubeNode &) const = default;
+};
+
+enum class NodeBase { unknown, down, idle, allocated, mixed, error, future };
+
+struct SlurmNode {
+	std::string name;
+	NodeBase base = NodeBase::unknown;
+	bool drain = false;
+	bool not_responding = false;
+	bool completing = false;
+	std::string reason;
+	std::string features; /* comma separated, as configured */
+	std::string address;
+	bool dynamic = false;
+	std::uint32_t cpus = 0;
+	std::uint64_t memory_mib = 0;
+	std::string gres; /* as configured */
+	bool operator==(const SlurmNode &) const = default;
+};
+
+} // namespace slurmkube::core
+
+#endif

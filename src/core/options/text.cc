@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/options/text.h"
+
+#include "src/core/model/names.h"
+#include "src/core/options/options.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+std::string sbatch_form(const Option &option)
+{
+	if (option.sbatch.empty())
+		return "";
+	std::string form = option.letter ? std::string("-") + option.letter + ", --" : "--";
+	form += option.sbatch;
+	return form + (option.argument == Argument::required ? "=" : option.argument == Argument::optional ? "[=]" : "");
+}
+
+/* The rivals' keys of an option, in full */
+std::vector<std::string> aliases_of(const Option &option)
+{
+	std::vector<std::string> all;
+	if (!option.bridge.empty())
+		all.push_back(names::k_bridge_prefix + std::string(option.bridge));
+	if (!option.sunk.empty())
+		all.push_back(names::k_sunk_prefix + std::string(option.sunk));
+	return all;
+}
+
+std::string in_column(std::string text, std::size_t width)
+{
+	text.resize(std::max(width, text.size()), ' ');
+	return text + "  ";
+}
+
+/* Sentences that hold for the whole option. */
+std::string remarks_of(const Option &option)
+{
+	std::string out(option.meaning);
+	if (!option.since.empty())
+		out += " Slurm " + std::string(option.since) + " or later.";
+	if (option.fixed)
+		out += " Cannot be changed while the job waits.";
+	return out;
+}
+
+bool has_name(const Option &option, std::string_view name)
+{
+	const auto aliases = aliases_of(option);
+	return name == option.name || name == names::k_option_prefix + std::string(option.name) || (!option.sbatch.empty() && name == option.sbatch) ||
+	       name == "--" + std::string(option.sbatch) || (option.letter && name == std::string("-") + option.letter) ||
+	       std::find(aliases.begin(), aliases.end(), name) != aliases.end();
+}
+
+std::string described(const Option &option)
+{
+	std::string out = names::k_option_prefix + std::string(option.name) + ": " + std::string(option.takes) + "\n\n" + remarks_of(option) + "\n\n";
+	if (!option.sbatch.empty())
+		out += "in slurm-kube.io/sbatch: " + sbatch_form(option) + "\n";
+	for (const std::string &alias : aliases_of(option))
+		out += "alias: " + alias + "\n";
+	return out;
+}
+
+std::string_view without_dashes(std::string_view name)
+{
+	while (name.starts_with('-'))
+		name.remove_prefix(1);
+	return name;
+}
+
+/* scdoc's own characters */
+std::string scdoc_escaped(std::string_view text)
+{
+	std::string out;
+	for (const char c : text) {
+		if (c == '_' || c == '*' || c == '\\' || c == '<' || c == '>' || c == '#' || c == '~')
+			out += '\\';
+		out += c;
+	}
+	return out;
+}
+
+std::string markdown_escaped(std::string_view text)
+{
+	std::string out;
+	for (const char c : text)
+		out += c == '|' ? "\\|" : std::string(1, c);
+	return out;
+}
+
+/* Words in lines of at most so many characters, each after a tab */
+std::string wrapped(const std::string &text, std::size_t width)
+{
+	std::string out, line;
+	for (std::size_t at = 0; at < text.size();) {
+		const std::size_t end = std::min(text.find(' ', at), text.size());
+		const std::string word = text.substr(at, end - at);
+		if (!line.empty() && line.size() + 1 + word.size() > width) {
+			out += "\t" + line + "\n";
+			line = word.starts_with('-') ? "\\" : ""; /* else a list would begin there */
+		}
+		line += (line.empty() || line == "\\" ? "" : " ") + word;
+		at = end + 1;
+	}
+	return out + "\t" + line + "\n";
+}
+
+std::string joined(const std::vector<std::string> &list, const char *before, const char *after)
+{
+	std::string out;
+	for (const std::string &item : list)
+		out += (out.empty() ? "" : ", ") + (before + item + after);
+	return out;
+}
+
+} // namespace
+
+std::string explain_options()
+{
+	std::string out = in_column("OPTION", 20) + in_column("VALUE", 34) + "SBATCH\n";
+	for (const Option &option : options())
+		out += in_column(std::string(option.name), 20) + in_column(std::string(option.takes), 34) + sbatch_form(option) + "\n";
+	return out + "\nEach is an annotation slurm-kube.io/OPTION of the pod; slurm-kube.io/sbatch takes sbatch's options in one string.\n"
+		     "skube explain options NAME tells more of one.\n";
+}
+
+std::optional<std::string> explain_option(std::string_view name)
+{
+	for (const Option &option : options()) {
+		if (has_name(option, name))
+			return described(option);
+	}
+	for (const RefusedOption &refused : refused_options()) {
+		if (refused.sbatch == without_dashes(name) || (refused.letter && name == std::string("-") + refused.letter))
+			return "sbatch --" + std::string(refused.sbatch) + " is refused: " + std::string(refused.reason) + "\n";
+	}
+	return std::nullopt;
+}
+
+std::string options_in_scdoc()
+{
+	std::string out;
+	for (const Option &option : options()) {
+		std::string text = scdoc_escaped(remarks_of(option));
+		if (!option.sbatch.empty())
+			text += " sbatch: *" + scdoc_escaped(sbatch_form(option)) + "*.";
+		if (const auto aliases = aliases_of(option); !aliases.empty())
+			text += std::string(aliases.size() == 1 ? " Alias: " : " Aliases: ") + scdoc_escaped(joined(aliases, "", "")) + ".";
+		out += "*" + std::string(option.name) + "* " + scdoc_escaped(option.takes) + "\n" + wrapped(text, 140) + "\n";
+	}
+	return out;
+}
+
+std::string options_in_markdown()
+{
+	std::string out = "| slurm-kube.io/ | value | meaning | sbatch | aliases |\n|---|---|---|---|---|\n";
+	for (const Option &option : options()) {
+		const std::string form = sbatch_form(option);
+		out += "| `" + std::string(option.name) + "` | " + markdown_escaped(option.takes) + " | " + markdown_escaped(remarks_of(option)) + " | " +
+		       (form.empty() ? "" : "`" + form + "`") + " | " + joined(aliases_of(option), "`", "`") + " |\n";
+	}
+	return out;
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/reconcile/node_sync.h"
+#include "src/core/model/plugin.h"
+
+#include "src/core/model/names.h"
+#include "src/core/placement/placement.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::uint32_t k_first_dynamic = (24U << 16) | (11U << 8); /* SLURM_VERSION_NUM(24,11,0) */
+constexpr std::int64_t k_cpus_most = UINT32_MAX;
+constexpr char k_sink_address[] = "127.0.0.1";
+
+/* Set by Kubernetes itself for what the Ready condition and spec.unschedulable say already. */
+constexpr std::string_view k_own_taints[] = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "node.kubernetes.io/unschedulable",
+					     names::k_managed_label};
+
+constexpr char k_why_gone[] = "deleted from Kubernetes";
+constexpr char k_why_unmanaged[] = "not a managed node of Kubernetes";
+
+enum class Wish { up, drain, down };
+struct Wanted {
+	Wish wish;
+	std::string why;
+};
+
+bool keeps_all_off(const Taint &taint, const NodeFacts &facts, const std::vector<std::string> &ignored)
+{
+	if (taint.effect != "NoSchedule" && taint.effect != "NoExecute")
+		return false;
+	if (std::find(ignored.begin(), ignored.end(), taint.key) != ignored.end())
+		return false;
+	const bool is_known = facts.tolerated && facts.tolerated->contains(taint);
+	return !is_known || !facts.tolerated->at(taint);
+}
+
+Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
+{
+	const KubeNode *node = facts.kube;
+	if (!node->ready) {
+		const std::string why = "NotReady" + (node->not_ready_reason.empty() ? "" : " " + node->not_ready_reason);
+		const bool is_down = facts.slurm->base == NodeBase::down; /* it stays so until it is Ready: nobody asks for it any more */
+		const bool is_lost = is_down || (facts.not_ready_seconds >= policy.not_ready_after_seconds && facts.is_surely_unready);
+		return {is_lost ? Wish::down : Wish::drain, why};
+	}
+	if (node->deleting)
+		return {Wish::drain, "being deleted"};
+	if (node->unschedulable)
+		return {Wish::drain, "cordoned"};
+	for (const Taint &taint : node->taints) {
+		if (keeps_all_off(taint, facts, ignored_taints(policy)))
+			return {Wish::drain, "taint " + taint.key + ":" + taint.effect};
+	}
+	return {Wish::up, ""};
+}
+
+bool is_ours(const SlurmNode &node)
+{
+	return node.reason.starts_with(names::k_reason_prefix);
+}
+
+bool is_busy(const SlurmNode &node)
+{
+	return node.base == NodeBase::allocated || node.base == NodeBase::mixed || node.completing;
+}
+
+/*
+ * RESUME, the way back from DOWN, undoes a drain as well. So what people drained is not brought down: it is out of use already. Only to end jobs that have
+ * lost their node, and then under the reason that people gave, which says that it is theirs to resume.
+ */
+std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &reason)
+{
+	if (node.base == NodeBase::down)
+		return std::nullopt;
+	if (!node.drain || is_ours(node))
+		return SetNodeState{node.name, NodeStateChange::down, reason};
+	return is_busy(node) ? std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::down, ""}) : std::nullopt;
+}
+
+/*
+ * A lost label or a wrong selector ends nothing: what runs there goes on, beside a drain that is undone when the node is back. Only a node that is gone for sure,
+ * and its pods with it, is set DOWN or deleted.
+ */
+std::optional<NodeAction> absent_change(const NodeFacts &facts, bool may_delete)
+{
+	const SlurmNode &node = *facts.slurm;
+	const bool is_out_of_use = node.drain || node.base == NodeBase::down;
+	const bool is_over = facts.is_gone && !facts.holds_pods;
+	if (is_over && may_delete && node.dynamic && is_out_of_use && !is_busy(node))
+		return DeleteNode{node.name};
+	if (is_over)
+		return down_change(node, names::k_reason_prefix + std::string(k_why_gone));
+	if (is_out_of_use)
+		return std::nullopt;
+	return SetNodeState{node.name, NodeStateChange::drain, names::k_reason_prefix + std::string(k_why_unmanaged)};
+}
+
+std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &wanted)
+{
+	const std::string reason = names::k_reason_prefix + wanted.why;
+	const bool is_down = node.base == NodeBase::down;
+	if (wanted.wish == Wish::down)
+		return down_change(node, reason);
+	if (is_down)
+		return is_ours(node) || is_failed_reboot(node.reason) ? std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::up, ""}) : std::nullopt;
+	if (wanted.wish == Wish::drain && !node.drain)
+		return SetNodeState{node.name, NodeStateChange::drain, reason};
+	if (wanted.wish == Wish::up && node.drain && is_ours(node))
+		return SetNodeState{node.name, NodeStateChange::undrain, ""};
+	return std::nullopt;
+}
+
+/* What Kubernetes allows in the names of nodes, and what stands in an address. Everything else could be read as another key or as a list. */
+constexpr std::string_view k_name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+constexpr std::string_view k_address_characters = "abcdefABCDEF0123456789.:";
+constexpr std::string_view k_list_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:,=()";
+
+bool consists_of(std::string_view text, std::string_view characters)
+{
+	return text.find_first_not_of(characters) == std::string_view::npos;
+}
+
+Status check_words(const NodeSpec &spec)
+{
+	if (spec.name.empty() || !consists_of(spec.name, k_name_characters))
+		return Error{Errc::invalid, "node name '" + spec.name + "' cannot be written into a node line"};
+	if (spec.address.empty() || !consists_of(spec.address, k_address_characters))
+		return Error{Errc::invalid, "node " + spec.name + ": address '" + spec.address + "' is not an IP address"};
+	if (!consists_of(spec.features, k_list_characters) || !consists_of(spec.gres, k_list_characters))
+		return Error{Errc::invalid, "node " + spec.name + ": features or GRES have characters that Slurm would misread"};
+	return Ok{};
+}
+
+} // namespace
+
+std::vector<std::string> ignored_taints(const NodePolicy &policy)
+{
+	std::vector<std::string> keys = policy.tolerated_taints;
+	keys.insert(keys.end(), std::begin(k_own_taints), std::end(k_own_taints));
+	return keys;
+}
+
+bool is_managed(const KubeNode &node, const NodePolicy &policy)
+{
+	const auto label = node.labels.find(policy.label_key);
+	return label != node.labels.end() && (policy.label_value.empty() || label->second == policy.label_value);
+}
+
+bool has_dynamic_nodes(const PluginHello &plugin)
+{
+	return plugin.slurm_version_number >= k_first_dynamic;
+}
+
+/* Slurm adds to a GRES where its devices are: "gpu:2(S:0)". */
+bool differs(const NodeSpec &spec, const SlurmNode &node)
+{
+	std::string gres;
+	bool inside = false;
+	for (const char c : node.gres) {
+		inside = c == '(' || (inside && c != ')');
+		if (!inside && c != ')')
+			gres += c;
+	}
+	return spec.cpus != node.cpus || spec.memory_mib != node.memory_mib || spec.gres != gres;
+}
+
+NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginHello &plugin)
+{
+	NodeSpec spec;
+	spec.name = node.name;
+	const bool emulated = plugin.family == Family::emulated;
+	/* Slurm sends RPCs to nodes without slurmd in the emulated family: they must end in the plugin's sink at once */
+	spec.address = emulated || node.internal_ip.empty() ? k_sink_address : node.internal_ip;
+	spec.port = emulated ? plugin.sink_port : 0;
+	const std::int64_t left = node.allocatable.milli_cpu - std::int64_t{policy.reserve_cpus} * k_whole_cpu;
+	spec.cpus = static_cast<std::uint32_t>(std::clamp<std::int64_t>(left / policy.cpu_unit, 1, k_cpus_most));
+	/* else Slurm takes each CPU for a socket of its own, and select/cons_tres looks at all sockets of all nodes for each job (doc/design/performance.md) */
+	spec.cores_per_socket = plugin.whole_sockets ? 1 : spec.cpus;
+	const auto memory = static_cast<std::uint64_t>(std::max<std::int64_t>(node.allocatable.memory_bytes >> 20, 0));
+	spec.memory_mib = std::max<std::uint64_t>(memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
+	spec.gres = gres_of_node(node, policy.gres);
+	spec.features = plugin.node_feature.empty() ? names::k_node_feature : plugin.node_feature;
+	if (const std::string more = features_of(node.labels, policy.features); !more.empty())
+		spec.features += "," + more;
+	return spec;
+}
+
+Result<std::string> node_line(const NodeSpec &spec, const std::string &state)
+{
+	if (auto checked = check_words(spec); !checked)
+		return checked.error();
+	std::string line = "NodeName=" + spec.name + " NodeAddr=" + spec.address;
+	if (spec.port > 0)
+		line += " Port=" + std::to_string(spec.port);
+	line += " CPUs=" + std::to_string(spec.cpus);
+	if (spec.cores_per_socket > 1)
+		line += " CoresPerSocket=" + std::to_string(spec.cores_per_socket);
+	line += " RealMemory=" + std::to_string(spec.memory_mib);
+	if (!spec.features.empty())
+		line += " Feature=" + spec.features;
+	if (!spec.gres.empty())
+		line += " Gres=" + spec.gres;
+	return line + " State=" + state;
+}
+
+bool is_failed_reboot(std::string_view reason)
+{
+	constexpr std::string_view k_words[] = {"Reboot ASAP", "reboot requested", "reboot issued", "reboot timed out"}, k_between = " : ";
+	std::string_view last;
+	while (!reason.empty()) {
+		const std::size_t end = std::min(reason.find(k_between), reason.size());
+		last = reason.substr(0, end);
+		if (std::ranges::find(k_words, last) == std::end(k_words))
+			return false;
+		reason.remove_prefix(std::min(end + k_between.size(), reason.size()));
+	}
+	return last == k_words[3];
+}
+
+bool is_in_use(const SlurmNode &node)
+{
+	if (node.base == NodeBase::down)
+		return false;
+	return !node.drain || is_busy(node) || node.reason == names::k_reason_prefix + std::string(k_why_unmanaged);
+}
+
+bool may_go_down(const SlurmNode &node)
+{
+	return down_change(node, "").has_value();
+}
+
+std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy)
+{
+	if (!policy.manage)
+		return std::nullopt;
+	const bool creates = has_dynamic_nodes(*facts.plugin);
+	if (!facts.slurm) {
+		const bool wanted = facts.kube && creates && facts.kube->ready && !facts.kube->deleting;
+		return wanted ? std::optional<NodeAction>(CreateNode{node_spec(*facts.kube, policy, *facts.plugin)}) : std::nullopt;
+	}
+	const SlurmNode &slurm = *facts.slurm;
+	if (!facts.kube)
+		return absent_change(facts, creates);
+	/* Slurm cannot change a node's size: it goes while nothing uses it, and comes back as it is now */
+	const bool is_free = slurm.base == NodeBase::idle && !is_busy(slurm) && !facts.holds_pods && (!slurm.drain || is_ours(slurm));
+	const NodeSpec wanted = node_spec(*facts.kube, policy, *facts.plugin);
+	const bool is_other = differs(wanted, slurm) || (!policy.features.empty() && wanted.features != slurm.features);
+	if (facts.kube->ready && creates && slurm.dynamic && facts.may_resize && is_free && is_other)
+		return DeleteNode{slurm.name};
+	return state_change(slurm, wanted_state(facts, policy));
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/reconcile/report.h"
+
+#include "src/core/model/names.h"
+#include "src/core/options/options.h"
+#include "src/core/model/outcome.h"
+
+#include <chrono>
+#include <cstdio>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+std::string job_text(const SlurmJob &job)
+{
+	return "Slurm job " + std::to_string(job.id.number);
+}
+
+/* Of a job whose association was taken from its user while it waited: Slurm looks again by itself. */
+std::string remedy_of(const std::string &reason)
+{
+	if (reason == "InvalidAccount")
+		return " (Slurm's database no longer gives the user this account; the job starts when an administrator has added it again)";
+	if (reason == "InvalidQOS")
+		return " (Slurm's database no longer gives the user this QOS; the job starts when an administrator has added it again)";
+	return {};
+}
+
+std::string or_default(const std::string &name)
+{
+	return name.empty() ? "(Slurm's default)" : name;
+}
+
+/* "account bio (option account)": who chose it may choose another */
+std::string chosen(const char *label, const char *option, const std::string &value, const JobSpec &spec)
+{
+	return std::string(label) + " " + or_default(value) + (is_given(option, spec) ? std::string(" (option ") + option + ")" : "");
+}
+
+/* sacctmgr wants a name; of a user whom the rule gives by number only slurmctld's machine knows it. */
+std::string name_for_sacctmgr(const JobSpec &spec)
+{
+	return spec.user.empty() || spec.user == std::to_string(spec.user_id) ? "USER" : spec.user;
+}
+
+std::string remedy_of(NotGranted what, const JobSpec &spec)
+{
+	const std::string user = name_for_sacctmgr(spec);
+	switch (what) {
+	case NotGranted::account:
+		return "sacctmgr add user " + user + " account=" + (spec.account.empty() ? "ACCOUNT" : spec.account);
+	case NotGranted::qos:
+		return "sacctmgr modify user " + user + " set qos+=" + (spec.qos.empty() ? "QOS" : spec.qos);
+	case NotGranted::user:
+		break;
+	}
+	return "make the user known where slurmctld runs";
+}
+
+} // namespace
+
+std::string not_granted(NotGranted what, const JobSpec &spec)
+{
+	std::string text = spec.as_whom + ", " + chosen("account", "account", spec.account, spec) + ", " + chosen("QOS", "qos", spec.qos, spec) + ", partition " + spec.partition;
+	const char *option = what == NotGranted::account ? "account" : what == NotGranted::qos ? "qos" : nullptr;
+	text += "; an administrator can grant it (" + remedy_of(what, spec) + ") or change the rule";
+	return text + (option && is_given(option, spec) ? std::string(", the pod can ask for another with slurm-kube.io/") + option : "");
+}
+
+std::string minute_text(std::int64_t epoch_seconds)
+{
+	using namespace std::chrono;
+	const sys_seconds when{seconds{epoch_seconds}};
+	const auto day = floor<days>(when);
+	const year_month_day date{day};
+	const hh_mm_ss time{when - day};
+	char text[64];
+	(void)snprintf(text, sizeof(text), "%04d-%02u-%02uT%02d:%02dZ", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+		       static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()));
+	return text;
+}
+
+Condition waiting_in_queue(const SlurmJob &job)
+{
+	std::string text = job_text(job) + " is pending";
+	if (!job.reason.empty() && job.reason != "None")
+		text += ": " + job.reason + remedy_of(job.reason);
+	if (job.start_time > 0)
+		text += "; estimated start " + minute_text(job.start_time);
+	return {names::k_reason_pending, text};
+}
+
+Condition not_changed(const SlurmJob &job, const std::string &why)
+{
+	Condition condition = waiting_in_queue(job);
+	condition.message += "; it keeps the options that it had: " + why;
+	return condition;
+}
+
+Condition waiting_for_prolog(const SlurmJob &job)
+{
+	return {names::k_reason_pending, job_text(job) + " has nodes, and is configuring: PrologSlurmctld runs"};
+}
+
+Condition prolog_failed(const SlurmJob &job)
+{
+	return {names::k_reason_retrying, job_text(job) + " ended before PrologSlurmctld was over: the script failed, or root "
+							  "cancelled the job; it is asked for again (slurmctld.log says why)"};
+}
+
+Condition waiting_for_node(const SlurmJob &job, const std::string &node)
+{
+	return {names::k_reason_pending, job_text(job) + " has node " + node + ", which is not Ready in Kubernetes"};
+}
+
+Condition given_back_node(const SlurmJob &job, const std::string &node)
+{
+	return {names::k_reason_retrying, job_text(job) + " has node " + node +
+						  ", which has not become Ready in Kubernetes; "
+						  "the allocation is given back and the pod queued again"};
+}
+
+Condition on_native_node(const SlurmJob &job, const std::string &node)
+{
+	return {names::k_reason_retrying, job_text(job) + " has node " + node + " in partition " + job.partition +
+						  ", which is no Kubernetes node in Slurm; the allocation is given back and the pod queued again. A job_submit plugin may have changed the partition"};
+}
+
+Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_seconds)
+{
+	return {names::k_reason_retrying, "Slurm job " + std::to_string(job.number) + " of this pod disappeared without an end, number " + std::to_string(count) +
+						  " in a row; the next is submitted at " + minute_text(next_epoch_seconds) + ". Look for the job in slurmctld.log"};
+}
+
+Condition pods_never_came(const PodsLate &late, std::int64_t next_epoch_seconds)
+{
+	return {names::k_reason_retrying, "Slurm job " + std::to_string(late.job.number) + " of this pod's gang was ended: " + std::to_string(late.missing) + " of " +
+						  std::to_string(late.seats) + " pods did not come within " + std::to_string(late.waited_seconds) + " s, and none was running (" +
+						  std::to_string(late.count) + " in a row). The next job is submitted when all pods exist, or at " + minute_text(next_epoch_seconds)};
+}
+
+Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what)
+{
+	return {names::k_reason_volume, job_text(job) + " has node " + node + "; " + what};
+}
+
+Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder)
+{
+	return {names::k_reason_pending, job_text(job) + " has node " + node + ", where " + (holder.empty() ? "an earlier pod is still ending" : holder)};
+}
+
+Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds)
+{
+	std::string text = job_text(job) + " gave up: nothing of the pod ran on node " + pod.node_name + " within " + std::to_string(seconds) + " s";
+	if (!pod.waiting_reason.empty())
+		text += "; the kubelet says " + pod.waiting_reason;
+	return {names::k_reason_start_limit, text};
+}
+
+std::string result_text(std::uint32_t wait_status)
+{
+	if (wait_status == k_status_completed)
+		return "completed";
+	if (wait_status == k_status_out_of_memory)
+		return "out of memory";
+	if (wait_status == k_status_deadline)
+		return "deadline of the pod";
+	if (const std::uint32_t signal = wait_status & 0x7fU; signal != 0)
+		return "signal " + std::to_string(signal);
+	return "exit code " + std::to_string((wait_status >> 8U) & 0xffU);
+}
+
+std::string completion_text(JobId job, std::uint32_t wait_status)
+{
+	return "Slurm job " + std::to_string(job.number) + " ended with its pod: " + result_text(wait_status);
+}
+
+Condition waiting_for_slurm()
+{
+	return {names::k_reason_retrying, "slurmctld is not connected to slurmkubed, so the pod has not been submitted yet; it is as soon as slurmctld is back"};
+}
+
+Condition submission_failed(const Error &error)
+{
+	const bool lasting = error.code == Errc::invalid || error.code == Errc::denied;
+	return {lasting ? names::k_reason_refused : names::k_reason_retrying, (lasting ? "Slurm refused the job: " : "the job could not be submitted, trying again: ") + error.what};
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report.h - what a waiting pod tells its owner: texts of the condition PodScheduled=False.
+ *
+ * Texts change only when the matter does: every change is a write to the API server.
+ */
+#ifndef SLURMKUBE_CORE_RECONCILE_REPORT_H
+#define SLURMKUBE_CORE_RECONCILE_REPORT_H
+
+#include "src/base/result.h"
+#include "src/core/model/pod.h"
+#include "src/core/model/spec.h"
+
+namespace slurmkube::core
+{
+
+Condition waiting_in_queue(const SlurmJob &job);
+/* The pod's options were changed; its job has those of before. */
+Condition not_changed(const SlurmJob &job, const std::string &why);
+Condition waiting_for_prolog(const SlurmJob &job);
+/* Of a job that ended while it was configuring. */
+Condition prolog_failed(const SlurmJob &job);
+Condition waiting_for_node(const SlurmJob &job, const std::string &node);
+/* That lasted too long. */
+Condition given_back_node(const SlurmJob &job, const std::string &node);
+Condition on_native_node(const SlurmJob &job, const std::string &node);
+/* Slurm no longer has the job, and nobody has told of its end. */
+struct PodsLate {
+	JobId job;
+	std::uint32_t missing = 0, seats = 0;
+	std::int64_t waited_seconds = 0;
+	unsigned count = 0; /* of such jobs in a row */
+};
+Condition pods_never_came(const PodsLate &late, std::int64_t next_epoch_seconds);
+Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_seconds);
+Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what);
+Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder);
+
+/* A bound pod that has not started for so long. */
+Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds);
+
+/* How a job ended with its pod: "Slurm job 12 ended with its pod: exit code 3" */
+std::string completion_text(JobId job, std::uint32_t wait_status);
+/* The last part of it: "exit code 3" */
+std::string result_text(std::uint32_t wait_status);
+
+/* slurmctld has not been connected for a while. */
+Condition waiting_for_slurm();
+
+/* Slurm's answer to a submission, by how it may be mended. */
+Condition submission_failed(const Error &error);
+
+/*
+ * What Slurm's database does not grant: who was meant, by which rule or option, and what an administrator or the pod's author can do. Slurm's own words say none of it.
+ */
+enum class NotGranted { account, qos, user };
+std::string not_granted(NotGranted what, const JobSpec &spec);
+
+/* "2026-11-21T03:04Z" */
+std::string minute_text(std::int64_t epoch_seconds);
+
+} // namespace slurmkube::core
+
+#endif

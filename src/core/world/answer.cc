@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The answering half of World: how actions ended. */
+#include "src/core/model/outcome.h"
+#include "src/core/reconcile/report.h"
+#include "src/core/world/world.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::int64_t k_first_retry_us = 250'000;
+constexpr std::int64_t k_longest_retry_us = 30'000'000;
+constexpr std::int64_t k_refused_retry_us = 60'000'000; /* the administrator may have changed a limit or an account */
+constexpr std::int64_t k_conflict_retry_us = 1'000'000; /* the other fact is on its way to us */
+/* From an answer to the watch or the link showing its effect; ends early when they do. */
+constexpr std::int64_t k_effect_us = 3'000'000;
+constexpr std::int64_t k_late_binding_us = 5'000'000; /* a server that has stalled may carry out what its client has given up */
+constexpr std::int64_t k_provisional_us = 10'000'000;
+constexpr std::int64_t k_look_again_us = 5'000'000;
+constexpr std::int64_t k_list_again_us = 60'000'000; /* for pods of a gang that nobody has seen: a list of their namespace */
+
+bool is_refusal(const Error &error)
+{
+	return error.code == Errc::invalid || error.code == Errc::denied;
+}
+
+/* Also after a 403: an API server that has just started forbids everything until it has read its roles. */
+std::int64_t retry_delay_us(const Error &error, unsigned failures)
+{
+	if (error.code == Errc::conflict)
+		return k_conflict_retry_us;
+	return std::min(k_first_retry_us << std::min(failures, 10U), k_longest_retry_us);
+}
+
+} // namespace
+
+void World::failed(Group &group, const PodUid &uid, const Error &error, Now now)
+{
+	group.retry_at_us = now.mono_us + retry_delay_us(error, group.failures);
+	group.failures++;
+	look_later(uid, group.retry_at_us);
+}
+
+void World::retry_now(Group &group)
+{
+	if (group.is_refused)
+		return;
+	group.failures = 0;
+	group.retry_at_us = 0;
+}
+
+void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.slurm = false;
+	note_answer(pod, group, answer ? nullptr : &answer.error(), now);
+	wake_behind();
+	if (!answer) {
+		counters_.submit_failed++;
+		failed(group, pod, answer.error(), now);
+		group.is_refused = is_refusal(answer.error());
+		if (group.is_refused) {
+			group.retry_at_us = now.mono_us + k_refused_retry_us;
+			look_later(pod, group.retry_at_us);
+		}
+		if (answer.error().code != Errc::conflict)
+			group.trouble = group.unanswered > 0 ? not_answered(group, answer.error(), now) : submission_failed(answer.error());
+		return;
+	}
+	counters_.submitted++;
+	group.trouble.reset();
+	group.is_refused = false;
+	group.failures = 0;
+	group.answered.push_back(answer->job);
+	if (const auto known = jobs_.find(answer->job); known != jobs_.end()) {
+		if (known->second.marker.uid == pod.text)
+			return; /* the plugin's report was faster, and knows more */
+		forget_job(answer->job); /* Slurm used the number again */
+	}
+	SlurmJob job;
+	job.id = answer->job;
+	job.marker.cluster = settings_.policy.cluster;
+	job.marker.cluster_uid = settings_.policy.cluster_uid;
+	job.marker.uid = pod.text;
+	if (const Pod *p = group.pod ? &*group.pod : group.last ? &*group.last : nullptr) {
+		job.marker.name_space = p->name_space;
+		job.marker.name = p->name;
+	}
+	job.marker.attempt = group.submitted_attempt;
+	job.partition = answer->partition;
+	job.account = answer->account;
+	job.marker.kind = k_pod_kind;
+	const auto gang = gangs_.find(pod);
+	if (gang != gangs_.end()) { /* the answer has no room for many nodes: the plugin tells them in a moment */
+		job.marker.kind = gang->second.id.kind;
+		job.marker.name_space = gang->second.id.name_space;
+		job.marker.name = gang->second.id.name;
+	}
+	const bool is_told = gang == gangs_.end() && !answer->node.empty();
+	job.state = is_told ? JobState::running : JobState::pending;
+	job.configuring = is_told && plugin_.has_prolog; /* the answer does not tell; the plugin does in a moment */
+	if (is_told)
+		job.nodes.push_back({.node = answer->node, .cpus = answer->cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
+	job.submit_time = now.wall_s;
+	group.jobs.push_back(job.id);
+	note_job_times(group, job, now);
+	provisional_until_us_[job.id] = now.mono_us + k_provisional_us;
+	look_later(pod, now.mono_us + k_provisional_us);
+	jobs_[job.id] = std::move(job);
+}
+
+void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.slurm = false;
+	if (answer)
+		slurm_answered(now);
+	if (!answer && answer.error().code != Errc::not_found) {
+		failed(group, pod, answer.error(), now);
+		return;
+	}
+	if (was_cancel && group.cancelling)
+		std::erase(group.unheard_of, *group.cancelling);
+	(was_cancel ? counters_.cancelled : counters_.completed)++;
+	group.failures = 0;
+	group.slurm_quiet_until_us = now.mono_us + k_effect_us;
+	look_later(pod, group.slurm_quiet_until_us);
+	if (group.deleted_us > 0 && (group.terminal_us == 0 || group.deleted_us <= group.terminal_us))
+		edges_.pod_deleted_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - group.deleted_us));
+	if (group.terminal_us > 0)
+		edges_.pod_terminal_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - group.terminal_us));
+}
+
+void World::bound(const PodUid &pod, const Status &answer, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.bind = false;
+	if (answer) {
+		counters_.bound++;
+		group.failures = 0;
+		group.late_until_us = 0;
+		if (!group.pod || is_starting(*group.pod))
+			group.bound_us = now.mono_us; /* else the watch was faster */
+		if (group.allocated_us > 0)
+			edges_.allocated_to_bound.add(static_cast<std::uint64_t>(now.mono_us - group.allocated_us));
+		return;
+	}
+	counters_.bind_failed++;
+	if (answer.error().code != Errc::not_found) { /* whatever the last try was told: an earlier one may have been given up */
+		group.late_node = group.assumed_node;
+		group.late_until_us = now.mono_us + k_late_binding_us;
+		look_later(pod, group.late_until_us);
+	}
+	group.assumed_node.clear();
+	settle_share(pod, group, now);
+	failed(group, pod, answer.error(), now);
+}
+
+void World::removed(const PodUid &pod, const Status &answer, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.remove = false;
+	if (!answer) {
+		failed(group, pod, answer.error(), now);
+		return;
+	}
+	counters_.removed++;
+	if (group.starting_since_us > 0)
+		counters_.not_started++;
+	group.remove_quiet_until_us = now.mono_us + k_effect_us;
+	look_later(pod, group.remove_quiet_until_us);
+	if (group.job_ended_us > 0)
+		edges_.ended_to_pod_deleted.add(static_cast<std::uint64_t>(now.mono_us - group.job_ended_us));
+}
+
+void World::reported(const PodUid &pod, const Status &answer, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.report = false;
+	if (answer) {
+		counters_.reported++;
+		return;
+	}
+	group.reported = {};
+	if (answer.error().code == Errc::conflict) { /* the pod has changed: the watch shows how, and what it is to be told is decided anew */
+		group.last_report_us = 0;
+		look_later(pod, now.mono_us + k_conflict_retry_us);
+		return;
+	}
+	look_later(pod, now.mono_us + settings_.report_interval_us);
+}
+
+void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.look = false;
+	group.is_gone = sight && *sight == Sight::absent;
+	if (!group.is_gone || group.gone_since_us == 0)
+		group.gone_since_us = group.is_gone ? now.mono_us : 0;
+	if (group.is_gone && group.is_unseen && !is_held(job_of(group)))
+		pod_gone(pod, std::nullopt, now);
+	group.unbound_at_us = sight && *sight == Sight::unbound ? now.mono_us : 0;
+	if (group.unbound_at_us > 0 && now.mono_us >= group.late_until_us) {
+		group.late_until_us = 0;
+		settle_share(pod, group, now);
+	}
+	/* if there is one, the watch will show it soon */
+	const bool is_gang = gangs_.contains(pod);
+	const std::int64_t again_us = is_gang ? k_list_again_us : k_look_again_us, soon_us = is_gang ? k_look_again_us : k_conflict_retry_us;
+	group.look_quiet_until_us = now.mono_us + (sight ? again_us : soon_us);
+	look_later(pod, group.look_quiet_until_us);
+}
+
+void World::node_changed(const std::string &name, const Status &answer, Now now)
+{
+	if (answer)
+		slurm_answered(now);
+	const auto changed = node_changed_us_.find(name);
+	if (!answer)
+		node_quiet_until_us_[name] = now.mono_us + k_refused_retry_us / 6;
+	else if (changed != node_changed_us_.end()) {
+		edges_.node_change_to_slurm.add(static_cast<std::uint64_t>(now.mono_us - changed->second));
+		node_changed_us_.erase(changed);
+	}
+	dirty_nodes_.insert(name);
+}
+
+void World::node_looked_up(const std::string &name, const Result<NodeSight> &sight, Now now)
+{
+	const Result<bool> exists = sight ? Result<bool>(*sight != NodeSight::none) : Result<bool>(sight.error());
+	const Result<bool> is_ready = sight ? Result<bool>(*sight == NodeSight::ready) : Result<bool>(sight.error());
+	absent_nodes_.answered(name, exists, now.mono_us);
+	unready_nodes_.answered(name, is_ready, now.mono_us);
+	dirty_nodes_.insert(name);
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The part of World that keeps a gang of which some pods never come from getting job after
+ * job, each of which is charged until its pods have been waited for: the pause before the next
+ * job doubles, and is over at once when all pods are there.
+ */
+#include "src/core/reconcile/report.h"
+#include "src/core/world/world.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::int64_t k_second_us = 1'000'000;
+constexpr std::int64_t k_longest_pause_us = 14'400 * k_second_us;
+constexpr unsigned k_doublings_most = 8;
+
+/* The first is for nothing: another allocation may have the room that the pods lacked. */
+std::int64_t pause_after(unsigned jobs, std::int64_t wait_us)
+{
+	if (jobs <= 1)
+		return 0;
+	return std::min(wait_us << std::min(jobs - 2, k_doublings_most), k_longest_pause_us);
+}
+
+} // namespace
+
+void World::note_never_came(const PodUid &lead, Gang &gang, const GangFacts &f, Now now)
+{
+	const std::int64_t pause = pause_after(++gang.never_came, settings_.gang_wait_us);
+	gang.submit_not_before_us = now.mono_us + pause;
+	const PodsLate late{.job = f.job->id,
+			    .missing = f.empty_seats,
+			    .seats = f.seats,
+			    .waited_seconds = settings_.gang_wait_us / k_second_us,
+			    .count = gang.never_came};
+	gang.late_text = pods_never_came(late, now.wall_s + pause / k_second_us);
+	look_later(lead, gang.submit_not_before_us);
+}
+
+/* Instead of the next submission. */
+void World::wait_after_never_came(const PodUid &lead, const Gang &gang, GangFacts &f, Now now)
+{
+	if (now.mono_us >= gang.submit_not_before_us || f.empty_seats == 0)
+		return;
+	f.waits_for = gang.late_text;
+	look_later(lead, gang.submit_not_before_us);
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The part of World that knows what the roles of a gang demand of nodes.
+ *
+ * Controllers make the pods of some roles only after others are Ready, in the allocation that the first ones got: so what a role demands is known from its owner's
+ * template until the first pod of it has come, which corrects it.
+ */
+#include "src/core/placement/placement.h"
+#include "src/core/gang/role_conflict.h"
+#include "src/core/world/world.h"
+#include "src/core/world/parts.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* Each costs a look at all nodes. */
+constexpr std::size_t k_unlike_roles_most = 32;
+
+/* As far as nodes are concerned. Owners may have hundreds of templates that differ in their commands only. */
+bool demand_the_same(const Pod &one, const Pod &other, bool is_by_labels)
+{
+	return one.demands == other.demands && one.requests == other.requests && one.unsupported_fields == other.unsupported_fields && (!is_by_labels || one.labels == other.labels) &&
+	       one.node_name == other.node_name && one.active_deadline_seconds == other.active_deadline_seconds;
+}
+
+std::string owner_text(const Gang &gang)
+{
+	return gang.id.kind + " " + gang.id.name;
+}
+
+bool has_terms(const Pod &pod)
+{
+	return !pod.demands.affinity.empty() || !pod.demands.anti_affinity.empty() || !pod.demands.spreads.empty();
+}
+
+} // namespace
+
+const Pod *World::first_member(const Gang &gang) const
+{
+	const Pod *first = nullptr;
+	std::uint32_t rank = 0;
+	for (const auto &[uid, seat] : gang.members) {
+		const auto &pod = groups_.at(uid).pod;
+		if (!seat || *seat >= gang.seats.size() || !pod || (first && *seat >= rank))
+			continue;
+		first = &*pod;
+		rank = *seat;
+	}
+	return first;
+}
+
+/*
+ * In rank order; not more than one beyond k_unlike_roles_most. A gang of which pods run has its nodes: what has not come
+ * yet does not take them away.
+ */
+World::RolePods World::pods_of_roles(const Gang &gang) const
+{
+	std::map<std::string_view, std::pair<std::uint32_t, const Pod *>> firsts;
+	bool is_running = false;
+	for (const auto &[uid, seat] : gang.members) {
+		const Group &group = groups_.at(uid);
+		if (!seat || *seat >= gang.seats.size() || !group.pod)
+			continue;
+		is_running = is_running || is_bound_side(side_of(group));
+		auto &first = firsts.try_emplace(gang.seats[*seat].role, *seat, &*group.pod).first->second;
+		if (*seat < first.first)
+			first = {*seat, &*group.pod};
+	}
+	std::uint32_t rank = 0;
+	for (const Role &role : gang.roles) {
+		if (!is_running && role.pod_template && role.pods > 0)
+			firsts.try_emplace(role.name, rank, &*role.pod_template);
+		rank += role.pods;
+	}
+	std::map<std::uint32_t, RolePod> by_rank;
+	for (const auto &[role, first] : firsts)
+		by_rank.emplace(first.first, RolePod{std::string(role), first.second});
+	RolePods out;
+	for (auto &[first_rank, role] : by_rank) {
+		const bool is_by_labels = is_concerned(*role.pod);
+		const auto is_like = [is_by_labels, &wanted = *role.pod](const RolePod &known) { return demand_the_same(*known.pod, wanted, is_by_labels); };
+		if (std::ranges::none_of(out, is_like))
+			out.push_back(std::move(role));
+		if (out.size() > k_unlike_roles_most)
+			break;
+	}
+	return out;
+}
+
+/* The job lasts as long as the last of them; 0: a role has no limit. */
+std::int64_t World::deadline_of(const RolePods &roles)
+{
+	std::int64_t latest = 0;
+	for (const RolePod &role : roles) {
+		if (role.pod->active_deadline_seconds <= 0)
+			return 0;
+		latest = std::max(latest, role.pod->active_deadline_seconds);
+	}
+	return latest;
+}
+
+/* Slurm gives them their nodes all at once, and cannot be told which of these go together. */
+Status World::check_roles(const Gang &gang, const RolePods &roles) const
+{
+	if (roles.size() > k_unlike_roles_most)
+		return Error{Errc::invalid, owner_text(gang) + " has more than " + std::to_string(k_unlike_roles_most) +
+						    " templates that ask for different nodes, resources or labels: make them alike, or set the "
+						    "annotation slurm-kube.io/gang: \"false\" on " +
+						    owner_text(gang)};
+	for (const RolePod &role : roles) {
+		if (const Status fine = check_demands(*role.pod, settings_.policy); !fine)
+			return roles.size() == 1 ? fine : Status(in_context("role '" + role.name + "' of " + owner_text(gang), fine.error()));
+	}
+	for (const RolePod &one : roles) {
+		if (gang.seats.size() < 2 || !has_terms(*one.pod))
+			continue;
+		for (const RolePod &other : roles) {
+			if (const std::string trouble = trouble_at_once(*one.pod, *other.pod); !trouble.empty())
+				return Error{Errc::invalid, trouble + " is not supported yet: remove it, or use another schedulerName"};
+		}
+	}
+	return Ok{};
+}
+
+/* A node has to do for all roles: nobody knows which will come to it. */
+void World::exclude_for_roles(const PodUid &lead, const Gang &gang, const RolePods &roles, std::optional<Result<JobSpec>> &spec)
+{
+	std::set<std::string> excluded;
+	std::vector<RoleNodes> judged;
+	for (const RolePod &role : roles) {
+		place(lead, *role.pod, spec, std::max(gang.per_node.value_or(0), 1U));
+		if (!spec)
+			return;
+		if (!*spec) {
+			if (roles.size() > 1)
+				*spec = in_context("role '" + role.name + "' of " + owner_text(gang), spec->error());
+			return;
+		}
+		if (!role.pod->node_name.empty())
+			continue; /* it has its node */
+		judged.push_back({role.name, (*spec)->excluded_nodes, reasons_text(places_of(*role.pod).reasons)});
+		excluded.insert((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
+	}
+	const auto candidates = static_cast<std::size_t>(std::ranges::count_if(slurm_nodes_, [&](const auto &node) { return kube_nodes_.contains(node.first); }));
+	if (std::string conflict = role_conflict(judged, candidates, owner_text(gang)); !conflict.empty()) {
+		nowhere_.insert(lead);
+		*spec = Error{Errc::not_found, std::move(conflict)};
+		return;
+	}
+	exclude_for_claims(gang, excluded);
+	(*spec)->excluded_nodes.assign(excluded.begin(), excluded.end());
+	exclude_unwanted(**spec);
+}
+
+/* What the templates tolerate keeps nodes in service for the pods that are to come, and their claims are to be watched. */
+void World::note_roles(const Gang &gang)
+{
+	for (const Role &role : gang.roles) {
+		if (!role.pod_template)
+			continue;
+		note_tolerations(*role.pod_template);
+		wants_claims_ = wants_claims_ || !role.pod_template->demands.claims.empty();
+	}
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of World that says what job a gang asks for: its shape, where it may run, and whether that much is there at all. */
+#include "src/core/model/names.h"
+#include "src/core/model/amounts.h"
+#include "src/core/placement/placement.h"
+#include "src/core/model/outcome.h"
+#include "src/core/world/world.h"
+#include "src/core/world/parts.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* The options are those of the first pod and of its owners. */
+void take_gang(JobSpec &spec, const PodUid &lead, const Gang &gang, const Pod &first)
+{
+	spec.marker.kind = gang.id.kind;
+	spec.marker.name = gang.id.name;
+	spec.marker.uid = lead.text;
+	if (spec.name == first.name)
+		spec.name = gang.id.name;
+	if (spec.comment == gang.id.name_space + "/" + first.name)
+		spec.comment = gang.id.name_space + "/" + gang.id.name;
+	spec.tasks = gang.shape.tasks;
+	spec.cpus = gang.shape.cpus_per_task;
+	spec.memory_mib = gang.shape.memory_mib_per_task;
+	spec.tasks_per_node = gang.per_node.value_or(0);
+}
+
+} // namespace
+
+/* What takes part in deciding where pods of an allocation go, besides their seats. */
+void World::plan(Gang &gang)
+{
+	const Pod *first = first_member(gang);
+	if (gang.per_node || !first)
+		return;
+	const auto spec = translate(*first, settings_.policy, 1, Pods::gang);
+	gang.per_node = spec ? spec->options.pods_per_node.value_or(0) : 0;
+	const RolePods roles = pods_of_roles(gang);
+	for (const RolePod &role : roles) {
+		const std::uint32_t most = are_in_conflict(*role.pod, *role.pod) ? 1 : most_on_a_node(*role.pod);
+		gang.per_node = most == 0 ? *gang.per_node : std::min(*gang.per_node == 0 ? most : *gang.per_node, most);
+	}
+	std::set<std::string> excluded;
+	for (const RolePod &role : roles) {
+		if (!role.pod->node_name.empty())
+			continue; /* it may use no other node by now, and its gang could */
+		const std::vector<std::string> &of_role = places_of(*role.pod).excluded;
+		excluded.insert(of_role.begin(), of_role.end());
+	}
+	const Packing packing = *gang.per_node > 0 ? Packing::one_per_task : Packing::shared;
+	gang.shape = shape_of(seats_as_seen(gang), settings_.policy.least_memory_mib, packing, settings_.policy.cpu_unit, node_sizes(excluded));
+	const Resources &requests = first->requests;
+	if (spec && spec->cpus != cpus_of(requests, settings_.policy.cpu_unit)) /* options ask for more */
+		gang.shape.cpus_per_task = std::max(gang.shape.cpus_per_task, spec->cpus);
+	if (spec && spec->memory_mib != memory_mib_of(requests, settings_.policy.least_memory_mib))
+		gang.shape.memory_mib_per_task = std::max(gang.shape.memory_mib_per_task, spec->memory_mib);
+}
+
+/* Nodes that are not excluded, with what they hold when they are empty. Empty while no node is known. */
+NodeSizes World::node_sizes(const std::set<std::string> &excluded) const
+{
+	NodeSizes sizes;
+	for (const auto &[name, node] : slurm_nodes_) {
+		const auto kube = kube_nodes_.find(name);
+		if (kube != kube_nodes_.end() && !excluded.contains(name))
+			sizes[{node.cpus, node.memory_mib, kube->second.allocatable.pods, node.gres}]++;
+	}
+	return sizes;
+}
+
+/*
+ * A template may say less than its pods request: a LimitRange sets defaults, webhooks add sidecars, a RuntimeClass has overhead. So each seat has the larger of its template
+ * and of the pods of its role that exist. The seats of a PodGroup are its pods.
+ */
+std::vector<Seat> World::seats_as_seen(const Gang &gang) const
+{
+	std::vector<Seat> seats = gang.seats;
+	if (gang.minimum > 0)
+		return seats;
+	std::map<std::string_view, Resources> seen;
+	for (const auto &[uid, seat] : gang.members) {
+		const Group &group = groups_.at(uid);
+		if (seat && *seat < seats.size() && group.pod)
+			raise(seen[gang.seats[*seat].role], group.pod->requests);
+	}
+	for (Seat &seat : seats) {
+		const auto found = seen.find(seat.role);
+		if (found != seen.end())
+			raise(seat.requests, found->second);
+	}
+	return seats;
+}
+
+namespace
+{
+
+std::string size_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres, std::uint32_t cpu_unit)
+{
+	return cpus_text(cpus, cpu_unit) + (gres.empty() ? " and " : ", ") + std::to_string(memory_mib) + " MiB" + (gres.empty() ? "" : " and " + gres);
+}
+
+/* What a task needs and no node has. */
+std::string missing_text(const JobSpec &spec, const NodeSizes &nodes, std::uint32_t cpu_unit)
+{
+	std::string text;
+	const auto add = [&](const std::string &part) { text += (text.empty() ? "; no node has " : ", none ") + part; };
+	const auto has = [&](auto holds) { return std::ranges::any_of(nodes, [&](const auto &node) { return holds(node.first); }); };
+	if (!has([&](const NodeSize &node) { return node.cpus >= spec.cpus; }))
+		add(cpus_text(spec.cpus, cpu_unit));
+	if (!has([&](const NodeSize &node) { return node.memory_mib >= spec.memory_mib; }))
+		add(std::to_string(spec.memory_mib) + " MiB");
+	for (const Gres &one : gres_from_text(spec.gres_of_task)) {
+		if (!has([&](const NodeSize &node) { return gres_count(gres_from_text(node.gres), one) >= one.count; }))
+			add(one.name + (one.type.empty() ? "" : ":" + one.type) + ":" + std::to_string(one.count));
+	}
+	return text;
+}
+
+/* Slurm leaves a job for more than all its nodes hold when they are empty in the queue for ever. */
+std::string trouble_with_room(const JobSpec &spec, const NodeSizes &nodes, std::uint32_t cpu_unit)
+{
+	std::uint64_t places = 0;
+	for (const auto &[node, count] : nodes) {
+		const std::uint64_t here = tasks_on(node, spec.cpus, spec.memory_mib, spec.gres_of_task);
+		places += count * (spec.tasks_per_node > 0 ? std::min<std::uint64_t>(here, spec.tasks_per_node) : here);
+	}
+	if (places >= spec.tasks)
+		return {};
+	std::string text = "the gang needs " + std::to_string(spec.tasks) + (spec.tasks == 1 ? " task of " : " tasks of ") + size_text(spec.cpus, spec.memory_mib, spec.gres_of_task, cpu_unit) + " at once, ";
+	if (nodes.empty())
+		return text + "and no node may take pods of all its roles";
+	const NodeSize &largest = nodes.rbegin()->first;
+	text += "and all nodes that its pods may use hold " + (places == 0 ? "none" : std::to_string(places)) + missing_text(spec, nodes, cpu_unit);
+	return text + "; the largest node has " + size_text(largest.cpus, largest.memory_mib, largest.gres, cpu_unit);
+}
+
+} // namespace
+
+void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::optional<Result<JobSpec>> &spec)
+{
+	const Pod *first = first_member(gang);
+	spec.reset();
+	if (!first)
+		return;
+	std::uint32_t attempt = next_attempt(group);
+	for (const auto &[uid, seat] : gang.members)
+		attempt = std::max(attempt, groups_.at(uid).pod ? bound_attempt(*groups_.at(uid).pod) + 1 : 1);
+	const RolePods roles = pods_of_roles(gang);
+	Pod of_all = *first;
+	of_all.active_deadline_seconds = deadline_of(roles);
+	spec = translate(of_all, settings_.policy, attempt, Pods::gang);
+	if (!*spec)
+		return;
+	if (const Status fine = check_roles(gang, roles); !fine) {
+		*spec = fine.error();
+		return;
+	}
+	gang.per_node.reset(); /* annotations may have changed since the last attempt */
+	plan(gang);
+	if (auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, settings_.policy.gres))
+		(*spec)->gres_of_task = std::move(*gres);
+	take_gang(spec->value(), lead, gang, *first);
+	exclude_for_roles(lead, gang, roles, spec);
+	if (!spec || !*spec || node_sizes({}).empty())
+		return;
+	const std::set<std::string> excluded((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
+	if (std::string trouble = trouble_with_room(**spec, node_sizes(excluded), settings_.policy.cpu_unit); !trouble.empty()) {
+		nowhere_.insert(lead);
+		*spec = Error{Errc::not_found, trouble + (gang.shape.excess.empty() ? "" : "; " + gang.shape.excess)};
+	}
+}
+
+namespace
+{
+
+void add_names(const std::string &list, std::set<std::string> &names)
+{
+	for (std::size_t at = 0; at < list.size();) {
+		const std::size_t comma = std::min(list.find(',', at), list.size());
+		names.insert(list.substr(at, comma - at));
+		at = comma + 1;
+	}
+}
+
+} // namespace
+
+/* Kubernetes can run pods there, and Slurm start jobs. */
+bool World::is_in_service(const std::string &node) const
+{
+	const auto kube = kube_nodes_.find(node);
+	const auto slurm = slurm_nodes_.find(node);
+	return kube != kube_nodes_.end() && kube->second.ready && !kube->second.unschedulable && slurm != slurm_nodes_.end() && slurm->second.base != NodeBase::down &&
+	       !slurm->second.drain;
+}
+
+/*
+ * Where members run. The tasks are as many as ever, and Slurm (24.11) takes no nodes beside
+ * those that it must: so where those ran that have ended is wanted too, and what else the job
+ * had, as its pods tell it: else the job of a gang of which a part was bound would never start.
+ * Nor would it with a node that is out of service.
+ */
+void World::pin_nodes(const Members &members, GangFacts &f) const
+{
+	std::set<std::string> running, of_job;
+	for (const Member &m : members) {
+		if (!m.group->pod || !is_bound_member(*m.group))
+			continue;
+		if (!is_bound_side(m.side)) {
+			if (is_terminal(*m.group->pod))
+				of_job.insert(m.group->pod->node_name);
+			continue;
+		}
+		running.insert(bound_node_of(*m.group));
+		const auto noted = m.group->pod->annotations.find(names::k_allocation_nodes);
+		if (noted != m.group->pod->annotations.end())
+			add_names(noted->second, of_job);
+	}
+	if (running.empty())
+		return;
+	for (const std::string &node : running)
+		f.pinned.append(f.pinned.empty() ? "" : ",").append(node);
+	for (const std::string &node : of_job) {
+		if (!running.contains(node) && is_in_service(node))
+			f.other_nodes.push_back(node);
+	}
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The observing half of World: facts in, groups marked dirty. */
+#include "src/core/model/natural_order.h"
+#include "src/core/model/outcome.h"
+#include "src/core/world/world.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+Group &World::touch(const PodUid &uid)
+{
+	dirty_.insert(uid);
+	return groups_[uid];
+}
+
+void World::look_later(const PodUid &uid, std::int64_t at_us)
+{
+	later_.emplace(at_us, uid);
+}
+
+const Pod *World::pod_of(const PodUid &uid) const
+{
+	const auto found = groups_.find(uid);
+	return found != groups_.end() && found->second.pod ? &*found->second.pod : nullptr;
+}
+
+/* ---- pods ---- */
+
+void World::note_pod_times(Group &group, const Pod &pod, Now now)
+{
+	const bool runs = pod.phase == PodPhase::running || pod.container_runs || is_terminal(pod);
+	if (group.bound_us > 0 && runs) {
+		edges_.bound_to_running.add(static_cast<std::uint64_t>(now.mono_us - group.bound_us));
+		group.bound_us = 0;
+	}
+	if (group.deleted_us == 0 && pod.deleting)
+		group.deleted_us = now.mono_us;
+}
+
+void World::pod_seen(Pod pod, Now now)
+{
+	const PodUid uid = pod.uid;
+	Group &group = touch(uid);
+	seen_again(uid, group);
+	if (group.first_seen_us == 0 && !pod.gated)
+		group.first_seen_us = now.mono_us;
+	note_end(group, pod, now);
+	if (!pod.node_name.empty())
+		group.assumed_node.clear();
+	note_pod_times(group, pod, now);
+	select_namespaces(pod);
+	note_demands(pod);
+	if (group.pod && !group.held_node.empty() && (group.pod->deleting != pod.deleting || group.pod->labels != pod.labels))
+		company_changed();
+	/* somebody else's words, those of an agent before us: ours are said again */
+	if (group.pod && group.pod->not_scheduled != pod.not_scheduled && pod.not_scheduled != group.reported)
+		group.reported = {};
+	group.inherited_keys.clear();
+	group.pod = std::move(pod);
+	group.own_deadline_seconds = group.pod->active_deadline_seconds;
+	note_marks(group);
+	inherit(group, std::move(group.inherited));
+	if (!group.is_placed)
+		assign(uid, group, now);
+	for (const JobId id : group.jobs) {
+		if (is_live(jobs_.at(id)))
+			note_stray(group, jobs_.at(id));
+	}
+	settle_share(uid, group, now);
+}
+
+void World::note_end(Group &group, const Pod &pod, Now now)
+{
+	if (group.terminal_us != 0 || !is_terminal(pod))
+		return;
+	group.terminal_us = now.mono_us;
+	group.end_status = wait_status_of(pod);
+	group.is_refused = false; /* whatever failed was about the life before */
+	retry_now(group);
+}
+
+void World::pod_gone(const PodUid &uid, std::optional<Pod> last, Now now)
+{
+	const auto found = groups_.find(uid);
+	if (found == groups_.end())
+		return;
+	Group &group = touch(uid);
+	seen_again(uid, group);
+	group.saw_deletion = last.has_value();
+	if (last)
+		note_end(group, *last, now);
+	if (group.deleted_us == 0)
+		group.deleted_us = now.mono_us;
+	group.gone_us = now.mono_us;
+	if (last)
+		group.last = std::make_shared<const Pod>(std::move(*last));
+	else if (group.pod)
+		group.last = std::make_shared<const Pod>(std::move(*group.pod));
+	group.pod.reset();
+	group.assumed_node.clear();
+	settle_share(uid, group, now);
+}
+
+void World::pods_listed(const std::set<std::string> &live_uids, Now now)
+{
+	std::vector<PodUid> gone;
+	for (const auto &[uid, group] : groups_) {
+		if (group.pod && !live_uids.contains(uid.text))
+			gone.push_back(uid);
+	}
+	for (const PodUid &uid : gone)
+		note_unseen(uid, now);
+	pods_listed_ = true;
+	pods_fresh_ = !wants_lists_;
+	retry_all();
+}
+
+/* A side that was away is back. */
+void World::retry_all()
+{
+	for (auto &[uid, group] : groups_) {
+		retry_now(group);
+		dirty_.insert(uid);
+	}
+}
+
+/* A pod holds its share of a node from the binding to its end; after a deletion that did not wait for the containers, some time longer. */
+void World::settle_share(const PodUid &uid, Group &group, Now now)
+{
+	std::string wanted;
+	if (group.pod && !is_terminal(*group.pod))
+		wanted = group.pod->node_name.empty() ? group.assumed_node : group.pod->node_name;
+	const bool is_seen = group.pod ? !group.pod->node_name.empty() : now.mono_us >= group.late_until_us;
+	if (is_seen)
+		group.late_until_us = 0;
+	const bool may_be_late = group.late_until_us > 0 && group.held_node == group.late_node;
+	if (wanted.empty() && may_be_late && (!group.pod || !is_terminal(*group.pod)))
+		return;
+	const bool was_cut_off = !group.pod && group.last && !is_terminal(*group.last) && !group.held_node.empty();
+	if (was_cut_off) {
+		if (group.hold_until_us == 0) {
+			group.hold_until_us = now.mono_us + settings_.forced_delete_hold_us;
+			look_later(uid, group.hold_until_us);
+		}
+		if (now.mono_us < group.hold_until_us)
+			return;
+	}
+	if (group.held_node == wanted) {
+		if (!wanted.empty() && occupancy_.take(wanted, uid, group.pod->requests))
+			wake_waiters(wanted); /* resized in place */
+		return;
+	}
+	company_changed();
+	if (!group.held_node.empty() && occupancy_.release(group.held_node, uid))
+		wake_waiters(group.held_node);
+	if (!wanted.empty())
+		(void)occupancy_.take(wanted, uid, group.pod->requests);
+	group.held_node = wanted;
+}
+
+/*
+ * An API server that was away may have carried the binding out before, and its watch need not have
+ * shown it yet: the share is free when a GET says so, however long that takes.
+ */
+void World::look_for_late_binding(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out)
+{
+	const bool is_open = group.pod && group.late_until_us > 0 && group.held_node == group.late_node && group.assumed_node.empty();
+	if (!is_open || now.mono_us < std::max(group.late_until_us, group.look_quiet_until_us) || group.busy.look)
+		return;
+	group.busy.look = true;
+	out.push_back({uid, LookUp{group.pod->name_space, group.pod->name}});
+}
+
+void World::wake_waiters(const std::string &node)
+{
+	dirty_nodes_.insert(node);
+	const auto found = waiters_.find(node);
+	if (found == waiters_.end())
+		return;
+	for (const PodUid &uid : found->second) {
+		dirty_.insert(uid);
+		const auto group = groups_.find(uid);
+		if (group != groups_.end() && !group->second.crowded.empty())
+			reviews_.insert(uid); /* its waiting job is kept off this node */
+	}
+	waiters_.erase(found);
+}
+
+void World::drop_if_empty(const PodUid &uid)
+{
+	const auto found = groups_.find(uid);
+	if (found == groups_.end())
+		return;
+	const Group &g = found->second;
+	const bool is_busy = g.busy.slurm || g.busy.bind || g.busy.remove || g.busy.report || g.busy.claim;
+	if (gangs_.contains(uid))
+		return; /* it goes with its gang */
+	if (!g.pod && g.jobs.empty() && g.unheard_of.empty() && g.held_node.empty() && !is_busy) {
+		if (const auto others = loose_.find(g.loose_of); others != loose_.end() && others->second.erase(uid) > 0 && others->second.empty())
+			loose_.erase(others);
+		groups_.erase(found);
+		unanswered_.erase(uid);
+		forget_demands(uid);
+	}
+}
+
+/* ---- nodes ---- */
+
+void World::node_seen(KubeNode node, Now now)
+{
+	const std::string name = node.name;
+	KubeNode &known = kube_nodes_[name];
+	if (known == node)
+		return;
+	if (node.ready && !known.ready)
+		node_ready_since_us_[name] = now.mono_us;
+	known = std::move(node);
+	note_taints(known);
+	forget_places(name);
+	place_changed();
+	dirty_nodes_.insert(name);
+	if (now.mono_us > 0)
+		node_changed_us_.try_emplace(name, now.mono_us);
+	if (known.ready)
+		not_ready_since_us_.erase(name);
+	wake_waiters(name);
+}
+
+void World::node_gone(const std::string &name, Now now)
+{
+	if (now.mono_us > 0)
+		node_changed_us_.try_emplace(name, now.mono_us);
+	kube_nodes_.erase(name);
+	forget_places(name);
+	not_ready_since_us_.erase(name);
+	node_ready_since_us_.erase(name);
+	wake_waiters(name);
+}
+
+void World::nodes_listed(const std::set<std::string> &live_uids)
+{
+	forget_places();
+	for (auto it = kube_nodes_.begin(); it != kube_nodes_.end();) {
+		dirty_nodes_.insert(it->first);
+		if (live_uids.contains(it->second.uid)) {
+			it++;
+			continue;
+		}
+		not_ready_since_us_.erase(it->first);
+		wake_waiters(it->first);
+		it = kube_nodes_.erase(it);
+	}
+	nodes_listed_ = true;
+	nodes_fresh_ = !wants_lists_;
+	for (const auto &[name, node] : slurm_nodes_)
+		dirty_nodes_.insert(name);
+}
+
+/* ---- Slurm ---- */
+
+void World::link_opened(PluginHello hello)
+{
+	doubt_lists(hello);
+	if (hello.pid != plugin_.pid) {
+		/* another slurmctld: it may have been killed before it saved what it had answered */
+		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
+			forget_job(id);
+		for (auto &[uid, group] : groups_)
+			group.unheard_of.clear(); /* their numbers may be other jobs' now */
+	}
+	plugin_ = std::move(hello);
+	link_synced_ = false;
+	other_names_.clear();
+	snapshot_jobs_.clear();
+	snapshot_nodes_.clear();
+}
+
+void World::link_lost()
+{
+	link_synced_ = false;
+}
+
+void World::job_seen(SlurmJob job, Now now)
+{
+	if (job.marker.cluster != settings_.policy.cluster)
+		return note_other_name(job); /* of another Kubernetes cluster: not ours to touch */
+	other_names_.erase(job.id);
+	std::ranges::sort(job.nodes, natural_less, &NodeAllocation::node);
+	if (!link_synced_) {
+		snapshot_jobs_.push_back(std::move(job));
+		return;
+	}
+	provisional_until_us_.erase(job.id);
+	const PodUid uid{job.marker.uid};
+	if (const auto group = groups_.find(uid); group != groups_.end())
+		std::erase(group->second.unheard_of, job.id);
+	if (job.state == JobState::unknown)
+		return; /* of a Slurm that is newer than the plugin: what is known of the job stays, since nothing may be ended or deleted for a word that cannot be read */
+	if (job.marker.kind != k_pod_kind)
+		gang_at(uid, {job.marker.uid, job.marker.kind, job.marker.name_space, job.marker.name}, now);
+	const auto known = jobs_.find(job.id);
+	if (known != jobs_.end() && known->second.marker.uid != job.marker.uid)
+		forget_job(job.id); /* Slurm used the number again */
+	Group &group = touch(uid);
+	if (std::find(group.jobs.begin(), group.jobs.end(), job.id) == group.jobs.end())
+		group.jobs.push_back(job.id);
+	note_job_times(group, job, now);
+	if (is_live(job))
+		note_stray(group, job);
+	else if (choosy_.contains(uid))
+		company_changed();
+	/* it was asked for alone before this agent knew whose it is */
+	if (job.marker.kind == k_pod_kind && is_live(job) && group.gang && group.pod && !is_bound_member(group))
+		leave(gangs_.at(*group.gang), uid);
+	note_cluster(job);
+	/* a slurmctld that has restarted does not know that the prolog of a job was not over when it ended */
+	if (const auto before = jobs_.find(job.id); before != jobs_.end() && job_side(&job) == JobSide::ended)
+		job.configuring |= before->second.configuring;
+	jobs_[job.id] = std::move(job);
+	if (choosy_.contains(uid))
+		wake_behind();
+}
+
+/* Its end will not show where it was. */
+void World::note_stray(Group &group, const SlurmJob &job)
+{
+	if (stands_for_pod(group, job))
+		group.strays.erase(job.id);
+	else
+		group.strays.insert(job.id);
+}
+
+void World::note_job_times(Group &group, const SlurmJob &job, Now now)
+{
+	const JobSide side = job_side(&job);
+	if (side == JobSide::allocated && group.allocated_us == 0) {
+		group.allocated_us = now.mono_us;
+		if (group.submitted_us > 0)
+			edges_.submit_to_allocated.add(static_cast<std::uint64_t>(now.mono_us - group.submitted_us));
+	}
+	if (side == JobSide::ended && group.job_ended_us == 0)
+		group.job_ended_us = now.mono_us;
+}
+
+void World::forget_job(JobId id)
+{
+	const auto known = jobs_.find(id);
+	if (known == jobs_.end())
+		return;
+	const PodUid uid{known->second.marker.uid};
+	Group &group = touch(uid);
+	for (auto *list : {&group.jobs, &group.answered, &group.given_up, &group.unheard_of}) /* Slurm may use the number again, for the same pod even */
+		std::erase(*list, id);
+	group.strays.erase(id);
+	other_clusters_.erase(id);
+	unknown_clusters_.erase(id);
+	jobs_.erase(known);
+	provisional_until_us_.erase(id);
+}
+
+void World::job_gone(JobId id, Now now)
+{
+	other_names_.erase(id);
+	const auto known = jobs_.find(id);
+	if (link_synced_ && known != jobs_.end() && is_live(known->second))
+		note_vanished({known->second.marker.uid}, id, now);
+	if (link_synced_)
+		forget_job(id);
+	else
+		std::erase_if(snapshot_jobs_, [&](const SlurmJob &job) { return job.id == id; });
+}
+
+void World::slurm_node_seen(SlurmNode node)
+{
+	if (!link_synced_) {
+		snapshot_nodes_.push_back(std::move(node));
+		return;
+	}
+	const std::string name = node.name;
+	node_quiet_until_us_.erase(name);
+	const auto known = slurm_nodes_.find(name);
+	const bool is_new = known == slurm_nodes_.end();
+	const bool is_other = is_new || std::tie(known->second.cpus, known->second.memory_mib, known->second.gres) != std::tie(node.cpus, node.memory_mib, node.gres);
+	if (is_other)
+		known_places_.clear();
+	slurm_nodes_.insert_or_assign(name, std::move(node));
+	if (is_new || !kube_nodes_.contains(name)) /* who has an allocation there gives it back once the node is out of use */
+		wake_waiters(name);
+	if (is_other)
+		place_changed(); /* pods that were too large may fit */
+	dirty_nodes_.insert(name);
+}
+
+void World::slurm_node_gone(const std::string &name)
+{
+	slurm_nodes_.erase(name);
+	known_places_.clear();
+	std::erase_if(snapshot_nodes_, [&](const SlurmNode &node) { return node.name == name; });
+	node_quiet_until_us_.erase(name);
+	dirty_nodes_.insert(name);
+}
+
+void World::snapshot_ended(Now now)
+{
+	link_synced_ = true;
+	synced_us_ = now.mono_us;
+	std::set<JobId> present;
+	for (const SlurmJob &job : snapshot_jobs_)
+		present.insert(job.id);
+	std::vector<JobId> absent;
+	for (const auto &[id, job] : jobs_) {
+		const auto provisional = provisional_until_us_.find(id);
+		if (!present.contains(id) && (provisional == provisional_until_us_.end() || provisional->second <= now.mono_us))
+			absent.push_back(id);
+	}
+	for (const JobId id : absent) {
+		if (is_live(jobs_.at(id)))
+			note_vanished({jobs_.at(id).marker.uid}, id, now);
+		forget_job(id);
+	}
+	for (SlurmJob &job : std::exchange(snapshot_jobs_, {}))
+		job_seen(std::move(job), now);
+	for (const auto &[name, node] : slurm_nodes_)
+		dirty_nodes_.insert(name); /* it may be none of Slurm's any more */
+	slurm_nodes_.clear();
+	known_places_.clear();
+	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))
+		slurm_node_seen(std::move(node));
+	retry_all();
+	for (const auto &[name, node] : kube_nodes_)
+		dirty_nodes_.insert(name);
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World and the options and nodes of pods whose jobs wait: what has changed since they were submitted is told to Slurm. */
+#include "src/core/options/change.h"
+#include "src/core/world/world.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* Enough to follow a change of nodes in seconds, and little of the agent's time where thousands wait. */
+constexpr std::int64_t k_review_us = 1'000'000;
+constexpr std::size_t k_verdicts_most = 20'000, k_reviews_most = 50; /* in that time; of a pod about a node, and pods */
+
+constexpr char k_not_known[] = "?"; /* no mark: an update failed, and may have been done in part */
+
+} // namespace
+
+/* An agent before us may have told it. */
+bool World::is_told_places(const Group &group, const SlurmJob &job, const JobSpec &spec)
+{
+	const std::string told = group.told_places.value_or(job.marker.places);
+	return told == k_not_known ? spec.excluded_nodes.empty() : told == places_mark(spec.excluded_nodes);
+}
+
+/* What the job was told is noted with it: the agent that comes after us need not tell it again. */
+void World::note_told_places(Group &group, const SlurmJob *job, Action &action)
+{
+	if (auto *submit = std::get_if<Submit>(&action)) {
+		group.told_places = places_mark(submit->spec.excluded_nodes);
+		submit->spec.marker.places = *group.told_places;
+	}
+	auto *update = std::get_if<Update>(&action);
+	if (!update)
+		return;
+	for (const auto *names : {&update->given, &update->removed}) {
+		if (std::ranges::find(*names, "excluded-nodes") != names->end())
+			group.told_places = places_mark(update->spec.excluded_nodes);
+	}
+	update->spec.marker.places = group.told_places.value_or(job ? job->marker.places : "");
+}
+
+/* A job whose submitter left no mark is not asked about: it is from an earlier version. */
+void World::note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &f)
+{
+	const std::string &told = group.told_job == f.job->id ? group.told_mark : f.job->marker.options;
+	if (told.empty() || (has_hash(told, options_hash(*f.pod)) && !is_deadline_raised(told, f.pod->active_deadline_seconds)))
+		return;
+	spec = translate(*f.pod, settings_.policy, f.job->marker.attempt);
+	place(uid, *f.pod, spec);
+	f.spec = spec ? &*spec : nullptr;
+	f.told_mark = told;
+	f.options_changed = f.spec != nullptr;
+	if (f.spec && f.spec->ok() && f.spec->value().marker.options == group.refused_mark)
+		f.options_trouble = group.refused_text;
+}
+
+void World::review_places(Now now)
+{
+	if (now.mono_us < review_next_us_ || (!review_all_ && !review_choosy_ && reviews_.empty()))
+		return;
+	review_next_us_ = now.mono_us + k_review_us;
+	for (const auto &[uid, group] : groups_) {
+		if ((review_all_ || choosy_.contains(uid)) && job_side(current_job(group)) == JobSide::pending)
+			reviews_.insert(uid);
+	}
+	review_all_ = review_choosy_ = false;
+	std::size_t most = std::clamp<std::size_t>(k_verdicts_most / std::max<std::size_t>(slurm_nodes_.size(), 1), 1, k_reviews_most);
+	for (; most > 0 && !reviews_.empty(); most--) {
+		auto next = reviews_.upper_bound(reviewed_last_);
+		next = next == reviews_.end() ? reviews_.begin() : next;
+		reviewed_last_ = *next;
+		reviews_.erase(next);
+		if (const auto found = groups_.find(reviewed_last_); found != groups_.end()) {
+			found->second.is_reviewed = true;
+			dirty_.insert(reviewed_last_);
+		}
+	}
+}
+
+void World::note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &f)
+{
+	if (!group.is_reviewed || f.options_changed || f.busy.slurm || !f.may_retry || !f.submit_due)
+		return;
+	group.is_reviewed = false;
+	spec = translate(*f.pod, settings_.policy, f.job->marker.attempt);
+	place(uid, *f.pod, spec);
+	behind_.erase(uid); /* it has a job: those that have none are woken, one at a time */
+	if (!spec)
+		reviews_.insert(uid); /* one that it must not meet is on its way: when that is over */
+	/* with no node left it keeps those that it had: Slurm takes no job that can run nowhere, and what it gets is judged again */
+	if (!spec || !*spec || is_told_places(group, *f.job, **spec))
+		return;
+	f.spec = &*spec;
+	f.places_changed = true;
+}
+
+/* The options of a gang are those of its first pod; while that one is missing nobody can say that they are others. */
+void World::note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::optional<Result<JobSpec>> &spec, GangFacts &f)
+{
+	const std::string &told = group.told_job == f.job->id ? group.told_mark : f.job->marker.options;
+	const auto first = std::ranges::find_if(gang.members, [&](const auto &m) { return m.second == 0U && groups_.at(m.first).pod; });
+	const bool has_mark = first != gang.members.end() && !told.empty();
+	const bool is_other = has_mark && (!has_hash(told, options_hash(*groups_.at(first->first).pod)) || is_deadline_raised(told, deadline_of(pods_of_roles(gang))));
+	const bool is_due = group.is_reviewed && !f.busy.slurm && f.may_retry && f.submit_due;
+	if (!is_other && !is_due)
+		return;
+	group.is_reviewed = group.is_reviewed && !is_due;
+	const auto kept = std::pair(gang.shape, gang.per_node); /* the job has these, whatever its pods say by now */
+	spec_of(lead, gang, group, spec);
+	std::tie(gang.shape, gang.per_node) = kept;
+	behind_.erase(lead);
+	if (!spec)
+		reviews_.insert(lead);
+	if (!spec)
+		return;
+	if (*spec)
+		(*spec)->marker.attempt = f.job->marker.attempt;
+	f.spec = &*spec;
+	f.change.options = is_other;
+	f.change.places = *spec && !is_told_places(group, *f.job, **spec);
+	f.change.told_mark = told;
+	if (*spec && (*spec)->marker.options == group.refused_mark)
+		f.change.trouble = group.refused_text;
+}
+
+void World::updated(const PodUid &pod, const std::string &mark, JobId job, const Status &answer, Now now)
+{
+	Group &group = touch(pod);
+	group.busy.slurm = false;
+	note_answer(pod, group, answer ? nullptr : &answer.error(), now);
+	if (answer) {
+		counters_.updated++;
+		group.failures = 0;
+		group.told_job = job;
+		group.told_mark = mark;
+		return;
+	}
+	if (answer.error().code == Errc::invalid || answer.error().code == Errc::denied) {
+		group.refused_mark = mark;
+		group.refused_text = answer.error().what;
+		return;
+	}
+	group.told_places.emplace(k_not_known);
+	reviews_.insert(pod);
+	failed(group, pod, answer.error(), now);
+}
+
+} // namespace slurmkube::core

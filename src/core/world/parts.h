@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * world/parts.h - what the files of World share. Pure.
+ */
+#ifndef SLURMKUBE_CORE_WORLD_PARTS_H
+#define SLURMKUBE_CORE_WORLD_PARTS_H
+
+#include "src/core/world/world.h"
+
+namespace slurmkube::core
+{
+
+/* Why a pod gives back its allocation on a node that has lost its label, or is gone. */
+inline constexpr char k_not_managed[] = "is no managed node of Kubernetes any more";
+
+/* The attempt whose job the pod was bound under; 0: none. */
+std::uint32_t bound_attempt(const Pod &pod);
+
+/* Between the end of one job and the submission of the next for the same work, microseconds. */
+std::int64_t pause_before(std::uint32_t attempt);
+
+/* "3 nodes: each has no label a=b; 1 node has ..." */
+std::string reasons_text(const std::map<std::string, std::size_t> &reasons);
+
+/* Pods that wait for claims are looked at so often, also when nothing has told of a change. */
+inline constexpr std::int64_t k_claim_look_us = 2'000'000;
+
+/* Allocations that one pod or gang gives back to those who are in its place; in a long queue others may take what is let go, again and again. */
+inline constexpr unsigned k_give_back_most = 2;
+/* Of a node, in texts: "which is ..." */
+inline constexpr char k_native_node[] = "is no Kubernetes node in Slurm";
+
+/* Of members of gangs. */
+bool is_live_side(PodSide side);
+bool is_bound_side(PodSide side);
+bool is_live_job_side(JobSide side);
+const std::string &bound_node_of(const Group &group); /* of one that has a pod */
+PodSide side_of(const Group &group);
+
+/* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */
+inline constexpr std::int64_t k_missing_job_us = 10'000'000;
+
+} // namespace slurmkube::core
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of World that says who is in a gang and in which seat: joining, taking seats, leaving, and how the pods of seats ended. */
+#include "src/core/model/names.h"
+#include "src/core/model/natural_order.h"
+#include "src/core/model/outcome.h"
+#include "src/core/world/world.h"
+#include "src/core/world/parts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_set>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+std::optional<std::uint32_t> number_in(const Pod &pod, const char *annotation)
+{
+	const auto found = pod.annotations.find(annotation);
+	std::uint32_t number = 0;
+	if (found == pod.annotations.end() || std::from_chars(found->second.data(), found->second.data() + found->second.size(), number).ec != std::errc())
+		return std::nullopt;
+	return number;
+}
+
+std::optional<std::uint32_t> rank_annotation(const Pod &pod)
+{
+	return number_in(pod, names::k_allocation_rank);
+}
+
+/* Of the gang under whose job the pod was bound. */
+std::string gang_annotation(const Pod &pod)
+{
+	const auto found = pod.annotations.find(names::k_allocation_gang);
+	return found == pod.annotations.end() || pod.node_name.empty() ? "" : found->second;
+}
+
+} // namespace
+
+Gang &World::gang_at(const PodUid &lead, const GangId &id, Now now)
+{
+	Group &group = touch(lead);
+	if (group.first_seen_us == 0)
+		group.first_seen_us = now.mono_us;
+	const auto found = gangs_.try_emplace(lead).first;
+	if (found->second.id.kind.empty()) { /* new, or known from an annotation only */
+		found->second.id = id;
+		if (const OwnerKind *kind = known_kind(id.kind))
+			found->second.owner = {api_version_of(*kind), id.kind, id.name_space, id.name};
+	}
+	return found->second;
+}
+
+void World::shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats)
+{
+	if (gang.seats == seats)
+		return;
+	gang.seats = std::move(seats);
+	gang.standalone.clear();
+	gang.per_node.reset();
+	dirty_.insert(lead);
+}
+
+/* One whose pod has ended or stops is free: the successor comes before it has gone. */
+std::vector<bool> World::taken_seats(const Gang &gang) const
+{
+	std::vector<bool> taken(gang.seats.size());
+	for (const auto &[uid, seat] : gang.members) {
+		if (!seat || *seat >= taken.size())
+			continue;
+		const PodSide side = side_of(groups_.at(uid));
+		taken[*seat] = taken[*seat] || side == PodSide::gated || side == PodSide::waiting || side == PodSide::running;
+	}
+	return taken;
+}
+
+/* A job that waits can be asked for anew with another size; who has an allocation keeps it. */
+bool World::may_take_roles(const PodUid &lead, const Gang &gang) const
+{
+	const auto group = groups_.find(lead);
+	if (gang.seats.empty() || group == groups_.end())
+		return true;
+	const bool is_any_bound = std::ranges::any_of(gang.members, [&](const auto &m) { return is_bound_side(side_of(groups_.at(m.first))); });
+	return !group->second.busy.slurm && !is_any_bound && job_side(current_job(group->second)) != JobSide::allocated;
+}
+
+/* Members keep role and index; who is beyond the new size runs alone until its controller deletes it. */
+void World::take_roles(const PodUid &lead, Gang &gang, std::vector<Role> roles)
+{
+	if (roles.empty() || roles == gang.roles || !may_take_roles(lead, gang))
+		return;
+	const std::vector<Seat> before = gang.seats;
+	shape_again(gang, lead, seats_of(roles));
+	gang.roles = std::move(roles);
+	note_roles(gang);
+	if (before.empty() || before == gang.seats)
+		return;
+	gang.ends.clear();
+	if (const SlurmJob *job = current_job(groups_.at(lead)); job_side(job) == JobSide::pending)
+		gang.outgrown = job->id;
+	std::vector<PodUid> beyond;
+	for (auto &[uid, seat] : gang.members) {
+		if (!seat || *seat >= before.size())
+			continue;
+		seat = seat_at(gang.seats, before[*seat].role, before[*seat].index);
+		if (!seat)
+			beyond.push_back(uid);
+	}
+	for (const PodUid &uid : beyond)
+		leave(gang, uid);
+}
+
+/* An elastic Job, a RayCluster whose replicas were changed. */
+void World::roles_changed(const OwnerId &id, const Owner &owner)
+{
+	for (auto &[lead, gang] : gangs_) {
+		if (gang.owner == id && gang.minimum == 0 && !gang.roles.empty() && !owner.is_finished && owner.starts_together && lead.text.starts_with(owner.uid))
+			take_roles(lead, gang, roles_of_stage(owner, gang.roles.front().stage));
+	}
+}
+
+void World::join(const PodUid &uid, Group &group, InGang in, Now now)
+{
+	const PodUid lead{in.gang.key};
+	Gang &gang = gang_at(lead, in.gang, now);
+	gang.owner = in.owner;
+	gang.minimum = in.minimum;
+	group.gang = lead;
+	group.is_placed = true;
+	inherit(group, std::move(in.inherited));
+	take_roles(lead, gang, std::move(in.roles));
+	std::optional<std::uint32_t> seat = rank_annotation(*group.pod);
+	if (!seat && in.index)
+		seat = seat_at(gang.seats, in.role, *in.index);
+	gang.members[uid] = seat;
+	gang.was_seen = true;
+	if (has_live_job(lead)) /* its template may have been changed on the way */
+		reviews_.insert(lead);
+	if (!seat && !in.index) {
+		gang.newcomers[uid] = std::move(in.role);
+	} else if (!seat && gang.minimum == 0) { /* its owner has grown: it is a job of its own */
+		leave(gang, uid);
+		drop_gang_if_empty(lead);
+	}
+	dirty_.insert(lead);
+}
+
+/* What is free for their role, by name. All at once: looking for free seats takes as long as the gang is large. */
+void World::seat_newcomers(Gang &gang)
+{
+	if (gang.newcomers.empty())
+		return;
+	std::vector<std::pair<const Pod *, std::string>> pods;
+	for (auto &[uid, role] : std::exchange(gang.newcomers, {})) {
+		const auto member = gang.members.find(uid);
+		if (member != gang.members.end() && !member->second && groups_.at(uid).pod)
+			pods.emplace_back(&*groups_.at(uid).pod, std::move(role));
+	}
+	std::ranges::sort(pods, [](const auto &a, const auto &b) { return natural_less(a.first->name, b.first->name); });
+	const std::vector<bool> taken = taken_seats(gang);
+	std::map<std::string, std::uint32_t> next;
+	for (const auto &[pod, role] : pods) {
+		std::uint32_t &at = next[role];
+		while (at < gang.seats.size() && (taken[at] || gang.seats[at].role != role))
+			at++;
+		if (at < gang.seats.size())
+			gang.members[pod->uid] = at++;
+		else if (gang.minimum == 0) /* its owner has grown: it is a job of its own */
+			leave(gang, pod->uid);
+	}
+}
+
+/* It is submitted, or about to be: its shape is what Slurm was asked for. */
+bool World::is_asked_for(const PodUid &lead) const
+{
+	const auto group = groups_.find(lead);
+	return has_live_job(lead) || (group != groups_.end() && group->second.busy.slurm);
+}
+
+/* It is a job of its own from now on. */
+void World::leave(Gang &gang, const PodUid &uid)
+{
+	gang.members.erase(uid);
+	Group &group = groups_.at(uid);
+	if (gang.minimum > 0)
+		note_loose(*group.gang, uid, group);
+	group.gang.reset();
+	dirty_.insert(uid);
+}
+
+void World::note_loose(const PodUid &lead, const PodUid &uid, Group &group)
+{
+	group.loose_of = lead;
+	loose_[lead].insert(uid);
+}
+
+void World::note_marks(Group &group)
+{
+	group.pod_attempt = bound_attempt(*group.pod);
+	group.pod_rank = rank_annotation(*group.pod);
+}
+
+/* By us, or about to be. */
+bool World::is_bound_member(const Group &group)
+{
+	return !group.assumed_node.empty() || (!group.pod->node_name.empty() && group.pod_rank);
+}
+
+/* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run alone. */
+std::size_t World::pods_of(const Gang &gang, const PodUid &lead) const
+{
+	const auto counts = [&](const PodUid &uid) {
+		const auto group = groups_.find(uid);
+		return group != groups_.end() && group->second.pod && !group->second.pod->gated && !group->second.pod->deleting;
+	};
+	auto sum = std::ranges::count_if(gang.members, [&](const auto &m) { return counts(m.first); });
+	const auto loose = loose_.find(lead);
+	if (loose != loose_.end())
+		sum += std::ranges::count_if(loose->second, counts);
+	return static_cast<std::size_t>(sum);
+}
+
+/* Anybody may write annotations where policies.yaml is not in use: a gang has the uid of an owner, never that of a pod, and one namespace. */
+bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
+{
+	if (const auto gang = gangs_.find(key); gang != gangs_.end() && gang->second.id.name_space != name_space)
+		return false;
+	const auto group = groups_.find(key);
+	if (group == groups_.end())
+		return true;
+	if (group->second.pod || group->second.last)
+		return false;
+	return std::ranges::none_of(group->second.jobs, [&](JobId id) {
+		const auto job = jobs_.find(id);
+		return job != jobs_.end() && (job->second.marker.kind == k_pod_kind || job->second.marker.name_space != name_space);
+	});
+}
+
+/*
+ * A pod that was bound as a member stays one, whatever has become of its owners: the job must not end under it. What the annotation says counts only within a namespace.
+ */
+bool World::rejoin(const PodUid &uid, Group &group, Now now)
+{
+	const PodUid lead{gang_annotation(*group.pod)};
+	if (lead.text.empty() || is_terminal(*group.pod) || !may_be_gang(lead, group.pod->name_space))
+		return false;
+	Gang &gang = gang_at(lead, {.key = lead.text, .kind = "", .name_space = group.pod->name_space, .name = ""}, now);
+	group.gang = lead;
+	gang.members[uid] = rank_annotation(*group.pod);
+	gang.was_seen = true;
+	dirty_.insert(lead);
+	return true;
+}
+
+/* Those that are bound keep their ranks; the others fill what is free, by name. As many as the job was made for, which bound ones know. */
+void World::seat_anew(Gang &gang, const PodUid &lead, const std::vector<const Pod *> &pods)
+{
+	std::size_t size = 0;
+	for (const Pod *pod : pods)
+		size = std::max<std::size_t>(size, std::min(rank_annotation(*pod) ? number_in(*pod, names::k_allocation_size).value_or(0) : 0, k_gang_pods_max));
+	std::vector<const Pod *> in_seat(size > 0 ? size : pods.size());
+	for (const Pod *pod : pods) {
+		const auto rank = rank_annotation(*pod);
+		gang.members[pod->uid] = rank;
+		if (rank && *rank < in_seat.size())
+			in_seat[*rank] = pod;
+	}
+	std::uint32_t next = 0;
+	for (const Pod *pod : pods) {
+		while (next < in_seat.size() && in_seat[next])
+			next++;
+		if (gang.members[pod->uid] || next == in_seat.size())
+			continue;
+		gang.members[pod->uid] = next;
+		in_seat[next] = pod;
+	}
+	std::vector<Seat> seats;
+	for (const Pod *pod : in_seat)
+		seats.push_back({"", static_cast<std::uint32_t>(seats.size()), (pod ? pod : pods.front())->requests});
+	shape_again(gang, lead, std::move(seats));
+}
+
+/*
+ * A PodGroup has no templates: its seats are the pods that exist when there are enough. Those that come later run alone.
+ */
+void World::seat_members(Gang &gang, const PodUid &lead)
+{
+	if (gang.minimum == 0)
+		return;
+	std::vector<const Pod *> pods;
+	for (const auto &[uid, seat] : gang.members) {
+		const Group &group = groups_.at(uid);
+		if (group.is_placed && group.pod && is_live_side(side_of(group)) && side_of(group) != PodSide::gated)
+			pods.push_back(&*group.pod);
+	}
+	for (const Pod *pod : pods) { /* bound by somebody else */
+		if (!pod->node_name.empty() && !is_bound_member(groups_.at(pod->uid)))
+			leave(gang, pod->uid);
+	}
+	std::erase_if(pods, [&](const Pod *pod) { return !gang.members.contains(pod->uid); });
+	std::ranges::sort(pods, [](const Pod *a, const Pod *b) { return natural_less(a->name, b->name); });
+	const bool is_running = std::ranges::any_of(pods, [](const Pod *pod) { return !pod->node_name.empty(); });
+	if (pods.empty() || (pods_of(gang, lead) < gang.minimum && !has_live_job(lead) && !is_running))
+		return;
+	if (gang.seats.empty() || (!is_asked_for(lead) && !is_running))
+		seat_anew(gang, lead, pods);
+	std::erase_if(pods, [&](const Pod *pod) { return gang.members[pod->uid].has_value(); });
+	std::vector<bool> taken = pods.empty() ? std::vector<bool>() : taken_seats(gang);
+	for (const Pod *pod : pods) {
+		std::optional<std::uint32_t> &seat = gang.members[pod->uid];
+		for (std::uint32_t i = 0; i < gang.seats.size() && !seat; i++) {
+			if (!taken[i] && gang.seats[i].requests == pod->requests)
+				seat = i;
+		}
+		if (seat)
+			taken[*seat] = true;
+		else
+			leave(gang, pod->uid);
+	}
+}
+
+void World::drop_gang_if_empty(const PodUid &lead)
+{
+	const auto gang = gangs_.find(lead);
+	const auto group = groups_.find(lead);
+	if (gang == gangs_.end() || !gang->second.members.empty())
+		return;
+	if (group != groups_.end() && (!group->second.jobs.empty() || !group->second.unheard_of.empty() || group->second.busy.slurm))
+		return;
+	gangs_.erase(gang);
+	unanswered_.erase(lead);
+	if (group != groups_.end())
+		groups_.erase(group);
+}
+
+/* Of a lead: what its job must have to be theirs. */
+void World::note_bound_members(const Gang &gang, Group &lead)
+{
+	lead.member_nodes.clear();
+	lead.member_attempt = 0;
+	std::unordered_set<std::string_view> nodes;
+	for (const auto &[uid, seat] : gang.members) {
+		const Group &member = groups_.at(uid);
+		if (!seat || !member.pod || member.pod->node_name.empty() || is_terminal(*member.pod) || member.pod_attempt == 0)
+			continue;
+		nodes.insert(member.pod->node_name);
+		lead.member_attempt = std::max(lead.member_attempt, member.pod_attempt);
+	}
+	lead.member_nodes.insert(nodes.begin(), nodes.end());
+	for (const JobId id : lead.jobs) {
+		if (is_live(jobs_.at(id)))
+			note_stray(lead, jobs_.at(id));
+	}
+}
+
+/* Members that are gone leave, once nothing of theirs holds a share of a node. */
+void World::note_ends(Gang &gang, Now now)
+{
+	std::vector<PodUid> gone;
+	for (const auto &[uid, seat] : gang.members) {
+		Group &member = groups_[uid];
+		settle_share(uid, member, now);
+		const Pod *pod = member.pod ? &*member.pod : member.last ? &*member.last : nullptr;
+		const bool has_ended = pod && (!member.pod || is_terminal(*pod)) && bound_attempt(*pod) > 0;
+		if (seat && has_ended) {
+			const SeatEnd end{bound_attempt(*pod), pod->created, member.end_status.value_or(wait_status_of_gone(pod))};
+			SeatEnd &known = gang.ends[*seat];
+			if (std::tuple(end.attempt, end.created) >= std::tuple(known.attempt, known.created))
+				known = end;
+		}
+		if (!member.pod && member.held_node.empty())
+			gone.push_back(uid);
+	}
+	for (const PodUid &uid : gone) {
+		gang.members.erase(uid);
+		groups_[uid].gang.reset();
+		drop_if_empty(uid);
+	}
+}
+
+} // namespace slurmkube::core

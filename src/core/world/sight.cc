@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * world/sight.cc - the part of World that keeps pods out of sight from being taken for deleted ones.
+ *
+ * Only a DELETED event says that a pod is gone. A list without it may come from another cluster, or
+ * be short: the pod stays as it was seen last until the API server denies it by name. Whose API
+ * server that is, the uid of the namespace kube-system tells; each marker has it. While live jobs
+ * stand for pods of another cluster under our cluster's name, a kubeconfig is wrong, and nothing is
+ * done. Markers of older agents do not name the cluster: of their jobs a share may be without pods.
+ */
+#include "src/core/model/outcome.h"
+#include "src/core/world/world.h"
+#include "src/core/world/parts.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::size_t k_looks_most = 16; /* under way */
+
+} // namespace
+
+void World::cluster_seen(std::string uid)
+{
+	const bool is_other = uid != settings_.policy.cluster_uid;
+	if (is_cluster_known_ && !is_other)
+		return;
+	is_cluster_known_ = true;
+	settings_.policy.cluster_uid = std::move(uid);
+	other_clusters_.clear();
+	unknown_clusters_.clear();
+	std::erase_if(other_names_, [&](const auto &job) { return job.second.cluster_uid != settings_.policy.cluster_uid; });
+	for (const auto &[id, job] : jobs_)
+		note_cluster(job);
+	if (is_other)
+		retry_all();
+}
+
+void World::note_cluster(const SlurmJob &job)
+{
+	other_clusters_.erase(job.id);
+	unknown_clusters_.erase(job.id);
+	const std::string &ours = settings_.policy.cluster_uid;
+	if (!is_live(job) || ours.empty() || job.marker.cluster_uid == ours)
+		return;
+	if (job.marker.cluster_uid.empty())
+		unknown_clusters_.insert(job.id);
+	else
+		other_clusters_[job.id] = job.marker.cluster_uid;
+}
+
+void World::note_other_name(const SlurmJob &job)
+{
+	const std::string &ours = settings_.policy.cluster_uid;
+	if (is_live(job) && !job.marker.cluster_uid.empty() && (ours.empty() || job.marker.cluster_uid == ours))
+		other_names_.insert_or_assign(job.id, job.marker);
+	else
+		other_names_.erase(job.id);
+}
+
+std::map<JobId, std::string> World::jobs_of_other_names() const
+{
+	std::map<JobId, std::string> found;
+	for (const auto &[id, marker] : other_names_) {
+		if (!marker.cluster_uid.empty() && marker.cluster_uid == settings_.policy.cluster_uid)
+			found[id] = marker.cluster;
+	}
+	return found;
+}
+
+/* What has ended needs no question. */
+void World::note_unseen(const PodUid &uid, Now now)
+{
+	Group &group = touch(uid);
+	if (is_terminal(*group.pod))
+		return pod_gone(uid, std::nullopt, now);
+	group.is_unseen = true;
+	group.look_quiet_until_us = 0;
+	unseen_.insert(uid);
+}
+
+/* A pod that was never seen may just have been deleted by force: its containers live on for a moment. */
+bool World::is_surely_gone(const PodUid &uid, const Group &group, JobSide job, Now now)
+{
+	if (group.last || !group.is_gone || job != JobSide::allocated)
+		return group.last || group.is_gone;
+	const std::int64_t due = group.gone_since_us + settings_.forced_delete_hold_us;
+	if (now.mono_us < due)
+		look_later(uid, due);
+	return now.mono_us >= due;
+}
+
+void World::seen_again(const PodUid &uid, Group &group)
+{
+	group.saw_deletion = group.is_gone = false;
+	group.gone_since_us = 0;
+	if (std::exchange(group.is_unseen, false))
+		unseen_.erase(uid);
+}
+
+/* Without a link too: a standby must not take over with pods that have long gone. */
+void World::look_for_unseen(Now now, std::vector<PodAction> &out)
+{
+	if (!is_listed() || !is_cluster_known() || holds_other_cluster())
+		return;
+	std::size_t looks = 0;
+	for (const PodUid &uid : unseen_) {
+		if (looks >= k_looks_most)
+			return;
+		Group &group = groups_.at(uid);
+		looks += group.busy.look ? 1 : 0;
+		if (group.busy.look || now.mono_us < group.look_quiet_until_us)
+			continue;
+		group.busy.look = true;
+		looks++;
+		out.push_back({uid, LookUp{group.pod->name_space, group.pod->name}});
+	}
+}
+
+/* No pod of the job is in sight, and no watch has said that it is gone. */
+bool World::is_out_of_sight(const PodUid &uid) const
+{
+	const auto is_hidden = [this](const PodUid &pod) {
+		const auto found = groups_.find(pod);
+		return found == groups_.end() || (found->second.pod ? found->second.is_unseen : !found->second.saw_deletion);
+	};
+	const auto gang = gangs_.find(uid);
+	if (gang == gangs_.end())
+		return is_hidden(uid);
+	if (gang->second.members.empty())
+		return !gang->second.was_seen;
+	return std::ranges::all_of(gang->second.members, [&](const auto &member) { return is_hidden(member.first); });
+}
+
+/* One may always go. */
+void World::count_absent_pods()
+{
+	const auto is_absent = [this](JobId id) { return is_out_of_sight({jobs_.at(id).marker.uid}); };
+	const auto absent = static_cast<std::size_t>(std::ranges::count_if(unknown_clusters_, is_absent));
+	const std::size_t most = unknown_clusters_.size() * settings_.max_gone_percent / 100;
+	const std::size_t held = absent > std::max<std::size_t>(1, most) ? absent : 0;
+	if (std::exchange(held_absent_pods_, held) > 0 && held == 0)
+		retry_all();
+}
+
+bool World::is_held(const SlurmJob *job) const
+{
+	return held_absent_pods_ > 0 && job && unknown_clusters_.contains(job->id);
+}
+
+} // namespace slurmkube::core

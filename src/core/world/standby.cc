@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * world/standby.cc - the part of World that bounds what an agent without a link remembers.
+ *
+ * Groups are looked at, and dropped, only with a link. A standby may have none for months,
+ * while pods come and go. It remembers how a bound pod ended, since it may have to end that
+ * pod's job; an agent that leads ends the job within seconds, so an hour is plenty.
+ *
+ * When it takes over, its watch may be behind: pods that the agent before it has just bound
+ * look unbound, and their nodes empty. A list that is begun after that is read from etcd, so
+ * it has all that was written before; until it is complete nothing is done.
+ */
+#include "src/core/world/world.h"
+
+#include <vector>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::int64_t k_look_us = 1'000'000;
+/* No slurmctld elsewhere takes over and gives back in less. */
+constexpr std::int64_t k_away_us = 2'000'000;
+constexpr std::int64_t k_ends_kept_us = 3'600'000'000;
+
+/* Its end says nothing that a question to the API server would not. */
+bool is_without_end(const Group &group)
+{
+	return !group.end_status && (!group.last || group.last->node_name.empty());
+}
+
+} // namespace
+
+void World::doubt_lists(const PluginHello &hello)
+{
+	const bool was_away = unlinked_since_us_ > 0 && seen_us_ - unlinked_since_us_ >= k_away_us;
+	if (!settings_.needs_fresh_lists || (hello.pid == plugin_.pid && !was_away))
+		return;
+	wants_lists_ = true;
+	pods_fresh_ = nodes_fresh_ = foreign_fresh_ = false;
+}
+
+void World::forget_on_standby(Now now)
+{
+	if (now.mono_us < standby_look_us_ + k_look_us)
+		return;
+	standby_look_us_ = now.mono_us;
+	forget_gangs_on_standby(now);
+	std::vector<PodUid> over;
+	for (auto &[uid, group] : groups_) {
+		if (group.pod || group.gang || gangs_.contains(uid))
+			continue;
+		settle_share(uid, group, now);
+		if (is_without_end(group) || now.mono_us - group.gone_us >= k_ends_kept_us)
+			over.push_back(uid);
+	}
+	for (const PodUid &uid : over)
+		drop_if_empty(uid);
+	/* all are looked at after a snapshot */
+	std::erase_if(dirty_, [this](const PodUid &uid) { return !groups_.contains(uid); });
+}
+
+/* The gang keeps the ends of its seats. */
+void World::forget_gangs_on_standby(Now now)
+{
+	std::vector<PodUid> over;
+	for (auto &[lead, gang] : gangs_) {
+		note_ends(gang, now);
+		if (!gang.members.empty())
+			gang.empty_since_us = 0;
+		else if (gang.empty_since_us == 0)
+			gang.empty_since_us = now.mono_us;
+		else if (now.mono_us - gang.empty_since_us >= k_ends_kept_us)
+			over.push_back(lead);
+		if (gang.members.empty() && gang.ends.empty())
+			over.push_back(lead);
+	}
+	for (const PodUid &lead : over)
+		drop_gang_if_empty(lead);
+}
+
+} // namespace slurmkube::core

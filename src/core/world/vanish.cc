@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Jobs of World that nobody knows any more: Slurm answered with them or the plugin told of them, and then there is nothing, not even an end. Whatever
+ * the reason is, a bug of ours or a site's script, it must not make a job every few seconds: each such loss doubles the pause before the next one.
+ */
+#include "src/core/reconcile/report.h"
+#include "src/core/world/world.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr unsigned k_free_losses = 2; /* slurmctld was killed before it saved, a list was old: the next try is for nothing */
+constexpr std::int64_t k_first_pause_us = 5'000'000;
+constexpr std::int64_t k_longest_pause_us = 1'800'000'000;
+constexpr unsigned k_doublings = 9;
+constexpr std::int64_t k_forgiven_us = 7'200'000'000; /* without another */
+constexpr std::int64_t k_native_after_us = 5'000'000;
+constexpr std::int64_t k_second_us = 1'000'000;
+
+std::int64_t pause_after(unsigned losses)
+{
+	if (losses <= k_free_losses)
+		return 0;
+	return std::min(k_first_pause_us << std::min(losses - k_free_losses - 1, k_doublings), k_longest_pause_us);
+}
+
+} // namespace
+
+void World::note_vanished(const PodUid &uid, JobId id, Now now)
+{
+	const auto found = groups_.find(uid);
+	if (found == groups_.end() || now.mono_us == 0)
+		return;
+	Group &group = found->second;
+	if (now.mono_us - group.vanished_at_us >= k_forgiven_us)
+		group.vanished = 0;
+	group.vanished++;
+	group.vanished_at_us = now.mono_us;
+	const std::int64_t pause = pause_after(group.vanished);
+	if (pause == 0)
+		return;
+	group.submit_not_before_us = now.mono_us + pause;
+	group.vanished_text = job_vanished(id, group.vanished, now.wall_s + pause / k_second_us);
+	look_later(uid, group.submit_not_before_us);
+}
+
+/* Instead of the next submission. */
+void World::wait_after_vanishing(const PodUid &uid, const Group &group, std::optional<Condition> &waits_for, Now now)
+{
+	if (now.mono_us >= group.submit_not_before_us)
+		return;
+	waits_for = group.vanished_text;
+	look_later(uid, group.submit_not_before_us);
+}
+
+/* The plugin tells of every job. One that it has not told of in all that time has gone, or nobody can tell whose it is: then it must not stay. */
+void World::forget_provisional(const PodUid &uid, Now now)
+{
+	if (provisional_until_us_.empty() || !link_synced_)
+		return;
+	const std::vector<JobId> jobs = groups_.at(uid).jobs;
+	for (const JobId id : jobs) {
+		const auto provisional = provisional_until_us_.find(id);
+		if (provisional == provisional_until_us_.end() || provisional->second > now.mono_us)
+			continue;
+		note_vanished(uid, id, now);
+		forget_job(id);
+		groups_.at(uid).unheard_of.push_back(id);
+	}
+}
+
+/* The plugin tells of every external node, and of no other; of a new one perhaps a moment after the job that has it. */
+bool World::is_surely_native(const PodUid &uid, const Group &group, Now now)
+{
+	if (group.allocated_us == 0)
+		return false;
+	const std::int64_t due = std::max(group.allocated_us, synced_us_) + k_native_after_us;
+	if (now.mono_us < due)
+		look_later(uid, due);
+	return now.mono_us >= due;
+}
+
+} // namespace slurmkube::core
