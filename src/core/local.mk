@@ -29,6 +29,7 @@ libcore_la_SOURCES = \
 	%D%/model/natural_order.cc \
 	%D%/model/natural_order.h \
 	%D%/model/node.h \
+	%D%/model/now.h \
 	%D%/model/outcome.cc \
 	%D%/model/outcome.h \
 	%D%/model/owner.cc \
@@ -90,7 +91,11 @@ libcore_la_SOURCES = \
 	%D%/world/answer.cc \
 	%D%/world/call_order.cc \
 	%D%/world/call_order.h \
+	%D%/world/claim_store.cc \
+	%D%/world/claim_store.h \
 	%D%/world/claims.cc \
+	%D%/world/cluster_jobs.cc \
+	%D%/world/cluster_jobs.h \
 	%D%/world/company.cc \
 	%D%/world/event_queue.cc \
 	%D%/world/event_queue.h \
@@ -99,8 +104,12 @@ libcore_la_SOURCES = \
 	%D%/world/gang_roles.cc \
 	%D%/world/gang_spec.cc \
 	%D%/world/identity.cc \
+	%D%/world/node_planner.cc \
+	%D%/world/node_planner.h \
 	%D%/world/observe.cc \
 	%D%/world/options.cc \
+	%D%/world/owner_store.cc \
+	%D%/world/owner_store.h \
 	%D%/world/owners.cc \
 	%D%/world/parts.h \
 	%D%/world/place.cc \
@@ -109,7 +118,10 @@ libcore_la_SOURCES = \
 	%D%/world/seats.cc \
 	%D%/world/sight.cc \
 	%D%/world/standby.cc \
+	%D%/world/taint_store.cc \
+	%D%/world/taint_store.h \
 	%D%/world/taints.cc \
 	%D%/world/unanswered.cc \
+	%D%/world/unanswered.h \
 	%D%/world/vanish.cc \
 	%D%/world/world.h

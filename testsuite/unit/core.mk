@@ -40,6 +40,11 @@ TESTS += testsuite/unit/test_call_order
 testsuite_unit_test_call_order_SOURCES = %D%/test_call_order.cc
 testsuite_unit_test_call_order_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_owner_store
+TESTS += testsuite/unit/test_owner_store
+testsuite_unit_test_owner_store_SOURCES = %D%/test_owner_store.cc
+testsuite_unit_test_owner_store_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_seating
 TESTS += testsuite/unit/test_seating
 testsuite_unit_test_seating_SOURCES = %D%/gang_stage.h %D%/test_seating.cc

@@ -289,7 +289,7 @@ void a_request_that_slurmctld_does_not_answer_is_tried_less_and_less()
 	s.pass(600 * k_second);
 	CHECK_EQUAL(s.act(), "submit:bad#1");
 	s.allocate("bad", 7);
-	CHECK_EQUAL(s.world.groups().at({"bad"}).unanswered, 0U);
+	CHECK_EQUAL(s.world.unanswered().count({"bad"}), 0U);
 }
 
 void while_nobody_is_answered_it_is_nobodys_fault()

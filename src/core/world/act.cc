@@ -22,9 +22,6 @@ constexpr std::int64_t k_believed_us = 1'000'000; /* what the API server said of
 constexpr std::int64_t k_first_report_us = 1'000'000;
 /* slurmctld tries to answer as soon as it has made a job; a busy one takes a moment over it. */
 constexpr std::int64_t k_unheard_job_seconds = 5;
-/* Between a node change and the plugin's report of it. */
-constexpr std::int64_t k_node_quiet_us = 2'000'000;
-constexpr std::int64_t k_node_again_us = 3'000'000;
 constexpr std::int64_t k_second_us = 1'000'000;
 /* A restart of slurmctld takes less, and a connected agent elsewhere has said something of a pod by then. */
 constexpr std::int64_t k_unlinked_us = 10'000'000;
@@ -314,8 +311,7 @@ bool World::is_start_expired(const PodUid &uid, Group &group, bool is_starting, 
 	}
 	if (group.starting_since_us == 0)
 		group.starting_since_us = now.mono_us;
-	const auto ready = node_ready_since_us_.find(group.pod->node_name);
-	const std::int64_t since = std::max(group.starting_since_us, ready == node_ready_since_us_.end() ? 0 : ready->second);
+	const std::int64_t since = std::max(group.starting_since_us, nodes_.ready_since_us(group.pod->node_name));
 	if (now.mono_us < since + settings_.start_limit_us)
 		look_later(uid, since + settings_.start_limit_us);
 	return now.mono_us >= since + settings_.start_limit_us;
@@ -384,7 +380,7 @@ bool World::accept(const PodUid &uid, Group &group, Action &action, Now now)
 	if (const auto *complete = std::get_if<Complete>(&action); complete && complete->for_absence)
 		group.given_up.push_back(complete->job);
 	if (std::holds_alternative<Submit>(action) || std::holds_alternative<Update>(action))
-		note_trying_again(uid, group);
+		unanswered_.sent(uid, namespace_of(group));
 	note_told_places(group, current_job(group), action);
 	if (const auto *submit = std::get_if<Submit>(&action)) {
 		if (group.submitted_us == 0 && submit->spec.required_node.empty())
@@ -500,17 +496,6 @@ std::vector<World::PodAction> World::take_actions(Now now)
 	return out;
 }
 
-/* How long a node has been NotReady is measured here, since wall clocks step; a restarted agent begins anew. */
-void World::note_readiness(Now now)
-{
-	for (const std::string &name : dirty_nodes_) {
-		const auto node = kube_nodes_.find(name);
-		if (node == kube_nodes_.end() || node->second.ready || !not_ready_since_us_.emplace(name, now.mono_us).second)
-			continue;
-		later_nodes_.emplace(now.mono_us + settings_.nodes.not_ready_after_seconds * k_second_us, name);
-	}
-}
-
 /* Whether it is an external node that Kubernetes does not show as managed, and that Slurm does not give out again. */
 bool World::is_lost(const std::string &node) const
 {
@@ -518,99 +503,26 @@ bool World::is_lost(const std::string &node) const
 	return !kube_nodes_.contains(node) && slurm != slurm_nodes_.end() && (slurm->second.drain || slurm->second.base == NodeBase::down);
 }
 
-/* What would end jobs if it were believed. */
-void World::note_doubts(const std::string &name, bool is_managed, Now now)
+NodeView World::node_view() const
 {
-	const auto slurm = slurm_nodes_.find(name);
-	const bool is_known = slurm != slurm_nodes_.end() && settings_.nodes.manage;
-	if (is_managed || !is_known)
-		absent_nodes_.clear(name);
-	else
-		absent_nodes_.doubt(name, is_in_use(slurm->second),
-				    slurm->second.base != NodeBase::down || (slurm->second.dynamic && has_dynamic_nodes(plugin_)));
-	const auto since = not_ready_since_us_.find(name);
-	if (!is_managed || !is_known || since == not_ready_since_us_.end())
-		return unready_nodes_.clear(name);
-	const bool is_up = may_go_down(slurm->second);
-	const bool is_due = now.mono_us >= since->second + settings_.nodes.not_ready_after_seconds * k_second_us;
-	unready_nodes_.doubt(name, is_up, is_up && is_due);
-}
-
-/* All of them wait for the same: that they are few. */
-void World::wake_held(const NodeDoubts &doubts, bool holds, bool &held)
-{
-	if (!std::exchange(held, holds) || holds)
-		return;
-	for (const std::string &name : doubts.names())
-		dirty_nodes_.insert(name);
+	return {.kube = kube_nodes_,
+		.slurm = slurm_nodes_,
+		.plugin = plugin_,
+		.policy = settings_.nodes,
+		.tolerated = taints_.all(),
+		.as_left = [this](const KubeNode &node) { return as_left(node); },
+		.holds_pods = [this](const std::string &name) { return occupancy_.pods_on(name) > 0; }};
 }
 
 std::set<std::string> World::take_node_questions(Now now)
 {
-	if (!is_known())
-		return {};
-	wake_held(absent_nodes_, holds_absent_nodes(), held_absent_nodes_);
-	wake_held(unready_nodes_, holds_unready_nodes(), held_unready_nodes_);
-	std::set<std::string> names;
-	for (NodeDoubts *doubts : {&absent_nodes_, &unready_nodes_}) {
-		for (std::string &name : doubts->take_questions(now.mono_us))
-			names.insert(std::move(name));
-	}
-	return names;
-}
-
-std::optional<NodeAction> World::look_at_node(const std::string &name, Now now)
-{
-	const auto kube = kube_nodes_.find(name);
-	const bool managed = kube != kube_nodes_.end() && is_managed(kube->second, settings_.nodes);
-	note_doubts(name, managed, now);
-	const auto quiet = node_quiet_until_us_.find(name);
-	if (quiet != node_quiet_until_us_.end() && now.mono_us < quiet->second) {
-		later_nodes_.emplace(quiet->second, name);
-		return std::nullopt;
-	}
-	const auto slurm = slurm_nodes_.find(name);
-	const auto since = not_ready_since_us_.find(name);
-	const KubeNode seen = managed ? as_left(kube->second) : KubeNode{};
-	const NodeSpec wanted = managed ? node_spec(seen, settings_.nodes, plugin_) : NodeSpec{};
-	const auto resized = resized_to_.find(name);
-	const NodeFacts facts{.kube = managed ? &seen : nullptr,
-			      .is_gone = !managed && absent_nodes_.is_confirmed(name, now.mono_us) && !holds_absent_nodes(),
-			      .slurm = slurm != slurm_nodes_.end() ? &slurm->second : nullptr,
-			      .plugin = &plugin_,
-			      .holds_pods = occupancy_.pods_on(name) > 0,
-			      .may_resize = resized == resized_to_.end() || resized->second != wanted,
-			      .tolerated = &taints_,
-			      .is_surely_unready = unready_nodes_.is_confirmed(name, now.mono_us) && !holds_unready_nodes(),
-			      .not_ready_seconds = since == not_ready_since_us_.end() ? 0 : (now.mono_us - since->second) / k_second_us};
-	auto action = reconcile_node(facts, settings_.nodes);
-	if (action && managed && std::holds_alternative<DeleteNode>(*action))
-		resized_to_[name] = wanted;
-	if (!action) {
-		node_changed_us_.erase(name);
-	} else {
-		node_changed_us_.try_emplace(name, now.mono_us);
-		node_quiet_until_us_[name] = now.mono_us + k_node_quiet_us;
-		later_nodes_.emplace(now.mono_us + k_node_again_us, name); /* look again even if nobody reports a change */
-	}
-	return action;
+	return is_known() ? nodes_.take_questions(node_view(), now) : std::set<std::string>();
 }
 
 std::vector<NodeAction> World::take_node_actions(Now now)
 {
-	note_readiness(now);
-	while (!later_nodes_.empty() && later_nodes_.begin()->first <= now.mono_us) {
-		dirty_nodes_.insert(later_nodes_.begin()->second);
-		later_nodes_.erase(later_nodes_.begin());
-	}
-	std::vector<NodeAction> out;
-	if (!is_known())
-		return out;
-	for (const std::string &name : std::exchange(dirty_nodes_, {})) {
-		if (auto action = look_at_node(name, now))
-			out.push_back(std::move(*action));
-	}
-	return out;
+	nodes_.tick(node_view(), now);
+	return is_known() ? nodes_.take_actions(node_view(), now) : std::vector<NodeAction>();
 }
 
 std::optional<std::int64_t> World::next_look_us() const

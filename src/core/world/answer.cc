@@ -2,6 +2,7 @@
 /* The answering half of World: how actions ended. */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
+#include "src/core/world/parts.h"
 #include "src/core/world/world.h"
 
 #include <algorithm>
@@ -38,6 +39,32 @@ std::int64_t retry_delay_us(const Error &error, unsigned failures)
 
 } // namespace
 
+/* Of the pod; a gang's lead has none. */
+std::string namespace_of(const Group &group)
+{
+	const Pod *pod = group.pod ? &*group.pod : group.last.get();
+	return pod ? pod->name_space : "";
+}
+
+void World::note_answer(const PodUid &uid, const Error *error, Now now)
+{
+	dirty_.merge(unanswered_.note(uid, error, now));
+	if (unanswered_.count(uid) > 0)
+		look_later(uid, unanswered_.next_us(uid));
+}
+
+bool World::is_submit_due(const PodUid &uid, const Group &group, Now now)
+{
+	const auto is_sending = [this](const PodUid &other) {
+		const auto found = groups_.find(other);
+		return found != groups_.end() && found->second.busy.slurm;
+	};
+	const auto wait_until = unanswered_.wait_until(uid, namespace_of(group), is_sending, now);
+	if (wait_until)
+		look_later(uid, *wait_until);
+	return !wait_until;
+}
+
 void World::failed(Group &group, const PodUid &uid, const Error &error, Now now)
 {
 	group.retry_at_us = now.mono_us + retry_delay_us(error, group.failures);
@@ -57,7 +84,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 {
 	Group &group = touch(pod);
 	group.busy.slurm = false;
-	note_answer(pod, group, answer ? nullptr : &answer.error(), now);
+	note_answer(pod, answer ? nullptr : &answer.error(), now);
 	wake_behind();
 	if (!answer) {
 		counters_.submit_failed++;
@@ -68,7 +95,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 			look_later(pod, group.retry_at_us);
 		}
 		if (answer.error().code != Errc::conflict)
-			group.trouble = group.unanswered > 0 ? not_answered(group, answer.error(), now) : submission_failed(answer.error());
+			group.trouble = unanswered_.count(pod) > 0 ? unanswered_.text(pod, answer.error(), now) : submission_failed(answer.error());
 		return;
 	}
 	counters_.submitted++;
@@ -118,7 +145,7 @@ void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, 
 	Group &group = touch(pod);
 	group.busy.slurm = false;
 	if (answer)
-		slurm_answered(now);
+		unanswered_.slurm_answered(now);
 	if (!answer && answer.error().code != Errc::not_found) {
 		failed(group, pod, answer.error(), now);
 		return;
@@ -218,24 +245,14 @@ void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
 void World::node_changed(const std::string &name, const Status &answer, Now now)
 {
 	if (answer)
-		slurm_answered(now);
-	const auto changed = node_changed_us_.find(name);
-	if (!answer)
-		node_quiet_until_us_[name] = now.mono_us + k_refused_retry_us / 6;
-	else if (changed != node_changed_us_.end()) {
-		edges_.node_change_to_slurm.add(static_cast<std::uint64_t>(now.mono_us - changed->second));
-		node_changed_us_.erase(changed);
-	}
-	dirty_nodes_.insert(name);
+		unanswered_.slurm_answered(now);
+	if (const auto took = nodes_.changed(name, answer, now))
+		edges_.node_change_to_slurm.add(static_cast<std::uint64_t>(*took));
 }
 
 void World::node_looked_up(const std::string &name, const Result<NodeSight> &sight, Now now)
 {
-	const Result<bool> exists = sight ? Result<bool>(*sight != NodeSight::none) : Result<bool>(sight.error());
-	const Result<bool> is_ready = sight ? Result<bool>(*sight == NodeSight::ready) : Result<bool>(sight.error());
-	absent_nodes_.answered(name, exists, now.mono_us);
-	unready_nodes_.answered(name, is_ready, now.mono_us);
-	dirty_nodes_.insert(name);
+	nodes_.looked_up(name, sight, now);
 }
 
 } // namespace slurmkube::core

@@ -15,88 +15,42 @@
 namespace slurmkube::core
 {
 
-namespace
-{
-
-constexpr std::int64_t k_unfit_us = 60'000'000; /* a node where a provisioner could make no volume is left out so long */
-
-} // namespace
-
 /* ---- observing ---- */
 
-void World::note_claims(const Pod &pod)
+void World::wake_claimants(const std::set<PodUid> &users)
 {
-	if (pod.demands.claims.empty() || claims_of_pod_.contains(pod.uid))
-		return;
-	wants_claims_ = true;
-	std::vector<ClaimId> &claims = claims_of_pod_[pod.uid];
-	for (const PodClaim &claim : pod.demands.claims) {
-		claims.push_back({pod.name_space, claim.name});
-		claim_users_[claims.back()].insert(pod.uid);
-	}
-}
-
-void World::forget_claims(const PodUid &uid)
-{
-	const auto claims = claims_of_pod_.extract(uid);
-	if (claims.empty())
-		return;
-	for (const ClaimId &id : claims.mapped()) {
-		const auto users = claim_users_.find(id);
-		if (users == claim_users_.end())
-			continue; /* named twice */
-		users->second.erase(uid);
-		if (users->second.empty())
-			claim_users_.erase(users);
-	}
-}
-
-void World::wake_claimants(const ClaimId &id)
-{
-	const auto users = claim_users_.find(id);
-	if (users != claim_users_.end())
-		dirty_.insert(users->second.begin(), users->second.end());
-	review_all_ = review_all_ || users != claim_users_.end();
+	dirty_.insert(users.begin(), users.end());
+	review_all_ = review_all_ || !users.empty();
 }
 
 void World::wake_all_claimants()
 {
-	for (const auto &[uid, claims] : claims_of_pod_)
-		dirty_.insert(uid);
+	dirty_.merge(claims_.users());
 }
 
-/* A provisioner that cannot make a volume for the node takes the annotation away. */
 void World::claim_seen(Claim claim, Now now)
 {
-	const ClaimId id = claim.id;
-	const Claim *known = claims_.find(id);
-	const bool is_rejected = known && known->uid == claim.uid && !known->selected_node.empty() && claim.selected_node.empty() && !claim.is_bound;
-	if (is_rejected) {
-		unfit_until_us_[{id, known->selected_node}] = now.mono_us + k_unfit_us;
-		for (const PodUid &uid : claim_users_.contains(id) ? claim_users_.at(id) : std::set<PodUid>{})
-			look_later(uid, now.mono_us + k_unfit_us);
-	}
-	if (!claims_.seen(std::move(claim)))
+	const ClaimStore::Change change = claims_.seen(std::move(claim), now);
+	for (const PodUid &uid : change.again_us > 0 ? change.users : std::set<PodUid>())
+		look_later(uid, change.again_us);
+	if (!change.is_any)
 		return;
 	place_changed();
-	wake_claimants(id);
+	wake_claimants(change.users);
 }
 
 void World::claim_gone(const ClaimId &id)
 {
-	claims_.gone(id);
-	std::erase_if(unfit_until_us_, [&](const auto &entry) { return entry.first.first == id; });
-	wake_claimants(id);
+	wake_claimants(claims_.gone(id));
 }
 
 void World::volume_seen(Volume volume)
 {
-	const std::optional<ClaimId> claim = volume.claim;
-	if (!claims_.seen(std::move(volume)))
+	const ClaimStore::Change change = claims_.seen(std::move(volume));
+	if (!change.is_any)
 		return;
 	place_changed();
-	if (claim)
-		wake_claimants(*claim);
+	wake_claimants(change.users);
 }
 
 void World::volume_gone(const std::string &name)
@@ -142,8 +96,7 @@ const Pod *World::user_of(const ClaimId &id, const PodUid &except) const
 {
 	const auto self = groups_.find(except);
 	const PodUid lead = self != groups_.end() && self->second.gang ? *self->second.gang : except;
-	const auto users = claim_users_.find(id);
-	for (const PodUid &uid : users == claim_users_.end() ? std::set<PodUid>{} : users->second) {
+	for (const PodUid &uid : claims_.users_of(id)) {
 		const auto found = groups_.find(uid);
 		if (uid == except || found == groups_.end() || found->second.gang == lead)
 			continue;
@@ -166,11 +119,11 @@ std::string World::claim_trouble(const PodUid &uid, const Pod &pod) const
 {
 	if (pod.demands.claims.empty())
 		return "";
-	if (!claims_.is_listed())
-		return "its volume claims have not been read yet" + (claims_unreadable_.empty() ? "" : ": " + claims_unreadable_);
-	if (std::string trouble = claims_.trouble_of(pod); !trouble.empty())
+	if (!claims_.known().is_listed())
+		return "its volume claims have not been read yet" + (claims_.unreadable().empty() ? "" : ": " + claims_.unreadable());
+	if (std::string trouble = claims_.known().trouble_of(pod); !trouble.empty())
 		return trouble;
-	for (const ClaimId &id : claims_.exclusive(pod)) {
+	for (const ClaimId &id : claims_.known().exclusive(pod)) {
 		if (const Pod *other = user_of(id, uid))
 			return "volume claim " + id.name + " is ReadWriteOncePod and in use by " + other->name_space + "/" + other->name;
 	}
@@ -179,14 +132,7 @@ std::string World::claim_trouble(const PodUid &uid, const Pod &pod) const
 
 std::optional<Refusal> World::claims_refuse(const Pod &pod, const KubeNode &node) const
 {
-	if (pod.demands.claims.empty() || !claims_.is_listed())
-		return std::nullopt;
-	for (const PodClaim &claim : pod.demands.claims) {
-		const auto unfit = unfit_until_us_.find({{pod.name_space, claim.name}, node.name});
-		if (unfit != unfit_until_us_.end() && seen_us_ < unfit->second)
-			return Refusal{Cause::volume, "was refused by the provisioner of volume claim " + claim.name};
-	}
-	return claims_.refuses(pod, node);
+	return claims_.refuses(pod, node, seen_us_);
 }
 
 /* ---- deciding ---- */
@@ -209,20 +155,20 @@ void World::check_claims(const PodUid &uid, Group &group, const KubeNode &node, 
 	const Pod &pod = *group.pod;
 	if (pod.demands.claims.empty())
 		return;
-	if (!claims_.is_listed()) {
+	if (!claims_.known().is_listed()) {
 		f.claim_wait = claim_trouble(uid, pod);
 		return;
 	}
-	if (const std::string trouble = claims_.trouble_of(pod); !trouble.empty())
+	if (const std::string trouble = claims_.known().trouble_of(pod); !trouble.empty())
 		f.forbidden = "cannot be used: " + trouble;
 	else if (const auto refusal = claims_refuse(pod, node))
 		f.forbidden = refusal->why;
-	for (const ClaimId &id : claims_.exclusive(pod)) {
+	for (const ClaimId &id : claims_.known().exclusive(pod)) {
 		const Pod *other = user_of(id, uid);
 		if (other && (!other->node_name.empty() || foreign_.all().contains(other->uid) || !groups_.at(other->uid).held_node.empty()))
 			f.forbidden = "cannot be used: volume claim " + id.name + " is ReadWriteOncePod and in use by " + other->name_space + "/" + other->name;
 	}
-	const ClaimPlan plan = f.forbidden.empty() ? claims_.plan(pod, node) : ClaimPlan{};
+	const ClaimPlan plan = f.forbidden.empty() ? claims_.known().plan(pod, node) : ClaimPlan{};
 	const ClaimId *open = !plan.steps.empty() ? &claim_of(plan.steps.front()) : !plan.awaited.empty() ? &plan.awaited.front() : nullptr;
 	if (is_over(uid, open != nullptr, group.claims_since_us, settings_.claim_wait_us, now))
 		f.forbidden = "has not got volume claim " + open->name + " bound within " + std::to_string(settings_.claim_wait_us / 1'000'000) + " s";
@@ -251,7 +197,7 @@ void World::provided(const PodUid &pod, const Status &answer, Now now)
 std::string World::claim_trouble_of_gang(const Gang &gang) const
 {
 	for (const Role &role : gang.roles) {
-		if (role.pod_template && !role.pod_template->demands.claims.empty() && !claims_.is_listed())
+		if (role.pod_template && !role.pod_template->demands.claims.empty() && !claims_.known().is_listed())
 			return claim_trouble({}, *role.pod_template);
 	}
 	std::set<ClaimId> taken;
@@ -261,7 +207,7 @@ std::string World::claim_trouble_of_gang(const Gang &gang) const
 			continue;
 		if (std::string trouble = claim_trouble(uid, *pod); !trouble.empty())
 			return trouble;
-		for (const ClaimId &id : claims_.exclusive(*pod)) {
+		for (const ClaimId &id : claims_.known().exclusive(*pod)) {
 			if (!taken.insert(id).second)
 				return "volume claim " + id.name + " is ReadWriteOncePod: pods of " + gang.id.kind + " " + gang.id.name + " that start together cannot share it";
 		}

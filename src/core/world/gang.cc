@@ -14,7 +14,6 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_owner_fresh_us = 2'000'000;
 /* A look goes over all members, each of which has several events in its life: those of large gangs are looked at together. */
 constexpr std::int64_t k_pause_us = 50; /* for a member; some twenty times what a look takes */
 constexpr std::size_t k_small_gang = 64;
@@ -278,15 +277,14 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &membe
 {
 	const auto has = [&](auto test) { return std::ranges::any_of(f.members, [&](const MemberFacts &m) { return test(m.side); }); };
 	const JobSide job = job_side(f.job);
-	const bool is_empty = is_live_job_side(job) && !has(is_live_side), is_absent = is_empty && !is_anybody_unplaced(gang.id.name_space);
+	const bool is_empty = is_live_job_side(job) && !has(is_live_side), is_absent = is_empty && !owners_.is_anybody_unplaced(gang.id.name_space);
 	f.absent_long = is_over(lead, is_absent, gang.absent_since_us, settings_.gang_hold_us, now);
 	f.is_unseen = f.absent_long && !gang.was_seen && !groups_.at(lead).is_gone;
 	f.absent_long = f.absent_long && !f.is_unseen;
 	if (is_absent && !gang.owner.kind.empty()) { /* has its owner said that no more pods come? */
-		ask_for(gang.owner, std::max(gang.absent_since_us, now.mono_us - k_owner_fresh_us));
-		const OwnerAnswer owner = owner_of(gang.owner);
-		const auto entry = owners_.find(gang.owner);
-		const bool is_new = entry != owners_.end() && entry->second.answered_us >= gang.absent_since_us;
+		owners_.ask(gang.owner, std::max(gang.absent_since_us, now.mono_us - k_owner_fresh_us));
+		const OwnerAnswer owner = owners_.answer_of(gang.owner);
+		const bool is_new = owners_.is_answered_since(gang.owner, gang.absent_since_us);
 		f.owner_succeeded = owner && is_new && *owner && (*owner)->has_succeeded;
 		f.owner_done = owner && is_new && (!*owner || (*owner)->is_finished || !lead.text.starts_with((*owner)->uid));
 	}

@@ -164,7 +164,8 @@ void World::note_roles(const Gang &gang)
 		if (!role.pod_template)
 			continue;
 		note_tolerations(*role.pod_template);
-		wants_claims_ = wants_claims_ || !role.pod_template->demands.claims.empty();
+		if (!role.pod_template->demands.claims.empty())
+			claims_.want();
 	}
 }
 

@@ -19,7 +19,7 @@ void World::wake_unbound(const std::string &name_space)
 
 void World::namespace_seen(Namespace seen)
 {
-	review_taints_soon();
+	taints_.review_soon(seen_us_);
 	std::erase_if(seen.annotations, [this](const auto &one) { return !reads_annotation(settings_.policy.namespaces, one.first); });
 	Namespace &known = settings_.policy.identity_facts.namespaces[seen.name];
 	if (known == seen)
@@ -46,7 +46,7 @@ void World::namespaces_listed(const std::set<std::string> &live_uids)
 /* Of namespaces only what the old rules read has been kept. */
 void World::set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t least_uid)
 {
-	review_taints_soon();
+	taints_.review_soon(seen_us_);
 	settings_.policy.namespaces = std::move(rules);
 	settings_.policy.least_uid = least_uid;
 	settings_.policy.identity_facts.namespaces.clear();
@@ -67,7 +67,7 @@ std::set<std::string> World::people_wanted() const
 
 void World::person_found(const std::string &name, const Result<Person> &person)
 {
-	review_taints_soon();
+	taints_.review_soon(seen_us_);
 	settings_.policy.identity_facts.people.insert_or_assign(name, person);
 	wake_unbound("");
 }

@@ -175,7 +175,7 @@ void World::look_for_late_binding(const PodUid &uid, Group &group, Now now, std:
 
 void World::wake_waiters(const std::string &node)
 {
-	dirty_nodes_.insert(node);
+	nodes_.mark(node);
 	const auto found = waiters_.find(node);
 	if (found == waiters_.end())
 		return;
@@ -201,7 +201,7 @@ void World::drop_if_empty(const PodUid &uid)
 		if (const auto others = loose_.find(g.loose_of); others != loose_.end() && others->second.erase(uid) > 0 && others->second.empty())
 			loose_.erase(others);
 		groups_.erase(found);
-		unanswered_.erase(uid);
+		unanswered_.forget(uid);
 		forget_demands(uid);
 	}
 }
@@ -214,28 +214,20 @@ void World::node_seen(KubeNode node, Now now)
 	KubeNode &known = kube_nodes_[name];
 	if (known == node)
 		return;
-	if (node.ready && !known.ready)
-		node_ready_since_us_[name] = now.mono_us;
+	const bool was_ready = known.ready;
 	known = std::move(node);
-	note_taints(known);
+	nodes_.kube_changed(known, was_ready, now);
+	taints_.node_seen(known, [this](const Taint &taint) { return is_tolerated_by_any(taint); });
 	forget_places(name);
 	place_changed();
-	dirty_nodes_.insert(name);
-	if (now.mono_us > 0)
-		node_changed_us_.try_emplace(name, now.mono_us);
-	if (known.ready)
-		not_ready_since_us_.erase(name);
 	wake_waiters(name);
 }
 
 void World::node_gone(const std::string &name, Now now)
 {
-	if (now.mono_us > 0)
-		node_changed_us_.try_emplace(name, now.mono_us);
 	kube_nodes_.erase(name);
+	nodes_.kube_gone(name, now);
 	forget_places(name);
-	not_ready_since_us_.erase(name);
-	node_ready_since_us_.erase(name);
 	wake_waiters(name);
 }
 
@@ -243,19 +235,19 @@ void World::nodes_listed(const std::set<std::string> &live_uids)
 {
 	forget_places();
 	for (auto it = kube_nodes_.begin(); it != kube_nodes_.end();) {
-		dirty_nodes_.insert(it->first);
+		nodes_.mark(it->first);
 		if (live_uids.contains(it->second.uid)) {
 			it++;
 			continue;
 		}
-		not_ready_since_us_.erase(it->first);
+		nodes_.kube_unlisted(it->first);
 		wake_waiters(it->first);
 		it = kube_nodes_.erase(it);
 	}
 	nodes_listed_ = true;
 	nodes_fresh_ = !wants_lists_;
 	for (const auto &[name, node] : slurm_nodes_)
-		dirty_nodes_.insert(name);
+		nodes_.mark(name);
 }
 
 /* ---- Slurm ---- */
@@ -272,7 +264,7 @@ void World::link_opened(PluginHello hello)
 	}
 	plugin_ = std::move(hello);
 	link_synced_ = false;
-	other_names_.clear();
+	clusters_.forget_other_names();
 	snapshot_jobs_.clear();
 	snapshot_nodes_.clear();
 }
@@ -285,8 +277,8 @@ void World::link_lost()
 void World::job_seen(SlurmJob job, Now now)
 {
 	if (job.marker.cluster != settings_.policy.cluster)
-		return note_other_name(job); /* of another Kubernetes cluster: not ours to touch */
-	other_names_.erase(job.id);
+		return clusters_.note_other_name(job); /* of another Kubernetes cluster: not ours to touch */
+	clusters_.forget_other_name(job.id);
 	std::ranges::sort(job.nodes, natural_less, &NodeAllocation::node);
 	if (!link_synced_) {
 		snapshot_jobs_.push_back(std::move(job));
@@ -314,7 +306,7 @@ void World::job_seen(SlurmJob job, Now now)
 	/* it was asked for alone before this agent knew whose it is */
 	if (job.marker.kind == k_pod_kind && is_live(job) && group.gang && group.pod && !is_bound_member(group))
 		leave(gangs_.at(*group.gang), uid);
-	note_cluster(job);
+	clusters_.note(job);
 	/* a slurmctld that has restarted does not know that the prolog of a job was not over when it ended */
 	if (const auto before = jobs_.find(job.id); before != jobs_.end() && job_side(&job) == JobSide::ended)
 		job.configuring |= before->second.configuring;
@@ -354,15 +346,14 @@ void World::forget_job(JobId id)
 	for (auto *list : {&group.jobs, &group.answered, &group.given_up, &group.unheard_of}) /* Slurm may use the number again, for the same pod even */
 		std::erase(*list, id);
 	group.strays.erase(id);
-	other_clusters_.erase(id);
-	unknown_clusters_.erase(id);
+	clusters_.forget(id);
 	jobs_.erase(known);
 	provisional_until_us_.erase(id);
 }
 
 void World::job_gone(JobId id, Now now)
 {
-	other_names_.erase(id);
+	clusters_.forget_other_name(id);
 	const auto known = jobs_.find(id);
 	if (link_synced_ && known != jobs_.end() && is_live(known->second))
 		note_vanished({known->second.marker.uid}, id, now);
@@ -379,7 +370,7 @@ void World::slurm_node_seen(SlurmNode node)
 		return;
 	}
 	const std::string name = node.name;
-	node_quiet_until_us_.erase(name);
+	nodes_.slurm_told(name);
 	const auto known = slurm_nodes_.find(name);
 	const bool is_new = known == slurm_nodes_.end();
 	const bool is_other = is_new || std::tie(known->second.cpus, known->second.memory_mib, known->second.gres) != std::tie(node.cpus, node.memory_mib, node.gres);
@@ -390,7 +381,6 @@ void World::slurm_node_seen(SlurmNode node)
 		wake_waiters(name);
 	if (is_other)
 		place_changed(); /* pods that were too large may fit */
-	dirty_nodes_.insert(name);
 }
 
 void World::slurm_node_gone(const std::string &name)
@@ -398,8 +388,7 @@ void World::slurm_node_gone(const std::string &name)
 	slurm_nodes_.erase(name);
 	known_places_.clear();
 	std::erase_if(snapshot_nodes_, [&](const SlurmNode &node) { return node.name == name; });
-	node_quiet_until_us_.erase(name);
-	dirty_nodes_.insert(name);
+	nodes_.slurm_told(name);
 }
 
 void World::snapshot_ended(Now now)
@@ -423,14 +412,14 @@ void World::snapshot_ended(Now now)
 	for (SlurmJob &job : std::exchange(snapshot_jobs_, {}))
 		job_seen(std::move(job), now);
 	for (const auto &[name, node] : slurm_nodes_)
-		dirty_nodes_.insert(name); /* it may be none of Slurm's any more */
+		nodes_.mark(name); /* it may be none of Slurm's any more */
 	slurm_nodes_.clear();
 	known_places_.clear();
 	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))
 		slurm_node_seen(std::move(node));
 	retry_all();
 	for (const auto &[name, node] : kube_nodes_)
-		dirty_nodes_.insert(name);
+		nodes_.mark(name);
 }
 
 } // namespace slurmkube::core

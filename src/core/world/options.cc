@@ -131,7 +131,7 @@ void World::updated(const PodUid &pod, const std::string &mark, JobId job, const
 {
 	Group &group = touch(pod);
 	group.busy.slurm = false;
-	note_answer(pod, group, answer ? nullptr : &answer.error(), now);
+	note_answer(pod, answer ? nullptr : &answer.error(), now);
 	if (answer) {
 		counters_.updated++;
 		group.failures = 0;

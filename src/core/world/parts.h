@@ -36,6 +36,7 @@ bool is_bound_side(PodSide side);
 bool is_live_job_side(JobSide side);
 const std::string &bound_node_of(const Group &group); /* of one that has a pod */
 PodSide side_of(const Group &group);
+std::string namespace_of(const Group &group); /* empty: there is no pod */
 
 /* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */
 inline constexpr std::int64_t k_missing_job_us = 10'000'000;

@@ -50,7 +50,7 @@ std::string reasons_text(const std::map<std::string, std::size_t> &reasons)
 void World::note_demands(const Pod &pod)
 {
 	note_company(pod);
-	note_claims(pod);
+	claims_.note(pod);
 	note_tolerations(pod);
 }
 
@@ -59,7 +59,7 @@ void World::forget_demands(const PodUid &uid)
 	forget_company(uid);
 	nowhere_.erase(uid);
 	behind_.erase(uid);
-	forget_claims(uid);
+	claims_.forget(uid);
 }
 
 void World::others_changed(const std::set<std::string> &nodes)

@@ -103,7 +103,7 @@ std::optional<Refusal> World::node_refuses_in_queue(const Pod &pod, const KubeNo
 {
 	/* what nobody tolerates drains the node: the job keeps its place in the queue */
 	std::vector<Taint> taints;
-	std::ranges::copy_if(node.taints, std::back_inserter(taints), [&](const Taint &taint) { return is_tolerated(taint); });
+	std::ranges::copy_if(node.taints, std::back_inserter(taints), [&](const Taint &taint) { return taints_.is_tolerated(taint); });
 	if (auto refusal = taint_refuses(pod, taints, ignored))
 		return refusal;
 	if (auto refusal = node_refuses(pod, node))

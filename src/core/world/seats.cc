@@ -330,7 +330,7 @@ void World::drop_gang_if_empty(const PodUid &lead)
 	if (group != groups_.end() && (!group->second.jobs.empty() || !group->second.unheard_of.empty() || group->second.busy.slurm))
 		return;
 	gangs_.erase(gang);
-	unanswered_.erase(lead);
+	unanswered_.forget(lead);
 	if (group != groups_.end())
 		groups_.erase(group);
 }

@@ -26,50 +26,15 @@ constexpr std::size_t k_looks_most = 16; /* under way */
 
 void World::cluster_seen(std::string uid)
 {
-	const bool is_other = uid != settings_.policy.cluster_uid;
-	if (is_cluster_known_ && !is_other)
+	const bool is_other = uid != clusters_.ours();
+	if (!clusters_.seen(uid))
 		return;
-	is_cluster_known_ = true;
 	settings_.policy.cluster_uid = std::move(uid);
-	other_clusters_.clear();
-	unknown_clusters_.clear();
-	std::erase_if(other_names_, [&](const auto &job) { return job.second.cluster_uid != settings_.policy.cluster_uid; });
+	clusters_.forget_clusters();
 	for (const auto &[id, job] : jobs_)
-		note_cluster(job);
+		clusters_.note(job);
 	if (is_other)
 		retry_all();
-}
-
-void World::note_cluster(const SlurmJob &job)
-{
-	other_clusters_.erase(job.id);
-	unknown_clusters_.erase(job.id);
-	const std::string &ours = settings_.policy.cluster_uid;
-	if (!is_live(job) || ours.empty() || job.marker.cluster_uid == ours)
-		return;
-	if (job.marker.cluster_uid.empty())
-		unknown_clusters_.insert(job.id);
-	else
-		other_clusters_[job.id] = job.marker.cluster_uid;
-}
-
-void World::note_other_name(const SlurmJob &job)
-{
-	const std::string &ours = settings_.policy.cluster_uid;
-	if (is_live(job) && !job.marker.cluster_uid.empty() && (ours.empty() || job.marker.cluster_uid == ours))
-		other_names_.insert_or_assign(job.id, job.marker);
-	else
-		other_names_.erase(job.id);
-}
-
-std::map<JobId, std::string> World::jobs_of_other_names() const
-{
-	std::map<JobId, std::string> found;
-	for (const auto &[id, marker] : other_names_) {
-		if (!marker.cluster_uid.empty() && marker.cluster_uid == settings_.policy.cluster_uid)
-			found[id] = marker.cluster;
-	}
-	return found;
 }
 
 /* What has ended needs no question. */
@@ -140,8 +105,9 @@ bool World::is_out_of_sight(const PodUid &uid) const
 void World::count_absent_pods()
 {
 	const auto is_absent = [this](JobId id) { return is_out_of_sight({jobs_.at(id).marker.uid}); };
-	const auto absent = static_cast<std::size_t>(std::ranges::count_if(unknown_clusters_, is_absent));
-	const std::size_t most = unknown_clusters_.size() * settings_.max_gone_percent / 100;
+	const std::set<JobId> &unknown = clusters_.of_unknown_clusters();
+	const auto absent = static_cast<std::size_t>(std::ranges::count_if(unknown, is_absent));
+	const std::size_t most = unknown.size() * settings_.max_gone_percent / 100;
 	const std::size_t held = absent > std::max<std::size_t>(1, most) ? absent : 0;
 	if (std::exchange(held_absent_pods_, held) > 0 && held == 0)
 		retry_all();
@@ -149,7 +115,7 @@ void World::count_absent_pods()
 
 bool World::is_held(const SlurmJob *job) const
 {
-	return held_absent_pods_ > 0 && job && unknown_clusters_.contains(job->id);
+	return held_absent_pods_ > 0 && job && clusters_.of_unknown_clusters().contains(job->id);
 }
 
 } // namespace slurmkube::core

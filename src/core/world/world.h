@@ -12,16 +12,20 @@
 #ifndef SLURMKUBE_CORE_WORLD_WORLD_H
 #define SLURMKUBE_CORE_WORLD_WORLD_H
 
-#include "src/core/placement/node_doubts.h"
-#include "src/core/placement/claims.h"
 #include "src/core/placement/foreign.h"
 #include "src/core/model/latency.h"
 #include "src/core/gang/shape.h"
-#include "src/core/reconcile/node_sync.h"
 #include "src/core/placement/occupancy.h"
 #include "src/core/reconcile/reconcile.h"
 #include "src/core/reconcile/reconcile_gang.h"
 #include "src/core/gang/seating.h"
+#include "src/core/model/now.h"
+#include "src/core/world/claim_store.h"
+#include "src/core/world/cluster_jobs.h"
+#include "src/core/world/node_planner.h"
+#include "src/core/world/owner_store.h"
+#include "src/core/world/taint_store.h"
+#include "src/core/world/unanswered.h"
 #include "src/core/placement/surroundings.h"
 #include "src/core/translate/translate.h"
 
@@ -32,11 +36,6 @@
 
 namespace slurmkube::core
 {
-
-struct Now {
-	std::int64_t mono_us = 0; /* monotonic */
-	std::int64_t wall_s = 0;  /* since the epoch */
-};
 
 struct Settings {
 	Policy policy;
@@ -101,7 +100,6 @@ struct Group {
 	std::optional<Condition> trouble;
 	unsigned failures = 0;
 	bool is_refused = false; /* Slurm wants no such job: a lasting failure */
-	unsigned unanswered = 0; /* submissions and changes that slurmctld was sent and did not answer, in a row */
 	bool is_gone = false;    /* the API server says that there is no such pod */
 	std::int64_t gone_since_us = 0; /* when it first said so */
 	bool saw_deletion = false; /* a watch has told of it */
@@ -111,7 +109,6 @@ struct Group {
 	/* 0: not set; all monotonic microseconds */
 	std::int64_t first_seen_us = 0, submitted_us = 0, allocated_us = 0, job_ended_us = 0, terminal_us = 0;
 	std::int64_t retry_at_us = 0, slurm_quiet_until_us = 0, remove_quiet_until_us = 0, look_quiet_until_us = 0;
-	std::int64_t unanswered_us = 0, submit_at_us = 0; /* the last of those; when the next may be sent */
 	std::int64_t last_report_us = 0, missing_since_us = 0, hold_until_us = 0;
 	std::int64_t starting_since_us = 0; /* bound, nothing of it runs, and it may: the clock of start_limit_us */
 	std::int64_t bound_us = 0, deleted_us = 0, gone_us = 0;
@@ -170,16 +167,6 @@ struct Gang {
 	std::int64_t letting_go_since_us = 0; /* its allocation is wrong, and what the API server says of its members decides */
 };
 
-struct OwnerEntry {
-	std::optional<std::optional<Owner>> answer; /* empty inside: there is no such object */
-	std::string trouble;                        /* why it cannot be asked for */
-	bool is_asked = false;
-	bool is_again = false; /* since pods wait that have its options */
-	std::int64_t asked_us = 0;
-	std::int64_t answered_us = 0, ask_at_us = 0; /* answered: when it was asked, since when nobody knows */
-	std::set<PodUid> waiting; /* pods that cannot be placed without it */
-};
-
 /* Who matters to a pod that is to be placed, besides those who hold a share of the node. */
 struct Company {
 	std::map<std::string, Holders> there; /* by node: with an allocation there, not bound yet; to a pod that minds nobody, also those bound there that may mind it */
@@ -216,7 +203,7 @@ struct Counters {
 class World
 {
       public:
-	explicit World(Settings settings) : settings_(std::move(settings)) {}
+	explicit World(Settings settings) : settings_(std::move(settings)), clusters_(settings_.policy.cluster_uid) {}
 
 	/* ---- observing: Kubernetes ---- */
 	void pod_seen(Pod pod, Now now);
@@ -231,13 +218,13 @@ class World
 	/* uid: of its namespace kube-system */
 	void cluster_seen(std::string uid);
 	/* The lists have begun anew: it may be another by now, and nothing is done until it is told. */
-	void cluster_doubted() { is_cluster_known_ = false; }
-	[[nodiscard]] bool is_cluster_known() const { return is_cluster_known_ || !settings_.needs_cluster; }
+	void cluster_doubted() { clusters_.doubt(); }
+	[[nodiscard]] bool is_cluster_known() const { return clusters_.is_known() || !settings_.needs_cluster; }
 	/* Why nothing is done: live jobs stand for pods of another cluster under our cluster's name. */
-	[[nodiscard]] bool holds_other_cluster() const { return !other_clusters_.empty(); }
-	[[nodiscard]] const std::map<JobId, std::string> &jobs_of_other_clusters() const { return other_clusters_; }
+	[[nodiscard]] bool holds_other_cluster() const { return !clusters_.of_other_clusters().empty(); }
+	[[nodiscard]] const std::map<JobId, std::string> &jobs_of_other_clusters() const { return clusters_.of_other_clusters(); }
 	/* Of this very cluster, under another name than the configuration has: an agent with that name asked for them. */
-	[[nodiscard]] std::map<JobId, std::string> jobs_of_other_names() const;
+	[[nodiscard]] std::map<JobId, std::string> jobs_of_other_names() const { return clusters_.of_other_names(); }
 	/* More jobs are without pods than may be believed; how many. 0: it is not so. */
 	[[nodiscard]] std::size_t held_absent_pods() const { return held_absent_pods_; }
 
@@ -260,8 +247,8 @@ class World
 
 	/* ---- observing: volumes (world/claims.cc) ---- */
 	/* A pod with claims has been seen: they must be told of. */
-	[[nodiscard]] bool wants_claims() const { return wants_claims_; }
-	void claims_unreadable(std::string why) { claims_unreadable_ = std::move(why); } /* for texts; empty: they are not */
+	[[nodiscard]] bool wants_claims() const { return claims_.is_wanted(); }
+	void claims_unreadable(std::string why) { claims_.set_unreadable(std::move(why)); } /* for texts; empty: they are not */
 	void claim_seen(Claim claim, Now now);
 	void claim_gone(const ClaimId &id);
 	void volume_seen(Volume volume);
@@ -312,7 +299,7 @@ class World
 	void looked_up(const PodUid &pod, const Result<Sight> &sight, Now now);
 	void node_changed(const std::string &name, const Status &answer, Now now);
 	/* slurmctld has carried out a request, or refused it. */
-	void slurm_answered(Now now);
+	void slurm_answered(Now now) { unanswered_.slurm_answered(now); }
 	void node_looked_up(const std::string &name, const Result<NodeSight> &sight, Now now);
 
 	/* ---- looking ---- */
@@ -330,12 +317,13 @@ class World
 	/* The node with what pods of others leave of it. */
 	[[nodiscard]] KubeNode as_left(const KubeNode &node) const;
 	/* More nodes have vanished than may be believed: none of them is taken for gone. */
-	[[nodiscard]] bool holds_unready_nodes() const { return unready_nodes_.are_too_many(slurm_nodes_.size(), settings_.nodes.max_gone_percent); }
-	[[nodiscard]] const NodeDoubts &unready_nodes() const { return unready_nodes_; }
-	[[nodiscard]] bool holds_absent_nodes() const { return absent_nodes_.are_too_many(slurm_nodes_.size(), settings_.nodes.max_gone_percent); }
-	[[nodiscard]] const NodeDoubts &absent_nodes() const { return absent_nodes_; }
+	[[nodiscard]] bool holds_unready_nodes() const { return nodes_.holds_unready(slurm_nodes_.size(), settings_.nodes.max_gone_percent); }
+	[[nodiscard]] const NodeDoubts &unready_nodes() const { return nodes_.unready(); }
+	[[nodiscard]] bool holds_absent_nodes() const { return nodes_.holds_absent(slurm_nodes_.size(), settings_.nodes.max_gone_percent); }
+	[[nodiscard]] const NodeDoubts &absent_nodes() const { return nodes_.absent(); }
 	[[nodiscard]] const ForeignPods &foreign_pods() const { return foreign_; }
-	[[nodiscard]] const Claims &claims() const { return claims_; }
+	[[nodiscard]] const Claims &claims() const { return claims_.known(); }
+	[[nodiscard]] const Unanswered &unanswered() const { return unanswered_; }
 	[[nodiscard]] const Edges &edges() const { return edges_; }
 	[[nodiscard]] const Counters &counters() const { return counters_; }
 	[[nodiscard]] const std::map<PodUid, Gang> &gangs() const { return gangs_; }
@@ -359,8 +347,6 @@ class World
 	bool is_surely_gone(const PodUid &uid, const Group &group, JobSide job, Now now);
 	void seen_again(const PodUid &uid, Group &group);
 	void look_for_unseen(Now now, std::vector<PodAction> &out);
-	void note_cluster(const SlurmJob &job);
-	void note_other_name(const SlurmJob &job);
 	void count_absent_pods();
 	[[nodiscard]] bool is_out_of_sight(const PodUid &uid) const;
 	[[nodiscard]] bool is_held(const SlurmJob *job) const;
@@ -369,10 +355,7 @@ class World
 	void wait_after_vanishing(const PodUid &uid, const Group &group, std::optional<Condition> &waits_for, Now now);
 	bool is_surely_native(const PodUid &uid, const Group &group, Now now);
 	void note_end(Group &group, const Pod &pod, Now now);
-	std::optional<NodeAction> look_at_node(const std::string &name, Now now);
-	void note_readiness(Now now);
-	void note_doubts(const std::string &name, bool is_managed, Now now);
-	void wake_held(const NodeDoubts &doubts, bool holds, bool &held);
+	[[nodiscard]] NodeView node_view() const;
 	[[nodiscard]] bool is_lost(const std::string &node) const;
 	[[nodiscard]] static bool is_answer_lost(const Group &group, const SlurmJob &job);
 	[[nodiscard]] static bool stands_for_pod(const Group &group, const SlurmJob &job);
@@ -393,23 +376,17 @@ class World
 	/* The obstacle of passing failures is gone. */
 	static void retry_now(Group &group);
 	void failed(Group &group, const PodUid &uid, const Error &error, Now now);
-	/* ---- requests without an answer (world/unanswered.cc) ---- */
 	/* error: nullptr if there was none */
-	void note_answer(const PodUid &uid, Group &group, const Error *error, Now now);
-	[[nodiscard]] static Condition not_answered(const Group &group, const Error &error, Now now);
-	void note_trying_again(const PodUid &uid, const Group &group);
-	[[nodiscard]] bool is_submit_due(const PodUid &uid, const Group &group, Now now);
+	void note_answer(const PodUid &uid, const Error *error, Now now);
+	bool is_submit_due(const PodUid &uid, const Group &group, Now now);
 
 	/* ---- placement (world/place.cc) ---- */
 	void note_demands(const Pod &pod);
 	void note_tolerations(const Pod &pod);
-	void note_taints(const KubeNode &node);
 	[[nodiscard]] bool counts_for_taints(const Pod &pod) const;
 	[[nodiscard]] bool is_tolerated_by_any(const Taint &taint) const;
-	[[nodiscard]] bool is_tolerated(const Taint &taint) const;
-	void taint_changed(const Taint &taint);
+	void taints_changed(const std::vector<Taint> &taints);
 	void review_taints(Now now);
-	void review_taints_soon();
 	void forget_demands(const PodUid &uid);
 	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
 	[[nodiscard]] static bool is_told_places(const Group &group, const SlurmJob &job, const JobSpec &spec);
@@ -456,9 +433,7 @@ class World
 	[[nodiscard]] bool must_wait_for_other(const PodUid &uid, const Pod &pod) const;
 	[[nodiscard]] bool is_not_looked_at(const Group &group) const;
 	/* ---- volume claims: world/claims.cc ---- */
-	void note_claims(const Pod &pod);
-	void forget_claims(const PodUid &uid);
-	void wake_claimants(const ClaimId &id);
+	void wake_claimants(const std::set<PodUid> &users);
 	void wake_all_claimants();
 	[[nodiscard]] std::string claim_trouble(const PodUid &uid, const Pod &pod) const;
 	[[nodiscard]] const Pod *user_of(const ClaimId &id, const PodUid &except) const;
@@ -469,9 +444,6 @@ class World
 	void exclude_for_claims(const Gang &gang, std::set<std::string> &excluded) const;
 	/* ---- gangs: world/owners.cc, world/seats.cc, world/gang_spec.cc, world/gang.cc ---- */
 	void assign(const PodUid &uid, Group &group, Now now);
-	void ask_for(const OwnerId &id, std::int64_t newer_than_us);
-	[[nodiscard]] OwnerAnswer owner_of(const OwnerId &id) const;
-	[[nodiscard]] OwnerAnswer owner_for(const OwnerId &id, const std::string &uid, std::int64_t since_us) const;
 	void join(const PodUid &uid, Group &group, InGang in, Now now);
 	void stay_alone(Group &group, std::map<std::string, std::string> inherited);
 	static void inherit(Group &group, std::map<std::string, std::string> inherited);
@@ -491,7 +463,6 @@ class World
 	void leave(Gang &gang, const PodUid &uid);
 	void note_loose(const PodUid &lead, const PodUid &uid, Group &group);
 	void note_bound_members(const Gang &gang, Group &lead);
-	[[nodiscard]] bool is_anybody_unplaced(const std::string &name_space) const;
 	[[nodiscard]] bool may_be_gang(const PodUid &key, const std::string &name_space) const;
 	bool rejoin(const PodUid &uid, Group &group, Now now);
 	[[nodiscard]] static bool is_bound_member(const Group &group);
@@ -578,9 +549,7 @@ class World
 	Settings settings_;
 	bool pods_listed_ = false, nodes_listed_ = false, namespaces_listed_ = false, link_synced_ = false;
 	PluginHello plugin_;
-	std::int64_t slurm_answered_us_ = 0, unanswered_us_ = 0; /* anybody's request: answered, and given up */
-	std::set<PodUid> unanswered_;        /* whose last request was not answered */
-	std::map<std::string, PodUid> trying_again_; /* by namespace: who was not answered and is being tried */
+	Unanswered unanswered_;
 	std::int64_t standby_look_us_ = 0;
 	bool pods_fresh_ = true, nodes_fresh_ = true, foreign_fresh_ = true; /* listed since the takeover */
 	bool wants_lists_ = false;
@@ -589,10 +558,7 @@ class World
 
 	std::map<PodUid, Group> groups_;
 	std::map<JobId, SlurmJob> jobs_;
-	bool is_cluster_known_ = false;
-	std::map<JobId, std::string> other_clusters_; /* live jobs of other clusters, and which */
-	std::map<JobId, Marker> other_names_; /* live jobs of another name, which may be of this cluster */
-	std::set<JobId> unknown_clusters_; /* live jobs whose markers do not say it */
+	ClusterJobs clusters_;
 	std::size_t held_absent_pods_ = 0;
 	std::set<PodUid> unseen_; /* pods that a list did not show, and the API server has not denied */
 	std::map<JobId, std::int64_t> provisional_until_us_; /* jobs known from our own submission only */
@@ -600,18 +566,12 @@ class World
 	std::vector<SlurmNode> snapshot_nodes_;
 	std::map<std::string, KubeNode> kube_nodes_;
 	std::map<std::string, SlurmNode> slurm_nodes_;
-	NodeDoubts absent_nodes_, unready_nodes_;
-	bool held_absent_nodes_ = false, held_unready_nodes_ = false;
-	std::map<std::string, std::int64_t> node_quiet_until_us_;
-	std::map<std::string, std::int64_t> not_ready_since_us_; /* by our own clock: wall clocks step */
-	std::map<std::string, std::int64_t> node_ready_since_us_; /* of those that became Ready before our eyes */
-	std::map<std::string, std::int64_t> node_changed_us_; /* in Kubernetes, and Slurm does not know yet */
+	NodePlanner nodes_;
 	Occupancy occupancy_;
 	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
 
 	std::map<std::string, std::string> refused_partitions_; /* and why */
 	ForeignPods foreign_;
-	std::map<std::string, NodeSpec> resized_to_; /* what nodes were last made anew for; not again for the same */
 	bool foreign_listed_ = false;
 	std::deque<Places> known_places_; /* the latest first */
 	mutable std::unordered_map<std::string, Resources> rooms_; /* by node; what is not there has to be worked out */
@@ -620,32 +580,23 @@ class World
 	std::set<PodUid> by_namespaces_;        /* pods of anybody whose affinity goes by labels of namespaces */
 	std::set<PodUid> nowhere_; /* pods that no node may take */
 	std::set<PodUid> behind_;  /* pods that wait for the node of another which they must not meet */
-	std::map<Taint, bool> taints_; /* of nodes that there are, and whether a pod of ours tolerates it */
-	std::int64_t taints_review_us_ = 0;
+	TaintStore taints_;
 	bool place_changed_ = false;
 	bool review_all_ = false, review_choosy_ = false;
 	std::set<PodUid> reviews_; /* pods and gangs whose waiting jobs may be kept off the wrong nodes */
 	PodUid reviewed_last_;
 	std::int64_t review_next_us_ = 0;
-	Claims claims_;
-	bool wants_claims_ = false;
-	std::string claims_unreadable_;
-	std::map<ClaimId, std::set<PodUid>> claim_users_; /* pods of ours */
-	std::map<PodUid, std::vector<ClaimId>> claims_of_pod_;
-	std::map<std::pair<ClaimId, std::string>, std::int64_t> unfit_until_us_; /* nodes that a provisioner has refused for a claim */
+	ClaimStore claims_;
 	std::int64_t seen_us_ = 0; /* monotonic; when something was last decided */
 	std::int64_t nowhere_next_us_ = 0, behind_next_us_ = 0;
 	std::map<PodUid, Gang> gangs_;
 	std::map<PodUid, std::set<PodUid>> loose_; /* by lead: pods of a PodGroup that run alone, since the others did not need them */
-	std::map<OwnerId, OwnerEntry> owners_;
-	std::set<OwnerId> questions_;
+	OwnerStore owners_;
 	PodUid owners_last_; /* whose owners were last looked at */
 	std::int64_t owners_next_us_ = 0;
 
 	std::set<PodUid> dirty_;
 	std::set<std::pair<std::int64_t, PodUid>> later_;
-	std::set<std::string> dirty_nodes_;
-	std::set<std::pair<std::int64_t, std::string>> later_nodes_; /* mono_us */
 	Edges edges_;
 	Counters counters_;
 };

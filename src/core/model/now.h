@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * now.h - the moment of a call: nothing in src/core reads a clock.
+ */
+#ifndef SLURMKUBE_CORE_MODEL_NOW_H
+#define SLURMKUBE_CORE_MODEL_NOW_H
+
+#include <cstdint>
+
+namespace slurmkube::core
+{
+
+struct Now {
+	std::int64_t mono_us = 0; /* monotonic */
+	std::int64_t wall_s = 0;  /* since the epoch */
+};
+
+} // namespace slurmkube::core
+
+#endif

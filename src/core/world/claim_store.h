@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * claim_store.h - volume claims, volumes and storage classes as the API server tells them, and
+ * which pods of ours use which claim.
+ *
+ * What a claim means for a pod is in placement/claims.h. Knows no other store: each call that
+ * changes something returns the pods that are to be looked at again.
+ */
+#ifndef SLURMKUBE_CORE_WORLD_CLAIM_STORE_H
+#define SLURMKUBE_CORE_WORLD_CLAIM_STORE_H
+
+#include "src/core/model/now.h"
+#include "src/core/placement/claims.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace slurmkube::core
+{
+
+class ClaimStore
+{
+      public:
+	struct Change {
+		bool is_any = false;
+		std::set<PodUid> users;    /* of the claim, or of the claim that the volume is for */
+		std::int64_t again_us = 0; /* they are looked at again then: a node has been refused until then; 0: none */
+	};
+
+	/* ---- what the API server tells ---- */
+	Change seen(Claim claim, Now now);
+	Change seen(Volume volume);
+	bool seen(StorageClass storage_class) { return known_.seen(std::move(storage_class)); }
+	std::set<PodUid> gone(const ClaimId &id);
+	void volume_gone(const std::string &name) { known_.volume_gone(name); }
+	void class_gone(const std::string &name) { known_.class_gone(name); }
+	void claims_listed(const std::set<std::string> &live_uids) { known_.claims_listed(live_uids); }
+	void volumes_listed(const std::set<std::string> &live_uids) { known_.volumes_listed(live_uids); }
+	void classes_listed(const std::set<std::string> &live_uids) { known_.classes_listed(live_uids); }
+	/* why: for texts; empty: they can be read */
+	void set_unreadable(std::string why) { unreadable_ = std::move(why); }
+
+	/* ---- who uses them ---- */
+	void note(const Pod &pod);
+	void want() { is_wanted_ = true; }
+	void forget(const PodUid &uid);
+
+	/* ---- looking ---- */
+	/* A pod with claims has been seen: they must be told of. */
+	[[nodiscard]] bool is_wanted() const { return is_wanted_; }
+	[[nodiscard]] const Claims &known() const { return known_; }
+	[[nodiscard]] const std::string &unreadable() const { return unreadable_; }
+	[[nodiscard]] const std::set<PodUid> &users_of(const ClaimId &id) const;
+	/* All pods of ours with claims. */
+	[[nodiscard]] std::set<PodUid> users() const;
+	/* Why the claims keep the pod off the node now. */
+	[[nodiscard]] std::optional<Refusal> refuses(const Pod &pod, const KubeNode &node, std::int64_t now_us) const;
+
+      private:
+	Claims known_;
+	bool is_wanted_ = false;
+	std::string unreadable_;
+	std::map<ClaimId, std::set<PodUid>> users_;
+	std::map<PodUid, std::vector<ClaimId>> claims_of_;
+	/* nodes that a provisioner has refused for a claim; monotonic microseconds */
+	std::map<std::pair<ClaimId, std::string>, std::int64_t> unfit_until_us_;
+};
+
+} // namespace slurmkube::core
+
+#endif

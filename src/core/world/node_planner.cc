@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/world/node_planner.h"
+
+#include <utility>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::int64_t k_second_us = 1'000'000;
+/* Between a node change and the plugin's report of it. */
+constexpr std::int64_t k_quiet_us = 2'000'000;
+constexpr std::int64_t k_again_us = 3'000'000;
+constexpr std::int64_t k_refused_us = 10'000'000; /* Slurm wanted no such change */
+
+const SlurmNode *find(const std::map<std::string, SlurmNode> &nodes, const std::string &name)
+{
+	const auto found = nodes.find(name);
+	return found == nodes.end() ? nullptr : &found->second;
+}
+
+} // namespace
+
+/* ---- Kubernetes ---- */
+
+void NodePlanner::kube_changed(const KubeNode &node, bool was_ready, Now now)
+{
+	if (node.ready && !was_ready)
+		ready_since_us_[node.name] = now.mono_us;
+	if (node.ready)
+		not_ready_since_us_.erase(node.name);
+	if (now.mono_us > 0)
+		changed_us_.try_emplace(node.name, now.mono_us);
+	mark(node.name);
+}
+
+void NodePlanner::kube_gone(const std::string &name, Now now)
+{
+	if (now.mono_us > 0)
+		changed_us_.try_emplace(name, now.mono_us);
+	not_ready_since_us_.erase(name);
+	ready_since_us_.erase(name);
+	mark(name);
+}
+
+void NodePlanner::kube_unlisted(const std::string &name)
+{
+	not_ready_since_us_.erase(name);
+	mark(name);
+}
+
+std::int64_t NodePlanner::ready_since_us(const std::string &name) const
+{
+	const auto found = ready_since_us_.find(name);
+	return found == ready_since_us_.end() ? 0 : found->second;
+}
+
+void NodePlanner::looked_up(const std::string &name, const Result<NodeSight> &sight, Now now)
+{
+	const Result<bool> exists = sight ? Result<bool>(*sight != NodeSight::none) : Result<bool>(sight.error());
+	const Result<bool> is_ready = sight ? Result<bool>(*sight == NodeSight::ready) : Result<bool>(sight.error());
+	absent_.answered(name, exists, now.mono_us);
+	unready_.answered(name, is_ready, now.mono_us);
+	mark(name);
+}
+
+/* ---- Slurm ---- */
+
+void NodePlanner::slurm_told(const std::string &name)
+{
+	quiet_until_us_.erase(name);
+	mark(name);
+}
+
+std::optional<std::int64_t> NodePlanner::changed(const std::string &name, const Status &answer, Now now)
+{
+	mark(name);
+	if (!answer) {
+		quiet_until_us_[name] = now.mono_us + k_refused_us;
+		return std::nullopt;
+	}
+	const auto since = changed_us_.extract(name);
+	return since.empty() ? std::nullopt : std::optional(now.mono_us - since.mapped());
+}
+
+/* ---- deciding ---- */
+
+/* A restarted agent begins anew. */
+void NodePlanner::note_readiness(const NodeView &view, Now now)
+{
+	for (const std::string &name : dirty_) {
+		const auto node = view.kube.find(name);
+		if (node == view.kube.end() || node->second.ready || !not_ready_since_us_.emplace(name, now.mono_us).second)
+			continue;
+		later_.emplace(now.mono_us + view.policy.not_ready_after_seconds * k_second_us, name);
+	}
+}
+
+void NodePlanner::tick(const NodeView &view, Now now)
+{
+	note_readiness(view, now);
+	while (!later_.empty() && later_.begin()->first <= now.mono_us) {
+		dirty_.insert(later_.begin()->second);
+		later_.erase(later_.begin());
+	}
+}
+
+/* What would end jobs if it were believed. */
+void NodePlanner::note_doubts(const std::string &name, bool is_managed, const NodeView &view, Now now)
+{
+	const SlurmNode *slurm = view.policy.manage ? find(view.slurm, name) : nullptr;
+	if (is_managed || !slurm)
+		absent_.clear(name);
+	else
+		absent_.doubt(name, is_in_use(*slurm), slurm->base != NodeBase::down || (slurm->dynamic && has_dynamic_nodes(view.plugin)));
+	const auto since = not_ready_since_us_.find(name);
+	if (!is_managed || !slurm || since == not_ready_since_us_.end())
+		return unready_.clear(name);
+	const bool is_up = may_go_down(*slurm);
+	const bool is_due = now.mono_us >= since->second + view.policy.not_ready_after_seconds * k_second_us;
+	unready_.doubt(name, is_up, is_up && is_due);
+}
+
+/* All of them wait for the same: that they are few. */
+void NodePlanner::wake_held(const NodeDoubts &doubts, bool holds, bool &held)
+{
+	if (!std::exchange(held, holds) || holds)
+		return;
+	for (const std::string &name : doubts.names())
+		mark(name);
+}
+
+std::set<std::string> NodePlanner::take_questions(const NodeView &view, Now now)
+{
+	const auto most = view.policy.max_gone_percent;
+	wake_held(absent_, holds_absent(view.slurm.size(), most), held_absent_);
+	wake_held(unready_, holds_unready(view.slurm.size(), most), held_unready_);
+	std::set<std::string> names;
+	for (NodeDoubts *doubts : {&absent_, &unready_}) {
+		for (std::string &name : doubts->take_questions(now.mono_us))
+			names.insert(std::move(name));
+	}
+	return names;
+}
+
+NodeFacts NodePlanner::facts_of(const std::string &name, const KubeNode *seen, const NodeSpec &wanted, const NodeView &view, Now now) const
+{
+	const auto most = view.policy.max_gone_percent;
+	const auto resized = resized_to_.find(name);
+	const auto since = not_ready_since_us_.find(name);
+	return {.kube = seen,
+		.is_gone = !seen && absent_.is_confirmed(name, now.mono_us) && !holds_absent(view.slurm.size(), most),
+		.slurm = find(view.slurm, name),
+		.plugin = &view.plugin,
+		.holds_pods = view.holds_pods(name),
+		.may_resize = resized == resized_to_.end() || resized->second != wanted,
+		.tolerated = &view.tolerated,
+		.is_surely_unready = unready_.is_confirmed(name, now.mono_us) && !holds_unready(view.slurm.size(), most),
+		.not_ready_seconds = since == not_ready_since_us_.end() ? 0 : (now.mono_us - since->second) / k_second_us};
+}
+
+std::optional<NodeAction> NodePlanner::look_at(const std::string &name, const NodeView &view, Now now)
+{
+	const auto kube = view.kube.find(name);
+	const bool is_managed = kube != view.kube.end() && core::is_managed(kube->second, view.policy);
+	note_doubts(name, is_managed, view, now);
+	const auto quiet = quiet_until_us_.find(name);
+	if (quiet != quiet_until_us_.end() && now.mono_us < quiet->second) {
+		later_.emplace(quiet->second, name);
+		return std::nullopt;
+	}
+	const KubeNode seen = is_managed ? view.as_left(kube->second) : KubeNode{};
+	const NodeSpec wanted = is_managed ? node_spec(seen, view.policy, view.plugin) : NodeSpec{};
+	auto action = reconcile_node(facts_of(name, is_managed ? &seen : nullptr, wanted, view, now), view.policy);
+	if (!action) {
+		changed_us_.erase(name);
+		return std::nullopt;
+	}
+	if (is_managed && std::holds_alternative<DeleteNode>(*action))
+		resized_to_[name] = wanted;
+	changed_us_.try_emplace(name, now.mono_us);
+	quiet_until_us_[name] = now.mono_us + k_quiet_us;
+	later_.emplace(now.mono_us + k_again_us, name); /* look again even if nobody reports a change */
+	return action;
+}
+
+std::vector<NodeAction> NodePlanner::take_actions(const NodeView &view, Now now)
+{
+	std::vector<NodeAction> out;
+	for (const std::string &name : std::exchange(dirty_, {})) {
+		if (auto action = look_at(name, view, now))
+			out.push_back(std::move(*action));
+	}
+	return out;
+}
+
+} // namespace slurmkube::core
