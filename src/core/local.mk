@@ -114,14 +114,18 @@ libcore_la_SOURCES = \
 	%D%/world/parts.h \
 	%D%/world/place.cc \
 	%D%/world/places.cc \
+	%D%/world/review_queue.cc \
+	%D%/world/review_queue.h \
 	%D%/world/room.cc \
 	%D%/world/seats.cc \
 	%D%/world/sight.cc \
 	%D%/world/standby.cc \
+	%D%/world/sync.h \
 	%D%/world/taint_store.cc \
 	%D%/world/taint_store.h \
 	%D%/world/taints.cc \
 	%D%/world/unanswered.cc \
 	%D%/world/unanswered.h \
 	%D%/world/vanish.cc \
+	%D%/world/work_queue.h \
 	%D%/world/world.h

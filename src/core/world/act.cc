@@ -278,7 +278,7 @@ bool World::has_given_way_time(const PodUid &uid, Group &group, bool is_in_the_w
 		group.in_the_way_since_us = 0;
 		return false;
 	}
-	if (group.in_the_way_since_us < synced_us_ || group.in_the_way_since_us == 0) {
+	if (group.in_the_way_since_us < sync_.synced_us() || group.in_the_way_since_us == 0) {
 		group.in_the_way_since_us = now.mono_us;
 		look_later(uid, now.mono_us + k_give_way_us);
 	}
@@ -409,7 +409,7 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
 	settle_share(uid, group, now);
 	if (group.gang) {
 		look_for_late_binding(uid, group, now, out);
-		dirty_.insert(*group.gang);
+		queue_.mark(*group.gang);
 		return;
 	}
 	if (group.pod && !group.is_placed)
@@ -417,7 +417,7 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
 	if (group.pod && !group.is_placed)
 		return report_unplaced(uid, group, now, out);
 	if (group.gang) {
-		dirty_.insert(*group.gang);
+		queue_.mark(*group.gang);
 		return;
 	}
 	std::optional<Result<JobSpec>> spec;
@@ -438,7 +438,7 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
  */
 void World::report_unlinked(Now now, std::vector<PodAction> &out)
 {
-	if (!is_listed() || link_synced_ || now.mono_us < unlinked_since_us_ + k_unlinked_us)
+	if (!is_listed() || sync_.has_link() || now.mono_us < sync_.unlinked_since_us() + k_unlinked_us)
 		return;
 	const Report report{waiting_for_slurm()};
 	for (auto &[uid, group] : groups_) {
@@ -471,26 +471,23 @@ std::vector<PodUid> World::by_age(const std::set<PodUid> &uids) const
 
 std::vector<World::PodAction> World::take_actions(Now now)
 {
-	while (!later_.empty() && later_.begin()->first <= now.mono_us) {
-		dirty_.insert(later_.begin()->second);
-		later_.erase(later_.begin());
-	}
+	queue_.wake(now.mono_us);
 	wake_nowhere(now);
 	review_taints(now);
 	review_places(now);
 	seen_us_ = now.mono_us;
 	std::vector<PodAction> out;
-	unlinked_since_us_ = link_synced_ ? 0 : unlinked_since_us_ == 0 ? now.mono_us : unlinked_since_us_;
+	sync_.wanted(now);
 	look_for_unseen(now, out);
 	if (!is_known()) {
 		report_unlinked(now, out);
-		if (!link_synced_ && pods_listed_)
+		if (!sync_.has_link() && sync_.is_listed(Sync::List::pods))
 			forget_on_standby(now);
 		return out; /* everything is marked dirty again when the snapshot is merged */
 	}
 	count_absent_pods();
-	while (!dirty_.empty()) { /* a share that is freed on the way wakes others; each is freed once */
-		for (const PodUid &uid : by_age(std::exchange(dirty_, {})))
+	while (!queue_.marked().empty()) { /* a share that is freed on the way wakes others; each is freed once */
+		for (const PodUid &uid : by_age(queue_.take()))
 			look_at_group(uid, now, out);
 	}
 	return out;
@@ -507,7 +504,7 @@ NodeView World::node_view() const
 {
 	return {.kube = kube_nodes_,
 		.slurm = slurm_nodes_,
-		.plugin = plugin_,
+		.plugin = sync_.plugin(),
 		.policy = settings_.nodes,
 		.tolerated = taints_.all(),
 		.as_left = [this](const KubeNode &node) { return as_left(node); },
@@ -523,13 +520,6 @@ std::vector<NodeAction> World::take_node_actions(Now now)
 {
 	nodes_.tick(node_view(), now);
 	return is_known() ? nodes_.take_actions(node_view(), now) : std::vector<NodeAction>();
-}
-
-std::optional<std::int64_t> World::next_look_us() const
-{
-	if (later_.empty())
-		return std::nullopt;
-	return later_.begin()->first;
 }
 
 } // namespace slurmkube::core

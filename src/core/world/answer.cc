@@ -48,7 +48,7 @@ std::string namespace_of(const Group &group)
 
 void World::note_answer(const PodUid &uid, const Error *error, Now now)
 {
-	dirty_.merge(unanswered_.note(uid, error, now));
+	queue_.mark(unanswered_.note(uid, error, now));
 	if (unanswered_.count(uid) > 0)
 		look_later(uid, unanswered_.next_us(uid));
 }
@@ -129,7 +129,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	}
 	const bool is_told = gang == gangs_.end() && !answer->node.empty();
 	job.state = is_told ? JobState::running : JobState::pending;
-	job.configuring = is_told && plugin_.has_prolog; /* the answer does not tell; the plugin does in a moment */
+	job.configuring = is_told && sync_.plugin().has_prolog; /* the answer does not tell; the plugin does in a moment */
 	if (is_told)
 		job.nodes.push_back({.node = answer->node, .cpus = answer->cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
 	job.submit_time = now.wall_s;

@@ -19,13 +19,14 @@ namespace slurmkube::core
 
 void World::wake_claimants(const std::set<PodUid> &users)
 {
-	dirty_.insert(users.begin(), users.end());
-	review_all_ = review_all_ || !users.empty();
+	queue_.mark(users);
+	if (!users.empty())
+		reviews_.add_all();
 }
 
 void World::wake_all_claimants()
 {
-	dirty_.merge(claims_.users());
+	queue_.mark(claims_.users());
 }
 
 void World::claim_seen(Claim claim, Now now)

@@ -54,7 +54,7 @@ void World::forget_company(const PodUid &uid)
 void World::company_changed()
 {
 	place_changed_ = true;
-	review_choosy_ = !choosy_.empty();
+	reviews_.add_choosy(!choosy_.empty());
 }
 
 /* One at a time: each that is submitted wakes the next when it has its answer. */
@@ -62,7 +62,7 @@ void World::wake_behind()
 {
 	if (behind_.empty())
 		return;
-	dirty_.insert(*behind_.begin());
+	queue_.mark(*behind_.begin());
 	behind_.erase(behind_.begin());
 }
 
@@ -85,9 +85,9 @@ void World::select_namespaces(Pod &pod)
 			term.selected_namespaces.clear();
 			if (!term.namespace_selector)
 				continue;
-			term.all_namespaces = !namespaces_listed_ && terms == &pod.demands.anti_affinity;
+			term.all_namespaces = !sync_.is_listed(Sync::List::namespaces) && terms == &pod.demands.anti_affinity;
 			for (const auto &[name, seen] : settings_.policy.identity_facts.namespaces) {
-				if (namespaces_listed_ && matches(*term.namespace_selector, seen.labels))
+				if (sync_.is_listed(Sync::List::namespaces) && matches(*term.namespace_selector, seen.labels))
 					term.selected_namespaces.push_back(name);
 			}
 		}

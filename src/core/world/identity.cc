@@ -13,7 +13,7 @@ void World::wake_unbound(const std::string &name_space)
 {
 	for (const auto &[uid, group] : groups_) {
 		if (group.pod && group.pod->node_name.empty() && (name_space.empty() || group.pod->name_space == name_space))
-			dirty_.insert(uid);
+			queue_.mark(uid);
 	}
 }
 
@@ -39,7 +39,7 @@ void World::namespace_gone(const std::string &name)
 void World::namespaces_listed(const std::set<std::string> &live_uids)
 {
 	std::erase_if(settings_.policy.identity_facts.namespaces, [&](const auto &one) { return !live_uids.contains(one.second.uid); });
-	namespaces_listed_ = true;
+	sync_.listed(Sync::List::namespaces);
 	namespaces_changed();
 }
 
@@ -50,7 +50,7 @@ void World::set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t l
 	settings_.policy.namespaces = std::move(rules);
 	settings_.policy.least_uid = least_uid;
 	settings_.policy.identity_facts.namespaces.clear();
-	namespaces_listed_ = false;
+	sync_.unlisted(Sync::List::namespaces);
 	wake_unbound("");
 }
 

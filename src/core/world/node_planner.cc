@@ -90,21 +90,18 @@ std::optional<std::int64_t> NodePlanner::changed(const std::string &name, const 
 /* A restarted agent begins anew. */
 void NodePlanner::note_readiness(const NodeView &view, Now now)
 {
-	for (const std::string &name : dirty_) {
+	for (const std::string &name : queue_.marked()) {
 		const auto node = view.kube.find(name);
 		if (node == view.kube.end() || node->second.ready || !not_ready_since_us_.emplace(name, now.mono_us).second)
 			continue;
-		later_.emplace(now.mono_us + view.policy.not_ready_after_seconds * k_second_us, name);
+		queue_.later(now.mono_us + view.policy.not_ready_after_seconds * k_second_us, name);
 	}
 }
 
 void NodePlanner::tick(const NodeView &view, Now now)
 {
 	note_readiness(view, now);
-	while (!later_.empty() && later_.begin()->first <= now.mono_us) {
-		dirty_.insert(later_.begin()->second);
-		later_.erase(later_.begin());
-	}
+	queue_.wake(now.mono_us);
 }
 
 /* What would end jobs if it were believed. */
@@ -168,7 +165,7 @@ std::optional<NodeAction> NodePlanner::look_at(const std::string &name, const No
 	note_doubts(name, is_managed, view, now);
 	const auto quiet = quiet_until_us_.find(name);
 	if (quiet != quiet_until_us_.end() && now.mono_us < quiet->second) {
-		later_.emplace(quiet->second, name);
+		queue_.later(quiet->second, name);
 		return std::nullopt;
 	}
 	const KubeNode seen = is_managed ? view.as_left(kube->second) : KubeNode{};
@@ -182,14 +179,14 @@ std::optional<NodeAction> NodePlanner::look_at(const std::string &name, const No
 		resized_to_[name] = wanted;
 	changed_us_.try_emplace(name, now.mono_us);
 	quiet_until_us_[name] = now.mono_us + k_quiet_us;
-	later_.emplace(now.mono_us + k_again_us, name); /* look again even if nobody reports a change */
+	queue_.later(now.mono_us + k_again_us, name); /* look again even if nobody reports a change */
 	return action;
 }
 
 std::vector<NodeAction> NodePlanner::take_actions(const NodeView &view, Now now)
 {
 	std::vector<NodeAction> out;
-	for (const std::string &name : std::exchange(dirty_, {})) {
+	for (const std::string &name : queue_.take()) {
 		if (auto action = look_at(name, view, now))
 			out.push_back(std::move(*action));
 	}

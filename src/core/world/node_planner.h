@@ -12,6 +12,7 @@
 #include "src/core/model/now.h"
 #include "src/core/placement/node_doubts.h"
 #include "src/core/reconcile/node_sync.h"
+#include "src/core/world/work_queue.h"
 
 #include <functional>
 #include <set>
@@ -34,7 +35,7 @@ class NodePlanner
 {
       public:
 	/* It is looked at with the next take_actions(). */
-	void mark(const std::string &name) { dirty_.insert(name); }
+	void mark(const std::string &name) { queue_.mark(name); }
 
 	/* ---- Kubernetes ---- */
 	/* A node that was not like that before. now 0: when it changed is not known. */
@@ -74,8 +75,7 @@ class NodePlanner
 
 	NodeDoubts absent_, unready_;
 	bool held_absent_ = false, held_unready_ = false;
-	std::set<std::string> dirty_;
-	std::set<std::pair<std::int64_t, std::string>> later_; /* monotonic microseconds */
+	WorkQueue<std::string> queue_;
 	/* monotonic microseconds, by node */
 	std::map<std::string, std::int64_t> quiet_until_us_, not_ready_since_us_, ready_since_us_;
 	std::map<std::string, std::int64_t> changed_us_; /* in Kubernetes, and Slurm does not know yet */

@@ -11,13 +11,13 @@ namespace slurmkube::core
 
 Group &World::touch(const PodUid &uid)
 {
-	dirty_.insert(uid);
+	queue_.mark(uid);
 	return groups_[uid];
 }
 
 void World::look_later(const PodUid &uid, std::int64_t at_us)
 {
-	later_.emplace(at_us, uid);
+	queue_.later(at_us, uid);
 }
 
 const Pod *World::pod_of(const PodUid &uid) const
@@ -112,8 +112,7 @@ void World::pods_listed(const std::set<std::string> &live_uids, Now now)
 	}
 	for (const PodUid &uid : gone)
 		note_unseen(uid, now);
-	pods_listed_ = true;
-	pods_fresh_ = !wants_lists_;
+	sync_.listed(Sync::List::pods);
 	retry_all();
 }
 
@@ -122,7 +121,7 @@ void World::retry_all()
 {
 	for (auto &[uid, group] : groups_) {
 		retry_now(group);
-		dirty_.insert(uid);
+		queue_.mark(uid);
 	}
 }
 
@@ -180,10 +179,10 @@ void World::wake_waiters(const std::string &node)
 	if (found == waiters_.end())
 		return;
 	for (const PodUid &uid : found->second) {
-		dirty_.insert(uid);
+		queue_.mark(uid);
 		const auto group = groups_.find(uid);
 		if (group != groups_.end() && !group->second.crowded.empty())
-			reviews_.insert(uid); /* its waiting job is kept off this node */
+			reviews_.add(uid); /* its waiting job is kept off this node */
 	}
 	waiters_.erase(found);
 }
@@ -244,8 +243,7 @@ void World::nodes_listed(const std::set<std::string> &live_uids)
 		wake_waiters(it->first);
 		it = kube_nodes_.erase(it);
 	}
-	nodes_listed_ = true;
-	nodes_fresh_ = !wants_lists_;
+	sync_.listed(Sync::List::nodes);
 	for (const auto &[name, node] : slurm_nodes_)
 		nodes_.mark(name);
 }
@@ -255,15 +253,14 @@ void World::nodes_listed(const std::set<std::string> &live_uids)
 void World::link_opened(PluginHello hello)
 {
 	doubt_lists(hello);
-	if (hello.pid != plugin_.pid) {
+	if (hello.pid != sync_.plugin().pid) {
 		/* another slurmctld: it may have been killed before it saved what it had answered */
 		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
 			forget_job(id);
 		for (auto &[uid, group] : groups_)
 			group.unheard_of.clear(); /* their numbers may be other jobs' now */
 	}
-	plugin_ = std::move(hello);
-	link_synced_ = false;
+	sync_.opened(std::move(hello));
 	clusters_.forget_other_names();
 	snapshot_jobs_.clear();
 	snapshot_nodes_.clear();
@@ -271,7 +268,7 @@ void World::link_opened(PluginHello hello)
 
 void World::link_lost()
 {
-	link_synced_ = false;
+	sync_.lost();
 }
 
 void World::job_seen(SlurmJob job, Now now)
@@ -280,7 +277,7 @@ void World::job_seen(SlurmJob job, Now now)
 		return clusters_.note_other_name(job); /* of another Kubernetes cluster: not ours to touch */
 	clusters_.forget_other_name(job.id);
 	std::ranges::sort(job.nodes, natural_less, &NodeAllocation::node);
-	if (!link_synced_) {
+	if (!sync_.has_link()) {
 		snapshot_jobs_.push_back(std::move(job));
 		return;
 	}
@@ -355,9 +352,9 @@ void World::job_gone(JobId id, Now now)
 {
 	clusters_.forget_other_name(id);
 	const auto known = jobs_.find(id);
-	if (link_synced_ && known != jobs_.end() && is_live(known->second))
+	if (sync_.has_link() && known != jobs_.end() && is_live(known->second))
 		note_vanished({known->second.marker.uid}, id, now);
-	if (link_synced_)
+	if (sync_.has_link())
 		forget_job(id);
 	else
 		std::erase_if(snapshot_jobs_, [&](const SlurmJob &job) { return job.id == id; });
@@ -365,7 +362,7 @@ void World::job_gone(JobId id, Now now)
 
 void World::slurm_node_seen(SlurmNode node)
 {
-	if (!link_synced_) {
+	if (!sync_.has_link()) {
 		snapshot_nodes_.push_back(std::move(node));
 		return;
 	}
@@ -393,8 +390,7 @@ void World::slurm_node_gone(const std::string &name)
 
 void World::snapshot_ended(Now now)
 {
-	link_synced_ = true;
-	synced_us_ = now.mono_us;
+	sync_.synced(now);
 	std::set<JobId> present;
 	for (const SlurmJob &job : snapshot_jobs_)
 		present.insert(job.id);

@@ -11,10 +11,6 @@ namespace slurmkube::core
 namespace
 {
 
-/* Enough to follow a change of nodes in seconds, and little of the agent's time where thousands wait. */
-constexpr std::int64_t k_review_us = 1'000'000;
-constexpr std::size_t k_verdicts_most = 20'000, k_reviews_most = 50; /* in that time; of a pod about a node, and pods */
-
 constexpr char k_not_known[] = "?"; /* no mark: an update failed, and may have been done in part */
 
 } // namespace
@@ -60,24 +56,18 @@ void World::note_options(const PodUid &uid, const Group &group, std::optional<Re
 
 void World::review_places(Now now)
 {
-	if (now.mono_us < review_next_us_ || (!review_all_ && !review_choosy_ && reviews_.empty()))
+	if (!reviews_.is_due(now))
 		return;
-	review_next_us_ = now.mono_us + k_review_us;
 	for (const auto &[uid, group] : groups_) {
-		if ((review_all_ || choosy_.contains(uid)) && job_side(current_job(group)) == JobSide::pending)
-			reviews_.insert(uid);
+		if ((reviews_.wants_all() || choosy_.contains(uid)) && job_side(current_job(group)) == JobSide::pending)
+			reviews_.add(uid);
 	}
-	review_all_ = review_choosy_ = false;
-	std::size_t most = std::clamp<std::size_t>(k_verdicts_most / std::max<std::size_t>(slurm_nodes_.size(), 1), 1, k_reviews_most);
-	for (; most > 0 && !reviews_.empty(); most--) {
-		auto next = reviews_.upper_bound(reviewed_last_);
-		next = next == reviews_.end() ? reviews_.begin() : next;
-		reviewed_last_ = *next;
-		reviews_.erase(next);
-		if (const auto found = groups_.find(reviewed_last_); found != groups_.end()) {
-			found->second.is_reviewed = true;
-			dirty_.insert(reviewed_last_);
-		}
+	for (const PodUid &uid : reviews_.take(slurm_nodes_.size(), now)) {
+		const auto found = groups_.find(uid);
+		if (found == groups_.end())
+			continue;
+		found->second.is_reviewed = true;
+		queue_.mark(uid);
 	}
 }
 
@@ -90,7 +80,7 @@ void World::note_places(const PodUid &uid, Group &group, std::optional<Result<Jo
 	place(uid, *f.pod, spec);
 	behind_.erase(uid); /* it has a job: those that have none are woken, one at a time */
 	if (!spec)
-		reviews_.insert(uid); /* one that it must not meet is on its way: when that is over */
+		reviews_.add(uid); /* one that it must not meet is on its way: when that is over */
 	/* with no node left it keeps those that it had: Slurm takes no job that can run nowhere, and what it gets is judged again */
 	if (!spec || !*spec || is_told_places(group, *f.job, **spec))
 		return;
@@ -114,7 +104,7 @@ void World::note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::
 	std::tie(gang.shape, gang.per_node) = kept;
 	behind_.erase(lead);
 	if (!spec)
-		reviews_.insert(lead);
+		reviews_.add(lead);
 	if (!spec)
 		return;
 	if (*spec)
@@ -145,7 +135,7 @@ void World::updated(const PodUid &pod, const std::string &mark, JobId job, const
 		return;
 	}
 	group.told_places.emplace(k_not_known);
-	reviews_.insert(pod);
+	reviews_.add(pod);
 	failed(group, pod, answer.error(), now);
 }
 

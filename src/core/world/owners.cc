@@ -57,7 +57,7 @@ void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, N
 		roles_changed(id, *owner);
 	for (const auto &[lead, gang] : gangs_) {
 		if (gang.owner == id)
-			dirty_.insert(lead);
+			queue_.mark(lead);
 	}
 }
 
@@ -106,9 +106,9 @@ void World::inherit_again(const PodUid &uid, Group &group)
 		drop_gang_if_empty(lead);
 	}
 	inherit(group, std::move(inherited));
-	dirty_.insert(uid);
+	queue_.mark(uid);
 	if (group.gang)
-		dirty_.insert(*group.gang);
+		queue_.mark(*group.gang);
 }
 
 void World::owner_changed(const OwnerId &id)

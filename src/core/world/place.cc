@@ -86,15 +86,14 @@ void World::foreign_gone(const PodUid &uid)
 void World::foreign_listed(const std::set<std::string> &live_uids)
 {
 	others_changed(foreign_.listed(live_uids));
-	foreign_listed_ = true;
-	foreign_fresh_ = !wants_lists_;
+	sync_.listed(Sync::List::foreign);
 	retry_all();
 }
 
 void World::place_changed()
 {
 	place_changed_ = true;
-	review_all_ = true;
+	reviews_.add_all();
 }
 
 void World::wake_nowhere(Now now)
@@ -104,7 +103,7 @@ void World::wake_nowhere(Now now)
 		return;
 	place_changed_ = false;
 	nowhere_next_us_ = now.mono_us + k_nowhere_us;
-	dirty_.insert(nowhere_.begin(), nowhere_.end());
+	queue_.mark(nowhere_);
 }
 
 /* Whether it depends on other pods where it may run. */

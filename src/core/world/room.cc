@@ -43,7 +43,7 @@ bool World::is_room_late(const PodUid &uid, Group &group, const GroupFacts &f, N
 		group.room_wait_since_us = 0;
 		return false;
 	}
-	if (group.room_wait_since_us < synced_us_ || group.room_wait_since_us == 0) {
+	if (group.room_wait_since_us < sync_.synced_us() || group.room_wait_since_us == 0) {
 		group.room_wait_since_us = now.mono_us;
 		look_later(uid, now.mono_us + settings_.room_wait_us);
 	}
@@ -54,7 +54,7 @@ bool World::is_room_late(const PodUid &uid, Group &group, const GroupFacts &f, N
 bool World::is_gang_room_late(const PodUid &lead, Group &group, const GangFacts &f, Now now)
 {
 	const bool is_so = job_side(f.job) == JobSide::allocated && is_untouched(f) && std::ranges::any_of(f.members, is_crowded_out);
-	if (group.room_wait_since_us < synced_us_)
+	if (group.room_wait_since_us < sync_.synced_us())
 		group.room_wait_since_us = 0;
 	return is_over(lead, is_so, group.room_wait_since_us, settings_.room_wait_us, now);
 }
@@ -71,7 +71,7 @@ void World::note_placeless(const PodUid &lead, Gang &gang, GangFacts &f, Now now
 		if (m.side != PodSide::waiting)
 			continue;
 		Group &group = groups_.at(m.uid);
-		if (group.room_wait_since_us < synced_us_)
+		if (group.room_wait_since_us < sync_.synced_us())
 			group.room_wait_since_us = 0;
 		const bool is_so = is_held && is_placeless(m) && !m.busy.bind && !m.busy.remove;
 		m.is_placeless_long = is_over(lead, is_so, group.room_wait_since_us, limit_us, now);

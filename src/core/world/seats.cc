@@ -60,7 +60,7 @@ void World::shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats)
 	gang.seats = std::move(seats);
 	gang.standalone.clear();
 	gang.per_node.reset();
-	dirty_.insert(lead);
+	queue_.mark(lead);
 }
 
 /* One whose pod has ended or stops is free: the successor comes before it has gone. */
@@ -137,14 +137,14 @@ void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 	gang.members[uid] = seat;
 	gang.was_seen = true;
 	if (has_live_job(lead)) /* its template may have been changed on the way */
-		reviews_.insert(lead);
+		reviews_.add(lead);
 	if (!seat && !in.index) {
 		gang.newcomers[uid] = std::move(in.role);
 	} else if (!seat && gang.minimum == 0) { /* its owner has grown: it is a job of its own */
 		leave(gang, uid);
 		drop_gang_if_empty(lead);
 	}
-	dirty_.insert(lead);
+	queue_.mark(lead);
 }
 
 /* What is free for their role, by name. All at once: looking for free seats takes as long as the gang is large. */
@@ -187,7 +187,7 @@ void World::leave(Gang &gang, const PodUid &uid)
 	if (gang.minimum > 0)
 		note_loose(*group.gang, uid, group);
 	group.gang.reset();
-	dirty_.insert(uid);
+	queue_.mark(uid);
 }
 
 void World::note_loose(const PodUid &lead, const PodUid &uid, Group &group)
@@ -250,7 +250,7 @@ bool World::rejoin(const PodUid &uid, Group &group, Now now)
 	group.gang = lead;
 	gang.members[uid] = rank_annotation(*group.pod);
 	gang.was_seen = true;
-	dirty_.insert(lead);
+	queue_.mark(lead);
 	return true;
 }
 

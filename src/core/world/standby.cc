@@ -35,11 +35,10 @@ bool is_without_end(const Group &group)
 
 void World::doubt_lists(const PluginHello &hello)
 {
-	const bool was_away = unlinked_since_us_ > 0 && seen_us_ - unlinked_since_us_ >= k_away_us;
-	if (!settings_.needs_fresh_lists || (hello.pid == plugin_.pid && !was_away))
+	const bool was_away = sync_.unlinked_since_us() > 0 && seen_us_ - sync_.unlinked_since_us() >= k_away_us;
+	if (!settings_.needs_fresh_lists || (hello.pid == sync_.plugin().pid && !was_away))
 		return;
-	wants_lists_ = true;
-	pods_fresh_ = nodes_fresh_ = foreign_fresh_ = false;
+	sync_.doubt_lists();
 }
 
 void World::forget_on_standby(Now now)
@@ -59,7 +58,7 @@ void World::forget_on_standby(Now now)
 	for (const PodUid &uid : over)
 		drop_if_empty(uid);
 	/* all are looked at after a snapshot */
-	std::erase_if(dirty_, [this](const PodUid &uid) { return !groups_.contains(uid); });
+	queue_.drop_if([this](const PodUid &uid) { return !groups_.contains(uid); });
 }
 
 /* The gang keeps the ends of its seats. */

@@ -61,7 +61,7 @@ void World::wait_after_vanishing(const PodUid &uid, const Group &group, std::opt
 /* The plugin tells of every job. One that it has not told of in all that time has gone, or nobody can tell whose it is: then it must not stay. */
 void World::forget_provisional(const PodUid &uid, Now now)
 {
-	if (provisional_until_us_.empty() || !link_synced_)
+	if (provisional_until_us_.empty() || !sync_.has_link())
 		return;
 	const std::vector<JobId> jobs = groups_.at(uid).jobs;
 	for (const JobId id : jobs) {
@@ -79,7 +79,7 @@ bool World::is_surely_native(const PodUid &uid, const Group &group, Now now)
 {
 	if (group.allocated_us == 0)
 		return false;
-	const std::int64_t due = std::max(group.allocated_us, synced_us_) + k_native_after_us;
+	const std::int64_t due = std::max(group.allocated_us, sync_.synced_us()) + k_native_after_us;
 	if (now.mono_us < due)
 		look_later(uid, due);
 	return now.mono_us >= due;

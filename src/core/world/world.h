@@ -24,8 +24,11 @@
 #include "src/core/world/cluster_jobs.h"
 #include "src/core/world/node_planner.h"
 #include "src/core/world/owner_store.h"
+#include "src/core/world/review_queue.h"
+#include "src/core/world/sync.h"
 #include "src/core/world/taint_store.h"
 #include "src/core/world/unanswered.h"
+#include "src/core/world/work_queue.h"
 #include "src/core/placement/surroundings.h"
 #include "src/core/translate/translate.h"
 
@@ -203,7 +206,7 @@ struct Counters {
 class World
 {
       public:
-	explicit World(Settings settings) : settings_(std::move(settings)), clusters_(settings_.policy.cluster_uid) {}
+	explicit World(Settings settings) : settings_(std::move(settings)), sync_(settings_.sees_foreign_pods), clusters_(settings_.policy.cluster_uid) {}
 
 	/* ---- observing: Kubernetes ---- */
 	void pod_seen(Pod pod, Now now);
@@ -265,7 +268,7 @@ class World
 	/* ---- observing: Slurm ---- */
 	void link_opened(PluginHello hello);
 	/* After link_opened(): begin new lists of pods and nodes, and tell of no other. Says so once. */
-	bool take_list_request() { return std::exchange(wants_lists_, false); }
+	bool take_list_request() { return sync_.take_list_request(); }
 	void link_lost();
 	void job_seen(SlurmJob job, Now now);
 	void job_gone(JobId id, Now now = {});
@@ -285,7 +288,7 @@ class World
 	/* Nodes that no watch shows, or that are not Ready: how does the API server see them now? Each is answered by node_looked_up(). */
 	std::set<std::string> take_node_questions(Now now);
 	/* The earliest moment (mono_us) at which taking may give something without an event; nullopt: none. */
-	[[nodiscard]] std::optional<std::int64_t> next_look_us() const;
+	[[nodiscard]] std::optional<std::int64_t> next_look_us() const { return queue_.next_us(); }
 
 	/* ---- answering ---- */
 	void submitted(const PodUid &pod, const Result<Submitted> &answer, Now now);
@@ -303,11 +306,11 @@ class World
 	void node_looked_up(const std::string &name, const Result<NodeSight> &sight, Now now);
 
 	/* ---- looking ---- */
-	[[nodiscard]] bool is_known() const { return is_listed() && is_fresh() && link_synced_ && is_cluster_known() && !holds_other_cluster(); }
-	[[nodiscard]] bool is_listed() const { return pods_listed_ && nodes_listed_ && (foreign_listed_ || !settings_.sees_foreign_pods); }
-	[[nodiscard]] bool is_fresh() const { return pods_fresh_ && nodes_fresh_ && (foreign_fresh_ || !settings_.sees_foreign_pods); }
-	[[nodiscard]] bool has_link() const { return link_synced_; }
-	[[nodiscard]] const PluginHello &plugin() const { return plugin_; }
+	[[nodiscard]] bool is_known() const { return is_listed() && is_fresh() && sync_.has_link() && is_cluster_known() && !holds_other_cluster(); }
+	[[nodiscard]] bool is_listed() const { return sync_.is_listed(); }
+	[[nodiscard]] bool is_fresh() const { return sync_.is_fresh(); }
+	[[nodiscard]] bool has_link() const { return sync_.has_link(); }
+	[[nodiscard]] const PluginHello &plugin() const { return sync_.plugin(); }
 	[[nodiscard]] const Settings &settings() const { return settings_; }
 	[[nodiscard]] const std::map<PodUid, Group> &groups() const { return groups_; }
 	[[nodiscard]] const std::map<JobId, SlurmJob> &jobs() const { return jobs_; }
@@ -547,15 +550,9 @@ class World
 	void wait_for_share(const PodUid &uid, const GroupFacts &facts);
 
 	Settings settings_;
-	bool pods_listed_ = false, nodes_listed_ = false, namespaces_listed_ = false, link_synced_ = false;
-	PluginHello plugin_;
+	Sync sync_;
 	Unanswered unanswered_;
 	std::int64_t standby_look_us_ = 0;
-	bool pods_fresh_ = true, nodes_fresh_ = true, foreign_fresh_ = true; /* listed since the takeover */
-	bool wants_lists_ = false;
-	std::int64_t synced_us_ = 0; /* when the last snapshot was complete */
-	std::int64_t unlinked_since_us_ = 0; /* when a decision was first wanted without a link; 0: there is one */
-
 	std::map<PodUid, Group> groups_;
 	std::map<JobId, SlurmJob> jobs_;
 	ClusterJobs clusters_;
@@ -572,7 +569,6 @@ class World
 
 	std::map<std::string, std::string> refused_partitions_; /* and why */
 	ForeignPods foreign_;
-	bool foreign_listed_ = false;
 	std::deque<Places> known_places_; /* the latest first */
 	mutable std::unordered_map<std::string, Resources> rooms_; /* by node; what is not there has to be worked out */
 	std::set<PodUid> choosy_;  /* pods of ours that mind who is beside them */
@@ -582,10 +578,7 @@ class World
 	std::set<PodUid> behind_;  /* pods that wait for the node of another which they must not meet */
 	TaintStore taints_;
 	bool place_changed_ = false;
-	bool review_all_ = false, review_choosy_ = false;
-	std::set<PodUid> reviews_; /* pods and gangs whose waiting jobs may be kept off the wrong nodes */
-	PodUid reviewed_last_;
-	std::int64_t review_next_us_ = 0;
+	ReviewQueue reviews_;
 	ClaimStore claims_;
 	std::int64_t seen_us_ = 0; /* monotonic; when something was last decided */
 	std::int64_t nowhere_next_us_ = 0, behind_next_us_ = 0;
@@ -595,8 +588,7 @@ class World
 	PodUid owners_last_; /* whose owners were last looked at */
 	std::int64_t owners_next_us_ = 0;
 
-	std::set<PodUid> dirty_;
-	std::set<std::pair<std::int64_t, PodUid>> later_;
+	WorkQueue<PodUid> queue_;
 	Edges edges_;
 	Counters counters_;
 };
