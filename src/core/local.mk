@@ -96,14 +96,16 @@ libcore_la_SOURCES = \
 	%D%/world/claims.cc \
 	%D%/world/cluster_jobs.cc \
 	%D%/world/cluster_jobs.h \
-	%D%/world/company.cc \
 	%D%/world/event_queue.cc \
 	%D%/world/event_queue.h \
 	%D%/world/gang.cc \
 	%D%/world/gang_late.cc \
 	%D%/world/gang_roles.cc \
 	%D%/world/gang_spec.cc \
+	%D%/world/group.h \
 	%D%/world/identity.cc \
+	%D%/world/node_filter.cc \
+	%D%/world/node_filter.h \
 	%D%/world/node_planner.cc \
 	%D%/world/node_planner.h \
 	%D%/world/observe.cc \
@@ -112,14 +114,22 @@ libcore_la_SOURCES = \
 	%D%/world/owner_store.h \
 	%D%/world/owners.cc \
 	%D%/world/parts.h \
+	%D%/world/peer_index.cc \
+	%D%/world/peer_index.h \
+	%D%/world/peers.cc \
+	%D%/world/peers.h \
 	%D%/world/place.cc \
-	%D%/world/places.cc \
+	%D%/world/pod_claims.cc \
+	%D%/world/pod_claims.h \
 	%D%/world/review_queue.cc \
 	%D%/world/review_queue.h \
 	%D%/world/room.cc \
 	%D%/world/seats.cc \
+	%D%/world/settings.h \
 	%D%/world/sight.cc \
 	%D%/world/standby.cc \
+	%D%/world/state.cc \
+	%D%/world/state.h \
 	%D%/world/sync.h \
 	%D%/world/taint_store.cc \
 	%D%/world/taint_store.h \

@@ -1,11 +1,13 @@
 TESTS += %D%/documents
 TESTS += %D%/layers
+TESTS += %D%/mutants
 TESTS += %D%/recommended
 TESTS += %D%/tables
 TESTS += %D%/words
 EXTRA_DIST += \
 	%D%/documents \
 	%D%/layers \
+	%D%/mutants \
 	%D%/recommended \
 	%D%/tables \
 	%D%/words

@@ -34,12 +34,6 @@ bool contains(const std::vector<JobId> &list, JobId id)
 	return std::find(list.begin(), list.end(), id) != list.end();
 }
 
-bool names_job(const Pod &pod, JobId job)
-{
-	const auto found = pod.annotations.find(names::k_allocation_job_id);
-	return found != pod.annotations.end() && found->second == std::to_string(job.number);
-}
-
 } // namespace
 
 std::int64_t pause_before(std::uint32_t attempt)
@@ -54,56 +48,6 @@ std::uint32_t bound_attempt(const Pod &pod)
 	if (found != pod.annotations.end())
 		(void)std::from_chars(found->second.data(), found->second.data() + found->second.size(), attempt); /* anything else counts as 0 */
 	return attempt;
-}
-
-/* The same for a gang, whose job has nodes for all that are bound. */
-bool World::stands_for_members(const Group &lead, const SlurmJob &job)
-{
-	if (job_side(&job) == JobSide::pending)
-		return job.marker.attempt > lead.member_attempt;
-	if (!is_live(job))
-		return job.state == JobState::cancelled || !lead.strays.contains(job.id);
-	std::unordered_set<std::string_view> there;
-	for (const NodeAllocation &node : job.nodes)
-		there.insert(node.node);
-	return there.empty() || std::ranges::all_of(lead.member_nodes, [&](const std::string &name) { return there.contains(name); });
-}
-
-/*
- * A slurmctld that was restored from an older state may have the job of a bound pod pending again, and start it anywhere: such a job says nothing of the pod. A
- * job of a later attempt is one that we pinned to the pod's node. What people cancel counts in any case.
- */
-bool World::stands_for_pod(const Group &group, const SlurmJob &job)
-{
-	if (!group.member_nodes.empty())
-		return stands_for_members(group, job);
-	if (!group.pod || group.pod->node_name.empty() || is_terminal(*group.pod))
-		return true;
-	switch (job_side(&job)) {
-	case JobSide::pending:
-		return job.marker.attempt > bound_attempt(*group.pod);
-	case JobSide::allocated:
-		return job.nodes.empty() || job.nodes.front().node == group.pod->node_name;
-	case JobSide::none:
-	case JobSide::ended:
-		break;
-	}
-	return job.state == JobState::cancelled || !group.strays.contains(job.id);
-}
-
-/* Live before ended; the one that the pod's Binding names; then the highest attempt, the lowest id. */
-const SlurmJob *World::current_job(const Group &group) const
-{
-	const SlurmJob *best = nullptr;
-	const auto rank = [&](const SlurmJob &job) {
-		return std::tuple(is_live(job), group.pod && names_job(*group.pod, job.id), job.marker.attempt, ~job.id.number);
-	};
-	for (const JobId id : group.jobs) {
-		const auto found = jobs_.find(id);
-		if (found != jobs_.end() && stands_for_pod(group, found->second) && (!best || rank(found->second) > rank(*best)))
-			best = &found->second;
-	}
-	return best;
 }
 
 bool World::has_bound_pods(const Group &group)
@@ -121,8 +65,8 @@ std::vector<JobId> World::surplus_of(const Group &group, const SlurmJob *current
 	if (!has_bound_pods(group) || has_other) /* else they may run under it */
 		out = group.unheard_of;
 	for (const JobId id : group.jobs) {
-		const auto found = jobs_.find(id);
-		if (found == jobs_.end() || &found->second == current || !is_live(found->second))
+		const auto found = state_.jobs.find(id);
+		if (found == state_.jobs.end() || &found->second == current || !is_live(found->second))
 			continue;
 		if (stands_for_pod(group, found->second) || (current && is_live(*current)))
 			out.push_back(id);
@@ -134,8 +78,8 @@ std::uint32_t World::next_attempt(const Group &group) const
 {
 	std::uint32_t highest = group.pod ? bound_attempt(*group.pod) : 0;
 	for (const JobId id : group.jobs) {
-		const auto found = jobs_.find(id);
-		if (found != jobs_.end())
+		const auto found = state_.jobs.find(id);
+		if (found != state_.jobs.end())
 			highest = std::max(highest, found->second.marker.attempt);
 	}
 	return highest + 1;
@@ -173,20 +117,20 @@ bool World::is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ende
 
 bool World::is_deletion_slow(const Pod &pod) const
 {
-	return pod.deleting && settings_.grace_most_seconds > 0 && pod.deletion_grace_seconds > settings_.grace_most_seconds;
+	return pod.deleting && state_.settings.grace_most_seconds > 0 && pod.deletion_grace_seconds > state_.settings.grace_most_seconds;
 }
 
 GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec)
 {
 	GroupFacts f;
-	f.known = is_known();
+	f.known = state_.is_known();
 	f.pod = group.pod ? &*group.pod : nullptr;
 	f.last_pod = group.last ? &*group.last : nullptr;
 	if (f.pod)
 		f.bound_node = f.pod->node_name.empty() ? group.assumed_node : f.pod->node_name;
 	f.saw_deletion = group.saw_deletion;
 	f.end_status = group.end_status;
-	f.job = current_job(group);
+	f.job = state_.current_job(group);
 	f.surely_gone = is_surely_gone(uid, group, job_side(f.job), now);
 	if (f.pod && job_side(f.job) == JobSide::ended &&
 	    (is_given_up(group, *f.job) || (!f.bound_node.empty() && !is_about_pod(*f.pod, group, *f.job))))
@@ -213,7 +157,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 	const JobSide job = job_side(f.job);
 	const bool may_submit = (side == PodSide::waiting || side == PodSide::running) && (job == JobSide::none || job == JobSide::ended);
 	if (may_submit && f.known) {
-		spec = group.refusal ? Result<JobSpec>(*group.refusal) : translate(*f.pod, settings_.policy, next_attempt(group));
+		spec = group.refusal ? Result<JobSpec>(*group.refusal) : translate(*f.pod, state_.settings.policy, next_attempt(group));
 		if (side == PodSide::waiting)
 			hold_for_claims(uid, *f.pod, spec, f.waits_for, now);
 		place(uid, *f.pod, spec);
@@ -232,31 +176,31 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		group.missing_since_us = now.mono_us;
 		look_later(uid, now.mono_us + k_missing_job_us);
 	}
-	const auto home = f.known && side == PodSide::running ? kube_nodes_.find(f.bound_node) : kube_nodes_.end();
-	const bool would_be_told = home != kube_nodes_.end() && home->second.ready;
+	const auto home = f.known && side == PodSide::running ? state_.kube_nodes.find(f.bound_node) : state_.kube_nodes.end();
+	const bool would_be_told = home != state_.kube_nodes.end() && home->second.ready;
 	const bool starting = would_be_told && job == JobSide::allocated && !f.pod->node_name.empty() && is_starting(*f.pod);
 	f.start_expired = is_start_expired(uid, group, starting, now);
-	f.start_limit_us = settings_.start_limit_us;
+	f.start_limit_us = state_.settings.start_limit_us;
 	f.is_deletion_slow = f.pod && is_deletion_slow(*f.pod);
 	/* a node that Slurm does not know has no place to take up */
-	f.job_surely_missing = group.missing_since_us > 0 && now.mono_us - group.missing_since_us >= k_missing_job_us && slurm_nodes_.contains(f.bound_node);
+	f.job_surely_missing = group.missing_since_us > 0 && now.mono_us - group.missing_since_us >= k_missing_job_us && state_.slurm_nodes.contains(f.bound_node);
 	if (side == PodSide::waiting && job == JobSide::allocated && !f.job->nodes.empty()) {
-		const auto node = kube_nodes_.find(f.job->nodes.front().node);
-		f.node_usable = node != kube_nodes_.end() && node->second.ready;
-		const Resources room = f.node_usable ? room_on(node->second) : Resources{};
-		f.has_room = f.node_usable && (group.held_node == node->first || occupancy_.has_room(node->first, room, f.pod->requests));
+		const auto node = state_.kube_nodes.find(f.job->nodes.front().node);
+		f.node_usable = node != state_.kube_nodes.end() && node->second.ready;
+		const Resources room = f.node_usable ? filter_.room_on(state_, node->second) : Resources{};
+		f.has_room = f.node_usable && (group.held_node == node->first || state_.occupancy.has_room(node->first, room, f.pod->requests));
 		/* where pods hold more than there is, letting go does not give the other one its job */
-		const bool helps = group.given_back < k_give_back_most && f.node_usable && !f.has_room && occupancy_.has_room(node->first, room, {}) && must_give_way(node->first);
+		const bool helps = group.given_back < k_give_back_most && f.node_usable && !f.has_room && state_.occupancy.has_room(node->first, room, {}) && must_give_way(node->first);
 		f.gives_way = !f.has_room && has_given_way_time(uid, group, helps, now);
 		if (!f.has_room)
-			f.room_holder = holder_text(node == kube_nodes_.end() ? "" : node->first);
+			f.room_holder = holder_text(node == state_.kube_nodes.end() ? "" : node->first);
 		f.surely_unbound = group.unbound_at_us > group.in_the_way_since_us && now.mono_us - group.unbound_at_us < k_believed_us;
-		if (node == kube_nodes_.end() && is_lost(f.job->nodes.front().node))
+		if (node == state_.kube_nodes.end() && is_lost(f.job->nodes.front().node))
 			f.forbidden = k_not_managed;
 		if (f.node_usable)
-			check_place(uid, group, node->second, f);
+			filter_.check(state_, uid, group, node->second, f);
 		f.gives_way = is_room_late(uid, group, f, now) || f.gives_way;
-		f.is_native = node == kube_nodes_.end() && !slurm_nodes_.contains(f.job->nodes.front().node);
+		f.is_native = node == state_.kube_nodes.end() && !state_.slurm_nodes.contains(f.job->nodes.front().node);
 		if (f.is_native && is_surely_native(uid, group, now))
 			f.forbidden = k_native_node;
 		if (f.node_usable && f.has_room && f.forbidden.empty())
@@ -278,7 +222,7 @@ bool World::has_given_way_time(const PodUid &uid, Group &group, bool is_in_the_w
 		group.in_the_way_since_us = 0;
 		return false;
 	}
-	if (group.in_the_way_since_us < sync_.synced_us() || group.in_the_way_since_us == 0) {
+	if (group.in_the_way_since_us < state_.sync.synced_us() || group.in_the_way_since_us == 0) {
 		group.in_the_way_since_us = now.mono_us;
 		look_later(uid, now.mono_us + k_give_way_us);
 	}
@@ -288,11 +232,11 @@ bool World::has_given_way_time(const PodUid &uid, Group &group, bool is_in_the_w
 /* Whether a pod runs on the node whose job waits for these very resources. */
 bool World::must_give_way(const std::string &node) const
 {
-	for (const PodUid &uid : occupancy_.holders(node)) {
-		const auto found = groups_.find(uid);
-		if (found == groups_.end() || !found->second.pod || found->second.pod->deleting || found->second.pod->node_name.empty())
+	for (const PodUid &uid : state_.occupancy.holders(node)) {
+		const auto found = state_.groups.find(uid);
+		if (found == state_.groups.end() || !found->second.pod || found->second.pod->deleting || found->second.pod->node_name.empty())
 			continue;
-		const SlurmJob *job = job_of(found->second);
+		const SlurmJob *job = state_.job_of(found->second);
 		if (job_side(job) == JobSide::pending && !job->held)
 			return true;
 	}
@@ -305,21 +249,21 @@ bool World::must_give_way(const std::string &node) const
  */
 bool World::is_start_expired(const PodUid &uid, Group &group, bool is_starting, Now now)
 {
-	if (!is_starting || settings_.start_limit_us == 0) {
+	if (!is_starting || state_.settings.start_limit_us == 0) {
 		group.starting_since_us = 0;
 		return false;
 	}
 	if (group.starting_since_us == 0)
 		group.starting_since_us = now.mono_us;
 	const std::int64_t since = std::max(group.starting_since_us, nodes_.ready_since_us(group.pod->node_name));
-	if (now.mono_us < since + settings_.start_limit_us)
-		look_later(uid, since + settings_.start_limit_us);
-	return now.mono_us >= since + settings_.start_limit_us;
+	if (now.mono_us < since + state_.settings.start_limit_us)
+		look_later(uid, since + state_.settings.start_limit_us);
+	return now.mono_us >= since + state_.settings.start_limit_us;
 }
 
 void World::wait_for_share(const PodUid &uid, const GroupFacts &f)
 {
-	if (pod_side(f.pod, f.bound_node) == PodSide::running && job_side(f.job) == JobSide::none && !slurm_nodes_.contains(f.bound_node))
+	if (pod_side(f.pod, f.bound_node) == PodSide::running && job_side(f.job) == JobSide::none && !state_.slurm_nodes.contains(f.bound_node))
 		waiters_[f.bound_node].insert(uid);
 	const bool waits = pod_side(f.pod, f.bound_node) == PodSide::waiting && job_side(f.job) == JobSide::allocated && !f.job->nodes.empty() &&
 			   (!f.has_room || !f.node_usable);
@@ -334,7 +278,7 @@ bool World::accept_report(const PodUid &uid, Group &group, const Report &report,
 	if (group.busy.report || group.busy.bind || !group.pod || group.pod->not_scheduled == wanted || group.reported == wanted)
 		return false;
 	const bool is_refusal = wanted.reason == names::k_reason_refused;
-	const std::int64_t since_last = group.last_report_us == 0 ? 0 : group.last_report_us + settings_.report_interval_us;
+	const std::int64_t since_last = group.last_report_us == 0 ? 0 : group.last_report_us + state_.settings.report_interval_us;
 	const std::int64_t due = std::max(since_last, is_refusal ? 0 : group.first_seen_us + k_first_report_us);
 	if (now.mono_us < due && !(is_refusal && group.reported.reason != wanted.reason)) {
 		look_later(uid, due);
@@ -368,9 +312,9 @@ bool World::accept(const PodUid &uid, Group &group, Action &action, Now now)
 	if (const auto *complete = std::get_if<Complete>(&action); complete && complete->wait_status == k_status_given_back && group.in_the_way_since_us > 0)
 		group.given_back++;
 	const auto *end = std::get_if<Complete>(&action);
-	if (end && end->wait_status == k_status_given_back && !gangs_.contains(uid)) {
-		const auto job = jobs_.find(end->job);
-		if (job != jobs_.end() && !job->second.nodes.empty())
+	if (end && end->wait_status == k_status_given_back && !state_.gangs.contains(uid)) {
+		const auto job = state_.jobs.find(end->job);
+		if (job != state_.jobs.end() && !job->second.nodes.empty())
 			note_crowded(group, {job->second.nodes.front().node, std::nullopt});
 	}
 	if (const auto *cancel = std::get_if<Cancel>(&action)) {
@@ -381,7 +325,7 @@ bool World::accept(const PodUid &uid, Group &group, Action &action, Now now)
 		group.given_up.push_back(complete->job);
 	if (std::holds_alternative<Submit>(action) || std::holds_alternative<Update>(action))
 		unanswered_.sent(uid, namespace_of(group));
-	note_told_places(group, current_job(group), action);
+	note_told_places(group, state_.current_job(group), action);
 	if (const auto *submit = std::get_if<Submit>(&action)) {
 		if (group.submitted_us == 0 && submit->spec.required_node.empty())
 			edges_.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - group.first_seen_us));
@@ -396,11 +340,11 @@ bool World::accept(const PodUid &uid, Group &group, Action &action, Now now)
 
 void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &out)
 {
-	const auto found = groups_.find(uid);
-	if (found == groups_.end())
+	const auto found = state_.groups.find(uid);
+	if (found == state_.groups.end())
 		return;
 	Group &group = found->second;
-	if (const auto gang = gangs_.find(uid); gang != gangs_.end()) {
+	if (const auto gang = state_.gangs.find(uid); gang != state_.gangs.end()) {
 		if (is_due(uid, gang->second, now))
 			look_at_gang(uid, now, out);
 		return;
@@ -438,12 +382,12 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
  */
 void World::report_unlinked(Now now, std::vector<PodAction> &out)
 {
-	if (!is_listed() || sync_.has_link() || now.mono_us < sync_.unlinked_since_us() + k_unlinked_us)
+	if (!is_listed() || state_.sync.has_link() || now.mono_us < state_.sync.unlinked_since_us() + k_unlinked_us)
 		return;
 	const Report report{waiting_for_slurm()};
-	for (auto &[uid, group] : groups_) {
+	for (auto &[uid, group] : state_.groups) {
 		const bool waits = side_of(group) == PodSide::waiting;
-		if (!waits || group.pod->not_scheduled || job_of(group) || now.mono_us < group.first_seen_us + k_unlinked_us)
+		if (!waits || group.pod->not_scheduled || state_.job_of(group) || now.mono_us < group.first_seen_us + k_unlinked_us)
 			continue;
 		if (accept_report(uid, group, report, now))
 			out.push_back({uid, report});
@@ -456,9 +400,9 @@ std::vector<PodUid> World::by_age(const std::set<PodUid> &uids) const
 	std::vector<std::pair<std::pair<std::int64_t, std::string_view>, const PodUid *>> sorted;
 	sorted.reserve(uids.size());
 	for (const PodUid &uid : uids) {
-		const Pod *pod = pod_of(uid);
-		if (const auto gang = gangs_.find(uid); gang != gangs_.end() && !gang->second.members.empty())
-			pod = pod_of(gang->second.members.begin()->first); /* any: they are of one age, and may be thousands */
+		const Pod *pod = state_.pod(uid);
+		if (const auto gang = state_.gangs.find(uid); gang != state_.gangs.end() && !gang->second.members.empty())
+			pod = state_.pod(gang->second.members.begin()->first); /* any: they are of one age, and may be thousands */
 		sorted.emplace_back(pod ? std::pair(pod->created, std::string_view(pod->name)) : std::pair(std::int64_t{0}, std::string_view()), &uid);
 	}
 	std::ranges::stable_sort(sorted, {}, [](const auto &entry) { return entry.first; });
@@ -475,13 +419,13 @@ std::vector<World::PodAction> World::take_actions(Now now)
 	wake_nowhere(now);
 	review_taints(now);
 	review_places(now);
-	seen_us_ = now.mono_us;
+	state_.seen_us = now.mono_us;
 	std::vector<PodAction> out;
-	sync_.wanted(now);
+	state_.sync.wanted(now);
 	look_for_unseen(now, out);
-	if (!is_known()) {
+	if (!state_.is_known()) {
 		report_unlinked(now, out);
-		if (!sync_.has_link() && sync_.is_listed(Sync::List::pods))
+		if (!state_.sync.has_link() && state_.sync.is_listed(Sync::List::pods))
 			forget_on_standby(now);
 		return out; /* everything is marked dirty again when the snapshot is merged */
 	}
@@ -496,30 +440,30 @@ std::vector<World::PodAction> World::take_actions(Now now)
 /* Whether it is an external node that Kubernetes does not show as managed, and that Slurm does not give out again. */
 bool World::is_lost(const std::string &node) const
 {
-	const auto slurm = slurm_nodes_.find(node);
-	return !kube_nodes_.contains(node) && slurm != slurm_nodes_.end() && (slurm->second.drain || slurm->second.base == NodeBase::down);
+	const auto slurm = state_.slurm_nodes.find(node);
+	return !state_.kube_nodes.contains(node) && slurm != state_.slurm_nodes.end() && (slurm->second.drain || slurm->second.base == NodeBase::down);
 }
 
 NodeView World::node_view() const
 {
-	return {.kube = kube_nodes_,
-		.slurm = slurm_nodes_,
-		.plugin = sync_.plugin(),
-		.policy = settings_.nodes,
-		.tolerated = taints_.all(),
-		.as_left = [this](const KubeNode &node) { return as_left(node); },
-		.holds_pods = [this](const std::string &name) { return occupancy_.pods_on(name) > 0; }};
+	return {.kube = state_.kube_nodes,
+		.slurm = state_.slurm_nodes,
+		.plugin = state_.sync.plugin(),
+		.policy = state_.settings.nodes,
+		.tolerated = state_.taints.all(),
+		.as_left = [this](const KubeNode &node) { return filter_.as_left(state_, node); },
+		.holds_pods = [this](const std::string &name) { return state_.occupancy.pods_on(name) > 0; }};
 }
 
 std::set<std::string> World::take_node_questions(Now now)
 {
-	return is_known() ? nodes_.take_questions(node_view(), now) : std::set<std::string>();
+	return state_.is_known() ? nodes_.take_questions(node_view(), now) : std::set<std::string>();
 }
 
 std::vector<NodeAction> World::take_node_actions(Now now)
 {
 	nodes_.tick(node_view(), now);
-	return is_known() ? nodes_.take_actions(node_view(), now) : std::vector<NodeAction>();
+	return state_.is_known() ? nodes_.take_actions(node_view(), now) : std::vector<NodeAction>();
 }
 
 } // namespace slurmkube::core

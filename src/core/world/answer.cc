@@ -56,8 +56,8 @@ void World::note_answer(const PodUid &uid, const Error *error, Now now)
 bool World::is_submit_due(const PodUid &uid, const Group &group, Now now)
 {
 	const auto is_sending = [this](const PodUid &other) {
-		const auto found = groups_.find(other);
-		return found != groups_.end() && found->second.busy.slurm;
+		const auto found = state_.groups.find(other);
+		return found != state_.groups.end() && found->second.busy.slurm;
 	};
 	const auto wait_until = unanswered_.wait_until(uid, namespace_of(group), is_sending, now);
 	if (wait_until)
@@ -103,15 +103,15 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	group.is_refused = false;
 	group.failures = 0;
 	group.answered.push_back(answer->job);
-	if (const auto known = jobs_.find(answer->job); known != jobs_.end()) {
+	if (const auto known = state_.jobs.find(answer->job); known != state_.jobs.end()) {
 		if (known->second.marker.uid == pod.text)
 			return; /* the plugin's report was faster, and knows more */
 		forget_job(answer->job); /* Slurm used the number again */
 	}
 	SlurmJob job;
 	job.id = answer->job;
-	job.marker.cluster = settings_.policy.cluster;
-	job.marker.cluster_uid = settings_.policy.cluster_uid;
+	job.marker.cluster = state_.settings.policy.cluster;
+	job.marker.cluster_uid = state_.settings.policy.cluster_uid;
 	job.marker.uid = pod.text;
 	if (const Pod *p = group.pod ? &*group.pod : group.last ? &*group.last : nullptr) {
 		job.marker.name_space = p->name_space;
@@ -121,15 +121,15 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	job.partition = answer->partition;
 	job.account = answer->account;
 	job.marker.kind = k_pod_kind;
-	const auto gang = gangs_.find(pod);
-	if (gang != gangs_.end()) { /* the answer has no room for many nodes: the plugin tells them in a moment */
+	const auto gang = state_.gangs.find(pod);
+	if (gang != state_.gangs.end()) { /* the answer has no room for many nodes: the plugin tells them in a moment */
 		job.marker.kind = gang->second.id.kind;
 		job.marker.name_space = gang->second.id.name_space;
 		job.marker.name = gang->second.id.name;
 	}
-	const bool is_told = gang == gangs_.end() && !answer->node.empty();
+	const bool is_told = gang == state_.gangs.end() && !answer->node.empty();
 	job.state = is_told ? JobState::running : JobState::pending;
-	job.configuring = is_told && sync_.plugin().has_prolog; /* the answer does not tell; the plugin does in a moment */
+	job.configuring = is_told && state_.sync.plugin().has_prolog; /* the answer does not tell; the plugin does in a moment */
 	if (is_told)
 		job.nodes.push_back({.node = answer->node, .cpus = answer->cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
 	job.submit_time = now.wall_s;
@@ -137,7 +137,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	note_job_times(group, job, now);
 	provisional_until_us_[job.id] = now.mono_us + k_provisional_us;
 	look_later(pod, now.mono_us + k_provisional_us);
-	jobs_[job.id] = std::move(job);
+	state_.jobs[job.id] = std::move(job);
 }
 
 void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, Now now)
@@ -218,7 +218,7 @@ void World::reported(const PodUid &pod, const Status &answer, Now now)
 		look_later(pod, now.mono_us + k_conflict_retry_us);
 		return;
 	}
-	look_later(pod, now.mono_us + settings_.report_interval_us);
+	look_later(pod, now.mono_us + state_.settings.report_interval_us);
 }
 
 void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
@@ -228,7 +228,7 @@ void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
 	group.is_gone = sight && *sight == Sight::absent;
 	if (!group.is_gone || group.gone_since_us == 0)
 		group.gone_since_us = group.is_gone ? now.mono_us : 0;
-	if (group.is_gone && group.is_unseen && !is_held(job_of(group)))
+	if (group.is_gone && group.is_unseen && !is_held(state_.job_of(group)))
 		pod_gone(pod, std::nullopt, now);
 	group.unbound_at_us = sight && *sight == Sight::unbound ? now.mono_us : 0;
 	if (group.unbound_at_us > 0 && now.mono_us >= group.late_until_us) {
@@ -236,7 +236,7 @@ void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
 		settle_share(pod, group, now);
 	}
 	/* if there is one, the watch will show it soon */
-	const bool is_gang = gangs_.contains(pod);
+	const bool is_gang = state_.gangs.contains(pod);
 	const std::int64_t again_us = is_gang ? k_list_again_us : k_look_again_us, soon_us = is_gang ? k_look_again_us : k_conflict_retry_us;
 	group.look_quiet_until_us = now.mono_us + (sight ? again_us : soon_us);
 	look_later(pod, group.look_quiet_until_us);

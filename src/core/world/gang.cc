@@ -3,6 +3,7 @@
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/placement/placement.h"
+#include "src/core/world/pod_claims.h"
 #include "src/core/world/world.h"
 #include "src/core/world/parts.h"
 
@@ -68,27 +69,10 @@ bool is_bound_side(PodSide side)
 
 /* ---- looking ---- */
 
-const Group &World::lead_of(const Group &group) const
-{
-	const auto lead = group.gang ? groups_.find(*group.gang) : groups_.end();
-	return lead == groups_.end() ? group : lead->second;
-}
-
-const Gang *World::gang_of(const Group &group) const
-{
-	const auto found = group.gang ? gangs_.find(*group.gang) : gangs_.end();
-	return found == gangs_.end() ? nullptr : &found->second;
-}
-
-const SlurmJob *World::job_of(const Group &group) const
-{
-	return current_job(lead_of(group));
-}
-
 bool World::has_live_job(const PodUid &lead) const
 {
-	const auto group = groups_.find(lead);
-	const SlurmJob *job = group == groups_.end() ? nullptr : current_job(group->second);
+	const auto group = state_.groups.find(lead);
+	const SlurmJob *job = group == state_.groups.end() ? nullptr : state_.current_job(group->second);
 	return job && is_live(*job);
 }
 
@@ -113,7 +97,7 @@ World::Members World::members_of(const Gang &gang)
 	Members members;
 	members.reserve(gang.members.size());
 	for (const auto &[uid, seat] : gang.members) {
-		Group &group = groups_.at(uid);
+		Group &group = state_.groups.at(uid);
 		members.push_back({&uid, &group, seat, side_of(group)});
 	}
 	std::ranges::stable_sort(members, {}, [](const Member &m) { return m.seat.value_or(0); });
@@ -136,7 +120,7 @@ World::Seating World::seating_of(const Gang &gang, const Members &members, const
 		if (*m.seat < gang.shape.task_of_seat.size())
 			fixed[gang.shape.task_of_seat[*m.seat]] = bound_node_of(*m.group);
 	}
-	const auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, settings_.policy.gres);
+	const auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, state_.settings.policy.gres);
 	const auto node_of_task = nodes_of_tasks(gang.shape, job.nodes, fixed, gang.per_node.value_or(0), gres ? gres_from_text(*gres) : std::vector<Gres>());
 	seat_holders(gang, members, job, node_of_task, seating);
 	return seating;
@@ -158,7 +142,7 @@ void World::seat_holders(const Gang &gang, const Members &members, const SlurmJo
 		pods.push_back({&m.group->pod->requests, false, has_task ? node_of_task[gang.shape.task_of_seat[*m.seat]] : ""});
 		waiting.push_back(*m.seat);
 	}
-	fit_to_shares(pods, job.nodes, settings_.policy.cpu_unit, settings_.policy.gres);
+	fit_to_shares(pods, job.nodes, state_.settings.policy.cpu_unit, state_.settings.policy.gres);
 	for (std::size_t i = 0, bound = pods.size() - waiting.size(); i < waiting.size(); i++)
 		seating.node_of_seat[waiting[i]] = std::move(pods[bound + i].node);
 }
@@ -196,20 +180,20 @@ void World::choose_node(const Gang &gang, const Member &member, const Seating &s
 	if (const auto node = seating.node_of_seat.find(*member.seat); m.has_seat && node != seating.node_of_seat.end())
 		m.node = node->second;
 	m.cpus = gang.shape.cpus_per_task;
-	const auto node = kube_nodes_.find(m.node);
-	m.node_usable = node != kube_nodes_.end() && node->second.ready;
-	const bool is_native = !m.node.empty() && node == kube_nodes_.end() && !slurm_nodes_.contains(m.node);
-	if (is_native && is_surely_native(*group.gang, groups_.at(*group.gang), now))
+	const auto node = state_.kube_nodes.find(m.node);
+	m.node_usable = node != state_.kube_nodes.end() && node->second.ready;
+	const bool is_native = !m.node.empty() && node == state_.kube_nodes.end() && !state_.slurm_nodes.contains(m.node);
+	if (is_native && is_surely_native(*group.gang, state_.groups.at(*group.gang), now))
 		m.forbidden = k_native_node;
-	m.has_room = m.node_usable && (group.held_node == node->first || occupancy_.has_room(node->first, room_on(node->second), m.pod->requests));
+	m.has_room = m.node_usable && (group.held_node == node->first || state_.occupancy.has_room(node->first, filter_.room_on(state_, node->second), m.pod->requests));
 	if (!m.node.empty() && is_lost(m.node))
 		m.forbidden = k_not_managed;
 	if (!m.node_usable)
 		return;
-	m.is_in_the_way = !m.has_room && occupancy_.has_room(node->first, room_on(node->second), {}) && must_give_way(node->first);
+	m.is_in_the_way = !m.has_room && state_.occupancy.has_room(node->first, filter_.room_on(state_, node->second), {}) && must_give_way(node->first);
 	GroupFacts checked;
 	checked.has_room = m.has_room;
-	check_place(uid, group, node->second, checked);
+	filter_.check(state_, uid, group, node->second, checked);
 	m.has_room = checked.has_room;
 	if (!m.has_room)
 		m.room_holder = holder_text(m.node);
@@ -251,11 +235,11 @@ void World::note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, 
 	if (is_untouched(f))
 		needs = needs_of(f);
 	for (const auto &[name, pods] : needs) {
-		const auto node = kube_nodes_.find(name);
+		const auto node = state_.kube_nodes.find(name);
 		const Resources need = pods.held(name);
-		const Resources room = node == kube_nodes_.end() ? Resources{} : room_on(node->second);
+		const Resources room = node == state_.kube_nodes.end() ? Resources{} : filter_.room_on(state_, node->second);
 		const bool would_fit = Occupancy().has_room(name, room, need);
-		if (!would_fit || occupancy_.has_room(name, room, need))
+		if (!would_fit || state_.occupancy.has_room(name, room, need))
 			continue;
 		for (MemberFacts &m : f.members) {
 			m.has_room = m.has_room && m.node != name;
@@ -270,21 +254,21 @@ void World::note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, 
 	else if (gang.letting_go_since_us == 0)
 		gang.letting_go_since_us = now.mono_us;
 	for (MemberFacts &m : f.members)
-		m.surely_unbound = gang.letting_go_since_us > 0 && groups_.at(m.uid).unbound_at_us > gang.letting_go_since_us;
+		m.surely_unbound = gang.letting_go_since_us > 0 && state_.groups.at(m.uid).unbound_at_us > gang.letting_go_since_us;
 }
 
 void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &members, GangFacts &f, Now now)
 {
 	const auto has = [&](auto test) { return std::ranges::any_of(f.members, [&](const MemberFacts &m) { return test(m.side); }); };
 	const JobSide job = job_side(f.job);
-	const bool is_empty = is_live_job_side(job) && !has(is_live_side), is_absent = is_empty && !owners_.is_anybody_unplaced(gang.id.name_space);
-	f.absent_long = is_over(lead, is_absent, gang.absent_since_us, settings_.gang_hold_us, now);
-	f.is_unseen = f.absent_long && !gang.was_seen && !groups_.at(lead).is_gone;
+	const bool is_empty = is_live_job_side(job) && !has(is_live_side), is_absent = is_empty && !state_.owners.is_anybody_unplaced(gang.id.name_space);
+	f.absent_long = is_over(lead, is_absent, gang.absent_since_us, state_.settings.gang_hold_us, now);
+	f.is_unseen = f.absent_long && !gang.was_seen && !state_.groups.at(lead).is_gone;
 	f.absent_long = f.absent_long && !f.is_unseen;
 	if (is_absent && !gang.owner.kind.empty()) { /* has its owner said that no more pods come? */
-		owners_.ask(gang.owner, std::max(gang.absent_since_us, now.mono_us - k_owner_fresh_us));
-		const OwnerAnswer owner = owners_.answer_of(gang.owner);
-		const bool is_new = owners_.is_answered_since(gang.owner, gang.absent_since_us);
+		state_.owners.ask(gang.owner, std::max(gang.absent_since_us, now.mono_us - k_owner_fresh_us));
+		const OwnerAnswer owner = state_.owners.answer_of(gang.owner);
+		const bool is_new = state_.owners.is_answered_since(gang.owner, gang.absent_since_us);
 		f.owner_succeeded = owner && is_new && *owner && (*owner)->has_succeeded;
 		f.owner_done = owner && is_new && (!*owner || (*owner)->is_finished || !lead.text.starts_with((*owner)->uid));
 	}
@@ -307,7 +291,7 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &membe
 	if (f.empty_seats == 0 && has(is_bound_side))
 		gang.never_came = 0;
 	const bool is_late = job == JobSide::allocated && gang.minimum == 0 && !has(is_bound_side) && f.empty_seats > 0;
-	f.late_long = is_over(lead, is_late, gang.late_since_us, settings_.gang_wait_us, now);
+	f.late_long = is_over(lead, is_late, gang.late_since_us, state_.settings.gang_wait_us, now);
 	const bool is_missing = job == JobSide::none && std::ranges::any_of(f.members, &MemberFacts::is_ours);
 	f.missing_long = is_over(lead, is_missing, gang.missing_since_us, k_missing_job_us, now);
 }
@@ -315,15 +299,15 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &membe
 GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec)
 {
 	GangFacts f;
-	f.known = is_known();
-	f.job = current_job(group);
+	f.known = state_.is_known();
+	f.job = state_.current_job(group);
 	if (job_side(f.job) == JobSide::ended && is_given_up(group, *f.job))
 		f.job = nullptr;
 	f.is_held = is_held(f.job);
 	f.is_outgrown = f.job && gang.outgrown == f.job->id;
 	f.answer_lost = f.job && is_answer_lost(group, *f.job);
 	/* by an agent before this one; root may as well be somebody who meant it */
-	f.ended_by_us = f.job && f.job->ended_by.value_or(0) != 0 && f.job->ended_by == settings_.own_uid;
+	f.ended_by_us = f.job && f.job->ended_by.value_or(0) != 0 && f.job->ended_by == state_.settings.own_uid;
 	f.surplus = surplus_of(group, f.job);
 	f.busy = group.busy;
 	f.busy.slurm = f.busy.slurm || now.mono_us < group.slurm_quiet_until_us;
@@ -375,7 +359,7 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	const auto held_back = std::ranges::count_if(f.members, [](const MemberFacts &m) { return m.is_seated && m.side == PodSide::gated; });
 	if (held_back > 0 && f.pinned.empty())
 		f.waits_for = Condition{names::k_reason_pending, std::to_string(held_back) + " pods of " + gang.id.kind + " " + gang.id.name + " have scheduling gates"};
-	if (const std::string trouble = f.known && !is_live_job_side(job_side(f.job)) && f.pinned.empty() ? claim_trouble_of_gang(gang) : std::string(); !trouble.empty()) {
+	if (const std::string trouble = f.known && !is_live_job_side(job_side(f.job)) && f.pinned.empty() ? claim_trouble_of_gang(state_, gang) : std::string(); !trouble.empty()) {
 		f.waits_for = Condition{names::k_reason_volume, trouble};
 		look_later(lead, now.mono_us + k_claim_look_us);
 	}
@@ -395,10 +379,10 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 /* Each binding takes its room, which the next of the same round may need. */
 bool World::take_back(const PodUid &lead, const Bind &bind, const PodUid &uid)
 {
-	const auto node = kube_nodes_.find(bind.node);
-	if (groups_.at(uid).held_node == bind.node)
+	const auto node = state_.kube_nodes.find(bind.node);
+	if (state_.groups.at(uid).held_node == bind.node)
 		return false; /* it is counted already */
-	if (node != kube_nodes_.end() && occupancy_.has_room(bind.node, room_on(node->second), groups_.at(uid).pod->requests))
+	if (node != state_.kube_nodes.end() && state_.occupancy.has_room(bind.node, filter_.room_on(state_, node->second), state_.groups.at(uid).pod->requests))
 		return false;
 	waiters_[bind.node].insert(lead);
 	return true;
@@ -418,12 +402,12 @@ bool World::is_due(const PodUid &lead, Gang &gang, Now now)
 
 void World::look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &out)
 {
-	Gang &gang = gangs_.at(lead);
+	Gang &gang = state_.gangs.at(lead);
 	forget_provisional(lead, now);
 	note_ends(gang, now);
 	seat_newcomers(gang);
 	seat_members(gang, lead);
-	Group &group = groups_[lead];
+	Group &group = state_.groups[lead];
 	note_bound_members(gang, group);
 	std::optional<Result<JobSpec>> spec;
 	const GangFacts facts = facts_of_gang(lead, gang, group, now, spec);
@@ -439,7 +423,7 @@ void World::look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &ou
 	for (GangAction &next : reconcile_gang(facts)) {
 		const PodUid uid = next.pod.text.empty() ? lead : next.pod;
 		const auto *bind = std::get_if<Bind>(&next.action);
-		if ((bind && take_back(lead, *bind, uid)) || !accept(uid, groups_.at(uid), next.action, now))
+		if ((bind && take_back(lead, *bind, uid)) || !accept(uid, state_.groups.at(uid), next.action, now))
 			continue;
 		const auto *complete = std::get_if<Complete>(&next.action);
 		if (complete && std::ranges::none_of(facts.members, [](const MemberFacts &m) { return is_live_side(m.side); }))

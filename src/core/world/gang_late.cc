@@ -31,12 +31,12 @@ std::int64_t pause_after(unsigned jobs, std::int64_t wait_us)
 
 void World::note_never_came(const PodUid &lead, Gang &gang, const GangFacts &f, Now now)
 {
-	const std::int64_t pause = pause_after(++gang.never_came, settings_.gang_wait_us);
+	const std::int64_t pause = pause_after(++gang.never_came, state_.settings.gang_wait_us);
 	gang.submit_not_before_us = now.mono_us + pause;
 	const PodsLate late{.job = f.job->id,
 			    .missing = f.empty_seats,
 			    .seats = f.seats,
-			    .waited_seconds = settings_.gang_wait_us / k_second_us,
+			    .waited_seconds = state_.settings.gang_wait_us / k_second_us,
 			    .count = gang.never_came};
 	gang.late_text = pods_never_came(late, now.wall_s + pause / k_second_us);
 	look_later(lead, gang.submit_not_before_us);

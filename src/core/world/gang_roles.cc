@@ -7,6 +7,7 @@
  */
 #include "src/core/placement/placement.h"
 #include "src/core/gang/role_conflict.h"
+#include "src/core/world/pod_claims.h"
 #include "src/core/world/world.h"
 #include "src/core/world/parts.h"
 
@@ -45,7 +46,7 @@ const Pod *World::first_member(const Gang &gang) const
 	const Pod *first = nullptr;
 	std::uint32_t rank = 0;
 	for (const auto &[uid, seat] : gang.members) {
-		const auto &pod = groups_.at(uid).pod;
+		const auto &pod = state_.groups.at(uid).pod;
 		if (!seat || *seat >= gang.seats.size() || !pod || (first && *seat >= rank))
 			continue;
 		first = &*pod;
@@ -63,7 +64,7 @@ World::RolePods World::pods_of_roles(const Gang &gang) const
 	std::map<std::string_view, std::pair<std::uint32_t, const Pod *>> firsts;
 	bool is_running = false;
 	for (const auto &[uid, seat] : gang.members) {
-		const Group &group = groups_.at(uid);
+		const Group &group = state_.groups.at(uid);
 		if (!seat || *seat >= gang.seats.size() || !group.pod)
 			continue;
 		is_running = is_running || is_bound_side(side_of(group));
@@ -82,7 +83,7 @@ World::RolePods World::pods_of_roles(const Gang &gang) const
 		by_rank.emplace(first.first, RolePod{std::string(role), first.second});
 	RolePods out;
 	for (auto &[first_rank, role] : by_rank) {
-		const bool is_by_labels = is_concerned(*role.pod);
+		const bool is_by_labels = is_concerned(state_, *role.pod);
 		const auto is_like = [is_by_labels, &wanted = *role.pod](const RolePod &known) { return demand_the_same(*known.pod, wanted, is_by_labels); };
 		if (std::ranges::none_of(out, is_like))
 			out.push_back(std::move(role));
@@ -113,7 +114,7 @@ Status World::check_roles(const Gang &gang, const RolePods &roles) const
 						    "annotation slurm-kube.io/gang: \"false\" on " +
 						    owner_text(gang)};
 	for (const RolePod &role : roles) {
-		if (const Status fine = check_demands(*role.pod, settings_.policy); !fine)
+		if (const Status fine = check_demands(*role.pod, state_.settings.policy); !fine)
 			return roles.size() == 1 ? fine : Status(in_context("role '" + role.name + "' of " + owner_text(gang), fine.error()));
 	}
 	for (const RolePod &one : roles) {
@@ -143,18 +144,18 @@ void World::exclude_for_roles(const PodUid &lead, const Gang &gang, const RolePo
 		}
 		if (!role.pod->node_name.empty())
 			continue; /* it has its node */
-		judged.push_back({role.name, (*spec)->excluded_nodes, reasons_text(places_of(*role.pod).reasons)});
+		judged.push_back({role.name, (*spec)->excluded_nodes, reasons_text(filter_.places_of(state_, *role.pod).reasons)});
 		excluded.insert((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
 	}
-	const auto candidates = static_cast<std::size_t>(std::ranges::count_if(slurm_nodes_, [&](const auto &node) { return kube_nodes_.contains(node.first); }));
+	const auto candidates = static_cast<std::size_t>(std::ranges::count_if(state_.slurm_nodes, [&](const auto &node) { return state_.kube_nodes.contains(node.first); }));
 	if (std::string conflict = role_conflict(judged, candidates, owner_text(gang)); !conflict.empty()) {
 		nowhere_.insert(lead);
 		*spec = Error{Errc::not_found, std::move(conflict)};
 		return;
 	}
-	exclude_for_claims(gang, excluded);
+	exclude_for_claims(state_, gang, excluded);
 	(*spec)->excluded_nodes.assign(excluded.begin(), excluded.end());
-	exclude_unwanted(**spec);
+	filter_.exclude_unwanted(state_, **spec);
 }
 
 /* What the templates tolerate keeps nodes in service for the pods that are to come, and their claims are to be watched. */
@@ -165,7 +166,7 @@ void World::note_roles(const Gang &gang)
 			continue;
 		note_tolerations(*role.pod_template);
 		if (!role.pod_template->demands.claims.empty())
-			claims_.want();
+			state_.claims.want();
 	}
 }
 

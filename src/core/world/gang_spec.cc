@@ -39,7 +39,7 @@ void World::plan(Gang &gang)
 	const Pod *first = first_member(gang);
 	if (gang.per_node || !first)
 		return;
-	const auto spec = translate(*first, settings_.policy, 1, Pods::gang);
+	const auto spec = translate(*first, state_.settings.policy, 1, Pods::gang);
 	gang.per_node = spec ? spec->options.pods_per_node.value_or(0) : 0;
 	const RolePods roles = pods_of_roles(gang);
 	for (const RolePod &role : roles) {
@@ -50,15 +50,15 @@ void World::plan(Gang &gang)
 	for (const RolePod &role : roles) {
 		if (!role.pod->node_name.empty())
 			continue; /* it may use no other node by now, and its gang could */
-		const std::vector<std::string> &of_role = places_of(*role.pod).excluded;
+		const std::vector<std::string> &of_role = filter_.places_of(state_, *role.pod).excluded;
 		excluded.insert(of_role.begin(), of_role.end());
 	}
 	const Packing packing = *gang.per_node > 0 ? Packing::one_per_task : Packing::shared;
-	gang.shape = shape_of(seats_as_seen(gang), settings_.policy.least_memory_mib, packing, settings_.policy.cpu_unit, node_sizes(excluded));
+	gang.shape = shape_of(seats_as_seen(gang), state_.settings.policy.least_memory_mib, packing, state_.settings.policy.cpu_unit, node_sizes(excluded));
 	const Resources &requests = first->requests;
-	if (spec && spec->cpus != cpus_of(requests, settings_.policy.cpu_unit)) /* options ask for more */
+	if (spec && spec->cpus != cpus_of(requests, state_.settings.policy.cpu_unit)) /* options ask for more */
 		gang.shape.cpus_per_task = std::max(gang.shape.cpus_per_task, spec->cpus);
-	if (spec && spec->memory_mib != memory_mib_of(requests, settings_.policy.least_memory_mib))
+	if (spec && spec->memory_mib != memory_mib_of(requests, state_.settings.policy.least_memory_mib))
 		gang.shape.memory_mib_per_task = std::max(gang.shape.memory_mib_per_task, spec->memory_mib);
 }
 
@@ -66,9 +66,9 @@ void World::plan(Gang &gang)
 NodeSizes World::node_sizes(const std::set<std::string> &excluded) const
 {
 	NodeSizes sizes;
-	for (const auto &[name, node] : slurm_nodes_) {
-		const auto kube = kube_nodes_.find(name);
-		if (kube != kube_nodes_.end() && !excluded.contains(name))
+	for (const auto &[name, node] : state_.slurm_nodes) {
+		const auto kube = state_.kube_nodes.find(name);
+		if (kube != state_.kube_nodes.end() && !excluded.contains(name))
 			sizes[{node.cpus, node.memory_mib, kube->second.allocatable.pods, node.gres}]++;
 	}
 	return sizes;
@@ -85,7 +85,7 @@ std::vector<Seat> World::seats_as_seen(const Gang &gang) const
 		return seats;
 	std::map<std::string_view, Resources> seen;
 	for (const auto &[uid, seat] : gang.members) {
-		const Group &group = groups_.at(uid);
+		const Group &group = state_.groups.at(uid);
 		if (seat && *seat < seats.size() && group.pod)
 			raise(seen[gang.seats[*seat].role], group.pod->requests);
 	}
@@ -150,11 +150,11 @@ void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::opt
 		return;
 	std::uint32_t attempt = next_attempt(group);
 	for (const auto &[uid, seat] : gang.members)
-		attempt = std::max(attempt, groups_.at(uid).pod ? bound_attempt(*groups_.at(uid).pod) + 1 : 1);
+		attempt = std::max(attempt, state_.groups.at(uid).pod ? bound_attempt(*state_.groups.at(uid).pod) + 1 : 1);
 	const RolePods roles = pods_of_roles(gang);
 	Pod of_all = *first;
 	of_all.active_deadline_seconds = deadline_of(roles);
-	spec = translate(of_all, settings_.policy, attempt, Pods::gang);
+	spec = translate(of_all, state_.settings.policy, attempt, Pods::gang);
 	if (!*spec)
 		return;
 	if (const Status fine = check_roles(gang, roles); !fine) {
@@ -163,14 +163,14 @@ void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::opt
 	}
 	gang.per_node.reset(); /* annotations may have changed since the last attempt */
 	plan(gang);
-	if (auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, settings_.policy.gres))
+	if (auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, state_.settings.policy.gres))
 		(*spec)->gres_of_task = std::move(*gres);
 	take_gang(spec->value(), lead, gang, *first);
 	exclude_for_roles(lead, gang, roles, spec);
 	if (!spec || !*spec || node_sizes({}).empty())
 		return;
 	const std::set<std::string> excluded((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
-	if (std::string trouble = trouble_with_room(**spec, node_sizes(excluded), settings_.policy.cpu_unit); !trouble.empty()) {
+	if (std::string trouble = trouble_with_room(**spec, node_sizes(excluded), state_.settings.policy.cpu_unit); !trouble.empty()) {
 		nowhere_.insert(lead);
 		*spec = Error{Errc::not_found, trouble + (gang.shape.excess.empty() ? "" : "; " + gang.shape.excess)};
 	}
@@ -193,9 +193,9 @@ void add_names(const std::string &list, std::set<std::string> &names)
 /* Kubernetes can run pods there, and Slurm start jobs. */
 bool World::is_in_service(const std::string &node) const
 {
-	const auto kube = kube_nodes_.find(node);
-	const auto slurm = slurm_nodes_.find(node);
-	return kube != kube_nodes_.end() && kube->second.ready && !kube->second.unschedulable && slurm != slurm_nodes_.end() && slurm->second.base != NodeBase::down &&
+	const auto kube = state_.kube_nodes.find(node);
+	const auto slurm = state_.slurm_nodes.find(node);
+	return kube != state_.kube_nodes.end() && kube->second.ready && !kube->second.unschedulable && slurm != state_.slurm_nodes.end() && slurm->second.base != NodeBase::down &&
 	       !slurm->second.drain;
 }
 

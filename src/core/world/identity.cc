@@ -4,14 +4,27 @@
  *
  * A change reaches pods that wait without a job; a job that lives keeps whom it was submitted as.
  */
+#include "src/core/model/selectors.h"
 #include "src/core/world/world.h"
+
+#include <algorithm>
 
 namespace slurmkube::core
 {
 
+namespace
+{
+
+bool names_namespaces(const std::vector<PodTerm> &terms)
+{
+	return std::ranges::any_of(terms, [](const PodTerm &term) { return term.namespace_selector.has_value(); });
+}
+
+} // namespace
+
 void World::wake_unbound(const std::string &name_space)
 {
-	for (const auto &[uid, group] : groups_) {
+	for (const auto &[uid, group] : state_.groups) {
 		if (group.pod && group.pod->node_name.empty() && (name_space.empty() || group.pod->name_space == name_space))
 			queue_.mark(uid);
 	}
@@ -19,9 +32,9 @@ void World::wake_unbound(const std::string &name_space)
 
 void World::namespace_seen(Namespace seen)
 {
-	taints_.review_soon(seen_us_);
-	std::erase_if(seen.annotations, [this](const auto &one) { return !reads_annotation(settings_.policy.namespaces, one.first); });
-	Namespace &known = settings_.policy.identity_facts.namespaces[seen.name];
+	state_.taints.review_soon(state_.seen_us);
+	std::erase_if(seen.annotations, [this](const auto &one) { return !reads_annotation(state_.settings.policy.namespaces, one.first); });
+	Namespace &known = state_.settings.policy.identity_facts.namespaces[seen.name];
 	if (known == seen)
 		return;
 	known = std::move(seen);
@@ -31,32 +44,32 @@ void World::namespace_seen(Namespace seen)
 
 void World::namespace_gone(const std::string &name)
 {
-	settings_.policy.identity_facts.namespaces.erase(name);
+	state_.settings.policy.identity_facts.namespaces.erase(name);
 	wake_unbound(name);
 	namespaces_changed();
 }
 
 void World::namespaces_listed(const std::set<std::string> &live_uids)
 {
-	std::erase_if(settings_.policy.identity_facts.namespaces, [&](const auto &one) { return !live_uids.contains(one.second.uid); });
-	sync_.listed(Sync::List::namespaces);
+	std::erase_if(state_.settings.policy.identity_facts.namespaces, [&](const auto &one) { return !live_uids.contains(one.second.uid); });
+	state_.sync.listed(Sync::List::namespaces);
 	namespaces_changed();
 }
 
 /* Of namespaces only what the old rules read has been kept. */
 void World::set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t least_uid)
 {
-	taints_.review_soon(seen_us_);
-	settings_.policy.namespaces = std::move(rules);
-	settings_.policy.least_uid = least_uid;
-	settings_.policy.identity_facts.namespaces.clear();
-	sync_.unlisted(Sync::List::namespaces);
+	state_.taints.review_soon(state_.seen_us);
+	state_.settings.policy.namespaces = std::move(rules);
+	state_.settings.policy.least_uid = least_uid;
+	state_.settings.policy.identity_facts.namespaces.clear();
+	state_.sync.unlisted(Sync::List::namespaces);
 	wake_unbound("");
 }
 
 std::set<std::string> World::people_wanted() const
 {
-	const Policy &policy = settings_.policy;
+	const Policy &policy = state_.settings.policy;
 	std::set<std::string> wanted;
 	for (const auto &[name, seen] : policy.identity_facts.namespaces) {
 		if (auto person = person_wanted({policy.namespaces, policy.least_uid, policy.identity_facts}, name))
@@ -67,9 +80,29 @@ std::set<std::string> World::people_wanted() const
 
 void World::person_found(const std::string &name, const Result<Person> &person)
 {
-	taints_.review_soon(seen_us_);
-	settings_.policy.identity_facts.people.insert_or_assign(name, person);
+	state_.taints.review_soon(state_.seen_us);
+	state_.settings.policy.identity_facts.people.insert_or_assign(name, person);
 	wake_unbound("");
+}
+
+/* Until all namespaces are known anti-affinity goes by all of them, and affinity by none. */
+void World::select_namespaces(Pod &pod)
+{
+	if (!names_namespaces(pod.demands.affinity) && !names_namespaces(pod.demands.anti_affinity))
+		return;
+	by_namespaces_.insert(pod.uid);
+	for (auto *terms : {&pod.demands.affinity, &pod.demands.anti_affinity}) {
+		for (PodTerm &term : *terms) {
+			term.selected_namespaces.clear();
+			if (!term.namespace_selector)
+				continue;
+			term.all_namespaces = !state_.sync.is_listed(Sync::List::namespaces) && terms == &pod.demands.anti_affinity;
+			for (const auto &[name, seen] : state_.settings.policy.identity_facts.namespaces) {
+				if (state_.sync.is_listed(Sync::List::namespaces) && matches(*term.namespace_selector, seen.labels))
+					term.selected_namespaces.push_back(name);
+			}
+		}
+	}
 }
 
 } // namespace slurmkube::core

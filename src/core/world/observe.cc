@@ -12,18 +12,12 @@ namespace slurmkube::core
 Group &World::touch(const PodUid &uid)
 {
 	queue_.mark(uid);
-	return groups_[uid];
+	return state_.groups[uid];
 }
 
 void World::look_later(const PodUid &uid, std::int64_t at_us)
 {
 	queue_.later(at_us, uid);
-}
-
-const Pod *World::pod_of(const PodUid &uid) const
-{
-	const auto found = groups_.find(uid);
-	return found != groups_.end() && found->second.pod ? &*found->second.pod : nullptr;
 }
 
 /* ---- pods ---- */
@@ -65,8 +59,8 @@ void World::pod_seen(Pod pod, Now now)
 	if (!group.is_placed)
 		assign(uid, group, now);
 	for (const JobId id : group.jobs) {
-		if (is_live(jobs_.at(id)))
-			note_stray(group, jobs_.at(id));
+		if (is_live(state_.jobs.at(id)))
+			note_stray(group, state_.jobs.at(id));
 	}
 	settle_share(uid, group, now);
 }
@@ -83,8 +77,8 @@ void World::note_end(Group &group, const Pod &pod, Now now)
 
 void World::pod_gone(const PodUid &uid, std::optional<Pod> last, Now now)
 {
-	const auto found = groups_.find(uid);
-	if (found == groups_.end())
+	const auto found = state_.groups.find(uid);
+	if (found == state_.groups.end())
 		return;
 	Group &group = touch(uid);
 	seen_again(uid, group);
@@ -106,20 +100,20 @@ void World::pod_gone(const PodUid &uid, std::optional<Pod> last, Now now)
 void World::pods_listed(const std::set<std::string> &live_uids, Now now)
 {
 	std::vector<PodUid> gone;
-	for (const auto &[uid, group] : groups_) {
+	for (const auto &[uid, group] : state_.groups) {
 		if (group.pod && !live_uids.contains(uid.text))
 			gone.push_back(uid);
 	}
 	for (const PodUid &uid : gone)
 		note_unseen(uid, now);
-	sync_.listed(Sync::List::pods);
+	state_.sync.listed(Sync::List::pods);
 	retry_all();
 }
 
 /* A side that was away is back. */
 void World::retry_all()
 {
-	for (auto &[uid, group] : groups_) {
+	for (auto &[uid, group] : state_.groups) {
 		retry_now(group);
 		queue_.mark(uid);
 	}
@@ -140,22 +134,22 @@ void World::settle_share(const PodUid &uid, Group &group, Now now)
 	const bool was_cut_off = !group.pod && group.last && !is_terminal(*group.last) && !group.held_node.empty();
 	if (was_cut_off) {
 		if (group.hold_until_us == 0) {
-			group.hold_until_us = now.mono_us + settings_.forced_delete_hold_us;
+			group.hold_until_us = now.mono_us + state_.settings.forced_delete_hold_us;
 			look_later(uid, group.hold_until_us);
 		}
 		if (now.mono_us < group.hold_until_us)
 			return;
 	}
 	if (group.held_node == wanted) {
-		if (!wanted.empty() && occupancy_.take(wanted, uid, group.pod->requests))
+		if (!wanted.empty() && state_.occupancy.take(wanted, uid, group.pod->requests))
 			wake_waiters(wanted); /* resized in place */
 		return;
 	}
 	company_changed();
-	if (!group.held_node.empty() && occupancy_.release(group.held_node, uid))
+	if (!group.held_node.empty() && state_.occupancy.release(group.held_node, uid))
 		wake_waiters(group.held_node);
 	if (!wanted.empty())
-		(void)occupancy_.take(wanted, uid, group.pod->requests);
+		(void)state_.occupancy.take(wanted, uid, group.pod->requests);
 	group.held_node = wanted;
 }
 
@@ -180,8 +174,8 @@ void World::wake_waiters(const std::string &node)
 		return;
 	for (const PodUid &uid : found->second) {
 		queue_.mark(uid);
-		const auto group = groups_.find(uid);
-		if (group != groups_.end() && !group->second.crowded.empty())
+		const auto group = state_.groups.find(uid);
+		if (group != state_.groups.end() && !group->second.crowded.empty())
 			reviews_.add(uid); /* its waiting job is kept off this node */
 	}
 	waiters_.erase(found);
@@ -189,17 +183,17 @@ void World::wake_waiters(const std::string &node)
 
 void World::drop_if_empty(const PodUid &uid)
 {
-	const auto found = groups_.find(uid);
-	if (found == groups_.end())
+	const auto found = state_.groups.find(uid);
+	if (found == state_.groups.end())
 		return;
 	const Group &g = found->second;
 	const bool is_busy = g.busy.slurm || g.busy.bind || g.busy.remove || g.busy.report || g.busy.claim;
-	if (gangs_.contains(uid))
+	if (state_.gangs.contains(uid))
 		return; /* it goes with its gang */
 	if (!g.pod && g.jobs.empty() && g.unheard_of.empty() && g.held_node.empty() && !is_busy) {
-		if (const auto others = loose_.find(g.loose_of); others != loose_.end() && others->second.erase(uid) > 0 && others->second.empty())
-			loose_.erase(others);
-		groups_.erase(found);
+		if (const auto others = state_.loose.find(g.loose_of); others != state_.loose.end() && others->second.erase(uid) > 0 && others->second.empty())
+			state_.loose.erase(others);
+		state_.groups.erase(found);
 		unanswered_.forget(uid);
 		forget_demands(uid);
 	}
@@ -210,30 +204,30 @@ void World::drop_if_empty(const PodUid &uid)
 void World::node_seen(KubeNode node, Now now)
 {
 	const std::string name = node.name;
-	KubeNode &known = kube_nodes_[name];
+	KubeNode &known = state_.kube_nodes[name];
 	if (known == node)
 		return;
 	const bool was_ready = known.ready;
 	known = std::move(node);
 	nodes_.kube_changed(known, was_ready, now);
-	taints_.node_seen(known, [this](const Taint &taint) { return is_tolerated_by_any(taint); });
-	forget_places(name);
+	state_.taints.node_seen(known, [this](const Taint &taint) { return is_tolerated_by_any(taint); });
+	filter_.forget(name);
 	place_changed();
 	wake_waiters(name);
 }
 
 void World::node_gone(const std::string &name, Now now)
 {
-	kube_nodes_.erase(name);
+	state_.kube_nodes.erase(name);
 	nodes_.kube_gone(name, now);
-	forget_places(name);
+	filter_.forget(name);
 	wake_waiters(name);
 }
 
 void World::nodes_listed(const std::set<std::string> &live_uids)
 {
-	forget_places();
-	for (auto it = kube_nodes_.begin(); it != kube_nodes_.end();) {
+	filter_.forget();
+	for (auto it = state_.kube_nodes.begin(); it != state_.kube_nodes.end();) {
 		nodes_.mark(it->first);
 		if (live_uids.contains(it->second.uid)) {
 			it++;
@@ -241,10 +235,10 @@ void World::nodes_listed(const std::set<std::string> &live_uids)
 		}
 		nodes_.kube_unlisted(it->first);
 		wake_waiters(it->first);
-		it = kube_nodes_.erase(it);
+		it = state_.kube_nodes.erase(it);
 	}
-	sync_.listed(Sync::List::nodes);
-	for (const auto &[name, node] : slurm_nodes_)
+	state_.sync.listed(Sync::List::nodes);
+	for (const auto &[name, node] : state_.slurm_nodes)
 		nodes_.mark(name);
 }
 
@@ -253,44 +247,44 @@ void World::nodes_listed(const std::set<std::string> &live_uids)
 void World::link_opened(PluginHello hello)
 {
 	doubt_lists(hello);
-	if (hello.pid != sync_.plugin().pid) {
+	if (hello.pid != state_.sync.plugin().pid) {
 		/* another slurmctld: it may have been killed before it saved what it had answered */
 		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
 			forget_job(id);
-		for (auto &[uid, group] : groups_)
+		for (auto &[uid, group] : state_.groups)
 			group.unheard_of.clear(); /* their numbers may be other jobs' now */
 	}
-	sync_.opened(std::move(hello));
-	clusters_.forget_other_names();
+	state_.sync.opened(std::move(hello));
+	state_.clusters.forget_other_names();
 	snapshot_jobs_.clear();
 	snapshot_nodes_.clear();
 }
 
 void World::link_lost()
 {
-	sync_.lost();
+	state_.sync.lost();
 }
 
 void World::job_seen(SlurmJob job, Now now)
 {
-	if (job.marker.cluster != settings_.policy.cluster)
-		return clusters_.note_other_name(job); /* of another Kubernetes cluster: not ours to touch */
-	clusters_.forget_other_name(job.id);
+	if (job.marker.cluster != state_.settings.policy.cluster)
+		return state_.clusters.note_other_name(job); /* of another Kubernetes cluster: not ours to touch */
+	state_.clusters.forget_other_name(job.id);
 	std::ranges::sort(job.nodes, natural_less, &NodeAllocation::node);
-	if (!sync_.has_link()) {
+	if (!state_.sync.has_link()) {
 		snapshot_jobs_.push_back(std::move(job));
 		return;
 	}
 	provisional_until_us_.erase(job.id);
 	const PodUid uid{job.marker.uid};
-	if (const auto group = groups_.find(uid); group != groups_.end())
+	if (const auto group = state_.groups.find(uid); group != state_.groups.end())
 		std::erase(group->second.unheard_of, job.id);
 	if (job.state == JobState::unknown)
 		return; /* of a Slurm that is newer than the plugin: what is known of the job stays, since nothing may be ended or deleted for a word that cannot be read */
 	if (job.marker.kind != k_pod_kind)
 		gang_at(uid, {job.marker.uid, job.marker.kind, job.marker.name_space, job.marker.name}, now);
-	const auto known = jobs_.find(job.id);
-	if (known != jobs_.end() && known->second.marker.uid != job.marker.uid)
+	const auto known = state_.jobs.find(job.id);
+	if (known != state_.jobs.end() && known->second.marker.uid != job.marker.uid)
 		forget_job(job.id); /* Slurm used the number again */
 	Group &group = touch(uid);
 	if (std::find(group.jobs.begin(), group.jobs.end(), job.id) == group.jobs.end())
@@ -298,17 +292,17 @@ void World::job_seen(SlurmJob job, Now now)
 	note_job_times(group, job, now);
 	if (is_live(job))
 		note_stray(group, job);
-	else if (choosy_.contains(uid))
+	else if (state_.peers.is_choosy(uid))
 		company_changed();
 	/* it was asked for alone before this agent knew whose it is */
 	if (job.marker.kind == k_pod_kind && is_live(job) && group.gang && group.pod && !is_bound_member(group))
-		leave(gangs_.at(*group.gang), uid);
-	clusters_.note(job);
+		leave(state_.gangs.at(*group.gang), uid);
+	state_.clusters.note(job);
 	/* a slurmctld that has restarted does not know that the prolog of a job was not over when it ended */
-	if (const auto before = jobs_.find(job.id); before != jobs_.end() && job_side(&job) == JobSide::ended)
+	if (const auto before = state_.jobs.find(job.id); before != state_.jobs.end() && job_side(&job) == JobSide::ended)
 		job.configuring |= before->second.configuring;
-	jobs_[job.id] = std::move(job);
-	if (choosy_.contains(uid))
+	state_.jobs[job.id] = std::move(job);
+	if (state_.peers.is_choosy(uid))
 		wake_behind();
 }
 
@@ -335,26 +329,26 @@ void World::note_job_times(Group &group, const SlurmJob &job, Now now)
 
 void World::forget_job(JobId id)
 {
-	const auto known = jobs_.find(id);
-	if (known == jobs_.end())
+	const auto known = state_.jobs.find(id);
+	if (known == state_.jobs.end())
 		return;
 	const PodUid uid{known->second.marker.uid};
 	Group &group = touch(uid);
 	for (auto *list : {&group.jobs, &group.answered, &group.given_up, &group.unheard_of}) /* Slurm may use the number again, for the same pod even */
 		std::erase(*list, id);
 	group.strays.erase(id);
-	clusters_.forget(id);
-	jobs_.erase(known);
+	state_.clusters.forget(id);
+	state_.jobs.erase(known);
 	provisional_until_us_.erase(id);
 }
 
 void World::job_gone(JobId id, Now now)
 {
-	clusters_.forget_other_name(id);
-	const auto known = jobs_.find(id);
-	if (sync_.has_link() && known != jobs_.end() && is_live(known->second))
+	state_.clusters.forget_other_name(id);
+	const auto known = state_.jobs.find(id);
+	if (state_.sync.has_link() && known != state_.jobs.end() && is_live(known->second))
 		note_vanished({known->second.marker.uid}, id, now);
-	if (sync_.has_link())
+	if (state_.sync.has_link())
 		forget_job(id);
 	else
 		std::erase_if(snapshot_jobs_, [&](const SlurmJob &job) { return job.id == id; });
@@ -362,19 +356,19 @@ void World::job_gone(JobId id, Now now)
 
 void World::slurm_node_seen(SlurmNode node)
 {
-	if (!sync_.has_link()) {
+	if (!state_.sync.has_link()) {
 		snapshot_nodes_.push_back(std::move(node));
 		return;
 	}
 	const std::string name = node.name;
 	nodes_.slurm_told(name);
-	const auto known = slurm_nodes_.find(name);
-	const bool is_new = known == slurm_nodes_.end();
+	const auto known = state_.slurm_nodes.find(name);
+	const bool is_new = known == state_.slurm_nodes.end();
 	const bool is_other = is_new || std::tie(known->second.cpus, known->second.memory_mib, known->second.gres) != std::tie(node.cpus, node.memory_mib, node.gres);
 	if (is_other)
-		known_places_.clear();
-	slurm_nodes_.insert_or_assign(name, std::move(node));
-	if (is_new || !kube_nodes_.contains(name)) /* who has an allocation there gives it back once the node is out of use */
+		filter_.forget_places();
+	state_.slurm_nodes.insert_or_assign(name, std::move(node));
+	if (is_new || !state_.kube_nodes.contains(name)) /* who has an allocation there gives it back once the node is out of use */
 		wake_waiters(name);
 	if (is_other)
 		place_changed(); /* pods that were too large may fit */
@@ -382,39 +376,39 @@ void World::slurm_node_seen(SlurmNode node)
 
 void World::slurm_node_gone(const std::string &name)
 {
-	slurm_nodes_.erase(name);
-	known_places_.clear();
+	state_.slurm_nodes.erase(name);
+	filter_.forget_places();
 	std::erase_if(snapshot_nodes_, [&](const SlurmNode &node) { return node.name == name; });
 	nodes_.slurm_told(name);
 }
 
 void World::snapshot_ended(Now now)
 {
-	sync_.synced(now);
+	state_.sync.synced(now);
 	std::set<JobId> present;
 	for (const SlurmJob &job : snapshot_jobs_)
 		present.insert(job.id);
 	std::vector<JobId> absent;
-	for (const auto &[id, job] : jobs_) {
+	for (const auto &[id, job] : state_.jobs) {
 		const auto provisional = provisional_until_us_.find(id);
 		if (!present.contains(id) && (provisional == provisional_until_us_.end() || provisional->second <= now.mono_us))
 			absent.push_back(id);
 	}
 	for (const JobId id : absent) {
-		if (is_live(jobs_.at(id)))
-			note_vanished({jobs_.at(id).marker.uid}, id, now);
+		if (is_live(state_.jobs.at(id)))
+			note_vanished({state_.jobs.at(id).marker.uid}, id, now);
 		forget_job(id);
 	}
 	for (SlurmJob &job : std::exchange(snapshot_jobs_, {}))
 		job_seen(std::move(job), now);
-	for (const auto &[name, node] : slurm_nodes_)
+	for (const auto &[name, node] : state_.slurm_nodes)
 		nodes_.mark(name); /* it may be none of Slurm's any more */
-	slurm_nodes_.clear();
-	known_places_.clear();
+	state_.slurm_nodes.clear();
+	filter_.forget_places();
 	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))
 		slurm_node_seen(std::move(node));
 	retry_all();
-	for (const auto &[name, node] : kube_nodes_)
+	for (const auto &[name, node] : state_.kube_nodes)
 		nodes_.mark(name);
 }
 

@@ -45,7 +45,7 @@ void World::note_options(const PodUid &uid, const Group &group, std::optional<Re
 	const std::string &told = group.told_job == f.job->id ? group.told_mark : f.job->marker.options;
 	if (told.empty() || (has_hash(told, options_hash(*f.pod)) && !is_deadline_raised(told, f.pod->active_deadline_seconds)))
 		return;
-	spec = translate(*f.pod, settings_.policy, f.job->marker.attempt);
+	spec = translate(*f.pod, state_.settings.policy, f.job->marker.attempt);
 	place(uid, *f.pod, spec);
 	f.spec = spec ? &*spec : nullptr;
 	f.told_mark = told;
@@ -58,13 +58,13 @@ void World::review_places(Now now)
 {
 	if (!reviews_.is_due(now))
 		return;
-	for (const auto &[uid, group] : groups_) {
-		if ((reviews_.wants_all() || choosy_.contains(uid)) && job_side(current_job(group)) == JobSide::pending)
+	for (const auto &[uid, group] : state_.groups) {
+		if ((reviews_.wants_all() || state_.peers.is_choosy(uid)) && job_side(state_.current_job(group)) == JobSide::pending)
 			reviews_.add(uid);
 	}
-	for (const PodUid &uid : reviews_.take(slurm_nodes_.size(), now)) {
-		const auto found = groups_.find(uid);
-		if (found == groups_.end())
+	for (const PodUid &uid : reviews_.take(state_.slurm_nodes.size(), now)) {
+		const auto found = state_.groups.find(uid);
+		if (found == state_.groups.end())
 			continue;
 		found->second.is_reviewed = true;
 		queue_.mark(uid);
@@ -76,7 +76,7 @@ void World::note_places(const PodUid &uid, Group &group, std::optional<Result<Jo
 	if (!group.is_reviewed || f.options_changed || f.busy.slurm || !f.may_retry || !f.submit_due)
 		return;
 	group.is_reviewed = false;
-	spec = translate(*f.pod, settings_.policy, f.job->marker.attempt);
+	spec = translate(*f.pod, state_.settings.policy, f.job->marker.attempt);
 	place(uid, *f.pod, spec);
 	behind_.erase(uid); /* it has a job: those that have none are woken, one at a time */
 	if (!spec)
@@ -92,9 +92,9 @@ void World::note_places(const PodUid &uid, Group &group, std::optional<Result<Jo
 void World::note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::optional<Result<JobSpec>> &spec, GangFacts &f)
 {
 	const std::string &told = group.told_job == f.job->id ? group.told_mark : f.job->marker.options;
-	const auto first = std::ranges::find_if(gang.members, [&](const auto &m) { return m.second == 0U && groups_.at(m.first).pod; });
+	const auto first = std::ranges::find_if(gang.members, [&](const auto &m) { return m.second == 0U && state_.groups.at(m.first).pod; });
 	const bool has_mark = first != gang.members.end() && !told.empty();
-	const bool is_other = has_mark && (!has_hash(told, options_hash(*groups_.at(first->first).pod)) || is_deadline_raised(told, deadline_of(pods_of_roles(gang))));
+	const bool is_other = has_mark && (!has_hash(told, options_hash(*state_.groups.at(first->first).pod)) || is_deadline_raised(told, deadline_of(pods_of_roles(gang))));
 	const bool is_due = group.is_reviewed && !f.busy.slurm && f.may_retry && f.submit_due;
 	if (!is_other && !is_due)
 		return;

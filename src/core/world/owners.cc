@@ -21,41 +21,41 @@ constexpr std::size_t k_again_most = 4, k_groups_most = 2'000; /* in that second
 /* In turns, so that none is forgotten where many wait. */
 void World::ask_owners_again(Now now)
 {
-	if (now.mono_us < owners_next_us_ || !is_known())
+	if (now.mono_us < owners_next_us_ || !state_.is_known())
 		return;
 	owners_next_us_ = now.mono_us + k_look_again_us;
 	std::size_t questions = 0;
-	for (std::size_t i = std::min(groups_.size(), k_groups_most); i > 0 && questions < k_again_most; i--) {
-		auto next = groups_.upper_bound(owners_last_);
-		next = next == groups_.end() ? groups_.begin() : next;
+	for (std::size_t i = std::min(state_.groups.size(), k_groups_most); i > 0 && questions < k_again_most; i--) {
+		auto next = state_.groups.upper_bound(owners_last_);
+		next = next == state_.groups.end() ? state_.groups.begin() : next;
 		owners_last_ = next->first;
 		if (next->second.owners.empty() || !next->second.is_placed || side_of(next->second) != PodSide::waiting)
 			continue;
 		for (const OwnerId &id : next->second.owners)
-			questions += owners_.ask_again(id, now) ? 1U : 0U;
+			questions += state_.owners.ask_again(id, now) ? 1U : 0U;
 	}
 }
 
 std::vector<OwnerId> World::take_questions(Now now)
 {
 	ask_owners_again(now);
-	return owners_.take_questions(now);
+	return state_.owners.take_questions(now);
 }
 
 void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, Now now)
 {
-	const OwnerStore::Change change = owners_.seen(id, std::move(answer), now);
+	const OwnerStore::Change change = state_.owners.seen(id, std::move(answer), now);
 	const std::optional<Owner> owner = change.owner ? std::optional(*change.owner) : std::nullopt;
 	for (const PodUid &uid : change.waiting) {
-		const auto group = groups_.find(uid);
-		if (group != groups_.end() && group->second.pod && !group->second.is_placed)
+		const auto group = state_.groups.find(uid);
+		if (group != state_.groups.end() && group->second.pod && !group->second.is_placed)
 			assign(uid, touch(uid), now);
 	}
 	if (change.is_other)
 		owner_changed(id);
 	if (owner)
 		roles_changed(id, *owner);
-	for (const auto &[lead, gang] : gangs_) {
+	for (const auto &[lead, gang] : state_.gangs) {
 		if (gang.owner == id)
 			queue_.mark(lead);
 	}
@@ -88,7 +88,7 @@ void World::inherit_again(const PodUid &uid, Group &group)
 	for (const std::string &key : group.inherited_keys)
 		own.annotations.erase(key);
 	auto grouping = group_of(own, [&](const OwnerId &id, const std::string &) {
-		const OwnerAnswer answer = owners_.answer_of(id);
+		const OwnerAnswer answer = state_.owners.answer_of(id);
 		is_whole = is_whole && answer && *answer;
 		return answer;
 	});
@@ -102,7 +102,7 @@ void World::inherit_again(const PodUid &uid, Group &group)
 	group.deadline_seconds = deadline;
 	if (alone && group.gang && !is_bound_member(group) && !is_asked_for(*group.gang)) { /* its owner wants no gang any more */
 		const PodUid lead = *group.gang;
-		leave(gangs_.at(lead), uid);
+		leave(state_.gangs.at(lead), uid);
 		drop_gang_if_empty(lead);
 	}
 	inherit(group, std::move(inherited));
@@ -113,7 +113,7 @@ void World::inherit_again(const PodUid &uid, Group &group)
 
 void World::owner_changed(const OwnerId &id)
 {
-	for (auto &[uid, group] : groups_) {
+	for (auto &[uid, group] : state_.groups) {
 		if (group.is_placed && side_of(group) == PodSide::waiting && std::ranges::find(group.owners, id) != group.owners.end())
 			inherit_again(uid, group);
 	}
@@ -121,7 +121,7 @@ void World::owner_changed(const OwnerId &id)
 
 std::string World::wanted_owner(const PodUid &uid) const
 {
-	return owners_.wanted_by(uid);
+	return state_.owners.wanted_by(uid);
 }
 
 /* A pod whose owner does not answer says so. */
@@ -146,7 +146,7 @@ void World::assign(const PodUid &uid, Group &group, Now now)
 	auto grouping = group_of(*group.pod, [&](const OwnerId &id, const std::string &owner_uid) {
 		if (std::ranges::find(group.owners, id) == group.owners.end())
 			group.owners.push_back(id);
-		return owners_.answer_for(id, owner_uid, group.unplaced_since_us);
+		return state_.owners.answer_for(id, owner_uid, group.unplaced_since_us);
 	});
 	if (!grouping) {
 		group.refusal = grouping.error();
@@ -163,7 +163,7 @@ void World::assign(const PodUid &uid, Group &group, Now now)
 			return stay_alone(group, std::move(alone ? alone->inherited : other->inherited));
 	}
 	if (const auto *question = std::get_if<NeedsOwner>(&*grouping)) {
-		owners_.ask_for(uid, question->id, std::max(group.unplaced_since_us, now.mono_us - k_owner_again_us));
+		state_.owners.ask_for(uid, question->id, std::max(group.unplaced_since_us, now.mono_us - k_owner_again_us));
 		look_later(uid, now.mono_us + k_owner_again_us);
 		return;
 	}

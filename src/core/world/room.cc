@@ -43,20 +43,20 @@ bool World::is_room_late(const PodUid &uid, Group &group, const GroupFacts &f, N
 		group.room_wait_since_us = 0;
 		return false;
 	}
-	if (group.room_wait_since_us < sync_.synced_us() || group.room_wait_since_us == 0) {
+	if (group.room_wait_since_us < state_.sync.synced_us() || group.room_wait_since_us == 0) {
 		group.room_wait_since_us = now.mono_us;
-		look_later(uid, now.mono_us + settings_.room_wait_us);
+		look_later(uid, now.mono_us + state_.settings.room_wait_us);
 	}
-	return now.mono_us - group.room_wait_since_us >= settings_.room_wait_us;
+	return now.mono_us - group.room_wait_since_us >= state_.settings.room_wait_us;
 }
 
 /* While nothing of the gang runs: what runs may be what the others wait for. */
 bool World::is_gang_room_late(const PodUid &lead, Group &group, const GangFacts &f, Now now)
 {
 	const bool is_so = job_side(f.job) == JobSide::allocated && is_untouched(f) && std::ranges::any_of(f.members, is_crowded_out);
-	if (group.room_wait_since_us < sync_.synced_us())
+	if (group.room_wait_since_us < state_.sync.synced_us())
 		group.room_wait_since_us = 0;
-	return is_over(lead, is_so, group.room_wait_since_us, settings_.room_wait_us, now);
+	return is_over(lead, is_so, group.room_wait_since_us, state_.settings.room_wait_us, now);
 }
 
 /*
@@ -66,12 +66,12 @@ bool World::is_gang_room_late(const PodUid &lead, Group &group, const GangFacts 
 void World::note_placeless(const PodUid &lead, Gang &gang, GangFacts &f, Now now)
 {
 	const bool is_held = job_side(f.job) == JobSide::allocated && !is_untouched(f);
-	const std::int64_t limit_us = settings_.gang_wait_us;
+	const std::int64_t limit_us = state_.settings.gang_wait_us;
 	for (MemberFacts &m : f.members) {
 		if (m.side != PodSide::waiting)
 			continue;
-		Group &group = groups_.at(m.uid);
-		if (group.room_wait_since_us < sync_.synced_us())
+		Group &group = state_.groups.at(m.uid);
+		if (group.room_wait_since_us < state_.sync.synced_us())
 			group.room_wait_since_us = 0;
 		const bool is_so = is_held && is_placeless(m) && !m.busy.bind && !m.busy.remove;
 		m.is_placeless_long = is_over(lead, is_so, group.room_wait_since_us, limit_us, now);
@@ -116,9 +116,9 @@ void World::note_crowded(Group &lead, const GangFacts &f)
 std::string World::holder_text(const std::string &node) const
 {
 	const Group *running = nullptr;
-	for (const PodUid &uid : occupancy_.holders(node)) {
-		const auto found = groups_.find(uid);
-		if (found == groups_.end() || !found->second.pod)
+	for (const PodUid &uid : state_.occupancy.holders(node)) {
+		const auto found = state_.groups.find(uid);
+		if (found == state_.groups.end() || !found->second.pod)
 			continue;
 		if (found->second.pod->deleting)
 			return "an earlier pod is still ending: " + name_of(*found->second.pod);
@@ -127,7 +127,7 @@ std::string World::holder_text(const std::string &node) const
 	if (!running)
 		return {};
 	const std::string text = "an earlier pod still runs: " + name_of(*running->pod);
-	const SlurmJob *job = job_of(*running);
+	const SlurmJob *job = state_.job_of(*running);
 	if (job_side(job) != JobSide::allocated)
 		return text;
 	const std::string number = std::to_string(job->id.number);
@@ -140,14 +140,14 @@ std::string World::holder_text(const std::string &node) const
 std::string World::crowded_text(const Crowded &crowded, const Pod &pod) const
 {
 	const std::string &node = crowded.node;
-	const auto kube = kube_nodes_.find(node);
-	if (kube == kube_nodes_.end())
+	const auto kube = state_.kube_nodes.find(node);
+	if (kube == state_.kube_nodes.end())
 		return "is not managed in Kubernetes";
 	if (!kube->second.ready)
 		return "is not Ready in Kubernetes";
 	if (const auto refusal = cordon_refuses(pod, kube->second))
 		return refusal->why;
-	if (!occupancy_.has_room(node, room_on(kube->second), crowded.need.value_or(pod.requests)))
+	if (!state_.occupancy.has_room(node, filter_.room_on(state_, kube->second), crowded.need.value_or(pod.requests)))
 		return "has no room, and its allocation was given back: " + holder_text(node);
 	return {};
 }
@@ -155,43 +155,28 @@ std::string World::crowded_text(const Crowded &crowded, const Pod &pod) const
 /* What Slurm gives to nobody need not be excluded: the job keeps its place in the queue. */
 void World::exclude_crowded(const PodUid &uid, const Pod &pod, Places &places)
 {
-	std::vector<Crowded> &crowded = groups_.at(uid).crowded;
+	std::vector<Crowded> &crowded = state_.groups.at(uid).crowded;
 	std::erase_if(crowded, [&](const Crowded &one) {
-		return !slurm_nodes_.contains(one.node) || crowded_text(one, pod).empty();
+		return !state_.slurm_nodes.contains(one.node) || crowded_text(one, pod).empty();
 	});
 	for (const Crowded &one : crowded) {
 		waiters_[one.node].insert(uid);
-		const SlurmNode &record = slurm_nodes_.at(one.node);
+		const SlurmNode &record = state_.slurm_nodes.at(one.node);
 		if (record.drain || record.base == NodeBase::down)
 			continue;
 		const auto place = std::ranges::lower_bound(places.excluded, one.node);
 		if (place != places.excluded.end() && *place == one.node)
 			continue;
 		places.excluded.insert(place, one.node);
-		places.candidates += kube_nodes_.contains(one.node) ? 0U : 1U;
+		places.candidates += state_.kube_nodes.contains(one.node) ? 0U : 1U;
 		places.reasons[crowded_text(one, pod)]++;
 	}
 }
 
 void World::partitions_refused(std::map<std::string, std::string> refused)
 {
-	if (refused == refused_partitions_)
-		return;
-	refused_partitions_ = std::move(refused);
-	place_changed();
-}
-
-/* partitions: as for sbatch, with commas */
-Status World::is_fit_for_pods(const std::string &partitions) const
-{
-	for (std::size_t at = 0; at < partitions.size() && !refused_partitions_.empty();) {
-		const std::size_t end = std::min(partitions.find(',', at), partitions.size());
-		const auto refused = refused_partitions_.find(partitions.substr(at, end - at));
-		if (refused != refused_partitions_.end())
-			return Error{Errc::invalid, "partition '" + refused->first + "' " + refused->second};
-		at = end + 1;
-	}
-	return Ok{};
+	if (filter_.set_refused_partitions(std::move(refused)))
+		place_changed();
 }
 
 } // namespace slurmkube::core

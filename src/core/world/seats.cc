@@ -44,7 +44,7 @@ Gang &World::gang_at(const PodUid &lead, const GangId &id, Now now)
 	Group &group = touch(lead);
 	if (group.first_seen_us == 0)
 		group.first_seen_us = now.mono_us;
-	const auto found = gangs_.try_emplace(lead).first;
+	const auto found = state_.gangs.try_emplace(lead).first;
 	if (found->second.id.kind.empty()) { /* new, or known from an annotation only */
 		found->second.id = id;
 		if (const OwnerKind *kind = known_kind(id.kind))
@@ -70,7 +70,7 @@ std::vector<bool> World::taken_seats(const Gang &gang) const
 	for (const auto &[uid, seat] : gang.members) {
 		if (!seat || *seat >= taken.size())
 			continue;
-		const PodSide side = side_of(groups_.at(uid));
+		const PodSide side = side_of(state_.groups.at(uid));
 		taken[*seat] = taken[*seat] || side == PodSide::gated || side == PodSide::waiting || side == PodSide::running;
 	}
 	return taken;
@@ -79,11 +79,11 @@ std::vector<bool> World::taken_seats(const Gang &gang) const
 /* A job that waits can be asked for anew with another size; who has an allocation keeps it. */
 bool World::may_take_roles(const PodUid &lead, const Gang &gang) const
 {
-	const auto group = groups_.find(lead);
-	if (gang.seats.empty() || group == groups_.end())
+	const auto group = state_.groups.find(lead);
+	if (gang.seats.empty() || group == state_.groups.end())
 		return true;
-	const bool is_any_bound = std::ranges::any_of(gang.members, [&](const auto &m) { return is_bound_side(side_of(groups_.at(m.first))); });
-	return !group->second.busy.slurm && !is_any_bound && job_side(current_job(group->second)) != JobSide::allocated;
+	const bool is_any_bound = std::ranges::any_of(gang.members, [&](const auto &m) { return is_bound_side(side_of(state_.groups.at(m.first))); });
+	return !group->second.busy.slurm && !is_any_bound && job_side(state_.current_job(group->second)) != JobSide::allocated;
 }
 
 /* Members keep role and index; who is beyond the new size runs alone until its controller deletes it. */
@@ -98,7 +98,7 @@ void World::take_roles(const PodUid &lead, Gang &gang, std::vector<Role> roles)
 	if (before.empty() || before == gang.seats)
 		return;
 	gang.ends.clear();
-	if (const SlurmJob *job = current_job(groups_.at(lead)); job_side(job) == JobSide::pending)
+	if (const SlurmJob *job = state_.current_job(state_.groups.at(lead)); job_side(job) == JobSide::pending)
 		gang.outgrown = job->id;
 	std::vector<PodUid> beyond;
 	for (auto &[uid, seat] : gang.members) {
@@ -115,7 +115,7 @@ void World::take_roles(const PodUid &lead, Gang &gang, std::vector<Role> roles)
 /* An elastic Job, a RayCluster whose replicas were changed. */
 void World::roles_changed(const OwnerId &id, const Owner &owner)
 {
-	for (auto &[lead, gang] : gangs_) {
+	for (auto &[lead, gang] : state_.gangs) {
 		if (gang.owner == id && gang.minimum == 0 && !gang.roles.empty() && !owner.is_finished && owner.starts_together && lead.text.starts_with(owner.uid))
 			take_roles(lead, gang, roles_of_stage(owner, gang.roles.front().stage));
 	}
@@ -155,8 +155,8 @@ void World::seat_newcomers(Gang &gang)
 	std::vector<std::pair<const Pod *, std::string>> pods;
 	for (auto &[uid, role] : std::exchange(gang.newcomers, {})) {
 		const auto member = gang.members.find(uid);
-		if (member != gang.members.end() && !member->second && groups_.at(uid).pod)
-			pods.emplace_back(&*groups_.at(uid).pod, std::move(role));
+		if (member != gang.members.end() && !member->second && state_.groups.at(uid).pod)
+			pods.emplace_back(&*state_.groups.at(uid).pod, std::move(role));
 	}
 	std::ranges::sort(pods, [](const auto &a, const auto &b) { return natural_less(a.first->name, b.first->name); });
 	const std::vector<bool> taken = taken_seats(gang);
@@ -175,15 +175,15 @@ void World::seat_newcomers(Gang &gang)
 /* It is submitted, or about to be: its shape is what Slurm was asked for. */
 bool World::is_asked_for(const PodUid &lead) const
 {
-	const auto group = groups_.find(lead);
-	return has_live_job(lead) || (group != groups_.end() && group->second.busy.slurm);
+	const auto group = state_.groups.find(lead);
+	return has_live_job(lead) || (group != state_.groups.end() && group->second.busy.slurm);
 }
 
 /* It is a job of its own from now on. */
 void World::leave(Gang &gang, const PodUid &uid)
 {
 	gang.members.erase(uid);
-	Group &group = groups_.at(uid);
+	Group &group = state_.groups.at(uid);
 	if (gang.minimum > 0)
 		note_loose(*group.gang, uid, group);
 	group.gang.reset();
@@ -193,7 +193,7 @@ void World::leave(Gang &gang, const PodUid &uid)
 void World::note_loose(const PodUid &lead, const PodUid &uid, Group &group)
 {
 	group.loose_of = lead;
-	loose_[lead].insert(uid);
+	state_.loose[lead].insert(uid);
 }
 
 void World::note_marks(Group &group)
@@ -212,12 +212,12 @@ bool World::is_bound_member(const Group &group)
 std::size_t World::pods_of(const Gang &gang, const PodUid &lead) const
 {
 	const auto counts = [&](const PodUid &uid) {
-		const auto group = groups_.find(uid);
-		return group != groups_.end() && group->second.pod && !group->second.pod->gated && !group->second.pod->deleting;
+		const auto group = state_.groups.find(uid);
+		return group != state_.groups.end() && group->second.pod && !group->second.pod->gated && !group->second.pod->deleting;
 	};
 	auto sum = std::ranges::count_if(gang.members, [&](const auto &m) { return counts(m.first); });
-	const auto loose = loose_.find(lead);
-	if (loose != loose_.end())
+	const auto loose = state_.loose.find(lead);
+	if (loose != state_.loose.end())
 		sum += std::ranges::count_if(loose->second, counts);
 	return static_cast<std::size_t>(sum);
 }
@@ -225,16 +225,16 @@ std::size_t World::pods_of(const Gang &gang, const PodUid &lead) const
 /* Anybody may write annotations where policies.yaml is not in use: a gang has the uid of an owner, never that of a pod, and one namespace. */
 bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
 {
-	if (const auto gang = gangs_.find(key); gang != gangs_.end() && gang->second.id.name_space != name_space)
+	if (const auto gang = state_.gangs.find(key); gang != state_.gangs.end() && gang->second.id.name_space != name_space)
 		return false;
-	const auto group = groups_.find(key);
-	if (group == groups_.end())
+	const auto group = state_.groups.find(key);
+	if (group == state_.groups.end())
 		return true;
 	if (group->second.pod || group->second.last)
 		return false;
 	return std::ranges::none_of(group->second.jobs, [&](JobId id) {
-		const auto job = jobs_.find(id);
-		return job != jobs_.end() && (job->second.marker.kind == k_pod_kind || job->second.marker.name_space != name_space);
+		const auto job = state_.jobs.find(id);
+		return job != state_.jobs.end() && (job->second.marker.kind == k_pod_kind || job->second.marker.name_space != name_space);
 	});
 }
 
@@ -291,12 +291,12 @@ void World::seat_members(Gang &gang, const PodUid &lead)
 		return;
 	std::vector<const Pod *> pods;
 	for (const auto &[uid, seat] : gang.members) {
-		const Group &group = groups_.at(uid);
+		const Group &group = state_.groups.at(uid);
 		if (group.is_placed && group.pod && is_live_side(side_of(group)) && side_of(group) != PodSide::gated)
 			pods.push_back(&*group.pod);
 	}
 	for (const Pod *pod : pods) { /* bound by somebody else */
-		if (!pod->node_name.empty() && !is_bound_member(groups_.at(pod->uid)))
+		if (!pod->node_name.empty() && !is_bound_member(state_.groups.at(pod->uid)))
 			leave(gang, pod->uid);
 	}
 	std::erase_if(pods, [&](const Pod *pod) { return !gang.members.contains(pod->uid); });
@@ -323,16 +323,16 @@ void World::seat_members(Gang &gang, const PodUid &lead)
 
 void World::drop_gang_if_empty(const PodUid &lead)
 {
-	const auto gang = gangs_.find(lead);
-	const auto group = groups_.find(lead);
-	if (gang == gangs_.end() || !gang->second.members.empty())
+	const auto gang = state_.gangs.find(lead);
+	const auto group = state_.groups.find(lead);
+	if (gang == state_.gangs.end() || !gang->second.members.empty())
 		return;
-	if (group != groups_.end() && (!group->second.jobs.empty() || !group->second.unheard_of.empty() || group->second.busy.slurm))
+	if (group != state_.groups.end() && (!group->second.jobs.empty() || !group->second.unheard_of.empty() || group->second.busy.slurm))
 		return;
-	gangs_.erase(gang);
+	state_.gangs.erase(gang);
 	unanswered_.forget(lead);
-	if (group != groups_.end())
-		groups_.erase(group);
+	if (group != state_.groups.end())
+		state_.groups.erase(group);
 }
 
 /* Of a lead: what its job must have to be theirs. */
@@ -342,7 +342,7 @@ void World::note_bound_members(const Gang &gang, Group &lead)
 	lead.member_attempt = 0;
 	std::unordered_set<std::string_view> nodes;
 	for (const auto &[uid, seat] : gang.members) {
-		const Group &member = groups_.at(uid);
+		const Group &member = state_.groups.at(uid);
 		if (!seat || !member.pod || member.pod->node_name.empty() || is_terminal(*member.pod) || member.pod_attempt == 0)
 			continue;
 		nodes.insert(member.pod->node_name);
@@ -350,8 +350,8 @@ void World::note_bound_members(const Gang &gang, Group &lead)
 	}
 	lead.member_nodes.insert(nodes.begin(), nodes.end());
 	for (const JobId id : lead.jobs) {
-		if (is_live(jobs_.at(id)))
-			note_stray(lead, jobs_.at(id));
+		if (is_live(state_.jobs.at(id)))
+			note_stray(lead, state_.jobs.at(id));
 	}
 }
 
@@ -360,7 +360,7 @@ void World::note_ends(Gang &gang, Now now)
 {
 	std::vector<PodUid> gone;
 	for (const auto &[uid, seat] : gang.members) {
-		Group &member = groups_[uid];
+		Group &member = state_.groups[uid];
 		settle_share(uid, member, now);
 		const Pod *pod = member.pod ? &*member.pod : member.last ? &*member.last : nullptr;
 		const bool has_ended = pod && (!member.pod || is_terminal(*pod)) && bound_attempt(*pod) > 0;
@@ -375,7 +375,7 @@ void World::note_ends(Gang &gang, Now now)
 	}
 	for (const PodUid &uid : gone) {
 		gang.members.erase(uid);
-		groups_[uid].gang.reset();
+		state_.groups[uid].gang.reset();
 		drop_if_empty(uid);
 	}
 }

@@ -26,13 +26,13 @@ constexpr std::size_t k_looks_most = 16; /* under way */
 
 void World::cluster_seen(std::string uid)
 {
-	const bool is_other = uid != clusters_.ours();
-	if (!clusters_.seen(uid))
+	const bool is_other = uid != state_.clusters.ours();
+	if (!state_.clusters.seen(uid))
 		return;
-	settings_.policy.cluster_uid = std::move(uid);
-	clusters_.forget_clusters();
-	for (const auto &[id, job] : jobs_)
-		clusters_.note(job);
+	state_.settings.policy.cluster_uid = std::move(uid);
+	state_.clusters.forget_clusters();
+	for (const auto &[id, job] : state_.jobs)
+		state_.clusters.note(job);
 	if (is_other)
 		retry_all();
 }
@@ -53,7 +53,7 @@ bool World::is_surely_gone(const PodUid &uid, const Group &group, JobSide job, N
 {
 	if (group.last || !group.is_gone || job != JobSide::allocated)
 		return group.last || group.is_gone;
-	const std::int64_t due = group.gone_since_us + settings_.forced_delete_hold_us;
+	const std::int64_t due = group.gone_since_us + state_.settings.forced_delete_hold_us;
 	if (now.mono_us < due)
 		look_later(uid, due);
 	return now.mono_us >= due;
@@ -76,7 +76,7 @@ void World::look_for_unseen(Now now, std::vector<PodAction> &out)
 	for (const PodUid &uid : unseen_) {
 		if (looks >= k_looks_most)
 			return;
-		Group &group = groups_.at(uid);
+		Group &group = state_.groups.at(uid);
 		looks += group.busy.look ? 1 : 0;
 		if (group.busy.look || now.mono_us < group.look_quiet_until_us)
 			continue;
@@ -90,11 +90,11 @@ void World::look_for_unseen(Now now, std::vector<PodAction> &out)
 bool World::is_out_of_sight(const PodUid &uid) const
 {
 	const auto is_hidden = [this](const PodUid &pod) {
-		const auto found = groups_.find(pod);
-		return found == groups_.end() || (found->second.pod ? found->second.is_unseen : !found->second.saw_deletion);
+		const auto found = state_.groups.find(pod);
+		return found == state_.groups.end() || (found->second.pod ? found->second.is_unseen : !found->second.saw_deletion);
 	};
-	const auto gang = gangs_.find(uid);
-	if (gang == gangs_.end())
+	const auto gang = state_.gangs.find(uid);
+	if (gang == state_.gangs.end())
 		return is_hidden(uid);
 	if (gang->second.members.empty())
 		return !gang->second.was_seen;
@@ -104,10 +104,10 @@ bool World::is_out_of_sight(const PodUid &uid) const
 /* One may always go. */
 void World::count_absent_pods()
 {
-	const auto is_absent = [this](JobId id) { return is_out_of_sight({jobs_.at(id).marker.uid}); };
-	const std::set<JobId> &unknown = clusters_.of_unknown_clusters();
+	const auto is_absent = [this](JobId id) { return is_out_of_sight({state_.jobs.at(id).marker.uid}); };
+	const std::set<JobId> &unknown = state_.clusters.of_unknown_clusters();
 	const auto absent = static_cast<std::size_t>(std::ranges::count_if(unknown, is_absent));
-	const std::size_t most = unknown.size() * settings_.max_gone_percent / 100;
+	const std::size_t most = unknown.size() * state_.settings.max_gone_percent / 100;
 	const std::size_t held = absent > std::max<std::size_t>(1, most) ? absent : 0;
 	if (std::exchange(held_absent_pods_, held) > 0 && held == 0)
 		retry_all();
@@ -115,7 +115,7 @@ void World::count_absent_pods()
 
 bool World::is_held(const SlurmJob *job) const
 {
-	return held_absent_pods_ > 0 && job && clusters_.of_unknown_clusters().contains(job->id);
+	return held_absent_pods_ > 0 && job && state_.clusters.of_unknown_clusters().contains(job->id);
 }
 
 } // namespace slurmkube::core

@@ -35,10 +35,10 @@ bool is_without_end(const Group &group)
 
 void World::doubt_lists(const PluginHello &hello)
 {
-	const bool was_away = sync_.unlinked_since_us() > 0 && seen_us_ - sync_.unlinked_since_us() >= k_away_us;
-	if (!settings_.needs_fresh_lists || (hello.pid == sync_.plugin().pid && !was_away))
+	const bool was_away = state_.sync.unlinked_since_us() > 0 && state_.seen_us - state_.sync.unlinked_since_us() >= k_away_us;
+	if (!state_.settings.needs_fresh_lists || (hello.pid == state_.sync.plugin().pid && !was_away))
 		return;
-	sync_.doubt_lists();
+	state_.sync.doubt_lists();
 }
 
 void World::forget_on_standby(Now now)
@@ -48,8 +48,8 @@ void World::forget_on_standby(Now now)
 	standby_look_us_ = now.mono_us;
 	forget_gangs_on_standby(now);
 	std::vector<PodUid> over;
-	for (auto &[uid, group] : groups_) {
-		if (group.pod || group.gang || gangs_.contains(uid))
+	for (auto &[uid, group] : state_.groups) {
+		if (group.pod || group.gang || state_.gangs.contains(uid))
 			continue;
 		settle_share(uid, group, now);
 		if (is_without_end(group) || now.mono_us - group.gone_us >= k_ends_kept_us)
@@ -58,14 +58,14 @@ void World::forget_on_standby(Now now)
 	for (const PodUid &uid : over)
 		drop_if_empty(uid);
 	/* all are looked at after a snapshot */
-	queue_.drop_if([this](const PodUid &uid) { return !groups_.contains(uid); });
+	queue_.drop_if([this](const PodUid &uid) { return !state_.groups.contains(uid); });
 }
 
 /* The gang keeps the ends of its seats. */
 void World::forget_gangs_on_standby(Now now)
 {
 	std::vector<PodUid> over;
-	for (auto &[lead, gang] : gangs_) {
+	for (auto &[lead, gang] : state_.gangs) {
 		note_ends(gang, now);
 		if (!gang.members.empty())
 			gang.empty_since_us = 0;

@@ -11,17 +11,17 @@ namespace slurmkube::core
 
 bool World::counts_for_taints(const Pod &pod) const
 {
-	return !pod.demands.tolerations.empty() && !is_terminal(pod) && settings_.policy.rule_of(pod.name_space).ok();
+	return !pod.demands.tolerations.empty() && !is_terminal(pod) && state_.settings.policy.rule_of(pod.name_space).ok();
 }
 
 bool World::is_tolerated_by_any(const Taint &taint) const
 {
 	const auto tolerates_it = [&](const Pod &pod) { return tolerates(pod.demands.tolerations, taint) && counts_for_taints(pod); };
-	for (const auto &[uid, group] : groups_) {
+	for (const auto &[uid, group] : state_.groups) {
 		if (group.pod && tolerates_it(*group.pod))
 			return true;
 	}
-	for (const auto &[lead, gang] : gangs_) {
+	for (const auto &[lead, gang] : state_.gangs) {
 		for (const Role &role : gang.roles) {
 			if (role.pod_template && tolerates_it(*role.pod_template))
 				return true;
@@ -35,9 +35,9 @@ void World::taints_changed(const std::vector<Taint> &taints)
 {
 	if (taints.empty())
 		return;
-	known_places_.clear();
+	filter_.forget_places();
 	const auto is_changed = [&](const Taint &taint) { return std::ranges::find(taints, taint) != taints.end(); };
-	for (const auto &[name, node] : kube_nodes_) {
+	for (const auto &[name, node] : state_.kube_nodes) {
 		if (std::ranges::any_of(node.taints, is_changed))
 			nodes_.mark(name);
 	}
@@ -46,13 +46,13 @@ void World::taints_changed(const std::vector<Taint> &taints)
 void World::note_tolerations(const Pod &pod)
 {
 	if (counts_for_taints(pod))
-		taints_changed(taints_.tolerated_by(pod.demands.tolerations));
+		taints_changed(state_.taints.tolerated_by(pod.demands.tolerations));
 }
 
 void World::review_taints(Now now)
 {
-	if (is_known())
-		taints_changed(taints_.review(kube_nodes_, [this](const Taint &taint) { return is_tolerated_by_any(taint); }, now));
+	if (state_.is_known())
+		taints_changed(state_.taints.review(state_.kube_nodes, [this](const Taint &taint) { return is_tolerated_by_any(taint); }, now));
 }
 
 } // namespace slurmkube::core

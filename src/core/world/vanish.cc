@@ -33,8 +33,8 @@ std::int64_t pause_after(unsigned losses)
 
 void World::note_vanished(const PodUid &uid, JobId id, Now now)
 {
-	const auto found = groups_.find(uid);
-	if (found == groups_.end() || now.mono_us == 0)
+	const auto found = state_.groups.find(uid);
+	if (found == state_.groups.end() || now.mono_us == 0)
 		return;
 	Group &group = found->second;
 	if (now.mono_us - group.vanished_at_us >= k_forgiven_us)
@@ -61,16 +61,16 @@ void World::wait_after_vanishing(const PodUid &uid, const Group &group, std::opt
 /* The plugin tells of every job. One that it has not told of in all that time has gone, or nobody can tell whose it is: then it must not stay. */
 void World::forget_provisional(const PodUid &uid, Now now)
 {
-	if (provisional_until_us_.empty() || !sync_.has_link())
+	if (provisional_until_us_.empty() || !state_.sync.has_link())
 		return;
-	const std::vector<JobId> jobs = groups_.at(uid).jobs;
+	const std::vector<JobId> jobs = state_.groups.at(uid).jobs;
 	for (const JobId id : jobs) {
 		const auto provisional = provisional_until_us_.find(id);
 		if (provisional == provisional_until_us_.end() || provisional->second > now.mono_us)
 			continue;
 		note_vanished(uid, id, now);
 		forget_job(id);
-		groups_.at(uid).unheard_of.push_back(id);
+		state_.groups.at(uid).unheard_of.push_back(id);
 	}
 }
 
@@ -79,7 +79,7 @@ bool World::is_surely_native(const PodUid &uid, const Group &group, Now now)
 {
 	if (group.allocated_us == 0)
 		return false;
-	const std::int64_t due = std::max(group.allocated_us, sync_.synced_us()) + k_native_after_us;
+	const std::int64_t due = std::max(group.allocated_us, state_.sync.synced_us()) + k_native_after_us;
 	if (now.mono_us < due)
 		look_later(uid, due);
 	return now.mono_us >= due;

@@ -12,25 +12,16 @@
 #ifndef SLURMKUBE_CORE_WORLD_WORLD_H
 #define SLURMKUBE_CORE_WORLD_WORLD_H
 
-#include "src/core/placement/foreign.h"
-#include "src/core/model/latency.h"
-#include "src/core/gang/shape.h"
-#include "src/core/placement/occupancy.h"
-#include "src/core/reconcile/reconcile.h"
-#include "src/core/reconcile/reconcile_gang.h"
 #include "src/core/gang/seating.h"
-#include "src/core/model/now.h"
-#include "src/core/world/claim_store.h"
-#include "src/core/world/cluster_jobs.h"
+#include "src/core/model/latency.h"
+#include "src/core/reconcile/reconcile_gang.h"
+#include "src/core/translate/translate.h"
+#include "src/core/world/node_filter.h"
 #include "src/core/world/node_planner.h"
-#include "src/core/world/owner_store.h"
 #include "src/core/world/review_queue.h"
-#include "src/core/world/sync.h"
-#include "src/core/world/taint_store.h"
+#include "src/core/world/state.h"
 #include "src/core/world/unanswered.h"
 #include "src/core/world/work_queue.h"
-#include "src/core/placement/surroundings.h"
-#include "src/core/translate/translate.h"
 
 #include <deque>
 #include <memory>
@@ -40,155 +31,12 @@
 namespace slurmkube::core
 {
 
-struct Settings {
-	Policy policy;
-	NodePolicy nodes;
-	std::int64_t forced_delete_hold_us = 3'000'000;
-	std::int64_t report_interval_us = 30'000'000;
-	std::int64_t start_limit_us = 0; /* 0: a bound pod may take any time to start */
-	std::int64_t grace_most_seconds = 3600; /* that a pod may take to end after its job; 0: as long as it says */
-	bool needs_fresh_lists = false; /* after a takeover nothing is done before pods and nodes have been listed anew */
-	bool needs_cluster = false; /* nothing is done before it is known which cluster this is */
-	unsigned max_gone_percent = 50; /* of jobs of unknown clusters may be without pods at once */
-	bool sees_foreign_pods = false;  /* they are told of, and nothing is done before their list is complete */
-	std::optional<std::uint32_t> own_uid = {}; /* as whom slurmctld knows this agent */
-	std::int64_t gang_hold_us = 10'000'000;  /* an allocation without a live pod is kept so long: a JobSet that restarts takes its nodes again */
-	/* a pod with an allocation waits so long for a node that can take it, which is charged */
-	std::int64_t room_wait_us = 60'000'000;
-	std::int64_t claim_wait_us = 600'000'000; /* a pod with an allocation waits so long for its volume claims; 0: for ever */
-	/* pods of an allocated gang may take so long to come, and to get a place; 0: for ever */
-	std::int64_t gang_wait_us = 600'000'000;
-};
-
 /* What slurm_allocate_resources answered. */
 struct Submitted {
 	JobId job;
 	std::string node; /* empty: pending */
 	std::uint32_t cpus = 0;
 	std::string partition = {}, account = {};
-};
-
-/* A node that a pod had, and that could not take it: it asks for another until that is over. */
-struct Crowded {
-	std::string node;
-	std::optional<Resources> need; /* of a lead: for its pods that were to go there */
-};
-
-struct Group {
-	bool is_placed = false;  /* it is known whether the pod runs alone; until then nothing is done about it */
-	std::optional<PodUid> gang; /* the lead of the gang that it is a member of */
-	PodUid loose_of;            /* the lead of the PodGroup that does without it; empty: none */
-	std::optional<Error> refusal; /* what its owners say makes no sense */
-	std::map<std::string, std::string> inherited; /* options of its owners */
-	std::set<std::string> inherited_keys;         /* those that its pod does not name itself */
-	std::vector<OwnerId> owners;                  /* who was asked for them */
-	std::int64_t deadline_seconds = 0;            /* of its owners; 0: none */
-	std::int64_t own_deadline_seconds = 0;        /* of the pod itself; 0: none */
-	std::optional<Pod> pod;  /* as the watch shows it, with inherited options */
-	std::uint32_t pod_attempt = 0;         /* what its annotations say of its binding; 0: nothing */
-	std::optional<std::uint32_t> pod_rank; /* the same */
-	std::shared_ptr<const Pod> last; /* last sight of a pod that is gone: few are, and a pod takes over a kilobyte */
-	std::vector<JobId> jobs;
-	std::vector<JobId> answered; /* jobs that our own submissions were told of */
-	std::set<JobId> strays;      /* jobs of a bound pod that Slurm has started elsewhere, or not at all, after it forgot their start */
-	std::vector<JobId> given_up; /* jobs that we ended ourselves, of a pod by cancelling: their end says nothing about pods that live */
-	std::set<std::string> member_nodes; /* of a gang's lead: where members are bound */
-	std::uint32_t member_attempt = 0;   /* and the highest attempt under which */
-	Busy busy;
-	std::string assumed_node; /* a binding was sent or has succeeded, and no watch has shown it */
-	std::string held_node;    /* where Occupancy counts it */
-	std::string late_node;    /* a binding there has failed without a clear answer: it may still take effect */
-	std::int64_t late_until_us = 0; /* from then on the API server is asked; 0: there is none such */
-	Condition reported;
-	std::optional<Condition> trouble;
-	unsigned failures = 0;
-	bool is_refused = false; /* Slurm wants no such job: a lasting failure */
-	bool is_gone = false;    /* the API server says that there is no such pod */
-	std::int64_t gone_since_us = 0; /* when it first said so */
-	bool saw_deletion = false; /* a watch has told of it */
-	bool is_unseen = false;    /* a list did not show it: the pod is as it was seen last */
-	std::optional<std::uint32_t> end_status; /* as of the first sight of a terminal phase: a deletion that follows does not change it */
-	std::uint32_t submitted_attempt = 1;
-	/* 0: not set; all monotonic microseconds */
-	std::int64_t first_seen_us = 0, submitted_us = 0, allocated_us = 0, job_ended_us = 0, terminal_us = 0;
-	std::int64_t retry_at_us = 0, slurm_quiet_until_us = 0, remove_quiet_until_us = 0, look_quiet_until_us = 0;
-	std::int64_t last_report_us = 0, missing_since_us = 0, hold_until_us = 0;
-	std::int64_t starting_since_us = 0; /* bound, nothing of it runs, and it may: the clock of start_limit_us */
-	std::int64_t bound_us = 0, deleted_us = 0, gone_us = 0;
-	unsigned vanished = 0; /* jobs, one after the other, that Slurm no longer has and whose end nobody has told */
-	std::int64_t vanished_at_us = 0, submit_not_before_us = 0;
-	std::optional<Condition> vanished_text;
-	std::vector<JobId> unheard_of; /* jobs that Slurm answered with and the plugin has never told of: to be cancelled */
-	std::optional<JobId> cancelling;
-	unsigned given_back = 0; /* allocations, to a pod without a job */
-	std::int64_t gate_look_at_us = 0; /* when the binding gate is tried again without an event */
-	std::int64_t room_wait_since_us = 0; /* its allocation is on a node that cannot take it */
-	std::vector<Crowded> crowded;        /* such nodes, given back; the latest last */
-	std::int64_t unbound_at_us = 0; /* the API server said so */
-	JobId told_job;                      /* whose options we have changed, to those of told_mark */
-	std::string told_mark, refused_mark; /* refused: Slurm did not want them */
-	std::string refused_text;
-	/* places_mark() of nodes that its waiting job is kept off; nothing: its marker says it */
-	std::optional<std::string> told_places;
-	bool is_reviewed = false;              /* whether they are still the right ones is to be looked at */
-	std::optional<ClaimStep> told_step;    /* what was last written for a claim of it, or is being written */
-	std::int64_t claims_since_us = 0;      /* it has an allocation and waits for its claims */
-	std::int64_t unplaced_since_us = 0; /* its owners are being asked for */
-	std::int64_t in_the_way_since_us = 0; /* it has an allocation that a running pod without a job needs */
-};
-
-struct SeatEnd {
-	std::uint32_t attempt = 0;
-	std::int64_t created = 0; /* of the pod */
-	std::uint32_t status = 0; /* wait status */
-};
-
-/* Of a group that leads a gang. */
-struct Gang {
-	GangId id;
-	OwnerId owner;
-	std::uint32_t minimum = 0; /* of a PodGroup */
-	std::vector<Seat> seats;   /* empty: not known yet */
-	std::vector<Role> roles;   /* that they were made from */
-	GangShape shape;
-	std::optional<std::uint32_t> per_node; /* at most so many tasks, 0: as many as fit; not there: not planned yet */
-	std::map<PodUid, std::optional<std::uint32_t>> members; /* and their seats */
-	std::map<PodUid, std::string> newcomers; /* members without an index, and their roles: they take a seat with the next look */
-	std::map<std::uint32_t, SeatEnd> ends; /* of who was in a seat last */
-	std::set<std::uint32_t> standalone; /* seats whose pods were too large for the allocation: they have jobs of their own */
-	unsigned given_back = 0; /* allocations that were too small, since a pod was bound */
-	std::uint32_t first_attempt = 0; /* ends under an earlier one say nothing of the present job; 0: the job's own */
-	/* monotonic microseconds; 0: not so */
-	std::int64_t looked_us = 0; /* when all members were last looked at */
-	std::int64_t absent_since_us = 0, late_since_us = 0, missing_since_us = 0;
-	std::int64_t empty_since_us = 0; /* while there is no link */
-	bool was_seen = false; /* a member, by this agent */
-	unsigned never_came = 0; /* jobs in a row that were ended for want of pods */
-	std::int64_t submit_not_before_us = 0; /* after the last of them */
-	std::optional<Condition> late_text;
-	JobId outgrown; /* a job that waits for another number of tasks than the owner wants by now */
-	std::int64_t letting_go_since_us = 0; /* its allocation is wrong, and what the API server says of its members decides */
-};
-
-/* Who matters to a pod that is to be placed, besides those who hold a share of the node. */
-struct Company {
-	std::map<std::string, Holders> there; /* by node: with an allocation there, not bound yet; to a pod that minds nobody, also those bound there that may mind it */
-	Surroundings surroundings;
-};
-
-/* What pods of one template have in common: where they may not run, whoever else does. Valid while the nodes and what others hold of them stay as they are. */
-struct Places {
-	/* of the pod */
-	std::string node_name; /* of one that is bound */
-	std::map<std::string, std::string> node_selector;
-	std::optional<std::vector<NodeTerm>> node_terms;
-	std::vector<Toleration> tolerations;
-	Resources requests;
-	/* the answer, in the order of names */
-	std::vector<std::string> excluded;
-	std::map<std::string, std::size_t> reasons; /* and of how many nodes */
-	std::vector<std::string> oversized;         /* the others' Slurm records that are larger than what is left there: our own pods count as well */
-	std::size_t candidates = 0;
 };
 
 /* What a GET said of a pod. */
@@ -206,7 +54,7 @@ struct Counters {
 class World
 {
       public:
-	explicit World(Settings settings) : settings_(std::move(settings)), sync_(settings_.sees_foreign_pods), clusters_(settings_.policy.cluster_uid) {}
+	explicit World(Settings settings) : state_(std::move(settings)) {}
 
 	/* ---- observing: Kubernetes ---- */
 	void pod_seen(Pod pod, Now now);
@@ -221,13 +69,13 @@ class World
 	/* uid: of its namespace kube-system */
 	void cluster_seen(std::string uid);
 	/* The lists have begun anew: it may be another by now, and nothing is done until it is told. */
-	void cluster_doubted() { clusters_.doubt(); }
-	[[nodiscard]] bool is_cluster_known() const { return clusters_.is_known() || !settings_.needs_cluster; }
+	void cluster_doubted() { state_.clusters.doubt(); }
+	[[nodiscard]] bool is_cluster_known() const { return state_.is_cluster_known(); }
 	/* Why nothing is done: live jobs stand for pods of another cluster under our cluster's name. */
-	[[nodiscard]] bool holds_other_cluster() const { return !clusters_.of_other_clusters().empty(); }
-	[[nodiscard]] const std::map<JobId, std::string> &jobs_of_other_clusters() const { return clusters_.of_other_clusters(); }
+	[[nodiscard]] bool holds_other_cluster() const { return !state_.clusters.of_other_clusters().empty(); }
+	[[nodiscard]] const std::map<JobId, std::string> &jobs_of_other_clusters() const { return state_.clusters.of_other_clusters(); }
 	/* Of this very cluster, under another name than the configuration has: an agent with that name asked for them. */
-	[[nodiscard]] std::map<JobId, std::string> jobs_of_other_names() const { return clusters_.of_other_names(); }
+	[[nodiscard]] std::map<JobId, std::string> jobs_of_other_names() const { return state_.clusters.of_other_names(); }
 	/* More jobs are without pods than may be believed; how many. 0: it is not so. */
 	[[nodiscard]] std::size_t held_absent_pods() const { return held_absent_pods_; }
 
@@ -250,8 +98,8 @@ class World
 
 	/* ---- observing: volumes (world/claims.cc) ---- */
 	/* A pod with claims has been seen: they must be told of. */
-	[[nodiscard]] bool wants_claims() const { return claims_.is_wanted(); }
-	void claims_unreadable(std::string why) { claims_.set_unreadable(std::move(why)); } /* for texts; empty: they are not */
+	[[nodiscard]] bool wants_claims() const { return state_.claims.is_wanted(); }
+	void claims_unreadable(std::string why) { state_.claims.set_unreadable(std::move(why)); } /* for texts; empty: they are not */
 	void claim_seen(Claim claim, Now now);
 	void claim_gone(const ClaimId &id);
 	void volume_seen(Volume volume);
@@ -268,7 +116,7 @@ class World
 	/* ---- observing: Slurm ---- */
 	void link_opened(PluginHello hello);
 	/* After link_opened(): begin new lists of pods and nodes, and tell of no other. Says so once. */
-	bool take_list_request() { return sync_.take_list_request(); }
+	bool take_list_request() { return state_.sync.take_list_request(); }
 	void link_lost();
 	void job_seen(SlurmJob job, Now now);
 	void job_gone(JobId id, Now now = {});
@@ -306,39 +154,39 @@ class World
 	void node_looked_up(const std::string &name, const Result<NodeSight> &sight, Now now);
 
 	/* ---- looking ---- */
-	[[nodiscard]] bool is_known() const { return is_listed() && is_fresh() && sync_.has_link() && is_cluster_known() && !holds_other_cluster(); }
-	[[nodiscard]] bool is_listed() const { return sync_.is_listed(); }
-	[[nodiscard]] bool is_fresh() const { return sync_.is_fresh(); }
-	[[nodiscard]] bool has_link() const { return sync_.has_link(); }
-	[[nodiscard]] const PluginHello &plugin() const { return sync_.plugin(); }
-	[[nodiscard]] const Settings &settings() const { return settings_; }
-	[[nodiscard]] const std::map<PodUid, Group> &groups() const { return groups_; }
-	[[nodiscard]] const std::map<JobId, SlurmJob> &jobs() const { return jobs_; }
-	[[nodiscard]] const std::map<std::string, KubeNode> &kube_nodes() const { return kube_nodes_; }
-	[[nodiscard]] const std::map<std::string, SlurmNode> &slurm_nodes() const { return slurm_nodes_; }
-	[[nodiscard]] const Occupancy &occupancy() const { return occupancy_; }
+	[[nodiscard]] bool is_known() const { return state_.is_known(); }
+	[[nodiscard]] bool is_listed() const { return state_.sync.is_listed(); }
+	[[nodiscard]] bool is_fresh() const { return state_.sync.is_fresh(); }
+	[[nodiscard]] bool has_link() const { return state_.sync.has_link(); }
+	[[nodiscard]] const PluginHello &plugin() const { return state_.sync.plugin(); }
+	[[nodiscard]] const Settings &settings() const { return state_.settings; }
+	[[nodiscard]] const std::map<PodUid, Group> &groups() const { return state_.groups; }
+	[[nodiscard]] const std::map<JobId, SlurmJob> &jobs() const { return state_.jobs; }
+	[[nodiscard]] const std::map<std::string, KubeNode> &kube_nodes() const { return state_.kube_nodes; }
+	[[nodiscard]] const std::map<std::string, SlurmNode> &slurm_nodes() const { return state_.slurm_nodes; }
+	[[nodiscard]] const Occupancy &occupancy() const { return state_.occupancy; }
 	/* The node with what pods of others leave of it. */
-	[[nodiscard]] KubeNode as_left(const KubeNode &node) const;
+	[[nodiscard]] KubeNode as_left(const KubeNode &node) const { return filter_.as_left(state_, node); }
 	/* More nodes have vanished than may be believed: none of them is taken for gone. */
-	[[nodiscard]] bool holds_unready_nodes() const { return nodes_.holds_unready(slurm_nodes_.size(), settings_.nodes.max_gone_percent); }
+	[[nodiscard]] bool holds_unready_nodes() const { return nodes_.holds_unready(state_.slurm_nodes.size(), state_.settings.nodes.max_gone_percent); }
 	[[nodiscard]] const NodeDoubts &unready_nodes() const { return nodes_.unready(); }
-	[[nodiscard]] bool holds_absent_nodes() const { return nodes_.holds_absent(slurm_nodes_.size(), settings_.nodes.max_gone_percent); }
+	[[nodiscard]] bool holds_absent_nodes() const { return nodes_.holds_absent(state_.slurm_nodes.size(), state_.settings.nodes.max_gone_percent); }
 	[[nodiscard]] const NodeDoubts &absent_nodes() const { return nodes_.absent(); }
-	[[nodiscard]] const ForeignPods &foreign_pods() const { return foreign_; }
-	[[nodiscard]] const Claims &claims() const { return claims_.known(); }
+	[[nodiscard]] const ForeignPods &foreign_pods() const { return state_.foreign; }
+	[[nodiscard]] const Claims &claims() const { return state_.claims.known(); }
 	[[nodiscard]] const Unanswered &unanswered() const { return unanswered_; }
 	[[nodiscard]] const Edges &edges() const { return edges_; }
 	[[nodiscard]] const Counters &counters() const { return counters_; }
-	[[nodiscard]] const std::map<PodUid, Gang> &gangs() const { return gangs_; }
-	[[nodiscard]] const SlurmJob *current_job(const Group &group) const;
+	[[nodiscard]] const std::map<PodUid, Gang> &gangs() const { return state_.gangs; }
+	[[nodiscard]] const SlurmJob *current_job(const Group &group) const { return state_.current_job(group); }
 	/* The same, for a member that of its gang. */
-	[[nodiscard]] const SlurmJob *job_of(const Group &group) const;
+	[[nodiscard]] const SlurmJob *job_of(const Group &group) const { return state_.job_of(group); }
 	/* The group that has the job of this one: a member's lead, else itself. */
-	[[nodiscard]] const Group &lead_of(const Group &group) const;
-	[[nodiscard]] const Gang *gang_of(const Group &group) const;
+	[[nodiscard]] const Group &lead_of(const Group &group) const { return state_.lead_of(group); }
+	[[nodiscard]] const Gang *gang_of(const Group &group) const { return state_.gang_of(group); }
 	/* Which owner a pod waits for that is not placed yet; empty: none. */
 	[[nodiscard]] std::string wanted_owner(const PodUid &uid) const;
-	[[nodiscard]] const Pod *pod_of(const PodUid &uid) const;
+	[[nodiscard]] const Pod *pod_of(const PodUid &uid) const { return state_.pod(uid); }
 
       private:
 	Group &touch(const PodUid &uid);
@@ -361,8 +209,6 @@ class World
 	[[nodiscard]] NodeView node_view() const;
 	[[nodiscard]] bool is_lost(const std::string &node) const;
 	[[nodiscard]] static bool is_answer_lost(const Group &group, const SlurmJob &job);
-	[[nodiscard]] static bool stands_for_pod(const Group &group, const SlurmJob &job);
-	[[nodiscard]] static bool stands_for_members(const Group &lead, const SlurmJob &job);
 	static void note_stray(Group &group, const SlurmJob &job);
 	/* lead: who has the job, the pod's own group or its gang's */
 	[[nodiscard]] static bool is_given_up(const Group &group, const SlurmJob &ended);
@@ -399,52 +245,21 @@ class World
 	void review_places(Now now);
 	/* at_once: so many of a gang come to one node */
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once = 1);
-	void wish(const Pod &pod, JobSpec &spec) const;
-	[[nodiscard]] Status names_known_nodes(const JobSpec &spec) const;
-	void exclude_unwanted(JobSpec &spec) const;
-	void check_place(const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const;
 	/* world/places.cc */
-	const Places &places_of(const Pod &pod);
-	[[nodiscard]] std::string too_large(const JobSpec &spec, const Places &places) const;
-	[[nodiscard]] Places work_out_places(const Pod &pod) const;
-	void exclude_more(const PodUid &uid, const Pod &pod, const Company *company, Places &places) const;
-	[[nodiscard]] std::optional<Refusal> node_refuses_in_queue(const Pod &pod, const KubeNode &node, const SlurmNode &record, const std::vector<std::string> &ignored) const;
-	[[nodiscard]] std::optional<Refusal> others_refuse_in_queue(const PodUid &uid, const Pod &pod, const KubeNode &node, const Company *company) const;
-	[[nodiscard]] std::optional<Refusal> room_refuses_for_good(const Pod &pod, const KubeNode &node, const SlurmNode *record, const Resources &taken) const;
-	[[nodiscard]] bool is_oversized(const KubeNode &node, const SlurmNode &record) const;
-	[[nodiscard]] Resources taken_on(const std::string &node, const PodUid &except) const;
-	[[nodiscard]] const Resources &room_on(const KubeNode &node) const;
-	void forget_places(const std::string &node = {}); /* empty: what is left of all nodes may be other than it was */
 	void place_changed();
 	void wake_nowhere(Now now);
 	void others_changed(const std::set<std::string> &nodes);
-	[[nodiscard]] bool is_concerned(const Pod &pod) const;
 	/* ---- company: world/company.cc ---- */
-	void note_company(const Pod &pod);
-	void forget_company(const PodUid &uid);
 	void company_changed();
 	void wake_behind();
 	void wake_behind_in_time(Now now);
-	void select_namespaces(Pod &pod);
 	void namespaces_changed();
-	[[nodiscard]] const KubeNode *kube_node(const std::string &name) const;
-	[[nodiscard]] Holders holders_of(const std::string &node, const PodUid &except) const;
-	[[nodiscard]] Holders staying_on(const std::string &node, const PodUid &except) const;
-	void add_holders(const PodUid &uid, const Pod &pod, Surroundings &out) const;
-	void add_averse(const PodUid &uid, Company &out) const;
-	[[nodiscard]] Company company_of(const PodUid &uid, const Pod &pod, bool with_allocated, std::uint32_t at_once) const;
-	[[nodiscard]] bool must_wait_for_other(const PodUid &uid, const Pod &pod) const;
-	[[nodiscard]] bool is_not_looked_at(const Group &group) const;
+	void select_namespaces(Pod &pod);
 	/* ---- volume claims: world/claims.cc ---- */
 	void wake_claimants(const std::set<PodUid> &users);
 	void wake_all_claimants();
-	[[nodiscard]] std::string claim_trouble(const PodUid &uid, const Pod &pod) const;
-	[[nodiscard]] const Pod *user_of(const ClaimId &id, const PodUid &except) const;
-	[[nodiscard]] std::optional<Refusal> claims_refuse(const Pod &pod, const KubeNode &node) const;
 	void hold_for_claims(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for, Now now);
 	void check_claims(const PodUid &uid, Group &group, const KubeNode &node, GroupFacts &facts, Now now);
-	[[nodiscard]] std::string claim_trouble_of_gang(const Gang &gang) const;
-	void exclude_for_claims(const Gang &gang, std::set<std::string> &excluded) const;
 	/* ---- gangs: world/owners.cc, world/seats.cc, world/gang_spec.cc, world/gang.cc ---- */
 	void assign(const PodUid &uid, Group &group, Now now);
 	void join(const PodUid &uid, Group &group, InGang in, Now now);
@@ -546,45 +361,26 @@ class World
 	[[nodiscard]] std::string crowded_text(const Crowded &crowded, const Pod &pod) const;
 	[[nodiscard]] std::string holder_text(const std::string &node) const;
 	void exclude_crowded(const PodUid &uid, const Pod &pod, Places &places);
-	[[nodiscard]] Status is_fit_for_pods(const std::string &partitions) const;
 	void wait_for_share(const PodUid &uid, const GroupFacts &facts);
 
-	Settings settings_;
-	Sync sync_;
+	State state_;
+	NodeFilter filter_;
+	std::set<PodUid> by_namespaces_; /* pods of anybody whose affinity goes by labels of namespaces */
 	Unanswered unanswered_;
 	std::int64_t standby_look_us_ = 0;
-	std::map<PodUid, Group> groups_;
-	std::map<JobId, SlurmJob> jobs_;
-	ClusterJobs clusters_;
 	std::size_t held_absent_pods_ = 0;
 	std::set<PodUid> unseen_; /* pods that a list did not show, and the API server has not denied */
 	std::map<JobId, std::int64_t> provisional_until_us_; /* jobs known from our own submission only */
 	std::vector<SlurmJob> snapshot_jobs_;
 	std::vector<SlurmNode> snapshot_nodes_;
-	std::map<std::string, KubeNode> kube_nodes_;
-	std::map<std::string, SlurmNode> slurm_nodes_;
 	NodePlanner nodes_;
-	Occupancy occupancy_;
 	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
 
-	std::map<std::string, std::string> refused_partitions_; /* and why */
-	ForeignPods foreign_;
-	std::deque<Places> known_places_; /* the latest first */
-	mutable std::unordered_map<std::string, Resources> rooms_; /* by node; what is not there has to be worked out */
-	std::set<PodUid> choosy_;  /* pods of ours that mind who is beside them */
-	std::set<PodUid> averse_, far_minded_; /* those that may keep others off their node, and off its zone or the like */
-	std::set<PodUid> by_namespaces_;        /* pods of anybody whose affinity goes by labels of namespaces */
 	std::set<PodUid> nowhere_; /* pods that no node may take */
 	std::set<PodUid> behind_;  /* pods that wait for the node of another which they must not meet */
-	TaintStore taints_;
 	bool place_changed_ = false;
 	ReviewQueue reviews_;
-	ClaimStore claims_;
-	std::int64_t seen_us_ = 0; /* monotonic; when something was last decided */
 	std::int64_t nowhere_next_us_ = 0, behind_next_us_ = 0;
-	std::map<PodUid, Gang> gangs_;
-	std::map<PodUid, std::set<PodUid>> loose_; /* by lead: pods of a PodGroup that run alone, since the others did not need them */
-	OwnerStore owners_;
 	PodUid owners_last_; /* whose owners were last looked at */
 	std::int64_t owners_next_us_ = 0;
 

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/world/node_filter.h"
+
+#include "src/core/model/amounts.h"
+#include "src/core/model/host_list.h"
+#include "src/core/world/pod_claims.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::size_t k_known_most = 32; /* templates; comparing them is cheap beside a look at all nodes */
+
+bool fits_record(const Pod &pod, const SlurmNode &node, std::uint32_t cpu_unit)
+{
+	return cpus_of(pod.requests, cpu_unit) <= node.cpus && memory_mib_of(pod.requests, 1) <= node.memory_mib;
+}
+
+bool is_for(const Places &places, const Pod &pod)
+{
+	const Demands &demands = pod.demands;
+	return places.node_name == pod.node_name && places.requests == pod.requests && places.node_selector == demands.node_selector && places.tolerations == demands.tolerations && places.node_terms == demands.node_terms;
+}
+
+/* The first name of the list that is none of these; empty: there is none. */
+std::string unknown_of(const std::string &list, const std::map<std::string, SlurmNode> &nodes)
+{
+	const auto names = list.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : expand_hosts(list);
+	if (!names)
+		return list;
+	const auto unknown = std::ranges::find_if(*names, [&](const std::string &name) { return !nodes.contains(name); });
+	return unknown == names->end() ? "" : *unknown;
+}
+
+std::string size_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres, std::uint32_t cpu_unit)
+{
+	return cpus_text(cpus, cpu_unit) + ", " + std::to_string(memory_mib) + " MiB" + (gres.empty() ? "" : " and " + gres);
+}
+
+std::set<std::string> names_in(const std::string &hosts)
+{
+	const auto names = hosts.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : expand_hosts(hosts);
+	return names ? std::set<std::string>(names->begin(), names->end()) : std::set<std::string>();
+}
+
+} // namespace
+
+const Resources &NodeFilter::room_on(const State &state, const KubeNode &node) const
+{
+	const auto [room, is_new] = rooms_.try_emplace(node.name);
+	if (is_new)
+		room->second = without(node.allocatable, state.foreign.held(node.name));
+	return room->second;
+}
+
+KubeNode NodeFilter::as_left(const State &state, const KubeNode &node) const
+{
+	KubeNode out = node;
+	out.allocatable = room_on(state, node);
+	return out;
+}
+
+void NodeFilter::forget(const std::string &node)
+{
+	known_places_.clear();
+	if (node.empty())
+		rooms_.clear();
+	else
+		rooms_.erase(node);
+}
+
+/* Where the record of a node is larger than what others leave there, as after a DaemonSet came. */
+bool NodeFilter::is_oversized(const State &state, const KubeNode &node, const SlurmNode &record) const
+{
+	const Resources &room = room_on(state, node);
+	return record.cpus > room.milli_cpu / state.settings.policy.cpu_unit || record.memory_mib > static_cast<std::uint64_t>(room.memory_bytes >> 20);
+}
+
+Resources NodeFilter::taken_on(const State &state, const std::string &node, const PodUid &except) const
+{
+	Resources taken;
+	for (const Pod *ours : staying_on(state, node, except)) {
+		if (state.foreign.all().contains(ours->uid))
+			continue;
+		taken.milli_cpu += ours->requests.milli_cpu;
+		taken.memory_bytes += ours->requests.memory_bytes;
+	}
+	return taken;
+}
+
+/*
+ * Slurm queues for what it counts. Some things it does not count at all; and of an oversized node it would give out more than there is, and who gets it would wait as long
+ * as those others stay. record: nullptr where Slurm has none. taken: by pods of ours, where it matters.
+ */
+std::optional<Refusal> NodeFilter::room_refuses_for_good(const State &state, const Pod &pod, const KubeNode &node, const SlurmNode *record, const Resources &taken) const
+{
+	const Resources &room = room_on(state, node);
+	if (!record)
+		return room_refuses(pod.requests, room, {});
+	Resources wanted = pod.requests;
+	if (!fits_record(pod, *record, state.settings.policy.cpu_unit))
+		wanted.milli_cpu = wanted.memory_bytes = 0;
+	std::erase_if(wanted.extended, [&](const auto &one) {
+		const GresRule *rule = gres_rule(one.first, state.settings.policy.gres);
+		return rule && !lists_gres(record->gres, rule->name);
+	});
+	return room_refuses(wanted, room, taken);
+}
+
+std::optional<Refusal> NodeFilter::node_refuses_in_queue(const State &state, const Pod &pod, const KubeNode &node, const SlurmNode &record, const std::vector<std::string> &ignored) const
+{
+	/* what nobody tolerates drains the node: the job keeps its place in the queue */
+	std::vector<Taint> taints;
+	std::ranges::copy_if(node.taints, std::back_inserter(taints), [&](const Taint &taint) { return state.taints.is_tolerated(taint); });
+	if (auto refusal = taint_refuses(pod, taints, ignored))
+		return refusal;
+	if (auto refusal = node_refuses(pod, node))
+		return refusal;
+	return room_refuses_for_good(state, pod, node, &record, {});
+}
+
+std::optional<Refusal> NodeFilter::others_refuse_in_queue(const State &state, const PodUid &uid, const Pod &pod, const KubeNode &node, const Company *company) const
+{
+	if (auto refusal = claims_refuse(state, pod, node))
+		return refusal;
+	if (!company)
+		return std::nullopt;
+	if (auto refusal = minds_others(pod) ? holders_refuse(pod, holders_of(state, node.name, uid)) : std::nullopt)
+		return refusal;
+	const auto there = company->there.find(node.name);
+	auto refusal = there == company->there.end() ? std::nullopt : holders_refuse(pod, there->second);
+	return refusal ? refusal : company->surroundings.refuses(node);
+}
+
+const Places &NodeFilter::places_of(const State &state, const Pod &pod)
+{
+	const auto known = std::ranges::find_if(known_places_, [&](const Places &one) { return is_for(one, pod); });
+	if (known != known_places_.end())
+		return *known;
+	known_places_.push_front(work_out_places(state, pod));
+	if (known_places_.size() > k_known_most)
+		known_places_.pop_back();
+	return known_places_.front();
+}
+
+Places NodeFilter::work_out_places(const State &state, const Pod &pod) const
+{
+	Places places;
+	places.node_name = pod.node_name;
+	places.node_selector = pod.demands.node_selector;
+	places.node_terms = pod.demands.node_terms;
+	places.tolerations = pod.demands.tolerations;
+	places.requests = pod.requests;
+	const std::vector<std::string> ignored = ignored_taints(state.settings.nodes);
+	for (const auto &[name, record] : state.slurm_nodes) {
+		const auto node = state.kube_nodes.find(name);
+		if (node == state.kube_nodes.end())
+			continue; /* out of use anyway */
+		places.candidates++;
+		if (const auto refusal = node_refuses_in_queue(state, pod, node->second, record, ignored)) {
+			places.excluded.push_back(name);
+			places.reasons[refusal->why]++;
+		} else if (is_oversized(state, node->second, record)) {
+			places.oversized.push_back(name);
+		}
+	}
+	return places;
+}
+
+/*
+ * Slurm makes a job of a pod that no node can ever hold, refuses it and keeps the record of a failure, at each try. So that is said here, of nodes as they are when
+ * they are empty. Generic resources that no node has are left to Slurm, which knows whether they exist.
+ */
+std::string NodeFilter::too_large(const State &state, const JobSpec &spec, const Places &places) const
+{
+	const SlurmNode *largest = nullptr;
+	const std::string known = gres_among(spec.options.gres, state.slurm_nodes);
+	const std::set<std::string> wanted = names_in(spec.options.required_nodes), unwanted = names_in(spec.options.excluded_nodes);
+	bool is_any_left_out = false;
+	for (const auto &[name, node] : state.slurm_nodes) {
+		if (node.cpus == 0 || !state.kube_nodes.contains(name) || std::ranges::binary_search(places.excluded, name))
+			continue;
+		if (unwanted.contains(name) || (!wanted.empty() && !wanted.contains(name))) {
+			is_any_left_out = true;
+			continue;
+		}
+		if (spec.cpus <= node.cpus && spec.memory_mib <= node.memory_mib && has_gres(node.gres, known))
+			return {};
+		if (!largest || std::tie(node.cpus, node.memory_mib) > std::tie(largest->cpus, largest->memory_mib))
+			largest = &node;
+	}
+	if (!largest)
+		return is_any_left_out ? "options required-nodes and excluded-nodes leave none of the nodes that may take the pod; change or remove them" : "";
+	const std::uint32_t unit = state.settings.policy.cpu_unit;
+	return "no node is large enough: the pod asks for " + size_text(spec.cpus, spec.memory_mib, known, unit) + "; the largest that it may use, " + largest->name + ", has " +
+	       size_text(largest->cpus, largest->memory_mib, known.empty() ? "" : largest->gres, unit) + ". Lower resources.requests, or ask an administrator for a larger node";
+}
+
+void NodeFilter::exclude_more(const State &state, const PodUid &uid, const Pod &pod, const Company *company, Places &places) const
+{
+	const std::vector<std::string> before = std::exchange(places.excluded, {});
+	auto excluded = before.begin();
+	auto oversized = places.oversized.begin();
+	for (const auto &[name, record] : state.slurm_nodes) {
+		const auto node = state.kube_nodes.find(name);
+		if (node == state.kube_nodes.end())
+			continue;
+		if (excluded != before.end() && *excluded == name) {
+			places.excluded.push_back(*excluded++);
+			continue;
+		}
+		const bool is_larger = oversized != places.oversized.end() && *oversized == name;
+		oversized += is_larger ? 1 : 0;
+		auto refusal = is_larger ? room_refuses_for_good(state, pod, node->second, &record, taken_on(state, name, uid)) : std::nullopt;
+		if (!refusal)
+			refusal = others_refuse_in_queue(state, uid, pod, node->second, company);
+		if (!refusal)
+			continue;
+		places.excluded.push_back(name);
+		places.reasons[refusal->why]++;
+	}
+}
+
+/* slurmctld writes a line to its log for each name that it does not have, and would refuse the job in the end. */
+Status NodeFilter::names_known_nodes(const State &state, const JobSpec &spec) const
+{
+	const std::string &list = spec.options.required_nodes;
+	if (const std::string name = unknown_of(list, state.slurm_nodes); !name.empty())
+		return Error{Errc::invalid, "option required-nodes='" + list.substr(0, 64) + "': Slurm has no node '" + name.substr(0, 64) +
+						    "' for pods; change or remove the option"};
+	return Ok{};
+}
+
+void NodeFilter::exclude_unwanted(const State &state, JobSpec &spec) const
+{
+	const std::string list = std::exchange(spec.options.excluded_nodes, "");
+	const auto names = expand_hosts(list);
+	if (list.empty() || !names)
+		return; /* not there, or refused by the table of options */
+	std::set<std::string> all(spec.excluded_nodes.begin(), spec.excluded_nodes.end());
+	for (const std::string &name : *names) {
+		if (state.slurm_nodes.contains(name))
+			all.insert(name);
+	}
+	spec.excluded_nodes.assign(all.begin(), all.end());
+}
+
+void NodeFilter::wish(const State &state, const Pod &pod, JobSpec &spec) const
+{
+	if (pod.demands.preferences.empty() || state.settings.policy.features.empty() || !spec.options.prefer.empty())
+		return;
+	std::set<std::string> known;
+	for (const auto &[name, node] : state.slurm_nodes) {
+		for (std::size_t begin = 0, end = 0; begin < node.features.size(); begin = end + 1) {
+			end = std::min(node.features.find(',', begin), node.features.size());
+			known.insert(node.features.substr(begin, end - begin));
+		}
+	}
+	spec.options.prefer = prefer_of(pod.demands.preferences, state.settings.policy.features, known);
+}
+
+/* A pod that is ending holds its port for a moment: that is worth waiting for, all else is not. */
+void NodeFilter::check(const State &state, const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const
+{
+	const Pod &pod = *group.pod;
+	const Holders holders = holders_of(state, node.name, uid), lasting = staying_on(state, node.name, uid);
+	auto refusal = cordon_refuses(pod, node);
+	if (!refusal)
+		refusal = taint_refuses(pod, node.taints, ignored_taints(state.settings.nodes));
+	if (!refusal)
+		refusal = node_refuses(pod, node);
+	if (!refusal)
+		refusal = room_refuses(pod.requests, room_on(state, node), {});
+	if (!refusal) {
+		const auto record = state.slurm_nodes.find(node.name);
+		const bool is_larger = record != state.slurm_nodes.end() && is_oversized(state, node, record->second);
+		refusal = room_refuses_for_good(state, pod, node, record == state.slurm_nodes.end() ? nullptr : &record->second, is_larger ? taken_on(state, node.name, uid) : Resources{});
+	}
+	if (!refusal)
+		refusal = holders_refuse(pod, lasting);
+	if (!refusal && is_concerned(state, pod))
+		refusal = company_of(state, uid, pod, false, 1).surroundings.refuses(node);
+	if (refusal)
+		facts.forbidden = refusal->why;
+	else if (holders_refuse(pod, holders))
+		facts.has_room = false;
+}
+
+Status NodeFilter::is_fit_for_pods(const std::string &partitions) const
+{
+	for (std::size_t at = 0; at < partitions.size() && !refused_partitions_.empty();) {
+		const std::size_t end = std::min(partitions.find(',', at), partitions.size());
+		const auto refused = refused_partitions_.find(partitions.substr(at, end - at));
+		if (refused != refused_partitions_.end())
+			return Error{Errc::invalid, "partition '" + refused->first + "' " + refused->second};
+		at = end + 1;
+	}
+	return Ok{};
+}
+
+bool NodeFilter::set_refused_partitions(std::map<std::string, std::string> refused)
+{
+	if (refused == refused_partitions_)
+		return false;
+	refused_partitions_ = std::move(refused);
+	return true;
+}
+
+} // namespace slurmkube::core

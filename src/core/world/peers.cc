@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/world/peers.h"
+
+#include "src/core/model/selectors.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::int64_t k_first_look_us = 3'000'000; /* so soon after its submission Slurm has looked at a job, and says what it waits for */
+
+const Pod *known_pod(const Group &group)
+{
+	return group.pod ? &*group.pod : group.last ? &*group.last : nullptr;
+}
+
+/* Those who hold a share of a node anywhere. To a pod that minds nobody only those matter that mind it. */
+void add_holders(const State &state, const PodUid &uid, const Pod &pod, Surroundings &out)
+{
+	const auto add = [&](const PodUid &other, const Group &group) {
+		if (other != uid && !group.held_node.empty() && known_pod(group))
+			out.add(*known_pod(group), state.kube_node(group.held_node));
+	};
+	if (minds_surroundings(pod)) {
+		for (const auto &[other, group] : state.groups)
+			add(other, group);
+		for (const auto &[other, foreign] : state.foreign.all())
+			out.add(foreign, state.kube_node(foreign.node_name));
+		return;
+	}
+	for (const PodUid &other : state.peers.far_minded()) {
+		if (const auto group = state.groups.find(other); group != state.groups.end())
+			add(other, group->second);
+	}
+	for (const PodUid &other : state.foreign.far_minded())
+		out.add(state.foreign.all().at(other), state.kube_node(state.foreign.all().at(other).node_name));
+}
+
+/* Who is on a node already, and may keep others off it. */
+void add_averse(const State &state, const PodUid &uid, Company &out)
+{
+	for (const PodUid &other : state.peers.averse()) {
+		const auto group = state.groups.find(other);
+		if (other != uid && group != state.groups.end() && !group->second.held_node.empty() && known_pod(group->second))
+			out.there[group->second.held_node].push_back(known_pod(group->second));
+	}
+	for (const PodUid &other : state.foreign.averse())
+		out.there[state.foreign.all().at(other).node_name].push_back(&state.foreign.all().at(other));
+}
+
+/* By Slurm, which starts all such jobs at once, next to each other. */
+bool is_not_looked_at(const State &state, const Group &group)
+{
+	if (group.submitted_us == 0 || state.seen_us >= group.submitted_us + k_first_look_us)
+		return false;
+	const SlurmJob *job = state.current_job(group);
+	return job_side(job) == JobSide::pending && !job->held && (job->reason.empty() || job->reason == "None");
+}
+
+} // namespace
+
+Holders holders_of(const State &state, const std::string &node, const PodUid &except)
+{
+	Holders out = state.foreign.on(node);
+	for (const PodUid &uid : state.occupancy.holders(node)) {
+		const auto found = state.groups.find(uid);
+		if (uid != except && found != state.groups.end() && known_pod(found->second))
+			out.push_back(known_pod(found->second));
+	}
+	return out;
+}
+
+Holders staying_on(const State &state, const std::string &node, const PodUid &except)
+{
+	Holders out = holders_of(state, node, except);
+	std::erase_if(out, [](const Pod *pod) { return pod->deleting; });
+	return out;
+}
+
+Company company_of(const State &state, const PodUid &uid, const Pod &pod, bool with_allocated, std::uint32_t at_once)
+{
+	Company out{.there = {}, .surroundings = Surroundings(pod, at_once)};
+	if (!pod.demands.spreads.empty()) {
+		for (const auto &[name, node] : state.kube_nodes)
+			out.surroundings.add_node(node);
+	}
+	add_holders(state, uid, pod, out.surroundings);
+	if (!with_allocated)
+		return out;
+	if (!minds_others(pod))
+		add_averse(state, uid, out);
+	for (const PodUid &other : minds_others(pod) ? state.peers.choosy() : state.peers.averse()) {
+		const auto found = state.groups.find(other);
+		if (other == uid || found == state.groups.end() || !found->second.pod || !found->second.held_node.empty())
+			continue;
+		const SlurmJob *job = state.current_job(found->second);
+		if (job_side(job) != JobSide::allocated || job->nodes.empty())
+			continue;
+		const std::string &node = job->nodes.front().node;
+		out.there[node].push_back(&*found->second.pod);
+		out.surroundings.add(*found->second.pod, state.kube_node(node));
+	}
+	return out;
+}
+
+bool must_wait_for_other(const State &state, const PodUid &uid, const Pod &pod)
+{
+	const auto is_first = [&](const PodUid &other) {
+		const auto found = state.groups.find(other);
+		if (other == uid || found == state.groups.end() || !found->second.pod || !found->second.held_node.empty())
+			return false;
+		const Group &group = found->second;
+		return (group.busy.slurm && concerns(*group.pod, pod)) || (is_not_looked_at(state, group) && spreads_over(pod, *group.pod));
+	};
+	return std::ranges::any_of(minds_others(pod) ? state.peers.choosy() : state.peers.averse(), is_first);
+}
+
+bool is_concerned(const State &state, const Pod &pod)
+{
+	return minds_others(pod) || !state.peers.averse().empty() || !state.foreign.averse().empty();
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/world/pod_claims.h"
+
+#include "src/core/model/outcome.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+const Pod *user_of(const State &state, const ClaimId &id, const PodUid &except)
+{
+	const auto self = state.groups.find(except);
+	const PodUid lead = self != state.groups.end() && self->second.gang ? *self->second.gang : except;
+	for (const PodUid &uid : state.claims.users_of(id)) {
+		const auto found = state.groups.find(uid);
+		if (uid == except || found == state.groups.end() || found->second.gang == lead)
+			continue;
+		const Group &group = found->second;
+		const Pod *pod = group.pod ? &*group.pod : group.last ? &*group.last : nullptr;
+		const SlurmJob *job = state.job_of(group);
+		const bool will = group.pod && !is_terminal(*group.pod) && (group.busy.slurm || (job && is_live(*job)));
+		if (pod && (!group.held_node.empty() || will))
+			return pod;
+	}
+	for (const auto &[uid, pod] : state.foreign.all()) {
+		if (pod.name_space == id.name_space && std::ranges::any_of(pod.demands.claims, [&](const PodClaim &claim) { return claim.name == id.name; }))
+			return &pod;
+	}
+	return nullptr;
+}
+
+std::string claim_trouble(const State &state, const PodUid &uid, const Pod &pod)
+{
+	if (pod.demands.claims.empty())
+		return "";
+	if (!state.claims.known().is_listed())
+		return "its volume claims have not been read yet" + (state.claims.unreadable().empty() ? "" : ": " + state.claims.unreadable());
+	if (std::string trouble = state.claims.known().trouble_of(pod); !trouble.empty())
+		return trouble;
+	for (const ClaimId &id : state.claims.known().exclusive(pod)) {
+		if (const Pod *other = user_of(state, id, uid))
+			return "volume claim " + id.name + " is ReadWriteOncePod and in use by " + other->name_space + "/" + other->name;
+	}
+	return "";
+}
+
+std::optional<Refusal> claims_refuse(const State &state, const Pod &pod, const KubeNode &node)
+{
+	return state.claims.refuses(pod, node, state.seen_us);
+}
+
+std::string claim_trouble_of_gang(const State &state, const Gang &gang)
+{
+	for (const Role &role : gang.roles) {
+		if (role.pod_template && !role.pod_template->demands.claims.empty() && !state.claims.known().is_listed())
+			return claim_trouble(state, {}, *role.pod_template);
+	}
+	std::set<ClaimId> taken;
+	for (const auto &[uid, seat] : gang.members) {
+		const auto &pod = state.groups.at(uid).pod;
+		if (!pod || is_terminal(*pod))
+			continue;
+		if (std::string trouble = claim_trouble(state, uid, *pod); !trouble.empty())
+			return trouble;
+		for (const ClaimId &id : state.claims.known().exclusive(*pod)) {
+			if (!taken.insert(id).second)
+				return "volume claim " + id.name + " is ReadWriteOncePod: pods of " + gang.id.kind + " " + gang.id.name + " that start together cannot share it";
+		}
+	}
+	return "";
+}
+
+void exclude_for_claims(const State &state, const Gang &gang, std::set<std::string> &excluded)
+{
+	std::vector<const Pod *> pods;
+	for (const auto &[uid, seat] : gang.members) {
+		const auto &pod = state.groups.at(uid).pod;
+		const auto is_same = [&](const Pod *one) { return one->demands.claims == pod->demands.claims; };
+		if (pod && !pod->demands.claims.empty() && std::ranges::none_of(pods, is_same))
+			pods.push_back(&*pod);
+	}
+	for (const Pod *pod : pods) {
+		for (const auto &[name, record] : state.slurm_nodes) {
+			const auto node = state.kube_nodes.find(name);
+			if (node != state.kube_nodes.end() && claims_refuse(state, *pod, node->second))
+				excluded.insert(name);
+		}
+	}
+}
+
+} // namespace slurmkube::core
