@@ -5,6 +5,8 @@ from collections import Counter
 from datetime import datetime
 
 AGENT = "system:serviceaccount:slurm-kube:slurmkubed"
+# In the line of a request to bind a pod, and of one that says that a pod runs.
+BINDING, RUNNING = b'"subresource":"binding"', b'"phase":"Running"'
 
 
 def moment(text):
@@ -19,6 +21,7 @@ class Event:
 		self.name, self.part = about.get("name", ""), about.get("subresource", "")
 		self.verb, self.kind, self.user = entry["verb"], about.get("resource", ""), entry["user"]["username"]
 		self.code = entry.get("responseStatus", {}).get("code", 0)
+		self.phase = _phase(entry.get("requestObject"))
 		self.received, self.answered = moment(entry["requestReceivedTimestamp"]), moment(entry["stageTimestamp"])
 
 	@property
@@ -26,13 +29,20 @@ class Event:
 		return 200 <= self.code < 300
 
 
+def _phase(body):
+	"""What a request said of its pod's phase, if anything."""
+	return (body.get("status") or {}).get("phase", "") if isinstance(body, dict) else ""
+
+
 class Audit:
 	"""Read from the place where the last mark() was."""
 
 	def __init__(self, path):
 		self.path, self.place = path, 0
+		self.counted = {}  # text -> (up to which place, how many lines)
 
 	def mark(self):
+		self.counted = {}
 		self.place = self.path.stat().st_size if self.path.exists() else 0
 
 	def events(self):
@@ -41,17 +51,29 @@ class Audit:
 			f.seek(self.place)
 			return [Event(json.loads(line)) for line in f if line.endswith(b"\n")]
 
-	def binding_lines(self):
-		"""How many bindings were tried since the mark; costs little, for those who wait."""
+	def lines_with(self, text):
+		"""How many since the mark, for those who wait: what was counted once is not read again."""
+		place, count = self.counted.get(text, (self.place, 0))
 		with open(self.path, "rb") as f:
-			f.seek(self.place)
-			return f.read().count(b'"subresource":"binding"')
+			f.seek(place)
+			new = f.read()
+		whole = new.rfind(b"\n") + 1
+		self.counted[text] = place + whole, count + new.count(text, 0, whole)
+		return self.counted[text][1]
 
 	def bindings(self, prefix):
 		"""{pod: its first binding that was answered well} of pods whose names begin with prefix."""
 		found = {}
 		for e in self.events():
 			if e.part == "binding" and e.good and e.name.startswith(prefix):
+				found.setdefault(e.name, e)
+		return found
+
+	def running(self, prefix):
+		"""{pod: the first request that said it is Running}, of pods whose names begin with prefix."""
+		found = {}
+		for e in self.events():
+			if e.part == "status" and e.phase == "Running" and e.good and e.name.startswith(prefix):
 				found.setdefault(e.name, e)
 		return found
 

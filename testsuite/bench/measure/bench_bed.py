@@ -12,7 +12,7 @@ import time
 from lib import Cluster, wait_for
 from lib.process import CACHE, SOURCE, TESTSUITE, Process, output_of
 
-from .audit import Audit
+from .audit import BINDING, RUNNING, Audit
 from .load import Load
 from .processes import Stretch
 
@@ -70,11 +70,21 @@ class BenchBed(Cluster):
 
 	def wait_bound(self, prefix, count, limit):
 		"""How many are bound when all are, or after limit seconds: kube-scheduler was seen to forget some. Looks at the audit log only."""
+		return self._wait_told(self.audit.bindings, BINDING, prefix, count, limit)
+
+	def wait_running(self, prefix, count, limit):
+		"""The same of pods that run."""
+		return self._wait_told(self.audit.running, RUNNING, prefix, count, limit)
+
+	def _wait_told(self, told, text, prefix, count, limit):
+		"""told: gives the pods of which the audit log has a line with text."""
+		def all_of_them():
+			return self.audit.lines_with(text) >= count and len(told(prefix)) >= count
 		try:
-			wait_for(lambda: self.audit.binding_lines() >= count and len(self.audit.bindings(prefix)) >= count, f"{count} pods to be bound", limit, 0.1)
+			wait_for(all_of_them, f"{count} pods", limit, 0.1)
 		except AssertionError:
 			pass
-		return len(self.audit.bindings(prefix))
+		return len(told(prefix))
 
 	def settle(self, limit=20.0):
 		"""Until nobody is busy with what the last contestant left behind: kwok works for seconds after a flood of bindings. Gives up silently after limit seconds."""

@@ -7,7 +7,7 @@ import statistics
 import sys
 
 
-_DAEMON = re.compile(r"\.(cpu_s_per_1000|peak_mib)\.([a-z-]+?)(_kwok_paused)?$")
+_DAEMON = re.compile(r"\.(cpu_s_per_1000(?:_until_running)?|peak_mib)\.([a-z-]+?)(_kwok_paused)?$")
 
 
 def say(text):

@@ -3,6 +3,10 @@
 
 A contestant's rate is that of all its bindings, from the moment the API server received the first to the one at which it had answered the last. start_s is from the
 scheduler's process start to its first binding. Processor seconds count from the process start to the last binding, for 1,000 pods.
+
+With kwok running also when the last pod is Running: all_bound_s and all_running_s are seconds from
+the first binding that the API server received, and the processor seconds until_running are those
+until then. The servers have only so much time: who binds first may pay later.
 """
 import signal
 import time
@@ -65,6 +69,38 @@ class Contest:
 				add(self.key(scenario, f"peak_mib.{name}"), peak)
 		return f"{scenario} {rate:.0f}/s" + (f" ({self.pods - len(bindings)} unbound)" if len(bindings) < self.pods else "")
 
+	def until_running(self, prefix, bound, stretch):
+		"""Waits until as many pods run as are bound; what the daemons have used by then. While
+		kwok is paused nobody says that they do."""
+		if not self.with_kwok:
+			return None
+		self.bed.wait_running(prefix, bound, self.limit())
+		return stretch.used()
+
+	def note_running(self, scenario, prefix, used, keep):
+		"""used: of until_running. Returns a text for people."""
+		if used is None:
+			return ""
+		audit = self.bed.audit
+		bindings, running = audit.bindings(prefix).values(), audit.running(prefix).values()
+		first = min(b.received for b in bindings)
+		bound = max(b.answered for b in bindings) - first
+		runs = max((r.answered for r in running), default=first) - first
+		if keep:
+			self.add_running(scenario, bound, runs, len(running))
+			for name, (cpu, _) in used.items():
+				key = self.key(scenario, f"cpu_s_per_1000_until_running.{name}")
+				self.figures.add(key, cpu * 1000 / self.pods)
+		missing = self.pods - len(running)
+		return f", {f'{missing} do not run' if missing else f'all run after {runs:.2f} s'}"
+
+	def add_running(self, scenario, bound, runs, count):
+		"""What has not come to run in time has no figure of when."""
+		self.figures.add(self.key(scenario, "not_running"), self.pods - count)
+		if count == self.pods:
+			self.figures.add(self.key(scenario, "all_bound_s"), bound)
+			self.figures.add(self.key(scenario, "all_running_s"), runs)
+
 	def bind_limit(self, in_flight, keep=True):
 		"""The bare loop."""
 		prefix = self.prepare("none")
@@ -73,7 +109,10 @@ class Contest:
 		stretch = self.bed.stretch()
 		told = self.bed.load.bind(pods, nodes, in_flight)
 		used = {**stretch.used(), "load": (told["cpu_s"], 0)}
-		text = self.note(f"bind-limit.in_flight_{in_flight}", prefix, used, None, keep)
+		later = self.until_running(prefix, self.pods, stretch)
+		scenario = f"bind-limit.in_flight_{in_flight}"
+		text = self.note(scenario, prefix, used, None, keep)
+		text += self.note_running(scenario, prefix, later, keep)
 		self.clean(prefix)
 		return text
 
@@ -81,10 +120,12 @@ class Contest:
 		prefix, begin = self.prepare(SCHEDULER), time.time()
 		stretch = self.bed.stretch()
 		self.bed.scheduler.start()
-		self.bed.wait_bound(prefix, self.pods, self.limit())
+		bound = self.bed.wait_bound(prefix, self.pods, self.limit())
 		used = stretch.used()
+		later = self.until_running(prefix, bound, stretch)
 		self.bed.scheduler.stop()
 		text = self.note("kube-scheduler", prefix, used, begin, keep)
+		text += self.note_running("kube-scheduler", prefix, later, keep)
 		self.clean(prefix)
 		return text
 
@@ -96,12 +137,14 @@ class Contest:
 		stretch = self.bed.stretch()
 		recorder = self.bed.profile(self.profile if keep else None)
 		self.bed.agent.start(wait=False)
-		self.bed.wait_bound(prefix, self.pods, self.limit())
+		bound = self.bed.wait_bound(prefix, self.pods, self.limit())
 		used = stretch.used()
 		if recorder:
 			recorder.send_signal(signal.SIGINT)
 			recorder.wait(60)
+		later = self.until_running(prefix, bound, stretch)
 		text = self.note(name, prefix, used, begin, keep)
+		text += self.note_running(name, prefix, later, keep)
 		if keep:
 			self.count_calls(name, rpcs)
 		self.clean(prefix)
@@ -122,7 +165,9 @@ class Contest:
 		self.figures.same(best, max((k for k in limits if k in self.figures.values), key=self.figures.median, default=None))
 		for key in (self.key("kube-scheduler", "pods_per_s"), self.key("burst", "pods_per_s")):
 			self.figures.ratio(key, best)
-		self.figures.ratio(self.key("burst", "pods_per_s"), self.key("kube-scheduler", "pods_per_s"))
+		for figure in ("pods_per_s", "all_running_s"):
+			mine, theirs = self.key("burst", figure), self.key("kube-scheduler", figure)
+			self.figures.ratio(mine, theirs)
 		mine, theirs = self.key("burst", "cpu_s_per_1000.slurmkubed"), self.key("kube-scheduler", "cpu_s_per_1000.kube-scheduler")
 		self.figures.ratio(mine, theirs)
 
