@@ -52,7 +52,7 @@ class Audit:
 			return [Event(json.loads(line)) for line in f if line.endswith(b"\n")]
 
 	def lines_with(self, text):
-		"""How many since the mark, for those who wait: what was counted once is not read again."""
+		"""How many since the mark, for those who wait: nothing is read twice."""
 		place, count = self.counted.get(text, (self.place, 0))
 		with open(self.path, "rb") as f:
 			f.seek(place)
@@ -70,12 +70,18 @@ class Audit:
 		return found
 
 	def running(self, prefix):
-		"""{pod: the first request that said it is Running}, of pods whose names begin with prefix."""
+		"""{pod: the first request that said it is Running}, as bindings()."""
 		found = {}
 		for e in self.events():
-			if e.part == "status" and e.phase == "Running" and e.good and e.name.startswith(prefix):
+			said = e.part == "status" and e.phase == "Running" and e.good
+			if said and e.name.startswith(prefix):
 				found.setdefault(e.name, e)
 		return found
+
+	def made(self, kind):
+		"""All creations of a kind, also of objects whose names the API server completes."""
+		found = [e for e in self.events() if e.verb == "create" and e.kind == kind]
+		return [e for e in found if not e.part and e.good]
 
 	def creations(self, prefix):
 		return {e.name: e for e in self.events() if e.verb == "create" and e.kind == "pods" and not e.part and e.good and e.name.startswith(prefix)}

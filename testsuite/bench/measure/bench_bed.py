@@ -23,10 +23,13 @@ SLURM_LINES = ["SlurmctldDebug=info"]
 
 
 class BenchBed(Cluster):
-	"""nodes: simulated ones of 64 CPUs. slurm_lines: more lines for slurm.conf."""
+	"""nodes: simulated ones of 64 CPUs. slurm_lines: more lines for slurm.conf.
+	workloads: with JobSet's manager."""
 
-	def __init__(self, build, nodes, cpus=CPUS, slurm_lines=(), agent_settings=None, min_job_age=30, native=False):
+	def __init__(self, build, nodes, cpus=CPUS, slurm_lines=(), agent_settings=None, min_job_age=30, native=False,
+		     workloads=False):
 		super().__init__(build, kwok=nodes, cpus=cpus, memory=MEMORY, native=native, plane_env={},
+				 workloads=workloads,
 				 slurm_options={"extra": [*SLURM_LINES, *slurm_lines], "min_job_age": min_job_age},
 				 agent_options={"settings": {"log_level": "info", **(agent_settings or {})}})
 		self.slurmctld_log = self.dir / "log/slurmctld.log"
