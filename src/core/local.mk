@@ -119,6 +119,8 @@ libcore_la_SOURCES = \
 	%D%/world/peers.cc \
 	%D%/world/peers.h \
 	%D%/world/place.cc \
+	%D%/world/place_queue.cc \
+	%D%/world/place_queue.h \
 	%D%/world/pod_claims.cc \
 	%D%/world/pod_claims.h \
 	%D%/world/review_queue.cc \

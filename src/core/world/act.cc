@@ -162,7 +162,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 			hold_for_claims(uid, *f.pod, spec, f.waits_for, now);
 		place(uid, *f.pod, spec);
 		f.spec = spec ? &*spec : nullptr;
-		if (side == PodSide::waiting && behind_.contains(uid))
+		if (side == PodSide::waiting && places_.is_behind(uid))
 			f.waits_for = Condition{names::k_reason_pending, "pods that its place depends on get theirs first"};
 		wait_after_vanishing(uid, group, f.waits_for, now);
 	}
@@ -416,7 +416,7 @@ std::vector<PodUid> World::by_age(const std::set<PodUid> &uids) const
 std::vector<World::PodAction> World::take_actions(Now now)
 {
 	queue_.wake(now.mono_us);
-	wake_nowhere(now);
+	queue_.mark(places_.take(now));
 	review_taints(now);
 	review_places(now);
 	state_.seen_us = now.mono_us;

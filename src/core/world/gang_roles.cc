@@ -149,7 +149,7 @@ void World::exclude_for_roles(const PodUid &lead, const Gang &gang, const RolePo
 	}
 	const auto candidates = static_cast<std::size_t>(std::ranges::count_if(state_.slurm_nodes, [&](const auto &node) { return state_.kube_nodes.contains(node.first); }));
 	if (std::string conflict = role_conflict(judged, candidates, owner_text(gang)); !conflict.empty()) {
-		nowhere_.insert(lead);
+		places_.add_nowhere(lead);
 		*spec = Error{Errc::not_found, std::move(conflict)};
 		return;
 	}

@@ -171,7 +171,7 @@ void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::opt
 		return;
 	const std::set<std::string> excluded((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
 	if (std::string trouble = trouble_with_room(**spec, node_sizes(excluded), state_.settings.policy.cpu_unit); !trouble.empty()) {
-		nowhere_.insert(lead);
+		places_.add_nowhere(lead);
 		*spec = Error{Errc::not_found, trouble + (gang.shape.excess.empty() ? "" : "; " + gang.shape.excess)};
 	}
 }

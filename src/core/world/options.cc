@@ -78,7 +78,7 @@ void World::note_places(const PodUid &uid, Group &group, std::optional<Result<Jo
 	group.is_reviewed = false;
 	spec = translate(*f.pod, state_.settings.policy, f.job->marker.attempt);
 	place(uid, *f.pod, spec);
-	behind_.erase(uid); /* it has a job: those that have none are woken, one at a time */
+	places_.leave_behind(uid); /* it has a job: those that have none are woken, one at a time */
 	if (!spec)
 		reviews_.add(uid); /* one that it must not meet is on its way: when that is over */
 	/* with no node left it keeps those that it had: Slurm takes no job that can run nowhere, and what it gets is judged again */
@@ -102,7 +102,7 @@ void World::note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::
 	const auto kept = std::pair(gang.shape, gang.per_node); /* the job has these, whatever its pods say by now */
 	spec_of(lead, gang, group, spec);
 	std::tie(gang.shape, gang.per_node) = kept;
-	behind_.erase(lead);
+	places_.leave_behind(lead);
 	if (!spec)
 		reviews_.add(lead);
 	if (!spec)

@@ -18,8 +18,6 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_nowhere_us = 1'000'000; /* pods that no node may take are looked at so often, when something has changed */
-constexpr std::int64_t k_behind_us = 1'000'000;  /* pods behind others are looked at so often, also when nothing has told of a change */
 constexpr std::size_t k_reasons_most = 4;
 
 } // namespace
@@ -49,8 +47,7 @@ void World::forget_demands(const PodUid &uid)
 {
 	state_.peers.forget(uid);
 	by_namespaces_.erase(uid);
-	nowhere_.erase(uid);
-	behind_.erase(uid);
+	places_.forget(uid);
 	state_.claims.forget(uid);
 }
 
@@ -84,42 +81,21 @@ void World::foreign_listed(const std::set<std::string> &live_uids)
 
 void World::place_changed()
 {
-	place_changed_ = true;
+	places_.changed();
 	reviews_.add_all();
-}
-
-void World::wake_nowhere(Now now)
-{
-	wake_behind_in_time(now);
-	if (!place_changed_ || now.mono_us < nowhere_next_us_)
-		return;
-	place_changed_ = false;
-	nowhere_next_us_ = now.mono_us + k_nowhere_us;
-	queue_.mark(nowhere_);
 }
 
 /* Of pods of ours, who come and go all the time: it matters to those that mind. */
 void World::company_changed()
 {
-	place_changed_ = true;
+	places_.changed();
 	reviews_.add_choosy(!state_.peers.choosy().empty());
 }
 
-/* One at a time: each that is submitted wakes the next when it has its answer. */
 void World::wake_behind()
 {
-	if (behind_.empty())
-		return;
-	queue_.mark(*behind_.begin());
-	behind_.erase(behind_.begin());
-}
-
-void World::wake_behind_in_time(Now now)
-{
-	if (now.mono_us < behind_next_us_)
-		return;
-	behind_next_us_ = now.mono_us + k_behind_us;
-	wake_behind();
+	if (const auto next = places_.take_behind())
+		queue_.mark(*next);
 }
 
 void World::namespaces_changed()
@@ -142,8 +118,7 @@ void World::namespaces_changed()
 
 void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once)
 {
-	nowhere_.erase(uid);
-	behind_.erase(uid);
+	places_.forget(uid);
 	if (!spec || !*spec)
 		return; /* refused */
 	if (!pod.node_name.empty()) {
@@ -155,12 +130,12 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 	for (const Status &asked : {filter_.names_known_nodes(state_, **spec), filter_.is_fit_for_pods((*spec)->partition)}) {
 		if (asked)
 			continue;
-		nowhere_.insert(uid); /* that may change */
+		places_.add_nowhere(uid); /* that may change */
 		*spec = asked.error();
 		return;
 	}
 	if (must_wait_for_other(state_, uid, pod)) {
-		behind_.insert(uid);
+		places_.add_behind(uid);
 		spec.reset();
 		return;
 	}
@@ -175,13 +150,13 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 		exclude_crowded(uid, pod, narrower ? *narrower : narrower.emplace(*places));
 	places = narrower ? &*narrower : places;
 	if (places->candidates > 0 && places->excluded.size() == places->candidates) {
-		nowhere_.insert(uid);
+		places_.add_nowhere(uid);
 		wake_behind();
 		*spec = Error{Errc::not_found, "no node may take the pod: " + reasons_text(places->reasons)};
 		return;
 	}
 	if (const std::string why = state_.gangs.contains(uid) ? std::string() : filter_.too_large(state_, **spec, *places); !why.empty()) {
-		nowhere_.insert(uid);
+		places_.add_nowhere(uid);
 		*spec = Error{Errc::not_found, why};
 		return;
 	}

@@ -18,6 +18,7 @@
 #include "src/core/translate/translate.h"
 #include "src/core/world/node_filter.h"
 #include "src/core/world/node_planner.h"
+#include "src/core/world/place_queue.h"
 #include "src/core/world/review_queue.h"
 #include "src/core/world/state.h"
 #include "src/core/world/unanswered.h"
@@ -247,12 +248,10 @@ class World
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once = 1);
 	/* world/places.cc */
 	void place_changed();
-	void wake_nowhere(Now now);
 	void others_changed(const std::set<std::string> &nodes);
 	/* ---- company: world/company.cc ---- */
 	void company_changed();
 	void wake_behind();
-	void wake_behind_in_time(Now now);
 	void namespaces_changed();
 	void select_namespaces(Pod &pod);
 	/* ---- volume claims: world/claims.cc ---- */
@@ -376,11 +375,8 @@ class World
 	NodePlanner nodes_;
 	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
 
-	std::set<PodUid> nowhere_; /* pods that no node may take */
-	std::set<PodUid> behind_;  /* pods that wait for the node of another which they must not meet */
-	bool place_changed_ = false;
+	PlaceQueue places_;
 	ReviewQueue reviews_;
-	std::int64_t nowhere_next_us_ = 0, behind_next_us_ = 0;
 	PodUid owners_last_; /* whose owners were last looked at */
 	std::int64_t owners_next_us_ = 0;
 
