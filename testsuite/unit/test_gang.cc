@@ -429,6 +429,24 @@ KubeNode fast_node(const std::string &name)
 	return node;
 }
 
+/* Slurm would refuse it each time. */
+void a_lost_job_waits_until_slurm_has_the_nodes()
+{
+	Stage stage(4);
+	stage.start(4);
+	stage.connect({});
+	stage.world.slurm_node_gone("n2");
+	(void)stage.take();
+	stage.pass(11 * k_second);
+	CHECK_EQUAL(only<Submit>(stage.take()).size(), 0U);
+	stage.pass(60 * k_second);
+	CHECK_EQUAL(only<Submit>(stage.take()).size(), 0U);
+	stage.world.slurm_node_seen(slurm_node("n2", 8));
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.required_node, "n1,n2");
+}
+
 /* What required_node is when Slurm has lost the job of a gang of which three ranks are bound to n1 and n2, and what n3 and n4 are by then. */
 std::string required_with(const KubeNode &n3, const SlurmNode &n4)
 {
@@ -481,6 +499,7 @@ void a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other()
 	}
 	stage.start(4, nodes({{"a-n1", 8}, {"n1", 8}}));
 	stage.connect({});
+	stage.world.slurm_node_seen(slurm_node("a-n1", 8));
 	(void)stage.take();
 	stage.pass(11 * k_second);
 	const auto submits = only<Submit>(stage.take());
@@ -597,6 +616,7 @@ int main()
 						TEST(scancel_in_the_second_of_its_pods_removes_those_that_were_there), TEST(pods_made_after_the_end_are_about_the_next_job),
 						TEST(a_new_agent_goes_on),
 						TEST(a_lost_job_is_asked_for_again_on_the_same_nodes),
+						TEST(a_lost_job_waits_until_slurm_has_the_nodes),
 						TEST(a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended), TEST(a_lost_job_is_asked_for_with_its_nodes_that_have_no_pods_yet),
 						TEST(a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other), TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes), TEST(pods_that_never_come_end_the_job), TEST(pods_that_run_are_not_ended_for_those_that_never_come),
 						TEST(a_pod_beyond_the_seats_runs_alone),

@@ -257,6 +257,19 @@ void World::note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, 
 		m.surely_unbound = gang.letting_go_since_us > 0 && state_.groups.at(m.uid).unbound_at_us > gang.letting_go_since_us;
 }
 
+/* A node that Slurm does not know has no place to take up: it would refuse the job each time. */
+bool World::are_nodes_known(const PodUid &lead, const Members &members)
+{
+	bool are_known = true;
+	for (const Member &m : members) {
+		if (!is_bound_side(m.side) || state_.slurm_node(bound_node_of(*m.group)))
+			continue;
+		waiters_[bound_node_of(*m.group)].insert(lead);
+		are_known = false;
+	}
+	return are_known;
+}
+
 void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &members, GangFacts &f, Now now)
 {
 	const auto has = [&](auto test) { return std::ranges::any_of(f.members, [&](const MemberFacts &m) { return test(m.side); }); };
@@ -293,7 +306,8 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &membe
 	const bool is_late = job == JobSide::allocated && gang.minimum == 0 && !has(is_bound_side) && f.empty_seats > 0;
 	f.late_long = is_over(lead, is_late, gang.late_since_us, state_.settings.gang_wait_us, now);
 	const bool is_missing = job == JobSide::none && std::ranges::any_of(f.members, &MemberFacts::is_ours);
-	f.missing_long = is_over(lead, is_missing, gang.missing_since_us, k_missing_job_us, now);
+	const bool is_missing_long = is_over(lead, is_missing, gang.missing_since_us, k_missing_job_us, now);
+	f.missing_long = is_missing_long && are_nodes_known(lead, members);
 }
 
 GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec)

@@ -330,6 +330,7 @@ class World
 	void exclude_for_roles(const PodUid &lead, const Gang &gang, const RolePods &roles, std::optional<Result<JobSpec>> &spec);
 	void note_roles(const Gang &gang);
 	void note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, GangFacts &facts, Now now);
+	bool are_nodes_known(const PodUid &lead, const Members &members);
 	void note_gang_times(const PodUid &lead, Gang &gang, const Members &members, GangFacts &facts, Now now);
 	void note_never_came(const PodUid &lead, Gang &gang, const GangFacts &facts, Now now);
 	void wait_after_never_came(const PodUid &lead, const Gang &gang, GangFacts &facts, Now now);
