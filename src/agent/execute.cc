@@ -85,12 +85,6 @@ core::Pod name_only(const core::Pod &pod)
 	return name;
 }
 
-core::Condition bound_text(const core::Bind &bind, std::uint32_t cpu_unit)
-{
-	return {names::k_reason_bound, "Slurm job " + std::to_string(bind.job.number) + " has " + core::cpus_text(bind.cpus, cpu_unit) + " on node " +
-					       bind.node + "; the pod is bound to it" + (bind.remark.empty() ? "" : "; " + bind.remark)};
-}
-
 } // namespace
 
 void App::carry_out(const core::PodUid &pod, const core::Action &action)
@@ -150,7 +144,7 @@ void App::complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_
 	auto done = [this, pod, job, wait_status, is_cancel, name = name_of(world_, pod)](const Status &answer) {
 		log_outcome(is_cancel ? "cancelled" : answer ? "ended" : "completed", name, job, answer, is_cancel ? "" : " result=\"" + core::result_text(wait_status) + "\"");
 		if (const core::Pod *ended = answer && !is_cancel ? world_.pod_of(pod) : nullptr; ended && core::is_terminal(*ended))
-			teller_.tell(*ended, false, "Completing", {names::k_reason_completed, core::completion_text(job, wait_status)});
+			teller_.tell(*ended, false, "Completing", core::completed(job, wait_status));
 		world_.completed(pod, answer, is_cancel, now());
 		want_round();
 	};
@@ -189,7 +183,7 @@ void App::bind(const core::PodUid &pod, const core::Bind &action)
 		if (answer || (answer.error().code != Errc::not_found && answer.error().code != Errc::conflict))
 			last_binding_ = {now(), name, answer ? "" : answer.error().what};
 		if (const core::Pod *bound = answer ? world_.pod_of(pod) : nullptr)
-			teller_.tell(*bound, false, "Binding", bound_text(action, config_.nodes.cpu_unit));
+			teller_.tell(*bound, false, "Binding", core::bound_to_node(action, config_.nodes.cpu_unit));
 		world_.bound(pod, answer, now());
 		want_round();
 	});

@@ -3,6 +3,7 @@ TESTS += %D%/layers
 TESTS += %D%/mutants
 TESTS += %D%/recommended
 TESTS += %D%/tables
+TESTS += %D%/texts
 TESTS += %D%/words
 EXTRA_DIST += \
 	%D%/documents \
@@ -10,4 +11,5 @@ EXTRA_DIST += \
 	%D%/mutants \
 	%D%/recommended \
 	%D%/tables \
+	%D%/texts \
 	%D%/words

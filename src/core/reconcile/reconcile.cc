@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/reconcile/reconcile.h"
 
-#include "src/core/model/names.h"
 #include "src/core/options/change.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
@@ -13,12 +12,6 @@ namespace
 {
 
 using Actions = std::vector<Action>;
-
-Condition job_ended(const SlurmJob &job)
-{
-	return {names::k_reason_job_ended, "Slurm job " + std::to_string(job.id.number) + " ended: " + state_text(job.state) +
-					   (job.state == JobState::cancelled && job.ended_by ? " by uid " + std::to_string(*job.ended_by) : "")};
-}
 
 /*
  * Nobody asked for the end of a pod that never ran: its node failed, it was preempted, or slurmctld killed the job because whoever submitted it did not hear the
@@ -37,7 +30,7 @@ Actions submit(const GroupFacts &f)
 	if (f.busy.slurm || !f.spec)
 		return {};
 	if (!f.spec->ok())
-		return {Report{{unsubmitted_reason(f.spec->error()), f.spec->error().what}}};
+		return {Report{not_submitted(f.spec->error())}};
 	if (!f.may_retry || !f.submit_due)
 		return f.trouble ? Actions{Report{*f.trouble}} : Actions{};
 	return {Submit{f.spec->value()}};
@@ -193,13 +186,6 @@ Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobS
 	if (!names)
 		return Report{not_changed(job, names.error().what)};
 	return Update{job.id, spec->value(), std::move(names->given), std::move(names->removed)};
-}
-
-const char *unsubmitted_reason(const Error &error)
-{
-	if (error.code == Errc::again)
-		return names::k_reason_retrying;
-	return error.code == Errc::not_found ? names::k_reason_no_node : names::k_reason_refused;
 }
 
 bool ended_with_prolog(const SlurmJob &job)

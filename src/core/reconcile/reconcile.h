@@ -134,8 +134,6 @@ Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobS
 
 PodSide pod_side(const Pod *pod, const std::string &bound_node);
 JobSide job_side(const SlurmJob *job);
-/* Of a pod that is not submitted. again: it is not known yet who it is in Slurm; not_found: no node may take it now. */
-const char *unsubmitted_reason(const Error &error);
 
 /*
  * Before PrologSlurmctld was over. A script that fails ends the job, which is no batch job, as root

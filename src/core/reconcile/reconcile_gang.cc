@@ -15,9 +15,6 @@ namespace
 
 using Actions = std::vector<GangAction>;
 
-/* Of those that come after them. */
-const Condition k_earlier_pods{names::k_reason_pending, "earlier pods of the gang are still ending"};
-
 std::size_t count(const GangFacts &f, std::initializer_list<PodSide> sides)
 {
 	return static_cast<std::size_t>(std::ranges::count_if(f.members, [&](const MemberFacts &m) { return std::ranges::find(sides, m.side) != sides.end(); }));
@@ -59,7 +56,7 @@ Actions submit(const GangFacts &f)
 	if (f.busy.slurm || !f.spec || !f.is_complete)
 		return {};
 	if (!f.spec->ok()) {
-		const Condition why{unsubmitted_reason(f.spec->error()), f.spec->error().what};
+		const Condition why = not_submitted(f.spec->error());
 		return tell(f, why, f.spec->error().code == Errc::again ? k_told_members : f.members.size());
 	}
 	if (!f.may_retry || !f.submit_due)
@@ -73,7 +70,7 @@ Actions without_job(const GangFacts &f)
 	if (count_bound(f, {PodSide::running, PodSide::stopping}) == 0)
 		return count(f, {PodSide::waiting}) > 0 ? submit(f) : Actions{};
 	if (count_bound(f, {PodSide::running}) == 0)
-		return tell(f, k_earlier_pods, k_told_members);
+		return tell(f, waiting_for_earlier_pods(), k_told_members);
 	if (!f.missing_long || !f.submit_due || f.waits_for || !f.spec || !f.spec->ok())
 		return {};
 	JobSpec spec = f.spec->value();
@@ -112,10 +109,8 @@ Actions pending(const GangFacts &f)
 	if (f.is_outgrown)
 		return own(f, Cancel{f.job->id});
 	Action next = change_of(*f.job, f.change, f.spec);
-	if (auto *report = std::get_if<Report>(&next)) {
-		report->not_scheduled.message += f.excess.empty() ? "" : "; " + f.excess;
-		return tell(f, report->not_scheduled, k_told_members);
-	}
+	if (const auto *report = std::get_if<Report>(&next))
+		return tell(f, with_excess(report->not_scheduled, f.excess), k_told_members);
 	return f.submit_due ? own(f, std::move(next)) : Actions{};
 }
 
@@ -124,9 +119,9 @@ void bind(const GangFacts &f, const MemberFacts &m, Actions &out)
 	if (!m.has_seat || m.busy.bind || m.busy.remove || f.job->nodes.empty())
 		return;
 	if (m.node.empty())
-		out.push_back({m.uid, Report{{names::k_reason_retrying, "the allocation of Slurm job " + std::to_string(f.job->id.number) + " has no place left for rank " + std::to_string(m.seat)}}});
+		out.push_back({m.uid, Report{no_place_left(*f.job, m.seat)}});
 	else if (!m.forbidden.empty())
-		out.push_back({m.uid, Report{{names::k_reason_retrying, "Slurm job " + std::to_string(f.job->id.number) + " has node " + m.node + ", which " + m.forbidden}}});
+		out.push_back({m.uid, Report{forbidden_node(*f.job, m.node, m.forbidden)}});
 	else if (!m.node_usable)
 		out.push_back({m.uid, Report{waiting_for_node(*f.job, m.node)}});
 	else if (!m.has_room)
@@ -159,9 +154,7 @@ Actions give_back_too_small(const GangFacts &f)
 	if (end.empty())
 		return end;
 	const MemberFacts &first = *std::ranges::find_if(f.members, is_misfit);
-	Actions out = tell(f, {names::k_reason_retrying, "the allocation of Slurm job " + std::to_string(f.job->id.number) + " is too small for the pod of rank " + std::to_string(first.seat) +
-								  ", which requests more than its owner's template; the gang is queued again with what its pods request"},
-			   k_told_members);
+	Actions out = tell(f, too_small(*f.job, first.seat), k_told_members);
 	std::ranges::move(end, std::back_inserter(out));
 	return out;
 }
@@ -233,7 +226,7 @@ bool is_wish(const SlurmJob &job)
 
 Actions ended(const GangFacts &f)
 {
-	const Condition why{names::k_reason_job_ended, "Slurm job " + std::to_string(f.job->id.number) + " ended: " + state_text(f.job->state)};
+	const Condition why = gang_job_ended(*f.job);
 	Actions out;
 	for (const MemberFacts &m : f.members) {
 		const bool is_held_on_to = m.side == PodSide::running || (m.side == PodSide::stopping && m.is_deletion_slow);
@@ -244,7 +237,7 @@ Actions ended(const GangFacts &f)
 	const bool is_cleared = out.empty() && count_bound(f, {PodSide::running, PodSide::stopping}) == 0 &&
 				std::ranges::none_of(f.members, [&](const MemberFacts &m) { return m.side == PodSide::waiting && (m.busy.remove || m.busy.bind); });
 	if (out.empty() && !is_cleared)
-		return tell(f, k_earlier_pods, k_told_members);
+		return tell(f, waiting_for_earlier_pods(), k_told_members);
 	if (is_cleared && !f.next_job_due && ended_with_prolog(*f.job))
 		return tell(f, prolog_failed(*f.job), k_told_members);
 	return is_cleared && f.next_job_due && count(f, {PodSide::waiting}) > 0 ? submit(f) : out;

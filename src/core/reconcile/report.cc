@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/reconcile/report.h"
 
+#include "src/core/gang/grouping.h"
+#include "src/core/model/amounts.h"
 #include "src/core/model/names.h"
-#include "src/core/options/options.h"
 #include "src/core/model/outcome.h"
+#include "src/core/options/options.h"
+#include "src/core/reconcile/reconcile.h"
 
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 namespace slurmkube::core
 {
@@ -152,6 +156,91 @@ Condition waiting_for_room(const SlurmJob &job, const std::string &node, const s
 	return {names::k_reason_pending, job_text(job) + " has node " + node + ", where " + (holder.empty() ? "an earlier pod is still ending" : holder)};
 }
 
+Condition waiting_for_claims(std::string trouble)
+{
+	return {names::k_reason_volume, std::move(trouble)};
+}
+
+Condition waiting_for_places()
+{
+	return {names::k_reason_pending, "pods that its place depends on get theirs first"};
+}
+
+Condition waiting_for_owner(const std::string &owner)
+{
+	return {names::k_reason_retrying, "waiting for " + owner};
+}
+
+Condition waiting_for_pods(const GangId &gang, std::size_t count, std::size_t minimum)
+{
+	return {names::k_reason_pending, gang.kind + " " + gang.name + " has " + std::to_string(count) +
+						 " of at least " + std::to_string(minimum) + " pods"};
+}
+
+Condition waiting_for_gates(const GangId &gang, std::int64_t held_back)
+{
+	return {names::k_reason_pending, std::to_string(held_back) + " pods of " + gang.kind + " " +
+						 gang.name + " have scheduling gates"};
+}
+
+Condition waiting_for_earlier_pods()
+{
+	return {names::k_reason_pending, "earlier pods of the gang are still ending"};
+}
+
+Condition no_place_left(const SlurmJob &job, std::uint32_t rank)
+{
+	return {names::k_reason_retrying, "the allocation of " + job_text(job) +
+						  " has no place left for rank " + std::to_string(rank)};
+}
+
+Condition forbidden_node(const SlurmJob &job, const std::string &node, const std::string &why)
+{
+	return {names::k_reason_retrying, job_text(job) + " has node " + node + ", which " + why};
+}
+
+Condition too_small(const SlurmJob &job, std::uint32_t rank)
+{
+	return {names::k_reason_retrying,
+		"the allocation of " + job_text(job) + " is too small for the pod of rank " +
+			std::to_string(rank) +
+			", which requests more than its owner's template; "
+			"the gang is queued again with what its pods request"};
+}
+
+Condition with_excess(Condition condition, const std::string &excess)
+{
+	condition.message += excess.empty() ? "" : "; " + excess;
+	return condition;
+}
+
+Condition gang_job_ended(const SlurmJob &job)
+{
+	return {names::k_reason_job_ended, job_text(job) + " ended: " + state_text(job.state)};
+}
+
+Condition job_ended(const SlurmJob &job)
+{
+	Condition condition = gang_job_ended(job);
+	if (job.state == JobState::cancelled && job.ended_by)
+		condition.message += " by uid " + std::to_string(*job.ended_by);
+	return condition;
+}
+
+Condition bound_to_node(const Bind &bind, std::uint32_t cpu_unit)
+{
+	return {names::k_reason_bound,
+		"Slurm job " + std::to_string(bind.job.number) + " has " +
+			cpus_text(bind.cpus, cpu_unit) + " on node " + bind.node +
+			"; the pod is bound to it" +
+			(bind.remark.empty() ? "" : "; " + bind.remark)};
+}
+
+Condition completed(JobId job, std::uint32_t wait_status)
+{
+	return {names::k_reason_completed, completion_text(job, wait_status)};
+}
+
 Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds)
 {
 	std::string text = job_text(job) + " gave up: nothing of the pod ran on node " + pod.node_name + " within " + std::to_string(seconds) + " s";
@@ -187,6 +276,27 @@ Condition submission_failed(const Error &error)
 {
 	const bool lasting = error.code == Errc::invalid || error.code == Errc::denied;
 	return {lasting ? names::k_reason_refused : names::k_reason_retrying, (lasting ? "Slurm refused the job: " : "the job could not be submitted, trying again: ") + error.what};
+}
+
+Condition submission_unanswered(const Error &error, unsigned count, std::int64_t next_seconds)
+{
+	const std::string times =
+		count == 1 ? "once" : std::to_string(count) + " times in a row";
+	return {names::k_reason_retrying,
+		"slurmctld did not answer the request for this pod's job (" + times +
+			"): " + error.what + "; the next try is in " +
+			std::to_string(next_seconds) +
+			" s or more. If other pods get jobs meanwhile, it is this pod's request "
+			"that slurmctld cannot handle: take slurm-kube.io/ options away, or "
+			"tell an administrator"};
+}
+
+Condition not_submitted(const Error &error)
+{
+	if (error.code == Errc::again)
+		return {names::k_reason_retrying, error.what};
+	const bool is_for_nodes = error.code == Errc::not_found;
+	return {is_for_nodes ? names::k_reason_no_node : names::k_reason_refused, error.what};
 }
 
 } // namespace slurmkube::core

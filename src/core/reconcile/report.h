@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report.h - what a waiting pod tells its owner: texts of the condition PodScheduled=False.
+ * report.h - what a pod tells its owner: the texts of its conditions and events, each by a function
+ * with a name. testsuite/lint/texts holds it: nowhere else is a Condition made of a literal.
+ *
+ * Where the line is: what refuses one option, field, claim or node is an Error or a Refusal whose
+ * words come from where that is judged (options/, translate/, placement/, claims, node filter);
+ * it becomes a condition here only.
  *
  * Texts change only when the matter does: every change is a write to the API server.
  */
@@ -13,6 +18,9 @@
 
 namespace slurmkube::core
 {
+
+struct Bind;
+struct GangId;
 
 Condition waiting_in_queue(const SlurmJob &job);
 /* The pod's options were changed; its job has those of before. */
@@ -35,6 +43,31 @@ Condition pods_never_came(const PodsLate &late, std::int64_t next_epoch_seconds)
 Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_seconds);
 Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what);
 Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder);
+/* A claim keeps the pod from being submitted. */
+Condition waiting_for_claims(std::string trouble);
+/* The pods that its place depends on are not placed yet. */
+Condition waiting_for_places();
+/* "Job a: it does not exist yet" */
+Condition waiting_for_owner(const std::string &owner);
+
+/* Of gangs. */
+Condition waiting_for_pods(const GangId &gang, std::size_t count, std::size_t minimum);
+Condition waiting_for_gates(const GangId &gang, std::int64_t held_back);
+/* Of those that come after them. */
+Condition waiting_for_earlier_pods();
+Condition no_place_left(const SlurmJob &job, std::uint32_t rank);
+Condition forbidden_node(const SlurmJob &job, const std::string &node, const std::string &why);
+Condition too_small(const SlurmJob &job, std::uint32_t rank);
+/* The job has more than its pods ask for. */
+Condition with_excess(Condition condition, const std::string &excess);
+
+/* DisruptionTarget, before the pod is deleted. */
+Condition job_ended(const SlurmJob &job);
+Condition gang_job_ended(const SlurmJob &job);
+
+/* Events. */
+Condition bound_to_node(const Bind &bind, std::uint32_t cpu_unit);
+Condition completed(JobId job, std::uint32_t wait_status);
 
 /* A bound pod that has not started for so long. */
 Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds);
@@ -49,6 +82,10 @@ Condition waiting_for_slurm();
 
 /* Slurm's answer to a submission, by how it may be mended. */
 Condition submission_failed(const Error &error);
+/* It did not answer so many times in a row. */
+Condition submission_unanswered(const Error &error, unsigned count, std::int64_t next_seconds);
+/* Not submitted. again: it is not known yet who it is in Slurm; not_found: no node may take it now. */
+Condition not_submitted(const Error &error);
 
 /*
  * What Slurm's database does not grant: who was meant, by which rule or option, and what an administrator or the pod's author can do. Slurm's own words say none of it.

@@ -163,7 +163,7 @@ GroupFacts World::facts_of(const PodUid &uid, Group &group, Now now, std::option
 		place(uid, *f.pod, spec);
 		f.spec = spec ? &*spec : nullptr;
 		if (side == PodSide::waiting && places_.is_behind(uid))
-			f.waits_for = Condition{names::k_reason_pending, "pods that its place depends on get theirs first"};
+			f.waits_for = waiting_for_places();
 		wait_after_vanishing(uid, group, f.waits_for, now);
 	}
 	if (side == PodSide::waiting && job == JobSide::pending && f.known)

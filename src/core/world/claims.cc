@@ -5,8 +5,8 @@
  * Before a submission the pod waits until its claims can be honoured at all; nodes that they exclude are excluded in Slurm. With an allocation, claims that wait for
  * a node are bound first, one write after the other, and the pod when all of them are.
  */
-#include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
+#include "src/core/reconcile/report.h"
 #include "src/core/world/pod_claims.h"
 #include "src/core/world/world.h"
 #include "src/core/world/parts.h"
@@ -100,7 +100,7 @@ void World::hold_for_claims(const PodUid &uid, const Pod &pod, std::optional<Res
 	std::string trouble = claim_trouble(state_, uid, pod);
 	if (trouble.empty())
 		return;
-	waits_for = Condition{names::k_reason_volume, std::move(trouble)};
+	waits_for = waiting_for_claims(std::move(trouble));
 	spec.reset();
 	look_later(uid, now.mono_us + k_claim_look_us);
 }

@@ -3,6 +3,7 @@
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/placement/placement.h"
+#include "src/core/reconcile/report.h"
 #include "src/core/world/pod_claims.h"
 #include "src/core/world/world.h"
 #include "src/core/world/parts.h"
@@ -368,13 +369,12 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 	}
 	f.is_complete = !gang.seats.empty();
 	if (!f.is_complete)
-		f.waits_for = Condition{names::k_reason_pending, gang.id.kind + " " + gang.id.name + " has " + std::to_string(pods_of(gang, lead)) + " of at least " +
-									 std::to_string(gang.minimum) + " pods"};
+		f.waits_for = waiting_for_pods(gang.id, pods_of(gang, lead), gang.minimum);
 	const auto held_back = std::ranges::count_if(f.members, [](const MemberFacts &m) { return m.is_seated && m.side == PodSide::gated; });
 	if (held_back > 0 && f.pinned.empty())
-		f.waits_for = Condition{names::k_reason_pending, std::to_string(held_back) + " pods of " + gang.id.kind + " " + gang.id.name + " have scheduling gates"};
+		f.waits_for = waiting_for_gates(gang.id, held_back);
 	if (const std::string trouble = f.known && !is_live_job_side(job_side(f.job)) && f.pinned.empty() ? claim_trouble_of_gang(state_, gang) : std::string(); !trouble.empty()) {
-		f.waits_for = Condition{names::k_reason_volume, trouble};
+		f.waits_for = waiting_for_claims(trouble);
 		look_later(lead, now.mono_us + k_claim_look_us);
 	}
 	if (f.known && !is_live_job_side(job_side(f.job)))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The part of World that places pods: which owners are asked for, and who runs alone or with others. */
 #include "src/core/model/names.h"
+#include "src/core/reconcile/report.h"
 #include "src/core/world/world.h"
 #include "src/core/world/parts.h"
 
@@ -132,7 +133,7 @@ void World::report_unplaced(const PodUid &uid, Group &group, Now now, std::vecto
 	const std::string owner = wanted_owner(uid);
 	if (owner.empty())
 		return;
-	Action report = Report{{names::k_reason_retrying, "waiting for " + owner}};
+	Action report = Report{waiting_for_owner(owner)};
 	if (accept(uid, group, report, now))
 		out.push_back({uid, std::move(report)});
 }

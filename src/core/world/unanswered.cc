@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/unanswered.h"
 
-#include "src/core/model/names.h"
+#include "src/core/reconcile/report.h"
 
 #include <algorithm>
 
@@ -25,11 +25,6 @@ std::int64_t delay_us(unsigned unanswered, bool are_others_answered)
 	if (unanswered <= 1)
 		return k_first_us;
 	return std::min(k_next_us << std::min(unanswered - 2, k_doublings_most), are_others_answered ? k_longest_us : k_longest_unheard_us);
-}
-
-std::string count_text(unsigned count)
-{
-	return count == 1 ? "once" : std::to_string(count) + " times in a row";
 }
 
 } // namespace
@@ -75,10 +70,8 @@ std::int64_t Unanswered::next_us(const PodUid &pod) const
 
 Condition Unanswered::text(const PodUid &pod, const Error &error, Now now) const
 {
-	return {names::k_reason_retrying, "slurmctld did not answer the request for this pod's job (" + count_text(count(pod)) + "): " + error.what + "; the next try is in " +
-					      std::to_string((next_us(pod) - now.mono_us + k_second_us - 1) / k_second_us) +
-					      " s or more. If other pods get jobs meanwhile, it is this pod's request that slurmctld cannot handle: take slurm-kube.io/ options away, or "
-					      "tell an administrator"};
+	const std::int64_t left_us = next_us(pod) - now.mono_us;
+	return submission_unanswered(error, count(pod), (left_us + k_second_us - 1) / k_second_us);
 }
 
 std::optional<std::int64_t> Unanswered::wait_until(const PodUid &pod, const std::string &name_space, const std::function<bool(const PodUid &)> &is_sending, Now now) const
