@@ -21,6 +21,7 @@ constexpr Member k_metadata_members[] = {
     {6, As::text, "resourceVersion"},
     {8, As::time, "creationTimestamp"},
     {9, As::time, "deletionTimestamp"},
+    {10, As::integer, "deletionGracePeriodSeconds"},
     {11, As::text_map, "labels"},
     {12, As::text_map, "annotations"},
     {13, As::objects, "ownerReferences", &k_owner},

@@ -23,6 +23,7 @@ EXTRA_DIST += \
 	%D%/kube/registry.py \
 	%D%/kube/run \
 	%D%/kube/watch_tests.py \
+	%D%/kube/wire_tests.py \
 	%D%/kube/writes_tests.py
 
 # skube against a peer that answers as told

@@ -3,6 +3,7 @@
  * test_wire.cc - objects in protobuf: the wire format, the envelope, shapes, events. What a real server sends is compared with its JSON by component/kube (wire_tests.py).
  */
 #include "src/codec/list_page.h"
+#include "src/codec/pod.h"
 #include "src/codec/pod_shape.h"
 #include "src/codec/protobuf.h"
 #include "src/codec/wire.h"
@@ -84,6 +85,18 @@ void maps_times_and_empty_texts_are_as_in_json()
 	CHECK_EQUAL(to_text(get(metadata, "labels")), R"({"a":"later","empty":""})");
 	CHECK_EQUAL(get_string(metadata, "creationTimestamp"), "2026-11-21T03:08:57Z");
 	CHECK(get(metadata, "deletionTimestamp") == nullptr); /* the zero time */
+}
+
+/* How long its containers have is what a pod that holds an ended job too long is known by. */
+void a_deletion_has_its_grace()
+{
+	const std::string deleted = field(9, number_field(1, 1795230537)) + number_field(10, 3600);
+	const auto object = object_from_wire(pod("p", deleted), k_most);
+	REQUIRE(object.ok());
+	const auto read = pod_from_json(object->get());
+	REQUIRE(read.ok());
+	CHECK(read->deleting);
+	CHECK_EQUAL(read->deletion_grace_seconds, 3600);
 }
 
 void numbers_keep_their_sign()
@@ -178,6 +191,7 @@ int main()
 	return check::run_tests("wire", {
 						TEST(a_pod_is_what_is_read_of_it),
 						TEST(maps_times_and_empty_texts_are_as_in_json),
+						TEST(a_deletion_has_its_grace),
 						TEST(numbers_keep_their_sign),
 						TEST(lists_say_where_they_go_on),
 						TEST(events_have_a_type_and_an_object),

@@ -46,6 +46,7 @@ PODS_OF_ALL_KINDS = {
 	'sized': {'resources': {'requests': {'cpu': '5', 'memory': '3Gi'}}},
 	'wrapped': {'runtimeClassName': 'heavy'},
 	'kept': {'metadata': {'finalizers': ['example.com/keep']}},
+	'bound': {'nodeName': 'n1', 'terminationGracePeriodSeconds': 7200},
 }
 RUNTIME = {'metadata': {'name': 'heavy'}, 'handler': 'x', 'overhead': {'podFixed': {'cpu': '250m', 'memory': '64Mi'}}}
 CONDITIONS = [
@@ -107,6 +108,7 @@ def protobuf_says_what_json_says(bed):
 	wait_for('the same lists', lambda: same(probe, names))
 	write_statuses(bed)
 	bed.api.delete('same-kept')
+	bed.api.delete('same-bound', grace=5400)  # which it is told, and nobody ends it
 	for name in ('later', 'last'):
 		make(bed, name, 'placed', 'same')
 	wait_for('the same events', lambda: same(probe, names | {'later', 'last'}))
@@ -116,6 +118,7 @@ def protobuf_says_what_json_says(bed):
 		equal([e for e in probe.heard[name] if e['event'] != 'listed' and not e['readable']], [])
 		counters = probe('counters', name=name)
 		equal((counters['lists'], counters['pages'], counters['errors'], counters['trouble']), (1, 3, 0, ''))
+	bed.api.delete('same-bound')
 	bed.api('PATCH', f'{PODS}/same-kept', {'metadata': {'finalizers': None}}, 'application/merge-patch+json')
 
 
