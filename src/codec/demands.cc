@@ -14,23 +14,26 @@ namespace
 
 using core::Demands;
 
-constexpr char k_required[] = "requiredDuringSchedulingIgnoredDuringExecution";
-constexpr char k_preferred[] = "preferredDuringSchedulingIgnoredDuringExecution";
 /* Of terms, requirements, values, tolerations, ports: judged for every node, so no author may write thousands. */
 constexpr std::size_t k_most = 256;
 constexpr std::size_t k_far_most = 16; /* of terms that go by more than the node: judged for every pod there is */
 
 using Strings = std::map<std::string, std::string>;
 
-bool is_long(json_object *array)
+template <const Shape &S> bool is_long(Views<S> list)
 {
-	return array_size(array) > k_most;
+	return list.size() > k_most;
 }
 
-template <class F> void for_each(json_object *array, F &&take)
+bool is_long(json_object *texts)
 {
-	for (std::size_t i = 0; i < std::min(array_size(array), k_most); i++)
-		take(array_at(array, i));
+	return array_size(texts) > k_most;
+}
+
+template <const Shape &S, class F> void for_each(Views<S> list, F &&take)
+{
+	for (std::size_t i = 0; i < std::min(list.size(), k_most); i++)
+		take(list[i]);
 }
 
 /* false: more than k_most */
@@ -47,10 +50,11 @@ bool take_strings(json_object *object, Strings &out)
 std::vector<std::string> texts(json_object *array)
 {
 	std::vector<std::string> out;
-	for_each(array, [&](json_object *one) {
+	for (std::size_t i = 0; i < std::min(array_size(array), k_most); i++) {
+		json_object *one = array_at(array, i);
 		const char *text = json_object_is_type(one, json_type_string) ? json_object_get_string(one) : nullptr;
 		out.emplace_back(text != nullptr ? text : "");
-	});
+	}
 	return out;
 }
 
@@ -70,33 +74,34 @@ core::SelectorOp op_of(const std::string &text)
 }
 
 /* nullopt: more than anybody writes */
-std::optional<std::vector<core::Requirement>> requirements(json_object *array)
+std::optional<std::vector<core::Requirement>> requirements(Views<shapes::k_requirement> list)
 {
 	std::vector<core::Requirement> out;
-	bool fits = !is_long(array);
-	for_each(array, [&](json_object *one) {
-		fits = fits && !is_long(get(one, "values"));
-		out.push_back({get_string(one, "key"), op_of(get_string(one, "operator")), texts(get(one, "values"))});
+	bool fits = !is_long(list);
+	for_each(list, [&](View<shapes::k_requirement> one) {
+		json_object *values = one.values<"values">();
+		fits = fits && !is_long(values);
+		out.push_back({one.text<"key">(), op_of(one.text<"operator">()), texts(values)});
 	});
 	return fits ? std::optional(std::move(out)) : std::nullopt;
 }
 
-std::optional<core::NodeTerm> node_term(json_object *term)
+std::optional<core::NodeTerm> node_term(View<shapes::k_node_term> term)
 {
-	auto labels = requirements(get(term, "matchExpressions")), fields = requirements(get(term, "matchFields"));
+	auto labels = requirements(term.objects<"matchExpressions">()), fields = requirements(term.objects<"matchFields">());
 	if (!labels || !fields)
 		return std::nullopt;
 	return core::NodeTerm{std::move(*labels), std::move(*fields)};
 }
 
-bool take_node_terms(json_object *required, Demands &out)
+bool take_node_terms(View<shapes::k_node_selector> required, Demands &out)
 {
-	json_object *terms = get(required, "nodeSelectorTerms");
-	if (required == nullptr)
+	const auto terms = required.objects<"nodeSelectorTerms">();
+	if (!required)
 		return true;
 	bool fits = !is_long(terms);
 	out.node_terms.emplace();
-	for_each(terms, [&](json_object *one) {
+	for_each(terms, [&](View<shapes::k_node_term> one) {
 		auto term = node_term(one);
 		fits = fits && term;
 		if (term)
@@ -106,38 +111,39 @@ bool take_node_terms(json_object *required, Demands &out)
 }
 
 /* Wishes: what is too long is not wished. */
-void take_preferences(json_object *terms, Demands &out)
+void take_preferences(Views<shapes::k_preference> terms, Demands &out)
 {
-	for_each(terms, [&](json_object *one) {
-		auto term = node_term(get(one, "preference"));
+	for_each(terms, [&](View<shapes::k_preference> one) {
+		auto term = node_term(one.object<"preference">());
 		if (term)
-			out.preferences.push_back({static_cast<int>(std::clamp<std::int64_t>(get_int(one, "weight"), 0, 100)), std::move(*term)});
+			out.preferences.push_back({static_cast<int>(std::clamp<std::int64_t>(one.integer<"weight">(), 0, 100)), std::move(*term)});
 	});
 }
 
 /* The list may be longer than we read: what we do not read does not tolerate. */
-void take_tolerations(json_object *list, Demands &out)
+void take_tolerations(Views<shapes::k_toleration> list, Demands &out)
 {
-	for_each(list, [&](json_object *one) {
-		const std::string op = get_string(one, "operator");
+	for_each(list, [&](View<shapes::k_toleration> one) {
+		const std::string op = one.text<"operator">();
 		const core::TolerationOp known = op.empty() || op == "Equal" ? core::TolerationOp::equal :
 						 op == "Exists"		      ? core::TolerationOp::exists :
 										core::TolerationOp::unknown;
-		out.tolerations.push_back({get_string(one, "key"), known, get_string(one, "value"), get_string(one, "effect")});
+		out.tolerations.push_back({one.text<"key">(), known, one.text<"value">(), one.text<"effect">()});
 	});
 }
 
 /* false: more than anybody writes */
-bool take_ports(json_object *containers, bool only_sidecars, Demands &out)
+bool take_ports(Views<shapes::k_container> containers, bool only_sidecars, Demands &out)
 {
 	bool fits = !is_long(containers);
-	for_each(containers, [&](json_object *container) {
-		if (only_sidecars && get_string(container, "restartPolicy") != "Always")
+	for_each(containers, [&](View<shapes::k_container> container) {
+		if (only_sidecars && container.text<"restartPolicy">() != "Always")
 			return;
-		fits = fits && !is_long(get(container, "ports"));
-		for_each(get(container, "ports"), [&](json_object *port) {
-			const std::string ip = get_string(port, "hostIP"), protocol = get_string(port, "protocol");
-			const std::int64_t number = get_int(port, "hostPort");
+		const auto ports = container.objects<"ports">();
+		fits = fits && !is_long(ports);
+		for_each(ports, [&](View<shapes::k_port> port) {
+			const std::string ip = port.text<"hostIP">(), protocol = port.text<"protocol">();
+			const std::int64_t number = port.integer<"hostPort">();
 			if (number > 0 && number <= 65535)
 				out.host_ports.push_back({ip.empty() ? "0.0.0.0" : ip, protocol.empty() ? "TCP" : protocol, static_cast<int>(number)});
 		});
@@ -146,11 +152,11 @@ bool take_ports(json_object *containers, bool only_sidecars, Demands &out)
 }
 
 /* nullopt: an operator that pods are not selected by, or too long */
-std::optional<core::PodSelector> label_selector(json_object *selector)
+std::optional<core::PodSelector> label_selector(View<shapes::k_label_selector> selector)
 {
 	core::PodSelector out;
-	auto expressions = requirements(get(selector, "matchExpressions"));
-	if (!expressions || !take_strings(get(selector, "matchLabels"), out.labels))
+	auto expressions = requirements(selector.objects<"matchExpressions">());
+	if (!expressions || !take_strings(selector.values<"matchLabels">(), out.labels))
 		return std::nullopt;
 	for (const core::Requirement &r : *expressions) {
 		if (r.op == core::SelectorOp::gt || r.op == core::SelectorOp::lt || r.op == core::SelectorOp::unknown)
@@ -161,39 +167,39 @@ std::optional<core::PodSelector> label_selector(json_object *selector)
 }
 
 /* Why a term cannot be honoured, or empty. */
-std::string trouble_with(json_object *term, const std::optional<core::PodSelector> &selector, const std::optional<core::PodSelector> &spaces)
+std::string trouble_with(View<shapes::k_pod_term> term, const std::optional<core::PodSelector> &selector, const std::optional<core::PodSelector> &spaces)
 {
 	if (!selector)
 		return " with this labelSelector";
 	if (!spaces)
 		return " with this namespaceSelector";
-	if (get_string(term, "topologyKey").empty())
+	if (term.text<"topologyKey">().empty())
 		return " without topologyKey";
-	return is_long(get(term, "namespaces")) ? " with so many namespaces" : "";
+	return is_long(term.values<"namespaces">()) ? " with so many namespaces" : "";
 }
 
 /* What cannot be read of it is taken to match: it may be the word of a pod that others have placed. matchLabelKeys and mismatchLabelKeys are in labelSelector: the API server puts them there. */
-core::PodTerm pod_term(json_object *term, std::string &trouble)
+core::PodTerm pod_term(View<shapes::k_pod_term> term, std::string &trouble)
 {
 	core::PodTerm out;
-	json_object *selector = get(term, "labelSelector"), *in_spaces = get(term, "namespaceSelector");
+	const auto selector = term.object<"labelSelector">(), in_spaces = term.object<"namespaceSelector">();
+	json_object *namespaces = term.values<"namespaces">();
 	auto labels = label_selector(selector), spaces = label_selector(in_spaces);
 	trouble = trouble_with(term, labels, spaces);
-	out.topology_key = get_string(term, "topologyKey");
-	out.namespaces = texts(get(term, "namespaces"));
-	out.all_namespaces = (in_spaces != nullptr && (!spaces || *spaces == core::PodSelector{})) || is_long(get(term, "namespaces"));
-	if (in_spaces != nullptr && !out.all_namespaces)
+	out.topology_key = term.text<"topologyKey">();
+	out.namespaces = texts(namespaces);
+	out.all_namespaces = (in_spaces && (!spaces || *spaces == core::PodSelector{})) || is_long(namespaces);
+	if (in_spaces && !out.all_namespaces)
 		out.namespace_selector = std::move(*spaces);
-	if (selector != nullptr)
+	if (selector)
 		out.selector = labels ? std::move(*labels) : core::PodSelector{};
 	return out;
 }
 
-void take_pod_terms(json_object *affinity, const char *which, std::vector<core::PodTerm> &out, std::set<std::string> &unsupported)
+void take_pod_terms(View<shapes::k_pod_affinity> affinity, const std::string &path, std::vector<core::PodTerm> &out, std::set<std::string> &unsupported)
 {
-	const std::string path = std::string("spec.affinity.") + which;
-	json_object *terms = get(affinity, which, k_required);
-	for_each(terms, [&](json_object *one) {
+	const auto terms = affinity.objects<shapes::k_required>();
+	for_each(terms, [&](View<shapes::k_pod_term> one) {
 		std::string trouble;
 		out.push_back(pod_term(one, trouble));
 		if (!trouble.empty())
@@ -206,19 +212,19 @@ void take_pod_terms(json_object *affinity, const char *which, std::vector<core::
 
 } // namespace
 
-std::vector<core::NodeTerm> node_terms_from_json(json_object *node_selector)
+std::vector<core::NodeTerm> node_terms_from_json(View<shapes::k_node_selector> node_selector)
 {
 	Demands out;
 	const bool fits = take_node_terms(node_selector, out);
 	return fits && out.node_terms ? std::move(*out.node_terms) : std::vector<core::NodeTerm>{};
 }
 
-std::optional<core::PodSelector> readable_selector(json_object *selector)
+std::optional<core::PodSelector> readable_selector(View<shapes::k_label_selector> selector)
 {
 	return label_selector(selector);
 }
 
-core::PodSelector selector_from_json(json_object *selector)
+core::PodSelector selector_from_json(View<shapes::k_label_selector> selector)
 {
 	if (auto out = label_selector(selector))
 		return std::move(*out);
@@ -227,36 +233,37 @@ core::PodSelector selector_from_json(json_object *selector)
 	return unreadable;
 }
 
-std::vector<core::PodClaim> claims_of_pod(json_object *spec, const std::string &pod_name, std::set<std::string> &unsupported)
+std::vector<core::PodClaim> claims_of_pod(View<shapes::k_spec> spec, const std::string &pod_name, std::set<std::string> &unsupported)
 {
 	std::vector<core::PodClaim> out;
-	json_object *volumes = get(spec, "volumes");
+	const auto volumes = spec.objects<"volumes">();
 	if (is_long(volumes))
 		unsupported.insert("spec.volumes of this number");
-	for_each(volumes, [&](json_object *volume) {
-		json_object *claim = get(volume, "persistentVolumeClaim");
-		if (claim != nullptr)
-			out.push_back({get_string(claim, "claimName"), false});
-		else if (get(volume, "ephemeral") != nullptr)
-			out.push_back({pod_name + "-" + get_string(volume, "name"), true});
+	for_each(volumes, [&](View<shapes::k_volume> volume) {
+		const auto claim = volume.object<"persistentVolumeClaim">();
+		if (claim)
+			out.push_back({claim.text<"claimName">(), false});
+		else if (volume.has<"ephemeral">())
+			out.push_back({pod_name + "-" + volume.text<"name">(), true});
 	});
 	return out;
 }
 
-Demands demands_from_json(json_object *spec, std::set<std::string> &unsupported)
+Demands demands_from_json(View<shapes::k_spec> spec, std::set<std::string> &unsupported)
 {
 	Demands out;
-	json_object *affinity = get(spec, "affinity");
-	if (!take_strings(get(spec, "nodeSelector"), out.node_selector))
+	const auto affinity = spec.object<"affinity">();
+	const auto of_nodes = affinity.object<"nodeAffinity">();
+	if (!take_strings(spec.values<"nodeSelector">(), out.node_selector))
 		unsupported.insert("spec.nodeSelector with so many labels");
-	if (!take_node_terms(get(affinity, "nodeAffinity", k_required), out))
+	if (!take_node_terms(of_nodes.object<shapes::k_required>(), out))
 		unsupported.insert("spec.affinity.nodeAffinity of this length");
-	take_preferences(get(affinity, "nodeAffinity", k_preferred), out);
-	take_tolerations(get(spec, "tolerations"), out);
-	if (!take_ports(get(spec, "containers"), false, out) || !take_ports(get(spec, "initContainers"), true, out))
+	take_preferences(of_nodes.objects<shapes::k_preferred>(), out);
+	take_tolerations(spec.objects<"tolerations">(), out);
+	if (!take_ports(spec.objects<"containers">(), false, out) || !take_ports(spec.objects<"initContainers">(), true, out))
 		unsupported.insert("spec.containers.ports of this number");
-	take_pod_terms(affinity, "podAffinity", out.affinity, unsupported);
-	take_pod_terms(affinity, "podAntiAffinity", out.anti_affinity, unsupported);
+	take_pod_terms(affinity.object<"podAffinity">(), "spec.affinity.podAffinity", out.affinity, unsupported);
+	take_pod_terms(affinity.object<"podAntiAffinity">(), "spec.affinity.podAntiAffinity", out.anti_affinity, unsupported);
 	return out;
 }
 

@@ -7,7 +7,8 @@
 #ifndef SLURMKUBE_CODEC_DEMANDS_H
 #define SLURMKUBE_CODEC_DEMANDS_H
 
-#include "src/codec/json.h"
+#include "src/codec/pod_shape.h"
+#include "src/codec/view.h"
 #include "src/core/model/demands.h"
 
 #include <optional>
@@ -18,22 +19,22 @@ namespace slurmkube::codec
 {
 
 /* unsupported: gets the paths of the fields that cannot be honoured */
-core::Demands demands_from_json(json_object *spec, std::set<std::string> &unsupported);
+core::Demands demands_from_json(View<shapes::k_spec> spec, std::set<std::string> &unsupported);
 
 /* The PersistentVolumeClaims that its volumes mount. */
-std::vector<core::PodClaim> claims_of_pod(json_object *spec, const std::string &pod_name, std::set<std::string> &unsupported);
+std::vector<core::PodClaim> claims_of_pod(View<shapes::k_spec> spec, const std::string &pod_name, std::set<std::string> &unsupported);
 
 /* v1 NodeSelector, as in a pod's affinity and a volume's. What is too long matches nothing. */
-std::vector<core::NodeTerm> node_terms_from_json(json_object *node_selector);
+std::vector<core::NodeTerm> node_terms_from_json(View<shapes::k_node_selector> node_selector);
 
 /* metav1 LabelSelector. What cannot be read of it matches nothing. */
-core::PodSelector selector_from_json(json_object *selector);
+core::PodSelector selector_from_json(View<shapes::k_label_selector> selector);
 
 /* The same; nothing: it cannot be read. */
-std::optional<core::PodSelector> readable_selector(json_object *selector);
+std::optional<core::PodSelector> readable_selector(View<shapes::k_label_selector> selector);
 
 /* Topology spread constraints with DoNotSchedule (pod_placement.cc). labels: the pod's, for matchLabelKeys. */
-std::vector<core::Spread> spreads_from_json(json_object *constraints, const std::map<std::string, std::string> &labels, std::set<std::string> &unsupported);
+std::vector<core::Spread> spreads_from_json(Views<shapes::k_spread> constraints, const std::map<std::string, std::string> &labels, std::set<std::string> &unsupported);
 
 } // namespace slurmkube::codec
 

@@ -44,6 +44,7 @@ libcodec_la_SOURCES = \
 	%D%/shape.h \
 	%D%/time.cc \
 	%D%/time.h \
+	%D%/view.h \
 	%D%/wire.cc \
 	%D%/wire.h
 libcodec_la_LIBADD = $(JSON_C_LIBS)

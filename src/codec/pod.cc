@@ -16,10 +16,13 @@ namespace
 {
 
 using core::Pod;
+using PodView = View<shapes::k_pod>;
+using SpecView = View<shapes::k_spec>;
+using StatusView = View<shapes::k_status>;
 
-int small_int(json_object *object, const char *key)
+int small(std::int64_t value)
 {
-	return static_cast<int>(std::clamp<std::int64_t>(get_int(object, key), INT_MIN, INT_MAX));
+	return static_cast<int>(std::clamp<std::int64_t>(value, INT_MIN, INT_MAX));
 }
 
 core::PodPhase phase_of(const std::string &text)
@@ -39,100 +42,87 @@ bool is_ours(std::string_view key)
 	return core::is_option_key(key) || key.starts_with(names::k_allocation_prefix);
 }
 
-Status take_metadata(Pod &pod, json_object *metadata)
+Status take_metadata(Pod &pod, View<shapes::k_metadata> metadata)
 {
-	pod.uid.text = get_string(metadata, "uid");
-	pod.name_space = get_string(metadata, "namespace");
-	pod.name = get_string(metadata, "name");
+	pod.uid.text = metadata.text<"uid">();
+	pod.name_space = metadata.text<"namespace">();
+	pod.name = metadata.text<"name">();
 	if (pod.uid.text.empty() || pod.name_space.empty() || pod.name.empty())
 		return Error{Errc::invalid, "not a pod: without name, namespace or uid"};
-	pod.resource_version = get_string(metadata, "resourceVersion");
-	pod.deleting = get(metadata, "deletionTimestamp") != nullptr;
-	pod.deletion_grace_seconds = pod.deleting ? get_int(metadata, "deletionGracePeriodSeconds") : 0;
-	const auto created = parse_time(get_string(metadata, "creationTimestamp", "1970-01-01T00:00:00Z"));
+	pod.resource_version = metadata.text<"resourceVersion">();
+	pod.deleting = metadata.has<"deletionTimestamp">();
+	pod.deletion_grace_seconds = pod.deleting ? metadata.integer<"deletionGracePeriodSeconds">() : 0;
+	const auto created = parse_time(metadata.text<"creationTimestamp">("1970-01-01T00:00:00Z"));
 	if (!created)
 		return in_context("metadata.creationTimestamp", created.error());
 	pod.created = *created;
-	pod.labels = get_strings(get(metadata, "labels"));
-	pod.annotations = get_strings(get(metadata, "annotations"), is_ours);
-	pod.controller = controller_of(get(metadata, "ownerReferences"));
+	pod.labels = get_strings(metadata.values<"labels">());
+	pod.annotations = get_strings(metadata.values<"annotations">(), is_ours);
+	pod.controller = controller_of(metadata.objects<"ownerReferences">());
 	return Ok{};
 }
 
-std::string main_container(json_object *pod)
+std::string main_container(PodView pod)
 {
-	const std::string wanted = get_string(get(pod, "metadata", "annotations"), "kubectl.kubernetes.io/default-container");
-	json_object *containers = get(pod, "spec", "containers");
-	for (std::size_t i = 0; i < array_size(containers); i++) {
-		if (!wanted.empty() && get_string(array_at(containers, i), "name") == wanted)
+	const std::string wanted = pod.object<"metadata">().entry<"annotations">("kubectl.kubernetes.io/default-container");
+	const auto containers = pod.object<"spec">().objects<"containers">();
+	for (const auto container : containers) {
+		if (!wanted.empty() && container.text<"name">() == wanted)
 			return wanted;
 	}
-	return get_string(array_at(containers, 0), "name");
+	return containers[0].text<"name">();
 }
 
-void take_spec(Pod &pod, json_object *spec)
+void take_spec(Pod &pod, SpecView spec)
 {
-	pod.scheduler_name = get_string(spec, "schedulerName");
-	pod.node_name = get_string(spec, "nodeName");
-	pod.scheduling_group = get_string(get(spec, "schedulingGroup"), "podGroupName");
-	pod.gated = array_size(get(spec, "schedulingGates")) > 0;
-	pod.termination_grace_seconds = get_int(spec, "terminationGracePeriodSeconds", 30);
-	pod.priority_class = get_string(spec, "priorityClassName");
-	pod.active_deadline_seconds = get_int(spec, "activeDeadlineSeconds");
+	pod.scheduler_name = spec.text<"schedulerName">();
+	pod.node_name = spec.text<"nodeName">();
+	pod.scheduling_group = spec.object<"schedulingGroup">().text<"podGroupName">();
+	pod.gated = spec.objects<"schedulingGates">().size() > 0;
+	pod.termination_grace_seconds = spec.integer<"terminationGracePeriodSeconds">(30);
+	pod.priority_class = spec.text<"priorityClassName">();
+	pod.active_deadline_seconds = spec.integer<"activeDeadlineSeconds">();
 	std::set<std::string> unsupported;
 	pod.demands = demands_from_json(spec, unsupported);
-	pod.demands.spreads = spreads_from_json(get(spec, "topologySpreadConstraints"), pod.labels, unsupported);
+	pod.demands.spreads = spreads_from_json(spec.objects<"topologySpreadConstraints">(), pod.labels, unsupported);
 	pod.demands.claims = claims_of_pod(spec, pod.name, unsupported);
 	note_unsupported(spec, unsupported);
 	pod.unsupported_fields.assign(unsupported.begin(), unsupported.end());
 }
 
-void take_ended(Pod &pod, json_object *container, json_object *statuses)
-{
-	const std::string name = get_string(container, "name");
-	for (std::size_t i = 0; i < array_size(statuses); i++) {
-		json_object *status = array_at(statuses, i);
-		json_object *end = get(status, "state", "terminated");
-		if (end != nullptr && get_string(status, "name") == name)
-			pod.ended_containers.push_back({name, small_int(end, "exitCode"), small_int(end, "signal"), get_string(end, "reason")});
-	}
-}
+using Statuses = Views<shapes::k_container_status>;
+using Containers = Views<shapes::k_container>;
 
-void take_ended_containers(Pod &pod, json_object *object)
+void take_ended(Pod &pod, Containers containers, Statuses statuses)
 {
-	static constexpr const char *lists[][2] = {{"initContainers", "initContainerStatuses"}, {"containers", "containerStatuses"}};
-	for (const auto &[in_spec, in_status] : lists) {
-		json_object *containers = get(object, "spec", in_spec);
-		for (std::size_t i = 0; i < array_size(containers); i++)
-			take_ended(pod, array_at(containers, i), get(object, "status", in_status));
+	for (const auto container : containers) {
+		const std::string name = container.text<"name">();
+		for (const auto status : statuses) {
+			const auto end = status.object<"state">().object<"terminated">();
+			if (end && status.text<"name">() == name)
+				pod.ended_containers.push_back({name, small(end.integer<"exitCode">()), small(end.integer<"signal">()), end.text<"reason">()});
+		}
 	}
 }
 
 /* What the kubelet says of containers that do not run. "ContainerCreating" and the like say nothing; they stand until there is more. */
-void take_waiting(Pod &pod, json_object *status)
+void take_running(Pod &pod, Statuses statuses)
 {
-	json_object *waiting = get(status, "state", "waiting");
-	const std::string reason = get_string(waiting, "reason"), message = get_string(waiting, "message");
-	pod.container_runs = pod.container_runs || get(status, "state", "running") != nullptr;
-	if (!reason.empty() && (pod.waiting_reason.empty() || (!message.empty() && pod.waiting_reason.find(": ") == std::string::npos)))
-		pod.waiting_reason = message.empty() ? reason : reason + ": " + message;
-}
-
-void take_running_containers(Pod &pod, json_object *status)
-{
-	for (const char *list : {"initContainerStatuses", "containerStatuses"}) {
-		json_object *statuses = get(status, list);
-		for (std::size_t i = 0; i < array_size(statuses); i++)
-			take_waiting(pod, array_at(statuses, i));
+	for (const auto status : statuses) {
+		const auto state = status.object<"state">();
+		const auto waiting = state.object<"waiting">();
+		const std::string reason = waiting.text<"reason">(), message = waiting.text<"message">();
+		pod.container_runs = pod.container_runs || state.has<"running">();
+		if (!reason.empty() && (pod.waiting_reason.empty() || (!message.empty() && pod.waiting_reason.find(": ") == std::string::npos)))
+			pod.waiting_reason = message.empty() ? reason : reason + ": " + message;
 	}
 }
 
-void take_conditions(Pod &pod, json_object *conditions)
+void take_conditions(Pod &pod, StatusView pod_status)
 {
-	for (std::size_t i = 0; i < array_size(conditions); i++) {
-		json_object *one = array_at(conditions, i);
-		const std::string type = get_string(one, "type"), status = get_string(one, "status");
-		core::Condition condition{get_string(one, "reason"), get_string(one, "message")};
+	for (const auto one : pod_status.objects<"conditions">()) {
+		const std::string type = one.text<"type">(), status = one.text<"status">();
+		core::Condition condition{one.text<"reason">(), one.text<"message">()};
 		if (type == "PodScheduled" && status == "False")
 			pod.not_scheduled = std::move(condition);
 		else if (type == "DisruptionTarget" && status == "True")
@@ -142,15 +132,19 @@ void take_conditions(Pod &pod, json_object *conditions)
 	}
 }
 
-void take_status(Pod &pod, json_object *object)
+void take_status(Pod &pod, PodView object)
 {
-	json_object *status = get(object, "status");
-	pod.phase = phase_of(get_string(status, "phase"));
-	pod.status_reason = get_string(status, "reason");
-	pod.status_message = get_string(status, "message");
-	take_conditions(pod, get(status, "conditions"));
-	take_ended_containers(pod, object);
-	take_running_containers(pod, status);
+	const auto status = object.object<"status">();
+	const auto spec = object.object<"spec">();
+	const auto of_init = status.objects<"initContainerStatuses">(), of_main = status.objects<"containerStatuses">();
+	pod.phase = phase_of(status.text<"phase">());
+	pod.status_reason = status.text<"reason">();
+	pod.status_message = status.text<"message">();
+	take_conditions(pod, status);
+	take_ended(pod, spec.objects<"initContainers">(), of_init);
+	take_ended(pod, spec.objects<"containers">(), of_main);
+	take_running(pod, of_init);
+	take_running(pod, of_main);
 }
 
 } // namespace
@@ -158,11 +152,12 @@ void take_status(Pod &pod, json_object *object)
 Result<Pod> pod_from_json(json_object *object)
 {
 	Pod pod;
-	if (auto done = take_metadata(pod, get(object, "metadata")); !done)
+	const PodView view(object);
+	if (auto done = take_metadata(pod, view.object<"metadata">()); !done)
 		return done.error();
-	take_spec(pod, get(object, "spec"));
-	take_status(pod, object);
-	pod.main_container = main_container(object);
+	take_spec(pod, view.object<"spec">());
+	take_status(pod, view);
+	pod.main_container = main_container(view);
 	auto requests = effective_requests(object);
 	if (!requests)
 		return in_context("pod " + pod.name_space + "/" + pod.name, requests.error());
@@ -189,8 +184,9 @@ Result<Pod> pod_from_template(json_object *pod_template, const std::string &name
 {
 	Pod pod;
 	pod.name_space = name_space;
-	pod.labels = get_strings(get(pod_template, "metadata", "labels"));
-	take_spec(pod, get(pod_template, "spec"));
+	const PodView view(pod_template);
+	pod.labels = get_strings(view.object<"metadata">().values<"labels">());
+	take_spec(pod, view.object<"spec">());
 	add_default_tolerations(pod.demands.tolerations);
 	pod.node_name.clear(); /* which would say that it is bound */
 	std::erase_if(pod.demands.claims, [](const core::PodClaim &claim) { return claim.is_own; });
@@ -201,19 +197,18 @@ Result<Pod> pod_from_template(json_object *pod_template, const std::string &name
 	return pod;
 }
 
-std::optional<core::OwnerRef> controller_of(json_object *owners)
+std::optional<core::OwnerRef> controller_of(Views<shapes::k_owner> owners)
 {
-	for (std::size_t i = 0; i < array_size(owners); i++) {
-		json_object *owner = array_at(owners, i);
-		if (get_bool(owner, "controller"))
-			return core::OwnerRef{get_string(owner, "apiVersion"), get_string(owner, "kind"), get_string(owner, "name"), get_string(owner, "uid")};
+	for (const auto owner : owners) {
+		if (owner.boolean<"controller">())
+			return core::OwnerRef{owner.text<"apiVersion">(), owner.text<"kind">(), owner.text<"name">(), owner.text<"uid">()};
 	}
 	return std::nullopt;
 }
 
 std::string uid_of(json_object *object)
 {
-	return get_string(get(object, "metadata"), "uid");
+	return PodView(object).object<"metadata">().text<"uid">(); /* all kinds have it there */
 }
 
 } // namespace slurmkube::codec

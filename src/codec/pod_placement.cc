@@ -14,30 +14,28 @@ namespace slurmkube::codec
 namespace
 {
 
-bool is_filled(json_object *value)
-{
-	if (json_object_is_type(value, json_type_object))
-		return json_object_object_length(value) > 0;
-	return array_size(value) > 0;
-}
-
 constexpr char k_spread_path[] = "spec.topologySpreadConstraints";
 constexpr std::size_t k_spreads_most = 16, k_label_keys_most = 64; /* judged for every pod there is */
 
-std::int32_t positive_int(json_object *object, const char *key, std::int64_t absent)
+using SpreadView = View<shapes::k_spread>;
+
+std::int32_t positive(std::int64_t value)
 {
-	return static_cast<std::int32_t>(std::clamp<std::int64_t>(get_int(object, key, absent), 0, INT_MAX));
+	return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, 0, INT_MAX));
 }
 
 /* Why the constraint cannot be honoured, or empty. */
-std::string trouble_with(json_object *constraint, const core::Spread &spread)
+std::string trouble_with(SpreadView constraint, const core::Spread &spread)
 {
-	for (const char *policy : {"nodeAffinityPolicy", "nodeTaintsPolicy"}) {
-		const std::string value = get_string(constraint, policy, "Honor");
+	const std::pair<const char *, std::string> policies[] = {
+	    {"nodeAffinityPolicy", constraint.text<"nodeAffinityPolicy">("Honor")},
+	    {"nodeTaintsPolicy", constraint.text<"nodeTaintsPolicy">("Honor")},
+	};
+	for (const auto &[policy, value] : policies) {
 		if (value != "Honor" && value != "Ignore")
 			return std::string(" with ") + policy + " " + value.substr(0, 64);
 	}
-	if (array_size(get(constraint, "matchLabelKeys")) > k_label_keys_most)
+	if (array_size(constraint.values<"matchLabelKeys">()) > k_label_keys_most)
 		return " with so many matchLabelKeys";
 	if (spread.topology_key.empty())
 		return " without topologyKey";
@@ -57,22 +55,21 @@ void take_label_keys(json_object *keys, const std::map<std::string, std::string>
 
 } // namespace
 
-std::vector<core::Spread> spreads_from_json(json_object *constraints, const std::map<std::string, std::string> &labels, std::set<std::string> &unsupported)
+std::vector<core::Spread> spreads_from_json(Views<shapes::k_spread> constraints, const std::map<std::string, std::string> &labels, std::set<std::string> &unsupported)
 {
 	std::vector<core::Spread> out;
-	for (std::size_t i = 0; i < array_size(constraints); i++) {
-		json_object *one = array_at(constraints, i);
-		const std::string when = get_string(one, "whenUnsatisfiable", "DoNotSchedule");
+	for (const SpreadView one : constraints) {
+		const std::string when = one.text<"whenUnsatisfiable">("DoNotSchedule");
 		if (when == "ScheduleAnyway")
 			continue;
-		core::Spread spread{.topology_key = get_string(one, "topologyKey"), .max_skew = positive_int(one, "maxSkew", 0), .min_domains = positive_int(one, "minDomains", 1)};
-		spread.honors_affinity = get_string(one, "nodeAffinityPolicy", "Honor") == "Honor";
-		spread.honors_taints = get_string(one, "nodeTaintsPolicy", "Ignore") == "Honor";
-		json_object *selector = get(one, "labelSelector");
+		core::Spread spread{.topology_key = one.text<"topologyKey">(), .max_skew = positive(one.integer<"maxSkew">()), .min_domains = positive(one.integer<"minDomains">(1))};
+		spread.honors_affinity = one.text<"nodeAffinityPolicy">("Honor") == "Honor";
+		spread.honors_taints = one.text<"nodeTaintsPolicy">("Ignore") == "Honor";
+		const auto selector = one.object<"labelSelector">();
 		const auto readable = readable_selector(selector);
-		if (selector != nullptr && readable) {
+		if (selector && readable) {
 			spread.selector = *readable;
-			take_label_keys(get(one, "matchLabelKeys"), labels, *spread.selector);
+			take_label_keys(one.values<"matchLabelKeys">(), labels, *spread.selector);
 		}
 		const std::string trouble = when != "DoNotSchedule"	    ? " with whenUnsatisfiable " + when.substr(0, 64) :
 					    !readable			    ? " with this labelSelector" :
@@ -86,14 +83,14 @@ std::vector<core::Spread> spreads_from_json(json_object *constraints, const std:
 	return out;
 }
 
-void note_unsupported(json_object *spec, std::set<std::string> &fields)
+void note_unsupported(View<shapes::k_spec> spec, std::set<std::string> &fields)
 {
 	const auto note = [&](bool asked, const char *field) {
 		if (asked)
 			fields.insert(field);
 	};
-	note(is_filled(get(spec, "resourceClaims")), "spec.resourceClaims");
-	note(is_filled(get(spec, "workloadRef")), "spec.workloadRef");
+	note(spec.objects<"resourceClaims">().size() > 0, "spec.resourceClaims");
+	note(!spec.object<"workloadRef">().text<"name">().empty(), "spec.workloadRef");
 }
 
 } // namespace slurmkube::codec

@@ -14,53 +14,55 @@ namespace
 
 using core::Rounding;
 
-json_object *status_of(json_object *pod, const char *list, const std::string &name)
+using PodView = View<shapes::k_pod>;
+using SpecView = View<shapes::k_spec>;
+using StatusView = View<shapes::k_container_status>;
+using Statuses = Views<shapes::k_container_status>;
+
+StatusView status_of(Statuses statuses, const std::string &name)
 {
-	json_object *statuses = get(pod, "status", list);
-	for (std::size_t i = 0; i < array_size(statuses); i++) {
-		if (get_string(array_at(statuses, i), "name") == name)
-			return array_at(statuses, i);
+	for (const StatusView status : statuses) {
+		if (status.text<"name">() == name)
+			return status;
 	}
 	return nullptr;
 }
 
 /* A resize that can never be carried out must not count. */
-bool resize_is_infeasible(json_object *pod)
+bool resize_is_infeasible(PodView pod)
 {
-	json_object *conditions = get(pod, "status", "conditions");
-	for (std::size_t i = 0; i < array_size(conditions); i++) {
-		json_object *condition = array_at(conditions, i);
-		if (get_string(condition, "type") == "PodResizePending")
-			return get_string(condition, "reason") == "Infeasible";
+	for (const auto condition : pod.object<"status">().objects<"conditions">()) {
+		if (condition.text<"type">() == "PodResizePending")
+			return condition.text<"reason">() == "Infeasible";
 	}
 	return false;
 }
 
 /* What the node has granted already, which a resize downwards gives back only later. */
-Result<Amounts> granted(json_object *container_status)
+Result<Amounts> granted(StatusView status)
 {
-	auto allocated = amounts_from_json(get(container_status, "allocatedResources"), Rounding::up);
+	auto allocated = amounts_from_json(status.values<"allocatedResources">(), Rounding::up);
 	if (!allocated)
 		return in_context("allocatedResources", allocated.error());
-	const auto actual = amounts_from_json(get(container_status, "resources", "requests"), Rounding::up);
+	const auto actual = amounts_from_json(status.object<"resources">().values<"requests">(), Rounding::up);
 	if (!actual)
 		return in_context("resources.requests", actual.error());
 	raise(*allocated, *actual);
 	return allocated;
 }
 
-Result<Amounts> container_requests(json_object *pod, json_object *container, const char *status_list)
+Result<Amounts> container_requests(PodView pod, View<shapes::k_container> container, Statuses statuses)
 {
-	const std::string name = get_string(container, "name");
-	auto asked = amounts_from_json(get(container, "resources", "requests"), Rounding::up);
+	const std::string name = container.text<"name">();
+	auto asked = amounts_from_json(container.object<"resources">().values<"requests">(), Rounding::up);
 	if (!asked)
 		return in_context("container '" + name + "': resources.requests", asked.error());
 	/* The API server fills in what is limited and not requested; in the templates of owners nobody has done that. */
-	const auto limits = amounts_from_json(get(container, "resources", "limits"), Rounding::up);
+	const auto limits = amounts_from_json(container.object<"resources">().values<"limits">(), Rounding::up);
 	if (!limits)
 		return in_context("container '" + name + "': resources.limits", limits.error());
 	asked->insert(limits->begin(), limits->end());
-	auto held = granted(status_of(pod, status_list, name));
+	auto held = granted(status_of(statuses, name));
 	if (!held)
 		return in_context("status of container '" + name + "'", held.error());
 	if (!held->empty() && resize_is_infeasible(pod))
@@ -74,16 +76,15 @@ struct Initialisation {
 	Amounts peak, sidecars;
 };
 
-Result<Initialisation> initialisation(json_object *pod)
+Result<Initialisation> initialisation(PodView pod)
 {
 	Initialisation result;
-	json_object *containers = get(pod, "spec", "initContainers");
-	for (std::size_t i = 0; i < array_size(containers); i++) {
-		json_object *container = array_at(containers, i);
-		auto step = container_requests(pod, container, "initContainerStatuses");
+	const auto statuses = pod.object<"status">().objects<"initContainerStatuses">();
+	for (const auto container : pod.object<"spec">().objects<"initContainers">()) {
+		auto step = container_requests(pod, container, statuses);
 		if (!step)
 			return step.error();
-		if (get_string(container, "restartPolicy") == "Always") {
+		if (container.text<"restartPolicy">() == "Always") {
 			add(result.sidecars, *step);
 			raise(result.peak, result.sidecars);
 		} else {
@@ -94,12 +95,12 @@ Result<Initialisation> initialisation(json_object *pod)
 	return result;
 }
 
-Result<Amounts> containers_together(json_object *pod)
+Result<Amounts> containers_together(PodView pod)
 {
 	Amounts total;
-	json_object *containers = get(pod, "spec", "containers");
-	for (std::size_t i = 0; i < array_size(containers); i++) {
-		const auto one = container_requests(pod, array_at(containers, i), "containerStatuses");
+	const auto statuses = pod.object<"status">().objects<"containerStatuses">();
+	for (const auto container : pod.object<"spec">().objects<"containers">()) {
+		const auto one = container_requests(pod, container, statuses);
 		if (!one)
 			return one.error();
 		add(total, *one);
@@ -112,9 +113,9 @@ bool has_pod_level(const std::string &name)
 	return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
 }
 
-Status apply_pod_level(Amounts &total, json_object *spec)
+Status apply_pod_level(Amounts &total, SpecView spec)
 {
-	const auto requests = amounts_from_json(get(spec, "resources", "requests"), Rounding::up);
+	const auto requests = amounts_from_json(spec.object<"resources">().values<"requests">(), Rounding::up);
 	if (!requests)
 		return in_context("spec.resources.requests", requests.error());
 	for (const auto &[name, amount] : *requests) {
@@ -122,7 +123,7 @@ Status apply_pod_level(Amounts &total, json_object *spec)
 			total[name] = amount;
 	}
 	/* As the API server fills in pods (defaultPodRequests); in templates nobody has: what containers request goes before the limit, but for hugepages. */
-	const auto limits = amounts_from_json(get(spec, "resources", "limits"), Rounding::up);
+	const auto limits = amounts_from_json(spec.object<"resources">().values<"limits">(), Rounding::up);
 	if (!limits)
 		return in_context("spec.resources.limits", limits.error());
 	for (const auto &[name, amount] : *limits) {
@@ -133,9 +134,9 @@ Status apply_pod_level(Amounts &total, json_object *spec)
 	return Ok{};
 }
 
-Status add_overhead(Amounts &total, json_object *spec)
+Status add_overhead(Amounts &total, SpecView spec)
 {
-	const auto overhead = amounts_from_json(get(spec, "overhead"), Rounding::up);
+	const auto overhead = amounts_from_json(spec.values<"overhead">(), Rounding::up);
 	if (!overhead)
 		return in_context("spec.overhead", overhead.error());
 	add(total, *overhead);
@@ -144,7 +145,7 @@ Status add_overhead(Amounts &total, json_object *spec)
 
 } // namespace
 
-Result<core::Resources> effective_requests(json_object *pod)
+Result<core::Resources> effective_requests(PodView pod)
 {
 	auto total = containers_together(pod);
 	if (!total)
@@ -154,9 +155,9 @@ Result<core::Resources> effective_requests(json_object *pod)
 		return init.error();
 	add(*total, init.value().sidecars);
 	raise(*total, init.value().peak);
-	if (auto done = apply_pod_level(*total, get(pod, "spec")); !done)
+	if (auto done = apply_pod_level(*total, pod.object<"spec">()); !done)
 		return done.error();
-	if (auto done = add_overhead(*total, get(pod, "spec")); !done)
+	if (auto done = add_overhead(*total, pod.object<"spec">()); !done)
 		return done.error();
 	core::Resources resources = resources_of(*total);
 	resources.pods = 1;

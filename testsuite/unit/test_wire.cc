@@ -6,6 +6,7 @@
 #include "src/codec/pod.h"
 #include "src/codec/pod_shape.h"
 #include "src/codec/protobuf.h"
+#include "src/codec/view.h"
 #include "src/codec/wire.h"
 #include "testsuite/unit/check.h"
 
@@ -163,6 +164,32 @@ void what_is_not_understood_is_refused()
 		CHECK(event_from_wire(frame, k_most).error().code == Errc::invalid);
 }
 
+/* A reader that asks for what no Shape names does not compile. */
+static_assert(find_member(shapes::k_metadata, "managedFields") == nullptr);
+static_assert(find_member(shapes::k_volume, "ephemeral")->number == 29);
+
+/* Wherever JSON says more, readers see what protobuf carries. */
+void views_read_what_json_says()
+{
+	const auto json = parse_json(R"({"spec":{"nodeName":"n","volumes":[{"name":"v","ephemeral":{}}],
+		"containers":[{"name":"a"},{"name":"b"}]},"metadata":{"annotations":{"k":"v"}}})", k_most);
+	REQUIRE(json.ok());
+	const View<shapes::k_pod> pod(json->get());
+	const auto spec = pod.object<"spec">();
+	CHECK_EQUAL(spec.text<"nodeName">(), "n");
+	CHECK_EQUAL(spec.text<"schedulerName">("none"), "none");
+	CHECK_EQUAL(spec.integer<"activeDeadlineSeconds">(7), 7);
+	CHECK(spec.objects<"volumes">()[0].has<"ephemeral">());
+	CHECK(!spec.objects<"volumes">()[0].object<"persistentVolumeClaim">());
+	CHECK(!spec.objects<"volumes">()[1]);
+	CHECK_EQUAL(pod.object<"metadata">().entry<"annotations">("k"), "v");
+	std::string names;
+	for (const auto container : spec.objects<"containers">())
+		names += container.text<"name">();
+	CHECK_EQUAL(names, "ab");
+	CHECK_EQUAL(pod.object<"status">().text<"phase">(), "");
+}
+
 /* object_of() goes as deep as shapes do. */
 void shapes_have_an_end()
 {
@@ -196,6 +223,7 @@ int main()
 						TEST(lists_say_where_they_go_on),
 						TEST(events_have_a_type_and_an_object),
 						TEST(what_is_not_understood_is_refused),
+						TEST(views_read_what_json_says),
 						TEST(shapes_have_an_end),
 					});
 }

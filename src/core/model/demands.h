@@ -3,6 +3,8 @@
  * demands.h - what a pod's spec demands of the place where it runs, as plain values.
  *
  * Read by codec/demands, judged by placement.h. Only what a scheduler has to honour and we can: the rest stays in Pod::unsupported_fields.
+ * Who keeps or compares only some of them names all (core/placement/foreign.cc,
+ * core/world/node_filter.cc): a new one does not compile before it is judged there.
  * Meanings are those of the API (core/v1 NodeSelectorTerm, Toleration, ContainerPort, PodAffinityTerm).
  */
 #ifndef SLURMKUBE_CORE_MODEL_DEMANDS_H

@@ -12,6 +12,18 @@ namespace slurmkube::core
 namespace
 {
 
+/* Whether others mind it of a pod that stands already: who adds a demand says it here. */
+Demands kept(Demands &&all)
+{
+	auto &[node_selector, node_terms, preferences, tolerations, host_ports, affinity, anti_affinity,
+	       spreads, claims] = all;
+	Demands out;
+	out.host_ports = std::move(host_ports);
+	out.anti_affinity = std::move(anti_affinity);
+	out.claims = std::move(claims);
+	return out;
+}
+
 Pod trimmed(Pod &&pod)
 {
 	Pod out;
@@ -22,9 +34,7 @@ Pod trimmed(Pod &&pod)
 	out.deleting = pod.deleting;
 	out.requests = std::move(pod.requests);
 	out.labels = std::move(pod.labels);
-	out.demands.host_ports = std::move(pod.demands.host_ports);
-	out.demands.anti_affinity = std::move(pod.demands.anti_affinity);
-	out.demands.claims = std::move(pod.demands.claims);
+	out.demands = kept(std::move(pod.demands));
 	return out;
 }
 

@@ -21,10 +21,14 @@ bool fits_record(const Pod &pod, const SlurmNode &node, std::uint32_t cpu_unit)
 	return cpus_of(pod.requests, cpu_unit) <= node.cpus && memory_mib_of(pod.requests, 1) <= node.memory_mib;
 }
 
+/* What node_refuses_in_queue() goes by: who adds a demand says it here, and in work_out_places(). */
 bool is_for(const Places &places, const Pod &pod)
 {
-	const Demands &demands = pod.demands;
-	return places.node_name == pod.node_name && places.requests == pod.requests && places.node_selector == demands.node_selector && places.tolerations == demands.tolerations && places.node_terms == demands.node_terms;
+	const auto &[node_selector, node_terms, preferences, tolerations, host_ports, affinity, anti_affinity,
+		     spreads, claims] = pod.demands;
+	return places.node_name == pod.node_name && places.requests == pod.requests &&
+	       places.node_selector == node_selector && places.tolerations == tolerations &&
+	       places.node_terms == node_terms;
 }
 
 /* The first name of the list that is none of these; empty: there is none. */

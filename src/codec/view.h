@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * view.h - an object in JSON of which only what its Shape names can be read.
+ *
+ * Protobuf carries no more than the Shape. A reader that asks for another field, or takes it for
+ * another kind, does not compile: a field is never read from JSON and forgotten in protobuf.
+ * Getters are as in json.h: what is absent, null or of a wrong type gives the fallback.
+ */
+#ifndef SLURMKUBE_CODEC_VIEW_H
+#define SLURMKUBE_CODEC_VIEW_H
+
+#include "src/codec/shape.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace slurmkube::codec
+{
+
+/* A field's name as an argument of a template. */
+template <std::size_t N> struct Name {
+	char text[N];
+	/* NOLINTNEXTLINE(google-explicit-constructor) */
+	consteval Name(const char (&from)[N]) { std::copy_n(from, N, text); }
+};
+
+/* Those of inlined messages too. nullptr: there is none. */
+constexpr const Member *find_member(const Shape &shape, std::string_view name)
+{
+	for (const Member &member : shape.members) {
+		if (member.as != As::inlined && name == member.name)
+			return &member;
+		const Member *inner = member.as == As::inlined ? find_member(*member.shape, name) : nullptr;
+		if (inner != nullptr)
+			return inner;
+	}
+	return nullptr;
+}
+
+template <const Shape &S> class Views;
+
+template <const Shape &S> class View
+{
+      public:
+	View(json_object *object) : object_(object) {} /* NOLINT(google-explicit-constructor) */
+	/* It is there at all. */
+	explicit operator bool() const { return object_ != nullptr; }
+
+	template <Name N> [[nodiscard]] bool has() const
+	{
+		return get(object_, member<N>()->name) != nullptr;
+	}
+	template <Name N> [[nodiscard]] std::string text(std::string_view fallback = {}) const
+	{
+		return get_string(object_, of_kind<N, As::text, As::time>(), fallback);
+	}
+	template <Name N> [[nodiscard]] std::int64_t integer(std::int64_t fallback = 0) const
+	{
+		return get_int(object_, of_kind<N, As::integer>(), fallback);
+	}
+	template <Name N> [[nodiscard]] bool boolean() const
+	{
+		return get_bool(object_, of_kind<N, As::boolean>());
+	}
+	/* An array of texts, or an object whose members are texts or quantities. Borrowed. */
+	template <Name N> [[nodiscard]] json_object *values() const
+	{
+		return get(object_, of_kind<N, As::texts, As::text_map, As::amount_map>());
+	}
+	/* One text of an object whose members are texts; empty: there is none. */
+	template <Name N> [[nodiscard]] std::string entry(const char *key) const
+	{
+		return get_string(get(object_, of_kind<N, As::text_map>()), key);
+	}
+	template <Name N> [[nodiscard]] auto object() const
+	{
+		return View<*member<N>()->shape>(get(object_, of_kind<N, As::object>()));
+	}
+	template <Name N> [[nodiscard]] auto objects() const
+	{
+		return Views<*member<N>()->shape>(get(object_, of_kind<N, As::objects>()));
+	}
+
+      private:
+	template <Name N> static consteval const Member *member()
+	{
+		constexpr const Member *found = find_member(S, N.text);
+		static_assert(found != nullptr, "the Shape has no such field: name it there");
+		return found;
+	}
+	template <Name N, As... Kinds> static consteval const char *of_kind()
+	{
+		static_assert(((member<N>()->as == Kinds) || ...), "the Shape says another kind");
+		return member<N>()->name;
+	}
+	json_object *object_; /* borrowed */
+};
+
+/* An array of such objects. */
+template <const Shape &S> class Views
+{
+      public:
+	struct Iterator {
+		json_object *array;
+		std::size_t at;
+		View<S> operator*() const { return View<S>(array_at(array, at)); }
+		Iterator &operator++()
+		{
+			at++;
+			return *this;
+		}
+		bool operator==(const Iterator &) const = default;
+	};
+	Views(json_object *array) : array_(array) {} /* NOLINT(google-explicit-constructor) */
+	[[nodiscard]] std::size_t size() const { return array_size(array_); }
+	[[nodiscard]] View<S> operator[](std::size_t i) const { return View<S>(array_at(array_, i)); }
+	[[nodiscard]] Iterator begin() const { return {array_, 0}; }
+	[[nodiscard]] Iterator end() const { return {array_, size()}; }
+
+      private:
+	json_object *array_; /* borrowed */
+};
+
+} // namespace slurmkube::codec
+
+#endif
