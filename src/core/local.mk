@@ -85,6 +85,8 @@ libcore_la_SOURCES = \
 	%D%/reconcile/reconcile_gang.h \
 	%D%/reconcile/report.cc \
 	%D%/reconcile/report.h \
+	%D%/reconcile/report_parts.cc \
+	%D%/reconcile/report_parts.h \
 	%D%/translate/translate.cc \
 	%D%/translate/translate.h \
 	%D%/world/act.cc \

@@ -4,8 +4,8 @@
  * with a name. testsuite/lint/texts holds it: nowhere else is a Condition made of a literal.
  *
  * Where the line is: what refuses one option, field, claim or node is an Error or a Refusal whose
- * words come from where that is judged (options/, translate/, placement/, claims, node filter);
- * it becomes a condition here only.
+ * words come from where that is judged (options/, translate/, placement/, gang/, node filter); it
+ * becomes a condition here only. Of what a pod waits for, the words are here and in report_parts.h.
  *
  * Texts change only when the matter does: every change is a write to the API server.
  */

@@ -7,6 +7,7 @@
  */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
+#include "src/core/reconcile/report_parts.h"
 #include "src/core/world/pod_claims.h"
 #include "src/core/world/world.h"
 #include "src/core/world/parts.h"
@@ -116,24 +117,24 @@ void World::check_claims(const PodUid &uid, Group &group, const KubeNode &node, 
 		return;
 	}
 	if (const std::string trouble = state_.claims.known().trouble_of(pod); !trouble.empty())
-		f.forbidden = "cannot be used: " + trouble;
+		f.forbidden = cannot_be_used(trouble);
 	else if (const auto refusal = claims_refuse(state_, pod, node))
 		f.forbidden = refusal->why;
 	for (const ClaimId &id : state_.claims.known().exclusive(pod)) {
 		const Pod *other = user_of(state_, id, uid);
 		if (other && (!other->node_name.empty() || state_.foreign.all().contains(other->uid) || !state_.groups.at(other->uid).held_node.empty()))
-			f.forbidden = "cannot be used: volume claim " + id.name + " is ReadWriteOncePod and in use by " + other->name_space + "/" + other->name;
+			f.forbidden = cannot_be_used(claim_in_use(id.name, *other));
 	}
 	const ClaimPlan plan = f.forbidden.empty() ? state_.claims.known().plan(pod, node) : ClaimPlan{};
 	const ClaimId *open = !plan.steps.empty() ? &claim_of(plan.steps.front()) : !plan.awaited.empty() ? &plan.awaited.front() : nullptr;
 	if (is_over(uid, open != nullptr, group.claims_since_us, state_.settings.claim_wait_us, now))
-		f.forbidden = "has not got volume claim " + open->name + " bound within " + std::to_string(state_.settings.claim_wait_us / 1'000'000) + " s";
+		f.forbidden = claim_not_bound_in_time(open->name, state_.settings.claim_wait_us / 1'000'000);
 	if (!open || !f.forbidden.empty())
 		return;
 	if (!plan.steps.empty() && plan.steps.front() != group.told_step)
 		f.claim_step = plan.steps.front();
 	else if (!group.busy.claim)
-		f.claim_wait = "volume claim " + open->name + " is being bound for it";
+		f.claim_wait = claim_being_bound(open->name);
 }
 
 void World::provided(const PodUid &pod, const Status &answer, Now now)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/owner_store.h"
 
+#include "src/core/reconcile/report_parts.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -124,7 +126,7 @@ std::string OwnerStore::wanted_by(const PodUid &pod) const
 {
 	for (const auto &[id, entry] : entries_) {
 		if (entry.waiting.contains(pod))
-			return id.kind + " " + id.name + (entry.trouble.empty() ? ": it does not exist yet" : ": " + entry.trouble);
+			return owner_unanswered(id.kind, id.name, entry.trouble);
 	}
 	return {};
 }

@@ -2,6 +2,7 @@
 #include "src/core/world/pod_claims.h"
 
 #include "src/core/model/outcome.h"
+#include "src/core/reconcile/report_parts.h"
 
 #include <algorithm>
 
@@ -35,12 +36,12 @@ std::string claim_trouble(const State &state, const PodUid &uid, const Pod &pod)
 	if (pod.demands.claims.empty())
 		return "";
 	if (!state.claims.known().is_listed())
-		return "its volume claims have not been read yet" + (state.claims.unreadable().empty() ? "" : ": " + state.claims.unreadable());
+		return claims_unread(state.claims.unreadable());
 	if (std::string trouble = state.claims.known().trouble_of(pod); !trouble.empty())
 		return trouble;
 	for (const ClaimId &id : state.claims.known().exclusive(pod)) {
 		if (const Pod *other = user_of(state, id, uid))
-			return "volume claim " + id.name + " is ReadWriteOncePod and in use by " + other->name_space + "/" + other->name;
+			return claim_in_use(id.name, *other);
 	}
 	return "";
 }
@@ -65,7 +66,7 @@ std::string claim_trouble_of_gang(const State &state, const Gang &gang)
 			return trouble;
 		for (const ClaimId &id : state.claims.known().exclusive(*pod)) {
 			if (!taken.insert(id).second)
-				return "volume claim " + id.name + " is ReadWriteOncePod: pods of " + gang.id.kind + " " + gang.id.name + " that start together cannot share it";
+				return claim_not_shared(id.name, gang.id);
 		}
 	}
 	return "";

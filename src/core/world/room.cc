@@ -11,6 +11,7 @@
  * a job of its own (doc/design/decisions/0011).
  */
 #include "src/core/placement/placement.h"
+#include "src/core/reconcile/report_parts.h"
 #include "src/core/world/world.h"
 
 #include <algorithm>
@@ -121,19 +122,13 @@ std::string World::holder_text(const std::string &node) const
 		if (found == state_.groups.end() || !found->second.pod)
 			continue;
 		if (found->second.pod->deleting)
-			return "an earlier pod is still ending: " + name_of(*found->second.pod);
+			return holder_ends(name_of(*found->second.pod));
 		running = &found->second;
 	}
 	if (!running)
 		return {};
-	const std::string text = "an earlier pod still runs: " + name_of(*running->pod);
 	const SlurmJob *job = state_.job_of(*running);
-	if (job_side(job) != JobSide::allocated)
-		return text;
-	const std::string number = std::to_string(job->id.number);
-	if (job->state == JobState::suspended)
-		return text + ". Slurm has suspended its job " + number + ", which stops no pod: an administrator should set PreemptMode=CANCEL for its partition";
-	return text + ", and its job " + number + " runs as well: has the partition OverSubscribe=FORCE?";
+	return holder_runs(name_of(*running->pod), job_side(job) == JobSide::allocated ? job : nullptr);
 }
 
 /* Why the node cannot take it now; empty: it can. */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/reconcile/report_parts.h"
+
+namespace slurmkube::core
+{
+
+std::string claims_unread(const std::string &why)
+{
+	return "its volume claims have not been read yet" + (why.empty() ? "" : ": " + why);
+}
+
+std::string claim_in_use(const std::string &claim, const Pod &user)
+{
+	return "volume claim " + claim + " is ReadWriteOncePod and in use by " + user.name_space + "/" +
+	       user.name;
+}
+
+std::string claim_not_shared(const std::string &claim, const GangId &gang)
+{
+	return "volume claim " + claim + " is ReadWriteOncePod: pods of " + gang.kind + " " + gang.name +
+	       " that start together cannot share it";
+}
+
+std::string claim_being_bound(const std::string &claim)
+{
+	return "volume claim " + claim + " is being bound for it";
+}
+
+std::string claim_not_bound_in_time(const std::string &claim, std::int64_t seconds)
+{
+	return "has not got volume claim " + claim + " bound within " + std::to_string(seconds) + " s";
+}
+
+std::string cannot_be_used(const std::string &why)
+{
+	return "cannot be used: " + why;
+}
+
+std::string holder_ends(const std::string &pod)
+{
+	return "an earlier pod is still ending: " + pod;
+}
+
+std::string holder_runs(const std::string &pod, const SlurmJob *job)
+{
+	const std::string text = "an earlier pod still runs: " + pod;
+	if (!job)
+		return text;
+	const std::string number = std::to_string(job->id.number);
+	if (job->state == JobState::suspended)
+		return text + ". Slurm has suspended its job " + number +
+		       ", which stops no pod: an administrator should set PreemptMode=CANCEL for its "
+		       "partition";
+	return text + ", and its job " + number + " runs as well: has the partition OverSubscribe=FORCE?";
+}
+
+std::string owner_unanswered(const std::string &kind, const std::string &name,
+			     const std::string &why)
+{
+	return kind + " " + name + ": " + (why.empty() ? "it does not exist yet" : why);
+}
+
+} // namespace slurmkube::core
