@@ -63,10 +63,10 @@ job_submit_kube_la_SOURCES = \
 	%D%/hold.h \
 	%D%/job_facts.cc \
 	%D%/job_facts.h \
-	%D%/job_looks.cc \
-	%D%/job_search.cc \
 	%D%/job_watch.cc \
 	%D%/job_watch.h \
+	%D%/job_watch_looks.cc \
+	%D%/job_watch_search.cc \
 	%D%/keeper.cc \
 	%D%/keeper.h \
 	%D%/link.cc \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_looks.cc - the outer half of JobWatch: when to look at which jobs, and what is done with what a look has found.
+ * job_watch_looks.cc - the outer half of JobWatch: when to look at which jobs, and what is done with what a look has found.
  */
 #include "src/base/log.h"
 #include "src/plugins/job_submit/kube/guard.h"

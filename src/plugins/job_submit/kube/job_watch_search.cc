@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_search.cc - how JobWatch finds jobs that it does not know: by number, in the list of all, and those that are not ours.
+ * job_watch_search.cc - how JobWatch finds jobs that it does not know: by number, in the list of all, and those that are not ours.
  *
  * Under a lock texts are copied; markers are read outside of it.
  */
