@@ -30,17 +30,21 @@ AC_DEFUN([X_SLURM], [
   AC_MSG_CHECKING([for the version of libslurm])
   cat > conftest.c <<END
 #include <slurm/slurm_version.h>
+#include "src/base/slurm_versions.h"
 x_number SLURM_VERSION_NUMBER
+x_is_tested KUBE_SLURM_IS_TESTED(SLURM_VERSION_NUMBER)
+x_tested KUBE_SLURM_TESTED
 END
-  x_number=`$CC -E -P $CPPFLAGS conftest.c 2>/dev/null | $SED -n 's/^x_number *//p'`
-  x_number=$(( ${x_number:-0} ))
+  $CC -E -P -I"$srcdir" $CPPFLAGS conftest.c > conftest.facts 2>/dev/null
+  x_number=$(( `$SED -n 's/^x_number *//p' conftest.facts` + 0 ))
+  x_is_tested=$(( `$SED -n 's/^x_is_tested *//p' conftest.facts` + 0 ))
+  x_tested=`$SED -n 's/^x_tested *"\(.*\)"/\1/p' conftest.facts`
   x_libslurm_version=`printf '%02d.%02d.%d' $(( (x_number >> 16) & 255 )) $(( (x_number >> 8) & 255 )) $(( x_number & 255 ))`
   AC_MSG_RESULT([$x_libslurm_version])
   CPPFLAGS="$x_save_cppflags" LIBS="$x_save_libs"
-  # README.md has the same list.
-  AS_CASE([$x_libslurm_version.$enable_untested_slurm],
-    [22.05.*|24.11.*|25.11.*|26.05.*|*.yes], [],
-    [AC_MSG_ERROR([Slurm $x_libslurm_version was never tested with slurm-kube, which looks into slurmctld's own structures: tested are 22.05, 24.11, 25.11 and 26.05.
+  AS_CASE([$x_is_tested.$enable_untested_slurm],
+    [1.*|*.yes], [],
+    [AC_MSG_ERROR([Slurm $x_libslurm_version was never tested with slurm-kube, which looks into slurmctld's own structures: tested are $x_tested.
       To build it all the same, and test it before it meets users: --enable-untested-slurm])])
 
   AS_IF([test -n "$with_slurm_plugindir"], [slurm_plugindir="$with_slurm_plugindir"],

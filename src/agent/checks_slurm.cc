@@ -3,6 +3,7 @@
  * checks_slurm.cc - the lines of `skube check` about slurmctld, the plugin in it, and Slurm's partitions.
  */
 #include "src/agent/checks_parts.h"
+#include "src/base/slurm_versions.h"
 
 #include <algorithm>
 #include <set>
@@ -14,7 +15,6 @@ namespace slurmkube::agent
 namespace
 {
 
-constexpr std::uint32_t k_reconfigure_is_a_restart = (23U << 16U) | (11U << 8U); /* SLURM_VERSION_NUMBER */
 constexpr char k_look_at_slurmctld[] = "look at the line slurmctld first";
 
 /* Those that pods may be sent to by default or by a rule of identity. */
@@ -42,7 +42,7 @@ std::string open_partitions(const core::PluginHello &hello, const std::vector<sl
 
 std::string how_slurmctld_rereads(const core::PluginHello &plugin)
 {
-	return plugin.slurm_version_number >= k_reconfigure_is_a_restart ? "run 'scontrol reconfigure'" : "restart slurmctld ('systemctl restart slurmctld')";
+	return KUBE_SLURM_RECONFIGURE_IS_RESTART(plugin.slurm_version_number) ? "run 'scontrol reconfigure'" : "restart slurmctld ('systemctl restart slurmctld')";
 }
 
 namespace check

@@ -5,5 +5,6 @@ libbase_la_SOURCES = \
 	%D%/log.h \
 	%D%/owned.h \
 	%D%/result.h \
+	%D%/slurm_versions.h \
 	%D%/text.cc \
 	%D%/text.h

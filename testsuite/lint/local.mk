@@ -4,6 +4,7 @@ TESTS += %D%/mutants
 TESTS += %D%/recommended
 TESTS += %D%/tables
 TESTS += %D%/texts
+TESTS += %D%/versions
 TESTS += %D%/words
 EXTRA_DIST += \
 	%D%/documents \
@@ -12,4 +13,5 @@ EXTRA_DIST += \
 	%D%/recommended \
 	%D%/tables \
 	%D%/texts \
+	%D%/versions \
 	%D%/words

@@ -3,11 +3,12 @@
  * compat.h - what differs between libslurm 22.05 and 26.05, and nothing else.
  *
  * The rest of this folder is written as for one version. Only public headers are used; a struct member that moved is
- * found by the compiler, a changed call by the version number.
+ * found by the compiler, a changed call by a fact of slurm_versions.h.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_COMPAT_H
 #define SLURMKUBE_AGENT_SLURM_COMPAT_H
 
+#include "src/base/slurm_versions.h"
 #include "src/core/model/job_options.h"
 
 #include <slurm/slurm.h>
@@ -30,7 +31,7 @@ template <class Message> std::uint32_t job_id_of(const Message &message)
 
 inline int complete_job(std::uint32_t job_id, std::uint32_t wait_status)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+#if KUBE_SLURM_HAS_JOB_IN_STEP_ID(SLURM_VERSION_NUMBER)
 	slurm_step_id_t id = SLURM_STEP_ID_INITIALIZER;
 	id.job_id = job_id;
 	return slurm_complete_job(&id, wait_status);
@@ -52,7 +53,7 @@ inline void set_job_id(job_desc_msg_t &job, std::uint32_t job_id)
 
 inline int load_job(job_info_msg_t **out, std::uint32_t job_id)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+#if KUBE_SLURM_LOADS_JOB_BY_STEP_ID(SLURM_VERSION_NUMBER)
 	slurm_step_id_t id = SLURM_STEP_ID_INITIALIZER;
 	id.job_id = job_id;
 	return slurm_load_job(out, id, SHOW_ALL);
@@ -63,7 +64,7 @@ inline int load_job(job_info_msg_t **out, std::uint32_t job_id)
 
 inline void free_conf(slurm_conf_t *conf)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+#if KUBE_SLURM_HAS_FREE_CONF(SLURM_VERSION_NUMBER)
 	slurm_free_conf(conf);
 #else
 	slurm_free_ctl_conf(conf);
@@ -87,8 +88,8 @@ inline void mark_external(job_desc_msg_t &job)
 #endif
 }
 
-/* Texts of generic resources: "gres:gpu:2" first, "gres/gpu:2" since 23.11 (slurm_opt.c). */
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+/* Texts of generic resources: "gres:gpu:2" first, "gres/gpu:2" later. */
+#if KUBE_SLURM_GRES_HAS_SLASH(SLURM_VERSION_NUMBER)
 inline constexpr char k_gres_kind[] = "gres/";
 #else
 inline constexpr char k_gres_kind[] = "gres:";
@@ -142,14 +143,14 @@ inline constexpr int k_backoff = 1804;		   /* 23.02: SLURMCTLD_COMMUNICATIONS_BA
 inline constexpr int k_hard_drop = 1805;	   /* 23.11: SLURMCTLD_COMMUNICATIONS_HARD_DROP, the same */
 inline constexpr int k_node_exists = 2168;	   /* 23.11: ESLURM_NODE_ALREADY_EXISTS */
 inline constexpr int k_bad_node_transition = 2180; /* 25.11: ESLURM_INVALID_NODE_STATE_TRANSITION */
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+#if KUBE_SLURM_HAS_MAX_JOB_COUNT(SLURM_VERSION_NUMBER)
 inline constexpr int k_max_job_count = ESLURM_MAX_JOB_COUNT;
 #else
 inline constexpr int k_max_job_count = EAGAIN;
 #endif
 
-/* Dynamic nodes exist from 22.05 on, but there a reconfigure leaves them ALLOCATED for good (doc/design): from 24.11 only. */
-inline constexpr bool k_dynamic_nodes = SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0);
+inline constexpr bool k_has_extra = KUBE_SLURM_HAS_EXTRA(SLURM_VERSION_NUMBER);
+inline constexpr bool k_has_dynamic_nodes = KUBE_SLURM_HAS_DYNAMIC_NODES(SLURM_VERSION_NUMBER);
 
 } // namespace slurmkube::slurm::compat
 

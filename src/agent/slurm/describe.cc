@@ -224,12 +224,12 @@ bool is_no_plugin(const char *name)
 
 Status check_version(const core::JobOptions &o)
 {
-	if (!o.extra.empty() && SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0))
-		return no_such_option("extra", needs("23.02"));
+	if (!o.extra.empty() && !compat::k_has_extra)
+		return no_such_option("extra", needs(KUBE_SLURM_EXTRA_SINCE));
 	if (o.segment && !compat::k_has_segment)
-		return no_such_option("segment", needs("24.05"));
+		return no_such_option("segment", needs(KUBE_SLURM_SEGMENT_SINCE));
 	if (o.sharing == core::Sharing::same_topology && !compat::k_has_sharing_by_topology)
-		return no_such_option("exclusive=topo", needs("24.11"));
+		return no_such_option("exclusive=topo", needs(KUBE_SLURM_SHARED_TOPO_SINCE));
 	return Ok{};
 }
 

@@ -91,7 +91,7 @@ bool wants_reason(core::NodeStateChange change)
 
 Status create_node(const core::NodeSpec &spec, core::Family family)
 {
-	if (!compat::k_dynamic_nodes)
+	if (!compat::k_has_dynamic_nodes)
 		return Error{Errc::invalid,
 			     "nodes cannot be created in this version of Slurm: write the file that slurm.conf includes with 'skube nodes --slurm-conf --output FILE' and restart slurmctld"};
 	auto line = core::node_line(spec, family == core::Family::native ? "EXTERNAL" : "CLOUD");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of options. Its texts are the documentation: the manual page and doc/user.md are made from them. */
+#include "src/base/slurm_versions.h"
 #include "src/core/options/bounds.h"
 #include "src/core/model/amounts.h"
 #include "src/core/options/values.h"
@@ -328,7 +329,7 @@ constexpr Option k_options[] = {
      .meaning = "Who else may use the job's nodes: nobody (none or true), only jobs of the same user, MCS label or topology block, or others as the partition says (ok or "
 		"false, the default).",
      .apply = sharing, .sbatch = "exclusive", .argument = Argument::optional, .implied = "true", .bridge = "exclusive", .sunk = "exclusive", .fixed = true},
-    {.name = "extra", .takes = "TEXT", .meaning = "Arbitrary text for the site's own tools.", .apply = extra, .sbatch = "extra", .since = "23.02"},
+    {.name = "extra", .takes = "TEXT", .meaning = "Arbitrary text for the site's own tools.", .apply = extra, .sbatch = "extra", .since = KUBE_SLURM_EXTRA_SINCE},
     {.name = "gang", .takes = "true|false", .meaning = "Whether the pods of the owner share one job and start together. Default: as the kind of the owner says.",
      .apply = gang, .fixed = true},
     {.name = "gres", .takes = "LIST", .meaning = "Generic resources a node: gpu:2, gpu:a100:1,shard:4.", .apply = text<&JobOptions::gres, set_counts>, .sbatch = "gres",
@@ -371,7 +372,7 @@ constexpr Option k_options[] = {
     {.name = "reservation", .takes = "NAME", .meaning = "One of the reservations that the namespace's rule allows.", .apply = reservation,
      .sbatch = "reservation", .bridge = "reservation", .sunk = "reservation"},
     {.name = "segment", .takes = "COUNT", .meaning = "Nodes of a segment that lies in one block. Needs topology/block.", .apply = number<&JobOptions::segment, 1, k_segment_max>,
-     .sbatch = "segment", .since = "24.05", .fixed = true},
+     .sbatch = "segment", .since = KUBE_SLURM_SEGMENT_SINCE, .fixed = true},
     {.name = "spread-job", .takes = "true|false", .meaning = "Over as many nodes as possible.", .apply = flag<&JobOptions::spread>, .sbatch = "spread-job",
      .argument = Argument::none, .implied = "true", .fixed = true},
     {.name = "switches", .takes = "COUNT[@MINUTES]", .meaning = "At most so many leaf switches, for which the job waits at most so long.", .apply = switches,

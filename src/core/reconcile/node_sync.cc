@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/reconcile/node_sync.h"
+#include "src/base/slurm_versions.h"
 #include "src/core/model/plugin.h"
 
 #include "src/core/model/names.h"
@@ -13,7 +14,6 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::uint32_t k_first_dynamic = (24U << 16) | (11U << 8); /* SLURM_VERSION_NUM(24,11,0) */
 constexpr std::int64_t k_cpus_most = UINT32_MAX;
 constexpr char k_sink_address[] = "127.0.0.1";
 
@@ -154,7 +154,7 @@ bool is_managed(const KubeNode &node, const NodePolicy &policy)
 
 bool has_dynamic_nodes(const PluginHello &plugin)
 {
-	return plugin.slurm_version_number >= k_first_dynamic;
+	return KUBE_SLURM_HAS_DYNAMIC_NODES(plugin.slurm_version_number);
 }
 
 /* Slurm adds to a GRES where its devices are: "gpu:2(S:0)". */

@@ -18,7 +18,7 @@ EXPORTED const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 EXPORTED int init(void);
 EXPORTED int fini(void);
 EXPORTED int job_submit(job_desc_msg_t *job, uint32_t caller, char **err_msg);
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+#if KUBE_SLURM_MODIFY_TELLS_USER(SLURM_VERSION_NUMBER)
 EXPORTED int job_modify(job_desc_msg_t *change, job_record_t *job, uint32_t caller, char **err_msg);
 #else
 EXPORTED int job_modify(job_desc_msg_t *change, job_record_t *job, uint32_t caller);
@@ -158,7 +158,7 @@ static int judge_change(job_desc_msg_t *change, const job_record_t *job, uint32_
 	return code_of(verdict->outcome);
 }
 
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+#if KUBE_SLURM_MODIFY_TELLS_USER(SLURM_VERSION_NUMBER)
 int job_modify(job_desc_msg_t *change, job_record_t *job, uint32_t caller, char **err_msg)
 {
 	struct kube_verdict verdict = {.outcome = KUBE_REFUSE};

@@ -2,7 +2,7 @@
 /*
  * seam.h - Slurm's headers for the seam, and what their versions call differently.
  *
- * Included by the seam's C files only. Together with these files the one place that knows Slurm's version.
+ * Included by the seam's C files only.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SEAM_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SEAM_H
@@ -30,49 +30,55 @@
 #include "src/slurmctld/slurmctld.h"
 #include "src/slurmctld/state_save.h"
 
-#define KUBE_VERSION(major, minor, micro) (((major) << 16) + ((minor) << 8) + (micro))
+#include "src/base/slurm_versions.h"
 
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+#if KUBE_SLURM_HAS_INTERFACES(SLURM_VERSION_NUMBER)
 #include "src/interfaces/gres.h"
 #else
 #include "src/common/gres.h"
 #endif
 
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 5, 0)
-#define KUBE_NATIVE 1
-#else
-#define KUBE_NATIVE 0
-#endif
-
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(24, 5, 0)
+#if KUBE_SLURM_HAS_STATE_REASON(SLURM_VERSION_NUMBER)
 #define kube_reason_string(reason) job_state_reason_string(reason)
 #else
 #define kube_reason_string(reason) job_reason_string(reason)
 #endif
 
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 11, 0)
+#if KUBE_SLURM_LISTS_ARE_STRUCTS(SLURM_VERSION_NUMBER)
 typedef list_t *kube_list;
 typedef hostlist_t *kube_hostlist;
-#define kube_active_nodes active_node_record_count
 #else
 typedef List kube_list;
 typedef hostlist_t kube_hostlist;
+#endif
+
+#if KUBE_SLURM_COUNTS_ACTIVE_NODES(SLURM_VERSION_NUMBER)
+#define kube_active_nodes active_node_record_count
+#else
 #define kube_active_nodes node_record_count
 #endif
 
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(24, 5, 0)
+#if KUBE_SLURM_HAS_POWER_DOWN_BITMAP(SLURM_VERSION_NUMBER)
 #define kube_power_down_bitmap power_down_node_bitmap
-#define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CONF_FLAG_OR)
 #else
 #define kube_power_down_bitmap power_node_bitmap
+#endif
+
+#if KUBE_SLURM_HAS_CONF_FLAGS(SLURM_VERSION_NUMBER)
+#define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CONF_FLAG_OR)
+#else
 #define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CTL_CONF_OR)
 #endif
 
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 11, 0)
+#if KUBE_SLURM_HAS_JOB_IN_STEP_ID(SLURM_VERSION_NUMBER)
 #define kube_wanted_job_id(description) ((description)->step_id.job_id)
-#define KUBE_WHOLE_SOCKETS (slurm_conf.select_type_param & SELECT_SOCKET)
 #else
 #define kube_wanted_job_id(description) ((description)->job_id)
+#endif
+
+#if KUBE_SLURM_HAS_SELECT_FLAGS(SLURM_VERSION_NUMBER)
+#define KUBE_WHOLE_SOCKETS (slurm_conf.select_type_param & SELECT_SOCKET)
+#else
 #define KUBE_WHOLE_SOCKETS (slurm_conf.select_type_param & CR_SOCKET)
 #endif
 

@@ -32,8 +32,8 @@ void kube_seam_host(struct kube_host *out)
 	out->cluster = slurm_conf.cluster_name ? slurm_conf.cluster_name : "";
 	out->slurm_user = slurm_conf.slurm_user_id;
 	out->submit_plugins = slurm_conf.job_submit_plugins ? slurm_conf.job_submit_plugins : "";
-	out->native = KUBE_NATIVE;
-	out->forgets_nodes = SLURM_VERSION_NUMBER >= KUBE_VERSION(26, 5, 0);
+	out->native = KUBE_SLURM_HAS_EXTERNAL_NODES(SLURM_VERSION_NUMBER);
+	out->forgets_nodes = KUBE_SLURM_FORGETS_NODES(SLURM_VERSION_NUMBER);
 	out->whole_sockets = KUBE_WHOLE_SOCKETS;
 }
 

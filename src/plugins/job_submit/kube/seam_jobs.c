@@ -317,7 +317,7 @@ void kube_seam_jobs_after(uint32_t skipped, kube_each_job each, void *context)
 
 static void complete_prolog(job_record_t *job, char *node)
 {
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 11, 0)
+#if KUBE_SLURM_HAS_JOB_IN_STEP_ID(SLURM_VERSION_NUMBER)
 	prolog_complete_msg_t message = {.node_name = node, .step_id = {.job_id = job->job_id}};
 
 	(void)prolog_complete(&message);
@@ -328,7 +328,7 @@ static void complete_prolog(job_record_t *job, char *node)
 
 static void complete_epilog(job_record_t *job, char *node)
 {
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 11, 0)
+#if KUBE_SLURM_HAS_JOB_IN_STEP_ID(SLURM_VERSION_NUMBER)
 	(void)job_epilog_complete(job, node, 0);
 #else
 	(void)job_epilog_complete(job->job_id, node, 0);

@@ -42,7 +42,7 @@ static bool has_feature(const node_record_t *node, const char *feature)
 	return false;
 }
 
-#if KUBE_NATIVE
+#if KUBE_SLURM_HAS_EXTERNAL_NODES(SLURM_VERSION_NUMBER)
 static bool has_no_slurmd(const node_record_t *node)
 {
 	return node->node_state & NODE_STATE_EXTERNAL;
@@ -240,7 +240,7 @@ static void leave_cloud(node_record_t *node)
 	node->node_state &= ~k_power_flags;
 	bit_clear(kube_power_down_bitmap, (bitoff_t)node->index);
 	bit_clear(booting_node_bitmap, (bitoff_t)node->index);
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+#if KUBE_SLURM_HAS_CLOUD_BITMAP(SLURM_VERSION_NUMBER)
 	bit_clear(cloud_node_bitmap, (bitoff_t)node->index);
 #endif
 	/* waiting_for_node_boot() and its like look at these */
@@ -368,7 +368,7 @@ void kube_seam_node_load_gres(const char *name, const struct kube_gres_facts *ju
 		return;
 	if (gres_g_node_config_load(node->config_ptr->cpus, node->name, node->gres_list, NULL, NULL) != SLURM_SUCCESS)
 		return; /* to validate now would damage what there is */
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(25, 11, 0)
+#if KUBE_SLURM_GRES_TAKES_NODE(SLURM_VERSION_NUMBER)
 	(void)gres_node_config_validate(node, node->config_ptr->threads, node->config_ptr->cores, node->config_ptr->tot_sockets,
 					KUBE_CONFIG_OVERRIDES, NULL);
 #else

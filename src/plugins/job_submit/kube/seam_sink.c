@@ -32,7 +32,8 @@ uint32_t kube_seam_answerable(const unsigned char *head)
 
 	if (slurm_conf.ret2service == 2) /* an answer would bring a node back that was set DOWN (node_did_resp() in node_mgr.c) */
 		return 0;
-	if (KUBE_NATIVE || number_at(head + AT_VERSION, 2) != SLURM_PROTOCOL_VERSION || !ends_a_job((uint16_t)number_at(head + AT_TYPE, 2)))
+	if (KUBE_SLURM_HAS_EXTERNAL_NODES(SLURM_VERSION_NUMBER) ||
+	    number_at(head + AT_VERSION, 2) != SLURM_PROTOCOL_VERSION || !ends_a_job((uint16_t)number_at(head + AT_TYPE, 2)))
 		return 0;
 	if (number_at(head + AT_FORWARD, 2)) /* the others want answers too: without ours Slurm sends to each of them by itself */
 		return 0;
@@ -41,7 +42,7 @@ uint32_t kube_seam_answerable(const unsigned char *head)
 
 bool kube_seam_answer(int fd)
 {
-#if !KUBE_NATIVE
+#if !KUBE_SLURM_HAS_EXTERNAL_NODES(SLURM_VERSION_NUMBER)
 	slurm_msg_t message;
 	bool is_theirs;
 
