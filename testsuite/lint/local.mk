@@ -1,6 +1,7 @@
 TESTS += %D%/documents
 TESTS += %D%/layers
 TESTS += %D%/mutants
+TESTS += %D%/private
 TESTS += %D%/recommended
 TESTS += %D%/tables
 TESTS += %D%/texts
@@ -10,6 +11,7 @@ EXTRA_DIST += \
 	%D%/documents \
 	%D%/layers \
 	%D%/mutants \
+	%D%/private \
 	%D%/recommended \
 	%D%/tables \
 	%D%/texts \

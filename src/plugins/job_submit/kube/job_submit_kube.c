@@ -61,7 +61,7 @@ static void replace(char **text, const char *with)
 /* In a federation another cluster would get it too, and start it on nodes that no agent of ours knows. */
 static void stay_here(job_desc_msg_t *job)
 {
-	if (fed_mgr_fed_rec)
+	if (ctld_is_in_federation())
 		replace(&job->clusters, slurm_conf.cluster_name);
 }
 
@@ -148,7 +148,7 @@ static int judge_change(job_desc_msg_t *change, const job_record_t *job, uint32_
 	};
 
 	if (facts.resizes || facts.new_admin_comment)
-		facts.caller_is_admin = validate_super_user(caller);
+		facts.caller_is_admin = ctld_is_super_user(caller);
 	kube_glue_modify(&facts, verdict);
 	if (verdict->outcome != KUBE_ALLOW)
 		return code_of(verdict->outcome);

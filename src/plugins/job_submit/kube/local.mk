@@ -43,6 +43,7 @@ libkubeseam_la_SOURCES = \
 	%D%/seam_jobs.c \
 	%D%/seam_nodes.c \
 	%D%/seam_partitions.c \
+	%D%/seam_private.h \
 	%D%/seam_sink.c
 libkubeseam_la_CPPFLAGS = $(SLURM_SRC_CPPFLAGS) -I$(top_srcdir)
 libkubeseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

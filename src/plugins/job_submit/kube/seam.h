@@ -52,18 +52,6 @@ typedef List kube_list;
 typedef hostlist_t kube_hostlist;
 #endif
 
-#if KUBE_SLURM_COUNTS_ACTIVE_NODES(SLURM_VERSION_NUMBER)
-#define kube_active_nodes active_node_record_count
-#else
-#define kube_active_nodes node_record_count
-#endif
-
-#if KUBE_SLURM_HAS_POWER_DOWN_BITMAP(SLURM_VERSION_NUMBER)
-#define kube_power_down_bitmap power_down_node_bitmap
-#else
-#define kube_power_down_bitmap power_node_bitmap
-#endif
-
 #if KUBE_SLURM_HAS_CONF_FLAGS(SLURM_VERSION_NUMBER)
 #define KUBE_CONFIG_OVERRIDES (slurm_conf.conf_flags & CONF_FLAG_OR)
 #else
@@ -83,6 +71,7 @@ typedef hostlist_t kube_hostlist;
 #endif
 
 #include "src/plugins/job_submit/kube/facts.h"
+#include "src/plugins/job_submit/kube/seam_private.h"
 
 /* Is it one of ours: has it the feature, and is there no slurmd behind it? Locks: read. */
 bool kube_node_is_external(const node_record_t *node, const char *feature);
@@ -91,15 +80,6 @@ bool kube_node_is_external(const node_record_t *node, const char *feature);
 char *kube_partitions_of(const job_desc_msg_t *job);
 /* Where job_submit/all_partitions, before or after us, gives a job all partitions: all but those for pods. */
 void kube_leave_out_partitions_for_pods(job_desc_msg_t *job);
-
-/*
- * slurmctld takes itself apart, to end or to reconfigure: plugins close while control_time still stands. Asked again under each lock before anything is
- * written: what Slurm closes then, it closes after it has had these locks.
- */
-static inline bool kube_is_shutting_down(void)
-{
-	return __atomic_load_n(&slurmctld_config.shutdown_time, __ATOMIC_RELAXED) != 0;
-}
 
 /* FNV-1a, a word at a time. */
 static inline uint64_t kube_mix(uint64_t hash, uint64_t word)

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of controller.c, in no header: set when this slurmctld has taken control and read its state, 0 in standby. */
-extern time_t control_time;
-
 /* No decision here: the level was chosen by the caller, the prefix is ours. */
 void kube_seam_log(int level, const char *line)
 {
@@ -57,9 +54,6 @@ char *kube_seam_state_path(const char *name)
 	return copy;
 }
 
-/* Words that slurmctld may be writing just now. Any value that was there is good enough, half of one is not. */
-#define PEEK(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
-
 bool kube_seam_has_prolog(void)
 {
 	return PEEK(slurm_conf.prolog_slurmctld) || has_prep_plugins;
@@ -71,21 +65,21 @@ bool kube_seam_has_prolog(void)
  */
 static bool in_control(void)
 {
-	return PEEK(control_time) != 0 || PEEK(slurmctld_config.thread_id_save) != 0;
+	return ctld_has_taken_control() || ctld_has_saving_thread();
 }
 
 void kube_seam_pulse(struct kube_pulse *out)
 {
-	const diag_stats_t *stats = &slurmctld_diag_stats;
+	const diag_stats_t *stats = ctld_stats();
 
 	out->active = in_control() && !kube_is_shutting_down();
 	out->submitted = PEEK(stats->jobs_submitted);
 	out->started = PEEK(stats->jobs_started);
 	out->ended = PEEK(stats->jobs_completed) + PEEK(stats->jobs_canceled) + PEEK(stats->jobs_failed);
-	out->last_job_update = PEEK(last_job_update);
-	out->last_node_update = PEEK(last_node_update);
+	out->last_job_update = ctld_last_job_update();
+	out->last_node_update = ctld_last_node_update();
 	out->configured = PEEK(slurm_conf.last_update);
-	out->nodes = (uint32_t)PEEK(kube_active_nodes);
+	out->nodes = ctld_active_nodes();
 	out->inactive_limit = PEEK(slurm_conf.inactive_limit);
 	out->schedule_cycles = PEEK(stats->schedule_cycle_counter);
 	out->schedule_cycle_us = PEEK(stats->schedule_cycle_last);
@@ -105,26 +99,26 @@ static slurmctld_lock_t lock_levels(enum kube_lock kind)
 
 void kube_seam_lock(enum kube_lock kind)
 {
-	lock_slurmctld(lock_levels(kind));
+	ctld_lock(lock_levels(kind));
 }
 
 void kube_seam_unlock(enum kube_lock kind)
 {
-	unlock_slurmctld(lock_levels(kind));
+	ctld_unlock(lock_levels(kind));
 }
 
 void kube_seam_kick(bool all)
 {
 	if (!kube_is_shutting_down())
-		schedule(all);
+		ctld_schedule(all);
 }
 
 void kube_seam_save(void)
 {
 	if (kube_is_shutting_down())
 		return; /* it saves by itself */
-	schedule_node_save();
-	schedule_job_save();
+	ctld_save_nodes();
+	ctld_save_jobs();
 }
 
 bool kube_seam_hostlist_has(const char *hosts, const char *name)

@@ -92,14 +92,14 @@ static uint64_t fingerprint(const job_record_t *job)
 
 uint64_t kube_seam_job_raw_state(uint32_t id)
 {
-	const job_record_t *job = find_job_record(id);
+	const job_record_t *job = ctld_job(id);
 
 	return job ? ((uint64_t)1 << 32) | job->job_state : 0;
 }
 
 bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 {
-	const job_record_t *job = find_job_record(id);
+	const job_record_t *job = ctld_job(id);
 
 	if (!job)
 		return false;
@@ -174,16 +174,16 @@ static void share_nodes(job_record_t *job, const struct kube_share_sink *shares)
 	int offset = 0;
 	char cores[2048];
 
-	for (int i = 0; i < node_record_count && at < resources->nhosts; i++) {
+	for (int i = 0; i < ctld_node_count() && at < resources->nhosts; i++) {
 		struct kube_node_share share = {.core_ids = cores};
 		uint16_t sockets = 0, per_socket = 0;
 
-		if (!bit_test(resources->node_bitmap, i) || !node_record_table_ptr[i])
+		if (!bit_test(resources->node_bitmap, i) || !ctld_node_at(i))
 			continue;
 		if (get_job_resources_cnt(resources, (int)at, &sockets, &per_socket) != SLURM_SUCCESS)
 			break;
 		format_cores(resources, offset, sockets * per_socket, cores, sizeof(cores));
-		share.node = node_record_table_ptr[i]->name;
+		share.node = ctld_node_at(i)->name;
 		share.cpus = resources->cpus ? resources->cpus[at] : 0;
 		share.memory_mib = resources->memory_allocated ? resources->memory_allocated[at] : 0;
 		shares->node(shares->context, &share);
@@ -202,7 +202,7 @@ static const char *reason_of(const job_record_t *job)
 
 bool kube_seam_job_facts(uint32_t id, struct kube_job_facts *out, const struct kube_share_sink *shares)
 {
-	job_record_t *job = find_job_record(id);
+	job_record_t *job = ctld_job(id);
 
 	if (!job)
 		return false;
@@ -233,7 +233,7 @@ static struct kube_marker_texts texts_of(const job_record_t *job)
 
 bool kube_seam_marker_texts(uint32_t id, struct kube_marker_texts *out)
 {
-	const job_record_t *job = find_job_record(id);
+	const job_record_t *job = ctld_job(id);
 
 	if (job)
 		*out = texts_of(job);
@@ -242,7 +242,7 @@ bool kube_seam_marker_texts(uint32_t id, struct kube_marker_texts *out)
 
 bool kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *copy)
 {
-	job_record_t *job = find_job_record(id);
+	job_record_t *job = ctld_job(id);
 
 	if (!job || IS_JOB_FINISHED(job) || kube_is_shutting_down())
 		return false;
@@ -255,21 +255,21 @@ bool kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *
 		job->resp_host = xstrdup(copy);
 		job->alloc_resp_port = job->other_port = 0; /* with a port Slurm would look resp_host up as the name of a host */
 	}
-	__atomic_store_n(&last_job_update, time(NULL), __ATOMIC_RELAXED); /* kube_seam_pulse() reads it without a lock */
-	schedule_job_save();
+	ctld_jobs_have_changed();
+	ctld_save_jobs();
 	return true;
 }
 
 bool kube_seam_job_is_finished(uint32_t id)
 {
-	const job_record_t *job = find_job_record(id);
+	const job_record_t *job = ctld_job(id);
 
 	return !job || IS_JOB_FINISHED(job);
 }
 
 uint32_t kube_seam_external_nodes_of(uint32_t id, const char *feature)
 {
-	const job_record_t *job = find_job_record(id);
+	const job_record_t *job = ctld_job(id);
 	uint32_t count = 0;
 	bitoff_t last;
 
@@ -277,7 +277,7 @@ uint32_t kube_seam_external_nodes_of(uint32_t id, const char *feature)
 		return 0;
 	last = bit_fls(job->job_resrcs->node_bitmap);
 	for (bitoff_t i = bit_ffs(job->job_resrcs->node_bitmap); i >= 0 && i <= last; i++)
-		if (bit_test(job->job_resrcs->node_bitmap, i) && kube_node_is_external(node_record_table_ptr[i], feature))
+		if (bit_test(job->job_resrcs->node_bitmap, i) && kube_node_is_external(ctld_node_at(i), feature))
 			count++;
 	return count;
 }
@@ -311,52 +311,32 @@ void kube_seam_jobs_after(uint32_t skipped, kube_each_job each, void *context)
 {
 	struct walk walk = {.skipped = skipped, .each = each, .context = context};
 
-	if (job_list)
-		(void)list_for_each_ro(job_list, visit_job, &walk);
-}
-
-static void complete_prolog(job_record_t *job, char *node)
-{
-#if KUBE_SLURM_HAS_JOB_IN_STEP_ID(SLURM_VERSION_NUMBER)
-	prolog_complete_msg_t message = {.node_name = node, .step_id = {.job_id = job->job_id}};
-
-	(void)prolog_complete(&message);
-#else
-	(void)prolog_complete(job->job_id, 0, node);
-#endif
-}
-
-static void complete_epilog(job_record_t *job, char *node)
-{
-#if KUBE_SLURM_HAS_JOB_IN_STEP_ID(SLURM_VERSION_NUMBER)
-	(void)job_epilog_complete(job, node, 0);
-#else
-	(void)job_epilog_complete(job->job_id, node, 0);
-#endif
+	if (ctld_jobs())
+		(void)list_for_each_ro(ctld_jobs(), visit_job, &walk);
 }
 
 /* Real nodes of a job that has both kinds answer for themselves. */
 void kube_seam_finish_prolog(uint32_t id, const char *feature)
 {
-	job_record_t *job = find_job_record(id);
+	job_record_t *job = ctld_job(id);
 
 	if (!job || !IS_JOB_RUNNING(job) || !job->node_bitmap_pr || kube_is_shutting_down())
 		return;
-	for (int i = 0; i < node_record_count; i++)
-		if (job->node_bitmap_pr && bit_test(job->node_bitmap_pr, i) && kube_node_is_external(node_record_table_ptr[i], feature))
-			complete_prolog(job, node_record_table_ptr[i]->name);
+	for (int i = 0; i < ctld_node_count(); i++)
+		if (job->node_bitmap_pr && bit_test(job->node_bitmap_pr, i) && kube_node_is_external(ctld_node_at(i), feature))
+			ctld_complete_prolog(job, ctld_node_at(i)->name);
 }
 
 /* The last node's completion may free the bitmap, or even requeue the job: look again each time. */
 void kube_seam_finish_epilog(uint32_t id, const char *feature)
 {
-	for (int i = 0; i < node_record_count; i++) {
-		job_record_t *job = find_job_record(id);
+	for (int i = 0; i < ctld_node_count(); i++) {
+		job_record_t *job = ctld_job(id);
 
 		if (!job || !IS_JOB_COMPLETING(job) || !job->node_bitmap_cg || kube_is_shutting_down())
 			return;
-		if (bit_test(job->node_bitmap_cg, i) && kube_node_is_external(node_record_table_ptr[i], feature))
-			complete_epilog(job, node_record_table_ptr[i]->name);
+		if (bit_test(job->node_bitmap_cg, i) && kube_node_is_external(ctld_node_at(i), feature))
+			ctld_complete_epilog(job, ctld_node_at(i)->name);
 	}
 }
 
@@ -380,27 +360,27 @@ static int note_epilog(void *item, void *argument)
 void kube_seam_finish_epilogs_on(const char *node_name, const char *feature)
 {
 	char *name = xstrdup(node_name);
-	const node_record_t *node = find_node_record(name);
+	const node_record_t *node = ctld_node(name);
 	struct epilogs epilogs = {.count = 0};
 
-	if (!kube_node_is_external(node, feature) || !job_list || kube_is_shutting_down()) {
+	if (!kube_node_is_external(node, feature) || !ctld_jobs() || kube_is_shutting_down()) {
 		xfree(name);
 		return;
 	}
 	epilogs.node = (bitoff_t)node->index;
-	(void)list_for_each_ro(job_list, note_epilog, &epilogs);
+	(void)list_for_each_ro(ctld_jobs(), note_epilog, &epilogs);
 	for (int i = 0; i < epilogs.count; i++) {
-		job_record_t *ended = find_job_record(epilogs.ids[i]);
+		job_record_t *ended = ctld_job(epilogs.ids[i]);
 
 		if (ended && IS_JOB_COMPLETING(ended))
-			complete_epilog(ended, name);
+			ctld_complete_epilog(ended, name);
 	}
 	xfree(name);
 }
 
 void kube_seam_keep_active(uint32_t id)
 {
-	job_record_t *job = find_job_record(id);
+	job_record_t *job = ctld_job(id);
 
 	if (job && IS_JOB_RUNNING(job) && !kube_is_shutting_down())
 		job->time_last_active = time(NULL);

@@ -119,7 +119,7 @@ static bool is_silent(const node_record_t *node)
 /* Slurm takes it for given to one job alone, and there is none: 25.11 and older forget it when a node is made again in the place of a deleted one. */
 static bool is_unshared(const node_record_t *node)
 {
-	return IS_NODE_IDLE(node) && !node->no_share_job_cnt && !bit_test(share_node_bitmap, (bitoff_t)node->index);
+	return IS_NODE_IDLE(node) && !node->no_share_job_cnt && !bit_test(ctld_shared_nodes(), (bitoff_t)node->index);
 }
 
 static bool wants_care(const node_record_t *node)
@@ -170,20 +170,20 @@ static uint64_t fingerprint(const node_record_t *node)
 
 uint64_t kube_seam_node_generation(void)
 {
-	uint64_t hash = kube_mix(KUBE_HASH_START, (uintptr_t)node_record_table_ptr);
+	uint64_t hash = kube_mix(KUBE_HASH_START, (uintptr_t)ctld_node_table());
 
-	hash = kube_mix(hash, (uint64_t)node_record_count);
+	hash = kube_mix(hash, (uint64_t)ctld_node_count());
 	return kube_mix(hash, (uint64_t)slurm_conf.last_update);
 }
 
 uint32_t kube_seam_node_count(void)
 {
-	return node_record_table_ptr ? (uint32_t)node_record_count : 0;
+	return ctld_node_table() ? (uint32_t)ctld_node_count() : 0;
 }
 
 bool kube_seam_node_glance(uint32_t index, const char *feature, struct kube_node_glance *out)
 {
-	const node_record_t *node = node_record_table_ptr[index];
+	const node_record_t *node = ctld_node_at(index);
 
 	if (!has_feature(node, feature))
 		return false;
@@ -202,7 +202,7 @@ bool kube_seam_node_glance(uint32_t index, const char *feature, struct kube_node
 
 bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out)
 {
-	const node_record_t *node = node_record_table_ptr[index];
+	const node_record_t *node = ctld_node_at(index);
 
 	if (!node || !node->name)
 		return false;
@@ -225,7 +225,7 @@ bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out)
 bool kube_seam_node_exists(const char *name, const char *feature)
 {
 	for (uint32_t i = 0; i < kube_seam_node_count(); i++) {
-		const node_record_t *node = node_record_table_ptr[i];
+		const node_record_t *node = ctld_node_at(i);
 
 		if (node && node->name && !strcmp(node->name, name))
 			return kube_node_is_external(node, feature);
@@ -238,15 +238,11 @@ static void leave_cloud(node_record_t *node)
 	if (!(node->node_state & k_power_flags))
 		return;
 	node->node_state &= ~k_power_flags;
-	bit_clear(kube_power_down_bitmap, (bitoff_t)node->index);
-	bit_clear(booting_node_bitmap, (bitoff_t)node->index);
-#if KUBE_SLURM_HAS_CLOUD_BITMAP(SLURM_VERSION_NUMBER)
-	bit_clear(cloud_node_bitmap, (bitoff_t)node->index);
-#endif
+	ctld_forget_power_of((bitoff_t)node->index);
 	/* waiting_for_node_boot() and its like look at these */
 	node->boot_req_time = 0;
 	node->power_save_req_time = 0;
-	__atomic_store_n(&last_node_update, time(NULL), __ATOMIC_RELAXED); /* kube_seam_pulse() reads it without a lock */
+	ctld_nodes_have_changed();
 }
 
 /* As if its slurmd had just registered. */
@@ -264,7 +260,7 @@ static void take_as_booted(node_record_t *node, time_t now)
 bool kube_seam_node_care(const char *name, const char *feature)
 {
 	char *copy = xstrdup(name);
-	node_record_t *node = find_node_record(copy);
+	node_record_t *node = ctld_node(copy);
 	time_t now = time(NULL);
 	uint32_t before;
 	bool was_away, was_unshared;
@@ -276,10 +272,10 @@ bool kube_seam_node_care(const char *name, const char *feature)
 	was_away = before & k_power_flags;
 	leave_cloud(node);
 	if (is_silent(node) || (was_away && base_of(node) != KUBE_NODE_DOWN))
-		node_did_resp(node->name);
+		ctld_node_did_resp(node->name);
 	was_unshared = is_unshared(node);
 	if (was_unshared)
-		bit_set(share_node_bitmap, (bitoff_t)node->index);
+		bit_set(ctld_shared_nodes(), (bitoff_t)node->index);
 	take_as_booted(node, now);
 	node->last_response = node->cpu_load_time = node->free_mem_time = now + YEAR;
 	node->not_responding = false; /* or slurmctld logs it now and then */
@@ -298,9 +294,9 @@ static void take_out(node_record_t *node, bool down)
 
 	node->reason = NULL;
 	if (down)
-		set_node_down(name_text, reason_text);
+		ctld_set_node_down(name_text, reason_text);
 	else
-		(void)drain_nodes(name_text, reason_text, reason_uid);
+		ctld_drain_nodes(name_text, reason_text, reason_uid);
 	xfree(node->reason);
 	node->reason = reason;
 	node->reason_time = reason_time;
@@ -314,13 +310,13 @@ bool kube_seam_node_take_out(const char *name, const char *feature, const char *
 	node_record_t *node = NULL;
 
 	for (uint32_t i = 0; !node && i < kube_seam_node_count(); i++) /* find_node_record() would log an error for one that is gone */
-		if (node_record_table_ptr[i] && node_record_table_ptr[i]->name && !strcmp(node_record_table_ptr[i]->name, name))
-			node = node_record_table_ptr[i];
+		if (ctld_node_at(i) && ctld_node_at(i)->name && !strcmp(ctld_node_at(i)->name, name))
+			node = ctld_node_at(i);
 	if (!kube_node_is_external(node, feature) || IS_NODE_DRAIN(node) || IS_NODE_FAIL(node) || IS_NODE_DOWN(node) || !node->reason ||
 	    strcmp(node->reason, reason) || kube_is_shutting_down())
 		return false;
 	take_out(node, down);
-	__atomic_store_n(&last_node_update, time(NULL), __ATOMIC_RELAXED);
+	ctld_nodes_have_changed();
 	return true;
 }
 
@@ -345,7 +341,7 @@ static int note_mixed_types(void *item, void *mixes)
 bool kube_seam_gres_facts(const char *name, struct kube_gres_facts *out)
 {
 	char *copy = xstrdup(name);
-	const node_record_t *node = find_node_record(copy);
+	const node_record_t *node = ctld_node(copy);
 
 	xfree(copy);
 	if (!node || !node->config_ptr || !node->gres_list)
@@ -360,20 +356,14 @@ bool kube_seam_gres_facts(const char *name, struct kube_gres_facts *out)
 void kube_seam_node_load_gres(const char *name, const struct kube_gres_facts *judged)
 {
 	char *copy = xstrdup(name);
-	node_record_t *node = find_node_record(copy);
+	node_record_t *node = ctld_node(copy);
 	struct kube_gres_facts now;
 
 	xfree(copy);
 	if (kube_is_shutting_down() || !node || !node->config_ptr || !wants_gres(node) || !kube_seam_gres_facts(name, &now) || now.cpus != judged->cpus || now.mixes || now.shares)
 		return;
-	if (gres_g_node_config_load(node->config_ptr->cpus, node->name, node->gres_list, NULL, NULL) != SLURM_SUCCESS)
+	if (!ctld_load_gres(node))
 		return; /* to validate now would damage what there is */
-#if KUBE_SLURM_GRES_TAKES_NODE(SLURM_VERSION_NUMBER)
-	(void)gres_node_config_validate(node, node->config_ptr->threads, node->config_ptr->cores, node->config_ptr->tot_sockets,
-					KUBE_CONFIG_OVERRIDES, NULL);
-#else
-	(void)gres_node_config_validate(node->name, node->config_ptr->gres, &node->gres, &node->gres_list, node->config_ptr->threads,
-					node->config_ptr->cores, node->config_ptr->tot_sockets, KUBE_CONFIG_OVERRIDES, NULL);
-#endif
-	__atomic_store_n(&last_node_update, time(NULL), __ATOMIC_RELAXED); /* kube_seam_pulse() reads it without a lock */
+	ctld_validate_gres(node);
+	ctld_nodes_have_changed();
 }

@@ -4,8 +4,6 @@
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
-#include "src/slurmctld/reservation.h"
-
 #define ALTERNATES_MAX 64 /* they may go round in a circle */
 
 /* As _get_job_parts() in job_mgr.c will choose. */
@@ -16,19 +14,19 @@ static const char *wanted_by(const job_desc_msg_t *job)
 	if (job->partition)
 		return job->partition;
 	if (job->reservation && job->reservation[0])
-		reservation = find_resv_name(job->reservation);
-	return reservation && reservation->part_ptr ? reservation->part_ptr->name : default_part_name;
+		reservation = ctld_reservation(job->reservation);
+	return reservation && reservation->part_ptr ? reservation->part_ptr->name : ctld_default_partition();
 }
 
 /* As _alt_part_test() there; NULL: the partition takes jobs, or nothing takes its place. */
 static const char *alternate_of(char *name)
 {
-	const part_record_t *part = find_part_record(name);
+	const part_record_t *part = ctld_partition(name);
 	const char *alternate = NULL;
 
 	for (int steps = 0; part && !(part->state_up & PARTITION_SUBMIT) && part->alternate && steps < ALTERNATES_MAX; steps++) {
 		alternate = part->alternate;
-		part = find_part_record(part->alternate);
+		part = ctld_partition(part->alternate);
 	}
 	return alternate;
 }
@@ -67,7 +65,7 @@ static char *list_partitions(bool also_for_pods)
 {
 	struct partitions partitions = {.also_for_pods = also_for_pods};
 
-	(void)list_for_each_ro(part_list, add_partition, &partitions);
+	(void)list_for_each_ro(ctld_partitions(), add_partition, &partitions);
 	return partitions.list;
 }
 
@@ -89,12 +87,12 @@ void kube_leave_out_partitions_for_pods(job_desc_msg_t *job)
 
 bool kube_seam_partition_has_native(const char *partition, const char *feature)
 {
-	const part_record_t *part = find_part_record((char *)(uintptr_t)partition);
+	const part_record_t *part = ctld_partition((char *)(uintptr_t)partition);
 
 	if (!part || !part->node_bitmap)
 		return false;
-	for (int i = 0; i < node_record_count; i++)
-		if (bit_test(part->node_bitmap, i) && !kube_node_is_external(node_record_table_ptr[i], feature))
+	for (int i = 0; i < ctld_node_count(); i++)
+		if (bit_test(part->node_bitmap, i) && !kube_node_is_external(ctld_node_at(i), feature))
 			return true;
 	return false;
 }
