@@ -116,7 +116,7 @@ static inline void ctld_jobs_have_changed(void)
 	__atomic_store_n(&last_job_update, time(NULL), __ATOMIC_RELAXED);
 }
 
-/* job_scheduler.c; a message from 25.11 on */
+/* job_mgr.c; a message from 25.11 on */
 static inline void ctld_complete_prolog(job_record_t *job, char *node)
 {
 #if KUBE_SLURM_HAS_JOB_IN_STEP_ID(SLURM_VERSION_NUMBER)
@@ -196,7 +196,7 @@ static inline node_record_t *ctld_node(char *name)
 	return find_node_record(name);
 }
 
-/* node_mgr.c. kube_seam_pulse() reads it without a lock. */
+/* src/common/node_conf.c. kube_seam_pulse() reads it without a lock. */
 static inline time_t ctld_last_node_update(void)
 {
 	return PEEK(last_node_update);
