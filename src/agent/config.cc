@@ -119,6 +119,7 @@ constexpr Key<LimitsConfig> k_limits_keys[] = {
 	 [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 1, 3600, out.condition_interval_seconds); }},
 	{"gang_hold_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 1, k_day_seconds, out.gang_hold_seconds); }},
 	{"gang_wait_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.gang_wait_seconds); }},
+	{"components_wait_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 5, k_day_seconds, out.components_wait_seconds); }},
 	{"claim_wait_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.claim_wait_seconds); }},
 	{"max_gone_pods_percent", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, 100, out.max_gone_pods_percent); }},
 	{"grace_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.grace_seconds); }},

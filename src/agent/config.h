@@ -56,6 +56,7 @@ struct LimitsConfig {
 	int condition_interval_seconds = 30;
 	int gang_hold_seconds = 10;  /* an allocation without a live pod waits so long for its owner to make new ones */
 	int gang_wait_seconds = 600; /* from the allocation until the last pod of a gang has come; 0: any time */
+	int components_wait_seconds = 60; /* an allocation is held so long for the other components of its workload */
 	int claim_wait_seconds = 600; /* from the allocation until a pod's volume claims are bound; 0: any time */
 	unsigned max_gone_pods_percent = 50; /* of jobs that do not name their cluster may be without pods at once */
 	int grace_seconds = 3600; /* that a pod may take to end after its job; 0: as long as it says */

@@ -58,7 +58,7 @@ void add_gang(const core::World &world, const core::PodUid &pod, std::uint32_t r
 	if (gang == world.gangs().end())
 		return;
 	annotations[names::k_allocation_rank] = std::to_string(rank);
-	annotations[names::k_allocation_size] = std::to_string(gang->second.seats.size());
+	annotations[names::k_allocation_size] = std::to_string(core::ranks_of(gang->second));
 	annotations[names::k_allocation_gang] = gang->first.text;
 	if (const core::SlurmJob *job = world.job_of(member))
 		annotations[names::k_allocation_nodes] = core::node_list_of(job->nodes, k_node_list_bytes);

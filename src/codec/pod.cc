@@ -186,6 +186,7 @@ Result<Pod> pod_from_template(json_object *pod_template, const std::string &name
 	pod.name_space = name_space;
 	const PodView view(pod_template);
 	pod.labels = get_strings(view.object<"metadata">().values<"labels">());
+	pod.annotations = get_strings(view.object<"metadata">().values<"annotations">(), is_ours);
 	take_spec(pod, view.object<"spec">());
 	add_default_tolerations(pod.demands.tolerations);
 	pod.node_name.clear(); /* which would say that it is bound */

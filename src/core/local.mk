@@ -1,5 +1,7 @@
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
+	%D%/gang/components.cc \
+	%D%/gang/components.h \
 	%D%/gang/grouping.cc \
 	%D%/gang/grouping.h \
 	%D%/gang/role_conflict.cc \
@@ -83,6 +85,8 @@ libcore_la_SOURCES = \
 	%D%/reconcile/reconcile.h \
 	%D%/reconcile/reconcile_gang.cc \
 	%D%/reconcile/reconcile_gang.h \
+	%D%/reconcile/together.cc \
+	%D%/reconcile/together.h \
 	%D%/reconcile/report.cc \
 	%D%/reconcile/report.h \
 	%D%/reconcile/report_parts.cc \
@@ -100,6 +104,7 @@ libcore_la_SOURCES = \
 	%D%/world/cluster_jobs.h \
 	%D%/world/event_queue.cc \
 	%D%/world/event_queue.h \
+	%D%/world/components.cc \
 	%D%/world/gang.cc \
 	%D%/world/gang_late.cc \
 	%D%/world/gang_roles.cc \

@@ -54,9 +54,14 @@ void check_grouping(const core::Owner &owner)
 	if (!grouping)
 		return;
 	if (const auto *in = std::get_if<core::InGang>(&*grouping)) {
-		const std::vector<core::Seat> seats = core::seats_of(in->roles);
-		MUST(in->gang.key.starts_with(owner.uid) && seats.size() <= core::k_gang_pods_max);
-		check_shape(seats);
+		MUST(in->gang.key.starts_with(owner.uid) && core::component_of_key(in->gang.key) == in->component);
+		MUST(in->components.empty() || in->component < in->components.size());
+		MUST(in->components.size() <= core::k_components_most);
+		for (const core::Component &component : in->components) {
+			const std::vector<core::Seat> seats = core::seats_of(component.roles);
+			MUST(seats.size() == component.ranks.size() && seats.size() <= core::k_gang_pods_max);
+			check_shape(seats);
+		}
 	}
 }
 

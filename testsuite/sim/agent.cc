@@ -19,6 +19,7 @@ core::Settings Agent::settings()
 	settings.needs_fresh_lists = true;
 	settings.needs_cluster = true;
 	settings.gang_wait_us = 60 * k_second;
+	settings.components_wait_seconds = 20;
 	return settings;
 }
 
@@ -34,7 +35,10 @@ void Agent::start()
 	if (world_)
 		return;
 	stage_.tell([&] { return "agent " + std::to_string(number_) + " starts"; });
-	world_ = std::make_unique<core::World>(settings());
+	core::Settings chosen = settings();
+	if (stage_.plant == Plant::endless_hold)
+		chosen.components_wait_seconds = 1'000'000;
+	world_ = std::make_unique<core::World>(std::move(chosen));
 	life_++;
 	frozen_until_ = 0;
 	round_wanted_ = cluster_asked_ = false;

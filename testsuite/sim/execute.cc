@@ -129,7 +129,7 @@ void Agent::bind(const core::PodUid &pod, const core::Bind &action)
 		const core::Group &member = world_->groups().at(pod);
 		request.annotations[names::k_allocation_gang] = member.gang ? member.gang->text : "";
 		const core::Gang *gang = world_->gang_of(member);
-		request.annotations[names::k_allocation_size] = std::to_string(gang ? gang->seats.size() : 0);
+		request.annotations[names::k_allocation_size] = std::to_string(gang ? core::ranks_of(*gang) : 0);
 		if (const core::SlurmJob *job = world_->job_of(member))
 			request.annotations[names::k_allocation_nodes] = core::node_list_of(job->nodes, 1000);
 	}

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "testsuite/sim/gangs.h"
 
+#include "src/core/gang/components.h"
+
+#include <algorithm>
+
 namespace slurmkube::sim
 {
 
@@ -67,8 +71,23 @@ void Gangs::create(GangTruth gang)
 	for (const core::Role &role : gang.roles)
 		pods += role.pods;
 	stage_.tell([&] { return text_of(gang) + " is created (uid " + uid + ", " + std::to_string(pods) + " pods)"; });
+	gang.component_of_role.assign(gang.roles.size(), 0);
+	const auto components = core::components_of(gang.roles);
+	for (std::size_t n = 0; n < components.size(); n++) {
+		for (std::size_t role = 0; role < gang.roles.size(); role++)
+			gang.component_of_role[role] = std::ranges::find(components[n].roles, gang.roles[role].name, &core::Role::name) != components[n].roles.end() ? n : gang.component_of_role[role];
+	}
 	gangs_[uid] = std::move(gang);
 	look(uid);
+}
+
+std::vector<std::string> job_keys_of(const GangTruth &gang)
+{
+	const std::size_t last = gang.component_of_role.empty() ? 0 : std::ranges::max(gang.component_of_role);
+	std::vector<std::string> keys;
+	for (std::size_t n = 0; n <= last; n++)
+		keys.push_back(core::component_key(gang.uid, n));
+	return keys;
 }
 
 void Gangs::remove(const std::string &uid, bool is_made_anew)
@@ -254,11 +273,14 @@ void Gangs::make(GangTruth &gang, std::size_t role, std::uint32_t index, std::op
 	const std::string number = std::to_string(gang.made++);
 	const std::uint64_t draw = mix(hash_of(gang.uid) + gang.made);
 	pod.gang = gang.uid;
+	pod.job_key = core::component_key(gang.uid, gang.component_of_role[role]);
 	pod.rank = rank;
 	pod.api.uid.text = gang.uid + "." + number;
 	pod.api.name_space = gang.name_space;
 	pod.api.name = gang.name + "-" + std::to_string(role) + "-" + number + gang.uid.substr(k_uid_length);
 	pod.api.requests = gang.roles[role].each;
+	if (gang.roles[role].pod_template)
+		pod.api.demands.tolerations = gang.roles[role].pod_template->demands.tolerations;
 	if (role + 1 == gang.roles.size()) {
 		pod.api.requests.milli_cpu += gang.growth.milli_cpu;
 		pod.api.requests.memory_bytes += gang.growth.memory_bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gangs.h - model controllers of pods that start together: Indexed Jobs, JobSets of two roles, PodGroups of loose pods.
+ * gangs.h - model controllers of pods that start together: Indexed Jobs, JobSets of two roles, which may be unlike, PodGroups of loose pods.
  *
  * An Indexed Job replaces single pods; a JobSet makes all of them anew, under Jobs with new uids; the pods of a PodGroup come and go one by one. Their pods come late, some of a JobSet
  * only when others run. An owner may be suspended, fail, be deleted, and be made anew under its old name.
@@ -17,7 +17,8 @@ enum class GangSort { indexed_job, job_set, pod_group };
 
 struct GangTruth {
 	GangSort sort = GangSort::indexed_job;
-	std::string name_space, name, uid; /* uid: the key of its Slurm jobs */
+	std::string name_space, name, uid; /* uid: of its Slurm jobs' keys */
+	std::vector<std::size_t> component_of_role; /* written by create() */
 	std::vector<core::Role> roles;     /* of a PodGroup one, which only says what its pods are like */
 	std::uint32_t minimum = 0;         /* of a PodGroup */
 	PodTruth mould;
@@ -31,6 +32,9 @@ struct GangTruth {
 	std::map<std::uint32_t, std::string> seats; /* rank to uid of its latest pod */
 	std::set<std::string> failures;             /* uids that were counted */
 };
+
+/* One for each component. */
+std::vector<std::string> job_keys_of(const GangTruth &gang);
 
 class Gangs
 {

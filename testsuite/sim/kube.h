@@ -30,7 +30,8 @@ struct PodTruth {
 	bool exists = true, has_finalizer = false;
 	bool is_out_of_sight = false; /* deleted by force while its kubelet was stopped: nobody can see its containers */
 	std::string owner;
-	std::string gang;                  /* uid of the owner whose pods start together: the key of its Slurm job */
+	std::string gang;                  /* uid of the owner whose pods start together */
+	std::string job_key;               /* the key of its Slurm job: that, or that of a component */
 	std::optional<std::uint32_t> rank; /* that it must have; of a PodGroup's pods nobody says it */
 	Micros created_at = 0;
 	/* plan */

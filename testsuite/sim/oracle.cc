@@ -65,7 +65,7 @@ std::vector<const JobTruth *> Oracle::live_jobs_for(const PodTruth &pod) const
 	const GangTruth *gang = gangs_.find(pod.gang);
 	const bool is_seated = pod.api.annotations.contains(names::k_allocation_rank) || (pod.binder == Binder::foreigner && gang && gang->sort != GangSort::pod_group);
 	const bool runs_alone = !pod.api.node_name.empty() && !is_seated;
-	return own.empty() && !runs_alone ? slurm_.live_jobs_of(pod.gang) : own;
+	return own.empty() && !runs_alone ? slurm_.live_jobs_of(pod.job_key) : own;
 }
 
 /* Pods name their PodGroup: it may be another by now. */
@@ -73,13 +73,13 @@ bool Oracle::is_gang_of(const PodTruth &pod, const std::string &uid) const
 {
 	const GangTruth *made_by = gangs_.find(pod.gang), *gang = gangs_.find(uid);
 	const bool is_same_name = made_by && gang && made_by->sort == GangSort::pod_group && made_by->name == gang->name && made_by->name_space == gang->name_space;
-	return uid == pod.gang || is_same_name;
+	return uid == pod.job_key || is_same_name;
 }
 
 std::vector<EndRecord> Oracle::ends_for(const PodTruth &pod) const
 {
 	std::vector<EndRecord> out;
-	for (const std::string &key : {pod.api.uid.text, pod.gang}) {
+	for (const std::string &key : {pod.api.uid.text, pod.job_key}) {
 		const auto found = slurm_.ends.find(key);
 		if (found != slurm_.ends.end())
 			out.insert(out.end(), found->second.begin(), found->second.end());
@@ -131,6 +131,8 @@ void Oracle::binds(const std::string &uid, const core::Bind &bind)
 	const auto found = kube_.pods.find(uid);
 	const PodTruth none, &pod = found == kube_.pods.end() ? none : found->second;
 	const bool is_its_own = job && (job->facts.marker.uid == uid || is_gang_of(pod, job->facts.marker.uid));
+	if (bind.rank)
+		check_together(pod);
 	if (pod.rank && bind.rank && *bind.rank != *pod.rank)
 		stage_.violated("G rank", "pod " + name_of(pod) + " is rank " + std::to_string(*pod.rank) + ", and is bound as rank " + std::to_string(*bind.rank));
 	if (is_its_own && is_on(*job, bind.node))
@@ -212,9 +214,33 @@ void Oracle::check_result(const PodTruth &pod, const JobTruth &job, std::optiona
 				 std::to_string(static_cast<std::int32_t>(expected_status(pod))));
 }
 
+/* The end of one component's job is the end of all. */
+bool Oracle::may_go_with_others(const PodTruth &pod) const
+{
+	const GangTruth *gang = gangs_.find(pod.gang);
+	if (!gang)
+		return false;
+	const bool is_bound = !pod.api.node_name.empty();
+	for (const std::string &key : job_keys_of(*gang)) {
+		const auto found = slurm_.ends.find(key);
+		if (key == pod.job_key || found == slurm_.ends.end())
+			continue;
+		const auto is_it = [&](const EndRecord &end) {
+			const bool is_such = end.cause <= Cause::time_limit || (is_bound && end.cause <= Cause::node_fail);
+			/* whether a pod came later is known by times of the host's clock, in seconds */
+			return is_such && (stage_.wall_step_s != 0 || end.at + k_second >= pod.created_at);
+		};
+		if (std::ranges::any_of(found->second, is_it))
+			return true;
+	}
+	return false;
+}
+
 /* Somebody, or the cluster, has ended the job that it has or will have. */
 bool Oracle::may_be_removed(const PodTruth &pod) const
 {
+	if (may_go_with_others(pod))
+		return true;
 	const bool is_bound = !pod.api.node_name.empty();
 	return std::ranges::any_of(ends_for(pod), [&](const EndRecord &end) {
 		const bool never_came = !pod.gang.empty() && end.status == core::k_status_never_came;
@@ -239,7 +265,7 @@ void Oracle::removes(const std::string &uid)
 	const auto live = live_jobs_for(pod);
 	const Micros settled = stage_.now() - k_news;
 	const bool is_held = std::any_of(live.begin(), live.end(), [&](const JobTruth *j) { return is_on(*j, pod.api.node_name) && j->started_at < settled; });
-	if (is_held && slurm_.is_up() && slurm_.restored_at < settled && stage_.now() >= excused_until_)
+	if (is_held && !may_go_with_others(pod) && slurm_.is_up() && slurm_.restored_at < settled && stage_.now() >= excused_until_)
 		stage_.violated("5 held", "pod " + name_of(pod) + " is deleted, but its job is allocated");
 }
 

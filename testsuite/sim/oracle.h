@@ -72,6 +72,11 @@ class Oracle
 	void check_nodes();
 	void check_memory(const core::World &leader);
 	[[nodiscard]] bool was_just_gone(unsigned agent, const NodeTruth &node) const;
+	[[nodiscard]] bool may_go_with_others(const PodTruth &pod) const;
+	void check_together(const PodTruth &pod);
+	void check_component(const GangTruth &gang, const std::string &key);
+	[[nodiscard]] bool has_nodes(const GangTruth &gang, const std::string &key) const;
+	[[nodiscard]] bool waits_for_others(const PodTruth &pod) const;
 	[[nodiscard]] bool may_be_removed(const PodTruth &pod) const;
 	void check_result(const PodTruth &pod, const JobTruth &job, std::optional<std::uint32_t> wait_status, bool knows_end);
 	void check_needed(const PodTruth &pod, const JobTruth &job);

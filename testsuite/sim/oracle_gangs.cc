@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The oracle's invariants of pods that share a job. */
+#include "src/core/gang/components.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "testsuite/sim/oracle.h"
@@ -13,6 +14,7 @@ namespace
 {
 
 constexpr Micros k_news = 2500 * k_ms;
+constexpr Micros k_held_most = 40 * k_second; /* for other components: the agent's limit in Agent::settings(), and as long again */
 
 std::string annotation(const PodTruth &pod, const char *key)
 {
@@ -30,6 +32,11 @@ bool is_member(const PodTruth &pod)
 	return pod.binder == Binder::agent && sim::is_live(pod) && is_rank(pod);
 }
 
+bool is_bound_member(const PodTruth *pod)
+{
+	return is_member(*pod);
+}
+
 } // namespace
 
 /* ---- each binding ---- */
@@ -41,14 +48,14 @@ void Oracle::pod_bound(const PodTruth &pod)
 	const JobTruth *job = slurm_.find(static_cast<std::uint32_t>(std::stoul(annotation(pod, names::k_allocation_job_id))));
 	/* it may have had another allocation before slurmctld was killed */
 	const bool is_news = (slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_news) || stage_.now() < excused_until_;
-	const core::NodeAllocation *share = job && job->facts.marker.uid == pod.gang && !is_news ? share_of(*job, pod.api.node_name) : nullptr;
+	const core::NodeAllocation *share = job && job->facts.marker.uid == pod.job_key && !is_news ? share_of(*job, pod.api.node_name) : nullptr;
 	core::Resources sum;
 	for (const PodTruth *other : gangs_.members(pod.gang)) {
 		if (!is_member(*other))
 			continue;
 		if (other != &pod && annotation(*other, names::k_allocation_rank) == annotation(pod, names::k_allocation_rank))
 			stage_.violated("G seat", "pods " + name_of(*other) + " and " + name_of(pod) + " have rank " + annotation(pod, names::k_allocation_rank));
-		if (other->api.node_name != pod.api.node_name)
+		if (other->api.node_name != pod.api.node_name || other->job_key != pod.job_key)
 			continue;
 		sum.milli_cpu += other->api.requests.milli_cpu;
 		sum.memory_bytes += other->api.requests.memory_bytes;
@@ -58,11 +65,68 @@ void Oracle::pod_bound(const PodTruth &pod)
 						 std::to_string(share->cpus) + " CPUs");
 }
 
+/* Or its pods run, have succeeded, or there are none. */
+bool Oracle::has_nodes(const GangTruth &gang, const std::string &key) const
+{
+	const auto live = slurm_.live_jobs_of(key);
+	if (std::ranges::any_of(live, [](const JobTruth *job) { return core::job_side(&job->facts) == core::JobSide::allocated; }))
+		return true;
+	bool is_over = true;
+	for (const PodTruth *pod : gangs_.members(gang.uid)) {
+		if (pod->job_key == key && is_member(*pod))
+			return true;
+	}
+	std::uint32_t rank = 0;
+	for (std::size_t role = 0; role < gang.roles.size(); role++) {
+		for (std::uint32_t i = 0; i < gang.roles[role].pods; i++, rank++) {
+			const auto seat = gang.seats.find(rank);
+			const bool is_its_own = core::component_key(gang.uid, gang.component_of_role[role]) == key;
+			is_over = is_over && (!is_its_own || (seat != gang.seats.end() && sim::has_succeeded(kube_.pods.at(seat->second))));
+		}
+	}
+	return is_over;
+}
+
+/* No partial start: the first pod of a workload is bound when all components have their nodes. */
+void Oracle::check_together(const PodTruth &pod)
+{
+	const GangTruth *gang = gangs_.find(pod.gang);
+	const bool is_restored = !slurm_.is_up() || (slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_news);
+	if (!gang || job_keys_of(*gang).size() < 2 || is_restored || stage_.now() < excused_until_)
+		return;
+	const auto members = gangs_.members(pod.gang);
+	const auto is_other = [&](const PodTruth *other) { return other != &pod && is_member(*other); };
+	if (std::ranges::any_of(members, is_other))
+		return; /* it has begun */
+	for (const std::string &key : job_keys_of(*gang)) {
+		const auto ended = slurm_.ends.find(key);
+		const bool is_news = ended != slurm_.ends.end() && std::ranges::any_of(ended->second, [&](const EndRecord &end) { return stage_.now() - end.at < k_news; });
+		/* all its ranks succeeded: nobody says that its pods will be made anew */
+		const bool was_over = ended != slurm_.ends.end() && !ended->second.empty() && ended->second.back().cause == Cause::agent_complete && ended->second.back().status == 0;
+		if (!is_news && !was_over && !has_nodes(*gang, key))
+			stage_.violated("G together", "pod " + name_of(pod) + " is bound, and component " + key + " has no nodes");
+	}
+}
+
+/* For a component that waits for its nodes. */
+bool Oracle::waits_for_others(const PodTruth &pod) const
+{
+	const GangTruth *gang = gangs_.find(pod.gang);
+	if (!gang)
+		return false;
+	const auto keys = job_keys_of(*gang);
+	/* a rank whose pod somebody else bound has no end that we know of */
+	const auto is_foreign = [](const PodTruth *one) { return one->binder == Binder::foreigner; };
+	if (keys.size() > 1 && std::ranges::any_of(gangs_.members(gang->uid), is_foreign))
+		return true;
+	return std::ranges::any_of(keys, [&](const std::string &key) { return key != pod.job_key && !slurm_.live_jobs_of(key).empty() && !has_nodes(*gang, key); });
+}
+
 /* ---- the end of a job ---- */
 
 void Oracle::gang_ends(unsigned agent, std::uint64_t life, const std::string &uid, core::JobId id, std::optional<std::uint32_t> wait_status)
 {
-	const GangTruth *gang = gangs_.find(uid);
+	const GangTruth *gang = gangs_.find(core::workload_key(uid));
 	const JobTruth *job = slurm_.find(id.number);
 	if (!gang || !job || !core::is_live(job->facts) || job->facts.marker.uid != uid || slurm_.live_jobs_of(uid).size() > 1)
 		return;
@@ -72,8 +136,8 @@ void Oracle::gang_ends(unsigned agent, std::uint64_t life, const std::string &ui
 	const bool never_came = told == core::k_status_never_came;
 	if (never_came && !is_incomplete(*gang))
 		stage_.violated("G end", "job " + std::to_string(id.number) + " is ended because pods never came, but all are there");
-	for (const PodTruth *pod : gangs_.members(uid)) {
-		const bool is_its_own = is_member(*pod) && pods_told_.contains({agent, life, pod->api.uid.text});
+	for (const PodTruth *pod : gangs_.members(gang->uid)) {
+		const bool is_its_own = pod->job_key == uid && is_member(*pod) && pods_told_.contains({agent, life, pod->api.uid.text});
 		if (is_its_own && !never_came)
 			stage_.violated("G end", "job " + std::to_string(id.number) + " is ended, but pod " + name_of(*pod) + " is bound under it");
 	}
@@ -86,13 +150,14 @@ void Oracle::check_gang_result(const GangTruth &gang, const JobTruth &job, std::
 	if (told == core::k_status_cancelled || told == core::k_status_never_came || told == core::k_status_given_back)
 		return;
 	const auto members = gangs_.members(gang.uid);
-	const auto is_such = [&](const PodTruth *pod) { return pod->end && expected_status(*pod) == told; };
+	const std::string &key = job.facts.marker.uid;
+	const auto is_such = [&](const PodTruth *pod) { return pod->job_key == key && pod->end && expected_status(*pod) == told; };
 	if (std::ranges::none_of(members, is_such) && !(told == 0 && gang.has_succeeded))
 		stage_.violated("4 gang", "job " + std::to_string(job.facts.id.number) + " is to end with status " + std::to_string(told) + ", which no pod of the gang has");
 	for (const auto &[rank, uid] : gang.seats) {
 		const PodTruth &pod = kube_.pods.at(uid);
 		const bool is_of_job = !pod.api.annotations.contains(names::k_allocation_job_id) || is_rank(pod); /* too large for the allocation: it had a job of its own */
-		if (told == 0 && !gang.has_succeeded && pod.end && is_of_job && expected_status(pod) != 0)
+		if (told == 0 && pod.job_key == key && !gang.has_succeeded && pod.end && is_of_job && expected_status(pod) != 0)
 			stage_.violated("4 gang", "job " + std::to_string(job.facts.id.number) + " is to end COMPLETED, but pod " + name_of(pod) + " has failed");
 	}
 }
@@ -122,17 +187,27 @@ bool Oracle::is_incomplete(const GangTruth &gang) const
 
 void Oracle::check_gang(const GangTruth &gang)
 {
-	const auto live = slurm_.live_jobs_of(gang.uid);
+	for (const std::string &key : job_keys_of(gang))
+		check_component(gang, key);
+}
+
+void Oracle::check_component(const GangTruth &gang, const std::string &key)
+{
+	const auto live = slurm_.live_jobs_of(key);
 	const auto members = gangs_.members(gang.uid);
 	if (live.size() > 1)
-		stage_.violated("end two", "gang " + gang.uid + " has " + std::to_string(live.size()) + " live jobs");
+		stage_.violated("end two", "gang " + key + " has " + std::to_string(live.size()) + " live jobs");
 	if (live.empty())
 		return;
 	const std::string number = std::to_string(live[0]->facts.id.number);
 	if (std::ranges::none_of(members, [](const PodTruth *pod) { return sim::is_live(*pod); }))
-		stage_.violated("end gang", "job " + number + " of gang " + gang.uid + " is " + core::state_text(live[0]->facts.state) + ", and none of its pods lives");
+		stage_.violated("end gang", "job " + number + " of gang " + key + " is " + core::state_text(live[0]->facts.state) + ", and none of its pods lives");
 	if (core::job_side(&live[0]->facts) != core::JobSide::allocated)
 		return;
+	const auto keys = job_keys_of(gang);
+	const auto lacks_nodes = [&](const std::string &other) { return other != key && !has_nodes(gang, other); };
+	if (std::ranges::any_of(keys, lacks_nodes) && std::ranges::none_of(members, is_bound_member) && stage_.now() - live[0]->started_at > k_held_most)
+		stage_.violated("G held", "job " + number + " holds nodes, and another component of " + gang.uid + " has none");
 	const bool holds_back = std::ranges::any_of(members, [](const PodTruth *pod) { return sim::is_live(*pod) && (pod->api.gated || pod->api.deleting); });
 	/* of those that others wait for nobody says that they run */
 	const bool is_away = std::ranges::any_of(live[0]->facts.nodes, [&](const core::NodeAllocation &share) {
@@ -142,7 +217,7 @@ void Oracle::check_gang(const GangTruth &gang)
 	if (is_incomplete(gang) && gang.sort != GangSort::pod_group && !holds_back && !is_away)
 		stage_.violated("end gang late", "job " + number + " of gang " + gang.uid + " waits for pods that do not come");
 	for (const PodTruth *pod : members) {
-		const bool waits = sim::is_live(*pod) && pod->api.node_name.empty() && !pod->api.deleting && !pod->api.gated;
+		const bool waits = pod->job_key == key && !waits_for_others(*pod) && sim::is_live(*pod) && pod->api.node_name.empty() && !pod->api.deleting && !pod->api.gated;
 		const auto is_usable = [&](const core::NodeAllocation &share) {
 			const auto node = kube_.nodes.find(share.node);
 			const bool is_well = node != kube_.nodes.end() && node->second.exists && node->second.api.ready && !node->second.api.unschedulable && node->second.api.taints.empty() &&

@@ -25,6 +25,7 @@ enum class Plant {
 	short_list,       /* a pod that a list does not show is gone */
 	any_cluster,      /* every API server passes for that of our jobs */
 	no_guard,         /* slurmctld takes a second job for the same pod and attempt */
+	endless_hold,     /* what a component holds is never given back while another has no nodes */
 };
 
 struct PlantName {
@@ -48,6 +49,7 @@ inline constexpr PlantName k_plants[] = {
     {Plant::short_list, "short-list"},
     {Plant::any_cluster, "any-cluster"},
     {Plant::no_guard, "no-guard"},
+    {Plant::endless_hold, "endless-hold"},
 };
 
 } // namespace slurmkube::sim

@@ -13,7 +13,8 @@ namespace
 
 constexpr Micros k_settling = 240 * k_second;
 constexpr Micros k_window = 60 * k_second;
-constexpr int k_windows = 12;
+/* Each pod of a queue may learn by itself that a node has no room, which takes a minute (seed 940); of a loop there is no end. */
+constexpr int k_windows = 30;
 constexpr std::uint64_t k_most_questions = 60 * 4 + 4; /* in a window: four a second */
 constexpr std::uint64_t k_late_gangs = 12;
 constexpr Micros k_slowest = 90 * k_second;
@@ -227,6 +228,17 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 		gang.minimum = pods - static_cast<std::uint32_t>(draw(5) % 2);
 	if (gang.sort == GangSort::job_set)
 		gang.roles = {{.name = "head", .pods = 1, .pods_per_job = 1, .stage = 0, .each = each(6)}, {.name = "work", .pods = pods - 1, .pods_per_job = pods - 1, .stage = 0, .each = each(8)}};
+	for (core::Role &role : gang.roles) {
+		if (gang.sort != GangSort::job_set)
+			continue;
+		auto pod_template = std::make_shared<core::Pod>();
+		pod_template->name_space = gang.name_space;
+		pod_template->requests = role.each;
+		pod_template->annotations = gang.mould.api.annotations;
+		if (draw(19) % 2 == 0 && role.name == "work") /* two components, whatever they request */
+			pod_template->demands.tolerations = {{"sim/worker", core::TolerationOp::exists, "", ""}};
+		role.pod_template = std::move(pod_template);
+	}
 	gang.in_order = draw(10) % 2 == 0;
 	gang.replaces_early = draw(11) % 3 == 0;
 	gang.slowest = draw(12) % 5 == 0 ? 20 * k_second : 500 * k_ms;

@@ -60,6 +60,16 @@ TESTS += testsuite/unit/test_world_room
 testsuite_unit_test_world_room_SOURCES = %D%/gang_stage.h %D%/place_stage.h %D%/test_world_room.cc
 testsuite_unit_test_world_room_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_components
+TESTS += testsuite/unit/test_components
+testsuite_unit_test_components_SOURCES = %D%/test_components.cc
+testsuite_unit_test_components_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_components
+TESTS += testsuite/unit/test_world_components
+testsuite_unit_test_world_components_SOURCES = %D%/gang_stage.h %D%/test_world_components.cc
+testsuite_unit_test_world_components_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world_roles
 TESTS += testsuite/unit/test_world_roles
 testsuite_unit_test_world_roles_SOURCES = %D%/gang_stage.h %D%/test_world_roles.cc

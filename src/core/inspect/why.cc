@@ -86,7 +86,7 @@ std::string gang_text(const Story &s)
 		return {};
 	std::string text = s.gang->id.kind + " " + s.gang->id.name_space + "/" + s.gang->id.name;
 	if (const auto rank = s.gang->members.find(s.pod.uid); rank != s.gang->members.end() && rank->second)
-		text += ", rank " + std::to_string(*rank->second) + " of " + std::to_string(s.gang->seats.size());
+		text += ", rank " + std::to_string(rank_of(*s.gang, *rank->second)) + " of " + std::to_string(ranks_of(*s.gang));
 	const auto bound = std::count_if(s.gang->members.begin(), s.gang->members.end(), [&](const auto &m) {
 		const Pod *pod = s.world.pod_of(m.first);
 		return pod && !pod->node_name.empty() && !is_terminal(*pod);

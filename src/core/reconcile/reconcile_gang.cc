@@ -25,9 +25,21 @@ std::size_t count_bound(const GangFacts &f, std::initializer_list<PodSide> sides
 	return static_cast<std::size_t>(std::ranges::count_if(f.members, [&](const MemberFacts &m) { return m.is_ours && std::ranges::find(sides, m.side) != sides.end(); }));
 }
 
-bool has_live(const GangFacts &f)
+bool has_own_live(const GangFacts &f)
 {
 	return count(f, {PodSide::gated, PodSide::waiting, PodSide::running, PodSide::stopping}) > 0;
+}
+
+/* Those that run may be what the others wait for. */
+bool has_live(const GangFacts &f)
+{
+	return has_own_live(f) || f.others.has_live;
+}
+
+/* Wants a job: a pod waits, or will come when those of other components run. */
+bool has_waiting(const GangFacts &f)
+{
+	return f.others.asks_ahead || count(f, {PodSide::waiting}) > 0;
 }
 
 Actions own(const GangFacts &f, Action action)
@@ -53,6 +65,8 @@ Actions submit(const GangFacts &f)
 {
 	if (f.waits_for)
 		return tell(f, *f.waits_for, k_told_members);
+	if (f.others.waits_for && (!f.spec || f.spec->ok()))
+		return tell(f, *f.others.waits_for, k_told_members);
 	if (f.busy.slurm || !f.spec || !f.is_complete)
 		return {};
 	if (!f.spec->ok()) {
@@ -68,7 +82,7 @@ Actions submit(const GangFacts &f)
 Actions without_job(const GangFacts &f)
 {
 	if (count_bound(f, {PodSide::running, PodSide::stopping}) == 0)
-		return count(f, {PodSide::waiting}) > 0 ? submit(f) : Actions{};
+		return has_waiting(f) ? submit(f) : Actions{};
 	if (count_bound(f, {PodSide::running}) == 0)
 		return tell(f, waiting_for_earlier_pods(), k_told_members);
 	if (!f.missing_long || !f.submit_due || f.waits_for || !f.spec || !f.spec->ok())
@@ -106,7 +120,7 @@ Actions pending(const GangFacts &f)
 		return look_for_pods(f);
 	if (!has_live(f))
 		return f.owner_done || f.absent_long ? own(f, Cancel{f.job->id, true}) : Actions{};
-	if (f.is_outgrown)
+	if (f.is_outgrown || f.others.gives_back)
 		return own(f, Cancel{f.job->id});
 	Action next = change_of(*f.job, f.change, f.spec);
 	if (const auto *report = std::get_if<Report>(&next))
@@ -119,7 +133,7 @@ void bind(const GangFacts &f, const MemberFacts &m, Actions &out)
 	if (!m.has_seat || m.busy.bind || m.busy.remove || f.job->nodes.empty())
 		return;
 	if (m.node.empty())
-		out.push_back({m.uid, Report{no_place_left(*f.job, m.seat)}});
+		out.push_back({m.uid, Report{no_place_left(*f.job, m.rank)}});
 	else if (!m.forbidden.empty())
 		out.push_back({m.uid, Report{forbidden_node(*f.job, m.node, m.forbidden)}});
 	else if (!m.node_usable)
@@ -135,7 +149,7 @@ void bind(const GangFacts &f, const MemberFacts &m, Actions &out)
 	else if (m.claim_step)
 		out.push_back({m.uid, Provide{f.job->id, *m.claim_step}});
 	else
-		out.push_back({m.uid, Bind{f.job->id, m.node, m.cpus, f.job->marker.attempt, m.seat, m.seat == 0 ? f.excess : ""}});
+		out.push_back({m.uid, Bind{f.job->id, m.node, m.cpus, f.job->marker.attempt, m.rank, m.seat == 0 ? f.excess : ""}});
 }
 
 /* While none is bound the allocation can still be given back as a whole. */
@@ -154,7 +168,7 @@ Actions give_back_too_small(const GangFacts &f)
 	if (end.empty())
 		return end;
 	const MemberFacts &first = *std::ranges::find_if(f.members, is_misfit);
-	Actions out = tell(f, too_small(*f.job, first.seat), k_told_members);
+	Actions out = tell(f, too_small(*f.job, first.rank), k_told_members);
 	std::ranges::move(end, std::back_inserter(out));
 	return out;
 }
@@ -176,7 +190,7 @@ Actions look_up(const GangFacts &f, bool (*is_asked_for)(const MemberFacts &))
 /* An agent before this one may have bound members that no watch has shown yet. */
 Actions give_back(const GangFacts &f)
 {
-	const auto is_doubtful = [](const MemberFacts &m) { return !m.surely_unbound; };
+	const auto is_doubtful = [](const MemberFacts &m) { return m.side == PodSide::waiting && !m.surely_unbound; };
 	if (std::ranges::none_of(f.members, is_doubtful))
 		return own(f, Complete{f.job->id, k_status_given_back});
 	return look_up(f, is_doubtful);
@@ -192,13 +206,13 @@ Actions end_absent(const GangFacts &f)
 Actions allocated(const GangFacts &f)
 {
 	Actions out;
-	if (!has_live(f) && f.seats > 0 && f.ended_seats == f.seats && f.result == 0)
+	if (!has_own_live(f) && f.seats > 0 && f.ended_seats == f.seats && f.result == 0)
 		return own(f, Complete{f.job->id, 0});
 	if (!has_live(f) && f.owner_succeeded)
 		return own(f, Complete{f.job->id, 0});
 	if (is_doubtful(f))
 		return look_for_pods(f);
-	if (!has_live(f))
+	if (!has_live(f) || (!has_own_live(f) && f.absent_long))
 		return f.owner_done || f.absent_long ? end_absent(f) : out;
 	if (f.late_long)
 		return own(f, Complete{f.job->id, k_status_never_came});
@@ -206,8 +220,12 @@ Actions allocated(const GangFacts &f)
 		return give_back(f);
 	if (f.may_give_back && is_untouched(f) && std::ranges::any_of(f.members, is_misfit))
 		return give_back_too_small(f);
+	if (f.others.gives_back)
+		return give_back(f);
 	if (is_untouched(f) && std::ranges::any_of(f.members, is_crowded_out))
 		return wait_together(f);
+	if (f.others.waits_for)
+		return tell(f, *f.others.waits_for, k_told_members);
 	for (const MemberFacts &member : f.members) {
 		if (member.side == PodSide::waiting)
 			bind(f, member, out);
@@ -217,12 +235,6 @@ Actions allocated(const GangFacts &f)
 	return out;
 }
 
-/* Nobody asked for the end of pods that never ran, unless somebody cancelled the job or its time was over. */
-bool is_wish(const SlurmJob &job)
-{
-	const JobState state = job.state;
-	return !ended_with_prolog(job) && (state == JobState::cancelled || state == JobState::timeout || state == JobState::deadline);
-}
 
 Actions ended(const GangFacts &f)
 {
@@ -240,10 +252,48 @@ Actions ended(const GangFacts &f)
 		return tell(f, waiting_for_earlier_pods(), k_told_members);
 	if (is_cleared && !f.next_job_due && ended_with_prolog(*f.job))
 		return tell(f, prolog_failed(*f.job), k_told_members);
-	return is_cleared && f.next_job_due && count(f, {PodSide::waiting}) > 0 ? submit(f) : out;
+	return is_cleared && f.next_job_due && has_waiting(f) ? submit(f) : out;
+}
+
+/* Another component's job has ended, and this one's pods and job go with it. */
+Actions end_with_other(const GangFacts &f)
+{
+	const SlurmJob &job = *f.others.ended;
+	const Condition why = job_of_other_ended(job);
+	Actions out;
+	bool is_any_left = false;
+	for (const MemberFacts &m : f.members) {
+		const bool is_bound = m.is_ours && (m.side == PodSide::running || m.side == PodSide::stopping);
+		const bool goes = is_bound || (m.side == PodSide::waiting && is_wish(job));
+		if (!goes || is_made_after(m, job, f.others.ended_us))
+			continue;
+		is_any_left = true;
+		if ((m.side != PodSide::stopping || m.is_deletion_slow) && !m.busy.remove && !m.busy.bind && m.may_retry)
+			out.push_back({m.uid, Remove{.disruption = why}});
+	}
+	if (is_any_left || !f.job)
+		return out;
+	if (job_side(f.job) == JobSide::pending)
+		return own(f, Cancel{f.job->id});
+	if (job_side(f.job) == JobSide::allocated)
+		return has_own_live(f) ? give_back(f) : end_absent(f);
+	return out;
 }
 
 } // namespace
+
+/* Nobody asked for the end of pods that never ran, unless somebody cancelled the job or its time was over. */
+bool is_wish(const SlurmJob &job)
+{
+	const JobState state = job.state;
+	return !ended_with_prolog(job) && (state == JobState::cancelled || state == JobState::timeout || state == JobState::deadline);
+}
+
+bool is_made_after(const MemberFacts &m, const SlurmJob &ended, std::int64_t ended_us)
+{
+	const bool was_seen_before = ended_us > 0 && m.first_seen_us > 0 && m.first_seen_us < ended_us;
+	return m.pod->created > ended.end_time || (m.pod->created == ended.end_time && !was_seen_before);
+}
 
 bool is_misfit(const MemberFacts &m)
 {
@@ -275,6 +325,8 @@ std::vector<GangAction> reconcile_gang(const GangFacts &f)
 		return {};
 	if (!f.surplus.empty() && !f.busy.slurm)
 		return own(f, Cancel{f.surplus.front()});
+	if (f.others.ended)
+		return end_with_other(f);
 	switch (job_side(f.job)) {
 	case JobSide::none:
 		return without_job(f);

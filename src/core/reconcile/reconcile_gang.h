@@ -36,6 +36,24 @@ struct MemberFacts {
 	std::string room_holder = {}; /* as in GroupFacts */
 	bool may_retry = true;
 	Busy busy;
+	std::uint32_t rank = 0;     /* of its seat, over all components */
+	std::int64_t first_seen_us = 0; /* monotonic */
+};
+
+/* What all pods of a component ask for. */
+struct ComponentSize {
+	std::int64_t devices = 0, milli_cpu = 0, memory_bytes = 0;
+};
+
+/* Of a component: what the others of its workload mean for it. Written by stand_together(). */
+struct OthersFacts {
+	bool are_there = false;
+	bool has_live = false;      /* a pod of theirs lives */
+	bool asks_ahead = false;    /* for pods that may come only when those of others run */
+	bool gives_back = false;    /* its job: they have none, and it is held for nothing */
+	std::optional<Condition> waits_for; /* before a job is asked for, or pods are bound */
+	const SlurmJob *ended = nullptr; /* of another: it is the end of all */
+	std::int64_t ended_us = 0;       /* when this agent saw that, monotonic; 0: it had ended before */
 };
 
 struct GangFacts {
@@ -69,6 +87,13 @@ struct GangFacts {
 	/* that this job had, or pods of it that have ended, and that are in service */
 	std::vector<std::string> other_nodes;
 	Busy busy;
+	std::string component;      /* for texts: "component 1 (worker)" */
+	ComponentSize size;
+	bool is_awaited = false;    /* its first pod may come any moment, and say more than the template */
+	bool goes_first = false;    /* the last time the others had nodes, and it had none */
+	std::int64_t allocated_us = 0; /* when this agent first saw the job with nodes, monotonic */
+	std::int64_t job_ended_us = 0; /* as OthersFacts::ended_us, of its own job */
+	OthersFacts others;
 };
 
 struct GangAction {
@@ -84,6 +109,11 @@ bool is_crowded_out(const MemberFacts &member);
 bool is_untouched(const GangFacts &facts);
 
 std::vector<GangAction> reconcile_gang(const GangFacts &facts);
+
+/* Somebody wanted it, or its time was over: pods that wait go as well. */
+bool is_wish(const SlurmJob &ended);
+/* Of a pod of another component: it was made after that end. Both times are in seconds; within one what was seen first came first. */
+bool is_made_after(const MemberFacts &member, const SlurmJob &ended, std::int64_t ended_us);
 
 /* Whether the allocation is wrong and nothing of the gang runs in it: it is given back once the API server has said that no member is bound. */
 bool lets_go(const GangFacts &facts);

@@ -115,6 +115,47 @@ Condition prolog_failed(const SlurmJob &job)
 							  "cancelled the job; it is asked for again (slurmctld.log says why)"};
 }
 
+namespace
+{
+
+/* "; Slurm job 12 is pending: Resources" */
+std::string state_of_other(const SlurmJob *job)
+{
+	switch (job_side(job)) {
+	case JobSide::pending:
+		return ": " + waiting_in_queue(*job).message;
+	case JobSide::allocated:
+		return ": " + job_text(*job) + " has its nodes, and its pods cannot be bound yet";
+	case JobSide::none:
+	case JobSide::ended:
+		break;
+	}
+	return {};
+}
+
+} // namespace
+
+Condition waiting_for_turn(const std::string &component, const SlurmJob *job)
+{
+	return {names::k_reason_pending, component + " of the workload gets its nodes first" + state_of_other(job)};
+}
+
+Condition waiting_for_component(const SlurmJob &own, const std::string &component, const SlurmJob *job)
+{
+	return {names::k_reason_pending, job_text(own) + " has its nodes and waits for " + component + " of the workload" + state_of_other(job)};
+}
+
+Condition tried_again_at(std::int64_t next_epoch_seconds)
+{
+	return {names::k_reason_pending, "not all components of the workload had nodes at once, and what it held was given back; the next try is at " + minute_text(next_epoch_seconds)};
+}
+
+Condition job_of_other_ended(const SlurmJob &job)
+{
+	return {names::k_reason_job_ended, job_text(job) + " of another component ended: " + state_text(job.state) +
+					       (job.state == JobState::cancelled && job.ended_by ? " by uid " + std::to_string(*job.ended_by) : "")};
+}
+
 Condition waiting_for_node(const SlurmJob &job, const std::string &node)
 {
 	return {names::k_reason_pending, job_text(job) + " has node " + node + ", which is not Ready in Kubernetes"};

@@ -42,6 +42,12 @@ struct PodsLate {
 Condition pods_never_came(const PodsLate &late, std::int64_t next_epoch_seconds);
 Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_seconds);
 Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what);
+/* Of a workload with several components; job: that of the other, nullptr: it has none yet. */
+Condition waiting_for_turn(const std::string &component, const SlurmJob *job);
+Condition waiting_for_component(const SlurmJob &own, const std::string &component, const SlurmJob *job);
+/* Its allocations were given back; minutes, so that the text stays. */
+Condition tried_again_at(std::int64_t next_epoch_seconds);
+Condition job_of_other_ended(const SlurmJob &job);
 Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder);
 /* A claim keeps the pod from being submitted. */
 Condition waiting_for_claims(std::string trouble);

@@ -345,8 +345,11 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
 		return;
 	Group &group = found->second;
 	if (const auto gang = state_.gangs.find(uid); gang != state_.gangs.end()) {
-		if (is_due(uid, gang->second, now))
-			look_at_gang(uid, now, out);
+		const PodUid first = components_of_workload(uid).front(); /* all of a workload are looked at together */
+		if (first != uid)
+			queue_.mark(first);
+		else if (is_due(uid, now))
+			look_at_workload(uid, now, out);
 		return;
 	}
 	forget_provisional(uid, now);

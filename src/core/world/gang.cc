@@ -161,6 +161,8 @@ MemberFacts World::facts_of_member(const Gang &gang, const Group &lead, const Me
 	m.busy.look = m.busy.look || now.mono_us < group.look_quiet_until_us;
 	m.may_retry = now.mono_us >= group.retry_at_us;
 	m.seat = member.seat.value_or(0);
+	m.rank = rank_of(gang, m.seat);
+	m.first_seen_us = group.first_seen_us;
 	m.is_seated = member.seat.has_value();
 	if (job_side(job) == JobSide::ended) {
 		m.is_after_end = is_after_end(group, lead, *job);
@@ -250,12 +252,6 @@ void World::note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, 
 	}
 	f.gives_way = is_gang_room_late(lead, group, f, now) || f.gives_way;
 	note_placeless(lead, gang, f, now);
-	if (!lets_go(f))
-		gang.letting_go_since_us = 0;
-	else if (gang.letting_go_since_us == 0)
-		gang.letting_go_since_us = now.mono_us;
-	for (MemberFacts &m : f.members)
-		m.surely_unbound = gang.letting_go_since_us > 0 && state_.groups.at(m.uid).unbound_at_us > gang.letting_go_since_us;
 }
 
 /* A node that Slurm does not know has no place to take up: it would refuse the job each time. */
@@ -275,7 +271,9 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &membe
 {
 	const auto has = [&](auto test) { return std::ranges::any_of(f.members, [&](const MemberFacts &m) { return test(m.side); }); };
 	const JobSide job = job_side(f.job);
-	const bool is_empty = is_live_job_side(job) && !has(is_live_side), is_absent = is_empty && !state_.owners.is_anybody_unplaced(gang.id.name_space);
+	const bool is_empty = is_live_job_side(job) && !has(is_live_side);
+	const bool may_come = gang.components > 1 && f.ended_seats < f.seats && is_any_of_others(lead, is_live_side);
+	const bool is_absent = is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
 	f.absent_long = is_over(lead, is_absent, gang.absent_since_us, state_.settings.gang_hold_us, now);
 	f.is_unseen = f.absent_long && !gang.was_seen && !state_.groups.at(lead).is_gone;
 	f.absent_long = f.absent_long && !f.is_unseen;
@@ -304,7 +302,8 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &membe
 	f.empty_seats = static_cast<std::uint32_t>(std::ranges::count(taken, false));
 	if (f.empty_seats == 0 && has(is_bound_side))
 		gang.never_came = 0;
-	const bool is_late = job == JobSide::allocated && gang.minimum == 0 && !has(is_bound_side) && f.empty_seats > 0;
+	const bool is_any_bound = has(is_bound_side) || (gang.components > 1 && is_any_of_others(lead, is_bound_side));
+	const bool is_late = job == JobSide::allocated && gang.minimum == 0 && !is_any_bound && f.empty_seats > 0;
 	f.late_long = is_over(lead, is_late, gang.late_since_us, state_.settings.gang_wait_us, now);
 	const bool is_missing = job == JobSide::none && std::ranges::any_of(f.members, &MemberFacts::is_ours);
 	const bool is_missing_long = is_over(lead, is_missing, gang.missing_since_us, k_missing_job_us, now);
@@ -383,7 +382,8 @@ GangFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now
 		wait_after_never_came(lead, gang, f, now);
 	if (f.known && job_side(f.job) == JobSide::pending && !f.members.empty())
 		note_gang_change(lead, gang, group, spec, f);
-	if (f.known && !is_live_job_side(job_side(f.job)) && !f.members.empty()) {
+	const bool may_ask_ahead = gang.components > 1 && gang.stand_in && !is_any_of_others(lead, is_bound_side);
+	if (f.known && !is_live_job_side(job_side(f.job)) && (!f.members.empty() || may_ask_ahead)) {
 		spec_of(lead, gang, group, spec);
 		f.spec = spec ? &*spec : nullptr;
 	}
@@ -402,9 +402,12 @@ bool World::take_back(const PodUid &lead, const Bind &bind, const PodUid &uid)
 	return true;
 }
 
-bool World::is_due(const PodUid &lead, Gang &gang, Now now)
+bool World::is_due(const PodUid &lead, Now now)
 {
-	const std::size_t members = gang.members.size();
+	std::size_t members = 0;
+	for (const PodUid &one : components_of_workload(lead))
+		members += state_.gangs.at(one).members.size();
+	Gang &gang = state_.gangs.at(lead);
 	const std::int64_t due = members < k_small_gang ? 0 : gang.looked_us + static_cast<std::int64_t>(members) * k_pause_us;
 	if (now.mono_us < due) {
 		look_later(lead, due);
@@ -414,17 +417,10 @@ bool World::is_due(const PodUid &lead, Gang &gang, Now now)
 	return true;
 }
 
-void World::look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &out)
+void World::act_on_gang(const PodUid &lead, const GangFacts &facts, Now now, std::vector<PodAction> &out)
 {
 	Gang &gang = state_.gangs.at(lead);
-	forget_provisional(lead, now);
-	note_ends(gang, now);
-	seat_newcomers(gang);
-	seat_members(gang, lead);
-	Group &group = state_.groups[lead];
-	note_bound_members(gang, group);
-	std::optional<Result<JobSpec>> spec;
-	const GangFacts facts = facts_of_gang(lead, gang, group, now, spec);
+	Group &group = state_.groups.at(lead);
 	for (const MemberFacts &m : facts.members) {
 		if (facts.known && m.side == PodSide::waiting && !m.node.empty() && (!m.has_room || !m.node_usable) && waiters_[m.node].insert(lead).second)
 			counters_.gate_waits++;
@@ -432,7 +428,7 @@ void World::look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &ou
 	if (facts.missing_long && gang.seats.empty()) { /* nobody can say any more what the job was like: each for itself */
 		for (const MemberFacts &m : facts.members)
 			leave(gang, m.uid);
-		return drop_gang_if_empty(lead);
+		return;
 	}
 	for (GangAction &next : reconcile_gang(facts)) {
 		const PodUid uid = next.pod.text.empty() ? lead : next.pod;
@@ -448,7 +444,7 @@ void World::look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &ou
 			note_never_came(lead, gang, facts, now);
 		if (complete && complete->wait_status == k_status_given_back)
 			note_crowded(group, facts);
-		if (complete && complete->wait_status == k_status_given_back)
+		if (complete && complete->wait_status == k_status_given_back && !facts.others.gives_back)
 			gang.given_back++;
 		else if (bind)
 			gang.given_back = 0;
@@ -456,7 +452,6 @@ void World::look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &ou
 			group.crowded.clear();
 		out.push_back({uid, std::move(next.action)});
 	}
-	drop_gang_if_empty(lead);
 }
 
 } // namespace slurmkube::core

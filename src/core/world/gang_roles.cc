@@ -52,7 +52,7 @@ const Pod *World::first_member(const Gang &gang) const
 		first = &*pod;
 		rank = *seat;
 	}
-	return first;
+	return first ? first : gang.stand_in.get();
 }
 
 /*
@@ -115,7 +115,7 @@ Status World::check_roles(const Gang &gang, const RolePods &roles) const
 						    owner_text(gang)};
 	for (const RolePod &role : roles) {
 		if (const Status fine = check_demands(*role.pod, state_.settings.policy); !fine)
-			return roles.size() == 1 ? fine : Status(in_context("role '" + role.name + "' of " + owner_text(gang), fine.error()));
+			return roles.size() == 1 && gang.components == 1 ? fine : Status(in_context("role '" + role.name + "' of " + owner_text(gang), fine.error()));
 	}
 	for (const RolePod &one : roles) {
 		if (gang.seats.size() < 2 || !has_terms(*one.pod))
@@ -138,7 +138,7 @@ void World::exclude_for_roles(const PodUid &lead, const Gang &gang, const RolePo
 		if (!spec)
 			return;
 		if (!*spec) {
-			if (roles.size() > 1)
+			if (roles.size() > 1 || gang.components > 1)
 				*spec = in_context("role '" + role.name + "' of " + owner_text(gang), spec->error());
 			return;
 		}

@@ -15,6 +15,17 @@ namespace slurmkube::core
 namespace
 {
 
+/* " component 1 of 2: worker" */
+std::string component_text(const PodUid &lead, const Gang &gang)
+{
+	if (gang.components < 2)
+		return {};
+	std::string roles;
+	for (const Role &role : gang.roles)
+		roles += (roles.empty() ? "" : ",") + role.name;
+	return " component " + std::to_string(component_of_key(lead.text)) + " of " + std::to_string(gang.components) + ": " + roles;
+}
+
 /* The options are those of the first pod and of its owners. */
 void take_gang(JobSpec &spec, const PodUid &lead, const Gang &gang, const Pod &first)
 {
@@ -24,7 +35,7 @@ void take_gang(JobSpec &spec, const PodUid &lead, const Gang &gang, const Pod &f
 	if (spec.name == first.name)
 		spec.name = gang.id.name;
 	if (spec.comment == gang.id.name_space + "/" + first.name)
-		spec.comment = gang.id.name_space + "/" + gang.id.name;
+		spec.comment = gang.id.name_space + "/" + gang.id.name + component_text(lead, gang);
 	spec.tasks = gang.shape.tasks;
 	spec.cpus = gang.shape.cpus_per_task;
 	spec.memory_mib = gang.shape.memory_mib_per_task;
@@ -155,8 +166,11 @@ void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::opt
 	Pod of_all = *first;
 	of_all.active_deadline_seconds = deadline_of(roles);
 	spec = translate(of_all, state_.settings.policy, attempt, Pods::gang);
-	if (!*spec)
+	if (!*spec) {
+		if (first == gang.stand_in.get()) /* who reads it has another role */
+			*spec = in_context("role '" + roles.front().name + "' of " + gang.id.kind + " " + gang.id.name, spec->error());
 		return;
+	}
 	if (const Status fine = check_roles(gang, roles); !fine) {
 		*spec = fine.error();
 		return;

@@ -98,6 +98,11 @@ struct Gang {
 	std::uint32_t minimum = 0; /* of a PodGroup */
 	std::vector<Seat> seats;   /* empty: not known yet */
 	std::vector<Role> roles;   /* that they were made from */
+	std::size_t components = 1; /* of the workload that it is one of */
+	std::vector<std::uint32_t> ranks; /* of its seats over all components, ascending; empty: they are ranks themselves */
+	std::uint32_t ranks_of_all = 0;   /* how many the workload has; 0: as many as there are seats */
+	bool goes_first = false; /* as in GangFacts */
+	std::shared_ptr<const Pod> stand_in; /* whose options its job has while none of its pods has come */
 	GangShape shape;
 	std::optional<std::uint32_t> per_node; /* at most so many tasks, 0: as many as fit; not there: not planned yet */
 	std::map<PodUid, std::optional<std::uint32_t>> members; /* and their seats */
@@ -117,6 +122,12 @@ struct Gang {
 	JobId outgrown; /* a job that waits for another number of tasks than the owner wants by now */
 	std::int64_t letting_go_since_us = 0; /* its allocation is wrong, and what the API server says of its members decides */
 };
+
+/* Over all components of the workload. */
+std::uint32_t rank_of(const Gang &gang, std::uint32_t seat);
+std::uint32_t ranks_of(const Gang &gang);
+/* nullopt: that rank is another component's */
+std::optional<std::uint32_t> seat_of_rank(const Gang &gang, std::uint32_t rank);
 
 } // namespace slurmkube::core
 

@@ -29,6 +29,8 @@ void World::ask_owners_again(Now now)
 	for (std::size_t i = std::min(state_.groups.size(), k_groups_most); i > 0 && questions < k_again_most; i--) {
 		auto next = state_.groups.upper_bound(owners_last_);
 		next = next == state_.groups.end() ? state_.groups.begin() : next;
+		if (questions > 0 && questions + next->second.owners.size() > k_again_most)
+			return; /* all of its owners with the next turn */
 		owners_last_ = next->first;
 		if (next->second.owners.empty() || !next->second.is_placed || side_of(next->second) != PodSide::waiting)
 			continue;
@@ -160,6 +162,8 @@ void World::assign(const PodUid &uid, Group &group, Now now)
 	if (group.jobs.empty() && rejoin(uid, group, now)) {
 		auto *alone = std::get_if<Alone>(&*grouping); /* the gang has lost its owner */
 		auto *other = std::get_if<InGang>(&*grouping);
+		if (other && workload_key(other->gang.key) == workload_key(group.gang->text) && other->gang.key != group.gang->text)
+			keep_role(*group.gang, *other);
 		if (alone || (other && other->gang.key != group.gang->text))
 			return stay_alone(group, std::move(alone ? alone->inherited : other->inherited));
 	}
@@ -171,7 +175,8 @@ void World::assign(const PodUid &uid, Group &group, Now now)
 	if (auto *alone = std::get_if<Alone>(&*grouping))
 		return stay_alone(group, std::move(alone->inherited));
 	auto &in = std::get<InGang>(*grouping);
-	if (!group.jobs.empty()) {
+	const bool was_bound_alone = !group.pod->node_name.empty() && group.pod_attempt > 0 && !group.pod_rank;
+	if (!group.jobs.empty() || was_bound_alone) {
 		if (in.minimum > 0)
 			note_loose(PodUid{in.gang.key}, uid, group);
 		return stay_alone(group, std::move(in.inherited));

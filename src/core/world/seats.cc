@@ -87,13 +87,13 @@ bool World::may_take_roles(const PodUid &lead, const Gang &gang) const
 }
 
 /* Members keep role and index; who is beyond the new size runs alone until its controller deletes it. */
-void World::take_roles(const PodUid &lead, Gang &gang, std::vector<Role> roles)
+void World::take_roles(const PodUid &lead, Gang &gang, const std::vector<Role> &roles)
 {
-	if (roles.empty() || roles == gang.roles || !may_take_roles(lead, gang))
+	if (roles == gang.roles)
 		return;
 	const std::vector<Seat> before = gang.seats;
 	shape_again(gang, lead, seats_of(roles));
-	gang.roles = std::move(roles);
+	gang.roles = roles;
 	note_roles(gang);
 	if (before.empty() || before == gang.seats)
 		return;
@@ -117,21 +117,26 @@ void World::roles_changed(const OwnerId &id, const Owner &owner)
 {
 	for (auto &[lead, gang] : state_.gangs) {
 		if (gang.owner == id && gang.minimum == 0 && !gang.roles.empty() && !owner.is_finished && owner.starts_together && lead.text.starts_with(owner.uid))
-			take_roles(lead, gang, roles_of_stage(owner, gang.roles.front().stage));
+			take_component(lead, gang, components_of(roles_of_stage(owner, gang.roles.front().stage)));
 	}
 }
 
 void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 {
+	if (const auto kept = component_that_runs(in)) {
+		in.gang.key = kept->text;
+		in.components.clear(); /* they stay what they are */
+	}
 	const PodUid lead{in.gang.key};
-	Gang &gang = gang_at(lead, in.gang, now);
-	gang.owner = in.owner;
-	gang.minimum = in.minimum;
 	group.gang = lead;
 	group.is_placed = true;
 	inherit(group, std::move(in.inherited));
-	take_roles(lead, gang, std::move(in.roles));
-	std::optional<std::uint32_t> seat = rank_annotation(*group.pod);
+	join_components(in, group, now);
+	Gang &gang = gang_at(lead, in.gang, now);
+	gang.owner = in.owner;
+	gang.minimum = in.minimum;
+	const auto rank = rank_annotation(*group.pod);
+	std::optional<std::uint32_t> seat = rank ? seat_of_rank(gang, *rank) : std::nullopt;
 	if (!seat && in.index)
 		seat = seat_at(gang.seats, in.role, *in.index);
 	gang.members[uid] = seat;
@@ -248,7 +253,8 @@ bool World::rejoin(const PodUid &uid, Group &group, Now now)
 		return false;
 	Gang &gang = gang_at(lead, {.key = lead.text, .kind = "", .name_space = group.pod->name_space, .name = ""}, now);
 	group.gang = lead;
-	gang.members[uid] = rank_annotation(*group.pod);
+	const auto rank = rank_annotation(*group.pod);
+	gang.members[uid] = rank ? seat_of_rank(gang, *rank) : std::nullopt;
 	gang.was_seen = true;
 	queue_.mark(lead);
 	return true;
@@ -325,12 +331,17 @@ void World::drop_gang_if_empty(const PodUid &lead)
 {
 	const auto gang = state_.gangs.find(lead);
 	const auto group = state_.groups.find(lead);
-	if (gang == state_.gangs.end() || !gang->second.members.empty())
+	if (gang == state_.gangs.end() || !gang->second.members.empty() || has_company(lead))
 		return;
 	if (group != state_.groups.end() && (!group->second.jobs.empty() || !group->second.unheard_of.empty() || group->second.busy.slurm))
 		return;
+	const bool is_component = gang->second.components > 1;
+	holdings_.erase(workload_key(lead.text));
+	tries_.erase(workload_key(lead.text));
 	state_.gangs.erase(gang);
 	unanswered_.forget(lead);
+	if (is_component)
+		wake_components(lead);
 	if (group != state_.groups.end())
 		state_.groups.erase(group);
 }

@@ -32,6 +32,7 @@ struct Settings {
 	std::int64_t claim_wait_us = 600'000'000; /* a pod with an allocation waits so long for its volume claims; 0: for ever */
 	/* pods of an allocated gang may take so long to come, and to get a place; 0: for ever */
 	std::int64_t gang_wait_us = 600'000'000;
+	std::int64_t components_wait_seconds = 60; /* an allocation is held so long for the other components of its workload */
 };
 
 } // namespace slurmkube::core

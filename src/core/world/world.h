@@ -14,7 +14,7 @@
 
 #include "src/core/gang/seating.h"
 #include "src/core/model/latency.h"
-#include "src/core/reconcile/reconcile_gang.h"
+#include "src/core/reconcile/together.h"
 #include "src/core/translate/translate.h"
 #include "src/core/world/node_filter.h"
 #include "src/core/world/node_planner.h"
@@ -268,7 +268,7 @@ class World
 	void ask_owners_again(Now now);
 	void owner_changed(const OwnerId &id);
 	Gang &gang_at(const PodUid &lead, const GangId &id, Now now);
-	void take_roles(const PodUid &lead, Gang &gang, std::vector<Role> roles);
+	void take_roles(const PodUid &lead, Gang &gang, const std::vector<Role> &roles);
 	[[nodiscard]] bool may_take_roles(const PodUid &lead, const Gang &gang) const;
 	void roles_changed(const OwnerId &id, const Owner &owner);
 	void shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats);
@@ -289,9 +289,24 @@ class World
 	void note_ends(Gang &gang, Now now);
 	bool take_back(const PodUid &lead, const Bind &bind, const PodUid &uid);
 	void report_unplaced(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out);
-	bool is_due(const PodUid &lead, Gang &gang, Now now);
-	void look_at_gang(const PodUid &lead, Now now, std::vector<PodAction> &out);
+	bool is_due(const PodUid &lead, Now now);
+	void note_given_back(const std::string &workload, std::int64_t hold_seconds, Now now);
+	void act_on_gang(const PodUid &lead, const GangFacts &facts, Now now, std::vector<PodAction> &out);
 	GangFacts facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
+	/* ---- components: world/components.cc ---- */
+	[[nodiscard]] std::vector<PodUid> components_of_workload(const PodUid &lead) const;
+	[[nodiscard]] std::optional<PodUid> component_that_runs(const InGang &in) const;
+	void seat_by_ranks(Gang &gang, std::vector<std::uint32_t> ranks);
+	void keep_role(const PodUid &lead, const InGang &in);
+	void join_components(const InGang &in, const Group &first, Now now);
+	[[nodiscard]] bool has_company(const PodUid &lead) const;
+	void wake_components(const PodUid &lead);
+	void note_component(const PodUid &lead, const Gang &gang, GangFacts &facts, Now now);
+	void note_letting_go(Gang &gang, GangFacts &facts, Now now);
+	HoldLimit hold_limit(const PodUid &workload, const std::vector<GangFacts> &components, Now now);
+	void look_at_workload(const PodUid &lead, Now now, std::vector<PodAction> &out);
+	[[nodiscard]] bool is_any_of_others(const PodUid &lead, bool (*is_so)(PodSide)) const;
+	void take_component(const PodUid &lead, Gang &gang, const std::vector<Component> &components);
 	std::vector<bool> taken_seats(const Gang &gang) const;
 	/* As one look at the gang finds it; valid until groups or members change. */
 	struct Member {
@@ -374,6 +389,12 @@ class World
 	std::vector<SlurmJob> snapshot_jobs_;
 	std::vector<SlurmNode> snapshot_nodes_;
 	NodePlanner nodes_;
+	struct Tries { /* of a workload, that had nodes for some components only */
+		unsigned count = 0;
+		std::int64_t next_us = 0, next_epoch_seconds = 0;
+	};
+	std::map<std::string, Tries> tries_; /* by workload_key() */
+	std::map<std::string, Holding> holdings_; /* by workload_key(): of those that wait for the rest of their components */
 	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
 
 	PlaceQueue places_;

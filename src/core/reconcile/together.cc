@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/reconcile/together.h"
+
+#include "src/core/model/names.h"
+#include "src/core/reconcile/report.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::int64_t k_second_us = 1'000'000;
+
+using Components = std::vector<GangFacts>;
+
+bool is_allocated(const GangFacts &f)
+{
+	return job_side(f.job) == JobSide::allocated;
+}
+
+bool is_live(const MemberFacts &m)
+{
+	return m.side == PodSide::gated || m.side == PodSide::waiting || m.side == PodSide::running || m.side == PodSide::stopping;
+}
+
+bool has_live(const GangFacts &f)
+{
+	return std::ranges::any_of(f.members, [](const MemberFacts &m) { return is_live(m); });
+}
+
+bool has_bound(const GangFacts &f)
+{
+	const auto is_bound = [](const MemberFacts &m) {
+		return m.is_ours && (m.side == PodSide::running || m.side == PodSide::stopping);
+	};
+	return std::ranges::any_of(f.members, is_bound);
+}
+
+/* Its pods run, or are about to: whatever the others do, it goes on. */
+bool has_begun(const GangFacts &f)
+{
+	const bool is_binding = std::ranges::any_of(f.members, [](const MemberFacts &m) { return m.busy.bind; });
+	return job_side(f.job) != JobSide::ended && !f.others.ended && (has_bound(f) || is_binding);
+}
+
+/* All its ranks have succeeded. */
+bool is_over(const GangFacts &f)
+{
+	return f.seats == 0 || (!has_live(f) && f.ended_seats >= f.seats && f.result == 0);
+}
+
+bool has_begun_anywhere(const Components &all)
+{
+	return std::ranges::any_of(all, [](const GangFacts &f) { return has_begun(f); });
+}
+
+bool is_settled(const GangFacts &f)
+{
+	return is_over(f) || is_allocated(f);
+}
+
+/* Its pods could be bound now. */
+bool is_ready(const GangFacts &f)
+{
+	if (f.seats == 0 || has_begun(f) || (is_over(f) && !f.is_awaited))
+		return true;
+	const auto is_stuck = [](const MemberFacts &m) {
+		return m.side == PodSide::gated || is_misfit(m) || is_crowded_out(m) || !m.forbidden.empty() || !m.claim_wait.empty();
+	};
+	return is_allocated(f) && !f.is_awaited && !f.job->configuring && !f.job->nodes.empty() && std::ranges::none_of(f.members, is_stuck);
+}
+
+/*
+ * Nobody wants the rest of a workload when one job of it was cancelled or its time was over; when its node failed or it
+ * was preempted, its pods go, and those of the others would wait for them. What pods bring about themselves, and jobs
+ * that we ended, say nothing of the others.
+ */
+bool ends_all(const GangFacts &f)
+{
+	if (job_side(f.job) != JobSide::ended || f.ended_by_us || f.answer_lost || ended_with_prolog(*f.job))
+		return false;
+	switch (f.job->state) {
+	case JobState::cancelled:
+	case JobState::timeout:
+	case JobState::deadline:
+	case JobState::node_fail:
+	case JobState::preempted:
+	case JobState::boot_fail:
+		return true;
+	default:
+		return std::ranges::any_of(f.members, [](const MemberFacts &m) { return m.side == PodSide::running && m.is_about; });
+	}
+}
+
+/* Of the end of another's job: a job, or pods that go with it, of before. */
+bool is_concerned(const GangFacts &f, const GangFacts &other)
+{
+	const SlurmJob &ended = *other.job;
+	const auto goes = [&](const MemberFacts &m) {
+		const bool is_bound = m.is_ours && (m.side == PodSide::running || m.side == PodSide::stopping);
+		return (is_bound || (m.side == PodSide::waiting && is_wish(ended))) && !is_made_after(m, ended, other.job_ended_us);
+	};
+	const JobSide side = job_side(f.job);
+	const bool has_job = (side == JobSide::pending || side == JobSide::allocated) && f.job->submit_time <= ended.end_time;
+	return has_job || std::ranges::any_of(f.members, goes);
+}
+
+/* The order in which they are submitted: what is hardest to place first, so that little is held while it waits. */
+std::vector<const GangFacts *> by_size(const Components &all)
+{
+	std::vector<const GangFacts *> sorted;
+	for (const GangFacts &f : all)
+		sorted.push_back(&f);
+	std::ranges::stable_sort(sorted, std::ranges::greater(), [](const GangFacts *f) { return std::tuple(f->goes_first, f->size.devices, f->size.milli_cpu, f->size.memory_bytes); });
+	return sorted;
+}
+
+/* Whom it lets go first; nullptr: it is its turn. */
+const GangFacts *whose_turn(const Components &all, const GangFacts &f)
+{
+	for (const GangFacts *one : by_size(all)) {
+		if (one == &f)
+			return nullptr;
+		if (!is_settled(*one))
+			return one;
+	}
+	return nullptr;
+}
+
+/* Old pods end before new ones are asked for, in all. */
+bool is_clearing(const GangFacts &f)
+{
+	return job_side(f.job) == JobSide::ended && has_bound(f);
+}
+
+/* Why no component may be submitted, as far as another says so. */
+std::optional<Condition> obstacle_of(const GangFacts &other)
+{
+	if (other.others.ended || is_clearing(other))
+		return waiting_for_earlier_pods();
+	if (is_settled(other) || job_side(other.job) == JobSide::pending)
+		return std::nullopt;
+	if (other.waits_for)
+		return other.waits_for;
+	if (other.spec && !other.spec->ok())
+		return not_submitted(other.spec->error());
+	return std::nullopt;
+}
+
+void wait_to_submit(const Components &all, GangFacts &f)
+{
+	for (const GangFacts &other : all) {
+		if (const auto obstacle = &other == &f ? std::nullopt : obstacle_of(other)) {
+			f.others.waits_for = obstacle;
+			return;
+		}
+	}
+	if (const GangFacts *first = whose_turn(all, f))
+		f.others.waits_for = waiting_for_turn(first->component, first->job);
+}
+
+void wait_to_bind(const Components &all, GangFacts &f)
+{
+	const auto is_missing = [&](const GangFacts &other) { return &other != &f && !is_ready(other); };
+	const auto missing = std::ranges::find_if(all, is_missing);
+	if (missing != all.end())
+		f.others.waits_for = waiting_for_component(*f.job, missing->component, missing->job);
+}
+
+/* Nothing of it runs yet. */
+void stand_before_start(const Components &all, GangFacts &f, const HoldLimit &limit, bool is_held_long)
+{
+	const bool is_waiting = std::ranges::any_of(all, [](const GangFacts &one) {
+		return std::ranges::find(one.members, PodSide::waiting, &MemberFacts::side) != one.members.end();
+	});
+	f.others.asks_ahead = is_waiting && !is_over(f);
+	switch (job_side(f.job)) {
+	case JobSide::none:
+	case JobSide::ended:
+		if (limit.pause)
+			f.others.waits_for = limit.pause;
+		else
+			wait_to_submit(all, f);
+		return;
+	case JobSide::pending: /* of no use: those before it must be asked for again */
+		f.others.gives_back = limit.pause || whose_turn(all, f) != nullptr;
+		return;
+	case JobSide::allocated:
+		f.others.gives_back = is_held_long && !is_over(f);
+		return wait_to_bind(all, f);
+	}
+}
+
+} // namespace
+
+std::int64_t pause_after_tries(unsigned tries, std::int64_t hold_seconds)
+{
+	constexpr std::int64_t k_most = 3600;
+	constexpr unsigned k_doublings = 12;
+	return tries == 0 ? 0 : std::min(hold_seconds << std::min(tries - 1, k_doublings), std::max(k_most, hold_seconds));
+}
+
+bool has_begun(const Components &all)
+{
+	return has_begun_anywhere(all);
+}
+
+Holding holding_of(const Components &all, Now now)
+{
+	Holding holding;
+	std::int64_t held_us = -1;
+	if (all.size() < 2 || has_begun_anywhere(all) || std::ranges::all_of(all, is_settled))
+		return holding;
+	for (const GangFacts &f : all) {
+		if (!f.job || job_side(f.job) == JobSide::ended || is_over(f))
+			continue;
+		holding.submitted = holding.submitted == 0 ? f.job->submit_time : std::min(holding.submitted, f.job->submit_time);
+		holding.partitions.push_back(f.job->partition);
+		if (!is_allocated(f))
+			continue;
+		const std::int64_t seen_us = f.allocated_us > 0 ? now.mono_us - f.allocated_us : 0;
+		const std::int64_t told_us = f.job->start_time > 0 ? (now.wall_s - f.job->start_time) * k_second_us : 0;
+		held_us = std::max({held_us, seen_us, told_us});
+	}
+	holding.since_us = held_us < 0 ? 0 : std::max<std::int64_t>(now.mono_us - held_us, 1);
+	return holding;
+}
+
+bool gives_way_to(const Holding &one, const std::string &key, const Holding &other, const std::string &other_key)
+{
+	const auto is_common = [&](const std::string &partition) { return std::ranges::find(other.partitions, partition) != other.partitions.end(); };
+	if (one.since_us == 0 || other.since_us == 0 || std::ranges::none_of(one.partitions, is_common))
+		return false;
+	return std::tie(one.submitted, key) > std::tie(other.submitted, other_key);
+}
+
+void stand_together(Components &all, const HoldLimit &limit)
+{
+	if (all.size() < 2)
+		return;
+	const auto end = std::ranges::find_if(all, ends_all);
+	for (GangFacts &f : all) {
+		f.others.are_there = true;
+		f.others.has_live = std::ranges::any_of(all, [&](const GangFacts &other) { return &other != &f && has_live(other); });
+		if (end == all.end() || &*end == &f || !is_concerned(f, *end))
+			continue;
+		f.others.ended = end->job;
+		f.others.ended_us = end->job_ended_us;
+	}
+	if (has_begun_anywhere(all))
+		return;
+	const Holding holding = holding_of(all, limit.now);
+	const bool is_held_long = holding.since_us > 0 && (limit.gives_way || limit.now.mono_us - holding.since_us >= limit.hold_seconds * k_second_us);
+	for (GangFacts &f : all) {
+		if (!f.others.ended)
+			stand_before_start(all, f, limit, is_held_long);
+	}
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The part of World that knows the components of workloads whose roles do not fit one job. Each is a gang of its own,
+ * with a job and members; its lead's key says which workload it is of (component_key()). What to do is decided for all
+ * of them together: reconcile/together.h.
+ */
+#include "src/core/model/outcome.h"
+#include "src/core/reconcile/report.h"
+#include "src/core/world/parts.h"
+#include "src/core/world/world.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* Of two workloads that stand in each other's way the later one gives back so soon: the others of either may only be on their way. */
+constexpr std::int64_t k_give_way_seconds = 5;
+constexpr std::int64_t k_second_us = 1'000'000;
+/* From a pod to the first of another component, where the controller makes all at once; where it waits for others to run this is lost once. */
+constexpr std::int64_t k_first_pod_us = 1'000'000;
+
+std::string roles_text(const Gang &gang)
+{
+	std::string text;
+	for (const Role &role : gang.roles)
+		text += (text.empty() ? "" : ", ") + role.name;
+	return text;
+}
+
+ComponentSize size_of(const Gang &gang)
+{
+	ComponentSize size;
+	for (const Seat &seat : gang.seats) {
+		size.milli_cpu += seat.requests.milli_cpu;
+		size.memory_bytes += seat.requests.memory_bytes;
+		for (const auto &[resource, amount] : seat.requests.extended)
+			size.devices += resource == "ephemeral-storage" ? 0 : amount;
+	}
+	return size;
+}
+
+/* While none of its pods has come: the template, with the options that its owners have for all. */
+std::shared_ptr<const Pod> stand_in_for(const PodUid &lead, const GangId &id, const Component &component, const Group &first)
+{
+	const auto role = std::ranges::find_if(component.roles, [](const Role &one) { return one.pod_template && one.pods > 0; });
+	if (role == component.roles.end())
+		return nullptr;
+	auto pod = std::make_shared<Pod>(*role->pod_template);
+	pod->uid = lead;
+	pod->name_space = id.name_space;
+	pod->name = id.name;
+	pod->created = first.pod->created;
+	pod->annotations.insert(first.inherited.begin(), first.inherited.end());
+	return pod;
+}
+
+} // namespace
+
+std::uint32_t rank_of(const Gang &gang, std::uint32_t seat)
+{
+	return seat < gang.ranks.size() ? gang.ranks[seat] : seat;
+}
+
+std::uint32_t ranks_of(const Gang &gang)
+{
+	return gang.ranks_of_all > 0 ? gang.ranks_of_all : static_cast<std::uint32_t>(gang.seats.size());
+}
+
+std::optional<std::uint32_t> seat_of_rank(const Gang &gang, std::uint32_t rank)
+{
+	if (gang.ranks.empty())
+		return rank;
+	const auto found = std::ranges::lower_bound(gang.ranks, rank);
+	if (found == gang.ranks.end() || *found != rank)
+		return std::nullopt;
+	return static_cast<std::uint32_t>(found - gang.ranks.begin());
+}
+
+/* Those that are known, in their order; of others than workloads with several, the lead itself. */
+std::vector<PodUid> World::components_of_workload(const PodUid &lead) const
+{
+	const std::string key = workload_key(lead.text);
+	std::vector<PodUid> leads;
+	if (state_.gangs.contains(PodUid{key}))
+		leads.push_back({key});
+	for (std::size_t n = 1; n < k_components_most; n++) {
+		const PodUid one{component_key(key, n)};
+		if (state_.gangs.contains(one))
+			leads.push_back(one);
+	}
+	return leads;
+}
+
+/*
+ * An owner that has grown or shrunk may have other components by its present size. What runs stays as it is, and a pod
+ * of one of its roles belongs there.
+ */
+std::optional<PodUid> World::component_that_runs(const InGang &in) const
+{
+	for (const PodUid &lead : components_of_workload({in.gang.key})) {
+		const Gang &gang = state_.gangs.at(lead);
+		const bool has_role = std::ranges::find(gang.roles, in.role, &Role::name) != gang.roles.end();
+		if (has_role && !may_take_roles(lead, gang))
+			return lead;
+	}
+	return std::nullopt;
+}
+
+/* The same, for an agent that finds it running: a pod of that role is bound under that lead. */
+void World::keep_role(const PodUid &lead, const InGang &in)
+{
+	Gang &gang = state_.gangs.at(lead);
+	std::set<std::string> kept = {in.role};
+	for (const Role &role : gang.roles)
+		kept.insert(role.name);
+	std::map<std::uint32_t, Role> by_rank;
+	for (const Component &component : in.components) {
+		std::size_t seat = 0;
+		for (const Role &role : component.roles) {
+			if (kept.contains(role.name) && seat < component.ranks.size())
+				by_rank.emplace(component.ranks[seat], role);
+			seat += role.pods;
+		}
+	}
+	Component whole;
+	for (auto &[first, role] : by_rank) {
+		for (std::uint32_t i = 0; i < role.pods; i++)
+			whole.ranks.push_back(first + i);
+		whole.roles.push_back(std::move(role));
+	}
+	if (whole.roles.size() <= gang.roles.size())
+		return;
+	shape_again(gang, lead, seats_of(whole.roles));
+	gang.roles = std::move(whole.roles);
+	seat_by_ranks(gang, std::move(whole.ranks));
+}
+
+/* Those that are bound know their ranks. */
+void World::seat_by_ranks(Gang &gang, std::vector<std::uint32_t> ranks)
+{
+	if (ranks == gang.ranks)
+		return;
+	gang.ranks = std::move(ranks);
+	for (auto &[uid, seat] : gang.members) {
+		const Group &group = state_.groups.at(uid);
+		if (group.pod && group.pod_rank)
+			seat = seat_of_rank(gang, *group.pod_rank);
+	}
+}
+
+/* Each component is there with the first pod of any: some controllers make pods only when others are Ready. */
+void World::join_components(const InGang &in, const Group &first, Now now)
+{
+	const std::string key = workload_key(in.gang.key);
+	for (std::size_t n = 0; n < in.components.size(); n++) {
+		GangId id = in.gang;
+		id.key = component_key(key, n);
+		const PodUid lead{id.key};
+		Gang &gang = gang_at(lead, id, now);
+		gang.owner = in.owner;
+		gang.was_seen = true;
+		take_component(lead, gang, in.components);
+		if (in.components.size() > 1)
+			gang.stand_in = stand_in_for(lead, id, in.components[n], first);
+	}
+}
+
+void World::take_component(const PodUid &lead, Gang &gang, const std::vector<Component> &components)
+{
+	const std::size_t n = component_of_key(lead.text);
+	if (n >= components.size() || components[n].roles.empty() || !may_take_roles(lead, gang))
+		return;
+	std::vector<std::uint32_t> ranks;
+	if (components.size() > 1)
+		ranks = components[n].ranks;
+	gang.components = components.size();
+	gang.ranks_of_all = 0;
+	for (const Component &one : components)
+		gang.ranks_of_all += static_cast<std::uint32_t>(one.ranks.size());
+	seat_by_ranks(gang, std::move(ranks));
+	take_roles(lead, gang, components[n].roles);
+}
+
+/* Pods of another component, which may be what this one's wait for. */
+bool World::has_company(const PodUid &lead) const
+{
+	const std::vector<PodUid> leads = components_of_workload(lead);
+	return std::ranges::any_of(leads, [&](const PodUid &one) { return one != lead && !state_.gangs.at(one).members.empty(); });
+}
+
+bool World::is_any_of_others(const PodUid &lead, bool (*is_so)(PodSide)) const
+{
+	for (const PodUid &one : components_of_workload(lead)) {
+		const auto is_such = [&](const auto &member) { return is_so(side_of(state_.groups.at(member.first))); };
+		if (one != lead && std::ranges::any_of(state_.gangs.at(one).members, is_such))
+			return true;
+	}
+	return false;
+}
+
+void World::wake_components(const PodUid &lead)
+{
+	for (const PodUid &one : components_of_workload(lead))
+		queue_.mark(one);
+}
+
+void World::note_component(const PodUid &lead, const Gang &gang, GangFacts &f, Now now)
+{
+	f.component = "component " + std::to_string(component_of_key(lead.text)) + " (" + roles_text(gang) + ")";
+	f.size = size_of(gang);
+	f.goes_first = gang.goes_first;
+	std::int64_t expected_us = 0;
+	for (const PodUid &one : gang.members.empty() ? components_of_workload(lead) : std::vector<PodUid>()) {
+		for (const auto &[uid, seat] : state_.gangs.at(one).members)
+			expected_us = std::max(expected_us, state_.groups.at(uid).first_seen_us + k_first_pod_us);
+	}
+	f.is_awaited = now.mono_us < expected_us;
+	if (f.is_awaited)
+		look_later(lead, expected_us);
+	f.job_ended_us = state_.groups.at(lead).job_ended_us;
+	f.allocated_us = state_.groups.at(lead).allocated_us;
+}
+
+/* When what it holds goes back; looked at again by then. */
+HoldLimit World::hold_limit(const PodUid &lead, const std::vector<GangFacts> &components, Now now)
+{
+	const std::string key = workload_key(lead.text);
+	HoldLimit limit{.now = now, .hold_seconds = state_.settings.components_wait_seconds};
+	if (has_begun(components))
+		tries_.erase(key);
+	if (const auto tries = tries_.find(key); tries != tries_.end() && now.mono_us < tries->second.next_us) {
+		limit.pause = tried_again_at(tries->second.next_epoch_seconds);
+		look_later(lead, tries->second.next_us);
+	}
+	const Holding holding = holding_of(components, now);
+	if (holding.since_us == 0) {
+		holdings_.erase(key);
+		return limit;
+	}
+	if (holdings_.insert_or_assign(key, holding).second) { /* news for those that hold already */
+		for (const auto &[other, held] : holdings_)
+			look_later(components_of_workload({other}).front(), now.mono_us + k_give_way_seconds * k_second_us);
+	}
+	const std::int64_t due_us = holding.since_us + limit.hold_seconds * k_second_us;
+	if (now.mono_us < due_us)
+		look_later(lead, due_us);
+	for (const auto &[other_key, other] : holdings_) {
+		if (other_key == key || !gives_way_to(holding, key, other, other_key))
+			continue;
+		const std::int64_t both_us = std::max(holding.since_us, other.since_us) + k_give_way_seconds * k_second_us;
+		limit.gives_way = limit.gives_way || now.mono_us >= both_us;
+		if (now.mono_us < both_us)
+			look_later(lead, both_us);
+	}
+	return limit;
+}
+
+void World::note_given_back(const std::string &workload, std::int64_t hold_seconds, Now now)
+{
+	Tries &tries = tries_[workload];
+	const std::int64_t pause = pause_after_tries(++tries.count, hold_seconds);
+	tries.next_us = now.mono_us + pause * k_second_us;
+	tries.next_epoch_seconds = now.wall_s + pause;
+}
+
+/* From then on the API server is asked whether a member is bound after all. */
+void World::note_letting_go(Gang &gang, GangFacts &f, Now now)
+{
+	if (!lets_go(f) && !f.others.gives_back && !f.others.ended)
+		gang.letting_go_since_us = 0;
+	else if (gang.letting_go_since_us == 0)
+		gang.letting_go_since_us = now.mono_us;
+	for (MemberFacts &m : f.members)
+		m.surely_unbound = gang.letting_go_since_us > 0 && state_.groups.at(m.uid).unbound_at_us > gang.letting_go_since_us;
+}
+
+void World::look_at_workload(const PodUid &first, Now now, std::vector<PodAction> &out)
+{
+	const std::vector<PodUid> leads = components_of_workload(first);
+	for (const PodUid &lead : leads) {
+		Gang &gang = state_.gangs.at(lead);
+		forget_provisional(lead, now);
+		note_ends(gang, now);
+		seat_newcomers(gang);
+		seat_members(gang, lead);
+		note_bound_members(gang, state_.groups[lead]);
+	}
+	std::vector<std::optional<Result<JobSpec>>> specs(leads.size());
+	std::vector<GangFacts> components;
+	for (std::size_t i = 0; i < leads.size(); i++) {
+		Gang &gang = state_.gangs.at(leads[i]);
+		components.push_back(facts_of_gang(leads[i], gang, state_.groups.at(leads[i]), now, specs[i]));
+		if (leads.size() > 1)
+			note_component(leads[i], gang, components.back(), now);
+	}
+	const HoldLimit limit = leads.size() > 1 ? hold_limit(first, components, now) : HoldLimit{};
+	stand_together(components, limit);
+	const auto gives_back = [](const GangFacts &f) { return f.others.gives_back && job_side(f.job) == JobSide::allocated; };
+	const bool is_given_back = std::ranges::any_of(components, gives_back);
+	const std::size_t before = out.size();
+	for (std::size_t i = 0; i < leads.size(); i++) {
+		if (is_given_back)
+			state_.gangs.at(leads[i]).goes_first = !gives_back(components[i]);
+		note_letting_go(state_.gangs.at(leads[i]), components[i], now);
+		act_on_gang(leads[i], components[i], now, out);
+	}
+	const auto ends = [](const PodAction &next) {
+		const auto *complete = std::get_if<Complete>(&next.action);
+		return complete && complete->wait_status == k_status_given_back;
+	};
+	if (is_given_back && std::any_of(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(), ends))
+		note_given_back(workload_key(first.text), limit.gives_way ? k_give_way_seconds : limit.hold_seconds, now);
+	for (const PodUid &lead : leads)
+		drop_gang_if_empty(lead);
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World and workloads of unlike roles: each set of alike roles has a job of its own, and all start or none. */
+#include "testsuite/unit/gang_stage.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+Pod in_pool(const char *pool, std::int64_t milli_cpu)
+{
+	Pod pod;
+	pod.name_space = "a";
+	pod.requests = size(milli_cpu, 64);
+	pod.demands.node_selector = {{"pool", pool}};
+	return pod;
+}
+
+Settings with_hold(std::int64_t seconds)
+{
+	Settings settings = plain_settings();
+	settings.components_wait_seconds = seconds;
+	return settings;
+}
+
+/* A RayCluster: a head of one CPU in pool a (n1, n2), two workers of four CPUs in pool b (n3, n4), which ask for more. */
+struct Stage : GangStage {
+	Pod head = in_pool("a", 1000), worker = in_pool("b", 4000);
+	std::uint32_t next_job = 7;
+	std::map<std::string, SlurmJob> jobs; /* by marker's uid: the latest */
+
+	explicit Stage(std::int64_t hold_seconds = 60, const char *uid = "ray-uid") : GangStage(4, size(1000, 64), with_hold(hold_seconds))
+	{
+		job.id = {"ray.io/v1", "RayCluster", "a", "ray"};
+		job.uid = uid;
+		job.roles = {role("head", 1, head), role("gpu", 2, worker)};
+		for (const char *name : {"n1", "n2", "n3", "n4"}) {
+			KubeNode node = kube_node(name, std::string(name) + "-uid", 8000);
+			node.labels["pool"] = std::string(name) < "n3" ? "a" : "b";
+			world.node_seen(node, now);
+		}
+	}
+
+	static Role role(const char *name, std::uint32_t pods, const Pod &pod_template)
+	{
+		return {.name = name, .pods = pods, .each = pod_template.requests, .pod_template = std::make_shared<const Pod>(pod_template)};
+	}
+
+	void come(const char *uid, const Pod &like, std::map<std::string, std::string> labels)
+	{
+		Pod p = like;
+		p.uid = {uid};
+		p.name = uid;
+		p.created = now.wall_s;
+		p.labels = std::move(labels);
+		p.controller = OwnerRef{"ray.io/v1", "RayCluster", "ray", job.uid};
+		world.pod_seen(p, now);
+	}
+
+	void head_comes(const char *uid = "h") { come(uid, head, {{"ray.io/node-type", "head"}}); }
+	void worker_comes(const char *uid) { come(uid, worker, {{"ray.io/node-type", "worker"}, {"ray.io/group", "gpu"}}); }
+	void all_come()
+	{
+		head_comes();
+		worker_comes("w0");
+		worker_comes("w1");
+	}
+
+	/* What pods are told is written at once. */
+	std::vector<World::PodAction> take()
+	{
+		auto actions = GangStage::take();
+		for (const auto &[uid, report] : only<Report>(actions))
+			world.reported(uid, Ok{}, now);
+		return actions;
+	}
+
+	/* Slurm makes the jobs that are asked for; how many. */
+	std::vector<Submit> submit()
+	{
+		std::vector<Submit> out;
+		for (auto &[uid, next] : only<Submit>(take())) {
+			SlurmJob &j = jobs[uid.text];
+			j = {};
+			j.id = {next_job++};
+			j.marker = next.spec.marker;
+			j.state = JobState::pending;
+			j.submit_time = now.wall_s;
+			j.partition = "kube";
+			j.user_id = 0;
+			world.submitted(uid, Submitted{.job = j.id, .node = ""}, now);
+			world.job_seen(j, now);
+			out.push_back(std::move(next));
+		}
+		return out;
+	}
+
+	void allocate(const std::string &uid, std::vector<NodeAllocation> on)
+	{
+		SlurmJob &j = jobs.at(uid);
+		j.state = JobState::running;
+		j.start_time = now.wall_s;
+		j.nodes = std::move(on);
+		world.job_seen(j, now);
+	}
+
+	void end_job(const std::string &uid, JobState state)
+	{
+		SlurmJob &j = jobs.at(uid);
+		j.state = state;
+		j.end_time = now.wall_s;
+		if (state == JobState::cancelled)
+			j.ended_by = 1000;
+		world.job_seen(j, now);
+	}
+
+	void run(const PodUid &uid, const Bind &bind)
+	{
+		world.bound(uid, Ok{}, now);
+		Pod seen = *world.pod_of(uid);
+		seen.node_name = bind.node;
+		seen.annotations[names::k_allocation_job_id] = std::to_string(bind.job.number);
+		seen.annotations[names::k_allocation_attempt] = std::to_string(bind.attempt);
+		seen.annotations[names::k_allocation_rank] = std::to_string(*bind.rank);
+		seen.annotations[names::k_allocation_gang] = world.groups().at(uid).gang->text;
+		seen.phase = PodPhase::running;
+		world.pod_seen(seen, now);
+	}
+
+	/* "h:n1:0 w0:n3:1": pod, node, rank */
+	std::string bind()
+	{
+		std::map<std::string, std::string> bound;
+		for (const auto &[uid, next] : only<Bind>(take())) {
+			bound[uid.text] = next.node + ":" + std::to_string(next.rank.value_or(99));
+			run(uid, next);
+		}
+		std::string text;
+		for (const auto &[uid, where] : bound)
+			text += (text.empty() ? "" : " ") + uid + ":" + where;
+		return text;
+	}
+
+	/* All the way. */
+	void start()
+	{
+		all_come();
+		(void)submit();
+		allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+		(void)submit();
+		allocate("ray-uid", nodes({{"n1", 1}}));
+		(void)bind();
+		pass(2 * k_second);
+	}
+
+	std::string told(const char *uid)
+	{
+		std::string text;
+		for (const auto &[pod, report] : only<Report>(take())) {
+			if (pod.text == uid)
+				text = report.not_scheduled.message;
+		}
+		return text;
+	}
+};
+
+void the_largest_component_is_submitted_first()
+{
+	Stage stage;
+	stage.all_come();
+	const auto first = stage.submit();
+	REQUIRE(first.size() == 1);
+	CHECK_EQUAL(first.front().spec.marker.uid, "ray-uid+1");
+	CHECK_EQUAL(first.front().spec.tasks, 2U);
+	CHECK((first.front().spec.excluded_nodes == std::vector<std::string>{"n1", "n2"}));
+	CHECK_EQUAL(first.front().spec.name, "ray");
+	CHECK_EQUAL(first.front().spec.comment, "a/ray component 1 of 2: gpu");
+	stage.pass(2 * k_second);
+	CHECK_EQUAL(stage.told("h"), "component 1 (gpu) of the workload gets its nodes first: Slurm job 7 is pending");
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	const auto second = stage.submit();
+	REQUIRE(second.size() == 1);
+	CHECK_EQUAL(second.front().spec.marker.uid, "ray-uid");
+	CHECK((second.front().spec.excluded_nodes == std::vector<std::string>{"n3", "n4"}));
+}
+
+void pods_are_bound_when_all_components_have_nodes()
+{
+	Stage stage;
+	stage.all_come();
+	(void)stage.submit();
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.submit();
+	stage.pass(2 * k_second);
+	CHECK_EQUAL(stage.bind(), "");
+	CHECK_EQUAL(stage.told("w0"), "");
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK_EQUAL(stage.bind(), "h:n1:0 w0:n3:1 w1:n4:2");
+	CHECK_EQUAL(ranks_of(stage.world.gangs().at({"ray-uid+1"})), 3U);
+}
+
+/* KubeRay makes workers at once, LeaderWorkerSet with LeaderReady only when the leader runs. */
+void a_component_is_asked_for_before_its_pods_come()
+{
+	Stage stage;
+	stage.head_comes();
+	const auto first = stage.submit();
+	REQUIRE(first.size() == 1);
+	CHECK_EQUAL(first.front().spec.marker.uid, "ray-uid+1");
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.submit();
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK_EQUAL(stage.bind(), ""); /* they may ask for more than their template */
+	stage.pass(2 * k_second);
+	CHECK_EQUAL(stage.bind(), "h:n1:0");
+	stage.pass(30 * k_second); /* longer than an allocation without pods is kept */
+	CHECK(stage.take().empty());
+	stage.worker_comes("w0");
+	stage.worker_comes("w1");
+	CHECK_EQUAL(stage.bind(), "w0:n3:1 w1:n4:2");
+}
+
+void what_is_held_for_nothing_is_given_back()
+{
+	Stage stage(40);
+	stage.all_come();
+	(void)stage.submit();
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.submit();
+	stage.pass(39 * k_second);
+	CHECK(only<Complete>(stage.take()).empty());
+	stage.pass(2 * k_second);
+	const auto looks = only<LookUp>(stage.take());
+	stage.pass(1);
+	for (const auto &[uid, look] : looks)
+		stage.world.looked_up(uid, Sight::unbound, stage.now);
+	const auto ends = only<Complete>(stage.take());
+	REQUIRE(ends.size() == 1);
+	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
+	stage.world.completed({"ray-uid+1"}, Ok{}, false, stage.now);
+	stage.end_job("ray-uid+1", JobState::failed);
+	CHECK_EQUAL(only<Cancel>(stage.take()).size(), 1U);
+	stage.world.completed({"ray-uid"}, Ok{}, true, stage.now);
+	stage.end_job("ray-uid", JobState::cancelled);
+	stage.pass(31 * k_second);
+	CHECK(stage.told("w0").starts_with("not all components of the workload had nodes at once, and what it held was given back; the next try is at "));
+	CHECK(only<Remove>(stage.take()).empty());
+	stage.pass(20 * k_second);
+	const auto first = stage.submit(); /* what had no nodes goes first */
+	REQUIRE(first.size() == 1);
+	CHECK_EQUAL(first.front().spec.marker.uid, "ray-uid");
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	const auto again = stage.submit();
+	REQUIRE(again.size() == 1);
+	CHECK_EQUAL(again.front().spec.marker.uid, "ray-uid+1");
+	CHECK_EQUAL(again.front().spec.marker.attempt, 2U);
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	CHECK_EQUAL(stage.bind(), "h:n1:0 w0:n3:1 w1:n4:2");
+}
+
+void nothing_is_asked_for_while_a_component_has_no_node()
+{
+	Stage stage;
+	stage.job.roles[0] = Stage::role("head", 1, in_pool("c", 1000));
+	stage.worker_comes("w0");
+	CHECK(stage.submit().empty());
+	stage.pass(2 * k_second);
+	CHECK(stage.told("w0").starts_with("role 'head' of RayCluster ray: no node may take the pod: 4 nodes: each has no label pool=c"));
+}
+
+/* scancel of one job. */
+void the_end_of_one_job_ends_all()
+{
+	for (const JobState state : {JobState::cancelled, JobState::timeout, JobState::node_fail, JobState::preempted}) {
+		Stage stage;
+		stage.start();
+		stage.end_job("ray-uid", state);
+		const auto removes = only<Remove>(stage.take());
+		CHECK_EQUAL(removes.size(), 3U);
+		for (const auto &[uid, remove] : removes) {
+			if (uid.text != "h")
+				CHECK(remove.disruption.message.starts_with("Slurm job 8 of another component ended: "));
+		}
+	}
+}
+
+void pods_that_wait_go_with_a_cancelled_component()
+{
+	Stage stage;
+	stage.all_come();
+	(void)stage.submit();
+	stage.pass(2 * k_second);
+	stage.end_job("ray-uid+1", JobState::cancelled);
+	CHECK_EQUAL(only<Remove>(stage.take()).size(), 3U);
+}
+
+/* Of no wish: those that wait go on waiting. */
+void a_preempted_component_is_asked_for_again_when_all_have_gone()
+{
+	Stage stage;
+	stage.start();
+	stage.end_job("ray-uid", JobState::preempted);
+	(void)stage.take();
+	stage.pass(2 * k_second);
+	for (const char *uid : {"h", "w0"})
+		stage.world.pod_gone({uid}, *stage.world.pod_of({uid}), stage.now);
+	stage.head_comes("h2");
+	CHECK(only<Submit>(stage.take()).empty());
+	stage.world.pod_gone({"w1"}, *stage.world.pod_of({"w1"}), stage.now);
+	stage.pass(10 * k_second);
+	const auto ends = only<Complete>(stage.take());
+	REQUIRE(ends.size() == 1);
+	stage.world.completed({"ray-uid+1"}, Ok{}, false, stage.now);
+	stage.end_job("ray-uid+1", JobState::cancelled);
+	stage.pass(6 * k_second);
+	const auto again = stage.submit();
+	REQUIRE(again.size() == 1);
+	CHECK_EQUAL(again.front().spec.marker.uid, "ray-uid+1");
+}
+
+void a_component_ends_with_its_own_pods()
+{
+	Stage stage;
+	stage.start();
+	for (const char *uid : {"w0", "w1"}) {
+		Pod p = *stage.world.pod_of({uid});
+		p.phase = PodPhase::succeeded;
+		stage.world.pod_seen(p, stage.now);
+	}
+	const auto ends = only<Complete>(stage.take());
+	REQUIRE(ends.size() == 1);
+	CHECK(ends.front().second.job == stage.jobs.at("ray-uid+1").id);
+	CHECK_EQUAL(ends.front().second.wait_status, 0U);
+	stage.end_job("ray-uid+1", JobState::complete);
+	stage.world.completed({"ray-uid+1"}, Ok{}, false, stage.now);
+	stage.pass(20 * k_second);
+	CHECK(stage.take().empty());
+}
+
+/* The owner may make a new pod in its place; it is failed when that has not come for a while. */
+void a_component_whose_pods_failed_leaves_the_others_alone()
+{
+	Stage stage;
+	stage.start();
+	Pod p = *stage.world.pod_of({"h"});
+	p.phase = PodPhase::failed;
+	p.ended_containers = {{"main", 3, 0, "Error"}};
+	p.main_container = "main";
+	stage.world.pod_seen(p, stage.now);
+	CHECK(stage.take().empty());
+	stage.pass(11 * k_second);
+	const auto ends = only<Complete>(stage.take());
+	REQUIRE(ends.size() == 1);
+	CHECK_EQUAL(ends.front().second.wait_status, 3U << 8);
+	stage.end_job("ray-uid", JobState::failed);
+	CHECK(only<Remove>(stage.take()).empty());
+}
+
+/* Another agent, which knows what the API server and Slurm show. */
+void a_new_agent_goes_on()
+{
+	Stage before;
+	before.start();
+	Stage after;
+	after.jobs = before.jobs;
+	after.next_job = 20;
+	for (const char *uid : {"h", "w0", "w1"})
+		after.world.pod_seen(*before.world.pod_of({uid}), after.now);
+	after.connect({after.jobs.at("ray-uid"), after.jobs.at("ray-uid+1")});
+	CHECK(after.take().empty());
+	after.pass(70 * k_second);
+	CHECK(after.take().empty());
+	after.end_job("ray-uid+1", JobState::timeout);
+	CHECK_EQUAL(only<Remove>(after.take()).size(), 3U);
+}
+
+/* One component has its nodes, the other's job was being asked for. */
+void a_new_agent_asks_for_what_is_missing()
+{
+	Stage before;
+	before.all_come();
+	(void)before.submit();
+	before.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	Stage after;
+	after.jobs = before.jobs;
+	after.next_job = 20;
+	after.all_come();
+	after.connect({after.jobs.at("ray-uid+1")});
+	const auto next = after.submit();
+	REQUIRE(next.size() == 1);
+	CHECK_EQUAL(next.front().spec.marker.uid, "ray-uid");
+	after.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK_EQUAL(after.bind(), "h:n1:0 w0:n3:1 w1:n4:2");
+}
+
+void each_try_for_nothing_makes_the_next_pause_longer()
+{
+	CHECK_EQUAL(pause_after_tries(0, 60), 0);
+	CHECK_EQUAL(pause_after_tries(1, 60), 60);
+	CHECK_EQUAL(pause_after_tries(3, 60), 240);
+	CHECK_EQUAL(pause_after_tries(100, 60), 3600);
+	CHECK_EQUAL(pause_after_tries(100, 7200), 7200);
+}
+
+void a_total_order_excludes_deadlock()
+{
+	const Holding early{.since_us = 100, .submitted = 50, .partitions = {"a", "b"}}, late{.since_us = 90, .submitted = 60, .partitions = {"b"}};
+	const Holding other{.since_us = 90, .submitted = 70, .partitions = {"c"}}, none{};
+	CHECK(gives_way_to(late, "x", early, "y"));
+	CHECK(!gives_way_to(early, "y", late, "x"));
+	CHECK(!gives_way_to(other, "z", early, "y")); /* nothing in common */
+	CHECK(!gives_way_to(late, "x", none, "y") && !gives_way_to(none, "y", early, "x"));
+	CHECK(gives_way_to(late, "y", late, "x") && !gives_way_to(late, "x", late, "y"));
+}
+
+void all_go_when_the_owner_has_gone()
+{
+	Stage stage;
+	stage.start();
+	for (const char *uid : {"h", "w0", "w1"})
+		stage.world.pod_gone({uid}, *stage.world.pod_of({uid}), stage.now);
+	(void)stage.take();
+	stage.pass(11 * k_second);
+	CHECK_EQUAL(only<Complete>(stage.take()).size(), 2U);
+	for (const char *uid : {"ray-uid", "ray-uid+1"}) {
+		stage.world.completed({uid}, Ok{}, false, stage.now);
+		stage.end_job(uid, JobState::cancelled);
+		stage.world.job_gone(stage.jobs.at(uid).id, stage.now);
+	}
+	(void)stage.take();
+	CHECK(stage.world.gangs().empty());
+	CHECK(stage.world.groups().empty());
+}
+
+} // namespace
+
+int main()
+{
+	return run_tests("world: components",
+			 {TEST(the_largest_component_is_submitted_first), TEST(pods_are_bound_when_all_components_have_nodes), TEST(a_component_is_asked_for_before_its_pods_come),
+			  TEST(what_is_held_for_nothing_is_given_back), TEST(nothing_is_asked_for_while_a_component_has_no_node), TEST(the_end_of_one_job_ends_all),
+			  TEST(pods_that_wait_go_with_a_cancelled_component), TEST(a_preempted_component_is_asked_for_again_when_all_have_gone),
+			  TEST(a_component_ends_with_its_own_pods), TEST(a_component_whose_pods_failed_leaves_the_others_alone), TEST(a_new_agent_goes_on),
+			  TEST(a_new_agent_asks_for_what_is_missing), TEST(each_try_for_nothing_makes_the_next_pause_longer), TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone)});
+}
