@@ -69,10 +69,10 @@ def test_job_set_of_unlike_roles_is_one_job(bed):
 
 
 def test_excess_of_unlike_roles_is_told(bed):
-	"""A driver of one CPU and two workers of four: three tasks of four, on any Slurm. While it waits each pod says so, when it is bound the first one's event, and skube why."""
+	"""A driver of three CPUs and two workers of four: three tasks of four, for that wastes little. While it waits each pod says so, when it is bound the first one's event, and skube why."""
 	held = {"slurm-kube.io/hold": "true"}
-	excess = "the job has more than its pods ask for (12 CPUs for 9 CPUs), because all tasks of a job have one size"
-	uid = make(bed, job_set("excess", replicated_job("driver", cpu=1, memory="64Mi", annotations=held), replicated_job("workers", 2, cpu=4, memory="64Mi", annotations=held)))
+	excess = "the job has more than its pods ask for (12 CPUs for 11 CPUs), because all tasks of a job have one size"
+	uid = make(bed, job_set("excess", replicated_job("driver", cpu=3, memory="64Mi", annotations=held), replicated_job("workers", 2, cpu=4, memory="64Mi", annotations=held)))
 	waiting = wait_jobs(bed, uid)[0]
 	equal(sizes_of(waiting), ("3", "12"))
 	names = list(wait_pods(bed, "excess", 3))
@@ -89,9 +89,10 @@ def test_excess_of_unlike_roles_is_told(bed):
 
 
 def test_job_set_in_order_does_not_wait_for_itself(bed):
-	"""startupPolicy InOrder: the workers' Job is made once the driver is Ready, which it is only when it has been bound. The one Slurm job has room for both, where the workers may run."""
+	"""startupPolicy InOrder: the workers' Job is made once the driver is Ready, which it is only when it has been bound. The one Slurm job has room for both, where both may run.
+	Roles of other nodes: test_unlike."""
 	label_last_node(bed)
-	uid = make(bed, job_set("inorder", replicated_job("driver", kwok={"run": "4s"}), replicated_job("workers", 3, kwok={"run": "1s"}, spec=LAST_NODE),
+	uid = make(bed, job_set("inorder", replicated_job("driver", kwok={"run": "4s"}, spec=LAST_NODE), replicated_job("workers", 3, kwok={"run": "1s"}, spec=LAST_NODE),
 		startupPolicy={"startupPolicyOrder": "InOrder"}))
 	pods = wait_bound(bed, "inorder", 4)
 	equal({p["spec"]["nodeName"] for p in pods.values()}, {"node-3"})
@@ -163,9 +164,9 @@ def test_job_set_succeeds_by_its_policy(bed):
 # ---- LeaderWorkerSet ----
 
 def test_leader_worker_set_leader_ready(bed):
-	"""Workers are made once the leader is Ready. Each group is one Slurm job of its size, the leader its rank 0, on nodes where its workers may run."""
+	"""Workers are made once the leader is Ready. Each group is one Slurm job of its size, the leader its rank 0. Leaders of other nodes: test_unlike."""
 	label_last_node(bed)
-	uid = make(bed, leader_worker_set("serving", 3, replicas=2, startup="LeaderReady", leader={"cpu": 1}, spec=LAST_NODE))
+	uid = make(bed, leader_worker_set("serving", 3, replicas=2, startup="LeaderReady", leader={"cpu": 1, "spec": LAST_NODE}, spec=LAST_NODE))
 	pods = wait_bound(bed, "serving", 6)
 	jobs = wait_jobs(bed, uid, 2)
 	equal({uid_of(j) for j in jobs}, {f"{uid}/0", f"{uid}/1"})

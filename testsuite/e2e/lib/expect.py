@@ -101,7 +101,7 @@ def _has_a_pod(job, uid, live):
 	"""By the number that its binding names, or as one of ours whose job was lost and made again: by the marker's uid, its own or its owner's."""
 	for pod in live:
 		owners = {o["uid"] for o in pod["metadata"].get("ownerReferences", [])}
-		if uid.partition("/")[0] in owners | {uid_of(pod)} or pod["metadata"].get("annotations", {}).get("allocation.slurm-kube.io/job-id") == job["JobId"]:
+		if re.split("[/+]", uid)[0] in owners | {uid_of(pod)} or pod["metadata"].get("annotations", {}).get("allocation.slurm-kube.io/job-id") == job["JobId"]:
 			return True
 	return False
 

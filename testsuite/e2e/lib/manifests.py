@@ -6,9 +6,11 @@ IMAGE = "docker.io/slurm-kube/box:1"
 JOB_ID = {"fieldRef": {"fieldPath": "metadata.annotations['allocation.slurm-kube.io/job-id']"}}
 
 
-def _spec(cpu, memory, shell, scheduler, spec):
+def _spec(cpu, memory, shell, scheduler, spec, devices):
+	counts = {name: str(count) for name, count in (devices or {}).items()}
 	container = {"name": "main", "image": IMAGE, "imagePullPolicy": "Never",
-		     "resources": {"requests": {"cpu": str(cpu), "memory": memory}, "limits": {"memory": memory}}}
+		     "resources": {"requests": {"cpu": str(cpu), "memory": memory, **counts},
+				   "limits": {"memory": memory, **counts}}}
 	if shell:
 		container["command"] = ["/bin/sh", "-c", shell]
 		container["env"] = [{"name": "SLURM_JOB_ID", "valueFrom": JOB_ID}]
@@ -22,10 +24,11 @@ def _annotations(annotations, kwok):
 	return {**(annotations or {}), **{f"kwok.slurm-kube.test/{k}": str(v) for k, v in (kwok or {}).items()}}
 
 
-def pod(name, cpu=1, memory="64Mi", shell=None, kwok=None, annotations=None, scheduler="slurm", spec=None):
-	"""A pod with one container; spec overrides fields of its spec."""
+def pod(name, cpu=1, memory="64Mi", shell=None, kwok=None, annotations=None, scheduler="slurm",
+	spec=None, devices=None):
+	"""A pod with one container; spec overrides fields of its spec. devices: {"nvidia.com/gpu": 2}"""
 	return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "annotations": _annotations(annotations, kwok)},
-		"spec": _spec(cpu, memory, shell, scheduler, spec)}
+		"spec": _spec(cpu, memory, shell, scheduler, spec, devices)}
 
 
 def job(name, pods, indexed=False, **pod_options):

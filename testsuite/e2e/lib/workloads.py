@@ -5,6 +5,7 @@ JobSets, LeaderWorkerSets and Kubernetes' own kinds are worked on by their real 
 owned() makes a pod as their controllers would, with labels and an owner reference.
 """
 import json
+import re
 
 from .manifests import job, pod
 from .waiting import LIMIT, wait_for
@@ -110,13 +111,18 @@ def wait_all(bed, prefix, phase, count, timeout=LIMIT):
 
 
 def jobs_of(bed, uid):
-	"""All Slurm jobs of an object or of parts of it, oldest first."""
+	"""All Slurm jobs of an object, of parts of it and of their components, oldest first."""
 	def belongs(record):
 		try:
-			return json.loads(record.get("AdminComment", "")).get("uid", "").partition("/")[0] == uid
+			return owner_uid(json.loads(record.get("AdminComment", "")).get("uid", "")) == uid
 		except ValueError:
 			return False
 	return [j for _, j in sorted(bed.slurm.jobs().items()) if belongs(j)]
+
+
+def owner_uid(marker_uid):
+	"""Of a marker's uid: "/n" stands for a part of the object, "+n" for a component."""
+	return re.split("[/+]", marker_uid)[0]
 
 
 def uid_of(record):
