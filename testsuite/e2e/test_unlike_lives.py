@@ -176,13 +176,11 @@ def test_a_pod_is_made_again(bed):
 	"""A worker that runs is deleted, and its controller makes another: same rank, node and job."""
 	ray = torch(bed, "replace")
 	before = ray.wait_running()
-	name = ray.workers[1]
-	bed.kube.delete("Pod", name)
-	bed.kube.wait_gone(name)
-	ray.make_again(name)
+	old = ray.workers[1]
+	new = ray.make_again(old)
 	after = ray.wait_running()
-	equal(ranks_of(after), ranks_of(before))
-	equal(after[name]["spec"]["nodeName"], before[name]["spec"]["nodeName"])
+	equal(ranks_of(after)[new], ranks_of(before)[old])
+	equal(after[new]["spec"]["nodeName"], before[old]["spec"]["nodeName"])
 	equal([j["JobState"] for j in ray.jobs()], ["RUNNING"] * 2)
 	ray.remove()
 
@@ -238,10 +236,7 @@ def test_a_pod_is_made_again_after_a_resize(bed):
 	ray.shrink(2)
 	bed.agent.kill9()
 	bed.agent.start()
-	name = ray.workers[1]
-	bed.kube.delete("Pod", name)
-	bed.kube.wait_gone(name)
-	ray.make_again(name)
+	ray.make_again(ray.workers[1])
 	equal({job_of(bed, p)["JobId"] for p in ray.wait_running().values()}, {ray.jobs()[0]["JobId"]})
 	ray.remove()
 

@@ -79,14 +79,13 @@ def test_room_that_comes_while_it_is_held(bed):
 def test_what_is_held_is_preempted(bed):
 	"""No pod ran, so none is deleted: the workload asks again, and starts when there is room."""
 	ray, held = held_beside_a_full_pool(bed, "overtaken")
-	before = {n: p["metadata"]["uid"] for n, p in ray.pods().items()}
 	fill(bed, "urgent", 8, 2, spec=ON_GPU, annotations=URGENT)
 	equal(bed.slurm.wait_job(int(held["JobId"]), "PREEMPTED")["JobState"], "PREEMPTED")
 	for name in ("urgent-0", "urgent-1", "block-0"):
 		bed.kube.delete("Pod", name)
 	pods = ray.wait_running()
 	started_whole(bed, pods)
-	equal({n: p["metadata"]["uid"] for n, p in pods.items()}, before)
+	equal({n: p["metadata"]["uid"] for n, p in pods.items()}, ray.uids)
 	ray.remove()
 
 
@@ -184,12 +183,11 @@ def kill_agent(bed):
 def test_agent_killed_while_all_run(bed):
 	"""Both jobs and all pods are the same afterwards, and end with their own results."""
 	ray = torch(bed, "runs")
-	before = ray.wait_running()
+	ray.wait_running()
 	kill_agent(bed)
-	seen = {n: p["metadata"]["uid"] for n, p in ray.pods().items()}
-	equal(seen, {n: p["metadata"]["uid"] for n, p in before.items()})
+	equal({n: p["metadata"]["uid"] for n, p in ray.pods().items()}, ray.uids)
 	equal([j["JobState"] for j in ray.jobs()], ["RUNNING"] * 2)
-	for name in before:
+	for name in ray.uids:
 		end_pod(bed, name, 4 if name == ray.head else 0)
 	jobs = sorted(ray.ended(), key=component_of)
 	equal(codes_of(bed, jobs), [("FAILED", "4:0"), ("COMPLETED", "0:0")])
@@ -216,12 +214,11 @@ def test_agent_killed_after_giving_back(bed):
 	"""The head's job was cancelled by the agent itself when the workers' allocation was given back:
 	for the next agent that is nobody's wish, and no pod is deleted."""
 	ray, held = held_beside_a_full_pool(bed, "returned")
-	before = {n: p["metadata"]["uid"] for n, p in ray.pods().items()}
 	is_given_back(bed, held)
 	kill_agent(bed)
 	bed.kube.delete("Pod", "block-0")
 	pods = ray.wait_running()
-	equal({n: p["metadata"]["uid"] for n, p in pods.items()}, before)
+	equal({n: p["metadata"]["uid"] for n, p in pods.items()}, ray.uids)
 	started_whole(bed, pods)
 	ray.remove()
 

@@ -134,7 +134,12 @@ void Oracle::gang_ends(unsigned agent, std::uint64_t life, const std::string &ui
 		return; /* a pending job is cancelled, which has just started */
 	const std::uint32_t told = wait_status.value_or(core::k_status_cancelled);
 	const bool never_came = told == core::k_status_never_came;
-	if (never_came && !is_incomplete(*gang))
+	/* of a rank that succeeded and is gone a new agent knows nothing */
+	const auto is_forgotten = [&](const auto &seat) {
+		const PodTruth &pod = kube_.pods.at(seat.second);
+		return !pod.exists && sim::has_succeeded(pod);
+	};
+	if (never_came && !is_incomplete(*gang) && std::ranges::none_of(gang->seats, is_forgotten))
 		stage_.violated("G end", "job " + std::to_string(id.number) + " is ended because pods never came, but all are there");
 	for (const PodTruth *pod : gangs_.members(gang->uid)) {
 		const bool is_its_own = pod->job_key == uid && is_member(*pod) && pods_told_.contains({agent, life, pod->api.uid.text});

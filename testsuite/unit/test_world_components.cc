@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and workloads of unlike roles: each set of alike roles has a job of its own, and all start or none. */
+#include "src/core/inspect/why.h"
 #include "testsuite/unit/gang_stage.h"
 
 using namespace slurmkube;
@@ -186,6 +187,21 @@ void the_largest_component_is_submitted_first()
 	CHECK((second.front().spec.excluded_nodes == std::vector<std::string>{"n3", "n4"}));
 }
 
+/* skube why */
+void a_pod_says_which_component_it_waits_for()
+{
+	Stage stage;
+	stage.all_come();
+	(void)stage.submit();
+	stage.pass(2 * k_second);
+	(void)stage.take();
+	std::map<std::string, std::string> lines;
+	for (const WhyLine &line : why(stage.world, "a", "h", stage.now))
+		lines[line.about] = line.text;
+	CHECK_EQUAL(lines["gang"], "RayCluster a/ray, rank 0 of 3, component 0 of 2, 1 pods are there, 0 of them bound");
+	CHECK(lines["waits for"].starts_with("component 1 (gpu) of the workload gets its nodes first"));
+}
+
 void pods_are_bound_when_all_components_have_nodes()
 {
 	Stage stage;
@@ -241,7 +257,9 @@ void what_is_held_for_nothing_is_given_back()
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
 	stage.world.completed({"ray-uid+1"}, Ok{}, false, stage.now);
 	stage.end_job("ray-uid+1", JobState::failed);
-	CHECK_EQUAL(only<Cancel>(stage.take()).size(), 1U);
+	const auto cancels = only<Cancel>(stage.take());
+	REQUIRE(cancels.size() == 1);
+	CHECK(cancels.front().second.for_absence); /* its marker says that it is nobody's wish */
 	stage.world.completed({"ray-uid"}, Ok{}, true, stage.now);
 	stage.end_job("ray-uid", JobState::cancelled);
 	stage.pass(31 * k_second);
@@ -395,6 +413,40 @@ void a_new_agent_asks_for_what_is_missing()
 	CHECK_EQUAL(after.bind(), "h:n1:0 w0:n3:1 w1:n4:2");
 }
 
+/* The agent runs as root, and cancelled that job itself: who is new would take it for somebody's wish. */
+void a_new_agent_takes_what_was_given_back_for_nobodys_wish()
+{
+	Stage stage;
+	stage.all_come();
+	(void)stage.submit();
+	stage.pass(10 * k_second);
+	SlurmJob job = stage.jobs.at("ray-uid+1");
+	job.state = JobState::cancelled;
+	job.ended_by = 0;
+	job.end_time = stage.now.wall_s;
+	job.marker.given_up = true;
+	Stage after;
+	after.now = stage.now;
+	for (const char *uid : {"h", "w0", "w1"})
+		after.world.pod_seen(*stage.world.pod_of({uid}), after.now);
+	after.connect({job});
+	CHECK(only<Remove>(after.take()).empty());
+}
+
+void what_people_hold_stays_held()
+{
+	Stage stage(40);
+	stage.all_come();
+	(void)stage.submit();
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.submit();
+	stage.jobs.at("ray-uid").held = true;
+	stage.world.job_seen(stage.jobs.at("ray-uid"), stage.now);
+	stage.end_job("ray-uid+1", JobState::failed); /* given back */
+	stage.pass(2 * k_second);
+	CHECK(only<Cancel>(stage.take()).empty());
+}
+
 void each_try_for_nothing_makes_the_next_pause_longer()
 {
 	CHECK_EQUAL(pause_after_tries(0, 60), 0);
@@ -439,9 +491,9 @@ void all_go_when_the_owner_has_gone()
 int main()
 {
 	return run_tests("world: components",
-			 {TEST(the_largest_component_is_submitted_first), TEST(pods_are_bound_when_all_components_have_nodes), TEST(a_component_is_asked_for_before_its_pods_come),
+			 {TEST(the_largest_component_is_submitted_first), TEST(a_pod_says_which_component_it_waits_for), TEST(pods_are_bound_when_all_components_have_nodes), TEST(a_component_is_asked_for_before_its_pods_come),
 			  TEST(what_is_held_for_nothing_is_given_back), TEST(nothing_is_asked_for_while_a_component_has_no_node), TEST(the_end_of_one_job_ends_all),
 			  TEST(pods_that_wait_go_with_a_cancelled_component), TEST(a_preempted_component_is_asked_for_again_when_all_have_gone),
 			  TEST(a_component_ends_with_its_own_pods), TEST(a_component_whose_pods_failed_leaves_the_others_alone), TEST(a_new_agent_goes_on),
-			  TEST(a_new_agent_asks_for_what_is_missing), TEST(each_try_for_nothing_makes_the_next_pause_longer), TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone)});
+			  TEST(a_new_agent_asks_for_what_is_missing), TEST(a_new_agent_takes_what_was_given_back_for_nobodys_wish), TEST(what_people_hold_stays_held), TEST(each_try_for_nothing_makes_the_next_pause_longer), TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone)});
 }

@@ -87,6 +87,8 @@ std::string gang_text(const Story &s)
 	std::string text = s.gang->id.kind + " " + s.gang->id.name_space + "/" + s.gang->id.name;
 	if (const auto rank = s.gang->members.find(s.pod.uid); rank != s.gang->members.end() && rank->second)
 		text += ", rank " + std::to_string(rank_of(*s.gang, *rank->second)) + " of " + std::to_string(ranks_of(*s.gang));
+	if (s.gang->components > 1)
+		text += ", component " + std::to_string(component_of_key(s.group.gang ? s.group.gang->text : "")) + " of " + std::to_string(s.gang->components);
 	const auto bound = std::count_if(s.gang->members.begin(), s.gang->members.end(), [&](const auto &m) {
 		const Pod *pod = s.world.pod_of(m.first);
 		return pod && !pod->node_name.empty() && !is_terminal(*pod);
@@ -169,6 +171,8 @@ std::string submission_waits(const Story &s)
 		return "slurmctld's answer to the submission";
 	if (s.lead.retry_at_us > s.now.mono_us)
 		return "the next try, in " + seconds_text(s.lead.retry_at_us - s.now.mono_us) + (s.lead.trouble ? "; " + s.lead.trouble->message : "");
+	if (s.gang && s.gang->components > 1 && !s.group.reported.message.empty())
+		return s.group.reported.message;
 	return "its submission to Slurm";
 }
 

@@ -120,8 +120,8 @@ Actions pending(const GangFacts &f)
 		return look_for_pods(f);
 	if (!has_live(f))
 		return f.owner_done || f.absent_long ? own(f, Cancel{f.job->id, true}) : Actions{};
-	if (f.is_outgrown || f.others.gives_back)
-		return own(f, Cancel{f.job->id});
+	if (f.is_outgrown || f.others.gives_back) /* the marker says that it is nobody's wish: pods stay, also with another agent */
+		return own(f, Cancel{f.job->id, true});
 	Action next = change_of(*f.job, f.change, f.spec);
 	if (const auto *report = std::get_if<Report>(&next))
 		return tell(f, with_excess(report->not_scheduled, f.excess), k_told_members);
@@ -274,7 +274,7 @@ Actions end_with_other(const GangFacts &f)
 	if (is_any_left || !f.job)
 		return out;
 	if (job_side(f.job) == JobSide::pending)
-		return own(f, Cancel{f.job->id});
+		return own(f, Cancel{f.job->id, true});
 	if (job_side(f.job) == JobSide::allocated)
 		return has_own_live(f) ? give_back(f) : end_absent(f);
 	return out;

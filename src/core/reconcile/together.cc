@@ -186,8 +186,8 @@ void stand_before_start(const Components &all, GangFacts &f, const HoldLimit &li
 		else
 			wait_to_submit(all, f);
 		return;
-	case JobSide::pending: /* of no use: those before it must be asked for again */
-		f.others.gives_back = limit.pause || whose_turn(all, f) != nullptr;
+	case JobSide::pending: /* of no use: those before it must be asked for again. What people hold stays held */
+		f.others.gives_back = !f.job->held && (limit.pause || whose_turn(all, f) != nullptr);
 		return;
 	case JobSide::allocated:
 		f.others.gives_back = is_held_long && !is_over(f);

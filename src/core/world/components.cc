@@ -18,7 +18,7 @@ namespace
 {
 
 /* Of two workloads that stand in each other's way the later one gives back so soon: the others of either may only be on their way. */
-constexpr std::int64_t k_give_way_seconds = 5;
+constexpr std::int64_t k_give_way_us = 5'000'000;
 constexpr std::int64_t k_second_us = 1'000'000;
 /* From a pod to the first of another component, where the controller makes all at once; where it waits for others to run this is lost once. */
 constexpr std::int64_t k_first_pod_us = 1'000'000;
@@ -236,6 +236,7 @@ HoldLimit World::hold_limit(const PodUid &lead, const std::vector<GangFacts> &co
 		limit.pause = tried_again_at(tries->second.next_epoch_seconds);
 		look_later(lead, tries->second.next_us);
 	}
+	const std::int64_t give_way_us = std::min(k_give_way_us, limit.hold_seconds * k_second_us / 2); /* both must not be over at once */
 	const Holding holding = holding_of(components, now);
 	if (holding.since_us == 0) {
 		holdings_.erase(key);
@@ -243,7 +244,7 @@ HoldLimit World::hold_limit(const PodUid &lead, const std::vector<GangFacts> &co
 	}
 	if (holdings_.insert_or_assign(key, holding).second) { /* news for those that hold already */
 		for (const auto &[other, held] : holdings_)
-			look_later(components_of_workload({other}).front(), now.mono_us + k_give_way_seconds * k_second_us);
+			look_later(components_of_workload({other}).front(), now.mono_us + give_way_us);
 	}
 	const std::int64_t due_us = holding.since_us + limit.hold_seconds * k_second_us;
 	if (now.mono_us < due_us)
@@ -251,7 +252,7 @@ HoldLimit World::hold_limit(const PodUid &lead, const std::vector<GangFacts> &co
 	for (const auto &[other_key, other] : holdings_) {
 		if (other_key == key || !gives_way_to(holding, key, other, other_key))
 			continue;
-		const std::int64_t both_us = std::max(holding.since_us, other.since_us) + k_give_way_seconds * k_second_us;
+		const std::int64_t both_us = std::max(holding.since_us, other.since_us) + give_way_us;
 		limit.gives_way = limit.gives_way || now.mono_us >= both_us;
 		if (now.mono_us < both_us)
 			look_later(lead, both_us);
@@ -313,7 +314,7 @@ void World::look_at_workload(const PodUid &first, Now now, std::vector<PodAction
 		return complete && complete->wait_status == k_status_given_back;
 	};
 	if (is_given_back && std::any_of(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(), ends))
-		note_given_back(workload_key(first.text), limit.gives_way ? k_give_way_seconds : limit.hold_seconds, now);
+		note_given_back(workload_key(first.text), limit.gives_way ? k_give_way_us / k_second_us : limit.hold_seconds, now);
 	for (const PodUid &lead : leads)
 		drop_gang_if_empty(lead);
 }

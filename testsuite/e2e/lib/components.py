@@ -12,7 +12,7 @@ from .kube import condition
 from .manifests import kwok_node
 from .waiting import LIMIT, wait_for
 from .workloads import (annotation, change, create, delete, jobs_of, owned, pods_of, template,
-			uid_of, wait_none)
+			uid_of, wait_none, wait_pods)
 
 GPU = "nvidia.com/gpu"
 CPUS, GPUS = 8, 4  # of a node
@@ -93,13 +93,21 @@ class Ray:
 		self._make(self.head, "head", "headgroup", head)
 		for worker_name in self.workers:
 			self._make(worker_name, "worker", "gpu-group", worker)
+		self.uids = {n: p["metadata"]["uid"] for n, p in wait_pods(bed, name, self.size).items()}
 
 	def _make(self, name, node_type, group, options):
 		labels = {"ray.io/cluster": self.name, "ray.io/node-type": node_type, "ray.io/group": group}
 		create(self.bed, owned(self.owner, name, labels, **options))
 
 	def make_again(self, worker_name):
-		self._make(worker_name, "worker", "gpu-group", self.worker)
+		"""A worker is deleted, and the operator makes another. Returns its name, which is new as those
+		of KubeRay are: kwok may delete twice, by name."""
+		self.bed.kube.delete("Pod", worker_name)
+		self.bed.kube.wait_gone(worker_name)
+		name = worker_name + "-again"
+		self._make(name, "worker", "gpu-group", self.worker)
+		self.workers[self.workers.index(worker_name)] = name
+		return name
 
 	def shrink(self, count):
 		"""The operator has removed the last workers."""
