@@ -265,6 +265,7 @@ Actions end_with_other(const GangFacts &f)
 	for (const MemberFacts &m : f.members) {
 		const bool is_bound = m.is_ours && (m.side == PodSide::running || m.side == PodSide::stopping);
 		const bool goes = is_bound || (m.side == PodSide::waiting && is_wish(job));
+		is_any_left = is_any_left || is_bound || m.busy.bind;
 		if (!goes || is_made_after(m, job, f.others.ended_us))
 			continue;
 		is_any_left = true;

@@ -104,9 +104,13 @@ bool is_concerned(const GangFacts &f, const GangFacts &other)
 		const bool is_bound = m.is_ours && (m.side == PodSide::running || m.side == PodSide::stopping);
 		return (is_bound || (m.side == PodSide::waiting && is_wish(ended))) && !is_made_after(m, ended, other.job_ended_us);
 	};
+	if (std::ranges::any_of(f.members, goes))
+		return true;
+	/* without pods that run it is of no use to them; with pods of after that end it is theirs */
+	const auto runs = [](const MemberFacts &m) { return m.busy.bind || (m.is_ours && (m.side == PodSide::running || m.side == PodSide::stopping)); };
 	const JobSide side = job_side(f.job);
 	const bool has_job = (side == JobSide::pending || side == JobSide::allocated) && f.job->submit_time <= ended.end_time;
-	return has_job || std::ranges::any_of(f.members, goes);
+	return has_job && std::ranges::none_of(f.members, runs);
 }
 
 /* The order in which they are submitted: what is hardest to place first, so that little is held while it waits. */

@@ -123,7 +123,7 @@ void World::roles_changed(const OwnerId &id, const Owner &owner)
 
 void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 {
-	if (const auto kept = component_that_runs(in)) {
+	if (const auto kept = component_that_runs(in); kept && kept->text != in.gang.key) {
 		in.gang.key = kept->text;
 		in.components.clear(); /* they stay what they are */
 	}
