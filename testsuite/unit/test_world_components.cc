@@ -304,6 +304,31 @@ void the_end_of_one_job_ends_all()
 	}
 }
 
+/* By a clock that was set back its pods look as if made after that end. */
+void no_job_ends_under_pods_that_run()
+{
+	Stage stage;
+	stage.head_comes();
+	(void)stage.submit();
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.submit();
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	stage.pass(10 * k_second);
+	(void)stage.bind();
+	stage.worker_comes("w0");
+	stage.worker_comes("w1");
+	CHECK_EQUAL(stage.bind(), "w0:n3:1 w1:n4:2");
+	stage.now.wall_s -= 5;
+	stage.end_job("ray-uid", JobState::preempted);
+	for (int i = 0; i < 3; i++) {
+		const auto actions = stage.take();
+		for (const auto &[uid, look] : only<LookUp>(actions))
+			stage.world.looked_up(uid, Sight::unbound, stage.now);
+		CHECK(only<Complete>(actions).empty());
+		stage.pass(2 * k_second);
+	}
+}
+
 void pods_that_wait_go_with_a_cancelled_component()
 {
 	Stage stage;
@@ -493,7 +518,7 @@ int main()
 	return run_tests("world: components",
 			 {TEST(the_largest_component_is_submitted_first), TEST(a_pod_says_which_component_it_waits_for), TEST(pods_are_bound_when_all_components_have_nodes), TEST(a_component_is_asked_for_before_its_pods_come),
 			  TEST(what_is_held_for_nothing_is_given_back), TEST(nothing_is_asked_for_while_a_component_has_no_node), TEST(the_end_of_one_job_ends_all),
-			  TEST(pods_that_wait_go_with_a_cancelled_component), TEST(a_preempted_component_is_asked_for_again_when_all_have_gone),
+			  TEST(no_job_ends_under_pods_that_run), TEST(pods_that_wait_go_with_a_cancelled_component), TEST(a_preempted_component_is_asked_for_again_when_all_have_gone),
 			  TEST(a_component_ends_with_its_own_pods), TEST(a_component_whose_pods_failed_leaves_the_others_alone), TEST(a_new_agent_goes_on),
 			  TEST(a_new_agent_asks_for_what_is_missing), TEST(a_new_agent_takes_what_was_given_back_for_nobodys_wish), TEST(what_people_hold_stays_held), TEST(each_try_for_nothing_makes_the_next_pause_longer), TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone)});
 }
