@@ -59,7 +59,7 @@ void check_grouping(const core::Owner &owner)
 		MUST(in->components.size() <= core::k_components_most);
 		for (const core::Component &component : in->components) {
 			const std::vector<core::Seat> seats = core::seats_of(component.roles);
-			MUST(seats.size() == component.ranks.size() && seats.size() <= core::k_gang_pods_max);
+			MUST((in->components.size() == 1 || seats.size() == component.ranks.size()) && seats.size() <= core::k_gang_pods_max);
 			check_shape(seats);
 		}
 	}

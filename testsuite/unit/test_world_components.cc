@@ -472,6 +472,51 @@ void what_people_hold_stays_held()
 	CHECK(only<Cancel>(stage.take()).empty());
 }
 
+/* Anybody may write annotations where policies.yaml is not in use. */
+void a_made_up_key_makes_no_component()
+{
+	for (const char *key : {"x+9", "x+8", "x+", "+", "x+01", "x+1+2", "ray-uid+9"}) {
+		Stage stage;
+		stage.all_come();
+		(void)stage.submit();
+		Pod pod = in_pool("a", 1000);
+		pod.uid = {"made-up"};
+		pod.name = "made-up";
+		pod.node_name = "n1";
+		pod.annotations = {{names::k_allocation_gang, key}};
+		stage.world.pod_seen(pod, stage.now);
+		(void)stage.take();
+		CHECK_EQUAL(stage.world.gangs().size(), 2U);
+	}
+	Stage stage;
+	stage.all_come();
+	(void)stage.submit();
+	Pod pod = in_pool("a", 1000);
+	pod.uid = {"stranger"};
+	pod.name = "stranger";
+	pod.name_space = "b"; /* and the workload is in a */
+	pod.node_name = "n1";
+	pod.annotations = {{names::k_allocation_gang, "ray-uid+5"}, {names::k_allocation_rank, "0"}};
+	stage.world.pod_seen(pod, stage.now);
+	(void)stage.take();
+	CHECK_EQUAL(stage.world.gangs().size(), 2U);
+}
+
+void a_component_that_its_owner_drops_is_not_waited_for()
+{
+	Stage stage;
+	stage.head_comes();
+	(void)stage.submit();
+	stage.job.roles.pop_back();
+	stage.world.owner_seen(stage.job.id, std::optional<Owner>(stage.job), stage.now);
+	stage.pass(2 * k_second);
+	const auto actions = stage.take();
+	CHECK_EQUAL(only<Cancel>(actions).size(), 1U);
+	const auto next = only<Submit>(actions);
+	REQUIRE(next.size() == 1);
+	CHECK_EQUAL(next.front().second.spec.marker.uid, "ray-uid");
+}
+
 void each_try_for_nothing_makes_the_next_pause_longer()
 {
 	CHECK_EQUAL(pause_after_tries(0, 60), 0);
@@ -520,5 +565,5 @@ int main()
 			  TEST(what_is_held_for_nothing_is_given_back), TEST(nothing_is_asked_for_while_a_component_has_no_node), TEST(the_end_of_one_job_ends_all),
 			  TEST(no_job_ends_under_pods_that_run), TEST(pods_that_wait_go_with_a_cancelled_component), TEST(a_preempted_component_is_asked_for_again_when_all_have_gone),
 			  TEST(a_component_ends_with_its_own_pods), TEST(a_component_whose_pods_failed_leaves_the_others_alone), TEST(a_new_agent_goes_on),
-			  TEST(a_new_agent_asks_for_what_is_missing), TEST(a_new_agent_takes_what_was_given_back_for_nobodys_wish), TEST(what_people_hold_stays_held), TEST(each_try_for_nothing_makes_the_next_pause_longer), TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone)});
+			  TEST(a_new_agent_asks_for_what_is_missing), TEST(a_new_agent_takes_what_was_given_back_for_nobodys_wish), TEST(what_people_hold_stays_held), TEST(a_made_up_key_makes_no_component), TEST(a_component_that_its_owner_drops_is_not_waited_for), TEST(each_try_for_nothing_makes_the_next_pause_longer), TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone)});
 }

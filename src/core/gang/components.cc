@@ -157,7 +157,7 @@ std::vector<Component> components_of(const std::vector<Role> &roles)
 	for (std::size_t at = 0; at < roles.size(); at++) {
 		Component &component = components[component_of[at]];
 		component.roles.push_back(roles[at]);
-		for (std::uint32_t i = 0; i < roles[at].pods && rank < k_gang_pods_max; i++)
+		for (std::uint32_t i = 0; components.size() > 1 && i < roles[at].pods && rank < k_gang_pods_max; i++)
 			component.ranks.push_back(rank++);
 	}
 	return components;
@@ -175,6 +175,12 @@ std::size_t component_of_key(const std::string &key)
 	if (mark != std::string::npos)
 		(void)std::from_chars(key.data() + mark + 1, key.data() + key.size(), component);
 	return component;
+}
+
+bool is_component_key(const std::string &key)
+{
+	const std::size_t component = component_of_key(key);
+	return !workload_key(key).empty() && component < k_components_most && component_key(workload_key(key), component) == key;
 }
 
 std::string workload_key(const std::string &component)

@@ -25,7 +25,7 @@ inline constexpr int k_waste_most_percent = 25;
 
 struct Component {
 	std::vector<Role> roles;          /* in their owner's order */
-	std::vector<std::uint32_t> ranks; /* of its seats, over the whole workload: ascending */
+	std::vector<std::uint32_t> ranks; /* of its seats, over the whole workload: ascending; empty where there is one component */
 };
 
 /* By the first role of each, in the owner's order, those without pods included. */
@@ -36,6 +36,8 @@ std::string component_key(const std::string &workload, std::size_t component);
 /* The workload's, of any of its components. */
 std::string workload_key(const std::string &component);
 std::size_t component_of_key(const std::string &component);
+/* As component_key() makes it: anybody may write an annotation. */
+bool is_component_key(const std::string &key);
 
 } // namespace slurmkube::core
 

@@ -92,6 +92,8 @@ std::vector<PodUid> World::components_of_workload(const PodUid &lead) const
 		if (state_.gangs.contains(one))
 			leads.push_back(one);
 	}
+	if (std::ranges::find(leads, lead) == leads.end()) /* a job whose marker has another key */
+		leads.push_back(lead);
 	return leads;
 }
 
@@ -102,7 +104,10 @@ std::vector<PodUid> World::components_of_workload(const PodUid &lead) const
 std::optional<PodUid> World::component_that_runs(const InGang &in) const
 {
 	for (const PodUid &lead : components_of_workload({in.gang.key})) {
-		const Gang &gang = state_.gangs.at(lead);
+		const auto found = state_.gangs.find(lead);
+		if (found == state_.gangs.end() || lead.text == in.gang.key)
+			continue;
+		const Gang &gang = found->second;
 		const bool has_role = std::ranges::find(gang.roles, in.role, &Role::name) != gang.roles.end();
 		if (has_role && !may_take_roles(lead, gang))
 			return lead;
@@ -172,7 +177,10 @@ void World::join_components(const InGang &in, const Group &first, Now now)
 void World::take_component(const PodUid &lead, Gang &gang, const std::vector<Component> &components)
 {
 	const std::size_t n = component_of_key(lead.text);
-	if (n >= components.size() || components[n].roles.empty() || !may_take_roles(lead, gang))
+	if (n >= components.size())
+		return drop_roles(lead, gang);
+	const bool is_known = components[n].roles == gang.roles && components.size() == gang.components && (components.size() == 1 || components[n].ranks == gang.ranks);
+	if (is_known || components[n].roles.empty() || !may_take_roles(lead, gang))
 		return;
 	std::vector<std::uint32_t> ranks;
 	if (components.size() > 1)
@@ -185,18 +193,39 @@ void World::take_component(const PodUid &lead, Gang &gang, const std::vector<Com
 	take_roles(lead, gang, components[n].roles);
 }
 
+/* Its owner has no such roles any more: nothing waits for it, and what it has goes. */
+void World::drop_roles(const PodUid &lead, Gang &gang)
+{
+	gang.components = 1;
+	gang.stand_in.reset();
+	if (!may_take_roles(lead, gang))
+		return;
+	gang.roles.clear();
+	gang.ranks.clear();
+	shape_again(gang, lead, {});
+	const auto group = state_.groups.find(lead);
+	const SlurmJob *job = group == state_.groups.end() ? nullptr : state_.current_job(group->second);
+	if (job_side(job) == JobSide::pending)
+		gang.outgrown = job->id;
+}
+
 /* Pods of another component, which may be what this one's wait for. */
 bool World::has_company(const PodUid &lead) const
 {
 	const std::vector<PodUid> leads = components_of_workload(lead);
-	return std::ranges::any_of(leads, [&](const PodUid &one) { return one != lead && !state_.gangs.at(one).members.empty(); });
+	const auto has_pods = [&](const PodUid &one) {
+		const auto gang = state_.gangs.find(one);
+		return one != lead && gang != state_.gangs.end() && !gang->second.members.empty();
+	};
+	return std::ranges::any_of(leads, has_pods);
 }
 
 bool World::is_any_of_others(const PodUid &lead, bool (*is_so)(PodSide)) const
 {
 	for (const PodUid &one : components_of_workload(lead)) {
 		const auto is_such = [&](const auto &member) { return is_so(side_of(state_.groups.at(member.first))); };
-		if (one != lead && std::ranges::any_of(state_.gangs.at(one).members, is_such))
+		const auto gang = state_.gangs.find(one);
+		if (one != lead && gang != state_.gangs.end() && std::ranges::any_of(gang->second.members, is_such))
 			return true;
 	}
 	return false;

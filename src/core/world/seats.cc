@@ -230,8 +230,12 @@ std::size_t World::pods_of(const Gang &gang, const PodUid &lead) const
 /* Anybody may write annotations where policies.yaml is not in use: a gang has the uid of an owner, never that of a pod, and one namespace. */
 bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
 {
-	if (const auto gang = state_.gangs.find(key); gang != state_.gangs.end() && gang->second.id.name_space != name_space)
+	if (!is_component_key(key.text))
 		return false;
+	for (const PodUid &one : components_of_workload(key)) {
+		if (const auto gang = state_.gangs.find(one); gang != state_.gangs.end() && gang->second.id.name_space != name_space)
+			return false;
+	}
 	const auto group = state_.groups.find(key);
 	if (group == state_.groups.end())
 		return true;

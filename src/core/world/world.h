@@ -306,6 +306,7 @@ class World
 	HoldLimit hold_limit(const PodUid &workload, const std::vector<GangFacts> &components, Now now);
 	void look_at_workload(const PodUid &lead, Now now, std::vector<PodAction> &out);
 	[[nodiscard]] bool is_any_of_others(const PodUid &lead, bool (*is_so)(PodSide)) const;
+	void drop_roles(const PodUid &lead, Gang &gang);
 	void take_component(const PodUid &lead, Gang &gang, const std::vector<Component> &components);
 	std::vector<bool> taken_seats(const Gang &gang) const;
 	/* As one look at the gang finds it; valid until groups or members change. */
