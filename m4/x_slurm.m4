@@ -78,6 +78,8 @@ END
   SLURM_CONFIGURE_FLAGS="${with_slurm:+--with-slurm=$with_slurm} ${with_slurm_src:+--with-slurm-src=$with_slurm_src} ${with_slurm_build:+--with-slurm-build=$with_slurm_build} --enable-untested-slurm=$enable_untested_slurm"
   AC_SUBST([SLURM_CONFIGURE_FLAGS])
   AM_CONDITIONAL([BUILD_PLUGIN], [test $x_build_plugin = yes])
+  # testsuite/component/host has the shape of that slurmctld
+  AM_CONDITIONAL([HOST_STUB_FITS], [AS_CASE([$x_build_plugin:$x_libslurm_version], [yes:22.05.*], [true], [false])])
   AC_SUBST([SLURM_CPPFLAGS])
   AC_SUBST([SLURM_LIBS])
   AC_SUBST([SLURM_SRC_CPPFLAGS])

@@ -46,7 +46,11 @@ libhost_la_SOURCES = \
 	%D%/host/symbols.c \
 	%D%/host/tables.c
 libhost_la_CPPFLAGS = $(SLURM_SRC_CPPFLAGS) -I$(top_srcdir)
+if HOST_STUB_FITS
+check_PROGRAMS += testsuite/component/host/host
+else
 EXTRA_PROGRAMS += testsuite/component/host/host
+endif
 testsuite_component_host_host_SOURCES = \
 	%D%/host/host.cc \
 	%D%/host/peer.cc \

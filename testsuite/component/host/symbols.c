@@ -23,8 +23,8 @@ time_t control_time, last_job_update;
 diag_stats_t slurmctld_diag_stats;
 __typeof__(slurmctld_primary) slurmctld_primary; /* a backup's, which is in control all the same */
 char *default_part_name = "batch";
-bitstr_t *booting_node_bitmap, *kube_power_down_bitmap, *share_node_bitmap;
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+bitstr_t *booting_node_bitmap, *power_node_bitmap, *share_node_bitmap;
+#if KUBE_SLURM_HAS_CLOUD_BITMAP(SLURM_VERSION_NUMBER)
 bitstr_t *cloud_node_bitmap;
 #endif
 slurm_conf_t slurm_conf;
@@ -348,7 +348,7 @@ job_record_t *find_job_record(uint32_t id)
 }
 
 const char *host_reason = "Resources";
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+#if KUBE_SLURM_HAS_STATE_REASON(SLURM_VERSION_NUMBER)
 char *job_state_reason_string(enum job_state_reason reason)
 #else
 char *job_reason_string(enum job_state_reason reason)
@@ -401,11 +401,7 @@ bool job_epilog_complete(uint32_t id, char *node, uint32_t code)
 	return true;
 }
 
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 11, 0)
 void schedule(bool full_queue)
-#else
-extern void schedule(bool full_queue)
-#endif
 {
 	(void)full_queue;
 	HOST_ADD(host_counters.kicks);
@@ -455,11 +451,7 @@ void node_did_resp(char *name)
 	HOST_SET(last_node_update, time(NULL));
 }
 
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
 int gres_g_node_config_load(uint32_t cpus, char *node, kube_list gres, void *to_machine, void *from_machine)
-#else
-int gres_g_node_config_load(uint32_t cpus, char *node, kube_list gres, void *to_machine, void *from_machine)
-#endif
 {
 	(void)cpus;
 	(void)node;

@@ -348,7 +348,7 @@ static job_desc_msg_t nothing_changed(void)
 
 static int ask_to_modify(job_desc_msg_t *change, job_record_t *job, uint32_t caller)
 {
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+#if KUBE_SLURM_MODIFY_TELLS_USER(SLURM_VERSION_NUMBER)
 	char *message = NULL;
 	int code = ((int (*)(job_desc_msg_t *, job_record_t *, uint32_t, char **))plugin.modify)(change, job, caller, &message);
 
@@ -493,8 +493,8 @@ void host_make_tables(uint32_t slurm_user)
 	slurm_conf.cluster_name = strdup("stub");
 	booting_node_bitmap = host_new_bits(~(uint64_t)0);
 	share_node_bitmap = host_new_bits(0x5555);
-	kube_power_down_bitmap = host_new_bits(~(uint64_t)0);
-#if SLURM_VERSION_NUMBER >= KUBE_VERSION(23, 2, 0)
+	power_node_bitmap = host_new_bits(~(uint64_t)0);
+#if KUBE_SLURM_HAS_CLOUD_BITMAP(SLURM_VERSION_NUMBER)
 	cloud_node_bitmap = host_new_bits(~(uint64_t)0);
 #endif
 	make_nodes();
@@ -510,6 +510,6 @@ void host_free_tables(void)
 	memset(host_jobs, 0, sizeof(host_jobs));
 	free(booting_node_bitmap);
 	free(share_node_bitmap);
-	free(kube_power_down_bitmap);
+	free(power_node_bitmap);
 	free(slurm_conf.cluster_name);
 }
