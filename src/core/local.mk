@@ -81,10 +81,18 @@ libcore_la_SOURCES = \
 	%D%/policy/policy.h \
 	%D%/reconcile/node_sync.cc \
 	%D%/reconcile/node_sync.h \
+	%D%/reconcile/action.h \
+	%D%/reconcile/binding.cc \
+	%D%/reconcile/ends.cc \
+	%D%/reconcile/facts.cc \
+	%D%/reconcile/facts.h \
+	%D%/reconcile/parts.h \
 	%D%/reconcile/reconcile.cc \
 	%D%/reconcile/reconcile.h \
-	%D%/reconcile/reconcile_gang.cc \
-	%D%/reconcile/reconcile_gang.h \
+	%D%/reconcile/sides.cc \
+	%D%/reconcile/sides.h \
+	%D%/reconcile/stage.cc \
+	%D%/reconcile/stage.h \
 	%D%/reconcile/together.cc \
 	%D%/reconcile/together.h \
 	%D%/reconcile/report.cc \
@@ -106,6 +114,10 @@ libcore_la_SOURCES = \
 	%D%/world/event_queue.h \
 	%D%/world/components.cc \
 	%D%/world/gang.cc \
+	%D%/world/gang_facts.cc \
+	%D%/world/job_verdicts.cc \
+	%D%/world/pod_facts.cc \
+	%D%/world/rank_facts.cc \
 	%D%/world/gang_late.cc \
 	%D%/world/gang_roles.cc \
 	%D%/world/gang_spec.cc \

@@ -3,7 +3,7 @@
 
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
-#include "src/core/reconcile/reconcile_gang.h"
+#include "src/core/reconcile/reconcile.h"
 
 namespace slurmkube::sim
 {

@@ -57,30 +57,49 @@ SlurmJob job_in(JobSide side)
 	return job;
 }
 
-/* A group with everything in its favour; tests take things away. */
+/* A pod alone with everything in its favour; tests take things away. */
 struct Scene {
 	Pod pod;
 	SlurmJob job;
 	Result<JobSpec> spec{JobSpec{}};
-	GroupFacts facts;
+	ComponentFacts facts;
 
 	Scene(PodSide pod_is, JobSide job_is) : pod(pod_in(pod_is)), job(job_in(job_is))
 	{
-		facts.known = true;
-		facts.pod = pod_is == PodSide::absent ? nullptr : &pod;
-		facts.bound_node = pod_is == PodSide::absent ? "" : pod.node_name;
+		facts.known = facts.is_alone = facts.is_complete = facts.absent_long = true;
+		facts.seats = 1;
 		facts.job = job_is == JobSide::none ? nullptr : &job;
 		facts.spec = &spec;
-		facts.has_room = facts.node_usable = facts.surely_gone = true;
+		facts.pinned = pod.node_name;
+		if (pod_is == PodSide::absent || pod_is == PodSide::withdrawn || pod_is == PodSide::ended) {
+			facts.ended_seats = 1;
+			facts.result = pod_is == PodSide::ended ? wait_status_of(pod) : wait_status_of_gone(nullptr);
+		}
+		if (pod_is == PodSide::absent)
+			return;
+		RankFacts only;
+		only.uid = pod.uid;
+		only.pod = &pod;
+		only.side = pod_is;
+		only.is_ours = is_bound_side(pod_is);
+		only.is_seated = only.is_about = true;
+		if (pod_is == PodSide::waiting && job_is == JobSide::allocated) {
+			only.has_seat = true;
+			only.node = {.name = "n1", .cpus = 2, .is_usable = true, .has_room = true};
+		}
+		facts.ranks.push_back(only);
 	}
 	Scene(const Scene &) = delete;
 	Scene &operator=(const Scene &) = delete;
+
+	RankFacts &rank() { return facts.ranks.front(); }
+	PlaceFacts &node() { return rank().node; }
 };
 
-std::string text_of(const std::vector<Action> &actions)
+std::string text_of(const std::vector<RankAction> &actions)
 {
 	std::string out;
-	for (const Action &action : actions) {
+	for (const auto &[pod, action] : actions) {
 		out += out.empty() ? "" : " ";
 		if (const auto *submit = std::get_if<Submit>(&action))
 			out += submit->spec.required_node.empty() ? "submit" : "submit@" + submit->spec.required_node;
@@ -122,7 +141,7 @@ void every_pair_of_sides_has_its_action()
 			if (got != expected[p][j])
 				(void)check::record(false, "row", __FILE__, __LINE__,
 						    "pod " + std::to_string(p) + " job " + std::to_string(j) + ": '" + got + "', not '" + expected[p][j] + "'");
-			CHECK(pod_side(scene.facts.pod, scene.facts.bound_node) == k_pods[p]);
+			CHECK(pod_side(k_pods[p] == PodSide::absent ? nullptr : &scene.pod, scene.pod.node_name) == k_pods[p]);
 			CHECK(job_side(scene.facts.job) == k_jobs[j]);
 		}
 	}
@@ -143,30 +162,30 @@ void what_is_under_way_is_not_started_again()
 		CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
 	}
 	Scene binding(PodSide::waiting, JobSide::allocated);
-	binding.facts.busy.bind = true;
+	binding.rank().busy.bind = true;
 	CHECK_EQUAL(text_of(reconcile(binding.facts)), "");
 	Scene removing(PodSide::running, JobSide::ended);
-	removing.facts.busy.remove = true;
+	removing.rank().busy.remove = true;
 	CHECK_EQUAL(text_of(reconcile(removing.facts)), "");
 }
 
 void the_gate_holds_a_binding_and_says_so()
 {
 	Scene scene(PodSide::waiting, JobSide::allocated);
-	scene.facts.has_room = false;
+	scene.node().has_room = false;
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "report:SlurmPending");
-	scene.facts.has_room = true;
-	scene.facts.node_usable = false;
+	scene.node().has_room = true;
+	scene.node().is_usable = false;
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "report:SlurmPending");
 }
 
 void a_pod_gives_way_to_one_that_runs_there_and_has_lost_its_job()
 {
 	Scene scene(PodSide::waiting, JobSide::allocated);
-	scene.facts.has_room = false;
+	scene.node().has_room = false;
 	scene.facts.gives_way = true;
-	CHECK_EQUAL(text_of(reconcile(scene.facts)), "look:" + scene.job.marker.name_space + "/" + scene.job.marker.name);
-	scene.facts.surely_unbound = true;
+	CHECK_EQUAL(text_of(reconcile(scene.facts)), "look:default/p");
+	scene.rank().surely_unbound = true;
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "complete:256");
 	scene.facts.busy.slurm = true;
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
@@ -207,7 +226,7 @@ void a_running_pod_is_taken_up_on_its_own_node_only_when_its_job_is_surely_lost(
 {
 	Scene scene(PodSide::running, JobSide::none);
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
-	scene.facts.job_surely_missing = true;
+	scene.facts.missing_long = true;
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "submit@n1");
 	scene.spec = Error{Errc::invalid, "not any more"};
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), ""); /* never killed on doubt */
@@ -241,13 +260,13 @@ void a_pod_that_does_not_start_is_given_up_in_time_and_not_if_it_runs_after_all(
 		scene.pod.waiting_reason = "ImagePullBackOff: no such image";
 		if (row.said)
 			scene.pod.start_limit = Condition{names::k_reason_start_limit, "said"};
-		scene.facts.start_expired = row.expired;
+		scene.rank().start_expired = row.expired;
 		scene.facts.start_limit_us = 90'000'000;
 		CHECK_EQUAL(text_of(reconcile(scene.facts)), row.wanted);
 	}
 	Scene busy(PodSide::running, JobSide::allocated);
 	busy.pod.phase = PodPhase::pending;
-	busy.facts.start_expired = busy.facts.busy.remove = true;
+	busy.rank().start_expired = busy.rank().busy.remove = true;
 	CHECK_EQUAL(text_of(reconcile(busy.facts)), "");
 }
 
@@ -261,7 +280,7 @@ void a_second_live_job_of_one_pod_is_cancelled_first()
 void a_pod_that_ended_and_went_gives_its_own_result()
 {
 	Scene scene(PodSide::absent, JobSide::allocated);
-	scene.facts.end_status = 768;
+	scene.facts.result = 768;
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "complete:768");
 }
 
@@ -269,10 +288,10 @@ void a_job_of_a_pod_never_seen_is_left_alone_until_the_pod_is_surely_gone()
 {
 	for (const JobSide side : {JobSide::pending, JobSide::allocated}) {
 		Scene scene(PodSide::absent, side);
-		scene.job.marker.name_space = "default";
-		scene.job.marker.name = "p";
+		scene.facts.name_space = "default";
+		scene.facts.name = "p";
 		scene.facts.surplus = {JobId{9}};
-		scene.facts.surely_gone = false;
+		scene.facts.is_unseen = true;
 		CHECK_EQUAL(text_of(reconcile(scene.facts)), "look:default/p");
 		scene.facts.busy.look = true;
 		CHECK_EQUAL(text_of(reconcile(scene.facts)), "");

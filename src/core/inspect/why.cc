@@ -253,6 +253,13 @@ std::string waits_text(const Story &s)
 	return job == JobSide::pending || job == JobSide::allocated ? "its job to end in Slurm" : "nothing: it has ended";
 }
 
+std::string stage_line(const Story &s)
+{
+	if (s.lead.stage_since_us == 0)
+		return {};
+	return std::string(stage_text(s.lead.stage)) + " for " + seconds_text(s.now.mono_us - s.lead.stage_since_us);
+}
+
 std::string bound_to(const Group &group, const Pod &pod)
 {
 	return pod.node_name.empty() ? group.assumed_node : pod.node_name;
@@ -284,6 +291,7 @@ Lines why(const World &world, const std::string &name_space, const std::string &
 			lines.push_back({about, std::move(text)});
 	};
 	add("gang", gang_text(s));
+	add("stage", stage_line(s));
 	if (s.node.empty() && !s.gang && job_side(s.job) == JobSide::allocated && !s.job->nodes.empty()) {
 		Story there = s;
 		there.node = s.job->nodes.front().node;

@@ -15,63 +15,45 @@ namespace
 
 constexpr std::int64_t k_second_us = 1'000'000;
 
-using Components = std::vector<GangFacts>;
+using Components = std::vector<ComponentFacts>;
 
-bool is_allocated(const GangFacts &f)
+bool is_allocated(const ComponentFacts &f)
 {
 	return job_side(f.job) == JobSide::allocated;
 }
 
-bool is_live(const MemberFacts &m)
-{
-	return m.side == PodSide::gated || m.side == PodSide::waiting || m.side == PodSide::running || m.side == PodSide::stopping;
-}
-
-bool has_live(const GangFacts &f)
-{
-	return std::ranges::any_of(f.members, [](const MemberFacts &m) { return is_live(m); });
-}
-
-bool has_bound(const GangFacts &f)
-{
-	const auto is_bound = [](const MemberFacts &m) {
-		return m.is_ours && (m.side == PodSide::running || m.side == PodSide::stopping);
-	};
-	return std::ranges::any_of(f.members, is_bound);
-}
-
 /* Its pods run, or are about to: whatever the others do, it goes on. */
-bool has_begun(const GangFacts &f)
+bool has_begun(const ComponentFacts &f)
 {
-	const bool is_binding = std::ranges::any_of(f.members, [](const MemberFacts &m) { return m.busy.bind; });
-	return job_side(f.job) != JobSide::ended && !f.others.ended && (has_bound(f) || is_binding);
+	const bool is_binding = std::ranges::any_of(f.ranks, [](const RankFacts &r) { return r.busy.bind; });
+	return job_side(f.job) != JobSide::ended && !f.others.ended && (has_own_bound(f) || is_binding);
 }
 
 /* All its ranks have succeeded. */
-bool is_over(const GangFacts &f)
+bool is_over(const ComponentFacts &f)
 {
-	return f.seats == 0 || (!has_live(f) && f.ended_seats >= f.seats && f.result == 0);
+	return f.seats == 0 || (!has_own_live(f) && f.ended_seats >= f.seats && f.result == 0);
 }
 
 bool has_begun_anywhere(const Components &all)
 {
-	return std::ranges::any_of(all, [](const GangFacts &f) { return has_begun(f); });
+	return std::ranges::any_of(all, [](const ComponentFacts &f) { return has_begun(f); });
 }
 
-bool is_settled(const GangFacts &f)
+bool is_settled(const ComponentFacts &f)
 {
 	return is_over(f) || is_allocated(f);
 }
 
 /* Its pods could be bound now. */
-bool is_ready(const GangFacts &f)
+bool is_ready(const ComponentFacts &f)
 {
 	if (f.seats == 0 || has_begun(f) || (is_over(f) && !f.is_awaited))
 		return true;
-	const auto is_stuck = [](const MemberFacts &m) {
-		return m.side == PodSide::gated || is_misfit(m) || is_crowded_out(m) || !m.forbidden.empty() || !m.claim_wait.empty();
+	const auto is_stuck = [](const RankFacts &r) {
+		return r.side == PodSide::gated || is_misfit(r) || is_crowded_out(r) || !r.node.forbidden.empty() || !r.node.claim_wait.empty();
 	};
-	return is_allocated(f) && !f.is_awaited && !f.job->configuring && !f.job->nodes.empty() && std::ranges::none_of(f.members, is_stuck);
+	return is_allocated(f) && !f.is_awaited && !f.job->configuring && !f.job->nodes.empty() && std::ranges::none_of(f.ranks, is_stuck);
 }
 
 /*
@@ -79,7 +61,7 @@ bool is_ready(const GangFacts &f)
  * was preempted, its pods go, and those of the others would wait for them. What pods bring about themselves, and jobs
  * that we ended, say nothing of the others.
  */
-bool ends_all(const GangFacts &f)
+bool ends_all(const ComponentFacts &f)
 {
 	if (job_side(f.job) != JobSide::ended || f.ended_by_us || f.answer_lost || ended_with_prolog(*f.job))
 		return false;
@@ -92,41 +74,40 @@ bool ends_all(const GangFacts &f)
 	case JobState::boot_fail:
 		return true;
 	default:
-		return std::ranges::any_of(f.members, [](const MemberFacts &m) { return m.side == PodSide::running && m.is_about; });
+		return std::ranges::any_of(f.ranks, [](const RankFacts &r) { return r.side == PodSide::running && r.is_about; });
 	}
 }
 
 /* Of the end of another's job: a job, or pods that go with it, of before. */
-bool is_concerned(const GangFacts &f, const GangFacts &other)
+bool is_concerned(const ComponentFacts &f, const ComponentFacts &other)
 {
 	const SlurmJob &ended = *other.job;
-	const auto goes = [&](const MemberFacts &m) {
-		const bool is_bound = m.is_ours && (m.side == PodSide::running || m.side == PodSide::stopping);
-		return (is_bound || (m.side == PodSide::waiting && is_wish(ended))) && !is_made_after(m, ended, other.job_ended_us);
+	const auto goes = [&](const RankFacts &r) {
+		return (is_bound(r) || (r.side == PodSide::waiting && is_wish(ended))) && !is_made_after(r, ended, other.job_ended_us);
 	};
-	if (std::ranges::any_of(f.members, goes))
+	if (std::ranges::any_of(f.ranks, goes))
 		return true;
 	/* without pods that run it is of no use to them; with pods of after that end it is theirs */
-	const auto runs = [](const MemberFacts &m) { return m.busy.bind || (m.is_ours && (m.side == PodSide::running || m.side == PodSide::stopping)); };
+	const auto runs = [](const RankFacts &r) { return r.busy.bind || is_bound(r); };
 	const JobSide side = job_side(f.job);
 	const bool has_job = (side == JobSide::pending || side == JobSide::allocated) && f.job->submit_time <= ended.end_time;
-	return has_job && std::ranges::none_of(f.members, runs);
+	return has_job && std::ranges::none_of(f.ranks, runs);
 }
 
 /* The order in which they are submitted: what is hardest to place first, so that little is held while it waits. */
-std::vector<const GangFacts *> by_size(const Components &all)
+std::vector<const ComponentFacts *> by_size(const Components &all)
 {
-	std::vector<const GangFacts *> sorted;
-	for (const GangFacts &f : all)
+	std::vector<const ComponentFacts *> sorted;
+	for (const ComponentFacts &f : all)
 		sorted.push_back(&f);
-	std::ranges::stable_sort(sorted, std::ranges::greater(), [](const GangFacts *f) { return std::tuple(f->goes_first, f->size.devices, f->size.milli_cpu, f->size.memory_bytes); });
+	std::ranges::stable_sort(sorted, std::ranges::greater(), [](const ComponentFacts *f) { return std::tuple(f->goes_first, f->size.devices, f->size.milli_cpu, f->size.memory_bytes); });
 	return sorted;
 }
 
 /* Whom it lets go first; nullptr: it is its turn. */
-const GangFacts *whose_turn(const Components &all, const GangFacts &f)
+const ComponentFacts *whose_turn(const Components &all, const ComponentFacts &f)
 {
-	for (const GangFacts *one : by_size(all)) {
+	for (const ComponentFacts *one : by_size(all)) {
 		if (one == &f)
 			return nullptr;
 		if (!is_settled(*one))
@@ -136,13 +117,13 @@ const GangFacts *whose_turn(const Components &all, const GangFacts &f)
 }
 
 /* Old pods end before new ones are asked for, in all. */
-bool is_clearing(const GangFacts &f)
+bool is_clearing(const ComponentFacts &f)
 {
-	return job_side(f.job) == JobSide::ended && has_bound(f);
+	return job_side(f.job) == JobSide::ended && has_own_bound(f);
 }
 
 /* Why no component may be submitted, as far as another says so. */
-std::optional<Condition> obstacle_of(const GangFacts &other)
+std::optional<Condition> obstacle_of(const ComponentFacts &other)
 {
 	if (other.others.ended || is_clearing(other))
 		return waiting_for_earlier_pods();
@@ -155,31 +136,31 @@ std::optional<Condition> obstacle_of(const GangFacts &other)
 	return std::nullopt;
 }
 
-void wait_to_submit(const Components &all, GangFacts &f)
+void wait_to_submit(const Components &all, ComponentFacts &f)
 {
-	for (const GangFacts &other : all) {
+	for (const ComponentFacts &other : all) {
 		if (const auto obstacle = &other == &f ? std::nullopt : obstacle_of(other)) {
 			f.others.waits_for = obstacle;
 			return;
 		}
 	}
-	if (const GangFacts *first = whose_turn(all, f))
+	if (const ComponentFacts *first = whose_turn(all, f))
 		f.others.waits_for = waiting_for_turn(first->component, first->job);
 }
 
-void wait_to_bind(const Components &all, GangFacts &f)
+void wait_to_bind(const Components &all, ComponentFacts &f)
 {
-	const auto is_missing = [&](const GangFacts &other) { return &other != &f && !is_ready(other); };
+	const auto is_missing = [&](const ComponentFacts &other) { return &other != &f && !is_ready(other); };
 	const auto missing = std::ranges::find_if(all, is_missing);
 	if (missing != all.end())
 		f.others.waits_for = waiting_for_component(*f.job, missing->component, missing->job);
 }
 
 /* Nothing of it runs yet. */
-void stand_before_start(const Components &all, GangFacts &f, const HoldLimit &limit, bool is_held_long)
+void stand_before_start(const Components &all, ComponentFacts &f, const HoldLimit &limit, bool is_held_long)
 {
-	const bool is_waiting = std::ranges::any_of(all, [](const GangFacts &one) {
-		return std::ranges::find(one.members, PodSide::waiting, &MemberFacts::side) != one.members.end();
+	const bool is_waiting = std::ranges::any_of(all, [](const ComponentFacts &one) {
+		return std::ranges::find(one.ranks, PodSide::waiting, &RankFacts::side) != one.ranks.end();
 	});
 	f.others.asks_ahead = is_waiting && !is_over(f);
 	switch (job_side(f.job)) {
@@ -219,7 +200,7 @@ Holding holding_of(const Components &all, Now now)
 	std::int64_t held_us = -1;
 	if (all.size() < 2 || has_begun_anywhere(all) || std::ranges::all_of(all, is_settled))
 		return holding;
-	for (const GangFacts &f : all) {
+	for (const ComponentFacts &f : all) {
 		if (!f.job || job_side(f.job) == JobSide::ended || is_over(f))
 			continue;
 		holding.submitted = holding.submitted == 0 ? f.job->submit_time : std::min(holding.submitted, f.job->submit_time);
@@ -247,9 +228,9 @@ void stand_together(Components &all, const HoldLimit &limit)
 	if (all.size() < 2)
 		return;
 	const auto end = std::ranges::find_if(all, ends_all);
-	for (GangFacts &f : all) {
+	for (ComponentFacts &f : all) {
 		f.others.are_there = true;
-		f.others.has_live = std::ranges::any_of(all, [&](const GangFacts &other) { return &other != &f && has_live(other); });
+		f.others.has_live = std::ranges::any_of(all, [&](const ComponentFacts &other) { return &other != &f && has_own_live(other); });
 		if (end == all.end() || &*end == &f || !is_concerned(f, *end))
 			continue;
 		f.others.ended = end->job;
@@ -259,7 +240,7 @@ void stand_together(Components &all, const HoldLimit &limit)
 		return;
 	const Holding holding = holding_of(all, limit.now);
 	const bool is_held_long = holding.since_us > 0 && (limit.gives_way || limit.now.mono_us - holding.since_us >= limit.hold_seconds * k_second_us);
-	for (GangFacts &f : all) {
+	for (ComponentFacts &f : all) {
 		if (!f.others.ended)
 			stand_before_start(all, f, limit, is_held_long);
 	}

@@ -2,7 +2,7 @@
 /*
  * together.h - all or nothing over the components of a workload.
  *
- * Pure. Each component is a job of its own and is decided by reconcile_gang(); this says what the others mean for it.
+ * Pure. Each component is a job of its own and is decided by reconcile(); this says what the others mean for it.
  * The component that asks for most is submitted first, the others when it has its nodes; pods are bound when all have
  * theirs. What is held meanwhile is charged, so it is given back after a while. What ends one job ends all.
  *
@@ -12,7 +12,7 @@
 #define SLURMKUBE_CORE_RECONCILE_TOGETHER_H
 
 #include "src/core/model/now.h"
-#include "src/core/reconcile/reconcile_gang.h"
+#include "src/core/reconcile/reconcile.h"
 
 namespace slurmkube::core
 {
@@ -24,7 +24,7 @@ struct Holding {
 };
 
 /* What a workload holds of which nothing runs; of all its components. Slurm's word on when it began counts, and this agent's, since clocks step. */
-Holding holding_of(const std::vector<GangFacts> &components, Now now);
+Holding holding_of(const std::vector<ComponentFacts> &components, Now now);
 
 /*
  * Of two workloads that hold something and want the same partitions, the later one gives way: whether `one` does to
@@ -43,10 +43,10 @@ struct HoldLimit {
 std::int64_t pause_after_tries(unsigned tries, std::int64_t hold_seconds);
 
 /* A pod of it is bound, or about to be. */
-bool has_begun(const std::vector<GangFacts> &components);
+bool has_begun(const std::vector<ComponentFacts> &components);
 
 /* Writes `others` of each; nothing where there is one only. */
-void stand_together(std::vector<GangFacts> &components, const HoldLimit &limit);
+void stand_together(std::vector<ComponentFacts> &components, const HoldLimit &limit);
 
 } // namespace slurmkube::core
 

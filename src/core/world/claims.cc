@@ -107,34 +107,34 @@ void World::hold_for_claims(const PodUid &uid, const Pod &pod, std::optional<Res
 }
 
 /* Of a pod that has this node and might be bound there. */
-void World::check_claims(const PodUid &uid, Group &group, const KubeNode &node, GroupFacts &f, Now now)
+void World::check_claims(const PodUid &uid, Group &group, const KubeNode &node, PlaceFacts &n, Now now)
 {
 	const Pod &pod = *group.pod;
 	if (pod.demands.claims.empty())
 		return;
 	if (!state_.claims.known().is_listed()) {
-		f.claim_wait = claim_trouble(state_, uid, pod);
+		n.claim_wait = claim_trouble(state_, uid, pod);
 		return;
 	}
 	if (const std::string trouble = state_.claims.known().trouble_of(pod); !trouble.empty())
-		f.forbidden = cannot_be_used(trouble);
+		n.forbidden = cannot_be_used(trouble);
 	else if (const auto refusal = claims_refuse(state_, pod, node))
-		f.forbidden = refusal->why;
+		n.forbidden = refusal->why;
 	for (const ClaimId &id : state_.claims.known().exclusive(pod)) {
 		const Pod *other = user_of(state_, id, uid);
 		if (other && (!other->node_name.empty() || state_.foreign.all().contains(other->uid) || !state_.groups.at(other->uid).held_node.empty()))
-			f.forbidden = cannot_be_used(claim_in_use(id.name, *other));
+			n.forbidden = cannot_be_used(claim_in_use(id.name, *other));
 	}
-	const ClaimPlan plan = f.forbidden.empty() ? state_.claims.known().plan(pod, node) : ClaimPlan{};
+	const ClaimPlan plan = n.forbidden.empty() ? state_.claims.known().plan(pod, node) : ClaimPlan{};
 	const ClaimId *open = !plan.steps.empty() ? &claim_of(plan.steps.front()) : !plan.awaited.empty() ? &plan.awaited.front() : nullptr;
 	if (is_over(uid, open != nullptr, group.claims_since_us, state_.settings.claim_wait_us, now))
-		f.forbidden = claim_not_bound_in_time(open->name, state_.settings.claim_wait_us / 1'000'000);
-	if (!open || !f.forbidden.empty())
+		n.forbidden = claim_not_bound_in_time(open->name, state_.settings.claim_wait_us / 1'000'000);
+	if (!open || !n.forbidden.empty())
 		return;
 	if (!plan.steps.empty() && plan.steps.front() != group.told_step)
-		f.claim_step = plan.steps.front();
+		n.claim_step = plan.steps.front();
 	else if (!group.busy.claim)
-		f.claim_wait = claim_being_bound(open->name);
+		n.claim_wait = claim_being_bound(open->name);
 }
 
 void World::provided(const PodUid &pod, const Status &answer, Now now)

@@ -237,7 +237,7 @@ void World::wake_components(const PodUid &lead)
 		queue_.mark(one);
 }
 
-void World::note_component(const PodUid &lead, const Gang &gang, GangFacts &f, Now now)
+void World::note_component(const PodUid &lead, const Gang &gang, ComponentFacts &f, Now now)
 {
 	f.component = "component " + std::to_string(component_of_key(lead.text)) + " (" + roles_text(gang) + ")";
 	f.size = size_of(gang);
@@ -255,7 +255,7 @@ void World::note_component(const PodUid &lead, const Gang &gang, GangFacts &f, N
 }
 
 /* When what it holds goes back; looked at again by then. */
-HoldLimit World::hold_limit(const PodUid &lead, const std::vector<GangFacts> &components, Now now)
+HoldLimit World::hold_limit(const PodUid &lead, const std::vector<ComponentFacts> &components, Now now)
 {
 	const std::string key = workload_key(lead.text);
 	HoldLimit limit{.now = now, .hold_seconds = state_.settings.components_wait_seconds};
@@ -297,17 +297,6 @@ void World::note_given_back(const std::string &workload, std::int64_t hold_secon
 	tries.next_epoch_seconds = now.wall_s + pause;
 }
 
-/* From then on the API server is asked whether a member is bound after all. */
-void World::note_letting_go(Gang &gang, GangFacts &f, Now now)
-{
-	if (!lets_go(f) && !f.others.gives_back && !f.others.ended)
-		gang.letting_go_since_us = 0;
-	else if (gang.letting_go_since_us == 0)
-		gang.letting_go_since_us = now.mono_us;
-	for (MemberFacts &m : f.members)
-		m.surely_unbound = gang.letting_go_since_us > 0 && state_.groups.at(m.uid).unbound_at_us > gang.letting_go_since_us;
-}
-
 void World::look_at_workload(const PodUid &first, Now now, std::vector<PodAction> &out)
 {
 	const std::vector<PodUid> leads = components_of_workload(first);
@@ -320,7 +309,7 @@ void World::look_at_workload(const PodUid &first, Now now, std::vector<PodAction
 		note_bound_members(gang, state_.groups[lead]);
 	}
 	std::vector<std::optional<Result<JobSpec>>> specs(leads.size());
-	std::vector<GangFacts> components;
+	std::vector<ComponentFacts> components;
 	for (std::size_t i = 0; i < leads.size(); i++) {
 		Gang &gang = state_.gangs.at(leads[i]);
 		components.push_back(facts_of_gang(leads[i], gang, state_.groups.at(leads[i]), now, specs[i]));
@@ -329,14 +318,14 @@ void World::look_at_workload(const PodUid &first, Now now, std::vector<PodAction
 	}
 	const HoldLimit limit = leads.size() > 1 ? hold_limit(first, components, now) : HoldLimit{};
 	stand_together(components, limit);
-	const auto gives_back = [](const GangFacts &f) { return f.others.gives_back && job_side(f.job) == JobSide::allocated; };
+	const auto gives_back = [](const ComponentFacts &f) { return f.others.gives_back && job_side(f.job) == JobSide::allocated; };
 	const bool is_given_back = std::ranges::any_of(components, gives_back);
 	const std::size_t before = out.size();
 	for (std::size_t i = 0; i < leads.size(); i++) {
 		if (is_given_back)
 			state_.gangs.at(leads[i]).goes_first = !gives_back(components[i]);
-		note_letting_go(state_.gangs.at(leads[i]), components[i], now);
-		act_on_gang(leads[i], components[i], now, out);
+		note_letting_go(state_.groups.at(leads[i]), components[i], now);
+		act_on(leads[i], components[i], now, out);
 	}
 	const auto ends = [](const PodAction &next) {
 		const auto *complete = std::get_if<Complete>(&next.action);

@@ -29,7 +29,7 @@ std::int64_t pause_after(unsigned jobs, std::int64_t wait_us)
 
 } // namespace
 
-void World::note_never_came(const PodUid &lead, Gang &gang, const GangFacts &f, Now now)
+void World::note_never_came(const PodUid &lead, Gang &gang, const ComponentFacts &f, Now now)
 {
 	const std::int64_t pause = pause_after(++gang.never_came, state_.settings.gang_wait_us);
 	gang.submit_not_before_us = now.mono_us + pause;
@@ -43,7 +43,7 @@ void World::note_never_came(const PodUid &lead, Gang &gang, const GangFacts &f, 
 }
 
 /* Instead of the next submission. */
-void World::wait_after_never_came(const PodUid &lead, const Gang &gang, GangFacts &f, Now now)
+void World::wait_after_never_came(const PodUid &lead, const Gang &gang, ComponentFacts &f, Now now)
 {
 	if (now.mono_us >= gang.submit_not_before_us || f.empty_seats == 0)
 		return;

@@ -219,7 +219,7 @@ bool World::is_in_service(const std::string &node) const
  * had, as its pods tell it: else the job of a gang of which a part was bound would never start.
  * Nor would it with a node that is out of service.
  */
-void World::pin_nodes(const Members &members, GangFacts &f) const
+void World::pin_nodes(const Members &members, ComponentFacts &f) const
 {
 	std::set<std::string> running, of_job;
 	for (const Member &m : members) {

@@ -8,7 +8,7 @@
 
 #include "src/core/gang/grouping.h"
 #include "src/core/gang/shape.h"
-#include "src/core/reconcile/reconcile.h"
+#include "src/core/reconcile/stage.h"
 
 #include <memory>
 #include <set>
@@ -23,6 +23,8 @@ struct Crowded {
 };
 
 struct Group {
+	ComponentStage stage = ComponentStage::unplaced; /* of its component; of a gang that of its lead counts */
+	std::int64_t stage_since_us = 0; /* monotonic; 0: nobody has looked yet */
 	bool is_placed = false;  /* it is known whether the pod runs alone; until then nothing is done about it */
 	std::optional<PodUid> gang; /* the lead of the gang that it is a member of */
 	PodUid loose_of;            /* the lead of the PodGroup that does without it; empty: none */
@@ -82,6 +84,7 @@ struct Group {
 	std::optional<ClaimStep> told_step;    /* what was last written for a claim of it, or is being written */
 	std::int64_t claims_since_us = 0;      /* it has an allocation and waits for its claims */
 	std::int64_t unplaced_since_us = 0; /* its owners are being asked for */
+	std::int64_t letting_go_since_us = 0; /* its allocation is wrong, and what the API server says of its pods decides */
 	std::int64_t in_the_way_since_us = 0; /* it has an allocation that a running pod without a job needs */
 };
 
@@ -101,7 +104,7 @@ struct Gang {
 	std::size_t components = 1; /* of the workload that it is one of */
 	std::vector<std::uint32_t> ranks; /* of its seats over all components, ascending; empty: they are ranks themselves */
 	std::uint32_t ranks_of_all = 0;   /* how many the workload has; 0: as many as there are seats */
-	bool goes_first = false; /* as in GangFacts */
+	bool goes_first = false; /* as in ComponentFacts */
 	std::shared_ptr<const Pod> stand_in; /* whose options its job has while none of its pods has come */
 	GangShape shape;
 	std::optional<std::uint32_t> per_node; /* at most so many tasks, 0: as many as fit; not there: not planned yet */
@@ -113,14 +116,13 @@ struct Gang {
 	std::uint32_t first_attempt = 0; /* ends under an earlier one say nothing of the present job; 0: the job's own */
 	/* monotonic microseconds; 0: not so */
 	std::int64_t looked_us = 0; /* when all members were last looked at */
-	std::int64_t absent_since_us = 0, late_since_us = 0, missing_since_us = 0;
+	std::int64_t absent_since_us = 0, late_since_us = 0;
 	std::int64_t empty_since_us = 0; /* while there is no link */
 	bool was_seen = false; /* a member, by this agent */
 	unsigned never_came = 0; /* jobs in a row that were ended for want of pods */
 	std::int64_t submit_not_before_us = 0; /* after the last of them */
 	std::optional<Condition> late_text;
 	JobId outgrown; /* a job that waits for another number of tasks than the owner wants by now */
-	std::int64_t letting_go_since_us = 0; /* its allocation is wrong, and what the API server says of its members decides */
 };
 
 /* Over all components of the workload. */

@@ -269,7 +269,7 @@ void NodeFilter::wish(const State &state, const Pod &pod, JobSpec &spec) const
 }
 
 /* A pod that is ending holds its port for a moment: that is worth waiting for, all else is not. */
-void NodeFilter::check(const State &state, const PodUid &uid, const Group &group, const KubeNode &node, GroupFacts &facts) const
+void NodeFilter::check(const State &state, const PodUid &uid, const Group &group, const KubeNode &node, PlaceFacts &facts) const
 {
 	const Pod &pod = *group.pod;
 	const Holders holders = holders_of(state, node.name, uid), lasting = staying_on(state, node.name, uid);

@@ -40,18 +40,19 @@ void World::note_told_places(Group &group, const SlurmJob *job, Action &action)
 }
 
 /* A job whose submitter left no mark is not asked about: it is from an earlier version. */
-void World::note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &f)
+void World::note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, ComponentFacts &f)
 {
 	const std::string &told = group.told_job == f.job->id ? group.told_mark : f.job->marker.options;
-	if (told.empty() || (has_hash(told, options_hash(*f.pod)) && !is_deadline_raised(told, f.pod->active_deadline_seconds)))
+	const Pod &pod = *group.pod;
+	if (told.empty() || (has_hash(told, options_hash(pod)) && !is_deadline_raised(told, pod.active_deadline_seconds)))
 		return;
-	spec = translate(*f.pod, state_.settings.policy, f.job->marker.attempt);
-	place(uid, *f.pod, spec);
+	spec = translate(pod, state_.settings.policy, f.job->marker.attempt);
+	place(uid, pod, spec);
 	f.spec = spec ? &*spec : nullptr;
-	f.told_mark = told;
-	f.options_changed = f.spec != nullptr;
+	f.change.told_mark = told;
+	f.change.options = f.spec != nullptr;
 	if (f.spec && f.spec->ok() && f.spec->value().marker.options == group.refused_mark)
-		f.options_trouble = group.refused_text;
+		f.change.trouble = group.refused_text;
 }
 
 void World::review_places(Now now)
@@ -71,13 +72,13 @@ void World::review_places(Now now)
 	}
 }
 
-void World::note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &f)
+void World::note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, ComponentFacts &f)
 {
-	if (!group.is_reviewed || f.options_changed || f.busy.slurm || !f.may_retry || !f.submit_due)
+	if (!group.is_reviewed || f.change.options || f.busy.slurm || !f.may_retry || !f.submit_due)
 		return;
 	group.is_reviewed = false;
-	spec = translate(*f.pod, state_.settings.policy, f.job->marker.attempt);
-	place(uid, *f.pod, spec);
+	spec = translate(*group.pod, state_.settings.policy, f.job->marker.attempt);
+	place(uid, *group.pod, spec);
 	places_.leave_behind(uid); /* it has a job: those that have none are woken, one at a time */
 	if (!spec)
 		reviews_.add(uid); /* one that it must not meet is on its way: when that is over */
@@ -85,11 +86,11 @@ void World::note_places(const PodUid &uid, Group &group, std::optional<Result<Jo
 	if (!spec || !*spec || is_told_places(group, *f.job, **spec))
 		return;
 	f.spec = &*spec;
-	f.places_changed = true;
+	f.change.places = true;
 }
 
 /* The options of a gang are those of its first pod; while that one is missing nobody can say that they are others. */
-void World::note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::optional<Result<JobSpec>> &spec, GangFacts &f)
+void World::note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::optional<Result<JobSpec>> &spec, ComponentFacts &f)
 {
 	const std::string &told = group.told_job == f.job->id ? group.told_mark : f.job->marker.options;
 	const auto first = std::ranges::find_if(gang.members, [&](const auto &m) { return m.second == 0U && state_.groups.at(m.first).pod; });

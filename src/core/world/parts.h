@@ -31,11 +31,10 @@ inline constexpr unsigned k_give_back_most = 2;
 inline constexpr char k_native_node[] = "is no Kubernetes node in Slurm";
 
 /* Of members of gangs. */
-bool is_live_side(PodSide side);
-bool is_bound_side(PodSide side);
-bool is_live_job_side(JobSide side);
 const std::string &bound_node_of(const Group &group); /* of one that has a pod */
 PodSide side_of(const Group &group);
+/* What has been started, or is left alone for a moment. */
+Busy busy_of(const Group &group, Now now);
 std::string namespace_of(const Group &group); /* empty: there is no pod */
 
 /* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */

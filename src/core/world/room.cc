@@ -30,31 +30,18 @@ std::string name_of(const Pod &pod)
 }
 
 /* Whatever it is that keeps it off the node of its seat. */
-bool is_placeless(const MemberFacts &m)
+bool is_placeless(const RankFacts &r)
 {
-	const bool is_forbidden = m.side == PodSide::waiting && m.has_seat && !m.forbidden.empty();
-	return is_crowded_out(m) || (is_forbidden && !m.node.empty());
+	const bool is_forbidden = r.side == PodSide::waiting && r.has_seat && !r.node.forbidden.empty();
+	return is_crowded_out(r) || (is_forbidden && !r.node.name.empty());
 }
 
 } // namespace
 
-bool World::is_room_late(const PodUid &uid, Group &group, const GroupFacts &f, Now now)
+/* While nothing of it runs: what runs may be what the others wait for. */
+bool World::is_room_late(const PodUid &lead, Group &group, const ComponentFacts &f, Now now)
 {
-	if (f.has_room) {
-		group.room_wait_since_us = 0;
-		return false;
-	}
-	if (group.room_wait_since_us < state_.sync.synced_us() || group.room_wait_since_us == 0) {
-		group.room_wait_since_us = now.mono_us;
-		look_later(uid, now.mono_us + state_.settings.room_wait_us);
-	}
-	return now.mono_us - group.room_wait_since_us >= state_.settings.room_wait_us;
-}
-
-/* While nothing of the gang runs: what runs may be what the others wait for. */
-bool World::is_gang_room_late(const PodUid &lead, Group &group, const GangFacts &f, Now now)
-{
-	const bool is_so = job_side(f.job) == JobSide::allocated && is_untouched(f) && std::ranges::any_of(f.members, is_crowded_out);
+	const bool is_so = job_side(f.job) == JobSide::allocated && is_untouched(f) && std::ranges::any_of(f.ranks, is_crowded_out);
 	if (group.room_wait_since_us < state_.sync.synced_us())
 		group.room_wait_since_us = 0;
 	return is_over(lead, is_so, group.room_wait_since_us, state_.settings.room_wait_us, now);
@@ -64,28 +51,28 @@ bool World::is_gang_room_late(const PodUid &lead, Group &group, const GangFacts 
  * While others of the gang are bound. They may do well without it, so none of them is ended for
  * it; alone it gets the next node that is free, or waits without being charged.
  */
-void World::note_placeless(const PodUid &lead, Gang &gang, GangFacts &f, Now now)
+void World::note_placeless(const PodUid &lead, Gang &gang, ComponentFacts &f, Now now)
 {
 	const bool is_held = job_side(f.job) == JobSide::allocated && !is_untouched(f);
 	const std::int64_t limit_us = state_.settings.gang_wait_us;
-	for (MemberFacts &m : f.members) {
-		if (m.side != PodSide::waiting)
+	for (RankFacts &r : f.ranks) {
+		if (r.side != PodSide::waiting)
 			continue;
-		Group &group = state_.groups.at(m.uid);
+		Group &group = state_.groups.at(r.uid);
 		if (group.room_wait_since_us < state_.sync.synced_us())
 			group.room_wait_since_us = 0;
-		const bool is_so = is_held && is_placeless(m) && !m.busy.bind && !m.busy.remove;
-		m.is_placeless_long = is_over(lead, is_so, group.room_wait_since_us, limit_us, now);
-		if (!m.is_placeless_long || group.unbound_at_us < group.room_wait_since_us + limit_us)
+		const bool is_so = is_held && is_placeless(r) && !r.busy.bind && !r.busy.remove;
+		r.is_placeless_long = is_over(lead, is_so, group.room_wait_since_us, limit_us, now);
+		if (!r.is_placeless_long || group.unbound_at_us < group.room_wait_since_us + limit_us)
 			continue;
 		group.room_wait_since_us = 0;
-		note_crowded(group, {m.node, std::nullopt});
+		note_crowded(group, {r.node.name, std::nullopt});
 		if (gang.minimum == 0)
-			gang.standalone.insert(m.seat);
-		leave(gang, m.uid);
+			gang.standalone.insert(r.seat);
+		leave(gang, r.uid);
 	}
-	const auto has_left = [&](const MemberFacts &m) { return !gang.members.contains(m.uid); };
-	std::erase_if(f.members, has_left);
+	const auto has_left = [&](const RankFacts &r) { return !gang.members.contains(r.uid); };
+	std::erase_if(f.ranks, has_left);
 }
 
 void World::note_crowded(Group &group, Crowded crowded)
@@ -97,17 +84,17 @@ void World::note_crowded(Group &group, Crowded crowded)
 }
 
 /* All such nodes, and what the pods that were to go there need together. */
-void World::note_crowded(Group &lead, const GangFacts &f)
+void World::note_crowded(Group &lead, const ComponentFacts &f)
 {
 	std::map<std::string, Occupancy> wanted;
-	for (const MemberFacts &m : f.members) {
-		if (is_placeless(m))
-			(void)wanted[m.node];
+	for (const RankFacts &r : f.ranks) {
+		if (is_placeless(r))
+			(void)wanted[r.node.name];
 	}
-	for (const MemberFacts &m : f.members) {
-		const auto node = m.side == PodSide::waiting ? wanted.find(m.node) : wanted.end();
+	for (const RankFacts &r : f.ranks) {
+		const auto node = r.side == PodSide::waiting ? wanted.find(r.node.name) : wanted.end();
 		if (node != wanted.end())
-			(void)node->second.take(m.node, m.uid, m.pod->requests);
+			(void)node->second.take(r.node.name, r.uid, r.pod->requests);
 	}
 	for (const auto &[node, pods] : wanted)
 		note_crowded(lead, {node, pods.held(node)});

@@ -216,7 +216,7 @@ class World
 	[[nodiscard]] static bool has_bound_pods(const Group &group);
 	[[nodiscard]] static bool is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended);
 	void note_pod_times(Group &group, const Pod &pod, Now now);
-	[[nodiscard]] bool is_start_expired(const PodUid &uid, Group &group, bool is_starting, Now now);
+	[[nodiscard]] bool is_start_expired(const PodUid &uid, Group &group, const SlurmJob *job, Now now);
 	void note_job_times(Group &group, const SlurmJob &job, Now now);
 	void look_for_late_binding(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out);
 	void settle_share(const PodUid &uid, Group &group, Now now);
@@ -238,11 +238,11 @@ class World
 	void taints_changed(const std::vector<Taint> &taints);
 	void review_taints(Now now);
 	void forget_demands(const PodUid &uid);
-	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
+	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
 	[[nodiscard]] static bool is_told_places(const Group &group, const SlurmJob &job, const JobSpec &spec);
 	static void note_told_places(Group &group, const SlurmJob *job, Action &action);
-	void note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, GroupFacts &facts);
-	void note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::optional<Result<JobSpec>> &spec, GangFacts &facts);
+	void note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
+	void note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
 	void review_places(Now now);
 	/* at_once: so many of a gang come to one node */
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once = 1);
@@ -258,7 +258,7 @@ class World
 	void wake_claimants(const std::set<PodUid> &users);
 	void wake_all_claimants();
 	void hold_for_claims(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for, Now now);
-	void check_claims(const PodUid &uid, Group &group, const KubeNode &node, GroupFacts &facts, Now now);
+	void check_claims(const PodUid &uid, Group &group, const KubeNode &node, PlaceFacts &facts, Now now);
 	/* ---- gangs: world/owners.cc, world/seats.cc, world/gang_spec.cc, world/gang.cc ---- */
 	void assign(const PodUid &uid, Group &group, Now now);
 	void join(const PodUid &uid, Group &group, InGang in, Now now);
@@ -285,14 +285,14 @@ class World
 	[[nodiscard]] static bool is_bound_member(const Group &group);
 	static void note_marks(Group &group);
 	[[nodiscard]] std::size_t pods_of(const Gang &gang, const PodUid &lead) const;
-	void note_misfits(Gang &gang, GangFacts &facts);
+	void note_misfits(Gang &gang, ComponentFacts &facts);
 	void note_ends(Gang &gang, Now now);
 	bool take_back(const PodUid &lead, const Bind &bind, const PodUid &uid);
 	void report_unplaced(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out);
 	bool is_due(const PodUid &lead, Now now);
 	void note_given_back(const std::string &workload, std::int64_t hold_seconds, Now now);
-	void act_on_gang(const PodUid &lead, const GangFacts &facts, Now now, std::vector<PodAction> &out);
-	GangFacts facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
+	void note_taken(const PodUid &lead, Gang &gang, const ComponentFacts &facts, const Action &action, Now now);
+	ComponentFacts facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
 	/* ---- components: world/components.cc ---- */
 	[[nodiscard]] std::vector<PodUid> components_of_workload(const PodUid &lead) const;
 	[[nodiscard]] std::optional<PodUid> component_that_runs(const InGang &in) const;
@@ -301,9 +301,8 @@ class World
 	void join_components(const InGang &in, const Group &first, Now now);
 	[[nodiscard]] bool has_company(const PodUid &lead) const;
 	void wake_components(const PodUid &lead);
-	void note_component(const PodUid &lead, const Gang &gang, GangFacts &facts, Now now);
-	void note_letting_go(Gang &gang, GangFacts &facts, Now now);
-	HoldLimit hold_limit(const PodUid &workload, const std::vector<GangFacts> &components, Now now);
+	void note_component(const PodUid &lead, const Gang &gang, ComponentFacts &facts, Now now);
+	HoldLimit hold_limit(const PodUid &workload, const std::vector<ComponentFacts> &components, Now now);
 	void look_at_workload(const PodUid &lead, Now now, std::vector<PodAction> &out);
 	[[nodiscard]] bool is_any_of_others(const PodUid &lead, bool (*is_so)(PodSide)) const;
 	void drop_roles(const PodUid &lead, Gang &gang);
@@ -326,9 +325,13 @@ class World
 	void seat_holders(const Gang &gang, const Members &members, const SlurmJob &job, const std::vector<std::string> &node_of_task, Seating &seating) const;
 	Seating seating_of(const Gang &gang, const Members &members, const SlurmJob &job) const;
 	[[nodiscard]] bool is_in_service(const std::string &node) const;
-	void pin_nodes(const Members &members, GangFacts &facts) const;
-	MemberFacts facts_of_member(const Gang &gang, const Group &lead, const Member &member, const Seating &seating, const SlurmJob *job, Now now);
-	void choose_node(const Gang &gang, const Member &member, const Seating &seating, MemberFacts &facts, Now now);
+	void pin_nodes(const Members &members, ComponentFacts &facts) const;
+	RankFacts facts_of_member(const Gang &gang, const Group &lead, const Member &member, const Seating &seating, const SlurmJob *job, Now now);
+	void note_ranks(const PodUid &lead, Gang &gang, Group &group, const Members &members, ComponentFacts &facts, Now now);
+	static std::uint32_t count_empty_seats(const Gang &gang, const Members &members);
+	void note_common_room(ComponentFacts &facts);
+	void note_gang_absence(const PodUid &lead, Gang &gang, ComponentFacts &facts, Now now);
+	void note_what_is_missing(const PodUid &lead, const Gang &gang, const Group &group, ComponentFacts &facts, Now now);
 	[[nodiscard]] NodeSizes node_sizes(const std::set<std::string> &excluded) const;
 	[[nodiscard]] std::vector<Seat> seats_as_seen(const Gang &gang) const;
 	void plan(Gang &gang);
@@ -345,16 +348,29 @@ class World
 	[[nodiscard]] Status check_roles(const Gang &gang, const RolePods &roles) const;
 	void exclude_for_roles(const PodUid &lead, const Gang &gang, const RolePods &roles, std::optional<Result<JobSpec>> &spec);
 	void note_roles(const Gang &gang);
-	void note_wrong_allocation(const PodUid &lead, Gang &gang, Group &group, GangFacts &facts, Now now);
 	bool are_nodes_known(const PodUid &lead, const Members &members);
-	void note_gang_times(const PodUid &lead, Gang &gang, const Members &members, GangFacts &facts, Now now);
-	void note_never_came(const PodUid &lead, Gang &gang, const GangFacts &facts, Now now);
-	void wait_after_never_came(const PodUid &lead, const Gang &gang, GangFacts &facts, Now now);
+	void note_gang_times(const PodUid &lead, Gang &gang, const Members &members, ComponentFacts &facts, Now now);
+	void note_never_came(const PodUid &lead, Gang &gang, const ComponentFacts &facts, Now now);
+	void wait_after_never_came(const PodUid &lead, const Gang &gang, ComponentFacts &facts, Now now);
 	bool is_over(const PodUid &lead, bool is_so, std::int64_t &since_us, std::int64_t limit_us, Now now);
 	void drop_gang_if_empty(const PodUid &lead);
 
 	[[nodiscard]] bool is_deletion_slow(const Pod &pod) const;
-	GroupFacts facts_of(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
+	/* ---- a component, and a pod alone: world/pod_facts.cc, world/rank_facts.cc ---- */
+	ComponentFacts facts_of_component(const PodUid &lead, Group &group, Now now);
+	static void note_goes_on(ComponentFacts &facts);
+	ComponentFacts facts_of_pod(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
+	void note_absence(const PodUid &uid, Group &group, PodSide side, ComponentFacts &facts, Now now);
+	void note_place(const PodUid &uid, Group &group, ComponentFacts &facts, Now now);
+	void note_wishes(const PodUid &uid, Group &group, PodSide side, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts, Now now);
+	void note_wrong_allocation(const PodUid &lead, Group &group, ComponentFacts &facts, Now now);
+	void note_letting_go(Group &lead, ComponentFacts &facts, Now now);
+	RankFacts facts_of_rank(const PodUid &uid, Group &group, const Group &lead, const SlurmJob *job, Now now);
+	PlaceFacts facts_of_place(const PodUid &uid, Group &group, const PodUid &lead, std::string name, Now now);
+	void act_on(const PodUid &lead, const ComponentFacts &facts, Now now, std::vector<PodAction> &out);
+	static void enter(Group &group, ComponentStage stage, Now now);
+	void mark_busy(const PodUid &uid, Group &group, const Action &action, Now now);
+	void note_submission(Group &group, const JobSpec &spec, Now now);
 	[[nodiscard]] std::vector<JobId> surplus_of(const Group &group, const SlurmJob *current) const;
 	[[nodiscard]] std::uint32_t next_attempt(const Group &group) const;
 	bool accept(const PodUid &uid, Group &group, Action &action, Now now);
@@ -369,15 +385,14 @@ class World
 	[[nodiscard]] bool must_give_way(const std::string &node) const;
 	bool has_given_way_time(const PodUid &uid, Group &group, bool is_in_the_way, Now now);
 	/* ---- an allocation that others are still in the way of: world/room.cc ---- */
-	bool is_room_late(const PodUid &uid, Group &group, const GroupFacts &facts, Now now);
-	bool is_gang_room_late(const PodUid &lead, Group &group, const GangFacts &facts, Now now);
+	bool is_room_late(const PodUid &lead, Group &group, const ComponentFacts &facts, Now now);
 	static void note_crowded(Group &group, Crowded crowded);
-	static void note_crowded(Group &lead, const GangFacts &facts);
-	void note_placeless(const PodUid &lead, Gang &gang, GangFacts &facts, Now now);
+	static void note_crowded(Group &lead, const ComponentFacts &facts);
+	void note_placeless(const PodUid &lead, Gang &gang, ComponentFacts &facts, Now now);
 	[[nodiscard]] std::string crowded_text(const Crowded &crowded, const Pod &pod) const;
 	[[nodiscard]] std::string holder_text(const std::string &node) const;
 	void exclude_crowded(const PodUid &uid, const Pod &pod, Places &places);
-	void wait_for_share(const PodUid &uid, const GroupFacts &facts);
+	void wait_for_share(const PodUid &lead, const ComponentFacts &facts);
 
 	State state_;
 	NodeFilter filter_;

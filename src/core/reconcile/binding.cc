@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of reconcile() for a job that has its nodes: it is held until its pods can be bound, and given back where they never can. */
+#include "src/core/model/outcome.h"
+#include "src/core/reconcile/parts.h"
+#include "src/core/reconcile/report.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+Condition waiting_for(const SlurmJob &job, const PlaceFacts &node)
+{
+	if (node.is_usable)
+		return waiting_for_room(job, node.name, node.room_holder);
+	return node.is_native ? on_native_node(job, node.name) : waiting_for_node(job, node.name);
+}
+
+/* Why it is not bound yet. */
+std::optional<Condition> obstacle_of(const ComponentFacts &f, const RankFacts &r)
+{
+	if (r.node.name.empty())
+		return no_place_left(*f.job, r.rank);
+	if (!r.node.forbidden.empty())
+		return forbidden_node(*f.job, r.node.name, r.node.forbidden);
+	if (!r.node.is_usable || !r.node.has_room)
+		return waiting_for(*f.job, r.node);
+	if (f.job->configuring)
+		return waiting_for_prolog(*f.job);
+	if (!r.node.claim_wait.empty())
+		return waiting_for_claim(*f.job, r.node.name, r.node.claim_wait);
+	return std::nullopt;
+}
+
+void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
+{
+	if (!r.has_seat || r.busy.bind || r.busy.remove || f.job->nodes.empty())
+		return;
+	if (auto why = obstacle_of(f, r)) {
+		out.push_back({r.uid, Report{std::move(*why)}});
+		return;
+	}
+	if (!r.may_retry || r.busy.claim)
+		return;
+	if (r.node.claim_step) {
+		out.push_back({r.uid, Provide{f.job->id, *r.node.claim_step}});
+		return;
+	}
+	Bind bind{f.job->id, r.node.name, r.node.cpus, f.job->marker.attempt, std::nullopt};
+	if (!f.is_alone)
+		bind.rank = r.rank;
+	if (r.seat == 0)
+		bind.remark = f.excess;
+	out.push_back({r.uid, std::move(bind)});
+}
+
+/* Once it is said on the pod, another agent goes on with it; a pod that runs after all is left alone. */
+void give_up(const ComponentFacts &f, const RankFacts &r, RankActions &out)
+{
+	if (!is_starting(*r.pod) || !(r.start_expired || r.pod->start_limit) || r.busy.remove || r.busy.bind || !r.may_retry)
+		return;
+	Condition why = r.pod->start_limit.value_or(not_started(*f.job, *r.pod, f.start_limit_us / 1'000'000));
+	out.push_back({r.uid, Remove{.disruption = std::move(why), .not_started = true}});
+}
+
+/* While none is bound the allocation can still be given back as a whole. */
+RankActions wait_together(const ComponentFacts &f)
+{
+	const RankFacts &first = *std::ranges::find_if(f.ranks, is_crowded_out);
+	return tell(f, waiting_for(*f.job, first.node));
+}
+
+/* Of pods that are larger than their template says: the next allocation is asked for with what they request. */
+RankActions give_back_too_small(const ComponentFacts &f)
+{
+	RankActions end = own(f, Complete{f.job->id, k_status_given_back});
+	if (end.empty())
+		return end;
+	const RankFacts &first = *std::ranges::find_if(f.ranks, is_misfit);
+	RankActions out = tell(f, too_small(*f.job, first.rank));
+	std::ranges::move(end, std::back_inserter(out));
+	return out;
+}
+
+/* Waiting would last as long as a node is away or a pod stays there, and be charged; a pod whose job Slurm has lost cannot get that back before we let go. */
+RankActions let_go(const ComponentFacts &f)
+{
+	RankActions out = give_back(f);
+	const auto is_lost = [](const RankFacts &r) { return r.side == PodSide::waiting && !r.node.name.empty() && !r.node.is_usable; };
+	const auto lost = std::ranges::find_if(f.ranks, is_lost);
+	if (lost == f.ranks.end())
+		return out;
+	if (lost->node.is_native)
+		std::ranges::move(tell(f, on_native_node(*f.job, lost->node.name)), std::back_inserter(out));
+	else if (lost->node.forbidden.empty())
+		std::ranges::move(tell(f, given_back_node(*f.job, lost->node.name)), std::back_inserter(out));
+	return out;
+}
+
+} // namespace
+
+RankActions give_back(const ComponentFacts &f)
+{
+	const auto is_unsure = [](const RankFacts &r) { return r.side == PodSide::waiting && !r.surely_unbound; };
+	if (std::ranges::none_of(f.ranks, is_unsure))
+		return own(f, Complete{f.job->id, k_status_given_back});
+	return look_up(f, is_unsure);
+}
+
+RankActions hold_or_bind(const ComponentFacts &f)
+{
+	if (lets_go(f))
+		return let_go(f);
+	if (f.may_give_back && is_untouched(f) && std::ranges::any_of(f.ranks, is_misfit))
+		return give_back_too_small(f);
+	if (f.others.gives_back)
+		return give_back(f);
+	if (is_untouched(f) && std::ranges::any_of(f.ranks, is_crowded_out))
+		return wait_together(f);
+	if (f.others.waits_for)
+		return tell(f, *f.others.waits_for);
+	RankActions out;
+	for (const RankFacts &rank : f.ranks) {
+		if (rank.side == PodSide::waiting)
+			bind(f, rank, out);
+		else if (rank.side == PodSide::running)
+			give_up(f, rank, out);
+	}
+	std::ranges::move(look_up(f, [](const RankFacts &r) { return r.is_placeless_long; }), std::back_inserter(out));
+	return out;
+}
+
+} // namespace slurmkube::core

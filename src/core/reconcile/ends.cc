@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of reconcile() for ends: of a job with pods left, or of pods with a job left. */
+#include "src/core/model/outcome.h"
+#include "src/core/reconcile/parts.h"
+#include "src/core/reconcile/report.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* With less grace where it would take long: it holds what Slurm takes for free. */
+bool is_held_on_to(const RankFacts &r)
+{
+	return r.side == PodSide::running || (r.side == PodSide::stopping && r.is_deletion_slow);
+}
+
+bool may_remove(const RankFacts &r)
+{
+	return !r.busy.remove && !r.busy.bind && r.may_retry;
+}
+
+/* Whether the pod goes with its job. */
+bool goes(const ComponentFacts &f, const RankFacts &r)
+{
+	if (is_held_on_to(r))
+		return r.is_about;
+	return r.side == PodSide::waiting && !r.is_after_end && is_wish(*f.job) && !f.answer_lost && !f.ended_by_us;
+}
+
+} // namespace
+
+RankActions ended(const ComponentFacts &f)
+{
+	const Condition why = f.is_alone ? job_ended(*f.job) : gang_job_ended(*f.job);
+	RankActions out;
+	bool is_cleared = true;
+	for (const RankFacts &r : f.ranks) {
+		const bool is_leaving = r.side == PodSide::waiting && (r.busy.remove || r.busy.bind);
+		is_cleared = is_cleared && !goes(f, r) && !is_bound(r) && !is_leaving;
+		if (goes(f, r) && may_remove(r))
+			out.push_back({r.uid, Remove{.disruption = why}});
+	}
+	if (!out.empty())
+		return out;
+	if (!is_cleared)
+		return f.is_alone ? out : tell(f, waiting_for_earlier_pods());
+	if (!f.next_job_due)
+		return ended_with_prolog(*f.job) ? tell(f, prolog_failed(*f.job)) : out;
+	return has_waiting(f) ? submit(f) : out;
+}
+
+RankActions end_with_other(const ComponentFacts &f)
+{
+	const SlurmJob &job = *f.others.ended;
+	const Condition why = job_of_other_ended(job);
+	RankActions out;
+	bool is_any_left = false;
+	for (const RankFacts &r : f.ranks) {
+		const bool goes = is_bound(r) || (r.side == PodSide::waiting && is_wish(job));
+		is_any_left = is_any_left || is_bound(r) || r.busy.bind;
+		if (!goes || is_made_after(r, job, f.others.ended_us))
+			continue;
+		is_any_left = true;
+		if ((r.side != PodSide::stopping || r.is_deletion_slow) && may_remove(r))
+			out.push_back({r.uid, Remove{.disruption = why}});
+	}
+	if (is_any_left || !f.job)
+		return out;
+	if (job_side(f.job) == JobSide::pending)
+		return own(f, Cancel{f.job->id, true});
+	if (job_side(f.job) == JobSide::allocated)
+		return has_own_live(f) ? give_back(f) : end_absent(f);
+	return out;
+}
+
+RankActions end_absent(const ComponentFacts &f)
+{
+	const std::uint32_t status = f.result == 0 ? k_status_cancelled : f.result;
+	return own(f, Complete{f.job->id, status, f.for_absence && status == k_status_cancelled});
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/reconcile/facts.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+bool is_misfit(const RankFacts &r)
+{
+	return r.side == PodSide::waiting && r.has_seat && r.node.name.empty() && !r.busy.remove;
+}
+
+bool is_crowded_out(const RankFacts &r)
+{
+	return r.side == PodSide::waiting && r.has_seat && !r.node.name.empty() && !r.node.has_room;
+}
+
+bool is_bound(const RankFacts &r)
+{
+	return r.is_ours && is_bound_side(r.side);
+}
+
+bool is_made_after(const RankFacts &r, const SlurmJob &ended, std::int64_t ended_us)
+{
+	const bool was_seen_before = ended_us > 0 && r.first_seen_us > 0 && r.first_seen_us < ended_us;
+	return r.pod->created > ended.end_time || (r.pod->created == ended.end_time && !was_seen_before);
+}
+
+bool has_own_live(const ComponentFacts &f)
+{
+	return std::ranges::any_of(f.ranks, is_live_side, &RankFacts::side);
+}
+
+bool has_own_bound(const ComponentFacts &f)
+{
+	return std::ranges::any_of(f.ranks, is_bound);
+}
+
+bool has_live(const ComponentFacts &f)
+{
+	return has_own_live(f) || f.others.has_live;
+}
+
+bool has_waiting(const ComponentFacts &f)
+{
+	return f.others.asks_ahead || std::ranges::find(f.ranks, PodSide::waiting, &RankFacts::side) != f.ranks.end();
+}
+
+bool is_untouched(const ComponentFacts &f)
+{
+	return std::ranges::all_of(f.ranks, [](const RankFacts &r) { return r.side == PodSide::waiting && !r.busy.bind; });
+}
+
+bool lets_go(const ComponentFacts &f)
+{
+	const bool is_wrong = f.gives_way || std::ranges::any_of(f.ranks, [](const RankFacts &r) { return !r.node.forbidden.empty(); });
+	return job_side(f.job) == JobSide::allocated && is_wrong && is_untouched(f) && !f.ranks.empty();
+}
+
+bool is_doubtful(const ComponentFacts &f)
+{
+	return f.is_unseen && !f.owner_done && !has_live(f);
+}
+
+} // namespace slurmkube::core

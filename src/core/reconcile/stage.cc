@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/reconcile/stage.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+bool is_any_binding(const ComponentFacts &f)
+{
+	return std::ranges::any_of(f.ranks, [](const RankFacts &r) { return r.busy.bind; });
+}
+
+/* No job, or one that has ended, and nothing of it runs. */
+ComponentStage stage_before_job(const ComponentFacts &f)
+{
+	if (!has_waiting(f))
+		return has_own_live(f) ? ComponentStage::gathering : ComponentStage::over; /* gated ones */
+	if (f.busy.slurm)
+		return ComponentStage::submitting;
+	if (f.waits_for || f.others.waits_for || !f.is_complete || !f.spec || !f.spec->ok())
+		return ComponentStage::gathering;
+	return ComponentStage::due;
+}
+
+ComponentStage stage_with_nodes(const ComponentFacts &f)
+{
+	if (!has_live(f))
+		return ComponentStage::ending;
+	if (is_any_binding(f))
+		return ComponentStage::binding;
+	if (has_own_bound(f) || !has_own_live(f)) /* those of others live, and may bring more */
+		return ComponentStage::running;
+	return ComponentStage::held;
+}
+
+} // namespace
+
+ComponentStage stage_of(const ComponentFacts &f)
+{
+	switch (job_side(f.job)) {
+	case JobSide::pending:
+		return has_live(f) ? ComponentStage::queued : ComponentStage::ending;
+	case JobSide::allocated:
+		return stage_with_nodes(f);
+	case JobSide::none:
+		return has_own_bound(f) ? ComponentStage::lost : stage_before_job(f);
+	case JobSide::ended:
+		return has_own_bound(f) ? ComponentStage::ending : stage_before_job(f);
+	}
+	return ComponentStage::over;
+}
+
+ComponentStage stage_after(ComponentStage stage, const Action &action)
+{
+	if (std::holds_alternative<Submit>(action))
+		return stage == ComponentStage::lost ? stage : ComponentStage::submitting;
+	if (std::holds_alternative<Bind>(action))
+		return ComponentStage::binding;
+	const bool is_end = std::holds_alternative<Complete>(action) || std::holds_alternative<Cancel>(action);
+	return is_end ? ComponentStage::ending : stage;
+}
+
+const char *stage_text(ComponentStage stage)
+{
+	switch (stage) {
+	case ComponentStage::unplaced:
+		return "unplaced";
+	case ComponentStage::gathering:
+		return "gathering";
+	case ComponentStage::due:
+		return "due";
+	case ComponentStage::submitting:
+		return "submitting";
+	case ComponentStage::queued:
+		return "queued";
+	case ComponentStage::held:
+		return "held";
+	case ComponentStage::binding:
+		return "binding";
+	case ComponentStage::running:
+		return "running";
+	case ComponentStage::ending:
+		return "ending";
+	case ComponentStage::lost:
+		return "lost";
+	case ComponentStage::over:
+		break;
+	}
+	return "over";
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of World that knows what is so of a gang: of its pods as a whole, its allocation and its times. */
+#include "src/core/model/outcome.h"
+#include "src/core/reconcile/report.h"
+#include "src/core/world/parts.h"
+#include "src/core/world/pod_claims.h"
+#include "src/core/world/world.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* A look goes over all members, each of which has several events in its life: those of large gangs are looked at together. */
+constexpr std::int64_t k_pause_us = 50; /* for a member; some twenty times what a look takes */
+constexpr std::size_t k_small_gang = 64;
+constexpr unsigned k_given_back_most = 3; /* allocations that were too small for pods of a gang, before these get jobs of their own */
+
+/* What the pods that wait need on each node together. */
+std::map<std::string, Occupancy> needs_of(const ComponentFacts &f)
+{
+	std::map<std::string, Occupancy> needs;
+	for (const RankFacts &r : f.ranks) {
+		if (r.side == PodSide::waiting && r.has_seat && !r.node.name.empty())
+			(void)needs[r.node.name].take(r.node.name, r.uid, r.pod->requests);
+	}
+	return needs;
+}
+
+/* Those of the present job. */
+void count_ends(const Gang &gang, ComponentFacts &f)
+{
+	const auto may_end = [&](std::uint32_t seat) { return !gang.ends.contains(seat); };
+	f.seats = static_cast<std::uint32_t>(gang.seats.size() - static_cast<std::size_t>(std::ranges::count_if(gang.standalone, may_end)));
+	const std::uint32_t first_attempt = gang.first_attempt ? gang.first_attempt : f.job ? f.job->marker.attempt : 0;
+	for (const auto &[seat, end] : gang.ends) {
+		if (end.attempt < first_attempt)
+			continue;
+		f.ended_seats++;
+		/* pods that were stopped because another had failed do not hide that one */
+		if (f.result == 0 || (f.result == k_status_cancelled && end.status != 0))
+			f.result = end.status;
+	}
+}
+
+bool are_any_bound(const ComponentFacts &f)
+{
+	return std::ranges::any_of(f.ranks, is_bound_side, &RankFacts::side);
+}
+
+} // namespace
+
+/*
+ * Pods may be larger than their templates say. While nothing runs the allocation is given back, and the next is asked for with what the pods really request;
+ * where that is of no use, and for pods of a PodGroup, who finds no place gets a job of its own: it must not wait for ever.
+ */
+void World::note_misfits(Gang &gang, ComponentFacts &f)
+{
+	if (job_side(f.job) != JobSide::allocated || f.job->nodes.empty())
+		return;
+	f.may_give_back = gang.minimum == 0 && gang.given_back < k_given_back_most;
+	if (f.may_give_back && is_untouched(f))
+		return;
+	for (const RankFacts &r : f.ranks) {
+		if (!is_misfit(r))
+			continue;
+		if (gang.minimum == 0)
+			gang.standalone.insert(r.seat);
+		leave(gang, r.uid);
+	}
+	std::erase_if(f.ranks, [&](const RankFacts &r) { return !gang.members.contains(r.uid); });
+}
+
+/* Each may have room where not all have: an earlier pod is still there. */
+void World::note_common_room(ComponentFacts &f)
+{
+	if (!is_untouched(f))
+		return;
+	for (const auto &[name, pods] : needs_of(f)) {
+		const KubeNode *node = state_.kube_node(name);
+		const Resources need = pods.held(name);
+		const Resources room = node ? filter_.room_on(state_, *node) : Resources{};
+		const bool would_fit = Occupancy().has_room(name, room, need);
+		if (!would_fit || state_.occupancy.has_room(name, room, need))
+			continue;
+		for (RankFacts &r : f.ranks) {
+			if (r.node.name != name)
+				continue;
+			r.node.has_room = false;
+			if (r.node.room_holder.empty())
+				r.node.room_holder = holder_text(name);
+		}
+	}
+}
+
+/* A node that Slurm does not know has no place to take up: it would refuse the job each time. */
+bool World::are_nodes_known(const PodUid &lead, const Members &members)
+{
+	bool are_known = true;
+	for (const Member &m : members) {
+		if (!is_bound_side(m.side) || state_.slurm_node(bound_node_of(*m.group)))
+			continue;
+		waiters_[bound_node_of(*m.group)].insert(lead);
+		are_known = false;
+	}
+	return are_known;
+}
+
+/* None of its pods lives: may more come? */
+void World::note_gang_absence(const PodUid &lead, Gang &gang, ComponentFacts &f, Now now)
+{
+	const bool is_empty = is_live_job_side(job_side(f.job)) && !has_own_live(f);
+	const bool may_come = gang.components > 1 && f.ended_seats < f.seats && is_any_of_others(lead, is_live_side);
+	const bool is_absent = is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
+	f.absent_long = is_over(lead, is_absent, gang.absent_since_us, state_.settings.gang_hold_us, now);
+	f.is_unseen = f.absent_long && !gang.was_seen && !state_.groups.at(lead).is_gone;
+	f.absent_long = f.absent_long && !f.is_unseen;
+	f.for_absence = true;
+	if (is_absent && !gang.owner.kind.empty()) { /* has its owner said that no more pods come? */
+		state_.owners.ask(gang.owner, std::max(gang.absent_since_us, now.mono_us - k_owner_fresh_us));
+		const OwnerAnswer owner = state_.owners.answer_of(gang.owner);
+		const bool is_new = state_.owners.is_answered_since(gang.owner, gang.absent_since_us);
+		f.owner_succeeded = owner && is_new && *owner && (*owner)->has_succeeded;
+		f.owner_done = owner && is_new && (!*owner || (*owner)->is_finished || !lead.text.starts_with((*owner)->uid));
+	}
+	if (is_empty)
+		look_later(lead, now.mono_us + k_owner_fresh_us);
+}
+
+/* Whose pods have not come. */
+std::uint32_t World::count_empty_seats(const Gang &gang, const Members &members)
+{
+	std::vector<bool> settled(gang.seats.size());
+	const auto settle = [&](std::uint32_t seat) {
+		if (seat < settled.size())
+			settled[seat] = true;
+	};
+	for (const Member &m : members) {
+		if (m.side != PodSide::gated) /* nobody knows when it comes */
+			settle(m.seat.value_or(0));
+	}
+	for (const auto &[seat, end] : gang.ends)
+		settle(seat);
+	std::ranges::for_each(gang.standalone, settle);
+	return static_cast<std::uint32_t>(std::ranges::count(settled, false));
+}
+
+/* Some of its pods are missing, or all that run have no job. */
+void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &members, ComponentFacts &f, Now now)
+{
+	note_gang_absence(lead, gang, f, now);
+	f.empty_seats = count_empty_seats(gang, members);
+	if (f.empty_seats == 0 && are_any_bound(f))
+		gang.never_came = 0;
+	/* who runs may be what the others wait for, as long as it takes: a leader loads its model first */
+	const bool is_any_bound = are_any_bound(f) || (gang.components > 1 && is_any_of_others(lead, is_bound_side));
+	const bool is_late = job_side(f.job) == JobSide::allocated && gang.minimum == 0 && !is_any_bound && f.empty_seats > 0;
+	f.late_long = is_over(lead, is_late, gang.late_since_us, state_.settings.gang_wait_us, now);
+	const bool is_missing = !f.job && std::ranges::any_of(f.ranks, &RankFacts::is_ours);
+	const bool is_missing_long = is_over(lead, is_missing, state_.groups.at(lead).missing_since_us, k_missing_job_us, now);
+	f.missing_long = is_missing_long && are_nodes_known(lead, members);
+}
+
+void World::note_ranks(const PodUid &lead, Gang &gang, Group &group, const Members &members, ComponentFacts &f, Now now)
+{
+	const bool is_any_waiting = std::ranges::find(members, PodSide::waiting, &Member::side) != members.end();
+	const Seating seating = is_any_waiting && job_side(f.job) == JobSide::allocated ? seating_of(gang, members, *f.job) : Seating{};
+	f.ranks.reserve(members.size());
+	for (const Member &m : members) {
+		if (m.group->pod)
+			f.ranks.push_back(facts_of_member(gang, group, m, seating, f.job, now));
+	}
+	note_misfits(gang, f);
+	note_goes_on(f);
+	note_wrong_allocation(lead, group, f, now);
+	note_placeless(lead, gang, f, now);
+}
+
+/* What keeps it from asking for a job; pods that run and have lost theirs are kept by nothing of all that. */
+void World::note_what_is_missing(const PodUid &lead, const Gang &gang, const Group &group, ComponentFacts &f, Now now)
+{
+	f.is_complete = !gang.seats.empty();
+	if (!f.is_complete)
+		f.waits_for = waiting_for_pods(gang.id, pods_of(gang, lead), gang.minimum);
+	const auto held_back = std::ranges::count_if(f.ranks, [](const RankFacts &r) { return r.is_seated && r.side == PodSide::gated; });
+	if (held_back > 0 && f.pinned.empty())
+		f.waits_for = waiting_for_gates(gang.id, held_back);
+	if (!f.known || is_live_job_side(job_side(f.job)))
+		return;
+	const std::string trouble = f.pinned.empty() ? claim_trouble_of_gang(state_, gang) : std::string();
+	if (!trouble.empty()) {
+		f.waits_for = waiting_for_claims(trouble);
+		look_later(lead, now.mono_us + k_claim_look_us);
+	}
+	wait_after_vanishing(lead, group, f.waits_for, now);
+	if (f.pinned.empty())
+		wait_after_never_came(lead, gang, f, now);
+}
+
+ComponentFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec)
+{
+	ComponentFacts f = facts_of_component(lead, group, now);
+	f.is_outgrown = f.job && gang.outgrown == f.job->id;
+	/* by an agent before this one; root may as well be somebody who meant it */
+	f.ended_by_us = f.job && f.job->ended_by.value_or(0) != 0 && f.job->ended_by == state_.settings.own_uid;
+	f.name_space = gang.id.name_space;
+	count_ends(gang, f);
+	if (!gang.per_node)
+		plan(gang);
+	f.excess = gang.shape.excess;
+	const Members members = members_of(gang);
+	if (!is_live_job_side(job_side(f.job)))
+		pin_nodes(members, f);
+	note_ranks(lead, gang, group, members, f, now);
+	note_gang_times(lead, gang, members, f, now);
+	note_what_is_missing(lead, gang, group, f, now);
+	const JobSide job = job_side(f.job);
+	if (f.known && job == JobSide::pending && !f.ranks.empty())
+		note_gang_change(lead, gang, group, spec, f);
+	const bool may_ask_ahead = gang.components > 1 && gang.stand_in && !is_any_of_others(lead, is_bound_side);
+	if (f.known && !is_live_job_side(job) && (!f.ranks.empty() || may_ask_ahead)) {
+		spec_of(lead, gang, group, spec);
+		f.spec = spec ? &*spec : nullptr;
+	}
+	return f;
+}
+
+bool World::is_due(const PodUid &lead, Now now)
+{
+	std::size_t members = 0;
+	for (const PodUid &one : components_of_workload(lead))
+		members += state_.gangs.at(one).members.size();
+	Gang &gang = state_.gangs.at(lead);
+	const std::int64_t due = members < k_small_gang ? 0 : gang.looked_us + static_cast<std::int64_t>(members) * k_pause_us;
+	if (now.mono_us < due) {
+		look_later(lead, due);
+		return false;
+	}
+	gang.looked_us = now.mono_us;
+	return true;
+}
+
+/* An action of a gang's is under way. */
+void World::note_taken(const PodUid &lead, Gang &gang, const ComponentFacts &facts, const Action &action, Now now)
+{
+	if (const auto *submit = std::get_if<Submit>(&action); submit && submit->spec.required_node.empty())
+		gang.first_attempt = submit->spec.marker.attempt;
+	if (std::holds_alternative<Bind>(action))
+		gang.given_back = 0;
+	const auto *complete = std::get_if<Complete>(&action);
+	if (!complete)
+		return;
+	if (!has_own_live(facts))
+		state_.groups.at(lead).given_up.push_back(complete->job);
+	if (complete->wait_status == k_status_never_came)
+		note_never_came(lead, gang, facts, now);
+	if (complete->wait_status == k_status_given_back && !facts.others.gives_back)
+		gang.given_back++;
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of World that judges what jobs say of the pods that they stood for. */
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
+#include "src/core/world/parts.h"
+#include "src/core/world/world.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* slurmctld tries to answer as soon as it has made a job; a busy one takes a moment over it. */
+constexpr std::int64_t k_unheard_job_seconds = 5;
+/* Between the jobs of one pod that keep ending before it runs: 0 after the first, then 2 s, 4 s, ... */
+constexpr std::int64_t k_next_job_us = 1'000'000;
+constexpr std::uint32_t k_next_job_doublings = 6;
+
+bool contains(const std::vector<JobId> &list, JobId id)
+{
+	return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+} // namespace
+
+std::int64_t pause_before(std::uint32_t attempt)
+{
+	return attempt <= 2 ? 0 : k_next_job_us << std::min(attempt - 2, k_next_job_doublings);
+}
+
+std::uint32_t bound_attempt(const Pod &pod)
+{
+	const auto found = pod.annotations.find(names::k_allocation_attempt);
+	std::uint32_t attempt = 0;
+	if (found != pod.annotations.end())
+		(void)std::from_chars(found->second.data(), found->second.data() + found->second.size(), attempt); /* anything else counts as 0 */
+	return attempt;
+}
+
+bool World::has_bound_pods(const Group &group)
+{
+	if (!group.member_nodes.empty())
+		return true;
+	return group.pod && !is_terminal(*group.pod) && !bound_node_of(group).empty();
+}
+
+/* A stray is cancelled only when its successor lives: an agent that starts in between must not take its end for the pod's. */
+std::vector<JobId> World::surplus_of(const Group &group, const SlurmJob *current) const
+{
+	std::vector<JobId> out;
+	const bool has_other = current && job_side(current) == JobSide::allocated && !provisional_until_us_.contains(current->id);
+	if (!has_bound_pods(group) || has_other) /* else they may run under it */
+		out = group.unheard_of;
+	for (const JobId id : group.jobs) {
+		const auto found = state_.jobs.find(id);
+		if (found == state_.jobs.end() || &found->second == current || !is_live(found->second))
+			continue;
+		if (stands_for_pod(group, found->second) || (current && is_live(*current)))
+			out.push_back(id);
+	}
+	return out;
+}
+
+std::uint32_t World::next_attempt(const Group &group) const
+{
+	std::uint32_t highest = group.pod ? bound_attempt(*group.pod) : 0;
+	for (const JobId id : group.jobs) {
+		const auto found = state_.jobs.find(id);
+		if (found != state_.jobs.end())
+			highest = std::max(highest, found->second.marker.attempt);
+	}
+	return highest + 1;
+}
+
+/*
+ * A job whose submitter has gone away is ended by slurmctld at once: a running one FAILED, a pending one CANCELLED, which looks as after scancel. Who really
+ * cancels a job within seconds of its submission, while no agent is there to hear of it, gets the pod queued again: a small price.
+ */
+bool World::is_answer_lost(const Group &group, const SlurmJob &job)
+{
+	const bool is_such_end = job.state == JobState::failed || job.state == JobState::cancelled;
+	return is_such_end && !contains(group.answered, job.id) && job.end_time > 0 && job.end_time - job.submit_time <= k_unheard_job_seconds;
+}
+
+/* By us, for want of a pod: one that is there after all has nothing to do with it. */
+bool World::is_given_up(const Group &group, const SlurmJob &ended)
+{
+	return contains(group.given_up, ended.id) || (ended.state == JobState::cancelled && ended.marker.given_up);
+}
+
+/* A bound pod goes with a job that people or the cluster ended, if it was its own; on doubt it stays and gets a new job. */
+bool World::is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended)
+{
+	if (is_given_up(lead, ended))
+		return false;
+	const bool is_of_pods = ended.state == JobState::failed || ended.state == JobState::complete || ended.state == JobState::oom; /* those only pods bring about */
+	const bool is_wish = !is_of_pods || ended.exit_status == k_status_never_came;
+	const std::uint32_t bound = bound_attempt(pod);
+	const auto named = pod.annotations.find(names::k_allocation_job_id);
+	/* who bound the pod to it had been told of it */
+	const bool is_named = named != pod.annotations.end() && named->second == std::to_string(ended.id.number) && ended.marker.attempt == bound;
+	return is_wish && ended.marker.attempt >= bound && (is_named || !is_answer_lost(lead, ended));
+}
+
+} // namespace slurmkube::core
