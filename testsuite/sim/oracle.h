@@ -71,6 +71,7 @@ class Oracle
 	void check_gang(const GangTruth &gang);
 	void check_nodes();
 	void check_memory(const core::World &leader);
+	void check_stages(const core::World &leader);
 	[[nodiscard]] bool was_just_gone(unsigned agent, const NodeTruth &node) const;
 	[[nodiscard]] bool may_go_with_others(const PodTruth &pod) const;
 	void check_together(const PodTruth &pod);

@@ -29,6 +29,7 @@ void Oracle::settled(const core::World &leader)
 	check_jobs();
 	check_nodes();
 	check_memory(leader);
+	check_stages(leader);
 }
 
 void Oracle::check_pod(const PodTruth &pod)
@@ -145,6 +146,32 @@ void Oracle::check_memory(const core::World &leader)
 		const auto held = kube_.uids_if([&](const PodTruth &pod) { return sim::is_live(pod) && pod.api.node_name == name; });
 		if (leader.occupancy().pods_on(name) != held.size())
 			stage_.violated("leak pods", "World counts " + std::to_string(leader.occupancy().pods_on(name)) + " pods on " + name + ", there are " + std::to_string(held.size()));
+	}
+}
+
+/* What World says of where each component is, beside the pods and jobs themselves. */
+void Oracle::check_stages(const core::World &leader)
+{
+	for (const auto &[uid, group] : leader.groups()) {
+		if (group.gang)
+			continue; /* its lead's counts */
+		std::size_t running = 0, waiting = 0, others = 0;
+		for (const auto &[pod_uid, pod] : kube_.pods) {
+			if (pod.job_key != uid.text || !sim::is_live(pod))
+				continue;
+			const bool is_odd = pod.api.deleting || pod.api.gated || pod.binder == Binder::foreigner || leader.groups().count({pod_uid}) == 0;
+			(is_odd ? others : pod.api.node_name.empty() ? waiting : running)++;
+		}
+		const auto live = slurm_.live_jobs_of(uid.text);
+		const std::string is_at = std::string("component ") + uid.text + " is said to be " + core::stage_text(group.stage);
+		if (core::is_passing(group.stage) && others == 0)
+			stage_.violated("stage", is_at + ", and nothing moves any more");
+		if (live.size() != 1 || others > 0)
+			continue;
+		if (is_allocated(*live[0]) && running > 0 && group.stage != core::ComponentStage::running)
+			stage_.violated("stage", is_at + ", but its pods run");
+		if (!is_allocated(*live[0]) && running == 0 && waiting > 0 && group.stage != core::ComponentStage::queued)
+			stage_.violated("stage", is_at + ", but its job waits in the queue");
 	}
 }
 

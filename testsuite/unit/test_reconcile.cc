@@ -3,6 +3,7 @@
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/reconcile.h"
+#include "src/core/reconcile/stage.h"
 #include "testsuite/unit/check.h"
 
 #include <optional>
@@ -298,6 +299,90 @@ void a_job_of_a_pod_never_seen_is_left_alone_until_the_pod_is_surely_gone()
 	}
 }
 
+void every_pair_of_sides_has_its_stage()
+{
+	constexpr PodSide k_pods[] = {PodSide::absent, PodSide::gated, PodSide::waiting, PodSide::withdrawn, PodSide::running, PodSide::stopping, PodSide::ended};
+	constexpr JobSide k_jobs[] = {JobSide::none, JobSide::pending, JobSide::allocated, JobSide::ended};
+	const char *const expected[][4] = {
+	    /* absent    */ {"over", "ending", "ending", "over"},
+	    /* gated     */ {"gathering", "queued", "held", "gathering"},
+	    /* waiting   */ {"due", "queued", "held", "due"},
+	    /* withdrawn */ {"over", "ending", "ending", "over"},
+	    /* running   */ {"lost", "lost", "running", "ending"},
+	    /* stopping  */ {"lost", "lost", "running", "ending"},
+	    /* ended     */ {"over", "ending", "ending", "over"},
+	};
+	for (std::size_t p = 0; p < std::size(k_pods); p++) {
+		for (std::size_t j = 0; j < std::size(k_jobs); j++)
+			CHECK_EQUAL(std::string(stage_text(stage_of(Scene(k_pods[p], k_jobs[j]).facts))), expected[p][j]);
+	}
+	Scene asked(PodSide::waiting, JobSide::none);
+	asked.facts.busy.slurm = true;
+	CHECK(stage_of(asked.facts) == ComponentStage::submitting);
+	asked.facts.busy.slurm = false;
+	asked.facts.waits_for = Condition{names::k_reason_pending, "others"};
+	CHECK(stage_of(asked.facts) == ComponentStage::gathering);
+	Scene sent(PodSide::waiting, JobSide::allocated);
+	sent.rank().busy.bind = true;
+	CHECK(stage_of(sent.facts) == ComponentStage::binding);
+	CHECK(stage_after(ComponentStage::due, Submit{}) == ComponentStage::submitting);
+	CHECK(stage_after(ComponentStage::lost, Submit{}) == ComponentStage::lost); /* its pods run */
+	CHECK(stage_after(ComponentStage::held, Bind{}) == ComponentStage::binding);
+	CHECK(stage_after(ComponentStage::held, Complete{}) == ComponentStage::ending);
+	CHECK(stage_after(ComponentStage::queued, Report{}) == ComponentStage::queued);
+}
+
+/* ---- of pods that share a job ---- */
+
+/* Two ranks of a gang, all in their favour. */
+struct Pair {
+	Scene first, second;
+	ComponentFacts &facts = first.facts;
+
+	Pair(PodSide one, PodSide other, JobSide job) : first(one, job), second(other, job)
+	{
+		facts.is_alone = facts.absent_long = false;
+		facts.seats = 2;
+		second.pod.uid = {"u2"};
+		second.rank().uid = second.pod.uid;
+		second.rank().seat = second.rank().rank = 1;
+		facts.ranks.push_back(second.rank());
+	}
+};
+
+void a_rank_that_does_not_start_is_given_up_and_the_others_go_on()
+{
+	Pair pair(PodSide::running, PodSide::running, JobSide::allocated);
+	pair.second.pod.phase = PodPhase::pending;
+	CHECK_EQUAL(text_of(reconcile(pair.facts)), "");
+	pair.facts.ranks[1].start_expired = true;
+	pair.facts.start_limit_us = 90'000'000;
+	const auto actions = reconcile(pair.facts);
+	CHECK(actions.size() == 1 && actions[0].pod.text == "u2" && text_of(actions).starts_with("give-up:"));
+	pair.facts.ranks[0].start_expired = true; /* it runs */
+	CHECK_EQUAL(reconcile(pair.facts).size(), 1U);
+}
+
+/* A deletion that failed is tried again after a while: until then its pod wants no other job. */
+void pods_that_are_to_go_get_no_other_job()
+{
+	Pair pair(PodSide::waiting, PodSide::waiting, JobSide::ended);
+	CHECK_EQUAL(text_of(reconcile(pair.facts)), "remove remove");
+	pair.facts.ranks[0].may_retry = pair.facts.ranks[1].may_retry = false;
+	CHECK_EQUAL(text_of(reconcile(pair.facts)), "report:SlurmPending report:SlurmPending");
+}
+
+void an_allocation_that_goes_back_names_the_node_that_is_away()
+{
+	Pair pair(PodSide::waiting, PodSide::waiting, JobSide::allocated);
+	pair.facts.ranks[1].node.is_usable = pair.facts.ranks[1].node.has_room = false;
+	CHECK_EQUAL(text_of(reconcile(pair.facts)), "report:SlurmPending report:SlurmPending");
+	pair.facts.gives_way = true;
+	CHECK_EQUAL(text_of(reconcile(pair.facts)), "look:default/p look:default/p report:SlurmRetrying report:SlurmRetrying");
+	pair.facts.ranks[0].surely_unbound = pair.facts.ranks[1].surely_unbound = true;
+	CHECK_EQUAL(text_of(reconcile(pair.facts)), "complete:256 report:SlurmRetrying report:SlurmRetrying");
+}
+
 void an_allocation_without_nodes_is_not_bound()
 {
 	Scene scene(PodSide::waiting, JobSide::allocated);
@@ -324,5 +409,9 @@ int main()
 						     TEST(a_pod_that_ended_and_went_gives_its_own_result),
 						     TEST(a_job_of_a_pod_never_seen_is_left_alone_until_the_pod_is_surely_gone),
 						     TEST(an_allocation_without_nodes_is_not_bound),
+						     TEST(every_pair_of_sides_has_its_stage),
+						     TEST(a_rank_that_does_not_start_is_given_up_and_the_others_go_on),
+						     TEST(pods_that_are_to_go_get_no_other_job),
+						     TEST(an_allocation_that_goes_back_names_the_node_that_is_away),
 					     });
 }

@@ -126,6 +126,20 @@ void a_pending_job_tells_slurms_reason()
 	CHECK(has(line(w, "waits for"), "scontrol release"));
 }
 
+void it_tells_its_stage_and_since_when()
+{
+	World w = world();
+	CHECK_EQUAL(line(w, "stage"), ""); /* nobody has looked yet */
+	w.job_seen(job(JobState::pending), at(1));
+	(void)w.take_actions(at(2));
+	CHECK_EQUAL(line(w, "stage", at(5)), "queued for 3 s");
+	(void)w.take_actions(at(6));
+	CHECK_EQUAL(line(w, "stage", at(8)), "queued for 6 s");
+	w.job_seen(job(JobState::running), at(9));
+	(void)w.take_actions(at(9));
+	CHECK_EQUAL(line(w, "stage", at(9)), "binding for 0 s");
+}
+
 void an_allocated_pod_tells_what_keeps_it_from_its_node()
 {
 	World w = world();
@@ -248,7 +262,8 @@ int main()
 					       TEST(a_refused_pod_waits_for_somebody),
 					       TEST(the_agent_itself_may_be_what_is_missing),
 					       TEST(a_pending_job_tells_slurms_reason),
-					       TEST(an_allocated_pod_tells_what_keeps_it_from_its_node),
+					       TEST(it_tells_its_stage_and_since_when),
+				  TEST(an_allocated_pod_tells_what_keeps_it_from_its_node),
 					       TEST(a_bound_pod_waits_for_its_kubelet),
 					       TEST(an_end_tells_who_wanted_it),
 					       TEST(a_failed_submission_tells_when_it_is_tried_again),

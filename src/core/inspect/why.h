@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * why.h - the whole story of one pod in ten lines at most: what it is, who it is in Slurm, its job, and what is waited for. For `skube why`.
+ * why.h - the whole story of one pod in a dozen lines at most: what it is, who it is in Slurm, its job, and what is waited for. For `skube why`.
  *
  * Pure, from World alone: nobody is asked, so it costs nothing and says what the agent acts on.
  */

@@ -43,6 +43,8 @@ ComponentStage stage_of(const ComponentFacts &f)
 {
 	switch (job_side(f.job)) {
 	case JobSide::pending:
+		if (has_own_bound(f))
+			return ComponentStage::lost;
 		return has_live(f) ? ComponentStage::queued : ComponentStage::ending;
 	case JobSide::allocated:
 		return stage_with_nodes(f);
@@ -62,6 +64,11 @@ ComponentStage stage_after(ComponentStage stage, const Action &action)
 		return ComponentStage::binding;
 	const bool is_end = std::holds_alternative<Complete>(action) || std::holds_alternative<Cancel>(action);
 	return is_end ? ComponentStage::ending : stage;
+}
+
+bool is_passing(ComponentStage stage)
+{
+	return stage == ComponentStage::submitting || stage == ComponentStage::binding || stage == ComponentStage::ending || stage == ComponentStage::unplaced;
 }
 
 const char *stage_text(ComponentStage stage)

@@ -24,13 +24,16 @@ enum class ComponentStage {
 	binding,    /* pods are being bound */
 	running,    /* pods are bound; those that have not come are bound as they do */
 	ending,     /* the pods or the job have ended, and the other side has not */
-	lost,       /* pods run, and Slurm has no job for them */
+	lost,       /* pods run, and Slurm has no job for them, or one that still waits */
 	over,       /* nothing is left to do */
 };
 
 ComponentStage stage_of(const ComponentFacts &facts);
 /* With that action under way. */
 ComponentStage stage_after(ComponentStage stage, const Action &action);
+
+/* It waits for an answer, or for what follows from one: none stays there where all answer. */
+bool is_passing(ComponentStage stage);
 
 /* "queued", ...; one word, lower case */
 const char *stage_text(ComponentStage stage);
