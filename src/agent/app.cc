@@ -28,42 +28,6 @@ kube::ClientOptions client_options(const Config &config)
 	return options;
 }
 
-kube::WatchOptions pods_of(const Config &config)
-{
-	kube::WatchOptions options;
-	options.path = "/api/v1/pods";
-	options.accept = kube::k_protobuf;
-	options.field_selector = "spec.schedulerName=" + config.scheduler_name;
-	return options;
-}
-
-/* What others hold of nodes: one stream, and what has ended leaves it. */
-kube::WatchOptions foreign_pods_of(const Config &config)
-{
-	kube::WatchOptions options;
-	options.path = "/api/v1/pods";
-	options.accept = kube::k_protobuf;
-	options.field_selector = "spec.schedulerName!=" + config.scheduler_name + ",spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
-	return options;
-}
-
-kube::WatchOptions nodes_of(const Config &config)
-{
-	kube::WatchOptions options;
-	options.path = "/api/v1/nodes";
-	options.label_selector = config.nodes.selector_key;
-	if (config.nodes.selector_value)
-		options.label_selector += "=" + *config.nodes.selector_value;
-	return options;
-}
-
-kube::WatchOptions all_of(const char *path)
-{
-	kube::WatchOptions options;
-	options.path = path;
-	return options;
-}
-
 /* Times without a zone are those of this machine's clock, as for sbatch on it. */
 std::int64_t local_offset(std::int64_t utc_seconds)
 {
@@ -124,10 +88,8 @@ core::Now App::now()
 App::App(Loop &loop, const Config &config, kube::Access access)
     : loop_(loop), config_(config), world_(settings_of(config)), client_(loop, std::move(access), client_options(config)), credentials_(client_, config.kubeconfig),
       calls_(loop, {.conf = config.slurm.conf, .workers = config.slurm.workers}), link_(loop, *this),
-      control_(loop, [this](json_object *request, const ctl::Reply &reply) { reply_to(*this, request, reply); }), pod_source_(world_, [this] { want_round(); }),
-      foreign_source_(world_, [this] { want_round(); }), node_source_(world_, [this] { want_round(); }),
-      namespace_source_(loop, world_, [this] { want_round(); }), claim_source_(world_, [this] { want_round(); }), volume_source_(world_, [this] { want_round(); }),
-      class_source_(world_, [this] { want_round(); }), look_(loop_, client_, calls_), started_(now())
+      control_(loop, [this](json_object *request, const ctl::Reply &reply) { reply_to(*this, request, reply); }),
+      sources_(loop, client_, world_, config_, [this] { want_round(); }), look_(loop_, client_, calls_), started_(now())
 {
 }
 
@@ -137,10 +99,7 @@ Status App::start()
 		if (!listening)
 			return listening;
 	}
-	pod_watch_ = std::make_unique<kube::Watch>(client_, pods_of(config_), pod_source_);
-	foreign_watch_ = std::make_unique<kube::Watch>(client_, foreign_pods_of(config_), foreign_source_);
-	node_watch_ = std::make_unique<kube::Watch>(client_, nodes_of(config_), node_source_);
-	namespace_watch_ = std::make_unique<kube::Watch>(client_, all_of("/api/v1/namespaces"), namespace_source_);
+	sources_.start_wanted();
 	credentials_.start();
 	tick();
 	look_around();
@@ -157,7 +116,7 @@ void App::reload(const Config &fresh)
 	credentials_.reload();
 	if (fresh.identity != config_.identity) {
 		world_.set_identity_rules(fresh.identity.rules, fresh.identity.least_uid);
-		namespace_watch_ = std::make_unique<kube::Watch>(client_, all_of("/api/v1/namespaces"), namespace_source_);
+		sources_.start_again(Kind::namespaces);
 		want_round();
 	}
 	log_info("configuration read again: identity rules, log level and credentials are taken over");
@@ -177,10 +136,8 @@ std::int64_t App::uptime_seconds() const
 void App::opened(const core::PluginHello &hello)
 {
 	world_.link_opened(hello);
-	if (world_.take_list_request()) {
-		for (kube::Watch *watch : {pod_watch_.get(), foreign_watch_.get(), node_watch_.get()})
-			watch->list_again();
-	}
+	if (world_.take_list_request())
+		sources_.list_again();
 	if (!hello.config_error.empty())
 		log_warning("kube.conf: %s", hello.config_error.c_str());
 }
@@ -223,7 +180,7 @@ void App::round()
 {
 	round_wanted_ = false;
 	const core::Now at = now();
-	watch_claims();
+	sources_.start_wanted();
 	if (!world_.is_cluster_known())
 		ask_for_cluster();
 	note_cluster_trouble();
@@ -250,22 +207,6 @@ void App::note_cluster_trouble()
 	else
 		log_error("%s", trouble.c_str());
 	cluster_trouble_ = std::move(trouble);
-}
-
-/* Most clusters have many claims that no pod of ours ever mounts, and many have no such pod at all. */
-void App::watch_claims()
-{
-	if (!world_.wants_claims())
-		return;
-	if (!claim_watch_) {
-		claim_watch_ = std::make_unique<kube::Watch>(client_, all_of("/api/v1/persistentvolumeclaims"), claim_source_);
-		volume_watch_ = std::make_unique<kube::Watch>(client_, all_of("/api/v1/persistentvolumes"), volume_source_);
-		class_watch_ = std::make_unique<kube::Watch>(client_, all_of("/apis/storage.k8s.io/v1/storageclasses"), class_source_);
-	}
-	std::string why;
-	for (const kube::Watch *watch : {claim_watch_.get(), volume_watch_.get(), class_watch_.get()})
-		why = why.empty() ? watch->trouble() : why;
-	world_.claims_unreadable(std::move(why));
 }
 
 void App::plan_next_look()
@@ -315,14 +256,14 @@ void App::look(Look::Done done)
 
 void App::ask_for_nodes(std::function<void(const std::string &trouble)> done)
 {
-	const kube::WatchOptions nodes = nodes_of(config_);
+	const kube::WatchOptions nodes = row_of(Kind::nodes).options(config_);
 	look_.list_one(nodes.path + "?limit=1&labelSelector=" + kube::escape_query(nodes.label_selector), std::move(done));
 }
 
 /* Users and groups come and go without anybody telling us. */
 void App::look_around()
 {
-	namespace_source_.look_again();
+	sources_.look_for_people();
 	loop_.after(k_look_around, [this] { look_around(); });
 }
 

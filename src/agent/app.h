@@ -14,11 +14,9 @@
 #include "src/agent/config.h"
 #include "src/agent/ctl/server.h"
 #include "src/agent/kube/credentials.h"
-#include "src/agent/kube/watch.h"
 #include "src/agent/kube/writes.h"
 #include "src/agent/link/server.h"
 #include "src/agent/look.h"
-#include "src/agent/people.h"
 #include "src/agent/slurm/calls.h"
 #include "src/agent/sources.h"
 #include "src/agent/teller.h"
@@ -56,10 +54,7 @@ class App : private link::LinkSink
 	[[nodiscard]] const kube::Client &client() const { return client_; }
 	[[nodiscard]] const kube::Credentials &credentials() const { return credentials_; }
 	[[nodiscard]] const slurm::SharingPartitions &sharing_partitions() const { return sharing_partitions_; }
-	[[nodiscard]] const kube::Watch *pod_watch() const { return pod_watch_.get(); }
-	[[nodiscard]] const kube::Watch *foreign_watch() const { return foreign_watch_.get(); }
-	[[nodiscard]] const kube::Watch *node_watch() const { return node_watch_.get(); }
-	[[nodiscard]] const kube::Watch *namespace_watch() const { return namespace_watch_.get(); }
+	[[nodiscard]] const Sources &sources() const { return sources_; }
 	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
 	[[nodiscard]] const core::EventQueue &events() const { return teller_.queue(); }
 	[[nodiscard]] const LastBinding &last_binding() const { return last_binding_; }
@@ -97,7 +92,6 @@ class App : private link::LinkSink
 	void note_cluster_trouble();
 	void bind(const core::PodUid &pod, const core::Bind &action);
 	void provide(const core::PodUid &pod, const core::Provide &action);
-	void watch_claims();
 	void look_up(const core::PodUid &pod, const core::LookUp &action);
 	void look_for_members(const core::PodUid &lead, const std::string &name_space);
 	void remove(const core::PodUid &pod, const core::Remove &action);
@@ -114,15 +108,7 @@ class App : private link::LinkSink
 	slurm::SharingPartitions sharing_partitions_; /* as slurmctld said some seconds ago */
 	link::Server link_;
 	ctl::Server control_;
-	PodSource pod_source_;
-	ForeignSource foreign_source_;
-	NodeSource node_source_;
-	NamespaceSource namespace_source_;
-	ClaimSource claim_source_;
-	VolumeSource volume_source_;
-	ClassSource class_source_;
-	std::unique_ptr<kube::Watch> pod_watch_, foreign_watch_, node_watch_, namespace_watch_;
-	std::unique_ptr<kube::Watch> claim_watch_, volume_watch_, class_watch_; /* from the first pod with a claim on */
+	Sources sources_;
 	core::PluginStats plugin_stats_;
 	Look look_;
 	LastBinding last_binding_;

@@ -10,7 +10,7 @@ namespace slurmkube::agent
 
 std::string why_nodes_are_unknown(const App &app, const std::string &api_trouble)
 {
-	const kube::Watch *watch = app.node_watch();
+	const kube::Watch *watch = app.sources().watch(Kind::nodes);
 	if (!api_trouble.empty())
 		return "the API server: " + api_trouble;
 	if (!watch || !watch->synced() || !watch->healthy())
@@ -178,9 +178,9 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 	    check::token(app),
 	    check::rights(found),
 	    check::bindings(app),
-	    check::watch("pods", app.pod_watch(), found),
-	    check::watch("other pods", app.foreign_watch(), found),
-	    check::watch("nodes watch", app.node_watch(), found),
+	    check::watch(app, Kind::pods, found),
+	    check::watch(app, Kind::foreign_pods, found),
+	    check::watch(app, Kind::nodes, found),
 	    nodes(app, found),
 	    vanished_nodes(app),
 	    unready_nodes(app),
@@ -190,7 +190,7 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 	    check::mixed_partitions(app, found),
 	    check::unmarked_jobs(app),
 	    sharing(app),
-	    check::watch("namespaces", app.namespace_watch(), found),
+	    check::watch(app, Kind::namespaces, found),
 	    identity(app),
 	    check::clock(found),
 	};

@@ -117,8 +117,10 @@ Check bindings(const App &app)
 	return failed("bindings", text, "look at the lines API server, token and rights, and at admission webhooks for pods/binding; it is tried again by itself");
 }
 
-Check watch(const char *name, const kube::Watch *source, const Findings &found)
+Check watch(const App &app, Kind kind, const Findings &found)
 {
+	const char *name = row_of(kind).check_name;
+	const kube::Watch *source = app.sources().watch(kind);
 	if (!source || !source->synced())
 		return failed(name, source && !source->healthy() ? source->trouble() : "first list not complete", k_look_at_api);
 	if (!source->healthy())

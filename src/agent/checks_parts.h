@@ -50,7 +50,8 @@ Check rights(const Findings &found);
 Check bindings(const App &app);
 Check cluster(const App &app);
 Check clock(const Findings &found);
-Check watch(const char *name, const kube::Watch *source, const Findings &found);
+/* Of a kind that has such a line. */
+Check watch(const App &app, Kind kind, const Findings &found);
 
 } // namespace slurmkube::agent::check
 

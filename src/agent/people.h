@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * people.h - namespaces as the watch brings them, and the users whom their annotations name, told to World.
+ * people.h - the users whom annotations of namespaces name, told to World.
  *
  * Looking a user up may block for as long as the directory behind NSS takes, so a thread of its own does it. Who was not found is asked for again
  * whenever look_again() is called. On the loop's thread but for that one.
@@ -8,7 +8,6 @@
 #ifndef SLURMKUBE_AGENT_PEOPLE_H
 #define SLURMKUBE_AGENT_PEOPLE_H
 
-#include "src/agent/kube/watch.h"
 #include "src/agent/loop.h"
 #include "src/agent/slurm/workers.h"
 #include "src/core/world/world.h"
@@ -20,14 +19,10 @@
 namespace slurmkube::agent
 {
 
-class NamespaceSource : public kube::WatchSink
+class People
 {
       public:
-	NamespaceSource(Loop &loop, core::World &world, std::function<void()> on_change);
-	void upserted(json_object *object) override;
-	void deleted(json_object *last_state) override;
-	void listed(const std::set<std::string> &live_uids) override;
-
+	People(Loop &loop, core::World &world, std::function<void()> on_change);
 	void look_again();
 
       private:
@@ -36,7 +31,6 @@ class NamespaceSource : public kube::WatchSink
 	Loop &loop_;
 	core::World &world_;
 	std::function<void()> on_change_;
-	bool listed_ = false;
 	std::set<std::string> asked_; /* and not answered */
 	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 	slurm::Workers worker_; /* last: its thread ends before the rest goes */

@@ -4,181 +4,279 @@
 #include "src/agent/app.h"
 #include "src/base/log.h"
 #include "src/codec/claim.h"
+#include "src/codec/namespace.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
+
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace slurmkube::agent
 {
 
-void PodSource::upserted(json_object *object)
+namespace
 {
-	auto pod = codec::pod_from_json(object);
-	if (!pod) {
-		log_warning("a pod cannot be read: %s", pod.error().what.c_str());
+
+using core::Now;
+using core::World;
+using Uids = std::set<std::string>;
+
+/* ---- where they are ---- */
+
+kube::WatchOptions pods_of(const Config &config)
+{
+	kube::WatchOptions options;
+	options.path = "/api/v1/pods";
+	options.accept = kube::k_protobuf;
+	options.field_selector = "spec.schedulerName=" + config.scheduler_name;
+	return options;
+}
+
+/* What others hold of nodes: one stream, and what has ended leaves it. */
+kube::WatchOptions foreign_pods_of(const Config &config)
+{
+	kube::WatchOptions options;
+	options.path = "/api/v1/pods";
+	options.accept = kube::k_protobuf;
+	options.field_selector = "spec.schedulerName!=" + config.scheduler_name +
+				 ",spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
+	return options;
+}
+
+kube::WatchOptions nodes_of(const Config &config)
+{
+	kube::WatchOptions options;
+	options.path = "/api/v1/nodes";
+	options.label_selector = config.nodes.selector_key;
+	if (config.nodes.selector_value)
+		options.label_selector += "=" + *config.nodes.selector_value;
+	return options;
+}
+
+kube::WatchOptions all_of(const char *path)
+{
+	kube::WatchOptions options;
+	options.path = path;
+	return options;
+}
+
+/* ---- what World is told ---- */
+
+template <class T>
+KindRow::Tell tell(Result<T> (*read)(json_object *), void (*world_hears)(World &, std::type_identity_t<T>, Now))
+{
+	return [read, world_hears](World &world, json_object *object, Now now) -> Status {
+		auto thing = read(object);
+		if (!thing)
+			return thing.error();
+		world_hears(world, std::move(*thing), now);
+		return Ok{};
+	};
+}
+
+void pod_gone(World &world, core::Pod pod, Now now)
+{
+	const core::PodUid uid = pod.uid;
+	world.pod_gone(uid, std::move(pod), now);
+}
+
+/* The uid is enough: it is needed even where the rest cannot be read. */
+Status foreign_gone(World &world, json_object *last_state, Now)
+{
+	world.foreign_gone({codec::uid_of(last_state)});
+	return Ok{};
+}
+
+void pods_listed(World &world, const Uids &live, Now now)
+{
+	world.cluster_doubted();
+	world.pods_listed(live, now);
+}
+
+/* ---- the table, in parts: who asks for more than a line has a function above ---- */
+
+KindRow pods_row()
+{
+	return {.kind = Kind::pods,
+		.name = "pod",
+		.list_text = "pods listed",
+		.check_name = "pods",
+		.is_listed_again = true,
+		.options = pods_of,
+		.seen = tell(codec::pod_from_json, [](World &w, core::Pod pod, Now now) { w.pod_seen(std::move(pod), now); }),
+		.gone = tell(codec::pod_from_json, pod_gone),
+		.listed = pods_listed};
+}
+
+/* Bound pods of other schedulers. */
+KindRow foreign_pods_row()
+{
+	return {.kind = Kind::foreign_pods,
+		.name = "pod of another scheduler",
+		.list_text = "pods of other schedulers listed",
+		.check_name = "other pods",
+		.is_listed_again = true,
+		.options = foreign_pods_of,
+		.seen = tell(codec::pod_from_json, [](World &w, core::Pod pod, Now) { w.foreign_seen(std::move(pod)); }),
+		.gone = foreign_gone,
+		.listed = [](World &w, const Uids &live, Now) { w.foreign_listed(live); }};
+}
+
+KindRow nodes_row()
+{
+	return {.kind = Kind::nodes,
+		.name = "node",
+		.list_text = "nodes listed",
+		.check_name = "nodes watch",
+		.is_listed_again = true,
+		.options = nodes_of,
+		.seen = tell(codec::node_from_json, [](World &w, core::KubeNode node, Now now) { w.node_seen(std::move(node), now); }),
+		.gone = tell(codec::node_from_json, [](World &w, core::KubeNode node, Now now) { w.node_gone(node.name, now); }),
+		.listed = [](World &w, const Uids &live, Now) { w.nodes_listed(live); }};
+}
+
+KindRow namespaces_row()
+{
+	return {.kind = Kind::namespaces,
+		.name = "namespace",
+		.list_text = "namespaces listed",
+		.check_name = "namespaces",
+		.names_people = true,
+		.options = [](const Config &) { return all_of("/api/v1/namespaces"); },
+		.seen = tell(codec::namespace_from_json, [](World &w, core::Namespace seen, Now) { w.namespace_seen(std::move(seen)); }),
+		.gone = tell(codec::namespace_from_json, [](World &w, core::Namespace seen, Now) { w.namespace_gone(seen.name); }),
+		.listed = [](World &w, const Uids &live, Now) { w.namespaces_listed(live); }};
+}
+
+KindRow claims_row()
+{
+	return {.kind = Kind::claims,
+		.name = "volume claim",
+		.list_text = "volume claim list complete",
+		.check_name = nullptr,
+		.wanted = Wanted::for_claims,
+		.options = [](const Config &) { return all_of("/api/v1/persistentvolumeclaims"); },
+		.seen = tell(codec::claim_from_json, [](World &w, core::Claim seen, Now now) { w.claim_seen(std::move(seen), now); }),
+		.gone = tell(codec::claim_from_json, [](World &w, core::Claim seen, Now) { w.claim_gone(seen.id); }),
+		.listed = [](World &w, const Uids &live, Now) { w.claims_listed(live); }};
+}
+
+KindRow volumes_row()
+{
+	return {.kind = Kind::volumes,
+		.name = "volume",
+		.list_text = "volume list complete",
+		.check_name = nullptr,
+		.wanted = Wanted::for_claims,
+		.options = [](const Config &) { return all_of("/api/v1/persistentvolumes"); },
+		.seen = tell(codec::volume_from_json, [](World &w, core::Volume seen, Now) { w.volume_seen(std::move(seen)); }),
+		.gone = tell(codec::volume_from_json, [](World &w, core::Volume seen, Now) { w.volume_gone(seen.name); }),
+		.listed = [](World &w, const Uids &live, Now) { w.volumes_listed(live); }};
+}
+
+KindRow classes_row()
+{
+	return {.kind = Kind::classes,
+		.name = "storage class",
+		.list_text = "storage class list complete",
+		.check_name = nullptr,
+		.wanted = Wanted::for_claims,
+		.options = [](const Config &) { return all_of("/apis/storage.k8s.io/v1/storageclasses"); },
+		.seen = tell(codec::storage_class_from_json, [](World &w, core::StorageClass seen, Now) { w.class_seen(std::move(seen)); }),
+		.gone = tell(codec::storage_class_from_json, [](World &w, core::StorageClass seen, Now) { w.class_gone(seen.name); }),
+		.listed = [](World &w, const Uids &live, Now) { w.classes_listed(live); }};
+}
+
+/* In the order of their starts. */
+const std::vector<KindRow> &rows()
+{
+	static const std::vector<KindRow> all{pods_row(),   foreign_pods_row(), nodes_row(),  namespaces_row(),
+					      claims_row(), volumes_row(),	classes_row()};
+	return all;
+}
+
+} // namespace
+
+const KindRow &row_of(Kind kind)
+{
+	return rows().at(static_cast<std::size_t>(kind));
+}
+
+/* ---- one of them ---- */
+
+void Source::start(kube::Client &client, const Config &config)
+{
+	watch_ = std::make_unique<kube::Watch>(client, row_.options(config), *this);
+}
+
+void Source::upserted(json_object *object)
+{
+	const Status told = row_.seen(around_.world, object, App::now());
+	if (!told) {
+		log_warning("a %s cannot be read: %s", row_.name, told.error().what.c_str());
 		return;
 	}
-	world_.pod_seen(std::move(*pod), App::now());
-	on_change_();
+	if (row_.names_people && is_listed_)
+		around_.people.look_again();
+	around_.on_change();
 }
 
-void PodSource::deleted(json_object *last_state)
+void Source::deleted(json_object *last_state)
 {
-	auto pod = codec::pod_from_json(last_state);
-	if (!pod) {
-		log_warning("a deleted pod cannot be read: %s", pod.error().what.c_str());
+	const Status told = row_.gone(around_.world, last_state, App::now());
+	if (!told) {
+		log_warning("a deleted %s cannot be read: %s", row_.name, told.error().what.c_str());
 		return;
 	}
-	const core::PodUid uid = pod->uid;
-	world_.pod_gone(uid, std::move(*pod), App::now());
-	on_change_();
+	around_.on_change();
 }
 
-void PodSource::listed(const std::set<std::string> &live_uids)
+void Source::listed(const std::set<std::string> &live_uids)
 {
-	log_info("pods listed count=%zu", live_uids.size());
-	world_.cluster_doubted();
-	world_.pods_listed(live_uids, App::now());
-	on_change_();
+	log_info("%s count=%zu", row_.list_text, live_uids.size());
+	is_listed_ = true;
+	row_.listed(around_.world, live_uids, App::now());
+	if (row_.names_people)
+		around_.people.look_again();
+	around_.on_change();
 }
 
-void ForeignSource::upserted(json_object *object)
+/* ---- all of them ---- */
+
+Sources::Sources(Loop &loop, kube::Client &client, core::World &world, const Config &config, const std::function<void()> &on_change)
+    : client_(client), world_(world), config_(config), people_(loop, world, on_change), around_{world, people_, on_change}
 {
-	auto pod = codec::pod_from_json(object);
-	if (!pod) {
-		log_warning("a pod of another scheduler cannot be read: %s", pod.error().what.c_str());
-		return;
+	for (const KindRow &row : rows())
+		sources_.try_emplace(row.kind, row, around_);
+}
+
+void Sources::start_wanted()
+{
+	const bool claims = world_.wants_claims();
+	for (auto &[kind, source] : sources_) {
+		if (!source.watch() && (claims || source.row().wanted == Wanted::always))
+			source.start(client_, config_);
 	}
-	world_.foreign_seen(std::move(*pod));
-	on_change_();
+	if (claims)
+		world_.claims_unreadable(trouble_of(Wanted::for_claims));
 }
 
-void ForeignSource::deleted(json_object *last_state)
+void Sources::list_again()
 {
-	world_.foreign_gone({codec::uid_of(last_state)});
-	on_change_();
-}
-
-void ForeignSource::listed(const std::set<std::string> &live_uids)
-{
-	log_info("pods of other schedulers listed count=%zu", live_uids.size());
-	world_.foreign_listed(live_uids);
-	on_change_();
-}
-
-void NodeSource::upserted(json_object *object)
-{
-	auto node = codec::node_from_json(object);
-	if (!node) {
-		log_warning("a node cannot be read: %s", node.error().what.c_str());
-		return;
+	for (auto &[kind, source] : sources_) {
+		if (source.row().is_listed_again && source.watch())
+			source.watch()->list_again();
 	}
-	world_.node_seen(std::move(*node), App::now());
-	on_change_();
 }
 
-void NodeSource::deleted(json_object *last_state)
+/* The first one's. */
+std::string Sources::trouble_of(Wanted which) const
 {
-	const auto node = codec::node_from_json(last_state);
-	if (!node) {
-		log_warning("a deleted node cannot be read: %s", node.error().what.c_str());
-		return;
-	}
-	world_.node_gone(node->name, App::now());
-	on_change_();
-}
-
-void NodeSource::listed(const std::set<std::string> &live_uids)
-{
-	log_info("nodes listed count=%zu", live_uids.size());
-	world_.nodes_listed(live_uids);
-	on_change_();
-}
-
-void ClaimSource::upserted(json_object *object)
-{
-	auto seen = codec::claim_from_json(object);
-	if (!seen) {
-		log_warning("a volume claim cannot be read: %s", seen.error().what.c_str());
-		return;
-	}
-	world_.claim_seen(std::move(*seen), App::now());
-	on_change_();
-}
-
-void ClaimSource::deleted(json_object *last_state)
-{
-	const auto seen = codec::claim_from_json(last_state);
-	if (!seen) {
-		log_warning("a deleted volume claim cannot be read: %s", seen.error().what.c_str());
-		return;
-	}
-	world_.claim_gone(seen->id);
-	on_change_();
-}
-
-void ClaimSource::listed(const std::set<std::string> &live_uids)
-{
-	log_info("volume claim list complete count=%zu", live_uids.size());
-	world_.claims_listed(live_uids);
-	on_change_();
-}
-
-void VolumeSource::upserted(json_object *object)
-{
-	auto seen = codec::volume_from_json(object);
-	if (!seen) {
-		log_warning("a volume cannot be read: %s", seen.error().what.c_str());
-		return;
-	}
-	world_.volume_seen(std::move(*seen));
-	on_change_();
-}
-
-void VolumeSource::deleted(json_object *last_state)
-{
-	const auto seen = codec::volume_from_json(last_state);
-	if (!seen) {
-		log_warning("a deleted volume cannot be read: %s", seen.error().what.c_str());
-		return;
-	}
-	world_.volume_gone(seen->name);
-	on_change_();
-}
-
-void VolumeSource::listed(const std::set<std::string> &live_uids)
-{
-	log_info("volume list complete count=%zu", live_uids.size());
-	world_.volumes_listed(live_uids);
-	on_change_();
-}
-
-void ClassSource::upserted(json_object *object)
-{
-	auto seen = codec::storage_class_from_json(object);
-	if (!seen) {
-		log_warning("a storage class cannot be read: %s", seen.error().what.c_str());
-		return;
-	}
-	world_.class_seen(std::move(*seen));
-	on_change_();
-}
-
-void ClassSource::deleted(json_object *last_state)
-{
-	const auto seen = codec::storage_class_from_json(last_state);
-	if (!seen) {
-		log_warning("a deleted storage class cannot be read: %s", seen.error().what.c_str());
-		return;
-	}
-	world_.class_gone(seen->name);
-	on_change_();
-}
-
-void ClassSource::listed(const std::set<std::string> &live_uids)
-{
-	log_info("storage class list complete count=%zu", live_uids.size());
-	world_.classes_listed(live_uids);
-	on_change_();
+	std::string why;
+	for (const auto &[kind, source] : sources_)
+		why = why.empty() && source.row().wanted == which ? source.watch()->trouble() : why;
+	return why;
 }
 
 } // namespace slurmkube::agent
