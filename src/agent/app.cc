@@ -79,12 +79,6 @@ core::Settings settings_of(const Config &config)
 	return settings;
 }
 
-core::Now App::now()
-{
-	const auto since_boot = Clock::now().time_since_epoch();
-	return {.mono_us = std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count(), .wall_s = std::time(nullptr)};
-}
-
 App::App(Loop &loop, const Config &config, kube::Access access)
     : loop_(loop), config_(config), world_(settings_of(config)), client_(loop, std::move(access), client_options(config)), credentials_(client_, config.kubeconfig),
       calls_(loop, {.conf = config.slurm.conf, .workers = config.slurm.workers}), link_(loop, *this),

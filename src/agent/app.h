@@ -66,8 +66,6 @@ class App : private link::LinkSink
 	[[nodiscard]] const Config &config() const { return config_; }
 	[[nodiscard]] std::int64_t uptime_seconds() const;
 
-	[[nodiscard]] static core::Now now();
-
       private:
 	void opened(const core::PluginHello &hello) override;
 	void arrived(codec::LinkMessage message) override;

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <system_error>
 #include <unistd.h>
 
@@ -40,7 +39,7 @@ Check token(const App &app)
 {
 	const std::string trouble = app.credentials().trouble();
 	const auto expires = app.client().token_expires();
-	const std::int64_t left = expires ? *expires - static_cast<std::int64_t>(std::time(nullptr)) : 0;
+	const std::int64_t left = expires ? *expires - now().wall_s : 0;
 	if (!trouble.empty())
 		return failed("token", trouble, "write a fresh one with 'skube kubeconfig', or into the file that tokenFile of the kubeconfig names");
 	if (!expires)
@@ -108,7 +107,7 @@ Check bindings(const App &app)
 	const LastBinding &last = app.last_binding();
 	if (last.pod.empty())
 		return passed("bindings", "none yet");
-	const std::int64_t age = (App::now().mono_us - last.at.mono_us) / 1'000'000;
+	const std::int64_t age = (now().mono_us - last.at.mono_us) / 1'000'000;
 	if (last.trouble.empty())
 		return passed("bindings", "the last one, " + seconds_ago(age) + ", was accepted");
 	const std::string text = "the last one, of pod " + last.pod + ", " + seconds_ago(age) + ", failed: " + last.trouble;

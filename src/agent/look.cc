@@ -3,7 +3,6 @@
 
 #include "src/agent/kube/server_time.h"
 
-#include <ctime>
 #include <utility>
 
 namespace slurmkube::agent
@@ -62,7 +61,7 @@ void Look::ask_api(const RoundPtr &round)
 			if (alive.expired() || round->is_over)
 				return;
 			if (time)
-				round->findings.clock_ahead_seconds = static_cast<double>(*time - std::time(nullptr));
+				round->findings.clock_ahead_seconds = static_cast<double>(*time - now().wall_s);
 			answered(round);
 		});
 		ask_rights(round);

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 #include <utility>
 
 namespace slurmkube::agent
@@ -35,6 +36,19 @@ template <class F> void call_guarded(F &&body)
 }
 
 } // namespace
+
+std::int64_t wall_us()
+{
+	const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+	return std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
+}
+
+core::Now now()
+{
+	const auto since_boot = Clock::now().time_since_epoch();
+	return {.mono_us = std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count(),
+		.wall_s = std::time(nullptr)};
+}
 
 Loop::Loop() : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {

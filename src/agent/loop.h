@@ -9,6 +9,7 @@
 #define SLURMKUBE_AGENT_LOOP_H
 
 #include "src/base/owned.h"
+#include "src/core/model/now.h"
 
 #include <chrono>
 #include <cstdint>
@@ -22,6 +23,10 @@ namespace slurmkube::agent
 {
 
 using Clock = std::chrono::steady_clock;
+
+/* The only functions of the agent that read a clock, with Clock's. now() is the core's. */
+core::Now now();
+std::int64_t wall_us(); /* since the epoch, for time stamps */
 
 class Loop
 {

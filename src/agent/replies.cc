@@ -174,7 +174,7 @@ std::string lost_nodes(const core::World &world)
 {
 	std::string names;
 	for (const auto &[name, node] : world.slurm_nodes())
-		if (node.base != core::NodeBase::down && !world.kube_nodes().contains(name) && !world.absent_nodes().is_confirmed(name, App::now().mono_us))
+		if (node.base != core::NodeBase::down && !world.kube_nodes().contains(name) && !world.absent_nodes().is_confirmed(name, now().mono_us))
 			names += (names.empty() ? "" : ", ") + name;
 	return names;
 }
@@ -319,7 +319,7 @@ std::string why_reply(const App &app, json_object *request)
 	const std::string pod = get_string(request, "pod");
 	const std::size_t slash = pod.find('/');
 	const std::string name_space = slash == std::string::npos ? "default" : pod.substr(0, slash), name = slash == std::string::npos ? pod : pod.substr(slash + 1);
-	const auto lines = core::why(app.world(), name_space, name, App::now());
+	const auto lines = core::why(app.world(), name_space, name, now());
 	if (lines.empty())
 		return ctl::error_reply("no pod " + name_space + "/" + name.substr(0, 256) + " with schedulerName " + app.config().scheduler_name + " has been seen: kubectl get pod says whether there is one");
 	Json rows = new_array();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/sources.h"
 
-#include "src/agent/app.h"
 #include "src/base/log.h"
 #include "src/codec/claim.h"
 #include "src/codec/namespace.h"
@@ -212,7 +211,7 @@ void Source::start(kube::Client &client, const Config &config)
 
 void Source::upserted(json_object *object)
 {
-	const Status told = row_.seen(around_.world, object, App::now());
+	const Status told = row_.seen(around_.world, object, now());
 	if (!told) {
 		log_warning("a %s cannot be read: %s", row_.name, told.error().what.c_str());
 		return;
@@ -224,7 +223,7 @@ void Source::upserted(json_object *object)
 
 void Source::deleted(json_object *last_state)
 {
-	const Status told = row_.gone(around_.world, last_state, App::now());
+	const Status told = row_.gone(around_.world, last_state, now());
 	if (!told) {
 		log_warning("a deleted %s cannot be read: %s", row_.name, told.error().what.c_str());
 		return;
@@ -236,7 +235,7 @@ void Source::listed(const std::set<std::string> &live_uids)
 {
 	log_info("%s count=%zu", row_.list_text, live_uids.size());
 	is_listed_ = true;
-	row_.listed(around_.world, live_uids, App::now());
+	row_.listed(around_.world, live_uids, now());
 	if (row_.names_people)
 		around_.people.look_again();
 	around_.on_change();

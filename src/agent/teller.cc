@@ -36,11 +36,6 @@ codec::Event event_of(const core::EventNote &note)
 	return event;
 }
 
-std::int64_t now_us()
-{
-	return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch()).count();
-}
-
 } // namespace
 
 Teller::~Teller()
@@ -51,7 +46,7 @@ Teller::~Teller()
 void Teller::tell(const core::Pod &pod, bool warning, const char *action, const core::Condition &what)
 {
 	queue_.add({.name_space = pod.name_space, .name = pod.name, .uid = pod.uid.text, .warning = warning, .reason = what.reason, .action = action, .text = what.message},
-		   now_us());
+		   now().mono_us);
 	if (timer_ == 0)
 		timer_ = client_.loop().after(k_pause, [this] { send_some(); });
 }
@@ -60,7 +55,7 @@ void Teller::send_some()
 {
 	timer_ = 0;
 	while (client_.queued() == 0 && client_.in_flight() < k_busy) {
-		const auto note = queue_.next(now_us());
+		const auto note = queue_.next(now().mono_us);
 		if (!note)
 			break;
 		(void)kube::post_event(client_, event_of(*note)); /* best effort */

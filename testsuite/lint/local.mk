@@ -1,3 +1,4 @@
+TESTS += %D%/clocks
 TESTS += %D%/documents
 TESTS += %D%/layers
 TESTS += %D%/mutants
@@ -8,6 +9,7 @@ TESTS += %D%/texts
 TESTS += %D%/versions
 TESTS += %D%/words
 EXTRA_DIST += \
+	%D%/clocks \
 	%D%/documents \
 	%D%/layers \
 	%D%/mutants \

@@ -5,7 +5,6 @@
 #include "src/agent/kube/session.h"
 #include "src/agent/kube/streams.h"
 
-#include <ctime>
 #include <map>
 
 namespace slurmkube::kube
@@ -106,7 +105,7 @@ std::optional<std::int64_t> Client::token_expires() const
 std::string Client::token_trouble() const
 {
 	const Token &token = *impl_->session.token;
-	const std::int64_t now = std::time(nullptr);
+	const std::int64_t now = agent::now().wall_s;
 	if (token.trouble().empty() && token.expires().value_or(now + 1) <= now)
 		return token.refusal(now);
 	return token.trouble();

@@ -7,7 +7,6 @@
 #include "src/codec/time.h"
 
 #include <cstring>
-#include <ctime>
 #include <unistd.h>
 
 namespace slurmkube::kube
@@ -42,7 +41,7 @@ void Credentials::start()
 void Credentials::look()
 {
 	read_kubeconfig(false);
-	const std::int64_t now = std::time(nullptr);
+	const std::int64_t now = agent::now().wall_s;
 	renew_if_due(now);
 	warn_of_expiry(now);
 	client_.after(k_between_looks, [this] { look(); });

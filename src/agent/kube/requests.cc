@@ -4,7 +4,6 @@
 #include "src/base/log.h"
 
 #include <algorithm>
-#include <ctime>
 
 namespace slurmkube::kube
 {
@@ -264,7 +263,7 @@ void Requests::answered(Pending pending)
 		return;
 	response.retry_after = pending.transfer->retry_after();
 	if (response.status == 401)
-		response.note = session_.token->refusal(std::time(nullptr));
+		response.note = session_.token->refusal(agent::now().wall_s);
 	if (response.status >= 300 && !pending.request.any_status)
 		pending.on_response(error_of(response, pending.request.path));
 	else

@@ -27,7 +27,6 @@ Result<std::int64_t> creation_time(const Response &answer)
 
 void server_time(Client &client, std::function<void(Result<std::int64_t>)> done)
 {
-	using namespace std::chrono;
 	codec::Event event;
 	event.name_space = "default";
 	event.name = "clock";
@@ -38,7 +37,7 @@ void server_time(Client &client, std::function<void(Result<std::int64_t>)> done)
 	Request request;
 	request.method = Method::post;
 	request.path = "/apis/events.k8s.io/v1/namespaces/default/events?dryRun=All";
-	request.body = codec::event_body(event, duration_cast<microseconds>(system_clock::now().time_since_epoch()).count());
+	request.body = codec::event_body(event, agent::wall_us());
 	request.body_limit = k_answer_max;
 	client.send(std::move(request), [done = std::move(done)](const Result<Response> &answer) {
 		if (answer)

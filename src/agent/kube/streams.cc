@@ -2,7 +2,6 @@
 #include "src/agent/kube/streams.h"
 
 #include <algorithm>
-#include <ctime>
 
 namespace slurmkube::kube
 {
@@ -139,7 +138,7 @@ void Streams::finish(StreamId id, const Held &stream, CURLcode code)
 	Response response{.status = status, .body = std::move(stream->other_body), .retry_after = stream->transfer->retry_after()};
 	if (status == 401) {
 		session_.counters.unauthorized++;
-		response.note = session_.token->refusal(std::time(nullptr));
+		response.note = session_.token->refusal(agent::now().wall_s);
 		/* The next stream takes the new token, if there is one by now. */
 		if (session_.token->text(Clock::now()) == stream->token)
 			(void)session_.token->refused(Clock::now());

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 
 #include <jwt.h>
 
@@ -94,7 +93,7 @@ Token::Clock::duration Token::until_next_read() const
 {
 	if (!expires_)
 		return 60s;
-	const std::int64_t left = *expires_ - static_cast<std::int64_t>(std::time(nullptr));
+	const std::int64_t left = *expires_ - agent::now().wall_s;
 	return std::chrono::seconds(std::clamp<std::int64_t>(left / 2, 1, 60));
 }
 

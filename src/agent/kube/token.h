@@ -8,6 +8,7 @@
 #ifndef SLURMKUBE_AGENT_KUBE_TOKEN_H
 #define SLURMKUBE_AGENT_KUBE_TOKEN_H
 
+#include "src/agent/loop.h"
 #include "src/base/result.h"
 
 #include <chrono>
@@ -30,7 +31,7 @@ std::optional<std::int64_t> token_expiry(const std::string &token);
 class Token
 {
       public:
-	using Clock = std::chrono::steady_clock;
+	using Clock = agent::Clock;
 
 	/* file wins over text. Both empty: no token. */
 	Token(std::string text, std::string file);

@@ -108,10 +108,8 @@ bool post_event(Client &client, const codec::Event &event)
 {
 	if (client.queued() > 0)
 		return false;
-	const auto now = std::chrono::system_clock::now().time_since_epoch();
-	const std::int64_t microseconds = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
 	const std::string path = "/apis/events.k8s.io/v1/namespaces/" + escape_query(codec::event_namespace(event)) + "/events";
-	Request request = write_request(Method::post, path + k_field_manager, codec::event_body(event, microseconds));
+	Request request = write_request(Method::post, path + k_field_manager, codec::event_body(event, agent::wall_us()));
 	request.can_wait = true;
 	client.send(std::move(request),
 		    [who = event.name_space + "/" + event.name](const Result<Response> &answer) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Options of a waiting job that are changed: which members of a job_desc_msg_t each is. */
+#include "src/agent/loop.h"
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/describe.h"
 
 #include <algorithm>
-#include <ctime>
 #include <iterator>
 
 namespace slurmkube::slurm
@@ -52,7 +52,7 @@ void let_go(Job &to, const Job &)
 
 void begin_now(Job &to, const Job &)
 {
-	to.begin_time = std::time(nullptr);
+	to.begin_time = agent::now().wall_s;
 }
 
 void not_nice(Job &to, const Job &)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/slurm/jobs.h"
 
+#include "src/agent/loop.h"
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/describe.h"
 #include "src/agent/slurm/errors.h"
@@ -166,7 +167,7 @@ Status expire_job(core::JobId job)
 	if (compat::load_job(&raw, job.number) != SLURM_SUCCESS)
 		return last_error();
 	const JobTable table(raw);
-	const std::time_t now = std::time(nullptr);
+	const std::time_t now = agent::now().wall_s;
 	const std::time_t end = table->record_count > 0 ? table->job_array[0].end_time : 0;
 	if (end > now)
 		return end_now(job, now);

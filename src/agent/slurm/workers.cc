@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/slurm/workers.h"
 
+#include "src/agent/loop.h"
 #include "src/base/guard.h"
 #include "src/base/log.h"
 
@@ -20,11 +21,6 @@ bool run_guarded(const Workers::Task &task)
 {
 	return guard(
 		true, [](const char *what) { log_error("slurm call threw what=%s", what); }, [&] { return task(); });
-}
-
-std::int64_t now_us()
-{
-	return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 } // namespace
@@ -76,10 +72,10 @@ std::size_t Workers::waiting() const
 std::optional<core::CallOrder::Id> Workers::wait_for_one(std::unique_lock<std::mutex> &lock)
 {
 	while (!stopping_) {
-		if (const auto id = order_.take(now_us()))
+		if (const auto id = order_.take(agent::now().mono_us))
 			return id;
-		if (const auto until = order_.rests_until(now_us()))
-			(void)changed_.wait_for(lock, std::chrono::microseconds(*until - now_us()));
+		if (const auto until = order_.rests_until(agent::now().mono_us))
+			(void)changed_.wait_for(lock, std::chrono::microseconds(*until - agent::now().mono_us));
 		else
 			changed_.wait(lock);
 	}
@@ -96,7 +92,7 @@ void Workers::work()
 		const bool is_answered = run_guarded(task);
 		task = nullptr; /* what it holds goes without the lock */
 		lock.lock();
-		order_.done(*id, is_answered, now_us());
+		order_.done(*id, is_answered, agent::now().mono_us);
 		if (order_.waiting() > 0)
 			changed_.notify_one();
 	}
