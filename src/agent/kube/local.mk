@@ -6,6 +6,7 @@ libagent_la_SOURCES += \
 	%D%/client.h \
 	%D%/credentials.cc \
 	%D%/credentials.h \
+	%D%/curl_versions.h \
 	%D%/files.cc \
 	%D%/files.h \
 	%D%/in_cluster.cc \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/kube/multi.h"
 
+#include "src/agent/kube/curl_versions.h"
 #include "src/base/guard.h"
 #include "src/base/log.h"
 
@@ -14,11 +15,7 @@ namespace
 
 using namespace std::chrono_literals;
 
-/*
- * libcurl 7.88 shares a connection of HTTP/2 among transfers, and what one of them has read for another it can leave aside until the socket is
- * readable again (lib/http2.c: after a pause nobody expires the transfer, and http2_data_pending() compares the wrong way round). When that was
- * the end of an answer, the server has nothing more to send. So a socket that has gone quiet is taken for readable some times more.
- */
+/* Where libcurl leaves data aside, a socket that has gone quiet is taken for readable some times more. */
 constexpr agent::Clock::duration k_quiet = 20ms; /* doubled each time */
 constexpr unsigned k_most_asked_again = 6;
 
@@ -98,6 +95,8 @@ void Multi::remove(CURL *easy)
 /* libcurl wakes them for each transfer that is taken out, be it one that never began. */
 void Multi::wake_waiting()
 {
+	if (!curl_lets_transfers_sleep())
+		return;
 	const Owned<CURL, curl_easy_cleanup> nothing(curl_easy_init());
 	if (nothing && add(nothing.get()))
 		remove(nothing.get());
@@ -107,7 +106,7 @@ void Multi::ready(curl_socket_t fd, int events)
 {
 	last_ready_ = agent::Clock::now();
 	asked_again_ = 0;
-	if (again_timer_ == 0)
+	if (again_timer_ == 0 && curl_leaves_data_aside())
 		ask_again_after(k_quiet);
 	act(fd, events);
 }

@@ -38,10 +38,7 @@ class Multi
 
 	Status add(CURL *easy);
 	void remove(CURL *easy);
-	/*
-	 * Transfers that wait to see whether they can share another one's connection look again. libcurl 8.14 lets them wait until some transfer ends
-	 * where that connection turns out to be of HTTP/1.1 (multi.c wakes them for HTTP/2 only), and streams do not end.
-	 */
+	/* Transfers that wait to see whether they can share another one's connection look again, where libcurl lets them sleep. */
 	void wake_waiting();
 
       private:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/kube/requests.h"
 
+#include "src/agent/kube/curl_versions.h"
 #include "src/base/log.h"
 
 #include <algorithm>
@@ -16,16 +17,12 @@ using namespace std::chrono_literals;
 constexpr long k_connections = 4; /* one is used where the server speaks HTTP/2 */
 constexpr unsigned k_most_sends = 5;
 constexpr unsigned k_patient_share = 8; /* of what may be in flight */
-/* libcurl 8.14 forgets the timeout of a transfer that waits for another one's connection: so long after it we end it ourselves. */
+/* libcurl is to end a transfer at its deadline. So long after it we end it ourselves. */
 constexpr std::chrono::milliseconds k_overdue{500};
 constexpr std::chrono::seconds k_longest_pause{30};
 /* An answer that has begun and of which nothing more comes for so long is lost: its deadline is far longer, for lists that are slow to begin. */
 constexpr std::chrono::seconds k_longest_silence{10};
-/*
- * libcurl 7.88 pauses nghttp2 where a transfer's buffer is full. When that is in the frame that ends an answer, it sees the end only after more has come
- * on the connection, whatever that is (nghttp2_session_mem_recv() wants to be called once more, with nothing, and is not). So something is asked that has
- * a short answer.
- */
+/* Where libcurl hides the ends of answers, something is asked that has a short one: its frames bring the other's end. */
 constexpr std::chrono::milliseconds k_stalled{100}, k_between_stirs{300};
 
 } // namespace
@@ -125,7 +122,7 @@ Status Requests::fly(Pending pending)
 
 void Requests::look_after()
 {
-	if (stir_timer_ != 0)
+	if (stir_timer_ != 0 || !curl_hides_ends())
 		return;
 	stir_timer_ = session_.loop.after(k_stalled, [this] {
 		stir_timer_ = 0;

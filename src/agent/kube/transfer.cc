@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/kube/transfer.h"
 
+#include "src/agent/kube/curl_versions.h"
 #include "src/base/guard.h"
 #include "src/base/log.h"
 
@@ -72,18 +73,17 @@ CURLcode trust_file_only(CURL *easy, const std::string &file)
 
 CURLcode only_https(CURL *easy)
 {
-#if LIBCURL_VERSION_NUM >= 0x075500
+#if KUBE_CURL_HAS_PROTOCOL_NAMES
 	return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https");
 #else
 	return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTPS));
 #endif
 }
 
-/* From 7.87 on libcurl keeps the authorities of a file for a day. Connections are few: each reads
- * the file, so that a replaced one is taken. */
+/* Connections are few: each reads the file, so that a replaced one is taken. */
 CURLcode read_authorities_each_time(CURL *easy)
 {
-#if LIBCURL_VERSION_NUM >= 0x075700
+#if KUBE_CURL_KEEPS_AUTHORITIES
 	return curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
 #else
 	(void)easy;
