@@ -73,7 +73,7 @@ uint32_t kube_seam_answerable(const unsigned char *head);
  * False: it is not what it should be, or not slurmctld's. Locks: none. */
 bool kube_seam_answer(int fd);
 
-/* ---- jobs (seam_jobs.c) ---- */
+/* ---- jobs (seam_jobs.c, seam_ends.c) ---- */
 
 /* In the order of core::JobState. */
 enum kube_job_state {
@@ -165,7 +165,7 @@ void kube_seam_keep_active(uint32_t id);
 /* Ends what ended jobs, ours or not, still wait for on this node: an epilog that no slurmd will run. Looks through all jobs. */
 void kube_seam_finish_epilogs_on(const char *node, const char *feature);
 
-/* ---- nodes (seam_nodes.c) ---- */
+/* ---- nodes (seam_nodes.c, seam_out_of_use.c) ---- */
 
 enum kube_node_base {
 	KUBE_NODE_UNKNOWN,

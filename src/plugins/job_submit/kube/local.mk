@@ -39,9 +39,11 @@ libkubeseam_la_SOURCES = \
 	%D%/facts.h \
 	%D%/job_submit_kube.c \
 	%D%/seam.h \
+	%D%/seam_ends.c \
 	%D%/seam_host.c \
 	%D%/seam_jobs.c \
 	%D%/seam_nodes.c \
+	%D%/seam_out_of_use.c \
 	%D%/seam_partitions.c \
 	%D%/seam_private.h \
 	%D%/seam_sink.c
