@@ -28,6 +28,8 @@ libagent_la_SOURCES = \
 	%D%/people.h \
 	%D%/replies.cc \
 	%D%/replies.h \
+	%D%/replies_diag.cc \
+	%D%/replies_parts.h \
 	%D%/sources.cc \
 	%D%/sources.h \
 	%D%/teller.cc \

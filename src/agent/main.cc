@@ -48,56 +48,64 @@ struct Options {
 	std::string (*print)(const std::string &scheduler_name) = nullptr; /* instead of running */
 };
 
+enum { k_check = 1, k_print_rbac, k_print_options_policy, k_print_policies, k_print_scheduler_name_policy };
+const option k_known[] = {{"config", required_argument, nullptr, 'f'},
+			  {"check-config", no_argument, nullptr, k_check},
+			  {"print-rbac", no_argument, nullptr, k_print_rbac},
+			  {"print-options-policy", no_argument, nullptr, k_print_options_policy},
+			  {"print-policies", no_argument, nullptr, k_print_policies},
+			  {"print-scheduler-name-policy", no_argument, nullptr, k_print_scheduler_name_policy},
+			  {"version", no_argument, nullptr, 'V'},
+			  {"help", no_argument, nullptr, 'h'},
+			  {nullptr, 0, nullptr, 0}};
+
+int printed(const std::string &text)
+{
+	(void)fputs(text.c_str(), stdout);
+	return EXIT_SUCCESS;
+}
+
 /* Returns an exit status to end with, or -1 to go on. */
+int take_option(int found, Options &options)
+{
+	switch (found) {
+	case 'f':
+		options.config = optarg;
+		return -1;
+	case k_check:
+		options.check_only = true;
+		return -1;
+	case k_print_policies:
+		options.print = kube::policies;
+		return -1;
+	case k_print_scheduler_name_policy:
+		options.print = kube::scheduler_name_policy;
+		return -1;
+	case k_print_rbac:
+		return printed(kube::rbac_manifest());
+	case k_print_options_policy:
+		return printed(kube::options_policy());
+	case 'V':
+		return printed("slurmkubed " SLURMKUBE_VERSION "\n");
+	case 'h':
+		return printed(k_help);
+	default:
+		(void)fputs(k_help, stderr);
+		return k_exit_usage;
+	}
+}
+
+/* The same. */
 int read_options(int argc, char **argv, Options &options)
 {
-	constexpr int k_check = 1, k_print_rbac = 2, k_print_options_policy = 3, k_print_policies = 4, k_print_scheduler_name_policy = 5;
-	const option known[] = {{"config", required_argument, nullptr, 'f'},
-				{"check-config", no_argument, nullptr, k_check},
-				{"print-rbac", no_argument, nullptr, k_print_rbac},
-				{"print-options-policy", no_argument, nullptr, k_print_options_policy},
-				{"print-policies", no_argument, nullptr, k_print_policies},
-				{"print-scheduler-name-policy", no_argument, nullptr, k_print_scheduler_name_policy},
-				{"version", no_argument, nullptr, 'V'},
-				{"help", no_argument, nullptr, 'h'},
-				{nullptr, 0, nullptr, 0}};
-	for (;;) {
-		const int found = getopt_long(argc, argv, "f:Vh", known, nullptr); // NOLINT(concurrency-mt-unsafe): before any thread
-		switch (found) {
-		case -1:
-			if (optind == argc)
-				return -1;
-			(void)fprintf(stderr, "slurmkubed: unexpected argument '%s'\n%s", argv[optind], k_help);
-			return k_exit_usage;
-		case 'f':
-			options.config = optarg;
-			break;
-		case k_check:
-			options.check_only = true;
-			break;
-		case k_print_rbac:
-			(void)fputs(kube::rbac_manifest().c_str(), stdout);
-			return EXIT_SUCCESS;
-		case k_print_options_policy:
-			(void)fputs(kube::options_policy().c_str(), stdout);
-			return EXIT_SUCCESS;
-		case k_print_policies:
-			options.print = kube::policies;
-			break;
-		case k_print_scheduler_name_policy:
-			options.print = kube::scheduler_name_policy;
-			break;
-		case 'V':
-			(void)puts("slurmkubed " SLURMKUBE_VERSION);
-			return EXIT_SUCCESS;
-		case 'h':
-			(void)fputs(k_help, stdout);
-			return EXIT_SUCCESS;
-		default:
-			(void)fputs(k_help, stderr);
-			return k_exit_usage;
-		}
+	for (int found = 0; (found = getopt_long(argc, argv, "f:Vh", k_known, nullptr)) != -1;) { // NOLINT(concurrency-mt-unsafe): before any thread
+		if (const int early = take_option(found, options); early >= 0)
+			return early;
 	}
+	if (optind == argc)
+		return -1;
+	(void)fprintf(stderr, "slurmkubed: unexpected argument '%s'\n%s", argv[optind], k_help);
+	return k_exit_usage;
 }
 
 /* SIGTERM and SIGINT end the loop. Blocked before any thread is made, so that no thread can be hit by them. */

@@ -113,85 +113,70 @@ int usage_error(const std::string &sentence)
 	return k_usage;
 }
 
+struct Known {
+	const char *name;
+	bool &(*flag)(Options &options); /* which it sets; nullptr: it takes a word */
+	std::string &(*word)(Options &options);
+};
+
+constexpr Known k_known[] = {
+	{"json", [](Options &o) -> bool & { return o.json; }, nullptr},
+	{"slurm-conf", [](Options &o) -> bool & { return o.slurm_conf; }, nullptr},
+	{"force", [](Options &o) -> bool & { return o.force; }, nullptr},
+	{"active", [](Options &o) -> bool & { return o.active; }, nullptr},
+	{"apply", [](Options &o) -> bool & { return o.teardown.apply; }, nullptr},
+	{"agents-stopped", [](Options &o) -> bool & { return o.teardown.agents_stopped; }, nullptr},
+	{"socket", nullptr, [](Options &o) -> std::string & { return o.socket; }},
+	{"output", nullptr, [](Options &o) -> std::string & { return o.output; }},
+	{"token-file", nullptr, [](Options &o) -> std::string & { return o.files.token; }},
+	{"owner", nullptr, [](Options &o) -> std::string & { return o.files.owner; }},
+	{"duration", nullptr, [](Options &o) -> std::string & { return o.files.duration; }},
+	{"scheduler-name", nullptr, [](Options &o) -> std::string & { return o.teardown.scheduler_name; }},
+	{"label", nullptr, [](Options &o) -> std::string & { return o.teardown.label; }},
+	{"kubeconfig", nullptr, [](Options &o) -> std::string & { return o.teardown.kubeconfig; }},
+	{"context", nullptr, [](Options &o) -> std::string & { return o.teardown.context; }},
+};
+constexpr int k_first_known = 0x100; /* beyond all letters */
+
+const std::vector<option> &options_for_getopt()
+{
+	static const std::vector<option> all = [] {
+		std::vector<option> list{{"version", no_argument, nullptr, 'V'}, {"help", no_argument, nullptr, 'h'}};
+		int value = k_first_known;
+		for (const Known &known : k_known)
+			list.push_back({known.name, known.word ? required_argument : no_argument, nullptr, value++});
+		list.push_back({nullptr, 0, nullptr, 0});
+		return list;
+	}();
+	return all;
+}
+
+void take_option(const Known &known, Options &options)
+{
+	if (known.word)
+		known.word(options) = optarg;
+	else
+		known.flag(options) = true;
+}
+
+/* Of an option after which there is nothing to do: the exit status. */
+int take_last_option(int letter)
+{
+	if (letter == 'V')
+		(void)puts("skube " SLURMKUBE_VERSION);
+	else
+		(void)fputs(k_help, letter == 'h' ? stdout : stderr);
+	return letter == 'V' || letter == 'h' ? k_fine : k_usage;
+}
+
 /* Returns an exit status to end with, or -1 to go on. */
 int read_options(int argc, char **argv, Options &options)
 {
-	enum { k_json = 1, k_socket, k_slurm_conf, k_output, k_force, k_active, k_apply, k_token_file, k_owner, k_duration, k_scheduler_name, k_label, k_kubeconfig, k_context, k_agents_stopped };
-	const option known[] = {{"json", no_argument, nullptr, k_json},
-				{"socket", required_argument, nullptr, k_socket},
-				{"slurm-conf", no_argument, nullptr, k_slurm_conf},
-				{"apply", no_argument, nullptr, k_apply},
-				{"token-file", required_argument, nullptr, k_token_file},
-				{"owner", required_argument, nullptr, k_owner},
-				{"duration", required_argument, nullptr, k_duration},
-				{"scheduler-name", required_argument, nullptr, k_scheduler_name},
-				{"label", required_argument, nullptr, k_label},
-				{"kubeconfig", required_argument, nullptr, k_kubeconfig},
-				{"context", required_argument, nullptr, k_context},
-				{"agents-stopped", no_argument, nullptr, k_agents_stopped},
-				{"output", required_argument, nullptr, k_output},
-				{"force", no_argument, nullptr, k_force},
-				{"active", no_argument, nullptr, k_active},
-				{"version", no_argument, nullptr, 'V'},
-				{"help", no_argument, nullptr, 'h'},
-				{nullptr, 0, nullptr, 0}};
+	const option *known = options_for_getopt().data();
 	for (int found = 0; (found = getopt_long(argc, argv, "Vh", known, nullptr)) != -1;) { // NOLINT(concurrency-mt-unsafe): one thread
-		switch (found) {
-		case k_json:
-			options.json = true;
-			break;
-		case k_socket:
-			options.socket = optarg;
-			break;
-		case k_slurm_conf:
-			options.slurm_conf = true;
-			break;
-		case k_apply:
-			options.teardown.apply = true;
-			break;
-		case k_token_file:
-			options.files.token = optarg;
-			break;
-		case k_owner:
-			options.files.owner = optarg;
-			break;
-		case k_duration:
-			options.files.duration = optarg;
-			break;
-		case k_scheduler_name:
-			options.teardown.scheduler_name = optarg;
-			break;
-		case k_label:
-			options.teardown.label = optarg;
-			break;
-		case k_kubeconfig:
-			options.teardown.kubeconfig = optarg;
-			break;
-		case k_context:
-			options.teardown.context = optarg;
-			break;
-		case k_agents_stopped:
-			options.teardown.agents_stopped = true;
-			break;
-		case k_output:
-			options.output = optarg;
-			break;
-		case k_force:
-			options.force = true;
-			break;
-		case k_active:
-			options.active = true;
-			break;
-		case 'V':
-			(void)puts("skube " SLURMKUBE_VERSION);
-			return k_fine;
-		case 'h':
-			(void)fputs(k_help, stdout);
-			return k_fine;
-		default:
-			(void)fputs(k_help, stderr);
-			return k_usage;
-		}
+		if (found < k_first_known)
+			return take_last_option(found);
+		take_option(k_known[found - k_first_known], options);
 	}
 	options.words.assign(argv + optind, argv + argc);
 	return -1;

@@ -4,6 +4,7 @@ TESTS += %D%/layers
 TESTS += %D%/mutants
 TESTS += %D%/private
 TESTS += %D%/recommended
+TESTS += %D%/sizes
 TESTS += %D%/tables
 TESTS += %D%/texts
 TESTS += %D%/versions
@@ -15,6 +16,7 @@ EXTRA_DIST += \
 	%D%/mutants \
 	%D%/private \
 	%D%/recommended \
+	%D%/sizes \
 	%D%/tables \
 	%D%/texts \
 	%D%/versions \

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * replies_diag.cc - the reply to `skube diag`: latencies, cost in slurmctld, counters.
+ */
+#include "src/agent/replies_parts.h"
+#include "src/codec/link.h"
+
+namespace slurmkube::agent
+{
+
+namespace
+{
+
+using codec::Json;
+using codec::new_object;
+using codec::put;
+
+Json cost_row(const core::Cost &cost)
+{
+	Json row = new_object();
+	put(row.get(), "count", cost.count);
+	put(row.get(), "mean_us", cost.mean_us);
+	put(row.get(), "p99_us", cost.p99_us);
+	put(row.get(), "max_us", cost.max_us);
+	return row;
+}
+
+Json plugin_row(const core::PluginStats &stats)
+{
+	Json row = new_object();
+	put(row.get(), "hook", cost_row(stats.hook));
+	put(row.get(), "lock_hold", cost_row(stats.lock_hold));
+	put(row.get(), "lock_wait", cost_row(stats.lock_wait));
+	put(row.get(), "hook_cpu", cost_row(stats.hook_cpu));
+	put(row.get(), "lock_cpu", cost_row(stats.lock_cpu));
+	put(row.get(), "duty_percent", stats.duty_percent);
+	put(row.get(), "placeholders", stats.placeholders);
+	put(row.get(), "external_nodes", stats.external_nodes);
+	put(row.get(), "refused", stats.refused);
+	put(row.get(), "duplicates_refused", stats.duplicates_refused);
+	put(row.get(), "sink_contacts", stats.sink_contacts);
+	put(row.get(), "sink_refused", stats.sink_refused);
+	put(row.get(), "reconnects", stats.reconnects);
+	put(row.get(), "queue_drops", stats.queue_drops);
+	return row;
+}
+
+Json edge_row(const core::Latency &edge)
+{
+	constexpr double k_us_per_ms = 1000;
+	Json row = new_object();
+	put(row.get(), "count", edge.count());
+	put(row.get(), "p50_ms", static_cast<double>(edge.quantile_us(0.5)) / k_us_per_ms);
+	put(row.get(), "p99_ms", static_cast<double>(edge.quantile_us(0.99)) / k_us_per_ms);
+	put(row.get(), "max_ms", static_cast<double>(edge.max_us()) / k_us_per_ms);
+	return row;
+}
+
+Json edges_row(const core::Edges &edges)
+{
+	Json row = new_object();
+	put(row.get(), "watch_to_submit", edge_row(edges.watch_to_submit));
+	put(row.get(), "submit_to_allocated", edge_row(edges.submit_to_allocated));
+	put(row.get(), "allocated_to_bound", edge_row(edges.allocated_to_bound));
+	put(row.get(), "bound_to_running", edge_row(edges.bound_to_running));
+	put(row.get(), "ended_to_pod_deleted", edge_row(edges.ended_to_pod_deleted));
+	put(row.get(), "pod_deleted_to_job_ended", edge_row(edges.pod_deleted_to_job_ended));
+	put(row.get(), "pod_terminal_to_job_ended", edge_row(edges.pod_terminal_to_job_ended));
+	put(row.get(), "node_change_to_slurm", edge_row(edges.node_change_to_slurm));
+	return row;
+}
+
+Json counters_row(const App &app)
+{
+	const core::Counters &c = app.world().counters();
+	const kube::ClientCounters &k = app.client().counters();
+	Json row = new_object();
+	for (const auto &[name, value] : std::initializer_list<std::pair<const char *, std::uint64_t>>{
+		 {"submitted", c.submitted},
+		 {"submit_failed", c.submit_failed},
+		 {"updated", c.updated},
+		 {"bound", c.bound},
+		 {"bind_failed", c.bind_failed},
+		 {"completed", c.completed},
+		 {"cancelled", c.cancelled},
+		 {"removed", c.removed},
+		 {"reported", c.reported},
+		 {"readopted", c.readopted},
+		 {"gate_waits", c.gate_waits},
+		 {"not_started", c.not_started},
+		 {"events", app.events().written()},
+		 {"events_dropped", app.events().dropped()},
+		 {"kube_requests", k.requests},
+		 {"kube_failures", k.failures},
+		 {"kube_throttled", k.throttled},
+		 {"kube_repeats", k.repeats},
+		 {"kube_bytes_received", k.bytes_received},
+	     })
+		put(row.get(), name, value);
+	return row;
+}
+
+} // namespace
+
+Json diag(const App &app)
+{
+	const core::PluginHello &hello = app.world().plugin();
+	Json reply = ok_reply();
+	put(reply.get(), "plugin_version", hello.plugin_version);
+	put(reply.get(), "slurm_version", hello.slurm_version);
+	put(reply.get(), "family", codec::to_name(hello.family));
+	put(reply.get(), "edges", edges_row(app.world().edges()));
+	put(reply.get(), "counters", counters_row(app));
+	put(reply.get(), "plugin", plugin_row(app.plugin_stats()));
+	return reply;
+}
+
+} // namespace slurmkube::agent
