@@ -187,7 +187,7 @@ KindRow classes_row()
 		.listed = [](World &w, const Uids &live, Now) { w.classes_listed(live); }};
 }
 
-/* In the order of their starts. */
+/* In the order of Kind, which is that of their starts. */
 const std::vector<KindRow> &rows()
 {
 	static const std::vector<KindRow> all{pods_row(),   foreign_pods_row(), nodes_row(),  namespaces_row(),

@@ -3,3 +3,9 @@ check_PROGRAMS += testsuite/unit/test_config
 TESTS += testsuite/unit/test_config
 testsuite_unit_test_config_SOURCES = %D%/test_config.cc
 testsuite_unit_test_config_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_sources
+TESTS += testsuite/unit/test_sources
+testsuite_unit_test_sources_SOURCES = %D%/test_sources.cc
+testsuite_unit_test_sources_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(SLURM_CPPFLAGS)
+testsuite_unit_test_sources_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/sources.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::agent;
+
+namespace
+{
+
+constexpr Kind k_all[] = {Kind::pods,   Kind::foreign_pods, Kind::nodes,  Kind::namespaces,
+			  Kind::claims, Kind::volumes,	    Kind::classes};
+
+codec::Json parsed(const char *text)
+{
+	auto json = codec::parse_json(text, 10'000);
+	return json ? std::move(*json) : codec::Json();
+}
+
+void each_kind_has_its_row()
+{
+	for (const Kind kind : k_all)
+		CHECK(row_of(kind).kind == kind);
+}
+
+void pods_are_ours_or_others()
+{
+	Config config;
+	config.scheduler_name = "mine";
+	const kube::WatchOptions ours = row_of(Kind::pods).options(config);
+	const kube::WatchOptions others = row_of(Kind::foreign_pods).options(config);
+	CHECK_EQUAL(ours.path, "/api/v1/pods");
+	CHECK_EQUAL(others.path, ours.path);
+	CHECK_EQUAL(ours.field_selector, "spec.schedulerName=mine");
+	CHECK_EQUAL(others.field_selector, "spec.schedulerName!=mine,spec.nodeName!=,"
+					   "status.phase!=Succeeded,status.phase!=Failed");
+	CHECK(ours.accept == kube::k_protobuf && others.accept == kube::k_protobuf);
+}
+
+void nodes_are_those_with_the_label()
+{
+	Config config;
+	config.nodes.selector_key = "a/b";
+	config.nodes.selector_value = std::nullopt;
+	CHECK_EQUAL(row_of(Kind::nodes).options(config).label_selector, "a/b");
+	config.nodes.selector_value = "c";
+	CHECK_EQUAL(row_of(Kind::nodes).options(config).label_selector, "a/b=c");
+}
+
+/* As World trusts them again only then. */
+void lists_of_pods_and_nodes_are_made_again()
+{
+	std::string again;
+	for (const Kind kind : k_all)
+		again += row_of(kind).is_listed_again ? row_of(kind).name + std::string(",") : "";
+	CHECK_EQUAL(again, "pod,pod of another scheduler,node,");
+}
+
+void claims_are_watched_when_wanted()
+{
+	for (const Kind kind : k_all) {
+		const bool is_for_claims =
+			kind == Kind::claims || kind == Kind::volumes || kind == Kind::classes;
+		CHECK((row_of(kind).wanted == Wanted::for_claims) == is_for_claims);
+		CHECK((row_of(kind).check_name == nullptr) == is_for_claims);
+	}
+}
+
+void world_is_told()
+{
+	core::World world{core::Settings()};
+	const auto node = parsed(R"({"metadata":{"name":"n1","uid":"u1"},"status":{}})");
+	CHECK(row_of(Kind::nodes).seen(world, node.get(), {}).ok());
+	CHECK(world.kube_nodes().contains("n1"));
+	CHECK(row_of(Kind::nodes).gone(world, node.get(), {}).ok());
+	CHECK(!world.kube_nodes().contains("n1"));
+}
+
+void what_cannot_be_read_is_an_error()
+{
+	core::World world{core::Settings()};
+	const auto nothing = parsed("{}");
+	for (const Kind kind : k_all) {
+		CHECK(!row_of(kind).seen(world, nothing.get(), {}).ok());
+		CHECK(row_of(kind).gone(world, nothing.get(), {}).ok() == (kind == Kind::foreign_pods));
+	}
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("sources", {
+						   TEST(each_kind_has_its_row),
+						   TEST(pods_are_ours_or_others),
+						   TEST(nodes_are_those_with_the_label),
+						   TEST(lists_of_pods_and_nodes_are_made_again),
+						   TEST(claims_are_watched_when_wanted),
+						   TEST(world_is_told),
+						   TEST(what_cannot_be_read_is_an_error),
+					   });
+}
