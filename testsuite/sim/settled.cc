@@ -152,25 +152,32 @@ void Oracle::check_memory(const core::World &leader)
 /* What World says of where each component is, beside the pods and jobs themselves. */
 void Oracle::check_stages(const core::World &leader)
 {
-	for (const auto &[uid, group] : leader.groups()) {
-		if (group.gang)
-			continue; /* its lead's counts */
+	struct Count {
 		std::size_t running = 0, waiting = 0, others = 0;
-		for (const auto &[pod_uid, pod] : kube_.pods) {
-			if (pod.job_key != uid.text || !sim::is_live(pod))
-				continue;
-			const bool is_odd = pod.api.deleting || pod.api.gated || pod.binder == Binder::foreigner || leader.groups().count({pod_uid}) == 0;
-			(is_odd ? others : pod.api.node_name.empty() ? waiting : running)++;
-		}
-		const auto live = slurm_.live_jobs_of(uid.text);
-		const std::string is_at = std::string("component ") + uid.text + " is said to be " + core::stage_text(group.stage);
-		if (core::is_passing(group.stage) && others == 0)
-			stage_.violated("stage", is_at + ", and nothing moves any more");
-		if (live.size() != 1 || others > 0)
+	};
+	std::map<std::string, Count> counts; /* by the key of the component */
+	for (const auto &[uid, pod] : kube_.pods) {
+		const auto group = leader.groups().find({uid});
+		if (group == leader.groups().end() || !sim::is_live(pod))
 			continue;
-		if (is_allocated(*live[0]) && running > 0 && group.stage != core::ComponentStage::running)
+		Count &count = counts[group->second.gang ? group->second.gang->text : uid];
+		const bool is_odd = pod.api.deleting || pod.api.gated || pod.binder == Binder::foreigner;
+		(is_odd ? count.others : pod.api.node_name.empty() ? count.waiting : count.running)++;
+	}
+	for (const auto &[key, count] : counts) {
+		const auto group = leader.groups().find({key});
+		if (group == leader.groups().end() || count.others > 0)
+			continue;
+		const core::ComponentStage stage = group->second.stage;
+		const std::string is_at = "component " + key + " is said to be " + core::stage_text(stage);
+		if (core::is_passing(stage))
+			stage_.violated("stage", is_at + ", and nothing moves any more");
+		const auto live = slurm_.live_jobs_of(key);
+		if (live.size() != 1)
+			continue;
+		if (is_allocated(*live[0]) && count.running > 0 && stage != core::ComponentStage::running)
 			stage_.violated("stage", is_at + ", but its pods run");
-		if (!is_allocated(*live[0]) && running == 0 && waiting > 0 && group.stage != core::ComponentStage::queued)
+		if (!is_allocated(*live[0]) && count.running == 0 && count.waiting > 0 && stage != core::ComponentStage::queued)
 			stage_.violated("stage", is_at + ", but its job waits in the queue");
 	}
 }
