@@ -109,7 +109,7 @@ void App::reload(const Config &fresh)
 	log_level(fresh.log_level);
 	credentials_.reload();
 	if (fresh.identity != config_.identity) {
-		world_.set_identity_rules(fresh.identity.rules, fresh.identity.least_uid);
+		world_.observe(core::IdentityRulesSet{fresh.identity.rules, fresh.identity.least_uid});
 		sources_.start_again(Kind::namespaces);
 		want_round();
 	}
@@ -129,7 +129,7 @@ std::int64_t App::uptime_seconds() const
 
 void App::opened(const core::PluginHello &hello)
 {
-	world_.link_opened(hello);
+	world_.observe(core::LinkOpened{hello});
 	if (world_.take_list_request())
 		sources_.list_again();
 	if (!hello.config_error.empty())
@@ -139,16 +139,16 @@ void App::opened(const core::PluginHello &hello)
 void App::arrived(codec::LinkMessage message)
 {
 	if (auto *job = std::get_if<core::SlurmJob>(&message)) {
-		world_.job_seen(std::move(*job), now());
+		world_.observe(core::JobSeen{std::move(*job)}, now());
 	} else if (const auto *job_gone = std::get_if<codec::JobGone>(&message)) {
-		world_.job_gone(job_gone->id, now());
+		world_.observe(core::JobGone{job_gone->id}, now());
 	} else if (auto *node = std::get_if<core::SlurmNode>(&message)) {
-		world_.slurm_node_seen(std::move(*node));
+		world_.observe(core::SlurmNodeSeen{std::move(*node)});
 	} else if (const auto *node_gone = std::get_if<codec::NodeGone>(&message)) {
-		world_.slurm_node_gone(node_gone->name);
+		world_.observe(core::SlurmNodeGone{node_gone->name});
 	} else if (std::holds_alternative<codec::SnapshotEnd>(message)) {
-		world_.snapshot_ended(now());
-		log_info("snapshot merged jobs=%zu nodes=%zu", world_.jobs().size(), world_.slurm_nodes().size());
+		world_.observe(core::SnapshotEnded{}, now());
+		log_info("snapshot merged jobs=%zu nodes=%zu", world_.state().jobs.size(), world_.state().slurm_nodes.size());
 	} else if (const auto *stats = std::get_if<core::PluginStats>(&message)) {
 		plugin_stats_ = *stats;
 	}
@@ -157,7 +157,7 @@ void App::arrived(codec::LinkMessage message)
 
 void App::closed()
 {
-	world_.link_lost();
+	world_.observe(core::LinkLost{});
 }
 
 /* ---- rounds ---- */
@@ -175,7 +175,7 @@ void App::round()
 	round_wanted_ = false;
 	const core::Now at = now();
 	sources_.start_wanted();
-	if (!world_.is_cluster_known())
+	if (!world_.state().is_cluster_known())
 		ask_for_cluster();
 	note_cluster_trouble();
 	for (const core::World::PodAction &next : world_.take_actions(at))
@@ -197,7 +197,7 @@ void App::note_cluster_trouble()
 	if (trouble == cluster_trouble_)
 		return;
 	if (trouble.empty())
-		log_info("the Kubernetes cluster is the one of all our jobs: uid=%s", world_.settings().policy.cluster_uid.c_str());
+		log_info("the Kubernetes cluster is the one of all our jobs: uid=%s", world_.state().settings.policy.cluster_uid.c_str());
 	else
 		log_error("%s", trouble.c_str());
 	cluster_trouble_ = std::move(trouble);
@@ -208,7 +208,7 @@ void App::plan_next_look()
 	loop_.cancel(look_timer_);
 	look_timer_ = 0;
 	const auto next = world_.next_look_us();
-	if (!next || !world_.is_known())
+	if (!next || !world_.state().is_known())
 		return;
 	const std::chrono::microseconds wait(std::max<std::int64_t>(*next - now().mono_us, 1000));
 	look_timer_ = loop_.after(wait, [this] {
@@ -228,14 +228,14 @@ void App::tick()
 void App::look_at_partitions()
 {
 	std::set<std::string> external;
-	for (const auto &[name, node] : world_.slurm_nodes())
+	for (const auto &[name, node] : world_.state().slurm_nodes)
 		external.insert(name);
 	calls_.sharing_partitions(std::move(external), [this](Result<slurm::SharingPartitions> answer) {
 		loop_.after(k_partitions, [this] { look_at_partitions(); });
 		if (!answer)
 			return;
 		sharing_partitions_ = std::move(*answer);
-		world_.partitions_refused(sharing_partitions_.refused);
+		world_.observe(core::PartitionsRefused{sharing_partitions_.refused});
 		want_round();
 	});
 }
@@ -243,7 +243,7 @@ void App::look_at_partitions()
 void App::look(Look::Done done)
 {
 	std::set<std::string> external;
-	for (const auto &[name, node] : world_.slurm_nodes())
+	for (const auto &[name, node] : world_.state().slurm_nodes)
 		external.insert(name);
 	look_.begin(std::move(external), std::move(done));
 }

@@ -15,7 +15,7 @@ std::string why_nodes_are_unknown(const App &app, const std::string &api_trouble
 		return "the API server: " + api_trouble;
 	if (!watch || !watch->synced() || !watch->healthy())
 		return watch && !watch->healthy() ? "the list of nodes: " + watch->trouble() : "the first list of nodes is not complete";
-	return app.world().is_listed() ? "" : "the first lists of pods are not complete";
+	return app.world().state().sync.is_listed() ? "" : "the first lists of pods are not complete";
 }
 
 namespace
@@ -27,7 +27,7 @@ using check::passed;
 
 std::string write_node_lines(const App &app)
 {
-	return "'skube nodes --slurm-conf --output FILE', FILE being what slurm.conf includes, then " + how_slurmctld_rereads(app.world().plugin());
+	return "'skube nodes --slurm-conf --output FILE', FILE being what slurm.conf includes, then " + how_slurmctld_rereads(app.world().state().sync.plugin());
 }
 
 std::string list_of(const std::vector<std::string> &names)
@@ -43,9 +43,9 @@ std::string list_of(const std::vector<std::string> &names)
 Check vanished_nodes(const App &app)
 {
 	const core::World &world = app.world();
-	const core::NodeDoubts &absent = world.absent_nodes();
+	const core::NodeDoubts &absent = world.nodes().absent();
 	const std::string selector = app.config().nodes.selector_key + (app.config().nodes.selector_value ? "=" + *app.config().nodes.selector_value : "");
-	const std::size_t all = world.slurm_nodes().size(), unmanaged = absent.refuted();
+	const std::size_t all = world.state().slurm_nodes.size(), unmanaged = absent.refuted();
 	if (world.holds_absent_nodes())
 		return failed("vanished nodes",
 			      std::to_string(absent.names().size()) + " of " + std::to_string(all) + " external nodes have vanished from Kubernetes, too many to be believed: " +
@@ -53,7 +53,7 @@ Check vanished_nodes(const App &app)
 			      "if they should be there: compare kubeconfig and nodes.selector in slurmkubed.yaml with kubectl get nodes -l " + selector +
 				      "; they return by themselves. If they are gone for good: scontrol update NodeName=LIST State=DOWN Reason=gone, or raise nodes.max_gone_percent "
 				      "and restart slurmkubed");
-	if (unmanaged > std::max<std::size_t>(1, all * world.settings().nodes.max_gone_percent / 100))
+	if (unmanaged > std::max<std::size_t>(1, all * world.state().settings.nodes.max_gone_percent / 100))
 		return failed("vanished nodes", std::to_string(unmanaged) + " of " + std::to_string(all) + " external nodes are not managed: they exist in Kubernetes without the label " + selector + " and are drained in Slurm",
 			      "correct nodes.selector in slurmkubed.yaml and restart slurmkubed, or label them: kubectl label node NAME " + app.config().nodes.selector_key + "=" +
 				      app.config().nodes.selector_value.value_or("true") + "; or take them out of Slurm");
@@ -65,11 +65,11 @@ Check vanished_nodes(const App &app)
 Check unready_nodes(const App &app)
 {
 	const core::World &world = app.world();
-	const std::vector<std::string> names = world.unready_nodes().names();
+	const std::vector<std::string> names = world.nodes().unready().names();
 	if (!world.holds_unready_nodes())
 		return passed("nodes not ready", names.empty() ? "none" : std::to_string(names.size()) + ": " + list_of(names));
 	return failed("nodes not ready",
-		      std::to_string(names.size()) + " of " + std::to_string(world.slurm_nodes().size()) +
+		      std::to_string(names.size()) + " of " + std::to_string(world.state().slurm_nodes.size()) +
 			      " external nodes are not Ready in Kubernetes, too many to be believed: " + list_of(names) +
 			      ". They are drained; no node is set DOWN, and their pods go on",
 		      "see what lies between the API server and these nodes; they return by themselves. If they are lost: "
@@ -81,31 +81,31 @@ Check nodes(const App &app, const Findings &found)
 	const core::World &world = app.world();
 	if (const std::string unknown = why_nodes_are_unknown(app, found.api_trouble); !unknown.empty())
 		return failed("nodes", "not known: " + unknown, "look at the lines above first");
-	if (!world.has_link())
+	if (!world.state().sync.has_link())
 		return failed("nodes", "Slurm's are not known: the plugin is not connected", "look at the line plugin first");
 	std::string absent;
-	for (const auto &[name, node] : world.kube_nodes()) {
-		if (!world.slurm_nodes().contains(name))
+	for (const auto &[name, node] : world.state().kube_nodes) {
+		if (!world.state().slurm_nodes.contains(name))
 			add_name(absent, name);
 	}
-	if (world.kube_nodes().empty())
+	if (world.state().kube_nodes.empty())
 		return failed("nodes", "no node of Kubernetes has the label " + app.config().nodes.selector_key,
 			      "'kubectl label node NAME " + app.config().nodes.selector_key + "=true'");
 	if (!absent.empty())
 		return failed("nodes", "not in Slurm: " + absent,
-			      core::has_dynamic_nodes(world.plugin()) && app.config().nodes.manage ? "they are made when they are Ready; see the agent's log" : write_node_lines(app));
-	return passed("nodes", std::to_string(world.kube_nodes().size()) + " managed, all in Slurm");
+			      core::has_dynamic_nodes(world.state().sync.plugin()) && app.config().nodes.manage ? "they are made when they are Ready; see the agent's log" : write_node_lines(app));
+	return passed("nodes", std::to_string(world.state().kube_nodes.size()) + " managed, all in Slurm");
 }
 
 Check differences(const App &app)
 {
 	const core::World &world = app.world();
 	std::string text;
-	for (const auto &[name, kube] : world.kube_nodes()) {
-		const auto slurm = world.slurm_nodes().find(name);
-		if (slurm == world.slurm_nodes().end())
+	for (const auto &[name, kube] : world.state().kube_nodes) {
+		const auto slurm = world.state().slurm_nodes.find(name);
+		if (slurm == world.state().slurm_nodes.end())
 			continue;
-		const core::NodeSpec spec = core::node_spec(world.as_left(kube), world.settings().nodes, world.plugin());
+		const core::NodeSpec spec = core::node_spec(world.as_left(kube), world.state().settings.nodes, world.state().sync.plugin());
 		if (slurm->second.cpus > spec.cpus || slurm->second.memory_mib > spec.memory_mib)
 			add_name(text, name);
 	}
@@ -120,11 +120,11 @@ Check cpu_unit(const App &app)
 	constexpr std::uint64_t k_factor = 4;
 	const core::World &world = app.world();
 	const std::string unit = app.config().nodes.cpu_unit == core::k_whole_cpu ? "1" : "100m";
-	for (const auto &[name, kube] : world.kube_nodes()) {
-		const auto slurm = world.slurm_nodes().find(name);
-		if (slurm == world.slurm_nodes().end())
+	for (const auto &[name, kube] : world.state().kube_nodes) {
+		const auto slurm = world.state().slurm_nodes.find(name);
+		if (slurm == world.state().slurm_nodes.end())
 			continue;
-		const std::uint64_t wanted = core::node_spec(kube, world.settings().nodes, world.plugin()).cpus, has = slurm->second.cpus;
+		const std::uint64_t wanted = core::node_spec(kube, world.state().settings.nodes, world.state().sync.plugin()).cpus, has = slurm->second.cpus;
 		if (wanted > has * k_factor || has > wanted * k_factor)
 			return failed("CPU unit", "node " + name + " has CPUs=" + std::to_string(has) + " in Slurm, and nodes.cpu_unit " + unit + " makes that " + std::to_string(wanted),
 				      write_node_lines(app) + "; or change nodes.cpu_unit");
@@ -153,7 +153,7 @@ Check identity(const App &app)
 	if (rules == 0)
 		return failed("identity", "no namespace may submit", "add identity.rules to slurmkubed.yaml, then systemctl reload slurmkubed");
 	std::string unknown;
-	for (const auto &[name, person] : app.world().settings().policy.identity_facts.people) {
+	for (const auto &[name, person] : app.world().state().settings.policy.identity_facts.people) {
 		if (!person)
 			add_name(unknown, name);
 	}

@@ -88,18 +88,18 @@ Check rights(const Findings &found)
 Check cluster(const App &app)
 {
 	const core::World &world = app.world();
-	const std::string &uid = world.settings().policy.cluster_uid;
+	const std::string &uid = world.state().settings.policy.cluster_uid;
 	if (!app.cluster_unknown().empty())
 		return failed("cluster", app.cluster_unknown() + "; nothing is done meanwhile", "look at the lines API server and rights");
 	if (uid.empty())
 		return failed("cluster", "its uid is not known yet", k_look_at_api);
-	if (world.holds_other_cluster())
+	if (world.state().holds_other_cluster())
 		return failed("cluster", core::other_cluster_text(world), core::other_cluster_remedy(world));
 	if (world.held_absent_pods() > 0)
 		return failed("cluster", core::absent_pods_text(world), core::absent_pods_remedy());
 	if (const std::string text = core::other_name_text(world); !text.empty())
 		return failed("cluster", text, core::other_name_remedy(world));
-	return passed("cluster", world.settings().policy.cluster + ", uid " + uid + " (of namespace kube-system); no job is of another");
+	return passed("cluster", world.state().settings.policy.cluster + ", uid " + uid + " (of namespace kube-system); no job is of another");
 }
 
 Check bindings(const App &app)

@@ -70,8 +70,8 @@ Check slurm_user(const Findings &found)
 
 Check plugin(const App &app)
 {
-	const core::PluginHello &hello = app.world().plugin();
-	if (app.world().has_link())
+	const core::PluginHello &hello = app.world().state().sync.plugin();
+	if (app.world().state().sync.has_link())
 		return passed("plugin", "version " + hello.plugin_version + " in Slurm " + hello.slurm_version + ", cluster " + hello.cluster_name +
 						(hello.host.empty() ? "" : ", controller " + hello.host));
 	return failed("plugin", "not connected to " + app.config().plugin_socket,
@@ -81,8 +81,8 @@ Check plugin(const App &app)
 
 Check release(const App &app)
 {
-	const core::PluginHello &hello = app.world().plugin();
-	if (!app.world().has_link() || hello.plugin_version == SLURMKUBE_VERSION)
+	const core::PluginHello &hello = app.world().state().sync.plugin();
+	if (!app.world().state().sync.has_link() || hello.plugin_version == SLURMKUBE_VERSION)
 		return passed("release", "agent " SLURMKUBE_VERSION);
 	return failed("release", "agent " SLURMKUBE_VERSION ", plugin " + hello.plugin_version, "install both of one release and restart slurmctld and slurmkubed");
 }
@@ -90,8 +90,8 @@ Check release(const App &app)
 /* What the plugin has read, not what the file says now. */
 Check plugin_config(const App &app, const Findings &found)
 {
-	const core::PluginHello &hello = app.world().plugin();
-	if (!app.world().has_link())
+	const core::PluginHello &hello = app.world().state().sync.plugin();
+	if (!app.world().state().sync.has_link())
 		return failed("kube.conf", "not known: the plugin is not connected", "look at the line plugin first");
 	if (!hello.config_error.empty())
 		return failed("kube.conf", "as slurmctld has read it: " + hello.config_error,
@@ -116,7 +116,7 @@ Check partitions(const App &app, const Findings &found)
 		const auto record = std::ranges::find(found.slurm.partitions, partition, &slurm::Partition::name);
 		if (record == found.slurm.partitions.end())
 			return failed(name, "Slurm has no partition '" + partition + "', which slurmkubed.yaml names", "correct partition and identity.rules in slurmkubed.yaml, or add the partition to slurm.conf");
-		if (record->external == 0 && app.world().has_link())
+		if (record->external == 0 && app.world().state().sync.has_link())
 			return failed(name, "partition '" + partition + "' has no node of Kubernetes: " + std::to_string(record->others) + " others, where no pod can run",
 				      "name a partition of external nodes in slurmkubed.yaml, or add them to it in slurm.conf");
 		if (!record->is_up)
@@ -129,7 +129,7 @@ Check partitions(const App &app, const Findings &found)
 Check mixed_partitions(const App &app, const Findings &found)
 {
 	constexpr char name[] = "partitions";
-	if (!app.world().has_link())
+	if (!app.world().state().sync.has_link())
 		return failed(name, "not known: which nodes are Kubernetes' the plugin tells", "look at the line plugin first");
 	if (!found.slurm_trouble.empty())
 		return failed(name, "not known: slurmctld does not answer", k_look_at_slurmctld);
@@ -148,7 +148,7 @@ Check mixed_partitions(const App &app, const Findings &found)
 Check unmarked_jobs(const App &app)
 {
 	constexpr char name[] = "jobs without pod";
-	if (!app.world().has_link())
+	if (!app.world().state().sync.has_link())
 		return failed(name, "not known: which jobs hold nodes the plugin tells", "look at the line plugin first");
 	const std::string &ids = app.plugin_stats().unmarked;
 	if (ids.empty())

@@ -32,11 +32,11 @@ template <class... F> Overloaded(F...) -> Overloaded<F...>;
 
 std::string name_of(const core::World &world, const core::PodUid &uid)
 {
-	const auto found = world.groups().find(uid);
-	const auto gang = world.gangs().find(uid);
-	if (gang != world.gangs().end())
+	const auto found = world.state().groups.find(uid);
+	const auto gang = world.state().gangs.find(uid);
+	if (gang != world.state().gangs.end())
 		return gang->second.id.name_space + "/" + gang->second.id.name;
-	if (found == world.groups().end())
+	if (found == world.state().groups.end())
 		return uid.text;
 	const core::Pod *pod = found->second.pod ? &*found->second.pod : found->second.last ? &*found->second.last : nullptr;
 	return pod ? pod->name_space + "/" + pod->name : uid.text;
@@ -53,14 +53,14 @@ void log_outcome(const char *what, const std::string &pod, core::JobId job, cons
 /* What a program of a gang wants to know of its place in it. */
 void add_gang(const core::World &world, const core::PodUid &pod, std::uint32_t rank, std::map<std::string, std::string> &annotations)
 {
-	const core::Group &member = world.groups().at(pod);
-	const auto gang = member.gang ? world.gangs().find(*member.gang) : world.gangs().end();
-	if (gang == world.gangs().end())
+	const core::Group &member = world.state().groups.at(pod);
+	const auto gang = member.gang ? world.state().gangs.find(*member.gang) : world.state().gangs.end();
+	if (gang == world.state().gangs.end())
 		return;
 	annotations[names::k_allocation_rank] = std::to_string(rank);
 	annotations[names::k_allocation_size] = std::to_string(core::ranks_of(gang->second));
 	annotations[names::k_allocation_gang] = gang->first.text;
-	if (const core::SlurmJob *job = world.job_of(member))
+	if (const core::SlurmJob *job = world.state().job_of(member))
 		annotations[names::k_allocation_nodes] = core::node_list_of(job->nodes, k_node_list_bytes);
 }
 
@@ -68,8 +68,8 @@ void add_gang(const core::World &world, const core::PodUid &pod, std::uint32_t r
 void add_job(const core::World &world, const core::Bind &action, std::map<std::string, std::string> &annotations)
 {
 	annotations[names::k_allocation_nodes] = action.node;
-	const auto found = world.jobs().find(action.job);
-	if (found == world.jobs().end())
+	const auto found = world.state().jobs.find(action.job);
+	if (found == world.state().jobs.end())
 		return;
 	annotations[names::k_allocation_partition] = found->second.partition;
 	annotations[names::k_allocation_account] = found->second.account;
@@ -123,7 +123,7 @@ void App::submit(const core::PodUid &pod, const core::Submit &action)
 			log_warning("submission failed pod=%s: %s", name.c_str(), reply.error().what.c_str());
 		const auto answer = reply ? Result<core::Submitted>(core::Submitted{.job = reply->id, .node = reply->node, .cpus = reply->cpus, .partition = reply->partition, .account = reply->account}) :
 					    Result<core::Submitted>(reply.error());
-		world_.submitted(pod, answer, now());
+		world_.answer(core::SubmitAnswered{pod, answer}, now());
 		want_round();
 	});
 }
@@ -132,7 +132,7 @@ void App::update(const core::PodUid &pod, const core::Update &action)
 {
 	auto done = [this, pod, job = action.job, mark = action.spec.marker.options, name = name_of(world_, pod)](const Status &answer) {
 		log_outcome("options changed", name, job, answer);
-		world_.updated(pod, mark, job, answer, now());
+		world_.answer(core::UpdateAnswered{pod, mark, job, answer}, now());
 		want_round();
 	};
 	calls_.update(action.job, action.spec, action.given, action.removed, std::move(done));
@@ -143,13 +143,13 @@ void App::complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_
 	const bool is_cancel = wait_status == core::k_status_cancelled;
 	auto done = [this, pod, job, wait_status, is_cancel, name = name_of(world_, pod)](const Status &answer) {
 		log_outcome(is_cancel ? "cancelled" : answer ? "ended" : "completed", name, job, answer, is_cancel ? "" : " result=\"" + core::result_text(wait_status) + "\"");
-		if (const core::Pod *ended = answer && !is_cancel ? world_.pod_of(pod) : nullptr; ended && core::is_terminal(*ended))
+		if (const core::Pod *ended = answer && !is_cancel ? world_.state().pod(pod) : nullptr; ended && core::is_terminal(*ended))
 			teller_.tell(*ended, false, "Completing", core::completed(job, wait_status));
-		world_.completed(pod, answer, is_cancel, now());
+		world_.answer(core::CompleteAnswered{pod, answer, is_cancel}, now());
 		want_round();
 	};
-	const auto known = world_.jobs().find(job);
-	if (for_absence && known != world_.jobs().end())
+	const auto known = world_.state().jobs.find(job);
+	if (for_absence && known != world_.state().jobs.end())
 		calls_.give_up(job, known->second.marker, std::move(done));
 	else if (is_cancel)
 		calls_.cancel(job, std::move(done));
@@ -161,10 +161,10 @@ void App::complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_
 
 void App::bind(const core::PodUid &pod, const core::Bind &action)
 {
-	const core::Pod *known = world_.pod_of(pod);
+	const core::Pod *known = world_.state().pod(pod);
 	if (!known)
-		return world_.bound(pod, Error{Errc::not_found, "the pod is gone"}, now());
-	log_submitted(world_.groups().at(pod).gang.value_or(pod), action.job, action.node);
+		return world_.answer(core::BindAnswered{pod, Error{Errc::not_found, "the pod is gone"}}, now());
+	log_submitted(world_.state().groups.at(pod).gang.value_or(pod), action.job, action.node);
 	kube::BindPod request;
 	request.name_space = known->name_space;
 	request.name = known->name;
@@ -182,9 +182,9 @@ void App::bind(const core::PodUid &pod, const core::Bind &action)
 		log_outcome("bound", name, action.job, answer);
 		if (answer || (answer.error().code != Errc::not_found && answer.error().code != Errc::conflict))
 			last_binding_ = {now(), name, answer ? "" : answer.error().what};
-		if (const core::Pod *bound = answer ? world_.pod_of(pod) : nullptr)
+		if (const core::Pod *bound = answer ? world_.state().pod(pod) : nullptr)
 			teller_.tell(*bound, false, "Binding", core::bound_to_node(action, config_.nodes.cpu_unit));
-		world_.bound(pod, answer, now());
+		world_.answer(core::BindAnswered{pod, answer}, now());
 		want_round();
 	});
 }
@@ -195,7 +195,7 @@ void App::provide(const core::PodUid &pod, const core::Provide &action)
 	const std::string what = "claim " + core::claim_of(action.step).name + (give ? " given volume " + give->volume : " told its node");
 	kube::provide(client_, action.step, [this, pod, job = action.job, what, name = name_of(world_, pod)](const Status &answer) {
 		log_outcome(what.c_str(), name, job, answer);
-		world_.provided(pod, answer, now());
+		world_.answer(core::ProvideAnswered{pod, answer}, now());
 		want_round();
 	});
 }
@@ -205,7 +205,7 @@ void App::ask_for(const core::OwnerId &id)
 	kube::get_owner(client_, id, [this, id](Result<std::optional<core::Owner>> answer) {
 		if (!answer)
 			log_warning("asking for %s %s/%s: %s", id.kind.c_str(), id.name_space.c_str(), id.name.c_str(), answer.error().what.c_str());
-		world_.owner_seen(id, std::move(answer), now());
+		world_.observe(core::OwnerSeen{id, std::move(answer)}, now());
 		want_round();
 	});
 }
@@ -221,7 +221,7 @@ void App::ask_for_node(const std::string &name)
 			log_warning("asking for a node: %s", sight.error().what.c_str());
 		else
 			log_info("node=%s %s", name.c_str(), k_texts.at(*sight));
-		world_.node_looked_up(name, sight, now());
+		world_.answer(core::NodeLookUpAnswered{name, sight}, now());
 		want_round();
 	});
 }
@@ -229,11 +229,11 @@ void App::ask_for_node(const std::string &name)
 /* Pods that World has are told of as they are: only those out of its sight count. */
 void App::look_for_members(const core::PodUid &lead, const std::string &name_space)
 {
-	const auto gang = world_.gangs().find(lead);
-	if (gang == world_.gangs().end())
-		return world_.looked_up(lead, Error{Errc::not_found, "the gang is gone"}, now());
+	const auto gang = world_.state().gangs.find(lead);
+	if (gang == world_.state().gangs.end())
+		return world_.answer(core::LookUpAnswered{lead, Error{Errc::not_found, "the gang is gone"}}, now());
 	const auto is_member = [this, lead, id = gang->second.id](const core::Pod &pod) {
-		return !world_.pod_of(pod.uid) && core::may_be_member(pod, lead.text, id);
+		return !world_.state().pod(pod.uid) && core::may_be_member(pod, lead.text, id);
 	};
 	auto done = [this, lead, name = name_of(world_, lead)](const Result<bool> &found) {
 		if (!found)
@@ -247,7 +247,7 @@ void App::look_for_members(const core::PodUid &lead, const std::string &name_spa
 			sight = found.error();
 		else if (*found)
 			sight = core::Sight::bound;
-		world_.looked_up(lead, sight, now());
+		world_.answer(core::LookUpAnswered{lead, sight}, now());
 		want_round();
 	};
 	kube::find_pod(client_, name_space, is_member, std::move(done));
@@ -262,7 +262,7 @@ void App::ask_for_cluster()
 		cluster_unknown_ = uid ? "" : uid.error().what;
 		if (uid) {
 			cluster_asked_ = false;
-			world_.cluster_seen(*uid);
+			world_.observe(core::ClusterSeen{*uid});
 			return want_round();
 		}
 		loop_.after(k_ask_again, [this] {
@@ -279,11 +279,11 @@ void App::look_up(const core::PodUid &pod, const core::LookUp &action)
 	kube::get_pod(client_, action.name_space, action.name, [this, pod](const Result<core::Pod> &found) {
 		const bool is_absent = found ? found->uid.text != pod.text : found.error().code == Errc::not_found;
 		if (is_absent)
-			world_.looked_up(pod, core::Sight::absent, now());
+			world_.answer(core::LookUpAnswered{pod, core::Sight::absent}, now());
 		else if (found)
-			world_.looked_up(pod, found->node_name.empty() ? core::Sight::unbound : core::Sight::bound, now());
+			world_.answer(core::LookUpAnswered{pod, found->node_name.empty() ? core::Sight::unbound : core::Sight::bound}, now());
 		else
-			world_.looked_up(pod, found.error(), now());
+			world_.answer(core::LookUpAnswered{pod, found.error()}, now());
 		want_round();
 	});
 }
@@ -295,9 +295,9 @@ void App::look_up(const core::PodUid &pod, const core::LookUp &action)
  */
 void App::remove(const core::PodUid &pod, const core::Remove &action)
 {
-	const core::Pod *known = world_.pod_of(pod);
+	const core::Pod *known = world_.state().pod(pod);
 	if (!known)
-		return world_.removed(pod, Ok{}, now());
+		return world_.answer(core::RemoveAnswered{pod, Ok{}}, now());
 	const std::string name_space = known->name_space, name = known->name;
 	const bool is_conditional = action.not_started, is_bound = !known->node_name.empty();
 	const kube::PodCondition condition{.type = is_conditional ? names::k_condition_start_limit : k_disruption_target,
@@ -311,10 +311,10 @@ void App::remove(const core::PodUid &pod, const core::Remove &action)
 			teller_.tell(about, true, "Deleting", why);
 		else
 			log_warning("deleting failed pod=%s/%s: %s", name_space.c_str(), name.c_str(), answer.error().what.c_str());
-		world_.removed(pod, answer, now());
+		world_.answer(core::RemoveAnswered{pod, answer}, now());
 		want_round();
 	};
-	const std::int64_t most = world_.settings().grace_most_seconds;
+	const std::int64_t most = world_.state().settings.grace_most_seconds;
 	const bool is_slow = most > 0 && known->termination_grace_seconds > most;
 	const auto grace = is_slow ? std::optional<std::int64_t>(most) : std::nullopt;
 	auto said = [this, pod, name_space, name, is_conditional, grace, removed, is_over = std::make_shared<bool>(false)](const Status &written) {
@@ -332,9 +332,9 @@ void App::remove(const core::PodUid &pod, const core::Remove &action)
 
 void App::report(const core::PodUid &pod, const core::Report &action)
 {
-	const core::Pod *known = world_.pod_of(pod);
+	const core::Pod *known = world_.state().pod(pod);
 	if (!known)
-		return world_.reported(pod, Ok{}, now());
+		return world_.answer(core::ReportAnswered{pod, Ok{}}, now());
 	const bool is_new = !known->not_scheduled;
 	if (action.not_scheduled.reason == names::k_reason_refused)
 		log_warning("refused pod=%s/%s uid=%s: %s", known->name_space.c_str(), known->name.c_str(), pod.text.c_str(), action.not_scheduled.message.c_str());
@@ -349,7 +349,7 @@ void App::report(const core::PodUid &pod, const core::Report &action)
 	kube::SetConditions write{known->name_space, known->name, pod.text, {condition}, known->resource_version};
 	write.can_wait = true;
 	kube::set_conditions(client_, write, [this, pod](const Status &answer) {
-		world_.reported(pod, answer, now());
+		world_.answer(core::ReportAnswered{pod, answer}, now());
 		want_round();
 	});
 }
@@ -362,12 +362,12 @@ void App::carry_out(const core::NodeAction &action)
 				log_info("%s node=%s", what, name.c_str());
 			else
 				log_warning("%s failed node=%s: %s", what, name.c_str(), answer.error().what.c_str());
-			world_.node_changed(name, answer, now());
+			world_.answer(core::NodeChangeAnswered{name, answer}, now());
 			want_round();
 		};
 	};
 	std::visit(Overloaded{
-		       [&](const core::CreateNode &a) { calls_.node_create(a.spec, world_.plugin().family, answered("node created in Slurm", a.spec.name)); },
+		       [&](const core::CreateNode &a) { calls_.node_create(a.spec, world_.state().sync.plugin().family, answered("node created in Slurm", a.spec.name)); },
 		       [&](const core::DeleteNode &a) { calls_.node_delete(a.name, answered("node deleted in Slurm", a.name)); },
 		       [&](const core::SetNodeState &a) {
 			       calls_.node_set_state(a.name, a.change, a.reason, answered("node state changed in Slurm", a.name));

@@ -44,7 +44,7 @@ void People::ask(const std::string &name)
 				return;
 			asked_.erase(name);
 			log_info("user looked up name=%s%s%s", name.c_str(), found ? "" : ": ", found ? "" : found.error().what.c_str());
-			world_.person_found(name, found);
+			world_.observe(core::PersonFound{name, found});
 			on_change_();
 		});
 		return true;

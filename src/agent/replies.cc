@@ -26,9 +26,9 @@ Json ping(const App &app)
 {
 	Json reply = ok_reply();
 	put(reply.get(), "version", SLURMKUBE_VERSION);
-	put(reply.get(), "ready", app.world().is_known());
-	put(reply.get(), "link", app.world().has_link());
-	put(reply.get(), "controller", app.world().has_link() ? app.world().plugin().host : std::string());
+	put(reply.get(), "ready", app.world().state().is_known());
+	put(reply.get(), "link", app.world().state().sync.has_link());
+	put(reply.get(), "controller", app.world().state().sync.has_link() ? app.world().state().sync.plugin().host : std::string());
 	put(reply.get(), "uptime_seconds", app.uptime_seconds());
 	return reply;
 }
@@ -56,7 +56,7 @@ Json job_row(const core::SlurmJob &job)
 Json jobs(const App &app)
 {
 	Json rows = new_array();
-	for (const auto &[id, job] : app.world().jobs())
+	for (const auto &[id, job] : app.world().state().jobs)
 		append(rows.get(), job_row(job));
 	Json reply = ok_reply();
 	put(reply.get(), "jobs", std::move(rows));
@@ -83,7 +83,7 @@ const char *phase_text(core::PodPhase phase)
 Json pod_row(const core::World &world, const core::Group &group)
 {
 	const core::Pod &pod = *group.pod;
-	const core::SlurmJob *job = world.job_of(group);
+	const core::SlurmJob *job = world.state().job_of(group);
 	const bool waits = pod.node_name.empty() && group.assumed_node.empty() && !core::is_terminal(pod);
 	Json row = new_object();
 	put(row.get(), "namespace", pod.name_space);
@@ -100,7 +100,7 @@ Json pod_row(const core::World &world, const core::Group &group)
 Json pods(const App &app)
 {
 	Json rows = new_array();
-	for (const auto &[uid, group] : app.world().groups()) {
+	for (const auto &[uid, group] : app.world().state().groups) {
 		if (group.pod)
 			append(rows.get(), pod_row(app.world(), group));
 	}
@@ -124,13 +124,13 @@ Json node_row(const core::World &world, const std::string &name, const core::Kub
 	Json row = new_object();
 	put(row.get(), "name", name);
 	put(row.get(), "kube_ready", kube && kube->ready);
-	put(row.get(), "kube_state", kube ? (kube->ready ? "Ready" : "NotReady") : world.is_listed() ? "absent" : "unknown");
+	put(row.get(), "kube_state", kube ? (kube->ready ? "Ready" : "NotReady") : world.state().sync.is_listed() ? "absent" : "unknown");
 	put(row.get(), "cordoned", kube && kube->unschedulable);
 	put(row.get(), "slurm_state", slurm_state_text(slurm));
 	put(row.get(), "slurm_reason", slurm ? slurm->reason : std::string());
 	put(row.get(), "cpus", slurm ? slurm->cpus : 0);
 	put(row.get(), "memory_mib", slurm ? slurm->memory_mib : 0);
-	put(row.get(), "pods", static_cast<std::int64_t>(world.occupancy().pods_on(name)));
+	put(row.get(), "pods", static_cast<std::int64_t>(world.state().occupancy.pods_on(name)));
 	put(row.get(), "address", kube ? kube->internal_ip : std::string());
 	return row;
 }
@@ -139,12 +139,12 @@ Json nodes(const App &app)
 {
 	const core::World &world = app.world();
 	Json rows = new_array();
-	for (const auto &[name, kube] : world.kube_nodes()) {
-		const auto slurm = world.slurm_nodes().find(name);
-		append(rows.get(), node_row(world, name, &kube, slurm == world.slurm_nodes().end() ? nullptr : &slurm->second));
+	for (const auto &[name, kube] : world.state().kube_nodes) {
+		const auto slurm = world.state().slurm_nodes.find(name);
+		append(rows.get(), node_row(world, name, &kube, slurm == world.state().slurm_nodes.end() ? nullptr : &slurm->second));
 	}
-	for (const auto &[name, slurm] : world.slurm_nodes()) {
-		if (!world.kube_nodes().contains(name))
+	for (const auto &[name, slurm] : world.state().slurm_nodes) {
+		if (!world.state().kube_nodes.contains(name))
 			append(rows.get(), node_row(world, name, nullptr, &slurm));
 	}
 	Json reply = ok_reply();
@@ -156,9 +156,9 @@ Json nodes(const App &app)
 std::string why_no_slurm_conf(const App &app, const std::string &api_trouble)
 {
 	std::string why = why_nodes_are_unknown(app, api_trouble);
-	if (why.empty() && app.world().has_link() && !app.world().is_known())
+	if (why.empty() && app.world().state().sync.has_link() && !app.world().state().is_known())
 		why = "the agent is not sure of its Kubernetes cluster (skube check)";
-	if (why.empty() && !app.world().is_known())
+	if (why.empty() && !app.world().state().is_known())
 		why = "the plugin in slurmctld is not connected, and some of each line comes from it";
 	return why;
 }
@@ -167,8 +167,8 @@ std::string why_no_slurm_conf(const App &app, const std::string &api_trouble)
 std::string lost_nodes(const core::World &world)
 {
 	std::string names;
-	for (const auto &[name, node] : world.slurm_nodes())
-		if (node.base != core::NodeBase::down && !world.kube_nodes().contains(name) && !world.absent_nodes().is_confirmed(name, now().mono_us))
+	for (const auto &[name, node] : world.state().slurm_nodes)
+		if (node.base != core::NodeBase::down && !world.state().kube_nodes.contains(name) && !world.nodes().absent().is_confirmed(name, now().mono_us))
 			names += (names.empty() ? "" : ", ") + name;
 	return names;
 }
@@ -183,13 +183,13 @@ std::string slurm_conf(const App &app, const std::string &api_trouble)
 		return ctl::error_reply("Slurm has nodes that lack the label of managed nodes, or that Kubernetes does not have yet, and a list without them would end "
 					"what runs there: " + lost.substr(0, 200) + "; label them again, or set them DOWN first");
 	Json lines = new_array();
-	for (const auto &[name, node] : world.kube_nodes()) {
-		const auto line = core::node_line(core::node_spec(world.as_left(node), world.settings().nodes, world.plugin()), "UNKNOWN");
+	for (const auto &[name, node] : world.state().kube_nodes) {
+		const auto line = core::node_line(core::node_spec(world.as_left(node), world.state().settings.nodes, world.state().sync.plugin()), "UNKNOWN");
 		append(lines.get(), line ? *line : "# left out: " + line.error().what);
 	}
 	Json reply = ok_reply();
 	put(reply.get(), "lines", std::move(lines));
-	put(reply.get(), "apply", how_slurmctld_rereads(world.plugin()));
+	put(reply.get(), "apply", how_slurmctld_rereads(world.state().sync.plugin()));
 	return codec::to_text(reply.get());
 }
 

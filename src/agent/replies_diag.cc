@@ -104,7 +104,7 @@ Json counters_row(const App &app)
 
 Json diag(const App &app)
 {
-	const core::PluginHello &hello = app.world().plugin();
+	const core::PluginHello &hello = app.world().state().sync.plugin();
 	Json reply = ok_reply();
 	put(reply.get(), "plugin_version", hello.plugin_version);
 	put(reply.get(), "slurm_version", hello.slurm_version);

@@ -77,20 +77,20 @@ KindRow::Tell tell(Result<T> (*read)(json_object *), void (*world_hears)(World &
 void pod_gone(World &world, core::Pod pod, Now now)
 {
 	const core::PodUid uid = pod.uid;
-	world.pod_gone(uid, std::move(pod), now);
+	world.observe(core::PodGone{uid, std::move(pod)}, now);
 }
 
 /* The uid is enough: it is needed even where the rest cannot be read. */
 Status foreign_gone(World &world, json_object *last_state, Now)
 {
-	world.foreign_gone({codec::uid_of(last_state)});
+	world.observe(core::ForeignGone{{codec::uid_of(last_state)}});
 	return Ok{};
 }
 
 void pods_listed(World &world, const Uids &live, Now now)
 {
-	world.cluster_doubted();
-	world.pods_listed(live, now);
+	world.observe(core::ClusterDoubted{});
+	world.observe(core::PodsListed{live}, now);
 }
 
 /* ---- the table, in parts: who asks for more than a line has a function above ---- */
@@ -103,7 +103,7 @@ KindRow pods_row()
 		.check_name = "pods",
 		.is_listed_again = true,
 		.options = pods_of,
-		.seen = tell(codec::pod_from_json, [](World &w, core::Pod pod, Now now) { w.pod_seen(std::move(pod), now); }),
+		.seen = tell(codec::pod_from_json, [](World &w, core::Pod pod, Now now) { w.observe(core::PodSeen{std::move(pod)}, now); }),
 		.gone = tell(codec::pod_from_json, pod_gone),
 		.listed = pods_listed};
 }
@@ -117,9 +117,9 @@ KindRow foreign_pods_row()
 		.check_name = "other pods",
 		.is_listed_again = true,
 		.options = foreign_pods_of,
-		.seen = tell(codec::pod_from_json, [](World &w, core::Pod pod, Now) { w.foreign_seen(std::move(pod)); }),
+		.seen = tell(codec::pod_from_json, [](World &w, core::Pod pod, Now) { w.observe(core::ForeignSeen{std::move(pod)}); }),
 		.gone = foreign_gone,
-		.listed = [](World &w, const Uids &live, Now) { w.foreign_listed(live); }};
+		.listed = [](World &w, const Uids &live, Now) { w.observe(core::ForeignListed{live}); }};
 }
 
 KindRow nodes_row()
@@ -130,9 +130,9 @@ KindRow nodes_row()
 		.check_name = "nodes watch",
 		.is_listed_again = true,
 		.options = nodes_of,
-		.seen = tell(codec::node_from_json, [](World &w, core::KubeNode node, Now now) { w.node_seen(std::move(node), now); }),
-		.gone = tell(codec::node_from_json, [](World &w, core::KubeNode node, Now now) { w.node_gone(node.name, now); }),
-		.listed = [](World &w, const Uids &live, Now) { w.nodes_listed(live); }};
+		.seen = tell(codec::node_from_json, [](World &w, core::KubeNode node, Now now) { w.observe(core::NodeSeen{std::move(node)}, now); }),
+		.gone = tell(codec::node_from_json, [](World &w, core::KubeNode node, Now now) { w.observe(core::NodeGone{node.name}, now); }),
+		.listed = [](World &w, const Uids &live, Now) { w.observe(core::NodesListed{live}); }};
 }
 
 KindRow namespaces_row()
@@ -143,9 +143,9 @@ KindRow namespaces_row()
 		.check_name = "namespaces",
 		.names_people = true,
 		.options = [](const Config &) { return all_of("/api/v1/namespaces"); },
-		.seen = tell(codec::namespace_from_json, [](World &w, core::Namespace seen, Now) { w.namespace_seen(std::move(seen)); }),
-		.gone = tell(codec::namespace_from_json, [](World &w, core::Namespace seen, Now) { w.namespace_gone(seen.name); }),
-		.listed = [](World &w, const Uids &live, Now) { w.namespaces_listed(live); }};
+		.seen = tell(codec::namespace_from_json, [](World &w, core::Namespace seen, Now) { w.observe(core::NamespaceSeen{std::move(seen)}); }),
+		.gone = tell(codec::namespace_from_json, [](World &w, core::Namespace seen, Now) { w.observe(core::NamespaceGone{seen.name}); }),
+		.listed = [](World &w, const Uids &live, Now) { w.observe(core::NamespacesListed{live}); }};
 }
 
 KindRow claims_row()
@@ -156,9 +156,9 @@ KindRow claims_row()
 		.check_name = nullptr,
 		.wanted = Wanted::for_claims,
 		.options = [](const Config &) { return all_of("/api/v1/persistentvolumeclaims"); },
-		.seen = tell(codec::claim_from_json, [](World &w, core::Claim seen, Now now) { w.claim_seen(std::move(seen), now); }),
-		.gone = tell(codec::claim_from_json, [](World &w, core::Claim seen, Now) { w.claim_gone(seen.id); }),
-		.listed = [](World &w, const Uids &live, Now) { w.claims_listed(live); }};
+		.seen = tell(codec::claim_from_json, [](World &w, core::Claim seen, Now now) { w.observe(core::ClaimSeen{std::move(seen)}, now); }),
+		.gone = tell(codec::claim_from_json, [](World &w, core::Claim seen, Now) { w.observe(core::ClaimGone{seen.id}); }),
+		.listed = [](World &w, const Uids &live, Now) { w.observe(core::ClaimsListed{live}); }};
 }
 
 KindRow volumes_row()
@@ -169,9 +169,9 @@ KindRow volumes_row()
 		.check_name = nullptr,
 		.wanted = Wanted::for_claims,
 		.options = [](const Config &) { return all_of("/api/v1/persistentvolumes"); },
-		.seen = tell(codec::volume_from_json, [](World &w, core::Volume seen, Now) { w.volume_seen(std::move(seen)); }),
-		.gone = tell(codec::volume_from_json, [](World &w, core::Volume seen, Now) { w.volume_gone(seen.name); }),
-		.listed = [](World &w, const Uids &live, Now) { w.volumes_listed(live); }};
+		.seen = tell(codec::volume_from_json, [](World &w, core::Volume seen, Now) { w.observe(core::VolumeSeen{std::move(seen)}); }),
+		.gone = tell(codec::volume_from_json, [](World &w, core::Volume seen, Now) { w.observe(core::VolumeGone{seen.name}); }),
+		.listed = [](World &w, const Uids &live, Now) { w.observe(core::VolumesListed{live}); }};
 }
 
 KindRow classes_row()
@@ -182,9 +182,9 @@ KindRow classes_row()
 		.check_name = nullptr,
 		.wanted = Wanted::for_claims,
 		.options = [](const Config &) { return all_of("/apis/storage.k8s.io/v1/storageclasses"); },
-		.seen = tell(codec::storage_class_from_json, [](World &w, core::StorageClass seen, Now) { w.class_seen(std::move(seen)); }),
-		.gone = tell(codec::storage_class_from_json, [](World &w, core::StorageClass seen, Now) { w.class_gone(seen.name); }),
-		.listed = [](World &w, const Uids &live, Now) { w.classes_listed(live); }};
+		.seen = tell(codec::storage_class_from_json, [](World &w, core::StorageClass seen, Now) { w.observe(core::ClassSeen{std::move(seen)}); }),
+		.gone = tell(codec::storage_class_from_json, [](World &w, core::StorageClass seen, Now) { w.observe(core::ClassGone{seen.name}); }),
+		.listed = [](World &w, const Uids &live, Now) { w.observe(core::ClassesListed{live}); }};
 }
 
 /* In the order of Kind, which is that of their starts. */
@@ -252,13 +252,13 @@ Sources::Sources(Loop &loop, kube::Client &client, core::World &world, const Con
 
 void Sources::start_wanted()
 {
-	const bool claims = world_.wants_claims();
+	const bool claims = world_.state().claims.is_wanted();
 	for (auto &[kind, source] : sources_) {
 		if (!source.watch() && (claims || source.row().wanted == Wanted::always))
 			source.start(client_, config_);
 	}
 	if (claims)
-		world_.claims_unreadable(trouble_of(Wanted::for_claims));
+		world_.observe(core::ClaimsUnreadable{trouble_of(Wanted::for_claims)});
 }
 
 void Sources::list_again()

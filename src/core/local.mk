@@ -102,6 +102,7 @@ libcore_la_SOURCES = \
 	%D%/translate/translate.cc \
 	%D%/translate/translate.h \
 	%D%/world/act.cc \
+	%D%/world/answers.h \
 	%D%/world/answer.cc \
 	%D%/world/call_order.cc \
 	%D%/world/call_order.h \
@@ -113,7 +114,9 @@ libcore_la_SOURCES = \
 	%D%/world/event_queue.cc \
 	%D%/world/event_queue.h \
 	%D%/world/components.cc \
+	%D%/world/facade.cc \
 	%D%/world/gang.cc \
+	%D%/world/observation.h \
 	%D%/world/gang_facts.cc \
 	%D%/world/job_verdicts.cc \
 	%D%/world/pod_facts.cc \

@@ -117,7 +117,7 @@ template <class T> StreamSink<T> Agent::sink_for()
 				if (!uids.contains(node.api.uid))
 					oracle_.node_told(number_, life_, name, Oracle::NodeNews::gone);
 			}
-			world_->nodes_listed(uids);
+			world_->observe(core::NodesListed{uids});
 			want_round();
 		};
 	}
@@ -127,16 +127,16 @@ template <class T> StreamSink<T> Agent::sink_for()
 void Agent::pods_listed(const std::set<std::string> &all)
 {
 	const std::set<std::string> uids = sees_pods() ? all : std::set<std::string>{};
-	world_->cluster_doubted();
+	world_->observe(core::ClusterDoubted{});
 	if (stage_.plant == Plant::short_list) {
-		for (const auto &[uid, group] : std::map(world_->groups()))
+		for (const auto &[uid, group] : std::map(world_->state().groups))
 			if (!uids.contains(uid.text))
-				world_->pod_gone(uid, group.pod, stage_.agent_now());
-		for (const auto &[id, job] : std::map(world_->jobs()))
+				world_->observe(core::PodGone{uid, group.pod}, stage_.agent_now());
+		for (const auto &[id, job] : std::map(world_->state().jobs))
 			if (!uids.contains(job.marker.uid) && job.marker.kind == core::k_pod_kind)
-				world_->looked_up({job.marker.uid}, core::Sight::absent, stage_.agent_now());
+				world_->answer(core::LookUpAnswered{{job.marker.uid}, core::Sight::absent}, stage_.agent_now());
 	}
-	world_->pods_listed(uids, stage_.agent_now());
+	world_->observe(core::PodsListed{uids}, stage_.agent_now());
 	want_round();
 }
 
@@ -154,9 +154,9 @@ void Agent::pod_changed(const Change<core::Pod> &change)
 	if (core::is_terminal(pod))
 		oracle_.end_told(number_, life_, pod);
 	if (is_gone)
-		world_->pod_gone(pod.uid, pod, stage_.agent_now());
+		world_->observe(core::PodGone{pod.uid, pod}, stage_.agent_now());
 	else
-		world_->pod_seen(std::move(pod), stage_.agent_now());
+		world_->observe(core::PodSeen{std::move(pod)}, stage_.agent_now());
 	want_round();
 }
 
@@ -167,10 +167,10 @@ void Agent::node_changed(const Change<core::KubeNode> &change)
 		return;
 	if (change.gone || !change.object->labels.contains(names::k_managed_label)) {
 		oracle_.node_told(number_, life_, change.object->name, Oracle::NodeNews::gone);
-		world_->node_gone(change.object->name);
+		world_->observe(core::NodeGone{change.object->name});
 	} else {
 		oracle_.node_told(number_, life_, change.object->name, change.object->ready ? Oracle::NodeNews::ready : Oracle::NodeNews::not_ready);
-		world_->node_seen(*change.object);
+		world_->observe(core::NodeSeen{*change.object});
 	}
 	want_round();
 }
@@ -185,28 +185,28 @@ LinkPort Agent::port()
 	port.opened = [this](const core::PluginHello &hello, std::uint64_t link) { opened(hello, link); };
 	port.job = [this](const core::SlurmJob &job) { job_told(job); };
 	port.job_gone = [this](core::JobId id) {
-		world_->job_gone(id, stage_.agent_now());
+		world_->observe(core::JobGone{id}, stage_.agent_now());
 		want_round();
 	};
 	port.node = [this](const core::SlurmNode &node) {
-		world_->slurm_node_seen(node);
+		world_->observe(core::SlurmNodeSeen{node});
 		want_round();
 	};
 	port.node_gone = [this](const std::string &name) {
-		world_->slurm_node_gone(name);
+		world_->observe(core::SlurmNodeGone{name});
 		want_round();
 	};
 	port.snapshot_ended = [this] {
 		has_snapshot_ = true;
 		if (stage_.plant != Plant::early_snapshot)
-			world_->snapshot_ended(stage_.agent_now());
+			world_->observe(core::SnapshotEnded{}, stage_.agent_now());
 		want_round();
 	};
 	port.closed = [this](std::uint64_t link) {
 		if (link != link_)
 			return;
 		has_snapshot_ = false;
-		world_->link_lost();
+		world_->observe(core::LinkLost{});
 	};
 	return port;
 }
@@ -214,16 +214,16 @@ LinkPort Agent::port()
 void Agent::opened(const core::PluginHello &hello, std::uint64_t link)
 {
 	if (link_ != 0)
-		world_->link_lost();
+		world_->observe(core::LinkLost{});
 	has_snapshot_ = false;
 	link_ = link;
-	world_->link_opened(hello);
+	world_->observe(core::LinkOpened{hello});
 	if (world_->take_list_request()) {
 		pods.restart();
 		nodes.restart();
 	}
 	if (stage_.plant == Plant::early_snapshot) {
-		world_->snapshot_ended(stage_.agent_now());
+		world_->observe(core::SnapshotEnded{}, stage_.agent_now());
 		want_round();
 	}
 }
@@ -234,12 +234,12 @@ void Agent::job_told(core::SlurmJob job)
 		job.marker.cluster = "main";
 	if (stage_.plant == Plant::early_gang && job.marker.kind != core::k_pod_kind && job.state == core::JobState::pending) {
 		job.state = core::JobState::running;
-		for (const auto &[name, node] : world_->kube_nodes())
+		for (const auto &[name, node] : world_->state().kube_nodes)
 			job.nodes.push_back({.node = name, .cpus = 99, .core_ids = "", .memory_mib = 1 << 20, .gres = {}});
 	}
 	if (stage_.plant == Plant::stale_marker)
 		job.marker.uid = first_markers_.emplace(job.id.number, job.marker.uid).first->second;
-	world_->job_seen(std::move(job), stage_.agent_now());
+	world_->observe(core::JobSeen{std::move(job)}, stage_.agent_now());
 	want_round();
 }
 
@@ -266,11 +266,11 @@ void Agent::round()
 		return;
 	}
 	round_wanted_ = false;
-	if (stage_.plant == Plant::two_leaders && !has_snapshot_ && !world_->is_known() && slurm_.leader() != number_) {
-		world_->link_opened({});
-		world_->snapshot_ended(stage_.agent_now());
+	if (stage_.plant == Plant::two_leaders && !has_snapshot_ && !world_->state().is_known() && slurm_.leader() != number_) {
+		world_->observe(core::LinkOpened{{}});
+		world_->observe(core::SnapshotEnded{}, stage_.agent_now());
 	}
-	if (!world_->is_cluster_known())
+	if (!world_->state().is_cluster_known())
 		ask_for_cluster();
 	const core::Now now = stage_.agent_now();
 	for (const core::World::PodAction &next : world_->take_actions(now))
@@ -288,7 +288,7 @@ void Agent::plan_next_look()
 {
 	const auto next = world_->next_look_us();
 	look_++;
-	if (!next || !world_->is_known())
+	if (!next || !world_->state().is_known())
 		return;
 	const Micros wait = std::max<Micros>(*next - stage_.agent_now().mono_us, k_ms);
 	stage_.line.after(wait, [this, life = life_, look = look_] {

@@ -74,7 +74,7 @@ void Agent::carry_out(const core::PodUid &pod, const core::Action &action)
 		       [&](const core::Provide &) {}, /* pods here have no volumes */
 		       [&](const core::LookUp &a) { look_up(pod, a); },
 		       [&](const core::Update &a) { /* pods here keep their options */
-			       world_->updated(pod, a.spec.marker.options, a.job, Ok{}, stage_.agent_now());
+			       world_->answer(core::UpdateAnswered{pod, a.spec.marker.options, a.job, Ok{}}, stage_.agent_now());
 		       },
 		       [&](const core::Remove &a) { remove(pod, a); },
 		       [&](const core::Report &a) { report(pod, a); },
@@ -87,14 +87,14 @@ void Agent::submit(const core::PodUid &pod, const core::Submit &action)
 	oracle_.acts(number_, has_snapshot_, "submits a job");
 	submitted_here_.insert(pod.text);
 	rpc_.submit(hash_of(pod.text), action.spec, [this, life = life_] { return life == life_; },
-		    heard([this, pod](core::World &world, const Result<core::Submitted> &reply) { world.submitted(pod, reply, stage_.agent_now()); }));
+		    heard([this, pod](core::World &world, const Result<core::Submitted> &reply) { world.answer(core::SubmitAnswered{pod, reply}, stage_.agent_now()); }));
 }
 
 void Agent::end_job(const core::PodUid &pod, core::JobId job, std::optional<std::uint32_t> wait_status, bool for_absence)
 {
 	oracle_.acts(number_, has_snapshot_, "ends a job");
 	const bool is_cancel = !wait_status;
-	auto done = heard([this, pod, is_cancel](core::World &world, const Status &status) { world.completed(pod, status, is_cancel, stage_.agent_now()); });
+	auto done = heard([this, pod, is_cancel](core::World &world, const Status &status) { world.answer(core::CompleteAnswered{pod, status, is_cancel}, stage_.agent_now()); });
 	if (stage_.plant == Plant::mixed_exit_codes && wait_status && (*wait_status >> 8) != 0)
 		wait_status = *wait_status >> 8;
 	oracle_.ends(pod.text, job, wait_status, oracle_.knows_end(number_, life_, pod.text));
@@ -115,9 +115,9 @@ void Agent::bind(const core::PodUid &pod, const core::Bind &action)
 {
 	oracle_.acts(number_, has_snapshot_, "binds a pod");
 	oracle_.binds(pod.text, action);
-	const core::Pod *known = world_->pod_of(pod);
+	const core::Pod *known = world_->state().pod(pod);
 	if (!known)
-		return world_->bound(pod, Error{Errc::not_found, "the pod is gone"}, stage_.agent_now());
+		return world_->answer(core::BindAnswered{pod, Error{Errc::not_found, "the pod is gone"}}, stage_.agent_now());
 	BindRequest request{.name_space = known->name_space, .name = known->name, .uid = pod.text, .node = action.node, .annotations = {}};
 	request.annotations = {{names::k_allocation_job_id, std::to_string(action.job.number)},
 			       {names::k_allocation_cluster, "main"},
@@ -126,11 +126,11 @@ void Agent::bind(const core::PodUid &pod, const core::Bind &action)
 			       {names::k_allocation_attempt, std::to_string(action.attempt)}};
 	if (action.rank) {
 		request.annotations[names::k_allocation_rank] = std::to_string(*action.rank);
-		const core::Group &member = world_->groups().at(pod);
+		const core::Group &member = world_->state().groups.at(pod);
 		request.annotations[names::k_allocation_gang] = member.gang ? member.gang->text : "";
-		const core::Gang *gang = world_->gang_of(member);
+		const core::Gang *gang = world_->state().gang_of(member);
 		request.annotations[names::k_allocation_size] = std::to_string(gang ? core::ranks_of(*gang) : 0);
-		if (const core::SlurmJob *job = world_->job_of(member))
+		if (const core::SlurmJob *job = world_->state().job_of(member))
 			request.annotations[names::k_allocation_nodes] = core::node_list_of(job->nodes, 1000);
 	}
 	if (stage_.plant == Plant::no_uid)
@@ -151,7 +151,7 @@ void Agent::post_binding(const core::PodUid &pod, const BindRequest &request, un
 						  post_binding(pod, request, tries + 1);
 				  });
 			  else
-				  world.bound(pod, status, stage_.agent_now());
+				  world.answer(core::BindAnswered{pod, status}, stage_.agent_now());
 		  }));
 }
 
@@ -161,9 +161,9 @@ void Agent::look_at_binding(const core::PodUid &pod, const BindRequest &request,
 		  heard([this, pod, request, tries](core::World &world, const Status &status) {
 			  const bool is_unclear = !status && (status.error().code == Errc::again || status.error().code == Errc::io);
 			  if (!is_unclear)
-				  world.bound(pod, status, stage_.agent_now());
+				  world.answer(core::BindAnswered{pod, status}, stage_.agent_now());
 			  else if (tries >= k_most_tries)
-				  world.bound(pod, Error{Errc::again, status.error().what}, stage_.agent_now());
+				  world.answer(core::BindAnswered{pod, Error{Errc::again, status.error().what}}, stage_.agent_now());
 			  else
 				  stage_.line.after(100 * k_ms * tries, [this, pod, request, tries, life = life_] {
 					  if (life == life_)
@@ -185,7 +185,7 @@ void Agent::ask_for(const core::OwnerId &id)
 		  },
 		  heard([this, found, id](core::World &world, const Status &status) {
 			  using Answer = Result<std::optional<core::Owner>>;
-			  world.owner_seen(id, status ? Answer(*found) : Answer(status.error()), stage_.agent_now());
+			  world.observe(core::OwnerSeen{id, status ? Answer(*found) : Answer(status.error())}, stage_.agent_now());
 		  }));
 }
 
@@ -202,7 +202,7 @@ void Agent::ask_for_cluster()
 		  heard([this, is_other](core::World &world, const Status &status) {
 			  cluster_asked_ = false;
 			  if (status)
-				  world.cluster_seen(is_other ? "other-uid" : "main-uid");
+				  world.observe(core::ClusterSeen{is_other ? "other-uid" : "main-uid"});
 		  }));
 }
 
@@ -219,19 +219,19 @@ void Agent::ask_for_node(const std::string &name)
 		  },
 		  heard([this, sight, name](core::World &world, const Status &status) {
 			  using Answer = Result<core::NodeSight>;
-			  world.node_looked_up(name, status ? Answer(*sight) : Answer(status.error()), stage_.agent_now());
+			  world.answer(core::NodeLookUpAnswered{name, status ? Answer(*sight) : Answer(status.error())}, stage_.agent_now());
 		  }));
 }
 
 void Agent::look_up(const core::PodUid &pod, const core::LookUp &action)
 {
 	const auto sight = std::make_shared<core::Sight>(core::Sight::absent);
-	const auto gang = world_->gangs().find(pod);
-	const core::GangId id = gang == world_->gangs().end() ? core::GangId{} : gang->second.id;
+	const auto gang = world_->state().gangs.find(pod);
+	const core::GangId id = gang == world_->state().gangs.end() ? core::GangId{} : gang->second.id;
 	api_.call(hash_of(pod.text),
 		  [this, sight, uid = pod.text, action, id, life = life_, is_other_cluster = sight_ == Sight::other_cluster] {
 			  const auto is_member = [&](const auto &one) {
-				  return one.second.exists && one.second.api.name_space == action.name_space && !world_->pod_of(one.second.api.uid) && core::may_be_member(one.second.api, uid, id);
+				  return one.second.exists && one.second.api.name_space == action.name_space && !world_->state().pod(one.second.api.uid) && core::may_be_member(one.second.api, uid, id);
 			  };
 			  if (action.name.empty() && !is_other_cluster && (life != life_ || std::ranges::any_of(kube_.pods, is_member)))
 				  *sight = core::Sight::bound;
@@ -243,16 +243,16 @@ void Agent::look_up(const core::PodUid &pod, const core::LookUp &action)
 			  return Status(Ok{});
 		  },
 		  heard([this, pod, sight](core::World &world, const Status &status) {
-			  world.looked_up(pod, status ? Result<core::Sight>(*sight) : Result<core::Sight>(status.error()), stage_.agent_now());
+			  world.answer(core::LookUpAnswered{pod, status ? Result<core::Sight>(*sight) : Result<core::Sight>(status.error())}, stage_.agent_now());
 		  }));
 }
 
 void Agent::remove(const core::PodUid &pod, const core::Remove &action)
 {
 	oracle_.acts(number_, has_snapshot_, "deletes a pod");
-	const core::Pod *known = world_->pod_of(pod);
+	const core::Pod *known = world_->state().pod(pod);
 	if (!known)
-		return world_->removed(pod, Ok{}, stage_.agent_now());
+		return world_->answer(core::RemoveAnswered{pod, Ok{}}, stage_.agent_now());
 	oracle_.removes(pod.text);
 	const std::string name_space = known->name_space, name = known->name, uid = stage_.plant == Plant::no_uid ? "" : pod.text;
 	const auto remove_it = [this, pod, name_space, name, uid] {
@@ -263,28 +263,28 @@ void Agent::remove(const core::PodUid &pod, const core::Remove &action)
 		const bool is_gone = !status && (status.error().code == Errc::not_found || status.error().code == Errc::conflict);
 		return is_gone ? Status(Ok{}) : status;
 	};
-	auto removed = heard([this, pod](core::World &world, const Status &status) { world.removed(pod, status, stage_.agent_now()); });
+	auto removed = heard([this, pod](core::World &world, const Status &status) { world.answer(core::RemoveAnswered{pod, status}, stage_.agent_now()); });
 	api_.call(hash_of(pod.text), [this, pod, name_space, name, disruption = action.disruption] { return kube_.set_disruption(name_space, name, pod.text, disruption); },
 		  heard([this, pod, remove_it, removed](core::World &, const Status &) { api_.call(hash_of(pod.text), remove_it, removed); }));
 }
 
 void Agent::report(const core::PodUid &pod, const core::Report &action)
 {
-	const core::Pod *known = world_->pod_of(pod);
+	const core::Pod *known = world_->state().pod(pod);
 	if (!known)
-		return world_->reported(pod, Ok{}, stage_.agent_now());
+		return world_->answer(core::ReportAnswered{pod, Ok{}}, stage_.agent_now());
 	api_.call(hash_of(pod.text),
 		  [this, name_space = known->name_space, name = known->name, uid = pod.text, version = stage_.plant == Plant::late_condition ? "" : known->resource_version, condition = action.not_scheduled] {
 			  return kube_.set_not_scheduled(name_space, name, uid, version, condition);
 		  },
-		  heard([this, pod](core::World &world, const Status &status) { world.reported(pod, status, stage_.agent_now()); }));
+		  heard([this, pod](core::World &world, const Status &status) { world.answer(core::ReportAnswered{pod, status}, stage_.agent_now()); }));
 }
 
 void Agent::carry_out(const core::NodeAction &action)
 {
 	oracle_.acts(number_, has_snapshot_, "changes a node");
 	const auto answered = [this](const std::string &name) {
-		return heard([this, name](core::World &world, const Status &status) { world.node_changed(name, status, stage_.agent_now()); });
+		return heard([this, name](core::World &world, const Status &status) { world.answer(core::NodeChangeAnswered{name, status}, stage_.agent_now()); });
 	};
 	std::visit(Overloaded{
 		       [&](const core::CreateNode &a) { rpc_.call(hash_of(a.spec.name), [this, a] { return slurm_.create_node(a.spec); }, answered(a.spec.name)); },

@@ -130,22 +130,22 @@ void Oracle::check_nodes()
 
 void Oracle::check_memory(const core::World &leader)
 {
-	for (const auto &[uid, group] : leader.groups()) {
+	for (const auto &[uid, group] : leader.state().groups) {
 		const auto pod = kube_.pods.find(uid.text);
 		const bool has_pod = (pod != kube_.pods.end() && pod->second.exists) || std::ranges::any_of(gangs_.members(core::workload_key(uid.text)), &PodTruth::exists);
 		const bool has_job = std::any_of(slurm_.state.jobs.begin(), slurm_.state.jobs.end(), [&](const auto &j) { return j.second.facts.marker.uid == uid.text; });
 		if (!has_pod && !has_job)
 			stage_.violated("leak group", "World remembers a group for " + uid.text);
 	}
-	for (const auto &[id, job] : leader.jobs()) {
+	for (const auto &[id, job] : leader.state().jobs) {
 		const JobTruth *truth = slurm_.find(id.number);
 		if (!truth || truth->facts.state != job.state)
 			stage_.violated("leak job", "World believes in job " + std::to_string(id.number) + ", state " + core::state_text(job.state));
 	}
 	for (const auto &[name, node] : kube_.nodes) {
 		const auto held = kube_.uids_if([&](const PodTruth &pod) { return sim::is_live(pod) && pod.api.node_name == name; });
-		if (leader.occupancy().pods_on(name) != held.size())
-			stage_.violated("leak pods", "World counts " + std::to_string(leader.occupancy().pods_on(name)) + " pods on " + name + ", there are " + std::to_string(held.size()));
+		if (leader.state().occupancy.pods_on(name) != held.size())
+			stage_.violated("leak pods", "World counts " + std::to_string(leader.state().occupancy.pods_on(name)) + " pods on " + name + ", there are " + std::to_string(held.size()));
 	}
 }
 
@@ -157,16 +157,16 @@ void Oracle::check_stages(const core::World &leader)
 	};
 	std::map<std::string, Count> counts; /* by the key of the component */
 	for (const auto &[uid, pod] : kube_.pods) {
-		const auto group = leader.groups().find({uid});
-		if (group == leader.groups().end() || !sim::is_live(pod))
+		const auto group = leader.state().groups.find({uid});
+		if (group == leader.state().groups.end() || !sim::is_live(pod))
 			continue;
 		Count &count = counts[group->second.gang ? group->second.gang->text : uid];
 		const bool is_odd = pod.api.deleting || pod.api.gated || pod.binder == Binder::foreigner;
 		(is_odd ? count.others : pod.api.node_name.empty() ? count.waiting : count.running)++;
 	}
 	for (const auto &[key, count] : counts) {
-		const auto group = leader.groups().find({key});
-		if (group == leader.groups().end() || count.others > 0)
+		const auto group = leader.state().groups.find({key});
+		if (group == leader.state().groups.end() || count.others > 0)
 			continue;
 		const core::ComponentStage stage = group->second.stage;
 		const std::string is_at = "component " + key + " is said to be " + core::stage_text(stage);

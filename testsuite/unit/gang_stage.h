@@ -37,20 +37,20 @@ struct GangStage {
 		job.roles = {{.name = "", .pods = pods, .each = each}};
 		job.starts_together = true;
 		for (const char *name : {"n1", "n2", "n3", "n4"})
-			world.node_seen(kube_node(name, std::string(name) + "-uid", 8000), now);
-		world.nodes_listed({"n1-uid", "n2-uid", "n3-uid", "n4-uid"});
-		world.pods_listed({}, now);
+			world.observe(core::NodeSeen{kube_node(name, std::string(name) + "-uid", 8000)}, now);
+		world.observe(core::NodesListed{{"n1-uid", "n2-uid", "n3-uid", "n4-uid"}});
+		world.observe(core::PodsListed{{}}, now);
 		connect({});
 	}
 
 	void connect(const std::vector<SlurmJob> &jobs)
 	{
-		world.link_opened({});
+		world.observe(core::LinkOpened{{}});
 		for (const char *name : {"n1", "n2", "n3", "n4"})
-			world.slurm_node_seen(slurm_node(name, 8));
+			world.observe(core::SlurmNodeSeen{slurm_node(name, 8)});
 		for (const SlurmJob &one : jobs)
-			world.job_seen(one, now);
-		world.snapshot_ended(now);
+			world.observe(core::JobSeen{one}, now);
+		world.observe(core::SnapshotEnded{}, now);
 	}
 
 	[[nodiscard]] Pod pod(std::uint32_t index, const std::string &life = "") const
@@ -70,7 +70,7 @@ struct GangStage {
 	std::vector<World::PodAction> take()
 	{
 		for (const OwnerId &id : world.take_questions(now))
-			world.owner_seen(id, std::optional<Owner>(job), now);
+			world.observe(core::OwnerSeen{id, std::optional<Owner>(job)}, now);
 		return world.take_actions(now);
 	}
 
@@ -87,7 +87,7 @@ struct GangStage {
 	void all_pods(std::uint32_t count)
 	{
 		for (std::uint32_t i = 0; i < count; i++)
-			world.pod_seen(pod(i), now);
+			world.observe(core::PodSeen{pod(i)}, now);
 	}
 
 	/* The whole way to pods that run on n1 and n2. */
@@ -95,29 +95,29 @@ struct GangStage {
 	{
 		all_pods(count);
 		(void)take();
-		world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, now);
-		world.job_seen(running(on), now);
+		world.answer(core::SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, now);
+		world.observe(core::JobSeen{running(on)}, now);
 		for (const World::PodAction &next : take()) {
 			if (const auto *bind = std::get_if<Bind>(&next.action)) {
-				world.bound(next.pod, Ok{}, now);
-				Pod seen = *world.pod_of(next.pod);
+				world.answer(core::BindAnswered{next.pod, Ok{}}, now);
+				Pod seen = *world.state().pod(next.pod);
 				seen.node_name = bind->node;
 				seen.annotations[names::k_allocation_job_id] = "7";
 				seen.annotations[names::k_allocation_attempt] = "1";
 				seen.annotations[names::k_allocation_rank] = std::to_string(*bind->rank);
 				seen.phase = PodPhase::running;
-				world.pod_seen(seen, now);
+				world.observe(core::PodSeen{seen}, now);
 			}
 		}
 	}
 
 	void end(std::uint32_t index, PodPhase phase, int exit_code = 0)
 	{
-		Pod p = *world.pod_of({"u" + std::to_string(index)});
+		Pod p = *world.state().pod({"u" + std::to_string(index)});
 		p.phase = phase;
 		p.ended_containers = {{"main", exit_code, 0, "Error"}};
 		p.main_container = "main";
-		world.pod_seen(p, now);
+		world.observe(core::PodSeen{p}, now);
 	}
 
 	void pass(std::int64_t us)

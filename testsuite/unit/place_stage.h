@@ -21,15 +21,15 @@ struct PlaceStage {
 	PlaceStage() : world(settings())
 	{
 		for (const char *name : {"n1", "n2", "n3"})
-			world.node_seen(node(name), now);
-		world.nodes_listed({"uid-n1", "uid-n2", "uid-n3"});
-		world.pods_listed({}, now);
-		world.foreign_listed({});
-		world.link_opened({});
+			world.observe(NodeSeen{node(name)}, now);
+		world.observe(NodesListed{{"uid-n1", "uid-n2", "uid-n3"}});
+		world.observe(PodsListed{{}}, now);
+		world.observe(ForeignListed{{}});
+		world.observe(LinkOpened{{}});
 		for (const char *name : {"n1", "n2", "n3"}) {
-			world.slurm_node_seen(slurm_node(name, 4));
+			world.observe(SlurmNodeSeen{slurm_node(name, 4)});
 		}
-		world.snapshot_ended(now);
+		world.observe(SnapshotEnded{}, now);
 	}
 
 	static Settings settings()
@@ -94,7 +94,7 @@ struct PlaceStage {
 		return out;
 	}
 
-	void allocate(const std::string &uid, std::uint32_t id, const std::string &where) { world.submitted({uid}, Submitted{.job = {id}, .node = where, .cpus = 1}, now); }
+	void allocate(const std::string &uid, std::uint32_t id, const std::string &where) { world.answer(SubmitAnswered{{uid}, Submitted{.job = {id}, .node = where, .cpus = 1}}, now); }
 
 	void queue_job(const std::string &uid, std::uint32_t id)
 	{
@@ -108,20 +108,20 @@ struct PlaceStage {
 		j.id = {id};
 		j.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid, .kind = "Pod", .uid = uid, .attempt = 1};
 		j.state = state;
-		world.job_seen(j, now);
+		world.observe(JobSeen{j}, now);
 	}
 
 	/* Its job on that node, and the pod bound and running there. */
 	void run(Pod p, std::uint32_t id, const std::string &where)
 	{
-		world.pod_seen(p, now);
+		world.observe(PodSeen{p}, now);
 		(void)act();
 		allocate(p.uid.text, id, where);
 		(void)act();
-		world.bound(p.uid, Ok{}, now);
+		world.answer(BindAnswered{p.uid, Ok{}}, now);
 		p.node_name = where;
 		p.phase = PodPhase::running;
-		world.pod_seen(p, now);
+		world.observe(PodSeen{p}, now);
 		(void)act();
 	}
 

@@ -166,7 +166,7 @@ void pods_share_a_task_only_as_far_as_nodes_hold_it()
 void one_pod_is_enough_to_ask_for_all()
 {
 	Stage stage(4);
-	stage.world.pod_seen(stage.pod(0), stage.now);
+	stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
 	CHECK(stage.world.take_actions(stage.now).empty()); /* before the owner has been heard nothing is done */
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
@@ -184,9 +184,9 @@ void pods_are_bound_by_rank_and_name_of_node()
 	Stage stage(4);
 	stage.all_pods(4);
 	(void)stage.take();
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	CHECK(stage.take().empty());
-	stage.world.job_seen(stage.running(nodes({{"n3", 8}, {"n1", 8}})), stage.now);
+	stage.world.observe(JobSeen{stage.running(nodes({{"n3", 8}, {"n1", 8}}))}, stage.now);
 	const auto binds = only<Bind>(stage.take());
 	REQUIRE(binds.size() == 4);
 	for (const auto &[pod, bind] : binds) {
@@ -202,10 +202,10 @@ void more_than_the_pods_ask_for_is_told()
 	Stage stage(25, size(100, 64));
 	stage.all_pods(25);
 	(void)stage.take();
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	SlurmJob waiting = stage.running({});
 	waiting.reason = "Priority";
-	stage.world.job_seen(waiting, stage.now);
+	stage.world.observe(JobSeen{waiting}, stage.now);
 	stage.pass(10 * k_second);
 	const auto reports = only<Report>(stage.take());
 	CHECK(!reports.empty());
@@ -213,7 +213,7 @@ void more_than_the_pods_ask_for_is_told()
 		CHECK_EQUAL(report.not_scheduled.message, std::string("Slurm job 7 is pending: Priority") + k_excess);
 	const auto lines = why(stage.world, "a", "train-3", stage.now);
 	CHECK(std::ranges::any_of(lines, [&](const WhyLine &line) { return line.about == std::string("asks for") && line.text.ends_with(k_excess); }));
-	stage.world.job_seen(stage.running(nodes({{"n1", 3}})), stage.now);
+	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 3}}))}, stage.now);
 	const auto binds = only<Bind>(stage.take());
 	CHECK_EQUAL(binds.size(), 25U);
 	for (const auto &[pod, bind] : binds) /* once is enough */
@@ -259,9 +259,9 @@ void a_failure_is_told_and_not_what_it_brought_about()
 	stage.start(4);
 	stage.end(2, PodPhase::failed, 3);
 	for (std::uint32_t i : {0U, 1U, 3U}) {
-		Pod last = *stage.world.pod_of({"u" + std::to_string(i)});
+		Pod last = *stage.world.state().pod({"u" + std::to_string(i)});
 		last.deleting = true;
-		stage.world.pod_gone(last.uid, last, stage.now);
+		stage.world.observe(PodGone{last.uid, last}, stage.now);
 	}
 	(void)stage.take();
 	stage.pass(4 * k_second); /* forced deletions hold their shares for a while */
@@ -276,13 +276,13 @@ void a_replacement_gets_the_seat_when_its_predecessor_is_gone()
 {
 	Stage stage(4);
 	stage.start(4);
-	Pod old = *stage.world.pod_of({"u1"});
+	Pod old = *stage.world.state().pod({"u1"});
 	old.deleting = true;
-	stage.world.pod_seen(old, stage.now);
-	stage.world.pod_seen(stage.pod(1, "b"), stage.now);
+	stage.world.observe(PodSeen{old}, stage.now);
+	stage.world.observe(PodSeen{stage.pod(1, "b")}, stage.now);
 	CHECK(only<Bind>(stage.take()).empty());
 	old.phase = PodPhase::failed;
-	stage.world.pod_seen(old, stage.now);
+	stage.world.observe(PodSeen{old}, stage.now);
 	const auto binds = only<Bind>(stage.take());
 	REQUIRE(binds.size() == 1);
 	CHECK_EQUAL(binds.front().first.text, "u1b");
@@ -310,7 +310,7 @@ void an_end_that_nobody_saw_is_no_success()
 	old.start(2);
 	old.end(0, PodPhase::succeeded);
 	Stage stage(2);
-	stage.world.pod_seen(*old.world.pod_of({"u0"}), stage.now);
+	stage.world.observe(PodSeen{*old.world.state().pod({"u0"})}, stage.now);
 	stage.connect({stage.running(nodes({{"n1", 8}}))});
 	(void)stage.take();
 	stage.pass(11 * k_second);
@@ -328,7 +328,7 @@ void scancel_removes_all_pods_and_nothing_is_submitted_for_those()
 	ended.submit_time = stage.now.wall_s;
 	ended.end_time = stage.now.wall_s + 60;
 	stage.pass(60 * k_second);
-	stage.world.job_seen(ended, stage.now);
+	stage.world.observe(JobSeen{ended}, stage.now);
 	const auto actions = stage.take();
 	CHECK_EQUAL(only<Remove>(actions).size(), 4U);
 	CHECK(only<Submit>(actions).empty());
@@ -340,17 +340,17 @@ void scancel_in_the_second_of_its_pods_removes_those_that_were_there()
 	Stage stage(4);
 	stage.all_pods(3);
 	(void)stage.take();
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	SlurmJob job = stage.running({});
 	job.state = JobState::pending;
-	stage.world.job_seen(job, stage.now);
+	stage.world.observe(JobSeen{job}, stage.now);
 	(void)stage.take();
 	stage.now.mono_us += 1000;
 	job.state = JobState::cancelled;
 	job.submit_time = job.end_time = stage.now.wall_s;
-	stage.world.job_seen(job, stage.now);
+	stage.world.observe(JobSeen{job}, stage.now);
 	stage.now.mono_us += 1000;
-	stage.world.pod_seen(stage.pod(3), stage.now);
+	stage.world.observe(PodSeen{stage.pod(3)}, stage.now);
 	CHECK_EQUAL(only<Remove>(stage.take()).size(), 3U);
 }
 
@@ -361,17 +361,17 @@ void pods_made_after_the_end_are_about_the_next_job()
 	SlurmJob ended = stage.running(nodes({{"n1", 8}, {"n2", 8}}));
 	ended.state = JobState::preempted;
 	ended.end_time = stage.now.wall_s;
-	stage.world.job_seen(ended, stage.now);
+	stage.world.observe(JobSeen{ended}, stage.now);
 	for (const auto &[pod, remove] : only<Remove>(stage.take())) {
-		stage.world.removed(pod, Ok{}, stage.now);
-		Pod last = *stage.world.pod_of(pod);
+		stage.world.answer(RemoveAnswered{pod, Ok{}}, stage.now);
+		Pod last = *stage.world.state().pod(pod);
 		last.phase = PodPhase::failed;
 		last.deleting = true;
-		stage.world.pod_gone(pod, last, stage.now);
+		stage.world.observe(PodGone{pod, last}, stage.now);
 	}
 	stage.pass(5 * k_second);
 	for (std::uint32_t i : {0U, 1U})
-		stage.world.pod_seen(stage.pod(i, "b"), stage.now);
+		stage.world.observe(PodSeen{stage.pod(i, "b")}, stage.now);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().second.spec.marker.attempt, 2U);
@@ -384,8 +384,8 @@ void a_new_agent_goes_on()
 	old.start(4);
 	Stage stage(4);
 	for (std::uint32_t i = 0; i < 3; i++)
-		stage.world.pod_seen(*old.world.pod_of({"u" + std::to_string(i)}), stage.now);
-	stage.world.pod_seen(stage.pod(3), stage.now);
+		stage.world.observe(PodSeen{*old.world.state().pod({"u" + std::to_string(i)})}, stage.now);
+	stage.world.observe(PodSeen{stage.pod(3)}, stage.now);
 	stage.connect({stage.running(nodes({{"n1", 8}, {"n2", 8}}))});
 	const auto actions = stage.take();
 	CHECK(only<Submit>(actions).empty() && only<Cancel>(actions).empty() && only<Complete>(actions).empty());
@@ -435,13 +435,13 @@ void a_lost_job_waits_until_slurm_has_the_nodes()
 	Stage stage(4);
 	stage.start(4);
 	stage.connect({});
-	stage.world.slurm_node_gone("n2");
+	stage.world.observe(SlurmNodeGone{"n2"});
 	(void)stage.take();
 	stage.pass(11 * k_second);
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 0U);
 	stage.pass(60 * k_second);
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 0U);
-	stage.world.slurm_node_seen(slurm_node("n2", 8));
+	stage.world.observe(SlurmNodeSeen{slurm_node("n2", 8)});
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().second.spec.required_node, "n1,n2");
@@ -452,18 +452,18 @@ std::string required_with(const KubeNode &n3, const SlurmNode &n4)
 {
 	Stage stage(4);
 	for (const char *name : {"n1", "n2", "n4"})
-		stage.world.node_seen(fast_node(name), stage.now);
+		stage.world.observe(NodeSeen{fast_node(name)}, stage.now);
 	stage.start(4);
-	Pod p = *stage.world.pod_of({"u1"});
+	Pod p = *stage.world.state().pod({"u1"});
 	p.annotations[names::k_allocation_nodes] = "n1,n2,n3,n4,gone";
-	stage.world.pod_seen(p, stage.now);
+	stage.world.observe(PodSeen{p}, stage.now);
 	stage.connect({});
-	stage.world.node_seen(n3, stage.now);
-	stage.world.slurm_node_seen(n4);
-	stage.world.pod_gone({"u0"}, std::nullopt, stage.now);
+	stage.world.observe(NodeSeen{n3}, stage.now);
+	stage.world.observe(SlurmNodeSeen{n4});
+	stage.world.observe(PodGone{{"u0"}, std::nullopt}, stage.now);
 	Pod next = stage.pod(0, "b");
 	next.demands.node_selector = {{"disk", "fast"}};
-	stage.world.pod_seen(next, stage.now);
+	stage.world.observe(PodSeen{next}, stage.now);
 	(void)stage.take();
 	stage.pass(11 * k_second);
 	const auto submits = only<Submit>(stage.take());
@@ -494,12 +494,12 @@ void a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other()
 {
 	Stage stage(4);
 	for (const char *name : {"a-n1", "n1"}) {
-		stage.world.node_seen(kube_node(name, name, 8000), stage.now);
-		stage.world.slurm_node_seen(slurm_node(name, 8));
+		stage.world.observe(NodeSeen{kube_node(name, name, 8000)}, stage.now);
+		stage.world.observe(SlurmNodeSeen{slurm_node(name, 8)});
 	}
 	stage.start(4, nodes({{"a-n1", 8}, {"n1", 8}}));
 	stage.connect({});
-	stage.world.slurm_node_seen(slurm_node("a-n1", 8));
+	stage.world.observe(SlurmNodeSeen{slurm_node("a-n1", 8)});
 	(void)stage.take();
 	stage.pass(11 * k_second);
 	const auto submits = only<Submit>(stage.take());
@@ -513,12 +513,12 @@ void a_waiting_job_that_was_lost_is_asked_for_again_and_completes()
 	Stage stage(4);
 	stage.all_pods(4);
 	(void)stage.take();
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	SlurmJob waits = stage.running({});
 	waits.state = JobState::pending;
-	stage.world.job_seen(waits, stage.now);
+	stage.world.observe(JobSeen{waits}, stage.now);
 	(void)stage.take();
-	stage.world.link_lost();
+	stage.world.observe(LinkLost{});
 	stage.connect({});
 	stage.start(4);
 	for (std::uint32_t i = 0; i < 4; i++)
@@ -529,13 +529,13 @@ void a_waiting_job_that_was_lost_is_asked_for_again_and_completes()
 void pods_that_never_come_end_the_job()
 {
 	Stage stage(4);
-	stage.world.pod_seen(stage.pod(0), stage.now);
+	stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
 	(void)stage.take();
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	KubeNode away = kube_node("n1", "n1-uid", 8000);
 	away.ready = false;
-	stage.world.node_seen(away, stage.now);
-	stage.world.job_seen(stage.running(nodes({{"n1", 8}, {"n2", 8}})), stage.now);
+	stage.world.observe(NodeSeen{away}, stage.now);
+	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}, {"n2", 8}}))}, stage.now);
 	CHECK(only<Bind>(stage.take()).empty());
 	stage.pass(599 * k_second);
 	CHECK(only<Complete>(stage.take()).empty());
@@ -553,7 +553,7 @@ void pods_that_run_are_not_ended_for_those_that_never_come()
 	(void)stage.take();
 	stage.pass(3601 * k_second);
 	CHECK(only<Complete>(stage.take()).empty());
-	stage.world.pod_seen(stage.pod(1), stage.now);
+	stage.world.observe(PodSeen{stage.pod(1)}, stage.now);
 	CHECK_EQUAL(only<Bind>(stage.take()).size(), 1U);
 }
 
@@ -561,7 +561,7 @@ void a_pod_beyond_the_seats_runs_alone()
 {
 	Stage stage(4);
 	stage.start(4);
-	stage.world.pod_seen(stage.pod(4), stage.now);
+	stage.world.observe(PodSeen{stage.pod(4)}, stage.now);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().second.spec.marker.kind, k_pod_kind);
@@ -583,10 +583,10 @@ void a_pod_group_waits_for_its_minimum()
 		p.labels = {{"scheduling.x-k8s.io/pod-group", "group"}};
 		return p;
 	};
-	stage.world.pod_seen(member("a"), stage.now);
-	stage.world.pod_seen(member("b"), stage.now);
+	stage.world.observe(PodSeen{member("a")}, stage.now);
+	stage.world.observe(PodSeen{member("b")}, stage.now);
 	CHECK(only<Submit>(stage.take()).empty());
-	stage.world.pod_seen(member("c"), stage.now);
+	stage.world.observe(PodSeen{member("c")}, stage.now);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().second.spec.tasks, 3U);

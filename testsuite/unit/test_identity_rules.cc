@@ -213,11 +213,11 @@ World world_with(std::vector<NamespaceRule> rules)
 	pod.uid = {"u"};
 	pod.name_space = "lab";
 	pod.name = "p";
-	world.pod_seen(pod, at(1));
-	world.pods_listed({"u"}, at(1));
-	world.nodes_listed({});
-	world.link_opened({});
-	world.snapshot_ended(at(1));
+	world.observe(PodSeen{pod}, at(1));
+	world.observe(PodsListed{{"u"}}, at(1));
+	world.observe(NodesListed{{}});
+	world.observe(LinkOpened{{}});
+	world.observe(SnapshotEnded{}, at(1));
 	return world;
 }
 
@@ -234,9 +234,9 @@ void a_pod_waits_for_its_namespace()
 	const auto late = world.take_actions(at(3));
 	REQUIRE(late.size() == 1 && std::holds_alternative<Report>(late.front().action));
 	CHECK_EQUAL(std::get<Report>(late.front().action).not_scheduled.reason, names::k_reason_retrying);
-	world.namespace_seen(seen("elsewhere", {{"team", "physics"}}));
+	world.observe(NamespaceSeen{seen("elsewhere", {{"team", "physics"}})});
 	CHECK(world.take_actions(at(4)).empty());
-	world.namespace_seen(seen("lab", {{"team", "physics"}}));
+	world.observe(NamespaceSeen{seen("lab", {{"team", "physics"}})});
 	const auto then = world.take_actions(at(5));
 	REQUIRE(submitted(then));
 	CHECK_EQUAL(submitted(then)->user_id, 1002U);
@@ -246,16 +246,16 @@ void a_pod_waits_for_its_namespace()
 void a_pod_waits_for_its_user()
 {
 	World world = world_with({annotated()});
-	world.namespace_seen(seen("lab", {}, {{"id/user", "phys"}, {"unread", "x"}}));
+	world.observe(NamespaceSeen{seen("lab", {}, {{"id/user", "phys"}, {"unread", "x"}})});
 	CHECK(world.take_actions(at(1)).empty());
 	CHECK(world.people_wanted() == std::set<std::string>{"phys"});
-	CHECK(!world.settings().policy.identity_facts.namespaces.at("lab").annotations.contains("unread"));
-	world.person_found("phys", Error{Errc::not_found, "nobody here is called 'phys'"});
+	CHECK(!world.state().settings.policy.identity_facts.namespaces.at("lab").annotations.contains("unread"));
+	world.observe(PersonFound{"phys", Error{Errc::not_found, "nobody here is called 'phys'"}});
 	const auto refused = world.take_actions(at(2));
 	REQUIRE(refused.size() == 1 && std::holds_alternative<Report>(refused.front().action));
 	CHECK_EQUAL(std::get<Report>(refused.front().action).not_scheduled.reason, names::k_reason_refused);
 	CHECK(world.people_wanted() == std::set<std::string>{"phys"}); /* he may come into being */
-	world.person_found("phys", Person{1001, 100});
+	world.observe(PersonFound{"phys", Person{1001, 100}});
 	const auto then = world.take_actions(at(3));
 	REQUIRE(submitted(then));
 	CHECK_EQUAL(submitted(then)->user_id, 1001U);
@@ -264,23 +264,23 @@ void a_pod_waits_for_its_user()
 void a_namespace_that_is_gone_is_forgotten()
 {
 	World world = world_with({selecting("team=physics", 1002)});
-	world.namespace_seen(seen("lab", {{"team", "physics"}}));
-	world.namespace_seen(seen("other", {}));
-	world.namespaces_listed({"uid-other"});
-	CHECK(!world.settings().policy.identity_facts.namespaces.contains("lab"));
+	world.observe(NamespaceSeen{seen("lab", {{"team", "physics"}})});
+	world.observe(NamespaceSeen{seen("other", {})});
+	world.observe(NamespacesListed{{"uid-other"}});
+	CHECK(!world.state().settings.policy.identity_facts.namespaces.contains("lab"));
 	CHECK(world.take_actions(at(1)).empty());
-	world.namespace_gone("other");
-	CHECK(world.settings().policy.identity_facts.namespaces.empty());
+	world.observe(NamespaceGone{"other"});
+	CHECK(world.state().settings.policy.identity_facts.namespaces.empty());
 }
 
 void other_rules_hold_once_the_namespaces_are_told_anew()
 {
 	World world = world_with({rule("lab", 1001)});
-	world.namespace_seen(seen("lab", {}, {{"id/user", "phys"}}));
-	world.set_identity_rules({annotated()}, 1000);
+	world.observe(NamespaceSeen{seen("lab", {}, {{"id/user", "phys"}})});
+	world.observe(IdentityRulesSet{{annotated()}, 1000});
 	CHECK(world.take_actions(at(1)).empty()); /* of its annotations nothing was kept */
-	world.namespace_seen(seen("lab", {}, {{"id/user", "phys"}}));
-	world.person_found("phys", Person{1002, 100});
+	world.observe(NamespaceSeen{seen("lab", {}, {{"id/user", "phys"}})});
+	world.observe(PersonFound{"phys", Person{1002, 100}});
 	const auto then = world.take_actions(at(2));
 	REQUIRE(submitted(then));
 	CHECK_EQUAL(submitted(then)->user_id, 1002U);

@@ -176,17 +176,17 @@ void a_node_that_slurm_does_not_have_is_told_on_the_pod()
 	PlaceStage s;
 	Pod p = PlaceStage::pod("a");
 	p.annotations = {{"slurm-kube.io/required-nodes", "n4"}};
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
 	CHECK_EQUAL(s.text, "option required-nodes='n4': Slurm has no node 'n4' for pods; change or remove the option");
-	s.world.reported({"a"}, Ok{}, s.now);
-	s.world.slurm_node_seen(slurm_node("n4", 4));
-	s.world.node_seen(PlaceStage::node("n4"), s.now);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
+	s.world.observe(SlurmNodeSeen{slurm_node("n4", 4)});
+	s.world.observe(NodeSeen{PlaceStage::node("n4")}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "submit:a");
 	Pod q = PlaceStage::pod("b");
 	q.annotations = {{"slurm-kube.io/required-nodes", "other"}};
-	s.world.pod_seen(q, s.now);
+	s.world.observe(PodSeen{q}, s.now);
 	CHECK_EQUAL(s.act(), "report:b:SlurmRefused");
 }
 

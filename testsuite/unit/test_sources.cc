@@ -71,9 +71,9 @@ void world_is_told()
 	core::World world{core::Settings()};
 	const auto node = parsed(R"({"metadata":{"name":"n1","uid":"u1"},"status":{}})");
 	CHECK(row_of(Kind::nodes).seen(world, node.get(), {}).ok());
-	CHECK(world.kube_nodes().contains("n1"));
+	CHECK(world.state().kube_nodes.contains("n1"));
 	CHECK(row_of(Kind::nodes).gone(world, node.get(), {}).ok());
-	CHECK(!world.kube_nodes().contains("n1"));
+	CHECK(!world.state().kube_nodes.contains("n1"));
 }
 
 void what_cannot_be_read_is_an_error()

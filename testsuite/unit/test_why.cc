@@ -37,21 +37,21 @@ World world(std::optional<Pod> seen = pod(), bool with_link = true)
 	node.uid = "n1";
 	node.ready = true;
 	node.allocatable = {.milli_cpu = 8000, .memory_bytes = std::int64_t{16} << 30, .pods = 100, .extended = {}};
-	w.node_seen(node, at(1));
-	w.nodes_listed({"n1"});
+	w.observe(NodeSeen{node}, at(1));
+	w.observe(NodesListed{{"n1"}});
 	if (seen)
-		w.pod_seen(*seen, at(1));
-	w.pods_listed({"u-1"}, at(1));
+		w.observe(PodSeen{*seen}, at(1));
+	w.observe(PodsListed{{"u-1"}}, at(1));
 	if (!with_link)
 		return w;
-	w.link_opened({});
+	w.observe(LinkOpened{{}});
 	SlurmNode in_slurm;
 	in_slurm.name = "n1";
 	in_slurm.base = NodeBase::idle;
 	in_slurm.cpus = 8;
 	in_slurm.memory_mib = 16 << 10;
-	w.slurm_node_seen(in_slurm);
-	w.snapshot_ended(at(1));
+	w.observe(SlurmNodeSeen{in_slurm});
+	w.observe(SnapshotEnded{}, at(1));
 	return w;
 }
 
@@ -118,11 +118,11 @@ void a_pending_job_tells_slurms_reason()
 	SlurmJob j = job(JobState::pending);
 	j.reason = "Priority";
 	j.start_time = 1'700'000'000;
-	w.job_seen(j, at(1));
+	w.observe(JobSeen{j}, at(1));
 	CHECK_EQUAL(line(w, "job"), "12, pending, attempt 1, estimated start 2023-11-14T22:13Z, priority 4711");
 	CHECK_EQUAL(line(w, "waits for"), "Slurm's queue: Priority");
 	j.held = true;
-	w.job_seen(j, at(1));
+	w.observe(JobSeen{j}, at(1));
 	CHECK(has(line(w, "waits for"), "scontrol release"));
 }
 
@@ -130,12 +130,12 @@ void it_tells_its_stage_and_since_when()
 {
 	World w = world();
 	CHECK_EQUAL(line(w, "stage"), ""); /* nobody has looked yet */
-	w.job_seen(job(JobState::pending), at(1));
+	w.observe(JobSeen{job(JobState::pending)}, at(1));
 	(void)w.take_actions(at(2));
 	CHECK_EQUAL(line(w, "stage", at(5)), "queued for 3 s");
 	(void)w.take_actions(at(6));
 	CHECK_EQUAL(line(w, "stage", at(8)), "queued for 6 s");
-	w.job_seen(job(JobState::running), at(9));
+	w.observe(JobSeen{job(JobState::running)}, at(9));
 	(void)w.take_actions(at(9));
 	CHECK_EQUAL(line(w, "stage", at(9)), "binding for 0 s");
 }
@@ -143,7 +143,7 @@ void it_tells_its_stage_and_since_when()
 void an_allocated_pod_tells_what_keeps_it_from_its_node()
 {
 	World w = world();
-	w.job_seen(job(JobState::running), at(1));
+	w.observe(JobSeen{job(JobState::running)}, at(1));
 	CHECK_EQUAL(line(w, "node"), "n1, Ready");
 	CHECK_EQUAL(line(w, "waits for"), "its binding to node n1");
 	Pod other = pod();
@@ -152,12 +152,12 @@ void an_allocated_pod_tells_what_keeps_it_from_its_node()
 	other.node_name = "n1";
 	other.requests.milli_cpu = 7000;
 	other.deleting = true;
-	w.pod_seen(other, at(1));
+	w.observe(PodSeen{other}, at(1));
 	CHECK_EQUAL(line(w, "waits for"), "room on node n1: 1 pods are there, terminating ones included");
-	KubeNode node = w.kube_nodes().at("n1");
+	KubeNode node = w.state().kube_nodes.at("n1");
 	node.ready = false;
 	node.not_ready_reason = "KubeletDown";
-	w.node_seen(node, at(1));
+	w.observe(NodeSeen{node}, at(1));
 	CHECK_EQUAL(line(w, "node"), "n1, not Ready (KubeletDown)");
 	CHECK_EQUAL(line(w, "waits for"), "node n1 to be Ready in Kubernetes");
 }
@@ -168,10 +168,10 @@ void a_bound_pod_waits_for_its_kubelet()
 	p.node_name = "n1";
 	p.waiting_reason = "ImagePullBackOff: no such image";
 	World w = world(p);
-	w.job_seen(job(JobState::running), at(1));
+	w.observe(JobSeen{job(JobState::running)}, at(1));
 	CHECK_EQUAL(line(w, "waits for"), "the kubelet to start it: ImagePullBackOff: no such image");
 	p.phase = PodPhase::running;
-	w.pod_seen(p, at(1));
+	w.observe(PodSeen{p}, at(1));
 	CHECK_EQUAL(line(w, "waits for"), "nothing: it runs");
 }
 
@@ -181,14 +181,14 @@ void an_end_tells_who_wanted_it()
 	p.node_name = "n1";
 	p.phase = PodPhase::running;
 	World w = world(p);
-	w.job_seen(job(JobState::running), at(1));
+	w.observe(JobSeen{job(JobState::running)}, at(1));
 	SlurmJob ended = job(JobState::cancelled);
 	ended.ended_by = 1001;
 	ended.end_time = 1'700'000'060;
-	w.job_seen(ended, at(1));
+	w.observe(JobSeen{ended}, at(1));
 	CHECK_EQUAL(line(w, "job"), "12, cancelled by uid 1001, attempt 1, ended 2023-11-14T22:14Z, priority 4711");
 	CHECK_EQUAL(line(w, "waits for"), "its deletion, because its job has ended");
-	w.pod_gone({"u-1"}, p, at(1));
+	w.observe(PodGone{{"u-1"}, p}, at(1));
 	CHECK(has(line(w, "pod"), "lab/p, gone"));
 	CHECK_EQUAL(line(w, "waits for"), "nothing: it has ended");
 }
@@ -198,7 +198,7 @@ void a_failed_submission_tells_when_it_is_tried_again()
 	World w = world();
 	(void)w.take_actions(at(2));
 	CHECK_EQUAL(line(w, "waits for"), "slurmctld's answer to the submission");
-	w.submitted({"u-1"}, Error{Errc::invalid, "Invalid account"}, at(2));
+	w.answer(SubmitAnswered{{"u-1"}, Error{Errc::invalid, "Invalid account"}}, at(2));
 	CHECK_EQUAL(line(w, "waits for", at(12)), "the next try, in 50 s; Slurm refused the job: Invalid account");
 	CHECK_EQUAL(line(w, "trouble"), "Slurm refused the job: Invalid account");
 }
@@ -221,7 +221,7 @@ void tell_owner(World &w)
 	owner.starts_together = true;
 	owner.roles = {{.name = "", .pods = 2, .pods_per_job = 2, .stage = 0, .each = pod().requests}};
 	(void)w.take_questions(at(2));
-	w.owner_seen(owner.id, std::optional(owner), at(2));
+	w.observe(OwnerSeen{owner.id, std::optional(owner)}, at(2));
 }
 
 void a_member_tells_of_the_job_of_its_gang()
@@ -234,8 +234,8 @@ void a_member_tells_of_the_job_of_its_gang()
 	SlurmJob j = job(JobState::pending);
 	j.marker = {.cluster = "main", .name_space = "lab", .name = "train", .kind = "Job", .uid = "job-1", .attempt = 1};
 	j.reason = "Resources";
-	w.submitted({"job-1"}, Submitted{.job = j.id, .node = ""}, at(2));
-	w.job_seen(j, at(2));
+	w.answer(SubmitAnswered{{"job-1"}, Submitted{.job = j.id, .node = ""}}, at(2));
+	w.observe(JobSeen{j}, at(2));
 	CHECK(has(line(w, "job"), "12, pending"));
 	CHECK_EQUAL(line(w, "gang"), "Job lab/train, rank 1 of 2, 1 pods are there, 0 of them bound");
 	CHECK(has(line(w, "asks for"), "2 tasks of 2 CPUs, 512 MiB"));
@@ -248,7 +248,7 @@ void ten_lines_are_enough()
 	p.not_scheduled = Condition{"SlurmPending", "x"};
 	p.disruption = Condition{"SlurmJobEnded", "y"};
 	World w = world(p);
-	w.submitted({"u-1"}, Error{Errc::again, "away"}, at(2));
+	w.answer(SubmitAnswered{{"u-1"}, Error{Errc::again, "away"}}, at(2));
 	CHECK(why(w, "lab", "p", at(2)).size() <= 10);
 }
 

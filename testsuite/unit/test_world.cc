@@ -13,27 +13,27 @@ namespace
 void a_pod_lives_and_ends_with_three_calls()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a#1");
 	CHECK_EQUAL(s.act(), ""); /* under way */
 	s.allocate("a", 7);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
-	CHECK_EQUAL(s.world.occupancy().pods_on("n1"), 1U); /* from the moment the binding is sent */
-	s.world.bound({"a"}, Ok{}, s.now);
+	CHECK_EQUAL(s.world.state().occupancy.pods_on("n1"), 1U); /* from the moment the binding is sent */
+	s.world.answer(BindAnswered{{"a"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), "");
-	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now);
-	s.world.pod_seen(end_of(s.pod("a"), PodPhase::failed, 3), s.now);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now);
+	s.world.observe(PodSeen{end_of(s.pod("a"), PodPhase::failed, 3)}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=768");
-	CHECK_EQUAL(s.world.occupancy().pods_on("n1"), 0U);
-	s.world.completed({"a"}, Ok{}, false, s.now);
+	CHECK_EQUAL(s.world.state().occupancy.pods_on("n1"), 0U);
+	s.world.answer(CompleteAnswered{{"a"}, Ok{}, false}, s.now);
 	CHECK_EQUAL(s.act(), "");
-	s.world.job_seen(Stage::job(7, "a", JobState::failed), s.now);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::failed)}, s.now);
 	s.pass(10 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.world.pod_gone({"a"}, std::nullopt, s.now);
-	s.world.job_gone({7});
+	s.world.observe(PodGone{{"a"}, std::nullopt}, s.now);
+	s.world.observe(JobGone{{7}});
 	CHECK_EQUAL(s.act(), "");
-	CHECK(s.world.groups().empty());
+	CHECK(s.world.state().groups.empty());
 }
 
 void nothing_happens_before_every_list_is_complete()
@@ -42,15 +42,15 @@ void nothing_happens_before_every_list_is_complete()
 	const Now now{.mono_us = 1, .wall_s = 1};
 	Pod p;
 	p.uid = {"a"};
-	world.pod_seen(p, now);
+	world.observe(PodSeen{p}, now);
 	CHECK(world.take_actions(now).empty());
-	world.pods_listed({"a"}, now);
+	world.observe(PodsListed{{"a"}}, now);
 	CHECK(world.take_actions(now).empty());
-	world.nodes_listed({});
+	world.observe(NodesListed{{}});
 	CHECK(world.take_actions(now).empty());
-	world.link_opened({});
+	world.observe(LinkOpened{{}});
 	CHECK(world.take_actions(now).empty());
-	world.snapshot_ended(now);
+	world.observe(SnapshotEnded{}, now);
 	CHECK_EQUAL(world.take_actions(now).size(), 1U);
 }
 
@@ -61,7 +61,7 @@ void jobs_of_another_cluster_are_never_touched()
 	foreign.marker.cluster = "other";
 	s.connect({foreign});
 	CHECK_EQUAL(s.act(), "");
-	s.world.job_seen(foreign, s.now);
+	s.world.observe(JobSeen{foreign}, s.now);
 	CHECK_EQUAL(s.act(), "");
 }
 
@@ -69,24 +69,24 @@ void scancel_deletes_the_pod_once_and_the_next_waits_for_its_end()
 {
 	Stage s;
 	run_pod(s, "a", 7, 4000);
-	s.world.job_seen(Stage::job(7, "a", JobState::cancelled), s.now);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::cancelled)}, s.now);
 	CHECK_EQUAL(s.act(), "remove:a");
-	s.world.removed({"a"}, Ok{}, s.now);
+	s.world.answer(RemoveAnswered{{"a"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), ""); /* the watch has not shown deletionTimestamp yet */
 	Pod stopping = s.pod("a", 4000);
 	stopping.node_name = "n1";
 	stopping.phase = PodPhase::running;
 	stopping.deleting = true;
-	s.world.pod_seen(stopping, s.now);
-	s.world.pod_seen(s.pod("b", 4000), s.now);
+	s.world.observe(PodSeen{stopping}, s.now);
+	s.world.observe(PodSeen{s.pod("b", 4000)}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b#1");
 	s.allocate("b", 8);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
-	s.world.reported({"b"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	stopping.phase = PodPhase::failed;
-	s.world.pod_seen(stopping, s.now);
+	s.world.observe(PodSeen{stopping}, s.now);
 	CHECK_EQUAL(s.act(), "bind:b@n1");
 }
 
@@ -94,17 +94,17 @@ void a_forced_deletion_holds_the_share_some_seconds_more()
 {
 	Stage s;
 	run_pod(s, "a", 7, 4000);
-	s.world.pod_gone({"a"}, std::nullopt, s.now);
+	s.world.observe(PodGone{{"a"}, std::nullopt}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled");
-	s.world.completed({"a"}, Ok{}, true, s.now);
-	s.world.job_seen(Stage::job(7, "a", JobState::cancelled), s.now);
-	s.world.pod_seen(s.pod("b", 4000), s.now);
+	s.world.answer(CompleteAnswered{{"a"}, Ok{}, true}, s.now);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::cancelled)}, s.now);
+	s.world.observe(PodSeen{s.pod("b", 4000)}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b#1");
 	s.allocate("b", 8);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(2'900'000);
 	(void)s.act(); /* says why it waits */
-	s.world.reported({"b"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(200'000);
 	CHECK_EQUAL(s.act(), "bind:b@n1");
@@ -113,15 +113,15 @@ void a_forced_deletion_holds_the_share_some_seconds_more()
 void a_failed_submission_is_repeated_with_the_same_attempt()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a#1");
-	s.world.submitted({"a"}, Error{Errc::io, "broken pipe"}, s.now);
+	s.world.answer(SubmitAnswered{{"a"}, Error{Errc::io, "broken pipe"}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(300'000);
 	CHECK_EQUAL(s.act(), "submit:a#1");
-	s.world.submitted({"a"}, Error{Errc::invalid, "Invalid account"}, s.now);
+	s.world.answer(SubmitAnswered{{"a"}, Error{Errc::invalid, "Invalid account"}}, s.now);
 	CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
-	s.world.reported({"a"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.pass(30 * k_second);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(31 * k_second);
@@ -131,20 +131,20 @@ void a_failed_submission_is_repeated_with_the_same_attempt()
 void a_waiting_pod_is_told_on_change_and_not_too_often()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	(void)s.act();
-	s.world.submitted({"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}, s.now);
+	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}}, s.now);
 	SlurmJob job = Stage::job(7, "a", JobState::pending);
 	job.reason = "Resources";
-	s.world.job_seen(job, s.now);
+	s.world.observe(JobSeen{job}, s.now);
 	CHECK_EQUAL(s.act(), ""); /* most pods start within a second */
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "report:a:SlurmPending");
-	s.world.reported({"a"}, Ok{}, s.now);
-	s.world.job_seen(job, s.now);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
+	s.world.observe(JobSeen{job}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	job.reason = "Priority";
-	s.world.job_seen(job, s.now);
+	s.world.observe(JobSeen{job}, s.now);
 	s.pass(10 * k_second);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(20 * k_second);
@@ -157,12 +157,12 @@ void a_number_used_again_is_another_job()
 	run_pod(s, "a", 7);
 	s.connect({Stage::job(7, "b", JobState::running)});
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.looked_up({"b"}, Sight::absent, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, Sight::absent}, s.now);
 	s.pass(3 * k_second);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled"); /* b is no pod */
-	const auto group = s.world.groups().find({"a"});
-	REQUIRE(group != s.world.groups().end());
-	CHECK(s.world.current_job(group->second) == nullptr);
+	const auto group = s.world.state().groups.find({"a"});
+	REQUIRE(group != s.world.state().groups.end());
+	CHECK(s.world.state().current_job(group->second) == nullptr);
 }
 
 void the_same_name_with_a_new_uid_is_another_pod()
@@ -171,36 +171,36 @@ void the_same_name_with_a_new_uid_is_another_pod()
 	run_pod(s, "a", 7);
 	Pod other = s.pod("b");
 	other.name = "pod-a";
-	s.world.pod_seen(other, s.now);
-	s.world.pods_listed({"b"}, s.now);
+	s.world.observe(PodSeen{other}, s.now);
+	s.world.observe(PodsListed{{"b"}}, s.now);
 	CHECK_EQUAL(s.act(), "look:a submit:b#1");
-	s.world.looked_up({"a"}, Sight::absent, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Sight::absent}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled");
 }
 
 void decisions_and_effects_are_timed()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("u1"), s.now);
+	s.world.observe(PodSeen{s.pod("u1")}, s.now);
 	(void)s.act();
 	s.allocate("u1", 7);
 	(void)s.act();
-	s.world.bound({"u1"}, Ok{}, s.now);
+	s.world.answer(BindAnswered{{"u1"}, Ok{}}, s.now);
 	Pod p = starting(s, "u1", 7);
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.world.edges().bound_to_running.count(), 0U);
 	s.pass(2 * k_second);
 	p.phase = PodPhase::running;
-	s.world.pod_seen(p, s.now);
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.world.edges().bound_to_running.count(), 1U);
 	CHECK_EQUAL(s.world.edges().bound_to_running.max_us(), static_cast<std::uint64_t>(2 * k_second));
 	p.deleting = true;
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	s.pass(3 * k_second);
-	s.world.pod_gone({"u1"}, p, s.now);
+	s.world.observe(PodGone{{"u1"}, p}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled");
-	s.world.completed({"u1"}, Ok{}, true, s.now);
+	s.world.answer(CompleteAnswered{{"u1"}, Ok{}, true}, s.now);
 	CHECK_EQUAL(s.world.edges().pod_deleted_to_job_ended.max_us(), static_cast<std::uint64_t>(3 * k_second));
 }
 
@@ -208,10 +208,10 @@ void ended_jobs_count_once_even_if_told_late()
 {
 	Stage s;
 	run_pod(s, "a", 7);
-	s.world.pod_seen(end_of(s.pod("a"), PodPhase::succeeded, 0), s.now);
+	s.world.observe(PodSeen{end_of(s.pod("a"), PodPhase::succeeded, 0)}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=0");
-	s.world.completed({"a"}, Ok{}, false, s.now);
-	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now); /* read before the completion */
+	s.world.answer(CompleteAnswered{{"a"}, Ok{}, false}, s.now);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now); /* read before the completion */
 	CHECK_EQUAL(s.act(), "");
 	s.pass(4 * k_second);
 	CHECK_EQUAL(s.act(), "complete:7=0"); /* it really still runs: again */
@@ -235,19 +235,19 @@ void a_node_is_down_after_its_time_by_our_own_clock()
 		CHECK_EQUAL(node_act(s), "");
 		s.node(false);
 		CHECK_EQUAL(node_act(s), "drain");
-		s.world.node_changed("n1", Ok{}, s.now);
+		s.world.answer(NodeChangeAnswered{"n1", Ok{}}, s.now);
 		SlurmNode not_ready = slurm_node("n1", 0);
 		not_ready.base = NodeBase::mixed;
 		not_ready.drain = true;
 		not_ready.reason = "slurm-kube: NotReady";
-		s.world.slurm_node_seen(not_ready);
+		s.world.observe(SlurmNodeSeen{not_ready});
 		s.now.wall_s += step;
 		s.pass(39 * k_second);
 		CHECK_EQUAL(node_act(s), "");
 		s.pass(k_second);
 		CHECK_EQUAL(node_act(s), ""); /* the API server is asked first */
 		for (const std::string &name : s.world.take_node_questions(s.now))
-			s.world.node_looked_up(name, NodeSight::not_ready, s.now);
+			s.world.answer(NodeLookUpAnswered{name, NodeSight::not_ready}, s.now);
 		CHECK_EQUAL(node_act(s), "down");
 	}
 }
@@ -258,11 +258,11 @@ void a_pod_on_a_node_that_slurm_does_not_know_waits_for_the_node()
 	Stage s;
 	Pod p = s.pod("a");
 	p.node_name = "n9";
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(60 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.world.slurm_node_seen(slurm_node("n9", 0));
+	s.world.observe(SlurmNodeSeen{slurm_node("n9", 0)});
 	CHECK_EQUAL(s.act(), "submit:a#1@n9");
 }
 
@@ -272,12 +272,12 @@ void a_job_state_that_nobody_can_read_is_no_event()
 	Stage s;
 	run_pod(s, "a", 1);
 	(void)s.act();
-	s.world.job_seen(Stage::job(1, "a", JobState::unknown), s.now);
+	s.world.observe(JobSeen{Stage::job(1, "a", JobState::unknown)}, s.now);
 	CHECK_EQUAL(s.act(), "");
-	CHECK(s.world.jobs().at({1}).state == JobState::running);
+	CHECK(s.world.state().jobs.at({1}).state == JobState::running);
 	s.connect({Stage::job(1, "a", JobState::unknown)});
 	CHECK_EQUAL(s.act(), "");
-	CHECK(s.world.jobs().at({1}).state == JobState::running);
+	CHECK(s.world.state().jobs.at({1}).state == JobState::running);
 }
 
 /* The kubelet would refuse the next pod with OutOfcpu. */
@@ -285,15 +285,15 @@ void a_pod_that_grows_in_place_leaves_less_room()
 {
 	Stage s;
 	run_pod(s, "a", 1, 1000);
-	Pod grown = *s.world.pod_of({"a"});
+	Pod grown = *s.world.state().pod({"a"});
 	grown.requests.milli_cpu = 3000;
-	s.world.pod_seen(grown, s.now);
-	s.world.pod_seen(s.pod("b", 2000), s.now);
+	s.world.observe(PodSeen{grown}, s.now);
+	s.world.observe(PodSeen{s.pod("b", 2000)}, s.now);
 	(void)s.act();
 	s.allocate("b", 2);
 	CHECK(s.act().find("bind:b") == std::string::npos);
 	grown.requests.milli_cpu = 2000;
-	s.world.pod_seen(grown, s.now);
+	s.world.observe(PodSeen{grown}, s.now);
 	CHECK_EQUAL(s.act(), "bind:b@n1");
 }
 

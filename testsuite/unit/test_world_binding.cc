@@ -13,11 +13,11 @@ namespace
 void a_binding_that_failed_is_tried_again_on_the_same_allocation()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	(void)s.act();
 	s.allocate("a", 7);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
-	s.world.bound({"a"}, Error{Errc::again, "503"}, s.now);
+	s.world.answer(BindAnswered{{"a"}, Error{Errc::again, "503"}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
@@ -27,13 +27,13 @@ void a_binding_that_failed_is_tried_again_on_the_same_allocation()
 void a_binding_that_failed_holds_its_share_for_a_while()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a", 3000), s.now);
-	s.world.pod_seen(s.pod("b", 3000), s.now);
+	s.world.observe(PodSeen{s.pod("a", 3000)}, s.now);
+	s.world.observe(PodSeen{s.pod("b", 3000)}, s.now);
 	(void)s.act();
 	s.allocate("a", 7);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
-	s.world.bound({"a"}, Error{Errc::denied, "403"}, s.now);
-	s.world.pod_gone({"a"}, std::nullopt, s.now);
+	s.world.answer(BindAnswered{{"a"}, Error{Errc::denied, "403"}}, s.now);
+	s.world.observe(PodGone{{"a"}, std::nullopt}, s.now);
 	s.allocate("b", 8);
 	CHECK(s.act().find("bind:b") == std::string::npos);
 	s.pass(5 * k_second + k_second / 2);
@@ -46,17 +46,17 @@ void a_binding_that_failed_holds_its_share_for_a_while()
 struct LostAnswer : Stage {
 	LostAnswer()
 	{
-		world.pod_seen(pod("a", 3000), now);
-		world.pod_seen(pod("b", 3000), now);
+		world.observe(PodSeen{pod("a", 3000)}, now);
+		world.observe(PodSeen{pod("b", 3000)}, now);
 		(void)act();
 		allocate("a", 7);
 		CHECK_EQUAL(act(), "bind:a@n1");
-		world.bound({"a"}, Error{Errc::io, "connection reset"}, now);
+		world.answer(BindAnswered{{"a"}, Error{Errc::io, "connection reset"}}, now);
 		SlurmJob ended = job(7, "a", JobState::cancelled);
 		ended.ended_by = 1000;
-		world.job_seen(ended, now);
+		world.observe(JobSeen{ended}, now);
 		allocate("b", 8);
-		world.job_seen(job(8, "b", JobState::running), now);
+		world.observe(JobSeen{job(8, "b", JobState::running)}, now);
 		pass(6 * k_second);
 		const std::string actions = act();
 		CHECK(actions.find("bind:b") == std::string::npos);
@@ -67,29 +67,29 @@ struct LostAnswer : Stage {
 void a_lost_binding_holds_its_share_until_the_api_server_denies_it()
 {
 	LostAnswer s;
-	s.world.looked_up({"a"}, Error{Errc::io, "connection refused"}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Error{Errc::io, "connection refused"}}, s.now);
 	s.pass(10 * k_second);
 	const std::string actions = s.act();
 	CHECK(actions.find("bind:b") == std::string::npos);
 	CHECK(actions.find("look:a") != std::string::npos);
-	s.world.looked_up({"a"}, Sight::unbound, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Sight::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "bind:b@n1");
 }
 
 void a_lost_binding_that_worked_keeps_its_share()
 {
 	LostAnswer s;
-	s.world.looked_up({"a"}, Sight::bound, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Sight::bound}, s.now);
 	s.pass(10 * k_second);
 	CHECK(s.act().find("bind:b") == std::string::npos);
 	Pod bound = s.pod("a", 3000);
 	bound.node_name = "n1";
-	s.world.pod_seen(bound, s.now);
+	s.world.observe(PodSeen{bound}, s.now);
 	s.pass(10 * k_second);
 	const std::string actions = s.act();
 	CHECK(actions.find("bind:b") == std::string::npos);
 	CHECK(actions.find("look:a") == std::string::npos);
-	s.world.pod_seen(end_of(bound, PodPhase::failed, 137), s.now);
+	s.world.observe(PodSeen{end_of(bound, PodPhase::failed, 137)}, s.now);
 	CHECK_EQUAL(s.act(), "bind:b@n1");
 }
 
@@ -97,11 +97,11 @@ void a_lost_binding_that_worked_keeps_its_share()
 void a_binding_that_was_forbidden_is_tried_again_soon()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	(void)s.act();
 	s.allocate("a", 7);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
-	s.world.bound({"a"}, Error{Errc::denied, "403"}, s.now);
+	s.world.answer(BindAnswered{{"a"}, Error{Errc::denied, "403"}}, s.now);
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
 }
@@ -109,18 +109,18 @@ void a_binding_that_was_forbidden_is_tried_again_soon()
 void a_binding_that_worked_after_all_does_not_delay_the_end()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	(void)s.act();
 	s.allocate("a", 7);
-	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
 	for (int i = 0; i < 8; i++) {
-		s.world.bound({"a"}, Error{Errc::io, "no answer"}, s.now);
+		s.world.answer(BindAnswered{{"a"}, Error{Errc::io, "no answer"}}, s.now);
 		s.pass(40 * k_second);
 		CHECK_EQUAL(s.act(), "bind:a@n1");
 	}
-	s.world.bound({"a"}, Error{Errc::io, "no answer"}, s.now);
-	s.world.pod_seen(end_of(s.pod("a"), PodPhase::succeeded, 0), s.now);
+	s.world.answer(BindAnswered{{"a"}, Error{Errc::io, "no answer"}}, s.now);
+	s.world.observe(PodSeen{end_of(s.pod("a"), PodPhase::succeeded, 0)}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=0");
 }
 
@@ -129,24 +129,24 @@ void an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for
 {
 	Stage s;
 	run_pod(s, "a", 7, 4000);
-	s.world.pod_seen(s.pod("b", 4000), s.now);
+	s.world.observe(PodSeen{s.pod("b", 4000)}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b#1");
 	s.connect({}); /* an older state: job 7 is lost */
 	s.allocate("b", 8);
-	s.world.job_seen(Stage::job(8, "b", JobState::running), s.now);
+	s.world.observe(JobSeen{Stage::job(8, "b", JobState::running)}, s.now);
 	(void)s.act();
-	s.world.reported({"b"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	s.pass(11 * k_second);
 	CHECK_EQUAL(s.act(), "submit:a#2@n1 report:b:SlurmPending");
-	s.world.reported({"b"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	(void)s.act();
-	s.world.submitted({"a"}, Submitted{.job = {9}, .node = "", .cpus = 0}, s.now);
+	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {9}, .node = "", .cpus = 0}}, s.now);
 	(void)s.act();
 	s.pass(4 * k_second); /* nothing happens to b: it has to look by itself */
 	CHECK_EQUAL(s.act(), "");
 	s.pass(4 * k_second);
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.looked_up({"b"}, Sight::bound, s.now); /* the watch is behind */
+	s.world.answer(LookUpAnswered{{"b"}, Sight::bound}, s.now); /* the watch is behind */
 	CHECK_EQUAL(s.act(), "");
 	s.connect({Stage::job(8, "b", JobState::running), Stage::job(9, "a", JobState::pending, 2)});
 	CHECK_EQUAL(s.act(), "");
@@ -154,7 +154,7 @@ void an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for
 	CHECK_EQUAL(s.act(), "");
 	s.pass(4 * k_second);
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.looked_up({"b"}, Sight::unbound, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, Sight::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:8=256");
 }
 
@@ -163,31 +163,31 @@ void an_allocation_is_given_back_when_others_stay_in_its_way()
 {
 	Stage s;
 	run_pod(s, "a", 7, 4000);
-	s.world.job_seen(Stage::job(7, "a", JobState::suspended), s.now);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::suspended)}, s.now);
 	(void)s.act();
-	s.world.pod_seen(s.pod("b"), s.now);
+	s.world.observe(PodSeen{s.pod("b")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b#1");
 	s.allocate("b", 8);
-	s.world.job_seen(Stage::job(8, "b", JobState::running), s.now);
+	s.world.observe(JobSeen{Stage::job(8, "b", JobState::running)}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(59 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
-	CHECK_EQUAL(s.world.groups().at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod still runs: default/pod-a. Slurm has suspended its job 7, which stops no pod: an "
+	CHECK_EQUAL(s.world.state().groups.at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod still runs: default/pod-a. Slurm has suspended its job 7, which stops no pod: an "
 								 "administrator should set PreemptMode=CANCEL for its partition");
-	s.world.reported({"b"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.looked_up({"b"}, Sight::unbound, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, Sight::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:8=256");
-	s.world.completed({"b"}, Ok{}, false, s.now);
-	s.world.job_seen(Stage::job(8, "b", JobState::failed), s.now);
+	s.world.answer(CompleteAnswered{{"b"}, Ok{}, false}, s.now);
+	s.world.observe(JobSeen{Stage::job(8, "b", JobState::failed)}, s.now);
 	s.pass(40 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmNoNode");
-	CHECK(s.world.groups().at({"b"}).reported.message.find("n1") == std::string::npos && s.world.groups().at({"b"}).reported.message.find("an earlier pod still runs: default/pod-a") != std::string::npos);
-	s.world.reported({"b"}, Ok{}, s.now);
+	CHECK(s.world.state().groups.at({"b"}).reported.message.find("n1") == std::string::npos && s.world.state().groups.at({"b"}).reported.message.find("an earlier pod still runs: default/pod-a") != std::string::npos);
+	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	s.pass(1000 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.world.pod_seen(end_of(s.pod("a", 4000), PodPhase::succeeded, 0), s.now);
+	s.world.observe(PodSeen{end_of(s.pod("a", 4000), PodPhase::succeeded, 0)}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=0 submit:b#2");
 }
 
@@ -195,19 +195,19 @@ void a_pod_that_ends_in_time_is_waited_for()
 {
 	Stage s;
 	run_pod(s, "a", 7, 4000);
-	Pod ending = s.world.groups().at({"a"}).pod.value();
+	Pod ending = s.world.state().groups.at({"a"}).pod.value();
 	ending.deleting = true;
-	s.world.pod_seen(ending, s.now);
+	s.world.observe(PodSeen{ending}, s.now);
 	(void)s.act();
-	s.world.pod_seen(s.pod("b"), s.now);
+	s.world.observe(PodSeen{s.pod("b")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b#1");
 	s.allocate("b", 8);
-	s.world.job_seen(Stage::job(8, "b", JobState::running), s.now);
+	s.world.observe(JobSeen{Stage::job(8, "b", JobState::running)}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(30 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
-	CHECK_EQUAL(s.world.groups().at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod is still ending: default/pod-a");
-	s.world.pod_gone({"a"}, end_of(ending, PodPhase::succeeded, 0), s.now);
+	CHECK_EQUAL(s.world.state().groups.at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod is still ending: default/pod-a");
+	s.world.observe(PodGone{{"a"}, end_of(ending, PodPhase::succeeded, 0)}, s.now);
 	const std::string acts = s.act();
 	CHECK(acts.find("bind:b@n1") != std::string::npos);
 }
@@ -215,12 +215,12 @@ void a_pod_that_ends_in_time_is_waited_for()
 void partitions_in_which_no_pod_can_run_are_refused()
 {
 	Stage s;
-	s.world.partitions_refused({{"kube", "has OverSubscribe=FORCE:2"}});
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PartitionsRefused{{{"kube", "has OverSubscribe=FORCE:2"}}});
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
-	CHECK_EQUAL(s.world.groups().at({"a"}).reported.message, "partition 'kube' has OverSubscribe=FORCE:2");
-	s.world.reported({"a"}, Ok{}, s.now);
-	s.world.partitions_refused({});
+	CHECK_EQUAL(s.world.state().groups.at({"a"}).reported.message, "partition 'kube' has OverSubscribe=FORCE:2");
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
+	s.world.observe(PartitionsRefused{{}});
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "submit:a#1");
 }
@@ -229,7 +229,7 @@ void a_binding_waits_for_its_node_to_be_ready()
 {
 	Stage s;
 	s.node(false);
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	(void)s.act();
 	s.allocate("a", 7);
 	CHECK_EQUAL(s.act(), "");
@@ -241,15 +241,15 @@ void a_pod_that_does_not_start_is_given_up_after_the_limit()
 {
 	Stage s(10 * k_second);
 	run_pod(s, "u1", 7);
-	s.world.pod_seen(starting(s, "u1", 7), s.now);
+	s.world.observe(PodSeen{starting(s, "u1", 7)}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(6 * k_second);
 	Pod init = starting(s, "u1", 7);
 	init.container_runs = true;
-	s.world.pod_seen(init, s.now); /* an init container runs: the clock stands, and counts anew after it */
+	s.world.observe(PodSeen{init}, s.now); /* an init container runs: the clock stands, and counts anew after it */
 	CHECK_EQUAL(s.act(), "");
 	s.pass(20 * k_second);
-	s.world.pod_seen(starting(s, "u1", 7), s.now);
+	s.world.observe(PodSeen{starting(s, "u1", 7)}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(6 * k_second);
 	s.node(false); /* and while its node is NotReady: nobody could tell us that it started */
@@ -261,9 +261,9 @@ void a_pod_that_does_not_start_is_given_up_after_the_limit()
 	CHECK_EQUAL(s.act(), "");
 	s.pass(1);
 	CHECK_EQUAL(s.act(), "remove:u1"); /* by the clock alone */
-	s.world.removed({"u1"}, Error{Errc::conflict, "it has changed"}, s.now);
+	s.world.answer(RemoveAnswered{{"u1"}, Error{Errc::conflict, "it has changed"}}, s.now);
 	init.phase = PodPhase::running;
-	s.world.pod_seen(init, s.now);
+	s.world.observe(PodSeen{init}, s.now);
 	s.pass(30 * k_second);
 	CHECK_EQUAL(s.act(), ""); /* it runs after all */
 }
@@ -274,13 +274,13 @@ void a_pod_that_was_given_up_ends_its_job_failed()
 	run_pod(s, "u1", 7);
 	Pod p = starting(s, "u1", 7);
 	p.start_limit = Condition{names::k_reason_start_limit, "said by an agent that died then"};
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.act(), "remove:u1");
-	s.world.removed({"u1"}, Ok{}, s.now);
+	s.world.answer(RemoveAnswered{{"u1"}, Ok{}}, s.now);
 	p.deleting = true;
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.act(), "");
-	s.world.pod_gone({"u1"}, p, s.now);
+	s.world.observe(PodGone{{"u1"}, p}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=" + std::to_string(125U << 8));
 }
 
@@ -289,12 +289,12 @@ void a_deletion_after_the_end_does_not_change_the_result()
 {
 	Stage s;
 	run_pod(s, "a", 7);
-	s.world.link_lost();
+	s.world.observe(LinkLost{});
 	Pod p = end_of(s.pod("a"), PodPhase::failed, 3);
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	p.deleting = true;
-	s.world.pod_seen(p, s.now);
-	s.world.pod_gone({"a"}, p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
+	s.world.observe(PodGone{{"a"}, p}, s.now);
 	s.connect({Stage::job(7, "a", JobState::running)});
 	CHECK_EQUAL(s.act(), "complete:7=768");
 }

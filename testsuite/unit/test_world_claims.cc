@@ -21,24 +21,24 @@ struct Stage {
 		for (const char *name : {"n1", "n2"}) {
 			KubeNode n = kube_node(name, std::string("uid-") + name, 4000);
 			n.labels[names::k_hostname_label] = name;
-			world.node_seen(n, now);
+			world.observe(core::NodeSeen{n}, now);
 		}
-		world.nodes_listed({"uid-n1", "uid-n2"});
-		world.pods_listed({}, now);
-		world.foreign_listed({});
-		world.link_opened({});
+		world.observe(core::NodesListed{{"uid-n1", "uid-n2"}});
+		world.observe(core::PodsListed{{}}, now);
+		world.observe(core::ForeignListed{{}});
+		world.observe(core::LinkOpened{{}});
 		for (const char *name : {"n1", "n2"})
-			world.slurm_node_seen(slurm_node(name, 4));
-		world.snapshot_ended(now);
-		world.class_seen({"local", "uid-local", "kubernetes.io/no-provisioner", true, {}});
-		world.class_seen({"late", "uid-late", "csi.example.com", true, {}});
+			world.observe(core::SlurmNodeSeen{slurm_node(name, 4)});
+		world.observe(core::SnapshotEnded{}, now);
+		world.observe(core::ClassSeen{{"local", "uid-local", "kubernetes.io/no-provisioner", true, {}}});
+		world.observe(core::ClassSeen{{"late", "uid-late", "csi.example.com", true, {}}});
 	}
 
 	void listed()
 	{
-		world.classes_listed({"uid-local", "uid-late"});
-		world.volumes_listed({"uid-v1", "uid-v2"});
-		world.claims_listed({"uid-c"});
+		world.observe(core::ClassesListed{{"uid-local", "uid-late"}});
+		world.observe(core::VolumesListed{{"uid-v1", "uid-v2"}});
+		world.observe(core::ClaimsListed{{"uid-c"}});
 	}
 
 	static Settings settings()
@@ -85,13 +85,13 @@ struct Stage {
 			out += word_of(uid, action);
 			if (const auto *r = std::get_if<Report>(&action)) {
 				text = r->not_scheduled.message;
-				world.reported(uid, Ok{}, now);
+				world.answer(core::ReportAnswered{uid, Ok{}}, now);
 			}
 		}
 		return out;
 	}
 
-	void allocate(const std::string &uid, std::uint32_t id, const std::string &where) { world.submitted({uid}, Submitted{.job = {id}, .node = where, .cpus = 1}, now); }
+	void allocate(const std::string &uid, std::uint32_t id, const std::string &where) { world.answer(core::SubmitAnswered{{uid}, Submitted{.job = {id}, .node = where, .cpus = 1}}, now); }
 
 	void tell_job(const std::string &uid, std::uint32_t id, JobState state, const std::string &node = "")
 	{
@@ -101,7 +101,7 @@ struct Stage {
 		j.state = state;
 		if (!node.empty())
 			j.nodes = {{.node = node, .cpus = 1, .core_ids = "0", .memory_mib = 64, .gres = {}}};
-		world.job_seen(j, now);
+		world.observe(core::JobSeen{j}, now);
 	}
 
 	void end_job(const std::string &uid, std::uint32_t id) { tell_job(uid, id, JobState::failed); }
@@ -114,17 +114,17 @@ void claims_are_asked_for_with_the_first_pod_that_has_one()
 	Stage s;
 	Pod plain = Stage::pod("a");
 	plain.demands.claims.clear();
-	s.world.pod_seen(plain, s.now);
+	s.world.observe(core::PodSeen{plain}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a");
-	CHECK(!s.world.wants_claims());
-	s.world.pod_seen(Stage::pod("b"), s.now);
-	CHECK(s.world.wants_claims());
-	s.world.claims_unreadable("forbidden");
+	CHECK(!s.world.state().claims.is_wanted());
+	s.world.observe(core::PodSeen{Stage::pod("b")}, s.now);
+	CHECK(s.world.state().claims.is_wanted());
+	s.world.observe(core::ClaimsUnreadable{"forbidden"});
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "report:b:SlurmWaitsForVolume");
 	CHECK_EQUAL(s.text, "its volume claims have not been read yet: forbidden");
-	s.world.claim_seen(Stage::bound("v1"), s.now);
-	s.world.volume_seen(Stage::volume("v1", "n1"));
+	s.world.observe(core::ClaimSeen{Stage::bound("v1")}, s.now);
+	s.world.observe(core::VolumeSeen{Stage::volume("v1", "n1")});
 	CHECK_EQUAL(s.act(), "");
 	s.listed();
 	CHECK_EQUAL(s.act(), "submit:b-n2");
@@ -134,12 +134,12 @@ void a_missing_claim_is_waited_for()
 {
 	Stage s;
 	s.listed();
-	s.world.pod_seen(Stage::pod("a"), s.now);
+	s.world.observe(core::PodSeen{Stage::pod("a")}, s.now);
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
 	CHECK_EQUAL(s.text, "volume claim c does not exist");
-	s.world.volume_seen(Stage::volume("v2", "n2"));
-	s.world.claim_seen(Stage::bound("v2"), s.now);
+	s.world.observe(core::VolumeSeen{Stage::volume("v2", "n2")});
+	s.world.observe(core::ClaimSeen{Stage::bound("v2")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a-n1");
 }
 
@@ -148,25 +148,25 @@ void a_claim_that_waits_gets_a_volume_of_the_node()
 {
 	Stage s;
 	s.listed();
-	s.world.claim_seen(Stage::claim("local"), s.now);
-	s.world.volume_seen(Stage::volume("v1", "n1"));
-	s.world.volume_seen(Stage::volume("v2", "n2"));
-	s.world.pod_seen(Stage::pod("a"), s.now);
+	s.world.observe(core::ClaimSeen{Stage::claim("local")}, s.now);
+	s.world.observe(core::VolumeSeen{Stage::volume("v1", "n1")});
+	s.world.observe(core::VolumeSeen{Stage::volume("v2", "n2")});
+	s.world.observe(core::PodSeen{Stage::pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a");
 	s.allocate("a", 7, "n2");
 	CHECK_EQUAL(s.act(), "give:v2");
 	s.wait(1);
 	CHECK_EQUAL(s.act(), ""); /* one write, one answer */
-	s.world.provided({"a"}, Ok{}, s.now);
+	s.world.answer(core::ProvideAnswered{{"a"}, Ok{}}, s.now);
 	s.wait(1);
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
 	CHECK_EQUAL(s.text, "Slurm job 7 has node n2; volume claim c is being bound for it");
 	Volume given = Stage::volume("v2", "n2");
 	given.claim = ClaimId{"default", "c"};
 	given.claim_uid = "uid-c";
-	s.world.volume_seen(given);
+	s.world.observe(core::VolumeSeen{given});
 	CHECK_EQUAL(s.act(), "");
-	s.world.claim_seen(Stage::bound("v2"), s.now);
+	s.world.observe(core::ClaimSeen{Stage::bound("v2")}, s.now);
 	CHECK_EQUAL(s.act(), "bind:a@n2");
 }
 
@@ -174,23 +174,23 @@ void a_write_that_fails_is_tried_again_with_what_is_true_then()
 {
 	Stage s;
 	s.listed();
-	s.world.claim_seen(Stage::claim("local"), s.now);
-	s.world.volume_seen(Stage::volume("v1", "n1"));
-	s.world.pod_seen(Stage::pod("a"), s.now);
+	s.world.observe(core::ClaimSeen{Stage::claim("local")}, s.now);
+	s.world.observe(core::VolumeSeen{Stage::volume("v1", "n1")});
+	s.world.observe(core::PodSeen{Stage::pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a-n2");
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "give:v1");
-	s.world.provided({"a"}, Error{Errc::conflict, "changed"}, s.now);
+	s.world.answer(core::ProvideAnswered{{"a"}, Error{Errc::conflict, "changed"}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	Volume later = Stage::volume("v1", "n1");
 	later.resource_version = "6";
-	s.world.volume_seen(later);
+	s.world.observe(core::VolumeSeen{later});
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "give:v1");
-	s.world.provided({"a"}, Error{Errc::conflict, "changed"}, s.now);
+	s.world.answer(core::ProvideAnswered{{"a"}, Error{Errc::conflict, "changed"}}, s.now);
 	later.claim = ClaimId{"default", "another"};
 	later.is_available = false;
-	s.world.volume_seen(later);
+	s.world.observe(core::VolumeSeen{later});
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "look:a"); /* whether it is really unbound: then the allocation goes back */
 }
@@ -199,22 +199,22 @@ void a_provisioner_may_refuse_the_node()
 {
 	Stage s;
 	s.listed();
-	s.world.claim_seen(Stage::claim("late"), s.now);
-	s.world.pod_seen(Stage::pod("a"), s.now);
+	s.world.observe(core::ClaimSeen{Stage::claim("late")}, s.now);
+	s.world.observe(core::PodSeen{Stage::pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a");
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "select:n1");
-	s.world.provided({"a"}, Ok{}, s.now);
+	s.world.answer(core::ProvideAnswered{{"a"}, Ok{}}, s.now);
 	Claim told = Stage::claim("late");
 	told.selected_node = "n1";
-	s.world.claim_seen(told, s.now);
+	s.world.observe(core::ClaimSeen{told}, s.now);
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
-	s.world.claim_seen(Stage::claim("late"), s.now);
+	s.world.observe(core::ClaimSeen{Stage::claim("late")}, s.now);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.looked_up({"a"}, Sight::unbound, s.now);
+	s.world.answer(core::LookUpAnswered{{"a"}, Sight::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=given-back");
-	s.world.completed({"a"}, Ok{}, false, s.now);
+	s.world.answer(core::CompleteAnswered{{"a"}, Ok{}, false}, s.now);
 	s.end_job("a", 7);
 	s.wait(5);
 	CHECK_EQUAL(s.act(), "submit:a-n1");
@@ -226,13 +226,13 @@ void who_waits_too_long_for_a_claim_gives_the_node_back()
 {
 	Stage s;
 	s.listed();
-	s.world.claim_seen(Stage::claim("late"), s.now);
-	s.world.pod_seen(Stage::pod("a"), s.now);
+	s.world.observe(core::ClaimSeen{Stage::claim("late")}, s.now);
+	s.world.observe(core::PodSeen{Stage::pod("a")}, s.now);
 	(void)s.act();
 	s.allocate("a", 7, "n1");
 	s.tell_job("a", 7, JobState::running, "n1");
 	CHECK_EQUAL(s.act(), "select:n1");
-	s.world.provided({"a"}, Ok{}, s.now);
+	s.world.answer(core::ProvideAnswered{{"a"}, Ok{}}, s.now);
 	s.wait(599);
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
 	s.wait(2);
@@ -246,27 +246,27 @@ void a_claim_for_one_pod_is_for_one_pod()
 	s.listed();
 	Claim one = Stage::bound("v1");
 	one.access_modes = {"ReadWriteOncePod"};
-	s.world.claim_seen(one, s.now);
-	s.world.volume_seen(Stage::volume("v1", "n1"));
+	s.world.observe(core::ClaimSeen{one}, s.now);
+	s.world.observe(core::VolumeSeen{Stage::volume("v1", "n1")});
 	Pod foreign = Stage::pod("f");
 	foreign.node_name = "n2";
-	s.world.foreign_seen(foreign);
-	s.world.pod_seen(Stage::pod("a"), s.now);
-	s.world.pod_seen(Stage::pod("b"), s.now);
+	s.world.observe(core::ForeignSeen{foreign});
+	s.world.observe(core::PodSeen{Stage::pod("a")}, s.now);
+	s.world.observe(core::PodSeen{Stage::pod("b")}, s.now);
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume report:b:SlurmWaitsForVolume");
 	CHECK_EQUAL(s.text, "volume claim c is ReadWriteOncePod and in use by default/pod-f");
-	s.world.foreign_gone({"f"});
+	s.world.observe(core::ForeignGone{{"f"}});
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "submit:a-n2 report:b:SlurmWaitsForVolume");
 	CHECK_EQUAL(s.text, "volume claim c is ReadWriteOncePod and in use by default/pod-a");
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "bind:a@n1");
-	s.world.bound({"a"}, Ok{}, s.now);
+	s.world.answer(core::BindAnswered{{"a"}, Ok{}}, s.now);
 	Pod done = Stage::pod("a");
 	done.node_name = "n1";
 	done.phase = PodPhase::succeeded;
-	s.world.pod_seen(done, s.now);
+	s.world.observe(core::PodSeen{done}, s.now);
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "complete:7 submit:b-n2");
 }
@@ -276,14 +276,14 @@ void what_is_forbidden_at_the_binding_is_given_back()
 {
 	Stage s;
 	s.listed();
-	s.world.claim_seen(Stage::bound("v1"), s.now);
-	s.world.volume_seen(Stage::volume("v1", "n1"));
-	s.world.pod_seen(Stage::pod("a"), s.now);
+	s.world.observe(core::ClaimSeen{Stage::bound("v1")}, s.now);
+	s.world.observe(core::VolumeSeen{Stage::volume("v1", "n1")});
+	s.world.observe(core::PodSeen{Stage::pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a-n2");
-	s.world.claim_gone({"default", "c"});
+	s.world.observe(core::ClaimGone{{"default", "c"}});
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.looked_up({"a"}, Sight::unbound, s.now);
+	s.world.answer(core::LookUpAnswered{{"a"}, Sight::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=given-back");
 }
 
@@ -294,24 +294,24 @@ void a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach()
 	for (const std::string name : {"n1", "n2", "n3", "n4"}) {
 		KubeNode node = kube_node(name, name + "-uid", 8000);
 		node.labels[names::k_hostname_label] = name;
-		stage.world.node_seen(node, stage.now);
+		stage.world.observe(core::NodeSeen{node}, stage.now);
 	}
-	stage.world.volume_seen(free_volume("v0", ""));
-	stage.world.volume_seen(free_volume("v1", "n3"));
+	stage.world.observe(core::VolumeSeen{free_volume("v0", "")});
+	stage.world.observe(core::VolumeSeen{free_volume("v1", "n3")});
 	for (std::uint32_t i = 0; i < 2; i++) {
 		const std::string name = "c" + std::to_string(i);
 		Claim claim = unbound_claim(name, "local");
 		claim.id.name_space = "a";
 		claim.volume = "v" + std::to_string(i);
 		claim.is_bound = true;
-		stage.world.claim_seen(claim, stage.now);
+		stage.world.observe(core::ClaimSeen{claim}, stage.now);
 		Pod pod = stage.pod(i);
 		pod.demands.claims = {{name, false}};
-		stage.world.pod_seen(pod, stage.now);
+		stage.world.observe(core::PodSeen{pod}, stage.now);
 	}
-	stage.world.classes_listed({});
-	stage.world.volumes_listed({"uid-v0", "uid-v1"});
-	stage.world.claims_listed({"uid-c0", "uid-c1"});
+	stage.world.observe(core::ClassesListed{{}});
+	stage.world.observe(core::VolumesListed{{"uid-v0", "uid-v1"}});
+	stage.world.observe(core::ClaimsListed{{"uid-c0", "uid-c1"}});
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK((submits.front().second.spec.excluded_nodes == std::vector<std::string>{"n1", "n2", "n4"}));

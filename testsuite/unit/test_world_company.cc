@@ -30,7 +30,7 @@ void pods_are_spread_over_zones_at_the_first_try()
 {
 	PlaceStage s;
 	for (const char *uid : {"a", "b", "c"})
-		s.world.pod_seen(spread(uid), s.now);
+		s.world.observe(PodSeen{spread(uid)}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a");
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "bind:a@n1 submit:b-n1-n2");
@@ -43,7 +43,7 @@ void those_that_slurm_has_not_looked_at_are_waited_for()
 {
 	PlaceStage s;
 	for (const char *uid : {"a", "b", "c"})
-		s.world.pod_seen(spread(uid), s.now);
+		s.world.observe(PodSeen{spread(uid)}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a");
 	s.queue_job("a", 7);
 	CHECK_EQUAL(s.act(), "");
@@ -53,10 +53,10 @@ void those_that_slurm_has_not_looked_at_are_waited_for()
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "submit:b"); /* that was long enough */
 	s.end_job("b", 8, JobState::pending);
-	SlurmJob looked_at = s.world.jobs().at({8});
+	SlurmJob looked_at = s.world.state().jobs.at({8});
 	looked_at.reason = "Resources";
 	s.allocate("b", 8, "");
-	s.world.job_seen(looked_at, s.now);
+	s.world.observe(JobSeen{looked_at}, s.now);
 	CHECK_EQUAL(s.act(), "submit:c");
 }
 
@@ -64,14 +64,14 @@ void those_that_slurm_has_not_looked_at_are_waited_for()
 void an_allocation_that_breaks_the_spread_is_given_back()
 {
 	PlaceStage s;
-	s.world.pod_seen(spread("a"), s.now);
+	s.world.observe(PodSeen{spread("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a");
 	s.allocate("a", 7, "n1");
-	s.world.pod_seen(spread("b"), s.now);
+	s.world.observe(PodSeen{spread("b")}, s.now);
 	CHECK_EQUAL(s.act(), "bind:a@n1 submit:b-n1-n2");
 	s.allocate("b", 8, "n2");
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.looked_up({"b"}, Sight::unbound, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, Sight::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:8=given-back");
 }
 
@@ -79,21 +79,21 @@ void a_waiting_job_follows_those_that_come_and_go()
 {
 	PlaceStage s;
 	s.run(spread("a"), 7, "n1");
-	s.world.pod_seen(spread("b"), s.now);
+	s.world.observe(PodSeen{spread("b")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b-n1-n2");
 	s.queue_job("b", 8);
 	s.now.mono_us += 2 * k_second;
 	(void)s.act();
-	s.world.reported({"b"}, Ok{}, s.now);
-	Pod leaving = *s.world.pod_of({"a"});
+	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
+	Pod leaving = *s.world.state().pod({"a"});
 	leaving.deleting = true; /* it does not count any more */
-	s.world.pod_seen(leaving, s.now);
+	s.world.observe(PodSeen{leaving}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "update:b");
-	s.world.updated({"b"}, "", {8}, Ok{}, s.now);
+	s.world.answer(UpdateAnswered{{"b"}, "", {8}, Ok{}}, s.now);
 	Pod web = PlaceStage::pod("w");
 	web.node_name = "n3";
-	s.world.foreign_seen(web);
+	s.world.observe(ForeignSeen{web});
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "update:b-n3");
 }
@@ -105,15 +105,15 @@ void a_pod_that_no_zone_may_take_waits_for_one()
 	KubeNode bare = PlaceStage::node("n3");
 	bare.labels.erase("zone");
 	bare.labels["other"] = "x";
-	s.world.node_seen(bare, s.now);
+	s.world.observe(NodeSeen{bare}, s.now);
 	Pod p = spread("b");
 	p.demands.spreads[0].min_domains = 2;
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:b:SlurmNoNode");
 	CHECK_EQUAL(s.text, "no node may take the pod: 1 node has no label zone, by which the pod is to be spread; 2 nodes: each would make the skew by zone 2 (maxSkew is 1)");
-	s.world.reported({"b"}, Ok{}, s.now);
-	s.world.node_seen(PlaceStage::node("n3"), s.now);
+	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
+	s.world.observe(NodeSeen{PlaceStage::node("n3")}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "submit:b-n1-n2");
 }
@@ -124,7 +124,7 @@ void affinity_by_zone_follows_an_allocation()
 	for (const char *uid : {"a", "b"}) {
 		Pod p = PlaceStage::pod(uid);
 		p.demands.affinity = {web_by("zone")};
-		s.world.pod_seen(p, s.now);
+		s.world.observe(PodSeen{p}, s.now);
 	}
 	CHECK_EQUAL(s.act(), "submit:a");
 	s.allocate("a", 7, "n2");
@@ -140,13 +140,13 @@ void anti_affinity_by_zone_of_ours_keeps_others_off()
 	Pod averse = PlaceStage::pod("a");
 	averse.demands.anti_affinity = {web_by("zone")};
 	s.run(averse, 7, "n3");
-	s.world.pod_seen(PlaceStage::pod("b"), s.now);
+	s.world.observe(PodSeen{PlaceStage::pod("b")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b-n3");
-	s.world.pod_gone({"a"}, std::nullopt, s.now);
-	s.world.pod_seen(PlaceStage::pod("c"), s.now);
+	s.world.observe(PodGone{{"a"}, std::nullopt}, s.now);
+	s.world.observe(PodSeen{PlaceStage::pod("c")}, s.now);
 	s.now.mono_us += 10 * k_second;
 	CHECK(s.act().find("submit:c") != std::string::npos);
-	s.world.pod_seen(PlaceStage::pod("d"), s.now);
+	s.world.observe(PodSeen{PlaceStage::pod("d")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:d");
 }
 
@@ -156,29 +156,29 @@ void namespaces_are_selected_by_their_labels_now()
 	Pod web = PlaceStage::pod("w");
 	web.name_space = "team";
 	web.node_name = "n3";
-	s.world.foreign_seen(web);
+	s.world.observe(ForeignSeen{web});
 	Pod p = PlaceStage::pod("a");
 	p.demands.affinity = {web_by("zone")};
 	p.demands.affinity[0].namespace_selector = PodSelector{{{"tier", "x"}}, {}};
 	p.labels = {};
 	Pod averse = PlaceStage::pod("b");
 	averse.demands.anti_affinity = {p.demands.affinity[0]};
-	s.world.pod_seen(p, s.now);
-	s.world.pod_seen(averse, s.now);
+	s.world.observe(PodSeen{p}, s.now);
+	s.world.observe(PodSeen{averse}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode submit:b-n3"); /* which namespaces there are nobody knows */
-	s.world.reported({"a"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.queue_job("b", 7);
 	(void)s.act();
-	s.world.reported({"b"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	Namespace team{.name = "team", .uid = "ns", .deleting = false, .labels = {{"tier", "y"}}, .annotations = {}};
-	s.world.namespace_seen(team);
-	s.world.namespaces_listed({"ns"});
+	s.world.observe(NamespaceSeen{team});
+	s.world.observe(NamespacesListed{{"ns"}});
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "update:b");
-	s.world.updated({"b"}, "", {7}, Ok{}, s.now);
+	s.world.answer(UpdateAnswered{{"b"}, "", {7}, Ok{}}, s.now);
 	team.labels["tier"] = "x";
-	s.world.namespace_seen(team);
+	s.world.observe(NamespaceSeen{team});
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "submit:a-n1-n2 update:b-n3");
 }
@@ -189,7 +189,7 @@ std::string asked_for(GangStage &s, std::uint32_t pods, const std::function<void
 		Pod p = s.pod(i);
 		p.labels["app"] = "web";
 		change(p);
-		s.world.pod_seen(p, s.now);
+		s.world.observe(PodSeen{p}, s.now);
 	}
 	s.now.mono_us += 2 * k_second;
 	std::string out;
@@ -208,14 +208,14 @@ void a_gang_is_spread_over_nodes_and_refused_for_zones()
 	for (const char *name : {"n1", "n2", "n3", "n4"}) {
 		KubeNode n = kube_node(name, std::string(name) + "-uid", 8000);
 		n.labels["kubernetes.io/hostname"] = name;
-		hosts.world.node_seen(n, hosts.now);
+		hosts.world.observe(NodeSeen{n}, hosts.now);
 	}
 	CHECK_EQUAL(asked_for(hosts, 4, [](Pod &p) { p.demands.spreads = {{.topology_key = "kubernetes.io/hostname", .selector = k_web}}; }), "tasks=4 per-node=1");
 	for (const char *name : {"n1", "n2"}) { /* who counts elsewhere is no matter of who goes together */
 		GangStage s(2);
 		KubeNode n = kube_node(name, std::string(name) + "-uid", 8000);
 		n.labels["zone"] = "a";
-		s.world.node_seen(n, s.now);
+		s.world.observe(NodeSeen{n}, s.now);
 		CHECK_EQUAL(asked_for(s, 2, [](Pod &p) { p.demands.spreads = {{.topology_key = "zone", .selector = PodSelector{{{"app", "db"}}, {}}}}; }), "tasks=2 per-node=0");
 	}
 	GangStage zones(2);

@@ -40,7 +40,7 @@ struct Stage : GangStage {
 		for (const char *name : {"n1", "n2", "n3", "n4"}) {
 			KubeNode node = kube_node(name, std::string(name) + "-uid", 8000);
 			node.labels["pool"] = std::string(name) < "n3" ? "a" : "b";
-			world.node_seen(node, now);
+			world.observe(NodeSeen{node}, now);
 		}
 	}
 
@@ -57,7 +57,7 @@ struct Stage : GangStage {
 		p.created = now.wall_s;
 		p.labels = std::move(labels);
 		p.controller = OwnerRef{"ray.io/v1", "RayCluster", "ray", job.uid};
-		world.pod_seen(p, now);
+		world.observe(PodSeen{p}, now);
 	}
 
 	void head_comes(const char *uid = "h") { come(uid, head, {{"ray.io/node-type", "head"}}); }
@@ -74,7 +74,7 @@ struct Stage : GangStage {
 	{
 		auto actions = GangStage::take();
 		for (const auto &[uid, report] : only<Report>(actions))
-			world.reported(uid, Ok{}, now);
+			world.answer(ReportAnswered{uid, Ok{}}, now);
 		return actions;
 	}
 
@@ -91,8 +91,8 @@ struct Stage : GangStage {
 			j.submit_time = now.wall_s;
 			j.partition = "kube";
 			j.user_id = 0;
-			world.submitted(uid, Submitted{.job = j.id, .node = ""}, now);
-			world.job_seen(j, now);
+			world.answer(SubmitAnswered{uid, Submitted{.job = j.id, .node = ""}}, now);
+			world.observe(JobSeen{j}, now);
 			out.push_back(std::move(next));
 		}
 		return out;
@@ -104,7 +104,7 @@ struct Stage : GangStage {
 		j.state = JobState::running;
 		j.start_time = now.wall_s;
 		j.nodes = std::move(on);
-		world.job_seen(j, now);
+		world.observe(JobSeen{j}, now);
 	}
 
 	void end_job(const std::string &uid, JobState state)
@@ -114,20 +114,20 @@ struct Stage : GangStage {
 		j.end_time = now.wall_s;
 		if (state == JobState::cancelled)
 			j.ended_by = 1000;
-		world.job_seen(j, now);
+		world.observe(JobSeen{j}, now);
 	}
 
 	void run(const PodUid &uid, const Bind &bind)
 	{
-		world.bound(uid, Ok{}, now);
-		Pod seen = *world.pod_of(uid);
+		world.answer(BindAnswered{uid, Ok{}}, now);
+		Pod seen = *world.state().pod(uid);
 		seen.node_name = bind.node;
 		seen.annotations[names::k_allocation_job_id] = std::to_string(bind.job.number);
 		seen.annotations[names::k_allocation_attempt] = std::to_string(bind.attempt);
 		seen.annotations[names::k_allocation_rank] = std::to_string(*bind.rank);
-		seen.annotations[names::k_allocation_gang] = world.groups().at(uid).gang->text;
+		seen.annotations[names::k_allocation_gang] = world.state().groups.at(uid).gang->text;
 		seen.phase = PodPhase::running;
-		world.pod_seen(seen, now);
+		world.observe(PodSeen{seen}, now);
 	}
 
 	/* "h:n1:0 w0:n3:1": pod, node, rank */
@@ -214,7 +214,7 @@ void pods_are_bound_when_all_components_have_nodes()
 	CHECK_EQUAL(stage.told("w0"), "");
 	stage.allocate("ray-uid", nodes({{"n1", 1}}));
 	CHECK_EQUAL(stage.bind(), "h:n1:0 w0:n3:1 w1:n4:2");
-	CHECK_EQUAL(ranks_of(stage.world.gangs().at({"ray-uid+1"})), 3U);
+	CHECK_EQUAL(ranks_of(stage.world.state().gangs.at({"ray-uid+1"})), 3U);
 }
 
 /* KubeRay makes workers at once, LeaderWorkerSet with LeaderReady only when the leader runs. */
@@ -251,16 +251,16 @@ void what_is_held_for_nothing_is_given_back()
 	const auto looks = only<LookUp>(stage.take());
 	stage.pass(1);
 	for (const auto &[uid, look] : looks)
-		stage.world.looked_up(uid, Sight::unbound, stage.now);
+		stage.world.answer(LookUpAnswered{uid, Sight::unbound}, stage.now);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
-	stage.world.completed({"ray-uid+1"}, Ok{}, false, stage.now);
+	stage.world.answer(CompleteAnswered{{"ray-uid+1"}, Ok{}, false}, stage.now);
 	stage.end_job("ray-uid+1", JobState::failed);
 	const auto cancels = only<Cancel>(stage.take());
 	REQUIRE(cancels.size() == 1);
 	CHECK(cancels.front().second.for_absence); /* its marker says that it is nobody's wish */
-	stage.world.completed({"ray-uid"}, Ok{}, true, stage.now);
+	stage.world.answer(CompleteAnswered{{"ray-uid"}, Ok{}, true}, stage.now);
 	stage.end_job("ray-uid", JobState::cancelled);
 	stage.pass(31 * k_second);
 	CHECK(stage.told("w0").starts_with("not all components of the workload had nodes at once, and what it held was given back; the next try is at "));
@@ -323,7 +323,7 @@ void no_job_ends_under_pods_that_run()
 	for (int i = 0; i < 3; i++) {
 		const auto actions = stage.take();
 		for (const auto &[uid, look] : only<LookUp>(actions))
-			stage.world.looked_up(uid, Sight::unbound, stage.now);
+			stage.world.answer(LookUpAnswered{uid, Sight::unbound}, stage.now);
 		CHECK(only<Complete>(actions).empty());
 		stage.pass(2 * k_second);
 	}
@@ -348,14 +348,14 @@ void a_preempted_component_is_asked_for_again_when_all_have_gone()
 	(void)stage.take();
 	stage.pass(2 * k_second);
 	for (const char *uid : {"h", "w0"})
-		stage.world.pod_gone({uid}, *stage.world.pod_of({uid}), stage.now);
+		stage.world.observe(PodGone{{uid}, *stage.world.state().pod({uid})}, stage.now);
 	stage.head_comes("h2");
 	CHECK(only<Submit>(stage.take()).empty());
-	stage.world.pod_gone({"w1"}, *stage.world.pod_of({"w1"}), stage.now);
+	stage.world.observe(PodGone{{"w1"}, *stage.world.state().pod({"w1"})}, stage.now);
 	stage.pass(10 * k_second);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
-	stage.world.completed({"ray-uid+1"}, Ok{}, false, stage.now);
+	stage.world.answer(CompleteAnswered{{"ray-uid+1"}, Ok{}, false}, stage.now);
 	stage.end_job("ray-uid+1", JobState::cancelled);
 	stage.pass(6 * k_second);
 	const auto again = stage.submit();
@@ -368,16 +368,16 @@ void a_component_ends_with_its_own_pods()
 	Stage stage;
 	stage.start();
 	for (const char *uid : {"w0", "w1"}) {
-		Pod p = *stage.world.pod_of({uid});
+		Pod p = *stage.world.state().pod({uid});
 		p.phase = PodPhase::succeeded;
-		stage.world.pod_seen(p, stage.now);
+		stage.world.observe(PodSeen{p}, stage.now);
 	}
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK(ends.front().second.job == stage.jobs.at("ray-uid+1").id);
 	CHECK_EQUAL(ends.front().second.wait_status, 0U);
 	stage.end_job("ray-uid+1", JobState::complete);
-	stage.world.completed({"ray-uid+1"}, Ok{}, false, stage.now);
+	stage.world.answer(CompleteAnswered{{"ray-uid+1"}, Ok{}, false}, stage.now);
 	stage.pass(20 * k_second);
 	CHECK(stage.take().empty());
 }
@@ -387,11 +387,11 @@ void a_component_whose_pods_failed_leaves_the_others_alone()
 {
 	Stage stage;
 	stage.start();
-	Pod p = *stage.world.pod_of({"h"});
+	Pod p = *stage.world.state().pod({"h"});
 	p.phase = PodPhase::failed;
 	p.ended_containers = {{"main", 3, 0, "Error"}};
 	p.main_container = "main";
-	stage.world.pod_seen(p, stage.now);
+	stage.world.observe(PodSeen{p}, stage.now);
 	CHECK(stage.take().empty());
 	stage.pass(11 * k_second);
 	const auto ends = only<Complete>(stage.take());
@@ -410,7 +410,7 @@ void a_new_agent_goes_on()
 	after.jobs = before.jobs;
 	after.next_job = 20;
 	for (const char *uid : {"h", "w0", "w1"})
-		after.world.pod_seen(*before.world.pod_of({uid}), after.now);
+		after.world.observe(PodSeen{*before.world.state().pod({uid})}, after.now);
 	after.connect({after.jobs.at("ray-uid"), after.jobs.at("ray-uid+1")});
 	CHECK(after.take().empty());
 	after.pass(70 * k_second);
@@ -453,7 +453,7 @@ void a_new_agent_takes_what_was_given_back_for_nobodys_wish()
 	Stage after;
 	after.now = stage.now;
 	for (const char *uid : {"h", "w0", "w1"})
-		after.world.pod_seen(*stage.world.pod_of({uid}), after.now);
+		after.world.observe(PodSeen{*stage.world.state().pod({uid})}, after.now);
 	after.connect({job});
 	CHECK(only<Remove>(after.take()).empty());
 }
@@ -466,7 +466,7 @@ void what_people_hold_stays_held()
 	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
 	(void)stage.submit();
 	stage.jobs.at("ray-uid").held = true;
-	stage.world.job_seen(stage.jobs.at("ray-uid"), stage.now);
+	stage.world.observe(JobSeen{stage.jobs.at("ray-uid")}, stage.now);
 	stage.end_job("ray-uid+1", JobState::failed); /* given back */
 	stage.pass(2 * k_second);
 	CHECK(only<Cancel>(stage.take()).empty());
@@ -484,9 +484,9 @@ void a_made_up_key_makes_no_component()
 		pod.name = "made-up";
 		pod.node_name = "n1";
 		pod.annotations = {{names::k_allocation_gang, key}};
-		stage.world.pod_seen(pod, stage.now);
+		stage.world.observe(PodSeen{pod}, stage.now);
 		(void)stage.take();
-		CHECK_EQUAL(stage.world.gangs().size(), 2U);
+		CHECK_EQUAL(stage.world.state().gangs.size(), 2U);
 	}
 	Stage stage;
 	stage.all_come();
@@ -497,9 +497,9 @@ void a_made_up_key_makes_no_component()
 	pod.name_space = "b"; /* and the workload is in a */
 	pod.node_name = "n1";
 	pod.annotations = {{names::k_allocation_gang, "ray-uid+5"}, {names::k_allocation_rank, "0"}};
-	stage.world.pod_seen(pod, stage.now);
+	stage.world.observe(PodSeen{pod}, stage.now);
 	(void)stage.take();
-	CHECK_EQUAL(stage.world.gangs().size(), 2U);
+	CHECK_EQUAL(stage.world.state().gangs.size(), 2U);
 }
 
 void a_component_that_its_owner_drops_is_not_waited_for()
@@ -508,7 +508,7 @@ void a_component_that_its_owner_drops_is_not_waited_for()
 	stage.head_comes();
 	(void)stage.submit();
 	stage.job.roles.pop_back();
-	stage.world.owner_seen(stage.job.id, std::optional<Owner>(stage.job), stage.now);
+	stage.world.observe(OwnerSeen{stage.job.id, std::optional<Owner>(stage.job)}, stage.now);
 	stage.pass(2 * k_second);
 	const auto actions = stage.take();
 	CHECK_EQUAL(only<Cancel>(actions).size(), 1U);
@@ -542,18 +542,18 @@ void all_go_when_the_owner_has_gone()
 	Stage stage;
 	stage.start();
 	for (const char *uid : {"h", "w0", "w1"})
-		stage.world.pod_gone({uid}, *stage.world.pod_of({uid}), stage.now);
+		stage.world.observe(PodGone{{uid}, *stage.world.state().pod({uid})}, stage.now);
 	(void)stage.take();
 	stage.pass(11 * k_second);
 	CHECK_EQUAL(only<Complete>(stage.take()).size(), 2U);
 	for (const char *uid : {"ray-uid", "ray-uid+1"}) {
-		stage.world.completed({uid}, Ok{}, false, stage.now);
+		stage.world.answer(CompleteAnswered{{uid}, Ok{}, false}, stage.now);
 		stage.end_job(uid, JobState::cancelled);
-		stage.world.job_gone(stage.jobs.at(uid).id, stage.now);
+		stage.world.observe(JobGone{stage.jobs.at(uid).id}, stage.now);
 	}
 	(void)stage.take();
-	CHECK(stage.world.gangs().empty());
-	CHECK(stage.world.groups().empty());
+	CHECK(stage.world.state().gangs.empty());
+	CHECK(stage.world.state().groups.empty());
 }
 
 } // namespace

@@ -89,13 +89,13 @@ void a_job_that_we_ended_is_not_about_pods_that_wait()
 	(void)stage.take();
 	stage.pass(11 * k_second);
 	REQUIRE(only<Complete>(stage.take()).size() == 1);
-	stage.world.completed({"train-uid"}, Ok{}, true, stage.now);
+	stage.world.answer(CompleteAnswered{{"train-uid"}, Ok{}, true}, stage.now);
 	SlurmJob ended = stage.running({});
 	ended.state = JobState::cancelled;
 	ended.submit_time = stage.now.wall_s - 100;
 	ended.end_time = stage.now.wall_s + 5;
-	stage.world.job_seen(ended, stage.now);
-	stage.world.pod_seen(stage.pod(0, "b"), stage.now);
+	stage.world.observe(JobSeen{ended}, stage.now);
+	stage.world.observe(PodSeen{stage.pod(0, "b")}, stage.now);
 	stage.pass(4 * k_second);
 	const auto actions = stage.take();
 	CHECK(only<Remove>(actions).empty());
@@ -114,8 +114,8 @@ void a_job_that_an_agent_before_ended_is_not_either()
 		ended.ended_by = by;
 		ended.submit_time = stage.now.wall_s - 100;
 		ended.end_time = stage.now.wall_s + 5;
-		stage.world.job_seen(ended, stage.now);
-		stage.world.pod_seen(stage.pod(0), stage.now);
+		stage.world.observe(JobSeen{ended}, stage.now);
+		stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
 		CHECK_EQUAL(only<Remove>(stage.take()).size(), removed);
 	}
 }
@@ -125,11 +125,11 @@ void a_member_whose_owner_has_gone_keeps_its_job()
 {
 	Stage stage(2);
 	for (std::uint32_t i : {0U, 1U})
-		stage.world.pod_seen(bound(stage.pod(i), "n1", i, 2), stage.now);
+		stage.world.observe(PodSeen{bound(stage.pod(i), "n1", i, 2)}, stage.now);
 	stage.connect({stage.running(nodes({{"n1", 8}}))});
 	for (int i = 0; i < 8; i++) {
 		for (const OwnerId &id : stage.world.take_questions(stage.now))
-			stage.world.owner_seen(id, std::optional<Owner>(), stage.now);
+			stage.world.observe(OwnerSeen{id, std::optional<Owner>()}, stage.now);
 		const auto actions = stage.world.take_actions(stage.now);
 		CHECK(only<Complete>(actions).empty() && only<Submit>(actions).empty());
 		stage.pass(3 * k_second);
@@ -145,10 +145,10 @@ void no_allocation_is_let_go_while_an_owner_does_not_answer()
 		stage.end(i, PodPhase::failed, 1);
 	(void)stage.take();
 	stage.pass(5 * k_second);
-	stage.world.pod_seen(stage.pod(0, "b"), stage.now);
+	stage.world.observe(PodSeen{stage.pod(0, "b")}, stage.now);
 	for (int i = 0; i < 8; i++) {
 		for (const OwnerId &id : stage.world.take_questions(stage.now))
-			stage.world.owner_seen(id, Error{Errc::io, "500"}, stage.now);
+			stage.world.observe(OwnerSeen{id, Error{Errc::io, "500"}}, stage.now);
 		CHECK(only<Complete>(stage.world.take_actions(stage.now)).empty());
 		stage.pass(3 * k_second);
 	}
@@ -160,14 +160,14 @@ void a_pod_that_comes_during_the_submission_runs_alone()
 	Stage stage(1);
 	make_pod_group(stage, 3);
 	for (const char *name : {"a", "b", "c"})
-		stage.world.pod_seen(loose(name), stage.now);
+		stage.world.observe(PodSeen{loose(name)}, stage.now);
 	REQUIRE(only<Submit>(stage.take()).size() == 1);
-	stage.world.pod_seen(loose("d"), stage.now);
+	stage.world.observe(PodSeen{loose("d")}, stage.now);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().first.text, "d");
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
-	stage.world.job_seen(group_job(stage, nodes({{"n1", 8}, {"n2", 4}})), stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.observe(JobSeen{group_job(stage, nodes({{"n1", 8}, {"n2", 4}}))}, stage.now);
 	CHECK_EQUAL(only<Bind>(stage.take()).size(), 3U);
 }
 
@@ -177,7 +177,7 @@ void what_slurm_allocated_is_not_exceeded()
 	Stage stage(1);
 	make_pod_group(stage, 3);
 	for (const char *name : {"a", "b", "c", "d"})
-		stage.world.pod_seen(loose(name, 2000), stage.now);
+		stage.world.observe(PodSeen{loose(name, 2000)}, stage.now);
 	stage.connect({group_job(stage, nodes({{"n1", 6}}))});
 	const auto actions = stage.take();
 	CHECK_EQUAL(only<Bind>(actions).size(), 3U);
@@ -192,9 +192,9 @@ void a_pod_with_a_job_of_its_own_keeps_it()
 	Stage stage(1);
 	make_pod_group(stage, 2);
 	for (const char *name : {"a", "b", "c"})
-		stage.world.pod_seen(loose(name), stage.now);
+		stage.world.observe(PodSeen{loose(name)}, stage.now);
 	for (const OwnerId &id : stage.world.take_questions(stage.now))
-		stage.world.owner_seen(id, std::optional<Owner>(stage.job), stage.now);
+		stage.world.observe(OwnerSeen{id, std::optional<Owner>(stage.job)}, stage.now);
 	SlurmJob own = stage.running(nodes({{"n3", 4}}), 1, 9);
 	own.marker = {.cluster = "main", .name_space = "a", .name = "b", .kind = k_pod_kind, .uid = "b", .attempt = 1};
 	stage.connect({group_job(stage, nodes({{"n1", 8}})), own});
@@ -212,19 +212,19 @@ void a_pod_that_was_bound_alone_joins_no_gang()
 	pod.node_name = "n1";
 	pod.phase = PodPhase::succeeded;
 	pod.annotations = {{names::k_allocation_job_id, "9"}, {names::k_allocation_attempt, "1"}};
-	stage.world.pod_seen(pod, stage.now);
+	stage.world.observe(PodSeen{pod}, stage.now);
 	(void)stage.take();
-	CHECK(!stage.world.groups().at(pod.uid).gang);
-	CHECK(stage.world.gangs().empty());
+	CHECK(!stage.world.state().groups.at(pod.uid).gang);
+	CHECK(stage.world.state().gangs.empty());
 }
 
 void ranks_of_pods_that_run_stay()
 {
 	Stage stage(1);
 	make_pod_group(stage, 2);
-	stage.world.pod_seen(bound(loose("z"), "n1", 0, 3), stage.now);
-	stage.world.pod_seen(loose("a"), stage.now);
-	stage.world.pod_seen(loose("b"), stage.now);
+	stage.world.observe(PodSeen{bound(loose("z"), "n1", 0, 3)}, stage.now);
+	stage.world.observe(PodSeen{loose("a")}, stage.now);
+	stage.world.observe(PodSeen{loose("b")}, stage.now);
 	stage.connect({group_job(stage, nodes({{"n1", 8}, {"n2", 4}}))});
 	const auto binds = only<Bind>(stage.take());
 	REQUIRE(binds.size() == 2);
@@ -239,9 +239,9 @@ void pods_that_run_alone_count_for_the_minimum()
 	SlurmJob own = stage.running(nodes({{"n3", 4}}), 1, 9);
 	own.marker = {.cluster = "main", .name_space = "a", .name = "b", .kind = k_pod_kind, .uid = "b", .attempt = 1};
 	stage.connect({own});
-	stage.world.pod_seen(loose("b"), stage.now);
+	stage.world.observe(PodSeen{loose("b")}, stage.now);
 	(void)stage.take();
-	stage.world.pod_seen(loose("c"), stage.now);
+	stage.world.observe(PodSeen{loose("c")}, stage.now);
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
 }
 
@@ -250,11 +250,11 @@ void another_group_of_the_same_name_is_asked_for()
 {
 	Stage stage(1);
 	make_pod_group(stage, 1);
-	stage.world.pod_seen(loose("a"), stage.now);
+	stage.world.observe(PodSeen{loose("a")}, stage.now);
 	(void)stage.take();
 	stage.pass(k_second);
 	stage.job.uid = "other-uid";
-	stage.world.pod_seen(loose("b"), stage.now);
+	stage.world.observe(PodSeen{loose("b")}, stage.now);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().first.text, "other-uid");
@@ -266,8 +266,8 @@ void a_member_bound_by_somebody_else_is_in_nobodys_way()
 	Stage stage(2);
 	Pod theirs = stage.pod(0);
 	theirs.node_name = "n4";
-	stage.world.pod_seen(theirs, stage.now);
-	stage.world.pod_seen(stage.pod(1), stage.now);
+	stage.world.observe(PodSeen{theirs}, stage.now);
+	stage.world.observe(PodSeen{stage.pod(1)}, stage.now);
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
 }
 
@@ -277,7 +277,7 @@ void a_gated_member_is_one_that_has_not_come()
 	stage.start(1);
 	Pod gated = stage.pod(1);
 	gated.gated = true;
-	stage.world.pod_seen(gated, stage.now);
+	stage.world.observe(PodSeen{gated}, stage.now);
 	(void)stage.take();
 	stage.pass(601 * k_second);
 	CHECK(only<Complete>(stage.take()).empty()); /* the other one runs */
@@ -294,12 +294,12 @@ void a_gang_that_runs_keeps_nobody_off_the_nodes()
 {
 	Stage stage(2);
 	for (std::uint32_t i : {0U, 1U})
-		stage.world.pod_seen(bound(stage.pod(i), "n1", i, 2), stage.now);
+		stage.world.observe(PodSeen{bound(stage.pod(i), "n1", i, 2)}, stage.now);
 	stage.connect({stage.running(nodes({{"n1", 8}}))});
 	(void)stage.take(); /* a new agent works out the shape of its job */
 	Pod other = loose("other");
 	other.labels.clear();
-	stage.world.pod_seen(other, stage.now);
+	stage.world.observe(PodSeen{other}, stage.now);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().second.spec.excluded_nodes.size(), 0U);
@@ -312,23 +312,23 @@ void a_waiting_job_follows_the_size_of_its_owner()
 		Stage stage(3);
 		stage.all_pods(3);
 		REQUIRE(only<Submit>(stage.take()).size() == 1);
-		stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
-		stage.world.job_seen(stage.running({}), stage.now);
+		stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+		stage.world.observe(JobSeen{stage.running({})}, stage.now);
 		CHECK(only<Cancel>(stage.take()).empty());
 		stage.job.roles.front().pods = pods;
 		stage.pass(31 * k_second); /* its owner is asked again */
 		for (std::uint32_t i = 3; i < pods; i++)
-			stage.world.pod_seen(stage.pod(i), stage.now);
+			stage.world.observe(PodSeen{stage.pod(i)}, stage.now);
 		if (pods == 2)
-			stage.world.pod_gone({"u2"}, std::nullopt, stage.now);
+			stage.world.observe(PodGone{{"u2"}, std::nullopt}, stage.now);
 		const auto cancels = only<Cancel>(stage.take());
 		REQUIRE(cancels.size() == 1);
 		CHECK_EQUAL(cancels.front().second.job.number, 7U);
-		stage.world.completed({"train-uid"}, Ok{}, true, stage.now);
+		stage.world.answer(CompleteAnswered{{"train-uid"}, Ok{}, true}, stage.now);
 		SlurmJob ended = stage.running({});
 		ended.state = JobState::cancelled;
 		ended.end_time = stage.now.wall_s;
-		stage.world.job_seen(ended, stage.now);
+		stage.world.observe(JobSeen{ended}, stage.now);
 		stage.pass(5 * k_second);
 		const auto actions = stage.take();
 		CHECK(only<Remove>(actions).empty());
@@ -377,7 +377,7 @@ std::size_t look_up(Stage &stage, Sight sight)
 	const auto looks = only<LookUp>(stage.take());
 	stage.pass(k_second / 10);
 	for (const auto &[uid, look] : looks)
-		stage.world.looked_up(uid, sight, stage.now);
+		stage.world.answer(LookUpAnswered{uid, sight}, stage.now);
 	return looks.size();
 }
 
@@ -387,11 +387,11 @@ void a_forbidden_allocation_is_given_back_when_no_member_is_bound()
 	Stage stage(2);
 	stage.all_pods(2);
 	(void)stage.take();
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	KubeNode tainted = kube_node("n1", "n1-uid", 8000);
 	tainted.taints = {{"gpu", "", "NoSchedule"}};
-	stage.world.node_seen(tainted, stage.now);
-	stage.world.job_seen(stage.running(nodes({{"n1", 8}})), stage.now);
+	stage.world.observe(NodeSeen{tainted}, stage.now);
+	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}}))}, stage.now);
 	CHECK_EQUAL(look_up(stage, Sight::bound), 2U);
 	CHECK(only<Complete>(stage.take()).empty());
 	stage.pass(30 * k_second);
@@ -410,16 +410,16 @@ void a_gang_gives_way_to_a_pod_that_runs_without_a_job()
 	runs.node_name = "n1";
 	runs.phase = PodPhase::running;
 	runs.annotations = {{names::k_allocation_job_id, "5"}, {names::k_allocation_attempt, "1"}};
-	stage.world.pod_seen(runs, stage.now);
+	stage.world.observe(PodSeen{runs}, stage.now);
 	stage.all_pods(2);
 	(void)stage.take();
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
-	stage.world.job_seen(stage.running(nodes({{"n1", 8}})), stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}}))}, stage.now);
 	SlurmJob again = stage.running({}, 2, 8);
 	again.marker = {.cluster = "main", .name_space = "a", .name = "alone", .kind = k_pod_kind, .uid = "alone", .attempt = 2};
 	again.nodes.clear();
 	again.state = JobState::pending;
-	stage.world.job_seen(again, stage.now);
+	stage.world.observe(JobSeen{again}, stage.now);
 	CHECK(only<Bind>(stage.take()).empty());
 	stage.pass(4 * k_second);
 	CHECK_EQUAL(look_up(stage, Sight::unbound), 2U);
@@ -438,16 +438,16 @@ void a_pod_gives_way_to_a_gang_that_runs_without_a_job()
 	(void)stage.take();
 	stage.pass(11 * k_second);
 	REQUIRE(only<Submit>(stage.take()).size() == 1);
-	stage.world.submitted({"train-uid"}, Submitted{.job = {8}, .node = ""}, stage.now);
-	stage.world.job_seen(stage.running({}, 2, 8), stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {8}, .node = ""}}, stage.now);
+	stage.world.observe(JobSeen{stage.running({}, 2, 8)}, stage.now);
 	Pod waits = loose("alone", 8000);
 	waits.labels.clear();
-	stage.world.pod_seen(waits, stage.now);
+	stage.world.observe(PodSeen{waits}, stage.now);
 	(void)stage.take();
-	stage.world.submitted({"alone"}, Submitted{.job = {9}, .node = "n1", .cpus = 8}, stage.now);
+	stage.world.answer(SubmitAnswered{{"alone"}, Submitted{.job = {9}, .node = "n1", .cpus = 8}}, stage.now);
 	SlurmJob its = stage.running(nodes({{"n1", 8}}), 1, 9);
 	its.marker = {.cluster = "main", .name_space = "a", .name = "alone", .kind = k_pod_kind, .uid = "alone", .attempt = 1};
-	stage.world.job_seen(its, stage.now);
+	stage.world.observe(JobSeen{its}, stage.now);
 	CHECK(only<Bind>(stage.take()).empty());
 	stage.pass(4 * k_second);
 	CHECK_EQUAL(look_up(stage, Sight::unbound), 1U);
@@ -462,15 +462,15 @@ void nothing_is_asked_for_while_a_member_is_gated()
 	Stage stage(2);
 	Pod gated = stage.pod(1);
 	gated.gated = true;
-	stage.world.pod_seen(stage.pod(0), stage.now);
-	stage.world.pod_seen(gated, stage.now);
+	stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
+	stage.world.observe(PodSeen{gated}, stage.now);
 	CHECK(only<Submit>(stage.take()).empty());
 	stage.pass(2 * k_second);
-	stage.world.pod_seen(stage.pod(0), stage.now);
+	stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
 	const auto told = only<Report>(stage.take());
 	REQUIRE(told.size() == 1);
 	CHECK_EQUAL(told.front().second.not_scheduled.message, "1 pods of Job train have scheduling gates");
-	stage.world.pod_seen(stage.pod(1), stage.now);
+	stage.world.observe(PodSeen{stage.pod(1)}, stage.now);
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
 }
 
@@ -478,18 +478,18 @@ void who_waits_for_the_end_of_earlier_pods_says_so()
 {
 	Stage stage(2);
 	stage.start(2);
-	Pod stopping = *stage.world.pod_of({"u0"});
+	Pod stopping = *stage.world.state().pod({"u0"});
 	stopping.deleting = true;
-	stage.world.pod_seen(stopping, stage.now);
+	stage.world.observe(PodSeen{stopping}, stage.now);
 	stage.end(1, PodPhase::failed, 1);
 	SlurmJob ended = stage.running({});
 	ended.state = JobState::node_fail;
 	ended.end_time = stage.now.wall_s;
-	stage.world.job_seen(ended, stage.now);
-	stage.world.pod_seen(stage.pod(1, "b"), stage.now);
+	stage.world.observe(JobSeen{ended}, stage.now);
+	stage.world.observe(PodSeen{stage.pod(1, "b")}, stage.now);
 	(void)stage.take();
 	stage.pass(2 * k_second);
-	stage.world.pod_seen(stage.pod(1, "b"), stage.now);
+	stage.world.observe(PodSeen{stage.pod(1, "b")}, stage.now);
 	const auto told = only<Report>(stage.take());
 	REQUIRE(told.size() == 1);
 	CHECK_EQUAL(told.front().second.not_scheduled.message, "earlier pods of the gang are still ending");
@@ -501,8 +501,8 @@ void ranks_follow_the_names_of_nodes()
 	Stage stage(4);
 	stage.all_pods(4);
 	(void)stage.take();
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
-	stage.world.job_seen(stage.running(nodes({{"n3", 8}, {"n1", 8}})), stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.observe(JobSeen{stage.running(nodes({{"n3", 8}, {"n1", 8}}))}, stage.now);
 	std::string places;
 	for (const auto &[pod, bind] : only<Bind>(stage.take()))
 		places += pod.text + "=" + std::to_string(*bind.rank) + "@" + bind.node + " ";
@@ -534,10 +534,10 @@ struct TwoRoles : GangStage {
 
 	SlurmJob started(std::vector<NodeAllocation> on, std::uint32_t attempt = 1, std::uint32_t id = 7)
 	{
-		world.submitted({"train-uid"}, Submitted{.job = {id}, .node = ""}, now);
+		world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {id}, .node = ""}}, now);
 		SlurmJob j = running(std::move(on), attempt, id);
 		j.marker.kind = "JobSet";
-		world.job_seen(j, now);
+		world.observe(JobSeen{j}, now);
 		return j;
 	}
 };
@@ -548,7 +548,7 @@ void a_job_is_sized_by_what_its_pods_request()
 	GangStage stage(4, size(500, 64));
 	Pod first = stage.pod(0);
 	first.requests = size(2000, 300);
-	stage.world.pod_seen(first, stage.now);
+	stage.world.observe(PodSeen{first}, stage.now);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().second.spec.tasks, 4U);
@@ -557,7 +557,7 @@ void a_job_is_sized_by_what_its_pods_request()
 	GangStage smaller(4, size(2000, 300)); /* the other way round nobody knows whether the next one is as small */
 	first = smaller.pod(0);
 	first.requests = size(500, 64);
-	smaller.world.pod_seen(first, smaller.now);
+	smaller.world.observe(PodSeen{first}, smaller.now);
 	CHECK_EQUAL(only<Submit>(smaller.take()).front().second.spec.cpus, 2U);
 }
 
@@ -566,12 +566,12 @@ void an_allocation_that_is_too_small_is_given_back_and_asked_for_anew()
 {
 	TwoRoles stage;
 	stage.worker = size(6000, 64);
-	stage.world.pod_seen(stage.member(0), stage.now);
+	stage.world.observe(PodSeen{stage.member(0)}, stage.now);
 	auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().second.spec.cpus, 4U);
 	for (std::uint32_t i = 1; i < 4; i++)
-		stage.world.pod_seen(stage.member(i), stage.now);
+		stage.world.observe(PodSeen{stage.member(i)}, stage.now);
 	stage.pass(10 * k_second);
 	SlurmJob job = stage.started(nodes({{"n1", 8}, {"n2", 8}}));
 	const auto actions = stage.take();
@@ -582,11 +582,11 @@ void an_allocation_that_is_too_small_is_given_back_and_asked_for_anew()
 	const auto told = only<Report>(actions);
 	REQUIRE(!told.empty());
 	CHECK(told.front().second.not_scheduled.message.starts_with("the allocation of Slurm job 7 is too small for the pod of rank "));
-	stage.world.completed({"train-uid"}, Ok{}, false, stage.now);
+	stage.world.answer(CompleteAnswered{{"train-uid"}, Ok{}, false}, stage.now);
 	job.state = JobState::failed;
 	job.nodes.clear();
 	job.end_time = stage.now.wall_s;
-	stage.world.job_seen(job, stage.now);
+	stage.world.observe(JobSeen{job}, stage.now);
 	(void)stage.take();
 	stage.pass(10 * k_second);
 	submits = only<Submit>(stage.take());
@@ -602,13 +602,13 @@ void a_pod_without_room_beside_those_that_run_gets_a_job_of_its_own()
 {
 	TwoRoles stage;
 	stage.worker = size(6000, 64);
-	stage.world.pod_seen(stage.member(0), stage.now);
+	stage.world.observe(PodSeen{stage.member(0)}, stage.now);
 	(void)stage.take();
 	stage.started(nodes({{"n1", 8}, {"n2", 8}}));
 	for (const auto &[uid, bind] : only<Bind>(stage.take()))
-		stage.world.bound(uid, Ok{}, stage.now);
+		stage.world.answer(BindAnswered{uid, Ok{}}, stage.now);
 	for (std::uint32_t i = 1; i < 4; i++)
-		stage.world.pod_seen(stage.member(i), stage.now);
+		stage.world.observe(PodSeen{stage.member(i)}, stage.now);
 	const auto actions = stage.take();
 	CHECK(only<Complete>(actions).empty());
 	const auto binds = only<Bind>(actions), again = only<Bind>(stage.take());
@@ -618,7 +618,7 @@ void a_pod_without_room_beside_those_that_run_gets_a_job_of_its_own()
 	CHECK_EQUAL(submits.size(), 2U);
 	for (const auto &[uid, submit] : submits)
 		CHECK_EQUAL(submit.spec.marker.kind, k_pod_kind);
-	stage.world.bound(binds.front().first, Ok{}, stage.now);
+	stage.world.answer(BindAnswered{binds.front().first, Ok{}}, stage.now);
 	stage.pass(700 * k_second);
 	CHECK(only<Complete>(stage.take()).empty()); /* their seats are not empty */
 }
@@ -630,21 +630,21 @@ void an_allocation_is_not_given_back_for_ever()
 	stage.all_pods(4);
 	for (std::uint32_t attempt = 1; attempt <= 3; attempt++) {
 		REQUIRE(only<Submit>(stage.take()).size() == 1);
-		stage.world.submitted({"train-uid"}, Submitted{.job = {attempt}, .node = ""}, stage.now);
+		stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {attempt}, .node = ""}}, stage.now);
 		SlurmJob job = stage.running(nodes({{"n1", 6}}), attempt, attempt);
-		stage.world.job_seen(job, stage.now);
+		stage.world.observe(JobSeen{job}, stage.now);
 		REQUIRE(only<Complete>(stage.take()).size() == 1);
-		stage.world.completed({"train-uid"}, Ok{}, false, stage.now);
+		stage.world.answer(CompleteAnswered{{"train-uid"}, Ok{}, false}, stage.now);
 		job.state = JobState::failed;
 		job.nodes.clear();
 		job.end_time = stage.now.wall_s;
-		stage.world.job_seen(job, stage.now);
+		stage.world.observe(JobSeen{job}, stage.now);
 		(void)stage.take();
 		stage.pass(100 * k_second);
 	}
 	REQUIRE(only<Submit>(stage.take()).size() == 1);
-	stage.world.submitted({"train-uid"}, Submitted{.job = {4}, .node = ""}, stage.now);
-	stage.world.job_seen(stage.running(nodes({{"n1", 6}}), 4, 4), stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {4}, .node = ""}}, stage.now);
+	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 6}}), 4, 4)}, stage.now);
 	const auto actions = stage.take();
 	CHECK_EQUAL(only<Bind>(actions).size(), 3U);
 	CHECK_EQUAL(only<Submit>(actions).size(), 1U);
@@ -657,9 +657,9 @@ void an_allocation_is_not_given_back_for_ever()
 void a_pod_that_runs_is_not_told_that_it_waits_for_slurmctld()
 {
 	Stage stage(2);
-	stage.world.pod_seen(bound(stage.pod(0), "n1", 0, 2), stage.now);
-	stage.world.pod_seen(stage.pod(1), stage.now);
-	stage.world.link_lost();
+	stage.world.observe(PodSeen{bound(stage.pod(0), "n1", 0, 2)}, stage.now);
+	stage.world.observe(PodSeen{stage.pod(1)}, stage.now);
+	stage.world.observe(LinkLost{});
 	(void)stage.take();
 	stage.pass(30 * k_second);
 	const auto told = only<Report>(stage.take());
@@ -673,14 +673,14 @@ void a_condition_that_met_a_changed_pod_is_decided_anew()
 	GangStage stage(2);
 	stage.all_pods(2);
 	(void)stage.take();
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	SlurmJob waiting = stage.running({});
 	waiting.reason = "Priority";
-	stage.world.job_seen(waiting, stage.now);
+	stage.world.observe(JobSeen{waiting}, stage.now);
 	stage.pass(2 * k_second);
 	REQUIRE(only<Report>(stage.take()).size() == 2);
-	stage.world.reported({"u0"}, Error{Errc::conflict, "the object has been modified"}, stage.now);
-	stage.world.reported({"u1"}, Error{Errc::io, "away"}, stage.now);
+	stage.world.answer(ReportAnswered{{"u0"}, Error{Errc::conflict, "the object has been modified"}}, stage.now);
+	stage.world.answer(ReportAnswered{{"u1"}, Error{Errc::io, "away"}}, stage.now);
 	stage.pass(2 * k_second);
 	const auto again = only<Report>(stage.take());
 	REQUIRE(again.size() == 1);
@@ -699,18 +699,18 @@ void ranks_with_devices_lie_where_their_devices_are()
 	for (const char *name : {"n1", "n2"}) {
 		KubeNode node = kube_node(name, std::string(name) + "-uid", 64000);
 		node.allocatable.extended["nvidia.com/gpu"] = 8;
-		stage.world.node_seen(node, stage.now);
+		stage.world.observe(NodeSeen{node}, stage.now);
 		SlurmNode record = slurm_node(name, 64);
 		record.gres = "gpu:8";
-		stage.world.slurm_node_seen(record);
+		stage.world.observe(SlurmNodeSeen{record});
 	}
 	stage.all_pods(4);
 	REQUIRE(only<Submit>(stage.take()).size() == 1);
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	auto shares = nodes({{"n1", 64}, {"n2", 64}}); /* exclusive */
 	for (NodeAllocation &share : shares)
 		share.gres.push_back({"gpu", "", 8, "0-7"});
-	stage.world.job_seen(stage.running(shares), stage.now);
+	stage.world.observe(JobSeen{stage.running(shares)}, stage.now);
 	std::string places;
 	for (const auto &[pod, bind] : only<Bind>(stage.take()))
 		places += std::to_string(*bind.rank) + "@" + bind.node + " ";

@@ -30,7 +30,7 @@ struct Cluster {
 
 	static std::string name_of(int i) { return "n" + std::to_string(i); }
 
-	void show(int i) { world.node_seen(check::kube_node(name_of(i), "uid-" + name_of(i), 4000), now); }
+	void show(int i) { world.observe(NodeSeen{check::kube_node(name_of(i), "uid-" + name_of(i), 4000)}, now); }
 
 	/* The first of them are listed. */
 	void start(int listed)
@@ -40,21 +40,21 @@ struct Cluster {
 			show(i);
 			uids.insert("uid-" + name_of(i));
 		}
-		world.nodes_listed(uids);
-		world.pods_listed({}, now);
+		world.observe(NodesListed{uids});
+		world.observe(PodsListed{{}}, now);
 		PluginHello hello;
 		hello.slurm_version_number = has_dynamic_nodes ? (24U << 16) | (11U << 8) : 22U << 16;
-		world.link_opened(hello);
+		world.observe(LinkOpened{hello});
 		for (const auto &[name, node] : slurm)
-			world.slurm_node_seen(node);
-		world.snapshot_ended(now);
+			world.observe(SlurmNodeSeen{node});
+		world.observe(SnapshotEnded{}, now);
 	}
 
 	void vanish(int i, bool is_gone)
 	{
 		if (is_gone)
 			gone.insert(name_of(i));
-		world.node_gone(name_of(i), now);
+		world.observe(NodeGone{name_of(i)}, now);
 	}
 
 	static const char *verb_of(NodeStateChange change)
@@ -82,8 +82,8 @@ struct Cluster {
 		node.drain = node.drain && set.change != NodeStateChange::up; /* RESUME undoes both */
 		if (!set.reason.empty())
 			node.reason = set.reason;
-		world.node_changed(set.name, Ok{}, now);
-		world.slurm_node_seen(node);
+		world.answer(NodeChangeAnswered{set.name, Ok{}}, now);
+		world.observe(SlurmNodeSeen{node});
 		return verb_of(set.change) + set.name;
 	}
 
@@ -97,10 +97,10 @@ struct Cluster {
 				const auto *deleted = std::get_if<DeleteNode>(&action);
 				out += (out.empty() ? "" : " ") + (set ? carry_out(*set) : deleted ? "delete:" + deleted->name : "create");
 				if (deleted)
-					world.slurm_node_gone(deleted->name);
+					world.observe(SlurmNodeGone{deleted->name});
 			}
 			for (const std::string &name : world.take_node_questions(now))
-				world.node_looked_up(name, gone.contains(name) ? NodeSight::none : unready.contains(name) ? NodeSight::not_ready : NodeSight::ready, now);
+				world.answer(NodeLookUpAnswered{name, gone.contains(name) ? NodeSight::none : unready.contains(name) ? NodeSight::not_ready : NodeSight::ready}, now);
 			now.mono_us += k_second;
 		}
 		return out;
@@ -122,10 +122,10 @@ struct Cluster {
 
 	void run_pod(const std::string &uid, const std::string &node, JobState state = JobState::running)
 	{
-		world.pod_seen(pod(uid, node), now);
-		world.job_seen(Stage::job(7, uid, state), now);
+		world.observe(PodSeen{pod(uid, node)}, now);
+		world.observe(JobSeen{Stage::job(7, uid, state)}, now);
 		slurm.at(node).base = NodeBase::mixed;
-		world.slurm_node_seen(slurm.at(node));
+		world.observe(SlurmNodeSeen{slurm.at(node)});
 	}
 
 	/* The watch says so; whether the API server says it too is in unready. */
@@ -135,7 +135,7 @@ struct Cluster {
 		node.ready = false;
 		if (is_so)
 			unready.insert(name_of(i));
-		world.node_seen(node, now);
+		world.observe(NodeSeen{node}, now);
 	}
 
 	std::string act()
@@ -158,11 +158,11 @@ void a_node_that_loses_its_label_is_drained_and_its_pod_goes_on()
 		CHECK_EQUAL(c.rounds(), "drain:n1");
 		CHECK_EQUAL(c.slurm.at("n1").reason, "slurm-kube: not a managed node of Kubernetes");
 		CHECK_EQUAL(c.act(), "");
-		c.world.pod_gone({"a"}, std::nullopt, c.now);
+		c.world.observe(PodGone{{"a"}, std::nullopt}, c.now);
 		c.now.mono_us += 10 * k_second;
 		(void)c.act();
 		c.slurm.at("n1").base = NodeBase::idle;
-		c.world.slurm_node_seen(c.slurm.at("n1"));
+		c.world.observe(SlurmNodeSeen{c.slurm.at("n1")});
 		CHECK_EQUAL(c.rounds(), ""); /* nor deleted when nothing is left there */
 		c.show(1);
 		CHECK_EQUAL(c.rounds(), "undrain:n1");
@@ -178,12 +178,12 @@ void a_deleted_node_is_down_or_deleted_once_its_pods_are_gone()
 		c.vanish(1, true);
 		CHECK_EQUAL(c.rounds(), "drain:n1");
 		CHECK_EQUAL(c.act(), "");
-		c.world.pod_gone({"a"}, c.pod("a", "n1"), c.now);
+		c.world.observe(PodGone{{"a"}, c.pod("a", "n1")}, c.now);
 		CHECK_EQUAL(c.act(), "complete:7");
 		c.now.mono_us += 10 * k_second; /* as after a forced deletion */
 		(void)c.act();
 		c.slurm.at("n1").base = NodeBase::idle;
-		c.world.slurm_node_seen(c.slurm.at("n1"));
+		c.world.observe(SlurmNodeSeen{c.slurm.at("n1")});
 		CHECK_EQUAL(c.rounds(), dynamic ? "delete:n1" : "down:n1");
 		if (dynamic)
 			continue;
@@ -226,7 +226,7 @@ void a_node_that_is_not_ready_is_down_when_the_api_server_says_it_too()
 	c.now.mono_us += k_unready_seconds * k_second;
 	CHECK_EQUAL(c.rounds(), "down:n1");
 	c.now.mono_us += 60 * k_second; /* what the API server said is old by now */
-	c.world.slurm_node_seen(c.slurm.at("n1"));
+	c.world.observe(SlurmNodeSeen{c.slurm.at("n1")});
 	CHECK_EQUAL(c.rounds(), "");
 	c.unready.clear();
 	c.show(1);
@@ -282,7 +282,7 @@ void an_empty_list_drains_and_ends_nothing()
 	c.now.mono_us += 3600 * k_second;
 	CHECK_EQUAL(c.rounds(), "");
 	CHECK_EQUAL(c.act(), "");
-	CHECK_EQUAL(c.world.absent_nodes().refuted(), 20U);
+	CHECK_EQUAL(c.world.nodes().absent().refuted(), 20U);
 }
 
 /* Slurm's own commands confirm it, for the nodes that they name. */
@@ -297,7 +297,7 @@ void an_administrator_settles_what_was_too_much()
 	for (const char *name : {"n0", "n1"}) {
 		c.slurm.at(name).base = NodeBase::down;
 		c.slurm.at(name).reason = "gone";
-		c.world.slurm_node_seen(c.slurm.at(name));
+		c.world.observe(SlurmNodeSeen{c.slurm.at(name)});
 	}
 	CHECK_EQUAL(c.rounds(), "down:n2 down:n3");
 	CHECK(!c.world.holds_absent_nodes());
@@ -312,7 +312,7 @@ void one_node_may_always_go_and_a_prepared_one_does_not_count()
 	c.start(3);
 	(void)c.rounds();
 	c.slurm.at("n0").drain = true;
-	c.world.slurm_node_seen(c.slurm.at("n0"));
+	c.world.observe(SlurmNodeSeen{c.slurm.at("n0")});
 	c.vanish(0, true);
 	c.vanish(1, true);
 	CHECK_EQUAL(c.rounds(), "drain:n1 down:n0 down:n1");
@@ -323,16 +323,16 @@ void a_waiting_pod_gives_back_its_allocation_on_a_lost_node()
 {
 	Cluster c(2);
 	c.start(2);
-	c.world.pod_seen(c.pod("a", ""), c.now);
+	c.world.observe(PodSeen{c.pod("a", "")}, c.now);
 	CHECK_EQUAL(c.act(), "submit:a");
 	c.vanish(1, false);
-	c.world.submitted({"a"}, Submitted{.job = {7}, .node = "n1", .cpus = 1}, c.now);
-	c.world.job_seen(Stage::job(7, "a", JobState::running), c.now);
+	c.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "n1", .cpus = 1}}, c.now);
+	c.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, c.now);
 	c.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(c.act(), "report:a:SlurmPending"); /* Slurm has not drained it yet: it would give it out again */
 	CHECK_EQUAL(c.rounds(), "drain:n1");
 	CHECK_EQUAL(c.act(), "look:a");
-	c.world.looked_up({"a"}, Sight::unbound, c.now);
+	c.world.answer(LookUpAnswered{{"a"}, Sight::unbound}, c.now);
 	CHECK_EQUAL(c.act(), "complete:7=given-back");
 }
 
@@ -345,7 +345,7 @@ void without_management_no_state_is_changed()
 	c.vanish(1, true);
 	KubeNode cordoned = check::kube_node("n0", "uid-n0", 4000);
 	cordoned.unschedulable = true;
-	c.world.node_seen(cordoned, c.now);
+	c.world.observe(NodeSeen{cordoned}, c.now);
 	CHECK_EQUAL(c.rounds(), "");
 }
 

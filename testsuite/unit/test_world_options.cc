@@ -20,17 +20,17 @@ struct Waiting : Stage {
 		SlurmJob waits = job(7, "u1", JobState::pending);
 		waits.marker.options = spec_of(told).marker.options;
 		see(options);
-		world.job_seen(waits, now);
+		world.observe(JobSeen{waits}, now);
 		pass(2 * k_second);
 	}
-	JobSpec spec_of(const Annotations &options) const { return translate(with(options), world.settings().policy, 1).value(); }
+	JobSpec spec_of(const Annotations &options) const { return translate(with(options), world.state().settings.policy, 1).value(); }
 	Pod with(const Annotations &options) const
 	{
 		Pod p = pod("u1");
 		p.annotations = options;
 		return p;
 	}
-	void see(const Annotations &options) { world.pod_seen(with(options), now); }
+	void see(const Annotations &options) { world.observe(PodSeen{with(options)}, now); }
 	std::string mark(const Annotations &options) const { return spec_of(options).marker.options; }
 };
 
@@ -42,24 +42,24 @@ void a_waiting_job_follows_the_options_of_its_pod()
 	same.see(twenty);
 	CHECK_EQUAL(same.act(), "update:7+1-0");
 	CHECK_EQUAL(same.act(), ""); /* under way */
-	same.world.updated({"u1"}, same.mark(twenty), {7}, Ok{}, same.now);
+	same.world.answer(UpdateAnswered{{"u1"}, same.mark(twenty), {7}, Ok{}}, same.now);
 	CHECK_EQUAL(same.act(), "");
 	SlurmJob stale = same.job(7, "u1", JobState::pending); /* the plugin has not seen the new marker yet */
 	stale.marker.options = same.mark(ten);
-	same.world.job_seen(stale, same.now);
+	same.world.observe(JobSeen{stale}, same.now);
 	CHECK_EQUAL(same.act(), "");
 	same.see(held);
 	CHECK_EQUAL(same.act(), "update:7+1-1");
 
 	Waiting missed(twenty, ten); /* changed while no agent was there */
 	CHECK_EQUAL(missed.act(), "update:7+1-0");
-	missed.world.updated({"u1"}, missed.mark(twenty), {7}, Error{Errc::io, "broken"}, missed.now);
+	missed.world.answer(UpdateAnswered{{"u1"}, missed.mark(twenty), {7}, Error{Errc::io, "broken"}}, missed.now);
 	CHECK_EQUAL(missed.act(), "");
 	missed.pass(60 * k_second);
 	CHECK_EQUAL(missed.act(), "update:7+1-0");
-	missed.world.updated({"u1"}, missed.mark(twenty), {7}, Error{Errc::invalid, "Slurm says no"}, missed.now);
+	missed.world.answer(UpdateAnswered{{"u1"}, missed.mark(twenty), {7}, Error{Errc::invalid, "Slurm says no"}}, missed.now);
 	CHECK_EQUAL(missed.act(), "report:u1:SlurmPending"); /* said, and not tried again */
-	missed.world.reported({"u1"}, Ok{}, missed.now);
+	missed.world.answer(ReportAnswered{{"u1"}, Ok{}}, missed.now);
 	missed.pass(600 * k_second);
 	CHECK_EQUAL(missed.act(), "");
 	missed.see(ten);
@@ -67,7 +67,7 @@ void a_waiting_job_follows_the_options_of_its_pod()
 
 	Waiting unknown(ten, {});
 	SlurmJob old = unknown.job(7, "u1", JobState::pending); /* of an agent that noted no options */
-	unknown.world.job_seen(old, unknown.now);
+	unknown.world.observe(JobSeen{old}, unknown.now);
 	CHECK_EQUAL(unknown.act(), "report:u1:SlurmPending");
 }
 
@@ -77,12 +77,12 @@ void options_that_cannot_be_changed_are_said_not_sent()
 	for (const auto &[key, value] : {std::pair("timelimit", "soon"), std::pair("gres", "gpu:1"), std::pair("nonesuch", "1")}) {
 		Waiting s({{"slurm-kube.io/" + std::string(key), value}}, ten);
 		CHECK_EQUAL(s.act(), "report:u1:SlurmPending");
-		CHECK(s.world.groups().at({"u1"}).reported.message.find("it keeps the options that it had") != std::string::npos);
+		CHECK(s.world.state().groups.at({"u1"}).reported.message.find("it keeps the options that it had") != std::string::npos);
 	}
 	Waiting running(ten, ten);
 	SlurmJob started = running.job(7, "u1", JobState::running);
 	started.marker.options = running.mark(ten);
-	running.world.job_seen(started, running.now);
+	running.world.observe(JobSeen{started}, running.now);
 	running.see({{"slurm-kube.io/timelimit", "20"}});
 	CHECK_EQUAL(running.act(), "bind:u1@n1");
 }
@@ -90,8 +90,8 @@ void options_that_cannot_be_changed_are_said_not_sent()
 /* A second node, so that the first may be excluded. */
 void add_node(Stage &s, const std::string &name)
 {
-	s.world.node_seen(kube_node(name, name + "-uid", 4000), s.now);
-	s.world.slurm_node_seen(slurm_node(name, 0));
+	s.world.observe(NodeSeen{kube_node(name, name + "-uid", 4000)}, s.now);
+	s.world.observe(SlurmNodeSeen{slurm_node(name, 0)});
 }
 
 /* What a new agent does within five seconds about a job that was told to keep off the nodes of this mark. */
@@ -101,7 +101,7 @@ std::string actions_of_a_new_agent(const std::string &excluded, const std::strin
 	SlurmJob job = s.job(7, "u1", JobState::pending);
 	job.marker.options = s.mark({{"slurm-kube.io/excluded-nodes", excluded}});
 	job.marker.places = places;
-	s.world.job_seen(job, s.now);
+	s.world.observe(JobSeen{job}, s.now);
 	add_node(s, "n2");
 	std::string out;
 	for (int i = 0; i < 5; i++) {
@@ -126,7 +126,7 @@ void a_job_notes_the_nodes_that_it_is_kept_off()
 	add_node(s, "n2");
 	Pod pod = s.pod("u1");
 	pod.annotations = {{"slurm-kube.io/excluded-nodes", "n1"}};
-	s.world.pod_seen(pod, s.now);
+	s.world.observe(PodSeen{pod}, s.now);
 	const auto actions = s.world.take_actions(s.now);
 	REQUIRE(actions.size() == 1 && std::holds_alternative<Submit>(actions.front().action));
 	const JobSpec &spec = std::get<Submit>(actions.front().action).spec;

@@ -24,21 +24,21 @@ struct Stage {
 	{
 		for (const char *name : {"n1", "n2"})
 			add_node(name);
-		world.nodes_listed({"n1", "n2"});
-		world.pods_listed({}, now);
-		world.snapshot_ended(now);
+		world.observe(NodesListed{{"n1", "n2"}});
+		world.observe(PodsListed{{}}, now);
+		world.observe(SnapshotEnded{}, now);
 		serve_set(pods);
 		serve_job("job-1");
 	}
 
 	void add_node(const std::string &name)
 	{
-		world.node_seen(kube_node(name, name, 8000), now);
+		world.observe(NodeSeen{kube_node(name, name, 8000)}, now);
 		PluginHello hello;
 		hello.slurm_version_number = 22U << 16;
-		world.link_opened(hello);
-		for (const auto &[other, seen] : world.kube_nodes())
-			world.slurm_node_seen(slurm_node(other, 8));
+		world.observe(LinkOpened{hello});
+		for (const auto &[other, seen] : world.state().kube_nodes)
+			world.observe(SlurmNodeSeen{slurm_node(other, 8)});
 	}
 
 	void serve(const OwnerId &id, const std::string &uid, std::vector<Role> roles)
@@ -63,7 +63,7 @@ struct Stage {
 		for (std::vector<OwnerId> questions = world.take_questions(now); !questions.empty(); questions = world.take_questions(now)) {
 			for (const OwnerId &id : questions) {
 				asked.push_back(id);
-				world.owner_seen(id, served.contains(id) ? std::optional(served[id]) : std::nullopt, now);
+				world.observe(OwnerSeen{id, served.contains(id) ? std::optional(served[id]) : std::nullopt}, now);
 			}
 		}
 	}
@@ -83,7 +83,7 @@ struct Stage {
 
 	void see(Pod pod)
 	{
-		world.pod_seen(std::move(pod), now);
+		world.observe(PodSeen{std::move(pod)}, now);
 		answer();
 	}
 
@@ -98,7 +98,7 @@ struct Stage {
 				start(uid, submit->spec);
 			} else if (const auto *bind = std::get_if<Bind>(&action)) {
 				out += "bind:" + uid.text + (bind->rank ? "#" + std::to_string(*bind->rank) : "");
-				world.bound(uid, Ok{}, now);
+				world.answer(BindAnswered{uid, Ok{}}, now);
 				run(uid, *bind);
 			} else if (const auto *end = std::get_if<Complete>(&action)) {
 				out += "complete:" + (end->wait_status == k_status_cancelled ? "cancelled" : std::to_string(end->wait_status));
@@ -124,20 +124,20 @@ struct Stage {
 		job.state = is_full ? JobState::pending : JobState::running;
 		if (!is_full)
 			job.nodes = {{.node = "n1", .cpus = spec.tasks * spec.cpus, .core_ids = "", .memory_mib = 64, .gres = {}}};
-		world.submitted(uid, Submitted{.job = job.id, .node = "n1", .cpus = spec.tasks * spec.cpus}, now);
-		world.job_seen(job, now);
+		world.answer(SubmitAnswered{uid, Submitted{.job = job.id, .node = "n1", .cpus = spec.tasks * spec.cpus}}, now);
+		world.observe(JobSeen{job}, now);
 	}
 
 	void run(const PodUid &uid, const Bind &bind)
 	{
-		Pod p = *world.pod_of(uid);
+		Pod p = *world.state().pod(uid);
 		p.node_name = bind.node;
 		p.phase = PodPhase::running;
 		p.annotations[names::k_allocation_job_id] = std::to_string(bind.job.number);
 		p.annotations[names::k_allocation_attempt] = std::to_string(bind.attempt);
 		if (bind.rank)
 			p.annotations[names::k_allocation_rank] = std::to_string(*bind.rank);
-		world.pod_seen(p, now);
+		world.observe(PodSeen{p}, now);
 	}
 
 	/* Two pods that run as one job. */
@@ -154,7 +154,7 @@ struct Stage {
 	{
 		pass(k_second);
 		for (const char *uid : uids)
-			world.pod_gone({uid}, std::nullopt, now);
+			world.observe(PodGone{{uid}, std::nullopt}, now);
 		(void)act();
 		answer();
 	}
@@ -198,7 +198,7 @@ void a_deadline_that_is_raised_reaches_the_waiting_job()
 			if (said.empty())
 				continue;
 			CHECK_EQUAL(s.updated.time_limit_minutes, 20U);
-			s.world.updated({uid}, s.updated.marker.options, {s.last_job}, Ok{}, s.now);
+			s.world.answer(UpdateAnswered{{uid}, s.updated.marker.options, {s.last_job}, Ok{}}, s.now);
 		}
 	}
 }
@@ -216,7 +216,7 @@ void a_waiting_gang_follows_its_first_pod()
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "report:p0 report:p1");
 	for (const char *uid : {"p0", "p1"})
-		s.world.reported({uid}, Ok{}, s.now);
+		s.world.answer(ReportAnswered{{uid}, Ok{}}, s.now);
 	second.annotations = {{"slurm-kube.io/timelimit", "30"}};
 	s.see(second);
 	CHECK_EQUAL(s.act(), "");
@@ -226,7 +226,7 @@ void a_waiting_gang_follows_its_first_pod()
 	CHECK_EQUAL(s.updated.time_limit_minutes, 20U);
 	CHECK_EQUAL(s.updated.marker.attempt, 1U);
 	CHECK_EQUAL(s.updated.tasks, 2U);
-	s.world.updated({"set-1"}, s.updated.marker.options, {7}, Ok{}, s.now);
+	s.world.answer(UpdateAnswered{{"set-1"}, s.updated.marker.options, {7}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	first.annotations["slurm-kube.io/pods-per-node"] = "1"; /* not while it waits */
 	s.see(first);
@@ -247,7 +247,7 @@ void a_waiting_gang_follows_its_nodes()
 	CHECK_EQUAL(s.act(), "submit:set-1x2");
 	KubeNode bad = kube_node("n2", "n2", 8000);
 	bad.labels["bad"] = "";
-	s.world.node_seen(bad, s.now);
+	s.world.observe(NodeSeen{bad}, s.now);
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "update:set-1+0-1 report:p0");
 	CHECK(s.updated.excluded_nodes == std::vector<std::string>{"n2"});
@@ -350,12 +350,12 @@ void a_successor_takes_the_seat_of_a_pod_that_stops()
 	s.see(worker("w1"));
 	(void)s.act();
 	CHECK_EQUAL(s.act(), "bind:w0#0 bind:w1#1");
-	Pod stopping = *s.world.pod_of({"w0"});
+	Pod stopping = *s.world.state().pod({"w0"});
 	stopping.deleting = true;
 	s.see(stopping);
 	s.see(worker("w2"));
 	CHECK_EQUAL(s.act(), "");
-	s.world.pod_gone({"w0"}, std::nullopt, s.now);
+	s.world.observe(PodGone{{"w0"}, std::nullopt}, s.now);
 	std::string done = s.act();
 	s.pass(5 * k_second); /* a pod that is gone without a last word keeps its share for a while */
 	done += s.act();
@@ -388,7 +388,7 @@ void options_of_an_owner_that_change_reach_waiting_jobs()
 	CHECK_EQUAL(s.act(), "update:p0+2-0");
 	CHECK_EQUAL(s.updated.time_limit_minutes, 20U);
 	CHECK_EQUAL(s.updated.comment, "mine");
-	s.world.updated({"p0"}, s.updated.marker.options, {7}, Ok{}, s.now);
+	s.world.answer(UpdateAnswered{{"p0"}, s.updated.marker.options, {7}, Ok{}}, s.now);
 	s.see(p); /* the watch shows the pod as it is, without what it inherits */
 	CHECK(s.act().find("update") == std::string::npos);
 	s.served.erase(id); /* deleted: its pods go soon, and until then nothing changes */

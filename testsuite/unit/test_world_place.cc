@@ -14,9 +14,9 @@ using Stage = PlaceStage;
 void only_nodes_that_match_are_left_to_slurm()
 {
 	Stage s;
-	s.world.pod_seen(Stage::on_ssd("a"), s.now);
+	s.world.observe(PodSeen{Stage::on_ssd("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a-n2-n3");
-	s.world.pod_seen(Stage::pod("b"), s.now);
+	s.world.observe(PodSeen{Stage::pod("b")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b");
 }
 
@@ -25,15 +25,15 @@ void a_pod_without_a_node_says_so_and_is_tried_when_nodes_change()
 	Stage s;
 	Pod p = Stage::pod("a");
 	p.demands.node_selector = {{"disk", "tape"}};
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
 	CHECK_EQUAL(s.text, "no node may take the pod: 3 nodes: each has no label disk=tape (nodeSelector)");
-	s.world.reported({"a"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	KubeNode tape = Stage::node("n2");
 	tape.labels["disk"] = "tape";
-	s.world.node_seen(tape, s.now);
+	s.world.observe(NodeSeen{tape}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "submit:a-n1-n3");
 }
@@ -44,16 +44,16 @@ void a_pod_too_large_for_every_node_is_not_submitted()
 	Stage s;
 	Pod p = Stage::pod("a");
 	p.requests.milli_cpu = 100'000;
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
 	CHECK_EQUAL(s.text, "no node is large enough: the pod asks for 100 CPUs, 64 MiB; the largest that it may use, n1, has 4 CPUs, 1048576 MiB. Lower resources.requests, or ask an "
 			    "administrator for a larger node");
-	s.world.reported({"a"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.now.mono_us += 100 * k_second;
 	CHECK_EQUAL(s.act(), "");
-	s.world.node_seen(kube_node("n4", "uid-n4", 100'000), s.now);
-	s.world.slurm_node_seen(slurm_node("n4", 100));
+	s.world.observe(NodeSeen{kube_node("n4", "uid-n4", 100'000)}, s.now);
+	s.world.observe(SlurmNodeSeen{slurm_node("n4", 100)});
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "submit:a");
 }
@@ -61,17 +61,17 @@ void a_pod_too_large_for_every_node_is_not_submitted()
 void only_nodes_that_the_pod_may_use_count()
 {
 	Stage s;
-	s.world.slurm_node_seen(slurm_node("n3", 64));
-	s.world.node_seen(kube_node("n3", "uid-n3", 64'000), s.now);
+	s.world.observe(SlurmNodeSeen{slurm_node("n3", 64)});
+	s.world.observe(NodeSeen{kube_node("n3", "uid-n3", 64'000)}, s.now);
 	Pod p = Stage::on_ssd("a");
 	p.annotations = {{"slurm-kube.io/cpu-per-task", "8"}};
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
 	CHECK(s.text.find("asks for 8 CPUs") != std::string::npos && s.text.find("n1, has 4 CPUs") != std::string::npos);
 	Pod q = Stage::pod("b");
 	q.annotations = p.annotations;
-	s.world.pod_seen(q, s.now);
+	s.world.observe(PodSeen{q}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b");
 }
 
@@ -81,7 +81,7 @@ void options_may_leave_no_node()
 		Stage s;
 		Pod p = Stage::on_ssd("a"); /* n1 */
 		p.annotations = {{std::string("slurm-kube.io/") + option, value}};
-		s.world.pod_seen(p, s.now);
+		s.world.observe(PodSeen{p}, s.now);
 		s.now.mono_us += 2 * k_second;
 		CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
 		CHECK(s.text.starts_with("options required-nodes and excluded-nodes leave none"));
@@ -93,14 +93,14 @@ void more_devices_than_any_node_has_are_too_many()
 	Stage s;
 	SlurmNode n3 = slurm_node("n3", 4);
 	n3.gres = "gpu:a100:4(S:0-1),shard:2K";
-	s.world.slurm_node_seen(n3);
+	s.world.observe(SlurmNodeSeen{n3});
 	for (const auto &[gres, acts] : {std::pair("gpu:8", "report:a:SlurmNoNode"), std::pair("gpu:4", "submit:a"), std::pair("gpu:a100:4", "submit:a"), std::pair("gpu:h100:1", "report:a:SlurmNoNode"),
 					 std::pair("shard:2048", "submit:a"), std::pair("shard:3k", "report:a:SlurmNoNode"), std::pair("gpu", "submit:a"), std::pair("nonesuch:5", "submit:a")}) {
 		Stage one;
-		one.world.slurm_node_seen(n3);
+		one.world.observe(SlurmNodeSeen{n3});
 		Pod p = Stage::pod("a");
 		p.annotations = {{"slurm-kube.io/gres", gres}};
-		one.world.pod_seen(p, one.now);
+		one.world.observe(PodSeen{p}, one.now);
 		one.now.mono_us += 2 * k_second;
 		(void)record(one.act() == acts, gres, __FILE__, __LINE__);
 	}
@@ -113,7 +113,7 @@ void the_oldest_pod_is_submitted_first()
 	for (const char *uid : {"d", "b", "c", "a"}) {
 		Pod p = Stage::pod(uid);
 		p.created = created++;
-		s.world.pod_seen(p, s.now);
+		s.world.observe(PodSeen{p}, s.now);
 	}
 	CHECK_EQUAL(s.act(), "submit:d submit:b submit:c submit:a");
 }
@@ -122,20 +122,20 @@ void the_oldest_pod_is_submitted_first()
 void a_node_that_changed_is_given_back()
 {
 	Stage s;
-	s.world.pod_seen(Stage::on_ssd("a"), s.now);
+	s.world.observe(PodSeen{Stage::on_ssd("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a-n2-n3");
 	KubeNode bare = Stage::node("n1");
 	bare.labels.erase("disk");
-	s.world.node_seen(bare, s.now);
+	s.world.observe(NodeSeen{bare}, s.now);
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.looked_up({"a"}, Sight::unbound, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Sight::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=given-back");
-	s.world.completed({"a"}, Ok{}, false, s.now);
+	s.world.answer(CompleteAnswered{{"a"}, Ok{}, false}, s.now);
 	s.end_job("a", 7);
 	KubeNode other = Stage::node("n3");
 	other.labels["disk"] = "ssd";
-	s.world.node_seen(other, s.now);
+	s.world.observe(NodeSeen{other}, s.now);
 	s.now.mono_us += 5 * k_second;
 	CHECK_EQUAL(s.act(), "submit:a-n1-n2");
 }
@@ -144,14 +144,14 @@ void a_taint_or_a_cordon_before_the_binding_counts()
 {
 	for (const bool cordon : {false, true}) {
 		Stage s;
-		s.world.pod_seen(Stage::pod("a"), s.now);
+		s.world.observe(PodSeen{Stage::pod("a")}, s.now);
 		CHECK_EQUAL(s.act(), "submit:a");
 		KubeNode n = Stage::node("n2");
 		if (cordon)
 			n.unschedulable = true;
 		else
 			n.taints = {{"site/repair", "", "NoSchedule"}};
-		s.world.node_seen(n, s.now);
+		s.world.observe(NodeSeen{n}, s.now);
 		s.allocate("a", 7, "n2");
 		CHECK_EQUAL(s.act(), "look:a");
 	}
@@ -163,11 +163,11 @@ void ports_of_our_pods_and_of_others_are_kept_apart()
 	s.run(Stage::with_port("a"), 7, "n2");
 	Pod foreign = Stage::with_port("f");
 	foreign.node_name = "n1";
-	s.world.foreign_seen(foreign);
-	s.world.pod_seen(Stage::with_port("b"), s.now);
+	s.world.observe(ForeignSeen{foreign});
+	s.world.observe(PodSeen{Stage::with_port("b")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b-n1-n2");
-	s.world.foreign_gone({"f"});
-	s.world.pod_seen(Stage::with_port("c"), s.now);
+	s.world.observe(ForeignGone{{"f"}});
+	s.world.observe(PodSeen{Stage::with_port("c")}, s.now);
 	s.allocate("b", 8, "n3");
 	CHECK_EQUAL(s.act(), "bind:b@n3 submit:c-n2-n3");
 }
@@ -177,7 +177,7 @@ void two_that_must_not_meet_are_submitted_one_after_the_other()
 {
 	Stage s;
 	for (const char *uid : {"a", "b", "c"})
-		s.world.pod_seen(Stage::alone(uid), s.now);
+		s.world.observe(PodSeen{Stage::alone(uid)}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a");
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "bind:a@n1 submit:b-n1");
@@ -190,15 +190,15 @@ void a_pod_that_ends_is_waited_for_one_that_stays_is_not()
 	for (const bool ends : {true, false}) {
 		Stage s;
 		s.run(Stage::with_port("a"), 7, "n2");
-		Pod old = *s.world.pod_of({"a"});
+		Pod old = *s.world.state().pod({"a"});
 		old.deleting = ends;
-		s.world.pod_seen(old, s.now);
-		s.world.pod_seen(Stage::with_port("b"), s.now);
+		s.world.observe(PodSeen{old}, s.now);
+		s.world.observe(PodSeen{Stage::with_port("b")}, s.now);
 		CHECK_EQUAL(s.act(), "submit:b-n2");
 		s.allocate("b", 8, "n2");
 		CHECK_EQUAL(s.act(), ends ? "" : "look:b");
 		old.phase = PodPhase::failed;
-		s.world.pod_gone({"a"}, old, s.now);
+		s.world.observe(PodGone{{"a"}, old}, s.now);
 		CHECK_EQUAL(s.act(), ends ? "complete:7 bind:b@n2" : "complete:7=given-back");
 	}
 }
@@ -207,33 +207,33 @@ void a_pod_that_ends_is_waited_for_one_that_stays_is_not()
 void a_waiting_job_follows_its_nodes()
 {
 	Stage s;
-	s.world.pod_seen(Stage::on_ssd("a"), s.now);
+	s.world.observe(PodSeen{Stage::on_ssd("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a-n2-n3");
 	s.queue_job("a", 7);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:a:SlurmPending");
-	s.world.reported({"a"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	KubeNode ssd = Stage::node("n3");
 	ssd.labels["disk"] = "ssd";
-	s.world.node_seen(ssd, s.now);
+	s.world.observe(NodeSeen{ssd}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "update:a-n2");
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), ""); /* under way */
-	s.world.updated({"a"}, "", {7}, Error{Errc::io, "broken"}, s.now);
+	s.world.answer(UpdateAnswered{{"a"}, "", {7}, Error{Errc::io, "broken"}}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "update:a-n2");
-	s.world.updated({"a"}, "", {7}, Ok{}, s.now);
+	s.world.answer(UpdateAnswered{{"a"}, "", {7}, Ok{}}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "");
 	for (const char *name : {"n1", "n3"})
-		s.world.node_seen(Stage::node(std::string(name) == "n1" ? "n2" : "n3"), s.now);
+		s.world.observe(NodeSeen{Stage::node(std::string(name) == "n1" ? "n2" : "n3")}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "update:a-n2-n3");
-	s.world.updated({"a"}, "", {7}, Ok{}, s.now);
+	s.world.answer(UpdateAnswered{{"a"}, "", {7}, Ok{}}, s.now);
 	KubeNode bare = Stage::node("n1");
 	bare.labels.erase("disk");
-	s.world.node_seen(bare, s.now);
+	s.world.observe(NodeSeen{bare}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), ""); /* nowhere: it keeps what it has */
 }
@@ -244,14 +244,14 @@ void a_node_that_is_not_wanted_is_kept_off_when_it_comes()
 	Stage s;
 	Pod p = Stage::pod("a");
 	p.annotations = {{"slurm-kube.io/excluded-nodes", "n[3-4]"}};
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a-n3");
 	s.queue_job("a", 7);
 	s.now.mono_us += 2 * k_second;
 	(void)s.act();
-	s.world.reported({"a"}, Ok{}, s.now);
-	s.world.slurm_node_seen(slurm_node("n4", 4));
-	s.world.node_seen(Stage::node("n4"), s.now);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
+	s.world.observe(SlurmNodeSeen{slurm_node("n4", 4)});
+	s.world.observe(NodeSeen{Stage::node("n4")}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "update:a-n3-n4");
 }
@@ -260,19 +260,19 @@ void a_port_that_comes_free_is_offered_to_who_waits()
 {
 	Stage s;
 	s.run(Stage::with_port("a"), 7, "n2");
-	s.world.pod_seen(Stage::with_port("b"), s.now);
+	s.world.observe(PodSeen{Stage::with_port("b")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b-n2");
 	s.queue_job("b", 8);
 	s.now.mono_us += 2 * k_second;
 	(void)s.act();
-	s.world.reported({"b"}, Ok{}, s.now);
-	Pod old = *s.world.pod_of({"a"});
+	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
+	Pod old = *s.world.state().pod({"a"});
 	old.phase = PodPhase::succeeded;
-	s.world.pod_seen(old, s.now);
+	s.world.observe(PodSeen{old}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7");
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), ""); /* its job may still be there */
-	s.world.completed({"a"}, Ok{}, false, s.now);
+	s.world.answer(CompleteAnswered{{"a"}, Ok{}, false}, s.now);
 	s.end_job("a", 7);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "update:b");
@@ -284,17 +284,17 @@ void what_others_use_is_not_given_twice()
 	Pod daemon = Stage::pod("d");
 	daemon.node_name = "n1";
 	daemon.requests.milli_cpu = 3500;
-	s.world.foreign_seen(daemon);
-	s.world.pod_seen(Stage::pod("a"), s.now);
+	s.world.observe(ForeignSeen{daemon});
+	s.world.observe(PodSeen{Stage::pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a-n1");
 	s.allocate("a", 7, "n2");
 	CHECK_EQUAL(s.act(), "bind:a@n2");
 	daemon.uid = {"e"};
 	daemon.node_name = "n3";
 	Pod b = Stage::pod("b");
-	s.world.pod_seen(b, s.now);
+	s.world.observe(PodSeen{b}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b-n1");
-	s.world.foreign_seen(daemon);
+	s.world.observe(ForeignSeen{daemon});
 	s.allocate("b", 8, "n3");
 	CHECK_EQUAL(s.act(), "look:b");
 }
@@ -306,17 +306,17 @@ void a_node_that_slurm_takes_for_larger_is_no_trap()
 	Pod daemon = Stage::pod("d");
 	daemon.node_name = "n1";
 	daemon.requests.milli_cpu = 2500;
-	s.world.foreign_seen(daemon);
+	s.world.observe(ForeignSeen{daemon});
 	s.run(Stage::pod("a"), 7, "n1");
-	s.world.pod_seen(Stage::pod("b"), s.now);
+	s.world.observe(PodSeen{Stage::pod("b")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b-n1");
 	s.allocate("b", 8, "n1");
 	CHECK_EQUAL(s.act(), "look:b");
 	daemon.uid = {"e"};
 	daemon.node_name = "n3";
-	s.world.foreign_seen(daemon);
+	s.world.observe(ForeignSeen{daemon});
 	s.run(Stage::pod("c"), 9, "n3");
-	s.world.pod_seen(Stage::pod("f"), s.now);
+	s.world.observe(PodSeen{Stage::pod("f")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:f-n1-n3");
 }
 
@@ -326,7 +326,7 @@ void places_follow_what_changes()
 	const auto next = [](Stage &s, const char *uid, Pod pod = Stage::pod("x")) {
 		pod.uid = {uid};
 		pod.name = uid;
-		s.world.pod_seen(pod, s.now);
+		s.world.observe(PodSeen{pod}, s.now);
 		return s.act();
 	};
 	Stage s;
@@ -334,19 +334,19 @@ void places_follow_what_changes()
 	Pod daemon = Stage::pod("d");
 	daemon.node_name = "n2";
 	daemon.requests.milli_cpu = 3500;
-	s.world.foreign_seen(daemon);
+	s.world.observe(ForeignSeen{daemon});
 	CHECK_EQUAL(next(s, "b"), "submit:b-n2");
-	s.world.foreign_gone(daemon.uid);
+	s.world.observe(ForeignGone{daemon.uid});
 	CHECK_EQUAL(next(s, "c"), "submit:c");
 	KubeNode small = Stage::node("n3");
 	small.allocatable.milli_cpu = 500;
-	s.world.node_seen(small, s.now);
+	s.world.observe(NodeSeen{small}, s.now);
 	CHECK_EQUAL(next(s, "e"), "submit:e-n3");
-	s.world.node_seen(Stage::node("n3"), s.now);
+	s.world.observe(NodeSeen{Stage::node("n3")}, s.now);
 	CHECK_EQUAL(next(s, "f"), "submit:f");
-	s.world.foreign_seen(daemon);
+	s.world.observe(ForeignSeen{daemon});
 	CHECK_EQUAL(next(s, "g"), "submit:g-n2");
-	s.world.foreign_listed({});
+	s.world.observe(ForeignListed{{}});
 	CHECK_EQUAL(next(s, "h"), "submit:h");
 }
 
@@ -355,12 +355,12 @@ void places_are_those_of_what_is_asked_for()
 	Stage s;
 	KubeNode special = Stage::node("n1");
 	special.allocatable.extended = {{"ephemeral-storage", 1}};
-	s.world.node_seen(special, s.now);
-	s.world.pod_seen(Stage::pod("a"), s.now);
+	s.world.observe(NodeSeen{special}, s.now);
+	s.world.observe(PodSeen{Stage::pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a");
 	Pod p = Stage::pod("b");
 	p.requests.extended = {{"ephemeral-storage", 1}};
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b-n2-n3");
 }
 
@@ -369,15 +369,15 @@ void a_pod_keeps_off_nodes_of_those_that_mind_it()
 {
 	Stage s;
 	s.run(Stage::alone("a"), 7, "n1");
-	s.world.pod_seen(Stage::pod("b"), s.now);
+	s.world.observe(PodSeen{Stage::pod("b")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b-n1");
 	Pod other = Stage::alone("c");
 	other.node_name = "n3";
-	s.world.foreign_seen(other);
-	s.world.pod_seen(Stage::pod("d"), s.now);
+	s.world.observe(ForeignSeen{other});
+	s.world.observe(PodSeen{Stage::pod("d")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:d-n1-n3");
-	s.world.foreign_seen(Stage::with_port("e"));
-	s.world.pod_seen(Stage::pod("f"), s.now);
+	s.world.observe(ForeignSeen{Stage::with_port("e")});
+	s.world.observe(PodSeen{Stage::pod("f")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:f-n1-n3");
 }
 
@@ -386,14 +386,14 @@ void places_follow_taints_that_somebody_tolerates_now()
 	Stage s;
 	KubeNode tainted = Stage::node("n1");
 	tainted.taints = {{"rack", "x", "NoSchedule"}};
-	s.world.node_seen(tainted, s.now);
-	s.world.pod_seen(Stage::pod("a"), s.now);
+	s.world.observe(NodeSeen{tainted}, s.now);
+	s.world.observe(PodSeen{Stage::pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a"); /* it is drained */
 	Pod tolerant = Stage::pod("b");
 	tolerant.demands.tolerations = {{.key = "rack", .op = TolerationOp::exists, .value = "", .effect = ""}};
-	s.world.pod_seen(tolerant, s.now);
+	s.world.observe(PodSeen{tolerant}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b");
-	s.world.pod_seen(Stage::pod("c"), s.now);
+	s.world.observe(PodSeen{Stage::pod("c")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:c-n1");
 }
 
@@ -403,16 +403,16 @@ void places_follow_records_of_slurm()
 	Stage s;
 	Pod p = Stage::pod("a");
 	p.requests.milli_cpu = 6000;
-	s.world.slurm_node_seen(slurm_node("n1", 8));
-	s.world.node_seen(kube_node("n2", "uid-n2", 8000), s.now);
-	s.world.pod_seen(p, s.now);
+	s.world.observe(SlurmNodeSeen{slurm_node("n1", 8)});
+	s.world.observe(NodeSeen{kube_node("n2", "uid-n2", 8000)}, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.act(), "");
-	s.world.slurm_node_seen(slurm_node("n2", 8));
+	s.world.observe(SlurmNodeSeen{slurm_node("n2", 8)});
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "submit:a-n1");
-	s.world.slurm_node_gone("n1");
+	s.world.observe(SlurmNodeGone{"n1"});
 	p.uid = {"b"};
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b");
 }
 
@@ -422,15 +422,15 @@ void an_idle_node_is_made_anew_when_its_size_changes()
 	Stage s;
 	PluginHello hello;
 	hello.slurm_version_number = (24U << 16) | (11U << 8);
-	s.world.link_opened(hello);
+	s.world.observe(LinkOpened{hello});
 	SlurmNode n;
 	n.name = "n1";
 	n.base = NodeBase::idle;
 	n.dynamic = true;
 	n.cpus = 4;
 	n.memory_mib = 1 << 20;
-	s.world.slurm_node_seen(n);
-	s.world.snapshot_ended(s.now);
+	s.world.observe(SlurmNodeSeen{n});
+	s.world.observe(SnapshotEnded{}, s.now);
 	const auto deleted = [&] {
 		std::string names;
 		for (const NodeAction &action : s.world.take_node_actions(s.now)) {
@@ -442,18 +442,18 @@ void an_idle_node_is_made_anew_when_its_size_changes()
 	CHECK_EQUAL(deleted(), "");
 	Pod daemon = Stage::pod("d");
 	daemon.node_name = "n1";
-	s.world.foreign_seen(daemon);
+	s.world.observe(ForeignSeen{daemon});
 	s.now.mono_us += 10 * k_second;
 	CHECK_EQUAL(deleted(), "n1");
-	s.world.node_changed("n1", Ok{}, s.now);
+	s.world.answer(NodeChangeAnswered{"n1", Ok{}}, s.now);
 	s.now.mono_us += 10 * k_second;
-	s.world.slurm_node_seen(n);
+	s.world.observe(SlurmNodeSeen{n});
 	CHECK_EQUAL(deleted(), "");
-	s.world.foreign_gone({"d"});
+	s.world.observe(ForeignGone{{"d"}});
 	s.now.mono_us += 10 * k_second;
 	CHECK_EQUAL(deleted(), "");
 	daemon.requests.milli_cpu = 2000;
-	s.world.foreign_seen(daemon);
+	s.world.observe(ForeignSeen{daemon});
 	s.now.mono_us += 10 * k_second;
 	CHECK_EQUAL(deleted(), "n1");
 }
@@ -461,13 +461,13 @@ void an_idle_node_is_made_anew_when_its_size_changes()
 void nothing_is_done_before_others_pods_are_known()
 {
 	World world(Stage::settings());
-	world.pods_listed({}, {});
-	world.nodes_listed({});
-	world.link_opened({});
-	world.snapshot_ended({});
-	CHECK(!world.is_known());
-	world.foreign_listed({});
-	CHECK(world.is_known());
+	world.observe(PodsListed{{}}, {});
+	world.observe(NodesListed{{}});
+	world.observe(LinkOpened{{}});
+	world.observe(SnapshotEnded{}, {});
+	CHECK(!world.state().is_known());
+	world.observe(ForeignListed{{}});
+	CHECK(world.state().is_known());
 }
 
 /* While nobody tolerates it a taint keeps the node out of use, as people see in sinfo; else it is a matter of each pod. */
@@ -476,23 +476,23 @@ void a_taint_drains_until_a_pod_tolerates_it()
 	Stage s;
 	KubeNode n = Stage::node("n2");
 	n.taints = {{"gpu", "", "NoSchedule"}};
-	s.world.node_seen(n, s.now);
+	s.world.observe(NodeSeen{n}, s.now);
 	const auto drained = s.world.take_node_actions(s.now);
 	REQUIRE(drained.size() == 1);
 	CHECK(std::get<SetNodeState>(drained[0]).change == NodeStateChange::drain);
-	SlurmNode known = s.world.slurm_nodes().at("n2");
+	SlurmNode known = s.world.state().slurm_nodes.at("n2");
 	known.drain = true;
 	known.reason = std::string(names::k_reason_prefix) + "taint gpu:NoSchedule";
-	s.world.slurm_node_seen(known);
+	s.world.observe(SlurmNodeSeen{known});
 	(void)s.world.take_node_actions(s.now);
 	Pod p = Stage::pod("a");
 	p.demands.tolerations = {{"gpu", TolerationOp::exists, "", ""}};
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	const auto undrained = s.world.take_node_actions(s.now);
 	REQUIRE(undrained.size() == 1);
 	CHECK(std::get<SetNodeState>(undrained[0]).change == NodeStateChange::undrain);
 	CHECK_EQUAL(s.act(), "submit:a");
-	s.world.pod_seen(Stage::pod("b"), s.now);
+	s.world.observe(PodSeen{Stage::pod("b")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b-n2");
 }
 
@@ -510,15 +510,15 @@ bool is_in_service(Stage &s, const char *name)
 			const auto *set = std::get_if<SetNodeState>(&action);
 			if (!set)
 				continue;
-			SlurmNode node = s.world.slurm_nodes().at(set->name);
+			SlurmNode node = s.world.state().slurm_nodes.at(set->name);
 			node.drain = set->change == NodeStateChange::drain;
 			node.reason = set->reason;
-			s.world.node_changed(set->name, Ok{}, s.now);
-			s.world.slurm_node_seen(node);
+			s.world.answer(NodeChangeAnswered{set->name, Ok{}}, s.now);
+			s.world.observe(SlurmNodeSeen{node});
 		}
 		s.now.mono_us += k_second;
 	}
-	return !s.world.slurm_nodes().at(name).drain;
+	return !s.world.state().slurm_nodes.at(name).drain;
 }
 
 Pod tolerant_pod(const char *uid, const char *key)
@@ -532,23 +532,23 @@ Pod tolerant_pod(const char *uid, const char *key)
 void tolerations_of_one_pod_do_not_crowd_out_others()
 {
 	Stage s;
-	s.world.node_seen(tainted_node("n2", "gpu"), s.now);
+	s.world.observe(NodeSeen{tainted_node("n2", "gpu")}, s.now);
 	Pod junk = Stage::pod("junk");
 	for (int i = 0; i < 256; i++)
 		junk.demands.tolerations.push_back({"junk" + std::to_string(i), TolerationOp::exists, "", ""});
-	s.world.pod_seen(junk, s.now);
+	s.world.observe(PodSeen{junk}, s.now);
 	CHECK(!is_in_service(s, "n2"));
-	s.world.pod_seen(tolerant_pod("a", "gpu"), s.now);
+	s.world.observe(PodSeen{tolerant_pod("a", "gpu")}, s.now);
 	CHECK(is_in_service(s, "n2"));
 }
 
 void a_toleration_goes_with_the_last_pod_that_had_it()
 {
 	Stage s;
-	s.world.pod_seen(tolerant_pod("a", "gpu"), s.now);
-	s.world.node_seen(tainted_node("n2", "gpu"), s.now); /* the pod was there first */
+	s.world.observe(PodSeen{tolerant_pod("a", "gpu")}, s.now);
+	s.world.observe(NodeSeen{tainted_node("n2", "gpu")}, s.now); /* the pod was there first */
 	CHECK(is_in_service(s, "n2"));
-	s.world.pod_gone({"a"}, *s.world.pod_of({"a"}), s.now);
+	s.world.observe(PodGone{{"a"}, *s.world.state().pod({"a"})}, s.now);
 	s.now.mono_us += 700 * k_second;
 	(void)s.act();
 	CHECK(!is_in_service(s, "n2"));

@@ -27,10 +27,10 @@ SlurmJob configuring(SlurmJob job, bool is_so)
 struct PrologStage : Stage {
 	PrologStage()
 	{
-		world.link_opened(with_prolog());
-		world.slurm_node_seen(slurm_node("n1", 0));
-		world.snapshot_ended(now);
-		world.pod_seen(pod("a"), now);
+		world.observe(LinkOpened{with_prolog()});
+		world.observe(SlurmNodeSeen{slurm_node("n1", 0)});
+		world.observe(SnapshotEnded{}, now);
+		world.observe(PodSeen{pod("a")}, now);
 		CHECK_EQUAL(act(), "submit:a#1");
 	}
 
@@ -42,7 +42,7 @@ struct PrologStage : Stage {
 		ended.ended_by = uid;
 		ended.submit_time = now.wall_s;
 		ended.end_time = now.wall_s + 60; /* no lost answer */
-		world.job_seen(ended, now);
+		world.observe(JobSeen{ended}, now);
 	}
 };
 
@@ -52,19 +52,19 @@ void nothing_is_bound_while_the_prolog_runs()
 	s.allocate("a", 7); /* the answer does not say whether it runs */
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "report:a:SlurmPending");
-	CHECK(s.world.groups().at({"a"}).reported.message.find("PrologSlurmctld runs") != std::string::npos);
-	s.world.reported({"a"}, Ok{}, s.now);
-	s.world.job_seen(configuring(Stage::job(7, "a", JobState::running), true), s.now);
+	CHECK(s.world.state().groups.at({"a"}).reported.message.find("PrologSlurmctld runs") != std::string::npos);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
+	s.world.observe(JobSeen{configuring(Stage::job(7, "a", JobState::running), true)}, s.now);
 	s.pass(3600 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
 }
 
 void without_a_prolog_the_answer_is_enough()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	(void)s.act();
 	s.allocate("a", 7);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
@@ -75,15 +75,15 @@ void a_prolog_that_fails_ends_no_pod()
 	PrologStage s;
 	s.allocate("a", 7);
 	(void)s.act();
-	s.world.reported({"a"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.end(0, true);
 	CHECK_EQUAL(s.act(), "submit:a#2");
-	s.world.submitted({"a"}, Error{Errc::again, "busy"}, s.now);
+	s.world.answer(SubmitAnswered{{"a"}, Error{Errc::again, "busy"}}, s.now);
 	s.end(0, true, 7); /* and again; each pause is longer */
 	s.pass(20 * k_second);
 	CHECK_EQUAL(s.act(), "report:a:SlurmRetrying");
-	CHECK(s.world.groups().at({"a"}).reported.message.find("ended before PrologSlurmctld was over") != std::string::npos);
-	s.world.reported({"a"}, Ok{}, s.now);
+	CHECK(s.world.state().groups.at({"a"}).reported.message.find("ended before PrologSlurmctld was over") != std::string::npos);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.pass(600 * k_second);
 	CHECK_EQUAL(s.act(), "submit:a#8");
 }
@@ -106,10 +106,10 @@ void a_cancelled_job_ends_its_pod()
 	for (const auto &[uid, while_configuring] : {std::pair(1000U, true), std::pair(0U, false)}) {
 		PrologStage s;
 		s.allocate("a", 7);
-		s.world.job_seen(configuring(Stage::job(7, "a", JobState::running), while_configuring), s.now);
+		s.world.observe(JobSeen{configuring(Stage::job(7, "a", JobState::running), while_configuring)}, s.now);
 		(void)s.act();
 		if (!while_configuring)
-			s.world.bound({"a"}, Error{Errc::again, "503"}, s.now);
+			s.world.answer(BindAnswered{{"a"}, Error{Errc::again, "503"}}, s.now);
 		s.end(uid, while_configuring);
 		s.pass(3 * k_second);
 		CHECK_EQUAL(s.act(), "remove:a");
@@ -120,10 +120,10 @@ struct GangWithProlog : GangStage {
 	GangWithProlog() : GangStage(2)
 	{
 		for (std::uint32_t i : {0U, 1U})
-			world.pod_seen(pod(i), now);
+			world.observe(PodSeen{pod(i)}, now);
 		REQUIRE(only<Submit>(take()).size() == 1);
-		world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, now);
-		world.job_seen(configuring(running(nodes({{"n1", 8}})), true), now);
+		world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, now);
+		world.observe(JobSeen{configuring(running(nodes({{"n1", 8}})), true)}, now);
 	}
 };
 
@@ -135,7 +135,7 @@ void a_gang_waits_for_the_prolog()
 	CHECK(only<Bind>(actions).empty());
 	REQUIRE(!only<Report>(actions).empty());
 	CHECK(only<Report>(actions).front().second.not_scheduled.message.find("PrologSlurmctld runs") != std::string::npos);
-	s.world.job_seen(s.running(nodes({{"n1", 8}})), s.now);
+	s.world.observe(JobSeen{s.running(nodes({{"n1", 8}}))}, s.now);
 	CHECK_EQUAL(only<Bind>(s.take()).size(), 2U);
 }
 
@@ -148,7 +148,7 @@ void a_prolog_that_fails_ends_no_gang()
 	ended.ended_by = 0;
 	ended.submit_time = s.now.wall_s;
 	ended.end_time = s.now.wall_s + 60;
-	s.world.job_seen(ended, s.now);
+	s.world.observe(JobSeen{ended}, s.now);
 	const auto actions = s.take();
 	CHECK(only<Remove>(actions).empty());
 	const auto submits = only<Submit>(actions);

@@ -13,8 +13,8 @@ namespace
 void a_lost_link_stops_everything_until_the_next_snapshot()
 {
 	Stage s;
-	s.world.link_lost();
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(LinkLost{});
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.connect({});
 	CHECK_EQUAL(s.act(), "submit:a#1");
@@ -24,24 +24,24 @@ void a_lost_link_stops_everything_until_the_next_snapshot()
 void without_slurmctld_new_pods_are_told_so()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("old"), s.now);
+	s.world.observe(PodSeen{s.pod("old")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:old#1");
-	s.world.submitted({"old"}, Submitted{.job = {1}, .node = "", .cpus = 0}, s.now);
-	s.world.link_lost();
+	s.world.answer(SubmitAnswered{{"old"}, Submitted{.job = {1}, .node = "", .cpus = 0}}, s.now);
+	s.world.observe(LinkLost{});
 	CHECK_EQUAL(s.act(), "");
 	s.pass(60 * k_second);
-	s.world.pod_seen(s.pod("new"), s.now);
+	s.world.observe(PodSeen{s.pod("new")}, s.now);
 	Pod told = s.pod("told");
 	told.not_scheduled = Condition{names::k_reason_pending, "Slurm job 7 is pending"};
-	s.world.pod_seen(told, s.now);
+	s.world.observe(PodSeen{told}, s.now);
 	Pod gated = s.pod("gated");
 	gated.gated = true;
-	s.world.pod_seen(gated, s.now);
+	s.world.observe(PodSeen{gated}, s.now);
 	s.pass(9 * k_second);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "report:new:SlurmRetrying");
-	s.world.reported({"new"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"new"}, Ok{}}, s.now);
 	s.pass(60 * k_second);
 	CHECK_EQUAL(s.act(), "");
 	s.connect({Stage::job(1, "old", JobState::pending)});
@@ -52,14 +52,14 @@ void without_slurmctld_new_pods_are_told_so()
 void a_short_absence_of_slurmctld_is_not_told()
 {
 	Stage s;
-	s.world.link_lost();
+	s.world.observe(LinkLost{});
 	CHECK_EQUAL(s.act(), "");
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	s.pass(9 * k_second);
 	CHECK_EQUAL(s.act(), "");
 	s.connect({});
 	CHECK_EQUAL(s.act(), "submit:a#1");
-	s.world.link_lost();
+	s.world.observe(LinkLost{});
 	s.pass(9 * k_second);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(5 * k_second);
@@ -69,18 +69,18 @@ void a_short_absence_of_slurmctld_is_not_told()
 void a_restarted_agent_goes_on_where_the_other_died()
 {
 	Stage s;
-	s.world.link_lost();
+	s.world.observe(LinkLost{});
 	/* died after the submission, after the binding, after the end */
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	Pod b = s.pod("b");
 	b.node_name = "n1";
-	s.world.pod_seen(b, s.now);
-	s.world.pod_seen(end_of(s.pod("c"), PodPhase::succeeded, 0), s.now);
+	s.world.observe(PodSeen{b}, s.now);
+	s.world.observe(PodSeen{end_of(s.pod("c"), PodPhase::succeeded, 0)}, s.now);
 	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running), Stage::job(3, "c", JobState::running), Stage::job(4, "gone", JobState::running),
 		   Stage::job(5, "gone2", JobState::pending)});
 	CHECK_EQUAL(s.act(), "look:gone look:gone2 bind:a@n1 complete:3=0");
-	s.world.looked_up({"gone"}, Sight::absent, s.now);
-	s.world.looked_up({"gone2"}, Sight::absent, s.now);
+	s.world.answer(LookUpAnswered{{"gone"}, Sight::absent}, s.now);
+	s.world.answer(LookUpAnswered{{"gone2"}, Sight::absent}, s.now);
 	CHECK_EQUAL(s.act(), "cancel:5");
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "");
@@ -91,16 +91,16 @@ void a_restarted_agent_goes_on_where_the_other_died()
 void a_submission_that_crosses_a_snapshot_is_not_lost()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a#1");
-	s.world.link_opened({}); /* a snapshot begins, read before the job was made */
+	s.world.observe(LinkOpened{{}}); /* a snapshot begins, read before the job was made */
 	s.allocate("a", 7);
-	s.world.snapshot_ended(s.now);
+	s.world.observe(SnapshotEnded{}, s.now);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
-	s.world.bound({"a"}, Ok{}, s.now);
+	s.world.answer(BindAnswered{{"a"}, Ok{}}, s.now);
 	Pod p = s.pod("a");
 	p.node_name = "n1";
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	s.connect({});
 	s.pass(5 * k_second);
 	CHECK_EQUAL(s.act(), "");
@@ -109,28 +109,28 @@ void a_submission_that_crosses_a_snapshot_is_not_lost()
 void what_failed_while_a_side_was_away_is_tried_when_it_is_back()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	(void)s.act();
 	s.allocate("a", 7);
-	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now);
 	for (int i = 0; i < 8; i++) {
 		CHECK_EQUAL(s.act(), "bind:a@n1");
-		s.world.bound({"a"}, Error{Errc::again, "connection refused"}, s.now);
+		s.world.answer(BindAnswered{{"a"}, Error{Errc::again, "connection refused"}}, s.now);
 		s.pass(31 * k_second);
 	}
 	CHECK_EQUAL(s.act(), "bind:a@n1");
-	s.world.bound({"a"}, Error{Errc::again, "connection refused"}, s.now);
+	s.world.answer(BindAnswered{{"a"}, Error{Errc::again, "connection refused"}}, s.now);
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.world.pods_listed({"a"}, s.now); /* the API server is back */
+	s.world.observe(PodsListed{{"a"}}, s.now); /* the API server is back */
 	CHECK_EQUAL(s.act(), "bind:a@n1");
 
 	Stage t;
-	t.world.pod_seen(t.pod("b"), t.now);
+	t.world.observe(PodSeen{t.pod("b")}, t.now);
 	CHECK_EQUAL(t.act(), "submit:b#1");
-	t.world.submitted({"b"}, Error{Errc::invalid, "Invalid account"}, t.now);
+	t.world.answer(SubmitAnswered{{"b"}, Error{Errc::invalid, "Invalid account"}}, t.now);
 	(void)t.act();
-	t.world.reported({"b"}, Ok{}, t.now);
+	t.world.answer(ReportAnswered{{"b"}, Ok{}}, t.now);
 	t.connect({}); /* a refusal is none that a new connection heals */
 	CHECK_EQUAL(t.act(), "");
 }
@@ -143,7 +143,7 @@ void a_job_cancelled_soon_after_its_submission_takes_its_bound_pod_along_over_a_
 	p.node_name = "n1";
 	p.phase = PodPhase::running;
 	p.annotations = {{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
-	s.world.pod_seen(p, s.now);
+	s.world.observe(PodSeen{p}, s.now);
 	SlurmJob ended = Stage::job(7, "a", JobState::cancelled);
 	ended.submit_time = s.now.wall_s - 2;
 	ended.end_time = s.now.wall_s - 1;
@@ -154,8 +154,8 @@ void a_job_cancelled_soon_after_its_submission_takes_its_bound_pod_along_over_a_
 void a_job_that_slurmctld_could_not_tell_us_of_is_replaced()
 {
 	Stage s;
-	s.world.link_lost();
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(LinkLost{});
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	s.connect({cancelled_job(s, 1, "a", 0)});
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "submit:a#2");
@@ -165,30 +165,30 @@ void a_job_that_slurmctld_could_not_tell_us_of_is_replaced()
 void a_job_that_only_a_dead_slurmctld_told_us_of_is_forgotten()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a#1");
 	s.allocate("a", 7);
 	PluginHello hello;
 	hello.pid = 4711;
-	s.world.link_opened(hello);
-	s.world.slurm_node_seen(slurm_node("n1", 0));
-	s.world.snapshot_ended(s.now);
+	s.world.observe(LinkOpened{hello});
+	s.world.observe(SlurmNodeSeen{slurm_node("n1", 0)});
+	s.world.observe(SnapshotEnded{}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a#1");
 }
 
 void a_job_that_the_plugin_never_tells_of_is_forgotten()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	(void)s.act();
-	s.world.submitted({"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}, s.now);
+	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}}, s.now);
 	s.pass(9 * k_second);
 	(void)s.act(); /* tells that it waits */
-	s.world.reported({"a"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "cancel:7"); /* it may live, unknown to the plugin */
-	s.world.completed({"a"}, Ok{}, true, s.now);
+	s.world.answer(CompleteAnswered{{"a"}, Ok{}, true}, s.now);
 	s.pass(4 * k_second);
 	CHECK_EQUAL(s.act(), "submit:a#1");
 }
@@ -199,18 +199,18 @@ void a_pod_that_the_watch_has_not_shown_keeps_its_job()
 	Stage s;
 	s.connect({Stage::job(7, "a", JobState::running)});
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.looked_up({"a"}, Error{Errc::io, "no answer"}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Error{Errc::io, "no answer"}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.looked_up({"a"}, Sight::bound, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Sight::bound}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(5 * k_second);
 	CHECK_EQUAL(s.act(), "look:a");
 	Pod p = s.pod("a");
 	p.node_name = "n1";
-	s.world.pod_seen(p, s.now);
-	s.world.looked_up({"a"}, Sight::bound, s.now);
+	s.world.observe(PodSeen{p}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Sight::bound}, s.now);
 	CHECK_EQUAL(s.act(), "");
 }
 
@@ -233,21 +233,21 @@ void nothing_is_done_while_a_list_is_not_whole()
 	Stage s;
 	s.world = World(Stage::settings());
 	s.connect({});
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "");
-	s.world.pods_listed({"a"}, s.now);
+	s.world.observe(PodsListed{{"a"}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.node(true);
-	s.world.nodes_listed({"node-uid"});
+	s.world.observe(NodesListed{{"node-uid"}});
 	CHECK_EQUAL(s.act(), "submit:a#1");
 
 	s.world = World(Stage::settings());
 	s.connect({});
 	s.node(true);
-	s.world.nodes_listed({"node-uid"});
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(NodesListed{{"node-uid"}});
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "");
-	s.world.pods_listed({"a"}, s.now);
+	s.world.observe(PodsListed{{"a"}}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a#1");
 }
 
@@ -255,14 +255,14 @@ void nothing_is_done_while_a_list_is_not_whole()
 void an_answer_is_forgotten_with_its_job()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a#1");
-	s.world.submitted({"a"}, Submitted{.job = {1}, .node = "", .cpus = 0}, s.now);
-	s.world.job_seen(Stage::job(1, "a", JobState::pending), s.now);
+	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {1}, .node = "", .cpus = 0}}, s.now);
+	s.world.observe(JobSeen{Stage::job(1, "a", JobState::pending)}, s.now);
 	s.connect({}); /* an older state */
 	CHECK_EQUAL(s.act(), "submit:a#1");
-	s.world.submitted({"a"}, Error{Errc::io, "no answer"}, s.now);
-	s.world.job_seen(cancelled_job(s, 1, "a", 0), s.now);
+	s.world.answer(SubmitAnswered{{"a"}, Error{Errc::io, "no answer"}}, s.now);
+	s.world.observe(JobSeen{cancelled_job(s, 1, "a", 0)}, s.now);
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "submit:a#2");
 }

@@ -27,7 +27,7 @@ struct Stage : GangStage {
 		job.id = {"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "a", "train"};
 		job.roles = {role("leader", 1, leader), role("worker", 3, worker)};
 		for (const char *name : {"n1", "n2", "n3", "n4"})
-			world.node_seen(in_pool(name), now);
+			world.observe(NodeSeen{in_pool(name)}, now);
 	}
 
 	static Role role(const char *name, std::uint32_t pods, const Pod &pod_template)
@@ -66,7 +66,7 @@ std::string text_of(const std::vector<std::string> &names)
 /* What happens when only the leader is there. */
 std::vector<World::PodAction> first_look(Stage &stage, const Pod &leader)
 {
-	stage.world.pod_seen(stage.member(0, leader), stage.now);
+	stage.world.observe(PodSeen{stage.member(0, leader)}, stage.now);
 	auto actions = stage.take();
 	stage.pass(5 * k_second);
 	for (auto &more : stage.take())
@@ -183,7 +183,7 @@ void a_gang_without_a_node_runs_when_there_is_one()
 	CHECK(reports.front().second.not_scheduled.message.starts_with("role 'worker' of LeaderWorkerSet train: no node may take the pod: 4 nodes: each has no label pool=c"));
 	KubeNode node = Stage::in_pool("n1");
 	node.labels["pool"] = "c";
-	stage.world.node_seen(node, stage.now);
+	stage.world.observe(NodeSeen{node}, stage.now);
 	stage.pass(2 * k_second);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
@@ -196,13 +196,13 @@ void a_real_pod_corrects_its_template()
 	const Pod leader = template_pod(), worker = template_pod();
 	Stage stage(leader, worker);
 	REQUIRE(only<Submit>(first_look(stage, leader)).size() == 1);
-	stage.world.submitted({"train-uid/0"}, Submitted{.job = {7}, .node = ""}, stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid/0"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	SlurmJob job = stage.running({});
 	job.marker.uid = "train-uid/0";
-	stage.world.job_seen(job, stage.now);
+	stage.world.observe(JobSeen{job}, stage.now);
 	(void)stage.take();
 	stage.pass(2 * k_second);
-	stage.world.pod_seen(stage.member(1, with_pool("a")), stage.now);
+	stage.world.observe(PodSeen{stage.member(1, with_pool("a"))}, stage.now);
 	const auto updates = only<Update>(stage.take());
 	REQUIRE(updates.size() == 1);
 	CHECK_EQUAL(text_of(updates.front().second.spec.excluded_nodes), "n3 n4");

@@ -18,7 +18,7 @@ constexpr std::int64_t k_room_wait = 60 * k_second, k_gang_wait = 600 * k_second
 template <class S> void set_ready(S &s, KubeNode node, bool is_ready)
 {
 	node.ready = is_ready;
-	s.world.node_seen(node, s.now);
+	s.world.observe(NodeSeen{node}, s.now);
 }
 
 template <class S> void set_drained(S &s, const std::string &name, std::uint32_t cpus)
@@ -26,7 +26,7 @@ template <class S> void set_drained(S &s, const std::string &name, std::uint32_t
 	SlurmNode record = slurm_node(name, cpus);
 	record.drain = true;
 	record.reason = "slurm-kube: NotReady";
-	s.world.slurm_node_seen(record);
+	s.world.observe(SlurmNodeSeen{record});
 }
 
 template <class S> void pass(S &s, std::int64_t us)
@@ -67,7 +67,7 @@ void allocate(PlaceStage &s, const std::string &uid, std::uint32_t id, const std
 	      std::uint32_t attempt = 1)
 {
 	s.allocate(uid, id, node);
-	s.world.job_seen(single_job(uid, id, JobState::running, node, attempt), s.now);
+	s.world.observe(JobSeen{single_job(uid, id, JobState::running, node, attempt)}, s.now);
 	CHECK(!says(s.act(), "bind:" + uid + "@" + node));
 }
 
@@ -81,11 +81,11 @@ std::string give_back(PlaceStage &s, const std::string &uid, std::uint32_t id,
 	pass(s, 2 * k_second);
 	const std::string late = s.act();
 	CHECK(says(late, "look:" + uid) && late.find("complete") == std::string::npos);
-	s.world.looked_up({uid}, Sight::unbound, s.now);
+	s.world.answer(LookUpAnswered{{uid}, Sight::unbound}, s.now);
 	CHECK(says(s.act(), "complete:" + std::to_string(id) + "=given-back"));
-	s.world.completed({uid}, Ok{}, false, s.now);
-	s.world.job_seen(single_job(uid, id, JobState::failed, "", attempt), s.now);
-	s.world.reported({uid}, Ok{}, s.now);
+	s.world.answer(CompleteAnswered{{uid}, Ok{}, false}, s.now);
+	s.world.observe(JobSeen{single_job(uid, id, JobState::failed, "", attempt)}, s.now);
+	s.world.answer(ReportAnswered{{uid}, Ok{}}, s.now);
 	pass(s, 40 * k_second);
 	return s.act();
 }
@@ -103,10 +103,10 @@ void an_allocation_on_a_node_that_stays_away_is_given_back()
 				 Away{"NotReady, drained", false, true, "submit:b"},
 				 Away{"gone", true, false, "submit:b-n1"}}) {
 		PlaceStage s;
-		s.world.pod_seen(PlaceStage::pod("b"), s.now);
+		s.world.observe(PodSeen{PlaceStage::pod("b")}, s.now);
 		CHECK_EQUAL(s.act(), "submit:b");
 		if (away.is_gone)
-			s.world.node_gone("n1", s.now);
+			s.world.observe(NodeGone{"n1"}, s.now);
 		else
 			set_ready(s, PlaceStage::node("n1"), false);
 		if (away.is_drained)
@@ -116,7 +116,7 @@ void an_allocation_on_a_node_that_stays_away_is_given_back()
 		const std::string what = std::string(away.what) + " ";
 		CHECK_EQUAL(what + next, what + away.next);
 		s.queue_job("b", 9);
-		s.world.node_seen(PlaceStage::node("n1"), s.now);
+		s.world.observe(NodeSeen{PlaceStage::node("n1")}, s.now);
 		pass(s, 2 * k_second);
 		CHECK_EQUAL(says(s.act(), "update:b"), !away.is_drained); /* it may go there */
 	}
@@ -125,13 +125,13 @@ void an_allocation_on_a_node_that_stays_away_is_given_back()
 void the_pod_says_that_its_allocation_is_given_back()
 {
 	PlaceStage s;
-	s.world.pod_seen(PlaceStage::pod("b"), s.now);
+	s.world.observe(PodSeen{PlaceStage::pod("b")}, s.now);
 	(void)s.act();
 	set_ready(s, PlaceStage::node("n1"), false);
 	allocate(s, "b", 8, "n1");
 	pass(s, 2 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
-	s.world.reported({"b"}, Ok{}, s.now);
+	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	CHECK_EQUAL(why_line(s, "waits for"),
 		    "node n1 to be Ready in Kubernetes, for at most another 58 s");
 	pass(s, k_room_wait);
@@ -144,18 +144,18 @@ void the_pod_says_that_its_allocation_is_given_back()
 void a_cordoned_node_is_not_asked_for_again()
 {
 	PlaceStage s;
-	s.world.pod_seen(PlaceStage::pod("b"), s.now);
+	s.world.observe(PodSeen{PlaceStage::pod("b")}, s.now);
 	(void)s.act();
 	KubeNode cordoned = PlaceStage::node("n1");
 	cordoned.unschedulable = true;
-	s.world.node_seen(cordoned, s.now);
+	s.world.observe(NodeSeen{cordoned}, s.now);
 	s.allocate("b", 8, "n1");
-	s.world.job_seen(single_job("b", 8, JobState::running, "n1", 1), s.now);
+	s.world.observe(JobSeen{single_job("b", 8, JobState::running, "n1", 1)}, s.now);
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.looked_up({"b"}, Sight::unbound, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, Sight::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:8=given-back");
-	s.world.completed({"b"}, Ok{}, false, s.now);
-	s.world.job_seen(single_job("b", 8, JobState::failed, "", 1), s.now);
+	s.world.answer(CompleteAnswered{{"b"}, Ok{}, false}, s.now);
+	s.world.observe(JobSeen{single_job("b", 8, JobState::failed, "", 1)}, s.now);
 	pass(s, 40 * k_second);
 	CHECK_EQUAL(s.act(), "submit:b-n1");
 }
@@ -163,7 +163,7 @@ void a_cordoned_node_is_not_asked_for_again()
 void a_node_that_comes_back_in_time_gets_the_pod()
 {
 	PlaceStage s;
-	s.world.pod_seen(PlaceStage::pod("b"), s.now);
+	s.world.observe(PodSeen{PlaceStage::pod("b")}, s.now);
 	(void)s.act();
 	set_ready(s, PlaceStage::node("n1"), false);
 	allocate(s, "b", 8, "n1");
@@ -177,14 +177,14 @@ void a_node_that_comes_back_in_time_gets_the_pod()
 void a_pod_that_is_bound_after_all_keeps_its_allocation()
 {
 	PlaceStage s;
-	s.world.pod_seen(PlaceStage::pod("b"), s.now);
+	s.world.observe(PodSeen{PlaceStage::pod("b")}, s.now);
 	(void)s.act();
 	set_ready(s, PlaceStage::node("n1"), false);
 	allocate(s, "b", 8, "n1");
 	for (int i = 0; i < 10; i++) {
 		pass(s, k_room_wait + k_second);
 		(void)s.act();
-		s.world.looked_up({"b"}, Sight::bound, s.now);
+		s.world.answer(LookUpAnswered{{"b"}, Sight::bound}, s.now);
 		CHECK(s.act().find("complete") == std::string::npos);
 	}
 }
@@ -193,7 +193,7 @@ void what_runs_on_a_node_that_is_away_is_left_alone()
 {
 	PlaceStage s;
 	s.run(PlaceStage::pod("a"), 7, "n1");
-	s.world.job_seen(single_job("a", 7, JobState::running, "n1", 1), s.now);
+	s.world.observe(JobSeen{single_job("a", 7, JobState::running, "n1", 1)}, s.now);
 	set_ready(s, PlaceStage::node("n1"), false);
 	for (int i = 0; i < 20; i++) {
 		pass(s, k_room_wait);
@@ -206,10 +206,10 @@ void a_port_that_is_not_set_free_is_not_waited_for()
 {
 	PlaceStage s;
 	s.run(PlaceStage::with_port("a"), 7, "n1");
-	Pod ending = s.world.groups().at({"a"}).pod.value();
+	Pod ending = s.world.state().groups.at({"a"}).pod.value();
 	ending.deleting = true;
-	s.world.pod_seen(ending, s.now);
-	s.world.pod_seen(PlaceStage::with_port("b"), s.now);
+	s.world.observe(PodSeen{ending}, s.now);
+	s.world.observe(PodSeen{PlaceStage::with_port("b")}, s.now);
 	(void)s.act();
 	allocate(s, "b", 8, "n1");
 	(void)give_back(s, "b", 8);
@@ -220,7 +220,7 @@ void full(PlaceStage &s, const std::string &uid, std::uint32_t id, const std::st
 	Pod large = PlaceStage::pod(uid);
 	large.requests.milli_cpu = 4000;
 	s.run(large, id, node);
-	s.world.job_seen(single_job(uid, id, JobState::running, node, 1), s.now);
+	s.world.observe(JobSeen{single_job(uid, id, JobState::running, node, 1)}, s.now);
 }
 
 /* Else each would get it again when it has given back the other. */
@@ -229,7 +229,7 @@ void all_nodes_without_room_are_excluded_at_once()
 	PlaceStage s;
 	full(s, "x", 5, "n1");
 	full(s, "y", 6, "n2");
-	s.world.pod_seen(PlaceStage::pod("b"), s.now);
+	s.world.observe(PodSeen{PlaceStage::pod("b")}, s.now);
 	(void)s.act();
 	allocate(s, "b", 8, "n1");
 	CHECK_EQUAL(give_back(s, "b", 8), "submit:b-n1");
@@ -240,9 +240,9 @@ void all_nodes_without_room_are_excluded_at_once()
 	(void)s.act();
 	pass(s, 2 * k_second);
 	(void)s.act();
-	Pod ended = s.world.groups().at({"x"}).pod.value();
+	Pod ended = s.world.state().groups.at({"x"}).pod.value();
 	ended.phase = PodPhase::succeeded;
-	s.world.pod_seen(ended, s.now);
+	s.world.observe(PodSeen{ended}, s.now);
 	CHECK(says(s.act(), "update:b-n2")); /* there is room again, and nothing else has changed */
 }
 
@@ -253,7 +253,7 @@ std::size_t look_up(GangStage &s, Sight sight)
 	const auto looks = only<LookUp>(s.take());
 	s.pass(k_second / 10);
 	for (const auto &[uid, look] : looks)
-		s.world.looked_up(uid, sight, s.now);
+		s.world.answer(LookUpAnswered{uid, sight}, s.now);
 	return looks.size();
 }
 
@@ -261,8 +261,8 @@ void allocate_gang(GangStage &s, std::uint32_t pods)
 {
 	s.all_pods(pods);
 	REQUIRE(only<Submit>(s.take()).size() == 1);
-	s.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, s.now);
-	s.world.job_seen(s.running(nodes({{"n1", 8}, {"n2", 8}, {"n3", 8}})), s.now);
+	s.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, s.now);
+	s.world.observe(JobSeen{s.running(nodes({{"n1", 8}, {"n2", 8}, {"n3", 8}}))}, s.now);
 }
 
 /* Bound pods keep an allocation that all of them need. */
@@ -288,13 +288,13 @@ void a_gang_is_bound_when_all_its_pods_have_their_places()
 		const auto ends = only<Complete>(s.take());
 		REQUIRE(ends.size() == 1);
 		CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
-		s.world.completed({"train-uid"}, Ok{}, false, s.now);
+		s.world.answer(CompleteAnswered{{"train-uid"}, Ok{}, false}, s.now);
 		SlurmJob ended = s.running({});
 		ended.state = JobState::failed;
 		ended.end_time = s.now.wall_s;
-		s.world.job_seen(ended, s.now);
-		s.world.node_seen(kube_node("n5", "n5-uid", 16000), s.now);
-		s.world.slurm_node_seen(slurm_node("n5", 16));
+		s.world.observe(JobSeen{ended}, s.now);
+		s.world.observe(NodeSeen{kube_node("n5", "n5-uid", 16000)}, s.now);
+		s.world.observe(SlurmNodeSeen{slurm_node("n5", 16)});
 		s.pass(40 * k_second);
 		const auto submits = only<Submit>(s.take());
 		REQUIRE(submits.size() == 1);
@@ -313,11 +313,11 @@ void a_gang_is_bound_when_its_pods_have_room_together()
 	there.controller.reset();
 	there.node_name = "n1";
 	there.phase = PodPhase::running;
-	s.world.pod_seen(there, s.now);
+	s.world.observe(PodSeen{there}, s.now);
 	s.all_pods(2);
 	(void)s.take();
-	s.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, s.now);
-	s.world.job_seen(s.running(nodes({{"n1", 8}})), s.now);
+	s.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, s.now);
+	s.world.observe(JobSeen{s.running(nodes({{"n1", 8}}))}, s.now);
 	CHECK(only<Bind>(s.take()).empty());
 	s.pass(2 * k_second);
 	const auto told = only<Report>(s.take());
@@ -325,7 +325,7 @@ void a_gang_is_bound_when_its_pods_have_room_together()
 	CHECK_EQUAL(told.back().second.not_scheduled.message,
 		    "Slurm job 7 has node n1, where an earlier pod still runs: a/train-9");
 	there.phase = PodPhase::succeeded;
-	s.world.pod_seen(there, s.now);
+	s.world.observe(PodSeen{there}, s.now);
 	CHECK_EQUAL(only<Bind>(s.take()).size(), 2U);
 }
 
@@ -335,10 +335,10 @@ void lose_one(GangStage &s)
 	s.start(4);
 	s.end(3, PodPhase::failed, 1);
 	(void)s.take();
-	s.world.pod_gone({"u3"}, *s.world.pod_of({"u3"}), s.now);
+	s.world.observe(PodGone{{"u3"}, *s.world.state().pod({"u3"})}, s.now);
 	set_ready(s, kube_node("n2", "n2-uid", 8000), false);
 	s.pass(k_second);
-	s.world.pod_seen(s.pod(3, "b"), s.now);
+	s.world.observe(PodSeen{s.pod(3, "b")}, s.now);
 	CHECK(only<Bind>(s.take()).empty());
 }
 
@@ -423,7 +423,7 @@ void a_lost_job_is_asked_for_without_nodes_that_are_out_of_service()
 			s.end(i, PodPhase::succeeded);
 		KubeNode node = kube_node("n2", "n2-uid", 8000);
 		node.unschedulable = !is_in_service;
-		s.world.node_seen(node, s.now);
+		s.world.observe(NodeSeen{node}, s.now);
 		const auto submits = lose_job(s);
 		REQUIRE(submits.size() == 1);
 		const std::string &required = submits.front().second.spec.required_node;
@@ -437,15 +437,15 @@ void a_lost_job_does_not_exclude_the_nodes_that_it_must_have()
 	GangStage s(4);
 	s.start(4);
 	s.end(0, PodPhase::failed, 1);
-	s.world.pod_gone({"u0"}, *s.world.pod_of({"u0"}), s.now);
+	s.world.observe(PodGone{{"u0"}, *s.world.state().pod({"u0"})}, s.now);
 	for (const char *name : {"n2", "n4"}) {
 		KubeNode fast = kube_node(name, std::string(name) + "-uid", 8000);
 		fast.labels["disk"] = "ssd";
-		s.world.node_seen(fast, s.now);
+		s.world.observe(NodeSeen{fast}, s.now);
 	}
 	Pod successor = s.pod(0, "b");
 	successor.demands.node_selector = {{"disk", "ssd"}};
-	s.world.pod_seen(successor, s.now);
+	s.world.observe(PodSeen{successor}, s.now);
 	(void)s.take();
 	const auto submits = lose_job(s);
 	const auto is_of_gang = [](const auto &one) { return one.second.spec.marker.kind != k_pod_kind; };

@@ -35,13 +35,13 @@ struct Gangs {
 	{
 		std::set<std::string> uids;
 		for (std::uint32_t i = 0; i < k_nodes; i++)
-			world.node_seen(kube_node(node_name(i), *uids.insert(node_name(i) + "-uid").first, 1000 * k_node_cpus), now);
-		world.nodes_listed(uids);
-		world.pods_listed({}, now);
-		world.link_opened({});
+			world.observe(NodeSeen{kube_node(node_name(i), *uids.insert(node_name(i) + "-uid").first, 1000 * k_node_cpus)}, now);
+		world.observe(NodesListed{uids});
+		world.observe(PodsListed{{}}, now);
+		world.observe(LinkOpened{{}});
 		for (std::uint32_t i = 0; i < k_nodes; i++)
-			world.slurm_node_seen(slurm_node(node_name(i), k_node_cpus));
-		world.snapshot_ended(now);
+			world.observe(SlurmNodeSeen{slurm_node(node_name(i), k_node_cpus)});
+		world.observe(SnapshotEnded{}, now);
 	}
 
 	[[nodiscard]] Owner owner(const OwnerId &id) const
@@ -81,8 +81,8 @@ struct Gangs {
 		const std::uint32_t on = std::max(size / 10, 1U);
 		for (std::uint32_t i = 0; i < on; i++)
 			job.nodes.push_back({.node = node_name((job.id.number - 100) * on + i), .cpus = action.spec.tasks * action.spec.cpus / on, .core_ids = "", .memory_mib = 0, .gres = {}});
-		world.submitted(lead, Submitted{.job = job.id, .node = ""}, now);
-		world.job_seen(job, now);
+		world.answer(SubmitAnswered{lead, Submitted{.job = job.id, .node = ""}}, now);
+		world.observe(JobSeen{job}, now);
 	}
 
 	/* Each action is answered by an event of its own. */
@@ -90,18 +90,18 @@ struct Gangs {
 	{
 		now.mono_us += k_between_events_us;
 		for (const OwnerId &id : world.take_questions(now))
-			world.owner_seen(id, std::optional<Owner>(owner(id)), now);
+			world.observe(OwnerSeen{id, std::optional<Owner>(owner(id))}, now);
 		return world.take_actions(now);
 	}
 
 	void show_bound(const PodUid &uid, const Bind &bind)
 	{
-		Pod seen = *world.pod_of(uid);
+		Pod seen = *world.state().pod(uid);
 		seen.node_name = bind.node;
 		seen.annotations[names::k_allocation_job_id] = std::to_string(bind.job.number);
 		seen.annotations[names::k_allocation_attempt] = "1";
 		seen.annotations[names::k_allocation_rank] = std::to_string(*bind.rank);
-		world.pod_seen(seen, now);
+		world.observe(PodSeen{seen}, now);
 	}
 
 	/* Until nothing happens for a second. */
@@ -116,13 +116,13 @@ struct Gangs {
 					submit(action.pod, *submitted);
 				} else if (const auto *bind = std::get_if<Bind>(&action.action)) {
 					bindings[action.pod]++;
-					world.bound(action.pod, Ok{}, now);
+					world.answer(BindAnswered{action.pod, Ok{}}, now);
 					keep(take());
 					show_bound(action.pod, *bind);
 				} else if (const auto *complete = std::get_if<Complete>(&action.action)) {
 					ended.insert(complete->job.number);
 					CHECK_EQUAL(complete->wait_status, 0U);
-					world.completed(action.pod, Ok{}, false, now);
+					world.answer(CompleteAnswered{action.pod, Ok{}, false}, now);
 				}
 				keep(take());
 			}
@@ -136,15 +136,15 @@ struct Gangs {
 	{
 		std::vector<World::PodAction> todo;
 		for (std::uint32_t i = 0; i < k_pods; i++) {
-			world.pod_seen(pod(i), now);
+			world.observe(PodSeen{pod(i)}, now);
 			std::ranges::move(take(), std::back_inserter(todo));
 		}
 		answer_all(std::move(todo));
 		todo.clear();
 		for (std::uint32_t i = 0; i < k_pods; i++) {
-			Pod ended_pod = *world.pod_of(pod(i).uid);
+			Pod ended_pod = *world.state().pod(pod(i).uid);
 			ended_pod.phase = PodPhase::succeeded;
-			world.pod_seen(ended_pod, now);
+			world.observe(PodSeen{ended_pod}, now);
 			std::ranges::move(take(), std::back_inserter(todo));
 		}
 		answer_all(std::move(todo));
@@ -196,10 +196,10 @@ double cost_of_pods_on(std::uint32_t nodes)
 	World world(settings);
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
 	std::set<std::string> uids;
-	world.link_opened({});
+	world.observe(LinkOpened{{}});
 	for (std::uint32_t i = 0; i < nodes; i++) {
-		world.node_seen(kube_node(node_name(i), *uids.insert(node_name(i) + "-uid").first, 1000 * k_node_cpus), now);
-		world.slurm_node_seen(slurm_node(node_name(i), k_node_cpus - 8));
+		world.observe(NodeSeen{kube_node(node_name(i), *uids.insert(node_name(i) + "-uid").first, 1000 * k_node_cpus)}, now);
+		world.observe(SlurmNodeSeen{slurm_node(node_name(i), k_node_cpus - 8)});
 		for (std::uint32_t number = 0; number < 10; number++) {
 			Pod daemon;
 			daemon.uid = {"daemon-" + std::to_string(i) + "-" + std::to_string(number)};
@@ -207,13 +207,13 @@ double cost_of_pods_on(std::uint32_t nodes)
 			daemon.requests = check::size(100, 64);
 			if (number == 0)
 				daemon.demands.host_ports = {{"0.0.0.0", "TCP", 9100}};
-			world.foreign_seen(daemon);
+			world.observe(ForeignSeen{daemon});
 		}
 	}
-	world.nodes_listed(uids);
-	world.pods_listed({}, now);
-	world.foreign_listed({});
-	world.snapshot_ended(now);
+	world.observe(NodesListed{uids});
+	world.observe(PodsListed{{}}, now);
+	world.observe(ForeignListed{{}});
+	world.observe(SnapshotEnded{}, now);
 	(void)world.take_actions(now);
 	const double begin = cpu_seconds();
 	std::size_t submitted = 0;
@@ -224,7 +224,7 @@ double cost_of_pods_on(std::uint32_t nodes)
 		p.name = p.uid.text;
 		p.requests = check::size(1000, 64);
 		now.mono_us += k_between_events_us;
-		world.pod_seen(p, now);
+		world.observe(PodSeen{p}, now);
 		submitted += only<Submit>(world.take_actions(now)).size();
 	}
 	CHECK_EQUAL(submitted, std::size_t{500});

@@ -23,32 +23,32 @@ void a_list_without_a_pod_is_no_deletion()
 	Stage s;
 	run_pod(s, "a", 7);
 	CHECK_EQUAL(s.act(), "");
-	s.world.pods_listed({}, s.now);
+	s.world.observe(PodsListed{{}}, s.now);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.looked_up({"a"}, Error{Errc::io, "no answer"}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Error{Errc::io, "no answer"}}, s.now);
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.looked_up({"a"}, Sight::bound, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Sight::bound}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(5 * k_second);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.looked_up({"a"}, Sight::absent, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Sight::absent}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled");
 }
 
 void a_waiting_pod_that_a_list_leaves_out_keeps_its_place()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	(void)s.act();
-	s.world.submitted({"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}, s.now);
-	s.world.job_seen(Stage::job(7, "a", JobState::pending), s.now);
-	s.world.pods_listed({}, s.now);
+	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}}, s.now);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::pending)}, s.now);
+	s.world.observe(PodsListed{{}}, s.now);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.looked_up({"a"}, Sight::unbound, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, Sight::unbound}, s.now);
 	s.pass(2 * k_second);
-	s.world.pod_seen(s.pod("a"), s.now);
-	s.world.pods_listed({"a"}, s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
+	s.world.observe(PodsListed{{"a"}}, s.now);
 	CHECK(s.act().find("cancel") == std::string::npos);
 	s.pass(10 * k_second);
 	CHECK(s.act().find("look") == std::string::npos);
@@ -59,8 +59,8 @@ void an_ended_pod_that_a_list_leaves_out_is_gone()
 {
 	Stage s;
 	run_pod(s, "a", 7);
-	s.world.pod_seen(end_of(s.pod("a"), PodPhase::succeeded, 0), s.now);
-	s.world.pods_listed({}, s.now);
+	s.world.observe(PodSeen{end_of(s.pod("a"), PodPhase::succeeded, 0)}, s.now);
+	s.world.observe(PodsListed{{}}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=0");
 }
 
@@ -68,9 +68,9 @@ void few_questions_are_under_way_at_once()
 {
 	Stage s;
 	for (int i = 0; i < 40; i++)
-		s.world.pod_seen(running(s, "a" + std::to_string(i), 0), s.now);
+		s.world.observe(PodSeen{running(s, "a" + std::to_string(i), 0)}, s.now);
 	(void)s.act();
-	s.world.pods_listed({}, s.now);
+	s.world.observe(PodsListed{{}}, s.now);
 	std::size_t looks = 0;
 	for (const auto &[uid, action] : s.world.take_actions(s.now))
 		looks += std::holds_alternative<LookUp>(action) ? 1U : 0U;
@@ -81,36 +81,36 @@ void few_questions_are_under_way_at_once()
 void an_untold_job_of_a_bound_pod_is_not_cancelled()
 {
 	Stage s;
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	(void)s.act();
 	s.allocate("a", 7);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
-	s.world.bound({"a"}, Ok{}, s.now);
-	s.world.pod_seen(running(s, "a", 7), s.now);
+	s.world.answer(BindAnswered{{"a"}, Ok{}}, s.now);
+	s.world.observe(PodSeen{running(s, "a", 7)}, s.now);
 	s.pass(11 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.world.job_seen(Stage::job(7, "a", JobState::running), s.now);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now);
 	s.pass(30 * k_second);
 	CHECK_EQUAL(s.act(), "");
 
 	Stage t; /* never told of: the pod has a job again, and then the old one is ended */
-	t.world.pod_seen(t.pod("a"), t.now);
+	t.world.observe(PodSeen{t.pod("a")}, t.now);
 	(void)t.act();
 	t.allocate("a", 7);
 	(void)t.act();
-	t.world.bound({"a"}, Ok{}, t.now);
-	t.world.pod_seen(running(t, "a", 7), t.now);
+	t.world.answer(BindAnswered{{"a"}, Ok{}}, t.now);
+	t.world.observe(PodSeen{running(t, "a", 7)}, t.now);
 	t.pass(11 * k_second);
 	CHECK_EQUAL(t.act(), "");
 	t.pass(11 * k_second);
 	CHECK_EQUAL(t.act(), "submit:a#2@n1");
-	t.world.submitted({"a"}, Submitted{.job = {8}, .node = "n1", .cpus = 1}, t.now);
-	t.world.job_seen(Stage::job(8, "a", JobState::running, 2), t.now);
+	t.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {8}, .node = "n1", .cpus = 1}}, t.now);
+	t.world.observe(JobSeen{Stage::job(8, "a", JobState::running, 2)}, t.now);
 	CHECK_EQUAL(t.act(), "cancel:7");
-	t.world.completed({"a"}, Ok{}, true, t.now);
+	t.world.answer(CompleteAnswered{{"a"}, Ok{}, true}, t.now);
 	t.pass(4 * k_second);
 	CHECK_EQUAL(t.act(), "");
-	t.world.pod_gone({"a"}, running(t, "a", 7), t.now);
+	t.world.observe(PodGone{{"a"}, running(t, "a", 7)}, t.now);
 	CHECK_EQUAL(t.act(), "complete:8=cancelled");
 }
 
@@ -129,8 +129,8 @@ Stage unsure()
 	settings.needs_cluster = true;
 	s.world = World(settings);
 	s.node(true);
-	s.world.nodes_listed({"node-uid"});
-	s.world.pods_listed({}, s.now);
+	s.world.observe(NodesListed{{"node-uid"}});
+	s.world.observe(PodsListed{{}}, s.now);
 	return s;
 }
 
@@ -138,15 +138,15 @@ void nothing_is_done_before_the_cluster_is_known()
 {
 	Stage s = unsure();
 	s.connect({of_cluster(Stage::job(7, "a", JobState::running), "ours")});
-	s.world.pod_seen(s.pod("b"), s.now);
+	s.world.observe(PodSeen{s.pod("b")}, s.now);
 	CHECK_EQUAL(s.act(), "");
-	CHECK(!s.world.is_known());
-	s.world.cluster_seen("ours");
+	CHECK(!s.world.state().is_known());
+	s.world.observe(ClusterSeen{"ours"});
 	CHECK_EQUAL(s.act(), "look:a submit:b#1");
-	s.world.cluster_doubted();
-	s.world.looked_up({"a"}, Sight::absent, s.now);
+	s.world.observe(ClusterDoubted{});
+	s.world.answer(LookUpAnswered{{"a"}, Sight::absent}, s.now);
 	CHECK_EQUAL(s.act(), "");
-	s.world.cluster_seen("ours");
+	s.world.observe(ClusterSeen{"ours"});
 	s.pass(3 * k_second);
 	CHECK(s.act().find("complete:7=cancelled") != std::string::npos);
 }
@@ -156,9 +156,9 @@ void jobs_of_another_cluster_hold_everything()
 {
 	Stage s = unsure();
 	s.connect({of_cluster(Stage::job(7, "a", JobState::running), "ours"), of_cluster(Stage::job(8, "b", JobState::pending), "ours")});
-	s.world.cluster_seen("other");
-	s.world.pod_seen(s.pod("of-other"), s.now);
-	s.world.node_gone("n1", s.now);
+	s.world.observe(ClusterSeen{"other"});
+	s.world.observe(PodSeen{s.pod("of-other")}, s.now);
+	s.world.observe(NodeGone{"n1"}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	CHECK(s.world.take_node_actions(s.now).empty());
 	CHECK(s.world.take_node_questions(s.now).empty());
@@ -168,8 +168,8 @@ void jobs_of_another_cluster_hold_everything()
 	CHECK(other_cluster_remedy(s.world).ends_with("scancel 7,8"));
 	s.pass(3600 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.world.job_seen(of_cluster(Stage::job(7, "a", JobState::cancelled), "ours"), s.now);
-	s.world.job_gone({8}, s.now);
+	s.world.observe(JobSeen{of_cluster(Stage::job(7, "a", JobState::cancelled), "ours")}, s.now);
+	s.world.observe(JobGone{{8}}, s.now);
 	CHECK_EQUAL(other_cluster_text(s.world), "");
 	CHECK_EQUAL(s.act(), "submit:of-other#1");
 }
@@ -186,13 +186,13 @@ void jobs_under_another_name_are_told()
 	s.connect({named(Stage::job(7, "a", JobState::running), "old", "ours"), named(Stage::job(8, "b", JobState::pending), "old", "ours"),
 		   named(Stage::job(9, "c", JobState::running), "far", "theirs")});
 	CHECK_EQUAL(other_name_text(s.world), "");
-	s.world.cluster_seen("ours");
+	s.world.observe(ClusterSeen{"ours"});
 	CHECK_EQUAL(other_name_text(s.world), "2 live jobs of this Kubernetes cluster bear its name \"old\", and slurmkubed.yaml says cluster: main (jobs 7,8): "
 					      "this agent does nothing for them, and their pods get other jobs");
 	CHECK(other_name_remedy(s.world).starts_with("set cluster: old in slurmkubed.yaml"));
 	CHECK(other_name_remedy(s.world).ends_with("scancel 7,8"));
-	s.world.job_seen(named(Stage::job(7, "a", JobState::cancelled), "old", "ours"), s.now);
-	s.world.job_gone({8}, s.now);
+	s.world.observe(JobSeen{named(Stage::job(7, "a", JobState::cancelled), "old", "ours")}, s.now);
+	s.world.observe(JobGone{{8}}, s.now);
 	CHECK_EQUAL(other_name_text(s.world), "");
 }
 
@@ -200,31 +200,31 @@ void a_submission_names_its_cluster()
 {
 	Stage s = unsure();
 	s.connect({});
-	s.world.cluster_seen("ours");
-	s.world.pod_seen(s.pod("a"), s.now);
+	s.world.observe(ClusterSeen{"ours"});
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	const auto actions = s.world.take_actions(s.now);
 	REQUIRE(actions.size() == 1 && std::holds_alternative<Submit>(actions[0].action));
 	CHECK_EQUAL(std::get<Submit>(actions[0].action).spec.marker.cluster_uid, "ours");
 	s.allocate("a", 7);
-	CHECK_EQUAL(s.world.jobs().at({7}).marker.cluster_uid, "ours");
+	CHECK_EQUAL(s.world.state().jobs.at({7}).marker.cluster_uid, "ours");
 }
 
 /* Older markers do not say whose they are; one pod may always have gone. */
 void jobs_without_a_cluster_end_unless_too_many_lose_their_pods()
 {
 	Stage s = unsure();
-	s.world.cluster_seen("ours");
+	s.world.observe(ClusterSeen{"ours"});
 	const Pod seen = running(s, "a", 1);
-	s.world.pod_seen(seen, s.now);
+	s.world.observe(PodSeen{seen}, s.now);
 	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running), Stage::job(3, "c", JobState::pending)});
 	CHECK_EQUAL(s.act(), "");
 	CHECK_EQUAL(s.world.held_absent_pods(), 2U);
 	CHECK(absent_pods_text(s.world).starts_with("2 jobs"));
 	s.pass(3600 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.world.job_gone({3}, s.now); /* an administrator has looked */
+	s.world.observe(JobGone{{3}}, s.now); /* an administrator has looked */
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.looked_up({"b"}, Sight::absent, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, Sight::absent}, s.now);
 	s.pass(3 * k_second);
 	CHECK_EQUAL(s.act(), "complete:2=cancelled");
 	CHECK_EQUAL(absent_pods_text(s.world), "");
@@ -236,8 +236,8 @@ void jobs_without_a_cluster_end_unless_too_many_lose_their_pods()
 void a_job_that_an_agent_gave_up_takes_no_pod_along()
 {
 	Stage s;
-	s.world.pod_seen(running(s, "a", 7), s.now);
-	s.world.pod_seen(s.pod("b"), s.now);
+	s.world.observe(PodSeen{running(s, "a", 7)}, s.now);
+	s.world.observe(PodSeen{s.pod("b")}, s.now);
 	SlurmJob bound = Stage::job(7, "a", JobState::cancelled), waiting = Stage::job(8, "b", JobState::cancelled);
 	for (SlurmJob *job : {&bound, &waiting}) {
 		job->marker.given_up = true;
@@ -251,7 +251,7 @@ void a_job_that_an_agent_gave_up_takes_no_pod_along()
 	CHECK_EQUAL(s.act(), "submit:a#2@n1");
 
 	Stage t; /* it was about to, and somebody was faster */
-	t.world.pod_seen(running(t, "a", 7), t.now);
+	t.world.observe(PodSeen{running(t, "a", 7)}, t.now);
 	bound.state = JobState::timeout;
 	t.connect({bound});
 	CHECK_EQUAL(t.act(), "remove:a");
@@ -274,24 +274,24 @@ void only_a_deletion_that_was_seen_needs_no_mark()
 {
 	Stage s;
 	run_pod(s, "a", 7);
-	s.world.pod_gone({"a"}, running(s, "a", 7), s.now);
+	s.world.observe(PodGone{{"a"}, running(s, "a", 7)}, s.now);
 	CHECK_EQUAL(ends_of(s), "7 gone;");
 	run_pod(s, "b", 8);
-	s.world.pods_listed({}, s.now);
+	s.world.observe(PodsListed{{}}, s.now);
 	CHECK_EQUAL(ends_of(s), "");
-	s.world.looked_up({"b"}, Sight::absent, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, Sight::absent}, s.now);
 	CHECK_EQUAL(ends_of(s), "8 absent;");
 
 	Stage t;
 	t.connect({Stage::job(7, "a", JobState::running), Stage::job(8, "b", JobState::pending)});
 	(void)t.act();
-	t.world.looked_up({"a"}, Sight::absent, t.now);
-	t.world.looked_up({"b"}, Sight::absent, t.now);
+	t.world.answer(LookUpAnswered{{"a"}, Sight::absent}, t.now);
+	t.world.answer(LookUpAnswered{{"b"}, Sight::absent}, t.now);
 	CHECK_EQUAL(ends_of(t), "8 absent;");
 	t.pass(3 * k_second);
 	CHECK_EQUAL(ends_of(t), "7 absent;");
-	t.world.pod_seen(running(t, "a", 7), t.now); /* there it is */
-	t.world.job_seen(Stage::job(7, "a", JobState::cancelled), t.now);
+	t.world.observe(PodSeen{running(t, "a", 7)}, t.now); /* there it is */
+	t.world.observe(JobSeen{Stage::job(7, "a", JobState::cancelled)}, t.now);
 	CHECK_EQUAL(t.act(), "");
 }
 

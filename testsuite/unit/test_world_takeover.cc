@@ -27,7 +27,7 @@ void a_gang_that_was_never_seen_keeps_its_job()
 			CHECK(only<Complete>(actions).empty() && only<Cancel>(actions).empty());
 			for (const auto &[lead, look] : only<LookUp>(actions)) {
 				CHECK(look.name.empty());
-				stage.world.looked_up(lead, i % 2 == 0 ? Result<Sight>(Sight::bound) : Result<Sight>(Error{Errc::denied, "no"}), stage.now);
+				stage.world.answer(LookUpAnswered{lead, i % 2 == 0 ? Result<Sight>(Sight::bound) : Result<Sight>(Error{Errc::denied, "no"})}, stage.now);
 			}
 		}
 	}
@@ -43,7 +43,7 @@ void a_gang_without_any_pod_ends()
 	REQUIRE(looks.size() == 1);
 	CHECK_EQUAL(looks.front().second.name_space, "a");
 	CHECK(only<LookUp>(stage.take()).empty()); /* it is under way */
-	stage.world.looked_up(looks.front().first, Sight::absent, stage.now);
+	stage.world.answer(LookUpAnswered{looks.front().first, Sight::absent}, stage.now);
 	CHECK_EQUAL(only<Complete>(stage.take()).size(), 1U);
 }
 
@@ -55,7 +55,7 @@ void a_gang_whose_owner_has_gone_ends_unseen()
 	stage.pass(11 * k_second);
 	(void)stage.world.take_actions(stage.now);
 	for (const OwnerId &id : stage.world.take_questions(stage.now))
-		stage.world.owner_seen(id, std::optional<Owner>(), stage.now);
+		stage.world.observe(OwnerSeen{id, std::optional<Owner>()}, stage.now);
 	CHECK_EQUAL(only<Complete>(stage.world.take_actions(stage.now)).size(), 1U);
 }
 
@@ -89,8 +89,8 @@ void a_gang_that_never_comes_whole_is_asked_for_ever_less_often()
 	Stage stage(2);
 	KubeNode away = kube_node("n1", "n1-uid", 8000);
 	away.ready = false;
-	stage.world.node_seen(away, stage.now);
-	stage.world.pod_seen(stage.pod(0), stage.now);
+	stage.world.observe(NodeSeen{away}, stage.now);
+	stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
 	std::uint32_t jobs = 0;
 	std::int64_t last = 0;
 	std::vector<std::int64_t> pauses;
@@ -99,20 +99,20 @@ void a_gang_that_never_comes_whole_is_asked_for_ever_less_often()
 		for (const auto &[pod, next] : stage.take()) {
 			if (const auto *submit = std::get_if<Submit>(&next)) {
 				pauses.push_back((stage.now.mono_us - last) / k_second);
-				stage.world.submitted(pod, Submitted{.job = {++jobs}, .node = ""}, stage.now);
-				stage.world.job_seen(stage.running(nodes({{"n1", 8}}), submit->spec.marker.attempt, jobs), stage.now);
+				stage.world.answer(SubmitAnswered{pod, Submitted{.job = {++jobs}, .node = ""}}, stage.now);
+				stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}}), submit->spec.marker.attempt, jobs)}, stage.now);
 			} else if (const auto *complete = std::get_if<Complete>(&next)) {
 				last = stage.now.mono_us;
 				SlurmJob ended = stage.running({}, 1, complete->job.number);
 				ended.state = JobState::failed;
 				ended.exit_status = complete->wait_status;
 				ended.end_time = stage.now.wall_s;
-				stage.world.job_seen(ended, stage.now);
-				stage.world.completed(pod, Ok{}, false, stage.now);
-				stage.world.job_gone(complete->job, stage.now);
+				stage.world.observe(JobSeen{ended}, stage.now);
+				stage.world.answer(CompleteAnswered{pod, Ok{}, false}, stage.now);
+				stage.world.observe(JobGone{complete->job}, stage.now);
 			} else if (const auto *report = std::get_if<Report>(&next)) {
 				is_told = is_told || report->not_scheduled.message.find("1 of 2 pods did not come") != std::string::npos;
-				stage.world.reported(pod, Ok{}, stage.now);
+				stage.world.answer(ReportAnswered{pod, Ok{}}, stage.now);
 			}
 		}
 	}
@@ -120,7 +120,7 @@ void a_gang_that_never_comes_whole_is_asked_for_ever_less_often()
 	for (std::size_t i = 3; i < pauses.size(); i++)
 		CHECK(pauses[i] >= pauses[i - 1]);
 	CHECK(is_told);
-	stage.world.pod_seen(stage.pod(1), stage.now);
+	stage.world.observe(PodSeen{stage.pod(1)}, stage.now);
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U); /* it is whole */
 }
 
@@ -134,11 +134,11 @@ void a_gang_without_room_gives_its_allocation_back()
 	there.node_name = "n1";
 	there.phase = PodPhase::running;
 	there.requests = size(8000, 64);
-	stage.world.pod_seen(there, stage.now);
+	stage.world.observe(PodSeen{there}, stage.now);
 	stage.all_pods(2);
 	(void)stage.take();
-	stage.world.submitted({"train-uid"}, Submitted{.job = {7}, .node = ""}, stage.now);
-	stage.world.job_seen(stage.running(nodes({{"n1", 8}})), stage.now);
+	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}}))}, stage.now);
 	(void)stage.take();
 	stage.pass(50 * k_second);
 	CHECK(only<LookUp>(stage.take()).empty());
@@ -147,16 +147,16 @@ void a_gang_without_room_gives_its_allocation_back()
 	REQUIRE(looks.size() == 2);
 	stage.pass(k_second);
 	for (const auto &[uid, look] : looks)
-		stage.world.looked_up(uid, Sight::unbound, stage.now);
+		stage.world.answer(LookUpAnswered{uid, Sight::unbound}, stage.now);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
-	stage.world.completed({"train-uid"}, Ok{}, false, stage.now);
+	stage.world.answer(CompleteAnswered{{"train-uid"}, Ok{}, false}, stage.now);
 	SlurmJob ended = stage.running({});
 	ended.state = JobState::failed;
 	ended.exit_status = k_status_given_back;
 	ended.end_time = stage.now.wall_s;
-	stage.world.job_seen(ended, stage.now);
+	stage.world.observe(JobSeen{ended}, stage.now);
 	stage.pass(4 * k_second);
 	const auto again = only<Submit>(stage.take());
 	REQUIRE(again.size() == 1);
@@ -167,13 +167,13 @@ void a_gang_without_room_gives_its_allocation_back()
 void a_gang_is_kept_out_of_partitions_in_which_no_pod_can_run()
 {
 	Stage stage(2);
-	stage.world.partitions_refused({{"kube", "has OverSubscribe=FORCE:2"}});
+	stage.world.observe(PartitionsRefused{{{"kube", "has OverSubscribe=FORCE:2"}}});
 	stage.all_pods(2);
 	CHECK(only<Submit>(stage.take()).empty());
 	stage.pass(2 * k_second);
 	(void)stage.take();
-	CHECK(stage.world.groups().at({"u0"}).reported.message.find("partition 'kube' has OverSubscribe=FORCE:2") != std::string::npos);
-	stage.world.partitions_refused({});
+	CHECK(stage.world.state().groups.at({"u0"}).reported.message.find("partition 'kube' has OverSubscribe=FORCE:2") != std::string::npos);
+	stage.world.observe(PartitionsRefused{{}});
 	stage.pass(6 * k_second);
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
 }
@@ -205,20 +205,20 @@ Pod failed(Pod pod)
 void a_standby_forgets_pods_that_have_gone()
 {
 	Stage stage(2);
-	stage.world.link_lost();
+	stage.world.observe(LinkLost{});
 	for (int i = 0; i < 20'000; i++) {
 		Pod pod = plain(i, i % 4 == 0 ? "n1" : "");
-		stage.world.pod_seen(pod, stage.now);
-		stage.world.pod_gone(pod.uid, i % 4 == 0 ? failed(pod) : pod, stage.now);
+		stage.world.observe(PodSeen{pod}, stage.now);
+		stage.world.observe(PodGone{pod.uid, i % 4 == 0 ? failed(pod) : pod}, stage.now);
 		stage.pass(2 * k_second);
 		(void)stage.take();
-		REQUIRE(stage.world.groups().size() <= 452); /* every fourth of an hour's, and one */
+		REQUIRE(stage.world.state().groups.size() <= 452); /* every fourth of an hour's, and one */
 	}
 	for (int i = 0; i < 500; i++) {
 		Pod member = stage.pod(0, "life" + std::to_string(i));
-		stage.world.pod_seen(member, stage.now);
+		stage.world.observe(PodSeen{member}, stage.now);
 		(void)stage.take();
-		stage.world.pod_gone(member.uid, member, stage.now);
+		stage.world.observe(PodGone{member.uid, member}, stage.now);
 		stage.pass(2 * k_second);
 		(void)stage.take();
 	}
@@ -226,18 +226,18 @@ void a_standby_forgets_pods_that_have_gone()
 	(void)stage.take();
 	stage.pass(3601 * k_second);
 	(void)stage.take();
-	CHECK_EQUAL(stage.world.groups().size(), 0U);
-	CHECK_EQUAL(stage.world.gangs().size(), 0U);
-	CHECK_EQUAL(stage.world.occupancy().pods_on("n1"), 0U);
+	CHECK_EQUAL(stage.world.state().groups.size(), 0U);
+	CHECK_EQUAL(stage.world.state().gangs.size(), 0U);
+	CHECK_EQUAL(stage.world.state().occupancy.pods_on("n1"), 0U);
 }
 
 void a_standby_knows_how_a_pod_ended_when_it_takes_over()
 {
 	Stage stage(2);
-	stage.world.link_lost();
+	stage.world.observe(LinkLost{});
 	const Pod pod = plain(1, "n1");
-	stage.world.pod_seen(pod, stage.now);
-	stage.world.pod_gone(pod.uid, failed(pod), stage.now);
+	stage.world.observe(PodSeen{pod}, stage.now);
+	stage.world.observe(PodGone{pod.uid, failed(pod)}, stage.now);
 	for (int i = 0; i < 50; i++) {
 		stage.pass(60 * k_second);
 		(void)stage.take();
@@ -275,16 +275,16 @@ void annotations_make_no_gang_of_somebody_elses_pod()
 		spoof.phase = PodPhase::running;
 		spoof.annotations = {{names::k_allocation_gang, "victim"}, {names::k_allocation_rank, "0"},
 				     {names::k_allocation_size, "1"}, {names::k_allocation_attempt, "1"}};
-		stage.world.pod_seen(is_after ? victim : spoof, stage.now);
-		stage.world.pod_seen(is_after ? spoof : victim, stage.now);
+		stage.world.observe(PodSeen{is_after ? victim : spoof}, stage.now);
+		stage.world.observe(PodSeen{is_after ? spoof : victim}, stage.now);
 		for (int i = 0; i < 5; i++, stage.pass(4 * k_second))
 			(void)stage.take();
-		stage.world.pod_gone(spoof.uid, spoof, stage.now);
+		stage.world.observe(PodGone{spoof.uid, spoof}, stage.now);
 		for (int i = 0; i < 10; i++, stage.pass(4 * k_second)) {
 			for (const auto &action : stage.take())
 				CHECK(!(action.pod == victim.uid) || std::holds_alternative<Report>(action.action));
 		}
-		CHECK(!stage.world.groups().at(victim.uid).gang);
+		CHECK(!stage.world.state().groups.at(victim.uid).gang);
 	}
 }
 

@@ -19,8 +19,8 @@ struct Stage {
 	explicit Stage(std::int64_t start_limit_us = 0) : world(settings(start_limit_us))
 	{
 		node(true);
-		world.nodes_listed({"node-uid"});
-		world.pods_listed({}, now);
+		world.observe(core::NodesListed{{"node-uid"}});
+		world.observe(core::PodsListed{{}}, now);
 		connect({});
 	}
 
@@ -41,18 +41,18 @@ struct Stage {
 	{
 		KubeNode n = kube_node("n1", "node-uid", 4000);
 		n.ready = ready;
-		world.node_seen(n, now);
+		world.observe(core::NodeSeen{n}, now);
 	}
 
 	void connect(const std::vector<SlurmJob> &jobs)
 	{
 		PluginHello hello;
 		hello.slurm_version_number = 22U << 16;
-		world.link_opened(hello);
-		world.slurm_node_seen(slurm_node("n1", 0));
+		world.observe(core::LinkOpened{hello});
+		world.observe(core::SlurmNodeSeen{slurm_node("n1", 0)});
 		for (const SlurmJob &job : jobs)
-			world.job_seen(job, now);
-		world.snapshot_ended(now);
+			world.observe(core::JobSeen{job}, now);
+		world.observe(core::SnapshotEnded{}, now);
 	}
 
 	Pod pod(const std::string &uid, std::int64_t milli_cpu = 1000) const
@@ -102,23 +102,23 @@ struct Stage {
 		return out;
 	}
 
-	void allocate(const std::string &uid, std::uint32_t id) { world.submitted({uid}, Submitted{.job = {id}, .node = "n1", .cpus = 1}, now); }
+	void allocate(const std::string &uid, std::uint32_t id) { world.answer(core::SubmitAnswered{{uid}, Submitted{.job = {id}, .node = "n1", .cpus = 1}}, now); }
 };
 
 /* Brings a pod to Running on n1 under this job. */
 inline void run_pod(Stage &s, const std::string &uid, std::uint32_t id, std::int64_t milli_cpu = 1000)
 {
-	s.world.pod_seen(s.pod(uid, milli_cpu), s.now);
+	s.world.observe(core::PodSeen{s.pod(uid, milli_cpu)}, s.now);
 	(void)s.act();
 	s.allocate(uid, id);
 	(void)s.act();
-	s.world.bound({uid}, Ok{}, s.now);
+	s.world.answer(core::BindAnswered{{uid}, Ok{}}, s.now);
 	Pod p = s.pod(uid, milli_cpu);
 	p.node_name = "n1";
 	p.phase = PodPhase::running;
 	p.annotations = {{names::k_allocation_job_id, std::to_string(id)}, {names::k_allocation_attempt, "1"}};
-	s.world.pod_seen(p, s.now);
-	s.world.job_seen(Stage::job(id, uid, JobState::running), s.now);
+	s.world.observe(core::PodSeen{p}, s.now);
+	s.world.observe(core::JobSeen{Stage::job(id, uid, JobState::running)}, s.now);
 }
 
 inline Pod end_of(Pod pod, PodPhase phase, int exit_code)

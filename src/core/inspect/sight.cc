@@ -26,10 +26,10 @@ std::string numbers_of(const std::map<JobId, std::string> &jobs)
 
 std::string other_cluster_text(const World &world)
 {
-	const auto &jobs = world.jobs_of_other_clusters();
+	const auto &jobs = world.state().clusters.of_other_clusters();
 	if (jobs.empty())
 		return {};
-	const Policy &policy = world.settings().policy;
+	const Policy &policy = world.state().settings.policy;
 	return "kubeconfig leads to the cluster whose namespace kube-system has uid " + policy.cluster_uid + ", and " + std::to_string(jobs.size()) +
 	       " live jobs of cluster \"" + policy.cluster + "\" are of the one with uid " + jobs.begin()->second + " (jobs " + numbers_of(jobs) +
 	       "): nothing is done for any pod, job or node";
@@ -38,21 +38,21 @@ std::string other_cluster_text(const World &world)
 std::string other_cluster_remedy(const World &world)
 {
 	return "correct kubeconfig in slurmkubed.yaml and restart slurmkubed; if the cluster was made anew, the jobs' pods are gone: scancel " +
-	       numbers_of(world.jobs_of_other_clusters());
+	       numbers_of(world.state().clusters.of_other_clusters());
 }
 
 std::string other_name_text(const World &world)
 {
-	const auto jobs = world.jobs_of_other_names();
+	const auto jobs = world.state().clusters.of_other_names();
 	if (jobs.empty())
 		return {};
 	return std::to_string(jobs.size()) + " live jobs of this Kubernetes cluster bear its name \"" + jobs.begin()->second + "\", and slurmkubed.yaml says cluster: " +
-	       world.settings().policy.cluster + " (jobs " + numbers_of(jobs) + "): this agent does nothing for them, and their pods get other jobs";
+	       world.state().settings.policy.cluster + " (jobs " + numbers_of(jobs) + "): this agent does nothing for them, and their pods get other jobs";
 }
 
 std::string other_name_remedy(const World &world)
 {
-	const auto jobs = world.jobs_of_other_names();
+	const auto jobs = world.state().clusters.of_other_names();
 	return "set cluster: " + (jobs.empty() ? "" : jobs.begin()->second) + " in slurmkubed.yaml and restart slurmkubed, unless an agent with that name "
 	       "runs elsewhere; jobs whose pods are gone: scancel " + numbers_of(jobs);
 }

@@ -69,7 +69,7 @@ std::string pod_text(const Story &s)
 
 std::string rule_text(const Story &s)
 {
-	const auto rule = s.world.settings().policy.rule_of(s.pod.name_space);
+	const auto rule = s.world.state().settings.policy.rule_of(s.pod.name_space);
 	if (!rule)
 		return rule.error().what;
 	std::string text = as_whom(*rule);
@@ -90,7 +90,7 @@ std::string gang_text(const Story &s)
 	if (s.gang->components > 1)
 		text += ", component " + std::to_string(component_of_key(s.group.gang ? s.group.gang->text : "")) + " of " + std::to_string(s.gang->components);
 	const auto bound = std::count_if(s.gang->members.begin(), s.gang->members.end(), [&](const auto &m) {
-		const Pod *pod = s.world.pod_of(m.first);
+		const Pod *pod = s.world.state().pod(m.first);
 		return pod && !pod->node_name.empty() && !is_terminal(*pod);
 	});
 	return text + ", " + std::to_string(s.gang->members.size()) + " pods are there, " + std::to_string(bound) + " of them bound";
@@ -98,13 +98,13 @@ std::string gang_text(const Story &s)
 
 std::string asks_text(const Story &s)
 {
-	const auto spec = translate(s.pod, s.world.settings().policy, 1);
+	const auto spec = translate(s.pod, s.world.state().settings.policy, 1);
 	if (!spec)
 		return "refused: " + spec.error().what;
 	const GangShape shape = s.gang ? s.gang->shape : GangShape{};
 	const std::uint32_t cpus = shape.tasks > 0 ? shape.cpus_per_task : spec->cpus;
 	std::string text = shape.tasks > 0 ? std::to_string(shape.tasks) + " tasks of " : "";
-	text += cpus_text(cpus, s.world.settings().policy.cpu_unit) + ", " + std::to_string(shape.tasks > 0 ? shape.memory_mib_per_task : spec->memory_mib) + " MiB, partition " + spec->partition;
+	text += cpus_text(cpus, s.world.state().settings.policy.cpu_unit) + ", " + std::to_string(shape.tasks > 0 ? shape.memory_mib_per_task : spec->memory_mib) + " MiB, partition " + spec->partition;
 	if (!spec->account.empty())
 		text += ", account " + spec->account;
 	if (!spec->qos.empty())
@@ -138,27 +138,27 @@ std::string job_text(const Story &s)
 
 std::string node_text(const Story &s)
 {
-	const auto kube = s.world.kube_nodes().find(s.node);
-	const auto slurm = s.world.slurm_nodes().find(s.node);
+	const auto kube = s.world.state().kube_nodes.find(s.node);
+	const auto slurm = s.world.state().slurm_nodes.find(s.node);
 	std::string text = s.node;
-	text += kube == s.world.kube_nodes().end() ? ", not a managed node in Kubernetes" : kube->second.ready ? ", Ready" : ", not Ready (" + kube->second.not_ready_reason + ")";
-	if (slurm == s.world.slurm_nodes().end())
+	text += kube == s.world.state().kube_nodes.end() ? ", not a managed node in Kubernetes" : kube->second.ready ? ", Ready" : ", not Ready (" + kube->second.not_ready_reason + ")";
+	if (slurm == s.world.state().slurm_nodes.end())
 		return text + ", unknown in Slurm";
 	return text + (slurm->second.drain ? ", drained in Slurm: " + slurm->second.reason : "") + (slurm->second.base == NodeBase::down ? ", DOWN in Slurm" : "");
 }
 
 std::string agent_waits(const World &world)
 {
-	if (!world.has_link())
+	if (!world.state().sync.has_link())
 		return "slurmctld: its plugin is not connected to this agent (skube check)";
-	if (!world.is_cluster_known() || world.holds_other_cluster())
+	if (!world.state().is_cluster_known() || world.state().holds_other_cluster())
 		return "the agent to be sure of its Kubernetes cluster (skube check)";
-	return world.is_known() ? "" : "the first complete lists of pods and nodes (skube check)";
+	return world.state().is_known() ? "" : "the first complete lists of pods and nodes (skube check)";
 }
 
 std::string submission_waits(const Story &s)
 {
-	const auto spec = translate(s.pod, s.world.settings().policy, 1);
+	const auto spec = translate(s.pod, s.world.state().settings.policy, 1);
 	if (!spec && spec.error().code == Errc::again)
 		return spec.error().what;
 	if (!spec)
@@ -195,17 +195,17 @@ std::string binding_waits(const Story &s)
 {
 	if (s.group.busy.bind)
 		return "the API server's answer to the binding";
-	const Settings &settings = s.world.settings();
+	const Settings &settings = s.world.state().settings;
 	if (s.gang) /* which node it has is decided when it is bound */
 		return "its binding to a node of the gang's allocation" + (s.group.reported.message.empty() ? "" : ": " + s.group.reported.message) +
 		       rest_text(s, settings.gang_wait_us, "; it gets a job of its own in ");
 	const std::string rest = rest_text(s, settings.room_wait_us, ", for at most another ");
 	const std::string node = s.job->nodes.empty() ? "" : s.job->nodes.front().node;
-	const auto kube = s.world.kube_nodes().find(node);
-	if (kube == s.world.kube_nodes().end() || !kube->second.ready)
+	const auto kube = s.world.state().kube_nodes.find(node);
+	if (kube == s.world.state().kube_nodes.end() || !kube->second.ready)
 		return "node " + node + " to be Ready in Kubernetes" + rest;
-	if (!s.world.occupancy().has_room(node, kube->second.allocatable, s.pod.requests))
-		return "room on node " + node + ": " + std::to_string(s.world.occupancy().pods_on(node)) +
+	if (!s.world.state().occupancy.has_room(node, kube->second.allocatable, s.pod.requests))
+		return "room on node " + node + ": " + std::to_string(s.world.state().occupancy.pods_on(node)) +
 		       " pods are there, terminating ones included" + rest;
 	if (s.group.retry_at_us > s.now.mono_us)
 		return "the next try of the binding, in " + seconds_text(s.group.retry_at_us - s.now.mono_us);
@@ -268,7 +268,7 @@ std::string bound_to(const Group &group, const Pod &pod)
 const Group *find(const World &world, const std::string &name_space, const std::string &name)
 {
 	const Group *best = nullptr;
-	for (const auto &[uid, group] : world.groups()) {
+	for (const auto &[uid, group] : world.state().groups) {
 		const Pod *pod = group.pod ? &*group.pod : group.last ? &*group.last : nullptr;
 		if (pod && pod->name_space == name_space && pod->name == name && (!best || group.pod))
 			best = &group;
@@ -284,7 +284,7 @@ Lines why(const World &world, const std::string &name_space, const std::string &
 	if (!group)
 		return {};
 	const Pod &pod = group->pod ? *group->pod : *group->last;
-	Story s{world, *group, pod, world.job_of(*group), world.lead_of(*group), world.gang_of(*group), bound_to(*group, pod), now, !group->pod};
+	Story s{world, *group, pod, world.state().job_of(*group), world.state().lead_of(*group), world.state().gang_of(*group), bound_to(*group, pod), now, !group->pod};
 	Lines lines = {{"pod", pod_text(s)}, {"rule", rule_text(s)}, {"asks for", asks_text(s)}, {"job", job_text(s)}};
 	const auto add = [&lines](const char *about, std::string text) {
 		if (!text.empty())

@@ -203,7 +203,7 @@ void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &ou
  */
 void World::report_unlinked(Now now, std::vector<PodAction> &out)
 {
-	if (!is_listed() || state_.sync.has_link() || now.mono_us < state_.sync.unlinked_since_us() + k_unlinked_us)
+	if (!state_.sync.is_listed() || state_.sync.has_link() || now.mono_us < state_.sync.unlinked_since_us() + k_unlinked_us)
 		return;
 	const Report report{waiting_for_slurm()};
 	for (auto &[uid, group] : state_.groups) {

@@ -70,7 +70,7 @@ void World::seen_again(const PodUid &uid, Group &group)
 /* Without a link too: a standby must not take over with pods that have long gone. */
 void World::look_for_unseen(Now now, std::vector<PodAction> &out)
 {
-	if (!is_listed() || !is_cluster_known() || holds_other_cluster())
+	if (!state_.sync.is_listed() || !state_.is_cluster_known() || state_.holds_other_cluster())
 		return;
 	std::size_t looks = 0;
 	for (const PodUid &uid : unseen_) {

@@ -36,6 +36,8 @@ struct State {
 	[[nodiscard]] const SlurmJob *job_of(const Group &group) const { return current_job(lead_of(group)); }
 	[[nodiscard]] const Gang *gang_of(const Group &group) const;
 	[[nodiscard]] bool is_cluster_known() const { return clusters.is_known() || !settings.needs_cluster; }
+	/* Why nothing is done: live jobs stand for pods of another cluster under our cluster's name. */
+	[[nodiscard]] bool holds_other_cluster() const { return !clusters.of_other_clusters().empty(); }
 	/* Everything that decisions need, and no reason to doubt it. */
 	[[nodiscard]] bool is_known() const;
 

@@ -3,8 +3,8 @@
  * world.h - everything observed, grouped by pod, and what follows from it. A gang is a group without a pod, which has the job, and its members' groups, which
  * have the pods.
  *
- * The agent's only state, owned by its one thread; the simulator drives the same class. Sources call the observing half, the answers of actions come
- * back through the answering half, and take_actions() says what to do next. Nothing here does I/O or reads a clock: every call that needs it is given Now.
+ * The agent's only state, owned by its one thread; the simulator drives the same class. Sources tell what they observe, the answers of actions come
+ * back, and take_actions() says what to do next. Nothing here does I/O or reads a clock: every call that needs it is given Now.
  *
  * Invariants: a pod holds its share of a node (Occupancy) from the moment a binding is sent until it is terminal or gone; no action is returned while
  * is_known() is false; an action of one kind for one pod is never returned again before its answer.
@@ -16,8 +16,10 @@
 #include "src/core/model/latency.h"
 #include "src/core/reconcile/together.h"
 #include "src/core/translate/translate.h"
+#include "src/core/world/answers.h"
 #include "src/core/world/node_filter.h"
 #include "src/core/world/node_planner.h"
+#include "src/core/world/observation.h"
 #include "src/core/world/place_queue.h"
 #include "src/core/world/review_queue.h"
 #include "src/core/world/state.h"
@@ -31,17 +33,6 @@
 
 namespace slurmkube::core
 {
-
-/* What slurm_allocate_resources answered. */
-struct Submitted {
-	JobId job;
-	std::string node; /* empty: pending */
-	std::uint32_t cpus = 0;
-	std::string partition = {}, account = {};
-};
-
-/* What a GET said of a pod. */
-enum class Sight { absent, unbound, bound };
 
 struct Edges {
 	Latency watch_to_submit, submit_to_allocated, allocated_to_bound, bound_to_running, ended_to_pod_deleted, pod_deleted_to_job_ended, pod_terminal_to_job_ended,
@@ -57,73 +48,9 @@ class World
       public:
 	explicit World(Settings settings) : state_(std::move(settings)) {}
 
-	/* ---- observing: Kubernetes ---- */
-	void pod_seen(Pod pod, Now now);
-	/* last: the object of a DELETED event, if there was one */
-	void pod_gone(const PodUid &uid, std::optional<Pod> last, Now now);
-	void pods_listed(const std::set<std::string> &live_uids, Now now);
-	void node_seen(KubeNode node, Now now = {});
-	void node_gone(const std::string &name, Now now = {});
-	void nodes_listed(const std::set<std::string> &live_uids);
-
-	/* ---- observing: which cluster this is (world/sight.cc) ---- */
-	/* uid: of its namespace kube-system */
-	void cluster_seen(std::string uid);
-	/* The lists have begun anew: it may be another by now, and nothing is done until it is told. */
-	void cluster_doubted() { state_.clusters.doubt(); }
-	[[nodiscard]] bool is_cluster_known() const { return state_.is_cluster_known(); }
-	/* Why nothing is done: live jobs stand for pods of another cluster under our cluster's name. */
-	[[nodiscard]] bool holds_other_cluster() const { return !state_.clusters.of_other_clusters().empty(); }
-	[[nodiscard]] const std::map<JobId, std::string> &jobs_of_other_clusters() const { return state_.clusters.of_other_clusters(); }
-	/* Of this very cluster, under another name than the configuration has: an agent with that name asked for them. */
-	[[nodiscard]] std::map<JobId, std::string> jobs_of_other_names() const { return state_.clusters.of_other_names(); }
-	/* More jobs are without pods than may be believed; how many. 0: it is not so. */
-	[[nodiscard]] std::size_t held_absent_pods() const { return held_absent_pods_; }
-
-	/* ---- observing: identities (world/identity.cc) ---- */
-	void namespace_seen(Namespace seen);
-	void namespace_gone(const std::string &name);
-	void namespaces_listed(const std::set<std::string> &live_uids);
-	/* Other rules: all namespaces must be told and listed anew, and no pod is anybody until then. */
-	void set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t least_uid);
-	/* Users named by namespaces' annotations who have not been looked up, or not found when they were. */
-	[[nodiscard]] std::set<std::string> people_wanted() const;
-	void person_found(const std::string &name, const Result<Person> &person);
-	/* An empty optional: there is no such object. An error is asked about again. */
-	void owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, Now now);
-
-	/* ---- observing: bound pods of other schedulers (world/place.cc) ---- */
-	void foreign_seen(Pod pod);
-	void foreign_gone(const PodUid &uid);
-	void foreign_listed(const std::set<std::string> &live_uids);
-
-	/* ---- observing: volumes (world/claims.cc) ---- */
-	/* A pod with claims has been seen: they must be told of. */
-	[[nodiscard]] bool wants_claims() const { return state_.claims.is_wanted(); }
-	void claims_unreadable(std::string why) { state_.claims.set_unreadable(std::move(why)); } /* for texts; empty: they are not */
-	void claim_seen(Claim claim, Now now);
-	void claim_gone(const ClaimId &id);
-	void volume_seen(Volume volume);
-	void volume_gone(const std::string &name);
-	void class_seen(StorageClass storage_class);
-	void class_gone(const std::string &name);
-	/* ---- observing: Slurm's partitions ---- */
-	/* Those in which no pod can run, and why; as a whole. */
-	void partitions_refused(std::map<std::string, std::string> refused);
-	void claims_listed(const std::set<std::string> &live_uids);
-	void volumes_listed(const std::set<std::string> &live_uids);
-	void classes_listed(const std::set<std::string> &live_uids);
-
-	/* ---- observing: Slurm ---- */
-	void link_opened(PluginHello hello);
-	/* After link_opened(): begin new lists of pods and nodes, and tell of no other. Says so once. */
-	bool take_list_request() { return state_.sync.take_list_request(); }
-	void link_lost();
-	void job_seen(SlurmJob job, Now now);
-	void job_gone(JobId id, Now now = {});
-	void slurm_node_seen(SlurmNode node);
-	void slurm_node_gone(const std::string &name);
-	void snapshot_ended(Now now); /* what was seen since link_opened() is all there is */
+	/* ---- observing and answering ---- */
+	void observe(Observation seen, Now now = {});
+	void answer(Answer answer, Now now);
 
 	/* ---- acting ---- */
 	struct PodAction {
@@ -139,7 +66,64 @@ class World
 	/* The earliest moment (mono_us) at which taking may give something without an event; nullopt: none. */
 	[[nodiscard]] std::optional<std::int64_t> next_look_us() const { return queue_.next_us(); }
 
-	/* ---- answering ---- */
+	/* After LinkOpened: begin new lists of pods and nodes, and tell of no other. Says so once. */
+	bool take_list_request() { return state_.sync.take_list_request(); }
+
+	/* ---- looking ---- */
+	[[nodiscard]] const State &state() const { return state_; }
+	[[nodiscard]] const NodePlanner &nodes() const { return nodes_; }
+	/* The node with what pods of others leave of it. */
+	[[nodiscard]] KubeNode as_left(const KubeNode &node) const { return filter_.as_left(state_, node); }
+	/* More nodes are not Ready, or have vanished, than may be believed: none of them is taken for gone. */
+	[[nodiscard]] bool holds_unready_nodes() const { return nodes_.holds_unready(state_.slurm_nodes.size(), state_.settings.nodes.max_gone_percent); }
+	[[nodiscard]] bool holds_absent_nodes() const { return nodes_.holds_absent(state_.slurm_nodes.size(), state_.settings.nodes.max_gone_percent); }
+	/* More jobs are without pods than may be believed; how many. 0: it is not so. */
+	[[nodiscard]] std::size_t held_absent_pods() const { return held_absent_pods_; }
+	/* Users named by namespaces' annotations who have not been looked up, or not found when they were. */
+	[[nodiscard]] std::set<std::string> people_wanted() const;
+	/* Which owner a pod waits for that is not placed yet; empty: none. */
+	[[nodiscard]] std::string wanted_owner(const PodUid &uid) const;
+	[[nodiscard]] const Unanswered &unanswered() const { return unanswered_; }
+	[[nodiscard]] const Edges &edges() const { return edges_; }
+	[[nodiscard]] const Counters &counters() const { return counters_; }
+
+      private:
+	/* ---- one for each Observation and Answer: world/facade.cc ---- */
+	struct Observer;
+	struct Answerer;
+	void pod_seen(Pod pod, Now now);
+	void pod_gone(const PodUid &uid, std::optional<Pod> last, Now now);
+	void pods_listed(const std::set<std::string> &live_uids, Now now);
+	void node_seen(KubeNode node, Now now);
+	void node_gone(const std::string &name, Now now);
+	void nodes_listed(const std::set<std::string> &live_uids);
+	void cluster_seen(std::string uid);
+	void namespace_seen(Namespace seen);
+	void namespace_gone(const std::string &name);
+	void namespaces_listed(const std::set<std::string> &live_uids);
+	void set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t least_uid);
+	void person_found(const std::string &name, const Result<Person> &person);
+	void owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, Now now);
+	void foreign_seen(Pod pod);
+	void foreign_gone(const PodUid &uid);
+	void foreign_listed(const std::set<std::string> &live_uids);
+	void claim_seen(Claim claim, Now now);
+	void claim_gone(const ClaimId &id);
+	void volume_seen(Volume volume);
+	void volume_gone(const std::string &name);
+	void class_seen(StorageClass storage_class);
+	void class_gone(const std::string &name);
+	void partitions_refused(std::map<std::string, std::string> refused);
+	void claims_listed(const std::set<std::string> &live_uids);
+	void volumes_listed(const std::set<std::string> &live_uids);
+	void classes_listed(const std::set<std::string> &live_uids);
+	void link_opened(PluginHello hello);
+	void link_lost();
+	void job_seen(SlurmJob job, Now now);
+	void job_gone(JobId id, Now now);
+	void slurm_node_seen(SlurmNode node);
+	void slurm_node_gone(const std::string &name);
+	void snapshot_ended(Now now);
 	void submitted(const PodUid &pod, const Result<Submitted> &answer, Now now);
 	void updated(const PodUid &pod, const std::string &mark, JobId job, const Status &answer, Now now);
 	void completed(const PodUid &pod, const Status &answer, bool was_cancel, Now now);
@@ -147,49 +131,10 @@ class World
 	void provided(const PodUid &pod, const Status &answer, Now now);
 	void removed(const PodUid &pod, const Status &answer, Now now);
 	void reported(const PodUid &pod, const Status &answer, Now now);
-	/* false: there is no pod of that name, or it has another uid */
 	void looked_up(const PodUid &pod, const Result<Sight> &sight, Now now);
 	void node_changed(const std::string &name, const Status &answer, Now now);
-	/* slurmctld has carried out a request, or refused it. */
-	void slurm_answered(Now now) { unanswered_.slurm_answered(now); }
 	void node_looked_up(const std::string &name, const Result<NodeSight> &sight, Now now);
 
-	/* ---- looking ---- */
-	[[nodiscard]] bool is_known() const { return state_.is_known(); }
-	[[nodiscard]] bool is_listed() const { return state_.sync.is_listed(); }
-	[[nodiscard]] bool is_fresh() const { return state_.sync.is_fresh(); }
-	[[nodiscard]] bool has_link() const { return state_.sync.has_link(); }
-	[[nodiscard]] const PluginHello &plugin() const { return state_.sync.plugin(); }
-	[[nodiscard]] const Settings &settings() const { return state_.settings; }
-	[[nodiscard]] const std::map<PodUid, Group> &groups() const { return state_.groups; }
-	[[nodiscard]] const std::map<JobId, SlurmJob> &jobs() const { return state_.jobs; }
-	[[nodiscard]] const std::map<std::string, KubeNode> &kube_nodes() const { return state_.kube_nodes; }
-	[[nodiscard]] const std::map<std::string, SlurmNode> &slurm_nodes() const { return state_.slurm_nodes; }
-	[[nodiscard]] const Occupancy &occupancy() const { return state_.occupancy; }
-	/* The node with what pods of others leave of it. */
-	[[nodiscard]] KubeNode as_left(const KubeNode &node) const { return filter_.as_left(state_, node); }
-	/* More nodes have vanished than may be believed: none of them is taken for gone. */
-	[[nodiscard]] bool holds_unready_nodes() const { return nodes_.holds_unready(state_.slurm_nodes.size(), state_.settings.nodes.max_gone_percent); }
-	[[nodiscard]] const NodeDoubts &unready_nodes() const { return nodes_.unready(); }
-	[[nodiscard]] bool holds_absent_nodes() const { return nodes_.holds_absent(state_.slurm_nodes.size(), state_.settings.nodes.max_gone_percent); }
-	[[nodiscard]] const NodeDoubts &absent_nodes() const { return nodes_.absent(); }
-	[[nodiscard]] const ForeignPods &foreign_pods() const { return state_.foreign; }
-	[[nodiscard]] const Claims &claims() const { return state_.claims.known(); }
-	[[nodiscard]] const Unanswered &unanswered() const { return unanswered_; }
-	[[nodiscard]] const Edges &edges() const { return edges_; }
-	[[nodiscard]] const Counters &counters() const { return counters_; }
-	[[nodiscard]] const std::map<PodUid, Gang> &gangs() const { return state_.gangs; }
-	[[nodiscard]] const SlurmJob *current_job(const Group &group) const { return state_.current_job(group); }
-	/* The same, for a member that of its gang. */
-	[[nodiscard]] const SlurmJob *job_of(const Group &group) const { return state_.job_of(group); }
-	/* The group that has the job of this one: a member's lead, else itself. */
-	[[nodiscard]] const Group &lead_of(const Group &group) const { return state_.lead_of(group); }
-	[[nodiscard]] const Gang *gang_of(const Group &group) const { return state_.gang_of(group); }
-	/* Which owner a pod waits for that is not placed yet; empty: none. */
-	[[nodiscard]] std::string wanted_owner(const PodUid &uid) const;
-	[[nodiscard]] const Pod *pod_of(const PodUid &uid) const { return state_.pod(uid); }
-
-      private:
 	Group &touch(const PodUid &uid);
 	void look_later(const PodUid &uid, std::int64_t at_us);
 	void drop_if_empty(const PodUid &uid);

@@ -42,16 +42,16 @@ core::Settings settings()
 /* Slurm believes every node to be large: what it would refuse by itself is not the matter here. */
 void tell_slurm_nodes(core::World &world)
 {
-	world.link_opened({});
-	for (const auto &[name, node] : world.kube_nodes()) {
+	world.observe(core::LinkOpened{{}});
+	for (const auto &[name, node] : world.state().kube_nodes) {
 		core::SlurmNode record;
 		record.name = name;
 		record.base = core::NodeBase::idle;
 		record.cpus = 1 << 20;
 		record.memory_mib = std::uint64_t{1} << 40;
-		world.slurm_node_seen(record);
+		world.observe(core::SlurmNodeSeen{record});
 	}
-	world.snapshot_ended(k_now);
+	world.observe(core::SnapshotEnded{}, k_now);
 }
 
 /* What cannot be read is as good as absent, to kube-scheduler as well. */
@@ -70,19 +70,19 @@ void tell_storage(core::World &world, json_object *one)
 	std::set<std::string> uids;
 	for_each(codec::get(one, "claims"), codec::claim_from_json, [&](core::Claim claim) {
 		uids.insert(claim.uid);
-		world.claim_seen(std::move(claim), k_now);
+		world.observe(core::ClaimSeen{std::move(claim)}, k_now);
 	});
 	for_each(codec::get(one, "volumes"), codec::volume_from_json, [&](core::Volume volume) {
 		uids.insert(volume.uid);
-		world.volume_seen(std::move(volume));
+		world.observe(core::VolumeSeen{std::move(volume)});
 	});
 	for_each(codec::get(one, "classes"), codec::storage_class_from_json, [&](core::StorageClass storage_class) {
 		uids.insert(storage_class.uid);
-		world.class_seen(std::move(storage_class));
+		world.observe(core::ClassSeen{std::move(storage_class)});
 	});
-	world.claims_listed(uids);
-	world.volumes_listed(uids);
-	world.classes_listed(uids);
+	world.observe(core::ClaimsListed{uids});
+	world.observe(core::VolumesListed{uids});
+	world.observe(core::ClassesListed{uids});
 }
 
 core::World world_of(json_object *one, core::Pod &pod)
@@ -92,35 +92,35 @@ core::World world_of(json_object *one, core::Pod &pod)
 	std::set<std::string> uids, spaces;
 	for_each(codec::get(one, "namespaces"), codec::namespace_from_json, [&](core::Namespace space) {
 		spaces.insert(space.uid);
-		world.namespace_seen(std::move(space));
+		world.observe(core::NamespaceSeen{std::move(space)});
 	});
-	world.namespaces_listed(spaces);
+	world.observe(core::NamespacesListed{spaces});
 	for (std::size_t i = 0; i < codec::array_size(nodes); i++) {
 		auto node = codec::node_from_json(codec::array_at(nodes, i));
 		if (!node)
 			give_up(node.error().what);
 		uids.insert(node->uid);
-		world.node_seen(std::move(*node), k_now);
+		world.observe(core::NodeSeen{std::move(*node)}, k_now);
 	}
 	for (std::size_t i = 0; i < codec::array_size(pods); i++) {
 		auto other = codec::pod_from_json(codec::array_at(pods, i));
 		if (!other)
 			give_up(other.error().what);
-		world.foreign_seen(std::move(*other));
+		world.observe(core::ForeignSeen{std::move(*other)});
 	}
 	auto wanted = codec::pod_from_json(codec::get(one, "pod"));
 	if (!wanted)
 		give_up(wanted.error().what);
 	pod = *wanted;
-	world.pod_seen(std::move(*wanted), {.mono_us = 1, .wall_s = 1});
-	world.pods_listed({pod.uid.text}, k_now);
-	world.nodes_listed(uids);
-	world.foreign_listed([&] {
+	world.observe(core::PodSeen{std::move(*wanted)}, {.mono_us = 1, .wall_s = 1});
+	world.observe(core::PodsListed{{pod.uid.text}}, k_now);
+	world.observe(core::NodesListed{uids});
+	world.observe(core::ForeignListed{[&] {
 		std::set<std::string> live;
-		for (const auto &[uid, other] : world.foreign_pods().all())
+		for (const auto &[uid, other] : world.state().foreign.all())
 			live.insert(uid.text);
 		return live;
-	}());
+	}()});
 	tell_storage(world, one);
 	tell_slurm_nodes(world);
 	return world;
@@ -129,7 +129,7 @@ core::World world_of(json_object *one, core::Pod &pod)
 /* What comes of it if Slurm gives the pod this node. */
 bool is_bound(core::World world, const core::PodUid &pod, const std::string &node)
 {
-	world.submitted(pod, core::Submitted{.job = {7}, .node = node, .cpus = 1}, k_now);
+	world.answer(core::SubmitAnswered{pod, core::Submitted{.job = {7}, .node = node, .cpus = 1}}, k_now);
 	const auto actions = world.take_actions(k_now);
 	const auto binds = [](const auto &one) {
 		const auto *report = std::get_if<core::Report>(&one.action); /* a claim for which a volume is being made */
@@ -141,22 +141,22 @@ bool is_bound(core::World world, const core::PodUid &pod, const std::string &nod
 
 std::string why_not(const core::World &world, const core::Pod &pod, const core::KubeNode &node)
 {
-	const core::Holders there = world.foreign_pods().on(node.name);
-	std::optional<core::Refusal> refusals[] = {core::cordon_refuses(pod, node), core::taint_refuses(pod, node.taints, core::ignored_taints(world.settings().nodes)),
+	const core::Holders there = world.state().foreign.on(node.name);
+	std::optional<core::Refusal> refusals[] = {core::cordon_refuses(pod, node), core::taint_refuses(pod, node.taints, core::ignored_taints(world.state().settings.nodes)),
 						   core::node_refuses(pod, node), core::holders_refuse(pod, there), core::room_refuses(pod.requests, node.allocatable, core::held_by(there)),
-						   world.claims().refuses(pod, node)};
+						   world.state().claims.known().refuses(pod, node)};
 	for (const auto &refusal : refusals) {
 		if (refusal)
 			return refusal->why;
 	}
 	core::Surroundings surroundings(pod);
-	for (const auto &[name, each] : world.kube_nodes())
+	for (const auto &[name, each] : world.state().kube_nodes)
 		surroundings.add_node(each);
-	for (const auto &[uid, other] : world.foreign_pods().all()) {
-		const auto home = world.kube_nodes().find(other.node_name);
-		surroundings.add(other, home == world.kube_nodes().end() ? nullptr : &home->second);
+	for (const auto &[uid, other] : world.state().foreign.all()) {
+		const auto home = world.state().kube_nodes.find(other.node_name);
+		surroundings.add(other, home == world.state().kube_nodes.end() ? nullptr : &home->second);
 	}
-	const auto refusal = surroundings.refuses(world.kube_nodes().at(node.name));
+	const auto refusal = surroundings.refuses(world.state().kube_nodes.at(node.name));
 	return refusal ? refusal->why : "no reason is known";
 }
 
@@ -164,7 +164,7 @@ codec::Json answer(json_object *one)
 {
 	core::Pod pod;
 	core::World world = world_of(one, pod);
-	const std::map<std::string, core::KubeNode> nodes = world.kube_nodes();
+	const std::map<std::string, core::KubeNode> nodes = world.state().kube_nodes;
 	const auto actions = world.take_actions(k_now);
 	const auto *submit = actions.empty() ? nullptr : std::get_if<core::Submit>(&actions[0].action);
 	const auto *report = actions.empty() ? nullptr : std::get_if<core::Report>(&actions[0].action);
