@@ -115,6 +115,7 @@ libcore_la_SOURCES = \
 	%D%/world/event_queue.h \
 	%D%/world/components.cc \
 	%D%/world/facade.cc \
+	%D%/world/figures.h \
 	%D%/world/gang.cc \
 	%D%/world/observation.h \
 	%D%/world/gang_facts.cc \
@@ -130,7 +131,10 @@ libcore_la_SOURCES = \
 	%D%/world/node_filter.h \
 	%D%/world/node_planner.cc \
 	%D%/world/node_planner.h \
+	%D%/world/members.cc \
+	%D%/world/members.h \
 	%D%/world/observe.cc \
+	%D%/world/observe_slurm.cc \
 	%D%/world/options.cc \
 	%D%/world/owner_store.cc \
 	%D%/world/owner_store.h \

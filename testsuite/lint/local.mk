@@ -1,3 +1,4 @@
+TESTS += %D%/classes
 TESTS += %D%/clocks
 TESTS += %D%/documents
 TESTS += %D%/layers
@@ -10,6 +11,7 @@ TESTS += %D%/texts
 TESTS += %D%/versions
 TESTS += %D%/words
 EXTRA_DIST += \
+	%D%/classes \
 	%D%/clocks \
 	%D%/documents \
 	%D%/layers \

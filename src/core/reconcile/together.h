@@ -17,6 +17,12 @@
 namespace slurmkube::core
 {
 
+/* Of a workload that had nodes for some components only, and gave them back. */
+struct Tries {
+	unsigned count = 0;
+	std::int64_t next_us = 0, next_epoch_seconds = 0; /* not before */
+};
+
 struct Holding {
 	std::int64_t since_us = 0; /* monotonic: the first allocation that waits for others; 0: none does */
 	std::int64_t submitted = 0; /* when the job of the largest component was; 0: it was not */

@@ -64,9 +64,9 @@ void World::mark_busy(const PodUid &uid, Group &group, const Action &action, Now
 void World::note_submission(Group &group, const JobSpec &spec, Now now)
 {
 	if (group.submitted_us == 0 && spec.required_node.empty())
-		edges_.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - group.first_seen_us));
+		figures_.edges.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - group.first_seen_us));
 	if (!spec.required_node.empty())
-		counters_.readopted++;
+		figures_.counters.readopted++;
 	group.submitted_us = now.mono_us;
 	group.submitted_attempt = spec.marker.attempt;
 	group.allocated_us = group.job_ended_us = 0;
@@ -115,7 +115,7 @@ void World::wait_for_share(const PodUid &lead, const ComponentFacts &f)
 			waiters_[f.pinned].insert(lead);
 		const bool waits = r.side == PodSide::waiting && !r.node.name.empty() && (!r.node.has_room || !r.node.is_usable);
 		if (waits && waiters_[r.node.name].insert(lead).second)
-			counters_.gate_waits++;
+			figures_.counters.gate_waits++;
 	}
 }
 

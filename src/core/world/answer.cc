@@ -80,25 +80,58 @@ void World::retry_now(Group &group)
 	group.retry_at_us = 0;
 }
 
+void World::note_unsubmitted(const PodUid &pod, Group &group, const Error &error, Now now)
+{
+	figures_.counters.submit_failed++;
+	failed(group, pod, error, now);
+	group.is_refused = is_refusal(error);
+	if (group.is_refused) {
+		group.retry_at_us = now.mono_us + k_refused_retry_us;
+		look_later(pod, group.retry_at_us);
+	}
+	if (error.code != Errc::conflict)
+		group.trouble = unanswered_.count(pod) > 0 ? unanswered_.text(pod, error, now) : submission_failed(error);
+}
+
+/* As far as the answer tells it; the plugin tells the rest in a moment. */
+SlurmJob World::job_as_answered(const PodUid &pod, const Group &group, const Submitted &answer) const
+{
+	SlurmJob job;
+	job.id = answer.job;
+	job.marker.cluster = state_.settings.policy.cluster;
+	job.marker.cluster_uid = state_.settings.policy.cluster_uid;
+	job.marker.uid = pod.text;
+	if (const Pod *p = group.pod ? &*group.pod : group.last ? &*group.last : nullptr) {
+		job.marker.name_space = p->name_space;
+		job.marker.name = p->name;
+	}
+	job.marker.attempt = group.submitted_attempt;
+	job.partition = answer.partition;
+	job.account = answer.account;
+	job.marker.kind = k_pod_kind;
+	const auto gang = state_.gangs.find(pod);
+	if (gang != state_.gangs.end()) { /* the answer has no room for many nodes */
+		job.marker.kind = gang->second.id.kind;
+		job.marker.name_space = gang->second.id.name_space;
+		job.marker.name = gang->second.id.name;
+	}
+	const bool is_told = gang == state_.gangs.end() && !answer.node.empty();
+	job.state = is_told ? JobState::running : JobState::pending;
+	job.configuring = is_told && state_.sync.plugin().has_prolog; /* the answer does not tell */
+	if (is_told)
+		job.nodes.push_back({.node = answer.node, .cpus = answer.cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
+	return job;
+}
+
 void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now now)
 {
 	Group &group = touch(pod);
 	group.busy.slurm = false;
 	note_answer(pod, answer ? nullptr : &answer.error(), now);
 	wake_behind();
-	if (!answer) {
-		counters_.submit_failed++;
-		failed(group, pod, answer.error(), now);
-		group.is_refused = is_refusal(answer.error());
-		if (group.is_refused) {
-			group.retry_at_us = now.mono_us + k_refused_retry_us;
-			look_later(pod, group.retry_at_us);
-		}
-		if (answer.error().code != Errc::conflict)
-			group.trouble = unanswered_.count(pod) > 0 ? unanswered_.text(pod, answer.error(), now) : submission_failed(answer.error());
-		return;
-	}
-	counters_.submitted++;
+	if (!answer)
+		return note_unsubmitted(pod, group, answer.error(), now);
+	figures_.counters.submitted++;
 	group.trouble.reset();
 	group.is_refused = false;
 	group.failures = 0;
@@ -108,30 +141,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 			return; /* the plugin's report was faster, and knows more */
 		forget_job(answer->job); /* Slurm used the number again */
 	}
-	SlurmJob job;
-	job.id = answer->job;
-	job.marker.cluster = state_.settings.policy.cluster;
-	job.marker.cluster_uid = state_.settings.policy.cluster_uid;
-	job.marker.uid = pod.text;
-	if (const Pod *p = group.pod ? &*group.pod : group.last ? &*group.last : nullptr) {
-		job.marker.name_space = p->name_space;
-		job.marker.name = p->name;
-	}
-	job.marker.attempt = group.submitted_attempt;
-	job.partition = answer->partition;
-	job.account = answer->account;
-	job.marker.kind = k_pod_kind;
-	const auto gang = state_.gangs.find(pod);
-	if (gang != state_.gangs.end()) { /* the answer has no room for many nodes: the plugin tells them in a moment */
-		job.marker.kind = gang->second.id.kind;
-		job.marker.name_space = gang->second.id.name_space;
-		job.marker.name = gang->second.id.name;
-	}
-	const bool is_told = gang == state_.gangs.end() && !answer->node.empty();
-	job.state = is_told ? JobState::running : JobState::pending;
-	job.configuring = is_told && state_.sync.plugin().has_prolog; /* the answer does not tell; the plugin does in a moment */
-	if (is_told)
-		job.nodes.push_back({.node = answer->node, .cpus = answer->cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
+	SlurmJob job = job_as_answered(pod, group, *answer);
 	job.submit_time = now.wall_s;
 	group.jobs.push_back(job.id);
 	note_job_times(group, job, now);
@@ -152,14 +162,14 @@ void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, 
 	}
 	if (was_cancel && group.cancelling)
 		std::erase(group.unheard_of, *group.cancelling);
-	(was_cancel ? counters_.cancelled : counters_.completed)++;
+	(was_cancel ? figures_.counters.cancelled : figures_.counters.completed)++;
 	group.failures = 0;
 	group.slurm_quiet_until_us = now.mono_us + k_effect_us;
 	look_later(pod, group.slurm_quiet_until_us);
 	if (group.deleted_us > 0 && (group.terminal_us == 0 || group.deleted_us <= group.terminal_us))
-		edges_.pod_deleted_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - group.deleted_us));
+		figures_.edges.pod_deleted_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - group.deleted_us));
 	if (group.terminal_us > 0)
-		edges_.pod_terminal_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - group.terminal_us));
+		figures_.edges.pod_terminal_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - group.terminal_us));
 }
 
 void World::bound(const PodUid &pod, const Status &answer, Now now)
@@ -167,16 +177,16 @@ void World::bound(const PodUid &pod, const Status &answer, Now now)
 	Group &group = touch(pod);
 	group.busy.bind = false;
 	if (answer) {
-		counters_.bound++;
+		figures_.counters.bound++;
 		group.failures = 0;
 		group.late_until_us = 0;
 		if (!group.pod || is_starting(*group.pod))
 			group.bound_us = now.mono_us; /* else the watch was faster */
 		if (group.allocated_us > 0)
-			edges_.allocated_to_bound.add(static_cast<std::uint64_t>(now.mono_us - group.allocated_us));
+			figures_.edges.allocated_to_bound.add(static_cast<std::uint64_t>(now.mono_us - group.allocated_us));
 		return;
 	}
-	counters_.bind_failed++;
+	figures_.counters.bind_failed++;
 	if (answer.error().code != Errc::not_found) { /* whatever the last try was told: an earlier one may have been given up */
 		group.late_node = group.assumed_node;
 		group.late_until_us = now.mono_us + k_late_binding_us;
@@ -195,13 +205,13 @@ void World::removed(const PodUid &pod, const Status &answer, Now now)
 		failed(group, pod, answer.error(), now);
 		return;
 	}
-	counters_.removed++;
+	figures_.counters.removed++;
 	if (group.starting_since_us > 0)
-		counters_.not_started++;
+		figures_.counters.not_started++;
 	group.remove_quiet_until_us = now.mono_us + k_effect_us;
 	look_later(pod, group.remove_quiet_until_us);
 	if (group.job_ended_us > 0)
-		edges_.ended_to_pod_deleted.add(static_cast<std::uint64_t>(now.mono_us - group.job_ended_us));
+		figures_.edges.ended_to_pod_deleted.add(static_cast<std::uint64_t>(now.mono_us - group.job_ended_us));
 }
 
 void World::reported(const PodUid &pod, const Status &answer, Now now)
@@ -209,7 +219,7 @@ void World::reported(const PodUid &pod, const Status &answer, Now now)
 	Group &group = touch(pod);
 	group.busy.report = false;
 	if (answer) {
-		counters_.reported++;
+		figures_.counters.reported++;
 		return;
 	}
 	group.reported = {};
@@ -247,7 +257,7 @@ void World::node_changed(const std::string &name, const Status &answer, Now now)
 	if (answer)
 		unanswered_.slurm_answered(now);
 	if (const auto took = nodes_.changed(name, answer, now))
-		edges_.node_change_to_slurm.add(static_cast<std::uint64_t>(*took));
+		figures_.edges.node_change_to_slurm.add(static_cast<std::uint64_t>(*took));
 }
 
 void World::node_looked_up(const std::string &name, const Result<NodeSight> &sight, Now now)

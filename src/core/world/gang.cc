@@ -50,7 +50,7 @@ bool World::is_over(const PodUid &lead, bool is_so, std::int64_t &since_us, std:
 }
 
 /* In the order of their seats. */
-World::Members World::members_of(const Gang &gang)
+Members World::members_of(const Gang &gang)
 {
 	Members members;
 	members.reserve(gang.members.size());
@@ -63,7 +63,7 @@ World::Members World::members_of(const Gang &gang)
 }
 
 /* Who sits in each seat: one that is bound, else the first of those that live. Where the tasks are: bound pods have theirs there. */
-World::Seating World::seating_of(const Gang &gang, const Members &members, const SlurmJob &job) const
+Seating World::seating_of(const Gang &gang, const Members &members, const SlurmJob &job) const
 {
 	Seating seating;
 	std::map<std::uint32_t, std::string> fixed;

@@ -59,7 +59,7 @@ const Pod *World::first_member(const Gang &gang) const
  * In rank order; not more than one beyond k_unlike_roles_most. A gang of which pods run has its nodes: what has not come
  * yet does not take them away.
  */
-World::RolePods World::pods_of_roles(const Gang &gang) const
+RolePods World::pods_of_roles(const Gang &gang) const
 {
 	std::map<std::string_view, std::pair<std::uint32_t, const Pod *>> firsts;
 	bool is_running = false;

@@ -25,6 +25,13 @@ bool contains(const std::vector<JobId> &list, JobId id)
 	return std::find(list.begin(), list.end(), id) != list.end();
 }
 
+bool has_bound_pods(const Group &group)
+{
+	if (!group.member_nodes.empty())
+		return true;
+	return group.pod && !is_terminal(*group.pod) && !bound_node_of(group).empty();
+}
+
 } // namespace
 
 std::int64_t pause_before(std::uint32_t attempt)
@@ -39,13 +46,6 @@ std::uint32_t bound_attempt(const Pod &pod)
 	if (found != pod.annotations.end())
 		(void)std::from_chars(found->second.data(), found->second.data() + found->second.size(), attempt); /* anything else counts as 0 */
 	return attempt;
-}
-
-bool World::has_bound_pods(const Group &group)
-{
-	if (!group.member_nodes.empty())
-		return true;
-	return group.pod && !is_terminal(*group.pod) && !bound_node_of(group).empty();
 }
 
 /* A stray is cancelled only when its successor lives: an agent that starts in between must not take its end for the pod's. */
@@ -80,20 +80,20 @@ std::uint32_t World::next_attempt(const Group &group) const
  * A job whose submitter has gone away is ended by slurmctld at once: a running one FAILED, a pending one CANCELLED, which looks as after scancel. Who really
  * cancels a job within seconds of its submission, while no agent is there to hear of it, gets the pod queued again: a small price.
  */
-bool World::is_answer_lost(const Group &group, const SlurmJob &job)
+bool is_answer_lost(const Group &group, const SlurmJob &job)
 {
 	const bool is_such_end = job.state == JobState::failed || job.state == JobState::cancelled;
 	return is_such_end && !contains(group.answered, job.id) && job.end_time > 0 && job.end_time - job.submit_time <= k_unheard_job_seconds;
 }
 
 /* By us, for want of a pod: one that is there after all has nothing to do with it. */
-bool World::is_given_up(const Group &group, const SlurmJob &ended)
+bool is_given_up(const Group &group, const SlurmJob &ended)
 {
 	return contains(group.given_up, ended.id) || (ended.state == JobState::cancelled && ended.marker.given_up);
 }
 
 /* A bound pod goes with a job that people or the cluster ended, if it was its own; on doubt it stays and gets a new job. */
-bool World::is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended)
+bool is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended)
 {
 	if (is_given_up(lead, ended))
 		return false;

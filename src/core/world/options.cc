@@ -124,7 +124,7 @@ void World::updated(const PodUid &pod, const std::string &mark, JobId job, const
 	group.busy.slurm = false;
 	note_answer(pod, answer ? nullptr : &answer.error(), now);
 	if (answer) {
-		counters_.updated++;
+		figures_.counters.updated++;
 		group.failures = 0;
 		group.told_job = job;
 		group.told_mark = mark;

@@ -140,6 +140,19 @@ void World::report_unplaced(const PodUid &uid, Group &group, Now now, std::vecto
 		out.push_back({uid, std::move(report)});
 }
 
+/* Of a pod that is back in the gang that it is bound under, which has lost its owner, or is another one's by now: it stays where it is. */
+bool World::has_other_owner(Group &group, Grouping &grouping)
+{
+	auto *alone = std::get_if<Alone>(&grouping);
+	auto *other = std::get_if<InGang>(&grouping);
+	const bool is_other = other && other->gang.key != group.gang->text;
+	if (is_other && workload_key(other->gang.key) == workload_key(group.gang->text))
+		keep_role(*group.gang, *other);
+	if (alone || is_other)
+		stay_alone(group, std::move(alone ? alone->inherited : other->inherited));
+	return alone || is_other;
+}
+
 /* A pod with a job of its own keeps it, whatever its owners say by now. */
 void World::assign(const PodUid &uid, Group &group, Now now)
 {
@@ -159,14 +172,8 @@ void World::assign(const PodUid &uid, Group &group, Now now)
 		group.deadline_seconds = alone->deadline_seconds;
 	if (const auto *in = std::get_if<InGang>(&*grouping))
 		group.deadline_seconds = in->deadline_seconds;
-	if (group.jobs.empty() && rejoin(uid, group, now)) {
-		auto *alone = std::get_if<Alone>(&*grouping); /* the gang has lost its owner */
-		auto *other = std::get_if<InGang>(&*grouping);
-		if (other && workload_key(other->gang.key) == workload_key(group.gang->text) && other->gang.key != group.gang->text)
-			keep_role(*group.gang, *other);
-		if (alone || (other && other->gang.key != group.gang->text))
-			return stay_alone(group, std::move(alone ? alone->inherited : other->inherited));
-	}
+	if (group.jobs.empty() && rejoin(uid, group, now) && has_other_owner(group, *grouping))
+		return;
 	if (const auto *question = std::get_if<NeedsOwner>(&*grouping)) {
 		state_.owners.ask_for(uid, question->id, std::max(group.unplaced_since_us, now.mono_us - k_owner_again_us));
 		look_later(uid, now.mono_us + k_owner_again_us);

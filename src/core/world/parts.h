@@ -30,6 +30,16 @@ inline constexpr unsigned k_give_back_most = 2;
 /* Of a node, in texts: "which is ..." */
 inline constexpr char k_native_node[] = "is no Kubernetes node in Slurm";
 
+/* ---- what a job's end says (world/job_verdicts.cc); lead: who has the job, the pod's own group or its gang's ---- */
+bool is_answer_lost(const Group &lead, const SlurmJob &ended);
+bool is_given_up(const Group &lead, const SlurmJob &ended);
+bool is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended);
+
+/* Nothing: there is no such annotation, or it is no number. */
+std::optional<std::uint32_t> number_in(const Pod &pod, const char *annotation);
+/* That the pod was bound with. */
+std::optional<std::uint32_t> rank_annotation(const Pod &pod);
+
 /* Of members of gangs. */
 const std::string &bound_node_of(const Group &group); /* of one that has a pod */
 PodSide side_of(const Group &group);

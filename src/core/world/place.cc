@@ -116,6 +116,27 @@ void World::namespaces_changed()
 
 /* ---- deciding ---- */
 
+/* Nodes that may not take it, or the reason why none may. own: where the pod's are not those of all that are like it. */
+Result<const Places *> World::places_for(const PodUid &uid, const Pod &pod, const JobSpec &spec, std::uint32_t at_once, std::optional<Places> &own)
+{
+	std::optional<Company> company;
+	if (is_concerned(state_, pod))
+		company.emplace(company_of(state_, uid, pod, true, at_once));
+	const Places *places = &filter_.places_of(state_, pod);
+	if (company || !pod.demands.claims.empty() || !places->oversized.empty())
+		filter_.exclude_more(state_, uid, pod, company ? &*company : nullptr, own.emplace(*places));
+	if (!state_.groups.at(uid).crowded.empty())
+		exclude_crowded(uid, pod, own ? *own : own.emplace(*places));
+	places = own ? &*own : places;
+	if (places->candidates > 0 && places->excluded.size() == places->candidates) {
+		wake_behind();
+		return Error{Errc::not_found, "no node may take the pod: " + reasons_text(places->reasons)};
+	}
+	if (const std::string why = state_.gangs.contains(uid) ? std::string() : filter_.too_large(state_, spec, *places); !why.empty())
+		return Error{Errc::not_found, why};
+	return places;
+}
+
 void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once)
 {
 	places_.forget(uid);
@@ -139,28 +160,14 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 		spec.reset();
 		return;
 	}
-	std::optional<Company> company;
-	if (is_concerned(state_, pod))
-		company.emplace(company_of(state_, uid, pod, true, at_once));
-	const Places *places = &filter_.places_of(state_, pod);
-	std::optional<Places> narrower;
-	if (company || !pod.demands.claims.empty() || !places->oversized.empty())
-		filter_.exclude_more(state_, uid, pod, company ? &*company : nullptr, narrower.emplace(*places));
-	if (!state_.groups.at(uid).crowded.empty())
-		exclude_crowded(uid, pod, narrower ? *narrower : narrower.emplace(*places));
-	places = narrower ? &*narrower : places;
-	if (places->candidates > 0 && places->excluded.size() == places->candidates) {
+	std::optional<Places> own;
+	const auto places = places_for(uid, pod, **spec, at_once, own);
+	if (!places) {
 		places_.add_nowhere(uid);
-		wake_behind();
-		*spec = Error{Errc::not_found, "no node may take the pod: " + reasons_text(places->reasons)};
+		*spec = places.error();
 		return;
 	}
-	if (const std::string why = state_.gangs.contains(uid) ? std::string() : filter_.too_large(state_, **spec, *places); !why.empty()) {
-		places_.add_nowhere(uid);
-		*spec = Error{Errc::not_found, why};
-		return;
-	}
-	(*spec)->excluded_nodes = places->excluded;
+	(*spec)->excluded_nodes = (*places)->excluded;
 	if (!state_.gangs.contains(uid))
 		filter_.exclude_unwanted(state_, **spec);
 	filter_.wish(state_, pod, **spec);

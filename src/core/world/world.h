@@ -13,10 +13,11 @@
 #define SLURMKUBE_CORE_WORLD_WORLD_H
 
 #include "src/core/gang/seating.h"
-#include "src/core/model/latency.h"
 #include "src/core/reconcile/together.h"
 #include "src/core/translate/translate.h"
 #include "src/core/world/answers.h"
+#include "src/core/world/figures.h"
+#include "src/core/world/members.h"
 #include "src/core/world/node_filter.h"
 #include "src/core/world/node_planner.h"
 #include "src/core/world/observation.h"
@@ -33,15 +34,6 @@
 
 namespace slurmkube::core
 {
-
-struct Edges {
-	Latency watch_to_submit, submit_to_allocated, allocated_to_bound, bound_to_running, ended_to_pod_deleted, pod_deleted_to_job_ended, pod_terminal_to_job_ended,
-	    node_change_to_slurm;
-};
-
-struct Counters {
-	std::uint64_t updated = 0, submitted = 0, submit_failed = 0, bound = 0, bind_failed = 0, completed = 0, cancelled = 0, removed = 0, reported = 0, readopted = 0, gate_waits = 0, not_started = 0;
-};
 
 class World
 {
@@ -84,8 +76,8 @@ class World
 	/* Which owner a pod waits for that is not placed yet; empty: none. */
 	[[nodiscard]] std::string wanted_owner(const PodUid &uid) const;
 	[[nodiscard]] const Unanswered &unanswered() const { return unanswered_; }
-	[[nodiscard]] const Edges &edges() const { return edges_; }
-	[[nodiscard]] const Counters &counters() const { return counters_; }
+	[[nodiscard]] const Edges &edges() const { return figures_.edges; }
+	[[nodiscard]] const Counters &counters() const { return figures_.counters; }
 
       private:
 	/* ---- one for each Observation and Answer: world/facade.cc ---- */
@@ -154,12 +146,7 @@ class World
 	void note_end(Group &group, const Pod &pod, Now now);
 	[[nodiscard]] NodeView node_view() const;
 	[[nodiscard]] bool is_lost(const std::string &node) const;
-	[[nodiscard]] static bool is_answer_lost(const Group &group, const SlurmJob &job);
 	static void note_stray(Group &group, const SlurmJob &job);
-	/* lead: who has the job, the pod's own group or its gang's */
-	[[nodiscard]] static bool is_given_up(const Group &group, const SlurmJob &ended);
-	[[nodiscard]] static bool has_bound_pods(const Group &group);
-	[[nodiscard]] static bool is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended);
 	void note_pod_times(Group &group, const Pod &pod, Now now);
 	[[nodiscard]] bool is_start_expired(const PodUid &uid, Group &group, const SlurmJob *job, Now now);
 	void note_job_times(Group &group, const SlurmJob &job, Now now);
@@ -171,6 +158,8 @@ class World
 	/* The obstacle of passing failures is gone. */
 	static void retry_now(Group &group);
 	void failed(Group &group, const PodUid &uid, const Error &error, Now now);
+	void note_unsubmitted(const PodUid &pod, Group &group, const Error &error, Now now);
+	[[nodiscard]] SlurmJob job_as_answered(const PodUid &pod, const Group &group, const Submitted &answer) const;
 	/* error: nullptr if there was none */
 	void note_answer(const PodUid &uid, const Error *error, Now now);
 	bool is_submit_due(const PodUid &uid, const Group &group, Now now);
@@ -191,7 +180,7 @@ class World
 	void review_places(Now now);
 	/* at_once: so many of a gang come to one node */
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once = 1);
-	/* world/places.cc */
+	Result<const Places *> places_for(const PodUid &uid, const Pod &pod, const JobSpec &spec, std::uint32_t at_once, std::optional<Places> &own);
 	void place_changed();
 	void others_changed(const std::set<std::string> &nodes);
 	/* ---- company: world/company.cc ---- */
@@ -206,6 +195,7 @@ class World
 	void check_claims(const PodUid &uid, Group &group, const KubeNode &node, PlaceFacts &facts, Now now);
 	/* ---- gangs: world/owners.cc, world/seats.cc, world/gang_spec.cc, world/gang.cc ---- */
 	void assign(const PodUid &uid, Group &group, Now now);
+	bool has_other_owner(Group &group, Grouping &grouping);
 	void join(const PodUid &uid, Group &group, InGang in, Now now);
 	void stay_alone(Group &group, std::map<std::string, std::string> inherited);
 	static void inherit(Group &group, std::map<std::string, std::string> inherited);
@@ -253,20 +243,7 @@ class World
 	void drop_roles(const PodUid &lead, Gang &gang);
 	void take_component(const PodUid &lead, Gang &gang, const std::vector<Component> &components);
 	std::vector<bool> taken_seats(const Gang &gang) const;
-	/* As one look at the gang finds it; valid until groups or members change. */
-	struct Member {
-		const PodUid *uid;
-		Group *group;
-		std::optional<std::uint32_t> seat;
-		PodSide side;
-	};
-	using Members = std::vector<Member>;
 	Members members_of(const Gang &gang);
-	using SeatHolders = std::unordered_map<std::uint32_t, const PodUid *>;
-	struct Seating {
-		std::unordered_map<std::uint32_t, std::string> node_of_seat; /* of those who wait; empty: it has no place */
-		SeatHolders holders;
-	};
 	void seat_holders(const Gang &gang, const Members &members, const SlurmJob &job, const std::vector<std::string> &node_of_task, Seating &seating) const;
 	Seating seating_of(const Gang &gang, const Members &members, const SlurmJob &job) const;
 	[[nodiscard]] bool is_in_service(const std::string &node) const;
@@ -281,12 +258,7 @@ class World
 	[[nodiscard]] std::vector<Seat> seats_as_seen(const Gang &gang) const;
 	void plan(Gang &gang);
 	void spec_of(const PodUid &lead, Gang &gang, const Group &group, std::optional<Result<JobSpec>> &spec);
-	/* world/gang_roles.cc. What a role demands: its member of the lowest rank, or its template while none has come. */
-	struct RolePod {
-		std::string name;
-		const Pod *pod;
-	};
-	using RolePods = std::vector<RolePod>;
+	/* ---- what roles demand: world/gang_roles.cc ---- */
 	[[nodiscard]] const Pod *first_member(const Gang &gang) const;
 	[[nodiscard]] RolePods pods_of_roles(const Gang &gang) const;
 	[[nodiscard]] static std::int64_t deadline_of(const RolePods &roles);
@@ -350,11 +322,7 @@ class World
 	std::vector<SlurmJob> snapshot_jobs_;
 	std::vector<SlurmNode> snapshot_nodes_;
 	NodePlanner nodes_;
-	struct Tries { /* of a workload, that had nodes for some components only */
-		unsigned count = 0;
-		std::int64_t next_us = 0, next_epoch_seconds = 0;
-	};
-	std::map<std::string, Tries> tries_; /* by workload_key() */
+	std::map<std::string, Tries> tries_; /* by workload_key(): of those that had nodes for some components only */
 	std::map<std::string, Holding> holdings_; /* by workload_key(): of those that wait for the rest of their components */
 	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
 
@@ -364,8 +332,7 @@ class World
 	std::int64_t owners_next_us_ = 0;
 
 	WorkQueue<PodUid> queue_;
-	Edges edges_;
-	Counters counters_;
+	Figures figures_;
 };
 
 } // namespace slurmkube::core

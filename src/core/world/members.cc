@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of World that says who is in a gang: leaving, and pods that a new agent finds bound. */
+#include "src/core/model/names.h"
+#include "src/core/model/natural_order.h"
+#include "src/core/model/outcome.h"
+#include "src/core/world/world.h"
+#include "src/core/world/parts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_set>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* Of the gang under whose job the pod was bound. */
+std::string gang_annotation(const Pod &pod)
+{
+	const auto found = pod.annotations.find(names::k_allocation_gang);
+	return found == pod.annotations.end() || pod.node_name.empty() ? "" : found->second;
+}
+
+} // namespace
+
+std::optional<std::uint32_t> number_in(const Pod &pod, const char *annotation)
+{
+	const auto found = pod.annotations.find(annotation);
+	std::uint32_t number = 0;
+	if (found == pod.annotations.end() || std::from_chars(found->second.data(), found->second.data() + found->second.size(), number).ec != std::errc())
+		return std::nullopt;
+	return number;
+}
+
+std::optional<std::uint32_t> rank_annotation(const Pod &pod)
+{
+	return number_in(pod, names::k_allocation_rank);
+}
+
+/* It is submitted, or about to be: its shape is what Slurm was asked for. */
+bool World::is_asked_for(const PodUid &lead) const
+{
+	const auto group = state_.groups.find(lead);
+	return has_live_job(lead) || (group != state_.groups.end() && group->second.busy.slurm);
+}
+
+/* It is a job of its own from now on. */
+void World::leave(Gang &gang, const PodUid &uid)
+{
+	gang.members.erase(uid);
+	Group &group = state_.groups.at(uid);
+	if (gang.minimum > 0)
+		note_loose(*group.gang, uid, group);
+	group.gang.reset();
+	queue_.mark(uid);
+}
+
+void World::note_loose(const PodUid &lead, const PodUid &uid, Group &group)
+{
+	group.loose_of = lead;
+	state_.loose[lead].insert(uid);
+}
+
+void World::note_marks(Group &group)
+{
+	group.pod_attempt = bound_attempt(*group.pod);
+	group.pod_rank = rank_annotation(*group.pod);
+}
+
+/* By us, or about to be. */
+bool World::is_bound_member(const Group &group)
+{
+	return !group.assumed_node.empty() || (!group.pod->node_name.empty() && group.pod_rank);
+}
+
+/* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run alone. */
+std::size_t World::pods_of(const Gang &gang, const PodUid &lead) const
+{
+	const auto counts = [&](const PodUid &uid) {
+		const auto group = state_.groups.find(uid);
+		return group != state_.groups.end() && group->second.pod && !group->second.pod->gated && !group->second.pod->deleting;
+	};
+	auto sum = std::ranges::count_if(gang.members, [&](const auto &m) { return counts(m.first); });
+	const auto loose = state_.loose.find(lead);
+	if (loose != state_.loose.end())
+		sum += std::ranges::count_if(loose->second, counts);
+	return static_cast<std::size_t>(sum);
+}
+
+/* Anybody may write annotations where policies.yaml is not in use: a gang has the uid of an owner, never that of a pod, and one namespace. */
+bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
+{
+	if (!is_component_key(key.text))
+		return false;
+	for (const PodUid &one : components_of_workload(key)) {
+		if (const auto gang = state_.gangs.find(one); gang != state_.gangs.end() && gang->second.id.name_space != name_space)
+			return false;
+	}
+	const auto group = state_.groups.find(key);
+	if (group == state_.groups.end())
+		return true;
+	if (group->second.pod || group->second.last)
+		return false;
+	return std::ranges::none_of(group->second.jobs, [&](JobId id) {
+		const auto job = state_.jobs.find(id);
+		return job != state_.jobs.end() && (job->second.marker.kind == k_pod_kind || job->second.marker.name_space != name_space);
+	});
+}
+
+/*
+ * A pod that was bound as a member stays one, whatever has become of its owners: the job must not end under it. What the annotation says counts only within a namespace.
+ */
+bool World::rejoin(const PodUid &uid, Group &group, Now now)
+{
+	const PodUid lead{gang_annotation(*group.pod)};
+	if (lead.text.empty() || is_terminal(*group.pod) || !may_be_gang(lead, group.pod->name_space))
+		return false;
+	Gang &gang = gang_at(lead, {.key = lead.text, .kind = "", .name_space = group.pod->name_space, .name = ""}, now);
+	group.gang = lead;
+	const auto rank = rank_annotation(*group.pod);
+	gang.members[uid] = rank ? seat_of_rank(gang, *rank) : std::nullopt;
+	gang.was_seen = true;
+	queue_.mark(lead);
+	return true;
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * members.h - the pods of a gang as one look finds them. Pointers are valid until groups or members
+ * change: nothing of this is kept.
+ */
+#ifndef SLURMKUBE_CORE_WORLD_MEMBERS_H
+#define SLURMKUBE_CORE_WORLD_MEMBERS_H
+
+#include "src/core/world/group.h"
+
+#include <unordered_map>
+
+namespace slurmkube::core
+{
+
+struct Member {
+	const PodUid *uid;
+	Group *group;
+	std::optional<std::uint32_t> seat;
+	PodSide side;
+};
+using Members = std::vector<Member>;
+
+using SeatHolders = std::unordered_map<std::uint32_t, const PodUid *>;
+struct Seating {
+	std::unordered_map<std::uint32_t, std::string> node_of_seat; /* of those who wait; empty: it has no place */
+	SeatHolders holders;
+};
+
+/* What a role demands: its member of the lowest rank, or its template while none has come. */
+struct RolePod {
+	std::string name;
+	const Pod *pod;
+};
+using RolePods = std::vector<RolePod>;
+
+} // namespace slurmkube::core
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of World that is told of jobs, of nodes in Slurm, and of the link to slurmctld. */
+#include "src/core/model/natural_order.h"
+#include "src/core/model/outcome.h"
+#include "src/core/world/world.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+void World::link_opened(PluginHello hello)
+{
+	doubt_lists(hello);
+	if (hello.pid != state_.sync.plugin().pid) {
+		/* another slurmctld: it may have been killed before it saved what it had answered */
+		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
+			forget_job(id);
+		for (auto &[uid, group] : state_.groups)
+			group.unheard_of.clear(); /* their numbers may be other jobs' now */
+	}
+	state_.sync.opened(std::move(hello));
+	state_.clusters.forget_other_names();
+	snapshot_jobs_.clear();
+	snapshot_nodes_.clear();
+}
+
+void World::link_lost()
+{
+	state_.sync.lost();
+}
+
+void World::job_seen(SlurmJob job, Now now)
+{
+	if (job.marker.cluster != state_.settings.policy.cluster)
+		return state_.clusters.note_other_name(job); /* of another Kubernetes cluster: not ours to touch */
+	state_.clusters.forget_other_name(job.id);
+	std::ranges::sort(job.nodes, natural_less, &NodeAllocation::node);
+	if (!state_.sync.has_link()) {
+		snapshot_jobs_.push_back(std::move(job));
+		return;
+	}
+	provisional_until_us_.erase(job.id);
+	const PodUid uid{job.marker.uid};
+	if (const auto group = state_.groups.find(uid); group != state_.groups.end())
+		std::erase(group->second.unheard_of, job.id);
+	if (job.state == JobState::unknown)
+		return; /* of a Slurm that is newer than the plugin: what is known of the job stays, since nothing may be ended or deleted for a word that cannot be read */
+	if (job.marker.kind != k_pod_kind)
+		gang_at(uid, {job.marker.uid, job.marker.kind, job.marker.name_space, job.marker.name}, now);
+	const auto known = state_.jobs.find(job.id);
+	if (known != state_.jobs.end() && known->second.marker.uid != job.marker.uid)
+		forget_job(job.id); /* Slurm used the number again */
+	Group &group = touch(uid);
+	if (std::find(group.jobs.begin(), group.jobs.end(), job.id) == group.jobs.end())
+		group.jobs.push_back(job.id);
+	note_job_times(group, job, now);
+	if (is_live(job))
+		note_stray(group, job);
+	else if (state_.peers.is_choosy(uid))
+		company_changed();
+	/* it was asked for alone before this agent knew whose it is */
+	if (job.marker.kind == k_pod_kind && is_live(job) && group.gang && group.pod && !is_bound_member(group))
+		leave(state_.gangs.at(*group.gang), uid);
+	state_.clusters.note(job);
+	/* a slurmctld that has restarted does not know that the prolog of a job was not over when it ended */
+	if (const auto before = state_.jobs.find(job.id); before != state_.jobs.end() && job_side(&job) == JobSide::ended)
+		job.configuring |= before->second.configuring;
+	state_.jobs[job.id] = std::move(job);
+	if (state_.peers.is_choosy(uid))
+		wake_behind();
+}
+
+/* Its end will not show where it was. */
+void World::note_stray(Group &group, const SlurmJob &job)
+{
+	if (stands_for_pod(group, job))
+		group.strays.erase(job.id);
+	else
+		group.strays.insert(job.id);
+}
+
+void World::note_job_times(Group &group, const SlurmJob &job, Now now)
+{
+	const JobSide side = job_side(&job);
+	if (side == JobSide::allocated && group.allocated_us == 0) {
+		group.allocated_us = now.mono_us;
+		if (group.submitted_us > 0)
+			figures_.edges.submit_to_allocated.add(static_cast<std::uint64_t>(now.mono_us - group.submitted_us));
+	}
+	if (side == JobSide::ended && group.job_ended_us == 0)
+		group.job_ended_us = now.mono_us;
+}
+
+void World::forget_job(JobId id)
+{
+	const auto known = state_.jobs.find(id);
+	if (known == state_.jobs.end())
+		return;
+	const PodUid uid{known->second.marker.uid};
+	Group &group = touch(uid);
+	for (auto *list : {&group.jobs, &group.answered, &group.given_up, &group.unheard_of}) /* Slurm may use the number again, for the same pod even */
+		std::erase(*list, id);
+	group.strays.erase(id);
+	state_.clusters.forget(id);
+	state_.jobs.erase(known);
+	provisional_until_us_.erase(id);
+}
+
+void World::job_gone(JobId id, Now now)
+{
+	state_.clusters.forget_other_name(id);
+	const auto known = state_.jobs.find(id);
+	if (state_.sync.has_link() && known != state_.jobs.end() && is_live(known->second))
+		note_vanished({known->second.marker.uid}, id, now);
+	if (state_.sync.has_link())
+		forget_job(id);
+	else
+		std::erase_if(snapshot_jobs_, [&](const SlurmJob &job) { return job.id == id; });
+}
+
+void World::slurm_node_seen(SlurmNode node)
+{
+	if (!state_.sync.has_link()) {
+		snapshot_nodes_.push_back(std::move(node));
+		return;
+	}
+	const std::string name = node.name;
+	nodes_.slurm_told(name);
+	const auto known = state_.slurm_nodes.find(name);
+	const bool is_new = known == state_.slurm_nodes.end();
+	const bool is_other = is_new || std::tie(known->second.cpus, known->second.memory_mib, known->second.gres) != std::tie(node.cpus, node.memory_mib, node.gres);
+	if (is_other)
+		filter_.forget_places();
+	state_.slurm_nodes.insert_or_assign(name, std::move(node));
+	if (is_new || !state_.kube_nodes.contains(name)) /* who has an allocation there gives it back once the node is out of use */
+		wake_waiters(name);
+	if (is_other)
+		place_changed(); /* pods that were too large may fit */
+}
+
+void World::slurm_node_gone(const std::string &name)
+{
+	state_.slurm_nodes.erase(name);
+	filter_.forget_places();
+	std::erase_if(snapshot_nodes_, [&](const SlurmNode &node) { return node.name == name; });
+	nodes_.slurm_told(name);
+}
+
+void World::snapshot_ended(Now now)
+{
+	state_.sync.synced(now);
+	std::set<JobId> present;
+	for (const SlurmJob &job : snapshot_jobs_)
+		present.insert(job.id);
+	std::vector<JobId> absent;
+	for (const auto &[id, job] : state_.jobs) {
+		const auto provisional = provisional_until_us_.find(id);
+		if (!present.contains(id) && (provisional == provisional_until_us_.end() || provisional->second <= now.mono_us))
+			absent.push_back(id);
+	}
+	for (const JobId id : absent) {
+		if (is_live(state_.jobs.at(id)))
+			note_vanished({state_.jobs.at(id).marker.uid}, id, now);
+		forget_job(id);
+	}
+	for (SlurmJob &job : std::exchange(snapshot_jobs_, {}))
+		job_seen(std::move(job), now);
+	for (const auto &[name, node] : state_.slurm_nodes)
+		nodes_.mark(name); /* it may be none of Slurm's any more */
+	state_.slurm_nodes.clear();
+	filter_.forget_places();
+	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))
+		slurm_node_seen(std::move(node));
+	retry_all();
+	for (const auto &[name, node] : state_.kube_nodes)
+		nodes_.mark(name);
+}
+
+} // namespace slurmkube::core
