@@ -191,16 +191,16 @@ void App::round()
 
 void App::note_cluster_trouble()
 {
-	std::string trouble = cluster_unknown_.empty() ? "" : "the Kubernetes cluster is not known, and nothing is done: " + cluster_unknown_;
+	std::string trouble = cluster_.unknown.empty() ? "" : "the Kubernetes cluster is not known, and nothing is done: " + cluster_.unknown;
 	for (const std::string &text : {core::other_cluster_text(world_), core::absent_pods_text(world_), core::other_name_text(world_)})
 		trouble = trouble.empty() ? text : trouble;
-	if (trouble == cluster_trouble_)
+	if (trouble == cluster_.trouble)
 		return;
 	if (trouble.empty())
 		log_info("the Kubernetes cluster is the one of all our jobs: uid=%s", world_.state().settings.policy.cluster_uid.c_str());
 	else
 		log_error("%s", trouble.c_str());
-	cluster_trouble_ = std::move(trouble);
+	cluster_.trouble = std::move(trouble);
 }
 
 void App::plan_next_look()

@@ -59,7 +59,7 @@ class App : private link::LinkSink
 	[[nodiscard]] const core::EventQueue &events() const { return teller_.queue(); }
 	[[nodiscard]] const LastBinding &last_binding() const { return last_binding_; }
 	/* Why the API server does not say which cluster it is; empty: it has, or it is being asked. */
-	[[nodiscard]] const std::string &cluster_unknown() const { return cluster_unknown_; }
+	[[nodiscard]] const std::string &cluster_unknown() const { return cluster_.unknown; }
 	/* Asks now; done is called within k_look_time, later. */
 	void look(Look::Done done);
 	void ask_for_nodes(std::function<void(const std::string &trouble)> done);
@@ -112,9 +112,11 @@ class App : private link::LinkSink
 	LastBinding last_binding_;
 	std::map<core::PodUid, std::string> submitting_; /* without an answer: what the log will say of each */
 	bool round_wanted_ = false;
-	bool cluster_asked_ = false;
-	std::string cluster_unknown_;
-	std::string cluster_trouble_; /* as logged */
+	struct ClusterQuestion {
+		bool is_asked = false;
+		std::string unknown; /* why; empty: it is known, or being asked for */
+		std::string trouble; /* as logged */
+	} cluster_;
 	Loop::TimerId look_timer_ = 0;
 	core::Now started_;
 };

@@ -256,17 +256,17 @@ void App::look_for_members(const core::PodUid &lead, const std::string &name_spa
 /* At the start, and whenever the pods have been listed: behind one address there may be another cluster. */
 void App::ask_for_cluster()
 {
-	if (std::exchange(cluster_asked_, true))
+	if (std::exchange(cluster_.is_asked, true))
 		return;
 	kube::cluster_uid(client_, [this](const Result<std::string> &uid) {
-		cluster_unknown_ = uid ? "" : uid.error().what;
+		cluster_.unknown = uid ? "" : uid.error().what;
 		if (uid) {
-			cluster_asked_ = false;
+			cluster_.is_asked = false;
 			world_.observe(core::ClusterSeen{*uid});
 			return want_round();
 		}
 		loop_.after(k_ask_again, [this] {
-			cluster_asked_ = false;
+			cluster_.is_asked = false;
 			want_round();
 		});
 	});

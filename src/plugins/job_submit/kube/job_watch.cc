@@ -47,8 +47,8 @@ JobWatch::IdSet &JobWatch::set_of(kube_job_state state)
 void JobWatch::erase(std::map<std::uint32_t, Known>::iterator known)
 {
 	set_of(known->second.state).erase(known->first);
-	configuring_.erase(known->first);
-	held_ -= known->second.nodes;
+	configuring_.ids.erase(known->first);
+	held_.now -= known->second.nodes;
 	jobs_.erase(known);
 }
 
@@ -58,11 +58,11 @@ void JobWatch::reset()
 	pending_.clear();
 	active_.clear();
 	ended_ids_.clear();
-	configuring_.clear();
+	configuring_.ids.clear();
 	hot_ = slow_ = ended_ = {};
-	held_ = held_most_ = 0;
-	unmarked_at_ = 0;
-	unmarked_.clear();
+	held_.now = held_.most = 0;
+	unmarked_.looked_at = 0;
+	unmarked_.ids.clear();
 }
 
 /* ---- one job, under a lock ---- */
@@ -107,9 +107,9 @@ void JobWatch::note_configuring(std::uint32_t id, Known &known, bool is_so)
 {
 	known.configuring = is_so;
 	if (is_so)
-		configuring_.insert(id);
+		configuring_.ids.insert(id);
 	else
-		configuring_.erase(id);
+		configuring_.ids.erase(id);
 }
 
 void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found)
@@ -133,9 +133,9 @@ void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance
 	if (auto node = set_of(known.state).extract(id); !node.empty())
 		set_of(glance.state).insert(std::move(node));
 	known.state = glance.state;
-	held_ -= known.nodes;
-	held_ += known.nodes = kube_seam_external_nodes_of(id, feature_.c_str());
-	held_most_ = std::max(held_most_, held_);
+	held_.now -= known.nodes;
+	held_.now += known.nodes = kube_seam_external_nodes_of(id, feature_.c_str());
+	held_.most = std::max(held_.most, held_.now);
 	found.changed.push_back(std::move(*job));
 }
 

@@ -40,7 +40,7 @@ class JobWatch
 	/* After each whole look at all nodes. held: as NodeWatch counts it. Where that is more than our jobs hold, looks for the others. */
 	void find_unmarked(std::uint64_t held);
 	/* Their ids, "7,9"; the first ones. */
-	[[nodiscard]] const std::string &unmarked() const { return unmarked_; }
+	[[nodiscard]] const std::string &unmarked() const { return unmarked_.ids; }
 
 	[[nodiscard]] std::uint64_t live() const { return pending_.size() + active_.size(); }
 	[[nodiscard]] std::uint64_t pending() const { return pending_.size(); }
@@ -139,19 +139,26 @@ class JobWatch
 	std::map<std::uint32_t, Known> jobs_;
 	/* Each id of jobs_ is in one of them, by its state: a slurmctld remembers thousands of ended jobs, which nobody should walk over. */
 	IdSet pending_, active_, ended_ids_;
-	/* No counter of slurmctld tells when a job's PrologSlurmctld is over: they are looked at in each tick. */
-	IdSet configuring_;
-	std::uint32_t configuring_last_ = 0; /* looked at */
+	struct Configuring { /* no counter of slurmctld tells when a job's PrologSlurmctld is over: they are looked at in each tick */
+		IdSet ids;
+		std::uint32_t last = 0; /* looked at */
+	} configuring_;
 	std::uint32_t last_id_ = 0; /* the newest that was met */
 	kube_pulse before_ = {};
 	Sweep hot_, slow_, ended_;
-	SlowLook slow_look_{100 * k_ms, 10'000 * k_ms};
-	SlowLook ended_look_{1000 * k_ms, 30'000 * k_ms};
-	SlowLook list_look_{100 * k_ms, 3000 * k_ms};
-	std::int64_t unmarked_at_ = 0; /* when all jobs were last looked through for it */
-	std::uint64_t held_ = 0; /* sum of Known::nodes */
-	std::uint64_t held_most_ = 0; /* since it was last compared */
-	std::string unmarked_;
+	struct Looks {
+		SlowLook slow{100 * k_ms, 10'000 * k_ms};
+		SlowLook ended{1000 * k_ms, 30'000 * k_ms};
+		SlowLook list{100 * k_ms, 3000 * k_ms};
+	} looks_;
+	struct Held {
+		std::uint64_t now = 0;  /* sum of Known::nodes */
+		std::uint64_t most = 0; /* since it was last compared */
+	} held_;
+	struct Unmarked {
+		std::int64_t looked_at = 0; /* when all jobs were last looked through for them */
+		std::string ids;
+	} unmarked_;
 	std::int64_t all_new_at_ = 0, write_locked_at_ = 0;
 	bool wants_kick_ = false;
 	Tally starts_, ends_;

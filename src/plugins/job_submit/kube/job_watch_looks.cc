@@ -195,16 +195,16 @@ void JobWatch::go_on(Sweep &sweep)
 /* One hold; the next tick goes on where it ended. */
 void JobWatch::look_at_configuring()
 {
-	if (configuring_.empty() || !meter_.can_hold())
+	if (configuring_.ids.empty() || !meter_.can_hold())
 		return;
 	Found found;
 	{
 		Hold hold(KUBE_READ, meter_);
-		for (std::size_t left = configuring_.size(); left > 0 && !configuring_.empty() && hold.has_time(); left--) {
-			auto next = configuring_.upper_bound(configuring_last_);
-			configuring_last_ = next == configuring_.end() ? *configuring_.begin() : *next;
-			if (may_have_moved(configuring_last_))
-				look_at(configuring_last_, found);
+		for (std::size_t left = configuring_.ids.size(); left > 0 && !configuring_.ids.empty() && hold.has_time(); left--) {
+			auto next = configuring_.ids.upper_bound(configuring_.last);
+			configuring_.last = next == configuring_.ids.end() ? *configuring_.ids.begin() : *next;
+			if (may_have_moved(configuring_.last))
+				look_at(configuring_.last, found);
 		}
 	}
 	deal_with(found);
@@ -245,16 +245,16 @@ void JobWatch::count(const kube_pulse &pulse)
 void JobWatch::start_slow(const kube_pulse &pulse)
 {
 	std::int64_t now = now_ns();
-	bool may_strike = pulse.inactive_limit != 0 && slow_look_.is_older_than(now, pulse.inactive_limit * (1000 * k_ms) / 6);
-	if (slow_.is_done() && (may_strike || slow_look_.is_due(now, pulse.last_job_update))) {
-		slow_look_.began(now, time(nullptr));
+	bool may_strike = pulse.inactive_limit != 0 && looks_.slow.is_older_than(now, pulse.inactive_limit * (1000 * k_ms) / 6);
+	if (slow_.is_done() && (may_strike || looks_.slow.is_due(now, pulse.last_job_update))) {
+		looks_.slow.began(now, time(nullptr));
 		slow_ = {};
 		slow_.ids.assign(active_.begin(), active_.end());
 		slow_.ids.insert(slow_.ids.end(), pending_.begin(), pending_.end());
 		slow_.worked_before = meter_.worked();
 	}
-	if (ended_.is_done() && ended_look_.is_due(now, pulse.last_job_update)) {
-		ended_look_.began(now, time(nullptr));
+	if (ended_.is_done() && looks_.ended.is_due(now, pulse.last_job_update)) {
+		looks_.ended.began(now, time(nullptr));
 		ended_ = {};
 		ended_.ids.assign(ended_ids_.begin(), ended_ids_.end());
 		ended_.worked_before = meter_.worked();
@@ -275,11 +275,11 @@ void JobWatch::tick(const kube_pulse &pulse)
 	}
 	look_at_configuring();
 	start_slow(pulse);
-	if (slow_look_.is_older_than(now_ns(), k_slow_is_late))
-		go_on_slowly(slow_, slow_look_);
+	if (looks_.slow.is_older_than(now_ns(), k_slow_is_late))
+		go_on_slowly(slow_, looks_.slow);
 	go_on(hot_);
-	go_on_slowly(slow_, slow_look_);
-	go_on_slowly(ended_, ended_look_);
+	go_on_slowly(slow_, looks_.slow);
+	go_on_slowly(ended_, looks_.ended);
 }
 
 } // namespace slurmkube::plugin

@@ -141,7 +141,7 @@ void JobWatch::find_by_list()
 		newest = job.is_of_array ? newest : job.id;
 		note(job.id, {job.texts.admin_comment, job.texts.copy}, candidates);
 	});
-	list_look_.began(now_ns(), 0);
+	looks_.list.began(now_ns(), 0);
 	while (!walk.is_done()) {
 		{
 			Hold hold(KUBE_READ, meter_);
@@ -150,7 +150,7 @@ void JobWatch::find_by_list()
 		meet(std::exchange(candidates, {}));
 	}
 	last_id_ = newest;
-	list_look_.ended(meter_.worked() - worked_before);
+	looks_.list.ended(meter_.worked() - worked_before);
 }
 
 bool JobWatch::first_look()
@@ -180,7 +180,7 @@ void JobWatch::settle_tickets()
 		return;
 	find_new(k_likely_misses);
 	if (registry_.waits_for(serials)) {
-		if (!list_look_.is_due(now, 0))
+		if (!looks_.list.is_due(now, 0))
 			return;
 		find_by_list();
 	}
@@ -214,12 +214,12 @@ std::string JobWatch::list_unmarked() const
  */
 void JobWatch::find_unmarked(std::uint64_t held)
 {
-	const std::uint64_t ours = std::exchange(held_most_, held_);
+	const std::uint64_t ours = std::exchange(held_.most, held_.now);
 	if (held <= ours)
-		unmarked_.clear();
-	else if (unmarked_at_ == 0 || now_ns() - unmarked_at_ >= k_unmarked_every) {
-		unmarked_at_ = now_ns();
-		unmarked_ = list_unmarked();
+		unmarked_.ids.clear();
+	else if (unmarked_.looked_at == 0 || now_ns() - unmarked_.looked_at >= k_unmarked_every) {
+		unmarked_.looked_at = now_ns();
+		unmarked_.ids = list_unmarked();
 	}
 }
 

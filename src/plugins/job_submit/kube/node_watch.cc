@@ -78,7 +78,7 @@ void NodeWatch::reset()
 	held_ = 0;
 	first_looks_ = 0;
 	misfits_told_.clear();
-	gres_done_.clear();
+	devices_.done.clear();
 }
 
 void NodeWatch::tick(const kube_pulse &pulse)
@@ -89,7 +89,7 @@ void NodeWatch::tick(const kube_pulse &pulse)
 	table_size_ = pulse.nodes;
 	if (!looking_ && when_.is_due(now, pulse.last_node_update)) {
 		when_.began(now, time(nullptr));
-		worked_before_ = meter_.worked();
+		look_.worked_before = meter_.worked();
 		begin_look();
 	}
 	if (looking_)
@@ -99,13 +99,13 @@ void NodeWatch::tick(const kube_pulse &pulse)
 void NodeWatch::begin_look()
 {
 	looking_ = true;
-	index_ = 0;
-	generation_ = 0;
-	look_++;
-	held_so_far_ = 0;
-	care_.clear();
-	strays_.clear();
-	gres_.clear();
+	look_.index = 0;
+	look_.generation = 0;
+	look_.number++;
+	look_.held = 0;
+	found_.care.clear();
+	found_.strays.clear();
+	found_.gres.clear();
 }
 
 void NodeWatch::go_on()
@@ -116,7 +116,7 @@ void NodeWatch::go_on()
 		{
 			Hold hold(KUBE_READ, meter_);
 			same = look(hold, changed);
-			all = index_ >= kube_seam_node_count();
+			all = look_.index >= kube_seam_node_count();
 		}
 		for (core::SlurmNode &node : changed) {
 			note(node);
@@ -134,13 +134,13 @@ void NodeWatch::go_on()
 bool NodeWatch::look(const Hold &hold, std::vector<core::SlurmNode> &changed)
 {
 	std::uint64_t generation = kube_seam_node_generation();
-	if (index_ == 0)
-		generation_ = generation;
-	if (generation_ != generation)
+	if (look_.index == 0)
+		look_.generation = generation;
+	if (look_.generation != generation)
 		return false;
 	std::uint32_t count = kube_seam_node_count();
-	while (index_ < count && hold.has_time())
-		look_at(index_++, changed);
+	while (look_.index < count && hold.has_time())
+		look_at(look_.index++, changed);
 	return true;
 }
 
@@ -155,10 +155,10 @@ void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &chang
 	kube_node_glance glance = {};
 	if (!kube_seam_node_glance(index, feature_.c_str(), &glance)) {
 		if (glance.is_misfit && !misfits_told_.contains(glance.name))
-			misfits_.emplace_back(glance.name);
+			found_.misfits.emplace_back(glance.name);
 		return;
 	}
-	held_so_far_ += glance.jobs;
+	look_.held += glance.jobs;
 	Known &known = this->known(glance.name);
 	if (known.fingerprint != glance.fingerprint) {
 		known.fingerprint = glance.fingerprint;
@@ -174,26 +174,26 @@ void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &chang
 	else if (known.completing_since == 0)
 		known.completing_since = now_ns();
 	else if (now_ns() - known.completing_since >= k_stray_after)
-		strays_.emplace_back(glance.name);
+		found_.strays.emplace_back(glance.name);
 	if (glance.stays_down && !known.stays_down)
-		kept_down_.emplace_back(glance.name);
+		found_.kept_down.emplace_back(glance.name);
 	known.stays_down = glance.stays_down;
 	if (glance.wants_care)
-		care_.emplace_back(glance.name);
+		found_.care.emplace_back(glance.name);
 	if (glance.wants_gres)
-		gres_.emplace_back(glance.name);
-	known.seen_in = look_;
+		found_.gres.emplace_back(glance.name);
+	known.seen_in = look_.number;
 }
 
 void NodeWatch::end_look()
 {
 	looking_ = false;
 	has_looked_ = true;
-	held_ = held_so_far_;
+	held_ = look_.held;
 	forget_missing();
-	when_.ended(meter_.worked() - worked_before_); /* not what care costs: that is rare, and must not blind us for seconds after it */
+	when_.ended(meter_.worked() - look_.worked_before); /* not what care costs: that is rare, and must not blind us for seconds after it */
 	remember();
-	if (!gres_.empty())
+	if (!found_.gres.empty())
 		load_gres();
 	end_strays();
 	report_kept_down();
@@ -209,7 +209,7 @@ void NodeWatch::forget_missing()
 {
 	std::vector<std::string> missing;
 	for (const auto &[name, known] : known_)
-		if (known.seen_in != look_)
+		if (known.seen_in != look_.number)
 			missing.push_back(name);
 	while (!missing.empty()) {
 		std::string name = std::move(missing.back());
@@ -226,37 +226,37 @@ void NodeWatch::forget_missing()
 /* Each node once, one line a look. */
 void NodeWatch::report_misfits()
 {
-	if (misfits_.empty())
+	if (found_.misfits.empty())
 		return;
-	std::string others = misfits_.size() == 1 ? "" : " and " + std::to_string(misfits_.size() - 1) + " more";
-	log_warning("node %s%s: has the feature %s, but %s: left to Slurm, not an external node", misfits_.front().c_str(), others.c_str(), feature_.c_str(),
+	std::string others = found_.misfits.size() == 1 ? "" : " and " + std::to_string(found_.misfits.size() - 1) + " more";
+	log_warning("node %s%s: has the feature %s, but %s: left to Slurm, not an external node", found_.misfits.front().c_str(), others.c_str(), feature_.c_str(),
 		    remembers_ ? "is not in state EXTERNAL" : "its NodeAddr and Port are not those of the sink");
-	misfits_told_.insert(misfits_.begin(), misfits_.end());
-	misfits_.clear();
+	misfits_told_.insert(found_.misfits.begin(), found_.misfits.end());
+	found_.misfits.clear();
 }
 
 /* One line a look, however many nodes. */
 void NodeWatch::report_kept_down()
 {
-	if (kept_down_.empty())
+	if (found_.kept_down.empty())
 		return;
-	std::string others = kept_down_.size() == 1 ? "" : " and " + std::to_string(kept_down_.size() - 1) + " more";
+	std::string others = found_.kept_down.size() == 1 ? "" : " and " + std::to_string(found_.kept_down.size() - 1) + " more";
 	log_warning("node %s%s: DOWN, reason \"Not responding\", and slurm.conf does not let Slurm return it to service by itself "
 		    "(ReturnToService); \"scontrol update nodename=%s state=resume\" does",
-		    kept_down_.front().c_str(), others.c_str(), kept_down_.front().c_str());
-	kept_down_.clear();
+		    found_.kept_down.front().c_str(), others.c_str(), found_.kept_down.front().c_str());
+	found_.kept_down.clear();
 }
 
 /* True: some can take work now that could not. Most need no more than their times set on: an RPC that reached the sink has set them back. */
 bool NodeWatch::give_care()
 {
 	bool righted = false;
-	while (!care_.empty()) {
+	while (!found_.care.empty()) {
 		Hold hold(KUBE_WRITE, meter_);
 		do {
-			righted |= kube_seam_node_care(care_.back().c_str(), feature_.c_str());
-			care_.pop_back();
-		} while (!care_.empty() && hold.has_time());
+			righted |= kube_seam_node_care(found_.care.back().c_str(), feature_.c_str());
+			found_.care.pop_back();
+		} while (!found_.care.empty() && hold.has_time());
 	}
 	wants_kick_ |= righted;
 	return righted;
@@ -265,7 +265,7 @@ bool NodeWatch::give_care()
 /* Jobs that are not ours, on a node that has no slurmd: a partition with nodes of both kinds. */
 void NodeWatch::end_strays()
 {
-	for (const std::string &name : strays_) {
+	for (const std::string &name : found_.strays) {
 		Known &node = known(name);
 		if (node.stray_told_at == 0 || now_ns() - node.stray_told_at >= k_stray_told_every) {
 			log_warning("node %s: a native job was started on this external node and cannot run there; keep external nodes out of its partition",
@@ -276,22 +276,22 @@ void NodeWatch::end_strays()
 		kube_seam_finish_epilogs_on(name.c_str(), feature_.c_str());
 		wants_kick_ = true;
 	}
-	if (!strays_.empty())
+	if (!found_.strays.empty())
 		kube_seam_save();
-	strays_.clear();
+	found_.strays.clear();
 }
 
 /* Just before it is used, so that what Slurm reads is what was judged. LIMIT: a file that is changed within these milliseconds is loaded unjudged. */
 void NodeWatch::read_gres_conf()
 {
-	gres_conf_ = parse_gres_conf(read_conf_file("gres.conf"));
-	if (gres_conf_.trouble.empty() && !read_conf_file("fake_gpus.conf").empty())
-		gres_conf_.trouble = "fake_gpus.conf is there";
+	devices_.conf = parse_gres_conf(read_conf_file("gres.conf"));
+	if (devices_.conf.trouble.empty() && !read_conf_file("fake_gpus.conf").empty())
+		devices_.conf.trouble = "fake_gpus.conf is there";
 }
 
 void NodeWatch::load_gres_of(const std::string &name)
 {
-	if (!names_node(gres_conf_, name, k_host_lists) && gres_conf_.trouble.empty())
+	if (!names_node(devices_.conf, name, k_host_lists) && devices_.conf.trouble.empty())
 		return;
 	kube_gres_facts facts = {};
 	{
@@ -301,11 +301,11 @@ void NodeWatch::load_gres_of(const std::string &name)
 	}
 	std::string why = facts.shares ? "GresTypes has mps or shard" :
 			  facts.mixes  ? "some of its devices in slurm.conf have a type, others have none" :
-					 why_not_to_load(gres_conf_, {name, facts.cpus}, k_host_lists);
+					 why_not_to_load(devices_.conf, {name, facts.cpus}, k_host_lists);
 	if (!why.empty()) {
-		if (why != gres_trouble_)
+		if (why != devices_.trouble)
 			log_warning("node %s: gres.conf is not loaded, its devices are counted and not numbered: %s", name.c_str(), why.c_str());
-		gres_trouble_ = std::move(why);
+		devices_.trouble = std::move(why);
 		return;
 	}
 	Hold hold(KUBE_WRITE, meter_);
@@ -316,14 +316,14 @@ void NodeWatch::load_gres_of(const std::string &name)
 /* Once for each node and generation; gres.conf is read by Slurm under the lock, so one node a hold. */
 void NodeWatch::load_gres()
 {
-	if (gres_generation_ != generation_) {
-		gres_generation_ = generation_;
-		gres_done_.clear();
-		gres_trouble_.clear();
+	if (devices_.generation != look_.generation) {
+		devices_.generation = look_.generation;
+		devices_.done.clear();
+		devices_.trouble.clear();
 	}
 	bool is_read = false;
-	for (const std::string &name : gres_) {
-		if (!gres_done_.insert(name).second)
+	for (const std::string &name : found_.gres) {
+		if (!devices_.done.insert(name).second)
 			continue;
 		if (!std::exchange(is_read, true))
 			read_gres_conf();

@@ -88,19 +88,24 @@ class NodeWatch
 	SlowLook when_{100 * k_ms, 5000 * k_ms};
 	bool remembers_, forgets_, out_changed_ = false;
 	OutOfUseMap out_of_use_;
-	/* of the look under way */
-	std::int64_t worked_before_ = 0;
-	std::uint64_t generation_ = 0;
-	std::uint32_t index_ = 0;
-	std::uint64_t look_ = 0; /* counts them */
-	std::uint64_t held_so_far_ = 0, held_ = 0;
-	std::vector<std::string> care_, gres_, strays_, kept_down_, misfits_;
+	struct Look { /* that is under way */
+		std::int64_t worked_before = 0;
+		std::uint64_t generation = 0;
+		std::uint32_t index = 0;
+		std::uint64_t number = 0; /* counts them */
+		std::uint64_t held = 0;
+	} look_;
+	std::uint64_t held_ = 0;
+	struct Found { /* by it, to be dealt with */
+		std::vector<std::string> care, gres, strays, kept_down, misfits;
+	} found_;
 	std::set<std::string> misfits_told_;
-	/* nodes whose devices were loaded, or never will be, in this generation of the table */
-	std::set<std::string> gres_done_;
-	std::uint64_t gres_generation_ = 0;
-	std::string gres_trouble_; /* told last */
-	GresConf gres_conf_;
+	struct Devices {
+		std::set<std::string> done; /* nodes whose devices were loaded, or never will be, in this generation of the table */
+		std::uint64_t generation = 0;
+		std::string trouble; /* told last */
+		GresConf conf;
+	} devices_;
 };
 
 } // namespace slurmkube::plugin
