@@ -81,7 +81,8 @@ core::Settings settings_of(const Config &config)
 
 App::App(Loop &loop, const Config &config, kube::Access access)
     : loop_(loop), config_(config), world_(settings_of(config)), client_(loop, std::move(access), client_options(config)), credentials_(client_, config.kubeconfig),
-      calls_(loop, {.conf = config.slurm.conf, .workers = config.slurm.workers}), link_(loop, *this),
+      calls_(loop, {.conf = config.slurm.conf, .workers = config.slurm.workers}),
+      executor_(world_, api_server_, controller_, {.now = now, .want_round = [this] { want_round(); }}), link_(loop, *this),
       control_(loop, [this](json_object *request, const ctl::Reply &reply) { reply_to(*this, request, reply); }),
       sources_(loop, client_, world_, config_, [this] { want_round(); }), look_(loop_, client_, calls_), started_(now())
 {
@@ -176,31 +177,32 @@ void App::round()
 	const core::Now at = now();
 	sources_.start_wanted();
 	if (!world_.state().is_cluster_known())
-		ask_for_cluster();
+		executor_.ask_for_cluster();
 	note_cluster_trouble();
 	for (const core::World::PodAction &next : world_.take_actions(at))
-		carry_out(next.pod, next.action);
+		executor_.carry_out(next.pod, next.action);
 	for (const core::OwnerId &id : world_.take_questions(at))
-		ask_for(id);
+		executor_.ask_for(id);
 	for (const core::NodeAction &next : world_.take_node_actions(at))
-		carry_out(next);
+		executor_.carry_out(next);
 	for (const std::string &name : world_.take_node_questions(at))
-		ask_for_node(name);
+		executor_.ask_for_node(name);
 	plan_next_look();
 }
 
 void App::note_cluster_trouble()
 {
-	std::string trouble = cluster_.unknown.empty() ? "" : "the Kubernetes cluster is not known, and nothing is done: " + cluster_.unknown;
+	const std::string &unknown = executor_.cluster_unknown();
+	std::string trouble = unknown.empty() ? "" : "the Kubernetes cluster is not known, and nothing is done: " + unknown;
 	for (const std::string &text : {core::other_cluster_text(world_), core::absent_pods_text(world_), core::other_name_text(world_)})
 		trouble = trouble.empty() ? text : trouble;
-	if (trouble == cluster_.trouble)
+	if (trouble == troubles_.cluster)
 		return;
 	if (trouble.empty())
 		log_info("the Kubernetes cluster is the one of all our jobs: uid=%s", world_.state().settings.policy.cluster_uid.c_str());
 	else
 		log_error("%s", trouble.c_str());
-	cluster_.trouble = std::move(trouble);
+	troubles_.cluster = std::move(trouble);
 }
 
 void App::plan_next_look()

@@ -3,7 +3,7 @@
  * app.h - the agent: its parts, and how facts, decisions and actions go round.
  *
  *	pods, nodes (watches) ─┐                                  ┌─► Calls (libslurm)
- *	jobs, nodes (link) ────┴─► World ─► actions ─► App ───────┴─► Client (Kubernetes) ─► answers ─► World
+ *	jobs, nodes (link) ────┴─► World ─► actions ─► Executor ──┴─► Client (Kubernetes) ─► answers ─► World
  *
  * One thread, the loop's. Sources only tell World and ask for a round; a round takes all actions that follow and starts them. No part is used before
  * start() has returned ok.
@@ -13,9 +13,10 @@
 
 #include "src/agent/config.h"
 #include "src/agent/ctl/server.h"
+#include "src/agent/executor.h"
 #include "src/agent/kube/credentials.h"
-#include "src/agent/kube/writes.h"
 #include "src/agent/link/server.h"
+#include "src/agent/links.h"
 #include "src/agent/look.h"
 #include "src/agent/slurm/calls.h"
 #include "src/agent/sources.h"
@@ -26,13 +27,6 @@
 
 namespace slurmkube::agent
 {
-
-/* The last answer that told whether bindings work; a pod that was gone by then tells nothing. */
-struct LastBinding {
-	core::Now at;
-	std::string pod;     /* empty: none yet */
-	std::string trouble; /* empty: accepted */
-};
 
 class App : private link::LinkSink
 {
@@ -46,8 +40,8 @@ class App : private link::LinkSink
 	/* Takes over of a changed configuration what can change while it runs, and names the rest. */
 	void reload(const Config &fresh);
 	/* Why the file was not taken when it was last to be read again; empty: it was. */
-	void set_file_trouble(std::string text) { file_trouble_ = std::move(text); }
-	[[nodiscard]] const std::string &file_trouble() const { return file_trouble_; }
+	void set_file_trouble(std::string text) { troubles_.file = std::move(text); }
+	[[nodiscard]] const std::string &file_trouble() const { return troubles_.file; }
 
 	/* For replies.cc. */
 	[[nodiscard]] const core::World &world() const { return world_; }
@@ -57,9 +51,9 @@ class App : private link::LinkSink
 	[[nodiscard]] const Sources &sources() const { return sources_; }
 	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
 	[[nodiscard]] const core::EventQueue &events() const { return teller_.queue(); }
-	[[nodiscard]] const LastBinding &last_binding() const { return last_binding_; }
+	[[nodiscard]] const LastBinding &last_binding() const { return executor_.last_binding(); }
 	/* Why the API server does not say which cluster it is; empty: it has, or it is being asked. */
-	[[nodiscard]] const std::string &cluster_unknown() const { return cluster_.unknown; }
+	[[nodiscard]] const std::string &cluster_unknown() const { return executor_.cluster_unknown(); }
 	/* Asks now; done is called within k_look_time, later. */
 	void look(Look::Done done);
 	void ask_for_nodes(std::function<void(const std::string &trouble)> done);
@@ -78,45 +72,29 @@ class App : private link::LinkSink
 	void look_around();
 	void look_at_partitions();
 
-	void carry_out(const core::PodUid &pod, const core::Action &action);
-	void carry_out(const core::NodeAction &action);
-	void ask_for(const core::OwnerId &id);
-	void log_submitted(const core::PodUid &pod, core::JobId job, const std::string &node);
-	void ask_for_node(const std::string &name);
-	void submit(const core::PodUid &pod, const core::Submit &action);
-	void update(const core::PodUid &pod, const core::Update &action);
-	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status, bool for_absence);
-	void ask_for_cluster();
 	void note_cluster_trouble();
-	void bind(const core::PodUid &pod, const core::Bind &action);
-	void provide(const core::PodUid &pod, const core::Provide &action);
-	void look_up(const core::PodUid &pod, const core::LookUp &action);
-	void look_for_members(const core::PodUid &lead, const std::string &name_space);
-	void remove(const core::PodUid &pod, const core::Remove &action);
-	void report(const core::PodUid &pod, const core::Report &action);
 
 	Loop &loop_;
 	Config config_;
-	std::string file_trouble_;
+	struct Troubles {
+		std::string file;    /* of the configuration */
+		std::string cluster; /* as logged */
+	} troubles_;
 	core::World world_;
 	kube::Client client_;
 	kube::Credentials credentials_;
 	Teller teller_{client_};
 	slurm::Calls calls_;
+	ApiServer api_server_{client_, teller_};
+	Controller controller_{calls_};
+	Executor executor_;
 	slurm::SharingPartitions sharing_partitions_; /* as slurmctld said some seconds ago */
 	link::Server link_;
 	ctl::Server control_;
 	Sources sources_;
 	core::PluginStats plugin_stats_;
 	Look look_;
-	LastBinding last_binding_;
-	std::map<core::PodUid, std::string> submitting_; /* without an answer: what the log will say of each */
 	bool round_wanted_ = false;
-	struct ClusterQuestion {
-		bool is_asked = false;
-		std::string unknown; /* why; empty: it is known, or being asked for */
-		std::string trouble; /* as logged */
-	} cluster_;
 	Loop::TimerId look_timer_ = 0;
 	core::Now started_;
 };

@@ -1,3 +1,13 @@
+# without libcurl and libslurm: the simulator has it as well
+noinst_LTLIBRARIES += libexecutor.la
+libexecutor_la_SOURCES = \
+	%D%/executor.cc \
+	%D%/executor.h \
+	%D%/executor_pods.cc \
+	%D%/kube/binding.cc \
+	%D%/kube/binding.h \
+	%D%/sides.h
+
 noinst_LTLIBRARIES += libagent.la
 libagent_la_SOURCES = \
 	%D%/app.cc \
@@ -17,9 +27,10 @@ libagent_la_SOURCES = \
 	%D%/config_reader.h \
 	%D%/config_trial.cc \
 	%D%/config_trial.h \
-	%D%/execute.cc \
 	%D%/identity.cc \
 	%D%/identity.h \
+	%D%/links.cc \
+	%D%/links.h \
 	%D%/look.cc \
 	%D%/look.h \
 	%D%/loop.cc \
@@ -37,7 +48,7 @@ libagent_la_SOURCES = \
 	%D%/unix_listener.cc \
 	%D%/unix_listener.h
 libagent_la_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(YAML_CFLAGS) $(JWT_CFLAGS) $(SYSTEMD_CFLAGS) $(SLURM_CPPFLAGS)
-libagent_la_LIBADD = libcodec.la libcore.la libbase.la $(CURL_LIBS) $(YAML_LIBS) $(JWT_LIBS) $(SYSTEMD_LIBS) $(SLURM_LIBS)
+libagent_la_LIBADD = libexecutor.la libcodec.la libcore.la libbase.la $(CURL_LIBS) $(YAML_LIBS) $(JWT_LIBS) $(SYSTEMD_LIBS) $(SLURM_LIBS)
 include %D%/kube/local.mk
 include %D%/slurm/local.mk
 include %D%/link/local.mk

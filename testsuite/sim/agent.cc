@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the agent hears, and its rounds: app.cc and sources.cc. */
+/* What the agent hears, and its rounds: app.cc and sources.cc. What it does is the executor's. */
 #include "testsuite/sim/agent.h"
 
 #include "src/core/model/names.h"
@@ -41,7 +41,13 @@ void Agent::start()
 	world_ = std::make_unique<core::World>(std::move(chosen));
 	life_++;
 	frozen_until_ = 0;
-	round_wanted_ = cluster_asked_ = false;
+	round_wanted_ = false;
+	const Models models{stage_, kube_, slurm_, api_, rpc_, oracle_};
+	kube_side_ = std::make_unique<ModelKube>(models, life(), sight_);
+	slurm_side_ = std::make_unique<ModelSlurm>(models, life());
+	executor_ = std::make_unique<agent::Executor>(
+	    *world_, *kube_side_, *slurm_side_,
+	    agent::Executor::Surroundings{[this] { return stage_.agent_now(); }, [this] { want_round(); }});
 	pods.restart();
 	nodes.restart();
 	tick(life_);
@@ -52,11 +58,12 @@ void Agent::kill()
 	if (!world_)
 		return;
 	stage_.tell([&] { return "agent " + std::to_string(number_) + " is killed"; });
+	executor_.reset();
+	slurm_side_.reset();
+	kube_side_.reset();
 	world_.reset();
 	life_++;
 	has_snapshot_ = false;
-	was_restarted_ = true;
-	submitted_here_.clear();
 	link_ = 0;
 	pods.close();
 	nodes.close();
@@ -271,16 +278,16 @@ void Agent::round()
 		world_->observe(core::SnapshotEnded{}, stage_.agent_now());
 	}
 	if (!world_->state().is_cluster_known())
-		ask_for_cluster();
+		executor_->ask_for_cluster();
 	const core::Now now = stage_.agent_now();
 	for (const core::World::PodAction &next : world_->take_actions(now))
 		carry_out(next.pod, next.action);
 	for (const core::OwnerId &id : world_->take_questions(now))
-		ask_for(id);
+		executor_->ask_for(id);
 	for (const core::NodeAction &next : world_->take_node_actions(now))
 		carry_out(next);
 	for (const std::string &name : world_->take_node_questions(now))
-		ask_for_node(name);
+		executor_->ask_for_node(name);
 	plan_next_look();
 }
 

@@ -117,11 +117,15 @@ Status Kube::write(PodTruth &pod, std::optional<core::Condition> &place, const c
 	return Ok{};
 }
 
-Status Kube::set_disruption(const std::string &name_space, const std::string &name, const std::string &uid, const core::Condition &condition)
+Status Kube::set_disruption(const std::string &name_space, const std::string &name,
+			    const std::string &uid, const std::string &version,
+			    const core::Condition &condition)
 {
 	PodTruth *pod = find(name_space, name);
 	if (!pod || pod->api.uid.text != uid)
 		return Error{Errc::not_found, "another pod has the name, or none"};
+	if (!version.empty() && pod->api.resource_version != version)
+		return Error{Errc::conflict, "the pod has been modified"};
 	return write(*pod, pod->api.disruption, condition);
 }
 

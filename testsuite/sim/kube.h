@@ -75,8 +75,10 @@ class Kube
 
 	/* ---- the API, as the server carries it out ---- */
 	Status bind(const BindRequest &request, Binder who);
-	Status set_disruption(const std::string &name_space, const std::string &name, const std::string &uid, const core::Condition &condition);
-	/* version: of the pod that it is meant for */
+	/* version: of the pod that it is meant for; empty: of any */
+	Status set_disruption(const std::string &name_space, const std::string &name,
+			      const std::string &uid, const std::string &version,
+			      const core::Condition &condition);
 	Status set_not_scheduled(const std::string &name_space, const std::string &name, const std::string &uid, const std::string &version, const core::Condition &condition);
 	/* uid empty: by name alone. grace: 0 is by force */
 	Status remove(const std::string &name_space, const std::string &name, const std::string &uid, std::optional<std::int64_t> grace);

@@ -4,10 +4,10 @@ check_PROGRAMS += testsuite/sim/sim
 testsuite_sim_sim_SOURCES = \
 	%D%/agent.cc \
 	%D%/agent.h \
+	%D%/agent_acts.cc \
 	%D%/calls.cc \
 	%D%/calls.h \
 	%D%/controllers.cc \
-	%D%/execute.cc \
 	%D%/gangs.cc \
 	%D%/gangs.h \
 	%D%/happenings.cc \
@@ -25,6 +25,9 @@ testsuite_sim_sim_SOURCES = \
 	%D%/settled.cc \
 	%D%/shrink.cc \
 	%D%/shrink.h \
+	%D%/sides.h \
+	%D%/sides_kube.cc \
+	%D%/sides_slurm.cc \
 	%D%/simulation.cc \
 	%D%/simulation.h \
 	%D%/slurm.cc \
@@ -32,4 +35,4 @@ testsuite_sim_sim_SOURCES = \
 	%D%/stage.cc \
 	%D%/stage.h \
 	%D%/stream.h
-testsuite_sim_sim_LDADD = libcore.la libbase.la
+testsuite_sim_sim_LDADD = libexecutor.la libcore.la libbase.la

@@ -1,7 +1,6 @@
 # added to libagent by src/agent/local.mk
 libagent_la_SOURCES += \
 	%D%/access.h \
-	%D%/bind.cc \
 	%D%/client.cc \
 	%D%/client.h \
 	%D%/credentials.cc \

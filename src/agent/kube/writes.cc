@@ -49,7 +49,31 @@ void explain(Client &client, const Target &target, const Error &refusal, const S
 	});
 }
 
+void post_binding(Client &client, const BindPod &bind, const Done &done)
+{
+	const std::string path = pod_path(bind.name_space, bind.name, "/binding") + k_field_manager;
+	Request request = write_request(Method::post, path, codec::binding_body(bind));
+	client.send(std::move(request), [done](const Result<Response> &answer) {
+		done(answer ? Status(Ok{}) : Status(answer.error()));
+	});
+}
+
 } // namespace
+
+void bind_pod(Client &client, BindPod bind, Done done)
+{
+	BindWays ways;
+	ways.post = [&client](const BindPod &what, const Done &posted) {
+		post_binding(client, what, posted);
+	};
+	ways.get = [&client](const BindPod &what, PodAnswer looked) {
+		get_pod(client, what.name_space, what.name, std::move(looked));
+	};
+	ways.after = [&client](std::chrono::milliseconds delay, std::function<void()> call) {
+		client.after(delay, std::move(call));
+	};
+	bind_pod(std::move(ways), std::move(bind), std::move(done));
+}
 
 void delete_pod(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
 		std::optional<std::int64_t> grace_seconds, Done done)

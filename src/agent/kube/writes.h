@@ -7,8 +7,8 @@
 #ifndef SLURMKUBE_AGENT_KUBE_WRITES_H
 #define SLURMKUBE_AGENT_KUBE_WRITES_H
 
+#include "src/agent/kube/binding.h"
 #include "src/agent/kube/client.h"
-#include "src/codec/kube_writes.h"
 #include "src/core/model/node.h"
 #include "src/core/model/pod.h"
 #include "src/core/model/owner.h"
@@ -22,10 +22,6 @@
 namespace slurmkube::kube
 {
 
-using BindPod = codec::Binding; /* annotations should carry names::k_allocation_job_id */
-using codec::PodCondition;
-using Done = std::function<void(Status)>;
-
 /*
  * ok: the pod is bound to that node, by this call or by an earlier one with the same job-id annotation. conflict: bound elsewhere or by another job,
  * being deleted, or gated; the text says which. not_found: gone, or another pod of that name. again: the server could not be asked; ask again
@@ -33,19 +29,10 @@ using Done = std::function<void(Status)>;
  */
 void bind_pod(Client &client, BindPod bind, Done done);
 
-/* What a pod that was read after an unclear or refused binding means for it; again: unbound, a binding may be tried. Pure. */
-Status judge_binding(const core::Pod &pod, const BindPod &bind);
-
 /* ok also when it is gone already or another pod has the name. grace: nothing for the pod's own; never 0. */
 void delete_pod(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
 		std::optional<std::int64_t> grace_seconds, Done done);
 
-struct SetConditions {
-	std::string name_space, name, uid;
-	std::vector<PodCondition> conditions;
-	std::string resource_version = {}; /* only while it is still the pod's; empty: whichever it has */
-	bool can_wait = false;             /* for bindings and deletions */
-};
 /* not_found: gone, or another pod of that name. conflict: resource_version is given, and the pod has changed since. */
 void set_conditions(Client &client, const SetConditions &write, Done done);
 

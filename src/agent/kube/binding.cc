@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bind.cc - one binding and its fate.
+ * binding.cc - one binding and its fate.
  *
  * POST; when the answer is lost, a conflict or a server's failure, the pod itself tells what happened. An answer says too little: a conflict has
  * three causes and only its text differs.
  */
-#include "src/agent/kube/writes.h"
+#include "src/agent/kube/binding.h"
+
 #include "src/core/model/names.h"
 
 #include <chrono>
@@ -41,17 +42,17 @@ Status judge_bound(const core::Pod &pod, const BindPod &bind)
 class BindAttempt : public std::enable_shared_from_this<BindAttempt>
 {
       public:
-	BindAttempt(Client &client, BindPod bind, Done done) : client_(client), bind_(std::move(bind)), done_(std::move(done)) {}
+	BindAttempt(BindWays ways, BindPod bind, Done done) : ways_(std::move(ways)), bind_(std::move(bind)), done_(std::move(done)) {}
 	void post();
 
       private:
-	void posted(const Result<Response> &answer);
+	void posted(const Status &answer);
 	void look();
 	void looked(const Result<core::Pod> &pod);
 	void repeat_or_give_up(const Error &why);
 	void finish(const Status &status) const;
 
-	Client &client_;
+	const BindWays ways_;
 	const BindPod bind_;
 	const Done done_;
 	unsigned tries_ = 0;
@@ -65,15 +66,10 @@ void BindAttempt::finish(const Status &status) const
 void BindAttempt::post()
 {
 	tries_++;
-	Request request;
-	request.method = Method::post;
-	request.path = "/api/v1/namespaces/" + escape_query(bind_.name_space) + "/pods/" + escape_query(bind_.name) +
-		       "/binding?fieldManager=slurm-kube";
-	request.body = codec::binding_body(bind_);
-	client_.send(std::move(request), [self = shared_from_this()](const Result<Response> &answer) { self->posted(answer); });
+	ways_.post(bind_, [self = shared_from_this()](const Status &answer) { self->posted(answer); });
 }
 
-void BindAttempt::posted(const Result<Response> &answer)
+void BindAttempt::posted(const Status &answer)
 {
 	if (answer) {
 		finish(Ok{});
@@ -94,7 +90,7 @@ void BindAttempt::posted(const Result<Response> &answer)
 
 void BindAttempt::look()
 {
-	get_pod(client_, bind_.name_space, bind_.name, [self = shared_from_this()](const Result<core::Pod> &pod) { self->looked(pod); });
+	ways_.get(bind_, [self = shared_from_this()](const Result<core::Pod> &pod) { self->looked(pod); });
 }
 
 void BindAttempt::looked(const Result<core::Pod> &pod)
@@ -117,7 +113,7 @@ void BindAttempt::repeat_or_give_up(const Error &why)
 		finish(Error{Errc::again, why.what});
 		return;
 	}
-	client_.after(k_pause * tries_, [self = shared_from_this()] { self->post(); });
+	ways_.after(k_pause * tries_, [self = shared_from_this()] { self->post(); });
 }
 
 } // namespace
@@ -135,9 +131,9 @@ Status judge_binding(const core::Pod &pod, const BindPod &bind)
 	return Error{Errc::again, "it is not bound yet"};
 }
 
-void bind_pod(Client &client, BindPod bind, Done done)
+void bind_pod(BindWays ways, BindPod bind, Done done)
 {
-	std::make_shared<BindAttempt>(client, std::move(bind), std::move(done))->post();
+	std::make_shared<BindAttempt>(std::move(ways), std::move(bind), std::move(done))->post();
 }
 
 } // namespace slurmkube::kube

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * executor.h - carries actions out: each starts one call and turns its outcome into an answer for
+ * World. The simulator drives it as well: it knows neither libcurl nor libslurm.
+ *
+ * Whoever destroys it must see to it that no callback of its sides comes any more.
+ */
+#ifndef SLURMKUBE_AGENT_EXECUTOR_H
+#define SLURMKUBE_AGENT_EXECUTOR_H
+
+#include "src/agent/sides.h"
+
+#include <map>
+#include <utility>
+
+namespace slurmkube::agent
+{
+
+/* The last answer that told whether bindings work; a pod that was gone by then tells nothing. */
+struct LastBinding {
+	core::Now at;
+	std::string pod;     /* empty: none yet */
+	std::string trouble; /* empty: accepted */
+};
+
+class Executor
+{
+      public:
+	struct Surroundings {
+		std::function<core::Now()> now;
+		std::function<void()> want_round;
+	};
+	Executor(core::World &world, KubeSide &kube, SlurmSide &slurm, Surroundings surroundings)
+	    : world_(world), kube_(kube), slurm_(slurm), around_(std::move(surroundings))
+	{
+	}
+	Executor(const Executor &) = delete;
+	Executor &operator=(const Executor &) = delete;
+	~Executor() = default;
+
+	void carry_out(const core::PodUid &pod, const core::Action &action);
+	void carry_out(const core::NodeAction &action);
+	void ask_for(const core::OwnerId &id);
+	void ask_for_node(const std::string &name);
+	void ask_for_cluster();
+
+	[[nodiscard]] const LastBinding &last_binding() const { return last_binding_; }
+	/* Why the API server does not say which cluster it is; empty: it has, or is being asked. */
+	[[nodiscard]] const std::string &cluster_unknown() const { return cluster_unknown_; }
+
+      private:
+	[[nodiscard]] core::Now now() const { return around_.now(); }
+	void want_round() const { around_.want_round(); }
+	void log_submitted(const core::PodUid &pod, core::JobId job, const std::string &node);
+	void submit(const core::PodUid &pod, const core::Submit &action);
+	void update(const core::PodUid &pod, const core::Update &action);
+	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status,
+		      bool for_absence);
+	/* executor_pods.cc */
+	[[nodiscard]] kube::BindPod binding_of(const core::Pod &pod, const core::Bind &action) const;
+	void bind(const core::PodUid &pod, const core::Bind &action);
+	void provide(const core::PodUid &pod, const core::Provide &action);
+	void look_up(const core::PodUid &pod, const core::LookUp &action);
+	void look_for_members(const core::PodUid &lead, const std::string &name_space);
+	void remove(const core::PodUid &pod, const core::Remove &action);
+	void report(const core::PodUid &pod, const core::Report &action);
+
+	core::World &world_;
+	KubeSide &kube_;
+	SlurmSide &slurm_;
+	const Surroundings around_;
+	LastBinding last_binding_;
+	/* without an answer: what the log will say of each */
+	std::map<core::PodUid, std::string> submitting_;
+	bool cluster_asked_ = false;
+	std::string cluster_unknown_;
+};
+
+/* For the log. */
+std::string name_of(const core::World &world, const core::PodUid &uid);
+void log_outcome(const char *what, const std::string &pod, core::JobId job, const Status &answer,
+		 const std::string &rest = {});
+
+} // namespace slurmkube::agent
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/links.h"
+
+#include "src/agent/kube/writes.h"
+
+#include <utility>
+
+namespace slurmkube::agent
+{
+
+/* ---- Kubernetes ---- */
+
+void ApiServer::bind(kube::BindPod bind, Done done)
+{
+	kube::bind_pod(client_, std::move(bind), std::move(done));
+}
+
+void ApiServer::set_conditions(const kube::SetConditions &write, Done done)
+{
+	kube::set_conditions(client_, write, std::move(done));
+}
+
+void ApiServer::remove(const DeletePod &what, Done done)
+{
+	kube::delete_pod(client_, what.name_space, what.name, what.uid, what.grace_seconds,
+			 std::move(done));
+}
+
+void ApiServer::provide(const core::ClaimStep &step, Done done)
+{
+	kube::provide(client_, step, std::move(done));
+}
+
+void ApiServer::tell(const core::Pod &pod, bool warning, const char *action,
+		     const core::Condition &what)
+{
+	teller_.tell(pod, warning, action, what);
+}
+
+void ApiServer::get_pod(const std::string &name_space, const std::string &name,
+			Answer<core::Pod> done)
+{
+	kube::get_pod(client_, name_space, name, std::move(done));
+}
+
+void ApiServer::find_pod(const std::string &name_space,
+			 std::function<bool(const core::Pod &)> is_it, Answer<bool> done)
+{
+	kube::find_pod(client_, name_space, std::move(is_it), std::move(done));
+}
+
+void ApiServer::get_owner(const core::OwnerId &id, Answer<std::optional<core::Owner>> done)
+{
+	kube::get_owner(client_, id, std::move(done));
+}
+
+void ApiServer::look_at_node(const std::string &name, Answer<core::NodeSight> done)
+{
+	kube::look_at_node(client_, name, std::move(done));
+}
+
+void ApiServer::cluster_uid(Answer<std::string> done)
+{
+	kube::cluster_uid(client_, std::move(done));
+}
+
+void ApiServer::after(std::chrono::milliseconds delay, std::function<void()> call)
+{
+	client_.after(delay, std::move(call));
+}
+
+/* ---- Slurm ---- */
+
+void Controller::submit(const core::JobSpec &spec, Answer<core::Submitted> done)
+{
+	calls_.submit(spec, [done = std::move(done)](const Result<slurm::SubmitReply> &reply) {
+		if (!reply)
+			return done(reply.error());
+		done(core::Submitted{.job = reply->id,
+				     .node = reply->node,
+				     .cpus = reply->cpus,
+				     .partition = reply->partition,
+				     .account = reply->account});
+	});
+}
+
+void Controller::update(core::JobId job, const core::Update &change, Done done)
+{
+	calls_.update(job, change.spec, change.given, change.removed, std::move(done));
+}
+
+void Controller::complete(core::JobId job, std::uint32_t wait_status, Done done)
+{
+	calls_.complete(job, wait_status, std::move(done));
+}
+
+void Controller::expire(core::JobId job, Done done)
+{
+	calls_.expire(job, std::move(done));
+}
+
+void Controller::cancel(core::JobId job, Done done)
+{
+	calls_.cancel(job, std::move(done));
+}
+
+void Controller::give_up(core::JobId job, const core::Marker &marker, Done done)
+{
+	calls_.give_up(job, marker, std::move(done));
+}
+
+void Controller::create_node(const core::NodeSpec &spec, core::Family family, Done done)
+{
+	calls_.node_create(spec, family, std::move(done));
+}
+
+void Controller::delete_node(const std::string &name, Done done)
+{
+	calls_.node_delete(name, std::move(done));
+}
+
+void Controller::set_node_state(const core::SetNodeState &change, Done done)
+{
+	calls_.node_set_state(change.name, change.change, change.reason, std::move(done));
+}
+
+} // namespace slurmkube::agent

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * links.h - the two sides that the executor has in the agent: the API server, and libslurm.
+ */
+#ifndef SLURMKUBE_AGENT_LINKS_H
+#define SLURMKUBE_AGENT_LINKS_H
+
+#include "src/agent/kube/client.h"
+#include "src/agent/sides.h"
+#include "src/agent/slurm/calls.h"
+#include "src/agent/teller.h"
+
+namespace slurmkube::agent
+{
+
+class ApiServer final : public KubeSide
+{
+      public:
+	ApiServer(kube::Client &client, Teller &teller) : client_(client), teller_(teller) {}
+
+	void bind(kube::BindPod bind, Done done) override;
+	void set_conditions(const kube::SetConditions &write, Done done) override;
+	void remove(const DeletePod &what, Done done) override;
+	void provide(const core::ClaimStep &step, Done done) override;
+	void tell(const core::Pod &pod, bool warning, const char *action,
+		  const core::Condition &what) override;
+	void get_pod(const std::string &name_space, const std::string &name,
+		     Answer<core::Pod> done) override;
+	void find_pod(const std::string &name_space, std::function<bool(const core::Pod &)> is_it,
+		      Answer<bool> done) override;
+	void get_owner(const core::OwnerId &id, Answer<std::optional<core::Owner>> done) override;
+	void look_at_node(const std::string &name, Answer<core::NodeSight> done) override;
+	void cluster_uid(Answer<std::string> done) override;
+	void after(std::chrono::milliseconds delay, std::function<void()> call) override;
+
+      private:
+	kube::Client &client_;
+	Teller &teller_;
+};
+
+class Controller final : public SlurmSide
+{
+      public:
+	explicit Controller(slurm::Calls &calls) : calls_(calls) {}
+
+	void submit(const core::JobSpec &spec, Answer<core::Submitted> done) override;
+	void update(core::JobId job, const core::Update &change, Done done) override;
+	void complete(core::JobId job, std::uint32_t wait_status, Done done) override;
+	void expire(core::JobId job, Done done) override;
+	void cancel(core::JobId job, Done done) override;
+	void give_up(core::JobId job, const core::Marker &marker, Done done) override;
+	void create_node(const core::NodeSpec &spec, core::Family family, Done done) override;
+	void delete_node(const std::string &name, Done done) override;
+	void set_node_state(const core::SetNodeState &change, Done done) override;
+
+      private:
+	slurm::Calls &calls_;
+};
+
+} // namespace slurmkube::agent
+
+#endif

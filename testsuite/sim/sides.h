@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sides.h - what the shipped executor asks of Kubernetes and Slurm, answered by the models.
+ *
+ * Of one life of an agent. What it has sent goes on when it is over: effects hold the models only.
+ */
+#ifndef SLURMKUBE_TESTSUITE_SIM_SIDES_H
+#define SLURMKUBE_TESTSUITE_SIM_SIDES_H
+
+#include "src/agent/sides.h"
+#include "testsuite/sim/calls.h"
+#include "testsuite/sim/oracle.h"
+
+namespace slurmkube::sim
+{
+
+/* What an agent sees: a selector that selects no node; the kubeconfig of a cluster that has none of
+ * these nodes; lists without pods; the kubeconfig of a cluster that has nothing of ours. */
+enum class Sight { right, none_selected, no_nodes, no_pods, other_cluster };
+
+struct Models {
+	Stage &stage;
+	Kube &kube;
+	Slurm &slurm;
+	Api &api;
+	Rpc &rpc;
+	Oracle &oracle;
+};
+
+struct Life {
+	unsigned agent = 0;
+	std::uint64_t number = 0;
+	std::function<bool()> goes_on;
+	/* Now, when the agent is no longer frozen, or never. */
+	std::function<void(Timeline::Call)> hear;
+};
+
+/* done, as this life hears of it. */
+template <class T> agent::Answer<T> heard(const Life &life, agent::Answer<T> done)
+{
+	return [hear = life.hear, done = std::move(done)](const Result<T> &result) {
+		hear([done, result] { done(result); });
+	};
+}
+
+class ModelKube final : public agent::KubeSide
+{
+      public:
+	ModelKube(const Models &models, Life life, const Sight &sight)
+	    : models_(models), life_(std::move(life)), sight_(sight)
+	{
+	}
+
+	void bind(kube::BindPod bind, agent::Done done) override;
+	void set_conditions(const kube::SetConditions &write, agent::Done done) override;
+	void remove(const agent::DeletePod &what, agent::Done done) override;
+	void provide(const core::ClaimStep &step, agent::Done done) override;
+	void tell(const core::Pod &, bool, const char *, const core::Condition &) override {}
+	void get_pod(const std::string &name_space, const std::string &name,
+		     agent::Answer<core::Pod> done) override;
+	void find_pod(const std::string &name_space, std::function<bool(const core::Pod &)> is_it,
+		      agent::Answer<bool> done) override;
+	void get_owner(const core::OwnerId &id,
+		       agent::Answer<std::optional<core::Owner>> done) override;
+	void look_at_node(const std::string &name, agent::Answer<core::NodeSight> done) override;
+	void cluster_uid(agent::Answer<std::string> done) override;
+	void after(std::chrono::milliseconds delay, std::function<void()> call) override;
+
+      private:
+	void post_binding(const kube::BindPod &bind, const kube::Done &done);
+	template <class T>
+	void ask(std::uint64_t key, std::function<Result<T>()> effect, agent::Answer<T> done);
+
+	const Models models_;
+	const Life life_;
+	const Sight &sight_;
+};
+
+class ModelSlurm final : public agent::SlurmSide
+{
+      public:
+	ModelSlurm(const Models &models, Life life) : models_(models), life_(std::move(life)) {}
+
+	/* Whose action is carried out next. */
+	void set_pod(const core::PodUid &pod) { pod_ = pod.text; }
+
+	void submit(const core::JobSpec &spec, agent::Answer<core::Submitted> done) override;
+	void update(core::JobId job, const core::Update &change, agent::Done done) override;
+	void complete(core::JobId job, std::uint32_t wait_status, agent::Done done) override;
+	void expire(core::JobId job, agent::Done done) override;
+	void cancel(core::JobId job, agent::Done done) override;
+	void give_up(core::JobId job, const core::Marker &marker, agent::Done done) override;
+	void create_node(const core::NodeSpec &spec, core::Family family,
+			 agent::Done done) override;
+	void delete_node(const std::string &name, agent::Done done) override;
+	void set_node_state(const core::SetNodeState &change, agent::Done done) override;
+
+      private:
+	void end_job(core::JobId job, std::optional<std::uint32_t> wait_status, bool for_absence,
+		     const agent::Done &done);
+
+	const Models models_;
+	const Life life_;
+	std::string pod_;
+	std::set<std::string> submitted_here_; /* for Plant::dropped_complete */
+};
+
+} // namespace slurmkube::sim
+
+#endif
