@@ -25,17 +25,23 @@ template <std::size_t N> struct Name {
 	consteval Name(const char (&from)[N]) { std::copy_n(from, N, text); }
 };
 
-/* Those of inlined messages too. nullptr: there is none. */
-constexpr const Member *find_member(const Shape &shape, std::string_view name)
+struct FoundMember {
+	Member member = {};
+	bool is_there = false;
+};
+
+/* Those of inlined messages too. By value: under UBSan gcc takes no comparison of an address for a constant. */
+constexpr FoundMember find_member(const Shape &shape, std::string_view name)
 {
 	for (const Member &member : shape.members) {
 		if (member.as != As::inlined && name == member.name)
-			return &member;
-		const Member *inner = member.as == As::inlined ? find_member(*member.shape, name) : nullptr;
-		if (inner != nullptr)
+			return {member, true};
+		if (member.as != As::inlined)
+			continue;
+		if (const FoundMember inner = find_member(*member.shape, name); inner.is_there)
 			return inner;
 	}
-	return nullptr;
+	return {};
 }
 
 template <const Shape &S> class Views;
@@ -49,7 +55,7 @@ template <const Shape &S> class View
 
 	template <Name N> [[nodiscard]] bool has() const
 	{
-		return get(object_, member<N>()->name) != nullptr;
+		return get(object_, member<N>().name) != nullptr;
 	}
 	template <Name N> [[nodiscard]] std::string text(std::string_view fallback = {}) const
 	{
@@ -75,24 +81,24 @@ template <const Shape &S> class View
 	}
 	template <Name N> [[nodiscard]] auto object() const
 	{
-		return View<*member<N>()->shape>(get(object_, of_kind<N, As::object>()));
+		return View<*member<N>().shape>(get(object_, of_kind<N, As::object>()));
 	}
 	template <Name N> [[nodiscard]] auto objects() const
 	{
-		return Views<*member<N>()->shape>(get(object_, of_kind<N, As::objects>()));
+		return Views<*member<N>().shape>(get(object_, of_kind<N, As::objects>()));
 	}
 
       private:
-	template <Name N> static consteval const Member *member()
+	template <Name N> static consteval Member member()
 	{
-		constexpr const Member *found = find_member(S, N.text);
-		static_assert(found != nullptr, "the Shape has no such field: name it there");
-		return found;
+		constexpr FoundMember found = find_member(S, N.text);
+		static_assert(found.is_there, "the Shape has no such field: name it there");
+		return found.member;
 	}
 	template <Name N, As... Kinds> static consteval const char *of_kind()
 	{
-		static_assert(((member<N>()->as == Kinds) || ...), "the Shape says another kind");
-		return member<N>()->name;
+		static_assert(((member<N>().as == Kinds) || ...), "the Shape says another kind");
+		return member<N>().name;
 	}
 	json_object *object_; /* borrowed */
 };

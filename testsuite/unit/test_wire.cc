@@ -165,8 +165,8 @@ void what_is_not_understood_is_refused()
 }
 
 /* A reader that asks for what no Shape names does not compile. */
-static_assert(find_member(shapes::k_metadata, "managedFields") == nullptr);
-static_assert(find_member(shapes::k_volume, "ephemeral")->number == 29);
+static_assert(!find_member(shapes::k_metadata, "managedFields").is_there);
+static_assert(find_member(shapes::k_volume, "ephemeral").member.number == 29);
 
 /* Wherever JSON says more, readers see what protobuf carries. */
 void views_read_what_json_says()
