@@ -57,7 +57,7 @@ def of_pods(e):
 	"""A pod that has ended has exactly one record, with its state and code."""
 	out = []
 	for pod in e.bound():
-		if not pod.ended:
+		if not pod.ended or pod.in_gang:
 			continue
 		job, rows = pod.bound.job, records_of(e, pod, e.slurm.accounts)
 		seen = [(r.state, r.exit_code) for r in rows]

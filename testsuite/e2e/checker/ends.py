@@ -6,6 +6,8 @@ before it ended is CANCELLED. A pod that Slurm itself ended has what Slurm did. 
 (agent or slurmctld away) may be CANCELLED as well. A slurmctld that was killed may have forgotten a job: then there is no record to judge. Or it
 has the job pending again, of a pod that has ended meanwhile: that leaves the queue CANCELLED, as a life of its own.
 """
+from .slurm_log import nodes_of
+
 SLURMS_OWN = ("CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "DEADLINE")
 EARLY = 8.0    # a killed slurmctld saves its state every five seconds
 SETTLE = 30.0  # calm seconds from a pod's end to its job's
@@ -34,8 +36,13 @@ def records_of(e, pod, source=None):
 	life = e.slurm.life_at(pod.bound.job, pod.bound.node, pod.bound.at, 0.25)
 	since = life.start if life else pod.bound.at
 	following = min((x.start for x in e.slurm.lives.get(pod.bound.job, []) if life and x.start > life.start), default=float("inf"))
-	return [r for r in source.get(pod.bound.job, []) if r.node == pod.bound.node and r.name in ("", pod.name) and since - 1.5 <= r.start and
+	return [r for r in source.get(pod.bound.job, []) if pod.bound.node in nodes_of(r.node) and _has_name(r, pod) and since - 1.5 <= r.start and
 		_is_before(r.start, following, since) and not _was_taken_up_again(e, pod, r)]
+
+
+def _has_name(record, pod):
+	"""The job of a gang has its owner's name, and that of a component a role's behind it."""
+	return record.name in ("", pod.name) or pod.in_gang and record.name.startswith(pod.owner.get("name", pod.name))
 
 
 def _was_taken_up_again(e, pod, record):
@@ -76,7 +83,7 @@ def ends_are_true(e):
 	from .rules import Violation
 	out = []
 	for pod in e.bound():
-		if not pod.ended:
+		if not pod.ended or pod.in_gang:
 			continue
 		records = records_of(e, pod)
 		if not records:

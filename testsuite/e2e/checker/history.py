@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass, field
 
 JOB_ID = "allocation.slurm-kube.io/job-id"
+GANG = "allocation.slurm-kube.io/gang"
+RANK = "allocation.slurm-kube.io/rank"
 _UNITS = {"": 1, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 
@@ -52,6 +54,9 @@ class Event:
 		"""The Slurm job that the binding names, or 0."""
 		return int(self.thing["metadata"].get("annotations", {}).get(JOB_ID, 0))
 
+	def annotation(self, key):
+		return self.thing["metadata"].get("annotations", {}).get(key, "")
+
 	@property
 	def exit_code(self):
 		for status in self.thing["status"].get("containerStatuses", []):
@@ -92,6 +97,20 @@ class PodStory:
 	@property
 	def bound(self):
 		return self.first(lambda e: e.node)
+
+	@property
+	def in_gang(self):
+		"""It shares its Slurm job with others."""
+		return bool(self.bound and self.bound.annotation(GANG))
+
+	@property
+	def marker(self):
+		"""The uid in the marker of its Slurm job: that of its gang, as far as its binding tells, or its own."""
+		return self.bound.annotation(GANG) if self.in_gang else self.uid
+
+	@property
+	def owner(self):
+		return next(iter(self.events[0].thing["metadata"].get("ownerReferences", [])), {})
 
 	@property
 	def ended(self):

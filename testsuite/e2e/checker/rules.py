@@ -8,9 +8,10 @@ import math
 import re
 from dataclasses import dataclass, field
 
+from . import gangs
 from .faults import Deeds
 from .history import History
-from .slurm_log import LIVE, SlurmTruth, moment
+from .slurm_log import LIVE, SlurmTruth, moment, nodes_of
 
 SLACK = 0.25      # seconds between a line of slurmctld's log and what it tells of: it writes after the fact
 UNCOVERED = 45.0  # calm seconds a pod may live without a job: 10 s until it is surely missing, and its new submission
@@ -100,29 +101,29 @@ def bound_after_start(e):
 
 
 def one_pod_for_a_job(e):
-	"""Invariant 1: each life of a job has one pod at most, even when numbers are used again."""
+	"""Invariant 1: each life of a job has one pod at most, even when numbers are used again. Of a gang: gangs.py."""
 	owner, out = {}, []
 	for pod in e.bound():
 		life = e.slurm.life_at(pod.bound.job, pod.bound.node, pod.bound.at, SLACK)
 		key = (pod.bound.job, life.start if life else 0.0)
 		other = owner.setdefault(key, pod)
-		if other is not pod:
+		if other.marker != pod.marker:
 			out.append(Violation("one pod", f"{pod.name} has job {key[0]}, which {other.name} had", pod.bound.at, [other.uid, pod.uid], [key[0]]))
 	return out
 
 
-def _given(e, pod):
+def given_cpus(e, pod):
 	"""CPUs that Slurm says the pod's job had, from its end and from pictures."""
 	from .ends import records_of
-	shown = [f for (n, _), f in e.slurm.shown.items() if n == pod.bound.job and pod.uid in f.get("AdminComment", "")]
+	shown = [f for (n, _), f in e.slurm.shown.items() if n == pod.bound.job and f'"{pod.marker}"' in f.get("AdminComment", "")]
 	return {x.cpus for x in records_of(e, pod)} | {int(f["NumCPUs"].split("-")[0]) for f in shown if f.get("NodeList") not in (None, "", "(null)")}
 
 
 def not_more_than_allocated(e):
-	"""Invariant 2: a pod asks for no more CPUs than Slurm gave its job. Sums follow from this, one job having one pod."""
+	"""Invariant 2: a pod asks for no more CPUs than Slurm gave its job. Sums follow from this, one job having one pod; of gangs: gangs.py."""
 	out = []
 	for pod in e.bound():
-		given = _given(e, pod)
+		given = given_cpus(e, pod)
 		asked = math.ceil(pod.bound.requests().get("cpu", 0.0))
 		if given and asked > max(given):
 			out.append(Violation("allocated", f"{pod.name} asks for {asked} CPUs, job {pod.bound.job} has {max(given)}", pod.bound.at, [pod.uid], [pod.bound.job]))
@@ -131,8 +132,8 @@ def not_more_than_allocated(e):
 
 def _lives_of(e, pod):
 	"""All lives of jobs that stand for the pod, a job of the same number that stood for another pod left out as far as Slurm can tell."""
-	jobs = e.slurm.uids.get(pod.uid, set()) | {pod.bound.job}
-	return [x for j in jobs for x in e.slurm.lives.get(j, []) if x.node == pod.bound.node]
+	jobs = e.slurm.uids.get(pod.marker, set()) | {pod.bound.job}
+	return [x for j in jobs for x in e.slurm.lives.get(j, []) if pod.bound.node in nodes_of(x.node)]
 
 
 def _uncovered(e, pod, since, until):
@@ -165,13 +166,13 @@ def lives_on_its_allocation(e):
 
 def _cause_of(e, pod, when):
 	"""Why a healthy pod may have been deleted at a moment, or None. What was asked for by its number must have reached Slurm."""
-	jobs = e.slurm.uids.get(pod.uid, set()) | ({pod.bound.job} if pod.bound else set())
+	nodes, jobs = gangs.nodes_and_jobs(e, pod, when)
 	for c in e.deeds.causes:
 		if c.at > when + SLACK:
 			continue
-		if c.uid and c.uid == pod.uid or c.owner and c.owner == pod.events[0].thing["metadata"].get("ownerReferences", [{}])[0].get("uid"):
+		if c.uid and c.uid == pod.uid or c.owner and c.owner == pod.owner.get("uid"):
 			return c
-		if c.node and pod.bound and c.node == pod.bound.node and pod.bound.at <= when and when - c.at < 120:
+		if c.node in nodes and when - c.at < 120:
 			return c
 	for job in jobs:
 		for at, user in e.slurm.kills.get(job, []):
@@ -223,7 +224,7 @@ def nothing_is_left(e):
 	"""Invariant 4: after the end no job of ours lives whose pod does not."""
 	if not e.settled:
 		return []
-	live = {p.uid for p in e.pods() if not p.ended}
+	live = {uid for p in e.pods() if not p.ended for uid in (p.uid, p.marker)}
 	out = []
 	for uid, jobs in e.slurm.uids.items():
 		for (number, _), fields in e.slurm.shown.items():
@@ -259,6 +260,6 @@ def check(e):
 	"""All rules; those about ends are in ends.py, those about sacct in accounts.py."""
 	from .accounts import accounts_are_true
 	from .ends import ends_are_true
-	rules = (nothing_missed, no_node_too_full, bound_once, bound_after_start, one_pod_for_a_job, not_more_than_allocated, lives_on_its_allocation,
+	rules = (*gangs.RULES, nothing_missed, no_node_too_full, bound_once, bound_after_start, one_pod_for_a_job, not_more_than_allocated, lives_on_its_allocation,
 		 no_healthy_pod_deleted, no_two_jobs_for_a_pod, nothing_is_left, ends_are_true, accounts_are_true)
 	return [v for rule in rules for v in rule(e)]

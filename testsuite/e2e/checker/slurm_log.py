@@ -39,9 +39,25 @@ def moment(text):
 	return datetime.fromisoformat(text).timestamp() if text and "T" in text else 0.0
 
 
+def _counted(inside):
+	"""The numbers of "0,2-3" as they are written."""
+	for part in inside.split(","):
+		first, _, last = part.partition("-")
+		for number in range(int(first), int(last or first) + 1):
+			yield str(number).zfill(len(first))
+
+
+def nodes_of(text):
+	"""The names that "node-[0,2-3],other" stands for."""
+	names = set()
+	for prefix, inside in re.findall(r"([^,\[]+)(?:\[([^\]]*)\])?", text):
+		names |= {prefix + n for n in _counted(inside)} if inside else {prefix}
+	return names
+
+
 @dataclass
 class Life:
-	"""From a start to an end. end is None while it goes on, or where slurmctld forgot the job before."""
+	"""From a start to an end. end is None while it goes on, or where slurmctld forgot the job before. node: as Slurm lists its nodes."""
 	job: int
 	node: str
 	start: float
@@ -143,7 +159,7 @@ class SlurmTruth:
 
 	def life_at(self, job, node, when, slack):
 		"""The last life of a job that began before a moment, on that node. Where none did, the first one after it: a busy slurmctld writes its line late."""
-		lives = [x for x in self.lives.get(job, []) if x.node == node and x.start <= when + LATE_LINE]
+		lives = [x for x in self.lives.get(job, []) if node in nodes_of(x.node) and x.start <= when + LATE_LINE]
 		begun = [x for x in lives if x.start <= when + slack]
 		return begun[-1] if begun else lives[0] if lives else None
 

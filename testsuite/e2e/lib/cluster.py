@@ -47,7 +47,7 @@ class Cluster:
 
 	agent=False, kube=False, native=False leave a part out; accounting=True adds a slurmdbd. slurm_options and agent_options go to Slurm() and Agent(), plane_env
 	to the environment of k8s/up. It lives in directory, or in one that is made for it. workloads=True adds the managers of JobSet and LeaderWorkerSet, CRDs of
-	other workloads, and the built-in PodGroup.
+	other workloads, and the built-in PodGroup; workloads="kinds" leaves the managers out.
 	"""
 
 	def __init__(self, build, kwok=0, cpus=8, memory="16Gi", agent=True, kube=True, native=True, accounting=None, slurm_options=None,
@@ -59,7 +59,7 @@ class Cluster:
 		self.base = claim_ports(self.stack)
 		self.slurm = Slurm(build, self.dir, self.base + 5, accounting=accounting, **(slurm_options or {}))
 		if workloads:
-			plane_env = {"WORKLOADS": "1", "POD_GROUPS": "1", **(plane_env or {})}
+			plane_env = {"WORKLOADS": "1" if workloads is True else workloads, "POD_GROUPS": "1", **(plane_env or {})}
 		self.plane = ControlPlane(self.dir / "cp", self.base, plane_env) if kube else None
 		self.agent = Agent(self.slurm, self.plane, **(agent_options or {})) if agent and kube else None
 		self.native, self.nodes, self.size = native, kwok, (cpus, memory)

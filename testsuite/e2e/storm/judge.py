@@ -61,7 +61,9 @@ def _at_rest(bed, load, deeds):
 			bed.slurm.run("scontrol", "update", f"NodeName={name}", "State=RESUME", check=False)
 	_release(load)
 	left = lambda: [p for p in bed.kube.pods().values() if p["status"].get("phase") not in ("Succeeded", "Failed")]  # noqa: E731
-	wait_for(lambda: _release(load) or not left(), "all pods to end by themselves", 300, 2)
+	wait_for(lambda: _release(load) or load.tidy_rays() or not left(), "all pods to end by themselves", 300, 2)
+	for name in list(load.rays):
+		load.delete_ray(None, name)
 	for j in bed.kube.list("Job"):
 		deeds.causes.append(Cause(time.time(), "delete of the Job", owner=j["metadata"]["uid"]))
 		bed.kube.delete("Job", j["metadata"]["name"])

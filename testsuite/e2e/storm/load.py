@@ -11,6 +11,7 @@ import time
 
 from checker.faults import Cause
 from lib import ApiError, job, pod
+from lib.workloads import create, delete, owned, template
 
 USER = "nobody"  # who the pods run as: scancel is asked for by a user that is not the agent's, and slurmctld's log tells them apart
 LIVE = 70        # pods that have not ended, at most
@@ -19,6 +20,17 @@ KEEP = 4.0       # seconds an ended pod stays
 CODES = [0] * 12 + [1, 2, 3, 42, 127, 255, 130, 137, 139, 143]
 NOT_NOW = (ApiError, OSError, http.client.HTTPException, RuntimeError, LookupError, subprocess.SubprocessError)
 _never = threading.Event()
+
+
+POOLS = ("a", "b")  # labels of every second node
+GROUPS = {"head": "headgroup", "worker": "workers"}
+
+
+def _ray_cluster(name, roles, workers):
+	group = {"groupName": GROUPS["worker"], "replicas": workers, "minReplicas": workers, "maxReplicas": workers, "rayStartParams": {},
+		 "template": template(**roles["worker"])}
+	return {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": name},
+		"spec": {"headGroupSpec": {"rayStartParams": {}, "template": template(**roles["head"])}, "workerGroupSpecs": [group]}}
 
 
 def _live(pods):
@@ -33,9 +45,10 @@ class Load:
 		self.random = random.Random(f"{seed} load")
 		self.made, self.number, self.done = 0, 0, {}
 		self.ended_since, self.held = {}, set()
+		self.rays = {}  # name -> [uid, names of its pods, since when it is of no use or None]
 		self.stopped = threading.Event()
 		self.thread = threading.Thread(target=self._run, daemon=True)
-		self.deeds_by_weight = [(self.make_pod, 40), (self.make_job, 3), (self.delete, 7), (self.force_delete, 2), (self.evict, 4), (self.scancel, 6),
+		self.deeds_by_weight = [(self.make_pod, 40), (self.make_job, 3), (self.make_gang, 3), (self.make_ray, 4), (self.delete_ray, 1), (self.delete, 7), (self.force_delete, 2), (self.evict, 4), (self.scancel, 6),
 					(self.scancel_storm, 1), (self.hold, 2), (self.release, 2), (self.cordon, 1), (self.uncordon, 2), (self.delete_job, 1)]
 
 	def start(self):
@@ -93,6 +106,59 @@ class Load:
 		manifest["spec"]["backoffLimit"] = 1000  # a deleted pod gets a successor
 		self.bed.kube.create(manifest)
 		return True
+
+	def make_gang(self, numbers):
+		"""An Indexed Job: one Slurm job. The controller makes another pod for each that is deleted."""
+		if len(_live(self._pods())) >= LIVE:
+			return False
+		self.number += 1
+		manifest = job(f"g{self.number}", numbers.randint(2, 6), indexed=True, cpu=numbers.choice([1, 2]), kwok=self._life(numbers))
+		manifest["spec"]["backoffLimit"] = 1000
+		self.bed.kube.create(manifest)
+		return True
+
+	def make_ray(self, numbers):
+		"""A head in one pool and workers in the other: a Slurm job each. Nobody makes another pod for one that is gone."""
+		if len(_live(self._pods())) >= LIVE:
+			return False
+		self.number += 1
+		name = f"r{self.number}"
+		roles = {"head": self._role(numbers, POOLS[0], 1), "worker": self._role(numbers, POOLS[1], numbers.choice([1, 2, 3]))}
+		names = {f"{name}-head": "head", **{f"{name}-worker-{i}": "worker" for i in range(numbers.randint(1, 4))}}
+		owner = create(self.bed, _ray_cluster(name, roles, len(names) - 1))
+		self.rays[name] = [owner["metadata"]["uid"], set(names), None]
+		for pod_name, role in names.items():
+			labels = {"ray.io/cluster": name, "ray.io/node-type": role, "ray.io/group": GROUPS[role]}
+			self.bed.kube.create(owned(owner, pod_name, labels, **roles[role]))
+		return True
+
+	def _role(self, numbers, pool, cpu):
+		return {"cpu": cpu, "kwok": {**self._life(numbers), "exit-code": numbers.choice(CODES)},
+			"spec": {"terminationGracePeriodSeconds": 30, "nodeSelector": {"pool": pool}}}
+
+	def delete_ray(self, numbers, name=None):
+		name = name or (numbers.choice(sorted(self.rays)) if self.rays else None)
+		if not name:
+			return False
+		self.deeds.causes.append(Cause(time.time(), "delete of the RayCluster", owner=self.rays[name][0]))
+		try:
+			delete(self.bed, "RayCluster", name)
+		except ApiError as e:
+			if e.status != 404:
+				raise
+		del self.rays[name]
+		return True
+
+	def tidy_rays(self):
+		"""One that lacks a pod goes: without it nothing of it starts, and what has ended has ended."""
+		there, now = {p["metadata"]["name"] for p in _live(self._pods())}, time.monotonic()
+		for name, ray in list(self.rays.items()):
+			ray[2] = None if ray[1] <= there else ray[2] or now
+			if ray[2] and now - ray[2] > KEEP and (len(ray[1] & there) == 0 or not self._runs(ray[1] & there)):
+				self.delete_ray(None, name)
+
+	def _runs(self, names):
+		return any(p["metadata"]["name"] in names and p["spec"].get("nodeName") for p in _live(self._pods()))
 
 	def delete(self, numbers, what="delete", **options):
 		thing = self._some(numbers)
@@ -181,6 +247,7 @@ class Load:
 		self.ended_since = ended
 		for name in [n for n, since in ended.items() if now - since > KEEP][:20]:
 			self.bed.kube.delete("Pod", name)
+		self.tidy_rays()
 
 
 class Pictures:
