@@ -24,11 +24,11 @@ template <class... F> Overloaded(F...) -> Overloaded<F...>;
 
 std::string name_of(const core::World &world, const core::PodUid &uid)
 {
-	const auto found = world.state().groups.find(uid);
+	const auto found = world.state().pods.find(uid);
 	const auto gang = world.state().gangs.find(uid);
 	if (gang != world.state().gangs.end())
 		return gang->second.id.name_space + "/" + gang->second.id.name;
-	if (found == world.state().groups.end())
+	if (found == world.state().pods.end())
 		return uid.text;
 	const core::Pod *pod = found->second.pod ? &*found->second.pod : found->second.last ? &*found->second.last : nullptr;
 	return pod ? pod->name_space + "/" + pod->name : uid.text;

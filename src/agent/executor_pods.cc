@@ -25,14 +25,14 @@ constexpr std::size_t k_node_list_bytes = 16 << 10; /* annotations have 256 KiB 
 /* What a program of a gang wants to know of its place in it. */
 void add_gang(const core::World &world, const core::PodUid &pod, std::uint32_t rank, std::map<std::string, std::string> &annotations)
 {
-	const core::Group &member = world.state().groups.at(pod);
-	const auto gang = member.gang ? world.state().gangs.find(*member.gang) : world.state().gangs.end();
+	const core::PodEntry &member = world.state().pods.at(pod);
+	const auto gang = member.component ? world.state().gangs.find(*member.component) : world.state().gangs.end();
 	if (gang == world.state().gangs.end())
 		return;
 	annotations[names::k_allocation_rank] = std::to_string(rank);
 	annotations[names::k_allocation_size] = std::to_string(core::ranks_of(gang->second));
 	annotations[names::k_allocation_gang] = gang->first.text;
-	if (const core::SlurmJob *job = world.state().job_of(member))
+	if (const core::SlurmJob *job = world.state().job_of(pod))
 		annotations[names::k_allocation_nodes] = core::node_list_of(job->nodes, k_node_list_bytes);
 }
 
@@ -82,7 +82,7 @@ void Executor::bind(const core::PodUid &pod, const core::Bind &action)
 	const core::Pod *known = world_.state().pod(pod);
 	if (!known)
 		return world_.answer(core::BindAnswered{pod, Error{Errc::not_found, "the pod is gone"}}, now());
-	log_submitted(world_.state().groups.at(pod).gang.value_or(pod), action.job, action.node);
+	log_submitted(world_.state().component_key_of(pod), action.job, action.node);
 	kube_.bind(binding_of(*known, action), [this, pod, action, name = name_of(world_, pod)](const Status &answer) {
 		log_outcome("bound", name, action.job, answer);
 		if (answer || (answer.error().code != Errc::not_found && answer.error().code != Errc::conflict))

@@ -80,29 +80,29 @@ const char *phase_text(core::PodPhase phase)
 	return "Unknown";
 }
 
-Json pod_row(const core::World &world, const core::Group &group)
+Json pod_row(const core::World &world, const core::PodEntry &entry)
 {
-	const core::Pod &pod = *group.pod;
-	const core::SlurmJob *job = world.state().job_of(group);
-	const bool waits = pod.node_name.empty() && group.assumed_node.empty() && !core::is_terminal(pod);
+	const core::Pod &pod = *entry.pod;
+	const core::SlurmJob *job = world.state().job_of(pod.uid);
+	const bool waits = pod.node_name.empty() && entry.assumed_node.empty() && !core::is_terminal(pod);
 	Json row = new_object();
 	put(row.get(), "namespace", pod.name_space);
 	put(row.get(), "name", pod.name);
 	put(row.get(), "uid", pod.uid.text);
 	put(row.get(), "phase", phase_text(pod.phase));
-	put(row.get(), "node", pod.node_name.empty() ? group.assumed_node : pod.node_name);
+	put(row.get(), "node", pod.node_name.empty() ? entry.assumed_node : pod.node_name);
 	put(row.get(), "job", job ? job->id.number : 0);
 	put(row.get(), "job_state", job ? codec::to_name(job->state) : "none");
-	put(row.get(), "waiting_for", waits ? group.reported.message : std::string());
+	put(row.get(), "waiting_for", waits ? entry.reported.message : std::string());
 	return row;
 }
 
 Json pods(const App &app)
 {
 	Json rows = new_array();
-	for (const auto &[uid, group] : app.world().state().groups) {
-		if (group.pod)
-			append(rows.get(), pod_row(app.world(), group));
+	for (const auto &[uid, entry] : app.world().state().pods) {
+		if (entry.pod)
+			append(rows.get(), pod_row(app.world(), entry));
 	}
 	Json reply = ok_reply();
 	put(reply.get(), "pods", std::move(rows));

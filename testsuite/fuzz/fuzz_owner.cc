@@ -57,7 +57,7 @@ void check_grouping(const core::Owner &owner)
 		MUST(in->gang.key.starts_with(owner.uid) && core::component_of_key(in->gang.key) == in->component);
 		MUST(in->components.empty() || in->component < in->components.size());
 		MUST(in->components.size() <= core::k_components_most);
-		for (const core::Component &component : in->components) {
+		for (const core::ComponentRoles &component : in->components) {
 			const std::vector<core::Seat> seats = core::seats_of(component.roles);
 			MUST((in->components.size() == 1 || seats.size() == component.ranks.size()) && seats.size() <= core::k_gang_pods_max);
 			check_shape(seats);

@@ -136,9 +136,9 @@ void Agent::pods_listed(const std::set<std::string> &all)
 	const std::set<std::string> uids = sees_pods() ? all : std::set<std::string>{};
 	world_->observe(core::ClusterDoubted{});
 	if (stage_.plant == Plant::short_list) {
-		for (const auto &[uid, group] : std::map(world_->state().groups))
+		for (const auto &[uid, entry] : std::map(world_->state().pods))
 			if (!uids.contains(uid.text))
-				world_->observe(core::PodGone{uid, group.pod}, stage_.agent_now());
+				world_->observe(core::PodGone{uid, entry.pod}, stage_.agent_now());
 		for (const auto &[id, job] : std::map(world_->state().jobs))
 			if (!uids.contains(job.marker.uid) && job.marker.kind == core::k_pod_kind)
 				world_->answer(core::LookUpAnswered{{job.marker.uid}, core::Sight::absent}, stage_.agent_now());

@@ -130,13 +130,17 @@ void Oracle::check_nodes()
 
 void Oracle::check_memory(const core::World &leader)
 {
-	for (const auto &[uid, group] : leader.state().groups) {
+	const auto check = [this](const char *what, const core::PodUid &uid) {
 		const auto pod = kube_.pods.find(uid.text);
 		const bool has_pod = (pod != kube_.pods.end() && pod->second.exists) || std::ranges::any_of(gangs_.members(core::workload_key(uid.text)), &PodTruth::exists);
 		const bool has_job = std::any_of(slurm_.state.jobs.begin(), slurm_.state.jobs.end(), [&](const auto &j) { return j.second.facts.marker.uid == uid.text; });
 		if (!has_pod && !has_job)
-			stage_.violated("leak group", "World remembers a group for " + uid.text);
-	}
+			stage_.violated(what, "World remembers something of " + uid.text);
+	};
+	for (const auto &[uid, entry] : leader.state().pods)
+		check("leak entry", uid);
+	for (const auto &[key, component] : leader.state().components)
+		check("leak component", key);
 	for (const auto &[id, job] : leader.state().jobs) {
 		const JobTruth *truth = slurm_.find(id.number);
 		if (!truth || truth->facts.state != job.state)
@@ -157,18 +161,17 @@ void Oracle::check_stages(const core::World &leader)
 	};
 	std::map<std::string, Count> counts; /* by the key of the component */
 	for (const auto &[uid, pod] : kube_.pods) {
-		const auto group = leader.state().groups.find({uid});
-		if (group == leader.state().groups.end() || !sim::is_live(pod))
+		if (!leader.state().entry({uid}) || !sim::is_live(pod))
 			continue;
-		Count &count = counts[group->second.gang ? group->second.gang->text : uid];
+		Count &count = counts[leader.state().component_key_of({uid}).text];
 		const bool is_odd = pod.api.deleting || pod.api.gated || pod.binder == Binder::foreigner;
 		(is_odd ? count.others : pod.api.node_name.empty() ? count.waiting : count.running)++;
 	}
 	for (const auto &[key, count] : counts) {
-		const auto group = leader.state().groups.find({key});
-		if (group == leader.state().groups.end() || count.others > 0)
+		const core::Component *component = leader.state().component({key});
+		if (!component || count.others > 0)
 			continue;
-		const core::ComponentStage stage = group->second.stage;
+		const core::ComponentStage stage = component->stage;
 		const std::string is_at = "component " + key + " is said to be " + core::stage_text(stage);
 		if (core::is_passing(stage))
 			stage_.violated("stage", is_at + ", and nothing moves any more");

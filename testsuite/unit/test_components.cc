@@ -34,10 +34,10 @@ Demands in_pool(const char *pool)
 }
 
 /* "head|a b": the roles of each */
-std::string text_of(const std::vector<Component> &components)
+std::string text_of(const std::vector<ComponentRoles> &components)
 {
 	std::string text;
-	for (const Component &component : components) {
+	for (const ComponentRoles &component : components) {
 		text += text.empty() ? "" : "|";
 		for (const Role &one : component.roles)
 			text += (text.empty() || text.back() == '|' ? "" : " ") + one.name;

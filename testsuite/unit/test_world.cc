@@ -33,7 +33,8 @@ void a_pod_lives_and_ends_with_three_calls()
 	s.world.observe(PodGone{{"a"}, std::nullopt}, s.now);
 	s.world.observe(JobGone{{7}});
 	CHECK_EQUAL(s.act(), "");
-	CHECK(s.world.state().groups.empty());
+	CHECK(s.world.state().pods.empty());
+	CHECK(s.world.state().components.empty());
 }
 
 void nothing_happens_before_every_list_is_complete()
@@ -160,9 +161,8 @@ void a_number_used_again_is_another_job()
 	s.world.answer(LookUpAnswered{{"b"}, Sight::absent}, s.now);
 	s.pass(3 * k_second);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled"); /* b is no pod */
-	const auto group = s.world.state().groups.find({"a"});
-	REQUIRE(group != s.world.state().groups.end());
-	CHECK(s.world.state().current_job(group->second) == nullptr);
+	REQUIRE(s.world.state().entry({"a"}) != nullptr);
+	CHECK(s.world.state().current_job({"a"}) == nullptr);
 }
 
 void the_same_name_with_a_new_uid_is_another_pod()

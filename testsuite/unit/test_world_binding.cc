@@ -172,7 +172,7 @@ void an_allocation_is_given_back_when_others_stay_in_its_way()
 	CHECK_EQUAL(s.act(), "");
 	s.pass(59 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
-	CHECK_EQUAL(s.world.state().groups.at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod still runs: default/pod-a. Slurm has suspended its job 7, which stops no pod: an "
+	CHECK_EQUAL(s.world.state().pods.at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod still runs: default/pod-a. Slurm has suspended its job 7, which stops no pod: an "
 								 "administrator should set PreemptMode=CANCEL for its partition");
 	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	s.pass(2 * k_second);
@@ -183,7 +183,7 @@ void an_allocation_is_given_back_when_others_stay_in_its_way()
 	s.world.observe(JobSeen{Stage::job(8, "b", JobState::failed)}, s.now);
 	s.pass(40 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmNoNode");
-	CHECK(s.world.state().groups.at({"b"}).reported.message.find("n1") == std::string::npos && s.world.state().groups.at({"b"}).reported.message.find("an earlier pod still runs: default/pod-a") != std::string::npos);
+	CHECK(s.world.state().pods.at({"b"}).reported.message.find("n1") == std::string::npos && s.world.state().pods.at({"b"}).reported.message.find("an earlier pod still runs: default/pod-a") != std::string::npos);
 	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	s.pass(1000 * k_second);
 	CHECK_EQUAL(s.act(), "");
@@ -195,7 +195,7 @@ void a_pod_that_ends_in_time_is_waited_for()
 {
 	Stage s;
 	run_pod(s, "a", 7, 4000);
-	Pod ending = s.world.state().groups.at({"a"}).pod.value();
+	Pod ending = s.world.state().pods.at({"a"}).pod.value();
 	ending.deleting = true;
 	s.world.observe(PodSeen{ending}, s.now);
 	(void)s.act();
@@ -206,7 +206,7 @@ void a_pod_that_ends_in_time_is_waited_for()
 	CHECK_EQUAL(s.act(), "");
 	s.pass(30 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
-	CHECK_EQUAL(s.world.state().groups.at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod is still ending: default/pod-a");
+	CHECK_EQUAL(s.world.state().pods.at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod is still ending: default/pod-a");
 	s.world.observe(PodGone{{"a"}, end_of(ending, PodPhase::succeeded, 0)}, s.now);
 	const std::string acts = s.act();
 	CHECK(acts.find("bind:b@n1") != std::string::npos);
@@ -218,7 +218,7 @@ void partitions_in_which_no_pod_can_run_are_refused()
 	s.world.observe(PartitionsRefused{{{"kube", "has OverSubscribe=FORCE:2"}}});
 	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
-	CHECK_EQUAL(s.world.state().groups.at({"a"}).reported.message, "partition 'kube' has OverSubscribe=FORCE:2");
+	CHECK_EQUAL(s.world.state().pods.at({"a"}).reported.message, "partition 'kube' has OverSubscribe=FORCE:2");
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.world.observe(PartitionsRefused{{}});
 	s.pass(2 * k_second);

@@ -125,7 +125,7 @@ struct Stage : GangStage {
 		seen.annotations[names::k_allocation_job_id] = std::to_string(bind.job.number);
 		seen.annotations[names::k_allocation_attempt] = std::to_string(bind.attempt);
 		seen.annotations[names::k_allocation_rank] = std::to_string(*bind.rank);
-		seen.annotations[names::k_allocation_gang] = world.state().groups.at(uid).gang->text;
+		seen.annotations[names::k_allocation_gang] = world.state().pods.at(uid).component->text;
 		seen.phase = PodPhase::running;
 		world.observe(PodSeen{seen}, now);
 	}
@@ -553,7 +553,8 @@ void all_go_when_the_owner_has_gone()
 	}
 	(void)stage.take();
 	CHECK(stage.world.state().gangs.empty());
-	CHECK(stage.world.state().groups.empty());
+	CHECK(stage.world.state().pods.empty());
+	CHECK(stage.world.state().components.empty());
 }
 
 } // namespace

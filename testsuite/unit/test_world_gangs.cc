@@ -214,7 +214,7 @@ void a_pod_that_was_bound_alone_joins_no_gang()
 	pod.annotations = {{names::k_allocation_job_id, "9"}, {names::k_allocation_attempt, "1"}};
 	stage.world.observe(PodSeen{pod}, stage.now);
 	(void)stage.take();
-	CHECK(!stage.world.state().groups.at(pod.uid).gang);
+	CHECK(!stage.world.state().pods.at(pod.uid).component);
 	CHECK(stage.world.state().gangs.empty());
 }
 

@@ -282,7 +282,7 @@ void a_request_that_slurmctld_does_not_answer_is_tried_less_and_less()
 	}
 	CHECK((waits == std::vector<std::int64_t>{1, 10, 20, 40, 80, 160, 320, 600, 600}));
 	s.pass(2 * k_second);
-	const std::string told = s.world.state().groups.at({"bad"}).trouble->message;
+	const std::string told = s.world.state().components.at({"bad"}).trouble->message;
 	CHECK(told.find("(10 times in a row)") != std::string::npos && told.find("the next try is in 600 s") != std::string::npos);
 	s.connect({}); /* a restart of slurmctld does not make it any better */
 	CHECK(s.act().find("submit:bad") == std::string::npos);

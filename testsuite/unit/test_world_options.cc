@@ -77,7 +77,7 @@ void options_that_cannot_be_changed_are_said_not_sent()
 	for (const auto &[key, value] : {std::pair("timelimit", "soon"), std::pair("gres", "gpu:1"), std::pair("nonesuch", "1")}) {
 		Waiting s({{"slurm-kube.io/" + std::string(key), value}}, ten);
 		CHECK_EQUAL(s.act(), "report:u1:SlurmPending");
-		CHECK(s.world.state().groups.at({"u1"}).reported.message.find("it keeps the options that it had") != std::string::npos);
+		CHECK(s.world.state().pods.at({"u1"}).reported.message.find("it keeps the options that it had") != std::string::npos);
 	}
 	Waiting running(ten, ten);
 	SlurmJob started = running.job(7, "u1", JobState::running);

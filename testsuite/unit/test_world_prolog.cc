@@ -52,7 +52,7 @@ void nothing_is_bound_while_the_prolog_runs()
 	s.allocate("a", 7); /* the answer does not say whether it runs */
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "report:a:SlurmPending");
-	CHECK(s.world.state().groups.at({"a"}).reported.message.find("PrologSlurmctld runs") != std::string::npos);
+	CHECK(s.world.state().pods.at({"a"}).reported.message.find("PrologSlurmctld runs") != std::string::npos);
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.world.observe(JobSeen{configuring(Stage::job(7, "a", JobState::running), true)}, s.now);
 	s.pass(3600 * k_second);
@@ -82,7 +82,7 @@ void a_prolog_that_fails_ends_no_pod()
 	s.end(0, true, 7); /* and again; each pause is longer */
 	s.pass(20 * k_second);
 	CHECK_EQUAL(s.act(), "report:a:SlurmRetrying");
-	CHECK(s.world.state().groups.at({"a"}).reported.message.find("ended before PrologSlurmctld was over") != std::string::npos);
+	CHECK(s.world.state().pods.at({"a"}).reported.message.find("ended before PrologSlurmctld was over") != std::string::npos);
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.pass(600 * k_second);
 	CHECK_EQUAL(s.act(), "submit:a#8");

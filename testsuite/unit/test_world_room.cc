@@ -206,7 +206,7 @@ void a_port_that_is_not_set_free_is_not_waited_for()
 {
 	PlaceStage s;
 	s.run(PlaceStage::with_port("a"), 7, "n1");
-	Pod ending = s.world.state().groups.at({"a"}).pod.value();
+	Pod ending = s.world.state().pods.at({"a"}).pod.value();
 	ending.deleting = true;
 	s.world.observe(PodSeen{ending}, s.now);
 	s.world.observe(PodSeen{PlaceStage::with_port("b")}, s.now);
@@ -240,7 +240,7 @@ void all_nodes_without_room_are_excluded_at_once()
 	(void)s.act();
 	pass(s, 2 * k_second);
 	(void)s.act();
-	Pod ended = s.world.state().groups.at({"x"}).pod.value();
+	Pod ended = s.world.state().pods.at({"x"}).pod.value();
 	ended.phase = PodPhase::succeeded;
 	s.world.observe(PodSeen{ended}, s.now);
 	CHECK(says(s.act(), "update:b-n2")); /* there is room again, and nothing else has changed */

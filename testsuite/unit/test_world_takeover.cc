@@ -172,7 +172,7 @@ void a_gang_is_kept_out_of_partitions_in_which_no_pod_can_run()
 	CHECK(only<Submit>(stage.take()).empty());
 	stage.pass(2 * k_second);
 	(void)stage.take();
-	CHECK(stage.world.state().groups.at({"u0"}).reported.message.find("partition 'kube' has OverSubscribe=FORCE:2") != std::string::npos);
+	CHECK(stage.world.state().pods.at({"u0"}).reported.message.find("partition 'kube' has OverSubscribe=FORCE:2") != std::string::npos);
 	stage.world.observe(PartitionsRefused{{}});
 	stage.pass(6 * k_second);
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
@@ -212,7 +212,7 @@ void a_standby_forgets_pods_that_have_gone()
 		stage.world.observe(PodGone{pod.uid, i % 4 == 0 ? failed(pod) : pod}, stage.now);
 		stage.pass(2 * k_second);
 		(void)stage.take();
-		REQUIRE(stage.world.state().groups.size() <= 452); /* every fourth of an hour's, and one */
+		REQUIRE(stage.world.state().pods.size() <= 452); /* every fourth of an hour's, and one */
 	}
 	for (int i = 0; i < 500; i++) {
 		Pod member = stage.pod(0, "life" + std::to_string(i));
@@ -226,7 +226,7 @@ void a_standby_forgets_pods_that_have_gone()
 	(void)stage.take();
 	stage.pass(3601 * k_second);
 	(void)stage.take();
-	CHECK_EQUAL(stage.world.state().groups.size(), 0U);
+	CHECK_EQUAL(stage.world.state().pods.size(), 0U);
 	CHECK_EQUAL(stage.world.state().gangs.size(), 0U);
 	CHECK_EQUAL(stage.world.state().occupancy.pods_on("n1"), 0U);
 }
@@ -284,7 +284,7 @@ void annotations_make_no_gang_of_somebody_elses_pod()
 			for (const auto &action : stage.take())
 				CHECK(!(action.pod == victim.uid) || std::holds_alternative<Report>(action.action));
 		}
-		CHECK(!stage.world.state().groups.at(victim.uid).gang);
+		CHECK(!stage.world.state().pods.at(victim.uid).component);
 	}
 }
 

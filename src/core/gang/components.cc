@@ -144,9 +144,9 @@ std::vector<Set> sets_of(const std::vector<Role> &roles)
 
 } // namespace
 
-std::vector<Component> components_of(const std::vector<Role> &roles)
+std::vector<ComponentRoles> components_of(const std::vector<Role> &roles)
 {
-	std::vector<Component> components;
+	std::vector<ComponentRoles> components;
 	std::vector<std::size_t> component_of(roles.size());
 	for (const Set &set : sets_of(roles)) {
 		for (const std::size_t at : set.roles)
@@ -155,7 +155,7 @@ std::vector<Component> components_of(const std::vector<Role> &roles)
 	}
 	std::uint32_t rank = 0;
 	for (std::size_t at = 0; at < roles.size(); at++) {
-		Component &component = components[component_of[at]];
+		ComponentRoles &component = components[component_of[at]];
 		component.roles.push_back(roles[at]);
 		for (std::uint32_t i = 0; components.size() > 1 && i < roles[at].pods && rank < k_gang_pods_max; i++)
 			component.ranks.push_back(rank++);

@@ -23,13 +23,13 @@ inline constexpr std::size_t k_components_most = 8;
 /* Of CPUs or memory that one job for unlike sizes has beside what its pods request. */
 inline constexpr int k_waste_most_percent = 25;
 
-struct Component {
+struct ComponentRoles {
 	std::vector<Role> roles;          /* in their owner's order */
 	std::vector<std::uint32_t> ranks; /* of its seats, over the whole workload: ascending; empty where there is one component */
 };
 
 /* By the first role of each, in the owner's order, those without pods included. */
-std::vector<Component> components_of(const std::vector<Role> &roles);
+std::vector<ComponentRoles> components_of(const std::vector<Role> &roles);
 
 /* The marker's uid of a component's job: the workload's, with "+1" and so on behind it for all but the first. */
 std::string component_key(const std::string &workload, std::size_t component);

@@ -171,9 +171,9 @@ std::uint64_t pods_of(const std::vector<Role> &roles)
 	return pods;
 }
 
-std::size_t component_of(const std::vector<Component> &components, const std::string &role)
+std::size_t component_of(const std::vector<ComponentRoles> &components, const std::string &role)
 {
-	const auto has_role = [&](const Component &component) { return std::ranges::find(component.roles, role, &Role::name) != component.roles.end(); };
+	const auto has_role = [&](const ComponentRoles &component) { return std::ranges::find(component.roles, role, &Role::name) != component.roles.end(); };
 	const auto found = std::ranges::find_if(components, has_role);
 	return found == components.end() ? 0 : static_cast<std::size_t>(found - components.begin());
 }

@@ -49,7 +49,7 @@ struct InGang {
 	GangId gang;
 	OwnerId owner;
 	/* of the whole workload, more than one where its roles do not fit one job; empty: of a PodGroup, whose seats are the pods that come */
-	std::vector<Component> components;
+	std::vector<ComponentRoles> components;
 	std::size_t component = 0; /* that of this pod */
 	std::uint32_t minimum = 0; /* of a PodGroup */
 	std::string role;          /* of this pod */

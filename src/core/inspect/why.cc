@@ -17,10 +17,10 @@ using Lines = std::vector<WhyLine>;
 
 struct Story {
 	const World &world;
-	const Group &group;
+	const PodEntry &entry;
 	const Pod &pod;
-	const SlurmJob *job; /* that stands for it, live or ended, of a member its gang's; nullptr: none */
-	const Group &lead;   /* who has the job: its gang, or the pod itself */
+	const SlurmJob *job; /* of its component, live or ended; nullptr: none */
+	const Component &component;   /* that it is of */
 	const Gang *gang;    /* nullptr: it is alone */
 	std::string node;    /* where it is bound, or about to be */
 	Now now;
@@ -88,7 +88,7 @@ std::string gang_text(const Story &s)
 	if (const auto rank = s.gang->members.find(s.pod.uid); rank != s.gang->members.end() && rank->second)
 		text += ", rank " + std::to_string(rank_of(*s.gang, *rank->second)) + " of " + std::to_string(ranks_of(*s.gang));
 	if (s.gang->components > 1)
-		text += ", component " + std::to_string(component_of_key(s.group.gang ? s.group.gang->text : "")) + " of " + std::to_string(s.gang->components);
+		text += ", component " + std::to_string(component_of_key(s.entry.component ? s.entry.component->text : "")) + " of " + std::to_string(s.gang->components);
 	const auto bound = std::count_if(s.gang->members.begin(), s.gang->members.end(), [&](const auto &m) {
 		const Pod *pod = s.world.state().pod(m.first);
 		return pod && !pod->node_name.empty() && !is_terminal(*pod);
@@ -167,37 +167,37 @@ std::string submission_waits(const Story &s)
 		return owner;
 	if (s.gang && s.gang->seats.empty())
 		return "other pods of the gang: " + std::to_string(s.gang->members.size()) + " of at least " + std::to_string(s.gang->minimum) + " are there";
-	if (s.lead.busy.slurm)
+	if (s.component.busy.slurm)
 		return "slurmctld's answer to the submission";
-	if (s.lead.retry_at_us > s.now.mono_us)
-		return "the next try, in " + seconds_text(s.lead.retry_at_us - s.now.mono_us) + (s.lead.trouble ? "; " + s.lead.trouble->message : "");
-	if (s.gang && s.gang->components > 1 && !s.group.reported.message.empty())
-		return s.group.reported.message;
+	if (s.component.retries.retry_at_us > s.now.mono_us)
+		return "the next try, in " + seconds_text(s.component.retries.retry_at_us - s.now.mono_us) + (s.component.trouble ? "; " + s.component.trouble->message : "");
+	if (s.gang && s.gang->components > 1 && !s.entry.reported.message.empty())
+		return s.entry.reported.message;
 	return "its submission to Slurm";
 }
 
 /* Until its place is given up. */
 std::string rest_text(const Story &s, std::int64_t limit_us, const char *words)
 {
-	const std::int64_t since_us = s.group.room_wait_since_us;
+	const std::int64_t since_us = s.gang ? s.entry.placeless_since_us : s.component.room_wait_since_us;
 	return since_us == 0 ? "" : words + seconds_text(since_us + limit_us - s.now.mono_us);
 }
 
 std::string avoided_text(const Story &s)
 {
 	std::vector<std::string> names;
-	for (const Crowded &one : s.lead.crowded)
+	for (const Crowded &one : s.component.crowded)
 		names.push_back(one.node);
 	return names.empty() ? "" : "nodes that it has given back: " + joined(names);
 }
 
 std::string binding_waits(const Story &s)
 {
-	if (s.group.busy.bind)
+	if (s.entry.busy.bind)
 		return "the API server's answer to the binding";
 	const Settings &settings = s.world.state().settings;
 	if (s.gang) /* which node it has is decided when it is bound */
-		return "its binding to a node of the gang's allocation" + (s.group.reported.message.empty() ? "" : ": " + s.group.reported.message) +
+		return "its binding to a node of the gang's allocation" + (s.entry.reported.message.empty() ? "" : ": " + s.entry.reported.message) +
 		       rest_text(s, settings.gang_wait_us, "; it gets a job of its own in ");
 	const std::string rest = rest_text(s, settings.room_wait_us, ", for at most another ");
 	const std::string node = s.job->nodes.empty() ? "" : s.job->nodes.front().node;
@@ -207,8 +207,8 @@ std::string binding_waits(const Story &s)
 	if (!s.world.state().occupancy.has_room(node, kube->second.allocatable, s.pod.requests))
 		return "room on node " + node + ": " + std::to_string(s.world.state().occupancy.pods_on(node)) +
 		       " pods are there, terminating ones included" + rest;
-	if (s.group.retry_at_us > s.now.mono_us)
-		return "the next try of the binding, in " + seconds_text(s.group.retry_at_us - s.now.mono_us);
+	if (s.entry.retries.retry_at_us > s.now.mono_us)
+		return "the next try of the binding, in " + seconds_text(s.entry.retries.retry_at_us - s.now.mono_us);
 	return "its binding to node " + node;
 }
 
@@ -255,23 +255,23 @@ std::string waits_text(const Story &s)
 
 std::string stage_line(const Story &s)
 {
-	if (s.lead.stage_since_us == 0)
+	if (s.component.stage_since_us == 0)
 		return {};
-	return std::string(stage_text(s.lead.stage)) + " for " + seconds_text(s.now.mono_us - s.lead.stage_since_us);
+	return std::string(stage_text(s.component.stage)) + " for " + seconds_text(s.now.mono_us - s.component.stage_since_us);
 }
 
-std::string bound_to(const Group &group, const Pod &pod)
+std::string bound_to(const PodEntry &entry, const Pod &pod)
 {
-	return pod.node_name.empty() ? group.assumed_node : pod.node_name;
+	return pod.node_name.empty() ? entry.assumed_node : pod.node_name;
 }
 
-const Group *find(const World &world, const std::string &name_space, const std::string &name)
+const PodEntry *find(const World &world, const std::string &name_space, const std::string &name)
 {
-	const Group *best = nullptr;
-	for (const auto &[uid, group] : world.state().groups) {
-		const Pod *pod = group.pod ? &*group.pod : group.last ? &*group.last : nullptr;
-		if (pod && pod->name_space == name_space && pod->name == name && (!best || group.pod))
-			best = &group;
+	const PodEntry *best = nullptr;
+	for (const auto &[uid, entry] : world.state().pods) {
+		const Pod *pod = entry.pod ? &*entry.pod : entry.last ? &*entry.last : nullptr;
+		if (pod && pod->name_space == name_space && pod->name == name && (!best || entry.pod))
+			best = &entry;
 	}
 	return best;
 }
@@ -280,11 +280,11 @@ const Group *find(const World &world, const std::string &name_space, const std::
 
 Lines why(const World &world, const std::string &name_space, const std::string &name, Now now)
 {
-	const Group *group = find(world, name_space, name);
-	if (!group)
+	const PodEntry *entry = find(world, name_space, name);
+	if (!entry)
 		return {};
-	const Pod &pod = group->pod ? *group->pod : *group->last;
-	Story s{world, *group, pod, world.state().job_of(*group), world.state().lead_of(*group), world.state().gang_of(*group), bound_to(*group, pod), now, !group->pod};
+	const Pod &pod = entry->pod ? *entry->pod : *entry->last;
+	Story s{world, *entry, pod, world.state().job_of(pod.uid), world.state().component_of(pod.uid), world.state().gang_of(*entry), bound_to(*entry, pod), now, !entry->pod};
 	Lines lines = {{"pod", pod_text(s)}, {"rule", rule_text(s)}, {"asks for", asks_text(s)}, {"job", job_text(s)}};
 	const auto add = [&lines](const char *about, std::string text) {
 		if (!text.empty())
@@ -305,8 +305,8 @@ Lines why(const World &world, const std::string &name_space, const std::string &
 		add("says", pod.not_scheduled->reason + ": " + pod.not_scheduled->message);
 	if (pod.disruption)
 		add("says", pod.disruption->reason + ": " + pod.disruption->message);
-	if (s.lead.trouble && job_side(s.job) != JobSide::allocated)
-		add("trouble", s.lead.trouble->message);
+	if (s.component.trouble && job_side(s.job) != JobSide::allocated)
+		add("trouble", s.component.trouble->message);
 	return lines;
 }
 

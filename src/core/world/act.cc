@@ -22,76 +22,96 @@ constexpr std::int64_t k_unlinked_us = 10'000'000;
 
 } // namespace
 
-/* At most one write every interval for a group, and none that says what the pod says already. */
-bool World::accept_report(const PodUid &uid, Group &group, const Report &report, Now now)
+/* At most one write every interval for a entry, and none that says what the pod says already. */
+bool World::accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now)
 {
 	const Condition &wanted = report.not_scheduled;
-	if (group.busy.report || group.busy.bind || !group.pod || group.pod->not_scheduled == wanted || group.reported == wanted)
+	if (entry.busy.report || entry.busy.bind || !entry.pod || entry.pod->not_scheduled == wanted || entry.reported == wanted)
 		return false;
 	const bool is_refusal = wanted.reason == names::k_reason_refused;
-	const std::int64_t since_last = group.last_report_us == 0 ? 0 : group.last_report_us + state_.settings.report_interval_us;
-	const std::int64_t due = std::max(since_last, is_refusal ? 0 : group.first_seen_us + k_first_report_us);
-	if (now.mono_us < due && !(is_refusal && group.reported.reason != wanted.reason)) {
+	const std::int64_t since_last = entry.last_report_us == 0 ? 0 : entry.last_report_us + state_.settings.report_interval_us;
+	const std::int64_t due = std::max(since_last, is_refusal ? 0 : entry.first_seen_us + k_first_report_us);
+	if (now.mono_us < due && !(is_refusal && entry.reported.reason != wanted.reason)) {
 		look_later(uid, due);
 		return false;
 	}
-	group.busy.report = true;
-	group.reported = wanted;
-	group.last_report_us = now.mono_us;
+	entry.busy.report = true;
+	entry.reported = wanted;
+	entry.last_report_us = now.mono_us;
 	return true;
 }
 
 /* What has been started is not started again until it is answered. */
-void World::mark_busy(const PodUid &uid, Group &group, const Action &action, Now now)
+void World::mark_busy(const PodUid &uid, const Action &action, Now now)
 {
+	if (std::holds_alternative<LookUp>(action) && state_.gangs.contains(uid)) {
+		state_.components.at(uid).busy.look = true;
+		return;
+	}
+	const bool is_of_pod = std::holds_alternative<Bind>(action) || std::holds_alternative<Remove>(action) || std::holds_alternative<Provide>(action) || std::holds_alternative<LookUp>(action);
+	if (!is_of_pod) {
+		state_.components.at(uid).busy.slurm = true;
+		return;
+	}
+	PodEntry &entry = state_.pods.at(uid);
 	if (const auto *bind = std::get_if<Bind>(&action)) {
-		group.busy.bind = true;
-		group.assumed_node = bind->node;
-		group.crowded.clear();
-		settle_share(uid, group, now);
+		entry.busy.bind = true;
+		entry.assumed_node = bind->node;
+		settle_share(uid, entry, now);
 	} else if (std::holds_alternative<Remove>(action)) {
-		group.busy.remove = true;
+		entry.busy.remove = true;
 	} else if (const auto *provide = std::get_if<Provide>(&action)) {
-		group.busy.claim = true;
-		group.told_step = provide->step;
-	} else if (std::holds_alternative<LookUp>(action)) {
-		group.busy.look = true;
+		entry.busy.claim = true;
+		entry.submitted_step = provide->step;
 	} else {
-		group.busy.slurm = true;
+		entry.busy.look = true;
 	}
 }
 
-void World::note_submission(Group &group, const JobSpec &spec, Now now)
+void World::note_submission(const PodUid &key, const JobSpec &spec, Now now)
 {
-	if (group.submitted_us == 0 && spec.required_node.empty())
-		figures_.edges.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - group.first_seen_us));
+	Component &component = state_.components.at(key);
+	const PodEntry *alone = state_.entry(key);
+	const std::int64_t first_seen_us = alone ? alone->first_seen_us : component.first_seen_us;
+	if (component.submitted_us == 0 && spec.required_node.empty())
+		figures_.edges.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - first_seen_us));
 	if (!spec.required_node.empty())
 		figures_.counters.readopted++;
-	group.submitted_us = now.mono_us;
-	group.submitted_attempt = spec.marker.attempt;
-	group.allocated_us = group.job_ended_us = 0;
+	component.submitted_us = now.mono_us;
+	component.submitted_attempt = spec.marker.attempt;
+	component.allocated_us = component.job_ended_us = 0;
 }
 
-bool World::accept(const PodUid &uid, Group &group, Action &action, Now now)
+void World::note_job_action(const PodUid &key, Action &action, Now now)
 {
-	if (const auto *report = std::get_if<Report>(&action))
-		return accept_report(uid, group, *report, now);
-	mark_busy(uid, group, action, now);
+	Component &component = state_.components.at(key);
 	if (const auto *complete = std::get_if<Complete>(&action)) {
-		if (complete->wait_status == k_status_given_back && group.in_the_way_since_us > 0)
-			group.given_back++;
+		if (complete->wait_status == k_status_given_back && component.in_the_way_since_us > 0)
+			component.given_back++;
 		if (complete->for_absence)
-			group.given_up.push_back(complete->job);
+			component.given_up.push_back(complete->job);
 	}
 	if (const auto *cancel = std::get_if<Cancel>(&action)) {
-		group.given_up.push_back(cancel->job);
-		group.cancelling = cancel->job;
+		component.given_up.push_back(cancel->job);
+		component.cancelling = cancel->job;
 	}
 	if (std::holds_alternative<Submit>(action) || std::holds_alternative<Update>(action))
-		unanswered_.sent(uid, namespace_of(group));
-	note_told_places(group, state_.current_job(group), action);
+		unanswered_.sent(key, namespace_of(state_.entry(key)));
+	note_told_places(component, state_.current_job(key), action);
 	if (const auto *submit = std::get_if<Submit>(&action))
-		note_submission(group, submit->spec, now);
+		note_submission(key, submit->spec, now);
+}
+
+/* uid: of the pod, or the key of the component whose job is meant. */
+bool World::accept(const PodUid &uid, Action &action, Now now)
+{
+	if (const auto *report = std::get_if<Report>(&action)) {
+		const auto entry = state_.pods.find(uid);
+		return entry != state_.pods.end() && accept_report(uid, entry->second, *report, now);
+	}
+	mark_busy(uid, action, now);
+	if (state_.components.contains(uid) && state_.components.at(uid).busy.slurm)
+		note_job_action(uid, action, now);
 	return true;
 }
 
@@ -99,9 +119,9 @@ bool World::accept(const PodUid &uid, Group &group, Action &action, Now now)
 bool World::take_back(const PodUid &lead, const Bind &bind, const PodUid &uid)
 {
 	const auto node = state_.kube_nodes.find(bind.node);
-	if (state_.groups.at(uid).held_node == bind.node)
+	if (state_.pods.at(uid).held_node == bind.node)
 		return false; /* it is counted already */
-	if (node != state_.kube_nodes.end() && state_.occupancy.has_room(bind.node, filter_.room_on(state_, node->second), state_.groups.at(uid).pod->requests))
+	if (node != state_.kube_nodes.end() && state_.occupancy.has_room(bind.node, filter_.room_on(state_, node->second), state_.pods.at(uid).pod->requests))
 		return false;
 	waiters_[bind.node].insert(lead);
 	return true;
@@ -121,7 +141,7 @@ void World::wait_for_share(const PodUid &lead, const ComponentFacts &f)
 
 void World::act_on(const PodUid &lead, const ComponentFacts &facts, Now now, std::vector<PodAction> &out)
 {
-	Group &group = state_.groups.at(lead);
+	Component &component = state_.components.at(lead);
 	const auto found = state_.gangs.find(lead);
 	Gang *gang = found == state_.gangs.end() ? nullptr : &found->second;
 	if (facts.known)
@@ -135,66 +155,66 @@ void World::act_on(const PodUid &lead, const ComponentFacts &facts, Now now, std
 	for (RankAction &next : reconcile(facts)) {
 		const PodUid uid = next.pod.text.empty() ? lead : next.pod;
 		const auto *bind = std::get_if<Bind>(&next.action);
-		if ((bind && take_back(lead, *bind, uid)) || !accept(uid, state_.groups.at(uid), next.action, now))
+		if ((bind && take_back(lead, *bind, uid)) || !accept(uid, next.action, now))
 			continue;
 		if (bind)
-			group.crowded.clear();
+			component.crowded.clear();
 		const auto *complete = std::get_if<Complete>(&next.action);
 		if (complete && complete->wait_status == k_status_given_back)
-			note_crowded(group, facts);
+			note_crowded(component, facts);
 		if (gang)
 			note_taken(lead, *gang, facts, next.action, now);
 		stage = stage_after(stage, next.action);
 		out.push_back({uid, std::move(next.action)});
 	}
-	enter(group, stage, now);
+	enter(component, stage, now);
 }
 
-void World::enter(Group &group, ComponentStage stage, Now now)
+void World::enter(Component &component, ComponentStage stage, Now now)
 {
-	if (group.stage == stage && group.stage_since_us > 0)
+	if (component.stage == stage && component.stage_since_us > 0)
 		return;
-	group.stage = stage;
-	group.stage_since_us = now.mono_us;
+	component.stage = stage;
+	component.stage_since_us = now.mono_us;
 }
 
-void World::look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &out)
+void World::look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out)
 {
-	const auto found = state_.groups.find(uid);
-	if (found == state_.groups.end())
+	settle_share(uid, entry, now);
+	if (entry.pod && !entry.component && !entry.grouping_known)
+		assign(uid, entry, now);
+	if (entry.component) {
+		look_for_late_binding(uid, entry, now, out);
+		queue_.mark(*entry.component);
 		return;
-	Group &group = found->second;
-	if (const auto gang = state_.gangs.find(uid); gang != state_.gangs.end()) {
-		const PodUid first = components_of_workload(uid).front(); /* all of a workload are looked at together */
-		if (first != uid)
-			queue_.mark(first);
-		else if (is_due(uid, now))
-			look_at_workload(uid, now, out);
-		return;
+	}
+	Component &component = state_.components[uid];
+	if (entry.pod && !entry.grouping_known) {
+		enter(component, ComponentStage::unplaced, now);
+		return report_ungrouped(uid, entry, now, out);
 	}
 	forget_provisional(uid, now);
-	settle_share(uid, group, now);
-	if (group.gang) {
-		look_for_late_binding(uid, group, now, out);
-		queue_.mark(*group.gang);
-		return;
-	}
-	if (group.pod && !group.is_placed)
-		assign(uid, group, now);
-	if (group.pod && !group.is_placed) {
-		enter(group, ComponentStage::unplaced, now);
-		return report_unplaced(uid, group, now, out);
-	}
-	if (group.gang) {
-		queue_.mark(*group.gang);
-		return;
-	}
 	std::optional<Result<JobSpec>> spec;
-	ComponentFacts facts = facts_of_pod(uid, group, now, spec);
-	note_letting_go(group, facts, now);
+	ComponentFacts facts = facts_of_pod(uid, entry, component, now, spec);
+	note_letting_go(component, facts, now);
 	act_on(uid, facts, now, out);
-	look_for_late_binding(uid, group, now, out);
+	look_for_late_binding(uid, entry, now, out);
 	drop_if_empty(uid);
+}
+
+/* key: of a pod, or of a component of several ranks. */
+void World::look_at(const PodUid &key, Now now, std::vector<PodAction> &out)
+{
+	if (state_.gangs.contains(key)) {
+		const PodUid first = components_of_workload(key).front(); /* all of a workload are looked at together */
+		if (first != key)
+			queue_.mark(first);
+		else if (is_due(key, now))
+			look_at_workload(key, now, out);
+		return;
+	}
+	if (state_.pods.contains(key) || state_.components.contains(key))
+		look_at_pod(key, state_.pods[key], now, out);
 }
 
 /*
@@ -206,11 +226,11 @@ void World::report_unlinked(Now now, std::vector<PodAction> &out)
 	if (!state_.sync.is_listed() || state_.sync.has_link() || now.mono_us < state_.sync.unlinked_since_us() + k_unlinked_us)
 		return;
 	const Report report{waiting_for_slurm()};
-	for (auto &[uid, group] : state_.groups) {
-		const bool waits = side_of(group) == PodSide::waiting;
-		if (!waits || group.pod->not_scheduled || state_.job_of(group) || now.mono_us < group.first_seen_us + k_unlinked_us)
+	for (auto &[uid, entry] : state_.pods) {
+		const bool waits = side_of(entry) == PodSide::waiting;
+		if (!waits || entry.pod->not_scheduled || state_.job_of(uid) || now.mono_us < entry.first_seen_us + k_unlinked_us)
 			continue;
-		if (accept_report(uid, group, report, now))
+		if (accept_report(uid, entry, report, now))
 			out.push_back({uid, report});
 	}
 }
@@ -253,7 +273,7 @@ std::vector<World::PodAction> World::take_actions(Now now)
 	count_absent_pods();
 	while (!queue_.marked().empty()) { /* a share that is freed on the way wakes others; each is freed once */
 		for (const PodUid &uid : by_age(queue_.take()))
-			look_at_group(uid, now, out);
+			look_at(uid, now, out);
 	}
 	return out;
 }

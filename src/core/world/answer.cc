@@ -40,9 +40,9 @@ std::int64_t retry_delay_us(const Error &error, unsigned failures)
 } // namespace
 
 /* Of the pod; a gang's lead has none. */
-std::string namespace_of(const Group &group)
+std::string namespace_of(const PodEntry *entry)
 {
-	const Pod *pod = group.pod ? &*group.pod : group.last.get();
+	const Pod *pod = !entry ? nullptr : entry->pod ? &*entry->pod : entry->last.get();
 	return pod ? pod->name_space : "";
 }
 
@@ -53,59 +53,60 @@ void World::note_answer(const PodUid &uid, const Error *error, Now now)
 		look_later(uid, unanswered_.next_us(uid));
 }
 
-bool World::is_submit_due(const PodUid &uid, const Group &group, Now now)
+bool World::is_submit_due(const PodUid &key, Now now)
 {
 	const auto is_sending = [this](const PodUid &other) {
-		const auto found = state_.groups.find(other);
-		return found != state_.groups.end() && found->second.busy.slurm;
+		const Component *found = state_.component(other);
+		return found && found->busy.slurm;
 	};
-	const auto wait_until = unanswered_.wait_until(uid, namespace_of(group), is_sending, now);
+	const auto wait_until = unanswered_.wait_until(key, namespace_of(state_.entry(key)), is_sending, now);
 	if (wait_until)
-		look_later(uid, *wait_until);
+		look_later(key, *wait_until);
 	return !wait_until;
 }
 
-void World::failed(Group &group, const PodUid &uid, const Error &error, Now now)
+void World::failed(Retries &retries, const PodUid &uid, const Error &error, Now now)
 {
-	group.retry_at_us = now.mono_us + retry_delay_us(error, group.failures);
-	group.failures++;
-	look_later(uid, group.retry_at_us);
+	retries.retry_at_us = now.mono_us + retry_delay_us(error, retries.failures);
+	retries.failures++;
+	look_later(uid, retries.retry_at_us);
 }
 
-void World::retry_now(Group &group)
+void World::retry_now(const PodUid &key)
 {
-	if (group.is_refused)
-		return;
-	group.failures = 0;
-	group.retry_at_us = 0;
+	if (const auto entry = state_.pods.find(key); entry != state_.pods.end())
+		entry->second.retries = {};
+	if (const auto component = state_.components.find(key); component != state_.components.end() && !component->second.is_refused)
+		component->second.retries = {};
 }
 
-void World::note_unsubmitted(const PodUid &pod, Group &group, const Error &error, Now now)
+void World::note_unsubmitted(const PodUid &pod, Component &component, const Error &error, Now now)
 {
 	figures_.counters.submit_failed++;
-	failed(group, pod, error, now);
-	group.is_refused = is_refusal(error);
-	if (group.is_refused) {
-		group.retry_at_us = now.mono_us + k_refused_retry_us;
-		look_later(pod, group.retry_at_us);
+	failed(component.retries, pod, error, now);
+	component.is_refused = is_refusal(error);
+	if (component.is_refused) {
+		component.retries.retry_at_us = now.mono_us + k_refused_retry_us;
+		look_later(pod, component.retries.retry_at_us);
 	}
 	if (error.code != Errc::conflict)
-		group.trouble = unanswered_.count(pod) > 0 ? unanswered_.text(pod, error, now) : submission_failed(error);
+		component.trouble = unanswered_.count(pod) > 0 ? unanswered_.text(pod, error, now) : submission_failed(error);
 }
 
 /* As far as the answer tells it; the plugin tells the rest in a moment. */
-SlurmJob World::job_as_answered(const PodUid &pod, const Group &group, const Submitted &answer) const
+SlurmJob World::job_as_answered(const PodUid &pod, const Component &component, const Submitted &answer) const
 {
 	SlurmJob job;
 	job.id = answer.job;
 	job.marker.cluster = state_.settings.policy.cluster;
 	job.marker.cluster_uid = state_.settings.policy.cluster_uid;
 	job.marker.uid = pod.text;
-	if (const Pod *p = group.pod ? &*group.pod : group.last ? &*group.last : nullptr) {
+	const PodEntry *alone = state_.entry(pod);
+	if (const Pod *p = !alone ? nullptr : alone->pod ? &*alone->pod : alone->last.get()) {
 		job.marker.name_space = p->name_space;
 		job.marker.name = p->name;
 	}
-	job.marker.attempt = group.submitted_attempt;
+	job.marker.attempt = component.submitted_attempt;
 	job.partition = answer.partition;
 	job.account = answer.account;
 	job.marker.kind = k_pod_kind;
@@ -125,26 +126,26 @@ SlurmJob World::job_as_answered(const PodUid &pod, const Group &group, const Sub
 
 void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now now)
 {
-	Group &group = touch(pod);
-	group.busy.slurm = false;
+	Component &component = touch_component(pod);
+	component.busy.slurm = false;
 	note_answer(pod, answer ? nullptr : &answer.error(), now);
 	wake_behind();
 	if (!answer)
-		return note_unsubmitted(pod, group, answer.error(), now);
+		return note_unsubmitted(pod, component, answer.error(), now);
 	figures_.counters.submitted++;
-	group.trouble.reset();
-	group.is_refused = false;
-	group.failures = 0;
-	group.answered.push_back(answer->job);
+	component.trouble.reset();
+	component.is_refused = false;
+	component.retries.failures = 0;
+	component.answered.push_back(answer->job);
 	if (const auto known = state_.jobs.find(answer->job); known != state_.jobs.end()) {
 		if (known->second.marker.uid == pod.text)
 			return; /* the plugin's report was faster, and knows more */
 		forget_job(answer->job); /* Slurm used the number again */
 	}
-	SlurmJob job = job_as_answered(pod, group, *answer);
+	SlurmJob job = job_as_answered(pod, component, *answer);
 	job.submit_time = now.wall_s;
-	group.jobs.push_back(job.id);
-	note_job_times(group, job, now);
+	component.jobs.push_back(job.id);
+	note_job_times(component, job, now);
 	provisional_until_us_[job.id] = now.mono_us + k_provisional_us;
 	look_later(pod, now.mono_us + k_provisional_us);
 	state_.jobs[job.id] = std::move(job);
@@ -152,104 +153,114 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 
 void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, Now now)
 {
-	Group &group = touch(pod);
-	group.busy.slurm = false;
+	Component &component = touch_component(pod);
+	component.busy.slurm = false;
 	if (answer)
 		unanswered_.slurm_answered(now);
 	if (!answer && answer.error().code != Errc::not_found) {
-		failed(group, pod, answer.error(), now);
+		failed(component.retries, pod, answer.error(), now);
 		return;
 	}
-	if (was_cancel && group.cancelling)
-		std::erase(group.unheard_of, *group.cancelling);
+	if (was_cancel && component.cancelling)
+		std::erase(component.unheard_of, *component.cancelling);
 	(was_cancel ? figures_.counters.cancelled : figures_.counters.completed)++;
-	group.failures = 0;
-	group.slurm_quiet_until_us = now.mono_us + k_effect_us;
-	look_later(pod, group.slurm_quiet_until_us);
-	if (group.deleted_us > 0 && (group.terminal_us == 0 || group.deleted_us <= group.terminal_us))
-		figures_.edges.pod_deleted_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - group.deleted_us));
-	if (group.terminal_us > 0)
-		figures_.edges.pod_terminal_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - group.terminal_us));
+	component.retries.failures = 0;
+	component.slurm_quiet_until_us = now.mono_us + k_effect_us;
+	look_later(pod, component.slurm_quiet_until_us);
+	const PodEntry *alone = state_.entry(pod);
+	if (alone && alone->deleted_us > 0 && (alone->terminal_us == 0 || alone->deleted_us <= alone->terminal_us))
+		figures_.edges.pod_deleted_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - alone->deleted_us));
+	if (alone && alone->terminal_us > 0)
+		figures_.edges.pod_terminal_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - alone->terminal_us));
 }
 
 void World::bound(const PodUid &pod, const Status &answer, Now now)
 {
-	Group &group = touch(pod);
-	group.busy.bind = false;
+	PodEntry &entry = touch_pod(pod);
+	entry.busy.bind = false;
 	if (answer) {
 		figures_.counters.bound++;
-		group.failures = 0;
-		group.late_until_us = 0;
-		if (!group.pod || is_starting(*group.pod))
-			group.bound_us = now.mono_us; /* else the watch was faster */
-		if (group.allocated_us > 0)
-			figures_.edges.allocated_to_bound.add(static_cast<std::uint64_t>(now.mono_us - group.allocated_us));
+		entry.retries.failures = 0;
+		entry.late_until_us = 0;
+		if (!entry.pod || is_starting(*entry.pod))
+			entry.bound_us = now.mono_us; /* else the watch was faster */
+		if (const Component *own = state_.component(pod); own && own->allocated_us > 0)
+			figures_.edges.allocated_to_bound.add(static_cast<std::uint64_t>(now.mono_us - own->allocated_us));
 		return;
 	}
 	figures_.counters.bind_failed++;
 	if (answer.error().code != Errc::not_found) { /* whatever the last try was told: an earlier one may have been given up */
-		group.late_node = group.assumed_node;
-		group.late_until_us = now.mono_us + k_late_binding_us;
-		look_later(pod, group.late_until_us);
+		entry.late_node = entry.assumed_node;
+		entry.late_until_us = now.mono_us + k_late_binding_us;
+		look_later(pod, entry.late_until_us);
 	}
-	group.assumed_node.clear();
-	settle_share(pod, group, now);
-	failed(group, pod, answer.error(), now);
+	entry.assumed_node.clear();
+	settle_share(pod, entry, now);
+	failed(entry.retries, pod, answer.error(), now);
 }
 
 void World::removed(const PodUid &pod, const Status &answer, Now now)
 {
-	Group &group = touch(pod);
-	group.busy.remove = false;
+	PodEntry &entry = touch_pod(pod);
+	entry.busy.remove = false;
 	if (!answer) {
-		failed(group, pod, answer.error(), now);
+		failed(entry.retries, pod, answer.error(), now);
 		return;
 	}
 	figures_.counters.removed++;
-	if (group.starting_since_us > 0)
+	if (entry.starting_since_us > 0)
 		figures_.counters.not_started++;
-	group.remove_quiet_until_us = now.mono_us + k_effect_us;
-	look_later(pod, group.remove_quiet_until_us);
-	if (group.job_ended_us > 0)
-		figures_.edges.ended_to_pod_deleted.add(static_cast<std::uint64_t>(now.mono_us - group.job_ended_us));
+	entry.remove_quiet_until_us = now.mono_us + k_effect_us;
+	look_later(pod, entry.remove_quiet_until_us);
+	if (const Component *own = state_.component(pod); own && own->job_ended_us > 0)
+		figures_.edges.ended_to_pod_deleted.add(static_cast<std::uint64_t>(now.mono_us - own->job_ended_us));
 }
 
 void World::reported(const PodUid &pod, const Status &answer, Now now)
 {
-	Group &group = touch(pod);
-	group.busy.report = false;
+	PodEntry &entry = touch_pod(pod);
+	entry.busy.report = false;
 	if (answer) {
 		figures_.counters.reported++;
 		return;
 	}
-	group.reported = {};
+	entry.reported = {};
 	if (answer.error().code == Errc::conflict) { /* the pod has changed: the watch shows how, and what it is to be told is decided anew */
-		group.last_report_us = 0;
+		entry.last_report_us = 0;
 		look_later(pod, now.mono_us + k_conflict_retry_us);
 		return;
 	}
 	look_later(pod, now.mono_us + state_.settings.report_interval_us);
 }
 
+void World::pods_looked_up(const PodUid &key, const Result<Sight> &sight, Now now)
+{
+	Component &component = touch_component(key);
+	component.busy.look = false;
+	component.is_gone = sight && *sight == Sight::absent;
+	component.look_quiet_until_us = now.mono_us + (sight ? k_list_again_us : k_look_again_us);
+	look_later(key, component.look_quiet_until_us);
+}
+
 void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
 {
-	Group &group = touch(pod);
-	group.busy.look = false;
-	group.is_gone = sight && *sight == Sight::absent;
-	if (!group.is_gone || group.gone_since_us == 0)
-		group.gone_since_us = group.is_gone ? now.mono_us : 0;
-	if (group.is_gone && group.is_unseen && !is_held(state_.job_of(group)))
+	if (state_.gangs.contains(pod))
+		return pods_looked_up(pod, sight, now);
+	PodEntry &entry = touch_pod(pod);
+	entry.busy.look = false;
+	entry.is_gone = sight && *sight == Sight::absent;
+	if (!entry.is_gone || entry.gone_since_us == 0)
+		entry.gone_since_us = entry.is_gone ? now.mono_us : 0;
+	if (entry.is_gone && entry.is_unseen && !is_held(state_.job_of(pod)))
 		pod_gone(pod, std::nullopt, now);
-	group.unbound_at_us = sight && *sight == Sight::unbound ? now.mono_us : 0;
-	if (group.unbound_at_us > 0 && now.mono_us >= group.late_until_us) {
-		group.late_until_us = 0;
-		settle_share(pod, group, now);
+	entry.unbound_at_us = sight && *sight == Sight::unbound ? now.mono_us : 0;
+	if (entry.unbound_at_us > 0 && now.mono_us >= entry.late_until_us) {
+		entry.late_until_us = 0;
+		settle_share(pod, entry, now);
 	}
 	/* if there is one, the watch will show it soon */
-	const bool is_gang = state_.gangs.contains(pod);
-	const std::int64_t again_us = is_gang ? k_list_again_us : k_look_again_us, soon_us = is_gang ? k_look_again_us : k_conflict_retry_us;
-	group.look_quiet_until_us = now.mono_us + (sight ? again_us : soon_us);
-	look_later(pod, group.look_quiet_until_us);
+	entry.look_quiet_until_us = now.mono_us + (sight ? k_look_again_us : k_conflict_retry_us);
+	look_later(pod, entry.look_quiet_until_us);
 }
 
 void World::node_changed(const std::string &name, const Status &answer, Now now)

@@ -107,9 +107,9 @@ void World::hold_for_claims(const PodUid &uid, const Pod &pod, std::optional<Res
 }
 
 /* Of a pod that has this node and might be bound there. */
-void World::check_claims(const PodUid &uid, Group &group, const KubeNode &node, PlaceFacts &n, Now now)
+void World::check_claims(const PodUid &uid, PodEntry &entry, const KubeNode &node, PlaceFacts &n, Now now)
 {
-	const Pod &pod = *group.pod;
+	const Pod &pod = *entry.pod;
 	if (pod.demands.claims.empty())
 		return;
 	if (!state_.claims.known().is_listed()) {
@@ -122,31 +122,31 @@ void World::check_claims(const PodUid &uid, Group &group, const KubeNode &node, 
 		n.forbidden = refusal->why;
 	for (const ClaimId &id : state_.claims.known().exclusive(pod)) {
 		const Pod *other = user_of(state_, id, uid);
-		if (other && (!other->node_name.empty() || state_.foreign.all().contains(other->uid) || !state_.groups.at(other->uid).held_node.empty()))
+		if (other && (!other->node_name.empty() || state_.foreign.all().contains(other->uid) || !state_.pods.at(other->uid).held_node.empty()))
 			n.forbidden = cannot_be_used(claim_in_use(id.name, *other));
 	}
 	const ClaimPlan plan = n.forbidden.empty() ? state_.claims.known().plan(pod, node) : ClaimPlan{};
 	const ClaimId *open = !plan.steps.empty() ? &claim_of(plan.steps.front()) : !plan.awaited.empty() ? &plan.awaited.front() : nullptr;
-	if (is_over(uid, open != nullptr, group.claims_since_us, state_.settings.claim_wait_us, now))
+	if (is_over(uid, open != nullptr, entry.claims_since_us, state_.settings.claim_wait_us, now))
 		n.forbidden = claim_not_bound_in_time(open->name, state_.settings.claim_wait_us / 1'000'000);
 	if (!open || !n.forbidden.empty())
 		return;
-	if (!plan.steps.empty() && plan.steps.front() != group.told_step)
+	if (!plan.steps.empty() && plan.steps.front() != entry.submitted_step)
 		n.claim_step = plan.steps.front();
-	else if (!group.busy.claim)
+	else if (!entry.busy.claim)
 		n.claim_wait = claim_being_bound(open->name);
 }
 
 void World::provided(const PodUid &pod, const Status &answer, Now now)
 {
-	Group &group = touch(pod);
-	group.busy.claim = false;
+	PodEntry &entry = touch_pod(pod);
+	entry.busy.claim = false;
 	if (answer) {
-		group.failures = 0;
+		entry.retries.failures = 0;
 		return;
 	}
-	group.told_step.reset();
-	failed(group, pod, answer.error(), now);
+	entry.submitted_step.reset();
+	failed(entry.retries, pod, answer.error(), now);
 }
 
 } // namespace slurmkube::core

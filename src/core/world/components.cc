@@ -44,7 +44,7 @@ ComponentSize size_of(const Gang &gang)
 }
 
 /* While none of its pods has come: the template, with the options that its owners have for all. */
-std::shared_ptr<const Pod> stand_in_for(const PodUid &lead, const GangId &id, const Component &component, const Group &first)
+std::shared_ptr<const Pod> stand_in_for(const PodUid &lead, const GangId &id, const ComponentRoles &component, const PodEntry &first)
 {
 	const auto role = std::ranges::find_if(component.roles, [](const Role &one) { return one.pod_template && one.pods > 0; });
 	if (role == component.roles.end())
@@ -123,7 +123,7 @@ void World::keep_role(const PodUid &lead, const InGang &in)
 	for (const Role &role : gang.roles)
 		kept.insert(role.name);
 	std::map<std::uint32_t, Role> by_rank;
-	for (const Component &component : in.components) {
+	for (const ComponentRoles &component : in.components) {
 		std::size_t seat = 0;
 		for (const Role &role : component.roles) {
 			if (kept.contains(role.name) && seat < component.ranks.size())
@@ -131,7 +131,7 @@ void World::keep_role(const PodUid &lead, const InGang &in)
 			seat += role.pods;
 		}
 	}
-	Component whole;
+	ComponentRoles whole;
 	for (auto &[first, role] : by_rank) {
 		for (std::uint32_t i = 0; i < role.pods; i++)
 			whole.ranks.push_back(first + i);
@@ -151,14 +151,14 @@ void World::seat_by_ranks(Gang &gang, std::vector<std::uint32_t> ranks)
 		return;
 	gang.ranks = std::move(ranks);
 	for (auto &[uid, seat] : gang.members) {
-		const Group &group = state_.groups.at(uid);
-		if (group.pod && group.pod_rank)
-			seat = seat_of_rank(gang, *group.pod_rank);
+		const PodEntry &entry = state_.pods.at(uid);
+		if (entry.pod && entry.pod_rank)
+			seat = seat_of_rank(gang, *entry.pod_rank);
 	}
 }
 
 /* Each component is there with the first pod of any: some controllers make pods only when others are Ready. */
-void World::join_components(const InGang &in, const Group &first, Now now)
+void World::join_components(const InGang &in, const PodEntry &first, Now now)
 {
 	const std::string key = workload_key(in.gang.key);
 	for (std::size_t n = 0; n < in.components.size(); n++) {
@@ -174,7 +174,7 @@ void World::join_components(const InGang &in, const Group &first, Now now)
 	}
 }
 
-void World::take_component(const PodUid &lead, Gang &gang, const std::vector<Component> &components)
+void World::take_component(const PodUid &lead, Gang &gang, const std::vector<ComponentRoles> &components)
 {
 	const std::size_t n = component_of_key(lead.text);
 	if (n >= components.size())
@@ -187,7 +187,7 @@ void World::take_component(const PodUid &lead, Gang &gang, const std::vector<Com
 		ranks = components[n].ranks;
 	gang.components = components.size();
 	gang.ranks_of_all = 0;
-	for (const Component &one : components)
+	for (const ComponentRoles &one : components)
 		gang.ranks_of_all += static_cast<std::uint32_t>(one.ranks.size());
 	seat_by_ranks(gang, std::move(ranks));
 	take_roles(lead, gang, components[n].roles);
@@ -203,8 +203,7 @@ void World::drop_roles(const PodUid &lead, Gang &gang)
 	gang.roles.clear();
 	gang.ranks.clear();
 	shape_again(gang, lead, {});
-	const auto group = state_.groups.find(lead);
-	const SlurmJob *job = group == state_.groups.end() ? nullptr : state_.current_job(group->second);
+	const SlurmJob *job = state_.current_job(lead);
 	if (job_side(job) == JobSide::pending)
 		gang.outgrown = job->id;
 }
@@ -223,7 +222,7 @@ bool World::has_company(const PodUid &lead) const
 bool World::is_any_of_others(const PodUid &lead, bool (*is_so)(PodSide)) const
 {
 	for (const PodUid &one : components_of_workload(lead)) {
-		const auto is_such = [&](const auto &member) { return is_so(side_of(state_.groups.at(member.first))); };
+		const auto is_such = [&](const auto &member) { return is_so(side_of(state_.pods.at(member.first))); };
 		const auto gang = state_.gangs.find(one);
 		if (one != lead && gang != state_.gangs.end() && std::ranges::any_of(gang->second.members, is_such))
 			return true;
@@ -245,13 +244,13 @@ void World::note_component(const PodUid &lead, const Gang &gang, ComponentFacts 
 	std::int64_t expected_us = 0;
 	for (const PodUid &one : gang.members.empty() ? components_of_workload(lead) : std::vector<PodUid>()) {
 		for (const auto &[uid, seat] : state_.gangs.at(one).members)
-			expected_us = std::max(expected_us, state_.groups.at(uid).first_seen_us + k_first_pod_us);
+			expected_us = std::max(expected_us, state_.pods.at(uid).first_seen_us + k_first_pod_us);
 	}
 	f.is_awaited = now.mono_us < expected_us;
 	if (f.is_awaited)
 		look_later(lead, expected_us);
-	f.job_ended_us = state_.groups.at(lead).job_ended_us;
-	f.allocated_us = state_.groups.at(lead).allocated_us;
+	f.job_ended_us = state_.components.at(lead).job_ended_us;
+	f.allocated_us = state_.components.at(lead).allocated_us;
 }
 
 /* When what it holds goes back; looked at again by then. */
@@ -304,15 +303,15 @@ void World::look_at_workload(const PodUid &first, Now now, std::vector<PodAction
 		Gang &gang = state_.gangs.at(lead);
 		forget_provisional(lead, now);
 		note_ends(gang, now);
-		seat_newcomers(gang);
+		seat_unranked(gang);
 		seat_members(gang, lead);
-		note_bound_members(gang, state_.groups[lead]);
+		note_bound_members(lead, gang);
 	}
 	std::vector<std::optional<Result<JobSpec>>> specs(leads.size());
 	std::vector<ComponentFacts> components;
 	for (std::size_t i = 0; i < leads.size(); i++) {
 		Gang &gang = state_.gangs.at(leads[i]);
-		components.push_back(facts_of_gang(leads[i], gang, state_.groups.at(leads[i]), now, specs[i]));
+		components.push_back(facts_of_gang(leads[i], gang, now, specs[i]));
 		if (leads.size() > 1)
 			note_component(leads[i], gang, components.back(), now);
 	}
@@ -324,7 +323,7 @@ void World::look_at_workload(const PodUid &first, Now now, std::vector<PodAction
 	for (std::size_t i = 0; i < leads.size(); i++) {
 		if (is_given_back)
 			state_.gangs.at(leads[i]).goes_first = !gives_back(components[i]);
-		note_letting_go(state_.groups.at(leads[i]), components[i], now);
+		note_letting_go(state_.components.at(leads[i]), components[i], now);
 		act_on(leads[i], components[i], now, out);
 	}
 	const auto ends = [](const PodAction &next) {

@@ -15,22 +15,21 @@ namespace slurmkube::core
 
 /* ---- shared with world/seats.cc ---- */
 
-const std::string &bound_node_of(const Group &group)
+const std::string &bound_node_of(const PodEntry &entry)
 {
-	return group.pod->node_name.empty() ? group.assumed_node : group.pod->node_name;
+	return entry.pod->node_name.empty() ? entry.assumed_node : entry.pod->node_name;
 }
 
-PodSide side_of(const Group &group)
+PodSide side_of(const PodEntry &entry)
 {
-	return group.pod ? pod_side(&*group.pod, bound_node_of(group)) : PodSide::absent;
+	return entry.pod ? pod_side(&*entry.pod, bound_node_of(entry)) : PodSide::absent;
 }
 
 /* ---- looking ---- */
 
 bool World::has_live_job(const PodUid &lead) const
 {
-	const auto group = state_.groups.find(lead);
-	const SlurmJob *job = group == state_.groups.end() ? nullptr : state_.current_job(group->second);
+	const SlurmJob *job = state_.current_job(lead);
 	return job && is_live(*job);
 }
 
@@ -55,8 +54,8 @@ Members World::members_of(const Gang &gang)
 	Members members;
 	members.reserve(gang.members.size());
 	for (const auto &[uid, seat] : gang.members) {
-		Group &group = state_.groups.at(uid);
-		members.push_back({&uid, &group, seat, side_of(group)});
+		PodEntry &entry = state_.pods.at(uid);
+		members.push_back({&uid, &entry, seat, side_of(entry)});
 	}
 	std::ranges::stable_sort(members, {}, [](const Member &m) { return m.seat.value_or(0); });
 	return members;
@@ -76,7 +75,7 @@ Seating World::seating_of(const Gang &gang, const Members &members, const SlurmJ
 		}
 		seating.holders.insert_or_assign(*m.seat, m.uid);
 		if (*m.seat < gang.shape.task_of_seat.size())
-			fixed[gang.shape.task_of_seat[*m.seat]] = bound_node_of(*m.group);
+			fixed[gang.shape.task_of_seat[*m.seat]] = bound_node_of(*m.entry);
 	}
 	const auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, state_.settings.policy.gres);
 	const auto node_of_task = nodes_of_tasks(gang.shape, job.nodes, fixed, gang.per_node.value_or(0), gres ? gres_from_text(*gres) : std::vector<Gres>());
@@ -91,13 +90,13 @@ void World::seat_holders(const Gang &gang, const Members &members, const SlurmJo
 	std::vector<std::uint32_t> waiting;
 	for (const Member &m : members) {
 		if (is_bound_side(m.side))
-			pods.push_back({&m.group->pod->requests, true, bound_node_of(*m.group)});
+			pods.push_back({&m.entry->pod->requests, true, bound_node_of(*m.entry)});
 	}
 	for (const Member &m : members) {
 		if (m.side != PodSide::waiting || !m.seat || seating.holders.at(*m.seat) != m.uid)
 			continue;
 		const bool has_task = *m.seat < gang.shape.task_of_seat.size();
-		pods.push_back({&m.group->pod->requests, false, has_task ? node_of_task[gang.shape.task_of_seat[*m.seat]] : ""});
+		pods.push_back({&m.entry->pod->requests, false, has_task ? node_of_task[gang.shape.task_of_seat[*m.seat]] : ""});
 		waiting.push_back(*m.seat);
 	}
 	fit_to_shares(pods, job.nodes, state_.settings.policy.cpu_unit, state_.settings.policy.gres);
@@ -105,10 +104,10 @@ void World::seat_holders(const Gang &gang, const Members &members, const SlurmJo
 		seating.node_of_seat[waiting[i]] = std::move(pods[bound + i].node);
 }
 
-RankFacts World::facts_of_member(const Gang &gang, const Group &lead, const Member &member, const Seating &seating, const SlurmJob *job, Now now)
+RankFacts World::facts_of_member(const Gang &gang, const Component &component, const Member &member, const Seating &seating, const SlurmJob *job, Now now)
 {
-	RankFacts r = facts_of_rank(*member.uid, *member.group, lead, job, now);
-	r.is_ours = is_bound_side(r.side) && is_bound_member(*member.group);
+	RankFacts r = facts_of_rank(*member.uid, *member.entry, component, job, now);
+	r.is_ours = is_bound_side(r.side) && is_bound_member(*member.entry);
 	r.seat = member.seat.value_or(0);
 	r.rank = rank_of(gang, r.seat);
 	r.is_seated = member.seat.has_value();
@@ -118,7 +117,7 @@ RankFacts World::facts_of_member(const Gang &gang, const Group &lead, const Memb
 	r.has_seat = holder != seating.holders.end() && *holder->second == *member.uid;
 	const auto node = seating.node_of_seat.find(r.seat);
 	const std::string name = r.has_seat && node != seating.node_of_seat.end() ? node->second : "";
-	r.node = facts_of_place(*member.uid, *member.group, *member.group->gang, name, now);
+	r.node = facts_of_place(*member.uid, *member.entry, *member.entry->component, name, now);
 	r.node.cpus = gang.shape.cpus_per_task;
 	return r;
 }

@@ -101,9 +101,9 @@ bool World::are_nodes_known(const PodUid &lead, const Members &members)
 {
 	bool are_known = true;
 	for (const Member &m : members) {
-		if (!is_bound_side(m.side) || state_.slurm_node(bound_node_of(*m.group)))
+		if (!is_bound_side(m.side) || state_.slurm_node(bound_node_of(*m.entry)))
 			continue;
-		waiters_[bound_node_of(*m.group)].insert(lead);
+		waiters_[bound_node_of(*m.entry)].insert(lead);
 		are_known = false;
 	}
 	return are_known;
@@ -116,7 +116,7 @@ void World::note_gang_absence(const PodUid &lead, Gang &gang, ComponentFacts &f,
 	const bool may_come = gang.components > 1 && f.ended_seats < f.seats && is_any_of_others(lead, is_live_side);
 	const bool is_absent = is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
 	f.absent_long = is_over(lead, is_absent, gang.absent_since_us, state_.settings.gang_hold_us, now);
-	f.is_unseen = f.absent_long && !gang.was_seen && !state_.groups.at(lead).is_gone;
+	f.is_unseen = f.absent_long && !gang.was_seen && !state_.components.at(lead).is_gone;
 	f.absent_long = f.absent_long && !f.is_unseen;
 	f.for_absence = true;
 	if (is_absent && !gang.owner.kind.empty()) { /* has its owner said that no more pods come? */
@@ -160,27 +160,27 @@ void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &membe
 	const bool is_late = job_side(f.job) == JobSide::allocated && gang.minimum == 0 && !is_any_bound && f.empty_seats > 0;
 	f.late_long = is_over(lead, is_late, gang.late_since_us, state_.settings.gang_wait_us, now);
 	const bool is_missing = !f.job && std::ranges::any_of(f.ranks, &RankFacts::is_ours);
-	const bool is_missing_long = is_over(lead, is_missing, state_.groups.at(lead).missing_since_us, k_missing_job_us, now);
+	const bool is_missing_long = is_over(lead, is_missing, state_.components.at(lead).missing_since_us, k_missing_job_us, now);
 	f.missing_long = is_missing_long && are_nodes_known(lead, members);
 }
 
-void World::note_ranks(const PodUid &lead, Gang &gang, Group &group, const Members &members, ComponentFacts &f, Now now)
+void World::note_ranks(const PodUid &lead, Gang &gang, Component &component, const Members &members, ComponentFacts &f, Now now)
 {
 	const bool is_any_waiting = std::ranges::find(members, PodSide::waiting, &Member::side) != members.end();
 	const Seating seating = is_any_waiting && job_side(f.job) == JobSide::allocated ? seating_of(gang, members, *f.job) : Seating{};
 	f.ranks.reserve(members.size());
 	for (const Member &m : members) {
-		if (m.group->pod)
-			f.ranks.push_back(facts_of_member(gang, group, m, seating, f.job, now));
+		if (m.entry->pod)
+			f.ranks.push_back(facts_of_member(gang, component, m, seating, f.job, now));
 	}
 	note_misfits(gang, f);
 	note_goes_on(f);
-	note_wrong_allocation(lead, group, f, now);
+	note_wrong_allocation(lead, component, f, now);
 	note_placeless(lead, gang, f, now);
 }
 
 /* What keeps it from asking for a job; pods that run and have lost theirs are kept by nothing of all that. */
-void World::note_what_is_missing(const PodUid &lead, const Gang &gang, const Group &group, ComponentFacts &f, Now now)
+void World::note_what_is_missing(const PodUid &lead, const Gang &gang, const Component &component, ComponentFacts &f, Now now)
 {
 	f.is_complete = !gang.seats.empty();
 	if (!f.is_complete)
@@ -195,14 +195,15 @@ void World::note_what_is_missing(const PodUid &lead, const Gang &gang, const Gro
 		f.waits_for = waiting_for_claims(trouble);
 		look_later(lead, now.mono_us + k_claim_look_us);
 	}
-	wait_after_vanishing(lead, group, f.waits_for, now);
+	wait_after_vanishing(lead, component, f.waits_for, now);
 	if (f.pinned.empty())
 		wait_after_never_came(lead, gang, f, now);
 }
 
-ComponentFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec)
+ComponentFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Now now, std::optional<Result<JobSpec>> &spec)
 {
-	ComponentFacts f = facts_of_component(lead, group, now);
+	Component &component = state_.components.at(lead);
+	ComponentFacts f = facts_of_component(lead, component, now);
 	f.is_outgrown = f.job && gang.outgrown == f.job->id;
 	/* by an agent before this one; root may as well be somebody who meant it */
 	f.ended_by_us = f.job && f.job->ended_by.value_or(0) != 0 && f.job->ended_by == state_.settings.own_uid;
@@ -214,15 +215,15 @@ ComponentFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Group &group
 	const Members members = members_of(gang);
 	if (!is_live_job_side(job_side(f.job)))
 		pin_nodes(members, f);
-	note_ranks(lead, gang, group, members, f, now);
+	note_ranks(lead, gang, component, members, f, now);
 	note_gang_times(lead, gang, members, f, now);
-	note_what_is_missing(lead, gang, group, f, now);
+	note_what_is_missing(lead, gang, component, f, now);
 	const JobSide job = job_side(f.job);
 	if (f.known && job == JobSide::pending && !f.ranks.empty())
-		note_gang_change(lead, gang, group, spec, f);
+		note_gang_change(lead, gang, component, spec, f);
 	const bool may_ask_ahead = gang.components > 1 && gang.stand_in && !is_any_of_others(lead, is_bound_side);
 	if (f.known && !is_live_job_side(job) && (!f.ranks.empty() || may_ask_ahead)) {
-		spec_of(lead, gang, group, spec);
+		spec_of(lead, gang, spec);
 		f.spec = spec ? &*spec : nullptr;
 	}
 	return f;
@@ -254,7 +255,7 @@ void World::note_taken(const PodUid &lead, Gang &gang, const ComponentFacts &fac
 	if (!complete)
 		return;
 	if (!has_own_live(facts))
-		state_.groups.at(lead).given_up.push_back(complete->job);
+		state_.components.at(lead).given_up.push_back(complete->job);
 	if (complete->wait_status == k_status_never_came)
 		note_never_came(lead, gang, facts, now);
 	if (complete->wait_status == k_status_given_back && !facts.others.gives_back)

@@ -46,7 +46,7 @@ const Pod *World::first_member(const Gang &gang) const
 	const Pod *first = nullptr;
 	std::uint32_t rank = 0;
 	for (const auto &[uid, seat] : gang.members) {
-		const auto &pod = state_.groups.at(uid).pod;
+		const auto &pod = state_.pods.at(uid).pod;
 		if (!seat || *seat >= gang.seats.size() || !pod || (first && *seat >= rank))
 			continue;
 		first = &*pod;
@@ -64,13 +64,13 @@ RolePods World::pods_of_roles(const Gang &gang) const
 	std::map<std::string_view, std::pair<std::uint32_t, const Pod *>> firsts;
 	bool is_running = false;
 	for (const auto &[uid, seat] : gang.members) {
-		const Group &group = state_.groups.at(uid);
-		if (!seat || *seat >= gang.seats.size() || !group.pod)
+		const PodEntry &entry = state_.pods.at(uid);
+		if (!seat || *seat >= gang.seats.size() || !entry.pod)
 			continue;
-		is_running = is_running || is_bound_side(side_of(group));
-		auto &first = firsts.try_emplace(gang.seats[*seat].role, *seat, &*group.pod).first->second;
+		is_running = is_running || is_bound_side(side_of(entry));
+		auto &first = firsts.try_emplace(gang.seats[*seat].role, *seat, &*entry.pod).first->second;
 		if (*seat < first.first)
-			first = {*seat, &*group.pod};
+			first = {*seat, &*entry.pod};
 	}
 	std::uint32_t rank = 0;
 	for (const Role &role : gang.roles) {

@@ -96,9 +96,9 @@ std::vector<Seat> World::seats_as_seen(const Gang &gang) const
 		return seats;
 	std::map<std::string_view, Resources> seen;
 	for (const auto &[uid, seat] : gang.members) {
-		const Group &group = state_.groups.at(uid);
-		if (seat && *seat < seats.size() && group.pod)
-			raise(seen[gang.seats[*seat].role], group.pod->requests);
+		const PodEntry &entry = state_.pods.at(uid);
+		if (seat && *seat < seats.size() && entry.pod)
+			raise(seen[gang.seats[*seat].role], entry.pod->requests);
 	}
 	for (Seat &seat : seats) {
 		const auto found = seen.find(seat.role);
@@ -153,15 +153,15 @@ std::string trouble_with_room(const JobSpec &spec, const NodeSizes &nodes, std::
 
 } // namespace
 
-void World::spec_of(const PodUid &lead, Gang &gang, const Group &group, std::optional<Result<JobSpec>> &spec)
+void World::spec_of(const PodUid &lead, Gang &gang, std::optional<Result<JobSpec>> &spec)
 {
 	const Pod *first = first_member(gang);
 	spec.reset();
 	if (!first)
 		return;
-	std::uint32_t attempt = next_attempt(group);
+	std::uint32_t attempt = next_attempt(lead);
 	for (const auto &[uid, seat] : gang.members)
-		attempt = std::max(attempt, state_.groups.at(uid).pod ? bound_attempt(*state_.groups.at(uid).pod) + 1 : 1);
+		attempt = std::max(attempt, state_.pods.at(uid).pod ? bound_attempt(*state_.pods.at(uid).pod) + 1 : 1);
 	const RolePods roles = pods_of_roles(gang);
 	Pod of_all = *first;
 	of_all.active_deadline_seconds = deadline_of(roles);
@@ -223,16 +223,16 @@ void World::pin_nodes(const Members &members, ComponentFacts &f) const
 {
 	std::set<std::string> running, of_job;
 	for (const Member &m : members) {
-		if (!m.group->pod || !is_bound_member(*m.group))
+		if (!m.entry->pod || !is_bound_member(*m.entry))
 			continue;
 		if (!is_bound_side(m.side)) {
-			if (is_terminal(*m.group->pod))
-				of_job.insert(m.group->pod->node_name);
+			if (is_terminal(*m.entry->pod))
+				of_job.insert(m.entry->pod->node_name);
 			continue;
 		}
-		running.insert(bound_node_of(*m.group));
-		const auto noted = m.group->pod->annotations.find(names::k_allocation_nodes);
-		if (noted != m.group->pod->annotations.end())
+		running.insert(bound_node_of(*m.entry));
+		const auto noted = m.entry->pod->annotations.find(names::k_allocation_nodes);
+		if (noted != m.entry->pod->annotations.end())
 			add_names(noted->second, of_job);
 	}
 	if (running.empty())

@@ -24,8 +24,8 @@ bool names_namespaces(const std::vector<PodTerm> &terms)
 
 void World::wake_unbound(const std::string &name_space)
 {
-	for (const auto &[uid, group] : state_.groups) {
-		if (group.pod && group.pod->node_name.empty() && (name_space.empty() || group.pod->name_space == name_space))
+	for (const auto &[uid, entry] : state_.pods) {
+		if (entry.pod && entry.pod->node_name.empty() && (name_space.empty() || entry.pod->name_space == name_space))
 			queue_.mark(uid);
 	}
 }

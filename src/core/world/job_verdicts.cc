@@ -25,11 +25,10 @@ bool contains(const std::vector<JobId> &list, JobId id)
 	return std::find(list.begin(), list.end(), id) != list.end();
 }
 
-bool has_bound_pods(const Group &group)
+bool has_bound_pods(const State &state, const PodUid &key, const Component &component)
 {
-	if (!group.member_nodes.empty())
-		return true;
-	return group.pod && !is_terminal(*group.pod) && !bound_node_of(group).empty();
+	const PodEntry *entry = state.entry(key);
+	return !component.bound_nodes.empty() || (entry && entry->pod && !is_terminal(*entry->pod) && !bound_node_of(*entry).empty());
 }
 
 } // namespace
@@ -49,26 +48,27 @@ std::uint32_t bound_attempt(const Pod &pod)
 }
 
 /* A stray is cancelled only when its successor lives: an agent that starts in between must not take its end for the pod's. */
-std::vector<JobId> World::surplus_of(const Group &group, const SlurmJob *current) const
+std::vector<JobId> World::surplus_of(const PodUid &key, const Component &component, const SlurmJob *current) const
 {
 	std::vector<JobId> out;
 	const bool has_other = current && job_side(current) == JobSide::allocated && !provisional_until_us_.contains(current->id);
-	if (!has_bound_pods(group) || has_other) /* else they may run under it */
-		out = group.unheard_of;
-	for (const JobId id : group.jobs) {
+	if (!has_bound_pods(state_, key, component) || has_other) /* else they may run under it */
+		out = component.unheard_of;
+	for (const JobId id : component.jobs) {
 		const auto found = state_.jobs.find(id);
 		if (found == state_.jobs.end() || &found->second == current || !is_live(found->second))
 			continue;
-		if (stands_for_pod(group, found->second) || (current && is_live(*current)))
+		if (state_.stands_for(key, component, found->second) || (current && is_live(*current)))
 			out.push_back(id);
 	}
 	return out;
 }
 
-std::uint32_t World::next_attempt(const Group &group) const
+std::uint32_t World::next_attempt(const PodUid &key) const
 {
-	std::uint32_t highest = group.pod ? bound_attempt(*group.pod) : 0;
-	for (const JobId id : group.jobs) {
+	const Pod *pod = state_.pod(key);
+	std::uint32_t highest = pod ? bound_attempt(*pod) : 0;
+	for (const JobId id : state_.components.at(key).jobs) {
 		const auto found = state_.jobs.find(id);
 		if (found != state_.jobs.end())
 			highest = std::max(highest, found->second.marker.attempt);
@@ -80,22 +80,22 @@ std::uint32_t World::next_attempt(const Group &group) const
  * A job whose submitter has gone away is ended by slurmctld at once: a running one FAILED, a pending one CANCELLED, which looks as after scancel. Who really
  * cancels a job within seconds of its submission, while no agent is there to hear of it, gets the pod queued again: a small price.
  */
-bool is_answer_lost(const Group &group, const SlurmJob &job)
+bool is_answer_lost(const Component &component, const SlurmJob &job)
 {
 	const bool is_such_end = job.state == JobState::failed || job.state == JobState::cancelled;
-	return is_such_end && !contains(group.answered, job.id) && job.end_time > 0 && job.end_time - job.submit_time <= k_unheard_job_seconds;
+	return is_such_end && !contains(component.answered, job.id) && job.end_time > 0 && job.end_time - job.submit_time <= k_unheard_job_seconds;
 }
 
 /* By us, for want of a pod: one that is there after all has nothing to do with it. */
-bool is_given_up(const Group &group, const SlurmJob &ended)
+bool is_given_up(const Component &component, const SlurmJob &ended)
 {
-	return contains(group.given_up, ended.id) || (ended.state == JobState::cancelled && ended.marker.given_up);
+	return contains(component.given_up, ended.id) || (ended.state == JobState::cancelled && ended.marker.given_up);
 }
 
 /* A bound pod goes with a job that people or the cluster ended, if it was its own; on doubt it stays and gets a new job. */
-bool is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended)
+bool is_about_pod(const Pod &pod, const Component &component, const SlurmJob &ended)
 {
-	if (is_given_up(lead, ended))
+	if (is_given_up(component, ended))
 		return false;
 	const bool is_of_pods = ended.state == JobState::failed || ended.state == JobState::complete || ended.state == JobState::oom; /* those only pods bring about */
 	const bool is_wish = !is_of_pods || ended.exit_status == k_status_never_came;
@@ -103,7 +103,7 @@ bool is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended)
 	const auto named = pod.annotations.find(names::k_allocation_job_id);
 	/* who bound the pod to it had been told of it */
 	const bool is_named = named != pod.annotations.end() && named->second == std::to_string(ended.id.number) && ended.marker.attempt == bound;
-	return is_wish && ended.marker.attempt >= bound && (is_named || !is_answer_lost(lead, ended));
+	return is_wish && ended.marker.attempt >= bound && (is_named || !is_answer_lost(component, ended));
 }
 
 } // namespace slurmkube::core

@@ -42,50 +42,50 @@ std::optional<std::uint32_t> rank_annotation(const Pod &pod)
 /* It is submitted, or about to be: its shape is what Slurm was asked for. */
 bool World::is_asked_for(const PodUid &lead) const
 {
-	const auto group = state_.groups.find(lead);
-	return has_live_job(lead) || (group != state_.groups.end() && group->second.busy.slurm);
+	const Component *component = state_.component(lead);
+	return has_live_job(lead) || (component && component->busy.slurm);
 }
 
 /* It is a job of its own from now on. */
 void World::leave(Gang &gang, const PodUid &uid)
 {
 	gang.members.erase(uid);
-	Group &group = state_.groups.at(uid);
+	PodEntry &entry = state_.pods.at(uid);
 	if (gang.minimum > 0)
-		note_loose(*group.gang, uid, group);
-	group.gang.reset();
+		note_standalone(*entry.component, uid, entry);
+	entry.component.reset();
 	queue_.mark(uid);
 }
 
-void World::note_loose(const PodUid &lead, const PodUid &uid, Group &group)
+void World::note_standalone(const PodUid &lead, const PodUid &uid, PodEntry &entry)
 {
-	group.loose_of = lead;
-	state_.loose[lead].insert(uid);
+	entry.standalone_of = lead;
+	state_.standalone[lead].insert(uid);
 }
 
-void World::note_marks(Group &group)
+void World::note_marks(PodEntry &entry)
 {
-	group.pod_attempt = bound_attempt(*group.pod);
-	group.pod_rank = rank_annotation(*group.pod);
+	entry.pod_attempt = bound_attempt(*entry.pod);
+	entry.pod_rank = rank_annotation(*entry.pod);
 }
 
 /* By us, or about to be. */
-bool World::is_bound_member(const Group &group)
+bool World::is_bound_member(const PodEntry &entry)
 {
-	return !group.assumed_node.empty() || (!group.pod->node_name.empty() && group.pod_rank);
+	return !entry.assumed_node.empty() || (!entry.pod->node_name.empty() && entry.pod_rank);
 }
 
 /* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run alone. */
 std::size_t World::pods_of(const Gang &gang, const PodUid &lead) const
 {
 	const auto counts = [&](const PodUid &uid) {
-		const auto group = state_.groups.find(uid);
-		return group != state_.groups.end() && group->second.pod && !group->second.pod->gated && !group->second.pod->deleting;
+		const Pod *pod = state_.pod(uid);
+		return pod && !pod->gated && !pod->deleting;
 	};
 	auto sum = std::ranges::count_if(gang.members, [&](const auto &m) { return counts(m.first); });
-	const auto loose = state_.loose.find(lead);
-	if (loose != state_.loose.end())
-		sum += std::ranges::count_if(loose->second, counts);
+	const auto others = state_.standalone.find(lead);
+	if (others != state_.standalone.end())
+		sum += std::ranges::count_if(others->second, counts);
 	return static_cast<std::size_t>(sum);
 }
 
@@ -98,12 +98,11 @@ bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
 		if (const auto gang = state_.gangs.find(one); gang != state_.gangs.end() && gang->second.id.name_space != name_space)
 			return false;
 	}
-	const auto group = state_.groups.find(key);
-	if (group == state_.groups.end())
-		return true;
-	if (group->second.pod || group->second.last)
+	const PodEntry *entry = state_.entry(key);
+	const Component *component = state_.component(key);
+	if (entry && (entry->pod || entry->last))
 		return false;
-	return std::ranges::none_of(group->second.jobs, [&](JobId id) {
+	return !component || std::ranges::none_of(component->jobs, [&](JobId id) {
 		const auto job = state_.jobs.find(id);
 		return job != state_.jobs.end() && (job->second.marker.kind == k_pod_kind || job->second.marker.name_space != name_space);
 	});
@@ -112,14 +111,14 @@ bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
 /*
  * A pod that was bound as a member stays one, whatever has become of its owners: the job must not end under it. What the annotation says counts only within a namespace.
  */
-bool World::rejoin(const PodUid &uid, Group &group, Now now)
+bool World::rejoin(const PodUid &uid, PodEntry &entry, Now now)
 {
-	const PodUid lead{gang_annotation(*group.pod)};
-	if (lead.text.empty() || is_terminal(*group.pod) || !may_be_gang(lead, group.pod->name_space))
+	const PodUid lead{gang_annotation(*entry.pod)};
+	if (lead.text.empty() || is_terminal(*entry.pod) || !may_be_gang(lead, entry.pod->name_space))
 		return false;
-	Gang &gang = gang_at(lead, {.key = lead.text, .kind = "", .name_space = group.pod->name_space, .name = ""}, now);
-	group.gang = lead;
-	const auto rank = rank_annotation(*group.pod);
+	Gang &gang = gang_at(lead, {.key = lead.text, .kind = "", .name_space = entry.pod->name_space, .name = ""}, now);
+	entry.component = lead;
+	const auto rank = rank_annotation(*entry.pod);
 	gang.members[uid] = rank ? seat_of_rank(gang, *rank) : std::nullopt;
 	gang.was_seen = true;
 	queue_.mark(lead);

@@ -6,7 +6,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_MEMBERS_H
 #define SLURMKUBE_CORE_WORLD_MEMBERS_H
 
-#include "src/core/world/group.h"
+#include "src/core/world/component.h"
 
 #include <unordered_map>
 
@@ -15,7 +15,7 @@ namespace slurmkube::core
 
 struct Member {
 	const PodUid *uid;
-	Group *group;
+	PodEntry *entry;
 	std::optional<std::uint32_t> seat;
 	PodSide side;
 };

@@ -269,9 +269,9 @@ void NodeFilter::wish(const State &state, const Pod &pod, JobSpec &spec) const
 }
 
 /* A pod that is ending holds its port for a moment: that is worth waiting for, all else is not. */
-void NodeFilter::check(const State &state, const PodUid &uid, const Group &group, const KubeNode &node, PlaceFacts &facts) const
+void NodeFilter::check(const State &state, const PodUid &uid, const PodEntry &entry, const KubeNode &node, PlaceFacts &facts) const
 {
-	const Pod &pod = *group.pod;
+	const Pod &pod = *entry.pod;
 	const Holders holders = holders_of(state, node.name, uid), lasting = staying_on(state, node.name, uid);
 	auto refusal = cordon_refuses(pod, node);
 	if (!refusal)

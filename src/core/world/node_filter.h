@@ -64,7 +64,7 @@ class NodeFilter
 	[[nodiscard]] Status is_fit_for_pods(const std::string &partitions) const;
 
 	/* ---- before a binding ---- */
-	void check(const State &state, const PodUid &uid, const Group &group, const KubeNode &node, PlaceFacts &facts) const;
+	void check(const State &state, const PodUid &uid, const PodEntry &entry, const KubeNode &node, PlaceFacts &facts) const;
 
       private:
 	[[nodiscard]] Places work_out_places(const State &state, const Pod &pod) const;

@@ -9,10 +9,16 @@
 namespace slurmkube::core
 {
 
-Group &World::touch(const PodUid &uid)
+PodEntry &World::touch_pod(const PodUid &uid)
 {
 	queue_.mark(uid);
-	return state_.groups[uid];
+	return state_.pods[uid];
+}
+
+Component &World::touch_component(const PodUid &key)
+{
+	queue_.mark(key);
+	return state_.components[key];
 }
 
 void World::look_later(const PodUid &uid, std::int64_t at_us)
@@ -22,86 +28,84 @@ void World::look_later(const PodUid &uid, std::int64_t at_us)
 
 /* ---- pods ---- */
 
-void World::note_pod_times(Group &group, const Pod &pod, Now now)
+void World::note_pod_times(PodEntry &entry, const Pod &pod, Now now)
 {
 	const bool runs = pod.phase == PodPhase::running || pod.container_runs || is_terminal(pod);
-	if (group.bound_us > 0 && runs) {
-		figures_.edges.bound_to_running.add(static_cast<std::uint64_t>(now.mono_us - group.bound_us));
-		group.bound_us = 0;
+	if (entry.bound_us > 0 && runs) {
+		figures_.edges.bound_to_running.add(static_cast<std::uint64_t>(now.mono_us - entry.bound_us));
+		entry.bound_us = 0;
 	}
-	if (group.deleted_us == 0 && pod.deleting)
-		group.deleted_us = now.mono_us;
+	if (entry.deleted_us == 0 && pod.deleting)
+		entry.deleted_us = now.mono_us;
 }
 
 void World::pod_seen(Pod pod, Now now)
 {
 	const PodUid uid = pod.uid;
-	Group &group = touch(uid);
-	seen_again(uid, group);
-	if (group.first_seen_us == 0 && !pod.gated)
-		group.first_seen_us = now.mono_us;
-	note_end(group, pod, now);
+	PodEntry &entry = touch_pod(uid);
+	seen_again(uid, entry);
+	if (entry.first_seen_us == 0 && !pod.gated)
+		entry.first_seen_us = now.mono_us;
+	note_end(uid, entry, pod, now);
 	if (!pod.node_name.empty())
-		group.assumed_node.clear();
-	note_pod_times(group, pod, now);
+		entry.assumed_node.clear();
+	note_pod_times(entry, pod, now);
 	select_namespaces(pod);
 	note_demands(pod);
-	if (group.pod && !group.held_node.empty() && (group.pod->deleting != pod.deleting || group.pod->labels != pod.labels))
+	if (entry.pod && !entry.held_node.empty() && (entry.pod->deleting != pod.deleting || entry.pod->labels != pod.labels))
 		company_changed();
 	/* somebody else's words, those of an agent before us: ours are said again */
-	if (group.pod && group.pod->not_scheduled != pod.not_scheduled && pod.not_scheduled != group.reported)
-		group.reported = {};
-	group.inherited_keys.clear();
-	group.pod = std::move(pod);
-	group.own_deadline_seconds = group.pod->active_deadline_seconds;
-	note_marks(group);
-	inherit(group, std::move(group.inherited));
-	if (!group.is_placed)
-		assign(uid, group, now);
-	for (const JobId id : group.jobs) {
-		if (is_live(state_.jobs.at(id)))
-			note_stray(group, state_.jobs.at(id));
-	}
-	settle_share(uid, group, now);
+	if (entry.pod && entry.pod->not_scheduled != pod.not_scheduled && pod.not_scheduled != entry.reported)
+		entry.reported = {};
+	entry.inherited_keys.clear();
+	entry.pod = std::move(pod);
+	entry.own_deadline_seconds = entry.pod->active_deadline_seconds;
+	note_marks(entry);
+	inherit(entry, std::move(entry.inherited));
+	if (!entry.grouping_known)
+		assign(uid, entry, now);
+	note_strays(uid);
+	settle_share(uid, entry, now);
 }
 
-void World::note_end(Group &group, const Pod &pod, Now now)
+void World::note_end(const PodUid &uid, PodEntry &entry, const Pod &pod, Now now)
 {
-	if (group.terminal_us != 0 || !is_terminal(pod))
+	if (entry.terminal_us != 0 || !is_terminal(pod))
 		return;
-	group.terminal_us = now.mono_us;
-	group.end_status = wait_status_of(pod);
-	group.is_refused = false; /* whatever failed was about the life before */
-	retry_now(group);
+	entry.terminal_us = now.mono_us;
+	entry.end_status = wait_status_of(pod);
+	if (const auto own = state_.components.find(uid); own != state_.components.end())
+		own->second.is_refused = false; /* whatever failed was about the life before */
+	retry_now(uid);
 }
 
 void World::pod_gone(const PodUid &uid, std::optional<Pod> last, Now now)
 {
-	const auto found = state_.groups.find(uid);
-	if (found == state_.groups.end())
+	const auto found = state_.pods.find(uid);
+	if (found == state_.pods.end())
 		return;
-	Group &group = touch(uid);
-	seen_again(uid, group);
-	group.saw_deletion = last.has_value();
+	PodEntry &entry = touch_pod(uid);
+	seen_again(uid, entry);
+	entry.saw_deletion = last.has_value();
 	if (last)
-		note_end(group, *last, now);
-	if (group.deleted_us == 0)
-		group.deleted_us = now.mono_us;
-	group.gone_us = now.mono_us;
+		note_end(uid, entry, *last, now);
+	if (entry.deleted_us == 0)
+		entry.deleted_us = now.mono_us;
+	entry.gone_us = now.mono_us;
 	if (last)
-		group.last = std::make_shared<const Pod>(std::move(*last));
-	else if (group.pod)
-		group.last = std::make_shared<const Pod>(std::move(*group.pod));
-	group.pod.reset();
-	group.assumed_node.clear();
-	settle_share(uid, group, now);
+		entry.last = std::make_shared<const Pod>(std::move(*last));
+	else if (entry.pod)
+		entry.last = std::make_shared<const Pod>(std::move(*entry.pod));
+	entry.pod.reset();
+	entry.assumed_node.clear();
+	settle_share(uid, entry, now);
 }
 
 void World::pods_listed(const std::set<std::string> &live_uids, Now now)
 {
 	std::vector<PodUid> gone;
-	for (const auto &[uid, group] : state_.groups) {
-		if (group.pod && !live_uids.contains(uid.text))
+	for (const auto &[uid, entry] : state_.pods) {
+		if (entry.pod && !live_uids.contains(uid.text))
 			gone.push_back(uid);
 	}
 	for (const PodUid &uid : gone)
@@ -113,57 +117,61 @@ void World::pods_listed(const std::set<std::string> &live_uids, Now now)
 /* A side that was away is back. */
 void World::retry_all()
 {
-	for (auto &[uid, group] : state_.groups) {
-		retry_now(group);
+	for (auto &[uid, entry] : state_.pods) {
+		entry.retries = {};
 		queue_.mark(uid);
+	}
+	for (auto &[key, component] : state_.components) {
+		component.retries = component.is_refused ? component.retries : Retries{};
+		queue_.mark(key);
 	}
 }
 
 /* A pod holds its share of a node from the binding to its end; after a deletion that did not wait for the containers, some time longer. */
-void World::settle_share(const PodUid &uid, Group &group, Now now)
+void World::settle_share(const PodUid &uid, PodEntry &entry, Now now)
 {
 	std::string wanted;
-	if (group.pod && !is_terminal(*group.pod))
-		wanted = group.pod->node_name.empty() ? group.assumed_node : group.pod->node_name;
-	const bool is_seen = group.pod ? !group.pod->node_name.empty() : now.mono_us >= group.late_until_us;
+	if (entry.pod && !is_terminal(*entry.pod))
+		wanted = entry.pod->node_name.empty() ? entry.assumed_node : entry.pod->node_name;
+	const bool is_seen = entry.pod ? !entry.pod->node_name.empty() : now.mono_us >= entry.late_until_us;
 	if (is_seen)
-		group.late_until_us = 0;
-	const bool may_be_late = group.late_until_us > 0 && group.held_node == group.late_node;
-	if (wanted.empty() && may_be_late && (!group.pod || !is_terminal(*group.pod)))
+		entry.late_until_us = 0;
+	const bool may_be_late = entry.late_until_us > 0 && entry.held_node == entry.late_node;
+	if (wanted.empty() && may_be_late && (!entry.pod || !is_terminal(*entry.pod)))
 		return;
-	const bool was_cut_off = !group.pod && group.last && !is_terminal(*group.last) && !group.held_node.empty();
+	const bool was_cut_off = !entry.pod && entry.last && !is_terminal(*entry.last) && !entry.held_node.empty();
 	if (was_cut_off) {
-		if (group.hold_until_us == 0) {
-			group.hold_until_us = now.mono_us + state_.settings.forced_delete_hold_us;
-			look_later(uid, group.hold_until_us);
+		if (entry.hold_until_us == 0) {
+			entry.hold_until_us = now.mono_us + state_.settings.forced_delete_hold_us;
+			look_later(uid, entry.hold_until_us);
 		}
-		if (now.mono_us < group.hold_until_us)
+		if (now.mono_us < entry.hold_until_us)
 			return;
 	}
-	if (group.held_node == wanted) {
-		if (!wanted.empty() && state_.occupancy.take(wanted, uid, group.pod->requests))
+	if (entry.held_node == wanted) {
+		if (!wanted.empty() && state_.occupancy.take(wanted, uid, entry.pod->requests))
 			wake_waiters(wanted); /* resized in place */
 		return;
 	}
 	company_changed();
-	if (!group.held_node.empty() && state_.occupancy.release(group.held_node, uid))
-		wake_waiters(group.held_node);
+	if (!entry.held_node.empty() && state_.occupancy.release(entry.held_node, uid))
+		wake_waiters(entry.held_node);
 	if (!wanted.empty())
-		(void)state_.occupancy.take(wanted, uid, group.pod->requests);
-	group.held_node = wanted;
+		(void)state_.occupancy.take(wanted, uid, entry.pod->requests);
+	entry.held_node = wanted;
 }
 
 /*
  * An API server that was away may have carried the binding out before, and its watch need not have
  * shown it yet: the share is free when a GET says so, however long that takes.
  */
-void World::look_for_late_binding(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out)
+void World::look_for_late_binding(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out)
 {
-	const bool is_open = group.pod && group.late_until_us > 0 && group.held_node == group.late_node && group.assumed_node.empty();
-	if (!is_open || now.mono_us < std::max(group.late_until_us, group.look_quiet_until_us) || group.busy.look)
+	const bool is_open = entry.pod && entry.late_until_us > 0 && entry.held_node == entry.late_node && entry.assumed_node.empty();
+	if (!is_open || now.mono_us < std::max(entry.late_until_us, entry.look_quiet_until_us) || entry.busy.look)
 		return;
-	group.busy.look = true;
-	out.push_back({uid, LookUp{group.pod->name_space, group.pod->name}});
+	entry.busy.look = true;
+	out.push_back({uid, LookUp{entry.pod->name_space, entry.pod->name}});
 }
 
 void World::wake_waiters(const std::string &node)
@@ -174,29 +182,31 @@ void World::wake_waiters(const std::string &node)
 		return;
 	for (const PodUid &uid : found->second) {
 		queue_.mark(uid);
-		const auto group = state_.groups.find(uid);
-		if (group != state_.groups.end() && !group->second.crowded.empty())
+		const Component *component = state_.component(uid);
+		if (component && !component->crowded.empty())
 			reviews_.add(uid); /* its waiting job is kept off this node */
 	}
 	waiters_.erase(found);
 }
 
+/* Of a pod alone its component goes with it; the others go with their gangs. */
 void World::drop_if_empty(const PodUid &uid)
 {
-	const auto found = state_.groups.find(uid);
-	if (found == state_.groups.end())
-		return;
-	const Group &g = found->second;
-	const bool is_busy = g.busy.slurm || g.busy.bind || g.busy.remove || g.busy.report || g.busy.claim;
+	const PodEntry *entry = state_.entry(uid);
+	const Component *component = state_.component(uid);
 	if (state_.gangs.contains(uid))
-		return; /* it goes with its gang */
-	if (!g.pod && g.jobs.empty() && g.unheard_of.empty() && g.held_node.empty() && !is_busy) {
-		if (const auto others = state_.loose.find(g.loose_of); others != state_.loose.end() && others->second.erase(uid) > 0 && others->second.empty())
-			state_.loose.erase(others);
-		state_.groups.erase(found);
-		unanswered_.forget(uid);
-		forget_demands(uid);
-	}
+		return;
+	if (entry && (entry->pod || !entry->held_node.empty() || entry->busy.bind || entry->busy.remove || entry->busy.report || entry->busy.claim))
+		return;
+	if (component && (!component->jobs.empty() || !component->unheard_of.empty() || component->busy.slurm))
+		return;
+	if (const auto others = entry ? state_.standalone.find(entry->standalone_of) : state_.standalone.end();
+	    others != state_.standalone.end() && others->second.erase(uid) > 0 && others->second.empty())
+		state_.standalone.erase(others);
+	state_.pods.erase(uid);
+	state_.components.erase(uid);
+	unanswered_.forget(uid);
+	forget_demands(uid);
 }
 
 /* ---- nodes ---- */

@@ -16,8 +16,8 @@ void World::link_opened(PluginHello hello)
 		/* another slurmctld: it may have been killed before it saved what it had answered */
 		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
 			forget_job(id);
-		for (auto &[uid, group] : state_.groups)
-			group.unheard_of.clear(); /* their numbers may be other jobs' now */
+		for (auto &[key, component] : state_.components)
+			component.unheard_of.clear(); /* their numbers may be other jobs' now */
 	}
 	state_.sync.opened(std::move(hello));
 	state_.clusters.forget_other_names();
@@ -42,8 +42,8 @@ void World::job_seen(SlurmJob job, Now now)
 	}
 	provisional_until_us_.erase(job.id);
 	const PodUid uid{job.marker.uid};
-	if (const auto group = state_.groups.find(uid); group != state_.groups.end())
-		std::erase(group->second.unheard_of, job.id);
+	if (const auto component = state_.components.find(uid); component != state_.components.end())
+		std::erase(component->second.unheard_of, job.id);
 	if (job.state == JobState::unknown)
 		return; /* of a Slurm that is newer than the plugin: what is known of the job stays, since nothing may be ended or deleted for a word that cannot be read */
 	if (job.marker.kind != k_pod_kind)
@@ -51,17 +51,18 @@ void World::job_seen(SlurmJob job, Now now)
 	const auto known = state_.jobs.find(job.id);
 	if (known != state_.jobs.end() && known->second.marker.uid != job.marker.uid)
 		forget_job(job.id); /* Slurm used the number again */
-	Group &group = touch(uid);
-	if (std::find(group.jobs.begin(), group.jobs.end(), job.id) == group.jobs.end())
-		group.jobs.push_back(job.id);
-	note_job_times(group, job, now);
+	Component &component = touch_component(uid);
+	if (std::ranges::find(component.jobs, job.id) == component.jobs.end())
+		component.jobs.push_back(job.id);
+	note_job_times(component, job, now);
 	if (is_live(job))
-		note_stray(group, job);
+		note_stray(uid, component, job);
 	else if (state_.peers.is_choosy(uid))
 		company_changed();
 	/* it was asked for alone before this agent knew whose it is */
-	if (job.marker.kind == k_pod_kind && is_live(job) && group.gang && group.pod && !is_bound_member(group))
-		leave(state_.gangs.at(*group.gang), uid);
+	const PodEntry *entry = state_.entry(uid);
+	if (job.marker.kind == k_pod_kind && is_live(job) && entry && entry->component && entry->pod && !is_bound_member(*entry))
+		leave(state_.gangs.at(*entry->component), uid);
 	state_.clusters.note(job);
 	/* a slurmctld that has restarted does not know that the prolog of a job was not over when it ended */
 	if (const auto before = state_.jobs.find(job.id); before != state_.jobs.end() && job_side(&job) == JobSide::ended)
@@ -72,24 +73,35 @@ void World::job_seen(SlurmJob job, Now now)
 }
 
 /* Its end will not show where it was. */
-void World::note_stray(Group &group, const SlurmJob &job)
+void World::note_stray(const PodUid &key, Component &component, const SlurmJob &job)
 {
-	if (stands_for_pod(group, job))
-		group.strays.erase(job.id);
+	if (state_.stands_for(key, component, job))
+		component.strays.erase(job.id);
 	else
-		group.strays.insert(job.id);
+		component.strays.insert(job.id);
 }
 
-void World::note_job_times(Group &group, const SlurmJob &job, Now now)
+void World::note_strays(const PodUid &key)
+{
+	const auto found = state_.components.find(key);
+	if (found == state_.components.end())
+		return;
+	for (const JobId id : found->second.jobs) {
+		if (is_live(state_.jobs.at(id)))
+			note_stray(key, found->second, state_.jobs.at(id));
+	}
+}
+
+void World::note_job_times(Component &component, const SlurmJob &job, Now now)
 {
 	const JobSide side = job_side(&job);
-	if (side == JobSide::allocated && group.allocated_us == 0) {
-		group.allocated_us = now.mono_us;
-		if (group.submitted_us > 0)
-			figures_.edges.submit_to_allocated.add(static_cast<std::uint64_t>(now.mono_us - group.submitted_us));
+	if (side == JobSide::allocated && component.allocated_us == 0) {
+		component.allocated_us = now.mono_us;
+		if (component.submitted_us > 0)
+			figures_.edges.submit_to_allocated.add(static_cast<std::uint64_t>(now.mono_us - component.submitted_us));
 	}
-	if (side == JobSide::ended && group.job_ended_us == 0)
-		group.job_ended_us = now.mono_us;
+	if (side == JobSide::ended && component.job_ended_us == 0)
+		component.job_ended_us = now.mono_us;
 }
 
 void World::forget_job(JobId id)
@@ -98,10 +110,10 @@ void World::forget_job(JobId id)
 	if (known == state_.jobs.end())
 		return;
 	const PodUid uid{known->second.marker.uid};
-	Group &group = touch(uid);
-	for (auto *list : {&group.jobs, &group.answered, &group.given_up, &group.unheard_of}) /* Slurm may use the number again, for the same pod even */
+	Component &component = touch_component(uid);
+	for (auto *list : {&component.jobs, &component.answered, &component.given_up, &component.unheard_of}) /* Slurm may use the number again, for the same pod even */
 		std::erase(*list, id);
-	group.strays.erase(id);
+	component.strays.erase(id);
 	state_.clusters.forget(id);
 	state_.jobs.erase(known);
 	provisional_until_us_.erase(id);

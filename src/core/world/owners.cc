@@ -26,13 +26,13 @@ void World::ask_owners_again(Now now)
 		return;
 	owners_next_us_ = now.mono_us + k_look_again_us;
 	std::size_t questions = 0;
-	for (std::size_t i = std::min(state_.groups.size(), k_groups_most); i > 0 && questions < k_again_most; i--) {
-		auto next = state_.groups.upper_bound(owners_last_);
-		next = next == state_.groups.end() ? state_.groups.begin() : next;
+	for (std::size_t i = std::min(state_.pods.size(), k_groups_most); i > 0 && questions < k_again_most; i--) {
+		auto next = state_.pods.upper_bound(owners_last_);
+		next = next == state_.pods.end() ? state_.pods.begin() : next;
 		if (questions > 0 && questions + next->second.owners.size() > k_again_most)
 			return; /* all of its owners with the next turn */
 		owners_last_ = next->first;
-		if (next->second.owners.empty() || !next->second.is_placed || side_of(next->second) != PodSide::waiting)
+		if (next->second.owners.empty() || !next->second.grouping_known || side_of(next->second) != PodSide::waiting)
 			continue;
 		for (const OwnerId &id : next->second.owners)
 			questions += state_.owners.ask_again(id, now) ? 1U : 0U;
@@ -50,9 +50,9 @@ void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, N
 	const OwnerStore::Change change = state_.owners.seen(id, std::move(answer), now);
 	const std::optional<Owner> owner = change.owner ? std::optional(*change.owner) : std::nullopt;
 	for (const PodUid &uid : change.waiting) {
-		const auto group = state_.groups.find(uid);
-		if (group != state_.groups.end() && group->second.pod && !group->second.is_placed)
-			assign(uid, touch(uid), now);
+		const auto entry = state_.pods.find(uid);
+		if (entry != state_.pods.end() && entry->second.pod && !entry->second.grouping_known)
+			assign(uid, touch_pod(uid), now);
 	}
 	if (change.is_other)
 		owner_changed(id);
@@ -64,31 +64,31 @@ void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, N
 	}
 }
 
-void World::stay_alone(Group &group, std::map<std::string, std::string> inherited)
+void World::stay_alone(PodEntry &entry, std::map<std::string, std::string> inherited)
 {
-	group.is_placed = true;
-	inherit(group, std::move(inherited));
+	entry.grouping_known = true;
+	inherit(entry, std::move(inherited));
 }
 
 /* What the pod says itself stays. */
-void World::inherit(Group &group, std::map<std::string, std::string> inherited)
+void World::inherit(PodEntry &entry, std::map<std::string, std::string> inherited)
 {
-	group.inherited = std::move(inherited);
-	group.pod->active_deadline_seconds = earlier_deadline(group.own_deadline_seconds, group.deadline_seconds);
-	for (const std::string &key : std::exchange(group.inherited_keys, {}))
-		group.pod->annotations.erase(key);
-	for (const auto &[key, value] : group.inherited) {
-		if (group.pod->annotations.emplace(key, value).second)
-			group.inherited_keys.insert(key);
+	entry.inherited = std::move(inherited);
+	entry.pod->active_deadline_seconds = earlier_deadline(entry.own_deadline_seconds, entry.deadline_seconds);
+	for (const std::string &key : std::exchange(entry.inherited_keys, {}))
+		entry.pod->annotations.erase(key);
+	for (const auto &[key, value] : entry.inherited) {
+		if (entry.pod->annotations.emplace(key, value).second)
+			entry.inherited_keys.insert(key);
 	}
 }
 
 /* Who is in which gang stays as it is, and so do the options of pods whose owners are gone. */
-void World::inherit_again(const PodUid &uid, Group &group)
+void World::inherit_again(const PodUid &uid, PodEntry &entry)
 {
 	bool is_whole = true;
-	Pod own = *group.pod;
-	for (const std::string &key : group.inherited_keys)
+	Pod own = *entry.pod;
+	for (const std::string &key : entry.inherited_keys)
 		own.annotations.erase(key);
 	auto grouping = group_of(own, [&](const OwnerId &id, const std::string &) {
 		const OwnerAnswer answer = state_.owners.answer_of(id);
@@ -100,25 +100,25 @@ void World::inherit_again(const PodUid &uid, Group &group)
 	auto *alone = std::get_if<Alone>(&*grouping);
 	auto &inherited = alone ? alone->inherited : std::get<InGang>(*grouping).inherited;
 	const std::int64_t deadline = alone ? alone->deadline_seconds : std::get<InGang>(*grouping).deadline_seconds;
-	if (inherited == group.inherited && deadline == group.deadline_seconds)
+	if (inherited == entry.inherited && deadline == entry.deadline_seconds)
 		return;
-	group.deadline_seconds = deadline;
-	if (alone && group.gang && !is_bound_member(group) && !is_asked_for(*group.gang)) { /* its owner wants no gang any more */
-		const PodUid lead = *group.gang;
+	entry.deadline_seconds = deadline;
+	if (alone && entry.component && !is_bound_member(entry) && !is_asked_for(*entry.component)) { /* its owner wants no gang any more */
+		const PodUid lead = *entry.component;
 		leave(state_.gangs.at(lead), uid);
 		drop_gang_if_empty(lead);
 	}
-	inherit(group, std::move(inherited));
+	inherit(entry, std::move(inherited));
 	queue_.mark(uid);
-	if (group.gang)
-		queue_.mark(*group.gang);
+	if (entry.component)
+		queue_.mark(*entry.component);
 }
 
 void World::owner_changed(const OwnerId &id)
 {
-	for (auto &[uid, group] : state_.groups) {
-		if (group.is_placed && side_of(group) == PodSide::waiting && std::ranges::find(group.owners, id) != group.owners.end())
-			inherit_again(uid, group);
+	for (auto &[uid, entry] : state_.pods) {
+		if (entry.grouping_known && side_of(entry) == PodSide::waiting && std::ranges::find(entry.owners, id) != entry.owners.end())
+			inherit_again(uid, entry);
 	}
 }
 
@@ -128,67 +128,69 @@ std::string World::wanted_owner(const PodUid &uid) const
 }
 
 /* A pod whose owner does not answer says so. */
-void World::report_unplaced(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out)
+void World::report_ungrouped(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out)
 {
-	if (!group.pod || pod_side(&*group.pod, group.pod->node_name) != PodSide::waiting)
+	if (!entry.pod || pod_side(&*entry.pod, entry.pod->node_name) != PodSide::waiting)
 		return;
 	const std::string owner = wanted_owner(uid);
 	if (owner.empty())
 		return;
 	Action report = Report{waiting_for_owner(owner)};
-	if (accept(uid, group, report, now))
+	if (accept(uid, report, now))
 		out.push_back({uid, std::move(report)});
 }
 
 /* Of a pod that is back in the gang that it is bound under, which has lost its owner, or is another one's by now: it stays where it is. */
-bool World::has_other_owner(Group &group, Grouping &grouping)
+bool World::has_other_owner(PodEntry &entry, Grouping &grouping)
 {
 	auto *alone = std::get_if<Alone>(&grouping);
 	auto *other = std::get_if<InGang>(&grouping);
-	const bool is_other = other && other->gang.key != group.gang->text;
-	if (is_other && workload_key(other->gang.key) == workload_key(group.gang->text))
-		keep_role(*group.gang, *other);
+	const bool is_other = other && other->gang.key != entry.component->text;
+	if (is_other && workload_key(other->gang.key) == workload_key(entry.component->text))
+		keep_role(*entry.component, *other);
 	if (alone || is_other)
-		stay_alone(group, std::move(alone ? alone->inherited : other->inherited));
+		stay_alone(entry, std::move(alone ? alone->inherited : other->inherited));
 	return alone || is_other;
 }
 
 /* A pod with a job of its own keeps it, whatever its owners say by now. */
-void World::assign(const PodUid &uid, Group &group, Now now)
+void World::assign(const PodUid &uid, PodEntry &entry, Now now)
 {
-	if (group.unplaced_since_us == 0)
-		group.unplaced_since_us = now.mono_us;
-	group.owners.clear();
-	auto grouping = group_of(*group.pod, [&](const OwnerId &id, const std::string &owner_uid) {
-		if (std::ranges::find(group.owners, id) == group.owners.end())
-			group.owners.push_back(id);
-		return state_.owners.answer_for(id, owner_uid, group.unplaced_since_us);
+	const Component *own = state_.component(uid);
+	const bool has_no_jobs = !own || own->jobs.empty();
+	if (entry.ungrouped_since_us == 0)
+		entry.ungrouped_since_us = now.mono_us;
+	entry.owners.clear();
+	auto grouping = group_of(*entry.pod, [&](const OwnerId &id, const std::string &owner_uid) {
+		if (std::ranges::find(entry.owners, id) == entry.owners.end())
+			entry.owners.push_back(id);
+		return state_.owners.answer_for(id, owner_uid, entry.ungrouped_since_us);
 	});
 	if (!grouping) {
-		group.refusal = grouping.error();
-		return stay_alone(group, {});
+		entry.refusal = grouping.error();
+		return stay_alone(entry, {});
 	}
 	if (const auto *alone = std::get_if<Alone>(&*grouping))
-		group.deadline_seconds = alone->deadline_seconds;
+		entry.deadline_seconds = alone->deadline_seconds;
 	if (const auto *in = std::get_if<InGang>(&*grouping))
-		group.deadline_seconds = in->deadline_seconds;
-	if (group.jobs.empty() && rejoin(uid, group, now) && has_other_owner(group, *grouping))
+		entry.deadline_seconds = in->deadline_seconds;
+	if (has_no_jobs && rejoin(uid, entry, now) && has_other_owner(entry, *grouping))
 		return;
 	if (const auto *question = std::get_if<NeedsOwner>(&*grouping)) {
-		state_.owners.ask_for(uid, question->id, std::max(group.unplaced_since_us, now.mono_us - k_owner_again_us));
+		state_.owners.ask_for(uid, question->id, std::max(entry.ungrouped_since_us, now.mono_us - k_owner_again_us));
 		look_later(uid, now.mono_us + k_owner_again_us);
 		return;
 	}
 	if (auto *alone = std::get_if<Alone>(&*grouping))
-		return stay_alone(group, std::move(alone->inherited));
+		return stay_alone(entry, std::move(alone->inherited));
 	auto &in = std::get<InGang>(*grouping);
-	const bool was_bound_alone = !group.pod->node_name.empty() && group.pod_attempt > 0 && !group.pod_rank;
-	if (!group.jobs.empty() || was_bound_alone) {
+	const bool was_bound_alone = !entry.pod->node_name.empty() && entry.pod_attempt > 0 && !entry.pod_rank;
+	if (!has_no_jobs || was_bound_alone) {
 		if (in.minimum > 0)
-			note_loose(PodUid{in.gang.key}, uid, group);
-		return stay_alone(group, std::move(in.inherited));
+			note_standalone(PodUid{in.gang.key}, uid, entry);
+		return stay_alone(entry, std::move(in.inherited));
 	}
-	join(uid, group, std::move(in), now);
+	join(uid, entry, std::move(in), now);
 }
 
 } // namespace slurmkube::core

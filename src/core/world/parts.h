@@ -30,22 +30,23 @@ inline constexpr unsigned k_give_back_most = 2;
 /* Of a node, in texts: "which is ..." */
 inline constexpr char k_native_node[] = "is no Kubernetes node in Slurm";
 
-/* ---- what a job's end says (world/job_verdicts.cc); lead: who has the job, the pod's own group or its gang's ---- */
-bool is_answer_lost(const Group &lead, const SlurmJob &ended);
-bool is_given_up(const Group &lead, const SlurmJob &ended);
-bool is_about_pod(const Pod &pod, const Group &lead, const SlurmJob &ended);
+/* ---- what a job's end says (world/job_verdicts.cc); of the component that had it ---- */
+bool is_answer_lost(const Component &component, const SlurmJob &ended);
+bool is_given_up(const Component &component, const SlurmJob &ended);
+bool is_about_pod(const Pod &pod, const Component &component, const SlurmJob &ended);
 
 /* Nothing: there is no such annotation, or it is no number. */
 std::optional<std::uint32_t> number_in(const Pod &pod, const char *annotation);
 /* That the pod was bound with. */
 std::optional<std::uint32_t> rank_annotation(const Pod &pod);
 
-/* Of members of gangs. */
-const std::string &bound_node_of(const Group &group); /* of one that has a pod */
-PodSide side_of(const Group &group);
+const std::string &bound_node_of(const PodEntry &entry); /* of one that has a pod */
+PodSide side_of(const PodEntry &entry);
 /* What has been started, or is left alone for a moment. */
-Busy busy_of(const Group &group, Now now);
-std::string namespace_of(const Group &group); /* empty: there is no pod */
+Busy busy_of(const PodEntry &entry, Now now);
+/* The same of its component; entry: of a pod alone, else nullptr. */
+Busy busy_of(const Component &component, const PodEntry *entry, Now now);
+std::string namespace_of(const PodEntry *entry); /* empty: there is no pod */
 
 /* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */
 inline constexpr std::int64_t k_missing_job_us = 10'000'000;

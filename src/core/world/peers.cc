@@ -13,28 +13,28 @@ namespace
 
 constexpr std::int64_t k_first_look_us = 3'000'000; /* so soon after its submission Slurm has looked at a job, and says what it waits for */
 
-const Pod *known_pod(const Group &group)
+const Pod *known_pod(const PodEntry &entry)
 {
-	return group.pod ? &*group.pod : group.last ? &*group.last : nullptr;
+	return entry.pod ? &*entry.pod : entry.last ? &*entry.last : nullptr;
 }
 
 /* Those who hold a share of a node anywhere. To a pod that minds nobody only those matter that mind it. */
 void add_holders(const State &state, const PodUid &uid, const Pod &pod, Surroundings &out)
 {
-	const auto add = [&](const PodUid &other, const Group &group) {
-		if (other != uid && !group.held_node.empty() && known_pod(group))
-			out.add(*known_pod(group), state.kube_node(group.held_node));
+	const auto add = [&](const PodUid &other, const PodEntry &entry) {
+		if (other != uid && !entry.held_node.empty() && known_pod(entry))
+			out.add(*known_pod(entry), state.kube_node(entry.held_node));
 	};
 	if (minds_surroundings(pod)) {
-		for (const auto &[other, group] : state.groups)
-			add(other, group);
+		for (const auto &[other, entry] : state.pods)
+			add(other, entry);
 		for (const auto &[other, foreign] : state.foreign.all())
 			out.add(foreign, state.kube_node(foreign.node_name));
 		return;
 	}
 	for (const PodUid &other : state.peers.far_minded()) {
-		if (const auto group = state.groups.find(other); group != state.groups.end())
-			add(other, group->second);
+		if (const auto entry = state.pods.find(other); entry != state.pods.end())
+			add(other, entry->second);
 	}
 	for (const PodUid &other : state.foreign.far_minded())
 		out.add(state.foreign.all().at(other), state.kube_node(state.foreign.all().at(other).node_name));
@@ -44,20 +44,20 @@ void add_holders(const State &state, const PodUid &uid, const Pod &pod, Surround
 void add_averse(const State &state, const PodUid &uid, Company &out)
 {
 	for (const PodUid &other : state.peers.averse()) {
-		const auto group = state.groups.find(other);
-		if (other != uid && group != state.groups.end() && !group->second.held_node.empty() && known_pod(group->second))
-			out.there[group->second.held_node].push_back(known_pod(group->second));
+		const auto entry = state.pods.find(other);
+		if (other != uid && entry != state.pods.end() && !entry->second.held_node.empty() && known_pod(entry->second))
+			out.there[entry->second.held_node].push_back(known_pod(entry->second));
 	}
 	for (const PodUid &other : state.foreign.averse())
 		out.there[state.foreign.all().at(other).node_name].push_back(&state.foreign.all().at(other));
 }
 
 /* By Slurm, which starts all such jobs at once, next to each other. */
-bool is_not_looked_at(const State &state, const Group &group)
+bool is_not_looked_at(const State &state, const PodUid &uid, const Component &component)
 {
-	if (group.submitted_us == 0 || state.seen_us >= group.submitted_us + k_first_look_us)
+	if (component.submitted_us == 0 || state.seen_us >= component.submitted_us + k_first_look_us)
 		return false;
-	const SlurmJob *job = state.current_job(group);
+	const SlurmJob *job = state.current_job(uid);
 	return job_side(job) == JobSide::pending && !job->held && (job->reason.empty() || job->reason == "None");
 }
 
@@ -67,8 +67,8 @@ Holders holders_of(const State &state, const std::string &node, const PodUid &ex
 {
 	Holders out = state.foreign.on(node);
 	for (const PodUid &uid : state.occupancy.holders(node)) {
-		const auto found = state.groups.find(uid);
-		if (uid != except && found != state.groups.end() && known_pod(found->second))
+		const auto found = state.pods.find(uid);
+		if (uid != except && found != state.pods.end() && known_pod(found->second))
 			out.push_back(known_pod(found->second));
 	}
 	return out;
@@ -94,10 +94,10 @@ Company company_of(const State &state, const PodUid &uid, const Pod &pod, bool w
 	if (!minds_others(pod))
 		add_averse(state, uid, out);
 	for (const PodUid &other : minds_others(pod) ? state.peers.choosy() : state.peers.averse()) {
-		const auto found = state.groups.find(other);
-		if (other == uid || found == state.groups.end() || !found->second.pod || !found->second.held_node.empty())
+		const auto found = state.pods.find(other);
+		if (other == uid || found == state.pods.end() || !found->second.pod || !found->second.held_node.empty())
 			continue;
-		const SlurmJob *job = state.current_job(found->second);
+		const SlurmJob *job = state.current_job(other);
 		if (job_side(job) != JobSide::allocated || job->nodes.empty())
 			continue;
 		const std::string &node = job->nodes.front().node;
@@ -110,11 +110,12 @@ Company company_of(const State &state, const PodUid &uid, const Pod &pod, bool w
 bool must_wait_for_other(const State &state, const PodUid &uid, const Pod &pod)
 {
 	const auto is_first = [&](const PodUid &other) {
-		const auto found = state.groups.find(other);
-		if (other == uid || found == state.groups.end() || !found->second.pod || !found->second.held_node.empty())
+		const auto found = state.pods.find(other);
+		if (other == uid || found == state.pods.end() || !found->second.pod || !found->second.held_node.empty())
 			return false;
-		const Group &group = found->second;
-		return (group.busy.slurm && concerns(*group.pod, pod)) || (is_not_looked_at(state, group) && spreads_over(pod, *group.pod));
+		const Component *own = state.component(other);
+		const Pod &first = *found->second.pod;
+		return own && ((own->busy.slurm && concerns(first, pod)) || (is_not_looked_at(state, other, *own) && spreads_over(pod, first)));
 	};
 	return std::ranges::any_of(minds_others(pod) ? state.peers.choosy() : state.peers.averse(), is_first);
 }

@@ -103,9 +103,9 @@ void World::namespaces_changed()
 	if (by_namespaces_.empty())
 		return;
 	for (const PodUid &uid : std::set<PodUid>(by_namespaces_)) {
-		const auto group = state_.groups.find(uid);
-		if (group != state_.groups.end() && group->second.pod)
-			select_namespaces(*group->second.pod);
+		const auto entry = state_.pods.find(uid);
+		if (entry != state_.pods.end() && entry->second.pod)
+			select_namespaces(*entry->second.pod);
 		else if (state_.foreign.all().contains(uid))
 			foreign_seen(state_.foreign.all().at(uid));
 		else
@@ -125,7 +125,7 @@ Result<const Places *> World::places_for(const PodUid &uid, const Pod &pod, cons
 	const Places *places = &filter_.places_of(state_, pod);
 	if (company || !pod.demands.claims.empty() || !places->oversized.empty())
 		filter_.exclude_more(state_, uid, pod, company ? &*company : nullptr, own.emplace(*places));
-	if (!state_.groups.at(uid).crowded.empty())
+	if (!state_.components.at(uid).crowded.empty())
 		exclude_crowded(uid, pod, own ? *own : own.emplace(*places));
 	places = own ? &*own : places;
 	if (places->candidates > 0 && places->excluded.size() == places->candidates) {
@@ -146,7 +146,7 @@ void World::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpe
 		(*spec)->options.excluded_nodes.clear(); /* it has its node; Slurm would refuse names that it does not have */
 		return;
 	}
-	if (!state_.groups.at(uid).held_node.empty())
+	if (const PodEntry *entry = state_.entry(uid); entry && !entry->held_node.empty())
 		return filter_.exclude_unwanted(state_, **spec);
 	for (const Status &asked : {filter_.names_known_nodes(state_, **spec), filter_.is_fit_for_pods((*spec)->partition)}) {
 		if (asked)

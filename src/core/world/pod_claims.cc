@@ -11,17 +11,16 @@ namespace slurmkube::core
 
 const Pod *user_of(const State &state, const ClaimId &id, const PodUid &except)
 {
-	const auto self = state.groups.find(except);
-	const PodUid lead = self != state.groups.end() && self->second.gang ? *self->second.gang : except;
+	const PodUid &key = state.component_key_of(except);
 	for (const PodUid &uid : state.claims.users_of(id)) {
-		const auto found = state.groups.find(uid);
-		if (uid == except || found == state.groups.end() || found->second.gang == lead)
+		const auto found = state.pods.find(uid);
+		if (uid == except || found == state.pods.end() || found->second.component == key)
 			continue;
-		const Group &group = found->second;
-		const Pod *pod = group.pod ? &*group.pod : group.last ? &*group.last : nullptr;
-		const SlurmJob *job = state.job_of(group);
-		const bool will = group.pod && !is_terminal(*group.pod) && (group.busy.slurm || (job && is_live(*job)));
-		if (pod && (!group.held_node.empty() || will))
+		const PodEntry &entry = found->second;
+		const Pod *pod = entry.pod ? &*entry.pod : entry.last ? &*entry.last : nullptr;
+		const SlurmJob *job = state.job_of(uid);
+		const bool will = entry.pod && !is_terminal(*entry.pod) && (state.component_of(uid).busy.slurm || (job && is_live(*job)));
+		if (pod && (!entry.held_node.empty() || will))
 			return pod;
 	}
 	for (const auto &[uid, pod] : state.foreign.all()) {
@@ -59,7 +58,7 @@ std::string claim_trouble_of_gang(const State &state, const Gang &gang)
 	}
 	std::set<ClaimId> taken;
 	for (const auto &[uid, seat] : gang.members) {
-		const auto &pod = state.groups.at(uid).pod;
+		const auto &pod = state.pods.at(uid).pod;
 		if (!pod || is_terminal(*pod))
 			continue;
 		if (std::string trouble = claim_trouble(state, uid, *pod); !trouble.empty())
@@ -76,7 +75,7 @@ void exclude_for_claims(const State &state, const Gang &gang, std::set<std::stri
 {
 	std::vector<const Pod *> pods;
 	for (const auto &[uid, seat] : gang.members) {
-		const auto &pod = state.groups.at(uid).pod;
+		const auto &pod = state.pods.at(uid).pod;
 		const auto is_same = [&](const Pod *one) { return one->demands.claims == pod->demands.claims; };
 		if (pod && !pod->demands.claims.empty() && std::ranges::none_of(pods, is_same))
 			pods.push_back(&*pod);

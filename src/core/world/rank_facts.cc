@@ -13,20 +13,27 @@ namespace
 {
 
 /* Both times are in seconds. Within one of them what we saw first came first. */
-bool is_after_end(const Group &member, const Group &lead, const SlurmJob &job)
+bool is_after_end(const PodEntry &member, const Component &component, const SlurmJob &job)
 {
-	const bool was_seen_before = lead.job_ended_us > 0 && member.first_seen_us > 0 && member.first_seen_us < lead.job_ended_us;
+	const bool was_seen_before = component.job_ended_us > 0 && member.first_seen_us > 0 && member.first_seen_us < component.job_ended_us;
 	return member.pod->created > job.end_time || (member.pod->created == job.end_time && !was_seen_before);
 }
 
 } // namespace
 
-Busy busy_of(const Group &group, Now now)
+Busy busy_of(const PodEntry &entry, Now now)
 {
-	Busy busy = group.busy;
-	busy.slurm = busy.slurm || now.mono_us < group.slurm_quiet_until_us;
-	busy.remove = busy.remove || now.mono_us < group.remove_quiet_until_us;
-	busy.look = busy.look || now.mono_us < group.look_quiet_until_us;
+	Busy busy = entry.busy;
+	busy.remove = busy.remove || now.mono_us < entry.remove_quiet_until_us;
+	busy.look = busy.look || now.mono_us < entry.look_quiet_until_us;
+	return busy;
+}
+
+Busy busy_of(const Component &component, const PodEntry *entry, Now now)
+{
+	Busy busy = entry ? busy_of(*entry, now) : Busy{};
+	busy.slurm = component.busy.slurm || now.mono_us < component.slurm_quiet_until_us;
+	busy.look = busy.look || component.busy.look || now.mono_us < component.look_quiet_until_us;
 	return busy;
 }
 
@@ -39,65 +46,65 @@ bool World::is_deletion_slow(const Pod &pod) const
  * The clock runs only while Slurm pays for the wait and the node's kubelet is there to say that the pod has started. An agent that starts begins anew: it does not
  * know what happened meanwhile.
  */
-bool World::is_start_expired(const PodUid &uid, Group &group, const SlurmJob *job, Now now)
+bool World::is_start_expired(const PodUid &uid, PodEntry &entry, const SlurmJob *job, Now now)
 {
-	const KubeNode *home = group.pod->node_name.empty() ? nullptr : state_.kube_node(group.pod->node_name);
-	const bool is_due = home && home->ready && side_of(group) == PodSide::running && job_side(job) == JobSide::allocated && is_starting(*group.pod);
+	const KubeNode *home = entry.pod->node_name.empty() ? nullptr : state_.kube_node(entry.pod->node_name);
+	const bool is_due = home && home->ready && side_of(entry) == PodSide::running && job_side(job) == JobSide::allocated && is_starting(*entry.pod);
 	const std::int64_t limit_us = state_.settings.start_limit_us;
 	if (!is_due || limit_us == 0) {
-		group.starting_since_us = 0;
+		entry.starting_since_us = 0;
 		return false;
 	}
-	if (group.starting_since_us == 0)
-		group.starting_since_us = now.mono_us;
-	const std::int64_t since = std::max(group.starting_since_us, nodes_.ready_since_us(group.pod->node_name));
+	if (entry.starting_since_us == 0)
+		entry.starting_since_us = now.mono_us;
+	const std::int64_t since = std::max(entry.starting_since_us, nodes_.ready_since_us(entry.pod->node_name));
 	if (now.mono_us < since + limit_us)
 		look_later(uid, since + limit_us);
 	return now.mono_us >= since + limit_us;
 }
 
-/* Its seat and its node are others' matter. lead: who has the job, the pod's own group or its gang's. */
-RankFacts World::facts_of_rank(const PodUid &uid, Group &group, const Group &lead, const SlurmJob *job, Now now)
+/* Its seat and its node are others' matter. lead: who has the job, the pod's own entry or its gang's. */
+RankFacts World::facts_of_rank(const PodUid &uid, PodEntry &entry, const Component &component, const SlurmJob *job, Now now)
 {
 	RankFacts r;
 	r.uid = uid;
-	r.pod = &*group.pod;
-	r.side = side_of(group);
-	r.busy = busy_of(group, now);
-	r.may_retry = now.mono_us >= group.retry_at_us;
-	r.first_seen_us = group.first_seen_us;
+	r.pod = &*entry.pod;
+	r.side = side_of(entry);
+	r.busy = busy_of(entry, now);
+	r.may_retry = now.mono_us >= entry.retries.retry_at_us;
+	r.first_seen_us = entry.first_seen_us;
 	r.is_deletion_slow = is_deletion_slow(*r.pod);
-	r.start_expired = state_.is_known() && is_start_expired(uid, group, job, now);
+	r.start_expired = state_.is_known() && is_start_expired(uid, entry, job, now);
 	if (job_side(job) == JobSide::ended) {
-		r.is_after_end = &group != &lead && is_after_end(group, lead, *job);
-		r.is_about = is_about_pod(*r.pod, lead, *job);
+		r.is_after_end = entry.component && is_after_end(entry, component, *job);
+		r.is_about = is_about_pod(*r.pod, component, *job);
 	}
 	return r;
 }
 
 /* Of a pod that waits and was given that node. lead: whose key the job has. */
-PlaceFacts World::facts_of_place(const PodUid &uid, Group &group, const PodUid &lead, std::string name, Now now)
+PlaceFacts World::facts_of_place(const PodUid &uid, PodEntry &entry, const PodUid &lead, std::string name, Now now)
 {
 	PlaceFacts n;
 	n.name = std::move(name);
 	const KubeNode *node = state_.kube_node(n.name);
 	n.is_usable = node && node->ready;
 	n.is_native = !n.name.empty() && !node && !state_.slurm_node(n.name);
-	if (n.is_native && is_surely_native(lead, state_.groups.at(lead), now))
+	if (n.is_native && is_surely_native(lead, state_.components.at(lead), now))
 		n.forbidden = k_native_node;
 	if (!n.name.empty() && is_lost(n.name))
 		n.forbidden = k_not_managed;
 	if (!n.is_usable)
 		return n;
 	const Resources room = filter_.room_on(state_, *node);
-	n.has_room = group.held_node == n.name || state_.occupancy.has_room(n.name, room, group.pod->requests);
+	n.has_room = entry.held_node == n.name || state_.occupancy.has_room(n.name, room, entry.pod->requests);
 	/* where pods hold more than there is, letting go does not give the other one its job */
 	n.is_in_the_way = !n.has_room && state_.occupancy.has_room(n.name, room, {}) && must_give_way(n.name);
-	filter_.check(state_, uid, group, *node, n);
+	filter_.check(state_, uid, entry, *node, n);
 	if (!n.has_room)
 		n.room_holder = holder_text(n.name);
 	else if (n.forbidden.empty())
-		check_claims(uid, group, *node, n, now);
+		check_claims(uid, entry, *node, n, now);
 	return n;
 }
 
@@ -105,10 +112,10 @@ PlaceFacts World::facts_of_place(const PodUid &uid, Group &group, const PodUid &
 bool World::must_give_way(const std::string &node) const
 {
 	for (const PodUid &uid : state_.occupancy.holders(node)) {
-		const auto found = state_.groups.find(uid);
-		if (found == state_.groups.end() || !found->second.pod || found->second.pod->deleting || found->second.pod->node_name.empty())
+		const Pod *pod = state_.pod(uid);
+		if (!pod || pod->deleting || pod->node_name.empty())
 			continue;
-		const SlurmJob *job = state_.job_of(found->second);
+		const SlurmJob *job = state_.job_of(uid);
 		if (job_side(job) == JobSide::pending && !job->held)
 			return true;
 	}

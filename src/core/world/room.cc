@@ -39,12 +39,12 @@ bool is_placeless(const RankFacts &r)
 } // namespace
 
 /* While nothing of it runs: what runs may be what the others wait for. */
-bool World::is_room_late(const PodUid &lead, Group &group, const ComponentFacts &f, Now now)
+bool World::is_room_late(const PodUid &lead, Component &component, const ComponentFacts &f, Now now)
 {
 	const bool is_so = job_side(f.job) == JobSide::allocated && is_untouched(f) && std::ranges::any_of(f.ranks, is_crowded_out);
-	if (group.room_wait_since_us < state_.sync.synced_us())
-		group.room_wait_since_us = 0;
-	return is_over(lead, is_so, group.room_wait_since_us, state_.settings.room_wait_us, now);
+	if (component.room_wait_since_us < state_.sync.synced_us())
+		component.room_wait_since_us = 0;
+	return is_over(lead, is_so, component.room_wait_since_us, state_.settings.room_wait_us, now);
 }
 
 /*
@@ -58,15 +58,15 @@ void World::note_placeless(const PodUid &lead, Gang &gang, ComponentFacts &f, No
 	for (RankFacts &r : f.ranks) {
 		if (r.side != PodSide::waiting)
 			continue;
-		Group &group = state_.groups.at(r.uid);
-		if (group.room_wait_since_us < state_.sync.synced_us())
-			group.room_wait_since_us = 0;
+		PodEntry &entry = state_.pods.at(r.uid);
+		if (entry.placeless_since_us < state_.sync.synced_us())
+			entry.placeless_since_us = 0;
 		const bool is_so = is_held && is_placeless(r) && !r.busy.bind && !r.busy.remove;
-		r.is_placeless_long = is_over(lead, is_so, group.room_wait_since_us, limit_us, now);
-		if (!r.is_placeless_long || group.unbound_at_us < group.room_wait_since_us + limit_us)
+		r.is_placeless_long = is_over(lead, is_so, entry.placeless_since_us, limit_us, now);
+		if (!r.is_placeless_long || entry.unbound_at_us < entry.placeless_since_us + limit_us)
 			continue;
-		group.room_wait_since_us = 0;
-		note_crowded(group, {r.node.name, std::nullopt});
+		entry.placeless_since_us = 0;
+		note_crowded(state_.components[r.uid], {r.node.name, std::nullopt});
 		if (gang.minimum == 0)
 			gang.standalone.insert(r.seat);
 		leave(gang, r.uid);
@@ -75,16 +75,16 @@ void World::note_placeless(const PodUid &lead, Gang &gang, ComponentFacts &f, No
 	std::erase_if(f.ranks, has_left);
 }
 
-void World::note_crowded(Group &group, Crowded crowded)
+void World::note_crowded(Component &component, Crowded crowded)
 {
-	std::erase_if(group.crowded, [&](const Crowded &one) { return one.node == crowded.node; });
-	if (group.crowded.size() >= k_crowded_most)
-		group.crowded.erase(group.crowded.begin());
-	group.crowded.push_back(std::move(crowded));
+	std::erase_if(component.crowded, [&](const Crowded &one) { return one.node == crowded.node; });
+	if (component.crowded.size() >= k_crowded_most)
+		component.crowded.erase(component.crowded.begin());
+	component.crowded.push_back(std::move(crowded));
 }
 
 /* All such nodes, and what the pods that were to go there need together. */
-void World::note_crowded(Group &lead, const ComponentFacts &f)
+void World::note_crowded(Component &component, const ComponentFacts &f)
 {
 	std::map<std::string, Occupancy> wanted;
 	for (const RankFacts &r : f.ranks) {
@@ -97,25 +97,25 @@ void World::note_crowded(Group &lead, const ComponentFacts &f)
 			(void)node->second.take(r.node.name, r.uid, r.pod->requests);
 	}
 	for (const auto &[node, pods] : wanted)
-		note_crowded(lead, {node, pods.held(node)});
+		note_crowded(component, {node, pods.held(node)});
 }
 
 /* Who is in the way there; one that is ending before one that runs. */
 std::string World::holder_text(const std::string &node) const
 {
-	const Group *running = nullptr;
+	const Pod *running = nullptr;
 	for (const PodUid &uid : state_.occupancy.holders(node)) {
-		const auto found = state_.groups.find(uid);
-		if (found == state_.groups.end() || !found->second.pod)
+		const Pod *pod = state_.pod(uid);
+		if (!pod)
 			continue;
-		if (found->second.pod->deleting)
-			return holder_ends(name_of(*found->second.pod));
-		running = &found->second;
+		if (pod->deleting)
+			return holder_ends(name_of(*pod));
+		running = pod;
 	}
 	if (!running)
 		return {};
-	const SlurmJob *job = state_.job_of(*running);
-	return holder_runs(name_of(*running->pod), job_side(job) == JobSide::allocated ? job : nullptr);
+	const SlurmJob *job = state_.job_of(running->uid);
+	return holder_runs(name_of(*running), job_side(job) == JobSide::allocated ? job : nullptr);
 }
 
 /* Why the node cannot take it now; empty: it can. */
@@ -137,7 +137,7 @@ std::string World::crowded_text(const Crowded &crowded, const Pod &pod) const
 /* What Slurm gives to nobody need not be excluded: the job keeps its place in the queue. */
 void World::exclude_crowded(const PodUid &uid, const Pod &pod, Places &places)
 {
-	std::vector<Crowded> &crowded = state_.groups.at(uid).crowded;
+	std::vector<Crowded> &crowded = state_.components.at(uid).crowded;
 	std::erase_if(crowded, [&](const Crowded &one) {
 		return !state_.slurm_nodes.contains(one.node) || crowded_text(one, pod).empty();
 	});

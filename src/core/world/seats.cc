@@ -14,9 +14,9 @@ namespace slurmkube::core
 
 Gang &World::gang_at(const PodUid &lead, const GangId &id, Now now)
 {
-	Group &group = touch(lead);
-	if (group.first_seen_us == 0)
-		group.first_seen_us = now.mono_us;
+	Component &component = touch_component(lead);
+	if (component.first_seen_us == 0)
+		component.first_seen_us = now.mono_us;
 	const auto found = state_.gangs.try_emplace(lead).first;
 	if (found->second.id.kind.empty()) { /* new, or known from an annotation only */
 		found->second.id = id;
@@ -43,7 +43,7 @@ std::vector<bool> World::taken_seats(const Gang &gang) const
 	for (const auto &[uid, seat] : gang.members) {
 		if (!seat || *seat >= taken.size())
 			continue;
-		const PodSide side = side_of(state_.groups.at(uid));
+		const PodSide side = side_of(state_.pods.at(uid));
 		taken[*seat] = taken[*seat] || side == PodSide::gated || side == PodSide::waiting || side == PodSide::running;
 	}
 	return taken;
@@ -52,11 +52,11 @@ std::vector<bool> World::taken_seats(const Gang &gang) const
 /* A job that waits can be asked for anew with another size; who has an allocation keeps it. */
 bool World::may_take_roles(const PodUid &lead, const Gang &gang) const
 {
-	const auto group = state_.groups.find(lead);
-	if (gang.seats.empty() || group == state_.groups.end())
+	const Component *component = state_.component(lead);
+	if (gang.seats.empty() || !component)
 		return true;
-	const bool is_any_bound = std::ranges::any_of(gang.members, [&](const auto &m) { return is_bound_side(side_of(state_.groups.at(m.first))); });
-	return !group->second.busy.slurm && !is_any_bound && job_side(state_.current_job(group->second)) != JobSide::allocated;
+	const bool is_any_bound = std::ranges::any_of(gang.members, [&](const auto &m) { return is_bound_side(side_of(state_.pods.at(m.first))); });
+	return !component->busy.slurm && !is_any_bound && job_side(state_.current_job(lead)) != JobSide::allocated;
 }
 
 /* Members keep role and index; who is beyond the new size runs alone until its controller deletes it. */
@@ -71,7 +71,7 @@ void World::take_roles(const PodUid &lead, Gang &gang, const std::vector<Role> &
 	if (before.empty() || before == gang.seats)
 		return;
 	gang.ends.clear();
-	if (const SlurmJob *job = state_.current_job(state_.groups.at(lead)); job_side(job) == JobSide::pending)
+	if (const SlurmJob *job = state_.current_job(lead); job_side(job) == JobSide::pending)
 		gang.outgrown = job->id;
 	std::vector<PodUid> beyond;
 	for (auto &[uid, seat] : gang.members) {
@@ -94,21 +94,21 @@ void World::roles_changed(const OwnerId &id, const Owner &owner)
 	}
 }
 
-void World::join(const PodUid &uid, Group &group, InGang in, Now now)
+void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 {
 	if (const auto kept = component_that_runs(in); kept && kept->text != in.gang.key) {
 		in.gang.key = kept->text;
 		in.components.clear(); /* they stay what they are */
 	}
 	const PodUid lead{in.gang.key};
-	group.gang = lead;
-	group.is_placed = true;
-	inherit(group, std::move(in.inherited));
-	join_components(in, group, now);
+	entry.component = lead;
+	entry.grouping_known = true;
+	inherit(entry, std::move(in.inherited));
+	join_components(in, entry, now);
 	Gang &gang = gang_at(lead, in.gang, now);
 	gang.owner = in.owner;
 	gang.minimum = in.minimum;
-	const auto rank = rank_annotation(*group.pod);
+	const auto rank = rank_annotation(*entry.pod);
 	std::optional<std::uint32_t> seat = rank ? seat_of_rank(gang, *rank) : std::nullopt;
 	if (!seat && in.index)
 		seat = seat_at(gang.seats, in.role, *in.index);
@@ -117,7 +117,7 @@ void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 	if (has_live_job(lead)) /* its template may have been changed on the way */
 		reviews_.add(lead);
 	if (!seat && !in.index) {
-		gang.newcomers[uid] = std::move(in.role);
+		gang.unranked[uid] = std::move(in.role);
 	} else if (!seat && gang.minimum == 0) { /* its owner has grown: it is a job of its own */
 		leave(gang, uid);
 		drop_gang_if_empty(lead);
@@ -126,15 +126,15 @@ void World::join(const PodUid &uid, Group &group, InGang in, Now now)
 }
 
 /* What is free for their role, by name. All at once: looking for free seats takes as long as the gang is large. */
-void World::seat_newcomers(Gang &gang)
+void World::seat_unranked(Gang &gang)
 {
-	if (gang.newcomers.empty())
+	if (gang.unranked.empty())
 		return;
 	std::vector<std::pair<const Pod *, std::string>> pods;
-	for (auto &[uid, role] : std::exchange(gang.newcomers, {})) {
+	for (auto &[uid, role] : std::exchange(gang.unranked, {})) {
 		const auto member = gang.members.find(uid);
-		if (member != gang.members.end() && !member->second && state_.groups.at(uid).pod)
-			pods.emplace_back(&*state_.groups.at(uid).pod, std::move(role));
+		if (member != gang.members.end() && !member->second && state_.pods.at(uid).pod)
+			pods.emplace_back(&*state_.pods.at(uid).pod, std::move(role));
 	}
 	std::ranges::sort(pods, [](const auto &a, const auto &b) { return natural_less(a.first->name, b.first->name); });
 	const std::vector<bool> taken = taken_seats(gang);
@@ -187,12 +187,12 @@ void World::seat_members(Gang &gang, const PodUid &lead)
 		return;
 	std::vector<const Pod *> pods;
 	for (const auto &[uid, seat] : gang.members) {
-		const Group &group = state_.groups.at(uid);
-		if (group.is_placed && group.pod && is_live_side(side_of(group)) && side_of(group) != PodSide::gated)
-			pods.push_back(&*group.pod);
+		const PodEntry &entry = state_.pods.at(uid);
+		if (entry.grouping_known && entry.pod && is_live_side(side_of(entry)) && side_of(entry) != PodSide::gated)
+			pods.push_back(&*entry.pod);
 	}
 	for (const Pod *pod : pods) { /* bound by somebody else */
-		if (!pod->node_name.empty() && !is_bound_member(state_.groups.at(pod->uid)))
+		if (!pod->node_name.empty() && !is_bound_member(state_.pods.at(pod->uid)))
 			leave(gang, pod->uid);
 	}
 	std::erase_if(pods, [&](const Pod *pod) { return !gang.members.contains(pod->uid); });
@@ -220,10 +220,10 @@ void World::seat_members(Gang &gang, const PodUid &lead)
 void World::drop_gang_if_empty(const PodUid &lead)
 {
 	const auto gang = state_.gangs.find(lead);
-	const auto group = state_.groups.find(lead);
+	const Component *component = state_.component(lead);
 	if (gang == state_.gangs.end() || !gang->second.members.empty() || has_company(lead))
 		return;
-	if (group != state_.groups.end() && (!group->second.jobs.empty() || !group->second.unheard_of.empty() || group->second.busy.slurm))
+	if (component && (!component->jobs.empty() || !component->unheard_of.empty() || component->busy.slurm))
 		return;
 	const bool is_component = gang->second.components > 1;
 	holdings_.erase(workload_key(lead.text));
@@ -232,28 +232,25 @@ void World::drop_gang_if_empty(const PodUid &lead)
 	unanswered_.forget(lead);
 	if (is_component)
 		wake_components(lead);
-	if (group != state_.groups.end())
-		state_.groups.erase(group);
+	state_.components.erase(lead);
 }
 
 /* Of a lead: what its job must have to be theirs. */
-void World::note_bound_members(const Gang &gang, Group &lead)
+void World::note_bound_members(const PodUid &lead, const Gang &gang)
 {
-	lead.member_nodes.clear();
-	lead.member_attempt = 0;
+	Component &component = state_.components[lead];
+	component.bound_nodes.clear();
+	component.bound_attempt = 0;
 	std::unordered_set<std::string_view> nodes;
 	for (const auto &[uid, seat] : gang.members) {
-		const Group &member = state_.groups.at(uid);
+		const PodEntry &member = state_.pods.at(uid);
 		if (!seat || !member.pod || member.pod->node_name.empty() || is_terminal(*member.pod) || member.pod_attempt == 0)
 			continue;
 		nodes.insert(member.pod->node_name);
-		lead.member_attempt = std::max(lead.member_attempt, member.pod_attempt);
+		component.bound_attempt = std::max(component.bound_attempt, member.pod_attempt);
 	}
-	lead.member_nodes.insert(nodes.begin(), nodes.end());
-	for (const JobId id : lead.jobs) {
-		if (is_live(state_.jobs.at(id)))
-			note_stray(lead, state_.jobs.at(id));
-	}
+	component.bound_nodes.insert(nodes.begin(), nodes.end());
+	note_strays(lead);
 }
 
 /* Members that are gone leave, once nothing of theirs holds a share of a node. */
@@ -261,7 +258,7 @@ void World::note_ends(Gang &gang, Now now)
 {
 	std::vector<PodUid> gone;
 	for (const auto &[uid, seat] : gang.members) {
-		Group &member = state_.groups[uid];
+		PodEntry &member = state_.pods[uid];
 		settle_share(uid, member, now);
 		const Pod *pod = member.pod ? &*member.pod : member.last ? &*member.last : nullptr;
 		const bool has_ended = pod && (!member.pod || is_terminal(*pod)) && bound_attempt(*pod) > 0;
@@ -276,7 +273,7 @@ void World::note_ends(Gang &gang, Now now)
 	}
 	for (const PodUid &uid : gone) {
 		gang.members.erase(uid);
-		state_.groups[uid].gang.reset();
+		state_.pods[uid].component.reset();
 		drop_if_empty(uid);
 	}
 }

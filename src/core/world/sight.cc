@@ -40,30 +40,30 @@ void World::cluster_seen(std::string uid)
 /* What has ended needs no question. */
 void World::note_unseen(const PodUid &uid, Now now)
 {
-	Group &group = touch(uid);
-	if (is_terminal(*group.pod))
+	PodEntry &entry = touch_pod(uid);
+	if (is_terminal(*entry.pod))
 		return pod_gone(uid, std::nullopt, now);
-	group.is_unseen = true;
-	group.look_quiet_until_us = 0;
+	entry.is_unseen = true;
+	entry.look_quiet_until_us = 0;
 	unseen_.insert(uid);
 }
 
 /* A pod that was never seen may just have been deleted by force: its containers live on for a moment. */
-bool World::is_surely_gone(const PodUid &uid, const Group &group, JobSide job, Now now)
+bool World::is_surely_gone(const PodUid &uid, const PodEntry &entry, JobSide job, Now now)
 {
-	if (group.last || !group.is_gone || job != JobSide::allocated)
-		return group.last || group.is_gone;
-	const std::int64_t due = group.gone_since_us + state_.settings.forced_delete_hold_us;
+	if (entry.last || !entry.is_gone || job != JobSide::allocated)
+		return entry.last || entry.is_gone;
+	const std::int64_t due = entry.gone_since_us + state_.settings.forced_delete_hold_us;
 	if (now.mono_us < due)
 		look_later(uid, due);
 	return now.mono_us >= due;
 }
 
-void World::seen_again(const PodUid &uid, Group &group)
+void World::seen_again(const PodUid &uid, PodEntry &entry)
 {
-	group.saw_deletion = group.is_gone = false;
-	group.gone_since_us = 0;
-	if (std::exchange(group.is_unseen, false))
+	entry.saw_deletion = entry.is_gone = false;
+	entry.gone_since_us = 0;
+	if (std::exchange(entry.is_unseen, false))
 		unseen_.erase(uid);
 }
 
@@ -76,13 +76,13 @@ void World::look_for_unseen(Now now, std::vector<PodAction> &out)
 	for (const PodUid &uid : unseen_) {
 		if (looks >= k_looks_most)
 			return;
-		Group &group = state_.groups.at(uid);
-		looks += group.busy.look ? 1 : 0;
-		if (group.busy.look || now.mono_us < group.look_quiet_until_us)
+		PodEntry &entry = state_.pods.at(uid);
+		looks += entry.busy.look ? 1 : 0;
+		if (entry.busy.look || now.mono_us < entry.look_quiet_until_us)
 			continue;
-		group.busy.look = true;
+		entry.busy.look = true;
 		looks++;
-		out.push_back({uid, LookUp{group.pod->name_space, group.pod->name}});
+		out.push_back({uid, LookUp{entry.pod->name_space, entry.pod->name}});
 	}
 }
 
@@ -90,8 +90,8 @@ void World::look_for_unseen(Now now, std::vector<PodAction> &out)
 bool World::is_out_of_sight(const PodUid &uid) const
 {
 	const auto is_hidden = [this](const PodUid &pod) {
-		const auto found = state_.groups.find(pod);
-		return found == state_.groups.end() || (found->second.pod ? found->second.is_unseen : !found->second.saw_deletion);
+		const auto found = state_.pods.find(pod);
+		return found == state_.pods.end() || (found->second.pod ? found->second.is_unseen : !found->second.saw_deletion);
 	};
 	const auto gang = state_.gangs.find(uid);
 	if (gang == state_.gangs.end())

@@ -26,9 +26,9 @@ constexpr std::int64_t k_away_us = 2'000'000;
 constexpr std::int64_t k_ends_kept_us = 3'600'000'000;
 
 /* Its end says nothing that a question to the API server would not. */
-bool is_without_end(const Group &group)
+bool is_without_end(const PodEntry &entry)
 {
-	return !group.end_status && (!group.last || group.last->node_name.empty());
+	return !entry.end_status && (!entry.last || entry.last->node_name.empty());
 }
 
 } // namespace
@@ -48,17 +48,21 @@ void World::forget_on_standby(Now now)
 	standby_look_us_ = now.mono_us;
 	forget_gangs_on_standby(now);
 	std::vector<PodUid> over;
-	for (auto &[uid, group] : state_.groups) {
-		if (group.pod || group.gang || state_.gangs.contains(uid))
+	for (auto &[uid, entry] : state_.pods) {
+		if (entry.pod || entry.component || state_.gangs.contains(uid))
 			continue;
-		settle_share(uid, group, now);
-		if (is_without_end(group) || now.mono_us - group.gone_us >= k_ends_kept_us)
+		settle_share(uid, entry, now);
+		if (is_without_end(entry) || now.mono_us - entry.gone_us >= k_ends_kept_us)
 			over.push_back(uid);
+	}
+	for (const auto &[key, component] : state_.components) {
+		if (!state_.pods.contains(key) && !state_.gangs.contains(key))
+			over.push_back(key);
 	}
 	for (const PodUid &uid : over)
 		drop_if_empty(uid);
 	/* all are looked at after a snapshot */
-	queue_.drop_if([this](const PodUid &uid) { return !state_.groups.contains(uid); });
+	queue_.drop_if([this](const PodUid &uid) { return !state_.pods.contains(uid) && !state_.components.contains(uid); });
 }
 
 /* The gang keeps the ends of its seats. */

@@ -28,29 +28,34 @@ bool names_job(const Pod &pod, JobId job)
 }
 
 /* The same for a gang, whose job has nodes for all that are bound. */
-bool stands_for_members(const Group &lead, const SlurmJob &job)
+bool stands_for_members(const Component &component, const SlurmJob &job)
 {
 	if (job_side(&job) == JobSide::pending)
-		return job.marker.attempt > lead.member_attempt;
+		return job.marker.attempt > component.bound_attempt;
 	if (!is_live(job))
-		return job.state == JobState::cancelled || !lead.strays.contains(job.id);
+		return job.state == JobState::cancelled || !component.strays.contains(job.id);
 	std::unordered_set<std::string_view> there;
 	for (const NodeAllocation &node : job.nodes)
 		there.insert(node.node);
-	return there.empty() || std::ranges::all_of(lead.member_nodes, [&](const std::string &name) { return there.contains(name); });
+	return there.empty() || std::ranges::all_of(component.bound_nodes, [&](const std::string &name) { return there.contains(name); });
 }
 
 } // namespace
 
-const Group *State::group(const PodUid &uid) const
+const PodEntry *State::entry(const PodUid &uid) const
 {
-	return find_in(groups, uid);
+	return find_in(pods, uid);
 }
 
 const Pod *State::pod(const PodUid &uid) const
 {
-	const Group *found = group(uid);
+	const PodEntry *found = entry(uid);
 	return found && found->pod ? &*found->pod : nullptr;
+}
+
+const Component *State::component(const PodUid &key) const
+{
+	return find_in(components, key);
 }
 
 const SlurmJob *State::job(JobId id) const
@@ -68,15 +73,22 @@ const SlurmNode *State::slurm_node(const std::string &name) const
 	return find_in(slurm_nodes, name);
 }
 
-const Group &State::lead_of(const Group &group) const
+const PodUid &State::component_key_of(const PodUid &uid) const
 {
-	const Group *lead = group.gang ? this->group(*group.gang) : nullptr;
-	return lead ? *lead : group;
+	const PodEntry *found = entry(uid);
+	return found && found->component ? *found->component : uid;
 }
 
-const Gang *State::gang_of(const Group &group) const
+const Component &State::component_of(const PodUid &uid) const
 {
-	return group.gang ? find_in(gangs, *group.gang) : nullptr;
+	static const Component nothing;
+	const Component *found = component(component_key_of(uid));
+	return found ? *found : nothing;
+}
+
+const Gang *State::gang_of(const PodEntry &entry) const
+{
+	return entry.component ? find_in(gangs, *entry.component) : nullptr;
 }
 
 bool State::is_known() const
@@ -84,34 +96,37 @@ bool State::is_known() const
 	return sync.is_listed() && sync.is_fresh() && sync.has_link() && is_cluster_known() && clusters.of_other_clusters().empty();
 }
 
-bool stands_for_pod(const Group &group, const SlurmJob &job)
+bool State::stands_for(const PodUid &key, const Component &component, const SlurmJob &job) const
 {
-	if (!group.member_nodes.empty())
-		return stands_for_members(group, job);
-	if (!group.pod || group.pod->node_name.empty() || is_terminal(*group.pod))
+	if (!component.bound_nodes.empty())
+		return stands_for_members(component, job);
+	const Pod *pod = this->pod(key);
+	if (!pod || pod->node_name.empty() || is_terminal(*pod))
 		return true;
 	switch (job_side(&job)) {
 	case JobSide::pending:
-		return job.marker.attempt > bound_attempt(*group.pod);
+		return job.marker.attempt > bound_attempt(*pod);
 	case JobSide::allocated:
-		return job.nodes.empty() || job.nodes.front().node == group.pod->node_name;
+		return job.nodes.empty() || job.nodes.front().node == pod->node_name;
 	case JobSide::none:
 	case JobSide::ended:
 		break;
 	}
-	return job.state == JobState::cancelled || !group.strays.contains(job.id);
+	return job.state == JobState::cancelled || !component.strays.contains(job.id);
 }
 
 /* Live before ended; the one that the pod's Binding names; then the highest attempt, the lowest id. */
-const SlurmJob *State::current_job(const Group &group) const
+const SlurmJob *State::current_job(const PodUid &key) const
 {
+	const Component *component = this->component(key);
+	if (!component || component->jobs.empty())
+		return nullptr;
 	const SlurmJob *best = nullptr;
-	const auto rank = [&](const SlurmJob &one) {
-		return std::tuple(is_live(one), group.pod && names_job(*group.pod, one.id), one.marker.attempt, ~one.id.number);
-	};
-	for (const JobId id : group.jobs) {
+	const Pod *pod = this->pod(key);
+	const auto rank = [&](const SlurmJob &one) { return std::tuple(is_live(one), pod && names_job(*pod, one.id), one.marker.attempt, ~one.id.number); };
+	for (const JobId id : component->jobs) {
 		const SlurmJob *found = job(id);
-		if (found && stands_for_pod(group, *found) && (!best || rank(*found) > rank(*best)))
+		if (found && stands_for(key, *component, *found) && (!best || rank(*found) > rank(*best)))
 			best = found;
 	}
 	return best;

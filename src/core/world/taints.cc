@@ -17,8 +17,8 @@ bool World::counts_for_taints(const Pod &pod) const
 bool World::is_tolerated_by_any(const Taint &taint) const
 {
 	const auto tolerates_it = [&](const Pod &pod) { return tolerates(pod.demands.tolerations, taint) && counts_for_taints(pod); };
-	for (const auto &[uid, group] : state_.groups) {
-		if (group.pod && tolerates_it(*group.pod))
+	for (const auto &[uid, entry] : state_.pods) {
+		if (entry.pod && tolerates_it(*entry.pod))
 			return true;
 	}
 	for (const auto &[lead, gang] : state_.gangs) {

@@ -33,29 +33,29 @@ std::int64_t pause_after(unsigned losses)
 
 void World::note_vanished(const PodUid &uid, JobId id, Now now)
 {
-	const auto found = state_.groups.find(uid);
-	if (found == state_.groups.end() || now.mono_us == 0)
+	const auto found = state_.components.find(uid);
+	if (found == state_.components.end() || now.mono_us == 0)
 		return;
-	Group &group = found->second;
-	if (now.mono_us - group.vanished_at_us >= k_forgiven_us)
-		group.vanished = 0;
-	group.vanished++;
-	group.vanished_at_us = now.mono_us;
-	const std::int64_t pause = pause_after(group.vanished);
+	Component &component = found->second;
+	if (now.mono_us - component.vanished.last_us >= k_forgiven_us)
+		component.vanished.count = 0;
+	component.vanished.count++;
+	component.vanished.last_us = now.mono_us;
+	const std::int64_t pause = pause_after(component.vanished.count);
 	if (pause == 0)
 		return;
-	group.submit_not_before_us = now.mono_us + pause;
-	group.vanished_text = job_vanished(id, group.vanished, now.wall_s + pause / k_second_us);
-	look_later(uid, group.submit_not_before_us);
+	component.vanished.submit_not_before_us = now.mono_us + pause;
+	component.vanished.text = job_vanished(id, component.vanished.count, now.wall_s + pause / k_second_us);
+	look_later(uid, component.vanished.submit_not_before_us);
 }
 
 /* Instead of the next submission. */
-void World::wait_after_vanishing(const PodUid &uid, const Group &group, std::optional<Condition> &waits_for, Now now)
+void World::wait_after_vanishing(const PodUid &uid, const Component &component, std::optional<Condition> &waits_for, Now now)
 {
-	if (now.mono_us >= group.submit_not_before_us)
+	if (now.mono_us >= component.vanished.submit_not_before_us)
 		return;
-	waits_for = group.vanished_text;
-	look_later(uid, group.submit_not_before_us);
+	waits_for = component.vanished.text;
+	look_later(uid, component.vanished.submit_not_before_us);
 }
 
 /* The plugin tells of every job. One that it has not told of in all that time has gone, or nobody can tell whose it is: then it must not stay. */
@@ -63,23 +63,23 @@ void World::forget_provisional(const PodUid &uid, Now now)
 {
 	if (provisional_until_us_.empty() || !state_.sync.has_link())
 		return;
-	const std::vector<JobId> jobs = state_.groups.at(uid).jobs;
+	const std::vector<JobId> jobs = state_.components.at(uid).jobs;
 	for (const JobId id : jobs) {
 		const auto provisional = provisional_until_us_.find(id);
 		if (provisional == provisional_until_us_.end() || provisional->second > now.mono_us)
 			continue;
 		note_vanished(uid, id, now);
 		forget_job(id);
-		state_.groups.at(uid).unheard_of.push_back(id);
+		state_.components.at(uid).unheard_of.push_back(id);
 	}
 }
 
 /* The plugin tells of every external node, and of no other; of a new one perhaps a moment after the job that has it. */
-bool World::is_surely_native(const PodUid &uid, const Group &group, Now now)
+bool World::is_surely_native(const PodUid &uid, const Component &component, Now now)
 {
-	if (group.allocated_us == 0)
+	if (component.allocated_us == 0)
 		return false;
-	const std::int64_t due = std::max(group.allocated_us, state_.sync.synced_us()) + k_native_after_us;
+	const std::int64_t due = std::max(component.allocated_us, state_.sync.synced_us()) + k_native_after_us;
 	if (now.mono_us < due)
 		look_later(uid, due);
 	return now.mono_us >= due;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world.h - everything observed, grouped by pod, and what follows from it. A gang is a group without a pod, which has the job, and its members' groups, which
- * have the pods.
+ * world.h - everything observed, by pod and component, and what follows from it.
  *
  * The agent's only state, owned by its one thread; the simulator drives the same class. Sources tell what they observe, the answers of actions come
  * back, and take_actions() says what to do next. Nothing here does I/O or reads a clock: every call that needs it is given Now.
@@ -123,46 +122,49 @@ class World
 	void provided(const PodUid &pod, const Status &answer, Now now);
 	void removed(const PodUid &pod, const Status &answer, Now now);
 	void reported(const PodUid &pod, const Status &answer, Now now);
+	void pods_looked_up(const PodUid &key, const Result<Sight> &sight, Now now);
 	void looked_up(const PodUid &pod, const Result<Sight> &sight, Now now);
 	void node_changed(const std::string &name, const Status &answer, Now now);
 	void node_looked_up(const std::string &name, const Result<NodeSight> &sight, Now now);
 
-	Group &touch(const PodUid &uid);
+	PodEntry &touch_pod(const PodUid &uid);
+	Component &touch_component(const PodUid &key);
 	void look_later(const PodUid &uid, std::int64_t at_us);
 	void drop_if_empty(const PodUid &uid);
 	void forget_job(JobId id);
 	/* ---- pods out of sight: world/sight.cc ---- */
 	void note_unseen(const PodUid &uid, Now now);
-	bool is_surely_gone(const PodUid &uid, const Group &group, JobSide job, Now now);
-	void seen_again(const PodUid &uid, Group &group);
+	bool is_surely_gone(const PodUid &uid, const PodEntry &entry, JobSide job, Now now);
+	void seen_again(const PodUid &uid, PodEntry &entry);
 	void look_for_unseen(Now now, std::vector<PodAction> &out);
 	void count_absent_pods();
 	[[nodiscard]] bool is_out_of_sight(const PodUid &uid) const;
 	[[nodiscard]] bool is_held(const SlurmJob *job) const;
 	void forget_provisional(const PodUid &uid, Now now);
 	void note_vanished(const PodUid &uid, JobId id, Now now);
-	void wait_after_vanishing(const PodUid &uid, const Group &group, std::optional<Condition> &waits_for, Now now);
-	bool is_surely_native(const PodUid &uid, const Group &group, Now now);
-	void note_end(Group &group, const Pod &pod, Now now);
+	void wait_after_vanishing(const PodUid &uid, const Component &component, std::optional<Condition> &waits_for, Now now);
+	bool is_surely_native(const PodUid &uid, const Component &component, Now now);
+	void note_end(const PodUid &uid, PodEntry &entry, const Pod &pod, Now now);
 	[[nodiscard]] NodeView node_view() const;
 	[[nodiscard]] bool is_lost(const std::string &node) const;
-	static void note_stray(Group &group, const SlurmJob &job);
-	void note_pod_times(Group &group, const Pod &pod, Now now);
-	[[nodiscard]] bool is_start_expired(const PodUid &uid, Group &group, const SlurmJob *job, Now now);
-	void note_job_times(Group &group, const SlurmJob &job, Now now);
-	void look_for_late_binding(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out);
-	void settle_share(const PodUid &uid, Group &group, Now now);
+	void note_stray(const PodUid &key, Component &component, const SlurmJob &job);
+	void note_strays(const PodUid &key);
+	void note_pod_times(PodEntry &entry, const Pod &pod, Now now);
+	[[nodiscard]] bool is_start_expired(const PodUid &uid, PodEntry &entry, const SlurmJob *job, Now now);
+	void note_job_times(Component &component, const SlurmJob &job, Now now);
+	void look_for_late_binding(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
+	void settle_share(const PodUid &uid, PodEntry &entry, Now now);
 	void wake_waiters(const std::string &node);
 	void wake_unbound(const std::string &name_space); /* empty: of all */
 	void retry_all();
 	/* The obstacle of passing failures is gone. */
-	static void retry_now(Group &group);
-	void failed(Group &group, const PodUid &uid, const Error &error, Now now);
-	void note_unsubmitted(const PodUid &pod, Group &group, const Error &error, Now now);
-	[[nodiscard]] SlurmJob job_as_answered(const PodUid &pod, const Group &group, const Submitted &answer) const;
+	void retry_now(const PodUid &key);
+	void failed(Retries &retries, const PodUid &uid, const Error &error, Now now);
+	void note_unsubmitted(const PodUid &pod, Component &component, const Error &error, Now now);
+	[[nodiscard]] SlurmJob job_as_answered(const PodUid &pod, const Component &component, const Submitted &answer) const;
 	/* error: nullptr if there was none */
 	void note_answer(const PodUid &uid, const Error *error, Now now);
-	bool is_submit_due(const PodUid &uid, const Group &group, Now now);
+	bool is_submit_due(const PodUid &key, Now now);
 
 	/* ---- placement (world/place.cc) ---- */
 	void note_demands(const Pod &pod);
@@ -172,11 +174,11 @@ class World
 	void taints_changed(const std::vector<Taint> &taints);
 	void review_taints(Now now);
 	void forget_demands(const PodUid &uid);
-	void note_options(const PodUid &uid, const Group &group, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
-	[[nodiscard]] static bool is_told_places(const Group &group, const SlurmJob &job, const JobSpec &spec);
-	static void note_told_places(Group &group, const SlurmJob *job, Action &action);
-	void note_places(const PodUid &uid, Group &group, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
-	void note_gang_change(const PodUid &lead, Gang &gang, Group &group, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
+	void note_options(const PodUid &uid, const Pod &pod, const Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
+	[[nodiscard]] static bool is_told_places(const Component &component, const SlurmJob &job, const JobSpec &spec);
+	static void note_told_places(Component &component, const SlurmJob *job, Action &action);
+	void note_places(const PodUid &uid, const Pod &pod, Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
+	void note_gang_change(const PodUid &lead, Gang &gang, Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
 	void review_places(Now now);
 	/* at_once: so many of a gang come to one node */
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once = 1);
@@ -192,14 +194,14 @@ class World
 	void wake_claimants(const std::set<PodUid> &users);
 	void wake_all_claimants();
 	void hold_for_claims(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for, Now now);
-	void check_claims(const PodUid &uid, Group &group, const KubeNode &node, PlaceFacts &facts, Now now);
+	void check_claims(const PodUid &uid, PodEntry &entry, const KubeNode &node, PlaceFacts &facts, Now now);
 	/* ---- gangs: world/owners.cc, world/seats.cc, world/gang_spec.cc, world/gang.cc ---- */
-	void assign(const PodUid &uid, Group &group, Now now);
-	bool has_other_owner(Group &group, Grouping &grouping);
-	void join(const PodUid &uid, Group &group, InGang in, Now now);
-	void stay_alone(Group &group, std::map<std::string, std::string> inherited);
-	static void inherit(Group &group, std::map<std::string, std::string> inherited);
-	void inherit_again(const PodUid &uid, Group &group);
+	void assign(const PodUid &uid, PodEntry &entry, Now now);
+	bool has_other_owner(PodEntry &entry, Grouping &grouping);
+	void join(const PodUid &uid, PodEntry &entry, InGang in, Now now);
+	void stay_alone(PodEntry &entry, std::map<std::string, std::string> inherited);
+	static void inherit(PodEntry &entry, std::map<std::string, std::string> inherited);
+	void inherit_again(const PodUid &uid, PodEntry &entry);
 	void ask_owners_again(Now now);
 	void owner_changed(const OwnerId &id);
 	Gang &gang_at(const PodUid &lead, const GangId &id, Now now);
@@ -211,29 +213,29 @@ class World
 	[[nodiscard]] bool is_asked_for(const PodUid &lead) const;
 	void seat_anew(Gang &gang, const PodUid &lead, const std::vector<const Pod *> &pods);
 	void seat_members(Gang &gang, const PodUid &lead);
-	void seat_newcomers(Gang &gang);
+	void seat_unranked(Gang &gang);
 	void leave(Gang &gang, const PodUid &uid);
-	void note_loose(const PodUid &lead, const PodUid &uid, Group &group);
-	void note_bound_members(const Gang &gang, Group &lead);
+	void note_standalone(const PodUid &lead, const PodUid &uid, PodEntry &entry);
+	void note_bound_members(const PodUid &lead, const Gang &gang);
 	[[nodiscard]] bool may_be_gang(const PodUid &key, const std::string &name_space) const;
-	bool rejoin(const PodUid &uid, Group &group, Now now);
-	[[nodiscard]] static bool is_bound_member(const Group &group);
-	static void note_marks(Group &group);
+	bool rejoin(const PodUid &uid, PodEntry &entry, Now now);
+	[[nodiscard]] static bool is_bound_member(const PodEntry &entry);
+	static void note_marks(PodEntry &entry);
 	[[nodiscard]] std::size_t pods_of(const Gang &gang, const PodUid &lead) const;
 	void note_misfits(Gang &gang, ComponentFacts &facts);
 	void note_ends(Gang &gang, Now now);
 	bool take_back(const PodUid &lead, const Bind &bind, const PodUid &uid);
-	void report_unplaced(const PodUid &uid, Group &group, Now now, std::vector<PodAction> &out);
+	void report_ungrouped(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
 	bool is_due(const PodUid &lead, Now now);
 	void note_given_back(const std::string &workload, std::int64_t hold_seconds, Now now);
 	void note_taken(const PodUid &lead, Gang &gang, const ComponentFacts &facts, const Action &action, Now now);
-	ComponentFacts facts_of_gang(const PodUid &lead, Gang &gang, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
+	ComponentFacts facts_of_gang(const PodUid &lead, Gang &gang, Now now, std::optional<Result<JobSpec>> &spec);
 	/* ---- components: world/components.cc ---- */
 	[[nodiscard]] std::vector<PodUid> components_of_workload(const PodUid &lead) const;
 	[[nodiscard]] std::optional<PodUid> component_that_runs(const InGang &in) const;
 	void seat_by_ranks(Gang &gang, std::vector<std::uint32_t> ranks);
 	void keep_role(const PodUid &lead, const InGang &in);
-	void join_components(const InGang &in, const Group &first, Now now);
+	void join_components(const InGang &in, const PodEntry &first, Now now);
 	[[nodiscard]] bool has_company(const PodUid &lead) const;
 	void wake_components(const PodUid &lead);
 	void note_component(const PodUid &lead, const Gang &gang, ComponentFacts &facts, Now now);
@@ -241,23 +243,23 @@ class World
 	void look_at_workload(const PodUid &lead, Now now, std::vector<PodAction> &out);
 	[[nodiscard]] bool is_any_of_others(const PodUid &lead, bool (*is_so)(PodSide)) const;
 	void drop_roles(const PodUid &lead, Gang &gang);
-	void take_component(const PodUid &lead, Gang &gang, const std::vector<Component> &components);
+	void take_component(const PodUid &lead, Gang &gang, const std::vector<ComponentRoles> &components);
 	std::vector<bool> taken_seats(const Gang &gang) const;
 	Members members_of(const Gang &gang);
 	void seat_holders(const Gang &gang, const Members &members, const SlurmJob &job, const std::vector<std::string> &node_of_task, Seating &seating) const;
 	Seating seating_of(const Gang &gang, const Members &members, const SlurmJob &job) const;
 	[[nodiscard]] bool is_in_service(const std::string &node) const;
 	void pin_nodes(const Members &members, ComponentFacts &facts) const;
-	RankFacts facts_of_member(const Gang &gang, const Group &lead, const Member &member, const Seating &seating, const SlurmJob *job, Now now);
-	void note_ranks(const PodUid &lead, Gang &gang, Group &group, const Members &members, ComponentFacts &facts, Now now);
+	RankFacts facts_of_member(const Gang &gang, const Component &component, const Member &member, const Seating &seating, const SlurmJob *job, Now now);
+	void note_ranks(const PodUid &lead, Gang &gang, Component &component, const Members &members, ComponentFacts &facts, Now now);
 	static std::uint32_t count_empty_seats(const Gang &gang, const Members &members);
 	void note_common_room(ComponentFacts &facts);
 	void note_gang_absence(const PodUid &lead, Gang &gang, ComponentFacts &facts, Now now);
-	void note_what_is_missing(const PodUid &lead, const Gang &gang, const Group &group, ComponentFacts &facts, Now now);
+	void note_what_is_missing(const PodUid &lead, const Gang &gang, const Component &component, ComponentFacts &facts, Now now);
 	[[nodiscard]] NodeSizes node_sizes(const std::set<std::string> &excluded) const;
 	[[nodiscard]] std::vector<Seat> seats_as_seen(const Gang &gang) const;
 	void plan(Gang &gang);
-	void spec_of(const PodUid &lead, Gang &gang, const Group &group, std::optional<Result<JobSpec>> &spec);
+	void spec_of(const PodUid &lead, Gang &gang, std::optional<Result<JobSpec>> &spec);
 	/* ---- what roles demand: world/gang_roles.cc ---- */
 	[[nodiscard]] const Pod *first_member(const Gang &gang) const;
 	[[nodiscard]] RolePods pods_of_roles(const Gang &gang) const;
@@ -274,37 +276,39 @@ class World
 
 	[[nodiscard]] bool is_deletion_slow(const Pod &pod) const;
 	/* ---- a component, and a pod alone: world/pod_facts.cc, world/rank_facts.cc ---- */
-	ComponentFacts facts_of_component(const PodUid &lead, Group &group, Now now);
+	ComponentFacts facts_of_component(const PodUid &lead, const Component &component, Now now);
 	static void note_goes_on(ComponentFacts &facts);
-	ComponentFacts facts_of_pod(const PodUid &uid, Group &group, Now now, std::optional<Result<JobSpec>> &spec);
-	void note_absence(const PodUid &uid, Group &group, PodSide side, ComponentFacts &facts, Now now);
-	void note_place(const PodUid &uid, Group &group, ComponentFacts &facts, Now now);
-	void note_wishes(const PodUid &uid, Group &group, PodSide side, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts, Now now);
-	void note_wrong_allocation(const PodUid &lead, Group &group, ComponentFacts &facts, Now now);
-	void note_letting_go(Group &lead, ComponentFacts &facts, Now now);
-	RankFacts facts_of_rank(const PodUid &uid, Group &group, const Group &lead, const SlurmJob *job, Now now);
-	PlaceFacts facts_of_place(const PodUid &uid, Group &group, const PodUid &lead, std::string name, Now now);
+	ComponentFacts facts_of_pod(const PodUid &uid, PodEntry &entry, Component &component, Now now, std::optional<Result<JobSpec>> &spec);
+	void note_absence(const PodUid &uid, PodEntry &entry, PodSide side, ComponentFacts &facts, Now now);
+	void note_place(const PodUid &uid, PodEntry &entry, ComponentFacts &facts, Now now);
+	void note_wishes(const PodUid &uid, const PodEntry &entry, Component &component, PodSide side, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts, Now now);
+	void note_wrong_allocation(const PodUid &lead, Component &component, ComponentFacts &facts, Now now);
+	void note_letting_go(Component &component, ComponentFacts &facts, Now now);
+	RankFacts facts_of_rank(const PodUid &uid, PodEntry &entry, const Component &component, const SlurmJob *job, Now now);
+	PlaceFacts facts_of_place(const PodUid &uid, PodEntry &entry, const PodUid &lead, std::string name, Now now);
 	void act_on(const PodUid &lead, const ComponentFacts &facts, Now now, std::vector<PodAction> &out);
-	static void enter(Group &group, ComponentStage stage, Now now);
-	void mark_busy(const PodUid &uid, Group &group, const Action &action, Now now);
-	void note_submission(Group &group, const JobSpec &spec, Now now);
-	[[nodiscard]] std::vector<JobId> surplus_of(const Group &group, const SlurmJob *current) const;
-	[[nodiscard]] std::uint32_t next_attempt(const Group &group) const;
-	bool accept(const PodUid &uid, Group &group, Action &action, Now now);
+	static void enter(Component &component, ComponentStage stage, Now now);
+	void mark_busy(const PodUid &uid, const Action &action, Now now);
+	void note_submission(const PodUid &key, const JobSpec &spec, Now now);
+	[[nodiscard]] std::vector<JobId> surplus_of(const PodUid &key, const Component &component, const SlurmJob *current) const;
+	[[nodiscard]] std::uint32_t next_attempt(const PodUid &key) const;
+	bool accept(const PodUid &uid, Action &action, Now now);
+	void note_job_action(const PodUid &key, Action &action, Now now);
 	/* ---- without a link, and with the next one: world/standby.cc ---- */
 	void doubt_lists(const PluginHello &hello);
 	void forget_on_standby(Now now);
 	void forget_gangs_on_standby(Now now);
 	void report_unlinked(Now now, std::vector<PodAction> &out);
-	bool accept_report(const PodUid &uid, Group &group, const Report &report, Now now);
+	bool accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now);
 	[[nodiscard]] std::vector<PodUid> by_age(const std::set<PodUid> &uids) const;
-	void look_at_group(const PodUid &uid, Now now, std::vector<PodAction> &out);
+	void look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
+	void look_at(const PodUid &key, Now now, std::vector<PodAction> &out);
 	[[nodiscard]] bool must_give_way(const std::string &node) const;
-	bool has_given_way_time(const PodUid &uid, Group &group, bool is_in_the_way, Now now);
+	bool has_given_way_time(const PodUid &uid, Component &component, bool is_in_the_way, Now now);
 	/* ---- an allocation that others are still in the way of: world/room.cc ---- */
-	bool is_room_late(const PodUid &lead, Group &group, const ComponentFacts &facts, Now now);
-	static void note_crowded(Group &group, Crowded crowded);
-	static void note_crowded(Group &lead, const ComponentFacts &facts);
+	bool is_room_late(const PodUid &lead, Component &component, const ComponentFacts &facts, Now now);
+	static void note_crowded(Component &component, Crowded crowded);
+	static void note_crowded(Component &component, const ComponentFacts &facts);
 	void note_placeless(const PodUid &lead, Gang &gang, ComponentFacts &facts, Now now);
 	[[nodiscard]] std::string crowded_text(const Crowded &crowded, const Pod &pod) const;
 	[[nodiscard]] std::string holder_text(const std::string &node) const;

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * component.h - what World knows of a component: of its Slurm job, and of its ranks where it has
+ * several. A pod alone is a component of one rank, whose key is the pod's uid; of the others the
+ * key is the uid of their owner, see component_key().
+ *
+ * Times are monotonic microseconds; 0: not set.
+ */
+#ifndef SLURMKUBE_CORE_WORLD_COMPONENT_H
+#define SLURMKUBE_CORE_WORLD_COMPONENT_H
+
+#include "src/core/gang/grouping.h"
+#include "src/core/gang/shape.h"
+#include "src/core/reconcile/stage.h"
+#include "src/core/world/pod_entry.h"
+
+#include <memory>
+#include <set>
+
+namespace slurmkube::core
+{
+
+/* A node that was given back because it could not take the pods: another is asked for until that is over. */
+struct Crowded {
+	std::string node;
+	std::optional<Resources> need; /* of the pods that were to go there together; none: of one pod */
+};
+
+/* What the waiting job was last given, and what Slurm refused. */
+struct SubmittedOptions {
+	JobId job;                 /* whose options we have changed, to those of this digest */
+	std::string digest;
+	std::string refused_digest, refused_text; /* Slurm did not want these */
+	/* places_mark() of the nodes that the job is kept off; none: its marker says it */
+	std::optional<std::string> exclusions;
+	bool is_reviewed = false;  /* whether they are still the right ones is to be looked at */
+};
+
+/* Jobs, one after the other, that Slurm no longer has and whose end nobody has reported. */
+struct VanishedJobs {
+	unsigned count = 0;
+	std::int64_t last_us = 0, submit_not_before_us = 0;
+	std::optional<Condition> text;
+};
+
+struct Component {
+	ComponentStage stage = ComponentStage::unplaced;
+	std::int64_t stage_since_us = 0;
+
+	/* ---- its jobs ---- */
+	std::vector<JobId> jobs;
+	std::vector<JobId> answered; /* those that our own submissions were answered with */
+	std::vector<JobId> given_up; /* ended by us, of a pod by cancelling: their end says nothing about pods that live */
+	std::vector<JobId> unheard_of; /* Slurm answered with them, and the plugin has never reported them: to be cancelled */
+	std::set<JobId> strays;      /* jobs of bound pods that Slurm has started elsewhere, or not at all, after it forgot their start */
+	std::optional<JobId> cancelling;
+	VanishedJobs vanished;
+	std::uint32_t submitted_attempt = 1;
+	std::int64_t submitted_us = 0, allocated_us = 0, job_ended_us = 0;
+
+	/* ---- its next job ---- */
+	Busy busy;                   /* slurm; with several ranks also look */
+	Retries retries;
+	bool is_refused = false;     /* Slurm wants no such job: a lasting failure */
+	std::optional<Condition> trouble; /* why the last submission failed */
+	SubmittedOptions submitted;
+	std::vector<Crowded> crowded; /* the latest last */
+	unsigned given_back = 0;     /* allocations, to a pod without a job */
+	std::int64_t slurm_quiet_until_us = 0;
+
+	/* ---- since when something has been so ---- */
+	std::int64_t missing_since_us = 0;     /* pods run, and there is no job */
+	std::int64_t gate_look_at_us = 0;      /* when the check before binding is tried again without an event */
+	std::int64_t room_wait_since_us = 0;   /* its allocation is on a node that cannot take its pods */
+	std::int64_t letting_go_since_us = 0;  /* its allocation is wrong, and what the API server says of its pods decides */
+	std::int64_t in_the_way_since_us = 0;  /* it has an allocation that a running pod without a job needs */
+
+	/* ---- of several ranks ---- */
+	std::int64_t first_seen_us = 0;
+	std::set<std::string> bound_nodes;  /* where its pods are bound */
+	std::uint32_t bound_attempt = 0;    /* and the highest attempt under which */
+	bool is_gone = false;               /* the API server says that none of its pods exists */
+	std::int64_t look_quiet_until_us = 0;
+};
+
+/* How the last pod in a seat ended. */
+struct SeatEnd {
+	std::uint32_t attempt = 0;
+	std::int64_t created = 0; /* of the pod */
+	std::uint32_t status = 0; /* wait status */
+};
+
+/* The ranks of a component that may have several. */
+struct Gang {
+	GangId id;
+	OwnerId owner;
+	std::uint32_t minimum = 0; /* of a PodGroup */
+	std::vector<Seat> seats;   /* empty: not known yet */
+	std::vector<Role> roles;   /* that they were made from */
+	std::size_t components = 1; /* of the workload that it is one of */
+	std::vector<std::uint32_t> ranks; /* of its seats over all components, ascending; empty: they are ranks themselves */
+	std::uint32_t ranks_of_all = 0;   /* how many the workload has; 0: as many as there are seats */
+	bool goes_first = false; /* as in ComponentFacts */
+	std::shared_ptr<const Pod> stand_in; /* whose options its job has while none of its pods has come */
+	GangShape shape;
+	std::optional<std::uint32_t> per_node; /* at most so many tasks, 0: as many as fit; not there: not planned yet */
+	std::map<PodUid, std::optional<std::uint32_t>> members; /* and their seats */
+	std::map<PodUid, std::string> unranked; /* members without an index, and their roles: they take a seat with the next look */
+	std::map<std::uint32_t, SeatEnd> ends;
+	std::set<std::uint32_t> standalone; /* seats whose pods were too large for the allocation: they have jobs of their own */
+	unsigned given_back = 0; /* allocations that were too small, since a pod was bound */
+	std::uint32_t first_attempt = 0; /* ends under an earlier one say nothing of the present job; 0: the job's own */
+	std::int64_t looked_us = 0; /* when all members were last looked at */
+	std::int64_t absent_since_us = 0, late_since_us = 0;
+	std::int64_t empty_since_us = 0; /* while there is no link */
+	bool was_seen = false; /* a member, by this agent */
+	unsigned never_came = 0; /* jobs in a row that were ended for want of pods */
+	std::int64_t submit_not_before_us = 0; /* after the last of them */
+	std::optional<Condition> late_text;
+	JobId outgrown; /* a job that waits for another number of tasks than the owner wants by now */
+};
+
+/* Over all components of the workload. */
+std::uint32_t rank_of(const Gang &gang, std::uint32_t seat);
+std::uint32_t ranks_of(const Gang &gang);
+/* nullopt: that rank is another component's */
+std::optional<std::uint32_t> seat_of_rank(const Gang &gang, std::uint32_t rank);
+
+} // namespace slurmkube::core
+
+#endif
