@@ -61,7 +61,7 @@ class Executor
 	void bind(const core::PodUid &pod, const core::Bind &action);
 	void provide(const core::PodUid &pod, const core::Provide &action);
 	void look_up(const core::PodUid &pod, const core::LookUp &action);
-	void look_for_members(const core::PodUid &lead, const std::string &name_space);
+	void look_for_members(const core::PodUid &key, const std::string &name_space);
 	void remove(const core::PodUid &pod, const core::Remove &action);
 	void report(const core::PodUid &pod, const core::Report &action);
 

@@ -106,15 +106,15 @@ void Executor::provide(const core::PodUid &pod, const core::Provide &action)
 }
 
 /* Pods that World has are told of as they are: only those out of its sight count. */
-void Executor::look_for_members(const core::PodUid &lead, const std::string &name_space)
+void Executor::look_for_members(const core::PodUid &key, const std::string &name_space)
 {
-	const auto gang = world_.state().gangs.find(lead);
+	const auto gang = world_.state().gangs.find(key);
 	if (gang == world_.state().gangs.end())
-		return world_.answer(core::LookUpAnswered{lead, Error{Errc::not_found, "the gang is gone"}}, now());
-	const auto is_member = [this, lead, id = gang->second.id](const core::Pod &pod) {
-		return !world_.state().pod(pod.uid) && core::may_be_member(pod, lead.text, id);
+		return world_.answer(core::LookUpAnswered{key, Error{Errc::not_found, "the gang is gone"}}, now());
+	const auto is_member = [this, key, id = gang->second.id](const core::Pod &pod) {
+		return !world_.state().pod(pod.uid) && core::may_be_member(pod, key.text, id);
 	};
-	auto done = [this, lead, name = name_of(world_, lead)](const Result<bool> &found) {
+	auto done = [this, key, name = name_of(world_, key)](const Result<bool> &found) {
 		if (!found)
 			log_warning("looking for pods of gang=%s: %s", name.c_str(), found.error().what.c_str());
 		else if (*found)
@@ -126,7 +126,7 @@ void Executor::look_for_members(const core::PodUid &lead, const std::string &nam
 			sight = found.error();
 		else if (*found)
 			sight = core::Sight::bound;
-		world_.answer(core::LookUpAnswered{lead, sight}, now());
+		world_.answer(core::LookUpAnswered{key, sight}, now());
 		want_round();
 	};
 	kube_.find_pod(name_space, is_member, std::move(done));

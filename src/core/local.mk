@@ -113,6 +113,9 @@ libcore_la_SOURCES = \
 	%D%/world/cluster_jobs.h \
 	%D%/world/event_queue.cc \
 	%D%/world/event_queue.h \
+	%D%/world/clocks.cc \
+	%D%/world/clocks.h \
+	%D%/world/component.h \
 	%D%/world/components.cc \
 	%D%/world/facade.cc \
 	%D%/world/figures.h \
@@ -125,7 +128,7 @@ libcore_la_SOURCES = \
 	%D%/world/gang_late.cc \
 	%D%/world/gang_roles.cc \
 	%D%/world/gang_spec.cc \
-	%D%/world/group.h \
+	%D%/world/pod_entry.h \
 	%D%/world/identity.cc \
 	%D%/world/node_filter.cc \
 	%D%/world/node_filter.h \

@@ -241,15 +241,15 @@ const Owner *topmost_gang(const std::vector<const Owner *> &owners, bool is_want
 
 } // namespace
 
-bool may_be_member(const Pod &pod, const std::string &lead, const GangId &gang)
+bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang)
 {
 	if (is_terminal(pod))
 		return false;
 	const auto noted = pod.annotations.find(names::k_allocation_gang);
 	if (!pod.node_name.empty())
-		return noted != pod.annotations.end() && noted->second == lead; /* every binding of a member says so */
+		return noted != pod.annotations.end() && noted->second == key; /* every binding of a member says so */
 	const auto is_named = [&](const std::string &text) { return text.starts_with(gang.name); };
-	if (pod.controller && (is_named(pod.controller->name) || lead.starts_with(pod.controller->uid)))
+	if (pod.controller && (is_named(pod.controller->name) || key.starts_with(pod.controller->uid)))
 		return true;
 	return pod.scheduling_group == gang.name || std::ranges::any_of(pod.labels, [&](const auto &label) { return is_named(label.second); });
 }

@@ -68,7 +68,7 @@ Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup);
 /*
  * Whether a pod that no watch has shown may be one of the gang: bound under it, or of an owner, a label or a group with its name. On doubt it is: its job is kept.
  */
-bool may_be_member(const Pod &pod, const std::string &lead, const GangId &gang);
+bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang);
 
 /* Those that start together with the roles of that stage. */
 std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage);

@@ -179,7 +179,7 @@ std::string submission_waits(const Story &s)
 /* Until its place is given up. */
 std::string rest_text(const Story &s, std::int64_t limit_us, const char *words)
 {
-	const std::int64_t since_us = s.gang ? s.entry.placeless_since_us : s.component.room_wait_since_us;
+	const std::int64_t since_us = s.gang ? s.world.clocks().since(s.pod.uid, Clock::placeless) : s.world.clocks().since(s.pod.uid, Clock::room);
 	return since_us == 0 ? "" : words + seconds_text(since_us + limit_us - s.now.mono_us);
 }
 
@@ -260,6 +260,18 @@ std::string stage_line(const Story &s)
 	return std::string(stage_text(s.component.stage)) + " for " + seconds_text(s.now.mono_us - s.component.stage_since_us);
 }
 
+/* "no room on its node for 12 s" */
+std::string clocks_line(const Story &s)
+{
+	std::string text;
+	std::set<PodUid> uids = {s.pod.uid, s.world.state().component_key_of(s.pod.uid)};
+	for (const PodUid &uid : uids) {
+		for (const auto &[clock, since_us] : s.world.clocks().running(uid))
+			text += (text.empty() ? "" : "; ") + std::string(clock_text(clock)) + " for " + seconds_text(s.now.mono_us - since_us);
+	}
+	return text;
+}
+
 std::string bound_to(const PodEntry &entry, const Pod &pod)
 {
 	return pod.node_name.empty() ? entry.assumed_node : pod.node_name;
@@ -292,6 +304,7 @@ Lines why(const World &world, const std::string &name_space, const std::string &
 	};
 	add("gang", gang_text(s));
 	add("stage", stage_line(s));
+	add("so far", clocks_line(s));
 	if (s.node.empty() && !s.gang && job_side(s.job) == JobSide::allocated && !s.job->nodes.empty()) {
 		Story there = s;
 		there.node = s.job->nodes.front().node;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The acting half of World: dirty groups in, actions out, each marked as under way. */
+/* The acting half of World: what is marked in, actions out, each marked as under way. */
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/reconcile.h"
@@ -22,7 +22,7 @@ constexpr std::int64_t k_unlinked_us = 10'000'000;
 
 } // namespace
 
-/* At most one write every interval for a entry, and none that says what the pod says already. */
+/* At most one write every interval for a pod, and none that says what the pod says already. */
 bool World::accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now)
 {
 	const Condition &wanted = report.not_scheduled;
@@ -86,7 +86,7 @@ void World::note_job_action(const PodUid &key, Action &action, Now now)
 {
 	Component &component = state_.components.at(key);
 	if (const auto *complete = std::get_if<Complete>(&action)) {
-		if (complete->wait_status == k_status_given_back && component.in_the_way_since_us > 0)
+		if (complete->wait_status == k_status_given_back && clocks_.since(key, Clock::in_the_way) > 0)
 			component.given_back++;
 		if (complete->for_absence)
 			component.given_up.push_back(complete->job);
@@ -116,36 +116,36 @@ bool World::accept(const PodUid &uid, Action &action, Now now)
 }
 
 /* Each binding takes its room, which the next of the same round may need. */
-bool World::take_back(const PodUid &lead, const Bind &bind, const PodUid &uid)
+bool World::take_back(const PodUid &key, const Bind &bind, const PodUid &uid)
 {
 	const auto node = state_.kube_nodes.find(bind.node);
 	if (state_.pods.at(uid).held_node == bind.node)
 		return false; /* it is counted already */
 	if (node != state_.kube_nodes.end() && state_.occupancy.has_room(bind.node, filter_.room_on(state_, node->second), state_.pods.at(uid).pod->requests))
 		return false;
-	waiters_[bind.node].insert(lead);
+	waiters_[bind.node].insert(key);
 	return true;
 }
 
 /* Who waits for a node is looked at when something of it changes. */
-void World::wait_for_share(const PodUid &lead, const ComponentFacts &f)
+void World::wait_for_share(const PodUid &key, const ComponentFacts &f)
 {
 	for (const RankFacts &r : f.ranks) {
 		if (f.is_alone && r.side == PodSide::running && !f.job && !state_.slurm_nodes.contains(f.pinned))
-			waiters_[f.pinned].insert(lead);
+			waiters_[f.pinned].insert(key);
 		const bool waits = r.side == PodSide::waiting && !r.node.name.empty() && (!r.node.has_room || !r.node.is_usable);
-		if (waits && waiters_[r.node.name].insert(lead).second)
+		if (waits && waiters_[r.node.name].insert(key).second)
 			figures_.counters.gate_waits++;
 	}
 }
 
-void World::act_on(const PodUid &lead, const ComponentFacts &facts, Now now, std::vector<PodAction> &out)
+void World::act_on(const PodUid &key, const ComponentFacts &facts, Now now, std::vector<PodAction> &out)
 {
-	Component &component = state_.components.at(lead);
-	const auto found = state_.gangs.find(lead);
+	Component &component = state_.components.at(key);
+	const auto found = state_.gangs.find(key);
 	Gang *gang = found == state_.gangs.end() ? nullptr : &found->second;
 	if (facts.known)
-		wait_for_share(lead, facts);
+		wait_for_share(key, facts);
 	if (gang && facts.missing_long && gang->seats.empty()) { /* nobody can say any more what the job was like: each for itself */
 		for (const RankFacts &r : facts.ranks)
 			leave(*gang, r.uid);
@@ -153,9 +153,9 @@ void World::act_on(const PodUid &lead, const ComponentFacts &facts, Now now, std
 	}
 	ComponentStage stage = stage_of(facts);
 	for (RankAction &next : reconcile(facts)) {
-		const PodUid uid = next.pod.text.empty() ? lead : next.pod;
+		const PodUid uid = next.pod.text.empty() ? key : next.pod;
 		const auto *bind = std::get_if<Bind>(&next.action);
-		if ((bind && take_back(lead, *bind, uid)) || !accept(uid, next.action, now))
+		if ((bind && take_back(key, *bind, uid)) || !accept(uid, next.action, now))
 			continue;
 		if (bind)
 			component.crowded.clear();
@@ -163,7 +163,7 @@ void World::act_on(const PodUid &lead, const ComponentFacts &facts, Now now, std
 		if (complete && complete->wait_status == k_status_given_back)
 			note_crowded(component, facts);
 		if (gang)
-			note_taken(lead, *gang, facts, next.action, now);
+			note_taken(key, *gang, facts, next.action, now);
 		stage = stage_after(stage, next.action);
 		out.push_back({uid, std::move(next.action)});
 	}
@@ -196,7 +196,7 @@ void World::look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector
 	forget_provisional(uid, now);
 	std::optional<Result<JobSpec>> spec;
 	ComponentFacts facts = facts_of_pod(uid, entry, component, now, spec);
-	note_letting_go(component, facts, now);
+	note_letting_go(uid, facts, now);
 	act_on(uid, facts, now, out);
 	look_for_late_binding(uid, entry, now, out);
 	drop_if_empty(uid);

@@ -39,7 +39,7 @@ std::int64_t retry_delay_us(const Error &error, unsigned failures)
 
 } // namespace
 
-/* Of the pod; a gang's lead has none. */
+/* Of the pod. */
 std::string namespace_of(const PodEntry *entry)
 {
 	const Pod *pod = !entry ? nullptr : entry->pod ? &*entry->pod : entry->last.get();
@@ -208,7 +208,7 @@ void World::removed(const PodUid &pod, const Status &answer, Now now)
 		return;
 	}
 	figures_.counters.removed++;
-	if (entry.starting_since_us > 0)
+	if (clocks_.since(pod, Clock::starting) > 0)
 		figures_.counters.not_started++;
 	entry.remove_quiet_until_us = now.mono_us + k_effect_us;
 	look_later(pod, entry.remove_quiet_until_us);

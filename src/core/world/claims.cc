@@ -74,24 +74,6 @@ void World::class_gone(const std::string &name)
 	wake_all_claimants();
 }
 
-void World::claims_listed(const std::set<std::string> &live_uids)
-{
-	state_.claims.claims_listed(live_uids);
-	wake_all_claimants();
-}
-
-void World::volumes_listed(const std::set<std::string> &live_uids)
-{
-	state_.claims.volumes_listed(live_uids);
-	wake_all_claimants();
-}
-
-void World::classes_listed(const std::set<std::string> &live_uids)
-{
-	state_.claims.classes_listed(live_uids);
-	wake_all_claimants();
-}
-
 /* ---- deciding ---- */
 
 void World::hold_for_claims(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for, Now now)
@@ -127,7 +109,7 @@ void World::check_claims(const PodUid &uid, PodEntry &entry, const KubeNode &nod
 	}
 	const ClaimPlan plan = n.forbidden.empty() ? state_.claims.known().plan(pod, node) : ClaimPlan{};
 	const ClaimId *open = !plan.steps.empty() ? &claim_of(plan.steps.front()) : !plan.awaited.empty() ? &plan.awaited.front() : nullptr;
-	if (is_over(uid, open != nullptr, entry.claims_since_us, state_.settings.claim_wait_us, now))
+	if (is_over(uid, Clock::claims, open != nullptr, state_.settings.claim_wait_us, now))
 		n.forbidden = claim_not_bound_in_time(open->name, state_.settings.claim_wait_us / 1'000'000);
 	if (!open || !n.forbidden.empty())
 		return;

@@ -68,12 +68,7 @@ struct Component {
 	unsigned given_back = 0;     /* allocations, to a pod without a job */
 	std::int64_t slurm_quiet_until_us = 0;
 
-	/* ---- since when something has been so ---- */
-	std::int64_t missing_since_us = 0;     /* pods run, and there is no job */
 	std::int64_t gate_look_at_us = 0;      /* when the check before binding is tried again without an event */
-	std::int64_t room_wait_since_us = 0;   /* its allocation is on a node that cannot take its pods */
-	std::int64_t letting_go_since_us = 0;  /* its allocation is wrong, and what the API server says of its pods decides */
-	std::int64_t in_the_way_since_us = 0;  /* it has an allocation that a running pod without a job needs */
 
 	/* ---- of several ranks ---- */
 	std::int64_t first_seen_us = 0;
@@ -111,8 +106,6 @@ struct Gang {
 	unsigned given_back = 0; /* allocations that were too small, since a pod was bound */
 	std::uint32_t first_attempt = 0; /* ends under an earlier one say nothing of the present job; 0: the job's own */
 	std::int64_t looked_us = 0; /* when all members were last looked at */
-	std::int64_t absent_since_us = 0, late_since_us = 0;
-	std::int64_t empty_since_us = 0; /* while there is no link */
 	bool was_seen = false; /* a member, by this agent */
 	unsigned never_came = 0; /* jobs in a row that were ended for want of pods */
 	std::int64_t submit_not_before_us = 0; /* after the last of them */

@@ -34,11 +34,23 @@ struct World::Observer {
 	void operator()(ClassSeen &seen) const { world.class_seen(std::move(seen.storage_class)); }
 	void operator()(ClassGone &seen) const { world.class_gone(seen.name); }
 	void operator()(PartitionsRefused &seen) const { world.partitions_refused(std::move(seen.refused)); }
-	void operator()(ClaimsListed &seen) const { world.claims_listed(seen.live_uids); }
-	void operator()(VolumesListed &seen) const { world.volumes_listed(seen.live_uids); }
-	void operator()(ClassesListed &seen) const { world.classes_listed(seen.live_uids); }
+	void operator()(ClaimsListed &seen) const
+	{
+		world.state_.claims.claims_listed(seen.live_uids);
+		world.wake_all_claimants();
+	}
+	void operator()(VolumesListed &seen) const
+	{
+		world.state_.claims.volumes_listed(seen.live_uids);
+		world.wake_all_claimants();
+	}
+	void operator()(ClassesListed &seen) const
+	{
+		world.state_.claims.classes_listed(seen.live_uids);
+		world.wake_all_claimants();
+	}
 	void operator()(LinkOpened &seen) const { world.link_opened(std::move(seen.hello)); }
-	void operator()(LinkLost &) const { world.link_lost(); }
+	void operator()(LinkLost &) const { world.state_.sync.lost(); }
 	void operator()(JobSeen &seen) const { world.job_seen(std::move(seen.job), now); }
 	void operator()(JobGone &seen) const { world.job_gone(seen.id, now); }
 	void operator()(SlurmNodeSeen &seen) const { world.slurm_node_seen(std::move(seen.node)); }

@@ -27,25 +27,18 @@ PodSide side_of(const PodEntry &entry)
 
 /* ---- looking ---- */
 
-bool World::has_live_job(const PodUid &lead) const
+bool World::has_live_job(const PodUid &key) const
 {
-	const SlurmJob *job = state_.current_job(lead);
+	const SlurmJob *job = state_.current_job(key);
 	return job && is_live(*job);
 }
 
-bool World::is_over(const PodUid &lead, bool is_so, std::int64_t &since_us, std::int64_t limit_us, Now now)
+bool World::is_over(const PodUid &uid, Clock clock, bool is_so, std::int64_t limit_us, Now now)
 {
-	if (!is_so || limit_us == 0) {
-		since_us = 0;
-		return false;
-	}
-	if (since_us == 0)
-		since_us = now.mono_us;
-	if (now.mono_us - since_us < limit_us) {
-		look_later(lead, since_us + limit_us);
-		return false;
-	}
-	return true;
+	const std::int64_t since_us = clocks_.set(uid, clock, is_so && limit_us > 0, now);
+	if (since_us > 0 && now.mono_us - since_us < limit_us)
+		look_later(uid, since_us + limit_us);
+	return since_us > 0 && now.mono_us - since_us >= limit_us;
 }
 
 /* In the order of their seats. */

@@ -97,37 +97,38 @@ void World::note_common_room(ComponentFacts &f)
 }
 
 /* A node that Slurm does not know has no place to take up: it would refuse the job each time. */
-bool World::are_nodes_known(const PodUid &lead, const Members &members)
+bool World::are_nodes_known(const PodUid &key, const Members &members)
 {
 	bool are_known = true;
 	for (const Member &m : members) {
 		if (!is_bound_side(m.side) || state_.slurm_node(bound_node_of(*m.entry)))
 			continue;
-		waiters_[bound_node_of(*m.entry)].insert(lead);
+		waiters_[bound_node_of(*m.entry)].insert(key);
 		are_known = false;
 	}
 	return are_known;
 }
 
 /* None of its pods lives: may more come? */
-void World::note_gang_absence(const PodUid &lead, Gang &gang, ComponentFacts &f, Now now)
+void World::note_gang_absence(const PodUid &key, Gang &gang, ComponentFacts &f, Now now)
 {
 	const bool is_empty = is_live_job_side(job_side(f.job)) && !has_own_live(f);
-	const bool may_come = gang.components > 1 && f.ended_seats < f.seats && is_any_of_others(lead, is_live_side);
+	const bool may_come = gang.components > 1 && f.ended_seats < f.seats && is_any_of_others(key, is_live_side);
 	const bool is_absent = is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
-	f.absent_long = is_over(lead, is_absent, gang.absent_since_us, state_.settings.gang_hold_us, now);
-	f.is_unseen = f.absent_long && !gang.was_seen && !state_.components.at(lead).is_gone;
+	f.absent_long = is_over(key, Clock::absent, is_absent, state_.settings.gang_hold_us, now);
+	f.is_unseen = f.absent_long && !gang.was_seen && !state_.components.at(key).is_gone;
 	f.absent_long = f.absent_long && !f.is_unseen;
 	f.for_absence = true;
 	if (is_absent && !gang.owner.kind.empty()) { /* has its owner said that no more pods come? */
-		state_.owners.ask(gang.owner, std::max(gang.absent_since_us, now.mono_us - k_owner_fresh_us));
+		const std::int64_t since_us = clocks_.since(key, Clock::absent);
+		state_.owners.ask(gang.owner, std::max(since_us, now.mono_us - k_owner_fresh_us));
 		const OwnerAnswer owner = state_.owners.answer_of(gang.owner);
-		const bool is_new = state_.owners.is_answered_since(gang.owner, gang.absent_since_us);
+		const bool is_new = state_.owners.is_answered_since(gang.owner, since_us);
 		f.owner_succeeded = owner && is_new && *owner && (*owner)->has_succeeded;
-		f.owner_done = owner && is_new && (!*owner || (*owner)->is_finished || !lead.text.starts_with((*owner)->uid));
+		f.owner_done = owner && is_new && (!*owner || (*owner)->is_finished || !key.text.starts_with((*owner)->uid));
 	}
 	if (is_empty)
-		look_later(lead, now.mono_us + k_owner_fresh_us);
+		look_later(key, now.mono_us + k_owner_fresh_us);
 }
 
 /* Whose pods have not come. */
@@ -149,22 +150,22 @@ std::uint32_t World::count_empty_seats(const Gang &gang, const Members &members)
 }
 
 /* Some of its pods are missing, or all that run have no job. */
-void World::note_gang_times(const PodUid &lead, Gang &gang, const Members &members, ComponentFacts &f, Now now)
+void World::note_gang_times(const PodUid &key, Gang &gang, const Members &members, ComponentFacts &f, Now now)
 {
-	note_gang_absence(lead, gang, f, now);
+	note_gang_absence(key, gang, f, now);
 	f.empty_seats = count_empty_seats(gang, members);
 	if (f.empty_seats == 0 && are_any_bound(f))
 		gang.never_came = 0;
 	/* who runs may be what the others wait for, as long as it takes: a leader loads its model first */
-	const bool is_any_bound = are_any_bound(f) || (gang.components > 1 && is_any_of_others(lead, is_bound_side));
+	const bool is_any_bound = are_any_bound(f) || (gang.components > 1 && is_any_of_others(key, is_bound_side));
 	const bool is_late = job_side(f.job) == JobSide::allocated && gang.minimum == 0 && !is_any_bound && f.empty_seats > 0;
-	f.late_long = is_over(lead, is_late, gang.late_since_us, state_.settings.gang_wait_us, now);
+	f.late_long = is_over(key, Clock::late, is_late, state_.settings.gang_wait_us, now);
 	const bool is_missing = !f.job && std::ranges::any_of(f.ranks, &RankFacts::is_ours);
-	const bool is_missing_long = is_over(lead, is_missing, state_.components.at(lead).missing_since_us, k_missing_job_us, now);
-	f.missing_long = is_missing_long && are_nodes_known(lead, members);
+	const bool is_missing_long = is_over(key, Clock::job_missing, is_missing, k_missing_job_us, now);
+	f.missing_long = is_missing_long && are_nodes_known(key, members);
 }
 
-void World::note_ranks(const PodUid &lead, Gang &gang, Component &component, const Members &members, ComponentFacts &f, Now now)
+void World::note_ranks(const PodUid &key, Gang &gang, Component &component, const Members &members, ComponentFacts &f, Now now)
 {
 	const bool is_any_waiting = std::ranges::find(members, PodSide::waiting, &Member::side) != members.end();
 	const Seating seating = is_any_waiting && job_side(f.job) == JobSide::allocated ? seating_of(gang, members, *f.job) : Seating{};
@@ -175,16 +176,16 @@ void World::note_ranks(const PodUid &lead, Gang &gang, Component &component, con
 	}
 	note_misfits(gang, f);
 	note_goes_on(f);
-	note_wrong_allocation(lead, component, f, now);
-	note_placeless(lead, gang, f, now);
+	note_wrong_allocation(key, component, f, now);
+	note_placeless(gang, f, now);
 }
 
 /* What keeps it from asking for a job; pods that run and have lost theirs are kept by nothing of all that. */
-void World::note_what_is_missing(const PodUid &lead, const Gang &gang, const Component &component, ComponentFacts &f, Now now)
+void World::note_what_is_missing(const PodUid &key, const Gang &gang, const Component &component, ComponentFacts &f, Now now)
 {
 	f.is_complete = !gang.seats.empty();
 	if (!f.is_complete)
-		f.waits_for = waiting_for_pods(gang.id, pods_of(gang, lead), gang.minimum);
+		f.waits_for = waiting_for_pods(gang.id, pods_of(gang, key), gang.minimum);
 	const auto held_back = std::ranges::count_if(f.ranks, [](const RankFacts &r) { return r.is_seated && r.side == PodSide::gated; });
 	if (held_back > 0 && f.pinned.empty())
 		f.waits_for = waiting_for_gates(gang.id, held_back);
@@ -193,17 +194,17 @@ void World::note_what_is_missing(const PodUid &lead, const Gang &gang, const Com
 	const std::string trouble = f.pinned.empty() ? claim_trouble_of_gang(state_, gang) : std::string();
 	if (!trouble.empty()) {
 		f.waits_for = waiting_for_claims(trouble);
-		look_later(lead, now.mono_us + k_claim_look_us);
+		look_later(key, now.mono_us + k_claim_look_us);
 	}
-	wait_after_vanishing(lead, component, f.waits_for, now);
+	wait_after_vanishing(key, component, f.waits_for, now);
 	if (f.pinned.empty())
-		wait_after_never_came(lead, gang, f, now);
+		wait_after_never_came(key, gang, f, now);
 }
 
-ComponentFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Now now, std::optional<Result<JobSpec>> &spec)
+ComponentFacts World::facts_of_gang(const PodUid &key, Gang &gang, Now now, std::optional<Result<JobSpec>> &spec)
 {
-	Component &component = state_.components.at(lead);
-	ComponentFacts f = facts_of_component(lead, component, now);
+	Component &component = state_.components.at(key);
+	ComponentFacts f = facts_of_component(key, component, now);
 	f.is_outgrown = f.job && gang.outgrown == f.job->id;
 	/* by an agent before this one; root may as well be somebody who meant it */
 	f.ended_by_us = f.job && f.job->ended_by.value_or(0) != 0 && f.job->ended_by == state_.settings.own_uid;
@@ -215,29 +216,29 @@ ComponentFacts World::facts_of_gang(const PodUid &lead, Gang &gang, Now now, std
 	const Members members = members_of(gang);
 	if (!is_live_job_side(job_side(f.job)))
 		pin_nodes(members, f);
-	note_ranks(lead, gang, component, members, f, now);
-	note_gang_times(lead, gang, members, f, now);
-	note_what_is_missing(lead, gang, component, f, now);
+	note_ranks(key, gang, component, members, f, now);
+	note_gang_times(key, gang, members, f, now);
+	note_what_is_missing(key, gang, component, f, now);
 	const JobSide job = job_side(f.job);
 	if (f.known && job == JobSide::pending && !f.ranks.empty())
-		note_gang_change(lead, gang, component, spec, f);
-	const bool may_ask_ahead = gang.components > 1 && gang.stand_in && !is_any_of_others(lead, is_bound_side);
+		note_gang_change(key, gang, component, spec, f);
+	const bool may_ask_ahead = gang.components > 1 && gang.stand_in && !is_any_of_others(key, is_bound_side);
 	if (f.known && !is_live_job_side(job) && (!f.ranks.empty() || may_ask_ahead)) {
-		spec_of(lead, gang, spec);
+		spec_of(key, gang, spec);
 		f.spec = spec ? &*spec : nullptr;
 	}
 	return f;
 }
 
-bool World::is_due(const PodUid &lead, Now now)
+bool World::is_due(const PodUid &key, Now now)
 {
 	std::size_t members = 0;
-	for (const PodUid &one : components_of_workload(lead))
+	for (const PodUid &one : components_of_workload(key))
 		members += state_.gangs.at(one).members.size();
-	Gang &gang = state_.gangs.at(lead);
+	Gang &gang = state_.gangs.at(key);
 	const std::int64_t due = members < k_small_gang ? 0 : gang.looked_us + static_cast<std::int64_t>(members) * k_pause_us;
 	if (now.mono_us < due) {
-		look_later(lead, due);
+		look_later(key, due);
 		return false;
 	}
 	gang.looked_us = now.mono_us;
@@ -245,7 +246,7 @@ bool World::is_due(const PodUid &lead, Now now)
 }
 
 /* An action of a gang's is under way. */
-void World::note_taken(const PodUid &lead, Gang &gang, const ComponentFacts &facts, const Action &action, Now now)
+void World::note_taken(const PodUid &key, Gang &gang, const ComponentFacts &facts, const Action &action, Now now)
 {
 	if (const auto *submit = std::get_if<Submit>(&action); submit && submit->spec.required_node.empty())
 		gang.first_attempt = submit->spec.marker.attempt;
@@ -255,9 +256,9 @@ void World::note_taken(const PodUid &lead, Gang &gang, const ComponentFacts &fac
 	if (!complete)
 		return;
 	if (!has_own_live(facts))
-		state_.components.at(lead).given_up.push_back(complete->job);
+		state_.components.at(key).given_up.push_back(complete->job);
 	if (complete->wait_status == k_status_never_came)
-		note_never_came(lead, gang, facts, now);
+		note_never_came(key, gang, facts, now);
 	if (complete->wait_status == k_status_given_back && !facts.others.gives_back)
 		gang.given_back++;
 }

@@ -29,7 +29,7 @@ std::int64_t pause_after(unsigned jobs, std::int64_t wait_us)
 
 } // namespace
 
-void World::note_never_came(const PodUid &lead, Gang &gang, const ComponentFacts &f, Now now)
+void World::note_never_came(const PodUid &key, Gang &gang, const ComponentFacts &f, Now now)
 {
 	const std::int64_t pause = pause_after(++gang.never_came, state_.settings.gang_wait_us);
 	gang.submit_not_before_us = now.mono_us + pause;
@@ -39,16 +39,16 @@ void World::note_never_came(const PodUid &lead, Gang &gang, const ComponentFacts
 			    .waited_seconds = state_.settings.gang_wait_us / k_second_us,
 			    .count = gang.never_came};
 	gang.late_text = pods_never_came(late, now.wall_s + pause / k_second_us);
-	look_later(lead, gang.submit_not_before_us);
+	look_later(key, gang.submit_not_before_us);
 }
 
 /* Instead of the next submission. */
-void World::wait_after_never_came(const PodUid &lead, const Gang &gang, ComponentFacts &f, Now now)
+void World::wait_after_never_came(const PodUid &key, const Gang &gang, ComponentFacts &f, Now now)
 {
 	if (now.mono_us >= gang.submit_not_before_us || f.empty_seats == 0)
 		return;
 	f.waits_for = gang.late_text;
-	look_later(lead, gang.submit_not_before_us);
+	look_later(key, gang.submit_not_before_us);
 }
 
 } // namespace slurmkube::core

@@ -129,12 +129,12 @@ Status World::check_roles(const Gang &gang, const RolePods &roles) const
 }
 
 /* A node has to do for all roles: nobody knows which will come to it. */
-void World::exclude_for_roles(const PodUid &lead, const Gang &gang, const RolePods &roles, std::optional<Result<JobSpec>> &spec)
+void World::exclude_for_roles(const PodUid &key, const Gang &gang, const RolePods &roles, std::optional<Result<JobSpec>> &spec)
 {
 	std::set<std::string> excluded;
 	std::vector<RoleNodes> judged;
 	for (const RolePod &role : roles) {
-		place(lead, *role.pod, spec, std::max(gang.per_node.value_or(0), 1U));
+		place(key, *role.pod, spec, std::max(gang.per_node.value_or(0), 1U));
 		if (!spec)
 			return;
 		if (!*spec) {
@@ -149,7 +149,7 @@ void World::exclude_for_roles(const PodUid &lead, const Gang &gang, const RolePo
 	}
 	const auto candidates = static_cast<std::size_t>(std::ranges::count_if(state_.slurm_nodes, [&](const auto &node) { return state_.kube_nodes.contains(node.first); }));
 	if (std::string conflict = role_conflict(judged, candidates, owner_text(gang)); !conflict.empty()) {
-		places_.add_nowhere(lead);
+		places_.add_nowhere(key);
 		*spec = Error{Errc::not_found, std::move(conflict)};
 		return;
 	}

@@ -16,26 +16,26 @@ namespace
 {
 
 /* " component 1 of 2: worker" */
-std::string component_text(const PodUid &lead, const Gang &gang)
+std::string component_text(const PodUid &key, const Gang &gang)
 {
 	if (gang.components < 2)
 		return {};
 	std::string roles;
 	for (const Role &role : gang.roles)
 		roles += (roles.empty() ? "" : ",") + role.name;
-	return " component " + std::to_string(component_of_key(lead.text)) + " of " + std::to_string(gang.components) + ": " + roles;
+	return " component " + std::to_string(component_of_key(key.text)) + " of " + std::to_string(gang.components) + ": " + roles;
 }
 
 /* The options are those of the first pod and of its owners. */
-void take_gang(JobSpec &spec, const PodUid &lead, const Gang &gang, const Pod &first)
+void take_gang(JobSpec &spec, const PodUid &key, const Gang &gang, const Pod &first)
 {
 	spec.marker.kind = gang.id.kind;
 	spec.marker.name = gang.id.name;
-	spec.marker.uid = lead.text;
+	spec.marker.uid = key.text;
 	if (spec.name == first.name)
 		spec.name = gang.id.name;
 	if (spec.comment == gang.id.name_space + "/" + first.name)
-		spec.comment = gang.id.name_space + "/" + gang.id.name + component_text(lead, gang);
+		spec.comment = gang.id.name_space + "/" + gang.id.name + component_text(key, gang);
 	spec.tasks = gang.shape.tasks;
 	spec.cpus = gang.shape.cpus_per_task;
 	spec.memory_mib = gang.shape.memory_mib_per_task;
@@ -153,13 +153,13 @@ std::string trouble_with_room(const JobSpec &spec, const NodeSizes &nodes, std::
 
 } // namespace
 
-void World::spec_of(const PodUid &lead, Gang &gang, std::optional<Result<JobSpec>> &spec)
+void World::spec_of(const PodUid &key, Gang &gang, std::optional<Result<JobSpec>> &spec)
 {
 	const Pod *first = first_member(gang);
 	spec.reset();
 	if (!first)
 		return;
-	std::uint32_t attempt = next_attempt(lead);
+	std::uint32_t attempt = next_attempt(key);
 	for (const auto &[uid, seat] : gang.members)
 		attempt = std::max(attempt, state_.pods.at(uid).pod ? bound_attempt(*state_.pods.at(uid).pod) + 1 : 1);
 	const RolePods roles = pods_of_roles(gang);
@@ -179,13 +179,13 @@ void World::spec_of(const PodUid &lead, Gang &gang, std::optional<Result<JobSpec
 	plan(gang);
 	if (auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, state_.settings.policy.gres))
 		(*spec)->gres_of_task = std::move(*gres);
-	take_gang(spec->value(), lead, gang, *first);
-	exclude_for_roles(lead, gang, roles, spec);
+	take_gang(spec->value(), key, gang, *first);
+	exclude_for_roles(key, gang, roles, spec);
 	if (!spec || !*spec || node_sizes({}).empty())
 		return;
 	const std::set<std::string> excluded((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
 	if (std::string trouble = trouble_with_room(**spec, node_sizes(excluded), state_.settings.policy.cpu_unit); !trouble.empty()) {
-		places_.add_nowhere(lead);
+		places_.add_nowhere(key);
 		*spec = Error{Errc::not_found, trouble + (gang.shape.excess.empty() ? "" : "; " + gang.shape.excess)};
 	}
 }

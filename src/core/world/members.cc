@@ -40,10 +40,10 @@ std::optional<std::uint32_t> rank_annotation(const Pod &pod)
 }
 
 /* It is submitted, or about to be: its shape is what Slurm was asked for. */
-bool World::is_asked_for(const PodUid &lead) const
+bool World::is_asked_for(const PodUid &key) const
 {
-	const Component *component = state_.component(lead);
-	return has_live_job(lead) || (component && component->busy.slurm);
+	const Component *component = state_.component(key);
+	return has_live_job(key) || (component && component->busy.slurm);
 }
 
 /* It is a job of its own from now on. */
@@ -57,10 +57,10 @@ void World::leave(Gang &gang, const PodUid &uid)
 	queue_.mark(uid);
 }
 
-void World::note_standalone(const PodUid &lead, const PodUid &uid, PodEntry &entry)
+void World::note_standalone(const PodUid &key, const PodUid &uid, PodEntry &entry)
 {
-	entry.standalone_of = lead;
-	state_.standalone[lead].insert(uid);
+	entry.standalone_of = key;
+	state_.standalone[key].insert(uid);
 }
 
 void World::note_marks(PodEntry &entry)
@@ -76,14 +76,14 @@ bool World::is_bound_member(const PodEntry &entry)
 }
 
 /* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run alone. */
-std::size_t World::pods_of(const Gang &gang, const PodUid &lead) const
+std::size_t World::pods_of(const Gang &gang, const PodUid &key) const
 {
 	const auto counts = [&](const PodUid &uid) {
 		const Pod *pod = state_.pod(uid);
 		return pod && !pod->gated && !pod->deleting;
 	};
 	auto sum = std::ranges::count_if(gang.members, [&](const auto &m) { return counts(m.first); });
-	const auto others = state_.standalone.find(lead);
+	const auto others = state_.standalone.find(key);
 	if (others != state_.standalone.end())
 		sum += std::ranges::count_if(others->second, counts);
 	return static_cast<std::size_t>(sum);
@@ -113,15 +113,15 @@ bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
  */
 bool World::rejoin(const PodUid &uid, PodEntry &entry, Now now)
 {
-	const PodUid lead{gang_annotation(*entry.pod)};
-	if (lead.text.empty() || is_terminal(*entry.pod) || !may_be_gang(lead, entry.pod->name_space))
+	const PodUid key{gang_annotation(*entry.pod)};
+	if (key.text.empty() || is_terminal(*entry.pod) || !may_be_gang(key, entry.pod->name_space))
 		return false;
-	Gang &gang = gang_at(lead, {.key = lead.text, .kind = "", .name_space = entry.pod->name_space, .name = ""}, now);
-	entry.component = lead;
+	Gang &gang = gang_at(key, {.key = key.text, .kind = "", .name_space = entry.pod->name_space, .name = ""}, now);
+	entry.component = key;
 	const auto rank = rank_annotation(*entry.pod);
 	gang.members[uid] = rank ? seat_of_rank(gang, *rank) : std::nullopt;
 	gang.was_seen = true;
-	queue_.mark(lead);
+	queue_.mark(key);
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * members.h - the pods of a gang as one look finds them. Pointers are valid until groups or members
+ * members.h - the pods of a gang as one look finds them. Pointers are valid until entries or members
  * change: nothing of this is kept.
  */
 #ifndef SLURMKUBE_CORE_WORLD_MEMBERS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The observing half of World: facts in, groups marked dirty. */
+/* The observing half of World: facts in, and what they are about is marked to be looked at. */
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
 #include "src/core/world/world.h"
@@ -206,6 +206,7 @@ void World::drop_if_empty(const PodUid &uid)
 	state_.pods.erase(uid);
 	state_.components.erase(uid);
 	unanswered_.forget(uid);
+	clocks_.forget(uid);
 	forget_demands(uid);
 }
 

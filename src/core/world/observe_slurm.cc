@@ -25,11 +25,6 @@ void World::link_opened(PluginHello hello)
 	snapshot_nodes_.clear();
 }
 
-void World::link_lost()
-{
-	state_.sync.lost();
-}
-
 void World::job_seen(SlurmJob job, Now now)
 {
 	if (job.marker.cluster != state_.settings.policy.cluster)
@@ -59,10 +54,7 @@ void World::job_seen(SlurmJob job, Now now)
 		note_stray(uid, component, job);
 	else if (state_.peers.is_choosy(uid))
 		company_changed();
-	/* it was asked for alone before this agent knew whose it is */
-	const PodEntry *entry = state_.entry(uid);
-	if (job.marker.kind == k_pod_kind && is_live(job) && entry && entry->component && entry->pod && !is_bound_member(*entry))
-		leave(state_.gangs.at(*entry->component), uid);
+	leave_with_job(uid, job);
 	state_.clusters.note(job);
 	/* a slurmctld that has restarted does not know that the prolog of a job was not over when it ended */
 	if (const auto before = state_.jobs.find(job.id); before != state_.jobs.end() && job_side(&job) == JobSide::ended)
@@ -70,6 +62,14 @@ void World::job_seen(SlurmJob job, Now now)
 	state_.jobs[job.id] = std::move(job);
 	if (state_.peers.is_choosy(uid))
 		wake_behind();
+}
+
+/* A pod whose job was asked for alone, before this agent knew whose pod it is. */
+void World::leave_with_job(const PodUid &uid, const SlurmJob &job)
+{
+	const PodEntry *entry = state_.entry(uid);
+	if (job.marker.kind == k_pod_kind && is_live(job) && entry && entry->component && entry->pod && !is_bound_member(*entry))
+		leave(state_.gangs.at(*entry->component), uid);
 }
 
 /* Its end will not show where it was. */

@@ -89,7 +89,7 @@ void World::note_places(const PodUid &uid, const Pod &pod, Component &component,
 }
 
 /* The options of a gang are those of its first pod; while that one is missing nobody can say that they are others. */
-void World::note_gang_change(const PodUid &lead, Gang &gang, Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &f)
+void World::note_gang_change(const PodUid &key, Gang &gang, Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &f)
 {
 	const std::string &told = component.submitted.job == f.job->id ? component.submitted.digest : f.job->marker.options;
 	const auto first = std::ranges::find_if(gang.members, [&](const auto &m) { return m.second == 0U && state_.pods.at(m.first).pod; });
@@ -100,11 +100,11 @@ void World::note_gang_change(const PodUid &lead, Gang &gang, Component &componen
 		return;
 	component.submitted.is_reviewed = component.submitted.is_reviewed && !is_due;
 	const auto kept = std::pair(gang.shape, gang.per_node); /* the job has these, whatever its pods say by now */
-	spec_of(lead, gang, spec);
+	spec_of(key, gang, spec);
 	std::tie(gang.shape, gang.per_node) = kept;
-	places_.leave_behind(lead);
+	places_.leave_behind(key);
 	if (!spec)
-		reviews_.add(lead);
+		reviews_.add(key);
 	if (!spec)
 		return;
 	if (*spec)

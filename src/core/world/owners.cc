@@ -15,23 +15,23 @@ namespace
 
 /* Owners of pods that wait may be given other options; watching all owners there are would cost more than it is worth. */
 constexpr std::int64_t k_look_again_us = 1'000'000;
-constexpr std::size_t k_again_most = 4, k_groups_most = 2'000; /* in that second: questions, and groups looked at */
+constexpr std::size_t k_again_most = 4, k_pods_most = 2'000; /* in that second: questions, and pods looked at */
 
 } // namespace
 
 /* In turns, so that none is forgotten where many wait. */
 void World::ask_owners_again(Now now)
 {
-	if (now.mono_us < owners_next_us_ || !state_.is_known())
+	if (now.mono_us < owner_turn_.next_us || !state_.is_known())
 		return;
-	owners_next_us_ = now.mono_us + k_look_again_us;
+	owner_turn_.next_us = now.mono_us + k_look_again_us;
 	std::size_t questions = 0;
-	for (std::size_t i = std::min(state_.pods.size(), k_groups_most); i > 0 && questions < k_again_most; i--) {
-		auto next = state_.pods.upper_bound(owners_last_);
+	for (std::size_t i = std::min(state_.pods.size(), k_pods_most); i > 0 && questions < k_again_most; i--) {
+		auto next = state_.pods.upper_bound(owner_turn_.last);
 		next = next == state_.pods.end() ? state_.pods.begin() : next;
 		if (questions > 0 && questions + next->second.owners.size() > k_again_most)
 			return; /* all of its owners with the next turn */
-		owners_last_ = next->first;
+		owner_turn_.last = next->first;
 		if (next->second.owners.empty() || !next->second.grouping_known || side_of(next->second) != PodSide::waiting)
 			continue;
 		for (const OwnerId &id : next->second.owners)
@@ -58,9 +58,9 @@ void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, N
 		owner_changed(id);
 	if (owner)
 		roles_changed(id, *owner);
-	for (const auto &[lead, gang] : state_.gangs) {
+	for (const auto &[key, gang] : state_.gangs) {
 		if (gang.owner == id)
-			queue_.mark(lead);
+			queue_.mark(key);
 	}
 }
 
@@ -88,8 +88,8 @@ void World::inherit_again(const PodUid &uid, PodEntry &entry)
 {
 	bool is_whole = true;
 	Pod own = *entry.pod;
-	for (const std::string &key : entry.inherited_keys)
-		own.annotations.erase(key);
+	for (const std::string &name : entry.inherited_keys)
+		own.annotations.erase(name);
 	auto grouping = group_of(own, [&](const OwnerId &id, const std::string &) {
 		const OwnerAnswer answer = state_.owners.answer_of(id);
 		is_whole = is_whole && answer && *answer;
@@ -104,9 +104,9 @@ void World::inherit_again(const PodUid &uid, PodEntry &entry)
 		return;
 	entry.deadline_seconds = deadline;
 	if (alone && entry.component && !is_bound_member(entry) && !is_asked_for(*entry.component)) { /* its owner wants no gang any more */
-		const PodUid lead = *entry.component;
-		leave(state_.gangs.at(lead), uid);
-		drop_gang_if_empty(lead);
+		const PodUid key = *entry.component;
+		leave(state_.gangs.at(key), uid);
+		drop_gang_if_empty(key);
 	}
 	inherit(entry, std::move(inherited));
 	queue_.mark(uid);

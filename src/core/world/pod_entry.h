@@ -56,10 +56,7 @@ struct PodEntry {
 	std::int64_t late_until_us = 0;       /* from then on the API server is asked; 0: there is none such */
 	std::int64_t hold_until_us = 0;       /* its share is held after a deletion that did not wait for the containers */
 	std::int64_t bound_us = 0;            /* by us, and not seen to run */
-	std::int64_t starting_since_us = 0;   /* bound, nothing of it runs, and it may: the clock of start_limit_us */
-	std::int64_t placeless_since_us = 0;  /* others of its component are bound, and its node cannot take it */
 	std::optional<ClaimStep> submitted_step; /* what was last written for a claim of it, or is being written */
-	std::int64_t claims_since_us = 0;     /* it has an allocation and waits for its claims */
 
 	/* ---- what is under way, and what it was told ---- */
 	Busy busy;                            /* all but slurm */

@@ -19,26 +19,26 @@ constexpr std::int64_t k_believed_us = 1'000'000; /* what the API server said of
 } // namespace
 
 /* What holds for every component. */
-ComponentFacts World::facts_of_component(const PodUid &lead, const Component &component, Now now)
+ComponentFacts World::facts_of_component(const PodUid &key, const Component &component, Now now)
 {
 	ComponentFacts f;
 	f.known = state_.is_known();
-	f.job = state_.current_job(lead);
+	f.job = state_.current_job(key);
 	if (job_side(f.job) == JobSide::ended && is_given_up(component, *f.job))
 		f.job = nullptr;
 	f.is_held = is_held(f.job);
 	f.answer_lost = f.job && is_answer_lost(component, *f.job);
-	f.surplus = surplus_of(lead, component, f.job);
-	f.busy = busy_of(component, state_.entry(lead), now);
+	f.surplus = surplus_of(key, component, f.job);
+	f.busy = busy_of(component, state_.entry(key), now);
 	f.may_retry = now.mono_us >= component.retries.retry_at_us;
-	f.submit_due = is_submit_due(lead, now);
+	f.submit_due = is_submit_due(key, now);
 	f.trouble = component.trouble;
 	f.start_limit_us = state_.settings.start_limit_us;
 	if (job_side(f.job) == JobSide::ended && component.job_ended_us > 0) {
-		const std::int64_t next = component.job_ended_us + pause_before(next_attempt(lead));
+		const std::int64_t next = component.job_ended_us + pause_before(next_attempt(key));
 		f.next_job_due = now.mono_us >= next;
 		if (!f.next_job_due)
-			look_later(lead, next);
+			look_later(key, next);
 	}
 	return f;
 }
@@ -70,7 +70,7 @@ ComponentFacts World::facts_of_pod(const PodUid &uid, PodEntry &entry, Component
 		note_place(uid, entry, f, now);
 	note_wrong_allocation(uid, component, f, now);
 	const bool is_missing = f.known && side == PodSide::running && !f.job;
-	f.missing_long = is_over(uid, is_missing, component.missing_since_us, k_missing_job_us, now) && state_.slurm_nodes.contains(bound_node_of(entry));
+	f.missing_long = is_over(uid, Clock::job_missing, is_missing, k_missing_job_us, now) && state_.slurm_nodes.contains(bound_node_of(entry));
 	if (side == PodSide::running)
 		f.pinned = bound_node_of(entry);
 	if (f.known && entry.pod)
@@ -136,39 +136,29 @@ bool World::has_given_way_time(const PodUid &uid, Component &component, bool is_
 		component.gate_look_at_us = now.mono_us + k_give_way_us;
 		look_later(uid, component.gate_look_at_us);
 	}
-	if (!is_in_the_way) {
-		component.in_the_way_since_us = 0;
-		return false;
-	}
-	if (component.in_the_way_since_us < state_.sync.synced_us() || component.in_the_way_since_us == 0) {
-		component.in_the_way_since_us = now.mono_us;
-		look_later(uid, now.mono_us + k_give_way_us);
-	}
-	return now.mono_us - component.in_the_way_since_us >= k_give_way_us;
+	clocks_.stop_before(uid, Clock::in_the_way, state_.sync.synced_us());
+	return is_over(uid, Clock::in_the_way, is_in_the_way, k_give_way_us, now);
 }
 
-void World::note_wrong_allocation(const PodUid &lead, Component &component, ComponentFacts &f, Now now)
+void World::note_wrong_allocation(const PodUid &key, Component &component, ComponentFacts &f, Now now)
 {
 	const bool is_any_in_the_way = std::ranges::any_of(f.ranks, [](const RankFacts &r) { return r.node.is_in_the_way; });
 	const bool is_watched = f.is_alone && std::ranges::any_of(f.ranks, is_crowded_out);
-	if (is_any_in_the_way || is_watched || component.in_the_way_since_us > 0)
-		f.gives_way = has_given_way_time(lead, component, is_any_in_the_way && component.given_back < k_give_back_most, now);
+	if (is_any_in_the_way || is_watched || clocks_.since(key, Clock::in_the_way) > 0)
+		f.gives_way = has_given_way_time(key, component, is_any_in_the_way && component.given_back < k_give_back_most, now);
 	if (!f.is_alone)
 		note_common_room(f);
-	f.gives_way = is_room_late(lead, component, f, now) || f.gives_way;
+	f.gives_way = is_room_late(key, f, now) || f.gives_way;
 }
 
 /* From then on the API server is asked whether a pod is bound after all. */
-void World::note_letting_go(Component &component, ComponentFacts &f, Now now)
+void World::note_letting_go(const PodUid &key, ComponentFacts &f, Now now)
 {
-	if (!lets_go(f) && !f.others.gives_back && !f.others.ended)
-		component.letting_go_since_us = 0;
-	else if (component.letting_go_since_us == 0)
-		component.letting_go_since_us = now.mono_us;
+	const std::int64_t since_us = clocks_.set(key, Clock::letting_go, lets_go(f) || f.others.gives_back || f.others.ended, now);
 	for (RankFacts &r : f.ranks) {
 		const std::int64_t unbound_us = state_.pods.at(r.uid).unbound_at_us;
 		const bool is_fresh = !f.is_alone || now.mono_us - unbound_us < k_believed_us;
-		r.surely_unbound = component.letting_go_since_us > 0 && unbound_us >= component.letting_go_since_us && is_fresh;
+		r.surely_unbound = since_us > 0 && unbound_us >= since_us && is_fresh;
 	}
 }
 

@@ -46,24 +46,21 @@ bool World::is_deletion_slow(const Pod &pod) const
  * The clock runs only while Slurm pays for the wait and the node's kubelet is there to say that the pod has started. An agent that starts begins anew: it does not
  * know what happened meanwhile.
  */
-bool World::is_start_expired(const PodUid &uid, PodEntry &entry, const SlurmJob *job, Now now)
+bool World::is_start_expired(const PodUid &uid, const PodEntry &entry, const SlurmJob *job, Now now)
 {
 	const KubeNode *home = entry.pod->node_name.empty() ? nullptr : state_.kube_node(entry.pod->node_name);
 	const bool is_due = home && home->ready && side_of(entry) == PodSide::running && job_side(job) == JobSide::allocated && is_starting(*entry.pod);
 	const std::int64_t limit_us = state_.settings.start_limit_us;
-	if (!is_due || limit_us == 0) {
-		entry.starting_since_us = 0;
+	const std::int64_t started_us = clocks_.set(uid, Clock::starting, is_due && limit_us > 0, now);
+	if (started_us == 0)
 		return false;
-	}
-	if (entry.starting_since_us == 0)
-		entry.starting_since_us = now.mono_us;
-	const std::int64_t since = std::max(entry.starting_since_us, nodes_.ready_since_us(entry.pod->node_name));
+	const std::int64_t since = std::max(started_us, nodes_.ready_since_us(entry.pod->node_name));
 	if (now.mono_us < since + limit_us)
 		look_later(uid, since + limit_us);
 	return now.mono_us >= since + limit_us;
 }
 
-/* Its seat and its node are others' matter. lead: who has the job, the pod's own entry or its gang's. */
+/* Its seat and its node are others' matter. component: whose job it has. */
 RankFacts World::facts_of_rank(const PodUid &uid, PodEntry &entry, const Component &component, const SlurmJob *job, Now now)
 {
 	RankFacts r;
@@ -82,15 +79,15 @@ RankFacts World::facts_of_rank(const PodUid &uid, PodEntry &entry, const Compone
 	return r;
 }
 
-/* Of a pod that waits and was given that node. lead: whose key the job has. */
-PlaceFacts World::facts_of_place(const PodUid &uid, PodEntry &entry, const PodUid &lead, std::string name, Now now)
+/* Of a pod that waits and was given that node. key: of its component. */
+PlaceFacts World::facts_of_place(const PodUid &uid, PodEntry &entry, const PodUid &key, std::string name, Now now)
 {
 	PlaceFacts n;
 	n.name = std::move(name);
 	const KubeNode *node = state_.kube_node(n.name);
 	n.is_usable = node && node->ready;
 	n.is_native = !n.name.empty() && !node && !state_.slurm_node(n.name);
-	if (n.is_native && is_surely_native(lead, state_.components.at(lead), now))
+	if (n.is_native && is_surely_native(key, state_.components.at(key), now))
 		n.forbidden = k_native_node;
 	if (!n.name.empty() && is_lost(n.name))
 		n.forbidden = k_not_managed;

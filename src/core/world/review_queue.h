@@ -22,7 +22,7 @@ namespace slurmkube::core
 class ReviewQueue
 {
       public:
-	/* A pod, or the lead of a gang. */
+	/* A component, by its key. */
 	void add(const PodUid &uid) { queue_.insert(uid); }
 	void add_all() { is_all_ = true; }
 	/* Those that mind who is beside them. */

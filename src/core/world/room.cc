@@ -39,33 +39,30 @@ bool is_placeless(const RankFacts &r)
 } // namespace
 
 /* While nothing of it runs: what runs may be what the others wait for. */
-bool World::is_room_late(const PodUid &lead, Component &component, const ComponentFacts &f, Now now)
+bool World::is_room_late(const PodUid &key, const ComponentFacts &f, Now now)
 {
 	const bool is_so = job_side(f.job) == JobSide::allocated && is_untouched(f) && std::ranges::any_of(f.ranks, is_crowded_out);
-	if (component.room_wait_since_us < state_.sync.synced_us())
-		component.room_wait_since_us = 0;
-	return is_over(lead, is_so, component.room_wait_since_us, state_.settings.room_wait_us, now);
+	clocks_.stop_before(key, Clock::room, state_.sync.synced_us());
+	return is_over(key, Clock::room, is_so, state_.settings.room_wait_us, now);
 }
 
 /*
  * While others of the gang are bound. They may do well without it, so none of them is ended for
  * it; alone it gets the next node that is free, or waits without being charged.
  */
-void World::note_placeless(const PodUid &lead, Gang &gang, ComponentFacts &f, Now now)
+void World::note_placeless(Gang &gang, ComponentFacts &f, Now now)
 {
 	const bool is_held = job_side(f.job) == JobSide::allocated && !is_untouched(f);
 	const std::int64_t limit_us = state_.settings.gang_wait_us;
 	for (RankFacts &r : f.ranks) {
 		if (r.side != PodSide::waiting)
 			continue;
-		PodEntry &entry = state_.pods.at(r.uid);
-		if (entry.placeless_since_us < state_.sync.synced_us())
-			entry.placeless_since_us = 0;
+		clocks_.stop_before(r.uid, Clock::placeless, state_.sync.synced_us());
 		const bool is_so = is_held && is_placeless(r) && !r.busy.bind && !r.busy.remove;
-		r.is_placeless_long = is_over(lead, is_so, entry.placeless_since_us, limit_us, now);
-		if (!r.is_placeless_long || entry.unbound_at_us < entry.placeless_since_us + limit_us)
+		r.is_placeless_long = is_over(r.uid, Clock::placeless, is_so, limit_us, now);
+		if (!r.is_placeless_long || state_.pods.at(r.uid).unbound_at_us < clocks_.since(r.uid, Clock::placeless) + limit_us)
 			continue;
-		entry.placeless_since_us = 0;
+		clocks_.stop(r.uid, Clock::placeless);
 		note_crowded(state_.components[r.uid], {r.node.name, std::nullopt});
 		if (gang.minimum == 0)
 			gang.standalone.insert(r.seat);

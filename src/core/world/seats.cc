@@ -12,12 +12,12 @@
 namespace slurmkube::core
 {
 
-Gang &World::gang_at(const PodUid &lead, const GangId &id, Now now)
+Gang &World::gang_at(const PodUid &key, const GangId &id, Now now)
 {
-	Component &component = touch_component(lead);
+	Component &component = touch_component(key);
 	if (component.first_seen_us == 0)
 		component.first_seen_us = now.mono_us;
-	const auto found = state_.gangs.try_emplace(lead).first;
+	const auto found = state_.gangs.try_emplace(key).first;
 	if (found->second.id.kind.empty()) { /* new, or known from an annotation only */
 		found->second.id = id;
 		if (const OwnerKind *kind = known_kind(id.kind))
@@ -26,14 +26,14 @@ Gang &World::gang_at(const PodUid &lead, const GangId &id, Now now)
 	return found->second;
 }
 
-void World::shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats)
+void World::shape_again(Gang &gang, const PodUid &key, std::vector<Seat> seats)
 {
 	if (gang.seats == seats)
 		return;
 	gang.seats = std::move(seats);
 	gang.standalone.clear();
 	gang.per_node.reset();
-	queue_.mark(lead);
+	queue_.mark(key);
 }
 
 /* One whose pod has ended or stops is free: the successor comes before it has gone. */
@@ -50,28 +50,28 @@ std::vector<bool> World::taken_seats(const Gang &gang) const
 }
 
 /* A job that waits can be asked for anew with another size; who has an allocation keeps it. */
-bool World::may_take_roles(const PodUid &lead, const Gang &gang) const
+bool World::may_take_roles(const PodUid &key, const Gang &gang) const
 {
-	const Component *component = state_.component(lead);
+	const Component *component = state_.component(key);
 	if (gang.seats.empty() || !component)
 		return true;
 	const bool is_any_bound = std::ranges::any_of(gang.members, [&](const auto &m) { return is_bound_side(side_of(state_.pods.at(m.first))); });
-	return !component->busy.slurm && !is_any_bound && job_side(state_.current_job(lead)) != JobSide::allocated;
+	return !component->busy.slurm && !is_any_bound && job_side(state_.current_job(key)) != JobSide::allocated;
 }
 
 /* Members keep role and index; who is beyond the new size runs alone until its controller deletes it. */
-void World::take_roles(const PodUid &lead, Gang &gang, const std::vector<Role> &roles)
+void World::take_roles(const PodUid &key, Gang &gang, const std::vector<Role> &roles)
 {
 	if (roles == gang.roles)
 		return;
 	const std::vector<Seat> before = gang.seats;
-	shape_again(gang, lead, seats_of(roles));
+	shape_again(gang, key, seats_of(roles));
 	gang.roles = roles;
 	note_roles(gang);
 	if (before.empty() || before == gang.seats)
 		return;
 	gang.ends.clear();
-	if (const SlurmJob *job = state_.current_job(lead); job_side(job) == JobSide::pending)
+	if (const SlurmJob *job = state_.current_job(key); job_side(job) == JobSide::pending)
 		gang.outgrown = job->id;
 	std::vector<PodUid> beyond;
 	for (auto &[uid, seat] : gang.members) {
@@ -88,9 +88,9 @@ void World::take_roles(const PodUid &lead, Gang &gang, const std::vector<Role> &
 /* An elastic Job, a RayCluster whose replicas were changed. */
 void World::roles_changed(const OwnerId &id, const Owner &owner)
 {
-	for (auto &[lead, gang] : state_.gangs) {
-		if (gang.owner == id && gang.minimum == 0 && !gang.roles.empty() && !owner.is_finished && owner.starts_together && lead.text.starts_with(owner.uid))
-			take_component(lead, gang, components_of(roles_of_stage(owner, gang.roles.front().stage)));
+	for (auto &[key, gang] : state_.gangs) {
+		if (gang.owner == id && gang.minimum == 0 && !gang.roles.empty() && !owner.is_finished && owner.starts_together && key.text.starts_with(owner.uid))
+			take_component(key, gang, components_of(roles_of_stage(owner, gang.roles.front().stage)));
 	}
 }
 
@@ -100,12 +100,12 @@ void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 		in.gang.key = kept->text;
 		in.components.clear(); /* they stay what they are */
 	}
-	const PodUid lead{in.gang.key};
-	entry.component = lead;
+	const PodUid key{in.gang.key};
+	entry.component = key;
 	entry.grouping_known = true;
 	inherit(entry, std::move(in.inherited));
 	join_components(in, entry, now);
-	Gang &gang = gang_at(lead, in.gang, now);
+	Gang &gang = gang_at(key, in.gang, now);
 	gang.owner = in.owner;
 	gang.minimum = in.minimum;
 	const auto rank = rank_annotation(*entry.pod);
@@ -114,15 +114,15 @@ void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 		seat = seat_at(gang.seats, in.role, *in.index);
 	gang.members[uid] = seat;
 	gang.was_seen = true;
-	if (has_live_job(lead)) /* its template may have been changed on the way */
-		reviews_.add(lead);
+	if (has_live_job(key)) /* its template may have been changed on the way */
+		reviews_.add(key);
 	if (!seat && !in.index) {
 		gang.unranked[uid] = std::move(in.role);
 	} else if (!seat && gang.minimum == 0) { /* its owner has grown: it is a job of its own */
 		leave(gang, uid);
-		drop_gang_if_empty(lead);
+		drop_gang_if_empty(key);
 	}
-	queue_.mark(lead);
+	queue_.mark(key);
 }
 
 /* What is free for their role, by name. All at once: looking for free seats takes as long as the gang is large. */
@@ -151,7 +151,7 @@ void World::seat_unranked(Gang &gang)
 }
 
 /* Those that are bound keep their ranks; the others fill what is free, by name. As many as the job was made for, which bound ones know. */
-void World::seat_anew(Gang &gang, const PodUid &lead, const std::vector<const Pod *> &pods)
+void World::seat_anew(Gang &gang, const PodUid &key, const std::vector<const Pod *> &pods)
 {
 	std::size_t size = 0;
 	for (const Pod *pod : pods)
@@ -175,13 +175,13 @@ void World::seat_anew(Gang &gang, const PodUid &lead, const std::vector<const Po
 	std::vector<Seat> seats;
 	for (const Pod *pod : in_seat)
 		seats.push_back({"", static_cast<std::uint32_t>(seats.size()), (pod ? pod : pods.front())->requests});
-	shape_again(gang, lead, std::move(seats));
+	shape_again(gang, key, std::move(seats));
 }
 
 /*
  * A PodGroup has no templates: its seats are the pods that exist when there are enough. Those that come later run alone.
  */
-void World::seat_members(Gang &gang, const PodUid &lead)
+void World::seat_members(Gang &gang, const PodUid &key)
 {
 	if (gang.minimum == 0)
 		return;
@@ -198,10 +198,10 @@ void World::seat_members(Gang &gang, const PodUid &lead)
 	std::erase_if(pods, [&](const Pod *pod) { return !gang.members.contains(pod->uid); });
 	std::ranges::sort(pods, [](const Pod *a, const Pod *b) { return natural_less(a->name, b->name); });
 	const bool is_running = std::ranges::any_of(pods, [](const Pod *pod) { return !pod->node_name.empty(); });
-	if (pods.empty() || (pods_of(gang, lead) < gang.minimum && !has_live_job(lead) && !is_running))
+	if (pods.empty() || (pods_of(gang, key) < gang.minimum && !has_live_job(key) && !is_running))
 		return;
-	if (gang.seats.empty() || (!is_asked_for(lead) && !is_running))
-		seat_anew(gang, lead, pods);
+	if (gang.seats.empty() || (!is_asked_for(key) && !is_running))
+		seat_anew(gang, key, pods);
 	std::erase_if(pods, [&](const Pod *pod) { return gang.members[pod->uid].has_value(); });
 	std::vector<bool> taken = pods.empty() ? std::vector<bool>() : taken_seats(gang);
 	for (const Pod *pod : pods) {
@@ -217,28 +217,29 @@ void World::seat_members(Gang &gang, const PodUid &lead)
 	}
 }
 
-void World::drop_gang_if_empty(const PodUid &lead)
+void World::drop_gang_if_empty(const PodUid &key)
 {
-	const auto gang = state_.gangs.find(lead);
-	const Component *component = state_.component(lead);
-	if (gang == state_.gangs.end() || !gang->second.members.empty() || has_company(lead))
+	const auto gang = state_.gangs.find(key);
+	const Component *component = state_.component(key);
+	if (gang == state_.gangs.end() || !gang->second.members.empty() || has_company(key))
 		return;
 	if (component && (!component->jobs.empty() || !component->unheard_of.empty() || component->busy.slurm))
 		return;
 	const bool is_component = gang->second.components > 1;
-	holdings_.erase(workload_key(lead.text));
-	tries_.erase(workload_key(lead.text));
+	holdings_.erase(workload_key(key.text));
+	tries_.erase(workload_key(key.text));
 	state_.gangs.erase(gang);
-	unanswered_.forget(lead);
+	unanswered_.forget(key);
+	clocks_.forget(key);
 	if (is_component)
-		wake_components(lead);
-	state_.components.erase(lead);
+		wake_components(key);
+	state_.components.erase(key);
 }
 
-/* Of a lead: what its job must have to be theirs. */
-void World::note_bound_members(const PodUid &lead, const Gang &gang)
+/* What the job of a component must have to be that of its pods. */
+void World::note_bound_members(const PodUid &key, const Gang &gang)
 {
-	Component &component = state_.components[lead];
+	Component &component = state_.components[key];
 	component.bound_nodes.clear();
 	component.bound_attempt = 0;
 	std::unordered_set<std::string_view> nodes;
@@ -250,7 +251,7 @@ void World::note_bound_members(const PodUid &lead, const Gang &gang)
 		component.bound_attempt = std::max(component.bound_attempt, member.pod_attempt);
 	}
 	component.bound_nodes.insert(nodes.begin(), nodes.end());
-	note_strays(lead);
+	note_strays(key);
 }
 
 /* Members that are gone leave, once nothing of theirs holds a share of a node. */

@@ -2,9 +2,9 @@
 /*
  * world/standby.cc - the part of World that bounds what an agent without a link remembers.
  *
- * Groups are looked at, and dropped, only with a link. A standby may have none for months,
+ * Pods are looked at, and dropped, only with a link. A standby may have none for months,
  * while pods come and go. It remembers how a bound pod ended, since it may have to end that
- * pod's job; an agent that leads ends the job within seconds, so an hour is plenty.
+ * pod's job; an agent that keys ends the job within seconds, so an hour is plenty.
  *
  * When it takes over, its watch may be behind: pods that the agent before it has just bound
  * look unbound, and their nodes empty. A list that is begun after that is read from etcd, so
@@ -69,19 +69,15 @@ void World::forget_on_standby(Now now)
 void World::forget_gangs_on_standby(Now now)
 {
 	std::vector<PodUid> over;
-	for (auto &[lead, gang] : state_.gangs) {
+	for (auto &[key, gang] : state_.gangs) {
 		note_ends(gang, now);
-		if (!gang.members.empty())
-			gang.empty_since_us = 0;
-		else if (gang.empty_since_us == 0)
-			gang.empty_since_us = now.mono_us;
-		else if (now.mono_us - gang.empty_since_us >= k_ends_kept_us)
-			over.push_back(lead);
+		if (is_over(key, Clock::unlinked, gang.members.empty(), k_ends_kept_us, now))
+			over.push_back(key);
 		if (gang.members.empty() && gang.ends.empty())
-			over.push_back(lead);
+			over.push_back(key);
 	}
-	for (const PodUid &lead : over)
-		drop_gang_if_empty(lead);
+	for (const PodUid &key : over)
+		drop_gang_if_empty(key);
 }
 
 } // namespace slurmkube::core

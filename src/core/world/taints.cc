@@ -21,7 +21,7 @@ bool World::is_tolerated_by_any(const Taint &taint) const
 		if (entry.pod && tolerates_it(*entry.pod))
 			return true;
 	}
-	for (const auto &[lead, gang] : state_.gangs) {
+	for (const auto &[key, gang] : state_.gangs) {
 		for (const Role &role : gang.roles) {
 			if (role.pod_template && tolerates_it(*role.pod_template))
 				return true;

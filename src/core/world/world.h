@@ -15,6 +15,7 @@
 #include "src/core/reconcile/together.h"
 #include "src/core/translate/translate.h"
 #include "src/core/world/answers.h"
+#include "src/core/world/clocks.h"
 #include "src/core/world/figures.h"
 #include "src/core/world/members.h"
 #include "src/core/world/node_filter.h"
@@ -76,9 +77,16 @@ class World
 	[[nodiscard]] std::string wanted_owner(const PodUid &uid) const;
 	[[nodiscard]] const Unanswered &unanswered() const { return unanswered_; }
 	[[nodiscard]] const Edges &edges() const { return figures_.edges; }
+	[[nodiscard]] const Clocks &clocks() const { return clocks_; }
 	[[nodiscard]] const Counters &counters() const { return figures_.counters; }
 
       private:
+	/* Whose owners were last looked at, and when the next are. */
+	struct OwnerTurn {
+		PodUid last;
+		std::int64_t next_us = 0;
+	};
+
 	/* ---- one for each Observation and Answer: world/facade.cc ---- */
 	struct Observer;
 	struct Answerer;
@@ -105,11 +113,7 @@ class World
 	void class_seen(StorageClass storage_class);
 	void class_gone(const std::string &name);
 	void partitions_refused(std::map<std::string, std::string> refused);
-	void claims_listed(const std::set<std::string> &live_uids);
-	void volumes_listed(const std::set<std::string> &live_uids);
-	void classes_listed(const std::set<std::string> &live_uids);
 	void link_opened(PluginHello hello);
-	void link_lost();
 	void job_seen(SlurmJob job, Now now);
 	void job_gone(JobId id, Now now);
 	void slurm_node_seen(SlurmNode node);
@@ -132,6 +136,7 @@ class World
 	void look_later(const PodUid &uid, std::int64_t at_us);
 	void drop_if_empty(const PodUid &uid);
 	void forget_job(JobId id);
+	void leave_with_job(const PodUid &uid, const SlurmJob &job);
 	/* ---- pods out of sight: world/sight.cc ---- */
 	void note_unseen(const PodUid &uid, Now now);
 	bool is_surely_gone(const PodUid &uid, const PodEntry &entry, JobSide job, Now now);
@@ -150,7 +155,7 @@ class World
 	void note_stray(const PodUid &key, Component &component, const SlurmJob &job);
 	void note_strays(const PodUid &key);
 	void note_pod_times(PodEntry &entry, const Pod &pod, Now now);
-	[[nodiscard]] bool is_start_expired(const PodUid &uid, PodEntry &entry, const SlurmJob *job, Now now);
+	[[nodiscard]] bool is_start_expired(const PodUid &uid, const PodEntry &entry, const SlurmJob *job, Now now);
 	void note_job_times(Component &component, const SlurmJob &job, Now now);
 	void look_for_late_binding(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
 	void settle_share(const PodUid &uid, PodEntry &entry, Now now);
@@ -178,7 +183,7 @@ class World
 	[[nodiscard]] static bool is_told_places(const Component &component, const SlurmJob &job, const JobSpec &spec);
 	static void note_told_places(Component &component, const SlurmJob *job, Action &action);
 	void note_places(const PodUid &uid, const Pod &pod, Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
-	void note_gang_change(const PodUid &lead, Gang &gang, Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
+	void note_gang_change(const PodUid &key, Gang &gang, Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts);
 	void review_places(Now now);
 	/* at_once: so many of a gang come to one node */
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once = 1);
@@ -204,46 +209,46 @@ class World
 	void inherit_again(const PodUid &uid, PodEntry &entry);
 	void ask_owners_again(Now now);
 	void owner_changed(const OwnerId &id);
-	Gang &gang_at(const PodUid &lead, const GangId &id, Now now);
-	void take_roles(const PodUid &lead, Gang &gang, const std::vector<Role> &roles);
-	[[nodiscard]] bool may_take_roles(const PodUid &lead, const Gang &gang) const;
+	Gang &gang_at(const PodUid &key, const GangId &id, Now now);
+	void take_roles(const PodUid &key, Gang &gang, const std::vector<Role> &roles);
+	[[nodiscard]] bool may_take_roles(const PodUid &key, const Gang &gang) const;
 	void roles_changed(const OwnerId &id, const Owner &owner);
-	void shape_again(Gang &gang, const PodUid &lead, std::vector<Seat> seats);
-	[[nodiscard]] bool has_live_job(const PodUid &lead) const;
-	[[nodiscard]] bool is_asked_for(const PodUid &lead) const;
-	void seat_anew(Gang &gang, const PodUid &lead, const std::vector<const Pod *> &pods);
-	void seat_members(Gang &gang, const PodUid &lead);
+	void shape_again(Gang &gang, const PodUid &key, std::vector<Seat> seats);
+	[[nodiscard]] bool has_live_job(const PodUid &key) const;
+	[[nodiscard]] bool is_asked_for(const PodUid &key) const;
+	void seat_anew(Gang &gang, const PodUid &key, const std::vector<const Pod *> &pods);
+	void seat_members(Gang &gang, const PodUid &key);
 	void seat_unranked(Gang &gang);
 	void leave(Gang &gang, const PodUid &uid);
-	void note_standalone(const PodUid &lead, const PodUid &uid, PodEntry &entry);
-	void note_bound_members(const PodUid &lead, const Gang &gang);
+	void note_standalone(const PodUid &key, const PodUid &uid, PodEntry &entry);
+	void note_bound_members(const PodUid &key, const Gang &gang);
 	[[nodiscard]] bool may_be_gang(const PodUid &key, const std::string &name_space) const;
 	bool rejoin(const PodUid &uid, PodEntry &entry, Now now);
 	[[nodiscard]] static bool is_bound_member(const PodEntry &entry);
 	static void note_marks(PodEntry &entry);
-	[[nodiscard]] std::size_t pods_of(const Gang &gang, const PodUid &lead) const;
+	[[nodiscard]] std::size_t pods_of(const Gang &gang, const PodUid &key) const;
 	void note_misfits(Gang &gang, ComponentFacts &facts);
 	void note_ends(Gang &gang, Now now);
-	bool take_back(const PodUid &lead, const Bind &bind, const PodUid &uid);
+	bool take_back(const PodUid &key, const Bind &bind, const PodUid &uid);
 	void report_ungrouped(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
-	bool is_due(const PodUid &lead, Now now);
+	bool is_due(const PodUid &key, Now now);
 	void note_given_back(const std::string &workload, std::int64_t hold_seconds, Now now);
-	void note_taken(const PodUid &lead, Gang &gang, const ComponentFacts &facts, const Action &action, Now now);
-	ComponentFacts facts_of_gang(const PodUid &lead, Gang &gang, Now now, std::optional<Result<JobSpec>> &spec);
+	void note_taken(const PodUid &key, Gang &gang, const ComponentFacts &facts, const Action &action, Now now);
+	ComponentFacts facts_of_gang(const PodUid &key, Gang &gang, Now now, std::optional<Result<JobSpec>> &spec);
 	/* ---- components: world/components.cc ---- */
-	[[nodiscard]] std::vector<PodUid> components_of_workload(const PodUid &lead) const;
+	[[nodiscard]] std::vector<PodUid> components_of_workload(const PodUid &key) const;
 	[[nodiscard]] std::optional<PodUid> component_that_runs(const InGang &in) const;
 	void seat_by_ranks(Gang &gang, std::vector<std::uint32_t> ranks);
-	void keep_role(const PodUid &lead, const InGang &in);
+	void keep_role(const PodUid &key, const InGang &in);
 	void join_components(const InGang &in, const PodEntry &first, Now now);
-	[[nodiscard]] bool has_company(const PodUid &lead) const;
-	void wake_components(const PodUid &lead);
-	void note_component(const PodUid &lead, const Gang &gang, ComponentFacts &facts, Now now);
+	[[nodiscard]] bool has_company(const PodUid &key) const;
+	void wake_components(const PodUid &key);
+	void note_component(const PodUid &key, const Gang &gang, ComponentFacts &facts, Now now);
 	HoldLimit hold_limit(const PodUid &workload, const std::vector<ComponentFacts> &components, Now now);
-	void look_at_workload(const PodUid &lead, Now now, std::vector<PodAction> &out);
-	[[nodiscard]] bool is_any_of_others(const PodUid &lead, bool (*is_so)(PodSide)) const;
-	void drop_roles(const PodUid &lead, Gang &gang);
-	void take_component(const PodUid &lead, Gang &gang, const std::vector<ComponentRoles> &components);
+	void look_at_workload(const PodUid &key, Now now, std::vector<PodAction> &out);
+	[[nodiscard]] bool is_any_of_others(const PodUid &key, bool (*is_so)(PodSide)) const;
+	void drop_roles(const PodUid &key, Gang &gang);
+	void take_component(const PodUid &key, Gang &gang, const std::vector<ComponentRoles> &components);
 	std::vector<bool> taken_seats(const Gang &gang) const;
 	Members members_of(const Gang &gang);
 	void seat_holders(const Gang &gang, const Members &members, const SlurmJob &job, const std::vector<std::string> &node_of_task, Seating &seating) const;
@@ -251,42 +256,43 @@ class World
 	[[nodiscard]] bool is_in_service(const std::string &node) const;
 	void pin_nodes(const Members &members, ComponentFacts &facts) const;
 	RankFacts facts_of_member(const Gang &gang, const Component &component, const Member &member, const Seating &seating, const SlurmJob *job, Now now);
-	void note_ranks(const PodUid &lead, Gang &gang, Component &component, const Members &members, ComponentFacts &facts, Now now);
+	void note_ranks(const PodUid &key, Gang &gang, Component &component, const Members &members, ComponentFacts &facts, Now now);
 	static std::uint32_t count_empty_seats(const Gang &gang, const Members &members);
 	void note_common_room(ComponentFacts &facts);
-	void note_gang_absence(const PodUid &lead, Gang &gang, ComponentFacts &facts, Now now);
-	void note_what_is_missing(const PodUid &lead, const Gang &gang, const Component &component, ComponentFacts &facts, Now now);
+	void note_gang_absence(const PodUid &key, Gang &gang, ComponentFacts &facts, Now now);
+	void note_what_is_missing(const PodUid &key, const Gang &gang, const Component &component, ComponentFacts &facts, Now now);
 	[[nodiscard]] NodeSizes node_sizes(const std::set<std::string> &excluded) const;
 	[[nodiscard]] std::vector<Seat> seats_as_seen(const Gang &gang) const;
 	void plan(Gang &gang);
-	void spec_of(const PodUid &lead, Gang &gang, std::optional<Result<JobSpec>> &spec);
+	void spec_of(const PodUid &key, Gang &gang, std::optional<Result<JobSpec>> &spec);
 	/* ---- what roles demand: world/gang_roles.cc ---- */
 	[[nodiscard]] const Pod *first_member(const Gang &gang) const;
 	[[nodiscard]] RolePods pods_of_roles(const Gang &gang) const;
 	[[nodiscard]] static std::int64_t deadline_of(const RolePods &roles);
 	[[nodiscard]] Status check_roles(const Gang &gang, const RolePods &roles) const;
-	void exclude_for_roles(const PodUid &lead, const Gang &gang, const RolePods &roles, std::optional<Result<JobSpec>> &spec);
+	void exclude_for_roles(const PodUid &key, const Gang &gang, const RolePods &roles, std::optional<Result<JobSpec>> &spec);
 	void note_roles(const Gang &gang);
-	bool are_nodes_known(const PodUid &lead, const Members &members);
-	void note_gang_times(const PodUid &lead, Gang &gang, const Members &members, ComponentFacts &facts, Now now);
-	void note_never_came(const PodUid &lead, Gang &gang, const ComponentFacts &facts, Now now);
-	void wait_after_never_came(const PodUid &lead, const Gang &gang, ComponentFacts &facts, Now now);
-	bool is_over(const PodUid &lead, bool is_so, std::int64_t &since_us, std::int64_t limit_us, Now now);
-	void drop_gang_if_empty(const PodUid &lead);
+	bool are_nodes_known(const PodUid &key, const Members &members);
+	void note_gang_times(const PodUid &key, Gang &gang, const Members &members, ComponentFacts &facts, Now now);
+	void note_never_came(const PodUid &key, Gang &gang, const ComponentFacts &facts, Now now);
+	void wait_after_never_came(const PodUid &key, const Gang &gang, ComponentFacts &facts, Now now);
+	/* Whether it has been so for that long; looked at again by then. */
+	bool is_over(const PodUid &uid, Clock clock, bool is_so, std::int64_t limit_us, Now now);
+	void drop_gang_if_empty(const PodUid &key);
 
 	[[nodiscard]] bool is_deletion_slow(const Pod &pod) const;
 	/* ---- a component, and a pod alone: world/pod_facts.cc, world/rank_facts.cc ---- */
-	ComponentFacts facts_of_component(const PodUid &lead, const Component &component, Now now);
+	ComponentFacts facts_of_component(const PodUid &key, const Component &component, Now now);
 	static void note_goes_on(ComponentFacts &facts);
 	ComponentFacts facts_of_pod(const PodUid &uid, PodEntry &entry, Component &component, Now now, std::optional<Result<JobSpec>> &spec);
 	void note_absence(const PodUid &uid, PodEntry &entry, PodSide side, ComponentFacts &facts, Now now);
 	void note_place(const PodUid &uid, PodEntry &entry, ComponentFacts &facts, Now now);
 	void note_wishes(const PodUid &uid, const PodEntry &entry, Component &component, PodSide side, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts, Now now);
-	void note_wrong_allocation(const PodUid &lead, Component &component, ComponentFacts &facts, Now now);
-	void note_letting_go(Component &component, ComponentFacts &facts, Now now);
+	void note_wrong_allocation(const PodUid &key, Component &component, ComponentFacts &facts, Now now);
+	void note_letting_go(const PodUid &key, ComponentFacts &facts, Now now);
 	RankFacts facts_of_rank(const PodUid &uid, PodEntry &entry, const Component &component, const SlurmJob *job, Now now);
-	PlaceFacts facts_of_place(const PodUid &uid, PodEntry &entry, const PodUid &lead, std::string name, Now now);
-	void act_on(const PodUid &lead, const ComponentFacts &facts, Now now, std::vector<PodAction> &out);
+	PlaceFacts facts_of_place(const PodUid &uid, PodEntry &entry, const PodUid &key, std::string name, Now now);
+	void act_on(const PodUid &key, const ComponentFacts &facts, Now now, std::vector<PodAction> &out);
 	static void enter(Component &component, ComponentStage stage, Now now);
 	void mark_busy(const PodUid &uid, const Action &action, Now now);
 	void note_submission(const PodUid &key, const JobSpec &spec, Now now);
@@ -306,20 +312,21 @@ class World
 	[[nodiscard]] bool must_give_way(const std::string &node) const;
 	bool has_given_way_time(const PodUid &uid, Component &component, bool is_in_the_way, Now now);
 	/* ---- an allocation that others are still in the way of: world/room.cc ---- */
-	bool is_room_late(const PodUid &lead, Component &component, const ComponentFacts &facts, Now now);
+	bool is_room_late(const PodUid &key, const ComponentFacts &facts, Now now);
 	static void note_crowded(Component &component, Crowded crowded);
 	static void note_crowded(Component &component, const ComponentFacts &facts);
-	void note_placeless(const PodUid &lead, Gang &gang, ComponentFacts &facts, Now now);
+	void note_placeless(Gang &gang, ComponentFacts &facts, Now now);
 	[[nodiscard]] std::string crowded_text(const Crowded &crowded, const Pod &pod) const;
 	[[nodiscard]] std::string holder_text(const std::string &node) const;
 	void exclude_crowded(const PodUid &uid, const Pod &pod, Places &places);
-	void wait_for_share(const PodUid &lead, const ComponentFacts &facts);
+	void wait_for_share(const PodUid &key, const ComponentFacts &facts);
 
 	State state_;
 	NodeFilter filter_;
 	std::set<PodUid> by_namespaces_; /* pods of anybody whose affinity goes by labels of namespaces */
 	Unanswered unanswered_;
 	std::int64_t standby_look_us_ = 0;
+	Clocks clocks_;
 	std::size_t held_absent_pods_ = 0;
 	std::set<PodUid> unseen_; /* pods that a list did not show, and the API server has not denied */
 	std::map<JobId, std::int64_t> provisional_until_us_; /* jobs known from our own submission only */
@@ -332,8 +339,7 @@ class World
 
 	PlaceQueue places_;
 	ReviewQueue reviews_;
-	PodUid owners_last_; /* whose owners were last looked at */
-	std::int64_t owners_next_us_ = 0;
+	OwnerTurn owner_turn_;
 
 	WorkQueue<PodUid> queue_;
 	Figures figures_;
