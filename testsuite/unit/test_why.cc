@@ -162,6 +162,26 @@ void an_allocated_pod_tells_what_keeps_it_from_its_node()
 	CHECK_EQUAL(line(w, "waits for"), "node n1 to be Ready in Kubernetes");
 }
 
+/* By the clocks that run for it and for its component. */
+void what_is_borne_for_a_limited_time_is_told_with_its_age()
+{
+	World w = world();
+	w.observe(JobSeen{job(JobState::running)}, at(1));
+	Pod other = pod();
+	other.uid = {"u-2"};
+	other.name = "q";
+	other.node_name = "n1";
+	other.requests.milli_cpu = 7000;
+	other.deleting = true;
+	w.observe(PodSeen{other}, at(1));
+	(void)w.take_actions(at(2));
+	CHECK_EQUAL(line(w, "problem", at(5)), "no room on its node for 3 s");
+	w.observe(PodGone{{"u-2"}, std::nullopt}, at(6));
+	(void)w.take_actions(at(20));
+	(void)w.take_actions(at(21));
+	CHECK_EQUAL(line(w, "problem", at(21)), "");
+}
+
 void a_bound_pod_waits_for_its_kubelet()
 {
 	Pod p = pod();
@@ -264,6 +284,7 @@ int main()
 					       TEST(a_pending_job_tells_slurms_reason),
 					       TEST(it_tells_its_stage_and_since_when),
 				  TEST(an_allocated_pod_tells_what_keeps_it_from_its_node),
+					       TEST(what_is_borne_for_a_limited_time_is_told_with_its_age),
 					       TEST(a_bound_pod_waits_for_its_kubelet),
 					       TEST(an_end_tells_who_wanted_it),
 					       TEST(a_failed_submission_tells_when_it_is_tried_again),

@@ -304,7 +304,7 @@ Lines why(const World &world, const std::string &name_space, const std::string &
 	};
 	add("gang", gang_text(s));
 	add("stage", stage_line(s));
-	add("so far", clocks_line(s));
+	add("problem", clocks_line(s));
 	if (s.node.empty() && !s.gang && job_side(s.job) == JobSide::allocated && !s.job->nodes.empty()) {
 		Story there = s;
 		there.node = s.job->nodes.front().node;
