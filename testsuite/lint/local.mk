@@ -1,5 +1,6 @@
 TESTS += %D%/classes
 TESTS += %D%/clocks
+TESTS += %D%/commits
 TESTS += %D%/documents
 TESTS += %D%/layers
 TESTS += %D%/mutants
@@ -13,6 +14,7 @@ TESTS += %D%/words
 EXTRA_DIST += \
 	%D%/classes \
 	%D%/clocks \
+	%D%/commits \
 	%D%/documents \
 	%D%/layers \
 	%D%/mutants \
