@@ -35,11 +35,13 @@ def _jobs_of(e, workload):
 
 
 def nodes_and_jobs(e, pod, when):
-	"""Whose failure, and whose end, is a reason to delete a pod at that moment: those of all components, since they run together."""
-	together = members(e, workload_of(pod.marker)) if pod.in_gang else [pod]
+	"""Whose failure, and whose end, is a reason to delete a pod at that moment: those of all components, since they run together. Of a pod that waits its owner
+	tells the workload, if jobs were asked for in that one's name."""
+	workload = workload_of(pod.marker) if pod.in_gang else pod.owner.get("uid", "")
+	of_workload = _jobs_of(e, workload)
+	together = members(e, workload) if of_workload else [pod]
 	bound = [p.bound for p in together if p.bound and p.bound.at <= when]
-	jobs = {b.job for b in bound} | e.slurm.uids.get(pod.uid, set())
-	return {b.node for b in bound}, jobs | (_jobs_of(e, workload_of(pod.marker)) if pod.in_gang else set())
+	return {b.node for b in bound}, {b.job for b in bound} | e.slurm.uids.get(pod.uid, set()) | of_workload
 
 
 def gangs(e):
