@@ -325,6 +325,11 @@ void every_pair_of_sides_has_its_stage()
 	Scene sent(PodSide::waiting, JobSide::allocated);
 	sent.rank().busy.bind = true;
 	CHECK(stage_of(sent.facts) == ComponentStage::binding);
+	Scene awaiting(PodSide::absent, JobSide::allocated); /* its pods come when those of others run */
+	awaiting.facts.others.are_there = awaiting.facts.others.has_live = true;
+	CHECK(stage_of(awaiting.facts) == ComponentStage::running);
+	awaiting.facts.others.waits_for = Condition{names::k_reason_pending, "others"};
+	CHECK(stage_of(awaiting.facts) == ComponentStage::held);
 	CHECK(stage_after(ComponentStage::due, Submit{}) == ComponentStage::submitting);
 	CHECK(stage_after(ComponentStage::lost, Submit{}) == ComponentStage::lost); /* its pods run */
 	CHECK(stage_after(ComponentStage::held, Bind{}) == ComponentStage::binding);

@@ -32,9 +32,10 @@ ComponentStage stage_with_nodes(const ComponentFacts &f)
 		return ComponentStage::ending;
 	if (is_any_binding(f))
 		return ComponentStage::binding;
-	if (has_own_bound(f) || !has_own_live(f)) /* those of others live, and may bring more */
+	if (has_own_bound(f))
 		return ComponentStage::running;
-	return ComponentStage::held;
+	/* without pods of its own it runs with those of the others, which may bring more */
+	return has_own_live(f) || f.others.waits_for ? ComponentStage::held : ComponentStage::running;
 }
 
 } // namespace
