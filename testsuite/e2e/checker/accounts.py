@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What sacct shows after a storm, against the pods' own ends and against slurmctld: nothing lost, nothing doubled, nothing that runs for ever.
 
-Slurm itself cannot know four things. A slurmctld that is killed within seconds of a job's start has not saved it: the job is forgotten and its record stays as it
+Slurm itself cannot know five things. A slurmctld that is killed within seconds of a job's start has not saved it: the job is forgotten and its record stays as it
 was. And what slurmctld could not yet send to slurmdbd is in its memory only until it ends in good order: killed before, it does not send the end again. And what slurmdbd hears while its
 database is away it answers with an error, which slurmctld writes into its log ("DBD_ID_RC is 7000") and never asks again: seen with 24.11.5. And a number that a killed slurmctld
-gave twice may keep the record of its first job.
+gave twice may keep the record of its first job. And what a killed slurmdbd had answered and not yet committed is lost: a start
+of which only the end has a record, without node and start (22.05.8, 2 of 1,802 records with 15 kills).
 """
 from .ends import EARLY, SLURMS_OWN, allowed_ends, is_forgotten, records_of
 from .slurm_log import LIVE, moment
@@ -29,10 +30,10 @@ def _database_calm(e, since, until):
 
 
 def slurm_cannot_know(e, begun, ended):
-	"""The database was away at the job's beginning or end, or slurmctld was killed before it had saved the job or could send its end. begun: its submission or its start;
+	"""slurmdbd or the database was killed at the job's beginning or end, or slurmctld was killed before it had saved the job or could send its end. begun: its submission or its start;
 	ended: 0 when nobody knows it."""
 	for since, until, what in e.deeds.windows:
-		if "kill -9" in what and "mariadbd" in what and any(since - 1 <= t <= (until or since) + SENT for t in (begun, ended)):
+		if "kill -9" in what and ("mariadbd" in what or "slurmdbd" in what) and any(since - 1 <= t <= (until or since) + SENT for t in (begun, ended)):
 			return True
 	for kill in _kills_of_slurmctld(e):
 		if begun - 1 <= kill < begun + EARLY:
