@@ -11,7 +11,6 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr char k_mark = '+'; /* no uid of Kubernetes has it */
 
 /* What decides which nodes a role's pods may have: one job asks for one kind of node. */
 struct Wants {
@@ -165,12 +164,12 @@ std::vector<ComponentRoles> components_of(const std::vector<Role> &roles)
 
 std::string component_key(const std::string &workload, std::size_t component)
 {
-	return component == 0 ? workload : workload + k_mark + std::to_string(component);
+	return component == 0 ? workload : workload + k_component_mark + std::to_string(component);
 }
 
 std::size_t component_of_key(const std::string &key)
 {
-	const std::size_t mark = key.find(k_mark);
+	const std::size_t mark = key.find(k_component_mark);
 	std::size_t component = 0;
 	if (mark != std::string::npos)
 		(void)std::from_chars(key.data() + mark + 1, key.data() + key.size(), component);
@@ -185,7 +184,7 @@ bool is_component_key(const std::string &key)
 
 std::string workload_key(const std::string &component)
 {
-	return component.substr(0, component.find(k_mark));
+	return component.substr(0, component.find(k_component_mark));
 }
 
 } // namespace slurmkube::core

@@ -31,6 +31,8 @@ struct ComponentRoles {
 /* By the first role of each, in the owner's order, those without pods included. */
 std::vector<ComponentRoles> components_of(const std::vector<Role> &roles);
 
+inline constexpr char k_component_mark = '+'; /* no uid of Kubernetes has it */
+
 /* The marker's uid of a component's job: the workload's, with "+1" and so on behind it for all but the first. */
 std::string component_key(const std::string &workload, std::size_t component);
 /* The workload's, of any of its components. */

@@ -83,16 +83,16 @@ std::optional<std::uint32_t> seat_of_rank(const Gang &gang, std::uint32_t rank)
 /* Those that are known, in their order; of a workload with one, that one. */
 std::vector<PodUid> World::components_of_workload(const PodUid &key) const
 {
-	const std::string workload = workload_key(key.text);
+	const PodUid workload{workload_key(key.text)};
 	std::vector<PodUid> keys;
-	if (state_.gangs.contains(PodUid{workload}))
-		keys.push_back({workload});
-	for (std::size_t n = 1; n < k_components_most; n++) {
-		const PodUid one{component_key(workload, n)};
-		if (state_.gangs.contains(one))
-			keys.push_back(one);
+	for (auto next = state_.gangs.lower_bound(workload); next != state_.gangs.end(); next++) { /* "uid", "uid+1", "uid+2" */
+		const std::string &text = next->first.text;
+		if (!text.starts_with(workload.text) || (text.size() > workload.text.size() && text[workload.text.size()] != k_component_mark))
+			break;
+		if (text.size() == workload.text.size() || is_component_key(text))
+			keys.push_back(next->first);
 	}
-	if (std::ranges::find(keys, key) == keys.end()) /* a job whose marker has another workload */
+	if (std::ranges::find(keys, key) == keys.end()) /* a job whose marker has another key */
 		keys.push_back(key);
 	return keys;
 }
