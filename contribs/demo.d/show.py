@@ -2,7 +2,7 @@
 """What the user of the demo sees: the cluster comes up, the Job runs, both sides are compared.
 
 usage: show.py FRONT BUILDDIR REAL_NODES WHY_NONE KEEP          (started by contribs/demo; DEMO is its directory)
-Exit status 0 only if every row of the table is as it must be.
+Exit status 0 only if Kubernetes and Slurm agree on every row of the table.
 """
 import json
 import os
@@ -200,7 +200,7 @@ def main():
 			take_down(front, holder, wrong not in ([], ["interrupted"]))
 	for text in wrong:
 		say(f"WRONG: {text}")
-	say("the demo did not succeed" if wrong else "all is as it must be: both sides agree on every pod")
+	say("the demo did not succeed" if wrong else "done: Kubernetes and Slurm agree on every pod")
 	sys.exit(130 if wrong == ["interrupted"] else 1 if wrong else 0)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The demo's table, out of what kubectl and scontrol say, and the judgement whether it is as it must be."""
+"""The demo's table, out of what kubectl and scontrol say, and the judgement whether both agree."""
 import json
 import re
 import time
@@ -93,7 +93,7 @@ def wait_settled(run, pods, directory, limit=90):
 
 def render(rows, facts):
 	"""Text, one line a pod."""
-	head = ("POD", "NODE", "KIND", "PHASE", "EXIT", "SLURM JOB", "STATE", "EXITCODE", "AS IT MUST BE")
+	head = ("POD", "NODE", "KIND", "PHASE", "EXIT", "SLURM JOB", "STATE", "EXITCODE", "AGREE")
 	lines = [head]
 	for r in rows:
 		kind = "kubelet" if r.node in facts["real"] else "simulated"
@@ -103,7 +103,7 @@ def render(rows, facts):
 
 
 def faults(rows, facts, job):
-	"""Sentences; none when all is as it must be."""
+	"""Sentences; none when both sides agree."""
 	wrong = [f"{r.pod}: {'; '.join(r.faults())}" for r in rows if r.faults()]
 	if [r.index for r in rows] != list(range(12)):
 		wrong.append(f"the pods have the indexes {[r.index for r in rows]}, not 0 to 11 once each")

@@ -159,7 +159,7 @@ void check_rule(Reader &reader, const Yaml &item, const NamespaceRule &rule, Dec
 	if (!item.get("namespace") && !item.get("selector") && !item.get("annotation") && !item.get("user_from"))
 		reader.fail(item, "has neither namespace nor selector, annotation or user_from: which namespaces? \"*\" is all");
 	if (!item.get("user") && !item.get("user_from"))
-		reader.fail(item, "has no user: as whom do its jobs run?");
+		reader.fail(item, "'user' or 'user_from' is required");
 	if (item.get("user") && item.get("user_from"))
 		reader.fail(item, "has both user and user_from: which?");
 	check_order(reader, item, rule, decided);

@@ -218,7 +218,7 @@ void identity_rules_are_checked()
 		{"x", ": must be a list of rules (- namespace: ...)"},
 		{"[x]", "[0]: must be a mapping (key: value lines)"},
 		{"[{user: root}]", "[0]: has neither namespace nor selector, annotation or user_from: which namespaces? \"*\" is all"},
-		{"[{namespace: a}]", "[0]: has no user: as whom do its jobs run?"},
+		{"[{namespace: a}]", "[0]: 'user' or 'user_from' is required"},
 		{"[{namespace: a, user: root, user_from: b}]", "[0]: has both user and user_from: which?"},
 		{"[{namespace: A, user: root}]", "[0].namespace: 'A' is not a namespace's name, nor \"*\" for all others"},
 		{"[{namespace: a, user: no-such-user}]", "[0].user: nobody here is called 'no-such-user'; a number is accepted too"},

@@ -280,8 +280,8 @@ void sbatch_refusals_say_why()
 		const char *text, *part;
 	};
 	for (const Row &row :
-	     {Row{"--array=1-3", "Indexed"}, Row{"-a 1-3", "Indexed"}, Row{"--signal=USR1@60", "terminationGracePeriodSeconds"}, Row{"--signal=USR1@60", "set timelimit"}, Row{"--output=x", "kubectl logs"}, Row{"job.sh", "no option"},
-	      Row{"-", "no option"}, Row{"--", "no option"}, Row{"--nope", "no option of sbatch"}, Row{"--tim=3", "timelimit"}, Row{"-Z", "no option of sbatch"}, Row{"--time", "needs a value"},
+	     {Row{"--array=1-3", "Indexed"}, Row{"-a 1-3", "Indexed"}, Row{"--signal=USR1@60", "terminationGracePeriodSeconds"}, Row{"--signal=USR1@60", "reduce timelimit"}, Row{"--output=x", "kubectl logs"}, Row{"job.sh", "not an option"},
+	      Row{"-", "not an option"}, Row{"--", "no option"}, Row{"--nope", "no option of sbatch"}, Row{"--tim=3", "timelimit"}, Row{"-Z", "no option of sbatch"}, Row{"--time", "needs a value"},
 	      Row{"-t", "needs a value"}, Row{"--hold=yes", "takes no value"}, Row{"--comment='x", "not closed"}, Row{"--comment=\"x", "not closed"}, Row{"--comment=x\\", "backslash"},
 	      Row{"--time=soon", "--time 'soon'"}, Row{"--mem=1", "give 1024Mi"}, Row{"--mem=4X", "MiB"}, Row{"--mem=99999999999999T", "MiB"}, Row{"-N x", "MIN-MAX"},
 	      Row{"-HZ", "no option of sbatch"}}) {

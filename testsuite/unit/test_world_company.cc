@@ -49,7 +49,7 @@ void those_that_slurm_has_not_looked_at_are_waited_for()
 	CHECK_EQUAL(s.act(), "");
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:a:SlurmPending report:b:SlurmPending report:c:SlurmPending");
-	CHECK_EQUAL(s.text, "pods that its place depends on get theirs first");
+	CHECK_EQUAL(s.text, "waiting for pods with related affinity or spread constraints to be scheduled first");
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "submit:b"); /* that was long enough */
 	s.end_job("b", 8, JobState::pending);

@@ -146,7 +146,7 @@ class Words
       private:
 	static Status not_an_option(const std::string &word)
 	{
-		return Error{Errc::invalid, "'" + word.substr(0, 64) + "' is no option: what runs is in the pod's containers"};
+		return Error{Errc::invalid, "'" + word.substr(0, 64) + "' is not an option: the command belongs in the pod's containers"};
 	}
 
 	Status read_long(const std::string &word)
@@ -200,7 +200,7 @@ class Words
 	JobSpec &spec_;
 };
 
-constexpr std::string_view k_container = "what runs, and with what, is in the pod's containers";
+constexpr std::string_view k_container = "the command and its environment belong in the pod's containers";
 constexpr std::string_view k_log = "the pod's log is kept by Kubernetes: kubectl logs";
 constexpr std::string_view k_shape = "the pods decide how many tasks there are and what each has";
 constexpr std::string_view k_sockets = "a pod cannot choose sockets and cores; the kubelet's CPU and topology managers place it";
@@ -263,7 +263,7 @@ constexpr RefusedOption k_refused[] = {
     {"resv-ports", 0, k_slurmd},
     {"signal", 0,
      "Slurm signals job steps, and a pod has none. At its time limit the pod gets TERM: give it time to save in terminationGracePeriodSeconds (a preStop hook may send another signal), "
-     "and set timelimit so much lower as it would have been signalled earlier"},
+     "and reduce timelimit by the warning time that --signal would have given"},
     {"sockets-per-node", 0, k_sockets},
     {"stepmgr", 0, k_slurmd},
     {"test-only", 0, k_waits},

@@ -152,7 +152,7 @@ std::string options_in_scdoc()
 			text += " sbatch: *" + scdoc_escaped(sbatch_form(option)) + "*.";
 		if (const auto aliases = aliases_of(option); !aliases.empty())
 			text += std::string(aliases.size() == 1 ? " Alias: " : " Aliases: ") + scdoc_escaped(joined(aliases, "", "")) + ".";
-		out += "*" + std::string(option.name) + "* " + scdoc_escaped(option.takes) + "\n" + wrapped(text, 140) + "\n";
+		out += "*" + std::string(option.name) + "* " + scdoc_escaped(option.takes) + "\n" + wrapped(text, 72) + "\n";
 	}
 	return out;
 }

@@ -4,7 +4,7 @@
  *
  * Pure. The rules are those of pkg/scheduler/framework/plugins/{interpodaffinity,podtopologyspread} in kubernetes 1.37; testsuite/component/oracle compares them
  * with that very code. Built once for a pod, then asked for each node. Anti-affinity by the node alone is holders_refuse()'s (placement.h). Where we differ we
- * refuse more: what is known to be on a node that we do not know counts as near every node to anti-affinity, and as no company to affinity.
+ * refuse more: a pod on an unknown node conflicts with anti-affinity everywhere and never satisfies affinity.
  */
 #ifndef SLURMKUBE_CORE_PLACEMENT_SURROUNDINGS_H
 #define SLURMKUBE_CORE_PLACEMENT_SURROUNDINGS_H

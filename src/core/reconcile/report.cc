@@ -204,7 +204,7 @@ Condition waiting_for_claims(std::string trouble)
 
 Condition waiting_for_places()
 {
-	return {names::k_reason_pending, "pods that its place depends on get theirs first"};
+	return {names::k_reason_pending, "waiting for pods with related affinity or spread constraints to be scheduled first"};
 }
 
 Condition waiting_for_owner(const std::string &owner)

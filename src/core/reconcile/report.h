@@ -51,7 +51,7 @@ Condition job_of_other_ended(const SlurmJob &job);
 Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder);
 /* A claim keeps the pod from being submitted. */
 Condition waiting_for_claims(std::string trouble);
-/* The pods that its place depends on are not placed yet. */
+/* Pods with related affinity or spread constraints are scheduled first. */
 Condition waiting_for_places();
 /* "Job a: it does not exist yet" */
 Condition waiting_for_owner(const std::string &owner);

@@ -77,8 +77,8 @@ std::uint32_t World::next_attempt(const PodUid &key) const
 }
 
 /*
- * A job whose submitter has gone away is ended by slurmctld at once: a running one FAILED, a pending one CANCELLED, which looks as after scancel. Who really
- * cancels a job within seconds of its submission, while no agent is there to hear of it, gets the pod queued again: a small price.
+ * A job whose submitter has gone away is ended by slurmctld at once: a running one FAILED, a pending one CANCELLED, which looks as after scancel. If a user
+ * cancels a job within seconds of its submission while the agent is down, the pod is queued again. We accept that.
  */
 bool is_answer_lost(const Component &component, const SlurmJob &job)
 {

@@ -22,7 +22,7 @@ std::int64_t pause_before(std::uint32_t attempt);
 /* "3 nodes: each has no label a=b; 1 node has ..." */
 std::string reasons_text(const std::map<std::string, std::size_t> &reasons);
 
-/* Pods that wait for claims are looked at so often, also when nothing has told of a change. */
+/* Recheck interval of pods that wait for claims, even without an event. */
 inline constexpr std::int64_t k_claim_look_us = 2'000'000;
 
 /* Allocations that one pod or gang gives back to those who are in its place; in a long queue others may take what is let go, again and again. */
