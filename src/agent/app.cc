@@ -46,7 +46,7 @@ core::Settings settings_of(const Config &config)
 	settings.policy.default_partition = config.partition;
 	settings.policy.default_time_limit_minutes = config.default_time_limit_minutes;
 	settings.policy.namespaces = config.identity.rules;
-	settings.policy.least_uid = config.identity.least_uid;
+	settings.policy.min_uid = config.identity.min_uid;
 	settings.policy.zone_offset = local_offset;
 	settings.policy.priority_classes = config.priority_classes;
 	settings.nodes = {.label_key = config.nodes.selector_key,
@@ -110,7 +110,7 @@ void App::reload(const Config &fresh)
 	log_level(fresh.log_level);
 	credentials_.reload();
 	if (fresh.identity != config_.identity) {
-		world_.observe(core::IdentityRulesSet{fresh.identity.rules, fresh.identity.least_uid});
+		world_.observe(core::IdentityRulesSet{fresh.identity.rules, fresh.identity.min_uid});
 		sources_.start_again(Kind::namespaces);
 		want_round();
 	}
@@ -259,7 +259,7 @@ void App::ask_for_nodes(std::function<void(const std::string &trouble)> done)
 /* Users and groups come and go without anybody telling us. */
 void App::look_around()
 {
-	sources_.look_for_people();
+	sources_.look_for_users();
 	loop_.after(k_look_around, [this] { look_around(); });
 }
 

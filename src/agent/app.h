@@ -20,7 +20,7 @@
 #include "src/agent/look.h"
 #include "src/agent/slurm/calls.h"
 #include "src/agent/sources.h"
-#include "src/agent/teller.h"
+#include "src/agent/event_recorder.h"
 #include "src/core/world/world.h"
 
 #include <memory>
@@ -50,7 +50,7 @@ class App : private link::LinkSink
 	[[nodiscard]] const slurm::SharingPartitions &sharing_partitions() const { return sharing_partitions_; }
 	[[nodiscard]] const Sources &sources() const { return sources_; }
 	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
-	[[nodiscard]] const core::EventQueue &events() const { return teller_.queue(); }
+	[[nodiscard]] const core::EventQueue &events() const { return recorder_.queue(); }
 	[[nodiscard]] const LastBinding &last_binding() const { return executor_.last_binding(); }
 	/* Why the API server does not say which cluster it is; empty: it has, or it is being asked. */
 	[[nodiscard]] const std::string &cluster_unknown() const { return executor_.cluster_unknown(); }
@@ -83,9 +83,9 @@ class App : private link::LinkSink
 	core::World world_;
 	kube::Client client_;
 	kube::Credentials credentials_;
-	Teller teller_{client_};
+	EventRecorder recorder_{client_};
 	slurm::Calls calls_;
-	ApiServer api_server_{client_, teller_};
+	ApiServer api_server_{client_, recorder_};
 	Controller controller_{calls_};
 	Executor executor_;
 	slurm::SharingPartitions sharing_partitions_; /* as slurmctld said some seconds ago */

@@ -251,6 +251,7 @@ LoadedConfig parse_config(std::string_view text, const std::string &file_name)
 		reader.fail(root.get("control_socket") ? root.get("control_socket").line() : 1, "plugin_socket and control_socket are the same");
 	loaded.may_pass = reader.failed_for_now();
 	loaded.errors = reader.take_errors();
+	loaded.notes = reader.take_notes();
 	return loaded;
 }
 

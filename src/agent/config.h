@@ -25,7 +25,7 @@ namespace slurmkube::agent
 
 /* Which namespace runs as whom. The first rule that matches holds; no rule: nobody of that namespace may submit. */
 struct IdentityConfig {
-	std::uint32_t least_uid = 1000; /* of users whom a namespace's annotation names */
+	std::uint32_t min_uid = 1000; /* of users whom a namespace's annotation names */
 	std::vector<core::NamespaceRule> rules;
 	bool operator==(const IdentityConfig &) const = default;
 };
@@ -85,6 +85,7 @@ struct Config {
 struct LoadedConfig {
 	Config config;			 /* only to be used when errors is empty */
 	std::vector<std::string> errors; /* "file:line: key: sentence" in the order of lines */
+	std::vector<std::string> notes;	 /* the same form; what should be changed and is read all the same */
 	bool may_pass = false;		 /* all errors are users and groups that could not be looked up now */
 };
 

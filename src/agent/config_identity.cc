@@ -182,7 +182,7 @@ void read_rules(Reader &reader, const Yaml &value, IdentityConfig &out)
 }
 
 constexpr Key<IdentityConfig> k_identity_keys[] = {
-	{"least_uid", [](Reader &r, const Yaml &v, IdentityConfig &out) { (void)r.number(v, 0, 0xfffffffd, out.least_uid); }},
+	{"min_uid", [](Reader &r, const Yaml &v, IdentityConfig &out) { (void)r.number(v, 0, 0xfffffffd, out.min_uid); }, "least_uid"},
 	{"rules", read_rules},
 };
 

@@ -16,7 +16,7 @@ namespace slurmkube::agent
 
 void read_identity(Reader &reader, const Yaml &value, Config &out);
 
-/* "least_uid", "rules.user", ... */
+/* "min_uid", "rules.user", ... */
 std::vector<std::string> identity_keys();
 
 } // namespace slurmkube::agent

@@ -61,9 +61,18 @@ void Reader::leave()
 	path_.pop_back();
 }
 
-bool Reader::key_fits(const Yaml &key, const std::vector<std::string_view> &names, std::set<std::string> &seen)
+std::string Reader::renamed(const Yaml &key, const char *name)
 {
-	const std::string name = key.text();
+	std::string prefix;
+	for (const std::string &part : path_)
+		prefix += (prefix.empty() || part.starts_with('[') ? "" : ".") + part;
+	prefix += prefix.empty() ? "" : ".";
+	notes_.push_back(file_name_ + ":" + std::to_string(key.line()) + ": " + prefix + key.text() + ": is called '" + name + "' now; please rename it");
+	return name;
+}
+
+bool Reader::key_fits(const Yaml &key, const std::string &name, const std::vector<std::string_view> &names, std::set<std::string> &seen)
+{
 	if (!key.is_scalar() || std::find(names.begin(), names.end(), name) == names.end()) {
 		fail(key, "'" + name + "' is not a key here; known are " + joined(names));
 		return false;

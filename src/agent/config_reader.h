@@ -29,6 +29,7 @@ using Yaml = kube::YamlNode;
 template <class T> struct Key {
 	const char *name;
 	void (*read)(Reader &reader, const Yaml &value, T &out);
+	const char *former = nullptr; /* its name in an earlier version, still read */
 };
 
 class Reader
@@ -47,6 +48,8 @@ class Reader
 
 	/* Sorted by line. */
 	[[nodiscard]] std::vector<std::string> take_errors();
+	/* What is no error, and should be changed: "file:line: key: sentence". */
+	[[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
 
 	/* Not empty, without control characters. false: noted, out unchanged; the same for all below. */
 	bool text(const Yaml &value, std::string &out);
@@ -73,12 +76,16 @@ class Reader
       private:
 	bool integer(const Yaml &value, std::int64_t least, std::int64_t most, std::int64_t &out);
 	/* false: noted. names are the known keys. */
-	bool key_fits(const Yaml &key, const std::vector<std::string_view> &names, std::set<std::string> &seen);
+	bool key_fits(const Yaml &key, const std::string &name, const std::vector<std::string_view> &names, std::set<std::string> &seen);
+
+	/* Notes that the key has another name now, and returns that. */
+	std::string renamed(const Yaml &key, const char *name);
 
 	std::string file_name_;
 	std::vector<std::string> path_;
 	std::vector<std::pair<std::size_t, std::string>> errors_; /* line, text */
 	std::size_t for_now_ = 0;
+	std::vector<std::string> notes_;
 };
 
 template <class T, std::size_t N> void Reader::mapping(const Yaml &value, const Key<T> (&keys)[N], T &out)
@@ -90,9 +97,13 @@ template <class T, std::size_t N> void Reader::mapping(const Yaml &value, const 
 		names.emplace_back(key.name);
 	std::set<std::string> seen;
 	for (const auto &[key_node, member] : value.members()) {
-		if (!key_fits(key_node, names, seen))
+		std::string name = key_node.text();
+		for (const Key<T> &key : keys) {
+			if (key.former && name == key.former)
+				name = renamed(key_node, key.name);
+		}
+		if (!key_fits(key_node, name, names, seen))
 			continue;
-		const std::string name = key_node.text();
 		enter(name);
 		for (const Key<T> &key : keys) {
 			if (name == key.name)

@@ -50,9 +50,9 @@ void Executor::carry_out(const core::PodUid &pod, const core::Action &action)
 		       [&](const core::Cancel &a) { complete(pod, a.job, core::k_status_cancelled, a.for_absence); },
 		       [&](const core::Complete &a) { complete(pod, a.job, a.wait_status, a.for_absence); },
 		       [&](const core::Bind &a) { bind(pod, a); },
-		       [&](const core::Provide &a) { provide(pod, a); },
+		       [&](const core::BindVolume &a) { provide(pod, a); },
 		       [&](const core::LookUp &a) { look_up(pod, a); },
-		       [&](const core::Remove &a) { remove(pod, a); },
+		       [&](const core::DeletePod &a) { remove(pod, a); },
 		       [&](const core::Report &a) { report(pod, a); },
 		   },
 		   action);
@@ -124,11 +124,11 @@ void Executor::ask_for(const core::OwnerId &id)
 
 void Executor::ask_for_node(const std::string &name)
 {
-	kube_.look_at_node(name, [this, name](const Result<core::NodeSight> &sight) {
-		static const std::map<core::NodeSight, const char *> k_texts{
-			{core::NodeSight::none, "was deleted from Kubernetes"},
-			{core::NodeSight::not_ready, "exists and is not Ready"},
-			{core::NodeSight::ready, "exists and is Ready: what runs there goes on"}};
+	kube_.look_at_node(name, [this, name](const Result<core::NodeLookup> &sight) {
+		static const std::map<core::NodeLookup, const char *> k_texts{
+			{core::NodeLookup::none, "was deleted from Kubernetes"},
+			{core::NodeLookup::not_ready, "exists and is not Ready"},
+			{core::NodeLookup::ready, "exists and is Ready: what runs there goes on"}};
 		if (!sight)
 			log_warning("asking for a node: %s", sight.error().what.c_str());
 		else

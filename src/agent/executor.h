@@ -26,12 +26,12 @@ struct LastBinding {
 class Executor
 {
       public:
-	struct Surroundings {
+	struct PodTopology {
 		std::function<core::Now()> now;
 		std::function<void()> want_round;
 	};
-	Executor(core::World &world, KubeSide &kube, SlurmSide &slurm, Surroundings surroundings)
-	    : world_(world), kube_(kube), slurm_(slurm), around_(std::move(surroundings))
+	Executor(core::World &world, KubeSide &kube, SlurmSide &slurm, PodTopology edges)
+	    : world_(world), kube_(kube), slurm_(slurm), around_(std::move(edges))
 	{
 	}
 	Executor(const Executor &) = delete;
@@ -59,16 +59,16 @@ class Executor
 	/* executor_pods.cc */
 	[[nodiscard]] kube::BindPod binding_of(const core::Pod &pod, const core::Bind &action) const;
 	void bind(const core::PodUid &pod, const core::Bind &action);
-	void provide(const core::PodUid &pod, const core::Provide &action);
+	void provide(const core::PodUid &pod, const core::BindVolume &action);
 	void look_up(const core::PodUid &pod, const core::LookUp &action);
 	void look_for_members(const core::PodUid &key, const std::string &name_space);
-	void remove(const core::PodUid &pod, const core::Remove &action);
+	void remove(const core::PodUid &pod, const core::DeletePod &action);
 	void report(const core::PodUid &pod, const core::Report &action);
 
 	core::World &world_;
 	KubeSide &kube_;
 	SlurmSide &slurm_;
-	const Surroundings around_;
+	const PodTopology around_;
 	LastBinding last_binding_;
 	/* without an answer: what the log will say of each */
 	std::map<core::PodUid, std::string> submitting_;

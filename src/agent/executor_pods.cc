@@ -94,13 +94,13 @@ void Executor::bind(const core::PodUid &pod, const core::Bind &action)
 	});
 }
 
-void Executor::provide(const core::PodUid &pod, const core::Provide &action)
+void Executor::provide(const core::PodUid &pod, const core::BindVolume &action)
 {
 	const auto *give = std::get_if<core::GiveVolume>(&action.step);
 	const std::string what = "claim " + core::claim_of(action.step).name + (give ? " given volume " + give->volume : " told its node");
 	kube_.provide(action.step, [this, pod, job = action.job, what, name = name_of(world_, pod)](const Status &answer) {
 		log_outcome(what.c_str(), name, job, answer);
-		world_.answer(core::ProvideAnswered{pod, answer}, now());
+		world_.answer(core::BindVolumeAnswered{pod, answer}, now());
 		want_round();
 	});
 }
@@ -121,11 +121,11 @@ void Executor::look_for_members(const core::PodUid &key, const std::string &name
 			log_warning("gang=%s has pods that this agent does not see: its job is kept. Is scheduler_name right, "
 				    "and may the agent watch all pods?",
 				    name.c_str());
-		Result<core::Sight> sight = core::Sight::absent;
+		Result<core::PodLookup> sight = core::PodLookup::absent;
 		if (!found)
 			sight = found.error();
 		else if (*found)
-			sight = core::Sight::bound;
+			sight = core::PodLookup::bound;
 		world_.answer(core::LookUpAnswered{key, sight}, now());
 		want_round();
 	};
@@ -139,9 +139,9 @@ void Executor::look_up(const core::PodUid &pod, const core::LookUp &action)
 	kube_.get_pod(action.name_space, action.name, [this, pod](const Result<core::Pod> &found) {
 		const bool is_absent = found ? found->uid.text != pod.text : found.error().code == Errc::not_found;
 		if (is_absent)
-			world_.answer(core::LookUpAnswered{pod, core::Sight::absent}, now());
+			world_.answer(core::LookUpAnswered{pod, core::PodLookup::absent}, now());
 		else if (found)
-			world_.answer(core::LookUpAnswered{pod, found->node_name.empty() ? core::Sight::unbound : core::Sight::bound}, now());
+			world_.answer(core::LookUpAnswered{pod, found->node_name.empty() ? core::PodLookup::unbound : core::PodLookup::bound}, now());
 		else
 			world_.answer(core::LookUpAnswered{pod, found.error()}, now());
 		want_round();
@@ -153,11 +153,11 @@ void Executor::look_up(const core::PodUid &pod, const core::LookUp &action)
  * does not hold up the deletion; a pod without a node is gone at once. A failure holds up nothing, except for a pod that did not start: that one is deleted only if nothing
  * has changed since we looked, because it may run by now.
  */
-void Executor::remove(const core::PodUid &pod, const core::Remove &action)
+void Executor::remove(const core::PodUid &pod, const core::DeletePod &action)
 {
 	const core::Pod *known = world_.state().pod(pod);
 	if (!known)
-		return world_.answer(core::RemoveAnswered{pod, Ok{}}, now());
+		return world_.answer(core::DeletePodAnswered{pod, Ok{}}, now());
 	const std::string name_space = known->name_space, name = known->name;
 	const bool is_conditional = action.not_started, is_bound = !known->node_name.empty();
 	const kube::PodCondition condition{.type = is_conditional ? names::k_condition_start_limit : k_disruption_target,
@@ -171,7 +171,7 @@ void Executor::remove(const core::PodUid &pod, const core::Remove &action)
 			kube_.tell(about, true, "Deleting", why);
 		else
 			log_warning("deleting failed pod=%s/%s: %s", name_space.c_str(), name.c_str(), answer.error().what.c_str());
-		world_.answer(core::RemoveAnswered{pod, answer}, now());
+		world_.answer(core::DeletePodAnswered{pod, answer}, now());
 		want_round();
 	};
 	const std::int64_t most = world_.state().settings.grace_most_seconds;

@@ -34,7 +34,7 @@ void ApiServer::provide(const core::ClaimStep &step, Done done)
 void ApiServer::tell(const core::Pod &pod, bool warning, const char *action,
 		     const core::Condition &what)
 {
-	teller_.tell(pod, warning, action, what);
+	recorder_.tell(pod, warning, action, what);
 }
 
 void ApiServer::get_pod(const std::string &name_space, const std::string &name,
@@ -54,7 +54,7 @@ void ApiServer::get_owner(const core::OwnerId &id, Answer<std::optional<core::Ow
 	kube::get_owner(client_, id, std::move(done));
 }
 
-void ApiServer::look_at_node(const std::string &name, Answer<core::NodeSight> done)
+void ApiServer::look_at_node(const std::string &name, Answer<core::NodeLookup> done)
 {
 	kube::look_at_node(client_, name, std::move(done));
 }

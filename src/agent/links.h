@@ -8,7 +8,7 @@
 #include "src/agent/kube/client.h"
 #include "src/agent/sides.h"
 #include "src/agent/slurm/calls.h"
-#include "src/agent/teller.h"
+#include "src/agent/event_recorder.h"
 
 namespace slurmkube::agent
 {
@@ -16,7 +16,7 @@ namespace slurmkube::agent
 class ApiServer final : public KubeSide
 {
       public:
-	ApiServer(kube::Client &client, Teller &teller) : client_(client), teller_(teller) {}
+	ApiServer(kube::Client &client, EventRecorder &recorder) : client_(client), recorder_(recorder) {}
 
 	void bind(kube::BindPod bind, Done done) override;
 	void set_conditions(const kube::SetConditions &write, Done done) override;
@@ -29,13 +29,13 @@ class ApiServer final : public KubeSide
 	void find_pod(const std::string &name_space, std::function<bool(const core::Pod &)> is_it,
 		      Answer<bool> done) override;
 	void get_owner(const core::OwnerId &id, Answer<std::optional<core::Owner>> done) override;
-	void look_at_node(const std::string &name, Answer<core::NodeSight> done) override;
+	void look_at_node(const std::string &name, Answer<core::NodeLookup> done) override;
 	void cluster_uid(Answer<std::string> done) override;
 	void after(std::chrono::milliseconds delay, std::function<void()> call) override;
 
       private:
 	kube::Client &client_;
-	Teller &teller_;
+	EventRecorder &recorder_;
 };
 
 class Controller final : public SlurmSide

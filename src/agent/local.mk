@@ -35,16 +35,16 @@ libagent_la_SOURCES = \
 	%D%/look.h \
 	%D%/loop.cc \
 	%D%/loop.h \
-	%D%/people.cc \
-	%D%/people.h \
+	%D%/user_search.cc \
+	%D%/user_search.h \
 	%D%/replies.cc \
 	%D%/replies.h \
 	%D%/replies_diag.cc \
 	%D%/replies_parts.h \
 	%D%/sources.cc \
 	%D%/sources.h \
-	%D%/teller.cc \
-	%D%/teller.h \
+	%D%/event_recorder.cc \
+	%D%/event_recorder.h \
 	%D%/unix_listener.cc \
 	%D%/unix_listener.h
 libagent_la_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(YAML_CFLAGS) $(JWT_CFLAGS) $(SYSTEMD_CFLAGS) $(SLURM_CPPFLAGS)

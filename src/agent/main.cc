@@ -126,6 +126,8 @@ void reload(agent::App &app, const std::string &file)
 	agent::LoadedConfig loaded = agent::load_config(file);
 	if (loaded.errors.empty())
 		loaded.errors = agent::try_config(loaded.config);
+	for (const std::string &note : loaded.notes)
+		log_warning("configuration: %s", note.c_str());
 	std::string trouble;
 	for (const std::string &error : loaded.errors) {
 		log_error("configuration not taken, going on with the last one: %s", error.c_str());
@@ -239,6 +241,8 @@ int main(int argc, char **argv)
 	const agent::LoadedConfig loaded = options.check_only || options.print ? agent::load_config(options.config) : load_patiently(options.config);
 	for (const std::string &error : loaded.errors)
 		(void)fprintf(stderr, "%s\n", error.c_str());
+	for (const std::string &note : loaded.notes)
+		(void)fprintf(stderr, "%s\n", note.c_str());
 	if (!loaded.errors.empty())
 		return EXIT_FAILURE;
 	if (options.print) {

@@ -56,17 +56,17 @@ Json edge_row(const core::Latency &edge)
 	return row;
 }
 
-Json edges_row(const core::Edges &edges)
+Json latencies_row(const core::StageLatencies &stage_latencies)
 {
 	Json row = new_object();
-	put(row.get(), "watch_to_submit", edge_row(edges.watch_to_submit));
-	put(row.get(), "submit_to_allocated", edge_row(edges.submit_to_allocated));
-	put(row.get(), "allocated_to_bound", edge_row(edges.allocated_to_bound));
-	put(row.get(), "bound_to_running", edge_row(edges.bound_to_running));
-	put(row.get(), "ended_to_pod_deleted", edge_row(edges.ended_to_pod_deleted));
-	put(row.get(), "pod_deleted_to_job_ended", edge_row(edges.pod_deleted_to_job_ended));
-	put(row.get(), "pod_terminal_to_job_ended", edge_row(edges.pod_terminal_to_job_ended));
-	put(row.get(), "node_change_to_slurm", edge_row(edges.node_change_to_slurm));
+	put(row.get(), "watch_to_submit", edge_row(stage_latencies.watch_to_submit));
+	put(row.get(), "submit_to_allocated", edge_row(stage_latencies.submit_to_allocated));
+	put(row.get(), "allocated_to_bound", edge_row(stage_latencies.allocated_to_bound));
+	put(row.get(), "bound_to_running", edge_row(stage_latencies.bound_to_running));
+	put(row.get(), "ended_to_pod_deleted", edge_row(stage_latencies.ended_to_pod_deleted));
+	put(row.get(), "pod_deleted_to_job_ended", edge_row(stage_latencies.pod_deleted_to_job_ended));
+	put(row.get(), "pod_terminal_to_job_ended", edge_row(stage_latencies.pod_terminal_to_job_ended));
+	put(row.get(), "node_change_to_slurm", edge_row(stage_latencies.node_change_to_slurm));
 	return row;
 }
 
@@ -109,7 +109,7 @@ Json diag(const App &app)
 	put(reply.get(), "plugin_version", hello.plugin_version);
 	put(reply.get(), "slurm_version", hello.slurm_version);
 	put(reply.get(), "family", codec::to_name(hello.family));
-	put(reply.get(), "edges", edges_row(app.world().edges()));
+	put(reply.get(), "stage_latencies", latencies_row(app.world().stage_latencies()));
 	put(reply.get(), "counters", counters_row(app));
 	put(reply.get(), "plugin", plugin_row(app.plugin_stats()));
 	return reply;

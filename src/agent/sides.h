@@ -54,7 +54,7 @@ class KubeSide
 			      std::function<bool(const core::Pod &)> is_it, Answer<bool> done) = 0;
 	virtual void get_owner(const core::OwnerId &id,
 			       Answer<std::optional<core::Owner>> done) = 0;
-	virtual void look_at_node(const std::string &name, Answer<core::NodeSight> done) = 0;
+	virtual void look_at_node(const std::string &name, Answer<core::NodeLookup> done) = 0;
 	virtual void cluster_uid(Answer<std::string> done) = 0;
 
 	virtual void after(std::chrono::milliseconds delay, std::function<void()> call) = 0;

@@ -9,7 +9,7 @@
 
 #include "src/agent/config.h"
 #include "src/agent/kube/watch.h"
-#include "src/agent/people.h"
+#include "src/agent/user_search.h"
 #include "src/core/world/world.h"
 
 #include <functional>
@@ -48,12 +48,12 @@ const KindRow &row_of(Kind kind);
 class Source final : public kube::WatchSink
 {
       public:
-	struct Surroundings {
+	struct PodTopology {
 		core::World &world;
-		People &people;
+		UserSearch &people;
 		std::function<void()> on_change;
 	};
-	Source(const KindRow &row, const Surroundings &around) : row_(row), around_(around) {}
+	Source(const KindRow &row, const PodTopology &around) : row_(row), around_(around) {}
 
 	/* Also again: from a new list on. */
 	void start(kube::Client &client, const Config &config);
@@ -66,7 +66,7 @@ class Source final : public kube::WatchSink
 
       private:
 	const KindRow &row_;
-	const Surroundings &around_;
+	const PodTopology &around_;
 	bool is_listed_ = false;
 	std::unique_ptr<kube::Watch> watch_;
 };
@@ -85,7 +85,7 @@ class Sources
 	void start_wanted();
 	void start_again(Kind kind) { sources_.at(kind).start(client_, config_); }
 	void list_again();
-	void look_for_people() { people_.look_again(); }
+	void look_for_users() { people_.look_again(); }
 	[[nodiscard]] const kube::Watch *watch(Kind kind) const { return sources_.at(kind).watch(); }
 
       private:
@@ -94,8 +94,8 @@ class Sources
 	kube::Client &client_;
 	core::World &world_;
 	const Config &config_;
-	People people_;
-	Source::Surroundings around_;
+	UserSearch people_;
+	Source::PodTopology around_;
 	std::map<Kind, Source> sources_;
 };
 

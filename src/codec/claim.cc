@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/claim.h"
 
-#include "src/codec/demands.h"
+#include "src/codec/scheduling_constraints.h"
 #include "src/codec/pod.h"
 #include "src/core/model/names.h"
 #include "src/core/model/quantity.h"

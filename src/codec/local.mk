@@ -6,8 +6,8 @@ libcodec_la_SOURCES = \
 	%D%/base64.h \
 	%D%/claim.cc \
 	%D%/claim.h \
-	%D%/demands.cc \
-	%D%/demands.h \
+	%D%/scheduling_constraints.cc \
+	%D%/scheduling_constraints.h \
 	%D%/fields.cc \
 	%D%/fields.h \
 	%D%/frames.cc \
@@ -36,12 +36,12 @@ libcodec_la_SOURCES = \
 	%D%/pod.h \
 	%D%/pod_placement.cc \
 	%D%/pod_requests.cc \
-	%D%/pod_shape.cc \
-	%D%/pod_shape.h \
+	%D%/pod_schema.cc \
+	%D%/pod_schema.h \
 	%D%/protobuf.cc \
 	%D%/protobuf.h \
-	%D%/shape.cc \
-	%D%/shape.h \
+	%D%/proto_schema.cc \
+	%D%/proto_schema.h \
 	%D%/time.cc \
 	%D%/time.h \
 	%D%/view.h \

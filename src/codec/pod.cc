@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/pod.h"
 
-#include "src/codec/demands.h"
+#include "src/codec/scheduling_constraints.h"
 #include "src/codec/time.h"
 #include "src/core/model/names.h"
 #include "src/core/options/options.h"
@@ -16,9 +16,9 @@ namespace
 {
 
 using core::Pod;
-using PodView = View<shapes::k_pod>;
-using SpecView = View<shapes::k_spec>;
-using StatusView = View<shapes::k_status>;
+using PodView = View<schema::k_pod>;
+using SpecView = View<schema::k_spec>;
+using StatusView = View<schema::k_status>;
 
 int small(std::int64_t value)
 {
@@ -42,7 +42,7 @@ bool is_ours(std::string_view key)
 	return core::is_option_key(key) || key.starts_with(names::k_allocation_prefix);
 }
 
-Status take_metadata(Pod &pod, View<shapes::k_metadata> metadata)
+Status take_metadata(Pod &pod, View<schema::k_metadata> metadata)
 {
 	pod.uid.text = metadata.text<"uid">();
 	pod.name_space = metadata.text<"namespace">();
@@ -83,15 +83,15 @@ void take_spec(Pod &pod, SpecView spec)
 	pod.priority_class = spec.text<"priorityClassName">();
 	pod.active_deadline_seconds = spec.integer<"activeDeadlineSeconds">();
 	std::set<std::string> unsupported;
-	pod.demands = demands_from_json(spec, unsupported);
-	pod.demands.spreads = spreads_from_json(spec.objects<"topologySpreadConstraints">(), pod.labels, unsupported);
-	pod.demands.claims = claims_of_pod(spec, pod.name, unsupported);
+	pod.constraints = constraints_from_json(spec, unsupported);
+	pod.constraints.spreads = spreads_from_json(spec.objects<"topologySpreadConstraints">(), pod.labels, unsupported);
+	pod.constraints.claims = claims_of_pod(spec, pod.name, unsupported);
 	note_unsupported(spec, unsupported);
 	pod.unsupported_fields.assign(unsupported.begin(), unsupported.end());
 }
 
-using Statuses = Views<shapes::k_container_status>;
-using Containers = Views<shapes::k_container>;
+using Statuses = Views<schema::k_container_status>;
+using Containers = Views<schema::k_container>;
 
 void take_ended(Pod &pod, Containers containers, Statuses statuses)
 {
@@ -188,9 +188,9 @@ Result<Pod> pod_from_template(json_object *pod_template, const std::string &name
 	pod.labels = get_strings(view.object<"metadata">().values<"labels">());
 	pod.annotations = get_strings(view.object<"metadata">().values<"annotations">(), is_ours);
 	take_spec(pod, view.object<"spec">());
-	add_default_tolerations(pod.demands.tolerations);
+	add_default_tolerations(pod.constraints.tolerations);
 	pod.node_name.clear(); /* which would say that it is bound */
-	std::erase_if(pod.demands.claims, [](const core::PodClaim &claim) { return claim.is_own; });
+	std::erase_if(pod.constraints.claims, [](const core::PodClaim &claim) { return claim.is_own; });
 	auto requests = effective_requests(pod_template);
 	if (!requests)
 		return requests.error();
@@ -198,7 +198,7 @@ Result<Pod> pod_from_template(json_object *pod_template, const std::string &name
 	return pod;
 }
 
-std::optional<core::OwnerRef> controller_of(Views<shapes::k_owner> owners)
+std::optional<core::OwnerRef> controller_of(Views<schema::k_owner> owners)
 {
 	for (const auto owner : owners) {
 		if (owner.boolean<"controller">())

@@ -9,7 +9,7 @@
 #define SLURMKUBE_CODEC_POD_H
 
 #include "src/base/result.h"
-#include "src/codec/pod_shape.h"
+#include "src/codec/pod_schema.h"
 #include "src/codec/view.h"
 #include "src/core/model/pod.h"
 
@@ -25,13 +25,13 @@ Result<core::Pod> pod_from_template(json_object *pod_template, const std::string
 
 /* What kube-scheduler would count for the pod: containers and sidecars, or the largest step of initialisation, whichever is more; pod level
  * requests instead of either; overhead on top; what a resize has already granted. pods is 1. */
-Result<core::Resources> effective_requests(View<shapes::k_pod> pod);
+Result<core::Resources> effective_requests(View<schema::k_pod> pod);
 
-/* Adds the field paths of the spec that ask for a placement we do not honour yet; demands.h names the rest. */
-void note_unsupported(View<shapes::k_spec> spec, std::set<std::string> &fields);
+/* Adds the field paths of the spec that ask for a placement we do not honour yet; scheduling_constraints.h names the rest. */
+void note_unsupported(View<schema::k_spec> spec, std::set<std::string> &fields);
 
 /* The reference with controller=true in metadata.ownerReferences. */
-std::optional<core::OwnerRef> controller_of(Views<shapes::k_owner> owners);
+std::optional<core::OwnerRef> controller_of(Views<schema::k_owner> owners);
 
 /* metadata.uid, or empty: enough for objects that are only counted. */
 std::string uid_of(json_object *object);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pod_placement.cc - how a pod is to be spread, and what its spec demands of its place that we cannot promise yet. Preferences are no demands.
+ * pod_placement.cc - how a pod is to be spread, and what its spec constraints of its place that we cannot promise yet. Preferences are no constraints.
  */
-#include "src/codec/demands.h"
+#include "src/codec/scheduling_constraints.h"
 #include "src/codec/pod.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace
 constexpr char k_spread_path[] = "spec.topologySpreadConstraints";
 constexpr std::size_t k_spreads_most = 16, k_label_keys_most = 64; /* judged for every pod there is */
 
-using SpreadView = View<shapes::k_spread>;
+using SpreadView = View<schema::k_spread>;
 
 std::int32_t positive(std::int64_t value)
 {
@@ -55,7 +55,7 @@ void take_label_keys(json_object *keys, const std::map<std::string, std::string>
 
 } // namespace
 
-std::vector<core::Spread> spreads_from_json(Views<shapes::k_spread> constraints, const std::map<std::string, std::string> &labels, std::set<std::string> &unsupported)
+std::vector<core::Spread> spreads_from_json(Views<schema::k_spread> constraints, const std::map<std::string, std::string> &labels, std::set<std::string> &unsupported)
 {
 	std::vector<core::Spread> out;
 	for (const SpreadView one : constraints) {
@@ -83,7 +83,7 @@ std::vector<core::Spread> spreads_from_json(Views<shapes::k_spread> constraints,
 	return out;
 }
 
-void note_unsupported(View<shapes::k_spec> spec, std::set<std::string> &fields)
+void note_unsupported(View<schema::k_spec> spec, std::set<std::string> &fields)
 {
 	const auto note = [&](bool asked, const char *field) {
 		if (asked)

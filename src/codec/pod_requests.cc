@@ -14,10 +14,10 @@ namespace
 
 using core::Rounding;
 
-using PodView = View<shapes::k_pod>;
-using SpecView = View<shapes::k_spec>;
-using StatusView = View<shapes::k_container_status>;
-using Statuses = Views<shapes::k_container_status>;
+using PodView = View<schema::k_pod>;
+using SpecView = View<schema::k_spec>;
+using StatusView = View<schema::k_container_status>;
+using Statuses = Views<schema::k_container_status>;
 
 StatusView status_of(Statuses statuses, const std::string &name)
 {
@@ -51,7 +51,7 @@ Result<Amounts> granted(StatusView status)
 	return allocated;
 }
 
-Result<Amounts> container_requests(PodView pod, View<shapes::k_container> container, Statuses statuses)
+Result<Amounts> container_requests(PodView pod, View<schema::k_container> container, Statuses statuses)
 {
 	const std::string name = container.text<"name">();
 	auto asked = amounts_from_json(container.object<"resources">().values<"requests">(), Rounding::up);

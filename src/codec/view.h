@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * view.h - an object in JSON of which only what its Shape names can be read.
+ * view.h - an object in JSON of which only what its ProtoSchema names can be read.
  *
- * Protobuf carries no more than the Shape. A reader that asks for another field, or takes it for
+ * Protobuf carries no more than the ProtoSchema. A reader that asks for another field, or takes it for
  * another kind, does not compile: a field is never read from JSON and forgotten in protobuf.
  * Getters are as in json.h: what is absent, null or of a wrong type gives the fallback.
  */
 #ifndef SLURMKUBE_CODEC_VIEW_H
 #define SLURMKUBE_CODEC_VIEW_H
 
-#include "src/codec/shape.h"
+#include "src/codec/proto_schema.h"
 
 #include <algorithm>
 #include <map>
@@ -31,22 +31,22 @@ struct FoundMember {
 };
 
 /* Those of inlined messages too. By value: under UBSan gcc takes no comparison of an address for a constant. */
-constexpr FoundMember find_member(const Shape &shape, std::string_view name)
+constexpr FoundMember find_member(const ProtoSchema &schema, std::string_view name)
 {
-	for (const Member &member : shape.members) {
+	for (const Member &member : schema.members) {
 		if (member.as != As::inlined && name == member.name)
 			return {member, true};
 		if (member.as != As::inlined)
 			continue;
-		if (const FoundMember inner = find_member(*member.shape, name); inner.is_there)
+		if (const FoundMember inner = find_member(*member.schema, name); inner.is_there)
 			return inner;
 	}
 	return {};
 }
 
-template <const Shape &S> class Views;
+template <const ProtoSchema &S> class Views;
 
-template <const Shape &S> class View
+template <const ProtoSchema &S> class View
 {
       public:
 	View(json_object *object) : object_(object) {} /* NOLINT(google-explicit-constructor) */
@@ -81,30 +81,30 @@ template <const Shape &S> class View
 	}
 	template <Name N> [[nodiscard]] auto object() const
 	{
-		return View<*member<N>().shape>(get(object_, of_kind<N, As::object>()));
+		return View<*member<N>().schema>(get(object_, of_kind<N, As::object>()));
 	}
 	template <Name N> [[nodiscard]] auto objects() const
 	{
-		return Views<*member<N>().shape>(get(object_, of_kind<N, As::objects>()));
+		return Views<*member<N>().schema>(get(object_, of_kind<N, As::objects>()));
 	}
 
       private:
 	template <Name N> static consteval Member member()
 	{
 		constexpr FoundMember found = find_member(S, N.text);
-		static_assert(found.is_there, "the Shape has no such field: name it there");
+		static_assert(found.is_there, "the ProtoSchema has no such field: name it there");
 		return found.member;
 	}
 	template <Name N, As... Kinds> static consteval const char *of_kind()
 	{
-		static_assert(((member<N>().as == Kinds) || ...), "the Shape says another kind");
+		static_assert(((member<N>().as == Kinds) || ...), "the ProtoSchema says another kind");
 		return member<N>().name;
 	}
 	json_object *object_; /* borrowed */
 };
 
 /* An array of such objects. */
-template <const Shape &S> class Views
+template <const ProtoSchema &S> class Views
 {
       public:
 	struct Iterator {

@@ -2,7 +2,7 @@
 #include "src/codec/wire.h"
 
 #include "src/codec/managed_fields.h"
-#include "src/codec/pod_shape.h"
+#include "src/codec/pod_schema.h"
 #include "src/codec/protobuf.h"
 
 namespace slurmkube::codec
@@ -16,10 +16,10 @@ constexpr std::uint32_t k_type = 1, k_object = 2, k_raw = 1;
 
 Result<Json> object_of(const Envelope &envelope)
 {
-	const Shape *shape = shape_of(envelope.kind);
-	if (shape == nullptr)
+	const ProtoSchema *schema = schema_of(envelope.kind);
+	if (schema == nullptr)
 		return Error{Errc::invalid, "an object in protobuf of kind '" + std::string(envelope.kind.substr(0, 64)) + "'"};
-	return object_of(envelope.raw, *shape);
+	return object_of(envelope.raw, *schema);
 }
 
 Result<Json> json_of(std::string_view text, std::size_t max_bytes)

@@ -3,7 +3,7 @@
  * wire.h - what the API server sends, in JSON or in protobuf, to one kind of object.
  *
  * Which of both it is shows in the first bytes; a server that cannot do protobuf sends JSON. Without managedFields: most of a pod's JSON, and nobody reads
- * them. Of protobuf only what pod_shape.h names. Pure; foreign input.
+ * them. Of protobuf only what pod_schema.h names. Pure; foreign input.
  */
 #ifndef SLURMKUBE_CODEC_WIRE_H
 #define SLURMKUBE_CODEC_WIRE_H

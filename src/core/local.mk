@@ -18,7 +18,7 @@ libcore_la_SOURCES = \
 	%D%/model/amounts.h \
 	%D%/model/backoff.cc \
 	%D%/model/backoff.h \
-	%D%/model/demands.h \
+	%D%/model/scheduling_constraints.h \
 	%D%/model/host_list.cc \
 	%D%/model/host_list.h \
 	%D%/model/job.h \
@@ -70,8 +70,8 @@ libcore_la_SOURCES = \
 	%D%/placement/occupancy.h \
 	%D%/placement/placement.cc \
 	%D%/placement/placement.h \
-	%D%/placement/surroundings.cc \
-	%D%/placement/surroundings.h \
+	%D%/placement/pod_topology.cc \
+	%D%/placement/pod_topology.h \
 	%D%/policy/gres.cc \
 	%D%/policy/gres.h \
 	%D%/policy/identity_rules.cc \
@@ -102,6 +102,9 @@ libcore_la_SOURCES = \
 	%D%/translate/translate.cc \
 	%D%/translate/translate.h \
 	%D%/world/act.cc \
+	%D%/world/apply.cc \
+	%D%/world/change_facts.cc \
+	%D%/world/claim_facts.cc \
 	%D%/world/answers.h \
 	%D%/world/answer.cc \
 	%D%/world/call_order.cc \
@@ -115,11 +118,16 @@ libcore_la_SOURCES = \
 	%D%/world/event_queue.h \
 	%D%/world/clocks.cc \
 	%D%/world/clocks.h \
+	%D%/world/findings.cc \
+	%D%/world/findings.h \
+	%D%/world/facts_reader.h \
+	%D%/world/holding.cc \
 	%D%/world/component.h \
 	%D%/world/components.cc \
+	%D%/world/component_facts.cc \
 	%D%/world/facade.cc \
 	%D%/world/figures.h \
-	%D%/world/gang.cc \
+	%D%/world/member_facts.cc \
 	%D%/world/observation.h \
 	%D%/world/gang_facts.cc \
 	%D%/world/job_verdicts.cc \
@@ -130,6 +138,7 @@ libcore_la_SOURCES = \
 	%D%/world/gang_spec.cc \
 	%D%/world/pod_entry.h \
 	%D%/world/identity.cc \
+	%D%/world/job_facts.cc \
 	%D%/world/node_filter.cc \
 	%D%/world/node_filter.h \
 	%D%/world/node_planner.cc \
@@ -147,9 +156,10 @@ libcore_la_SOURCES = \
 	%D%/world/peer_index.h \
 	%D%/world/peers.cc \
 	%D%/world/peers.h \
-	%D%/world/place.cc \
-	%D%/world/place_queue.cc \
-	%D%/world/place_queue.h \
+	%D%/world/node_changes.cc \
+	%D%/world/node_exclusions.cc \
+	%D%/world/placing_queue.cc \
+	%D%/world/placing_queue.h \
 	%D%/world/pod_claims.cc \
 	%D%/world/pod_claims.h \
 	%D%/world/review_queue.cc \
@@ -157,7 +167,7 @@ libcore_la_SOURCES = \
 	%D%/world/room.cc \
 	%D%/world/seats.cc \
 	%D%/world/settings.h \
-	%D%/world/sight.cc \
+	%D%/world/unseen_pods.cc \
 	%D%/world/standby.cc \
 	%D%/world/state.cc \
 	%D%/world/state.h \

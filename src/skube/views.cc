@@ -99,12 +99,12 @@ std::string section(const std::string &title, const Table &table)
 	return table.size() ? title + "\n" + table.text() + "\n" : "";
 }
 
-Table edges_table(json_object *edges)
+Table latencies_table(json_object *latencies)
 {
 	Table table({{"EDGE"}, {"COUNT", true}, {"P50_MS", true}, {"P99_MS", true}, {"MAX_MS", true}});
-	if (!json_object_is_type(edges, json_type_object))
+	if (!json_object_is_type(latencies, json_type_object))
 		return table;
-	json_object_object_foreach(edges, name, edge)
+	json_object_object_foreach(latencies, name, edge)
 	{
 		table.add({name, number(edge, "count"), fixed(get_double(edge, "p50_ms"), ""), fixed(get_double(edge, "p99_ms"), ""),
 			   fixed(get_double(edge, "max_ms"), "")});
@@ -274,7 +274,7 @@ std::string diag_view(json_object *reply)
 	json_object *plugin = get(reply, "plugin");
 	std::string all = "plugin " + get_string(reply, "plugin_version", "-") + " in Slurm " + get_string(reply, "slurm_version", "-") + " (" +
 			  get_string(reply, "family", "-") + ")\n\n";
-	all += section("From event to event, by the agent's clock", edges_table(get(reply, "edges")));
+	all += section("From event to event, by the agent's clock", latencies_table(get(reply, "stage_latencies")));
 	all += section("Cost in slurmctld, by the plugin's clock", costs_table(plugin));
 	all += section("Counts of the plugin", numbers_table("NAME", plugin));
 	all += section("Counts of the agent", numbers_table("NAME", get(reply, "counters")));

@@ -383,18 +383,18 @@ def test_pod_depends_on_what_fails(bed):
 	agreed(bed, made, "CANCELLED", "0:0")
 
 
-def test_edges_are_counted(bed):
+def test_stage_latencies_are_counted(bed):
 	"""skube diag: every decision's time to its effect has been measured by now, and none is beyond reason."""
 	bed.plane.kubectl("cordon", "node-0")
 	wait_for(lambda: "DRAIN" in bed.slurm.node("node-0")["State"], "node-0 to be drained")
 	bed.plane.kubectl("uncordon", "node-0")
 	wait_for(lambda: "DRAIN" not in bed.slurm.node("node-0")["State"], "node-0 to be back")
-	never = lambda: [name for name, e in bed.agent.skube("diag")["edges"].items() if not e["count"]]  # noqa: E731
+	never = lambda: [name for name, e in bed.agent.skube("diag")["stage_latencies"].items() if not e["count"]]  # noqa: E731
 	wait_for(lambda: never() == [], "every edge to have a count")
-	edges = bed.agent.skube("diag")["edges"]
-	print("# p50, p99, max in ms: " + ", ".join(f"{n} {e['p50_ms']:.1f} {e['p99_ms']:.1f} {e['max_ms']:.1f}" for n, e in edges.items()), flush=True)
+	stage_latencies = bed.agent.skube("diag")["stage_latencies"]
+	print("# p50, p99, max in ms: " + ", ".join(f"{n} {e['p50_ms']:.1f} {e['p99_ms']:.1f} {e['max_ms']:.1f}" for n, e in stage_latencies.items()), flush=True)
 	text = bed.agent.skube_text("diag")
-	for name in edges:
+	for name in stage_latencies:
 		assert re.search(rf"^\s*{name}\s+\d+", text, re.M), f"{name} is not in skube diag:\n{text}"
 
 

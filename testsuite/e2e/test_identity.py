@@ -8,7 +8,7 @@ from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs, wait_reaso
 from lib.kube import ApiError
 
 USER_KEY, ACCOUNTS_KEY = "identity.slurm-kube.io/user", "identity.slurm-kube.io/accounts"
-LEAST_UID = 20  # daemon (1) is below, www-data (33) and backup (34) are not; every Debian has these, inside a chroot too
+MIN_UID = 20  # daemon (1) is below, www-data (33) and backup (34) are not; every Debian has these, inside a chroot too
 
 
 def _namespace(bed, name, labels=None, annotations=None):
@@ -94,8 +94,8 @@ def test_annotations_that_name_nobody_or_too_much(bed):
 	"""Root, a user of the system, a user who is not there and nonsense are refused with the reason. Once it is corrected the same pod runs."""
 	_namespace(bed, "wrong", annotations={USER_KEY: "root", ACCOUNTS_KEY: "lab"})
 	made = _make(bed, "wrong", "patient")
-	_refused(bed, made, USER_KEY, "'root'", f"below identity.least_uid ({LEAST_UID})")
-	for value, part in (("daemon", "below identity.least_uid"), ("no-such-user", "nobody here is called 'no-such-user'"), ("0", "below identity.least_uid"),
+	_refused(bed, made, USER_KEY, "'root'", f"below identity.min_uid ({MIN_UID})")
+	for value, part in (("daemon", "below identity.min_uid"), ("no-such-user", "nobody here is called 'no-such-user'"), ("0", "below identity.min_uid"),
 			    ("4000000001", "nobody here is called"), ("a b", "is no user's name")):
 		bed.kube.patch("Namespace", "wrong", {"metadata": {"annotations": {USER_KEY: value}}})
 		wait_for(lambda p=part: p in wait_reason(bed, "wrong/patient", "SlurmRefused"), f"the pod to say {part}")
@@ -261,7 +261,7 @@ RULES = [
 
 def _bed(build):
 	bed = Cluster(build, kwok=2, cpus=8, accounting="associations,limits,qos", agent_options={"namespaces": RULES, "settings": {
-		"identity": {"least_uid": LEAST_UID, "rules": RULES}, "limits": {"condition_interval_seconds": 1}}})
+		"identity": {"min_uid": MIN_UID, "rules": RULES}, "limits": {"condition_interval_seconds": 1}}})
 	bed.slurm.accounting.setup = [("add", "qos", "fast,secret"), *(("add", "account", a) for a in ("bio", "lab", "shared")),
 				      ("add", "user", "nobody", "account=shared"), ("add", "user", "backup", "account=bio"),
 				      ("add", "user", "www-data", "account=lab"), ("add", "user", "www-data", "account=shared"),

@@ -79,8 +79,8 @@ void check_namespace(const core::Namespace &seen)
 	const std::vector<core::NamespaceRule> rules = {rule};
 	core::IdentityFacts facts;
 	facts.namespaces[seen.name] = seen;
-	facts.people.insert_or_assign("phys", Result<core::Person>(core::Person{1001, 100}));
-	facts.people.insert_or_assign("root", Result<core::Person>(core::Person{0, 0}));
+	facts.people.insert_or_assign("phys", Result<core::SlurmUser>(core::SlurmUser{1001, 100}));
+	facts.people.insert_or_assign("root", Result<core::SlurmUser>(core::SlurmUser{0, 0}));
 	const auto found = core::rule_of({rules, 1000, facts}, seen.name);
 	MUST(says_why(found));
 	if (!found)
@@ -113,7 +113,7 @@ void check_storage(json_object *object)
 	(void)claims.seen(wanted);
 	core::Pod pod;
 	pod.name_space = wanted.id.name_space;
-	pod.demands.claims = {{wanted.id.name, false}};
+	pod.constraints.claims = {{wanted.id.name, false}};
 	core::KubeNode node;
 	node.name = "n1";
 	node.labels = {{"kubernetes.io/hostname", "n1"}};

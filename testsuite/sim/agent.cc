@@ -47,7 +47,7 @@ void Agent::start()
 	slurm_side_ = std::make_unique<ModelSlurm>(models, life());
 	executor_ = std::make_unique<agent::Executor>(
 	    *world_, *kube_side_, *slurm_side_,
-	    agent::Executor::Surroundings{[this] { return stage_.agent_now(); }, [this] { want_round(); }});
+	    agent::Executor::PodTopology{[this] { return stage_.agent_now(); }, [this] { want_round(); }});
 	pods.restart();
 	nodes.restart();
 	tick(life_);
@@ -71,18 +71,18 @@ void Agent::kill()
 		slurm_.break_link(stage_.dice.between(Topic::reconnect, key_, 50 * k_ms, 2 * k_second));
 }
 
-void Agent::set_sight(Sight sight)
+void Agent::set_sight(PodLookup sight)
 {
 	sight_ = sight;
-	oracle_.set_blind(number_, sight == Sight::no_nodes || sight == Sight::other_cluster);
-	oracle_.set_stranger(number_, sight == Sight::other_cluster);
+	oracle_.set_blind(number_, sight == PodLookup::no_nodes || sight == PodLookup::other_cluster);
+	oracle_.set_stranger(number_, sight == PodLookup::other_cluster);
 }
 
 void Agent::see_again()
 {
-	if (sight_ == Sight::right)
+	if (sight_ == PodLookup::right)
 		return;
-	set_sight(Sight::right);
+	set_sight(PodLookup::right);
 	if (!world_)
 		return;
 	kill();
@@ -141,7 +141,7 @@ void Agent::pods_listed(const std::set<std::string> &all)
 				world_->observe(core::PodGone{uid, entry.pod}, stage_.agent_now());
 		for (const auto &[id, job] : std::map(world_->state().jobs))
 			if (!uids.contains(job.marker.uid) && job.marker.kind == core::k_pod_kind)
-				world_->answer(core::LookUpAnswered{{job.marker.uid}, core::Sight::absent}, stage_.agent_now());
+				world_->answer(core::LookUpAnswered{{job.marker.uid}, core::PodLookup::absent}, stage_.agent_now());
 	}
 	world_->observe(core::PodsListed{uids}, stage_.agent_now());
 	want_round();

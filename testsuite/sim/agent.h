@@ -22,8 +22,8 @@ class Agent
 	void start();
 	void kill();
 	void freeze(Micros until);
-	using Sight = sim::Sight; /* of lives to come */
-	void set_sight(Sight sight);
+	using PodLookup = sim::PodLookup; /* of lives to come */
+	void set_sight(PodLookup sight);
 	void see_again(); /* restarted, if it has to be */
 	[[nodiscard]] bool is_alive() const { return world_ != nullptr; }
 	[[nodiscard]] const core::World &world() const { return *world_; }
@@ -35,8 +35,8 @@ class Agent
       private:
 	template <class T> StreamSink<T> sink_for();
 	LinkPort port();
-	[[nodiscard]] bool sees_nodes() const { return sight_ == Sight::right || sight_ == Sight::no_pods; }
-	[[nodiscard]] bool sees_pods() const { return sight_ != Sight::no_pods && sight_ != Sight::other_cluster; }
+	[[nodiscard]] bool sees_nodes() const { return sight_ == PodLookup::right || sight_ == PodLookup::no_pods; }
+	[[nodiscard]] bool sees_pods() const { return sight_ != PodLookup::no_pods && sight_ != PodLookup::other_cluster; }
 	void pods_listed(const std::set<std::string> &all);
 	void pod_changed(const Change<core::Pod> &change);
 	void node_changed(const Change<core::KubeNode> &change);
@@ -70,7 +70,7 @@ class Agent
 	std::uint64_t life_ = 0, link_ = 0, look_ = 0;
 	Micros frozen_until_ = 0;
 	bool round_wanted_ = false;
-	Sight sight_ = Sight::right;
+	PodLookup sight_ = PodLookup::right;
 	bool has_snapshot_ = false; /* the link's, by what was really delivered */
 	std::map<std::uint32_t, std::string> first_markers_; /* for Plant::stale_marker */
 };

@@ -39,7 +39,7 @@ void Agent::begins(const core::PodUid &pod, const core::Action &action)
 		acts("binds a pod");
 		oracle_.binds(pod.text, *bind);
 	}
-	if (!std::holds_alternative<core::Remove>(action))
+	if (!std::holds_alternative<core::DeletePod>(action))
 		return;
 	acts("deletes a pod");
 	if (world_->state().pod(pod))

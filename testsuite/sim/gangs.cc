@@ -280,7 +280,7 @@ void Gangs::make(GangTruth &gang, std::size_t role, std::uint32_t index, std::op
 	pod.api.name = gang.name + "-" + std::to_string(role) + "-" + number + gang.uid.substr(k_uid_length);
 	pod.api.requests = gang.roles[role].each;
 	if (gang.roles[role].pod_template)
-		pod.api.demands.tolerations = gang.roles[role].pod_template->demands.tolerations;
+		pod.api.constraints.tolerations = gang.roles[role].pod_template->constraints.tolerations;
 	if (role + 1 == gang.roles.size()) {
 		pod.api.requests.milli_cpu += gang.growth.milli_cpu;
 		pod.api.requests.memory_bytes += gang.growth.memory_bytes;

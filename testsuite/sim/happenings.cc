@@ -264,7 +264,7 @@ void Simulation::happen_to_parts(const Event &event)
 	case Kind::wrong_config: {
 		Agent &agent = agent_of(event);
 		agent.kill();
-		static constexpr Agent::Sight k_sights[] = {Agent::Sight::none_selected, Agent::Sight::no_nodes, Agent::Sight::no_pods, Agent::Sight::other_cluster};
+		static constexpr Agent::PodLookup k_sights[] = {Agent::PodLookup::none_selected, Agent::PodLookup::no_nodes, Agent::PodLookup::no_pods, Agent::PodLookup::other_cluster};
 		agent.set_sight(k_sights[event.number % std::size(k_sights)]);
 		agent.start();
 		return stage_.line.after(span(event, k_second, 90 * k_second), [&agent] { agent.see_again(); });

@@ -16,7 +16,7 @@ namespace slurmkube::sim
 
 /* What an agent sees: a selector that selects no node; the kubeconfig of a cluster that has none of
  * these nodes; lists without pods; the kubeconfig of a cluster that has nothing of ours. */
-enum class Sight { right, none_selected, no_nodes, no_pods, other_cluster };
+enum class PodLookup { right, none_selected, no_nodes, no_pods, other_cluster };
 
 struct Models {
 	Stage &stage;
@@ -46,7 +46,7 @@ template <class T> agent::Answer<T> heard(const Life &life, agent::Answer<T> don
 class ModelKube final : public agent::KubeSide
 {
       public:
-	ModelKube(const Models &models, Life life, const Sight &sight)
+	ModelKube(const Models &models, Life life, const PodLookup &sight)
 	    : models_(models), life_(std::move(life)), sight_(sight)
 	{
 	}
@@ -62,7 +62,7 @@ class ModelKube final : public agent::KubeSide
 		      agent::Answer<bool> done) override;
 	void get_owner(const core::OwnerId &id,
 		       agent::Answer<std::optional<core::Owner>> done) override;
-	void look_at_node(const std::string &name, agent::Answer<core::NodeSight> done) override;
+	void look_at_node(const std::string &name, agent::Answer<core::NodeLookup> done) override;
 	void cluster_uid(agent::Answer<std::string> done) override;
 	void after(std::chrono::milliseconds delay, std::function<void()> call) override;
 
@@ -73,7 +73,7 @@ class ModelKube final : public agent::KubeSide
 
 	const Models models_;
 	const Life life_;
-	const Sight &sight_;
+	const PodLookup &sight_;
 };
 
 class ModelSlurm final : public agent::SlurmSide

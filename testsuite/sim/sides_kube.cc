@@ -110,7 +110,7 @@ void ModelKube::provide(const core::ClaimStep &, agent::Done done)
 void ModelKube::get_pod(const std::string &name_space, const std::string &name,
 			agent::Answer<core::Pod> done)
 {
-	const bool is_other = sight_ == Sight::other_cluster;
+	const bool is_other = sight_ == PodLookup::other_cluster;
 	const auto look = [models = models_, name_space, name, is_other] {
 		return pod_at(models.kube, is_other ? "no namespace of ours" : name_space, name);
 	};
@@ -122,7 +122,7 @@ void ModelKube::find_pod(const std::string &name_space,
 			 std::function<bool(const core::Pod &)> is_it, agent::Answer<bool> done)
 {
 	using Pods = std::vector<core::Pod>;
-	const auto list = [models = models_, name_space, is_other = sight_ == Sight::other_cluster] {
+	const auto list = [models = models_, name_space, is_other = sight_ == PodLookup::other_cluster] {
 		Pods pods;
 		for (const auto &[uid, pod] : models.kube.pods) {
 			const bool is_there = !is_other && pod.exists && !core::is_terminal(pod.api);
@@ -142,31 +142,31 @@ void ModelKube::find_pod(const std::string &name_space,
 void ModelKube::get_owner(const core::OwnerId &id, agent::Answer<std::optional<core::Owner>> done)
 {
 	using Found = std::optional<core::Owner>;
-	const auto look = [models = models_, id, is_other = sight_ == Sight::other_cluster] {
+	const auto look = [models = models_, id, is_other = sight_ == PodLookup::other_cluster] {
 		models.kube.questions++;
 		return Result<Found>(is_other ? Found() : models.kube.owner(id));
 	};
 	ask<Found>(hash_of(id.name), look, std::move(done));
 }
 
-void ModelKube::look_at_node(const std::string &name, agent::Answer<core::NodeSight> done)
+void ModelKube::look_at_node(const std::string &name, agent::Answer<core::NodeLookup> done)
 {
-	const bool is_other = sight_ == Sight::no_nodes || sight_ == Sight::other_cluster;
+	const bool is_other = sight_ == PodLookup::no_nodes || sight_ == PodLookup::other_cluster;
 	const auto look = [models = models_, name, is_other] {
 		models.kube.questions++;
 		const auto node = models.kube.nodes.find(name);
 		if (is_other || node == models.kube.nodes.end() || !node->second.exists)
-			return Result<core::NodeSight>(core::NodeSight::none);
+			return Result<core::NodeLookup>(core::NodeLookup::none);
 		const bool is_ready = node->second.api.ready;
-		return Result(is_ready ? core::NodeSight::ready : core::NodeSight::not_ready);
+		return Result(is_ready ? core::NodeLookup::ready : core::NodeLookup::not_ready);
 	};
-	ask<core::NodeSight>(hash_of(name), look, std::move(done));
+	ask<core::NodeLookup>(hash_of(name), look, std::move(done));
 }
 
 void ModelKube::cluster_uid(agent::Answer<std::string> done)
 {
 	const bool is_planted = models_.stage.plant == Plant::any_cluster;
-	const bool is_other = sight_ == Sight::other_cluster && !is_planted;
+	const bool is_other = sight_ == PodLookup::other_cluster && !is_planted;
 	const auto look = [models = models_, is_other] {
 		models.kube.questions++;
 		return Result<std::string>(std::string(is_other ? "other-uid" : "main-uid"));

@@ -236,7 +236,7 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 		pod_template->requests = role.each;
 		pod_template->annotations = gang.mould.api.annotations;
 		if (draw(19) % 2 == 0 && role.name == "work") /* two components, whatever they request */
-			pod_template->demands.tolerations = {{"sim/worker", core::TolerationOp::exists, "", ""}};
+			pod_template->constraints.tolerations = {{"sim/worker", core::TolerationOp::exists, "", ""}};
 		role.pod_template = std::move(pod_template);
 	}
 	gang.in_order = draw(10) % 2 == 0;

@@ -180,7 +180,7 @@ std::uint32_t Slurm::tasks_on(const JobTruth &job, const SlurmNodeTruth &node) c
 }
 
 /* All its tasks, or nothing: one on each required node, the rest where there is room, first on those. */
-std::vector<core::NodeAllocation> Slurm::places_for(const JobTruth &job) const
+std::vector<core::NodeAllocation> Slurm::exclusions_of_pod(const JobTruth &job) const
 {
 	if (job.facts.held || job.is_plain_native || job.facts.marker.cluster != cluster)
 		return {};
@@ -214,7 +214,7 @@ std::vector<core::NodeAllocation> Slurm::places_for(const JobTruth &job) const
 
 bool Slurm::start(JobTruth &job)
 {
-	std::vector<core::NodeAllocation> nodes = places_for(job);
+	std::vector<core::NodeAllocation> nodes = exclusions_of_pod(job);
 	if (nodes.empty())
 		return false;
 	job.facts.state = core::JobState::running;

@@ -55,6 +55,11 @@ TESTS += testsuite/unit/test_world_gangs
 testsuite_unit_test_world_gangs_SOURCES = %D%/gang_stage.h %D%/test_world_gangs.cc
 testsuite_unit_test_world_gangs_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_world_gang_attempts
+TESTS += testsuite/unit/test_world_gang_attempts
+testsuite_unit_test_world_gang_attempts_SOURCES = %D%/gang_stage.h %D%/test_world_gang_attempts.cc
+testsuite_unit_test_world_gang_attempts_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world_room
 TESTS += testsuite/unit/test_world_room
 testsuite_unit_test_world_room_SOURCES = %D%/gang_stage.h %D%/place_stage.h %D%/test_world_room.cc
@@ -134,19 +139,19 @@ check_PROGRAMS += testsuite/unit/test_placement
 TESTS += testsuite/unit/test_placement
 testsuite_unit_test_placement_SOURCES = %D%/test_placement.cc
 testsuite_unit_test_placement_LDADD = libcheck.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_surroundings
-TESTS += testsuite/unit/test_surroundings
-testsuite_unit_test_surroundings_SOURCES = %D%/test_surroundings.cc
-testsuite_unit_test_surroundings_LDADD = libcheck.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_pod_topology
+TESTS += testsuite/unit/test_pod_topology
+testsuite_unit_test_pod_topology_SOURCES = %D%/test_pod_topology.cc
+testsuite_unit_test_pod_topology_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_place
 TESTS += testsuite/unit/test_world_place
 testsuite_unit_test_world_place_SOURCES = %D%/test_world_place.cc
 testsuite_unit_test_world_place_LDADD = libcheck.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_world_company
-TESTS += testsuite/unit/test_world_company
-testsuite_unit_test_world_company_SOURCES = %D%/test_world_company.cc
-testsuite_unit_test_world_company_LDADD = libcheck.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_world_nearby_pods
+TESTS += testsuite/unit/test_world_nearby_pods
+testsuite_unit_test_world_nearby_pods_SOURCES = %D%/test_world_nearby_pods.cc
+testsuite_unit_test_world_nearby_pods_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_options
 TESTS += testsuite/unit/test_options

@@ -63,21 +63,21 @@ struct PlaceStage {
 	static Pod with_port(const std::string &uid)
 	{
 		Pod p = pod(uid);
-		p.demands.host_ports = {{"0.0.0.0", "TCP", 80}};
+		p.constraints.host_ports = {{"0.0.0.0", "TCP", 80}};
 		return p;
 	}
 
 	static Pod alone(const std::string &uid)
 	{
 		Pod p = pod(uid);
-		p.demands.anti_affinity = {{.topology_key = "kubernetes.io/hostname", .selector = PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = false}};
+		p.constraints.anti_affinity = {{.topology_key = "kubernetes.io/hostname", .selector = PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = false}};
 		return p;
 	}
 
 	static Pod on_ssd(const std::string &uid)
 	{
 		Pod p = pod(uid);
-		p.demands.node_selector = {{"disk", "ssd"}};
+		p.constraints.node_selector = {{"disk", "ssd"}};
 		return p;
 	}
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/claim.h"
-#include "src/codec/demands.h"
+#include "src/codec/scheduling_constraints.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;

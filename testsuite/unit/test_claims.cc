@@ -24,7 +24,7 @@ Pod pod_with(std::vector<PodClaim> claims)
 	p.uid = {"u"};
 	p.name_space = "default";
 	p.name = "p";
-	p.demands.claims = std::move(claims);
+	p.constraints.claims = std::move(claims);
 	return p;
 }
 
@@ -165,9 +165,9 @@ void the_smallest_volume_that_will_do_is_given()
 		(void)claims.seen(v);
 		CHECK_EQUAL(plan_text(claims, one, node("n1")), "c gets large");
 	}
-	Claim choosy = claim("c", "local", 10);
-	choosy.selector = PodSelector{{{"tier", "a"}}, {}};
-	(void)claims.seen(choosy);
+	Claim constrained = claim("c", "local", 10);
+	constrained.selector = PodSelector{{{"tier", "a"}}, {}};
+	(void)claims.seen(constrained);
 	CHECK_EQUAL(plan_text(claims, one, node("n2")), "has no volume for volume claim c and none can be made there");
 }
 

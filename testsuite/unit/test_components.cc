@@ -12,11 +12,11 @@ namespace
 
 constexpr std::int64_t k_gib = 1 << 30;
 
-Role role(const char *name, std::uint32_t pods, std::int64_t milli_cpu, std::int64_t gib = 1, const Demands &demands = {})
+Role role(const char *name, std::uint32_t pods, std::int64_t milli_cpu, std::int64_t gib = 1, const SchedulingConstraints &constraints = {})
 {
 	Pod pod;
 	pod.requests = {.milli_cpu = milli_cpu, .memory_bytes = gib * k_gib, .pods = 1, .extended = {}};
-	pod.demands = demands;
+	pod.constraints = constraints;
 	return {.name = name, .pods = pods, .each = pod.requests, .pod_template = std::make_shared<const Pod>(pod)};
 }
 
@@ -26,11 +26,11 @@ Role with_gpus(Role role, std::int64_t gpus)
 	return role;
 }
 
-Demands in_pool(const char *pool)
+SchedulingConstraints in_pool(const char *pool)
 {
-	Demands demands;
-	demands.node_selector = {{"pool", pool}};
-	return demands;
+	SchedulingConstraints constraints;
+	constraints.node_selector = {{"pool", pool}};
+	return constraints;
 }
 
 /* "head|a b": the roles of each */
@@ -47,7 +47,7 @@ std::string text_of(const std::vector<ComponentRoles> &components)
 
 void roles_by_what_they_want()
 {
-	Demands tolerant;
+	SchedulingConstraints tolerant;
 	tolerant.tolerations = {{"gpu", TolerationOp::exists, "", ""}};
 	const struct {
 		std::vector<Role> roles;

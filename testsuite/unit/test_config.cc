@@ -67,7 +67,7 @@ nodes:
   reserve_memory_mib: 512
   tolerated_taints: [example.com/gpu, other]
 identity:
-  least_uid: 500
+  min_uid: 500
   rules:
     - namespace: physics
       user: 4000001
@@ -243,6 +243,12 @@ void the_former_key_is_told_its_new_name()
 	for (const char *wrong : {"[{name: a, nice: 1}, {name: a, nice: 2}]", "[{qos: x}]", "[{name: b}]", "{name: b}", "[{name: a, nice: -2147483646}]", "[{name: a, prio: 1}]"})
 		CHECK(error_of(std::string("priority_classes: ") + wrong).starts_with("f:1: priority_classes"));
 	CHECK_EQUAL(error_of("priority_classes: [{name: a, nice: -5}, {name: b, qos: high}]"), "");
+	const LoadedConfig former = parse("identity:\n  least_uid: 7\n");
+	CHECK_EQUAL(former.config.identity.min_uid, 7U);
+	CHECK(former.errors.empty() && former.notes.size() == 1);
+	CHECK_EQUAL(former.notes.at(0), "f:2: identity.least_uid: is called 'min_uid' now; please rename it");
+	CHECK(parse("identity: {min_uid: 7}").notes.empty());
+	CHECK_EQUAL(error_of("identity: {min_uid: 7, least_uid: 8}"), "f:1: identity: 'min_uid' stands here twice");
 	CHECK(error_of("namespaces: [{name: a, user: root}]").find("the rules of 'namespaces' stand under identity.rules now, with 'namespace' for 'name'") != std::string::npos);
 }
 

@@ -330,7 +330,7 @@ void scancel_removes_all_pods_and_nothing_is_submitted_for_those()
 	stage.pass(60 * k_second);
 	stage.world.observe(JobSeen{ended}, stage.now);
 	const auto actions = stage.take();
-	CHECK_EQUAL(only<Remove>(actions).size(), 4U);
+	CHECK_EQUAL(only<DeletePod>(actions).size(), 4U);
 	CHECK(only<Submit>(actions).empty());
 }
 
@@ -351,7 +351,7 @@ void scancel_in_the_second_of_its_pods_removes_those_that_were_there()
 	stage.world.observe(JobSeen{job}, stage.now);
 	stage.now.mono_us += 1000;
 	stage.world.observe(PodSeen{stage.pod(3)}, stage.now);
-	CHECK_EQUAL(only<Remove>(stage.take()).size(), 3U);
+	CHECK_EQUAL(only<DeletePod>(stage.take()).size(), 3U);
 }
 
 void pods_made_after_the_end_are_about_the_next_job()
@@ -362,8 +362,8 @@ void pods_made_after_the_end_are_about_the_next_job()
 	ended.state = JobState::preempted;
 	ended.end_time = stage.now.wall_s;
 	stage.world.observe(JobSeen{ended}, stage.now);
-	for (const auto &[pod, remove] : only<Remove>(stage.take())) {
-		stage.world.answer(RemoveAnswered{pod, Ok{}}, stage.now);
+	for (const auto &[pod, remove] : only<DeletePod>(stage.take())) {
+		stage.world.answer(DeletePodAnswered{pod, Ok{}}, stage.now);
 		Pod last = *stage.world.state().pod(pod);
 		last.phase = PodPhase::failed;
 		last.deleting = true;
@@ -462,7 +462,7 @@ std::string required_with(const KubeNode &n3, const SlurmNode &n4)
 	stage.world.observe(SlurmNodeSeen{n4});
 	stage.world.observe(PodGone{{"u0"}, std::nullopt}, stage.now);
 	Pod next = stage.pod(0, "b");
-	next.demands.node_selector = {{"disk", "fast"}};
+	next.constraints.node_selector = {{"disk", "fast"}};
 	stage.world.observe(PodSeen{next}, stage.now);
 	(void)stage.take();
 	stage.pass(11 * k_second);

@@ -128,7 +128,7 @@ void annotations_name_the_user()
 	c.add(seen("lab", {}, {{"id/user", "phys"}, {"id/accounts", "one, two"}}));
 	CHECK(c.of("lab").error().code == Errc::again);
 	CHECK(person_wanted({c.rules, 1000, c.facts}, "lab") == "phys");
-	c.facts.people.insert_or_assign("phys", Result<Person>(Person{1001, 100}));
+	c.facts.people.insert_or_assign("phys", Result<SlurmUser>(SlurmUser{1001, 100}));
 	REQUIRE(c.of("lab").ok());
 	CHECK_EQUAL(c.of("lab")->user_id, 1001U);
 	CHECK_EQUAL(c.of("lab")->group_id, 100U);
@@ -148,8 +148,8 @@ void annotations_that_name_what_they_may_not_are_refused()
 	const struct {
 		const char *key, *value, *part;
 	} rows[] = {
-	    {"id/user", "root", "is uid 0, below identity.least_uid (1000)"},
-	    {"id/user", "daemon", "below identity.least_uid"},
+	    {"id/user", "root", "is uid 0, below identity.min_uid (1000)"},
+	    {"id/user", "daemon", "below identity.min_uid"},
 	    {"id/user", "ghost", "its annotation id/user='ghost' names no user: nobody here is called 'ghost'"},
 	    {"id/user", "", "is no user's name"},
 	    {"id/user", "a b", "is no user's name"},
@@ -162,8 +162,8 @@ void annotations_that_name_what_they_may_not_are_refused()
 	for (const auto &row : rows) {
 		Case c{{annotated(), rule("*", 65534)}, {}};
 		for (const auto &[name, uid] : {std::pair("root", 0U), std::pair("daemon", 999U), std::pair("phys", 1001U)})
-			c.facts.people.insert_or_assign(name, Result<Person>(Person{uid, uid}));
-		c.facts.people.insert_or_assign("ghost", Result<Person>(Error{Errc::not_found, "nobody here is called 'ghost'"}));
+			c.facts.people.insert_or_assign(name, Result<SlurmUser>(SlurmUser{uid, uid}));
+		c.facts.people.insert_or_assign("ghost", Result<SlurmUser>(Error{Errc::not_found, "nobody here is called 'ghost'"}));
 		Namespace lab = seen("lab", {}, {{"id/user", "phys"}});
 		lab.annotations[row.key] = row.value;
 		c.add(lab);
@@ -248,14 +248,14 @@ void a_pod_waits_for_its_user()
 	World world = world_with({annotated()});
 	world.observe(NamespaceSeen{seen("lab", {}, {{"id/user", "phys"}, {"unread", "x"}})});
 	CHECK(world.take_actions(at(1)).empty());
-	CHECK(world.people_wanted() == std::set<std::string>{"phys"});
+	CHECK(world.users_wanted() == std::set<std::string>{"phys"});
 	CHECK(!world.state().settings.policy.identity_facts.namespaces.at("lab").annotations.contains("unread"));
-	world.observe(PersonFound{"phys", Error{Errc::not_found, "nobody here is called 'phys'"}});
+	world.observe(UserFound{"phys", Error{Errc::not_found, "nobody here is called 'phys'"}});
 	const auto refused = world.take_actions(at(2));
 	REQUIRE(refused.size() == 1 && std::holds_alternative<Report>(refused.front().action));
 	CHECK_EQUAL(std::get<Report>(refused.front().action).not_scheduled.reason, names::k_reason_refused);
-	CHECK(world.people_wanted() == std::set<std::string>{"phys"}); /* he may come into being */
-	world.observe(PersonFound{"phys", Person{1001, 100}});
+	CHECK(world.users_wanted() == std::set<std::string>{"phys"}); /* he may come into being */
+	world.observe(UserFound{"phys", SlurmUser{1001, 100}});
 	const auto then = world.take_actions(at(3));
 	REQUIRE(submitted(then));
 	CHECK_EQUAL(submitted(then)->user_id, 1001U);
@@ -280,7 +280,7 @@ void other_rules_hold_once_the_namespaces_are_told_anew()
 	world.observe(IdentityRulesSet{{annotated()}, 1000});
 	CHECK(world.take_actions(at(1)).empty()); /* of its annotations nothing was kept */
 	world.observe(NamespaceSeen{seen("lab", {}, {{"id/user", "phys"}})});
-	world.observe(PersonFound{"phys", Person{1002, 100}});
+	world.observe(UserFound{"phys", SlurmUser{1002, 100}});
 	const auto then = world.take_actions(at(2));
 	REQUIRE(submitted(then));
 	CHECK_EQUAL(submitted(then)->user_id, 1002U);

@@ -48,7 +48,7 @@ void the_cluster_is_kept_and_may_be_missing()
 	auto marker = example();
 	marker.cluster_uid = "0b8cbe7f-6a38-4d8e-9c53-6f8f0b1f1c01";
 	marker.given_up = true;
-	marker.places = "6b4af8ec2f5cd0b9";
+	marker.exclusions = "6b4af8ec2f5cd0b9";
 	CHECK(*marker_from_text(marker_to_text(marker)) == marker);
 	CHECK_EQUAL(marker_from_text(marker_to_text(example()))->cluster_uid, "");
 	CHECK(!marker_from_text(marker_to_text(example()))->given_up);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Owners of pods in JSON, in the shapes in which JobSet, LeaderWorkerSet, Kubeflow, KubeRay and Kubernetes have them: roles, sizes, stages, and what is no gang. */
+/* Owners of pods in JSON, in the schema in which JobSet, LeaderWorkerSet, Kubeflow, KubeRay and Kubernetes have them: roles, sizes, stages, and what is no gang. */
 #include "src/codec/owner.h"
 #include "testsuite/unit/check.h"
 
@@ -185,17 +185,17 @@ void templates_say_what_their_pods_will_demand()
 	const core::Pod &pod = *owner->roles.front().pod_template;
 	CHECK_EQUAL(pod.name_space + "/" + pod.name + "/" + pod.node_name, "d//");
 	CHECK_EQUAL(keys_of(pod.labels), "app=w jobset.sigs.k8s.io/jobset-name=x jobset.sigs.k8s.io/replicatedjob-name=a");
-	CHECK_EQUAL(keys_of(pod.demands.node_selector), "pool=gpu");
-	CHECK_EQUAL(pod.demands.tolerations.size(), 3U); /* two are of every pod */
-	CHECK(pod.demands.node_terms && pod.demands.node_terms->size() == 1);
-	CHECK_EQUAL(pod.demands.host_ports.size(), 1U);
+	CHECK_EQUAL(keys_of(pod.constraints.node_selector), "pool=gpu");
+	CHECK_EQUAL(pod.constraints.tolerations.size(), 3U); /* two are of every pod */
+	CHECK(pod.constraints.node_terms && pod.constraints.node_terms->size() == 1);
+	CHECK_EQUAL(pod.constraints.host_ports.size(), 1U);
 	CHECK_EQUAL(pod.priority_class, "high");
 	CHECK_EQUAL(pod.active_deadline_seconds, 60);
 	CHECK_EQUAL(pod.requests.milli_cpu, 3000);
 	CHECK_EQUAL(pod.requests.extended.at("google.com/tpu"), 4);
 	CHECK(pod.requests == owner->roles.front().each);
-	REQUIRE(pod.demands.claims.size() == 1);
-	CHECK_EQUAL(pod.demands.claims.front().name, "data");
+	REQUIRE(pod.constraints.claims.size() == 1);
+	CHECK_EQUAL(pod.constraints.claims.front().name, "data");
 	REQUIRE(pod.unsupported_fields.size() == 1);
 	CHECK_EQUAL(pod.unsupported_fields.front(), "spec.resourceClaims");
 }

@@ -70,7 +70,7 @@ void a_term_with_an_invalid_requirement_matches_nothing()
 	for (const Requirement &requirement : bad) {
 		CHECK(!is_valid(requirement));
 		Pod p = pod();
-		p.demands.node_terms = {{{.labels = {requirement, {"gone", SelectorOp::does_not_exist, {}}}, .fields = {}}}};
+		p.constraints.node_terms = {{{.labels = {requirement, {"gone", SelectorOp::does_not_exist, {}}}, .fields = {}}}};
 		CHECK(!may(p, node({{"disk", "ssd"}, {"cores", "16"}})));
 	}
 }
@@ -81,26 +81,26 @@ void terms_are_ored_and_requirements_anded()
 	const NodeTerm named{.labels = {}, .fields = {{"metadata.name", SelectorOp::in, {"n1"}}}};
 	const NodeTerm not_named{.labels = {}, .fields = {{"metadata.name", SelectorOp::not_in, {"n1"}}}};
 	Pod p = pod();
-	p.demands.node_terms = {{ssd}};
+	p.constraints.node_terms = {{ssd}};
 	CHECK(!may(p, node({{"disk", "ssd"}})));
 	CHECK(may(p, node({{"disk", "ssd"}, {"zone", "a"}})));
-	p.demands.node_terms = {{ssd, named}};
+	p.constraints.node_terms = {{ssd, named}};
 	CHECK(may(p, node()));
-	p.demands.node_terms = {{not_named}};
+	p.constraints.node_terms = {{not_named}};
 	CHECK(!may(p, node()));
-	p.demands.node_terms = {{NodeTerm{}}};
+	p.constraints.node_terms = {{NodeTerm{}}};
 	CHECK(!may(p, node()));
-	p.demands.node_terms.emplace();
+	p.constraints.node_terms.emplace();
 	CHECK(!may(p, node()));
 }
 
 void a_node_selector_holds_beside_affinity()
 {
 	Pod p = pod();
-	p.demands.node_selector = {{"disk", "ssd"}};
+	p.constraints.node_selector = {{"disk", "ssd"}};
 	CHECK(may(p, node({{"disk", "ssd"}})));
 	CHECK_EQUAL(node_refuses(p, node({{"disk", "hdd"}}))->why, "has no label disk=ssd (nodeSelector)");
-	p.demands.node_terms = {{{.labels = {{"zone", SelectorOp::exists, {}}}, .fields = {}}}};
+	p.constraints.node_terms = {{{.labels = {{"zone", SelectorOp::exists, {}}}, .fields = {}}}};
 	CHECK(!may(p, node({{"disk", "ssd"}})));
 }
 
@@ -117,7 +117,7 @@ void taints_and_tolerations()
 	};
 	for (const auto &row : rows) {
 		Pod p = pod();
-		p.demands.tolerations = {row.toleration};
+		p.constraints.tolerations = {row.toleration};
 		CHECK_EQUAL(may(p, node({}, {taint})), row.tolerates);
 	}
 	CHECK(may(pod(), node({}, {{"gpu", "", "PreferNoSchedule"}})));
@@ -131,7 +131,7 @@ void a_cordoned_node_is_for_those_that_tolerate_it()
 	n.unschedulable = true;
 	CHECK(cordon_refuses(pod(), n).has_value());
 	Pod p = pod();
-	p.demands.tolerations = {{"node.kubernetes.io/unschedulable", TolerationOp::exists, "", "NoSchedule"}};
+	p.constraints.tolerations = {{"node.kubernetes.io/unschedulable", TolerationOp::exists, "", "NoSchedule"}};
 	CHECK(!cordon_refuses(p, n));
 }
 
@@ -145,30 +145,30 @@ void host_ports_meet_by_port_protocol_and_address()
 	    {{"10.0.0.1", "TCP", 80}, true}, {{"10.0.0.2", "TCP", 80}, false}, {{"0.0.0.0", "TCP", 80}, true}, {{"10.0.0.1", "UDP", 80}, false}, {{"10.0.0.1", "TCP", 81}, false},
 	};
 	Pod other = pod("other");
-	other.demands.host_ports = {held};
+	other.constraints.host_ports = {held};
 	for (const auto &row : rows) {
 		Pod p = pod();
-		p.demands.host_ports = {row.wanted};
+		p.constraints.host_ports = {row.wanted};
 		CHECK_EQUAL(holders_refuse(p, {&other}).has_value(), row.conflict);
 	}
 }
 
 void anti_affinity_binds_both_sides()
 {
-	Pod averse = pod("averse"), web = pod("web"), elsewhere = pod("elsewhere");
+	Pod anti_affinity = pod("anti_affinity"), web = pod("web"), elsewhere = pod("elsewhere");
 	web.labels = elsewhere.labels = {{"app", "web"}};
 	elsewhere.name_space = "other";
-	averse.demands.anti_affinity = {{.topology_key = "kubernetes.io/hostname", .selector = PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = false}};
-	CHECK(holders_refuse(averse, {&web}).has_value());
-	CHECK(holders_refuse(web, {&averse}).has_value());
-	CHECK(!holders_refuse(averse, {&elsewhere}));
-	averse.demands.anti_affinity[0].namespaces = {"other"};
-	CHECK(holders_refuse(averse, {&elsewhere}).has_value());
-	CHECK(!holders_refuse(averse, {&web}));
-	averse.demands.anti_affinity[0].all_namespaces = true;
-	CHECK(holders_refuse(averse, {&web}).has_value());
-	averse.demands.anti_affinity[0].selector.reset();
-	CHECK(!holders_refuse(averse, {&web}));
+	anti_affinity.constraints.anti_affinity = {{.topology_key = "kubernetes.io/hostname", .selector = PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = false}};
+	CHECK(holders_refuse(anti_affinity, {&web}).has_value());
+	CHECK(holders_refuse(web, {&anti_affinity}).has_value());
+	CHECK(!holders_refuse(anti_affinity, {&elsewhere}));
+	anti_affinity.constraints.anti_affinity[0].namespaces = {"other"};
+	CHECK(holders_refuse(anti_affinity, {&elsewhere}).has_value());
+	CHECK(!holders_refuse(anti_affinity, {&web}));
+	anti_affinity.constraints.anti_affinity[0].all_namespaces = true;
+	CHECK(holders_refuse(anti_affinity, {&web}).has_value());
+	anti_affinity.constraints.anti_affinity[0].selector.reset();
+	CHECK(!holders_refuse(anti_affinity, {&web}));
 }
 
 void what_a_node_does_not_list_it_does_not_have()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/codec/demands.h"
+#include "src/codec/scheduling_constraints.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
 #include "testsuite/unit/check.h"
@@ -208,7 +208,7 @@ std::vector<std::string> unsupported(const char *spec)
 {
 	const Json json = parsed(spec);
 	std::set<std::string> fields;
-	(void)demands_from_json(json.get(), fields);
+	(void)constraints_from_json(json.get(), fields);
 	(void)claims_of_pod(json.get(), "p", fields);
 	(void)spreads_from_json(get(json.get(), "topologySpreadConstraints"), {}, fields);
 	note_unsupported(json.get(), fields);
@@ -302,8 +302,8 @@ void demands_are_read()
 		 "podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname","namespaces":["x"]}]},
 		 "podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"web"}},"namespaceSelector":{}}]}}})");
 	std::set<std::string> fields;
-	const core::Demands got = demands_from_json(json.get(), fields);
-	core::Demands want;
+	const core::SchedulingConstraints got = constraints_from_json(json.get(), fields);
+	core::SchedulingConstraints want;
 	want.node_selector = {{"disk", "ssd"}};
 	want.tolerations = {{"k", core::TolerationOp::equal, "v", "NoSchedule"}, {"", core::TolerationOp::exists, "", ""}, {"n", core::TolerationOp::unknown, "1", ""}};
 	want.host_ports = {{"10.0.0.1", "UDP", 80}, {"0.0.0.0", "TCP", 82}};

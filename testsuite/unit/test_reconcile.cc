@@ -114,7 +114,7 @@ std::string text_of(const std::vector<RankAction> &actions)
 			out += "bind@" + bind->node;
 		else if (const auto *look = std::get_if<LookUp>(&action))
 			out += "look:" + look->name_space + "/" + look->name;
-		else if (const auto *remove = std::get_if<Remove>(&action))
+		else if (const auto *remove = std::get_if<DeletePod>(&action))
 			out += remove->not_started ? "give-up:" + remove->disruption.message : "remove";
 		else if (const auto *report = std::get_if<Report>(&action))
 			out += "report:" + report->not_scheduled.reason;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_wire.cc - objects in protobuf: the wire format, the envelope, shapes, events. What a real server sends is compared with its JSON by component/kube (wire_tests.py).
+ * test_wire.cc - objects in protobuf: the wire format, the envelope, schema, events. What a real server sends is compared with its JSON by component/kube (wire_tests.py).
  */
 #include "src/codec/list_page.h"
 #include "src/codec/pod.h"
-#include "src/codec/pod_shape.h"
+#include "src/codec/pod_schema.h"
 #include "src/codec/protobuf.h"
 #include "src/codec/view.h"
 #include "src/codec/wire.h"
@@ -164,9 +164,9 @@ void what_is_not_understood_is_refused()
 		CHECK(event_from_wire(frame, k_most).error().code == Errc::invalid);
 }
 
-/* A reader that asks for what no Shape names does not compile. */
-static_assert(!find_member(shapes::k_metadata, "managedFields").is_there);
-static_assert(find_member(shapes::k_volume, "ephemeral").member.number == 29);
+/* A reader that asks for what no ProtoSchema names does not compile. */
+static_assert(!find_member(schema::k_metadata, "managedFields").is_there);
+static_assert(find_member(schema::k_volume, "ephemeral").member.number == 29);
 
 /* Wherever JSON says more, readers see what protobuf carries. */
 void views_read_what_json_says()
@@ -174,7 +174,7 @@ void views_read_what_json_says()
 	const auto json = parse_json(R"({"spec":{"nodeName":"n","volumes":[{"name":"v","ephemeral":{}}],
 		"containers":[{"name":"a"},{"name":"b"}]},"metadata":{"annotations":{"k":"v"}}})", k_most);
 	REQUIRE(json.ok());
-	const View<shapes::k_pod> pod(json->get());
+	const View<schema::k_pod> pod(json->get());
 	const auto spec = pod.object<"spec">();
 	CHECK_EQUAL(spec.text<"nodeName">(), "n");
 	CHECK_EQUAL(spec.text<"schedulerName">("none"), "none");
@@ -190,25 +190,25 @@ void views_read_what_json_says()
 	CHECK_EQUAL(pod.object<"status">().text<"phase">(), "");
 }
 
-/* object_of() goes as deep as shapes do. */
+/* object_of() goes as deep as schema do. */
 void shapes_have_an_end()
 {
 	constexpr int deepest = 12;
-	const std::function<int(const Shape &, int)> depth = [&](const Shape &shape, int at) {
+	const std::function<int(const ProtoSchema &, int)> depth = [&](const ProtoSchema &schema, int at) {
 		int most = at;
-		for (const Member &member : shape.members) {
+		for (const Member &member : schema.members) {
 			const bool has_shape = member.as == As::object || member.as == As::objects || member.as == As::inlined;
-			CHECK_EQUAL(member.shape != nullptr, has_shape);
-			if (member.shape != nullptr && at < deepest)
-				most = std::max(most, depth(*member.shape, at + 1));
+			CHECK_EQUAL(member.schema != nullptr, has_shape);
+			if (member.schema != nullptr && at < deepest)
+				most = std::max(most, depth(*member.schema, at + 1));
 		}
 		return most;
 	};
 	for (const char *kind : {"Pod", "PodList", "Status"}) {
-		REQUIRE(shape_of(kind) != nullptr);
-		CHECK(depth(*shape_of(kind), 1) < deepest);
+		REQUIRE(schema_of(kind) != nullptr);
+		CHECK(depth(*schema_of(kind), 1) < deepest);
 	}
-	CHECK(shape_of("Node") == nullptr);
+	CHECK(schema_of("Node") == nullptr);
 }
 
 } // namespace

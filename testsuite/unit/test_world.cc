@@ -72,7 +72,7 @@ void scancel_deletes_the_pod_once_and_the_next_waits_for_its_end()
 	run_pod(s, "a", 7, 4000);
 	s.world.observe(JobSeen{Stage::job(7, "a", JobState::cancelled)}, s.now);
 	CHECK_EQUAL(s.act(), "remove:a");
-	s.world.answer(RemoveAnswered{{"a"}, Ok{}}, s.now);
+	s.world.answer(DeletePodAnswered{{"a"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), ""); /* the watch has not shown deletionTimestamp yet */
 	Pod stopping = s.pod("a", 4000);
 	stopping.node_name = "n1";
@@ -158,7 +158,7 @@ void a_number_used_again_is_another_job()
 	run_pod(s, "a", 7);
 	s.connect({Stage::job(7, "b", JobState::running)});
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.answer(LookUpAnswered{{"b"}, Sight::absent}, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, PodLookup::absent}, s.now);
 	s.pass(3 * k_second);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled"); /* b is no pod */
 	REQUIRE(s.world.state().entry({"a"}) != nullptr);
@@ -174,7 +174,7 @@ void the_same_name_with_a_new_uid_is_another_pod()
 	s.world.observe(PodSeen{other}, s.now);
 	s.world.observe(PodsListed{{"b"}}, s.now);
 	CHECK_EQUAL(s.act(), "look:a submit:b#1");
-	s.world.answer(LookUpAnswered{{"a"}, Sight::absent}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::absent}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled");
 }
 
@@ -188,20 +188,20 @@ void decisions_and_effects_are_timed()
 	s.world.answer(BindAnswered{{"u1"}, Ok{}}, s.now);
 	Pod p = starting(s, "u1", 7);
 	s.world.observe(PodSeen{p}, s.now);
-	CHECK_EQUAL(s.world.edges().bound_to_running.count(), 0U);
+	CHECK_EQUAL(s.world.stage_latencies().bound_to_running.count(), 0U);
 	s.pass(2 * k_second);
 	p.phase = PodPhase::running;
 	s.world.observe(PodSeen{p}, s.now);
 	s.world.observe(PodSeen{p}, s.now);
-	CHECK_EQUAL(s.world.edges().bound_to_running.count(), 1U);
-	CHECK_EQUAL(s.world.edges().bound_to_running.max_us(), static_cast<std::uint64_t>(2 * k_second));
+	CHECK_EQUAL(s.world.stage_latencies().bound_to_running.count(), 1U);
+	CHECK_EQUAL(s.world.stage_latencies().bound_to_running.max_us(), static_cast<std::uint64_t>(2 * k_second));
 	p.deleting = true;
 	s.world.observe(PodSeen{p}, s.now);
 	s.pass(3 * k_second);
 	s.world.observe(PodGone{{"u1"}, p}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled");
 	s.world.answer(CompleteAnswered{{"u1"}, Ok{}, true}, s.now);
-	CHECK_EQUAL(s.world.edges().pod_deleted_to_job_ended.max_us(), static_cast<std::uint64_t>(3 * k_second));
+	CHECK_EQUAL(s.world.stage_latencies().pod_deleted_to_job_ended.max_us(), static_cast<std::uint64_t>(3 * k_second));
 }
 
 void ended_jobs_count_once_even_if_told_late()
@@ -247,7 +247,7 @@ void a_node_is_down_after_its_time_by_our_own_clock()
 		s.pass(k_second);
 		CHECK_EQUAL(node_act(s), ""); /* the API server is asked first */
 		for (const std::string &name : s.world.take_node_questions(s.now))
-			s.world.answer(NodeLookUpAnswered{name, NodeSight::not_ready}, s.now);
+			s.world.answer(NodeLookUpAnswered{name, NodeLookup::not_ready}, s.now);
 		CHECK_EQUAL(node_act(s), "down");
 	}
 }

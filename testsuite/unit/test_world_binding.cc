@@ -72,14 +72,14 @@ void a_lost_binding_holds_its_share_until_the_api_server_denies_it()
 	const std::string actions = s.act();
 	CHECK(actions.find("bind:b") == std::string::npos);
 	CHECK(actions.find("look:a") != std::string::npos);
-	s.world.answer(LookUpAnswered{{"a"}, Sight::unbound}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "bind:b@n1");
 }
 
 void a_lost_binding_that_worked_keeps_its_share()
 {
 	LostAnswer s;
-	s.world.answer(LookUpAnswered{{"a"}, Sight::bound}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::bound}, s.now);
 	s.pass(10 * k_second);
 	CHECK(s.act().find("bind:b") == std::string::npos);
 	Pod bound = s.pod("a", 3000);
@@ -146,7 +146,7 @@ void an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for
 	CHECK_EQUAL(s.act(), "");
 	s.pass(4 * k_second);
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.answer(LookUpAnswered{{"b"}, Sight::bound}, s.now); /* the watch is behind */
+	s.world.answer(LookUpAnswered{{"b"}, PodLookup::bound}, s.now); /* the watch is behind */
 	CHECK_EQUAL(s.act(), "");
 	s.connect({Stage::job(8, "b", JobState::running), Stage::job(9, "a", JobState::pending, 2)});
 	CHECK_EQUAL(s.act(), "");
@@ -154,7 +154,7 @@ void an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for
 	CHECK_EQUAL(s.act(), "");
 	s.pass(4 * k_second);
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.answer(LookUpAnswered{{"b"}, Sight::unbound}, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, PodLookup::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:8=256");
 }
 
@@ -177,7 +177,7 @@ void an_allocation_is_given_back_when_others_stay_in_its_way()
 	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.answer(LookUpAnswered{{"b"}, Sight::unbound}, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, PodLookup::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:8=256");
 	s.world.answer(CompleteAnswered{{"b"}, Ok{}, false}, s.now);
 	s.world.observe(JobSeen{Stage::job(8, "b", JobState::failed)}, s.now);
@@ -261,7 +261,7 @@ void a_pod_that_does_not_start_is_given_up_after_the_limit()
 	CHECK_EQUAL(s.act(), "");
 	s.pass(1);
 	CHECK_EQUAL(s.act(), "remove:u1"); /* by the clock alone */
-	s.world.answer(RemoveAnswered{{"u1"}, Error{Errc::conflict, "it has changed"}}, s.now);
+	s.world.answer(DeletePodAnswered{{"u1"}, Error{Errc::conflict, "it has changed"}}, s.now);
 	init.phase = PodPhase::running;
 	s.world.observe(PodSeen{init}, s.now);
 	s.pass(30 * k_second);
@@ -276,7 +276,7 @@ void a_pod_that_was_given_up_ends_its_job_failed()
 	p.start_limit = Condition{names::k_reason_start_limit, "said by an agent that died then"};
 	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.act(), "remove:u1");
-	s.world.answer(RemoveAnswered{{"u1"}, Ok{}}, s.now);
+	s.world.answer(DeletePodAnswered{{"u1"}, Ok{}}, s.now);
 	p.deleting = true;
 	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.act(), "");

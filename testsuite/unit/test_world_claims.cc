@@ -56,7 +56,7 @@ struct Stage {
 		p.name_space = "default";
 		p.name = "pod-" + uid;
 		p.requests = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}};
-		p.demands.claims = {{"c", false}};
+		p.constraints.claims = {{"c", false}};
 		return p;
 	}
 
@@ -113,7 +113,7 @@ void claims_are_asked_for_with_the_first_pod_that_has_one()
 {
 	Stage s;
 	Pod plain = Stage::pod("a");
-	plain.demands.claims.clear();
+	plain.constraints.claims.clear();
 	s.world.observe(core::PodSeen{plain}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a");
 	CHECK(!s.world.state().claims.is_wanted());
@@ -157,7 +157,7 @@ void a_claim_that_waits_gets_a_volume_of_the_node()
 	CHECK_EQUAL(s.act(), "give:v2");
 	s.wait(1);
 	CHECK_EQUAL(s.act(), ""); /* one write, one answer */
-	s.world.answer(core::ProvideAnswered{{"a"}, Ok{}}, s.now);
+	s.world.answer(core::BindVolumeAnswered{{"a"}, Ok{}}, s.now);
 	s.wait(1);
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
 	CHECK_EQUAL(s.text, "Slurm job 7 has node n2; volume claim c is being bound for it");
@@ -180,14 +180,14 @@ void a_write_that_fails_is_tried_again_with_what_is_true_then()
 	CHECK_EQUAL(s.act(), "submit:a-n2");
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "give:v1");
-	s.world.answer(core::ProvideAnswered{{"a"}, Error{Errc::conflict, "changed"}}, s.now);
+	s.world.answer(core::BindVolumeAnswered{{"a"}, Error{Errc::conflict, "changed"}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	Volume later = Stage::volume("v1", "n1");
 	later.resource_version = "6";
 	s.world.observe(core::VolumeSeen{later});
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "give:v1");
-	s.world.answer(core::ProvideAnswered{{"a"}, Error{Errc::conflict, "changed"}}, s.now);
+	s.world.answer(core::BindVolumeAnswered{{"a"}, Error{Errc::conflict, "changed"}}, s.now);
 	later.claim = ClaimId{"default", "another"};
 	later.is_available = false;
 	s.world.observe(core::VolumeSeen{later});
@@ -204,7 +204,7 @@ void a_provisioner_may_refuse_the_node()
 	CHECK_EQUAL(s.act(), "submit:a");
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "select:n1");
-	s.world.answer(core::ProvideAnswered{{"a"}, Ok{}}, s.now);
+	s.world.answer(core::BindVolumeAnswered{{"a"}, Ok{}}, s.now);
 	Claim told = Stage::claim("late");
 	told.selected_node = "n1";
 	s.world.observe(core::ClaimSeen{told}, s.now);
@@ -212,7 +212,7 @@ void a_provisioner_may_refuse_the_node()
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
 	s.world.observe(core::ClaimSeen{Stage::claim("late")}, s.now);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.answer(core::LookUpAnswered{{"a"}, Sight::unbound}, s.now);
+	s.world.answer(core::LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=given-back");
 	s.world.answer(core::CompleteAnswered{{"a"}, Ok{}, false}, s.now);
 	s.end_job("a", 7);
@@ -232,7 +232,7 @@ void who_waits_too_long_for_a_claim_gives_the_node_back()
 	s.allocate("a", 7, "n1");
 	s.tell_job("a", 7, JobState::running, "n1");
 	CHECK_EQUAL(s.act(), "select:n1");
-	s.world.answer(core::ProvideAnswered{{"a"}, Ok{}}, s.now);
+	s.world.answer(core::BindVolumeAnswered{{"a"}, Ok{}}, s.now);
 	s.wait(599);
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
 	s.wait(2);
@@ -283,7 +283,7 @@ void what_is_forbidden_at_the_binding_is_given_back()
 	s.world.observe(core::ClaimGone{{"default", "c"}});
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.answer(core::LookUpAnswered{{"a"}, Sight::unbound}, s.now);
+	s.world.answer(core::LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=given-back");
 }
 
@@ -306,7 +306,7 @@ void a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach()
 		claim.is_bound = true;
 		stage.world.observe(core::ClaimSeen{claim}, stage.now);
 		Pod pod = stage.pod(i);
-		pod.demands.claims = {{name, false}};
+		pod.constraints.claims = {{name, false}};
 		stage.world.observe(core::PodSeen{pod}, stage.now);
 	}
 	stage.world.observe(core::ClassesListed{{}});
@@ -317,6 +317,31 @@ void a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach()
 	CHECK((submits.front().second.spec.excluded_nodes == std::vector<std::string>{"n1", "n2", "n4"}));
 }
 
+void time_in_the_queue_is_not_time_for_the_claim()
+{
+	Stage s;
+	s.listed();
+	s.world.observe(core::ClaimSeen{Stage::claim("late")}, s.now);
+	s.world.observe(core::PodSeen{Stage::pod("a")}, s.now);
+	(void)s.act();
+	s.allocate("a", 7, "n1");
+	s.tell_job("a", 7, JobState::running, "n1");
+	CHECK_EQUAL(s.act(), "select:n1");
+	s.world.answer(core::BindVolumeAnswered{{"a"}, Ok{}}, s.now);
+	Claim selected = Stage::claim("late");
+	selected.selected_node = "n1";
+	selected.resource_version = "2";
+	s.world.observe(core::ClaimSeen{selected}, s.now);
+	s.tell_job("a", 7, JobState::node_fail);
+	(void)s.act();
+	selected.selected_node = "";
+	selected.resource_version = "3";
+	s.world.observe(core::ClaimSeen{selected}, s.now);
+	s.wait(5);
+	(void)s.act();
+	CHECK_EQUAL(s.world.clocks().since({"a"}, Clock::claims), 0);
+}
+
 } // namespace
 
 int main()
@@ -325,5 +350,5 @@ int main()
 				{TEST(claims_are_asked_for_with_the_first_pod_that_has_one), TEST(a_missing_claim_is_waited_for), TEST(a_claim_that_waits_gets_a_volume_of_the_node),
 				 TEST(a_write_that_fails_is_tried_again_with_what_is_true_then), TEST(a_provisioner_may_refuse_the_node),
 				 TEST(who_waits_too_long_for_a_claim_gives_the_node_back), TEST(a_claim_for_one_pod_is_for_one_pod), TEST(what_is_forbidden_at_the_binding_is_given_back),
-				 TEST(a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach)});
+				 TEST(a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach), TEST(time_in_the_queue_is_not_time_for_the_claim)});
 }

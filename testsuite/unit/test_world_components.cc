@@ -15,7 +15,7 @@ Pod in_pool(const char *pool, std::int64_t milli_cpu)
 	Pod pod;
 	pod.name_space = "a";
 	pod.requests = size(milli_cpu, 64);
-	pod.demands.node_selector = {{"pool", pool}};
+	pod.constraints.node_selector = {{"pool", pool}};
 	return pod;
 }
 
@@ -251,7 +251,7 @@ void what_is_held_for_nothing_is_given_back()
 	const auto looks = only<LookUp>(stage.take());
 	stage.pass(1);
 	for (const auto &[uid, look] : looks)
-		stage.world.answer(LookUpAnswered{uid, Sight::unbound}, stage.now);
+		stage.world.answer(LookUpAnswered{uid, PodLookup::unbound}, stage.now);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
@@ -264,7 +264,7 @@ void what_is_held_for_nothing_is_given_back()
 	stage.end_job("ray-uid", JobState::cancelled);
 	stage.pass(31 * k_second);
 	CHECK(stage.told("w0").starts_with("not all components of the workload had nodes at once, and what it held was given back; the next try is at "));
-	CHECK(only<Remove>(stage.take()).empty());
+	CHECK(only<DeletePod>(stage.take()).empty());
 	stage.pass(20 * k_second);
 	const auto first = stage.submit(); /* what had no nodes goes first */
 	REQUIRE(first.size() == 1);
@@ -295,7 +295,7 @@ void the_end_of_one_job_ends_all()
 		Stage stage;
 		stage.start();
 		stage.end_job("ray-uid", state);
-		const auto removes = only<Remove>(stage.take());
+		const auto removes = only<DeletePod>(stage.take());
 		CHECK_EQUAL(removes.size(), 3U);
 		for (const auto &[uid, remove] : removes) {
 			if (uid.text != "h")
@@ -323,7 +323,7 @@ void no_job_ends_under_pods_that_run()
 	for (int i = 0; i < 3; i++) {
 		const auto actions = stage.take();
 		for (const auto &[uid, look] : only<LookUp>(actions))
-			stage.world.answer(LookUpAnswered{uid, Sight::unbound}, stage.now);
+			stage.world.answer(LookUpAnswered{uid, PodLookup::unbound}, stage.now);
 		CHECK(only<Complete>(actions).empty());
 		stage.pass(2 * k_second);
 	}
@@ -336,7 +336,7 @@ void pods_that_wait_go_with_a_cancelled_component()
 	(void)stage.submit();
 	stage.pass(2 * k_second);
 	stage.end_job("ray-uid+1", JobState::cancelled);
-	CHECK_EQUAL(only<Remove>(stage.take()).size(), 3U);
+	CHECK_EQUAL(only<DeletePod>(stage.take()).size(), 3U);
 }
 
 /* Of no wish: those that wait go on waiting. */
@@ -398,7 +398,7 @@ void a_component_whose_pods_failed_leaves_the_others_alone()
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.wait_status, 3U << 8);
 	stage.end_job("ray-uid", JobState::failed);
-	CHECK(only<Remove>(stage.take()).empty());
+	CHECK(only<DeletePod>(stage.take()).empty());
 }
 
 /* Another agent, which knows what the API server and Slurm show. */
@@ -416,7 +416,7 @@ void a_new_agent_goes_on()
 	after.pass(70 * k_second);
 	CHECK(after.take().empty());
 	after.end_job("ray-uid+1", JobState::timeout);
-	CHECK_EQUAL(only<Remove>(after.take()).size(), 3U);
+	CHECK_EQUAL(only<DeletePod>(after.take()).size(), 3U);
 }
 
 /* One component has its nodes, the other's job was being asked for. */
@@ -455,7 +455,7 @@ void a_new_agent_takes_what_was_given_back_for_nobodys_wish()
 	for (const char *uid : {"h", "w0", "w1"})
 		after.world.observe(PodSeen{*stage.world.state().pod({uid})}, after.now);
 	after.connect({job});
-	CHECK(only<Remove>(after.take()).empty());
+	CHECK(only<DeletePod>(after.take()).empty());
 }
 
 void what_people_hold_stays_held()
@@ -557,6 +557,152 @@ void all_go_when_the_owner_has_gone()
 	CHECK(stage.world.state().components.empty());
 }
 
+void gone(Stage &stage, std::initializer_list<const char *> uids)
+{
+	for (const char *uid : uids)
+		stage.world.observe(PodGone{{uid}, *stage.world.state().pod({uid})}, stage.now);
+}
+
+/* Slurm still knows how the head's first job ended. */
+void the_latest_end_of_a_job_ends_all()
+{
+	Stage stage;
+	stage.all_come();
+	(void)stage.submit();
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.submit();
+	stage.pass(2 * k_second);
+	stage.end_job("ray-uid", JobState::cancelled);
+	CHECK_EQUAL(only<DeletePod>(stage.take()).size(), 3U);
+	gone(stage, {"h", "w0", "w1"});
+	(void)stage.take();
+	stage.pass(11 * k_second);
+	(void)stage.take();
+	stage.world.answer(CompleteAnswered{{"ray-uid+1"}, Ok{}, false}, stage.now);
+	stage.end_job("ray-uid+1", JobState::cancelled);
+	(void)stage.take();
+	stage.head_comes("h2");
+	stage.worker_comes("w2");
+	stage.worker_comes("w3");
+	stage.pass(10 * k_second);
+	CHECK_EQUAL(stage.submit().size(), 1U);
+	stage.pass(2 * k_second);
+	stage.end_job("ray-uid+1", JobState::cancelled);
+	CHECK_EQUAL(only<DeletePod>(stage.take()).size(), 3U);
+}
+
+/* The workers' job has run for long when its owner makes all pods anew: what it holds is held since its pods ended. */
+void a_restart_keeps_the_allocation_while_another_component_gets_a_job()
+{
+	Stage stage;
+	stage.start();
+	Pod h = *stage.world.state().pod({"h"});
+	h.phase = PodPhase::succeeded;
+	stage.world.observe(PodSeen{h}, stage.now);
+	CHECK_EQUAL(only<Complete>(stage.take()).size(), 1U);
+	stage.world.answer(CompleteAnswered{{"ray-uid"}, Ok{}, false}, stage.now);
+	stage.end_job("ray-uid", JobState::complete);
+	stage.pass(300 * k_second);
+	for (const char *uid : {"w0", "w1"}) {
+		Pod p = *stage.world.state().pod({uid});
+		p.phase = PodPhase::failed;
+		p.main_container = "main";
+		p.ended_containers = {{"main", 1, 0, "Error"}};
+		stage.world.observe(PodSeen{p}, stage.now);
+	}
+	(void)stage.take();
+	gone(stage, {"h", "w0", "w1"});
+	stage.head_comes("h2");
+	stage.worker_comes("w2");
+	stage.worker_comes("w3");
+	CHECK_EQUAL(stage.submit().size(), 1U);
+	for (const char *uid : {"w2", "w3"})
+		stage.world.answer(LookUpAnswered{{uid}, PodLookup::unbound}, stage.now);
+	for (int i = 0; i < 5; i++) {
+		stage.pass(10 * k_second);
+		const auto actions = stage.take();
+		CHECK(only<Complete>(actions).empty() && only<Cancel>(actions).empty());
+		for (const auto &[uid, look] : only<LookUp>(actions))
+			stage.world.answer(LookUpAnswered{uid, PodLookup::unbound}, stage.now);
+	}
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK_EQUAL(stage.bind(), "h2:n1:0 w2:n3:1 w3:n4:2");
+}
+
+/* Its jobs have one name and one user: each would wait for the other. */
+void singleton_is_refused()
+{
+	Stage stage;
+	for (Pod *pod : {&stage.head, &stage.worker})
+		pod->annotations["slurm-kube.io/dependency"] = "singleton";
+	stage.job.roles = {Stage::role("head", 1, stage.head), Stage::role("gpu", 2, stage.worker)};
+	stage.all_come();
+	const auto actions = stage.GangStage::take();
+	CHECK(only<Submit>(actions).empty());
+	const auto reports = only<Report>(actions);
+	REQUIRE(!reports.empty());
+	CHECK(reports.front().second.not_scheduled.message.find("dependency=singleton") != std::string::npos);
+}
+
+/* It says that it was bound as one of them, in another namespace, and is seen first. */
+void a_stranger_that_comes_first_is_put_out()
+{
+	for (const char *key : {"ray-uid", "ray-uid+1"}) {
+		Stage stage;
+		Pod pod = in_pool("a", 1000);
+		pod.uid = {"stranger"};
+		pod.name = "stranger";
+		pod.name_space = "b";
+		pod.node_name = "n2";
+		pod.phase = PodPhase::running;
+		pod.annotations = {{names::k_allocation_gang, key}, {names::k_allocation_rank, "0"}, {names::k_allocation_attempt, "1"}};
+		stage.world.observe(PodSeen{pod}, stage.now);
+		(void)stage.take();
+		stage.all_come();
+		const auto submitted = stage.submit();
+		REQUIRE(!submitted.empty());
+		CHECK_EQUAL(submitted.front().spec.marker.uid, "ray-uid+1");
+		CHECK_EQUAL(submitted.front().spec.required_node, "");
+		for (const auto &[one, gang] : stage.world.state().gangs)
+			CHECK(gang.id.name_space == "a" && !gang.members.contains({"stranger"}));
+	}
+}
+
+/* Both want one port of their node, and may share nodes but for that. */
+Stage with_a_port()
+{
+	Stage stage;
+	for (Pod *pod : {&stage.head, &stage.worker}) {
+		pod->constraints.node_selector.clear();
+		pod->constraints.host_ports = {{.port = 8080}};
+	}
+	stage.job.roles = {Stage::role("head", 1, stage.head), Stage::role("gpu", 2, stage.worker)};
+	stage.all_come();
+	(void)stage.submit();
+	return stage;
+}
+
+void nodes_of_other_components_are_excluded_where_their_pods_cannot_meet()
+{
+	Stage stage = with_a_port();
+	stage.allocate("ray-uid+1", nodes({{"n1", 4}, {"n2", 4}}));
+	const auto submitted = stage.submit();
+	REQUIRE(submitted.size() == 1);
+	CHECK(submitted.front().spec.excluded_nodes == std::vector<std::string>({"n1", "n2"}));
+}
+
+void pods_of_components_that_cannot_meet_are_not_bound_to_one_node()
+{
+	Stage stage = with_a_port();
+	stage.allocate("ray-uid+1", nodes({{"n1", 4}, {"n2", 4}}));
+	(void)stage.submit();
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	std::map<std::string, unsigned> bound;
+	for (const auto &[uid, bind] : only<Bind>(stage.take()))
+		bound[bind.node]++;
+	CHECK_EQUAL(bound["n1"], 1U);
+}
+
 } // namespace
 
 int main()
@@ -566,5 +712,5 @@ int main()
 			  TEST(what_is_held_for_nothing_is_given_back), TEST(nothing_is_asked_for_while_a_component_has_no_node), TEST(the_end_of_one_job_ends_all),
 			  TEST(no_job_ends_under_pods_that_run), TEST(pods_that_wait_go_with_a_cancelled_component), TEST(a_preempted_component_is_asked_for_again_when_all_have_gone),
 			  TEST(a_component_ends_with_its_own_pods), TEST(a_component_whose_pods_failed_leaves_the_others_alone), TEST(a_new_agent_goes_on),
-			  TEST(a_new_agent_asks_for_what_is_missing), TEST(a_new_agent_takes_what_was_given_back_for_nobodys_wish), TEST(what_people_hold_stays_held), TEST(a_made_up_key_makes_no_component), TEST(a_component_that_its_owner_drops_is_not_waited_for), TEST(each_try_for_nothing_makes_the_next_pause_longer), TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone)});
+			  TEST(a_new_agent_asks_for_what_is_missing), TEST(a_new_agent_takes_what_was_given_back_for_nobodys_wish), TEST(what_people_hold_stays_held), TEST(a_made_up_key_makes_no_component), TEST(a_component_that_its_owner_drops_is_not_waited_for), TEST(each_try_for_nothing_makes_the_next_pause_longer), TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone), TEST(the_latest_end_of_a_job_ends_all), TEST(a_restart_keeps_the_allocation_while_another_component_gets_a_job), TEST(singleton_is_refused), TEST(a_stranger_that_comes_first_is_put_out), TEST(nodes_of_other_components_are_excluded_where_their_pods_cannot_meet), TEST(pods_of_components_that_cannot_meet_are_not_bound_to_one_node)});
 }

@@ -59,7 +59,7 @@ void a_lost_answer_removes_no_pod_that_runs()
 	lost.submit_time = lost.end_time = stage.now.wall_s;
 	stage.connect({lost});
 	const auto actions = stage.take();
-	CHECK(only<Remove>(actions).empty());
+	CHECK(only<DeletePod>(actions).empty());
 	stage.pass(11 * k_second);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
@@ -98,7 +98,7 @@ void a_job_that_we_ended_is_not_about_pods_that_wait()
 	stage.world.observe(PodSeen{stage.pod(0, "b")}, stage.now);
 	stage.pass(4 * k_second);
 	const auto actions = stage.take();
-	CHECK(only<Remove>(actions).empty());
+	CHECK(only<DeletePod>(actions).empty());
 	CHECK_EQUAL(only<Submit>(actions).size(), 1U);
 }
 
@@ -116,7 +116,7 @@ void a_job_that_an_agent_before_ended_is_not_either()
 		ended.end_time = stage.now.wall_s + 5;
 		stage.world.observe(JobSeen{ended}, stage.now);
 		stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
-		CHECK_EQUAL(only<Remove>(stage.take()).size(), removed);
+		CHECK_EQUAL(only<DeletePod>(stage.take()).size(), removed);
 	}
 }
 
@@ -331,7 +331,7 @@ void a_waiting_job_follows_the_size_of_its_owner()
 		stage.world.observe(JobSeen{ended}, stage.now);
 		stage.pass(5 * k_second);
 		const auto actions = stage.take();
-		CHECK(only<Remove>(actions).empty());
+		CHECK(only<DeletePod>(actions).empty());
 		const auto submits = only<Submit>(actions);
 		REQUIRE(submits.size() == 1);
 		CHECK_EQUAL(submits.front().second.spec.tasks, pods);
@@ -372,7 +372,7 @@ void the_deadline_of_its_job_is_a_time_limit()
 }
 
 /* Look-ups of this round, answered. */
-std::size_t look_up(Stage &stage, Sight sight)
+std::size_t look_up(Stage &stage, PodLookup sight)
 {
 	const auto looks = only<LookUp>(stage.take());
 	stage.pass(k_second / 10);
@@ -392,10 +392,10 @@ void a_forbidden_allocation_is_given_back_when_no_member_is_bound()
 	tainted.taints = {{"gpu", "", "NoSchedule"}};
 	stage.world.observe(NodeSeen{tainted}, stage.now);
 	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}}))}, stage.now);
-	CHECK_EQUAL(look_up(stage, Sight::bound), 2U);
+	CHECK_EQUAL(look_up(stage, PodLookup::bound), 2U);
 	CHECK(only<Complete>(stage.take()).empty());
 	stage.pass(30 * k_second);
-	CHECK_EQUAL(look_up(stage, Sight::unbound), 2U);
+	CHECK_EQUAL(look_up(stage, PodLookup::unbound), 2U);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
@@ -422,7 +422,7 @@ void a_gang_gives_way_to_a_pod_that_runs_without_a_job()
 	stage.world.observe(JobSeen{again}, stage.now);
 	CHECK(only<Bind>(stage.take()).empty());
 	stage.pass(4 * k_second);
-	CHECK_EQUAL(look_up(stage, Sight::unbound), 2U);
+	CHECK_EQUAL(look_up(stage, PodLookup::unbound), 2U);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.job.number, 7U);
@@ -450,7 +450,7 @@ void a_pod_gives_way_to_a_gang_that_runs_without_a_job()
 	stage.world.observe(JobSeen{its}, stage.now);
 	CHECK(only<Bind>(stage.take()).empty());
 	stage.pass(4 * k_second);
-	CHECK_EQUAL(look_up(stage, Sight::unbound), 1U);
+	CHECK_EQUAL(look_up(stage, PodLookup::unbound), 1U);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.job.number, 9U);

@@ -223,7 +223,7 @@ void the_allocation_of_a_native_node_is_given_back()
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.pass(5 * k_second);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.answer(LookUpAnswered{{"a"}, Sight::unbound}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:1=" + std::to_string(k_status_given_back));
 	s.world.answer(CompleteAnswered{{"a"}, Ok{}, false}, s.now);
 	job.state = JobState::failed;
@@ -247,7 +247,7 @@ void a_pod_without_a_job_has_no_endless_grace()
 		CHECK_EQUAL(s.act(), grace > 3600 ? "remove:a" : "");
 		p.deletion_grace_seconds = std::min<std::int64_t>(grace, 3600);
 		s.world.observe(PodSeen{p}, s.now);
-		s.world.answer(RemoveAnswered{{"a"}, Ok{}}, s.now);
+		s.world.answer(DeletePodAnswered{{"a"}, Ok{}}, s.now);
 		s.pass(60 * k_second);
 		CHECK_EQUAL(s.act(), "");
 	}

@@ -100,7 +100,7 @@ struct Cluster {
 					world.observe(SlurmNodeGone{deleted->name});
 			}
 			for (const std::string &name : world.take_node_questions(now))
-				world.answer(NodeLookUpAnswered{name, gone.contains(name) ? NodeSight::none : unready.contains(name) ? NodeSight::not_ready : NodeSight::ready}, now);
+				world.answer(NodeLookUpAnswered{name, gone.contains(name) ? NodeLookup::none : unready.contains(name) ? NodeLookup::not_ready : NodeLookup::ready}, now);
 			now.mono_us += k_second;
 		}
 		return out;
@@ -142,7 +142,7 @@ struct Cluster {
 	{
 		std::string out;
 		for (const auto &[uid, action] : world.take_actions(now))
-			out += (out.empty() ? "" : " ") + (std::holds_alternative<Remove>(action) ? "remove:" + uid.text : word_of(uid, action));
+			out += (out.empty() ? "" : " ") + (std::holds_alternative<DeletePod>(action) ? "remove:" + uid.text : word_of(uid, action));
 		return out;
 	}
 };
@@ -332,7 +332,7 @@ void a_waiting_pod_gives_back_its_allocation_on_a_lost_node()
 	CHECK_EQUAL(c.act(), "report:a:SlurmPending"); /* Slurm has not drained it yet: it would give it out again */
 	CHECK_EQUAL(c.rounds(), "drain:n1");
 	CHECK_EQUAL(c.act(), "look:a");
-	c.world.answer(LookUpAnswered{{"a"}, Sight::unbound}, c.now);
+	c.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, c.now);
 	CHECK_EQUAL(c.act(), "complete:7=given-back");
 }
 

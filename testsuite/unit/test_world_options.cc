@@ -100,7 +100,7 @@ std::string actions_of_a_new_agent(const std::string &excluded, const std::strin
 	Waiting s({{"slurm-kube.io/excluded-nodes", excluded}}, {{"slurm-kube.io/excluded-nodes", excluded}});
 	SlurmJob job = s.job(7, "u1", JobState::pending);
 	job.marker.options = s.mark({{"slurm-kube.io/excluded-nodes", excluded}});
-	job.marker.places = places;
+	job.marker.exclusions = places;
 	s.world.observe(JobSeen{job}, s.now);
 	add_node(s, "n2");
 	std::string out;
@@ -113,11 +113,11 @@ std::string actions_of_a_new_agent(const std::string &excluded, const std::strin
 
 void a_new_agent_tells_no_nodes_again()
 {
-	CHECK_EQUAL(actions_of_a_new_agent("n1", places_mark({"n1"})), "report:u1:SlurmPending");
+	CHECK_EQUAL(actions_of_a_new_agent("n1", exclusions_digest({"n1"})), "report:u1:SlurmPending");
 	CHECK_EQUAL(actions_of_a_new_agent("n1", ""), "update:7+0-1"); /* of an agent that noted none */
-	CHECK_EQUAL(actions_of_a_new_agent("n1", places_mark({"n2"})), "update:7+0-1");
-	CHECK_EQUAL(places_mark({}), "");
-	CHECK(places_mark({"n1", "n2"}) != places_mark({"n1n2"}));
+	CHECK_EQUAL(actions_of_a_new_agent("n1", exclusions_digest({"n2"})), "update:7+0-1");
+	CHECK_EQUAL(exclusions_digest({}), "");
+	CHECK(exclusions_digest({"n1", "n2"}) != exclusions_digest({"n1n2"}));
 }
 
 void a_job_notes_the_nodes_that_it_is_kept_off()
@@ -130,7 +130,7 @@ void a_job_notes_the_nodes_that_it_is_kept_off()
 	const auto actions = s.world.take_actions(s.now);
 	REQUIRE(actions.size() == 1 && std::holds_alternative<Submit>(actions.front().action));
 	const JobSpec &spec = std::get<Submit>(actions.front().action).spec;
-	CHECK_EQUAL(spec.marker.places, places_mark({"n1"}));
+	CHECK_EQUAL(spec.marker.exclusions, exclusions_digest({"n1"}));
 }
 
 } // namespace

@@ -241,8 +241,8 @@ void a_waiting_gang_follows_its_nodes()
 	Stage s;
 	s.is_full = true;
 	Pod first = s.pod("p0", 0);
-	first.demands.tolerations = {};
-	first.demands.node_terms = {NodeTerm{{{"bad", SelectorOp::does_not_exist, {}}}, {}}};
+	first.constraints.tolerations = {};
+	first.constraints.node_terms = {NodeTerm{{{"bad", SelectorOp::does_not_exist, {}}}, {}}};
 	s.see(first);
 	CHECK_EQUAL(s.act(), "submit:set-1x2");
 	KubeNode bad = kube_node("n2", "n2", 8000);

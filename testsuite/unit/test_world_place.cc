@@ -24,7 +24,7 @@ void a_pod_without_a_node_says_so_and_is_tried_when_nodes_change()
 {
 	Stage s;
 	Pod p = Stage::pod("a");
-	p.demands.node_selector = {{"disk", "tape"}};
+	p.constraints.node_selector = {{"disk", "tape"}};
 	s.world.observe(PodSeen{p}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
@@ -129,7 +129,7 @@ void a_node_that_changed_is_given_back()
 	s.world.observe(NodeSeen{bare}, s.now);
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.answer(LookUpAnswered{{"a"}, Sight::unbound}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=given-back");
 	s.world.answer(CompleteAnswered{{"a"}, Ok{}, false}, s.now);
 	s.end_job("a", 7);
@@ -390,7 +390,7 @@ void places_follow_taints_that_somebody_tolerates_now()
 	s.world.observe(PodSeen{Stage::pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a"); /* it is drained */
 	Pod tolerant = Stage::pod("b");
-	tolerant.demands.tolerations = {{.key = "rack", .op = TolerationOp::exists, .value = "", .effect = ""}};
+	tolerant.constraints.tolerations = {{.key = "rack", .op = TolerationOp::exists, .value = "", .effect = ""}};
 	s.world.observe(PodSeen{tolerant}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b");
 	s.world.observe(PodSeen{Stage::pod("c")}, s.now);
@@ -486,7 +486,7 @@ void a_taint_drains_until_a_pod_tolerates_it()
 	s.world.observe(SlurmNodeSeen{known});
 	(void)s.world.take_node_actions(s.now);
 	Pod p = Stage::pod("a");
-	p.demands.tolerations = {{"gpu", TolerationOp::exists, "", ""}};
+	p.constraints.tolerations = {{"gpu", TolerationOp::exists, "", ""}};
 	s.world.observe(PodSeen{p}, s.now);
 	const auto undrained = s.world.take_node_actions(s.now);
 	REQUIRE(undrained.size() == 1);
@@ -524,7 +524,7 @@ bool is_in_service(Stage &s, const char *name)
 Pod tolerant_pod(const char *uid, const char *key)
 {
 	Pod p = Stage::pod(uid);
-	p.demands.tolerations = {{key, TolerationOp::exists, "", ""}};
+	p.constraints.tolerations = {{key, TolerationOp::exists, "", ""}};
 	return p;
 }
 
@@ -535,7 +535,7 @@ void tolerations_of_one_pod_do_not_crowd_out_others()
 	s.world.observe(NodeSeen{tainted_node("n2", "gpu")}, s.now);
 	Pod junk = Stage::pod("junk");
 	for (int i = 0; i < 256; i++)
-		junk.demands.tolerations.push_back({"junk" + std::to_string(i), TolerationOp::exists, "", ""});
+		junk.constraints.tolerations.push_back({"junk" + std::to_string(i), TolerationOp::exists, "", ""});
 	s.world.observe(PodSeen{junk}, s.now);
 	CHECK(!is_in_service(s, "n2"));
 	s.world.observe(PodSeen{tolerant_pod("a", "gpu")}, s.now);

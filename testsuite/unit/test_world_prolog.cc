@@ -150,7 +150,7 @@ void a_prolog_that_fails_ends_no_gang()
 	ended.end_time = s.now.wall_s + 60;
 	s.world.observe(JobSeen{ended}, s.now);
 	const auto actions = s.take();
-	CHECK(only<Remove>(actions).empty());
+	CHECK(only<DeletePod>(actions).empty());
 	const auto submits = only<Submit>(actions);
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().second.spec.marker.attempt, 2U);

@@ -79,8 +79,8 @@ void a_restarted_agent_goes_on_where_the_other_died()
 	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running), Stage::job(3, "c", JobState::running), Stage::job(4, "gone", JobState::running),
 		   Stage::job(5, "gone2", JobState::pending)});
 	CHECK_EQUAL(s.act(), "look:gone look:gone2 bind:a@n1 complete:3=0");
-	s.world.answer(LookUpAnswered{{"gone"}, Sight::absent}, s.now);
-	s.world.answer(LookUpAnswered{{"gone2"}, Sight::absent}, s.now);
+	s.world.answer(LookUpAnswered{{"gone"}, PodLookup::absent}, s.now);
+	s.world.answer(LookUpAnswered{{"gone2"}, PodLookup::absent}, s.now);
 	CHECK_EQUAL(s.act(), "cancel:5");
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "");
@@ -203,14 +203,14 @@ void a_pod_that_the_watch_has_not_shown_keeps_its_job()
 	CHECK_EQUAL(s.act(), "");
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.answer(LookUpAnswered{{"a"}, Sight::bound}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::bound}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(5 * k_second);
 	CHECK_EQUAL(s.act(), "look:a");
 	Pod p = s.pod("a");
 	p.node_name = "n1";
 	s.world.observe(PodSeen{p}, s.now);
-	s.world.answer(LookUpAnswered{{"a"}, Sight::bound}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::bound}, s.now);
 	CHECK_EQUAL(s.act(), "");
 }
 

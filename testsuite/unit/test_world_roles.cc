@@ -77,7 +77,7 @@ std::vector<World::PodAction> first_look(Stage &stage, const Pod &leader)
 Pod with_pool(const char *pool)
 {
 	Pod pod = template_pod();
-	pod.demands.node_selector = {{"pool", pool}};
+	pod.constraints.node_selector = {{"pool", pool}};
 	return pod;
 }
 
@@ -133,7 +133,7 @@ void a_later_role_that_keeps_to_itself_has_one_pod_for_each_node()
 {
 	const Pod leader = template_pod();
 	Pod worker = template_pod();
-	worker.demands.host_ports = {{.port = 8080}};
+	worker.constraints.host_ports = {{.port = 8080}};
 	Stage stage(leader, worker);
 	const auto submits = only<Submit>(first_look(stage, leader));
 	REQUIRE(submits.size() == 1);

@@ -81,7 +81,7 @@ std::string give_back(PlaceStage &s, const std::string &uid, std::uint32_t id,
 	pass(s, 2 * k_second);
 	const std::string late = s.act();
 	CHECK(says(late, "look:" + uid) && late.find("complete") == std::string::npos);
-	s.world.answer(LookUpAnswered{{uid}, Sight::unbound}, s.now);
+	s.world.answer(LookUpAnswered{{uid}, PodLookup::unbound}, s.now);
 	CHECK(says(s.act(), "complete:" + std::to_string(id) + "=given-back"));
 	s.world.answer(CompleteAnswered{{uid}, Ok{}, false}, s.now);
 	s.world.observe(JobSeen{single_job(uid, id, JobState::failed, "", attempt)}, s.now);
@@ -152,7 +152,7 @@ void a_cordoned_node_is_not_asked_for_again()
 	s.allocate("b", 8, "n1");
 	s.world.observe(JobSeen{single_job("b", 8, JobState::running, "n1", 1)}, s.now);
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.answer(LookUpAnswered{{"b"}, Sight::unbound}, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, PodLookup::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "complete:8=given-back");
 	s.world.answer(CompleteAnswered{{"b"}, Ok{}, false}, s.now);
 	s.world.observe(JobSeen{single_job("b", 8, JobState::failed, "", 1)}, s.now);
@@ -184,7 +184,7 @@ void a_pod_that_is_bound_after_all_keeps_its_allocation()
 	for (int i = 0; i < 10; i++) {
 		pass(s, k_room_wait + k_second);
 		(void)s.act();
-		s.world.answer(LookUpAnswered{{"b"}, Sight::bound}, s.now);
+		s.world.answer(LookUpAnswered{{"b"}, PodLookup::bound}, s.now);
 		CHECK(s.act().find("complete") == std::string::npos);
 	}
 }
@@ -248,7 +248,7 @@ void all_nodes_without_room_are_excluded_at_once()
 
 /* ---- gangs ---- */
 
-std::size_t look_up(GangStage &s, Sight sight)
+std::size_t look_up(GangStage &s, PodLookup sight)
 {
 	const auto looks = only<LookUp>(s.take());
 	s.pass(k_second / 10);
@@ -284,7 +284,7 @@ void a_gang_is_bound_when_all_its_pods_have_their_places()
 			continue;
 		}
 		s.pass(2 * k_second);
-		CHECK_EQUAL(look_up(s, Sight::unbound), 6U);
+		CHECK_EQUAL(look_up(s, PodLookup::unbound), 6U);
 		const auto ends = only<Complete>(s.take());
 		REQUIRE(ends.size() == 1);
 		CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
@@ -356,9 +356,9 @@ void a_pod_without_a_place_leaves_a_gang_that_runs()
 				 "Slurm job 7 has node n2, which is not Ready in Kubernetes; "
 				 "it gets a job of its own in 1 s");
 	s.pass(2 * k_second);
-	CHECK_EQUAL(look_up(s, Sight::unbound), 1U);
+	CHECK_EQUAL(look_up(s, PodLookup::unbound), 1U);
 	const auto actions = s.take();
-	CHECK(only<Complete>(actions).empty() && only<Remove>(actions).empty());
+	CHECK(only<Complete>(actions).empty() && only<DeletePod>(actions).empty());
 	const auto submits = only<Submit>(actions);
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().second.spec.marker.kind, k_pod_kind);
@@ -366,7 +366,7 @@ void a_pod_without_a_place_leaves_a_gang_that_runs()
 	CHECK(submits.front().second.spec.excluded_nodes == std::vector<std::string>{"n2"});
 	s.pass(2 * k_gang_wait);
 	const auto later = s.take();
-	CHECK(only<Complete>(later).empty() && only<Remove>(later).empty());
+	CHECK(only<Complete>(later).empty() && only<DeletePod>(later).empty());
 	CHECK(only<Bind>(later).empty());
 }
 
@@ -387,7 +387,7 @@ void a_pod_that_is_bound_after_all_stays_in_its_gang()
 	GangStage s(4);
 	lose_one(s);
 	s.pass(k_gang_wait + k_second);
-	CHECK_EQUAL(look_up(s, Sight::bound), 1U);
+	CHECK_EQUAL(look_up(s, PodLookup::bound), 1U);
 	CHECK(only<Submit>(s.take()).empty());
 }
 
@@ -444,7 +444,7 @@ void a_lost_job_does_not_exclude_the_nodes_that_it_must_have()
 		s.world.observe(NodeSeen{fast}, s.now);
 	}
 	Pod successor = s.pod(0, "b");
-	successor.demands.node_selector = {{"disk", "ssd"}};
+	successor.constraints.node_selector = {{"disk", "ssd"}};
 	s.world.observe(PodSeen{successor}, s.now);
 	(void)s.take();
 	const auto submits = lose_job(s);

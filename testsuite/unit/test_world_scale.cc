@@ -206,7 +206,7 @@ double cost_of_pods_on(std::uint32_t nodes)
 			daemon.node_name = node_name(i);
 			daemon.requests = check::size(100, 64);
 			if (number == 0)
-				daemon.demands.host_ports = {{"0.0.0.0", "TCP", 9100}};
+				daemon.constraints.host_ports = {{"0.0.0.0", "TCP", 9100}};
 			world.observe(ForeignSeen{daemon});
 		}
 	}

@@ -28,11 +28,11 @@ void a_list_without_a_pod_is_no_deletion()
 	s.world.answer(LookUpAnswered{{"a"}, Error{Errc::io, "no answer"}}, s.now);
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.answer(LookUpAnswered{{"a"}, Sight::bound}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::bound}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(5 * k_second);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.answer(LookUpAnswered{{"a"}, Sight::absent}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::absent}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled");
 }
 
@@ -45,7 +45,7 @@ void a_waiting_pod_that_a_list_leaves_out_keeps_its_place()
 	s.world.observe(JobSeen{Stage::job(7, "a", JobState::pending)}, s.now);
 	s.world.observe(PodsListed{{}}, s.now);
 	CHECK_EQUAL(s.act(), "look:a");
-	s.world.answer(LookUpAnswered{{"a"}, Sight::unbound}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
 	s.pass(2 * k_second);
 	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	s.world.observe(PodsListed{{"a"}}, s.now);
@@ -144,7 +144,7 @@ void nothing_is_done_before_the_cluster_is_known()
 	s.world.observe(ClusterSeen{"ours"});
 	CHECK_EQUAL(s.act(), "look:a submit:b#1");
 	s.world.observe(ClusterDoubted{});
-	s.world.answer(LookUpAnswered{{"a"}, Sight::absent}, s.now);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::absent}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.world.observe(ClusterSeen{"ours"});
 	s.pass(3 * k_second);
@@ -224,7 +224,7 @@ void jobs_without_a_cluster_end_unless_too_many_lose_their_pods()
 	CHECK_EQUAL(s.act(), "");
 	s.world.observe(JobGone{{3}}, s.now); /* an administrator has looked */
 	CHECK_EQUAL(s.act(), "look:b");
-	s.world.answer(LookUpAnswered{{"b"}, Sight::absent}, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, PodLookup::absent}, s.now);
 	s.pass(3 * k_second);
 	CHECK_EQUAL(s.act(), "complete:2=cancelled");
 	CHECK_EQUAL(absent_pods_text(s.world), "");
@@ -279,14 +279,14 @@ void only_a_deletion_that_was_seen_needs_no_mark()
 	run_pod(s, "b", 8);
 	s.world.observe(PodsListed{{}}, s.now);
 	CHECK_EQUAL(ends_of(s), "");
-	s.world.answer(LookUpAnswered{{"b"}, Sight::absent}, s.now);
+	s.world.answer(LookUpAnswered{{"b"}, PodLookup::absent}, s.now);
 	CHECK_EQUAL(ends_of(s), "8 absent;");
 
 	Stage t;
 	t.connect({Stage::job(7, "a", JobState::running), Stage::job(8, "b", JobState::pending)});
 	(void)t.act();
-	t.world.answer(LookUpAnswered{{"a"}, Sight::absent}, t.now);
-	t.world.answer(LookUpAnswered{{"b"}, Sight::absent}, t.now);
+	t.world.answer(LookUpAnswered{{"a"}, PodLookup::absent}, t.now);
+	t.world.answer(LookUpAnswered{{"b"}, PodLookup::absent}, t.now);
 	CHECK_EQUAL(ends_of(t), "8 absent;");
 	t.pass(3 * k_second);
 	CHECK_EQUAL(ends_of(t), "7 absent;");

@@ -27,7 +27,7 @@ void a_gang_that_was_never_seen_keeps_its_job()
 			CHECK(only<Complete>(actions).empty() && only<Cancel>(actions).empty());
 			for (const auto &[lead, look] : only<LookUp>(actions)) {
 				CHECK(look.name.empty());
-				stage.world.answer(LookUpAnswered{lead, i % 2 == 0 ? Result<Sight>(Sight::bound) : Result<Sight>(Error{Errc::denied, "no"})}, stage.now);
+				stage.world.answer(LookUpAnswered{lead, i % 2 == 0 ? Result<PodLookup>(PodLookup::bound) : Result<PodLookup>(Error{Errc::denied, "no"})}, stage.now);
 			}
 		}
 	}
@@ -43,7 +43,7 @@ void a_gang_without_any_pod_ends()
 	REQUIRE(looks.size() == 1);
 	CHECK_EQUAL(looks.front().second.name_space, "a");
 	CHECK(only<LookUp>(stage.take()).empty()); /* it is under way */
-	stage.world.answer(LookUpAnswered{looks.front().first, Sight::absent}, stage.now);
+	stage.world.answer(LookUpAnswered{looks.front().first, PodLookup::absent}, stage.now);
 	CHECK_EQUAL(only<Complete>(stage.take()).size(), 1U);
 }
 
@@ -147,7 +147,7 @@ void a_gang_without_room_gives_its_allocation_back()
 	REQUIRE(looks.size() == 2);
 	stage.pass(k_second);
 	for (const auto &[uid, look] : looks)
-		stage.world.answer(LookUpAnswered{uid, Sight::unbound}, stage.now);
+		stage.world.answer(LookUpAnswered{uid, PodLookup::unbound}, stage.now);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);

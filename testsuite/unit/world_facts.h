@@ -89,7 +89,7 @@ inline std::string word_of(const PodUid &uid, const Action &action)
 		return excluding("submit:", s->spec);
 	if (const auto *u = std::get_if<Update>(&action))
 		return excluding("update:", u->spec);
-	if (const auto *p = std::get_if<Provide>(&action)) {
+	if (const auto *p = std::get_if<BindVolume>(&action)) {
 		const auto *give = std::get_if<GiveVolume>(&p->step);
 		return give ? "give:" + give->volume : "select:" + std::get_if<SelectNode>(&p->step)->node;
 	}

@@ -94,7 +94,7 @@ struct Stage {
 				out += "bind:" + uid.text + "@" + b->node;
 			else if (std::holds_alternative<LookUp>(action))
 				out += "look:" + uid.text;
-			else if (std::holds_alternative<Remove>(action))
+			else if (std::holds_alternative<DeletePod>(action))
 				out += "remove:" + uid.text;
 			else if (const auto *r = std::get_if<Report>(&action))
 				out += "report:" + uid.text + ":" + r->not_scheduled.reason;

@@ -128,13 +128,13 @@ void PodSearch::take(const Result<Response> &answer)
 	ask_for(next);
 }
 
-Result<core::NodeSight> sight_of(const Response &answer)
+Result<core::NodeLookup> sight_of(const Response &answer)
 {
 	const auto object = codec::parse_json(answer.body, k_largest_object);
 	const auto node = object ? codec::node_from_json(object.value().get()) : Result<core::KubeNode>(object.error());
 	if (!node)
 		return node.error();
-	return node->ready ? core::NodeSight::ready : core::NodeSight::not_ready;
+	return node->ready ? core::NodeLookup::ready : core::NodeLookup::not_ready;
 }
 
 } // namespace
@@ -176,15 +176,15 @@ void find_pod(Client &client, const std::string &name_space, std::function<bool(
 	search->ask_for({});
 }
 
-void look_at_node(Client &client, const std::string &name, std::function<void(Result<core::NodeSight>)> done)
+void look_at_node(Client &client, const std::string &name, std::function<void(Result<core::NodeLookup>)> done)
 {
 	Request request;
 	request.path = "/api/v1/nodes/" + escape_query(name);
 	client.send(std::move(request), [done = std::move(done), name](const Result<Response> &answer) {
-		Result<core::NodeSight> sight = answer ? sight_of(*answer) : Result<core::NodeSight>(answer.error());
+		Result<core::NodeLookup> sight = answer ? sight_of(*answer) : Result<core::NodeLookup>(answer.error());
 		if (!sight && sight.error().code == Errc::not_found)
-			return done(core::NodeSight::none);
-		done(sight ? std::move(sight) : Result<core::NodeSight>(in_context("get node " + name, sight.error())));
+			return done(core::NodeLookup::none);
+		done(sight ? std::move(sight) : Result<core::NodeLookup>(in_context("get node " + name, sight.error())));
 	});
 }
 

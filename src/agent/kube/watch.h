@@ -3,7 +3,7 @@
  * watch.h - list and watch of one kind, for ever.
  *
  * Lists in pages, then watches from the list's version; goes on from the last version after clean ends, errors and server restarts, and lists
- * again when the server has forgotten that version (410 in any of its shapes). On the loop's thread. The sink hears an object more than once and must
+ * again when the server has forgotten that version (410 in any of its schema). On the loop's thread. The sink hears an object more than once and must
  * take each as "this is its state now".
  */
 #ifndef SLURMKUBE_AGENT_KUBE_WATCH_H
@@ -36,7 +36,7 @@ struct WatchOptions {
 	std::string path;           /* "/api/v1/pods" */
 	std::string field_selector; /* "spec.schedulerName=slurm" */
 	std::string label_selector;
-	std::string accept = k_json; /* k_protobuf only for pods: codec/pod_shape.h */
+	std::string accept = k_json; /* k_protobuf only for pods: codec/pod_schema.h */
 	unsigned page_size = 500;
 	std::chrono::milliseconds silence{150'000};
 	std::chrono::seconds least_timeout{300}, longest_timeout{600}; /* timeoutSeconds is chosen between */

@@ -55,7 +55,7 @@ void find_pod(Client &client, const std::string &name_space, std::function<bool(
 void get_owner(Client &client, const core::OwnerId &id, std::function<void(Result<std::optional<core::Owner>>)> done);
 
 /* Of a Node object with whatever labels. */
-void look_at_node(Client &client, const std::string &name, std::function<void(Result<core::NodeSight>)> done);
+void look_at_node(Client &client, const std::string &name, std::function<void(Result<core::NodeLookup>)> done);
 
 /* The uid of namespace kube-system: as long as a cluster lives it is the same, and no other has it. A list, as the right to list namespaces is there anyway. */
 void cluster_uid(Client &client, std::function<void(Result<std::string>)> done);

@@ -35,10 +35,10 @@ Wants wants_of(const Role &role)
 	}
 	if (!role.pod_template)
 		return wants;
-	const Demands &demands = role.pod_template->demands;
-	wants.node_selector = demands.node_selector;
-	wants.node_terms = demands.node_terms;
-	wants.tolerations = demands.tolerations;
+	const SchedulingConstraints &constraints = role.pod_template->constraints;
+	wants.node_selector = constraints.node_selector;
+	wants.node_terms = constraints.node_terms;
+	wants.tolerations = constraints.tolerations;
 	std::ranges::sort(wants.tolerations);
 	return wants;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * sight.h - why the agent does nothing: it is not sure that its Kubernetes cluster is that of the
- * jobs. Texts for the log and `skube check`; what is decided is in world/sight.cc.
+ * jobs. Texts for the log and `skube check`; what is decided is in world/unseen_pods.cc.
  */
 #ifndef SLURMKUBE_CORE_INSPECT_SIGHT_H
 #define SLURMKUBE_CORE_INSPECT_SIGHT_H

@@ -31,7 +31,7 @@ struct Marker {
 	std::uint32_t attempt = 1;
 	std::uint32_t user_id = 0, group_id = 0; /* who the job runs as; the plugin's hook applies them */
 	std::string options = {};                /* which options Slurm was told: core/options/change.h; empty: not noted */
-	std::string places = {};                 /* places_mark() of the nodes that the job is kept off */
+	std::string exclusions = {};                 /* exclusions_digest() of the nodes that the job is kept off */
 	std::string note = {};                   /* what the site wrote into admin_comment beside it */
 	std::string cluster_uid = {};            /* of the namespace kube-system; empty: not noted */
 	bool given_up = false; /* the agent ended the job as it found no pod: no reason to delete one */

@@ -21,7 +21,7 @@ struct Taint {
 };
 
 /* What a GET of a Node object says. */
-enum class NodeSight { none, not_ready, ready };
+enum class NodeLookup { none, not_ready, ready };
 
 struct KubeNode {
 	std::string name, uid;

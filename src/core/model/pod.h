@@ -8,7 +8,7 @@
 #ifndef SLURMKUBE_CORE_MODEL_POD_H
 #define SLURMKUBE_CORE_MODEL_POD_H
 
-#include "src/core/model/demands.h"
+#include "src/core/model/scheduling_constraints.h"
 
 #include <compare>
 #include <cstdint>
@@ -80,7 +80,7 @@ struct Pod {
 	bool container_runs = false;                /* any, init containers too */
 	std::string waiting_reason;                 /* why the first container that waits does so: "ImagePullBackOff: Back-off pulling image ..." */
 	Resources requests;
-	Demands demands;
+	SchedulingConstraints constraints;
 	std::map<std::string, std::string> annotations; /* only options, ours and by their aliases, and allocation.slurm-kube.io/ */
 	std::map<std::string, std::string> labels;
 	std::string scheduling_group; /* spec.schedulingGroup.podGroupName: a PodGroup of scheduling.k8s.io */

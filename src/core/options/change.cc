@@ -140,7 +140,7 @@ std::string options_mark(const Pod &pod, const JobSpec &plain, const JobSpec &sp
 	return mark;
 }
 
-std::string places_mark(const std::vector<std::string> &excluded)
+std::string exclusions_digest(const std::vector<std::string> &excluded)
 {
 	Digest digest;
 	for (const std::string &node : excluded)

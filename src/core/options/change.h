@@ -32,7 +32,7 @@ struct OptionChange {
 };
 
 /* Of nodes that a job is kept off, in their order; empty without one. Short, for markers. */
-std::string places_mark(const std::vector<std::string> &excluded);
+std::string exclusions_digest(const std::vector<std::string> &excluded);
 
 bool has_hash(std::string_view mark, std::string_view hash);
 

@@ -172,7 +172,7 @@ std::string Claims::trouble_of(const Pod &pod, const PodClaim &wanted) const
 
 std::string Claims::trouble_of(const Pod &pod) const
 {
-	for (const PodClaim &wanted : pod.demands.claims) {
+	for (const PodClaim &wanted : pod.constraints.claims) {
 		if (std::string trouble = trouble_of(pod, wanted); !trouble.empty())
 			return trouble;
 	}
@@ -182,7 +182,7 @@ std::string Claims::trouble_of(const Pod &pod) const
 std::vector<ClaimId> Claims::exclusive(const Pod &pod) const
 {
 	std::vector<ClaimId> out;
-	for (const PodClaim &wanted : pod.demands.claims) {
+	for (const PodClaim &wanted : pod.constraints.claims) {
 		const Claim *claim = find({pod.name_space, wanted.name});
 		if (claim && claim->access_modes.contains(k_one_pod))
 			out.push_back(claim->id);
@@ -194,7 +194,7 @@ std::vector<ClaimId> Claims::exclusive(const Pod &pod) const
 std::vector<const Claim *> Claims::claims_of(const Pod &pod, bool bound) const
 {
 	std::vector<const Claim *> out;
-	for (const PodClaim &wanted : pod.demands.claims) {
+	for (const PodClaim &wanted : pod.constraints.claims) {
 		const Claim *claim = find({pod.name_space, wanted.name});
 		if (claim && claim->is_bound == bound && std::ranges::find(out, claim) == out.end())
 			out.push_back(claim);

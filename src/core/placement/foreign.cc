@@ -2,7 +2,7 @@
 #include "src/core/placement/foreign.h"
 
 #include "src/core/model/outcome.h"
-#include "src/core/placement/surroundings.h"
+#include "src/core/placement/pod_topology.h"
 
 #include <algorithm>
 
@@ -13,11 +13,11 @@ namespace
 {
 
 /* Whether others mind it of a pod that stands already: who adds a demand says it here. */
-Demands kept(Demands &&all)
+SchedulingConstraints kept(SchedulingConstraints &&all)
 {
 	auto &[node_selector, node_terms, preferences, tolerations, host_ports, affinity, anti_affinity,
 	       spreads, claims] = all;
-	Demands out;
+	SchedulingConstraints out;
 	out.host_ports = std::move(host_ports);
 	out.anti_affinity = std::move(anti_affinity);
 	out.claims = std::move(claims);
@@ -34,7 +34,7 @@ Pod trimmed(Pod &&pod)
 	out.deleting = pod.deleting;
 	out.requests = std::move(pod.requests);
 	out.labels = std::move(pod.labels);
-	out.demands = kept(std::move(pod.demands));
+	out.constraints = kept(std::move(pod.constraints));
 	return out;
 }
 
@@ -57,10 +57,10 @@ std::set<std::string> ForeignPods::seen(Pod pod)
 	std::set<std::string> changed = gone(uid);
 	changed.insert(now.node_name);
 	by_node_[now.node_name].insert(uid);
-	if (!now.demands.anti_affinity.empty())
-		averse_.insert(uid);
-	if (minds_afar(now))
-		far_minded_.insert(uid);
+	if (!now.constraints.anti_affinity.empty())
+		anti_affinity_.insert(uid);
+	if (constrains_topology(now))
+		topology_constrained_.insert(uid);
 	pods_.emplace(uid, std::move(now));
 	return changed;
 }
@@ -75,8 +75,8 @@ std::set<std::string> ForeignPods::gone(const PodUid &uid)
 	there.erase(uid);
 	if (there.empty())
 		by_node_.erase(node);
-	averse_.erase(uid);
-	far_minded_.erase(uid);
+	anti_affinity_.erase(uid);
+	topology_constrained_.erase(uid);
 	pods_.erase(known);
 	return {node};
 }

@@ -27,15 +27,15 @@ class ForeignPods
 	/* Requests of all of them there; pods is their number. */
 	[[nodiscard]] Resources held(const std::string &node) const;
 	/* Those whose anti-affinity may keep others off their node. */
-	[[nodiscard]] const std::set<PodUid> &averse() const { return averse_; }
+	[[nodiscard]] const std::set<PodUid> &anti_affinity() const { return anti_affinity_; }
 	/* Those whose anti-affinity goes by more than the node. */
-	[[nodiscard]] const std::set<PodUid> &far_minded() const { return far_minded_; }
+	[[nodiscard]] const std::set<PodUid> &topology_constrained() const { return topology_constrained_; }
 	[[nodiscard]] const std::map<PodUid, Pod> &all() const { return pods_; }
 
       private:
 	std::map<PodUid, Pod> pods_;
 	std::map<std::string, std::set<PodUid>> by_node_;
-	std::set<PodUid> averse_, far_minded_;
+	std::set<PodUid> anti_affinity_, topology_constrained_;
 };
 
 /* What is left of a node for Slurm's pods. Never below 0. */

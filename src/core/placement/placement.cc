@@ -27,12 +27,12 @@ bool tolerates(const Toleration &toleration, const Taint &taint)
 
 std::optional<Refusal> selector_refuses(const Pod &pod, const KubeNode &node)
 {
-	for (const auto &[key, value] : pod.demands.node_selector) {
+	for (const auto &[key, value] : pod.constraints.node_selector) {
 		const auto label = node.labels.find(key);
 		if (label == node.labels.end() || label->second != value)
 			return Refusal{Cause::node_affinity, "has no label " + key + "=" + value + " (nodeSelector)"};
 	}
-	const auto &terms = pod.demands.node_terms;
+	const auto &terms = pod.constraints.node_terms;
 	if (terms && std::none_of(terms->begin(), terms->end(), [&](const NodeTerm &term) { return matches(term, node); }))
 		return Refusal{Cause::node_affinity, "does not match the pod's node affinity"};
 	return std::nullopt;
@@ -45,8 +45,8 @@ bool share_address(const HostPort &one, const HostPort &other)
 
 const HostPort *common_port(const Pod &one, const Pod &other)
 {
-	for (const HostPort &mine : one.demands.host_ports) {
-		for (const HostPort &theirs : other.demands.host_ports) {
+	for (const HostPort &mine : one.constraints.host_ports) {
+		for (const HostPort &theirs : other.constraints.host_ports) {
 			if (mine.port == theirs.port && mine.protocol == theirs.protocol && share_address(mine, theirs))
 				return &mine;
 		}
@@ -54,10 +54,10 @@ const HostPort *common_port(const Pod &one, const Pod &other)
 	return nullptr;
 }
 
-/* To have it on its own node; terms that reach further are those of Surroundings. */
-bool is_averse(const Pod &pod, const Pod &other)
+/* To have it on its own node; terms that reach further are those of PodTopology. */
+bool excludes_on_its_node(const Pod &pod, const Pod &other)
 {
-	const auto &terms = pod.demands.anti_affinity;
+	const auto &terms = pod.constraints.anti_affinity;
 	return std::any_of(terms.begin(), terms.end(), [&](const PodTerm &term) { return term.topology_key == k_hostname_label && matches(term, pod.name_space, other); });
 }
 
@@ -70,9 +70,9 @@ std::optional<Refusal> other_refuses(const Pod &pod, const Pod &other)
 {
 	if (const HostPort *port = common_port(pod, other))
 		return Refusal{Cause::host_port, "has host port " + std::to_string(port->port) + "/" + port->protocol + " in use by " + name_of(other)};
-	if (is_averse(pod, other))
+	if (excludes_on_its_node(pod, other))
 		return Refusal{Cause::pod_anti_affinity, "has " + name_of(other) + ", which the pod's anti-affinity excludes"};
-	if (is_averse(other, pod))
+	if (excludes_on_its_node(other, pod))
 		return Refusal{Cause::pod_anti_affinity, "has " + name_of(other) + ", whose anti-affinity excludes the pod"};
 	return std::nullopt;
 }
@@ -115,7 +115,7 @@ bool tolerates(const std::vector<Toleration> &tolerations, const Taint &taint)
 
 std::optional<Refusal> cordon_refuses(const Pod &pod, const KubeNode &node)
 {
-	if (node.unschedulable && !tolerates(pod.demands.tolerations, {k_unschedulable_taint, "", "NoSchedule"}))
+	if (node.unschedulable && !tolerates(pod.constraints.tolerations, {k_unschedulable_taint, "", "NoSchedule"}))
 		return Refusal{Cause::unschedulable, "is cordoned"};
 	return std::nullopt;
 }
@@ -124,7 +124,7 @@ std::optional<Refusal> taint_refuses(const Pod &pod, const std::vector<Taint> &t
 {
 	for (const Taint &taint : taints) {
 		const bool keeps_off = taint.effect == "NoSchedule" || taint.effect == "NoExecute";
-		if (!keeps_off || std::find(ignored.begin(), ignored.end(), taint.key) != ignored.end() || tolerates(pod.demands.tolerations, taint))
+		if (!keeps_off || std::find(ignored.begin(), ignored.end(), taint.key) != ignored.end() || tolerates(pod.constraints.tolerations, taint))
 			continue;
 		return Refusal{Cause::taint, "has the taint " + taint.key + (taint.value.empty() ? "" : "=" + taint.value) + ":" + taint.effect + ", which the pod does not tolerate"};
 	}
@@ -164,7 +164,7 @@ std::optional<Refusal> room_refuses(const Resources &wanted, const Resources &al
 
 bool matches_affinity(const Pod &pod, const Pod &other)
 {
-	const auto &terms = pod.demands.affinity;
+	const auto &terms = pod.constraints.affinity;
 	return !terms.empty() && std::all_of(terms.begin(), terms.end(), [&](const PodTerm &term) { return matches(term, pod.name_space, other); });
 }
 
@@ -173,10 +173,10 @@ bool are_in_conflict(const Pod &one, const Pod &other)
 	return other_refuses(one, other).has_value();
 }
 
-bool minds_others(const Pod &pod)
+bool has_pod_constraints(const Pod &pod)
 {
-	const Demands &demands = pod.demands;
-	return !demands.host_ports.empty() || !demands.anti_affinity.empty() || !demands.affinity.empty() || !demands.spreads.empty();
+	const SchedulingConstraints &constraints = pod.constraints;
+	return !constraints.host_ports.empty() || !constraints.anti_affinity.empty() || !constraints.affinity.empty() || !constraints.spreads.empty();
 }
 
 } // namespace slurmkube::core

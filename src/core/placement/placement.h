@@ -3,7 +3,7 @@
  * placement.h - may this pod run on that node? kube-scheduler's filters, for a pod that Slurm places.
  *
  * Pure. The rules are those of pkg/scheduler/framework/plugins in kubernetes 1.37: nodename, nodeunschedulable, nodeaffinity, tainttoleration, nodeports,
- * noderesources (fit) and, for anti-affinity by the node, interpodaffinity; surroundings.h has the rest of it. testsuite/component/oracle compares them with that very code.
+ * noderesources (fit) and, for anti-affinity by the node, interpodaffinity; pod_topology.h has the rest of it. testsuite/component/oracle compares them with that very code.
  * Where we differ we refuse more: tolerations with Lt and Gt (an alpha feature) tolerate nothing, and a node's host is the node itself, labelled or not.
  */
 #ifndef SLURMKUBE_CORE_PLACEMENT_PLACEMENT_H
@@ -56,7 +56,7 @@ bool matches_affinity(const Pod &pod, const Pod &other);
 bool are_in_conflict(const Pod &one, const Pod &other);
 
 /* Whether anything but the node itself matters to the pod. */
-bool minds_others(const Pod &pod);
+bool has_pod_constraints(const Pod &pod);
 
 } // namespace slurmkube::core
 

@@ -120,9 +120,9 @@ Status take_user(const IdentityRules &identity, const Namespace &in, NamespaceRu
 		return Error{Errc::again, "user " + rule.user + " of namespace " + in.name + " is being looked up"};
 	if (!found->second)
 		return found->second.error().code == Errc::again ? Status(found->second.error()) : bad_annotation(in, rule.user_from, "names no user: " + found->second.error().what);
-	if (found->second->user_id < identity.least_uid)
+	if (found->second->user_id < identity.min_uid)
 		return bad_annotation(in, rule.user_from,
-				      "is uid " + std::to_string(found->second->user_id) + ", below identity.least_uid (" + std::to_string(identity.least_uid) + ") of slurmkubed.yaml");
+				      "is uid " + std::to_string(found->second->user_id) + ", below identity.min_uid (" + std::to_string(identity.min_uid) + ") of slurmkubed.yaml");
 	rule.user_id = found->second->user_id;
 	if (!rule.has_group)
 		rule.group_id = found->second->group_id;

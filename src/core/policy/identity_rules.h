@@ -62,20 +62,20 @@ struct Namespace {
 };
 
 /* A user of this machine, as the agent found it. */
-struct Person {
+struct SlurmUser {
 	std::uint32_t user_id = 0, group_id = 0;
-	bool operator==(const Person &) const = default;
+	bool operator==(const SlurmUser &) const = default;
 };
 
 /* What rules are applied to. Grows and shrinks as the watch and the look-ups tell. */
 struct IdentityFacts {
 	std::map<std::string, Namespace> namespaces;   /* by name */
-	std::map<std::string, Result<Person>> people; /* by what annotations name: a user name or a number */
+	std::map<std::string, Result<SlurmUser>> people; /* by what annotations name: a user name or a number */
 };
 
 struct IdentityRules {
 	const std::vector<NamespaceRule> &rules;
-	std::uint32_t least_uid; /* of users whom an annotation names */
+	std::uint32_t min_uid; /* of users whom an annotation names */
 	const IdentityFacts &facts;
 };
 

@@ -35,12 +35,12 @@ struct Policy {
 	std::vector<NamespaceRule> namespaces = {};
 	LabelFeatures features = {}; /* labels of nodes that are features in Slurm */
 	GresTable gres = default_gres_table();
-	std::uint32_t least_uid = 1000;  /* of users whom a namespace's annotation names */
+	std::uint32_t min_uid = 1000;  /* of users whom a namespace's annotation names */
 	ZoneOffset zone_offset = nullptr; /* of times that users write without a zone */
 	std::vector<PriorityClassRule> priority_classes = {};
 	IdentityFacts identity_facts = {}; /* kept by World: what the rules look at */
 
-	[[nodiscard]] Result<NamespaceRule> rule_of(const std::string &name_space) const { return core::rule_of({namespaces, least_uid, identity_facts}, name_space); }
+	[[nodiscard]] Result<NamespaceRule> rule_of(const std::string &name_space) const { return core::rule_of({namespaces, min_uid, identity_facts}, name_space); }
 };
 
 } // namespace slurmkube::core

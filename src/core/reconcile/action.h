@@ -39,14 +39,14 @@ struct Bind {
 	std::optional<std::uint32_t> rank; /* of a gang's member */
 	std::string remark = {};           /* for people, in the event */
 };
-struct Provide { /* a claim of the pod must be bound before the pod is */
+struct BindVolume { /* a claim of the pod must be bound before the pod is */
 	JobId job;
 	ClaimStep step;
 };
 struct LookUp { /* is there such a pod, and is it bound? No watch has said so, or something depends on it */
 	std::string name_space, name; /* name empty: of a gang, whose pods nobody has seen */
 };
-struct Remove {
+struct DeletePod {
 	Condition disruption; /* written as DisruptionTarget=True before the deletion */
 	/* It never started: written as k_condition_start_limit instead, and only while the pod is still as we know it. */
 	bool not_started = false;
@@ -54,17 +54,17 @@ struct Remove {
 struct Report {
 	Condition not_scheduled; /* wanted text of PodScheduled=False; the caller writes it on change and not too often */
 };
-using Action = std::variant<Submit, Update, Cancel, Complete, Bind, Provide, LookUp, Remove, Report>;
+using Action = std::variant<Submit, Update, Cancel, Complete, Bind, BindVolume, LookUp, DeletePod, Report>;
 
 /* What has been started and not answered. While it is set the same kind is not started again. */
-struct Busy {
+struct InFlight {
 	bool slurm = false;  /* submit, complete or cancel */
 	bool bind = false;
 	bool remove = false; /* deleting the pod */
 	bool report = false; /* writing a condition */
 	bool look = false;   /* asking the API server for the pod */
 	bool claim = false;  /* writing for a volume claim of it */
-	bool operator==(const Busy &) const = default;
+	bool operator==(const InFlight &) const = default;
 };
 
 } // namespace slurmkube::core

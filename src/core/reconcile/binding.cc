@@ -46,7 +46,7 @@ void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 	if (!r.may_retry || r.busy.claim)
 		return;
 	if (r.node.claim_step) {
-		out.push_back({r.uid, Provide{f.job->id, *r.node.claim_step}});
+		out.push_back({r.uid, BindVolume{f.job->id, *r.node.claim_step}});
 		return;
 	}
 	Bind bind{f.job->id, r.node.name, r.node.cpus, f.job->marker.attempt, std::nullopt};
@@ -60,10 +60,10 @@ void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 /* Once it is said on the pod, another agent goes on with it; a pod that runs after all is left alone. */
 void give_up(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 {
-	if (!is_starting(*r.pod) || !(r.start_expired || r.pod->start_limit) || r.busy.remove || r.busy.bind || !r.may_retry)
+	if (!r.is_ours || !is_starting(*r.pod) || !(r.start_expired || r.pod->start_limit) || r.busy.remove || r.busy.bind || !r.may_retry)
 		return;
 	Condition why = r.pod->start_limit.value_or(not_started(*f.job, *r.pod, f.start_limit_us / 1'000'000));
-	out.push_back({r.uid, Remove{.disruption = std::move(why), .not_started = true}});
+	out.push_back({r.uid, DeletePod{.disruption = std::move(why), .not_started = true}});
 }
 
 /* While none is bound the allocation can still be given back as a whole. */

@@ -27,7 +27,7 @@ bool may_remove(const RankFacts &r)
 bool goes(const ComponentFacts &f, const RankFacts &r)
 {
 	if (is_held_on_to(r))
-		return r.is_about;
+		return r.is_ours && r.is_about;
 	return r.side == PodSide::waiting && !r.is_after_end && is_wish(*f.job) && !f.answer_lost && !f.ended_by_us;
 }
 
@@ -42,7 +42,7 @@ RankActions ended(const ComponentFacts &f)
 		const bool is_leaving = r.side == PodSide::waiting && (r.busy.remove || r.busy.bind);
 		is_cleared = is_cleared && !goes(f, r) && !is_bound(r) && !is_leaving;
 		if (goes(f, r) && may_remove(r))
-			out.push_back({r.uid, Remove{.disruption = why}});
+			out.push_back({r.uid, DeletePod{.disruption = why}});
 	}
 	if (!out.empty())
 		return out;
@@ -66,7 +66,7 @@ RankActions end_with_other(const ComponentFacts &f)
 			continue;
 		is_any_left = true;
 		if ((r.side != PodSide::stopping || r.is_deletion_slow) && may_remove(r))
-			out.push_back({r.uid, Remove{.disruption = why}});
+			out.push_back({r.uid, DeletePod{.disruption = why}});
 	}
 	if (is_any_left || !f.job)
 		return out;

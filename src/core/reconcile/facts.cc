@@ -49,7 +49,10 @@ bool has_waiting(const ComponentFacts &f)
 
 bool is_untouched(const ComponentFacts &f)
 {
-	return std::ranges::all_of(f.ranks, [](const RankFacts &r) { return r.side == PodSide::waiting && !r.busy.bind; });
+	const auto is_idle = [](const RankFacts &r) {
+		return r.is_of_before || r.side == PodSide::gated || (r.side == PodSide::waiting && !r.busy.bind);
+	};
+	return std::ranges::all_of(f.ranks, is_idle);
 }
 
 bool lets_go(const ComponentFacts &f)

@@ -44,12 +44,13 @@ struct RankFacts {
 	PlaceFacts node;             /* of its seat in the allocation */
 	bool surely_unbound = false; /* the API server said so, since the allocation was found to be wrong */
 	bool is_placeless_long = false; /* others are bound; it has waited too long for a place */
+	bool is_of_before = false;  /* it ended under an earlier job */
 	bool is_after_end = false;  /* made after the job had ended: it is about the next one */
 	bool is_about = false;      /* of a bound pod: to this job or an earlier one of the component */
 	bool start_expired = false; /* bound, and nothing of it has run for longer than is allowed */
 	bool is_deletion_slow = false; /* it is being deleted, and says that it may take longer than is allowed */
 	bool may_retry = true;      /* back-off after a failed action is over */
-	Busy busy;
+	InFlight busy;
 	std::int64_t first_seen_us = 0; /* monotonic */
 };
 
@@ -71,8 +72,8 @@ struct OthersFacts {
 
 /* What has become of a job that waits, since it was submitted. */
 struct JobChange {
-	bool options = false, places = false; /* it was given others; spec is set */
-	std::string told_mark; /* of those that Slurm has */
+	bool options = false, exclusions = false; /* it was given others; spec is set */
+	std::string submitted_digest; /* of those that Slurm has */
 	std::string trouble;   /* why it did not take the present ones */
 };
 
@@ -119,14 +120,14 @@ struct ComponentFacts {
 	std::vector<std::string> other_nodes; /* that this job had, or pods of it that have ended, and that are in service */
 	std::int64_t start_limit_us = 0; /* for the text */
 
-	Busy busy;
+	InFlight busy;
 
 	/* ---- of several components ---- */
 	std::string component;      /* for texts: "component 1 (worker)" */
 	ComponentSize size;
 	bool is_awaited = false;    /* its first pod may come any moment, and say more than the template */
 	bool goes_first = false;    /* the last time the others had nodes, and it had none */
-	std::int64_t allocated_us = 0; /* when this agent first saw the job with nodes, monotonic */
+	std::int64_t held_since_us = 0; /* its job has had nodes and no bound pod, as this agent saw it, monotonic; 0: it is not so */
 	std::int64_t job_ended_us = 0; /* as OthersFacts::ended_us, of its own job */
 	OthersFacts others;
 };

@@ -15,7 +15,7 @@ using RankActions = std::vector<RankAction>;
 /* Of the component: nothing while an earlier one is under way, or has just failed. */
 RankActions own(const ComponentFacts &facts, Action action);
 /* To so many of the pods that wait; not to those that are being deleted. */
-RankActions tell(const ComponentFacts &facts, const Condition &why, std::size_t most = k_told_ranks);
+RankActions tell(const ComponentFacts &facts, const Condition &why, std::size_t most = k_reported_ranks);
 /* Asks the API server for those of which it holds, a few at a time. */
 RankActions look_up(const ComponentFacts &facts, bool (*is_asked_for)(const RankFacts &));
 RankActions submit(const ComponentFacts &facts);

@@ -114,7 +114,7 @@ RankActions look_up(const ComponentFacts &f, bool (*is_asked_for)(const RankFact
 	auto asked = static_cast<std::size_t>(std::ranges::count_if(f.ranks, [](const RankFacts &r) { return r.busy.look; }));
 	RankActions out;
 	for (const RankFacts &r : f.ranks) {
-		if (!is_asked_for(r) || r.busy.look || asked >= k_told_ranks)
+		if (!is_asked_for(r) || r.busy.look || asked >= k_reported_ranks)
 			continue;
 		out.push_back({r.uid, LookUp{r.pod->name_space, r.pod->name}});
 		asked++;
@@ -132,18 +132,18 @@ RankActions submit(const ComponentFacts &f)
 		return {};
 	if (!f.spec->ok()) {
 		const Condition why = not_submitted(f.spec->error());
-		return tell(f, why, f.spec->error().code == Errc::again ? k_told_ranks : f.ranks.size());
+		return tell(f, why, f.spec->error().code == Errc::again ? k_reported_ranks : f.ranks.size());
 	}
 	if (!f.may_retry || !f.submit_due) {
 		const bool is_refusal = f.trouble && f.trouble->reason == names::k_reason_refused;
-		return f.trouble ? tell(f, *f.trouble, is_refusal ? f.ranks.size() : k_told_ranks) : RankActions{};
+		return f.trouble ? tell(f, *f.trouble, is_refusal ? f.ranks.size() : k_reported_ranks) : RankActions{};
 	}
 	return own(f, Submit{f.spec->value()});
 }
 
 Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobSpec> *spec)
 {
-	if (!change.options && !change.places)
+	if (!change.options && !change.exclusions)
 		return Report{waiting_in_queue(job)};
 	if (!spec->ok())
 		return Report{not_changed(job, spec->error().what)};
@@ -151,7 +151,7 @@ Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobS
 		return Update{job.id, spec->value(), {}, {"excluded-nodes"}};
 	if (!change.trouble.empty())
 		return Report{not_changed(job, change.trouble)};
-	auto names = option_change(change.told_mark, spec->value().marker.options);
+	auto names = option_change(change.submitted_digest, spec->value().marker.options);
 	if (!names)
 		return Report{not_changed(job, names.error().what)};
 	return Update{job.id, spec->value(), std::move(names->given), std::move(names->removed)};

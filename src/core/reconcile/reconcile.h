@@ -30,7 +30,7 @@ std::vector<RankAction> reconcile(const ComponentFacts &facts);
 Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobSpec> *spec);
 
 /* So many pods are told of what they wait for, by rank: a write for every pod of a large gang would be in the way of others. Refusals are told to all. */
-inline constexpr std::size_t k_told_ranks = 16;
+inline constexpr std::size_t k_reported_ranks = 16;
 
 /* FAILED 124:0, as timeout(1) says it: pods of the gang never came */
 inline constexpr std::uint32_t k_status_never_came = 124U << 8;

@@ -202,7 +202,7 @@ Condition waiting_for_claims(std::string trouble)
 	return {names::k_reason_volume, std::move(trouble)};
 }
 
-Condition waiting_for_places()
+Condition waiting_for_peers()
 {
 	return {names::k_reason_pending, "waiting for pods with related affinity or spread constraints to be scheduled first"};
 }

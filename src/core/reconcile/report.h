@@ -52,7 +52,7 @@ Condition waiting_for_room(const SlurmJob &job, const std::string &node, const s
 /* A claim keeps the pod from being submitted. */
 Condition waiting_for_claims(std::string trouble);
 /* Pods with related affinity or spread constraints are scheduled first. */
-Condition waiting_for_places();
+Condition waiting_for_peers();
 /* "Job a: it does not exist yet" */
 Condition waiting_for_owner(const std::string &owner);
 

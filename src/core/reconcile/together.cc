@@ -180,6 +180,19 @@ void stand_before_start(const Components &all, ComponentFacts &f, const HoldLimi
 	}
 }
 
+/* Slurm may know earlier ends as well. */
+void note_end_of_others(const Components &all, ComponentFacts &f)
+{
+	for (const ComponentFacts &other : all) {
+		if (&other == &f || !ends_all(other) || !is_concerned(f, other))
+			continue;
+		if (f.others.ended && other.job->end_time < f.others.ended->end_time)
+			continue;
+		f.others.ended = other.job;
+		f.others.ended_us = other.job_ended_us;
+	}
+}
+
 } // namespace
 
 std::int64_t pause_after_tries(unsigned tries, std::int64_t hold_seconds)
@@ -207,8 +220,9 @@ Holding holding_of(const Components &all, Now now)
 		holding.partitions.push_back(f.job->partition);
 		if (!is_allocated(f))
 			continue;
-		const std::int64_t seen_us = f.allocated_us > 0 ? now.mono_us - f.allocated_us : 0;
-		const std::int64_t told_us = f.job->start_time > 0 ? (now.wall_s - f.job->start_time) * k_second_us : 0;
+		const std::int64_t seen_us = f.held_since_us > 0 ? now.mono_us - f.held_since_us : 0;
+		const bool has_run = f.ended_seats > 0; /* then Slurm's start says nothing of how long it has been held */
+		const std::int64_t told_us = f.job->start_time > 0 && !has_run ? (now.wall_s - f.job->start_time) * k_second_us : 0;
 		held_us = std::max({held_us, seen_us, told_us});
 	}
 	holding.since_us = held_us < 0 ? 0 : std::max<std::int64_t>(now.mono_us - held_us, 1);
@@ -227,14 +241,10 @@ void stand_together(Components &all, const HoldLimit &limit)
 {
 	if (all.size() < 2)
 		return;
-	const auto end = std::ranges::find_if(all, ends_all);
 	for (ComponentFacts &f : all) {
 		f.others.are_there = true;
 		f.others.has_live = std::ranges::any_of(all, [&](const ComponentFacts &other) { return &other != &f && has_own_live(other); });
-		if (end == all.end() || &*end == &f || !is_concerned(f, *end))
-			continue;
-		f.others.ended = end->job;
-		f.others.ended_us = end->job_ended_us;
+		note_end_of_others(all, f);
 	}
 	if (has_begun_anywhere(all))
 		return;

@@ -89,7 +89,7 @@ std::size_t count_of_hosts(const std::string &list)
 
 } // namespace
 
-Status check_demands(const Pod &pod, const Policy &policy)
+Status check_constraints(const Pod &pod, const Policy &policy)
 {
 	if (const Status supported = check_supported(pod); !supported)
 		return supported;

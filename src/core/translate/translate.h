@@ -18,8 +18,8 @@ namespace slurmkube::core
 enum class Pods { one, gang };
 Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t attempt, Pods pods = Pods::one);
 
-/* Whether Slurm can honour what the pod demands, whoever it is and whatever its options say: no field that is not supported, no device without a rule. */
-Status check_demands(const Pod &pod, const Policy &policy);
+/* Whether Slurm can honour what the pod constraints, whoever it is and whatever its options say: no field that is not supported, no device without a rule. */
+Status check_constraints(const Pod &pod, const Policy &policy);
 
 } // namespace slurmkube::core
 

@@ -20,6 +20,10 @@ constexpr std::int64_t k_first_report_us = 1'000'000;
 /* A restart of slurmctld takes less, and a connected agent elsewhere has said something of a pod by then. */
 constexpr std::int64_t k_unlinked_us = 10'000'000;
 
+/* A look goes over all members, each of which has several events in its life: those of large gangs are looked at together. */
+constexpr std::int64_t k_pause_us = 50; /* for a member; some twenty times what a look takes */
+constexpr std::size_t k_small_gang = 64;
+
 } // namespace
 
 /* At most one write every interval for a pod, and none that says what the pod says already. */
@@ -42,13 +46,13 @@ bool World::accept_report(const PodUid &uid, PodEntry &entry, const Report &repo
 }
 
 /* What has been started is not started again until it is answered. */
-void World::mark_busy(const PodUid &uid, const Action &action, Now now)
+void World::mark_in_flight(const PodUid &uid, const Action &action, Now now)
 {
 	if (std::holds_alternative<LookUp>(action) && state_.gangs.contains(uid)) {
 		state_.components.at(uid).busy.look = true;
 		return;
 	}
-	const bool is_of_pod = std::holds_alternative<Bind>(action) || std::holds_alternative<Remove>(action) || std::holds_alternative<Provide>(action) || std::holds_alternative<LookUp>(action);
+	const bool is_of_pod = std::holds_alternative<Bind>(action) || std::holds_alternative<DeletePod>(action) || std::holds_alternative<BindVolume>(action) || std::holds_alternative<LookUp>(action);
 	if (!is_of_pod) {
 		state_.components.at(uid).busy.slurm = true;
 		return;
@@ -58,9 +62,9 @@ void World::mark_busy(const PodUid &uid, const Action &action, Now now)
 		entry.busy.bind = true;
 		entry.assumed_node = bind->node;
 		settle_share(uid, entry, now);
-	} else if (std::holds_alternative<Remove>(action)) {
+	} else if (std::holds_alternative<DeletePod>(action)) {
 		entry.busy.remove = true;
-	} else if (const auto *provide = std::get_if<Provide>(&action)) {
+	} else if (const auto *provide = std::get_if<BindVolume>(&action)) {
 		entry.busy.claim = true;
 		entry.submitted_step = provide->step;
 	} else {
@@ -74,7 +78,7 @@ void World::note_submission(const PodUid &key, const JobSpec &spec, Now now)
 	const PodEntry *alone = state_.entry(key);
 	const std::int64_t first_seen_us = alone ? alone->first_seen_us : component.first_seen_us;
 	if (component.submitted_us == 0 && spec.required_node.empty())
-		figures_.edges.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - first_seen_us));
+		figures_.stage_latencies.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - first_seen_us));
 	if (!spec.required_node.empty())
 		figures_.counters.readopted++;
 	component.submitted_us = now.mono_us;
@@ -96,8 +100,8 @@ void World::note_job_action(const PodUid &key, Action &action, Now now)
 		component.cancelling = cancel->job;
 	}
 	if (std::holds_alternative<Submit>(action) || std::holds_alternative<Update>(action))
-		unanswered_.sent(key, namespace_of(state_.entry(key)));
-	note_told_places(component, state_.current_job(key), action);
+		unanswered_.sent(key, namespace_of(state_, key));
+	note_submitted_exclusions(component, state_.current_job(key), action);
 	if (const auto *submit = std::get_if<Submit>(&action))
 		note_submission(key, submit->spec, now);
 }
@@ -109,21 +113,9 @@ bool World::accept(const PodUid &uid, Action &action, Now now)
 		const auto entry = state_.pods.find(uid);
 		return entry != state_.pods.end() && accept_report(uid, entry->second, *report, now);
 	}
-	mark_busy(uid, action, now);
+	mark_in_flight(uid, action, now);
 	if (state_.components.contains(uid) && state_.components.at(uid).busy.slurm)
 		note_job_action(uid, action, now);
-	return true;
-}
-
-/* Each binding takes its room, which the next of the same round may need. */
-bool World::take_back(const PodUid &key, const Bind &bind, const PodUid &uid)
-{
-	const auto node = state_.kube_nodes.find(bind.node);
-	if (state_.pods.at(uid).held_node == bind.node)
-		return false; /* it is counted already */
-	if (node != state_.kube_nodes.end() && state_.occupancy.has_room(bind.node, filter_.room_on(state_, node->second), state_.pods.at(uid).pod->requests))
-		return false;
-	waiters_[bind.node].insert(key);
 	return true;
 }
 
@@ -137,6 +129,39 @@ void World::wait_for_share(const PodUid &key, const ComponentFacts &f)
 		if (waits && waiters_[r.node.name].insert(key).second)
 			figures_.counters.gate_waits++;
 	}
+}
+
+bool World::is_due(const PodUid &key, Now now)
+{
+	std::size_t members = 0;
+	for (const PodUid &one : components_of_workload(state_, key))
+		members += state_.gangs.at(one).members.size();
+	Gang &gang = state_.gangs.at(key);
+	const std::int64_t due = members < k_small_gang ? 0 : gang.looked_us + static_cast<std::int64_t>(members) * k_pause_us;
+	if (now.mono_us < due) {
+		look_later(key, due);
+		return false;
+	}
+	gang.looked_us = now.mono_us;
+	return true;
+}
+
+/* An action of a gang's is under way. */
+void World::note_taken(const PodUid &key, Gang &gang, const ComponentFacts &facts, const Action &action, Now now)
+{
+	if (const auto *submit = std::get_if<Submit>(&action); submit && submit->spec.required_node.empty())
+		gang.first_attempt = submit->spec.marker.attempt;
+	if (std::holds_alternative<Bind>(action))
+		gang.given_back = 0;
+	const auto *complete = std::get_if<Complete>(&action);
+	if (!complete)
+		return;
+	if (!has_own_live(facts))
+		state_.components.at(key).given_up.push_back(complete->job);
+	if (complete->wait_status == k_status_never_came)
+		note_never_came(key, gang, facts, now);
+	if (complete->wait_status == k_status_given_back && !facts.others.gives_back)
+		gang.given_back++;
 }
 
 void World::act_on(const PodUid &key, const ComponentFacts &facts, Now now, std::vector<PodAction> &out)
@@ -155,7 +180,7 @@ void World::act_on(const PodUid &key, const ComponentFacts &facts, Now now, std:
 	for (RankAction &next : reconcile(facts)) {
 		const PodUid uid = next.pod.text.empty() ? key : next.pod;
 		const auto *bind = std::get_if<Bind>(&next.action);
-		if ((bind && take_back(key, *bind, uid)) || !accept(uid, next.action, now))
+		if ((bind && take_back(key, *bind, uid, now)) || !accept(uid, next.action, now))
 			continue;
 		if (bind)
 			component.crowded.clear();
@@ -195,8 +220,11 @@ void World::look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector
 	}
 	forget_provisional(uid, now);
 	std::optional<Result<JobSpec>> spec;
-	ComponentFacts facts = facts_of_pod(uid, entry, component, now, spec);
-	note_letting_go(uid, facts, now);
+	Findings found(clocks_, now);
+	const FactsReader reader(sources(), found);
+	ComponentFacts facts = reader.facts_of_pod(uid, entry, spec);
+	reader.note_letting_go(uid, facts);
+	apply(uid, found, now);
 	act_on(uid, facts, now, out);
 	look_for_late_binding(uid, entry, now, out);
 	drop_if_empty(uid);
@@ -206,7 +234,7 @@ void World::look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector
 void World::look_at(const PodUid &key, Now now, std::vector<PodAction> &out)
 {
 	if (state_.gangs.contains(key)) {
-		const PodUid first = components_of_workload(key).front(); /* all of a workload are looked at together */
+		const PodUid first = components_of_workload(state_, key).front(); /* all of a workload are looked at together */
 		if (first != key)
 			queue_.mark(first);
 		else if (is_due(key, now))
@@ -257,9 +285,9 @@ std::vector<PodUid> World::by_age(const std::set<PodUid> &uids) const
 std::vector<World::PodAction> World::take_actions(Now now)
 {
 	queue_.wake(now.mono_us);
-	queue_.mark(places_.take(now));
+	queue_.mark(placing_.take(now));
 	review_taints(now);
-	review_places(now);
+	review_exclusions(now);
 	state_.seen_us = now.mono_us;
 	std::vector<PodAction> out;
 	state_.sync.wanted(now);

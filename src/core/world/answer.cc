@@ -46,23 +46,17 @@ std::string namespace_of(const PodEntry *entry)
 	return pod ? pod->name_space : "";
 }
 
+std::string namespace_of(const State &state, const PodUid &key)
+{
+	const auto gang = state.gangs.find(key);
+	return gang == state.gangs.end() ? namespace_of(state.entry(key)) : gang->second.id.name_space;
+}
+
 void World::note_answer(const PodUid &uid, const Error *error, Now now)
 {
 	queue_.mark(unanswered_.note(uid, error, now));
 	if (unanswered_.count(uid) > 0)
 		look_later(uid, unanswered_.next_us(uid));
-}
-
-bool World::is_submit_due(const PodUid &key, Now now)
-{
-	const auto is_sending = [this](const PodUid &other) {
-		const Component *found = state_.component(other);
-		return found && found->busy.slurm;
-	};
-	const auto wait_until = unanswered_.wait_until(key, namespace_of(state_.entry(key)), is_sending, now);
-	if (wait_until)
-		look_later(key, *wait_until);
-	return !wait_until;
 }
 
 void World::failed(Retries &retries, const PodUid &uid, const Error &error, Now now)
@@ -129,7 +123,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	Component &component = touch_component(pod);
 	component.busy.slurm = false;
 	note_answer(pod, answer ? nullptr : &answer.error(), now);
-	wake_behind();
+	wake_waiting_for_peer();
 	if (!answer)
 		return note_unsubmitted(pod, component, answer.error(), now);
 	figures_.counters.submitted++;
@@ -169,9 +163,9 @@ void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, 
 	look_later(pod, component.slurm_quiet_until_us);
 	const PodEntry *alone = state_.entry(pod);
 	if (alone && alone->deleted_us > 0 && (alone->terminal_us == 0 || alone->deleted_us <= alone->terminal_us))
-		figures_.edges.pod_deleted_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - alone->deleted_us));
+		figures_.stage_latencies.pod_deleted_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - alone->deleted_us));
 	if (alone && alone->terminal_us > 0)
-		figures_.edges.pod_terminal_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - alone->terminal_us));
+		figures_.stage_latencies.pod_terminal_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - alone->terminal_us));
 }
 
 void World::bound(const PodUid &pod, const Status &answer, Now now)
@@ -185,7 +179,7 @@ void World::bound(const PodUid &pod, const Status &answer, Now now)
 		if (!entry.pod || is_starting(*entry.pod))
 			entry.bound_us = now.mono_us; /* else the watch was faster */
 		if (const Component *own = state_.component(pod); own && own->allocated_us > 0)
-			figures_.edges.allocated_to_bound.add(static_cast<std::uint64_t>(now.mono_us - own->allocated_us));
+			figures_.stage_latencies.allocated_to_bound.add(static_cast<std::uint64_t>(now.mono_us - own->allocated_us));
 		return;
 	}
 	figures_.counters.bind_failed++;
@@ -199,7 +193,7 @@ void World::bound(const PodUid &pod, const Status &answer, Now now)
 	failed(entry.retries, pod, answer.error(), now);
 }
 
-void World::removed(const PodUid &pod, const Status &answer, Now now)
+void World::pod_deleted(const PodUid &pod, const Status &answer, Now now)
 {
 	PodEntry &entry = touch_pod(pod);
 	entry.busy.remove = false;
@@ -213,7 +207,7 @@ void World::removed(const PodUid &pod, const Status &answer, Now now)
 	entry.remove_quiet_until_us = now.mono_us + k_effect_us;
 	look_later(pod, entry.remove_quiet_until_us);
 	if (const Component *own = state_.component(pod); own && own->job_ended_us > 0)
-		figures_.edges.ended_to_pod_deleted.add(static_cast<std::uint64_t>(now.mono_us - own->job_ended_us));
+		figures_.stage_latencies.ended_to_pod_deleted.add(static_cast<std::uint64_t>(now.mono_us - own->job_ended_us));
 }
 
 void World::reported(const PodUid &pod, const Status &answer, Now now)
@@ -233,27 +227,27 @@ void World::reported(const PodUid &pod, const Status &answer, Now now)
 	look_later(pod, now.mono_us + state_.settings.report_interval_us);
 }
 
-void World::pods_looked_up(const PodUid &key, const Result<Sight> &sight, Now now)
+void World::pods_looked_up(const PodUid &key, const Result<PodLookup> &sight, Now now)
 {
 	Component &component = touch_component(key);
 	component.busy.look = false;
-	component.is_gone = sight && *sight == Sight::absent;
+	component.is_gone = sight && *sight == PodLookup::absent;
 	component.look_quiet_until_us = now.mono_us + (sight ? k_list_again_us : k_look_again_us);
 	look_later(key, component.look_quiet_until_us);
 }
 
-void World::looked_up(const PodUid &pod, const Result<Sight> &sight, Now now)
+void World::looked_up(const PodUid &pod, const Result<PodLookup> &sight, Now now)
 {
 	if (state_.gangs.contains(pod))
 		return pods_looked_up(pod, sight, now);
 	PodEntry &entry = touch_pod(pod);
 	entry.busy.look = false;
-	entry.is_gone = sight && *sight == Sight::absent;
+	entry.is_gone = sight && *sight == PodLookup::absent;
 	if (!entry.is_gone || entry.gone_since_us == 0)
 		entry.gone_since_us = entry.is_gone ? now.mono_us : 0;
-	if (entry.is_gone && entry.is_unseen && !is_held(state_.job_of(pod)))
+	if (entry.is_gone && entry.is_unseen && !is_held(state_, held_absent_pods_, state_.job_of(pod)))
 		pod_gone(pod, std::nullopt, now);
-	entry.unbound_at_us = sight && *sight == Sight::unbound ? now.mono_us : 0;
+	entry.unbound_at_us = sight && *sight == PodLookup::unbound ? now.mono_us : 0;
 	if (entry.unbound_at_us > 0 && now.mono_us >= entry.late_until_us) {
 		entry.late_until_us = 0;
 		settle_share(pod, entry, now);
@@ -268,10 +262,10 @@ void World::node_changed(const std::string &name, const Status &answer, Now now)
 	if (answer)
 		unanswered_.slurm_answered(now);
 	if (const auto took = nodes_.changed(name, answer, now))
-		figures_.edges.node_change_to_slurm.add(static_cast<std::uint64_t>(*took));
+		figures_.stage_latencies.node_change_to_slurm.add(static_cast<std::uint64_t>(*took));
 }
 
-void World::node_looked_up(const std::string &name, const Result<NodeSight> &sight, Now now)
+void World::node_looked_up(const std::string &name, const Result<NodeLookup> &sight, Now now)
 {
 	nodes_.looked_up(name, sight, now);
 }

@@ -24,7 +24,7 @@ struct Submitted {
 };
 
 /* What a GET said of a pod. */
-enum class Sight { absent, unbound, bound };
+enum class PodLookup { absent, unbound, bound };
 
 struct SubmitAnswered {
 	PodUid pod;
@@ -45,11 +45,11 @@ struct BindAnswered {
 	PodUid pod;
 	Status answer;
 };
-struct ProvideAnswered {
+struct BindVolumeAnswered {
 	PodUid pod;
 	Status answer;
 };
-struct RemoveAnswered {
+struct DeletePodAnswered {
 	PodUid pod;
 	Status answer;
 };
@@ -59,7 +59,7 @@ struct ReportAnswered {
 };
 struct LookUpAnswered {
 	PodUid pod;
-	Result<Sight> sight;
+	Result<PodLookup> sight;
 };
 struct NodeChangeAnswered {
 	std::string name;
@@ -67,10 +67,10 @@ struct NodeChangeAnswered {
 };
 struct NodeLookUpAnswered {
 	std::string name;
-	Result<NodeSight> sight;
+	Result<NodeLookup> sight;
 };
 
-using Answer = std::variant<SubmitAnswered, UpdateAnswered, CompleteAnswered, BindAnswered, ProvideAnswered, RemoveAnswered, ReportAnswered, LookUpAnswered,
+using Answer = std::variant<SubmitAnswered, UpdateAnswered, CompleteAnswered, BindAnswered, BindVolumeAnswered, DeletePodAnswered, ReportAnswered, LookUpAnswered,
 			    NodeChangeAnswered, NodeLookUpAnswered>;
 
 } // namespace slurmkube::core

@@ -48,11 +48,11 @@ std::set<PodUid> ClaimStore::gone(const ClaimId &id)
 
 void ClaimStore::note(const Pod &pod)
 {
-	if (pod.demands.claims.empty() || claims_of_.contains(pod.uid))
+	if (pod.constraints.claims.empty() || claims_of_.contains(pod.uid))
 		return;
 	is_wanted_ = true;
 	std::vector<ClaimId> &claims = claims_of_[pod.uid];
-	for (const PodClaim &claim : pod.demands.claims) {
+	for (const PodClaim &claim : pod.constraints.claims) {
 		claims.push_back({pod.name_space, claim.name});
 		users_[claims.back()].insert(pod.uid);
 	}
@@ -90,9 +90,9 @@ std::set<PodUid> ClaimStore::users() const
 
 std::optional<Refusal> ClaimStore::refuses(const Pod &pod, const KubeNode &node, std::int64_t now_us) const
 {
-	if (pod.demands.claims.empty() || !known_.is_listed())
+	if (pod.constraints.claims.empty() || !known_.is_listed())
 		return std::nullopt;
-	for (const PodClaim &claim : pod.demands.claims) {
+	for (const PodClaim &claim : pod.constraints.claims) {
 		const auto unfit = unfit_until_us_.find({{pod.name_space, claim.name}, node.name});
 		if (unfit != unfit_until_us_.end() && now_us < unfit->second)
 			return Refusal{Cause::volume, "was refused by the provisioner of volume claim " + claim.name};

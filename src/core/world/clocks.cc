@@ -23,6 +23,8 @@ const char *clock_text(Clock clock)
 		return "none of its pods exists";
 	case Clock::late:
 		return "pods are missing";
+	case Clock::held:
+		return "holds nodes, and none of its pods is bound";
 	case Clock::unlinked:
 		return "no connection to slurmctld";
 	case Clock::claims:

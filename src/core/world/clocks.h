@@ -27,13 +27,14 @@ enum class Clock : std::uint8_t {
 	letting_go,  /* its allocation is wrong; whether it is given back the API server's word on its pods decides */
 	absent,      /* it has a job, and none of its pods lives */
 	late,        /* it has an allocation, nothing runs, and some of its pods have not come */
+	held,        /* it is one of several, has an allocation, and none of its pods is bound */
 	unlinked,    /* it has no pods, and there is no link to end its job */
 	/* of a pod */
 	placeless,   /* others of its component are bound, and its node cannot take it */
 	claims,      /* it has an allocation, and a volume claim is not bound */
 	starting,    /* it is bound, its node is there, and nothing of it runs */
 };
-inline constexpr std::size_t k_clocks = 10;
+inline constexpr std::size_t k_clocks = 11;
 
 /* For people: "no room on its node". */
 const char *clock_text(Clock clock);

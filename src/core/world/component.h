@@ -31,7 +31,7 @@ struct SubmittedOptions {
 	JobId job;                 /* whose options we have changed, to those of this digest */
 	std::string digest;
 	std::string refused_digest, refused_text; /* Slurm did not want these */
-	/* places_mark() of the nodes that the job is kept off; none: its marker says it */
+	/* exclusions_digest() of the nodes that the job is kept off; none: its marker says it */
 	std::optional<std::string> exclusions;
 	bool is_reviewed = false;  /* whether they are still the right ones is to be looked at */
 };
@@ -59,7 +59,7 @@ struct Component {
 	std::int64_t submitted_us = 0, allocated_us = 0, job_ended_us = 0;
 
 	/* ---- its next job ---- */
-	Busy busy;                   /* slurm; with several ranks also look */
+	InFlight busy;                   /* slurm; with several ranks also look */
 	Retries retries;
 	bool is_refused = false;     /* Slurm wants no such job: a lasting failure */
 	std::optional<Condition> trouble; /* why the last submission failed */
@@ -68,7 +68,7 @@ struct Component {
 	unsigned given_back = 0;     /* allocations, to a pod without a job */
 	std::int64_t slurm_quiet_until_us = 0;
 
-	std::int64_t gate_look_at_us = 0;      /* when the check before binding is tried again without an event */
+	std::int64_t admission_look_us = 0;    /* when the check before binding is tried again without an event */
 
 	/* ---- of several ranks ---- */
 	std::int64_t first_seen_us = 0;

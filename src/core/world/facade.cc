@@ -20,8 +20,8 @@ struct World::Observer {
 	void operator()(NamespaceSeen &seen) const { world.namespace_seen(std::move(seen.seen)); }
 	void operator()(NamespaceGone &seen) const { world.namespace_gone(seen.name); }
 	void operator()(NamespacesListed &seen) const { world.namespaces_listed(seen.live_uids); }
-	void operator()(IdentityRulesSet &seen) const { world.set_identity_rules(std::move(seen.rules), seen.least_uid); }
-	void operator()(PersonFound &seen) const { world.person_found(seen.name, seen.person); }
+	void operator()(IdentityRulesSet &seen) const { world.set_identity_rules(std::move(seen.rules), seen.min_uid); }
+	void operator()(UserFound &seen) const { world.user_found(seen.name, seen.user); }
 	void operator()(OwnerSeen &seen) const { world.owner_seen(seen.id, std::move(seen.answer), now); }
 	void operator()(ForeignSeen &seen) const { world.foreign_seen(std::move(seen.pod)); }
 	void operator()(ForeignGone &seen) const { world.foreign_gone(seen.uid); }
@@ -67,8 +67,8 @@ struct World::Answerer {
 	void operator()(UpdateAnswered &told) const { world.updated(told.pod, told.mark, told.job, told.answer, now); }
 	void operator()(CompleteAnswered &told) const { world.completed(told.pod, told.answer, told.was_cancel, now); }
 	void operator()(BindAnswered &told) const { world.bound(told.pod, told.answer, now); }
-	void operator()(ProvideAnswered &told) const { world.provided(told.pod, told.answer, now); }
-	void operator()(RemoveAnswered &told) const { world.removed(told.pod, told.answer, now); }
+	void operator()(BindVolumeAnswered &told) const { world.volume_bound(told.pod, told.answer, now); }
+	void operator()(DeletePodAnswered &told) const { world.pod_deleted(told.pod, told.answer, now); }
 	void operator()(ReportAnswered &told) const { world.reported(told.pod, told.answer, now); }
 	void operator()(LookUpAnswered &told) const { world.looked_up(told.pod, told.sight, now); }
 	void operator()(NodeChangeAnswered &told) const { world.node_changed(told.name, told.answer, now); }

@@ -12,7 +12,7 @@
 namespace slurmkube::core
 {
 
-struct Edges {
+struct StageLatencies {
 	Latency watch_to_submit, submit_to_allocated, allocated_to_bound, bound_to_running, ended_to_pod_deleted, pod_deleted_to_job_ended, pod_terminal_to_job_ended,
 	    node_change_to_slurm;
 };
@@ -24,7 +24,7 @@ struct Counters {
 };
 
 struct Figures {
-	Edges edges;
+	StageLatencies stage_latencies;
 	Counters counters;
 };
 

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that knows what is so of a gang: of its pods as a whole, its allocation and its times. */
+/* Facts of a gang: of its pods as a whole, its allocation and its times. */
+#include "src/core/world/facts_reader.h"
+#include "src/core/world/parts.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
-#include "src/core/world/parts.h"
 #include "src/core/world/pod_claims.h"
-#include "src/core/world/world.h"
 
 #include <algorithm>
 
 namespace slurmkube::core
 {
 
+void drop_leaving(ComponentFacts &f, const Findings &found)
+{
+	const auto leaves = [&](const RankFacts &r) { return std::ranges::find(found.leaving, r.uid, &Leaving::pod) != found.leaving.end(); };
+	if (!found.leaving.empty())
+		std::erase_if(f.ranks, leaves);
+}
+
 namespace
 {
 
-/* A look goes over all members, each of which has several events in its life: those of large gangs are looked at together. */
-constexpr std::int64_t k_pause_us = 50; /* for a member; some twenty times what a look takes */
-constexpr std::size_t k_small_gang = 64;
 constexpr unsigned k_given_back_most = 3; /* allocations that were too small for pods of a gang, before these get jobs of their own */
 
 /* What the pods that wait need on each node together. */
@@ -51,13 +55,11 @@ bool are_any_bound(const ComponentFacts &f)
 	return std::ranges::any_of(f.ranks, is_bound_side, &RankFacts::side);
 }
 
-} // namespace
-
 /*
  * Pods may be larger than their templates say. While nothing runs the allocation is given back, and the next is asked for with what the pods really request;
  * where that is of no use, and for pods of a PodGroup, who finds no place gets a job of its own: it must not wait for ever.
  */
-void World::note_misfits(Gang &gang, ComponentFacts &f)
+void note_misfits(const Gang &gang, ComponentFacts &f, Findings &found)
 {
 	if (job_side(f.job) != JobSide::allocated || f.job->nodes.empty())
 		return;
@@ -65,17 +67,36 @@ void World::note_misfits(Gang &gang, ComponentFacts &f)
 	if (f.may_give_back && is_untouched(f))
 		return;
 	for (const RankFacts &r : f.ranks) {
-		if (!is_misfit(r))
-			continue;
-		if (gang.minimum == 0)
-			gang.standalone.insert(r.seat);
-		leave(gang, r.uid);
+		if (is_misfit(r))
+			found.leaving.push_back({r.uid, r.seat, {}});
 	}
-	std::erase_if(f.ranks, [&](const RankFacts &r) { return !gang.members.contains(r.uid); });
+	drop_leaving(f, found);
 }
 
+/* Whose pods have not come. */
+std::uint32_t count_empty_seats(const Gang &gang, const Members &members, const Findings &found)
+{
+	std::vector<bool> settled(gang.seats.size());
+	const auto settle = [&](std::uint32_t seat) {
+		if (seat < settled.size())
+			settled[seat] = true;
+	};
+	for (const Member &m : members) {
+		if (m.side != PodSide::gated) /* nobody knows when it comes */
+			settle(m.seat.value_or(0));
+	}
+	for (const auto &[seat, end] : gang.ends)
+		settle(seat);
+	std::ranges::for_each(gang.standalone, settle);
+	for (const Leaving &one : found.leaving)
+		settle(one.seat);
+	return static_cast<std::uint32_t>(std::ranges::count(settled, false));
+}
+
+} // namespace
+
 /* Each may have room where not all have: an earlier pod is still there. */
-void World::note_common_room(ComponentFacts &f)
+void FactsReader::note_common_room(ComponentFacts &f) const
 {
 	if (!is_untouched(f))
 		return;
@@ -97,95 +118,77 @@ void World::note_common_room(ComponentFacts &f)
 }
 
 /* A node that Slurm does not know has no place to take up: it would refuse the job each time. */
-bool World::are_nodes_known(const PodUid &key, const Members &members)
+bool FactsReader::are_nodes_known(const Members &members) const
 {
 	bool are_known = true;
 	for (const Member &m : members) {
 		if (!is_bound_side(m.side) || state_.slurm_node(bound_node_of(*m.entry)))
 			continue;
-		waiters_[bound_node_of(*m.entry)].insert(key);
+		found_.waits_for_nodes.push_back(bound_node_of(*m.entry));
 		are_known = false;
 	}
 	return are_known;
 }
 
 /* None of its pods lives: may more come? */
-void World::note_gang_absence(const PodUid &key, Gang &gang, ComponentFacts &f, Now now)
+void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, ComponentFacts &f) const
 {
 	const bool is_empty = is_live_job_side(job_side(f.job)) && !has_own_live(f);
-	const bool may_come = gang.components > 1 && f.ended_seats < f.seats && is_any_of_others(key, is_live_side);
+	const bool may_come = gang.components > 1 && f.ended_seats < f.seats && is_any_of_others(state_, key, is_live_side);
 	const bool is_absent = is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
-	f.absent_long = is_over(key, Clock::absent, is_absent, state_.settings.gang_hold_us, now);
+	const std::int64_t since_us = found_.since(key, Clock::absent, is_absent && state_.settings.gang_hold_us > 0);
+	f.absent_long = found_.is_over(key, Clock::absent, is_absent, state_.settings.gang_hold_us);
 	f.is_unseen = f.absent_long && !gang.was_seen && !state_.components.at(key).is_gone;
 	f.absent_long = f.absent_long && !f.is_unseen;
 	f.for_absence = true;
 	if (is_absent && !gang.owner.kind.empty()) { /* has its owner said that no more pods come? */
-		const std::int64_t since_us = clocks_.since(key, Clock::absent);
-		state_.owners.ask(gang.owner, std::max(since_us, now.mono_us - k_owner_fresh_us));
+		found_.owner.emplace(gang.owner, std::max(since_us, now_.mono_us - k_owner_fresh_us));
 		const OwnerAnswer owner = state_.owners.answer_of(gang.owner);
 		const bool is_new = state_.owners.is_answered_since(gang.owner, since_us);
 		f.owner_succeeded = owner && is_new && *owner && (*owner)->has_succeeded;
 		f.owner_done = owner && is_new && (!*owner || (*owner)->is_finished || !key.text.starts_with((*owner)->uid));
 	}
 	if (is_empty)
-		look_later(key, now.mono_us + k_owner_fresh_us);
-}
-
-/* Whose pods have not come. */
-std::uint32_t World::count_empty_seats(const Gang &gang, const Members &members)
-{
-	std::vector<bool> settled(gang.seats.size());
-	const auto settle = [&](std::uint32_t seat) {
-		if (seat < settled.size())
-			settled[seat] = true;
-	};
-	for (const Member &m : members) {
-		if (m.side != PodSide::gated) /* nobody knows when it comes */
-			settle(m.seat.value_or(0));
-	}
-	for (const auto &[seat, end] : gang.ends)
-		settle(seat);
-	std::ranges::for_each(gang.standalone, settle);
-	return static_cast<std::uint32_t>(std::ranges::count(settled, false));
+		found_.look_later(key, now_.mono_us + k_owner_fresh_us);
 }
 
 /* Some of its pods are missing, or all that run have no job. */
-void World::note_gang_times(const PodUid &key, Gang &gang, const Members &members, ComponentFacts &f, Now now)
+void FactsReader::note_gang_times(const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &f) const
 {
-	note_gang_absence(key, gang, f, now);
-	f.empty_seats = count_empty_seats(gang, members);
-	if (f.empty_seats == 0 && are_any_bound(f))
-		gang.never_came = 0;
+	note_gang_absence(key, gang, f);
+	f.empty_seats = count_empty_seats(gang, members, found_);
+	found_.all_came = f.empty_seats == 0 && are_any_bound(f);
 	/* who runs may be what the others wait for, as long as it takes: a leader loads its model first */
-	const bool is_any_bound = are_any_bound(f) || (gang.components > 1 && is_any_of_others(key, is_bound_side));
+	const bool is_any_bound = are_any_bound(f) || (gang.components > 1 && is_any_of_others(state_, key, is_bound_side));
 	const bool is_late = job_side(f.job) == JobSide::allocated && gang.minimum == 0 && !is_any_bound && f.empty_seats > 0;
-	f.late_long = is_over(key, Clock::late, is_late, state_.settings.gang_wait_us, now);
+	f.late_long = found_.is_over(key, Clock::late, is_late, state_.settings.gang_wait_us);
 	const bool is_missing = !f.job && std::ranges::any_of(f.ranks, &RankFacts::is_ours);
-	const bool is_missing_long = is_over(key, Clock::job_missing, is_missing, k_missing_job_us, now);
-	f.missing_long = is_missing_long && are_nodes_known(key, members);
+	const bool is_missing_long = found_.is_over(key, Clock::job_missing, is_missing, k_missing_job_us);
+	f.missing_long = is_missing_long && are_nodes_known(members);
 }
 
-void World::note_ranks(const PodUid &key, Gang &gang, Component &component, const Members &members, ComponentFacts &f, Now now)
+void FactsReader::note_ranks(const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &f) const
 {
+	const Component &component = state_.components.at(key);
 	const bool is_any_waiting = std::ranges::find(members, PodSide::waiting, &Member::side) != members.end();
 	const Seating seating = is_any_waiting && job_side(f.job) == JobSide::allocated ? seating_of(gang, members, *f.job) : Seating{};
 	f.ranks.reserve(members.size());
 	for (const Member &m : members) {
 		if (m.entry->pod)
-			f.ranks.push_back(facts_of_member(gang, component, m, seating, f.job, now));
+			f.ranks.push_back(facts_of_member(gang, component, m, seating, f.job));
 	}
-	note_misfits(gang, f);
+	note_misfits(gang, f, found_);
 	note_goes_on(f);
-	note_wrong_allocation(key, component, f, now);
-	note_placeless(gang, f, now);
+	note_wrong_allocation(key, component, f);
+	note_placeless(f);
 }
 
 /* What keeps it from asking for a job; pods that run and have lost theirs are kept by nothing of all that. */
-void World::note_what_is_missing(const PodUid &key, const Gang &gang, const Component &component, ComponentFacts &f, Now now)
+void FactsReader::note_what_is_missing(const PodUid &key, const Gang &gang, ComponentFacts &f) const
 {
 	f.is_complete = !gang.seats.empty();
 	if (!f.is_complete)
-		f.waits_for = waiting_for_pods(gang.id, pods_of(gang, key), gang.minimum);
+		f.waits_for = waiting_for_pods(gang.id, pods_of(state_, gang, key), gang.minimum);
 	const auto held_back = std::ranges::count_if(f.ranks, [](const RankFacts &r) { return r.is_seated && r.side == PodSide::gated; });
 	if (held_back > 0 && f.pinned.empty())
 		f.waits_for = waiting_for_gates(gang.id, held_back);
@@ -194,73 +197,55 @@ void World::note_what_is_missing(const PodUid &key, const Gang &gang, const Comp
 	const std::string trouble = f.pinned.empty() ? claim_trouble_of_gang(state_, gang) : std::string();
 	if (!trouble.empty()) {
 		f.waits_for = waiting_for_claims(trouble);
-		look_later(key, now.mono_us + k_claim_look_us);
+		found_.look_later(key, now_.mono_us + k_claim_look_us);
 	}
-	wait_after_vanishing(key, component, f.waits_for, now);
+	wait_after_vanishing(key, state_.components.at(key), f.waits_for, now_, found_);
 	if (f.pinned.empty())
-		wait_after_never_came(key, gang, f, now);
+		wait_after_never_came(key, gang, f, now_, found_);
 }
 
-ComponentFacts World::facts_of_gang(const PodUid &key, Gang &gang, Now now, std::optional<Result<JobSpec>> &spec)
+/* An agent that finds it running was not there when its job was first asked for; its pods say under which attempt that was. */
+void FactsReader::note_first_attempt(const Gang &gang, const ComponentFacts &f) const
 {
-	Component &component = state_.components.at(key);
-	ComponentFacts f = facts_of_component(key, component, now);
+	if (gang.first_attempt > 0 || !is_live_job_side(job_side(f.job)))
+		return;
+	std::uint32_t lowest = f.job->marker.attempt;
+	for (const auto &[uid, seat] : gang.members) {
+		const PodEntry &entry = state_.pods.at(uid);
+		if (is_bound_side(side_of(entry)) && entry.pod_attempt > 0)
+			lowest = std::min(lowest, entry.pod_attempt);
+	}
+	if (lowest < f.job->marker.attempt)
+		found_.first_attempt = lowest;
+}
+
+ComponentFacts FactsReader::facts_of_gang(const PodUid &key, std::optional<Result<JobSpec>> &spec) const
+{
+	const Gang &gang = state_.gangs.at(key);
+	const Component &component = state_.components.at(key);
+	ComponentFacts f = facts_of_component(key, component);
 	f.is_outgrown = f.job && gang.outgrown == f.job->id;
 	/* by an agent before this one; root may as well be somebody who meant it */
 	f.ended_by_us = f.job && f.job->ended_by.value_or(0) != 0 && f.job->ended_by == state_.settings.own_uid;
 	f.name_space = gang.id.name_space;
+	note_first_attempt(gang, f);
 	count_ends(gang, f);
-	if (!gang.per_node)
-		plan(gang);
 	f.excess = gang.shape.excess;
 	const Members members = members_of(gang);
 	if (!is_live_job_side(job_side(f.job)))
 		pin_nodes(members, f);
-	note_ranks(key, gang, component, members, f, now);
-	note_gang_times(key, gang, members, f, now);
-	note_what_is_missing(key, gang, component, f, now);
+	note_ranks(key, gang, members, f);
+	note_gang_times(key, gang, members, f);
+	note_what_is_missing(key, gang, f);
 	const JobSide job = job_side(f.job);
 	if (f.known && job == JobSide::pending && !f.ranks.empty())
 		note_gang_change(key, gang, component, spec, f);
-	const bool may_ask_ahead = gang.components > 1 && gang.stand_in && !is_any_of_others(key, is_bound_side);
+	const bool may_ask_ahead = gang.components > 1 && gang.stand_in && !is_any_of_others(state_, key, is_bound_side);
 	if (f.known && !is_live_job_side(job) && (!f.ranks.empty() || may_ask_ahead)) {
 		spec_of(key, gang, spec);
 		f.spec = spec ? &*spec : nullptr;
 	}
 	return f;
-}
-
-bool World::is_due(const PodUid &key, Now now)
-{
-	std::size_t members = 0;
-	for (const PodUid &one : components_of_workload(key))
-		members += state_.gangs.at(one).members.size();
-	Gang &gang = state_.gangs.at(key);
-	const std::int64_t due = members < k_small_gang ? 0 : gang.looked_us + static_cast<std::int64_t>(members) * k_pause_us;
-	if (now.mono_us < due) {
-		look_later(key, due);
-		return false;
-	}
-	gang.looked_us = now.mono_us;
-	return true;
-}
-
-/* An action of a gang's is under way. */
-void World::note_taken(const PodUid &key, Gang &gang, const ComponentFacts &facts, const Action &action, Now now)
-{
-	if (const auto *submit = std::get_if<Submit>(&action); submit && submit->spec.required_node.empty())
-		gang.first_attempt = submit->spec.marker.attempt;
-	if (std::holds_alternative<Bind>(action))
-		gang.given_back = 0;
-	const auto *complete = std::get_if<Complete>(&action);
-	if (!complete)
-		return;
-	if (!has_own_live(facts))
-		state_.components.at(key).given_up.push_back(complete->job);
-	if (complete->wait_status == k_status_never_came)
-		note_never_came(key, gang, facts, now);
-	if (complete->wait_status == k_status_given_back && !facts.others.gives_back)
-		gang.given_back++;
 }
 
 } // namespace slurmkube::core

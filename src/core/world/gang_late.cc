@@ -5,6 +5,7 @@
  * job doubles, and is over at once when all pods are there.
  */
 #include "src/core/reconcile/report.h"
+#include "src/core/world/parts.h"
 #include "src/core/world/world.h"
 
 #include <algorithm>
@@ -42,13 +43,12 @@ void World::note_never_came(const PodUid &key, Gang &gang, const ComponentFacts 
 	look_later(key, gang.submit_not_before_us);
 }
 
-/* Instead of the next submission. */
-void World::wait_after_never_came(const PodUid &key, const Gang &gang, ComponentFacts &f, Now now)
+void wait_after_never_came(const PodUid &key, const Gang &gang, ComponentFacts &f, Now now, Findings &found)
 {
 	if (now.mono_us >= gang.submit_not_before_us || f.empty_seats == 0)
 		return;
 	f.waits_for = gang.late_text;
-	look_later(key, gang.submit_not_before_us);
+	found.look_later(key, gang.submit_not_before_us);
 }
 
 } // namespace slurmkube::core

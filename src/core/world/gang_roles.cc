@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of World that knows what the roles of a gang demand of nodes.
+ * Facts of the roles of a gang: what they demand of nodes.
  *
- * Controllers make the pods of some roles only after others are Ready, in the allocation that the first ones got: so what a role demands is known from its owner's
+ * Controllers make the pods of some roles only after others are Ready, in the allocation that the first ones got: so what a role constraints is known from its owner's
  * template until the first pod of it has come, which corrects it.
  */
+#include "src/core/world/facts_reader.h"
+#include "src/core/world/parts.h"
 #include "src/core/placement/placement.h"
 #include "src/core/gang/role_conflict.h"
 #include "src/core/world/pod_claims.h"
-#include "src/core/world/world.h"
-#include "src/core/world/parts.h"
 
 #include <algorithm>
 
@@ -23,9 +23,9 @@ namespace
 constexpr std::size_t k_unlike_roles_most = 32;
 
 /* As far as nodes are concerned. Owners may have hundreds of templates that differ in their commands only. */
-bool demand_the_same(const Pod &one, const Pod &other, bool is_by_labels)
+bool are_constrained_alike(const Pod &one, const Pod &other, bool is_by_labels)
 {
-	return one.demands == other.demands && one.requests == other.requests && one.unsupported_fields == other.unsupported_fields && (!is_by_labels || one.labels == other.labels) &&
+	return one.constraints == other.constraints && one.requests == other.requests && one.unsupported_fields == other.unsupported_fields && (!is_by_labels || one.labels == other.labels) &&
 	       one.node_name == other.node_name && one.active_deadline_seconds == other.active_deadline_seconds;
 }
 
@@ -36,12 +36,12 @@ std::string owner_text(const Gang &gang)
 
 bool has_terms(const Pod &pod)
 {
-	return !pod.demands.affinity.empty() || !pod.demands.anti_affinity.empty() || !pod.demands.spreads.empty();
+	return !pod.constraints.affinity.empty() || !pod.constraints.anti_affinity.empty() || !pod.constraints.spreads.empty();
 }
 
 } // namespace
 
-const Pod *World::first_member(const Gang &gang) const
+const Pod *FactsReader::first_member(const Gang &gang) const
 {
 	const Pod *first = nullptr;
 	std::uint32_t rank = 0;
@@ -59,7 +59,7 @@ const Pod *World::first_member(const Gang &gang) const
  * In rank order; not more than one beyond k_unlike_roles_most. A gang of which pods run has its nodes: what has not come
  * yet does not take them away.
  */
-RolePods World::pods_of_roles(const Gang &gang) const
+RolePods FactsReader::pods_of_roles(const Gang &gang) const
 {
 	std::map<std::string_view, std::pair<std::uint32_t, const Pod *>> firsts;
 	bool is_running = false;
@@ -84,7 +84,7 @@ RolePods World::pods_of_roles(const Gang &gang) const
 	RolePods out;
 	for (auto &[first_rank, role] : by_rank) {
 		const bool is_by_labels = is_concerned(state_, *role.pod);
-		const auto is_like = [is_by_labels, &wanted = *role.pod](const RolePod &known) { return demand_the_same(*known.pod, wanted, is_by_labels); };
+		const auto is_like = [is_by_labels, &wanted = *role.pod](const RolePod &known) { return are_constrained_alike(*known.pod, wanted, is_by_labels); };
 		if (std::ranges::none_of(out, is_like))
 			out.push_back(std::move(role));
 		if (out.size() > k_unlike_roles_most)
@@ -94,7 +94,7 @@ RolePods World::pods_of_roles(const Gang &gang) const
 }
 
 /* The job lasts as long as the last of them; 0: a role has no limit. */
-std::int64_t World::deadline_of(const RolePods &roles)
+std::int64_t FactsReader::deadline_of(const RolePods &roles)
 {
 	std::int64_t latest = 0;
 	for (const RolePod &role : roles) {
@@ -106,7 +106,7 @@ std::int64_t World::deadline_of(const RolePods &roles)
 }
 
 /* Slurm gives them their nodes all at once, and cannot be told which of these go together. */
-Status World::check_roles(const Gang &gang, const RolePods &roles) const
+Status FactsReader::check_roles(const Gang &gang, const RolePods &roles) const
 {
 	if (roles.size() > k_unlike_roles_most)
 		return Error{Errc::invalid, owner_text(gang) + " has more than " + std::to_string(k_unlike_roles_most) +
@@ -114,7 +114,7 @@ Status World::check_roles(const Gang &gang, const RolePods &roles) const
 						    "annotation slurm-kube.io/gang: \"false\" on " +
 						    owner_text(gang)};
 	for (const RolePod &role : roles) {
-		if (const Status fine = check_demands(*role.pod, state_.settings.policy); !fine)
+		if (const Status fine = check_constraints(*role.pod, state_.settings.policy); !fine)
 			return roles.size() == 1 && gang.components == 1 ? fine : Status(in_context("role '" + role.name + "' of " + owner_text(gang), fine.error()));
 	}
 	for (const RolePod &one : roles) {
@@ -128,13 +128,30 @@ Status World::check_roles(const Gang &gang, const RolePods &roles) const
 	return Ok{};
 }
 
+/* Nodes that other components of the workload have, where a pod of theirs cannot be beside one of these. */
+void FactsReader::exclude_siblings(const PodUid &key, const RolePods &roles, std::set<std::string> &excluded) const
+{
+	for (const PodUid &other : components_of_workload(state_, key)) {
+		const SlurmJob *job = other == key ? nullptr : state_.current_job(other);
+		const auto gang = state_.gangs.find(other);
+		if (job_side(job) != JobSide::allocated || gang == state_.gangs.end())
+			continue;
+		const RolePods theirs = pods_of_roles(gang->second);
+		const auto meets = [&](const RolePod &one) {
+			return std::ranges::any_of(theirs, [&](const RolePod &role) { return are_in_conflict(*one.pod, *role.pod); });
+		};
+		for (const NodeAllocation &share : std::ranges::any_of(roles, meets) ? job->nodes : std::vector<NodeAllocation>{})
+			excluded.insert(share.node);
+	}
+}
+
 /* A node has to do for all roles: nobody knows which will come to it. */
-void World::exclude_for_roles(const PodUid &key, const Gang &gang, const RolePods &roles, std::optional<Result<JobSpec>> &spec)
+void FactsReader::exclude_for_roles(const PodUid &key, const Gang &gang, const RolePods &roles, std::uint32_t per_node, std::optional<Result<JobSpec>> &spec) const
 {
 	std::set<std::string> excluded;
 	std::vector<RoleNodes> judged;
 	for (const RolePod &role : roles) {
-		place(key, *role.pod, spec, std::max(gang.per_node.value_or(0), 1U));
+		place(key, *role.pod, spec, std::max(per_node, 1U));
 		if (!spec)
 			return;
 		if (!*spec) {
@@ -144,30 +161,19 @@ void World::exclude_for_roles(const PodUid &key, const Gang &gang, const RolePod
 		}
 		if (!role.pod->node_name.empty())
 			continue; /* it has its node */
-		judged.push_back({role.name, (*spec)->excluded_nodes, reasons_text(filter_.places_of(state_, *role.pod).reasons)});
+		judged.push_back({role.name, (*spec)->excluded_nodes, reasons_text(filter_.exclusions_for(state_, *role.pod).reasons)});
 		excluded.insert((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
 	}
 	const auto candidates = static_cast<std::size_t>(std::ranges::count_if(state_.slurm_nodes, [&](const auto &node) { return state_.kube_nodes.contains(node.first); }));
 	if (std::string conflict = role_conflict(judged, candidates, owner_text(gang)); !conflict.empty()) {
-		places_.add_nowhere(key);
+		found_.placing = Placing::unschedulable;
 		*spec = Error{Errc::not_found, std::move(conflict)};
 		return;
 	}
+	exclude_siblings(key, roles, excluded);
 	exclude_for_claims(state_, gang, excluded);
 	(*spec)->excluded_nodes.assign(excluded.begin(), excluded.end());
 	filter_.exclude_unwanted(state_, **spec);
-}
-
-/* What the templates tolerate keeps nodes in service for the pods that are to come, and their claims are to be watched. */
-void World::note_roles(const Gang &gang)
-{
-	for (const Role &role : gang.roles) {
-		if (!role.pod_template)
-			continue;
-		note_tolerations(*role.pod_template);
-		if (!role.pod_template->demands.claims.empty())
-			state_.claims.want();
-	}
 }
 
 } // namespace slurmkube::core

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that says what job a gang asks for: its shape, where it may run, and whether that much is there at all. */
+/* Facts of the job that a gang asks for: its shape, where it may run, and whether that much is there at all. */
+#include "src/core/world/facts_reader.h"
+#include "src/core/world/parts.h"
 #include "src/core/model/names.h"
 #include "src/core/model/amounts.h"
 #include "src/core/placement/placement.h"
 #include "src/core/model/outcome.h"
-#include "src/core/world/world.h"
-#include "src/core/world/parts.h"
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ std::string component_text(const PodUid &key, const Gang &gang)
 }
 
 /* The options are those of the first pod and of its owners. */
-void take_gang(JobSpec &spec, const PodUid &key, const Gang &gang, const Pod &first)
+void take_gang(JobSpec &spec, const PodUid &key, const Gang &gang, const GangPlan &plan, const Pod &first)
 {
 	spec.marker.kind = gang.id.kind;
 	spec.marker.name = gang.id.name;
@@ -36,45 +36,43 @@ void take_gang(JobSpec &spec, const PodUid &key, const Gang &gang, const Pod &fi
 		spec.name = gang.id.name;
 	if (spec.comment == gang.id.name_space + "/" + first.name)
 		spec.comment = gang.id.name_space + "/" + gang.id.name + component_text(key, gang);
-	spec.tasks = gang.shape.tasks;
-	spec.cpus = gang.shape.cpus_per_task;
-	spec.memory_mib = gang.shape.memory_mib_per_task;
-	spec.tasks_per_node = gang.per_node.value_or(0);
+	spec.tasks = plan.shape.tasks;
+	spec.cpus = plan.shape.cpus_per_task;
+	spec.memory_mib = plan.shape.memory_mib_per_task;
+	spec.tasks_per_node = plan.per_node;
 }
 
 } // namespace
 
 /* What takes part in deciding where pods of an allocation go, besides their seats. */
-void World::plan(Gang &gang)
+GangPlan FactsReader::plan_of(const Gang &gang, const Pod &first) const
 {
-	const Pod *first = first_member(gang);
-	if (gang.per_node || !first)
-		return;
-	const auto spec = translate(*first, state_.settings.policy, 1, Pods::gang);
-	gang.per_node = spec ? spec->options.pods_per_node.value_or(0) : 0;
+	const auto spec = translate(first, state_.settings.policy, 1, Pods::gang);
+	GangPlan plan{.per_node = spec ? spec->options.pods_per_node.value_or(0) : 0, .shape = {}};
 	const RolePods roles = pods_of_roles(gang);
 	for (const RolePod &role : roles) {
 		const std::uint32_t most = are_in_conflict(*role.pod, *role.pod) ? 1 : most_on_a_node(*role.pod);
-		gang.per_node = most == 0 ? *gang.per_node : std::min(*gang.per_node == 0 ? most : *gang.per_node, most);
+		plan.per_node = most == 0 ? plan.per_node : std::min(plan.per_node == 0 ? most : plan.per_node, most);
 	}
 	std::set<std::string> excluded;
 	for (const RolePod &role : roles) {
 		if (!role.pod->node_name.empty())
-			continue; /* it may use no other node by now, and its gang could */
-		const std::vector<std::string> &of_role = filter_.places_of(state_, *role.pod).excluded;
+			continue; /* it may use no other node by now_, and its gang could */
+		const std::vector<std::string> &of_role = filter_.exclusions_for(state_, *role.pod).excluded;
 		excluded.insert(of_role.begin(), of_role.end());
 	}
-	const Packing packing = *gang.per_node > 0 ? Packing::one_per_task : Packing::shared;
-	gang.shape = shape_of(seats_as_seen(gang), state_.settings.policy.least_memory_mib, packing, state_.settings.policy.cpu_unit, node_sizes(excluded));
-	const Resources &requests = first->requests;
+	const Packing packing = plan.per_node > 0 ? Packing::one_per_task : Packing::shared;
+	plan.shape = shape_of(seats_as_seen(gang), state_.settings.policy.least_memory_mib, packing, state_.settings.policy.cpu_unit, node_sizes(excluded));
+	const Resources &requests = first.requests;
 	if (spec && spec->cpus != cpus_of(requests, state_.settings.policy.cpu_unit)) /* options ask for more */
-		gang.shape.cpus_per_task = std::max(gang.shape.cpus_per_task, spec->cpus);
+		plan.shape.cpus_per_task = std::max(plan.shape.cpus_per_task, spec->cpus);
 	if (spec && spec->memory_mib != memory_mib_of(requests, state_.settings.policy.least_memory_mib))
-		gang.shape.memory_mib_per_task = std::max(gang.shape.memory_mib_per_task, spec->memory_mib);
+		plan.shape.memory_mib_per_task = std::max(plan.shape.memory_mib_per_task, spec->memory_mib);
+	return plan;
 }
 
 /* Nodes that are not excluded, with what they hold when they are empty. Empty while no node is known. */
-NodeSizes World::node_sizes(const std::set<std::string> &excluded) const
+NodeSizes FactsReader::node_sizes(const std::set<std::string> &excluded) const
 {
 	NodeSizes sizes;
 	for (const auto &[name, node] : state_.slurm_nodes) {
@@ -89,7 +87,7 @@ NodeSizes World::node_sizes(const std::set<std::string> &excluded) const
  * A template may say less than its pods request: a LimitRange sets defaults, webhooks add sidecars, a RuntimeClass has overhead. So each seat has the larger of its template
  * and of the pods of its role that exist. The seats of a PodGroup are its pods.
  */
-std::vector<Seat> World::seats_as_seen(const Gang &gang) const
+std::vector<Seat> FactsReader::seats_as_seen(const Gang &gang) const
 {
 	std::vector<Seat> seats = gang.seats;
 	if (gang.minimum > 0)
@@ -153,13 +151,13 @@ std::string trouble_with_room(const JobSpec &spec, const NodeSizes &nodes, std::
 
 } // namespace
 
-void World::spec_of(const PodUid &key, Gang &gang, std::optional<Result<JobSpec>> &spec)
+void FactsReader::spec_of(const PodUid &key, const Gang &gang, std::optional<Result<JobSpec>> &spec) const
 {
 	const Pod *first = first_member(gang);
 	spec.reset();
 	if (!first)
 		return;
-	std::uint32_t attempt = next_attempt(key);
+	std::uint32_t attempt = next_attempt(state_, key);
 	for (const auto &[uid, seat] : gang.members)
 		attempt = std::max(attempt, state_.pods.at(uid).pod ? bound_attempt(*state_.pods.at(uid).pod) + 1 : 1);
 	const RolePods roles = pods_of_roles(gang);
@@ -171,22 +169,25 @@ void World::spec_of(const PodUid &key, Gang &gang, std::optional<Result<JobSpec>
 			*spec = in_context("role '" + roles.front().name + "' of " + gang.id.kind + " " + gang.id.name, spec->error());
 		return;
 	}
+	if (gang.components > 1 && (*spec)->options.dependency.find("singleton") != std::string::npos) {
+		*spec = Error{Errc::invalid, "dependency=singleton cannot be used: each of the jobs of " + gang.id.kind + " " + gang.id.name + " would wait for the others, which have the same name; remove it"};
+		return;
+	}
 	if (const Status fine = check_roles(gang, roles); !fine) {
 		*spec = fine.error();
 		return;
 	}
-	gang.per_node.reset(); /* annotations may have changed since the last attempt */
-	plan(gang);
-	if (auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = gang.shape.extended_per_task}, state_.settings.policy.gres))
+	const GangPlan &plan = found_.plan.emplace(plan_of(gang, *first)); /* annotations may have changed since the last attempt */
+	if (auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = plan.shape.extended_per_task}, state_.settings.policy.gres))
 		(*spec)->gres_of_task = std::move(*gres);
-	take_gang(spec->value(), key, gang, *first);
-	exclude_for_roles(key, gang, roles, spec);
+	take_gang(spec->value(), key, gang, plan, *first);
+	exclude_for_roles(key, gang, roles, plan.per_node, spec);
 	if (!spec || !*spec || node_sizes({}).empty())
 		return;
 	const std::set<std::string> excluded((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
 	if (std::string trouble = trouble_with_room(**spec, node_sizes(excluded), state_.settings.policy.cpu_unit); !trouble.empty()) {
-		places_.add_nowhere(key);
-		*spec = Error{Errc::not_found, trouble + (gang.shape.excess.empty() ? "" : "; " + gang.shape.excess)};
+		found_.placing = Placing::unschedulable;
+		*spec = Error{Errc::not_found, trouble + (plan.shape.excess.empty() ? "" : "; " + plan.shape.excess)};
 	}
 }
 
@@ -205,7 +206,7 @@ void add_names(const std::string &list, std::set<std::string> &names)
 } // namespace
 
 /* Kubernetes can run pods there, and Slurm start jobs. */
-bool World::is_in_service(const std::string &node) const
+bool FactsReader::is_in_service(const std::string &node) const
 {
 	const auto kube = state_.kube_nodes.find(node);
 	const auto slurm = state_.slurm_nodes.find(node);
@@ -219,7 +220,7 @@ bool World::is_in_service(const std::string &node) const
  * had, as its pods tell it: else the job of a gang of which a part was bound would never start.
  * Nor would it with a node that is out of service.
  */
-void World::pin_nodes(const Members &members, ComponentFacts &f) const
+void FactsReader::pin_nodes(const Members &members, ComponentFacts &f) const
 {
 	std::set<std::string> running, of_job;
 	for (const Member &m : members) {

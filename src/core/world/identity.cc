@@ -57,28 +57,28 @@ void World::namespaces_listed(const std::set<std::string> &live_uids)
 }
 
 /* Of namespaces only what the old rules read has been kept. */
-void World::set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t least_uid)
+void World::set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t min_uid)
 {
 	state_.taints.review_soon(state_.seen_us);
 	state_.settings.policy.namespaces = std::move(rules);
-	state_.settings.policy.least_uid = least_uid;
+	state_.settings.policy.min_uid = min_uid;
 	state_.settings.policy.identity_facts.namespaces.clear();
 	state_.sync.unlisted(Sync::List::namespaces);
 	wake_unbound("");
 }
 
-std::set<std::string> World::people_wanted() const
+std::set<std::string> World::users_wanted() const
 {
 	const Policy &policy = state_.settings.policy;
 	std::set<std::string> wanted;
 	for (const auto &[name, seen] : policy.identity_facts.namespaces) {
-		if (auto person = person_wanted({policy.namespaces, policy.least_uid, policy.identity_facts}, name))
+		if (auto person = person_wanted({policy.namespaces, policy.min_uid, policy.identity_facts}, name))
 			wanted.insert(std::move(*person));
 	}
 	return wanted;
 }
 
-void World::person_found(const std::string &name, const Result<Person> &person)
+void World::user_found(const std::string &name, const Result<SlurmUser> &person)
 {
 	state_.taints.review_soon(state_.seen_us);
 	state_.settings.policy.identity_facts.people.insert_or_assign(name, person);
@@ -88,15 +88,15 @@ void World::person_found(const std::string &name, const Result<Person> &person)
 /* Until all namespaces are known anti-affinity goes by all of them, and affinity by none. */
 void World::select_namespaces(Pod &pod)
 {
-	if (!names_namespaces(pod.demands.affinity) && !names_namespaces(pod.demands.anti_affinity))
+	if (!names_namespaces(pod.constraints.affinity) && !names_namespaces(pod.constraints.anti_affinity))
 		return;
 	by_namespaces_.insert(pod.uid);
-	for (auto *terms : {&pod.demands.affinity, &pod.demands.anti_affinity}) {
+	for (auto *terms : {&pod.constraints.affinity, &pod.constraints.anti_affinity}) {
 		for (PodTerm &term : *terms) {
 			term.selected_namespaces.clear();
 			if (!term.namespace_selector)
 				continue;
-			term.all_namespaces = !state_.sync.is_listed(Sync::List::namespaces) && terms == &pod.demands.anti_affinity;
+			term.all_namespaces = !state_.sync.is_listed(Sync::List::namespaces) && terms == &pod.constraints.anti_affinity;
 			for (const auto &[name, seen] : state_.settings.policy.identity_facts.namespaces) {
 				if (state_.sync.is_listed(Sync::List::namespaces) && matches(*term.namespace_selector, seen.labels))
 					term.selected_namespaces.push_back(name);

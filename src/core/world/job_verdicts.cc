@@ -48,10 +48,10 @@ std::uint32_t bound_attempt(const Pod &pod)
 }
 
 /* A stray is cancelled only when its successor lives: an agent that starts in between must not take its end for the pod's. */
-std::vector<JobId> World::surplus_of(const PodUid &key, const Component &component, const SlurmJob *current) const
+std::vector<JobId> FactsReader::surplus_of(const PodUid &key, const Component &component, const SlurmJob *current) const
 {
 	std::vector<JobId> out;
-	const bool has_other = current && job_side(current) == JobSide::allocated && !provisional_until_us_.contains(current->id);
+	const bool has_other = current && job_side(current) == JobSide::allocated && !provisional_.contains(current->id);
 	if (!has_bound_pods(state_, key, component) || has_other) /* else they may run under it */
 		out = component.unheard_of;
 	for (const JobId id : component.jobs) {
@@ -64,13 +64,13 @@ std::vector<JobId> World::surplus_of(const PodUid &key, const Component &compone
 	return out;
 }
 
-std::uint32_t World::next_attempt(const PodUid &key) const
+std::uint32_t next_attempt(const State &state, const PodUid &key)
 {
-	const Pod *pod = state_.pod(key);
+	const Pod *pod = state.pod(key);
 	std::uint32_t highest = pod ? bound_attempt(*pod) : 0;
-	for (const JobId id : state_.components.at(key).jobs) {
-		const auto found = state_.jobs.find(id);
-		if (found != state_.jobs.end())
+	for (const JobId id : state.components.at(key).jobs) {
+		const auto found = state.jobs.find(id);
+		if (found != state.jobs.end())
 			highest = std::max(highest, found->second.marker.attempt);
 	}
 	return highest + 1;

@@ -43,7 +43,7 @@ std::optional<std::uint32_t> rank_annotation(const Pod &pod)
 bool World::is_asked_for(const PodUid &key) const
 {
 	const Component *component = state_.component(key);
-	return has_live_job(key) || (component && component->busy.slurm);
+	return has_live_job(state_, key) || (component && component->busy.slurm);
 }
 
 /* It is a job of its own from now on. */
@@ -70,21 +70,21 @@ void World::note_marks(PodEntry &entry)
 }
 
 /* By us, or about to be. */
-bool World::is_bound_member(const PodEntry &entry)
+bool is_bound_member(const PodEntry &entry)
 {
 	return !entry.assumed_node.empty() || (!entry.pod->node_name.empty() && entry.pod_rank);
 }
 
 /* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run alone. */
-std::size_t World::pods_of(const Gang &gang, const PodUid &key) const
+std::size_t pods_of(const State &state, const Gang &gang, const PodUid &key)
 {
 	const auto counts = [&](const PodUid &uid) {
-		const Pod *pod = state_.pod(uid);
+		const Pod *pod = state.pod(uid);
 		return pod && !pod->gated && !pod->deleting;
 	};
 	auto sum = std::ranges::count_if(gang.members, [&](const auto &m) { return counts(m.first); });
-	const auto others = state_.standalone.find(key);
-	if (others != state_.standalone.end())
+	const auto others = state.standalone.find(key);
+	if (others != state.standalone.end())
 		sum += std::ranges::count_if(others->second, counts);
 	return static_cast<std::size_t>(sum);
 }
@@ -94,7 +94,7 @@ bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
 {
 	if (!is_component_key(key.text))
 		return false;
-	for (const PodUid &one : components_of_workload(key)) {
+	for (const PodUid &one : components_of_workload(state_, key)) {
 		if (const auto gang = state_.gangs.find(one); gang != state_.gangs.end() && gang->second.id.name_space != name_space)
 			return false;
 	}

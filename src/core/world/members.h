@@ -15,7 +15,7 @@ namespace slurmkube::core
 
 struct Member {
 	const PodUid *uid;
-	PodEntry *entry;
+	const PodEntry *entry;
 	std::optional<std::uint32_t> seat;
 	PodSide side;
 };
@@ -27,7 +27,7 @@ struct Seating {
 	SeatHolders holders;
 };
 
-/* What a role demands: its member of the lowest rank, or its template while none has come. */
+/* What a role constraints: its member of the lowest rank, or its template while none has come. */
 struct RolePod {
 	std::string name;
 	const Pod *pod;

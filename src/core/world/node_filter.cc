@@ -21,14 +21,14 @@ bool fits_record(const Pod &pod, const SlurmNode &node, std::uint32_t cpu_unit)
 	return cpus_of(pod.requests, cpu_unit) <= node.cpus && memory_mib_of(pod.requests, 1) <= node.memory_mib;
 }
 
-/* What node_refuses_in_queue() goes by: who adds a demand says it here, and in work_out_places(). */
-bool is_for(const Places &places, const Pod &pod)
+/* What node_refuses_in_queue() goes by: who adds a constraint says it here, and in work_out_exclusions(). */
+bool is_for(const NodeExclusions &exclusions, const Pod &pod)
 {
 	const auto &[node_selector, node_terms, preferences, tolerations, host_ports, affinity, anti_affinity,
-		     spreads, claims] = pod.demands;
-	return places.node_name == pod.node_name && places.requests == pod.requests &&
-	       places.node_selector == node_selector && places.tolerations == tolerations &&
-	       places.node_terms == node_terms;
+		     spreads, claims] = pod.constraints;
+	return exclusions.node_name == pod.node_name && exclusions.requests == pod.requests &&
+	       exclusions.node_selector == node_selector && exclusions.tolerations == tolerations &&
+	       exclusions.node_terms == node_terms;
 }
 
 /* The first name of the list that is none of these; empty: there is none. */
@@ -71,7 +71,7 @@ KubeNode NodeFilter::as_left(const State &state, const KubeNode &node) const
 
 void NodeFilter::forget(const std::string &node)
 {
-	known_places_.clear();
+	known_exclusions_.clear();
 	if (node.empty())
 		rooms_.clear();
 	else
@@ -128,66 +128,66 @@ std::optional<Refusal> NodeFilter::node_refuses_in_queue(const State &state, con
 	return room_refuses_for_good(state, pod, node, &record, {});
 }
 
-std::optional<Refusal> NodeFilter::others_refuse_in_queue(const State &state, const PodUid &uid, const Pod &pod, const KubeNode &node, const Company *company) const
+std::optional<Refusal> NodeFilter::others_refuse_in_queue(const State &state, const PodUid &uid, const Pod &pod, const KubeNode &node, const NearbyPods *nearby) const
 {
 	if (auto refusal = claims_refuse(state, pod, node))
 		return refusal;
-	if (!company)
+	if (!nearby)
 		return std::nullopt;
-	if (auto refusal = minds_others(pod) ? holders_refuse(pod, holders_of(state, node.name, uid)) : std::nullopt)
+	if (auto refusal = has_pod_constraints(pod) ? holders_refuse(pod, holders_of(state, node.name, uid)) : std::nullopt)
 		return refusal;
-	const auto there = company->there.find(node.name);
-	auto refusal = there == company->there.end() ? std::nullopt : holders_refuse(pod, there->second);
-	return refusal ? refusal : company->surroundings.refuses(node);
+	const auto there = nearby->there.find(node.name);
+	auto refusal = there == nearby->there.end() ? std::nullopt : holders_refuse(pod, there->second);
+	return refusal ? refusal : nearby->topology.refuses(node);
 }
 
-const Places &NodeFilter::places_of(const State &state, const Pod &pod)
+const NodeExclusions &NodeFilter::exclusions_for(const State &state, const Pod &pod) const
 {
-	const auto known = std::ranges::find_if(known_places_, [&](const Places &one) { return is_for(one, pod); });
-	if (known != known_places_.end())
+	const auto known = std::ranges::find_if(known_exclusions_, [&](const NodeExclusions &one) { return is_for(one, pod); });
+	if (known != known_exclusions_.end())
 		return *known;
-	known_places_.push_front(work_out_places(state, pod));
-	if (known_places_.size() > k_known_most)
-		known_places_.pop_back();
-	return known_places_.front();
+	known_exclusions_.push_front(work_out_exclusions(state, pod));
+	if (known_exclusions_.size() > k_known_most)
+		known_exclusions_.pop_back();
+	return known_exclusions_.front();
 }
 
-Places NodeFilter::work_out_places(const State &state, const Pod &pod) const
+NodeExclusions NodeFilter::work_out_exclusions(const State &state, const Pod &pod) const
 {
-	Places places;
-	places.node_name = pod.node_name;
-	places.node_selector = pod.demands.node_selector;
-	places.node_terms = pod.demands.node_terms;
-	places.tolerations = pod.demands.tolerations;
-	places.requests = pod.requests;
+	NodeExclusions exclusions;
+	exclusions.node_name = pod.node_name;
+	exclusions.node_selector = pod.constraints.node_selector;
+	exclusions.node_terms = pod.constraints.node_terms;
+	exclusions.tolerations = pod.constraints.tolerations;
+	exclusions.requests = pod.requests;
 	const std::vector<std::string> ignored = ignored_taints(state.settings.nodes);
 	for (const auto &[name, record] : state.slurm_nodes) {
 		const auto node = state.kube_nodes.find(name);
 		if (node == state.kube_nodes.end())
 			continue; /* out of use anyway */
-		places.candidates++;
+		exclusions.candidates++;
 		if (const auto refusal = node_refuses_in_queue(state, pod, node->second, record, ignored)) {
-			places.excluded.push_back(name);
-			places.reasons[refusal->why]++;
+			exclusions.excluded.push_back(name);
+			exclusions.reasons[refusal->why]++;
 		} else if (is_oversized(state, node->second, record)) {
-			places.oversized.push_back(name);
+			exclusions.oversized.push_back(name);
 		}
 	}
-	return places;
+	return exclusions;
 }
 
 /*
  * Slurm makes a job of a pod that no node can ever hold, refuses it and keeps the record of a failure, at each try. So that is said here, of nodes as they are when
  * they are empty. Generic resources that no node has are left to Slurm, which knows whether they exist.
  */
-std::string NodeFilter::too_large(const State &state, const JobSpec &spec, const Places &places) const
+std::string NodeFilter::too_large(const State &state, const JobSpec &spec, const NodeExclusions &exclusions) const
 {
 	const SlurmNode *largest = nullptr;
 	const std::string known = gres_among(spec.options.gres, state.slurm_nodes);
 	const std::set<std::string> wanted = names_in(spec.options.required_nodes), unwanted = names_in(spec.options.excluded_nodes);
 	bool is_any_left_out = false;
 	for (const auto &[name, node] : state.slurm_nodes) {
-		if (node.cpus == 0 || !state.kube_nodes.contains(name) || std::ranges::binary_search(places.excluded, name))
+		if (node.cpus == 0 || !state.kube_nodes.contains(name) || std::ranges::binary_search(exclusions.excluded, name))
 			continue;
 		if (unwanted.contains(name) || (!wanted.empty() && !wanted.contains(name))) {
 			is_any_left_out = true;
@@ -205,28 +205,28 @@ std::string NodeFilter::too_large(const State &state, const JobSpec &spec, const
 	       size_text(largest->cpus, largest->memory_mib, known.empty() ? "" : largest->gres, unit) + ". Lower resources.requests, or ask an administrator for a larger node";
 }
 
-void NodeFilter::exclude_more(const State &state, const PodUid &uid, const Pod &pod, const Company *company, Places &places) const
+void NodeFilter::exclude_more(const State &state, const PodUid &uid, const Pod &pod, const NearbyPods *nearby, NodeExclusions &exclusions) const
 {
-	const std::vector<std::string> before = std::exchange(places.excluded, {});
+	const std::vector<std::string> before = std::exchange(exclusions.excluded, {});
 	auto excluded = before.begin();
-	auto oversized = places.oversized.begin();
+	auto oversized = exclusions.oversized.begin();
 	for (const auto &[name, record] : state.slurm_nodes) {
 		const auto node = state.kube_nodes.find(name);
 		if (node == state.kube_nodes.end())
 			continue;
 		if (excluded != before.end() && *excluded == name) {
-			places.excluded.push_back(*excluded++);
+			exclusions.excluded.push_back(*excluded++);
 			continue;
 		}
-		const bool is_larger = oversized != places.oversized.end() && *oversized == name;
+		const bool is_larger = oversized != exclusions.oversized.end() && *oversized == name;
 		oversized += is_larger ? 1 : 0;
 		auto refusal = is_larger ? room_refuses_for_good(state, pod, node->second, &record, taken_on(state, name, uid)) : std::nullopt;
 		if (!refusal)
-			refusal = others_refuse_in_queue(state, uid, pod, node->second, company);
+			refusal = others_refuse_in_queue(state, uid, pod, node->second, nearby);
 		if (!refusal)
 			continue;
-		places.excluded.push_back(name);
-		places.reasons[refusal->why]++;
+		exclusions.excluded.push_back(name);
+		exclusions.reasons[refusal->why]++;
 	}
 }
 
@@ -256,7 +256,7 @@ void NodeFilter::exclude_unwanted(const State &state, JobSpec &spec) const
 
 void NodeFilter::wish(const State &state, const Pod &pod, JobSpec &spec) const
 {
-	if (pod.demands.preferences.empty() || state.settings.policy.features.empty() || !spec.options.prefer.empty())
+	if (pod.constraints.preferences.empty() || state.settings.policy.features.empty() || !spec.options.prefer.empty())
 		return;
 	std::set<std::string> known;
 	for (const auto &[name, node] : state.slurm_nodes) {
@@ -265,7 +265,7 @@ void NodeFilter::wish(const State &state, const Pod &pod, JobSpec &spec) const
 			known.insert(node.features.substr(begin, end - begin));
 		}
 	}
-	spec.options.prefer = prefer_of(pod.demands.preferences, state.settings.policy.features, known);
+	spec.options.prefer = prefer_of(pod.constraints.preferences, state.settings.policy.features, known);
 }
 
 /* A pod that is ending holds its port for a moment: that is worth waiting for, all else is not. */
@@ -288,7 +288,7 @@ void NodeFilter::check(const State &state, const PodUid &uid, const PodEntry &en
 	if (!refusal)
 		refusal = holders_refuse(pod, lasting);
 	if (!refusal && is_concerned(state, pod))
-		refusal = company_of(state, uid, pod, false, 1).surroundings.refuses(node);
+		refusal = nearby_pods_of(state, uid, pod, false, 1).topology.refuses(node);
 	if (refusal)
 		facts.forbidden = refusal->why;
 	else if (holders_refuse(pod, holders))

@@ -19,7 +19,7 @@ namespace slurmkube::core
 {
 
 /* What pods of one template have in common: where they may not run, whoever else does. Valid while the nodes and what others hold of them stay as they are. */
-struct Places {
+struct NodeExclusions {
 	/* of the pod */
 	std::string node_name; /* of one that is bound */
 	std::map<std::string, std::string> node_selector;
@@ -40,7 +40,7 @@ class NodeFilter
 	/* What is left of that node may be other than it was; empty: of all nodes. */
 	void forget(const std::string &node = {});
 	/* The nodes themselves are others, or what keeps pods off them. */
-	void forget_places() { known_places_.clear(); }
+	void forget_exclusions() { known_exclusions_.clear(); }
 	/* Partitions in which no pod can run, and why; as a whole. false: nothing has changed. */
 	bool set_refused_partitions(std::map<std::string, std::string> refused);
 
@@ -50,11 +50,11 @@ class NodeFilter
 
 	/* ---- before a submission ---- */
 	/* Valid until the next call. */
-	const Places &places_of(const State &state, const Pod &pod);
-	/* Of what the template may have. company: of a pod that minds others, or is minded. */
-	void exclude_more(const State &state, const PodUid &uid, const Pod &pod, const Company *company, Places &places) const;
+	const NodeExclusions &exclusions_for(const State &state, const Pod &pod) const;
+	/* Of what the template may have. nearby: of a pod that has constraints on other pods, or is the object of theirs. */
+	void exclude_more(const State &state, const PodUid &uid, const Pod &pod, const NearbyPods *nearby, NodeExclusions &exclusions) const;
 	/* Why no node will ever hold it; empty: one does. */
-	[[nodiscard]] std::string too_large(const State &state, const JobSpec &spec, const Places &places) const;
+	[[nodiscard]] std::string too_large(const State &state, const JobSpec &spec, const NodeExclusions &exclusions) const;
 	[[nodiscard]] Status names_known_nodes(const State &state, const JobSpec &spec) const;
 	/* What the user does not want joins what Kubernetes forbids: a node that comes later is then kept off waiting jobs like any other. */
 	void exclude_unwanted(const State &state, JobSpec &spec) const;
@@ -67,15 +67,15 @@ class NodeFilter
 	void check(const State &state, const PodUid &uid, const PodEntry &entry, const KubeNode &node, PlaceFacts &facts) const;
 
       private:
-	[[nodiscard]] Places work_out_places(const State &state, const Pod &pod) const;
+	[[nodiscard]] NodeExclusions work_out_exclusions(const State &state, const Pod &pod) const;
 	[[nodiscard]] bool is_oversized(const State &state, const KubeNode &node, const SlurmNode &record) const;
 	[[nodiscard]] Resources taken_on(const State &state, const std::string &node, const PodUid &except) const;
 	[[nodiscard]] std::optional<Refusal> node_refuses_in_queue(const State &state, const Pod &pod, const KubeNode &node, const SlurmNode &record, const std::vector<std::string> &ignored) const;
-	[[nodiscard]] std::optional<Refusal> others_refuse_in_queue(const State &state, const PodUid &uid, const Pod &pod, const KubeNode &node, const Company *company) const;
+	[[nodiscard]] std::optional<Refusal> others_refuse_in_queue(const State &state, const PodUid &uid, const Pod &pod, const KubeNode &node, const NearbyPods *nearby) const;
 	[[nodiscard]] std::optional<Refusal> room_refuses_for_good(const State &state, const Pod &pod, const KubeNode &node, const SlurmNode *record, const Resources &taken) const;
 
 	std::map<std::string, std::string> refused_partitions_; /* and why */
-	std::deque<Places> known_places_; /* the latest first */
+	mutable std::deque<NodeExclusions> known_exclusions_; /* the latest first */
 	mutable std::unordered_map<std::string, Resources> rooms_; /* by node; what is not there has to be worked out */
 };
 

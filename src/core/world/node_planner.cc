@@ -57,10 +57,10 @@ std::int64_t NodePlanner::ready_since_us(const std::string &name) const
 	return found == ready_since_us_.end() ? 0 : found->second;
 }
 
-void NodePlanner::looked_up(const std::string &name, const Result<NodeSight> &sight, Now now)
+void NodePlanner::looked_up(const std::string &name, const Result<NodeLookup> &sight, Now now)
 {
-	const Result<bool> exists = sight ? Result<bool>(*sight != NodeSight::none) : Result<bool>(sight.error());
-	const Result<bool> is_ready = sight ? Result<bool>(*sight == NodeSight::ready) : Result<bool>(sight.error());
+	const Result<bool> exists = sight ? Result<bool>(*sight != NodeLookup::none) : Result<bool>(sight.error());
+	const Result<bool> is_ready = sight ? Result<bool>(*sight == NodeLookup::ready) : Result<bool>(sight.error());
 	absent_.answered(name, exists, now.mono_us);
 	unready_.answered(name, is_ready, now.mono_us);
 	mark(name);

@@ -45,7 +45,7 @@ class NodePlanner
 	void kube_unlisted(const std::string &name);
 	/* When it became Ready before our eyes, monotonic microseconds; 0: it did not. */
 	[[nodiscard]] std::int64_t ready_since_us(const std::string &name) const;
-	void looked_up(const std::string &name, const Result<NodeSight> &sight, Now now);
+	void looked_up(const std::string &name, const Result<NodeLookup> &sight, Now now);
 
 	/* ---- Slurm ---- */
 	/* The plugin has told of it, or that it is gone: what was sent has had its effect. */

@@ -41,7 +41,7 @@ struct NodesListed {
 	std::set<std::string> live_uids;
 };
 
-/* Which cluster this is: the uid of its namespace kube-system (world/sight.cc). */
+/* Which cluster this is: the uid of its namespace kube-system (world/unseen_pods.cc). */
 struct ClusterSeen {
 	std::string uid;
 };
@@ -62,11 +62,11 @@ struct NamespacesListed {
 /* Other rules: all namespaces must be told and listed anew, and no pod is anybody until then. */
 struct IdentityRulesSet {
 	std::vector<NamespaceRule> rules;
-	std::uint32_t least_uid;
+	std::uint32_t min_uid;
 };
-struct PersonFound {
+struct UserFound {
 	std::string name;
-	Result<Person> person;
+	Result<SlurmUser> user;
 };
 /* An empty optional: there is no such object. An error is asked about again. */
 struct OwnerSeen {
@@ -74,7 +74,7 @@ struct OwnerSeen {
 	Result<std::optional<Owner>> answer;
 };
 
-/* ---- bound pods of other schedulers: world/place.cc ---- */
+/* ---- bound pods of other schedulers: world/node_changes.cc ---- */
 struct ForeignSeen {
 	Pod pod;
 };
@@ -147,7 +147,7 @@ struct SlurmAnswered {
 };
 
 using Observation = std::variant<PodSeen, PodGone, PodsListed, NodeSeen, NodeGone, NodesListed, ClusterSeen, ClusterDoubted, NamespaceSeen, NamespaceGone,
-				 NamespacesListed, IdentityRulesSet, PersonFound, OwnerSeen, ForeignSeen, ForeignGone, ForeignListed, ClaimsUnreadable,
+				 NamespacesListed, IdentityRulesSet, UserFound, OwnerSeen, ForeignSeen, ForeignGone, ForeignListed, ClaimsUnreadable,
 				 ClaimSeen, ClaimGone, VolumeSeen, VolumeGone, ClassSeen, ClassGone, ClaimsListed, VolumesListed, ClassesListed,
 				 PartitionsRefused, LinkOpened, LinkLost, JobSeen, JobGone, SlurmNodeSeen, SlurmNodeGone, SnapshotEnded, SlurmAnswered>;
 

@@ -32,7 +32,7 @@ void World::note_pod_times(PodEntry &entry, const Pod &pod, Now now)
 {
 	const bool runs = pod.phase == PodPhase::running || pod.container_runs || is_terminal(pod);
 	if (entry.bound_us > 0 && runs) {
-		figures_.edges.bound_to_running.add(static_cast<std::uint64_t>(now.mono_us - entry.bound_us));
+		figures_.stage_latencies.bound_to_running.add(static_cast<std::uint64_t>(now.mono_us - entry.bound_us));
 		entry.bound_us = 0;
 	}
 	if (entry.deleted_us == 0 && pod.deleting)
@@ -51,9 +51,9 @@ void World::pod_seen(Pod pod, Now now)
 		entry.assumed_node.clear();
 	note_pod_times(entry, pod, now);
 	select_namespaces(pod);
-	note_demands(pod);
+	note_constraints(pod);
 	if (entry.pod && !entry.held_node.empty() && (entry.pod->deleting != pod.deleting || entry.pod->labels != pod.labels))
-		company_changed();
+		nearby_pods_changed();
 	/* somebody else's words, those of an agent before us: ours are said again */
 	if (entry.pod && entry.pod->not_scheduled != pod.not_scheduled && pod.not_scheduled != entry.reported)
 		entry.reported = {};
@@ -153,7 +153,7 @@ void World::settle_share(const PodUid &uid, PodEntry &entry, Now now)
 			wake_waiters(wanted); /* resized in place */
 		return;
 	}
-	company_changed();
+	nearby_pods_changed();
 	if (!entry.held_node.empty() && state_.occupancy.release(entry.held_node, uid))
 		wake_waiters(entry.held_node);
 	if (!wanted.empty())
@@ -207,7 +207,7 @@ void World::drop_if_empty(const PodUid &uid)
 	state_.components.erase(uid);
 	unanswered_.forget(uid);
 	clocks_.forget(uid);
-	forget_demands(uid);
+	forget_constraints(uid);
 }
 
 /* ---- nodes ---- */

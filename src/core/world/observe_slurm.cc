@@ -2,6 +2,7 @@
 /* The part of World that is told of jobs, of nodes in Slurm, and of the link to slurmctld. */
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
+#include "src/core/world/parts.h"
 #include "src/core/world/world.h"
 
 #include <algorithm>
@@ -52,16 +53,16 @@ void World::job_seen(SlurmJob job, Now now)
 	note_job_times(component, job, now);
 	if (is_live(job))
 		note_stray(uid, component, job);
-	else if (state_.peers.is_choosy(uid))
-		company_changed();
+	else if (state_.peers.is_constrained(uid))
+		nearby_pods_changed();
 	leave_with_job(uid, job);
 	state_.clusters.note(job);
 	/* a slurmctld that has restarted does not know that the prolog of a job was not over when it ended */
 	if (const auto before = state_.jobs.find(job.id); before != state_.jobs.end() && job_side(&job) == JobSide::ended)
 		job.configuring |= before->second.configuring;
 	state_.jobs[job.id] = std::move(job);
-	if (state_.peers.is_choosy(uid))
-		wake_behind();
+	if (state_.peers.is_constrained(uid))
+		wake_waiting_for_peer();
 }
 
 /* A pod whose job was asked for alone, before this agent knew whose pod it is. */
@@ -98,7 +99,7 @@ void World::note_job_times(Component &component, const SlurmJob &job, Now now)
 	if (side == JobSide::allocated && component.allocated_us == 0) {
 		component.allocated_us = now.mono_us;
 		if (component.submitted_us > 0)
-			figures_.edges.submit_to_allocated.add(static_cast<std::uint64_t>(now.mono_us - component.submitted_us));
+			figures_.stage_latencies.submit_to_allocated.add(static_cast<std::uint64_t>(now.mono_us - component.submitted_us));
 	}
 	if (side == JobSide::ended && component.job_ended_us == 0)
 		component.job_ended_us = now.mono_us;
@@ -143,7 +144,7 @@ void World::slurm_node_seen(SlurmNode node)
 	const bool is_new = known == state_.slurm_nodes.end();
 	const bool is_other = is_new || std::tie(known->second.cpus, known->second.memory_mib, known->second.gres) != std::tie(node.cpus, node.memory_mib, node.gres);
 	if (is_other)
-		filter_.forget_places();
+		filter_.forget_exclusions();
 	state_.slurm_nodes.insert_or_assign(name, std::move(node));
 	if (is_new || !state_.kube_nodes.contains(name)) /* who has an allocation there gives it back once the node is out of use */
 		wake_waiters(name);
@@ -154,7 +155,7 @@ void World::slurm_node_seen(SlurmNode node)
 void World::slurm_node_gone(const std::string &name)
 {
 	state_.slurm_nodes.erase(name);
-	filter_.forget_places();
+	filter_.forget_exclusions();
 	std::erase_if(snapshot_nodes_, [&](const SlurmNode &node) { return node.name == name; });
 	nodes_.slurm_told(name);
 }
@@ -181,7 +182,7 @@ void World::snapshot_ended(Now now)
 	for (const auto &[name, node] : state_.slurm_nodes)
 		nodes_.mark(name); /* it may be none of Slurm's any more */
 	state_.slurm_nodes.clear();
-	filter_.forget_places();
+	filter_.forget_exclusions();
 	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))
 		slurm_node_seen(std::move(node));
 	retry_all();

@@ -30,6 +30,9 @@ inline constexpr unsigned k_give_back_most = 2;
 /* Of a node, in texts: "which is ..." */
 inline constexpr char k_native_node[] = "is no Kubernetes node in Slurm";
 
+/* SubmittedOptions::exclusions after an update that failed, and may have been done in part. */
+inline constexpr char k_exclusions_not_known[] = "?";
+
 /* ---- what a job's end says (world/job_verdicts.cc); of the component that had it ---- */
 bool is_answer_lost(const Component &component, const SlurmJob &ended);
 bool is_given_up(const Component &component, const SlurmJob &ended);
@@ -43,10 +46,43 @@ std::optional<std::uint32_t> rank_annotation(const Pod &pod);
 const std::string &bound_node_of(const PodEntry &entry); /* of one that has a pod */
 PodSide side_of(const PodEntry &entry);
 /* What has been started, or is left alone for a moment. */
-Busy busy_of(const PodEntry &entry, Now now);
+InFlight in_flight_of(const PodEntry &entry, Now now);
 /* The same of its component; entry: of a pod alone, else nullptr. */
-Busy busy_of(const Component &component, const PodEntry *entry, Now now);
+InFlight in_flight_of(const Component &component, const PodEntry *entry, Now now);
 std::string namespace_of(const PodEntry *entry); /* empty: there is no pod */
+/* Of a component, by its key. */
+std::string namespace_of(const State &state, const PodUid &key);
+
+/* Instead of the next submission, while a pause is not over; looked at again then. */
+void wait_after_vanishing(const PodUid &key, const Component &component, std::optional<Condition> &waits_for, Now now, Findings &found);
+void wait_after_never_came(const PodUid &key, const Gang &gang, ComponentFacts &facts, Now now, Findings &found);
+/* Pods that leave are no ranks of the component any more. */
+void drop_leaving(ComponentFacts &facts, const Findings &found);
+/* What ended had nothing to do with the pods that run: it is as if there were none. */
+void note_goes_on(ComponentFacts &facts);
+
+/* ---- components of one workload (world/component_facts.cc) ---- */
+/* Those that are known, in their order; of a workload with one, that one. */
+std::vector<PodUid> components_of_workload(const State &state, const PodUid &key);
+bool is_any_of_others(const State &state, const PodUid &key, bool (*is_so)(PodSide));
+/* From one moment on two that hold nodes are in each other's way for long enough, microseconds. */
+std::int64_t give_way_us(std::int64_t hold_seconds);
+
+/* ---- jobs of a component (world/job_verdicts.cc) ---- */
+std::uint32_t next_attempt(const State &state, const PodUid &key);
+bool has_live_job(const State &state, const PodUid &key);
+
+/* Its pods are out of sight with so many others (held_absent_pods) that it is not believed. */
+bool is_held(const State &state, std::size_t held_absent_pods, const SlurmJob *job);
+
+/* ---- members (world/members.cc) ---- */
+/* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run alone. */
+std::size_t pods_of(const State &state, const Gang &gang, const PodUid &key);
+/* By us, or about to be. */
+bool is_bound_member(const PodEntry &entry);
+void note_crowded(Component &component, Crowded crowded);
+/* All nodes without room for the component's pods, and what the pods that were to go there need together. */
+void note_crowded(Component &component, const ComponentFacts &facts);
 
 /* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */
 inline constexpr std::int64_t k_missing_job_us = 10'000'000;

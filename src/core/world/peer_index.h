@@ -19,14 +19,14 @@ class PeerIndex
 	void forget(const PodUid &uid);
 
 	/* Those that mind who is beside them. */
-	[[nodiscard]] const std::set<PodUid> &choosy() const { return choosy_; }
-	[[nodiscard]] bool is_choosy(const PodUid &uid) const { return choosy_.contains(uid); }
+	[[nodiscard]] const std::set<PodUid> &constrained() const { return constrained_; }
+	[[nodiscard]] bool is_constrained(const PodUid &uid) const { return constrained_.contains(uid); }
 	/* Those that may keep others off their node, and off its zone or the like. */
-	[[nodiscard]] const std::set<PodUid> &averse() const { return averse_; }
-	[[nodiscard]] const std::set<PodUid> &far_minded() const { return far_minded_; }
+	[[nodiscard]] const std::set<PodUid> &anti_affinity() const { return anti_affinity_; }
+	[[nodiscard]] const std::set<PodUid> &topology_constrained() const { return topology_constrained_; }
 
       private:
-	std::set<PodUid> choosy_, averse_, far_minded_;
+	std::set<PodUid> constrained_, anti_affinity_, topology_constrained_;
 };
 
 } // namespace slurmkube::core

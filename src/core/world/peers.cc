@@ -19,36 +19,36 @@ const Pod *known_pod(const PodEntry &entry)
 }
 
 /* Those who hold a share of a node anywhere. To a pod that minds nobody only those matter that mind it. */
-void add_holders(const State &state, const PodUid &uid, const Pod &pod, Surroundings &out)
+void add_holders(const State &state, const PodUid &uid, const Pod &pod, PodTopology &out)
 {
 	const auto add = [&](const PodUid &other, const PodEntry &entry) {
 		if (other != uid && !entry.held_node.empty() && known_pod(entry))
 			out.add(*known_pod(entry), state.kube_node(entry.held_node));
 	};
-	if (minds_surroundings(pod)) {
+	if (is_topology_constrained(pod)) {
 		for (const auto &[other, entry] : state.pods)
 			add(other, entry);
 		for (const auto &[other, foreign] : state.foreign.all())
 			out.add(foreign, state.kube_node(foreign.node_name));
 		return;
 	}
-	for (const PodUid &other : state.peers.far_minded()) {
+	for (const PodUid &other : state.peers.topology_constrained()) {
 		if (const auto entry = state.pods.find(other); entry != state.pods.end())
 			add(other, entry->second);
 	}
-	for (const PodUid &other : state.foreign.far_minded())
+	for (const PodUid &other : state.foreign.topology_constrained())
 		out.add(state.foreign.all().at(other), state.kube_node(state.foreign.all().at(other).node_name));
 }
 
 /* Who is on a node already, and may keep others off it. */
-void add_averse(const State &state, const PodUid &uid, Company &out)
+void add_anti_affinity(const State &state, const PodUid &uid, NearbyPods &out)
 {
-	for (const PodUid &other : state.peers.averse()) {
+	for (const PodUid &other : state.peers.anti_affinity()) {
 		const auto entry = state.pods.find(other);
 		if (other != uid && entry != state.pods.end() && !entry->second.held_node.empty() && known_pod(entry->second))
 			out.there[entry->second.held_node].push_back(known_pod(entry->second));
 	}
-	for (const PodUid &other : state.foreign.averse())
+	for (const PodUid &other : state.foreign.anti_affinity())
 		out.there[state.foreign.all().at(other).node_name].push_back(&state.foreign.all().at(other));
 }
 
@@ -81,19 +81,19 @@ Holders staying_on(const State &state, const std::string &node, const PodUid &ex
 	return out;
 }
 
-Company company_of(const State &state, const PodUid &uid, const Pod &pod, bool with_allocated, std::uint32_t at_once)
+NearbyPods nearby_pods_of(const State &state, const PodUid &uid, const Pod &pod, bool with_allocated, std::uint32_t at_once)
 {
-	Company out{.there = {}, .surroundings = Surroundings(pod, at_once)};
-	if (!pod.demands.spreads.empty()) {
+	NearbyPods out{.there = {}, .topology = PodTopology(pod, at_once)};
+	if (!pod.constraints.spreads.empty()) {
 		for (const auto &[name, node] : state.kube_nodes)
-			out.surroundings.add_node(node);
+			out.topology.add_node(node);
 	}
-	add_holders(state, uid, pod, out.surroundings);
+	add_holders(state, uid, pod, out.topology);
 	if (!with_allocated)
 		return out;
-	if (!minds_others(pod))
-		add_averse(state, uid, out);
-	for (const PodUid &other : minds_others(pod) ? state.peers.choosy() : state.peers.averse()) {
+	if (!has_pod_constraints(pod))
+		add_anti_affinity(state, uid, out);
+	for (const PodUid &other : has_pod_constraints(pod) ? state.peers.constrained() : state.peers.anti_affinity()) {
 		const auto found = state.pods.find(other);
 		if (other == uid || found == state.pods.end() || !found->second.pod || !found->second.held_node.empty())
 			continue;
@@ -102,7 +102,7 @@ Company company_of(const State &state, const PodUid &uid, const Pod &pod, bool w
 			continue;
 		const std::string &node = job->nodes.front().node;
 		out.there[node].push_back(&*found->second.pod);
-		out.surroundings.add(*found->second.pod, state.kube_node(node));
+		out.topology.add(*found->second.pod, state.kube_node(node));
 	}
 	return out;
 }
@@ -117,12 +117,12 @@ bool must_wait_for_other(const State &state, const PodUid &uid, const Pod &pod)
 		const Pod &first = *found->second.pod;
 		return own && ((own->busy.slurm && concerns(first, pod)) || (is_not_looked_at(state, other, *own) && spreads_over(pod, first)));
 	};
-	return std::ranges::any_of(minds_others(pod) ? state.peers.choosy() : state.peers.averse(), is_first);
+	return std::ranges::any_of(has_pod_constraints(pod) ? state.peers.constrained() : state.peers.anti_affinity(), is_first);
 }
 
 bool is_concerned(const State &state, const Pod &pod)
 {
-	return minds_others(pod) || !state.peers.averse().empty() || !state.foreign.averse().empty();
+	return has_pod_constraints(pod) || !state.peers.anti_affinity().empty() || !state.foreign.anti_affinity().empty();
 }
 
 } // namespace slurmkube::core

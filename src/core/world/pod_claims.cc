@@ -24,7 +24,7 @@ const Pod *user_of(const State &state, const ClaimId &id, const PodUid &except)
 			return pod;
 	}
 	for (const auto &[uid, pod] : state.foreign.all()) {
-		if (pod.name_space == id.name_space && std::ranges::any_of(pod.demands.claims, [&](const PodClaim &claim) { return claim.name == id.name; }))
+		if (pod.name_space == id.name_space && std::ranges::any_of(pod.constraints.claims, [&](const PodClaim &claim) { return claim.name == id.name; }))
 			return &pod;
 	}
 	return nullptr;
@@ -32,7 +32,7 @@ const Pod *user_of(const State &state, const ClaimId &id, const PodUid &except)
 
 std::string claim_trouble(const State &state, const PodUid &uid, const Pod &pod)
 {
-	if (pod.demands.claims.empty())
+	if (pod.constraints.claims.empty())
 		return "";
 	if (!state.claims.known().is_listed())
 		return claims_unread(state.claims.unreadable());
@@ -53,7 +53,7 @@ std::optional<Refusal> claims_refuse(const State &state, const Pod &pod, const K
 std::string claim_trouble_of_gang(const State &state, const Gang &gang)
 {
 	for (const Role &role : gang.roles) {
-		if (role.pod_template && !role.pod_template->demands.claims.empty() && !state.claims.known().is_listed())
+		if (role.pod_template && !role.pod_template->constraints.claims.empty() && !state.claims.known().is_listed())
 			return claim_trouble(state, {}, *role.pod_template);
 	}
 	std::set<ClaimId> taken;
@@ -76,8 +76,8 @@ void exclude_for_claims(const State &state, const Gang &gang, std::set<std::stri
 	std::vector<const Pod *> pods;
 	for (const auto &[uid, seat] : gang.members) {
 		const auto &pod = state.pods.at(uid).pod;
-		const auto is_same = [&](const Pod *one) { return one->demands.claims == pod->demands.claims; };
-		if (pod && !pod->demands.claims.empty() && std::ranges::none_of(pods, is_same))
+		const auto is_same = [&](const Pod *one) { return one->constraints.claims == pod->constraints.claims; };
+		if (pod && !pod->constraints.claims.empty() && std::ranges::none_of(pods, is_same))
 			pods.push_back(&*pod);
 	}
 	for (const Pod *pod : pods) {

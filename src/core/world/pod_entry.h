@@ -59,7 +59,7 @@ struct PodEntry {
 	std::optional<ClaimStep> submitted_step; /* what was last written for a claim of it, or is being written */
 
 	/* ---- what is under way, and what it was told ---- */
-	Busy busy;                            /* all but slurm */
+	InFlight busy;                            /* all but slurm */
 	Retries retries;
 	std::int64_t remove_quiet_until_us = 0, look_quiet_until_us = 0;
 	Condition reported;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that knows what is so of one pod with a rank, and of the node that it was given. */
-#include "src/core/model/outcome.h"
+/* Facts of one pod with a rank, and of the node that it was given. */
+#include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
-#include "src/core/world/world.h"
+#include "src/core/model/outcome.h"
 
 #include <algorithm>
 
@@ -21,23 +21,23 @@ bool is_after_end(const PodEntry &member, const Component &component, const Slur
 
 } // namespace
 
-Busy busy_of(const PodEntry &entry, Now now)
+InFlight in_flight_of(const PodEntry &entry, Now now)
 {
-	Busy busy = entry.busy;
+	InFlight busy = entry.busy;
 	busy.remove = busy.remove || now.mono_us < entry.remove_quiet_until_us;
 	busy.look = busy.look || now.mono_us < entry.look_quiet_until_us;
 	return busy;
 }
 
-Busy busy_of(const Component &component, const PodEntry *entry, Now now)
+InFlight in_flight_of(const Component &component, const PodEntry *entry, Now now)
 {
-	Busy busy = entry ? busy_of(*entry, now) : Busy{};
+	InFlight busy = entry ? in_flight_of(*entry, now) : InFlight{};
 	busy.slurm = component.busy.slurm || now.mono_us < component.slurm_quiet_until_us;
 	busy.look = busy.look || component.busy.look || now.mono_us < component.look_quiet_until_us;
 	return busy;
 }
 
-bool World::is_deletion_slow(const Pod &pod) const
+bool FactsReader::is_deletion_slow(const Pod &pod) const
 {
 	return pod.deleting && state_.settings.grace_most_seconds > 0 && pod.deletion_grace_seconds > state_.settings.grace_most_seconds;
 }
@@ -46,32 +46,35 @@ bool World::is_deletion_slow(const Pod &pod) const
  * The clock runs only while Slurm pays for the wait and the node's kubelet is there to say that the pod has started. An agent that starts begins anew: it does not
  * know what happened meanwhile.
  */
-bool World::is_start_expired(const PodUid &uid, const PodEntry &entry, const SlurmJob *job, Now now)
+bool FactsReader::is_start_expired(const PodUid &uid, const PodEntry &entry, const SlurmJob *job) const
 {
 	const KubeNode *home = entry.pod->node_name.empty() ? nullptr : state_.kube_node(entry.pod->node_name);
 	const bool is_due = home && home->ready && side_of(entry) == PodSide::running && job_side(job) == JobSide::allocated && is_starting(*entry.pod);
 	const std::int64_t limit_us = state_.settings.start_limit_us;
-	const std::int64_t started_us = clocks_.set(uid, Clock::starting, is_due && limit_us > 0, now);
+	const std::int64_t started_us = found_.since(uid, Clock::starting, is_due && limit_us > 0);
 	if (started_us == 0)
 		return false;
 	const std::int64_t since = std::max(started_us, nodes_.ready_since_us(entry.pod->node_name));
-	if (now.mono_us < since + limit_us)
-		look_later(uid, since + limit_us);
-	return now.mono_us >= since + limit_us;
+	if (now_.mono_us < since + limit_us)
+		found_.look_later(uid, since + limit_us);
+	return now_.mono_us >= since + limit_us;
 }
 
 /* Its seat and its node are others' matter. component: whose job it has. */
-RankFacts World::facts_of_rank(const PodUid &uid, PodEntry &entry, const Component &component, const SlurmJob *job, Now now)
+RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry, const Component &component, const SlurmJob *job) const
 {
 	RankFacts r;
 	r.uid = uid;
 	r.pod = &*entry.pod;
 	r.side = side_of(entry);
-	r.busy = busy_of(entry, now);
-	r.may_retry = now.mono_us >= entry.retries.retry_at_us;
+	r.busy = in_flight_of(entry, now_);
+	r.may_retry = now_.mono_us >= entry.retries.retry_at_us;
 	r.first_seen_us = entry.first_seen_us;
 	r.is_deletion_slow = is_deletion_slow(*r.pod);
-	r.start_expired = state_.is_known() && is_start_expired(uid, entry, job, now);
+	r.is_of_before = r.side == PodSide::ended && job && entry.pod_attempt < job->marker.attempt;
+	if (r.side != PodSide::waiting || job_side(job) != JobSide::allocated)
+		(void)found_.since(uid, Clock::claims, false); /* the next allocation has its own time */
+	r.start_expired = state_.is_known() && is_start_expired(uid, entry, job);
 	if (job_side(job) == JobSide::ended) {
 		r.is_after_end = entry.component && is_after_end(entry, component, *job);
 		r.is_about = is_about_pod(*r.pod, component, *job);
@@ -80,14 +83,14 @@ RankFacts World::facts_of_rank(const PodUid &uid, PodEntry &entry, const Compone
 }
 
 /* Of a pod that waits and was given that node. key: of its component. */
-PlaceFacts World::facts_of_place(const PodUid &uid, PodEntry &entry, const PodUid &key, std::string name, Now now)
+PlaceFacts FactsReader::facts_of_place(const PodUid &uid, const PodEntry &entry, const PodUid &key, std::string name) const
 {
 	PlaceFacts n;
 	n.name = std::move(name);
 	const KubeNode *node = state_.kube_node(n.name);
 	n.is_usable = node && node->ready;
 	n.is_native = !n.name.empty() && !node && !state_.slurm_node(n.name);
-	if (n.is_native && is_surely_native(key, state_.components.at(key), now))
+	if (n.is_native && is_surely_native(key, state_.components.at(key)))
 		n.forbidden = k_native_node;
 	if (!n.name.empty() && is_lost(n.name))
 		n.forbidden = k_not_managed;
@@ -101,12 +104,12 @@ PlaceFacts World::facts_of_place(const PodUid &uid, PodEntry &entry, const PodUi
 	if (!n.has_room)
 		n.room_holder = holder_text(n.name);
 	else if (n.forbidden.empty())
-		check_claims(uid, entry, *node, n, now);
+		check_claims(uid, entry, *node, n);
 	return n;
 }
 
 /* Whether a pod runs on the node whose job waits for these very resources. */
-bool World::must_give_way(const std::string &node) const
+bool FactsReader::must_give_way(const std::string &node) const
 {
 	for (const PodUid &uid : state_.occupancy.holders(node)) {
 		const Pod *pod = state_.pod(uid);
@@ -120,7 +123,7 @@ bool World::must_give_way(const std::string &node) const
 }
 
 /* Whether it is an external node that Kubernetes does not show as managed, and that Slurm does not give out again. */
-bool World::is_lost(const std::string &node) const
+bool FactsReader::is_lost(const std::string &node) const
 {
 	const auto slurm = state_.slurm_nodes.find(node);
 	return !state_.kube_nodes.contains(node) && slurm != state_.slurm_nodes.end() && (slurm->second.drain || slurm->second.base == NodeBase::down);

@@ -18,7 +18,7 @@ constexpr std::size_t k_verdicts_most = 20'000, k_reviews_most = 50; /* in that 
 std::vector<PodUid> ReviewQueue::take(std::size_t nodes, Now now)
 {
 	next_us_ = now.mono_us + k_review_us;
-	is_all_ = is_choosy_ = false;
+	is_all_ = is_constrained_ = false;
 	std::vector<PodUid> out;
 	const std::size_t most = std::clamp<std::size_t>(k_verdicts_most / std::max<std::size_t>(nodes, 1), 1, k_reviews_most);
 	while (out.size() < most && !queue_.empty()) {

@@ -26,15 +26,15 @@ class ReviewQueue
 	void add(const PodUid &uid) { queue_.insert(uid); }
 	void add_all() { is_all_ = true; }
 	/* Those that mind who is beside them. */
-	void add_choosy(bool is_any) { is_choosy_ = is_any; }
+	void add_constrained(bool is_any) { is_constrained_ = is_any; }
 
-	[[nodiscard]] bool is_due(Now now) const { return now.mono_us >= next_us_ && (is_all_ || is_choosy_ || !queue_.empty()); }
+	[[nodiscard]] bool is_due(Now now) const { return now.mono_us >= next_us_ && (is_all_ || is_constrained_ || !queue_.empty()); }
 	[[nodiscard]] bool wants_all() const { return is_all_; }
-	/* Those that are to be judged now; is_due() has said so, and who was meant by add_all() and add_choosy() has been added. */
+	/* Those that are to be judged now; is_due() has said so, and who was meant by add_all() and add_constrained() has been added. */
 	std::vector<PodUid> take(std::size_t nodes, Now now);
 
       private:
-	bool is_all_ = false, is_choosy_ = false;
+	bool is_all_ = false, is_constrained_ = false;
 	std::set<PodUid> queue_;
 	PodUid last_; /* in turns, so that none is forgotten */
 	std::int64_t next_us_ = 0;

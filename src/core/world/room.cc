@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world/room.cc - the part of World that sees to it that nothing is charged for a pod that cannot be bound.
+ * Facts of an allocation that cannot take its pods: nothing may be charged for a pod that cannot be bound.
  *
  * Slurm may start a job where another pod still is: that one is ending, its job was suspended
  * (no pod is), or the partition gives CPUs out twice. Or the node is away, and so many others
@@ -10,9 +10,12 @@
  * the start. Of a gang of which pods are bound nothing can be given back: who has no place gets
  * a job of its own (doc/design/decisions/0011).
  */
+#include "src/core/world/facts_reader.h"
+#include "src/core/world/parts.h"
+#include "src/core/world/peers.h"
+#include "src/core/world/world.h"
 #include "src/core/placement/placement.h"
 #include "src/core/reconcile/report_parts.h"
-#include "src/core/world/world.h"
 
 #include <algorithm>
 
@@ -22,6 +25,7 @@ namespace slurmkube::core
 namespace
 {
 
+constexpr std::int64_t k_again_us = 1'000'000; /* after a binding that another of the same round has made impossible */
 constexpr std::size_t k_crowded_most = 64; /* nodes that a pod has given back and avoids */
 
 std::string name_of(const Pod &pod)
@@ -39,40 +43,35 @@ bool is_placeless(const RankFacts &r)
 } // namespace
 
 /* While nothing of it runs: what runs may be what the others wait for. */
-bool World::is_room_late(const PodUid &key, const ComponentFacts &f, Now now)
+bool FactsReader::is_room_late(const PodUid &key, const ComponentFacts &f) const
 {
 	const bool is_so = job_side(f.job) == JobSide::allocated && is_untouched(f) && std::ranges::any_of(f.ranks, is_crowded_out);
-	clocks_.stop_before(key, Clock::room, state_.sync.synced_us());
-	return is_over(key, Clock::room, is_so, state_.settings.room_wait_us, now);
+	return found_.is_over(key, Clock::room, is_so, state_.settings.room_wait_us, state_.sync.synced_us());
 }
 
 /*
  * While others of the gang are bound. They may do well without it, so none of them is ended for
  * it; alone it gets the next node that is free, or waits without being charged.
  */
-void World::note_placeless(Gang &gang, ComponentFacts &f, Now now)
+void FactsReader::note_placeless(ComponentFacts &f) const
 {
 	const bool is_held = job_side(f.job) == JobSide::allocated && !is_untouched(f);
 	const std::int64_t limit_us = state_.settings.gang_wait_us;
 	for (RankFacts &r : f.ranks) {
 		if (r.side != PodSide::waiting)
 			continue;
-		clocks_.stop_before(r.uid, Clock::placeless, state_.sync.synced_us());
 		const bool is_so = is_held && is_placeless(r) && !r.busy.bind && !r.busy.remove;
-		r.is_placeless_long = is_over(r.uid, Clock::placeless, is_so, limit_us, now);
-		if (!r.is_placeless_long || state_.pods.at(r.uid).unbound_at_us < clocks_.since(r.uid, Clock::placeless) + limit_us)
+		r.is_placeless_long = found_.is_over(r.uid, Clock::placeless, is_so, limit_us, state_.sync.synced_us());
+		const std::int64_t since_us = clocks_.since(r.uid, Clock::placeless);
+		if (!r.is_placeless_long || state_.pods.at(r.uid).unbound_at_us < since_us + limit_us)
 			continue;
-		clocks_.stop(r.uid, Clock::placeless);
-		note_crowded(state_.components[r.uid], {r.node.name, std::nullopt});
-		if (gang.minimum == 0)
-			gang.standalone.insert(r.seat);
-		leave(gang, r.uid);
+		found_.stop(r.uid, Clock::placeless);
+		found_.leaving.push_back({r.uid, r.seat, r.node.name});
 	}
-	const auto has_left = [&](const RankFacts &r) { return !gang.members.contains(r.uid); };
-	std::erase_if(f.ranks, has_left);
+	drop_leaving(f, found_);
 }
 
-void World::note_crowded(Component &component, Crowded crowded)
+void note_crowded(Component &component, Crowded crowded)
 {
 	std::erase_if(component.crowded, [&](const Crowded &one) { return one.node == crowded.node; });
 	if (component.crowded.size() >= k_crowded_most)
@@ -81,7 +80,7 @@ void World::note_crowded(Component &component, Crowded crowded)
 }
 
 /* All such nodes, and what the pods that were to go there need together. */
-void World::note_crowded(Component &component, const ComponentFacts &f)
+void note_crowded(Component &component, const ComponentFacts &f)
 {
 	std::map<std::string, Occupancy> wanted;
 	for (const RankFacts &r : f.ranks) {
@@ -98,7 +97,7 @@ void World::note_crowded(Component &component, const ComponentFacts &f)
 }
 
 /* Who is in the way there; one that is ending before one that runs. */
-std::string World::holder_text(const std::string &node) const
+std::string FactsReader::holder_text(const std::string &node) const
 {
 	const Pod *running = nullptr;
 	for (const PodUid &uid : state_.occupancy.holders(node)) {
@@ -116,7 +115,7 @@ std::string World::holder_text(const std::string &node) const
 }
 
 /* Why the node cannot take it now; empty: it can. */
-std::string World::crowded_text(const Crowded &crowded, const Pod &pod) const
+std::string FactsReader::crowded_text(const Crowded &crowded, const Pod &pod) const
 {
 	const std::string &node = crowded.node;
 	const auto kube = state_.kube_nodes.find(node);
@@ -132,30 +131,48 @@ std::string World::crowded_text(const Crowded &crowded, const Pod &pod) const
 }
 
 /* What Slurm gives to nobody need not be excluded: the job keeps its place in the queue. */
-void World::exclude_crowded(const PodUid &uid, const Pod &pod, Places &places)
+void FactsReader::exclude_crowded(const PodUid &uid, const Pod &pod, NodeExclusions &exclusions) const
 {
-	std::vector<Crowded> &crowded = state_.components.at(uid).crowded;
-	std::erase_if(crowded, [&](const Crowded &one) {
-		return !state_.slurm_nodes.contains(one.node) || crowded_text(one, pod).empty();
-	});
-	for (const Crowded &one : crowded) {
-		waiters_[one.node].insert(uid);
+	for (const Crowded &one : state_.components.at(uid).crowded) {
+		const std::string why = state_.slurm_nodes.contains(one.node) ? crowded_text(one, pod) : std::string();
+		if (why.empty()) {
+			found_.nodes_with_room.push_back(one.node);
+			continue;
+		}
+		found_.waits_for_nodes.push_back(one.node);
 		const SlurmNode &record = state_.slurm_nodes.at(one.node);
 		if (record.drain || record.base == NodeBase::down)
 			continue;
-		const auto place = std::ranges::lower_bound(places.excluded, one.node);
-		if (place != places.excluded.end() && *place == one.node)
+		const auto place = std::ranges::lower_bound(exclusions.excluded, one.node);
+		if (place != exclusions.excluded.end() && *place == one.node)
 			continue;
-		places.excluded.insert(place, one.node);
-		places.candidates += state_.kube_nodes.contains(one.node) ? 0U : 1U;
-		places.reasons[crowded_text(one, pod)]++;
+		exclusions.excluded.insert(place, one.node);
+		exclusions.candidates += state_.kube_nodes.contains(one.node) ? 0U : 1U;
+		exclusions.reasons[why]++;
 	}
 }
 
-void World::partitions_refused(std::map<std::string, std::string> refused)
+/* Each binding takes its room, which the next of the same round may need, and may keep the next one off its node. */
+bool World::take_back(const PodUid &key, const Bind &bind, const PodUid &uid, Now now)
 {
-	if (filter_.set_refused_partitions(std::move(refused)))
-		place_changed();
+	const auto node = state_.kube_nodes.find(bind.node);
+	const PodEntry &entry = state_.pods.at(uid);
+	const bool minds_others = !entry.pod->constraints.host_ports.empty() || is_concerned(state_, *entry.pod);
+	if (minds_others && node != state_.kube_nodes.end() && state_.gangs.contains(key)) {
+		PlaceFacts again;
+		again.has_room = true;
+		filter_.check(state_, uid, entry, node->second, again);
+		if (!again.forbidden.empty() || !again.has_room) {
+			look_later(key, now.mono_us + k_again_us);
+			return true;
+		}
+	}
+	if (state_.pods.at(uid).held_node == bind.node)
+		return false; /* it is counted already */
+	if (node != state_.kube_nodes.end() && state_.occupancy.has_room(bind.node, filter_.room_on(state_, node->second), state_.pods.at(uid).pod->requests))
+		return false;
+	waiters_[bind.node].insert(key);
+	return true;
 }
 
 } // namespace slurmkube::core

@@ -22,8 +22,29 @@ Gang &World::gang_at(const PodUid &key, const GangId &id, Now now)
 		found->second.id = id;
 		if (const OwnerKind *kind = known_kind(id.kind))
 			found->second.owner = {api_version_of(*kind), id.kind, id.name_space, id.name};
+		if (!id.kind.empty())
+			put_out_strangers(key, id.name_space);
 	}
-	return found->second;
+	return state_.gangs.at(key);
+}
+
+/* Annotations said that they were bound as members, before the owner was known: of an owner only pods of its namespace are. */
+void World::put_out_strangers(const PodUid &key, const std::string &name_space)
+{
+	for (const PodUid &one : components_of_workload(state_, key)) {
+		const auto found = state_.gangs.find(one);
+		if (found == state_.gangs.end())
+			continue;
+		std::vector<PodUid> strangers;
+		for (const auto &[uid, seat] : found->second.members) {
+			if (namespace_of(state_.entry(uid)) != name_space)
+				strangers.push_back(uid);
+		}
+		for (const PodUid &uid : strangers)
+			leave(found->second, uid);
+		found->second.id.name_space = name_space;
+		queue_.mark(one);
+	}
 }
 
 void World::shape_again(Gang &gang, const PodUid &key, std::vector<Seat> seats)
@@ -114,7 +135,7 @@ void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 		seat = seat_at(gang.seats, in.role, *in.index);
 	gang.members[uid] = seat;
 	gang.was_seen = true;
-	if (has_live_job(key)) /* its template may have been changed on the way */
+	if (has_live_job(state_, key)) /* its template may have been changed on the way */
 		reviews_.add(key);
 	if (!seat && !in.index) {
 		gang.unranked[uid] = std::move(in.role);
@@ -198,7 +219,7 @@ void World::seat_members(Gang &gang, const PodUid &key)
 	std::erase_if(pods, [&](const Pod *pod) { return !gang.members.contains(pod->uid); });
 	std::ranges::sort(pods, [](const Pod *a, const Pod *b) { return natural_less(a->name, b->name); });
 	const bool is_running = std::ranges::any_of(pods, [](const Pod *pod) { return !pod->node_name.empty(); });
-	if (pods.empty() || (pods_of(gang, key) < gang.minimum && !has_live_job(key) && !is_running))
+	if (pods.empty() || (pods_of(state_, gang, key) < gang.minimum && !has_live_job(state_, key) && !is_running))
 		return;
 	if (gang.seats.empty() || (!is_asked_for(key) && !is_running))
 		seat_anew(gang, key, pods);
@@ -221,13 +242,13 @@ void World::drop_gang_if_empty(const PodUid &key)
 {
 	const auto gang = state_.gangs.find(key);
 	const Component *component = state_.component(key);
-	if (gang == state_.gangs.end() || !gang->second.members.empty() || has_company(key))
+	if (gang == state_.gangs.end() || !gang->second.members.empty() || has_pods_of_others(key))
 		return;
 	if (component && (!component->jobs.empty() || !component->unheard_of.empty() || component->busy.slurm))
 		return;
 	const bool is_component = gang->second.components > 1;
-	holdings_.erase(workload_key(key.text));
-	tries_.erase(workload_key(key.text));
+	holdings_.held.erase(workload_key(key.text));
+	holdings_.tries.erase(workload_key(key.text));
 	state_.gangs.erase(gang);
 	unanswered_.forget(key);
 	clocks_.forget(key);

@@ -71,7 +71,8 @@ void World::forget_gangs_on_standby(Now now)
 	std::vector<PodUid> over;
 	for (auto &[key, gang] : state_.gangs) {
 		note_ends(gang, now);
-		if (is_over(key, Clock::unlinked, gang.members.empty(), k_ends_kept_us, now))
+		const std::int64_t since_us = clocks_.set(key, Clock::unlinked, gang.members.empty(), now);
+		if (since_us > 0 && now.mono_us - since_us >= k_ends_kept_us)
 			over.push_back(key);
 		if (gang.members.empty() && gang.ends.empty())
 			over.push_back(key);

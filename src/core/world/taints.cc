@@ -11,12 +11,12 @@ namespace slurmkube::core
 
 bool World::counts_for_taints(const Pod &pod) const
 {
-	return !pod.demands.tolerations.empty() && !is_terminal(pod) && state_.settings.policy.rule_of(pod.name_space).ok();
+	return !pod.constraints.tolerations.empty() && !is_terminal(pod) && state_.settings.policy.rule_of(pod.name_space).ok();
 }
 
 bool World::is_tolerated_by_any(const Taint &taint) const
 {
-	const auto tolerates_it = [&](const Pod &pod) { return tolerates(pod.demands.tolerations, taint) && counts_for_taints(pod); };
+	const auto tolerates_it = [&](const Pod &pod) { return tolerates(pod.constraints.tolerations, taint) && counts_for_taints(pod); };
 	for (const auto &[uid, entry] : state_.pods) {
 		if (entry.pod && tolerates_it(*entry.pod))
 			return true;
@@ -35,7 +35,7 @@ void World::taints_changed(const std::vector<Taint> &taints)
 {
 	if (taints.empty())
 		return;
-	filter_.forget_places();
+	filter_.forget_exclusions();
 	const auto is_changed = [&](const Taint &taint) { return std::ranges::find(taints, taint) != taints.end(); };
 	for (const auto &[name, node] : state_.kube_nodes) {
 		if (std::ranges::any_of(node.taints, is_changed))
@@ -46,7 +46,7 @@ void World::taints_changed(const std::vector<Taint> &taints)
 void World::note_tolerations(const Pod &pod)
 {
 	if (counts_for_taints(pod))
-		taints_changed(state_.taints.tolerated_by(pod.demands.tolerations));
+		taints_changed(state_.taints.tolerated_by(pod.constraints.tolerations));
 }
 
 void World::review_taints(Now now)

@@ -4,6 +4,7 @@
  * the reason is, a bug of ours or a site's script, it must not make a job every few seconds: each such loss doubles the pause before the next one.
  */
 #include "src/core/reconcile/report.h"
+#include "src/core/world/parts.h"
 #include "src/core/world/world.h"
 
 #include <algorithm>
@@ -19,7 +20,6 @@ constexpr std::int64_t k_first_pause_us = 5'000'000;
 constexpr std::int64_t k_longest_pause_us = 1'800'000'000;
 constexpr unsigned k_doublings = 9;
 constexpr std::int64_t k_forgiven_us = 7'200'000'000; /* without another */
-constexpr std::int64_t k_native_after_us = 5'000'000;
 constexpr std::int64_t k_second_us = 1'000'000;
 
 std::int64_t pause_after(unsigned losses)
@@ -49,15 +49,6 @@ void World::note_vanished(const PodUid &uid, JobId id, Now now)
 	look_later(uid, component.vanished.submit_not_before_us);
 }
 
-/* Instead of the next submission. */
-void World::wait_after_vanishing(const PodUid &uid, const Component &component, std::optional<Condition> &waits_for, Now now)
-{
-	if (now.mono_us >= component.vanished.submit_not_before_us)
-		return;
-	waits_for = component.vanished.text;
-	look_later(uid, component.vanished.submit_not_before_us);
-}
-
 /* The plugin tells of every job. One that it has not told of in all that time has gone, or nobody can tell whose it is: then it must not stay. */
 void World::forget_provisional(const PodUid &uid, Now now)
 {
@@ -72,17 +63,6 @@ void World::forget_provisional(const PodUid &uid, Now now)
 		forget_job(id);
 		state_.components.at(uid).unheard_of.push_back(id);
 	}
-}
-
-/* The plugin tells of every external node, and of no other; of a new one perhaps a moment after the job that has it. */
-bool World::is_surely_native(const PodUid &uid, const Component &component, Now now)
-{
-	if (component.allocated_us == 0)
-		return false;
-	const std::int64_t due = std::max(component.allocated_us, state_.sync.synced_us()) + k_native_after_us;
-	if (now.mono_us < due)
-		look_later(uid, due);
-	return now.mono_us >= due;
 }
 
 } // namespace slurmkube::core

@@ -134,7 +134,7 @@ bool is_bound(core::World world, const core::PodUid &pod, const std::string &nod
 	const auto binds = [](const auto &one) {
 		const auto *report = std::get_if<core::Report>(&one.action); /* a claim for which a volume is being made */
 		const bool waits = report && report->not_scheduled.reason == names::k_reason_volume;
-		return waits || std::holds_alternative<core::Bind>(one.action) || std::holds_alternative<core::Provide>(one.action);
+		return waits || std::holds_alternative<core::Bind>(one.action) || std::holds_alternative<core::BindVolume>(one.action);
 	};
 	return std::any_of(actions.begin(), actions.end(), binds);
 }
@@ -149,14 +149,14 @@ std::string why_not(const core::World &world, const core::Pod &pod, const core::
 		if (refusal)
 			return refusal->why;
 	}
-	core::Surroundings surroundings(pod);
+	core::PodTopology topology(pod);
 	for (const auto &[name, each] : world.state().kube_nodes)
-		surroundings.add_node(each);
+		topology.add_node(each);
 	for (const auto &[uid, other] : world.state().foreign.all()) {
 		const auto home = world.state().kube_nodes.find(other.node_name);
-		surroundings.add(other, home == world.state().kube_nodes.end() ? nullptr : &home->second);
+		topology.add(other, home == world.state().kube_nodes.end() ? nullptr : &home->second);
 	}
-	const auto refusal = surroundings.refuses(world.state().kube_nodes.at(node.name));
+	const auto refusal = topology.refuses(world.state().kube_nodes.at(node.name));
 	return refusal ? refusal->why : "no reason is known";
 }
 

@@ -165,7 +165,7 @@ void kube_seam_keep_active(uint32_t id);
 /* Ends what ended jobs, ours or not, still wait for on this node: an epilog that no slurmd will run. Looks through all jobs. */
 void kube_seam_finish_epilogs_on(const char *node, const char *feature);
 
-/* ---- nodes (seam_nodes.c, seam_out_of_use.c) ---- */
+/* ---- nodes (seam_nodes.c, seam_node_state.c) ---- */
 
 enum kube_node_base {
 	KUBE_NODE_UNKNOWN,

@@ -10,9 +10,9 @@
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WATCH_H
 
 #include "src/plugins/job_submit/kube/feed.h"
-#include "src/plugins/job_submit/kube/hold.h"
+#include "src/plugins/job_submit/kube/lock_hold.h"
 #include "src/plugins/job_submit/kube/marker_copy.h"
-#include "src/plugins/job_submit/kube/registry.h"
+#include "src/plugins/job_submit/kube/submission_registry.h"
 
 #include <map>
 #include <set>
@@ -27,7 +27,7 @@ std::size_t hash_of(const MarkerTexts &texts);
 class JobWatch
 {
       public:
-	JobWatch(const Meter &meter, Registry &registry, Feed &feed, std::string feature)
+	JobWatch(const Meter &meter, SubmissionRegistry &registry, Feed &feed, std::string feature)
 	    : meter_(meter), registry_(registry), feed_(feed), feature_(std::move(feature))
 	{
 	}
@@ -132,7 +132,7 @@ class JobWatch
 	void erase(std::map<std::uint32_t, Known>::iterator known);
 
 	const Meter &meter_;
-	Registry &registry_;
+	SubmissionRegistry &registry_;
 	Feed &feed_;
 	std::string feature_;
 

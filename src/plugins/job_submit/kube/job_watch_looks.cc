@@ -95,7 +95,7 @@ void JobWatch::write_pass(Found &found)
 		take(found.marred, portion.marred);
 		portion.mends = prepare_mends(portion.marred);
 		{
-			Hold hold(KUBE_WRITE, meter_);
+			LockHold hold(KUBE_WRITE, meter_);
 			finish(portion);
 		}
 		tell_mends(portion.mends);
@@ -168,7 +168,7 @@ void JobWatch::refill(Sweep &sweep)
 /* One hold. */
 void JobWatch::look_on(Sweep &sweep, Found &found)
 {
-	Hold hold(KUBE_READ, meter_);
+	LockHold hold(KUBE_READ, meter_);
 	do {
 		std::uint32_t id = sweep.ids[sweep.next++];
 		if (!sweep.is_counted || may_have_moved(id))
@@ -199,7 +199,7 @@ void JobWatch::look_at_configuring()
 		return;
 	Found found;
 	{
-		Hold hold(KUBE_READ, meter_);
+		LockHold hold(KUBE_READ, meter_);
 		for (std::size_t left = configuring_.ids.size(); left > 0 && !configuring_.ids.empty() && hold.has_time(); left--) {
 			auto next = configuring_.ids.upper_bound(configuring_.last);
 			configuring_.last = next == configuring_.ids.end() ? *configuring_.ids.begin() : *next;

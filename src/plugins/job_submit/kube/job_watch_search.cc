@@ -73,7 +73,7 @@ void JobWatch::enter_all(std::vector<Met> &met, Candidates &changed)
 	for (std::size_t next = 0; next < met.size();) {
 		Found found;
 		{
-			Hold hold(KUBE_READ, meter_);
+			LockHold hold(KUBE_READ, meter_);
 			do
 				enter(met[next++], found, changed);
 			while (next < met.size() && hold.has_time());
@@ -115,7 +115,7 @@ void JobWatch::find_new(unsigned misses_max)
 	for (unsigned misses = 0; misses < misses_max;) {
 		Candidates candidates;
 		{
-			Hold hold(KUBE_READ, meter_);
+			LockHold hold(KUBE_READ, meter_);
 			for (; misses < misses_max && hold.has_time(); id++) {
 				const bool is_there = note(id, candidates);
 				misses = is_there ? 0 : misses + 1;
@@ -144,7 +144,7 @@ void JobWatch::find_by_list()
 	looks_.list.began(now_ns(), 0);
 	while (!walk.is_done()) {
 		{
-			Hold hold(KUBE_READ, meter_);
+			LockHold hold(KUBE_READ, meter_);
 			walk.go_on();
 		}
 		meet(std::exchange(candidates, {}));
@@ -163,7 +163,7 @@ bool JobWatch::first_look()
 	return true;
 }
 
-/* The write lock is taken for its own sake (Registry::settled). Serials first, then the look, then drop: a job made in between is found by the look.
+/* The write lock is taken for its own sake (SubmissionRegistry::settled). Serials first, then the look, then drop: a job made in between is found by the look.
  */
 void JobWatch::settle_tickets()
 {
@@ -171,7 +171,7 @@ void JobWatch::settle_tickets()
 	if (registry_.wants_write_lock(now) && now - write_locked_at_ >= k_write_lock_every) {
 		write_locked_at_ = now;
 		{
-			Hold hold(KUBE_WRITE, meter_);
+			LockHold hold(KUBE_WRITE, meter_);
 		}
 		registry_.write_lock_passed();
 	}
@@ -199,7 +199,7 @@ std::string JobWatch::list_unmarked() const
 			ids.insert(job.id);
 	});
 	while (!walk.is_done()) {
-		Hold hold(KUBE_READ, meter_);
+		LockHold hold(KUBE_READ, meter_);
 		walk.go_on();
 	}
 	std::string text;

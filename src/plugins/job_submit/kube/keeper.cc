@@ -20,7 +20,7 @@ constexpr std::int64_t k_start_max = 60'000 * k_ms;
 
 } // namespace
 
-Keeper::Keeper(const std::string &feature, const kube_host &host, Registry &registry, Feed &feed, Costs &costs, const Stop &stop,
+Keeper::Keeper(const std::string &feature, const kube_host &host, SubmissionRegistry &registry, Feed &feed, Costs &costs, const Stop &stop,
 	       std::function<void()> reconfigured)
     : registry_(registry), feed_(feed), stop_(stop), reconfigured_(std::move(reconfigured)), budget_(now_ns()), meter_{costs, budget_}, jobs_(meter_, registry, feed, feature),
       nodes_(meter_, feed, feature, host)

@@ -19,7 +19,7 @@ namespace slurmkube::plugin
 class Keeper
 {
       public:
-	Keeper(const std::string &feature, const kube_host &host, Registry &registry, Feed &feed, Costs &costs, const Stop &stop,
+	Keeper(const std::string &feature, const kube_host &host, SubmissionRegistry &registry, Feed &feed, Costs &costs, const Stop &stop,
 	       std::function<void()> reconfigured);
 
 	/* The thread's body. */
@@ -50,7 +50,7 @@ class Keeper
 	void tell_unmarked();
 	std::int64_t nap();
 
-	Registry &registry_;
+	SubmissionRegistry &registry_;
 	Feed &feed_;
 	const Stop &stop_;
 	std::function<void()> reconfigured_; /* slurm.conf was read again; no lock is held */

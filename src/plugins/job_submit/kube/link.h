@@ -11,7 +11,7 @@
 #include "src/base/result.h"
 #include "src/plugins/job_submit/kube/costs.h"
 #include "src/plugins/job_submit/kube/feed.h"
-#include "src/plugins/job_submit/kube/pace.h"
+#include "src/plugins/job_submit/kube/budget.h"
 
 #include <functional>
 

@@ -15,12 +15,12 @@ libkubeplugin_la_SOURCES = \
 	%D%/job_walk.h \
 	%D%/marker_copy.cc \
 	%D%/marker_copy.h \
-	%D%/out_of_use.cc \
-	%D%/out_of_use.h \
-	%D%/pace.cc \
-	%D%/pace.h \
-	%D%/registry.cc \
-	%D%/registry.h \
+	%D%/node_state_file.cc \
+	%D%/node_state_file.h \
+	%D%/budget.cc \
+	%D%/budget.h \
+	%D%/submission_registry.cc \
+	%D%/submission_registry.h \
 	%D%/thread.cc \
 	%D%/thread.h
 libkubeplugin_la_CXXFLAGS = $(AM_CXXFLAGS) -fvisibility=hidden $(NO_UNIQUE_CXXFLAGS)
@@ -43,7 +43,7 @@ libkubeseam_la_SOURCES = \
 	%D%/seam_host.c \
 	%D%/seam_jobs.c \
 	%D%/seam_nodes.c \
-	%D%/seam_out_of_use.c \
+	%D%/seam_node_state.c \
 	%D%/seam_partitions.c \
 	%D%/seam_private.h \
 	%D%/seam_sink.c
@@ -63,7 +63,7 @@ job_submit_kube_la_SOURCES = \
 	%D%/files.cc \
 	%D%/files.h \
 	%D%/glue.cc \
-	%D%/hold.h \
+	%D%/lock_hold.h \
 	%D%/job_facts.cc \
 	%D%/job_facts.h \
 	%D%/job_watch.cc \

@@ -16,9 +16,9 @@ namespace
 {
 
 constexpr std::int64_t k_stray_after = 1000 * k_ms; /* JobWatch ends our own jobs within milliseconds */
-constexpr std::int64_t k_stray_told_every = 600'000 * k_ms;
+constexpr std::int64_t k_stray_report_interval = 600'000 * k_ms;
 constexpr unsigned k_first_looks_max = 5;	    /* at nodes that change all the time; the next looks tell the rest */
-constexpr const char *k_out_of_use_file = "kube_out_of_use";
+constexpr const char *k_node_state_file = "kube_out_of_use";
 
 const HostLists k_host_lists = {
 	[](const std::string &hosts, const std::string &name) { return kube_seam_hostlist_has(hosts.c_str(), name.c_str()); },
@@ -46,8 +46,8 @@ void NodeWatch::take_out_again()
 {
 	if (!forgets_)
 		return;
-	for (const auto &[name, node] : out_of_use_from(read_state_file(k_out_of_use_file))) {
-		Hold hold(KUBE_WRITE, meter_);
+	for (const auto &[name, node] : out_of_service_from(read_state_file(k_node_state_file))) {
+		LockHold hold(KUBE_WRITE, meter_);
 		if (kube_seam_node_take_out(name.c_str(), feature_.c_str(), node.reason.c_str(), node.down))
 			log_info("node %s is out of use again: Slurm had forgotten it, reason: %s", name.c_str(), node.reason.c_str());
 	}
@@ -56,7 +56,7 @@ void NodeWatch::take_out_again()
 void NodeWatch::note(const core::SlurmNode &node)
 {
 	if (remembers_)
-		out_changed_ |= note_node(out_of_use_, node);
+		out_changed_ |= note_node(out_of_service_, node);
 }
 
 /* The first look alone has an empty map before it has seen all nodes. */
@@ -65,14 +65,14 @@ void NodeWatch::remember()
 	if (!out_changed_ && complete_)
 		return;
 	out_changed_ = false;
-	if (remembers_ && !write_state_file(k_out_of_use_file, to_text(out_of_use_)))
+	if (remembers_ && !write_state_file(k_node_state_file, to_text(out_of_service_)))
 		log_warning("cannot write %s into StateSaveLocation: nodes of slurm.conf may come back drained or not after a restart",
-			    k_out_of_use_file);
+			    k_node_state_file);
 }
 
 void NodeWatch::reset()
 {
-	out_of_use_.clear();
+	out_of_service_.clear();
 	known_.clear();
 	complete_ = looking_ = has_looked_ = false;
 	held_ = 0;
@@ -114,7 +114,7 @@ void NodeWatch::go_on()
 		std::vector<core::SlurmNode> changed;
 		bool same = false, all = false;
 		{
-			Hold hold(KUBE_READ, meter_);
+			LockHold hold(KUBE_READ, meter_);
 			same = look(hold, changed);
 			all = look_.index >= kube_seam_node_count();
 		}
@@ -131,7 +131,7 @@ void NodeWatch::go_on()
 	}
 }
 
-bool NodeWatch::look(const Hold &hold, std::vector<core::SlurmNode> &changed)
+bool NodeWatch::look(const LockHold &hold, std::vector<core::SlurmNode> &changed)
 {
 	std::uint64_t generation = kube_seam_node_generation();
 	if (look_.index == 0)
@@ -214,11 +214,11 @@ void NodeWatch::forget_missing()
 	while (!missing.empty()) {
 		std::string name = std::move(missing.back());
 		missing.pop_back();
-		Hold hold(KUBE_READ, meter_);
+		LockHold hold(KUBE_READ, meter_);
 		if (kube_seam_node_exists(name.c_str(), feature_.c_str()))
 			continue;
 		known_.erase(name);
-		out_changed_ |= out_of_use_.erase(name) != 0;
+		out_changed_ |= out_of_service_.erase(name) != 0;
 		feed_.node_gone(name);
 	}
 }
@@ -252,7 +252,7 @@ bool NodeWatch::give_care()
 {
 	bool righted = false;
 	while (!found_.care.empty()) {
-		Hold hold(KUBE_WRITE, meter_);
+		LockHold hold(KUBE_WRITE, meter_);
 		do {
 			righted |= kube_seam_node_care(found_.care.back().c_str(), feature_.c_str());
 			found_.care.pop_back();
@@ -267,12 +267,12 @@ void NodeWatch::end_strays()
 {
 	for (const std::string &name : found_.strays) {
 		Known &node = known(name);
-		if (node.stray_told_at == 0 || now_ns() - node.stray_told_at >= k_stray_told_every) {
+		if (node.stray_reported_at == 0 || now_ns() - node.stray_reported_at >= k_stray_report_interval) {
 			log_warning("node %s: a native job was started on this external node and cannot run there; keep external nodes out of its partition",
 				    name.c_str());
-			node.stray_told_at = now_ns();
+			node.stray_reported_at = now_ns();
 		}
-		Hold hold(KUBE_WRITE, meter_);
+		LockHold hold(KUBE_WRITE, meter_);
 		kube_seam_finish_epilogs_on(name.c_str(), feature_.c_str());
 		wants_kick_ = true;
 	}
@@ -295,7 +295,7 @@ void NodeWatch::load_gres_of(const std::string &name)
 		return;
 	kube_gres_facts facts = {};
 	{
-		Hold hold(KUBE_READ, meter_);
+		LockHold hold(KUBE_READ, meter_);
 		if (!kube_seam_gres_facts(name.c_str(), &facts))
 			return;
 	}
@@ -308,7 +308,7 @@ void NodeWatch::load_gres_of(const std::string &name)
 		devices_.trouble = std::move(why);
 		return;
 	}
-	Hold hold(KUBE_WRITE, meter_);
+	LockHold hold(KUBE_WRITE, meter_);
 	kube_seam_node_load_gres(name.c_str(), &facts);
 	wants_kick_ = true;
 }

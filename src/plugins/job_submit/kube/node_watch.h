@@ -10,8 +10,8 @@
 
 #include "src/plugins/job_submit/kube/feed.h"
 #include "src/plugins/job_submit/kube/gres_conf.h"
-#include "src/plugins/job_submit/kube/hold.h"
-#include "src/plugins/job_submit/kube/out_of_use.h"
+#include "src/plugins/job_submit/kube/lock_hold.h"
+#include "src/plugins/job_submit/kube/node_state_file.h"
 
 #include <functional>
 #include <set>
@@ -49,7 +49,7 @@ class NodeWatch
 	void begin_look();
 	void go_on();
 	/* Under the read lock; false: the table has changed. */
-	bool look(const Hold &hold, std::vector<core::SlurmNode> &changed);
+	bool look(const LockHold &hold, std::vector<core::SlurmNode> &changed);
 	void look_at(std::uint32_t index, std::vector<core::SlurmNode> &changed);
 	void end_look();
 	bool give_care();
@@ -72,7 +72,7 @@ class NodeWatch
 		bool usable = false;
 		std::int64_t completing_since = 0; /* 0: it is not */
 		std::uint64_t seen_in = 0;	   /* the last look that met it */
-		std::int64_t stray_told_at = 0;	   /* 0: never */
+		std::int64_t stray_reported_at = 0;	   /* 0: never */
 		bool stays_down = false;
 	};
 	/* Found by Slurm's own text: no copy of the name is made for each look. */
@@ -87,7 +87,7 @@ class NodeWatch
 	unsigned first_looks_ = 0; /* how often all nodes were looked at before the picture was complete */
 	SlowLook when_{100 * k_ms, 5000 * k_ms};
 	bool remembers_, forgets_, out_changed_ = false;
-	OutOfUseMap out_of_use_;
+	OutOfServiceNodes out_of_service_;
 	struct Look { /* that is under way */
 		std::int64_t worked_before = 0;
 		std::uint64_t generation = 0;

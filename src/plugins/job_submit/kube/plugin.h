@@ -60,7 +60,7 @@ class Plugin
 	mutable std::mutex live_mutex_; /* held for a copy of the pointer */
 	std::shared_ptr<const Live> live_;
 	Stop stop_;
-	Registry registry_;
+	SubmissionRegistry registry_;
 	Feed feed_;
 	Keeper keeper_;
 	Link link_;

@@ -3,7 +3,7 @@
 
 #include "src/base/log.h"
 #include "src/plugins/job_submit/kube/facts.h"
-#include "src/plugins/job_submit/kube/pace.h"
+#include "src/plugins/job_submit/kube/budget.h"
 
 #include <algorithm>
 #include <cerrno>

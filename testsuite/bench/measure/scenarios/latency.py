@@ -80,7 +80,7 @@ def same_tier(bed, figures):
 	say(f"same tier: {[round(ms) for ms in figures.values['latency.behind_same_tier.ms']]} ms")
 
 
-def wait_behind(bed, options, figures):
+def wait_for_peer(bed, options, figures):
 	"""The jobs wait for resources that the one of all CPUs has; nothing runs on that partition's node."""
 	bed.slurm.run("scontrol", "update", "PartitionName=kube", "PriorityTier=10")
 	bed.submit_native(1, cpus=4)
@@ -159,7 +159,7 @@ def idle(options, figures):
 def behind(options, figures):
 	with BenchBed(options.build, options.nodes, slurm_lines=LINES, native=True) as bed:
 		bed.agent.start()
-		wait_behind(bed, options, figures)
+		wait_for_peer(bed, options, figures)
 
 
 def ahead(options, figures):

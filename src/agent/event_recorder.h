@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event_recorder.h - writes events about pods when the connection to the API server has nothing better to do.
+ *
+ * tell() only queues. Bindings, deletions and conditions are never behind an event: one is sent only while the client has no queue and few requests in
+ * flight. Best effort; nobody is told of a failure. On the loop's thread.
+ */
+#ifndef SLURMKUBE_AGENT_EVENT_RECORDER_H
+#define SLURMKUBE_AGENT_EVENT_RECORDER_H
+
+#include "src/agent/kube/client.h"
+#include "src/agent/loop.h"
+#include "src/core/world/event_queue.h"
+#include "src/core/model/pod.h"
+
+namespace slurmkube::agent
+{
+
+class EventRecorder
+{
+      public:
+	explicit EventRecorder(kube::Client &client) : client_(client) {}
+	EventRecorder(const EventRecorder &) = delete;
+	EventRecorder &operator=(const EventRecorder &) = delete;
+	~EventRecorder();
+
+	/* action: what was done or tried, one word; warning: something is not as the user wanted it. */
+	void tell(const core::Pod &pod, bool warning, const char *action, const core::Condition &what);
+
+	[[nodiscard]] const core::EventQueue &queue() const { return queue_; }
+
+      private:
+	void send_some();
+
+	kube::Client &client_;
+	core::EventQueue queue_;
+	Loop::TimerId timer_ = 0;
+};
+
+} // namespace slurmkube::agent
+
+#endif
