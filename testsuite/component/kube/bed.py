@@ -146,6 +146,7 @@ class Proxy:
 
 	def rule(self, *args, **kwargs):
 		self.rules.append(Rule(*args, **kwargs))
+		return self.rules[-1]
 
 	def cut(self):
 		"""Breaks every connection that is open now."""

@@ -17,7 +17,6 @@
 #include "src/codec/pod.h"
 #include "src/core/model/names.h"
 
-#include <curl/curl.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -378,7 +377,6 @@ class Probe
 		put(line.get(), "token_expires", client_.token_expires().value_or(0));
 		put(line.get(), "token_trouble", client_.token_trouble());
 		put(line.get(), "credentials_trouble", credentials_.trouble());
-		put(line.get(), "libcurl", curl_version_info(CURLVERSION_NOW)->version_num);
 		print(line);
 	}
 
