@@ -50,21 +50,23 @@ core::Settings settings_of(const Config &config)
 	settings.policy.zone_offset = local_offset;
 	settings.policy.priority_classes = config.priority_classes;
 	settings.nodes = {.label_key = config.nodes.selector_key,
-			  .label_value = config.nodes.selector_value.value_or(""),
-			  .manage = config.nodes.manage,
-			  .max_gone_percent = config.nodes.max_gone_percent,
-			  .not_ready_after_seconds = config.nodes.not_ready_after_seconds,
-			  .cpu_unit = config.nodes.cpu_unit,
-			  .reserve_cpus = config.nodes.reserve_cpus,
-			  .reserve_memory_mib = config.nodes.reserve_memory_mib,
-			  .gres = config.gres,
-			  .features = config.nodes.features,
-			  .tolerated_taints = config.nodes.tolerated_taints};
+		.label_value = config.nodes.selector_value.value_or(""),
+		.manage = config.nodes.manage,
+		.max_gone_percent = config.nodes.max_gone_percent,
+		.not_ready_after_seconds = config.nodes.not_ready_after_seconds,
+		.cpu_unit = config.nodes.cpu_unit,
+		.reserve_cpus = config.nodes.reserve_cpus,
+		.reserve_memory_mib = config.nodes.reserve_memory_mib,
+		.gres = config.gres,
+		.features = config.nodes.features,
+		.tolerated_taints = config.nodes.tolerated_taints};
 	settings.policy.gres = config.gres;
 	settings.policy.features = config.nodes.features;
 	settings.policy.cpu_unit = config.nodes.cpu_unit;
-	settings.forced_delete_hold_us = std::int64_t{1'000'000} * config.limits.forced_delete_hold_seconds;
-	settings.report_interval_us = std::int64_t{1'000'000} * config.limits.condition_interval_seconds;
+	settings.forced_delete_hold_us =
+		std::int64_t{1'000'000} * config.limits.forced_delete_hold_seconds;
+	settings.report_interval_us =
+		std::int64_t{1'000'000} * config.limits.condition_interval_seconds;
 	settings.sees_foreign_pods = true;
 	settings.needs_fresh_lists = true;
 	settings.needs_cluster = true;
@@ -80,17 +82,25 @@ core::Settings settings_of(const Config &config)
 }
 
 App::App(Loop &loop, const Config &config, kube::Access access)
-    : loop_(loop), config_(config), world_(settings_of(config)), client_(loop, std::move(access), client_options(config)), credentials_(client_, config.kubeconfig),
+    : loop_(loop), config_(config), world_(settings_of(config)),
+      client_(loop, std::move(access), client_options(config)),
+      credentials_(client_, config.kubeconfig),
       calls_(loop, {.conf = config.slurm.conf, .workers = config.slurm.workers}),
-      executor_(world_, api_server_, controller_, {.now = now, .want_round = [this] { want_round(); }}), link_(loop, *this),
-      control_(loop, [this](json_object *request, const ctl::Reply &reply) { reply_to(*this, request, reply); }),
-      sources_(loop, client_, world_, config_, [this] { want_round(); }), look_(loop_, client_, calls_), started_(now())
+      executor_(world_, api_server_, controller_,
+	      {.now = now, .want_round = [this] { want_round(); }}),
+      link_(loop, *this), control_(loop,
+				  [this](json_object *request, const ctl::Reply &reply) {
+					  reply_to(*this, request, reply);
+				  }),
+      sources_(loop, client_, world_, config_, [this] { want_round(); }),
+      look_(loop_, client_, calls_), started_(now())
 {
 }
 
 Status App::start()
 {
-	for (const Status &listening : {control_.listen(config_.control_socket), link_.listen(config_.plugin_socket)}) {
+	for (const Status &listening :
+		{control_.listen(config_.control_socket), link_.listen(config_.plugin_socket)}) {
 		if (!listening)
 			return listening;
 	}
@@ -110,13 +120,17 @@ void App::reload(const Config &fresh)
 	log_level(fresh.log_level);
 	credentials_.reload();
 	if (fresh.identity != config_.identity) {
-		world_.observe(core::IdentityRulesSet{fresh.identity.rules, fresh.identity.min_uid});
+		world_.observe(
+			core::IdentityRulesSet{fresh.identity.rules, fresh.identity.min_uid});
 		sources_.start_again(Kind::namespaces);
 		want_round();
 	}
-	log_info("configuration read again: identity rules, log level and credentials are taken over");
+	log_info("configuration read again: identity rules, log level and credentials are taken "
+		 "over");
 	if (rest != config_)
-		log_warning("these have changed as well, and hold after a restart of slurmkubed: %s", changed_keys(config_, rest).c_str());
+		log_warning(
+			"these have changed as well, and hold after a restart of slurmkubed: %s",
+			changed_keys(config_, rest).c_str());
 	config_.identity = fresh.identity;
 	config_.log_level = fresh.log_level;
 }
@@ -149,7 +163,8 @@ void App::arrived(codec::LinkMessage message)
 		world_.observe(core::SlurmNodeGone{node_gone->name});
 	} else if (std::holds_alternative<codec::SnapshotEnd>(message)) {
 		world_.observe(core::SnapshotEnded{}, now());
-		log_info("snapshot merged jobs=%zu nodes=%zu", world_.state().jobs.size(), world_.state().slurm_nodes.size());
+		log_info("snapshot merged jobs=%zu nodes=%zu", world_.state().jobs.size(),
+			world_.state().slurm_nodes.size());
 	} else if (const auto *stats = std::get_if<core::PluginStats>(&message)) {
 		plugin_stats_ = *stats;
 	}
@@ -193,13 +208,17 @@ void App::round()
 void App::note_cluster_trouble()
 {
 	const std::string &unknown = executor_.cluster_unknown();
-	std::string trouble = unknown.empty() ? "" : "the Kubernetes cluster is not known, and nothing is done: " + unknown;
-	for (const std::string &text : {core::other_cluster_text(world_), core::absent_pods_text(world_), core::other_name_text(world_)})
+	std::string trouble = unknown.empty()
+		? ""
+		: "the Kubernetes cluster is not known, and nothing is done: " + unknown;
+	for (const std::string &text : {core::other_cluster_text(world_),
+		     core::absent_pods_text(world_), core::other_name_text(world_)})
 		trouble = trouble.empty() ? text : trouble;
 	if (trouble == troubles_.cluster)
 		return;
 	if (trouble.empty())
-		log_info("the Kubernetes cluster is the one of all our jobs: uid=%s", world_.state().settings.policy.cluster_uid.c_str());
+		log_info("the Kubernetes cluster is the one of all our jobs: uid=%s",
+			world_.state().settings.policy.cluster_uid.c_str());
 	else
 		log_error("%s", trouble.c_str());
 	troubles_.cluster = std::move(trouble);
@@ -232,14 +251,15 @@ void App::look_at_partitions()
 	std::set<std::string> external;
 	for (const auto &[name, node] : world_.state().slurm_nodes)
 		external.insert(name);
-	calls_.sharing_partitions(std::move(external), [this](Result<slurm::SharingPartitions> answer) {
-		loop_.after(k_partitions, [this] { look_at_partitions(); });
-		if (!answer)
-			return;
-		sharing_partitions_ = std::move(*answer);
-		world_.observe(core::PartitionsRefused{sharing_partitions_.refused});
-		want_round();
-	});
+	calls_.sharing_partitions(
+		std::move(external), [this](Result<slurm::SharingPartitions> answer) {
+			loop_.after(k_partitions, [this] { look_at_partitions(); });
+			if (!answer)
+				return;
+			sharing_partitions_ = std::move(*answer);
+			world_.observe(core::PartitionsRefused{sharing_partitions_.refused});
+			want_round();
+		});
 }
 
 void App::look(Look::Done done)
@@ -253,7 +273,9 @@ void App::look(Look::Done done)
 void App::ask_for_nodes(std::function<void(const std::string &trouble)> done)
 {
 	const kube::WatchOptions nodes = row_of(Kind::nodes).options(config_);
-	look_.list_one(nodes.path + "?limit=1&labelSelector=" + kube::escape_query(nodes.label_selector), std::move(done));
+	look_.list_one(
+		nodes.path + "?limit=1&labelSelector=" + kube::escape_query(nodes.label_selector),
+		std::move(done));
 }
 
 /* Users and groups come and go without anybody telling us. */

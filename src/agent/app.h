@@ -2,17 +2,19 @@
 /*
  * app.h - the agent: its parts, and how facts, decisions and actions go round.
  *
- *	pods, nodes (watches) ─┐                                  ┌─► Calls (libslurm)
- *	jobs, nodes (link) ────┴─► World ─► actions ─► Executor ──┴─► Client (Kubernetes) ─► answers ─► World
+ *	pods, nodes (watches) ─┐                                ┌─► Calls (libslurm) ───┐
+ *	jobs, nodes (link) ────┼─► World ─► actions ─► Executor ┴─► Client (Kubernetes) ┤
+ *	                       └──────────────────────── answers ◄──────────────────────┘
  *
- * One thread, the loop's. Sources only tell World and ask for a round; a round takes all actions that follow and starts them. No part is used before
- * start() has returned ok.
+ * One thread, the loop's. Sources only tell World and ask for a round; a round takes all actions
+ * that follow and starts them. No part is used before start() has returned ok.
  */
 #ifndef SLURMKUBE_AGENT_APP_H
 #define SLURMKUBE_AGENT_APP_H
 
 #include "src/agent/config.h"
 #include "src/agent/ctl/server.h"
+#include "src/agent/event_recorder.h"
 #include "src/agent/executor.h"
 #include "src/agent/kube/credentials.h"
 #include "src/agent/link/server.h"
@@ -20,7 +22,6 @@
 #include "src/agent/look.h"
 #include "src/agent/slurm/calls.h"
 #include "src/agent/sources.h"
-#include "src/agent/event_recorder.h"
 #include "src/core/world/world.h"
 
 #include <memory>
@@ -37,7 +38,8 @@ class App : private link::LinkSink
 	~App() override = default;
 
 	Status start();
-	/* Takes over of a changed configuration what can change while it runs, and names the rest. */
+	/* Takes over of a changed configuration what can change while it runs, and names the
+	 * rest. */
 	void reload(const Config &fresh);
 	/* Why the file was not taken when it was last to be read again; empty: it was. */
 	void set_file_trouble(std::string text) { troubles_.file = std::move(text); }
@@ -47,13 +49,20 @@ class App : private link::LinkSink
 	[[nodiscard]] const core::World &world() const { return world_; }
 	[[nodiscard]] const kube::Client &client() const { return client_; }
 	[[nodiscard]] const kube::Credentials &credentials() const { return credentials_; }
-	[[nodiscard]] const slurm::SharingPartitions &sharing_partitions() const { return sharing_partitions_; }
+	[[nodiscard]] const slurm::SharingPartitions &sharing_partitions() const
+	{
+		return sharing_partitions_;
+	}
 	[[nodiscard]] const Sources &sources() const { return sources_; }
 	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
 	[[nodiscard]] const core::EventQueue &events() const { return recorder_.queue(); }
 	[[nodiscard]] const LastBinding &last_binding() const { return executor_.last_binding(); }
-	/* Why the API server does not say which cluster it is; empty: it has, or it is being asked. */
-	[[nodiscard]] const std::string &cluster_unknown() const { return executor_.cluster_unknown(); }
+	/* Why the API server does not say which cluster it is; empty: it has, or it is being
+	 * asked. */
+	[[nodiscard]] const std::string &cluster_unknown() const
+	{
+		return executor_.cluster_unknown();
+	}
 	/* Asks now; done is called within k_look_time, later. */
 	void look(Look::Done done);
 	void ask_for_nodes(std::function<void(const std::string &trouble)> done);

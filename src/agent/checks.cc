@@ -14,8 +14,10 @@ std::string why_nodes_are_unknown(const App &app, const std::string &api_trouble
 	if (!api_trouble.empty())
 		return "the API server: " + api_trouble;
 	if (!watch || !watch->synced() || !watch->healthy())
-		return watch && !watch->healthy() ? "the list of nodes: " + watch->trouble() : "the first list of nodes is not complete";
-	return app.world().state().sync.is_listed() ? "" : "the first lists of pods are not complete";
+		return watch && !watch->healthy() ? "the list of nodes: " + watch->trouble()
+						  : "the first list of nodes is not complete";
+	return app.world().state().sync.is_listed() ? ""
+						    : "the first lists of pods are not complete";
 }
 
 namespace
@@ -27,7 +29,9 @@ using check::passed;
 
 std::string write_node_lines(const App &app)
 {
-	return "'skube nodes --slurm-conf --output FILE', FILE being what slurm.conf includes, then " + how_slurmctld_rereads(app.world().state().sync.plugin());
+	return "'skube nodes --slurm-conf --output FILE', FILE being what slurm.conf includes, "
+	       "then " +
+		how_slurmctld_rereads(app.world().state().sync.plugin());
 }
 
 std::string list_of(const std::vector<std::string> &names)
@@ -36,29 +40,52 @@ std::string list_of(const std::vector<std::string> &names)
 	std::string text;
 	for (std::size_t i = 0; i < names.size() && i < k_named_most; i++)
 		text += (i == 0 ? "" : ", ") + names[i];
-	return names.size() > k_named_most ? text + " and " + std::to_string(names.size() - k_named_most) + " more" : text;
+	return names.size() > k_named_most
+		? text + " and " + std::to_string(names.size() - k_named_most) + " more"
+		: text;
 }
 
-/* Nodes that Slurm has and Kubernetes does not show. Slurm's own commands confirm that they are gone: they name the nodes they mean. */
+/* Nodes that Slurm has and Kubernetes does not show. Slurm's own commands confirm that they are
+ * gone: they name the nodes they mean. */
 Check vanished_nodes(const App &app)
 {
 	const core::World &world = app.world();
 	const core::NodeDoubts &absent = world.nodes().absent();
-	const std::string selector = app.config().nodes.selector_key + (app.config().nodes.selector_value ? "=" + *app.config().nodes.selector_value : "");
+	const std::string selector = app.config().nodes.selector_key +
+		(app.config().nodes.selector_value ? "=" + *app.config().nodes.selector_value : "");
 	const std::size_t all = world.state().slurm_nodes.size(), unmanaged = absent.refuted();
 	if (world.holds_absent_nodes())
 		return failed("vanished nodes",
-			      std::to_string(absent.names().size()) + " of " + std::to_string(all) + " external nodes have vanished from Kubernetes, too many to be believed: " +
-				      list_of(absent.names()) + ". They are drained; no pod is deleted, no node set DOWN",
-			      "if they should be there: compare kubeconfig and nodes.selector in slurmkubed.yaml with kubectl get nodes -l " + selector +
-				      "; they return by themselves. If they are gone for good: scontrol update NodeName=LIST State=DOWN Reason=gone, or raise nodes.max_gone_percent "
-				      "and restart slurmkubed");
-	if (unmanaged > std::max<std::size_t>(1, all * world.state().settings.nodes.max_gone_percent / 100))
-		return failed("vanished nodes", std::to_string(unmanaged) + " of " + std::to_string(all) + " external nodes are not managed: they exist in Kubernetes without the label " + selector + " and are drained in Slurm",
-			      "correct nodes.selector in slurmkubed.yaml and restart slurmkubed, or label them: kubectl label node NAME " + app.config().nodes.selector_key + "=" +
-				      app.config().nodes.selector_value.value_or("true") + "; or take them out of Slurm");
+			std::to_string(absent.names().size()) + " of " + std::to_string(all) +
+				" external nodes have vanished from Kubernetes, too many to be "
+				"believed: " +
+				list_of(absent.names()) +
+				". They are drained; no pod is deleted, no node set DOWN",
+			"if they should be there: compare kubeconfig and nodes.selector in "
+			"slurmkubed.yaml with kubectl get nodes -l " +
+				selector +
+				"; they return by themselves. If they are gone for good: scontrol "
+				"update NodeName=LIST State=DOWN Reason=gone, or raise "
+				"nodes.max_gone_percent "
+				"and restart slurmkubed");
+	if (unmanaged >
+		std::max<std::size_t>(1, all * world.state().settings.nodes.max_gone_percent / 100))
+		return failed("vanished nodes",
+			std::to_string(unmanaged) + " of " + std::to_string(all) +
+				" external nodes are not managed: they exist in Kubernetes without "
+				"the label " +
+				selector + " and are drained in Slurm",
+			"correct nodes.selector in slurmkubed.yaml and restart slurmkubed, or "
+			"label them: kubectl label node NAME " +
+				app.config().nodes.selector_key + "=" +
+				app.config().nodes.selector_value.value_or("true") +
+				"; or take them out of Slurm");
 	const std::size_t gone = absent.names().size();
-	return passed("vanished nodes", gone + unmanaged == 0 ? "none" : std::to_string(gone + unmanaged) + " of Slurm's external nodes are not managed in Kubernetes any more; drained");
+	return passed("vanished nodes",
+		gone + unmanaged == 0 ? "none"
+				      : std::to_string(gone + unmanaged) +
+				" of Slurm's external nodes are not managed in Kubernetes any "
+				"more; drained");
 }
 
 /* The pods there may be running: Kubernetes too evicts none while a whole zone is away. */
@@ -67,34 +94,47 @@ Check unready_nodes(const App &app)
 	const core::World &world = app.world();
 	const std::vector<std::string> names = world.nodes().unready().names();
 	if (!world.holds_unready_nodes())
-		return passed("nodes not ready", names.empty() ? "none" : std::to_string(names.size()) + ": " + list_of(names));
+		return passed("nodes not ready",
+			names.empty() ? "none"
+				      : std::to_string(names.size()) + ": " + list_of(names));
 	return failed("nodes not ready",
-		      std::to_string(names.size()) + " of " + std::to_string(world.state().slurm_nodes.size()) +
-			      " external nodes are not Ready in Kubernetes, too many to be believed: " + list_of(names) +
-			      ". They are drained; no node is set DOWN, and their pods go on",
-		      "see what lies between the API server and these nodes; they return by themselves. If they are lost: "
-		      "scontrol update NodeName=LIST State=DOWN Reason=lost, or raise nodes.max_gone_percent and restart slurmkubed");
+		std::to_string(names.size()) + " of " +
+			std::to_string(world.state().slurm_nodes.size()) +
+			" external nodes are not Ready in Kubernetes, too many to be believed: " +
+			list_of(names) +
+			". They are drained; no node is set DOWN, and their pods go on",
+		"see what lies between the API server and these nodes; they return by themselves. "
+		"If they are lost: "
+		"scontrol update NodeName=LIST State=DOWN Reason=lost, or raise "
+		"nodes.max_gone_percent and restart slurmkubed");
 }
 
 Check nodes(const App &app, const Findings &found)
 {
 	const core::World &world = app.world();
-	if (const std::string unknown = why_nodes_are_unknown(app, found.api_trouble); !unknown.empty())
+	if (const std::string unknown = why_nodes_are_unknown(app, found.api_trouble);
+		!unknown.empty())
 		return failed("nodes", "not known: " + unknown, "look at the lines above first");
 	if (!world.state().sync.has_link())
-		return failed("nodes", "Slurm's are not known: the plugin is not connected", "look at the line plugin first");
+		return failed("nodes", "Slurm's are not known: the plugin is not connected",
+			"look at the line plugin first");
 	std::string absent;
 	for (const auto &[name, node] : world.state().kube_nodes) {
 		if (!world.state().slurm_nodes.contains(name))
 			add_name(absent, name);
 	}
 	if (world.state().kube_nodes.empty())
-		return failed("nodes", "no node of Kubernetes has the label " + app.config().nodes.selector_key,
-			      "'kubectl label node NAME " + app.config().nodes.selector_key + "=true'");
+		return failed("nodes",
+			"no node of Kubernetes has the label " + app.config().nodes.selector_key,
+			"'kubectl label node NAME " + app.config().nodes.selector_key + "=true'");
 	if (!absent.empty())
 		return failed("nodes", "not in Slurm: " + absent,
-			      core::has_dynamic_nodes(world.state().sync.plugin()) && app.config().nodes.manage ? "they are made when they are Ready; see the agent's log" : write_node_lines(app));
-	return passed("nodes", std::to_string(world.state().kube_nodes.size()) + " managed, all in Slurm");
+			core::has_dynamic_nodes(world.state().sync.plugin()) &&
+					app.config().nodes.manage
+				? "they are made when they are Ready; see the agent's log"
+				: write_node_lines(app));
+	return passed("nodes",
+		std::to_string(world.state().kube_nodes.size()) + " managed, all in Slurm");
 }
 
 Check differences(const App &app)
@@ -105,13 +145,18 @@ Check differences(const App &app)
 		const auto slurm = world.state().slurm_nodes.find(name);
 		if (slurm == world.state().slurm_nodes.end())
 			continue;
-		const core::NodeSpec spec = core::node_spec(world.as_left(kube), world.state().settings.nodes, world.state().sync.plugin());
+		const core::NodeSpec spec = core::node_spec(world.as_left(kube),
+			world.state().settings.nodes, world.state().sync.plugin());
 		if (slurm->second.cpus > spec.cpus || slurm->second.memory_mib > spec.memory_mib)
 			add_name(text, name);
 	}
 	if (text.empty())
-		return passed("node sizes", "Slurm counts no more than is allocatable and not used by others");
-	return failed("node sizes", "Slurm counts more CPUs or memory than is allocatable and not used by others: " + text, write_node_lines(app));
+		return passed("node sizes",
+			"Slurm counts no more than is allocatable and not used by others");
+	return failed("node sizes",
+		"Slurm counts more CPUs or memory than is allocatable and not used by others: " +
+			text,
+		write_node_lines(app));
 }
 
 /* Ten to one is the factor of the two units; nodes differ by less for what others use of them. */
@@ -124,10 +169,16 @@ Check cpu_unit(const App &app)
 		const auto slurm = world.state().slurm_nodes.find(name);
 		if (slurm == world.state().slurm_nodes.end())
 			continue;
-		const std::uint64_t wanted = core::node_spec(kube, world.state().settings.nodes, world.state().sync.plugin()).cpus, has = slurm->second.cpus;
+		const std::uint64_t wanted = core::node_spec(kube, world.state().settings.nodes,
+					    world.state().sync.plugin())
+						     .cpus,
+				    has = slurm->second.cpus;
 		if (wanted > has * k_factor || has > wanted * k_factor)
-			return failed("CPU unit", "node " + name + " has CPUs=" + std::to_string(has) + " in Slurm, and nodes.cpu_unit " + unit + " makes that " + std::to_string(wanted),
-				      write_node_lines(app) + "; or change nodes.cpu_unit");
+			return failed("CPU unit",
+				"node " + name + " has CPUs=" + std::to_string(has) +
+					" in Slurm, and nodes.cpu_unit " + unit + " makes that " +
+					std::to_string(wanted),
+				write_node_lines(app) + "; or change nodes.cpu_unit");
 	}
 	return passed("CPU unit", "Slurm's nodes are counted by " + unit);
 }
@@ -140,10 +191,13 @@ Check sharing(const App &app)
 	for (const std::string &name : app.sharing_partitions().suspending)
 		suspending += (suspending.empty() ? "" : ", ") + name;
 	if (!suspending.empty())
-		return failed("sharing", "PreemptMode=SUSPEND in partitions with nodes of Kubernetes: " + suspending,
-			      "set PreemptMode=CANCEL or OFF: no pod is suspended with its job, and jobs that take its CPUs are charged until they give them back");
+		return failed("sharing",
+			"PreemptMode=SUSPEND in partitions with nodes of Kubernetes: " + suspending,
+			"set PreemptMode=CANCEL or OFF: no pod is suspended with its job, and jobs "
+			"that take its CPUs are charged until they give them back");
 	if (!refused.empty())
-		return passed("sharing", "pods are refused in partitions with OverSubscribe=FORCE: " + refused);
+		return passed("sharing",
+			"pods are refused in partitions with OverSubscribe=FORCE: " + refused);
 	return passed("sharing", "no partition for pods gives CPUs out twice");
 }
 
@@ -151,15 +205,19 @@ Check identity(const App &app)
 {
 	const std::size_t rules = app.config().identity.rules.size();
 	if (rules == 0)
-		return failed("identity", "no namespace may submit", "add identity.rules to slurmkubed.yaml, then systemctl reload slurmkubed");
+		return failed("identity", "no namespace may submit",
+			"add identity.rules to slurmkubed.yaml, then systemctl reload slurmkubed");
 	std::string unknown;
-	for (const auto &[name, person] : app.world().state().settings.policy.identity_facts.people) {
+	for (const auto &[name, person] :
+		app.world().state().settings.policy.identity_facts.people) {
 		if (!person)
 			add_name(unknown, name);
 	}
 	if (unknown.empty())
 		return passed("identity", std::to_string(rules) + " rules");
-	return failed("identity", "annotations of namespaces name users whom nobody here knows: " + unknown, "correct the annotations, or add the users to this machine");
+	return failed("identity",
+		"annotations of namespaces name users whom nobody here knows: " + unknown,
+		"correct the annotations, or add the users to this machine");
 }
 
 } // namespace
@@ -167,32 +225,32 @@ Check identity(const App &app)
 std::vector<Check> checks_of(const App &app, const Findings &found)
 {
 	return {
-	    check::slurmctld(found),
-	    check::slurm_user(found),
-	    check::plugin(app),
-	    check::release(app),
-	    check::plugin_config(app, found),
-	    check::files(app),
-	    check::api_server(found),
-	    check::cluster(app),
-	    check::token(app),
-	    check::rights(found),
-	    check::bindings(app),
-	    check::watch(app, Kind::pods, found),
-	    check::watch(app, Kind::foreign_pods, found),
-	    check::watch(app, Kind::nodes, found),
-	    nodes(app, found),
-	    vanished_nodes(app),
-	    unready_nodes(app),
-	    differences(app),
-	    cpu_unit(app),
-	    check::partitions(app, found),
-	    check::mixed_partitions(app, found),
-	    check::unmarked_jobs(app),
-	    sharing(app),
-	    check::watch(app, Kind::namespaces, found),
-	    identity(app),
-	    check::clock(found),
+		check::slurmctld(found),
+		check::slurm_user(found),
+		check::plugin(app),
+		check::release(app),
+		check::plugin_config(app, found),
+		check::files(app),
+		check::api_server(found),
+		check::cluster(app),
+		check::token(app),
+		check::rights(found),
+		check::bindings(app),
+		check::watch(app, Kind::pods, found),
+		check::watch(app, Kind::foreign_pods, found),
+		check::watch(app, Kind::nodes, found),
+		nodes(app, found),
+		vanished_nodes(app),
+		unready_nodes(app),
+		differences(app),
+		cpu_unit(app),
+		check::partitions(app, found),
+		check::mixed_partitions(app, found),
+		check::unmarked_jobs(app),
+		sharing(app),
+		check::watch(app, Kind::namespaces, found),
+		identity(app),
+		check::clock(found),
 	};
 }
 

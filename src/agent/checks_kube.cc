@@ -4,8 +4,8 @@
  */
 #include "src/agent/checks_parts.h"
 #include "src/agent/config_trial.h"
-#include "src/core/reconcile/report.h"
 #include "src/core/inspect/sight.h"
+#include "src/core/reconcile/report.h"
 
 #include <cerrno>
 #include <cmath>
@@ -19,7 +19,8 @@ namespace slurmkube::agent::check
 namespace
 {
 
-constexpr double k_clock_skew_max_seconds = 5; /* what the server's whole seconds and a slow answer can explain, and some */
+/* what the server's whole seconds and a slow answer can explain, and some */
+constexpr double k_clock_skew_max_seconds = 5;
 constexpr std::int64_t k_token_soon_seconds = 600;
 /* A binding that fails is tried again far sooner: an older failure has no pod any more. */
 constexpr std::int64_t k_binding_fresh_seconds = 120;
@@ -31,7 +32,9 @@ Check api_server(const Findings &found)
 {
 	if (found.api_trouble.empty())
 		return passed("API server", "Kubernetes " + found.api_version);
-	return failed("API server", found.api_trouble, "compare the server and the credentials of kubeconfig in slurmkubed.yaml with the API server's, and look whether it runs");
+	return failed("API server", found.api_trouble,
+		"compare the server and the credentials of kubeconfig in slurmkubed.yaml with the "
+		"API server's, and look whether it runs");
 }
 
 /* Where it tells its expiry: a token of a ServiceAccount does. */
@@ -41,14 +44,20 @@ Check token(const App &app)
 	const auto expires = app.client().token_expires();
 	const std::int64_t left = expires ? *expires - now().wall_s : 0;
 	if (!trouble.empty())
-		return failed("token", trouble, "write a fresh one with 'skube kubeconfig', or into the file that tokenFile of the kubeconfig names");
+		return failed("token", trouble,
+			"write a fresh one with 'skube kubeconfig', or into the file that "
+			"tokenFile of the kubeconfig names");
 	if (!expires)
 		return passed("token", "without an expiry, or a client certificate");
 	const std::string when = core::minute_text(*expires);
 	if (left <= 0)
-		return failed("token", "expired " + when, "write a fresh one with 'skube kubeconfig', which the agent renews by itself");
+		return failed("token", "expired " + when,
+			"write a fresh one with 'skube kubeconfig', which the agent renews by "
+			"itself");
 	if (left <= k_token_soon_seconds)
-		return failed("token", "expires " + when + ", in " + std::to_string(left) + " s", "write a fresh one with 'skube kubeconfig', which the agent renews by itself");
+		return failed("token", "expires " + when + ", in " + std::to_string(left) + " s",
+			"write a fresh one with 'skube kubeconfig', which the agent renews by "
+			"itself");
 	return passed("token", "expires " + when);
 }
 
@@ -56,17 +65,21 @@ Check token(const App &app)
 Check files(const App &app)
 {
 	if (!app.file_trouble().empty())
-		return failed("files", "slurmkubed.yaml was not taken when it was last read again: " + app.file_trouble(),
-			      "correct it, then systemctl reload slurmkubed: a restart would fail");
+		return failed("files",
+			"slurmkubed.yaml was not taken when it was last read again: " +
+				app.file_trouble(),
+			"correct it, then systemctl reload slurmkubed: a restart would fail");
 	std::string trouble;
 	for (const std::string &text : try_credentials(app.config()))
 		trouble += (trouble.empty() ? "" : "; ") + text;
 	const std::string &slurm_conf = app.config().slurm.conf;
 	if (!slurm_conf.empty() && ::access(slurm_conf.c_str(), R_OK) != 0)
-		trouble += (trouble.empty() ? "" : "; ") + slurm_conf + ": " + std::generic_category().message(errno);
+		trouble += (trouble.empty() ? "" : "; ") + slurm_conf + ": " +
+			std::generic_category().message(errno);
 	if (trouble.empty())
 		return passed("files", "all that slurmkubed.yaml names can be read");
-	return failed("files", trouble, "make them readable for the agent's user: at its next start it needs them");
+	return failed("files", trouble,
+		"make them readable for the agent's user: at its next start it needs them");
 }
 
 Check rights(const Findings &found)
@@ -78,10 +91,14 @@ Check rights(const Findings &found)
 		if (!right.allowed)
 			add_name(missing, right.verb + " " + right.resource);
 	}
-	const std::string age = found.rights_age_seconds > 0 ? ", as of " + seconds_ago(found.rights_age_seconds) : "";
+	const std::string age = found.rights_age_seconds > 0
+		? ", as of " + seconds_ago(found.rights_age_seconds)
+		: "";
 	if (missing.empty())
-		return passed("rights", "all " + std::to_string(found.rights.size()) + " are granted" + age);
-	return failed("rights", "missing: " + missing + age, "'kubectl apply -f rbac.yaml', and bind the role to the agent's user");
+		return passed("rights",
+			"all " + std::to_string(found.rights.size()) + " are granted" + age);
+	return failed("rights", "missing: " + missing + age,
+		"'kubectl apply -f rbac.yaml', and bind the role to the agent's user");
 }
 
 /* Whose pods these are, and whose the jobs. */
@@ -90,16 +107,20 @@ Check cluster(const App &app)
 	const core::World &world = app.world();
 	const std::string &uid = world.state().settings.policy.cluster_uid;
 	if (!app.cluster_unknown().empty())
-		return failed("cluster", app.cluster_unknown() + "; nothing is done meanwhile", "look at the lines API server and rights");
+		return failed("cluster", app.cluster_unknown() + "; nothing is done meanwhile",
+			"look at the lines API server and rights");
 	if (uid.empty())
 		return failed("cluster", "its uid is not known yet", k_look_at_api);
 	if (world.state().holds_other_cluster())
-		return failed("cluster", core::other_cluster_text(world), core::other_cluster_remedy(world));
+		return failed("cluster", core::other_cluster_text(world),
+			core::other_cluster_remedy(world));
 	if (world.held_absent_pods() > 0)
 		return failed("cluster", core::absent_pods_text(world), core::absent_pods_remedy());
 	if (const std::string text = core::other_name_text(world); !text.empty())
 		return failed("cluster", text, core::other_name_remedy(world));
-	return passed("cluster", world.state().settings.policy.cluster + ", uid " + uid + " (of namespace kube-system); no job is of another");
+	return passed("cluster",
+		world.state().settings.policy.cluster + ", uid " + uid +
+			" (of namespace kube-system); no job is of another");
 }
 
 Check bindings(const App &app)
@@ -110,10 +131,13 @@ Check bindings(const App &app)
 	const std::int64_t age = (now().mono_us - last.at.mono_us) / 1'000'000;
 	if (last.trouble.empty())
 		return passed("bindings", "the last one, " + seconds_ago(age) + ", was accepted");
-	const std::string text = "the last one, of pod " + last.pod + ", " + seconds_ago(age) + ", failed: " + last.trouble;
+	const std::string text = "the last one, of pod " + last.pod + ", " + seconds_ago(age) +
+		", failed: " + last.trouble;
 	if (age > k_binding_fresh_seconds)
 		return passed("bindings", text + "; none was tried since");
-	return failed("bindings", text, "look at the lines API server, token and rights, and at admission webhooks for pods/binding; it is tried again by itself");
+	return failed("bindings", text,
+		"look at the lines API server, token and rights, and at admission webhooks for "
+		"pods/binding; it is tried again by itself");
 }
 
 Check watch(const App &app, Kind kind, const Findings &found)
@@ -121,11 +145,16 @@ Check watch(const App &app, Kind kind, const Findings &found)
 	const char *name = row_of(kind).check_name;
 	const kube::Watch *source = app.sources().watch(kind);
 	if (!source || !source->synced())
-		return failed(name, source && !source->healthy() ? source->trouble() : "first list not complete", k_look_at_api);
+		return failed(name,
+			source && !source->healthy() ? source->trouble()
+						     : "first list not complete",
+			k_look_at_api);
 	if (!source->healthy())
 		return failed(name, source->trouble(), "look at the lines API server and rights");
 	if (!found.api_trouble.empty())
-		return failed(name, "list complete, but nothing new comes while the API server does not answer", k_look_at_api);
+		return failed(name,
+			"list complete, but nothing new comes while the API server does not answer",
+			k_look_at_api);
 	return passed(name, "list complete, watching");
 }
 
@@ -134,7 +163,8 @@ Check clock(const Findings &found)
 	if (!found.clock_ahead_seconds)
 		return failed("clock", "the API server's clock is not known", k_look_at_api);
 	char text[96];
-	(void)snprintf(text, sizeof(text), "the API server's clock differs by %.0f s", std::fabs(*found.clock_ahead_seconds));
+	(void)snprintf(text, sizeof(text), "the API server's clock differs by %.0f s",
+		std::fabs(*found.clock_ahead_seconds));
 	if (std::fabs(*found.clock_ahead_seconds) <= k_clock_skew_max_seconds)
 		return passed("clock", text);
 	return failed("clock", text, "synchronize both machines (chrony, systemd-timesyncd)");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * checks_slurm.cc - the lines of `skube check` about slurmctld, the plugin in it, and Slurm's partitions.
+ * checks_slurm.cc - the lines of `skube check` about slurmctld, the plugin in it, and Slurm's
+ * partitions.
  */
 #include "src/agent/checks_parts.h"
 #include "src/base/slurm_versions.h"
@@ -26,13 +27,16 @@ std::set<std::string> wanted_partitions(const Config &config)
 	return names;
 }
 
-/* Of external nodes only, and the plugin keeps no native job out. Of mixed ones the line partitions tells. */
-std::string open_partitions(const core::PluginHello &hello, const std::vector<slurm::Partition> &all)
+/* Of external nodes only, and the plugin keeps no native job out. Of mixed ones the line partitions
+ * tells. */
+std::string open_partitions(
+	const core::PluginHello &hello, const std::vector<slurm::Partition> &all)
 {
 	std::string open;
 	const std::string guarded = "," + hello.partitions + ",";
 	for (const slurm::Partition &partition : all) {
-		if (partition.external > 0 && partition.others == 0 && !hello.partitions.empty() && guarded.find("," + partition.name + ",") == std::string::npos)
+		if (partition.external > 0 && partition.others == 0 && !hello.partitions.empty() &&
+			guarded.find("," + partition.name + ",") == std::string::npos)
 			check::add_name(open, partition.name);
 	}
 	return open;
@@ -42,7 +46,9 @@ std::string open_partitions(const core::PluginHello &hello, const std::vector<sl
 
 std::string how_slurmctld_rereads(const core::PluginHello &plugin)
 {
-	return KUBE_SLURM_RECONFIGURE_IS_RESTART(plugin.slurm_version_number) ? "run 'scontrol reconfigure'" : "restart slurmctld ('systemctl restart slurmctld')";
+	return KUBE_SLURM_RECONFIGURE_IS_RESTART(plugin.slurm_version_number)
+		? "run 'scontrol reconfigure'"
+		: "restart slurmctld ('systemctl restart slurmctld')";
 }
 
 namespace check
@@ -52,7 +58,9 @@ Check slurmctld(const Findings &found)
 {
 	if (found.slurm_trouble.empty())
 		return passed("slurmctld", "answers");
-	return failed("slurmctld", found.slurm_trouble, "start slurmctld and munged ('systemctl status slurmctld munge'), and compare slurm.conf in slurmkubed.yaml with slurmctld's");
+	return failed("slurmctld", found.slurm_trouble,
+		"start slurmctld and munged ('systemctl status slurmctld munge'), and compare "
+		"slurm.conf in slurmkubed.yaml with slurmctld's");
 }
 
 Check slurm_user(const Findings &found)
@@ -63,20 +71,26 @@ Check slurm_user(const Findings &found)
 		return failed(name, "not known: slurmctld does not answer", k_look_at_slurmctld);
 	if (own == 0 || own == found.slurm.slurm_user_id)
 		return passed(name, "the agent runs as uid " + std::to_string(own));
-	return failed(name, "the agent runs as uid " + std::to_string(own) + ", SlurmUser is " + found.slurm.slurm_user + " (uid " + std::to_string(found.slurm.slurm_user_id) +
-				    "): Slurm refuses its jobs and the plugin its socket",
-		      "set User= of slurmkubed.service to SlurmUser and restart slurmkubed");
+	return failed(name,
+		"the agent runs as uid " + std::to_string(own) + ", SlurmUser is " +
+			found.slurm.slurm_user + " (uid " +
+			std::to_string(found.slurm.slurm_user_id) +
+			"): Slurm refuses its jobs and the plugin its socket",
+		"set User= of slurmkubed.service to SlurmUser and restart slurmkubed");
 }
 
 Check plugin(const App &app)
 {
 	const core::PluginHello &hello = app.world().state().sync.plugin();
 	if (app.world().state().sync.has_link())
-		return passed("plugin", "version " + hello.plugin_version + " in Slurm " + hello.slurm_version + ", cluster " + hello.cluster_name +
-						(hello.host.empty() ? "" : ", controller " + hello.host));
+		return passed("plugin",
+			"version " + hello.plugin_version + " in Slurm " + hello.slurm_version +
+				", cluster " + hello.cluster_name +
+				(hello.host.empty() ? "" : ", controller " + hello.host));
 	return failed("plugin", "not connected to " + app.config().plugin_socket,
-		      "add kube to JobSubmitPlugins in slurm.conf, restart slurmctld, and compare Socket in kube.conf with plugin_socket in slurmkubed.yaml; "
-		      "with several SlurmctldHosts only the agent beside the active one is connected");
+		"add kube to JobSubmitPlugins in slurm.conf, restart slurmctld, and compare Socket "
+		"in kube.conf with plugin_socket in slurmkubed.yaml; "
+		"with several SlurmctldHosts only the agent beside the active one is connected");
 }
 
 Check release(const App &app)
@@ -84,7 +98,8 @@ Check release(const App &app)
 	const core::PluginHello &hello = app.world().state().sync.plugin();
 	if (!app.world().state().sync.has_link() || hello.plugin_version == SLURMKUBE_VERSION)
 		return passed("release", "agent " SLURMKUBE_VERSION);
-	return failed("release", "agent " SLURMKUBE_VERSION ", plugin " + hello.plugin_version, "install both of one release and restart slurmctld and slurmkubed");
+	return failed("release", "agent " SLURMKUBE_VERSION ", plugin " + hello.plugin_version,
+		"install both of one release and restart slurmctld and slurmkubed");
 }
 
 /* What the plugin has read, not what the file says now. */
@@ -92,16 +107,20 @@ Check plugin_config(const App &app, const Findings &found)
 {
 	const core::PluginHello &hello = app.world().state().sync.plugin();
 	if (!app.world().state().sync.has_link())
-		return failed("kube.conf", "not known: the plugin is not connected", "look at the line plugin first");
+		return failed("kube.conf", "not known: the plugin is not connected",
+			"look at the line plugin first");
 	if (!hello.config_error.empty())
 		return failed("kube.conf", "as slurmctld has read it: " + hello.config_error,
-			      "correct the file and " + how_slurmctld_rereads(hello));
+			"correct the file and " + how_slurmctld_rereads(hello));
 	if (const std::string open = open_partitions(hello, found.slurm.partitions); !open.empty())
 		return failed("kube.conf",
-			      "Partitions=" + hello.partitions + " leaves out " + open + ": native jobs may go where pods run",
-			      "add " + open + " to Partitions in kube.conf and run 'scontrol reconfigure'");
-	return passed("kube.conf", "as slurmctld has read it: Feature=" + hello.node_feature + " SinkPort=" + std::to_string(hello.sink_port) +
-					   " Partitions=" + hello.partitions);
+			"Partitions=" + hello.partitions + " leaves out " + open +
+				": native jobs may go where pods run",
+			"add " + open +
+				" to Partitions in kube.conf and run 'scontrol reconfigure'");
+	return passed("kube.conf",
+		"as slurmctld has read it: Feature=" + hello.node_feature + " SinkPort=" +
+			std::to_string(hello.sink_port) + " Partitions=" + hello.partitions);
 }
 
 /* Each exists, is up and has external nodes. */
@@ -113,14 +132,26 @@ Check partitions(const App &app, const Findings &found)
 	const std::set<std::string> wanted = wanted_partitions(app.config());
 	std::string fine;
 	for (const std::string &partition : wanted) {
-		const auto record = std::ranges::find(found.slurm.partitions, partition, &slurm::Partition::name);
+		const auto record = std::ranges::find(
+			found.slurm.partitions, partition, &slurm::Partition::name);
 		if (record == found.slurm.partitions.end())
-			return failed(name, "Slurm has no partition '" + partition + "', which slurmkubed.yaml names", "correct partition and identity.rules in slurmkubed.yaml, or add the partition to slurm.conf");
+			return failed(name,
+				"Slurm has no partition '" + partition +
+					"', which slurmkubed.yaml names",
+				"correct partition and identity.rules in slurmkubed.yaml, or add "
+				"the partition to slurm.conf");
 		if (record->external == 0 && app.world().state().sync.has_link())
-			return failed(name, "partition '" + partition + "' has no node of Kubernetes: " + std::to_string(record->others) + " others, where no pod can run",
-				      "name a partition of external nodes in slurmkubed.yaml, or add them to it in slurm.conf");
+			return failed(name,
+				"partition '" + partition + "' has no node of Kubernetes: " +
+					std::to_string(record->others) +
+					" others, where no pod can run",
+				"name a partition of external nodes in slurmkubed.yaml, or add "
+				"them to it in slurm.conf");
 		if (!record->is_up)
-			return failed(name, "partition '" + partition + "' is not UP: Slurm starts no job there", "'scontrol update partitionname=" + partition + " state=up'");
+			return failed(name,
+				"partition '" + partition +
+					"' is not UP: Slurm starts no job there",
+				"'scontrol update partitionname=" + partition + " state=up'");
 		add_name(fine, partition + " (" + std::to_string(record->external) + " nodes)");
 	}
 	return passed(name, fine);
@@ -130,7 +161,8 @@ Check mixed_partitions(const App &app, const Findings &found)
 {
 	constexpr char name[] = "partitions";
 	if (!app.world().state().sync.has_link())
-		return failed(name, "not known: which nodes are Kubernetes' the plugin tells", "look at the line plugin first");
+		return failed(name, "not known: which nodes are Kubernetes' the plugin tells",
+			"look at the line plugin first");
 	if (!found.slurm_trouble.empty())
 		return failed(name, "not known: slurmctld does not answer", k_look_at_slurmctld);
 	std::string mixed;
@@ -141,7 +173,8 @@ Check mixed_partitions(const App &app, const Findings &found)
 	if (mixed.empty())
 		return passed(name, "none mixes nodes of Kubernetes with others");
 	return failed(name, "nodes of Kubernetes and others in one partition: " + mixed,
-		      "take the nodes out of it, or use a NodeSet: native jobs may start on nodes without slurmd, and pods on nodes without a kubelet");
+		"take the nodes out of it, or use a NodeSet: native jobs may start on nodes "
+		"without slurmd, and pods on nodes without a kubelet");
 }
 
 /* The agent knows jobs with a marker only, and nobody else ends these. */
@@ -149,13 +182,16 @@ Check unmarked_jobs(const App &app)
 {
 	constexpr char name[] = "jobs without pod";
 	if (!app.world().state().sync.has_link())
-		return failed(name, "not known: which jobs hold nodes the plugin tells", "look at the line plugin first");
+		return failed(name, "not known: which jobs hold nodes the plugin tells",
+			"look at the line plugin first");
 	const std::string &ids = app.plugin_stats().unmarked;
 	if (ids.empty())
 		return passed(name, "no job without a marker holds a node of Kubernetes");
 	return failed(name, "jobs without a marker on nodes of Kubernetes: " + ids,
-		      "look at them with 'scontrol show job ID': no pod belongs to them, and a native job cannot run "
-		      "there; end them with 'scancel ID', and take these nodes out of partitions of native jobs");
+		"look at them with 'scontrol show job ID': no pod belongs to them, and a native "
+		"job cannot run "
+		"there; end them with 'scancel ID', and take these nodes out of partitions of "
+		"native jobs");
 }
 
 } // namespace check

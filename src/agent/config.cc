@@ -23,11 +23,14 @@ constexpr std::size_t k_file_max = std::size_t{1024} * 1024;
 constexpr std::int64_t k_day_seconds = std::int64_t{24} * 3600;
 constexpr std::int64_t k_ten_years_minutes = std::int64_t{10} * 366 * 24 * 60;
 
-constexpr std::string_view k_name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+constexpr std::string_view k_name_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 constexpr char k_name[] = "a name of letters, digits, '-', '.' and '_'";
-constexpr std::string_view k_label_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/";
+constexpr std::string_view k_label_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/";
 constexpr char k_label[] = "a label's or taint's key, as in example.com/name";
-constexpr std::string_view k_selector_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/=";
+constexpr std::string_view k_selector_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/=";
 
 void read_name(Reader &reader, const Yaml &value, std::string &out)
 {
@@ -40,12 +43,17 @@ void read_name(Reader &reader, const Yaml &value, std::string &out)
 void read_slurm_conf(Reader &reader, const Yaml &value, SlurmConfig &out)
 {
 	if (reader.path(value, out.conf) && access(out.conf.c_str(), R_OK) != 0)
-		reader.fail(value, "'" + out.conf + "' cannot be read: " + std::generic_category().message(errno));
+		reader.fail(value,
+			"'" + out.conf +
+				"' cannot be read: " + std::generic_category().message(errno));
 }
 
 constexpr Key<SlurmConfig> k_slurm_keys[] = {
 	{"conf", read_slurm_conf},
-	{"workers", [](Reader &r, const Yaml &v, SlurmConfig &out) { (void)r.number(v, 1, 8, out.workers); }},
+	{"workers",
+		[](Reader &r, const Yaml &v, SlurmConfig &out) {
+			(void)r.number(v, 1, 8, out.workers);
+		}},
 };
 
 /* ---- nodes ---- */
@@ -53,13 +61,20 @@ constexpr Key<SlurmConfig> k_slurm_keys[] = {
 void read_selector(Reader &reader, const Yaml &value, NodesConfig &out)
 {
 	std::string text;
-	if (!reader.text_of(value, k_selector_characters, "a label, as in example.com/name or example.com/name=value", text))
+	if (!reader.text_of(value, k_selector_characters,
+		    "a label, as in example.com/name or example.com/name=value", text))
 		return;
 	const auto equals = text.find('=');
-	if (equals == 0 || text.find('=', equals == std::string::npos ? equals : equals + 1) != std::string::npos)
-		return reader.fail(value, "'" + text + "' is not one label, as in example.com/name or example.com/name=value");
+	if (equals == 0 ||
+		text.find('=', equals == std::string::npos ? equals : equals + 1) !=
+			std::string::npos)
+		return reader.fail(value,
+			"'" + text +
+				"' is not one label, as in example.com/name or "
+				"example.com/name=value");
 	out.selector_key = text.substr(0, equals);
-	out.selector_value = equals == std::string::npos ? std::nullopt : std::optional(text.substr(equals + 1));
+	out.selector_value =
+		equals == std::string::npos ? std::nullopt : std::optional(text.substr(equals + 1));
 }
 
 /* Two only: what a node has would be rounded down further and further. */
@@ -74,8 +89,14 @@ void read_cpu_unit(Reader &reader, const Yaml &value, NodesConfig &out)
 }
 
 constexpr Key<core::LabelFeature> k_feature_keys[] = {
-	{"label", [](Reader &r, const Yaml &v, core::LabelFeature &out) { (void)r.text_of(v, k_label_characters, k_label, out.label); }},
-	{"prefix", [](Reader &r, const Yaml &v, core::LabelFeature &out) { read_name(r, v, out.prefix); }},
+	{"label",
+		[](Reader &r, const Yaml &v, core::LabelFeature &out) {
+			(void)r.text_of(v, k_label_characters, k_label, out.label);
+		}},
+	{"prefix",
+		[](Reader &r, const Yaml &v, core::LabelFeature &out) {
+			read_name(r, v, out.prefix);
+		}},
 };
 
 void read_features(Reader &reader, const Yaml &value, NodesConfig &out)
@@ -89,7 +110,8 @@ void read_features(Reader &reader, const Yaml &value, NodesConfig &out)
 		reader.mapping(item, k_feature_keys, rule);
 		if (rule.label.empty())
 			reader.fail(item, "has no label: which label's value shall be a feature?");
-		else if (std::ranges::find(out.features, rule.label, &core::LabelFeature::label) != out.features.end())
+		else if (std::ranges::find(out.features, rule.label, &core::LabelFeature::label) !=
+			out.features.end())
 			reader.fail(item, "'" + rule.label + "' stands here already");
 		reader.leave();
 		out.features.push_back(std::move(rule));
@@ -98,32 +120,75 @@ void read_features(Reader &reader, const Yaml &value, NodesConfig &out)
 
 constexpr Key<NodesConfig> k_nodes_keys[] = {
 	{"selector", read_selector},
-	{"manage", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.boolean(v, out.manage); }},
-	{"max_gone_percent", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, 100, out.max_gone_percent); }},
-	{"not_ready_after", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, k_day_seconds, out.not_ready_after_seconds); }},
+	{"manage",
+		[](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.boolean(v, out.manage); }},
+	{"max_gone_percent",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.number(v, 0, 100, out.max_gone_percent);
+		}},
+	{"not_ready_after",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.number(v, 0, k_day_seconds, out.not_ready_after_seconds);
+		}},
 	{"cpu_unit", read_cpu_unit},
-	{"reserve_cpus", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, 65535, out.reserve_cpus); }},
-	{"reserve_memory_mib", [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.number(v, 0, 1'000'000'000, out.reserve_memory_mib); }},
+	{"reserve_cpus",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.number(v, 0, 65535, out.reserve_cpus);
+		}},
+	{"reserve_memory_mib",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.number(v, 0, 1'000'000'000, out.reserve_memory_mib);
+		}},
 	{"features", read_features},
 	{"tolerated_taints",
-	 [](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.text_list(v, k_label_characters, k_label, out.tolerated_taints); }},
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.text_list(v, k_label_characters, k_label, out.tolerated_taints);
+		}},
 };
 
 /* ---- limits ---- */
 
 constexpr Key<LimitsConfig> k_limits_keys[] = {
-	{"writes_in_flight", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 1, 64, out.writes_in_flight); }},
+	{"writes_in_flight",
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 1, 64, out.writes_in_flight);
+		}},
 	{"forced_delete_hold_seconds",
-	 [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, 3600, out.forced_delete_hold_seconds); }},
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 0, 3600, out.forced_delete_hold_seconds);
+		}},
 	{"condition_interval_seconds",
-	 [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 1, 3600, out.condition_interval_seconds); }},
-	{"gang_hold_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 1, k_day_seconds, out.gang_hold_seconds); }},
-	{"gang_wait_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.gang_wait_seconds); }},
-	{"components_wait_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 5, k_day_seconds, out.components_wait_seconds); }},
-	{"claim_wait_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.claim_wait_seconds); }},
-	{"max_gone_pods_percent", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, 100, out.max_gone_pods_percent); }},
-	{"grace_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.grace_seconds); }},
-	{"start_seconds", [](Reader &r, const Yaml &v, LimitsConfig &out) { (void)r.number(v, 0, k_day_seconds, out.start_seconds); }},
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 1, 3600, out.condition_interval_seconds);
+		}},
+	{"gang_hold_seconds",
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 1, k_day_seconds, out.gang_hold_seconds);
+		}},
+	{"gang_wait_seconds",
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 0, k_day_seconds, out.gang_wait_seconds);
+		}},
+	{"components_wait_seconds",
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 5, k_day_seconds, out.components_wait_seconds);
+		}},
+	{"claim_wait_seconds",
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 0, k_day_seconds, out.claim_wait_seconds);
+		}},
+	{"max_gone_pods_percent",
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 0, 100, out.max_gone_pods_percent);
+		}},
+	{"grace_seconds",
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 0, k_day_seconds, out.grace_seconds);
+		}},
+	{"start_seconds",
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 0, k_day_seconds, out.start_seconds);
+		}},
 };
 
 /* ---- priority classes ---- */
@@ -131,9 +196,18 @@ constexpr Key<LimitsConfig> k_limits_keys[] = {
 constexpr std::int64_t k_nice_most = 2147483645; /* as sbatch has it */
 
 constexpr Key<core::PriorityClassRule> k_priority_class_keys[] = {
-	{"name", [](Reader &r, const Yaml &v, core::PriorityClassRule &out) { read_name(r, v, out.name); }},
-	{"qos", [](Reader &r, const Yaml &v, core::PriorityClassRule &out) { read_name(r, v, out.qos); }},
-	{"nice", [](Reader &r, const Yaml &v, core::PriorityClassRule &out) { (void)r.number(v, -k_nice_most, k_nice_most, out.nice); }},
+	{"name",
+		[](Reader &r, const Yaml &v, core::PriorityClassRule &out) {
+			read_name(r, v, out.name);
+		}},
+	{"qos",
+		[](Reader &r, const Yaml &v, core::PriorityClassRule &out) {
+			read_name(r, v, out.qos);
+		}},
+	{"nice",
+		[](Reader &r, const Yaml &v, core::PriorityClassRule &out) {
+			(void)r.number(v, -k_nice_most, k_nice_most, out.nice);
+		}},
 };
 
 void read_priority_classes(Reader &reader, const Yaml &value, Config &out)
@@ -166,14 +240,17 @@ void read_socket(Reader &reader, const Yaml &value, std::string &out)
 	if (!reader.path(value, path))
 		return;
 	if (path.size() > most)
-		return reader.fail(value, "is longer than a socket's path may be, " + std::to_string(most) + " bytes");
+		return reader.fail(value,
+			"is longer than a socket's path may be, " + std::to_string(most) +
+				" bytes");
 	out = path;
 }
 
 void read_log_level(Reader &reader, const Yaml &value, Config &out)
 {
-	const std::pair<std::string_view, LogLevel> levels[] = {
-		{"error", LogLevel::error}, {"warning", LogLevel::warning}, {"info", LogLevel::info}, {"debug", LogLevel::debug}};
+	const std::pair<std::string_view, LogLevel> levels[] = {{"error", LogLevel::error},
+		{"warning", LogLevel::warning}, {"info", LogLevel::info},
+		{"debug", LogLevel::debug}};
 	for (const auto &[name, level] : levels) {
 		if (value.text() == name) {
 			out.log_level = level;
@@ -185,23 +262,44 @@ void read_log_level(Reader &reader, const Yaml &value, Config &out)
 
 constexpr Key<Config> k_keys[] = {
 	{"cluster", [](Reader &r, const Yaml &v, Config &out) { read_name(r, v, out.cluster); }},
-	{"scheduler_name", [](Reader &r, const Yaml &v, Config &out) { read_name(r, v, out.scheduler_name); }},
-	{"kubeconfig", [](Reader &r, const Yaml &v, Config &out) { (void)r.path(v, out.kubeconfig); }},
-	{"slurm", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_slurm_keys, out.slurm); }},
-	{"partition", [](Reader &r, const Yaml &v, Config &out) { read_name(r, v, out.partition); }},
-	{"plugin_socket", [](Reader &r, const Yaml &v, Config &out) { read_socket(r, v, out.plugin_socket); }},
-	{"control_socket", [](Reader &r, const Yaml &v, Config &out) { read_socket(r, v, out.control_socket); }},
-	{"nodes", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_nodes_keys, out.nodes); }},
+	{"scheduler_name",
+		[](Reader &r, const Yaml &v, Config &out) { read_name(r, v, out.scheduler_name); }},
+	{"kubeconfig",
+		[](Reader &r, const Yaml &v, Config &out) { (void)r.path(v, out.kubeconfig); }},
+	{"slurm",
+		[](Reader &r, const Yaml &v, Config &out) {
+			r.mapping(v, k_slurm_keys, out.slurm);
+		}},
+	{"partition",
+		[](Reader &r, const Yaml &v, Config &out) { read_name(r, v, out.partition); }},
+	{"plugin_socket",
+		[](Reader &r, const Yaml &v, Config &out) {
+			read_socket(r, v, out.plugin_socket);
+		}},
+	{"control_socket",
+		[](Reader &r, const Yaml &v, Config &out) {
+			read_socket(r, v, out.control_socket);
+		}},
+	{"nodes",
+		[](Reader &r, const Yaml &v, Config &out) {
+			r.mapping(v, k_nodes_keys, out.nodes);
+		}},
 	{"gres", read_gres},
 	{"identity", read_identity},
 	{"priority_classes", read_priority_classes},
-	{"limits", [](Reader &r, const Yaml &v, Config &out) { r.mapping(v, k_limits_keys, out.limits); }},
+	{"limits",
+		[](Reader &r, const Yaml &v, Config &out) {
+			r.mapping(v, k_limits_keys, out.limits);
+		}},
 	{"default_time_limit_minutes",
-	 [](Reader &r, const Yaml &v, Config &out) { (void)r.number(v, 0, k_ten_years_minutes, out.default_time_limit_minutes); }},
+		[](Reader &r, const Yaml &v, Config &out) {
+			(void)r.number(v, 0, k_ten_years_minutes, out.default_time_limit_minutes);
+		}},
 	{"log_level", read_log_level},
 };
 
-template <class T, std::size_t N> void list_keys(const Key<T> (&keys)[N], const std::string &prefix, std::vector<std::string> &out)
+template <class T, std::size_t N>
+void list_keys(const Key<T> (&keys)[N], const std::string &prefix, std::vector<std::string> &out)
 {
 	for (const Key<T> &key : keys)
 		out.push_back(prefix + key.name);
@@ -246,9 +344,12 @@ LoadedConfig parse_config(std::string_view text, const std::string &file_name)
 	if (!nothing)
 		reader.mapping(root, k_keys, loaded.config);
 	if (root.get("namespaces"))
-		reader.fail(root.get("namespaces"), "the rules of 'namespaces' stand under identity.rules now, with 'namespace' for 'name'");
+		reader.fail(root.get("namespaces"),
+			"the rules of 'namespaces' stand under identity.rules now, with "
+			"'namespace' for 'name'");
 	if (loaded.config.plugin_socket == loaded.config.control_socket)
-		reader.fail(root.get("control_socket") ? root.get("control_socket").line() : 1, "plugin_socket and control_socket are the same");
+		reader.fail(root.get("control_socket") ? root.get("control_socket").line() : 1,
+			"plugin_socket and control_socket are the same");
 	loaded.may_pass = reader.failed_for_now();
 	loaded.errors = reader.take_errors();
 	loaded.notes = reader.take_notes();

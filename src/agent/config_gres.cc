@@ -7,27 +7,44 @@ namespace slurmkube::agent
 namespace
 {
 
-constexpr std::string_view k_word_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
-constexpr std::string_view k_type_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._*";
-constexpr std::string_view k_resource_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/*";
+constexpr std::string_view k_word_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+constexpr std::string_view k_type_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._*";
+constexpr std::string_view k_resource_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/*";
 constexpr char k_word[] = "a word of letters, digits, '-', '.' and '_'";
 
 /* One '*', at the end. */
 void read_resource(Reader &reader, const Yaml &value, core::GresRule &out)
 {
 	std::string text;
-	if (!reader.text_of(value, k_resource_characters, "a resource, as in nvidia.com/gpu, or with '*' at its end", text))
+	if (!reader.text_of(value, k_resource_characters,
+		    "a resource, as in nvidia.com/gpu, or with '*' at its end", text))
 		return;
 	if (text.find('*') < text.size() - 1 || text.find('/') == std::string::npos)
-		return reader.fail(value, "'" + text + "' is no extended resource: it has a '/', and a '*' only at its end");
+		return reader.fail(value,
+			"'" + text +
+				"' is no extended resource: it has a '/', and a '*' only at its "
+				"end");
 	out.resource = text;
 }
 
 constexpr Key<core::GresRule> k_rule_keys[] = {
 	{"resource", read_resource},
-	{"name", [](Reader &r, const Yaml &v, core::GresRule &out) { (void)r.text_of(v, k_word_characters, k_word, out.name); }},
-	{"type", [](Reader &r, const Yaml &v, core::GresRule &out) { (void)r.text_of(v, k_type_characters, "a type, or one with '*'", out.type); }},
-	{"type_from", [](Reader &r, const Yaml &v, core::GresRule &out) { (void)r.text_of(v, k_resource_characters, "the key of a node's label", out.type_label); }},
+	{"name",
+		[](Reader &r, const Yaml &v, core::GresRule &out) {
+			(void)r.text_of(v, k_word_characters, k_word, out.name);
+		}},
+	{"type",
+		[](Reader &r, const Yaml &v, core::GresRule &out) {
+			(void)r.text_of(v, k_type_characters, "a type, or one with '*'", out.type);
+		}},
+	{"type_from",
+		[](Reader &r, const Yaml &v, core::GresRule &out) {
+			(void)r.text_of(v, k_resource_characters, "the key of a node's label",
+				out.type_label);
+		}},
 };
 
 void check_rule(Reader &reader, const Yaml &at, const core::GresRule &rule)
@@ -36,8 +53,11 @@ void check_rule(Reader &reader, const Yaml &at, const core::GresRule &rule)
 		return;
 	if (!at.get("resource"))
 		reader.fail(at, "a rule needs a resource");
-	if (rule.type.find('*') != std::string::npos && !rule.resource.empty() && !rule.resource.ends_with('*'))
-		reader.fail(at, "type '" + rule.type + "' has a '*', but resource '" + rule.resource + "' has none");
+	if (rule.type.find('*') != std::string::npos && !rule.resource.empty() &&
+		!rule.resource.ends_with('*'))
+		reader.fail(at,
+			"type '" + rule.type + "' has a '*', but resource '" + rule.resource +
+				"' has none");
 	if (!rule.type.empty() && !rule.type_label.empty())
 		reader.fail(at, "type and type_from exclude each other");
 }

@@ -14,9 +14,11 @@ namespace
 
 using core::NamespaceRule;
 
-constexpr std::string_view k_name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+constexpr std::string_view k_name_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 constexpr char k_name[] = "a name of letters, digits, '-', '.' and '_'";
-constexpr std::string_view k_key_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/";
+constexpr std::string_view k_key_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/";
 constexpr char k_key[] = "an annotation's key, as in example.com/name";
 
 void read_names(Reader &reader, const Yaml &value, std::vector<std::string> &out)
@@ -28,7 +30,8 @@ void read_names(Reader &reader, const Yaml &value, std::vector<std::string> &out
 void read_names_or_any(Reader &reader, const Yaml &value, std::vector<std::string> &out)
 {
 	static const std::string characters = std::string(k_name_characters) + "*";
-	(void)reader.text_list(value, characters, "a name of letters, digits, '-', '.' and '_', or \"*\" for all", out);
+	(void)reader.text_list(value, characters,
+		"a name of letters, digits, '-', '.' and '_', or \"*\" for all", out);
 }
 
 void read_key(Reader &reader, const Yaml &value, std::string &out)
@@ -41,7 +44,8 @@ void read_namespace(Reader &reader, const Yaml &value, NamespaceRule &out)
 	if (value.text() == "*")
 		out.name_space = "*";
 	else
-		(void)reader.text_of(value, "abcdefghijklmnopqrstuvwxyz0123456789-", "a namespace's name, nor \"*\" for all others", out.name_space);
+		(void)reader.text_of(value, "abcdefghijklmnopqrstuvwxyz0123456789-",
+			"a namespace's name, nor \"*\" for all others", out.name_space);
 }
 
 void read_selector(Reader &reader, const Yaml &value, NamespaceRule &out)
@@ -65,7 +69,10 @@ void read_annotation(Reader &reader, const Yaml &value, NamespaceRule &out)
 	const auto equals = text.find('=');
 	const std::string key = text.substr(0, equals);
 	if (key.empty() || key.find_first_not_of(k_key_characters) != std::string::npos)
-		return reader.fail(value, "'" + text + "' is not an annotation, as in example.com/name or example.com/name=value");
+		return reader.fail(value,
+			"'" + text +
+				"' is not an annotation, as in example.com/name or "
+				"example.com/name=value");
 	out.annotation_key = key;
 	if (equals != std::string::npos)
 		out.annotation_value = text.substr(equals + 1);
@@ -115,8 +122,11 @@ void read_permissions(Reader &reader, const Yaml &value, NamespaceRule &out)
 {
 	read_names(reader, value, out.permissions);
 	for (const std::string &one : out.permissions) {
-		if (std::find(std::begin(core::k_permissions), std::end(core::k_permissions), one) == std::end(core::k_permissions))
-			reader.fail(value, "'" + one + "' is not a permission; known are " + known_permissions());
+		if (std::find(std::begin(core::k_permissions), std::end(core::k_permissions),
+			    one) == std::end(core::k_permissions))
+			reader.fail(value,
+				"'" + one + "' is not a permission; known are " +
+					known_permissions());
 	}
 }
 
@@ -125,17 +135,39 @@ constexpr Key<NamespaceRule> k_rule_keys[] = {
 	{"selector", read_selector},
 	{"annotation", read_annotation},
 	{"user", read_user},
-	{"user_from", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_key(r, v, out.user_from); }},
+	{"user_from",
+		[](Reader &r, const Yaml &v, NamespaceRule &out) {
+			read_key(r, v, out.user_from);
+		}},
 	{"group", read_group},
-	{"accounts", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names(r, v, out.accounts); }},
-	{"accounts_from", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_key(r, v, out.accounts_from); }},
-	{"partitions", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names(r, v, out.partitions); }},
-	{"partitions_from", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_key(r, v, out.partitions_from); }},
+	{"accounts",
+		[](Reader &r, const Yaml &v, NamespaceRule &out) {
+			read_names(r, v, out.accounts);
+		}},
+	{"accounts_from",
+		[](Reader &r, const Yaml &v, NamespaceRule &out) {
+			read_key(r, v, out.accounts_from);
+		}},
+	{"partitions",
+		[](Reader &r, const Yaml &v, NamespaceRule &out) {
+			read_names(r, v, out.partitions);
+		}},
+	{"partitions_from",
+		[](Reader &r, const Yaml &v, NamespaceRule &out) {
+			read_key(r, v, out.partitions_from);
+		}},
 	{"qos", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names(r, v, out.qos); }},
-	{"qos_from", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_key(r, v, out.qos_from); }},
+	{"qos_from",
+		[](Reader &r, const Yaml &v, NamespaceRule &out) { read_key(r, v, out.qos_from); }},
 	{"permissions", read_permissions},
-	{"reservations", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names_or_any(r, v, out.reservations); }},
-	{"wckeys", [](Reader &r, const Yaml &v, NamespaceRule &out) { read_names_or_any(r, v, out.wckeys); }},
+	{"reservations",
+		[](Reader &r, const Yaml &v, NamespaceRule &out) {
+			read_names_or_any(r, v, out.reservations);
+		}},
+	{"wckeys",
+		[](Reader &r, const Yaml &v, NamespaceRule &out) {
+			read_names_or_any(r, v, out.wckeys);
+		}},
 };
 
 /* Which namespaces have a rule that nothing but their name decides; "*": all have. */
@@ -143,7 +175,8 @@ using Decided = std::set<std::string>;
 
 void check_order(Reader &reader, const Yaml &item, const NamespaceRule &rule, Decided &decided)
 {
-	const bool by_name_only = rule.selector.empty() && rule.annotation_key.empty() && rule.user_from.empty();
+	const bool by_name_only =
+		rule.selector.empty() && rule.annotation_key.empty() && rule.user_from.empty();
 	if (decided.count("*"))
 		reader.fail(item, "stands after \"*\", which matches all: it would never hold");
 	else if (decided.count(rule.name_space))
@@ -156,8 +189,11 @@ void check_rule(Reader &reader, const Yaml &item, const NamespaceRule &rule, Dec
 {
 	if (!item.is_mapping())
 		return;
-	if (!item.get("namespace") && !item.get("selector") && !item.get("annotation") && !item.get("user_from"))
-		reader.fail(item, "has neither namespace nor selector, annotation or user_from: which namespaces? \"*\" is all");
+	if (!item.get("namespace") && !item.get("selector") && !item.get("annotation") &&
+		!item.get("user_from"))
+		reader.fail(item,
+			"has neither namespace nor selector, annotation or user_from: which "
+			"namespaces? \"*\" is all");
 	if (!item.get("user") && !item.get("user_from"))
 		reader.fail(item, "'user' or 'user_from' is required");
 	if (item.get("user") && item.get("user_from"))
@@ -182,7 +218,11 @@ void read_rules(Reader &reader, const Yaml &value, IdentityConfig &out)
 }
 
 constexpr Key<IdentityConfig> k_identity_keys[] = {
-	{"min_uid", [](Reader &r, const Yaml &v, IdentityConfig &out) { (void)r.number(v, 0, 0xfffffffd, out.min_uid); }, "least_uid"},
+	{"min_uid",
+		[](Reader &r, const Yaml &v, IdentityConfig &out) {
+			(void)r.number(v, 0, 0xfffffffd, out.min_uid);
+		},
+		"least_uid"},
 	{"rules", read_rules},
 };
 

@@ -22,7 +22,8 @@ std::string joined(const std::vector<std::string_view> &words)
 
 bool has_control_character(std::string_view text)
 {
-	return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+	return std::any_of(text.begin(), text.end(),
+		[](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 } // namespace
@@ -32,7 +33,9 @@ void Reader::fail(std::size_t line, const std::string &sentence)
 	std::string key;
 	for (const std::string &part : path_)
 		key += (key.empty() || part.front() == '[' ? "" : ".") + part;
-	errors_.emplace_back(line, file_name_ + ":" + std::to_string(line) + ": " + key + (key.empty() ? "" : ": ") + printable(sentence));
+	errors_.emplace_back(line,
+		file_name_ + ":" + std::to_string(line) + ": " + key + (key.empty() ? "" : ": ") +
+			printable(sentence));
 }
 
 void Reader::fail_for_now(const Yaml &at, const std::string &sentence)
@@ -43,7 +46,8 @@ void Reader::fail_for_now(const Yaml &at, const std::string &sentence)
 
 std::vector<std::string> Reader::take_errors()
 {
-	std::stable_sort(errors_.begin(), errors_.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+	std::stable_sort(errors_.begin(), errors_.end(),
+		[](const auto &a, const auto &b) { return a.first < b.first; });
 	std::vector<std::string> texts;
 	for (auto &[line, text] : errors_)
 		texts.push_back(std::move(text));
@@ -67,11 +71,13 @@ std::string Reader::renamed(const Yaml &key, const char *name)
 	for (const std::string &part : path_)
 		prefix += (prefix.empty() || part.starts_with('[') ? "" : ".") + part;
 	prefix += prefix.empty() ? "" : ".";
-	notes_.push_back(file_name_ + ":" + std::to_string(key.line()) + ": " + prefix + key.text() + ": is called '" + name + "' now; please rename it");
+	notes_.push_back(file_name_ + ":" + std::to_string(key.line()) + ": " + prefix +
+		key.text() + ": is called '" + name + "' now; please rename it");
 	return name;
 }
 
-bool Reader::key_fits(const Yaml &key, const std::string &name, const std::vector<std::string_view> &names, std::set<std::string> &seen)
+bool Reader::key_fits(const Yaml &key, const std::string &name,
+	const std::vector<std::string_view> &names, std::set<std::string> &seen)
 {
 	if (!key.is_scalar() || std::find(names.begin(), names.end(), name) == names.end()) {
 		fail(key, "'" + name + "' is not a key here; known are " + joined(names));
@@ -95,10 +101,12 @@ bool Reader::text(const Yaml &value, std::string &out)
 	return true;
 }
 
-bool Reader::text_of(const Yaml &value, std::string_view characters, const char *what, std::string &out)
+bool Reader::text_of(
+	const Yaml &value, std::string_view characters, const char *what, std::string &out)
 {
 	const std::string read = value.text();
-	if (!value.is_scalar() || read.empty() || read.find_first_not_of(characters) != std::string::npos) {
+	if (!value.is_scalar() || read.empty() ||
+		read.find_first_not_of(characters) != std::string::npos) {
 		fail(value, "'" + read + "' is not " + what);
 		return false;
 	}
@@ -135,15 +143,19 @@ bool Reader::integer(const Yaml &value, std::int64_t least, std::int64_t most, s
 	const std::string read = value.text();
 	std::int64_t number = 0;
 	const auto [end, error] = std::from_chars(read.data(), read.data() + read.size(), number);
-	if (error != std::errc() || end != read.data() + read.size() || number < least || number > most) {
-		fail(value, "'" + read + "' is not a number from " + std::to_string(least) + " to " + std::to_string(most));
+	if (error != std::errc() || end != read.data() + read.size() || number < least ||
+		number > most) {
+		fail(value,
+			"'" + read + "' is not a number from " + std::to_string(least) + " to " +
+				std::to_string(most));
 		return false;
 	}
 	out = number;
 	return true;
 }
 
-bool Reader::text_list(const Yaml &value, std::string_view characters, const char *what, std::vector<std::string> &out)
+bool Reader::text_list(const Yaml &value, std::string_view characters, const char *what,
+	std::vector<std::string> &out)
 {
 	if (!value.is_sequence()) {
 		fail(value, "must be a list, as in [one, two]");

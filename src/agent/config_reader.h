@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * config_reader.h - strict values out of YAML: each is of its kind and in its range, or an error with file, line and key.
+ * config_reader.h - strict values out of YAML: each is of its kind and in its range, or an error
+ * with file, line and key.
  *
- * A reader never stops at the first error: it notes it and leaves the value as it was. Tables of Key say which keys a mapping
- * may have; config.cc has them.
+ * A reader never stops at the first error: it notes it and leaves the value as it was. Tables of
+ * Key say which keys a mapping may have; config.cc has them.
  */
 #ifndef SLURMKUBE_AGENT_CONFIG_READER_H
 #define SLURMKUBE_AGENT_CONFIG_READER_H
@@ -44,20 +45,26 @@ class Reader
 	/* The same where the file may be right: what it names could not be looked up now. */
 	void fail_for_now(const Yaml &at, const std::string &sentence);
 	/* There are errors, and all of them are such. */
-	[[nodiscard]] bool failed_for_now() const { return !errors_.empty() && for_now_ == errors_.size(); }
+	[[nodiscard]] bool failed_for_now() const
+	{
+		return !errors_.empty() && for_now_ == errors_.size();
+	}
 
 	/* Sorted by line. */
 	[[nodiscard]] std::vector<std::string> take_errors();
 	/* What is no error, and should be changed: "file:line: key: sentence". */
 	[[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
 
-	/* Not empty, without control characters. false: noted, out unchanged; the same for all below. */
+	/* Not empty, without control characters. false: noted, out unchanged; the same for all
+	 * below. */
 	bool text(const Yaml &value, std::string &out);
 	/* A text of these characters only; what: "a name of letters, digits, '-', '.' and '_'" */
-	bool text_of(const Yaml &value, std::string_view characters, const char *what, std::string &out);
+	bool text_of(
+		const Yaml &value, std::string_view characters, const char *what, std::string &out);
 	bool path(const Yaml &value, std::string &out);
 	bool boolean(const Yaml &value, bool &out);
-	template <std::integral N> bool number(const Yaml &value, std::int64_t least, std::int64_t most, N &out)
+	template <std::integral N>
+	bool number(const Yaml &value, std::int64_t least, std::int64_t most, N &out)
 	{
 		std::int64_t read = 0;
 		if (!integer(value, least, most, read))
@@ -65,9 +72,11 @@ class Reader
 		out = static_cast<N>(read);
 		return true;
 	}
-	bool text_list(const Yaml &value, std::string_view characters, const char *what, std::vector<std::string> &out);
+	bool text_list(const Yaml &value, std::string_view characters, const char *what,
+		std::vector<std::string> &out);
 
-	template <class T, std::size_t N> void mapping(const Yaml &value, const Key<T> (&keys)[N], T &out);
+	template <class T, std::size_t N>
+	void mapping(const Yaml &value, const Key<T> (&keys)[N], T &out);
 
 	/* Around the items of a list: errors in item i say key[i]. */
 	void enter(const std::string &name);
@@ -76,7 +85,8 @@ class Reader
       private:
 	bool integer(const Yaml &value, std::int64_t least, std::int64_t most, std::int64_t &out);
 	/* false: noted. names are the known keys. */
-	bool key_fits(const Yaml &key, const std::string &name, const std::vector<std::string_view> &names, std::set<std::string> &seen);
+	bool key_fits(const Yaml &key, const std::string &name,
+		const std::vector<std::string_view> &names, std::set<std::string> &seen);
 
 	/* Notes that the key has another name now, and returns that. */
 	std::string renamed(const Yaml &key, const char *name);
@@ -88,7 +98,8 @@ class Reader
 	std::vector<std::string> notes_;
 };
 
-template <class T, std::size_t N> void Reader::mapping(const Yaml &value, const Key<T> (&keys)[N], T &out)
+template <class T, std::size_t N>
+void Reader::mapping(const Yaml &value, const Key<T> (&keys)[N], T &out)
 {
 	if (!value.is_mapping())
 		return fail(value, "must be a mapping (key: value lines)");

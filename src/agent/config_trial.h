@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * config_trial.h - slurmkubed --check-config: what a configuration without an error would still fail on.
+ * config_trial.h - slurmkubed --check-config: what a configuration without an error would still
+ * fail on.
  */
 #ifndef SLURMKUBE_AGENT_CONFIG_TRIAL_H
 #define SLURMKUBE_AGENT_CONFIG_TRIAL_H

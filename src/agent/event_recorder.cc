@@ -43,10 +43,17 @@ EventRecorder::~EventRecorder()
 	client_.loop().cancel(timer_);
 }
 
-void EventRecorder::tell(const core::Pod &pod, bool warning, const char *action, const core::Condition &what)
+void EventRecorder::tell(
+	const core::Pod &pod, bool warning, const char *action, const core::Condition &what)
 {
-	queue_.add({.name_space = pod.name_space, .name = pod.name, .uid = pod.uid.text, .warning = warning, .reason = what.reason, .action = action, .text = what.message},
-		   now().mono_us);
+	queue_.add({.name_space = pod.name_space,
+			   .name = pod.name,
+			   .uid = pod.uid.text,
+			   .warning = warning,
+			   .reason = what.reason,
+			   .action = action,
+			   .text = what.message},
+		now().mono_us);
 	if (timer_ == 0)
 		timer_ = client_.loop().after(k_pause, [this] { send_some(); });
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event_recorder.h - writes events about pods when the connection to the API server has nothing better to do.
+ * event_recorder.h - writes events about pods when the connection to the API server has nothing
+ * better to do.
  *
- * tell() only queues. Bindings, deletions and conditions are never behind an event: one is sent only while the client has no queue and few requests in
- * flight. Best effort; nobody is told of a failure. On the loop's thread.
+ * tell() only queues. Bindings, deletions and conditions are never behind an event: one is sent
+ * only while the client has no queue and few requests in flight. Best effort; nobody is told of a
+ * failure. On the loop's thread.
  */
 #ifndef SLURMKUBE_AGENT_EVENT_RECORDER_H
 #define SLURMKUBE_AGENT_EVENT_RECORDER_H
 
 #include "src/agent/kube/client.h"
 #include "src/agent/loop.h"
-#include "src/core/world/event_queue.h"
 #include "src/core/model/pod.h"
+#include "src/core/world/event_queue.h"
 
 namespace slurmkube::agent
 {
@@ -24,8 +26,10 @@ class EventRecorder
 	EventRecorder &operator=(const EventRecorder &) = delete;
 	~EventRecorder();
 
-	/* action: what was done or tried, one word; warning: something is not as the user wanted it. */
-	void tell(const core::Pod &pod, bool warning, const char *action, const core::Condition &what);
+	/* action: what was done or tried, one word; warning: something is not as the user wanted
+	 * it. */
+	void tell(const core::Pod &pod, bool warning, const char *action,
+		const core::Condition &what);
 
 	[[nodiscard]] const core::EventQueue &queue() const { return queue_; }
 

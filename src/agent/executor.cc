@@ -30,52 +30,64 @@ std::string name_of(const core::World &world, const core::PodUid &uid)
 		return gang->second.id.name_space + "/" + gang->second.id.name;
 	if (found == world.state().pods.end())
 		return uid.text;
-	const core::Pod *pod = found->second.pod ? &*found->second.pod : found->second.last ? &*found->second.last : nullptr;
+	const core::Pod *pod = found->second.pod ? &*found->second.pod
+		: found->second.last             ? &*found->second.last
+						 : nullptr;
 	return pod ? pod->name_space + "/" + pod->name : uid.text;
 }
 
-void log_outcome(const char *what, const std::string &pod, core::JobId job, const Status &answer, const std::string &rest)
+void log_outcome(const char *what, const std::string &pod, core::JobId job, const Status &answer,
+	const std::string &rest)
 {
 	if (answer)
 		log_info("%s pod=%s job=%u%s", what, pod.c_str(), job.number, rest.c_str());
 	else
-		log_warning("%s failed pod=%s job=%u: %s", what, pod.c_str(), job.number, answer.error().what.c_str());
+		log_warning("%s failed pod=%s job=%u: %s", what, pod.c_str(), job.number,
+			answer.error().what.c_str());
 }
 
 void Executor::carry_out(const core::PodUid &pod, const core::Action &action)
 {
 	std::visit(Overloaded{
-		       [&](const core::Submit &a) { submit(pod, a); },
-		       [&](const core::Update &a) { update(pod, a); },
-		       [&](const core::Cancel &a) { complete(pod, a.job, core::k_status_cancelled, a.for_absence); },
-		       [&](const core::Complete &a) { complete(pod, a.job, a.wait_status, a.for_absence); },
-		       [&](const core::Bind &a) { bind(pod, a); },
-		       [&](const core::BindVolume &a) { provide(pod, a); },
-		       [&](const core::LookUp &a) { look_up(pod, a); },
-		       [&](const core::DeletePod &a) { remove(pod, a); },
-		       [&](const core::Report &a) { report(pod, a); },
+			   [&](const core::Submit &a) { submit(pod, a); },
+			   [&](const core::Update &a) { update(pod, a); },
+			   [&](const core::Cancel &a) {
+				   complete(pod, a.job, core::k_status_cancelled, a.for_absence);
+			   },
+			   [&](const core::Complete &a) {
+				   complete(pod, a.job, a.wait_status, a.for_absence);
+			   },
+			   [&](const core::Bind &a) { bind(pod, a); },
+			   [&](const core::BindVolume &a) { provide(pod, a); },
+			   [&](const core::LookUp &a) { look_up(pod, a); },
+			   [&](const core::DeletePod &a) { remove(pod, a); },
+			   [&](const core::Report &a) { report(pod, a); },
 		   },
-		   action);
+		action);
 }
 
-/* Slurm's news of the job and its binding may come before the answer to its submission: the line comes first all the same, and once. */
+/* Slurm's news of the job and its binding may come before the answer to its submission: the line
+ * comes first all the same, and once. */
 void Executor::log_submitted(const core::PodUid &pod, core::JobId job, const std::string &node)
 {
 	const auto about = submitting_.extract(pod);
 	if (about)
-		log_info("submitted %s job=%u node=%s", about.mapped().c_str(), job.number, node.empty() ? "-" : node.c_str());
+		log_info("submitted %s job=%u node=%s", about.mapped().c_str(), job.number,
+			node.empty() ? "-" : node.c_str());
 }
 
 void Executor::submit(const core::PodUid &pod, const core::Submit &action)
 {
 	const std::string name = action.spec.marker.name_space + "/" + action.spec.marker.name;
-	submitting_[pod] = "pod=" + name + " uid=" + pod.text + " partition=" + action.spec.partition + " as=\"" + action.spec.as_whom + "\"";
+	submitting_[pod] = "pod=" + name + " uid=" + pod.text +
+		" partition=" + action.spec.partition + " as=\"" + action.spec.as_whom + "\"";
 	slurm_.submit(action.spec, [this, pod, name](const Result<core::Submitted> &reply) {
 		if (reply)
 			log_submitted(pod, reply->job, reply->node);
 		submitting_.erase(pod);
 		if (!reply)
-			log_warning("submission failed pod=%s: %s", name.c_str(), reply.error().what.c_str());
+			log_warning("submission failed pod=%s: %s", name.c_str(),
+				reply.error().what.c_str());
 		world_.answer(core::SubmitAnswered{pod, reply}, now());
 		want_round();
 	});
@@ -83,7 +95,8 @@ void Executor::submit(const core::PodUid &pod, const core::Submit &action)
 
 void Executor::update(const core::PodUid &pod, const core::Update &action)
 {
-	auto done = [this, pod, job = action.job, mark = action.spec.marker.options, name = name_of(world_, pod)](const Status &answer) {
+	auto done = [this, pod, job = action.job, mark = action.spec.marker.options,
+			    name = name_of(world_, pod)](const Status &answer) {
 		log_outcome("options changed", name, job, answer);
 		world_.answer(core::UpdateAnswered{pod, mark, job, answer}, now());
 		want_round();
@@ -91,12 +104,20 @@ void Executor::update(const core::PodUid &pod, const core::Update &action)
 	slurm_.update(action.job, action, std::move(done));
 }
 
-void Executor::complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status, bool for_absence)
+void Executor::complete(
+	const core::PodUid &pod, core::JobId job, std::uint32_t wait_status, bool for_absence)
 {
 	const bool is_cancel = wait_status == core::k_status_cancelled;
-	auto done = [this, pod, job, wait_status, is_cancel, name = name_of(world_, pod)](const Status &answer) {
-		log_outcome(is_cancel ? "cancelled" : answer ? "ended" : "completed", name, job, answer, is_cancel ? "" : " result=\"" + core::result_text(wait_status) + "\"");
-		if (const core::Pod *ended = answer && !is_cancel ? world_.state().pod(pod) : nullptr; ended && core::is_terminal(*ended))
+	auto done = [this, pod, job, wait_status, is_cancel, name = name_of(world_, pod)](
+			    const Status &answer) {
+		log_outcome(is_cancel    ? "cancelled"
+				: answer ? "ended"
+					 : "completed",
+			name, job, answer,
+			is_cancel ? "" : " result=\"" + core::result_text(wait_status) + "\"");
+		if (const core::Pod *ended =
+				answer && !is_cancel ? world_.state().pod(pod) : nullptr;
+			ended && core::is_terminal(*ended))
 			kube_.tell(*ended, false, "Completing", core::completed(job, wait_status));
 		world_.answer(core::CompleteAnswered{pod, answer, is_cancel}, now());
 		want_round();
@@ -116,7 +137,9 @@ void Executor::ask_for(const core::OwnerId &id)
 {
 	kube_.get_owner(id, [this, id](const Result<std::optional<core::Owner>> &answer) {
 		if (!answer)
-			log_warning("asking for %s %s/%s: %s", id.kind.c_str(), id.name_space.c_str(), id.name.c_str(), answer.error().what.c_str());
+			log_warning("asking for %s %s/%s: %s", id.kind.c_str(),
+				id.name_space.c_str(), id.name.c_str(),
+				answer.error().what.c_str());
 		world_.observe(core::OwnerSeen{id, answer}, now());
 		want_round();
 	});
@@ -138,7 +161,8 @@ void Executor::ask_for_node(const std::string &name)
 	});
 }
 
-/* At the start, and whenever the pods have been listed: behind one address there may be another cluster. */
+/* At the start, and whenever the pods have been listed: behind one address there may be another
+ * cluster. */
 void Executor::ask_for_cluster()
 {
 	if (std::exchange(cluster_asked_, true))
@@ -164,17 +188,27 @@ void Executor::carry_out(const core::NodeAction &action)
 			if (answer)
 				log_info("%s node=%s", what, name.c_str());
 			else
-				log_warning("%s failed node=%s: %s", what, name.c_str(), answer.error().what.c_str());
+				log_warning("%s failed node=%s: %s", what, name.c_str(),
+					answer.error().what.c_str());
 			world_.answer(core::NodeChangeAnswered{name, answer}, now());
 			want_round();
 		};
 	};
 	std::visit(Overloaded{
-		       [&](const core::CreateNode &a) { slurm_.create_node(a.spec, world_.state().sync.plugin().family, answered("node created in Slurm", a.spec.name)); },
-		       [&](const core::DeleteNode &a) { slurm_.delete_node(a.name, answered("node deleted in Slurm", a.name)); },
-		       [&](const core::SetNodeState &a) { slurm_.set_node_state(a, answered("node state changed in Slurm", a.name)); },
+			   [&](const core::CreateNode &a) {
+				   slurm_.create_node(a.spec, world_.state().sync.plugin().family,
+					   answered("node created in Slurm", a.spec.name));
+			   },
+			   [&](const core::DeleteNode &a) {
+				   slurm_.delete_node(
+					   a.name, answered("node deleted in Slurm", a.name));
+			   },
+			   [&](const core::SetNodeState &a) {
+				   slurm_.set_node_state(
+					   a, answered("node state changed in Slurm", a.name));
+			   },
 		   },
-		   action);
+		action);
 }
 
 } // namespace slurmkube::agent

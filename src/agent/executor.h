@@ -55,9 +55,10 @@ class Executor
 	void submit(const core::PodUid &pod, const core::Submit &action);
 	void update(const core::PodUid &pod, const core::Update &action);
 	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status,
-		      bool for_absence);
+		bool for_absence);
 	/* executor_pods.cc */
-	[[nodiscard]] kube::BindPod binding_of(const core::Pod &pod, const core::Bind &action) const;
+	[[nodiscard]] kube::BindPod binding_of(
+		const core::Pod &pod, const core::Bind &action) const;
 	void bind(const core::PodUid &pod, const core::Bind &action);
 	void provide(const core::PodUid &pod, const core::BindVolume &action);
 	void look_up(const core::PodUid &pod, const core::LookUp &action);
@@ -79,7 +80,7 @@ class Executor
 /* For the log. */
 std::string name_of(const core::World &world, const core::PodUid &uid);
 void log_outcome(const char *what, const std::string &pod, core::JobId job, const Status &answer,
-		 const std::string &rest = {});
+	const std::string &rest = {});
 
 } // namespace slurmkube::agent
 

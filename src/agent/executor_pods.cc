@@ -18,26 +18,33 @@ namespace
 
 constexpr char k_pod_scheduled[] = "PodScheduled";
 constexpr char k_disruption_target[] = "DisruptionTarget";
-/* A condition reaches the API server well before the deletion then; its answer takes many times that when the server is busy. */
+/* A condition reaches the API server well before the deletion then; its answer takes many times
+ * that when the server is busy. */
 constexpr std::chrono::milliseconds k_head_start{20};
-constexpr std::size_t k_node_list_bytes = 16 << 10; /* annotations have 256 KiB in all, and every pod of a gang carries this one */
+/* annotations have 256 KiB in all, and every pod of a gang carries this one */
+constexpr std::size_t k_node_list_bytes = 16 << 10;
 
 /* What a program of a gang wants to know of its place in it. */
-void add_gang(const core::World &world, const core::PodUid &pod, std::uint32_t rank, std::map<std::string, std::string> &annotations)
+void add_gang(const core::World &world, const core::PodUid &pod, std::uint32_t rank,
+	std::map<std::string, std::string> &annotations)
 {
 	const core::PodEntry &member = world.state().pods.at(pod);
-	const auto gang = member.component ? world.state().gangs.find(*member.component) : world.state().gangs.end();
+	const auto gang = member.component ? world.state().gangs.find(*member.component)
+					   : world.state().gangs.end();
 	if (gang == world.state().gangs.end())
 		return;
 	annotations[names::k_allocation_rank] = std::to_string(rank);
 	annotations[names::k_allocation_size] = std::to_string(core::ranks_of(gang->second));
 	annotations[names::k_allocation_gang] = gang->first.text;
 	if (const core::SlurmJob *job = world.state().job_of(pod))
-		annotations[names::k_allocation_nodes] = core::node_list_of(job->nodes, k_node_list_bytes);
+		annotations[names::k_allocation_nodes] =
+			core::node_list_of(job->nodes, k_node_list_bytes);
 }
 
-/* What a program may want to know of its job. A container takes it by fieldRef (doc/user.md); an annotation that is missing is empty there. */
-void add_job(const core::World &world, const core::Bind &action, std::map<std::string, std::string> &annotations)
+/* What a program may want to know of its job. A container takes it by fieldRef (doc/user.md); an
+ * annotation that is missing is empty there. */
+void add_job(const core::World &world, const core::Bind &action,
+	std::map<std::string, std::string> &annotations)
 {
 	annotations[names::k_allocation_nodes] = action.node;
 	const auto found = world.state().jobs.find(action.job);
@@ -67,10 +74,12 @@ kube::BindPod Executor::binding_of(const core::Pod &pod, const core::Bind &actio
 	request.uid = pod.uid.text;
 	request.node = action.node;
 	request.annotations = {{names::k_allocation_job_id, std::to_string(action.job.number)},
-			       {names::k_allocation_cluster, world_.state().settings.policy.cluster},
-			       {names::k_allocation_node, action.node},
-			       {names::k_allocation_cpus, std::to_string(core::whole_cpus(action.cpus, world_.state().settings.nodes.cpu_unit))},
-			       {names::k_allocation_attempt, std::to_string(action.attempt)}};
+		{names::k_allocation_cluster, world_.state().settings.policy.cluster},
+		{names::k_allocation_node, action.node},
+		{names::k_allocation_cpus,
+			std::to_string(core::whole_cpus(
+				action.cpus, world_.state().settings.nodes.cpu_unit))},
+		{names::k_allocation_attempt, std::to_string(action.attempt)}};
 	add_job(world_, action, request.annotations);
 	if (action.rank)
 		add_gang(world_, pod.uid, *action.rank, request.annotations);
@@ -81,28 +90,37 @@ void Executor::bind(const core::PodUid &pod, const core::Bind &action)
 {
 	const core::Pod *known = world_.state().pod(pod);
 	if (!known)
-		return world_.answer(core::BindAnswered{pod, Error{Errc::not_found, "the pod is gone"}}, now());
+		return world_.answer(
+			core::BindAnswered{pod, Error{Errc::not_found, "the pod is gone"}}, now());
 	log_submitted(world_.state().component_key_of(pod), action.job, action.node);
-	kube_.bind(binding_of(*known, action), [this, pod, action, name = name_of(world_, pod)](const Status &answer) {
-		log_outcome("bound", name, action.job, answer);
-		if (answer || (answer.error().code != Errc::not_found && answer.error().code != Errc::conflict))
-			last_binding_ = {now(), name, answer ? "" : answer.error().what};
-		if (const core::Pod *bound = answer ? world_.state().pod(pod) : nullptr)
-			kube_.tell(*bound, false, "Binding", core::bound_to_node(action, world_.state().settings.nodes.cpu_unit));
-		world_.answer(core::BindAnswered{pod, answer}, now());
-		want_round();
-	});
+	kube_.bind(binding_of(*known, action),
+		[this, pod, action, name = name_of(world_, pod)](const Status &answer) {
+			log_outcome("bound", name, action.job, answer);
+			if (answer ||
+				(answer.error().code != Errc::not_found &&
+					answer.error().code != Errc::conflict))
+				last_binding_ = {now(), name, answer ? "" : answer.error().what};
+			if (const core::Pod *bound = answer ? world_.state().pod(pod) : nullptr)
+				kube_.tell(*bound, false, "Binding",
+					core::bound_to_node(
+						action, world_.state().settings.nodes.cpu_unit));
+			world_.answer(core::BindAnswered{pod, answer}, now());
+			want_round();
+		});
 }
 
 void Executor::provide(const core::PodUid &pod, const core::BindVolume &action)
 {
 	const auto *give = std::get_if<core::GiveVolume>(&action.step);
-	const std::string what = "claim " + core::claim_of(action.step).name + (give ? " given volume " + give->volume : " told its node");
-	kube_.provide(action.step, [this, pod, job = action.job, what, name = name_of(world_, pod)](const Status &answer) {
-		log_outcome(what.c_str(), name, job, answer);
-		world_.answer(core::BindVolumeAnswered{pod, answer}, now());
-		want_round();
-	});
+	const std::string what = "claim " + core::claim_of(action.step).name +
+		(give ? " given volume " + give->volume : " told its node");
+	kube_.provide(action.step,
+		[this, pod, job = action.job, what, name = name_of(world_, pod)](
+			const Status &answer) {
+			log_outcome(what.c_str(), name, job, answer);
+			world_.answer(core::BindVolumeAnswered{pod, answer}, now());
+			want_round();
+		});
 }
 
 /* Pods that World has are told of as they are: only those out of its sight count. */
@@ -110,17 +128,21 @@ void Executor::look_for_members(const core::PodUid &key, const std::string &name
 {
 	const auto gang = world_.state().gangs.find(key);
 	if (gang == world_.state().gangs.end())
-		return world_.answer(core::LookUpAnswered{key, Error{Errc::not_found, "the gang is gone"}}, now());
+		return world_.answer(
+			core::LookUpAnswered{key, Error{Errc::not_found, "the gang is gone"}},
+			now());
 	const auto is_member = [this, key, id = gang->second.id](const core::Pod &pod) {
 		return !world_.state().pod(pod.uid) && core::may_be_member(pod, key.text, id);
 	};
 	auto done = [this, key, name = name_of(world_, key)](const Result<bool> &found) {
 		if (!found)
-			log_warning("looking for pods of gang=%s: %s", name.c_str(), found.error().what.c_str());
+			log_warning("looking for pods of gang=%s: %s", name.c_str(),
+				found.error().what.c_str());
 		else if (*found)
-			log_warning("gang=%s has pods that this agent does not see: its job is kept. Is scheduler_name right, "
+			log_warning("gang=%s has pods that this agent does not see: its job is "
+				    "kept. Is scheduler_name right, "
 				    "and may the agent watch all pods?",
-				    name.c_str());
+				name.c_str());
 		Result<core::PodLookup> sight = core::PodLookup::absent;
 		if (!found)
 			sight = found.error();
@@ -137,11 +159,15 @@ void Executor::look_up(const core::PodUid &pod, const core::LookUp &action)
 	if (action.name.empty())
 		return look_for_members(pod, action.name_space);
 	kube_.get_pod(action.name_space, action.name, [this, pod](const Result<core::Pod> &found) {
-		const bool is_absent = found ? found->uid.text != pod.text : found.error().code == Errc::not_found;
+		const bool is_absent =
+			found ? found->uid.text != pod.text : found.error().code == Errc::not_found;
 		if (is_absent)
 			world_.answer(core::LookUpAnswered{pod, core::PodLookup::absent}, now());
 		else if (found)
-			world_.answer(core::LookUpAnswered{pod, found->node_name.empty() ? core::PodLookup::unbound : core::PodLookup::bound}, now());
+			world_.answer(core::LookUpAnswered{pod,
+					      found->node_name.empty() ? core::PodLookup::unbound
+								       : core::PodLookup::bound},
+				now());
 		else
 			world_.answer(core::LookUpAnswered{pod, found.error()}, now());
 		want_round();
@@ -149,9 +175,11 @@ void Executor::look_up(const core::PodUid &pod, const core::LookUp &action)
 }
 
 /*
- * The condition first: a Job's podFailurePolicy looks at it when the pod has ended. That takes a kubelet longer than the head start, so for a bound pod a late answer
- * does not hold up the deletion; a pod without a node is gone at once. A failure holds up nothing, except for a pod that did not start: that one is deleted only if nothing
- * has changed since we looked, because it may run by now.
+ * The condition first: a Job's podFailurePolicy looks at it when the pod has ended. That takes a
+ * kubelet longer than the head start, so for a bound pod a late answer does not hold up the
+ * deletion; a pod without a node is gone at once. A failure holds up nothing, except for a pod that
+ * did not start: that one is deleted only if nothing has changed since we looked, because it may
+ * run by now.
  */
 void Executor::remove(const core::PodUid &pod, const core::DeletePod &action)
 {
@@ -160,24 +188,29 @@ void Executor::remove(const core::PodUid &pod, const core::DeletePod &action)
 		return world_.answer(core::DeletePodAnswered{pod, Ok{}}, now());
 	const std::string name_space = known->name_space, name = known->name;
 	const bool is_conditional = action.not_started, is_bound = !known->node_name.empty();
-	const kube::PodCondition condition{.type = is_conditional ? names::k_condition_start_limit : k_disruption_target,
-					   .status = true,
-					   .reason = action.disruption.reason,
-					   .message = action.disruption.message,
-					   .transition_time = now().wall_s};
-	log_info("deleting pod=%s/%s: %s", name_space.c_str(), name.c_str(), action.disruption.message.c_str());
-	auto removed = [this, pod, name_space, name, about = name_only(*known), why = action.disruption](const Status &answer) {
+	const kube::PodCondition condition{
+		.type = is_conditional ? names::k_condition_start_limit : k_disruption_target,
+		.status = true,
+		.reason = action.disruption.reason,
+		.message = action.disruption.message,
+		.transition_time = now().wall_s};
+	log_info("deleting pod=%s/%s: %s", name_space.c_str(), name.c_str(),
+		action.disruption.message.c_str());
+	auto removed = [this, pod, name_space, name, about = name_only(*known),
+			       why = action.disruption](const Status &answer) {
 		if (answer)
 			kube_.tell(about, true, "Deleting", why);
 		else
-			log_warning("deleting failed pod=%s/%s: %s", name_space.c_str(), name.c_str(), answer.error().what.c_str());
+			log_warning("deleting failed pod=%s/%s: %s", name_space.c_str(),
+				name.c_str(), answer.error().what.c_str());
 		world_.answer(core::DeletePodAnswered{pod, answer}, now());
 		want_round();
 	};
 	const std::int64_t most = world_.state().settings.grace_most_seconds;
 	const bool is_slow = most > 0 && known->termination_grace_seconds > most;
 	const auto grace = is_slow ? std::optional<std::int64_t>(most) : std::nullopt;
-	auto said = [this, pod, name_space, name, is_conditional, grace, removed, is_over = std::make_shared<bool>(false)](const Status &written) {
+	auto said = [this, pod, name_space, name, is_conditional, grace, removed,
+			    is_over = std::make_shared<bool>(false)](const Status &written) {
 		if (std::exchange(*is_over, true))
 			return;
 		if (is_conditional && !written)
@@ -185,7 +218,9 @@ void Executor::remove(const core::PodUid &pod, const core::DeletePod &action)
 		else
 			kube_.remove({name_space, name, pod.text, grace}, removed);
 	};
-	kube_.set_conditions({name_space, name, pod.text, {condition}, is_conditional ? known->resource_version : ""}, said);
+	kube_.set_conditions({name_space, name, pod.text, {condition},
+				     is_conditional ? known->resource_version : ""},
+		said);
 	if (!is_conditional && is_bound)
 		kube_.after(k_head_start, [said] { said(Ok{}); });
 }
@@ -197,16 +232,19 @@ void Executor::report(const core::PodUid &pod, const core::Report &action)
 		return world_.answer(core::ReportAnswered{pod, Ok{}}, now());
 	const bool is_new = !known->not_scheduled;
 	if (action.not_scheduled.reason == names::k_reason_refused)
-		log_warning("refused pod=%s/%s uid=%s: %s", known->name_space.c_str(), known->name.c_str(), pod.text.c_str(), action.not_scheduled.message.c_str());
+		log_warning("refused pod=%s/%s uid=%s: %s", known->name_space.c_str(),
+			known->name.c_str(), pod.text.c_str(),
+			action.not_scheduled.message.c_str());
 	if (action.not_scheduled.reason == names::k_reason_refused)
 		kube_.tell(*known, true, "Scheduling", action.not_scheduled);
 	const kube::PodCondition condition{.type = k_pod_scheduled,
-					   .status = false,
-					   .reason = action.not_scheduled.reason,
-					   .message = action.not_scheduled.message,
-					   .transition_time = is_new ? now().wall_s : 0};
+		.status = false,
+		.reason = action.not_scheduled.reason,
+		.message = action.not_scheduled.message,
+		.transition_time = is_new ? now().wall_s : 0};
 	/* a binding passes it on its way: "not scheduled" must not be said of a bound pod */
-	kube::SetConditions write{known->name_space, known->name, pod.text, {condition}, known->resource_version};
+	kube::SetConditions write{
+		known->name_space, known->name, pod.text, {condition}, known->resource_version};
 	write.can_wait = true;
 	kube_.set_conditions(write, [this, pod](const Status &answer) {
 		world_.answer(core::ReportAnswered{pod, answer}, now());

@@ -16,8 +16,10 @@ namespace slurmkube::agent
 namespace
 {
 
-constexpr std::size_t k_buffer_first = 4096, k_buffer_most = std::size_t{1024} * 1024; /* groups with many members are long */
-constexpr std::uint32_t k_id_most = 0xfffffffd;					       /* the next two are Slurm's "not set" */
+/* groups with many members are long */
+constexpr std::size_t k_buffer_first = 4096, k_buffer_most = std::size_t{1024} * 1024;
+/* the next two are Slurm's "not set" */
+constexpr std::uint32_t k_id_most = 0xfffffffd;
 
 bool is_number(std::string_view text)
 {
@@ -33,13 +35,15 @@ Result<std::uint32_t> number_of(const std::string &text)
 	return number;
 }
 
-/* call(entry, buffer, size, &found) is one of the getXXX_r functions. An empty optional: there is none.
- * again: the directory behind NSS did not say. */
-template <class Entry, class Take, class Call> auto look_up(const std::string &text, Call call, Take take) -> Result<std::optional<decltype(take(Entry{}))>>
+/* call(entry, buffer, size, &found) is one of the getXXX_r functions. An empty optional: there is
+ * none. again: the directory behind NSS did not say. */
+template <class Entry, class Take, class Call> auto look_up(const std::string &text, Call call,
+	Take take) -> Result<std::optional<decltype(take(Entry{}))>>
 {
 	using Found = std::optional<decltype(take(Entry{}))>;
 	int error = ERANGE;
-	for (std::size_t size = k_buffer_first; size <= k_buffer_most && error == ERANGE; size *= 4) {
+	for (std::size_t size = k_buffer_first; size <= k_buffer_most && error == ERANGE;
+		size *= 4) {
 		std::vector<char> buffer(size);
 		Entry entry{};
 		Entry *found = nullptr;
@@ -49,8 +53,9 @@ template <class Entry, class Take, class Call> auto look_up(const std::string &t
 	}
 	if (error == 0)
 		return Found();
-	return Error{Errc::again, "'" + text + "' could not be looked up (" + std::generic_category().message(error) +
-				      "): see whether the services that nsswitch.conf names are running"};
+	return Error{Errc::again,
+		"'" + text + "' could not be looked up (" + std::generic_category().message(error) +
+			"): see whether the services that nsswitch.conf names are running"};
 }
 
 Identity identity_of(const passwd &entry)
@@ -63,7 +68,10 @@ Identity identity_of(const passwd &entry)
 Result<Identity> find_known_user(const std::string &text)
 {
 	const auto by_name = look_up<passwd>(
-		text, [&](passwd *entry, char *buffer, std::size_t size, passwd **found) { return getpwnam_r(text.c_str(), entry, buffer, size, found); },
+		text,
+		[&](passwd *entry, char *buffer, std::size_t size, passwd **found) {
+			return getpwnam_r(text.c_str(), entry, buffer, size, found);
+		},
 		identity_of);
 	if (!by_name)
 		return by_name.error();
@@ -76,7 +84,10 @@ Result<Identity> find_known_user(const std::string &text)
 	if (!number)
 		return number.error();
 	const auto by_number = look_up<passwd>(
-		text, [&](passwd *entry, char *buffer, std::size_t size, passwd **found) { return getpwuid_r(*number, entry, buffer, size, found); },
+		text,
+		[&](passwd *entry, char *buffer, std::size_t size, passwd **found) {
+			return getpwuid_r(*number, entry, buffer, size, found);
+		},
 		identity_of);
 	if (!by_number)
 		return by_number.error();
@@ -99,14 +110,18 @@ Result<Identity> find_user(const std::string &text)
 Result<std::uint32_t> find_group(const std::string &text)
 {
 	const auto by_name = look_up<group>(
-		text, [&](group *entry, char *buffer, std::size_t size, group **found) { return getgrnam_r(text.c_str(), entry, buffer, size, found); },
+		text,
+		[&](group *entry, char *buffer, std::size_t size, group **found) {
+			return getgrnam_r(text.c_str(), entry, buffer, size, found);
+		},
 		[](const group &entry) { return entry.gr_gid; });
 	if (!by_name)
 		return by_name.error();
 	if (*by_name)
 		return **by_name;
 	if (!is_number(text))
-		return Error{Errc::not_found, "no group here is called '" + text + "'; a number is accepted too"};
+		return Error{Errc::not_found,
+			"no group here is called '" + text + "'; a number is accepted too"};
 	return number_of(text);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * identity.h - users and groups of this machine, by name or number. May block (NSS): at start, or on a thread of its own.
+ * identity.h - users and groups of this machine, by name or number. May block (NSS): at start, or
+ * on a thread of its own.
  */
 #ifndef SLURMKUBE_AGENT_IDENTITY_H
 #define SLURMKUBE_AGENT_IDENTITY_H
@@ -18,7 +19,8 @@ struct Identity {
 };
 
 /* All: again where the directory behind NSS does not answer; that is not "nobody".
- * A number needs no entry: its primary group is then the same number. not_found: nobody has that name. invalid: out of range. */
+ * A number needs no entry: its primary group is then the same number. not_found: nobody has that
+ * name. invalid: out of range. */
 Result<Identity> find_user(const std::string &name_or_number);
 /* The same, but a number that nobody has is not_found too. */
 Result<Identity> find_known_user(const std::string &name_or_number);

@@ -22,8 +22,8 @@ void ApiServer::set_conditions(const kube::SetConditions &write, Done done)
 
 void ApiServer::remove(const DeletePod &what, Done done)
 {
-	kube::delete_pod(client_, what.name_space, what.name, what.uid, what.grace_seconds,
-			 std::move(done));
+	kube::delete_pod(
+		client_, what.name_space, what.name, what.uid, what.grace_seconds, std::move(done));
 }
 
 void ApiServer::provide(const core::ClaimStep &step, Done done)
@@ -31,20 +31,20 @@ void ApiServer::provide(const core::ClaimStep &step, Done done)
 	kube::provide(client_, step, std::move(done));
 }
 
-void ApiServer::tell(const core::Pod &pod, bool warning, const char *action,
-		     const core::Condition &what)
+void ApiServer::tell(
+	const core::Pod &pod, bool warning, const char *action, const core::Condition &what)
 {
 	recorder_.tell(pod, warning, action, what);
 }
 
-void ApiServer::get_pod(const std::string &name_space, const std::string &name,
-			Answer<core::Pod> done)
+void ApiServer::get_pod(
+	const std::string &name_space, const std::string &name, Answer<core::Pod> done)
 {
 	kube::get_pod(client_, name_space, name, std::move(done));
 }
 
 void ApiServer::find_pod(const std::string &name_space,
-			 std::function<bool(const core::Pod &)> is_it, Answer<bool> done)
+	std::function<bool(const core::Pod &)> is_it, Answer<bool> done)
 {
 	kube::find_pod(client_, name_space, std::move(is_it), std::move(done));
 }
@@ -77,10 +77,10 @@ void Controller::submit(const core::JobSpec &spec, Answer<core::Submitted> done)
 		if (!reply)
 			return done(reply.error());
 		done(core::Submitted{.job = reply->id,
-				     .node = reply->node,
-				     .cpus = reply->cpus,
-				     .partition = reply->partition,
-				     .account = reply->account});
+			.node = reply->node,
+			.cpus = reply->cpus,
+			.partition = reply->partition,
+			.account = reply->account});
 	});
 }
 

@@ -5,10 +5,10 @@
 #ifndef SLURMKUBE_AGENT_LINKS_H
 #define SLURMKUBE_AGENT_LINKS_H
 
+#include "src/agent/event_recorder.h"
 #include "src/agent/kube/client.h"
 #include "src/agent/sides.h"
 #include "src/agent/slurm/calls.h"
-#include "src/agent/event_recorder.h"
 
 namespace slurmkube::agent
 {
@@ -16,18 +16,21 @@ namespace slurmkube::agent
 class ApiServer final : public KubeSide
 {
       public:
-	ApiServer(kube::Client &client, EventRecorder &recorder) : client_(client), recorder_(recorder) {}
+	ApiServer(kube::Client &client, EventRecorder &recorder)
+	    : client_(client), recorder_(recorder)
+	{
+	}
 
 	void bind(kube::BindPod bind, Done done) override;
 	void set_conditions(const kube::SetConditions &write, Done done) override;
 	void remove(const DeletePod &what, Done done) override;
 	void provide(const core::ClaimStep &step, Done done) override;
 	void tell(const core::Pod &pod, bool warning, const char *action,
-		  const core::Condition &what) override;
+		const core::Condition &what) override;
 	void get_pod(const std::string &name_space, const std::string &name,
-		     Answer<core::Pod> done) override;
+		Answer<core::Pod> done) override;
 	void find_pod(const std::string &name_space, std::function<bool(const core::Pod &)> is_it,
-		      Answer<bool> done) override;
+		Answer<bool> done) override;
 	void get_owner(const core::OwnerId &id, Answer<std::optional<core::Owner>> done) override;
 	void look_at_node(const std::string &name, Answer<core::NodeLookup> done) override;
 	void cluster_uid(Answer<std::string> done) override;

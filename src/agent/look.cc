@@ -11,7 +11,8 @@ namespace slurmkube::agent
 namespace
 {
 
-constexpr std::chrono::seconds k_shared{1}; /* so long after its beginning a look is the next caller's too */
+/* so long after its beginning a look is the next caller's too */
+constexpr std::chrono::seconds k_shared{1};
 
 kube::Request short_request(const std::string &path_and_query)
 {
@@ -47,63 +48,73 @@ void Look::begin(std::set<std::string> external, Done done)
 /* A server that does not say its version is not asked for more. */
 void Look::ask_api(const RoundPtr &round)
 {
-	kube::version(client_, [this, round, alive = std::weak_ptr(alive_)](const Result<kube::ServerVersion> &answer) {
-		if (alive.expired() || round->is_over)
-			return;
-		round->findings.api_version = answer ? answer->git_version : "";
-		round->findings.api_trouble = answer ? "" : answer.error().what;
-		if (!answer) {
-			round->findings.rights_trouble = "not asked: the API server does not answer";
-			return answered(round);
-		}
-		round->open++;
-		kube::server_time(client_, [this, round, alive](const Result<std::int64_t> &time) {
+	kube::version(client_,
+		[this, round, alive = std::weak_ptr(alive_)](
+			const Result<kube::ServerVersion> &answer) {
 			if (alive.expired() || round->is_over)
 				return;
-			if (time)
-				round->findings.clock_ahead_seconds = static_cast<double>(*time - now().wall_s);
-			answered(round);
+			round->findings.api_version = answer ? answer->git_version : "";
+			round->findings.api_trouble = answer ? "" : answer.error().what;
+			if (!answer) {
+				round->findings.rights_trouble =
+					"not asked: the API server does not answer";
+				return answered(round);
+			}
+			round->open++;
+			kube::server_time(
+				client_, [this, round, alive](const Result<std::int64_t> &time) {
+					if (alive.expired() || round->is_over)
+						return;
+					if (time)
+						round->findings.clock_ahead_seconds =
+							static_cast<double>(*time - now().wall_s);
+					answered(round);
+				});
+			ask_rights(round);
 		});
-		ask_rights(round);
-	});
 }
 
 void Look::ask_rights(const RoundPtr &round)
 {
-	kube::self_check(client_, [this, round, alive = std::weak_ptr(alive_)](Result<std::vector<kube::Right>> answer) {
-		if (alive.expired())
-			return;
-		if (answer) {
-			rights_ = *answer;
-			rights_at_ = Clock::now();
-		}
-		if (round->is_over)
-			return;
-		round->findings.rights_trouble = answer ? "" : answer.error().what;
-		round->findings.rights = answer ? std::move(*answer) : std::vector<kube::Right>{};
-		answered(round);
-	});
+	kube::self_check(client_,
+		[this, round, alive = std::weak_ptr(alive_)](
+			Result<std::vector<kube::Right>> answer) {
+			if (alive.expired())
+				return;
+			if (answer) {
+				rights_ = *answer;
+				rights_at_ = Clock::now();
+			}
+			if (round->is_over)
+				return;
+			round->findings.rights_trouble = answer ? "" : answer.error().what;
+			round->findings.rights =
+				answer ? std::move(*answer) : std::vector<kube::Right>{};
+			answered(round);
+		});
 }
 
-/* One at a time: while slurmctld is away a survey lasts longer than a look, and it ends as soon as slurmctld is back. */
+/* One at a time: while slurmctld is away a survey lasts longer than a look, and it ends as soon as
+ * slurmctld is back. */
 void Look::ask_slurm(const RoundPtr &round, std::set<std::string> external)
 {
 	survey_waiters_.emplace_back(round);
 	if (survey_waiters_.size() > 1)
 		return;
-	calls_.survey(std::move(external), [this, alive = std::weak_ptr(alive_)](const Result<slurm::Survey> &answer) {
-		if (alive.expired())
-			return;
-		for (const auto &waiting : std::exchange(survey_waiters_, {})) {
-			const RoundPtr open = waiting.lock();
-			if (!open || open->is_over)
-				continue;
-			open->findings.slurm_trouble = answer ? "" : answer.error().what;
-			if (answer)
-				open->findings.slurm = *answer;
-			answered(open);
-		}
-	});
+	calls_.survey(std::move(external),
+		[this, alive = std::weak_ptr(alive_)](const Result<slurm::Survey> &answer) {
+			if (alive.expired())
+				return;
+			for (const auto &waiting : std::exchange(survey_waiters_, {})) {
+				const RoundPtr open = waiting.lock();
+				if (!open || open->is_over)
+					continue;
+				open->findings.slurm_trouble = answer ? "" : answer.error().what;
+				if (answer)
+					open->findings.slurm = *answer;
+				answered(open);
+			}
+		});
 }
 
 void Look::answered(const RoundPtr &round)
@@ -112,7 +123,8 @@ void Look::answered(const RoundPtr &round)
 		end(round);
 }
 
-void Look::end(RoundPtr round) // NOLINT(performance-unnecessary-value-param): its timer may hold the last one
+/* by value: its timer may hold the last one */
+void Look::end(RoundPtr round) // NOLINT(performance-unnecessary-value-param)
 {
 	round->is_over = true;
 	loop_.cancel(round->timer);
@@ -121,26 +133,32 @@ void Look::end(RoundPtr round) // NOLINT(performance-unnecessary-value-param): i
 	if (found.api_trouble.empty() && found.rights_trouble == k_no_answer && !rights_.empty()) {
 		found.rights = rights_;
 		found.rights_trouble.clear();
-		found.rights_age_seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - rights_at_).count();
+		found.rights_age_seconds =
+			std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - rights_at_)
+				.count();
 	}
 	for (const Done &done : std::exchange(round->waiting, {}))
 		done(found);
 }
 
-void Look::list_one(const std::string &path_and_query, std::function<void(const std::string &trouble)> done)
+void Look::list_one(
+	const std::string &path_and_query, std::function<void(const std::string &trouble)> done)
 {
-	const auto once = std::make_shared<std::function<void(const std::string &)>>(std::move(done));
+	const auto once =
+		std::make_shared<std::function<void(const std::string &)>>(std::move(done));
 	const auto tell = [once](const std::string &trouble) {
 		if (const auto call = std::exchange(*once, nullptr))
 			call(trouble);
 	};
 	const Loop::TimerId timer = loop_.after(k_look_time, [tell] { tell(k_no_answer); });
-	client_.send(short_request(path_and_query), [this, tell, timer, alive = std::weak_ptr(alive_)](const Result<kube::Response> &answer) {
-		if (alive.expired())
-			return;
-		loop_.cancel(timer);
-		tell(answer ? "" : answer.error().what);
-	});
+	client_.send(short_request(path_and_query),
+		[this, tell, timer, alive = std::weak_ptr(alive_)](
+			const Result<kube::Response> &answer) {
+			if (alive.expired())
+				return;
+			loop_.cancel(timer);
+			tell(answer ? "" : answer.error().what);
+		});
 }
 
 } // namespace slurmkube::agent

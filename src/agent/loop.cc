@@ -22,15 +22,19 @@ namespace
 constexpr int k_events_per_round = 64;
 constexpr int k_longest_wait_ms = 60'000;
 
-/* A callback that throws has broken its own state: going on could bind a pod twice. systemd starts us again from what is true. */
+/* A callback that throws has broken its own state: going on could bind a pod twice. systemd starts
+ * us again from what is true. */
 template <class F> void call_guarded(F &&body)
 {
 	const bool fine = guard(
-	    false, [](const char *what) { log_error("internal error in a callback, giving up: %s", what); },
-	    [&] {
-		    body();
-		    return true;
-	    });
+		false,
+		[](const char *what) {
+			log_error("internal error in a callback, giving up: %s", what);
+		},
+		[&] {
+			body();
+			return true;
+		});
 	if (!fine)
 		std::abort();
 }
@@ -46,7 +50,8 @@ std::int64_t wall_us()
 core::Now now()
 {
 	const auto since_boot = Clock::now().time_since_epoch();
-	return {.mono_us = std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count(),
+	return {.mono_us =
+			std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count(),
 		.wall_s = std::time(nullptr)};
 }
 
@@ -78,7 +83,8 @@ void Loop::set(int fd, std::uint32_t epoll_events, OnReady on_ready)
 void Loop::remove(int fd)
 {
 	if (ready_.erase(fd) > 0)
-		(void)epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); /* fails if already closed: fine */
+		/* fails if already closed: fine */
+		(void)epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }
 
 Loop::TimerId Loop::after(Clock::duration delay, Call call)
@@ -126,14 +132,17 @@ void Loop::stop()
 void Loop::wake() const
 {
 	const std::uint64_t one = 1;
-	(void)!write(wake_.get(), &one, sizeof(one)); /* full means that a wake-up is pending already */
+	/* full means that a wake-up is pending already */
+	(void)!write(wake_.get(), &one, sizeof(one));
 }
 
 int Loop::timeout_ms() const
 {
 	if (timers_.empty())
 		return k_longest_wait_ms;
-	const auto left = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first - Clock::now()).count();
+	const auto left =
+		std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first - Clock::now())
+			.count();
 	if (left <= 0)
 		return 0;
 	return left < k_longest_wait_ms ? static_cast<int>(left) : k_longest_wait_ms;
@@ -170,7 +179,8 @@ void Loop::run()
 			if (stopping_)
 				return;
 		}
-		const int count = epoll_wait(epoll_.get(), events.data(), k_events_per_round, timeout_ms());
+		const int count =
+			epoll_wait(epoll_.get(), events.data(), k_events_per_round, timeout_ms());
 		for (int i = 0; i < count; i++) {
 			const epoll_event &event = events.at(static_cast<std::size_t>(i));
 			if (event.data.fd == wake_.get()) {
@@ -178,7 +188,8 @@ void Loop::run()
 				(void)!read(wake_.get(), &ignored, sizeof(ignored));
 				continue;
 			}
-			const auto found = ready_.find(event.data.fd); /* an earlier callback of this round may have removed it */
+			/* an earlier callback of this round may have removed it */
+			const auto found = ready_.find(event.data.fd);
 			if (found == ready_.end())
 				continue;
 			const std::shared_ptr<OnReady> on_ready = found->second;

@@ -2,8 +2,9 @@
 /*
  * loop.h - the agent's one thread: descriptors, timers, and results from other threads.
  *
- * Everything but post() and stop() is called on the thread that runs run(). A callback may add and remove anything, itself included; after
- * remove() returns its callback is not called again. Callbacks must not block and must not throw (a throw ends the process with a log line).
+ * Everything but post() and stop() is called on the thread that runs run(). A callback may add and
+ * remove anything, itself included; after remove() returns its callback is not called again.
+ * Callbacks must not block and must not throw (a throw ends the process with a log line).
  */
 #ifndef SLURMKUBE_AGENT_LOOP_H
 #define SLURMKUBE_AGENT_LOOP_H
@@ -37,7 +38,8 @@ class Loop
 
 	Loop();
 
-	/* The descriptor stays the caller's. set() registers or changes; remove() before closing it. */
+	/* The descriptor stays the caller's. set() registers or changes; remove() before closing
+	 * it. */
 	void set(int fd, std::uint32_t epoll_events, OnReady on_ready);
 	void remove(int fd);
 
@@ -49,7 +51,9 @@ class Loop
 	void post(Call call);
 
 	void run();
-	void stop(); /* any thread, and signal-safe enough for a callback: run() returns after the present round */
+	/* any thread, and signal-safe enough for a callback: run() returns after the present
+	 * round */
+	void stop();
 
       private:
 	struct Timer {

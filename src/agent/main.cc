@@ -30,17 +30,22 @@ using namespace slurmkube;
 constexpr int k_exit_usage = 2;
 constexpr char k_default_config[] = "/etc/slurm-kube/slurmkubed.yaml";
 
-constexpr char k_help[] = "usage: slurmkubed [OPTIONS]\n"
-			  "Lets Slurm schedule Kubernetes pods. Runs beside slurmctld, as SlurmUser. See slurmkubed(8).\n"
-			  "\n"
-			  "  -f, --config FILE   configuration (default /etc/slurm-kube/slurmkubed.yaml)\n"
-			  "      --check-config  read the configuration and the credentials it names, print every error, and end\n"
-			  "      --print-rbac    print the rights in Kubernetes that it needs, as a manifest, and end\n"
-			  "      --print-options-policy  print the admission policy that looks at options, and end\n"
-			  "      --print-policies  print the other admission policies for the configuration's scheduler_name, and end\n"
-			  "      --print-scheduler-name-policy  print the one that fills in schedulerName, and end\n"
-			  "  -V, --version\n"
-			  "  -h, --help\n";
+constexpr char k_help[] =
+	"usage: slurmkubed [OPTIONS]\n"
+	"Lets Slurm schedule Kubernetes pods. Runs beside slurmctld, as SlurmUser. See "
+	"slurmkubed(8).\n"
+	"\n"
+	"  -f, --config FILE   configuration (default /etc/slurm-kube/slurmkubed.yaml)\n"
+	"      --check-config  read the configuration and the credentials it names, print every "
+	"error, and end\n"
+	"      --print-rbac    print the rights in Kubernetes that it needs, as a manifest, and "
+	"end\n"
+	"      --print-options-policy  print the admission policy that looks at options, and end\n"
+	"      --print-policies  print the other admission policies for the configuration's "
+	"scheduler_name, and end\n"
+	"      --print-scheduler-name-policy  print the one that fills in schedulerName, and end\n"
+	"  -V, --version\n"
+	"  -h, --help\n";
 
 struct Options {
 	std::string config = k_default_config;
@@ -48,16 +53,21 @@ struct Options {
 	std::string (*print)(const std::string &scheduler_name) = nullptr; /* instead of running */
 };
 
-enum { k_check = 1, k_print_rbac, k_print_options_policy, k_print_policies, k_print_scheduler_name_policy };
+enum {
+	k_check = 1,
+	k_print_rbac,
+	k_print_options_policy,
+	k_print_policies,
+	k_print_scheduler_name_policy
+};
 const option k_known[] = {{"config", required_argument, nullptr, 'f'},
-			  {"check-config", no_argument, nullptr, k_check},
-			  {"print-rbac", no_argument, nullptr, k_print_rbac},
-			  {"print-options-policy", no_argument, nullptr, k_print_options_policy},
-			  {"print-policies", no_argument, nullptr, k_print_policies},
-			  {"print-scheduler-name-policy", no_argument, nullptr, k_print_scheduler_name_policy},
-			  {"version", no_argument, nullptr, 'V'},
-			  {"help", no_argument, nullptr, 'h'},
-			  {nullptr, 0, nullptr, 0}};
+	{"check-config", no_argument, nullptr, k_check},
+	{"print-rbac", no_argument, nullptr, k_print_rbac},
+	{"print-options-policy", no_argument, nullptr, k_print_options_policy},
+	{"print-policies", no_argument, nullptr, k_print_policies},
+	{"print-scheduler-name-policy", no_argument, nullptr, k_print_scheduler_name_policy},
+	{"version", no_argument, nullptr, 'V'}, {"help", no_argument, nullptr, 'h'},
+	{nullptr, 0, nullptr, 0}};
 
 int printed(const std::string &text)
 {
@@ -98,7 +108,8 @@ int take_option(int found, Options &options)
 /* The same. */
 int read_options(int argc, char **argv, Options &options)
 {
-	for (int found = 0; (found = getopt_long(argc, argv, "f:Vh", k_known, nullptr)) != -1;) { // NOLINT(concurrency-mt-unsafe): before any thread
+	for (int found = 0; (found = getopt_long(argc, argv, "f:Vh", k_known, nullptr)) !=
+		-1;) { // NOLINT(concurrency-mt-unsafe): before any thread
 		if (const int early = take_option(found, options); early >= 0)
 			return early;
 	}
@@ -108,7 +119,8 @@ int read_options(int argc, char **argv, Options &options)
 	return k_exit_usage;
 }
 
-/* SIGTERM and SIGINT end the loop. Blocked before any thread is made, so that no thread can be hit by them. */
+/* SIGTERM and SIGINT end the loop. Blocked before any thread is made, so that no thread can be hit
+ * by them. */
 UniqueFd open_signals()
 {
 	sigset_t wanted;
@@ -120,7 +132,8 @@ UniqueFd open_signals()
 	return UniqueFd(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-/* A file with an error changes nothing, nor does one with which nothing would work: an empty one, say. */
+/* A file with an error changes nothing, nor does one with which nothing would work: an empty one,
+ * say. */
 void reload(agent::App &app, const std::string &file)
 {
 	agent::LoadedConfig loaded = agent::load_config(file);
@@ -190,7 +203,9 @@ agent::LoadedConfig load_patiently(const std::string &file)
 			return loaded;
 		for (const std::string &error : loaded.errors)
 			log_warning("waiting: %s", error.c_str());
-		(void)sd_notify(0, "STATUS=Waiting for users and groups to be known here\nEXTEND_TIMEOUT_USEC=90000000");
+		(void)sd_notify(0,
+			"STATUS=Waiting for users and groups to be known "
+			"here\nEXTEND_TIMEOUT_USEC=90000000");
 		if (is_ended_within(backoff.next(static_cast<std::uint32_t>(getpid()))))
 			return loaded;
 	}
@@ -199,7 +214,8 @@ agent::LoadedConfig load_patiently(const std::string &file)
 int run(const agent::Config &config, const std::string &file)
 {
 	const UniqueFd signals = open_signals();
-	auto access = config.kubeconfig.empty() ? kube::access_in_cluster() : kube::access_from_kubeconfig(config.kubeconfig);
+	auto access = config.kubeconfig.empty() ? kube::access_in_cluster()
+						: kube::access_from_kubeconfig(config.kubeconfig);
 	if (!access) {
 		log_error("%s", access.error().what.c_str());
 		return EXIT_FAILURE;
@@ -212,7 +228,8 @@ int run(const agent::Config &config, const std::string &file)
 		return EXIT_FAILURE;
 	}
 	obey_signals(loop, signals.get(), app, file);
-	log_info("slurmkubed %s started cluster=%s scheduler=%s", SLURMKUBE_VERSION, config.cluster.c_str(), config.scheduler_name.c_str());
+	log_info("slurmkubed %s started cluster=%s scheduler=%s", SLURMKUBE_VERSION,
+		config.cluster.c_str(), config.scheduler_name.c_str());
 	tell_systemd(loop);
 	loop.run();
 	(void)sd_notify(0, "STOPPING=1");
@@ -238,7 +255,9 @@ int main(int argc, char **argv)
 	const int early = read_options(argc, argv, options);
 	if (early >= 0)
 		return early;
-	const agent::LoadedConfig loaded = options.check_only || options.print ? agent::load_config(options.config) : load_patiently(options.config);
+	const agent::LoadedConfig loaded = options.check_only || options.print
+		? agent::load_config(options.config)
+		: load_patiently(options.config);
 	for (const std::string &error : loaded.errors)
 		(void)fprintf(stderr, "%s\n", error.c_str());
 	for (const std::string &note : loaded.notes)

@@ -6,8 +6,8 @@
 #include "src/agent/replies_parts.h"
 #include "src/codec/json.h"
 #include "src/codec/link.h"
-#include "src/core/model/outcome.h"
 #include "src/core/inspect/why.h"
+#include "src/core/model/outcome.h"
 
 namespace slurmkube::agent
 {
@@ -28,7 +28,9 @@ Json ping(const App &app)
 	put(reply.get(), "version", SLURMKUBE_VERSION);
 	put(reply.get(), "ready", app.world().state().is_known());
 	put(reply.get(), "link", app.world().state().sync.has_link());
-	put(reply.get(), "controller", app.world().state().sync.has_link() ? app.world().state().sync.plugin().host : std::string());
+	put(reply.get(), "controller",
+		app.world().state().sync.has_link() ? app.world().state().sync.plugin().host
+						    : std::string());
 	put(reply.get(), "uptime_seconds", app.uptime_seconds());
 	return reply;
 }
@@ -84,7 +86,8 @@ Json pod_row(const core::World &world, const core::PodEntry &entry)
 {
 	const core::Pod &pod = *entry.pod;
 	const core::SlurmJob *job = world.state().job_of(pod.uid);
-	const bool waits = pod.node_name.empty() && entry.assumed_node.empty() && !core::is_terminal(pod);
+	const bool waits =
+		pod.node_name.empty() && entry.assumed_node.empty() && !core::is_terminal(pod);
 	Json row = new_object();
 	put(row.get(), "namespace", pod.name_space);
 	put(row.get(), "name", pod.name);
@@ -114,17 +117,23 @@ std::string slurm_state_text(const core::SlurmNode *node)
 	if (!node)
 		return "absent";
 	std::string text = codec::to_name(node->base);
-	for (const auto &[flag, name] : {std::pair(node->drain, "+drain"), std::pair(node->not_responding, "+not_responding"), std::pair(node->completing, "+completing")})
+	for (const auto &[flag, name] : {std::pair(node->drain, "+drain"),
+		     std::pair(node->not_responding, "+not_responding"),
+		     std::pair(node->completing, "+completing")})
 		text += flag ? name : "";
 	return text;
 }
 
-Json node_row(const core::World &world, const std::string &name, const core::KubeNode *kube, const core::SlurmNode *slurm)
+Json node_row(const core::World &world, const std::string &name, const core::KubeNode *kube,
+	const core::SlurmNode *slurm)
 {
 	Json row = new_object();
 	put(row.get(), "name", name);
 	put(row.get(), "kube_ready", kube && kube->ready);
-	put(row.get(), "kube_state", kube ? (kube->ready ? "Ready" : "NotReady") : world.state().sync.is_listed() ? "absent" : "unknown");
+	put(row.get(), "kube_state",
+		kube                                     ? (kube->ready ? "Ready" : "NotReady")
+			: world.state().sync.is_listed() ? "absent"
+							 : "unknown");
 	put(row.get(), "cordoned", kube && kube->unschedulable);
 	put(row.get(), "slurm_state", slurm_state_text(slurm));
 	put(row.get(), "slurm_reason", slurm ? slurm->reason : std::string());
@@ -141,7 +150,10 @@ Json nodes(const App &app)
 	Json rows = new_array();
 	for (const auto &[name, kube] : world.state().kube_nodes) {
 		const auto slurm = world.state().slurm_nodes.find(name);
-		append(rows.get(), node_row(world, name, &kube, slurm == world.state().slurm_nodes.end() ? nullptr : &slurm->second));
+		append(rows.get(),
+			node_row(world, name, &kube,
+				slurm == world.state().slurm_nodes.end() ? nullptr
+									 : &slurm->second));
 	}
 	for (const auto &[name, slurm] : world.state().slurm_nodes) {
 		if (!world.state().kube_nodes.contains(name))
@@ -152,23 +164,27 @@ Json nodes(const App &app)
 	return reply;
 }
 
-/* A list that is not known to be whole must not become a file: slurmctld would lose nodes, and running pods with them. */
+/* A list that is not known to be whole must not become a file: slurmctld would lose nodes, and
+ * running pods with them. */
 std::string why_no_slurm_conf(const App &app, const std::string &api_trouble)
 {
 	std::string why = why_nodes_are_unknown(app, api_trouble);
 	if (why.empty() && app.world().state().sync.has_link() && !app.world().state().is_known())
 		why = "the agent is not sure of its Kubernetes cluster (skube check)";
 	if (why.empty() && !app.world().state().is_known())
-		why = "the plugin in slurmctld is not connected, and some of each line comes from it";
+		why = "the plugin in slurmctld is not connected, and some of each line comes from "
+		      "it";
 	return why;
 }
 
-/* A node that is only out of sight must stay in Slurm: its pods go on, and would be ended with their jobs. */
+/* A node that is only out of sight must stay in Slurm: its pods go on, and would be ended with
+ * their jobs. */
 std::string lost_nodes(const core::World &world)
 {
 	std::string names;
 	for (const auto &[name, node] : world.state().slurm_nodes)
-		if (node.base != core::NodeBase::down && !world.state().kube_nodes.contains(name) && !world.nodes().absent().is_confirmed(name, now().mono_us))
+		if (node.base != core::NodeBase::down && !world.state().kube_nodes.contains(name) &&
+			!world.nodes().absent().is_confirmed(name, now().mono_us))
 			names += (names.empty() ? "" : ", ") + name;
 	return names;
 }
@@ -178,13 +194,21 @@ std::string slurm_conf(const App &app, const std::string &api_trouble)
 {
 	const core::World &world = app.world();
 	if (const std::string why = why_no_slurm_conf(app, api_trouble); !why.empty())
-		return ctl::error_reply("the managed nodes are not known for certain, so there is no list: " + why + "; 'skube check' says more");
+		return ctl::error_reply(
+			"the managed nodes are not known for certain, so there is no list: " + why +
+			"; 'skube check' says more");
 	if (const std::string lost = lost_nodes(world); !lost.empty())
-		return ctl::error_reply("Slurm has nodes that lack the label of managed nodes, or that Kubernetes does not have yet, and a list without them would end "
-					"what runs there: " + lost.substr(0, 200) + "; label them again, or set them DOWN first");
+		return ctl::error_reply(
+			"Slurm has nodes that lack the label of managed nodes, or that Kubernetes "
+			"does not have yet, and a list without them would end "
+			"what runs there: " +
+			lost.substr(0, 200) + "; label them again, or set them DOWN first");
 	Json lines = new_array();
 	for (const auto &[name, node] : world.state().kube_nodes) {
-		const auto line = core::node_line(core::node_spec(world.as_left(node), world.state().settings.nodes, world.state().sync.plugin()), "UNKNOWN");
+		const auto line = core::node_line(
+			core::node_spec(world.as_left(node), world.state().settings.nodes,
+				world.state().sync.plugin()),
+			"UNKNOWN");
 		append(lines.get(), line ? *line : "# left out: " + line.error().what);
 	}
 	Json reply = ok_reply();
@@ -214,10 +238,14 @@ std::string why_reply(const App &app, json_object *request)
 {
 	const std::string pod = get_string(request, "pod");
 	const std::size_t slash = pod.find('/');
-	const std::string name_space = slash == std::string::npos ? "default" : pod.substr(0, slash), name = slash == std::string::npos ? pod : pod.substr(slash + 1);
+	const std::string name_space =
+				  slash == std::string::npos ? "default" : pod.substr(0, slash),
+			  name = slash == std::string::npos ? pod : pod.substr(slash + 1);
 	const auto lines = core::why(app.world(), name_space, name, now());
 	if (lines.empty())
-		return ctl::error_reply("no pod " + name_space + "/" + name.substr(0, 256) + " with schedulerName " + app.config().scheduler_name + " has been seen: kubectl get pod says whether there is one");
+		return ctl::error_reply("no pod " + name_space + "/" + name.substr(0, 256) +
+			" with schedulerName " + app.config().scheduler_name +
+			" has been seen: kubectl get pod says whether there is one");
 	Json rows = new_array();
 	for (const core::WhyLine &line : lines) {
 		Json row = new_object();
@@ -235,7 +263,8 @@ struct Verb {
 	Json (*reply)(const App &app);
 };
 
-constexpr Verb k_verbs[] = {{"ping", ping}, {"jobs", jobs}, {"pods", pods}, {"nodes", nodes}, {"diag", diag}};
+constexpr Verb k_verbs[] = {
+	{"ping", ping}, {"jobs", jobs}, {"pods", pods}, {"nodes", nodes}, {"diag", diag}};
 
 } // namespace
 
@@ -249,10 +278,14 @@ void reply_to(App &app, json_object *request, const ctl::Reply &reply)
 	if (wanted == "why")
 		return reply(why_reply(app, request));
 	if (wanted == "check")
-		return app.look([&app, reply](const Findings &findings) { reply(check(app, findings)); });
+		return app.look(
+			[&app, reply](const Findings &findings) { reply(check(app, findings)); });
 	if (wanted == "slurm_conf")
-		return app.ask_for_nodes([&app, reply](const std::string &trouble) { reply(slurm_conf(app, trouble)); });
-	reply(ctl::error_reply("unknown verb '" + wanted.substr(0, 64) + "': skube and slurmkubed are of different releases"));
+		return app.ask_for_nodes([&app, reply](const std::string &trouble) {
+			reply(slurm_conf(app, trouble));
+		});
+	reply(ctl::error_reply("unknown verb '" + wanted.substr(0, 64) +
+		"': skube and slurmkubed are of different releases"));
 }
 
 } // namespace slurmkube::agent

@@ -14,7 +14,8 @@ namespace slurmkube::agent
 
 class App;
 
-/* An unknown verb gets an error reply. `check` and `slurm_conf` ask others first and answer within k_look_time, all else is answered at once. */
+/* An unknown verb gets an error reply. `check` and `slurm_conf` ask others first and answer within
+ * k_look_time, all else is answered at once. */
 void reply_to(App &app, json_object *request, const ctl::Reply &reply);
 
 } // namespace slurmkube::agent

@@ -64,8 +64,10 @@ Json latencies_row(const core::StageLatencies &stage_latencies)
 	put(row.get(), "allocated_to_bound", edge_row(stage_latencies.allocated_to_bound));
 	put(row.get(), "bound_to_running", edge_row(stage_latencies.bound_to_running));
 	put(row.get(), "ended_to_pod_deleted", edge_row(stage_latencies.ended_to_pod_deleted));
-	put(row.get(), "pod_deleted_to_job_ended", edge_row(stage_latencies.pod_deleted_to_job_ended));
-	put(row.get(), "pod_terminal_to_job_ended", edge_row(stage_latencies.pod_terminal_to_job_ended));
+	put(row.get(), "pod_deleted_to_job_ended",
+		edge_row(stage_latencies.pod_deleted_to_job_ended));
+	put(row.get(), "pod_terminal_to_job_ended",
+		edge_row(stage_latencies.pod_terminal_to_job_ended));
 	put(row.get(), "node_change_to_slurm", edge_row(stage_latencies.node_change_to_slurm));
 	return row;
 }
@@ -75,27 +77,28 @@ Json counters_row(const App &app)
 	const core::Counters &c = app.world().counters();
 	const kube::ClientCounters &k = app.client().counters();
 	Json row = new_object();
-	for (const auto &[name, value] : std::initializer_list<std::pair<const char *, std::uint64_t>>{
-		 {"submitted", c.submitted},
-		 {"submit_failed", c.submit_failed},
-		 {"updated", c.updated},
-		 {"bound", c.bound},
-		 {"bind_failed", c.bind_failed},
-		 {"completed", c.completed},
-		 {"cancelled", c.cancelled},
-		 {"removed", c.removed},
-		 {"reported", c.reported},
-		 {"readopted", c.readopted},
-		 {"gate_waits", c.gate_waits},
-		 {"not_started", c.not_started},
-		 {"events", app.events().written()},
-		 {"events_dropped", app.events().dropped()},
-		 {"kube_requests", k.requests},
-		 {"kube_failures", k.failures},
-		 {"kube_throttled", k.throttled},
-		 {"kube_repeats", k.repeats},
-		 {"kube_bytes_received", k.bytes_received},
-	     })
+	for (const auto &[name, value] :
+		std::initializer_list<std::pair<const char *, std::uint64_t>>{
+			{"submitted", c.submitted},
+			{"submit_failed", c.submit_failed},
+			{"updated", c.updated},
+			{"bound", c.bound},
+			{"bind_failed", c.bind_failed},
+			{"completed", c.completed},
+			{"cancelled", c.cancelled},
+			{"removed", c.removed},
+			{"reported", c.reported},
+			{"readopted", c.readopted},
+			{"gate_waits", c.gate_waits},
+			{"not_started", c.not_started},
+			{"events", app.events().written()},
+			{"events_dropped", app.events().dropped()},
+			{"kube_requests", k.requests},
+			{"kube_failures", k.failures},
+			{"kube_throttled", k.throttled},
+			{"kube_repeats", k.repeats},
+			{"kube_bytes_received", k.bytes_received},
+		})
 		put(row.get(), name, value);
 	return row;
 }

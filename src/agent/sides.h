@@ -46,14 +46,14 @@ class KubeSide
 	virtual void provide(const core::ClaimStep &step, Done done) = 0;
 	/* Only queues; nobody is told of a failure. */
 	virtual void tell(const core::Pod &pod, bool warning, const char *action,
-			  const core::Condition &what) = 0;
+		const core::Condition &what) = 0;
 
-	virtual void get_pod(const std::string &name_space, const std::string &name,
-			     Answer<core::Pod> done) = 0;
+	virtual void get_pod(
+		const std::string &name_space, const std::string &name, Answer<core::Pod> done) = 0;
 	virtual void find_pod(const std::string &name_space,
-			      std::function<bool(const core::Pod &)> is_it, Answer<bool> done) = 0;
-	virtual void get_owner(const core::OwnerId &id,
-			       Answer<std::optional<core::Owner>> done) = 0;
+		std::function<bool(const core::Pod &)> is_it, Answer<bool> done) = 0;
+	virtual void get_owner(
+		const core::OwnerId &id, Answer<std::optional<core::Owner>> done) = 0;
 	virtual void look_at_node(const std::string &name, Answer<core::NodeLookup> done) = 0;
 	virtual void cluster_uid(Answer<std::string> done) = 0;
 

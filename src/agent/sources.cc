@@ -39,7 +39,7 @@ kube::WatchOptions foreign_pods_of(const Config &config)
 	options.path = "/api/v1/pods";
 	options.accept = kube::k_protobuf;
 	options.field_selector = "spec.schedulerName!=" + config.scheduler_name +
-				 ",spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
+		",spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
 	return options;
 }
 
@@ -62,8 +62,8 @@ kube::WatchOptions all_of(const char *path)
 
 /* ---- what World is told ---- */
 
-template <class T>
-KindRow::Tell tell(Result<T> (*read)(json_object *), void (*world_hears)(World &, std::type_identity_t<T>, Now))
+template <class T> KindRow::Tell tell(Result<T> (*read)(json_object *),
+	void (*world_hears)(World &, std::type_identity_t<T>, Now))
 {
 	return [read, world_hears](World &world, json_object *object, Now now) -> Status {
 		auto thing = read(object);
@@ -103,7 +103,10 @@ KindRow pods_row()
 		.check_name = "pods",
 		.is_listed_again = true,
 		.options = pods_of,
-		.seen = tell(codec::pod_from_json, [](World &w, core::Pod pod, Now now) { w.observe(core::PodSeen{std::move(pod)}, now); }),
+		.seen = tell(codec::pod_from_json,
+			[](World &w, core::Pod pod, Now now) {
+				w.observe(core::PodSeen{std::move(pod)}, now);
+			}),
 		.gone = tell(codec::pod_from_json, pod_gone),
 		.listed = pods_listed};
 }
@@ -117,9 +120,14 @@ KindRow foreign_pods_row()
 		.check_name = "other pods",
 		.is_listed_again = true,
 		.options = foreign_pods_of,
-		.seen = tell(codec::pod_from_json, [](World &w, core::Pod pod, Now) { w.observe(core::ForeignSeen{std::move(pod)}); }),
+		.seen = tell(codec::pod_from_json,
+			[](World &w, core::Pod pod, Now) {
+				w.observe(core::ForeignSeen{std::move(pod)});
+			}),
 		.gone = foreign_gone,
-		.listed = [](World &w, const Uids &live, Now) { w.observe(core::ForeignListed{live}); }};
+		.listed = [](World &w, const Uids &live, Now) {
+			w.observe(core::ForeignListed{live});
+		}};
 }
 
 KindRow nodes_row()
@@ -130,9 +138,17 @@ KindRow nodes_row()
 		.check_name = "nodes watch",
 		.is_listed_again = true,
 		.options = nodes_of,
-		.seen = tell(codec::node_from_json, [](World &w, core::KubeNode node, Now now) { w.observe(core::NodeSeen{std::move(node)}, now); }),
-		.gone = tell(codec::node_from_json, [](World &w, core::KubeNode node, Now now) { w.observe(core::NodeGone{node.name}, now); }),
-		.listed = [](World &w, const Uids &live, Now) { w.observe(core::NodesListed{live}); }};
+		.seen = tell(codec::node_from_json,
+			[](World &w, core::KubeNode node, Now now) {
+				w.observe(core::NodeSeen{std::move(node)}, now);
+			}),
+		.gone = tell(codec::node_from_json,
+			[](World &w, core::KubeNode node, Now now) {
+				w.observe(core::NodeGone{node.name}, now);
+			}),
+		.listed = [](World &w, const Uids &live, Now) {
+			w.observe(core::NodesListed{live});
+		}};
 }
 
 KindRow namespaces_row()
@@ -143,9 +159,16 @@ KindRow namespaces_row()
 		.check_name = "namespaces",
 		.names_people = true,
 		.options = [](const Config &) { return all_of("/api/v1/namespaces"); },
-		.seen = tell(codec::namespace_from_json, [](World &w, core::Namespace seen, Now) { w.observe(core::NamespaceSeen{std::move(seen)}); }),
-		.gone = tell(codec::namespace_from_json, [](World &w, core::Namespace seen, Now) { w.observe(core::NamespaceGone{seen.name}); }),
-		.listed = [](World &w, const Uids &live, Now) { w.observe(core::NamespacesListed{live}); }};
+		.seen = tell(codec::namespace_from_json,
+			[](World &w, core::Namespace seen, Now) {
+				w.observe(core::NamespaceSeen{std::move(seen)});
+			}),
+		.gone = tell(codec::namespace_from_json,
+			[](World &w, core::Namespace seen, Now) {
+				w.observe(core::NamespaceGone{seen.name});
+			}),
+		.listed = [](World &w, const Uids &live,
+				  Now) { w.observe(core::NamespacesListed{live}); }};
 }
 
 KindRow claims_row()
@@ -156,9 +179,16 @@ KindRow claims_row()
 		.check_name = nullptr,
 		.wanted = Wanted::for_claims,
 		.options = [](const Config &) { return all_of("/api/v1/persistentvolumeclaims"); },
-		.seen = tell(codec::claim_from_json, [](World &w, core::Claim seen, Now now) { w.observe(core::ClaimSeen{std::move(seen)}, now); }),
-		.gone = tell(codec::claim_from_json, [](World &w, core::Claim seen, Now) { w.observe(core::ClaimGone{seen.id}); }),
-		.listed = [](World &w, const Uids &live, Now) { w.observe(core::ClaimsListed{live}); }};
+		.seen = tell(codec::claim_from_json,
+			[](World &w, core::Claim seen, Now now) {
+				w.observe(core::ClaimSeen{std::move(seen)}, now);
+			}),
+		.gone = tell(codec::claim_from_json,
+			[](World &w, core::Claim seen, Now) {
+				w.observe(core::ClaimGone{seen.id});
+			}),
+		.listed = [](World &w, const Uids &live,
+				  Now) { w.observe(core::ClaimsListed{live}); }};
 }
 
 KindRow volumes_row()
@@ -169,9 +199,16 @@ KindRow volumes_row()
 		.check_name = nullptr,
 		.wanted = Wanted::for_claims,
 		.options = [](const Config &) { return all_of("/api/v1/persistentvolumes"); },
-		.seen = tell(codec::volume_from_json, [](World &w, core::Volume seen, Now) { w.observe(core::VolumeSeen{std::move(seen)}); }),
-		.gone = tell(codec::volume_from_json, [](World &w, core::Volume seen, Now) { w.observe(core::VolumeGone{seen.name}); }),
-		.listed = [](World &w, const Uids &live, Now) { w.observe(core::VolumesListed{live}); }};
+		.seen = tell(codec::volume_from_json,
+			[](World &w, core::Volume seen, Now) {
+				w.observe(core::VolumeSeen{std::move(seen)});
+			}),
+		.gone = tell(codec::volume_from_json,
+			[](World &w, core::Volume seen, Now) {
+				w.observe(core::VolumeGone{seen.name});
+			}),
+		.listed = [](World &w, const Uids &live,
+				  Now) { w.observe(core::VolumesListed{live}); }};
 }
 
 KindRow classes_row()
@@ -181,17 +218,27 @@ KindRow classes_row()
 		.list_text = "storage class list complete",
 		.check_name = nullptr,
 		.wanted = Wanted::for_claims,
-		.options = [](const Config &) { return all_of("/apis/storage.k8s.io/v1/storageclasses"); },
-		.seen = tell(codec::storage_class_from_json, [](World &w, core::StorageClass seen, Now) { w.observe(core::ClassSeen{std::move(seen)}); }),
-		.gone = tell(codec::storage_class_from_json, [](World &w, core::StorageClass seen, Now) { w.observe(core::ClassGone{seen.name}); }),
-		.listed = [](World &w, const Uids &live, Now) { w.observe(core::ClassesListed{live}); }};
+		.options =
+			[](const Config &) {
+				return all_of("/apis/storage.k8s.io/v1/storageclasses");
+			},
+		.seen = tell(codec::storage_class_from_json,
+			[](World &w, core::StorageClass seen, Now) {
+				w.observe(core::ClassSeen{std::move(seen)});
+			}),
+		.gone = tell(codec::storage_class_from_json,
+			[](World &w, core::StorageClass seen, Now) {
+				w.observe(core::ClassGone{seen.name});
+			}),
+		.listed = [](World &w, const Uids &live,
+				  Now) { w.observe(core::ClassesListed{live}); }};
 }
 
 /* In the order of Kind, which is that of their starts. */
 const std::vector<KindRow> &rows()
 {
-	static const std::vector<KindRow> all{pods_row(),   foreign_pods_row(), nodes_row(),  namespaces_row(),
-					      claims_row(), volumes_row(),	classes_row()};
+	static const std::vector<KindRow> all{pods_row(), foreign_pods_row(), nodes_row(),
+		namespaces_row(), claims_row(), volumes_row(), classes_row()};
 	return all;
 }
 
@@ -225,7 +272,8 @@ void Source::deleted(json_object *last_state)
 {
 	const Status told = row_.gone(around_.world, last_state, now());
 	if (!told) {
-		log_warning("a deleted %s cannot be read: %s", row_.name, told.error().what.c_str());
+		log_warning(
+			"a deleted %s cannot be read: %s", row_.name, told.error().what.c_str());
 		return;
 	}
 	around_.on_change();
@@ -243,8 +291,10 @@ void Source::listed(const std::set<std::string> &live_uids)
 
 /* ---- all of them ---- */
 
-Sources::Sources(Loop &loop, kube::Client &client, core::World &world, const Config &config, const std::function<void()> &on_change)
-    : client_(client), world_(world), config_(config), people_(loop, world, on_change), around_{world, people_, on_change}
+Sources::Sources(Loop &loop, kube::Client &client, core::World &world, const Config &config,
+	const std::function<void()> &on_change)
+    : client_(client), world_(world), config_(config),
+      people_(loop, world, on_change), around_{world, people_, on_change}
 {
 	for (const KindRow &row : rows())
 		sources_.try_emplace(row.kind, row, around_);

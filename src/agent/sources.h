@@ -31,12 +31,12 @@ struct KindRow {
 	using Tell = std::function<Status(core::World &, json_object *, core::Now)>;
 
 	Kind kind;
-	const char *name;                /* of one, for the log */
-	const char *list_text;           /* for the log */
-	const char *check_name;          /* of its line of `skube check`; nullptr: it has none */
+	const char *name;       /* of one, for the log */
+	const char *list_text;  /* for the log */
+	const char *check_name; /* of its line of `skube check`; nullptr: it has none */
 	Wanted wanted = Wanted::always;
-	bool is_listed_again = false;    /* when World asks for fresh lists */
-	bool names_people = false;       /* whom to look up */
+	bool is_listed_again = false; /* when World asks for fresh lists */
+	bool names_people = false;    /* whom to look up */
 	kube::WatchOptions (*options)(const Config &config);
 	Tell seen, gone;
 	void (*listed)(core::World &world, const std::set<std::string> &live_uids, core::Now now);
@@ -58,7 +58,8 @@ class Source final : public kube::WatchSink
 	/* Also again: from a new list on. */
 	void start(kube::Client &client, const Config &config);
 	[[nodiscard]] const KindRow &row() const { return row_; }
-	[[nodiscard]] kube::Watch *watch() const { return watch_.get(); } /* nullptr: not yet wanted */
+	/* nullptr: not yet wanted */
+	[[nodiscard]] kube::Watch *watch() const { return watch_.get(); }
 
 	void upserted(json_object *object) override;
 	void deleted(json_object *last_state) override;
@@ -76,7 +77,8 @@ class Sources
 {
       public:
 	/* The loop, client, world and config must outlive it. */
-	Sources(Loop &loop, kube::Client &client, core::World &world, const Config &config, const std::function<void()> &on_change);
+	Sources(Loop &loop, kube::Client &client, core::World &world, const Config &config,
+		const std::function<void()> &on_change);
 	Sources(const Sources &) = delete;
 	Sources &operator=(const Sources &) = delete;
 	~Sources() = default;
@@ -86,7 +88,10 @@ class Sources
 	void start_again(Kind kind) { sources_.at(kind).start(client_, config_); }
 	void list_again();
 	void look_for_users() { people_.look_again(); }
-	[[nodiscard]] const kube::Watch *watch(Kind kind) const { return sources_.at(kind).watch(); }
+	[[nodiscard]] const kube::Watch *watch(Kind kind) const
+	{
+		return sources_.at(kind).watch();
+	}
 
       private:
 	[[nodiscard]] std::string trouble_of(Wanted which) const;

@@ -43,7 +43,8 @@ void UserSearch::ask(const std::string &name)
 			if (alive.expired())
 				return;
 			asked_.erase(name);
-			log_info("user looked up name=%s%s%s", name.c_str(), found ? "" : ": ", found ? "" : found.error().what.c_str());
+			log_info("user looked up name=%s%s%s", name.c_str(), found ? "" : ": ",
+				found ? "" : found.error().what.c_str());
 			world_.observe(core::UserFound{name, found});
 			on_change_();
 		});

@@ -2,8 +2,9 @@
 /*
  * user_search.h - the users whom annotations of namespaces name, told to World.
  *
- * Looking a user up may block for as long as the directory behind NSS takes, so a thread of its own does it. Who was not found is asked for again
- * whenever look_again() is called. On the loop's thread but for that one.
+ * Looking a user up may block for as long as the directory behind NSS takes, so a thread of its own
+ * does it. Who was not found is asked for again whenever look_again() is called. On the loop's
+ * thread but for that one.
  */
 #ifndef SLURMKUBE_AGENT_USER_SEARCH_H
 #define SLURMKUBE_AGENT_USER_SEARCH_H

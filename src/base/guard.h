@@ -2,8 +2,9 @@
 /*
  * guard.h - the border that no exception passes.
  *
- * Used at every entry from C (Slurm hooks, libcurl and thread bodies). We throw nothing ourselves, the standard
- * library may. on_bug is what the C caller gets then; report is called with what() and must not throw.
+ * Used at every entry from C (Slurm hooks, libcurl and thread bodies). We throw nothing ourselves,
+ * the standard library may. on_bug is what the C caller gets then; report is called with what() and
+ * must not throw.
  */
 #ifndef SLURMKUBE_BASE_GUARD_H
 #define SLURMKUBE_BASE_GUARD_H

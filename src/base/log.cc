@@ -16,7 +16,7 @@ namespace
 
 constexpr int k_line_max = 2048;
 
-LogSink g_sink = nullptr;              /* written by log_open only */
+LogSink g_sink = nullptr; /* written by log_open only */
 std::atomic<LogLevel> g_least = LogLevel::info;
 
 void emit(LogLevel level, const char *format, va_list args)
@@ -25,7 +25,8 @@ void emit(LogLevel level, const char *format, va_list args)
 		return;
 	char line[k_line_max];
 	(void)vsnprintf(line, sizeof(line), format, args); /* a longer line is cut */
-	make_printable(line, strlen(line)); /* what others wrote must not look like a line of ours */
+	/* what others wrote must not look like a line of ours */
+	make_printable(line, strlen(line));
 	g_sink(level, line);
 }
 

@@ -2,8 +2,9 @@
 /*
  * log.h - one line per event: a fixed message, then key=value.
  *
- * Where lines go is chosen once at start: the agent writes to stderr with systemd's <level> prefixes, the plugin hands them to
- * Slurm's own log. base and core never log. Secrets and whole objects are never logged. Any thread may call.
+ * Where lines go is chosen once at start: the agent writes to stderr with systemd's <level>
+ * prefixes, the plugin hands them to Slurm's own log. base and core never log. Secrets and whole
+ * objects are never logged. Any thread may call.
  */
 #ifndef SLURMKUBE_BASE_LOG_H
 #define SLURMKUBE_BASE_LOG_H
@@ -13,7 +14,8 @@ namespace slurmkube
 
 enum class LogLevel { error, warning, info, debug };
 
-/* line has no newline and is valid during the call only. Must be callable from any thread and must not throw. */
+/* line has no newline and is valid during the call only. Must be callable from any thread and must
+ * not throw. */
 using LogSink = void (*)(LogLevel level, const char *line);
 
 /* Before any thread is started. A null sink drops everything. */

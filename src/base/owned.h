@@ -44,7 +44,8 @@ class UniqueFd
 	void reset()
 	{
 		if (fd_ >= 0)
-			(void)::close(fd_); /* EINTR leaves it closed on Linux; nothing else can be done */
+			/* EINTR leaves it closed on Linux; nothing else can be done */
+			(void)::close(fd_);
 		fd_ = -1;
 	}
 

@@ -2,8 +2,8 @@
 /*
  * result.h - errors as values.
  *
- * A fallible function returns Result<T>: a value or an Error, never neither. Error codes are few and
- * named by what the caller should do, not by where the error came from. Nothing here throws.
+ * A fallible function returns Result<T>: a value or an Error, never neither. Error codes are few
+ * and named by what the caller should do, not by where the error came from. Nothing here throws.
  */
 #ifndef SLURMKUBE_BASE_RESULT_H
 #define SLURMKUBE_BASE_RESULT_H
@@ -37,8 +37,12 @@ struct Ok {
 template <class T> class [[nodiscard]] Result
 {
       public:
-	Result(T value) : state_(std::in_place_index<0>, std::move(value)) {} // NOLINT(google-explicit-constructor): return sites
-	Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {} // NOLINT(google-explicit-constructor): return sites
+	Result(T value)
+	    : state_(std::in_place_index<0>, std::move(value))
+	{} // NOLINT(google-explicit-constructor): return sites
+	Result(Error error)
+	    : state_(std::in_place_index<1>, std::move(error))
+	{} // NOLINT(google-explicit-constructor): return sites
 
 	[[nodiscard]] bool ok() const { return state_.index() == 0; }
 	explicit operator bool() const { return ok(); }

@@ -16,13 +16,13 @@
  */
 #define KUBE_SLURM_NUMBER(major, minor) (((major) << 16) + ((minor) << 8))
 #define KUBE_SLURM_SERIES(number) ((number) >> 8)
-#define KUBE_IS_SLURM_SERIES(number, major, minor) \
+#define KUBE_IS_SLURM_SERIES(number, major, minor)                                                 \
 	(KUBE_SLURM_SERIES(number) == (((major) << 8) + (minor)))
 
 /* Release series that our tests have run with; README.md and doc/admin.md have the same list. */
-#define KUBE_SLURM_IS_TESTED(number) \
-	(KUBE_IS_SLURM_SERIES(number, 22, 5) || KUBE_IS_SLURM_SERIES(number, 24, 11) || \
-	 KUBE_IS_SLURM_SERIES(number, 25, 11) || KUBE_IS_SLURM_SERIES(number, 26, 5))
+#define KUBE_SLURM_IS_TESTED(number)                                                               \
+	(KUBE_IS_SLURM_SERIES(number, 22, 5) || KUBE_IS_SLURM_SERIES(number, 24, 11) ||            \
+		KUBE_IS_SLURM_SERIES(number, 25, 11) || KUBE_IS_SLURM_SERIES(number, 26, 5))
 #define KUBE_SLURM_TESTED "22.05, 24.11, 25.11 and 26.05"
 
 /* ---- 23.02 ---- */

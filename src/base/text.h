@@ -11,7 +11,8 @@
 namespace slurmkube
 {
 
-/* Every control character, C1 in UTF-8 too, becomes '?': it could end the line, or be obeyed by a terminal. In place. */
+/* Every control character, C1 in UTF-8 too, becomes '?': it could end the line, or be obeyed by a
+ * terminal. In place. */
 void make_printable(char *text, std::size_t size);
 std::string printable(std::string text);
 

@@ -17,19 +17,23 @@ std::string quantity_text(json_object *value)
 	return text != nullptr ? text : "";
 }
 
-/* Far beyond any node, and so small that no sum over the largest gang leaves 64 bits: such a pod is told that no node is large enough. */
+/* Far beyond any node, and so small that no sum over the largest gang leaves 64 bits: such a pod is
+ * told that no node is large enough. */
 std::int64_t most_of(const std::string &name)
 {
 	if (name == "cpu")
 		return std::int64_t{1} << 38; /* thousandths */
-	const bool is_bytes = name == "memory" || name == "ephemeral-storage" || name.starts_with("hugepages-");
+	const bool is_bytes =
+		name == "memory" || name == "ephemeral-storage" || name.starts_with("hugepages-");
 	return std::int64_t{1} << (is_bytes ? 48 : 40);
 }
 
 /* The API server takes quantities of any size. */
-Result<std::int64_t> amount_of(const std::string &name, const std::string &text, core::Rounding rounding)
+Result<std::int64_t> amount_of(
+	const std::string &name, const std::string &text, core::Rounding rounding)
 {
-	const auto amount = core::parse_quantity(text, name == "cpu" ? core::Scale::milli : core::Scale::whole, rounding);
+	const auto amount = core::parse_quantity(
+		text, name == "cpu" ? core::Scale::milli : core::Scale::whole, rounding);
 	if (!amount && amount.error().code != Errc::too_large)
 		return amount.error();
 	return amount ? std::min(*amount, most_of(name)) : most_of(name);
@@ -49,7 +53,8 @@ Result<Amounts> amounts_from_json(json_object *list, core::Rounding rounding)
 		if (!amount)
 			return in_context(key, amount.error());
 		if (*amount < 0)
-			return Error{Errc::invalid, key + ": negative: '" + quantity_text(value) + "'"};
+			return Error{
+				Errc::invalid, key + ": negative: '" + quantity_text(value) + "'"};
 		amounts[key] = *amount;
 	}
 	return amounts;

@@ -2,7 +2,8 @@
 /*
  * amounts.h - a resource list of the Kubernetes API (requests, allocatable) as numbers.
  *
- * "cpu" is in thousandths, everything else in whole units. Sums stop at the largest int64 instead of wrapping.
+ * "cpu" is in thousandths, everything else in whole units. Sums stop at the largest int64 instead
+ * of wrapping.
  */
 #ifndef SLURMKUBE_CODEC_AMOUNTS_H
 #define SLURMKUBE_CODEC_AMOUNTS_H
@@ -20,7 +21,8 @@ namespace slurmkube::codec
 
 using Amounts = std::map<std::string, std::int64_t>;
 
-/* Empty for an absent list. invalid: a value is no quantity, or negative; the error begins with the resource's name. */
+/* Empty for an absent list. invalid: a value is no quantity, or negative; the error begins with the
+ * resource's name. */
 Result<Amounts> amounts_from_json(json_object *list, core::Rounding rounding);
 
 void add(Amounts &to, const Amounts &more);

@@ -11,7 +11,8 @@ namespace
 
 int value_of(char c)
 {
-	constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	constexpr std::string_view alphabet =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const std::size_t at = alphabet.find(c);
 	return at == std::string_view::npos ? -1 : static_cast<int>(at);
 }

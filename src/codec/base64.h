@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * base64.h - standard base64 with padding, as the *-data fields of a kubeconfig have it. Blanks and newlines are skipped.
+ * base64.h - standard base64 with padding, as the *-data fields of a kubeconfig have it. Blanks and
+ * newlines are skipped.
  */
 #ifndef SLURMKUBE_CODEC_BASE64_H
 #define SLURMKUBE_CODEC_BASE64_H

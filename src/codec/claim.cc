@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/claim.h"
 
-#include "src/codec/scheduling_constraints.h"
 #include "src/codec/pod.h"
+#include "src/codec/scheduling_constraints.h"
 #include "src/core/model/names.h"
 #include "src/core/model/quantity.h"
 
@@ -15,7 +15,8 @@ namespace
 {
 
 constexpr char k_bind_completed[] = "pv.kubernetes.io/bind-completed";
-constexpr char k_old_class[] = "volume.beta.kubernetes.io/storage-class"; /* an annotation that still counts before the field */
+/* an annotation that still counts before the field */
+constexpr char k_old_class[] = "volume.beta.kubernetes.io/storage-class";
 constexpr std::size_t k_modes_most = 16;
 constexpr std::size_t k_terms_most = 256;
 
@@ -51,7 +52,8 @@ core::NodeTerm topology_of(json_object *term)
 		core::Requirement wanted{get_string(one, "key"), core::SelectorOp::in, {}};
 		for (std::size_t j = 0; j < std::min(array_size(values), k_terms_most); j++) {
 			if (json_object_is_type(array_at(values, j), json_type_string))
-				wanted.values.emplace_back(json_object_get_string(array_at(values, j)));
+				wanted.values.emplace_back(
+					json_object_get_string(array_at(values, j)));
 		}
 		out.labels.push_back(std::move(wanted));
 	}
@@ -62,7 +64,8 @@ core::NodeTerm topology_of(json_object *term)
 
 Result<core::Claim> claim_from_json(json_object *object)
 {
-	json_object *metadata = get(object, "metadata"), *annotations = get(metadata, "annotations"), *spec = get(object, "spec");
+	json_object *metadata = get(object, "metadata"),
+		    *annotations = get(metadata, "annotations"), *spec = get(object, "spec");
 	core::Claim claim;
 	claim.id = {get_string(metadata, "namespace"), get_string(metadata, "name")};
 	claim.uid = get_string(metadata, "uid");
@@ -83,14 +86,16 @@ Result<core::Claim> claim_from_json(json_object *object)
 		claim.selector = selector_from_json(selector);
 	const auto bytes = bytes_of(get(spec, "resources", "requests"), core::Rounding::up);
 	if (!bytes)
-		return in_context("volume claim " + claim.id.name_space + "/" + claim.id.name, bytes.error());
+		return in_context(
+			"volume claim " + claim.id.name_space + "/" + claim.id.name, bytes.error());
 	claim.bytes = *bytes;
 	return claim;
 }
 
 Result<core::Volume> volume_from_json(json_object *object)
 {
-	json_object *metadata = get(object, "metadata"), *spec = get(object, "spec"), *reference = get(spec, "claimRef");
+	json_object *metadata = get(object, "metadata"), *spec = get(object, "spec"),
+		    *reference = get(spec, "claimRef");
 	core::Volume volume;
 	volume.name = get_string(metadata, "name");
 	volume.uid = get_string(metadata, "uid");
@@ -101,7 +106,8 @@ Result<core::Volume> volume_from_json(json_object *object)
 	volume.is_available = get_string(get(object, "status"), "phase") == "Available";
 	volume.deleting = get(metadata, "deletionTimestamp") != nullptr;
 	if (reference != nullptr) {
-		volume.claim = core::ClaimId{get_string(reference, "namespace"), get_string(reference, "name")};
+		volume.claim = core::ClaimId{
+			get_string(reference, "namespace"), get_string(reference, "name")};
 		volume.claim_uid = get_string(reference, "uid");
 	}
 	volume.access_modes = modes_of(get(spec, "accessModes"));
@@ -118,7 +124,8 @@ Result<core::Volume> volume_from_json(json_object *object)
 
 Result<core::StorageClass> storage_class_from_json(json_object *object)
 {
-	json_object *metadata = get(object, "metadata"), *topologies = get(object, "allowedTopologies");
+	json_object *metadata = get(object, "metadata"),
+		    *topologies = get(object, "allowedTopologies");
 	core::StorageClass out;
 	out.name = get_string(metadata, "name");
 	out.uid = get_string(metadata, "uid");

@@ -2,8 +2,8 @@
 /*
  * claim.h - PersistentVolumeClaim, PersistentVolume and StorageClass in JSON to core's values.
  *
- * Foreign input: wrong types count as absent, wrong quantities are errors that name the object. What a selector or node affinity says beyond what can be read matches
- * nothing.
+ * Foreign input: wrong types count as absent, wrong quantities are errors that name the object.
+ * What a selector or node affinity says beyond what can be read matches nothing.
  */
 #ifndef SLURMKUBE_CODEC_CLAIM_H
 #define SLURMKUBE_CODEC_CLAIM_H

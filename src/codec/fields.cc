@@ -26,7 +26,8 @@ json_object *Fields::member(const char *key, json_type type, const char *type_na
 			fail("key '" + std::string(key) + "' is missing");
 		return nullptr;
 	}
-	bool fits = json_object_is_type(found, type) || (type == json_type_double && json_object_is_type(found, json_type_int));
+	bool fits = json_object_is_type(found, type) ||
+		(type == json_type_double && json_object_is_type(found, json_type_int));
 	if (!fits)
 		fail("key '" + std::string(key) + "' is not " + type_name);
 	return fits ? found : nullptr;
@@ -39,7 +40,8 @@ bool Fields::integer(const char *key, std::int64_t &out, std::int64_t least, std
 		return false;
 	out = json_object_get_int64(found);
 	/* json-c stops at the ends of its types */
-	const bool cut = json_object_get_uint64(found) > static_cast<std::uint64_t>(INT64_MAX) || out == INT64_MIN;
+	const bool cut = json_object_get_uint64(found) > static_cast<std::uint64_t>(INT64_MAX) ||
+		out == INT64_MIN;
 	if (cut || out < least || out > most) {
 		fail("key '" + std::string(key) + "' is out of range");
 		return false;

@@ -2,8 +2,9 @@
 /*
  * fields.h - reads the members of one JSON object into C++ values, strictly.
  *
- * For our own formats (marker, link), where a wrong type is a fault of the writer and must not be read as a default. The first fault is
- * kept and names its key; later reads still work, so a decoder checks once, at its end. An output is untouched unless its key was fine.
+ * For our own formats (marker, link), where a wrong type is a fault of the writer and must not be
+ * read as a default. The first fault is kept and names its key; later reads still work, so a
+ * decoder checks once, at its end. An output is untouched unless its key was fine.
  */
 #ifndef SLURMKUBE_CODEC_FIELDS_H
 #define SLURMKUBE_CODEC_FIELDS_H
@@ -45,12 +46,15 @@ class Fields
       private:
 	template <class T> static constexpr std::int64_t low()
 	{
-		return std::is_signed_v<T> ? static_cast<std::int64_t>(std::numeric_limits<T>::min()) : 0;
+		return std::is_signed_v<T>
+			? static_cast<std::int64_t>(std::numeric_limits<T>::min())
+			: 0;
 	}
 	template <class T> static constexpr std::int64_t high()
 	{
-		return sizeof(T) < sizeof(std::int64_t) ? static_cast<std::int64_t>(std::numeric_limits<T>::max())
-							: std::numeric_limits<std::int64_t>::max();
+		return sizeof(T) < sizeof(std::int64_t)
+			? static_cast<std::int64_t>(std::numeric_limits<T>::max())
+			: std::numeric_limits<std::int64_t>::max();
 	}
 	json_object *member(const char *key, json_type type, const char *type_name);
 	bool integer(const char *key, std::int64_t &out, std::int64_t least, std::int64_t most);

@@ -29,7 +29,8 @@ void FrameReader::add(std::string_view bytes)
 }
 
 /* What lies between begin and end, and on to next; nothing: it is too long. */
-std::optional<std::string_view> FrameReader::take(std::size_t begin, std::size_t end, std::size_t next)
+std::optional<std::string_view> FrameReader::take(
+	std::size_t begin, std::size_t end, std::size_t next)
 {
 	if (end - begin > longest_) {
 		too_long_ = true;
@@ -56,7 +57,8 @@ std::optional<std::string_view> FrameReader::next_counted()
 	const std::size_t body = begin_ + k_length_bytes;
 	if (body > buffer_.size())
 		return std::nullopt;
-	const std::size_t end = body + big_endian(std::string_view(buffer_).substr(begin_, k_length_bytes));
+	const std::size_t end =
+		body + big_endian(std::string_view(buffer_).substr(begin_, k_length_bytes));
 	return take(body, end, end);
 }
 

@@ -2,8 +2,9 @@
 /*
  * json.h - json-c with one owner, bounded parsing and getters that do not trust the text.
  *
- * Getters accept a null object and a wrong type and then give the fallback: foreign JSON is read field by field, and an absent field is
- * the same as a null one in the Kubernetes API. Views point into the object and live as long as it does.
+ * Getters accept a null object and a wrong type and then give the fallback: foreign JSON is read
+ * field by field, and an absent field is the same as a null one in the Kubernetes API. Views point
+ * into the object and live as long as it does.
  */
 #ifndef SLURMKUBE_CODEC_JSON_H
 #define SLURMKUBE_CODEC_JSON_H
@@ -25,7 +26,8 @@ using Json = Owned<json_object, json_object_put>;
 
 inline constexpr int k_json_depth_max = 64;
 
-/* One whole value, nothing after it but blanks. invalid: not JSON, or deeper than k_json_depth_max; too_large: longer than max_bytes. */
+/* One whole value, nothing after it but blanks. invalid: not JSON, or deeper than k_json_depth_max;
+ * too_large: longer than max_bytes. */
 Result<Json> parse_json(std::string_view text, std::size_t max_bytes);
 
 /* Compact, on one line. */
@@ -43,8 +45,10 @@ std::int64_t get_int(json_object *object, const char *key, std::int64_t fallback
 double get_double(json_object *object, const char *key, double fallback = 0);
 bool get_bool(json_object *object, const char *key, bool fallback = false);
 
-/* The members of an object whose names are wanted, as text: labels, annotations. Nothing of anything that is not an object. */
-std::map<std::string, std::string> get_strings(json_object *object, bool (*wanted)(std::string_view name) = nullptr);
+/* The members of an object whose names are wanted, as text: labels, annotations. Nothing of
+ * anything that is not an object. */
+std::map<std::string, std::string> get_strings(
+	json_object *object, bool (*wanted)(std::string_view name) = nullptr);
 
 /* 0 for anything that is not an array. */
 std::size_t array_size(json_object *array);
@@ -53,11 +57,23 @@ json_object *array_at(json_object *array, std::size_t i);
 Json new_object();
 Json new_array();
 void put(json_object *object, const char *key, std::string_view value);
-inline void put(json_object *object, const char *key, const char *value) { put(object, key, std::string_view(value)); }
+inline void put(json_object *object, const char *key, const char *value)
+{
+	put(object, key, std::string_view(value));
+}
 void put(json_object *object, const char *key, std::int64_t value);
-inline void put(json_object *object, const char *key, std::uint64_t value) { put(object, key, static_cast<std::int64_t>(value)); }
-inline void put(json_object *object, const char *key, std::uint32_t value) { put(object, key, static_cast<std::int64_t>(value)); }
-inline void put(json_object *object, const char *key, int value) { put(object, key, static_cast<std::int64_t>(value)); }
+inline void put(json_object *object, const char *key, std::uint64_t value)
+{
+	put(object, key, static_cast<std::int64_t>(value));
+}
+inline void put(json_object *object, const char *key, std::uint32_t value)
+{
+	put(object, key, static_cast<std::int64_t>(value));
+}
+inline void put(json_object *object, const char *key, int value)
+{
+	put(object, key, static_cast<std::int64_t>(value));
+}
 void put(json_object *object, const char *key, double value);
 void put(json_object *object, const char *key, bool value);
 void put(json_object *object, const char *key, Json value);

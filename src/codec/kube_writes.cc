@@ -13,10 +13,12 @@ namespace slurmkube::codec
 namespace
 {
 
-constexpr std::size_t k_longest_note = 1024;   /* of an event, bytes */
-constexpr std::size_t k_longest_field = 128;   /* its reason, action and reporting instance */
-constexpr std::size_t k_longest_name = 230;    /* leaves room for the time in an object name of 253 */
-constexpr std::size_t k_longest_message = 4096; /* of a condition; the API has no limit, readers have */
+constexpr std::size_t k_longest_note = 1024; /* of an event, bytes */
+constexpr std::size_t k_longest_field = 128; /* its reason, action and reporting instance */
+/* leaves room for the time in an object name of 253 */
+constexpr std::size_t k_longest_name = 230;
+/* of a condition; the API has no limit, readers have */
+constexpr std::size_t k_longest_message = 4096;
 
 Json object_of(const std::map<std::string, std::string> &pairs)
 {
@@ -60,7 +62,8 @@ Json regarding(const Event &event)
 Json event_metadata(const Event &event, std::int64_t now_microseconds)
 {
 	char suffix[32];
-	(void)snprintf(suffix, sizeof(suffix), ".%llx", static_cast<unsigned long long>(now_microseconds));
+	(void)snprintf(
+		suffix, sizeof(suffix), ".%llx", static_cast<unsigned long long>(now_microseconds));
 	Json metadata = new_object();
 	put(metadata.get(), "name", event.name.substr(0, k_longest_name) + suffix);
 	put(metadata.get(), "namespace", event_namespace(event));
@@ -90,7 +93,8 @@ std::string binding_body(const Binding &binding)
 	return to_text(body.get());
 }
 
-std::string conditions_patch(std::string_view uid, const std::vector<PodCondition> &conditions, std::string_view resource_version)
+std::string conditions_patch(std::string_view uid, const std::vector<PodCondition> &conditions,
+	std::string_view resource_version)
 {
 	Json list = new_array();
 	for (const PodCondition &condition : conditions)
@@ -120,7 +124,8 @@ std::string delete_options(std::string_view uid, std::optional<std::int64_t> gra
 std::string claim_ref_patch(const core::GiveVolume &give)
 {
 	Json annotations = new_object();
-	put(annotations.get(), "pv.kubernetes.io/bound-by-controller", "yes"); /* so that it is free again when the claim has gone */
+	/* so that it is free again when the claim has gone */
+	put(annotations.get(), "pv.kubernetes.io/bound-by-controller", "yes");
 	Json metadata = new_object();
 	put(metadata.get(), "uid", give.volume_uid);
 	put(metadata.get(), "resourceVersion", give.volume_version);
@@ -176,7 +181,8 @@ std::string event_body(const Event &event, std::int64_t now_microseconds)
 	return to_text(o);
 }
 
-std::string access_review_body(std::string_view verb, std::string_view group, std::string_view resource)
+std::string access_review_body(
+	std::string_view verb, std::string_view group, std::string_view resource)
 {
 	const std::size_t slash = resource.find('/');
 	Json attributes = new_object();

@@ -2,7 +2,8 @@
 /*
  * kube_writes.h - bodies of what the agent writes to the Kubernetes API.
  *
- * Each carries the pod's uid as a precondition, so that a write can never hit another pod of the same name.
+ * Each carries the pod's uid as a precondition, so that a write can never hit another pod of the
+ * same name.
  */
 #ifndef SLURMKUBE_CODEC_KUBE_WRITES_H
 #define SLURMKUBE_CODEC_KUBE_WRITES_H
@@ -23,7 +24,8 @@ struct Binding {
 	std::string name_space, name, uid;
 	std::string node;
 	std::map<std::string, std::string> annotations;
-	std::map<std::string, std::string> labels; /* merged into the pod from Kubernetes 1.35 on, ignored before */
+	/* merged into the pod from Kubernetes 1.35 on, ignored before */
+	std::map<std::string, std::string> labels;
 };
 std::string binding_body(const Binding &binding);
 
@@ -31,16 +33,20 @@ struct PodCondition {
 	std::string type; /* PodScheduled, DisruptionTarget */
 	bool status = false;
 	std::string reason, message;
-	std::int64_t transition_time = 0; /* when status changed; 0: a text changes only, the old time stays */
+	/* when status changed; 0: a text changes only, the old time stays */
+	std::int64_t transition_time = 0;
 };
-/* For Content-Type application/strategic-merge-patch+json on pods/status. Conditions of other types stay. */
+/* For Content-Type application/strategic-merge-patch+json on pods/status. Conditions of other types
+ * stay. */
 /* resource_version: only if the pod is still that one; empty: in any case. */
-std::string conditions_patch(std::string_view uid, const std::vector<PodCondition> &conditions, std::string_view resource_version = {});
+std::string conditions_patch(std::string_view uid, const std::vector<PodCondition> &conditions,
+	std::string_view resource_version = {});
 
 /* Of DELETE. Without grace the pod's own terminationGracePeriodSeconds counts. */
 std::string delete_options(std::string_view uid, std::optional<std::int64_t> grace_seconds);
 
-/* For Content-Type application/merge-patch+json on a PersistentVolume: it is for that claim from now on, as kube-scheduler writes it. */
+/* For Content-Type application/merge-patch+json on a PersistentVolume: it is for that claim from
+ * now on, as kube-scheduler writes it. */
 std::string claim_ref_patch(const core::GiveVolume &give);
 /* The same on a PersistentVolumeClaim: its provisioner is told the node. */
 std::string selected_node_patch(const core::SelectNode &select);
@@ -62,7 +68,8 @@ std::string event_body(const Event &event, std::int64_t now_microseconds);
 std::string event_namespace(const Event &event);
 
 /* SelfSubjectAccessReview for all namespaces. resource is "pods" or "pods/binding". */
-std::string access_review_body(std::string_view verb, std::string_view group, std::string_view resource);
+std::string access_review_body(
+	std::string_view verb, std::string_view group, std::string_view resource);
 
 /* The longest prefix of at most max bytes that does not split a UTF-8 character. */
 std::string_view cut_utf8(std::string_view text, std::size_t max);

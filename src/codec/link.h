@@ -2,8 +2,9 @@
 /*
  * link.h - the lines that the plugin and the agent exchange (doc/design/protocol.md, section 2).
  *
- * The plugin encodes, the agent decodes. Lines have no newline here: framing belongs to the sockets. A key that is absent keeps the
- * default of the struct (the other side may be older); a key of a wrong type or range fails the line.
+ * The plugin encodes, the agent decodes. Lines have no newline here: framing belongs to the
+ * sockets. A key that is absent keeps the default of the struct (the other side may be older); a
+ * key of a wrong type or range fails the line.
  */
 #ifndef SLURMKUBE_CODEC_LINK_H
 #define SLURMKUBE_CODEC_LINK_H
@@ -47,8 +48,8 @@ struct UnknownMessage {
 	bool operator==(const UnknownMessage &) const = default;
 };
 
-using LinkMessage = std::variant<core::PluginHello, SnapshotBegin, core::SlurmJob, JobGone, core::SlurmNode, NodeGone, SnapshotEnd, core::PluginStats,
-				 UnknownMessage>;
+using LinkMessage = std::variant<core::PluginHello, SnapshotBegin, core::SlurmJob, JobGone,
+	core::SlurmNode, NodeGone, SnapshotEnd, core::PluginStats, UnknownMessage>;
 
 struct LinkLine {
 	std::uint64_t seq = 0;
@@ -71,7 +72,8 @@ struct Welcome {
 std::string encode_welcome(const Welcome &welcome);
 Result<Welcome> decode_welcome(std::string_view line);
 
-/* "pending", "running", ...; "mixed", "idle", ...; "emulated", "native". Unknown text gives unknown (emulated for a family). */
+/* "pending", "running", ...; "mixed", "idle", ...; "emulated", "native". Unknown text gives unknown
+ * (emulated for a family). */
 const char *to_name(core::JobState state);
 const char *to_name(core::NodeBase base);
 const char *to_name(core::Family family);

@@ -83,7 +83,8 @@ core::PluginHello read_hello(Fields &fields)
 	fields.read("whole_sockets", hello.whole_sockets);
 	fields.read("partitions", hello.partitions);
 	fields.read("prolog", hello.has_prolog);
-	hello.family = family == to_name(core::Family::native) ? core::Family::native : core::Family::emulated;
+	hello.family = family == to_name(core::Family::native) ? core::Family::native
+							       : core::Family::emulated;
 	return hello;
 }
 

@@ -22,15 +22,27 @@ template <class E> struct Name {
 };
 
 constexpr Name<JobState> k_job_states[] = {
-	{JobState::pending, "pending"},	    {JobState::running, "running"},	{JobState::suspended, "suspended"},
-	{JobState::complete, "complete"},   {JobState::cancelled, "cancelled"}, {JobState::failed, "failed"},
-	{JobState::timeout, "timeout"},	    {JobState::node_fail, "node_fail"}, {JobState::preempted, "preempted"},
-	{JobState::boot_fail, "boot_fail"}, {JobState::deadline, "deadline"},	{JobState::oom, "oom"},
+	{JobState::pending, "pending"},
+	{JobState::running, "running"},
+	{JobState::suspended, "suspended"},
+	{JobState::complete, "complete"},
+	{JobState::cancelled, "cancelled"},
+	{JobState::failed, "failed"},
+	{JobState::timeout, "timeout"},
+	{JobState::node_fail, "node_fail"},
+	{JobState::preempted, "preempted"},
+	{JobState::boot_fail, "boot_fail"},
+	{JobState::deadline, "deadline"},
+	{JobState::oom, "oom"},
 };
 
 constexpr Name<NodeBase> k_node_bases[] = {
-	{NodeBase::down, "down"},   {NodeBase::idle, "idle"},	{NodeBase::allocated, "allocated"},
-	{NodeBase::mixed, "mixed"}, {NodeBase::error, "error"}, {NodeBase::future, "future"},
+	{NodeBase::down, "down"},
+	{NodeBase::idle, "idle"},
+	{NodeBase::allocated, "allocated"},
+	{NodeBase::mixed, "mixed"},
+	{NodeBase::error, "error"},
+	{NodeBase::future, "future"},
 };
 
 template <class Table, class E> const char *text_of(const Table &table, E value)
@@ -41,7 +53,8 @@ template <class Table, class E> const char *text_of(const Table &table, E value)
 	return "unknown";
 }
 
-template <class E, std::size_t N> E value_of(const Name<E> (&table)[N], std::string_view text, E fallback)
+template <class E, std::size_t N>
+E value_of(const Name<E> (&table)[N], std::string_view text, E fallback)
 {
 	for (const auto &entry : table)
 		if (text == entry.text)

@@ -30,7 +30,8 @@ std::string_view field_of(std::string_view message, std::uint32_t number)
 std::string next_in_protobuf(std::string_view list)
 {
 	const auto envelope = open_envelope(list);
-	return envelope ? std::string(field_of(field_of(envelope->raw, k_metadata), k_continue)) : std::string();
+	return envelope ? std::string(field_of(field_of(envelope->raw, k_metadata), k_continue))
+			: std::string();
 }
 
 } // namespace
@@ -40,13 +41,16 @@ std::string next_page_of(std::string_view list)
 	if (is_enveloped(list))
 		return next_in_protobuf(list);
 	constexpr std::string_view key = "\"continue\":\"";
-	const std::string_view head = list.substr(0, std::min(list.substr(0, k_head_most).find("\"items\":["), k_head_most));
+	const std::string_view head = list.substr(
+		0, std::min(list.substr(0, k_head_most).find("\"items\":["), k_head_most));
 	const std::size_t at = head.find(key);
 	if (head.size() == std::min(list.size(), k_head_most) || at == std::string_view::npos)
 		return {};
 	const std::string_view rest = head.substr(at + key.size());
 	const std::size_t end = rest.find_first_of("\"\\");
-	return end == std::string_view::npos || rest[end] == '\\' ? std::string() : std::string(rest.substr(0, end));
+	return end == std::string_view::npos || rest[end] == '\\'
+		? std::string()
+		: std::string(rest.substr(0, end));
 }
 
 } // namespace slurmkube::codec

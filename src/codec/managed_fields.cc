@@ -7,7 +7,8 @@ namespace slurmkube::codec
 namespace
 {
 
-/* Written without blanks, as API servers do. Inside of a string its second quote would have a backslash before it, so it is always a key. */
+/* Written without blanks, as API servers do. Inside of a string its second quote would have a
+ * backslash before it, so it is always a key. */
 constexpr std::string_view k_key = "\"managedFields\":[";
 
 /* The place behind the string that begins at the quote; npos: it has no end. */
@@ -22,7 +23,8 @@ std::size_t skip_string(std::string_view json, std::size_t quote)
 	return std::string_view::npos;
 }
 
-/* The place of the bracket that ends the array whose first element may begin at `at`; npos: there is none. */
+/* The place of the bracket that ends the array whose first element may begin at `at`; npos: there
+ * is none. */
 std::size_t end_of_array(std::string_view json, std::size_t at)
 {
 	std::size_t open = 0;

@@ -17,7 +17,8 @@ constexpr std::uint32_t k_id_limit = 0xfffffffe; /* this and the next are Slurm'
 
 bool is_plain(std::string_view text)
 {
-	return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+	return std::none_of(text.begin(), text.end(),
+		[](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 void check_words(const core::Marker &m, Fields &fields)
@@ -25,7 +26,8 @@ void check_words(const core::Marker &m, Fields &fields)
 	const struct {
 		const char *key;
 		const std::string &value;
-	} words[] = {{"cluster", m.cluster}, {"namespace", m.name_space}, {"name", m.name}, {"kind", m.kind}, {"uid", m.uid}};
+	} words[] = {{"cluster", m.cluster}, {"namespace", m.name_space}, {"name", m.name},
+		{"kind", m.kind}, {"uid", m.uid}};
 	for (const auto &word : words) {
 		if (word.value.empty())
 			fields.fail(std::string("key '") + word.key + "' is empty");
@@ -130,7 +132,9 @@ std::string marker_to_fitting_text(core::Marker marker)
 	std::string text = marker_to_text(marker);
 	while (text.size() > k_marker_bytes_max && !marker.note.empty()) {
 		const std::size_t excess = text.size() - k_marker_bytes_max;
-		marker.note.resize(marker.note.size() - std::min(marker.note.size(), (excess + k_escaped_most - 1) / k_escaped_most));
+		marker.note.resize(marker.note.size() -
+			std::min(marker.note.size(),
+				(excess + k_escaped_most - 1) / k_escaped_most));
 		text = marker_to_text(marker);
 	}
 	return text;
@@ -143,7 +147,8 @@ bool looks_like_marker(std::string_view text)
 		return false; /* a note in words */
 	if (text[first] == '{' && text.find(k_version_key) != std::string_view::npos)
 		return true;
-	/* JSON can write the key with escapes, "slurm\u002dkube", and a lenient reader takes comments before it */
+	/* JSON can write the key with escapes, "slurm\u002dkube", and a lenient reader takes
+	 * comments before it */
 	auto object = parse_json(text, k_marker_bytes_max);
 	return object.ok() && get(object->get(), k_version_key) != nullptr;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * namespace.h - what we look at of a v1 Namespace: its metadata. Whole objects and PartialObjectMetadata read alike.
+ * namespace.h - what we look at of a v1 Namespace: its metadata. Whole objects and
+ * PartialObjectMetadata read alike.
  */
 #ifndef SLURMKUBE_CODEC_NAMESPACE_H
 #define SLURMKUBE_CODEC_NAMESPACE_H

@@ -25,7 +25,8 @@ void take_taints(KubeNode &node, json_object *taints)
 {
 	for (std::size_t i = 0; i < array_size(taints); i++) {
 		json_object *taint = array_at(taints, i);
-		node.taints.push_back({get_string(taint, "key"), get_string(taint, "value"), get_string(taint, "effect")});
+		node.taints.push_back({get_string(taint, "key"), get_string(taint, "value"),
+			get_string(taint, "effect")});
 	}
 }
 
@@ -37,8 +38,10 @@ void take_ready(KubeNode &node, json_object *conditions)
 		if (get_string(condition, "type") != "Ready")
 			continue;
 		node.ready = get_string(condition, "status") == "True";
-		node.not_ready_reason = node.ready ? "" : get_string(condition, "reason", "Unknown");
-		/* Only how long: a time that cannot be read is "unknown", the node is still there. */
+		node.not_ready_reason =
+			node.ready ? "" : get_string(condition, "reason", "Unknown");
+		/* Only how long: a time that cannot be read is "unknown", the node is still
+		 * there. */
 		const auto since = parse_time(get_string(condition, "lastTransitionTime"));
 		node.ready_since = since ? *since : 0;
 	}
@@ -49,7 +52,8 @@ void take_ready(KubeNode &node, json_object *conditions)
 Result<KubeNode> node_from_json(json_object *object)
 {
 	KubeNode node;
-	json_object *metadata = get(object, "metadata"), *spec = get(object, "spec"), *status = get(object, "status");
+	json_object *metadata = get(object, "metadata"), *spec = get(object, "spec"),
+		    *status = get(object, "status");
 	node.name = get_string(metadata, "name");
 	node.uid = get_string(metadata, "uid");
 	if (node.name.empty() || node.uid.empty())
@@ -60,7 +64,8 @@ Result<KubeNode> node_from_json(json_object *object)
 	node.labels = get_strings(get(metadata, "labels"));
 	take_taints(node, get(spec, "taints"));
 	take_ready(node, get(status, "conditions"));
-	const auto allocatable = amounts_from_json(get(status, "allocatable"), core::Rounding::down);
+	const auto allocatable =
+		amounts_from_json(get(status, "allocatable"), core::Rounding::down);
 	if (!allocatable)
 		return in_context("node " + node.name + ": allocatable", allocatable.error());
 	node.allocatable = resources_of(*allocatable);

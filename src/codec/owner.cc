@@ -19,18 +19,21 @@ constexpr std::size_t k_roles_max = 1000;
 
 std::uint32_t count(json_object *object, const char *key, std::int64_t fallback)
 {
-	return static_cast<std::uint32_t>(std::clamp<std::int64_t>(get_int(object, key, fallback), 0, core::k_gang_pods_max + 1));
+	return static_cast<std::uint32_t>(std::clamp<std::int64_t>(
+		get_int(object, key, fallback), 0, core::k_gang_pods_max + 1));
 }
 
 std::uint32_t product(std::uint32_t a, std::uint32_t b)
 {
-	return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{a} * b, core::k_gang_pods_max + 1));
+	return static_cast<std::uint32_t>(
+		std::min<std::uint64_t>(std::uint64_t{a} * b, core::k_gang_pods_max + 1));
 }
 
 /* Kubeflow has it in spec.runPolicy, everybody else in spec. */
 bool is_suspended(json_object *object)
 {
-	return get_bool(get(object, "spec"), "suspend") || get_bool(get(object, "spec", "runPolicy"), "suspend");
+	return get_bool(get(object, "spec"), "suspend") ||
+		get_bool(get(object, "spec", "runPolicy"), "suspend");
 }
 
 bool has_condition(json_object *object, std::initializer_list<const char *> types)
@@ -38,7 +41,8 @@ bool has_condition(json_object *object, std::initializer_list<const char *> type
 	json_object *conditions = get(object, "status", "conditions");
 	for (std::size_t i = 0; i < array_size(conditions); i++) {
 		const std::string type = get_string(array_at(conditions, i), "type");
-		if (get_string(array_at(conditions, i), "status") == "True" && std::ranges::find(types, type) != types.end())
+		if (get_string(array_at(conditions, i), "status") == "True" &&
+			std::ranges::find(types, type) != types.end())
 			return true;
 	}
 	return false;
@@ -46,18 +50,22 @@ bool has_condition(json_object *object, std::initializer_list<const char *> type
 
 using Labels = std::map<std::string, std::string>;
 
-/* labels: those that the controller gives to the pods of the role, beside the template's. deadline: of the Jobs that are made for the role. */
-Status add_role(Owner &owner, Role role, json_object *pod_template, const Labels &labels, std::int64_t deadline = 0)
+/* labels: those that the controller gives to the pods of the role, beside the template's. deadline:
+ * of the Jobs that are made for the role. */
+Status add_role(Owner &owner, Role role, json_object *pod_template, const Labels &labels,
+	std::int64_t deadline = 0)
 {
 	if (role.pods == 0)
 		return Ok{};
 	if (owner.roles.size() >= k_roles_max)
-		return Error{Errc::invalid, "more than " + std::to_string(k_roles_max) + " templates"};
+		return Error{
+			Errc::invalid, "more than " + std::to_string(k_roles_max) + " templates"};
 	auto pod = pod_from_template(pod_template, owner.id.name_space);
 	if (!pod)
 		return in_context("template '" + role.name + "'", pod.error());
 	role.each = pod->requests;
-	pod->active_deadline_seconds = core::earlier_deadline(pod->active_deadline_seconds, deadline);
+	pod->active_deadline_seconds =
+		core::earlier_deadline(pod->active_deadline_seconds, deadline);
 	for (const auto &[key, value] : labels)
 		pod->labels.insert_or_assign(key, value);
 	role.pod_template = std::make_shared<const core::Pod>(std::move(*pod));
@@ -74,8 +82,10 @@ struct JobSize {
 
 JobSize job_size(json_object *spec)
 {
-	const std::uint32_t parallelism = count(spec, "parallelism", 1), completions = count(spec, "completions", parallelism);
-	return {std::min(parallelism, completions), get_string(spec, "completionMode") == "Indexed" && completions == parallelism};
+	const std::uint32_t parallelism = count(spec, "parallelism", 1),
+			    completions = count(spec, "completions", parallelism);
+	return {std::min(parallelism, completions),
+		get_string(spec, "completionMode") == "Indexed" && completions == parallelism};
 }
 
 Status take_job(Owner &owner, json_object *object)
@@ -83,9 +93,12 @@ Status take_job(Owner &owner, json_object *object)
 	json_object *spec = get(object, "spec");
 	const JobSize size = job_size(spec);
 	owner.starts_together = size.is_fixed && size.at_once > 1;
-	if (auto done = add_role(owner, {.name = "", .pods = size.at_once, .each = {}}, get(spec, "template"), {}); !done)
+	if (auto done = add_role(owner, {.name = "", .pods = size.at_once, .each = {}},
+		    get(spec, "template"), {});
+		!done)
 		return done;
-	for (Role &role : owner.roles) /* there is no gang of it without a pod of its only role, and there are thousands of Jobs */
+	/* there is no gang of it without a pod of its only role, and there are thousands of Jobs */
+	for (Role &role : owner.roles)
 		role.pod_template = nullptr;
 	return Ok{};
 }
@@ -96,9 +109,11 @@ std::uint32_t stage_after(const Owner &owner, json_object *depends_on)
 	std::uint32_t stage = 0;
 	for (std::size_t i = 0; i < array_size(depends_on); i++) {
 		json_object *one = array_at(depends_on, i);
-		const auto role = std::ranges::find(owner.roles, get_string(one, "name"), &Role::name);
+		const auto role =
+			std::ranges::find(owner.roles, get_string(one, "name"), &Role::name);
 		if (role != owner.roles.end())
-			stage = std::max(stage, role->stage + (get_string(one, "status") == "Complete" ? 1 : 0));
+			stage = std::max(stage,
+				role->stage + (get_string(one, "status") == "Complete" ? 1 : 0));
 	}
 	return stage;
 }
@@ -111,9 +126,16 @@ Status take_job_set(Owner &owner, json_object *object)
 		json_object *one = array_at(jobs, i), *spec = get(one, "template", "spec");
 		const std::uint32_t at_once = job_size(spec).at_once;
 		const std::uint32_t stage = stage_after(owner, get(one, "dependsOn"));
-		Role role{.name = get_string(one, "name"), .pods = product(count(one, "replicas", 1), at_once), .pods_per_job = at_once, .stage = stage, .each = {}};
-		const Labels labels = {{"jobset.sigs.k8s.io/jobset-name", owner.id.name}, {"jobset.sigs.k8s.io/replicatedjob-name", role.name}};
-		if (auto done = add_role(owner, std::move(role), get(spec, "template"), labels, get_int(spec, "activeDeadlineSeconds")); !done)
+		Role role{.name = get_string(one, "name"),
+			.pods = product(count(one, "replicas", 1), at_once),
+			.pods_per_job = at_once,
+			.stage = stage,
+			.each = {}};
+		const Labels labels = {{"jobset.sigs.k8s.io/jobset-name", owner.id.name},
+			{"jobset.sigs.k8s.io/replicatedjob-name", role.name}};
+		if (auto done = add_role(owner, std::move(role), get(spec, "template"), labels,
+			    get_int(spec, "activeDeadlineSeconds"));
+			!done)
 			return done;
 	}
 	return Ok{};
@@ -126,16 +148,20 @@ Status take_leader_worker_set(Owner &owner, json_object *object)
 	const std::uint32_t size = std::max(count(sizes, "size", 1), 1U);
 	const Labels labels = {{"leaderworkerset.sigs.k8s.io/name", owner.id.name}};
 	owner.starts_together = size > 1;
-	if (auto done = add_role(owner, {.name = "leader", .pods = 1, .each = {}}, leader ? leader : worker, labels); !done)
+	if (auto done = add_role(owner, {.name = "leader", .pods = 1, .each = {}},
+		    leader ? leader : worker, labels);
+		!done)
 		return done;
 	return add_role(owner, {.name = "worker", .pods = size - 1, .each = {}}, worker, labels);
 }
 
-/* The older kind has spec.minMember; the built-in one a policy, of which only gang makes its pods start together. */
+/* The older kind has spec.minMember; the built-in one a policy, of which only gang makes its pods
+ * start together. */
 Status take_pod_group(Owner &owner, json_object *object)
 {
 	json_object *gang = get(object, "spec", "schedulingPolicy", "gang");
-	owner.minimum = gang ? count(gang, "minCount", 1) : count(get(object, "spec"), "minMember", 0);
+	owner.minimum =
+		gang ? count(gang, "minCount", 1) : count(get(object, "spec"), "minMember", 0);
 	owner.starts_together = owner.minimum > 1;
 	return Ok{};
 }
@@ -155,7 +181,10 @@ Status take_replica_specs(Owner &owner, json_object *specs)
 			if (leads(name) != leaders)
 				continue;
 			const Labels labels = {{"training.kubeflow.org/job-name", owner.id.name}};
-			if (auto done = add_role(owner, {.name = name, .pods = count(one, "replicas", 1), .each = {}}, get(one, "template"), labels); !done)
+			if (auto done = add_role(owner,
+				    {.name = name, .pods = count(one, "replicas", 1), .each = {}},
+				    get(one, "template"), labels);
+				!done)
 				return done;
 		}
 	}
@@ -176,7 +205,8 @@ Status take_kubeflow(Owner &owner, json_object *object)
 			return done;
 	}
 	std::uint32_t pods = 0;
-	const bool launcher_works = get_bool(spec, "runLauncherAsWorker"); /* it is number 0 then, and Worker 0 has number 1 */
+	/* it is number 0 then, and Worker 0 has number 1 */
+	const bool launcher_works = get_bool(spec, "runLauncherAsWorker");
 	for (Role &role : owner.roles) {
 		pods += role.pods;
 		role.first_index = launcher_works && role.name == "Worker" ? 1 : 0;
@@ -187,32 +217,43 @@ Status take_kubeflow(Owner &owner, json_object *object)
 
 Labels ray_labels(const Owner &owner, const char *type, const std::string &group)
 {
-	return {{"ray.io/cluster", owner.id.name}, {"ray.io/node-type", type}, {"ray.io/group", group}};
+	return {{"ray.io/cluster", owner.id.name}, {"ray.io/node-type", type},
+		{"ray.io/group", group}};
 }
 
-/* As KubeRay has it. With an autoscaler the replicas are its business: those beyond the minimum run alone. */
+/* As KubeRay has it. With an autoscaler the replicas are its business: those beyond the minimum run
+ * alone. */
 std::uint32_t ray_replicas(json_object *group, bool scales)
 {
 	if (get_bool(group, "suspend"))
 		return 0;
-	const std::uint32_t least = count(group, "minReplicas", 0), most = count(group, "maxReplicas", core::k_gang_pods_max + 1);
-	return scales ? least : std::min(std::max(count(group, "replicas", least), least), std::max(most, least));
+	const std::uint32_t least = count(group, "minReplicas", 0),
+			    most = count(group, "maxReplicas", core::k_gang_pods_max + 1);
+	return scales
+		? least
+		: std::min(std::max(count(group, "replicas", least), least), std::max(most, least));
 }
 
 Status take_ray_cluster(Owner &owner, json_object *object)
 {
 	json_object *spec = get(object, "spec"), *groups = get(spec, "workerGroupSpecs");
 	owner.starts_together = array_size(groups) > 0;
-	if (auto done = add_role(owner, {.name = "head", .pods = 1, .each = {}}, get(spec, "headGroupSpec", "template"), ray_labels(owner, "head", "headgroup")); !done)
+	if (auto done = add_role(owner, {.name = "head", .pods = 1, .each = {}},
+		    get(spec, "headGroupSpec", "template"), ray_labels(owner, "head", "headgroup"));
+		!done)
 		return done;
 	const bool scales = get_bool(spec, "enableInTreeAutoscaling");
 	for (std::size_t i = 0; i < array_size(groups); i++) {
 		json_object *group = array_at(groups, i);
 		const std::uint32_t hosts = std::max(count(group, "numOfHosts", 1), 1U);
 		const std::uint32_t replicas = ray_replicas(group, scales);
-		Role role{.name = get_string(group, "groupName"), .pods = product(replicas, hosts), .pods_per_job = hosts, .each = {}};
+		Role role{.name = get_string(group, "groupName"),
+			.pods = product(replicas, hosts),
+			.pods_per_job = hosts,
+			.each = {}};
 		const Labels labels = ray_labels(owner, "worker", role.name);
-		if (auto done = add_role(owner, std::move(role), get(group, "template"), labels); !done)
+		if (auto done = add_role(owner, std::move(role), get(group, "template"), labels);
+			!done)
 			return done;
 	}
 	return Ok{};
@@ -223,13 +264,10 @@ Status take_workload(Owner &owner, json_object *object)
 	const struct {
 		const char *kind;
 		Status (*take)(Owner &, json_object *);
-	} kinds[] = {{"Job", take_job},
-		     {"JobSet", take_job_set},
-		     {"LeaderWorkerSet", take_leader_worker_set},
-		     {"PodGroup", take_pod_group},
-		     {"MPIJob", take_kubeflow},
-		     {"PyTorchJob", take_kubeflow},
-		     {"RayCluster", take_ray_cluster}};
+	} kinds[] = {{"Job", take_job}, {"JobSet", take_job_set},
+		{"LeaderWorkerSet", take_leader_worker_set}, {"PodGroup", take_pod_group},
+		{"MPIJob", take_kubeflow}, {"PyTorchJob", take_kubeflow},
+		{"RayCluster", take_ray_cluster}};
 	for (const auto &one : kinds) {
 		if (owner.id.kind == one.kind)
 			return one.take(owner, object);
@@ -242,7 +280,8 @@ std::int64_t deadline_of(const std::string &kind, json_object *object)
 {
 	json_object *spec = get(object, "spec");
 	const bool is_job = kind == "Job" || kind == "RayJob";
-	return std::max<std::int64_t>(get_int(is_job ? spec : get(spec, "runPolicy"), "activeDeadlineSeconds"), 0);
+	return std::max<std::int64_t>(
+		get_int(is_job ? spec : get(spec, "runPolicy"), "activeDeadlineSeconds"), 0);
 }
 
 } // namespace
@@ -251,14 +290,17 @@ Result<Owner> owner_from_json(json_object *object)
 {
 	Owner owner;
 	json_object *metadata = get(object, "metadata");
-	owner.id = {get_string(object, "apiVersion"), get_string(object, "kind"), get_string(metadata, "namespace"), get_string(metadata, "name")};
+	owner.id = {get_string(object, "apiVersion"), get_string(object, "kind"),
+		get_string(metadata, "namespace"), get_string(metadata, "name")};
 	owner.uid = get_string(metadata, "uid");
 	if (owner.id.kind.empty() || owner.id.name.empty() || owner.uid.empty())
 		return Error{Errc::invalid, "no object with kind, name and uid"};
 	owner.controller = controller_of(get(metadata, "ownerReferences"));
 	owner.annotations = get_strings(get(metadata, "annotations"), core::is_option_key);
-	owner.has_succeeded = has_condition(object, {"Complete", "Completed", "Succeeded", "SuccessCriteriaMet"});
-	owner.is_finished = owner.has_succeeded || has_condition(object, {"Failed"}) || is_suspended(object) || get(metadata, "deletionTimestamp") != nullptr;
+	owner.has_succeeded =
+		has_condition(object, {"Complete", "Completed", "Succeeded", "SuccessCriteriaMet"});
+	owner.is_finished = owner.has_succeeded || has_condition(object, {"Failed"}) ||
+		is_suspended(object) || get(metadata, "deletionTimestamp") != nullptr;
 	owner.deadline_seconds = deadline_of(owner.id.kind, object);
 	if (auto done = take_workload(owner, object); !done)
 		return in_context(owner.id.kind + " " + owner.id.name, done.error());

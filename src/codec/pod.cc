@@ -34,7 +34,8 @@ core::PodPhase phase_of(const std::string &text)
 	if (text == "Failed")
 		return core::PodPhase::failed;
 	/* A pod that no kubelet has seen yet may have no phase. */
-	return text.empty() || text == "Pending" ? core::PodPhase::pending : core::PodPhase::unknown;
+	return text.empty() || text == "Pending" ? core::PodPhase::pending
+						 : core::PodPhase::unknown;
 }
 
 bool is_ours(std::string_view key)
@@ -51,7 +52,8 @@ Status take_metadata(Pod &pod, View<schema::k_metadata> metadata)
 		return Error{Errc::invalid, "not a pod: without name, namespace or uid"};
 	pod.resource_version = metadata.text<"resourceVersion">();
 	pod.deleting = metadata.has<"deletionTimestamp">();
-	pod.deletion_grace_seconds = pod.deleting ? metadata.integer<"deletionGracePeriodSeconds">() : 0;
+	pod.deletion_grace_seconds =
+		pod.deleting ? metadata.integer<"deletionGracePeriodSeconds">() : 0;
 	const auto created = parse_time(metadata.text<"creationTimestamp">("1970-01-01T00:00:00Z"));
 	if (!created)
 		return in_context("metadata.creationTimestamp", created.error());
@@ -64,7 +66,8 @@ Status take_metadata(Pod &pod, View<schema::k_metadata> metadata)
 
 std::string main_container(PodView pod)
 {
-	const std::string wanted = pod.object<"metadata">().entry<"annotations">("kubectl.kubernetes.io/default-container");
+	const std::string wanted = pod.object<"metadata">().entry<"annotations">(
+		"kubectl.kubernetes.io/default-container");
 	const auto containers = pod.object<"spec">().objects<"containers">();
 	for (const auto container : containers) {
 		if (!wanted.empty() && container.text<"name">() == wanted)
@@ -84,7 +87,8 @@ void take_spec(Pod &pod, SpecView spec)
 	pod.active_deadline_seconds = spec.integer<"activeDeadlineSeconds">();
 	std::set<std::string> unsupported;
 	pod.constraints = constraints_from_json(spec, unsupported);
-	pod.constraints.spreads = spreads_from_json(spec.objects<"topologySpreadConstraints">(), pod.labels, unsupported);
+	pod.constraints.spreads = spreads_from_json(
+		spec.objects<"topologySpreadConstraints">(), pod.labels, unsupported);
 	pod.constraints.claims = claims_of_pod(spec, pod.name, unsupported);
 	note_unsupported(spec, unsupported);
 	pod.unsupported_fields.assign(unsupported.begin(), unsupported.end());
@@ -100,20 +104,27 @@ void take_ended(Pod &pod, Containers containers, Statuses statuses)
 		for (const auto status : statuses) {
 			const auto end = status.object<"state">().object<"terminated">();
 			if (end && status.text<"name">() == name)
-				pod.ended_containers.push_back({name, small(end.integer<"exitCode">()), small(end.integer<"signal">()), end.text<"reason">()});
+				pod.ended_containers.push_back({name,
+					small(end.integer<"exitCode">()),
+					small(end.integer<"signal">()), end.text<"reason">()});
 		}
 	}
 }
 
-/* What the kubelet says of containers that do not run. "ContainerCreating" and the like say nothing; they stand until there is more. */
+/* What the kubelet says of containers that do not run. "ContainerCreating" and the like say
+ * nothing; they stand until there is more. */
 void take_running(Pod &pod, Statuses statuses)
 {
 	for (const auto status : statuses) {
 		const auto state = status.object<"state">();
 		const auto waiting = state.object<"waiting">();
-		const std::string reason = waiting.text<"reason">(), message = waiting.text<"message">();
+		const std::string reason = waiting.text<"reason">(),
+				  message = waiting.text<"message">();
 		pod.container_runs = pod.container_runs || state.has<"running">();
-		if (!reason.empty() && (pod.waiting_reason.empty() || (!message.empty() && pod.waiting_reason.find(": ") == std::string::npos)))
+		if (!reason.empty() &&
+			(pod.waiting_reason.empty() ||
+				(!message.empty() &&
+					pod.waiting_reason.find(": ") == std::string::npos)))
 			pod.waiting_reason = message.empty() ? reason : reason + ": " + message;
 	}
 }
@@ -136,7 +147,8 @@ void take_status(Pod &pod, PodView object)
 {
 	const auto status = object.object<"status">();
 	const auto spec = object.object<"spec">();
-	const auto of_init = status.objects<"initContainerStatuses">(), of_main = status.objects<"containerStatuses">();
+	const auto of_init = status.objects<"initContainerStatuses">(),
+		   of_main = status.objects<"containerStatuses">();
 	pod.phase = phase_of(status.text<"phase">());
 	pod.status_reason = status.text<"reason">();
 	pod.status_message = status.text<"message">();
@@ -168,11 +180,15 @@ Result<Pod> pod_from_json(json_object *object)
 namespace
 {
 
-/* As the API server's admission does (DefaultTolerationSeconds): else a template would be kept off nodes that its pods are not. */
+/* As the API server's admission does (DefaultTolerationSeconds): else a template would be kept off
+ * nodes that its pods are not. */
 void add_default_tolerations(std::vector<core::Toleration> &tolerations)
 {
 	for (const char *key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
-		const auto covers = [&](const core::Toleration &one) { return (one.key.empty() || one.key == key) && (one.effect.empty() || one.effect == "NoExecute"); };
+		const auto covers = [&](const core::Toleration &one) {
+			return (one.key.empty() || one.key == key) &&
+				(one.effect.empty() || one.effect == "NoExecute");
+		};
 		if (std::ranges::none_of(tolerations, covers))
 			tolerations.push_back({key, core::TolerationOp::exists, "", "NoExecute"});
 	}
@@ -190,7 +206,8 @@ Result<Pod> pod_from_template(json_object *pod_template, const std::string &name
 	take_spec(pod, view.object<"spec">());
 	add_default_tolerations(pod.constraints.tolerations);
 	pod.node_name.clear(); /* which would say that it is bound */
-	std::erase_if(pod.constraints.claims, [](const core::PodClaim &claim) { return claim.is_own; });
+	std::erase_if(
+		pod.constraints.claims, [](const core::PodClaim &claim) { return claim.is_own; });
 	auto requests = effective_requests(pod_template);
 	if (!requests)
 		return requests.error();
@@ -202,7 +219,8 @@ std::optional<core::OwnerRef> controller_of(Views<schema::k_owner> owners)
 {
 	for (const auto owner : owners) {
 		if (owner.boolean<"controller">())
-			return core::OwnerRef{owner.text<"apiVersion">(), owner.text<"kind">(), owner.text<"name">(), owner.text<"uid">()};
+			return core::OwnerRef{owner.text<"apiVersion">(), owner.text<"kind">(),
+				owner.text<"name">(), owner.text<"uid">()};
 	}
 	return std::nullopt;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pod_placement.cc - how a pod is to be spread, and what its spec constraints of its place that we cannot promise yet. Preferences are no constraints.
+ * pod_placement.cc - how a pod is to be spread, and what its spec constraints of its place that we
+ * cannot promise yet. Preferences are no constraints.
  */
-#include "src/codec/scheduling_constraints.h"
 #include "src/codec/pod.h"
+#include "src/codec/scheduling_constraints.h"
 
 #include <algorithm>
 #include <climits>
@@ -15,7 +16,8 @@ namespace
 {
 
 constexpr char k_spread_path[] = "spec.topologySpreadConstraints";
-constexpr std::size_t k_spreads_most = 16, k_label_keys_most = 64; /* judged for every pod there is */
+/* judged for every pod there is */
+constexpr std::size_t k_spreads_most = 16, k_label_keys_most = 64;
 
 using SpreadView = View<schema::k_spread>;
 
@@ -28,8 +30,8 @@ std::int32_t positive(std::int64_t value)
 std::string trouble_with(SpreadView constraint, const core::Spread &spread)
 {
 	const std::pair<const char *, std::string> policies[] = {
-	    {"nodeAffinityPolicy", constraint.text<"nodeAffinityPolicy">("Honor")},
-	    {"nodeTaintsPolicy", constraint.text<"nodeTaintsPolicy">("Honor")},
+		{"nodeAffinityPolicy", constraint.text<"nodeAffinityPolicy">("Honor")},
+		{"nodeTaintsPolicy", constraint.text<"nodeTaintsPolicy">("Honor")},
 	};
 	for (const auto &[policy, value] : policies) {
 		if (value != "Honor" && value != "Ignore")
@@ -39,30 +41,39 @@ std::string trouble_with(SpreadView constraint, const core::Spread &spread)
 		return " with so many matchLabelKeys";
 	if (spread.topology_key.empty())
 		return " without topologyKey";
-	return spread.max_skew < 1 || spread.min_domains < 1 ? " with a maxSkew or minDomains that is not positive" : "";
+	return spread.max_skew < 1 || spread.min_domains < 1
+		? " with a maxSkew or minDomains that is not positive"
+		: "";
 }
 
 /* As kube-scheduler has it: keys that the pod has no label of say nothing. */
-void take_label_keys(json_object *keys, const std::map<std::string, std::string> &labels, core::PodSelector &selector)
+void take_label_keys(json_object *keys, const std::map<std::string, std::string> &labels,
+	core::PodSelector &selector)
 {
 	for (std::size_t i = 0; i < std::min(array_size(keys), k_label_keys_most); i++) {
 		json_object *key = array_at(keys, i);
-		const auto label = json_object_is_type(key, json_type_string) ? labels.find(json_object_get_string(key)) : labels.end();
+		const auto label = json_object_is_type(key, json_type_string)
+			? labels.find(json_object_get_string(key))
+			: labels.end();
 		if (label != labels.end())
-			selector.requirements.push_back({label->first, core::SelectorOp::in, {label->second}});
+			selector.requirements.push_back(
+				{label->first, core::SelectorOp::in, {label->second}});
 	}
 }
 
 } // namespace
 
-std::vector<core::Spread> spreads_from_json(Views<schema::k_spread> constraints, const std::map<std::string, std::string> &labels, std::set<std::string> &unsupported)
+std::vector<core::Spread> spreads_from_json(Views<schema::k_spread> constraints,
+	const std::map<std::string, std::string> &labels, std::set<std::string> &unsupported)
 {
 	std::vector<core::Spread> out;
 	for (const SpreadView one : constraints) {
 		const std::string when = one.text<"whenUnsatisfiable">("DoNotSchedule");
 		if (when == "ScheduleAnyway")
 			continue;
-		core::Spread spread{.topology_key = one.text<"topologyKey">(), .max_skew = positive(one.integer<"maxSkew">()), .min_domains = positive(one.integer<"minDomains">(1))};
+		core::Spread spread{.topology_key = one.text<"topologyKey">(),
+			.max_skew = positive(one.integer<"maxSkew">()),
+			.min_domains = positive(one.integer<"minDomains">(1))};
 		spread.honors_affinity = one.text<"nodeAffinityPolicy">("Honor") == "Honor";
 		spread.honors_taints = one.text<"nodeTaintsPolicy">("Ignore") == "Honor";
 		const auto selector = one.object<"labelSelector">();
@@ -71,10 +82,11 @@ std::vector<core::Spread> spreads_from_json(Views<schema::k_spread> constraints,
 			spread.selector = *readable;
 			take_label_keys(one.values<"matchLabelKeys">(), labels, *spread.selector);
 		}
-		const std::string trouble = when != "DoNotSchedule"	    ? " with whenUnsatisfiable " + when.substr(0, 64) :
-					    !readable			    ? " with this labelSelector" :
-					    out.size() >= k_spreads_most ? " of this number" :
-									   trouble_with(one, spread);
+		const std::string trouble = when != "DoNotSchedule"
+			? " with whenUnsatisfiable " + when.substr(0, 64)
+			: !readable                    ? " with this labelSelector"
+			: out.size() >= k_spreads_most ? " of this number"
+						       : trouble_with(one, spread);
 		if (!trouble.empty())
 			unsupported.insert(k_spread_path + trouble);
 		if (out.size() < k_spreads_most)

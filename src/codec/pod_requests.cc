@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pod_requests.cc - effective requests, step by step as kube-scheduler's component-helpers have them (doc: KEP-753 sidecars, KEP-1287
- * resize, KEP-2837 pod level).
+ * pod_requests.cc - effective requests, step by step as kube-scheduler's component-helpers have
+ * them (doc: KEP-753 sidecars, KEP-1287 resize, KEP-2837 pod level).
  */
 #include "src/codec/amounts.h"
 #include "src/codec/pod.h"
@@ -44,21 +44,26 @@ Result<Amounts> granted(StatusView status)
 	auto allocated = amounts_from_json(status.values<"allocatedResources">(), Rounding::up);
 	if (!allocated)
 		return in_context("allocatedResources", allocated.error());
-	const auto actual = amounts_from_json(status.object<"resources">().values<"requests">(), Rounding::up);
+	const auto actual =
+		amounts_from_json(status.object<"resources">().values<"requests">(), Rounding::up);
 	if (!actual)
 		return in_context("resources.requests", actual.error());
 	raise(*allocated, *actual);
 	return allocated;
 }
 
-Result<Amounts> container_requests(PodView pod, View<schema::k_container> container, Statuses statuses)
+Result<Amounts> container_requests(
+	PodView pod, View<schema::k_container> container, Statuses statuses)
 {
 	const std::string name = container.text<"name">();
-	auto asked = amounts_from_json(container.object<"resources">().values<"requests">(), Rounding::up);
+	auto asked = amounts_from_json(
+		container.object<"resources">().values<"requests">(), Rounding::up);
 	if (!asked)
 		return in_context("container '" + name + "': resources.requests", asked.error());
-	/* The API server fills in what is limited and not requested; in the templates of owners nobody has done that. */
-	const auto limits = amounts_from_json(container.object<"resources">().values<"limits">(), Rounding::up);
+	/* The API server fills in what is limited and not requested; in the templates of owners
+	 * nobody has done that. */
+	const auto limits =
+		amounts_from_json(container.object<"resources">().values<"limits">(), Rounding::up);
 	if (!limits)
 		return in_context("container '" + name + "': resources.limits", limits.error());
 	asked->insert(limits->begin(), limits->end());
@@ -71,7 +76,8 @@ Result<Amounts> container_requests(PodView pod, View<schema::k_container> contai
 	return asked;
 }
 
-/* The requests while the init containers run one by one (peak), and of the sidecars that stay (sidecars). */
+/* The requests while the init containers run one by one (peak), and of the sidecars that stay
+ * (sidecars). */
 struct Initialisation {
 	Amounts peak, sidecars;
 };
@@ -115,19 +121,23 @@ bool has_pod_level(const std::string &name)
 
 Status apply_pod_level(Amounts &total, SpecView spec)
 {
-	const auto requests = amounts_from_json(spec.object<"resources">().values<"requests">(), Rounding::up);
+	const auto requests =
+		amounts_from_json(spec.object<"resources">().values<"requests">(), Rounding::up);
 	if (!requests)
 		return in_context("spec.resources.requests", requests.error());
 	for (const auto &[name, amount] : *requests) {
 		if (has_pod_level(name))
 			total[name] = amount;
 	}
-	/* As the API server fills in pods (defaultPodRequests); in templates nobody has: what containers request goes before the limit, but for hugepages. */
-	const auto limits = amounts_from_json(spec.object<"resources">().values<"limits">(), Rounding::up);
+	/* As the API server fills in pods (defaultPodRequests); in templates nobody has: what
+	 * containers request goes before the limit, but for hugepages. */
+	const auto limits =
+		amounts_from_json(spec.object<"resources">().values<"limits">(), Rounding::up);
 	if (!limits)
 		return in_context("spec.resources.limits", limits.error());
 	for (const auto &[name, amount] : *limits) {
-		const bool is_asked = requests->contains(name) || (total.contains(name) && !name.starts_with("hugepages-"));
+		const bool is_asked = requests->contains(name) ||
+			(total.contains(name) && !name.starts_with("hugepages-"));
 		if (has_pod_level(name) && !is_asked)
 			total[name] = amount;
 	}

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pod_schema.h - the one table of what is read of pods: names, kinds and field numbers; and of lists
- * of them and the server's Status.
+ * pod_schema.h - the one table of what is read of pods: names, kinds and field numbers; and of
+ * lists of them and the server's Status.
  *
  * To read another field, name it here and take it where pod.cc and its neighbours take the others:
  * they read through View (view.h), which refuses what is not here. What scheduling needs goes into
- * core::SchedulingConstraints, and the compiler then leads to those who keep or compare only a part of them.
+ * core::SchedulingConstraints, and the compiler then leads to those who keep or compare only a part
+ * of them.
  *
- * Source: k8s.io/api core/v1 and k8s.io/apimachinery pkg/apis/meta/v1, generated.proto. Numbers are for good: a field that goes leaves its number unused.
+ * Source: k8s.io/api core/v1 and k8s.io/apimachinery pkg/apis/meta/v1, generated.proto. Numbers are
+ * for good: a field that goes leaves its number unused.
  */
 #ifndef SLURMKUBE_CODEC_POD_SCHEMA_H
 #define SLURMKUBE_CODEC_POD_SCHEMA_H
@@ -23,55 +25,67 @@ namespace schema
 /* ---- metadata ---- */
 
 inline constexpr Member k_owner_members[] = {
-    {1, As::text, "kind"}, {3, As::text, "name"}, {4, As::text, "uid"}, {5, As::text, "apiVersion"}, {6, As::boolean, "controller"},
+	{1, As::text, "kind"},
+	{3, As::text, "name"},
+	{4, As::text, "uid"},
+	{5, As::text, "apiVersion"},
+	{6, As::boolean, "controller"},
 };
 inline constexpr ProtoSchema k_owner{k_owner_members};
 
 inline constexpr Member k_metadata_members[] = {
-    {1, As::text, "name"},
-    {3, As::text, "namespace"},
-    {5, As::text, "uid"},
-    {6, As::text, "resourceVersion"},
-    {8, As::time, "creationTimestamp"},
-    {9, As::time, "deletionTimestamp"},
-    {10, As::integer, "deletionGracePeriodSeconds"},
-    {11, As::text_map, "labels"},
-    {12, As::text_map, "annotations"},
-    {13, As::objects, "ownerReferences", &k_owner},
+	{1, As::text, "name"},
+	{3, As::text, "namespace"},
+	{5, As::text, "uid"},
+	{6, As::text, "resourceVersion"},
+	{8, As::time, "creationTimestamp"},
+	{9, As::time, "deletionTimestamp"},
+	{10, As::integer, "deletionGracePeriodSeconds"},
+	{11, As::text_map, "labels"},
+	{12, As::text_map, "annotations"},
+	{13, As::objects, "ownerReferences", &k_owner},
 };
 inline constexpr ProtoSchema k_metadata{k_metadata_members};
 
-inline constexpr Member k_list_metadata_members[] = {{2, As::text, "resourceVersion"}, {3, As::text, "continue"}};
+inline constexpr Member k_list_metadata_members[] = {
+	{2, As::text, "resourceVersion"}, {3, As::text, "continue"}};
 inline constexpr ProtoSchema k_list_metadata{k_list_metadata_members};
 
 /* ---- where a pod may run ---- */
 
-inline constexpr Member k_requirement_members[] = {{1, As::text, "key"}, {2, As::text, "operator"}, {3, As::texts, "values"}};
+inline constexpr Member k_requirement_members[] = {
+	{1, As::text, "key"}, {2, As::text, "operator"}, {3, As::texts, "values"}};
 inline constexpr ProtoSchema k_requirement{k_requirement_members};
 
-inline constexpr Member k_label_selector_members[] = {{1, As::text_map, "matchLabels"}, {2, As::objects, "matchExpressions", &k_requirement}};
+inline constexpr Member k_label_selector_members[] = {
+	{1, As::text_map, "matchLabels"}, {2, As::objects, "matchExpressions", &k_requirement}};
 inline constexpr ProtoSchema k_label_selector{k_label_selector_members};
 
-inline constexpr Member k_node_term_members[] = {{1, As::objects, "matchExpressions", &k_requirement}, {2, As::objects, "matchFields", &k_requirement}};
+inline constexpr Member k_node_term_members[] = {
+	{1, As::objects, "matchExpressions", &k_requirement},
+	{2, As::objects, "matchFields", &k_requirement}};
 inline constexpr ProtoSchema k_node_term{k_node_term_members};
 
-inline constexpr Member k_node_selector_members[] = {{1, As::objects, "nodeSelectorTerms", &k_node_term}};
+inline constexpr Member k_node_selector_members[] = {
+	{1, As::objects, "nodeSelectorTerms", &k_node_term}};
 inline constexpr ProtoSchema k_node_selector{k_node_selector_members};
 
-inline constexpr Member k_preference_members[] = {{1, As::integer, "weight"}, {2, As::object, "preference", &k_node_term}};
+inline constexpr Member k_preference_members[] = {
+	{1, As::integer, "weight"}, {2, As::object, "preference", &k_node_term}};
 inline constexpr ProtoSchema k_preference{k_preference_members};
 
 inline constexpr char k_required[] = "requiredDuringSchedulingIgnoredDuringExecution";
 inline constexpr char k_preferred[] = "preferredDuringSchedulingIgnoredDuringExecution";
 
-inline constexpr Member k_node_affinity_members[] = {{1, As::object, k_required, &k_node_selector}, {2, As::objects, k_preferred, &k_preference}};
+inline constexpr Member k_node_affinity_members[] = {{1, As::object, k_required, &k_node_selector},
+	{2, As::objects, k_preferred, &k_preference}};
 inline constexpr ProtoSchema k_node_affinity{k_node_affinity_members};
 
 inline constexpr Member k_pod_term_members[] = {
-    {1, As::object, "labelSelector", &k_label_selector},
-    {2, As::texts, "namespaces"},
-    {3, As::text, "topologyKey"},
-    {4, As::object, "namespaceSelector", &k_label_selector},
+	{1, As::object, "labelSelector", &k_label_selector},
+	{2, As::texts, "namespaces"},
+	{3, As::text, "topologyKey"},
+	{4, As::object, "namespaceSelector", &k_label_selector},
 };
 inline constexpr ProtoSchema k_pod_term{k_pod_term_members};
 
@@ -79,61 +93,65 @@ inline constexpr Member k_pod_affinity_members[] = {{1, As::objects, k_required,
 inline constexpr ProtoSchema k_pod_affinity{k_pod_affinity_members};
 
 inline constexpr Member k_affinity_members[] = {
-    {1, As::object, "nodeAffinity", &k_node_affinity},
-    {2, As::object, "podAffinity", &k_pod_affinity},
-    {3, As::object, "podAntiAffinity", &k_pod_affinity},
+	{1, As::object, "nodeAffinity", &k_node_affinity},
+	{2, As::object, "podAffinity", &k_pod_affinity},
+	{3, As::object, "podAntiAffinity", &k_pod_affinity},
 };
 inline constexpr ProtoSchema k_affinity{k_affinity_members};
 
-inline constexpr Member k_toleration_members[] = {{1, As::text, "key"}, {2, As::text, "operator"}, {3, As::text, "value"}, {4, As::text, "effect"}};
+inline constexpr Member k_toleration_members[] = {{1, As::text, "key"}, {2, As::text, "operator"},
+	{3, As::text, "value"}, {4, As::text, "effect"}};
 inline constexpr ProtoSchema k_toleration{k_toleration_members};
 
 inline constexpr Member k_spread_members[] = {
-    {1, As::integer, "maxSkew"},
-    {2, As::text, "topologyKey"},
-    {3, As::text, "whenUnsatisfiable"},
-    {4, As::object, "labelSelector", &k_label_selector},
-    {5, As::integer, "minDomains"},
-    {6, As::text, "nodeAffinityPolicy"},
-    {7, As::text, "nodeTaintsPolicy"},
-    {8, As::texts, "matchLabelKeys"},
+	{1, As::integer, "maxSkew"},
+	{2, As::text, "topologyKey"},
+	{3, As::text, "whenUnsatisfiable"},
+	{4, As::object, "labelSelector", &k_label_selector},
+	{5, As::integer, "minDomains"},
+	{6, As::text, "nodeAffinityPolicy"},
+	{7, As::text, "nodeTaintsPolicy"},
+	{8, As::texts, "matchLabelKeys"},
 };
 inline constexpr ProtoSchema k_spread{k_spread_members};
 
 /* ---- containers ---- */
 
-inline constexpr Member k_resources_members[] = {{1, As::amount_map, "limits"}, {2, As::amount_map, "requests"}};
+inline constexpr Member k_resources_members[] = {
+	{1, As::amount_map, "limits"}, {2, As::amount_map, "requests"}};
 inline constexpr ProtoSchema k_resources{k_resources_members};
 
-inline constexpr Member k_port_members[] = {{2, As::integer, "hostPort"}, {4, As::text, "protocol"}, {5, As::text, "hostIP"}};
+inline constexpr Member k_port_members[] = {
+	{2, As::integer, "hostPort"}, {4, As::text, "protocol"}, {5, As::text, "hostIP"}};
 inline constexpr ProtoSchema k_port{k_port_members};
 
 inline constexpr Member k_container_members[] = {
-    {1, As::text, "name"},
-    {6, As::objects, "ports", &k_port},
-    {8, As::object, "resources", &k_resources},
-    {24, As::text, "restartPolicy"},
+	{1, As::text, "name"},
+	{6, As::objects, "ports", &k_port},
+	{8, As::object, "resources", &k_resources},
+	{24, As::text, "restartPolicy"},
 };
 inline constexpr ProtoSchema k_container{k_container_members};
 
 inline constexpr Member k_waiting_members[] = {{1, As::text, "reason"}, {2, As::text, "message"}};
 inline constexpr ProtoSchema k_waiting{k_waiting_members};
 inline constexpr ProtoSchema k_running{};
-inline constexpr Member k_terminated_members[] = {{1, As::integer, "exitCode"}, {2, As::integer, "signal"}, {3, As::text, "reason"}};
+inline constexpr Member k_terminated_members[] = {
+	{1, As::integer, "exitCode"}, {2, As::integer, "signal"}, {3, As::text, "reason"}};
 inline constexpr ProtoSchema k_terminated{k_terminated_members};
 
 inline constexpr Member k_state_members[] = {
-    {1, As::object, "waiting", &k_waiting},
-    {2, As::object, "running", &k_running},
-    {3, As::object, "terminated", &k_terminated},
+	{1, As::object, "waiting", &k_waiting},
+	{2, As::object, "running", &k_running},
+	{3, As::object, "terminated", &k_terminated},
 };
 inline constexpr ProtoSchema k_state{k_state_members};
 
 inline constexpr Member k_container_status_members[] = {
-    {1, As::text, "name"},
-    {2, As::object, "state", &k_state},
-    {10, As::amount_map, "allocatedResources"},
-    {11, As::object, "resources", &k_resources},
+	{1, As::text, "name"},
+	{2, As::object, "state", &k_state},
+	{10, As::amount_map, "allocatedResources"},
+	{11, As::object, "resources", &k_resources},
 };
 inline constexpr ProtoSchema k_container_status{k_container_status_members};
 
@@ -142,9 +160,12 @@ inline constexpr ProtoSchema k_container_status{k_container_status_members};
 inline constexpr Member k_claim_source_members[] = {{1, As::text, "claimName"}};
 inline constexpr ProtoSchema k_claim_source{k_claim_source_members};
 inline constexpr ProtoSchema k_ephemeral{};
-inline constexpr Member k_volume_source_members[] = {{10, As::object, "persistentVolumeClaim", &k_claim_source}, {29, As::object, "ephemeral", &k_ephemeral}};
+inline constexpr Member k_volume_source_members[] = {
+	{10, As::object, "persistentVolumeClaim", &k_claim_source},
+	{29, As::object, "ephemeral", &k_ephemeral}};
 inline constexpr ProtoSchema k_volume_source{k_volume_source_members};
-inline constexpr Member k_volume_members[] = {{1, As::text, "name"}, {2, As::inlined, "", &k_volume_source}};
+inline constexpr Member k_volume_members[] = {
+	{1, As::text, "name"}, {2, As::inlined, "", &k_volume_source}};
 inline constexpr ProtoSchema k_volume{k_volume_members};
 
 /* ---- the pod ---- */
@@ -155,48 +176,52 @@ inline constexpr Member k_scheduling_group_members[] = {{1, As::text, "podGroupN
 inline constexpr ProtoSchema k_scheduling_group{k_scheduling_group_members};
 
 inline constexpr Member k_spec_members[] = {
-    {1, As::objects, "volumes", &k_volume},
-    {2, As::objects, "containers", &k_container},
-    {4, As::integer, "terminationGracePeriodSeconds"},
-    {5, As::integer, "activeDeadlineSeconds"},
-    {7, As::text_map, "nodeSelector"},
-    {10, As::text, "nodeName"},
-    {18, As::object, "affinity", &k_affinity},
-    {19, As::text, "schedulerName"},
-    {20, As::objects, "initContainers", &k_container},
-    {22, As::objects, "tolerations", &k_toleration},
-    {24, As::text, "priorityClassName"},
-    {32, As::amount_map, "overhead"},
-    {33, As::objects, "topologySpreadConstraints", &k_spread},
-    {38, As::objects, "schedulingGates", &k_named},
-    {39, As::objects, "resourceClaims", &k_named},
-    {40, As::object, "resources", &k_resources},
-    {42, As::object, "workloadRef", &k_named}, /* Kubernetes 1.35 and 1.36 */
-    {43, As::object, "schedulingGroup", &k_scheduling_group},
+	{1, As::objects, "volumes", &k_volume},
+	{2, As::objects, "containers", &k_container},
+	{4, As::integer, "terminationGracePeriodSeconds"},
+	{5, As::integer, "activeDeadlineSeconds"},
+	{7, As::text_map, "nodeSelector"},
+	{10, As::text, "nodeName"},
+	{18, As::object, "affinity", &k_affinity},
+	{19, As::text, "schedulerName"},
+	{20, As::objects, "initContainers", &k_container},
+	{22, As::objects, "tolerations", &k_toleration},
+	{24, As::text, "priorityClassName"},
+	{32, As::amount_map, "overhead"},
+	{33, As::objects, "topologySpreadConstraints", &k_spread},
+	{38, As::objects, "schedulingGates", &k_named},
+	{39, As::objects, "resourceClaims", &k_named},
+	{40, As::object, "resources", &k_resources},
+	{42, As::object, "workloadRef", &k_named}, /* Kubernetes 1.35 and 1.36 */
+	{43, As::object, "schedulingGroup", &k_scheduling_group},
 };
 inline constexpr ProtoSchema k_spec{k_spec_members};
 
-inline constexpr Member k_condition_members[] = {{1, As::text, "type"}, {2, As::text, "status"}, {5, As::text, "reason"}, {6, As::text, "message"}};
+inline constexpr Member k_condition_members[] = {{1, As::text, "type"}, {2, As::text, "status"},
+	{5, As::text, "reason"}, {6, As::text, "message"}};
 inline constexpr ProtoSchema k_condition{k_condition_members};
 
 inline constexpr Member k_status_members[] = {
-    {1, As::text, "phase"},
-    {2, As::objects, "conditions", &k_condition},
-    {3, As::text, "message"},
-    {4, As::text, "reason"},
-    {8, As::objects, "containerStatuses", &k_container_status},
-    {10, As::objects, "initContainerStatuses", &k_container_status},
+	{1, As::text, "phase"},
+	{2, As::objects, "conditions", &k_condition},
+	{3, As::text, "message"},
+	{4, As::text, "reason"},
+	{8, As::objects, "containerStatuses", &k_container_status},
+	{10, As::objects, "initContainerStatuses", &k_container_status},
 };
 inline constexpr ProtoSchema k_status{k_status_members};
 
-inline constexpr Member k_pod_members[] = {{1, As::object, "metadata", &k_metadata}, {2, As::object, "spec", &k_spec}, {3, As::object, "status", &k_status}};
+inline constexpr Member k_pod_members[] = {{1, As::object, "metadata", &k_metadata},
+	{2, As::object, "spec", &k_spec}, {3, As::object, "status", &k_status}};
 inline constexpr ProtoSchema k_pod{k_pod_members};
 
-inline constexpr Member k_pod_list_members[] = {{1, As::object, "metadata", &k_list_metadata}, {2, As::objects, "items", &k_pod}};
+inline constexpr Member k_pod_list_members[] = {
+	{1, As::object, "metadata", &k_list_metadata}, {2, As::objects, "items", &k_pod}};
 inline constexpr ProtoSchema k_pod_list{k_pod_list_members};
 
 /* metav1.Status: the server's answer when there is no object */
-inline constexpr Member k_answer_members[] = {{2, As::text, "status"}, {3, As::text, "message"}, {4, As::text, "reason"}, {6, As::integer, "code"}};
+inline constexpr Member k_answer_members[] = {{2, As::text, "status"}, {3, As::text, "message"},
+	{4, As::text, "reason"}, {6, As::integer, "code"}};
 inline constexpr ProtoSchema k_answer{k_answer_members};
 
 } // namespace schema

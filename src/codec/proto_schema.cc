@@ -95,7 +95,8 @@ bool take_number(json_object *into, const Member &member, std::uint64_t value)
 	if (member.as == As::boolean)
 		put_constant(into, member.name, json_object_new_boolean(value != 0 ? 1 : 0));
 	else if (member.as == As::integer)
-		put_constant(into, member.name, json_object_new_int64(static_cast<std::int64_t>(value)));
+		put_constant(
+			into, member.name, json_object_new_int64(static_cast<std::int64_t>(value)));
 	return member.as == As::boolean || member.as == As::integer;
 }
 
@@ -115,7 +116,8 @@ bool take_bytes(json_object *into, const Member &member, std::string_view bytes)
 		return fill(into, bytes, *member.schema);
 	case As::text_map:
 	case As::amount_map:
-		return take_entry(grown(into, member.name, json_object_new_object), bytes, member.as == As::amount_map);
+		return take_entry(grown(into, member.name, json_object_new_object), bytes,
+			member.as == As::amount_map);
 	case As::integer:
 	case As::boolean:
 		break;
@@ -139,9 +141,10 @@ bool fill(json_object *into, std::string_view message, const ProtoSchema &schema
 		const Member *member = member_of(schema, field.number);
 		if (member == nullptr)
 			continue;
-		const bool good = field.type == WireType::varint ? take_number(into, *member, field.value) :
-				  field.type == WireType::bytes	 ? take_bytes(into, *member, field.bytes) :
-								   false;
+		const bool good = field.type == WireType::varint
+			? take_number(into, *member, field.value)
+			: field.type == WireType::bytes ? take_bytes(into, *member, field.bytes)
+							: false;
 		if (!good)
 			return false;
 	}
@@ -154,7 +157,8 @@ Result<Json> object_of(std::string_view message, const ProtoSchema &schema)
 {
 	Json object = new_object();
 	if (!fill(object.get(), message, schema))
-		return Error{Errc::invalid, "not protobuf, or not of the fields that such an object has"};
+		return Error{Errc::invalid,
+			"not protobuf, or not of the fields that such an object has"};
 	return object;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * protobuf.h - the wire format of protocol buffers, field by field, and the envelope that the Kubernetes API puts around objects in it.
+ * protobuf.h - the wire format of protocol buffers, field by field, and the envelope that the
+ * Kubernetes API puts around objects in it.
  *
- * Pure; foreign input: every length is checked against what is there. Views point into the bytes given.
- * Sources: protobuf.dev "Encoding"; k8s.io/apimachinery pkg/runtime/serializer/protobuf and pkg/runtime/generated.proto (Unknown).
+ * Pure; foreign input: every length is checked against what is there. Views point into the bytes
+ * given. Sources: protobuf.dev "Encoding"; k8s.io/apimachinery pkg/runtime/serializer/protobuf and
+ * pkg/runtime/generated.proto (Unknown).
  */
 #ifndef SLURMKUBE_CODEC_PROTOBUF_H
 #define SLURMKUBE_CODEC_PROTOBUF_H
@@ -31,7 +33,8 @@ class WireReader
 	explicit WireReader(std::string_view message) : left_(message) {}
 	/* false: the end, or no protobuf. */
 	bool next(WireField &field);
-	/* So far nothing was met that is no protobuf. Groups are none: nobody has sent them since proto3. */
+	/* So far nothing was met that is no protobuf. Groups are none: nobody has sent them since
+	 * proto3. */
 	[[nodiscard]] bool ok() const { return ok_; }
 
       private:

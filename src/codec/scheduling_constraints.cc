@@ -14,9 +14,11 @@ namespace
 
 using core::SchedulingConstraints;
 
-/* Of terms, requirements, values, tolerations, ports: judged for every node, so no author may write thousands. */
+/* Of terms, requirements, values, tolerations, ports: judged for every node, so no author may write
+ * thousands. */
 constexpr std::size_t k_most = 256;
-constexpr std::size_t k_far_most = 16; /* of terms that go by more than the node: judged for every pod there is */
+/* of terms that go by more than the node: judged for every pod there is */
+constexpr std::size_t k_far_most = 16;
 
 using Strings = std::map<std::string, std::string>;
 
@@ -52,7 +54,9 @@ std::vector<std::string> texts(json_object *array)
 	std::vector<std::string> out;
 	for (std::size_t i = 0; i < std::min(array_size(array), k_most); i++) {
 		json_object *one = array_at(array, i);
-		const char *text = json_object_is_type(one, json_type_string) ? json_object_get_string(one) : nullptr;
+		const char *text = json_object_is_type(one, json_type_string)
+			? json_object_get_string(one)
+			: nullptr;
 		out.emplace_back(text != nullptr ? text : "");
 	}
 	return out;
@@ -60,12 +64,11 @@ std::vector<std::string> texts(json_object *array)
 
 core::SelectorOp op_of(const std::string &text)
 {
-	static constexpr std::pair<const char *, core::SelectorOp> ops[] = {{"In", core::SelectorOp::in},
-									    {"NotIn", core::SelectorOp::not_in},
-									    {"Exists", core::SelectorOp::exists},
-									    {"DoesNotExist", core::SelectorOp::does_not_exist},
-									    {"Gt", core::SelectorOp::gt},
-									    {"Lt", core::SelectorOp::lt}};
+	static constexpr std::pair<const char *, core::SelectorOp> ops[] = {
+		{"In", core::SelectorOp::in}, {"NotIn", core::SelectorOp::not_in},
+		{"Exists", core::SelectorOp::exists},
+		{"DoesNotExist", core::SelectorOp::does_not_exist}, {"Gt", core::SelectorOp::gt},
+		{"Lt", core::SelectorOp::lt}};
 	for (const auto &[name, op] : ops) {
 		if (text == name)
 			return op;
@@ -88,7 +91,8 @@ std::optional<std::vector<core::Requirement>> requirements(Views<schema::k_requi
 
 std::optional<core::NodeTerm> node_term(View<schema::k_node_term> term)
 {
-	auto labels = requirements(term.objects<"matchExpressions">()), fields = requirements(term.objects<"matchFields">());
+	auto labels = requirements(term.objects<"matchExpressions">()),
+	     fields = requirements(term.objects<"matchFields">());
 	if (!labels || !fields)
 		return std::nullopt;
 	return core::NodeTerm{std::move(*labels), std::move(*fields)};
@@ -116,7 +120,9 @@ void take_preferences(Views<schema::k_preference> terms, SchedulingConstraints &
 	for_each(terms, [&](View<schema::k_preference> one) {
 		auto term = node_term(one.object<"preference">());
 		if (term)
-			out.preferences.push_back({static_cast<int>(std::clamp<std::int64_t>(one.integer<"weight">(), 0, 100)), std::move(*term)});
+			out.preferences.push_back({static_cast<int>(std::clamp<std::int64_t>(
+							   one.integer<"weight">(), 0, 100)),
+				std::move(*term)});
 	});
 }
 
@@ -125,15 +131,18 @@ void take_tolerations(Views<schema::k_toleration> list, SchedulingConstraints &o
 {
 	for_each(list, [&](View<schema::k_toleration> one) {
 		const std::string op = one.text<"operator">();
-		const core::TolerationOp known = op.empty() || op == "Equal" ? core::TolerationOp::equal :
-						 op == "Exists"		      ? core::TolerationOp::exists :
-										core::TolerationOp::unknown;
-		out.tolerations.push_back({one.text<"key">(), known, one.text<"value">(), one.text<"effect">()});
+		const core::TolerationOp known = op.empty() || op == "Equal"
+			? core::TolerationOp::equal
+			: op == "Exists" ? core::TolerationOp::exists
+					 : core::TolerationOp::unknown;
+		out.tolerations.push_back(
+			{one.text<"key">(), known, one.text<"value">(), one.text<"effect">()});
 	});
 }
 
 /* false: more than anybody writes */
-bool take_ports(Views<schema::k_container> containers, bool only_sidecars, SchedulingConstraints &out)
+bool take_ports(
+	Views<schema::k_container> containers, bool only_sidecars, SchedulingConstraints &out)
 {
 	bool fits = !is_long(containers);
 	for_each(containers, [&](View<schema::k_container> container) {
@@ -142,10 +151,13 @@ bool take_ports(Views<schema::k_container> containers, bool only_sidecars, Sched
 		const auto ports = container.objects<"ports">();
 		fits = fits && !is_long(ports);
 		for_each(ports, [&](View<schema::k_port> port) {
-			const std::string ip = port.text<"hostIP">(), protocol = port.text<"protocol">();
+			const std::string ip = port.text<"hostIP">(),
+					  protocol = port.text<"protocol">();
 			const std::int64_t number = port.integer<"hostPort">();
 			if (number > 0 && number <= 65535)
-				out.host_ports.push_back({ip.empty() ? "0.0.0.0" : ip, protocol.empty() ? "TCP" : protocol, static_cast<int>(number)});
+				out.host_ports.push_back({ip.empty() ? "0.0.0.0" : ip,
+					protocol.empty() ? "TCP" : protocol,
+					static_cast<int>(number)});
 		});
 	});
 	return fits && out.host_ports.size() <= k_most;
@@ -159,7 +171,8 @@ std::optional<core::PodSelector> label_selector(View<schema::k_label_selector> s
 	if (!expressions || !take_strings(selector.values<"matchLabels">(), out.labels))
 		return std::nullopt;
 	for (const core::Requirement &r : *expressions) {
-		if (r.op == core::SelectorOp::gt || r.op == core::SelectorOp::lt || r.op == core::SelectorOp::unknown)
+		if (r.op == core::SelectorOp::gt || r.op == core::SelectorOp::lt ||
+			r.op == core::SelectorOp::unknown)
 			return std::nullopt;
 	}
 	out.requirements = std::move(*expressions);
@@ -167,7 +180,9 @@ std::optional<core::PodSelector> label_selector(View<schema::k_label_selector> s
 }
 
 /* Why a term cannot be honoured, or empty. */
-std::string trouble_with(View<schema::k_pod_term> term, const std::optional<core::PodSelector> &selector, const std::optional<core::PodSelector> &spaces)
+std::string trouble_with(View<schema::k_pod_term> term,
+	const std::optional<core::PodSelector> &selector,
+	const std::optional<core::PodSelector> &spaces)
 {
 	if (!selector)
 		return " with this labelSelector";
@@ -178,17 +193,20 @@ std::string trouble_with(View<schema::k_pod_term> term, const std::optional<core
 	return is_long(term.values<"namespaces">()) ? " with so many namespaces" : "";
 }
 
-/* What cannot be read of it is taken to match: it may be the word of a pod that others have placed. matchLabelKeys and mismatchLabelKeys are in labelSelector: the API server puts them there. */
+/* What cannot be read of it is taken to match: it may be the word of a pod that others have placed.
+ * matchLabelKeys and mismatchLabelKeys are in labelSelector: the API server puts them there. */
 core::PodTerm pod_term(View<schema::k_pod_term> term, std::string &trouble)
 {
 	core::PodTerm out;
-	const auto selector = term.object<"labelSelector">(), in_spaces = term.object<"namespaceSelector">();
+	const auto selector = term.object<"labelSelector">(),
+		   in_spaces = term.object<"namespaceSelector">();
 	json_object *namespaces = term.values<"namespaces">();
 	auto labels = label_selector(selector), spaces = label_selector(in_spaces);
 	trouble = trouble_with(term, labels, spaces);
 	out.topology_key = term.text<"topologyKey">();
 	out.namespaces = texts(namespaces);
-	out.all_namespaces = (in_spaces && (!spaces || *spaces == core::PodSelector{})) || is_long(namespaces);
+	out.all_namespaces =
+		(in_spaces && (!spaces || *spaces == core::PodSelector{})) || is_long(namespaces);
 	if (in_spaces && !out.all_namespaces)
 		out.namespace_selector = std::move(*spaces);
 	if (selector)
@@ -196,7 +214,8 @@ core::PodTerm pod_term(View<schema::k_pod_term> term, std::string &trouble)
 	return out;
 }
 
-void take_pod_terms(View<schema::k_pod_affinity> affinity, const std::string &path, std::vector<core::PodTerm> &out, std::set<std::string> &unsupported)
+void take_pod_terms(View<schema::k_pod_affinity> affinity, const std::string &path,
+	std::vector<core::PodTerm> &out, std::set<std::string> &unsupported)
 {
 	const auto terms = affinity.objects<schema::k_required>();
 	for_each(terms, [&](View<schema::k_pod_term> one) {
@@ -205,7 +224,9 @@ void take_pod_terms(View<schema::k_pod_affinity> affinity, const std::string &pa
 		if (!trouble.empty())
 			unsupported.insert(path + trouble);
 	});
-	const auto far = std::count_if(out.begin(), out.end(), [](const core::PodTerm &term) { return term.topology_key != names::k_hostname_label; });
+	const auto far = std::count_if(out.begin(), out.end(), [](const core::PodTerm &term) {
+		return term.topology_key != names::k_hostname_label;
+	});
 	if (is_long(terms) || static_cast<std::size_t>(far) > k_far_most)
 		unsupported.insert(path + " with so many terms");
 }
@@ -233,7 +254,8 @@ core::PodSelector selector_from_json(View<schema::k_label_selector> selector)
 	return unreadable;
 }
 
-std::vector<core::PodClaim> claims_of_pod(View<schema::k_spec> spec, const std::string &pod_name, std::set<std::string> &unsupported)
+std::vector<core::PodClaim> claims_of_pod(
+	View<schema::k_spec> spec, const std::string &pod_name, std::set<std::string> &unsupported)
 {
 	std::vector<core::PodClaim> out;
 	const auto volumes = spec.objects<"volumes">();
@@ -249,7 +271,8 @@ std::vector<core::PodClaim> claims_of_pod(View<schema::k_spec> spec, const std::
 	return out;
 }
 
-SchedulingConstraints constraints_from_json(View<schema::k_spec> spec, std::set<std::string> &unsupported)
+SchedulingConstraints constraints_from_json(
+	View<schema::k_spec> spec, std::set<std::string> &unsupported)
 {
 	SchedulingConstraints out;
 	const auto affinity = spec.object<"affinity">();
@@ -260,10 +283,13 @@ SchedulingConstraints constraints_from_json(View<schema::k_spec> spec, std::set<
 		unsupported.insert("spec.affinity.nodeAffinity of this length");
 	take_preferences(of_nodes.objects<schema::k_preferred>(), out);
 	take_tolerations(spec.objects<"tolerations">(), out);
-	if (!take_ports(spec.objects<"containers">(), false, out) || !take_ports(spec.objects<"initContainers">(), true, out))
+	if (!take_ports(spec.objects<"containers">(), false, out) ||
+		!take_ports(spec.objects<"initContainers">(), true, out))
 		unsupported.insert("spec.containers.ports of this number");
-	take_pod_terms(affinity.object<"podAffinity">(), "spec.affinity.podAffinity", out.affinity, unsupported);
-	take_pod_terms(affinity.object<"podAntiAffinity">(), "spec.affinity.podAntiAffinity", out.anti_affinity, unsupported);
+	take_pod_terms(affinity.object<"podAffinity">(), "spec.affinity.podAffinity", out.affinity,
+		unsupported);
+	take_pod_terms(affinity.object<"podAntiAffinity">(), "spec.affinity.podAntiAffinity",
+		out.anti_affinity, unsupported);
 	return out;
 }
 

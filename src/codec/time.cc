@@ -74,8 +74,9 @@ int take_offset(Scanner &scan)
 std::optional<std::int64_t> midnight(int year, int month, int day)
 {
 	using namespace std::chrono;
-	const year_month_day date(std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
-				  std::chrono::day(static_cast<unsigned>(day)));
+	const year_month_day date(std::chrono::year(year),
+		std::chrono::month(static_cast<unsigned>(month)),
+		std::chrono::day(static_cast<unsigned>(day)));
 	if (!date.ok())
 		return std::nullopt;
 	return duration_cast<seconds>(sys_days(date).time_since_epoch()).count();
@@ -101,7 +102,8 @@ Result<std::int64_t> parse_time(std::string_view text)
 	const int offset = take_offset(scan);
 	const std::optional<std::int64_t> start = midnight(year, month, day);
 	if (!scan.done() || !start || hour > 23 || minute > 59 || second > 60)
-		return Error{Errc::invalid, "not a time: '" + std::string(text.substr(0, 40)) + "'"};
+		return Error{
+			Errc::invalid, "not a time: '" + std::string(text.substr(0, 40)) + "'"};
 	return *start + (hour * 60 + minute) * 60 + second - offset;
 }
 
@@ -116,9 +118,10 @@ std::string date_and_time(std::int64_t seconds)
 	const year_month_day date(days);
 	const hh_mm_ss time(when - days);
 	char text[64];
-	(void)snprintf(text, sizeof(text), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-		       static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-		       static_cast<int>(time.seconds().count()));
+	(void)snprintf(text, sizeof(text), "%04d-%02u-%02uT%02d:%02d:%02d",
+		static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+		static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+		static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()));
 	return text;
 }
 
@@ -132,9 +135,11 @@ std::string format_time(std::int64_t seconds)
 std::string format_micro_time(std::int64_t microseconds)
 {
 	constexpr std::int64_t million = 1'000'000;
-	const std::int64_t seconds = (microseconds - (microseconds % million + million) % million) / million;
+	const std::int64_t seconds =
+		(microseconds - (microseconds % million + million) % million) / million;
 	char fraction[32];
-	(void)snprintf(fraction, sizeof(fraction), ".%06dZ", static_cast<int>(microseconds - seconds * million));
+	(void)snprintf(fraction, sizeof(fraction), ".%06dZ",
+		static_cast<int>(microseconds - seconds * million));
 	return date_and_time(seconds) + fraction;
 }
 

@@ -14,7 +14,8 @@
 namespace slurmkube::codec
 {
 
-/* "2026-11-21T03:08:57Z", with or without a fraction (cut off) and with any offset. invalid: anything else. */
+/* "2026-11-21T03:08:57Z", with or without a fraction (cut off) and with any offset. invalid:
+ * anything else. */
 Result<std::int64_t> parse_time(std::string_view text);
 
 /* "2026-11-21T03:08:57Z" */

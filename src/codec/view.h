@@ -2,8 +2,8 @@
 /*
  * view.h - an object in JSON of which only what its ProtoSchema names can be read.
  *
- * Protobuf carries no more than the ProtoSchema. A reader that asks for another field, or takes it for
- * another kind, does not compile: a field is never read from JSON and forgotten in protobuf.
+ * Protobuf carries no more than the ProtoSchema. A reader that asks for another field, or takes it
+ * for another kind, does not compile: a field is never read from JSON and forgotten in protobuf.
  * Getters are as in json.h: what is absent, null or of a wrong type gives the fallback.
  */
 #ifndef SLURMKUBE_CODEC_VIEW_H
@@ -30,7 +30,8 @@ struct FoundMember {
 	bool is_there = false;
 };
 
-/* Those of inlined messages too. By value: under UBSan gcc takes no comparison of an address for a constant. */
+/* Those of inlined messages too. By value: under UBSan gcc takes no comparison of an address for a
+ * constant. */
 constexpr FoundMember find_member(const ProtoSchema &schema, std::string_view name)
 {
 	for (const Member &member : schema.members) {
@@ -97,7 +98,8 @@ template <const ProtoSchema &S> class View
 	}
 	template <Name N, As... Kinds> static consteval const char *of_kind()
 	{
-		static_assert(((member<N>().as == Kinds) || ...), "the ProtoSchema says another kind");
+		static_assert(
+			((member<N>().as == Kinds) || ...), "the ProtoSchema says another kind");
 		return member<N>().name;
 	}
 	json_object *object_; /* borrowed */
@@ -120,7 +122,10 @@ template <const ProtoSchema &S> class Views
 	};
 	Views(json_object *array) : array_(array) {} /* NOLINT(google-explicit-constructor) */
 	[[nodiscard]] std::size_t size() const { return array_size(array_); }
-	[[nodiscard]] View<S> operator[](std::size_t i) const { return View<S>(array_at(array_, i)); }
+	[[nodiscard]] View<S> operator[](std::size_t i) const
+	{
+		return View<S>(array_at(array_, i));
+	}
 	[[nodiscard]] Iterator begin() const { return {array_, 0}; }
 	[[nodiscard]] Iterator end() const { return {array_, size()}; }
 

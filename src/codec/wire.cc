@@ -18,7 +18,9 @@ Result<Json> object_of(const Envelope &envelope)
 {
 	const ProtoSchema *schema = schema_of(envelope.kind);
 	if (schema == nullptr)
-		return Error{Errc::invalid, "an object in protobuf of kind '" + std::string(envelope.kind.substr(0, 64)) + "'"};
+		return Error{Errc::invalid,
+			"an object in protobuf of kind '" +
+				std::string(envelope.kind.substr(0, 64)) + "'"};
 	return object_of(envelope.raw, *schema);
 }
 
@@ -83,7 +85,8 @@ Result<Json> event_from_wire(std::string_view frame, std::size_t max_bytes)
 		else if (field.number == k_object)
 			raw = raw_of(field.bytes);
 	}
-	return reader.ok() ? event_of(type, raw) : Result<Json>(Error{Errc::invalid, "neither JSON nor protobuf"});
+	return reader.ok() ? event_of(type, raw)
+			   : Result<Json>(Error{Errc::invalid, "neither JSON nor protobuf"});
 }
 
 } // namespace slurmkube::codec

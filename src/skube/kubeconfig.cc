@@ -45,7 +45,9 @@ Result<std::optional<Owner>> find_owner(const std::string &name)
 		return std::optional<Owner>();
 	const passwd *entry = getpwnam(name.c_str()); // NOLINT(concurrency-mt-unsafe): one thread
 	if (!entry)
-		return Error{Errc::not_found, "nobody here is called '" + name + "': name SlurmUser of slurm.conf with --owner"};
+		return Error{Errc::not_found,
+			"nobody here is called '" + name +
+				"': name SlurmUser of slurm.conf with --owner"};
 	return std::optional(Owner{entry->pw_uid, entry->pw_gid});
 }
 
@@ -55,13 +57,15 @@ Status make_directory_of(const std::string &file, const std::optional<Owner> &ow
 	const std::string directory = file.substr(0, file.rfind('/'));
 	if (directory.empty() || access(directory.c_str(), F_OK) == 0)
 		return Ok{};
-	if (mkdir(directory.c_str(), 0700) != 0 || (owner && chown(directory.c_str(), owner->user, owner->group) != 0))
+	if (mkdir(directory.c_str(), 0700) != 0 ||
+		(owner && chown(directory.c_str(), owner->user, owner->group) != 0))
 		return file_error("cannot make", directory);
 	return Ok{};
 }
 
 /* In one step, and never readable by anybody else. */
-Status write_file(const std::string &file, const std::string &text, const std::optional<Owner> &owner)
+Status write_file(
+	const std::string &file, const std::string &text, const std::optional<Owner> &owner)
 {
 	if (auto made = make_directory_of(file, owner); !made)
 		return made;
@@ -69,9 +73,10 @@ Status write_file(const std::string &file, const std::string &text, const std::o
 	const UniqueFd fd(mkostemp(fresh.data(), O_CLOEXEC));
 	if (!fd)
 		return file_error("cannot write", file);
-	const bool written = write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-			     (!owner || fchown(fd.get(), owner->user, owner->group) == 0) && fsync(fd.get()) == 0 &&
-			     rename(fresh.c_str(), file.c_str()) == 0;
+	const bool written =
+		write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+		(!owner || fchown(fd.get(), owner->user, owner->group) == 0) &&
+		fsync(fd.get()) == 0 && rename(fresh.c_str(), file.c_str()) == 0;
 	if (written)
 		return Ok{};
 	const Error error = file_error("cannot write", file);
@@ -82,15 +87,21 @@ Status write_file(const std::string &file, const std::string &text, const std::o
 /* JSON's strings are YAML's too. */
 std::string quoted(const std::string &text)
 {
-	const codec::Json value(json_object_new_string_len(text.data(), static_cast<int>(text.size())));
-	return json_object_to_json_string_ext(value.get(), JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	const codec::Json value(
+		json_object_new_string_len(text.data(), static_cast<int>(text.size())));
+	return json_object_to_json_string_ext(
+		value.get(), JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
 Result<std::string> new_token(const std::string &duration)
 {
-	auto token = output_of({"kubectl", "create", "token", "--namespace", "slurm-kube", "slurmkubed", "--duration", duration});
+	auto token = output_of({"kubectl", "create", "token", "--namespace", "slurm-kube",
+		"slurmkubed", "--duration", duration});
 	if (!token)
-		return Error{token.error().code, token.error().what + "\nIs rbac.yaml applied, and may you create tokens of service accounts?"};
+		return Error{token.error().code,
+			token.error().what +
+				"\nIs rbac.yaml applied, and may you create tokens of service "
+				"accounts?"};
 	return token;
 }
 
@@ -98,13 +109,16 @@ Result<std::string> new_token(const std::string &duration)
 Status is_for_same_server(const std::string &file, const std::string &text)
 {
 	std::ifstream in(file);
-	const std::string there{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+	const std::string there{
+		std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 	const std::size_t line = text.find("    server: ");
 	const std::string server = text.substr(line, text.find('\n', line) - line);
 	if (there.empty() || there.find(server + "\n") != std::string::npos)
 		return Ok{};
-	return Error{Errc::conflict, file + " is there and not for the API server of kubectl's current context (" + server.substr(4) +
-					     "); nothing was written. Choose the right context, or move that file away"};
+	return Error{Errc::conflict,
+		file + " is there and not for the API server of kubectl's current context (" +
+			server.substr(4) +
+			"); nothing was written. Choose the right context, or move that file away"};
 }
 
 } // namespace
@@ -113,18 +127,25 @@ Result<std::string> kubeconfig_text(json_object *view, const std::string &token_
 {
 	json_object *cluster = get(codec::array_at(get(view, "clusters"), 0), "cluster");
 	if (get_string(cluster, "server").empty())
-		return Error{Errc::invalid, "kubectl has no current context with a server: set KUBECONFIG to an administrator's kubeconfig"};
-	std::string text = "# Made by skube kubeconfig. The agent renews the token; run that again if the agent was away for longer than the token lives.\n"
+		return Error{Errc::invalid,
+			"kubectl has no current context with a server: set KUBECONFIG to an "
+			"administrator's kubeconfig"};
+	std::string text = "# Made by skube kubeconfig. The agent renews the token; run that again "
+			   "if the agent was away for longer than the token lives.\n"
 			   "apiVersion: v1\nkind: Config\ncurrent-context: slurm-kube\n"
-			   "contexts:\n- name: slurm-kube\n  context: {cluster: kubernetes, user: slurmkubed, namespace: slurm-kube}\n"
+			   "contexts:\n- name: slurm-kube\n  context: {cluster: kubernetes, user: "
+			   "slurmkubed, namespace: slurm-kube}\n"
 			   "clusters:\n- name: kubernetes\n  cluster:\n";
-	for (const char *key : {"server", "certificate-authority-data", "tls-server-name", "proxy-url"}) {
+	for (const char *key :
+		{"server", "certificate-authority-data", "tls-server-name", "proxy-url"}) {
 		const std::string value = get_string(cluster, key);
-		text += value.empty() ? "" : std::string("    ") + key + ": " + quoted(value) + "\n";
+		text += value.empty() ? ""
+				      : std::string("    ") + key + ": " + quoted(value) + "\n";
 	}
 	if (codec::get_bool(cluster, "insecure-skip-tls-verify"))
 		text += "    insecure-skip-tls-verify: true\n";
-	return text + "users:\n- name: slurmkubed\n  user:\n    tokenFile: " + quoted(token_file) + "\n";
+	return text + "users:\n- name: slurmkubed\n  user:\n    tokenFile: " + quoted(token_file) +
+		"\n";
 }
 
 Status write_kubeconfig(const KubeconfigFiles &files)
@@ -132,7 +153,8 @@ Status write_kubeconfig(const KubeconfigFiles &files)
 	const auto owner = find_owner(files.owner);
 	if (!owner)
 		return owner.error();
-	const auto view = output_of({"kubectl", "config", "view", "--raw", "--minify", "--flatten", "--output", "json"});
+	const auto view = output_of({"kubectl", "config", "view", "--raw", "--minify", "--flatten",
+		"--output", "json"});
 	if (!view)
 		return view.error();
 	const auto parsed = codec::parse_json(*view, k_view_max);
@@ -150,7 +172,9 @@ Status write_kubeconfig(const KubeconfigFiles &files)
 		return written;
 	if (auto written = write_file(files.kubeconfig, *text, *owner); !written)
 		return written;
-	(void)printf("%s: written; name it as kubeconfig in slurmkubed.yaml\n%s: written; the agent renews it\n", files.kubeconfig.c_str(), files.token.c_str());
+	(void)printf("%s: written; name it as kubeconfig in slurmkubed.yaml\n%s: written; the "
+		     "agent renews it\n",
+		files.kubeconfig.c_str(), files.token.c_str());
 	return Ok{};
 }
 

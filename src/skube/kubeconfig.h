@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kubeconfig.h - skube kubeconfig: from an administrator's access, as kubectl has it, to files for the agent: a kubeconfig that names
- * the server and its authority, and beside it a token of the agent's service account, which the agent renews.
+ * kubeconfig.h - skube kubeconfig: from an administrator's access, as kubectl has it, to files for
+ * the agent: a kubeconfig that names the server and its authority, and beside it a token of the
+ * agent's service account, which the agent renews.
  */
 #ifndef SLURMKUBE_SKUBE_KUBECONFIG_H
 #define SLURMKUBE_SKUBE_KUBECONFIG_H

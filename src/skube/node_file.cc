@@ -25,7 +25,9 @@ constexpr mode_t k_mode = 0644; /* of a new file; slurm.conf is for everybody */
 
 Error file_error(const std::string &path, const char *what, int error)
 {
-	return Error{Errc::io, path + ": " + what + ": " + std::generic_category().message(error) + "; the file is as it was"};
+	return Error{Errc::io,
+		path + ": " + what + ": " + std::generic_category().message(error) +
+			"; the file is as it was"};
 }
 
 /* Where a link points: the link stays. */
@@ -50,11 +52,13 @@ Result<OldFile> read_old(const std::string &path)
 	if (!fd || fstat(fd.get(), &old.status) != 0)
 		return file_error(path, "cannot be read", errno);
 	if (!S_ISREG(old.status.st_mode))
-		return Error{Errc::io, path + " is not a regular file: leave --output out to print the lines"};
+		return Error{Errc::io,
+			path + " is not a regular file: leave --output out to print the lines"};
 	old.exists = true;
 	std::array<char, 65536> piece;
 	ssize_t got = 0;
-	while (old.text.size() <= k_file_max && (got = read(fd.get(), piece.data(), piece.size())) > 0)
+	while (old.text.size() <= k_file_max &&
+		(got = read(fd.get(), piece.data(), piece.size())) > 0)
 		old.text.append(piece.data(), static_cast<std::size_t>(got));
 	if (got != 0)
 		return file_error(path, "cannot be read", got < 0 ? errno : EFBIG);
@@ -85,7 +89,9 @@ bool take_over_rights(int fd, const OldFile &old)
 void sync_directory_of(const std::string &path)
 {
 	const auto slash = path.rfind('/');
-	const std::string directory = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+	const std::string directory = slash == std::string::npos ? "."
+		: slash == 0                                     ? "/"
+								 : path.substr(0, slash);
 	const UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (fd)
 		(void)fsync(fd.get()); /* the rename is atomic in any case */
@@ -97,7 +103,8 @@ Status replace(const std::string &path, const std::string &text, const OldFile &
 	UniqueFd fd(mkostemp(name.data(), O_CLOEXEC));
 	if (!fd)
 		return file_error(path, "no file can be made beside it", errno);
-	if (write_all(fd.get(), text) && take_over_rights(fd.get(), old) && rename(name.c_str(), path.c_str()) == 0) {
+	if (write_all(fd.get(), text) && take_over_rights(fd.get(), old) &&
+		rename(name.c_str(), path.c_str()) == 0) {
 		sync_directory_of(path);
 		return Ok{};
 	}
@@ -133,12 +140,16 @@ Result<std::string> replace_node_file(const std::string &given, const std::strin
 		return old.error();
 	const std::size_t before = node_lines(old->text), nodes = node_lines(text);
 	if (nodes == 0 && before > 0 && !force)
-		return Error{Errc::invalid, path + " has " + count_text(before) + " and would have none, which fails the pods on them; the file is as it was. --force overrules this"};
+		return Error{Errc::invalid,
+			path + " has " + count_text(before) +
+				" and would have none, which fails the pods on them; the file is "
+				"as it was. --force overrules this"};
 	if (old->exists && old->text == text)
 		return path + ": " + count_text(nodes) + ", nothing has changed\n";
 	if (const Status replaced = replace(path, text, *old); !replaced)
 		return replaced.error();
-	return path + ": " + count_text(nodes) + (old->exists ? " (before: " + std::to_string(before) + ")" : "") + "\n";
+	return path + ": " + count_text(nodes) +
+		(old->exists ? " (before: " + std::to_string(before) + ")" : "") + "\n";
 }
 
 } // namespace slurmkube::skube

@@ -27,19 +27,22 @@ Result<pid_t> start(const Words &words, int fd)
 {
 	std::vector<char *> argv;
 	for (const std::string &word : words)
-		argv.push_back(const_cast<char *>(word.c_str())); // NOLINT: posix_spawn changes nothing
+		argv.push_back(
+			const_cast<char *>(word.c_str())); // NOLINT: posix_spawn changes nothing
 	argv.push_back(nullptr);
 	posix_spawn_file_actions_t actions;
 	(void)posix_spawn_file_actions_init(&actions); /* cannot fail with glibc */
 	if (fd >= 0)
-		(void)posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO); /* the program is not started if it fails */
+		/* the program is not started if it fails */
+		(void)posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
 	pid_t pid = 0;
 	const int error = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	if (error == ENOENT)
 		return Error{Errc::not_found, "there is no " + words[0] + " in PATH"};
 	if (error != 0)
-		return Error{Errc::internal, "cannot run " + words[0] + ": " + std::generic_category().message(error)};
+		return Error{Errc::internal,
+			"cannot run " + words[0] + ": " + std::generic_category().message(error)};
 	return pid;
 }
 
@@ -57,7 +60,8 @@ std::string read_all(const UniqueFd &from)
 {
 	std::string all;
 	std::array<char, 65536> piece;
-	for (ssize_t got = 0; all.size() <= k_output_max; all.append(piece.data(), static_cast<std::size_t>(got))) {
+	for (ssize_t got = 0; all.size() <= k_output_max;
+		all.append(piece.data(), static_cast<std::size_t>(got))) {
 		do
 			got = read(from.get(), piece.data(), piece.size());
 		while (got < 0 && errno == EINTR);
@@ -98,7 +102,8 @@ std::string command_line(const Words &words)
 {
 	std::string all;
 	for (const std::string &word : words) {
-		const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>(){}*?[]#~`!") == std::string::npos;
+		const bool plain = !word.empty() &&
+			word.find_first_of(" \t\n'\"\\$&|;<>(){}*?[]#~`!") == std::string::npos;
 		all += (all.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
 	}
 	return all;

@@ -15,9 +15,11 @@ namespace slurmkube::skube
 /*
  * pod: of the verbs that are about one, "namespace/name".
  * Asks and waits for the reply, at most 10 s. The errors' texts say what to do.
- * io: nobody listens there, or it did not answer. denied: no right to ask. invalid: the agent says no (its sentence is the text).
+ * io: nobody listens there, or it did not answer. denied: no right to ask. invalid: the agent says
+ * no (its sentence is the text).
  */
-Result<codec::Json> ask(const std::string &socket_path, const std::string &verb, const std::string &pod = {});
+Result<codec::Json> ask(
+	const std::string &socket_path, const std::string &verb, const std::string &pod = {});
 
 } // namespace slurmkube::skube
 

@@ -21,8 +21,8 @@ std::string cell_text(std::string text)
 /* Letters, not bytes: continuation bytes of UTF-8 take no room. */
 std::size_t width_of(const std::string &text)
 {
-	return static_cast<std::size_t>(
-		std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+	return static_cast<std::size_t>(std::count_if(text.begin(), text.end(),
+		[](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 std::string padded(const std::string &text, std::size_t width, bool right)
@@ -74,11 +74,13 @@ std::string duration_text(std::int64_t seconds)
 	constexpr std::int64_t minute = 60, hour = 60 * minute, day = 24 * hour;
 	seconds = std::max<std::int64_t>(seconds, 0);
 	const auto days = static_cast<long long>(seconds / day);
-	const auto hours = static_cast<int>(seconds % day / hour), minutes = static_cast<int>(seconds % hour / minute);
+	const auto hours = static_cast<int>(seconds % day / hour),
+		   minutes = static_cast<int>(seconds % hour / minute);
 	const auto rest = static_cast<int>(seconds % minute);
 	char text[64];
 	if (days)
-		(void)snprintf(text, sizeof(text), "%lld-%02d:%02d:%02d", days, hours, minutes, rest);
+		(void)snprintf(
+			text, sizeof(text), "%lld-%02d:%02d:%02d", days, hours, minutes, rest);
 	else if (hours)
 		(void)snprintf(text, sizeof(text), "%d:%02d:%02d", hours, minutes, rest);
 	else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table.h - columns as squeue prints them: as wide as needed, numbers to the right, two blanks between.
+ * table.h - columns as squeue prints them: as wide as needed, numbers to the right, two blanks
+ * between.
  */
 #ifndef SLURMKUBE_SKUBE_TABLE_H
 #define SLURMKUBE_SKUBE_TABLE_H

@@ -20,7 +20,10 @@ Status carry_out(const Step &step)
 		(void)printf("   %s\n", command_line(command).c_str());
 		(void)fflush(stdout);
 		if (auto done = run_program(command); !done)
-			return Error{done.error().code, done.error().what + "\nNothing after it was done. Mend that and run skube teardown --apply again."};
+			return Error{done.error().code,
+				done.error().what +
+					"\nNothing after it was done. Mend that and run skube "
+					"teardown --apply again."};
 	}
 	return Ok{};
 }
@@ -29,7 +32,8 @@ Status carry_out(const Step &step)
 const Step *next_step(const std::vector<Step> &plan, const std::set<std::string> &done)
 {
 	for (const Step &step : plan) {
-		if (step.stops || step.must_help || (!step.commands.empty() && !done.contains(step.what)))
+		if (step.stops || step.must_help ||
+			(!step.commands.empty() && !done.contains(step.what)))
 			return &step;
 	}
 	return nullptr;
@@ -48,7 +52,8 @@ std::vector<Step> by_hand(const std::vector<Step> &plan)
 Status stop_at(const Step &step)
 {
 	(void)printf("%s", plan_text({step}).substr(3).c_str());
-	return Error{Errc::again, "nothing after it was done; then run skube teardown --apply again"};
+	return Error{
+		Errc::again, "nothing after it was done; then run skube teardown --apply again"};
 }
 
 Status apply(const Teardown &wanted)
@@ -68,7 +73,9 @@ Status apply(const Teardown &wanted)
 		if (!step || step->stops)
 			return step ? stop_at(*step) : Status(Ok{});
 		if (!done.insert(step->what).second)
-			return Error{Errc::conflict, "it was done and is still there: " + step->what + ". Nothing after it was done"};
+			return Error{Errc::conflict,
+				"it was done and is still there: " + step->what +
+					". Nothing after it was done"};
 		if (auto result = carry_out(*step); !result)
 			return result;
 	}
@@ -89,8 +96,9 @@ Status teardown(const Teardown &wanted)
 	if (plan->empty())
 		(void)puts(k_nothing_left);
 	else
-		(void)printf("This is what skube teardown --apply would do in the cluster at %s, in this order:\n%s", left->server.c_str(),
-			     plan_text(*plan).c_str());
+		(void)printf("This is what skube teardown --apply would do in the cluster at %s, "
+			     "in this order:\n%s",
+			left->server.c_str(), plan_text(*plan).c_str());
 	return Ok{};
 }
 

@@ -14,8 +14,8 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <utility>
 #include <unistd.h>
+#include <utility>
 
 namespace slurmkube::skube
 {
@@ -75,16 +75,23 @@ bool is_policy(const std::string &name, const std::string &which)
 /* Bindings first: a policy without one does nothing, a binding without a policy is an error. */
 void ask_policies(Asker &ask, Leftovers &left)
 {
-	const Words kinds = ask.lines(joined(left.kubectl, {"api-resources", "--api-group", "admissionregistration.k8s.io", "--output", "name"}));
-	for (const char *kind : {"mutatingadmissionpolicybindings", "mutatingadmissionpolicies", "validatingadmissionpolicybindings", "validatingadmissionpolicies"}) {
+	const Words kinds = ask.lines(joined(left.kubectl,
+		{"api-resources", "--api-group", "admissionregistration.k8s.io", "--output",
+			"name"}));
+	for (const char *kind : {"mutatingadmissionpolicybindings", "mutatingadmissionpolicies",
+		     "validatingadmissionpolicybindings", "validatingadmissionpolicies"}) {
 		const std::string full = std::string(kind) + ".admissionregistration.k8s.io";
 		if (std::find(kinds.begin(), kinds.end(), full) == kinds.end())
 			continue;
-		for (const std::string &name : ask.lines(joined(left.kubectl, {"get", full, "--output", "name"}))) {
-			const auto is_it = [&name](const char *which) { return is_policy(name, which); };
+		for (const std::string &name :
+			ask.lines(joined(left.kubectl, {"get", full, "--output", "name"}))) {
+			const auto is_it = [&name](const char *which) {
+				return is_policy(name, which);
+			};
 			if (is_it("scheduler"))
 				left.scheduler_policies.push_back(name);
-			else if (std::any_of(k_other_policies.begin(), k_other_policies.end(), is_it))
+			else if (std::any_of(
+					 k_other_policies.begin(), k_other_policies.end(), is_it))
 				left.other_policies.push_back(name);
 		}
 	}
@@ -92,31 +99,39 @@ void ask_policies(Asker &ask, Leftovers &left)
 
 void ask_pods(Asker &ask, const std::string &scheduler, Leftovers &left)
 {
-	const std::string selector = "spec.schedulerName=" + scheduler + ",status.phase!=Succeeded,status.phase!=Failed";
-	const Words rows = ask.lines(joined(left.kubectl, {"get", "pods", "--all-namespaces", "--field-selector", selector, "--output",
-							  "jsonpath={range .items[*]}{.metadata.uid} {.metadata.namespace} "
-							  "{.metadata.name} {.spec.nodeName}{\"\\n\"}{end}"}));
+	const std::string selector =
+		"spec.schedulerName=" + scheduler + ",status.phase!=Succeeded,status.phase!=Failed";
+	const Words rows = ask.lines(joined(left.kubectl,
+		{"get", "pods", "--all-namespaces", "--field-selector", selector, "--output",
+			"jsonpath={range .items[*]}{.metadata.uid} {.metadata.namespace} "
+			"{.metadata.name} {.spec.nodeName}{\"\\n\"}{end}"}));
 	for (const std::string &row : rows) {
 		std::istringstream words(row);
 		std::string uid, name_space, name, node;
 		words >> uid >> name_space >> name >> node;
-		(node.empty() ? left.pods_waiting : left.pods_bound).push_back("pod " + name_space + "/" + name);
+		(node.empty() ? left.pods_waiting : left.pods_bound)
+			.push_back("pod " + name_space + "/" + name);
 		left.pod_uids.insert(uid);
 		left.pod_namespaces.insert(name_space);
 	}
 }
 
-Words names_with_label(Asker &ask, const Leftovers &left, const char *kind, const std::string &label)
+Words names_with_label(
+	Asker &ask, const Leftovers &left, const char *kind, const std::string &label)
 {
-	return ask.lines(joined(left.kubectl, {"get", kind, "--selector", label, "--output", "jsonpath={range .items[*]}{.metadata.name}{\"\\n\"}{end}"}));
+	return ask.lines(joined(left.kubectl,
+		{"get", kind, "--selector", label, "--output",
+			"jsonpath={range .items[*]}{.metadata.name}{\"\\n\"}{end}"}));
 }
 
 void ask_labels(Asker &ask, Leftovers &left)
 {
 	left.labelled_nodes = names_with_label(ask, left, "nodes", left.label);
 	left.namespaces = names_with_label(ask, left, "namespaces", names::k_managed_label);
-	const Words rows = ask.lines(joined(left.kubectl, {"get", "nodes", "--output",
-							  "jsonpath={range .items[*]}{.metadata.name} {.spec.taints[*].key}{\"\\n\"}{end}"}));
+	const Words rows = ask.lines(joined(left.kubectl,
+		{"get", "nodes", "--output",
+			"jsonpath={range .items[*]}{.metadata.name} "
+			"{.spec.taints[*].key}{\"\\n\"}{end}"}));
 	for (const std::string &row : rows) {
 		std::istringstream words(row);
 		std::string name, key;
@@ -129,15 +144,21 @@ void ask_labels(Asker &ask, Leftovers &left)
 
 void ask_roles(Asker &ask, Leftovers &left)
 {
-	append(left.roles, ask.lines(joined(left.kubectl, {"get", "clusterrolebinding/slurm-kube", "clusterrole/slurm-kube", "namespace/slurm-kube",
-							  "--ignore-not-found", "--output", "name"})));
+	append(left.roles,
+		ask.lines(joined(left.kubectl,
+			{"get", "clusterrolebinding/slurm-kube", "clusterrole/slurm-kube",
+				"namespace/slurm-kube", "--ignore-not-found", "--output",
+				"name"})));
 }
 
 void ask_server(Asker &ask, Leftovers &left)
 {
-	const Words lines = ask.lines(joined(left.kubectl, {"config", "view", "--minify", "--output", "jsonpath={.clusters[0].cluster.server}"}));
+	const Words lines = ask.lines(joined(left.kubectl,
+		{"config", "view", "--minify", "--output",
+			"jsonpath={.clusters[0].cluster.server}"}));
 	left.server = lines.empty() ? "" : lines.front();
-	const Words uid = ask.lines(joined(left.kubectl, {"get", "namespace", "kube-system", "--output", "jsonpath={.metadata.uid}"}));
+	const Words uid = ask.lines(joined(left.kubectl,
+		{"get", "namespace", "kube-system", "--output", "jsonpath={.metadata.uid}"}));
 	left.cluster_uid = uid.empty() ? "" : uid.front();
 }
 
@@ -183,15 +204,19 @@ bool has(const Words &words, const std::string &one)
 void ask_nodes(Asker &ask, Leftovers &left)
 {
 	std::set<std::string> ours, others;
-	for (const std::string &row : ask.lines({"scontrol", "--oneliner", "--all", "show", "nodes"})) {
-		const bool is_ours = has(listed(value_of(row, "AvailableFeatures")), names::k_node_feature);
+	for (const std::string &row :
+		ask.lines({"scontrol", "--oneliner", "--all", "show", "nodes"})) {
+		const bool is_ours =
+			has(listed(value_of(row, "AvailableFeatures")), names::k_node_feature);
 		for (const std::string &partition : listed(value_of(row, "Partitions")))
 			(is_ours ? ours : others).insert(partition);
 		const bool is_dynamic = value_of(row, "State").find("DYNAMIC") != std::string::npos;
 		if (is_ours)
-			(is_dynamic ? left.dynamic_nodes : left.written_nodes).push_back(value_of(row, "NodeName"));
+			(is_dynamic ? left.dynamic_nodes : left.written_nodes)
+				.push_back(value_of(row, "NodeName"));
 	}
-	for (const std::string &row : ask.lines({"scontrol", "--oneliner", "--all", "show", "partitions"})) {
+	for (const std::string &row :
+		ask.lines({"scontrol", "--oneliner", "--all", "show", "partitions"})) {
 		const std::string name = value_of(row, "PartitionName");
 		if (!ours.contains(name) || others.contains(name))
 			continue;
@@ -203,20 +228,24 @@ void ask_nodes(Asker &ask, Leftovers &left)
 
 bool is_live(const std::string &state)
 {
-	return state == "RUNNING" || state == "COMPLETING" || state == "SUSPENDED" || state == "CONFIGURING";
+	return state == "RUNNING" || state == "COMPLETING" || state == "SUSPENDED" ||
+		state == "CONFIGURING";
 }
 
 /* The identity of a job is its marker, in whatever partition it is. */
 void ask_marked_jobs(Asker &ask, Leftovers &left)
 {
-	const std::string format = "jobid:20,state:20,admin_comment:" + std::to_string(codec::k_marker_bytes_max + 1);
-	for (const std::string &row : ask.lines({"squeue", "--noheader", "--all", "--states", "all", "--Format", format})) {
+	const std::string format =
+		"jobid:20,state:20,admin_comment:" + std::to_string(codec::k_marker_bytes_max + 1);
+	for (const std::string &row : ask.lines(
+		     {"squeue", "--noheader", "--all", "--states", "all", "--Format", format})) {
 		std::istringstream words(row);
 		MarkedJob job;
 		words >> job.id >> job.state;
 		std::string comment;
 		std::getline(words >> std::ws, comment);
-		auto marker = codec::marker_from_text(comment.substr(0, comment.find_last_not_of(' ') + 1));
+		auto marker = codec::marker_from_text(
+			comment.substr(0, comment.find_last_not_of(' ') + 1));
 		if (!marker || (job.state != "PENDING" && !is_live(job.state)))
 			continue;
 		job.marker = std::move(*marker);
@@ -232,12 +261,14 @@ void ask_other_jobs(Asker &ask, Leftovers &left)
 		partitions += (partitions.empty() ? "" : ",") + name;
 	if (partitions.empty())
 		return;
-	for (const std::string &row : ask.lines({"squeue", "--noheader", "--all", "--partition", partitions, "--states", "all", "--format", "%A %T"})) {
+	for (const std::string &row : ask.lines({"squeue", "--noheader", "--all", "--partition",
+		     partitions, "--states", "all", "--format", "%A %T"})) {
 		std::istringstream words(row);
 		std::string id, state;
 		words >> id >> state;
 		const auto is_it = [&id](const MarkedJob &job) { return job.id == id; };
-		const bool is_marked = std::any_of(left.marked_jobs.begin(), left.marked_jobs.end(), is_it);
+		const bool is_marked =
+			std::any_of(left.marked_jobs.begin(), left.marked_jobs.end(), is_it);
 		if (!is_marked && (state == "PENDING" || is_live(state)))
 			left.other_jobs.push_back(id);
 	}
@@ -246,13 +277,17 @@ void ask_other_jobs(Asker &ask, Leftovers &left)
 bool is_of_ours(const std::string &line, const Leftovers &left)
 {
 	const std::string key = line.substr(0, line.find('='));
-	const auto words = [&line] { return listed(line.substr(line.find('=') + 1, line.find_first_of(" \t#") - line.find('=') - 1)); };
+	const auto words = [&line] {
+		return listed(line.substr(
+			line.find('=') + 1, line.find_first_of(" \t#") - line.find('=') - 1));
+	};
 	if (key == "JobSubmitPlugins")
 		return has(words(), "kube") || has(words(), "job_submit/kube");
 	if (key == "PartitionName")
 		return has(left.partitions, value_of(line, "PartitionName"));
 	if (key == "NodeName" || key == "NodeSet")
-		return has(listed(value_of(line, "Feature")), names::k_node_feature) || has(listed(value_of(line, "Features")), names::k_node_feature);
+		return has(listed(value_of(line, "Feature")), names::k_node_feature) ||
+			has(listed(value_of(line, "Features")), names::k_node_feature);
 	return false;
 }
 
@@ -266,9 +301,13 @@ void read_conf(const std::string &file, Leftovers &left, unsigned depth)
 		words >> first >> second;
 		const std::size_t before = left.conf_lines.size();
 		if (first == "Include" || first == "include")
-			read_conf(second.starts_with('/') ? second : file.substr(0, file.rfind('/') + 1) + second, left, depth + 1);
+			read_conf(second.starts_with('/')
+					? second
+					: file.substr(0, file.rfind('/') + 1) + second,
+				left, depth + 1);
 		if (is_of_ours(line, left) || left.conf_lines.size() > before)
-			left.conf_lines.push_back(file + ":" + std::to_string(number) + ": " + printable(line).substr(0, 120));
+			left.conf_lines.push_back(file + ":" + std::to_string(number) + ": " +
+				printable(line).substr(0, 120));
 	}
 }
 
@@ -296,7 +335,8 @@ bool may_run(const std::string &socket)
 	const auto ping = skube::ask(socket, "ping");
 	if (ping || ping.error().code == Errc::denied)
 		return true;
-	const auto state = output_of({"systemctl", "is-active", "slurmkubed"}); /* fails for one that is not */
+	/* fails for one that is not */
+	const auto state = output_of({"systemctl", "is-active", "slurmkubed"});
 	return state && state->starts_with("active");
 }
 
@@ -307,7 +347,8 @@ Result<Leftovers> leftovers(const Teardown &wanted)
 	Asker ask;
 	Leftovers left;
 	left.label = wanted.label;
-	for (const auto &[option, value] : {std::pair("--kubeconfig", &wanted.kubeconfig), std::pair("--context", &wanted.context)}) {
+	for (const auto &[option, value] : {std::pair("--kubeconfig", &wanted.kubeconfig),
+		     std::pair("--context", &wanted.context)}) {
 		if (!value->empty())
 			append(left.kubectl, {option, *value});
 	}

@@ -36,7 +36,8 @@ std::vector<Words> commands_of(const Words &words, const Words &names, const Wor
 	return commands;
 }
 
-std::vector<Words> one_each(const Words &before, const std::string &prefix, const Words &names, const Words &after)
+std::vector<Words> one_each(
+	const Words &before, const std::string &prefix, const Words &names, const Words &after)
 {
 	std::vector<Words> commands;
 	for (const std::string &name : names) {
@@ -67,7 +68,8 @@ bool is_about_a_pod_there(const MarkedJob &job, const Leftovers &left)
 	const bool is_gang = job.marker.kind != core::k_pod_kind; /* its first pod may have ended */
 	if (!left.cluster_uid.empty() && job.marker.cluster_uid == left.cluster_uid)
 		return true;
-	return left.pod_uids.contains(job.marker.uid) || (is_gang && left.pod_namespaces.contains(job.marker.name_space));
+	return left.pod_uids.contains(job.marker.uid) ||
+		(is_gang && left.pod_namespaces.contains(job.marker.name_space));
 }
 
 std::string names_of(const Words &names)
@@ -88,25 +90,40 @@ Words ids_of(const Leftovers &left, bool are_waiting)
 	return ids;
 }
 
-/* Jobs would be taken for jobs of pods that are gone, and the wrong cluster would lose its labels. */
+/* Jobs would be taken for jobs of pods that are gone, and the wrong cluster would lose its
+ * labels. */
 Status check_cluster(const Leftovers &left)
 {
-	const std::string remedy = ": give the cluster of this Slurm with --context or --kubeconfig";
+	const std::string remedy =
+		": give the cluster of this Slurm with --context or --kubeconfig";
 	const auto is_other = [&left](const MarkedJob &job) {
-		return !left.cluster_uid.empty() && !job.marker.cluster_uid.empty() && job.marker.cluster_uid != left.cluster_uid;
+		return !left.cluster_uid.empty() && !job.marker.cluster_uid.empty() &&
+			job.marker.cluster_uid != left.cluster_uid;
 	};
-	if (const auto other = std::ranges::find_if(left.marked_jobs, is_other); other != left.marked_jobs.end())
-		return Error{Errc::conflict, "job " + other->id + " is about a pod of another cluster than the one at " + left.server + remedy};
-	const auto is_there = [&left](const MarkedJob &job) { return is_about_a_pod_there(job, left); };
+	if (const auto other = std::ranges::find_if(left.marked_jobs, is_other);
+		other != left.marked_jobs.end())
+		return Error{Errc::conflict,
+			"job " + other->id + " is about a pod of another cluster than the one at " +
+				left.server + remedy};
+	const auto is_there = [&left](const MarkedJob &job) {
+		return is_about_a_pod_there(job, left);
+	};
 	if (!left.marked_jobs.empty() && std::ranges::none_of(left.marked_jobs, is_there))
-		return Error{Errc::conflict, "none of Slurm's jobs for pods (" + names_of(joined(ids_of(left, false), ids_of(left, true))) +
-						     ") is about a pod of the cluster at " + left.server + remedy +
-						     "; if it is this one and their pods are gone, scancel these jobs"};
+		return Error{Errc::conflict,
+			"none of Slurm's jobs for pods (" +
+				names_of(joined(ids_of(left, false), ids_of(left, true))) +
+				") is about a pod of the cluster at " + left.server + remedy +
+				"; if it is this one and their pods are gone, scancel these jobs"};
 	const Words slurm = joined(left.dynamic_nodes, left.written_nodes);
-	const auto is_known = [&slurm](const std::string &name) { return std::ranges::find(slurm, name) != slurm.end(); };
-	if (!slurm.empty() && !left.labelled_nodes.empty() && std::ranges::none_of(left.labelled_nodes, is_known))
-		return Error{Errc::conflict, "none of the nodes with the label " + left.label + " in the cluster at " + left.server + " (" +
-						     names_of(left.labelled_nodes) + ") is a node of Slurm (" + names_of(slurm) + ")" + remedy};
+	const auto is_known = [&slurm](const std::string &name) {
+		return std::ranges::find(slurm, name) != slurm.end();
+	};
+	if (!slurm.empty() && !left.labelled_nodes.empty() &&
+		std::ranges::none_of(left.labelled_nodes, is_known))
+		return Error{Errc::conflict,
+			"none of the nodes with the label " + left.label + " in the cluster at " +
+				left.server + " (" + names_of(left.labelled_nodes) +
+				") is a node of Slurm (" + names_of(slurm) + ")" + remedy};
 	return Ok{};
 }
 
@@ -115,67 +132,107 @@ Status check_cluster(const Leftovers &left)
 /* While the agent still runs: it ends the jobs of pods that end. */
 void plan_quiet(const Leftovers &left, std::vector<Step> &plan)
 {
-	add(plan, {"No new pods are sent to Slurm: delete the policies that set and demand schedulerName", commands_of(kubectl(left, {"delete"}), left.scheduler_policies)});
-	add(plan, {"Slurm starts no more pods", one_each({"scontrol", "update"}, "PartitionName=", left.open_partitions, {"State=INACTIVE"})});
+	add(plan,
+		{"No new pods are sent to Slurm: delete the policies that set and demand "
+		 "schedulerName",
+			commands_of(kubectl(left, {"delete"}), left.scheduler_policies)});
+	add(plan,
+		{"Slurm starts no more pods",
+			one_each({"scontrol", "update"}, "PartitionName=", left.open_partitions,
+				{"State=INACTIVE"})});
 	Words running = left.pods_bound;
 	for (const std::string &id : ids_of(left, false))
 		running.push_back("job " + id);
 	for (const std::string &id : left.other_jobs)
-		running.push_back("job " + id + ", which is not slurm-kube's: its owner may move it to another partition");
-	add(plan, {.what = "Wait until these pods and jobs have ended, or end them (kubectl delete pod, scancel), while slurmkubed still runs",
-		   .commands = {},
-		   .details = running,
-		   .stops = true});
+		running.push_back("job " + id +
+			", which is not slurm-kube's: its owner may move it to another partition");
+	add(plan,
+		{.what = "Wait until these pods and jobs have ended, or end them (kubectl delete "
+			 "pod, scancel), while slurmkubed still runs",
+			.commands = {},
+			.details = running,
+			.stops = true});
 }
 
 void plan_stop(const Leftovers &left, std::vector<Step> &plan)
 {
 	if (left.agent_answers)
-		plan.push_back({.what = "Stop the agent", .commands = {{"systemctl", "disable", "--now", "slurmkubed"}}, .must_help = true});
+		plan.push_back({.what = "Stop the agent",
+			.commands = {{"systemctl", "disable", "--now", "slurmkubed"}},
+			.must_help = true});
 	Words others = left.controllers;
 	std::erase(others, left.this_host);
 	if (!left.agents_stopped)
-		add(plan, {.what = "Stop slurmkubed on these hosts of slurmctld too (systemctl disable --now slurmkubed), then add --agents-stopped",
-			   .commands = {},
-			   .details = others,
-			   .stops = true});
-	add(plan, {"Cancel what waits in Slurm; without the agent no pod is deleted for it",
-		   commands_of({"scancel", "--state=PENDING"}, ids_of(left, true))});
+		add(plan,
+			{.what = "Stop slurmkubed on these hosts of slurmctld too (systemctl "
+				 "disable --now slurmkubed), then add --agents-stopped",
+				.commands = {},
+				.details = others,
+				.stops = true});
+	add(plan,
+		{"Cancel what waits in Slurm; without the agent no pod is deleted for it",
+			commands_of({"scancel", "--state=PENDING"}, ids_of(left, true))});
 }
 
 /* Not before the agent has stopped: it takes a node without the label for one that it has lost. */
 void plan_kubernetes(const Leftovers &left, std::vector<Step> &plan)
 {
-	add(plan, {"Delete the other policies", commands_of(kubectl(left, {"delete"}), left.other_policies)});
+	add(plan,
+		{"Delete the other policies",
+			commands_of(kubectl(left, {"delete"}), left.other_policies)});
 	const bool is_ours = left.label.starts_with(k_own_prefix);
 	if (is_ours)
-		add(plan, {"Remove the label from nodes", commands_of(kubectl(left, {"label", "node"}), left.labelled_nodes, {left.label + "-"})});
+		add(plan,
+			{"Remove the label from nodes",
+				commands_of(kubectl(left, {"label", "node"}), left.labelled_nodes,
+					{left.label + "-"})});
 	else
-		add(plan, {.what = "These nodes keep the label " + left.label + ", which is the site's own", .commands = {}, .details = left.labelled_nodes});
-	add(plan, {"Remove the taint from nodes", commands_of(kubectl(left, {"taint", "node"}), left.tainted_nodes, {std::string(names::k_managed_label) + "-"})});
-	add(plan, {"Remove the label from namespaces", commands_of(kubectl(left, {"label", "namespace"}), left.namespaces, {std::string(names::k_managed_label) + "-"})});
-	add(plan, {"Delete the agent's rights and its account", commands_of(kubectl(left, {"delete"}), left.roles)});
+		add(plan,
+			{.what = "These nodes keep the label " + left.label +
+					", which is the site's own",
+				.commands = {},
+				.details = left.labelled_nodes});
+	add(plan,
+		{"Remove the taint from nodes",
+			commands_of(kubectl(left, {"taint", "node"}), left.tainted_nodes,
+				{std::string(names::k_managed_label) + "-"})});
+	add(plan,
+		{"Remove the label from namespaces",
+			commands_of(kubectl(left, {"label", "namespace"}), left.namespaces,
+				{std::string(names::k_managed_label) + "-"})});
+	add(plan,
+		{"Delete the agent's rights and its account",
+			commands_of(kubectl(left, {"delete"}), left.roles)});
 }
 
 void plan_slurm(const Leftovers &left, std::vector<Step> &plan)
 {
-	add(plan, {"Delete the node records that the agent made", one_each({"scontrol", "delete"}, "NodeName=", left.dynamic_nodes, {})});
-	add(plan, {.what = "Remove these lines from Slurm's configuration (of JobSubmitPlugins only the word kube), then restart slurmctld",
-		   .commands = {},
-		   .details = left.conf_lines});
+	add(plan,
+		{"Delete the node records that the agent made",
+			one_each({"scontrol", "delete"}, "NodeName=", left.dynamic_nodes, {})});
+	add(plan,
+		{.what = "Remove these lines from Slurm's configuration (of JobSubmitPlugins only "
+			 "the word kube), then restart slurmctld",
+			.commands = {},
+			.details = left.conf_lines});
 }
 
 void plan_rest(const Leftovers &left, std::vector<Step> &plan)
 {
-	add(plan, {.what = "These pods wait for a scheduler that is gone: delete them, and give what makes them another schedulerName",
-		   .commands = {},
-		   .details = left.pods_waiting});
+	add(plan,
+		{.what = "These pods wait for a scheduler that is gone: delete them, and give what "
+			 "makes them another schedulerName",
+			.commands = {},
+			.details = left.pods_waiting});
 	const bool nothing_left = plan.empty();
 	if (!nothing_left)
 		plan.push_back({.what = "Remove the files, on every controller host",
-				.commands = {},
-				.details = {"make uninstall in the build directory", "/etc/slurm-kube, /var/lib/slurm-kube, kube.conf beside slurm.conf, the file of node lines",
-					    "job_submit_kube.so only after slurmctld has been restarted without it"}});
+			.commands = {},
+			.details = {"make uninstall in the build directory",
+				"/etc/slurm-kube, /var/lib/slurm-kube, kube.conf beside "
+				"slurm.conf, the file of node lines",
+				"job_submit_kube.so only after slurmctld has been restarted "
+				"without it"}});
 }
 
 } // namespace
@@ -198,7 +255,8 @@ std::string plan_text(const std::vector<Step> &plan)
 	std::string text;
 	std::size_t number = 0;
 	for (const Step &step : plan) {
-		text += std::to_string(++number) + ". " + step.what + (step.details.empty() ? ":\n" : " (by hand):\n");
+		text += std::to_string(++number) + ". " + step.what +
+			(step.details.empty() ? ":\n" : " (by hand):\n");
 		for (const Words &command : step.commands)
 			text += "   " + command_line(command) + "\n";
 		for (const std::string &detail : step.details)

@@ -45,7 +45,8 @@ std::string fixed(double value, const char *unit)
 
 std::string upper(std::string text)
 {
-	std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+	std::transform(text.begin(), text.end(), text.begin(),
+		[](unsigned char c) { return static_cast<char>(std::toupper(c)); });
 	return text;
 }
 
@@ -53,7 +54,8 @@ std::string user_name(std::int64_t id)
 {
 	std::vector<char> buffer(16384);
 	passwd entry{}, *found = nullptr;
-	if (getpwuid_r(static_cast<uid_t>(id), &entry, buffer.data(), buffer.size(), &found) == 0 && found)
+	if (getpwuid_r(static_cast<uid_t>(id), &entry, buffer.data(), buffer.size(), &found) == 0 &&
+		found)
 		return found->pw_name;
 	return std::to_string(id);
 }
@@ -71,14 +73,16 @@ std::string elapsed(json_object *job, std::int64_t now)
 	const std::string state = get_string(job, "state");
 	if (state == "pending" || start == 0)
 		return "0:00";
-	const bool lives = state == "running" || state == "suspended"; /* its end_time is only foreseen */
+	/* its end_time is only foreseen */
+	const bool lives = state == "running" || state == "suspended";
 	const std::int64_t until = lives || end == 0 ? now : end;
 	return duration_text(start > 0 && until > start ? until - start : 0);
 }
 
 bool has_ended(const std::string &state)
 {
-	return state != "pending" && state != "running" && state != "suspended" && state != "unknown";
+	return state != "pending" && state != "running" && state != "suspended" &&
+		state != "unknown";
 }
 
 /* A member of `of`, or "" where the object says 0 or false. */
@@ -101,25 +105,30 @@ std::string section(const std::string &title, const Table &table)
 
 Table latencies_table(json_object *latencies)
 {
-	Table table({{"EDGE"}, {"COUNT", true}, {"P50_MS", true}, {"P99_MS", true}, {"MAX_MS", true}});
+	Table table(
+		{{"EDGE"}, {"COUNT", true}, {"P50_MS", true}, {"P99_MS", true}, {"MAX_MS", true}});
 	if (!json_object_is_type(latencies, json_type_object))
 		return table;
 	json_object_object_foreach(latencies, name, edge)
 	{
-		table.add({name, number(edge, "count"), fixed(get_double(edge, "p50_ms"), ""), fixed(get_double(edge, "p99_ms"), ""),
-			   fixed(get_double(edge, "max_ms"), "")});
+		table.add({name, number(edge, "count"), fixed(get_double(edge, "p50_ms"), ""),
+			fixed(get_double(edge, "p99_ms"), ""),
+			fixed(get_double(edge, "max_ms"), "")});
 	}
 	return table;
 }
 
 Table costs_table(json_object *plugin)
 {
-	Table table({{"PLUGIN"}, {"COUNT", true}, {"MEAN_US", true}, {"P99_US", true}, {"MAX_US", true}});
+	Table table({{"PLUGIN"}, {"COUNT", true}, {"MEAN_US", true}, {"P99_US", true},
+		{"MAX_US", true}});
 	for (const char *name : {"hook", "hook_cpu", "lock_hold", "lock_cpu", "lock_wait"}) {
 		json_object *cost = get(plugin, name);
 		if (cost)
-			table.add({name, number(cost, "count"), fixed(get_double(cost, "mean_us"), ""), fixed(get_double(cost, "p99_us"), ""),
-				   fixed(get_double(cost, "max_us"), "")});
+			table.add({name, number(cost, "count"),
+				fixed(get_double(cost, "mean_us"), ""),
+				fixed(get_double(cost, "p99_us"), ""),
+				fixed(get_double(cost, "max_us"), "")});
 	}
 	return table;
 }
@@ -154,11 +163,16 @@ std::string pods_table(json_object *reply, bool with_ended)
 		if (with_ended || !is_over(array_at(array, i)))
 			pods.push_back(array_at(array, i));
 	}
-	std::ranges::sort(pods, {}, [](json_object *pod) { return std::tuple(is_over(pod), get_string(pod, "namespace"), get_string(pod, "name")); });
+	std::ranges::sort(pods, {}, [](json_object *pod) {
+		return std::tuple(
+			is_over(pod), get_string(pod, "namespace"), get_string(pod, "name"));
+	});
 	Table table({{"POD"}, {"PHASE"}, {"NODE"}, {"JOBID", true}, {"JOB"}, {"WAITING_FOR"}});
 	for (json_object *pod : pods)
-		table.add({get_string(pod, "namespace") + "/" + get_string(pod, "name"), get_string(pod, "phase"), get_string(pod, "node"), if_any(pod, "job"),
-			   get_int(pod, "job") != 0 ? job_state(get_string(pod, "job_state")) : "", get_string(pod, "waiting_for")});
+		table.add({get_string(pod, "namespace") + "/" + get_string(pod, "name"),
+			get_string(pod, "phase"), get_string(pod, "node"), if_any(pod, "job"),
+			get_int(pod, "job") != 0 ? job_state(get_string(pod, "job_state")) : "",
+			get_string(pod, "waiting_for")});
 	return table.text();
 }
 
@@ -172,9 +186,12 @@ std::string exit_text(std::int64_t wait_status)
 std::string ping_view(json_object *reply)
 {
 	const std::string controller = get_string(reply, "controller");
-	return "slurmkubed " + get_string(reply, "version") + " is up for " + duration_text(get_int(reply, "uptime_seconds")) +
-	       (get_bool(reply, "ready") ? ", ready" : ", not ready yet") +
-	       (get_bool(reply, "link") ? ", connected with slurmctld" + (controller.empty() ? "" : " on " + controller) + "\n" : ", not connected with slurmctld (see skube check)\n");
+	return "slurmkubed " + get_string(reply, "version") + " is up for " +
+		duration_text(get_int(reply, "uptime_seconds")) +
+		(get_bool(reply, "ready") ? ", ready" : ", not ready yet") +
+		(get_bool(reply, "link") ? ", connected with slurmctld" +
+					(controller.empty() ? "" : " on " + controller) + "\n"
+					 : ", not connected with slurmctld (see skube check)\n");
 }
 
 std::string check_view(json_object *reply)
@@ -184,7 +201,8 @@ std::string check_view(json_object *reply)
 	for (std::size_t i = 0; i < array_size(checks); i++) {
 		json_object *check = array_at(checks, i);
 		const bool ok = get_bool(check, "ok");
-		all += (ok ? "ok    " : "FAIL  ") + get_string(check, "name") + ": " + get_string(check, "text") + "\n";
+		all += (ok ? "ok    " : "FAIL  ") + get_string(check, "name") + ": " +
+			get_string(check, "text") + "\n";
 		if (!ok)
 			all += "      -> " + get_string(check, "remedy") + "\n";
 	}
@@ -203,19 +221,19 @@ bool all_checks_passed(json_object *reply)
 
 std::string jobs_view(json_object *reply, std::int64_t now)
 {
-	Table table({{"JOBID", true}, {"POD"}, {"STATE"}, {"USER"}, {"PARTITION"}, {"TIME", true}, {"EXIT", true}, {"NODE"}, {"REASON"}});
-	return listed(std::move(table), get(reply, "jobs"), [now](json_object *job) -> std::vector<std::string> {
-		const std::string state = get_string(job, "state");
-		return {number(job, "id"),
-			get_string(job, "namespace") + "/" + get_string(job, "pod"),
-			job_state(state),
-			user_name(get_int(job, "user_id")),
-			get_string(job, "partition"),
-			elapsed(job, now),
-			has_ended(state) ? exit_text(get_int(job, "exit_status")) : "",
-			get_string(job, "node"),
-			state == "pending" ? get_string(job, "reason") : ""};
-	});
+	Table table({{"JOBID", true}, {"POD"}, {"STATE"}, {"USER"}, {"PARTITION"}, {"TIME", true},
+		{"EXIT", true}, {"NODE"}, {"REASON"}});
+	return listed(std::move(table), get(reply, "jobs"),
+		[now](json_object *job) -> std::vector<std::string> {
+			const std::string state = get_string(job, "state");
+			return {number(job, "id"),
+				get_string(job, "namespace") + "/" + get_string(job, "pod"),
+				job_state(state), user_name(get_int(job, "user_id")),
+				get_string(job, "partition"), elapsed(job, now),
+				has_ended(state) ? exit_text(get_int(job, "exit_status")) : "",
+				get_string(job, "node"),
+				state == "pending" ? get_string(job, "reason") : ""};
+		});
 }
 
 std::string pods_view(json_object *reply)
@@ -230,18 +248,18 @@ std::string active_pods_view(json_object *reply)
 
 std::string nodes_view(json_object *reply)
 {
-	Table table({{"NODE"}, {"KUBERNETES"}, {"SLURM"}, {"CPUS", true}, {"MEMORY_MIB", true}, {"PODS", true}, {"ADDRESS"}, {"REASON"}});
-	return listed(std::move(table), get(reply, "nodes"), [](json_object *node) -> std::vector<std::string> {
-		const std::string kube = get_string(node, "kube_state", get_bool(node, "kube_ready") ? "Ready" : "NotReady");
-		return {get_string(node, "name"),
-			kube + (get_bool(node, "cordoned") ? ",cordoned" : ""),
-			upper(get_string(node, "slurm_state")),
-			number(node, "cpus"),
-			number(node, "memory_mib"),
-			number(node, "pods"),
-			get_string(node, "address"),
-			get_string(node, "slurm_reason")};
-	});
+	Table table({{"NODE"}, {"KUBERNETES"}, {"SLURM"}, {"CPUS", true}, {"MEMORY_MIB", true},
+		{"PODS", true}, {"ADDRESS"}, {"REASON"}});
+	return listed(std::move(table), get(reply, "nodes"),
+		[](json_object *node) -> std::vector<std::string> {
+			const std::string kube = get_string(node, "kube_state",
+				get_bool(node, "kube_ready") ? "Ready" : "NotReady");
+			return {get_string(node, "name"),
+				kube + (get_bool(node, "cordoned") ? ",cordoned" : ""),
+				upper(get_string(node, "slurm_state")), number(node, "cpus"),
+				number(node, "memory_mib"), number(node, "pods"),
+				get_string(node, "address"), get_string(node, "slurm_reason")};
+		});
 }
 
 std::string why_view(json_object *reply)
@@ -260,7 +278,9 @@ std::string why_view(json_object *reply)
 std::string slurm_conf_view(json_object *reply)
 {
 	json_object *lines = get(reply, "lines");
-	std::string all = "# Made by 'skube nodes --slurm-conf' for an Include of slurm.conf; after a change " + get_string(reply, "apply", "restart slurmctld") + ".\n";
+	std::string all = "# Made by 'skube nodes --slurm-conf' for an Include of slurm.conf; "
+			  "after a change " +
+		get_string(reply, "apply", "restart slurmctld") + ".\n";
 	for (std::size_t i = 0; i < array_size(lines); i++) {
 		json_object *line = array_at(lines, i);
 		if (json_object_is_type(line, json_type_string))
@@ -272,9 +292,11 @@ std::string slurm_conf_view(json_object *reply)
 std::string diag_view(json_object *reply)
 {
 	json_object *plugin = get(reply, "plugin");
-	std::string all = "plugin " + get_string(reply, "plugin_version", "-") + " in Slurm " + get_string(reply, "slurm_version", "-") + " (" +
-			  get_string(reply, "family", "-") + ")\n\n";
-	all += section("From event to event, by the agent's clock", latencies_table(get(reply, "stage_latencies")));
+	std::string all = "plugin " + get_string(reply, "plugin_version", "-") + " in Slurm " +
+		get_string(reply, "slurm_version", "-") + " (" + get_string(reply, "family", "-") +
+		")\n\n";
+	all += section("From event to event, by the agent's clock",
+		latencies_table(get(reply, "stage_latencies")));
 	all += section("Cost in slurmctld, by the plugin's clock", costs_table(plugin));
 	all += section("Counts of the plugin", numbers_table("NAME", plugin));
 	all += section("Counts of the agent", numbers_table("NAME", get(reply, "counters")));

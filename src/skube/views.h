@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * views.h - the agent's replies as text for people. Pure but for user names; the shapes are in doc/design/protocol.md section 3.
+ * views.h - the agent's replies as text for people. Pure but for user names; the shapes are in
+ * doc/design/protocol.md section 3.
  */
 #ifndef SLURMKUBE_SKUBE_VIEWS_H
 #define SLURMKUBE_SKUBE_VIEWS_H

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * heap.c - for LD_PRELOAD into slurmctld: how many bytes live on its heap, and how many of them are C++'s.
+ * heap.c - for LD_PRELOAD into slurmctld: how many bytes live on its heap, and how many of them are
+ * C++'s.
  *
- * slurmctld is C; what calls operator new in it is our plugin. Resident memory tells more than that: it has what the allocator keeps between the blocks.
- * The counters are int64 in a file that is mapped, $HEAP_COUNTERS.PID: all bytes, C++'s bytes, all blocks, C++'s blocks. Needs glibc; testsuite/bench/lives --heap.
+ * slurmctld is C; what calls operator new in it is our plugin. Resident memory tells more than
+ * that: it has what the allocator keeps between the blocks. The counters are int64 in a file that
+ * is mapped, $HEAP_COUNTERS.PID: all bytes, C++'s bytes, all blocks, C++'s blocks. Needs glibc;
+ * testsuite/bench/lives --heap.
  */
 #include <fcntl.h>
 #include <malloc.h>
@@ -29,7 +32,8 @@ static void count(void *block, int bytes, int blocks, int64_t sign)
 {
 	if (!block)
 		return;
-	__atomic_fetch_add(&counters[bytes], sign * (int64_t)malloc_usable_size(block), __ATOMIC_RELAXED);
+	__atomic_fetch_add(
+		&counters[bytes], sign * (int64_t)malloc_usable_size(block), __ATOMIC_RELAXED);
 	__atomic_fetch_add(&counters[blocks], sign, __ATOMIC_RELAXED);
 }
 
@@ -40,7 +44,8 @@ __attribute__((constructor)) static void map_counters(void)
 	void *mapped;
 	int fd, i;
 
-	if (!base || snprintf(path, sizeof(path), "%s.%d", base, (int)getpid()) >= (int)sizeof(path))
+	if (!base ||
+		snprintf(path, sizeof(path), "%s.%d", base, (int)getpid()) >= (int)sizeof(path))
 		return;
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || ftruncate(fd, 4096) != 0)
@@ -109,7 +114,8 @@ int posix_memalign(void **out, size_t alignment, size_t size)
 	return *out ? 0 : 12;
 }
 
-/* operator new and delete by their names in the object files; they count as C++'s and, since they call malloc, as all. */
+/* operator new and delete by their names in the object files; they count as C++'s and, since they
+ * call malloc, as all. */
 void *_Znwm(size_t size);
 void *_Znam(size_t size);
 void _ZdlPv(void *block);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * load.cc - many requests to an API server, as fast as it answers them: what no scheduler can surpass.
+ * load.cc - many requests to an API server, as fast as it answers them: what no scheduler can
+ * surpass.
  *
  *	load KUBECONFIG IN_FLIGHT < lines        (IN_FLIGHT 1 to 64)
  *
- * A line is METHOD<tab>PATH<tab>BODY; POST or DELETE. All lines are read before the first is sent, on one HTTP/2 connection, with the agent's own
- * client, so that a comparison with the agent is one of what it does besides. Prints one line of JSON: seconds from the first request to the last answer, processor
- * time of that, how many answers of each status (0: none came), and the first refusal's text.
+ * A line is METHOD<tab>PATH<tab>BODY; POST or DELETE. All lines are read before the first is sent,
+ * on one HTTP/2 connection, with the agent's own client, so that a comparison with the agent is one
+ * of what it does besides. Prints one line of JSON: seconds from the first request to the last
+ * answer, processor time of that, how many answers of each status (0: none came), and the first
+ * refusal's text.
  */
 #include "src/agent/kube/client.h"
 #include "src/base/log.h"
@@ -39,7 +42,9 @@ double cpu_seconds()
 {
 	rusage used{};
 	(void)getrusage(RUSAGE_SELF, &used);
-	const auto seconds = [](const timeval &t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+	const auto seconds = [](const timeval &t) {
+		return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+	};
 	return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
@@ -117,7 +122,8 @@ int send_all(Access access, std::vector<Request> requests, unsigned in_flight)
 		});
 	if (tally.waiting > 0)
 		loop.run();
-	print(tally, std::chrono::duration<double>(agent::Clock::now() - begin).count(), cpu_seconds() - cpu);
+	print(tally, std::chrono::duration<double>(agent::Clock::now() - begin).count(),
+		cpu_seconds() - cpu);
 	return 0;
 }
 
@@ -127,8 +133,11 @@ int main(int argc, char **argv)
 {
 	unsigned in_flight = 0;
 	const std::string_view number = argc == 3 ? argv[2] : "";
-	if (std::from_chars(number.data(), number.data() + number.size(), in_flight).ec != std::errc() || in_flight < 1 || in_flight > 64) {
-		(void)fprintf(stderr, "usage: load KUBECONFIG IN_FLIGHT < lines        (IN_FLIGHT 1 to 64)\n");
+	if (std::from_chars(number.data(), number.data() + number.size(), in_flight).ec !=
+			std::errc() ||
+		in_flight < 1 || in_flight > 64) {
+		(void)fprintf(stderr,
+			"usage: load KUBECONFIG IN_FLIGHT < lines        (IN_FLIGHT 1 to 64)\n");
 		return 2;
 	}
 	log_open(log_to_stderr, LogLevel::warning);
@@ -136,7 +145,9 @@ int main(int argc, char **argv)
 	auto access = access_from_kubeconfig(argv[1]);
 	auto requests = read_requests();
 	if (!access || !requests) {
-		(void)fprintf(stderr, "load: %s\n", access ? "a line is not METHOD<tab>PATH<tab>BODY" : access.error().what.c_str());
+		(void)fprintf(stderr, "load: %s\n",
+			access ? "a line is not METHOD<tab>PATH<tab>BODY"
+			       : access.error().what.c_str());
 		return 2;
 	}
 	return send_all(std::move(*access), std::move(*requests), in_flight);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * forge.c - asks for an allocation with an admin_comment, which no command of Slurm lets a user do, but libslurm does.
+ * forge.c - asks for an allocation with an admin_comment, which no command of Slurm lets a user do,
+ * but libslurm does.
  *
  * usage: forge PARTITION ADMIN_COMMENT     prints "job NUMBER", or "refused" with status 1 */
+#include <errno.h>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 

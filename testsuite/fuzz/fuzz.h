@@ -2,8 +2,9 @@
 /*
  * fuzz.h - what the targets share: one input as bytes to take apart, and what must hold.
  *
- * A target is a file fuzz_NAME.cc with LLVMFuzzerTestOneInput. testsuite/fuzz/run links it with libFuzzer; make check links it with replay.cc and
- * feeds it the kept inputs. A broken property ends the process, as a sanitizer's finding does.
+ * A target is a file fuzz_NAME.cc with LLVMFuzzerTestOneInput. testsuite/fuzz/run links it with
+ * libFuzzer; make check links it with replay.cc and feeds it the kept inputs. A broken property
+ * ends the process, as a sanitizer's finding does.
  */
 #ifndef SLURMKUBE_TESTSUITE_FUZZ_FUZZ_H
 #define SLURMKUBE_TESTSUITE_FUZZ_FUZZ_H
@@ -38,14 +39,18 @@ template <class T> bool says_why(const Result<T> &result)
 inline bool is_printable(std::string_view text, std::string_view also = {})
 {
 	return std::all_of(text.begin(), text.end(), [&](char c) {
-		return (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) || also.find(c) != std::string_view::npos;
+		return (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) ||
+			also.find(c) != std::string_view::npos;
 	});
 }
 
 class Input
 {
       public:
-	Input(const std::uint8_t *data, std::size_t size) : rest_(reinterpret_cast<const char *>(data), size) {}
+	Input(const std::uint8_t *data, std::size_t size)
+	    : rest_(reinterpret_cast<const char *>(data), size)
+	{
+	}
 
 	/* 0 at the end. */
 	unsigned char byte()
@@ -73,6 +78,7 @@ class Input
 
 } // namespace slurmkube::fuzz
 
-#define MUST(expression) ((expression) ? (void)0 : ::slurmkube::fuzz::broken(#expression, __FILE__, __LINE__))
+#define MUST(expression)                                                                           \
+	((expression) ? (void)0 : ::slurmkube::fuzz::broken(#expression, __FILE__, __LINE__))
 
 #endif

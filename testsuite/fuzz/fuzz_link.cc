@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_link.cc - lines between plugin and agent, both ways: what is decoded encodes to what decodes the same.
+ * fuzz_link.cc - lines between plugin and agent, both ways: what is decoded encodes to what decodes
+ * the same.
  */
 #include "src/codec/link.h"
 #include "src/plugins/job_submit/kube/feed.h"

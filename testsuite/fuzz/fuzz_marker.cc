@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_marker.cc - admin_comment, which decides rights inside slurmctld: who may be a placeholder, and whose.
+ * fuzz_marker.cc - admin_comment, which decides rights inside slurmctld: who may be a placeholder,
+ * and whose.
  *
  * First byte: who asks. Then the comment.
  */
@@ -18,32 +19,49 @@ namespace
 
 constexpr std::uint32_t k_slurm_user = 64030, k_somebody = 1000;
 constexpr char k_our_text[] =
-	R"({"slurm-kube":1,"cluster":"kube","namespace":"a","name":"p","kind":"Pod","uid":"u","attempt":1,"user":1000,"group":1000})";
+	R"({"slurm-kube":1,"cluster":"kube","namespace":"a","name":"p","kind":"Pod","uid":"u",)"
+	R"("attempt":1,"user":1000,"group":1000})";
 
-void check_submission(const plugin::Rules &rules, bool trusted, std::string_view text, const Result<core::Marker> &marker)
+void check_submission(const plugin::Rules &rules, bool trusted, std::string_view text,
+	const Result<core::Marker> &marker)
 {
-	const Submission submission{.caller = trusted ? k_slurm_user : k_somebody, .marker = {.admin_comment = text}, .partition = "kube"};
+	const Submission submission{.caller = trusted ? k_slurm_user : k_somebody,
+		.marker = {.admin_comment = text},
+		.partition = "kube"};
 	const plugin::Judgement judgement = plugin::judge(rules, submission);
 	/* into a partition for pods: with a marker, from those who may, or not at all */
 	MUST(judgement.refusal.empty() == (trusted && marker.ok()));
 	MUST(judgement.marker.has_value() == judgement.refusal.empty());
 	MUST(!judgement.marker || *judgement.marker == *marker);
-	const Submission native{.caller = k_somebody, .marker = {.admin_comment = text}, .partition = "batch"};
+	const Submission native{
+		.caller = k_somebody, .marker = {.admin_comment = text}, .partition = "batch"};
 	MUST(!plugin::judge(rules, native).marker);
 	MUST(!marker.ok() || !plugin::judge(rules, native).refusal.empty());
 }
 
-void check_changes(const plugin::Rules &rules, std::string_view text, const Result<core::Marker> &marker)
+void check_changes(
+	const plugin::Rules &rules, std::string_view text, const Result<core::Marker> &marker)
 {
 	/* a user can neither take a marker nor lose one */
-	const Change take{.caller = k_somebody, .marker = {}, .partition = "batch", .new_admin_comment = text};
+	const Change take{.caller = k_somebody,
+		.marker = {},
+		.partition = "batch",
+		.new_admin_comment = text};
 	MUST(!marker.ok() || !plugin::judge(rules, take).refusal.empty());
-	const Change lose{.caller = k_somebody, .marker = {.admin_comment = k_our_text}, .partition = "kube", .new_admin_comment = text};
+	const Change lose{.caller = k_somebody,
+		.marker = {.admin_comment = k_our_text},
+		.partition = "kube",
+		.new_admin_comment = text};
 	const plugin::ChangeJudgement judgement = plugin::judge(rules, lose);
 	MUST(judgement.keeps_comment && !judgement.admin_comment);
-	const Change replace{.caller = 0, .marker = {.admin_comment = k_our_text}, .partition = "kube", .new_admin_comment = text};
+	const Change replace{.caller = 0,
+		.marker = {.admin_comment = k_our_text},
+		.partition = "kube",
+		.new_admin_comment = text};
 	const auto ours = codec::marker_from_text(k_our_text);
-	MUST(!marker.ok() || plugin::judge(rules, replace).refusal.empty() == plugin::same_identity(*ours, *marker));
+	MUST(!marker.ok() ||
+		plugin::judge(rules, replace).refusal.empty() ==
+			plugin::same_identity(*ours, *marker));
 }
 
 } // namespace
@@ -61,7 +79,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 	if (!marker)
 		return 0;
 	MUST(codec::looks_like_marker(text));
-	MUST(marker->attempt > 0 && !marker->uid.empty() && is_printable(marker->uid) && is_printable(plugin::describe(*marker)));
+	MUST(marker->attempt > 0 && !marker->uid.empty() && is_printable(marker->uid) &&
+		is_printable(plugin::describe(*marker)));
 	const std::string canonical = codec::marker_to_text(*marker);
 	const auto again = codec::marker_from_text(canonical);
 	MUST(again && *again == *marker && codec::marker_to_text(*again) == canonical);

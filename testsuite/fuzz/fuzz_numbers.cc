@@ -22,7 +22,8 @@ std::int64_t thousandths_up(std::int64_t value)
 
 void check_quantity(std::string_view text)
 {
-	const auto up = core::parse_quantity(text, Scale::whole, Rounding::up), down = core::parse_quantity(text, Scale::whole, Rounding::down);
+	const auto up = core::parse_quantity(text, Scale::whole, Rounding::up),
+		   down = core::parse_quantity(text, Scale::whole, Rounding::down);
 	const auto milli = core::parse_quantity(text, Scale::milli, Rounding::up);
 	MUST(says_why(up) && says_why(down) && says_why(milli));
 	MUST(!up || down.ok());
@@ -33,7 +34,8 @@ void check_quantity(std::string_view text)
 	MUST(text.front() == '-' ? *up <= *down && *up <= 0 : *up >= *down && *down >= 0);
 	MUST(*up - *down <= 1 && *up - *down >= -1);
 	if (milli && *milli >= 0)
-		MUST(*up == thousandths_up(*milli) && *down <= *milli / 1000 + 1 && *down * 1000 <= *milli);
+		MUST(*up == thousandths_up(*milli) && *down <= *milli / 1000 + 1 &&
+			*down * 1000 <= *milli);
 	const std::string number = std::to_string(*up);
 	const auto again = core::parse_quantity(number, Scale::whole);
 	MUST(again && *again == *up);

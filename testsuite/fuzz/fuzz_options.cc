@@ -2,7 +2,8 @@
 /*
  * fuzz_options.cc - what users write on pods, and names that end up in lines for slurm.conf.
  *
- * First byte: what it is. Then a key (one with a slash is taken as it is) and value, or name, address, features and GRES, a line each.
+ * First byte: what it is. Then a key (one with a slash is taken as it is) and value, or name,
+ * address, features and GRES, a line each.
  */
 #include "src/core/reconcile/node_sync.h"
 #include "src/core/translate/translate.h"
@@ -21,13 +22,17 @@ void check_annotation(Input input)
 	pod.name = "p";
 	pod.uid.text = "u";
 	const std::string line = input.line();
-	const std::string key = line.find('/') == std::string::npos ? "slurm-kube.io/" + line : line;
+	const std::string key =
+		line.find('/') == std::string::npos ? "slurm-kube.io/" + line : line;
 	pod.annotations[key] = input.rest();
-	const core::Policy policy{.scheduler_name = "slurm", .namespaces = {{"a", 1000, 1000, {"acct", "other"}, {"kube", "gpu"}, {"normal"}}}};
+	const core::Policy policy{.scheduler_name = "slurm",
+		.namespaces = {{"a", 1000, 1000, {"acct", "other"}, {"kube", "gpu"}, {"normal"}}}};
 	const auto spec = core::translate(pod, policy, 1);
 	MUST(says_why(spec));
 	if (!spec) {
-		const bool is_about_several = spec.error().what.find("exclude each other") != std::string::npos || spec.error().what.find("-nodes") != std::string::npos;
+		const bool is_about_several =
+			spec.error().what.find("exclude each other") != std::string::npos ||
+			spec.error().what.find("-nodes") != std::string::npos;
 		MUST(is_about_several || spec.error().what.find(key) != std::string::npos);
 		return;
 	}
@@ -35,15 +40,21 @@ void check_annotation(Input input)
 	MUST(spec->account == "acct" || spec->account == "other");
 	MUST(spec->partition == "kube" || spec->partition == "gpu");
 	MUST(spec->qos == "normal");
-	MUST(is_printable(spec->name) && spec->name.size() <= 256 && is_printable(spec->comment) && spec->comment.size() <= 256);
+	MUST(is_printable(spec->name) && spec->name.size() <= 256 && is_printable(spec->comment) &&
+		spec->comment.size() <= 256);
 	const core::JobOptions &o = spec->options;
-	MUST(!spec->priority && o.nice.value_or(0) >= 0 && o.burst_buffer.empty() && o.reservation.empty() && o.wckey.empty()); /* it has no permissions */
+	/* it has no permissions */
+	MUST(!spec->priority && o.nice.value_or(0) >= 0 && o.burst_buffer.empty() &&
+		o.reservation.empty() && o.wckey.empty());
 	MUST(spec->cpus >= 1 && spec->memory_mib >= 1 && o.min_nodes.value_or(1) == 1);
-	for (const std::string *text : {&o.constraints, &o.prefer, &o.required_nodes, &o.excluded_nodes, &o.gres, &o.licenses, &o.dependency, &o.mcs_label, &o.extra, &o.mail_user, &o.work_dir})
+	for (const std::string *text : {&o.constraints, &o.prefer, &o.required_nodes,
+		     &o.excluded_nodes, &o.gres, &o.licenses, &o.dependency, &o.mcs_label, &o.extra,
+		     &o.mail_user, &o.work_dir})
 		MUST(is_printable(*text) && text->size() <= 1024);
 }
 
-/* NodeName=... NodeAddr=... Port=... CPUs=... RealMemory=... Feature=... Gres=... State=...: as many words as were meant */
+/* NodeName=... NodeAddr=... Port=... CPUs=... RealMemory=... Feature=... Gres=... State=...: as
+ * many words as were meant */
 void check_line(const std::string &line, std::size_t words)
 {
 	MUST(is_printable(line));
@@ -59,7 +70,8 @@ void check_node(Input input)
 	spec.address = input.line();
 	spec.features = input.line();
 	spec.gres = input.rest();
-	const std::size_t words = 5U + (spec.features.empty() ? 0U : 1U) + (spec.gres.empty() ? 0U : 1U);
+	const std::size_t words =
+		5U + (spec.features.empty() ? 0U : 1U) + (spec.gres.empty() ? 0U : 1U);
 	const auto line = core::node_line(spec, "CLOUD");
 	MUST(says_why(line));
 	if (line)

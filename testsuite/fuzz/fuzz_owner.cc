@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_owner.cc - an object that owns pods, as far as the seats and the shape of the job that come of it.
+ * fuzz_owner.cc - an object that owns pods, as far as the seats and the shape of the job that come
+ * of it.
  *
  * The input is the owner; a pod that names it is made up from its roles.
  */
@@ -39,27 +40,35 @@ core::Pod pod_of(const core::Owner &owner)
 	pod.uid = {"p"};
 	pod.name_space = owner.id.name_space;
 	pod.name = "pod";
-	pod.controller = core::OwnerRef{owner.id.api_version, owner.id.kind, owner.id.name, owner.uid};
+	pod.controller =
+		core::OwnerRef{owner.id.api_version, owner.id.kind, owner.id.name, owner.uid};
 	if (!owner.roles.empty())
-		pod.labels = {{"jobset.sigs.k8s.io/replicatedjob-name", owner.roles.back().name}, {"jobset.sigs.k8s.io/job-index", "0"}, {"batch.kubernetes.io/job-completion-index", "0"},
-			      {"training.kubeflow.org/replica-type", owner.roles.back().name}, {"ray.io/group", owner.roles.back().name}};
+		pod.labels = {{"jobset.sigs.k8s.io/replicatedjob-name", owner.roles.back().name},
+			{"jobset.sigs.k8s.io/job-index", "0"},
+			{"batch.kubernetes.io/job-completion-index", "0"},
+			{"training.kubeflow.org/replica-type", owner.roles.back().name},
+			{"ray.io/group", owner.roles.back().name}};
 	return pod;
 }
 
 void check_grouping(const core::Owner &owner)
 {
 	const std::optional<core::Owner> answer = owner;
-	const auto grouping = core::group_of(pod_of(owner), [&](const core::OwnerId &, const std::string &) { return &answer; });
+	const auto grouping = core::group_of(
+		pod_of(owner), [&](const core::OwnerId &, const std::string &) { return &answer; });
 	MUST(says_why(grouping));
 	if (!grouping)
 		return;
 	if (const auto *in = std::get_if<core::InGang>(&*grouping)) {
-		MUST(in->gang.key.starts_with(owner.uid) && core::component_of_key(in->gang.key) == in->component);
+		MUST(in->gang.key.starts_with(owner.uid) &&
+			core::component_of_key(in->gang.key) == in->component);
 		MUST(in->components.empty() || in->component < in->components.size());
 		MUST(in->components.size() <= core::k_components_most);
 		for (const core::ComponentRoles &component : in->components) {
 			const std::vector<core::Seat> seats = core::seats_of(component.roles);
-			MUST((in->components.size() == 1 || seats.size() == component.ranks.size()) && seats.size() <= core::k_gang_pods_max);
+			MUST((in->components.size() == 1 ||
+				     seats.size() == component.ranks.size()) &&
+				seats.size() <= core::k_gang_pods_max);
 			check_shape(seats);
 		}
 	}
@@ -78,9 +87,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 	if (!owner)
 		return 0;
 	for (const core::Role &role : owner->roles)
-		MUST(role.pods >= 1 && role.pods <= core::k_gang_pods_max + 1 && role.each.milli_cpu >= 0 && role.each.memory_bytes >= 0);
+		MUST(role.pods >= 1 && role.pods <= core::k_gang_pods_max + 1 &&
+			role.each.milli_cpu >= 0 && role.each.memory_bytes >= 0);
 	const std::string path = core::path_of(owner->id);
-	MUST(path.find("..") == std::string::npos && path.find_first_of("?#% ") == std::string::npos);
+	MUST(path.find("..") == std::string::npos &&
+		path.find_first_of("?#% ") == std::string::npos);
 	check_grouping(*owner);
 	return 0;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_pod.cc - one pod, node, namespace, claim, volume or storage class, as far as the job, the node line, the user or the claim's next step that comes of it.
+ * fuzz_pod.cc - one pod, node, namespace, claim, volume or storage class, as far as the job, the
+ * node line, the user or the claim's next step that comes of it.
  */
 #include "src/codec/amounts.h"
-#include "src/core/model/amounts.h"
 #include "src/codec/claim.h"
 #include "src/codec/json.h"
 #include "src/codec/marker.h"
 #include "src/codec/namespace.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
+#include "src/core/model/amounts.h"
 #include "src/core/reconcile/node_sync.h"
 #include "src/core/translate/translate.h"
 #include "testsuite/fuzz/fuzz.h"
@@ -26,7 +27,8 @@ const core::Policy &policy()
 {
 	static const core::Policy one = {
 		.scheduler_name = "slurm",
-		.namespaces = {{"a", 1000, 1000, {"acct", "other"}, {"kube", "gpu"}, {"normal"}}, {"*", 1001, 1001, {}, {}, {}}},
+		.namespaces = {{"a", 1000, 1000, {"acct", "other"}, {"kube", "gpu"}, {"normal"}},
+			{"*", 1001, 1001, {}, {}, {}}},
 	};
 	return one;
 }
@@ -66,14 +68,21 @@ void check_node(const core::KubeNode &node)
 	MUST(spec.cpus >= 1 && spec.memory_mib >= 1);
 	/* what is promised to Slurm is there */
 	MUST(spec.cpus == 1 || static_cast<Wide>(spec.cpus) * 1000 <= node.allocatable.milli_cpu);
-	MUST(spec.memory_mib == 1 || static_cast<Wide>(spec.memory_mib) << 20 <= node.allocatable.memory_bytes);
+	MUST(spec.memory_mib == 1 ||
+		static_cast<Wide>(spec.memory_mib) << 20 <= node.allocatable.memory_bytes);
 	MUST(spec.cpus > 1 || node.allocatable.milli_cpu < 3000);
 }
 
-/* Whatever the annotations say, only a user who was looked up, and no more than the lists and names that they may hold. */
+/* Whatever the annotations say, only a user who was looked up, and no more than the lists and names
+ * that they may hold. */
 void check_namespace(const core::Namespace &seen)
 {
-	core::NamespaceRule rule{.name_space = "", .user_id = 7, .group_id = 7, .accounts = {}, .partitions = {}, .qos = {}};
+	core::NamespaceRule rule{.name_space = "",
+		.user_id = 7,
+		.group_id = 7,
+		.accounts = {},
+		.partitions = {},
+		.qos = {}};
 	rule.user_from = "id/user";
 	rule.accounts_from = "id/accounts";
 	const std::vector<core::NamespaceRule> rules = {rule};
@@ -87,10 +96,12 @@ void check_namespace(const core::Namespace &seen)
 		return;
 	MUST(found->user_id == 1001 && found->group_id == 100 && found->accounts.size() <= 64);
 	for (const std::string &account : found->accounts)
-		MUST(is_printable(account) && !account.empty() && account.find_first_of(", ") == std::string::npos);
+		MUST(is_printable(account) && !account.empty() &&
+			account.find_first_of(", ") == std::string::npos);
 }
 
-/* Whatever stands in it: a claim gets a volume of its size or larger and of its class, and only for the node where that is. */
+/* Whatever stands in it: a claim gets a volume of its size or larger and of its class, and only for
+ * the node where that is. */
 void check_storage(json_object *object)
 {
 	core::Claims claims;
@@ -100,7 +111,8 @@ void check_storage(json_object *object)
 	MUST(says_why(storage_class) && says_why(volume) && says_why(claim));
 	if (storage_class)
 		(void)claims.seen(*storage_class);
-	(void)claims.seen(core::StorageClass{"local", "u", "kubernetes.io/no-provisioner", true, {}});
+	(void)claims.seen(
+		core::StorageClass{"local", "u", "kubernetes.io/no-provisioner", true, {}});
 	if (volume)
 		(void)claims.seen(*volume);
 	core::Claim wanted = claim ? *claim : core::Claim();

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_skube.cc - the control socket: requests as the agent's server takes them, and replies as skube prints them.
+ * fuzz_skube.cc - the control socket: requests as the agent's server takes them, and replies as
+ * skube prints them.
  *
- * First byte: odd is a request, even a reply. Nothing that a reply holds may reach a terminal as anything but text.
+ * First byte: odd is a request, even a reply. Nothing that a reply holds may reach a terminal as
+ * anything but text.
  */
 #include "src/agent/ctl/server.h"
 #include "src/codec/json.h"
@@ -27,8 +29,10 @@ void check_reply(std::string_view text)
 	if (!reply)
 		return;
 	json_object *object = reply->get();
-	for (const std::string &view : {skube::ping_view(object), skube::check_view(object), skube::jobs_view(object, k_now), skube::pods_view(object),
-					skube::nodes_view(object), skube::slurm_conf_view(object), skube::diag_view(object), skube::why_view(object)})
+	for (const std::string &view : {skube::ping_view(object), skube::check_view(object),
+		     skube::jobs_view(object, k_now), skube::pods_view(object),
+		     skube::nodes_view(object), skube::slurm_conf_view(object),
+		     skube::diag_view(object), skube::why_view(object)})
 		MUST(is_printable(view, "\n"));
 	(void)skube::all_checks_passed(object);
 }
@@ -37,7 +41,10 @@ void check_reply(std::string_view text)
 class Peer
 {
       public:
-	Peer() : server_(loop_, [](json_object *request, const ctl::Reply &answer) { answer(codec::to_text(request)); })
+	Peer()
+	    : server_(loop_, [](json_object *request, const ctl::Reply &answer) {
+		      answer(codec::to_text(request));
+	      })
 	{
 		MUST(server_.listen(path_).ok());
 	}
@@ -47,11 +54,14 @@ class Peer
 		sockaddr_un address{};
 		address.sun_family = AF_UNIX;
 		path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
-		MUST(connect(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0);
-		MUST(send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()));
+		MUST(connect(fd.get(), reinterpret_cast<const sockaddr *>(&address),
+			     sizeof(address)) == 0);
+		MUST(send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+			static_cast<ssize_t>(bytes.size()));
 		(void)shutdown(fd.get(), SHUT_WR);
 		std::string answer;
-		loop_.set(fd.get(), 1 /* EPOLLIN */, [&](std::uint32_t) { read_some(fd.get(), answer); });
+		loop_.set(fd.get(), 1 /* EPOLLIN */,
+			[&](std::uint32_t) { read_some(fd.get(), answer); });
 		loop_.run();
 		loop_.remove(fd.get());
 		return answer;
@@ -77,7 +87,8 @@ void check_request(std::string_view bytes)
 	Peer peer;
 	const std::string answer = peer.ask(bytes);
 	/* nothing to a half line, else exactly one line of JSON */
-	MUST((bytes.find('\n') == std::string_view::npos) == answer.empty() || bytes.size() > ctl::k_request_max);
+	MUST((bytes.find('\n') == std::string_view::npos) == answer.empty() ||
+		bytes.size() > ctl::k_request_max);
 	MUST(answer.empty() || answer.find('\n') == answer.size() - 1);
 	MUST(answer.empty() || codec::parse_json(answer, std::size_t{1} << 20).ok());
 }

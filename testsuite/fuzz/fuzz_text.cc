@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_text.cc - credentials and small text tools: base64, the expiry of tokens, escaping, cutting, trimming.
+ * fuzz_text.cc - credentials and small text tools: base64, the expiry of tokens, escaping, cutting,
+ * trimming.
  */
 #include "src/agent/kube/client.h"
 #include "src/agent/kube/files.h"
@@ -17,12 +18,14 @@ namespace
 
 std::string encode_base64(std::string_view bytes)
 {
-	constexpr char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	constexpr char alphabet[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	std::string text;
 	for (std::size_t i = 0; i < bytes.size(); i += 3) {
 		std::uint32_t bits = 0;
 		for (std::size_t j = i; j < i + 3; j++)
-			bits = bits << 8 | (j < bytes.size() ? static_cast<unsigned char>(bytes[j]) : 0U);
+			bits = bits << 8 |
+				(j < bytes.size() ? static_cast<unsigned char>(bytes[j]) : 0U);
 		for (unsigned j = 0; j < 4; j++)
 			text += j <= bytes.size() - i ? alphabet[bits >> (18 - 6 * j) & 63] : '=';
 	}
@@ -49,7 +52,8 @@ void check_token(std::string_view text)
 	std::replace(payload.begin(), payload.end(), '+', '-');
 	std::replace(payload.begin(), payload.end(), '/', '_');
 	payload.erase(std::min(payload.find('='), payload.size()));
-	for (const std::string &token : {std::string(text), "eyJhbGciOiJub25lIn0." + payload + ".", "eyJhbGciOiJSUzI1NiJ9." + payload + ".c2ln"}) {
+	for (const std::string &token : {std::string(text), "eyJhbGciOiJub25lIn0." + payload + ".",
+		     "eyJhbGciOiJSUzI1NiJ9." + payload + ".c2ln"}) {
 		const auto expiry = kube::token_expiry(token);
 		MUST(!expiry || *expiry > 0);
 		/* It becomes a header line, or is refused. */
@@ -79,7 +83,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 	check_base64(text);
 	check_token(text);
 	const std::string escaped = kube::escape_query(text);
-	MUST(is_escaped(escaped) && escaped.size() >= text.size() && escaped.size() <= 3 * text.size());
+	MUST(is_escaped(escaped) && escaped.size() >= text.size() &&
+		escaped.size() <= 3 * text.size());
 	const std::string_view cut = codec::cut_utf8(text, most);
 	MUST(cut.size() <= most && text.starts_with(cut));
 	MUST(cut.size() == text.size() || cut.empty() || starts_a_character(text[cut.size()]));

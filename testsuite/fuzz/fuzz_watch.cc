@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_watch.cc - what an API server sends: bytes in chunks to frames, frames in JSON or protobuf to events, list pages, Status objects.
+ * fuzz_watch.cc - what an API server sends: bytes in chunks to frames, frames in JSON or protobuf
+ * to events, list pages, Status objects.
  */
 #include "src/agent/kube/client.h"
 #include "src/codec/frames.h"
@@ -31,7 +32,8 @@ Frames frames_of(std::string_view bytes, std::size_t step)
 {
 	codec::FrameReader reader(k_longest);
 	Frames frames;
-	for (std::size_t size = step; !bytes.empty() && !reader.too_long(); size = size * 3 % 31 + 1) {
+	for (std::size_t size = step; !bytes.empty() && !reader.too_long();
+		size = size * 3 % 31 + 1) {
 		const std::size_t chunk = step == 0 ? bytes.size() : std::min(size, bytes.size());
 		reader.add(bytes.substr(0, chunk));
 		bytes.remove_prefix(chunk);
@@ -62,8 +64,10 @@ void empty_managed_fields(json_object *value)
 		return;
 	json_object_object_foreach(value, key, member)
 	{
-		if (std::string_view(key) == "managedFields" && json_object_is_type(member, json_type_array))
-			(void)json_object_array_del_idx(member, 0, json_object_array_length(member));
+		if (std::string_view(key) == "managedFields" &&
+			json_object_is_type(member, json_type_array))
+			(void)json_object_array_del_idx(
+				member, 0, json_object_array_length(member));
 		else
 			empty_managed_fields(member);
 	}
@@ -74,7 +78,8 @@ void take_cut(const std::string &line)
 {
 	const std::string cut = codec::without_managed_fields(line);
 	MUST(cut.size() <= line.size());
-	const auto whole = codec::parse_json(line, k_longest), less = codec::parse_json(cut, k_longest);
+	const auto whole = codec::parse_json(line, k_longest),
+		   less = codec::parse_json(cut, k_longest);
 	if (!whole)
 		return;
 	MUST(less.ok());
@@ -111,7 +116,8 @@ void take_wire(const std::string &bytes)
 {
 	const Error error = kube::error_of({500, bytes});
 	MUST(!error.what.empty() && error.what.size() <= 2000);
-	const auto object = codec::object_from_wire(bytes, k_longest), event = codec::event_from_wire(bytes, k_longest);
+	const auto object = codec::object_from_wire(bytes, k_longest),
+		   event = codec::event_from_wire(bytes, k_longest);
 	MUST(says_why(object) && says_why(event));
 	if (object) {
 		take_object(object->get());

@@ -21,7 +21,8 @@ void check_config(std::string_view text)
 	if (!loaded.errors.empty())
 		return;
 	const agent::Config &config = loaded.config;
-	MUST(!config.cluster.empty() && is_printable(config.cluster) && is_printable(config.partition));
+	MUST(!config.cluster.empty() && is_printable(config.cluster) &&
+		is_printable(config.partition));
 	MUST(config.slurm.workers >= 1 && config.slurm.workers <= 8);
 	MUST(config.limits.writes_in_flight >= 1 && config.limits.writes_in_flight <= 64);
 	MUST(config.plugin_socket.size() <= 107 && config.control_socket.size() <= 107);
@@ -38,7 +39,8 @@ void check_kubeconfig(std::string_view text)
 	if (!access)
 		return;
 	MUST(access->server.starts_with("https://"));
-	MUST(!access->token.empty() || !access->token_file.empty() || !access->certificate_file.empty());
+	MUST(!access->token.empty() || !access->token_file.empty() ||
+		!access->certificate_file.empty());
 	MUST(access->certificate_file.empty() == access->key_file.empty());
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replay.cc - runs a target over kept inputs, without libFuzzer: for make check, and for any compiler.
+ * replay.cc - runs a target over kept inputs, without libFuzzer: for make check, and for any
+ * compiler.
  *
- * usage: fuzz_NAME [FILE...]      without files: all of $FUZZ_CORPUS/NAME; short ones also cut at every length
+ * usage: fuzz_NAME [FILE...] without files: all of $FUZZ_CORPUS/NAME; short ones also cut at every
+ * length
  */
 #include "testsuite/fuzz/fuzz.h"
 
@@ -15,7 +17,8 @@
 namespace
 {
 
-constexpr std::size_t k_short = 600; /* bytes: cutting longer inputs everywhere would take too long */
+/* bytes: cutting longer inputs everywhere would take too long */
+constexpr std::size_t k_short = 600;
 
 void run(std::string_view bytes)
 {
@@ -27,11 +30,14 @@ void run(std::string_view bytes)
 bool run_file(const std::filesystem::path &file)
 {
 	std::ifstream in(file, std::ios::binary);
-	const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+	const std::string bytes(
+		(std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
 	if (!in)
 		return false;
-	std::cerr << file.filename().string() << std::endl; /* the last one named is the one that failed */
-	for (std::size_t length = bytes.size() <= k_short ? 0 : bytes.size(); length <= bytes.size(); length++)
+	/* the last one named is the one that failed */
+	std::cerr << file.filename().string() << std::endl;
+	for (std::size_t length = bytes.size() <= k_short ? 0 : bytes.size();
+		length <= bytes.size(); length++)
 		run(std::string_view(bytes).substr(0, length));
 	return true;
 }
@@ -41,7 +47,8 @@ std::vector<std::filesystem::path> kept_inputs(const std::string &target)
 	const char *corpus = getenv("FUZZ_CORPUS"); // NOLINT(concurrency-mt-unsafe): one thread
 	std::vector<std::filesystem::path> files;
 	std::error_code trouble;
-	for (const auto &entry : std::filesystem::directory_iterator(std::filesystem::path(corpus ? corpus : ".") / target, trouble))
+	for (const auto &entry : std::filesystem::directory_iterator(
+		     std::filesystem::path(corpus ? corpus : ".") / target, trouble))
 		files.push_back(entry.path());
 	std::sort(files.begin(), files.end());
 	return files;
@@ -52,7 +59,8 @@ std::vector<std::filesystem::path> kept_inputs(const std::string &target)
 int main(int argc, char **argv)
 {
 	const std::string program = std::filesystem::path(argv[0]).filename().string();
-	const std::string target = program.substr(program.find("fuzz_") == std::string::npos ? 0 : program.find("fuzz_") + 5);
+	const std::string target = program.substr(
+		program.find("fuzz_") == std::string::npos ? 0 : program.find("fuzz_") + 5);
 	std::vector<std::filesystem::path> files(argv + 1, argv + argc);
 	if (files.empty())
 		files = kept_inputs(target);
@@ -60,6 +68,7 @@ int main(int argc, char **argv)
 		if (!run_file(file))
 			files.clear();
 	}
-	std::cout << "  Test: kept inputs of fuzz target " << target << " (" << files.size() << ") ..." << (files.empty() ? "FAILED" : "passed") << "\n";
+	std::cout << "  Test: kept inputs of fuzz target " << target << " (" << files.size()
+		  << ") ..." << (files.empty() ? "FAILED" : "passed") << "\n";
 	return files.empty() ? 1 : 0;
 }

@@ -13,7 +13,12 @@ core::Settings Agent::settings()
 	core::Settings settings;
 	settings.policy.cluster = "main";
 	for (const char *name : {"a", "b"})
-		settings.policy.namespaces.push_back({.name_space = name, .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}});
+		settings.policy.namespaces.push_back({.name_space = name,
+			.user_id = 1,
+			.group_id = 1,
+			.accounts = {},
+			.partitions = {},
+			.qos = {}});
 	settings.nodes.label_key = names::k_managed_label;
 	settings.own_uid = k_agent_uid;
 	settings.needs_fresh_lists = true;
@@ -23,9 +28,12 @@ core::Settings Agent::settings()
 	return settings;
 }
 
-Agent::Agent(Stage &stage, unsigned number, Kube &kube, Slurm &slurm, Api &api, Rpc &rpc, Oracle &oracle)
-    : pods(stage, 101 + number, kube.pod_store, sink_for<core::Pod>()), nodes(stage, 201 + number, kube.node_store, sink_for<core::KubeNode>()), stage_(stage),
-      number_(number), key_(301 + number), kube_(kube), slurm_(slurm), api_(api), rpc_(rpc), oracle_(oracle)
+Agent::Agent(
+	Stage &stage, unsigned number, Kube &kube, Slurm &slurm, Api &api, Rpc &rpc, Oracle &oracle)
+    : pods(stage, 101 + number, kube.pod_store, sink_for<core::Pod>()),
+      nodes(stage, 201 + number, kube.node_store, sink_for<core::KubeNode>()), stage_(stage),
+      number_(number), key_(301 + number), kube_(kube), slurm_(slurm), api_(api), rpc_(rpc),
+      oracle_(oracle)
 {
 	slurm_.set_port(number, port());
 }
@@ -45,9 +53,9 @@ void Agent::start()
 	const Models models{stage_, kube_, slurm_, api_, rpc_, oracle_};
 	kube_side_ = std::make_unique<ModelKube>(models, life(), sight_);
 	slurm_side_ = std::make_unique<ModelSlurm>(models, life());
-	executor_ = std::make_unique<agent::Executor>(
-	    *world_, *kube_side_, *slurm_side_,
-	    agent::Executor::PodTopology{[this] { return stage_.agent_now(); }, [this] { want_round(); }});
+	executor_ = std::make_unique<agent::Executor>(*world_, *kube_side_, *slurm_side_,
+		agent::Executor::PodTopology{
+			[this] { return stage_.agent_now(); }, [this] { want_round(); }});
 	pods.restart();
 	nodes.restart();
 	tick(life_);
@@ -68,13 +76,15 @@ void Agent::kill()
 	pods.close();
 	nodes.close();
 	if (slurm_.leader() == number_)
-		slurm_.break_link(stage_.dice.between(Topic::reconnect, key_, 50 * k_ms, 2 * k_second));
+		slurm_.break_link(
+			stage_.dice.between(Topic::reconnect, key_, 50 * k_ms, 2 * k_second));
 }
 
 void Agent::set_sight(PodLookup sight)
 {
 	sight_ = sight;
-	oracle_.set_blind(number_, sight == PodLookup::no_nodes || sight == PodLookup::other_cluster);
+	oracle_.set_blind(
+		number_, sight == PodLookup::no_nodes || sight == PodLookup::other_cluster);
 	oracle_.set_stranger(number_, sight == PodLookup::other_cluster);
 }
 
@@ -112,17 +122,24 @@ template <class T> StreamSink<T> Agent::sink_for()
 {
 	StreamSink<T> sink;
 	sink.defer = [this](Timeline::Call call) { return defer(std::move(call)); };
-	sink.may_connect = [this] { return is_alive() && !api_.is_away() && stage_.now() >= api_.stalled_until && stage_.now() >= frozen_until_; };
+	sink.may_connect = [this] {
+		return is_alive() && !api_.is_away() && stage_.now() >= api_.stalled_until &&
+			stage_.now() >= frozen_until_;
+	};
 	if constexpr (std::is_same_v<T, core::Pod>) {
 		sink.changed = [this](const Change<core::Pod> &change) { pod_changed(change); };
 		sink.listed = [this](const std::set<std::string> &all) { pods_listed(all); };
 	} else {
-		sink.changed = [this](const Change<core::KubeNode> &change) { node_changed(change); };
+		sink.changed = [this](const Change<core::KubeNode> &change) {
+			node_changed(change);
+		};
 		sink.listed = [this](const std::set<std::string> &all) {
-			const std::set<std::string> uids = sees_nodes() ? all : std::set<std::string>{};
+			const std::set<std::string> uids =
+				sees_nodes() ? all : std::set<std::string>{};
 			for (const auto &[name, node] : kube_.nodes) {
 				if (!uids.contains(node.api.uid))
-					oracle_.node_told(number_, life_, name, Oracle::NodeNews::gone);
+					oracle_.node_told(
+						number_, life_, name, Oracle::NodeNews::gone);
 			}
 			world_->observe(core::NodesListed{uids});
 			want_round();
@@ -141,7 +158,9 @@ void Agent::pods_listed(const std::set<std::string> &all)
 				world_->observe(core::PodGone{uid, entry.pod}, stage_.agent_now());
 		for (const auto &[id, job] : std::map(world_->state().jobs))
 			if (!uids.contains(job.marker.uid) && job.marker.kind == core::k_pod_kind)
-				world_->answer(core::LookUpAnswered{{job.marker.uid}, core::PodLookup::absent}, stage_.agent_now());
+				world_->answer(core::LookUpAnswered{{job.marker.uid},
+						       core::PodLookup::absent},
+					stage_.agent_now());
 	}
 	world_->observe(core::PodsListed{uids}, stage_.agent_now());
 	want_round();
@@ -152,7 +171,8 @@ void Agent::pod_changed(const Change<core::Pod> &change)
 	if (!sees_pods())
 		return;
 	core::Pod pod = *change.object;
-	const bool is_gone = change.gone || (stage_.plant == Plant::deleting_is_gone && pod.deleting);
+	const bool is_gone =
+		change.gone || (stage_.plant == Plant::deleting_is_gone && pod.deleting);
 	if (stage_.plant == Plant::open_gate)
 		pod.requests = {};
 	if (is_gone && stage_.plant == Plant::deleting_is_gone)
@@ -176,7 +196,9 @@ void Agent::node_changed(const Change<core::KubeNode> &change)
 		oracle_.node_told(number_, life_, change.object->name, Oracle::NodeNews::gone);
 		world_->observe(core::NodeGone{change.object->name});
 	} else {
-		oracle_.node_told(number_, life_, change.object->name, change.object->ready ? Oracle::NodeNews::ready : Oracle::NodeNews::not_ready);
+		oracle_.node_told(number_, life_, change.object->name,
+			change.object->ready ? Oracle::NodeNews::ready
+					     : Oracle::NodeNews::not_ready);
 		world_->observe(core::NodeSeen{*change.object});
 	}
 	want_round();
@@ -189,7 +211,9 @@ LinkPort Agent::port()
 	LinkPort port;
 	port.is_alive = [this] { return is_alive(); };
 	port.defer = [this](Timeline::Call call) { return defer(std::move(call)); };
-	port.opened = [this](const core::PluginHello &hello, std::uint64_t link) { opened(hello, link); };
+	port.opened = [this](const core::PluginHello &hello, std::uint64_t link) {
+		opened(hello, link);
+	};
 	port.job = [this](const core::SlurmJob &job) { job_told(job); };
 	port.job_gone = [this](core::JobId id) {
 		world_->observe(core::JobGone{id}, stage_.agent_now());
@@ -239,13 +263,19 @@ void Agent::job_told(core::SlurmJob job)
 {
 	if (stage_.plant == Plant::foreign_cluster)
 		job.marker.cluster = "main";
-	if (stage_.plant == Plant::early_gang && job.marker.kind != core::k_pod_kind && job.state == core::JobState::pending) {
+	if (stage_.plant == Plant::early_gang && job.marker.kind != core::k_pod_kind &&
+		job.state == core::JobState::pending) {
 		job.state = core::JobState::running;
 		for (const auto &[name, node] : world_->state().kube_nodes)
-			job.nodes.push_back({.node = name, .cpus = 99, .core_ids = "", .memory_mib = 1 << 20, .gres = {}});
+			job.nodes.push_back({.node = name,
+				.cpus = 99,
+				.core_ids = "",
+				.memory_mib = 1 << 20,
+				.gres = {}});
 	}
 	if (stage_.plant == Plant::stale_marker)
-		job.marker.uid = first_markers_.emplace(job.id.number, job.marker.uid).first->second;
+		job.marker.uid =
+			first_markers_.emplace(job.id.number, job.marker.uid).first->second;
 	world_->observe(core::JobSeen{std::move(job)}, stage_.agent_now());
 	want_round();
 }
@@ -265,7 +295,8 @@ void Agent::want_round()
 void Agent::round()
 {
 	if (stage_.now() < frozen_until_) {
-		/* what has come meanwhile is read first: the loop asks its descriptors before its timers */
+		/* what has come meanwhile is read first: the loop asks its descriptors before its
+		 * timers */
 		stage_.line.at(frozen_until_ + k_ms, [this, life = life_] {
 			if (life == life_)
 				round();
@@ -273,7 +304,8 @@ void Agent::round()
 		return;
 	}
 	round_wanted_ = false;
-	if (stage_.plant == Plant::two_leaders && !has_snapshot_ && !world_->state().is_known() && slurm_.leader() != number_) {
+	if (stage_.plant == Plant::two_leaders && !has_snapshot_ && !world_->state().is_known() &&
+		slurm_.leader() != number_) {
 		world_->observe(core::LinkOpened{{}});
 		world_->observe(core::SnapshotEnded{}, stage_.agent_now());
 	}

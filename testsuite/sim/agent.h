@@ -3,7 +3,8 @@
  * agent.h - drives the real core::World as src/agent/app.cc and sources.cc do, and the shipped
  * executor, against the models.
  *
- * An agent may be killed and started at any moment: its World goes, what it had sent goes on. The oracle hears of each action when it is begun.
+ * An agent may be killed and started at any moment: its World goes, what it had sent goes on. The
+ * oracle hears of each action when it is begun.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_AGENT_H
 #define SLURMKUBE_TESTSUITE_SIM_AGENT_H
@@ -17,7 +18,8 @@ namespace slurmkube::sim
 class Agent
 {
       public:
-	Agent(Stage &stage, unsigned number, Kube &kube, Slurm &slurm, Api &api, Rpc &rpc, Oracle &oracle);
+	Agent(Stage &stage, unsigned number, Kube &kube, Slurm &slurm, Api &api, Rpc &rpc,
+		Oracle &oracle);
 
 	void start();
 	void kill();
@@ -35,8 +37,14 @@ class Agent
       private:
 	template <class T> StreamSink<T> sink_for();
 	LinkPort port();
-	[[nodiscard]] bool sees_nodes() const { return sight_ == PodLookup::right || sight_ == PodLookup::no_pods; }
-	[[nodiscard]] bool sees_pods() const { return sight_ != PodLookup::no_pods && sight_ != PodLookup::other_cluster; }
+	[[nodiscard]] bool sees_nodes() const
+	{
+		return sight_ == PodLookup::right || sight_ == PodLookup::no_pods;
+	}
+	[[nodiscard]] bool sees_pods() const
+	{
+		return sight_ != PodLookup::no_pods && sight_ != PodLookup::other_cluster;
+	}
 	void pods_listed(const std::set<std::string> &all);
 	void pod_changed(const Change<core::Pod> &change);
 	void node_changed(const Change<core::KubeNode> &change);

@@ -33,7 +33,8 @@ void Agent::begins(const core::PodUid &pod, const core::Action &action)
 	const auto acts = [this](const char *what) { oracle_.acts(number_, has_snapshot_, what); };
 	if (std::holds_alternative<core::Submit>(action))
 		acts("submits a job");
-	if (std::holds_alternative<core::Cancel>(action) || std::holds_alternative<core::Complete>(action))
+	if (std::holds_alternative<core::Cancel>(action) ||
+		std::holds_alternative<core::Complete>(action))
 		acts("ends a job");
 	if (const auto *bind = std::get_if<core::Bind>(&action)) {
 		acts("binds a pod");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls.h - the way of a call to the model API server or slurmctld and back: late, lost before or after its effect, refused, stalled.
+ * calls.h - the way of a call to the model API server or slurmctld and back: late, lost before or
+ * after its effect, refused, stalled.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_CALLS_H
 #define SLURMKUBE_TESTSUITE_SIM_CALLS_H
@@ -16,13 +17,24 @@ class Api
 {
       public:
 	Api(Stage &stage, Kube &kube) : stage_(stage), kube_(kube) {}
-	/* effect runs at the server, at most once; done at the sender (who decides whether he still listens). */
-	void call(std::uint64_t key, std::function<Status()> effect, std::function<void(const Status &)> done);
+	/* effect runs at the server, at most once; done at the sender (who decides whether he still
+	 * listens). */
+	void call(std::uint64_t key, std::function<Status()> effect,
+		std::function<void(const Status &)> done);
 	Micros away_until = 0, trouble_until = 0, stalled_until = 0;
 	[[nodiscard]] bool is_away() const { return stage_.now() < away_until; }
 
       private:
-	enum class Fate { fine, refused, lost_before, lost_after, conflict, busy, broken, forbidden };
+	enum class Fate {
+		fine,
+		refused,
+		lost_before,
+		lost_after,
+		conflict,
+		busy,
+		broken,
+		forbidden
+	};
 	Fate fate_of(std::uint64_t key);
 	Stage &stage_;
 	Kube &kube_;
@@ -34,8 +46,10 @@ class Rpc
       public:
 	Rpc(Stage &stage, Slurm &slurm) : stage_(stage), slurm_(slurm) {}
 	/* is_listening: the caller's process is alive */
-	void submit(std::uint64_t key, core::JobSpec spec, std::function<bool()> is_listening, std::function<void(const Result<core::Submitted> &)> done);
-	void call(std::uint64_t key, std::function<Status()> effect, std::function<void(const Status &)> done);
+	void submit(std::uint64_t key, core::JobSpec spec, std::function<bool()> is_listening,
+		std::function<void(const Result<core::Submitted> &)> done);
+	void call(std::uint64_t key, std::function<Status()> effect,
+		std::function<void(const Status &)> done);
 	Micros answers_lost_until = 0;
 	std::uint64_t count = 0;
 

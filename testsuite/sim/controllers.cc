@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Controllers of the model: a Job replaces a pod that failed or went under a new name, a StatefulSet any that went, under the same name. */
+/* Controllers of the model: a Job replaces a pod that failed or went under a new name, a
+ * StatefulSet any that went, under the same name. */
 #include "src/core/model/outcome.h"
 #include "testsuite/sim/kube.h"
 
@@ -25,19 +26,24 @@ void Kube::owner_looks(const std::string &key)
 	const auto found = owners_.find(key);
 	if (found == owners_.end())
 		return;
-	stage_.line.after(stage_.dice.between(Topic::controller, hash_of(key), k_ms, 5 * k_second), [this, key] {
-		Owner &owner = owners_.at(key);
-		int live = 0, succeeded = 0;
-		for (const auto &[uid, pod] : pods) {
-			if (pod.owner != key)
-				continue;
-			live += sim::is_live(pod) || (owner.keeps_name && pod.exists) ? 1 : 0;
-			succeeded += pod.end && pod.end->phase == core::PodPhase::succeeded ? 1 : 0;
-		}
-		const int wanted = owner.keeps_name ? owner.wanted : owner.wanted - succeeded;
-		for (; live < wanted && owner.made < k_most_pods && !stage_.calm; live++)
-			make_pod(owner);
-	});
+	stage_.line.after(stage_.dice.between(Topic::controller, hash_of(key), k_ms, 5 * k_second),
+		[this, key] {
+			Owner &owner = owners_.at(key);
+			int live = 0, succeeded = 0;
+			for (const auto &[uid, pod] : pods) {
+				if (pod.owner != key)
+					continue;
+				live += sim::is_live(pod) || (owner.keeps_name && pod.exists) ? 1
+											      : 0;
+				succeeded += pod.end && pod.end->phase == core::PodPhase::succeeded
+					? 1
+					: 0;
+			}
+			const int wanted =
+				owner.keeps_name ? owner.wanted : owner.wanted - succeeded;
+			for (; live < wanted && owner.made < k_most_pods && !stage_.calm; live++)
+				make_pod(owner);
+		});
 }
 
 std::optional<core::Owner> Kube::owner(const core::OwnerId &id) const
@@ -64,7 +70,11 @@ void Kube::make_pod(Owner &owner)
 		if (!owner.keeps_name)
 			break;
 	}
-	pod.api.controller = core::OwnerRef{.api_version = owner.keeps_name ? "apps/v1" : "batch/v1", .kind = owner.keeps_name ? "StatefulSet" : "Job", .name = owner.name, .uid = owner.name};
+	pod.api.controller =
+		core::OwnerRef{.api_version = owner.keeps_name ? "apps/v1" : "batch/v1",
+			.kind = owner.keeps_name ? "StatefulSet" : "Job",
+			.name = owner.name,
+			.uid = owner.name};
 	create(std::move(pod));
 }
 

@@ -13,7 +13,8 @@ namespace
 
 constexpr unsigned k_most_pods = 24; /* of one owner, in all */
 constexpr unsigned k_pause_percent = 25;
-constexpr std::size_t k_uid_length = 9; /* "g" and eight digits; one letter more each time that an owner is made anew */
+/* "g" and eight digits; one letter more each time that an owner is made anew */
+constexpr std::size_t k_uid_length = 9;
 
 std::string text_of(const GangTruth &gang)
 {
@@ -54,7 +55,8 @@ std::vector<std::string> Gangs::uids_if(const std::function<bool(const GangTruth
 std::vector<const PodTruth *> Gangs::members(const std::string &uid) const
 {
 	std::vector<const PodTruth *> out;
-	for (auto pod = kube_.pods.lower_bound(uid + "."); pod != kube_.pods.end() && pod->first.starts_with(uid + "."); pod++)
+	for (auto pod = kube_.pods.lower_bound(uid + ".");
+		pod != kube_.pods.end() && pod->first.starts_with(uid + "."); pod++)
 		out.push_back(&pod->second);
 	return out;
 }
@@ -63,19 +65,29 @@ std::vector<const PodTruth *> Gangs::members(const std::string &uid) const
 
 void Gangs::create(GangTruth gang)
 {
-	const auto same = [&](const GangTruth &other) { return other.exists && other.name_space == gang.name_space && other.name == gang.name; };
+	const auto same = [&](const GangTruth &other) {
+		return other.exists && other.name_space == gang.name_space &&
+			other.name == gang.name;
+	};
 	if (gangs_.contains(gang.uid) || !uids_if(same).empty())
 		return;
 	const std::string uid = gang.uid;
 	std::uint32_t pods = 0;
 	for (const core::Role &role : gang.roles)
 		pods += role.pods;
-	stage_.tell([&] { return text_of(gang) + " is created (uid " + uid + ", " + std::to_string(pods) + " pods)"; });
+	stage_.tell([&] {
+		return text_of(gang) + " is created (uid " + uid + ", " + std::to_string(pods) +
+			" pods)";
+	});
 	gang.component_of_role.assign(gang.roles.size(), 0);
 	const auto components = core::components_of(gang.roles);
 	for (std::size_t n = 0; n < components.size(); n++) {
 		for (std::size_t role = 0; role < gang.roles.size(); role++)
-			gang.component_of_role[role] = std::ranges::find(components[n].roles, gang.roles[role].name, &core::Role::name) != components[n].roles.end() ? n : gang.component_of_role[role];
+			gang.component_of_role[role] =
+				std::ranges::find(components[n].roles, gang.roles[role].name,
+					&core::Role::name) != components[n].roles.end()
+				? n
+				: gang.component_of_role[role];
 	}
 	gangs_[uid] = std::move(gang);
 	look(uid);
@@ -83,7 +95,8 @@ void Gangs::create(GangTruth gang)
 
 std::vector<std::string> job_keys_of(const GangTruth &gang)
 {
-	const std::size_t last = gang.component_of_role.empty() ? 0 : std::ranges::max(gang.component_of_role);
+	const std::size_t last =
+		gang.component_of_role.empty() ? 0 : std::ranges::max(gang.component_of_role);
 	std::vector<std::string> keys;
 	for (std::size_t n = 0; n <= last; n++)
 		keys.push_back(core::component_key(gang.uid, n));
@@ -106,14 +119,16 @@ void Gangs::remove(const std::string &uid, bool is_made_anew)
 	next.generation = next.made = 0;
 	next.seats.clear();
 	next.failures.clear();
-	stage_.line.after(stage_.dice.between(Topic::controller, hash_of(uid), k_ms, 3 * k_second), [this, next] { create(next); });
+	stage_.line.after(stage_.dice.between(Topic::controller, hash_of(uid), k_ms, 3 * k_second),
+		[this, next] { create(next); });
 }
 
 void Gangs::set_suspended(const std::string &uid, bool is_suspended)
 {
 	GangTruth &gang = gangs_.at(uid);
 	gang.is_suspended = is_suspended;
-	stage_.tell([&] { return text_of(gang) + (is_suspended ? " is suspended" : " is resumed"); });
+	stage_.tell(
+		[&] { return text_of(gang) + (is_suspended ? " is suspended" : " is resumed"); });
 	look(uid);
 }
 
@@ -133,16 +148,21 @@ std::optional<core::Owner> Gangs::owner(const core::OwnerId &id) const
 			out.minimum = gang.minimum;
 			return out;
 		}
-		if (is_top && ((gang.sort == GangSort::job_set && id.kind == "JobSet") || (gang.sort == GangSort::indexed_job && id.kind == "Job"))) {
+		if (is_top &&
+			((gang.sort == GangSort::job_set && id.kind == "JobSet") ||
+				(gang.sort == GangSort::indexed_job && id.kind == "Job"))) {
 			out.starts_together = true;
 			out.roles = gang.roles;
 			return out;
 		}
-		for (std::size_t role = 0; gang.sort == GangSort::job_set && id.kind == "Job" && role < gang.roles.size(); role++) {
+		for (std::size_t role = 0; gang.sort == GangSort::job_set && id.kind == "Job" &&
+			role < gang.roles.size();
+			role++) {
 			if (id.name != gang.name + "-" + gang.roles[role].name)
 				continue;
 			out.uid = child_uid(gang, role);
-			out.controller = core::OwnerRef{"jobset.x-k8s.io/v1alpha2", "JobSet", gang.name, uid};
+			out.controller = core::OwnerRef{
+				"jobset.x-k8s.io/v1alpha2", "JobSet", gang.name, uid};
 			return out;
 		}
 	}
@@ -156,7 +176,9 @@ void Gangs::look(const std::string &uid)
 	const auto found = gangs_.find(uid);
 	if (found == gangs_.end())
 		return;
-	stage_.line.after(stage_.dice.between(Topic::controller, hash_of(uid), k_ms, found->second.slowest), [this, uid] { step(gangs_.at(uid)); });
+	stage_.line.after(
+		stage_.dice.between(Topic::controller, hash_of(uid), k_ms, found->second.slowest),
+		[this, uid] { step(gangs_.at(uid)); });
 }
 
 void Gangs::step(GangTruth &gang)
@@ -173,7 +195,10 @@ void Gangs::stop_all(const GangTruth &gang)
 {
 	for (const PodTruth *pod : members(gang.uid)) {
 		if (pod->exists && !pod->api.deleting && (is_live(*pod) || !gang.exists))
-			(void)kube_.remove(pod->api.name_space, pod->api.name, pod->api.uid.text, std::nullopt).ok();
+			(void)kube_
+				.remove(pod->api.name_space, pod->api.name, pod->api.uid.text,
+					std::nullopt)
+				.ok();
 	}
 }
 
@@ -192,9 +217,11 @@ bool Gangs::forgive(GangTruth &gang, const std::string &pod_uid)
 
 bool Gangs::is_due(const GangTruth &gang, std::size_t role) const
 {
-	for (std::uint32_t rank = 0; gang.in_order && role > 0 && rank < gang.roles[0].pods; rank++) {
+	for (std::uint32_t rank = 0; gang.in_order && role > 0 && rank < gang.roles[0].pods;
+		rank++) {
 		const auto seat = gang.seats.find(rank);
-		if (seat == gang.seats.end() || kube_.pods.at(seat->second).api.phase == core::PodPhase::pending)
+		if (seat == gang.seats.end() ||
+			kube_.pods.at(seat->second).api.phase == core::PodPhase::pending)
 			return false;
 	}
 	return true;
@@ -206,12 +233,14 @@ void Gangs::fill_seats(GangTruth &gang)
 	for (std::size_t role = 0; role < gang.roles.size(); role++) {
 		for (std::uint32_t index = 0; index < gang.roles[role].pods; index++, rank++) {
 			const auto seat = gang.seats.find(rank);
-			const PodTruth *pod = seat == gang.seats.end() ? nullptr : &kube_.pods.at(seat->second);
+			const PodTruth *pod =
+				seat == gang.seats.end() ? nullptr : &kube_.pods.at(seat->second);
 			if (pod && has_succeeded(*pod)) {
 				done++;
 				continue;
 			}
-			const bool goes_on = pod && is_live(*pod) && (!pod->api.deleting || !gang.replaces_early);
+			const bool goes_on = pod && is_live(*pod) &&
+				(!pod->api.deleting || !gang.replaces_early);
 			if (goes_on || (!pod && !is_due(gang, role)))
 				continue;
 			if (pod && !forgive(gang, pod->api.uid.text))
@@ -239,7 +268,10 @@ void Gangs::start_again(GangTruth &gang)
 		is_any = true;
 		gang.failures.insert(pod->api.uid.text); /* their ends are not its own */
 		if (!pod->api.deleting)
-			(void)kube_.remove(pod->api.name_space, pod->api.name, pod->api.uid.text, std::nullopt).ok();
+			(void)kube_
+				.remove(pod->api.name_space, pod->api.name, pod->api.uid.text,
+					std::nullopt)
+				.ok();
 	}
 	if (is_any)
 		return look(gang.uid);
@@ -267,7 +299,8 @@ bool Gangs::pauses(const GangTruth &gang)
 	return stage_.dice.chance(Topic::controller, hash_of(gang.uid), k_pause_percent);
 }
 
-void Gangs::make(GangTruth &gang, std::size_t role, std::uint32_t index, std::optional<std::uint32_t> rank)
+void Gangs::make(
+	GangTruth &gang, std::size_t role, std::uint32_t index, std::optional<std::uint32_t> rank)
 {
 	PodTruth pod = gang.mould;
 	const std::string number = std::to_string(gang.made++);
@@ -277,10 +310,12 @@ void Gangs::make(GangTruth &gang, std::size_t role, std::uint32_t index, std::op
 	pod.rank = rank;
 	pod.api.uid.text = gang.uid + "." + number;
 	pod.api.name_space = gang.name_space;
-	pod.api.name = gang.name + "-" + std::to_string(role) + "-" + number + gang.uid.substr(k_uid_length);
+	pod.api.name = gang.name + "-" + std::to_string(role) + "-" + number +
+		gang.uid.substr(k_uid_length);
 	pod.api.requests = gang.roles[role].each;
 	if (gang.roles[role].pod_template)
-		pod.api.constraints.tolerations = gang.roles[role].pod_template->constraints.tolerations;
+		pod.api.constraints.tolerations =
+			gang.roles[role].pod_template->constraints.tolerations;
 	if (role + 1 == gang.roles.size()) {
 		pod.api.requests.milli_cpu += gang.growth.milli_cpu;
 		pod.api.requests.memory_bytes += gang.growth.memory_bytes;
@@ -289,11 +324,14 @@ void Gangs::make(GangTruth &gang, std::size_t role, std::uint32_t index, std::op
 	if (draw / 2 % 4 != 0)
 		pod.plan = {core::PodPhase::succeeded, 0, 0, "Completed", ""};
 	pod.run_us += static_cast<Micros>(draw / 8 % 3000) * k_ms;
-	const std::string job = gang.sort == GangSort::job_set ? gang.name + "-" + gang.roles[role].name : gang.name;
+	const std::string job = gang.sort == GangSort::job_set
+		? gang.name + "-" + gang.roles[role].name
+		: gang.name;
 	if (gang.sort == GangSort::pod_group)
 		pod.api.labels["scheduling.x-k8s.io/pod-group"] = gang.name;
 	else
-		pod.api.controller = core::OwnerRef{"batch/v1", "Job", job, gang.sort == GangSort::job_set ? child_uid(gang, role) : gang.uid};
+		pod.api.controller = core::OwnerRef{"batch/v1", "Job", job,
+			gang.sort == GangSort::job_set ? child_uid(gang, role) : gang.uid};
 	pod.api.labels["batch.kubernetes.io/job-completion-index"] = std::to_string(index);
 	pod.api.labels["jobset.sigs.k8s.io/replicatedjob-name"] = gang.roles[role].name;
 	pod.api.labels["jobset.sigs.k8s.io/job-index"] = "0";

@@ -45,7 +45,11 @@ Kube::Kube(Stage &stage, std::uint64_t seed) : stage_(stage)
 		node.api.ready = true;
 		node.api.ready_since = stage_.wall_s() - 1000;
 		node.api.labels = {{names::k_managed_label, "true"}};
-		node.api.allocatable = {.milli_cpu = static_cast<std::int64_t>(2 + mix(seed + i) % 4) * 1000, .memory_bytes = std::int64_t{8} << 30, .pods = 110, .extended = {}};
+		node.api.allocatable = {
+			.milli_cpu = static_cast<std::int64_t>(2 + mix(seed + i) % 4) * 1000,
+			.memory_bytes = std::int64_t{8} << 30,
+			.pods = 110,
+			.extended = {}};
 		nodes[node.api.name] = node;
 		node_store.put(node.api.uid, node.api);
 	}
@@ -68,7 +72,8 @@ void Kube::publish(PodTruth &pod)
 void Kube::vanish(PodTruth &pod)
 {
 	pod.exists = false;
-	pod.is_out_of_sight = pod.kubelet == AtKubelet::held && nodes.contains(pod.api.node_name) && !nodes.at(pod.api.node_name).kubelet_up;
+	pod.is_out_of_sight = pod.kubelet == AtKubelet::held && nodes.contains(pod.api.node_name) &&
+		!nodes.at(pod.api.node_name).kubelet_up;
 	names_.erase(full_name(pod.api));
 	pod.api.resource_version = std::to_string(++version_);
 	pod_store.remove(pod.api.uid.text, pod.api);
@@ -99,27 +104,34 @@ Status Kube::bind(const BindRequest &request, Binder who)
 	for (const auto &[key, value] : request.annotations)
 		pod->api.annotations[key] = value;
 	pod->api.not_scheduled.reset();
-	stage_.tell([&] { return "pod " + full_name(pod->api) + " is bound to " + request.node + (who == Binder::agent ? " by the agent" : " by somebody else"); });
+	stage_.tell([&] {
+		return "pod " + full_name(pod->api) + " is bound to " + request.node +
+			(who == Binder::agent ? " by the agent" : " by somebody else");
+	});
 	publish(*pod);
 	if (who == Binder::agent)
 		on_bound(*pod);
-	kubelet_later(pod->api.uid.text, Topic::kubelet, 5 * k_ms, 150 * k_ms, &Kube::kubelet_looks);
+	kubelet_later(
+		pod->api.uid.text, Topic::kubelet, 5 * k_ms, 150 * k_ms, &Kube::kubelet_looks);
 	return Ok{};
 }
 
-Status Kube::write(PodTruth &pod, std::optional<core::Condition> &place, const core::Condition &condition)
+Status Kube::write(
+	PodTruth &pod, std::optional<core::Condition> &place, const core::Condition &condition)
 {
 	if (place == condition)
 		return Ok{};
 	place = condition;
-	stage_.tell([&] { return "pod " + full_name(pod.api) + " says " + condition.reason + ": " + condition.message; });
+	stage_.tell([&] {
+		return "pod " + full_name(pod.api) + " says " + condition.reason + ": " +
+			condition.message;
+	});
 	publish(pod);
 	return Ok{};
 }
 
 Status Kube::set_disruption(const std::string &name_space, const std::string &name,
-			    const std::string &uid, const std::string &version,
-			    const core::Condition &condition)
+	const std::string &uid, const std::string &version, const core::Condition &condition)
 {
 	PodTruth *pod = find(name_space, name);
 	if (!pod || pod->api.uid.text != uid)
@@ -129,7 +141,8 @@ Status Kube::set_disruption(const std::string &name_space, const std::string &na
 	return write(*pod, pod->api.disruption, condition);
 }
 
-Status Kube::set_not_scheduled(const std::string &name_space, const std::string &name, const std::string &uid, const std::string &version, const core::Condition &condition)
+Status Kube::set_not_scheduled(const std::string &name_space, const std::string &name,
+	const std::string &uid, const std::string &version, const core::Condition &condition)
 {
 	PodTruth *pod = find(name_space, name);
 	if (!pod || pod->api.uid.text != uid)
@@ -137,18 +150,22 @@ Status Kube::set_not_scheduled(const std::string &name_space, const std::string 
 	if (!version.empty() && pod->api.resource_version != version)
 		return Error{Errc::conflict, "the pod has been modified"};
 	if (!pod->api.node_name.empty())
-		stage_.violated("R bound", "pod " + full_name(pod->api) + " runs on " + pod->api.node_name + ", and PodScheduled becomes False: " + condition.message);
+		stage_.violated("R bound",
+			"pod " + full_name(pod->api) + " runs on " + pod->api.node_name +
+				", and PodScheduled becomes False: " + condition.message);
 	return write(*pod, pod->api.not_scheduled, condition);
 }
 
-Status Kube::remove(const std::string &name_space, const std::string &name, const std::string &uid, std::optional<std::int64_t> grace)
+Status Kube::remove(const std::string &name_space, const std::string &name, const std::string &uid,
+	std::optional<std::int64_t> grace)
 {
 	PodTruth *pod = find(name_space, name);
 	if (!pod)
 		return Error{Errc::not_found, "no such pod"};
 	if (!uid.empty() && pod->api.uid.text != uid)
 		return Error{Errc::conflict, "another uid"};
-	const bool at_once = grace == 0 || pod->api.node_name.empty() || core::is_terminal(pod->api);
+	const bool at_once =
+		grace == 0 || pod->api.node_name.empty() || core::is_terminal(pod->api);
 	if (at_once && !pod->has_finalizer) {
 		vanish(*pod);
 		return Ok{};
@@ -180,12 +197,16 @@ void Kube::create(PodTruth pod)
 	names_[full_name(pod.api)] = pod.api.uid.text;
 	PodTruth &stored = pods[pod.api.uid.text] = std::move(pod);
 	stage_.tell([&] {
-		return "pod " + full_name(stored.api) + " is created (uid " + stored.api.uid.text + ", " + std::to_string(stored.api.requests.milli_cpu) + "m" +
-		       (stored.api.gated ? ", gated" : "") + (stored.has_finalizer ? ", finalizer" : "") + (stored.api.node_name.empty() ? "" : ", on " + stored.api.node_name) + ")";
+		return "pod " + full_name(stored.api) + " is created (uid " + stored.api.uid.text +
+			", " + std::to_string(stored.api.requests.milli_cpu) + "m" +
+			(stored.api.gated ? ", gated" : "") +
+			(stored.has_finalizer ? ", finalizer" : "") +
+			(stored.api.node_name.empty() ? "" : ", on " + stored.api.node_name) + ")";
 	});
 	publish(stored);
 	if (!stored.api.node_name.empty())
-		kubelet_later(stored.api.uid.text, Topic::kubelet, 5 * k_ms, 150 * k_ms, &Kube::kubelet_looks);
+		kubelet_later(stored.api.uid.text, Topic::kubelet, 5 * k_ms, 150 * k_ms,
+			&Kube::kubelet_looks);
 }
 
 void Kube::open_gates(PodTruth &pod)
@@ -206,14 +227,20 @@ void Kube::drop_finalizer(PodTruth &pod)
 void Kube::set_failed(PodTruth &pod)
 {
 	stage_.tell([&] { return "somebody sets pod " + full_name(pod.api) + " Failed"; });
-	finish(pod, {.phase = core::PodPhase::failed, .exit_code = 0, .signal = 0, .container_reason = "", .status_reason = "Admin"});
+	finish(pod,
+		{.phase = core::PodPhase::failed,
+			.exit_code = 0,
+			.signal = 0,
+			.container_reason = "",
+			.status_reason = "Admin"});
 }
 
 core::Resources Kube::load_of(const std::string &node, bool *has_foreign) const
 {
 	core::Resources sum;
 	for (const auto &[uid, pod] : pods) {
-		if (pod.api.node_name != node || !(sim::is_live(pod) || (pod.has_containers && !pod.is_lost)))
+		if (pod.api.node_name != node ||
+			!(sim::is_live(pod) || (pod.has_containers && !pod.is_lost)))
 			continue;
 		add(sum, pod.api.requests);
 		if (has_foreign)
@@ -252,11 +279,14 @@ void Kube::delete_node(NodeTruth &node)
 			continue;
 		pod.has_containers = false;
 		if (pod.exists)
-			stage_.line.after(stage_.dice.between(Topic::controller, pod.key, k_second, 20 * k_second), [this, uid_copy = uid] {
-				PodTruth &gone = pods.at(uid_copy);
-				if (gone.exists && !nodes.at(gone.api.node_name).exists)
-					(void)remove(gone.api.name_space, gone.api.name, uid_copy, 0);
-			});
+			stage_.line.after(stage_.dice.between(Topic::controller, pod.key, k_second,
+						  20 * k_second),
+				[this, uid_copy = uid] {
+					PodTruth &gone = pods.at(uid_copy);
+					if (gone.exists && !nodes.at(gone.api.node_name).exists)
+						(void)remove(gone.api.name_space, gone.api.name,
+							uid_copy, 0);
+				});
 	}
 }
 

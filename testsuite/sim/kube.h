@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kube.h - a model Kubernetes: API server, kubelets, controllers that make pods again. The truth about pods, for the oracle.
+ * kube.h - a model Kubernetes: API server, kubelets, controllers that make pods again. The truth
+ * about pods, for the oracle.
  *
- * Kubelets behave as measured (reference of real kubelets, facts.md): they admit by what they hold, hold a pod until its terminal phase is written, forget a
- * pod removed by force at once while its containers live on for up to two seconds.
+ * Kubelets behave as measured (reference of real kubelets, facts.md): they admit by what they hold,
+ * hold a pod until its terminal phase is written, forget a pod removed by force at once while its
+ * containers live on for up to two seconds.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_KUBE_H
 #define SLURMKUBE_TESTSUITE_SIM_KUBE_H
@@ -28,11 +30,14 @@ struct PodTruth {
 	core::Pod api; /* as the API server has it, or had it last */
 	std::uint64_t key = 0;
 	bool exists = true, has_finalizer = false;
-	bool is_out_of_sight = false; /* deleted by force while its kubelet was stopped: nobody can see its containers */
+	/* deleted by force while its kubelet was stopped: nobody can see its containers */
+	bool is_out_of_sight = false;
 	std::string owner;
-	std::string gang;                  /* uid of the owner whose pods start together */
-	std::string job_key;               /* the key of its Slurm job: that, or that of a component */
-	std::optional<std::uint32_t> rank; /* that it must have; of a PodGroup's pods nobody says it */
+	std::string gang; /* uid of the owner whose pods start together */
+	/* the key of its Slurm job: that, or that of a component */
+	std::string job_key;
+	/* that it must have; of a PodGroup's pods nobody says it */
+	std::optional<std::uint32_t> rank;
 	Micros created_at = 0;
 	/* plan */
 	Micros run_us = 0;
@@ -43,16 +48,17 @@ struct PodTruth {
 	AtKubelet kubelet = AtKubelet::unseen;
 	bool has_containers = false; /* they use the node, whatever the API says */
 	bool is_stopping = false;
-	bool is_lost = false;        /* removed by force while its kubelet was away: nobody can know what its containers do */
-	Micros ends_at = 0;          /* 0: not started */
-	std::optional<End> end;      /* set with the terminal phase */
+	/* removed by force while its kubelet was away: nobody can know what its containers do */
+	bool is_lost = false;
+	Micros ends_at = 0;     /* 0: not started */
+	std::optional<End> end; /* set with the terminal phase */
 	bool was_deleting_at_end = false;
 };
 
 struct NodeTruth {
 	core::KubeNode api;
 	bool exists = true, kubelet_up = true, is_node_lost = false;
-	Micros not_ready_since = 0; /* 0: Ready */
+	Micros not_ready_since = 0;        /* 0: Ready */
 	Micros made_at = -3600 * k_second; /* the last time */
 };
 
@@ -77,11 +83,14 @@ class Kube
 	Status bind(const BindRequest &request, Binder who);
 	/* version: of the pod that it is meant for; empty: of any */
 	Status set_disruption(const std::string &name_space, const std::string &name,
-			      const std::string &uid, const std::string &version,
-			      const core::Condition &condition);
-	Status set_not_scheduled(const std::string &name_space, const std::string &name, const std::string &uid, const std::string &version, const core::Condition &condition);
+		const std::string &uid, const std::string &version,
+		const core::Condition &condition);
+	Status set_not_scheduled(const std::string &name_space, const std::string &name,
+		const std::string &uid, const std::string &version,
+		const core::Condition &condition);
 	/* uid empty: by name alone. grace: 0 is by force */
-	Status remove(const std::string &name_space, const std::string &name, const std::string &uid, std::optional<std::int64_t> grace);
+	Status remove(const std::string &name_space, const std::string &name,
+		const std::string &uid, std::optional<std::int64_t> grace);
 	[[nodiscard]] PodTruth *find(const std::string &name_space, const std::string &name);
 
 	/* ---- what people and machines do ---- */
@@ -107,11 +116,14 @@ class Kube
 	std::map<std::string, NodeTruth> nodes; /* by name */
 	Collection<core::Pod> pod_store;
 	Collection<core::KubeNode> node_store;
-	std::uint64_t writes = 0;    /* requests of the agent, what it asks about owners among them */
+	/* requests of the agent, what it asks about owners among them */
+	std::uint64_t writes = 0;
 	std::uint64_t questions = 0; /* these */
 	/* What pods hold on a node: bound ones until their end, and containers that live on. */
-	[[nodiscard]] core::Resources load_of(const std::string &node, bool *has_foreign = nullptr) const;
-	[[nodiscard]] std::vector<std::string> uids_if(const std::function<bool(const PodTruth &)> &wanted) const;
+	[[nodiscard]] core::Resources load_of(
+		const std::string &node, bool *has_foreign = nullptr) const;
+	[[nodiscard]] std::vector<std::string> uids_if(
+		const std::function<bool(const PodTruth &)> &wanted) const;
 	/* Called when the truth about a node's pods has changed. */
 	std::function<void(const std::string &node)> on_load;
 	/* A binding of the agent's has arrived. */
@@ -122,12 +134,14 @@ class Kube
 
       private:
 	void publish(PodTruth &pod);
-	Status write(PodTruth &pod, std::optional<core::Condition> &place, const core::Condition &condition);
+	Status write(PodTruth &pod, std::optional<core::Condition> &place,
+		const core::Condition &condition);
 	void tell_owner(const PodTruth &pod);
 	void vanish(PodTruth &pod);
 	void begin_deletion(PodTruth &pod, std::int64_t grace);
 	/* kubelet.cc */
-	void kubelet_later(const std::string &uid, Topic topic, Micros least, Micros most, void (Kube::*step)(PodTruth &));
+	void kubelet_later(const std::string &uid, Topic topic, Micros least, Micros most,
+		void (Kube::*step)(PodTruth &));
 	void kubelet_looks(PodTruth &pod);
 	void admit(PodTruth &pod);
 	void start(PodTruth &pod);
@@ -149,7 +163,7 @@ class Kube
 	std::uint64_t version_ = 0;
 };
 
-bool is_live(const PodTruth &pod); /* exists and has no terminal phase */
+bool is_live(const PodTruth &pod);       /* exists and has no terminal phase */
 bool has_succeeded(const PodTruth &pod); /* also when it is gone since */
 
 } // namespace slurmkube::sim

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kubelets of the model: each step looks at the pod anew, so a kubelet that was away goes on where it was. */
+/* The kubelets of the model: each step looks at the pod anew, so a kubelet that was away goes on
+ * where it was. */
 #include "src/core/model/outcome.h"
 #include "testsuite/sim/kube.h"
 
@@ -19,10 +20,12 @@ bool is_over(const core::Resources &sum, const core::Resources &limit)
 NodeTruth *Kube::kubelet_of(const PodTruth &pod)
 {
 	const auto node = nodes.find(pod.api.node_name);
-	return node != nodes.end() && node->second.exists && node->second.kubelet_up ? &node->second : nullptr;
+	return node != nodes.end() && node->second.exists && node->second.kubelet_up ? &node->second
+										     : nullptr;
 }
 
-void Kube::kubelet_later(const std::string &uid, Topic topic, Micros least, Micros most, void (Kube::*step)(PodTruth &))
+void Kube::kubelet_later(const std::string &uid, Topic topic, Micros least, Micros most,
+	void (Kube::*step)(PodTruth &))
 {
 	PodTruth &pod = pods.at(uid);
 	stage_.line.after(stage_.dice.between(topic, pod.key, least, most), [this, uid, step] {
@@ -40,20 +43,24 @@ void Kube::kubelet_looks(PodTruth &pod)
 	if (!pod.exists) {
 		pod.kubelet = AtKubelet::done;
 		if (pod.has_containers)
-			kubelet_later(uid, Topic::kubelet, 500 * k_ms, 2 * k_second, &Kube::kill_orphan);
+			kubelet_later(
+				uid, Topic::kubelet, 500 * k_ms, 2 * k_second, &Kube::kill_orphan);
 	} else if (core::is_terminal(pod.api)) {
 		if (pod.api.deleting)
-			kubelet_later(uid, Topic::kubelet, 100 * k_ms, 900 * k_ms, &Kube::remove_finished);
+			kubelet_later(uid, Topic::kubelet, 100 * k_ms, 900 * k_ms,
+				&Kube::remove_finished);
 	} else if (pod.kubelet == AtKubelet::unseen) {
 		admit(pod);
 	} else if (pod.api.deleting && !pod.is_stopping) {
 		pod.is_stopping = true;
 		const Micros grace = pod.api.termination_grace_seconds * k_second;
 		const Micros longest = pod.ignores_term ? grace + 400 * k_ms : 500 * k_ms;
-		kubelet_later(uid, Topic::kubelet, pod.ignores_term ? grace : 100 * k_ms, longest, &Kube::finish_stopped);
+		kubelet_later(uid, Topic::kubelet, pod.ignores_term ? grace : 100 * k_ms, longest,
+			&Kube::finish_stopped);
 	} else if (pod.is_stopping || (pod.ends_at > 0 && pod.ends_at <= stage_.now())) {
 		/* it was away when they ended */
-		kubelet_later(uid, Topic::kubelet, 100 * k_ms, 1500 * k_ms, pod.is_stopping ? &Kube::finish_stopped : &Kube::finish_planned);
+		kubelet_later(uid, Topic::kubelet, 100 * k_ms, 1500 * k_ms,
+			pod.is_stopping ? &Kube::finish_stopped : &Kube::finish_planned);
 	}
 }
 
@@ -70,13 +77,25 @@ void Kube::admit(PodTruth &pod)
 		has_foreign |= other.binder == Binder::foreigner || other.is_out_of_sight;
 	}
 	if (pod.api.deleting) {
-		finish(pod, {.phase = core::PodPhase::failed, .exit_code = 0, .signal = 0, .container_reason = "", .status_reason = ""});
+		finish(pod,
+			{.phase = core::PodPhase::failed,
+				.exit_code = 0,
+				.signal = 0,
+				.container_reason = "",
+				.status_reason = ""});
 		return;
 	}
 	if (is_over(sum, nodes.at(name).api.allocatable)) {
 		if (!has_foreign)
-			stage_.violated("2 kubelet", "the kubelet of " + name + " has to refuse pod " + pod.api.name_space + "/" + pod.api.name + ": OutOfcpu");
-		finish(pod, {.phase = core::PodPhase::failed, .exit_code = 0, .signal = 0, .container_reason = "", .status_reason = "OutOfcpu"});
+			stage_.violated("2 kubelet",
+				"the kubelet of " + name + " has to refuse pod " +
+					pod.api.name_space + "/" + pod.api.name + ": OutOfcpu");
+		finish(pod,
+			{.phase = core::PodPhase::failed,
+				.exit_code = 0,
+				.signal = 0,
+				.container_reason = "",
+				.status_reason = "OutOfcpu"});
 		return;
 	}
 	pod.kubelet = AtKubelet::held;
@@ -94,15 +113,18 @@ void Kube::start(PodTruth &pod)
 	if (!pod.gang.empty())
 		on_member(pod.gang);
 	if (pod.run_us < 100'000 * k_second)
-		stage_.line.at(pod.ends_at, [this, uid = pod.api.uid.text] { containers_ended(pods.at(uid)); });
+		stage_.line.at(pod.ends_at,
+			[this, uid = pod.api.uid.text] { containers_ended(pods.at(uid)); });
 }
 
 void Kube::containers_ended(PodTruth &pod)
 {
-	if (!pod.has_containers || pod.is_stopping || !sim::is_live(pod) || pod.ends_at > stage_.now())
+	if (!pod.has_containers || pod.is_stopping || !sim::is_live(pod) ||
+		pod.ends_at > stage_.now())
 		return;
 	if (kubelet_of(pod))
-		kubelet_later(pod.api.uid.text, Topic::kubelet, 100 * k_ms, 1500 * k_ms, &Kube::finish_planned);
+		kubelet_later(pod.api.uid.text, Topic::kubelet, 100 * k_ms, 1500 * k_ms,
+			&Kube::finish_planned);
 }
 
 void Kube::end_containers(PodTruth &pod)
@@ -121,15 +143,28 @@ void Kube::finish_planned(PodTruth &pod)
 void Kube::finish_stopped(PodTruth &pod)
 {
 	const bool is_polite = !pod.ignores_term && pod.has_containers && pod.key % 4 == 0;
-	const End polite{.phase = core::PodPhase::succeeded, .exit_code = 0, .signal = 0, .container_reason = "Completed", .status_reason = ""};
-	const End killed{.phase = core::PodPhase::failed, .exit_code = 137, .signal = 0, .container_reason = "Error", .status_reason = ""};
+	const End polite{.phase = core::PodPhase::succeeded,
+		.exit_code = 0,
+		.signal = 0,
+		.container_reason = "Completed",
+		.status_reason = ""};
+	const End killed{.phase = core::PodPhase::failed,
+		.exit_code = 137,
+		.signal = 0,
+		.container_reason = "Error",
+		.status_reason = ""};
 	finish(pod, is_polite ? polite : killed);
 }
 
 void Kube::evict(PodTruth &pod)
 {
 	if (pod.kubelet == AtKubelet::held && kubelet_of(pod))
-		finish(pod, {.phase = core::PodPhase::failed, .exit_code = 137, .signal = 0, .container_reason = "Error", .status_reason = "Evicted"});
+		finish(pod,
+			{.phase = core::PodPhase::failed,
+				.exit_code = 137,
+				.signal = 0,
+				.container_reason = "Error",
+				.status_reason = "Evicted"});
 }
 
 void Kube::finish(PodTruth &pod, const End &end)
@@ -143,14 +178,21 @@ void Kube::finish(PodTruth &pod, const End &end)
 	pod.api.phase = end.phase;
 	pod.api.status_reason = end.status_reason;
 	if (!end.container_reason.empty())
-		pod.api.ended_containers = {{.name = "main", .exit_code = end.exit_code, .signal = end.signal, .reason = end.container_reason}};
+		pod.api.ended_containers = {{.name = "main",
+			.exit_code = end.exit_code,
+			.signal = end.signal,
+			.reason = end.container_reason}};
 	stage_.tell([&] {
-		return "pod " + pod.api.name_space + "/" + pod.api.name + (end.phase == core::PodPhase::succeeded ? " has succeeded" : " has failed") + ", exit code " +
-		       std::to_string(end.exit_code) + " " + end.container_reason + end.status_reason;
+		return "pod " + pod.api.name_space + "/" + pod.api.name +
+			(end.phase == core::PodPhase::succeeded ? " has succeeded"
+								: " has failed") +
+			", exit code " + std::to_string(end.exit_code) + " " +
+			end.container_reason + end.status_reason;
 	});
 	publish(pod);
 	if (pod.api.deleting)
-		kubelet_later(pod.api.uid.text, Topic::kubelet, 100 * k_ms, 900 * k_ms, &Kube::remove_finished);
+		kubelet_later(pod.api.uid.text, Topic::kubelet, 100 * k_ms, 900 * k_ms,
+			&Kube::remove_finished);
 	tell_owner(pod);
 }
 
@@ -171,18 +213,21 @@ void Kube::stop_kubelet(NodeTruth &node)
 	stage_.tell([&] { return "the kubelet of " + node.api.name + " stops"; });
 	node.kubelet_up = false;
 	for (auto &[uid, pod] : pods)
-		pod.is_lost |= !pod.exists && pod.has_containers && pod.api.node_name == node.api.name;
-	stage_.line.after(stage_.dice.between(Topic::kubelet, hash_of(node.api.name), 2 * k_second, 40 * k_second), [this, name = node.api.name] {
-		NodeTruth &then = nodes.at(name);
-		if (then.kubelet_up || !then.exists || !then.api.ready)
-			return;
-		stage_.tell([&] { return "node " + name + " is NotReady"; });
-		then.not_ready_since = stage_.now();
-		then.api.ready = false;
-		then.api.not_ready_reason = "NodeStatusUnknown";
-		then.api.ready_since = stage_.wall_s();
-		node_changed(then);
-	});
+		pod.is_lost |=
+			!pod.exists && pod.has_containers && pod.api.node_name == node.api.name;
+	stage_.line.after(stage_.dice.between(Topic::kubelet, hash_of(node.api.name), 2 * k_second,
+				  40 * k_second),
+		[this, name = node.api.name] {
+			NodeTruth &then = nodes.at(name);
+			if (then.kubelet_up || !then.exists || !then.api.ready)
+				return;
+			stage_.tell([&] { return "node " + name + " is NotReady"; });
+			then.not_ready_since = stage_.now();
+			then.api.ready = false;
+			then.api.not_ready_reason = "NodeStatusUnknown";
+			then.api.ready_since = stage_.wall_s();
+			node_changed(then);
+		});
 }
 
 void Kube::stop_kubelets(const NodeTruth *spared)
@@ -200,7 +245,8 @@ void Kube::start_kubelet(NodeTruth &node)
 	stage_.tell([&] { return "the kubelet of " + node.api.name + " runs again"; });
 	for (auto &[uid, pod] : pods) {
 		if (pod.api.node_name == node.api.name)
-			kubelet_later(uid, Topic::kubelet, 10 * k_ms, 300 * k_ms, &Kube::kubelet_looks);
+			kubelet_later(
+				uid, Topic::kubelet, 10 * k_ms, 300 * k_ms, &Kube::kubelet_looks);
 	}
 	if (node.api.ready)
 		return;

@@ -4,8 +4,9 @@
  *
  *	sim [--seeds A-B] [--seed N] [--events N] [--plant NAME] [--story] [--shrink]
  *
- * Without arguments: all seeds, then each planted bug, which must be found. A failing seed is shrunk to a short story. A script file is not needed: seed, number of
- * events and plant say it all.
+ * Without arguments: all seeds, then each planted bug, which must be found. A failing seed is
+ * shrunk to a short story. A script file is not needed: seed, number of events and plant say it
+ * all.
  */
 #include "testsuite/sim/shrink.h"
 
@@ -53,18 +54,24 @@ void comment(const std::string &text)
 
 std::string command(std::uint64_t seed, const Options &options)
 {
-	return "testsuite/sim/sim --seed " + std::to_string(seed) + " --events " + std::to_string(options.events) +
-	       (options.plant == Plant::none ? "" : std::string(" --plant ") + name_of(options.plant)) + " --story";
+	return "testsuite/sim/sim --seed " + std::to_string(seed) + " --events " +
+		std::to_string(options.events) +
+		(options.plant == Plant::none ? ""
+					      : std::string(" --plant ") + name_of(options.plant)) +
+		" --story";
 }
 
 void explain(std::uint64_t seed, const Outcome &outcome, const Options &options)
 {
-	comment("seed " + std::to_string(seed) + " violates " + outcome.invariant + ": " + outcome.violation);
+	comment("seed " + std::to_string(seed) + " violates " + outcome.invariant + ": " +
+		outcome.violation);
 	comment("reproduce: " + command(seed, options));
 	if (!options.shrink)
 		return;
-	const Shrunk shrunk = shrink(seed, write_script(seed, options.events), options.plant, outcome.invariant);
-	comment("shrunk from " + std::to_string(options.events) + " to " + std::to_string(shrunk.script.size()) + " events:");
+	const Shrunk shrunk =
+		shrink(seed, write_script(seed, options.events), options.plant, outcome.invariant);
+	comment("shrunk from " + std::to_string(options.events) + " to " +
+		std::to_string(shrunk.script.size()) + " events:");
 	for (const Event &event : shrunk.script)
 		comment("  at " + std::to_string(event.at / 1000) + " ms " + text_of(event.kind));
 	comment("the story:");
@@ -73,7 +80,8 @@ void explain(std::uint64_t seed, const Outcome &outcome, const Options &options)
 }
 
 /* How many seeds fail; stops at the first if so wished. */
-unsigned run_seeds(const Options &options, bool stops_at_first, std::uint64_t &tried, std::uint64_t &steps)
+unsigned run_seeds(
+	const Options &options, bool stops_at_first, std::uint64_t &tried, std::uint64_t &steps)
 {
 	unsigned failed = 0;
 	for (std::uint64_t seed = options.first; seed <= options.last; seed++) {
@@ -95,7 +103,8 @@ unsigned run_seeds(const Options &options, bool stops_at_first, std::uint64_t &t
 		if (failed <= 3)
 			explain(seed, outcome, options);
 		else
-			comment("seed " + std::to_string(seed) + " violates " + outcome.invariant + ": " + outcome.violation);
+			comment("seed " + std::to_string(seed) + " violates " + outcome.invariant +
+				": " + outcome.violation);
 	}
 	return failed;
 }
@@ -106,7 +115,10 @@ void run_plants(Options options)
 		options.plant = one.plant;
 		std::uint64_t tried = 0, steps = 0;
 		const bool is_found = run_seeds(options, true, tried, steps) > 0;
-		result(is_found, "planted bug " + std::string(one.name) + (is_found ? " is found after " + std::to_string(tried) + " seeds" : " is NOT found"));
+		result(is_found,
+			"planted bug " + std::string(one.name) +
+				(is_found ? " is found after " + std::to_string(tried) + " seeds"
+					  : " is NOT found"));
 	}
 }
 
@@ -119,7 +131,9 @@ bool take_number(const char *text, std::uint64_t &number)
 bool take_range(const std::string &text, Options &options)
 {
 	const auto dash = text.find('-');
-	return dash != std::string::npos && take_number(text.substr(0, dash).c_str(), options.first) && take_number(text.substr(dash + 1).c_str(), options.last);
+	return dash != std::string::npos &&
+		take_number(text.substr(0, dash).c_str(), options.first) &&
+		take_number(text.substr(dash + 1).c_str(), options.last);
 }
 
 bool take_plant(const std::string &text, Options &options)
@@ -168,13 +182,17 @@ int main(int argc, char **argv)
 {
 	Options options;
 	if (!take_options(argc, argv, options)) {
-		(void)fprintf(stderr, "usage: sim [--seeds A-B | --seed N] [--events N] [--plant NAME] [--story] [--no-shrink]\n");
+		(void)fprintf(stderr,
+			"usage: sim [--seeds A-B | --seed N] [--events N] [--plant NAME] [--story] "
+			"[--no-shrink]\n");
 		return 2;
 	}
 	std::uint64_t tried = 0, steps = 0;
 	const unsigned failed = run_seeds(options, false, tried, steps);
-	result(failed == 0, std::to_string(tried) + " seeds of " + std::to_string(options.events) + " events keep all invariants (" + std::to_string(failed) + " do not; " +
-				std::to_string(steps) + " steps)");
+	result(failed == 0,
+		std::to_string(tried) + " seeds of " + std::to_string(options.events) +
+			" events keep all invariants (" + std::to_string(failed) + " do not; " +
+			std::to_string(steps) + " steps)");
 	if (options.is_default)
 		run_plants(options);
 	(void)printf("1..%d\n", g_tests);

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * oracle.h - the invariants of doc/design, checked on the truth of the models, never on what World believes.
+ * oracle.h - the invariants of doc/design, checked on the truth of the models, never on what World
+ * believes.
  *
- *	1  no two live jobs for a pod (but after an older state was restored, and never for the same attempt)
- *	2  no node is over-committed by what pods really hold; a binding has a live allocation on its node
+ *	1  no two live jobs for a pod (but after an older state was restored, and never for the same
+ *	   attempt)
+ *	2  no node is over-committed by what pods really hold; a binding has a live allocation on
+ *	   its node
  *	3  jobs that are not ours, or of another pod, are never touched
  *	4  a job that ends for its pod has the pod's true result
- *	5  a healthy pod is neither deleted nor loses its job because something was restarted, slow, away or not managed any more; a node that exists is neither
+ *	5  a healthy pod is neither deleted nor loses its job because something was restarted, slow,
+ *	   away or not managed any more; a node that exists is neither
  *	   set DOWN nor deleted for it
- *	G  of a gang no pod is bound before its job is allocated, none has another's seat, none goes beyond the allocation of its node; its job ends when all
+ *	G  of a gang no pod is bound before its job is allocated, none has another's seat, none goes
+ *	   beyond the allocation of its node; its job ends when all
  *	   have stopped, with the result of one of them
  *	8  what waits is not charged: at the end no allocation is held for a pod that is not bound,
  *	   whether its node is away, or has no room
@@ -31,21 +36,30 @@ class Oracle
 	/* ---- an agent is told something ---- */
 	void pod_told(unsigned agent, std::uint64_t life, const core::Pod &pod);
 	void end_told(unsigned agent, std::uint64_t life, const core::Pod &pod);
-	[[nodiscard]] bool knows_end(unsigned agent, std::uint64_t life, const std::string &uid) const;
+	[[nodiscard]] bool knows_end(
+		unsigned agent, std::uint64_t life, const std::string &uid) const;
 	enum class NodeNews { ready, not_ready, gone };
 	void node_told(unsigned agent, std::uint64_t life, const std::string &node, NodeNews news);
 	/* It asks another cluster's API server. */
-	void set_blind(unsigned agent, bool is_blind) { is_blind ? (void)blind_.insert(agent) : (void)blind_.erase(agent); }
+	void set_blind(unsigned agent, bool is_blind)
+	{
+		is_blind ? (void)blind_.insert(agent) : (void)blind_.erase(agent);
+	}
 	/* And that one says which cluster it is. */
-	void set_stranger(unsigned agent, bool is_so) { is_so ? (void)strangers_.insert(agent) : (void)strangers_.erase(agent); }
+	void set_stranger(unsigned agent, bool is_so)
+	{
+		is_so ? (void)strangers_.insert(agent) : (void)strangers_.erase(agent);
+	}
 	/* For a frozen agent: what it does when it wakes up may be based on old news. */
 	void excuse_until(Micros when) { excused_until_ = std::max(excused_until_, when); }
 
 	/* ---- an agent begins an action ---- */
 	void acts(unsigned agent, bool has_snapshot, const char *what);
 	void binds(const std::string &uid, const core::Bind &bind);
-	void ends(const std::string &uid, core::JobId job, std::optional<std::uint32_t> wait_status, bool knows_end);
-	void gang_ends(unsigned agent, std::uint64_t life, const std::string &gang, core::JobId job, std::optional<std::uint32_t> wait_status);
+	void ends(const std::string &uid, core::JobId job, std::optional<std::uint32_t> wait_status,
+		bool knows_end);
+	void gang_ends(unsigned agent, std::uint64_t life, const std::string &gang, core::JobId job,
+		std::optional<std::uint32_t> wait_status);
 	void removes(const std::string &uid);
 	void takes_node_down(unsigned agent, const std::string &node);
 	void deletes_node(unsigned agent, const std::string &node);
@@ -57,7 +71,8 @@ class Oracle
 	void job_created(const JobTruth &job);
 	void load_changed(const std::string &node);
 
-	/* Everything is quiet: what must be true at the end (settled.cc). leader: the World that is in charge. */
+	/* Everything is quiet: what must be true at the end (settled.cc). leader: the World that is
+	 * in charge. */
 	void settled(const core::World &leader);
 
 	/* The wait status that the end of this pod must become. */
@@ -79,7 +94,8 @@ class Oracle
 	[[nodiscard]] bool has_nodes(const GangTruth &gang, const std::string &key) const;
 	[[nodiscard]] bool waits_for_others(const PodTruth &pod) const;
 	[[nodiscard]] bool may_be_removed(const PodTruth &pod) const;
-	void check_result(const PodTruth &pod, const JobTruth &job, std::optional<std::uint32_t> wait_status, bool knows_end);
+	void check_result(const PodTruth &pod, const JobTruth &job,
+		std::optional<std::uint32_t> wait_status, bool knows_end);
 	void check_needed(const PodTruth &pod, const JobTruth &job);
 	void check_gang_result(const GangTruth &gang, const JobTruth &job, std::uint32_t told);
 	/* Its own, else those of its gang: pods that a PodGroup does not need run alone. */
@@ -104,7 +120,8 @@ class Oracle
 };
 
 std::string name_of(const PodTruth &pod);
-const core::NodeAllocation *share_of(const JobTruth &job, const std::string &node); /* nullptr: none there */
+/* nullptr: none there */
+const core::NodeAllocation *share_of(const JobTruth &job, const std::string &node);
 std::uint32_t bound_attempt(const PodTruth &pod);
 
 } // namespace slurmkube::sim

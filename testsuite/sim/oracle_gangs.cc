@@ -14,7 +14,8 @@ namespace
 {
 
 constexpr Micros k_news = 2500 * k_ms;
-constexpr Micros k_held_most = 40 * k_second; /* for other components: the agent's limit in Agent::settings(), and as long again */
+/* for other components: the agent's limit in Agent::settings(), and as long again */
+constexpr Micros k_held_most = 40 * k_second;
 
 std::string annotation(const PodTruth &pod, const char *key)
 {
@@ -45,31 +46,46 @@ void Oracle::pod_bound(const PodTruth &pod)
 {
 	if (pod.gang.empty() || !is_member(pod))
 		return;
-	const JobTruth *job = slurm_.find(static_cast<std::uint32_t>(std::stoul(annotation(pod, names::k_allocation_job_id))));
+	const JobTruth *job = slurm_.find(static_cast<std::uint32_t>(
+		std::stoul(annotation(pod, names::k_allocation_job_id))));
 	/* it may have had another allocation before slurmctld was killed */
-	const bool is_news = (slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_news) || stage_.now() < excused_until_;
-	const core::NodeAllocation *share = job && job->facts.marker.uid == pod.job_key && !is_news ? share_of(*job, pod.api.node_name) : nullptr;
+	const bool is_news =
+		(slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_news) ||
+		stage_.now() < excused_until_;
+	const core::NodeAllocation *share = job && job->facts.marker.uid == pod.job_key && !is_news
+		? share_of(*job, pod.api.node_name)
+		: nullptr;
 	core::Resources sum;
 	for (const PodTruth *other : gangs_.members(pod.gang)) {
 		if (!is_member(*other))
 			continue;
-		if (other != &pod && annotation(*other, names::k_allocation_rank) == annotation(pod, names::k_allocation_rank))
-			stage_.violated("G seat", "pods " + name_of(*other) + " and " + name_of(pod) + " have rank " + annotation(pod, names::k_allocation_rank));
+		if (other != &pod &&
+			annotation(*other, names::k_allocation_rank) ==
+				annotation(pod, names::k_allocation_rank))
+			stage_.violated("G seat",
+				"pods " + name_of(*other) + " and " + name_of(pod) + " have rank " +
+					annotation(pod, names::k_allocation_rank));
 		if (other->api.node_name != pod.api.node_name || other->job_key != pod.job_key)
 			continue;
 		sum.milli_cpu += other->api.requests.milli_cpu;
 		sum.memory_bytes += other->api.requests.memory_bytes;
 	}
-	if (share && (sum.milli_cpu > share->cpus * std::int64_t{1000} || (sum.memory_bytes >> 20) > static_cast<std::int64_t>(share->memory_mib)))
-		stage_.violated("G packing", "with pod " + name_of(pod) + " the gang holds " + std::to_string(sum.milli_cpu) + "m on " + pod.api.node_name + ", where its job has " +
-						 std::to_string(share->cpus) + " CPUs");
+	if (share &&
+		(sum.milli_cpu > share->cpus * std::int64_t{1000} ||
+			(sum.memory_bytes >> 20) > static_cast<std::int64_t>(share->memory_mib)))
+		stage_.violated("G packing",
+			"with pod " + name_of(pod) + " the gang holds " +
+				std::to_string(sum.milli_cpu) + "m on " + pod.api.node_name +
+				", where its job has " + std::to_string(share->cpus) + " CPUs");
 }
 
 /* Or its pods run, have succeeded, or there are none. */
 bool Oracle::has_nodes(const GangTruth &gang, const std::string &key) const
 {
 	const auto live = slurm_.live_jobs_of(key);
-	if (std::ranges::any_of(live, [](const JobTruth *job) { return core::job_side(&job->facts) == core::JobSide::allocated; }))
+	if (std::ranges::any_of(live, [](const JobTruth *job) {
+		    return core::job_side(&job->facts) == core::JobSide::allocated;
+	    }))
 		return true;
 	bool is_over = true;
 	for (const PodTruth *pod : gangs_.members(gang.uid)) {
@@ -80,8 +96,12 @@ bool Oracle::has_nodes(const GangTruth &gang, const std::string &key) const
 	for (std::size_t role = 0; role < gang.roles.size(); role++) {
 		for (std::uint32_t i = 0; i < gang.roles[role].pods; i++, rank++) {
 			const auto seat = gang.seats.find(rank);
-			const bool is_its_own = core::component_key(gang.uid, gang.component_of_role[role]) == key;
-			is_over = is_over && (!is_its_own || (seat != gang.seats.end() && sim::has_succeeded(kube_.pods.at(seat->second))));
+			const bool is_its_own =
+				core::component_key(gang.uid, gang.component_of_role[role]) == key;
+			is_over = is_over &&
+				(!is_its_own ||
+					(seat != gang.seats.end() &&
+						sim::has_succeeded(kube_.pods.at(seat->second))));
 		}
 	}
 	return is_over;
@@ -91,20 +111,30 @@ bool Oracle::has_nodes(const GangTruth &gang, const std::string &key) const
 void Oracle::check_together(const PodTruth &pod)
 {
 	const GangTruth *gang = gangs_.find(pod.gang);
-	const bool is_restored = !slurm_.is_up() || (slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_news);
+	const bool is_restored = !slurm_.is_up() ||
+		(slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_news);
 	if (!gang || job_keys_of(*gang).size() < 2 || is_restored || stage_.now() < excused_until_)
 		return;
 	const auto members = gangs_.members(pod.gang);
-	const auto is_other = [&](const PodTruth *other) { return other != &pod && is_member(*other); };
+	const auto is_other = [&](const PodTruth *other) {
+		return other != &pod && is_member(*other);
+	};
 	if (std::ranges::any_of(members, is_other))
 		return; /* it has begun */
 	for (const std::string &key : job_keys_of(*gang)) {
 		const auto ended = slurm_.ends.find(key);
-		const bool is_news = ended != slurm_.ends.end() && std::ranges::any_of(ended->second, [&](const EndRecord &end) { return stage_.now() - end.at < k_news; });
+		const bool is_news = ended != slurm_.ends.end() &&
+			std::ranges::any_of(ended->second, [&](const EndRecord &end) {
+				return stage_.now() - end.at < k_news;
+			});
 		/* all its ranks succeeded: nobody says that its pods will be made anew */
-		const bool was_over = ended != slurm_.ends.end() && !ended->second.empty() && ended->second.back().cause == Cause::agent_complete && ended->second.back().status == 0;
+		const bool was_over = ended != slurm_.ends.end() && !ended->second.empty() &&
+			ended->second.back().cause == Cause::agent_complete &&
+			ended->second.back().status == 0;
 		if (!is_news && !was_over && !has_nodes(*gang, key))
-			stage_.violated("G together", "pod " + name_of(pod) + " is bound, and component " + key + " has no nodes");
+			stage_.violated("G together",
+				"pod " + name_of(pod) + " is bound, and component " + key +
+					" has no nodes");
 	}
 }
 
@@ -116,19 +146,26 @@ bool Oracle::waits_for_others(const PodTruth &pod) const
 		return false;
 	const auto keys = job_keys_of(*gang);
 	/* a rank whose pod somebody else bound has no end that we know of */
-	const auto is_foreign = [](const PodTruth *one) { return one->binder == Binder::foreigner; };
+	const auto is_foreign = [](const PodTruth *one) {
+		return one->binder == Binder::foreigner;
+	};
 	if (keys.size() > 1 && std::ranges::any_of(gangs_.members(gang->uid), is_foreign))
 		return true;
-	return std::ranges::any_of(keys, [&](const std::string &key) { return key != pod.job_key && !slurm_.live_jobs_of(key).empty() && !has_nodes(*gang, key); });
+	return std::ranges::any_of(keys, [&](const std::string &key) {
+		return key != pod.job_key && !slurm_.live_jobs_of(key).empty() &&
+			!has_nodes(*gang, key);
+	});
 }
 
 /* ---- the end of a job ---- */
 
-void Oracle::gang_ends(unsigned agent, std::uint64_t life, const std::string &uid, core::JobId id, std::optional<std::uint32_t> wait_status)
+void Oracle::gang_ends(unsigned agent, std::uint64_t life, const std::string &uid, core::JobId id,
+	std::optional<std::uint32_t> wait_status)
 {
 	const GangTruth *gang = gangs_.find(core::workload_key(uid));
 	const JobTruth *job = slurm_.find(id.number);
-	if (!gang || !job || !core::is_live(job->facts) || job->facts.marker.uid != uid || slurm_.live_jobs_of(uid).size() > 1)
+	if (!gang || !job || !core::is_live(job->facts) || job->facts.marker.uid != uid ||
+		slurm_.live_jobs_of(uid).size() > 1)
 		return;
 	if (job->started_at > stage_.now() - k_news)
 		return; /* a pending job is cancelled, which has just started */
@@ -140,30 +177,47 @@ void Oracle::gang_ends(unsigned agent, std::uint64_t life, const std::string &ui
 		return !pod.exists && sim::has_succeeded(pod);
 	};
 	if (never_came && !is_incomplete(*gang) && std::ranges::none_of(gang->seats, is_forgotten))
-		stage_.violated("G end", "job " + std::to_string(id.number) + " is ended because pods never came, but all are there");
+		stage_.violated("G end",
+			"job " + std::to_string(id.number) +
+				" is ended because pods never came, but all are there");
 	for (const PodTruth *pod : gangs_.members(gang->uid)) {
-		const bool is_its_own = pod->job_key == uid && is_member(*pod) && pods_told_.contains({agent, life, pod->api.uid.text});
+		const bool is_its_own = pod->job_key == uid && is_member(*pod) &&
+			pods_told_.contains({agent, life, pod->api.uid.text});
 		if (is_its_own && !never_came)
-			stage_.violated("G end", "job " + std::to_string(id.number) + " is ended, but pod " + name_of(*pod) + " is bound under it");
+			stage_.violated("G end",
+				"job " + std::to_string(id.number) + " is ended, but pod " +
+					name_of(*pod) + " is bound under it");
 	}
 	check_gang_result(*gang, *job, told);
 }
 
-/* Which rank's result it is depends on what the agent was told; that it is one of theirs does not. */
+/* Which rank's result it is depends on what the agent was told; that it is one of theirs does
+ * not. */
 void Oracle::check_gang_result(const GangTruth &gang, const JobTruth &job, std::uint32_t told)
 {
-	if (told == core::k_status_cancelled || told == core::k_status_never_came || told == core::k_status_given_back)
+	if (told == core::k_status_cancelled || told == core::k_status_never_came ||
+		told == core::k_status_given_back)
 		return;
 	const auto members = gangs_.members(gang.uid);
 	const std::string &key = job.facts.marker.uid;
-	const auto is_such = [&](const PodTruth *pod) { return pod->job_key == key && pod->end && expected_status(*pod) == told; };
+	const auto is_such = [&](const PodTruth *pod) {
+		return pod->job_key == key && pod->end && expected_status(*pod) == told;
+	};
 	if (std::ranges::none_of(members, is_such) && !(told == 0 && gang.has_succeeded))
-		stage_.violated("4 gang", "job " + std::to_string(job.facts.id.number) + " is to end with status " + std::to_string(told) + ", which no pod of the gang has");
+		stage_.violated("4 gang",
+			"job " + std::to_string(job.facts.id.number) + " is to end with status " +
+				std::to_string(told) + ", which no pod of the gang has");
 	for (const auto &[rank, uid] : gang.seats) {
 		const PodTruth &pod = kube_.pods.at(uid);
-		const bool is_of_job = !pod.api.annotations.contains(names::k_allocation_job_id) || is_rank(pod); /* too large for the allocation: it had a job of its own */
-		if (told == 0 && pod.job_key == key && !gang.has_succeeded && pod.end && is_of_job && expected_status(pod) != 0)
-			stage_.violated("4 gang", "job " + std::to_string(job.facts.id.number) + " is to end COMPLETED, but pod " + name_of(pod) + " has failed");
+		/* too large for the allocation: it had a job of its own */
+		const bool is_of_job =
+			!pod.api.annotations.contains(names::k_allocation_job_id) || is_rank(pod);
+		if (told == 0 && pod.job_key == key && !gang.has_succeeded && pod.end &&
+			is_of_job && expected_status(pod) != 0)
+			stage_.violated("4 gang",
+				"job " + std::to_string(job.facts.id.number) +
+					" is to end COMPLETED, but pod " + name_of(pod) +
+					" has failed");
 	}
 }
 
@@ -178,14 +232,19 @@ bool Oracle::is_incomplete(const GangTruth &gang) const
 			return true;
 		if (sim::is_live(*pod) && !pod->api.node_name.empty() && pod->api.deleting)
 			return true; /* the next job waits for its end */
-		there += gang.sort == GangSort::pod_group && sim::is_live(*pod) && !pod->api.deleting ? 1U : 0U;
+		there +=
+			gang.sort == GangSort::pod_group && sim::is_live(*pod) && !pod->api.deleting
+			? 1U
+			: 0U;
 	}
 	for (const core::Role &role : gang.roles)
 		wanted += gang.sort == GangSort::pod_group ? 0 : role.pods;
 	for (const auto &[rank, uid] : gang.seats) {
 		const PodTruth &pod = kube_.pods.at(uid);
 		/* a rank that has succeeded gets no other pod, also when its own is gone */
-		there += sim::is_live(pod) || (pod.end && pod.exists) || sim::has_succeeded(pod) ? 1U : 0U;
+		there += sim::is_live(pod) || (pod.end && pod.exists) || sim::has_succeeded(pod)
+			? 1U
+			: 0U;
 	}
 	return there < wanted;
 }
@@ -201,45 +260,76 @@ void Oracle::check_component(const GangTruth &gang, const std::string &key)
 	const auto live = slurm_.live_jobs_of(key);
 	const auto members = gangs_.members(gang.uid);
 	if (live.size() > 1)
-		stage_.violated("end two", "gang " + key + " has " + std::to_string(live.size()) + " live jobs");
+		stage_.violated("end two",
+			"gang " + key + " has " + std::to_string(live.size()) + " live jobs");
 	if (live.empty())
 		return;
 	const std::string number = std::to_string(live[0]->facts.id.number);
 	if (std::ranges::none_of(members, [](const PodTruth *pod) { return sim::is_live(*pod); }))
-		stage_.violated("end gang", "job " + number + " of gang " + key + " is " + core::state_text(live[0]->facts.state) + ", and none of its pods lives");
+		stage_.violated("end gang",
+			"job " + number + " of gang " + key + " is " +
+				core::state_text(live[0]->facts.state) +
+				", and none of its pods lives");
 	if (core::job_side(&live[0]->facts) != core::JobSide::allocated)
 		return;
 	const auto keys = job_keys_of(gang);
-	const auto lacks_nodes = [&](const std::string &other) { return other != key && !has_nodes(gang, other); };
-	if (std::ranges::any_of(keys, lacks_nodes) && std::ranges::none_of(members, is_bound_member) && stage_.now() - live[0]->started_at > k_held_most)
-		stage_.violated("G held", "job " + number + " holds nodes, and another component of " + gang.uid + " has none");
-	const bool holds_back = std::ranges::any_of(members, [](const PodTruth *pod) { return sim::is_live(*pod) && (pod->api.gated || pod->api.deleting); });
-	/* of those that others wait for nobody says that they run */
-	const bool is_away = std::ranges::any_of(live[0]->facts.nodes, [&](const core::NodeAllocation &share) {
-		const auto node = kube_.nodes.find(share.node);
-		return node == kube_.nodes.end() || !node->second.api.ready;
+	const auto lacks_nodes = [&](const std::string &other) {
+		return other != key && !has_nodes(gang, other);
+	};
+	if (std::ranges::any_of(keys, lacks_nodes) &&
+		std::ranges::none_of(members, is_bound_member) &&
+		stage_.now() - live[0]->started_at > k_held_most)
+		stage_.violated("G held",
+			"job " + number + " holds nodes, and another component of " + gang.uid +
+				" has none");
+	const bool holds_back = std::ranges::any_of(members, [](const PodTruth *pod) {
+		return sim::is_live(*pod) && (pod->api.gated || pod->api.deleting);
 	});
+	/* of those that others wait for nobody says that they run */
+	const bool is_away =
+		std::ranges::any_of(live[0]->facts.nodes, [&](const core::NodeAllocation &share) {
+			const auto node = kube_.nodes.find(share.node);
+			return node == kube_.nodes.end() || !node->second.api.ready;
+		});
 	if (is_incomplete(gang) && gang.sort != GangSort::pod_group && !holds_back && !is_away)
-		stage_.violated("end gang late", "job " + number + " of gang " + gang.uid + " waits for pods that do not come");
+		stage_.violated("end gang late",
+			"job " + number + " of gang " + gang.uid +
+				" waits for pods that do not come");
 	for (const PodTruth *pod : members) {
-		const bool waits = pod->job_key == key && !waits_for_others(*pod) && sim::is_live(*pod) && pod->api.node_name.empty() && !pod->api.deleting && !pod->api.gated;
+		const bool waits = pod->job_key == key && !waits_for_others(*pod) &&
+			sim::is_live(*pod) && pod->api.node_name.empty() && !pod->api.deleting &&
+			!pod->api.gated;
 		const auto is_usable = [&](const core::NodeAllocation &share) {
 			const auto node = kube_.nodes.find(share.node);
-			const bool is_well = node != kube_.nodes.end() && node->second.exists && node->second.api.ready && !node->second.api.unschedulable && node->second.api.taints.empty() &&
-					     node->second.api.labels.contains(names::k_managed_label);
-			const core::Resources load = is_well ? kube_.load_of(share.node) : core::Resources{};
-			return is_well && load.milli_cpu + pod->api.requests.milli_cpu <= node->second.api.allocatable.milli_cpu &&
-			       load.memory_bytes + pod->api.requests.memory_bytes <= node->second.api.allocatable.memory_bytes;
+			const bool is_well = node != kube_.nodes.end() && node->second.exists &&
+				node->second.api.ready && !node->second.api.unschedulable &&
+				node->second.api.taints.empty() &&
+				node->second.api.labels.contains(names::k_managed_label);
+			const core::Resources load =
+				is_well ? kube_.load_of(share.node) : core::Resources{};
+			return is_well &&
+				load.milli_cpu + pod->api.requests.milli_cpu <=
+				node->second.api.allocatable.milli_cpu &&
+				load.memory_bytes + pod->api.requests.memory_bytes <=
+				node->second.api.allocatable.memory_bytes;
 		};
-		const auto holds_rank = [&](const PodTruth *other) { return other != pod && pod->rank && other->rank == pod->rank && sim::is_live(*other); };
+		const auto holds_rank = [&](const PodTruth *other) {
+			return other != pod && pod->rank && other->rank == pod->rank &&
+				sim::is_live(*other);
+		};
 		const auto &told = pod->api.not_scheduled;
-		if (waits && told && told->message.find("job " + number + " ") != std::string::npos &&
-		    std::ranges::none_of(members, holds_rank))
-			stage_.violated("8 held", "pod " + name_of(*pod) + " is not bound, but job " + number +
-						      " of its gang holds a place for it: " + told->message);
+		if (waits && told &&
+			told->message.find("job " + number + " ") != std::string::npos &&
+			std::ranges::none_of(members, holds_rank))
+			stage_.violated("8 held",
+				"pod " + name_of(*pod) + " is not bound, but job " + number +
+					" of its gang holds a place for it: " + told->message);
 		const bool is_alone = !slurm_.live_jobs_of(pod->api.uid.text).empty();
-		if (waits && !is_alone && std::ranges::all_of(live[0]->facts.nodes, is_usable) && std::ranges::none_of(members, holds_rank))
-			stage_.violated("end unbound", "pod " + name_of(*pod) + " is not bound, though job " + number + " of its gang is allocated and there is room");
+		if (waits && !is_alone && std::ranges::all_of(live[0]->facts.nodes, is_usable) &&
+			std::ranges::none_of(members, holds_rank))
+			stage_.violated("end unbound",
+				"pod " + name_of(*pod) + " is not bound, though job " + number +
+					" of its gang is allocated and there is room");
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plants.h - bugs that the simulator must find. None of them is in the product: the driver filters what World hears and does.
+ * plants.h - bugs that the simulator must find. None of them is in the product: the driver filters
+ * what World hears and does.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_PLANTS_H
 #define SLURMKUBE_TESTSUITE_SIM_PLANTS_H
@@ -25,7 +26,8 @@ enum class Plant {
 	short_list,       /* a pod that a list does not show is gone */
 	any_cluster,      /* every API server passes for that of our jobs */
 	no_guard,         /* slurmctld takes a second job for the same pod and attempt */
-	endless_hold,     /* what a component holds is never given back while another has no nodes */
+	/* what a component holds is never given back while another has no nodes */
+	endless_hold,
 };
 
 struct PlantName {
@@ -34,22 +36,22 @@ struct PlantName {
 };
 
 inline constexpr PlantName k_plants[] = {
-    {Plant::no_uid, "no-uid"},
-    {Plant::deleting_is_gone, "deleting-is-gone"},
-    {Plant::open_gate, "open-gate"},
-    {Plant::early_snapshot, "early-snapshot"},
-    {Plant::dropped_complete, "dropped-complete"},
-    {Plant::mixed_exit_codes, "mixed-exit-codes"},
-    {Plant::foreign_cluster, "foreign-cluster"},
-    {Plant::stale_marker, "stale-marker"},
-    {Plant::two_leaders, "two-leaders"},
-    {Plant::early_gang, "early-gang"},
-    {Plant::no_copy, "no-copy"},
-    {Plant::late_condition, "late-condition"},
-    {Plant::short_list, "short-list"},
-    {Plant::any_cluster, "any-cluster"},
-    {Plant::no_guard, "no-guard"},
-    {Plant::endless_hold, "endless-hold"},
+	{Plant::no_uid, "no-uid"},
+	{Plant::deleting_is_gone, "deleting-is-gone"},
+	{Plant::open_gate, "open-gate"},
+	{Plant::early_snapshot, "early-snapshot"},
+	{Plant::dropped_complete, "dropped-complete"},
+	{Plant::mixed_exit_codes, "mixed-exit-codes"},
+	{Plant::foreign_cluster, "foreign-cluster"},
+	{Plant::stale_marker, "stale-marker"},
+	{Plant::two_leaders, "two-leaders"},
+	{Plant::early_gang, "early-gang"},
+	{Plant::no_copy, "no-copy"},
+	{Plant::late_condition, "late-condition"},
+	{Plant::short_list, "short-list"},
+	{Plant::any_cluster, "any-cluster"},
+	{Plant::no_guard, "no-guard"},
+	{Plant::endless_hold, "endless-hold"},
 };
 
 } // namespace slurmkube::sim

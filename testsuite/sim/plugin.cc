@@ -18,7 +18,8 @@ core::PluginHello Slurm::hello() const
 {
 	core::PluginHello hello;
 	hello.protocol = 1;
-	hello.slurm_version_number = dynamic_nodes ? (24U << 16) | (11U << 8) : (22U << 16) | (5U << 8);
+	hello.slurm_version_number =
+		dynamic_nodes ? (24U << 16) | (11U << 8) : (22U << 16) | (5U << 8);
 	hello.cluster_name = "slurm";
 	hello.sink_port = 6899;
 	hello.pid = static_cast<int>(incarnation_);
@@ -78,7 +79,8 @@ void Slurm::send(std::function<void(LinkPort &)> line)
 	if (!linked_)
 		return;
 	const Micros longest = stage_.now() < slow_until_ ? 2 * k_second : 5 * k_ms;
-	tail_ = std::max(tail_, stage_.now() + stage_.dice.between(Topic::latency, k_link, 100, longest));
+	tail_ = std::max(
+		tail_, stage_.now() + stage_.dice.between(Topic::latency, k_link, 100, longest));
 	/* one that a frozen agent has not read yet is read later */
 	struct Delivery {
 		Slurm *slurm;
@@ -112,7 +114,8 @@ void Slurm::break_link(Micros pause)
 					port.closed(link);
 			}
 		};
-		stage_.line.after(stage_.dice.between(Topic::latency, k_link, 100, 2 * k_ms), Closing{this, link_epoch_, linked_to_});
+		stage_.line.after(stage_.dice.between(Topic::latency, k_link, 100, 2 * k_ms),
+			Closing{this, link_epoch_, linked_to_});
 	}
 	link_epoch_++;
 	connect_after(pause);
@@ -131,7 +134,8 @@ void Slurm::connect()
 	if (linked_ || !up_)
 		return;
 	if (!ports_.at(leader_).is_alive()) {
-		connect_after(stage_.dice.between(Topic::reconnect, k_link, 50 * k_ms, 2 * k_second));
+		connect_after(
+			stage_.dice.between(Topic::reconnect, k_link, 50 * k_ms, 2 * k_second));
 		return;
 	}
 	link_epoch_++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * script.h - what happens to the model world from outside: users, administrators, faults. Drawn from a seed, then a plain list: events can be dropped.
+ * script.h - what happens to the model world from outside: users, administrators, faults. Drawn
+ * from a seed, then a plain list: events can be dropped.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_SCRIPT_H
 #define SLURMKUBE_TESTSUITE_SIM_SCRIPT_H
@@ -13,19 +14,19 @@ namespace slurmkube::sim
 enum class Kind {
 	/* users of Kubernetes */
 	create_pod,
-	create_owner,      /* a Job or StatefulSet that makes pods again */
-	create_gang,       /* an owner whose pods start together */
-	delete_gang,       /* now and then another of its name comes */
+	create_owner, /* a Job or StatefulSet that makes pods again */
+	create_gang,  /* an owner whose pods start together */
+	delete_gang,  /* now and then another of its name comes */
 	suspend_gang,
 	resume_gang,
-	create_bound_pod,  /* spec.nodeName set by its user */
-	foreign_bind,      /* somebody else binds a waiting pod */
+	create_bound_pod, /* spec.nodeName set by its user */
+	foreign_bind,     /* somebody else binds a waiting pod */
 	open_gates,
 	delete_pod,
 	force_delete_pod,
 	delete_namespace,
 	drop_finalizers,
-	fail_unbound_pod,  /* somebody sets phase Failed of a waiting pod */
+	fail_unbound_pod, /* somebody sets phase Failed of a waiting pod */
 	/* what kubelets see */
 	end_containers,
 	pressure_eviction,
@@ -35,18 +36,18 @@ enum class Kind {
 	taint,
 	kubelet_stops,
 	kubelet_returns,
-	outage,            /* all kubelets but one stop: more than are believed to be lost */
+	outage, /* all kubelets but one stop: more than are believed to be lost */
 	delete_node,
 	add_node,
 	unlabel_node,
-	unlabel_all,       /* every node loses the managed label, one after the other */
+	unlabel_all, /* every node loses the managed label, one after the other */
 	label_all,
 	/* the API server */
 	api_away,
-	api_trouble,       /* requests fail in every way */
-	api_stall,         /* requests wait; some are carried out after their sender has given up */
+	api_trouble, /* requests fail in every way */
+	api_stall,   /* requests wait; some are carried out after their sender has given up */
 	break_watch,
-	expire_watch,      /* 410: list again */
+	expire_watch, /* 410: list again */
 	slow_watch,
 	repeat_events,
 	/* users and administrators of Slurm */
@@ -64,17 +65,19 @@ enum class Kind {
 	down_node,
 	resume_node,
 	/* slurmctld */
-	refuse_jobs,       /* for a time */
-	full_queue,        /* MaxSubmitJobs and its like, for a time */
-	lose_answers,      /* for a time: calls arrive, their answers do not */
+	refuse_jobs,  /* for a time */
+	full_queue,   /* MaxSubmitJobs and its like, for a time */
+	lose_answers, /* for a time: calls arrive, their answers do not */
 	slurmctld_killed,
 	slurmctld_restored, /* from an older state */
-	fail_over,         /* slurmctld moves to the other agent's host */
+	fail_over,          /* slurmctld moves to the other agent's host */
 	break_link,
 	slow_link,
 	/* the agent */
 	kill_agent,
-	wrong_config,      /* it is restarted and sees no node or no pod for a time: another selector, or another cluster's kubeconfig */
+	/* it is restarted and sees no node or no pod for a time: another selector, or another
+	 * cluster's kubeconfig */
+	wrong_config,
 	freeze_agent,
 	step_clock,
 	count_

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The oracle's last look, when faults are over and nothing moves any more: nothing lost, nothing left over. */
+/* The oracle's last look, when faults are over and nothing moves any more: nothing lost, nothing
+ * left over. */
 #include "src/core/gang/components.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
@@ -36,13 +37,19 @@ void Oracle::check_pod(const PodTruth &pod)
 {
 	const auto own = slurm_.live_jobs_of(pod.api.uid.text), live = live_jobs_for(pod);
 	const bool is_bound = !pod.api.node_name.empty();
-	const bool wants_none = !sim::is_live(pod) || (!is_bound && (pod.api.gated || pod.api.deleting));
+	const bool wants_none =
+		!sim::is_live(pod) || (!is_bound && (pod.api.gated || pod.api.deleting));
 	if (wants_none && !own.empty())
-		stage_.violated("end over", "pod " + name_of(pod) + " is over, but job " + std::to_string(own[0]->facts.id.number) + " is " + core::state_text(own[0]->facts.state));
+		stage_.violated("end over",
+			"pod " + name_of(pod) + " is over, but job " +
+				std::to_string(own[0]->facts.id.number) + " is " +
+				core::state_text(own[0]->facts.state));
 	if (wants_none)
 		return;
 	if (live.size() > 1)
-		stage_.violated("end two", "pod " + name_of(pod) + " has " + std::to_string(live.size()) + " live jobs");
+		stage_.violated("end two",
+			"pod " + name_of(pod) + " has " + std::to_string(live.size()) +
+				" live jobs");
 	else if (is_bound)
 		check_running(pod, live);
 	else
@@ -53,58 +60,85 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 {
 	const auto &told = pod.api.not_scheduled;
 	if (!told) {
-		stage_.violated("end silent", "pod " + name_of(pod) + " waits and does not say why");
+		stage_.violated(
+			"end silent", "pod " + name_of(pod) + " waits and does not say why");
 		return;
 	}
 	if (live.empty()) {
 		const GangTruth *gang = gangs_.find(pod.gang);
-		if (told->reason != names::k_reason_refused && told->reason != names::k_reason_no_node && !(gang && is_incomplete(*gang)) && !waits_for_others(pod) && !told->message.starts_with("not all components of the workload had nodes at once"))
-			stage_.violated("end jobless", "pod " + name_of(pod) + " waits without a job: " + told->message);
+		if (told->reason != names::k_reason_refused &&
+			told->reason != names::k_reason_no_node &&
+			!(gang && is_incomplete(*gang)) && !waits_for_others(pod) &&
+			!told->message.starts_with(
+				"not all components of the workload had nodes at once"))
+			stage_.violated("end jobless",
+				"pod " + name_of(pod) + " waits without a job: " + told->message);
 		return;
 	}
-	if (told->reason == names::k_reason_no_node && !is_allocated(*live[0]) && live[0]->facts.marker.uid == pod.job_key)
-		return; /* a pod of the gang has become larger than its template, and than each node */
-	if (told->message.find("job " + std::to_string(live[0]->facts.id.number) + " ") == std::string::npos)
-		stage_.violated("end text", "pod " + name_of(pod) + " has job " + std::to_string(live[0]->facts.id.number) + " and says: " + told->message);
+	if (told->reason == names::k_reason_no_node && !is_allocated(*live[0]) &&
+		live[0]->facts.marker.uid == pod.job_key)
+		/* a pod of the gang has become larger than its template, and than each node */
+		return;
+	if (told->message.find("job " + std::to_string(live[0]->facts.id.number) + " ") ==
+		std::string::npos)
+		stage_.violated("end text",
+			"pod " + name_of(pod) + " has job " +
+				std::to_string(live[0]->facts.id.number) +
+				" and says: " + told->message);
 	if (!is_allocated(*live[0]) || live[0]->facts.marker.uid == pod.job_key)
 		return;
 	const std::string &name = live[0]->facts.nodes[0].node;
-	stage_.violated("8 held", "pod " + name_of(pod) + " is not bound, but its job " +
-				      std::to_string(live[0]->facts.id.number) + " holds " + name + ": " +
-				      told->message);
+	stage_.violated("8 held",
+		"pod " + name_of(pod) + " is not bound, but its job " +
+			std::to_string(live[0]->facts.id.number) + " holds " + name + ": " +
+			told->message);
 }
 
-/* A pod that somebody else put there may wait for a job beside it for ever; so may one whose node is full in Slurm. */
+/* A pod that somebody else put there may wait for a job beside it for ever; so may one whose node
+ * is full in Slurm. */
 void Oracle::check_running(const PodTruth &pod, const std::vector<const JobTruth *> &live)
 {
 	const std::string &name = pod.api.node_name;
 	if (pod.api.deleting)
 		return; /* a kubelet that is away, a finalizer */
-	if (pod.binder == Binder::foreigner && (pod.api.name_space == "unmapped" || pod.api.annotations.contains("slurm-kube.io/no-such-option")))
+	if (pod.binder == Binder::foreigner &&
+		(pod.api.name_space == "unmapped" ||
+			pod.api.annotations.contains("slurm-kube.io/no-such-option")))
 		return; /* Slurm is not asked for it */
 	const auto node = slurm_.state.nodes.find(name);
-	if (node == slurm_.state.nodes.end() || (pod.binder == Binder::foreigner && !pod.gang.empty()))
-		return; /* nowhere to be taken up; a member that others put there counts for its seat */
+	if (node == slurm_.state.nodes.end() ||
+		(pod.binder == Binder::foreigner && !pod.gang.empty()))
+		/* nowhere to be taken up; a member that others put there counts for its seat */
+		return;
 	if (live.empty()) {
 		if (!node->second.down)
-			stage_.violated("end no job", "pod " + name_of(pod) + " runs on " + name + " without a job");
+			stage_.violated("end no job",
+				"pod " + name_of(pod) + " runs on " + name + " without a job");
 		return;
 	}
 	const JobTruth &job = *live[0];
 	if (is_allocated(job) && !share_of(job, name))
-		stage_.violated("end elsewhere", "pod " + name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " on " + job.facts.nodes[0].node);
+		stage_.violated("end elsewhere",
+			"pod " + name_of(pod) + " runs on " + name + ", its job " +
+				std::to_string(job.facts.id.number) + " on " +
+				job.facts.nodes[0].node);
 	if (is_allocated(job))
 		return;
-	if (std::ranges::find(job.required_nodes, name) == job.required_nodes.end() && pod.binder == Binder::agent)
-		stage_.violated("end anywhere", "pod " + name_of(pod) + " runs on " + name + ", its job " + std::to_string(job.facts.id.number) + " waits for any node");
+	if (std::ranges::find(job.required_nodes, name) == job.required_nodes.end() &&
+		pod.binder == Binder::agent)
+		stage_.violated("end anywhere",
+			"pod " + name_of(pod) + " runs on " + name + ", its job " +
+				std::to_string(job.facts.id.number) + " waits for any node");
 }
 
 void Oracle::check_jobs()
 {
 	for (const auto &[id, job] : slurm_.state.jobs) {
-		if (job.has_marker && job.facts.marker.cluster == slurm_.cluster && core::is_live(job.facts) && !kube_.pods.contains(job.facts.marker.uid) &&
-		    !gangs_.find(core::workload_key(job.facts.marker.uid)))
-			stage_.violated("end no pod", "job " + std::to_string(id) + " stands for no pod");
+		if (job.has_marker && job.facts.marker.cluster == slurm_.cluster &&
+			core::is_live(job.facts) && !kube_.pods.contains(job.facts.marker.uid) &&
+			!gangs_.find(core::workload_key(job.facts.marker.uid)))
+			stage_.violated(
+				"end no pod", "job " + std::to_string(id) + " stands for no pod");
 	}
 }
 
@@ -112,7 +146,8 @@ void Oracle::check_nodes()
 {
 	for (const auto &[name, kube] : kube_.nodes) {
 		const auto slurm = slurm_.state.nodes.find(name);
-		const bool is_managed = kube.exists && kube.api.labels.contains(names::k_managed_label);
+		const bool is_managed =
+			kube.exists && kube.api.labels.contains(names::k_managed_label);
 		if (slurm == slurm_.state.nodes.end()) {
 			if (is_managed && kube.api.ready)
 				stage_.violated("end node", "node " + name + " is not in Slurm");
@@ -120,11 +155,15 @@ void Oracle::check_nodes()
 		}
 		const bool is_ours = slurm->second.facts.reason.starts_with(names::k_reason_prefix);
 		const bool is_out = slurm->second.down || slurm->second.facts.drain;
-		const bool is_well = is_managed && kube.api.ready && !kube.api.unschedulable && kube.api.taints.empty();
+		const bool is_well = is_managed && kube.api.ready && !kube.api.unschedulable &&
+			kube.api.taints.empty();
 		if (is_well && is_out && is_ours)
-			stage_.violated("end node", "node " + name + " is well again, but Slurm does not use it: " + slurm->second.facts.reason);
+			stage_.violated("end node",
+				"node " + name + " is well again, but Slurm does not use it: " +
+					slurm->second.facts.reason);
 		if (!is_well && !is_out)
-			stage_.violated("end node", "Slurm uses node " + name + ", which takes no pods");
+			stage_.violated(
+				"end node", "Slurm uses node " + name + ", which takes no pods");
 	}
 }
 
@@ -132,8 +171,11 @@ void Oracle::check_memory(const core::World &leader)
 {
 	const auto check = [this](const char *what, const core::PodUid &uid) {
 		const auto pod = kube_.pods.find(uid.text);
-		const bool has_pod = (pod != kube_.pods.end() && pod->second.exists) || std::ranges::any_of(gangs_.members(core::workload_key(uid.text)), &PodTruth::exists);
-		const bool has_job = std::any_of(slurm_.state.jobs.begin(), slurm_.state.jobs.end(), [&](const auto &j) { return j.second.facts.marker.uid == uid.text; });
+		const bool has_pod = (pod != kube_.pods.end() && pod->second.exists) ||
+			std::ranges::any_of(
+				gangs_.members(core::workload_key(uid.text)), &PodTruth::exists);
+		const bool has_job = std::any_of(slurm_.state.jobs.begin(), slurm_.state.jobs.end(),
+			[&](const auto &j) { return j.second.facts.marker.uid == uid.text; });
 		if (!has_pod && !has_job)
 			stage_.violated(what, "World remembers something of " + uid.text);
 	};
@@ -144,12 +186,20 @@ void Oracle::check_memory(const core::World &leader)
 	for (const auto &[id, job] : leader.state().jobs) {
 		const JobTruth *truth = slurm_.find(id.number);
 		if (!truth || truth->facts.state != job.state)
-			stage_.violated("leak job", "World believes in job " + std::to_string(id.number) + ", state " + core::state_text(job.state));
+			stage_.violated("leak job",
+				"World believes in job " + std::to_string(id.number) + ", state " +
+					core::state_text(job.state));
 	}
 	for (const auto &[name, node] : kube_.nodes) {
-		const auto held = kube_.uids_if([&](const PodTruth &pod) { return sim::is_live(pod) && pod.api.node_name == name; });
+		const auto held = kube_.uids_if([&](const PodTruth &pod) {
+			return sim::is_live(pod) && pod.api.node_name == name;
+		});
 		if (leader.state().occupancy.pods_on(name) != held.size())
-			stage_.violated("leak pods", "World counts " + std::to_string(leader.state().occupancy.pods_on(name)) + " pods on " + name + ", there are " + std::to_string(held.size()));
+			stage_.violated("leak pods",
+				"World counts " +
+					std::to_string(leader.state().occupancy.pods_on(name)) +
+					" pods on " + name + ", there are " +
+					std::to_string(held.size()));
 	}
 }
 
@@ -164,23 +214,29 @@ void Oracle::check_stages(const core::World &leader)
 		if (!leader.state().entry({uid}) || !sim::is_live(pod))
 			continue;
 		Count &count = counts[leader.state().component_key_of({uid}).text];
-		const bool is_odd = pod.api.deleting || pod.api.gated || pod.binder == Binder::foreigner;
-		(is_odd ? count.others : pod.api.node_name.empty() ? count.waiting : count.running)++;
+		const bool is_odd =
+			pod.api.deleting || pod.api.gated || pod.binder == Binder::foreigner;
+		(is_odd                                     ? count.others
+				: pod.api.node_name.empty() ? count.waiting
+							    : count.running)++;
 	}
 	for (const auto &[key, count] : counts) {
 		const core::Component *component = leader.state().component({key});
 		if (!component || count.others > 0)
 			continue;
 		const core::ComponentStage stage = component->stage;
-		const std::string is_at = "component " + key + " is said to be " + core::stage_text(stage);
+		const std::string is_at =
+			"component " + key + " is said to be " + core::stage_text(stage);
 		if (core::is_passing(stage))
 			stage_.violated("stage", is_at + ", and nothing moves any more");
 		const auto live = slurm_.live_jobs_of(key);
 		if (live.size() != 1)
 			continue;
-		if (is_allocated(*live[0]) && count.running > 0 && stage != core::ComponentStage::running)
+		if (is_allocated(*live[0]) && count.running > 0 &&
+			stage != core::ComponentStage::running)
 			stage_.violated("stage", is_at + ", but its pods run");
-		if (!is_allocated(*live[0]) && count.running == 0 && count.waiting > 0 && stage != core::ComponentStage::queued)
+		if (!is_allocated(*live[0]) && count.running == 0 && count.waiting > 0 &&
+			stage != core::ComponentStage::queued)
 			stage_.violated("stage", is_at + ", but its job waits in the queue");
 	}
 }

@@ -7,7 +7,8 @@ namespace slurmkube::sim
 namespace
 {
 
-bool still_fails(std::uint64_t seed, const Script &script, Plant plant, const std::string &invariant)
+bool still_fails(
+	std::uint64_t seed, const Script &script, Plant plant, const std::string &invariant)
 {
 	return Simulation(seed, plant, false).run(script).invariant == invariant;
 }
@@ -15,7 +16,9 @@ bool still_fails(std::uint64_t seed, const Script &script, Plant plant, const st
 Script without(const Script &script, std::size_t from, std::size_t count)
 {
 	Script rest(script.begin(), script.begin() + static_cast<std::ptrdiff_t>(from));
-	rest.insert(rest.end(), script.begin() + static_cast<std::ptrdiff_t>(std::min(from + count, script.size())), script.end());
+	rest.insert(rest.end(),
+		script.begin() + static_cast<std::ptrdiff_t>(std::min(from + count, script.size())),
+		script.end());
 	return rest;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shrink.h - the shortest script that still violates the same invariant: events are dropped in ever smaller pieces.
+ * shrink.h - the shortest script that still violates the same invariant: events are dropped in ever
+ * smaller pieces.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_SHRINK_H
 #define SLURMKUBE_TESTSUITE_SIM_SHRINK_H

@@ -38,9 +38,8 @@ struct Life {
 /* done, as this life hears of it. */
 template <class T> agent::Answer<T> heard(const Life &life, agent::Answer<T> done)
 {
-	return [hear = life.hear, done = std::move(done)](const Result<T> &result) {
-		hear([done, result] { done(result); });
-	};
+	return [hear = life.hear, done = std::move(done)](
+		       const Result<T> &result) { hear([done, result] { done(result); }); };
 }
 
 class ModelKube final : public agent::KubeSide
@@ -57,11 +56,11 @@ class ModelKube final : public agent::KubeSide
 	void provide(const core::ClaimStep &step, agent::Done done) override;
 	void tell(const core::Pod &, bool, const char *, const core::Condition &) override {}
 	void get_pod(const std::string &name_space, const std::string &name,
-		     agent::Answer<core::Pod> done) override;
+		agent::Answer<core::Pod> done) override;
 	void find_pod(const std::string &name_space, std::function<bool(const core::Pod &)> is_it,
-		      agent::Answer<bool> done) override;
-	void get_owner(const core::OwnerId &id,
-		       agent::Answer<std::optional<core::Owner>> done) override;
+		agent::Answer<bool> done) override;
+	void get_owner(
+		const core::OwnerId &id, agent::Answer<std::optional<core::Owner>> done) override;
 	void look_at_node(const std::string &name, agent::Answer<core::NodeLookup> done) override;
 	void cluster_uid(agent::Answer<std::string> done) override;
 	void after(std::chrono::milliseconds delay, std::function<void()> call) override;
@@ -90,14 +89,14 @@ class ModelSlurm final : public agent::SlurmSide
 	void expire(core::JobId job, agent::Done done) override;
 	void cancel(core::JobId job, agent::Done done) override;
 	void give_up(core::JobId job, const core::Marker &marker, agent::Done done) override;
-	void create_node(const core::NodeSpec &spec, core::Family family,
-			 agent::Done done) override;
+	void create_node(
+		const core::NodeSpec &spec, core::Family family, agent::Done done) override;
 	void delete_node(const std::string &name, agent::Done done) override;
 	void set_node_state(const core::SetNodeState &change, agent::Done done) override;
 
       private:
 	void end_job(core::JobId job, std::optional<std::uint32_t> wait_status, bool for_absence,
-		     const agent::Done &done);
+		const agent::Done &done);
 
 	const Models models_;
 	const Life life_;

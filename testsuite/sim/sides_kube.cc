@@ -24,7 +24,8 @@ Status write_condition(const Models &models, const kube::SetConditions &write)
 	const core::Condition condition{one.reason, one.message};
 	const bool is_late = models.stage.plant == Plant::late_condition;
 	const std::string version = is_late ? "" : write.resource_version;
-	const auto set = one.type == "PodScheduled" ? &Kube::set_not_scheduled : &Kube::set_disruption;
+	const auto set =
+		one.type == "PodScheduled" ? &Kube::set_not_scheduled : &Kube::set_disruption;
 	return (models.kube.*set)(write.name_space, write.name, write.uid, version, condition);
 }
 
@@ -47,14 +48,15 @@ template <class T>
 void ModelKube::ask(std::uint64_t key, std::function<Result<T>()> effect, agent::Answer<T> done)
 {
 	const auto found = std::make_shared<std::optional<Result<T>>>();
-	models_.api.call(key,
-			 [found, effect = std::move(effect)] {
-				 found->emplace(effect());
-				 return Status(Ok{});
-			 },
-			 heard<Ok>(life_, [found, done = std::move(done)](const Status &status) {
-				 done(status ? **found : Result<T>(status.error()));
-			 }));
+	models_.api.call(
+		key,
+		[found, effect = std::move(effect)] {
+			found->emplace(effect());
+			return Status(Ok{});
+		},
+		heard<Ok>(life_, [found, done = std::move(done)](const Status &status) {
+			done(status ? **found : Result<T>(status.error()));
+		}));
 }
 
 void ModelKube::bind(kube::BindPod bind, agent::Done done)
@@ -76,10 +78,10 @@ void ModelKube::bind(kube::BindPod bind, agent::Done done)
 void ModelKube::post_binding(const kube::BindPod &bind, const kube::Done &done)
 {
 	BindRequest request{.name_space = bind.name_space,
-			    .name = bind.name,
-			    .uid = bind.uid,
-			    .node = bind.node,
-			    .annotations = bind.annotations};
+		.name = bind.name,
+		.uid = bind.uid,
+		.node = bind.node,
+		.annotations = bind.annotations};
 	if (models_.stage.plant == Plant::no_uid)
 		request.uid.clear();
 	const auto post = [models = models_, request, agent = life_.agent] {
@@ -107,8 +109,8 @@ void ModelKube::provide(const core::ClaimStep &, agent::Done done)
 	after(std::chrono::milliseconds(1), [done = std::move(done)] { done(Ok{}); });
 }
 
-void ModelKube::get_pod(const std::string &name_space, const std::string &name,
-			agent::Answer<core::Pod> done)
+void ModelKube::get_pod(
+	const std::string &name_space, const std::string &name, agent::Answer<core::Pod> done)
 {
 	const bool is_other = sight_ == PodLookup::other_cluster;
 	const auto look = [models = models_, name_space, name, is_other] {
@@ -119,19 +121,22 @@ void ModelKube::get_pod(const std::string &name_space, const std::string &name,
 
 /* The server gives its list; whether it has a pod that is wanted, the agent says. */
 void ModelKube::find_pod(const std::string &name_space,
-			 std::function<bool(const core::Pod &)> is_it, agent::Answer<bool> done)
+	std::function<bool(const core::Pod &)> is_it, agent::Answer<bool> done)
 {
 	using Pods = std::vector<core::Pod>;
-	const auto list = [models = models_, name_space, is_other = sight_ == PodLookup::other_cluster] {
+	const auto list = [models = models_, name_space,
+				  is_other = sight_ == PodLookup::other_cluster] {
 		Pods pods;
 		for (const auto &[uid, pod] : models.kube.pods) {
-			const bool is_there = !is_other && pod.exists && !core::is_terminal(pod.api);
+			const bool is_there =
+				!is_other && pod.exists && !core::is_terminal(pod.api);
 			if (is_there && pod.api.name_space == name_space)
 				pods.push_back(pod.api);
 		}
 		return Result<Pods>(std::move(pods));
 	};
-	const auto judge = [is_it = std::move(is_it), done = std::move(done)](const Result<Pods> &pods) {
+	const auto judge = [is_it = std::move(is_it), done = std::move(done)](
+				   const Result<Pods> &pods) {
 		if (!pods)
 			return done(pods.error());
 		done(std::ranges::any_of(*pods, is_it));
@@ -176,8 +181,8 @@ void ModelKube::cluster_uid(agent::Answer<std::string> done)
 
 void ModelKube::after(std::chrono::milliseconds delay, std::function<void()> call)
 {
-	models_.stage.line.after(delay.count() * k_ms,
-				 [hear = life_.hear, call = std::move(call)] { hear(call); });
+	models_.stage.line.after(
+		delay.count() * k_ms, [hear = life_.hear, call = std::move(call)] { hear(call); });
 }
 
 } // namespace slurmkube::sim

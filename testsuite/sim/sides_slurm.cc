@@ -20,7 +20,7 @@ void ModelSlurm::update(core::JobId, const core::Update &, agent::Done done)
 }
 
 void ModelSlurm::end_job(core::JobId job, std::optional<std::uint32_t> wait_status,
-			 bool for_absence, const agent::Done &done)
+	bool for_absence, const agent::Done &done)
 {
 	const auto told = heard<Ok>(life_, done);
 	const Plant plant = models_.stage.plant;

@@ -13,7 +13,8 @@ namespace
 
 constexpr Micros k_settling = 240 * k_second;
 constexpr Micros k_window = 60 * k_second;
-/* Each pod of a queue may learn by itself that a node has no room, which takes a minute (seed 940); of a loop there is no end. */
+/* Each pod of a queue may learn by itself that a node has no room, which takes a minute (seed 940);
+ * of a loop there is no end. */
 constexpr int k_windows = 30;
 constexpr std::uint64_t k_most_questions = 60 * 4 + 4; /* in a window: four a second */
 constexpr std::uint64_t k_late_gangs = 12;
@@ -24,7 +25,9 @@ constexpr Micros k_for_ever = 1'000'000 * k_second;
 } // namespace
 
 Simulation::Simulation(std::uint64_t seed, Plant plant, bool tells)
-    : seed_(seed), is_dark_(mix(seed + 31) % 3 == 0), starts_gangs_(mix(seed + 32) % 2 == 0), stage_(seed, plant, tells), kube_(stage_, seed), gangs_(stage_, kube_), slurm_(stage_, seed), oracle_(stage_, kube_, gangs_, slurm_), api_(stage_, kube_), rpc_(stage_, slurm_)
+    : seed_(seed), is_dark_(mix(seed + 31) % 3 == 0), starts_gangs_(mix(seed + 32) % 2 == 0),
+      stage_(seed, plant, tells), kube_(stage_, seed), gangs_(stage_, kube_), slurm_(stage_, seed),
+      oracle_(stage_, kube_, gangs_, slurm_), api_(stage_, kube_), rpc_(stage_, slurm_)
 {
 	for (unsigned i = 0; i < 2; i++)
 		agents_[i] = std::make_unique<Agent>(stage_, i, kube_, slurm_, api_, rpc_, oracle_);
@@ -85,7 +88,9 @@ void Simulation::calm_down()
 		start_late_gangs();
 	else if (is_dark_)
 		kube_.stop_kubelets(nullptr);
-	for (const std::string &id : slurm_.ids_if([](const JobTruth &job) { return job.facts.state == core::JobState::suspended; }))
+	for (const std::string &id : slurm_.ids_if([](const JobTruth &job) {
+		     return job.facts.state == core::JobState::suspended;
+	     }))
 		slurm_.set_suspended(static_cast<std::uint32_t>(std::stoul(id)), false);
 }
 
@@ -132,35 +137,44 @@ void Simulation::settle()
 		if (!advance(stage_.now() + k_window))
 			return;
 		if (kube_.questions - asked > k_most_questions)
-			stage_.violated("questions", std::to_string(kube_.questions - asked) + " questions about owners in the last minute");
+			stage_.violated("questions",
+				std::to_string(kube_.questions - asked) +
+					" questions about owners in the last minute");
 		if (requests() == before) {
 			oracle_.settled(agents_[slurm_.leader()]->world());
 			return;
 		}
 	}
-	stage_.violated("quiet", std::to_string(requests() - before) + " requests in the last minute: the agent does not come to rest");
+	stage_.violated("quiet",
+		std::to_string(requests() - before) +
+			" requests in the last minute: the agent does not come to rest");
 }
 
 /* ---- draws ---- */
 
 Micros Simulation::span(const Event &event, Micros lowest, Micros highest)
 {
-	return lowest + static_cast<Micros>(mix(event.number + 7) % static_cast<std::uint64_t>(highest - lowest + 1));
+	return lowest +
+		static_cast<Micros>(
+			mix(event.number + 7) % static_cast<std::uint64_t>(highest - lowest + 1));
 }
 
-void Simulation::with_pod(const Event &event, const std::function<bool(const PodTruth &)> &wanted, const std::function<void(PodTruth &)> &body)
+void Simulation::with_pod(const Event &event, const std::function<bool(const PodTruth &)> &wanted,
+	const std::function<void(PodTruth &)> &body)
 {
 	if (const auto uid = pick(kube_.uids_if(wanted), event.number))
 		body(kube_.pods.at(*uid));
 }
 
-void Simulation::with_gang(const Event &event, const std::function<bool(const GangTruth &)> &wanted, const std::function<void(const GangTruth &)> &body)
+void Simulation::with_gang(const Event &event, const std::function<bool(const GangTruth &)> &wanted,
+	const std::function<void(const GangTruth &)> &body)
 {
 	if (const auto uid = pick(gangs_.uids_if(wanted), event.number))
 		body(*gangs_.find(*uid));
 }
 
-void Simulation::with_job(const Event &event, const std::function<bool(const JobTruth &)> &wanted, const std::function<void(std::uint32_t)> &body)
+void Simulation::with_job(const Event &event, const std::function<bool(const JobTruth &)> &wanted,
+	const std::function<void(std::uint32_t)> &body)
 {
 	if (!slurm_.is_up())
 		return;
@@ -168,7 +182,8 @@ void Simulation::with_job(const Event &event, const std::function<bool(const Job
 		body(static_cast<std::uint32_t>(std::stoul(*id)));
 }
 
-void Simulation::with_node(const Event &event, const std::function<bool(const NodeTruth &)> &wanted, const std::function<void(NodeTruth &)> &body)
+void Simulation::with_node(const Event &event, const std::function<bool(const NodeTruth &)> &wanted,
+	const std::function<void(NodeTruth &)> &body)
 {
 	std::vector<std::string> names;
 	for (const auto &[name, node] : kube_.nodes) {
@@ -188,7 +203,10 @@ PodTruth Simulation::drawn_pod(const Event &event) const
 	pod.api.uid.text = uid;
 	pod.api.name = "p-" + std::string(uid + 1).substr(0, 5);
 	pod.api.name_space = draw(1) % 40 == 0 ? "unmapped" : draw(1) % 3 == 0 ? "b" : "a";
-	pod.api.requests = {.milli_cpu = static_cast<std::int64_t>(1 + draw(2) % 6) * 500, .memory_bytes = static_cast<std::int64_t>(1 + draw(3) % 3) << 30, .pods = 1, .extended = {}};
+	pod.api.requests = {.milli_cpu = static_cast<std::int64_t>(1 + draw(2) % 6) * 500,
+		.memory_bytes = static_cast<std::int64_t>(1 + draw(3) % 3) << 30,
+		.pods = 1,
+		.extended = {}};
 	pod.api.main_container = "main";
 	pod.api.gated = draw(4) % 12 == 0;
 	pod.has_finalizer = draw(5) % 12 == 0;
@@ -200,9 +218,14 @@ PodTruth Simulation::drawn_pod(const Event &event) const
 	if (draw(11) % 50 == 0)
 		pod.api.annotations["slurm-kube.io/no-such-option"] = "1";
 	static const End k_ends[] = {
-	    {core::PodPhase::succeeded, 0, 0, "Completed", ""}, {core::PodPhase::succeeded, 0, 0, "Completed", ""}, {core::PodPhase::failed, 3, 0, "Error", ""},
-	    {core::PodPhase::failed, 137, 0, "OOMKilled", ""},  {core::PodPhase::failed, 143, 0, "Error", ""},	     {core::PodPhase::failed, 1, 9, "Error", ""},
-	    {core::PodPhase::succeeded, 0, 0, "OOMKilled", ""}, {core::PodPhase::failed, 42, 0, "Error", "DeadlineExceeded"},
+		{core::PodPhase::succeeded, 0, 0, "Completed", ""},
+		{core::PodPhase::succeeded, 0, 0, "Completed", ""},
+		{core::PodPhase::failed, 3, 0, "Error", ""},
+		{core::PodPhase::failed, 137, 0, "OOMKilled", ""},
+		{core::PodPhase::failed, 143, 0, "Error", ""},
+		{core::PodPhase::failed, 1, 9, "Error", ""},
+		{core::PodPhase::succeeded, 0, 0, "OOMKilled", ""},
+		{core::PodPhase::failed, 42, 0, "Error", "DeadlineExceeded"},
 	};
 	pod.plan = k_ends[draw(12) % std::size(k_ends)];
 	return pod;
@@ -213,7 +236,11 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 {
 	const auto draw = [&](std::uint64_t what) { return mix(event.number + 200 + what); };
 	const auto each = [&](std::uint64_t what) {
-		return core::Resources{.milli_cpu = static_cast<std::int64_t>(1 + draw(what) % 8) * 250, .memory_bytes = static_cast<std::int64_t>(1 + draw(what + 1) % 4) << 28, .pods = 1, .extended = {}};
+		return core::Resources{
+			.milli_cpu = static_cast<std::int64_t>(1 + draw(what) % 8) * 250,
+			.memory_bytes = static_cast<std::int64_t>(1 + draw(what + 1) % 4) << 28,
+			.pods = 1,
+			.extended = {}};
 	};
 	GangTruth gang;
 	gang.mould = drawn_pod(event);
@@ -223,11 +250,18 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 	gang.name = "g-" + gang.uid.substr(1, 5);
 	gang.sort = static_cast<GangSort>(draw(1) % 3);
 	const auto pods = static_cast<std::uint32_t>(2 + draw(2) % 4);
-	gang.roles = {{.name = "", .pods = pods, .pods_per_job = pods, .stage = 0, .each = each(3)}};
+	gang.roles = {
+		{.name = "", .pods = pods, .pods_per_job = pods, .stage = 0, .each = each(3)}};
 	if (gang.sort == GangSort::pod_group)
 		gang.minimum = pods - static_cast<std::uint32_t>(draw(5) % 2);
 	if (gang.sort == GangSort::job_set)
-		gang.roles = {{.name = "head", .pods = 1, .pods_per_job = 1, .stage = 0, .each = each(6)}, {.name = "work", .pods = pods - 1, .pods_per_job = pods - 1, .stage = 0, .each = each(8)}};
+		gang.roles = {
+			{.name = "head", .pods = 1, .pods_per_job = 1, .stage = 0, .each = each(6)},
+			{.name = "work",
+				.pods = pods - 1,
+				.pods_per_job = pods - 1,
+				.stage = 0,
+				.each = each(8)}};
 	for (core::Role &role : gang.roles) {
 		if (gang.sort != GangSort::job_set)
 			continue;
@@ -235,8 +269,10 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 		pod_template->name_space = gang.name_space;
 		pod_template->requests = role.each;
 		pod_template->annotations = gang.mould.api.annotations;
-		if (draw(19) % 2 == 0 && role.name == "work") /* two components, whatever they request */
-			pod_template->constraints.tolerations = {{"sim/worker", core::TolerationOp::exists, "", ""}};
+		/* two components, whatever they request */
+		if (draw(19) % 2 == 0 && role.name == "work")
+			pod_template->constraints.tolerations = {
+				{"sim/worker", core::TolerationOp::exists, "", ""}};
 		role.pod_template = std::move(pod_template);
 	}
 	gang.in_order = draw(10) % 2 == 0;
@@ -244,7 +280,10 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 	gang.slowest = draw(12) % 5 == 0 ? 20 * k_second : 500 * k_ms;
 	gang.tries_left = static_cast<int>(draw(13) % 4);
 	if (draw(15) % 4 == 0)
-		gang.growth = {.milli_cpu = static_cast<std::int64_t>(1 + draw(16) % 6) * 250, .memory_bytes = static_cast<std::int64_t>(draw(17) % 3) << 28, .pods = 0, .extended = {}};
+		gang.growth = {.milli_cpu = static_cast<std::int64_t>(1 + draw(16) % 6) * 250,
+			.memory_bytes = static_cast<std::int64_t>(draw(17) % 3) << 28,
+			.pods = 0,
+			.extended = {}};
 	if (draw(18) % 12 == 0)
 		gang.mould.api.annotations["slurm-kube.io/exclusive"] = "true";
 	if (draw(14) % 8 == 0)

@@ -38,10 +38,14 @@ class Simulation
 	[[nodiscard]] PodTruth drawn_pod(const Event &event) const;
 	[[nodiscard]] GangTruth drawn_gang(const Event &event) const;
 	/* A pod, job or node of those that qualify, drawn by the event. */
-	void with_pod(const Event &event, const std::function<bool(const PodTruth &)> &wanted, const std::function<void(PodTruth &)> &body);
-	void with_gang(const Event &event, const std::function<bool(const GangTruth &)> &wanted, const std::function<void(const GangTruth &)> &body);
-	void with_job(const Event &event, const std::function<bool(const JobTruth &)> &wanted, const std::function<void(std::uint32_t)> &body);
-	void with_node(const Event &event, const std::function<bool(const NodeTruth &)> &wanted, const std::function<void(NodeTruth &)> &body);
+	void with_pod(const Event &event, const std::function<bool(const PodTruth &)> &wanted,
+		const std::function<void(PodTruth &)> &body);
+	void with_gang(const Event &event, const std::function<bool(const GangTruth &)> &wanted,
+		const std::function<void(const GangTruth &)> &body);
+	void with_job(const Event &event, const std::function<bool(const JobTruth &)> &wanted,
+		const std::function<void(std::uint32_t)> &body);
+	void with_node(const Event &event, const std::function<bool(const NodeTruth &)> &wanted,
+		const std::function<void(NodeTruth &)> &body);
 	Agent &agent_of(const Event &event) { return *agents_[mix(event.number + 5) % 2]; }
 	/* lowest to highest, drawn by the event */
 	static Micros span(const Event &event, Micros lowest, Micros highest);

@@ -17,7 +17,10 @@ constexpr std::size_t k_most_saves = 12;
 
 std::string text_of(const JobTruth &job)
 {
-	return "job " + std::to_string(job.facts.id.number) + (job.has_marker ? " (" + job.facts.marker.uid + "#" + std::to_string(job.facts.marker.attempt) + ")" : "");
+	return "job " + std::to_string(job.facts.id.number) +
+		(job.has_marker ? " (" + job.facts.marker.uid + "#" +
+					std::to_string(job.facts.marker.attempt) + ")"
+				: "");
 }
 
 std::vector<std::string> split(const std::string &list)
@@ -35,7 +38,8 @@ std::string list_of(const std::vector<core::NodeAllocation> &nodes)
 {
 	std::string out;
 	for (const core::NodeAllocation &node : nodes)
-		out += (out.empty() ? "" : ",") + node.node + (nodes.size() > 1 ? ":" + std::to_string(node.cpus) : "");
+		out += (out.empty() ? "" : ",") + node.node +
+			(nodes.size() > 1 ? ":" + std::to_string(node.cpus) : "");
 	return out;
 }
 
@@ -61,7 +65,10 @@ core::JobState state_for(std::uint32_t status)
 
 } // namespace
 
-Slurm::Slurm(Stage &stage, std::uint64_t seed) : dynamic_nodes(mix(seed + 21) % 2 == 0), stage_(stage) {}
+Slurm::Slurm(Stage &stage, std::uint64_t seed)
+    : dynamic_nodes(mix(seed + 21) % 2 == 0), stage_(stage)
+{
+}
 
 const JobTruth *Slurm::find(std::uint32_t job) const
 {
@@ -73,7 +80,8 @@ std::vector<const JobTruth *> Slurm::live_jobs_of(const std::string &uid) const
 {
 	std::vector<const JobTruth *> out;
 	for (const auto &[id, job] : state.jobs) {
-		if (job.has_marker && job.facts.marker.uid == uid && job.facts.marker.cluster == cluster && core::is_live(job.facts))
+		if (job.has_marker && job.facts.marker.uid == uid &&
+			job.facts.marker.cluster == cluster && core::is_live(job.facts))
 			out.push_back(&job);
 	}
 	return out;
@@ -123,24 +131,36 @@ Result<SubmitAnswer> Slurm::submit(const core::JobSpec &spec)
 	}
 	if (stage_.plant != Plant::no_guard) {
 		for (const JobTruth *live : live_jobs_of(spec.marker.uid)) {
-			if (live->facts.marker.attempt != spec.marker.attempt || !is_known_to_plugin(*live))
+			if (live->facts.marker.attempt != spec.marker.attempt ||
+				!is_known_to_plugin(*live))
 				continue;
 			const bool runs = !live->facts.nodes.empty();
-			return SubmitAnswer{{.job = live->facts.id, .node = runs ? live->facts.nodes[0].node : "", .cpus = runs ? live->cpus : 0}, true};
+			return SubmitAnswer{{.job = live->facts.id,
+						    .node = runs ? live->facts.nodes[0].node : "",
+						    .cpus = runs ? live->cpus : 0},
+				true};
 		}
 	}
-	const bool others_wait = std::any_of(state.jobs.begin(), state.jobs.end(), [](const auto &entry) {
-		return entry.second.facts.state == core::JobState::pending && !entry.second.facts.held;
-	});
+	const bool others_wait =
+		std::any_of(state.jobs.begin(), state.jobs.end(), [](const auto &entry) {
+			return entry.second.facts.state == core::JobState::pending &&
+				!entry.second.facts.held;
+		});
 	JobTruth &job = create(spec);
 	if (others_wait || !start(job))
 		job.facts.reason = "Resources";
-	stage_.tell([&] { return text_of(job) + " is submitted" + (spec.required_node.empty() ? "" : " for " + spec.required_node); });
+	stage_.tell([&] {
+		return text_of(job) + " is submitted" +
+			(spec.required_node.empty() ? "" : " for " + spec.required_node);
+	});
 	on_created(job);
 	changed(job.facts.id.number);
 	schedule_soon();
 	const bool runs = !job.facts.nodes.empty();
-	return SubmitAnswer{{.job = job.facts.id, .node = runs ? job.facts.nodes[0].node : "", .cpus = runs ? job.cpus : 0}, false};
+	return SubmitAnswer{{.job = job.facts.id,
+				    .node = runs ? job.facts.nodes[0].node : "",
+				    .cpus = runs ? job.cpus : 0},
+		false};
 }
 
 /* ---- the queue ---- */
@@ -167,7 +187,8 @@ std::uint64_t Slurm::free_memory(const SlurmNodeTruth &node) const
 
 std::uint32_t Slurm::tasks_on(const JobTruth &job, const SlurmNodeTruth &node) const
 {
-	if (node.down || node.facts.drain || std::ranges::find(job.excluded_nodes, node.facts.name) != job.excluded_nodes.end())
+	if (node.down || node.facts.drain ||
+		std::ranges::find(job.excluded_nodes, node.facts.name) != job.excluded_nodes.end())
 		return 0;
 	if (job.is_exclusive && free_cpus(node) != node.facts.cpus)
 		return 0;
@@ -179,7 +200,8 @@ std::uint32_t Slurm::tasks_on(const JobTruth &job, const SlurmNodeTruth &node) c
 	return static_cast<std::uint32_t>(tasks);
 }
 
-/* All its tasks, or nothing: one on each required node, the rest where there is room, first on those. */
+/* All its tasks, or nothing: one on each required node, the rest where there is room, first on
+ * those. */
 std::vector<core::NodeAllocation> Slurm::exclusions_of_pod(const JobTruth &job) const
 {
 	if (job.facts.held || job.is_plain_native || job.facts.marker.cluster != cluster)
@@ -188,7 +210,8 @@ std::vector<core::NodeAllocation> Slurm::exclusions_of_pod(const JobTruth &job) 
 	std::uint32_t left = job.tasks;
 	const auto give = [&](const std::string &name, std::uint32_t most) {
 		const auto node = state.nodes.find(name);
-		const std::uint32_t room = node == state.nodes.end() ? 0 : tasks_on(job, node->second) - given[name];
+		const std::uint32_t room =
+			node == state.nodes.end() ? 0 : tasks_on(job, node->second) - given[name];
 		const std::uint32_t tasks = std::min({room, most, left});
 		given[name] += tasks;
 		left -= tasks;
@@ -201,13 +224,19 @@ std::vector<core::NodeAllocation> Slurm::exclusions_of_pod(const JobTruth &job) 
 	for (const std::string &name : job.required_nodes)
 		give(name, left);
 	for (const auto &[name, node] : state.nodes) {
-		if (job.required_nodes.empty()) /* Slurm 24.11 gives none beside those; 22.05 does */
+		/* Slurm 24.11 gives none beside those; 22.05 does */
+		if (job.required_nodes.empty())
 			give(name, left);
 	}
 	std::vector<core::NodeAllocation> out;
 	for (const auto &[name, tasks] : given) {
 		if (tasks > 0 && left == 0)
-			out.push_back({.node = name, .cpus = job.is_exclusive ? state.nodes.at(name).facts.cpus : tasks * job.cpus, .core_ids = "", .memory_mib = tasks * job.memory_mib, .gres = {}});
+			out.push_back({.node = name,
+				.cpus = job.is_exclusive ? state.nodes.at(name).facts.cpus
+							 : tasks * job.cpus,
+				.core_ids = "",
+				.memory_mib = tasks * job.memory_mib,
+				.gres = {}});
 	}
 	return out;
 }
@@ -222,7 +251,9 @@ bool Slurm::start(JobTruth &job)
 	job.facts.start_time = stage_.host_wall_s();
 	job.facts.nodes = std::move(nodes);
 	job.started_at = stage_.now();
-	job.limit_at = job.facts.time_limit_minutes > 0 ? stage_.now() + job.facts.time_limit_minutes * 60 * k_second : 0;
+	job.limit_at = job.facts.time_limit_minutes > 0
+		? stage_.now() + job.facts.time_limit_minutes * 60 * k_second
+		: 0;
 	stage_.tell([&] { return text_of(job) + " starts on " + list_of(job.facts.nodes); });
 	watch_limit(job.facts.id.number);
 	for (const core::NodeAllocation &node : job.facts.nodes)
@@ -256,7 +287,8 @@ void Slurm::watch_limit(std::uint32_t id)
 		return;
 	stage_.line.at(at, [this, id, at] {
 		const JobTruth *job = find(id);
-		if (up_ && !stage_.calm && job && job->limit_at == at && core::job_side(&job->facts) == core::JobSide::allocated)
+		if (up_ && !stage_.calm && job && job->limit_at == at &&
+			core::job_side(&job->facts) == core::JobSide::allocated)
 			finish(id, core::JobState::timeout, 0, Cause::time_limit);
 	});
 }
@@ -265,17 +297,25 @@ void Slurm::watch_limit(std::uint32_t id)
 
 void Slurm::finish(std::uint32_t id, core::JobState end_state, std::uint32_t status, Cause cause)
 {
-	static constexpr const char *k_causes[] = {"by its user", "by its time limit", "by preemption", "with its node", "because its answer was lost", "by the agent", "by the agent (cancel)"};
+	static constexpr const char *k_causes[] = {"by its user", "by its time limit",
+		"by preemption", "with its node", "because its answer was lost", "by the agent",
+		"by the agent (cancel)"};
 	JobTruth &job = state.jobs.at(id);
 	job.facts.state = end_state;
 	job.facts.exit_status = status;
 	if (end_state == core::JobState::cancelled)
 		job.facts.ended_by = cause == Cause::user ? k_user_uid : k_agent_uid;
 	job.facts.end_time = stage_.host_wall_s();
-	const auto nodes = std::exchange(job.facts.nodes, {}); /* the plugin tells of allocations only */
+	/* the plugin tells of allocations only */
+	const auto nodes = std::exchange(job.facts.nodes, {});
 	if (job.has_marker && job.facts.marker.cluster == cluster)
-		ends[job.facts.marker.uid].push_back({id, job.facts.marker.attempt, cause, stage_.now(), status});
-	stage_.tell([&] { return text_of(job) + " ends " + core::state_text(end_state) + " " + k_causes[static_cast<int>(cause)] + ", status " + std::to_string(static_cast<std::int32_t>(status)); });
+		ends[job.facts.marker.uid].push_back(
+			{id, job.facts.marker.attempt, cause, stage_.now(), status});
+	stage_.tell([&] {
+		return text_of(job) + " ends " + core::state_text(end_state) + " " +
+			k_causes[static_cast<int>(cause)] + ", status " +
+			std::to_string(static_cast<std::int32_t>(status));
+	});
 	const Micros age = 20 * k_second + static_cast<Micros>(id % 5) * 10 * k_second;
 	job.purge_at = stage_.now() + age;
 	stage_.line.after(age, [this, id] { purge(id); });
@@ -298,7 +338,8 @@ bool Slurm::has_live_placeholder() const
 {
 	return std::ranges::any_of(state.jobs, [this](const auto &one) {
 		const JobTruth &job = one.second;
-		return job.has_marker && job.facts.marker.cluster == cluster && core::is_live(job.facts);
+		return job.has_marker && job.facts.marker.cluster == cluster &&
+			core::is_live(job.facts);
 	});
 }
 
@@ -308,9 +349,11 @@ Status Slurm::end(core::JobId id, std::optional<std::uint32_t> wait_status, bool
 	if (found == state.jobs.end() || !core::is_live(found->second.facts))
 		return Error{Errc::not_found, "Job/step already completing or completed"};
 	found->second.facts.marker.given_up = found->second.facts.marker.given_up || for_absence;
-	const bool is_code = wait_status && *wait_status != core::k_status_cancelled && *wait_status != core::k_status_deadline;
+	const bool is_code = wait_status && *wait_status != core::k_status_cancelled &&
+		*wait_status != core::k_status_deadline;
 	if (wait_status)
-		finish(id.number, state_for(*wait_status), is_code ? *wait_status : 0, Cause::agent_complete);
+		finish(id.number, state_for(*wait_status), is_code ? *wait_status : 0,
+			Cause::agent_complete);
 	else
 		finish(id.number, core::JobState::cancelled, 0, Cause::agent_cancel);
 	return Ok{};
@@ -344,10 +387,16 @@ void Slurm::add_native(std::uint64_t number)
 void Slurm::add_other_cluster(std::uint64_t number)
 {
 	core::JobSpec spec;
-	spec.marker = {.cluster = "other", .name_space = "a", .name = "x", .kind = "Pod", .uid = "other-" + std::to_string(number % 1000), .attempt = 1};
+	spec.marker = {.cluster = "other",
+		.name_space = "a",
+		.name = "x",
+		.kind = "Pod",
+		.uid = "other-" + std::to_string(number % 1000),
+		.attempt = 1};
 	JobTruth &job = create(spec);
 	job.facts.state = core::JobState::running;
-	job.facts.nodes = {{.node = "elsewhere", .cpus = 1, .core_ids = "", .memory_mib = 64, .gres = {}}};
+	job.facts.nodes = {
+		{.node = "elsewhere", .cpus = 1, .core_ids = "", .memory_mib = 64, .gres = {}}};
 	stage_.tell([&] { return "the other cluster's " + text_of(job) + " comes"; });
 	changed(job.facts.id.number);
 }
@@ -389,7 +438,10 @@ core::SlurmNode Slurm::facts_of(const SlurmNodeTruth &node) const
 {
 	core::SlurmNode facts = node.facts;
 	const std::uint32_t left = free_cpus(node);
-	facts.base = node.down ? core::NodeBase::down : left == facts.cpus ? core::NodeBase::idle : left == 0 ? core::NodeBase::allocated : core::NodeBase::mixed;
+	facts.base = node.down       ? core::NodeBase::down
+		: left == facts.cpus ? core::NodeBase::idle
+		: left == 0          ? core::NodeBase::allocated
+				     : core::NodeBase::mixed;
 	return facts;
 }
 
@@ -422,13 +474,15 @@ Status Slurm::delete_node(const std::string &name)
 	return Ok{};
 }
 
-Status Slurm::change_node(const std::string &name, core::NodeStateChange change, const std::string &reason, bool by_agent)
+Status Slurm::change_node(const std::string &name, core::NodeStateChange change,
+	const std::string &reason, bool by_agent)
 {
 	const auto found = state.nodes.find(name);
 	if (found == state.nodes.end())
 		return Error{Errc::not_found, "Invalid node name specified"};
 	SlurmNodeTruth &node = found->second;
-	const bool is_undoing = change == core::NodeStateChange::up || change == core::NodeStateChange::undrain;
+	const bool is_undoing =
+		change == core::NodeStateChange::up || change == core::NodeStateChange::undrain;
 	/* src/agent/slurm/nodes.cc looks before it undoes what others may have set since */
 	if (by_agent && is_undoing && !node.facts.reason.starts_with(names::k_reason_prefix))
 		return Error{Errc::conflict, "somebody else has taken it out of use"};
@@ -444,11 +498,17 @@ Status Slurm::change_node(const std::string &name, core::NodeStateChange change,
 			node.facts.reason = reason;
 	}
 	stage_.tell([&] {
-		return "Slurm's node " + name + (is_undoing ? " is in use again" : node.down ? " is DOWN: " : " is drained: ") + node.facts.reason;
+		return "Slurm's node " + name +
+			(is_undoing                 ? " is in use again"
+					: node.down ? " is DOWN: "
+						    : " is drained: ") +
+			node.facts.reason;
 	});
 	if (node.down) {
-		for (const std::string &id : ids_if([&](const JobTruth &j) { return share_on(j, name) != nullptr; }))
-			finish(static_cast<std::uint32_t>(std::stoul(id)), core::JobState::node_fail, 0, Cause::node_fail);
+		for (const std::string &id :
+			ids_if([&](const JobTruth &j) { return share_on(j, name) != nullptr; }))
+			finish(static_cast<std::uint32_t>(std::stoul(id)),
+				core::JobState::node_fail, 0, Cause::node_fail);
 	}
 	node_changed(name);
 	schedule_soon();
@@ -461,14 +521,15 @@ void Slurm::save_later()
 {
 	if (std::exchange(save_planned_, true))
 		return;
-	stage_.line.after(stage_.dice.between(Topic::save, k_slurm, 500 * k_ms, 5 * k_second), [this] {
-		save_planned_ = false;
-		if (!up_)
-			return;
-		saves_.push_front(state);
-		if (saves_.size() > k_most_saves)
-			saves_.pop_back();
-	});
+	stage_.line.after(
+		stage_.dice.between(Topic::save, k_slurm, 500 * k_ms, 5 * k_second), [this] {
+			save_planned_ = false;
+			if (!up_)
+				return;
+			saves_.push_front(state);
+			if (saves_.size() > k_most_saves)
+				saves_.pop_back();
+		});
 }
 
 void Slurm::crash(std::size_t saves_back, Micros away)
@@ -480,7 +541,8 @@ void Slurm::crash(std::size_t saves_back, Micros away)
 	break_link(away + k_second);
 	if (saves_back < saves_.size()) {
 		state = saves_[saves_back];
-		saves_.erase(saves_.begin(), saves_.begin() + static_cast<std::ptrdiff_t>(saves_back));
+		saves_.erase(
+			saves_.begin(), saves_.begin() + static_cast<std::ptrdiff_t>(saves_back));
 	}
 	stage_.line.after(away, [this] { restart(); });
 }
@@ -492,7 +554,8 @@ void Slurm::restart()
 	restored_at = stage_.now();
 	for (auto &[id, job] : state.jobs) {
 		if (job.purge_at > 0)
-			stage_.line.at(std::max(job.purge_at, stage_.now() + k_second), [this, id_copy = id] { purge(id_copy); });
+			stage_.line.at(std::max(job.purge_at, stage_.now() + k_second),
+				[this, id_copy = id] { purge(id_copy); });
 		watch_limit(id);
 	}
 	first_look();
@@ -504,19 +567,21 @@ void Slurm::restart()
 void Slurm::changed(std::uint32_t id)
 {
 	save_later();
-	stage_.line.after(stage_.dice.between(Topic::look, k_slurm, k_ms, 60 * k_ms), [this, id, at = incarnation_] {
-		if (up_ && at == incarnation_)
-			look(id);
-	});
+	stage_.line.after(stage_.dice.between(Topic::look, k_slurm, k_ms, 60 * k_ms),
+		[this, id, at = incarnation_] {
+			if (up_ && at == incarnation_)
+				look(id);
+		});
 }
 
 void Slurm::node_changed(const std::string &name)
 {
 	save_later();
-	stage_.line.after(stage_.dice.between(Topic::look, k_slurm, k_ms, 60 * k_ms), [this, name, at = incarnation_] {
-		if (up_ && at == incarnation_)
-			look_at_node(name);
-	});
+	stage_.line.after(stage_.dice.between(Topic::look, k_slurm, k_ms, 60 * k_ms),
+		[this, name, at = incarnation_] {
+			if (up_ && at == incarnation_)
+				look_at_node(name);
+		});
 }
 
 } // namespace slurmkube::sim

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slurm.h - a model slurmctld with its plugin: queue, nodes, ends, the exactly-once guard, a saved state that lags behind, and the link to an agent.
+ * slurm.h - a model slurmctld with its plugin: queue, nodes, ends, the exactly-once guard, a saved
+ * state that lags behind, and the link to an agent.
  *
- * The plugin looks at a job some milliseconds after it changed and tells what it sees then; a new connection starts with a snapshot of what it has seen.
+ * The plugin looks at a job some milliseconds after it changed and tells what it sees then; a new
+ * connection starts with a snapshot of what it has seen.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_SLURM_H
 #define SLURMKUBE_TESTSUITE_SIM_SLURM_H
@@ -19,7 +21,15 @@ namespace slurmkube::sim
 inline constexpr std::uint32_t k_agent_uid = 64030, k_user_uid = 1000;
 
 /* Why a job ended. Everything up to node_fail is somebody's wish or a fact of the cluster. */
-enum class Cause { user, time_limit, preempted, node_fail, lost_answer, agent_complete, agent_cancel };
+enum class Cause {
+	user,
+	time_limit,
+	preempted,
+	node_fail,
+	lost_answer,
+	agent_complete,
+	agent_cancel
+};
 
 struct JobTruth {
 	core::SlurmJob facts;
@@ -29,7 +39,7 @@ struct JobTruth {
 	std::uint64_t memory_mib = 0; /* of a task */
 	std::uint32_t cpus = 1;       /* of a task */
 	std::uint32_t tasks = 1, tasks_per_node = 0;
-	bool is_exclusive = false; /* its nodes have no other job */
+	bool is_exclusive = false;                         /* its nodes have no other job */
 	Micros started_at = 0, purge_at = 0, limit_at = 0; /* 0: none */
 };
 
@@ -77,11 +87,13 @@ class Slurm
 	/* ---- RPCs, as slurmctld carries them out ---- */
 	Result<SubmitAnswer> submit(const core::JobSpec &spec);
 	[[nodiscard]] bool has_live_placeholder() const; /* of our cluster */
-	Status end(core::JobId job, std::optional<std::uint32_t> wait_status, bool for_absence); /* nullopt: cancel */
+	/* nullopt: cancel */
+	Status end(core::JobId job, std::optional<std::uint32_t> wait_status, bool for_absence);
 	void answer_undelivered(core::JobId job);
 	Status create_node(const core::NodeSpec &spec);
 	Status delete_node(const std::string &name);
-	Status change_node(const std::string &name, core::NodeStateChange change, const std::string &reason, bool by_agent);
+	Status change_node(const std::string &name, core::NodeStateChange change,
+		const std::string &reason, bool by_agent);
 
 	/* ---- people ---- */
 	void add_native(std::uint64_t number);
@@ -104,7 +116,8 @@ class Slurm
 	void lead(unsigned agent) { leader_ = agent; }
 	[[nodiscard]] unsigned leader() const { return leader_; }
 	void slow_link(Micros until) { slow_until_ = until; }
-	Micros restored_at = -1; /* when an older state was taken last: two jobs of a pod may come of that */
+	/* when an older state was taken last: two jobs of a pod may come of that */
+	Micros restored_at = -1;
 
 	/* ---- the truth ---- */
 	SlurmState state;
@@ -114,7 +127,8 @@ class Slurm
 	[[nodiscard]] std::vector<const JobTruth *> live_jobs_of(const std::string &uid) const;
 	[[nodiscard]] bool is_known_to_plugin(const JobTruth &job) const;
 	[[nodiscard]] const JobTruth *find(std::uint32_t job) const;
-	[[nodiscard]] std::vector<std::string> ids_if(const std::function<bool(const JobTruth &)> &wanted) const;
+	[[nodiscard]] std::vector<std::string> ids_if(
+		const std::function<bool(const JobTruth &)> &wanted) const;
 	[[nodiscard]] std::uint32_t free_cpus(const SlurmNodeTruth &node) const;
 	[[nodiscard]] std::uint64_t free_memory(const SlurmNodeTruth &node) const;
 	std::function<void(const JobTruth &)> on_created;
@@ -122,7 +136,8 @@ class Slurm
       private:
 	JobTruth &create(const core::JobSpec &spec);
 	[[nodiscard]] std::uint32_t tasks_on(const JobTruth &job, const SlurmNodeTruth &node) const;
-	[[nodiscard]] std::vector<core::NodeAllocation> exclusions_of_pod(const JobTruth &job) const;
+	[[nodiscard]] std::vector<core::NodeAllocation> exclusions_of_pod(
+		const JobTruth &job) const;
 	bool start(JobTruth &job);
 	void schedule_soon();
 	void schedule();

@@ -29,7 +29,8 @@ std::uint64_t Dice::roll(Topic topic, std::uint64_t whose)
 	return mix(seed_ ^ mix(key + ++counts_[key]));
 }
 
-std::int64_t Dice::between(Topic topic, std::uint64_t whose, std::int64_t lowest, std::int64_t highest)
+std::int64_t Dice::between(
+	Topic topic, std::uint64_t whose, std::int64_t lowest, std::int64_t highest)
 {
 	const auto width = static_cast<std::uint64_t>(highest - lowest + 1);
 	return lowest + static_cast<std::int64_t>(roll(topic, whose) % width);

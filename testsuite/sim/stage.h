@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stage.h - what all parts of the simulation share: the order of events, dice, clocks, the story, the first violation.
+ * stage.h - what all parts of the simulation share: the order of events, dice, clocks, the story,
+ * the first violation.
  *
- * Deterministic: the same seed and script give the same run everywhere. A draw depends on the seed, on what is drawn for and on how often that was
- * drawn before, never on what happens elsewhere: so a script from which events are dropped stays the same story without them.
+ * Deterministic: the same seed and script give the same run everywhere. A draw depends on the seed,
+ * on what is drawn for and on how often that was drawn before, never on what happens elsewhere: so
+ * a script from which events are dropped stays the same story without them.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_STAGE_H
 #define SLURMKUBE_TESTSUITE_SIM_STAGE_H
@@ -30,7 +32,18 @@ std::uint64_t mix(std::uint64_t x);
 std::uint64_t hash_of(std::string_view text);
 
 /* What a draw is for. */
-enum class Topic { latency, fate, look, schedule, kubelet, plan, controller, reconnect, save, pick };
+enum class Topic {
+	latency,
+	fate,
+	look,
+	schedule,
+	kubelet,
+	plan,
+	controller,
+	reconnect,
+	save,
+	pick
+};
 
 class Dice
 {
@@ -38,8 +51,12 @@ class Dice
 	explicit Dice(std::uint64_t seed) : seed_(seed) {}
 	std::uint64_t roll(Topic topic, std::uint64_t whose);
 	/* lowest to highest, both possible */
-	std::int64_t between(Topic topic, std::uint64_t whose, std::int64_t lowest, std::int64_t highest);
-	bool chance(Topic topic, std::uint64_t whose, unsigned percent) { return roll(topic, whose) % 100 < percent; }
+	std::int64_t between(
+		Topic topic, std::uint64_t whose, std::int64_t lowest, std::int64_t highest);
+	bool chance(Topic topic, std::uint64_t whose, unsigned percent)
+	{
+		return roll(topic, whose) % 100 < percent;
+	}
 
       private:
 	std::uint64_t seed_;
@@ -62,7 +79,10 @@ class Timeline
 		std::uint64_t order;
 		Call call;
 	};
-	static bool is_later(const Entry &a, const Entry &b) { return a.when != b.when ? a.when > b.when : a.order > b.order; }
+	static bool is_later(const Entry &a, const Entry &b)
+	{
+		return a.when != b.when ? a.when > b.when : a.order > b.order;
+	}
 	std::vector<Entry> heap_;
 	std::uint64_t order_ = 0;
 	Micros now_ = 0;
@@ -71,16 +91,23 @@ class Timeline
 class Stage
 {
       public:
-	Stage(std::uint64_t seed, Plant planted, bool tells) : dice(mix(seed)), plant(planted), tells_(tells) {}
+	Stage(std::uint64_t seed, Plant planted, bool tells)
+	    : dice(mix(seed)), plant(planted), tells_(tells)
+	{
+	}
 
 	Dice dice;
 	Timeline line;
 	const Plant plant;
-	std::int64_t wall_step_s = 0; /* of the controller's host; the API server's clock is right */
-	bool calm = false;            /* faults are over */
+	/* of the controller's host; the API server's clock is right */
+	std::int64_t wall_step_s = 0;
+	bool calm = false; /* faults are over */
 
 	[[nodiscard]] Micros now() const { return line.now(); }
-	[[nodiscard]] core::Now agent_now() const { return {.mono_us = k_boot + now(), .wall_s = wall_s() + wall_step_s}; }
+	[[nodiscard]] core::Now agent_now() const
+	{
+		return {.mono_us = k_boot + now(), .wall_s = wall_s() + wall_step_s};
+	}
 	[[nodiscard]] std::int64_t wall_s() const { return k_epoch + now() / k_second; }
 	[[nodiscard]] std::int64_t host_wall_s() const { return wall_s() + wall_step_s; }
 
@@ -107,7 +134,8 @@ class Stage
 };
 
 /* The element that a random number names: stays the same when others come and go. */
-template <class Keys> std::optional<typename Keys::value_type> pick(const Keys &keys, std::uint64_t number)
+template <class Keys>
+std::optional<typename Keys::value_type> pick(const Keys &keys, std::uint64_t number)
 {
 	std::optional<typename Keys::value_type> best;
 	std::uint64_t best_hash = 0;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stream.h - a kind of objects in the model API server, and one client's list and watch of it as src/agent/kube/watch.cc does it.
+ * stream.h - a kind of objects in the model API server, and one client's list and watch of it as
+ * src/agent/kube/watch.cc does it.
  *
- * In order within a stream, never across streams; delayed, broken and taken up again, repeated; listed again after a 410, in pages.
+ * In order within a stream, never across streams; delayed, broken and taken up again, repeated;
+ * listed again after a 410, in pages.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_STREAM_H
 #define SLURMKUBE_TESTSUITE_SIM_STREAM_H
@@ -54,7 +56,8 @@ template <class T> struct Collection {
 template <class T> struct StreamSink {
 	std::function<void(const Change<T> &)> changed;
 	std::function<void(const std::set<std::string> &)> listed;
-	std::function<bool(Timeline::Call)> defer; /* true: the client is frozen, the call comes later */
+	/* true: the client is frozen, the call comes later */
+	std::function<bool(Timeline::Call)> defer;
 	std::function<bool()> may_connect;
 };
 
@@ -118,7 +121,8 @@ template <class T> class Stream
 	void connect()
 	{
 		if (!sink_.may_connect()) {
-			connect_after(stage_.dice.between(Topic::reconnect, key_, 100 * k_ms, 2 * k_second));
+			connect_after(stage_.dice.between(
+				Topic::reconnect, key_, 100 * k_ms, 2 * k_second));
 			return;
 		}
 		if (must_list_)
@@ -145,7 +149,8 @@ template <class T> class Stream
 	void later(std::function<void()> call)
 	{
 		tail_ = std::max(tail_, stage_.now() + delay());
-		stage_.line.at(tail_, [this, epoch = epoch_, call = std::move(call)] { arrive(epoch, call); });
+		stage_.line.at(tail_,
+			[this, epoch = epoch_, call = std::move(call)] { arrive(epoch, call); });
 	}
 
 	void arrive(std::uint64_t epoch, const std::function<void()> &call)

@@ -21,19 +21,23 @@ std::size_t g_next = 0;
 void run_next()
 {
 	const Test test = g_tests.at(g_next++);
-	(void)guard(0, [&](const char *what) { (void)record(false, what, test.name, 0); }, [&] {
-		test.body();
-		return 0;
-	});
+	(void)guard(
+		0, [&](const char *what) { (void)record(false, what, test.name, 0); },
+		[&] {
+			test.body();
+			return 0;
+		});
 }
 
 } // namespace
 
 bool record(bool ok, const char *expression, const char *file, int line, const std::string &detail)
 {
-	CU_assertImplementation(ok ? CU_TRUE : CU_FALSE, static_cast<unsigned>(line), expression, file, "", CU_FALSE);
+	CU_assertImplementation(ok ? CU_TRUE : CU_FALSE, static_cast<unsigned>(line), expression,
+		file, "", CU_FALSE);
 	if (!ok)
-		(void)fprintf(stderr, "%s:%d: %s\n%s%s", file, line, expression, detail.c_str(), detail.empty() ? "" : "\n");
+		(void)fprintf(stderr, "%s:%d: %s\n%s%s", file, line, expression, detail.c_str(),
+			detail.empty() ? "" : "\n");
 	return ok;
 }
 

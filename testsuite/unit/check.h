@@ -5,8 +5,9 @@
  *	static void quantity_without_digits_is_refused() { CHECK(!parse_quantity("m").ok()); }
  *	int main() { return run_tests("quantity", {TEST(quantity_without_digits_is_refused)}); }
  *
- * CHECK goes on after a failure, REQUIRE returns from the test (CUnit's FATAL macros leave by longjmp and skip destructors: never use them).
- * A test that throws has failed. The program ends with 0 only if every test ran and no check failed.
+ * CHECK goes on after a failure, REQUIRE returns from the test (CUnit's FATAL macros leave by
+ * longjmp and skip destructors: never use them). A test that throws has failed. The program ends
+ * with 0 only if every test ran and no check failed.
  */
 #ifndef SLURMKUBE_TESTSUITE_UNIT_CHECK_H
 #define SLURMKUBE_TESTSUITE_UNIT_CHECK_H
@@ -26,27 +27,40 @@ struct Test {
 int run_tests(const char *suite, std::initializer_list<Test> tests);
 
 /* Records one check; returns ok. */
-bool record(bool ok, const char *expression, const char *file, int line, const std::string &detail = {});
+bool record(bool ok, const char *expression, const char *file, int line,
+	const std::string &detail = {});
 
-template <class A, class B> bool record_equal(const A &a, const B &b, const char *expression, const char *file, int line)
+template <class A, class B>
+bool record_equal(const A &a, const B &b, const char *expression, const char *file, int line)
 {
 	if (a == b)
 		return record(true, expression, file, line);
 	std::ostringstream text;
-	if constexpr (requires(std::ostream &o) { o << a; o << b; })
+	if constexpr (requires(std::ostream & o) {
+			      o << a;
+			      o << b;
+		      })
 		text << "left is '" << a << "', right is '" << b << "'";
 	return record(false, expression, file, line, text.str());
 }
 
 } // namespace slurmkube::check
 
-#define TEST(function) ::slurmkube::check::Test{#function, function}
-#define CHECK(expression) ((void)::slurmkube::check::record(static_cast<bool>(expression), #expression, __FILE__, __LINE__))
-#define CHECK_EQUAL(a, b) ((void)::slurmkube::check::record_equal((a), (b), #a " == " #b, __FILE__, __LINE__))
-#define REQUIRE(expression)                                                                                         \
-	do {                                                                                                        \
-		if (!::slurmkube::check::record(static_cast<bool>(expression), #expression, __FILE__, __LINE__))    \
-			return;                                                                                     \
+#define TEST(function)                                                                             \
+	::slurmkube::check::Test                                                                   \
+	{                                                                                          \
+#function, function                                                                \
+	}
+#define CHECK(expression)                                                                          \
+	((void)::slurmkube::check::record(                                                         \
+		static_cast<bool>(expression), #expression, __FILE__, __LINE__))
+#define CHECK_EQUAL(a, b)                                                                          \
+	((void)::slurmkube::check::record_equal((a), (b), #a " == " #b, __FILE__, __LINE__))
+#define REQUIRE(expression)                                                                        \
+	do {                                                                                       \
+		if (!::slurmkube::check::record(                                                   \
+			    static_cast<bool>(expression), #expression, __FILE__, __LINE__))       \
+			return;                                                                    \
 	} while (0)
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gang_stage.h - a World with four nodes of eight CPUs and the pods of one owner that start together: facts in, actions out, answers in.
+ * gang_stage.h - a World with four nodes of eight CPUs and the pods of one owner that start
+ * together: facts in, actions out, answers in.
  */
 #ifndef SLURMKUBE_TESTSUITE_UNIT_GANG_STAGE_H
 #define SLURMKUBE_TESTSUITE_UNIT_GANG_STAGE_H
@@ -16,11 +17,13 @@ inline Resources size(std::int64_t milli_cpu, std::int64_t mib)
 	return {.milli_cpu = milli_cpu, .memory_bytes = mib * k_mib, .pods = 1, .extended = {}};
 }
 
-inline std::vector<NodeAllocation> nodes(std::initializer_list<std::pair<const char *, std::uint32_t>> list)
+inline std::vector<NodeAllocation> nodes(
+	std::initializer_list<std::pair<const char *, std::uint32_t>> list)
 {
 	std::vector<NodeAllocation> out;
 	for (const auto &[name, cpus] : list)
-		out.push_back({.node = name, .cpus = cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
+		out.push_back(
+			{.node = name, .cpus = cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
 	return out;
 }
 
@@ -30,14 +33,18 @@ struct GangStage {
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
 	Owner job;
 
-	explicit GangStage(std::uint32_t pods, Resources each = size(4000, 64), Settings settings = plain_settings()) : world(std::move(settings))
+	explicit GangStage(std::uint32_t pods, Resources each = size(4000, 64),
+		Settings settings = plain_settings())
+	    : world(std::move(settings))
 	{
 		job.id = {"batch/v1", "Job", "a", "train"};
 		job.uid = "train-uid";
 		job.roles = {{.name = "", .pods = pods, .each = each}};
 		job.starts_together = true;
 		for (const char *name : {"n1", "n2", "n3", "n4"})
-			world.observe(core::NodeSeen{kube_node(name, std::string(name) + "-uid", 8000)}, now);
+			world.observe(
+				core::NodeSeen{kube_node(name, std::string(name) + "-uid", 8000)},
+				now);
 		world.observe(core::NodesListed{{"n1-uid", "n2-uid", "n3-uid", "n4-uid"}});
 		world.observe(core::PodsListed{{}}, now);
 		connect({});
@@ -74,11 +81,17 @@ struct GangStage {
 		return world.take_actions(now);
 	}
 
-	[[nodiscard]] SlurmJob running(std::vector<NodeAllocation> on, std::uint32_t attempt = 1, std::uint32_t id = 7) const
+	[[nodiscard]] SlurmJob running(std::vector<NodeAllocation> on, std::uint32_t attempt = 1,
+		std::uint32_t id = 7) const
 	{
 		SlurmJob j;
 		j.id = {id};
-		j.marker = {.cluster = "main", .name_space = "a", .name = "train", .kind = "Job", .uid = "train-uid", .attempt = attempt};
+		j.marker = {.cluster = "main",
+			.name_space = "a",
+			.name = "train",
+			.kind = "Job",
+			.uid = "train-uid",
+			.attempt = attempt};
 		j.state = on.empty() ? JobState::pending : JobState::running;
 		j.nodes = std::move(on);
 		return j;
@@ -91,11 +104,13 @@ struct GangStage {
 	}
 
 	/* The whole way to pods that run on n1 and n2. */
-	void start(std::uint32_t count, const std::vector<NodeAllocation> &on = nodes({{"n1", 8}, {"n2", 8}}))
+	void start(std::uint32_t count,
+		const std::vector<NodeAllocation> &on = nodes({{"n1", 8}, {"n2", 8}}))
 	{
 		all_pods(count);
 		(void)take();
-		world.answer(core::SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, now);
+		world.answer(core::SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}},
+			now);
 		world.observe(core::JobSeen{running(on)}, now);
 		for (const World::PodAction &next : take()) {
 			if (const auto *bind = std::get_if<Bind>(&next.action)) {
@@ -104,7 +119,8 @@ struct GangStage {
 				seen.node_name = bind->node;
 				seen.annotations[names::k_allocation_job_id] = "7";
 				seen.annotations[names::k_allocation_attempt] = "1";
-				seen.annotations[names::k_allocation_rank] = std::to_string(*bind->rank);
+				seen.annotations[names::k_allocation_rank] =
+					std::to_string(*bind->rank);
 				seen.phase = PodPhase::running;
 				world.observe(core::PodSeen{seen}, now);
 			}
@@ -127,7 +143,8 @@ struct GangStage {
 	}
 };
 
-template <class T> std::vector<std::pair<PodUid, T>> only(const std::vector<World::PodAction> &actions)
+template <class T>
+std::vector<std::pair<PodUid, T>> only(const std::vector<World::PodAction> &actions)
 {
 	std::vector<std::pair<PodUid, T>> out;
 	for (const World::PodAction &next : actions) {

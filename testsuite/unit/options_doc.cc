@@ -2,7 +2,8 @@
 /*
  * options_doc.cc - are the tables in the manual page and the user's guide those of the program?
  *
- * usage: options_doc [--write]     (--write puts them there; $srcdir is the source tree, default the current directory)
+ * usage: options_doc [--write] (--write puts them there; $srcdir is the source tree, default the
+ * current directory)
  *
  * The text between the lines with "options: begin" and "options: end" belongs to the program.
  */
@@ -23,8 +24,8 @@ struct Page {
 };
 
 constexpr Page k_pages[] = {
-    {"doc/man/slurm-kube.7.scd", slurmkube::core::options_in_scdoc},
-    {"doc/user.md", slurmkube::core::options_in_markdown},
+	{"doc/man/slurm-kube.7.scd", slurmkube::core::options_in_scdoc},
+	{"doc/user.md", slurmkube::core::options_in_markdown},
 };
 
 std::string read(const std::string &path)
@@ -42,7 +43,8 @@ std::string with_table(const std::string &text, const std::string &table)
 		return "";
 	const std::size_t first = text.find('\n', begin) + 1;
 	const std::size_t last = text.rfind('\n', end) + 1;
-	return text.substr(0, first) + "\n" + table + (table.ends_with("\n\n") ? "" : "\n") + text.substr(last);
+	return text.substr(0, first) + "\n" + table + (table.ends_with("\n\n") ? "" : "\n") +
+		text.substr(last);
 }
 
 bool is_current(const std::string &path, const Page &page, bool write)
@@ -53,7 +55,10 @@ bool is_current(const std::string &path, const Page &page, bool write)
 		std::ofstream(path) << wanted;
 	if (!wanted.empty() && (write || wanted == text))
 		return true;
-	(void)fprintf(stderr, "%s does not have the table of options that the program has: run testsuite/unit/options_doc --write\n", path.c_str());
+	(void)fprintf(stderr,
+		"%s does not have the table of options that the program has: run "
+		"testsuite/unit/options_doc --write\n",
+		path.c_str());
 	return false;
 }
 
@@ -65,6 +70,8 @@ int main(int argc, char **argv)
 	const bool write = argc > 1 && std::string(argv[1]) == "--write";
 	bool all_current = true;
 	for (const Page &page : k_pages)
-		all_current = is_current(std::string(srcdir ? srcdir : ".") + "/" + page.path, page, write) && all_current;
+		all_current = is_current(std::string(srcdir ? srcdir : ".") + "/" + page.path, page,
+				      write) &&
+			all_current;
 	return all_current ? 0 : 1;
 }

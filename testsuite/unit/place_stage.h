@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * place_stage.h - a World with three nodes and pods that are particular about where they run: facts in, actions out as words, answers in.
+ * place_stage.h - a World with three nodes and pods that are particular about where they run: facts
+ * in, actions out as words, answers in.
  */
 #ifndef SLURMKUBE_TESTSUITE_UNIT_PLACE_STAGE_H
 #define SLURMKUBE_TESTSUITE_UNIT_PLACE_STAGE_H
@@ -13,7 +14,8 @@ namespace slurmkube::check
 
 using namespace slurmkube::core;
 
-/* Nodes n1, n2, n3 of four CPUs; n1 has the label disk=ssd; n1 and n2 are in zone a, n3 in zone b. */
+/* Nodes n1, n2, n3 of four CPUs; n1 has the label disk=ssd; n1 and n2 are in zone a, n3 in zone
+ * b. */
 struct PlaceStage {
 	World world;
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
@@ -70,7 +72,10 @@ struct PlaceStage {
 	static Pod alone(const std::string &uid)
 	{
 		Pod p = pod(uid);
-		p.constraints.anti_affinity = {{.topology_key = "kubernetes.io/hostname", .selector = PodSelector{{{"app", "web"}}, {}}, .namespaces = {}, .all_namespaces = false}};
+		p.constraints.anti_affinity = {{.topology_key = "kubernetes.io/hostname",
+			.selector = PodSelector{{{"app", "web"}}, {}},
+			.namespaces = {},
+			.all_namespaces = false}};
 		return p;
 	}
 
@@ -94,7 +99,12 @@ struct PlaceStage {
 		return out;
 	}
 
-	void allocate(const std::string &uid, std::uint32_t id, const std::string &where) { world.answer(SubmitAnswered{{uid}, Submitted{.job = {id}, .node = where, .cpus = 1}}, now); }
+	void allocate(const std::string &uid, std::uint32_t id, const std::string &where)
+	{
+		world.answer(
+			SubmitAnswered{{uid}, Submitted{.job = {id}, .node = where, .cpus = 1}},
+			now);
+	}
 
 	void queue_job(const std::string &uid, std::uint32_t id)
 	{
@@ -106,7 +116,12 @@ struct PlaceStage {
 	{
 		SlurmJob j;
 		j.id = {id};
-		j.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid, .kind = "Pod", .uid = uid, .attempt = 1};
+		j.marker = {.cluster = "main",
+			.name_space = "default",
+			.name = "pod-" + uid,
+			.kind = "Pod",
+			.uid = uid,
+			.attempt = 1};
 		j.state = state;
 		world.observe(JobSeen{j}, now);
 	}

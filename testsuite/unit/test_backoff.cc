@@ -47,9 +47,10 @@ void reset_starts_again()
 
 int main()
 {
-	return slurmkube::check::run_tests("backoff", {
-							  TEST(delays_double_up_to_the_longest),
-							  TEST(any_random_number_stays_within),
-							  TEST(reset_starts_again),
-						      });
+	return slurmkube::check::run_tests("backoff",
+		{
+			TEST(delays_double_up_to_the_longest),
+			TEST(any_random_number_stays_within),
+			TEST(reset_starts_again),
+		});
 }

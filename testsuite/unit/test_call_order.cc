@@ -191,14 +191,15 @@ void doubted_namespaces_leave_half_of_the_workers()
 
 int main()
 {
-	return check::run_tests("call order", {
-						      TEST(one_namespace_of_bad_requests_does_not_hold_up_another),
-						      TEST(good_ones_that_come_later_need_not_wait),
-						      TEST(bad_ones_are_sent_less_and_less),
-						      TEST(ends_find_a_worker_and_go_first),
-						      TEST(trusted_namespaces_go_in_the_order_of_their_requests),
-						      TEST(an_answer_halves_what_is_held_against_a_namespace),
-						      TEST(one_sender_cannot_fill_the_queue),
-						      TEST(doubted_namespaces_leave_half_of_the_workers),
-					      });
+	return check::run_tests("call order",
+		{
+			TEST(one_namespace_of_bad_requests_does_not_hold_up_another),
+			TEST(good_ones_that_come_later_need_not_wait),
+			TEST(bad_ones_are_sent_less_and_less),
+			TEST(ends_find_a_worker_and_go_first),
+			TEST(trusted_namespaces_go_in_the_order_of_their_requests),
+			TEST(an_answer_halves_what_is_held_against_a_namespace),
+			TEST(one_sender_cannot_fill_the_queue),
+			TEST(doubted_namespaces_leave_half_of_the_workers),
+		});
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* claims.h rule by rule; testsuite/component/oracle compares the whole with kube-scheduler's own code. */
+/* claims.h rule by rule; testsuite/component/oracle compares the whole with kube-scheduler's own
+ * code. */
 #include "src/core/placement/claims.h"
 #include "testsuite/unit/world_facts.h"
 
@@ -72,7 +73,9 @@ std::string plan_text(const Claims &claims, const Pod &pod, const KubeNode &n)
 	std::string out;
 	for (const ClaimStep &step : plan.steps) {
 		const auto *give = std::get_if<GiveVolume>(&step);
-		out += (out.empty() ? "" : " ") + claim_of(step).name + (give ? " gets " + give->volume : " selects " + std::get_if<SelectNode>(&step)->node);
+		out += (out.empty() ? "" : " ") + claim_of(step).name +
+			(give ? " gets " + give->volume
+			      : " selects " + std::get_if<SelectNode>(&step)->node);
 	}
 	for (const ClaimId &id : plan.awaited)
 		out += (out.empty() ? "" : " ") + id.name + " waits";
@@ -84,9 +87,11 @@ void what_no_node_can_help_is_said()
 	Claims claims = with_classes();
 	const Pod one = pod_with({{"c", false}});
 	CHECK_EQUAL(claims.trouble_of(one), "volume claim c does not exist");
-	CHECK_EQUAL(claims.trouble_of(pod_with({{"p-v", true}})), "volume claim p-v of its ephemeral volume has not been made yet");
+	CHECK_EQUAL(claims.trouble_of(pod_with({{"p-v", true}})),
+		"volume claim p-v of its ephemeral volume has not been made yet");
 	(void)claims.seen(claim("c", "now"));
-	CHECK_EQUAL(claims.trouble_of(one), "volume claim c is not bound to a volume yet (storage class 'now')");
+	CHECK_EQUAL(claims.trouble_of(one),
+		"volume claim c is not bound to a volume yet (storage class 'now')");
 	(void)claims.seen(claim("c", "unknown"));
 	CHECK(!claims.trouble_of(one).empty());
 	(void)claims.seen(claim("c", "late"));
@@ -141,9 +146,12 @@ void a_volume_in_a_zone_is_reached_from_it()
 	v.labels = {{"failure-domain.beta.kubernetes.io/zone", "za__zb"}};
 	(void)claims.seen(v);
 	CHECK_EQUAL(plan_text(claims, one, node("n1")), ""); /* in no zone */
-	CHECK_EQUAL(plan_text(claims, one, node("n1", {{"topology.kubernetes.io/zone", "zb"}})), "");
-	CHECK_EQUAL(plan_text(claims, one, node("n1", {{"topology.kubernetes.io/zone", "zc"}})), "cannot reach volume v of volume claim c");
-	CHECK_EQUAL(plan_text(claims, one, node("n1", {{"topology.kubernetes.io/region", "r"}})), "cannot reach volume v of volume claim c");
+	CHECK_EQUAL(
+		plan_text(claims, one, node("n1", {{"topology.kubernetes.io/zone", "zb"}})), "");
+	CHECK_EQUAL(plan_text(claims, one, node("n1", {{"topology.kubernetes.io/zone", "zc"}})),
+		"cannot reach volume v of volume claim c");
+	CHECK_EQUAL(plan_text(claims, one, node("n1", {{"topology.kubernetes.io/region", "r"}})),
+		"cannot reach volume v of volume claim c");
 }
 
 void the_smallest_volume_that_will_do_is_given()
@@ -151,15 +159,21 @@ void the_smallest_volume_that_will_do_is_given()
 	Claims claims = with_classes();
 	const Pod one = pod_with({{"c", false}});
 	(void)claims.seen(claim("c", "local", 10));
-	CHECK_EQUAL(plan_text(claims, one, node("n1")), "has no volume for volume claim c and none can be made there");
+	CHECK_EQUAL(plan_text(claims, one, node("n1")),
+		"has no volume for volume claim c and none can be made there");
 	(void)claims.seen(volume("small", "n1", 9));
 	(void)claims.seen(volume("large", "n1", 30));
 	(void)claims.seen(volume("medium", "n1", 20));
 	(void)claims.seen(volume("other", "n2", 10));
 	CHECK_EQUAL(plan_text(claims, one, node("n1")), "c gets medium");
-	for (const auto &spoil : std::initializer_list<void (*)(Volume &)>{[](Volume &v) { v.is_available = false; }, [](Volume &v) { v.deleting = true; }, [](Volume &v) { v.storage_class = "x"; },
-									     [](Volume &v) { v.volume_mode = "Block"; }, [](Volume &v) { v.access_modes = {"ReadOnlyMany"}; },
-									     [](Volume &v) { v.claim = ClaimId{"default", "d"}; }}) {
+	for (const auto &spoil : std::initializer_list<void (*)(Volume &)>{
+		     [](Volume &v) { v.is_available = false; },
+		     [](Volume &v) { v.deleting = true; }, [](Volume &v) { v.storage_class = "x"; },
+		     [](Volume &v) { v.volume_mode = "Block"; },
+		     [](Volume &v) { v.access_modes = {"ReadOnlyMany"}; },
+		     [](Volume &v) {
+			     v.claim = ClaimId{"default", "d"};
+		     }}) {
 		Volume v = volume("medium", "n1", 20);
 		spoil(v);
 		(void)claims.seen(v);
@@ -168,7 +182,8 @@ void the_smallest_volume_that_will_do_is_given()
 	Claim constrained = claim("c", "local", 10);
 	constrained.selector = PodSelector{{{"tier", "a"}}, {}};
 	(void)claims.seen(constrained);
-	CHECK_EQUAL(plan_text(claims, one, node("n2")), "has no volume for volume claim c and none can be made there");
+	CHECK_EQUAL(plan_text(claims, one, node("n2")),
+		"has no volume for volume claim c and none can be made there");
 }
 
 void a_volume_that_is_the_claims_is_waited_for()
@@ -180,11 +195,13 @@ void a_volume_that_is_the_claims_is_waited_for()
 	v.claim = ClaimId{"default", "c"};
 	(void)claims.seen(v);
 	(void)claims.seen(volume("smaller", "n1", 20));
-	CHECK_EQUAL(plan_text(claims, one, node("n1")), "c gets v"); /* its administrator's wish: the claim's uid is still to be written */
+	/* its administrator's wish: the claim's uid is still to be written */
+	CHECK_EQUAL(plan_text(claims, one, node("n1")), "c gets v");
 	v.claim_uid = "uid-c";
 	(void)claims.seen(v);
 	CHECK_EQUAL(plan_text(claims, one, node("n1")), "c waits");
-	CHECK_EQUAL(plan_text(claims, one, node("n2")), "has no volume for volume claim c and none can be made there");
+	CHECK_EQUAL(plan_text(claims, one, node("n2")),
+		"has no volume for volume claim c and none can be made there");
 }
 
 void two_claims_never_get_one_volume()
@@ -194,7 +211,8 @@ void two_claims_never_get_one_volume()
 	(void)claims.seen(claim("large", "local", 20));
 	(void)claims.seen(claim("small", "local", 10));
 	(void)claims.seen(volume("v", "n1", 40));
-	CHECK_EQUAL(plan_text(claims, two, node("n1")), "has no volume for volume claim large and none can be made there");
+	CHECK_EQUAL(plan_text(claims, two, node("n1")),
+		"has no volume for volume claim large and none can be made there");
 	(void)claims.seen(volume("w", "n1", 15));
 	CHECK_EQUAL(plan_text(claims, two, node("n1")), "small gets w large gets v");
 }
@@ -208,13 +226,15 @@ void a_provisioner_is_told_the_node()
 	StorageClass zoned = storage_class("late", "csi.example.com", true);
 	zoned.topologies = {NodeTerm{{{"zone", SelectorOp::in, {"a"}}}, {}}};
 	(void)claims.seen(zoned);
-	CHECK_EQUAL(plan_text(claims, one, node("n1")), "has no volume for volume claim c and none can be made there");
+	CHECK_EQUAL(plan_text(claims, one, node("n1")),
+		"has no volume for volume claim c and none can be made there");
 	CHECK_EQUAL(plan_text(claims, one, node("n1", {{"zone", "a"}})), "c selects n1");
 	Claim told = claim("c", "late");
 	told.selected_node = "n1";
 	(void)claims.seen(told);
 	CHECK_EQUAL(plan_text(claims, one, node("n1", {{"zone", "a"}})), "c waits");
-	CHECK_EQUAL(plan_text(claims, one, node("n2", {{"zone", "a"}})), "is not the node for which volume claim c is being provisioned, n1");
+	CHECK_EQUAL(plan_text(claims, one, node("n2", {{"zone", "a"}})),
+		"is not the node for which volume claim c is being provisioned, n1");
 }
 
 void a_list_takes_away_what_it_does_not_name()
@@ -237,7 +257,12 @@ void a_list_takes_away_what_it_does_not_name()
 
 int main()
 {
-	return check::run_tests("claims", {TEST(what_no_node_can_help_is_said), TEST(an_ephemeral_claim_is_its_own_pods), TEST(a_bound_volume_says_where),
-					   TEST(a_volume_in_a_zone_is_reached_from_it), TEST(the_smallest_volume_that_will_do_is_given), TEST(a_volume_that_is_the_claims_is_waited_for),
-					   TEST(two_claims_never_get_one_volume), TEST(a_provisioner_is_told_the_node), TEST(a_list_takes_away_what_it_does_not_name)});
+	return check::run_tests("claims",
+		{TEST(what_no_node_can_help_is_said), TEST(an_ephemeral_claim_is_its_own_pods),
+			TEST(a_bound_volume_says_where),
+			TEST(a_volume_in_a_zone_is_reached_from_it),
+			TEST(the_smallest_volume_that_will_do_is_given),
+			TEST(a_volume_that_is_the_claims_is_waited_for),
+			TEST(two_claims_never_get_one_volume), TEST(a_provisioner_is_told_the_node),
+			TEST(a_list_takes_away_what_it_does_not_name)});
 }

@@ -12,12 +12,17 @@ namespace
 
 constexpr std::int64_t k_gib = 1 << 30;
 
-Role role(const char *name, std::uint32_t pods, std::int64_t milli_cpu, std::int64_t gib = 1, const SchedulingConstraints &constraints = {})
+Role role(const char *name, std::uint32_t pods, std::int64_t milli_cpu, std::int64_t gib = 1,
+	const SchedulingConstraints &constraints = {})
 {
 	Pod pod;
-	pod.requests = {.milli_cpu = milli_cpu, .memory_bytes = gib * k_gib, .pods = 1, .extended = {}};
+	pod.requests = {
+		.milli_cpu = milli_cpu, .memory_bytes = gib * k_gib, .pods = 1, .extended = {}};
 	pod.constraints = constraints;
-	return {.name = name, .pods = pods, .each = pod.requests, .pod_template = std::make_shared<const Pod>(pod)};
+	return {.name = name,
+		.pods = pods,
+		.each = pod.requests,
+		.pod_template = std::make_shared<const Pod>(pod)};
 }
 
 Role with_gpus(Role role, std::int64_t gpus)
@@ -53,19 +58,25 @@ void roles_by_what_they_want()
 		std::vector<Role> roles;
 		const char *components;
 	} cases[] = {
-	    {{}, ""},
-	    {{role("only", 4, 1000)}, "only"},
-	    {{role("a", 1, 1000), role("b", 4, 1000)}, "a b"},
-	    {{role("a", 1, 1000, 1, in_pool("x")), role("b", 4, 1000)}, "a|b"},
-	    {{role("a", 1, 1000), role("b", 4, 1000, 1, tolerant)}, "a|b"},
-	    {{role("a", 1, 1000), with_gpus(role("b", 4, 1000), 1)}, "a|b"},
-	    {{with_gpus(role("a", 1, 1000), 8), with_gpus(role("b", 4, 1000), 1)}, "a|b"},
-	    {{role("a", 1, 1000, 1, in_pool("x")), role("b", 4, 1000), role("c", 1, 1000, 1, in_pool("x"))}, "a c|b"},
-	    {{role("driver", 1, 1000), role("worker", 4, 4000)}, "driver worker"},        /* 20 CPUs for 17 */
-	    {{role("leader", 1, 1000), role("worker", 1, 32000)}, "leader|worker"},      /* 64 CPUs for 33 */
-	    {{role("leader", 1, 1000, 1), role("worker", 1, 1000, 64)}, "leader|worker"}, /* 128 GiB for 65 */
-	    {{role("leader", 1, 1000, 6), role("helper", 6, 150)}, "leader helper"},         /* they share a task */
-	    {{role("none", 0, 1000, 1, in_pool("x")), role("b", 4, 1000)}, "none|b"},
+		{{}, ""},
+		{{role("only", 4, 1000)}, "only"},
+		{{role("a", 1, 1000), role("b", 4, 1000)}, "a b"},
+		{{role("a", 1, 1000, 1, in_pool("x")), role("b", 4, 1000)}, "a|b"},
+		{{role("a", 1, 1000), role("b", 4, 1000, 1, tolerant)}, "a|b"},
+		{{role("a", 1, 1000), with_gpus(role("b", 4, 1000), 1)}, "a|b"},
+		{{with_gpus(role("a", 1, 1000), 8), with_gpus(role("b", 4, 1000), 1)}, "a|b"},
+		{{role("a", 1, 1000, 1, in_pool("x")), role("b", 4, 1000),
+			 role("c", 1, 1000, 1, in_pool("x"))},
+			"a c|b"},
+		{{role("driver", 1, 1000), role("worker", 4, 4000)},
+			"driver worker"}, /* 20 CPUs for 17 */
+		{{role("leader", 1, 1000), role("worker", 1, 32000)},
+			"leader|worker"}, /* 64 CPUs for 33 */
+		{{role("leader", 1, 1000, 1), role("worker", 1, 1000, 64)},
+			"leader|worker"}, /* 128 GiB for 65 */
+		{{role("leader", 1, 1000, 6), role("helper", 6, 150)},
+			"leader helper"}, /* they share a task */
+		{{role("none", 0, 1000, 1, in_pool("x")), role("b", 4, 1000)}, "none|b"},
 	};
 	for (const auto &one : cases)
 		CHECK_EQUAL(text_of(components_of(one.roles)), one.components);
@@ -73,7 +84,8 @@ void roles_by_what_they_want()
 
 void ranks_go_over_all_in_the_owners_order()
 {
-	const auto components = components_of({role("a", 2, 1000, 1, in_pool("x")), role("b", 1, 1000), role("c", 2, 1000, 1, in_pool("x"))});
+	const auto components = components_of({role("a", 2, 1000, 1, in_pool("x")),
+		role("b", 1, 1000), role("c", 2, 1000, 1, in_pool("x"))});
 	REQUIRE(components.size() == 2);
 	CHECK((components[0].ranks == std::vector<std::uint32_t>{0, 1, 3, 4}));
 	CHECK((components[1].ranks == std::vector<std::uint32_t>{2}));
@@ -85,7 +97,8 @@ void there_are_few()
 	std::vector<Role> sizes, pools;
 	for (int i = 0; i < 100; i++) {
 		sizes.push_back(role(std::to_string(i).c_str(), 1, 1000 << (i % 10), 1));
-		pools.push_back(role(std::to_string(i).c_str(), 1, 1000, 1, in_pool(std::to_string(i).c_str())));
+		pools.push_back(role(
+			std::to_string(i).c_str(), 1, 1000, 1, in_pool(std::to_string(i).c_str())));
 	}
 	CHECK_EQUAL(components_of(sizes).size(), 1U);
 	CHECK_EQUAL(components_of(pools).size(), k_components_most);
@@ -107,5 +120,7 @@ void keys()
 
 int main()
 {
-	return run_tests("components", {TEST(roles_by_what_they_want), TEST(ranks_go_over_all_in_the_owners_order), TEST(there_are_few), TEST(keys)});
+	return run_tests("components",
+		{TEST(roles_by_what_they_want), TEST(ranks_go_over_all_in_the_owners_order),
+			TEST(there_are_few), TEST(keys)});
 }

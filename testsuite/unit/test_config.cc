@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/config.h"
-#include "src/agent/identity.h"
 #include "src/agent/config_trial.h"
+#include "src/agent/identity.h"
 #include "testsuite/unit/check.h"
 
 #include <algorithm>
@@ -114,22 +114,28 @@ void every_key_is_read()
 	wanted.plugin_socket = "/run/a.sock";
 	wanted.control_socket = "/run/b.sock";
 	wanted.nodes = {.selector_key = "pool",
-			.selector_value = "hpc",
-			.manage = false,
-			.not_ready_after_seconds = 90,
-			.cpu_unit = 100,
-			.reserve_cpus = 1,
-			.reserve_memory_mib = 512,
-			.features = {{"topology.kubernetes.io/zone", ""}, {"disk", "d_"}},
-			.tolerated_taints = {"example.com/gpu", "other"}};
+		.selector_value = "hpc",
+		.manage = false,
+		.not_ready_after_seconds = 90,
+		.cpu_unit = 100,
+		.reserve_cpus = 1,
+		.reserve_memory_mib = 512,
+		.features = {{"topology.kubernetes.io/zone", ""}, {"disk", "d_"}},
+		.tolerated_taints = {"example.com/gpu", "other"}};
 	using Op = core::LabelRequirement::Op;
-	core::NamespaceRule physics{.name_space = "physics", .user_id = 4000001, .group_id = 4000002, .accounts = {"phys", "phys-long"}, .partitions = {"pods"}, .qos = {"normal"}};
+	core::NamespaceRule physics{.name_space = "physics",
+		.user_id = 4000001,
+		.group_id = 4000002,
+		.accounts = {"phys", "phys-long"},
+		.partitions = {"pods"},
+		.qos = {"normal"}};
 	physics.permissions = {"may_set_priority"};
 	physics.reservations = {"night"};
 	physics.wckeys = {"*"};
 	physics.has_group = true;
 	physics.user = "4000001";
-	core::NamespaceRule annotated{.name_space = "", .accounts = {}, .partitions = {}, .qos = {}};
+	core::NamespaceRule annotated{
+		.name_space = "", .accounts = {}, .partitions = {}, .qos = {}};
 	annotated.selector = {{"team", Op::in, {"a", "b"}}, {"old", Op::absent, {}}};
 	annotated.selector_text = "team in (a, b), !old";
 	annotated.annotation_key = "example.com/pays";
@@ -158,12 +164,16 @@ void nothing_means_defaults()
 void unknown_keys_name_line_and_choices()
 {
 	CHECK_EQUAL(error_of("cluster: a\nclutser: b\n"),
-		    "f:2: 'clutser' is not a key here; known are cluster, scheduler_name, kubeconfig, slurm, partition, plugin_socket, "
-		    "control_socket, nodes, gres, identity, priority_classes, limits, default_time_limit_minutes, log_level");
-	CHECK_EQUAL(error_of("slurm:\n  worker: 1\n"), "f:2: slurm: 'worker' is not a key here; known are conf, workers");
+		"f:2: 'clutser' is not a key here; known are cluster, scheduler_name, kubeconfig, "
+		"slurm, partition, plugin_socket, "
+		"control_socket, nodes, gres, identity, priority_classes, limits, "
+		"default_time_limit_minutes, log_level");
+	CHECK_EQUAL(error_of("slurm:\n  worker: 1\n"),
+		"f:2: slurm: 'worker' is not a key here; known are conf, workers");
 	CHECK_EQUAL(error_of("identity:\n rules:\n - namespace: a\n   user: root\n   uid: 1\n"),
-		    "f:5: identity.rules[0]: 'uid' is not a key here; known are namespace, selector, annotation, user, user_from, group, accounts, accounts_from, partitions, "
-		    "partitions_from, qos, qos_from, permissions, reservations, wckeys");
+		"f:5: identity.rules[0]: 'uid' is not a key here; known are namespace, selector, "
+		"annotation, user, user_from, group, accounts, accounts_from, partitions, "
+		"partitions_from, qos, qos_from, permissions, reservations, wckeys");
 }
 
 void repeated_keys_are_refused()
@@ -176,38 +186,63 @@ void wrong_values_are_refused()
 	const struct {
 		const char *text, *error;
 	} rows[] = {
-		{"slurm: {workers: nine}", "f:1: slurm.workers: 'nine' is not a number from 1 to 8"},
+		{"slurm: {workers: nine}",
+			"f:1: slurm.workers: 'nine' is not a number from 1 to 8"},
 		{"slurm: {workers: 9}", "f:1: slurm.workers: '9' is not a number from 1 to 8"},
 		{"slurm: {workers: 4x}", "f:1: slurm.workers: '4x' is not a number from 1 to 8"},
-		{"slurm: {workers: 99999999999999999999}", "f:1: slurm.workers: '99999999999999999999' is not a number from 1 to 8"},
+		{"slurm: {workers: 99999999999999999999}",
+			"f:1: slurm.workers: '99999999999999999999' is not a number from 1 to 8"},
 		{"slurm: {workers: }", "f:1: slurm.workers: '' is not a number from 1 to 8"},
 		{"slurm: 4", "f:1: slurm: must be a mapping (key: value lines)"},
-		{"slurm:\n  conf: /nonexistent/slurm.conf", "f:2: slurm.conf: '/nonexistent/slurm.conf' cannot be read: No such file or directory"},
+		{"slurm:\n  conf: /nonexistent/slurm.conf",
+			"f:2: slurm.conf: '/nonexistent/slurm.conf' cannot be read: No such file "
+			"or directory"},
 		{"nodes: {manage: yes}", "f:1: nodes.manage: 'yes' is neither true nor false"},
-		{"nodes: {not_ready_after: -1}", "f:1: nodes.not_ready_after: '-1' is not a number from 0 to 86400"},
-		{"nodes: {selector: a=b=c}", "f:1: nodes.selector: 'a=b=c' is not one label, as in example.com/name or example.com/name=value"},
-		{"nodes: {tolerated_taints: x}", "f:1: nodes.tolerated_taints: must be a list, as in [one, two]"},
-		{"nodes: {tolerated_taints: [a b]}", "f:1: nodes.tolerated_taints: 'a b' is not a label's or taint's key, as in example.com/name"},
-		{"cluster: 'a b'", "f:1: cluster: 'a b' is not a name of letters, digits, '-', '.' and '_'"},
-		{"cluster: [a]", "f:1: cluster: '' is not a name of letters, digits, '-', '.' and '_'"},
-		{"partition: a,b", "f:1: partition: 'a,b' is not a name of letters, digits, '-', '.' and '_'"},
+		{"nodes: {not_ready_after: -1}",
+			"f:1: nodes.not_ready_after: '-1' is not a number from 0 to 86400"},
+		{"nodes: {selector: a=b=c}",
+			"f:1: nodes.selector: 'a=b=c' is not one label, as in example.com/name or "
+			"example.com/name=value"},
+		{"nodes: {tolerated_taints: x}",
+			"f:1: nodes.tolerated_taints: must be a list, as in [one, two]"},
+		{"nodes: {tolerated_taints: [a b]}",
+			"f:1: nodes.tolerated_taints: 'a b' is not a label's or taint's key, as in "
+			"example.com/name"},
+		{"cluster: 'a b'",
+			"f:1: cluster: 'a b' is not a name of letters, digits, '-', '.' and '_'"},
+		{"cluster: [a]",
+			"f:1: cluster: '' is not a name of letters, digits, '-', '.' and '_'"},
+		{"partition: a,b",
+			"f:1: partition: 'a,b' is not a name of letters, digits, '-', '.' and '_'"},
 		{"kubeconfig: kube.conf", "f:1: kubeconfig: 'kube.conf' is not an absolute path"},
 		{"gres: gpu", "f:1: gres: must be a list of rules (- resource: ...)"},
 		{"gres: [{name: gpu}]", "f:1: gres[0]: a rule needs a resource"},
-		{"gres: [{resource: gpu}]", "f:1: gres[0].resource: 'gpu' is no extended resource: it has a '/', and a '*' only at its end"},
-		{"gres: [{resource: 'a/*b'}]", "f:1: gres[0].resource: 'a/*b' is no extended resource: it has a '/', and a '*' only at its end"},
-		{"gres: [{resource: a/b, type: 'x-*'}]", "f:1: gres[0]: type 'x-*' has a '*', but resource 'a/b' has none"},
-		{"gres: [{resource: a/b, type: x, type_from: y}]", "f:1: gres[0]: type and type_from exclude each other"},
-		{"log_level: loud", "f:1: log_level: 'loud' is not one of error, warning, info, debug"},
+		{"gres: [{resource: gpu}]",
+			"f:1: gres[0].resource: 'gpu' is no extended resource: it has a '/', and a "
+			"'*' only at its end"},
+		{"gres: [{resource: 'a/*b'}]",
+			"f:1: gres[0].resource: 'a/*b' is no extended resource: it has a '/', and "
+			"a '*' only at its end"},
+		{"gres: [{resource: a/b, type: 'x-*'}]",
+			"f:1: gres[0]: type 'x-*' has a '*', but resource 'a/b' has none"},
+		{"gres: [{resource: a/b, type: x, type_from: y}]",
+			"f:1: gres[0]: type and type_from exclude each other"},
+		{"log_level: loud",
+			"f:1: log_level: 'loud' is not one of error, warning, info, debug"},
 		{"nodes: {cpu_unit: 250m}", "f:1: nodes.cpu_unit: '250m' is not one of 1 and 100m"},
-		{"nodes: {features: [{prefix: a}]}", "f:1: nodes.features[0]: has no label: which label's value shall be a feature?"},
-		{"limits: {writes_in_flight: 65}", "f:1: limits.writes_in_flight: '65' is not a number from 1 to 64"},
-		{"plugin_socket: /a\ncontrol_socket: /a", "f:2: plugin_socket and control_socket are the same"},
+		{"nodes: {features: [{prefix: a}]}",
+			"f:1: nodes.features[0]: has no label: which label's value shall be a "
+			"feature?"},
+		{"limits: {writes_in_flight: 65}",
+			"f:1: limits.writes_in_flight: '65' is not a number from 1 to 64"},
+		{"plugin_socket: /a\ncontrol_socket: /a",
+			"f:2: plugin_socket and control_socket are the same"},
 		{"- a", "f:1: must be a mapping (key: value lines)"},
 	};
 	for (const auto &row : rows)
 		CHECK_EQUAL(error_of(row.text), row.error);
-	CHECK(error_of("plugin_socket: /" + std::string(200, 'x')).find("longer than a socket's path") != std::string::npos);
+	CHECK(error_of("plugin_socket: /" + std::string(200, 'x'))
+			.find("longer than a socket's path") != std::string::npos);
 }
 
 void identity_rules_are_checked()
@@ -217,51 +252,83 @@ void identity_rules_are_checked()
 	} rows[] = {
 		{"x", ": must be a list of rules (- namespace: ...)"},
 		{"[x]", "[0]: must be a mapping (key: value lines)"},
-		{"[{user: root}]", "[0]: has neither namespace nor selector, annotation or user_from: which namespaces? \"*\" is all"},
+		{"[{user: root}]",
+			"[0]: has neither namespace nor selector, annotation or user_from: which "
+			"namespaces? \"*\" is all"},
 		{"[{namespace: a}]", "[0]: 'user' or 'user_from' is required"},
-		{"[{namespace: a, user: root, user_from: b}]", "[0]: has both user and user_from: which?"},
-		{"[{namespace: A, user: root}]", "[0].namespace: 'A' is not a namespace's name, nor \"*\" for all others"},
-		{"[{namespace: a, user: no-such-user}]", "[0].user: nobody here is called 'no-such-user'; a number is accepted too"},
+		{"[{namespace: a, user: root, user_from: b}]",
+			"[0]: has both user and user_from: which?"},
+		{"[{namespace: A, user: root}]",
+			"[0].namespace: 'A' is not a namespace's name, nor \"*\" for all others"},
+		{"[{namespace: a, user: no-such-user}]",
+			"[0].user: nobody here is called 'no-such-user'; a number is accepted too"},
 		{"[{namespace: a, user: 4294967295}]", "[0].user: '4294967295' is out of range"},
-		{"[{namespace: a, user: root, group: no-such-group}]", "[0].group: no group here is called 'no-such-group'; a number is accepted too"},
-		{"[{namespace: a, user: root}, {namespace: a, user: root}]", "[1]: 'a' has a rule already"},
-		{"[{namespace: a, user: root}, {namespace: a, selector: b, user: root}]", "[1]: 'a' has a rule already"},
-		{"[{namespace: '*', user: root}, {namespace: a, user: root}]", "[1]: stands after \"*\", which matches all: it would never hold"},
-		{"[{selector: 'a in b', user: root}]", "[0].selector: 'a in b' is no part of a label selector, as in a=b, a!=b, a in (b, c), a notin (b), a, !a"},
-		{"[{annotation: '=x', user: root}]", "[0].annotation: '=x' is not an annotation, as in example.com/name or example.com/name=value"},
-		{"[{user_from: 'a b'}]", "[0].user_from: 'a b' is not an annotation's key, as in example.com/name"},
-		{"[{namespace: a, user: root, permissions: [fly]}]", "[0].permissions: 'fly' is not a permission; known are may_set_priority, may_use_burst_buffer"},
+		{"[{namespace: a, user: root, group: no-such-group}]",
+			"[0].group: no group here is called 'no-such-group'; a number is accepted "
+			"too"},
+		{"[{namespace: a, user: root}, {namespace: a, user: root}]",
+			"[1]: 'a' has a rule already"},
+		{"[{namespace: a, user: root}, {namespace: a, selector: b, user: root}]",
+			"[1]: 'a' has a rule already"},
+		{"[{namespace: '*', user: root}, {namespace: a, user: root}]",
+			"[1]: stands after \"*\", which matches all: it would never hold"},
+		{"[{selector: 'a in b', user: root}]",
+			"[0].selector: 'a in b' is no part of a label selector, as in a=b, a!=b, a "
+			"in (b, c), a notin (b), a, !a"},
+		{"[{annotation: '=x', user: root}]",
+			"[0].annotation: '=x' is not an annotation, as in example.com/name or "
+			"example.com/name=value"},
+		{"[{user_from: 'a b'}]",
+			"[0].user_from: 'a b' is not an annotation's key, as in example.com/name"},
+		{"[{namespace: a, user: root, permissions: [fly]}]",
+			"[0].permissions: 'fly' is not a permission; known are may_set_priority, "
+			"may_use_burst_buffer"},
 	};
 	for (const auto &row : rows)
-		CHECK_EQUAL(error_of(std::string("identity: {rules: ") + row.rules + "}"), std::string("f:1: identity.rules") + row.error);
+		CHECK_EQUAL(error_of(std::string("identity: {rules: ") + row.rules + "}"),
+			std::string("f:1: identity.rules") + row.error);
 	/* a rule that looks at more than the name decides for some namespaces only */
-	CHECK_EQUAL(error_of("identity: {rules: [{namespace: a, selector: b, user: root}, {namespace: a, user: root}, {selector: b, user: root}, {selector: c, user: root}]}"), "");
+	CHECK_EQUAL(
+		error_of("identity: {rules: [{namespace: a, selector: b, user: root}, {namespace: "
+			 "a, user: root}, {selector: b, user: root}, {selector: c, user: root}]}"),
+		"");
 }
 
 void the_former_key_is_told_its_new_name()
 {
-	for (const char *wrong : {"[{name: a, nice: 1}, {name: a, nice: 2}]", "[{qos: x}]", "[{name: b}]", "{name: b}", "[{name: a, nice: -2147483646}]", "[{name: a, prio: 1}]"})
-		CHECK(error_of(std::string("priority_classes: ") + wrong).starts_with("f:1: priority_classes"));
+	for (const char *wrong :
+		{"[{name: a, nice: 1}, {name: a, nice: 2}]", "[{qos: x}]", "[{name: b}]",
+			"{name: b}", "[{name: a, nice: -2147483646}]", "[{name: a, prio: 1}]"})
+		CHECK(error_of(std::string("priority_classes: ") + wrong)
+				.starts_with("f:1: priority_classes"));
 	CHECK_EQUAL(error_of("priority_classes: [{name: a, nice: -5}, {name: b, qos: high}]"), "");
 	const LoadedConfig former = parse("identity:\n  least_uid: 7\n");
 	CHECK_EQUAL(former.config.identity.min_uid, 7U);
 	CHECK(former.errors.empty() && former.notes.size() == 1);
-	CHECK_EQUAL(former.notes.at(0), "f:2: identity.least_uid: is called 'min_uid' now; please rename it");
+	CHECK_EQUAL(former.notes.at(0),
+		"f:2: identity.least_uid: is called 'min_uid' now; please rename it");
 	CHECK(parse("identity: {min_uid: 7}").notes.empty());
-	CHECK_EQUAL(error_of("identity: {min_uid: 7, least_uid: 8}"), "f:1: identity: 'min_uid' stands here twice");
-	CHECK(error_of("namespaces: [{name: a, user: root}]").find("the rules of 'namespaces' stand under identity.rules now, with 'namespace' for 'name'") != std::string::npos);
+	CHECK_EQUAL(error_of("identity: {min_uid: 7, least_uid: 8}"),
+		"f:1: identity: 'min_uid' stands here twice");
+	CHECK(error_of("namespaces: [{name: a, user: root}]")
+			.find("the rules of 'namespaces' stand under identity.rules now, with "
+			      "'namespace' for 'name'") != std::string::npos);
 }
 
 void group_may_stand_before_user()
 {
-	const LoadedConfig loaded = parse("identity: {rules: [{namespace: a, group: 7, user: root}]}");
+	const LoadedConfig loaded =
+		parse("identity: {rules: [{namespace: a, group: 7, user: root}]}");
 	CHECK_EQUAL(loaded.config.identity.rules.at(0).group_id, 7U);
 }
 
 void all_errors_are_told_in_the_order_of_lines()
 {
-	CHECK_EQUAL(parse("log_level: x\nnodes:\n  manage: x\n  what: 1\npartition: 'a b'\n").errors.size(), 4U);
-	CHECK(error_of("log_level: x\npartition: ''").find("f:1: log_level") < error_of("log_level: x\npartition: ''").find("f:2: partition"));
+	CHECK_EQUAL(parse("log_level: x\nnodes:\n  manage: x\n  what: 1\npartition: 'a b'\n")
+			    .errors.size(),
+		4U);
+	CHECK(error_of("log_level: x\npartition: ''").find("f:1: log_level") <
+		error_of("log_level: x\npartition: ''").find("f:2: partition"));
 }
 
 void broken_and_hostile_yaml_is_refused()
@@ -269,16 +336,20 @@ void broken_and_hostile_yaml_is_refused()
 	CHECK(error_of("cluster: 'a\n").find("f:") == 0);
 	CHECK(error_of("a: &x 1\nb: *x\n").find("alias") != std::string::npos);
 	CHECK(!parse(std::string(5000, '[')).errors.empty());
-	CHECK(error_of(std::string(2 * 1024 * 1024, ' ')).find("longer than 1 MiB") != std::string::npos);
+	CHECK(error_of(std::string(2 * 1024 * 1024, ' ')).find("longer than 1 MiB") !=
+		std::string::npos);
 }
 
 /* Each is a configuration without an error, on which the agent could do nothing. */
 void credentials_that_cannot_be_read_are_found_before_the_start()
 {
 	char directory[] = "/tmp/slurm-kube-config.XXXXXX";
-	const std::string dir = mkdtemp(directory), good = dir + "/good", no_ca = dir + "/no-ca", no_token = dir + "/no-token";
+	const std::string dir = mkdtemp(directory), good = dir + "/good", no_ca = dir + "/no-ca",
+			  no_token = dir + "/no-token";
 	const auto kubeconfig = [](const std::string &cluster, const std::string &user) {
-		return "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://127.0.0.1:1'" + cluster + "}}]\nusers: [{name: u, user: {" + user + "}}]\n";
+		return "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: "
+		       "u}}]\nclusters: [{name: k, cluster: {server: 'https://127.0.0.1:1'" +
+			cluster + "}}]\nusers: [{name: u, user: {" + user + "}}]\n";
 	};
 	std::ofstream(good) << kubeconfig("", "token: t");
 	std::ofstream(no_ca) << kubeconfig(", certificate-authority: missing.crt", "token: t");
@@ -300,7 +371,9 @@ void credentials_that_cannot_be_read_are_found_before_the_start()
 		std::string all;
 		for (const std::string &trouble : try_config(loaded.config))
 			all += trouble + "\n";
-		(void)check::record(row.part.empty() ? all.empty() : all.find(row.part) != std::string::npos, row.config.c_str(), __FILE__, __LINE__, all);
+		(void)check::record(
+			row.part.empty() ? all.empty() : all.find(row.part) != std::string::npos,
+			row.config.c_str(), __FILE__, __LINE__, all);
 	}
 	std::filesystem::remove_all(dir);
 }
@@ -310,13 +383,15 @@ void a_file_that_is_not_there_is_an_error()
 	CHECK_EQUAL(load_config("/nonexistent/file").errors.size(), 1U);
 }
 
-/* Its settings are commented out by a "#" without a blank. slurm.conf is left out: not every machine has one. */
+/* Its settings are commented out by a "#" without a blank. slurm.conf is left out: not every
+ * machine has one. */
 std::string with_all_settings(const std::string &example)
 {
 	std::istringstream lines(example);
 	std::string all;
 	for (std::string line; std::getline(lines, line);) {
-		const bool setting = line.size() > 1 && line[0] == '#' && (line[1] != ' ' || line.rfind("#  ", 0) == 0);
+		const bool setting = line.size() > 1 && line[0] == '#' &&
+			(line[1] != ' ' || line.rfind("#  ", 0) == 0);
 		if (setting && line.find("slurm.conf") == std::string::npos)
 			all += line.substr(1);
 		all += "\n";
@@ -351,14 +426,18 @@ void a_directory_that_does_not_answer_is_not_an_unknown_user()
 	rlimit before{};
 	REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
 	for (const char *database : {"passwd", "group"})
-		REQUIRE(__nss_configure_lookup(database, "files") == 0); /* systemd's module knows root by heart */
-	(void)find_known_user("root");					 /* loads what NSS needs */
+		/* systemd's module knows root by heart */
+		REQUIRE(__nss_configure_lookup(database, "files") == 0);
+	(void)find_known_user("root"); /* loads what NSS needs */
 	const rlimit none{0, before.rlim_max};
 	REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
 	const auto silent = find_known_user("root");
 	const auto group = find_group("no-such-group");
-	const LoadedConfig waits = parse_config("identity:\n  rules:\n    - namespace: a\n      user: root\n", "f");
-	const LoadedConfig wrong = parse_config("identity:\n  rules:\n    - namespace: a\n      user: root\n      qoss: [a]\n", "f");
+	const LoadedConfig waits =
+		parse_config("identity:\n  rules:\n    - namespace: a\n      user: root\n", "f");
+	const LoadedConfig wrong = parse_config(
+		"identity:\n  rules:\n    - namespace: a\n      user: root\n      qoss: [a]\n",
+		"f");
 	REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
 	REQUIRE(!silent.ok());
 	CHECK(silent.error().code == Errc::again);
@@ -366,7 +445,9 @@ void a_directory_that_does_not_answer_is_not_an_unknown_user()
 	CHECK(!group.ok() && group.error().code == Errc::again);
 	CHECK(waits.may_pass && waits.errors.size() == 1);
 	CHECK(!wrong.may_pass && wrong.errors.size() == 2);
-	CHECK(!parse_config("identity:\n  rules:\n    - namespace: a\n      user: no-such-user-here\n", "f").may_pass);
+	CHECK(!parse_config(
+		"identity:\n  rules:\n    - namespace: a\n      user: no-such-user-here\n", "f")
+			.may_pass);
 	CHECK(!parse_config("", "f").may_pass);
 }
 
@@ -383,21 +464,22 @@ void the_manual_page_explains_every_key()
 
 int main()
 {
-	return check::run_tests("config", {
-						  TEST(every_key_is_read),
-						  TEST(nothing_means_defaults),
-						  TEST(unknown_keys_name_line_and_choices),
-						  TEST(repeated_keys_are_refused),
-						  TEST(wrong_values_are_refused),
-						  TEST(identity_rules_are_checked),
-						  TEST(the_former_key_is_told_its_new_name),
-						  TEST(group_may_stand_before_user),
-						  TEST(all_errors_are_told_in_the_order_of_lines),
-						  TEST(broken_and_hostile_yaml_is_refused),
-						  TEST(credentials_that_cannot_be_read_are_found_before_the_start),
-						  TEST(a_file_that_is_not_there_is_an_error),
-						  TEST(the_example_shows_every_key_and_its_default),
-						  TEST(a_directory_that_does_not_answer_is_not_an_unknown_user),
-						  TEST(the_manual_page_explains_every_key),
-					  });
+	return check::run_tests("config",
+		{
+			TEST(every_key_is_read),
+			TEST(nothing_means_defaults),
+			TEST(unknown_keys_name_line_and_choices),
+			TEST(repeated_keys_are_refused),
+			TEST(wrong_values_are_refused),
+			TEST(identity_rules_are_checked),
+			TEST(the_former_key_is_told_its_new_name),
+			TEST(group_may_stand_before_user),
+			TEST(all_errors_are_told_in_the_order_of_lines),
+			TEST(broken_and_hostile_yaml_is_refused),
+			TEST(credentials_that_cannot_be_read_are_found_before_the_start),
+			TEST(a_file_that_is_not_there_is_an_error),
+			TEST(the_example_shows_every_key_and_its_default),
+			TEST(a_directory_that_does_not_answer_is_not_an_unknown_user),
+			TEST(the_manual_page_explains_every_key),
+		});
 }

@@ -9,11 +9,19 @@ namespace
 {
 
 constexpr std::int64_t k_second = 1'000'000;
-constexpr EventLimits k_limits{.queued_max = 10, .per_second = 10, .burst = 3, .news_us = 30 * k_second};
+constexpr EventLimits k_limits{
+	.queued_max = 10, .per_second = 10, .burst = 3, .news_us = 30 * k_second};
 
-EventNote note(int pod, bool warning = false, const char *text = "text", const char *reason = "SlurmBound")
+EventNote note(
+	int pod, bool warning = false, const char *text = "text", const char *reason = "SlurmBound")
 {
-	return {.name_space = "default", .name = "p", .uid = std::to_string(pod), .warning = warning, .reason = reason, .action = "Binding", .text = text};
+	return {.name_space = "default",
+		.name = "p",
+		.uid = std::to_string(pod),
+		.warning = warning,
+		.reason = reason,
+		.action = "Binding",
+		.text = text};
 }
 
 int taken(EventQueue &queue, std::int64_t now)
@@ -92,11 +100,12 @@ void the_queue_is_bounded_and_keeps_warnings()
 
 int main()
 {
-	return check::run_tests("event_queue", {
-						       TEST(a_burst_goes_at_once_the_rest_by_the_clock),
-						       TEST(warnings_go_first),
-						       TEST(what_is_said_twice_is_said_once),
-						       TEST(old_news_is_no_news),
-						       TEST(the_queue_is_bounded_and_keeps_warnings),
-					       });
+	return check::run_tests("event_queue",
+		{
+			TEST(a_burst_goes_at_once_the_rest_by_the_clock),
+			TEST(warnings_go_first),
+			TEST(what_is_said_twice_is_said_once),
+			TEST(old_news_is_no_news),
+			TEST(the_queue_is_bounded_and_keeps_warnings),
+		});
 }

@@ -35,7 +35,9 @@ void chunks_may_end_at_any_two_bytes()
 		for (std::size_t second = first; second <= k_stream.size(); second++) {
 			FrameReader reader(100);
 			std::vector<std::string> got;
-			for (const std::string &chunk : {k_stream.substr(0, first), k_stream.substr(first, second - first), k_stream.substr(second)}) {
+			for (const std::string &chunk :
+				{k_stream.substr(0, first), k_stream.substr(first, second - first),
+					k_stream.substr(second)}) {
 				reader.add(chunk);
 				append(got, drain(reader));
 			}
@@ -61,7 +63,8 @@ void frames_with_a_length_may_end_anywhere_too()
 	for (std::size_t first = 0; first <= k_counted.size(); first++) {
 		FrameReader reader(100);
 		std::vector<std::string> got;
-		for (const std::string &chunk : {k_counted.substr(0, first), k_counted.substr(first)}) {
+		for (const std::string &chunk :
+			{k_counted.substr(0, first), k_counted.substr(first)}) {
 			reader.add(chunk);
 			append(got, drain(reader));
 		}
@@ -73,7 +76,9 @@ void frames_with_a_length_may_end_anywhere_too()
 void the_limit_counts_for_lengths()
 {
 	FrameReader fits(5), too_long(5);
-	fits.add({"\0\0\0\5" "12345", 9});
+	fits.add({"\0\0\0\5"
+		  "12345",
+		9});
 	CHECK_EQUAL(drain(fits).size(), 1U);
 	CHECK(!fits.too_long());
 	too_long.add({"\0\0\0\6", 4}); /* known before it has come */
@@ -110,12 +115,13 @@ void the_limit_is_exact()
 
 int main()
 {
-	return slurmkube::check::run_tests("frames", {
-							TEST(chunks_may_end_at_any_two_bytes),
-							TEST(single_bytes_do_as_well),
-							TEST(frames_with_a_length_may_end_anywhere_too),
-							TEST(the_limit_counts_for_lengths),
-							TEST(lines_not_yet_taken_are_kept_over_an_add),
-							TEST(the_limit_is_exact),
-						    });
+	return slurmkube::check::run_tests("frames",
+		{
+			TEST(chunks_may_end_at_any_two_bytes),
+			TEST(single_bytes_do_as_well),
+			TEST(frames_with_a_length_may_end_anywhere_too),
+			TEST(the_limit_counts_for_lengths),
+			TEST(lines_not_yet_taken_are_kept_over_an_add),
+			TEST(the_limit_is_exact),
+		});
 }

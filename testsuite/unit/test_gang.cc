@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The shape of a gang's job, where its pods go, and what is done about them; pure parts first, then World with all of them. */
+/* The shape of a gang's job, where its pods go, and what is done about them; pure parts first, then
+ * World with all of them. */
+#include "src/core/inspect/why.h"
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
-#include "src/core/inspect/why.h"
 #include "testsuite/unit/gang_stage.h"
 
 #include <algorithm>
@@ -49,7 +50,8 @@ void fractions_are_summed_before_they_are_rounded()
 	CHECK_EQUAL(shape_of(seats({{10, size(100, 64)}}), 64, Packing::one_per_task).tasks, 10U);
 }
 
-/* A driver of one CPU and eight workers of four: the drivers share what a worker needs. Whatever the mix, every pod lies in a task that holds it. */
+/* A driver of one CPU and eight workers of four: the drivers share what a worker needs. Whatever
+ * the mix, every pod lies in a task that holds it. */
 void unlike_roles_share_tasks_of_the_largest()
 {
 	const std::vector<Seat> mixed = seats({{4, size(1000, 100)}, {8, size(4000, 400)}});
@@ -62,35 +64,49 @@ void unlike_roles_share_tasks_of_the_largest()
 		memory[shape.task_of_seat[i]] += mixed[i].requests.memory_bytes / k_mib;
 	}
 	for (const auto &[task, sum] : cpus)
-		CHECK(sum <= std::int64_t{1000} * shape.cpus_per_task && memory[task] <= static_cast<std::int64_t>(shape.memory_mib_per_task));
+		CHECK(sum <= std::int64_t{1000} * shape.cpus_per_task &&
+			memory[task] <= static_cast<std::int64_t>(shape.memory_mib_per_task));
 }
 
 /* What unlike roles cost is said, and nothing else. */
 void the_excess_of_unlike_roles_is_told()
 {
-	CHECK_EQUAL(shape_of(seats({{8, size(3500, 100)}}), 64).excess, ""); /* rounded up as any pod */
+	/* rounded up as any pod */
+	CHECK_EQUAL(shape_of(seats({{8, size(3500, 100)}}), 64).excess, "");
 	CHECK_EQUAL(shape_of(seats({{4, size(1000, 100)}, {8, size(4000, 400)}}), 64).excess, "");
 	CHECK_EQUAL(shape_of(seats({{1, size(16000, 1600)}, {8, size(4000, 400)}}), 64).excess, "");
 	CHECK_EQUAL(shape_of(seats({{1, size(1000, 100)}, {2, size(4000, 400)}}), 64).excess,
-		    "the job has more than its pods ask for (12 CPUs for 9 CPUs, 1200 MiB for 900 MiB), because all tasks of a job have one size");
+		"the job has more than its pods ask for (12 CPUs for 9 CPUs, 1200 MiB for 900 "
+		"MiB), because all tasks of a job have one size");
 	Resources with_gpu = size(4000, 400);
 	with_gpu.extended["nvidia.com/gpu"] = 8;
 	CHECK_EQUAL(shape_of(seats({{1, size(4000, 400)}, {2, with_gpu}}), 64).excess,
-		    "the job has more than its pods ask for (24 nvidia.com/gpu for 16), because all tasks of a job have one size");
-	CHECK_EQUAL(shape_of(seats({{1, size(100, 64)}, {1, size(400, 64)}}), 64, Packing::one_per_task, 100).excess,
-		    "the job has more than its pods ask for (0.8 CPUs for 0.5 CPUs), because all tasks of a job have one size");
+		"the job has more than its pods ask for (24 nvidia.com/gpu for 16), because all "
+		"tasks of a job have one size");
+	CHECK_EQUAL(shape_of(seats({{1, size(100, 64)}, {1, size(400, 64)}}), 64,
+			    Packing::one_per_task, 100)
+			    .excess,
+		"the job has more than its pods ask for (0.8 CPUs for 0.5 CPUs), because all tasks "
+		"of a job have one size");
 }
 
-/* Of two roles and one resource that counts, whatever their sizes and numbers: first fit wastes less than half of each task but one. */
+/* Of two roles and one resource that counts, whatever their sizes and numbers: first fit wastes
+ * less than half of each task but one. */
 void a_job_of_unlike_roles_is_not_twice_their_sum()
 {
 	for (std::int64_t small = 1; small <= 16; small++) {
 		for (std::uint32_t count = 1; count <= 20; count++) {
-			const GangShape shape = shape_of(seats({{count, size(small * 1000, small * 64)}, {20 - count, size(16000, 16 * 64)}}), 64);
-			const std::int64_t asked = small * count + std::int64_t{16} * (20 - count), has = std::int64_t{shape.tasks} * shape.cpus_per_task;
+			const GangShape shape =
+				shape_of(seats({{count, size(small * 1000, small * 64)},
+						 {20 - count, size(16000, 16 * 64)}}),
+					64);
+			const std::int64_t asked = small * count + std::int64_t{16} * (20 - count),
+					   has = std::int64_t{shape.tasks} * shape.cpus_per_task;
 			CHECK(has >= asked);
 			CHECK(has <= 2 * asked + shape.cpus_per_task);
-			CHECK_EQUAL(shape.excess.find(" for " + std::to_string(asked) + " CPU") != std::string::npos, has > asked);
+			CHECK_EQUAL(shape.excess.find(" for " + std::to_string(asked) + " CPU") !=
+					std::string::npos,
+				has > asked);
 		}
 	}
 }
@@ -105,8 +121,9 @@ void devices_count_as_much_as_cpus()
 
 void names_are_sorted_as_people_count()
 {
-	const std::vector<std::string_view> sorted = {"", "a", "a-0", "a-00", "a-1", "a-01", "a-1b", "a-2", "a-9", "a-10", "a-10-2", "a-10-11", "a-99999999999999999999998",
-						      "a-99999999999999999999999", "ab", "b1", "b02", "b3"};
+	const std::vector<std::string_view> sorted = {"", "a", "a-0", "a-00", "a-1", "a-01", "a-1b",
+		"a-2", "a-9", "a-10", "a-10-2", "a-10-11", "a-99999999999999999999998",
+		"a-99999999999999999999999", "ab", "b1", "b02", "b3"};
 	for (std::size_t i = 0; i < sorted.size(); i++) {
 		for (std::size_t j = 0; j < sorted.size(); j++)
 			CHECK_EQUAL(natural_less(sorted[i], sorted[j]), i < j);
@@ -125,18 +142,24 @@ std::string shape_on(const NodeSizes &nodes, const std::vector<Seat> &pods)
 {
 	const GangShape shape = shape_of(pods, 64, Packing::shared, k_whole_cpu, nodes);
 	const auto gpus = shape.extended_per_task.find("nvidia.com/gpu");
-	return std::to_string(shape.tasks) + "x" + std::to_string(shape.cpus_per_task) + "," + std::to_string(shape.memory_mib_per_task) + "," +
-	       std::to_string(gpus == shape.extended_per_task.end() ? 0 : gpus->second);
+	return std::to_string(shape.tasks) + "x" + std::to_string(shape.cpus_per_task) + "," +
+		std::to_string(shape.memory_mib_per_task) + "," +
+		std::to_string(gpus == shape.extended_per_task.end() ? 0 : gpus->second);
 }
 
-/* Each was refused, or waited for ever, when pods under one CPU shared tasks without regard to what a node holds. */
+/* Each was refused, or waited for ever, when pods under one CPU shared tasks without regard to what
+ * a node holds. */
 void pods_share_a_task_only_as_far_as_nodes_hold_it()
 {
 	constexpr std::int64_t k_gib = 1024;
-	const NodeSizes gpu_nodes{{{.cpus = 64, .memory_mib = 900 * k_gib, .pods = 110, .gres = "gpu:8"}, 3}};
-	const NodeSizes plain{{{.cpus = 16, .memory_mib = 64 * k_gib, .pods = 110}, 6}}, large{{{.cpus = 16, .memory_mib = 128 * k_gib, .pods = 110}, 6}};
-	const NodeSizes one_large{{{.cpus = 16, .memory_mib = 64 * k_gib, .pods = 110}, 6}, {{.cpus = 16, .memory_mib = 128 * k_gib, .pods = 110}, 1}};
-	const NodeSizes few_pods{{{.cpus = 16, .memory_mib = 64 * k_gib, .pods = 20}, 6}}, tiny{{{.cpus = 2, .memory_mib = 64 * k_gib, .pods = 110}, 1}};
+	const NodeSizes gpu_nodes{
+		{{.cpus = 64, .memory_mib = 900 * k_gib, .pods = 110, .gres = "gpu:8"}, 3}};
+	const NodeSizes plain{{{.cpus = 16, .memory_mib = 64 * k_gib, .pods = 110}, 6}},
+		large{{{.cpus = 16, .memory_mib = 128 * k_gib, .pods = 110}, 6}};
+	const NodeSizes one_large{{{.cpus = 16, .memory_mib = 64 * k_gib, .pods = 110}, 6},
+		{{.cpus = 16, .memory_mib = 128 * k_gib, .pods = 110}, 1}};
+	const NodeSizes few_pods{{{.cpus = 16, .memory_mib = 64 * k_gib, .pods = 20}, 6}},
+		tiny{{{.cpus = 2, .memory_mib = 64 * k_gib, .pods = 110}, 1}};
 	const struct {
 		const char *what;
 		const NodeSizes &nodes;
@@ -147,17 +170,25 @@ void pods_share_a_task_only_as_far_as_nodes_hold_it()
 		{"9 pods of a GPU", gpu_nodes, seats({{9, with_gpus(1)}}), "9x1,64,1"},
 		{"no nodes are known", {}, seats({{9, with_gpus(1)}}), "9x1,64,1"},
 		{"4 pods of 40 GiB", plain, seats({{4, size(500, 40 * k_gib)}}), "4x1,40960,0"},
-		{"4 pods of 40 GiB, larger nodes", large, seats({{4, size(500, 40 * k_gib)}}), "2x1,81920,0"},
-		{"4 pods of 40 GiB, one larger node", one_large, seats({{4, size(500, 40 * k_gib)}}), "4x1,40960,0"},
-		{"4 pods of 20 GiB without CPU", plain, seats({{4, size(0, 20 * k_gib)}}), "4x1,20480,0"},
-		{"pods without requests count as alone", plain, seats({{4, size(0, 0)}}), "4x1,64,0"},
+		{"4 pods of 40 GiB, larger nodes", large, seats({{4, size(500, 40 * k_gib)}}),
+			"2x1,81920,0"},
+		{"4 pods of 40 GiB, one larger node", one_large,
+			seats({{4, size(500, 40 * k_gib)}}), "4x1,40960,0"},
+		{"4 pods of 20 GiB without CPU", plain, seats({{4, size(0, 20 * k_gib)}}),
+			"4x1,20480,0"},
+		{"pods without requests count as alone", plain, seats({{4, size(0, 0)}}),
+			"4x1,64,0"},
 		{"unless that is too much", tiny, seats({{4, size(0, 0)}}), "1x1,256,0"},
 		{"100 pods of 10m", plain, seats({{100, size(10, 64)}}), "2x1,3200,0"},
-		{"100 pods of 10m, 20 a node", few_pods, seats({{100, size(10, 64)}}), "5x1,1280,0"},
-		{"a launcher beside GPU workers", gpu_nodes, seats({{1, size(100, 64)}, {2, with_gpus(8, 0, 100 * k_gib)}}), "2x1,102464,8"},
+		{"100 pods of 10m, 20 a node", few_pods, seats({{100, size(10, 64)}}),
+			"5x1,1280,0"},
+		{"a launcher beside GPU workers", gpu_nodes,
+			seats({{1, size(100, 64)}, {2, with_gpus(8, 0, 100 * k_gib)}}),
+			"2x1,102464,8"},
 	};
 	for (const auto &row : rows)
-		CHECK_EQUAL(std::string(row.what) + ": " + shape_on(row.nodes, row.pods), std::string(row.what) + ": " + row.shape);
+		CHECK_EQUAL(std::string(row.what) + ": " + shape_on(row.nodes, row.pods),
+			std::string(row.what) + ": " + row.shape);
 }
 
 /* ---- World ---- */
@@ -167,7 +198,8 @@ void one_pod_is_enough_to_ask_for_all()
 {
 	Stage stage(4);
 	stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
-	CHECK(stage.world.take_actions(stage.now).empty()); /* before the owner has been heard nothing is done */
+	/* before the owner has been heard nothing is done */
+	CHECK(stage.world.take_actions(stage.now).empty());
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	const JobSpec &spec = submits.front().second.spec;
@@ -178,13 +210,15 @@ void one_pod_is_enough_to_ask_for_all()
 	CHECK_EQUAL(spec.name, "train");
 }
 
-/* Dynamic nodes lie in Slurm's table as they came, and are sorted when slurmctld starts again: ranks must not depend on it. */
+/* Dynamic nodes lie in Slurm's table as they came, and are sorted when slurmctld starts again:
+ * ranks must not depend on it. */
 void pods_are_bound_by_rank_and_name_of_node()
 {
 	Stage stage(4);
 	stage.all_pods(4);
 	(void)stage.take();
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	CHECK(stage.take().empty());
 	stage.world.observe(JobSeen{stage.running(nodes({{"n3", 8}, {"n1", 8}}))}, stage.now);
 	const auto binds = only<Bind>(stage.take());
@@ -198,11 +232,13 @@ void pods_are_bound_by_rank_and_name_of_node()
 /* 25 pods of a tenth of a CPU: three tasks for nine of them each. */
 void more_than_the_pods_ask_for_is_told()
 {
-	constexpr const char *k_excess = "; the job has more than its pods ask for (1728 MiB for 1600 MiB), because all tasks of a job have one size";
+	constexpr const char *k_excess = "; the job has more than its pods ask for (1728 MiB for "
+					 "1600 MiB), because all tasks of a job have one size";
 	Stage stage(25, size(100, 64));
 	stage.all_pods(25);
 	(void)stage.take();
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	SlurmJob waiting = stage.running({});
 	waiting.reason = "Priority";
 	stage.world.observe(JobSeen{waiting}, stage.now);
@@ -210,9 +246,12 @@ void more_than_the_pods_ask_for_is_told()
 	const auto reports = only<Report>(stage.take());
 	CHECK(!reports.empty());
 	for (const auto &[pod, report] : reports)
-		CHECK_EQUAL(report.not_scheduled.message, std::string("Slurm job 7 is pending: Priority") + k_excess);
+		CHECK_EQUAL(report.not_scheduled.message,
+			std::string("Slurm job 7 is pending: Priority") + k_excess);
 	const auto lines = why(stage.world, "a", "train-3", stage.now);
-	CHECK(std::ranges::any_of(lines, [&](const WhyLine &line) { return line.about == std::string("asks for") && line.text.ends_with(k_excess); }));
+	CHECK(std::ranges::any_of(lines, [&](const WhyLine &line) {
+		return line.about == std::string("asks for") && line.text.ends_with(k_excess);
+	}));
 	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 3}}))}, stage.now);
 	const auto binds = only<Bind>(stage.take());
 	CHECK_EQUAL(binds.size(), 25U);
@@ -229,7 +268,8 @@ void more_than_all_nodes_hold_is_refused_on_every_pod()
 	const auto told = only<Report>(stage.take());
 	REQUIRE(told.size() == 9);
 	CHECK_EQUAL(told.front().second.not_scheduled.reason, names::k_reason_no_node);
-	Stage uneven(401, size(100, 64)); /* and whether it would be less without what nobody asks for */
+	/* and whether it would be less without what nobody asks for */
+	Stage uneven(401, size(100, 64));
 	uneven.all_pods(401);
 	(void)uneven.take();
 	uneven.pass(5 * k_second);
@@ -266,7 +306,8 @@ void a_failure_is_told_and_not_what_it_brought_about()
 	(void)stage.take();
 	stage.pass(4 * k_second); /* forced deletions hold their shares for a while */
 	stage.job.is_finished = true;
-	(void)stage.world.take_actions(stage.now); /* asks the owner, which answers in the next step */
+	/* asks the owner, which answers in the next step */
+	(void)stage.world.take_actions(stage.now);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
 	CHECK_EQUAL(ends.front().second.wait_status, 3U << 8);
@@ -303,7 +344,8 @@ void the_allocation_is_held_for_a_restart_and_then_let_go()
 	CHECK_EQUAL(only<Complete>(stage.take()).size(), 1U);
 }
 
-/* A pod that failed may be gone before this agent was there: what nobody saw is not told as success. */
+/* A pod that failed may be gone before this agent was there: what nobody saw is not told as
+ * success. */
 void an_end_that_nobody_saw_is_no_success()
 {
 	Stage old(2);
@@ -340,7 +382,8 @@ void scancel_in_the_second_of_its_pods_removes_those_that_were_there()
 	Stage stage(4);
 	stage.all_pods(3);
 	(void)stage.take();
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	SlurmJob job = stage.running({});
 	job.state = JobState::pending;
 	stage.world.observe(JobSeen{job}, stage.now);
@@ -384,11 +427,13 @@ void a_new_agent_goes_on()
 	old.start(4);
 	Stage stage(4);
 	for (std::uint32_t i = 0; i < 3; i++)
-		stage.world.observe(PodSeen{*old.world.state().pod({"u" + std::to_string(i)})}, stage.now);
+		stage.world.observe(
+			PodSeen{*old.world.state().pod({"u" + std::to_string(i)})}, stage.now);
 	stage.world.observe(PodSeen{stage.pod(3)}, stage.now);
 	stage.connect({stage.running(nodes({{"n1", 8}, {"n2", 8}}))});
 	const auto actions = stage.take();
-	CHECK(only<Submit>(actions).empty() && only<Cancel>(actions).empty() && only<Complete>(actions).empty());
+	CHECK(only<Submit>(actions).empty() && only<Cancel>(actions).empty() &&
+		only<Complete>(actions).empty());
 	const auto binds = only<Bind>(actions);
 	REQUIRE(binds.size() == 1);
 	CHECK_EQUAL(binds.front().second.node, "n2");
@@ -447,7 +492,8 @@ void a_lost_job_waits_until_slurm_has_the_nodes()
 	CHECK_EQUAL(submits.front().second.spec.required_node, "n1,n2");
 }
 
-/* What required_node is when Slurm has lost the job of a gang of which three ranks are bound to n1 and n2, and what n3 and n4 are by then. */
+/* What required_node is when Slurm has lost the job of a gang of which three ranks are bound to n1
+ * and n2, and what n3 and n4 are by then. */
 std::string required_with(const KubeNode &n3, const SlurmNode &n4)
 {
 	Stage stage(4);
@@ -467,10 +513,12 @@ std::string required_with(const KubeNode &n3, const SlurmNode &n4)
 	(void)stage.take();
 	stage.pass(11 * k_second);
 	const auto submits = only<Submit>(stage.take());
-	return submits.size() == 1 ? submits.front().second.spec.required_node : std::to_string(submits.size()) + " jobs";
+	return submits.size() == 1 ? submits.front().second.spec.required_node
+				   : std::to_string(submits.size()) + " jobs";
 }
 
-/* Slurm 24.11 takes no nodes beside those that it must: without the others of the job the gang would wait for ever. */
+/* Slurm 24.11 takes no nodes beside those that it must: without the others of the job the gang
+ * would wait for ever. */
 void a_lost_job_is_asked_for_with_its_nodes_that_have_no_pods_yet()
 {
 	const KubeNode n3 = fast_node("n3");
@@ -507,13 +555,15 @@ void a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other()
 	CHECK_EQUAL(submits.front().second.spec.required_node, "a-n1,n1");
 }
 
-/* It waited when slurmctld lost it: the second one is of the same attempt, and ends as any other. */
+/* It waited when slurmctld lost it: the second one is of the same attempt, and ends as any
+ * other. */
 void a_waiting_job_that_was_lost_is_asked_for_again_and_completes()
 {
 	Stage stage(4);
 	stage.all_pods(4);
 	(void)stage.take();
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	SlurmJob waits = stage.running({});
 	waits.state = JobState::pending;
 	stage.world.observe(JobSeen{waits}, stage.now);
@@ -531,7 +581,8 @@ void pods_that_never_come_end_the_job()
 	Stage stage(4);
 	stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
 	(void)stage.take();
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	KubeNode away = kube_node("n1", "n1-uid", 8000);
 	away.ready = false;
 	stage.world.observe(NodeSeen{away}, stage.now);
@@ -596,30 +647,38 @@ void a_pod_group_waits_for_its_minimum()
 
 int main()
 {
-	return check::run_tests("gang", {
-						TEST(equal_pods_are_a_task_each),
-						TEST(fractions_are_summed_before_they_are_rounded),
-						TEST(unlike_roles_share_tasks_of_the_largest),
-						TEST(the_excess_of_unlike_roles_is_told),
-						TEST(a_job_of_unlike_roles_is_not_twice_their_sum),
-						TEST(devices_count_as_much_as_cpus),
-						TEST(names_are_sorted_as_people_count), TEST(pods_share_a_task_only_as_far_as_nodes_hold_it),
-						TEST(one_pod_is_enough_to_ask_for_all),
-						TEST(pods_are_bound_by_rank_and_name_of_node),
-						TEST(more_than_the_pods_ask_for_is_told),
-						TEST(more_than_all_nodes_hold_is_refused_on_every_pod),
-						TEST(the_job_is_complete_when_every_seat_has_succeeded),
-						TEST(a_failure_is_told_and_not_what_it_brought_about),
-						TEST(a_replacement_gets_the_seat_when_its_predecessor_is_gone),
-						TEST(the_allocation_is_held_for_a_restart_and_then_let_go),
-						TEST(an_end_that_nobody_saw_is_no_success), TEST(scancel_removes_all_pods_and_nothing_is_submitted_for_those),
-						TEST(scancel_in_the_second_of_its_pods_removes_those_that_were_there), TEST(pods_made_after_the_end_are_about_the_next_job),
-						TEST(a_new_agent_goes_on),
-						TEST(a_lost_job_is_asked_for_again_on_the_same_nodes),
-						TEST(a_lost_job_waits_until_slurm_has_the_nodes),
-						TEST(a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended), TEST(a_lost_job_is_asked_for_with_its_nodes_that_have_no_pods_yet),
-						TEST(a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other), TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes), TEST(pods_that_never_come_end_the_job), TEST(pods_that_run_are_not_ended_for_those_that_never_come),
-						TEST(a_pod_beyond_the_seats_runs_alone),
-						TEST(a_pod_group_waits_for_its_minimum),
-					});
+	return check::run_tests("gang",
+		{
+			TEST(equal_pods_are_a_task_each),
+			TEST(fractions_are_summed_before_they_are_rounded),
+			TEST(unlike_roles_share_tasks_of_the_largest),
+			TEST(the_excess_of_unlike_roles_is_told),
+			TEST(a_job_of_unlike_roles_is_not_twice_their_sum),
+			TEST(devices_count_as_much_as_cpus),
+			TEST(names_are_sorted_as_people_count),
+			TEST(pods_share_a_task_only_as_far_as_nodes_hold_it),
+			TEST(one_pod_is_enough_to_ask_for_all),
+			TEST(pods_are_bound_by_rank_and_name_of_node),
+			TEST(more_than_the_pods_ask_for_is_told),
+			TEST(more_than_all_nodes_hold_is_refused_on_every_pod),
+			TEST(the_job_is_complete_when_every_seat_has_succeeded),
+			TEST(a_failure_is_told_and_not_what_it_brought_about),
+			TEST(a_replacement_gets_the_seat_when_its_predecessor_is_gone),
+			TEST(the_allocation_is_held_for_a_restart_and_then_let_go),
+			TEST(an_end_that_nobody_saw_is_no_success),
+			TEST(scancel_removes_all_pods_and_nothing_is_submitted_for_those),
+			TEST(scancel_in_the_second_of_its_pods_removes_those_that_were_there),
+			TEST(pods_made_after_the_end_are_about_the_next_job),
+			TEST(a_new_agent_goes_on),
+			TEST(a_lost_job_is_asked_for_again_on_the_same_nodes),
+			TEST(a_lost_job_waits_until_slurm_has_the_nodes),
+			TEST(a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended),
+			TEST(a_lost_job_is_asked_for_with_its_nodes_that_have_no_pods_yet),
+			TEST(a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other),
+			TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes),
+			TEST(pods_that_never_come_end_the_job),
+			TEST(pods_that_run_are_not_ended_for_those_that_never_come),
+			TEST(a_pod_beyond_the_seats_runs_alone),
+			TEST(a_pod_group_waits_for_its_minimum),
+		});
 }

@@ -20,14 +20,21 @@ void pods_ask_by_the_table()
 	CHECK_EQUAL(gres_of_pod(asks({}), table).value(), "");
 	CHECK_EQUAL(gres_of_pod(asks({{"nvidia.com/gpu", 2}}), table).value(), "gpu:2");
 	CHECK_EQUAL(gres_of_pod(asks({{"nvidia.com/gpu", 0}}), table).value(), "");
-	CHECK_EQUAL(gres_of_pod(asks({{"nvidia.com/mig-1g.5gb", 1}, {"nvidia.com/gpu", 1}}), table).value(), "gpu:1,gpu:mig-1g.5gb:1");
-	CHECK_EQUAL(gres_of_pod(asks({{"gpu.intel.com/i915", 1}, {"gpu.intel.com/xe", 2}}), table).value(), "gpu:3");
-	CHECK_EQUAL(gres_of_pod(asks({{"hugepages-2Mi", 1}, {"ephemeral-storage", 1}}), table).value(), "");
+	CHECK_EQUAL(gres_of_pod(asks({{"nvidia.com/mig-1g.5gb", 1}, {"nvidia.com/gpu", 1}}), table)
+			    .value(),
+		"gpu:1,gpu:mig-1g.5gb:1");
+	CHECK_EQUAL(gres_of_pod(asks({{"gpu.intel.com/i915", 1}, {"gpu.intel.com/xe", 2}}), table)
+			    .value(),
+		"gpu:3");
+	CHECK_EQUAL(
+		gres_of_pod(asks({{"hugepages-2Mi", 1}, {"ephemeral-storage", 1}}), table).value(),
+		"");
 }
 
 void what_no_rule_names_is_refused_by_name()
 {
-	for (const char *resource : {"example.com/fpga", "nvidia.com/mig-", "nvidia.com/gpus", "gpu"}) {
+	for (const char *resource :
+		{"example.com/fpga", "nvidia.com/mig-", "nvidia.com/gpus", "gpu"}) {
 		const auto asked = gres_of_pod(asks({{resource, 1}}), default_gres_table());
 		REQUIRE(!asked.ok());
 		CHECK(asked.error().what.find(std::string(resource) + ":") != std::string::npos);
@@ -38,9 +45,13 @@ void what_no_rule_names_is_refused_by_name()
 void nodes_offer_with_their_types()
 {
 	KubeNode node;
-	node.allocatable.extended = {{"nvidia.com/gpu", 4}, {"nvidia.com/mig-1g.5gb", 2}, {"example.com/other", 9}, {"amd.com/gpu", 0}};
+	node.allocatable.extended = {{"nvidia.com/gpu", 4}, {"nvidia.com/mig-1g.5gb", 2},
+		{"example.com/other", 9}, {"amd.com/gpu", 0}};
 	CHECK_EQUAL(gres_of_node(node, default_gres_table()), "gpu:4,gpu:mig-1g.5gb:2");
-	const GresTable typed = {{.resource = "nvidia.com/gpu", .name = "gpu", .type = "", .type_label = "nvidia.com/gpu.product"}};
+	const GresTable typed = {{.resource = "nvidia.com/gpu",
+		.name = "gpu",
+		.type = "",
+		.type_label = "nvidia.com/gpu.product"}};
 	CHECK_EQUAL(gres_of_node(node, typed), "gpu:4");
 	node.labels["nvidia.com/gpu.product"] = "NVIDIA-A100,x=1";
 	CHECK_EQUAL(gres_of_node(node, typed), "gpu:nvidia-a100_x_1:4");
@@ -81,6 +92,8 @@ void a_node_differs_in_size_and_not_in_where_its_devices_are()
 
 int main()
 {
-	return check::run_tests("gres", {TEST(pods_ask_by_the_table), TEST(what_no_rule_names_is_refused_by_name), TEST(nodes_offer_with_their_types),
-					 TEST(a_list_is_searched_by_whole_names), TEST(a_node_differs_in_size_and_not_in_where_its_devices_are)});
+	return check::run_tests("gres",
+		{TEST(pods_ask_by_the_table), TEST(what_no_rule_names_is_refused_by_name),
+			TEST(nodes_offer_with_their_types), TEST(a_list_is_searched_by_whole_names),
+			TEST(a_node_differs_in_size_and_not_in_where_its_devices_are)});
 }

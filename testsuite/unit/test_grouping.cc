@@ -12,7 +12,8 @@ namespace
 struct Cluster {
 	std::map<OwnerId, std::optional<Owner>> owners;
 
-	Owner &add(const char *api_version, const char *kind, const char *name, std::vector<Role> roles = {}, bool starts_together = false)
+	Owner &add(const char *api_version, const char *kind, const char *name,
+		std::vector<Role> roles = {}, bool starts_together = false)
 	{
 		Owner owner;
 		owner.id = {api_version, kind, "a", name};
@@ -98,7 +99,8 @@ void nearer_owners_win()
 	set.annotations = {{"slurm-kube.io/account", "near"}};
 	const auto grouping = cluster.place(pod_of(ref_of(set)));
 	REQUIRE(as<Alone>(grouping));
-	const std::map<std::string, std::string> wanted = {{"slurm-kube.io/account", "near"}, {"slurm-kube.io/qos", "far"}};
+	const std::map<std::string, std::string> wanted = {
+		{"slurm-kube.io/account", "near"}, {"slurm-kube.io/qos", "far"}};
 	CHECK(as<Alone>(grouping)->inherited == wanted);
 }
 
@@ -128,17 +130,21 @@ void a_plain_job_is_a_gang_only_when_it_says_so()
 void a_job_set_stands_above_its_jobs()
 {
 	Cluster cluster;
-	const OwnerRef above = ref_of(cluster.add("jobset.x-k8s.io/v1alpha2", "JobSet", "s", {role("driver", 1), role("worker", 6, 3), role("after", 2, 1, 1)}, true));
+	const OwnerRef above = ref_of(cluster.add("jobset.x-k8s.io/v1alpha2", "JobSet", "s",
+		{role("driver", 1), role("worker", 6, 3), role("after", 2, 1, 1)}, true));
 	Owner &job = cluster.add("batch/v1", "Job", "j", {role("", 3)}, true);
 	job.controller = above;
-	const auto worker = cluster.place(pod_of(ref_of(job), {{"jobset.sigs.k8s.io/replicatedjob-name", "worker"},
-								{"jobset.sigs.k8s.io/job-index", "1"},
-								{"batch.kubernetes.io/job-completion-index", "2"}}));
+	const auto worker = cluster.place(pod_of(ref_of(job),
+		{{"jobset.sigs.k8s.io/replicatedjob-name", "worker"},
+			{"jobset.sigs.k8s.io/job-index", "1"},
+			{"batch.kubernetes.io/job-completion-index", "2"}}));
 	REQUIRE(as<InGang>(worker));
 	CHECK_EQUAL(as<InGang>(worker)->gang.key, "s-uid");
-	CHECK_EQUAL(seats_of(as<InGang>(worker)->components.at(0).roles).size(), 7U); /* roles of the same stage */
+	/* roles of the same stage */
+	CHECK_EQUAL(seats_of(as<InGang>(worker)->components.at(0).roles).size(), 7U);
 	CHECK(as<InGang>(worker)->index == 5U);
-	const auto after = cluster.place(pod_of(ref_of(job), {{"jobset.sigs.k8s.io/replicatedjob-name", "after"}}));
+	const auto after = cluster.place(
+		pod_of(ref_of(job), {{"jobset.sigs.k8s.io/replicatedjob-name", "after"}}));
 	REQUIRE(as<InGang>(after));
 	CHECK_EQUAL(as<InGang>(after)->gang.key, "s-uid/1");
 	CHECK_EQUAL(seats_of(as<InGang>(after)->components.at(0).roles).size(), 2U);
@@ -147,10 +153,12 @@ void a_job_set_stands_above_its_jobs()
 void each_replica_of_a_leader_worker_set_is_a_gang()
 {
 	Cluster cluster;
-	cluster.add("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "l", {role("leader", 1), role("worker", 3)}, true);
-	const auto worker = cluster.place(pod_of(std::nullopt, {{"leaderworkerset.sigs.k8s.io/name", "l"},
-								{"leaderworkerset.sigs.k8s.io/group-index", "2"},
-								{"leaderworkerset.sigs.k8s.io/worker-index", "3"}}));
+	cluster.add("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "l",
+		{role("leader", 1), role("worker", 3)}, true);
+	const auto worker = cluster.place(pod_of(std::nullopt,
+		{{"leaderworkerset.sigs.k8s.io/name", "l"},
+			{"leaderworkerset.sigs.k8s.io/group-index", "2"},
+			{"leaderworkerset.sigs.k8s.io/worker-index", "3"}}));
 	REQUIRE(as<InGang>(worker));
 	CHECK_EQUAL(as<InGang>(worker)->gang.key, "l-uid/2");
 	CHECK_EQUAL(as<InGang>(worker)->role, "worker");
@@ -162,7 +170,8 @@ void pod_groups_of_both_kinds()
 	Cluster cluster;
 	Owner &older = cluster.add("scheduling.x-k8s.io/v1alpha1", "PodGroup", "g", {}, true);
 	older.minimum = 3;
-	const auto grouping = cluster.place(pod_of(std::nullopt, {{"scheduling.x-k8s.io/pod-group", "g"}}));
+	const auto grouping =
+		cluster.place(pod_of(std::nullopt, {{"scheduling.x-k8s.io/pod-group", "g"}}));
 	REQUIRE(as<InGang>(grouping));
 	CHECK_EQUAL(as<InGang>(grouping)->minimum, 3U);
 	Pod pod = pod_of(std::nullopt);
@@ -171,15 +180,19 @@ void pod_groups_of_both_kinds()
 	CHECK(as<NeedsOwner>(cluster.place(pod)));
 	cluster.owners[id] = std::nullopt; /* it may come after its pods */
 	CHECK(as<NeedsOwner>(cluster.place(pod)));
-	cluster.add("scheduling.k8s.io/v1beta1", "PodGroup", "later", {}, false); /* a basic policy is no gang */
+	/* a basic policy is no gang */
+	cluster.add("scheduling.k8s.io/v1beta1", "PodGroup", "later", {}, false);
 	CHECK(as<Alone>(cluster.place(pod)));
 }
 
 void kubeflow_roles_are_found_whatever_their_case()
 {
 	Cluster cluster;
-	Owner &job = cluster.add("kubeflow.org/v2beta1", "MPIJob", "m", {role("Launcher", 1), role("Worker", 2)}, true);
-	const auto worker = cluster.place(pod_of(ref_of(job), {{"training.kubeflow.org/job-role", "worker"}, {"training.kubeflow.org/replica-index", "1"}}));
+	Owner &job = cluster.add("kubeflow.org/v2beta1", "MPIJob", "m",
+		{role("Launcher", 1), role("Worker", 2)}, true);
+	const auto worker = cluster.place(pod_of(ref_of(job),
+		{{"training.kubeflow.org/job-role", "worker"},
+			{"training.kubeflow.org/replica-index", "1"}}));
 	REQUIRE(as<InGang>(worker));
 	CHECK_EQUAL(as<InGang>(worker)->role, "Worker");
 	CHECK(as<InGang>(worker)->index == 1U);
@@ -191,18 +204,23 @@ void workers_may_be_numbered_from_one()
 	Cluster cluster;
 	Role workers = role("Worker", 2);
 	workers.first_index = 1;
-	Owner &job = cluster.add("kubeflow.org/v2beta1", "MPIJob", "m", {role("Launcher", 1), workers}, true);
+	Owner &job = cluster.add(
+		"kubeflow.org/v2beta1", "MPIJob", "m", {role("Launcher", 1), workers}, true);
 	for (const char *index : {"1", "2"}) {
-		const auto worker = cluster.place(pod_of(ref_of(job), {{"training.kubeflow.org/job-role", "worker"}, {"training.kubeflow.org/replica-index", index}}));
+		const auto worker = cluster.place(pod_of(ref_of(job),
+			{{"training.kubeflow.org/job-role", "worker"},
+				{"training.kubeflow.org/replica-index", index}}));
 		REQUIRE(as<InGang>(worker));
-		CHECK_EQUAL(as<InGang>(worker)->index.value_or(99), static_cast<std::uint32_t>(index[0] - '1'));
+		CHECK_EQUAL(as<InGang>(worker)->index.value_or(99),
+			static_cast<std::uint32_t>(index[0] - '1'));
 	}
 }
 
 void the_earliest_deadline_of_the_owners_counts()
 {
 	Cluster cluster;
-	Owner &set = cluster.add("jobset.x-k8s.io/v1alpha2", "JobSet", "s", {role("driver", 1)}, true);
+	Owner &set =
+		cluster.add("jobset.x-k8s.io/v1alpha2", "JobSet", "s", {role("driver", 1)}, true);
 	set.deadline_seconds = 100;
 	const OwnerRef above = ref_of(set);
 	Owner &job = cluster.add("batch/v1", "Job", "j", {role("", 3)}, false);
@@ -215,7 +233,9 @@ void the_earliest_deadline_of_the_owners_counts()
 	const auto single = cluster.place(pod_of(ref_of(job)));
 	REQUIRE(as<Alone>(single));
 	CHECK_EQUAL(as<Alone>(single)->deadline_seconds, 60);
-	CHECK_EQUAL(earlier_deadline(0, 5) + earlier_deadline(5, 0) + earlier_deadline(-1, 0) + earlier_deadline(7, 3), 13);
+	CHECK_EQUAL(earlier_deadline(0, 5) + earlier_deadline(5, 0) + earlier_deadline(-1, 0) +
+			earlier_deadline(7, 3),
+		13);
 }
 
 void a_gang_without_end_is_refused()
@@ -251,21 +271,22 @@ void paths_are_made_of_plain_names_only()
 
 int main()
 {
-	return check::run_tests("grouping", {
-					  TEST(a_bare_pod_is_alone),
-					  TEST(an_unknown_owner_is_asked_for_and_one_of_a_strange_kind_is_not),
-					  TEST(an_owner_with_another_uid_is_none),
-					  TEST(nearer_owners_win),
-					  TEST(an_indexed_job_is_a_gang_unless_it_says_no),
-					  TEST(a_plain_job_is_a_gang_only_when_it_says_so),
-					  TEST(a_job_set_stands_above_its_jobs),
-					  TEST(each_replica_of_a_leader_worker_set_is_a_gang),
-					  TEST(pod_groups_of_both_kinds),
-					  TEST(kubeflow_roles_are_found_whatever_their_case),
-					  TEST(workers_may_be_numbered_from_one),
-					  TEST(the_earliest_deadline_of_the_owners_counts),
-					  TEST(a_gang_without_end_is_refused),
-					  TEST(seats_are_found_by_role_and_index),
-					  TEST(paths_are_made_of_plain_names_only),
-				      });
+	return check::run_tests("grouping",
+		{
+			TEST(a_bare_pod_is_alone),
+			TEST(an_unknown_owner_is_asked_for_and_one_of_a_strange_kind_is_not),
+			TEST(an_owner_with_another_uid_is_none),
+			TEST(nearer_owners_win),
+			TEST(an_indexed_job_is_a_gang_unless_it_says_no),
+			TEST(a_plain_job_is_a_gang_only_when_it_says_so),
+			TEST(a_job_set_stands_above_its_jobs),
+			TEST(each_replica_of_a_leader_worker_set_is_a_gang),
+			TEST(pod_groups_of_both_kinds),
+			TEST(kubeflow_roles_are_found_whatever_their_case),
+			TEST(workers_may_be_numbered_from_one),
+			TEST(the_earliest_deadline_of_the_owners_counts),
+			TEST(a_gang_without_end_is_refused),
+			TEST(seats_are_found_by_role_and_index),
+			TEST(paths_are_made_of_plain_names_only),
+		});
 }

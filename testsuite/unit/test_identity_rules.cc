@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/policy/identity_rules.h"
 #include "src/core/model/names.h"
+#include "src/core/policy/identity_rules.h"
 #include "src/core/translate/translate.h"
 #include "src/core/world/world.h"
 #include "testsuite/unit/check.h"
@@ -13,7 +13,12 @@ namespace
 
 NamespaceRule rule(const char *name_space, std::uint32_t user_id)
 {
-	NamespaceRule r{.name_space = name_space, .user_id = user_id, .group_id = user_id, .accounts = {}, .partitions = {}, .qos = {}};
+	NamespaceRule r{.name_space = name_space,
+		.user_id = user_id,
+		.group_id = user_id,
+		.accounts = {},
+		.partitions = {},
+		.qos = {}};
 	return r;
 }
 
@@ -35,47 +40,60 @@ NamespaceRule annotated()
 	return r;
 }
 
-Namespace seen(const char *name, std::map<std::string, std::string> labels, std::map<std::string, std::string> annotations = {})
+Namespace seen(const char *name, std::map<std::string, std::string> labels,
+	std::map<std::string, std::string> annotations = {})
 {
-	return {.name = name, .uid = std::string("uid-") + name, .labels = std::move(labels), .annotations = std::move(annotations)};
+	return {.name = name,
+		.uid = std::string("uid-") + name,
+		.labels = std::move(labels),
+		.annotations = std::move(annotations)};
 }
 
 struct Case {
 	std::vector<NamespaceRule> rules;
 	IdentityFacts facts;
-	[[nodiscard]] Result<NamespaceRule> of(const char *name) const { return rule_of({rules, 1000, facts}, name); }
-	[[nodiscard]] std::string error(const char *name) const { return of(name) ? "" : of(name).error().what; }
+	[[nodiscard]] Result<NamespaceRule> of(const char *name) const
+	{
+		return rule_of({rules, 1000, facts}, name);
+	}
+	[[nodiscard]] std::string error(const char *name) const
+	{
+		return of(name) ? "" : of(name).error().what;
+	}
 	void add(const Namespace &one) { facts.namespaces[one.name] = one; }
 };
 
 void selectors_match_as_kubectl_does()
 {
-	const std::map<std::string, std::string> labels = {{"team", "physics"}, {"tier", "a"}, {"empty", ""}};
+	const std::map<std::string, std::string> labels = {
+		{"team", "physics"}, {"tier", "a"}, {"empty", ""}};
 	const struct {
 		const char *text;
 		bool fits;
 	} rows[] = {
-	    {"team=physics", true},
-	    {"team==physics", true},
-	    {" team = physics , tier in (b, a) ", true},
-	    {"team=chemistry", false},
-	    {"team!=chemistry", true},
-	    {"team!=physics", false},
-	    {"absent!=x", true},
-	    {"tier notin (a,b)", false},
-	    {"absent notin (a)", true},
-	    {"tier in (b)", false},
-	    {"team", true},
-	    {"!team", false},
-	    {"!absent", true},
-	    {"empty=", true},
-	    {"team=physics,!tier", false},
+		{"team=physics", true},
+		{"team==physics", true},
+		{" team = physics , tier in (b, a) ", true},
+		{"team=chemistry", false},
+		{"team!=chemistry", true},
+		{"team!=physics", false},
+		{"absent!=x", true},
+		{"tier notin (a,b)", false},
+		{"absent notin (a)", true},
+		{"tier in (b)", false},
+		{"team", true},
+		{"!team", false},
+		{"!absent", true},
+		{"empty=", true},
+		{"team=physics,!tier", false},
 	};
 	for (const auto &row : rows) {
 		const auto selector = parse_label_selector(row.text);
-		(void)check::record(selector && matches(*selector, labels) == row.fits, row.text, __FILE__, __LINE__);
+		(void)check::record(selector && matches(*selector, labels) == row.fits, row.text,
+			__FILE__, __LINE__);
 	}
-	for (const char *wrong : {"", ",", "a,", "=b", "a in b", "a in (b", "a b", "in (a)", "a/b/c", "a=b c", "a=(b)", "!", "a>3", "a like (b)"})
+	for (const char *wrong : {"", ",", "a,", "=b", "a in b", "a in (b", "a b", "in (a)",
+		     "a/b/c", "a=b c", "a=(b)", "!", "a>3", "a like (b)"})
 		(void)check::record(!parse_label_selector(wrong).ok(), wrong, __FILE__, __LINE__);
 	CHECK(parse_label_selector(std::string(5000, 'a')).error().code == Errc::too_large);
 }
@@ -101,7 +119,8 @@ void labels_decide_once_the_namespace_is_known()
 	c.add(seen("other", {}));
 	CHECK_EQUAL(c.of("lab")->user_id, 1002U);
 	CHECK_EQUAL(c.of("other")->user_id, 1003U);
-	c.facts.namespaces["lab"].deleting = true; /* the next one of that name may have other labels */
+	/* the next one of that name may have other labels */
+	c.facts.namespaces["lab"].deleting = true;
 	CHECK(!c.of("lab") && c.of("lab").error().code == Errc::again);
 }
 
@@ -148,28 +167,36 @@ void annotations_that_name_what_they_may_not_are_refused()
 	const struct {
 		const char *key, *value, *part;
 	} rows[] = {
-	    {"id/user", "root", "is uid 0, below identity.min_uid (1000)"},
-	    {"id/user", "daemon", "below identity.min_uid"},
-	    {"id/user", "ghost", "its annotation id/user='ghost' names no user: nobody here is called 'ghost'"},
-	    {"id/user", "", "is no user's name"},
-	    {"id/user", "a b", "is no user's name"},
-	    {"id/user", "x\ny", "is no user's name"},
-	    {"id/accounts", "", "is no list of names"},
-	    {"id/accounts", "a,,b", "is no list of names"},
-	    {"id/accounts", "a,", "is no list of names"},
-	    {"id/qos", "high low", "is no list of names"},
+		{"id/user", "root", "is uid 0, below identity.min_uid (1000)"},
+		{"id/user", "daemon", "below identity.min_uid"},
+		{"id/user", "ghost",
+			"its annotation id/user='ghost' names no user: nobody here is called "
+			"'ghost'"},
+		{"id/user", "", "is no user's name"},
+		{"id/user", "a b", "is no user's name"},
+		{"id/user", "x\ny", "is no user's name"},
+		{"id/accounts", "", "is no list of names"},
+		{"id/accounts", "a,,b", "is no list of names"},
+		{"id/accounts", "a,", "is no list of names"},
+		{"id/qos", "high low", "is no list of names"},
 	};
 	for (const auto &row : rows) {
 		Case c{{annotated(), rule("*", 65534)}, {}};
-		for (const auto &[name, uid] : {std::pair("root", 0U), std::pair("daemon", 999U), std::pair("phys", 1001U)})
-			c.facts.people.insert_or_assign(name, Result<SlurmUser>(SlurmUser{uid, uid}));
-		c.facts.people.insert_or_assign("ghost", Result<SlurmUser>(Error{Errc::not_found, "nobody here is called 'ghost'"}));
+		for (const auto &[name, uid] : {std::pair("root", 0U), std::pair("daemon", 999U),
+			     std::pair("phys", 1001U)})
+			c.facts.people.insert_or_assign(
+				name, Result<SlurmUser>(SlurmUser{uid, uid}));
+		c.facts.people.insert_or_assign("ghost",
+			Result<SlurmUser>(Error{Errc::not_found, "nobody here is called 'ghost'"}));
 		Namespace lab = seen("lab", {}, {{"id/user", "phys"}});
 		lab.annotations[row.key] = row.value;
 		c.add(lab);
 		const auto got = c.of("lab");
-		const bool refused = !got && got.error().code == Errc::denied && got.error().what.find(row.part) != std::string::npos && got.error().what.find(row.key) != std::string::npos;
-		(void)check::record(refused, row.value, __FILE__, __LINE__, got ? "accepted" : got.error().what);
+		const bool refused = !got && got.error().code == Errc::denied &&
+			got.error().what.find(row.part) != std::string::npos &&
+			got.error().what.find(row.key) != std::string::npos;
+		(void)check::record(refused, row.value, __FILE__, __LINE__,
+			got ? "accepted" : got.error().what);
 	}
 	Case c{{annotated()}, {}};
 	std::string many = "a";
@@ -184,8 +211,10 @@ void texts_name_the_rule()
 	Case c{{rule("lab", 1001), selecting("team=physics", 1002)}, {}};
 	c.rules[0].user = "phys";
 	c.add(seen("x", {{"team", "physics"}}));
-	CHECK_EQUAL(as_whom(*c.of("lab")), "user phys (uid 1001) by identity rule 1 (namespace lab)");
-	CHECK_EQUAL(as_whom(*c.of("x")), "user uid 1002 by identity rule 2 (selector team=physics)");
+	CHECK_EQUAL(
+		as_whom(*c.of("lab")), "user phys (uid 1001) by identity rule 1 (namespace lab)");
+	CHECK_EQUAL(
+		as_whom(*c.of("x")), "user uid 1002 by identity rule 2 (selector team=physics)");
 }
 
 void permissions_are_listed()
@@ -223,7 +252,8 @@ World world_with(std::vector<NamespaceRule> rules)
 
 const JobSpec *submitted(const std::vector<World::PodAction> &actions)
 {
-	const auto *submit = actions.size() == 1 ? std::get_if<Submit>(&actions.front().action) : nullptr;
+	const auto *submit =
+		actions.size() == 1 ? std::get_if<Submit>(&actions.front().action) : nullptr;
 	return submit ? &submit->spec : nullptr;
 }
 
@@ -233,14 +263,16 @@ void a_pod_waits_for_its_namespace()
 	CHECK(world.take_actions(at(1)).empty()); /* nothing is written of a wait this short */
 	const auto late = world.take_actions(at(3));
 	REQUIRE(late.size() == 1 && std::holds_alternative<Report>(late.front().action));
-	CHECK_EQUAL(std::get<Report>(late.front().action).not_scheduled.reason, names::k_reason_retrying);
+	CHECK_EQUAL(std::get<Report>(late.front().action).not_scheduled.reason,
+		names::k_reason_retrying);
 	world.observe(NamespaceSeen{seen("elsewhere", {{"team", "physics"}})});
 	CHECK(world.take_actions(at(4)).empty());
 	world.observe(NamespaceSeen{seen("lab", {{"team", "physics"}})});
 	const auto then = world.take_actions(at(5));
 	REQUIRE(submitted(then));
 	CHECK_EQUAL(submitted(then)->user_id, 1002U);
-	CHECK_EQUAL(submitted(then)->as_whom, "user uid 1002 by identity rule 1 (selector team=physics)");
+	CHECK_EQUAL(submitted(then)->as_whom,
+		"user uid 1002 by identity rule 1 (selector team=physics)");
 }
 
 void a_pod_waits_for_its_user()
@@ -249,11 +281,14 @@ void a_pod_waits_for_its_user()
 	world.observe(NamespaceSeen{seen("lab", {}, {{"id/user", "phys"}, {"unread", "x"}})});
 	CHECK(world.take_actions(at(1)).empty());
 	CHECK(world.users_wanted() == std::set<std::string>{"phys"});
-	CHECK(!world.state().settings.policy.identity_facts.namespaces.at("lab").annotations.contains("unread"));
+	CHECK(!world.state()
+			.settings.policy.identity_facts.namespaces.at("lab")
+			.annotations.contains("unread"));
 	world.observe(UserFound{"phys", Error{Errc::not_found, "nobody here is called 'phys'"}});
 	const auto refused = world.take_actions(at(2));
 	REQUIRE(refused.size() == 1 && std::holds_alternative<Report>(refused.front().action));
-	CHECK_EQUAL(std::get<Report>(refused.front().action).not_scheduled.reason, names::k_reason_refused);
+	CHECK_EQUAL(std::get<Report>(refused.front().action).not_scheduled.reason,
+		names::k_reason_refused);
 	CHECK(world.users_wanted() == std::set<std::string>{"phys"}); /* he may come into being */
 	world.observe(UserFound{"phys", SlurmUser{1001, 100}});
 	const auto then = world.take_actions(at(3));
@@ -290,18 +325,19 @@ void other_rules_hold_once_the_namespaces_are_told_anew()
 
 int main()
 {
-	return check::run_tests("identity_rules", {
-							  TEST(selectors_match_as_kubectl_does),
-							  TEST(the_first_rule_that_matches_holds),
-							  TEST(labels_decide_once_the_namespace_is_known),
-							  TEST(all_that_a_rule_asks_for_must_hold),
-							  TEST(annotations_name_the_user),
-							  TEST(annotations_that_name_what_they_may_not_are_refused),
-							  TEST(texts_name_the_rule),
-							  TEST(permissions_are_listed),
-							  TEST(a_pod_waits_for_its_namespace),
-							  TEST(a_pod_waits_for_its_user),
-							  TEST(a_namespace_that_is_gone_is_forgotten),
-							  TEST(other_rules_hold_once_the_namespaces_are_told_anew),
-						  });
+	return check::run_tests("identity_rules",
+		{
+			TEST(selectors_match_as_kubectl_does),
+			TEST(the_first_rule_that_matches_holds),
+			TEST(labels_decide_once_the_namespace_is_known),
+			TEST(all_that_a_rule_asks_for_must_hold),
+			TEST(annotations_name_the_user),
+			TEST(annotations_that_name_what_they_may_not_are_refused),
+			TEST(texts_name_the_rule),
+			TEST(permissions_are_listed),
+			TEST(a_pod_waits_for_its_namespace),
+			TEST(a_pod_waits_for_its_user),
+			TEST(a_namespace_that_is_gone_is_forgotten),
+			TEST(other_rules_hold_once_the_namespaces_are_told_anew),
+		});
 }

@@ -29,9 +29,11 @@ void broken_text_is_refused()
 /* Names of people, messages of runtimes: json-c 0.18 refused them. */
 void letters_beyond_ascii_parse()
 {
-	auto parsed = parse_json("{\"message\":\"fällt aus: \\u00e4, 节点, \xf0\x9f\x90\xa7\",\"n\":7}", 100);
+	auto parsed = parse_json(
+		"{\"message\":\"fällt aus: \\u00e4, 节点, \xf0\x9f\x90\xa7\",\"n\":7}", 100);
 	REQUIRE(parsed.ok());
-	CHECK_EQUAL(get_string(parsed->get(), "message"), "fällt aus: ä, 节点, \xf0\x9f\x90\xa7");
+	const char *const wanted = "fällt aus: ä, 节点, \xf0\x9f\x90\xa7";
+	CHECK_EQUAL(get_string(parsed->get(), "message"), wanted);
 	CHECK_EQUAL(get_int(parsed->get(), "n"), 7);
 	CHECK(!parse_json("{\"ä\":1}x", 100).ok());
 	CHECK(!parse_json("[\"ä\"", 100).ok());
@@ -63,28 +65,36 @@ void text_is_one_line()
 
 void the_next_page_is_known_from_the_head_of_a_list()
 {
-	const std::string head = R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7")";
-	const std::string items = R"(,"items":[{"metadata":{"annotations":{"continue":"no"}},"spec":{"continue":"no"}}]})";
-	CHECK_EQUAL(next_page_of(head + R"(,"continue":"eyJ2Ijoi-_==","remainingItemCount":3})" + items), "eyJ2Ijoi-_==");
+	const std::string head =
+		R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7")";
+	const std::string items = R"(,"items":[{"metadata":{"annotations":{"continue":"no"}},)"
+				  R"("spec":{"continue":"no"}}]})";
+	CHECK_EQUAL(next_page_of(
+			    head + R"(,"continue":"eyJ2Ijoi-_==","remainingItemCount":3})" + items),
+		"eyJ2Ijoi-_==");
 	CHECK_EQUAL(next_page_of(head + "}" + items), "");
 	CHECK_EQUAL(next_page_of(head + R"(,"continue":""})" + items), "");
-	CHECK_EQUAL(next_page_of(head + R"(,"continue":"a\"b"})" + items), ""); /* no token looks like that */
-	CHECK_EQUAL(next_page_of(head + R"(,"continue":"abc"})"), "");	       /* cut off */
+	/* no token looks like that */
+	CHECK_EQUAL(next_page_of(head + R"(,"continue":"a\"b"})" + items), "");
+	CHECK_EQUAL(next_page_of(head + R"(,"continue":"abc"})"), ""); /* cut off */
 	CHECK_EQUAL(next_page_of(R"({"items":[],"metadata":{"continue":"abc"}})"), "");
-	CHECK_EQUAL(next_page_of(std::string(10'000, ' ') + head + R"(,"continue":"abc"})" + items), "");
+	CHECK_EQUAL(next_page_of(std::string(10'000, ' ') + head + R"(,"continue":"abc"})" + items),
+		"");
 	CHECK_EQUAL(next_page_of(""), "");
 }
 
 void managed_fields_are_cut_out_and_nothing_else()
 {
 	const std::pair<const char *, const char *> cases[] = {
-	    {R"({"a":1})", R"({"a":1})"},
-	    {R"({"managedFields":[{"x":["]","\"]","\\"]},[]],"a":[1]})", R"({"managedFields":[],"a":[1]})"},
-	    {R"({"i":[{"managedFields":[1]},{"managedFields":[2],"b":"]"}]})", R"({"i":[{"managedFields":[]},{"managedFields":[],"b":"]"}]})"},
-	    {R"({"note":"\"managedFields\":[ 1 ]"})", R"({"note":"\"managedFields\":[ 1 ]"})"},
-	    {R"({"managedFields":"[1]"})", R"({"managedFields":"[1]"})"},
-	    {R"({"managedFields":["no end)", R"({"managedFields":["no end)"},
-	    {R"({"managedFields":[[])", R"({"managedFields":[[])"},
+		{R"({"a":1})", R"({"a":1})"},
+		{R"({"managedFields":[{"x":["]","\"]","\\"]},[]],"a":[1]})",
+			R"({"managedFields":[],"a":[1]})"},
+		{R"({"i":[{"managedFields":[1]},{"managedFields":[2],"b":"]"}]})",
+			R"({"i":[{"managedFields":[]},{"managedFields":[],"b":"]"}]})"},
+		{R"({"note":"\"managedFields\":[ 1 ]"})", R"({"note":"\"managedFields\":[ 1 ]"})"},
+		{R"({"managedFields":"[1]"})", R"({"managedFields":"[1]"})"},
+		{R"({"managedFields":["no end)", R"({"managedFields":["no end)"},
+		{R"({"managedFields":[[])", R"({"managedFields":[[])"},
 	};
 	for (const auto &[text, cut] : cases)
 		CHECK_EQUAL(without_managed_fields(text), cut);
@@ -94,13 +104,14 @@ void managed_fields_are_cut_out_and_nothing_else()
 
 int main()
 {
-	return check::run_tests("json", {
-						TEST(whole_values_parse),
-						TEST(broken_text_is_refused),
-						TEST(letters_beyond_ascii_parse),
-						TEST(getters_survive_wrong_types_and_absence),
-						TEST(text_is_one_line),
-						TEST(managed_fields_are_cut_out_and_nothing_else),
-						TEST(the_next_page_is_known_from_the_head_of_a_list),
-					});
+	return check::run_tests("json",
+		{
+			TEST(whole_values_parse),
+			TEST(broken_text_is_refused),
+			TEST(letters_beyond_ascii_parse),
+			TEST(getters_survive_wrong_types_and_absence),
+			TEST(text_is_one_line),
+			TEST(managed_fields_are_cut_out_and_nothing_else),
+			TEST(the_next_page_is_known_from_the_head_of_a_list),
+		});
 }

@@ -11,9 +11,18 @@ namespace
 
 void a_binding_carries_uid_annotations_and_labels()
 {
-	Binding binding{.name_space = "default", .name = "p", .uid = "u-1", .node = "n1", .annotations = {{"a/b", "1"}}, .labels = {}};
-	CHECK_EQUAL(binding_body(binding), "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"uid\":\"u-1\",\"name\":\"p\",\"namespace\":\"default\","
-					   "\"annotations\":{\"a/b\":\"1\"}},\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n1\"}}");
+	Binding binding{.name_space = "default",
+		.name = "p",
+		.uid = "u-1",
+		.node = "n1",
+		.annotations = {{"a/b", "1"}},
+		.labels = {}};
+	CHECK_EQUAL(binding_body(binding),
+		"{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"uid\":\"u-1\","
+		"\"name\":\"p\",\"namespace\":\"default\","
+		"\"annotations\":{\"a/"
+		"b\":\"1\"}},\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n1\"}"
+		"}");
 	binding.labels = {{"l", "x\"y"}};
 	const auto body = parse_json(binding_body(binding), 1000);
 	REQUIRE(body.ok());
@@ -22,39 +31,72 @@ void a_binding_carries_uid_annotations_and_labels()
 
 void a_conditions_patch_has_the_uid_and_every_condition()
 {
-	CHECK_EQUAL(conditions_patch("u", {}, "42"), "{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"42\"},\"status\":{\"conditions\":[]}}");
-	CHECK_EQUAL(conditions_patch("u", {{.type = "DisruptionTarget", .status = true, .reason = "R", .message = "m", .transition_time = 1795230537},
-					   {.type = "PodScheduled", .status = false, .reason = "S", .message = "n"}}),
-		    "{\"metadata\":{\"uid\":\"u\"},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"R\",\"message\":\"m\","
-		    "\"lastTransitionTime\":\"2026-11-21T03:08:57Z\"},{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":\"S\",\"message\":\"n\"}]}}");
+	CHECK_EQUAL(conditions_patch("u", {}, "42"),
+		"{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"42\"},\"status\":{"
+		"\"conditions\":[]}}");
+	CHECK_EQUAL(conditions_patch("u",
+			    {{.type = "DisruptionTarget",
+				     .status = true,
+				     .reason = "R",
+				     .message = "m",
+				     .transition_time = 1795230537},
+				    {.type = "PodScheduled",
+					    .status = false,
+					    .reason = "S",
+					    .message = "n"}}),
+		"{\"metadata\":{\"uid\":\"u\"},\"status\":{\"conditions\":[{\"type\":"
+		"\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"R\",\"message\":\"m\","
+		"\"lastTransitionTime\":\"2026-11-21T03:08:57Z\"},{\"type\":\"PodScheduled\","
+		"\"status\":\"False\",\"reason\":\"S\",\"message\":\"n\"}]}}");
 }
 
 /* Versions are preconditions: what somebody else has written meanwhile is not lost. */
 void a_claim_gets_a_volume_or_a_node()
 {
-	CHECK_EQUAL(claim_ref_patch({.claim = {"lab", "c"}, .claim_uid = "cu", .claim_version = "7", .volume = "v", .volume_uid = "vu", .volume_version = "5"}),
-		    "{\"metadata\":{\"uid\":\"vu\",\"resourceVersion\":\"5\",\"annotations\":{\"pv.kubernetes.io/bound-by-controller\":\"yes\"}},\"spec\":{\"claimRef\":{"
-		    "\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\",\"namespace\":\"lab\",\"name\":\"c\",\"uid\":\"cu\",\"resourceVersion\":\"7\"}}}");
-	CHECK_EQUAL(selected_node_patch({.claim = {"lab", "c"}, .claim_uid = "cu", .claim_version = "7", .node = "n1"}),
-		    "{\"metadata\":{\"uid\":\"cu\",\"resourceVersion\":\"7\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"}}}");
+	CHECK_EQUAL(claim_ref_patch({.claim = {"lab", "c"},
+			    .claim_uid = "cu",
+			    .claim_version = "7",
+			    .volume = "v",
+			    .volume_uid = "vu",
+			    .volume_version = "5"}),
+		"{\"metadata\":{\"uid\":\"vu\",\"resourceVersion\":\"5\",\"annotations\":{\"pv."
+		"kubernetes.io/bound-by-controller\":\"yes\"}},\"spec\":{\"claimRef\":{"
+		"\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\",\"namespace\":\"lab\","
+		"\"name\":\"c\",\"uid\":\"cu\",\"resourceVersion\":\"7\"}}}");
+	CHECK_EQUAL(selected_node_patch({.claim = {"lab", "c"},
+			    .claim_uid = "cu",
+			    .claim_version = "7",
+			    .node = "n1"}),
+		"{\"metadata\":{\"uid\":\"cu\",\"resourceVersion\":\"7\",\"annotations\":{\"volume."
+		"kubernetes.io/selected-node\":\"n1\"}}}");
 }
 
 void delete_options_name_the_uid_and_grace_only_when_given()
 {
-	CHECK_EQUAL(delete_options("u", std::nullopt), "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"u\"}}");
+	CHECK_EQUAL(delete_options("u", std::nullopt),
+		"{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":"
+		"\"u\"}}");
 	CHECK_EQUAL(delete_options("u", 7),
-		    "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"u\"},\"gracePeriodSeconds\":7}");
+		"{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":"
+		"\"u\"},\"gracePeriodSeconds\":7}");
 }
 
 void an_event_keeps_the_servers_limits()
 {
-	Event event{.name_space = "", .name = std::string(253, 'n'), .uid = "u", .warning = true, .reason = std::string(200, 'r'), .action = "Binding",
-		    .note = std::string(1023, 'x') + "\xc3\xa4", .reporting_instance = "host"};
+	Event event{.name_space = "",
+		.name = std::string(253, 'n'),
+		.uid = "u",
+		.warning = true,
+		.reason = std::string(200, 'r'),
+		.action = "Binding",
+		.note = std::string(1023, 'x') + "\xc3\xa4",
+		.reporting_instance = "host"};
 	event.kind = "Node";
 	const auto body = parse_json(event_body(event, 1795230537000007), 10'000);
 	REQUIRE(body.ok());
 	json_object *o = body.value().get();
-	CHECK_EQUAL(get_string(o, "note").size(), 1023U); /* the two-byte letter would be cut in half */
+	/* the two-byte letter would be cut in half */
+	CHECK_EQUAL(get_string(o, "note").size(), 1023U);
 	CHECK_EQUAL(get_string(o, "reason").size(), 128U);
 	CHECK_EQUAL(get_string(o, "eventTime"), "2026-11-21T03:08:57.000007Z");
 	CHECK_EQUAL(get_string(o, "type"), "Warning");
@@ -76,11 +118,13 @@ void text_is_cut_between_characters()
 
 int main()
 {
-	return check::run_tests("kube_writes", {
-						   TEST(a_binding_carries_uid_annotations_and_labels),
-						   TEST(a_conditions_patch_has_the_uid_and_every_condition),
-						   TEST(a_claim_gets_a_volume_or_a_node), TEST(delete_options_name_the_uid_and_grace_only_when_given),
-						   TEST(an_event_keeps_the_servers_limits),
-						   TEST(text_is_cut_between_characters),
-					       });
+	return check::run_tests("kube_writes",
+		{
+			TEST(a_binding_carries_uid_annotations_and_labels),
+			TEST(a_conditions_patch_has_the_uid_and_every_condition),
+			TEST(a_claim_gets_a_volume_or_a_node),
+			TEST(delete_options_name_the_uid_and_grace_only_when_given),
+			TEST(an_event_keeps_the_servers_limits),
+			TEST(text_is_cut_between_characters),
+		});
 }

@@ -13,8 +13,14 @@ core::SlurmJob example_job()
 {
 	core::SlurmJob job;
 	job.id = {4711};
-	job.marker = {
-		.cluster = "main", .name_space = "ns", .name = "pod-1", .kind = "Pod", .uid = "u-1", .attempt = 3, .user_id = 1000, .group_id = 100};
+	job.marker = {.cluster = "main",
+		.name_space = "ns",
+		.name = "pod-1",
+		.kind = "Pod",
+		.uid = "u-1",
+		.attempt = 3,
+		.user_id = 1000,
+		.group_id = 100};
 	job.state = core::JobState::running;
 	job.completing = true;
 	job.configuring = true;
@@ -30,7 +36,8 @@ core::SlurmJob example_job()
 	job.account = "phys";
 	job.ended_by = 0;
 	job.priority = 4294901759U;
-	job.nodes = {{"n1", 2, "0-1", 1024, {{"gpu", "a100", 2, "0,3"}, {"shard", "", 1, ""}}}, {"n2", 1, "4", 512, {}}};
+	job.nodes = {{"n1", 2, "0-1", 1024, {{"gpu", "a100", 2, "0,3"}, {"shard", "", 1, ""}}},
+		{"n2", 1, "4", 512, {}}};
 	return job;
 }
 
@@ -92,8 +99,9 @@ core::PluginStats example_stats()
 
 void every_message_comes_back_as_it_was()
 {
-	const LinkMessage messages[] = {example_hello(), SnapshotBegin{}, example_job(),   JobGone{{9}},	 example_node(),
-					NodeGone{"n"},	 SnapshotEnd{},	  example_stats(), UnknownMessage{"new"}};
+	const LinkMessage messages[] = {example_hello(), SnapshotBegin{}, example_job(),
+		JobGone{{9}}, example_node(), NodeGone{"n"}, SnapshotEnd{}, example_stats(),
+		UnknownMessage{"new"}};
 	std::uint64_t seq = 0;
 	for (const LinkMessage &message : messages) {
 		std::string line = encode_link(++seq, message);
@@ -143,10 +151,11 @@ void absent_keys_keep_the_default()
 
 void what_names_the_thing_is_required()
 {
-	for (const char *line :
-	     {R"({"type":"hello","protocol":1})", R"({"seq":1})", R"({"seq":1,"type":"hello"})", R"({"seq":1,"type":"job_gone"})",
-	      R"({"seq":1,"type":"node_gone"})", R"({"seq":1,"type":"node","base":"idle"})", R"({"seq":1,"type":"job","id":1,"state":"pending"})",
-	      R"({"seq":1,"type":"job","id":1,"state":"pending","marker":{}})"})
+	for (const char *line : {R"({"type":"hello","protocol":1})", R"({"seq":1})",
+		     R"({"seq":1,"type":"hello"})", R"({"seq":1,"type":"job_gone"})",
+		     R"({"seq":1,"type":"node_gone"})", R"({"seq":1,"type":"node","base":"idle"})",
+		     R"({"seq":1,"type":"job","id":1,"state":"pending"})",
+		     R"({"seq":1,"type":"job","id":1,"state":"pending","marker":{}})"})
 		CHECK(!decode_link(line).ok());
 }
 
@@ -161,8 +170,10 @@ void wrong_types_and_ranges_name_their_key()
 	CHECK(!decode_link(R"({"seq":1,"type":"node","name":"n","base":"idle","drain":1})").ok());
 	CHECK(!decode_link(R"({"seq":1,"type":"stats","hook":{"count":"x"}})").ok());
 	CHECK(!decode_link(R"({"seq":1,"type":"stats","hook":7})").ok());
-	for (const char *cut : {"18446744073709551615", "99999999999999999999", "9223372036854775808"})
-		CHECK(!decode_link(R"({"seq":1,"type":"stats","refused":)" + std::string(cut) + "}").ok());
+	for (const char *cut :
+		{"18446744073709551615", "99999999999999999999", "9223372036854775808"})
+		CHECK(!decode_link(R"({"seq":1,"type":"stats","refused":)" + std::string(cut) + "}")
+				.ok());
 	CHECK(!decode_link(R"({"seq":1,"type":"job","end_time":-99999999999999999999})").ok());
 	CHECK(!decode_link(R"({"seq":1,"type":"stats","duty_percent":1e999})").ok());
 }
@@ -212,16 +223,17 @@ void welcome_comes_back_and_nothing_else_is_one()
 
 int main()
 {
-	return check::run_tests("link codec", {
-						      TEST(every_message_comes_back_as_it_was),
-						      TEST(numbers_come_back_exactly),
-						      TEST(every_state_has_a_name_that_comes_back),
-						      TEST(absent_keys_keep_the_default),
-						      TEST(what_names_the_thing_is_required),
-						      TEST(wrong_types_and_ranges_name_their_key),
-						      TEST(a_cut_line_never_decodes),
-						      TEST(a_wrong_type_anywhere_fails_the_job),
-						      TEST(an_endless_line_is_too_large),
-						      TEST(welcome_comes_back_and_nothing_else_is_one),
-					      });
+	return check::run_tests("link codec",
+		{
+			TEST(every_message_comes_back_as_it_was),
+			TEST(numbers_come_back_exactly),
+			TEST(every_state_has_a_name_that_comes_back),
+			TEST(absent_keys_keep_the_default),
+			TEST(what_names_the_thing_is_required),
+			TEST(wrong_types_and_ranges_name_their_key),
+			TEST(a_cut_line_never_decodes),
+			TEST(a_wrong_type_anywhere_fails_the_job),
+			TEST(an_endless_line_is_too_large),
+			TEST(welcome_comes_back_and_nothing_else_is_one),
+		});
 }

@@ -52,23 +52,31 @@ void the_cluster_is_kept_and_may_be_missing()
 	CHECK(*marker_from_text(marker_to_text(marker)) == marker);
 	CHECK_EQUAL(marker_from_text(marker_to_text(example()))->cluster_uid, "");
 	CHECK(!marker_from_text(marker_to_text(example()))->given_up);
-	CHECK(!marker_from_text(replaced(marker_to_text(marker), "\"given_up\":true", "\"given_up\":1")).ok());
+	CHECK(!marker_from_text(
+		replaced(marker_to_text(marker), "\"given_up\":true", "\"given_up\":1"))
+			.ok());
 	marker.cluster_uid = "a\nb";
 	CHECK(!marker_from_text(marker_to_text(marker)).ok());
 }
 
 void the_text_is_what_the_protocol_shows()
 {
-	CHECK_EQUAL(marker_to_text(example()), R"({"slurm-kube":1,"cluster":"main","namespace":"default","name":"train-0-abcde","kind":"Pod",)"
-					       R"("uid":"3b6f1e0c-9d5e-4f3f-8f2b-0a6f6d0f9a11","attempt":2,"user":1000,"group":1001})");
+	CHECK_EQUAL(marker_to_text(example()),
+		R"({"slurm-kube":1,"cluster":"main","namespace":"default",)"
+		R"("name":"train-0-abcde","kind":"Pod",)"
+		R"("uid":"3b6f1e0c-9d5e-4f3f-8f2b-0a6f6d0f9a11","attempt":2,"user":1000,)"
+		R"("group":1001})");
 }
 
 void every_key_is_required()
 {
-	for (const char *key : {"slurm-kube", "cluster", "namespace", "name", "kind", "uid", "attempt", "user", "group"}) {
-		auto marker = marker_from_text(replaced(marker_to_text(example()), '"' + std::string(key) + '"', "\"other\""));
+	for (const char *key : {"slurm-kube", "cluster", "namespace", "name", "kind", "uid",
+		     "attempt", "user", "group"}) {
+		auto marker = marker_from_text(replaced(
+			marker_to_text(example()), '"' + std::string(key) + '"', "\"other\""));
 		REQUIRE(!marker.ok());
-		CHECK_EQUAL(marker.error().what, "marker: key '" + std::string(key) + "' is missing");
+		CHECK_EQUAL(
+			marker.error().what, "marker: key '" + std::string(key) + "' is missing");
 	}
 }
 
@@ -107,7 +115,8 @@ void a_forgery_is_seen_in_any_dress()
 	CHECK(!looks_like_marker(""));
 	CHECK(!looks_like_marker("a note of the administrator about slurm-kube"));
 	CHECK(!looks_like_marker("moved by slurm-kube {ticket 12}"));
-	CHECK(looks_like_marker("/* x */ {\"slurm-kube\": 1}") == marker_from_text("/* x */ " + marker_to_text(example())).ok());
+	CHECK(looks_like_marker("/* x */ {\"slurm-kube\": 1}") ==
+		marker_from_text("/* x */ " + marker_to_text(example())).ok());
 }
 
 void a_note_is_kept_as_far_as_there_is_room()
@@ -125,15 +134,16 @@ void a_note_is_kept_as_far_as_there_is_room()
 
 int main()
 {
-	return check::run_tests("marker", {
-						  TEST(a_marker_comes_back_as_it_was),
-						  TEST(options_are_kept_and_may_be_missing),
-						  TEST(the_cluster_is_kept_and_may_be_missing),
-					   TEST(the_text_is_what_the_protocol_shows),
-						  TEST(every_key_is_required),
-						  TEST(wrong_values_are_refused),
-						  TEST(a_long_marker_is_too_large),
-						  TEST(a_forgery_is_seen_in_any_dress),
-						  TEST(a_note_is_kept_as_far_as_there_is_room),
-					  });
+	return check::run_tests("marker",
+		{
+			TEST(a_marker_comes_back_as_it_was),
+			TEST(options_are_kept_and_may_be_missing),
+			TEST(the_cluster_is_kept_and_may_be_missing),
+			TEST(the_text_is_what_the_protocol_shows),
+			TEST(every_key_is_required),
+			TEST(wrong_values_are_refused),
+			TEST(a_long_marker_is_too_large),
+			TEST(a_forgery_is_seen_in_any_dress),
+			TEST(a_note_is_kept_as_far_as_there_is_room),
+		});
 }

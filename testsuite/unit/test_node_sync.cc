@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/model/latency.h"
 #include "src/core/model/names.h"
-#include "src/core/reconcile/node_sync.h"
 #include "src/core/placement/occupancy.h"
+#include "src/core/reconcile/node_sync.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
@@ -34,7 +34,10 @@ KubeNode kube()
 	node.internal_ip = "10.0.0.1";
 	node.ready = true;
 	node.ready_since = 10;
-	node.allocatable = {.milli_cpu = 7910, .memory_bytes = (std::int64_t{1000} << 20) + 5, .pods = 110, .extended = {}};
+	node.allocatable = {.milli_cpu = 7910,
+		.memory_bytes = (std::int64_t{1000} << 20) + 5,
+		.pods = 110,
+		.extended = {}};
 	node.labels = {{names::k_managed_label, "true"}};
 	return node;
 }
@@ -73,9 +76,15 @@ std::string decide(const NodeFacts &facts)
 	return "?";
 }
 
-std::string decide(const KubeNode *k, const SlurmNode *s, const PluginHello &hello, bool holds_pods = false, std::int64_t not_ready_seconds = 0)
+std::string decide(const KubeNode *k, const SlurmNode *s, const PluginHello &hello,
+	bool holds_pods = false, std::int64_t not_ready_seconds = 0)
 {
-	return decide({.kube = k, .slurm = s, .plugin = &hello, .holds_pods = holds_pods, .is_surely_unready = true, .not_ready_seconds = not_ready_seconds});
+	return decide({.kube = k,
+		.slurm = s,
+		.plugin = &hello,
+		.holds_pods = holds_pods,
+		.is_surely_unready = true,
+		.not_ready_seconds = not_ready_seconds});
 }
 
 std::string gone(const SlurmNode &s, const PluginHello &hello, bool holds_pods = false)
@@ -114,7 +123,8 @@ void what_people_set_stays()
 	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "");
 }
 
-/* To bring a node back from DOWN is to undrain it, in Slurm: so one that people drained gets no DOWN that we would have to undo. */
+/* To bring a node back from DOWN is to undrain it, in Slurm: so one that people drained gets no
+ * DOWN that we would have to undo. */
 void what_people_drained_is_not_brought_down_but_to_end_its_jobs()
 {
 	KubeNode k = kube();
@@ -139,8 +149,10 @@ void a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time()
 	k.ready = false;
 	k.not_ready_reason = "KubeletNotReady";
 	const SlurmNode idle = slurm(NodeBase::mixed);
-	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5), false, 39), "drain slurm-kube: NotReady KubeletNotReady");
-	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5), false, 40), "down slurm-kube: NotReady KubeletNotReady");
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5), false, 39),
+		"drain slurm-kube: NotReady KubeletNotReady");
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5), false, 40),
+		"down slurm-kube: NotReady KubeletNotReady");
 	const SlurmNode down = slurm(NodeBase::down, false, "slurm-kube: NotReady KubeletNotReady");
 	CHECK_EQUAL(decide(&k, &down, plugin(22, 5), false, 60), "");
 	k.ready = true;
@@ -150,7 +162,9 @@ void a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time()
 void a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it()
 {
 	const SlurmNode idle = slurm(NodeBase::allocated);
-	CHECK_EQUAL(gone(idle, plugin(24, 11), true), "drain slurm-kube: not a managed node of Kubernetes"); /* the pod collector comes later */
+	/* the pod collector comes later */
+	CHECK_EQUAL(gone(idle, plugin(24, 11), true),
+		"drain slurm-kube: not a managed node of Kubernetes");
 	CHECK_EQUAL(gone(idle, plugin(24, 11)), "down slurm-kube: deleted from Kubernetes");
 	const SlurmNode down = slurm(NodeBase::down, false, "slurm-kube: deleted from Kubernetes");
 	CHECK_EQUAL(gone(down, plugin(24, 11), true), "");
@@ -161,7 +175,8 @@ void a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it()
 	CHECK_EQUAL(gone(fixed, plugin(24, 11)), "");
 }
 
-/* It may have lost its label only: nothing that is there is ended, nothing deleted, and what is DOWN does not come back by it. */
+/* It may have lost its label only: nothing that is there is ended, nothing deleted, and what is
+ * DOWN does not come back by it. */
 void a_node_out_of_sight_is_drained_only()
 {
 	const std::string drain = "drain slurm-kube: not a managed node of Kubernetes";
@@ -171,11 +186,13 @@ void a_node_out_of_sight_is_drained_only()
 			CHECK_EQUAL(decide(nullptr, &used, plugin(24, 11), holds_pods), drain);
 			CHECK_EQUAL(decide(nullptr, &used, plugin(22, 5), holds_pods), drain);
 		}
-		const SlurmNode drained = slurm(base, true, "slurm-kube: not a managed node of Kubernetes");
+		const SlurmNode drained =
+			slurm(base, true, "slurm-kube: not a managed node of Kubernetes");
 		CHECK_EQUAL(decide(nullptr, &drained, plugin(24, 11)), "");
 		CHECK(is_in_use(drained));
 	}
-	for (const char *reason : {"slurm-kube: not a managed node of Kubernetes", "slurm-kube: NotReady", "broken"}) {
+	for (const char *reason : {"slurm-kube: not a managed node of Kubernetes",
+		     "slurm-kube: NotReady", "broken"}) {
 		const SlurmNode down = slurm(NodeBase::down, false, reason);
 		CHECK_EQUAL(decide(nullptr, &down, plugin(24, 11)), "");
 		CHECK(!is_in_use(down));
@@ -188,7 +205,8 @@ void taints_of_others_keep_slurm_off()
 {
 	KubeNode k = kube();
 	const SlurmNode idle = slurm(NodeBase::idle);
-	k.taints = {{"node.kubernetes.io/not-ready", "", "NoExecute"}, {"slurm-kube.io/managed", "", "NoSchedule"}, {"soft", "", "PreferNoSchedule"}};
+	k.taints = {{"node.kubernetes.io/not-ready", "", "NoExecute"},
+		{"slurm-kube.io/managed", "", "NoSchedule"}, {"soft", "", "PreferNoSchedule"}};
 	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "");
 	k.taints = {{"repair", "", "NoExecute"}};
 	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "drain slurm-kube: taint repair:NoExecute");
@@ -202,10 +220,14 @@ void the_record_counts_whole_allocatable_cpus_and_points_at_the_sink()
 	const NodeSpec emulated = node_spec(kube(), p, plugin(22, 5));
 	const auto line = node_line(emulated, "UNKNOWN");
 	REQUIRE(line.ok());
-	CHECK_EQUAL(*line, "NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 CoresPerSocket=5 RealMemory=900 Feature=kube State=UNKNOWN");
+	CHECK_EQUAL(*line,
+		"NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 CoresPerSocket=5 RealMemory=900 "
+		"Feature=kube State=UNKNOWN");
 	PluginHello by_socket = plugin(22, 5);
 	by_socket.whole_sockets = true; /* a pod of one CPU must not get them all */
-	CHECK_EQUAL(*node_line(node_spec(kube(), p, by_socket), "UNKNOWN"), "NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 RealMemory=900 Feature=kube State=UNKNOWN");
+	CHECK_EQUAL(*node_line(node_spec(kube(), p, by_socket), "UNKNOWN"),
+		"NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 RealMemory=900 Feature=kube "
+		"State=UNKNOWN");
 	KubeNode huge = kube();
 	huge.allocatable.milli_cpu = std::int64_t{5'000'000'000} * 1000;
 	CHECK_EQUAL(node_spec(huge, p, plugin(22, 5)).cpus, 0xffffffff);
@@ -235,16 +257,29 @@ void a_node_line_holds_only_what_was_meant()
 void a_terminating_pod_holds_its_share()
 {
 	Occupancy o;
-	const Resources all{.milli_cpu = 4000, .memory_bytes = 100, .pods = 10, .extended = {{"ephemeral-storage", 10}}};
-	const Resources half{.milli_cpu = 2000, .memory_bytes = 50, .pods = 1, .extended = {{"ephemeral-storage", 5}}};
+	const Resources all{.milli_cpu = 4000,
+		.memory_bytes = 100,
+		.pods = 10,
+		.extended = {{"ephemeral-storage", 10}}};
+	const Resources half{.milli_cpu = 2000,
+		.memory_bytes = 50,
+		.pods = 1,
+		.extended = {{"ephemeral-storage", 5}}};
 	o.take("n1", {"a"}, half);
 	o.take("n1", {"a"}, half); /* repeating changes nothing */
 	CHECK(o.has_room("n1", all, half));
 	o.take("n1", {"b"}, half);
-	CHECK(!o.has_room("n1", all, {.milli_cpu = 1, .memory_bytes = 0, .pods = 1, .extended = {}}));
-	CHECK(!o.has_room("n1", all, {.milli_cpu = 0, .memory_bytes = 1, .pods = 1, .extended = {}}));
-	CHECK(!o.has_room("n1", all, {.milli_cpu = 0, .memory_bytes = 0, .pods = 1, .extended = {{"ephemeral-storage", 1}}}));
-	CHECK(o.has_room("n1", all, {.milli_cpu = 0, .memory_bytes = 0, .pods = 1, .extended = {}}));
+	CHECK(!o.has_room(
+		"n1", all, {.milli_cpu = 1, .memory_bytes = 0, .pods = 1, .extended = {}}));
+	CHECK(!o.has_room(
+		"n1", all, {.milli_cpu = 0, .memory_bytes = 1, .pods = 1, .extended = {}}));
+	CHECK(!o.has_room("n1", all,
+		{.milli_cpu = 0,
+			.memory_bytes = 0,
+			.pods = 1,
+			.extended = {{"ephemeral-storage", 1}}}));
+	CHECK(o.has_room(
+		"n1", all, {.milli_cpu = 0, .memory_bytes = 0, .pods = 1, .extended = {}}));
 	CHECK(o.has_room("n2", all, all));
 	CHECK(o.release("n1", {"a"}));
 	CHECK(!o.release("n1", {"a"}));
@@ -254,11 +289,14 @@ void a_terminating_pod_holds_its_share()
 	CHECK(o.held("n1") == Resources{});
 }
 
-/* In place: what it grows by is held at once, what it shrinks by below its binding is not given away. */
+/* In place: what it grows by is held at once, what it shrinks by below its binding is not given
+ * away. */
 void a_resized_pod_holds_the_larger_share()
 {
 	Occupancy o;
-	const auto cpus = [](std::int64_t milli) { return Resources{.milli_cpu = milli, .memory_bytes = 0, .pods = 1, .extended = {}}; };
+	const auto cpus = [](std::int64_t milli) {
+		return Resources{.milli_cpu = milli, .memory_bytes = 0, .pods = 1, .extended = {}};
+	};
 	const Resources node{.milli_cpu = 4000, .memory_bytes = 100, .pods = 10, .extended = {}};
 	CHECK(!o.take("n1", {"a"}, cpus(2000)));
 	CHECK(o.has_room("n1", node, cpus(2000)));
@@ -279,13 +317,13 @@ void a_reboot_that_slurm_gave_up_is_undone_where_the_kubelet_is_ready()
 		const char *reason;
 		const char *then;
 	} rows[] = {
-	    {"reboot requested : reboot issued : reboot timed out", "up"},
-	    {"Reboot ASAP : reboot issued : reboot timed out", "up"},
-	    {"reboot timed out", "up"},
-	    {"reboot requested : reboot issued", ""}, /* Slurm still waits */
-	    {"bad disk : reboot issued : reboot timed out", ""},
-	    {"bad disk", ""},
-	    {"", ""},
+		{"reboot requested : reboot issued : reboot timed out", "up"},
+		{"Reboot ASAP : reboot issued : reboot timed out", "up"},
+		{"reboot timed out", "up"},
+		{"reboot requested : reboot issued", ""}, /* Slurm still waits */
+		{"bad disk : reboot issued : reboot timed out", ""},
+		{"bad disk", ""},
+		{"", ""},
 	};
 	KubeNode k = kube();
 	for (const auto &row : rows) {
@@ -302,7 +340,8 @@ void the_number_of_pods_is_a_limit_too()
 	Occupancy o;
 	const Resources node{.milli_cpu = 4000, .memory_bytes = 100, .pods = 1, .extended = {}};
 	o.take("n1", {"a"}, {.milli_cpu = 0, .memory_bytes = 0, .pods = 1, .extended = {}});
-	CHECK(!o.has_room("n1", node, {.milli_cpu = 0, .memory_bytes = 0, .pods = 1, .extended = {}}));
+	CHECK(!o.has_room(
+		"n1", node, {.milli_cpu = 0, .memory_bytes = 0, .pods = 1, .extended = {}}));
 }
 
 void quantiles_are_within_four_percent()
@@ -325,21 +364,22 @@ void quantiles_are_within_four_percent()
 
 int main()
 {
-	return check::run_tests("node_sync", {
-						     TEST(nodes_are_created_only_where_slurm_can),
-						     TEST(cordon_drains_and_uncordon_brings_back),
-						     TEST(what_people_set_stays),
-						     TEST(what_people_drained_is_not_brought_down_but_to_end_its_jobs),
-						     TEST(a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time),
-						     TEST(a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it),
-						     TEST(a_node_out_of_sight_is_drained_only),
-						     TEST(taints_of_others_keep_slurm_off),
-						     TEST(the_record_counts_whole_allocatable_cpus_and_points_at_the_sink),
-					TEST(a_node_line_holds_only_what_was_meant),
-						     TEST(a_terminating_pod_holds_its_share),
-						     TEST(a_resized_pod_holds_the_larger_share),
-						     TEST(a_reboot_that_slurm_gave_up_is_undone_where_the_kubelet_is_ready),
-						     TEST(the_number_of_pods_is_a_limit_too),
-						     TEST(quantiles_are_within_four_percent),
-					     });
+	return check::run_tests("node_sync",
+		{
+			TEST(nodes_are_created_only_where_slurm_can),
+			TEST(cordon_drains_and_uncordon_brings_back),
+			TEST(what_people_set_stays),
+			TEST(what_people_drained_is_not_brought_down_but_to_end_its_jobs),
+			TEST(a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time),
+			TEST(a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it),
+			TEST(a_node_out_of_sight_is_drained_only),
+			TEST(taints_of_others_keep_slurm_off),
+			TEST(the_record_counts_whole_allocatable_cpus_and_points_at_the_sink),
+			TEST(a_node_line_holds_only_what_was_meant),
+			TEST(a_terminating_pod_holds_its_share),
+			TEST(a_resized_pod_holds_the_larger_share),
+			TEST(a_reboot_that_slurm_gave_up_is_undone_where_the_kubelet_is_ready),
+			TEST(the_number_of_pods_is_a_limit_too),
+			TEST(quantiles_are_within_four_percent),
+		});
 }

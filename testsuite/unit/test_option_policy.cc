@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_option_policy.cc - the admission policy made from the table of options: it is the installed one, and refuses nothing that the agent takes. The installed ones that
- * name the scheduler are those for the default name.
+ * test_option_policy.cc - the admission policy made from the table of options: it is the installed
+ * one, and refuses nothing that the agent takes. The installed ones that name the scheduler are
+ * those for the default name.
  */
 #include "src/agent/kube/files.h"
 #include "src/agent/kube/option_policy.h"
@@ -19,16 +20,86 @@ namespace
 {
 
 constexpr const char *k_values[] = {
-    "", "0", "1", "-1", "5", "00", "10", "77", "1000", "65534", "2147483645", "-2147483645", "4294967292", "4294967295", "99999999999", "1.5", "500m", "2Gi", "1e3", "5m", "+1",
-    "true", "false", "yes", "no", "True", "on", "none", "ok", "user", "mcs", "topo", "maybe",
-    "5:01", "1:00:00", "1-0", "1-2:30", "1-2:30:59", "0-0:0:1", "10000000", "0001", "UNLIMITED", "unlimited", "INFINITE", "infinite", "Unlimited", "1:2:3:4", "1-2-3", ":", "1-", " 5", "5 ",
-    "2@10", "2@1:00:00", "2@", "@5", "2@UNLIMITED", "a", "a b", "n[1-3]", "gpu:2", "afterok:1", "now+1hour", "16:00", "2030-01-01T00:00", "ALL", "x@y.example", "/tmp", "phys",
+	"",
+	"0",
+	"1",
+	"-1",
+	"5",
+	"00",
+	"10",
+	"77",
+	"1000",
+	"65534",
+	"2147483645",
+	"-2147483645",
+	"4294967292",
+	"4294967295",
+	"99999999999",
+	"1.5",
+	"500m",
+	"2Gi",
+	"1e3",
+	"5m",
+	"+1",
+	"true",
+	"false",
+	"yes",
+	"no",
+	"True",
+	"on",
+	"none",
+	"ok",
+	"user",
+	"mcs",
+	"topo",
+	"maybe",
+	"5:01",
+	"1:00:00",
+	"1-0",
+	"1-2:30",
+	"1-2:30:59",
+	"0-0:0:1",
+	"10000000",
+	"0001",
+	"UNLIMITED",
+	"unlimited",
+	"INFINITE",
+	"infinite",
+	"Unlimited",
+	"1:2:3:4",
+	"1-2-3",
+	":",
+	"1-",
+	" 5",
+	"5 ",
+	"2@10",
+	"2@1:00:00",
+	"2@",
+	"@5",
+	"2@UNLIMITED",
+	"a",
+	"a b",
+	"n[1-3]",
+	"gpu:2",
+	"afterok:1",
+	"now+1hour",
+	"16:00",
+	"2030-01-01T00:00",
+	"ALL",
+	"x@y.example",
+	"/tmp",
+	"phys",
 };
 
 bool agent_takes(const core::Option &option, const std::string &value)
 {
 	core::Policy policy;
-	core::NamespaceRule rule{.name_space = "a", .user_id = 65534, .group_id = 65534, .accounts = {"phys"}, .partitions = {"kube"}, .qos = {"normal"}};
+	core::NamespaceRule rule{.name_space = "a",
+		.user_id = 65534,
+		.group_id = 65534,
+		.accounts = {"phys"},
+		.partitions = {"kube"},
+		.qos = {"normal"}};
 	for (const std::string_view one : core::k_permissions)
 		rule.permissions.emplace_back(one);
 	core::Pod pod;
@@ -47,36 +118,55 @@ Result<std::string> installed(const char *name)
 std::size_t count(const std::string &text, const std::string &part)
 {
 	std::size_t found = 0;
-	for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+	for (std::size_t at = text.find(part); at != std::string::npos;
+		at = text.find(part, at + 1))
 		found++;
 	return found;
 }
 
 void the_installed_policies_are_for_the_default_name()
 {
-	const auto file = installed("policies.yaml"), filling = installed("policy-scheduler-name.yaml");
+	const auto file = installed("policies.yaml"),
+		   filling = installed("policy-scheduler-name.yaml");
 	REQUIRE(file.ok() && filling.ok());
-	CHECK_EQUAL(*file == policies(names::k_default_scheduler_name) ? "" : "etc/policies.yaml is old: slurmkubed --print-policies > etc/policies.yaml", "");
-	CHECK_EQUAL(*filling == scheduler_name_policy(names::k_default_scheduler_name) ? "" : "etc/policy-scheduler-name.yaml is old: slurmkubed --print-scheduler-name-policy", "");
+	CHECK_EQUAL(*file == policies(names::k_default_scheduler_name)
+			? ""
+			: "etc/policies.yaml is old: slurmkubed --print-policies > "
+			  "etc/policies.yaml",
+		"");
+	CHECK_EQUAL(*filling == scheduler_name_policy(names::k_default_scheduler_name)
+			? ""
+			: "etc/policy-scheduler-name.yaml is old: slurmkubed "
+			  "--print-scheduler-name-policy",
+		"");
 }
 
-/* Wherever the name stands: who may not bind or delete others, which pods are ours, and what users are told. */
+/* Wherever the name stands: who may not bind or delete others, which pods are ours, and what users
+ * are told. */
 void policies_have_the_name_that_is_configured()
 {
 	const std::string all = policies("hpc"), filling = scheduler_name_policy("hpc");
-	for (const auto &[part, times] : std::initializer_list<std::pair<const char *, std::size_t>>{
-		     {"schedulerName.orValue('') != 'hpc'\n", 1}, {"schedulerName.orValue('') == 'hpc'\n", 2}, {"write schedulerName: hpc\"", 1}})
+	for (const auto &[part, times] :
+		std::initializer_list<std::pair<const char *, std::size_t>>{
+			{"schedulerName.orValue('') != 'hpc'\n", 1},
+			{"schedulerName.orValue('') == 'hpc'\n", 2},
+			{"write schedulerName: hpc\n", 1}})
 		CHECK_EQUAL(count(all, part), times);
 	CHECK_EQUAL(count(filling, "Object.spec{schedulerName: 'hpc'}"), 1U);
 	for (const std::string &text : {all, filling})
-		CHECK_EQUAL(count(text, "'slurm'") + count(text, "schedulerName: slurm") + count(text, "@"), 0U);
+		CHECK_EQUAL(count(text, "'slurm'") + count(text, "schedulerName: slurm") +
+				count(text, "@"),
+			0U);
 }
 
 void the_installed_policy_is_what_the_table_says()
 {
 	const auto file = installed("policy-options.yaml");
 	REQUIRE(file.ok());
-	CHECK_EQUAL(*file == options_policy() ? "" : "etc/policy-options.yaml is old: slurmkubed --print-options-policy > etc/policy-options.yaml", "");
+	CHECK_EQUAL(*file == options_policy() ? ""
+					      : "etc/policy-options.yaml is old: slurmkubed "
+						"--print-options-policy > etc/policy-options.yaml",
+		"");
 }
 
 void nothing_that_the_agent_takes_is_refused()
@@ -89,10 +179,13 @@ void nothing_that_the_agent_takes_is_refused()
 		with_pattern++;
 		const std::regex form(pattern);
 		for (const char *value : k_values) {
-			const bool fits = std::regex_search(value, form), takes = agent_takes(option, value);
+			const bool fits = std::regex_search(value, form),
+				   takes = agent_takes(option, value);
 			taken += takes;
 			refused += !fits;
-			(void)check::record(fits || !takes, (std::string(option.name) + "='" + value + "'").c_str(), __FILE__, __LINE__);
+			(void)check::record(fits || !takes,
+				(std::string(option.name) + "='" + value + "'").c_str(), __FILE__,
+				__LINE__);
 		}
 	}
 	CHECK(with_pattern > 15);
@@ -104,12 +197,15 @@ void what_is_plainly_wrong_is_refused()
 {
 	const struct {
 		const char *option, *value;
-	} rows[] = {{"timelimit", "soon"}, {"timelimit", "1:2:3:4"}, {"timelimit", ""}, {"priority", "high"}, {"nice", "1.5"}, {"hold", "maybe"}, {"exclusive", "maybe"},
-		    {"switches", "2@"}, {"min-nodes", "-1"}, {"time-min", "5m"}};
+	} rows[] = {{"timelimit", "soon"}, {"timelimit", "1:2:3:4"}, {"timelimit", ""},
+		{"priority", "high"}, {"nice", "1.5"}, {"hold", "maybe"}, {"exclusive", "maybe"},
+		{"switches", "2@"}, {"min-nodes", "-1"}, {"time-min", "5m"}};
 	for (const auto &row : rows) {
 		const core::Option *option = core::find_option(row.option);
 		REQUIRE(option);
-		(void)check::record(!std::regex_search(row.value, std::regex(value_pattern(*option))), row.option, __FILE__, __LINE__);
+		(void)check::record(
+			!std::regex_search(row.value, std::regex(value_pattern(*option))),
+			row.option, __FILE__, __LINE__);
 	}
 }
 
@@ -117,11 +213,12 @@ void what_is_plainly_wrong_is_refused()
 
 int main()
 {
-	return check::run_tests("option_policy", {
-							 TEST(the_installed_policy_is_what_the_table_says),
-							 TEST(the_installed_policies_are_for_the_default_name),
-							 TEST(policies_have_the_name_that_is_configured),
-							 TEST(nothing_that_the_agent_takes_is_refused),
-							 TEST(what_is_plainly_wrong_is_refused),
-						 });
+	return check::run_tests("option_policy",
+		{
+			TEST(the_installed_policy_is_what_the_table_says),
+			TEST(the_installed_policies_are_for_the_default_name),
+			TEST(policies_have_the_name_that_is_configured),
+			TEST(nothing_that_the_agent_takes_is_refused),
+			TEST(what_is_plainly_wrong_is_refused),
+		});
 }

@@ -15,7 +15,8 @@ Now at(std::int64_t seconds)
 	return {.mono_us = seconds * 1'000'000, .wall_s = seconds};
 }
 
-std::optional<Owner> job(const std::string &uid, std::map<std::string, std::string> annotations = {})
+std::optional<Owner> job(
+	const std::string &uid, std::map<std::string, std::string> annotations = {})
 {
 	Owner owner;
 	owner.uid = uid;
@@ -95,11 +96,12 @@ void options_that_change_are_told_once()
 
 int main()
 {
-	return check::run_tests("owner store", {
-						   TEST(each_is_asked_for_once),
-						   TEST(an_error_is_asked_about_again_in_two_seconds),
-						   TEST(an_answer_about_another_object_of_that_name_is_too_old),
-						   TEST(an_object_that_does_not_exist_is_an_answer),
-						   TEST(options_that_change_are_told_once),
-					       });
+	return check::run_tests("owner store",
+		{
+			TEST(each_is_asked_for_once),
+			TEST(an_error_is_asked_about_again_in_two_seconds),
+			TEST(an_answer_about_another_object_of_that_name_is_too_old),
+			TEST(an_object_that_does_not_exist_is_an_answer),
+			TEST(options_that_change_are_told_once),
+		});
 }

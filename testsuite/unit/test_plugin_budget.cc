@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/plugins/job_submit/kube/costs.h"
 #include "src/plugins/job_submit/kube/budget.h"
+#include "src/plugins/job_submit/kube/costs.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
@@ -87,7 +87,8 @@ void passes_that_cost_nothing_are_10_ms_apart()
 
 using Pass = Kicks::Pass;
 
-/* slurmctld's passes take 20 ms each, a look every 2 ms. When, in ms after start, the pass over all was asked for; -1: not within five seconds. */
+/* slurmctld's passes take 20 ms each, a look every 2 ms. When, in ms after start, the pass over all
+ * was asked for; -1: not within five seconds. */
 std::int64_t full_pass_asked_after(Kicks &kicks, std::int64_t start, std::uint32_t &passes)
 {
 	kicks.want();
@@ -111,7 +112,8 @@ void a_pass_over_all_that_is_over_budget_is_not_forgotten()
 		now += after + 2;
 		waited += after;
 	}
-	CHECK(waited > 40 * 100); /* each costs ten times its length, or twice that where a short one went before */
+	/* each costs ten times its length, or twice that where a short one went before */
+	CHECK(waited > 40 * 100);
 	CHECK(!kicks.are_wanted());
 }
 
@@ -246,24 +248,25 @@ void the_histogram_takes_extremes()
 
 int main()
 {
-	return check::run_tests("plugin pace", {
-						       TEST(the_budget_is_less_than_two_percent_in_the_long_run),
-						       TEST(a_long_hold_is_paid_back),
-						       TEST(small_steps_of_time_are_not_lost),
-						       TEST(debt_has_a_limit),
-						       TEST(passes_that_we_ask_for_take_a_tenth_of_the_time),
-						       TEST(an_end_now_and_then_is_served_at_once),
-						       TEST(passes_that_cost_nothing_are_10_ms_apart),
-						       TEST(a_pass_over_all_that_is_over_budget_is_not_forgotten),
-						       TEST(a_pass_over_all_is_for_those_who_wait),
-						       TEST(what_a_look_finds_early_is_not_searched_for),
-						       TEST(what_was_not_found_stays_wanted_until_all_were_looked_at),
-						       TEST(what_was_found_early_is_good_for_one_count),
-						       TEST(a_counter_that_begins_again_is_no_flood),
-						       TEST(backoff_doubles_to_a_fifth_of_a_second_and_starts_again),
-						       TEST(a_slow_look_follows_changes_but_keeps_its_distance),
-						       TEST(a_dear_look_is_rarer),
-						       TEST(the_histogram_is_right_within_an_eighth),
-						       TEST(the_histogram_takes_extremes),
-					       });
+	return check::run_tests("plugin pace",
+		{
+			TEST(the_budget_is_less_than_two_percent_in_the_long_run),
+			TEST(a_long_hold_is_paid_back),
+			TEST(small_steps_of_time_are_not_lost),
+			TEST(debt_has_a_limit),
+			TEST(passes_that_we_ask_for_take_a_tenth_of_the_time),
+			TEST(an_end_now_and_then_is_served_at_once),
+			TEST(passes_that_cost_nothing_are_10_ms_apart),
+			TEST(a_pass_over_all_that_is_over_budget_is_not_forgotten),
+			TEST(a_pass_over_all_is_for_those_who_wait),
+			TEST(what_a_look_finds_early_is_not_searched_for),
+			TEST(what_was_not_found_stays_wanted_until_all_were_looked_at),
+			TEST(what_was_found_early_is_good_for_one_count),
+			TEST(a_counter_that_begins_again_is_no_flood),
+			TEST(backoff_doubles_to_a_fifth_of_a_second_and_starts_again),
+			TEST(a_slow_look_follows_changes_but_keeps_its_distance),
+			TEST(a_dear_look_is_rarer),
+			TEST(the_histogram_is_right_within_an_eighth),
+			TEST(the_histogram_takes_extremes),
+		});
 }

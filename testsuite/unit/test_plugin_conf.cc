@@ -25,7 +25,8 @@ void an_empty_file_gives_the_defaults()
 
 void every_key_is_read()
 {
-	Config config = parse_config("Socket=/tmp/s # why\nfeature = pods\r\n SINKPORT=0\nPartitions=a, b,,c\n");
+	Config config = parse_config(
+		"Socket=/tmp/s # why\nfeature = pods\r\n SINKPORT=0\nPartitions=a, b,,c\n");
 	CHECK_EQUAL(config.socket, "/tmp/s");
 	CHECK_EQUAL(config.feature, "pods");
 	CHECK_EQUAL(config.sink_port, 0);
@@ -40,16 +41,19 @@ void no_partition_at_all_is_possible()
 
 void a_wrong_line_is_named_and_its_default_stands()
 {
-	Config config = parse_config("\nSinkPort=70000\nSocket=relative\nFeature=a,b\nColour=blue\nword\nPartitions=x");
-	CHECK_EQUAL(config.error, "kube.conf line 2: SinkPort must be a number from 0 to 65535; "
-				  "kube.conf line 3: Socket must be an absolute path of at most 107 bytes; "
-				  "kube.conf line 4: Feature must be one plain word; "
-				  "kube.conf line 5: no such key: 'Colour'; "
-				  "kube.conf line 6: not of the form Key=Value");
+	Config config = parse_config(
+		"\nSinkPort=70000\nSocket=relative\nFeature=a,b\nColour=blue\nword\nPartitions=x");
+	CHECK_EQUAL(config.error,
+		"kube.conf line 2: SinkPort must be a number from 0 to 65535; "
+		"kube.conf line 3: Socket must be an absolute path of at most 107 bytes; "
+		"kube.conf line 4: Feature must be one plain word; "
+		"kube.conf line 5: no such key: 'Colour'; "
+		"kube.conf line 6: not of the form Key=Value");
 	CHECK_EQUAL(config.sink_port, 6899);
 	CHECK_EQUAL(config.feature, "kube");
 	CHECK(config.partitions == std::vector<std::string>{"x"});
-	for (const char *port : {"SinkPort=-1", "SinkPort=", "SinkPort=1x", "SinkPort=99999999999999999999"})
+	for (const char *port :
+		{"SinkPort=-1", "SinkPort=", "SinkPort=1x", "SinkPort=99999999999999999999"})
 		CHECK(!parse_config(port).error.empty());
 	CHECK(!parse_config("Socket=/" + std::string(200, 'x')).error.empty());
 }
@@ -66,7 +70,8 @@ std::vector<std::string> expanded(const std::string &hosts, std::size_t most)
 			at = comma + 1;
 		}
 	} else {
-		for (int i = std::stoi(hosts.substr(open + 1)); i <= std::stoi(hosts.substr(dash + 1)); i++)
+		for (int i = std::stoi(hosts.substr(open + 1));
+			i <= std::stoi(hosts.substr(dash + 1)); i++)
 			names.push_back(hosts.substr(0, open) + std::to_string(i));
 	}
 	return names.size() <= most ? names : std::vector<std::string>();
@@ -87,7 +92,9 @@ std::string why_not(const std::string &text)
 
 void gres_conf_names_its_nodes()
 {
-	GresConf conf = parse_gres_conf("# NodeName=no\nNodeName=g[1-2] Name=gpu File=/dev/nvidia[0-1]\nNODENAME=h1,h2 Name=gpu Count=2\nName=nic");
+	GresConf conf =
+		parse_gres_conf("# NodeName=no\nNodeName=g[1-2] Name=gpu "
+				"File=/dev/nvidia[0-1]\nNODENAME=h1,h2 Name=gpu Count=2\nName=nic");
 	CHECK_EQUAL(conf.trouble, "");
 	for (const char *name : {"g1", "g2", "h1", "h2"})
 		CHECK(names_node(conf, name, k_lists));
@@ -97,10 +104,14 @@ void gres_conf_names_its_nodes()
 
 void plain_gres_lines_may_be_loaded()
 {
-	for (const char *text : {"", "AutoDetect=off\n", "# AutoDetect=nvml\\\nName=gpu", "NodeName=g1 Name=gpu", "NodeName=g1 Name=gpu File=/dev/a[0-1]\r\n",
-				 "NodeName=g1 Name=gpu Count=2 Files=/dev/a[0-1] Cores=0-1,3", "NodeName=g1 Name=gpu Type=t File=/dev/a0\nName=gpu Type=u File=/dev/a1",
-				 "NodeName=g1 Name=gpu Type=t Count=2\nNodeName=g1 Name=gpu Type=u Count=3", "NodeName=g1\tName=nic CPUs=3",
-				 "NodeName=g2 Name=gpu Flags=no_gpu_env,opencl_env Links=1 MultipleFiles=/dev/a Cores=900\nNodeName=g1 Name=gpu"})
+	for (const char *text : {"", "AutoDetect=off\n", "# AutoDetect=nvml\\\nName=gpu",
+		     "NodeName=g1 Name=gpu", "NodeName=g1 Name=gpu File=/dev/a[0-1]\r\n",
+		     "NodeName=g1 Name=gpu Count=2 Files=/dev/a[0-1] Cores=0-1,3",
+		     "NodeName=g1 Name=gpu Type=t File=/dev/a0\nName=gpu Type=u File=/dev/a1",
+		     "NodeName=g1 Name=gpu Type=t Count=2\nNodeName=g1 Name=gpu Type=u Count=3",
+		     "NodeName=g1\tName=nic CPUs=3",
+		     "NodeName=g2 Name=gpu Flags=no_gpu_env,opencl_env Links=1 "
+		     "MultipleFiles=/dev/a Cores=900\nNodeName=g1 Name=gpu"})
 		CHECK_EQUAL(why_not(text), "");
 }
 
@@ -109,25 +120,52 @@ void gres_lines_that_end_slurmctld_are_not_loaded()
 {
 	const std::string g1 = "NodeName=g1 Name=gpu ";
 	for (const std::string &text : {
-		     g1 + "Cores=2-4", g1 + "Cores=4", g1 + "Cores=1-0", g1 + "Cores=0,", g1 + "CPUs=a", g1 + "Cores=0 CPUs=0", g1 + "Cores=-1",
-		     g1 + "Count=two", g1 + "Count=0", g1 + "Count=2K", g1 + "Count=99999999999999999999", g1 + "Count=3 File=/dev/a[0-1]",
-		     g1 + "File=/dev/a0,/dev/a0", g1 + "File=a0", g1 + "File=/dev/a[0-1]\n" + g1 + "File=/dev/a1", g1 + "File=/a Files=/b",
-		     g1 + "File=/dev/a[0-5000]", g1 + "File=/dev/a[0-9][0-9]", g1 + "MultipleFiles=/dev/a0", g1 + "Flags=nvidia_gpu_env", g1 + "Links=0",
-		     g1 + "File=/dev/a0\n" + g1 + "Count=1", g1 + "Type=a File=/dev/a0\n" + g1 + "File=/dev/a1", g1 + "\n" + g1, g1 + "\nName=GPU",
-		     std::string("NodeName=g1 Name=mps Count=100"), std::string("NodeName=g1 Name=shard"), std::string("NodeName=g1 Count=2"),
+		     g1 + "Cores=2-4",
+		     g1 + "Cores=4",
+		     g1 + "Cores=1-0",
+		     g1 + "Cores=0,",
+		     g1 + "CPUs=a",
+		     g1 + "Cores=0 CPUs=0",
+		     g1 + "Cores=-1",
+		     g1 + "Count=two",
+		     g1 + "Count=0",
+		     g1 + "Count=2K",
+		     g1 + "Count=99999999999999999999",
+		     g1 + "Count=3 File=/dev/a[0-1]",
+		     g1 + "File=/dev/a0,/dev/a0",
+		     g1 + "File=a0",
+		     g1 + "File=/dev/a[0-1]\n" + g1 + "File=/dev/a1",
+		     g1 + "File=/a Files=/b",
+		     g1 + "File=/dev/a[0-5000]",
+		     g1 + "File=/dev/a[0-9][0-9]",
+		     g1 + "MultipleFiles=/dev/a0",
+		     g1 + "Flags=nvidia_gpu_env",
+		     g1 + "Links=0",
+		     g1 + "File=/dev/a0\n" + g1 + "Count=1",
+		     g1 + "Type=a File=/dev/a0\n" + g1 + "File=/dev/a1",
+		     g1 + "\n" + g1,
+		     g1 + "\nName=GPU",
+		     std::string("NodeName=g1 Name=mps Count=100"),
+		     std::string("NodeName=g1 Name=shard"),
+		     std::string("NodeName=g1 Count=2"),
 	     })
 		CHECK(!why_not(text).empty());
-	CHECK_EQUAL(why_not("\n" + g1 + "Cores=0-63"), "line 2: its Cores are not among the node's 4 CPUs");
+	CHECK_EQUAL(why_not("\n" + g1 + "Cores=0-63"),
+		"line 2: its Cores are not among the node's 4 CPUs");
 }
 
-/* Slurm cannot parse these, joins or escapes: fatal for every node, so the file is left alone as a whole. */
+/* Slurm cannot parse these, joins or escapes: fatal for every node, so the file is left alone as a
+ * whole. */
 void gres_conf_that_is_not_plain_is_left_alone()
 {
-	for (const char *text : {"AutoDetect=nvml\n", "NodeName=g1 autodetect=RSMI Name=gpu\n", "Include other.conf\n", "Auto\\\nDetect=nvml",
-				 "Auto\\ \nDetect=nvml", "AutoDetect+=nvml", "AutoDetect = nvml", "Auto\\Detect=nvml",
-				 "Name=gpu File=/x\\#1 AutoDetect=nvml", "AutoDetect\f=\fnvml", "Name=gpu\fAutoDetect=nvml", "AutoDetect=\"nvml\"",
-				 "Name=\"x NodeName=g1 \"", "Count=2 Name=gpu", "Name=gpu NodeName=g1", "NodeName=g1 Name=gpu Core=1", "NodeName=g1 Name=",
-				 "Name=gpu Name=gpu", "NodeName=g[1-2][1-2] Name=gpu", "gpu", "=", "NodeName= Name=gpu", "Name=gpu Count=\xc3\xa4"})
+	for (const char *text : {"AutoDetect=nvml\n", "NodeName=g1 autodetect=RSMI Name=gpu\n",
+		     "Include other.conf\n", "Auto\\\nDetect=nvml", "Auto\\ \nDetect=nvml",
+		     "AutoDetect+=nvml", "AutoDetect = nvml", "Auto\\Detect=nvml",
+		     "Name=gpu File=/x\\#1 AutoDetect=nvml", "AutoDetect\f=\fnvml",
+		     "Name=gpu\fAutoDetect=nvml", "AutoDetect=\"nvml\"", "Name=\"x NodeName=g1 \"",
+		     "Count=2 Name=gpu", "Name=gpu NodeName=g1", "NodeName=g1 Name=gpu Core=1",
+		     "NodeName=g1 Name=", "Name=gpu Name=gpu", "NodeName=g[1-2][1-2] Name=gpu",
+		     "gpu", "=", "NodeName= Name=gpu", "Name=gpu Count=\xc3\xa4"})
 		CHECK(!parse_gres_conf(text).trouble.empty());
 	CHECK(!parse_gres_conf(std::string_view("NodeName=a\0 Name=b", 18)).trouble.empty());
 	CHECK(!parse_gres_conf("Name=" + std::string(5000, 'x')).trouble.empty());
@@ -144,15 +182,16 @@ void control_characters_are_refused()
 
 int main()
 {
-	return check::run_tests("plugin conf", {
-						       TEST(an_empty_file_gives_the_defaults),
-						       TEST(every_key_is_read),
-						       TEST(no_partition_at_all_is_possible),
-						       TEST(a_wrong_line_is_named_and_its_default_stands),
-						       TEST(gres_conf_names_its_nodes),
-						       TEST(plain_gres_lines_may_be_loaded),
-						       TEST(gres_lines_that_end_slurmctld_are_not_loaded),
-						       TEST(gres_conf_that_is_not_plain_is_left_alone),
-						       TEST(control_characters_are_refused),
-					       });
+	return check::run_tests("plugin conf",
+		{
+			TEST(an_empty_file_gives_the_defaults),
+			TEST(every_key_is_read),
+			TEST(no_partition_at_all_is_possible),
+			TEST(a_wrong_line_is_named_and_its_default_stands),
+			TEST(gres_conf_names_its_nodes),
+			TEST(plain_gres_lines_may_be_loaded),
+			TEST(gres_lines_that_end_slurmctld_are_not_loaded),
+			TEST(gres_conf_that_is_not_plain_is_left_alone),
+			TEST(control_characters_are_refused),
+		});
 }

@@ -139,9 +139,12 @@ void losing_control_ends_the_connection()
 void line_sizes_are_about_right()
 {
 	core::SlurmJob large = job(4711, core::JobState::running);
-	large.marker = {"main", "default", "train-0-abcde", "Pod", "3b6f1e0c-9d5e-4f3f-8f2b-0a6f6d0f9a11", 1, 1000, 1000};
-	large.nodes = {{"node-1", 8, "0-7", 4096, {{"gpu", "a100", 2, "0-1"}}}, {"node-2", 8, "0-7", 4096, {}}};
-	for (const LinkMessage &message : {LinkMessage(job(1)), LinkMessage(large), LinkMessage(node("n1"))}) {
+	large.marker = {"main", "default", "train-0-abcde", "Pod",
+		"3b6f1e0c-9d5e-4f3f-8f2b-0a6f6d0f9a11", 1, 1000, 1000};
+	large.nodes = {{"node-1", 8, "0-7", 4096, {{"gpu", "a100", 2, "0-1"}}},
+		{"node-2", 8, "0-7", 4096, {}}};
+	for (const LinkMessage &message :
+		{LinkMessage(job(1)), LinkMessage(large), LinkMessage(node("n1"))}) {
 		auto real = static_cast<double>(codec::encode_link(1000, message).size());
 		auto guess = static_cast<double>(line_size(message));
 		CHECK(guess > real * 0.7 && guess < real * 1.4);
@@ -152,13 +155,14 @@ void line_sizes_are_about_right()
 
 int main()
 {
-	return check::run_tests("plugin feed", {
-						       TEST(a_snapshot_has_everything_between_its_ends),
-						       TEST(a_reset_ends_the_connection),
-						       TEST(changes_are_queued_while_open_only),
-						       TEST(too_many_lines_drop_the_queue),
-						       TEST(too_many_bytes_drop_the_queue),
-						       TEST(losing_control_ends_the_connection),
-						       TEST(line_sizes_are_about_right),
-					       });
+	return check::run_tests("plugin feed",
+		{
+			TEST(a_snapshot_has_everything_between_its_ends),
+			TEST(a_reset_ends_the_connection),
+			TEST(changes_are_queued_while_open_only),
+			TEST(too_many_lines_drop_the_queue),
+			TEST(too_many_bytes_drop_the_queue),
+			TEST(losing_control_ends_the_connection),
+			TEST(line_sizes_are_about_right),
+		});
 }

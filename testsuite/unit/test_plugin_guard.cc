@@ -36,7 +36,11 @@ void native_jobs_pass()
 {
 	CHECK(passes(Submission{.caller = k_owner, .partition = "batch"}));
 	CHECK(passes(Submission{.caller = k_owner, .partition = ""}));
-	CHECK(passes(Submission{.caller = 0, .marker = {"a note about slurm-kube", {}}, .partition = "batch", .batch = true, .array = true}));
+	CHECK(passes(Submission{.caller = 0,
+		.marker = {"a note about slurm-kube", {}},
+		.partition = "batch",
+		.batch = true,
+		.array = true}));
 	CHECK(!judge(k_rules, Submission{.caller = 0, .partition = "batch"}).marker);
 }
 
@@ -47,7 +51,8 @@ void external_partitions_take_external_jobs_only()
 		CHECK(!passes(Submission{.caller = 0, .partition = partition}));
 	}
 	CHECK(passes(Submission{.caller = k_owner, .partition = "kubernetes"}));
-	CHECK(judge(k_rules, Submission{.partition = "batch,gpu"}).refusal.find("partition gpu") != std::string::npos);
+	CHECK(judge(k_rules, Submission{.partition = "batch,gpu"}).refusal.find("partition gpu") !=
+		std::string::npos);
 }
 
 void only_root_and_slurm_user_give_markers()
@@ -57,16 +62,19 @@ void only_root_and_slurm_user_give_markers()
 	CHECK(passes(Submission{.caller = k_slurm, .marker = {good, {}}, .partition = "kube"}));
 	CHECK(!passes(Submission{.caller = k_owner, .marker = {good, {}}, .partition = "kube"}));
 	CHECK(!passes(Submission{.caller = k_owner, .marker = {good, {}}, .partition = "batch"}));
-	auto judgement = judge(k_rules, Submission{.caller = 0, .marker = {good, {}}, .partition = "kube"});
+	auto judgement =
+		judge(k_rules, Submission{.caller = 0, .marker = {good, {}}, .partition = "kube"});
 	REQUIRE(judgement.marker.has_value());
 	CHECK(*judgement.marker == marker());
 }
 
 void broken_markers_are_refused_from_everybody()
 {
-	for (const char *broken : {"{\"slurm-kube\":1}", "{\"slurm-kube\":", "{\"slurm-kube\":2,\"cluster\":\"c\"}"})
+	for (const char *broken :
+		{"{\"slurm-kube\":1}", "{\"slurm-kube\":", "{\"slurm-kube\":2,\"cluster\":\"c\"}"})
 		for (std::uint32_t caller : {0U, k_slurm, k_owner})
-			CHECK(!passes(Submission{.caller = caller, .marker = {broken, {}}, .partition = "kube"}));
+			CHECK(!passes(Submission{
+				.caller = caller, .marker = {broken, {}}, .partition = "kube"}));
 }
 
 void an_external_job_has_no_script_array_or_components()
@@ -82,18 +90,36 @@ void the_owner_may_do_what_is_harmless()
 {
 	std::string good = text();
 	CHECK(passes(Change{.caller = k_owner, .marker = {good, {}}, .partition = "kube"}));
-	CHECK(passes(Change{.caller = k_owner, .marker = {good, {}}, .partition = "kube", .new_partition = "gpu"}));
-	CHECK(passes(Change{.caller = k_owner, .marker = {good, {}}, .partition = "batch", .new_partition = "kube"}));
-	CHECK(passes(Change{.caller = k_owner, .marker = {good, {}}, .partition = "kube", .new_partition = "more"}));
+	CHECK(passes(Change{.caller = k_owner,
+		.marker = {good, {}},
+		.partition = "kube",
+		.new_partition = "gpu"}));
+	CHECK(passes(Change{.caller = k_owner,
+		.marker = {good, {}},
+		.partition = "batch",
+		.new_partition = "kube"}));
+	CHECK(passes(Change{.caller = k_owner,
+		.marker = {good, {}},
+		.partition = "kube",
+		.new_partition = "more"}));
 }
 
 void the_owner_cannot_resize_or_move_away()
 {
 	std::string good = text();
-	CHECK(!passes(Change{.caller = k_owner, .marker = {good, {}}, .partition = "kube", .resizes = true}));
+	CHECK(!passes(Change{
+		.caller = k_owner, .marker = {good, {}}, .partition = "kube", .resizes = true}));
 	for (std::uint32_t caller : {0U, k_slurm, k_owner})
-		CHECK(!passes(Change{.caller = caller, .marker = {good, {}}, .partition = "kube", .new_partition = "batch", .native_partition = "batch"}));
-	CHECK(passes(Change{.caller = 0, .marker = {good, {}}, .partition = "kube", .new_partition = "gpu", .resizes = true}));
+		CHECK(!passes(Change{.caller = caller,
+			.marker = {good, {}},
+			.partition = "kube",
+			.new_partition = "batch",
+			.native_partition = "batch"}));
+	CHECK(passes(Change{.caller = 0,
+		.marker = {good, {}},
+		.partition = "kube",
+		.new_partition = "gpu",
+		.resizes = true}));
 	CHECK(passes(Change{.caller = k_owner, .partition = "batch", .resizes = true}));
 }
 
@@ -101,9 +127,15 @@ void the_owner_cannot_resize_or_move_away()
 void an_external_job_gets_no_native_nodes()
 {
 	std::string good = text();
-	auto judgement = judge(k_rules, Submission{.caller = 0, .marker = {good, {}}, .partition = "kube,batch", .native_partition = "batch"});
-	CHECK(judgement.refusal.find("partition batch has nodes that are no Kubernetes nodes") != std::string::npos);
-	CHECK(passes(Submission{.caller = 0, .marker = {good, {}}, .partition = "more"})); /* not in kube.conf, but external nodes only */
+	auto judgement = judge(k_rules,
+		Submission{.caller = 0,
+			.marker = {good, {}},
+			.partition = "kube,batch",
+			.native_partition = "batch"});
+	CHECK(judgement.refusal.find("partition batch has nodes that are no Kubernetes nodes") !=
+		std::string::npos);
+	/* not in kube.conf, but external nodes only */
+	CHECK(passes(Submission{.caller = 0, .marker = {good, {}}, .partition = "more"}));
 	CHECK_EQUAL(other_partitions(k_rules, "kube, more,gpu,batch").size(), 2U);
 	CHECK_EQUAL(other_partitions(k_rules, "kube, more,gpu,batch").front(), "more");
 }
@@ -112,14 +144,21 @@ void an_external_job_gets_no_native_nodes()
 void a_marker_that_a_script_wrote_over_is_taken_from_its_copy()
 {
 	std::string good = text();
-	auto judgement = judge(k_rules, Submission{.caller = 0, .marker = {"checked by site", good}, .partition = "kube"});
+	auto judgement = judge(k_rules,
+		Submission{.caller = 0, .marker = {"checked by site", good}, .partition = "kube"});
 	REQUIRE(judgement.marker.has_value());
 	CHECK(same_identity(*judgement.marker, marker()));
 	CHECK_EQUAL(judgement.marker->note, "checked by site");
-	CHECK(judge(k_rules, Submission{.caller = 0, .marker = {good + " power=3", good}, .partition = "kube"}).marker->note == "power=3");
-	CHECK(judge(k_rules, Submission{.caller = 0, .marker = {{}, good}, .partition = "kube"}).marker.has_value());
+	CHECK(judge(k_rules,
+		      Submission{.caller = 0,
+			      .marker = {good + " power=3", good},
+			      .partition = "kube"})
+			.marker->note == "power=3");
+	CHECK(judge(k_rules, Submission{.caller = 0, .marker = {{}, good}, .partition = "kube"})
+			.marker.has_value());
 	CHECK(!passes(Submission{.caller = k_owner, .marker = {{}, good}, .partition = "batch"}));
-	CHECK(!passes(Submission{.caller = 0, .marker = {"{\"slurm-kube\":1}", {}}, .partition = "kube"}));
+	CHECK(!passes(Submission{
+		.caller = 0, .marker = {"{\"slurm-kube\":1}", {}}, .partition = "kube"}));
 }
 
 void a_copy_says_who_a_job_is_whatever_became_of_admin_comment()
@@ -129,7 +168,8 @@ void a_copy_says_who_a_job_is_whatever_became_of_admin_comment()
 	other.attempt++;
 	other.options = "x";
 	const std::string wrong = codec::marker_to_text(other);
-	for (std::string_view comment : {std::string_view(), std::string_view("x"), std::string_view(wrong), std::string_view("{\"slurm-kube\":")}) {
+	for (std::string_view comment : {std::string_view(), std::string_view("x"),
+		     std::string_view(wrong), std::string_view("{\"slurm-kube\":")}) {
 		const auto is = marker_of({comment, good});
 		REQUIRE(is.has_value());
 		CHECK(same_identity(*is, marker()));
@@ -150,7 +190,8 @@ void what_root_writes_over_a_marker_is_noted_beside_it()
 {
 	std::string good = text();
 	auto change = [&](std::string_view now, std::string_view text) {
-		return judge(k_rules, Change{.caller = 0, .marker = {now, good}, .new_admin_comment = text});
+		return judge(k_rules,
+			Change{.caller = 0, .marker = {now, good}, .new_admin_comment = text});
 	};
 	auto written = change(good, "drained by ops");
 	CHECK(written.refusal.empty());
@@ -160,14 +201,23 @@ void what_root_writes_over_a_marker_is_noted_beside_it()
 	CHECK(same_identity(*is, marker()));
 	CHECK_EQUAL(is->note, "drained by ops");
 	/* the agent's change of options keeps it; an empty text takes it away */
-	CHECK_EQUAL(codec::marker_from_text(*change(*written.admin_comment, good).admin_comment)->note, "drained by ops");
-	CHECK_EQUAL(codec::marker_from_text(*change(*written.admin_comment, "").admin_comment)->note, "");
-	CHECK_EQUAL(codec::marker_from_text(*change(*written.admin_comment, *written.admin_comment + " x").admin_comment)->note, "x");
+	CHECK_EQUAL(
+		codec::marker_from_text(*change(*written.admin_comment, good).admin_comment)->note,
+		"drained by ops");
+	CHECK_EQUAL(
+		codec::marker_from_text(*change(*written.admin_comment, "").admin_comment)->note,
+		"");
+	CHECK_EQUAL(codec::marker_from_text(
+			    *change(*written.admin_comment, *written.admin_comment + " x")
+				     .admin_comment)
+			    ->note,
+		"x");
 }
 
 void nothing_runs_after_us()
 {
-	for (const char *order : {"kube", "lua,kube", "all_partitions, lua, job_submit/kube", "lua", ""})
+	for (const char *order :
+		{"kube", "lua,kube", "all_partitions, lua, job_submit/kube", "lua", ""})
 		CHECK_EQUAL(order_trouble(order), "");
 	CHECK(order_trouble("kube,lua").find("since lua can move") != std::string::npos);
 	CHECK(!order_trouble("a,kube,all_partitions,lua").empty());
@@ -188,17 +238,25 @@ void a_marker_never_changes_hands()
 	std::string wrong = codec::marker_to_text(other);
 	CHECK(passes(Change{.caller = 0, .marker = {good, {}}, .new_admin_comment = good}));
 	CHECK(passes(Change{.caller = 0, .marker = {good, {}}, .new_admin_comment = ""}));
-	CHECK(passes(Change{.caller = 0, .marker = {"note", {}}, .new_admin_comment = "other note"}));
-	CHECK(passes(Change{.caller = 0, .marker = {"note", {}}, .new_admin_comment = "was slurm-kube {ticket 7}"}));
+	CHECK(passes(
+		Change{.caller = 0, .marker = {"note", {}}, .new_admin_comment = "other note"}));
+	CHECK(passes(Change{.caller = 0,
+		.marker = {"note", {}},
+		.new_admin_comment = "was slurm-kube {ticket 7}"}));
 	CHECK(!passes(Change{.caller = 0, .marker = {good, {}}, .new_admin_comment = wrong}));
 	CHECK(!passes(Change{.caller = 0, .marker = {"note", {}}, .new_admin_comment = good}));
-	CHECK(!passes(Change{.caller = 0, .marker = {good, {}}, .new_admin_comment = "{\"slurm-kube\":1}"}));
+	CHECK(!passes(Change{
+		.caller = 0, .marker = {good, {}}, .new_admin_comment = "{\"slurm-kube\":1}"}));
 	CHECK(!passes(Change{.caller = k_owner, .new_admin_comment = good}));
-	CHECK(!passes(Change{.caller = k_owner, .marker = {good, {}}, .new_admin_comment = wrong, .is_admin = true}));
+	CHECK(!passes(Change{.caller = k_owner,
+		.marker = {good, {}},
+		.new_admin_comment = wrong,
+		.is_admin = true}));
 	CHECK(!passes(Change{.caller = k_owner, .new_admin_comment = good, .is_admin = true}));
 }
 
-/* Slurm lets owners write none: it is a script's, and Slurm would refuse the whole change for it. */
+/* Slurm lets owners write none: it is a script's, and Slurm would refuse the whole change for
+ * it. */
 void what_a_script_adds_to_an_owners_change_is_left_out()
 {
 	std::string good = text();
@@ -206,24 +264,36 @@ void what_a_script_adds_to_an_owners_change_is_left_out()
 	other.attempt++;
 	const std::string wrong = codec::marker_to_text(other);
 	for (const std::string &comment : {std::string(), good, wrong, std::string("by lua")}) {
-		auto judgement = judge(k_rules, Change{.caller = k_owner, .marker = {good, good}, .new_admin_comment = comment});
+		auto judgement = judge(k_rules,
+			Change{.caller = k_owner,
+				.marker = {good, good},
+				.new_admin_comment = comment});
 		CHECK(judgement.refusal.empty());
 		CHECK(judgement.keeps_comment);
 		CHECK(!judgement.admin_comment.has_value());
 	}
-	CHECK(!judge(k_rules, Change{.caller = k_owner, .new_admin_comment = "by lua"}).keeps_comment);
+	CHECK(!judge(k_rules, Change{.caller = k_owner, .new_admin_comment = "by lua"})
+			.keeps_comment);
 }
 
 void an_administrator_of_slurm_notes_and_resizes_as_root_does()
 {
 	std::string good = text();
-	const Change resize = {.caller = k_owner, .marker = {good, good}, .resizes = true, .is_admin = true};
+	const Change resize = {
+		.caller = k_owner, .marker = {good, good}, .resizes = true, .is_admin = true};
 	CHECK(passes(resize));
-	auto judgement = judge(k_rules, Change{.caller = k_owner, .marker = {good, good}, .new_admin_comment = "mine", .is_admin = true});
+	auto judgement = judge(k_rules,
+		Change{.caller = k_owner,
+			.marker = {good, good},
+			.new_admin_comment = "mine",
+			.is_admin = true});
 	CHECK(judgement.refusal.empty());
 	REQUIRE(judgement.admin_comment.has_value());
 	CHECK_EQUAL(codec::marker_from_text(*judgement.admin_comment)->note, "mine");
-	CHECK(passes(Change{.caller = k_owner, .marker = {good, good}, .new_admin_comment = good, .is_admin = true}));
+	CHECK(passes(Change{.caller = k_owner,
+		.marker = {good, good},
+		.new_admin_comment = good,
+		.is_admin = true}));
 }
 
 void identity_is_cluster_uid_and_attempt()
@@ -244,23 +314,24 @@ void identity_is_cluster_uid_and_attempt()
 
 int main()
 {
-	return check::run_tests("plugin guard", {
-							TEST(native_jobs_pass),
-							TEST(external_partitions_take_external_jobs_only),
-							TEST(only_root_and_slurm_user_give_markers),
-							TEST(broken_markers_are_refused_from_everybody),
-							TEST(an_external_job_has_no_script_array_or_components),
-							TEST(the_owner_may_do_what_is_harmless),
-							TEST(the_owner_cannot_resize_or_move_away),
-							TEST(an_external_job_gets_no_native_nodes),
-							TEST(a_marker_that_a_script_wrote_over_is_taken_from_its_copy),
-							TEST(a_copy_says_who_a_job_is_whatever_became_of_admin_comment),
-							TEST(what_root_writes_over_a_marker_is_noted_beside_it),
-							TEST(nothing_runs_after_us),
-							TEST(a_native_job_cannot_move_in),
-							TEST(a_marker_never_changes_hands),
-							TEST(what_a_script_adds_to_an_owners_change_is_left_out),
-							TEST(an_administrator_of_slurm_notes_and_resizes_as_root_does),
-							TEST(identity_is_cluster_uid_and_attempt),
-						});
+	return check::run_tests("plugin guard",
+		{
+			TEST(native_jobs_pass),
+			TEST(external_partitions_take_external_jobs_only),
+			TEST(only_root_and_slurm_user_give_markers),
+			TEST(broken_markers_are_refused_from_everybody),
+			TEST(an_external_job_has_no_script_array_or_components),
+			TEST(the_owner_may_do_what_is_harmless),
+			TEST(the_owner_cannot_resize_or_move_away),
+			TEST(an_external_job_gets_no_native_nodes),
+			TEST(a_marker_that_a_script_wrote_over_is_taken_from_its_copy),
+			TEST(a_copy_says_who_a_job_is_whatever_became_of_admin_comment),
+			TEST(what_root_writes_over_a_marker_is_noted_beside_it),
+			TEST(nothing_runs_after_us),
+			TEST(a_native_job_cannot_move_in),
+			TEST(a_marker_never_changes_hands),
+			TEST(what_a_script_adds_to_an_owners_change_is_left_out),
+			TEST(an_administrator_of_slurm_notes_and_resizes_as_root_does),
+			TEST(identity_is_cluster_uid_and_attempt),
+		});
 }

@@ -12,7 +12,7 @@ namespace
 {
 
 std::vector<std::uint32_t> g_list; /* slurmctld's */
-std::uint32_t g_shown = 0;	   /* in one slice */
+std::uint32_t g_shown = 0;         /* in one slice */
 
 void jobs_after(std::uint32_t skipped, kube_each_job each, void *context)
 {
@@ -125,12 +125,12 @@ void a_visit_that_throws_does_so_after_the_source_only()
 int main()
 {
 	return slurmkube::check::run_tests("plugin job walk",
-				{
-					TEST(each_job_is_met_and_a_slice_is_bounded),
-					TEST(what_comes_between_two_slices_is_met),
-					TEST(nothing_is_passed_over_when_jobs_before_it_are_forgotten),
-					TEST(nothing_is_passed_over_when_the_last_one_met_is_forgotten),
-					TEST(a_list_that_shrinks_below_the_place_ends_the_walk),
-					TEST(a_visit_that_throws_does_so_after_the_source_only),
-				});
+		{
+			TEST(each_job_is_met_and_a_slice_is_bounded),
+			TEST(what_comes_between_two_slices_is_met),
+			TEST(nothing_is_passed_over_when_jobs_before_it_are_forgotten),
+			TEST(nothing_is_passed_over_when_the_last_one_met_is_forgotten),
+			TEST(a_list_that_shrinks_below_the_place_ends_the_walk),
+			TEST(a_visit_that_throws_does_so_after_the_source_only),
+		});
 }

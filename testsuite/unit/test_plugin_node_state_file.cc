@@ -59,15 +59,19 @@ void slurm_keeps_dynamic_nodes_itself()
 void any_reason_survives_the_file()
 {
 	OutOfServiceNodes map;
-	for (const char *reason : {"plain", " blanks at both ends ", "two\nlines\n", "back\\slash\\n", "\\"})
-		(void)note_node(map, node(("n" + std::to_string(map.size())).c_str(), true, core::NodeBase::idle, reason));
+	for (const char *reason :
+		{"plain", " blanks at both ends ", "two\nlines\n", "back\\slash\\n", "\\"})
+		(void)note_node(map,
+			node(("n" + std::to_string(map.size())).c_str(), true, core::NodeBase::idle,
+				reason));
 	CHECK_EQUAL(map.size(), std::size_t{5});
 	CHECK(out_of_service_from(to_text(map)) == map);
 }
 
 void foreign_lines_are_left_out()
 {
-	OutOfServiceNodes map = out_of_service_from("a drain x\n\nb\nc sideways y\nd drain\n drain z\ne down y\nf drain cut o");
+	OutOfServiceNodes map = out_of_service_from(
+		"a drain x\n\nb\nc sideways y\nd drain\n drain z\ne down y\nf drain cut o");
 	CHECK_EQUAL(map.size(), std::size_t{2});
 	CHECK(!map.at("a").down);
 	CHECK(map.at("e").down);
@@ -77,12 +81,13 @@ void foreign_lines_are_left_out()
 
 int main()
 {
-	return check::run_tests("plugin out of use", {
-							     TEST(drained_and_down_nodes_are_noted),
-							     TEST(a_node_in_use_is_not_whatever_its_reason_says),
-							     TEST(a_new_reason_is_a_change),
-							     TEST(slurm_keeps_dynamic_nodes_itself),
-							     TEST(any_reason_survives_the_file),
-							     TEST(foreign_lines_are_left_out),
-						     });
+	return check::run_tests("plugin out of use",
+		{
+			TEST(drained_and_down_nodes_are_noted),
+			TEST(a_node_in_use_is_not_whatever_its_reason_says),
+			TEST(a_new_reason_is_a_change),
+			TEST(slurm_keeps_dynamic_nodes_itself),
+			TEST(any_reason_survives_the_file),
+			TEST(foreign_lines_are_left_out),
+		});
 }

@@ -121,7 +121,8 @@ void time_alone_does_not_settle_a_ticket()
 	CHECK_EQUAL(registry.settled(2000 * k_ms, alive).size(), 1U);
 }
 
-/* The keeper has looked between settled() and drop(): a ticket that came in the meantime is not its business. */
+/* The keeper has looked between settled() and drop(): a ticket that came in the meantime is not its
+ * business. */
 void a_newer_ticket_survives_the_drop()
 {
 	Built registry;
@@ -150,16 +151,17 @@ void nothing_is_granted_before_all_jobs_were_read()
 
 int main()
 {
-	return check::run_tests("plugin registry", {
-							   TEST(a_second_claim_waits_for_the_first),
-							   TEST(a_live_job_is_named),
-							   TEST(an_ended_job_stands_in_nobodys_way),
-							   TEST(forgetting_an_old_job_leaves_the_new_one),
-							   TEST(a_found_job_ends_its_ticket),
-							   TEST(a_ticket_is_settled_when_its_thread_is_gone),
-							   TEST(a_ticket_is_settled_when_its_thread_submits_again),
-							   TEST(time_alone_does_not_settle_a_ticket),
-							   TEST(a_newer_ticket_survives_the_drop),
-							   TEST(nothing_is_granted_before_all_jobs_were_read),
-						   });
+	return check::run_tests("plugin registry",
+		{
+			TEST(a_second_claim_waits_for_the_first),
+			TEST(a_live_job_is_named),
+			TEST(an_ended_job_stands_in_nobodys_way),
+			TEST(forgetting_an_old_job_leaves_the_new_one),
+			TEST(a_found_job_ends_its_ticket),
+			TEST(a_ticket_is_settled_when_its_thread_is_gone),
+			TEST(a_ticket_is_settled_when_its_thread_submits_again),
+			TEST(time_alone_does_not_settle_a_ticket),
+			TEST(a_newer_ticket_survives_the_drop),
+			TEST(nothing_is_granted_before_all_jobs_were_read),
+		});
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pod_topology.h rule by rule, as tables; testsuite/component/oracle compares the whole with kube-scheduler's own code. */
+/* pod_topology.h rule by rule, as tables; testsuite/component/oracle compares the whole with
+ * kube-scheduler's own code. */
 #include "src/core/placement/pod_topology.h"
 #include "testsuite/unit/check.h"
 
@@ -37,7 +38,8 @@ PodTerm web_by(const std::string &key)
 
 /* Zones a: n1, n2; b: n3; none: n4. */
 struct Place {
-	std::vector<KubeNode> nodes = {node("n1", {{"zone", "a"}}), node("n2", {{"zone", "a"}}), node("n3", {{"zone", "b"}}), node("n4")};
+	std::vector<KubeNode> nodes = {node("n1", {{"zone", "a"}}), node("n2", {{"zone", "a"}}),
+		node("n3", {{"zone", "b"}}), node("n4")};
 	std::vector<std::pair<Pod, int>> others; /* and where: -1 nobody knows */
 
 	/* The nodes that may take it: "n1 n3". */
@@ -69,8 +71,10 @@ void anti_affinity_by_zone_reaches_other_nodes_from_both_sides()
 	CHECK_EQUAL(place.allowed(anti_affinity), "n1 n2 n3 n4");
 	place.others = {{pod("web"), -1}};
 	CHECK_EQUAL(place.allowed(anti_affinity), "");
-	CHECK(constrains_topology(anti_affinity) && is_topology_constrained(anti_affinity) && !is_topology_constrained(pod()));
-	anti_affinity.constraints.anti_affinity = {web_by("kubernetes.io/hostname")}; /* holders_refuse() is for these */
+	CHECK(constrains_topology(anti_affinity) && is_topology_constrained(anti_affinity) &&
+		!is_topology_constrained(pod()));
+	/* holders_refuse() is for these */
+	anti_affinity.constraints.anti_affinity = {web_by("kubernetes.io/hostname")};
 	place.others = {{pod("web"), 0}};
 	CHECK_EQUAL(place.allowed(anti_affinity), "n1 n2 n3 n4");
 	CHECK(!constrains_topology(anti_affinity));
@@ -91,7 +95,8 @@ void affinity_needs_company_unless_it_is_the_first()
 	p.labels = {{"app", "web"}};
 	CHECK_EQUAL(place.allowed(p), "n2");
 	place.others.clear();
-	CHECK_EQUAL(place.allowed(p), "n1 n2 n3"); /* the first of its kind, where it can have company */
+	/* the first of its kind, where it can have company */
+	CHECK_EQUAL(place.allowed(p), "n1 n2 n3");
 	place.others = {{pod("web"), -1}};
 	CHECK_EQUAL(place.allowed(p), "");
 }
@@ -109,7 +114,8 @@ void namespaces_are_named_or_selected()
 	p.constraints.affinity[0].namespaces = {};
 	p.constraints.affinity[0].namespace_selector = PodSelector{{{"tier", "x"}}, {}};
 	CHECK_EQUAL(place.allowed(p), "");
-	place.others[0].first.name_space = "default"; /* a selector says that its own is not meant */
+	/* a selector says that its own is not meant */
+	place.others[0].first.name_space = "default";
 	CHECK_EQUAL(place.allowed(p), "");
 	p.constraints.affinity[0].selected_namespaces = {"default"};
 	CHECK_EQUAL(place.allowed(p), "n3");
@@ -135,11 +141,14 @@ void spread_counts_as_kube_scheduler_does()
 	CHECK_EQUAL(place.allowed(spread({.topology_key = "kubernetes.io/hostname"})), "n2 n3 n4");
 	place.others = {{pod("w1"), 0}, {pod("w2"), 2}};
 	CHECK_EQUAL(place.allowed(spread({.topology_key = "zone"})), "n1 n2 n3");
-	CHECK_EQUAL(place.allowed(spread({.topology_key = "zone", .max_skew = 1, .min_domains = 3})), "");
+	CHECK_EQUAL(
+		place.allowed(spread({.topology_key = "zone", .max_skew = 1, .min_domains = 3})),
+		"");
 	place.others = {{elsewhere, 0}, {leaving, 0}, {pod("db", "db"), 0}, {pod("w"), 3}};
 	CHECK_EQUAL(place.allowed(spread({.topology_key = "zone"})), "n1 n2 n3");
 	place.others = {{pod("w1"), 0}}; /* of everybody nobody is counted, kube-scheduler's way */
-	CHECK_EQUAL(place.allowed(spread({.topology_key = "zone", .selector = PodSelector{}})), "n1 n2 n3");
+	CHECK_EQUAL(place.allowed(spread({.topology_key = "zone", .selector = PodSelector{}})),
+		"n1 n2 n3");
 	Pod none = spread({.topology_key = "zone"});
 	none.constraints.spreads[0].selector.reset();
 	CHECK_EQUAL(place.allowed(none), "n1 n2 n3");
@@ -178,13 +187,18 @@ void pods_that_come_together_count_together()
 	CHECK_EQUAL(place.allowed(p, 2), "n1 n2 n3 n4");
 	CHECK_EQUAL(most_on_a_node(spread({.topology_key = "zone"})), 0U);
 	CHECK_EQUAL(trouble_at_once(p, p), "");
-	CHECK_EQUAL(trouble_at_once(spread({.topology_key = "zone"}), pod()), "spec.topologySpreadConstraints with topologyKey zone between pods that start together");
+	CHECK_EQUAL(trouble_at_once(spread({.topology_key = "zone"}), pod()),
+		"spec.topologySpreadConstraints with topologyKey zone between pods that start "
+		"together");
 	CHECK_EQUAL(trouble_at_once(spread({.topology_key = "zone"}), pod("x", "db")), "");
 	Pod near = pod(), apart = pod();
 	near.constraints.affinity = {web_by("zone")};
 	apart.constraints.anti_affinity = {web_by("rack")};
-	CHECK_EQUAL(trouble_at_once(near, pod()), "spec.affinity.podAffinity with topologyKey zone between pods that start together");
-	CHECK_EQUAL(trouble_at_once(apart, pod()), "spec.affinity.podAntiAffinity with topologyKey rack between pods that start together");
+	CHECK_EQUAL(trouble_at_once(near, pod()),
+		"spec.affinity.podAffinity with topologyKey zone between pods that start together");
+	CHECK_EQUAL(trouble_at_once(apart, pod()),
+		"spec.affinity.podAntiAffinity with topologyKey rack between pods that start "
+		"together");
 	CHECK_EQUAL(trouble_at_once(apart, pod("x", "db")), "");
 }
 
@@ -192,7 +206,11 @@ void pods_that_come_together_count_together()
 
 int main()
 {
-	return check::run_tests("pod_topology", {TEST(anti_affinity_by_zone_reaches_other_nodes_from_both_sides), TEST(affinity_needs_company_unless_it_is_the_first),
-						 TEST(namespaces_are_named_or_selected), TEST(spread_counts_as_kube_scheduler_does),
-						 TEST(which_nodes_are_domains_is_a_matter_of_policy), TEST(pods_that_come_together_count_together)});
+	return check::run_tests("pod_topology",
+		{TEST(anti_affinity_by_zone_reaches_other_nodes_from_both_sides),
+			TEST(affinity_needs_company_unless_it_is_the_first),
+			TEST(namespaces_are_named_or_selected),
+			TEST(spread_counts_as_kube_scheduler_does),
+			TEST(which_nodes_are_domains_is_a_matter_of_policy),
+			TEST(pods_that_come_together_count_together)});
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every pair of pod side and job side has a row here, and the decisions within a row have tests of their own. */
+/* Every pair of pod side and job side has a row here, and the decisions within a row have tests of
+ * their own. */
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/reconcile.h"
@@ -41,7 +42,8 @@ Pod pod_in(PodSide side)
 		pod.node_name = "n1";
 		pod.phase = PodPhase::failed;
 		pod.main_container = "c";
-		pod.ended_containers = {{.name = "c", .exit_code = 3, .signal = 0, .reason = "Error"}};
+		pod.ended_containers = {
+			{.name = "c", .exit_code = 3, .signal = 0, .reason = "Error"}};
 		break;
 	}
 	return pod;
@@ -52,9 +54,12 @@ SlurmJob job_in(JobSide side)
 	SlurmJob job;
 	job.id = {7};
 	job.marker.uid = "u1";
-	job.state = side == JobSide::pending ? JobState::pending : side == JobSide::allocated ? JobState::running : JobState::cancelled;
+	job.state = side == JobSide::pending ? JobState::pending
+		: side == JobSide::allocated ? JobState::running
+					     : JobState::cancelled;
 	if (side == JobSide::allocated)
-		job.nodes = {{.node = "n1", .cpus = 2, .core_ids = "", .memory_mib = 0, .gres = {}}};
+		job.nodes = {
+			{.node = "n1", .cpus = 2, .core_ids = "", .memory_mib = 0, .gres = {}}};
 	return job;
 }
 
@@ -72,9 +77,11 @@ struct Scene {
 		facts.job = job_is == JobSide::none ? nullptr : &job;
 		facts.spec = &spec;
 		facts.pinned = pod.node_name;
-		if (pod_is == PodSide::absent || pod_is == PodSide::withdrawn || pod_is == PodSide::ended) {
+		if (pod_is == PodSide::absent || pod_is == PodSide::withdrawn ||
+			pod_is == PodSide::ended) {
 			facts.ended_seats = 1;
-			facts.result = pod_is == PodSide::ended ? wait_status_of(pod) : wait_status_of_gone(nullptr);
+			facts.result = pod_is == PodSide::ended ? wait_status_of(pod)
+								: wait_status_of_gone(nullptr);
 		}
 		if (pod_is == PodSide::absent)
 			return;
@@ -103,19 +110,25 @@ std::string text_of(const std::vector<RankAction> &actions)
 	for (const auto &[pod, action] : actions) {
 		out += out.empty() ? "" : " ";
 		if (const auto *submit = std::get_if<Submit>(&action))
-			out += submit->spec.required_node.empty() ? "submit" : "submit@" + submit->spec.required_node;
+			out += submit->spec.required_node.empty()
+				? "submit"
+				: "submit@" + submit->spec.required_node;
 		else if (std::holds_alternative<Update>(action))
 			out += "update";
 		else if (const auto *cancel = std::get_if<Cancel>(&action))
 			out += "cancel:" + std::to_string(cancel->job.number);
 		else if (const auto *complete = std::get_if<Complete>(&action))
-			out += "complete:" + (complete->wait_status == k_status_cancelled ? "cancelled" : std::to_string(complete->wait_status));
+			out += "complete:" +
+				(complete->wait_status == k_status_cancelled
+						? "cancelled"
+						: std::to_string(complete->wait_status));
 		else if (const auto *bind = std::get_if<Bind>(&action))
 			out += "bind@" + bind->node;
 		else if (const auto *look = std::get_if<LookUp>(&action))
 			out += "look:" + look->name_space + "/" + look->name;
 		else if (const auto *remove = std::get_if<DeletePod>(&action))
-			out += remove->not_started ? "give-up:" + remove->disruption.message : "remove";
+			out += remove->not_started ? "give-up:" + remove->disruption.message
+						   : "remove";
 		else if (const auto *report = std::get_if<Report>(&action))
 			out += "report:" + report->not_scheduled.reason;
 	}
@@ -124,16 +137,18 @@ std::string text_of(const std::vector<RankAction> &actions)
 
 void every_pair_of_sides_has_its_action()
 {
-	constexpr PodSide k_pods[] = {PodSide::absent, PodSide::gated, PodSide::waiting, PodSide::withdrawn, PodSide::running, PodSide::stopping, PodSide::ended};
-	constexpr JobSide k_jobs[] = {JobSide::none, JobSide::pending, JobSide::allocated, JobSide::ended};
+	constexpr PodSide k_pods[] = {PodSide::absent, PodSide::gated, PodSide::waiting,
+		PodSide::withdrawn, PodSide::running, PodSide::stopping, PodSide::ended};
+	constexpr JobSide k_jobs[] = {
+		JobSide::none, JobSide::pending, JobSide::allocated, JobSide::ended};
 	const char *const expected[][4] = {
-	    /* absent    */ {"", "cancel:7", "complete:cancelled", ""},
-	    /* gated     */ {"", "", "", ""},
-	    /* waiting   */ {"submit", "report:SlurmPending", "bind@n1", "remove"},
-	    /* withdrawn */ {"", "cancel:7", "complete:cancelled", ""},
-	    /* running   */ {"", "", "", "remove"},
-	    /* stopping  */ {"", "cancel:7", "", ""},
-	    /* ended     */ {"", "cancel:7", "complete:768", ""},
+		/* absent    */ {"", "cancel:7", "complete:cancelled", ""},
+		/* gated     */ {"", "", "", ""},
+		/* waiting   */ {"submit", "report:SlurmPending", "bind@n1", "remove"},
+		/* withdrawn */ {"", "cancel:7", "complete:cancelled", ""},
+		/* running   */ {"", "", "", "remove"},
+		/* stopping  */ {"", "cancel:7", "", ""},
+		/* ended     */ {"", "cancel:7", "complete:768", ""},
 	};
 	for (std::size_t p = 0; p < std::size(k_pods); p++) {
 		for (std::size_t j = 0; j < std::size(k_jobs); j++) {
@@ -141,8 +156,10 @@ void every_pair_of_sides_has_its_action()
 			const std::string got = text_of(reconcile(scene.facts));
 			if (got != expected[p][j])
 				(void)check::record(false, "row", __FILE__, __LINE__,
-						    "pod " + std::to_string(p) + " job " + std::to_string(j) + ": '" + got + "', not '" + expected[p][j] + "'");
-			CHECK(pod_side(k_pods[p] == PodSide::absent ? nullptr : &scene.pod, scene.pod.node_name) == k_pods[p]);
+					"pod " + std::to_string(p) + " job " + std::to_string(j) +
+						": '" + got + "', not '" + expected[p][j] + "'");
+			CHECK(pod_side(k_pods[p] == PodSide::absent ? nullptr : &scene.pod,
+				      scene.pod.node_name) == k_pods[p]);
 			CHECK(job_side(scene.facts.job) == k_jobs[j]);
 		}
 	}
@@ -157,7 +174,9 @@ void nothing_is_done_before_both_worlds_are_known()
 
 void what_is_under_way_is_not_started_again()
 {
-	for (const auto &[pod, job] : {std::pair(PodSide::waiting, JobSide::none), std::pair(PodSide::absent, JobSide::pending), std::pair(PodSide::ended, JobSide::allocated)}) {
+	for (const auto &[pod, job] : {std::pair(PodSide::waiting, JobSide::none),
+		     std::pair(PodSide::absent, JobSide::pending),
+		     std::pair(PodSide::ended, JobSide::allocated)}) {
 		Scene scene(pod, job);
 		scene.facts.busy.slurm = true;
 		CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
@@ -211,19 +230,24 @@ void a_failed_submission_waits_and_reports()
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "report:SlurmRetrying");
 }
 
-void a_pod_that_never_ran_queues_again_after_a_node_failure_but_not_after_scancel()
+void a_pod_that_never_ran_queues_again_after_node_failure_not_scancel()
 {
-	for (const auto &[state, wanted] : {std::pair(JobState::node_fail, "submit"), std::pair(JobState::preempted, "submit"), std::pair(JobState::boot_fail, "submit"),
-					    /* slurmctld kills a job whose submitter did not hear the answer: signal 15 */
-					    std::pair(JobState::failed, "submit"), std::pair(JobState::complete, "submit"), std::pair(JobState::oom, "submit"),
-					    std::pair(JobState::cancelled, "remove"), std::pair(JobState::timeout, "remove"), std::pair(JobState::deadline, "remove")}) {
+	for (const auto &[state, wanted] : {std::pair(JobState::node_fail, "submit"),
+		     std::pair(JobState::preempted, "submit"),
+		     std::pair(JobState::boot_fail, "submit"),
+		     /* slurmctld kills a job whose submitter did not hear
+					     * the answer: signal 15 */
+		     std::pair(JobState::failed, "submit"), std::pair(JobState::complete, "submit"),
+		     std::pair(JobState::oom, "submit"), std::pair(JobState::cancelled, "remove"),
+		     std::pair(JobState::timeout, "remove"),
+		     std::pair(JobState::deadline, "remove")}) {
 		Scene scene(PodSide::waiting, JobSide::ended);
 		scene.job.state = state;
 		CHECK_EQUAL(text_of(reconcile(scene.facts)), wanted);
 	}
 }
 
-void a_running_pod_is_taken_up_on_its_own_node_only_when_its_job_is_surely_lost()
+void a_running_pod_gets_a_new_job_on_its_node_when_its_job_is_lost()
 {
 	Scene scene(PodSide::running, JobSide::none);
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
@@ -233,7 +257,7 @@ void a_running_pod_is_taken_up_on_its_own_node_only_when_its_job_is_surely_lost(
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), ""); /* never killed on doubt */
 }
 
-void a_pod_that_does_not_start_is_given_up_in_time_and_not_if_it_runs_after_all()
+void a_pod_that_does_not_start_is_given_up_unless_it_runs()
 {
 	struct Row {
 		PodSide pod;
@@ -242,17 +266,23 @@ void a_pod_that_does_not_start_is_given_up_in_time_and_not_if_it_runs_after_all(
 		bool runs, expired, said;
 		const char *wanted;
 	};
-	const std::string gave_up = "give-up:Slurm job 7 gave up: nothing of the pod ran on node n1 within 90 s; the kubelet says ImagePullBackOff: no such image";
+	const std::string gave_up =
+		"give-up:Slurm job 7 gave up: nothing of the pod ran on node n1 within 90 s; the "
+		"kubelet says ImagePullBackOff: no such image";
 	const Row rows[] = {
-	    {PodSide::running, JobSide::allocated, PodPhase::pending, false, true, false, gave_up.c_str()},
-	    {PodSide::running, JobSide::allocated, PodPhase::pending, false, false, false, ""},
-	    {PodSide::running, JobSide::allocated, PodPhase::pending, false, false, true, "give-up:said"}, /* by an agent that died then */
-	    {PodSide::running, JobSide::allocated, PodPhase::pending, true, true, false, ""},              /* an init container runs */
-	    {PodSide::running, JobSide::allocated, PodPhase::running, false, true, false, ""},
-	    {PodSide::running, JobSide::allocated, PodPhase::running, false, false, true, ""},
-	    {PodSide::running, JobSide::ended, PodPhase::pending, false, true, false, "remove"}, /* Slurm's reason comes first */
-	    {PodSide::running, JobSide::none, PodPhase::pending, false, true, false, ""},
-	    {PodSide::stopping, JobSide::allocated, PodPhase::pending, false, true, true, ""},
+		{PodSide::running, JobSide::allocated, PodPhase::pending, false, true, false,
+			gave_up.c_str()},
+		{PodSide::running, JobSide::allocated, PodPhase::pending, false, false, false, ""},
+		{PodSide::running, JobSide::allocated, PodPhase::pending, false, false, true,
+			"give-up:said"}, /* by an agent that died then */
+		{PodSide::running, JobSide::allocated, PodPhase::pending, true, true, false,
+			""}, /* an init container runs */
+		{PodSide::running, JobSide::allocated, PodPhase::running, false, true, false, ""},
+		{PodSide::running, JobSide::allocated, PodPhase::running, false, false, true, ""},
+		{PodSide::running, JobSide::ended, PodPhase::pending, false, true, false,
+			"remove"}, /* Slurm's reason comes first */
+		{PodSide::running, JobSide::none, PodPhase::pending, false, true, false, ""},
+		{PodSide::stopping, JobSide::allocated, PodPhase::pending, false, true, true, ""},
 	};
 	for (const Row &row : rows) {
 		Scene scene(row.pod, row.job);
@@ -301,20 +331,24 @@ void a_job_of_a_pod_never_seen_is_left_alone_until_the_pod_is_surely_gone()
 
 void every_pair_of_sides_has_its_stage()
 {
-	constexpr PodSide k_pods[] = {PodSide::absent, PodSide::gated, PodSide::waiting, PodSide::withdrawn, PodSide::running, PodSide::stopping, PodSide::ended};
-	constexpr JobSide k_jobs[] = {JobSide::none, JobSide::pending, JobSide::allocated, JobSide::ended};
+	constexpr PodSide k_pods[] = {PodSide::absent, PodSide::gated, PodSide::waiting,
+		PodSide::withdrawn, PodSide::running, PodSide::stopping, PodSide::ended};
+	constexpr JobSide k_jobs[] = {
+		JobSide::none, JobSide::pending, JobSide::allocated, JobSide::ended};
 	const char *const expected[][4] = {
-	    /* absent    */ {"over", "ending", "ending", "over"},
-	    /* gated     */ {"gathering", "queued", "held", "gathering"},
-	    /* waiting   */ {"due", "queued", "held", "due"},
-	    /* withdrawn */ {"over", "ending", "ending", "over"},
-	    /* running   */ {"lost", "lost", "running", "ending"},
-	    /* stopping  */ {"lost", "lost", "running", "ending"},
-	    /* ended     */ {"over", "ending", "ending", "over"},
+		/* absent    */ {"over", "ending", "ending", "over"},
+		/* gated     */ {"gathering", "queued", "held", "gathering"},
+		/* waiting   */ {"due", "queued", "held", "due"},
+		/* withdrawn */ {"over", "ending", "ending", "over"},
+		/* running   */ {"lost", "lost", "running", "ending"},
+		/* stopping  */ {"lost", "lost", "running", "ending"},
+		/* ended     */ {"over", "ending", "ending", "over"},
 	};
 	for (std::size_t p = 0; p < std::size(k_pods); p++) {
 		for (std::size_t j = 0; j < std::size(k_jobs); j++)
-			CHECK_EQUAL(std::string(stage_text(stage_of(Scene(k_pods[p], k_jobs[j]).facts))), expected[p][j]);
+			CHECK_EQUAL(std::string(stage_text(
+					    stage_of(Scene(k_pods[p], k_jobs[j]).facts))),
+				expected[p][j]);
 	}
 	Scene asked(PodSide::waiting, JobSide::none);
 	asked.facts.busy.slurm = true;
@@ -325,13 +359,15 @@ void every_pair_of_sides_has_its_stage()
 	Scene sent(PodSide::waiting, JobSide::allocated);
 	sent.rank().busy.bind = true;
 	CHECK(stage_of(sent.facts) == ComponentStage::binding);
-	Scene awaiting(PodSide::absent, JobSide::allocated); /* its pods come when those of others run */
+	/* its pods come when those of others run */
+	Scene awaiting(PodSide::absent, JobSide::allocated);
 	awaiting.facts.others.are_there = awaiting.facts.others.has_live = true;
 	CHECK(stage_of(awaiting.facts) == ComponentStage::running);
 	awaiting.facts.others.waits_for = Condition{names::k_reason_pending, "others"};
 	CHECK(stage_of(awaiting.facts) == ComponentStage::held);
 	CHECK(stage_after(ComponentStage::due, Submit{}) == ComponentStage::submitting);
-	CHECK(stage_after(ComponentStage::lost, Submit{}) == ComponentStage::lost); /* its pods run */
+	/* its pods run */
+	CHECK(stage_after(ComponentStage::lost, Submit{}) == ComponentStage::lost);
 	CHECK(stage_after(ComponentStage::held, Bind{}) == ComponentStage::binding);
 	CHECK(stage_after(ComponentStage::held, Complete{}) == ComponentStage::ending);
 	CHECK(stage_after(ComponentStage::queued, Report{}) == ComponentStage::queued);
@@ -363,7 +399,8 @@ void a_rank_that_does_not_start_is_given_up_and_the_others_go_on()
 	pair.facts.ranks[1].start_expired = true;
 	pair.facts.start_limit_us = 90'000'000;
 	const auto actions = reconcile(pair.facts);
-	CHECK(actions.size() == 1 && actions[0].pod.text == "u2" && text_of(actions).starts_with("give-up:"));
+	CHECK(actions.size() == 1 && actions[0].pod.text == "u2" &&
+		text_of(actions).starts_with("give-up:"));
 	pair.facts.ranks[0].start_expired = true; /* it runs */
 	CHECK_EQUAL(reconcile(pair.facts).size(), 1U);
 }
@@ -383,9 +420,11 @@ void an_allocation_that_goes_back_names_the_node_that_is_away()
 	pair.facts.ranks[1].node.is_usable = pair.facts.ranks[1].node.has_room = false;
 	CHECK_EQUAL(text_of(reconcile(pair.facts)), "report:SlurmPending report:SlurmPending");
 	pair.facts.gives_way = true;
-	CHECK_EQUAL(text_of(reconcile(pair.facts)), "look:default/p look:default/p report:SlurmRetrying report:SlurmRetrying");
+	CHECK_EQUAL(text_of(reconcile(pair.facts)),
+		"look:default/p look:default/p report:SlurmRetrying report:SlurmRetrying");
 	pair.facts.ranks[0].surely_unbound = pair.facts.ranks[1].surely_unbound = true;
-	CHECK_EQUAL(text_of(reconcile(pair.facts)), "complete:256 report:SlurmRetrying report:SlurmRetrying");
+	CHECK_EQUAL(text_of(reconcile(pair.facts)),
+		"complete:256 report:SlurmRetrying report:SlurmRetrying");
 }
 
 void an_allocation_without_nodes_is_not_bound()
@@ -399,24 +438,25 @@ void an_allocation_without_nodes_is_not_bound()
 
 int main()
 {
-	return check::run_tests("reconcile", {
-						     TEST(every_pair_of_sides_has_its_action),
-						     TEST(nothing_is_done_before_both_worlds_are_known),
-						     TEST(what_is_under_way_is_not_started_again),
-						     TEST(the_gate_holds_a_binding_and_says_so),
-						     TEST(a_pod_gives_way_to_one_that_runs_there_and_has_lost_its_job),
-						     TEST(a_refused_pod_says_why_and_is_not_submitted),
-						     TEST(a_failed_submission_waits_and_reports),
-						     TEST(a_pod_that_never_ran_queues_again_after_a_node_failure_but_not_after_scancel),
-						     TEST(a_running_pod_is_taken_up_on_its_own_node_only_when_its_job_is_surely_lost),
-						     TEST(a_pod_that_does_not_start_is_given_up_in_time_and_not_if_it_runs_after_all),
-						     TEST(a_second_live_job_of_one_pod_is_cancelled_first),
-						     TEST(a_pod_that_ended_and_went_gives_its_own_result),
-						     TEST(a_job_of_a_pod_never_seen_is_left_alone_until_the_pod_is_surely_gone),
-						     TEST(an_allocation_without_nodes_is_not_bound),
-						     TEST(every_pair_of_sides_has_its_stage),
-						     TEST(a_rank_that_does_not_start_is_given_up_and_the_others_go_on),
-						     TEST(pods_that_are_to_go_get_no_other_job),
-						     TEST(an_allocation_that_goes_back_names_the_node_that_is_away),
-					     });
+	return check::run_tests("reconcile",
+		{
+			TEST(every_pair_of_sides_has_its_action),
+			TEST(nothing_is_done_before_both_worlds_are_known),
+			TEST(what_is_under_way_is_not_started_again),
+			TEST(the_gate_holds_a_binding_and_says_so),
+			TEST(a_pod_gives_way_to_one_that_runs_there_and_has_lost_its_job),
+			TEST(a_refused_pod_says_why_and_is_not_submitted),
+			TEST(a_failed_submission_waits_and_reports),
+			TEST(a_pod_that_never_ran_queues_again_after_node_failure_not_scancel),
+			TEST(a_running_pod_gets_a_new_job_on_its_node_when_its_job_is_lost),
+			TEST(a_pod_that_does_not_start_is_given_up_unless_it_runs),
+			TEST(a_second_live_job_of_one_pod_is_cancelled_first),
+			TEST(a_pod_that_ended_and_went_gives_its_own_result),
+			TEST(a_job_of_a_pod_never_seen_is_left_alone_until_the_pod_is_surely_gone),
+			TEST(an_allocation_without_nodes_is_not_bound),
+			TEST(every_pair_of_sides_has_its_stage),
+			TEST(a_rank_that_does_not_start_is_given_up_and_the_others_go_on),
+			TEST(pods_that_are_to_go_get_no_other_job),
+			TEST(an_allocation_that_goes_back_names_the_node_that_is_away),
+		});
 }

@@ -8,8 +8,8 @@ using namespace slurmkube::agent;
 namespace
 {
 
-constexpr Kind k_all[] = {Kind::pods,   Kind::foreign_pods, Kind::nodes,  Kind::namespaces,
-			  Kind::claims, Kind::volumes,	    Kind::classes};
+constexpr Kind k_all[] = {Kind::pods, Kind::foreign_pods, Kind::nodes, Kind::namespaces,
+	Kind::claims, Kind::volumes, Kind::classes};
 
 codec::Json parsed(const char *text)
 {
@@ -32,8 +32,9 @@ void pods_are_ours_or_others()
 	CHECK_EQUAL(ours.path, "/api/v1/pods");
 	CHECK_EQUAL(others.path, ours.path);
 	CHECK_EQUAL(ours.field_selector, "spec.schedulerName=mine");
-	CHECK_EQUAL(others.field_selector, "spec.schedulerName!=mine,spec.nodeName!=,"
-					   "status.phase!=Succeeded,status.phase!=Failed");
+	CHECK_EQUAL(others.field_selector,
+		"spec.schedulerName!=mine,spec.nodeName!=,"
+		"status.phase!=Succeeded,status.phase!=Failed");
 	CHECK(ours.accept == kube::k_protobuf && others.accept == kube::k_protobuf);
 }
 
@@ -82,7 +83,8 @@ void what_cannot_be_read_is_an_error()
 	const auto nothing = parsed("{}");
 	for (const Kind kind : k_all) {
 		CHECK(!row_of(kind).seen(world, nothing.get(), {}).ok());
-		CHECK(row_of(kind).gone(world, nothing.get(), {}).ok() == (kind == Kind::foreign_pods));
+		CHECK(row_of(kind).gone(world, nothing.get(), {}).ok() ==
+			(kind == Kind::foreign_pods));
 	}
 }
 
@@ -90,13 +92,14 @@ void what_cannot_be_read_is_an_error()
 
 int main()
 {
-	return check::run_tests("sources", {
-						   TEST(each_kind_has_its_row),
-						   TEST(pods_are_ours_or_others),
-						   TEST(nodes_are_those_with_the_label),
-						   TEST(lists_of_pods_and_nodes_are_made_again),
-						   TEST(claims_are_watched_when_wanted),
-						   TEST(world_is_told),
-						   TEST(what_cannot_be_read_is_an_error),
-					   });
+	return check::run_tests("sources",
+		{
+			TEST(each_kind_has_its_row),
+			TEST(pods_are_ours_or_others),
+			TEST(nodes_are_those_with_the_label),
+			TEST(lists_of_pods_and_nodes_are_made_again),
+			TEST(claims_are_watched_when_wanted),
+			TEST(world_is_told),
+			TEST(what_cannot_be_read_is_an_error),
+		});
 }

@@ -20,7 +20,9 @@ void remember(LogLevel, const char *line)
 void control_characters_become_question_marks()
 {
 	CHECK_EQUAL(printable("a\nb\x1b[31m\x7f"), "a?b?[31m?");
-	CHECK_EQUAL(printable("\xc2\x9b" "1m \xc3\xa4 \xc2\xa0 \xe2\x82\xac"), "??1m \xc3\xa4 \xc2\xa0 \xe2\x82\xac");
+	CHECK_EQUAL(printable("\xc2\x9b"
+			      "1m \xc3\xa4 \xc2\xa0 \xe2\x82\xac"),
+		"??1m \xc3\xa4 \xc2\xa0 \xe2\x82\xac");
 	CHECK_EQUAL(printable(std::string("a\0b", 3)), "a?b");
 	CHECK_EQUAL(printable(""), "");
 }
@@ -36,16 +38,20 @@ void what_others_wrote_makes_no_second_log_line()
 void a_reply_cannot_steer_the_terminal()
 {
 	const auto reply = codec::parse_json(
-		R"({"checks":[{"name":"kube","text":"x\u001b[2J\nok    all fine","remedy":"\u0007"}],"lines":["a\nb"],"version":"\u001bc"})", 1000);
+		R"({"checks":[{"name":"kube","text":"x\u001b[2J\nok    all fine",)"
+		R"("remedy":"\u0007"}],"lines":["a\nb"],"version":"\u001bc"})",
+		1000);
 	REQUIRE(reply.ok());
-	CHECK_EQUAL(skube::check_view(reply->get()), "FAIL  kube: x?[2J?ok    all fine\n      -> ?\n");
+	CHECK_EQUAL(
+		skube::check_view(reply->get()), "FAIL  kube: x?[2J?ok    all fine\n      -> ?\n");
 	CHECK(skube::slurm_conf_view(reply->get()).ends_with("\na?b\n"));
 	CHECK(skube::ping_view(reply->get()).starts_with("slurmkubed ?c is up"));
 }
 
 void a_start_time_that_cannot_be_is_no_time()
 {
-	const auto reply = codec::parse_json(R"({"jobs":[{"start_time":-9223372036854775808,"state":"running"}]})", 1000);
+	const auto reply = codec::parse_json(
+		R"({"jobs":[{"start_time":-9223372036854775808,"state":"running"}]})", 1000);
 	REQUIRE(reply.ok());
 	CHECK(skube::jobs_view(reply->get(), 1'790'000'000).find("0:00") != std::string::npos);
 }
@@ -54,10 +60,11 @@ void a_start_time_that_cannot_be_is_no_time()
 
 int main()
 {
-	return check::run_tests("text", {
-						TEST(control_characters_become_question_marks),
-						TEST(what_others_wrote_makes_no_second_log_line),
-						TEST(a_reply_cannot_steer_the_terminal),
-						TEST(a_start_time_that_cannot_be_is_no_time),
-					});
+	return check::run_tests("text",
+		{
+			TEST(control_characters_become_question_marks),
+			TEST(what_others_wrote_makes_no_second_log_line),
+			TEST(a_reply_cannot_steer_the_terminal),
+			TEST(a_start_time_that_cannot_be_is_no_time),
+		});
 }

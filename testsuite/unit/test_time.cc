@@ -15,13 +15,13 @@ void times_parse_in_every_form()
 		const char *text;
 		std::int64_t seconds;
 	} rows[] = {
-	    {"1970-01-01T00:00:00Z", 0},
-	    {"2026-11-21T03:08:57Z", 1795230537},
-	    {"2026-11-21T03:08:57.123456Z", 1795230537},
-	    {"2026-11-21T05:08:57+02:00", 1795230537},
-	    {"2026-11-20T22:38:57-04:30", 1795230537},
-	    {"2024-02-29t23:59:60z", 1709251200},
-	    {"1969-12-31T23:59:59Z", -1},
+		{"1970-01-01T00:00:00Z", 0},
+		{"2026-11-21T03:08:57Z", 1795230537},
+		{"2026-11-21T03:08:57.123456Z", 1795230537},
+		{"2026-11-21T05:08:57+02:00", 1795230537},
+		{"2026-11-20T22:38:57-04:30", 1795230537},
+		{"2024-02-29t23:59:60z", 1709251200},
+		{"1969-12-31T23:59:59Z", -1},
 	};
 	for (const auto &row : rows) {
 		const auto time = parse_time(row.text);
@@ -31,9 +31,10 @@ void times_parse_in_every_form()
 
 void other_texts_are_no_times()
 {
-	for (const char *text : {"", "2026-11-21", "2026-11-21T03:08:57", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-11-21T24:00:00Z",
-				 "2026-11-21T03:60:00Z", "2026-11-21T03:08:57.Z", "2026-11-21T03:08:57Zx", "2026-11-21T03:08:57+2", "x026-11-21T03:08:57Z",
-				 "2026-11-21T03:08:57.12"})
+	for (const char *text : {"", "2026-11-21", "2026-11-21T03:08:57", "2026-13-01T00:00:00Z",
+		     "2026-02-30T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21T03:60:00Z",
+		     "2026-11-21T03:08:57.Z", "2026-11-21T03:08:57Zx", "2026-11-21T03:08:57+2",
+		     "x026-11-21T03:08:57Z", "2026-11-21T03:08:57.12"})
 		CHECK(!parse_time(text).ok());
 }
 
@@ -61,10 +62,11 @@ void base64_decodes_or_says_so()
 
 int main()
 {
-	return check::run_tests("time", {
-					    TEST(times_parse_in_every_form),
-					    TEST(other_texts_are_no_times),
-					    TEST(times_are_written_as_the_api_wants_them),
-					    TEST(base64_decodes_or_says_so),
-					});
+	return check::run_tests("time",
+		{
+			TEST(times_parse_in_every_form),
+			TEST(other_texts_are_no_times),
+			TEST(times_are_written_as_the_api_wants_them),
+			TEST(base64_decodes_or_says_so),
+		});
 }

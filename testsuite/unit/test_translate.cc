@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/model/names.h"
 #include "src/core/model/amounts.h"
+#include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/options/timelimit.h"
 #include "src/core/translate/translate.h"
@@ -16,8 +16,19 @@ Policy policy()
 {
 	Policy p;
 	p.cluster = "main";
-	p.namespaces = {{.name_space = "physics", .user_id = 1001, .group_id = 100, .accounts = {"phys", "shared"}, .partitions = {"kube", "gpu"}, .qos = {"normal"}, .permissions = {"may_set_priority"}},
-			{.name_space = "*", .user_id = 65534, .group_id = 65534, .accounts = {}, .partitions = {}, .qos = {}}};
+	p.namespaces = {{.name_space = "physics",
+				.user_id = 1001,
+				.group_id = 100,
+				.accounts = {"phys", "shared"},
+				.partitions = {"kube", "gpu"},
+				.qos = {"normal"},
+				.permissions = {"may_set_priority"}},
+		{.name_space = "*",
+			.user_id = 65534,
+			.group_id = 65534,
+			.accounts = {},
+			.partitions = {},
+			.qos = {}}};
 	return p;
 }
 
@@ -27,7 +38,10 @@ Pod pod(std::map<std::string, std::string> annotations = {}, const char *name_sp
 	p.uid = {"u-1"};
 	p.name_space = name_space;
 	p.name = "train-0";
-	p.requests = {.milli_cpu = 1500, .memory_bytes = (std::int64_t{100} << 20) + 1, .pods = 1, .extended = {}};
+	p.requests = {.milli_cpu = 1500,
+		.memory_bytes = (std::int64_t{100} << 20) + 1,
+		.pods = 1,
+		.extended = {}};
 	p.annotations = std::move(annotations);
 	return p;
 }
@@ -99,13 +113,11 @@ void identity_comes_from_the_namespace()
 
 void options_choose_among_what_is_allowed()
 {
-	const auto spec = translate(pod({{"slurm-kube.io/account", "shared"},
-					 {"slurm-kube.io/partition", "gpu"},
-					 {"slurm-kube.io/priority", "77"},
-					 {"slurm-kube.io/timelimit", "1:30:00"},
-					 {"slurm-kube.io/job-name", "fit"},
-					 {"slurm-kube.io/comment", "run 7"}}),
-				    policy(), 1);
+	const auto spec = translate(
+		pod({{"slurm-kube.io/account", "shared"}, {"slurm-kube.io/partition", "gpu"},
+			{"slurm-kube.io/priority", "77"}, {"slurm-kube.io/timelimit", "1:30:00"},
+			{"slurm-kube.io/job-name", "fit"}, {"slurm-kube.io/comment", "run 7"}}),
+		policy(), 1);
 	REQUIRE(spec.ok());
 	CHECK_EQUAL(spec->account, "shared");
 	CHECK_EQUAL(spec->partition, "gpu");
@@ -120,9 +132,13 @@ void refusals_name_key_value_and_remedy()
 	struct Row {
 		const char *key, *value, *part;
 	};
-	for (const Row &row : {Row{"account", "chem", "phys, shared"}, Row{"partition", "debug", "kube, gpu"}, Row{"qos", "high", "normal"}, Row{"timelimit", "soon", "minutes"},
-			       Row{"timelimit", "0", "minutes"}, Row{"priority", "0", "1 to"}, Row{"priority", "4294967295", "1 to"}, Row{"priority", "-1", "1 to"},
-			       Row{"job-name", "", "printable"}, Row{"comment", "a\nb", "printable"}, Row{"licences", "x", "like it: licenses"}}) {
+	for (const Row &row :
+		{Row{"account", "chem", "phys, shared"}, Row{"partition", "debug", "kube, gpu"},
+			Row{"qos", "high", "normal"}, Row{"timelimit", "soon", "minutes"},
+			Row{"timelimit", "0", "minutes"}, Row{"priority", "0", "1 to"},
+			Row{"priority", "4294967295", "1 to"}, Row{"priority", "-1", "1 to"},
+			Row{"job-name", "", "printable"}, Row{"comment", "a\nb", "printable"},
+			Row{"licences", "x", "like it: licenses"}}) {
 		const std::string key = std::string("slurm-kube.io/") + row.key;
 		const auto spec = translate(pod({{key, row.value}}), policy(), 1);
 		REQUIRE(!spec.ok());
@@ -138,7 +154,8 @@ void what_is_not_supported_is_refused_not_ignored()
 	Pod selects = pod();
 	selects.unsupported_fields = {"spec.nodeSelector"};
 	REQUIRE(!translate(selects, policy(), 1).ok());
-	CHECK(translate(selects, policy(), 1).error().what.find("spec.nodeSelector") != std::string::npos);
+	CHECK(translate(selects, policy(), 1).error().what.find("spec.nodeSelector") !=
+		std::string::npos);
 	Pod gpu = pod();
 	gpu.requests.extended["nvidia.com/gpu"] = 1;
 	CHECK_EQUAL(translate(gpu, policy(), 1).value().options.gres, "gpu:1");
@@ -186,10 +203,14 @@ void time_limits_parse_as_sbatch_does()
 		const char *text;
 		std::uint32_t minutes; /* 0: refused */
 	};
-	for (const Row &row : {Row{"5", 5}, Row{"5:01", 6}, Row{"1:00:00", 60}, Row{"1-0", 1440}, Row{"1-2:30", 1590}, Row{"0-0:0:1", 1}, Row{"UNLIMITED", k_unlimited_minutes},
-			       Row{"", 0}, Row{"0", 0}, Row{"-5", 0}, Row{"5m", 0}, Row{"1:2:3:4", 0}, Row{"1-2-3", 0}, Row{"99999999999", 0}, Row{":", 0}, Row{"1-", 0}, Row{"1e3", 0}}) {
+	for (const Row &row : {Row{"5", 5}, Row{"5:01", 6}, Row{"1:00:00", 60}, Row{"1-0", 1440},
+		     Row{"1-2:30", 1590}, Row{"0-0:0:1", 1}, Row{"UNLIMITED", k_unlimited_minutes},
+		     Row{"", 0}, Row{"0", 0}, Row{"-5", 0}, Row{"5m", 0}, Row{"1:2:3:4", 0},
+		     Row{"1-2-3", 0}, Row{"99999999999", 0}, Row{":", 0}, Row{"1-", 0},
+		     Row{"1e3", 0}}) {
 		const auto minutes = parse_time_limit(row.text);
-		const bool as_wanted = row.minutes == 0 ? !minutes.ok() : minutes.ok() && *minutes == row.minutes;
+		const bool as_wanted =
+			row.minutes == 0 ? !minutes.ok() : minutes.ok() && *minutes == row.minutes;
 		(void)check::record(as_wanted, row.text, __FILE__, __LINE__);
 	}
 }
@@ -206,33 +227,65 @@ Pod ended(PodPhase phase, std::vector<ContainerEnd> ends, bool deleting = false)
 
 void ends_become_wait_statuses()
 {
-	const ContainerEnd oom{.name = "main", .exit_code = 137, .signal = 0, .reason = "OOMKilled"};
+	const ContainerEnd oom{
+		.name = "main", .exit_code = 137, .signal = 0, .reason = "OOMKilled"};
 	CHECK_EQUAL(wait_status_of(ended(PodPhase::succeeded, {oom})), 0U); /* the phase decides */
 	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {oom})), 253U);
-	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = 3, .signal = 0, .reason = "Error"}})), 3U << 8);
-	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = 137, .signal = 0, .reason = "Error"}})), 9U);
-	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = 128, .signal = 0, .reason = "StartError"}})), 128U << 8);
-	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "side", .exit_code = 9, .signal = 0, .reason = "Error"}, {.name = "main", .exit_code = 2, .signal = 0, .reason = "Error"}})), 2U << 8);
-	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "a", .exit_code = 4, .signal = 0, .reason = "Error"}, {.name = "main", .exit_code = 0, .signal = 0, .reason = ""}})), 4U << 8);
-	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {})), 1U << 8); /* refused by the kubelet */
-	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = 143, .signal = 0, .reason = "Error"}}, true)), k_status_cancelled);
-	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = -1, .signal = 0, .reason = "Error"}})), 1U << 8);
+	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed,
+			    {{.name = "main", .exit_code = 3, .signal = 0, .reason = "Error"}})),
+		3U << 8);
+	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed,
+			    {{.name = "main", .exit_code = 137, .signal = 0, .reason = "Error"}})),
+		9U);
+	CHECK_EQUAL(
+		wait_status_of(ended(PodPhase::failed,
+			{{.name = "main", .exit_code = 128, .signal = 0, .reason = "StartError"}})),
+		128U << 8);
+	CHECK_EQUAL(
+		wait_status_of(ended(PodPhase::failed,
+			{{.name = "side", .exit_code = 9, .signal = 0, .reason = "Error"},
+				{.name = "main", .exit_code = 2, .signal = 0, .reason = "Error"}})),
+		2U << 8);
+	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed,
+			    {{.name = "a", .exit_code = 4, .signal = 0, .reason = "Error"},
+				    {.name = "main", .exit_code = 0, .signal = 0, .reason = ""}})),
+		4U << 8);
+	/* refused by the kubelet */
+	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {})), 1U << 8);
+	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed,
+			    {{.name = "main", .exit_code = 143, .signal = 0, .reason = "Error"}},
+			    true)),
+		k_status_cancelled);
+	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed,
+			    {{.name = "main", .exit_code = -1, .signal = 0, .reason = "Error"}})),
+		1U << 8);
 	Pod stuck = ended(PodPhase::failed, {}, true);
 	stuck.start_limit = Condition{names::k_reason_start_limit, "ImagePullBackOff"};
 	CHECK_EQUAL(wait_status_of(stuck), 125U << 8);
-	stuck.ended_containers = {{.name = "main", .exit_code = 137, .signal = 0, .reason = "ContainerStatusUnknown"}};
+	stuck.ended_containers = {{.name = "main",
+		.exit_code = 137,
+		.signal = 0,
+		.reason = "ContainerStatusUnknown"}};
 	CHECK_EQUAL(wait_status_of(stuck), 125U << 8);
-	stuck.ended_containers = {{.name = "main", .exit_code = 143, .signal = 0, .reason = "Error"}};
-	CHECK_EQUAL(wait_status_of(stuck), k_status_cancelled); /* it ran after all, and was stopped */
+	stuck.ended_containers = {
+		{.name = "main", .exit_code = 143, .signal = 0, .reason = "Error"}};
+	/* it ran after all, and was stopped */
+	CHECK_EQUAL(wait_status_of(stuck), k_status_cancelled);
 	stuck.deleting = false;
 	CHECK_EQUAL(wait_status_of(stuck), 15U);
-	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = 129, .signal = 0, .reason = "Error"}})), 0x81U); /* SIGHUP */
-	Pod late = ended(PodPhase::failed, {{.name = "main", .exit_code = 137, .signal = 0, .reason = "Error"}});
+	/* SIGHUP */
+	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed,
+			    {{.name = "main", .exit_code = 129, .signal = 0, .reason = "Error"}})),
+		0x81U);
+	Pod late = ended(PodPhase::failed,
+		{{.name = "main", .exit_code = 137, .signal = 0, .reason = "Error"}});
 	late.status_reason = "DeadlineExceeded";
 	CHECK_EQUAL(wait_status_of(late), k_status_deadline);
 	late.deleting = true;
 	CHECK_EQUAL(wait_status_of(late), k_status_cancelled);
-	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {{.name = "main", .exit_code = 1000, .signal = 0, .reason = "Error"}})), 255U << 8);
+	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed,
+			    {{.name = "main", .exit_code = 1000, .signal = 0, .reason = "Error"}})),
+		255U << 8);
 }
 
 void a_pod_that_is_gone_has_the_end_it_was_seen_with()
@@ -255,16 +308,18 @@ void a_pod_that_is_gone_has_the_end_it_was_seen_with()
 
 int main()
 {
-	return check::run_tests("translate", {
-						     TEST(requests_are_rounded_up_to_what_slurm_counts),
-						     TEST(a_smaller_unit_is_for_slurm_only), TEST(identity_comes_from_the_namespace),
-						     TEST(options_choose_among_what_is_allowed),
-						     TEST(refusals_name_key_value_and_remedy),
-						     TEST(what_is_not_supported_is_refused_not_ignored),
-						     TEST(a_namespace_without_rule_is_denied),
-						     TEST(a_deadline_becomes_the_time_limit_unless_one_is_given),
-						     TEST(time_limits_parse_as_sbatch_does),
-						     TEST(ends_become_wait_statuses),
-						     TEST(a_pod_that_is_gone_has_the_end_it_was_seen_with),
-					     });
+	return check::run_tests("translate",
+		{
+			TEST(requests_are_rounded_up_to_what_slurm_counts),
+			TEST(a_smaller_unit_is_for_slurm_only),
+			TEST(identity_comes_from_the_namespace),
+			TEST(options_choose_among_what_is_allowed),
+			TEST(refusals_name_key_value_and_remedy),
+			TEST(what_is_not_supported_is_refused_not_ignored),
+			TEST(a_namespace_without_rule_is_denied),
+			TEST(a_deadline_becomes_the_time_limit_unless_one_is_given),
+			TEST(time_limits_parse_as_sbatch_does),
+			TEST(ends_become_wait_statuses),
+			TEST(a_pod_that_is_gone_has_the_end_it_was_seen_with),
+		});
 }

@@ -19,7 +19,10 @@ Pod pod()
 	p.uid = {"u-1"};
 	p.name_space = "lab";
 	p.name = "p";
-	p.requests = {.milli_cpu = 2000, .memory_bytes = std::int64_t{512} << 20, .pods = 1, .extended = {}};
+	p.requests = {.milli_cpu = 2000,
+		.memory_bytes = std::int64_t{512} << 20,
+		.pods = 1,
+		.extended = {}};
 	return p;
 }
 
@@ -28,7 +31,12 @@ World world(std::optional<Pod> seen = pod(), bool with_link = true)
 {
 	Settings settings;
 	settings.policy.cluster = "main";
-	NamespaceRule rule{.name_space = "lab", .user_id = 1001, .group_id = 100, .accounts = {"phys", "shared"}, .partitions = {}, .qos = {}};
+	NamespaceRule rule{.name_space = "lab",
+		.user_id = 1001,
+		.group_id = 100,
+		.accounts = {"phys", "shared"},
+		.partitions = {},
+		.qos = {}};
 	rule.user = "phys";
 	settings.policy.namespaces = {rule};
 	World w(settings);
@@ -36,7 +44,10 @@ World world(std::optional<Pod> seen = pod(), bool with_link = true)
 	node.name = "n1";
 	node.uid = "n1";
 	node.ready = true;
-	node.allocatable = {.milli_cpu = 8000, .memory_bytes = std::int64_t{16} << 30, .pods = 100, .extended = {}};
+	node.allocatable = {.milli_cpu = 8000,
+		.memory_bytes = std::int64_t{16} << 30,
+		.pods = 100,
+		.extended = {}};
 	w.observe(NodeSeen{node}, at(1));
 	w.observe(NodesListed{{"n1"}});
 	if (seen)
@@ -59,11 +70,17 @@ SlurmJob job(JobState state)
 {
 	SlurmJob j;
 	j.id = {12};
-	j.marker = {.cluster = "main", .name_space = "lab", .name = "p", .kind = "Pod", .uid = "u-1", .attempt = 1};
+	j.marker = {.cluster = "main",
+		.name_space = "lab",
+		.name = "p",
+		.kind = "Pod",
+		.uid = "u-1",
+		.attempt = 1};
 	j.state = state;
 	j.priority = 4711;
 	if (state == JobState::running)
-		j.nodes = {{.node = "n1", .cpus = 2, .core_ids = "", .memory_mib = 512, .gres = {}}};
+		j.nodes = {
+			{.node = "n1", .cpus = 2, .core_ids = "", .memory_mib = 512, .gres = {}}};
 	return j;
 }
 
@@ -92,8 +109,10 @@ void it_says_who_and_what()
 {
 	const World w = world();
 	CHECK_EQUAL(line(w, "pod"), "lab/p, Pending, uid u-1");
-	CHECK_EQUAL(line(w, "rule"), "user phys (uid 1001) by identity rule 1 (namespace lab); accounts phys, shared");
-	CHECK_EQUAL(line(w, "asks for"), "2 CPUs, 512 MiB, partition kube, account phys, the partition's time limit");
+	CHECK_EQUAL(line(w, "rule"),
+		"user phys (uid 1001) by identity rule 1 (namespace lab); accounts phys, shared");
+	CHECK_EQUAL(line(w, "asks for"),
+		"2 CPUs, 512 MiB, partition kube, account phys, the partition's time limit");
 	CHECK_EQUAL(line(w, "job"), "none");
 	CHECK_EQUAL(line(w, "waits for"), "its submission to Slurm");
 }
@@ -104,7 +123,8 @@ void a_refused_pod_waits_for_somebody()
 	p.annotations["slurm-kube.io/no-such-option"] = "1";
 	const World w = world(p);
 	CHECK(has(line(w, "asks for"), "refused: ") && has(line(w, "asks for"), "no-such-option"));
-	CHECK_EQUAL(line(w, "waits for"), "somebody who changes the pod, its namespace or the configuration");
+	CHECK_EQUAL(line(w, "waits for"),
+		"somebody who changes the pod, its namespace or the configuration");
 }
 
 void the_agent_itself_may_be_what_is_missing()
@@ -119,7 +139,8 @@ void a_pending_job_tells_slurms_reason()
 	j.reason = "Priority";
 	j.start_time = 1'700'000'000;
 	w.observe(JobSeen{j}, at(1));
-	CHECK_EQUAL(line(w, "job"), "12, pending, attempt 1, estimated start 2023-11-14T22:13Z, priority 4711");
+	CHECK_EQUAL(line(w, "job"),
+		"12, pending, attempt 1, estimated start 2023-11-14T22:13Z, priority 4711");
 	CHECK_EQUAL(line(w, "waits for"), "Slurm's queue: Priority");
 	j.held = true;
 	w.observe(JobSeen{j}, at(1));
@@ -153,7 +174,8 @@ void an_allocated_pod_tells_what_keeps_it_from_its_node()
 	other.requests.milli_cpu = 7000;
 	other.deleting = true;
 	w.observe(PodSeen{other}, at(1));
-	CHECK_EQUAL(line(w, "waits for"), "room on node n1: 1 pods are there, terminating ones included");
+	CHECK_EQUAL(line(w, "waits for"),
+		"room on node n1: 1 pods are there, terminating ones included");
 	KubeNode node = w.state().kube_nodes.at("n1");
 	node.ready = false;
 	node.not_ready_reason = "KubeletDown";
@@ -189,7 +211,8 @@ void a_bound_pod_waits_for_its_kubelet()
 	p.waiting_reason = "ImagePullBackOff: no such image";
 	World w = world(p);
 	w.observe(JobSeen{job(JobState::running)}, at(1));
-	CHECK_EQUAL(line(w, "waits for"), "the kubelet to start it: ImagePullBackOff: no such image");
+	CHECK_EQUAL(
+		line(w, "waits for"), "the kubelet to start it: ImagePullBackOff: no such image");
 	p.phase = PodPhase::running;
 	w.observe(PodSeen{p}, at(1));
 	CHECK_EQUAL(line(w, "waits for"), "nothing: it runs");
@@ -206,7 +229,8 @@ void an_end_tells_who_wanted_it()
 	ended.ended_by = 1001;
 	ended.end_time = 1'700'000'060;
 	w.observe(JobSeen{ended}, at(1));
-	CHECK_EQUAL(line(w, "job"), "12, cancelled by uid 1001, attempt 1, ended 2023-11-14T22:14Z, priority 4711");
+	CHECK_EQUAL(line(w, "job"),
+		"12, cancelled by uid 1001, attempt 1, ended 2023-11-14T22:14Z, priority 4711");
 	CHECK_EQUAL(line(w, "waits for"), "its deletion, because its job has ended");
 	w.observe(PodGone{{"u-1"}, p}, at(1));
 	CHECK(has(line(w, "pod"), "lab/p, gone"));
@@ -219,7 +243,8 @@ void a_failed_submission_tells_when_it_is_tried_again()
 	(void)w.take_actions(at(2));
 	CHECK_EQUAL(line(w, "waits for"), "slurmctld's answer to the submission");
 	w.answer(SubmitAnswered{{"u-1"}, Error{Errc::invalid, "Invalid account"}}, at(2));
-	CHECK_EQUAL(line(w, "waits for", at(12)), "the next try, in 50 s; Slurm refused the job: Invalid account");
+	CHECK_EQUAL(line(w, "waits for", at(12)),
+		"the next try, in 50 s; Slurm refused the job: Invalid account");
 	CHECK_EQUAL(line(w, "trouble"), "Slurm refused the job: Invalid account");
 }
 
@@ -239,7 +264,8 @@ void tell_owner(World &w)
 	owner.id = {"batch/v1", "Job", "lab", "train"};
 	owner.uid = "job-1";
 	owner.starts_together = true;
-	owner.roles = {{.name = "", .pods = 2, .pods_per_job = 2, .stage = 0, .each = pod().requests}};
+	owner.roles = {
+		{.name = "", .pods = 2, .pods_per_job = 2, .stage = 0, .each = pod().requests}};
 	(void)w.take_questions(at(2));
 	w.observe(OwnerSeen{owner.id, std::optional(owner)}, at(2));
 }
@@ -252,12 +278,18 @@ void a_member_tells_of_the_job_of_its_gang()
 	(void)w.take_actions(at(2));
 	CHECK_EQUAL(line(w, "waits for"), "slurmctld's answer to the submission");
 	SlurmJob j = job(JobState::pending);
-	j.marker = {.cluster = "main", .name_space = "lab", .name = "train", .kind = "Job", .uid = "job-1", .attempt = 1};
+	j.marker = {.cluster = "main",
+		.name_space = "lab",
+		.name = "train",
+		.kind = "Job",
+		.uid = "job-1",
+		.attempt = 1};
 	j.reason = "Resources";
 	w.answer(SubmitAnswered{{"job-1"}, Submitted{.job = j.id, .node = ""}}, at(2));
 	w.observe(JobSeen{j}, at(2));
 	CHECK(has(line(w, "job"), "12, pending"));
-	CHECK_EQUAL(line(w, "gang"), "Job lab/train, rank 1 of 2, 1 pods are there, 0 of them bound");
+	CHECK_EQUAL(
+		line(w, "gang"), "Job lab/train, rank 1 of 2, 1 pods are there, 0 of them bound");
 	CHECK(has(line(w, "asks for"), "2 tasks of 2 CPUs, 512 MiB"));
 	CHECK_EQUAL(line(w, "waits for"), "Slurm's queue: Resources");
 }
@@ -276,19 +308,20 @@ void ten_lines_are_enough()
 
 int main()
 {
-	return check::run_tests("why", {
-					       TEST(an_unknown_pod_has_no_story),
-					       TEST(it_says_who_and_what),
-					       TEST(a_refused_pod_waits_for_somebody),
-					       TEST(the_agent_itself_may_be_what_is_missing),
-					       TEST(a_pending_job_tells_slurms_reason),
-					       TEST(it_tells_its_stage_and_since_when),
-				  TEST(an_allocated_pod_tells_what_keeps_it_from_its_node),
-					       TEST(what_is_borne_for_a_limited_time_is_told_with_its_age),
-					       TEST(a_bound_pod_waits_for_its_kubelet),
-					       TEST(an_end_tells_who_wanted_it),
-					       TEST(a_failed_submission_tells_when_it_is_tried_again),
-					       TEST(a_member_tells_of_the_job_of_its_gang),
-					       TEST(ten_lines_are_enough),
-				       });
+	return check::run_tests("why",
+		{
+			TEST(an_unknown_pod_has_no_story),
+			TEST(it_says_who_and_what),
+			TEST(a_refused_pod_waits_for_somebody),
+			TEST(the_agent_itself_may_be_what_is_missing),
+			TEST(a_pending_job_tells_slurms_reason),
+			TEST(it_tells_its_stage_and_since_when),
+			TEST(an_allocated_pod_tells_what_keeps_it_from_its_node),
+			TEST(what_is_borne_for_a_limited_time_is_told_with_its_age),
+			TEST(a_bound_pod_waits_for_its_kubelet),
+			TEST(an_end_tells_who_wanted_it),
+			TEST(a_failed_submission_tells_when_it_is_tried_again),
+			TEST(a_member_tells_of_the_job_of_its_gang),
+			TEST(ten_lines_are_enough),
+		});
 }

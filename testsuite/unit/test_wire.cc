@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_wire.cc - objects in protobuf: the wire format, the envelope, schema, events. What a real server sends is compared with its JSON by component/kube (wire_tests.py).
+ * test_wire.cc - objects in protobuf: the wire format, the envelope, schema, events. What a real
+ * server sends is compared with its JSON by component/kube (wire_tests.py).
  */
 #include "src/codec/list_page.h"
 #include "src/codec/pod.h"
@@ -40,13 +41,17 @@ std::string number_field(std::uint32_t number, std::uint64_t value)
 
 std::string envelope(const std::string &kind, const std::string &raw)
 {
-	return std::string("k8s\0", 4) + field(1, field(1, "v1") + field(2, kind)) + field(2, raw) + field(3, "") + field(4, "");
+	return std::string("k8s\0", 4) + field(1, field(1, "v1") + field(2, kind)) + field(2, raw) +
+		field(3, "") + field(4, "");
 }
 
 /* Of a pod with what every pod has. */
 std::string pod_message(const std::string &name, const std::string &more_metadata = "")
 {
-	return field(1, field(1, name) + field(2, "") + field(3, "d") + field(5, "u-" + name) + field(6, "12") + more_metadata) + field(2, field(10, "") + field(19, "slurm")) + field(3, field(1, "Pending"));
+	return field(1,
+		       field(1, name) + field(2, "") + field(3, "d") + field(5, "u-" + name) +
+			       field(6, "12") + more_metadata) +
+		field(2, field(10, "") + field(19, "slurm")) + field(3, field(1, "Pending"));
 }
 
 std::string pod(const std::string &name, const std::string &more_metadata = "")
@@ -66,19 +71,23 @@ std::string text_of(const std::string &bytes)
 }
 
 constexpr char k_pod_text[] =
-    R"({"metadata":{"name":"p","namespace":"d","uid":"u-p","resourceVersion":"12"},"spec":{"schedulerName":"slurm"},"status":{"phase":"Pending"}})";
+	R"({"metadata":{"name":"p","namespace":"d","uid":"u-p","resourceVersion":"12"},)"
+	R"("spec":{"schedulerName":"slurm"},"status":{"phase":"Pending"}})";
 
 void a_pod_is_what_is_read_of_it()
 {
 	CHECK_EQUAL(text_of(pod("p")), k_pod_text);
-	const std::string managed = field(17, field(1, "kubelet") + field(2, "Update")), generation = number_field(7, 3), owner_fixed = varint(30 << 3 | 1) + "12345678";
+	const std::string managed = field(17, field(1, "kubelet") + field(2, "Update")),
+			  generation = number_field(7, 3),
+			  owner_fixed = varint(30 << 3 | 1) + "12345678";
 	CHECK_EQUAL(text_of(pod("p", managed + generation + owner_fixed)), k_pod_text);
 	CHECK_EQUAL(text_of(k_pod_text), k_pod_text);
 }
 
 void maps_times_and_empty_texts_are_as_in_json()
 {
-	const std::string labels = field(11, field(1, "a") + field(2, "b")) + field(11, field(1, "empty")) + field(11, field(1, "a") + field(2, "later"));
+	const std::string labels = field(11, field(1, "a") + field(2, "b")) +
+		field(11, field(1, "empty")) + field(11, field(1, "a") + field(2, "later"));
 	const std::string times = field(8, number_field(1, 1795230537)) + field(9, "");
 	const auto object = object_from_wire(pod("p", labels + times), k_most);
 	REQUIRE(object.ok());
@@ -102,19 +111,24 @@ void a_deletion_has_its_grace()
 
 void numbers_keep_their_sign()
 {
-	const std::string ended = number_field(1, static_cast<std::uint64_t>(std::int64_t{-1})) + number_field(2, 9);
+	const std::string ended =
+		number_field(1, static_cast<std::uint64_t>(std::int64_t{-1})) + number_field(2, 9);
 	const std::string status = field(8, field(1, "main") + field(2, field(3, ended)));
 	const auto object = object_from_wire(envelope("Pod", field(3, status)), k_most);
 	REQUIRE(object.ok());
-	json_object *end = get(array_at(get(object->get(), "status", "containerStatuses"), 0), "state", "terminated");
+	json_object *end = get(array_at(get(object->get(), "status", "containerStatuses"), 0),
+		"state", "terminated");
 	CHECK_EQUAL(get_int(end, "exitCode"), -1);
 	CHECK_EQUAL(get_int(end, "signal"), 9);
 }
 
 void lists_say_where_they_go_on()
 {
-	const std::string metadata = field(1, "") + field(2, "77"), items = field(2, pod_message("a")) + field(2, pod_message("b"));
-	const std::string last = envelope("PodList", field(1, metadata + field(3, "")) + items), more = envelope("PodList", field(1, metadata + field(3, "tok_-==")) + items);
+	const std::string metadata = field(1, "") + field(2, "77"),
+			  items = field(2, pod_message("a")) + field(2, pod_message("b"));
+	const std::string last = envelope("PodList", field(1, metadata + field(3, "")) + items),
+			  more = envelope(
+				  "PodList", field(1, metadata + field(3, "tok_-==")) + items);
 	const auto list = object_from_wire(more, k_most);
 	REQUIRE(list.ok());
 	CHECK_EQUAL(array_size(get(list->get(), "items")), 2U);
@@ -128,8 +142,10 @@ void events_have_a_type_and_an_object()
 {
 	const auto made = event_from_wire(event("ADDED", pod("p")), k_most);
 	REQUIRE(made.ok());
-	CHECK_EQUAL(to_text(made->get()), std::string(R"({"type":"ADDED","object":)") + k_pod_text + "}");
-	const std::string gone = field(2, "Failure") + field(3, "too old") + field(4, "Expired") + number_field(6, 410);
+	CHECK_EQUAL(to_text(made->get()),
+		std::string(R"({"type":"ADDED","object":)") + k_pod_text + "}");
+	const std::string gone = field(2, "Failure") + field(3, "too old") + field(4, "Expired") +
+		number_field(6, 410);
 	const auto failed = event_from_wire(event("ERROR", envelope("Status", gone)), k_most);
 	REQUIRE(failed.ok());
 	CHECK_EQUAL(get_int(get(failed->get(), "object"), "code"), 410);
@@ -141,26 +157,34 @@ void events_have_a_type_and_an_object()
 void what_is_not_understood_is_refused()
 {
 	const std::string whole = pod("p");
-	for (std::size_t size = 0; size < whole.size() - field(3, "").size() - field(4, "").size(); size++)
+	for (std::size_t size = 0; size < whole.size() - field(3, "").size() - field(4, "").size();
+		size++)
 		CHECK(!object_from_wire(whole.substr(0, size), k_most).ok());
 	CHECK(object_from_wire(whole, whole.size() - 1).error().code == Errc::too_large);
 	CHECK(event_from_wire(event("ADDED", whole), 10).error().code == Errc::too_large);
 	const std::string wrong[] = {
-	    envelope("Secret", pod_message("p")),				 /* nobody reads such */
-	    std::string("k8s\0", 4) + field(2, pod_message("p")),		 /* of no kind */
-	    envelope("Pod", field(1, number_field(1, 7))),			 /* a name that is a number */
-	    envelope("Pod", field(1, varint(1 << 3 | 5) + "1234")),		 /* a name of four bytes without a length */
-	    envelope("Pod", field(2, field(4, "x"))),				 /* a number that is a text */
-	    envelope("Pod", field(1, varint(1 << 3 | 3))),			 /* a group */
-	    envelope("Pod", field(0, "x")),					 /* no field has this number */
-	    envelope("Pod", std::string("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11)), /* longer than there is */
-	    envelope("Pod", std::string(11, '\xff')),				 /* a tag without an end */
-	    envelope("Pod", field(1, field(11, "\x0a"))),			 /* half an entry */
-	    std::string("k8s\0", 4) + field(1, field(2, "Pod")) + field(2, pod_message("p")) + field(3, "gzip"),
+		envelope("Secret", pod_message("p")),                 /* nobody reads such */
+		std::string("k8s\0", 4) + field(2, pod_message("p")), /* of no kind */
+		envelope("Pod", field(1, number_field(1, 7))),        /* a name that is a number */
+		envelope("Pod",
+			field(1,
+				varint(1 << 3 | 5) +
+					"1234")), /* a name of four bytes without a length */
+		envelope("Pod", field(2, field(4, "x"))),      /* a number that is a text */
+		envelope("Pod", field(1, varint(1 << 3 | 3))), /* a group */
+		envelope("Pod", field(0, "x")),                /* no field has this number */
+		envelope("Pod",
+			std::string("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+				11)),                         /* longer than there is */
+		envelope("Pod", std::string(11, '\xff')),     /* a tag without an end */
+		envelope("Pod", field(1, field(11, "\x0a"))), /* half an entry */
+		std::string("k8s\0", 4) + field(1, field(2, "Pod")) + field(2, pod_message("p")) +
+			field(3, "gzip"),
 	};
 	for (const std::string &bytes : wrong)
 		CHECK(object_from_wire(bytes, k_most).error().code == Errc::invalid);
-	for (const std::string &frame : {std::string("x"), field(1, "ADDED"), event("ADDED", "{}"), event("ADDED", whole).substr(0, 30)})
+	for (const std::string &frame : {std::string("x"), field(1, "ADDED"), event("ADDED", "{}"),
+		     event("ADDED", whole).substr(0, 30)})
 		CHECK(event_from_wire(frame, k_most).error().code == Errc::invalid);
 }
 
@@ -171,8 +195,10 @@ static_assert(find_member(schema::k_volume, "ephemeral").member.number == 29);
 /* Wherever JSON says more, readers see what protobuf carries. */
 void views_read_what_json_says()
 {
-	const auto json = parse_json(R"({"spec":{"nodeName":"n","volumes":[{"name":"v","ephemeral":{}}],
-		"containers":[{"name":"a"},{"name":"b"}]},"metadata":{"annotations":{"k":"v"}}})", k_most);
+	const auto json =
+		parse_json(R"({"spec":{"nodeName":"n","volumes":[{"name":"v","ephemeral":{}}],
+		"containers":[{"name":"a"},{"name":"b"}]},"metadata":{"annotations":{"k":"v"}}})",
+			k_most);
 	REQUIRE(json.ok());
 	const View<schema::k_pod> pod(json->get());
 	const auto spec = pod.object<"spec">();
@@ -194,10 +220,12 @@ void views_read_what_json_says()
 void shapes_have_an_end()
 {
 	constexpr int deepest = 12;
-	const std::function<int(const ProtoSchema &, int)> depth = [&](const ProtoSchema &schema, int at) {
+	const std::function<int(const ProtoSchema &, int)> depth = [&](const ProtoSchema &schema,
+									   int at) {
 		int most = at;
 		for (const Member &member : schema.members) {
-			const bool has_shape = member.as == As::object || member.as == As::objects || member.as == As::inlined;
+			const bool has_shape = member.as == As::object ||
+				member.as == As::objects || member.as == As::inlined;
 			CHECK_EQUAL(member.schema != nullptr, has_shape);
 			if (member.schema != nullptr && at < deepest)
 				most = std::max(most, depth(*member.schema, at + 1));
@@ -215,15 +243,16 @@ void shapes_have_an_end()
 
 int main()
 {
-	return check::run_tests("wire", {
-						TEST(a_pod_is_what_is_read_of_it),
-						TEST(maps_times_and_empty_texts_are_as_in_json),
-						TEST(a_deletion_has_its_grace),
-						TEST(numbers_keep_their_sign),
-						TEST(lists_say_where_they_go_on),
-						TEST(events_have_a_type_and_an_object),
-						TEST(what_is_not_understood_is_refused),
-						TEST(views_read_what_json_says),
-						TEST(shapes_have_an_end),
-					});
+	return check::run_tests("wire",
+		{
+			TEST(a_pod_is_what_is_read_of_it),
+			TEST(maps_times_and_empty_texts_are_as_in_json),
+			TEST(a_deletion_has_its_grace),
+			TEST(numbers_keep_their_sign),
+			TEST(lists_say_where_they_go_on),
+			TEST(events_have_a_type_and_an_object),
+			TEST(what_is_not_understood_is_refused),
+			TEST(views_read_what_json_says),
+			TEST(shapes_have_an_end),
+		});
 }

@@ -18,7 +18,8 @@ void a_pod_lives_and_ends_with_three_calls()
 	CHECK_EQUAL(s.act(), ""); /* under way */
 	s.allocate("a", 7);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
-	CHECK_EQUAL(s.world.state().occupancy.pods_on("n1"), 1U); /* from the moment the binding is sent */
+	/* from the moment the binding is sent */
+	CHECK_EQUAL(s.world.state().occupancy.pods_on("n1"), 1U);
 	s.world.answer(BindAnswered{{"a"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now);
@@ -194,14 +195,16 @@ void decisions_and_effects_are_timed()
 	s.world.observe(PodSeen{p}, s.now);
 	s.world.observe(PodSeen{p}, s.now);
 	CHECK_EQUAL(s.world.stage_latencies().bound_to_running.count(), 1U);
-	CHECK_EQUAL(s.world.stage_latencies().bound_to_running.max_us(), static_cast<std::uint64_t>(2 * k_second));
+	CHECK_EQUAL(s.world.stage_latencies().bound_to_running.max_us(),
+		static_cast<std::uint64_t>(2 * k_second));
 	p.deleting = true;
 	s.world.observe(PodSeen{p}, s.now);
 	s.pass(3 * k_second);
 	s.world.observe(PodGone{{"u1"}, p}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=cancelled");
 	s.world.answer(CompleteAnswered{{"u1"}, Ok{}, true}, s.now);
-	CHECK_EQUAL(s.world.stage_latencies().pod_deleted_to_job_ended.max_us(), static_cast<std::uint64_t>(3 * k_second));
+	CHECK_EQUAL(s.world.stage_latencies().pod_deleted_to_job_ended.max_us(),
+		static_cast<std::uint64_t>(3 * k_second));
 }
 
 void ended_jobs_count_once_even_if_told_late()
@@ -211,7 +214,8 @@ void ended_jobs_count_once_even_if_told_late()
 	s.world.observe(PodSeen{end_of(s.pod("a"), PodPhase::succeeded, 0)}, s.now);
 	CHECK_EQUAL(s.act(), "complete:7=0");
 	s.world.answer(CompleteAnswered{{"a"}, Ok{}, false}, s.now);
-	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now); /* read before the completion */
+	/* read before the completion */
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(4 * k_second);
 	CHECK_EQUAL(s.act(), "complete:7=0"); /* it really still runs: again */
@@ -222,12 +226,15 @@ std::string node_act(Stage &s)
 	std::string out;
 	for (const NodeAction &action : s.world.take_node_actions(s.now)) {
 		if (const auto *set = std::get_if<SetNodeState>(&action))
-			out += set->change == NodeStateChange::down ? "down" : set->change == NodeStateChange::drain ? "drain" : "use";
+			out += set->change == NodeStateChange::down     ? "down"
+				: set->change == NodeStateChange::drain ? "drain"
+									: "use";
 	}
 	return out;
 }
 
-/* Also over a clock that steps: an hour ahead is no reason for DOWN, an hour back no reason to wait. */
+/* Also over a clock that steps: an hour ahead is no reason for DOWN, an hour back no reason to
+ * wait. */
 void a_node_is_down_after_its_time_by_our_own_clock()
 {
 	for (const std::int64_t step : {std::int64_t{3600}, std::int64_t{-3600}}) {
@@ -301,21 +308,22 @@ void a_pod_that_grows_in_place_leaves_less_room()
 
 int main()
 {
-	return check::run_tests("world", {
-						 TEST(a_pod_lives_and_ends_with_three_calls),
-						 TEST(nothing_happens_before_every_list_is_complete),
-						 TEST(jobs_of_another_cluster_are_never_touched),
-						 TEST(scancel_deletes_the_pod_once_and_the_next_waits_for_its_end),
-						 TEST(a_forced_deletion_holds_the_share_some_seconds_more),
-						 TEST(a_failed_submission_is_repeated_with_the_same_attempt),
-						 TEST(a_waiting_pod_is_told_on_change_and_not_too_often),
-						 TEST(a_number_used_again_is_another_job),
-						 TEST(the_same_name_with_a_new_uid_is_another_pod),
-						 TEST(decisions_and_effects_are_timed),
-						 TEST(ended_jobs_count_once_even_if_told_late),
-						 TEST(a_node_is_down_after_its_time_by_our_own_clock),
-						 TEST(a_pod_on_a_node_that_slurm_does_not_know_waits_for_the_node),
-						 TEST(a_job_state_that_nobody_can_read_is_no_event),
-						 TEST(a_pod_that_grows_in_place_leaves_less_room),
-					 });
+	return check::run_tests("world",
+		{
+			TEST(a_pod_lives_and_ends_with_three_calls),
+			TEST(nothing_happens_before_every_list_is_complete),
+			TEST(jobs_of_another_cluster_are_never_touched),
+			TEST(scancel_deletes_the_pod_once_and_the_next_waits_for_its_end),
+			TEST(a_forced_deletion_holds_the_share_some_seconds_more),
+			TEST(a_failed_submission_is_repeated_with_the_same_attempt),
+			TEST(a_waiting_pod_is_told_on_change_and_not_too_often),
+			TEST(a_number_used_again_is_another_job),
+			TEST(the_same_name_with_a_new_uid_is_another_pod),
+			TEST(decisions_and_effects_are_timed),
+			TEST(ended_jobs_count_once_even_if_told_late),
+			TEST(a_node_is_down_after_its_time_by_our_own_clock),
+			TEST(a_pod_on_a_node_that_slurm_does_not_know_waits_for_the_node),
+			TEST(a_job_state_that_nobody_can_read_is_no_event),
+			TEST(a_pod_that_grows_in_place_leaves_less_room),
+		});
 }

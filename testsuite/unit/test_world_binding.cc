@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and bindings: those that fail, that wait for a node, that come too late, and pods that do not start. */
+/* World and bindings: those that fail, that wait for a node, that come too late, and pods that do
+ * not start. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
@@ -23,7 +24,8 @@ void a_binding_that_failed_is_tried_again_on_the_same_allocation()
 	CHECK_EQUAL(s.act(), "bind:a@n1");
 }
 
-/* A server that has stalled may carry out a binding that its client has given up: the share is held for a while, whatever becomes of the job. */
+/* A server that has stalled may carry out a binding that its client has given up: the share is held
+ * for a while, whatever becomes of the job. */
 void a_binding_that_failed_holds_its_share_for_a_while()
 {
 	Stage s;
@@ -37,12 +39,14 @@ void a_binding_that_failed_holds_its_share_for_a_while()
 	s.allocate("b", 8);
 	CHECK(s.act().find("bind:b") == std::string::npos);
 	s.pass(5 * k_second + k_second / 2);
-	CHECK(s.act().find("bind:b") == std::string::npos); /* and then as after any deletion that waited for nobody */
+	/* and then as after any deletion that waited for nobody */
+	CHECK(s.act().find("bind:b") == std::string::npos);
 	s.pass(3 * k_second + k_second / 2);
 	CHECK_EQUAL(s.act(), "bind:b@n1");
 }
 
-/* The answer was lost with the API server, and somebody cancels the job meanwhile: Slurm gives the node to another. */
+/* The answer was lost with the API server, and somebody cancels the job meanwhile: Slurm gives the
+ * node to another. */
 struct LostAnswer : Stage {
 	LostAnswer()
 	{
@@ -124,8 +128,9 @@ void a_binding_that_worked_after_all_does_not_delay_the_end()
 	CHECK_EQUAL(s.act(), "complete:7=0");
 }
 
-/* A new leader may see a pod as unbound that runs under this very job: so not at first sight, and counted anew with each snapshot. */
-void an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for_a_while()
+/* A new leader may see a pod as unbound that runs under this very job: so not at first sight, and
+ * counted anew with each snapshot. */
+void an_allocation_goes_back_only_for_a_pod_that_has_long_had_no_job()
 {
 	Stage s;
 	run_pod(s, "a", 7, 4000);
@@ -148,7 +153,8 @@ void an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for
 	CHECK_EQUAL(s.act(), "look:b");
 	s.world.answer(LookUpAnswered{{"b"}, PodLookup::bound}, s.now); /* the watch is behind */
 	CHECK_EQUAL(s.act(), "");
-	s.connect({Stage::job(8, "b", JobState::running), Stage::job(9, "a", JobState::pending, 2)});
+	s.connect(
+		{Stage::job(8, "b", JobState::running), Stage::job(9, "a", JobState::pending, 2)});
 	CHECK_EQUAL(s.act(), "");
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "");
@@ -172,8 +178,10 @@ void an_allocation_is_given_back_when_others_stay_in_its_way()
 	CHECK_EQUAL(s.act(), "");
 	s.pass(59 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
-	CHECK_EQUAL(s.world.state().pods.at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod still runs: default/pod-a. Slurm has suspended its job 7, which stops no pod: an "
-								 "administrator should set PreemptMode=CANCEL for its partition");
+	CHECK_EQUAL(s.world.state().pods.at({"b"}).reported.message,
+		"Slurm job 8 has node n1, where an earlier pod still runs: default/pod-a. Slurm "
+		"has suspended its job 7, which stops no pod: an "
+		"administrator should set PreemptMode=CANCEL for its partition");
 	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "look:b");
@@ -183,7 +191,9 @@ void an_allocation_is_given_back_when_others_stay_in_its_way()
 	s.world.observe(JobSeen{Stage::job(8, "b", JobState::failed)}, s.now);
 	s.pass(40 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmNoNode");
-	CHECK(s.world.state().pods.at({"b"}).reported.message.find("n1") == std::string::npos && s.world.state().pods.at({"b"}).reported.message.find("an earlier pod still runs: default/pod-a") != std::string::npos);
+	CHECK(s.world.state().pods.at({"b"}).reported.message.find("n1") == std::string::npos &&
+		s.world.state().pods.at({"b"}).reported.message.find(
+			"an earlier pod still runs: default/pod-a") != std::string::npos);
 	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	s.pass(1000 * k_second);
 	CHECK_EQUAL(s.act(), "");
@@ -206,7 +216,8 @@ void a_pod_that_ends_in_time_is_waited_for()
 	CHECK_EQUAL(s.act(), "");
 	s.pass(30 * k_second);
 	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
-	CHECK_EQUAL(s.world.state().pods.at({"b"}).reported.message, "Slurm job 8 has node n1, where an earlier pod is still ending: default/pod-a");
+	CHECK_EQUAL(s.world.state().pods.at({"b"}).reported.message,
+		"Slurm job 8 has node n1, where an earlier pod is still ending: default/pod-a");
 	s.world.observe(PodGone{{"a"}, end_of(ending, PodPhase::succeeded, 0)}, s.now);
 	const std::string acts = s.act();
 	CHECK(acts.find("bind:b@n1") != std::string::npos);
@@ -218,7 +229,8 @@ void partitions_in_which_no_pod_can_run_are_refused()
 	s.world.observe(PartitionsRefused{{{"kube", "has OverSubscribe=FORCE:2"}}});
 	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
-	CHECK_EQUAL(s.world.state().pods.at({"a"}).reported.message, "partition 'kube' has OverSubscribe=FORCE:2");
+	CHECK_EQUAL(s.world.state().pods.at({"a"}).reported.message,
+		"partition 'kube' has OverSubscribe=FORCE:2");
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.world.observe(PartitionsRefused{{}});
 	s.pass(2 * k_second);
@@ -246,7 +258,8 @@ void a_pod_that_does_not_start_is_given_up_after_the_limit()
 	s.pass(6 * k_second);
 	Pod init = starting(s, "u1", 7);
 	init.container_runs = true;
-	s.world.observe(PodSeen{init}, s.now); /* an init container runs: the clock stands, and counts anew after it */
+	/* an init container runs: the clock stands, and counts anew after it */
+	s.world.observe(PodSeen{init}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(20 * k_second);
 	s.world.observe(PodSeen{starting(s, "u1", 7)}, s.now);
@@ -303,20 +316,21 @@ void a_deletion_after_the_end_does_not_change_the_result()
 
 int main()
 {
-	return check::run_tests("world binding", {
-						 TEST(a_binding_that_failed_is_tried_again_on_the_same_allocation),
-						 TEST(a_binding_that_failed_holds_its_share_for_a_while),
-						 TEST(a_lost_binding_holds_its_share_until_the_api_server_denies_it),
-						 TEST(a_lost_binding_that_worked_keeps_its_share),
-						 TEST(a_binding_that_was_forbidden_is_tried_again_soon),
-						 TEST(a_binding_that_worked_after_all_does_not_delay_the_end),
-						 TEST(an_allocation_is_given_back_when_others_stay_in_its_way),
-						 TEST(a_pod_that_ends_in_time_is_waited_for),
-						 TEST(partitions_in_which_no_pod_can_run_are_refused),
-						 TEST(an_allocation_is_given_back_only_when_a_pod_without_a_job_has_needed_it_for_a_while),
-						 TEST(a_binding_waits_for_its_node_to_be_ready),
-						 TEST(a_pod_that_does_not_start_is_given_up_after_the_limit),
-						 TEST(a_pod_that_was_given_up_ends_its_job_failed),
-						 TEST(a_deletion_after_the_end_does_not_change_the_result),
-					 });
+	return check::run_tests("world binding",
+		{
+			TEST(a_binding_that_failed_is_tried_again_on_the_same_allocation),
+			TEST(a_binding_that_failed_holds_its_share_for_a_while),
+			TEST(a_lost_binding_holds_its_share_until_the_api_server_denies_it),
+			TEST(a_lost_binding_that_worked_keeps_its_share),
+			TEST(a_binding_that_was_forbidden_is_tried_again_soon),
+			TEST(a_binding_that_worked_after_all_does_not_delay_the_end),
+			TEST(an_allocation_is_given_back_when_others_stay_in_its_way),
+			TEST(a_pod_that_ends_in_time_is_waited_for),
+			TEST(partitions_in_which_no_pod_can_run_are_refused),
+			TEST(an_allocation_goes_back_only_for_a_pod_that_has_long_had_no_job),
+			TEST(a_binding_waits_for_its_node_to_be_ready),
+			TEST(a_pod_that_does_not_start_is_given_up_after_the_limit),
+			TEST(a_pod_that_was_given_up_ends_its_job_failed),
+			TEST(a_deletion_after_the_end_does_not_change_the_result),
+		});
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and pods with volume claims: before submissions, between allocation and binding, and when a provisioner says no. */
+/* World and pods with volume claims: before submissions, between allocation and binding, and when a
+ * provisioner says no. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 #include "testsuite/unit/world_facts.h"
@@ -30,7 +31,8 @@ struct Stage {
 		for (const char *name : {"n1", "n2"})
 			world.observe(core::SlurmNodeSeen{slurm_node(name, 4)});
 		world.observe(core::SnapshotEnded{}, now);
-		world.observe(core::ClassSeen{{"local", "uid-local", "kubernetes.io/no-provisioner", true, {}}});
+		world.observe(core::ClassSeen{
+			{"local", "uid-local", "kubernetes.io/no-provisioner", true, {}}});
 		world.observe(core::ClassSeen{{"late", "uid-late", "csi.example.com", true, {}}});
 	}
 
@@ -60,7 +62,10 @@ struct Stage {
 		return p;
 	}
 
-	static Claim claim(const std::string &storage_class) { return unbound_claim("c", storage_class); }
+	static Claim claim(const std::string &storage_class)
+	{
+		return unbound_claim("c", storage_class);
+	}
 
 	static Claim bound(const std::string &volume)
 	{
@@ -91,20 +96,38 @@ struct Stage {
 		return out;
 	}
 
-	void allocate(const std::string &uid, std::uint32_t id, const std::string &where) { world.answer(core::SubmitAnswered{{uid}, Submitted{.job = {id}, .node = where, .cpus = 1}}, now); }
+	void allocate(const std::string &uid, std::uint32_t id, const std::string &where)
+	{
+		world.answer(core::SubmitAnswered{{uid},
+				     Submitted{.job = {id}, .node = where, .cpus = 1}},
+			now);
+	}
 
-	void tell_job(const std::string &uid, std::uint32_t id, JobState state, const std::string &node = "")
+	void tell_job(const std::string &uid, std::uint32_t id, JobState state,
+		const std::string &node = "")
 	{
 		SlurmJob j;
 		j.id = {id};
-		j.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid, .kind = "Pod", .uid = uid, .attempt = 1};
+		j.marker = {.cluster = "main",
+			.name_space = "default",
+			.name = "pod-" + uid,
+			.kind = "Pod",
+			.uid = uid,
+			.attempt = 1};
 		j.state = state;
 		if (!node.empty())
-			j.nodes = {{.node = node, .cpus = 1, .core_ids = "0", .memory_mib = 64, .gres = {}}};
+			j.nodes = {{.node = node,
+				.cpus = 1,
+				.core_ids = "0",
+				.memory_mib = 64,
+				.gres = {}}};
 		world.observe(core::JobSeen{j}, now);
 	}
 
-	void end_job(const std::string &uid, std::uint32_t id) { tell_job(uid, id, JobState::failed); }
+	void end_job(const std::string &uid, std::uint32_t id)
+	{
+		tell_job(uid, id, JobState::failed);
+	}
 
 	void wait(std::int64_t seconds) { now.mono_us += seconds * k_second; }
 };
@@ -143,7 +166,8 @@ void a_missing_claim_is_waited_for()
 	CHECK_EQUAL(s.act(), "submit:a-n1");
 }
 
-/* The volume goes to the claim when Slurm has chosen the node, and the pod is bound when the claim is. */
+/* The volume goes to the claim when Slurm has chosen the node, and the pod is bound when the claim
+ * is. */
 void a_claim_that_waits_gets_a_volume_of_the_node()
 {
 	Stage s;
@@ -192,7 +216,8 @@ void a_write_that_fails_is_tried_again_with_what_is_true_then()
 	later.is_available = false;
 	s.world.observe(core::VolumeSeen{later});
 	s.wait(2);
-	CHECK_EQUAL(s.act(), "look:a"); /* whether it is really unbound: then the allocation goes back */
+	/* whether it is really unbound: then the allocation goes back */
+	CHECK_EQUAL(s.act(), "look:a");
 }
 
 void a_provisioner_may_refuse_the_node()
@@ -287,7 +312,8 @@ void what_is_forbidden_at_the_binding_is_given_back()
 	CHECK_EQUAL(s.act(), "complete:7=given-back");
 }
 
-/* Each pod of a gang has a claim of its own, as with ephemeral volumes: nodes have to reach the volumes of all, not only the first one's. */
+/* Each pod of a gang has a claim of its own, as with ephemeral volumes: nodes have to reach the
+ * volumes of all, not only the first one's. */
 void a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach()
 {
 	GangStage stage(2);
@@ -314,7 +340,8 @@ void a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach()
 	stage.world.observe(core::ClaimsListed{{"uid-c0", "uid-c1"}});
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
-	CHECK((submits.front().second.spec.excluded_nodes == std::vector<std::string>{"n1", "n2", "n4"}));
+	CHECK((submits.front().second.spec.excluded_nodes ==
+		std::vector<std::string>{"n1", "n2", "n4"}));
 }
 
 void time_in_the_queue_is_not_time_for_the_claim()
@@ -347,8 +374,14 @@ void time_in_the_queue_is_not_time_for_the_claim()
 int main()
 {
 	return check::run_tests("world_claims",
-				{TEST(claims_are_asked_for_with_the_first_pod_that_has_one), TEST(a_missing_claim_is_waited_for), TEST(a_claim_that_waits_gets_a_volume_of_the_node),
-				 TEST(a_write_that_fails_is_tried_again_with_what_is_true_then), TEST(a_provisioner_may_refuse_the_node),
-				 TEST(who_waits_too_long_for_a_claim_gives_the_node_back), TEST(a_claim_for_one_pod_is_for_one_pod), TEST(what_is_forbidden_at_the_binding_is_given_back),
-				 TEST(a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach), TEST(time_in_the_queue_is_not_time_for_the_claim)});
+		{TEST(claims_are_asked_for_with_the_first_pod_that_has_one),
+			TEST(a_missing_claim_is_waited_for),
+			TEST(a_claim_that_waits_gets_a_volume_of_the_node),
+			TEST(a_write_that_fails_is_tried_again_with_what_is_true_then),
+			TEST(a_provisioner_may_refuse_the_node),
+			TEST(who_waits_too_long_for_a_claim_gives_the_node_back),
+			TEST(a_claim_for_one_pod_is_for_one_pod),
+			TEST(what_is_forbidden_at_the_binding_is_given_back),
+			TEST(a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach),
+			TEST(time_in_the_queue_is_not_time_for_the_claim)});
 }

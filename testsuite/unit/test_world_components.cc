@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and workloads of unlike roles: each set of alike roles has a job of its own, and all start or none. */
+/* World and workloads of unlike roles: each set of alike roles has a job of its own, and all start
+ * or none. */
 #include "src/core/inspect/why.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -26,13 +27,15 @@ Settings with_hold(std::int64_t seconds)
 	return settings;
 }
 
-/* A RayCluster: a head of one CPU in pool a (n1, n2), two workers of four CPUs in pool b (n3, n4), which ask for more. */
+/* A RayCluster: a head of one CPU in pool a (n1, n2), two workers of four CPUs in pool b (n3, n4),
+ * which ask for more. */
 struct Stage : GangStage {
 	Pod head = in_pool("a", 1000), worker = in_pool("b", 4000);
 	std::uint32_t next_job = 7;
 	std::map<std::string, SlurmJob> jobs; /* by marker's uid: the latest */
 
-	explicit Stage(std::int64_t hold_seconds = 60, const char *uid = "ray-uid") : GangStage(4, size(1000, 64), with_hold(hold_seconds))
+	explicit Stage(std::int64_t hold_seconds = 60, const char *uid = "ray-uid")
+	    : GangStage(4, size(1000, 64), with_hold(hold_seconds))
 	{
 		job.id = {"ray.io/v1", "RayCluster", "a", "ray"};
 		job.uid = uid;
@@ -46,7 +49,10 @@ struct Stage : GangStage {
 
 	static Role role(const char *name, std::uint32_t pods, const Pod &pod_template)
 	{
-		return {.name = name, .pods = pods, .each = pod_template.requests, .pod_template = std::make_shared<const Pod>(pod_template)};
+		return {.name = name,
+			.pods = pods,
+			.each = pod_template.requests,
+			.pod_template = std::make_shared<const Pod>(pod_template)};
 	}
 
 	void come(const char *uid, const Pod &like, std::map<std::string, std::string> labels)
@@ -61,7 +67,10 @@ struct Stage : GangStage {
 	}
 
 	void head_comes(const char *uid = "h") { come(uid, head, {{"ray.io/node-type", "head"}}); }
-	void worker_comes(const char *uid) { come(uid, worker, {{"ray.io/node-type", "worker"}, {"ray.io/group", "gpu"}}); }
+	void worker_comes(const char *uid)
+	{
+		come(uid, worker, {{"ray.io/node-type", "worker"}, {"ray.io/group", "gpu"}});
+	}
 	void all_come()
 	{
 		head_comes();
@@ -125,7 +134,8 @@ struct Stage : GangStage {
 		seen.annotations[names::k_allocation_job_id] = std::to_string(bind.job.number);
 		seen.annotations[names::k_allocation_attempt] = std::to_string(bind.attempt);
 		seen.annotations[names::k_allocation_rank] = std::to_string(*bind.rank);
-		seen.annotations[names::k_allocation_gang] = world.state().pods.at(uid).component->text;
+		seen.annotations[names::k_allocation_gang] =
+			world.state().pods.at(uid).component->text;
 		seen.phase = PodPhase::running;
 		world.observe(PodSeen{seen}, now);
 	}
@@ -179,7 +189,8 @@ void the_largest_component_is_submitted_first()
 	CHECK_EQUAL(first.front().spec.name, "ray");
 	CHECK_EQUAL(first.front().spec.comment, "a/ray component 1 of 2: gpu");
 	stage.pass(2 * k_second);
-	CHECK_EQUAL(stage.told("h"), "component 1 (gpu) of the workload gets its nodes first: Slurm job 7 is pending");
+	CHECK_EQUAL(stage.told("h"),
+		"component 1 (gpu) of the workload gets its nodes first: Slurm job 7 is pending");
 	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
 	const auto second = stage.submit();
 	REQUIRE(second.size() == 1);
@@ -198,8 +209,11 @@ void a_pod_says_which_component_it_waits_for()
 	std::map<std::string, std::string> lines;
 	for (const WhyLine &line : why(stage.world, "a", "h", stage.now))
 		lines[line.about] = line.text;
-	CHECK_EQUAL(lines["gang"], "RayCluster a/ray, rank 0 of 3, component 0 of 2, 1 pods are there, 0 of them bound");
-	CHECK(lines["waits for"].starts_with("component 1 (gpu) of the workload gets its nodes first"));
+	CHECK_EQUAL(lines["gang"],
+		"RayCluster a/ray, rank 0 of 3, component 0 of 2, 1 pods are there, 0 of them "
+		"bound");
+	CHECK(lines["waits for"].starts_with(
+		"component 1 (gpu) of the workload gets its nodes first"));
 }
 
 void pods_are_bound_when_all_components_have_nodes()
@@ -263,7 +277,8 @@ void what_is_held_for_nothing_is_given_back()
 	stage.world.answer(CompleteAnswered{{"ray-uid"}, Ok{}, true}, stage.now);
 	stage.end_job("ray-uid", JobState::cancelled);
 	stage.pass(31 * k_second);
-	CHECK(stage.told("w0").starts_with("not all components of the workload had nodes at once, and what it held was given back; the next try is at "));
+	CHECK(stage.told("w0").starts_with("not all components of the workload had nodes at once, "
+					   "and what it held was given back; the next try is at "));
 	CHECK(only<DeletePod>(stage.take()).empty());
 	stage.pass(20 * k_second);
 	const auto first = stage.submit(); /* what had no nodes goes first */
@@ -285,13 +300,15 @@ void nothing_is_asked_for_while_a_component_has_no_node()
 	stage.worker_comes("w0");
 	CHECK(stage.submit().empty());
 	stage.pass(2 * k_second);
-	CHECK(stage.told("w0").starts_with("role 'head' of RayCluster ray: no node may take the pod: 4 nodes: each has no label pool=c"));
+	CHECK(stage.told("w0").starts_with("role 'head' of RayCluster ray: no node may take the "
+					   "pod: 4 nodes: each has no label pool=c"));
 }
 
 /* scancel of one job. */
 void the_end_of_one_job_ends_all()
 {
-	for (const JobState state : {JobState::cancelled, JobState::timeout, JobState::node_fail, JobState::preempted}) {
+	for (const JobState state : {JobState::cancelled, JobState::timeout, JobState::node_fail,
+		     JobState::preempted}) {
 		Stage stage;
 		stage.start();
 		stage.end_job("ray-uid", state);
@@ -299,7 +316,8 @@ void the_end_of_one_job_ends_all()
 		CHECK_EQUAL(removes.size(), 3U);
 		for (const auto &[uid, remove] : removes) {
 			if (uid.text != "h")
-				CHECK(remove.disruption.message.starts_with("Slurm job 8 of another component ended: "));
+				CHECK(remove.disruption.message.starts_with(
+					"Slurm job 8 of another component ended: "));
 		}
 	}
 }
@@ -438,7 +456,8 @@ void a_new_agent_asks_for_what_is_missing()
 	CHECK_EQUAL(after.bind(), "h:n1:0 w0:n3:1 w1:n4:2");
 }
 
-/* The agent runs as root, and cancelled that job itself: who is new would take it for somebody's wish. */
+/* The agent runs as root, and cancelled that job itself: who is new would take it for somebody's
+ * wish. */
 void a_new_agent_takes_what_was_given_back_for_nobodys_wish()
 {
 	Stage stage;
@@ -496,7 +515,8 @@ void a_made_up_key_makes_no_component()
 	pod.name = "stranger";
 	pod.name_space = "b"; /* and the workload is in a */
 	pod.node_name = "n1";
-	pod.annotations = {{names::k_allocation_gang, "ray-uid+5"}, {names::k_allocation_rank, "0"}};
+	pod.annotations = {
+		{names::k_allocation_gang, "ray-uid+5"}, {names::k_allocation_rank, "0"}};
 	stage.world.observe(PodSeen{pod}, stage.now);
 	(void)stage.take();
 	CHECK_EQUAL(stage.world.state().gangs.size(), 2U);
@@ -528,7 +548,8 @@ void each_try_for_nothing_makes_the_next_pause_longer()
 
 void a_total_order_excludes_deadlock()
 {
-	const Holding early{.since_us = 100, .submitted = 50, .partitions = {"a", "b"}}, late{.since_us = 90, .submitted = 60, .partitions = {"b"}};
+	const Holding early{.since_us = 100, .submitted = 50, .partitions = {"a", "b"}},
+		late{.since_us = 90, .submitted = 60, .partitions = {"b"}};
 	const Holding other{.since_us = 90, .submitted = 70, .partitions = {"c"}}, none{};
 	CHECK(gives_way_to(late, "x", early, "y"));
 	CHECK(!gives_way_to(early, "y", late, "x"));
@@ -591,7 +612,8 @@ void the_latest_end_of_a_job_ends_all()
 	CHECK_EQUAL(only<DeletePod>(stage.take()).size(), 3U);
 }
 
-/* The workers' job has run for long when its owner makes all pods anew: what it holds is held since its pods ended. */
+/* The workers' job has run for long when its owner makes all pods anew: what it holds is held since
+ * its pods ended. */
 void a_restart_keeps_the_allocation_while_another_component_gets_a_job()
 {
 	Stage stage;
@@ -641,7 +663,8 @@ void singleton_is_refused()
 	CHECK(only<Submit>(actions).empty());
 	const auto reports = only<Report>(actions);
 	REQUIRE(!reports.empty());
-	CHECK(reports.front().second.not_scheduled.message.find("dependency=singleton") != std::string::npos);
+	CHECK(reports.front().second.not_scheduled.message.find("dependency=singleton") !=
+		std::string::npos);
 }
 
 /* It says that it was bound as one of them, in another namespace, and is seen first. */
@@ -655,7 +678,8 @@ void a_stranger_that_comes_first_is_put_out()
 		pod.name_space = "b";
 		pod.node_name = "n2";
 		pod.phase = PodPhase::running;
-		pod.annotations = {{names::k_allocation_gang, key}, {names::k_allocation_rank, "0"}, {names::k_allocation_attempt, "1"}};
+		pod.annotations = {{names::k_allocation_gang, key}, {names::k_allocation_rank, "0"},
+			{names::k_allocation_attempt, "1"}};
 		stage.world.observe(PodSeen{pod}, stage.now);
 		(void)stage.take();
 		stage.all_come();
@@ -708,9 +732,26 @@ void pods_of_components_that_cannot_meet_are_not_bound_to_one_node()
 int main()
 {
 	return run_tests("world: components",
-			 {TEST(the_largest_component_is_submitted_first), TEST(a_pod_says_which_component_it_waits_for), TEST(pods_are_bound_when_all_components_have_nodes), TEST(a_component_is_asked_for_before_its_pods_come),
-			  TEST(what_is_held_for_nothing_is_given_back), TEST(nothing_is_asked_for_while_a_component_has_no_node), TEST(the_end_of_one_job_ends_all),
-			  TEST(no_job_ends_under_pods_that_run), TEST(pods_that_wait_go_with_a_cancelled_component), TEST(a_preempted_component_is_asked_for_again_when_all_have_gone),
-			  TEST(a_component_ends_with_its_own_pods), TEST(a_component_whose_pods_failed_leaves_the_others_alone), TEST(a_new_agent_goes_on),
-			  TEST(a_new_agent_asks_for_what_is_missing), TEST(a_new_agent_takes_what_was_given_back_for_nobodys_wish), TEST(what_people_hold_stays_held), TEST(a_made_up_key_makes_no_component), TEST(a_component_that_its_owner_drops_is_not_waited_for), TEST(each_try_for_nothing_makes_the_next_pause_longer), TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone), TEST(the_latest_end_of_a_job_ends_all), TEST(a_restart_keeps_the_allocation_while_another_component_gets_a_job), TEST(singleton_is_refused), TEST(a_stranger_that_comes_first_is_put_out), TEST(nodes_of_other_components_are_excluded_where_their_pods_cannot_meet), TEST(pods_of_components_that_cannot_meet_are_not_bound_to_one_node)});
+		{TEST(the_largest_component_is_submitted_first),
+			TEST(a_pod_says_which_component_it_waits_for),
+			TEST(pods_are_bound_when_all_components_have_nodes),
+			TEST(a_component_is_asked_for_before_its_pods_come),
+			TEST(what_is_held_for_nothing_is_given_back),
+			TEST(nothing_is_asked_for_while_a_component_has_no_node),
+			TEST(the_end_of_one_job_ends_all), TEST(no_job_ends_under_pods_that_run),
+			TEST(pods_that_wait_go_with_a_cancelled_component),
+			TEST(a_preempted_component_is_asked_for_again_when_all_have_gone),
+			TEST(a_component_ends_with_its_own_pods),
+			TEST(a_component_whose_pods_failed_leaves_the_others_alone),
+			TEST(a_new_agent_goes_on), TEST(a_new_agent_asks_for_what_is_missing),
+			TEST(a_new_agent_takes_what_was_given_back_for_nobodys_wish),
+			TEST(what_people_hold_stays_held), TEST(a_made_up_key_makes_no_component),
+			TEST(a_component_that_its_owner_drops_is_not_waited_for),
+			TEST(each_try_for_nothing_makes_the_next_pause_longer),
+			TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone),
+			TEST(the_latest_end_of_a_job_ends_all),
+			TEST(a_restart_keeps_the_allocation_while_another_component_gets_a_job),
+			TEST(singleton_is_refused), TEST(a_stranger_that_comes_first_is_put_out),
+			TEST(nodes_of_other_components_are_excluded_where_their_pods_cannot_meet),
+			TEST(pods_of_components_that_cannot_meet_are_not_bound_to_one_node)});
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and gangs that were tried before, by this agent or an earlier one, and members that somebody else has bound. */
+/* World and gangs that were tried before, by this agent or an earlier one, and members that
+ * somebody else has bound. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -44,13 +45,16 @@ int seconds_until_given_back(bool has_failed_before)
 	}
 	s.all_pods(2);
 	(void)s.take();
-	s.world.answer(core::SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, s.now);
+	s.world.answer(
+		core::SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, s.now);
 	for (const char *name : {"n1", "n2"}) {
 		KubeNode node = kube_node(name, std::string(name) + "-uid", 8000);
 		node.ready = false;
 		s.world.observe(core::NodeSeen{node}, s.now);
 	}
-	s.world.observe(core::JobSeen{s.running(nodes({{"n1", 8}, {"n2", 8}}), has_failed_before ? 2 : 1)}, s.now);
+	s.world.observe(
+		core::JobSeen{s.running(nodes({{"n1", 8}, {"n2", 8}}), has_failed_before ? 2 : 1)},
+		s.now);
 	for (int seconds = 0; seconds < 900; seconds += 10, s.pass(10 * k_second)) {
 		const auto actions = s.take();
 		answer_looks(s, actions);
@@ -68,7 +72,8 @@ void a_pod_of_an_earlier_attempt_does_not_keep_the_allocation()
 	CHECK_EQUAL(seconds_until_given_back(true), alone);
 }
 
-/* Pods bound under attempt 1, whose job was asked for again, with their nodes, as attempt 2; this agent has seen neither submission. */
+/* Pods bound under attempt 1, whose job was asked for again, with their nodes, as attempt 2; this
+ * agent has seen neither submission. */
 std::vector<std::pair<PodUid, Complete>> ends_after_a_restart(int exit_code)
 {
 	GangStage s(2);
@@ -110,11 +115,14 @@ GangStage with_a_member_of_somebody_else(PodPhase phase)
 	s.world.observe(core::PodSeen{theirs}, s.now);
 	s.world.observe(core::PodSeen{s.pod(1)}, s.now);
 	(void)s.take();
-	s.world.answer(core::SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, s.now);
+	s.world.answer(
+		core::SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, s.now);
 	s.world.observe(core::JobSeen{s.running(nodes({{"n1", 8}}))}, s.now);
 	for (const auto &[uid, bind] : only<Bind>(s.take())) {
 		s.world.answer(core::BindAnswered{uid, Ok{}}, s.now);
-		s.world.observe(core::PodSeen{bound(*s.world.state().pod(uid), bind.node.c_str(), 1)}, s.now);
+		s.world.observe(
+			core::PodSeen{bound(*s.world.state().pod(uid), bind.node.c_str(), 1)},
+			s.now);
 	}
 	(void)s.take();
 	return s;
@@ -170,7 +178,9 @@ void a_clock_of_a_time_without_a_link_stops_with_the_link()
 int main()
 {
 	return check::run_tests("world gang attempts",
-				{TEST(a_pod_of_an_earlier_attempt_does_not_keep_the_allocation), TEST(a_readopted_gang_has_the_result_of_its_pods_after_a_restart),
-				 TEST(a_member_bound_by_somebody_else_has_no_start_limit), TEST(a_member_bound_by_somebody_else_does_not_go_with_the_job),
-				 TEST(a_clock_of_a_time_without_a_link_stops_with_the_link)});
+		{TEST(a_pod_of_an_earlier_attempt_does_not_keep_the_allocation),
+			TEST(a_readopted_gang_has_the_result_of_its_pods_after_a_restart),
+			TEST(a_member_bound_by_somebody_else_has_no_start_limit),
+			TEST(a_member_bound_by_somebody_else_does_not_go_with_the_job),
+			TEST(a_clock_of_a_time_without_a_link_stops_with_the_link)});
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and gangs when something goes wrong: restarts of agent and slurmctld, lost answers, pods that others touch. Most of it was found by the simulator. */
+/* World and gangs when something goes wrong: restarts of agent and slurmctld, lost answers, pods
+ * that others touch. Most of it was found by the simulator. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -44,8 +45,10 @@ Pod bound(Pod pod, const char *node, std::uint32_t rank, std::uint32_t seats)
 {
 	pod.node_name = node;
 	pod.phase = PodPhase::running;
-	pod.annotations = {{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}, {names::k_allocation_rank, std::to_string(rank)},
-			   {names::k_allocation_size, std::to_string(seats)}, {names::k_allocation_gang, "train-uid"}};
+	pod.annotations = {{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"},
+		{names::k_allocation_rank, std::to_string(rank)},
+		{names::k_allocation_size, std::to_string(seats)},
+		{names::k_allocation_gang, "train-uid"}};
 	return pod;
 }
 
@@ -102,10 +105,12 @@ void a_job_that_we_ended_is_not_about_pods_that_wait()
 	CHECK_EQUAL(only<Submit>(actions).size(), 1U);
 }
 
-/* The same, told by an agent that comes after. One that runs as root cannot tell its own deed from an administrator's, who means it. */
+/* The same, told by an agent that comes after. One that runs as root cannot tell its own deed from
+ * an administrator's, who means it. */
 void a_job_that_an_agent_before_ended_is_not_either()
 {
-	for (const auto &[own, by, removed] : {std::tuple(64030U, 64030U, 0U), std::tuple(64030U, 1000U, 1U), std::tuple(0U, 0U, 1U)}) {
+	for (const auto &[own, by, removed] : {std::tuple(64030U, 64030U, 0U),
+		     std::tuple(64030U, 1000U, 1U), std::tuple(0U, 0U, 1U)}) {
 		Settings settings = plain_settings();
 		settings.own_uid = own;
 		Stage stage(2, size(4000, 64), settings);
@@ -166,7 +171,8 @@ void a_pod_that_comes_during_the_submission_runs_alone()
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().first.text, "d");
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	stage.world.observe(JobSeen{group_job(stage, nodes({{"n1", 8}, {"n2", 4}}))}, stage.now);
 	CHECK_EQUAL(only<Bind>(stage.take()).size(), 3U);
 }
@@ -196,7 +202,12 @@ void a_pod_with_a_job_of_its_own_keeps_it()
 	for (const OwnerId &id : stage.world.take_questions(stage.now))
 		stage.world.observe(OwnerSeen{id, std::optional<Owner>(stage.job)}, stage.now);
 	SlurmJob own = stage.running(nodes({{"n3", 4}}), 1, 9);
-	own.marker = {.cluster = "main", .name_space = "a", .name = "b", .kind = k_pod_kind, .uid = "b", .attempt = 1};
+	own.marker = {.cluster = "main",
+		.name_space = "a",
+		.name = "b",
+		.kind = k_pod_kind,
+		.uid = "b",
+		.attempt = 1};
 	stage.connect({group_job(stage, nodes({{"n1", 8}})), own});
 	const auto binds = only<Bind>(stage.take());
 	REQUIRE(binds.size() == 3);
@@ -204,7 +215,8 @@ void a_pod_with_a_job_of_its_own_keeps_it()
 		CHECK_EQUAL(bind.node, pod.text == "b" ? "n3" : "n1");
 }
 
-/* Slurm's jobs are not known yet: the gang would take the pod's end with it, and its job end CANCELLED. */
+/* Slurm's jobs are not known yet: the gang would take the pod's end with it, and its job end
+ * CANCELLED. */
 void a_pod_that_was_bound_alone_joins_no_gang()
 {
 	GangStage stage(3);
@@ -237,7 +249,12 @@ void pods_that_run_alone_count_for_the_minimum()
 	Stage stage(1);
 	make_pod_group(stage, 2);
 	SlurmJob own = stage.running(nodes({{"n3", 4}}), 1, 9);
-	own.marker = {.cluster = "main", .name_space = "a", .name = "b", .kind = k_pod_kind, .uid = "b", .attempt = 1};
+	own.marker = {.cluster = "main",
+		.name_space = "a",
+		.name = "b",
+		.kind = k_pod_kind,
+		.uid = "b",
+		.attempt = 1};
 	stage.connect({own});
 	stage.world.observe(PodSeen{loose("b")}, stage.now);
 	(void)stage.take();
@@ -305,14 +322,16 @@ void a_gang_that_runs_keeps_nobody_off_the_nodes()
 	CHECK_EQUAL(submits.front().second.spec.excluded_nodes.size(), 0U);
 }
 
-/* An elastic Indexed Job: while its job waits another is asked for, while it runs nothing changes. */
+/* An elastic Indexed Job: while its job waits another is asked for, while it runs nothing
+ * changes. */
 void a_waiting_job_follows_the_size_of_its_owner()
 {
 	for (const std::uint32_t pods : {5U, 2U}) {
 		Stage stage(3);
 		stage.all_pods(3);
 		REQUIRE(only<Submit>(stage.take()).size() == 1);
-		stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+		stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}},
+			stage.now);
 		stage.world.observe(JobSeen{stage.running({})}, stage.now);
 		CHECK(only<Cancel>(stage.take()).empty());
 		stage.job.roles.front().pods = pods;
@@ -387,7 +406,8 @@ void a_forbidden_allocation_is_given_back_when_no_member_is_bound()
 	Stage stage(2);
 	stage.all_pods(2);
 	(void)stage.take();
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	KubeNode tainted = kube_node("n1", "n1-uid", 8000);
 	tainted.taints = {{"gpu", "", "NoSchedule"}};
 	stage.world.observe(NodeSeen{tainted}, stage.now);
@@ -401,7 +421,8 @@ void a_forbidden_allocation_is_given_back_when_no_member_is_bound()
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
 }
 
-/* A pod runs on n1 whose job Slurm has lost: the new one waits for the place that Slurm gave to the gang. */
+/* A pod runs on n1 whose job Slurm has lost: the new one waits for the place that Slurm gave to the
+ * gang. */
 void a_gang_gives_way_to_a_pod_that_runs_without_a_job()
 {
 	Stage stage(2);
@@ -413,10 +434,16 @@ void a_gang_gives_way_to_a_pod_that_runs_without_a_job()
 	stage.world.observe(PodSeen{runs}, stage.now);
 	stage.all_pods(2);
 	(void)stage.take();
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}}))}, stage.now);
 	SlurmJob again = stage.running({}, 2, 8);
-	again.marker = {.cluster = "main", .name_space = "a", .name = "alone", .kind = k_pod_kind, .uid = "alone", .attempt = 2};
+	again.marker = {.cluster = "main",
+		.name_space = "a",
+		.name = "alone",
+		.kind = k_pod_kind,
+		.uid = "alone",
+		.attempt = 2};
 	again.nodes.clear();
 	again.state = JobState::pending;
 	stage.world.observe(JobSeen{again}, stage.now);
@@ -438,15 +465,23 @@ void a_pod_gives_way_to_a_gang_that_runs_without_a_job()
 	(void)stage.take();
 	stage.pass(11 * k_second);
 	REQUIRE(only<Submit>(stage.take()).size() == 1);
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {8}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {8}, .node = ""}}, stage.now);
 	stage.world.observe(JobSeen{stage.running({}, 2, 8)}, stage.now);
 	Pod waits = loose("alone", 8000);
 	waits.labels.clear();
 	stage.world.observe(PodSeen{waits}, stage.now);
 	(void)stage.take();
-	stage.world.answer(SubmitAnswered{{"alone"}, Submitted{.job = {9}, .node = "n1", .cpus = 8}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"alone"}, Submitted{.job = {9}, .node = "n1", .cpus = 8}},
+		stage.now);
 	SlurmJob its = stage.running(nodes({{"n1", 8}}), 1, 9);
-	its.marker = {.cluster = "main", .name_space = "a", .name = "alone", .kind = k_pod_kind, .uid = "alone", .attempt = 1};
+	its.marker = {.cluster = "main",
+		.name_space = "a",
+		.name = "alone",
+		.kind = k_pod_kind,
+		.uid = "alone",
+		.attempt = 1};
 	stage.world.observe(JobSeen{its}, stage.now);
 	CHECK(only<Bind>(stage.take()).empty());
 	stage.pass(4 * k_second);
@@ -469,7 +504,8 @@ void nothing_is_asked_for_while_a_member_is_gated()
 	stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
 	const auto told = only<Report>(stage.take());
 	REQUIRE(told.size() == 1);
-	CHECK_EQUAL(told.front().second.not_scheduled.message, "1 pods of Job train have scheduling gates");
+	CHECK_EQUAL(told.front().second.not_scheduled.message,
+		"1 pods of Job train have scheduling gates");
 	stage.world.observe(PodSeen{stage.pod(1)}, stage.now);
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
 }
@@ -492,7 +528,8 @@ void who_waits_for_the_end_of_earlier_pods_says_so()
 	stage.world.observe(PodSeen{stage.pod(1, "b")}, stage.now);
 	const auto told = only<Report>(stage.take());
 	REQUIRE(told.size() == 1);
-	CHECK_EQUAL(told.front().second.not_scheduled.message, "earlier pods of the gang are still ending");
+	CHECK_EQUAL(told.front().second.not_scheduled.message,
+		"earlier pods of the gang are still ending");
 }
 
 /* Slurm lists dynamic nodes as they happened to register. */
@@ -501,7 +538,8 @@ void ranks_follow_the_names_of_nodes()
 	Stage stage(4);
 	stage.all_pods(4);
 	(void)stage.take();
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	stage.world.observe(JobSeen{stage.running(nodes({{"n3", 8}, {"n1", 8}}))}, stage.now);
 	std::string places;
 	for (const auto &[pod, bind] : only<Bind>(stage.take()))
@@ -518,7 +556,8 @@ struct TwoRoles : GangStage {
 	TwoRoles() : GangStage(1)
 	{
 		job.id = {"jobset.x-k8s.io/v1alpha2", "JobSet", "a", "train"};
-		job.roles = {{.name = "leader", .pods = 1, .each = size(4000, 64)}, {.name = "worker", .pods = 3, .pods_per_job = 3, .each = size(4000, 64)}};
+		job.roles = {{.name = "leader", .pods = 1, .each = size(4000, 64)},
+			{.name = "worker", .pods = 3, .pods_per_job = 3, .each = size(4000, 64)}};
 	}
 
 	/* index 0: the leader */
@@ -526,15 +565,20 @@ struct TwoRoles : GangStage {
 	{
 		Pod p = pod(index);
 		p.requests = index == 0 ? leader : worker;
-		p.labels = {{"jobset.sigs.k8s.io/jobset-name", "train"}, {"jobset.sigs.k8s.io/replicatedjob-name", index == 0 ? "leader" : "worker"},
-			    {"jobset.sigs.k8s.io/job-index", "0"}, {"batch.kubernetes.io/job-completion-index", std::to_string(index == 0 ? 0 : index - 1)}};
+		p.labels = {{"jobset.sigs.k8s.io/jobset-name", "train"},
+			{"jobset.sigs.k8s.io/replicatedjob-name", index == 0 ? "leader" : "worker"},
+			{"jobset.sigs.k8s.io/job-index", "0"},
+			{"batch.kubernetes.io/job-completion-index",
+				std::to_string(index == 0 ? 0 : index - 1)}};
 		p.controller = OwnerRef{"jobset.x-k8s.io/v1alpha2", "JobSet", "train", "train-uid"};
 		return p;
 	}
 
-	SlurmJob started(std::vector<NodeAllocation> on, std::uint32_t attempt = 1, std::uint32_t id = 7)
+	SlurmJob started(
+		std::vector<NodeAllocation> on, std::uint32_t attempt = 1, std::uint32_t id = 7)
 	{
-		world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {id}, .node = ""}}, now);
+		world.answer(
+			SubmitAnswered{{"train-uid"}, Submitted{.job = {id}, .node = ""}}, now);
 		SlurmJob j = running(std::move(on), attempt, id);
 		j.marker.kind = "JobSet";
 		world.observe(JobSeen{j}, now);
@@ -554,7 +598,8 @@ void a_job_is_sized_by_what_its_pods_request()
 	CHECK_EQUAL(submits.front().second.spec.tasks, 4U);
 	CHECK_EQUAL(submits.front().second.spec.cpus, 2U);
 	CHECK_EQUAL(submits.front().second.spec.memory_mib, 300U);
-	GangStage smaller(4, size(2000, 300)); /* the other way round nobody knows whether the next one is as small */
+	/* the other way round nobody knows whether the next one is as small */
+	GangStage smaller(4, size(2000, 300));
 	first = smaller.pod(0);
 	first.requests = size(500, 64);
 	smaller.world.observe(PodSeen{first}, smaller.now);
@@ -581,7 +626,8 @@ void an_allocation_that_is_too_small_is_given_back_and_asked_for_anew()
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
 	const auto told = only<Report>(actions);
 	REQUIRE(!told.empty());
-	CHECK(told.front().second.not_scheduled.message.starts_with("the allocation of Slurm job 7 is too small for the pod of rank "));
+	CHECK(told.front().second.not_scheduled.message.starts_with(
+		"the allocation of Slurm job 7 is too small for the pod of rank "));
 	stage.world.answer(CompleteAnswered{{"train-uid"}, Ok{}, false}, stage.now);
 	job.state = JobState::failed;
 	job.nodes.clear();
@@ -630,7 +676,9 @@ void an_allocation_is_not_given_back_for_ever()
 	stage.all_pods(4);
 	for (std::uint32_t attempt = 1; attempt <= 3; attempt++) {
 		REQUIRE(only<Submit>(stage.take()).size() == 1);
-		stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {attempt}, .node = ""}}, stage.now);
+		stage.world.answer(
+			SubmitAnswered{{"train-uid"}, Submitted{.job = {attempt}, .node = ""}},
+			stage.now);
 		SlurmJob job = stage.running(nodes({{"n1", 6}}), attempt, attempt);
 		stage.world.observe(JobSeen{job}, stage.now);
 		REQUIRE(only<Complete>(stage.take()).size() == 1);
@@ -643,7 +691,8 @@ void an_allocation_is_not_given_back_for_ever()
 		stage.pass(100 * k_second);
 	}
 	REQUIRE(only<Submit>(stage.take()).size() == 1);
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {4}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {4}, .node = ""}}, stage.now);
 	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 6}}), 4, 4)}, stage.now);
 	const auto actions = stage.take();
 	CHECK_EQUAL(only<Bind>(actions).size(), 3U);
@@ -667,19 +716,23 @@ void a_pod_that_runs_is_not_told_that_it_waits_for_slurmctld()
 	CHECK_EQUAL(told.front().first.text, "u1");
 }
 
-/* By the time that it is refused the pod may be bound; else it is told at once, and not after an interval. */
+/* By the time that it is refused the pod may be bound; else it is told at once, and not after an
+ * interval. */
 void a_condition_that_met_a_changed_pod_is_decided_anew()
 {
 	GangStage stage(2);
 	stage.all_pods(2);
 	(void)stage.take();
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	SlurmJob waiting = stage.running({});
 	waiting.reason = "Priority";
 	stage.world.observe(JobSeen{waiting}, stage.now);
 	stage.pass(2 * k_second);
 	REQUIRE(only<Report>(stage.take()).size() == 2);
-	stage.world.answer(ReportAnswered{{"u0"}, Error{Errc::conflict, "the object has been modified"}}, stage.now);
+	stage.world.answer(
+		ReportAnswered{{"u0"}, Error{Errc::conflict, "the object has been modified"}},
+		stage.now);
 	stage.world.answer(ReportAnswered{{"u1"}, Error{Errc::io, "away"}}, stage.now);
 	stage.pass(2 * k_second);
 	const auto again = only<Report>(stage.take());
@@ -706,7 +759,8 @@ void ranks_with_devices_lie_where_their_devices_are()
 	}
 	stage.all_pods(4);
 	REQUIRE(only<Submit>(stage.take()).size() == 1);
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	auto shares = nodes({{"n1", 64}, {"n2", 64}}); /* exclusive */
 	for (NodeAllocation &share : shares)
 		share.gres.push_back({"gpu", "", 8, "0-7"});
@@ -727,45 +781,56 @@ void the_largest_node_and_what_it_lacks_are_named()
 		(void)stage.take();
 		stage.pass(5 * k_second);
 		const auto reports = only<Report>(stage.take());
-		return reports.empty() ? std::string() : reports.front().second.not_scheduled.message;
+		return reports.empty() ? std::string()
+				       : reports.front().second.not_scheduled.message;
 	};
-	CHECK_EQUAL(said(9, size(4000, 64)), "the gang needs 9 tasks of 4 CPUs and 64 MiB at once, and all nodes that its pods may use hold 8; the largest node has 8 CPUs and 1048576 MiB");
+	CHECK_EQUAL(said(9, size(4000, 64)),
+		"the gang needs 9 tasks of 4 CPUs and 64 MiB at once, and all nodes that its pods "
+		"may use hold 8; the largest node has 8 CPUs and 1048576 MiB");
 	CHECK_EQUAL(said(4, size(8000, 512 * 1024)), "");
-	CHECK_EQUAL(said(5, size(1000, 1024 * 1024)), "the gang needs 5 tasks of 1 CPU and 1048576 MiB at once, and all nodes that its pods may use hold 4; the largest node has 8 CPUs and 1048576 MiB");
+	CHECK_EQUAL(said(5, size(1000, 1024 * 1024)),
+		"the gang needs 5 tasks of 1 CPU and 1048576 MiB at once, and all nodes that its "
+		"pods may use hold 4; the largest node has 8 CPUs and 1048576 MiB");
 }
 
 } // namespace
 
 int main()
 {
-	return check::run_tests("world_gangs", {
-						       TEST(a_lost_answer_removes_no_pod_that_runs),
-						       TEST(a_job_that_forgot_its_start_is_asked_for_again),
-						       TEST(a_job_that_we_ended_is_not_about_pods_that_wait),
-						       TEST(a_job_that_an_agent_before_ended_is_not_either),
-						       TEST(a_member_whose_owner_has_gone_keeps_its_job),
-						       TEST(no_allocation_is_let_go_while_an_owner_does_not_answer),
-						       TEST(a_pod_that_comes_during_the_submission_runs_alone),
-						       TEST(what_slurm_allocated_is_not_exceeded),
-						       TEST(a_pod_with_a_job_of_its_own_keeps_it), TEST(a_pod_that_was_bound_alone_joins_no_gang),
-						       TEST(ranks_of_pods_that_run_stay),
-						       TEST(pods_that_run_alone_count_for_the_minimum),
-						       TEST(another_group_of_the_same_name_is_asked_for),
-						       TEST(a_member_bound_by_somebody_else_is_in_nobodys_way),
-						       TEST(a_gated_member_is_one_that_has_not_come), TEST(a_gang_that_runs_keeps_nobody_off_the_nodes), TEST(a_waiting_job_follows_the_size_of_its_owner),
-						TEST(a_gang_whose_owner_wants_none_is_single_pods), TEST(the_deadline_of_its_job_is_a_time_limit),
-						TEST(a_forbidden_allocation_is_given_back_when_no_member_is_bound), TEST(a_gang_gives_way_to_a_pod_that_runs_without_a_job),
-						TEST(a_pod_gives_way_to_a_gang_that_runs_without_a_job),
-						       TEST(nothing_is_asked_for_while_a_member_is_gated),
-						       TEST(who_waits_for_the_end_of_earlier_pods_says_so),
-						       TEST(ranks_follow_the_names_of_nodes),
-						       TEST(a_job_is_sized_by_what_its_pods_request),
-						       TEST(an_allocation_that_is_too_small_is_given_back_and_asked_for_anew),
-						       TEST(a_pod_without_room_beside_those_that_run_gets_a_job_of_its_own),
-						       TEST(an_allocation_is_not_given_back_for_ever),
-						       TEST(a_pod_that_runs_is_not_told_that_it_waits_for_slurmctld),
-						       TEST(a_condition_that_met_a_changed_pod_is_decided_anew),
-						       TEST(ranks_with_devices_lie_where_their_devices_are),
-						       TEST(the_largest_node_and_what_it_lacks_are_named),
-					       });
+	return check::run_tests("world_gangs",
+		{
+			TEST(a_lost_answer_removes_no_pod_that_runs),
+			TEST(a_job_that_forgot_its_start_is_asked_for_again),
+			TEST(a_job_that_we_ended_is_not_about_pods_that_wait),
+			TEST(a_job_that_an_agent_before_ended_is_not_either),
+			TEST(a_member_whose_owner_has_gone_keeps_its_job),
+			TEST(no_allocation_is_let_go_while_an_owner_does_not_answer),
+			TEST(a_pod_that_comes_during_the_submission_runs_alone),
+			TEST(what_slurm_allocated_is_not_exceeded),
+			TEST(a_pod_with_a_job_of_its_own_keeps_it),
+			TEST(a_pod_that_was_bound_alone_joins_no_gang),
+			TEST(ranks_of_pods_that_run_stay),
+			TEST(pods_that_run_alone_count_for_the_minimum),
+			TEST(another_group_of_the_same_name_is_asked_for),
+			TEST(a_member_bound_by_somebody_else_is_in_nobodys_way),
+			TEST(a_gated_member_is_one_that_has_not_come),
+			TEST(a_gang_that_runs_keeps_nobody_off_the_nodes),
+			TEST(a_waiting_job_follows_the_size_of_its_owner),
+			TEST(a_gang_whose_owner_wants_none_is_single_pods),
+			TEST(the_deadline_of_its_job_is_a_time_limit),
+			TEST(a_forbidden_allocation_is_given_back_when_no_member_is_bound),
+			TEST(a_gang_gives_way_to_a_pod_that_runs_without_a_job),
+			TEST(a_pod_gives_way_to_a_gang_that_runs_without_a_job),
+			TEST(nothing_is_asked_for_while_a_member_is_gated),
+			TEST(who_waits_for_the_end_of_earlier_pods_says_so),
+			TEST(ranks_follow_the_names_of_nodes),
+			TEST(a_job_is_sized_by_what_its_pods_request),
+			TEST(an_allocation_that_is_too_small_is_given_back_and_asked_for_anew),
+			TEST(a_pod_without_room_beside_those_that_run_gets_a_job_of_its_own),
+			TEST(an_allocation_is_not_given_back_for_ever),
+			TEST(a_pod_that_runs_is_not_told_that_it_waits_for_slurmctld),
+			TEST(a_condition_that_met_a_changed_pod_is_decided_anew),
+			TEST(ranks_with_devices_lie_where_their_devices_are),
+			TEST(the_largest_node_and_what_it_lacks_are_named),
+		});
 }

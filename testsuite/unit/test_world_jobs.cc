@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and jobs that go other ways: lost, started anew, doubled, cancelled by people, ended before their pod ran. */
+/* World and jobs that go other ways: lost, started anew, doubled, cancelled by people, ended before
+ * their pod ran. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
@@ -27,7 +28,8 @@ void a_job_that_slurm_lost_is_taken_up_after_ten_seconds_and_not_before()
 	CHECK_EQUAL(s.world.counters().readopted, 1U);
 }
 
-/* slurmctld killed before it saved the start: the job is pending again and may start on another node, whose failure is not the pod's. */
+/* slurmctld killed before it saved the start: the job is pending again and may start on another
+ * node, whose failure is not the pod's. */
 void a_job_that_slurm_starts_anew_elsewhere_is_not_the_running_pods()
 {
 	Stage s;
@@ -141,7 +143,8 @@ void a_running_pod_outlives_an_earlier_job_of_its_own()
 	CHECK_EQUAL(s.act(), "submit:a#3@n1");
 }
 
-/* Slurm gave a number again, and we are told of it without a new snapshot: who had it before has none. */
+/* Slurm gave a number again, and we are told of it without a new snapshot: who had it before has
+ * none. */
 void a_number_that_is_used_again_is_the_next_pods_job()
 {
 	Stage s;
@@ -157,14 +160,16 @@ void a_number_that_is_used_again_is_the_next_pods_job()
 	CHECK_EQUAL(s.act(), "submit:a#2@n1");
 }
 
-/* The plugin never tells of the job that slurmctld answered with: a site's script has taken its marker, or it is a bug. No job may be left behind, nor a new one made every few seconds. */
+/* The plugin never tells of the job that slurmctld answered with: a site's script has taken its
+ * marker, or it is a bug. No job may be left behind, nor a new one made every few seconds. */
 void jobs_that_vanish_are_cancelled_and_replaced_ever_more_slowly()
 {
 	Stage s;
 	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	for (std::uint32_t id = 1; id <= 2; id++) {
 		CHECK_EQUAL(s.act(), "submit:a#1");
-		s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {id}, .node = "", .cpus = 0}}, s.now);
+		s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {id}, .node = "", .cpus = 0}},
+			s.now);
 		(void)s.act();
 		s.pass(11 * k_second);
 		CHECK_EQUAL(s.act(), "cancel:" + std::to_string(id));
@@ -176,7 +181,10 @@ void jobs_that_vanish_are_cancelled_and_replaced_ever_more_slowly()
 		const std::string actions = s.act();
 		if (actions.find("submit:a") != std::string::npos) {
 			submitted++;
-			s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {100 + submitted}, .node = "", .cpus = 0}}, s.now);
+			s.world.answer(
+				SubmitAnswered{{"a"},
+					Submitted{.job = {100 + submitted}, .node = "", .cpus = 0}},
+				s.now);
 		}
 		if (actions.find("cancel:") != std::string::npos)
 			s.world.answer(CompleteAnswered{{"a"}, Ok{}, true}, s.now);
@@ -197,8 +205,11 @@ void live_jobs_that_the_plugin_takes_back_are_replaced_ever_more_slowly()
 		const std::string actions = s.act();
 		if (actions.find("submit:a") != std::string::npos) {
 			const JobId id{++submitted};
-			s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = id, .node = "", .cpus = 0}}, s.now);
-			s.world.observe(JobSeen{Stage::job(id.number, "a", JobState::pending)}, s.now);
+			s.world.answer(
+				SubmitAnswered{{"a"}, Submitted{.job = id, .node = "", .cpus = 0}},
+				s.now);
+			s.world.observe(
+				JobSeen{Stage::job(id.number, "a", JobState::pending)}, s.now);
 			s.world.observe(JobGone{id}, s.now);
 		}
 		if (actions.find("report:a") != std::string::npos)
@@ -216,7 +227,8 @@ void the_allocation_of_a_native_node_is_given_back()
 	CHECK_EQUAL(s.act(), "submit:a#1");
 	SlurmJob job = Stage::job(1, "a", JobState::running);
 	job.nodes.front().node = "native1";
-	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {1}, .node = "native1", .cpus = 1}}, s.now);
+	s.world.answer(
+		SubmitAnswered{{"a"}, Submitted{.job = {1}, .node = "native1", .cpus = 1}}, s.now);
 	s.world.observe(JobSeen{job}, s.now);
 	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "report:a:SlurmRetrying"); /* it may be new, and told of in a moment */
@@ -232,7 +244,8 @@ void the_allocation_of_a_native_node_is_given_back()
 	CHECK_EQUAL(s.act(), "submit:a#2");
 }
 
-/* Ten years of grace on a node that Slurm takes for free. A deletion that somebody else asked for is made shorter too. */
+/* Ten years of grace on a node that Slurm takes for free. A deletion that somebody else asked for
+ * is made shorter too. */
 void a_pod_without_a_job_has_no_endless_grace()
 {
 	for (const std::int64_t grace : {std::int64_t{30}, std::int64_t{315'360'000}}) {
@@ -283,7 +296,8 @@ void a_request_that_slurmctld_does_not_answer_is_tried_less_and_less()
 	CHECK((waits == std::vector<std::int64_t>{1, 10, 20, 40, 80, 160, 320, 600, 600}));
 	s.pass(2 * k_second);
 	const std::string told = s.world.state().components.at({"bad"}).trouble->message;
-	CHECK(told.find("(10 times in a row)") != std::string::npos && told.find("the next try is in 600 s") != std::string::npos);
+	CHECK(told.find("(10 times in a row)") != std::string::npos &&
+		told.find("the next try is in 600 s") != std::string::npos);
 	s.connect({}); /* a restart of slurmctld does not make it any better */
 	CHECK(s.act().find("submit:bad") == std::string::npos);
 	s.pass(600 * k_second);
@@ -325,7 +339,8 @@ void others_go_on_beside_it_and_suspects_are_tried_one_at_a_time()
 	CHECK_EQUAL(s.act(), "submit:c#1");
 }
 
-/* Somebody else's suspects do not wait for them: which namespace goes first is decided where requests are sent. */
+/* Somebody else's suspects do not wait for them: which namespace goes first is decided where
+ * requests are sent. */
 void suspects_of_another_namespace_are_tried_beside_them()
 {
 	Stage s;
@@ -362,25 +377,26 @@ void a_job_without_an_answer_is_cancelled_at_once_with_its_pod()
 
 int main()
 {
-	return check::run_tests("world jobs", {
-						 TEST(a_job_that_slurm_lost_is_taken_up_after_ten_seconds_and_not_before),
-						 TEST(a_job_that_slurm_starts_anew_elsewhere_is_not_the_running_pods),
-						 TEST(the_end_of_a_job_that_slurm_started_anew_elsewhere_is_not_the_pods),
-						 TEST(a_job_that_is_pending_again_may_be_cancelled_by_people),
-						 TEST(a_job_pinned_to_the_pods_node_may_wait),
-						 TEST(two_live_jobs_of_one_pod_become_one),
-						 TEST(a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly),
-						 TEST(a_job_that_somebody_cancelled_takes_its_pod_along),
-						 TEST(a_running_pod_outlives_an_earlier_job_of_its_own),
-						 TEST(jobs_that_vanish_are_cancelled_and_replaced_ever_more_slowly),
-						 TEST(live_jobs_that_the_plugin_takes_back_are_replaced_ever_more_slowly),
-						 TEST(the_allocation_of_a_native_node_is_given_back),
-						 TEST(a_number_that_is_used_again_is_the_next_pods_job),
-						 TEST(a_request_that_slurmctld_does_not_answer_is_tried_less_and_less),
-						 TEST(while_nobody_is_answered_it_is_nobodys_fault),
-						 TEST(a_pod_without_a_job_has_no_endless_grace),
-						 TEST(others_go_on_beside_it_and_suspects_are_tried_one_at_a_time),
-						 TEST(suspects_of_another_namespace_are_tried_beside_them),
-						 TEST(a_job_without_an_answer_is_cancelled_at_once_with_its_pod),
-					 });
+	return check::run_tests("world jobs",
+		{
+			TEST(a_job_that_slurm_lost_is_taken_up_after_ten_seconds_and_not_before),
+			TEST(a_job_that_slurm_starts_anew_elsewhere_is_not_the_running_pods),
+			TEST(the_end_of_a_job_that_slurm_started_anew_elsewhere_is_not_the_pods),
+			TEST(a_job_that_is_pending_again_may_be_cancelled_by_people),
+			TEST(a_job_pinned_to_the_pods_node_may_wait),
+			TEST(two_live_jobs_of_one_pod_become_one),
+			TEST(a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly),
+			TEST(a_job_that_somebody_cancelled_takes_its_pod_along),
+			TEST(a_running_pod_outlives_an_earlier_job_of_its_own),
+			TEST(jobs_that_vanish_are_cancelled_and_replaced_ever_more_slowly),
+			TEST(live_jobs_that_the_plugin_takes_back_are_replaced_ever_more_slowly),
+			TEST(the_allocation_of_a_native_node_is_given_back),
+			TEST(a_number_that_is_used_again_is_the_next_pods_job),
+			TEST(a_request_that_slurmctld_does_not_answer_is_tried_less_and_less),
+			TEST(while_nobody_is_answered_it_is_nobodys_fault),
+			TEST(a_pod_without_a_job_has_no_endless_grace),
+			TEST(others_go_on_beside_it_and_suspects_are_tried_one_at_a_time),
+			TEST(suspects_of_another_namespace_are_tried_beside_them),
+			TEST(a_job_without_an_answer_is_cancelled_at_once_with_its_pod),
+		});
 }

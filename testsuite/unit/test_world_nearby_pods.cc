@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and pods whose places depend on pods of other nodes: spread, zones, namespaces; those who wait, those with an allocation, gangs. */
+/* World and pods whose places depend on pods of other nodes: spread, zones, namespaces; those who
+ * wait, those with an allocation, gangs. */
 #include "testsuite/unit/gang_stage.h"
 #include "testsuite/unit/place_stage.h"
 
@@ -38,7 +39,8 @@ void pods_are_spread_over_zones_at_the_first_try()
 	CHECK_EQUAL(s.act(), "bind:b@n3 submit:c");
 }
 
-/* With SchedulerParameters=defer Slurm looks at many jobs at once: it is asked for one after the other until it says that they wait for resources. */
+/* With SchedulerParameters=defer Slurm looks at many jobs at once: it is asked for one after the
+ * other until it says that they wait for resources. */
 void those_that_slurm_has_not_looked_at_are_waited_for()
 {
 	PlaceStage s;
@@ -49,7 +51,9 @@ void those_that_slurm_has_not_looked_at_are_waited_for()
 	CHECK_EQUAL(s.act(), "");
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:a:SlurmPending report:b:SlurmPending report:c:SlurmPending");
-	CHECK_EQUAL(s.text, "waiting for pods with related affinity or spread constraints to be scheduled first");
+	CHECK_EQUAL(s.text,
+		"waiting for pods with related affinity or spread constraints to be scheduled "
+		"first");
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "submit:b"); /* that was long enough */
 	s.end_job("b", 8, JobState::pending);
@@ -111,7 +115,9 @@ void a_pod_that_no_zone_may_take_waits_for_one()
 	s.world.observe(PodSeen{p}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:b:SlurmNoNode");
-	CHECK_EQUAL(s.text, "no node may take the pod: 1 node has no label zone, by which the pod is to be spread; 2 nodes: each would make the skew by zone 2 (maxSkew is 1)");
+	CHECK_EQUAL(s.text,
+		"no node may take the pod: 1 node has no label zone, by which the pod is to be "
+		"spread; 2 nodes: each would make the skew by zone 2 (maxSkew is 1)");
 	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	s.world.observe(NodeSeen{PlaceStage::node("n3")}, s.now);
 	s.now.mono_us += 2 * k_second;
@@ -166,12 +172,17 @@ void namespaces_are_selected_by_their_labels_now()
 	s.world.observe(PodSeen{p}, s.now);
 	s.world.observe(PodSeen{anti_affinity}, s.now);
 	s.now.mono_us += 2 * k_second;
-	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode submit:b-n3"); /* which namespaces there are nobody knows */
+	/* which namespaces there are nobody knows */
+	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode submit:b-n3");
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.queue_job("b", 7);
 	(void)s.act();
 	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
-	Namespace team{.name = "team", .uid = "ns", .deleting = false, .labels = {{"tier", "y"}}, .annotations = {}};
+	Namespace team{.name = "team",
+		.uid = "ns",
+		.deleting = false,
+		.labels = {{"tier", "y"}},
+		.annotations = {}};
 	s.world.observe(NamespaceSeen{team});
 	s.world.observe(NamespacesListed{{"ns"}});
 	s.now.mono_us += 2 * k_second;
@@ -195,7 +206,8 @@ std::string asked_for(GangStage &s, std::uint32_t pods, const std::function<void
 	std::string out;
 	for (const auto &[uid, action] : s.take()) {
 		if (const auto *submit = std::get_if<Submit>(&action))
-			return "tasks=" + std::to_string(submit->spec.tasks) + " per-node=" + std::to_string(submit->spec.tasks_per_node);
+			return "tasks=" + std::to_string(submit->spec.tasks) +
+				" per-node=" + std::to_string(submit->spec.tasks_per_node);
 		if (const auto *report = std::get_if<Report>(&action))
 			out = report->not_scheduled.reason + ": " + report->not_scheduled.message;
 	}
@@ -210,19 +222,39 @@ void a_gang_is_spread_over_nodes_and_refused_for_zones()
 		n.labels["kubernetes.io/hostname"] = name;
 		hosts.world.observe(NodeSeen{n}, hosts.now);
 	}
-	CHECK_EQUAL(asked_for(hosts, 4, [](Pod &p) { p.constraints.spreads = {{.topology_key = "kubernetes.io/hostname", .selector = k_web}}; }), "tasks=4 per-node=1");
-	for (const char *name : {"n1", "n2"}) { /* who counts elsewhere is no matter of who goes together */
+	CHECK_EQUAL(asked_for(hosts, 4,
+			    [](Pod &p) {
+				    p.constraints.spreads = {
+					    {.topology_key = "kubernetes.io/hostname",
+						    .selector = k_web}};
+			    }),
+		"tasks=4 per-node=1");
+	/* who counts elsewhere is no matter of who goes together */
+	for (const char *name : {"n1", "n2"}) {
 		GangStage s(2);
 		KubeNode n = kube_node(name, std::string(name) + "-uid", 8000);
 		n.labels["zone"] = "a";
 		s.world.observe(NodeSeen{n}, s.now);
-		CHECK_EQUAL(asked_for(s, 2, [](Pod &p) { p.constraints.spreads = {{.topology_key = "zone", .selector = PodSelector{{{"app", "db"}}, {}}}}; }), "tasks=2 per-node=0");
+		CHECK_EQUAL(asked_for(s, 2,
+				    [](Pod &p) {
+					    p.constraints.spreads = {{.topology_key = "zone",
+						    .selector = PodSelector{{{"app", "db"}}, {}}}};
+				    }),
+			"tasks=2 per-node=0");
 	}
 	GangStage zones(2);
-	CHECK_EQUAL(asked_for(zones, 2, [](Pod &p) { p.constraints.spreads = {{.topology_key = "zone", .selector = k_web}}; }),
-		    "SlurmRefused: spec.topologySpreadConstraints with topologyKey zone between pods that start together is not supported yet: remove it, or use another schedulerName");
+	CHECK_EQUAL(asked_for(zones, 2,
+			    [](Pod &p) {
+				    p.constraints.spreads = {
+					    {.topology_key = "zone", .selector = k_web}};
+			    }),
+		"SlurmRefused: spec.topologySpreadConstraints with topologyKey zone between pods "
+		"that start together is not supported yet: remove it, or use another "
+		"schedulerName");
 	GangStage near(2);
-	CHECK(asked_for(near, 2, [](Pod &p) { p.constraints.affinity = {web_by("zone")}; }).starts_with("SlurmRefused: spec.affinity.podAffinity with topologyKey zone"));
+	CHECK(asked_for(near, 2, [](Pod &p) {
+		p.constraints.affinity = {web_by("zone")};
+	}).starts_with("SlurmRefused: spec.affinity.podAffinity with topologyKey zone"));
 }
 
 } // namespace
@@ -230,9 +262,13 @@ void a_gang_is_spread_over_nodes_and_refused_for_zones()
 int main()
 {
 	return check::run_tests("world company",
-				{TEST(pods_are_spread_over_zones_at_the_first_try), TEST(those_that_slurm_has_not_looked_at_are_waited_for),
-				 TEST(an_allocation_that_breaks_the_spread_is_given_back), TEST(a_waiting_job_follows_those_that_come_and_go),
-				 TEST(a_pod_that_no_zone_may_take_waits_for_one), TEST(affinity_by_zone_follows_an_allocation),
-				 TEST(anti_affinity_by_zone_of_ours_keeps_others_off), TEST(namespaces_are_selected_by_their_labels_now),
-				 TEST(a_gang_is_spread_over_nodes_and_refused_for_zones)});
+		{TEST(pods_are_spread_over_zones_at_the_first_try),
+			TEST(those_that_slurm_has_not_looked_at_are_waited_for),
+			TEST(an_allocation_that_breaks_the_spread_is_given_back),
+			TEST(a_waiting_job_follows_those_that_come_and_go),
+			TEST(a_pod_that_no_zone_may_take_waits_for_one),
+			TEST(affinity_by_zone_follows_an_allocation),
+			TEST(anti_affinity_by_zone_of_ours_keeps_others_off),
+			TEST(namespaces_are_selected_by_their_labels_now),
+			TEST(a_gang_is_spread_over_nodes_and_refused_for_zones)});
 }

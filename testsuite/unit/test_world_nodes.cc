@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Nodes that vanish from the agent's view: what has lost its label goes on, what is gone is told from it, and many at once are not believed. */
+/* Nodes that vanish from the agent's view: what has lost its label goes on, what is gone is told
+ * from it, and many at once are not believed. */
 #include "testsuite/unit/world_stage.h"
 
 #include <set>
@@ -17,10 +18,11 @@ struct Cluster {
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
 	std::map<std::string, SlurmNode> slurm;
 	std::set<std::string> unready; /* nodes of which the API server says so */
-	std::set<std::string> gone; /* Node objects that the API server does not have */
+	std::set<std::string> gone;    /* Node objects that the API server does not have */
 	bool has_dynamic_nodes;
 
-	explicit Cluster(int nodes, Settings settings = plain_settings(), bool dynamic = false) : world(std::move(settings)), has_dynamic_nodes(dynamic)
+	explicit Cluster(int nodes, Settings settings = plain_settings(), bool dynamic = false)
+	    : world(std::move(settings)), has_dynamic_nodes(dynamic)
 	{
 		for (int i = 0; i < nodes; i++) {
 			slurm[name_of(i)] = slurm_node(name_of(i), 4);
@@ -30,7 +32,11 @@ struct Cluster {
 
 	static std::string name_of(int i) { return "n" + std::to_string(i); }
 
-	void show(int i) { world.observe(NodeSeen{check::kube_node(name_of(i), "uid-" + name_of(i), 4000)}, now); }
+	void show(int i)
+	{
+		world.observe(
+			NodeSeen{check::kube_node(name_of(i), "uid-" + name_of(i), 4000)}, now);
+	}
 
 	/* The first of them are listed. */
 	void start(int listed)
@@ -43,7 +49,8 @@ struct Cluster {
 		world.observe(NodesListed{uids});
 		world.observe(PodsListed{{}}, now);
 		PluginHello hello;
-		hello.slurm_version_number = has_dynamic_nodes ? (24U << 16) | (11U << 8) : 22U << 16;
+		hello.slurm_version_number =
+			has_dynamic_nodes ? (24U << 16) | (11U << 8) : 22U << 16;
 		world.observe(LinkOpened{hello});
 		for (const auto &[name, node] : slurm)
 			world.observe(SlurmNodeSeen{node});
@@ -78,8 +85,10 @@ struct Cluster {
 		if (set.change == NodeStateChange::drain || set.change == NodeStateChange::undrain)
 			node.drain = set.change == NodeStateChange::drain;
 		else
-			node.base = set.change == NodeStateChange::down ? NodeBase::down : NodeBase::idle;
-		node.drain = node.drain && set.change != NodeStateChange::up; /* RESUME undoes both */
+			node.base = set.change == NodeStateChange::down ? NodeBase::down
+									: NodeBase::idle;
+		/* RESUME undoes both */
+		node.drain = node.drain && set.change != NodeStateChange::up;
 		if (!set.reason.empty())
 			node.reason = set.reason;
 		world.answer(NodeChangeAnswered{set.name, Ok{}}, now);
@@ -95,12 +104,20 @@ struct Cluster {
 			for (const NodeAction &action : world.take_node_actions(now)) {
 				const auto *set = std::get_if<SetNodeState>(&action);
 				const auto *deleted = std::get_if<DeleteNode>(&action);
-				out += (out.empty() ? "" : " ") + (set ? carry_out(*set) : deleted ? "delete:" + deleted->name : "create");
+				out += (out.empty() ? "" : " ") +
+					(set                      ? carry_out(*set)
+							: deleted ? "delete:" + deleted->name
+								  : "create");
 				if (deleted)
 					world.observe(SlurmNodeGone{deleted->name});
 			}
 			for (const std::string &name : world.take_node_questions(now))
-				world.answer(NodeLookUpAnswered{name, gone.contains(name) ? NodeLookup::none : unready.contains(name) ? NodeLookup::not_ready : NodeLookup::ready}, now);
+				world.answer(NodeLookUpAnswered{name,
+						     gone.contains(name) ? NodeLookup::none
+							     : unready.contains(name)
+							     ? NodeLookup::not_ready
+							     : NodeLookup::ready},
+					now);
 			now.mono_us += k_second;
 		}
 		return out;
@@ -116,11 +133,13 @@ struct Cluster {
 		p.node_name = node;
 		p.phase = node.empty() ? PodPhase::pending : PodPhase::running;
 		if (!node.empty())
-			p.annotations = {{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
+			p.annotations = {{names::k_allocation_job_id, "7"},
+				{names::k_allocation_attempt, "1"}};
 		return p;
 	}
 
-	void run_pod(const std::string &uid, const std::string &node, JobState state = JobState::running)
+	void run_pod(
+		const std::string &uid, const std::string &node, JobState state = JobState::running)
 	{
 		world.observe(PodSeen{pod(uid, node)}, now);
 		world.observe(JobSeen{Stage::job(7, uid, state)}, now);
@@ -142,7 +161,9 @@ struct Cluster {
 	{
 		std::string out;
 		for (const auto &[uid, action] : world.take_actions(now))
-			out += (out.empty() ? "" : " ") + (std::holds_alternative<DeletePod>(action) ? "remove:" + uid.text : word_of(uid, action));
+			out += (out.empty() ? "" : " ") +
+				(std::holds_alternative<DeletePod>(action) ? "remove:" + uid.text
+									   : word_of(uid, action));
 		return out;
 	}
 };
@@ -156,7 +177,8 @@ void a_node_that_loses_its_label_is_drained_and_its_pod_goes_on()
 		CHECK_EQUAL(c.rounds(), "");
 		c.vanish(1, false);
 		CHECK_EQUAL(c.rounds(), "drain:n1");
-		CHECK_EQUAL(c.slurm.at("n1").reason, "slurm-kube: not a managed node of Kubernetes");
+		CHECK_EQUAL(
+			c.slurm.at("n1").reason, "slurm-kube: not a managed node of Kubernetes");
 		CHECK_EQUAL(c.act(), "");
 		c.world.observe(PodGone{{"a"}, std::nullopt}, c.now);
 		c.now.mono_us += 10 * k_second;
@@ -266,7 +288,9 @@ void many_nodes_that_are_not_ready_at_once_are_only_drained()
 		c.show(i);
 	}
 	const std::string done = c.rounds();
-	CHECK(done.find("down:n0") != std::string::npos && done.find("down:n4") != std::string::npos && done.find("undrain:n1") != std::string::npos);
+	CHECK(done.find("down:n0") != std::string::npos &&
+		done.find("down:n4") != std::string::npos &&
+		done.find("undrain:n1") != std::string::npos);
 	CHECK(!c.world.holds_unready_nodes());
 }
 
@@ -277,7 +301,8 @@ void an_empty_list_drains_and_ends_nothing()
 	c.start(0);
 	c.run_pod("a", "n1");
 	const std::string done = c.rounds();
-	CHECK(done.find("down") == std::string::npos && done.find("drain:n19") != std::string::npos);
+	CHECK(done.find("down") == std::string::npos &&
+		done.find("drain:n19") != std::string::npos);
 	CHECK_EQUAL(c.act(), "");
 	c.now.mono_us += 3600 * k_second;
 	CHECK_EQUAL(c.rounds(), "");
@@ -326,10 +351,12 @@ void a_waiting_pod_gives_back_its_allocation_on_a_lost_node()
 	c.world.observe(PodSeen{c.pod("a", "")}, c.now);
 	CHECK_EQUAL(c.act(), "submit:a");
 	c.vanish(1, false);
-	c.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "n1", .cpus = 1}}, c.now);
+	c.world.answer(
+		SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "n1", .cpus = 1}}, c.now);
 	c.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, c.now);
 	c.now.mono_us += 2 * k_second;
-	CHECK_EQUAL(c.act(), "report:a:SlurmPending"); /* Slurm has not drained it yet: it would give it out again */
+	/* Slurm has not drained it yet: it would give it out again */
+	CHECK_EQUAL(c.act(), "report:a:SlurmPending");
 	CHECK_EQUAL(c.rounds(), "drain:n1");
 	CHECK_EQUAL(c.act(), "look:a");
 	c.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, c.now);
@@ -395,19 +422,20 @@ void questions_are_few_at_a_time()
 
 int main()
 {
-	return check::run_tests("world_nodes", {
-						       TEST(a_node_that_loses_its_label_is_drained_and_its_pod_goes_on),
-						       TEST(a_deleted_node_is_down_or_deleted_once_its_pods_are_gone),
-						       TEST(many_nodes_that_vanish_at_once_are_not_taken_for_gone),
-						       TEST(a_node_that_is_not_ready_is_down_when_the_api_server_says_it_too),
-						       TEST(a_node_that_a_watch_has_lost_only_is_drained),
-						       TEST(many_nodes_that_are_not_ready_at_once_are_only_drained),
-						       TEST(an_empty_list_drains_and_ends_nothing),
-						       TEST(an_administrator_settles_what_was_too_much),
-						       TEST(one_node_may_always_go_and_a_prepared_one_does_not_count),
-						       TEST(a_waiting_pod_gives_back_its_allocation_on_a_lost_node),
-						       TEST(without_management_no_state_is_changed),
-						       TEST(a_late_answer_is_not_believed),
-						       TEST(questions_are_few_at_a_time),
-					       });
+	return check::run_tests("world_nodes",
+		{
+			TEST(a_node_that_loses_its_label_is_drained_and_its_pod_goes_on),
+			TEST(a_deleted_node_is_down_or_deleted_once_its_pods_are_gone),
+			TEST(many_nodes_that_vanish_at_once_are_not_taken_for_gone),
+			TEST(a_node_that_is_not_ready_is_down_when_the_api_server_says_it_too),
+			TEST(a_node_that_a_watch_has_lost_only_is_drained),
+			TEST(many_nodes_that_are_not_ready_at_once_are_only_drained),
+			TEST(an_empty_list_drains_and_ends_nothing),
+			TEST(an_administrator_settles_what_was_too_much),
+			TEST(one_node_may_always_go_and_a_prepared_one_does_not_count),
+			TEST(a_waiting_pod_gives_back_its_allocation_on_a_lost_node),
+			TEST(without_management_no_state_is_changed),
+			TEST(a_late_answer_is_not_believed),
+			TEST(questions_are_few_at_a_time),
+		});
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and options that change while a job waits. */
-#include "src/core/options/change.h"
 #include "src/core/model/outcome.h"
+#include "src/core/options/change.h"
 #include "testsuite/unit/world_stage.h"
 
 using namespace slurmkube;
@@ -23,7 +23,10 @@ struct Waiting : Stage {
 		world.observe(JobSeen{waits}, now);
 		pass(2 * k_second);
 	}
-	JobSpec spec_of(const Annotations &options) const { return translate(with(options), world.state().settings.policy, 1).value(); }
+	JobSpec spec_of(const Annotations &options) const
+	{
+		return translate(with(options), world.state().settings.policy, 1).value();
+	}
 	Pod with(const Annotations &options) const
 	{
 		Pod p = pod("u1");
@@ -31,12 +34,17 @@ struct Waiting : Stage {
 		return p;
 	}
 	void see(const Annotations &options) { world.observe(PodSeen{with(options)}, now); }
-	std::string mark(const Annotations &options) const { return spec_of(options).marker.options; }
+	std::string mark(const Annotations &options) const
+	{
+		return spec_of(options).marker.options;
+	}
 };
 
 void a_waiting_job_follows_the_options_of_its_pod()
 {
-	const Waiting::Annotations ten = {{"slurm-kube.io/timelimit", "10"}}, twenty = {{"slurm-kube.io/timelimit", "20"}}, held = {{"slurm-kube.io/hold", "true"}};
+	const Waiting::Annotations ten = {{"slurm-kube.io/timelimit", "10"}},
+				   twenty = {{"slurm-kube.io/timelimit", "20"}},
+				   held = {{"slurm-kube.io/hold", "true"}};
 	Waiting same(ten, ten); /* also of an agent that has just started */
 	CHECK_EQUAL(same.act(), "report:u1:SlurmPending");
 	same.see(twenty);
@@ -44,7 +52,8 @@ void a_waiting_job_follows_the_options_of_its_pod()
 	CHECK_EQUAL(same.act(), ""); /* under way */
 	same.world.answer(UpdateAnswered{{"u1"}, same.mark(twenty), {7}, Ok{}}, same.now);
 	CHECK_EQUAL(same.act(), "");
-	SlurmJob stale = same.job(7, "u1", JobState::pending); /* the plugin has not seen the new marker yet */
+	/* the plugin has not seen the new marker yet */
+	SlurmJob stale = same.job(7, "u1", JobState::pending);
 	stale.marker.options = same.mark(ten);
 	same.world.observe(JobSeen{stale}, same.now);
 	CHECK_EQUAL(same.act(), "");
@@ -53,11 +62,15 @@ void a_waiting_job_follows_the_options_of_its_pod()
 
 	Waiting missed(twenty, ten); /* changed while no agent was there */
 	CHECK_EQUAL(missed.act(), "update:7+1-0");
-	missed.world.answer(UpdateAnswered{{"u1"}, missed.mark(twenty), {7}, Error{Errc::io, "broken"}}, missed.now);
+	missed.world.answer(
+		UpdateAnswered{{"u1"}, missed.mark(twenty), {7}, Error{Errc::io, "broken"}},
+		missed.now);
 	CHECK_EQUAL(missed.act(), "");
 	missed.pass(60 * k_second);
 	CHECK_EQUAL(missed.act(), "update:7+1-0");
-	missed.world.answer(UpdateAnswered{{"u1"}, missed.mark(twenty), {7}, Error{Errc::invalid, "Slurm says no"}}, missed.now);
+	missed.world.answer(UpdateAnswered{{"u1"}, missed.mark(twenty), {7},
+				    Error{Errc::invalid, "Slurm says no"}},
+		missed.now);
 	CHECK_EQUAL(missed.act(), "report:u1:SlurmPending"); /* said, and not tried again */
 	missed.world.answer(ReportAnswered{{"u1"}, Ok{}}, missed.now);
 	missed.pass(600 * k_second);
@@ -66,7 +79,8 @@ void a_waiting_job_follows_the_options_of_its_pod()
 	CHECK_EQUAL(missed.act(), "report:u1:SlurmPending");
 
 	Waiting unknown(ten, {});
-	SlurmJob old = unknown.job(7, "u1", JobState::pending); /* of an agent that noted no options */
+	/* of an agent that noted no options */
+	SlurmJob old = unknown.job(7, "u1", JobState::pending);
 	unknown.world.observe(JobSeen{old}, unknown.now);
 	CHECK_EQUAL(unknown.act(), "report:u1:SlurmPending");
 }
@@ -74,10 +88,12 @@ void a_waiting_job_follows_the_options_of_its_pod()
 void options_that_cannot_be_changed_are_said_not_sent()
 {
 	const Waiting::Annotations ten = {{"slurm-kube.io/timelimit", "10"}};
-	for (const auto &[key, value] : {std::pair("timelimit", "soon"), std::pair("gres", "gpu:1"), std::pair("nonesuch", "1")}) {
+	for (const auto &[key, value] : {std::pair("timelimit", "soon"), std::pair("gres", "gpu:1"),
+		     std::pair("nonesuch", "1")}) {
 		Waiting s({{"slurm-kube.io/" + std::string(key), value}}, ten);
 		CHECK_EQUAL(s.act(), "report:u1:SlurmPending");
-		CHECK(s.world.state().pods.at({"u1"}).reported.message.find("it keeps the options that it had") != std::string::npos);
+		CHECK(s.world.state().pods.at({"u1"}).reported.message.find(
+			      "it keeps the options that it had") != std::string::npos);
 	}
 	Waiting running(ten, ten);
 	SlurmJob started = running.job(7, "u1", JobState::running);
@@ -94,10 +110,12 @@ void add_node(Stage &s, const std::string &name)
 	s.world.observe(SlurmNodeSeen{slurm_node(name, 0)});
 }
 
-/* What a new agent does within five seconds about a job that was told to keep off the nodes of this mark. */
+/* What a new agent does within five seconds about a job that was told to keep off the nodes of this
+ * mark. */
 std::string actions_of_a_new_agent(const std::string &excluded, const std::string &places)
 {
-	Waiting s({{"slurm-kube.io/excluded-nodes", excluded}}, {{"slurm-kube.io/excluded-nodes", excluded}});
+	Waiting s({{"slurm-kube.io/excluded-nodes", excluded}},
+		{{"slurm-kube.io/excluded-nodes", excluded}});
 	SlurmJob job = s.job(7, "u1", JobState::pending);
 	job.marker.options = s.mark({{"slurm-kube.io/excluded-nodes", excluded}});
 	job.marker.exclusions = places;
@@ -113,8 +131,10 @@ std::string actions_of_a_new_agent(const std::string &excluded, const std::strin
 
 void a_new_agent_tells_no_nodes_again()
 {
-	CHECK_EQUAL(actions_of_a_new_agent("n1", exclusions_digest({"n1"})), "report:u1:SlurmPending");
-	CHECK_EQUAL(actions_of_a_new_agent("n1", ""), "update:7+0-1"); /* of an agent that noted none */
+	CHECK_EQUAL(
+		actions_of_a_new_agent("n1", exclusions_digest({"n1"})), "report:u1:SlurmPending");
+	/* of an agent that noted none */
+	CHECK_EQUAL(actions_of_a_new_agent("n1", ""), "update:7+0-1");
 	CHECK_EQUAL(actions_of_a_new_agent("n1", exclusions_digest({"n2"})), "update:7+0-1");
 	CHECK_EQUAL(exclusions_digest({}), "");
 	CHECK(exclusions_digest({"n1", "n2"}) != exclusions_digest({"n1n2"}));
@@ -137,10 +157,11 @@ void a_job_notes_the_nodes_that_it_is_kept_off()
 
 int main()
 {
-	return check::run_tests("world options", {
-						 TEST(a_waiting_job_follows_the_options_of_its_pod),
-						 TEST(a_new_agent_tells_no_nodes_again),
-						 TEST(a_job_notes_the_nodes_that_it_is_kept_off),
-						 TEST(options_that_cannot_be_changed_are_said_not_sent),
-					 });
+	return check::run_tests("world options",
+		{
+			TEST(a_waiting_job_follows_the_options_of_its_pod),
+			TEST(a_new_agent_tells_no_nodes_again),
+			TEST(a_job_notes_the_nodes_that_it_is_kept_off),
+			TEST(options_that_cannot_be_changed_are_said_not_sent),
+		});
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and the owners of pods: what is asked for and when, what is believed, and what an owner's word does to the job of its gang. */
+/* World and the owners of pods: what is asked for and when, what is believed, and what an owner's
+ * word does to the job of its gang. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/world_facts.h"
 
@@ -10,9 +11,12 @@ using namespace slurmkube::check;
 namespace
 {
 
-const OwnerId k_set{"jobset.x-k8s.io/v1alpha2", "JobSet", "default", "set"}, k_job{"batch/v1", "Job", "default", "set-a-0"}, k_ray{"ray.io/v1", "RayCluster", "default", "ray"};
+const OwnerId k_set{"jobset.x-k8s.io/v1alpha2", "JobSet", "default", "set"},
+	k_job{"batch/v1", "Job", "default", "set-a-0"},
+	k_ray{"ray.io/v1", "RayCluster", "default", "ray"};
 
-/* Two nodes of eight CPUs, a JobSet "set" of one role "a" with as many pods as asked for, and a clock that tests move. */
+/* Two nodes of eight CPUs, a JobSet "set" of one role "a" with as many pods as asked for, and a
+ * clock that tests move. */
 struct Stage {
 	World world;
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
@@ -50,7 +54,18 @@ struct Stage {
 		owner.roles = std::move(roles);
 		served[id] = owner;
 	}
-	void serve_set(std::uint32_t pods) { serve(k_set, "set-1", {{.name = "a", .pods = pods, .pods_per_job = pods, .stage = 0, .each = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}}}}); }
+	void serve_set(std::uint32_t pods)
+	{
+		serve(k_set, "set-1",
+			{{.name = "a",
+				.pods = pods,
+				.pods_per_job = pods,
+				.stage = 0,
+				.each = {.milli_cpu = 1000,
+					.memory_bytes = 0,
+					.pods = 1,
+					.extended = {}}}});
+	}
 	void serve_job(const std::string &uid)
 	{
 		serve(k_job, uid, {});
@@ -60,10 +75,15 @@ struct Stage {
 	/* Answers every question from what is served, until there is none. */
 	void answer()
 	{
-		for (std::vector<OwnerId> questions = world.take_questions(now); !questions.empty(); questions = world.take_questions(now)) {
+		for (std::vector<OwnerId> questions = world.take_questions(now); !questions.empty();
+			questions = world.take_questions(now)) {
 			for (const OwnerId &id : questions) {
 				asked.push_back(id);
-				world.observe(OwnerSeen{id, served.contains(id) ? std::optional(served[id]) : std::nullopt}, now);
+				world.observe(
+					OwnerSeen{id,
+						served.contains(id) ? std::optional(served[id])
+								    : std::nullopt},
+					now);
 			}
 		}
 	}
@@ -77,7 +97,9 @@ struct Stage {
 		p.name = "set-a-0-" + uid;
 		p.requests = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}};
 		p.controller = OwnerRef{"batch/v1", "Job", "set-a-0", job_uid};
-		p.labels = {{"jobset.sigs.k8s.io/replicatedjob-name", "a"}, {"jobset.sigs.k8s.io/job-index", "0"}, {"batch.kubernetes.io/job-completion-index", std::to_string(index)}};
+		p.labels = {{"jobset.sigs.k8s.io/replicatedjob-name", "a"},
+			{"jobset.sigs.k8s.io/job-index", "0"},
+			{"batch.kubernetes.io/job-completion-index", std::to_string(index)}};
 		return p;
 	}
 
@@ -94,16 +116,23 @@ struct Stage {
 		for (const auto &[uid, action] : world.take_actions(now)) {
 			out += out.empty() ? "" : " ";
 			if (const auto *submit = std::get_if<Submit>(&action)) {
-				out += "submit:" + uid.text + "x" + std::to_string(submit->spec.tasks);
+				out += "submit:" + uid.text + "x" +
+					std::to_string(submit->spec.tasks);
 				start(uid, submit->spec);
 			} else if (const auto *bind = std::get_if<Bind>(&action)) {
-				out += "bind:" + uid.text + (bind->rank ? "#" + std::to_string(*bind->rank) : "");
+				out += "bind:" + uid.text +
+					(bind->rank ? "#" + std::to_string(*bind->rank) : "");
 				world.answer(BindAnswered{uid, Ok{}}, now);
 				run(uid, *bind);
 			} else if (const auto *end = std::get_if<Complete>(&action)) {
-				out += "complete:" + (end->wait_status == k_status_cancelled ? "cancelled" : std::to_string(end->wait_status));
+				out += "complete:" +
+					(end->wait_status == k_status_cancelled
+							? "cancelled"
+							: std::to_string(end->wait_status));
 			} else if (const auto *update = std::get_if<Update>(&action)) {
-				out += "update:" + uid.text + "+" + std::to_string(update->given.size()) + "-" + std::to_string(update->removed.size());
+				out += "update:" + uid.text + "+" +
+					std::to_string(update->given.size()) + "-" +
+					std::to_string(update->removed.size());
 				updated = update->spec;
 			} else if (const auto *report = std::get_if<Report>(&action)) {
 				out += "report:" + uid.text;
@@ -123,8 +152,16 @@ struct Stage {
 		job.marker = spec.marker;
 		job.state = is_full ? JobState::pending : JobState::running;
 		if (!is_full)
-			job.nodes = {{.node = "n1", .cpus = spec.tasks * spec.cpus, .core_ids = "", .memory_mib = 64, .gres = {}}};
-		world.answer(SubmitAnswered{uid, Submitted{.job = job.id, .node = "n1", .cpus = spec.tasks * spec.cpus}}, now);
+			job.nodes = {{.node = "n1",
+				.cpus = spec.tasks * spec.cpus,
+				.core_ids = "",
+				.memory_mib = 64,
+				.gres = {}}};
+		world.answer(SubmitAnswered{uid,
+				     Submitted{.job = job.id,
+					     .node = "n1",
+					     .cpus = spec.tasks * spec.cpus}},
+			now);
 		world.observe(JobSeen{job}, now);
 	}
 
@@ -189,21 +226,28 @@ void a_deadline_that_is_raised_reaches_the_waiting_job()
 		s.see(s.pod("p0", 0));
 		const std::string submitted = s.act(), uid = is_gang ? "set-1" : "p0";
 		CHECK_EQUAL(submitted, "submit:" + uid + (is_gang ? "x2" : "x1"));
-		for (const auto &[seconds, said] : {std::pair(1200, "update:" + uid + "+1-0"), std::pair(300, std::string())}) {
+		for (const auto &[seconds, said] : {std::pair(1200, "update:" + uid + "+1-0"),
+			     std::pair(300, std::string())}) {
 			s.served[k_job].deadline_seconds = seconds;
 			s.pass(61 * k_second);
 			s.answer();
 			const std::string acted = s.act();
-			CHECK_EQUAL(acted.substr(0, acted.find(' ')).substr(0, 6) == "update" ? acted.substr(0, acted.find(' ')) : "", said);
+			CHECK_EQUAL(acted.substr(0, acted.find(' ')).substr(0, 6) == "update"
+					? acted.substr(0, acted.find(' '))
+					: "",
+				said);
 			if (said.empty())
 				continue;
 			CHECK_EQUAL(s.updated.time_limit_minutes, 20U);
-			s.world.answer(UpdateAnswered{{uid}, s.updated.marker.options, {s.last_job}, Ok{}}, s.now);
+			s.world.answer(
+				UpdateAnswered{{uid}, s.updated.marker.options, {s.last_job}, Ok{}},
+				s.now);
 		}
 	}
 }
 
-/* The options of a gang are those of its first pod: while the job waits it follows them, and nobody else's. */
+/* The options of a gang are those of its first pod: while the job waits it follows them, and nobody
+ * else's. */
 void a_waiting_gang_follows_its_first_pod()
 {
 	Stage s;
@@ -339,7 +383,13 @@ void a_gang_waits_for_members_with_gates()
 void a_successor_takes_the_seat_of_a_pod_that_stops()
 {
 	Stage s;
-	s.serve(k_ray, "ray-1", {{.name = "small", .pods = 2, .pods_per_job = 1, .stage = 0, .each = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}}}});
+	s.serve(k_ray, "ray-1",
+		{{.name = "small",
+			.pods = 2,
+			.pods_per_job = 1,
+			.stage = 0,
+			.each = {
+				.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}}}});
 	const auto worker = [&](const char *uid) {
 		Pod p = s.pod(uid, 0);
 		p.controller = OwnerRef{k_ray.api_version, "RayCluster", "ray", "ray-1"};
@@ -357,18 +407,21 @@ void a_successor_takes_the_seat_of_a_pod_that_stops()
 	CHECK_EQUAL(s.act(), "");
 	s.world.observe(PodGone{{"w0"}, std::nullopt}, s.now);
 	std::string done = s.act();
-	s.pass(5 * k_second); /* a pod that is gone without a last word keeps its share for a while */
+	/* a pod that is gone without a last word keeps its share for a while */
+	s.pass(5 * k_second);
 	done += s.act();
 	CHECK_EQUAL(done, "bind:w2#0");
 }
 
-/* Asked for again at an interval, and no more often than that; what the pods say themselves stays. */
+/* Asked for again at an interval, and no more often than that; what the pods say themselves
+ * stays. */
 void options_of_an_owner_that_change_reach_waiting_jobs()
 {
 	Stage s;
 	const OwnerId id{"batch/v1", "Job", "default", "plain"};
 	s.serve(id, "plain-1", {});
-	s.served[id].annotations = {{"slurm-kube.io/timelimit", "10"}, {"slurm-kube.io/comment", "theirs"}};
+	s.served[id].annotations = {
+		{"slurm-kube.io/timelimit", "10"}, {"slurm-kube.io/comment", "theirs"}};
 	Pod p = s.pod("p0", 0, "plain-1");
 	p.labels = {};
 	p.controller->name = "plain";
@@ -426,15 +479,18 @@ void owners_of_pods_that_run_are_left_alone_and_others_take_turns()
 
 int main()
 {
-	return check::run_tests("world_owners", {TEST(sizes_come_from_the_owner), TEST(a_waiting_gang_follows_its_first_pod), TEST(a_deadline_that_is_raised_reaches_the_waiting_job), TEST(a_waiting_gang_follows_its_nodes),
-						TEST(an_owner_made_anew_is_asked_for_again),
-						TEST(an_owner_that_is_not_there_leaves_its_pod_alone),
-						TEST(what_was_known_for_long_is_asked_again),
-						TEST(a_suspended_owner_gives_its_allocation_back_at_once),
-						TEST(an_owner_that_goes_on_keeps_its_allocation_for_the_hold_time),
-						TEST(an_owner_that_has_succeeded_makes_its_job_completed),
-						TEST(options_of_an_owner_that_change_reach_waiting_jobs),
-						TEST(owners_of_pods_that_run_are_left_alone_and_others_take_turns),
-						TEST(a_gang_waits_for_members_with_gates),
-						TEST(a_successor_takes_the_seat_of_a_pod_that_stops)});
+	return check::run_tests("world_owners",
+		{TEST(sizes_come_from_the_owner), TEST(a_waiting_gang_follows_its_first_pod),
+			TEST(a_deadline_that_is_raised_reaches_the_waiting_job),
+			TEST(a_waiting_gang_follows_its_nodes),
+			TEST(an_owner_made_anew_is_asked_for_again),
+			TEST(an_owner_that_is_not_there_leaves_its_pod_alone),
+			TEST(what_was_known_for_long_is_asked_again),
+			TEST(a_suspended_owner_gives_its_allocation_back_at_once),
+			TEST(an_owner_that_goes_on_keeps_its_allocation_for_the_hold_time),
+			TEST(an_owner_that_has_succeeded_makes_its_job_completed),
+			TEST(options_of_an_owner_that_change_reach_waiting_jobs),
+			TEST(owners_of_pods_that_run_are_left_alone_and_others_take_turns),
+			TEST(a_gang_waits_for_members_with_gates),
+			TEST(a_successor_takes_the_seat_of_a_pod_that_stops)});
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and where Kubernetes lets pods run: before submissions, before bindings, and when nodes change meanwhile. */
+/* World and where Kubernetes lets pods run: before submissions, before bindings, and when nodes
+ * change meanwhile. */
 #include "testsuite/unit/place_stage.h"
 
 using namespace slurmkube;
@@ -28,7 +29,8 @@ void a_pod_without_a_node_says_so_and_is_tried_when_nodes_change()
 	s.world.observe(PodSeen{p}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
-	CHECK_EQUAL(s.text, "no node may take the pod: 3 nodes: each has no label disk=tape (nodeSelector)");
+	CHECK_EQUAL(s.text,
+		"no node may take the pod: 3 nodes: each has no label disk=tape (nodeSelector)");
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	KubeNode tape = Stage::node("n2");
@@ -47,8 +49,10 @@ void a_pod_too_large_for_every_node_is_not_submitted()
 	s.world.observe(PodSeen{p}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
-	CHECK_EQUAL(s.text, "no node is large enough: the pod asks for 100 CPUs, 64 MiB; the largest that it may use, n1, has 4 CPUs, 1048576 MiB. Lower resources.requests, or ask an "
-			    "administrator for a larger node");
+	CHECK_EQUAL(s.text,
+		"no node is large enough: the pod asks for 100 CPUs, 64 MiB; the largest that it "
+		"may use, n1, has 4 CPUs, 1048576 MiB. Lower resources.requests, or ask an "
+		"administrator for a larger node");
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.now.mono_us += 100 * k_second;
 	CHECK_EQUAL(s.act(), "");
@@ -68,7 +72,8 @@ void only_nodes_that_the_pod_may_use_count()
 	s.world.observe(PodSeen{p}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode");
-	CHECK(s.text.find("asks for 8 CPUs") != std::string::npos && s.text.find("n1, has 4 CPUs") != std::string::npos);
+	CHECK(s.text.find("asks for 8 CPUs") != std::string::npos &&
+		s.text.find("n1, has 4 CPUs") != std::string::npos);
 	Pod q = Stage::pod("b");
 	q.annotations = p.annotations;
 	s.world.observe(PodSeen{q}, s.now);
@@ -77,7 +82,8 @@ void only_nodes_that_the_pod_may_use_count()
 
 void options_may_leave_no_node()
 {
-	for (const auto &[option, value] : {std::pair("required-nodes", "n2"), std::pair("excluded-nodes", "n[1,3]")}) {
+	for (const auto &[option, value] :
+		{std::pair("required-nodes", "n2"), std::pair("excluded-nodes", "n[1,3]")}) {
 		Stage s;
 		Pod p = Stage::on_ssd("a"); /* n1 */
 		p.annotations = {{std::string("slurm-kube.io/") + option, value}};
@@ -94,8 +100,12 @@ void more_devices_than_any_node_has_are_too_many()
 	SlurmNode n3 = slurm_node("n3", 4);
 	n3.gres = "gpu:a100:4(S:0-1),shard:2K";
 	s.world.observe(SlurmNodeSeen{n3});
-	for (const auto &[gres, acts] : {std::pair("gpu:8", "report:a:SlurmNoNode"), std::pair("gpu:4", "submit:a"), std::pair("gpu:a100:4", "submit:a"), std::pair("gpu:h100:1", "report:a:SlurmNoNode"),
-					 std::pair("shard:2048", "submit:a"), std::pair("shard:3k", "report:a:SlurmNoNode"), std::pair("gpu", "submit:a"), std::pair("nonesuch:5", "submit:a")}) {
+	for (const auto &[gres, acts] : {std::pair("gpu:8", "report:a:SlurmNoNode"),
+		     std::pair("gpu:4", "submit:a"), std::pair("gpu:a100:4", "submit:a"),
+		     std::pair("gpu:h100:1", "report:a:SlurmNoNode"),
+		     std::pair("shard:2048", "submit:a"),
+		     std::pair("shard:3k", "report:a:SlurmNoNode"), std::pair("gpu", "submit:a"),
+		     std::pair("nonesuch:5", "submit:a")}) {
 		Stage one;
 		one.world.observe(SlurmNodeSeen{n3});
 		Pod p = Stage::pod("a");
@@ -118,7 +128,8 @@ void the_oldest_pod_is_submitted_first()
 	CHECK_EQUAL(s.act(), "submit:d submit:b submit:c submit:a");
 }
 
-/* Nobody else knows whether an agent before us has bound it there: so the API server is asked before the allocation is given back. */
+/* Nobody else knows whether an agent before us has bound it there: so the API server is asked
+ * before the allocation is given back. */
 void a_node_that_changed_is_given_back()
 {
 	Stage s;
@@ -227,7 +238,8 @@ void a_waiting_job_follows_its_nodes()
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "");
 	for (const char *name : {"n1", "n3"})
-		s.world.observe(NodeSeen{Stage::node(std::string(name) == "n1" ? "n2" : "n3")}, s.now);
+		s.world.observe(
+			NodeSeen{Stage::node(std::string(name) == "n1" ? "n2" : "n3")}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "update:a-n2-n3");
 	s.world.answer(UpdateAnswered{{"a"}, "", {7}, Ok{}}, s.now);
@@ -299,7 +311,8 @@ void what_others_use_is_not_given_twice()
 	CHECK_EQUAL(s.act(), "look:b");
 }
 
-/* A node of Slurm 22.05 keeps its size: then the pods that are there count, else the second one would wait for ever with its allocation. */
+/* A node of Slurm 22.05 keeps its size: then the pods that are there count, else the second one
+ * would wait for ever with its allocation. */
 void a_node_that_slurm_takes_for_larger_is_no_trap()
 {
 	Stage s;
@@ -390,14 +403,16 @@ void places_follow_taints_that_somebody_tolerates_now()
 	s.world.observe(PodSeen{Stage::pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a"); /* it is drained */
 	Pod tolerant = Stage::pod("b");
-	tolerant.constraints.tolerations = {{.key = "rack", .op = TolerationOp::exists, .value = "", .effect = ""}};
+	tolerant.constraints.tolerations = {
+		{.key = "rack", .op = TolerationOp::exists, .value = "", .effect = ""}};
 	s.world.observe(PodSeen{tolerant}, s.now);
 	CHECK_EQUAL(s.act(), "submit:b");
 	s.world.observe(PodSeen{Stage::pod("c")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:c-n1");
 }
 
-/* Neither a record that is larger than its node nor a node that is larger than its record has room. */
+/* Neither a record that is larger than its node nor a node that is larger than its record has
+ * room. */
 void places_follow_records_of_slurm()
 {
 	Stage s;
@@ -416,7 +431,8 @@ void places_follow_records_of_slurm()
 	CHECK_EQUAL(s.act(), "submit:b");
 }
 
-/* Slurm cannot change a node's size; and what it makes of a size may differ from what was asked, so it is tried once. */
+/* Slurm cannot change a node's size; and what it makes of a size may differ from what was asked, so
+ * it is tried once. */
 void an_idle_node_is_made_anew_when_its_size_changes()
 {
 	Stage s;
@@ -470,7 +486,8 @@ void nothing_is_done_before_others_pods_are_known()
 	CHECK(world.state().is_known());
 }
 
-/* While nobody tolerates it a taint keeps the node out of use, as people see in sinfo; else it is a matter of each pod. */
+/* While nobody tolerates it a taint keeps the node out of use, as people see in sinfo; else it is a
+ * matter of each pod. */
 void a_taint_drains_until_a_pod_tolerates_it()
 {
 	Stage s;
@@ -535,7 +552,8 @@ void tolerations_of_one_pod_do_not_crowd_out_others()
 	s.world.observe(NodeSeen{tainted_node("n2", "gpu")}, s.now);
 	Pod junk = Stage::pod("junk");
 	for (int i = 0; i < 256; i++)
-		junk.constraints.tolerations.push_back({"junk" + std::to_string(i), TolerationOp::exists, "", ""});
+		junk.constraints.tolerations.push_back(
+			{"junk" + std::to_string(i), TolerationOp::exists, "", ""});
 	s.world.observe(PodSeen{junk}, s.now);
 	CHECK(!is_in_service(s, "n2"));
 	s.world.observe(PodSeen{tolerant_pod("a", "gpu")}, s.now);
@@ -559,19 +577,31 @@ void a_toleration_goes_with_the_last_pod_that_had_it()
 int main()
 {
 	return check::run_tests("world_place",
-				{TEST(only_nodes_that_match_are_left_to_slurm), TEST(a_pod_without_a_node_says_so_and_is_tried_when_nodes_change), TEST(a_pod_too_large_for_every_node_is_not_submitted),
-						  TEST(only_nodes_that_the_pod_may_use_count),
-						  TEST(options_may_leave_no_node),
-						  TEST(more_devices_than_any_node_has_are_too_many),
-						  TEST(the_oldest_pod_is_submitted_first),
-						  TEST(a_node_that_changed_is_given_back),
-				 TEST(a_taint_or_a_cordon_before_the_binding_counts), TEST(ports_of_our_pods_and_of_others_are_kept_apart),
-				 TEST(two_that_must_not_meet_are_submitted_one_after_the_other), TEST(a_pod_that_ends_is_waited_for_one_that_stays_is_not),
-				 TEST(a_waiting_job_follows_its_nodes), TEST(a_node_that_is_not_wanted_is_kept_off_when_it_comes),
-					    TEST(a_port_that_comes_free_is_offered_to_who_waits), TEST(what_others_use_is_not_given_twice),
-				 TEST(a_node_that_slurm_takes_for_larger_is_no_trap), TEST(places_follow_what_changes), TEST(places_are_those_of_what_is_asked_for),
-				 TEST(a_pod_keeps_off_nodes_of_those_that_mind_it), TEST(places_follow_taints_that_somebody_tolerates_now), TEST(places_follow_records_of_slurm),
-				 TEST(an_idle_node_is_made_anew_when_its_size_changes),
-				 TEST(nothing_is_done_before_others_pods_are_known), TEST(a_taint_drains_until_a_pod_tolerates_it),
-				 TEST(tolerations_of_one_pod_do_not_crowd_out_others), TEST(a_toleration_goes_with_the_last_pod_that_had_it)});
+		{TEST(only_nodes_that_match_are_left_to_slurm),
+			TEST(a_pod_without_a_node_says_so_and_is_tried_when_nodes_change),
+			TEST(a_pod_too_large_for_every_node_is_not_submitted),
+			TEST(only_nodes_that_the_pod_may_use_count),
+			TEST(options_may_leave_no_node),
+			TEST(more_devices_than_any_node_has_are_too_many),
+			TEST(the_oldest_pod_is_submitted_first),
+			TEST(a_node_that_changed_is_given_back),
+			TEST(a_taint_or_a_cordon_before_the_binding_counts),
+			TEST(ports_of_our_pods_and_of_others_are_kept_apart),
+			TEST(two_that_must_not_meet_are_submitted_one_after_the_other),
+			TEST(a_pod_that_ends_is_waited_for_one_that_stays_is_not),
+			TEST(a_waiting_job_follows_its_nodes),
+			TEST(a_node_that_is_not_wanted_is_kept_off_when_it_comes),
+			TEST(a_port_that_comes_free_is_offered_to_who_waits),
+			TEST(what_others_use_is_not_given_twice),
+			TEST(a_node_that_slurm_takes_for_larger_is_no_trap),
+			TEST(places_follow_what_changes),
+			TEST(places_are_those_of_what_is_asked_for),
+			TEST(a_pod_keeps_off_nodes_of_those_that_mind_it),
+			TEST(places_follow_taints_that_somebody_tolerates_now),
+			TEST(places_follow_records_of_slurm),
+			TEST(an_idle_node_is_made_anew_when_its_size_changes),
+			TEST(nothing_is_done_before_others_pods_are_known),
+			TEST(a_taint_drains_until_a_pod_tolerates_it),
+			TEST(tolerations_of_one_pod_do_not_crowd_out_others),
+			TEST(a_toleration_goes_with_the_last_pod_that_had_it)});
 }

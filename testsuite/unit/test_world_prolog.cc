@@ -34,7 +34,8 @@ struct PrologStage : Stage {
 		CHECK_EQUAL(act(), "submit:a#1");
 	}
 
-	/* The end as slurmctld makes it when the script fails: root's, before the job was configured. */
+	/* The end as slurmctld makes it when the script fails: root's, before the job was
+	 * configured. */
 	void end(std::uint32_t uid, bool while_configuring, std::uint32_t attempt = 1)
 	{
 		SlurmJob ended = job(6 + attempt, "a", JobState::cancelled, attempt);
@@ -52,7 +53,8 @@ void nothing_is_bound_while_the_prolog_runs()
 	s.allocate("a", 7); /* the answer does not say whether it runs */
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "report:a:SlurmPending");
-	CHECK(s.world.state().pods.at({"a"}).reported.message.find("PrologSlurmctld runs") != std::string::npos);
+	CHECK(s.world.state().pods.at({"a"}).reported.message.find("PrologSlurmctld runs") !=
+		std::string::npos);
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.world.observe(JobSeen{configuring(Stage::job(7, "a", JobState::running), true)}, s.now);
 	s.pass(3600 * k_second);
@@ -82,13 +84,15 @@ void a_prolog_that_fails_ends_no_pod()
 	s.end(0, true, 7); /* and again; each pause is longer */
 	s.pass(20 * k_second);
 	CHECK_EQUAL(s.act(), "report:a:SlurmRetrying");
-	CHECK(s.world.state().pods.at({"a"}).reported.message.find("ended before PrologSlurmctld was over") != std::string::npos);
+	CHECK(s.world.state().pods.at({"a"}).reported.message.find(
+		      "ended before PrologSlurmctld was over") != std::string::npos);
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.pass(600 * k_second);
 	CHECK_EQUAL(s.act(), "submit:a#8");
 }
 
-/* slurmctld restarted, or the script failed before the plugin had looked: it does not know what the job was. */
+/* slurmctld restarted, or the script failed before the plugin had looked: it does not know what the
+ * job was. */
 void the_end_of_a_job_that_was_never_configured_is_remembered()
 {
 	PrologStage s;
@@ -103,10 +107,13 @@ void the_end_of_a_job_that_was_never_configured_is_remembered()
 /* A user's scancel, and root's of a job whose pod had only to be bound. */
 void a_cancelled_job_ends_its_pod()
 {
-	for (const auto &[uid, while_configuring] : {std::pair(1000U, true), std::pair(0U, false)}) {
+	for (const auto &[uid, while_configuring] :
+		{std::pair(1000U, true), std::pair(0U, false)}) {
 		PrologStage s;
 		s.allocate("a", 7);
-		s.world.observe(JobSeen{configuring(Stage::job(7, "a", JobState::running), while_configuring)}, s.now);
+		s.world.observe(JobSeen{configuring(
+					Stage::job(7, "a", JobState::running), while_configuring)},
+			s.now);
 		(void)s.act();
 		if (!while_configuring)
 			s.world.answer(BindAnswered{{"a"}, Error{Errc::again, "503"}}, s.now);
@@ -134,7 +141,8 @@ void a_gang_waits_for_the_prolog()
 	const auto actions = s.take();
 	CHECK(only<Bind>(actions).empty());
 	REQUIRE(!only<Report>(actions).empty());
-	CHECK(only<Report>(actions).front().second.not_scheduled.message.find("PrologSlurmctld runs") != std::string::npos);
+	CHECK(only<Report>(actions).front().second.not_scheduled.message.find(
+		      "PrologSlurmctld runs") != std::string::npos);
 	s.world.observe(JobSeen{s.running(nodes({{"n1", 8}}))}, s.now);
 	CHECK_EQUAL(only<Bind>(s.take()).size(), 2U);
 }
@@ -160,13 +168,14 @@ void a_prolog_that_fails_ends_no_gang()
 
 int main()
 {
-	return check::run_tests("world prolog", {
-						TEST(nothing_is_bound_while_the_prolog_runs),
-						TEST(without_a_prolog_the_answer_is_enough),
-						TEST(a_prolog_that_fails_ends_no_pod),
-						TEST(the_end_of_a_job_that_was_never_configured_is_remembered),
-						TEST(a_cancelled_job_ends_its_pod),
-						TEST(a_gang_waits_for_the_prolog),
-						TEST(a_prolog_that_fails_ends_no_gang),
-					});
+	return check::run_tests("world prolog",
+		{
+			TEST(nothing_is_bound_while_the_prolog_runs),
+			TEST(without_a_prolog_the_answer_is_enough),
+			TEST(a_prolog_that_fails_ends_no_pod),
+			TEST(the_end_of_a_job_that_was_never_configured_is_remembered),
+			TEST(a_cancelled_job_ends_its_pod),
+			TEST(a_gang_waits_for_the_prolog),
+			TEST(a_prolog_that_fails_ends_no_gang),
+		});
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World when somebody was away: restarts of the agent and of slurmctld, answers that were lost, messages that crossed. */
+/* World when somebody was away: restarts of the agent and of slurmctld, answers that were lost,
+ * messages that crossed. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
@@ -26,7 +27,8 @@ void without_slurmctld_new_pods_are_told_so()
 	Stage s;
 	s.world.observe(PodSeen{s.pod("old")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:old#1");
-	s.world.answer(SubmitAnswered{{"old"}, Submitted{.job = {1}, .node = "", .cpus = 0}}, s.now);
+	s.world.answer(
+		SubmitAnswered{{"old"}, Submitted{.job = {1}, .node = "", .cpus = 0}}, s.now);
 	s.world.observe(LinkLost{});
 	CHECK_EQUAL(s.act(), "");
 	s.pass(60 * k_second);
@@ -76,8 +78,9 @@ void a_restarted_agent_goes_on_where_the_other_died()
 	b.node_name = "n1";
 	s.world.observe(PodSeen{b}, s.now);
 	s.world.observe(PodSeen{end_of(s.pod("c"), PodPhase::succeeded, 0)}, s.now);
-	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running), Stage::job(3, "c", JobState::running), Stage::job(4, "gone", JobState::running),
-		   Stage::job(5, "gone2", JobState::pending)});
+	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running),
+		Stage::job(3, "c", JobState::running), Stage::job(4, "gone", JobState::running),
+		Stage::job(5, "gone2", JobState::pending)});
 	CHECK_EQUAL(s.act(), "look:gone look:gone2 bind:a@n1 complete:3=0");
 	s.world.answer(LookUpAnswered{{"gone"}, PodLookup::absent}, s.now);
 	s.world.answer(LookUpAnswered{{"gone2"}, PodLookup::absent}, s.now);
@@ -115,7 +118,8 @@ void what_failed_while_a_side_was_away_is_tried_when_it_is_back()
 	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now);
 	for (int i = 0; i < 8; i++) {
 		CHECK_EQUAL(s.act(), "bind:a@n1");
-		s.world.answer(BindAnswered{{"a"}, Error{Errc::again, "connection refused"}}, s.now);
+		s.world.answer(
+			BindAnswered{{"a"}, Error{Errc::again, "connection refused"}}, s.now);
 		s.pass(31 * k_second);
 	}
 	CHECK_EQUAL(s.act(), "bind:a@n1");
@@ -136,7 +140,7 @@ void what_failed_while_a_side_was_away_is_tried_when_it_is_back()
 }
 
 /* The next agent was not told of the job, but the Binding names it: no answer was lost. */
-void a_job_cancelled_soon_after_its_submission_takes_its_bound_pod_along_over_a_restart()
+void a_job_cancelled_soon_takes_its_bound_pod_along_over_a_restart()
 {
 	Stage s;
 	Pod p = s.pod("a");
@@ -214,7 +218,8 @@ void a_pod_that_the_watch_has_not_shown_keeps_its_job()
 	CHECK_EQUAL(s.act(), "");
 }
 
-/* The agent died while it took up a pod whose job slurmctld had lost: slurmctld ends the new job, the pod stays. */
+/* The agent died while it took up a pod whose job slurmctld had lost: slurmctld ends the new job,
+ * the pod stays. */
 void a_running_pod_outlives_a_job_whose_answer_was_lost()
 {
 	Stage s;
@@ -251,7 +256,8 @@ void nothing_is_done_while_a_list_is_not_whole()
 	CHECK_EQUAL(s.act(), "submit:a#1");
 }
 
-/* Slurm has the number again after a restore, for the same pod even: what we heard of the first one says nothing. */
+/* Slurm has the number again after a restore, for the same pod even: what we heard of the first one
+ * says nothing. */
 void an_answer_is_forgotten_with_its_job()
 {
 	Stage s;
@@ -271,20 +277,21 @@ void an_answer_is_forgotten_with_its_job()
 
 int main()
 {
-	return check::run_tests("world restarts", {
-						 TEST(without_slurmctld_new_pods_are_told_so),
-						 TEST(a_short_absence_of_slurmctld_is_not_told),
-						 TEST(a_lost_link_stops_everything_until_the_next_snapshot),
-						 TEST(a_restarted_agent_goes_on_where_the_other_died),
-						 TEST(a_submission_that_crosses_a_snapshot_is_not_lost),
-						 TEST(what_failed_while_a_side_was_away_is_tried_when_it_is_back),
-						 TEST(a_job_cancelled_soon_after_its_submission_takes_its_bound_pod_along_over_a_restart),
-						 TEST(a_job_that_slurmctld_could_not_tell_us_of_is_replaced),
-						 TEST(a_job_that_only_a_dead_slurmctld_told_us_of_is_forgotten),
-						 TEST(a_job_that_the_plugin_never_tells_of_is_forgotten),
-						 TEST(a_pod_that_the_watch_has_not_shown_keeps_its_job),
-						 TEST(a_running_pod_outlives_a_job_whose_answer_was_lost),
-						 TEST(nothing_is_done_while_a_list_is_not_whole),
-						 TEST(an_answer_is_forgotten_with_its_job),
-					 });
+	return check::run_tests("world restarts",
+		{
+			TEST(without_slurmctld_new_pods_are_told_so),
+			TEST(a_short_absence_of_slurmctld_is_not_told),
+			TEST(a_lost_link_stops_everything_until_the_next_snapshot),
+			TEST(a_restarted_agent_goes_on_where_the_other_died),
+			TEST(a_submission_that_crosses_a_snapshot_is_not_lost),
+			TEST(what_failed_while_a_side_was_away_is_tried_when_it_is_back),
+			TEST(a_job_cancelled_soon_takes_its_bound_pod_along_over_a_restart),
+			TEST(a_job_that_slurmctld_could_not_tell_us_of_is_replaced),
+			TEST(a_job_that_only_a_dead_slurmctld_told_us_of_is_forgotten),
+			TEST(a_job_that_the_plugin_never_tells_of_is_forgotten),
+			TEST(a_pod_that_the_watch_has_not_shown_keeps_its_job),
+			TEST(a_running_pod_outlives_a_job_whose_answer_was_lost),
+			TEST(nothing_is_done_while_a_list_is_not_whole),
+			TEST(an_answer_is_forgotten_with_its_job),
+		});
 }

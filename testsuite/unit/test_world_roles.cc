@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and the roles of gangs whose pods come later: what their templates demand counts from the first submission on. */
+/* World and the roles of gangs whose pods come later: what their templates demand counts from the
+ * first submission on. */
 #include "src/core/gang/role_conflict.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -20,7 +21,8 @@ Pod template_pod(Resources requests = size(1000, 64))
 	return pod;
 }
 
-/* A LeaderWorkerSet with LeaderReady: the leader is there, its three workers are to come. Nodes n1 and n2 are of pool a, n3 and n4 of pool b. */
+/* A LeaderWorkerSet with LeaderReady: the leader is there, its three workers are to come. Nodes n1
+ * and n2 are of pool a, n3 and n4 of pool b. */
 struct Stage : GangStage {
 	Stage(const Pod &leader, const Pod &worker) : GangStage(4, size(1000, 64))
 	{
@@ -32,7 +34,10 @@ struct Stage : GangStage {
 
 	static Role role(const char *name, std::uint32_t pods, const Pod &pod_template)
 	{
-		return {.name = name, .pods = pods, .each = pod_template.requests, .pod_template = std::make_shared<const Pod>(pod_template)};
+		return {.name = name,
+			.pods = pods,
+			.each = pod_template.requests,
+			.pod_template = std::make_shared<const Pod>(pod_template)};
 	}
 
 	static KubeNode in_pool(const std::string &name)
@@ -49,8 +54,9 @@ struct Stage : GangStage {
 		p.uid = {"u" + std::to_string(index)};
 		p.name = "train-0-" + std::to_string(index);
 		p.created = now.wall_s;
-		p.labels = {{"leaderworkerset.sigs.k8s.io/name", "train"}, {"leaderworkerset.sigs.k8s.io/group-index", "0"},
-			    {"leaderworkerset.sigs.k8s.io/worker-index", std::to_string(index)}};
+		p.labels = {{"leaderworkerset.sigs.k8s.io/name", "train"},
+			{"leaderworkerset.sigs.k8s.io/group-index", "0"},
+			{"leaderworkerset.sigs.k8s.io/worker-index", std::to_string(index)}};
 		return p;
 	}
 };
@@ -99,7 +105,8 @@ Stage with_unlike_roles(std::uint32_t count)
 	Stage stage(leader, leader);
 	stage.job.roles.resize(1);
 	for (std::uint32_t i = 1; i < count; i++)
-		stage.job.roles.push_back(Stage::role(("r" + std::to_string(i)).c_str(), 1, template_pod(size(100 + i, 64))));
+		stage.job.roles.push_back(Stage::role(
+			("r" + std::to_string(i)).c_str(), 1, template_pod(size(100 + i, 64))));
 	return stage;
 }
 
@@ -113,11 +120,14 @@ void too_many_unlike_roles_are_refused()
 	const auto reports = only<Report>(actions);
 	REQUIRE(reports.size() == 1);
 	CHECK_EQUAL(reports.front().second.not_scheduled.message,
-		    "LeaderWorkerSet train has more than 32 templates that ask for different nodes, resources or labels: "
-		    "make them alike, or set the annotation slurm-kube.io/gang: \"false\" on LeaderWorkerSet train");
+		"LeaderWorkerSet train has more than 32 templates that ask for different nodes, "
+		"resources or labels: "
+		"make them alike, or set the annotation slurm-kube.io/gang: \"false\" on "
+		"LeaderWorkerSet train");
 }
 
-/* Controllers give each role a label of its own, which matters only to pods with terms about labels. */
+/* Controllers give each role a label of its own, which matters only to pods with terms about
+ * labels. */
 void roles_that_differ_in_labels_only_are_alike()
 {
 	Stage stage = with_unlike_roles(1);
@@ -159,7 +169,9 @@ void devices_of_a_later_role_without_a_rule_are_refused_at_once()
 	const auto reports = told(template_pod(), worker);
 	REQUIRE(reports.size() == 1);
 	CHECK_EQUAL(reports.front().reason, names::k_reason_refused);
-	CHECK(reports.front().message.starts_with("role 'worker' of LeaderWorkerSet train: resource google.com/tpu: Slurm does not know it"));
+	CHECK(reports.front().message.starts_with(
+		"role 'worker' of LeaderWorkerSet train: resource google.com/tpu: Slurm does not "
+		"know it"));
 }
 
 void fields_of_a_later_role_that_are_not_supported_are_refused_at_once()
@@ -168,7 +180,9 @@ void fields_of_a_later_role_that_are_not_supported_are_refused_at_once()
 	worker.unsupported_fields = {"spec.resourceClaims"};
 	const auto reports = told(template_pod(), worker);
 	REQUIRE(reports.size() == 1);
-	CHECK_EQUAL(reports.front().message, "role 'worker' of LeaderWorkerSet train: spec.resourceClaims is not supported yet: remove it, or use another schedulerName");
+	CHECK_EQUAL(reports.front().message,
+		"role 'worker' of LeaderWorkerSet train: spec.resourceClaims is not supported yet: "
+		"remove it, or use another schedulerName");
 }
 
 /* As soon as one suits those that had none. */
@@ -180,7 +194,9 @@ void a_gang_without_a_node_runs_when_there_is_one()
 	const auto reports = only<Report>(actions);
 	REQUIRE(reports.size() == 1);
 	CHECK_EQUAL(reports.front().second.not_scheduled.reason, names::k_reason_no_node);
-	CHECK(reports.front().second.not_scheduled.message.starts_with("role 'worker' of LeaderWorkerSet train: no node may take the pod: 4 nodes: each has no label pool=c"));
+	CHECK(reports.front().second.not_scheduled.message.starts_with(
+		"role 'worker' of LeaderWorkerSet train: no node may take the pod: 4 nodes: each "
+		"has no label pool=c"));
 	KubeNode node = Stage::in_pool("n1");
 	node.labels["pool"] = "c";
 	stage.world.observe(NodeSeen{node}, stage.now);
@@ -196,7 +212,8 @@ void a_real_pod_corrects_its_template()
 	const Pod leader = template_pod(), worker = template_pod();
 	Stage stage(leader, worker);
 	REQUIRE(only<Submit>(first_look(stage, leader)).size() == 1);
-	stage.world.answer(SubmitAnswered{{"train-uid/0"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid/0"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	SlurmJob job = stage.running({});
 	job.marker.uid = "train-uid/0";
 	stage.world.observe(JobSeen{job}, stage.now);
@@ -211,7 +228,8 @@ void a_real_pod_corrects_its_template()
 /* The job must not end a role that has no limit. */
 void a_gang_has_the_latest_deadline_of_its_roles()
 {
-	for (const auto &[of_leader, of_worker, minutes] : {std::tuple(60, 0, 0U), std::tuple(0, 60, 0U), std::tuple(60, 600, 10U)}) {
+	for (const auto &[of_leader, of_worker, minutes] :
+		{std::tuple(60, 0, 0U), std::tuple(0, 60, 0U), std::tuple(60, 600, 10U)}) {
 		Pod leader = template_pod(), worker = template_pod();
 		leader.active_deadline_seconds = of_leader;
 		worker.active_deadline_seconds = of_worker;
@@ -224,21 +242,31 @@ void a_gang_has_the_latest_deadline_of_its_roles()
 
 void conflicts_of_roles()
 {
-	const RoleNodes a{"a", {"n1", "n2"}, "A"}, b{"b", {"n3"}, "B"}, c{"c", {"n3", "n4"}, "C"}, d{"d", {"n4"}, "D"}, none{"none", {"n1", "n2", "n3", "n4"}, "N"};
+	const RoleNodes a{"a", {"n1", "n2"}, "A"}, b{"b", {"n3"}, "B"}, c{"c", {"n3", "n4"}, "C"},
+		d{"d", {"n4"}, "D"}, none{"none", {"n1", "n2", "n3", "n4"}, "N"};
 	CHECK(role_conflict({}, 4, "x").empty());
 	CHECK(role_conflict({a, b}, 4, "x").empty());
 	CHECK(role_conflict({a, none}, 4, "x").empty()); /* it has no node by itself, and says so */
 	CHECK(role_conflict({a, c}, 0, "x").empty());
-	CHECK(role_conflict({b, a, c}, 4, "x").starts_with("no node suits both role 'a' (A) and role 'c' (C): "));
-	CHECK(role_conflict({a, b, d}, 4, "x").starts_with("no node suits both role 'a' (A) and role 'b' (B) and role 'd' (D): "));
+	CHECK(role_conflict({b, a, c}, 4, "x")
+			.starts_with("no node suits both role 'a' (A) and role 'c' (C): "));
+	CHECK(role_conflict({a, b, d}, 4, "x")
+			.starts_with("no node suits both role 'a' (A) and role 'b' (B) and role "
+				     "'d' (D): "));
 }
 
 } // namespace
 
 int main()
 {
-	return run_tests("world: roles", {TEST(a_later_role_chooses_the_nodes_too),
-					  TEST(too_many_unlike_roles_are_refused), TEST(roles_that_differ_in_labels_only_are_alike),
-					  TEST(a_later_role_that_keeps_to_itself_has_one_pod_for_each_node), TEST(devices_of_a_later_role_without_a_rule_are_refused_at_once),
-					  TEST(fields_of_a_later_role_that_are_not_supported_are_refused_at_once), 					  TEST(a_gang_without_a_node_runs_when_there_is_one), TEST(a_real_pod_corrects_its_template), TEST(a_gang_has_the_latest_deadline_of_its_roles), TEST(conflicts_of_roles)});
+	return run_tests("world: roles",
+		{TEST(a_later_role_chooses_the_nodes_too), TEST(too_many_unlike_roles_are_refused),
+			TEST(roles_that_differ_in_labels_only_are_alike),
+			TEST(a_later_role_that_keeps_to_itself_has_one_pod_for_each_node),
+			TEST(devices_of_a_later_role_without_a_rule_are_refused_at_once),
+			TEST(fields_of_a_later_role_that_are_not_supported_are_refused_at_once),
+			TEST(a_gang_without_a_node_runs_when_there_is_one),
+			TEST(a_real_pod_corrects_its_template),
+			TEST(a_gang_has_the_latest_deadline_of_its_roles),
+			TEST(conflicts_of_roles)});
 }

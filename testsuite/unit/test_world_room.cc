@@ -43,12 +43,16 @@ bool says(const std::string &text, const std::string &word)
 /* ---- single pods ---- */
 
 SlurmJob single_job(const std::string &uid, std::uint32_t id, JobState state,
-		    const std::string &node, std::uint32_t attempt)
+	const std::string &node, std::uint32_t attempt)
 {
 	SlurmJob job;
 	job.id = {id};
-	job.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid,
-		      .kind = "Pod", .uid = uid, .attempt = attempt};
+	job.marker = {.cluster = "main",
+		.name_space = "default",
+		.name = "pod-" + uid,
+		.kind = "Pod",
+		.uid = uid,
+		.attempt = attempt};
 	job.state = state;
 	if (!node.empty())
 		job.nodes = nodes({{node.c_str(), 4}});
@@ -64,7 +68,7 @@ std::string why_line(const PlaceStage &s, const std::string &about)
 
 /* To an allocation that cannot be used. */
 void allocate(PlaceStage &s, const std::string &uid, std::uint32_t id, const std::string &node,
-	      std::uint32_t attempt = 1)
+	std::uint32_t attempt = 1)
 {
 	s.allocate(uid, id, node);
 	s.world.observe(JobSeen{single_job(uid, id, JobState::running, node, attempt)}, s.now);
@@ -72,8 +76,8 @@ void allocate(PlaceStage &s, const std::string &uid, std::uint32_t id, const std
 }
 
 /* After the wait; what is asked for next. */
-std::string give_back(PlaceStage &s, const std::string &uid, std::uint32_t id,
-		      std::uint32_t attempt = 1)
+std::string give_back(
+	PlaceStage &s, const std::string &uid, std::uint32_t id, std::uint32_t attempt = 1)
 {
 	pass(s, k_room_wait - k_second);
 	const std::string early = s.act();
@@ -100,8 +104,8 @@ struct Away {
 void an_allocation_on_a_node_that_stays_away_is_given_back()
 {
 	for (const Away &away : {Away{"NotReady", false, false, "submit:b-n1"},
-				 Away{"NotReady, drained", false, true, "submit:b"},
-				 Away{"gone", true, false, "submit:b-n1"}}) {
+		     Away{"NotReady, drained", false, true, "submit:b"},
+		     Away{"gone", true, false, "submit:b-n1"}}) {
 		PlaceStage s;
 		s.world.observe(PodSeen{PlaceStage::pod("b")}, s.now);
 		CHECK_EQUAL(s.act(), "submit:b");
@@ -133,11 +137,12 @@ void the_pod_says_that_its_allocation_is_given_back()
 	CHECK_EQUAL(s.act(), "report:b:SlurmPending");
 	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	CHECK_EQUAL(why_line(s, "waits for"),
-		    "node n1 to be Ready in Kubernetes, for at most another 58 s");
+		"node n1 to be Ready in Kubernetes, for at most another 58 s");
 	pass(s, k_room_wait);
 	CHECK_EQUAL(s.act(), "look:b report:b:SlurmRetrying");
-	CHECK_EQUAL(s.text, "Slurm job 8 has node n1, which has not become Ready in Kubernetes; "
-			    "the allocation is given back and the pod queued again");
+	CHECK_EQUAL(s.text,
+		"Slurm job 8 has node n1, which has not become Ready in Kubernetes; "
+		"the allocation is given back and the pod queued again");
 }
 
 /* Where the agent may not change nodes (nodes.manage) Slurm would give it again and again. */
@@ -270,7 +275,8 @@ void a_gang_is_bound_when_all_its_pods_have_their_places()
 {
 	for (const bool comes_back : {true, false}) {
 		GangStage s(6);
-		const auto away = {kube_node("n2", "n2-uid", 8000), kube_node("n3", "n3-uid", 8000)};
+		const auto away = {
+			kube_node("n2", "n2-uid", 8000), kube_node("n3", "n3-uid", 8000)};
 		for (const KubeNode &node : away)
 			set_ready(s, node, false);
 		allocate_gang(s, 6);
@@ -323,7 +329,7 @@ void a_gang_is_bound_when_its_pods_have_room_together()
 	const auto told = only<Report>(s.take());
 	REQUIRE(told.size() == 2);
 	CHECK_EQUAL(told.back().second.not_scheduled.message,
-		    "Slurm job 7 has node n1, where an earlier pod still runs: a/train-9");
+		"Slurm job 7 has node n1, where an earlier pod still runs: a/train-9");
 	there.phase = PodPhase::succeeded;
 	s.world.observe(PodSeen{there}, s.now);
 	CHECK_EQUAL(only<Bind>(s.take()).size(), 2U);
@@ -352,9 +358,10 @@ void a_pod_without_a_place_leaves_a_gang_that_runs()
 	const auto lines = why(s.world, "a", "train-3b", s.now);
 	const auto waits = std::ranges::find(lines, "waits for", &WhyLine::about);
 	REQUIRE(waits != lines.end());
-	CHECK_EQUAL(waits->text, "its binding to a node of the gang's allocation: "
-				 "Slurm job 7 has node n2, which is not Ready in Kubernetes; "
-				 "it gets a job of its own in 1 s");
+	CHECK_EQUAL(waits->text,
+		"its binding to a node of the gang's allocation: "
+		"Slurm job 7 has node n2, which is not Ready in Kubernetes; "
+		"it gets a job of its own in 1 s");
 	s.pass(2 * k_second);
 	CHECK_EQUAL(look_up(s, PodLookup::unbound), 1U);
 	const auto actions = s.take();
@@ -448,7 +455,9 @@ void a_lost_job_does_not_exclude_the_nodes_that_it_must_have()
 	s.world.observe(PodSeen{successor}, s.now);
 	(void)s.take();
 	const auto submits = lose_job(s);
-	const auto is_of_gang = [](const auto &one) { return one.second.spec.marker.kind != k_pod_kind; };
+	const auto is_of_gang = [](const auto &one) {
+		return one.second.spec.marker.kind != k_pod_kind;
+	};
 	const auto of_gang = std::ranges::find_if(submits, is_of_gang);
 	REQUIRE(of_gang != submits.end());
 	CHECK_EQUAL(of_gang->second.spec.required_node, "n1,n2");
@@ -459,22 +468,23 @@ void a_lost_job_does_not_exclude_the_nodes_that_it_must_have()
 
 int main()
 {
-	return check::run_tests("world room", {
-					      TEST(an_allocation_on_a_node_that_stays_away_is_given_back),
-					      TEST(the_pod_says_that_its_allocation_is_given_back),
-					      TEST(a_cordoned_node_is_not_asked_for_again),
-					      TEST(a_node_that_comes_back_in_time_gets_the_pod),
-					      TEST(a_pod_that_is_bound_after_all_keeps_its_allocation),
-					      TEST(what_runs_on_a_node_that_is_away_is_left_alone),
-					      TEST(a_port_that_is_not_set_free_is_not_waited_for),
-					      TEST(all_nodes_without_room_are_excluded_at_once),
-					      TEST(a_gang_is_bound_when_all_its_pods_have_their_places),
-					      TEST(a_gang_is_bound_when_its_pods_have_room_together),
-					      TEST(a_pod_without_a_place_leaves_a_gang_that_runs),
-					      TEST(a_pod_whose_place_comes_back_in_time_stays_in_its_gang),
-					      TEST(a_pod_that_is_bound_after_all_stays_in_its_gang),
-					      TEST(a_place_may_be_waited_for_without_limit),
-					      TEST(a_lost_job_is_asked_for_without_nodes_that_are_out_of_service),
-					      TEST(a_lost_job_does_not_exclude_the_nodes_that_it_must_have),
-					      });
+	return check::run_tests("world room",
+		{
+			TEST(an_allocation_on_a_node_that_stays_away_is_given_back),
+			TEST(the_pod_says_that_its_allocation_is_given_back),
+			TEST(a_cordoned_node_is_not_asked_for_again),
+			TEST(a_node_that_comes_back_in_time_gets_the_pod),
+			TEST(a_pod_that_is_bound_after_all_keeps_its_allocation),
+			TEST(what_runs_on_a_node_that_is_away_is_left_alone),
+			TEST(a_port_that_is_not_set_free_is_not_waited_for),
+			TEST(all_nodes_without_room_are_excluded_at_once),
+			TEST(a_gang_is_bound_when_all_its_pods_have_their_places),
+			TEST(a_gang_is_bound_when_its_pods_have_room_together),
+			TEST(a_pod_without_a_place_leaves_a_gang_that_runs),
+			TEST(a_pod_whose_place_comes_back_in_time_stays_in_its_gang),
+			TEST(a_pod_that_is_bound_after_all_stays_in_its_gang),
+			TEST(a_place_may_be_waited_for_without_limit),
+			TEST(a_lost_job_is_asked_for_without_nodes_that_are_out_of_service),
+			TEST(a_lost_job_does_not_exclude_the_nodes_that_it_must_have),
+		});
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What large gangs and large clusters cost beside small ones: ratios of processor time of this process. */
+/* What large gangs and large clusters cost beside small ones: ratios of processor time of this
+ * process. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -15,14 +16,16 @@ namespace
 
 constexpr std::uint32_t k_nodes = 100, k_pods = 1000, k_node_cpus = 64;
 constexpr std::int64_t k_between_events_us = 400;
-constexpr double k_most_times = 3; /* one large gang to a hundred small ones: both in processor time of this process */
+/* one large gang to a hundred small ones: both in processor time of this process */
+constexpr double k_most_times = 3;
 
 std::string node_name(std::uint32_t i)
 {
 	return "node-" + std::to_string(i);
 }
 
-/* Whole lives of the pods of Jobs of the same size, one event after the other, on a hundred nodes. is_indexed: pods know their ranks. */
+/* Whole lives of the pods of Jobs of the same size, one event after the other, on a hundred nodes.
+ * is_indexed: pods know their ranks. */
 struct Gangs {
 	World world{plain_settings()};
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
@@ -35,7 +38,10 @@ struct Gangs {
 	{
 		std::set<std::string> uids;
 		for (std::uint32_t i = 0; i < k_nodes; i++)
-			world.observe(NodeSeen{kube_node(node_name(i), *uids.insert(node_name(i) + "-uid").first, 1000 * k_node_cpus)}, now);
+			world.observe(NodeSeen{kube_node(node_name(i),
+					      *uids.insert(node_name(i) + "-uid").first,
+					      1000 * k_node_cpus)},
+				now);
 		world.observe(NodesListed{uids});
 		world.observe(PodsListed{{}}, now);
 		world.observe(LinkOpened{{}});
@@ -56,7 +62,8 @@ struct Gangs {
 
 	[[nodiscard]] Pod pod(std::uint32_t number) const
 	{
-		const std::string name = "job" + std::to_string(number / size), index = std::to_string(number % size);
+		const std::string name = "job" + std::to_string(number / size),
+				  index = std::to_string(number % size);
 		Pod p;
 		p.name_space = "a";
 		p.name = name + "-" + index;
@@ -80,7 +87,11 @@ struct Gangs {
 		job.state = JobState::running;
 		const std::uint32_t on = std::max(size / 10, 1U);
 		for (std::uint32_t i = 0; i < on; i++)
-			job.nodes.push_back({.node = node_name((job.id.number - 100) * on + i), .cpus = action.spec.tasks * action.spec.cpus / on, .core_ids = "", .memory_mib = 0, .gres = {}});
+			job.nodes.push_back({.node = node_name((job.id.number - 100) * on + i),
+				.cpus = action.spec.tasks * action.spec.cpus / on,
+				.core_ids = "",
+				.memory_mib = 0,
+				.gres = {}});
 		world.answer(SubmitAnswered{lead, Submitted{.job = job.id, .node = ""}}, now);
 		world.observe(JobSeen{job}, now);
 	}
@@ -110,7 +121,9 @@ struct Gangs {
 		for (int idle = 0; idle < 2500;) {
 			std::vector<World::PodAction> next;
 			idle = todo.empty() ? idle + 1 : 0;
-			const auto keep = [&](std::vector<World::PodAction> more) { std::ranges::move(more, std::back_inserter(next)); };
+			const auto keep = [&](std::vector<World::PodAction> more) {
+				std::ranges::move(more, std::back_inserter(next));
+			};
 			for (const World::PodAction &action : todo) {
 				if (const auto *submitted = std::get_if<Submit>(&action.action)) {
 					submit(action.pod, *submitted);
@@ -119,10 +132,12 @@ struct Gangs {
 					world.answer(BindAnswered{action.pod, Ok{}}, now);
 					keep(take());
 					show_bound(action.pod, *bind);
-				} else if (const auto *complete = std::get_if<Complete>(&action.action)) {
+				} else if (const auto *complete =
+						   std::get_if<Complete>(&action.action)) {
 					ended.insert(complete->job.number);
 					CHECK_EQUAL(complete->wait_status, 0U);
-					world.answer(CompleteAnswered{action.pod, Ok{}, false}, now);
+					world.answer(
+						CompleteAnswered{action.pod, Ok{}, false}, now);
 				}
 				keep(take());
 			}
@@ -166,7 +181,8 @@ double cost_of(std::uint32_t jobs, bool is_indexed)
 	cluster.live();
 	const double used = cpu_seconds() - begin;
 	CHECK_EQUAL(cluster.bindings.size(), std::size_t{k_pods});
-	CHECK(std::ranges::all_of(cluster.bindings, [](const auto &one) { return one.second == 1; }));
+	CHECK(std::ranges::all_of(
+		cluster.bindings, [](const auto &one) { return one.second == 1; }));
 	CHECK_EQUAL(cluster.ended.size(), std::size_t{jobs});
 	return used;
 }
@@ -174,7 +190,8 @@ double cost_of(std::uint32_t jobs, bool is_indexed)
 void compare(bool is_indexed)
 {
 	const double small = cost_of(100, is_indexed), large = cost_of(1, is_indexed);
-	(void)printf("# %u pods in gangs of %u: %.3f s, in one: %.3f s\n", k_pods, k_pods / 100, small, large);
+	(void)printf("# %u pods in gangs of %u: %.3f s, in one: %.3f s\n", k_pods, k_pods / 100,
+		small, large);
 	CHECK(large < k_most_times * small);
 }
 
@@ -188,7 +205,8 @@ void seats_of_pods_without_an_index_are_found_as_fast()
 	compare(false);
 }
 
-/* Seconds for 500 pods of one template, submitted one after the other where each node has pods of others, one of which has a port. */
+/* Seconds for 500 pods of one template, submitted one after the other where each node has pods of
+ * others, one of which has a port. */
 double cost_of_pods_on(std::uint32_t nodes)
 {
 	Settings settings = plain_settings();
@@ -198,7 +216,10 @@ double cost_of_pods_on(std::uint32_t nodes)
 	std::set<std::string> uids;
 	world.observe(LinkOpened{{}});
 	for (std::uint32_t i = 0; i < nodes; i++) {
-		world.observe(NodeSeen{kube_node(node_name(i), *uids.insert(node_name(i) + "-uid").first, 1000 * k_node_cpus)}, now);
+		world.observe(
+			NodeSeen{kube_node(node_name(i), *uids.insert(node_name(i) + "-uid").first,
+				1000 * k_node_cpus)},
+			now);
 		world.observe(SlurmNodeSeen{slurm_node(node_name(i), k_node_cpus - 8)});
 		for (std::uint32_t number = 0; number < 10; number++) {
 			Pod daemon;
@@ -242,9 +263,10 @@ void a_pod_costs_little_more_on_many_nodes()
 
 int main()
 {
-	return check::run_tests("world_scale", {
-							     TEST(a_gang_of_a_thousand_costs_little_more_than_small_ones),
-							     TEST(seats_of_pods_without_an_index_are_found_as_fast),
-							     TEST(a_pod_costs_little_more_on_many_nodes),
-						     });
+	return check::run_tests("world_scale",
+		{
+			TEST(a_gang_of_a_thousand_costs_little_more_than_small_ones),
+			TEST(seats_of_pods_without_an_index_are_found_as_fast),
+			TEST(a_pod_costs_little_more_on_many_nodes),
+		});
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World when it loses sight of pods: lists without them, another cluster's API server, a plugin that is silent about a job. */
-#include "src/core/model/outcome.h"
+/* World when it loses sight of pods: lists without them, another cluster's API server, a plugin
+ * that is silent about a job. */
 #include "src/core/inspect/sight.h"
+#include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
 using namespace slurmkube;
@@ -104,7 +105,8 @@ void an_untold_job_of_a_bound_pod_is_not_cancelled()
 	CHECK_EQUAL(t.act(), "");
 	t.pass(11 * k_second);
 	CHECK_EQUAL(t.act(), "submit:a#2@n1");
-	t.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {8}, .node = "n1", .cpus = 1}}, t.now);
+	t.world.answer(
+		SubmitAnswered{{"a"}, Submitted{.job = {8}, .node = "n1", .cpus = 1}}, t.now);
 	t.world.observe(JobSeen{Stage::job(8, "a", JobState::running, 2)}, t.now);
 	CHECK_EQUAL(t.act(), "cancel:7");
 	t.world.answer(CompleteAnswered{{"a"}, Ok{}, true}, t.now);
@@ -155,7 +157,8 @@ void nothing_is_done_before_the_cluster_is_known()
 void jobs_of_another_cluster_hold_everything()
 {
 	Stage s = unsure();
-	s.connect({of_cluster(Stage::job(7, "a", JobState::running), "ours"), of_cluster(Stage::job(8, "b", JobState::pending), "ours")});
+	s.connect({of_cluster(Stage::job(7, "a", JobState::running), "ours"),
+		of_cluster(Stage::job(8, "b", JobState::pending), "ours")});
 	s.world.observe(ClusterSeen{"other"});
 	s.world.observe(PodSeen{s.pod("of-other")}, s.now);
 	s.world.observe(NodeGone{"n1"}, s.now);
@@ -163,12 +166,14 @@ void jobs_of_another_cluster_hold_everything()
 	CHECK(s.world.take_node_actions(s.now).empty());
 	CHECK(s.world.take_node_questions(s.now).empty());
 	CHECK_EQUAL(other_cluster_text(s.world),
-		    "kubeconfig leads to the cluster whose namespace kube-system has uid other, and 2 live jobs of cluster \"main\" are of the one with uid ours "
-		    "(jobs 7,8): nothing is done for any pod, job or node");
+		"kubeconfig leads to the cluster whose namespace kube-system has uid other, and 2 "
+		"live jobs of cluster \"main\" are of the one with uid ours "
+		"(jobs 7,8): nothing is done for any pod, job or node");
 	CHECK(other_cluster_remedy(s.world).ends_with("scancel 7,8"));
 	s.pass(3600 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.world.observe(JobSeen{of_cluster(Stage::job(7, "a", JobState::cancelled), "ours")}, s.now);
+	s.world.observe(
+		JobSeen{of_cluster(Stage::job(7, "a", JobState::cancelled), "ours")}, s.now);
 	s.world.observe(JobGone{{8}}, s.now);
 	CHECK_EQUAL(other_cluster_text(s.world), "");
 	CHECK_EQUAL(s.act(), "submit:of-other#1");
@@ -183,15 +188,19 @@ void jobs_under_another_name_are_told()
 		return job;
 	};
 	Stage s = unsure();
-	s.connect({named(Stage::job(7, "a", JobState::running), "old", "ours"), named(Stage::job(8, "b", JobState::pending), "old", "ours"),
-		   named(Stage::job(9, "c", JobState::running), "far", "theirs")});
+	s.connect({named(Stage::job(7, "a", JobState::running), "old", "ours"),
+		named(Stage::job(8, "b", JobState::pending), "old", "ours"),
+		named(Stage::job(9, "c", JobState::running), "far", "theirs")});
 	CHECK_EQUAL(other_name_text(s.world), "");
 	s.world.observe(ClusterSeen{"ours"});
-	CHECK_EQUAL(other_name_text(s.world), "2 live jobs of this Kubernetes cluster bear its name \"old\", and slurmkubed.yaml says cluster: main (jobs 7,8): "
-					      "this agent does nothing for them, and their pods get other jobs");
+	CHECK_EQUAL(other_name_text(s.world),
+		"2 live jobs of this Kubernetes cluster bear its name \"old\", and slurmkubed.yaml "
+		"says cluster: main (jobs 7,8): "
+		"this agent does nothing for them, and their pods get other jobs");
 	CHECK(other_name_remedy(s.world).starts_with("set cluster: old in slurmkubed.yaml"));
 	CHECK(other_name_remedy(s.world).ends_with("scancel 7,8"));
-	s.world.observe(JobSeen{named(Stage::job(7, "a", JobState::cancelled), "old", "ours")}, s.now);
+	s.world.observe(
+		JobSeen{named(Stage::job(7, "a", JobState::cancelled), "old", "ours")}, s.now);
 	s.world.observe(JobGone{{8}}, s.now);
 	CHECK_EQUAL(other_name_text(s.world), "");
 }
@@ -216,7 +225,8 @@ void jobs_without_a_cluster_end_unless_too_many_lose_their_pods()
 	s.world.observe(ClusterSeen{"ours"});
 	const Pod seen = running(s, "a", 1);
 	s.world.observe(PodSeen{seen}, s.now);
-	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running), Stage::job(3, "c", JobState::pending)});
+	s.connect({Stage::job(1, "a", JobState::running), Stage::job(2, "b", JobState::running),
+		Stage::job(3, "c", JobState::pending)});
 	CHECK_EQUAL(s.act(), "");
 	CHECK_EQUAL(s.world.held_absent_pods(), 2U);
 	CHECK(absent_pods_text(s.world).starts_with("2 jobs"));
@@ -232,13 +242,15 @@ void jobs_without_a_cluster_end_unless_too_many_lose_their_pods()
 
 /* ---- what we gave up ---- */
 
-/* An agent before this one, with another cluster's kubeconfig or against a blind server: root may be its uid. */
+/* An agent before this one, with another cluster's kubeconfig or against a blind server: root may
+ * be its uid. */
 void a_job_that_an_agent_gave_up_takes_no_pod_along()
 {
 	Stage s;
 	s.world.observe(PodSeen{running(s, "a", 7)}, s.now);
 	s.world.observe(PodSeen{s.pod("b")}, s.now);
-	SlurmJob bound = Stage::job(7, "a", JobState::cancelled), waiting = Stage::job(8, "b", JobState::cancelled);
+	SlurmJob bound = Stage::job(7, "a", JobState::cancelled),
+		 waiting = Stage::job(8, "b", JobState::cancelled);
 	for (SlurmJob *job : {&bound, &waiting}) {
 		job->marker.given_up = true;
 		job->ended_by = 0;
@@ -263,9 +275,11 @@ std::string ends_of(Stage &s)
 	std::string out;
 	for (const auto &[uid, action] : s.world.take_actions(s.now)) {
 		if (const auto *c = std::get_if<Cancel>(&action))
-			out += std::to_string(c->job.number) + (c->for_absence ? " absent;" : " gone;");
+			out += std::to_string(c->job.number) +
+				(c->for_absence ? " absent;" : " gone;");
 		else if (const auto *e = std::get_if<Complete>(&action))
-			out += std::to_string(e->job.number) + (e->for_absence ? " absent;" : " gone;");
+			out += std::to_string(e->job.number) +
+				(e->for_absence ? " absent;" : " gone;");
 	}
 	return out;
 }
@@ -299,18 +313,19 @@ void only_a_deletion_that_was_seen_needs_no_mark()
 
 int main()
 {
-	return check::run_tests("world sight", {
-						   TEST(a_list_without_a_pod_is_no_deletion),
-						   TEST(a_waiting_pod_that_a_list_leaves_out_keeps_its_place),
-						   TEST(an_ended_pod_that_a_list_leaves_out_is_gone),
-						   TEST(few_questions_are_under_way_at_once),
-						   TEST(an_untold_job_of_a_bound_pod_is_not_cancelled),
-						   TEST(nothing_is_done_before_the_cluster_is_known),
-						   TEST(jobs_of_another_cluster_hold_everything),
-						   TEST(jobs_under_another_name_are_told),
-						   TEST(a_submission_names_its_cluster),
-						   TEST(jobs_without_a_cluster_end_unless_too_many_lose_their_pods),
-						   TEST(a_job_that_an_agent_gave_up_takes_no_pod_along),
-						   TEST(only_a_deletion_that_was_seen_needs_no_mark),
-					       });
+	return check::run_tests("world sight",
+		{
+			TEST(a_list_without_a_pod_is_no_deletion),
+			TEST(a_waiting_pod_that_a_list_leaves_out_keeps_its_place),
+			TEST(an_ended_pod_that_a_list_leaves_out_is_gone),
+			TEST(few_questions_are_under_way_at_once),
+			TEST(an_untold_job_of_a_bound_pod_is_not_cancelled),
+			TEST(nothing_is_done_before_the_cluster_is_known),
+			TEST(jobs_of_another_cluster_hold_everything),
+			TEST(jobs_under_another_name_are_told),
+			TEST(a_submission_names_its_cluster),
+			TEST(jobs_without_a_cluster_end_unless_too_many_lose_their_pods),
+			TEST(a_job_that_an_agent_gave_up_takes_no_pod_along),
+			TEST(only_a_deletion_that_was_seen_needs_no_mark),
+		});
 }

@@ -27,7 +27,12 @@ void a_gang_that_was_never_seen_keeps_its_job()
 			CHECK(only<Complete>(actions).empty() && only<Cancel>(actions).empty());
 			for (const auto &[lead, look] : only<LookUp>(actions)) {
 				CHECK(look.name.empty());
-				stage.world.answer(LookUpAnswered{lead, i % 2 == 0 ? Result<PodLookup>(PodLookup::bound) : Result<PodLookup>(Error{Errc::denied, "no"})}, stage.now);
+				stage.world.answer(
+					LookUpAnswered{lead,
+						i % 2 == 0 ? Result<PodLookup>(PodLookup::bound)
+							   : Result<PodLookup>(
+								     Error{Errc::denied, "no"})},
+					stage.now);
 			}
 		}
 	}
@@ -95,12 +100,17 @@ void a_gang_that_never_comes_whole_is_asked_for_ever_less_often()
 	std::int64_t last = 0;
 	std::vector<std::int64_t> pauses;
 	bool is_told = false;
-	for (const std::int64_t end = stage.now.mono_us + 36'000 * k_second; stage.now.mono_us < end; stage.pass(10 * k_second)) {
+	for (const std::int64_t end = stage.now.mono_us + 36'000 * k_second;
+		stage.now.mono_us < end; stage.pass(10 * k_second)) {
 		for (const auto &[pod, next] : stage.take()) {
 			if (const auto *submit = std::get_if<Submit>(&next)) {
 				pauses.push_back((stage.now.mono_us - last) / k_second);
-				stage.world.answer(SubmitAnswered{pod, Submitted{.job = {++jobs}, .node = ""}}, stage.now);
-				stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}}), submit->spec.marker.attempt, jobs)}, stage.now);
+				stage.world.answer(
+					SubmitAnswered{pod, Submitted{.job = {++jobs}, .node = ""}},
+					stage.now);
+				stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}}),
+							    submit->spec.marker.attempt, jobs)},
+					stage.now);
 			} else if (const auto *complete = std::get_if<Complete>(&next)) {
 				last = stage.now.mono_us;
 				SlurmJob ended = stage.running({}, 1, complete->job.number);
@@ -111,7 +121,9 @@ void a_gang_that_never_comes_whole_is_asked_for_ever_less_often()
 				stage.world.answer(CompleteAnswered{pod, Ok{}, false}, stage.now);
 				stage.world.observe(JobGone{complete->job}, stage.now);
 			} else if (const auto *report = std::get_if<Report>(&next)) {
-				is_told = is_told || report->not_scheduled.message.find("1 of 2 pods did not come") != std::string::npos;
+				is_told = is_told ||
+					report->not_scheduled.message.find(
+						"1 of 2 pods did not come") != std::string::npos;
 				stage.world.answer(ReportAnswered{pod, Ok{}}, stage.now);
 			}
 		}
@@ -137,7 +149,8 @@ void a_gang_without_room_gives_its_allocation_back()
 	stage.world.observe(PodSeen{there}, stage.now);
 	stage.all_pods(2);
 	(void)stage.take();
-	stage.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
+	stage.world.answer(
+		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}}))}, stage.now);
 	(void)stage.take();
 	stage.pass(50 * k_second);
@@ -160,7 +173,8 @@ void a_gang_without_room_gives_its_allocation_back()
 	stage.pass(4 * k_second);
 	const auto again = only<Submit>(stage.take());
 	REQUIRE(again.size() == 1);
-	CHECK(std::ranges::find(again.front().second.spec.excluded_nodes, "n1") != again.front().second.spec.excluded_nodes.end());
+	CHECK(std::ranges::find(again.front().second.spec.excluded_nodes, "n1") !=
+		again.front().second.spec.excluded_nodes.end());
 }
 
 /* OverSubscribe=FORCE:2 */
@@ -172,7 +186,8 @@ void a_gang_is_kept_out_of_partitions_in_which_no_pod_can_run()
 	CHECK(only<Submit>(stage.take()).empty());
 	stage.pass(2 * k_second);
 	(void)stage.take();
-	CHECK(stage.world.state().pods.at({"u0"}).reported.message.find("partition 'kube' has OverSubscribe=FORCE:2") != std::string::npos);
+	CHECK(stage.world.state().pods.at({"u0"}).reported.message.find(
+		      "partition 'kube' has OverSubscribe=FORCE:2") != std::string::npos);
 	stage.world.observe(PartitionsRefused{{}});
 	stage.pass(6 * k_second);
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
@@ -189,7 +204,8 @@ Pod plain(int number, const char *node)
 	pod.node_name = node;
 	if (*node) {
 		pod.phase = PodPhase::running;
-		pod.annotations = {{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
+		pod.annotations = {
+			{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
 	}
 	return pod;
 }
@@ -212,7 +228,8 @@ void a_standby_forgets_pods_that_have_gone()
 		stage.world.observe(PodGone{pod.uid, i % 4 == 0 ? failed(pod) : pod}, stage.now);
 		stage.pass(2 * k_second);
 		(void)stage.take();
-		REQUIRE(stage.world.state().pods.size() <= 452); /* every fourth of an hour's, and one */
+		/* every fourth of an hour's, and one */
+		REQUIRE(stage.world.state().pods.size() <= 452);
 	}
 	for (int i = 0; i < 500; i++) {
 		Pod member = stage.pod(0, "life" + std::to_string(i));
@@ -262,7 +279,8 @@ void annotations_make_no_gang_of_somebody_elses_pod()
 		victim.name_space = "b";
 		victim.node_name = "n1";
 		victim.phase = PodPhase::running;
-		victim.annotations = {{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
+		victim.annotations = {
+			{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
 		SlurmJob job = stage.running(nodes({{"n1", 1}}));
 		job.id = {7};
 		job.marker.uid = "victim";
@@ -273,8 +291,9 @@ void annotations_make_no_gang_of_somebody_elses_pod()
 		spoof.controller.reset();
 		spoof.node_name = "n1";
 		spoof.phase = PodPhase::running;
-		spoof.annotations = {{names::k_allocation_gang, "victim"}, {names::k_allocation_rank, "0"},
-				     {names::k_allocation_size, "1"}, {names::k_allocation_attempt, "1"}};
+		spoof.annotations = {{names::k_allocation_gang, "victim"},
+			{names::k_allocation_rank, "0"}, {names::k_allocation_size, "1"},
+			{names::k_allocation_attempt, "1"}};
 		stage.world.observe(PodSeen{is_after ? victim : spoof}, stage.now);
 		stage.world.observe(PodSeen{is_after ? spoof : victim}, stage.now);
 		for (int i = 0; i < 5; i++, stage.pass(4 * k_second))
@@ -282,7 +301,8 @@ void annotations_make_no_gang_of_somebody_elses_pod()
 		stage.world.observe(PodGone{spoof.uid, spoof}, stage.now);
 		for (int i = 0; i < 10; i++, stage.pass(4 * k_second)) {
 			for (const auto &action : stage.take())
-				CHECK(!(action.pod == victim.uid) || std::holds_alternative<Report>(action.action));
+				CHECK(!(action.pod == victim.uid) ||
+					std::holds_alternative<Report>(action.action));
 		}
 		CHECK(!stage.world.state().pods.at(victim.uid).component);
 	}
@@ -292,15 +312,17 @@ void annotations_make_no_gang_of_somebody_elses_pod()
 
 int main()
 {
-	return check::run_tests("world takeover", {
-						  TEST(a_gang_that_was_never_seen_keeps_its_job),
-						  TEST(a_gang_without_any_pod_ends),
-						  TEST(annotations_make_no_gang_of_somebody_elses_pod), TEST(a_gang_whose_owner_has_gone_ends_unseen),
-						  TEST(on_doubt_a_pod_is_a_member),
-						  TEST(a_gang_that_never_comes_whole_is_asked_for_ever_less_often),
-						  TEST(a_standby_forgets_pods_that_have_gone),
-						  TEST(a_standby_knows_how_a_pod_ended_when_it_takes_over),
-						  TEST(a_gang_without_room_gives_its_allocation_back),
-						  TEST(a_gang_is_kept_out_of_partitions_in_which_no_pod_can_run),
-					  });
+	return check::run_tests("world takeover",
+		{
+			TEST(a_gang_that_was_never_seen_keeps_its_job),
+			TEST(a_gang_without_any_pod_ends),
+			TEST(annotations_make_no_gang_of_somebody_elses_pod),
+			TEST(a_gang_whose_owner_has_gone_ends_unseen),
+			TEST(on_doubt_a_pod_is_a_member),
+			TEST(a_gang_that_never_comes_whole_is_asked_for_ever_less_often),
+			TEST(a_standby_forgets_pods_that_have_gone),
+			TEST(a_standby_knows_how_a_pod_ended_when_it_takes_over),
+			TEST(a_gang_without_room_gives_its_allocation_back),
+			TEST(a_gang_is_kept_out_of_partitions_in_which_no_pod_can_run),
+		});
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world_facts.h - the settings, nodes and volumes that tests of World start from, and its actions as words.
+ * world_facts.h - the settings, nodes and volumes that tests of World start from, and its actions
+ * as words.
  */
 #ifndef SLURMKUBE_TESTSUITE_UNIT_WORLD_FACTS_H
 #define SLURMKUBE_TESTSUITE_UNIT_WORLD_FACTS_H
@@ -22,7 +23,12 @@ inline Settings plain_settings()
 {
 	Settings s;
 	s.policy.cluster = "main";
-	s.policy.namespaces = {{.name_space = "*", .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}}};
+	s.policy.namespaces = {{.name_space = "*",
+		.user_id = 1,
+		.group_id = 1,
+		.accounts = {},
+		.partitions = {},
+		.qos = {}}};
 	s.nodes.label_key = names::k_managed_label;
 	return s;
 }
@@ -35,7 +41,10 @@ inline KubeNode kube_node(const std::string &name, const std::string &uid, std::
 	n.uid = uid;
 	n.ready = true;
 	n.labels = {{names::k_managed_label, "true"}};
-	n.allocatable = {.milli_cpu = milli_cpu, .memory_bytes = std::int64_t{1} << 40, .pods = 100, .extended = {}};
+	n.allocatable = {.milli_cpu = milli_cpu,
+		.memory_bytes = std::int64_t{1} << 40,
+		.pods = 100,
+		.extended = {}};
 	return n;
 }
 
@@ -91,10 +100,12 @@ inline std::string word_of(const PodUid &uid, const Action &action)
 		return excluding("update:", u->spec);
 	if (const auto *p = std::get_if<BindVolume>(&action)) {
 		const auto *give = std::get_if<GiveVolume>(&p->step);
-		return give ? "give:" + give->volume : "select:" + std::get_if<SelectNode>(&p->step)->node;
+		return give ? "give:" + give->volume
+			    : "select:" + std::get_if<SelectNode>(&p->step)->node;
 	}
 	if (const auto *e = std::get_if<Complete>(&action))
-		return "complete:" + std::to_string(e->job.number) + (e->wait_status == k_status_given_back ? "=given-back" : "");
+		return "complete:" + std::to_string(e->job.number) +
+			(e->wait_status == k_status_given_back ? "=given-back" : "");
 	if (const auto *b = std::get_if<Bind>(&action))
 		return "bind:" + uid.text + "@" + b->node;
 	if (std::holds_alternative<LookUp>(action))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world_stage.h - a World with one node, and what tests of single pods do again and again: facts in, actions out as text, answers in.
+ * world_stage.h - a World with one node, and what tests of single pods do again and again: facts
+ * in, actions out as text, answers in.
  */
 #ifndef SLURMKUBE_TESTSUITE_UNIT_WORLD_STAGE_H
 #define SLURMKUBE_TESTSUITE_UNIT_WORLD_STAGE_H
@@ -65,14 +66,24 @@ struct Stage {
 		return p;
 	}
 
-	static SlurmJob job(std::uint32_t id, const std::string &uid, JobState state, std::uint32_t attempt = 1)
+	static SlurmJob job(
+		std::uint32_t id, const std::string &uid, JobState state, std::uint32_t attempt = 1)
 	{
 		SlurmJob j;
 		j.id = {id};
-		j.marker = {.cluster = "main", .name_space = "default", .name = "pod-" + uid, .kind = "Pod", .uid = uid, .attempt = attempt};
+		j.marker = {.cluster = "main",
+			.name_space = "default",
+			.name = "pod-" + uid,
+			.kind = "Pod",
+			.uid = uid,
+			.attempt = attempt};
 		j.state = state;
 		if (state == JobState::running)
-			j.nodes = {{.node = "n1", .cpus = 1, .core_ids = "0", .memory_mib = 64, .gres = {}}};
+			j.nodes = {{.node = "n1",
+				.cpus = 1,
+				.core_ids = "0",
+				.memory_mib = 64,
+				.gres = {}}};
 		return j;
 	}
 
@@ -83,13 +94,22 @@ struct Stage {
 		for (const auto &[uid, action] : world.take_actions(now)) {
 			out += out.empty() ? "" : " ";
 			if (const auto *s = std::get_if<Submit>(&action))
-				out += "submit:" + uid.text + "#" + std::to_string(s->spec.marker.attempt) + (s->spec.required_node.empty() ? "" : "@" + s->spec.required_node);
+				out += "submit:" + uid.text + "#" +
+					std::to_string(s->spec.marker.attempt) +
+					(s->spec.required_node.empty()
+							? ""
+							: "@" + s->spec.required_node);
 			else if (const auto *u = std::get_if<Update>(&action))
-				out += "update:" + std::to_string(u->job.number) + "+" + std::to_string(u->given.size()) + "-" + std::to_string(u->removed.size());
+				out += "update:" + std::to_string(u->job.number) + "+" +
+					std::to_string(u->given.size()) + "-" +
+					std::to_string(u->removed.size());
 			else if (const auto *c = std::get_if<Cancel>(&action))
 				out += "cancel:" + std::to_string(c->job.number);
 			else if (const auto *e = std::get_if<Complete>(&action))
-				out += "complete:" + std::to_string(e->job.number) + "=" + (e->wait_status == k_status_cancelled ? "cancelled" : std::to_string(e->wait_status));
+				out += "complete:" + std::to_string(e->job.number) + "=" +
+					(e->wait_status == k_status_cancelled
+							? "cancelled"
+							: std::to_string(e->wait_status));
 			else if (const auto *b = std::get_if<Bind>(&action))
 				out += "bind:" + uid.text + "@" + b->node;
 			else if (std::holds_alternative<LookUp>(action))
@@ -102,11 +122,17 @@ struct Stage {
 		return out;
 	}
 
-	void allocate(const std::string &uid, std::uint32_t id) { world.answer(core::SubmitAnswered{{uid}, Submitted{.job = {id}, .node = "n1", .cpus = 1}}, now); }
+	void allocate(const std::string &uid, std::uint32_t id)
+	{
+		world.answer(core::SubmitAnswered{{uid},
+				     Submitted{.job = {id}, .node = "n1", .cpus = 1}},
+			now);
+	}
 };
 
 /* Brings a pod to Running on n1 under this job. */
-inline void run_pod(Stage &s, const std::string &uid, std::uint32_t id, std::int64_t milli_cpu = 1000)
+inline void run_pod(
+	Stage &s, const std::string &uid, std::uint32_t id, std::int64_t milli_cpu = 1000)
 {
 	s.world.observe(core::PodSeen{s.pod(uid, milli_cpu)}, s.now);
 	(void)s.act();
@@ -116,7 +142,8 @@ inline void run_pod(Stage &s, const std::string &uid, std::uint32_t id, std::int
 	Pod p = s.pod(uid, milli_cpu);
 	p.node_name = "n1";
 	p.phase = PodPhase::running;
-	p.annotations = {{names::k_allocation_job_id, std::to_string(id)}, {names::k_allocation_attempt, "1"}};
+	p.annotations = {{names::k_allocation_job_id, std::to_string(id)},
+		{names::k_allocation_attempt, "1"}};
 	s.world.observe(core::PodSeen{p}, s.now);
 	s.world.observe(core::JobSeen{Stage::job(id, uid, JobState::running)}, s.now);
 }
@@ -135,12 +162,14 @@ inline Pod starting(const Stage &s, const std::string &uid, std::uint32_t id)
 {
 	Pod p = s.pod(uid);
 	p.node_name = "n1";
-	p.annotations = {{names::k_allocation_job_id, std::to_string(id)}, {names::k_allocation_attempt, "1"}};
+	p.annotations = {{names::k_allocation_job_id, std::to_string(id)},
+		{names::k_allocation_attempt, "1"}};
 	p.waiting_reason = "ImagePullBackOff";
 	return p;
 }
 
-inline SlurmJob cancelled_job(const Stage &s, std::uint32_t id, const std::string &uid, std::int64_t seconds_after_submission)
+inline SlurmJob cancelled_job(const Stage &s, std::uint32_t id, const std::string &uid,
+	std::int64_t seconds_after_submission)
 {
 	SlurmJob job = Stage::job(id, uid, JobState::cancelled);
 	job.submit_time = s.now.wall_s;

@@ -31,7 +31,9 @@ uid_t user_of(const UniqueFd &peer)
 {
 	ucred who{};
 	socklen_t size = sizeof(who);
-	return getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 ? who.uid : static_cast<uid_t>(-1);
+	return getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0
+		? who.uid
+		: static_cast<uid_t>(-1);
 }
 
 bool has_hung_up(const UniqueFd &peer)
@@ -74,7 +76,8 @@ Status Server::listen(const std::string &path)
 void Server::accept_some()
 {
 	for (unsigned i = 0; i < k_accepts_at_once; i++) {
-		UniqueFd peer(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+		UniqueFd peer(
+			accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
 		if (!peer)
 			return; /* none left, or it went away again */
 		take(std::move(peer));
@@ -91,7 +94,8 @@ bool Server::make_room(uid_t user)
 		of_user += is_of_user ? 1 : 0;
 		if (is_silent && (!silent || client.number < silent->number))
 			silent = &client;
-		if (is_silent && is_of_user && (!silent_of_user || client.number < silent_of_user->number))
+		if (is_silent && is_of_user &&
+			(!silent_of_user || client.number < silent_of_user->number))
 			silent_of_user = &client;
 	}
 	const bool user_is_full = of_user >= k_clients_of_user_max;
@@ -115,7 +119,8 @@ void Server::take(UniqueFd peer)
 	client.number = ++last_number_;
 	client.deadline = loop_.after(k_deadline, [this, fd] { drop(fd); });
 	loop_.set(fd, EPOLLIN, [this, fd](std::uint32_t) { ready(fd); });
-	ready(fd); /* its request has mostly come with it, and must not wait behind further clients */
+	/* its request has mostly come with it, and must not wait behind further clients */
+	ready(fd);
 }
 
 void Server::ready(int fd)
@@ -125,7 +130,8 @@ void Server::ready(int fd)
 		return;
 	Client &client = found->second;
 	if (client.asked && client.out.empty()) {
-		if (has_hung_up(client.fd)) /* the event may have been that of a former client with this descriptor */
+		/* the event may have been that of a former client with this descriptor */
+		if (has_hung_up(client.fd))
 			drop(fd);
 	} else if (client.asked ? write_to(client) : read_from(client)) {
 		drop(fd);
@@ -146,13 +152,16 @@ bool Server::read_from(Client &client)
 	return false;
 }
 
-/* Always on the loop's next round: an answer at once and one that takes its time go the same way. */
+/* Always on the loop's next round: an answer at once and one that takes its time go the same
+ * way. */
 void Server::answer(Client &client, const std::string &line)
 {
 	const int fd = client.fd.get();
 	client.asked = true;
-	loop_.set(fd, 0, [this, fd](std::uint32_t) { ready(fd); }); /* what else it says is not read; that it hangs up is told all the same */
-	const Reply reply = [this, fd, number = client.number, alive = std::weak_ptr(alive_)](std::string text) {
+	/* what else it says is not read; that it hangs up is told all the same */
+	loop_.set(fd, 0, [this, fd](std::uint32_t) { ready(fd); });
+	const Reply reply = [this, fd, number = client.number, alive = std::weak_ptr(alive_)](
+				    std::string text) {
 		if (!alive.expired())
 			loop_.post([this, fd, number, alive, text = std::move(text)] {
 				if (!alive.expired())
@@ -180,7 +189,8 @@ void Server::deliver(int fd, std::uint64_t number, std::string text)
 
 bool Server::write_to(Client &client)
 {
-	const ssize_t sent = send(client.fd.get(), client.out.data(), client.out.size(), MSG_NOSIGNAL);
+	const ssize_t sent =
+		send(client.fd.get(), client.out.data(), client.out.size(), MSG_NOSIGNAL);
 	if (sent < 0 && !try_again(errno))
 		return true;
 	client.out.erase(0, sent > 0 ? static_cast<std::size_t>(sent) : 0);

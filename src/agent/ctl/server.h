@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * server.h - the control socket: one line of JSON in, one line of JSON out, then it closes. See doc/design/protocol.md section 3.
+ * server.h - the control socket: one line of JSON in, one line of JSON out, then it closes. See
+ * doc/design/protocol.md section 3.
  *
- * Everything runs on the loop's thread. A client has 5 s for the whole exchange and 64 KiB for its line. At most 64 are served at a time, at
- * most 32 of one user: beyond that the client that has been silent longest has to go, the same user's first. The handler must not block; it may
- * answer later, as long as the client waits.
+ * Everything runs on the loop's thread. A client has 5 s for the whole exchange and 64 KiB for its
+ * line. At most 64 are served at a time, at most 32 of one user: beyond that the client that has
+ * been silent longest has to go, the same user's first. The handler must not block; it may answer
+ * later, as long as the client waits.
  */
 #ifndef SLURMKUBE_AGENT_CTL_SERVER_H
 #define SLURMKUBE_AGENT_CTL_SERVER_H
@@ -29,9 +31,11 @@ inline constexpr std::size_t k_clients_max = 64;
 inline constexpr std::size_t k_clients_of_user_max = 32;
 inline constexpr std::size_t k_request_max = std::size_t{64} * 1024;
 
-/* JSON on one line, without a newline. Only the first call counts; none is fine too: the client's time ends then. */
+/* JSON on one line, without a newline. Only the first call counts; none is fine too: the client's
+ * time ends then. */
 using Reply = std::function<void(std::string)>;
-/* request is an object and valid during the call. reply may be called at any time, on the loop's thread, also after the client or the server has gone. */
+/* request is an object and valid during the call. reply may be called at any time, on the loop's
+ * thread, also after the client or the server has gone. */
 using Handler = std::function<void(json_object *request, Reply reply)>;
 
 class Server
@@ -42,7 +46,8 @@ class Server
 	Server &operator=(const Server &) = delete;
 	~Server(); /* closes all and removes the socket's file */
 
-	/* Once. Takes over the file of an agent that is gone. conflict: another agent listens there. */
+	/* Once. Takes over the file of an agent that is gone. conflict: another agent listens
+	 * there. */
 	Status listen(const std::string &path);
 
       private:
@@ -50,7 +55,7 @@ class Server
 		UniqueFd fd;
 		uid_t user = 0;
 		std::uint64_t number = 0; /* a descriptor is used again, this is not */
-		bool asked = false;	  /* the handler has the request */
+		bool asked = false;       /* the handler has the request */
 		agent::Loop::TimerId deadline = 0;
 		std::string in, out;
 	};
@@ -72,7 +77,8 @@ class Server
 	UniqueFd listener_;
 	std::map<int, Client> clients_;
 	std::uint64_t last_number_ = 0;
-	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true); /* a reply that finds it expired is dropped */
+	/* a reply that finds it expired is dropped */
+	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
 /* {"ok":false,"error":sentence} */

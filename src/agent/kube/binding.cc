@@ -2,8 +2,8 @@
 /*
  * binding.cc - one binding and its fate.
  *
- * POST; when the answer is lost, a conflict or a server's failure, the pod itself tells what happened. An answer says too little: a conflict has
- * three causes and only its text differs.
+ * POST; when the answer is lost, a conflict or a server's failure, the pod itself tells what
+ * happened. An answer says too little: a conflict has three causes and only its text differs.
  */
 #include "src/agent/kube/binding.h"
 
@@ -30,11 +30,14 @@ std::string annotation(const std::map<std::string, std::string> &annotations, co
 Status judge_bound(const core::Pod &pod, const BindPod &bind)
 {
 	if (pod.node_name != bind.node)
-		return Error{Errc::conflict, "it is bound to node '" + pod.node_name + "', not to '" + bind.node + "'"};
+		return Error{Errc::conflict,
+			"it is bound to node '" + pod.node_name + "', not to '" + bind.node + "'"};
 	const std::string theirs = annotation(pod.annotations, names::k_allocation_job_id);
 	const std::string ours = annotation(bind.annotations, names::k_allocation_job_id);
 	if (theirs != ours)
-		return Error{Errc::conflict, "it is bound to that node already, by job '" + theirs + "', not by job '" + ours + "'"};
+		return Error{Errc::conflict,
+			"it is bound to that node already, by job '" + theirs + "', not by job '" +
+				ours + "'"};
 	return Ok{};
 }
 
@@ -42,7 +45,10 @@ Status judge_bound(const core::Pod &pod, const BindPod &bind)
 class BindAttempt : public std::enable_shared_from_this<BindAttempt>
 {
       public:
-	BindAttempt(BindWays ways, BindPod bind, Done done) : ways_(std::move(ways)), bind_(std::move(bind)), done_(std::move(done)) {}
+	BindAttempt(BindWays ways, BindPod bind, Done done)
+	    : ways_(std::move(ways)), bind_(std::move(bind)), done_(std::move(done))
+	{
+	}
 	void post();
 
       private:
@@ -60,13 +66,16 @@ class BindAttempt : public std::enable_shared_from_this<BindAttempt>
 
 void BindAttempt::finish(const Status &status) const
 {
-	done_(status ? status : in_context("bind pod " + bind_.name_space + "/" + bind_.name, status.error()));
+	done_(status ? status
+		     : in_context(
+			       "bind pod " + bind_.name_space + "/" + bind_.name, status.error()));
 }
 
 void BindAttempt::post()
 {
 	tries_++;
-	ways_.post(bind_, [self = shared_from_this()](const Status &answer) { self->posted(answer); });
+	ways_.post(
+		bind_, [self = shared_from_this()](const Status &answer) { self->posted(answer); });
 }
 
 void BindAttempt::posted(const Status &answer)
@@ -90,13 +99,15 @@ void BindAttempt::posted(const Status &answer)
 
 void BindAttempt::look()
 {
-	ways_.get(bind_, [self = shared_from_this()](const Result<core::Pod> &pod) { self->looked(pod); });
+	ways_.get(bind_,
+		[self = shared_from_this()](const Result<core::Pod> &pod) { self->looked(pod); });
 }
 
 void BindAttempt::looked(const Result<core::Pod> &pod)
 {
 	if (!pod && (pod.error().code == Errc::again || pod.error().code == Errc::io)) {
-		/* A POST tells as much as a GET: if the first one has arrived, the next gets a conflict and we look again. */
+		/* A POST tells as much as a GET: if the first one has arrived, the next gets a
+		 * conflict and we look again. */
 		repeat_or_give_up(pod.error());
 		return;
 	}

@@ -25,8 +25,9 @@ using PodAnswer = std::function<void(Result<core::Pod>)>;
 struct SetConditions {
 	std::string name_space, name, uid;
 	std::vector<PodCondition> conditions;
-	std::string resource_version = {}; /* only while it is still the pod's; empty: whichever it has */
-	bool can_wait = false;             /* for bindings and deletions */
+	/* only while it is still the pod's; empty: whichever it has */
+	std::string resource_version = {};
+	bool can_wait = false; /* for bindings and deletions */
 };
 
 /* The requests that a binding takes: they must work until it is done. */
@@ -39,7 +40,8 @@ struct BindWays {
 /* As bind_pod() of writes.h. */
 void bind_pod(BindWays ways, BindPod bind, Done done);
 
-/* What a pod that was read after an unclear or refused binding means for it; again: unbound, a binding may be tried. Pure. */
+/* What a pod that was read after an unclear or refused binding means for it; again: unbound, a
+ * binding may be tried. Pure. */
 Status judge_binding(const core::Pod &pod, const BindPod &bind);
 
 } // namespace slurmkube::kube

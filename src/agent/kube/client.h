@@ -2,10 +2,12 @@
 /*
  * client.h - HTTPS to the Kubernetes API on the agent's loop.
  *
- * Two connections (HTTP/2): one for requests, one for watch streams, so that neither can hold up the other. All calls and callbacks are on
- * the loop's thread; a callback is never called from within send() or open_stream(), may call anything here, and must not destroy the client.
- * The loop must outlive the client. Nothing blocks. Destroying the client drops everything without callbacks.
- * When a connection breaks, its requests are sent once more, but for POST: reads do no harm, and our other writes carry a precondition.
+ * Two connections (HTTP/2): one for requests, one for watch streams, so that neither can hold up
+ * the other. All calls and callbacks are on the loop's thread; a callback is never called from
+ * within send() or open_stream(), may call anything here, and must not destroy the client. The loop
+ * must outlive the client. Nothing blocks. Destroying the client drops everything without
+ * callbacks. When a connection breaks, its requests are sent once more, but for POST: reads do no
+ * harm, and our other writes carry a precondition.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_CLIENT_H
 #define SLURMKUBE_AGENT_KUBE_CLIENT_H
@@ -40,10 +42,13 @@ struct Request {
 	std::string body;
 	std::string content_type = k_json;
 	std::string accept = k_json;
-	std::chrono::milliseconds deadline{5000}; /* from sending; time in our queue does not count */
+	/* from sending; time in our queue does not count */
+	std::chrono::milliseconds deadline{5000};
 	std::size_t body_limit = std::size_t{64} << 20;
-	bool can_wait = false;   /* what others send goes first, and they keep most of what may be in flight */
-	bool any_status = false; /* hand every HTTP answer over as a Response; else a status of 400 and more is an Error */
+	/* what others send goes first, and they keep most of what may be in flight */
+	bool can_wait = false;
+	/* hand every HTTP answer over as a Response; else a status of 400 and more is an Error */
+	bool any_status = false;
 };
 
 struct Response {
@@ -62,10 +67,11 @@ struct StreamRequest {
 	bool fresh_connection = false;              /* do not trust the present one */
 	std::function<void()> on_open;              /* the server has answered with status 200 */
 };
-using StreamId = std::uint64_t; /* 0 is none */
+using StreamId = std::uint64_t;                              /* 0 is none */
 using OnFrame = std::function<void(std::string_view frame)>; /* codec/frames.h */
-/* Status 200: the server ended it cleanly. Other statuses come with their body. Errors: again is silence and nothing else, io the rest of what
- * connections do, denied a certificate that is not trusted, too_large a frame over the limit. */
+/* Status 200: the server ended it cleanly. Other statuses come with their body. Errors: again is
+ * silence and nothing else, io the rest of what connections do, denied a certificate that is not
+ * trusted, too_large a frame over the limit. */
 using OnStreamEnd = std::function<void(Result<Response>)>;
 
 struct ClientOptions {
@@ -82,15 +88,17 @@ struct ClientCounters {
 	std::uint64_t throttled = 0; /* answers 429 and 503 */
 	std::uint64_t unauthorized = 0;
 	std::uint64_t timeouts = 0;
-	std::uint64_t failures = 0; /* no HTTP answer, timeouts included */
+	std::uint64_t failures = 0;   /* no HTTP answer, timeouts included */
 	std::uint64_t reconnects = 0; /* connections given up because nothing came any more */
 	std::uint64_t bytes_received = 0;
 	std::uint64_t streams = 0;
 };
 
-/* What an HTTP status means for the caller. 500, 502 and 504 are io: a write may have happened. 410 is conflict: list again. */
+/* What an HTTP status means for the caller. 500, 502 and 504 are io: a write may have happened. 410
+ * is conflict: list again. */
 Errc errc_of_status(long status);
-/* The Error of an answer with status >= 400; its text is Status.message where the body has one, and the note. */
+/* The Error of an answer with status >= 400; its text is Status.message where the body has one, and
+ * the note. */
 /* A 404 is not_found only if the API server has said it itself. path: that was asked for. */
 Error error_of(const Response &response, std::string_view path = {});
 /* For a query: everything but unreserved characters as %XX. */

@@ -17,7 +17,7 @@ namespace
 
 constexpr std::chrono::seconds k_between_looks{5};
 constexpr std::int64_t k_between_renewals = 60; /* after one that failed, seconds */
-constexpr std::int64_t k_warn_share = 10;	/* of its life are left */
+constexpr std::int64_t k_warn_share = 10;       /* of its life are left */
 
 std::string directory_of(const std::string &file)
 {
@@ -27,9 +27,12 @@ std::string directory_of(const std::string &file)
 
 } // namespace
 
-Credentials::Credentials(Client &client, std::string kubeconfig) : client_(client), kubeconfig_(std::move(kubeconfig))
+Credentials::Credentials(Client &client, std::string kubeconfig)
+    : client_(client), kubeconfig_(std::move(kubeconfig))
 {
-	if (auto contents = kubeconfig_.empty() ? Result<std::string>(std::string()) : read_small_file(kubeconfig_); contents)
+	if (auto contents = kubeconfig_.empty() ? Result<std::string>(std::string())
+						: read_small_file(kubeconfig_);
+		contents)
 		contents_ = std::move(*contents);
 }
 
@@ -53,7 +56,8 @@ void Credentials::reload()
 	client_.read_token();
 }
 
-/* Tokens and *-data fields stand in the file itself; files that it names are read by their users. */
+/* Tokens and *-data fields stand in the file itself; files that it names are read by their
+ * users. */
 void Credentials::read_kubeconfig(bool even_if_same)
 {
 	if (kubeconfig_.empty())
@@ -61,13 +65,17 @@ void Credentials::read_kubeconfig(bool even_if_same)
 	auto contents = read_small_file(kubeconfig_);
 	if (contents && *contents == contents_ && !even_if_same)
 		return;
-	auto access = contents ? access_from_kubeconfig(kubeconfig_) : Result<Access>(in_context("kubeconfig", contents.error()));
+	auto access = contents ? access_from_kubeconfig(kubeconfig_)
+			       : Result<Access>(in_context("kubeconfig", contents.error()));
 	/* what is known here is of one cluster, and would be taken for lost in another */
 	if (access && access->server != client_.server())
-		access = Error{Errc::invalid, "kubeconfig " + kubeconfig_ + " names another API server, " + access->server + "; restart slurmkubed to go there"};
+		access = Error{Errc::invalid,
+			"kubeconfig " + kubeconfig_ + " names another API server, " +
+				access->server + "; restart slurmkubed to go there"};
 	const std::string trouble = access ? "" : access.error().what;
 	if (!trouble.empty() && trouble != file_trouble_)
-		log_error("kubeconfig not taken, going on with the last credentials: %s", trouble.c_str());
+		log_error("kubeconfig not taken, going on with the last credentials: %s",
+			trouble.c_str());
 	file_trouble_ = trouble;
 	if (!access)
 		return; /* read again at the next look: it may have been half written */
@@ -81,7 +89,8 @@ void Credentials::read_kubeconfig(bool even_if_same)
 void Credentials::renew_if_due(std::int64_t now)
 {
 	const Token &token = client_.token();
-	if (kubeconfig_.empty() || renewing_ || now < next_renewal_ || token.file().empty() || !renewal_due(token.claims(), now))
+	if (kubeconfig_.empty() || renewing_ || now < next_renewal_ || token.file().empty() ||
+		!renewal_due(token.claims(), now))
 		return;
 	if (access(directory_of(token.file()).c_str(), W_OK) != 0) {
 		renewal_trouble_ = "its directory is not writable for the agent";
@@ -96,12 +105,13 @@ void Credentials::renewed(const Status &status, std::int64_t now)
 	renewing_ = false;
 	const std::string trouble = status ? "" : status.error().what;
 	if (!trouble.empty() && trouble != renewal_trouble_)
-		log_warning("token not renewed: file=%s error=%s", client_.token().file().c_str(), trouble.c_str());
+		log_warning("token not renewed: file=%s error=%s", client_.token().file().c_str(),
+			trouble.c_str());
 	renewal_trouble_ = trouble;
 	next_renewal_ = now + k_between_renewals;
 	if (status)
 		log_info("token renewed: file=%s expires=%s", client_.token().file().c_str(),
-			 codec::format_time(client_.token_expires().value_or(0)).c_str());
+			codec::format_time(client_.token_expires().value_or(0)).c_str());
 }
 
 /* Once for each token: when little of its life is left, and when it has ended. */
@@ -110,14 +120,19 @@ void Credentials::warn_of_expiry(std::int64_t now)
 	const TokenClaims claims = client_.token().claims();
 	if (!claims.expires)
 		return;
-	const std::int64_t left = *claims.expires - now, life = *claims.expires - claims.issued.value_or(*claims.expires);
+	const std::int64_t left = *claims.expires - now,
+			   life = *claims.expires - claims.issued.value_or(*claims.expires);
 	const std::string at = codec::format_time(*claims.expires);
-	const std::string state = left <= 0 ? "expired " + at : left <= life / k_warn_share ? "expires " + at : "";
+	const std::string state = left <= 0   ? "expired " + at
+		: left <= life / k_warn_share ? "expires " + at
+					      : "";
 	if (state.empty() || state == warned_)
 		return;
 	warned_ = state;
-	log_warning("the token of the API server %s: %s; skube kubeconfig writes one that the agent renews", state.c_str(),
-		    renewal_trouble_.empty() ? "nobody has renewed it" : renewal_trouble_.c_str());
+	log_warning("the token of the API server %s: %s; skube kubeconfig writes one that the "
+		    "agent renews",
+		state.c_str(),
+		renewal_trouble_.empty() ? "nobody has renewed it" : renewal_trouble_.c_str());
 }
 
 std::string Credentials::trouble() const
@@ -129,7 +144,8 @@ std::string Credentials::trouble() const
 		return token;
 	if (renewal_trouble_.empty() || !client_.token_expires())
 		return "";
-	return "the token expires at " + codec::format_time(*client_.token_expires()) + " and is not renewed: " + renewal_trouble_;
+	return "the token expires at " + codec::format_time(*client_.token_expires()) +
+		" and is not renewed: " + renewal_trouble_;
 }
 
 } // namespace slurmkube::kube

@@ -16,7 +16,9 @@ namespace
 
 Error file_error(const std::string &name, int number)
 {
-	const Errc code = number == ENOENT || number == ENOTDIR ? Errc::not_found : number == EACCES || number == EPERM ? Errc::denied : Errc::io;
+	const Errc code = number == ENOENT || number == ENOTDIR ? Errc::not_found
+		: number == EACCES || number == EPERM           ? Errc::denied
+								: Errc::io;
 	char text[128];
 	return Error{code, "cannot read '" + name + "': " + strerror_r(number, text, sizeof(text))};
 }

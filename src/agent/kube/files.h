@@ -16,7 +16,8 @@ namespace slurmkube::kube
 
 inline constexpr std::size_t k_largest_file = std::size_t{1} << 20;
 
-/* not_found, denied, too_large (over 1 MiB), io. The name is in the error. Blocks as a local file does. */
+/* not_found, denied, too_large (over 1 MiB), io. The name is in the error. Blocks as a local file
+ * does. */
 Result<std::string> read_small_file(const std::string &name);
 
 /* A file that only this process can name, for libraries that want a file name. */

@@ -15,7 +15,8 @@ namespace
 
 std::string environment(const char *name)
 {
-	const char *value = std::getenv(name); // NOLINT(concurrency-mt-unsafe): at start, before threads
+	const char *value =
+		std::getenv(name); // NOLINT(concurrency-mt-unsafe): at start, before threads
 	return value != nullptr ? value : "";
 }
 
@@ -36,9 +37,12 @@ Result<std::string> mounted(const std::string &directory, const char *name)
 
 Result<Access> access_in_cluster(const std::string &directory)
 {
-	const std::string host = environment("KUBERNETES_SERVICE_HOST"), port = environment("KUBERNETES_SERVICE_PORT");
+	const std::string host = environment("KUBERNETES_SERVICE_HOST"),
+			  port = environment("KUBERNETES_SERVICE_PORT");
 	if (host.empty() || port.empty())
-		return Error{Errc::invalid, "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; name a kubeconfig file"};
+		return Error{Errc::invalid,
+			"not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not "
+			"set; name a kubeconfig file"};
 	auto token = mounted(directory, "token");
 	if (!token)
 		return token.error();

@@ -26,7 +26,8 @@ class Reader
 
       private:
 	/* Where a named entry's contents are, such as clusters[].cluster. */
-	Result<YamlNode> entry(YamlNode root, const char *list, const char *member, const std::string &name, YamlNode asked_by) const;
+	Result<YamlNode> entry(YamlNode root, const char *list, const char *member,
+		const std::string &name, YamlNode asked_by) const;
 	Status read_cluster(YamlNode cluster);
 	Status read_server(YamlNode cluster);
 	Status read_verification(YamlNode cluster);
@@ -35,7 +36,8 @@ class Reader
 	/* "certificate-authority" or "certificate-authority-data" into a file name. */
 	Status file_or_data(YamlNode from, const std::string &key, std::string &into);
 	Status data_file(YamlNode data, const std::string &key, std::string &into);
-	[[nodiscard]] Error wrong(YamlNode where, const std::string &key, const std::string &what) const;
+	[[nodiscard]] Error wrong(
+		YamlNode where, const std::string &key, const std::string &what) const;
 
 	const std::string &file_;
 	Access access_;
@@ -43,27 +45,34 @@ class Reader
 
 Error Reader::wrong(YamlNode where, const std::string &key, const std::string &what) const
 {
-	return Error{Errc::invalid, file_ + ":" + std::to_string(where ? where.line() : 1) + ": " + printable(key + ": " + what)};
+	return Error{Errc::invalid,
+		file_ + ":" + std::to_string(where ? where.line() : 1) + ": " +
+			printable(key + ": " + what)};
 }
 
-Result<YamlNode> Reader::entry(YamlNode root, const char *list, const char *member, const std::string &name, YamlNode asked_by) const
+Result<YamlNode> Reader::entry(YamlNode root, const char *list, const char *member,
+	const std::string &name, YamlNode asked_by) const
 {
 	for (const YamlNode item : root.get(list).items()) {
 		if (item.get("name").text() != name)
 			continue;
 		const YamlNode contents = item.get(member);
 		if (!contents.is_mapping())
-			return wrong(item, std::string(list) + "[" + name + "]", std::string("has no ") + member);
+			return wrong(item, std::string(list) + "[" + name + "]",
+				std::string("has no ") + member);
 		return contents;
 	}
-	return wrong(asked_by, list, "there is no entry named '" + name + "'; see the names under " + list + ":");
+	return wrong(asked_by, list,
+		"there is no entry named '" + name + "'; see the names under " + list + ":");
 }
 
 Status Reader::data_file(YamlNode data, const std::string &key, std::string &into)
 {
 	const auto bytes = codec::decode_base64(data.text());
 	if (!bytes || bytes->empty())
-		return wrong(data, key, "is not base64; put the whole PEM file through base64, or name the file instead");
+		return wrong(data, key,
+			"is not base64; put the whole PEM file through base64, or name the file "
+			"instead");
 	auto fd = memory_file(key.c_str(), *bytes);
 	if (!fd)
 		return fd.error();
@@ -93,7 +102,10 @@ Status Reader::read_server(YamlNode cluster)
 	while (access_.server.ends_with('/'))
 		access_.server.pop_back();
 	if (!access_.server.starts_with("https://") || access_.server.size() <= 8)
-		return wrong(server ? server : cluster, "server", "'" + server.text() + "' is not https://HOST:PORT; credentials are never sent in the clear");
+		return wrong(server ? server : cluster, "server",
+			"'" + server.text() +
+				"' is not https://HOST:PORT; credentials are never sent in the "
+				"clear");
 	return Ok{};
 }
 
@@ -104,8 +116,11 @@ Status Reader::read_verification(YamlNode cluster)
 	if (access_.verify)
 		return Ok{};
 	if (!access_.ca_file.empty())
-		return wrong(insecure, "insecure-skip-tls-verify", "cannot stand beside a certificate authority; remove one of them");
-	log_warning("the API server's certificate is not checked: file=%s key=insecure-skip-tls-verify", file_.c_str());
+		return wrong(insecure, "insecure-skip-tls-verify",
+			"cannot stand beside a certificate authority; remove one of them");
+	log_warning(
+		"the API server's certificate is not checked: file=%s key=insecure-skip-tls-verify",
+		file_.c_str());
 	return Ok{};
 }
 
@@ -122,11 +137,13 @@ Status Reader::read_cluster(YamlNode cluster)
 
 Status Reader::refuse_unsupported(YamlNode user) const
 {
-	static constexpr const char *keys[] = {"exec", "auth-provider", "username", "password", "as", "as-groups", "as-uid"};
+	static constexpr const char *keys[] = {
+		"exec", "auth-provider", "username", "password", "as", "as-groups", "as-uid"};
 	for (const char *key : keys) {
 		if (const YamlNode found = user.get(key))
 			return wrong(found, std::string("users[].user.") + key,
-				     "is not supported; give a token, a tokenFile or a client certificate, for example of a service account");
+				"is not supported; give a token, a tokenFile or a client "
+				"certificate, for example of a service account");
 	}
 	return Ok{};
 }
@@ -140,7 +157,8 @@ Status Reader::read_user(YamlNode user)
 	if (auto done = file_or_data(user, "client-key", access_.key_file); !done)
 		return done;
 	if (access_.certificate_file.empty() != access_.key_file.empty())
-		return wrong(user, "client-certificate", "certificate and client-key go together; one is missing");
+		return wrong(user, "client-certificate",
+			"certificate and client-key go together; one is missing");
 	access_.token = trimmed(user.get("token").text());
 	if (const YamlNode name = user.get("tokenFile")) {
 		access_.token_file = beside(file_, name.text());
@@ -148,7 +166,9 @@ Status Reader::read_user(YamlNode user)
 			return wrong(name, "tokenFile", contents.error().what);
 	}
 	if (access_.certificate_file.empty() && access_.token.empty() && access_.token_file.empty())
-		return wrong(user, "users[].user", "has no credentials; give a token, a tokenFile or client-certificate and client-key");
+		return wrong(user, "users[].user",
+			"has no credentials; give a token, a tokenFile or client-certificate and "
+			"client-key");
 	return Ok{};
 }
 
@@ -157,15 +177,19 @@ Status Reader::read(YamlNode root, const std::string &context_name)
 	const YamlNode current = root.get("current-context");
 	const std::string wanted = context_name.empty() ? current.text() : context_name;
 	if (wanted.empty())
-		return wrong(root, "current-context", "is not set; set it, or name a context in the configuration");
-	const auto context = entry(root, "contexts", "context", wanted, context_name.empty() ? current : root);
+		return wrong(root, "current-context",
+			"is not set; set it, or name a context in the configuration");
+	const auto context =
+		entry(root, "contexts", "context", wanted, context_name.empty() ? current : root);
 	if (!context)
 		return context.error();
 	const YamlNode cluster_name = context->get("cluster"), user_name = context->get("user");
-	const auto cluster = entry(root, "clusters", "cluster", cluster_name.text(), cluster_name ? cluster_name : *context);
+	const auto cluster = entry(root, "clusters", "cluster", cluster_name.text(),
+		cluster_name ? cluster_name : *context);
 	if (!cluster)
 		return cluster.error();
-	const auto user = entry(root, "users", "user", user_name.text(), user_name ? user_name : *context);
+	const auto user =
+		entry(root, "users", "user", user_name.text(), user_name ? user_name : *context);
 	if (!user)
 		return user.error();
 	access_.default_namespace = context->get("namespace").text();

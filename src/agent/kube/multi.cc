@@ -15,7 +15,8 @@ namespace
 
 using namespace std::chrono_literals;
 
-/* Where libcurl leaves data aside, a socket that has gone quiet is taken for readable some times more. */
+/* Where libcurl leaves data aside, a socket that has gone quiet is taken for readable some times
+ * more. */
 constexpr agent::Clock::duration k_quiet = 20ms; /* doubled each time */
 constexpr unsigned k_most_asked_again = 6;
 
@@ -62,7 +63,8 @@ Multi::Multi(agent::Loop &loop, long max_connections, OnProgress on_progress)
 	(void)curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, self);
 	(void)curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &Multi::on_timer);
 	(void)curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, self);
-	(void)curl_multi_setopt(multi_.get(), CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
+	(void)curl_multi_setopt(
+		multi_.get(), CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
 	(void)curl_multi_setopt(multi_.get(), CURLMOPT_MAX_HOST_CONNECTIONS, max_connections);
 }
 
@@ -81,15 +83,18 @@ Multi::~Multi()
 
 Status Multi::add(CURL *easy)
 {
-	const CURLMcode code = multi_ ? curl_multi_add_handle(multi_.get(), easy) : CURLM_OUT_OF_MEMORY;
+	const CURLMcode code =
+		multi_ ? curl_multi_add_handle(multi_.get(), easy) : CURLM_OUT_OF_MEMORY;
 	if (code != CURLM_OK)
-		return Error{Errc::internal, std::string("libcurl refused a request: ") + curl_multi_strerror(code)};
+		return Error{Errc::internal,
+			std::string("libcurl refused a request: ") + curl_multi_strerror(code)};
 	return Ok{};
 }
 
 void Multi::remove(CURL *easy)
 {
-	(void)curl_multi_remove_handle(multi_.get(), easy); /* fails only for handles that are not in it */
+	/* fails only for handles that are not in it */
+	(void)curl_multi_remove_handle(multi_.get(), easy);
 }
 
 /* libcurl wakes them for each transfer that is taken out, be it one that never began. */
@@ -121,7 +126,8 @@ void Multi::ask_again_after(agent::Clock::duration wait)
 
 void Multi::ask_again()
 {
-	const agent::Clock::duration quiet = agent::Clock::now() - last_ready_, wanted = k_quiet * (1U << asked_again_);
+	const agent::Clock::duration quiet = agent::Clock::now() - last_ready_,
+				     wanted = k_quiet * (1U << asked_again_);
 	if (quiet < wanted) {
 		ask_again_after(wanted - quiet);
 		return;
@@ -162,7 +168,8 @@ void Multi::watch(curl_socket_t fd, int what)
 		return;
 	}
 	watched_.insert(fd);
-	loop_.set(fd, epoll_events(what), [this, fd](std::uint32_t events) { ready(fd, curl_events(events)); });
+	loop_.set(fd, epoll_events(what),
+		[this, fd](std::uint32_t events) { ready(fd, curl_events(events)); });
 }
 
 void Multi::wake_after(long milliseconds)
@@ -170,7 +177,8 @@ void Multi::wake_after(long milliseconds)
 	loop_.cancel(timer_);
 	timer_ = 0;
 	if (milliseconds >= 0)
-		timer_ = loop_.after(std::chrono::milliseconds(milliseconds), [this] { act(CURL_SOCKET_TIMEOUT, 0); });
+		timer_ = loop_.after(std::chrono::milliseconds(milliseconds),
+			[this] { act(CURL_SOCKET_TIMEOUT, 0); });
 }
 
 int Multi::on_socket(CURL *, curl_socket_t fd, int what, void *self, void *) noexcept

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * multi.h - libcurl's multi interface on the agent's loop: it waits for libcurl and tells what moved.
+ * multi.h - libcurl's multi interface on the agent's loop: it waits for libcurl and tells what
+ * moved.
  *
- * The owner is called after libcurl has returned, so it may add and remove handles as it likes, but not destroy the multi.
+ * The owner is called after libcurl has returned, so it may add and remove handles as it likes, but
+ * not destroy the multi.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_MULTI_H
 #define SLURMKUBE_AGENT_KUBE_MULTI_H
@@ -38,7 +40,8 @@ class Multi
 
 	Status add(CURL *easy);
 	void remove(CURL *easy);
-	/* Transfers that wait to see whether they can share another one's connection look again, where libcurl lets them sleep. */
+	/* Transfers that wait to see whether they can share another one's connection look again,
+	 * where libcurl lets them sleep. */
 	void wake_waiting();
 
       private:
@@ -56,7 +59,7 @@ class Multi
 	OnProgress on_progress_;
 	agent::Loop::TimerId timer_ = 0, again_timer_ = 0;
 	agent::Clock::time_point last_ready_; /* of any socket */
-	unsigned asked_again_ = 0;	      /* since then */
+	unsigned asked_again_ = 0;            /* since then */
 	std::set<curl_socket_t> watched_;
 	Owned<CURLM, curl_multi_cleanup> multi_;
 };

@@ -13,17 +13,24 @@ constexpr std::string_view k_mark = "@SCHEDULER@";
 
 constexpr char k_policies[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What the API server refuses by itself, without a webhook (Kubernetes 1.30 and later): kubectl apply -f policies.yaml. Optional; without it the agent
-# says the same on the pod, or cannot know.
+# Admission policies: what the API server refuses by itself, without a webhook. Needs Kubernetes
+# 1.30 or later. Install with: kubectl apply -f policies.yaml. Optional: without these policies the
+# agent reports most of the same on the pod, but cannot prevent it.
 #
-#   slurm-kube-allocation  annotations allocation.slurm-kube.io/* are the agent's, on pods and in the templates that controllers copy
-#   slurm-kube-resize      pods of the scheduler @SCHEDULER@ are not resized: their job has what they asked for
-#   slurm-kube-scheduler   in namespaces with the label slurm-kube.io/managed=true pods run through Slurm and do not choose their node; DaemonSets
-#                          only where the namespace also has slurm-kube.io/daemonsets=allowed
-#   slurm-kube-agent       the agent's account deletes and writes pods of the scheduler @SCHEDULER@ only, whatever its role grants
+#   slurm-kube-allocation  only the agent may write annotations allocation.slurm-kube.io/*, on pods
+#                          and in the templates that controllers copy
+#   slurm-kube-resize      pods of the scheduler @SCHEDULER@ cannot be resized, because their job
+#                          has what they asked for
+#   slurm-kube-scheduler   pods in namespaces with the label slurm-kube.io/managed=true run through
+#                          Slurm and cannot choose their node; DaemonSets need the namespace label
+#                          slurm-kube.io/daemonsets=allowed, too
+#   slurm-kube-agent       the agent's account may delete and write pods of the scheduler
+#                          @SCHEDULER@ only, whatever its role grants
 #
-# Printed by slurmkubed --print-policies, for the scheduler_name of slurmkubed.yaml (here @SCHEDULER@) and the service account of rbac.yaml: change that one where yours differs.
-# policy-scheduler-name.yaml sets spec.schedulerName by itself (1.36 and later); policy-options.yaml looks at options slurm-kube.io/*.
+# Printed by slurmkubed --print-policies for the scheduler_name in slurmkubed.yaml (@SCHEDULER@) and
+# the service account in rbac.yaml; if your service account differs, change it here.
+# policy-scheduler-name.yaml sets spec.schedulerName (1.36 and later), policy-options.yaml checks
+# the options slurm-kube.io/*.
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata:
@@ -66,8 +73,11 @@ spec:
       [0, 1, 2, 3].all(i,
         variables.now[i].all(k, !k.startsWith('allocation.slurm-kube.io/') ||
           (k in variables.before[i] && variables.before[i][k] == variables.now[i][k])) &&
-        variables.before[i].all(k, !k.startsWith('allocation.slurm-kube.io/') || k in variables.now[i]))
-    message: annotations allocation.slurm-kube.io/* are written by slurmkubed only; options begin with slurm-kube.io/
+        variables.before[i].all(k,
+          !k.startsWith('allocation.slurm-kube.io/') || k in variables.now[i]))
+    message: >-
+      annotations allocation.slurm-kube.io/* are written by slurmkubed only;
+      options begin with slurm-kube.io/
     reason: Forbidden
 ---
 apiVersion: admissionregistration.k8s.io/v1
@@ -120,20 +130,25 @@ spec:
     expression: "!request.userInfo.groups.exists(g, g == 'system:nodes')"
   variables:
   - name: daemon
-    expression: request.userInfo.username == 'system:serviceaccount:kube-system:daemon-set-controller'
+    expression: >-
+      request.userInfo.username == 'system:serviceaccount:kube-system:daemon-set-controller'
   - name: allowed
     expression: >-
       variables.daemon && 'slurm-kube.io/daemonsets' in namespaceObject.metadata.labels &&
       namespaceObject.metadata.labels['slurm-kube.io/daemonsets'] == 'allowed'
   validations:
   - expression: "!variables.daemon || variables.allowed"
-    message: "DaemonSets would use nodes beside Slurm: an administrator may allow them with the namespace's label slurm-kube.io/daemonsets=allowed"
+    message: >-
+      DaemonSets would use nodes beside Slurm: an administrator may allow them with the namespace's
+      label slurm-kube.io/daemonsets=allowed
     reason: Forbidden
   - expression: variables.allowed || object.spec.?nodeName.orValue('') == ''
     message: "spec.nodeName: in this namespace Slurm chooses the node; leave it out"
     reason: Forbidden
   - expression: variables.allowed || object.spec.?schedulerName.orValue('') == '@SCHEDULER@'
-    message: "spec.schedulerName: pods of this namespace run through Slurm; write schedulerName: @SCHEDULER@"
+    message: >-
+      spec.schedulerName: pods of this namespace run through Slurm;
+      write schedulerName: @SCHEDULER@
     reason: Forbidden
 ---
 apiVersion: admissionregistration.k8s.io/v1
@@ -179,8 +194,11 @@ spec:
 
 constexpr char k_scheduler_name_policy[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Pods of namespaces with the label slurm-kube.io/managed=true get schedulerName: @SCHEDULER@ where they name none (Kubernetes 1.36 and later):
-# kubectl apply -f policy-scheduler-name.yaml. Printed by slurmkubed --print-scheduler-name-policy, for the scheduler_name of slurmkubed.yaml. Pods of DaemonSets and static pods are left alone.
+# Admission policy: pods that name no scheduler, in namespaces with the label
+# slurm-kube.io/managed=true, get schedulerName: @SCHEDULER@. Pods of DaemonSets and static pods are
+# left alone. Needs Kubernetes 1.36 or later. Install with:
+# kubectl apply -f policy-scheduler-name.yaml. Printed by slurmkubed --print-scheduler-name-policy
+# for the scheduler_name in slurmkubed.yaml.
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
 metadata:
@@ -196,7 +214,9 @@ spec:
       resources: [pods]
   matchConditions:
   - name: chosen-by-nobody
-    expression: object.spec.?schedulerName.orValue('default-scheduler') == 'default-scheduler' && object.spec.?nodeName.orValue('') == ''
+    expression: >-
+      object.spec.?schedulerName.orValue('default-scheduler') == 'default-scheduler' &&
+      object.spec.?nodeName.orValue('') == ''
   - name: neither-static-pods-nor-daemonsets
     expression: >-
       !request.userInfo.groups.exists(g, g == 'system:nodes') &&
@@ -220,7 +240,8 @@ spec:
 
 std::string with_name(std::string text, const std::string &name)
 {
-	for (std::size_t at = text.find(k_mark); at != std::string::npos; at = text.find(k_mark, at + name.size()))
+	for (std::size_t at = text.find(k_mark); at != std::string::npos;
+		at = text.find(k_mark, at + name.size()))
 		text.replace(at, k_mark.size(), name);
 	return text;
 }

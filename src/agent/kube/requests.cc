@@ -20,9 +20,11 @@ constexpr unsigned k_patient_share = 8; /* of what may be in flight */
 /* libcurl is to end a transfer at its deadline. So long after it we end it ourselves. */
 constexpr std::chrono::milliseconds k_overdue{500};
 constexpr std::chrono::seconds k_longest_pause{30};
-/* An answer that has begun and of which nothing more comes for so long is lost: its deadline is far longer, for lists that are slow to begin. */
+/* An answer that has begun and of which nothing more comes for so long is lost: its deadline is far
+ * longer, for lists that are slow to begin. */
 constexpr std::chrono::seconds k_longest_silence{10};
-/* Where libcurl hides the ends of answers, something is asked that has a short one: its frames bring the other's end. */
+/* Where libcurl hides the ends of answers, something is asked that has a short one: its frames
+ * bring the other's end. */
 constexpr std::chrono::milliseconds k_stalled{100}, k_between_stirs{300};
 
 } // namespace
@@ -34,7 +36,8 @@ Requests::Requests(Session &session) : session_(session)
 
 Requests::~Requests()
 {
-	for (const agent::Loop::TimerId timer : {hold_timer_, answers_timer_, give_up_timer_, stir_timer_})
+	for (const agent::Loop::TimerId timer :
+		{hold_timer_, answers_timer_, give_up_timer_, stir_timer_})
 		session_.loop.cancel(timer);
 	for (const auto &[easy, pending] : flying_) {
 		session_.loop.cancel(pending.deadline_timer);
@@ -45,13 +48,14 @@ Requests::~Requests()
 void Requests::open_multi()
 {
 	multi_ = std::make_unique<Multi>(session_.loop, k_connections,
-					 [this](const std::vector<Multi::Finished> &finished) { progress(finished); });
+		[this](const std::vector<Multi::Finished> &finished) { progress(finished); });
 }
 
 void Requests::send(Request request, OnResponse on_response)
 {
 	if (queued() >= session_.options.max_queued) {
-		answer_later(std::move(on_response), Error{Errc::again, "too many requests wait for the API server"});
+		answer_later(std::move(on_response),
+			Error{Errc::again, "too many requests wait for the API server"});
 		return;
 	}
 	Pending pending;
@@ -75,7 +79,8 @@ void Requests::pump()
 	}
 }
 
-/* The server would serve them in turns with what comes next, so most of its turns are kept free of them. */
+/* The server would serve them in turns with what comes next, so most of its turns are kept free of
+ * them. */
 bool Requests::may_fly_patient(unsigned cap) const
 {
 	return !patient_.empty() && patient_flying_ < std::max(1U, cap / k_patient_share);
@@ -106,7 +111,8 @@ Status Requests::fly(Pending pending)
 	pending.sent = Clock::now();
 	pending.token = session_.token->text(pending.sent);
 	pending.sends++;
-	auto transfer = Transfer::make({session_.access, session_.options, pending.token}, pending.request);
+	auto transfer =
+		Transfer::make({session_.access, session_.options, pending.token}, pending.request);
 	if (!transfer)
 		return transfer.error();
 	CURL *easy = (*transfer)->easy();
@@ -160,9 +166,12 @@ void Requests::stir()
 void Requests::watch_over(CURL *easy, Pending &pending)
 {
 	const Clock::time_point now = Clock::now(), begun = pending.transfer->last_byte();
-	const Clock::time_point lost = (begun == Clock::time_point{} ? now : begun) + k_longest_silence;
-	const Clock::time_point end = std::min<Clock::time_point>(pending.sent + pending.request.deadline + k_overdue, lost);
-	pending.deadline_timer = session_.loop.after(std::max<Clock::duration>(end - now, 0ms), [this, easy] { overdue(easy); });
+	const Clock::time_point lost =
+		(begun == Clock::time_point{} ? now : begun) + k_longest_silence;
+	const Clock::time_point end = std::min<Clock::time_point>(
+		pending.sent + pending.request.deadline + k_overdue, lost);
+	pending.deadline_timer = session_.loop.after(
+		std::max<Clock::duration>(end - now, 0ms), [this, easy] { overdue(easy); });
 }
 
 void Requests::overdue(CURL *easy)
@@ -194,7 +203,8 @@ void Requests::progress(const std::vector<Multi::Finished> &finished)
 void Requests::finish(Pending pending, CURLcode code)
 {
 	session_.loop.cancel(pending.deadline_timer);
-	/* A server that refuses us also closes the connection (seen with 401 of Kubernetes 1.37), often in the middle of the text: the status counts. */
+	/* A server that refuses us also closes the connection (seen with 401 of Kubernetes 1.37),
+	 * often in the middle of the text: the status counts. */
 	const bool is_refusal = pending.transfer->status() >= 300;
 	if (code == CURLE_OK || is_refusal)
 		answered(std::move(pending));
@@ -213,14 +223,16 @@ void Requests::no_answer(Pending pending, CURLcode code)
 	session_.counters.failures++;
 	const Error error = pending.transfer->failure(code);
 	/* A refusal of one request can take the others on its connection with it. */
-	if (error.code == Errc::io && code != CURLE_OPERATION_TIMEDOUT && may_repeat_unanswered(pending)) {
+	if (error.code == Errc::io && code != CURLE_OPERATION_TIMEDOUT &&
+		may_repeat_unanswered(pending)) {
 		repeat(std::move(pending));
 		return;
 	}
 	if (code == CURLE_OPERATION_TIMEDOUT) {
 		session_.counters.timeouts++;
-		/* Not one answer while this one waited: the connection is dead, or its server is. A timed-out stream alone
-		 * leaves the connection in libcurl's cache, where the next request would take it again. */
+		/* Not one answer while this one waited: the connection is dead, or its server is. A
+		 * timed-out stream alone leaves the connection in libcurl's cache, where the next
+		 * request would take it again. */
 		if (last_answer_ < pending.sent && give_up_timer_ == 0)
 			give_up_timer_ = session_.loop.after(0ms, [this] { give_connection_up(); });
 	}
@@ -243,7 +255,10 @@ void Requests::give_connection_up()
 		if (may_repeat_unanswered(pending))
 			repeat(std::move(pending));
 		else
-			answer_later(std::move(pending.on_response), Error{Errc::io, "the connection to the API server gave no answers any more"});
+			answer_later(std::move(pending.on_response),
+				Error{Errc::io,
+					"the connection to the API server gave no answers any "
+					"more"});
 	}
 	pump();
 }
@@ -252,7 +267,8 @@ void Requests::answered(Pending pending)
 {
 	last_answer_ = Clock::now();
 	session_.counters.answers++;
-	Response response{.status = pending.transfer->status(), .body = pending.transfer->take_body()};
+	Response response{
+		.status = pending.transfer->status(), .body = pending.transfer->take_body()};
 	session_.counters.bytes_received += response.body.size();
 	if (response.status == 401 && repeat_with_new_token(pending))
 		return;
@@ -272,14 +288,16 @@ bool Requests::repeat_with_new_token(Pending &pending)
 	session_.counters.unauthorized++;
 	const Clock::time_point now = Clock::now();
 	/* Another request may have found the new token in the meantime. */
-	const bool renewed = session_.token->text(now) != pending.token || session_.token->refused(now);
+	const bool renewed =
+		session_.token->text(now) != pending.token || session_.token->refused(now);
 	if (!renewed || pending.sends >= 2)
 		return false;
 	repeat(std::move(pending));
 	return true;
 }
 
-/* The server did not act on such a request, so any may be repeated; Retry-After is its word for "the same again, later". */
+/* The server did not act on such a request, so any may be repeated; Retry-After is its word for
+ * "the same again, later". */
 bool Requests::repeat_after_pause(Pending &pending)
 {
 	session_.counters.throttled++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * requests.h - the requests of a client: queue, cap, repeats after 401, 429 and 503, and giving up a connection that has gone silent.
+ * requests.h - the requests of a client: queue, cap, repeats after 401, 429 and 503, and giving up
+ * a connection that has gone silent.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_REQUESTS_H
 #define SLURMKUBE_AGENT_KUBE_REQUESTS_H
@@ -75,7 +76,8 @@ class Requests
 	std::vector<std::pair<OnResponse, Error>> answers_;
 	Clock::time_point hold_until_{}, last_answer_{}, stirred_{};
 	bool stirring_ = false;
-	agent::Loop::TimerId hold_timer_ = 0, answers_timer_ = 0, give_up_timer_ = 0, stir_timer_ = 0;
+	agent::Loop::TimerId hold_timer_ = 0, answers_timer_ = 0, give_up_timer_ = 0,
+			     stir_timer_ = 0;
 };
 
 } // namespace slurmkube::kube

@@ -2,9 +2,10 @@
 /*
  * rights.h - the one list of what the agent asks of the API server.
  *
- * From it come etc/rbac.yaml (slurmkubed --print-rbac; a unit test compares) and what `skube check` asks the server for. testsuite/e2e/test_rights.py
- * compares it with the server's audit log: nothing is done that does not stand here, and nothing stands here that is not done.
- * /version is read too; the built-in role system:public-info-viewer grants it to everybody.
+ * From it come etc/rbac.yaml (slurmkubed --print-rbac; a unit test compares) and what `skube check`
+ * asks the server for. testsuite/e2e/test_rights.py compares it with the server's audit log:
+ * nothing is done that does not stand here, and nothing stands here that is not done. /version is
+ * read too; the built-in role system:public-info-viewer grants it to everybody.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_RIGHTS_H
 #define SLURMKUBE_AGENT_KUBE_RIGHTS_H

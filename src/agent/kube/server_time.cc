@@ -20,7 +20,8 @@ Result<std::int64_t> creation_time(const Response &answer)
 	const auto event = codec::parse_json(answer.body, k_answer_max);
 	if (!event)
 		return in_context("asking for the server's time", event.error());
-	return codec::parse_time(codec::get_string(codec::get(event->get(), "metadata"), "creationTimestamp"));
+	return codec::parse_time(
+		codec::get_string(codec::get(event->get(), "metadata"), "creationTimestamp"));
 }
 
 } // namespace

@@ -18,7 +18,8 @@ namespace slurmkube::kube
 
 struct Session {
 	Session(agent::Loop &on, Access with, const ClientOptions &how)
-	    : loop(on), access(std::move(with)), options(how), token(std::make_unique<Token>(access.token, access.token_file))
+	    : loop(on), access(std::move(with)), options(how),
+	      token(std::make_unique<Token>(access.token, access.token_file))
 	{
 	}
 	void replace_access(Access by)
@@ -28,7 +29,8 @@ struct Session {
 	}
 	agent::Loop &loop;
 	Access access;
-	Access retired; /* the one before: a connection that is being made may still read its files in memory */
+	/* the one before: a connection that is being made may still read its files in memory */
+	Access retired;
 	const ClientOptions options;
 	std::unique_ptr<Token> token;
 	ClientCounters counters;

@@ -15,7 +15,8 @@ namespace
 
 constexpr std::size_t k_longest_message = 2000; /* of an error text that people shall read */
 
-constexpr char k_no_such_path[] = "404 page not found"; /* all that a server says of an API group that it does not have */
+/* all that a server says of an API group that it does not have */
+constexpr char k_no_such_path[] = "404 page not found";
 constexpr std::string_view k_groups = "/apis/";
 
 struct Said {
@@ -30,18 +31,21 @@ Said said_in(const std::string &body)
 		return {};
 	json_object *status = object.value().get();
 	return {codec::get_string(status, "message").substr(0, k_longest_message),
-		codec::get_string(status, "kind") == "Status" && codec::get_string(status, "reason") == "NotFound"};
+		codec::get_string(status, "kind") == "Status" &&
+			codec::get_string(status, "reason") == "NotFound"};
 }
 
 /* Deletions are inferred from it: it must come from the API server, not from a proxy before it. */
 bool is_believed(const Response &response, std::string_view path, const Said &said)
 {
-	return said.is_not_found || (path.starts_with(k_groups) && response.body.starts_with(k_no_such_path));
+	return said.is_not_found ||
+		(path.starts_with(k_groups) && response.body.starts_with(k_no_such_path));
 }
 
 bool is_unreserved(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("-._~").find(c) != std::string_view::npos;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		std::string_view("-._~").find(c) != std::string_view::npos;
 }
 
 } // namespace
@@ -80,8 +84,10 @@ Error error_of(const Response &response, std::string_view path)
 	if (what.empty())
 		what = "HTTP status " + std::to_string(response.status);
 	if (response.status == 404 && !is_believed(response, path, said))
-		return Error{Errc::io, what + ", and not from a Kubernetes API server: what stands in between?"};
-	return Error{errc_of_status(response.status), what + (response.note.empty() ? "" : ": " + response.note)};
+		return Error{Errc::io,
+			what + ", and not from a Kubernetes API server: what stands in between?"};
+	return Error{errc_of_status(response.status),
+		what + (response.note.empty() ? "" : ": " + response.note)};
 }
 
 std::string escape_query(std::string_view text)

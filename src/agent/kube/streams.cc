@@ -19,7 +19,9 @@ constexpr std::chrono::milliseconds k_longest_wait_for_headers{30'000};
 } // namespace
 
 Streams::Streams(Session &session)
-    : session_(session), multi_(session.loop, k_connections, [this](const std::vector<Multi::Finished> &finished) { progress(finished); })
+    : session_(session),
+      multi_(session.loop, k_connections,
+	      [this](const std::vector<Multi::Finished> &finished) { progress(finished); })
 {
 }
 
@@ -32,13 +34,16 @@ Streams::~Streams()
 StreamId Streams::open(StreamRequest request, OnFrame on_frame, OnStreamEnd on_end)
 {
 	const StreamId id = ++last_id_;
-	auto stream = std::make_shared<Stream>(std::move(request), std::move(on_frame), std::move(on_end));
+	auto stream = std::make_shared<Stream>(
+		std::move(request), std::move(on_frame), std::move(on_end));
 	streams_.emplace(id, stream);
 	session_.counters.streams++;
 	stream->last_byte = Clock::now();
 	if (auto done = fly(*stream); !done)
 		stream->failed = done.error();
-	watch_silence(id, *stream, stream->failed ? 0ms : std::min(stream->request.silence, k_longest_wait_for_headers));
+	watch_silence(id, *stream,
+		stream->failed ? 0ms
+			       : std::min(stream->request.silence, k_longest_wait_for_headers));
 	return id;
 }
 
@@ -48,9 +53,12 @@ Status Streams::fly(Stream &stream)
 	request.path = stream.request.path;
 	request.accept = stream.request.accept;
 	request.deadline = 0ms;
-	request.body_limit = stream.request.frame_limit + k_largest_other_body; /* between two looks */
+	/* between two looks */
+	request.body_limit = stream.request.frame_limit + k_largest_other_body;
 	stream.token = session_.token->text(Clock::now());
-	auto transfer = Transfer::make({session_.access, session_.options, stream.token, stream.request.fresh_connection}, request);
+	auto transfer = Transfer::make(
+		{session_.access, session_.options, stream.token, stream.request.fresh_connection},
+		request);
 	if (!transfer)
 		return transfer.error();
 	stream.transfer = std::move(*transfer);
@@ -86,7 +94,9 @@ void Streams::progress(const std::vector<Multi::Finished> &finished)
 		notice_open(*stream);
 		if (!stream->closed)
 			take_bytes(id, stream);
-		const auto is_this = [&stream = stream](const Multi::Finished &one) { return one.easy == stream->transfer->easy(); };
+		const auto is_this = [&stream = stream](const Multi::Finished &one) {
+			return one.easy == stream->transfer->easy();
+		};
 		const auto ended = std::find_if(finished.begin(), finished.end(), is_this);
 		if (ended != finished.end() && !stream->closed)
 			finish(id, stream, ended->code);
@@ -112,7 +122,9 @@ void Streams::take_bytes(StreamId id, const Held &stream)
 	stream->last_byte = Clock::now();
 	session_.counters.bytes_received += bytes.size();
 	if (stream->transfer->status() != 200) {
-		stream->other_body += bytes.substr(0, k_largest_other_body - std::min(k_largest_other_body, stream->other_body.size()));
+		stream->other_body += bytes.substr(0,
+			k_largest_other_body -
+				std::min(k_largest_other_body, stream->other_body.size()));
 		return;
 	}
 	stream->frames.add(bytes);
@@ -123,7 +135,10 @@ void Streams::take_bytes(StreamId id, const Held &stream)
 		stream->on_frame(*frame);
 	}
 	if (stream->frames.too_long() && !stream->closed)
-		end(id, stream, Error{Errc::too_large, "an event of a watch is longer than " + std::to_string(stream->request.frame_limit) + " bytes"});
+		end(id, stream,
+			Error{Errc::too_large,
+				"an event of a watch is longer than " +
+					std::to_string(stream->request.frame_limit) + " bytes"});
 }
 
 void Streams::finish(StreamId id, const Held &stream, CURLcode code)
@@ -131,11 +146,14 @@ void Streams::finish(StreamId id, const Held &stream, CURLcode code)
 	const long status = stream->transfer->status();
 	if (code != CURLE_OK) {
 		Error error = stream->transfer->failure(code);
-		error.code = error.code == Errc::again ? Errc::io : error.code; /* again means silence here */
+		/* again means silence here */
+		error.code = error.code == Errc::again ? Errc::io : error.code;
 		end(id, stream, std::move(error));
 		return;
 	}
-	Response response{.status = status, .body = std::move(stream->other_body), .retry_after = stream->transfer->retry_after()};
+	Response response{.status = status,
+		.body = std::move(stream->other_body),
+		.retry_after = stream->transfer->retry_after()};
 	if (status == 401) {
 		session_.counters.unauthorized++;
 		response.note = session_.token->refusal(agent::now().wall_s);
@@ -169,12 +187,16 @@ void Streams::check_silence(StreamId id)
 		return;
 	}
 	const bool has_headers = stream->transfer->status() != 0;
-	const auto limit = has_headers ? stream->request.silence : std::min(stream->request.silence, k_longest_wait_for_headers);
+	const auto limit = has_headers
+		? stream->request.silence
+		: std::min(stream->request.silence, k_longest_wait_for_headers);
 	const Clock::duration quiet = Clock::now() - stream->last_byte;
 	if (quiet < limit)
 		watch_silence(id, *stream, limit - quiet);
 	else
-		end(id, stream, Error{Errc::again, "nothing came for " + std::to_string(limit.count() / 1000) + " s"});
+		end(id, stream,
+			Error{Errc::again,
+				"nothing came for " + std::to_string(limit.count() / 1000) + " s"});
 }
 
 } // namespace slurmkube::kube

@@ -33,7 +33,8 @@ class Streams
 	using Clock = agent::Clock;
 	struct Stream {
 		Stream(StreamRequest asked, OnFrame frame, OnStreamEnd end)
-		    : request(std::move(asked)), on_frame(std::move(frame)), on_end(std::move(end)), frames(request.frame_limit)
+		    : request(std::move(asked)), on_frame(std::move(frame)), on_end(std::move(end)),
+		      frames(request.frame_limit)
 		{
 		}
 		StreamRequest request;

@@ -48,7 +48,8 @@ std::string text_claim(jwt_t *jwt, const char *name)
 /* It goes into a header line: anything but printable characters would end or split that. */
 bool is_one_word(const std::string &token)
 {
-	return !token.empty() && std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
+	return !token.empty() &&
+		std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
 } // namespace
@@ -101,9 +102,12 @@ bool Token::read(Clock::time_point now)
 {
 	auto contents = read_small_file(file_);
 	std::string fresh = contents ? trimmed(*contents) : std::string();
-	const std::string trouble = !contents ? contents.error().what : is_one_word(fresh) ? "" : "'" + file_ + "' does not hold a token";
+	const std::string trouble = !contents ? contents.error().what
+		: is_one_word(fresh)          ? ""
+					      : "'" + file_ + "' does not hold a token";
 	if (!trouble.empty() && trouble != trouble_)
-		log_error("token file unreadable, going on with the last token: %s", trouble.c_str());
+		log_error(
+			"token file unreadable, going on with the last token: %s", trouble.c_str());
 	trouble_ = trouble;
 	const bool changed = trouble.empty() && fresh != text_;
 	if (changed) {
@@ -133,11 +137,16 @@ std::string Token::refusal(std::int64_t now) const
 		return "";
 	const TokenClaims claims = token_claims(text_);
 	if (claims.expires && *claims.expires <= now)
-		return name() + " expired at " + codec::format_time(*claims.expires) + "; skube kubeconfig writes a new one";
+		return name() + " expired at " + codec::format_time(*claims.expires) +
+			"; skube kubeconfig writes a new one";
 	if (!claims.expires)
-		return name() + " is not one that this API server has issued, or it has been revoked";
-	return name() + " is good until " + codec::format_time(*claims.expires) + " by its own word; the API server does not know it: was it made for another cluster" +
-	       (claims.issuer.empty() ? "" : " (its issuer is " + claims.issuer + ")") + ", or its service account deleted?";
+		return name() +
+			" is not one that this API server has issued, or it has been revoked";
+	return name() + " is good until " + codec::format_time(*claims.expires) +
+		" by its own word; the API server does not know it: was it made for another "
+		"cluster" +
+		(claims.issuer.empty() ? "" : " (its issuer is " + claims.issuer + ")") +
+		", or its service account deleted?";
 }
 
 bool Token::refused(Clock::time_point now)

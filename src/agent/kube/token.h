@@ -2,8 +2,9 @@
 /*
  * token.h - the bearer token, kept fresh.
  *
- * A token file is read again each minute, sooner when its token is about to expire, and after the server refused it: kubelets and operators
- * rewrite such files at 80 % of the token's life. The expiry is read from the token without verifying it; only the server judges it.
+ * A token file is read again each minute, sooner when its token is about to expire, and after the
+ * server refused it: kubelets and operators rewrite such files at 80 % of the token's life. The
+ * expiry is read from the token without verifying it; only the server judges it.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_TOKEN_H
 #define SLURMKUBE_AGENT_KUBE_TOKEN_H
@@ -19,7 +20,8 @@
 namespace slurmkube::kube
 {
 
-/* Of a JSON web token. Times are seconds since the epoch; what it does not say, and all of an opaque token, is empty. */
+/* Of a JSON web token. Times are seconds since the epoch; what it does not say, and all of an
+ * opaque token, is empty. */
 struct TokenClaims {
 	std::optional<std::int64_t> expires, issued;
 	std::string issuer, subject;
@@ -41,13 +43,15 @@ class Token
 
 	/* What to send now; reads the file when that is due. Empty: send none. */
 	const std::string &text(Clock::time_point now);
-	/* The server answered 401 to this token. True: the file holds another one by now, so a second try makes sense. */
+	/* The server answered 401 to this token. True: the file holds another one by now, so a
+	 * second try makes sense. */
 	bool refused(Clock::time_point now);
 
 	[[nodiscard]] std::optional<std::int64_t> expires() const { return expires_; }
 	[[nodiscard]] const std::string &file() const { return file_; }
 	[[nodiscard]] TokenClaims claims() const { return token_claims(text_); }
-	/* Why a server may have answered 401, as far as the token itself tells: expired, or of another cluster. */
+	/* Why a server may have answered 401, as far as the token itself tells: expired, or of
+	 * another cluster. */
 	[[nodiscard]] std::string refusal(std::int64_t now) const;
 	/* Why the file could not be read the last time; empty: it could. */
 	[[nodiscard]] const std::string &trouble() const { return trouble_; }

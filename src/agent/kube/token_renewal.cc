@@ -36,7 +36,8 @@ std::optional<Account> account_of(std::string_view subject)
 	const std::size_t colon = subject.find(':');
 	if (colon == std::string_view::npos || colon == 0 || colon + 1 == subject.size())
 		return std::nullopt;
-	return Account{std::string(subject.substr(0, colon)), std::string(subject.substr(colon + 1))};
+	return Account{
+		std::string(subject.substr(0, colon)), std::string(subject.substr(colon + 1))};
 }
 
 Error file_error(const std::string &what, const std::string &file)
@@ -46,7 +47,8 @@ Error file_error(const std::string &what, const std::string &file)
 
 bool write_all(const UniqueFd &fd, const std::string &text)
 {
-	return write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd.get()) == 0;
+	return write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+		fsync(fd.get()) == 0;
 }
 
 Status take_token(const Result<Response> &answer, const std::string &file)
@@ -84,7 +86,8 @@ Result<Request> renewal_request(const TokenClaims &claims)
 	codec::put(body.get(), "spec", std::move(spec));
 	Request request;
 	request.method = Method::post;
-	request.path = "/api/v1/namespaces/" + escape_query(account->name_space) + "/serviceaccounts/" + escape_query(account->name) + "/token";
+	request.path = "/api/v1/namespaces/" + escape_query(account->name_space) +
+		"/serviceaccounts/" + escape_query(account->name) + "/token";
 	request.body = codec::to_text(body.get());
 	request.body_limit = k_answer_max;
 	return request;
@@ -107,15 +110,18 @@ void renew_token(Client &client, std::function<void(Status)> done)
 {
 	auto request = renewal_request(client.token().claims());
 	if (!request) {
-		client.after(std::chrono::milliseconds(0), [done = std::move(done), error = request.error()] { done(error); });
+		client.after(std::chrono::milliseconds(0),
+			[done = std::move(done), error = request.error()] { done(error); });
 		return;
 	}
-	client.send(std::move(*request), [&client, done = std::move(done), file = client.token().file()](const Result<Response> &answer) {
-		const Status written = take_token(answer, file);
-		if (written)
-			client.read_token();
-		done(written);
-	});
+	client.send(std::move(*request),
+		[&client, done = std::move(done), file = client.token().file()](
+			const Result<Response> &answer) {
+			const Status written = take_token(answer, file);
+			if (written)
+				client.read_token();
+			done(written);
+		});
 }
 
 } // namespace slurmkube::kube

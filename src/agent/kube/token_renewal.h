@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * token_renewal.h - a service account's own token, renewed by the TokenRequest API before it expires.
+ * token_renewal.h - a service account's own token, renewed by the TokenRequest API before it
+ * expires.
  *
- * Renewed is what lies in a token file in whose directory we may write, as skube kubeconfig makes it.
- * Any other token file is somebody else's to rotate. The deciding parts are pure.
+ * Renewed is what lies in a token file in whose directory we may write, as skube kubeconfig makes
+ * it. Any other token file is somebody else's to rotate. The deciding parts are pure.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_TOKEN_RENEWAL_H
 #define SLURMKUBE_AGENT_KUBE_TOKEN_RENEWAL_H

@@ -23,7 +23,6 @@ namespace
 constexpr long k_keepalive_idle_s = 15, k_keepalive_interval_s = 5;
 constexpr unsigned k_unanswered_ms = 20'000;
 
-
 void report_bug(const char *what)
 {
 	log_error("internal error in an HTTP callback: %s", what);
@@ -64,11 +63,14 @@ const char *verb(Method method)
 	return "GET";
 }
 
-/* libcurl trusts the system's directory of authorities besides a file, unless it is told otherwise. */
+/* libcurl trusts the system's directory of authorities besides a file, unless it is told
+ * otherwise. */
 CURLcode trust_file_only(CURL *easy, const std::string &file)
 {
-	return file.empty() ? CURLE_OK : all_of(set(easy, CURLOPT_CAINFO, file.c_str()),
-						      set(easy, CURLOPT_CAPATH, static_cast<const char *>(nullptr)));
+	return file.empty()
+		? CURLE_OK
+		: all_of(set(easy, CURLOPT_CAINFO, file.c_str()),
+			  set(easy, CURLOPT_CAPATH, static_cast<const char *>(nullptr)));
 }
 
 CURLcode only_https(CURL *easy)
@@ -107,25 +109,31 @@ Result<std::unique_ptr<Transfer>> Transfer::make(const Settings &settings, const
 
 Status Transfer::set_up(const Settings &settings, const Request &request)
 {
-	const CURLcode code = all_of(set_target(settings.access, request.path), set_method(request), set_trust(settings.access),
-				     set_limits(settings, request), set_callbacks(), set_headers(settings, request));
+	const CURLcode code = all_of(set_target(settings.access, request.path), set_method(request),
+		set_trust(settings.access), set_limits(settings, request), set_callbacks(),
+		set_headers(settings, request));
 	if (code != CURLE_OK)
-		return Error{Errc::internal, std::string("libcurl refused an option: ") + curl_easy_strerror(code)};
+		return Error{Errc::internal,
+			std::string("libcurl refused an option: ") + curl_easy_strerror(code)};
 	return Ok{};
 }
 
-/* Another name in the certificate than in the address: the URL has the name, CONNECT_TO the address. */
+/* Another name in the certificate than in the address: the URL has the name, CONNECT_TO the
+ * address. */
 CURLcode Transfer::set_target(const Access &access, const std::string &path)
 {
 	constexpr std::size_t scheme = sizeof("https://") - 1;
 	const std::size_t slash = std::min(access.server.find('/', scheme), access.server.size());
-	const std::string authority = access.server.substr(scheme, slash - scheme), base = access.server.substr(slash);
+	const std::string authority = access.server.substr(scheme, slash - scheme),
+			  base = access.server.substr(slash);
 	if (access.tls_server_name.empty())
 		return curl_easy_setopt(easy(), CURLOPT_URL, (access.server + path).c_str());
 	const bool has_port = authority.rfind(':') != std::string::npos && authority.back() != ']';
-	connect_to_.reset(curl_slist_append(nullptr, ("::" + authority + (has_port ? "" : ":443")).c_str()));
-	return all_of(curl_easy_setopt(easy(), CURLOPT_URL, ("https://" + access.tls_server_name + base + path).c_str()),
-		      curl_easy_setopt(easy(), CURLOPT_CONNECT_TO, connect_to_.get()));
+	connect_to_.reset(
+		curl_slist_append(nullptr, ("::" + authority + (has_port ? "" : ":443")).c_str()));
+	return all_of(curl_easy_setopt(easy(), CURLOPT_URL,
+			      ("https://" + access.tls_server_name + base + path).c_str()),
+		curl_easy_setopt(easy(), CURLOPT_CONNECT_TO, connect_to_.get()));
 }
 
 CURLcode Transfer::set_method(const Request &request)
@@ -134,36 +142,49 @@ CURLcode Transfer::set_method(const Request &request)
 		return curl_easy_setopt(easy(), CURLOPT_HTTPGET, 1L);
 	request_body_ = request.body;
 	return all_of(curl_easy_setopt(easy(), CURLOPT_CUSTOMREQUEST, verb(request.method)),
-		      curl_easy_setopt(easy(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_body_.size())),
-		      curl_easy_setopt(easy(), CURLOPT_POSTFIELDS, request_body_.c_str()));
+		curl_easy_setopt(easy(), CURLOPT_POSTFIELDSIZE_LARGE,
+			static_cast<curl_off_t>(request_body_.size())),
+		curl_easy_setopt(easy(), CURLOPT_POSTFIELDS, request_body_.c_str()));
 }
 
 CURLcode Transfer::set_trust(const Access &access)
 {
-	return all_of(only_https(easy()), read_authorities_each_time(easy()), set(easy(), CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2)),
-		      set(easy(), CURLOPT_SSL_VERIFYPEER, access.verify ? 1L : 0L), set(easy(), CURLOPT_SSL_VERIFYHOST, access.verify ? 2L : 0L),
-		      trust_file_only(easy(), access.ca_file), set_if(easy(), CURLOPT_SSLCERT, access.certificate_file),
-		      set_if(easy(), CURLOPT_SSLKEY, access.key_file), set_if(easy(), CURLOPT_PROXY, access.proxy),
-		      set(easy(), CURLOPT_FOLLOWLOCATION, 0L), set(easy(), CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED)));
+	return all_of(only_https(easy()), read_authorities_each_time(easy()),
+		set(easy(), CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2)),
+		set(easy(), CURLOPT_SSL_VERIFYPEER, access.verify ? 1L : 0L),
+		set(easy(), CURLOPT_SSL_VERIFYHOST, access.verify ? 2L : 0L),
+		trust_file_only(easy(), access.ca_file),
+		set_if(easy(), CURLOPT_SSLCERT, access.certificate_file),
+		set_if(easy(), CURLOPT_SSLKEY, access.key_file),
+		set_if(easy(), CURLOPT_PROXY, access.proxy),
+		set(easy(), CURLOPT_FOLLOWLOCATION, 0L),
+		set(easy(), CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED)));
 }
 
 CURLcode Transfer::set_limits(const Settings &settings, const Request &request)
 {
-	return all_of(set(easy(), CURLOPT_NOSIGNAL, 1L), set(easy(), CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS)),
-		      set(easy(), CURLOPT_PIPEWAIT, 1L), set(easy(), CURLOPT_TCP_NODELAY, 1L), set(easy(), CURLOPT_TCP_KEEPALIVE, 1L),
-		      set(easy(), CURLOPT_TCP_KEEPIDLE, k_keepalive_idle_s), set(easy(), CURLOPT_TCP_KEEPINTVL, k_keepalive_interval_s),
-		      set(easy(), CURLOPT_FRESH_CONNECT, settings.fresh_connection ? 1L : 0L),
-		      set(easy(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(settings.options.connect_timeout.count())),
-		      set(easy(), CURLOPT_TIMEOUT_MS, static_cast<long>(request.deadline.count())),
-		      set_if(easy(), CURLOPT_USERAGENT, settings.options.user_agent));
+	return all_of(set(easy(), CURLOPT_NOSIGNAL, 1L),
+		set(easy(), CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS)),
+		set(easy(), CURLOPT_PIPEWAIT, 1L), set(easy(), CURLOPT_TCP_NODELAY, 1L),
+		set(easy(), CURLOPT_TCP_KEEPALIVE, 1L),
+		set(easy(), CURLOPT_TCP_KEEPIDLE, k_keepalive_idle_s),
+		set(easy(), CURLOPT_TCP_KEEPINTVL, k_keepalive_interval_s),
+		set(easy(), CURLOPT_FRESH_CONNECT, settings.fresh_connection ? 1L : 0L),
+		set(easy(), CURLOPT_CONNECTTIMEOUT_MS,
+			static_cast<long>(settings.options.connect_timeout.count())),
+		set(easy(), CURLOPT_TIMEOUT_MS, static_cast<long>(request.deadline.count())),
+		set_if(easy(), CURLOPT_USERAGENT, settings.options.user_agent));
 }
 
 CURLcode Transfer::set_callbacks()
 {
 	void *self = this;
-	return all_of(set(easy(), CURLOPT_WRITEFUNCTION, &Transfer::on_body), set(easy(), CURLOPT_WRITEDATA, self),
-		      set(easy(), CURLOPT_HEADERFUNCTION, &Transfer::on_header), set(easy(), CURLOPT_HEADERDATA, self),
-		      set(easy(), CURLOPT_SOCKOPTFUNCTION, &Transfer::on_socket), set(easy(), CURLOPT_ERRORBUFFER, &error_[0]));
+	return all_of(set(easy(), CURLOPT_WRITEFUNCTION, &Transfer::on_body),
+		set(easy(), CURLOPT_WRITEDATA, self),
+		set(easy(), CURLOPT_HEADERFUNCTION, &Transfer::on_header),
+		set(easy(), CURLOPT_HEADERDATA, self),
+		set(easy(), CURLOPT_SOCKOPTFUNCTION, &Transfer::on_socket),
+		set(easy(), CURLOPT_ERRORBUFFER, &error_[0]));
 }
 
 bool Transfer::add_header(const std::string &line)
@@ -184,7 +205,8 @@ CURLcode Transfer::set_headers(const Settings &settings, const Request &request)
 		ok = ok && add_header("Content-Type: " + request.content_type);
 	if (!settings.token.empty())
 		ok = ok && add_header("Authorization: Bearer " + settings.token);
-	return ok ? curl_easy_setopt(easy(), CURLOPT_HTTPHEADER, headers_.get()) : CURLE_OUT_OF_MEMORY;
+	return ok ? curl_easy_setopt(easy(), CURLOPT_HTTPHEADER, headers_.get())
+		  : CURLE_OUT_OF_MEMORY;
 }
 
 std::size_t Transfer::on_body(char *bytes, std::size_t one, std::size_t count, void *self) noexcept
@@ -201,20 +223,26 @@ std::size_t Transfer::on_body(char *bytes, std::size_t one, std::size_t count, v
 	});
 }
 
-std::size_t Transfer::on_header(char *bytes, std::size_t one, std::size_t count, void *self) noexcept
+std::size_t Transfer::on_header(
+	char *bytes, std::size_t one, std::size_t count, void *self) noexcept
 {
 	return guard(std::size_t{0}, report_bug, [&] {
 		const std::string_view line(bytes, one * count);
 		static_cast<Transfer *>(self)->last_byte_ = agent::Clock::now();
 		constexpr std::string_view key = "retry-after:";
-		const bool is_ours = line.size() > key.size() && std::equal(key.begin(), key.end(), line.begin(), [](char a, char b) {
-					     return a == static_cast<char>(std::tolower(static_cast<unsigned char>(b)));
-				     });
+		const bool is_ours = line.size() > key.size() &&
+			std::equal(key.begin(), key.end(), line.begin(), [](char a, char b) {
+				return a ==
+					static_cast<char>(
+						std::tolower(static_cast<unsigned char>(b)));
+			});
 		if (!is_ours)
 			return line.size();
-		const std::size_t digits = std::min(line.find_first_not_of(' ', key.size()), line.size());
+		const std::size_t digits =
+			std::min(line.find_first_not_of(' ', key.size()), line.size());
 		unsigned seconds = 0;
-		if (std::from_chars(line.data() + digits, line.data() + line.size(), seconds).ec == std::errc())
+		if (std::from_chars(line.data() + digits, line.data() + line.size(), seconds).ec ==
+			std::errc())
 			static_cast<Transfer *>(self)->retry_after_ = std::chrono::seconds(seconds);
 		return line.size();
 	});
@@ -222,8 +250,10 @@ std::size_t Transfer::on_header(char *bytes, std::size_t one, std::size_t count,
 
 int Transfer::on_socket(void *, curl_socket_t fd, curlsocktype) noexcept
 {
-	/* Without it the kernel would try for a quarter of an hour. Best effort: other socket families refuse it. */
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &k_unanswered_ms, sizeof(k_unanswered_ms));
+	/* Without it the kernel would try for a quarter of an hour. Best effort: other socket
+	 * families refuse it. */
+	(void)setsockopt(
+		fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &k_unanswered_ms, sizeof(k_unanswered_ms));
 	return CURL_SOCKOPT_OK;
 }
 
@@ -251,7 +281,8 @@ bool Transfer::was_sent() const
 Error Transfer::failure(CURLcode code) const
 {
 	if (overflow_)
-		return Error{Errc::too_large, "the answer is longer than " + std::to_string(body_limit_) + " bytes"};
+		return Error{Errc::too_large,
+			"the answer is longer than " + std::to_string(body_limit_) + " bytes"};
 	const std::string what = error_[0] != '\0' ? error_ : curl_easy_strerror(code);
 	switch (code) {
 	case CURLE_PEER_FAILED_VERIFICATION:

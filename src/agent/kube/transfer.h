@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * transfer.h - one HTTP exchange: a libcurl handle with all its options, and what has come back on it.
+ * transfer.h - one HTTP exchange: a libcurl handle with all its options, and what has come back on
+ * it.
  *
- * libcurl's callbacks only collect bytes here; nobody is called from inside libcurl. The handle must leave its multi before the transfer is
- * destroyed.
+ * libcurl's callbacks only collect bytes here; nobody is called from inside libcurl. The handle
+ * must leave its multi before the transfer is destroyed.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_TRANSFER_H
 #define SLURMKUBE_AGENT_KUBE_TRANSFER_H
@@ -31,8 +32,10 @@ class Transfer
 		const std::string &token; /* empty: none */
 		bool fresh_connection = false;
 	};
-	/* A deadline of 0 is none. The body of request is kept; internal: libcurl refused an option. */
-	static Result<std::unique_ptr<Transfer>> make(const Settings &settings, const Request &request);
+	/* A deadline of 0 is none. The body of request is kept; internal: libcurl refused an
+	 * option. */
+	static Result<std::unique_ptr<Transfer>> make(
+		const Settings &settings, const Request &request);
 
 	[[nodiscard]] CURL *easy() const { return easy_.get(); }
 	/* 0 until the headers have come. */
@@ -43,7 +46,10 @@ class Transfer
 	/* When the last byte of an answer came; the epoch: none has. */
 	[[nodiscard]] agent::Clock::time_point last_byte() const { return last_byte_; }
 	/* Header Retry-After, where it was a number. */
-	[[nodiscard]] std::optional<std::chrono::seconds> retry_after() const { return retry_after_; }
+	[[nodiscard]] std::optional<std::chrono::seconds> retry_after() const
+	{
+		return retry_after_;
+	}
 	/* The Error of an exchange that ended without an answer. */
 	[[nodiscard]] Error failure(CURLcode code) const;
 	/* The request has left, so the server may have acted on it. */
@@ -59,8 +65,10 @@ class Transfer
 	CURLcode set_callbacks();
 	CURLcode set_headers(const Settings &settings, const Request &request);
 	bool add_header(const std::string &line);
-	static std::size_t on_body(char *bytes, std::size_t one, std::size_t count, void *self) noexcept;
-	static std::size_t on_header(char *bytes, std::size_t one, std::size_t count, void *self) noexcept;
+	static std::size_t on_body(
+		char *bytes, std::size_t one, std::size_t count, void *self) noexcept;
+	static std::size_t on_header(
+		char *bytes, std::size_t one, std::size_t count, void *self) noexcept;
 	static int on_socket(void *, curl_socket_t fd, curlsocktype) noexcept;
 
 	using List = Owned<curl_slist, curl_slist_free_all>;

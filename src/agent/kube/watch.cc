@@ -21,9 +21,11 @@ using codec::get_string;
 constexpr std::chrono::milliseconds k_list_deadline{60'000};
 constexpr std::size_t k_largest_frame = std::size_t{8} << 20;
 constexpr std::size_t k_largest_page = std::size_t{256} << 20; /* a list in one piece */
-/* A server that is behind our version for so many tries has lost it: it was restored from a backup. */
+/* A server that is behind our version for so many tries has lost it: it was restored from a
+ * backup. */
 constexpr unsigned k_patience_with_lag = 5;
-/* Bookmarks come every minute. Streams that bring not even those watch from a version that does not exist yet. */
+/* Bookmarks come every minute. Streams that bring not even those watch from a version that does not
+ * exist yet. */
 constexpr unsigned k_mute_streams = 2;
 /* Of a Retry-After that is obeyed. */
 constexpr std::chrono::milliseconds k_longest_pause{30'000};
@@ -33,10 +35,13 @@ std::string version_of(json_object *object)
 	return get_string(get(object, "metadata"), "resourceVersion");
 }
 
-/* Versions are numbers that grow along a stream. An API server that counts otherwise is believed. */
+/* Versions are numbers that grow along a stream. An API server that counts otherwise is
+ * believed. */
 bool is_older(const std::string &version, const std::string &than)
 {
-	const auto is_number = [](const std::string &text) { return text.find_first_not_of("0123456789") == std::string::npos; };
+	const auto is_number = [](const std::string &text) {
+		return text.find_first_not_of("0123456789") == std::string::npos;
+	};
 	if (!is_number(version) || !is_number(than) || version.size() > than.size())
 		return false;
 	return version.size() < than.size() || version < than;
@@ -105,7 +110,8 @@ void Watch::failed(const std::string &why, std::chrono::milliseconds not_before)
 {
 	counters_.errors++;
 	if (trouble_.empty())
-		log_warning("watch interrupted: path=%s error=%s", options_.path.c_str(), why.c_str());
+		log_warning(
+			"watch interrupted: path=%s error=%s", options_.path.c_str(), why.c_str());
 	trouble_ = why;
 	proceed_after(std::max(options_.backoff.next(random()), not_before));
 }
@@ -122,7 +128,8 @@ void Watch::went_well()
 void Watch::list_page()
 {
 	Request request;
-	request.path = options_.path + "?" + (unpaged_ ? "" : "limit=" + std::to_string(options_.page_size));
+	request.path = options_.path + "?" +
+		(unpaged_ ? "" : "limit=" + std::to_string(options_.page_size));
 	if (!continue_.empty())
 		request.path += "&continue=" + escape_query(continue_);
 	request.path += selectors();
@@ -130,10 +137,11 @@ void Watch::list_page()
 	request.deadline = k_list_deadline;
 	request.body_limit = k_largest_page;
 	request.any_status = true;
-	client_.send(std::move(request), [this, alive = std::weak_ptr<int>(alive_)](const Result<Response> &answer) {
-		if (!alive.expired())
-			page_arrived(answer);
-	});
+	client_.send(std::move(request),
+		[this, alive = std::weak_ptr<int>(alive_)](const Result<Response> &answer) {
+			if (!alive.expired())
+				page_arrived(answer);
+		});
 }
 
 void Watch::page_arrived(const Result<Response> &answer)
@@ -196,11 +204,13 @@ void Watch::list_complete(std::string version)
 
 void Watch::open_stream()
 {
-	const auto spread = static_cast<std::uint32_t>((options_.longest_timeout - options_.least_timeout).count());
+	const auto spread = static_cast<std::uint32_t>(
+		(options_.longest_timeout - options_.least_timeout).count());
 	const auto timeout = options_.least_timeout + std::chrono::seconds(random() % (spread + 1));
 	StreamRequest request;
-	request.path = options_.path + "?watch=1&allowWatchBookmarks=true&resourceVersion=" + escape_query(version_) +
-		       "&timeoutSeconds=" + std::to_string(timeout.count()) + selectors();
+	request.path = options_.path +
+		"?watch=1&allowWatchBookmarks=true&resourceVersion=" + escape_query(version_) +
+		"&timeoutSeconds=" + std::to_string(timeout.count()) + selectors();
 	request.accept = options_.accept;
 	request.frame_limit = k_largest_frame;
 	request.silence = options_.silence;
@@ -209,8 +219,8 @@ void Watch::open_stream()
 	heard_ = distrust_ = false;
 	counters_.streams++;
 	stream_ = client_.open_stream(
-	    std::move(request), [this](std::string_view frame) { frame_arrived(frame); },
-	    [this](const Result<Response> &end) { stream_ended(end); });
+		std::move(request), [this](std::string_view frame) { frame_arrived(frame); },
+		[this](const Result<Response> &end) { stream_ended(end); });
 }
 
 void Watch::frame_arrived(std::string_view frame)
@@ -237,7 +247,8 @@ void Watch::take_event(json_object *event)
 	const std::string version = version_of(object);
 	if (is_older(version, version_)) {
 		client_.close_stream(stream_);
-		expired("an event came after a later one"); /* of the same object perhaps: its state now would be the past */
+		/* of the same object perhaps: its state now would be the past */
+		expired("an event came after a later one");
 		return;
 	}
 	if (!version.empty())
@@ -305,10 +316,13 @@ void Watch::refused(const Response &answer)
 		expired(error.what);
 		return;
 	}
-	const bool behind = answer.status == 504 && options_.backoff.failures() >= k_patience_with_lag;
+	const bool behind =
+		answer.status == 504 && options_.backoff.failures() >= k_patience_with_lag;
 	if (behind)
 		version_.clear();
-	failed(error.what, std::min<std::chrono::milliseconds>(answer.retry_after.value_or(0s), k_longest_pause));
+	failed(error.what,
+		std::min<std::chrono::milliseconds>(
+			answer.retry_after.value_or(0s), k_longest_pause));
 }
 
 /* The server has forgotten our version, or the list's next page. */

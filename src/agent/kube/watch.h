@@ -2,8 +2,9 @@
 /*
  * watch.h - list and watch of one kind, for ever.
  *
- * Lists in pages, then watches from the list's version; goes on from the last version after clean ends, errors and server restarts, and lists
- * again when the server has forgotten that version (410 in any of its schema). On the loop's thread. The sink hears an object more than once and must
+ * Lists in pages, then watches from the list's version; goes on from the last version after clean
+ * ends, errors and server restarts, and lists again when the server has forgotten that version (410
+ * in any of its schema). On the loop's thread. The sink hears an object more than once and must
  * take each as "this is its state now".
  */
 #ifndef SLURMKUBE_AGENT_KUBE_WATCH_H
@@ -23,7 +24,8 @@
 namespace slurmkube::kube
 {
 
-/* Objects are as in JSON, whatever they came in, and borrowed for the call. The sink must not destroy the watch. */
+/* Objects are as in JSON, whatever they came in, and borrowed for the call. The sink must not
+ * destroy the watch. */
 struct WatchSink {
 	virtual void upserted(json_object *object) = 0;
 	virtual void deleted(json_object *last_state) = 0;
@@ -39,13 +41,14 @@ struct WatchOptions {
 	std::string accept = k_json; /* k_protobuf only for pods: codec/pod_schema.h */
 	unsigned page_size = 500;
 	std::chrono::milliseconds silence{150'000};
-	std::chrono::seconds least_timeout{300}, longest_timeout{600}; /* timeoutSeconds is chosen between */
+	/* timeoutSeconds is chosen between */
+	std::chrono::seconds least_timeout{300}, longest_timeout{600};
 	/* two streams of one agent: a server that comes back is not hurt, and pods wait for us */
 	core::Backoff backoff{std::chrono::milliseconds(100), std::chrono::milliseconds(2000)};
 };
 
 struct WatchCounters {
-	std::uint64_t lists = 0;   /* completed */
+	std::uint64_t lists = 0; /* completed */
 	std::uint64_t pages = 0;
 	std::uint64_t expired = 0; /* 410 */
 	std::uint64_t streams = 0; /* opened */
@@ -64,7 +67,8 @@ class Watch
 	Watch &operator=(const Watch &) = delete;
 	~Watch();
 
-	/* What was begun is forgotten: the next listed() that the sink hears of is begun after this call, and read from etcd. */
+	/* What was begun is forgotten: the next listed() that the sink hears of is begun after this
+	 * call, and read from etcd. */
 	void list_again();
 	/* A complete list has been delivered at least once. Stays true. */
 	[[nodiscard]] bool synced() const { return synced_; }
@@ -98,10 +102,10 @@ class Watch
 	WatchOptions options_;
 	WatchSink &sink_;
 	std::minstd_rand random_;
-	std::string version_;       /* where to go on; empty: list first */
-	std::string continue_;      /* next page; empty: first */
+	std::string version_;             /* where to go on; empty: list first */
+	std::string continue_;            /* next page; empty: first */
 	std::set<std::string> live_uids_; /* of the list under way */
-	bool unpaged_ = false;      /* the continue token expired: this list comes in one piece */
+	bool unpaged_ = false; /* the continue token expired: this list comes in one piece */
 	bool synced_ = false;
 	bool heard_ = false;        /* the stream has brought something */
 	bool distrust_ = false;     /* the last stream fell silent */
@@ -110,7 +114,8 @@ class Watch
 	WatchCounters counters_;
 	StreamId stream_ = 0;
 	agent::Loop::TimerId timer_ = 0;
-	/* Requests cannot be recalled: an answer whose watch is gone, or that nobody waits for any more, finds this expired. */
+	/* Requests cannot be recalled: an answer whose watch is gone, or that nobody waits for any
+	 * more, finds this expired. */
 	std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

@@ -17,10 +17,12 @@ constexpr char k_field_manager[] = "?fieldManager=slurm-kube";
 
 std::string pod_path(const std::string &name_space, const std::string &name, const char *rest = "")
 {
-	return "/api/v1/namespaces/" + escape_query(name_space) + "/pods/" + escape_query(name) + rest;
+	return "/api/v1/namespaces/" + escape_query(name_space) + "/pods/" + escape_query(name) +
+		rest;
 }
 
-Request write_request(Method method, std::string path, std::string body, const char *content_type = k_json)
+Request write_request(
+	Method method, std::string path, std::string body, const char *content_type = k_json)
 {
 	Request request;
 	request.method = method;
@@ -37,16 +39,19 @@ struct Target {
 };
 
 /*
- * A write with a uid that is not the pod's is refused with 409 or 422, depending on the verb, and with a text that depends on the version.
- * So the pod itself is asked whether it is the one. if_other: it is not, or there is none.
+ * A write with a uid that is not the pod's is refused with 409 or 422, depending on the verb, and
+ * with a text that depends on the version. So the pod itself is asked whether it is the one.
+ * if_other: it is not, or there is none.
  */
-void explain(Client &client, const Target &target, const Error &refusal, const Status &if_other, Done done)
+void explain(Client &client, const Target &target, const Error &refusal, const Status &if_other,
+	Done done)
 {
-	get_pod(client, target.name_space, target.name, [=, done = std::move(done)](const Result<core::Pod> &pod) {
-		const bool is_gone = !pod && pod.error().code == Errc::not_found;
-		const bool is_other = pod && pod->uid.text != target.uid;
-		done(is_gone || is_other ? if_other : Status(refusal));
-	});
+	get_pod(client, target.name_space, target.name,
+		[=, done = std::move(done)](const Result<core::Pod> &pod) {
+			const bool is_gone = !pod && pod.error().code == Errc::not_found;
+			const bool is_other = pod && pod->uid.text != target.uid;
+			done(is_gone || is_other ? if_other : Status(refusal));
+		});
 }
 
 void post_binding(Client &client, const BindPod &bind, const Done &done)
@@ -75,42 +80,50 @@ void bind_pod(Client &client, BindPod bind, Done done)
 	bind_pod(std::move(ways), std::move(bind), std::move(done));
 }
 
-void delete_pod(Client &client, const std::string &name_space, const std::string &name, const std::string &uid,
-		std::optional<std::int64_t> grace_seconds, Done done)
+void delete_pod(Client &client, const std::string &name_space, const std::string &name,
+	const std::string &uid, std::optional<std::int64_t> grace_seconds, Done done)
 {
 	const Target target{name_space, name, uid};
-	Request request = write_request(Method::remove, pod_path(name_space, name), codec::delete_options(uid, grace_seconds));
-	client.send(std::move(request), [&client, target, done = std::move(done)](const Result<Response> &answer) {
-		if (answer || answer.error().code == Errc::not_found) {
-			done(Ok{});
-			return;
-		}
-		const Error refusal = in_context("delete pod " + target.text(), answer.error());
-		if (refusal.code == Errc::conflict)
-			explain(client, target, refusal, Ok{}, done);
-		else
-			done(refusal);
-	});
+	Request request = write_request(Method::remove, pod_path(name_space, name),
+		codec::delete_options(uid, grace_seconds));
+	client.send(std::move(request),
+		[&client, target, done = std::move(done)](const Result<Response> &answer) {
+			if (answer || answer.error().code == Errc::not_found) {
+				done(Ok{});
+				return;
+			}
+			const Error refusal =
+				in_context("delete pod " + target.text(), answer.error());
+			if (refusal.code == Errc::conflict)
+				explain(client, target, refusal, Ok{}, done);
+			else
+				done(refusal);
+		});
 }
 
 void set_conditions(Client &client, const SetConditions &write, Done done)
 {
 	const Target target{write.name_space, write.name, write.uid};
-	Request request = write_request(Method::patch, pod_path(write.name_space, write.name, "/status") + k_field_manager,
-					codec::conditions_patch(write.uid, write.conditions, write.resource_version), k_strategic_merge_patch);
+	Request request = write_request(Method::patch,
+		pod_path(write.name_space, write.name, "/status") + k_field_manager,
+		codec::conditions_patch(write.uid, write.conditions, write.resource_version),
+		k_strategic_merge_patch);
 	request.can_wait = write.can_wait;
-	client.send(std::move(request), [&client, target, done = std::move(done)](const Result<Response> &answer) {
-		if (answer) {
-			done(Ok{});
-			return;
-		}
-		const std::string what = "set conditions of pod " + target.text();
-		const Error refusal = in_context(what, answer.error());
-		if (refusal.code == Errc::conflict || refusal.code == Errc::invalid)
-			explain(client, target, refusal, Error{Errc::not_found, what + ": another pod has the name"}, done);
-		else
-			done(refusal);
-	});
+	client.send(std::move(request),
+		[&client, target, done = std::move(done)](const Result<Response> &answer) {
+			if (answer) {
+				done(Ok{});
+				return;
+			}
+			const std::string what = "set conditions of pod " + target.text();
+			const Error refusal = in_context(what, answer.error());
+			if (refusal.code == Errc::conflict || refusal.code == Errc::invalid)
+				explain(client, target, refusal,
+					Error{Errc::not_found, what + ": another pod has the name"},
+					done);
+			else
+				done(refusal);
+		});
 }
 
 void provide(Client &client, const core::ClaimStep &step, Done done)
@@ -120,26 +133,33 @@ void provide(Client &client, const core::ClaimStep &step, Done done)
 		path = "/api/v1/persistentvolumes/" + escape_query(give->volume);
 		body = codec::claim_ref_patch(*give);
 	} else if (const auto *select = std::get_if<core::SelectNode>(&step)) {
-		path = "/api/v1/namespaces/" + escape_query(select->claim.name_space) + "/persistentvolumeclaims/" + escape_query(select->claim.name);
+		path = "/api/v1/namespaces/" + escape_query(select->claim.name_space) +
+			"/persistentvolumeclaims/" + escape_query(select->claim.name);
 		body = codec::selected_node_patch(*select);
 	}
-	client.send(write_request(Method::patch, path + k_field_manager, std::move(body), k_merge_patch), [path, done = std::move(done)](const Result<Response> &answer) {
-		done(answer ? Status(Ok{}) : Status(in_context("patch " + path, answer.error())));
-	});
+	client.send(write_request(
+			    Method::patch, path + k_field_manager, std::move(body), k_merge_patch),
+		[path, done = std::move(done)](const Result<Response> &answer) {
+			done(answer ? Status(Ok{})
+				    : Status(in_context("patch " + path, answer.error())));
+		});
 }
 
 bool post_event(Client &client, const codec::Event &event)
 {
 	if (client.queued() > 0)
 		return false;
-	const std::string path = "/apis/events.k8s.io/v1/namespaces/" + escape_query(codec::event_namespace(event)) + "/events";
-	Request request = write_request(Method::post, path + k_field_manager, codec::event_body(event, agent::wall_us()));
+	const std::string path = "/apis/events.k8s.io/v1/namespaces/" +
+		escape_query(codec::event_namespace(event)) + "/events";
+	Request request = write_request(
+		Method::post, path + k_field_manager, codec::event_body(event, agent::wall_us()));
 	request.can_wait = true;
 	client.send(std::move(request),
-		    [who = event.name_space + "/" + event.name](const Result<Response> &answer) {
-			    if (!answer)
-				    log_debug("event not written: object=%s error=%s", who.c_str(), answer.error().what.c_str());
-		    });
+		[who = event.name_space + "/" + event.name](const Result<Response> &answer) {
+			if (!answer)
+				log_debug("event not written: object=%s error=%s", who.c_str(),
+					answer.error().what.c_str());
+		});
 	return true;
 }
 

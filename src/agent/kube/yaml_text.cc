@@ -17,8 +17,12 @@ class Parser
 	{
 		ok_ = yaml_parser_initialize(&parser_) != 0;
 		if (ok_)
-			/* libyaml ends the process for a null pointer, which an empty view may be */
-			yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char *>(text.empty() ? "" : text.data()), text.size());
+			/* libyaml ends the process for a null pointer, which an empty view may
+			 * be */
+			yaml_parser_set_input_string(&parser_,
+				reinterpret_cast<const unsigned char *>(
+					text.empty() ? "" : text.data()),
+				text.size());
 	}
 	Parser(const Parser &) = delete;
 	Parser &operator=(const Parser &) = delete;
@@ -31,8 +35,10 @@ class Parser
 	yaml_parser_t *get() { return &parser_; }
 	Error error() const
 	{
-		const char *problem = parser_.problem != nullptr ? parser_.problem : "cannot be read";
-		return Error{Errc::invalid, std::to_string(parser_.problem_mark.line + 1) + ": not YAML: " + problem};
+		const char *problem =
+			parser_.problem != nullptr ? parser_.problem : "cannot be read";
+		return Error{Errc::invalid,
+			std::to_string(parser_.problem_mark.line + 1) + ": not YAML: " + problem};
 	}
 
       private:
@@ -53,7 +59,9 @@ Status refuse_aliases(std::string_view text)
 		more = event.type != YAML_STREAM_END_EVENT;
 		yaml_event_delete(&event);
 		if (alias)
-			return Error{Errc::invalid, std::to_string(line) + ": YAML aliases are not supported; write the value out"};
+			return Error{Errc::invalid,
+				std::to_string(line) +
+					": YAML aliases are not supported; write the value out"};
 	}
 	return Ok{};
 }
@@ -64,7 +72,8 @@ bool is_null(const yaml_node_t *node)
 		return true;
 	if (node->type != YAML_SCALAR_NODE || node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
 		return false;
-	const std::string_view text(reinterpret_cast<const char *>(node->data.scalar.value), node->data.scalar.length);
+	const std::string_view text(
+		reinterpret_cast<const char *>(node->data.scalar.value), node->data.scalar.length);
 	return text.empty() || text == "null" || text == "~";
 }
 
@@ -74,7 +83,8 @@ YamlNode YamlNode::get(std::string_view key) const
 {
 	if (!is_mapping())
 		return {};
-	for (auto *pair = node_->data.mapping.pairs.start; pair < node_->data.mapping.pairs.top; pair++) {
+	for (auto *pair = node_->data.mapping.pairs.start; pair < node_->data.mapping.pairs.top;
+		pair++) {
 		if (YamlNode(document_, yaml_document_get_node(document_, pair->key)).text() != key)
 			continue;
 		yaml_node_t *value = yaml_document_get_node(document_, pair->value);
@@ -88,9 +98,10 @@ std::vector<std::pair<YamlNode, YamlNode>> YamlNode::members() const
 	std::vector<std::pair<YamlNode, YamlNode>> list;
 	if (!is_mapping())
 		return list;
-	for (auto *pair = node_->data.mapping.pairs.start; pair < node_->data.mapping.pairs.top; pair++)
+	for (auto *pair = node_->data.mapping.pairs.start; pair < node_->data.mapping.pairs.top;
+		pair++)
 		list.emplace_back(YamlNode(document_, yaml_document_get_node(document_, pair->key)),
-				  YamlNode(document_, yaml_document_get_node(document_, pair->value)));
+			YamlNode(document_, yaml_document_get_node(document_, pair->value)));
 	return list;
 }
 
@@ -99,7 +110,8 @@ std::vector<YamlNode> YamlNode::items() const
 	std::vector<YamlNode> list;
 	if (node_ == nullptr || node_->type != YAML_SEQUENCE_NODE)
 		return list;
-	for (auto *item = node_->data.sequence.items.start; item < node_->data.sequence.items.top; item++)
+	for (auto *item = node_->data.sequence.items.start; item < node_->data.sequence.items.top;
+		item++)
 		list.emplace_back(document_, yaml_document_get_node(document_, *item));
 	return list;
 }
@@ -108,7 +120,8 @@ std::string YamlNode::text() const
 {
 	if (!is_scalar())
 		return {};
-	return {reinterpret_cast<const char *>(node_->data.scalar.value), node_->data.scalar.length};
+	return {reinterpret_cast<const char *>(node_->data.scalar.value),
+		node_->data.scalar.length};
 }
 
 void YamlText::Delete::operator()(yaml_document_t *document) const

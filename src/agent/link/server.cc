@@ -29,7 +29,8 @@ bool may_connect(int fd)
 		return false;
 	if (peer.uid == 0 || peer.uid == geteuid())
 		return true;
-	log_warning("a process that is not slurmctld tried to connect: uid=%u pid=%d", peer.uid, peer.pid);
+	log_warning("a process that is not slurmctld tried to connect: uid=%u pid=%d", peer.uid,
+		peer.pid);
 	return false;
 }
 
@@ -62,7 +63,8 @@ Status Server::listen(const std::string &path)
 void Server::accept_some()
 {
 	for (;;) {
-		UniqueFd peer(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+		UniqueFd peer(
+			accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 		if (!peer)
 			return;
 		if (may_connect(peer.get()))
@@ -100,7 +102,8 @@ void Server::read_some()
 {
 	std::array<char, 65536> chunk{};
 	std::size_t taken = 0;
-	while (peer_ && taken < k_read_bytes) { /* the rest comes in the next round: others want to run too */
+	/* the rest comes in the next round: others want to run too */
+	while (peer_ && taken < k_read_bytes) {
 		const ssize_t n = read(peer_.get(), chunk.data(), chunk.size());
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -161,13 +164,19 @@ bool Server::take_line(std::string_view line)
 bool Server::take_hello(const core::PluginHello &hello)
 {
 	if (greeted_ || hello.protocol != names::k_link_protocol) {
-		close_peer(greeted_ ? "hello came twice" : "the plugin speaks another protocol: install plugin and agent of the same release");
+		close_peer(greeted_ ? "hello came twice"
+				    : "the plugin speaks another protocol: install plugin and "
+				      "agent of the same release");
 		return false;
 	}
-	const std::string welcome = codec::encode_welcome({.protocol = names::k_link_protocol, .agent_version = SLURMKUBE_VERSION}) + "\n";
-	(void)!send(peer_.get(), welcome.data(), welcome.size(), MSG_NOSIGNAL); /* a fresh socket has room; the plugin does without it */
+	const std::string welcome = codec::encode_welcome({.protocol = names::k_link_protocol,
+					    .agent_version = SLURMKUBE_VERSION}) +
+		"\n";
+	/* a fresh socket has room; the plugin does without it */
+	(void)!send(peer_.get(), welcome.data(), welcome.size(), MSG_NOSIGNAL);
 	greeted_ = true;
-	log_info("plugin connected slurm=%s plugin=%s cluster=%s", hello.slurm_version.c_str(), hello.plugin_version.c_str(), hello.cluster_name.c_str());
+	log_info("plugin connected slurm=%s plugin=%s cluster=%s", hello.slurm_version.c_str(),
+		hello.plugin_version.c_str(), hello.cluster_name.c_str());
 	sink_.opened(hello);
 	return true;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * server.h - the plugin's end of the link: it connects to us, we listen (doc/design/protocol.md section 2).
+ * server.h - the plugin's end of the link: it connects to us, we listen (doc/design/protocol.md
+ * section 2).
  *
- * On the loop's thread. At most one plugin counts: a new connection replaces the old one, because after a restart or fail-over of slurmctld the newest is
- * the live one. A peer that is neither root nor our own user is refused. A line that does not decode, a gap in seq, or 20 s of silence closes the
- * connection; the plugin comes back with a snapshot.
+ * On the loop's thread. At most one plugin counts: a new connection replaces the old one, because
+ * after a restart or fail-over of slurmctld the newest is the live one. A peer that is neither root
+ * nor our own user is refused. A line that does not decode, a gap in seq, or 20 s of silence closes
+ * the connection; the plugin comes back with a snapshot.
  */
 #ifndef SLURMKUBE_AGENT_LINK_SERVER_H
 #define SLURMKUBE_AGENT_LINK_SERVER_H
@@ -19,7 +21,8 @@
 namespace slurmkube::link
 {
 
-/* What arrives, in the plugin's order: opened, then messages (hello not repeated), at last closed. */
+/* What arrives, in the plugin's order: opened, then messages (hello not repeated), at last
+ * closed. */
 struct LinkSink {
 	virtual void opened(const core::PluginHello &hello) = 0;
 	virtual void arrived(codec::LinkMessage message) = 0;
@@ -35,7 +38,8 @@ class Server
 	Server &operator=(const Server &) = delete;
 	~Server(); /* closes and removes the socket's file */
 
-	/* Once. Takes over the file of an agent that is gone. conflict: another agent listens there. */
+	/* Once. Takes over the file of an agent that is gone. conflict: another agent listens
+	 * there. */
 	Status listen(const std::string &path);
 
 	[[nodiscard]] std::uint64_t connections() const { return connections_; }

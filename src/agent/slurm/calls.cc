@@ -16,7 +16,8 @@ namespace
 
 constexpr std::size_t k_surveys_max = 4; /* waiting; one asks at a time */
 constexpr int k_spare_workers = 1;
-constexpr int k_workers_max = 8; /* seen working; slurmctld serves no more at once from one client in any useful way */
+/* seen working; slurmctld serves no more at once from one client in any useful way */
+constexpr int k_workers_max = 8;
 
 /* libslurm first, then the threads that use it. */
 int init_libslurm(const Settings &settings)
@@ -27,7 +28,11 @@ int init_libslurm(const Settings &settings)
 
 } // namespace
 
-Calls::Calls(agent::Loop &loop, const Settings &settings) : loop_(loop), workers_(init_libslurm(settings), settings.queue_max, k_spare_workers), surveyor_(1, k_surveys_max) {}
+Calls::Calls(agent::Loop &loop, const Settings &settings)
+    : loop_(loop), workers_(init_libslurm(settings), settings.queue_max, k_spare_workers),
+      surveyor_(1, k_surveys_max)
+{
+}
 
 template <class T> void Calls::post(Done<T> done, Result<T> result)
 {
@@ -38,8 +43,8 @@ template <class T> void Calls::post(Done<T> done, Result<T> result)
 }
 
 /* call runs on a worker, done on the loop. */
-template <class T>
-void Calls::run_by(Workers &workers, std::function<Result<T>()> call, Done<T> done, const std::string &name_space)
+template <class T> void Calls::run_by(Workers &workers, std::function<Result<T>()> call,
+	Done<T> done, const std::string &name_space)
 {
 	const auto task = [this, call = std::move(call), done] {
 		Result<T> result = call();
@@ -54,14 +59,17 @@ void Calls::run_by(Workers &workers, std::function<Result<T>()> call, Done<T> do
 void Calls::submit(core::JobSpec spec, Done<SubmitReply> done)
 {
 	const std::string name_space = spec.marker.name_space;
-	run<SubmitReply>([spec = std::move(spec)] { return submit_job(spec); }, std::move(done), name_space);
+	run<SubmitReply>(
+		[spec = std::move(spec)] { return submit_job(spec); }, std::move(done), name_space);
 }
 
-void Calls::update(core::JobId job, core::JobSpec spec, std::vector<std::string> given, std::vector<std::string> removed, Done<Ok> done)
+void Calls::update(core::JobId job, core::JobSpec spec, std::vector<std::string> given,
+	std::vector<std::string> removed, Done<Ok> done)
 {
 	const std::string name_space = spec.marker.name_space;
 	run<Ok>([job, spec = std::move(spec), given = std::move(given),
-		 removed = std::move(removed)] { return update_job(job, spec, given, removed); },
+			removed = std::move(
+				removed)] { return update_job(job, spec, given, removed); },
 		std::move(done), name_space);
 }
 
@@ -82,17 +90,24 @@ void Calls::cancel(core::JobId job, Done<Ok> done)
 
 void Calls::give_up(core::JobId job, core::Marker marker, Done<Ok> done)
 {
-	run<Ok>([job, marker = std::move(marker)] { return give_up_job(job, marker); }, std::move(done));
+	run<Ok>([job, marker = std::move(marker)] { return give_up_job(job, marker); },
+		std::move(done));
 }
 
 void Calls::node_create(core::NodeSpec spec, core::Family family, Done<Ok> done)
 {
-	run<Ok>([spec = std::move(spec), family] { return create_node(spec, family); }, std::move(done));
+	run<Ok>([spec = std::move(spec), family] { return create_node(spec, family); },
+		std::move(done));
 }
 
-void Calls::node_set_state(std::string name, core::NodeStateChange change, std::string reason, Done<Ok> done)
+void Calls::node_set_state(
+	std::string name, core::NodeStateChange change, std::string reason, Done<Ok> done)
 {
-	run<Ok>([name = std::move(name), change, reason = std::move(reason)] { return set_node_state(name, change, reason); }, std::move(done));
+	run<Ok>(
+		[name = std::move(name), change, reason = std::move(reason)] {
+			return set_node_state(name, change, reason);
+		},
+		std::move(done));
 }
 
 void Calls::node_delete(std::string name, Done<Ok> done)
@@ -102,12 +117,16 @@ void Calls::node_delete(std::string name, Done<Ok> done)
 
 void Calls::survey(std::set<std::string> external, Done<Survey> done)
 {
-	run_by<Survey>(surveyor_, [external = std::move(external)] { return slurm::survey(external); }, std::move(done));
+	run_by<Survey>(
+		surveyor_, [external = std::move(external)] { return slurm::survey(external); },
+		std::move(done));
 }
 
 void Calls::sharing_partitions(std::set<std::string> external, Done<SharingPartitions> done)
 {
-	run<SharingPartitions>([external = std::move(external)] { return slurm::sharing_partitions(external); }, std::move(done));
+	run<SharingPartitions>(
+		[external = std::move(external)] { return slurm::sharing_partitions(external); },
+		std::move(done));
 }
 
 void Calls::ping(Done<Ok> done)

@@ -2,8 +2,8 @@
 /*
  * compat.h - what differs between libslurm 22.05 and 26.05, and nothing else.
  *
- * The rest of this folder is written as for one version. Only public headers are used; a struct member that moved is
- * found by the compiler, a changed call by a fact of slurm_versions.h.
+ * The rest of this folder is written as for one version. Only public headers are used; a struct
+ * member that moved is found by the compiler, a changed call by a fact of slurm_versions.h.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_COMPAT_H
 #define SLURMKUBE_AGENT_SLURM_COMPAT_H
@@ -100,7 +100,10 @@ inline constexpr std::uint32_t k_allow_spec_resources = SLURM_BIT(3);
 
 template <class Job> constexpr bool has_segment()
 {
-	return requires(Job job) { job.segment_size; };
+	return requires(Job job)
+	{
+		job.segment_size;
+	};
 }
 inline constexpr bool k_has_segment = has_segment<job_desc_msg_t>();
 
@@ -139,9 +142,11 @@ inline void set_sharing(job_desc_msg_t &job, core::Sharing sharing)
 }
 
 /* Error numbers that later versions added, as they go over the wire. */
-inline constexpr int k_backoff = 1804;		   /* 23.02: SLURMCTLD_COMMUNICATIONS_BACKOFF, the rate limit */
-inline constexpr int k_hard_drop = 1805;	   /* 23.11: SLURMCTLD_COMMUNICATIONS_HARD_DROP, the same */
-inline constexpr int k_node_exists = 2168;	   /* 23.11: ESLURM_NODE_ALREADY_EXISTS */
+/* 23.02: SLURMCTLD_COMMUNICATIONS_BACKOFF, the rate limit */
+inline constexpr int k_backoff = 1804;
+/* 23.11: SLURMCTLD_COMMUNICATIONS_HARD_DROP, the same */
+inline constexpr int k_hard_drop = 1805;
+inline constexpr int k_node_exists = 2168;         /* 23.11: ESLURM_NODE_ALREADY_EXISTS */
 inline constexpr int k_bad_node_transition = 2180; /* 25.11: ESLURM_INVALID_NODE_STATE_TRANSITION */
 #if KUBE_SLURM_HAS_MAX_JOB_COUNT(SLURM_VERSION_NUMBER)
 inline constexpr int k_max_job_count = ESLURM_MAX_JOB_COUNT;

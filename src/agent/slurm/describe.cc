@@ -35,7 +35,8 @@ char *text_or_null(std::string &text)
 	return text.empty() ? nullptr : text.data();
 }
 
-/* "gpu:2,shard:1" as slurmctld wants it: with the kind of resource before each (gres_prepend_tres_type() in Slurm) */
+/* "gpu:2,shard:1" as slurmctld wants it: with the kind of resource before each
+ * (gres_prepend_tres_type() in Slurm) */
 std::string with_kind(const std::string &gres)
 {
 	std::string out;
@@ -45,7 +46,8 @@ std::string with_kind(const std::string &gres)
 		if (item.starts_with("gres:") || item.starts_with("gres/"))
 			item.erase(0, 5);
 		if (!item.empty())
-			out += (out.empty() ? "" : ",") + (item == "none" ? item : compat::k_gres_kind + item);
+			out += (out.empty() ? "" : ",") +
+				(item == "none" ? item : compat::k_gres_kind + item);
 		at = end + 1;
 	}
 	return out;
@@ -60,9 +62,11 @@ std::string ranges_of(const std::vector<std::string> &hosts)
 	for (const std::string &host : hosts)
 		slurm_hostlist_push_host(list, host.c_str());
 	std::string text;
-	for (std::size_t size = 64; text.empty() && size < k_hosts_max; size *= 2) { /* the calls that allocate differ by version */
+	/* the calls that allocate differ by version */
+	for (std::size_t size = 64; text.empty() && size < k_hosts_max; size *= 2) {
 		std::string buffer(size, '\0');
-		const auto length = slurm_hostlist_ranged_string(list, size, buffer.data()); /* negative: it was cut off */
+		/* negative: it was cut off */
+		const auto length = slurm_hostlist_ranged_string(list, size, buffer.data());
 		if (length > 0)
 			text = buffer.substr(0, static_cast<std::size_t>(length));
 	}
@@ -73,14 +77,17 @@ std::string ranges_of(const std::vector<std::string> &hosts)
 /* Slurm is never given a user's expression, but the names that core has read in it. */
 std::vector<std::string> names_in(const std::string &hosts)
 {
-	auto names = hosts.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : core::expand_hosts(hosts);
-	return names ? std::move(*names) : std::vector<std::string>{}; /* the option's table has refused it */
+	auto names = hosts.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{})
+				   : core::expand_hosts(hosts);
+	/* the option's table has refused it */
+	return names ? std::move(*names) : std::vector<std::string>{};
 }
 
 /* What Kubernetes forbids, and what the user does not want */
 std::string excluded_by(const core::JobSpec &spec)
 {
-	const std::string forbidden = ranges_of(spec.excluded_nodes), unwanted = ranges_of(names_in(spec.options.excluded_nodes));
+	const std::string forbidden = ranges_of(spec.excluded_nodes),
+			  unwanted = ranges_of(names_in(spec.options.excluded_nodes));
 	return forbidden + (forbidden.empty() || unwanted.empty() ? "" : ",") + unwanted;
 }
 
@@ -92,7 +99,8 @@ void describe_who(job_desc_msg_t &job, Texts &texts)
 	job.qos = text_or_null(texts.spec.qos);
 	job.comment = text_or_null(texts.spec.comment);
 	job.admin_comment = texts.marker.data();
-	job.resp_host = texts.marker.data(); /* the plugin's copy: a site's script that runs before it may write over the other */
+	/* the plugin's copy: a site's script that runs before it may write over the other */
+	job.resp_host = texts.marker.data();
 	job.alloc_node = texts.host.data();
 	job.user_id = texts.spec.user_id;
 	job.group_id = texts.spec.group_id;
@@ -101,8 +109,9 @@ void describe_who(job_desc_msg_t &job, Texts &texts)
 }
 
 /*
- * One task: on one node. More: wherever there is room; memory then goes by CPU, since nobody knows how many tasks a node gets. `shared` stays unset:
- * placeholders share nodes as all jobs do, by CPU; asking for more would also share CPUs.
+ * One task: on one node. More: wherever there is room; memory then goes by CPU, since nobody knows
+ * how many tasks a node gets. `shared` stays unset: placeholders share nodes as all jobs do, by
+ * CPU; asking for more would also share CPUs.
  */
 void describe_tasks(job_desc_msg_t &job, const core::JobSpec &spec)
 {
@@ -119,7 +128,8 @@ void describe_tasks(job_desc_msg_t &job, const core::JobSpec &spec)
 	if (spec.memory_mib && spec.tasks == 1)
 		job.pn_min_memory = spec.memory_mib;
 	else if (spec.memory_mib)
-		job.pn_min_memory = MEM_PER_CPU | (spec.memory_mib / spec.cpus + (spec.memory_mib % spec.cpus ? 1 : 0));
+		job.pn_min_memory = MEM_PER_CPU |
+			(spec.memory_mib / spec.cpus + (spec.memory_mib % spec.cpus ? 1 : 0));
 }
 
 void describe_resources(job_desc_msg_t &job, Texts &texts)
@@ -138,7 +148,8 @@ void describe_place(job_desc_msg_t &job, Texts &texts)
 	core::JobOptions &o = texts.spec.options;
 	job.features = text_or_null(o.constraints);
 	job.prefer = text_or_null(o.prefer);
-	job.req_nodes = text_or_null(texts.spec.required_node.empty() ? texts.required : texts.spec.required_node);
+	job.req_nodes = text_or_null(
+		texts.spec.required_node.empty() ? texts.required : texts.spec.required_node);
 	job.exc_nodes = text_or_null(texts.excluded);
 	job.mcs_label = text_or_null(o.mcs_label);
 	if (o.contiguous)
@@ -180,14 +191,18 @@ void describe_rank(job_desc_msg_t &job, const core::JobSpec &spec)
 	if (spec.options.hold)
 		job.priority = 0;
 	if (spec.options.nice)
-		job.nice = static_cast<std::uint32_t>(std::int64_t{NICE_OFFSET} + *spec.options.nice);
+		job.nice =
+			static_cast<std::uint32_t>(std::int64_t{NICE_OFFSET} + *spec.options.nice);
 }
 
 /* core::MailType has Slurm's numbers. */
-static_assert(core::k_mail_begin == MAIL_JOB_BEGIN && core::k_mail_time_100 == MAIL_JOB_TIME100 && core::k_mail_time_50 == MAIL_JOB_TIME50);
-static_assert(core::k_mail_end == MAIL_JOB_END && core::k_mail_fail == MAIL_JOB_FAIL && core::k_mail_requeue == MAIL_JOB_REQUEUE);
+static_assert(core::k_mail_begin == MAIL_JOB_BEGIN && core::k_mail_time_100 == MAIL_JOB_TIME100 &&
+	core::k_mail_time_50 == MAIL_JOB_TIME50);
+static_assert(core::k_mail_end == MAIL_JOB_END && core::k_mail_fail == MAIL_JOB_FAIL &&
+	core::k_mail_requeue == MAIL_JOB_REQUEUE);
 static_assert(core::k_mail_time_90 == MAIL_JOB_TIME90 && core::k_mail_time_80 == MAIL_JOB_TIME80);
-static_assert(core::k_mail_stage_out == MAIL_JOB_STAGE_OUT && core::k_mail_invalid_depend == MAIL_INVALID_DEPEND);
+static_assert(core::k_mail_stage_out == MAIL_JOB_STAGE_OUT &&
+	core::k_mail_invalid_depend == MAIL_INVALID_DEPEND);
 
 void describe_rest(job_desc_msg_t &job, Texts &texts)
 {
@@ -213,8 +228,10 @@ Error no_such_option(const char *name, const std::string &why)
 
 std::string needs(const char *version)
 {
-	const std::string minor = std::to_string(100 + SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER)).substr(1);
-	return std::string("Slurm has it since ") + version + ", and this is " + std::to_string(SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER)) + "." + minor;
+	const std::string minor =
+		std::to_string(100 + SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER)).substr(1);
+	return std::string("Slurm has it since ") + version + ", and this is " +
+		std::to_string(SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER)) + "." + minor;
 }
 
 bool is_no_plugin(const char *name)
@@ -235,10 +252,14 @@ Status check_version(const core::JobOptions &o)
 
 Status check_configuration(const core::JobOptions &o, const slurm_conf_t &conf)
 {
-	if ((o.core_spec || o.thread_spec) && (conf.conf_flags & compat::k_allow_spec_resources) == 0)
-		return no_such_option(o.core_spec ? "core-spec" : "thread-spec", "slurm.conf does not say AllowSpecResourcesUsage");
-	if ((!o.mcs_label.empty() || o.sharing == core::Sharing::same_mcs_label) && is_no_plugin(conf.mcs_plugin))
-		return no_such_option(o.mcs_label.empty() ? "exclusive=mcs" : "mcs-label", "slurm.conf has no MCSPlugin");
+	if ((o.core_spec || o.thread_spec) &&
+		(conf.conf_flags & compat::k_allow_spec_resources) == 0)
+		return no_such_option(o.core_spec ? "core-spec" : "thread-spec",
+			"slurm.conf does not say AllowSpecResourcesUsage");
+	if ((!o.mcs_label.empty() || o.sharing == core::Sharing::same_mcs_label) &&
+		is_no_plugin(conf.mcs_plugin))
+		return no_such_option(o.mcs_label.empty() ? "exclusive=mcs" : "mcs-label",
+			"slurm.conf has no MCSPlugin");
 	if (!o.burst_buffer.empty() && is_no_plugin(conf.bb_type))
 		return no_such_option("burst-buffer", "slurm.conf has no BurstBufferType");
 	return Ok{};
@@ -246,7 +267,8 @@ Status check_configuration(const core::JobOptions &o, const slurm_conf_t &conf)
 
 bool depends_on_configuration(const core::JobOptions &o)
 {
-	return o.core_spec || o.thread_spec || !o.mcs_label.empty() || o.sharing == core::Sharing::same_mcs_label || !o.burst_buffer.empty();
+	return o.core_spec || o.thread_spec || !o.mcs_label.empty() ||
+		o.sharing == core::Sharing::same_mcs_label || !o.burst_buffer.empty();
 }
 
 struct Blame {
@@ -270,8 +292,10 @@ constexpr Blame k_blames[] = {
 	{ESLURM_INVALID_BURST_BUFFER_REQUEST, "burst-buffer", &core::JobOptions::burst_buffer},
 	{ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE, "constraints", &core::JobOptions::constraints},
 	{ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE, "gres", &core::JobOptions::gres},
-	{ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE, "required-nodes", &core::JobOptions::required_nodes},
-	{ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE, "excluded-nodes", &core::JobOptions::excluded_nodes},
+	{ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE, "required-nodes",
+		&core::JobOptions::required_nodes},
+	{ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE, "excluded-nodes",
+		&core::JobOptions::excluded_nodes},
 };
 
 std::optional<core::NotGranted> not_granted(int slurm_errno)
@@ -295,10 +319,12 @@ Texts texts_of(const core::JobSpec &spec)
 	core::Marker marker = spec.marker;
 	marker.user_id = spec.user_id;
 	marker.group_id = spec.group_id;
-	Texts texts{spec, codec::marker_to_text(marker), host_name(), with_kind(spec.options.gres), "", excluded_by(spec), with_kind(spec.gres_of_task),
-		    ranges_of(names_in(spec.options.required_nodes))};
+	Texts texts{spec, codec::marker_to_text(marker), host_name(), with_kind(spec.options.gres),
+		"", excluded_by(spec), with_kind(spec.gres_of_task),
+		ranges_of(names_in(spec.options.required_nodes))};
 	if (spec.options.cpus_per_gpu)
-		texts.cpus_per_tres = std::string(compat::k_gres_kind) + "gpu:" + std::to_string(*spec.options.cpus_per_gpu);
+		texts.cpus_per_tres = std::string(compat::k_gres_kind) +
+			"gpu:" + std::to_string(*spec.options.cpus_per_gpu);
 	return texts;
 }
 
@@ -334,14 +360,18 @@ Error refusal_of(int slurm_errno, const core::JobSpec &spec)
 	for (const Blame &blame : k_blames) {
 		const std::string &value = spec.options.*blame.value;
 		if (blame.slurm_errno == slurm_errno && !value.empty())
-			about += (about.empty() ? "" : ", ") + std::string(blame.option) + "='" + value.substr(0, 64) + "'";
+			about += (about.empty() ? "" : ", ") + std::string(blame.option) + "='" +
+				value.substr(0, 64) + "'";
 	}
 	if (about.empty() && slurm_errno == ESLURM_INVALID_PARTITION_NAME)
-		error.what += ": '" + spec.partition + "', which slurmkubed.yaml names; an administrator corrects that or adds the partition to slurm.conf";
+		error.what += ": '" + spec.partition +
+			"', which slurmkubed.yaml names; an administrator corrects that or adds "
+			"the partition to slurm.conf";
 	if (about.empty())
 		return error;
 	/* a node that is not there may come; to a user it is a wrong name all the same */
-	return Error{error.code == Errc::not_found ? Errc::invalid : error.code, error.what + " (option " + about + "; change or remove it)"};
+	return Error{error.code == Errc::not_found ? Errc::invalid : error.code,
+		error.what + " (option " + about + "; change or remove it)"};
 }
 
 } // namespace slurmkube::slurm

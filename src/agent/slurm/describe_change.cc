@@ -107,14 +107,18 @@ bool contains(const std::vector<std::string> &list, std::string_view name)
 
 } // namespace
 
-Status describe_change(Job &job, Texts &texts, const std::vector<std::string> &given, const std::vector<std::string> &removed)
+Status describe_change(Job &job, Texts &texts, const std::vector<std::string> &given,
+	const std::vector<std::string> &removed)
 {
 	Job wanted;
 	slurm_init_job_desc_msg(&wanted);
 	describe(wanted, texts);
 	for (const Row &row : k_rows) {
 		if (contains(removed, row.option) && !row.take_back)
-			return Error{Errc::invalid, std::string(row.option) + " cannot be taken back while the job waits; give another value, or make a new pod"};
+			return Error{Errc::invalid,
+				std::string(row.option) +
+					" cannot be taken back while the job waits; give another "
+					"value, or make a new pod"};
 		if (contains(removed, row.option))
 			row.take_back(job, wanted);
 		if (contains(given, row.option))

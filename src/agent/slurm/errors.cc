@@ -20,68 +20,53 @@ struct Row {
 	Errc code;
 };
 
-/* Not here: numbers from 2000 on are refusals (invalid), system errors mean a broken connection (io). */
+/* Not here: numbers from 2000 on are refusals (invalid), system errors mean a broken connection
+ * (io). */
 constexpr Row k_rows[] = {
 	/* not sent, or turned away at the door */
 	{SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR, Errc::again},
-	{SLURM_COMMUNICATIONS_CONNECTION_ERROR, Errc::again},
-	{compat::k_backoff, Errc::again},
-	{compat::k_hard_drop, Errc::again},
-	{ECONNREFUSED, Errc::again},
-	{ENETUNREACH, Errc::again},
-	{EHOSTUNREACH, Errc::again},
-	{ESLURM_IN_STANDBY_MODE, Errc::again},
-	{ESLURM_IN_STANDBY_USE_BACKUP, Errc::again},
-	{ESLURM_SUBMISSIONS_DISABLED, Errc::again},
+	{SLURM_COMMUNICATIONS_CONNECTION_ERROR, Errc::again}, {compat::k_backoff, Errc::again},
+	{compat::k_hard_drop, Errc::again}, {ECONNREFUSED, Errc::again}, {ENETUNREACH, Errc::again},
+	{EHOSTUNREACH, Errc::again}, {ESLURM_IN_STANDBY_MODE, Errc::again},
+	{ESLURM_IN_STANDBY_USE_BACKUP, Errc::again}, {ESLURM_SUBMISSIONS_DISABLED, Errc::again},
 	{ESLURM_DB_CONNECTION, Errc::again},
 
 	/* limits and states that pass */
 	{compat::k_max_job_count, Errc::again},
-	{ESLURM_ACCOUNTING_POLICY, Errc::again}, /* MaxSubmitJobs and its like: room appears as jobs end */
-	{ESLURM_PARTITION_DOWN, Errc::again},
-	{ESLURM_PARTITION_NOT_AVAIL, Errc::again},
-	{ESLURM_RESERVATION_NOT_USABLE, Errc::again},
+	/* MaxSubmitJobs and its like: room appears as jobs end */
+	{ESLURM_ACCOUNTING_POLICY, Errc::again}, {ESLURM_PARTITION_DOWN, Errc::again},
+	{ESLURM_PARTITION_NOT_AVAIL, Errc::again}, {ESLURM_RESERVATION_NOT_USABLE, Errc::again},
 	{ESLURM_PROLOG_RUNNING, Errc::again},
-	/* munged is away on one side, or a credential was on its way for too long; who may not is told ESLURM_ACCESS_DENIED */
-	{SLURM_PROTOCOL_AUTHENTICATION_ERROR, Errc::again},
-	{ESLURM_AUTH_CRED_INVALID, Errc::again},
+	/* munged is away on one side, or a credential was on its way for too long; who may not is
+	 * told ESLURM_ACCESS_DENIED */
+	{SLURM_PROTOCOL_AUTHENTICATION_ERROR, Errc::again}, {ESLURM_AUTH_CRED_INVALID, Errc::again},
 
 	/* sent, no answer */
 	{SLURMCTLD_COMMUNICATIONS_SEND_ERROR, Errc::io},
 	{SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR, Errc::io},
 	{SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR, Errc::io},
-	{SLURM_COMMUNICATIONS_SEND_ERROR, Errc::io},
-	{SLURM_COMMUNICATIONS_RECEIVE_ERROR, Errc::io},
+	{SLURM_COMMUNICATIONS_SEND_ERROR, Errc::io}, {SLURM_COMMUNICATIONS_RECEIVE_ERROR, Errc::io},
 	{SLURM_COMMUNICATIONS_SHUTDOWN_ERROR, Errc::io},
-	{SLURM_PROTOCOL_INSANE_MSG_LENGTH, Errc::io},
-	{ESLURM_PROTOCOL_INCOMPLETE_PACKET, Errc::io},
+	{SLURM_PROTOCOL_INSANE_MSG_LENGTH, Errc::io}, {ESLURM_PROTOCOL_INCOMPLETE_PACKET, Errc::io},
 	{SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT, Errc::io},
 	{SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT, Errc::io},
 
-	{SLURM_PROTOCOL_VERSION_ERROR, Errc::denied},
-	{ESLURM_ACCESS_DENIED, Errc::denied},
-	{ESLURM_USER_ID_MISSING, Errc::denied},
-	{ESLURM_GROUP_ID_MISSING, Errc::denied},
-	{ESLURM_AUTH_BADARG, Errc::denied},
-	{ESLURM_AUTH_UNPACK, Errc::denied},
-	{EACCES, Errc::denied},
-	{EPERM, Errc::denied},
+	{SLURM_PROTOCOL_VERSION_ERROR, Errc::denied}, {ESLURM_ACCESS_DENIED, Errc::denied},
+	{ESLURM_USER_ID_MISSING, Errc::denied}, {ESLURM_GROUP_ID_MISSING, Errc::denied},
+	{ESLURM_AUTH_BADARG, Errc::denied}, {ESLURM_AUTH_UNPACK, Errc::denied},
+	{EACCES, Errc::denied}, {EPERM, Errc::denied},
 
-	{ESLURM_INVALID_JOB_ID, Errc::not_found},
-	{ESLURM_ALREADY_DONE, Errc::not_found},
+	{ESLURM_INVALID_JOB_ID, Errc::not_found}, {ESLURM_ALREADY_DONE, Errc::not_found},
 	{ESLURM_INVALID_NODE_NAME, Errc::not_found},
 
 	{ESLURM_DUPLICATE_JOB_ID, Errc::conflict},
-	{ESLURM_TRANSITION_STATE_NO_UPDATE, Errc::conflict}, /* the guard: an earlier submission is not forgotten yet. No news for the pod */
-	{ESLURM_NODES_BUSY, Errc::conflict},
-	{ESLURM_INVALID_NODE_STATE, Errc::conflict},
-	{compat::k_node_exists, Errc::conflict},
-	{compat::k_bad_node_transition, Errc::conflict},
-	{ESLURM_JOB_NOT_RUNNING, Errc::conflict},
+	/* the guard: an earlier submission is not forgotten yet. No news for the pod */
+	{ESLURM_TRANSITION_STATE_NO_UPDATE, Errc::conflict}, {ESLURM_NODES_BUSY, Errc::conflict},
+	{ESLURM_INVALID_NODE_STATE, Errc::conflict}, {compat::k_node_exists, Errc::conflict},
+	{compat::k_bad_node_transition, Errc::conflict}, {ESLURM_JOB_NOT_RUNNING, Errc::conflict},
 	{EEXIST, Errc::conflict},
 
-	{SLURM_UNEXPECTED_MSG_ERROR, Errc::internal},
-	{SLURM_ERROR, Errc::internal},
+	{SLURM_UNEXPECTED_MSG_ERROR, Errc::internal}, {SLURM_ERROR, Errc::internal},
 	{SLURM_SUCCESS, Errc::internal}, /* it failed and did not say why */
 };
 
@@ -89,7 +74,8 @@ constexpr Row k_rows[] = {
 
 Errc errc_of(int slurm_errno)
 {
-	const auto *row = std::find_if(std::begin(k_rows), std::end(k_rows), [slurm_errno](const Row &r) { return r.number == slurm_errno; });
+	const auto *row = std::find_if(std::begin(k_rows), std::end(k_rows),
+		[slurm_errno](const Row &r) { return r.number == slurm_errno; });
 	if (row != std::end(k_rows))
 		return row->code;
 	return slurm_errno < k_first_refusal ? Errc::io : Errc::invalid;

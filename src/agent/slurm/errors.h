@@ -12,7 +12,8 @@ namespace slurmkube::slurm
 
 Errc errc_of(int slurm_errno);
 
-/* "Invalid account or account/partition combination specified": Slurm's text, right for showing to users. */
+/* "Invalid account or account/partition combination specified": Slurm's text, right for showing to
+ * users. */
 Error error_of(int slurm_errno);
 
 } // namespace slurmkube::slurm

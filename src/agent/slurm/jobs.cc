@@ -22,7 +22,8 @@ namespace slurmkube::slurm
 namespace
 {
 
-using Allocation = Owned<resource_allocation_response_msg_t, slurm_free_resource_allocation_response_msg>;
+using Allocation =
+	Owned<resource_allocation_response_msg_t, slurm_free_resource_allocation_response_msg>;
 using JobTable = Owned<job_info_msg_t, slurm_free_job_info_msg>;
 
 Error last_error()
@@ -34,7 +35,8 @@ SubmitReply reply_of(const resource_allocation_response_msg_t &allocation)
 {
 	SubmitReply reply;
 	reply.id.number = compat::job_id_of(allocation);
-	reply.allocated = allocation.node_cnt > 0 && allocation.node_list && allocation.node_list[0];
+	reply.allocated =
+		allocation.node_cnt > 0 && allocation.node_list && allocation.node_list[0];
 	if (reply.allocated) {
 		reply.node = allocation.node_list;
 		reply.cpus = allocation.num_cpu_groups ? allocation.cpus_per_node[0] : 0;
@@ -49,7 +51,8 @@ bool stands_for(const slurm_job_info_t &job, const core::Marker &wanted)
 	if ((job.job_state & JOB_STATE_BASE) >= JOB_COMPLETE || !job.admin_comment)
 		return false;
 	const auto marker = codec::marker_from_text(job.admin_comment);
-	return marker.ok() && marker->cluster == wanted.cluster && marker->uid == wanted.uid && marker->attempt == wanted.attempt;
+	return marker.ok() && marker->cluster == wanted.cluster && marker->uid == wanted.uid &&
+		marker->attempt == wanted.attempt;
 }
 
 SubmitReply reply_of(const slurm_job_info_t &job)
@@ -57,7 +60,8 @@ SubmitReply reply_of(const slurm_job_info_t &job)
 	SubmitReply reply;
 	reply.id.number = compat::job_id_of(job);
 	reply.existed = true;
-	reply.allocated = (job.job_state & JOB_STATE_BASE) != JOB_PENDING && job.nodes && job.nodes[0];
+	reply.allocated =
+		(job.job_state & JOB_STATE_BASE) != JOB_PENDING && job.nodes && job.nodes[0];
 	if (reply.allocated) {
 		reply.node = job.nodes;
 		reply.cpus = job.num_cpus;
@@ -67,7 +71,8 @@ SubmitReply reply_of(const slurm_job_info_t &job)
 	return reply;
 }
 
-/* libslurm hands the guard's text to its log only, not to us: so look for the job it spoke of. Rare: after a crash or a lost answer. */
+/* libslurm hands the guard's text to its log only, not to us: so look for the job it spoke of.
+ * Rare: after a crash or a lost answer. */
 Result<SubmitReply> live_job_for(const core::JobSpec &spec)
 {
 	job_info_msg_t *raw = nullptr;
@@ -81,7 +86,8 @@ Result<SubmitReply> live_job_for(const core::JobSpec &spec)
 	return Error{Errc::conflict, "a job stood for this pod and has just ended"};
 }
 
-/* A job that is suspended or being preempted has no end to move: then what killed the pod is told. */
+/* A job that is suspended or being preempted has no end to move: then what killed the pod is
+ * told. */
 Status end_now(core::JobId id, std::time_t now)
 {
 	job_desc_msg_t job;
@@ -105,7 +111,9 @@ bool may_run_over()
 		return true;
 	const Owned<partition_info_msg_t, slurm_free_partition_info_msg> partitions(raw);
 	const std::span all(partitions->partition_array, partitions->record_count);
-	return std::ranges::any_of(all, [](const partition_info_t &p) { return p.over_time_limit != NO_VAL16 && p.over_time_limit != 0; });
+	return std::ranges::any_of(all, [](const partition_info_t &p) {
+		return p.over_time_limit != NO_VAL16 && p.over_time_limit != 0;
+	});
 }
 
 } // namespace
@@ -114,9 +122,12 @@ Result<SubmitReply> submit_job(const core::JobSpec &spec)
 {
 	Texts texts = texts_of(spec);
 	if (spec.cpus == 0 || spec.cpus > k_cpus_max)
-		return Error{Errc::invalid, std::to_string(spec.cpus) + " CPUs: a Slurm task has 1 to " + std::to_string(k_cpus_max)};
+		return Error{Errc::invalid,
+			std::to_string(spec.cpus) + " CPUs: a Slurm task has 1 to " +
+				std::to_string(k_cpus_max)};
 	if (texts.marker.size() > codec::k_marker_bytes_max)
-		return Error{Errc::too_large, "marker of " + std::to_string(texts.marker.size()) + " bytes"};
+		return Error{Errc::too_large,
+			"marker of " + std::to_string(texts.marker.size()) + " bytes"};
 	if (const Status supported = check_supported(spec); !supported)
 		return supported.error();
 	job_desc_msg_t job;
@@ -124,18 +135,22 @@ Result<SubmitReply> submit_job(const core::JobSpec &spec)
 	describe(job, texts);
 	resource_allocation_response_msg_t *raw = nullptr;
 	if (slurm_allocate_resources(&job, &raw) != SLURM_SUCCESS)
-		return errno == ESLURM_DUPLICATE_JOB_ID ? live_job_for(spec) : Result<SubmitReply>(refusal_of(errno, spec));
+		return errno == ESLURM_DUPLICATE_JOB_ID
+			? live_job_for(spec)
+			: Result<SubmitReply>(refusal_of(errno, spec));
 	const Allocation allocation(raw);
 	if (!allocation)
 		return Error{Errc::internal, "slurmctld answered without a job"};
 	return reply_of(*allocation);
 }
 
-Status update_job(core::JobId id, const core::JobSpec &spec, const std::vector<std::string> &given, const std::vector<std::string> &removed)
+Status update_job(core::JobId id, const core::JobSpec &spec, const std::vector<std::string> &given,
+	const std::vector<std::string> &removed)
 {
 	Texts texts = texts_of(spec);
 	if (texts.marker.size() > codec::k_marker_bytes_max)
-		return Error{Errc::too_large, "marker of " + std::to_string(texts.marker.size()) + " bytes"};
+		return Error{Errc::too_large,
+			"marker of " + std::to_string(texts.marker.size()) + " bytes"};
 	if (const Status supported = check_supported(spec); !supported)
 		return supported;
 	job_desc_msg_t job;
@@ -146,8 +161,10 @@ Status update_job(core::JobId id, const core::JobSpec &spec, const std::vector<s
 	if (slurm_update_job(&job) == SLURM_SUCCESS)
 		return Ok{};
 	const int number = errno;
-	const bool has_started = number == ESLURM_JOB_NOT_PENDING || number == ESLURM_JOB_NOT_PENDING_NOR_RUNNING;
-	return has_started ? Status(Error{Errc::conflict, slurm_strerror(number)}) : Status(refusal_of(number, spec));
+	const bool has_started =
+		number == ESLURM_JOB_NOT_PENDING || number == ESLURM_JOB_NOT_PENDING_NOR_RUNNING;
+	return has_started ? Status(Error{Errc::conflict, slurm_strerror(number)})
+			   : Status(refusal_of(number, spec));
 }
 
 Status complete_job(core::JobId job, std::uint32_t wait_status)
@@ -158,8 +175,9 @@ Status complete_job(core::JobId job, std::uint32_t wait_status)
 }
 
 /*
- * No call says TIMEOUT. Slurm says it of a job that ends with 0 after its end: so that is moved to now, and the job completed when it is over. Where
- * OverTimeLimit gives jobs more time, Slurm itself ends it.
+ * No call says TIMEOUT. Slurm says it of a job that ends with 0 after its end: so that is moved to
+ * now, and the job completed when it is over. Where OverTimeLimit gives jobs more time, Slurm
+ * itself ends it.
  */
 Status expire_job(core::JobId job)
 {
@@ -179,7 +197,8 @@ Status expire_job(core::JobId job)
 Status cancel_job(core::JobId job)
 {
 	/* By text: the one call that has the same arguments in every version. */
-	if (slurm_kill_job2(std::to_string(job.number).c_str(), SIGKILL, 0, nullptr) != SLURM_SUCCESS)
+	if (slurm_kill_job2(std::to_string(job.number).c_str(), SIGKILL, 0, nullptr) !=
+		SLURM_SUCCESS)
 		return last_error();
 	return Ok{};
 }
@@ -207,7 +226,8 @@ Status ping_controller()
 	if (rc == SLURM_SUCCESS)
 		return Ok{};
 	const Status first = error_of(rc > 0 ? rc : errno);
-	/* Of the SlurmctldHosts the first fails at once. This asks them in turn, takes as long as every other call, and only one in control answers. */
+	/* Of the SlurmctldHosts the first fails at once. This asks them in turn, takes as long as
+	 * every other call, and only one in control answers. */
 	slurm_conf_t *raw = nullptr;
 	if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
 		return first;

@@ -11,7 +11,8 @@ namespace slurmkube::slurm
 {
 
 Result<SubmitReply> submit_job(const core::JobSpec &spec);
-Status update_job(core::JobId id, const core::JobSpec &spec, const std::vector<std::string> &given, const std::vector<std::string> &removed);
+Status update_job(core::JobId id, const core::JobSpec &spec, const std::vector<std::string> &given,
+	const std::vector<std::string> &removed);
 Status complete_job(core::JobId job, std::uint32_t wait_status);
 Status expire_job(core::JobId job);
 Status cancel_job(core::JobId job);

@@ -46,12 +46,14 @@ Result<bool> node_exists(const std::string &name)
 	std::string name_text = name;
 	node_info_msg_t *raw = nullptr;
 	if (slurm_load_node_single(&raw, name_text.data(), SHOW_ALL) != SLURM_SUCCESS)
-		return errno == ESLURM_INVALID_NODE_NAME ? Result<bool>(false) : Result<bool>(error_of(errno));
+		return errno == ESLURM_INVALID_NODE_NAME ? Result<bool>(false)
+							 : Result<bool>(error_of(errno));
 	const NodeTable table(raw);
 	return table->record_count > 0 && table->node_array[0].name != nullptr;
 }
 
-/* Slurm (seen with 24.11.5) answers a second creation with an error and removes the node that existed: never let it come to that. */
+/* Slurm (seen with 24.11.5) answers a second creation with an error and removes the node that
+ * existed: never let it come to that. */
 Status check_absent(const std::string &name)
 {
 	const auto exists = node_exists(name);
@@ -64,12 +66,15 @@ Status check_absent(const std::string &name)
 
 bool is_theirs(const node_info_t &node)
 {
-	const bool out_of_use = (node.node_state & NODE_STATE_DRAIN) || (node.node_state & NODE_STATE_BASE) == NODE_STATE_DOWN;
+	const bool out_of_use = (node.node_state & NODE_STATE_DRAIN) ||
+		(node.node_state & NODE_STATE_BASE) == NODE_STATE_DOWN;
 	const std::string_view reason = node.reason ? node.reason : "";
-	return out_of_use && !reason.empty() && !reason.starts_with(names::k_reason_prefix) && !core::is_failed_reboot(reason);
+	return out_of_use && !reason.empty() && !reason.starts_with(names::k_reason_prefix) &&
+		!core::is_failed_reboot(reason);
 }
 
-/* The decision rests on what the plugin told moments ago; people may have spoken since, and their word stays. */
+/* The decision rests on what the plugin told moments ago; people may have spoken since, and their
+ * word stays. */
 Status check_ours(const std::string &name)
 {
 	std::string name_text = name;
@@ -78,7 +83,9 @@ Status check_ours(const std::string &name)
 		return error_of(errno);
 	const NodeTable table(raw);
 	if (table->record_count > 0 && is_theirs(table->node_array[0]))
-		return Error{Errc::conflict, "node " + name + " is out of use for a reason that is not ours: " + table->node_array[0].reason};
+		return Error{Errc::conflict,
+			"node " + name + " is out of use for a reason that is not ours: " +
+				table->node_array[0].reason};
 	return Ok{};
 }
 
@@ -93,7 +100,9 @@ Status create_node(const core::NodeSpec &spec, core::Family family)
 {
 	if (!compat::k_has_dynamic_nodes)
 		return Error{Errc::invalid,
-			     "nodes cannot be created in this version of Slurm: write the file that slurm.conf includes with 'skube nodes --slurm-conf --output FILE' and restart slurmctld"};
+			"nodes cannot be created in this version of Slurm: write the file that "
+			"slurm.conf includes with 'skube nodes --slurm-conf --output FILE' and "
+			"restart slurmctld"};
 	auto line = core::node_line(spec, family == core::Family::native ? "EXTERNAL" : "CLOUD");
 	if (!line)
 		return line.error();
@@ -104,11 +113,15 @@ Status create_node(const core::NodeSpec &spec, core::Family family)
 	message.extra = line->data();
 	const Status created = answer(slurm_create_node(&message));
 	if (!created && !spec.gres.empty())
-		return in_context("GRES " + spec.gres + ": dynamic nodes need a line in gres.conf for it, as in NodeName=" + spec.name + " Name=gpu File=/dev/kube[0-3]", created.error());
+		return in_context("GRES " + spec.gres +
+				": dynamic nodes need a line in gres.conf for it, as in NodeName=" +
+				spec.name + " Name=gpu File=/dev/kube[0-3]",
+			created.error());
 	return created;
 }
 
-Status set_node_state(const std::string &name, core::NodeStateChange change, const std::string &reason)
+Status set_node_state(
+	const std::string &name, core::NodeStateChange change, const std::string &reason)
 {
 	const bool keeps_reason = wants_reason(change) && reason.empty();
 	if (auto ours = keeps_reason ? Status(Ok{}) : check_ours(name); !ours)

@@ -11,7 +11,8 @@ namespace slurmkube::slurm
 {
 
 Status create_node(const core::NodeSpec &spec, core::Family family);
-Status set_node_state(const std::string &name, core::NodeStateChange change, const std::string &reason);
+Status set_node_state(
+	const std::string &name, core::NodeStateChange change, const std::string &reason);
 Status delete_node(const std::string &name);
 
 } // namespace slurmkube::slurm

@@ -89,7 +89,8 @@ bool has_any(const std::string &hosts, const std::set<std::string> &names)
 /* PreemptMode of the cluster holds where the partition has none. */
 bool is_suspending(const partition_info_t &partition, const slurm_conf_t &conf)
 {
-	const std::uint16_t mode = partition.preempt_mode == NO_VAL16 ? conf.preempt_mode : partition.preempt_mode;
+	const std::uint16_t mode =
+		partition.preempt_mode == NO_VAL16 ? conf.preempt_mode : partition.preempt_mode;
 	const std::string type = conf.preempt_type ? conf.preempt_type : "";
 	return !type.empty() && !type.ends_with("none") && (mode & PREEMPT_MODE_SUSPEND) != 0;
 }
@@ -117,9 +118,12 @@ Result<SharingPartitions> sharing_partitions(const std::set<std::string> &extern
 		if (!partition.name)
 			continue;
 		if (is_oversubscribed(partition.max_share))
-			out.refused[partition.name] = "has OverSubscribe=FORCE:" + std::to_string(partition.max_share & ~SHARED_FORCE) +
-						      ": Slurm would start and charge jobs whose CPUs the pods of others still use; an administrator must set OverSubscribe=NO";
-		if (is_suspending(partition, *conf) && partition.nodes && has_any(partition.nodes, external))
+			out.refused[partition.name] = "has OverSubscribe=FORCE:" +
+				std::to_string(partition.max_share & ~SHARED_FORCE) +
+				": Slurm would start and charge jobs whose CPUs the pods of others "
+				"still use; an administrator must set OverSubscribe=NO";
+		if (is_suspending(partition, *conf) && partition.nodes &&
+			has_any(partition.nodes, external))
 			out.suspending.emplace_back(partition.name);
 	}
 	return out;

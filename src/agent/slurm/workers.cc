@@ -20,7 +20,8 @@ namespace
 bool run_guarded(const Workers::Task &task)
 {
 	return guard(
-		true, [](const char *what) { log_error("slurm call threw what=%s", what); }, [&] { return task(); });
+		true, [](const char *what) { log_error("slurm call threw what=%s", what); },
+		[&] { return task(); });
 }
 
 } // namespace
@@ -34,7 +35,8 @@ Workers::Workers(int count, std::size_t queue_max, int spare) : order_(count, qu
 	for (int i = 0; i < count + spare; i++) {
 		threads_.emplace_back([this] { work(); });
 		const std::string name = "slurm-call-" + std::to_string(i);
-		(void)pthread_setname_np(threads_.back().native_handle(), name.c_str()); /* only for ps and gdb */
+		/* only for ps and gdb */
+		(void)pthread_setname_np(threads_.back().native_handle(), name.c_str());
 	}
 	(void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -75,7 +77,8 @@ std::optional<core::CallOrder::Id> Workers::wait_for_one(std::unique_lock<std::m
 		if (const auto id = order_.take(agent::now().mono_us))
 			return id;
 		if (const auto until = order_.rests_until(agent::now().mono_us))
-			(void)changed_.wait_for(lock, std::chrono::microseconds(*until - agent::now().mono_us));
+			(void)changed_.wait_for(
+				lock, std::chrono::microseconds(*until - agent::now().mono_us));
 		else
 			changed_.wait(lock);
 	}

@@ -2,8 +2,9 @@
 /*
  * workers.h - a few threads and one bounded queue between them and the loop.
  *
- * A task is run by one of the threads, all signals blocked, in the order of core/world/call_order.h.
- * Destruction drops tasks that have not begun and waits for those that have.
+ * A task is run by one of the threads, all signals blocked, in the order of
+ * core/world/call_order.h. Destruction drops tasks that have not begun and waits for those that
+ * have.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_WORKERS_H
 #define SLURMKUBE_AGENT_SLURM_WORKERS_H
@@ -35,7 +36,8 @@ class Workers
 	Workers &operator=(const Workers &) = delete;
 	~Workers();
 
-	/* false: the queue is full and the task was dropped. name_space: for whose pod; empty: goes first. Any thread. */
+	/* false: the queue is full and the task was dropped. name_space: for whose pod; empty: goes
+	 * first. Any thread. */
 	[[nodiscard]] bool add(Task task, const std::string &name_space = "");
 	[[nodiscard]] std::size_t waiting() const;
 
@@ -46,9 +48,9 @@ class Workers
 
 	mutable std::mutex mutex_;
 	std::condition_variable changed_;
-	core::CallOrder order_;				/* guarded by mutex_ */
-	std::map<core::CallOrder::Id, Task> tasks_;	/* guarded by mutex_ */
-	bool stopping_ = false;	 /* guarded by mutex_ */
+	core::CallOrder order_;                     /* guarded by mutex_ */
+	std::map<core::CallOrder::Id, Task> tasks_; /* guarded by mutex_ */
+	bool stopping_ = false;                     /* guarded by mutex_ */
 	std::vector<std::thread> threads_;
 };
 

@@ -11,7 +11,6 @@ namespace slurmkube::core
 namespace
 {
 
-
 /* What decides which nodes a role's pods may have: one job asks for one kind of node. */
 struct Wants {
 	std::map<std::string, std::string> node_selector;
@@ -60,16 +59,20 @@ struct Estimate {
 	std::int64_t milli_cpu = 1, memory_bytes = 1; /* of a task */
 };
 
-Estimate estimate(const std::vector<Role> &roles, const std::vector<std::size_t> &set, bool is_packed)
+Estimate estimate(
+	const std::vector<Role> &roles, const std::vector<std::size_t> &set, bool is_packed)
 {
 	Estimate e;
 	for (const std::size_t at : set)
-		e.milli_cpu = std::max(e.milli_cpu, whole_cpus(roles[at].each.milli_cpu) * k_whole_cpu);
+		e.milli_cpu =
+			std::max(e.milli_cpu, whole_cpus(roles[at].each.milli_cpu) * k_whole_cpu);
 	for (const std::size_t at : set) {
 		const Resources &each = roles[at].each;
 		const auto pods = static_cast<double>(roles[at].pods);
-		const std::int64_t fit = is_packed ? e.milli_cpu / std::max<std::int64_t>(each.milli_cpu, 1) : 1;
-		const std::int64_t together = std::clamp<std::int64_t>(fit, 1, std::max<std::int64_t>(roles[at].pods, 1));
+		const std::int64_t fit =
+			is_packed ? e.milli_cpu / std::max<std::int64_t>(each.milli_cpu, 1) : 1;
+		const std::int64_t together =
+			std::clamp<std::int64_t>(fit, 1, std::max<std::int64_t>(roles[at].pods, 1));
 		e.memory_bytes = std::max(e.memory_bytes, together * each.memory_bytes);
 		e.tasks += pods / static_cast<double>(std::max<std::int64_t>(fit, 1));
 		e.cpus_wanted += pods * static_cast<double>(each.milli_cpu);
@@ -85,15 +88,18 @@ bool is_wasteful(const std::vector<Role> &roles, const std::vector<std::size_t> 
 	const auto wastes = [&](bool is_packed) {
 		const Estimate e = estimate(roles, set, is_packed);
 		const double most = 1 + k_waste_most_percent / 100.0;
-		const double cpus = e.tasks * static_cast<double>(e.milli_cpu), bytes = e.tasks * static_cast<double>(e.memory_bytes);
-		return (e.cpus_wanted > 0 && cpus > e.cpus_wanted * most) || (e.bytes_wanted > 0 && bytes > e.bytes_wanted * most);
+		const double cpus = e.tasks * static_cast<double>(e.milli_cpu),
+			     bytes = e.tasks * static_cast<double>(e.memory_bytes);
+		return (e.cpus_wanted > 0 && cpus > e.cpus_wanted * most) ||
+			(e.bytes_wanted > 0 && bytes > e.bytes_wanted * most);
 	};
 	return wastes(true) && wastes(false);
 }
 
 bool is_same_size(const Role &one, const Role &other)
 {
-	return one.each.milli_cpu == other.each.milli_cpu && one.each.memory_bytes == other.each.memory_bytes;
+	return one.each.milli_cpu == other.each.milli_cpu &&
+		one.each.memory_bytes == other.each.memory_bytes;
 }
 
 std::vector<Set> by_wants(const std::vector<Role> &roles)
@@ -103,7 +109,8 @@ std::vector<Set> by_wants(const std::vector<Role> &roles)
 		const Wants wants = wants_of(roles[at]);
 		auto set = std::ranges::find(sets, wants, &Set::wants);
 		if (set == sets.end() && sets.size() == k_components_most)
-			set = sets.end() - 1; /* whether any node suits all of them is judged later */
+			/* whether any node suits all of them is judged later */
+			set = sets.end() - 1;
 		else if (set == sets.end())
 			set = sets.insert(sets.end(), {wants, {}});
 		set->roles.push_back(at);
@@ -115,7 +122,9 @@ std::vector<Set> by_size(const std::vector<Role> &roles, const Set &set)
 {
 	std::vector<Set> parts;
 	for (const std::size_t at : set.roles) {
-		const auto is_like = [&](const Set &part) { return is_same_size(roles[part.roles.front()], roles[at]); };
+		const auto is_like = [&](const Set &part) {
+			return is_same_size(roles[part.roles.front()], roles[at]);
+		};
 		auto part = std::ranges::find_if(parts, is_like);
 		if (part == parts.end())
 			part = parts.insert(parts.end(), {set.wants, {}});
@@ -132,7 +141,8 @@ std::vector<Set> sets_of(const std::vector<Role> &roles)
 	std::size_t left = whole.size();
 	for (const Set &set : whole) {
 		left--;
-		std::vector<Set> parts = is_wasteful(roles, set.roles) ? by_size(roles, set) : std::vector<Set>{set};
+		std::vector<Set> parts =
+			is_wasteful(roles, set.roles) ? by_size(roles, set) : std::vector<Set>{set};
 		if (sets.size() + parts.size() + left > k_components_most)
 			parts = {set};
 		std::ranges::move(parts, std::back_inserter(sets));
@@ -156,7 +166,8 @@ std::vector<ComponentRoles> components_of(const std::vector<Role> &roles)
 	for (std::size_t at = 0; at < roles.size(); at++) {
 		ComponentRoles &component = components[component_of[at]];
 		component.roles.push_back(roles[at]);
-		for (std::uint32_t i = 0; components.size() > 1 && i < roles[at].pods && rank < k_gang_pods_max; i++)
+		for (std::uint32_t i = 0;
+			components.size() > 1 && i < roles[at].pods && rank < k_gang_pods_max; i++)
 			component.ranks.push_back(rank++);
 	}
 	return components;
@@ -179,7 +190,8 @@ std::size_t component_of_key(const std::string &key)
 bool is_component_key(const std::string &key)
 {
 	const std::size_t component = component_of_key(key);
-	return !workload_key(key).empty() && component < k_components_most && component_key(workload_key(key), component) == key;
+	return !workload_key(key).empty() && component < k_components_most &&
+		component_key(workload_key(key), component) == key;
 }
 
 std::string workload_key(const std::string &component)

@@ -40,7 +40,8 @@ std::optional<bool> wish(const Options &options)
 	const auto found = options.find(k_gang_option);
 	if (found == options.end())
 		return std::nullopt;
-	return found->second != "false" && found->second != "no" && found->second != "0"; /* what is neither is refused by the table of options */
+	/* what is neither is refused by the table of options */
+	return found->second != "false" && found->second != "no" && found->second != "0";
 }
 
 /* The owners that exist, nearest first. */
@@ -99,7 +100,8 @@ Place place_in_job_set(const Pod &pod, const Owner &set)
 
 Place place_in_lws(const Pod &pod)
 {
-	const std::uint32_t index = number(label(pod, "leaderworkerset.sigs.k8s.io/worker-index")).value_or(0);
+	const std::uint32_t index =
+		number(label(pod, "leaderworkerset.sigs.k8s.io/worker-index")).value_or(0);
 	return index == 0 ? Place{"leader", 0} : Place{"worker", index - 1};
 }
 
@@ -108,9 +110,13 @@ Place place_in_kubeflow(const Pod &pod, const Owner &job)
 	std::string type = label(pod, "training.kubeflow.org/replica-type");
 	if (type.empty())
 		type = label(pod, "training.kubeflow.org/job-role");
-	/* the label is in lower case, the spec is not; MPI pods have an index label too, launchers none */
+	/* the label is in lower case, the spec is not; MPI pods have an index label too, launchers
+	 * none */
 	const auto same = [&](const Role &role) {
-		return std::ranges::equal(role.name, type, [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b)); });
+		return std::ranges::equal(role.name, type, [](char a, char b) {
+			return std::tolower(static_cast<unsigned char>(a)) ==
+				std::tolower(static_cast<unsigned char>(b));
+		});
 	};
 	const auto role = std::ranges::find_if(job.roles, same);
 	auto index = number(label(pod, "training.kubeflow.org/replica-index"));
@@ -125,7 +131,8 @@ Place place_in_ray(const Pod &pod, const Owner &cluster)
 		return {"head", 0};
 	Place place{label(pod, "ray.io/group"), std::nullopt};
 	const auto role = std::ranges::find(cluster.roles, place.role, &Role::name);
-	const auto replica = number(label(pod, "ray.io/worker-group-replica-index")), host = number(label(pod, "ray.io/replica-host-index"));
+	const auto replica = number(label(pod, "ray.io/worker-group-replica-index")),
+		   host = number(label(pod, "ray.io/replica-host-index"));
 	if (role != cluster.roles.end() && replica && host)
 		place.index = *replica * role->pods_per_job + *host;
 	return place;
@@ -158,7 +165,9 @@ std::uint32_t stage_of(const Owner &owner, const std::string &role)
 std::string part_of(const Pod &pod, const Owner &owner, const Place &place)
 {
 	if (owner.id.kind == "LeaderWorkerSet")
-		return "/" + std::to_string(number(label(pod, "leaderworkerset.sigs.k8s.io/group-index")).value_or(0));
+		return "/" +
+			std::to_string(number(label(pod, "leaderworkerset.sigs.k8s.io/group-index"))
+					       .value_or(0));
 	const std::uint32_t stage = stage_of(owner, place.role);
 	return stage == 0 ? "" : "/" + std::to_string(stage);
 }
@@ -173,7 +182,10 @@ std::uint64_t pods_of(const std::vector<Role> &roles)
 
 std::size_t component_of(const std::vector<ComponentRoles> &components, const std::string &role)
 {
-	const auto has_role = [&](const ComponentRoles &component) { return std::ranges::find(component.roles, role, &Role::name) != component.roles.end(); };
+	const auto has_role = [&](const ComponentRoles &component) {
+		return std::ranges::find(component.roles, role, &Role::name) !=
+			component.roles.end();
+	};
 	const auto found = std::ranges::find_if(components, has_role);
 	return found == components.end() ? 0 : static_cast<std::size_t>(found - components.begin());
 }
@@ -186,17 +198,21 @@ Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
 	in.owner = owner.id;
 	in.minimum = owner.minimum;
 	if (std::max<std::uint64_t>(pods_of(roles), in.minimum) > k_gang_pods_max)
-		return Error{Errc::invalid, owner.id.kind + " " + owner.id.name + " has more than " + std::to_string(k_gang_pods_max) + " pods that start together"};
+		return Error{Errc::invalid,
+			owner.id.kind + " " + owner.id.name + " has more than " +
+				std::to_string(k_gang_pods_max) + " pods that start together"};
 	in.components = components_of(roles);
 	in.component = component_of(in.components, place.role);
-	in.gang = {component_key(owner.uid + part_of(pod, owner, place), in.component), owner.id.kind, pod.name_space, owner.id.name};
+	in.gang = {component_key(owner.uid + part_of(pod, owner, place), in.component),
+		owner.id.kind, pod.name_space, owner.id.name};
 	in.role = std::move(place.role);
 	in.index = place.index;
 	in.inherited = std::move(inherited);
 	return Grouping{std::move(in)};
 }
 
-/* gcc takes the storage of a variant's other members for uninitialised: version 12 with sanitizers, 14 with -O2 */
+/* gcc takes the storage of a variant's other members for uninitialised: version 12 with sanitizers,
+ * 14 with -O2 */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
@@ -221,11 +237,13 @@ std::vector<OwnerId> named_groups(const Pod &pod)
 {
 	std::vector<OwnerId> ids;
 	if (!pod.scheduling_group.empty())
-		ids.push_back({"scheduling.k8s.io/v1beta1", "PodGroup", pod.name_space, pod.scheduling_group});
+		ids.push_back({"scheduling.k8s.io/v1beta1", "PodGroup", pod.name_space,
+			pod.scheduling_group});
 	if (const std::string group = label(pod, k_pod_group_label); !group.empty())
 		ids.push_back({"scheduling.x-k8s.io/v1alpha1", "PodGroup", pod.name_space, group});
 	if (const std::string set = label(pod, k_lws_name); !set.empty())
-		ids.push_back({"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", pod.name_space, set});
+		ids.push_back(
+			{"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", pod.name_space, set});
 	return ids;
 }
 
@@ -247,17 +265,22 @@ bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang)
 		return false;
 	const auto noted = pod.annotations.find(names::k_allocation_gang);
 	if (!pod.node_name.empty())
-		return noted != pod.annotations.end() && noted->second == key; /* every binding of a member says so */
+		/* every binding of a member says so */
+		return noted != pod.annotations.end() && noted->second == key;
 	const auto is_named = [&](const std::string &text) { return text.starts_with(gang.name); };
-	if (pod.controller && (is_named(pod.controller->name) || key.starts_with(pod.controller->uid)))
+	if (pod.controller &&
+		(is_named(pod.controller->name) || key.starts_with(pod.controller->uid)))
 		return true;
-	return pod.scheduling_group == gang.name || std::ranges::any_of(pod.labels, [&](const auto &label) { return is_named(label.second); });
+	return pod.scheduling_group == gang.name ||
+		std::ranges::any_of(
+			pod.labels, [&](const auto &label) { return is_named(label.second); });
 }
 
 std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage)
 {
 	std::vector<Role> roles;
-	std::ranges::copy_if(owner.roles, std::back_inserter(roles), [&](const Role &role) { return role.stage == stage; });
+	std::ranges::copy_if(owner.roles, std::back_inserter(roles),
+		[&](const Role &role) { return role.stage == stage; });
 	return roles;
 }
 
@@ -271,14 +294,21 @@ std::vector<Seat> seats_of(const std::vector<Role> &roles)
 	return seats;
 }
 
-std::optional<std::uint32_t> seat_at(const std::vector<Seat> &seats, const std::string &role, std::uint32_t index)
+std::optional<std::uint32_t> seat_at(
+	const std::vector<Seat> &seats, const std::string &role, std::uint32_t index)
 {
 	const auto first = std::ranges::find(seats, role, &Seat::role);
 	if (seats.end() - first <= static_cast<std::ptrdiff_t>(index))
 		return std::nullopt;
-	const auto is_it = [&](const Seat &seat) { return seat.role == role && seat.index == index; };
-	const auto seat = is_it(first[index]) ? first + index : std::ranges::find_if(first, seats.end(), is_it); /* somebody else's roles may have one name twice */
-	return seat == seats.end() ? std::nullopt : std::optional(static_cast<std::uint32_t>(seat - seats.begin()));
+	const auto is_it = [&](const Seat &seat) {
+		return seat.role == role && seat.index == index;
+	};
+	/* somebody else's roles may have one name twice */
+	const auto seat = is_it(first[index]) ? first + index
+					      : std::ranges::find_if(first, seats.end(), is_it);
+	return seat == seats.end()
+		? std::nullopt
+		: std::optional(static_cast<std::uint32_t>(seat - seats.begin()));
 }
 
 namespace

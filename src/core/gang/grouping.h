@@ -2,9 +2,11 @@
 /*
  * grouping.h - does a pod run alone, or with others in one job?
  *
- * Pure. First that applies: PodGroup of scheduling.k8s.io with a gang policy, PodGroup of scheduling.x-k8s.io, LeaderWorkerSet group, the topmost owner whose
- * pods start together (JobSet, MPIJob, PyTorchJob, RayCluster, Indexed Job with completions == parallelism), else alone. The annotation slurm-kube.io/gang on
- * the pod or an owner ("true", "false") decides where it is given. The labels that are read are those which the controllers document for their users.
+ * Pure. First that applies: PodGroup of scheduling.k8s.io with a gang policy, PodGroup of
+ * scheduling.x-k8s.io, LeaderWorkerSet group, the topmost owner whose pods start together (JobSet,
+ * MPIJob, PyTorchJob, RayCluster, Indexed Job with completions == parallelism), else alone. The
+ * annotation slurm-kube.io/gang on the pod or an owner ("true", "false") decides where it is given.
+ * The labels that are read are those which the controllers document for their users.
  */
 #ifndef SLURMKUBE_CORE_GANG_GROUPING_H
 #define SLURMKUBE_CORE_GANG_GROUPING_H
@@ -27,7 +29,8 @@ struct Seat {
 };
 
 struct GangId {
-	/* The marker's uid: the uid of the owner, with "/n" for a part of it, and "+n" for a component (component_key) */
+	/* The marker's uid: the uid of the owner, with "/n" for a part of it, and "+n" for a
+	 * component (component_key) */
 	std::string key;
 	std::string kind; /* "JobSet" */
 	std::string name_space, name;
@@ -35,8 +38,10 @@ struct GangId {
 };
 
 /*
- * What is asked of the owners' table: nullptr where the answer is not there yet, an empty optional where there is no such object. With the uid that a reference
- * gives, or an empty one: an answer about another object of that name may be older than the pod, as when a JobSet makes its Jobs anew under their old names.
+ * What is asked of the owners' table: nullptr where the answer is not there yet, an empty optional
+ * where there is no such object. With the uid that a reference gives, or an empty one: an answer
+ * about another object of that name may be older than the pod, as when a JobSet makes its Jobs anew
+ * under their old names.
  */
 using OwnerAnswer = const std::optional<Owner> *;
 using OwnerLookup = std::function<OwnerAnswer(const OwnerId &, const std::string &uid)>;
@@ -48,7 +53,8 @@ struct Alone {
 struct InGang {
 	GangId gang;
 	OwnerId owner;
-	/* of the whole workload, more than one where its roles do not fit one job; empty: of a PodGroup, whose seats are the pods that come */
+	/* of the whole workload, more than one where its roles do not fit one job; empty: of a
+	 * PodGroup, whose seats are the pods that come */
 	std::vector<ComponentRoles> components;
 	std::size_t component = 0; /* that of this pod */
 	std::uint32_t minimum = 0; /* of a PodGroup */
@@ -66,7 +72,8 @@ using Grouping = std::variant<Alone, InGang, NeedsOwner>;
 Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup);
 
 /*
- * Whether a pod that no watch has shown may be one of the gang: bound under it, or of an owner, a label or a group with its name. On doubt it is: its job is kept.
+ * Whether a pod that no watch has shown may be one of the gang: bound under it, or of an owner, a
+ * label or a group with its name. On doubt it is: its job is kept.
  */
 bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang);
 
@@ -75,7 +82,8 @@ std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage);
 
 /* One after the other: those of a role lie side by side, by index. */
 std::vector<Seat> seats_of(const std::vector<Role> &roles);
-std::optional<std::uint32_t> seat_at(const std::vector<Seat> &seats, const std::string &role, std::uint32_t index);
+std::optional<std::uint32_t> seat_at(
+	const std::vector<Seat> &seats, const std::string &role, std::uint32_t index);
 
 } // namespace slurmkube::core
 

@@ -23,7 +23,8 @@ Names joined(const Names &one, const Names &other)
 }
 
 /* The first two that contradict each other, else all of them. */
-std::vector<const RoleNodes *> opponents(const std::vector<RoleNodes> &roles, std::size_t candidates)
+std::vector<const RoleNodes *> opponents(
+	const std::vector<RoleNodes> &roles, std::size_t candidates)
 {
 	const std::size_t compared = std::min(roles.size(), k_compared_most);
 	for (std::size_t i = 0; i < compared; i++) {
@@ -42,13 +43,15 @@ std::string names_of(const std::vector<const RoleNodes *> &roles)
 {
 	std::string out;
 	for (std::size_t i = 0; i < std::min(roles.size(), k_named_most); i++)
-		out += (i == 0 ? "role '" : " and role '") + roles[i]->role + "' (" + roles[i]->why + ")";
+		out += (i == 0 ? "role '" : " and role '") + roles[i]->role + "' (" +
+			roles[i]->why + ")";
 	return out + (roles.size() > k_named_most ? " and others" : "");
 }
 
 } // namespace
 
-std::string role_conflict(const std::vector<RoleNodes> &roles, std::size_t candidates, const std::string &owner)
+std::string role_conflict(
+	const std::vector<RoleNodes> &roles, std::size_t candidates, const std::string &owner)
 {
 	Names excluded;
 	for (const RoleNodes &role : roles) {
@@ -58,8 +61,11 @@ std::string role_conflict(const std::vector<RoleNodes> &roles, std::size_t candi
 	}
 	if (candidates == 0 || excluded.size() < candidates)
 		return {};
-	return "no node suits both " + names_of(opponents(roles, candidates)) + ": the pods of " + owner +
-	       " share one Slurm job, each node of which must suit every role; to run each pod in a job of its own, set the annotation slurm-kube.io/gang: \"false\" on " + owner;
+	return "no node suits both " + names_of(opponents(roles, candidates)) + ": the pods of " +
+		owner +
+		" share one Slurm job, each node of which must suit every role; to run each pod in "
+		"a job of its own, set the annotation slurm-kube.io/gang: \"false\" on " +
+		owner;
 }
 
 } // namespace slurmkube::core

@@ -25,7 +25,9 @@ std::vector<Gres> listed(const std::vector<Gres> &wanted, const std::vector<Node
 {
 	std::vector<Gres> out;
 	std::ranges::copy_if(wanted, std::back_inserter(out), [&](const Gres &one) {
-		return one.count > 0 && std::ranges::any_of(nodes, [&](const NodeAllocation &node) { return gres_count(node.gres, one) > 0; });
+		return one.count > 0 && std::ranges::any_of(nodes, [&](const NodeAllocation &node) {
+			return gres_count(node.gres, one) > 0;
+		});
 	});
 	return out;
 }
@@ -38,11 +40,13 @@ struct TaskRoom {
 	std::uint64_t given = 0; /* of them, not fixed */
 };
 
-std::uint64_t tasks_in(const NodeAllocation &share, const GangShape &shape, std::uint32_t tasks_per_node, const std::vector<Gres> &gres)
+std::uint64_t tasks_in(const NodeAllocation &share, const GangShape &shape,
+	std::uint32_t tasks_per_node, const std::vector<Gres> &gres)
 {
 	std::uint64_t tasks = share.cpus / std::max(shape.cpus_per_task, 1U);
 	if (share.memory_mib > 0)
-		tasks = std::min(tasks, share.memory_mib / std::max<std::uint64_t>(shape.memory_mib_per_task, 1));
+		tasks = std::min(tasks,
+			share.memory_mib / std::max<std::uint64_t>(shape.memory_mib_per_task, 1));
 	for (const Gres &one : gres)
 		tasks = std::min(tasks, gres_count(share.gres, one) / one.count);
 	return tasks_per_node > 0 ? std::min<std::uint64_t>(tasks, tasks_per_node) : tasks;
@@ -58,7 +62,8 @@ void share_out(std::vector<TaskRoom> &rooms, std::size_t tasks)
 		std::erase_if(open, [](const TaskRoom *room) { return room->free == 0; });
 		if (open.empty())
 			return;
-		const std::uint64_t level = (*std::ranges::min_element(open, {}, &TaskRoom::tasks))->tasks;
+		const std::uint64_t level =
+			(*std::ranges::min_element(open, {}, &TaskRoom::tasks))->tasks;
 		for (TaskRoom *room : open) {
 			if (room->tasks > level || tasks == 0)
 				continue;
@@ -81,13 +86,17 @@ struct ShareRoom {
 class Shares
 {
       public:
-	Shares(const std::vector<NodeAllocation> &nodes, std::uint32_t cpu_unit, const GresTable &table) : nodes_(nodes), index_(index_of(nodes)), table_(table)
+	Shares(const std::vector<NodeAllocation> &nodes, std::uint32_t cpu_unit,
+		const GresTable &table)
+	    : nodes_(nodes), index_(index_of(nodes)), table_(table)
 	{
 		for (const NodeAllocation &node : nodes)
 			rooms_.push_back({.milli_cpu = std::int64_t{node.cpus} * cpu_unit,
-					  .memory_bytes = static_cast<std::int64_t>((node.memory_mib + 1) << 20) - 1, /* Slurm counts MiB */
-					  .counts_memory = node.memory_mib > 0,
-					  .used = {}});
+				.memory_bytes =
+					static_cast<std::int64_t>((node.memory_mib + 1) << 20) -
+					1, /* Slurm counts MiB */
+				.counts_memory = node.memory_mib > 0,
+				.used = {}});
 	}
 
 	void take(const std::string &node, const Resources &pod)
@@ -106,7 +115,8 @@ class Shares
 		return true;
 	}
 
-	/* Pods of one size come one after the other: none of them needs to look again where the one before found nothing. */
+	/* Pods of one size come one after the other: none of them needs to look again where the one
+	 * before found nothing. */
 	std::string take_anywhere(const Resources &pod)
 	{
 		if (!last_ || *last_ != pod)
@@ -130,14 +140,17 @@ class Shares
 	[[nodiscard]] bool fits(std::size_t at, const Resources &pod) const
 	{
 		const ShareRoom &room = rooms_[at];
-		if (pod.milli_cpu > room.milli_cpu || (room.counts_memory && pod.memory_bytes > room.memory_bytes))
+		if (pod.milli_cpu > room.milli_cpu ||
+			(room.counts_memory && pod.memory_bytes > room.memory_bytes))
 			return false;
 		if (pod.extended.empty())
 			return true;
 		Resources all = pod;
 		for (const auto &[name, amount] : room.used)
 			all.extended[name] += amount;
-		return std::ranges::all_of(devices_of(all), [&](const Gres &one) { return gres_count(nodes_[at].gres, one) >= one.count; });
+		return std::ranges::all_of(devices_of(all), [&](const Gres &one) {
+			return gres_count(nodes_[at].gres, one) >= one.count;
+		});
 	}
 
 	void take(std::size_t at, const Resources &pod)
@@ -158,8 +171,9 @@ class Shares
 
 } // namespace
 
-std::vector<std::string> nodes_of_tasks(const GangShape &shape, const std::vector<NodeAllocation> &nodes, const std::map<std::uint32_t, std::string> &fixed,
-					std::uint32_t tasks_per_node, const std::vector<Gres> &gres_of_task)
+std::vector<std::string> nodes_of_tasks(const GangShape &shape,
+	const std::vector<NodeAllocation> &nodes, const std::map<std::uint32_t, std::string> &fixed,
+	std::uint32_t tasks_per_node, const std::vector<Gres> &gres_of_task)
 {
 	const std::vector<Gres> gres = listed(gres_of_task, nodes);
 	const NodeIndex index = index_of(nodes);
@@ -191,7 +205,8 @@ std::vector<std::string> nodes_of_tasks(const GangShape &shape, const std::vecto
 	return out;
 }
 
-void fit_to_shares(std::vector<Occupant> &pods, const std::vector<NodeAllocation> &nodes, std::uint32_t cpu_unit, const GresTable &table)
+void fit_to_shares(std::vector<Occupant> &pods, const std::vector<NodeAllocation> &nodes,
+	std::uint32_t cpu_unit, const GresTable &table)
 {
 	Shares shares(nodes, cpu_unit, table);
 	for (const Occupant &pod : pods) {

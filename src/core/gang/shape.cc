@@ -14,8 +14,11 @@ namespace
 {
 
 constexpr std::int64_t k_mib = 1 << 20;
-constexpr std::size_t k_look_back = 64; /* so many of the latest tasks are tried for a pod: all of them would take minutes for the largest gangs */
-constexpr std::int64_t k_most_together = 64; /* pods of the largest kind whose memory one task is tried with */
+/* so many of the latest tasks are tried for a pod: all of them would take minutes for the largest
+ * gangs */
+constexpr std::size_t k_look_back = 64;
+/* pods of the largest kind whose memory one task is tried with */
+constexpr std::int64_t k_most_together = 64;
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b)
 {
@@ -34,7 +37,8 @@ bool fits(const Load &part, const Load &room)
 		const auto found = room.extended.find(entry.first);
 		return entry.second <= (found == room.extended.end() ? 0 : found->second);
 	};
-	return part.milli_cpu <= room.milli_cpu && part.memory_mib <= room.memory_mib && std::ranges::all_of(part.extended, has);
+	return part.milli_cpu <= room.milli_cpu && part.memory_mib <= room.memory_mib &&
+		std::ranges::all_of(part.extended, has);
 }
 
 void take(Load &room, const Load &part)
@@ -54,13 +58,15 @@ void raise_load(Load &to, const Load &part)
 }
 
 /* milli_cpu_of_none: of pods that request neither CPU nor devices */
-std::vector<Load> loads_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, std::int64_t milli_cpu_of_none)
+std::vector<Load> loads_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib,
+	std::int64_t milli_cpu_of_none)
 {
 	std::vector<Load> loads;
 	for (const Seat &seat : seats) {
 		Load load;
 		load.milli_cpu = std::max<std::int64_t>(seat.requests.milli_cpu, 0);
-		load.memory_mib = std::max(divided_up(seat.requests.memory_bytes, k_mib), static_cast<std::int64_t>(std::max<std::uint64_t>(least_memory_mib, 1)));
+		load.memory_mib = std::max(divided_up(seat.requests.memory_bytes, k_mib),
+			static_cast<std::int64_t>(std::max<std::uint64_t>(least_memory_mib, 1)));
 		for (const auto &[name, amount] : seat.requests.extended) {
 			if (amount > 0 && name != "ephemeral-storage")
 				load.extended[name] = amount;
@@ -73,13 +79,15 @@ std::vector<Load> loads_of(const std::vector<Seat> &seats, std::uint64_t least_m
 }
 
 /* First fit in rank order. Tasks before `open` take no pod any more. */
-std::vector<std::uint32_t> packed(const std::vector<Load> &loads, const Load &task, std::int64_t least_milli_cpu, std::uint32_t &tasks)
+std::vector<std::uint32_t> packed(const std::vector<Load> &loads, const Load &task,
+	std::int64_t least_milli_cpu, std::uint32_t &tasks)
 {
 	std::vector<Load> rooms;
 	std::vector<std::uint32_t> task_of;
 	std::size_t open = 0;
 	for (const Load &load : loads) {
-		while (open < rooms.size() && (rooms[open].milli_cpu < least_milli_cpu || rooms[open].memory_mib <= 0))
+		while (open < rooms.size() &&
+			(rooms[open].milli_cpu < least_milli_cpu || rooms[open].memory_mib <= 0))
 			open++;
 		std::size_t at = std::max(open, rooms.size() - std::min(rooms.size(), k_look_back));
 		while (at < rooms.size() && !fits(load, rooms[at]))
@@ -98,24 +106,32 @@ Load largest_of(const std::vector<Load> &loads, std::uint32_t cpu_unit)
 	Load largest;
 	for (const Load &load : loads)
 		raise_load(largest, load);
-	largest.milli_cpu = std::max<std::int64_t>(divided_up(largest.milli_cpu, cpu_unit), 1) * cpu_unit;
+	largest.milli_cpu =
+		std::max<std::int64_t>(divided_up(largest.milli_cpu, cpu_unit), 1) * cpu_unit;
 	return largest;
 }
 
 /*
- * Memory of one task, from that of the largest pod upwards. Devices are never added up: pods of eight GPUs each would become a task that no node holds.
+ * Memory of one task, from that of the largest pod upwards. Devices are never added up: pods of
+ * eight GPUs each would become a task that no node holds.
  */
-std::vector<std::int64_t> memory_choices(const std::vector<Load> &loads, const Load &largest, Packing packing)
+std::vector<std::int64_t> memory_choices(
+	const std::vector<Load> &loads, const Load &largest, Packing packing)
 {
 	std::vector<std::int64_t> choices{largest.memory_mib};
 	if (packing == Packing::one_per_task)
 		return choices;
-	const std::int64_t least_cpu = std::ranges::min_element(loads, {}, &Load::milli_cpu)->milli_cpu;
-	const std::int64_t least_memory = std::ranges::min_element(loads, {}, &Load::memory_mib)->memory_mib;
-	const std::int64_t most_pods = std::min(largest.milli_cpu / std::max<std::int64_t>(least_cpu, 1), k_most_together);
+	const std::int64_t least_cpu =
+		std::ranges::min_element(loads, {}, &Load::milli_cpu)->milli_cpu;
+	const std::int64_t least_memory =
+		std::ranges::min_element(loads, {}, &Load::memory_mib)->memory_mib;
+	const std::int64_t most_pods =
+		std::min(largest.milli_cpu / std::max<std::int64_t>(least_cpu, 1), k_most_together);
 	for (std::int64_t times = 2; times <= most_pods; times++)
 		choices.push_back(largest.memory_mib * times);
-	for (std::int64_t times = 1; times < most_pods && least_memory < largest.memory_mib; times *= 2) /* small pods beside a large one */
+	/* small pods beside a large one */
+	for (std::int64_t times = 1; times < most_pods && least_memory < largest.memory_mib;
+		times *= 2)
 		choices.push_back(largest.memory_mib + least_memory * times);
 	return choices;
 }
@@ -146,25 +162,36 @@ double cost_of(const Load &sum, const Load &task, std::uint32_t tasks)
 	return tasks * each;
 }
 
-/* Tasks have one size: unlike pods leave room in them that nobody else gets. Rounding to CPUs of Slurm is no excess, a pod alone has it too. */
-std::string excess_of(const GangShape &shape, const std::vector<Load> &loads, std::uint32_t cpu_unit)
+/* Tasks have one size: unlike pods leave room in them that nobody else gets. Rounding to CPUs of
+ * Slurm is no excess, a pod alone has it too. */
+std::string excess_of(
+	const GangShape &shape, const std::vector<Load> &loads, std::uint32_t cpu_unit)
 {
 	std::uint64_t cpus = 0;
 	for (const Load &load : loads)
-		cpus += static_cast<std::uint64_t>(std::max<std::int64_t>(divided_up(load.milli_cpu, cpu_unit), 1));
+		cpus += static_cast<std::uint64_t>(
+			std::max<std::int64_t>(divided_up(load.milli_cpu, cpu_unit), 1));
 	const Load sum = sum_of(loads);
-	const std::uint64_t all_cpus = std::uint64_t{shape.tasks} * shape.cpus_per_task, all_memory = shape.tasks * shape.memory_mib_per_task;
+	const std::uint64_t all_cpus = std::uint64_t{shape.tasks} * shape.cpus_per_task,
+			    all_memory = shape.tasks * shape.memory_mib_per_task;
 	std::string text;
-	const auto add = [&text](const std::string &part) { text += (text.empty() ? "" : ", ") + part; };
+	const auto add = [&text](const std::string &part) {
+		text += (text.empty() ? "" : ", ") + part;
+	};
 	if (all_cpus > cpus)
-		add(cpus_text(static_cast<std::uint32_t>(all_cpus), cpu_unit) + " for " + cpus_text(static_cast<std::uint32_t>(cpus), cpu_unit));
+		add(cpus_text(static_cast<std::uint32_t>(all_cpus), cpu_unit) + " for " +
+			cpus_text(static_cast<std::uint32_t>(cpus), cpu_unit));
 	if (all_memory > static_cast<std::uint64_t>(sum.memory_mib))
-		add(std::to_string(all_memory) + " MiB for " + std::to_string(sum.memory_mib) + " MiB");
+		add(std::to_string(all_memory) + " MiB for " + std::to_string(sum.memory_mib) +
+			" MiB");
 	for (const auto &[name, amount] : shape.extended_per_task) {
 		if (amount * shape.tasks > sum.extended.at(name))
-			add(std::to_string(amount * shape.tasks) + " " + name + " for " + std::to_string(sum.extended.at(name)));
+			add(std::to_string(amount * shape.tasks) + " " + name + " for " +
+				std::to_string(sum.extended.at(name)));
 	}
-	return text.empty() ? text : "the job has more than its pods ask for (" + text + "), because all tasks of a job have one size";
+	return text.empty() ? text
+			    : "the job has more than its pods ask for (" + text +
+			"), because all tasks of a job have one size";
 }
 
 } // namespace
@@ -187,18 +214,20 @@ bool are_held(const GangShape &shape, const NodeSizes &nodes)
 	std::uint64_t places = 0;
 	for (const auto &[node, count] : nodes) {
 		if (node.pods == 0 || node.pods >= most_pods)
-			places += count * tasks_on(node, shape.cpus_per_task, shape.memory_mib_per_task);
+			places += count *
+				tasks_on(node, shape.cpus_per_task, shape.memory_mib_per_task);
 	}
 	return nodes.empty() || places >= shape.tasks;
 }
 
-GangShape shape_with(const std::vector<Load> &loads, const Load &task, Packing packing, std::uint32_t cpu_unit)
+GangShape shape_with(
+	const std::vector<Load> &loads, const Load &task, Packing packing, std::uint32_t cpu_unit)
 {
 	GangShape shape{.tasks = 0,
-			.cpus_per_task = static_cast<std::uint32_t>(task.milli_cpu / cpu_unit),
-			.memory_mib_per_task = static_cast<std::uint64_t>(task.memory_mib),
-			.extended_per_task = task.extended,
-			.task_of_seat = {}};
+		.cpus_per_task = static_cast<std::uint32_t>(task.milli_cpu / cpu_unit),
+		.memory_mib_per_task = static_cast<std::uint64_t>(task.memory_mib),
+		.extended_per_task = task.extended,
+		.task_of_seat = {}};
 	if (packing == Packing::one_per_task) {
 		for (; shape.tasks < loads.size(); shape.tasks++)
 			shape.task_of_seat.push_back(shape.tasks);
@@ -210,7 +239,8 @@ GangShape shape_with(const std::vector<Load> &loads, const Load &task, Packing p
 }
 
 /* The cheapest that the nodes hold; if they hold none, the cheapest. */
-Candidate best_of(const std::vector<Load> &loads, Packing packing, std::uint32_t cpu_unit, const NodeSizes &nodes)
+Candidate best_of(const std::vector<Load> &loads, Packing packing, std::uint32_t cpu_unit,
+	const NodeSizes &nodes)
 {
 	Load task = largest_of(loads, cpu_unit);
 	const Load sum = sum_of(loads);
@@ -220,7 +250,8 @@ Candidate best_of(const std::vector<Load> &loads, Packing packing, std::uint32_t
 		Candidate next{.shape = shape_with(loads, task, packing, cpu_unit)};
 		next.cost = cost_of(sum, task, next.shape.tasks);
 		next.is_held = are_held(next.shape, nodes);
-		const bool is_better = next.is_held == best.is_held ? next.cost < best.cost : next.is_held;
+		const bool is_better =
+			next.is_held == best.is_held ? next.cost < best.cost : next.is_held;
 		if (best.shape.tasks == 0 || is_better)
 			best = std::move(next);
 	}
@@ -230,23 +261,27 @@ Candidate best_of(const std::vector<Load> &loads, Packing packing, std::uint32_t
 
 } // namespace
 
-std::uint64_t tasks_on(const NodeSize &node, std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres)
+std::uint64_t tasks_on(
+	const NodeSize &node, std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres)
 {
 	std::uint64_t tasks = node.cpus / std::max(cpus, 1U);
 	if (memory_mib > 0)
 		tasks = std::min(tasks, node.memory_mib / memory_mib);
 	for (const Gres &wanted : gres_from_text(gres)) {
 		if (wanted.count > 0)
-			tasks = std::min(tasks, gres_count(gres_from_text(node.gres), wanted) / wanted.count);
+			tasks = std::min(tasks,
+				gres_count(gres_from_text(node.gres), wanted) / wanted.count);
 	}
 	return tasks;
 }
 
-GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing, std::uint32_t cpu_unit, const NodeSizes &nodes)
+GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing,
+	std::uint32_t cpu_unit, const NodeSizes &nodes)
 {
 	if (seats.empty())
 		return {};
-	Candidate whole = best_of(loads_of(seats, least_memory_mib, cpu_unit), packing, cpu_unit, nodes);
+	Candidate whole =
+		best_of(loads_of(seats, least_memory_mib, cpu_unit), packing, cpu_unit, nodes);
 	if (whole.is_held || packing == Packing::one_per_task)
 		return std::move(whole.shape);
 	Candidate folded = best_of(loads_of(seats, least_memory_mib, 0), packing, cpu_unit, nodes);

@@ -2,14 +2,16 @@
 /*
  * gang.h - the shape of one job for several pods, and which pod goes where in its allocation.
  *
- * Pure. A job has tasks of one size. Each seat lies in one task, each task on one node; a task takes several pods where they are smaller than it, so that
- * fractions of a CPU are summed before they are rounded, and unlike roles share what the largest needs. Whatever Slurm allocates for the tasks holds the pods.
+ * Pure. A job has tasks of one size. Each seat lies in one task, each task on one node; a task
+ * takes several pods where they are smaller than it, so that fractions of a CPU are summed before
+ * they are rounded, and unlike roles share what the largest needs. Whatever Slurm allocates for the
+ * tasks holds the pods.
  */
 #ifndef SLURMKUBE_CORE_GANG_SHAPE_H
 #define SLURMKUBE_CORE_GANG_SHAPE_H
 
-#include "src/core/model/job.h"
 #include "src/core/gang/grouping.h"
+#include "src/core/model/job.h"
 
 namespace slurmkube::core
 {
@@ -20,7 +22,9 @@ struct GangShape {
 	std::uint64_t memory_mib_per_task = 1;
 	std::map<std::string, std::int64_t> extended_per_task;
 	std::vector<std::uint32_t> task_of_seat;
-	std::string excess = {}; /* what all tasks have beyond what the pods would have alone, for their owners; empty: nothing */
+	/* what all tasks have beyond what the pods would have alone, for their owners; empty:
+	 * nothing */
+	std::string excess = {};
 	bool operator==(const GangShape &) const = default;
 };
 
@@ -43,16 +47,21 @@ struct NodeSize {
 using NodeSizes = std::map<NodeSize, std::size_t>; /* and how many nodes have it */
 
 /*
- * cpu_unit: thousandths of a CPU that Slurm counts as one. Pods share a task only as far as the nodes hold such tasks, and never beyond the devices of the largest
- * pod. A pod that requests neither CPU nor devices counts as one CPU, as it does alone, unless the nodes have too few. nodes empty: they are not known.
+ * cpu_unit: thousandths of a CPU that Slurm counts as one. Pods share a task only as far as the
+ * nodes hold such tasks, and never beyond the devices of the largest pod. A pod that requests
+ * neither CPU nor devices counts as one CPU, as it does alone, unless the nodes have too few. nodes
+ * empty: they are not known.
  */
-GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing = Packing::shared, std::uint32_t cpu_unit = k_whole_cpu,
-		   const NodeSizes &nodes = {});
+GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib,
+	Packing packing = Packing::shared, std::uint32_t cpu_unit = k_whole_cpu,
+	const NodeSizes &nodes = {});
 
 /* Tasks of that size that an empty node holds. gres: of a task, "gpu:2". */
-std::uint64_t tasks_on(const NodeSize &node, std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres = {});
+std::uint64_t tasks_on(const NodeSize &node, std::uint32_t cpus, std::uint64_t memory_mib,
+	const std::string &gres = {});
 
-/* Slurm's nodes of an allocation, as SLURM_JOB_NODELIST has them, but not folded: "n1,n2,n3". Cut at max bytes, at a comma. */
+/* Slurm's nodes of an allocation, as SLURM_JOB_NODELIST has them, but not folded: "n1,n2,n3". Cut
+ * at max bytes, at a comma. */
 std::string node_list_of(const std::vector<NodeAllocation> &nodes, std::size_t max_bytes);
 
 } // namespace slurmkube::core

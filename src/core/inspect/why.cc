@@ -19,10 +19,10 @@ struct Story {
 	const World &world;
 	const PodEntry &entry;
 	const Pod &pod;
-	const SlurmJob *job; /* of its component, live or ended; nullptr: none */
-	const Component &component;   /* that it is of */
-	const Gang *gang;    /* nullptr: it is alone */
-	std::string node;    /* where it is bound, or about to be */
+	const SlurmJob *job;        /* of its component, live or ended; nullptr: none */
+	const Component &component; /* that it is of */
+	const Gang *gang;           /* nullptr: it is alone */
+	std::string node;           /* where it is bound, or about to be */
 	Now now;
 	bool is_gone;
 };
@@ -59,7 +59,8 @@ std::string seconds_text(std::int64_t us)
 
 std::string pod_text(const Story &s)
 {
-	std::string text = s.pod.name_space + "/" + s.pod.name + ", " + (s.is_gone ? "gone" : phase_text(s.pod.phase));
+	std::string text = s.pod.name_space + "/" + s.pod.name + ", " +
+		(s.is_gone ? "gone" : phase_text(s.pod.phase));
 	if (s.pod.deleting && !s.is_gone)
 		text += ", being deleted";
 	if (s.pod.created > 0)
@@ -73,7 +74,8 @@ std::string rule_text(const Story &s)
 	if (!rule)
 		return rule.error().what;
 	std::string text = as_whom(*rule);
-	for (const auto &[what, list] : {std::pair("accounts", &rule->accounts), std::pair("QOS", &rule->qos), std::pair("partitions", &rule->partitions)}) {
+	for (const auto &[what, list] : {std::pair("accounts", &rule->accounts),
+		     std::pair("QOS", &rule->qos), std::pair("partitions", &rule->partitions)}) {
 		if (!list->empty())
 			text += std::string("; ") + what + " " + joined(*list);
 	}
@@ -85,15 +87,22 @@ std::string gang_text(const Story &s)
 	if (!s.gang)
 		return {};
 	std::string text = s.gang->id.kind + " " + s.gang->id.name_space + "/" + s.gang->id.name;
-	if (const auto rank = s.gang->members.find(s.pod.uid); rank != s.gang->members.end() && rank->second)
-		text += ", rank " + std::to_string(rank_of(*s.gang, *rank->second)) + " of " + std::to_string(ranks_of(*s.gang));
+	if (const auto rank = s.gang->members.find(s.pod.uid);
+		rank != s.gang->members.end() && rank->second)
+		text += ", rank " + std::to_string(rank_of(*s.gang, *rank->second)) + " of " +
+			std::to_string(ranks_of(*s.gang));
 	if (s.gang->components > 1)
-		text += ", component " + std::to_string(component_of_key(s.entry.component ? s.entry.component->text : "")) + " of " + std::to_string(s.gang->components);
-	const auto bound = std::count_if(s.gang->members.begin(), s.gang->members.end(), [&](const auto &m) {
-		const Pod *pod = s.world.state().pod(m.first);
-		return pod && !pod->node_name.empty() && !is_terminal(*pod);
-	});
-	return text + ", " + std::to_string(s.gang->members.size()) + " pods are there, " + std::to_string(bound) + " of them bound";
+		text += ", component " +
+			std::to_string(component_of_key(
+				s.entry.component ? s.entry.component->text : "")) +
+			" of " + std::to_string(s.gang->components);
+	const auto bound =
+		std::count_if(s.gang->members.begin(), s.gang->members.end(), [&](const auto &m) {
+			const Pod *pod = s.world.state().pod(m.first);
+			return pod && !pod->node_name.empty() && !is_terminal(*pod);
+		});
+	return text + ", " + std::to_string(s.gang->members.size()) + " pods are there, " +
+		std::to_string(bound) + " of them bound";
 }
 
 std::string asks_text(const Story &s)
@@ -104,12 +113,16 @@ std::string asks_text(const Story &s)
 	const GangShape shape = s.gang ? s.gang->shape : GangShape{};
 	const std::uint32_t cpus = shape.tasks > 0 ? shape.cpus_per_task : spec->cpus;
 	std::string text = shape.tasks > 0 ? std::to_string(shape.tasks) + " tasks of " : "";
-	text += cpus_text(cpus, s.world.state().settings.policy.cpu_unit) + ", " + std::to_string(shape.tasks > 0 ? shape.memory_mib_per_task : spec->memory_mib) + " MiB, partition " + spec->partition;
+	text += cpus_text(cpus, s.world.state().settings.policy.cpu_unit) + ", " +
+		std::to_string(shape.tasks > 0 ? shape.memory_mib_per_task : spec->memory_mib) +
+		" MiB, partition " + spec->partition;
 	if (!spec->account.empty())
 		text += ", account " + spec->account;
 	if (!spec->qos.empty())
 		text += ", QOS " + spec->qos;
-	text += (spec->time_limit_minutes > 0 ? ", " + std::to_string(spec->time_limit_minutes) + " minutes" : ", the partition's time limit");
+	text += (spec->time_limit_minutes > 0
+			? ", " + std::to_string(spec->time_limit_minutes) + " minutes"
+			: ", the partition's time limit");
 	return text + (shape.excess.empty() ? "" : "; " + shape.excess);
 }
 
@@ -127,9 +140,10 @@ std::string job_text(const Story &s)
 		text += " by uid " + std::to_string(*job.ended_by);
 	text += ", attempt " + std::to_string(job.marker.attempt);
 	const std::pair<const char *, std::int64_t> times[] = {
-	    {", submitted ", job.submit_time},
-	    {job_side(&job) == JobSide::pending ? ", estimated start " : ", started ", job.start_time},
-	    {", ended ", job_side(&job) == JobSide::ended ? job.end_time : 0},
+		{", submitted ", job.submit_time},
+		{job_side(&job) == JobSide::pending ? ", estimated start " : ", started ",
+			job.start_time},
+		{", ended ", job_side(&job) == JobSide::ended ? job.end_time : 0},
 	};
 	for (const auto &[what, time] : times)
 		text += time > 0 ? what + minute_text(time) : "";
@@ -141,10 +155,13 @@ std::string node_text(const Story &s)
 	const auto kube = s.world.state().kube_nodes.find(s.node);
 	const auto slurm = s.world.state().slurm_nodes.find(s.node);
 	std::string text = s.node;
-	text += kube == s.world.state().kube_nodes.end() ? ", not a managed node in Kubernetes" : kube->second.ready ? ", Ready" : ", not Ready (" + kube->second.not_ready_reason + ")";
+	text += kube == s.world.state().kube_nodes.end() ? ", not a managed node in Kubernetes"
+		: kube->second.ready                     ? ", Ready"
+				     : ", not Ready (" + kube->second.not_ready_reason + ")";
 	if (slurm == s.world.state().slurm_nodes.end())
 		return text + ", unknown in Slurm";
-	return text + (slurm->second.drain ? ", drained in Slurm: " + slurm->second.reason : "") + (slurm->second.base == NodeBase::down ? ", DOWN in Slurm" : "");
+	return text + (slurm->second.drain ? ", drained in Slurm: " + slurm->second.reason : "") +
+		(slurm->second.base == NodeBase::down ? ", DOWN in Slurm" : "");
 }
 
 std::string agent_waits(const World &world)
@@ -153,7 +170,9 @@ std::string agent_waits(const World &world)
 		return "slurmctld: its plugin is not connected to this agent (skube check)";
 	if (!world.state().is_cluster_known() || world.state().holds_other_cluster())
 		return "the agent to be sure of its Kubernetes cluster (skube check)";
-	return world.state().is_known() ? "" : "the first complete lists of pods and nodes (skube check)";
+	return world.state().is_known()
+		? ""
+		: "the first complete lists of pods and nodes (skube check)";
 }
 
 std::string submission_waits(const Story &s)
@@ -166,11 +185,14 @@ std::string submission_waits(const Story &s)
 	if (const std::string owner = s.world.wanted_owner(s.pod.uid); !owner.empty())
 		return owner;
 	if (s.gang && s.gang->seats.empty())
-		return "other pods of the gang: " + std::to_string(s.gang->members.size()) + " of at least " + std::to_string(s.gang->minimum) + " are there";
+		return "other pods of the gang: " + std::to_string(s.gang->members.size()) +
+			" of at least " + std::to_string(s.gang->minimum) + " are there";
 	if (s.component.busy.slurm)
 		return "slurmctld's answer to the submission";
 	if (s.component.retries.retry_at_us > s.now.mono_us)
-		return "the next try, in " + seconds_text(s.component.retries.retry_at_us - s.now.mono_us) + (s.component.trouble ? "; " + s.component.trouble->message : "");
+		return "the next try, in " +
+			seconds_text(s.component.retries.retry_at_us - s.now.mono_us) +
+			(s.component.trouble ? "; " + s.component.trouble->message : "");
 	if (s.gang && s.gang->components > 1 && !s.entry.reported.message.empty())
 		return s.entry.reported.message;
 	return "its submission to Slurm";
@@ -179,7 +201,8 @@ std::string submission_waits(const Story &s)
 /* Until its place is given up. */
 std::string rest_text(const Story &s, std::int64_t limit_us, const char *words)
 {
-	const std::int64_t since_us = s.gang ? s.world.clocks().since(s.pod.uid, Clock::placeless) : s.world.clocks().since(s.pod.uid, Clock::room);
+	const std::int64_t since_us = s.gang ? s.world.clocks().since(s.pod.uid, Clock::placeless)
+					     : s.world.clocks().since(s.pod.uid, Clock::room);
 	return since_us == 0 ? "" : words + seconds_text(since_us + limit_us - s.now.mono_us);
 }
 
@@ -197,18 +220,21 @@ std::string binding_waits(const Story &s)
 		return "the API server's answer to the binding";
 	const Settings &settings = s.world.state().settings;
 	if (s.gang) /* which node it has is decided when it is bound */
-		return "its binding to a node of the gang's allocation" + (s.entry.reported.message.empty() ? "" : ": " + s.entry.reported.message) +
-		       rest_text(s, settings.gang_wait_us, "; it gets a job of its own in ");
+		return "its binding to a node of the gang's allocation" +
+			(s.entry.reported.message.empty() ? "" : ": " + s.entry.reported.message) +
+			rest_text(s, settings.gang_wait_us, "; it gets a job of its own in ");
 	const std::string rest = rest_text(s, settings.room_wait_us, ", for at most another ");
 	const std::string node = s.job->nodes.empty() ? "" : s.job->nodes.front().node;
 	const auto kube = s.world.state().kube_nodes.find(node);
 	if (kube == s.world.state().kube_nodes.end() || !kube->second.ready)
 		return "node " + node + " to be Ready in Kubernetes" + rest;
 	if (!s.world.state().occupancy.has_room(node, kube->second.allocatable, s.pod.requests))
-		return "room on node " + node + ": " + std::to_string(s.world.state().occupancy.pods_on(node)) +
-		       " pods are there, terminating ones included" + rest;
+		return "room on node " + node + ": " +
+			std::to_string(s.world.state().occupancy.pods_on(node)) +
+			" pods are there, terminating ones included" + rest;
 	if (s.entry.retries.retry_at_us > s.now.mono_us)
-		return "the next try of the binding, in " + seconds_text(s.entry.retries.retry_at_us - s.now.mono_us);
+		return "the next try of the binding, in " +
+			seconds_text(s.entry.retries.retry_at_us - s.now.mono_us);
 	return "its binding to node " + node;
 }
 
@@ -219,7 +245,9 @@ std::string unbound_waits(const Story &s)
 	case JobSide::ended:
 		return submission_waits(s);
 	case JobSide::pending:
-		return s.job->held ? "the job to be released (scontrol release)" : "Slurm's queue: " + (s.job->reason.empty() ? "not looked at yet" : s.job->reason);
+		return s.job->held ? "the job to be released (scontrol release)"
+				   : "Slurm's queue: " +
+				(s.job->reason.empty() ? "not looked at yet" : s.job->reason);
 	case JobSide::allocated:
 		break;
 	}
@@ -244,20 +272,24 @@ std::string waits_text(const Story &s)
 			return "its deletion, because its job has ended";
 		if (job == JobSide::none)
 			return "a new job on its node: Slurm does not know of one";
-		return is_starting(s.pod) ? "the kubelet to start it" + (s.pod.waiting_reason.empty() ? "" : ": " + s.pod.waiting_reason) : "nothing: it runs";
+		return is_starting(s.pod) ? "the kubelet to start it" +
+				(s.pod.waiting_reason.empty() ? "" : ": " + s.pod.waiting_reason)
+					  : "nothing: it runs";
 	case PodSide::absent:
 	case PodSide::withdrawn:
 	case PodSide::ended:
 		break;
 	}
-	return job == JobSide::pending || job == JobSide::allocated ? "its job to end in Slurm" : "nothing: it has ended";
+	return job == JobSide::pending || job == JobSide::allocated ? "its job to end in Slurm"
+								    : "nothing: it has ended";
 }
 
 std::string stage_line(const Story &s)
 {
 	if (s.component.stage_since_us == 0)
 		return {};
-	return std::string(stage_text(s.component.stage)) + " for " + seconds_text(s.now.mono_us - s.component.stage_since_us);
+	return std::string(stage_text(s.component.stage)) + " for " +
+		seconds_text(s.now.mono_us - s.component.stage_since_us);
 }
 
 /* "no room on its node for 12 s" */
@@ -267,7 +299,8 @@ std::string clocks_line(const Story &s)
 	std::set<PodUid> uids = {s.pod.uid, s.world.state().component_key_of(s.pod.uid)};
 	for (const PodUid &uid : uids) {
 		for (const auto &[clock, since_us] : s.world.clocks().running(uid))
-			text += (text.empty() ? "" : "; ") + std::string(clock_text(clock)) + " for " + seconds_text(s.now.mono_us - since_us);
+			text += (text.empty() ? "" : "; ") + std::string(clock_text(clock)) +
+				" for " + seconds_text(s.now.mono_us - since_us);
 	}
 	return text;
 }
@@ -282,7 +315,8 @@ const PodEntry *find(const World &world, const std::string &name_space, const st
 	const PodEntry *best = nullptr;
 	for (const auto &[uid, entry] : world.state().pods) {
 		const Pod *pod = entry.pod ? &*entry.pod : entry.last ? &*entry.last : nullptr;
-		if (pod && pod->name_space == name_space && pod->name == name && (!best || entry.pod))
+		if (pod && pod->name_space == name_space && pod->name == name &&
+			(!best || entry.pod))
 			best = &entry;
 	}
 	return best;
@@ -296,8 +330,11 @@ Lines why(const World &world, const std::string &name_space, const std::string &
 	if (!entry)
 		return {};
 	const Pod &pod = entry->pod ? *entry->pod : *entry->last;
-	Story s{world, *entry, pod, world.state().job_of(pod.uid), world.state().component_of(pod.uid), world.state().gang_of(*entry), bound_to(*entry, pod), now, !entry->pod};
-	Lines lines = {{"pod", pod_text(s)}, {"rule", rule_text(s)}, {"asks for", asks_text(s)}, {"job", job_text(s)}};
+	Story s{world, *entry, pod, world.state().job_of(pod.uid),
+		world.state().component_of(pod.uid), world.state().gang_of(*entry),
+		bound_to(*entry, pod), now, !entry->pod};
+	Lines lines = {{"pod", pod_text(s)}, {"rule", rule_text(s)}, {"asks for", asks_text(s)},
+		{"job", job_text(s)}};
 	const auto add = [&lines](const char *about, std::string text) {
 		if (!text.empty())
 			lines.push_back({about, std::move(text)});
@@ -305,7 +342,8 @@ Lines why(const World &world, const std::string &name_space, const std::string &
 	add("gang", gang_text(s));
 	add("stage", stage_line(s));
 	add("problem", clocks_line(s));
-	if (s.node.empty() && !s.gang && job_side(s.job) == JobSide::allocated && !s.job->nodes.empty()) {
+	if (s.node.empty() && !s.gang && job_side(s.job) == JobSide::allocated &&
+		!s.job->nodes.empty()) {
 		Story there = s;
 		there.node = s.job->nodes.front().node;
 		add("node", node_text(there));

@@ -18,7 +18,8 @@ class Backoff
       public:
 	using Delay = std::chrono::milliseconds;
 
-	/* The n-th delay lies in [d/2, d] with d = min(first * 2^n, longest). first > 0, longest >= first. */
+	/* The n-th delay lies in [d/2, d] with d = min(first * 2^n, longest). first > 0, longest >=
+	 * first. */
 	Backoff(Delay first, Delay longest) : first_(first), longest_(longest), next_(first) {}
 
 	/* random: any 32 bits, evenly spread. */

@@ -26,18 +26,22 @@ using HostParts = std::vector<Part>;
 
 Error not_a_list(std::string why)
 {
-	return Error{Errc::invalid, std::move(why) + "; give a host list such as node-[1-3,7],other"};
+	return Error{
+		Errc::invalid, std::move(why) + "; give a host list such as node-[1-3,7],other"};
 }
 
 bool is_of_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		c == '-' || c == '_' || c == '.';
 }
 
 bool read_number(std::string_view digits, std::uint32_t &number)
 {
-	const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-	return digits.size() <= k_host_digits_max && error == std::errc() && end == digits.data() + digits.size();
+	const auto [end, error] =
+		std::from_chars(digits.data(), digits.data() + digits.size(), number);
+	return digits.size() <= k_host_digits_max && error == std::errc() &&
+		end == digits.data() + digits.size();
 }
 
 std::optional<Range> read_range(std::string_view text)
@@ -47,7 +51,8 @@ std::optional<Range> read_range(std::string_view text)
 	const std::string_view low = text.substr(0, dash);
 	const std::string_view high = dash == std::string_view::npos ? low : text.substr(dash + 1);
 	range.width = low.size();
-	if (!read_number(low, range.low) || !read_number(high, range.high) || range.low > range.high)
+	if (!read_number(low, range.low) || !read_number(high, range.high) ||
+		range.low > range.high)
 		return std::nullopt;
 	return range;
 }
@@ -59,8 +64,9 @@ Result<std::vector<Range>> read_ranges(std::string_view text)
 		const std::size_t comma = text.find(',');
 		const auto range = read_range(text.substr(0, comma));
 		if (!range)
-			return not_a_list("'" + std::string(text.substr(0, comma)) + "' in brackets is not a number or a range of up to " +
-					  std::to_string(k_host_digits_max) + " digits");
+			return not_a_list("'" + std::string(text.substr(0, comma)) +
+				"' in brackets is not a number or a range of up to " +
+				std::to_string(k_host_digits_max) + " digits");
 		ranges.push_back(*range);
 		if (comma == std::string_view::npos)
 			return ranges;
@@ -81,8 +87,10 @@ Result<HostParts> read_host(std::string_view text)
 		}
 		const std::size_t end = text.find(']', at);
 		if (end == std::string_view::npos || ++brackets > k_host_brackets_max)
-			return not_a_list(end == std::string_view::npos ? "has an open bracket" :
-									  "has more than " + std::to_string(k_host_brackets_max) + " pairs of brackets in a name");
+			return not_a_list(end == std::string_view::npos
+					? "has an open bracket"
+					: "has more than " + std::to_string(k_host_brackets_max) +
+						" pairs of brackets in a name");
 		auto ranges = read_ranges(text.substr(at + 1, end - at - 1));
 		if (!ranges)
 			return ranges.error();
@@ -112,7 +120,9 @@ std::uint64_t count_of(const HostParts &host)
 		std::uint64_t numbers = part.ranges.empty() ? 1 : 0;
 		for (const Range &range : part.ranges)
 			numbers += std::uint64_t{range.high} - range.low + 1;
-		product = std::min<std::uint64_t>(product * std::min<std::uint64_t>(numbers, k_hosts_max + 1), k_hosts_max + 1);
+		product = std::min<std::uint64_t>(
+			product * std::min<std::uint64_t>(numbers, k_hosts_max + 1),
+			k_hosts_max + 1);
 	}
 	return product;
 }
@@ -126,7 +136,8 @@ Result<Hosts> read_hosts(std::string_view text)
 {
 	Hosts all;
 	if (text.empty() || text.size() > k_host_list_bytes_max)
-		return not_a_list("must have 1 to " + std::to_string(k_host_list_bytes_max) + " characters");
+		return not_a_list(
+			"must have 1 to " + std::to_string(k_host_list_bytes_max) + " characters");
 	for (std::size_t at = 0; at <= text.size();) {
 		const std::size_t end = at + end_of_host(text.substr(at));
 		auto host = read_host(text.substr(at, end - at));
@@ -139,7 +150,9 @@ Result<Hosts> read_hosts(std::string_view text)
 		at = end + 1;
 	}
 	if (all.count > k_hosts_max)
-		return Error{Errc::invalid, "stands for more than " + std::to_string(k_hosts_max) + " names; give fewer, or use constraints"};
+		return Error{Errc::invalid,
+			"stands for more than " + std::to_string(k_hosts_max) +
+				" names; give fewer, or use constraints"};
 	return all;
 }
 
@@ -156,8 +169,10 @@ std::vector<std::string> names_of(const HostParts &host)
 		std::vector<std::string> longer;
 		for (const std::string &name : names) {
 			for (const Range &range : part.ranges) {
-				for (std::uint32_t number = range.low; number <= range.high; number++)
-					longer.push_back(name + part.text + padded(number, range.width));
+				for (std::uint32_t number = range.low; number <= range.high;
+					number++)
+					longer.push_back(
+						name + part.text + padded(number, range.width));
 			}
 			if (part.ranges.empty())
 				longer.push_back(name + part.text);
@@ -178,8 +193,10 @@ Result<std::vector<std::string>> expand_hosts(std::string_view text)
 	names.reserve(all->count);
 	for (const HostParts &host : all->hosts)
 		std::ranges::move(names_of(host), std::back_inserter(names));
-	if (std::ranges::any_of(names, [](const std::string &name) { return name.size() > k_host_name_max; }))
-		return not_a_list("has a name of more than " + std::to_string(k_host_name_max) + " characters");
+	if (std::ranges::any_of(
+		    names, [](const std::string &name) { return name.size() > k_host_name_max; }))
+		return not_a_list("has a name of more than " + std::to_string(k_host_name_max) +
+			" characters");
 	return names;
 }
 

@@ -22,23 +22,31 @@ struct JobId {
 	auto operator<=>(const JobId &) const = default;
 };
 
-/* Who a job stands for. Written into admin_comment by the agent, as JSON; see doc/design/protocol.md. */
+/* Who a job stands for. Written into admin_comment by the agent, as JSON; see
+ * doc/design/protocol.md. */
 struct Marker {
-	std::string cluster;    /* name of the Kubernetes cluster in the agent's configuration */
+	std::string cluster; /* name of the Kubernetes cluster in the agent's configuration */
 	std::string name_space, name;
-	std::string kind;       /* "Pod", or the kind of the owner whose pods share the job */
-	std::string uid;        /* of the pod; of the owner, with "/n" for a part of it */
+	std::string kind; /* "Pod", or the kind of the owner whose pods share the job */
+	std::string uid;  /* of the pod; of the owner, with "/n" for a part of it */
 	std::uint32_t attempt = 1;
-	std::uint32_t user_id = 0, group_id = 0; /* who the job runs as; the plugin's hook applies them */
-	std::string options = {};                /* which options Slurm was told: core/options/change.h; empty: not noted */
-	std::string exclusions = {};                 /* exclusions_digest() of the nodes that the job is kept off */
-	std::string note = {};                   /* what the site wrote into admin_comment beside it */
-	std::string cluster_uid = {};            /* of the namespace kube-system; empty: not noted */
-	bool given_up = false; /* the agent ended the job as it found no pod: no reason to delete one */
+	/* who the job runs as; the plugin's hook applies them */
+	std::uint32_t user_id = 0, group_id = 0;
+	/* which options Slurm was told: core/options/change.h; empty: not noted */
+	std::string options = {};
+	/* exclusions_digest() of the nodes that the job is kept off */
+	std::string exclusions = {};
+	/* what the site wrote into admin_comment beside it */
+	std::string note = {};
+	/* of the namespace kube-system; empty: not noted */
+	std::string cluster_uid = {};
+	/* the agent ended the job as it found no pod: no reason to delete one */
+	bool given_up = false;
 	bool operator==(const Marker &) const = default;
 };
 
-inline constexpr char k_pod_kind[] = "Pod"; /* of a marker: a job for one pod; any other kind is of a gang */
+/* of a marker: a job for one pod; any other kind is of a gang */
+inline constexpr char k_pod_kind[] = "Pod";
 
 enum class JobState {
 	pending,
@@ -77,20 +85,23 @@ struct SlurmJob {
 	Marker marker;
 	JobState state = JobState::unknown;
 	bool completing = false;
-	bool configuring = false; /* PrologSlurmctld runs; of an ended job: it ended before that was over */
+	/* PrologSlurmctld runs; of an ended job: it ended before that was over */
+	bool configuring = false;
 	bool held = false;
 	std::string reason; /* of a pending job, as squeue prints it: "Resources", "Priority" */
 	std::uint32_t user_id = 0;
 	std::string partition;
-	std::string account = {};                    /* empty: Slurm keeps none */
-	std::optional<std::uint32_t> ended_by = {}; /* uid of who cancelled it, as far as Slurm knows */
+	std::string account = {}; /* empty: Slurm keeps none */
+	/* uid of who cancelled it, as far as Slurm knows */
+	std::optional<std::uint32_t> ended_by = {};
 	std::int64_t submit_time = 0;
 	std::int64_t start_time = 0; /* of a pending job: the estimate, 0 = none */
 	std::int64_t end_time = 0;
 	std::uint32_t time_limit_minutes = 0; /* 0 = unlimited or not set */
 	std::uint32_t exit_status = 0;        /* wait status */
 	std::uint32_t priority = 0;
-	std::vector<NodeAllocation> nodes; /* as SLURM_JOB_NODELIST has them: by name; empty unless allocated */
+	/* as SLURM_JOB_NODELIST has them: by name; empty unless allocated */
+	std::vector<NodeAllocation> nodes;
 	bool operator==(const SlurmJob &) const = default;
 };
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_options.h - what a user may ask of Slurm for a job, beyond its size and identity. Plain values; "not asked for" is the default of each member.
+ * job_options.h - what a user may ask of Slurm for a job, beyond its size and identity. Plain
+ * values; "not asked for" is the default of each member.
  *
- * core/options/table.cc says which annotation sets which member, agent/slurm/describe.cc what becomes of it in a job_desc_msg_t.
+ * core/options/table.cc says which annotation sets which member, agent/slurm/describe.cc what
+ * becomes of it in a job_desc_msg_t.
  */
 #ifndef SLURMKUBE_CORE_MODEL_JOB_OPTIONS_H
 #define SLURMKUBE_CORE_MODEL_JOB_OPTIONS_H
@@ -35,7 +37,8 @@ struct JobOptions {
 	std::string constraints, prefer;            /* expressions of node features */
 	std::string required_nodes, excluded_nodes; /* host lists */
 	std::string gres;                           /* per node, as for sbatch --gres */
-	std::string licenses, reservation, wckey, dependency, burst_buffer, mcs_label, extra, mail_user;
+	std::string licenses, reservation, wckey, dependency, burst_buffer, mcs_label, extra,
+		mail_user;
 	std::string work_dir; /* absolute; nothing of ours looks there */
 	Sharing sharing = Sharing::as_all;
 	std::uint16_t mail_types = 0; /* MailType */
@@ -44,11 +47,14 @@ struct JobOptions {
 	std::optional<std::int32_t> nice;
 	std::optional<std::uint32_t> min_nodes, max_nodes;
 	std::optional<std::uint32_t> pods_per_node; /* of a gang: at most so many */
-	std::optional<bool> gang; /* looked at before there is a job: grouping.h */
+	std::optional<bool> gang;             /* looked at before there is a job: grouping.h */
 	std::int64_t begin = 0, deadline = 0; /* seconds since the epoch */
-	std::optional<std::uint32_t> switches, switches_wait_seconds, delay_boot_seconds, time_min_minutes;
-	std::optional<std::uint16_t> segment, cpus_per_gpu, threads_per_core, core_spec, thread_spec;
-	std::uint64_t given = 0; /* which options were asked for: bits, by their place in the table */
+	std::optional<std::uint32_t> switches, switches_wait_seconds, delay_boot_seconds,
+		time_min_minutes;
+	std::optional<std::uint16_t> segment, cpus_per_gpu, threads_per_core, core_spec,
+		thread_spec;
+	/* which options were asked for: bits, by their place in the table */
+	std::uint64_t given = 0;
 	bool operator==(const JobOptions &) const = default;
 };
 

@@ -25,13 +25,15 @@ std::string_view trimmed(std::string_view text)
 bool is_word(std::string_view text, std::string_view more)
 {
 	return std::all_of(text.begin(), text.end(), [more](char c) {
-		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || more.find(c) != std::string_view::npos;
+		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			more.find(c) != std::string_view::npos;
 	});
 }
 
 bool is_key(std::string_view text)
 {
-	return !text.empty() && is_word(text, "-_./") && std::count(text.begin(), text.end(), '/') <= 1;
+	return !text.empty() && is_word(text, "-_./") &&
+		std::count(text.begin(), text.end(), '/') <= 1;
 }
 
 bool is_value(std::string_view text)
@@ -60,10 +62,14 @@ std::vector<std::string_view> split(std::string_view text, bool in_parentheses)
 
 Error wrong(std::string_view part)
 {
-	return Error{Errc::invalid, "'" + std::string(part) + "' is no part of a label selector, as in a=b, a!=b, a in (b, c), a notin (b), a, !a"};
+	return Error{Errc::invalid,
+		"'" + std::string(part) +
+			"' is no part of a label selector, as in a=b, a!=b, a in (b, c), a notin "
+			"(b), a, !a"};
 }
 
-Result<LabelRequirement> requirement(std::string_view key, Op op, const std::vector<std::string_view> &values, std::string_view part)
+Result<LabelRequirement> requirement(std::string_view key, Op op,
+	const std::vector<std::string_view> &values, std::string_view part)
 {
 	if (!is_key(key) || !std::all_of(values.begin(), values.end(), is_value))
 		return wrong(part);
@@ -80,7 +86,8 @@ Result<LabelRequirement> set_requirement(std::string_view part, std::size_t open
 	const std::string_view word = left.substr(blank + 1);
 	if (word != "in" && word != "notin")
 		return wrong(part);
-	return requirement(trimmed(left.substr(0, blank)), word == "in" ? Op::in : Op::not_in, split(part.substr(open + 1, part.size() - open - 2), true), part);
+	return requirement(trimmed(left.substr(0, blank)), word == "in" ? Op::in : Op::not_in,
+		split(part.substr(open + 1, part.size() - open - 2), true), part);
 }
 
 Result<LabelRequirement> parse_part(std::string_view part)
@@ -91,18 +98,21 @@ Result<LabelRequirement> parse_part(std::string_view part)
 	const auto equals = part.find('=');
 	if (equals == std::string_view::npos) {
 		const bool absent = part.starts_with('!');
-		return requirement(absent ? trimmed(part.substr(1)) : part, absent ? Op::absent : Op::exists, {}, part);
+		return requirement(absent ? trimmed(part.substr(1)) : part,
+			absent ? Op::absent : Op::exists, {}, part);
 	}
 	const bool negative = equals > 0 && part[equals - 1] == '!';
 	const std::size_t value = equals + (part.substr(equals).starts_with("==") ? 2 : 1);
-	return requirement(trimmed(part.substr(0, equals - (negative ? 1 : 0))), negative ? Op::not_in : Op::in, {trimmed(part.substr(value))}, part);
+	return requirement(trimmed(part.substr(0, equals - (negative ? 1 : 0))),
+		negative ? Op::not_in : Op::in, {trimmed(part.substr(value))}, part);
 }
 
 bool holds(const LabelRequirement &one, const std::map<std::string, std::string> &labels)
 {
 	const auto found = labels.find(one.key);
 	const bool there = found != labels.end();
-	const bool listed = there && std::find(one.values.begin(), one.values.end(), found->second) != one.values.end();
+	const bool listed = there &&
+		std::find(one.values.begin(), one.values.end(), found->second) != one.values.end();
 	switch (one.op) {
 	case Op::in:
 		return listed;
@@ -121,7 +131,8 @@ bool holds(const LabelRequirement &one, const std::map<std::string, std::string>
 Result<LabelSelector> parse_label_selector(std::string_view text)
 {
 	if (text.size() > k_text_max)
-		return Error{Errc::too_large, "a label selector of more than " + std::to_string(k_text_max) + " bytes"};
+		return Error{Errc::too_large,
+			"a label selector of more than " + std::to_string(k_text_max) + " bytes"};
 	LabelSelector selector;
 	for (const std::string_view part : split(text, false)) {
 		if (part.empty())
@@ -136,7 +147,8 @@ Result<LabelSelector> parse_label_selector(std::string_view text)
 
 bool matches(const LabelSelector &selector, const std::map<std::string, std::string> &labels)
 {
-	return std::all_of(selector.begin(), selector.end(), [&](const LabelRequirement &one) { return holds(one, labels); });
+	return std::all_of(selector.begin(), selector.end(),
+		[&](const LabelRequirement &one) { return holds(one, labels); });
 }
 
 } // namespace slurmkube::core

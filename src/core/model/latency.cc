@@ -10,7 +10,8 @@ namespace slurmkube::core
 
 std::size_t Latency::bucket_of(std::uint64_t microseconds)
 {
-	const std::uint64_t value = std::min<std::uint64_t>(microseconds, (std::uint64_t{1} << k_powers) - 1);
+	const std::uint64_t value =
+		std::min<std::uint64_t>(microseconds, (std::uint64_t{1} << k_powers) - 1);
 	if (value < (1U << k_sub_bits))
 		return static_cast<std::size_t>(value);
 	const unsigned shift = static_cast<unsigned>(std::bit_width(value)) - k_sub_bits - 1;
@@ -42,7 +43,8 @@ double Latency::mean_us() const
 
 std::uint64_t Latency::quantile_us(double share) const
 {
-	const auto wanted = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count_)));
+	const auto wanted =
+		static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count_)));
 	std::uint64_t seen = 0;
 	for (std::size_t i = 0; i < buckets_.size(); i++) {
 		seen += buckets_.at(i);

@@ -19,7 +19,8 @@ class Latency
 	[[nodiscard]] std::uint64_t count() const { return count_; }
 	[[nodiscard]] std::uint64_t max_us() const { return max_us_; }
 	[[nodiscard]] double mean_us() const;
-	/* Upper bound of the bucket that holds the quantile, never above max_us(); 0 when empty. share in (0, 1]. */
+	/* Upper bound of the bucket that holds the quantile, never above max_us(); 0 when empty.
+	 * share in (0, 1]. */
 	[[nodiscard]] std::uint64_t quantile_us(double share) const;
 
       private:

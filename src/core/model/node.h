@@ -27,7 +27,7 @@ struct KubeNode {
 	std::string name, uid;
 	std::string internal_ip; /* first address of type InternalIP; may be empty */
 	bool unschedulable = false;
-	bool ready = false;          /* condition Ready is True */
+	bool ready = false;           /* condition Ready is True */
 	std::int64_t ready_since = 0; /* lastTransitionTime of that condition */
 	std::string not_ready_reason;
 	bool deleting = false;

@@ -11,9 +11,11 @@ namespace
 
 constexpr int k_shell_signal_base = 128; /* 128 + n is how a shell and a runtime report signal n */
 constexpr int k_signal_max = 64;
-constexpr std::uint32_t k_refused_status = 1U << 8; /* Failed, and no container says why: the kubelet refused or evicted it */
+/* Failed, and no container says why: the kubelet refused or evicted it */
+constexpr std::uint32_t k_refused_status = 1U << 8;
 
-/* How a kubelet tells of containers that it never made, once their pod is deleted; with exit code 137. */
+/* How a kubelet tells of containers that it never made, once their pod is deleted; with exit code
+ * 137. */
 constexpr char k_never_located[] = "ContainerStatusUnknown";
 constexpr char k_deadline_exceeded[] = "DeadlineExceeded"; /* status.reason */
 
@@ -38,7 +40,8 @@ const ContainerEnd *deciding(const Pod &pod)
 }
 
 /*
- * slurmctld takes a wait status of 1 for its own and hands 256 to accounting: scontrol says 0:1, sacct 1:0. With the mark of a core dump both say signal 1.
+ * slurmctld takes a wait status of 1 for its own and hands 256 to accounting: scontrol says 0:1,
+ * sacct 1:0. With the mark of a core dump both say signal 1.
  */
 std::uint32_t signal_status(int number)
 {
@@ -49,7 +52,9 @@ std::uint32_t signal_status(int number)
 /* We deleted it because it did not start, and nothing of it ran since. */
 bool never_started(const Pod &pod)
 {
-	const auto ran = [](const ContainerEnd &end) { return has_failed(end) && end.reason != k_never_located; };
+	const auto ran = [](const ContainerEnd &end) {
+		return has_failed(end) && end.reason != k_never_located;
+	};
 	return pod.deleting && pod.start_limit && std::ranges::none_of(pod.ended_containers, ran);
 }
 
@@ -66,7 +71,8 @@ std::uint32_t wait_status_of(const Pod &pod)
 {
 	if (pod.phase == PodPhase::succeeded)
 		return k_status_completed;
-	/* Failed after a deletion began: its containers were stopped, whatever code they left with */
+	/* Failed after a deletion began: its containers were stopped, whatever code they left
+	 * with */
 	if (pod.deleting)
 		return never_started(pod) ? k_status_not_started : k_status_cancelled;
 	if (pod.status_reason == k_deadline_exceeded)
@@ -78,7 +84,8 @@ std::uint32_t wait_status_of(const Pod &pod)
 		return k_status_out_of_memory;
 	if (end->signal > 0 && end->signal <= k_signal_max)
 		return signal_status(end->signal);
-	if (end->exit_code > k_shell_signal_base && end->exit_code <= k_shell_signal_base + k_signal_max)
+	if (end->exit_code > k_shell_signal_base &&
+		end->exit_code <= k_shell_signal_base + k_signal_max)
 		return signal_status(end->exit_code - k_shell_signal_base);
 	return static_cast<std::uint32_t>(std::clamp(end->exit_code, 1, 255)) << 8;
 }

@@ -20,18 +20,20 @@ enum class Family { emulated, native };
 struct PluginHello {
 	int protocol = 0;
 	std::string plugin_version;
-	std::string slurm_version; /* "22.05.8" */
+	std::string slurm_version;              /* "22.05.8" */
 	std::uint32_t slurm_version_number = 0; /* SLURM_VERSION_NUMBER */
-	std::string cluster_name;  /* Slurm's ClusterName */
+	std::string cluster_name;               /* Slurm's ClusterName */
 	Family family = Family::emulated;
 	int sink_port = 0;
 	std::string node_feature;
-	std::string config_error; /* of kube.conf; empty when it is fine */
-	int pid = 0;              /* of slurmctld */
-	std::string host;         /* where slurmctld is in control; empty: an older plugin */
+	std::string config_error;   /* of kube.conf; empty when it is fine */
+	int pid = 0;                /* of slurmctld */
+	std::string host;           /* where slurmctld is in control; empty: an older plugin */
 	bool whole_sockets = false; /* SelectTypeParameters=CR_Socket */
-	std::string partitions;     /* of kube.conf, for pods only: "kube,gpu"; empty: an older plugin */
-	bool has_prolog = false;    /* jobs that start may be configuring for a while: PrologSlurmctld */
+	/* of kube.conf, for pods only: "kube,gpu"; empty: an older plugin */
+	std::string partitions;
+	/* jobs that start may be configuring for a while: PrologSlurmctld */
+	bool has_prolog = false;
 	bool operator==(const PluginHello &) const = default;
 };
 
@@ -44,12 +46,17 @@ struct Cost {
 
 struct PluginStats {
 	Cost hook, lock_hold, lock_wait;
-	Cost hook_cpu, lock_cpu; /* processor time of the same hooks and holds: what is missing to the clock is the machine's doing */
+	/* processor time of the same hooks and holds: what is missing to the clock is the machine's
+	 * doing */
+	Cost hook_cpu, lock_cpu;
 	double duty_percent = 0; /* share of the last period in which the plugin held a lock */
 	std::uint64_t placeholders = 0, external_nodes = 0;
-	std::uint64_t refused = 0, duplicates_refused = 0, sink_contacts = 0, reconnects = 0, queue_drops = 0;
-	std::uint64_t sink_refused = 0; /* of sink_contacts: neither root's nor slurmctld's, closed unread */
-	std::string unmarked; /* ids of jobs without a marker on external nodes, "7,9"; the first ones */
+	std::uint64_t refused = 0, duplicates_refused = 0, sink_contacts = 0, reconnects = 0,
+		      queue_drops = 0;
+	/* of sink_contacts: neither root's nor slurmctld's, closed unread */
+	std::uint64_t sink_refused = 0;
+	/* ids of jobs without a marker on external nodes, "7,9"; the first ones */
+	std::string unmarked;
 	bool operator==(const PluginStats &) const = default;
 };
 

@@ -25,15 +25,18 @@ struct PodUid {
 	auto operator<=>(const PodUid &) const = default;
 };
 
-/* A CPU in thousandths. Slurm's CPU on an external node is that, or what nodes.cpu_unit of the configuration says. */
+/* A CPU in thousandths. Slurm's CPU on an external node is that, or what nodes.cpu_unit of the
+ * configuration says. */
 inline constexpr std::uint32_t k_whole_cpu = 1000;
 
 /* Effective requests of a pod, or a node's allocatable. */
 struct Resources {
 	std::int64_t milli_cpu = 0;
 	std::int64_t memory_bytes = 0;
-	std::int64_t pods = 0;                         /* a pod takes 1; a node's allocatable.pods */
-	std::map<std::string, std::int64_t> extended; /* nvidia.com/gpu, hugepages-2Mi, ephemeral-storage (bytes) and the like */
+	/* a pod takes 1; a node's allocatable.pods */
+	std::int64_t pods = 0;
+	/* nvidia.com/gpu, hugepages-2Mi, ephemeral-storage (bytes) and the like */
+	std::map<std::string, std::int64_t> extended;
 	bool operator==(const Resources &) const = default;
 };
 
@@ -49,7 +52,7 @@ struct ContainerEnd {
 };
 
 struct OwnerRef {
-	std::string api_version; /* "batch/v1" */
+	std::string api_version;     /* "batch/v1" */
 	std::string kind, name, uid; /* the reference with controller=true */
 	bool operator==(const OwnerRef &) const = default;
 };
@@ -66,7 +69,7 @@ struct Pod {
 	std::string scheduler_name;
 	std::string node_name; /* empty: not bound */
 	PodPhase phase = PodPhase::pending;
-	bool deleting = false; /* deletionTimestamp is set */
+	bool deleting = false;                   /* deletionTimestamp is set */
 	std::int64_t deletion_grace_seconds = 0; /* of that deletion */
 	std::int64_t created = 0;
 	bool gated = false; /* spec.schedulingGates is not empty */
@@ -75,21 +78,28 @@ struct Pod {
 	std::string priority_class;               /* spec.priorityClassName */
 	std::string status_reason;                /* Evicted, OutOfcpu, DeadlineExceeded, ... */
 	std::string status_message;
-	std::string main_container; /* kubectl.kubernetes.io/default-container, or the only one, or the first */
+	/* kubectl.kubernetes.io/default-container, or the only one, or the first */
+	std::string main_container;
 	std::vector<ContainerEnd> ended_containers; /* init containers too, in spec order */
 	bool container_runs = false;                /* any, init containers too */
-	std::string waiting_reason;                 /* why the first container that waits does so: "ImagePullBackOff: Back-off pulling image ..." */
+	/* why the first container that waits does so: "ImagePullBackOff: Back-off pulling image
+	 * ..." */
+	std::string waiting_reason;
 	Resources requests;
 	SchedulingConstraints constraints;
-	std::map<std::string, std::string> annotations; /* only options, ours and by their aliases, and allocation.slurm-kube.io/ */
+	/* only options, ours and by their aliases, and allocation.slurm-kube.io/ */
+	std::map<std::string, std::string> annotations;
 	std::map<std::string, std::string> labels;
-	std::string scheduling_group; /* spec.schedulingGroup.podGroupName: a PodGroup of scheduling.k8s.io */
+	/* spec.schedulingGroup.podGroupName: a PodGroup of scheduling.k8s.io */
+	std::string scheduling_group;
 	std::optional<OwnerRef> controller;
-	/* What the spec asks of placement that we cannot honour yet: field paths such as "spec.nodeSelector". Sorted. */
+	/* What the spec asks of placement that we cannot honour yet: field paths such as
+	 * "spec.nodeSelector". Sorted. */
 	std::vector<std::string> unsupported_fields;
-	std::optional<Condition> not_scheduled;   /* condition PodScheduled with status False */
-	std::optional<Condition> disruption;      /* condition DisruptionTarget with status True */
-	std::optional<Condition> start_limit;     /* our own condition, status True: it did not start in time */
+	std::optional<Condition> not_scheduled; /* condition PodScheduled with status False */
+	std::optional<Condition> disruption;    /* condition DisruptionTarget with status True */
+	/* our own condition, status True: it did not start in time */
+	std::optional<Condition> start_limit;
 	bool operator==(const Pod &) const = default;
 };
 

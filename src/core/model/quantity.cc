@@ -15,7 +15,8 @@ namespace
 __extension__ using Wide = unsigned __int128;
 
 constexpr std::size_t k_longest_text = 64;
-constexpr int k_most_digits = 30; /* 10^30 * 2^20 fits; larger products are found by the checked multiply */
+/* 10^30 * 2^20 fits; larger products are found by the checked multiply */
+constexpr int k_most_digits = 30;
 constexpr int k_widest_exponent = 60;
 
 /* mantissa * 10^ten * 2^two */
@@ -29,8 +30,8 @@ struct Suffix {
 	char letter;
 	int ten, two; /* two: of the form with "i", 0 where there is none */
 };
-constexpr Suffix k_suffixes[] = {{'n', -9, 0}, {'u', -6, 0},   {'m', -3, 0},  {'k', 3, 0},   {'K', 0, 10}, {'M', 6, 20},
-				 {'G', 9, 30}, {'T', 12, 40}, {'P', 15, 50}, {'E', 18, 60}};
+constexpr Suffix k_suffixes[] = {{'n', -9, 0}, {'u', -6, 0}, {'m', -3, 0}, {'k', 3, 0},
+	{'K', 0, 10}, {'M', 6, 20}, {'G', 9, 30}, {'T', 12, 40}, {'P', 15, 50}, {'E', 18, 60}};
 
 bool is_digit(char c)
 {
@@ -46,7 +47,8 @@ bool take_mantissa(std::string_view &text, Number &number)
 	}
 	bool any = false, fraction = false;
 	int digits = 0;
-	for (; !text.empty() && (is_digit(text[0]) || (text[0] == '.' && !fraction)); text.remove_prefix(1)) {
+	for (; !text.empty() && (is_digit(text[0]) || (text[0] == '.' && !fraction));
+		text.remove_prefix(1)) {
 		if (text[0] == '.') {
 			fraction = true;
 			continue;
@@ -66,7 +68,8 @@ bool take_exponent(std::string_view text, Number &number)
 		text.remove_prefix(1);
 	int exponent = 0;
 	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
-	if (error != std::errc() || end != text.data() + text.size() || exponent > k_widest_exponent || exponent < -k_widest_exponent)
+	if (error != std::errc() || end != text.data() + text.size() ||
+		exponent > k_widest_exponent || exponent < -k_widest_exponent)
 		return false;
 	number.ten += exponent;
 	return true;
@@ -76,7 +79,8 @@ bool take_suffix(std::string_view text, Number &number)
 {
 	if (text.empty())
 		return true;
-	if ((text[0] == 'e' || text[0] == 'E') && text.size() > 1 && text[1] != 'i') /* E is exa, Ei exbi */
+	/* E is exa, Ei exbi */
+	if ((text[0] == 'e' || text[0] == 'E') && text.size() > 1 && text[1] != 'i')
 		return take_exponent(text.substr(1), number);
 	for (const Suffix &suffix : k_suffixes) {
 		if (suffix.letter != text[0])
@@ -100,7 +104,8 @@ bool multiply(Wide &value, unsigned factor, int times)
 	return true;
 }
 
-/* Dividing by ten one step at a time and remembering whether anything was lost is exact for rounding up and down. */
+/* Dividing by ten one step at a time and remembering whether anything was lost is exact for
+ * rounding up and down. */
 Wide divide(Wide value, int tens, Rounding rounding)
 {
 	bool lost = false;
@@ -133,7 +138,8 @@ std::optional<std::int64_t> evaluate(Number number, Rounding rounding)
 
 Error refused(std::string_view text, const char *why, Errc code = Errc::invalid)
 {
-	return Error{code, std::string(why) + ": '" + std::string(text.substr(0, k_longest_text)) + "'"};
+	return Error{
+		code, std::string(why) + ": '" + std::string(text.substr(0, k_longest_text)) + "'"};
 }
 
 } // namespace
@@ -142,13 +148,15 @@ Result<std::int64_t> parse_quantity(std::string_view text, Scale scale, Rounding
 {
 	Number number;
 	std::string_view rest = text;
-	if (text.size() > k_longest_text || !take_mantissa(rest, number) || !take_suffix(rest, number))
+	if (text.size() > k_longest_text || !take_mantissa(rest, number) ||
+		!take_suffix(rest, number))
 		return refused(text, "not a quantity");
 	if (scale == Scale::milli)
 		number.ten += 3;
 	const std::optional<std::int64_t> value = evaluate(number, rounding);
 	if (!value)
-		return refused(text, "quantity out of range", number.negative ? Errc::invalid : Errc::too_large);
+		return refused(text, "quantity out of range",
+			number.negative ? Errc::invalid : Errc::too_large);
 	return *value;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * scheduling_constraints.h - what a pod's spec constraints of the place where it runs, as plain values.
+ * scheduling_constraints.h - what a pod's spec constraints of the place where it runs, as plain
+ * values.
  *
- * Read by codec/constraints, judged by placement.h. Only what a scheduler has to honour and we can: the rest stays in Pod::unsupported_fields.
- * Who keeps or compares only some of them names all (core/placement/foreign.cc,
- * core/world/node_filter.cc): a new one does not compile before it is judged there.
- * Meanings are those of the API (core/v1 NodeSelectorTerm, Toleration, ContainerPort, PodAffinityTerm).
+ * Read by codec/constraints, judged by placement.h. Only what a scheduler has to honour and we can:
+ * the rest stays in Pod::unsupported_fields. Who keeps or compares only some of them names all
+ * (core/placement/foreign.cc, core/world/node_filter.cc): a new one does not compile before it is
+ * judged there. Meanings are those of the API (core/v1 NodeSelectorTerm, Toleration, ContainerPort,
+ * PodAffinityTerm).
  */
 #ifndef SLURMKUBE_CORE_MODEL_SCHEDULING_CONSTRAINTS_H
 #define SLURMKUBE_CORE_MODEL_SCHEDULING_CONSTRAINTS_H
@@ -65,14 +67,18 @@ struct PodSelector {
 	bool operator==(const PodSelector &) const = default;
 };
 
-/* A required term of pod affinity or anti-affinity. What cannot be read of the selectors of pods that others placed is taken to match. */
+/* A required term of pod affinity or anti-affinity. What cannot be read of the selectors of pods
+ * that others placed is taken to match. */
 struct PodTerm {
 	std::string topology_key = "kubernetes.io/hostname";
-	std::optional<PodSelector> selector;  /* none: matches no pod */
-	std::vector<std::string> namespaces; /* the pod's own where it names none, and has no namespace_selector */
+	std::optional<PodSelector> selector; /* none: matches no pod */
+	/* the pod's own where it names none, and has no namespace_selector */
+	std::vector<std::string> namespaces;
 	bool all_namespaces = false;
-	std::optional<PodSelector> namespace_selector = {}; /* by labels of namespaces; the empty one is all_namespaces */
-	std::vector<std::string> selected_namespaces = {};   /* those that it selects now: World writes them */
+	/* by labels of namespaces; the empty one is all_namespaces */
+	std::optional<PodSelector> namespace_selector = {};
+	/* those that it selects now: World writes them */
+	std::vector<std::string> selected_namespaces = {};
 	bool operator==(const PodTerm &) const = default;
 };
 
@@ -80,7 +86,8 @@ struct PodTerm {
 struct Spread {
 	std::string topology_key;
 	std::int32_t max_skew = 1, min_domains = 1;
-	std::optional<PodSelector> selector = {}; /* none: counts no pod; matchLabelKeys are in it */
+	/* none: counts no pod; matchLabelKeys are in it */
+	std::optional<PodSelector> selector = {};
 	bool honors_affinity = true, honors_taints = false; /* which nodes count as domains */
 	bool operator==(const Spread &) const = default;
 };
@@ -94,7 +101,8 @@ struct PodClaim {
 
 struct SchedulingConstraints {
 	std::map<std::string, std::string> node_selector;
-	std::optional<std::vector<NodeTerm>> node_terms; /* one of them must hold; none: no demand */
+	/* one of them must hold; none: no demand */
+	std::optional<std::vector<NodeTerm>> node_terms;
 	std::vector<Preference> preferences;
 	std::vector<Toleration> tolerations;
 	std::vector<HostPort> host_ports;

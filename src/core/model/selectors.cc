@@ -23,8 +23,10 @@ bool is_label_value(const std::string &text)
 {
 	if (text.empty())
 		return true;
-	const bool inside = std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
-	return inside && text.size() <= k_label_value_max && is_alphanumeric(text.front()) && is_alphanumeric(text.back());
+	const bool inside = std::all_of(text.begin(), text.end(),
+		[](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
+	return inside && text.size() <= k_label_value_max && is_alphanumeric(text.front()) &&
+		is_alphanumeric(text.back());
 }
 
 /* As strconv.ParseInt(text, 10, 64). */
@@ -34,7 +36,8 @@ std::optional<std::int64_t> number(std::string_view text)
 		text.remove_prefix(1);
 	std::int64_t out = 0;
 	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-	return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
+	return error == std::errc() && end == text.data() + text.size() ? std::optional(out)
+									: std::nullopt;
 }
 
 bool has_right_count(const Requirement &r)
@@ -79,14 +82,18 @@ bool matches_field(const Requirement &r, const KubeNode &node)
 
 bool is_valid(const Requirement &requirement)
 {
-	return !requirement.key.empty() && has_right_count(requirement) && std::all_of(requirement.values.begin(), requirement.values.end(), is_label_value);
+	return !requirement.key.empty() && has_right_count(requirement) &&
+		std::all_of(requirement.values.begin(), requirement.values.end(), is_label_value);
 }
 
 bool matches(const Requirement &requirement, const Labels &labels)
 {
 	const auto label = labels.find(requirement.key);
 	const bool has = label != labels.end();
-	const auto listed = [&] { return std::find(requirement.values.begin(), requirement.values.end(), label->second) != requirement.values.end(); };
+	const auto listed = [&] {
+		return std::find(requirement.values.begin(), requirement.values.end(),
+			       label->second) != requirement.values.end();
+	};
 	switch (requirement.op) {
 	case SelectorOp::in:
 		return has && listed();
@@ -109,9 +116,13 @@ bool matches(const NodeTerm &term, const KubeNode &node)
 {
 	if (term.labels.empty() && term.fields.empty())
 		return false;
-	const bool valid = std::all_of(term.labels.begin(), term.labels.end(), is_valid) && std::all_of(term.fields.begin(), term.fields.end(), is_valid_field);
-	return valid && std::all_of(term.labels.begin(), term.labels.end(), [&](const Requirement &r) { return matches(r, node.labels); }) &&
-	       std::all_of(term.fields.begin(), term.fields.end(), [&](const Requirement &r) { return matches_field(r, node); });
+	const bool valid = std::all_of(term.labels.begin(), term.labels.end(), is_valid) &&
+		std::all_of(term.fields.begin(), term.fields.end(), is_valid_field);
+	return valid &&
+		std::all_of(term.labels.begin(), term.labels.end(),
+			[&](const Requirement &r) { return matches(r, node.labels); }) &&
+		std::all_of(term.fields.begin(), term.fields.end(),
+			[&](const Requirement &r) { return matches_field(r, node); });
 }
 
 bool matches(const PodSelector &selector, const Labels &labels)
@@ -121,14 +132,19 @@ bool matches(const PodSelector &selector, const Labels &labels)
 		return label != labels.end() && label->second == wanted.second;
 	};
 	return std::all_of(selector.labels.begin(), selector.labels.end(), has) &&
-	       std::all_of(selector.requirements.begin(), selector.requirements.end(), [&](const Requirement &r) { return matches(r, labels); });
+		std::all_of(selector.requirements.begin(), selector.requirements.end(),
+			[&](const Requirement &r) { return matches(r, labels); });
 }
 
 bool matches(const PodTerm &term, const std::string &home, const Pod &other)
 {
-	const bool names_none = term.namespaces.empty() && !term.all_namespaces && !term.namespace_selector;
-	const auto has = [&](const std::vector<std::string> &list) { return std::find(list.begin(), list.end(), other.name_space) != list.end(); };
-	const bool is_there = term.all_namespaces || (names_none && other.name_space == home) || has(term.namespaces) || has(term.selected_namespaces);
+	const bool names_none =
+		term.namespaces.empty() && !term.all_namespaces && !term.namespace_selector;
+	const auto has = [&](const std::vector<std::string> &list) {
+		return std::find(list.begin(), list.end(), other.name_space) != list.end();
+	};
+	const bool is_there = term.all_namespaces || (names_none && other.name_space == home) ||
+		has(term.namespaces) || has(term.selected_namespaces);
 	return is_there && term.selector && matches(*term.selector, other.labels);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * selectors.h - do these labels match? As k8s.io/apimachinery/pkg/labels and component-helpers/scheduling/corev1/nodeaffinity have it.
+ * selectors.h - do these labels match? As k8s.io/apimachinery/pkg/labels and
+ * component-helpers/scheduling/corev1/nodeaffinity have it.
  */
 #ifndef SLURMKUBE_CORE_MODEL_SELECTORS_H
 #define SLURMKUBE_CORE_MODEL_SELECTORS_H

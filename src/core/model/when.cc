@@ -21,8 +21,10 @@ struct Named {
 	std::int64_t seconds;
 };
 
-constexpr Named k_hours[] = {{"midnight", 0}, {"elevenses", 11 * 3600}, {"noon", 12 * 3600}, {"fika", 15 * 3600}, {"teatime", 16 * 3600}};
-constexpr Named k_units[] = {{"", 1}, {"seconds", 1}, {"minutes", 60}, {"hours", 3600}, {"days", k_day}, {"weeks", 7 * k_day}};
+constexpr Named k_hours[] = {{"midnight", 0}, {"elevenses", 11 * 3600}, {"noon", 12 * 3600},
+	{"fika", 15 * 3600}, {"teatime", 16 * 3600}};
+constexpr Named k_units[] = {{"", 1}, {"seconds", 1}, {"minutes", 60}, {"hours", 3600},
+	{"days", k_day}, {"weeks", 7 * k_day}};
 
 /* Digits at the front of the text, which they leave; at least `least`, at most nine. */
 std::optional<std::int64_t> take_number(std::string_view &text, std::size_t least, std::size_t most)
@@ -31,7 +33,8 @@ std::optional<std::int64_t> take_number(std::string_view &text, std::size_t leas
 	std::int64_t number = 0;
 	if (length < least || length > most)
 		return std::nullopt;
-	(void)std::from_chars(text.data(), text.data() + length, number); /* nothing but a few digits */
+	/* nothing but a few digits */
+	(void)std::from_chars(text.data(), text.data() + length, number);
 	text.remove_prefix(length);
 	return number;
 }
@@ -95,8 +98,9 @@ std::optional<std::int64_t> take_date(std::string_view &text)
 	const auto day = take_number(text, 2, 2);
 	if (!day)
 		return std::nullopt;
-	const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(*year)), std::chrono::month(static_cast<unsigned>(*month)),
-					       std::chrono::day(static_cast<unsigned>(*day)));
+	const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(*year)),
+		std::chrono::month(static_cast<unsigned>(*month)),
+		std::chrono::day(static_cast<unsigned>(*day)));
 	if (!date.ok())
 		return std::nullopt;
 	return std::chrono::sys_days(date).time_since_epoch().count() * k_day;
@@ -119,7 +123,8 @@ std::int64_t offset_at(ZoneOffset zone, std::int64_t utc)
 	return zone ? zone(utc) : 0;
 }
 
-/* From what a clock on the wall shows. The offset is that of about then: exact except in the hour in which clocks are changed. */
+/* From what a clock on the wall shows. The offset is that of about then: exact except in the hour
+ * in which clocks are changed. */
 std::int64_t from_local(std::int64_t shown, ZoneOffset zone)
 {
 	const std::int64_t guess = shown - offset_at(zone, shown);
@@ -179,7 +184,9 @@ Result<std::int64_t> parse_when(std::string_view text, std::int64_t now, ZoneOff
 {
 	const auto when = read(text, now, zone);
 	if (!when || *when <= 0)
-		return Error{Errc::invalid, "not a time: give YYYY-MM-DDTHH:MM[:SS] (with Z or +HH:MM for a zone), HH:MM, or now+2hours"};
+		return Error{Errc::invalid,
+			"not a time: give YYYY-MM-DDTHH:MM[:SS] (with Z or +HH:MM for a zone), "
+			"HH:MM, or now+2hours"};
 	return *when;
 }
 

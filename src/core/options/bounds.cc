@@ -14,7 +14,8 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::size_t k_digits_max = 9;       /* of a count: far beyond what Slurm has of anything */
+/* of a count: far beyond what Slurm has of anything */
+constexpr std::size_t k_digits_max = 9;
 constexpr std::size_t k_job_id_digits_max = 10;
 
 bool is_digit(char c)
@@ -40,7 +41,8 @@ std::size_t longest_number(std::string_view text)
 
 std::size_t count(std::string_view text, std::string_view any_of)
 {
-	return static_cast<std::size_t>(std::ranges::count_if(text, [&](char c) { return any_of.find(c) != std::string_view::npos; }));
+	return static_cast<std::size_t>(std::ranges::count_if(
+		text, [&](char c) { return any_of.find(c) != std::string_view::npos; }));
 }
 
 Status check_size(const std::string &value, std::size_t most)
@@ -50,7 +52,8 @@ Status check_size(const std::string &value, std::size_t most)
 
 std::size_t digits_at(std::string_view text, std::size_t at)
 {
-	return std::min(text.find_first_not_of("0123456789", at), text.size()) - std::min(at, text.size());
+	return std::min(text.find_first_not_of("0123456789", at), text.size()) -
+		std::min(at, text.size());
 }
 
 /* "a*2": digits of the longest count */
@@ -67,7 +70,8 @@ std::size_t jobs_in(std::string_view text)
 {
 	std::size_t jobs = 0;
 	for (std::size_t at = 0; at < text.size(); at++) {
-		const bool is_begin = at == 0 || std::string_view(":,?").find(text[at - 1]) != std::string_view::npos;
+		const bool is_begin = at == 0 ||
+			std::string_view(":,?").find(text[at - 1]) != std::string_view::npos;
 		jobs += is_begin && is_digit(text[at]) ? 1U : 0U;
 	}
 	return jobs;
@@ -79,7 +83,9 @@ Status check_count(std::string_view item)
 	const std::size_t colon = item.rfind(':');
 	if (colon == std::string_view::npos)
 		return Ok{};
-	return digits_at(item, colon + 1) <= k_digits_max ? Status(Ok{}) : Status(too_many(k_digits_max, "digits in a count"));
+	return digits_at(item, colon + 1) <= k_digits_max
+		? Status(Ok{})
+		: Status(too_many(k_digits_max, "digits in a count"));
 }
 
 Status check_nesting(std::string_view text)
@@ -92,7 +98,9 @@ Status check_nesting(std::string_view text)
 			break;
 	}
 	if (brackets != 0 || parentheses != 0)
-		return Error{Errc::invalid, "must close each bracket and parenthesis, and none may be inside another of its kind"};
+		return Error{Errc::invalid,
+			"must close each bracket and parenthesis, and none may be inside another "
+			"of its kind"};
 	return Ok{};
 }
 
@@ -113,15 +121,20 @@ Status check_features(const std::string &value)
 
 bool is_of_dependency(char c)
 {
-	return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view(":,?_*+()").find(c) != std::string_view::npos;
+	return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+		std::string_view(":,?_*+()").find(c) != std::string_view::npos;
 }
 
 Status check_dependency(const std::string &value)
 {
 	if (value.find("_[") != std::string::npos)
-		return Error{Errc::invalid, "names tasks of an array by a range; give the whole array (123_*) or single tasks (123_4:123_5)"};
+		return Error{Errc::invalid,
+			"names tasks of an array by a range; give the whole array (123_*) or "
+			"single tasks (123_4:123_5)"};
 	if (!std::ranges::all_of(value, is_of_dependency))
-		return Error{Errc::invalid, "has characters that no dependency has; give for example afterok:123:124,afterany:125"};
+		return Error{Errc::invalid,
+			"has characters that no dependency has; give for example "
+			"afterok:123:124,afterany:125"};
 	if (jobs_in(value) > k_dependencies_max || longest_number(value) > k_job_id_digits_max)
 		return too_many(k_dependencies_max, "jobs, with numbers of at most 10 digits");
 	return Ok{};
@@ -150,17 +163,21 @@ Status check_names(const std::string &value)
 
 bool is_of_address(char c)
 {
-	return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view(".@_+%=,-").find(c) != std::string_view::npos;
+	return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+		std::string_view(".@_+%=,-").find(c) != std::string_view::npos;
 }
 
 Status check_address(const std::string &value)
 {
 	if (value.starts_with('-') || !std::ranges::all_of(value, is_of_address))
-		return Error{Errc::invalid, "must be a user or an address such as name@example.org: letters, digits and . _ + % = @ , -, and no - first"};
+		return Error{Errc::invalid,
+			"must be a user or an address such as name@example.org: letters, digits "
+			"and . _ + % = @ , -, and no - first"};
 	return check_size(value, k_address_max);
 }
 
-template <class Check> Status set_checked(const std::string &value, std::string &target, Check check)
+template <class Check>
+Status set_checked(const std::string &value, std::string &target, Check check)
 {
 	std::string token;
 	if (const Status visible = set_token(value, token); !visible)

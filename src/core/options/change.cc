@@ -55,13 +55,16 @@ std::string fixed_digest(const JobSpec &plain, const JobSpec &spec)
 	digest.add(spec.memory_mib - plain.memory_mib);
 	for (const std::string *text : {&o.burst_buffer, &o.gres, &o.mcs_label})
 		digest.add(*text);
-	for (const auto &number : {o.cpus_per_gpu, o.segment, o.threads_per_core, o.core_spec, o.thread_spec})
+	for (const auto &number :
+		{o.cpus_per_gpu, o.segment, o.threads_per_core, o.core_spec, o.thread_spec})
 		add_number(digest, number);
 	for (const auto &number : {o.min_nodes, o.max_nodes, o.pods_per_node, o.delay_boot_seconds})
 		add_number(digest, number);
 	for (const bool flag : {o.contiguous, o.spread, o.use_min_nodes})
 		digest.add(flag ? 1 : 0);
-	digest.add(o.kill_on_invalid_dependency ? 1 + static_cast<unsigned>(*o.kill_on_invalid_dependency) : 0);
+	digest.add(o.kill_on_invalid_dependency
+			? 1 + static_cast<unsigned>(*o.kill_on_invalid_dependency)
+			: 0);
 	digest.add(o.gang ? 1 + static_cast<unsigned>(*o.gang) : 0);
 	digest.add(static_cast<unsigned>(o.sharing));
 	return digest.text();
@@ -163,9 +166,12 @@ Result<OptionChange> option_change(std::string_view told, std::string_view wante
 {
 	const auto before = words_of(told), after = words_of(wanted);
 	if (before[1] != after[1])
-		return Error{Errc::invalid, "one of these cannot be changed while the job waits: " + fixed_names() + "; change it back, or make a new pod"};
+		return Error{Errc::invalid,
+			"one of these cannot be changed while the job waits: " + fixed_names() +
+				"; change it back, or make a new pod"};
 	OptionChange change;
-	if (const std::uint32_t minutes = minutes_in(before[3]); minutes > 0 && minutes_in(after[3]) > minutes)
+	if (const std::uint32_t minutes = minutes_in(before[3]);
+		minutes > 0 && minutes_in(after[3]) > minutes)
 		change.given.emplace_back(k_limit);
 	if (before[0] == after[0])
 		return change; /* what administrators did with the rest stays */

@@ -2,11 +2,14 @@
 /*
  * options/change.h - options that are changed while the job waits.
  *
- * With its job goes a mark, in the marker: which options it was given, and two digests. A restarted agent so knows what Slurm was told, and a change made while it
- * was away is seen. Options that nobody named on the pod are never touched: what administrators did with scontrol stays.
+ * The marker of the job has a digest of the options that Slurm was given. So an agent that restarts
+ * sees a change that was made while it was away. Options that the pod does not name are never
+ * changed: what administrators did with scontrol stays.
  *
- *	mark = "HASH FIXED NAME,NAME,..."     HASH: all annotations that are options; FIXED: what cannot be changed; NAMEs of the rest, as in the table
- *	mark = "HASH FIXED NAME,... MINUTES"  MINUTES: the time limit, where it comes from activeDeadlineSeconds. Only raised: see option_change()
+ *	"HASH FIXED NAME,NAME,..."     HASH: of all annotations that are options; FIXED: of those
+ *	                               that cannot be changed; NAMEs of the rest, as in the table
+ *	"HASH FIXED NAME,... MINUTES"  MINUTES: the time limit, where activeDeadlineSeconds sets it;
+ *	                               it is only raised, see option_change()
  */
 #ifndef SLURMKUBE_CORE_OPTIONS_CHANGE_H
 #define SLURMKUBE_CORE_OPTIONS_CHANGE_H
@@ -36,13 +39,14 @@ std::string exclusions_digest(const std::vector<std::string> &excluded);
 
 bool has_hash(std::string_view mark, std::string_view hash);
 
-/* Whether the job was told a limit that comes from a deadline, and this deadline leaves more time. seconds: 0: none */
+/* Whether the job was told a limit that comes from a deadline, and this deadline leaves more time.
+ * seconds: 0: none */
 bool is_deadline_raised(std::string_view mark, std::int64_t seconds);
 
 /*
- * A limit that comes from a deadline is told only if it is raised: a deadline that is gone may be that of an owner which we
- * cannot see, and Kubernetes itself ends what lasts too long. invalid: something differs that cannot be changed; the text says
- * what can be done.
+ * A limit that comes from a deadline is told only if it is raised: a deadline that is gone may be
+ * that of an owner which we cannot see, and Kubernetes itself ends what lasts too long. invalid:
+ * something differs that cannot be changed; the text says what can be done.
  */
 Result<OptionChange> option_change(std::string_view told, std::string_view wanted);
 

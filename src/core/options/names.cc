@@ -13,7 +13,8 @@ namespace
 {
 
 constexpr std::size_t k_suggestions_max = 3;
-constexpr std::size_t k_name_max = 64; /* longer ones are like no other, and comparing them would take long */
+/* longer ones are like no other, and comparing them would take long */
+constexpr std::size_t k_name_max = 64;
 
 /* Levenshtein's, a row at a time */
 std::size_t distance(std::string_view a, std::string_view b)
@@ -63,15 +64,19 @@ std::string suggestions(std::string_view name)
 	std::vector<Candidate> near, all;
 	const std::size_t most = std::max<std::size_t>(2, name.size() / 3);
 	for (const Option &option : options()) {
-		const Candidate candidate{name.size() > k_name_max ? k_name_max : distance(name, option), option.name};
+		const Candidate candidate{
+			name.size() > k_name_max ? k_name_max : distance(name, option),
+			option.name};
 		all.push_back(candidate);
 		if (candidate.distance <= most && name.size() <= k_name_max)
 			near.push_back(candidate);
 	}
-	std::stable_sort(near.begin(), near.end(), [](const Candidate &a, const Candidate &b) { return a.distance < b.distance; });
+	std::stable_sort(near.begin(), near.end(),
+		[](const Candidate &a, const Candidate &b) { return a.distance < b.distance; });
 	if (near.empty())
 		return "known: " + listed(all, all.size()) + ", sbatch";
-	return "like it: " + listed(near, k_suggestions_max) + "; all of them: skube explain options";
+	return "like it: " + listed(near, k_suggestions_max) +
+		"; all of them: skube explain options";
 }
 
 } // namespace slurmkube::core

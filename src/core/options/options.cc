@@ -26,13 +26,14 @@ struct Dialect {
 	std::span<const std::string_view> outputs; /* what it writes on pods itself */
 };
 
-constexpr std::string_view k_bridge_outputs[] = {"slurm-node", "slurm-jobid", "slurm-nodename", "managed-node"};
+constexpr std::string_view k_bridge_outputs[] = {
+	"slurm-node", "slurm-jobid", "slurm-nodename", "managed-node"};
 constexpr std::string_view k_sunk_outputs[] = {"lock"};
 
 constexpr Dialect k_dialects[] = {
-    {names::k_bridge_prefix, &Option::bridge, &Option::apply, {}},
-    {names::k_old_bridge_prefix, &Option::bridge, &Option::apply, k_bridge_outputs},
-    {names::k_sunk_prefix, &Option::sunk, &Option::apply_sunk, k_sunk_outputs},
+	{names::k_bridge_prefix, &Option::bridge, &Option::apply, {}},
+	{names::k_old_bridge_prefix, &Option::bridge, &Option::apply, k_bridge_outputs},
+	{names::k_sunk_prefix, &Option::sunk, &Option::apply_sunk, k_sunk_outputs},
 };
 
 std::string quoted(const std::string &key, const std::string &value)
@@ -46,10 +47,13 @@ Status in_annotation(const std::string &key, const std::string &value, const Sta
 }
 
 /* Calls visit(name, key, value) for all keys under the prefix, until it returns an error. */
-template <class Visit> Status for_each_under(std::string_view prefix, const Annotations &annotations, Visit visit)
+template <class Visit>
+Status for_each_under(std::string_view prefix, const Annotations &annotations, Visit visit)
 {
-	for (auto it = annotations.lower_bound(std::string(prefix)); it != annotations.end() && it->first.starts_with(prefix); ++it) {
-		const Status done = visit(std::string_view(it->first).substr(prefix.size()), it->first, it->second);
+	for (auto it = annotations.lower_bound(std::string(prefix));
+		it != annotations.end() && it->first.starts_with(prefix); ++it) {
+		const Status done = visit(
+			std::string_view(it->first).substr(prefix.size()), it->first, it->second);
 		if (!done)
 			return done;
 	}
@@ -75,35 +79,49 @@ bool ask_the_same(const Asked &a, const Asked &b, const OptionContext &context)
 	return a.apply(*a.value, context, one) && b.apply(*b.value, context, other) && one == other;
 }
 
-Status note_alias(const Option &option, const Asked &asked, const OptionContext &context, AskedFor &all)
+Status note_alias(
+	const Option &option, const Asked &asked, const OptionContext &context, AskedFor &all)
 {
 	const auto [before, is_new] = all.try_emplace(&option, asked);
 	if (is_new || ask_the_same(before->second, asked, context))
 		return Ok{};
-	return Error{Errc::invalid, quoted(*asked.key, *asked.value) + ": " + *before->second.key + "='" + before->second.value->substr(0, k_quoted_max) +
-					"' asks for something else; leave one of them, or give " + names::k_option_prefix + std::string(option.name)};
+	return Error{Errc::invalid,
+		quoted(*asked.key, *asked.value) + ": " + *before->second.key + "='" +
+			before->second.value->substr(0, k_quoted_max) +
+			"' asks for something else; leave one of them, or give " +
+			names::k_option_prefix + std::string(option.name)};
 }
 
-Status collect_aliases(const Dialect &dialect, const Annotations &annotations, const OptionContext &context, AskedFor &all)
+Status collect_aliases(const Dialect &dialect, const Annotations &annotations,
+	const OptionContext &context, AskedFor &all)
 {
-	return for_each_under(dialect.prefix, annotations, [&](std::string_view name, const std::string &key, const std::string &value) -> Status {
-		if (std::find(dialect.outputs.begin(), dialect.outputs.end(), name) != dialect.outputs.end())
-			return Ok{};
-		const auto all_options = options();
-		const auto found = std::find_if(all_options.begin(), all_options.end(), [&](const Option &o) { return o.*(dialect.name) == name; });
-		if (found == all_options.end())
-			return Error{Errc::invalid, quoted(key, value) + ": unknown option; " + suggestions(name)};
-		if (annotations.contains(names::k_option_prefix + std::string(found->name)))
-			return Ok{}; /* ours wins */
-		return note_alias(*found, {&key, &value, apply_of(*found, dialect)}, context, all);
-	});
+	return for_each_under(dialect.prefix, annotations,
+		[&](std::string_view name, const std::string &key,
+			const std::string &value) -> Status {
+			if (std::find(dialect.outputs.begin(), dialect.outputs.end(), name) !=
+				dialect.outputs.end())
+				return Ok{};
+			const auto all_options = options();
+			const auto found = std::find_if(all_options.begin(), all_options.end(),
+				[&](const Option &o) { return o.*(dialect.name) == name; });
+			if (found == all_options.end())
+				return Error{Errc::invalid,
+					quoted(key, value) + ": unknown option; " +
+						suggestions(name)};
+			if (annotations.contains(names::k_option_prefix + std::string(found->name)))
+				return Ok{}; /* ours wins */
+			return note_alias(
+				*found, {&key, &value, apply_of(*found, dialect)}, context, all);
+		});
 }
 
 Status apply_aliases(const Annotations &annotations, const OptionContext &context, JobSpec &spec)
 {
 	AskedFor asked_for;
 	for (const Dialect &dialect : k_dialects) {
-		if (const Status collected = collect_aliases(dialect, annotations, context, asked_for); !collected)
+		if (const Status collected =
+				collect_aliases(dialect, annotations, context, asked_for);
+			!collected)
 			return collected;
 	}
 	for (const auto &[option, asked] : asked_for) {
@@ -117,23 +135,28 @@ Status apply_aliases(const Annotations &annotations, const OptionContext &contex
 std::string why_unknown(std::string_view name)
 {
 	const auto refused = refused_options();
-	const auto found = std::find_if(refused.begin(), refused.end(), [name](const RefusedOption &o) { return o.sbatch == name; });
-	return found == refused.end() ? "unknown option; " + suggestions(name) : "no option of pods: " + std::string(found->reason);
+	const auto found = std::find_if(refused.begin(), refused.end(),
+		[name](const RefusedOption &o) { return o.sbatch == name; });
+	return found == refused.end() ? "unknown option; " + suggestions(name)
+				      : "no option of pods: " + std::string(found->reason);
 }
 
 Status apply_ours(const Annotations &annotations, const OptionContext &context, JobSpec &spec)
 {
-	return for_each_under(names::k_option_prefix, annotations, [&](std::string_view name, const std::string &key, const std::string &value) -> Status {
-		if (name == k_sbatch_name)
-			return Ok{};
-		const Option *option = find_option(name);
-		if (!option)
-			return Error{Errc::invalid, quoted(key, value) + ": " + why_unknown(name)};
-		const Status done = option->apply(value, context, spec);
-		if (done)
-			note_given(*option, spec);
-		return in_annotation(key, value, done);
-	});
+	return for_each_under(names::k_option_prefix, annotations,
+		[&](std::string_view name, const std::string &key,
+			const std::string &value) -> Status {
+			if (name == k_sbatch_name)
+				return Ok{};
+			const Option *option = find_option(name);
+			if (!option)
+				return Error{Errc::invalid,
+					quoted(key, value) + ": " + why_unknown(name)};
+			const Status done = option->apply(value, context, spec);
+			if (done)
+				note_given(*option, spec);
+			return in_annotation(key, value, done);
+		});
 }
 
 Status apply_sbatch(const Annotations &annotations, const OptionContext &context, JobSpec &spec)
@@ -150,11 +173,15 @@ Status check_together(const JobSpec &spec)
 {
 	const JobOptions &o = spec.options;
 	if (o.min_nodes && o.max_nodes && *o.min_nodes > *o.max_nodes)
-		return Error{Errc::invalid, "min-nodes " + std::to_string(*o.min_nodes) + " is more than max-nodes " + std::to_string(*o.max_nodes)};
+		return Error{Errc::invalid,
+			"min-nodes " + std::to_string(*o.min_nodes) + " is more than max-nodes " +
+				std::to_string(*o.max_nodes)};
 	if (o.core_spec && o.thread_spec)
-		return Error{Errc::invalid, "core-spec and thread-spec exclude each other; leave one of them"};
+		return Error{Errc::invalid,
+			"core-spec and thread-spec exclude each other; leave one of them"};
 	if (o.hold && spec.priority)
-		return Error{Errc::invalid, "hold and priority exclude each other; leave one of them"};
+		return Error{
+			Errc::invalid, "hold and priority exclude each other; leave one of them"};
 	return Ok{};
 }
 
@@ -163,7 +190,8 @@ Status check_together(const JobSpec &spec)
 bool is_option_key(std::string_view key)
 {
 	return key.starts_with(names::k_option_prefix) ||
-	       std::any_of(std::begin(k_dialects), std::end(k_dialects), [key](const Dialect &d) { return key.starts_with(d.prefix); });
+		std::any_of(std::begin(k_dialects), std::end(k_dialects),
+			[key](const Dialect &d) { return key.starts_with(d.prefix); });
 }
 
 Status apply_options(const Annotations &annotations, const OptionContext &context, JobSpec &spec)

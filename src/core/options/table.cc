@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of options. Its texts are the documentation: the manual page and doc/user.md are made from them. */
+/* The table of options. Its texts are the documentation: the manual page and doc/user.md are made
+ * from them. */
 #include "src/base/slurm_versions.h"
-#include "src/core/options/bounds.h"
 #include "src/core/model/amounts.h"
-#include "src/core/options/values.h"
-#include "src/core/options/options.h"
 #include "src/core/model/quantity.h"
+#include "src/core/options/bounds.h"
+#include "src/core/options/options.h"
 #include "src/core/options/timelimit.h"
+#include "src/core/options/values.h"
 
 #include <algorithm>
 #include <iterator>
@@ -20,7 +21,8 @@ namespace
 using Context = OptionContext;
 using Text = std::string;
 
-template <Text JobOptions::*member, Status (*set)(const Text &, Text &)> Status text(const Text &value, const Context &, JobSpec &spec)
+template <Text JobOptions::*member, Status (*set)(const Text &, Text &)>
+Status text(const Text &value, const Context &, JobSpec &spec)
 {
 	return set(value, spec.options.*member);
 }
@@ -30,7 +32,8 @@ template <bool JobOptions::*member> Status flag(const Text &value, const Context
 	return set_flag(value, spec.options.*member);
 }
 
-template <auto member, std::int64_t least, std::int64_t most> Status number(const Text &value, const Context &, JobSpec &spec)
+template <auto member, std::int64_t least, std::int64_t most>
+Status number(const Text &value, const Context &, JobSpec &spec)
 {
 	return set_number(value, least, spec.options.*member, most);
 }
@@ -63,7 +66,9 @@ Status wckey(const Text &value, const Context &context, JobSpec &spec)
 Status same_id(const Text &value, std::uint32_t id)
 {
 	if (value != std::to_string(id))
-		return Error{Errc::denied, "not allowed: jobs of this namespace run as " + std::to_string(id) + "; leave it out"};
+		return Error{Errc::denied,
+			"not allowed: jobs of this namespace run as " + std::to_string(id) +
+				"; leave it out"};
 	return Ok{};
 }
 
@@ -151,7 +156,9 @@ Status point_in_time(const Text &value, const Context &context, std::int64_t &ta
 		return when.error();
 	const std::int64_t most = context.pod.created + k_limit_minutes_max * std::int64_t{60};
 	if (*when > (context.pod.created > 0 ? std::min(k_time_max, most) : k_time_max))
-		return Error{Errc::invalid, "must be within " + std::to_string(k_limit_minutes_max) + " minutes (19 years) of the pod's creation"};
+		return Error{Errc::invalid,
+			"must be within " + std::to_string(k_limit_minutes_max) +
+				" minutes (19 years) of the pod's creation"};
 	target = *when;
 	return Ok{};
 }
@@ -170,7 +177,9 @@ Status deadline(const Text &value, const Context &context, JobSpec &spec)
 Status priority(const Text &value, const Context &context, JobSpec &spec)
 {
 	if (!may(context.rule, "may_set_priority"))
-		return Error{Errc::denied, "not allowed in this namespace: Slurm leaves it to operators. Use nice, or ask for the permission may_set_priority in slurmkubed.yaml"};
+		return Error{Errc::denied,
+			"not allowed in this namespace: Slurm leaves it to operators. Use nice, or "
+			"ask for the permission may_set_priority in slurmkubed.yaml"};
 	return set_number(value, 1, spec.priority);
 }
 
@@ -181,7 +190,9 @@ Status nice(const Text &value, const Context &context, JobSpec &spec)
 	if (!number)
 		return not_from_to(-most, most);
 	if (*number < 0 && !may(context.rule, "may_set_priority"))
-		return Error{Errc::denied, "a negative one is not allowed in this namespace: Slurm leaves it to operators. Give 0 or more"};
+		return Error{Errc::denied,
+			"a negative one is not allowed in this namespace: Slurm leaves it to "
+			"operators. Give 0 or more"};
 	spec.options.nice = static_cast<std::int32_t>(*number);
 	return Ok{};
 }
@@ -189,7 +200,9 @@ Status nice(const Text &value, const Context &context, JobSpec &spec)
 Status burst_buffer(const Text &value, const Context &context, JobSpec &spec)
 {
 	if (!may(context.rule, "may_use_burst_buffer"))
-		return Error{Errc::denied, "not allowed in this namespace: ask for the permission may_use_burst_buffer in slurmkubed.yaml"};
+		return Error{Errc::denied,
+			"not allowed in this namespace: ask for the permission "
+			"may_use_burst_buffer in slurmkubed.yaml"};
 	return set_text(value, spec.options.burst_buffer);
 }
 
@@ -199,9 +212,13 @@ Status cpus_at_least(std::int64_t cpus, const Context &context, JobSpec &spec)
 {
 	const std::uint32_t needed = cpus_of(context.pod.requests, context.policy.cpu_unit);
 	if (cpus > k_slurm_cpus_most)
-		return Error{Errc::invalid, "must be at most " + cpus_text(k_slurm_cpus_most, context.policy.cpu_unit)};
+		return Error{Errc::invalid,
+			"must be at most " + cpus_text(k_slurm_cpus_most, context.policy.cpu_unit)};
 	if (cpus < needed)
-		return Error{Errc::invalid, "the pod requests more: give " + std::to_string(whole_cpus(needed, context.policy.cpu_unit)) + " or more, or lower resources.requests.cpu"};
+		return Error{Errc::invalid,
+			"the pod requests more: give " +
+				std::to_string(whole_cpus(needed, context.policy.cpu_unit)) +
+				" or more, or lower resources.requests.cpu"};
 	spec.cpus = static_cast<std::uint32_t>(cpus);
 	return Ok{};
 }
@@ -211,16 +228,21 @@ Status cpus(const Text &value, const Context &context, JobSpec &spec)
 	const auto milli = parse_quantity(value, Scale::milli);
 	if (!milli || *milli <= 0 || *milli > std::int64_t{65'000'000})
 		return Error{Errc::invalid, "must be a number of CPUs from 1 to 65000"};
-	return cpus_at_least((*milli + context.policy.cpu_unit - 1) / context.policy.cpu_unit, context, spec);
+	return cpus_at_least(
+		(*milli + context.policy.cpu_unit - 1) / context.policy.cpu_unit, context, spec);
 }
 
 Status cpus_per_gpu(const Text &value, const Context &context, JobSpec &spec)
 {
-	if (const Status read = number<&JobOptions::cpus_per_gpu, 1, k_slurm_cpus_most>(value, context, spec); !read)
+	if (const Status read = number<&JobOptions::cpus_per_gpu, 1, k_slurm_cpus_most>(
+		    value, context, spec);
+		!read)
 		return read;
-	const std::uint32_t counted = *spec.options.cpus_per_gpu * (k_whole_cpu / context.policy.cpu_unit);
+	const std::uint32_t counted =
+		*spec.options.cpus_per_gpu * (k_whole_cpu / context.policy.cpu_unit);
 	if (counted > k_slurm_cpus_most)
-		return Error{Errc::invalid, "must be at most " + cpus_text(k_slurm_cpus_most, context.policy.cpu_unit)};
+		return Error{Errc::invalid,
+			"must be at most " + cpus_text(k_slurm_cpus_most, context.policy.cpu_unit)};
 	spec.options.cpus_per_gpu = static_cast<std::uint16_t>(counted);
 	return Ok{};
 }
@@ -229,7 +251,9 @@ Status memory_at_least(std::uint64_t mib, const Context &context, JobSpec &spec)
 {
 	const std::uint64_t needed = memory_mib_of(context.pod.requests, 1);
 	if (mib < needed)
-		return Error{Errc::invalid, "the pod requests more: give " + std::to_string(needed) + "Mi or more, or lower resources.requests.memory"};
+		return Error{Errc::invalid,
+			"the pod requests more: give " + std::to_string(needed) +
+				"Mi or more, or lower resources.requests.memory"};
 	spec.memory_mib = mib;
 	return Ok{};
 }
@@ -238,9 +262,12 @@ Status memory(const Text &value, const Context &context, JobSpec &spec)
 {
 	const auto bytes = parse_quantity(value, Scale::whole);
 	if (!bytes || *bytes <= 0 || *bytes > k_memory_bytes_max)
-		return Error{Errc::invalid, "must be a quantity as in Kubernetes, such as 4Gi, of at most 1Ei"};
+		return Error{Errc::invalid,
+			"must be a quantity as in Kubernetes, such as 4Gi, of at most 1Ei"};
 	constexpr std::int64_t mib = 1 << 20;
-	return memory_at_least(static_cast<std::uint64_t>(*bytes / mib + (*bytes % mib > 0 ? 1 : 0)), context, spec);
+	return memory_at_least(
+		static_cast<std::uint64_t>(*bytes / mib + (*bytes % mib > 0 ? 1 : 0)), context,
+		spec);
 }
 
 Status slurm_memory(const Text &value, const Context &context, JobSpec &spec)
@@ -252,7 +279,9 @@ Status slurm_memory(const Text &value, const Context &context, JobSpec &spec)
 Status dependency(const Text &value, const Context &, JobSpec &spec)
 {
 	if (value.find("expand:") != Text::npos)
-		return Error{Errc::invalid, "expand: would give the pod's nodes to another job; use after, afterany, afterok, afternotok or singleton"};
+		return Error{Errc::invalid,
+			"expand: would give the pod's nodes to another job; use after, afterany, "
+			"afterok, afternotok or singleton"};
 	return set_dependency(value, spec.options.dependency);
 }
 
@@ -292,106 +321,360 @@ Status nodes(const Text &value, const Context &, JobSpec &spec)
 {
 	const std::size_t dash = value.find('-');
 	const Text most = dash == Text::npos ? value : value.substr(dash + 1);
-	const Status least = set_number(value.substr(0, dash), 1, spec.options.min_nodes, k_node_count_max);
-	const Status done = least ? set_number(most, 1, spec.options.max_nodes, k_node_count_max) : least;
+	const Status least =
+		set_number(value.substr(0, dash), 1, spec.options.min_nodes, k_node_count_max);
+	const Status done =
+		least ? set_number(most, 1, spec.options.max_nodes, k_node_count_max) : least;
 	return done ? done : Status(Error{Errc::invalid, "must be MIN or MIN-MAX"});
 }
 
 constexpr Option k_options[] = {
-    {.name = "account", .takes = "NAME", .meaning = "Who is charged. One of those that the namespace's rule allows; its first is the default.", .apply = account,
-     .sbatch = "account", .letter = 'A', .bridge = "account", .sunk = "account"},
-    {.name = "begin", .takes = "TIME", .meaning = "Not before then: YYYY-MM-DDTHH:MM, HH:MM, now+2hours and so on. Now is the pod's creation.", .apply = begin,
-     .sbatch = "begin", .letter = 'b'},
-    {.name = "burst-buffer", .takes = "TEXT", .meaning = "Burst buffer specification. Only where the namespace's rule says may_use_burst_buffer.",
-     .apply = burst_buffer, .sbatch = "bb", .fixed = true},
-    {.name = "comment", .takes = "TEXT", .meaning = "The job's comment. Default: namespace/name.", .apply = comment, .sbatch = "comment", .sunk = "comment"},
-    {.name = "constraints", .takes = "FEATURES", .meaning = "Node features that are needed, as in gpu&(v100|a100).", .apply = text<&JobOptions::constraints, set_features>,
-     .sbatch = "constraint", .letter = 'C', .bridge = "constraints", .sunk = "constraints"},
-    {.name = "contiguous", .takes = "true|false", .meaning = "Neighbouring nodes only.", .apply = flag<&JobOptions::contiguous>, .sbatch = "contiguous",
-     .argument = Argument::none, .implied = "true", .fixed = true},
-    {.name = "core-spec", .takes = "COUNT", .meaning = "Cores per node reserved for the system. Needs AllowSpecResourcesUsage in slurm.conf.",
-     .apply = number<&JobOptions::core_spec, 0, k_spec_max>, .sbatch = "core-spec", .letter = 'S', .fixed = true},
-    {.name = "cpu-per-task", .takes = "CPUS", .meaning = "CPUs of the pod, if Slurm shall give it more than it requests; rounded up to whole ones.", .apply = cpus,
-     .sbatch = "cpus-per-task", .letter = 'c', .bridge = "cpu-per-task", .fixed = true},
-    {.name = "cpus-per-gpu", .takes = "COUNT", .meaning = "CPUs for each GPU of gres.", .apply = cpus_per_gpu, .sbatch = "cpus-per-gpu",
-     .fixed = true},
-    {.name = "current-working-dir", .takes = "PATH", .meaning = "What Slurm shows as the job's working directory. The container has its own.", .apply = work_dir,
-     .sbatch = "chdir", .letter = 'D', .sunk = "current-working-dir"},
-    {.name = "deadline", .takes = "TIME", .meaning = "The job ends if it can no longer be done by then. Forms as for begin.", .apply = deadline,
-     .sbatch = "deadline"},
-    {.name = "delay-boot", .takes = "MINUTES or [D-]HH:MM:SS", .meaning = "How long to wait for nodes that need no reboot for the wanted features.",
-     .apply = delay_boot, .sbatch = "delay-boot", .fixed = true},
-    {.name = "dependency", .takes = "LIST", .meaning = "Start after other jobs, pods' jobs among them: afterok:123, afterany:123:124, singleton and so on.",
-     .apply = dependency, .sbatch = "dependency", .letter = 'd'},
-    {.name = "excluded-nodes", .takes = "HOSTLIST", .meaning = "Nodes that must not be used; those that Slurm does not have do not matter.", .apply = text<&JobOptions::excluded_nodes, set_hosts>, .sbatch = "exclude",
-     .letter = 'x', .sunk = "excluded-nodes"},
-    {.name = "exclusive", .takes = "none|true|user|mcs|topo|ok|false",
-     .meaning = "Who else may use the job's nodes: nobody (none or true), only jobs of the same user, MCS label or topology block, or others as the partition says (ok or "
-		"false, the default).",
-     .apply = sharing, .sbatch = "exclusive", .argument = Argument::optional, .implied = "true", .bridge = "exclusive", .sunk = "exclusive", .fixed = true},
-    {.name = "extra", .takes = "TEXT", .meaning = "Arbitrary text for the site's own tools.", .apply = extra, .sbatch = "extra", .since = KUBE_SLURM_EXTRA_SINCE},
-    {.name = "gang", .takes = "true|false", .meaning = "Whether the pods of the owner share one job and start together. Default: as the kind of the owner says.",
-     .apply = gang, .fixed = true},
-    {.name = "gres", .takes = "LIST", .meaning = "Generic resources per node, for example gpu:2 or gpu:a100:1,shard:4.", .apply = text<&JobOptions::gres, set_counts>, .sbatch = "gres",
-     .bridge = "gres", .fixed = true},
-    {.name = "group-id", .takes = "NUMBER", .meaning = "Only the one of the namespace's rule is accepted.", .apply = group_id, .sbatch = "gid",
-     .bridge = "group-id", .sunk = "group-id"},
-    {.name = "hold", .takes = "true|false", .meaning = "Wait until it is released: by changing this to false, or with scontrol release.",
-     .apply = flag<&JobOptions::hold>, .sbatch = "hold", .letter = 'H', .argument = Argument::none, .implied = "true"},
-    {.name = "job-name", .takes = "TEXT", .meaning = "Default: the pod's name.", .apply = job_name, .sbatch = "job-name", .letter = 'J', .bridge = "job-name",
-     .sunk = "job-name"},
-    {.name = "kill-on-invalid-dep", .takes = "true|false", .meaning = "End the job when its dependency can never be met, instead of leaving it in the queue.",
-     .apply = kill_on_invalid_dependency, .sbatch = "kill-on-invalid-dep", .fixed = true},
-    {.name = "licenses", .takes = "LIST", .meaning = "Licenses: abaqus:2,matlab.", .apply = text<&JobOptions::licenses, set_counts>, .sbatch = "licenses", .letter = 'L',
-     .bridge = "licenses"},
-    {.name = "mail-type", .takes = "LIST", .meaning = "When slurmctld sends mail: BEGIN, END, FAIL, ALL, TIME_LIMIT_80 and so on, as for sbatch.",
-     .apply = mail_types, .sbatch = "mail-type"},
-    {.name = "mail-user", .takes = "ADDRESS", .meaning = "To whom. Default: the job's user.", .apply = text<&JobOptions::mail_user, set_address>, .sbatch = "mail-user"},
-    {.name = "max-nodes", .takes = "COUNT", .meaning = "Maximum number of nodes.", .apply = number<&JobOptions::max_nodes, 1, k_node_count_max>, .bridge = "max-nodes", .fixed = true},
-    {.name = "mcs-label", .takes = "LABEL", .meaning = "Multi-Category Security label. Needs MCSPlugin in slurm.conf.", .apply = text<&JobOptions::mcs_label, set_names>,
-     .sbatch = "mcs-label", .fixed = true},
-    {.name = "mem-per-node", .takes = "QUANTITY",
-     .meaning = "Memory of the pod's job, if Slurm shall give it more than it requests; rounded up to MiB. With sbatch --mem in Slurm's units.", .apply = memory,
-     .sbatch = "mem", .apply_sbatch = slurm_memory, .bridge = "mem-per-node", .fixed = true},
-    {.name = "min-nodes", .takes = "COUNT", .meaning = "At least so many nodes, for pods that start together. One pod alone has one.", .apply = number<&JobOptions::min_nodes, 1, k_node_count_max>,
-     .sbatch = "nodes", .letter = 'N', .apply_sbatch = nodes, .bridge = "min-nodes", .fixed = true},
-    {.name = "nice", .takes = "NUMBER", .meaning = "Lowers the priority by so much. A negative one needs may_set_priority in the namespace's rule.",
-     .apply = nice, .sbatch = "nice", .argument = Argument::optional, .implied = "100"},
-    {.name = "partition", .takes = "NAME", .meaning = "One of those that the namespace's rule allows; its first is the default.", .apply = partition,
-     .sbatch = "partition", .letter = 'p', .bridge = "partition", .sunk = "partition"},
-    {.name = "pods-per-node", .takes = "COUNT", .meaning = "Maximum number of pods of a gang per node; each pod is then a task.",
-     .apply = number<&JobOptions::pods_per_node, 1, k_tasks_per_node_max>, .sbatch = "ntasks-per-node", .fixed = true},
-    {.name = "prefer", .takes = "FEATURES", .meaning = "Node features that are liked but not needed.", .apply = text<&JobOptions::prefer, set_features>, .sbatch = "prefer",
-     .sunk = "prefer"},
-    {.name = "priority", .takes = "NUMBER", .meaning = "Instead of the computed one. Only where the namespace's rule says may_set_priority.", .apply = priority,
-     .sbatch = "priority", .bridge = "priority", .sunk = "priority"},
-    {.name = "qos", .takes = "NAME", .meaning = "One of those that the namespace's rule allows; its first is the default.", .apply = qos, .sbatch = "qos",
-     .letter = 'q', .bridge = "qos", .sunk = "qos"},
-    {.name = "required-nodes", .takes = "HOSTLIST", .meaning = "Nodes that must be used.", .apply = text<&JobOptions::required_nodes, set_hosts>, .sbatch = "nodelist",
-     .letter = 'w', .sunk = "required-nodes"},
-    {.name = "reservation", .takes = "NAME", .meaning = "One of the reservations that the namespace's rule allows.", .apply = reservation,
-     .sbatch = "reservation", .bridge = "reservation", .sunk = "reservation"},
-    {.name = "segment", .takes = "COUNT", .meaning = "Nodes of a segment that lies in one block. Needs topology/block.", .apply = number<&JobOptions::segment, 1, k_segment_max>,
-     .sbatch = "segment", .since = KUBE_SLURM_SEGMENT_SINCE, .fixed = true},
-    {.name = "spread-job", .takes = "true|false", .meaning = "Over as many nodes as possible.", .apply = flag<&JobOptions::spread>, .sbatch = "spread-job",
-     .argument = Argument::none, .implied = "true", .fixed = true},
-    {.name = "switches", .takes = "COUNT[@MINUTES]", .meaning = "Maximum number of leaf switches, and how long to wait for them.", .apply = switches,
-     .sbatch = "switches"},
-    {.name = "thread-spec", .takes = "COUNT", .meaning = "As core-spec, in threads.", .apply = number<&JobOptions::thread_spec, 0, k_spec_max>, .sbatch = "thread-spec", .fixed = true},
-    {.name = "threads-per-core", .takes = "COUNT", .meaning = "Threads of each core that may be used.", .apply = number<&JobOptions::threads_per_core, 1, k_threads_per_core_max>,
-     .sbatch = "threads-per-core", .fixed = true},
-    {.name = "time-min", .takes = "MINUTES or [D-]HH:MM:SS", .meaning = "The time limit may be lowered to this if the job then starts earlier.",
-     .apply = time_min, .sbatch = "time-min"},
-    {.name = "timelimit", .takes = "MINUTES, [D-]HH:MM:SS or UNLIMITED",
-     .meaning = "How long it may run. Default: activeDeadlineSeconds, else default_time_limit_minutes, else the partition's. The alias sunk.coreweave.com/timeout is in "
-		"seconds.",
-     .apply = time_limit, .sbatch = "time", .letter = 't', .bridge = "timelimit", .sunk = "timeout", .apply_sunk = timeout},
-    {.name = "use-min-nodes", .takes = "true|false", .meaning = "Where a range of node counts is given: the smaller one.", .apply = flag<&JobOptions::use_min_nodes>,
-     .sbatch = "use-min-nodes", .argument = Argument::none, .implied = "true", .fixed = true},
-    {.name = "user-id", .takes = "NUMBER", .meaning = "Only the one of the namespace's rule is accepted.", .apply = user_id, .sbatch = "uid", .bridge = "user-id",
-     .sunk = "user-id"},
-    {.name = "wckey", .takes = "NAME", .meaning = "One of the workload characterization keys that the namespace's rule allows.", .apply = wckey, .sbatch = "wckey",
-     .bridge = "wckey"},
+	{.name = "account",
+		.takes = "NAME",
+		.meaning = "Who is charged. One of those that the namespace's rule allows; its "
+			   "first is the default.",
+		.apply = account,
+		.sbatch = "account",
+		.letter = 'A',
+		.bridge = "account",
+		.sunk = "account"},
+	{.name = "begin",
+		.takes = "TIME",
+		.meaning = "Not before then: YYYY-MM-DDTHH:MM, HH:MM, now+2hours and so on. Now is "
+			   "the pod's creation.",
+		.apply = begin,
+		.sbatch = "begin",
+		.letter = 'b'},
+	{.name = "burst-buffer",
+		.takes = "TEXT",
+		.meaning = "Burst buffer specification. Only where the namespace's rule says "
+			   "may_use_burst_buffer.",
+		.apply = burst_buffer,
+		.sbatch = "bb",
+		.fixed = true},
+	{.name = "comment",
+		.takes = "TEXT",
+		.meaning = "The job's comment. Default: namespace/name.",
+		.apply = comment,
+		.sbatch = "comment",
+		.sunk = "comment"},
+	{.name = "constraints",
+		.takes = "FEATURES",
+		.meaning = "Node features that are needed, as in gpu&(v100|a100).",
+		.apply = text<&JobOptions::constraints, set_features>,
+		.sbatch = "constraint",
+		.letter = 'C',
+		.bridge = "constraints",
+		.sunk = "constraints"},
+	{.name = "contiguous",
+		.takes = "true|false",
+		.meaning = "Neighbouring nodes only.",
+		.apply = flag<&JobOptions::contiguous>,
+		.sbatch = "contiguous",
+		.argument = Argument::none,
+		.implied = "true",
+		.fixed = true},
+	{.name = "core-spec",
+		.takes = "COUNT",
+		.meaning = "Cores per node reserved for the system. Needs AllowSpecResourcesUsage "
+			   "in slurm.conf.",
+		.apply = number<&JobOptions::core_spec, 0, k_spec_max>,
+		.sbatch = "core-spec",
+		.letter = 'S',
+		.fixed = true},
+	{.name = "cpu-per-task",
+		.takes = "CPUS",
+		.meaning = "CPUs of the pod, if Slurm shall give it more than it requests; rounded "
+			   "up to whole ones.",
+		.apply = cpus,
+		.sbatch = "cpus-per-task",
+		.letter = 'c',
+		.bridge = "cpu-per-task",
+		.fixed = true},
+	{.name = "cpus-per-gpu",
+		.takes = "COUNT",
+		.meaning = "CPUs for each GPU of gres.",
+		.apply = cpus_per_gpu,
+		.sbatch = "cpus-per-gpu",
+		.fixed = true},
+	{.name = "current-working-dir",
+		.takes = "PATH",
+		.meaning = "What Slurm shows as the job's working directory. The container has its "
+			   "own.",
+		.apply = work_dir,
+		.sbatch = "chdir",
+		.letter = 'D',
+		.sunk = "current-working-dir"},
+	{.name = "deadline",
+		.takes = "TIME",
+		.meaning = "The job ends if it can no longer be done by then. Forms as for begin.",
+		.apply = deadline,
+		.sbatch = "deadline"},
+	{.name = "delay-boot",
+		.takes = "MINUTES or [D-]HH:MM:SS",
+		.meaning =
+			"How long to wait for nodes that need no reboot for the wanted features.",
+		.apply = delay_boot,
+		.sbatch = "delay-boot",
+		.fixed = true},
+	{.name = "dependency",
+		.takes = "LIST",
+		.meaning = "Start after other jobs, pods' jobs among them: afterok:123, "
+			   "afterany:123:124, singleton and so on.",
+		.apply = dependency,
+		.sbatch = "dependency",
+		.letter = 'd'},
+	{.name = "excluded-nodes",
+		.takes = "HOSTLIST",
+		.meaning = "Nodes that must not be used; those that Slurm does not have do not "
+			   "matter.",
+		.apply = text<&JobOptions::excluded_nodes, set_hosts>,
+		.sbatch = "exclude",
+		.letter = 'x',
+		.sunk = "excluded-nodes"},
+	{.name = "exclusive",
+		.takes = "none|true|user|mcs|topo|ok|false",
+		.meaning = "Who else may use the job's nodes: nobody (none or true), only jobs of "
+			   "the same user, MCS label or topology block, or others as the partition "
+			   "says (ok or "
+			   "false, the default).",
+		.apply = sharing,
+		.sbatch = "exclusive",
+		.argument = Argument::optional,
+		.implied = "true",
+		.bridge = "exclusive",
+		.sunk = "exclusive",
+		.fixed = true},
+	{.name = "extra",
+		.takes = "TEXT",
+		.meaning = "Arbitrary text for the site's own tools.",
+		.apply = extra,
+		.sbatch = "extra",
+		.since = KUBE_SLURM_EXTRA_SINCE},
+	{.name = "gang",
+		.takes = "true|false",
+		.meaning = "Whether the pods of the owner share one job and start together. "
+			   "Default: as the kind of the owner says.",
+		.apply = gang,
+		.fixed = true},
+	{.name = "gres",
+		.takes = "LIST",
+		.meaning = "Generic resources per node, for example gpu:2 or gpu:a100:1,shard:4.",
+		.apply = text<&JobOptions::gres, set_counts>,
+		.sbatch = "gres",
+		.bridge = "gres",
+		.fixed = true},
+	{.name = "group-id",
+		.takes = "NUMBER",
+		.meaning = "Only the one of the namespace's rule is accepted.",
+		.apply = group_id,
+		.sbatch = "gid",
+		.bridge = "group-id",
+		.sunk = "group-id"},
+	{.name = "hold",
+		.takes = "true|false",
+		.meaning = "Wait until it is released: by changing this to false, or with scontrol "
+			   "release.",
+		.apply = flag<&JobOptions::hold>,
+		.sbatch = "hold",
+		.letter = 'H',
+		.argument = Argument::none,
+		.implied = "true"},
+	{.name = "job-name",
+		.takes = "TEXT",
+		.meaning = "Default: the pod's name.",
+		.apply = job_name,
+		.sbatch = "job-name",
+		.letter = 'J',
+		.bridge = "job-name",
+		.sunk = "job-name"},
+	{.name = "kill-on-invalid-dep",
+		.takes = "true|false",
+		.meaning = "End the job when its dependency can never be met, instead of leaving "
+			   "it in the queue.",
+		.apply = kill_on_invalid_dependency,
+		.sbatch = "kill-on-invalid-dep",
+		.fixed = true},
+	{.name = "licenses",
+		.takes = "LIST",
+		.meaning = "Licenses: abaqus:2,matlab.",
+		.apply = text<&JobOptions::licenses, set_counts>,
+		.sbatch = "licenses",
+		.letter = 'L',
+		.bridge = "licenses"},
+	{.name = "mail-type",
+		.takes = "LIST",
+		.meaning = "When slurmctld sends mail: BEGIN, END, FAIL, ALL, TIME_LIMIT_80 and so "
+			   "on, as for sbatch.",
+		.apply = mail_types,
+		.sbatch = "mail-type"},
+	{.name = "mail-user",
+		.takes = "ADDRESS",
+		.meaning = "To whom. Default: the job's user.",
+		.apply = text<&JobOptions::mail_user, set_address>,
+		.sbatch = "mail-user"},
+	{.name = "max-nodes",
+		.takes = "COUNT",
+		.meaning = "Maximum number of nodes.",
+		.apply = number<&JobOptions::max_nodes, 1, k_node_count_max>,
+		.bridge = "max-nodes",
+		.fixed = true},
+	{.name = "mcs-label",
+		.takes = "LABEL",
+		.meaning = "Multi-Category Security label. Needs MCSPlugin in slurm.conf.",
+		.apply = text<&JobOptions::mcs_label, set_names>,
+		.sbatch = "mcs-label",
+		.fixed = true},
+	{.name = "mem-per-node",
+		.takes = "QUANTITY",
+		.meaning = "Memory of the pod's job, if Slurm shall give it more than it requests; "
+			   "rounded up to MiB. With sbatch --mem in Slurm's units.",
+		.apply = memory,
+		.sbatch = "mem",
+		.apply_sbatch = slurm_memory,
+		.bridge = "mem-per-node",
+		.fixed = true},
+	{.name = "min-nodes",
+		.takes = "COUNT",
+		.meaning = "At least so many nodes, for pods that start together. One pod alone "
+			   "has one.",
+		.apply = number<&JobOptions::min_nodes, 1, k_node_count_max>,
+		.sbatch = "nodes",
+		.letter = 'N',
+		.apply_sbatch = nodes,
+		.bridge = "min-nodes",
+		.fixed = true},
+	{.name = "nice",
+		.takes = "NUMBER",
+		.meaning = "Lowers the priority by so much. A negative one needs may_set_priority "
+			   "in the namespace's rule.",
+		.apply = nice,
+		.sbatch = "nice",
+		.argument = Argument::optional,
+		.implied = "100"},
+	{.name = "partition",
+		.takes = "NAME",
+		.meaning =
+			"One of those that the namespace's rule allows; its first is the default.",
+		.apply = partition,
+		.sbatch = "partition",
+		.letter = 'p',
+		.bridge = "partition",
+		.sunk = "partition"},
+	{.name = "pods-per-node",
+		.takes = "COUNT",
+		.meaning = "Maximum number of pods of a gang per node; each pod is then a task.",
+		.apply = number<&JobOptions::pods_per_node, 1, k_tasks_per_node_max>,
+		.sbatch = "ntasks-per-node",
+		.fixed = true},
+	{.name = "prefer",
+		.takes = "FEATURES",
+		.meaning = "Node features that are liked but not needed.",
+		.apply = text<&JobOptions::prefer, set_features>,
+		.sbatch = "prefer",
+		.sunk = "prefer"},
+	{.name = "priority",
+		.takes = "NUMBER",
+		.meaning = "Instead of the computed one. Only where the namespace's rule says "
+			   "may_set_priority.",
+		.apply = priority,
+		.sbatch = "priority",
+		.bridge = "priority",
+		.sunk = "priority"},
+	{.name = "qos",
+		.takes = "NAME",
+		.meaning =
+			"One of those that the namespace's rule allows; its first is the default.",
+		.apply = qos,
+		.sbatch = "qos",
+		.letter = 'q',
+		.bridge = "qos",
+		.sunk = "qos"},
+	{.name = "required-nodes",
+		.takes = "HOSTLIST",
+		.meaning = "Nodes that must be used.",
+		.apply = text<&JobOptions::required_nodes, set_hosts>,
+		.sbatch = "nodelist",
+		.letter = 'w',
+		.sunk = "required-nodes"},
+	{.name = "reservation",
+		.takes = "NAME",
+		.meaning = "One of the reservations that the namespace's rule allows.",
+		.apply = reservation,
+		.sbatch = "reservation",
+		.bridge = "reservation",
+		.sunk = "reservation"},
+	{.name = "segment",
+		.takes = "COUNT",
+		.meaning = "Nodes of a segment that lies in one block. Needs topology/block.",
+		.apply = number<&JobOptions::segment, 1, k_segment_max>,
+		.sbatch = "segment",
+		.since = KUBE_SLURM_SEGMENT_SINCE,
+		.fixed = true},
+	{.name = "spread-job",
+		.takes = "true|false",
+		.meaning = "Over as many nodes as possible.",
+		.apply = flag<&JobOptions::spread>,
+		.sbatch = "spread-job",
+		.argument = Argument::none,
+		.implied = "true",
+		.fixed = true},
+	{.name = "switches",
+		.takes = "COUNT[@MINUTES]",
+		.meaning = "Maximum number of leaf switches, and how long to wait for them.",
+		.apply = switches,
+		.sbatch = "switches"},
+	{.name = "thread-spec",
+		.takes = "COUNT",
+		.meaning = "As core-spec, in threads.",
+		.apply = number<&JobOptions::thread_spec, 0, k_spec_max>,
+		.sbatch = "thread-spec",
+		.fixed = true},
+	{.name = "threads-per-core",
+		.takes = "COUNT",
+		.meaning = "Threads of each core that may be used.",
+		.apply = number<&JobOptions::threads_per_core, 1, k_threads_per_core_max>,
+		.sbatch = "threads-per-core",
+		.fixed = true},
+	{.name = "time-min",
+		.takes = "MINUTES or [D-]HH:MM:SS",
+		.meaning = "The time limit may be lowered to this if the job then starts earlier.",
+		.apply = time_min,
+		.sbatch = "time-min"},
+	{.name = "timelimit",
+		.takes = "MINUTES, [D-]HH:MM:SS or UNLIMITED",
+		.meaning = "How long it may run. Default: activeDeadlineSeconds, else "
+			   "default_time_limit_minutes, else the partition's. The alias "
+			   "sunk.coreweave.com/timeout is in "
+			   "seconds.",
+		.apply = time_limit,
+		.sbatch = "time",
+		.letter = 't',
+		.bridge = "timelimit",
+		.sunk = "timeout",
+		.apply_sunk = timeout},
+	{.name = "use-min-nodes",
+		.takes = "true|false",
+		.meaning = "Where a range of node counts is given: the smaller one.",
+		.apply = flag<&JobOptions::use_min_nodes>,
+		.sbatch = "use-min-nodes",
+		.argument = Argument::none,
+		.implied = "true",
+		.fixed = true},
+	{.name = "user-id",
+		.takes = "NUMBER",
+		.meaning = "Only the one of the namespace's rule is accepted.",
+		.apply = user_id,
+		.sbatch = "uid",
+		.bridge = "user-id",
+		.sunk = "user-id"},
+	{.name = "wckey",
+		.takes = "NAME",
+		.meaning = "One of the workload characterization keys that the namespace's rule "
+			   "allows.",
+		.apply = wckey,
+		.sbatch = "wckey",
+		.bridge = "wckey"},
 };
 
 } // namespace
@@ -419,7 +702,8 @@ bool is_given(std::string_view name, const JobSpec &spec)
 
 const Option *find_option(std::string_view name)
 {
-	const auto *found = std::find_if(std::begin(k_options), std::end(k_options), [name](const Option &o) { return o.name == name; });
+	const auto *found = std::find_if(std::begin(k_options), std::end(k_options),
+		[name](const Option &o) { return o.name == name; });
 	return found == std::end(k_options) ? nullptr : found;
 }
 

@@ -18,7 +18,10 @@ std::string sbatch_form(const Option &option)
 		return "";
 	std::string form = option.letter ? std::string("-") + option.letter + ", --" : "--";
 	form += option.sbatch;
-	return form + (option.argument == Argument::required ? "=" : option.argument == Argument::optional ? "[=]" : "");
+	return form +
+		(option.argument == Argument::required                  ? "="
+				: option.argument == Argument::optional ? "[=]"
+									: "");
 }
 
 /* The rivals' keys of an option, in full */
@@ -52,14 +55,17 @@ std::string remarks_of(const Option &option)
 bool has_name(const Option &option, std::string_view name)
 {
 	const auto aliases = aliases_of(option);
-	return name == option.name || name == names::k_option_prefix + std::string(option.name) || (!option.sbatch.empty() && name == option.sbatch) ||
-	       name == "--" + std::string(option.sbatch) || (option.letter && name == std::string("-") + option.letter) ||
-	       std::find(aliases.begin(), aliases.end(), name) != aliases.end();
+	return name == option.name || name == names::k_option_prefix + std::string(option.name) ||
+		(!option.sbatch.empty() && name == option.sbatch) ||
+		name == "--" + std::string(option.sbatch) ||
+		(option.letter && name == std::string("-") + option.letter) ||
+		std::find(aliases.begin(), aliases.end(), name) != aliases.end();
 }
 
 std::string described(const Option &option)
 {
-	std::string out = names::k_option_prefix + std::string(option.name) + ": " + std::string(option.takes) + "\n\n" + remarks_of(option) + "\n\n";
+	std::string out = names::k_option_prefix + std::string(option.name) + ": " +
+		std::string(option.takes) + "\n\n" + remarks_of(option) + "\n\n";
 	if (!option.sbatch.empty())
 		out += "in slurm-kube.io/sbatch: " + sbatch_form(option) + "\n";
 	for (const std::string &alias : aliases_of(option))
@@ -79,7 +85,8 @@ std::string scdoc_escaped(std::string_view text)
 {
 	std::string out;
 	for (const char c : text) {
-		if (c == '_' || c == '*' || c == '\\' || c == '<' || c == '>' || c == '#' || c == '~')
+		if (c == '_' || c == '*' || c == '\\' || c == '<' || c == '>' || c == '#' ||
+			c == '~')
 			out += '\\';
 		out += c;
 	}
@@ -103,7 +110,8 @@ std::string wrapped(const std::string &text, std::size_t width)
 		const std::string word = text.substr(at, end - at);
 		if (!line.empty() && line.size() + 1 + word.size() > width) {
 			out += "\t" + line + "\n";
-			line = word.starts_with('-') ? "\\" : ""; /* else a list would begin there */
+			/* else a list would begin there */
+			line = word.starts_with('-') ? "\\" : "";
 		}
 		line += (line.empty() || line == "\\" ? "" : " ") + word;
 		at = end + 1;
@@ -125,9 +133,12 @@ std::string explain_options()
 {
 	std::string out = in_column("OPTION", 20) + in_column("VALUE", 34) + "SBATCH\n";
 	for (const Option &option : options())
-		out += in_column(std::string(option.name), 20) + in_column(std::string(option.takes), 34) + sbatch_form(option) + "\n";
-	return out + "\nEach is an annotation slurm-kube.io/OPTION of the pod; slurm-kube.io/sbatch takes sbatch's options in one string.\n"
-		     "skube explain options NAME tells more of one.\n";
+		out += in_column(std::string(option.name), 20) +
+			in_column(std::string(option.takes), 34) + sbatch_form(option) + "\n";
+	return out +
+		"\nEach is an annotation slurm-kube.io/OPTION of the pod; slurm-kube.io/sbatch "
+		"takes sbatch's options in one string.\n"
+		"skube explain options NAME tells more of one.\n";
 }
 
 std::optional<std::string> explain_option(std::string_view name)
@@ -137,8 +148,10 @@ std::optional<std::string> explain_option(std::string_view name)
 			return described(option);
 	}
 	for (const RefusedOption &refused : refused_options()) {
-		if (refused.sbatch == without_dashes(name) || (refused.letter && name == std::string("-") + refused.letter))
-			return "sbatch --" + std::string(refused.sbatch) + " is refused: " + std::string(refused.reason) + "\n";
+		if (refused.sbatch == without_dashes(name) ||
+			(refused.letter && name == std::string("-") + refused.letter))
+			return "sbatch --" + std::string(refused.sbatch) +
+				" is refused: " + std::string(refused.reason) + "\n";
 	}
 	return std::nullopt;
 }
@@ -151,19 +164,24 @@ std::string options_in_scdoc()
 		if (!option.sbatch.empty())
 			text += " sbatch: *" + scdoc_escaped(sbatch_form(option)) + "*.";
 		if (const auto aliases = aliases_of(option); !aliases.empty())
-			text += std::string(aliases.size() == 1 ? " Alias: " : " Aliases: ") + scdoc_escaped(joined(aliases, "", "")) + ".";
-		out += "*" + std::string(option.name) + "* " + scdoc_escaped(option.takes) + "\n" + wrapped(text, 72) + "\n";
+			text += std::string(aliases.size() == 1 ? " Alias: " : " Aliases: ") +
+				scdoc_escaped(joined(aliases, "", "")) + ".";
+		out += "*" + std::string(option.name) + "* " + scdoc_escaped(option.takes) + "\n" +
+			wrapped(text, 72) + "\n";
 	}
 	return out;
 }
 
 std::string options_in_markdown()
 {
-	std::string out = "| slurm-kube.io/ | value | meaning | sbatch | aliases |\n|---|---|---|---|---|\n";
+	std::string out =
+		"| slurm-kube.io/ | value | meaning | sbatch | aliases |\n|---|---|---|---|---|\n";
 	for (const Option &option : options()) {
 		const std::string form = sbatch_form(option);
-		out += "| `" + std::string(option.name) + "` | " + markdown_escaped(option.takes) + " | " + markdown_escaped(remarks_of(option)) + " | " +
-		       (form.empty() ? "" : "`" + form + "`") + " | " + joined(aliases_of(option), "`", "`") + " |\n";
+		out += "| `" + std::string(option.name) + "` | " + markdown_escaped(option.takes) +
+			" | " + markdown_escaped(remarks_of(option)) + " | " +
+			(form.empty() ? "" : "`" + form + "`") + " | " +
+			joined(aliases_of(option), "`", "`") + " |\n";
 	}
 	return out;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options/text.h - the table of options for readers: `skube explain options`, the manual page and doc/user.md.
+ * options/text.h - the table of options for readers: `skube explain options`, the manual page and
+ * doc/user.md.
  */
 #ifndef SLURMKUBE_CORE_OPTIONS_TEXT_H
 #define SLURMKUBE_CORE_OPTIONS_TEXT_H
@@ -14,7 +15,8 @@ namespace slurmkube::core
 
 /* A line an option */
 std::string explain_options();
-/* All about one, by any of its names: ours, sbatch's, an alias. Also those that sbatch has and we refuse. nullopt: nobody has it. */
+/* All about one, by any of its names: ours, sbatch's, an alias. Also those that sbatch has and we
+ * refuse. nullopt: nobody has it. */
 std::optional<std::string> explain_option(std::string_view name);
 
 /* Definition list for scdoc(5), and a table in Markdown */

@@ -21,8 +21,10 @@ std::optional<std::vector<std::uint64_t>> numbers(std::string_view text)
 		const std::size_t colon = text.find(':');
 		const std::string_view digits = text.substr(0, colon);
 		std::uint64_t number = 0;
-		const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-		if (error != std::errc() || end != digits.data() + digits.size() || number > k_number_max)
+		const auto [end, error] =
+			std::from_chars(digits.data(), digits.data() + digits.size(), number);
+		if (error != std::errc() || end != digits.data() + digits.size() ||
+			number > k_number_max)
 			return std::nullopt;
 		out.push_back(number);
 		if (colon == std::string_view::npos)
@@ -36,7 +38,8 @@ std::optional<std::uint64_t> seconds_of(std::string_view text)
 {
 	const std::size_t dash = text.find('-');
 	const bool has_days = dash != std::string_view::npos;
-	const auto days = has_days ? numbers(text.substr(0, dash)) : std::optional(std::vector<std::uint64_t>{0});
+	const auto days = has_days ? numbers(text.substr(0, dash))
+				   : std::optional(std::vector<std::uint64_t>{0});
 	const auto rest = numbers(has_days ? text.substr(dash + 1) : text);
 	if (!days || days->size() != 1 || !rest || rest->size() > 3)
 		return std::nullopt;
@@ -60,14 +63,17 @@ Result<std::uint32_t> parse_time_limit(std::string_view text)
 		return k_unlimited_minutes;
 	const auto seconds = seconds_of(text);
 	if (!seconds || *seconds == 0 || (*seconds + 59) / 60 > k_number_max)
-		return Error{Errc::invalid, "not a time limit: '" + std::string(text) + "'; give minutes, [D-]HH:MM:SS or UNLIMITED"};
+		return Error{Errc::invalid,
+			"not a time limit: '" + std::string(text) +
+				"'; give minutes, [D-]HH:MM:SS or UNLIMITED"};
 	return static_cast<std::uint32_t>((*seconds + 59) / 60);
 }
 
 std::uint32_t time_limit_of(std::int64_t deadline_seconds)
 {
 	const std::int64_t minutes = (deadline_seconds - 1) / 60 + 1;
-	return minutes > k_limit_minutes_max ? k_unlimited_minutes : static_cast<std::uint32_t>(minutes);
+	return minutes > k_limit_minutes_max ? k_unlimited_minutes
+					     : static_cast<std::uint32_t>(minutes);
 }
 
 std::uint32_t minutes_of_deadline(std::int64_t seconds)

@@ -33,18 +33,20 @@ struct Mail {
 };
 
 constexpr Mail k_mails[] = {
-    {"NONE", 0},
-    {"BEGIN", k_mail_begin},
-    {"END", k_mail_end},
-    {"FAIL", k_mail_fail},
-    {"REQUEUE", k_mail_requeue},
-    {"ALL", k_mail_begin | k_mail_end | k_mail_fail | k_mail_requeue | k_mail_stage_out | k_mail_invalid_depend},
-    {"STAGE_OUT", k_mail_stage_out},
-    {"INVALID_DEPEND", k_mail_invalid_depend},
-    {"TIME_LIMIT", k_mail_time_100},
-    {"TIME_LIMIT_90", k_mail_time_90},
-    {"TIME_LIMIT_80", k_mail_time_80},
-    {"TIME_LIMIT_50", k_mail_time_50},
+	{"NONE", 0},
+	{"BEGIN", k_mail_begin},
+	{"END", k_mail_end},
+	{"FAIL", k_mail_fail},
+	{"REQUEUE", k_mail_requeue},
+	{"ALL",
+		k_mail_begin | k_mail_end | k_mail_fail | k_mail_requeue | k_mail_stage_out |
+			k_mail_invalid_depend},
+	{"STAGE_OUT", k_mail_stage_out},
+	{"INVALID_DEPEND", k_mail_invalid_depend},
+	{"TIME_LIMIT", k_mail_time_100},
+	{"TIME_LIMIT_90", k_mail_time_90},
+	{"TIME_LIMIT_80", k_mail_time_80},
+	{"TIME_LIMIT_50", k_mail_time_50},
 };
 
 std::string mail_names()
@@ -64,24 +66,29 @@ std::string upper(std::string text)
 
 Status add_mail_type(const std::string &name, unsigned &types)
 {
-	const auto *mail = std::find_if(std::begin(k_mails), std::end(k_mails), [&](const Mail &m) { return m.name == upper(name); });
+	const auto *mail = std::find_if(std::begin(k_mails), std::end(k_mails),
+		[&](const Mail &m) { return m.name == upper(name); });
 	if (mail == std::end(k_mails))
-		return Error{Errc::invalid, "'" + name + "' is no kind of mail; give a list of " + mail_names()};
+		return Error{Errc::invalid,
+			"'" + name + "' is no kind of mail; give a list of " + mail_names()};
 	types |= mail->types;
 	return Ok{};
 }
 
 } // namespace
 
-Status choose(const std::string &value, const std::vector<std::string> &allowed, std::string &target)
+Status choose(
+	const std::string &value, const std::vector<std::string> &allowed, std::string &target)
 {
 	if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
-		return Error{Errc::denied, "not allowed in this namespace; allowed: " + joined(allowed)};
+		return Error{
+			Errc::denied, "not allowed in this namespace; allowed: " + joined(allowed)};
 	target = value;
 	return Ok{};
 }
 
-Status choose_or_any(const std::string &value, const std::vector<std::string> &allowed, std::string &target)
+Status choose_or_any(
+	const std::string &value, const std::vector<std::string> &allowed, std::string &target)
 {
 	const bool is_any = std::find(allowed.begin(), allowed.end(), "*") != allowed.end();
 	return is_any ? set_names(value, target) : choose(value, allowed, target);
@@ -89,17 +96,22 @@ Status choose_or_any(const std::string &value, const std::vector<std::string> &a
 
 Status set_text(const std::string &value, std::string &target)
 {
-	const bool printable = std::all_of(value.begin(), value.end(), [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
+	const bool printable = std::all_of(
+		value.begin(), value.end(), [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
 	if (value.empty() || value.size() > k_text_max || !printable)
-		return Error{Errc::invalid, "must be 1 to " + std::to_string(k_text_max) + " printable bytes"};
+		return Error{Errc::invalid,
+			"must be 1 to " + std::to_string(k_text_max) + " printable bytes"};
 	target = value;
 	return Ok{};
 }
 
 Status set_token(const std::string &value, std::string &target)
 {
-	if (value.empty() || value.size() > k_token_max || !std::all_of(value.begin(), value.end(), is_visible))
-		return Error{Errc::invalid, "must be 1 to " + std::to_string(k_token_max) + " visible characters without spaces, quotes and backslashes"};
+	if (value.empty() || value.size() > k_token_max ||
+		!std::all_of(value.begin(), value.end(), is_visible))
+		return Error{Errc::invalid,
+			"must be 1 to " + std::to_string(k_token_max) +
+				" visible characters without spaces, quotes and backslashes"};
 	target = value;
 	return Ok{};
 }
@@ -113,18 +125,23 @@ Status set_flag(const std::string &value, bool &target)
 	return Ok{};
 }
 
-std::optional<std::int64_t> whole_number(const std::string &value, std::int64_t least, std::int64_t most)
+std::optional<std::int64_t> whole_number(
+	const std::string &value, std::int64_t least, std::int64_t most)
 {
 	std::int64_t number = 0;
-	const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-	if (error != std::errc() || end != value.data() + value.size() || number < least || number > most)
+	const auto [end, error] =
+		std::from_chars(value.data(), value.data() + value.size(), number);
+	if (error != std::errc() || end != value.data() + value.size() || number < least ||
+		number > most)
 		return std::nullopt;
 	return number;
 }
 
 Error not_from_to(std::int64_t least, std::int64_t most)
 {
-	return Error{Errc::invalid, "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most)};
+	return Error{Errc::invalid,
+		"must be a whole number from " + std::to_string(least) + " to " +
+			std::to_string(most)};
 }
 
 Status set_sharing(const std::string &value, Sharing &target)
@@ -133,11 +150,15 @@ Status set_sharing(const std::string &value, Sharing &target)
 		std::string_view name;
 		Sharing sharing;
 	};
-	constexpr Row rows[] = {{"none", Sharing::nobody}, {"true", Sharing::nobody}, {"ok", Sharing::as_all},		      {"false", Sharing::as_all},
-				{"user", Sharing::same_user}, {"mcs", Sharing::same_mcs_label}, {"topo", Sharing::same_topology}};
-	const auto *row = std::find_if(std::begin(rows), std::end(rows), [&](const Row &r) { return r.name == value; });
+	constexpr Row rows[] = {{"none", Sharing::nobody}, {"true", Sharing::nobody},
+		{"ok", Sharing::as_all}, {"false", Sharing::as_all}, {"user", Sharing::same_user},
+		{"mcs", Sharing::same_mcs_label}, {"topo", Sharing::same_topology}};
+	const auto *row = std::find_if(
+		std::begin(rows), std::end(rows), [&](const Row &r) { return r.name == value; });
 	if (row == std::end(rows))
-		return Error{Errc::invalid, "must be none or true (shares its nodes with nobody), user, mcs, topo, or ok or false (shares as all jobs do)"};
+		return Error{Errc::invalid,
+			"must be none or true (shares its nodes with nobody), user, mcs, topo, or "
+			"ok or false (shares as all jobs do)"};
 	target = row->sharing;
 	return Ok{};
 }
@@ -150,7 +171,8 @@ Status set_mail_types(const std::string &value, std::uint16_t &target)
 		return Error{Errc::invalid, "must be a list of " + mail_names()};
 	while (true) {
 		const std::size_t comma = rest.find(',');
-		if (const Status added = add_mail_type(std::string(rest.substr(0, comma)), types); !added)
+		if (const Status added = add_mail_type(std::string(rest.substr(0, comma)), types);
+			!added)
 			return added;
 		if (comma == std::string_view::npos)
 			break;
@@ -164,8 +186,11 @@ Status set_switches(const std::string &value, JobOptions &target)
 {
 	const std::size_t at = value.find('@');
 	std::optional<std::uint32_t> count;
-	if (const Status counted = set_number(value.substr(0, at), 1, count, k_switches_max); !counted)
-		return Error{Errc::invalid, "must be COUNT or COUNT@MINUTES, with a whole number of switches from 1 to " + std::to_string(k_switches_max)};
+	if (const Status counted = set_number(value.substr(0, at), 1, count, k_switches_max);
+		!counted)
+		return Error{Errc::invalid,
+			"must be COUNT or COUNT@MINUTES, with a whole number of switches from 1 "
+			"to " + std::to_string(k_switches_max)};
 	target.switches = count;
 	if (at == std::string::npos)
 		return Ok{};
@@ -182,11 +207,15 @@ Result<std::uint64_t> parse_slurm_memory(const std::string &value)
 {
 	constexpr std::string_view units = "KMGT";
 	constexpr std::int64_t most = std::int64_t{1} << 30;
-	const std::size_t unit = value.empty() ? std::string::npos : units.find(upper(value).back());
-	const auto number = whole_number(unit == std::string::npos ? value : value.substr(0, value.size() - 1), 1, most);
-	const std::int64_t kib = number ? *number << (10 * (unit == std::string::npos ? 1 : unit)) : 0;
+	const std::size_t unit =
+		value.empty() ? std::string::npos : units.find(upper(value).back());
+	const auto number = whole_number(
+		unit == std::string::npos ? value : value.substr(0, value.size() - 1), 1, most);
+	const std::int64_t kib =
+		number ? *number << (10 * (unit == std::string::npos ? 1 : unit)) : 0;
 	if (!number)
-		return Error{Errc::invalid, "must be a whole number of MiB, or one that ends with K, M, G or T"};
+		return Error{Errc::invalid,
+			"must be a whole number of MiB, or one that ends with K, M, G or T"};
 	return static_cast<std::uint64_t>((kib + 1023) >> 10);
 }
 

@@ -14,9 +14,11 @@ namespace
 
 constexpr char k_no_provisioner[] = "kubernetes.io/no-provisioner";
 constexpr char k_one_pod[] = "ReadWriteOncePod";
-/* Pairs of a label's old name and its present one; a volume's value may be several, with "__" between. */
-constexpr const char *k_zone_labels[][2] = {{"failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"},
-					    {"failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"}};
+/* Pairs of a label's old name and its present one; a volume's value may be several, with "__"
+ * between. */
+constexpr const char *k_zone_labels[][2] = {
+	{"failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"},
+	{"failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"}};
 
 std::string quoted(const ClaimId &id)
 {
@@ -30,7 +32,8 @@ bool is_reachable(const std::optional<std::vector<NodeTerm>> &terms, const KubeN
 		return true;
 	KubeNode bare;
 	bare.labels = node.labels;
-	return std::ranges::any_of(*terms, [&](const NodeTerm &term) { return matches(term, bare); });
+	return std::ranges::any_of(
+		*terms, [&](const NodeTerm &term) { return matches(term, bare); });
 }
 
 bool lists(std::string_view values, std::string_view value)
@@ -49,7 +52,8 @@ bool lists(std::string_view values, std::string_view value)
 bool is_in_zone(const Volume &volume, const KubeNode &node)
 {
 	const auto has = [&](const char *key) { return node.labels.contains(key); };
-	if (std::ranges::none_of(k_zone_labels, [&](const auto &pair) { return has(pair[0]) || has(pair[1]); }))
+	if (std::ranges::none_of(
+		    k_zone_labels, [&](const auto &pair) { return has(pair[0]) || has(pair[1]); }))
 		return true;
 	for (const auto &pair : k_zone_labels) {
 		for (const char *key : {pair[0], pair[1]}) {
@@ -66,23 +70,27 @@ bool is_in_zone(const Volume &volume, const KubeNode &node)
 
 bool is_for(const Volume &volume, const Claim &claim)
 {
-	return volume.claim == claim.id && (volume.claim_uid.empty() || volume.claim_uid == claim.uid);
+	return volume.claim == claim.id &&
+		(volume.claim_uid.empty() || volume.claim_uid == claim.uid);
 }
 
 bool suits(const Volume &volume, const Claim &claim)
 {
-	return volume.bytes >= claim.bytes && volume.volume_mode == claim.volume_mode && !volume.deleting && (!volume.claim || is_for(volume, claim));
+	return volume.bytes >= claim.bytes && volume.volume_mode == claim.volume_mode &&
+		!volume.deleting && (!volume.claim || is_for(volume, claim));
 }
 
 bool is_free_for(const Volume &volume, const Claim &claim)
 {
-	return volume.is_available && volume.storage_class == claim.storage_class && (!claim.selector || matches(*claim.selector, volume.labels)) &&
-	       std::ranges::includes(volume.access_modes, claim.access_modes);
+	return volume.is_available && volume.storage_class == claim.storage_class &&
+		(!claim.selector || matches(*claim.selector, volume.labels)) &&
+		std::ranges::includes(volume.access_modes, claim.access_modes);
 }
 
 template <class M> void keep(M &known, const std::set<std::string> &live_uids)
 {
-	std::erase_if(known, [&](const auto &entry) { return !live_uids.contains(entry.second.uid); });
+	std::erase_if(
+		known, [&](const auto &entry) { return !live_uids.contains(entry.second.uid); });
 }
 
 template <class M, class K, class V> bool take(M &known, const K &key, V value)
@@ -158,16 +166,21 @@ std::string Claims::trouble_of(const Pod &pod, const PodClaim &wanted) const
 	const ClaimId id{pod.name_space, wanted.name};
 	const Claim *claim = find(id);
 	if (!claim)
-		return quoted(id) + (wanted.is_own ? " of its ephemeral volume has not been made yet" : " does not exist");
+		return quoted(id) +
+			(wanted.is_own ? " of its ephemeral volume has not been made yet"
+				       : " does not exist");
 	if (claim->deleting)
 		return quoted(id) + " is being deleted";
 	if (claim->is_lost)
 		return quoted(id) + " has lost its volume " + claim->volume;
 	if (wanted.is_own && claim->owner_uid != pod.uid.text)
-		return quoted(id) + " exists already and was not made for this pod's ephemeral volume: delete it, or name the volume otherwise";
+		return quoted(id) +
+			" exists already and was not made for this pod's ephemeral volume: delete "
+			"it, or name the volume otherwise";
 	if (claim->is_bound || waits_for_pod(*claim))
 		return "";
-	return quoted(id) + " is not bound to a volume yet (storage class '" + claim->storage_class + "')";
+	return quoted(id) + " is not bound to a volume yet (storage class '" +
+		claim->storage_class + "')";
 }
 
 std::string Claims::trouble_of(const Pod &pod) const
@@ -190,7 +203,8 @@ std::vector<ClaimId> Claims::exclusive(const Pod &pod) const
 	return out;
 }
 
-/* The unbound ones from the smallest on, each once: so a small one does not take the volume that only the large one could have. */
+/* The unbound ones from the smallest on, each once: so a small one does not take the volume that
+ * only the large one could have. */
 std::vector<const Claim *> Claims::claims_of(const Pod &pod, bool bound) const
 {
 	std::vector<const Claim *> out;
@@ -209,23 +223,30 @@ std::optional<Refusal> Claims::bound_refuses(const Claim &claim, const KubeNode 
 {
 	const auto volume = volumes_.find(claim.volume);
 	if (volume == volumes_.end())
-		return Refusal{Cause::volume, "cannot be judged: volume " + claim.volume + " of " + quoted(claim.id) + " does not exist"};
+		return Refusal{Cause::volume,
+			"cannot be judged: volume " + claim.volume + " of " + quoted(claim.id) +
+				" does not exist"};
 	if (!is_reachable(volume->second.node_terms, node) || !is_in_zone(volume->second, node))
-		return Refusal{Cause::volume, "cannot reach volume " + claim.volume + " of " + quoted(claim.id)};
+		return Refusal{Cause::volume,
+			"cannot reach volume " + claim.volume + " of " + quoted(claim.id)};
 	return std::nullopt;
 }
 
 bool Claims::can_provision(const Claim &claim, const KubeNode &node) const
 {
 	const auto found = classes_.find(claim.storage_class);
-	if (found == classes_.end() || found->second.provisioner.empty() || found->second.provisioner == k_no_provisioner)
+	if (found == classes_.end() || found->second.provisioner.empty() ||
+		found->second.provisioner == k_no_provisioner)
 		return false;
 	const auto &topologies = found->second.topologies;
-	return topologies.empty() || std::ranges::any_of(topologies, [&](const NodeTerm &term) { return matches(term, node); });
+	return topologies.empty() || std::ranges::any_of(topologies, [&](const NodeTerm &term) {
+		return matches(term, node);
+	});
 }
 
 /* One that was made for the claim, if there is one; else the smallest that is free. */
-const Volume *Claims::match(const Claim &claim, const KubeNode &node, const std::set<std::string> &taken) const
+const Volume *Claims::match(
+	const Claim &claim, const KubeNode &node, const std::set<std::string> &taken) const
 {
 	const Volume *best = nullptr;
 	for (const auto &[name, volume] : volumes_) {
@@ -245,17 +266,26 @@ std::optional<Refusal> Claims::plan(const Pod &pod, const KubeNode &node, ClaimP
 	std::set<std::string> taken;
 	for (const Claim *claim : claims_of(pod, false)) {
 		if (!claim->selected_node.empty() && claim->selected_node != node.name)
-			return Refusal{Cause::volume, "is not the node for which " + quoted(claim->id) + " is being provisioned, " + claim->selected_node};
-		const Volume *volume = claim->selected_node.empty() ? match(*claim, node, taken) : nullptr;
-		const bool is_given = volume && is_for(*volume, *claim) && !volume->claim_uid.empty();
+			return Refusal{Cause::volume,
+				"is not the node for which " + quoted(claim->id) +
+					" is being provisioned, " + claim->selected_node};
+		const Volume *volume =
+			claim->selected_node.empty() ? match(*claim, node, taken) : nullptr;
+		const bool is_given =
+			volume && is_for(*volume, *claim) && !volume->claim_uid.empty();
 		if (is_given || (!claim->selected_node.empty() && can_provision(*claim, node))) {
 			out.awaited.push_back(claim->id);
 		} else if (volume) {
-			out.steps.emplace_back(GiveVolume{claim->id, claim->uid, claim->resource_version, volume->name, volume->uid, volume->resource_version});
+			out.steps.emplace_back(
+				GiveVolume{claim->id, claim->uid, claim->resource_version,
+					volume->name, volume->uid, volume->resource_version});
 		} else if (claim->selected_node.empty() && can_provision(*claim, node)) {
-			out.steps.emplace_back(SelectNode{claim->id, claim->uid, claim->resource_version, node.name});
+			out.steps.emplace_back(SelectNode{
+				claim->id, claim->uid, claim->resource_version, node.name});
 		} else {
-			return Refusal{Cause::volume, "has no volume for " + quoted(claim->id) + " and none can be made there"};
+			return Refusal{Cause::volume,
+				"has no volume for " + quoted(claim->id) +
+					" and none can be made there"};
 		}
 		if (volume)
 			taken.insert(volume->name);

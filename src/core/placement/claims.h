@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * claims.h - volume claims of pods: which nodes they leave, and what has to be done before a pod with claims is bound.
+ * claims.h - volume claims of pods: which nodes they leave, and what has to be done before a pod
+ * with claims is bound.
  *
- * Pure. The rules are those of kube-scheduler 1.37's plugins volumebinding, volumezone and, for ReadWriteOncePod, volumerestrictions; testsuite/component/oracle
- * compares them. A claim whose StorageClass says WaitForFirstConsumer waits for a scheduler's word: either a volume that exists is given to it (the volume's
- * claimRef), or its provisioner is told the node (the claim's annotation volume.kubernetes.io/selected-node). Storage capacity and numbers of volumes a node may
- * attach are not looked at: a provisioner that has no room says so by taking the annotation away.
+ * Pure. The rules are those of kube-scheduler 1.37's plugins volumebinding, volumezone and, for
+ * ReadWriteOncePod, volumerestrictions; testsuite/component/oracle compares them. A claim whose
+ * StorageClass says WaitForFirstConsumer waits for a scheduler's word: either a volume that exists
+ * is given to it (the volume's claimRef), or its provisioner is told the node (the claim's
+ * annotation volume.kubernetes.io/selected-node). Storage capacity and numbers of volumes a node
+ * may attach are not looked at: a provisioner that has no room says so by taking the annotation
+ * away.
  */
 #ifndef SLURMKUBE_CORE_PLACEMENT_CLAIMS_H
 #define SLURMKUBE_CORE_PLACEMENT_CLAIMS_H
@@ -55,8 +59,8 @@ struct Volume {
 
 struct StorageClass {
 	std::string name, uid, provisioner;
-	bool waits_for_pod = false;          /* volumeBindingMode WaitForFirstConsumer */
-	std::vector<NodeTerm> topologies;    /* where volumes may be made; none: anywhere */
+	bool waits_for_pod = false;       /* volumeBindingMode WaitForFirstConsumer */
+	std::vector<NodeTerm> topologies; /* where volumes may be made; none: anywhere */
 	bool operator==(const StorageClass &) const = default;
 };
 
@@ -79,8 +83,9 @@ const ClaimId &claim_of(const ClaimStep &step);
 
 /* Of one pod on one node. */
 struct ClaimPlan {
-	std::vector<ClaimStep> steps;  /* to do */
-	std::vector<ClaimId> awaited;  /* the word is given, the volume's controller has not finished */
+	std::vector<ClaimStep> steps; /* to do */
+	/* the word is given, the volume's controller has not finished */
+	std::vector<ClaimId> awaited;
 };
 
 class Claims
@@ -97,7 +102,10 @@ class Claims
 	void volumes_listed(const std::set<std::string> &live_uids);
 	void classes_listed(const std::set<std::string> &live_uids);
 	/* Before that nothing is known of any claim. */
-	[[nodiscard]] bool is_listed() const { return claims_listed_ && volumes_listed_ && classes_listed_; }
+	[[nodiscard]] bool is_listed() const
+	{
+		return claims_listed_ && volumes_listed_ && classes_listed_;
+	}
 
 	/* Why the pod can run on no node now, whichever it is; empty: there may be one. */
 	[[nodiscard]] std::string trouble_of(const Pod &pod) const;
@@ -113,9 +121,11 @@ class Claims
 	[[nodiscard]] std::string trouble_of(const Pod &pod, const PodClaim &wanted) const;
 	[[nodiscard]] bool waits_for_pod(const Claim &claim) const;
 	[[nodiscard]] std::vector<const Claim *> claims_of(const Pod &pod, bool bound) const;
-	[[nodiscard]] std::optional<Refusal> bound_refuses(const Claim &claim, const KubeNode &node) const;
+	[[nodiscard]] std::optional<Refusal> bound_refuses(
+		const Claim &claim, const KubeNode &node) const;
 	[[nodiscard]] bool can_provision(const Claim &claim, const KubeNode &node) const;
-	[[nodiscard]] const Volume *match(const Claim &claim, const KubeNode &node, const std::set<std::string> &taken) const;
+	[[nodiscard]] const Volume *match(
+		const Claim &claim, const KubeNode &node, const std::set<std::string> &taken) const;
 	std::optional<Refusal> plan(const Pod &pod, const KubeNode &node, ClaimPlan &out) const;
 
 	std::map<ClaimId, Claim> claims_;

@@ -15,8 +15,8 @@ namespace
 /* Whether others mind it of a pod that stands already: who adds a demand says it here. */
 SchedulingConstraints kept(SchedulingConstraints &&all)
 {
-	auto &[node_selector, node_terms, preferences, tolerations, host_ports, affinity, anti_affinity,
-	       spreads, claims] = all;
+	auto &[node_selector, node_terms, preferences, tolerations, host_ports, affinity,
+		anti_affinity, spreads, claims] = all;
 	SchedulingConstraints out;
 	out.host_ports = std::move(host_ports);
 	out.anti_affinity = std::move(anti_affinity);

@@ -2,8 +2,9 @@
 /*
  * foreign.h - pods that others placed: DaemonSets, static pods, other schedulers.
  *
- * Slurm knows nothing of them. What they use of a node is taken off its size, and their ports and anti-affinity count like those of our own. Of each only what
- * matters for that is kept, from its binding to its end.
+ * Slurm knows nothing of them. What they use of a node is taken off its size, and their ports and
+ * anti-affinity count like those of our own. Of each only what matters for that is kept, from its
+ * binding to its end.
  */
 #ifndef SLURMKUBE_CORE_PLACEMENT_FOREIGN_H
 #define SLURMKUBE_CORE_PLACEMENT_FOREIGN_H
@@ -29,7 +30,10 @@ class ForeignPods
 	/* Those whose anti-affinity may keep others off their node. */
 	[[nodiscard]] const std::set<PodUid> &anti_affinity() const { return anti_affinity_; }
 	/* Those whose anti-affinity goes by more than the node. */
-	[[nodiscard]] const std::set<PodUid> &topology_constrained() const { return topology_constrained_; }
+	[[nodiscard]] const std::set<PodUid> &topology_constrained() const
+	{
+		return topology_constrained_;
+	}
 	[[nodiscard]] const std::map<PodUid, Pod> &all() const { return pods_; }
 
       private:

@@ -11,8 +11,9 @@ namespace
 
 constexpr std::size_t k_questions_most = 8; /* under way */
 constexpr std::int64_t k_after_error_us = 30'000'000;
-constexpr std::int64_t k_after_answer_us = 300'000'000; /* no watch shows that an unmanaged node is deleted */
-constexpr std::int64_t k_believed_us = 30'000'000;	 
+/* no watch shows that an unmanaged node is deleted */
+constexpr std::int64_t k_after_answer_us = 300'000'000;
+constexpr std::int64_t k_believed_us = 30'000'000;
 
 } // namespace
 
@@ -70,19 +71,22 @@ std::vector<std::string> NodeDoubts::names() const
 
 std::size_t NodeDoubts::refuted() const
 {
-	return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto &one) { return one.second.counts && !is_counted(one.second); }));
+	return static_cast<std::size_t>(std::ranges::count_if(entries_,
+		[](const auto &one) { return one.second.counts && !is_counted(one.second); }));
 }
 
 bool NodeDoubts::is_confirmed(const std::string &name, std::int64_t now_us) const
 {
 	const auto found = entries_.find(name);
-	return found != entries_.end() && found->second.is_fine && !*found->second.is_fine && now_us - found->second.answered_us <= k_believed_us;
+	return found != entries_.end() && found->second.is_fine && !*found->second.is_fine &&
+		now_us - found->second.answered_us <= k_believed_us;
 }
 
 std::vector<std::string> NodeDoubts::take_questions(std::int64_t now_us)
 {
 	std::vector<std::string> out;
-	while (!due_.empty() && due_.begin()->first <= now_us && under_way_.size() < k_questions_most) {
+	while (!due_.empty() && due_.begin()->first <= now_us &&
+		under_way_.size() < k_questions_most) {
 		out.push_back(due_.begin()->second);
 		under_way_[out.back()] = false;
 		due_.erase(due_.begin());
@@ -100,7 +104,10 @@ void NodeDoubts::answered(const std::string &name, const Result<bool> &is_fine, 
 		return;
 	Entry to = found->second;
 	if (!is_stale) {
-		to.ask_at_us = now_us + (!is_fine.ok() ? k_after_error_us : *is_fine ? k_after_answer_us : k_believed_us);
+		to.ask_at_us = now_us +
+			(!is_fine.ok()             ? k_after_error_us
+					: *is_fine ? k_after_answer_us
+						   : k_believed_us);
 		if (is_fine.ok()) {
 			to.is_fine = *is_fine;
 			to.answered_us = now_us;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_doubts.h - what is said of nodes that would end their jobs if it were believed, and is asked again first.
+ * node_doubts.h - what is said of nodes that would end their jobs if it were believed, and is asked
+ * again first.
  *
- * Two sets of World: nodes of Slurm that no managed node of Kubernetes stands for (their label is gone, or the Node object is:
- * a watch that selects by label says DELETED for both, and an empty list says it of every node); and nodes that are not Ready,
- * which a watch may say long after it was true. So the API server is asked for each by name. If it says it of many nodes at
- * once, a kubeconfig is wrong or the API server has lost the nodes' network more likely than the nodes, and none of them is
- * believed before an administrator has looked.
+ * Two sets of World: nodes of Slurm that no managed node of Kubernetes stands for (their label is
+ * gone, or the Node object is: a watch that selects by label says DELETED for both, and an empty
+ * list says it of every node); and nodes that are not Ready, which a watch may say long after it
+ * was true. So the API server is asked for each by name. If it says it of many nodes at once, a
+ * kubeconfig is wrong or the API server has lost the nodes' network more likely than the nodes, and
+ * none of them is believed before an administrator has looked.
  */
 #ifndef SLURMKUBE_CORE_PLACEMENT_NODE_DOUBTS_H
 #define SLURMKUBE_CORE_PLACEMENT_NODE_DOUBTS_H
@@ -51,13 +53,17 @@ class NodeDoubts
 		std::int64_t answered_us = 0;
 		std::int64_t ask_at_us = 0;
 	};
-	[[nodiscard]] static bool is_counted(const Entry &entry) { return entry.counts && !entry.is_fine.value_or(false); }
+	[[nodiscard]] static bool is_counted(const Entry &entry)
+	{
+		return entry.counts && !entry.is_fine.value_or(false);
+	}
 	void change(Entry &entry, const Entry &to);
 	void plan(const std::string &name, const Entry &entry);
 
 	std::map<std::string, Entry> entries_;
 	std::set<std::pair<std::int64_t, std::string>> due_; /* when to ask for which */
-	std::map<std::string, bool> under_way_; /* questions; true: the answer is about the time before it was said */
+	/* questions; true: the answer is about the time before it was said */
+	std::map<std::string, bool> under_way_;
 	std::size_t count_ = 0;
 };
 

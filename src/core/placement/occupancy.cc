@@ -40,7 +40,8 @@ Resources larger(const Resources &a, const Resources &b)
 bool Occupancy::take(const std::string &node, const PodUid &pod, const Resources &requests)
 {
 	NodeShare &share = nodes_[node];
-	const auto [held, is_new] = share.pods.try_emplace(pod, NodeShare::Held{requests, requests});
+	const auto [held, is_new] =
+		share.pods.try_emplace(pod, NodeShare::Held{requests, requests});
 	if (is_new) {
 		add(share.sum, requests, 1);
 		return false;
@@ -93,18 +94,21 @@ std::size_t Occupancy::pods_on(const std::string &node) const
 	return found == nodes_.end() ? 0 : found->second.pods.size();
 }
 
-bool Occupancy::has_room(const std::string &node, const Resources &allocatable, const Resources &requests) const
+bool Occupancy::has_room(
+	const std::string &node, const Resources &allocatable, const Resources &requests) const
 {
 	Resources after = held(node);
 	add(after, requests, 1);
-	if (after.milli_cpu > allocatable.milli_cpu || after.memory_bytes > allocatable.memory_bytes)
+	if (after.milli_cpu > allocatable.milli_cpu ||
+		after.memory_bytes > allocatable.memory_bytes)
 		return false;
 	if (allocatable.pods > 0 && after.pods > allocatable.pods)
 		return false;
 	for (const auto &[name, amount] : requests.extended) {
 		const auto limit = allocatable.extended.find(name);
 		/* the kubelet does not refuse what the node does not list, so neither do we */
-		if (amount > 0 && limit != allocatable.extended.end() && after.extended[name] > limit->second)
+		if (amount > 0 && limit != allocatable.extended.end() &&
+			after.extended[name] > limit->second)
 			return false;
 	}
 	return true;

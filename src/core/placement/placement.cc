@@ -22,7 +22,8 @@ bool tolerates(const Toleration &toleration, const Taint &taint)
 		return false;
 	if (!toleration.key.empty() && toleration.key != taint.key)
 		return false;
-	return toleration.op == TolerationOp::exists || (toleration.op == TolerationOp::equal && toleration.value == taint.value);
+	return toleration.op == TolerationOp::exists ||
+		(toleration.op == TolerationOp::equal && toleration.value == taint.value);
 }
 
 std::optional<Refusal> selector_refuses(const Pod &pod, const KubeNode &node)
@@ -30,10 +31,13 @@ std::optional<Refusal> selector_refuses(const Pod &pod, const KubeNode &node)
 	for (const auto &[key, value] : pod.constraints.node_selector) {
 		const auto label = node.labels.find(key);
 		if (label == node.labels.end() || label->second != value)
-			return Refusal{Cause::node_affinity, "has no label " + key + "=" + value + " (nodeSelector)"};
+			return Refusal{Cause::node_affinity,
+				"has no label " + key + "=" + value + " (nodeSelector)"};
 	}
 	const auto &terms = pod.constraints.node_terms;
-	if (terms && std::none_of(terms->begin(), terms->end(), [&](const NodeTerm &term) { return matches(term, node); }))
+	if (terms && std::none_of(terms->begin(), terms->end(), [&](const NodeTerm &term) {
+		    return matches(term, node);
+	    }))
 		return Refusal{Cause::node_affinity, "does not match the pod's node affinity"};
 	return std::nullopt;
 }
@@ -47,7 +51,8 @@ const HostPort *common_port(const Pod &one, const Pod &other)
 {
 	for (const HostPort &mine : one.constraints.host_ports) {
 		for (const HostPort &theirs : other.constraints.host_ports) {
-			if (mine.port == theirs.port && mine.protocol == theirs.protocol && share_address(mine, theirs))
+			if (mine.port == theirs.port && mine.protocol == theirs.protocol &&
+				share_address(mine, theirs))
 				return &mine;
 		}
 	}
@@ -58,7 +63,10 @@ const HostPort *common_port(const Pod &one, const Pod &other)
 bool excludes_on_its_node(const Pod &pod, const Pod &other)
 {
 	const auto &terms = pod.constraints.anti_affinity;
-	return std::any_of(terms.begin(), terms.end(), [&](const PodTerm &term) { return term.topology_key == k_hostname_label && matches(term, pod.name_space, other); });
+	return std::any_of(terms.begin(), terms.end(), [&](const PodTerm &term) {
+		return term.topology_key == k_hostname_label &&
+			matches(term, pod.name_space, other);
+	});
 }
 
 std::string name_of(const Pod &pod)
@@ -69,11 +77,15 @@ std::string name_of(const Pod &pod)
 std::optional<Refusal> other_refuses(const Pod &pod, const Pod &other)
 {
 	if (const HostPort *port = common_port(pod, other))
-		return Refusal{Cause::host_port, "has host port " + std::to_string(port->port) + "/" + port->protocol + " in use by " + name_of(other)};
+		return Refusal{Cause::host_port,
+			"has host port " + std::to_string(port->port) + "/" + port->protocol +
+				" in use by " + name_of(other)};
 	if (excludes_on_its_node(pod, other))
-		return Refusal{Cause::pod_anti_affinity, "has " + name_of(other) + ", which the pod's anti-affinity excludes"};
+		return Refusal{Cause::pod_anti_affinity,
+			"has " + name_of(other) + ", which the pod's anti-affinity excludes"};
 	if (excludes_on_its_node(other, pod))
-		return Refusal{Cause::pod_anti_affinity, "has " + name_of(other) + ", whose anti-affinity excludes the pod"};
+		return Refusal{Cause::pod_anti_affinity,
+			"has " + name_of(other) + ", whose anti-affinity excludes the pod"};
 	return std::nullopt;
 }
 
@@ -110,23 +122,31 @@ Resources held_by(const Holders &holders)
 
 bool tolerates(const std::vector<Toleration> &tolerations, const Taint &taint)
 {
-	return std::any_of(tolerations.begin(), tolerations.end(), [&](const Toleration &toleration) { return tolerates(toleration, taint); });
+	return std::any_of(tolerations.begin(), tolerations.end(),
+		[&](const Toleration &toleration) { return tolerates(toleration, taint); });
 }
 
 std::optional<Refusal> cordon_refuses(const Pod &pod, const KubeNode &node)
 {
-	if (node.unschedulable && !tolerates(pod.constraints.tolerations, {k_unschedulable_taint, "", "NoSchedule"}))
+	if (node.unschedulable &&
+		!tolerates(pod.constraints.tolerations, {k_unschedulable_taint, "", "NoSchedule"}))
 		return Refusal{Cause::unschedulable, "is cordoned"};
 	return std::nullopt;
 }
 
-std::optional<Refusal> taint_refuses(const Pod &pod, const std::vector<Taint> &taints, const std::vector<std::string> &ignored)
+std::optional<Refusal> taint_refuses(
+	const Pod &pod, const std::vector<Taint> &taints, const std::vector<std::string> &ignored)
 {
 	for (const Taint &taint : taints) {
 		const bool keeps_off = taint.effect == "NoSchedule" || taint.effect == "NoExecute";
-		if (!keeps_off || std::find(ignored.begin(), ignored.end(), taint.key) != ignored.end() || tolerates(pod.constraints.tolerations, taint))
+		if (!keeps_off ||
+			std::find(ignored.begin(), ignored.end(), taint.key) != ignored.end() ||
+			tolerates(pod.constraints.tolerations, taint))
 			continue;
-		return Refusal{Cause::taint, "has the taint " + taint.key + (taint.value.empty() ? "" : "=" + taint.value) + ":" + taint.effect + ", which the pod does not tolerate"};
+		return Refusal{Cause::taint,
+			"has the taint " + taint.key +
+				(taint.value.empty() ? "" : "=" + taint.value) + ":" +
+				taint.effect + ", which the pod does not tolerate"};
 	}
 	return std::nullopt;
 }
@@ -134,7 +154,8 @@ std::optional<Refusal> taint_refuses(const Pod &pod, const std::vector<Taint> &t
 std::optional<Refusal> node_refuses(const Pod &pod, const KubeNode &node)
 {
 	if (!pod.node_name.empty() && pod.node_name != node.name)
-		return Refusal{Cause::node_name, "is not the node that the pod names, " + pod.node_name};
+		return Refusal{
+			Cause::node_name, "is not the node that the pod names, " + pod.node_name};
 	return selector_refuses(pod, node);
 }
 
@@ -147,7 +168,8 @@ std::optional<Refusal> holders_refuse(const Pod &pod, const Holders &holders)
 	return std::nullopt;
 }
 
-std::optional<Refusal> room_refuses(const Resources &wanted, const Resources &all, const Resources &taken)
+std::optional<Refusal> room_refuses(
+	const Resources &wanted, const Resources &all, const Resources &taken)
 {
 	if (taken.pods + 1 > all.pods)
 		return Refusal{Cause::resources, "has as many pods as it may have"};
@@ -165,7 +187,9 @@ std::optional<Refusal> room_refuses(const Resources &wanted, const Resources &al
 bool matches_affinity(const Pod &pod, const Pod &other)
 {
 	const auto &terms = pod.constraints.affinity;
-	return !terms.empty() && std::all_of(terms.begin(), terms.end(), [&](const PodTerm &term) { return matches(term, pod.name_space, other); });
+	return !terms.empty() && std::all_of(terms.begin(), terms.end(), [&](const PodTerm &term) {
+		return matches(term, pod.name_space, other);
+	});
 }
 
 bool are_in_conflict(const Pod &one, const Pod &other)
@@ -176,7 +200,8 @@ bool are_in_conflict(const Pod &one, const Pod &other)
 bool has_pod_constraints(const Pod &pod)
 {
 	const SchedulingConstraints &constraints = pod.constraints;
-	return !constraints.host_ports.empty() || !constraints.anti_affinity.empty() || !constraints.affinity.empty() || !constraints.spreads.empty();
+	return !constraints.host_ports.empty() || !constraints.anti_affinity.empty() ||
+		!constraints.affinity.empty() || !constraints.spreads.empty();
 }
 
 } // namespace slurmkube::core

@@ -41,23 +41,28 @@ bool selects(const Spread &spread, const Pod &pod)
 /* kube-scheduler counts nobody then, but for the pod itself. */
 bool selects_everybody(const Spread &spread)
 {
-	return spread.selector && spread.selector->labels.empty() && spread.selector->requirements.empty();
+	return spread.selector && spread.selector->labels.empty() &&
+		spread.selector->requirements.empty();
 }
 
 bool has_all_keys(const Pod &pod, const KubeNode &node)
 {
 	const auto &spreads = pod.constraints.spreads;
-	return std::ranges::all_of(spreads, [&](const Spread &spread) { return node.labels.contains(spread.topology_key); });
+	return std::ranges::all_of(spreads,
+		[&](const Spread &spread) { return node.labels.contains(spread.topology_key); });
 }
 
 bool any_matches(const std::vector<PodTerm> &terms, const Pod &pod, const Pod &other, bool only_far)
 {
-	return std::ranges::any_of(terms, [&](const PodTerm &term) { return (!only_far || is_far(term)) && matches(term, pod.name_space, other); });
+	return std::ranges::any_of(terms, [&](const PodTerm &term) {
+		return (!only_far || is_far(term)) && matches(term, pod.name_space, other);
+	});
 }
 
 } // namespace
 
-PodTopology::PodTopology(const Pod &pod, std::uint32_t at_once) : pod_(pod), at_once_(static_cast<int>(std::min<std::uint32_t>(at_once, 1'000'000)))
+PodTopology::PodTopology(const Pod &pod, std::uint32_t at_once)
+    : pod_(pod), at_once_(static_cast<int>(std::min<std::uint32_t>(at_once, 1'000'000)))
 {
 	for (const Spread &spread : pod.constraints.spreads)
 		counts_.push_back({selects(spread, pod), {}});
@@ -65,7 +70,8 @@ PodTopology::PodTopology(const Pod &pod, std::uint32_t at_once) : pod_(pod), at_
 
 bool PodTopology::counts(const Spread &spread, const KubeNode &node) const
 {
-	return (!spread.honors_affinity || !node_refuses(pod_, node)) && (!spread.honors_taints || !taint_refuses(pod_, node.taints, {}));
+	return (!spread.honors_affinity || !node_refuses(pod_, node)) &&
+		(!spread.honors_taints || !taint_refuses(pod_, node.taints, {}));
 }
 
 void PodTopology::add_node(const KubeNode &node)
@@ -87,18 +93,22 @@ void PodTopology::add(const Pod &other, const KubeNode *home)
 	add_anti_affinity(other, home);
 	for (const PodTerm &term : pod_.constraints.anti_affinity) {
 		if (is_far(term) && matches(term, pod_.name_space, other))
-			note_anti_affinity(term, other, home, ", which the pod's anti-affinity excludes");
+			note_anti_affinity(
+				term, other, home, ", which the pod's anti-affinity excludes");
 	}
 	if (matches_affinity(pod_, other)) {
 		is_any_matched_ = is_any_matched_ || home == nullptr;
 		for (const PodTerm &term : pod_.constraints.affinity) {
-			const std::string *domain = home ? domain_of(*home, term.topology_key) : nullptr;
+			const std::string *domain =
+				home ? domain_of(*home, term.topology_key) : nullptr;
 			is_any_matched_ = is_any_matched_ || domain;
 			if (domain)
 				matched_[{term.topology_key, *domain}] = true;
 		}
 	}
-	const auto there = other.deleting || other.name_space != pod_.name_space ? counts_there_.end() : counts_there_.find(home);
+	const auto there = other.deleting || other.name_space != pod_.name_space
+		? counts_there_.end()
+		: counts_there_.find(home);
 	for (std::size_t i = 0; there != counts_there_.end() && i < counts_.size(); i++) {
 		const Spread &spread = pod_.constraints.spreads[i];
 		if (there->second[i] && !selects_everybody(spread) && selects(spread, other))
@@ -110,11 +120,13 @@ void PodTopology::add_anti_affinity(const Pod &other, const KubeNode *home)
 {
 	for (const PodTerm &term : other.constraints.anti_affinity) {
 		if (is_far(term) && matches(term, other.name_space, pod_))
-			note_anti_affinity(term, other, home, ", whose anti-affinity excludes the pod");
+			note_anti_affinity(
+				term, other, home, ", whose anti-affinity excludes the pod");
 	}
 }
 
-void PodTopology::note_anti_affinity(const PodTerm &term, const Pod &other, const KubeNode *home, const char *whose)
+void PodTopology::note_anti_affinity(
+	const PodTerm &term, const Pod &other, const KubeNode *home, const char *whose)
 {
 	const std::string why = "is, by " + term.topology_key + ", near " + name_of(other) + whose;
 	const std::string *domain = home ? domain_of(*home, term.topology_key) : nullptr;
@@ -143,13 +155,17 @@ std::optional<Refusal> PodTopology::affinity_refuses(const KubeNode &node) const
 	for (const PodTerm &term : pod_.constraints.affinity) {
 		const std::string *here = domain_of(node, term.topology_key);
 		if (!here)
-			return Refusal{Cause::pod_affinity, "has no label " + term.topology_key + ", which the pod's affinity goes by"};
+			return Refusal{Cause::pod_affinity,
+				"has no label " + term.topology_key +
+					", which the pod's affinity goes by"};
 		is_matched = is_matched && matched_.contains({term.topology_key, *here});
 	}
 	if (is_matched || (!is_any_matched_ && matches_affinity(pod_, pod_)))
 		return std::nullopt;
 	const std::string &key = pod_.constraints.affinity.front().topology_key;
-	return Refusal{Cause::pod_affinity, (key == k_hostname_label ? "has no pod" : "has near it, by " + key + ", no pod") + " that the pod's affinity asks for"};
+	return Refusal{Cause::pod_affinity,
+		(key == k_hostname_label ? "has no pod" : "has near it, by " + key + ", no pod") +
+			" that the pod's affinity asks for"};
 }
 
 std::optional<Refusal> PodTopology::spread_refuses(const KubeNode &node) const
@@ -159,13 +175,21 @@ std::optional<Refusal> PodTopology::spread_refuses(const KubeNode &node) const
 		const auto &pods = counts_[i].pods;
 		const auto label = node.labels.find(spread.topology_key);
 		if (label == node.labels.end())
-			return Refusal{Cause::spread, "has no label " + spread.topology_key + ", by which the pod is to be spread"};
-		const auto least = std::ranges::min_element(pods, {}, [](const auto &domain) { return domain.second; });
+			return Refusal{Cause::spread,
+				"has no label " + spread.topology_key +
+					", by which the pod is to be spread"};
+		const auto least = std::ranges::min_element(
+			pods, {}, [](const auto &domain) { return domain.second; });
 		const bool is_few = pods.size() < static_cast<std::size_t>(spread.min_domains);
 		const auto here = pods.find(label->second);
-		const int skew = (here == pods.end() ? 0 : here->second) + (counts_[i].is_own ? at_once_ : 0) - (is_few || least == pods.end() ? 0 : least->second);
+		const int skew = (here == pods.end() ? 0 : here->second) +
+			(counts_[i].is_own ? at_once_ : 0) -
+			(is_few || least == pods.end() ? 0 : least->second);
 		if (skew > spread.max_skew)
-			return Refusal{Cause::spread, "would make the skew by " + spread.topology_key + " " + std::to_string(skew) + " (maxSkew is " + std::to_string(spread.max_skew) + ")"};
+			return Refusal{Cause::spread,
+				"would make the skew by " + spread.topology_key + " " +
+					std::to_string(skew) + " (maxSkew is " +
+					std::to_string(spread.max_skew) + ")"};
 	}
 	return std::nullopt;
 }
@@ -180,7 +204,8 @@ std::optional<Refusal> PodTopology::refuses(const KubeNode &node) const
 
 bool is_topology_constrained(const Pod &pod)
 {
-	return !pod.constraints.affinity.empty() || !pod.constraints.spreads.empty() || constrains_topology(pod);
+	return !pod.constraints.affinity.empty() || !pod.constraints.spreads.empty() ||
+		constrains_topology(pod);
 }
 
 bool constrains_topology(const Pod &other)
@@ -190,13 +215,18 @@ bool constrains_topology(const Pod &other)
 
 bool concerns(const Pod &other, const Pod &pod)
 {
-	return are_in_conflict(pod, other) || any_matches(pod.constraints.anti_affinity, pod, other, true) || any_matches(other.constraints.anti_affinity, other, pod, true) ||
-	       matches_affinity(pod, other) || spreads_over(pod, other);
+	return are_in_conflict(pod, other) ||
+		any_matches(pod.constraints.anti_affinity, pod, other, true) ||
+		any_matches(other.constraints.anti_affinity, other, pod, true) ||
+		matches_affinity(pod, other) || spreads_over(pod, other);
 }
 
 bool spreads_over(const Pod &pod, const Pod &other)
 {
-	return pod.name_space == other.name_space && std::ranges::any_of(pod.constraints.spreads, [&](const Spread &spread) { return !selects_everybody(spread) && selects(spread, other); });
+	return pod.name_space == other.name_space &&
+		std::ranges::any_of(pod.constraints.spreads, [&](const Spread &spread) {
+			return !selects_everybody(spread) && selects(spread, other);
+		});
 }
 
 std::uint32_t most_on_a_node(const Pod &pod)
@@ -213,16 +243,23 @@ std::uint32_t most_on_a_node(const Pod &pod)
 namespace
 {
 
-/* Webhooks of controllers write terms that no author of a manifest has ever seen; what he wrote is an annotation. */
+/* Webhooks of controllers write terms that no author of a manifest has ever seen; what he wrote is
+ * an annotation. */
 std::string author_of(const PodTerm &term)
 {
-	static constexpr const char *authors[][3] = {{"jobset.sigs.k8s.io/job-key", "JobSet", "alpha.jobset.sigs.k8s.io/exclusive-topology"},
-						     {"leaderworkerset.sigs.k8s.io/group-key", "LeaderWorkerSet", "leaderworkerset.sigs.k8s.io/exclusive-topology"},
-						     {"leaderworkerset.sigs.k8s.io/subgroup-key", "LeaderWorkerSet", "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"}};
+	static constexpr const char *authors[][3] = {
+		{"jobset.sigs.k8s.io/job-key", "JobSet",
+			"alpha.jobset.sigs.k8s.io/exclusive-topology"},
+		{"leaderworkerset.sigs.k8s.io/group-key", "LeaderWorkerSet",
+			"leaderworkerset.sigs.k8s.io/exclusive-topology"},
+		{"leaderworkerset.sigs.k8s.io/subgroup-key", "LeaderWorkerSet",
+			"leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"}};
 	for (const auto &[key, kind, annotation] : authors) {
-		const auto is_key = [&wanted = key](const Requirement &one) { return one.key == wanted; };
+		const auto is_key = [&wanted = key](
+					    const Requirement &one) { return one.key == wanted; };
 		if (term.selector && std::ranges::any_of(term.selector->requirements, is_key))
-			return std::string(", which ") + kind + " wrote for the annotation " + annotation + ",";
+			return std::string(", which ") + kind + " wrote for the annotation " +
+				annotation + ",";
 	}
 	return "";
 }
@@ -234,14 +271,17 @@ std::string trouble_at_once(const Pod &pod, const Pod &other)
 	const std::string by = " with topologyKey ", among = " between pods that start together";
 	for (const PodTerm &term : pod.constraints.affinity) {
 		if (is_far(term) && matches(term, pod.name_space, other))
-			return "spec.affinity.podAffinity" + by + term.topology_key + among + author_of(term);
+			return "spec.affinity.podAffinity" + by + term.topology_key + among +
+				author_of(term);
 	}
 	for (const PodTerm &term : pod.constraints.anti_affinity) {
 		if (is_far(term) && matches(term, pod.name_space, other))
-			return "spec.affinity.podAntiAffinity" + by + term.topology_key + among + author_of(term);
+			return "spec.affinity.podAntiAffinity" + by + term.topology_key + among +
+				author_of(term);
 	}
 	for (const Spread &spread : pod.constraints.spreads) {
-		if (spread.topology_key != k_hostname_label && pod.name_space == other.name_space && selects(spread, other))
+		if (spread.topology_key != k_hostname_label && pod.name_space == other.name_space &&
+			selects(spread, other))
 			return "spec.topologySpreadConstraints" + by + spread.topology_key + among;
 	}
 	return {};

@@ -31,7 +31,9 @@ std::string as_type(const std::string &text)
 	std::string out;
 	for (const char c : text) {
 		const int byte = static_cast<unsigned char>(c);
-		out += std::isalnum(byte) || c == '-' || c == '_' || c == '.' ? static_cast<char>(std::tolower(byte)) : '_';
+		out += std::isalnum(byte) || c == '-' || c == '_' || c == '.'
+			? static_cast<char>(std::tolower(byte))
+			: '_';
 	}
 	return out;
 }
@@ -71,7 +73,8 @@ GresTable default_gres_table()
 
 const GresRule *gres_rule(const std::string &resource, const GresTable &table)
 {
-	const auto rule = std::find_if(table.begin(), table.end(), [&](const GresRule &one) { return rest_of(resource, one).has_value(); });
+	const auto rule = std::find_if(table.begin(), table.end(),
+		[&](const GresRule &one) { return rest_of(resource, one).has_value(); });
 	return rule == table.end() ? nullptr : &*rule;
 }
 
@@ -88,7 +91,11 @@ Result<std::string> gres_of_pod(const Resources &requests, const GresTable &tabl
 			continue;
 		const GresRule *rule = gres_rule(resource, table);
 		if (!rule)
-			return Error{Errc::invalid, "resource " + resource + ": Slurm does not know it, because no rule under 'gres' in slurmkubed.yaml names it; remove the request or ask your administrator for a rule"};
+			return Error{Errc::invalid,
+				"resource " + resource +
+					": Slurm does not know it, because no rule under 'gres' in "
+					"slurmkubed.yaml names it; remove the request or ask your "
+					"administrator for a rule"};
 		counts[with_type(rule->name, fixed_type(resource, *rule))] += amount;
 	}
 	return text_of(counts);
@@ -102,7 +109,8 @@ std::string gres_of_node(const KubeNode &node, const GresTable &table)
 		if (!rule)
 			continue;
 		const auto label = node.labels.find(rule->type_label);
-		const std::string type = label == node.labels.end() ? fixed_type(resource, *rule) : as_type(label->second);
+		const std::string type = label == node.labels.end() ? fixed_type(resource, *rule)
+								    : as_type(label->second);
 		counts[with_type(rule->name, type)] += amount;
 	}
 	return text_of(counts);
@@ -111,7 +119,8 @@ std::string gres_of_node(const KubeNode &node, const GresTable &table)
 namespace
 {
 
-/* "gpu:a100:4", "gpu:4", "gpu"; after a number Slurm may write K, M and the like, which no device has */
+/* "gpu:a100:4", "gpu:4", "gpu"; after a number Slurm may write K, M and the like, which no device
+ * has */
 Gres gres_from_word(const std::string &word)
 {
 	Gres gres{.name = "", .type = "", .count = 1, .indices = ""};
@@ -120,7 +129,9 @@ Gres gres_from_word(const std::string &word)
 	if (first == std::string::npos)
 		return gres;
 	const std::string tail = word.substr(last + 1);
-	const bool is_number = std::from_chars(tail.data(), tail.data() + tail.size(), gres.count).ec == std::errc();
+	const bool is_number =
+		std::from_chars(tail.data(), tail.data() + tail.size(), gres.count).ec ==
+		std::errc();
 	if (!is_number)
 		gres.type = tail;
 	else if (last > first)
@@ -150,7 +161,8 @@ std::uint64_t gres_count(const std::vector<Gres> &list, const Gres &wanted)
 {
 	std::uint64_t sum = 0;
 	for (const Gres &one : list) {
-		if (one.name == wanted.name && (wanted.type.empty() || one.type.empty() || one.type == wanted.type))
+		if (one.name == wanted.name &&
+			(wanted.type.empty() || one.type.empty() || one.type == wanted.type))
 			sum += one.count;
 	}
 	return sum;
@@ -182,13 +194,19 @@ GresItem gres_item(std::string_view text)
 	GresItem item;
 	text = text.substr(0, text.find('('));
 	const std::size_t colon = text.rfind(':');
-	const std::string_view last = colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
-	const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), item.count);
-	const bool is_count = error == std::errc() && !last.empty() && last.data() + last.size() - end <= 1;
+	const std::string_view last =
+		colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
+	const auto [end, error] =
+		std::from_chars(last.data(), last.data() + last.size(), item.count);
+	const bool is_count =
+		error == std::errc() && !last.empty() && last.data() + last.size() - end <= 1;
 	item.count = is_count ? item.count : 1;
 	if (is_count && end != last.data() + last.size()) {
-		const std::size_t power = k_kilo.find(static_cast<char>(std::tolower(static_cast<unsigned char>(*end))));
-		for (std::size_t i = 0; power != std::string_view::npos && i <= power && item.count < (std::uint64_t{1} << 50); i++)
+		const std::size_t power = k_kilo.find(
+			static_cast<char>(std::tolower(static_cast<unsigned char>(*end))));
+		for (std::size_t i = 0; power != std::string_view::npos && i <= power &&
+			item.count < (std::uint64_t{1} << 50);
+			i++)
 			item.count <<= 10;
 	}
 	const std::string_view rest = is_count ? text.substr(0, colon) : text;
@@ -218,7 +236,10 @@ bool has_gres(const std::string &node, const std::string &wanted)
 	return std::ranges::all_of(gres_items(wanted), [&](const GresItem &item) {
 		std::uint64_t count = 0;
 		for (const GresItem &has : there)
-			count += has.name == item.name && (item.type.empty() || has.type == item.type) ? has.count : 0;
+			count += has.name == item.name &&
+					(item.type.empty() || has.type == item.type)
+				? has.count
+				: 0;
 		return count >= item.count;
 	});
 }
@@ -228,8 +249,10 @@ std::string gres_among(const std::string &wanted, const std::map<std::string, Sl
 	std::string out;
 	for (std::size_t at = 0; at < wanted.size();) {
 		const std::size_t end = std::min(wanted.find(',', at), wanted.size());
-		const std::string item = wanted.substr(at, end - at), name = item.substr(0, item.find(':'));
-		if (std::ranges::any_of(nodes, [&](const auto &entry) { return lists_gres(entry.second.gres, name); }))
+		const std::string item = wanted.substr(at, end - at),
+				  name = item.substr(0, item.find(':'));
+		if (std::ranges::any_of(nodes,
+			    [&](const auto &entry) { return lists_gres(entry.second.gres, name); }))
 			out += (out.empty() ? "" : ",") + item;
 		at = end + 1;
 	}

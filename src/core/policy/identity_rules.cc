@@ -19,8 +19,9 @@ bool is_for_all(const NamespaceRule &rule)
 
 bool looks_at_namespace(const NamespaceRule &rule)
 {
-	return !rule.selector.empty() || !rule.annotation_key.empty() || !rule.user_from.empty() || !rule.accounts_from.empty() || !rule.partitions_from.empty() ||
-	       !rule.qos_from.empty();
+	return !rule.selector.empty() || !rule.annotation_key.empty() || !rule.user_from.empty() ||
+		!rule.accounts_from.empty() || !rule.partitions_from.empty() ||
+		!rule.qos_from.empty();
 }
 
 const std::string *annotation(const Namespace &in, const std::string &key)
@@ -31,7 +32,8 @@ const std::string *annotation(const Namespace &in, const std::string &key)
 
 bool fits(const NamespaceRule &rule, const Namespace &in)
 {
-	if (!matches(rule.selector, in.labels) || (!rule.user_from.empty() && !annotation(in, rule.user_from)))
+	if (!matches(rule.selector, in.labels) ||
+		(!rule.user_from.empty() && !annotation(in, rule.user_from)))
 		return false;
 	if (rule.annotation_key.empty())
 		return true;
@@ -41,14 +43,19 @@ bool fits(const NamespaceRule &rule, const Namespace &in)
 
 bool is_name(std::string_view text)
 {
-	return !text.empty() && text.size() <= k_name_max && std::all_of(text.begin(), text.end(), [](char c) {
-		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '@';
-	});
+	return !text.empty() && text.size() <= k_name_max &&
+		std::all_of(text.begin(), text.end(), [](char c) {
+			return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+				(c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' ||
+				c == '@';
+		});
 }
 
 Error bad_annotation(const Namespace &in, const std::string &key, const std::string &why)
 {
-	return Error{Errc::denied, "namespace " + in.name + ": its annotation " + key + "='" + annotation(in, key)->substr(0, 64) + "' " + why};
+	return Error{Errc::denied,
+		"namespace " + in.name + ": its annotation " + key + "='" +
+			annotation(in, key)->substr(0, 64) + "' " + why};
 }
 
 std::string rule_text(const NamespaceRule &rule, std::size_t index)
@@ -59,13 +66,16 @@ std::string rule_text(const NamespaceRule &rule, std::size_t index)
 			match += (match.empty() ? "" : ", ") + what + text;
 	};
 	add("selector ", rule.selector_text);
-	add("annotation ", rule.annotation_key + (rule.annotation_value ? "=" + *rule.annotation_value : ""));
+	add("annotation ",
+		rule.annotation_key + (rule.annotation_value ? "=" + *rule.annotation_value : ""));
 	add("user from ", rule.user_from);
-	return "identity rule " + std::to_string(index + 1) + " (" + (match.empty() ? "all namespaces" : match) + ")";
+	return "identity rule " + std::to_string(index + 1) + " (" +
+		(match.empty() ? "all namespaces" : match) + ")";
 }
 
 /* The first rule that matches, by its number. */
-Result<std::size_t> find_rule(const IdentityRules &identity, const std::string &name, const Namespace *in)
+Result<std::size_t> find_rule(
+	const IdentityRules &identity, const std::string &name, const Namespace *in)
 {
 	for (std::size_t i = 0; i < identity.rules.size(); i++) {
 		const NamespaceRule &rule = identity.rules[i];
@@ -74,11 +84,17 @@ Result<std::size_t> find_rule(const IdentityRules &identity, const std::string &
 		if (!looks_at_namespace(rule))
 			return i;
 		if (!in)
-			return Error{Errc::again, "namespace " + name + " has not been seen yet: its labels and annotations decide who its pods are in Slurm"};
+			return Error{Errc::again,
+				"namespace " + name +
+					" has not been seen yet: its labels and annotations decide "
+					"who its pods are in Slurm"};
 		if (fits(rule, *in))
 			return i;
 	}
-	return Error{Errc::denied, "namespace " + name + " may not use Slurm: no rule under 'identity' in slurmkubed.yaml matches it"};
+	return Error{Errc::denied,
+		"namespace " + name +
+			" may not use Slurm: no rule under 'identity' in slurmkubed.yaml matches "
+			"it"};
 }
 
 /* A namespace that is going away may come back with other labels. */
@@ -105,7 +121,8 @@ Status take_list(const Namespace &in, const std::string &key, std::vector<std::s
 		begin = comma + 1;
 	}
 	if (names.size() > k_list_max)
-		return bad_annotation(in, key, "has more than " + std::to_string(k_list_max) + " names");
+		return bad_annotation(
+			in, key, "has more than " + std::to_string(k_list_max) + " names");
 	out = std::move(names);
 	return Ok{};
 }
@@ -117,12 +134,18 @@ Status take_user(const IdentityRules &identity, const Namespace &in, NamespaceRu
 		return bad_annotation(in, rule.user_from, "is no user's name or number");
 	const auto found = identity.facts.people.find(rule.user);
 	if (found == identity.facts.people.end())
-		return Error{Errc::again, "user " + rule.user + " of namespace " + in.name + " is being looked up"};
+		return Error{Errc::again,
+			"user " + rule.user + " of namespace " + in.name + " is being looked up"};
 	if (!found->second)
-		return found->second.error().code == Errc::again ? Status(found->second.error()) : bad_annotation(in, rule.user_from, "names no user: " + found->second.error().what);
+		return found->second.error().code == Errc::again
+			? Status(found->second.error())
+			: bad_annotation(in, rule.user_from,
+				  "names no user: " + found->second.error().what);
 	if (found->second->user_id < identity.min_uid)
 		return bad_annotation(in, rule.user_from,
-				      "is uid " + std::to_string(found->second->user_id) + ", below identity.min_uid (" + std::to_string(identity.min_uid) + ") of slurmkubed.yaml");
+			"is uid " + std::to_string(found->second->user_id) +
+				", below identity.min_uid (" + std::to_string(identity.min_uid) +
+				") of slurmkubed.yaml");
 	rule.user_id = found->second->user_id;
 	if (!rule.has_group)
 		rule.group_id = found->second->group_id;
@@ -133,7 +156,8 @@ Status take_user(const IdentityRules &identity, const Namespace &in, NamespaceRu
 
 bool may(const NamespaceRule &rule, std::string_view permission)
 {
-	return std::find(rule.permissions.begin(), rule.permissions.end(), permission) != rule.permissions.end();
+	return std::find(rule.permissions.begin(), rule.permissions.end(), permission) !=
+		rule.permissions.end();
 }
 
 Result<NamespaceRule> rule_of(const IdentityRules &identity, const std::string &name_space)
@@ -146,7 +170,9 @@ Result<NamespaceRule> rule_of(const IdentityRules &identity, const std::string &
 	rule.text = rule_text(rule, *index);
 	if (!looks_at_namespace(rule))
 		return rule;
-	for (const auto &[key, list] : {std::pair(&rule.accounts_from, &rule.accounts), std::pair(&rule.partitions_from, &rule.partitions), std::pair(&rule.qos_from, &rule.qos)}) {
+	for (const auto &[key, list] : {std::pair(&rule.accounts_from, &rule.accounts),
+		     std::pair(&rule.partitions_from, &rule.partitions),
+		     std::pair(&rule.qos_from, &rule.qos)}) {
 		const Status taken = take_list(*in, *key, *list);
 		if (!taken)
 			return taken.error();
@@ -157,7 +183,8 @@ Result<NamespaceRule> rule_of(const IdentityRules &identity, const std::string &
 	return rule;
 }
 
-std::optional<std::string> person_wanted(const IdentityRules &identity, const std::string &name_space)
+std::optional<std::string> person_wanted(
+	const IdentityRules &identity, const std::string &name_space)
 {
 	const Namespace *in = known(identity.facts, name_space);
 	const auto index = find_rule(identity, name_space, in);
@@ -165,20 +192,27 @@ std::optional<std::string> person_wanted(const IdentityRules &identity, const st
 		return std::nullopt;
 	const std::string &user = *annotation(*in, identity.rules[*index].user_from);
 	const auto found = identity.facts.people.find(user);
-	return !is_name(user) || (found != identity.facts.people.end() && found->second) ? std::nullopt : std::optional(user);
+	return !is_name(user) || (found != identity.facts.people.end() && found->second)
+		? std::nullopt
+		: std::optional(user);
 }
 
 bool reads_annotation(const std::vector<NamespaceRule> &rules, const std::string &key)
 {
 	return std::any_of(rules.begin(), rules.end(), [&key](const NamespaceRule &rule) {
-		return key == rule.annotation_key || key == rule.user_from || key == rule.accounts_from || key == rule.partitions_from || key == rule.qos_from;
+		return key == rule.annotation_key || key == rule.user_from ||
+			key == rule.accounts_from || key == rule.partitions_from ||
+			key == rule.qos_from;
 	});
 }
 
 std::string as_whom(const NamespaceRule &rule)
 {
 	const std::string number = std::to_string(rule.user_id);
-	return "user " + (rule.user.empty() || rule.user == number ? "uid " + number : rule.user + " (uid " + number + ")") + " by " + rule.text;
+	return "user " +
+		(rule.user.empty() || rule.user == number ? "uid " + number
+							  : rule.user + " (uid " + number + ")") +
+		" by " + rule.text;
 }
 
 } // namespace slurmkube::core

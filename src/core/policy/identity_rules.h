@@ -2,9 +2,10 @@
 /*
  * identity_rules.h - who the pods of a namespace are in Slurm.
  *
- * Pure. Rules come from slurmkubed.yaml; what they look at besides a namespace's name - its labels and annotations - only the cluster's administrator
- * can write (doc/admin.md says which rights that presumes). Nothing of a pod is looked at here. A rule whose namespace has not been seen, and a user who is still
- * being looked up, answer Errc::again: nobody guesses.
+ * Pure. Rules come from slurmkubed.yaml; what they look at besides a namespace's name - its labels
+ * and annotations - only the cluster's administrator can write (doc/admin.md says which rights that
+ * presumes). Nothing of a pod is looked at here. A rule whose namespace has not been seen, and a
+ * user who is still being looked up, answer Errc::again: nobody guesses.
  */
 #ifndef SLURMKUBE_CORE_POLICY_IDENTITY_RULES_H
 #define SLURMKUBE_CORE_POLICY_IDENTITY_RULES_H
@@ -22,19 +23,22 @@
 namespace slurmkube::core
 {
 
-/* What only some may do, beyond choosing among the lists of their rule. Named under `permissions` of a rule. */
+/* What only some may do, beyond choosing among the lists of their rule. Named under `permissions`
+ * of a rule. */
 inline constexpr std::string_view k_permissions[] = {
-    "may_set_priority", /* options priority, and nice below 0 */
-    "may_use_burst_buffer",
+	"may_set_priority", /* options priority, and nice below 0 */
+	"may_use_burst_buffer",
 };
 
-/* What pods of a namespace may be in Slurm. The first entry of a list is the default; an empty list leaves the choice to Slurm and allows none. */
+/* What pods of a namespace may be in Slurm. The first entry of a list is the default; an empty list
+ * leaves the choice to Slurm and allows none. */
 struct NamespaceRule {
 	std::string name_space; /* "*" or empty: whatever the rest matches */
 	std::uint32_t user_id = 0, group_id = 0;
 	std::vector<std::string> accounts, partitions, qos;
 	std::vector<std::string> permissions = {}; /* of k_permissions */
-	std::vector<std::string> reservations = {}, wckeys = {}; /* "*": whatever Slurm lets the user have. There is no default */
+	/* "*": whatever Slurm lets the user have. There is no default */
+	std::vector<std::string> reservations = {}, wckeys = {};
 
 	/* What a namespace must have besides; empty: nothing. */
 	LabelSelector selector = {};
@@ -42,11 +46,13 @@ struct NamespaceRule {
 	std::string annotation_key = {};
 	std::optional<std::string> annotation_value = {}; /* none: any */
 
-	/* Keys of annotations of the namespace that say what the rule leaves open. A namespace without user_from does not match. */
+	/* Keys of annotations of the namespace that say what the rule leaves open. A namespace
+	 * without user_from does not match. */
 	std::string user_from = {}, accounts_from = {}, partitions_from = {}, qos_from = {};
 	bool has_group = false; /* group_id holds whoever the user is */
 
-	std::string user = {}; /* as written, for texts; of a rule that rule_of() returns: also from the annotation */
+	/* as written, for texts; of a rule that rule_of() returns: also from the annotation */
+	std::string user = {};
 	std::string text = {}; /* set by rule_of(): "identity rule 2 (selector team=physics)" */
 	bool operator==(const NamespaceRule &) const = default;
 };
@@ -69,8 +75,9 @@ struct SlurmUser {
 
 /* What rules are applied to. Grows and shrinks as the watch and the look-ups tell. */
 struct IdentityFacts {
-	std::map<std::string, Namespace> namespaces;   /* by name */
-	std::map<std::string, Result<SlurmUser>> people; /* by what annotations name: a user name or a number */
+	std::map<std::string, Namespace> namespaces; /* by name */
+	/* by what annotations name: a user name or a number */
+	std::map<std::string, Result<SlurmUser>> people;
 };
 
 struct IdentityRules {
@@ -80,13 +87,16 @@ struct IdentityRules {
 };
 
 /*
- * The first rule that matches, filled in. again: the namespace or its user is not known yet. denied: no rule matches, or the namespace's annotations name what they may not; the text
- * says which.
+ * The first rule that matches, filled in. again: the namespace or its user is not known yet.
+ * denied: no rule matches, or the namespace's annotations name what they may not; the text says
+ * which.
  */
 Result<NamespaceRule> rule_of(const IdentityRules &identity, const std::string &name_space);
 
-/* Whom to look up so that rule_of() can answer: a user name or number from an annotation. nullopt: nobody. */
-std::optional<std::string> person_wanted(const IdentityRules &identity, const std::string &name_space);
+/* Whom to look up so that rule_of() can answer: a user name or number from an annotation. nullopt:
+ * nobody. */
+std::optional<std::string> person_wanted(
+	const IdentityRules &identity, const std::string &name_space);
 
 /* Keys of annotations that some rule reads; all others need not be kept. */
 bool reads_annotation(const std::vector<NamespaceRule> &rules, const std::string &key);

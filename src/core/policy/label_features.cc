@@ -10,11 +10,13 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::string_view k_feature_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+constexpr std::string_view k_feature_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 
 std::string prefix_of(const LabelFeature &rule)
 {
-	return rule.prefix.empty() ? rule.label.substr(rule.label.rfind('/') + 1) + "_" : rule.prefix;
+	return rule.prefix.empty() ? rule.label.substr(rule.label.rfind('/') + 1) + "_"
+				   : rule.prefix;
 }
 
 void add_to(std::string &text, char separator, const std::string &word)
@@ -23,7 +25,8 @@ void add_to(std::string &text, char separator, const std::string &word)
 }
 
 /* "a|b", of values that some node has; empty: not expressible, or nowhere */
-std::string any_of_values(const Requirement &wanted, const LabelFeatures &rules, const std::set<std::string> &known)
+std::string any_of_values(
+	const Requirement &wanted, const LabelFeatures &rules, const std::set<std::string> &known)
 {
 	const auto rule = std::ranges::find(rules, wanted.key, &LabelFeature::label);
 	std::string out;
@@ -37,12 +40,14 @@ std::string any_of_values(const Requirement &wanted, const LabelFeatures &rules,
 	return out;
 }
 
-std::string prefer_of(const NodeTerm &term, const LabelFeatures &rules, const std::set<std::string> &known)
+std::string prefer_of(
+	const NodeTerm &term, const LabelFeatures &rules, const std::set<std::string> &known)
 {
 	std::string out;
 	for (const Requirement &wanted : term.labels) {
 		const std::string one = any_of_values(wanted, rules, known);
-		const bool is_choice = one.find('|') != std::string::npos; /* not beside others: that takes parentheses */
+		/* not beside others: that takes parentheses */
+		const bool is_choice = one.find('|') != std::string::npos;
 		if (one.empty() || !term.fields.empty() || (is_choice && term.labels.size() > 1))
 			return "";
 		add_to(out, '&', one);
@@ -55,15 +60,19 @@ std::string prefer_of(const NodeTerm &term, const LabelFeatures &rules, const st
 std::string feature_of(const LabelFeature &rule, const std::string &value)
 {
 	const std::string feature = prefix_of(rule) + value;
-	return value.empty() || feature.find_first_not_of(k_feature_characters) != std::string::npos ? "" : feature;
+	return value.empty() || feature.find_first_not_of(k_feature_characters) != std::string::npos
+		? ""
+		: feature;
 }
 
-std::string features_of(const std::map<std::string, std::string> &labels, const LabelFeatures &rules)
+std::string features_of(
+	const std::map<std::string, std::string> &labels, const LabelFeatures &rules)
 {
 	std::string out;
 	for (const LabelFeature &rule : rules) {
 		const auto label = labels.find(rule.label);
-		const std::string feature = label == labels.end() ? "" : feature_of(rule, label->second);
+		const std::string feature =
+			label == labels.end() ? "" : feature_of(rule, label->second);
 		if (!feature.empty() && !has_feature(out, feature))
 			add_to(out, ',', feature);
 	}
@@ -75,7 +84,8 @@ bool has_feature(const std::string &list, const std::string &feature)
 	return ("," + list + ",").find("," + feature + ",") != std::string::npos;
 }
 
-std::string prefer_of(const std::vector<Preference> &preferences, const LabelFeatures &rules, const std::set<std::string> &known)
+std::string prefer_of(const std::vector<Preference> &preferences, const LabelFeatures &rules,
+	const std::set<std::string> &known)
 {
 	std::string best;
 	int weight = 0;

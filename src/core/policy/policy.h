@@ -30,17 +30,22 @@ struct Policy {
 	std::string scheduler_name;
 	std::string default_partition = "kube";
 	std::uint32_t default_time_limit_minutes = 0; /* 0: the partition's */
-	std::uint32_t cpu_unit = k_whole_cpu; /* thousandths of a CPU that Slurm counts as one on external nodes */
-	std::uint64_t least_memory_mib = 64;          /* of pods that request none: Slurm would give them the whole node */
+	/* thousandths of a CPU that Slurm counts as one on external nodes */
+	std::uint32_t cpu_unit = k_whole_cpu;
+	/* of pods that request none: Slurm would give them the whole node */
+	std::uint64_t least_memory_mib = 64;
 	std::vector<NamespaceRule> namespaces = {};
 	LabelFeatures features = {}; /* labels of nodes that are features in Slurm */
 	GresTable gres = default_gres_table();
-	std::uint32_t min_uid = 1000;  /* of users whom a namespace's annotation names */
+	std::uint32_t min_uid = 1000;     /* of users whom a namespace's annotation names */
 	ZoneOffset zone_offset = nullptr; /* of times that users write without a zone */
 	std::vector<PriorityClassRule> priority_classes = {};
 	IdentityFacts identity_facts = {}; /* kept by World: what the rules look at */
 
-	[[nodiscard]] Result<NamespaceRule> rule_of(const std::string &name_space) const { return core::rule_of({namespaces, min_uid, identity_facts}, name_space); }
+	[[nodiscard]] Result<NamespaceRule> rule_of(const std::string &name_space) const
+	{
+		return core::rule_of({namespaces, min_uid, identity_facts}, name_space);
+	}
 };
 
 } // namespace slurmkube::core

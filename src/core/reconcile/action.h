@@ -43,22 +43,26 @@ struct BindVolume { /* a claim of the pod must be bound before the pod is */
 	JobId job;
 	ClaimStep step;
 };
-struct LookUp { /* is there such a pod, and is it bound? No watch has said so, or something depends on it */
+/* is there such a pod, and is it bound? No watch has said so, or something depends on it */
+struct LookUp {
 	std::string name_space, name; /* name empty: of a gang, whose pods nobody has seen */
 };
 struct DeletePod {
 	Condition disruption; /* written as DisruptionTarget=True before the deletion */
-	/* It never started: written as k_condition_start_limit instead, and only while the pod is still as we know it. */
+	/* It never started: written as k_condition_start_limit instead, and only while the pod is
+	 * still as we know it. */
 	bool not_started = false;
 };
 struct Report {
-	Condition not_scheduled; /* wanted text of PodScheduled=False; the caller writes it on change and not too often */
+	/* wanted text of PodScheduled=False; the caller writes it on change and not too often */
+	Condition not_scheduled;
 };
-using Action = std::variant<Submit, Update, Cancel, Complete, Bind, BindVolume, LookUp, DeletePod, Report>;
+using Action =
+	std::variant<Submit, Update, Cancel, Complete, Bind, BindVolume, LookUp, DeletePod, Report>;
 
 /* What has been started and not answered. While it is set the same kind is not started again. */
 struct InFlight {
-	bool slurm = false;  /* submit, complete or cancel */
+	bool slurm = false; /* submit, complete or cancel */
 	bool bind = false;
 	bool remove = false; /* deleting the pod */
 	bool report = false; /* writing a condition */

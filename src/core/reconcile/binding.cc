@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of reconcile() for a job that has its nodes: it is held until its pods can be bound, and given back where they never can. */
+/* The part of reconcile() for a job that has its nodes: it is held until its pods can be bound, and
+ * given back where they never can. */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/parts.h"
 #include "src/core/reconcile/report.h"
@@ -57,12 +58,15 @@ void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 	out.push_back({r.uid, std::move(bind)});
 }
 
-/* Once it is said on the pod, another agent goes on with it; a pod that runs after all is left alone. */
+/* Once it is said on the pod, another agent goes on with it; a pod that runs after all is left
+ * alone. */
 void give_up(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 {
-	if (!r.is_ours || !is_starting(*r.pod) || !(r.start_expired || r.pod->start_limit) || r.busy.remove || r.busy.bind || !r.may_retry)
+	if (!r.is_ours || !is_starting(*r.pod) || !(r.start_expired || r.pod->start_limit) ||
+		r.busy.remove || r.busy.bind || !r.may_retry)
 		return;
-	Condition why = r.pod->start_limit.value_or(not_started(*f.job, *r.pod, f.start_limit_us / 1'000'000));
+	Condition why = r.pod->start_limit.value_or(
+		not_started(*f.job, *r.pod, f.start_limit_us / 1'000'000));
 	out.push_back({r.uid, DeletePod{.disruption = std::move(why), .not_started = true}});
 }
 
@@ -73,7 +77,8 @@ RankActions wait_together(const ComponentFacts &f)
 	return tell(f, waiting_for(*f.job, first.node));
 }
 
-/* Of pods that are larger than their template says: the next allocation is asked for with what they request. */
+/* Of pods that are larger than their template says: the next allocation is asked for with what they
+ * request. */
 RankActions give_back_too_small(const ComponentFacts &f)
 {
 	RankActions end = own(f, Complete{f.job->id, k_status_given_back});
@@ -85,18 +90,23 @@ RankActions give_back_too_small(const ComponentFacts &f)
 	return out;
 }
 
-/* Waiting would last as long as a node is away or a pod stays there, and be charged; a pod whose job Slurm has lost cannot get that back before we let go. */
+/* Waiting would last as long as a node is away or a pod stays there, and be charged; a pod whose
+ * job Slurm has lost cannot get that back before we let go. */
 RankActions let_go(const ComponentFacts &f)
 {
 	RankActions out = give_back(f);
-	const auto is_lost = [](const RankFacts &r) { return r.side == PodSide::waiting && !r.node.name.empty() && !r.node.is_usable; };
+	const auto is_lost = [](const RankFacts &r) {
+		return r.side == PodSide::waiting && !r.node.name.empty() && !r.node.is_usable;
+	};
 	const auto lost = std::ranges::find_if(f.ranks, is_lost);
 	if (lost == f.ranks.end())
 		return out;
 	if (lost->node.is_native)
-		std::ranges::move(tell(f, on_native_node(*f.job, lost->node.name)), std::back_inserter(out));
+		std::ranges::move(
+			tell(f, on_native_node(*f.job, lost->node.name)), std::back_inserter(out));
 	else if (lost->node.forbidden.empty())
-		std::ranges::move(tell(f, given_back_node(*f.job, lost->node.name)), std::back_inserter(out));
+		std::ranges::move(
+			tell(f, given_back_node(*f.job, lost->node.name)), std::back_inserter(out));
 	return out;
 }
 
@@ -104,7 +114,9 @@ RankActions let_go(const ComponentFacts &f)
 
 RankActions give_back(const ComponentFacts &f)
 {
-	const auto is_unsure = [](const RankFacts &r) { return r.side == PodSide::waiting && !r.surely_unbound; };
+	const auto is_unsure = [](const RankFacts &r) {
+		return r.side == PodSide::waiting && !r.surely_unbound;
+	};
 	if (std::ranges::none_of(f.ranks, is_unsure))
 		return own(f, Complete{f.job->id, k_status_given_back});
 	return look_up(f, is_unsure);
@@ -129,7 +141,8 @@ RankActions hold_or_bind(const ComponentFacts &f)
 		else if (rank.side == PodSide::running)
 			give_up(f, rank, out);
 	}
-	std::ranges::move(look_up(f, [](const RankFacts &r) { return r.is_placeless_long; }), std::back_inserter(out));
+	std::ranges::move(look_up(f, [](const RankFacts &r) { return r.is_placeless_long; }),
+		std::back_inserter(out));
 	return out;
 }
 

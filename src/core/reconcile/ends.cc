@@ -28,7 +28,8 @@ bool goes(const ComponentFacts &f, const RankFacts &r)
 {
 	if (is_held_on_to(r))
 		return r.is_ours && r.is_about;
-	return r.side == PodSide::waiting && !r.is_after_end && is_wish(*f.job) && !f.answer_lost && !f.ended_by_us;
+	return r.side == PodSide::waiting && !r.is_after_end && is_wish(*f.job) && !f.answer_lost &&
+		!f.ended_by_us;
 }
 
 } // namespace
@@ -39,7 +40,8 @@ RankActions ended(const ComponentFacts &f)
 	RankActions out;
 	bool is_cleared = true;
 	for (const RankFacts &r : f.ranks) {
-		const bool is_leaving = r.side == PodSide::waiting && (r.busy.remove || r.busy.bind);
+		const bool is_leaving =
+			r.side == PodSide::waiting && (r.busy.remove || r.busy.bind);
 		is_cleared = is_cleared && !goes(f, r) && !is_bound(r) && !is_leaving;
 		if (goes(f, r) && may_remove(r))
 			out.push_back({r.uid, DeletePod{.disruption = why}});

@@ -23,8 +23,10 @@ bool is_bound(const RankFacts &r)
 
 bool is_made_after(const RankFacts &r, const SlurmJob &ended, std::int64_t ended_us)
 {
-	const bool was_seen_before = ended_us > 0 && r.first_seen_us > 0 && r.first_seen_us < ended_us;
-	return r.pod->created > ended.end_time || (r.pod->created == ended.end_time && !was_seen_before);
+	const bool was_seen_before =
+		ended_us > 0 && r.first_seen_us > 0 && r.first_seen_us < ended_us;
+	return r.pod->created > ended.end_time ||
+		(r.pod->created == ended.end_time && !was_seen_before);
 }
 
 bool has_own_live(const ComponentFacts &f)
@@ -44,21 +46,26 @@ bool has_live(const ComponentFacts &f)
 
 bool has_waiting(const ComponentFacts &f)
 {
-	return f.others.asks_ahead || std::ranges::find(f.ranks, PodSide::waiting, &RankFacts::side) != f.ranks.end();
+	return f.others.asks_ahead ||
+		std::ranges::find(f.ranks, PodSide::waiting, &RankFacts::side) != f.ranks.end();
 }
 
 bool is_untouched(const ComponentFacts &f)
 {
 	const auto is_idle = [](const RankFacts &r) {
-		return r.is_of_before || r.side == PodSide::gated || (r.side == PodSide::waiting && !r.busy.bind);
+		return r.is_of_before || r.side == PodSide::gated ||
+			(r.side == PodSide::waiting && !r.busy.bind);
 	};
 	return std::ranges::all_of(f.ranks, is_idle);
 }
 
 bool lets_go(const ComponentFacts &f)
 {
-	const bool is_wrong = f.gives_way || std::ranges::any_of(f.ranks, [](const RankFacts &r) { return !r.node.forbidden.empty(); });
-	return job_side(f.job) == JobSide::allocated && is_wrong && is_untouched(f) && !f.ranks.empty();
+	const bool is_wrong = f.gives_way || std::ranges::any_of(f.ranks, [](const RankFacts &r) {
+		return !r.node.forbidden.empty();
+	});
+	return job_side(f.job) == JobSide::allocated && is_wrong && is_untouched(f) &&
+		!f.ranks.empty();
 }
 
 bool is_doubtful(const ComponentFacts &f)

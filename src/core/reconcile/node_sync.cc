@@ -18,8 +18,9 @@ constexpr std::int64_t k_cpus_most = UINT32_MAX;
 constexpr char k_sink_address[] = "127.0.0.1";
 
 /* Set by Kubernetes itself for what the Ready condition and spec.unschedulable say already. */
-constexpr std::string_view k_own_taints[] = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "node.kubernetes.io/unschedulable",
-					     names::k_managed_label};
+constexpr std::string_view k_own_taints[] = {"node.kubernetes.io/not-ready",
+	"node.kubernetes.io/unreachable", "node.kubernetes.io/unschedulable",
+	names::k_managed_label};
 
 constexpr char k_why_gone[] = "deleted from Kubernetes";
 constexpr char k_why_unmanaged[] = "not a managed node of Kubernetes";
@@ -30,7 +31,8 @@ struct Wanted {
 	std::string why;
 };
 
-bool keeps_all_off(const Taint &taint, const NodeFacts &facts, const std::vector<std::string> &ignored)
+bool keeps_all_off(
+	const Taint &taint, const NodeFacts &facts, const std::vector<std::string> &ignored)
 {
 	if (taint.effect != "NoSchedule" && taint.effect != "NoExecute")
 		return false;
@@ -44,9 +46,13 @@ Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 {
 	const KubeNode *node = facts.kube;
 	if (!node->ready) {
-		const std::string why = "NotReady" + (node->not_ready_reason.empty() ? "" : " " + node->not_ready_reason);
-		const bool is_down = facts.slurm->base == NodeBase::down; /* it stays so until it is Ready: nobody asks for it any more */
-		const bool is_lost = is_down || (facts.not_ready_seconds >= policy.not_ready_after_seconds && facts.is_surely_unready);
+		const std::string why = "NotReady" +
+			(node->not_ready_reason.empty() ? "" : " " + node->not_ready_reason);
+		/* it stays so until it is Ready: nobody asks for it any more */
+		const bool is_down = facts.slurm->base == NodeBase::down;
+		const bool is_lost = is_down ||
+			(facts.not_ready_seconds >= policy.not_ready_after_seconds &&
+				facts.is_surely_unready);
 		return {is_lost ? Wish::down : Wish::drain, why};
 	}
 	if (node->deleting)
@@ -71,8 +77,9 @@ bool is_busy(const SlurmNode &node)
 }
 
 /*
- * RESUME, the way back from DOWN, undoes a drain as well. So what people drained is not brought down: it is out of use already. Only to end jobs that have
- * lost their node, and then under the reason that people gave, which says that it is theirs to resume.
+ * RESUME, the way back from DOWN, undoes a drain as well. So what people drained is not brought
+ * down: it is out of use already. Only to end jobs that have lost their node, and then under the
+ * reason that people gave, which says that it is theirs to resume.
  */
 std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &reason)
 {
@@ -80,12 +87,15 @@ std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &
 		return std::nullopt;
 	if (!node.drain || is_ours(node))
 		return SetNodeState{node.name, NodeStateChange::down, reason};
-	return is_busy(node) ? std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::down, ""}) : std::nullopt;
+	return is_busy(node)
+		? std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::down, ""})
+		: std::nullopt;
 }
 
 /*
- * A lost label or a wrong selector ends nothing: what runs there goes on, beside a drain that is undone when the node is back. Only a node that is gone for sure,
- * and its pods with it, is set DOWN or deleted.
+ * A lost label or a wrong selector ends nothing: what runs there goes on, beside a drain that is
+ * undone when the node is back. Only a node that is gone for sure, and its pods with it, is set
+ * DOWN or deleted.
  */
 std::optional<NodeAction> absent_change(const NodeFacts &facts, bool may_delete)
 {
@@ -98,7 +108,8 @@ std::optional<NodeAction> absent_change(const NodeFacts &facts, bool may_delete)
 		return down_change(node, names::k_reason_prefix + std::string(k_why_gone));
 	if (is_out_of_use)
 		return std::nullopt;
-	return SetNodeState{node.name, NodeStateChange::drain, names::k_reason_prefix + std::string(k_why_unmanaged)};
+	return SetNodeState{node.name, NodeStateChange::drain,
+		names::k_reason_prefix + std::string(k_why_unmanaged)};
 }
 
 std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &wanted)
@@ -108,7 +119,10 @@ std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &want
 	if (wanted.wish == Wish::down)
 		return down_change(node, reason);
 	if (is_down)
-		return is_ours(node) || is_failed_reboot(node.reason) ? std::optional<NodeAction>(SetNodeState{node.name, NodeStateChange::up, ""}) : std::nullopt;
+		return is_ours(node) || is_failed_reboot(node.reason)
+			? std::optional<NodeAction>(
+				  SetNodeState{node.name, NodeStateChange::up, ""})
+			: std::nullopt;
 	if (wanted.wish == Wish::drain && !node.drain)
 		return SetNodeState{node.name, NodeStateChange::drain, reason};
 	if (wanted.wish == Wish::up && node.drain && is_ours(node))
@@ -116,10 +130,13 @@ std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &want
 	return std::nullopt;
 }
 
-/* What Kubernetes allows in the names of nodes, and what stands in an address. Everything else could be read as another key or as a list. */
-constexpr std::string_view k_name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+/* What Kubernetes allows in the names of nodes, and what stands in an address. Everything else
+ * could be read as another key or as a list. */
+constexpr std::string_view k_name_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 constexpr std::string_view k_address_characters = "abcdefABCDEF0123456789.:";
-constexpr std::string_view k_list_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:,=()";
+constexpr std::string_view k_list_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:,=()";
 
 bool consists_of(std::string_view text, std::string_view characters)
 {
@@ -129,11 +146,17 @@ bool consists_of(std::string_view text, std::string_view characters)
 Status check_words(const NodeSpec &spec)
 {
 	if (spec.name.empty() || !consists_of(spec.name, k_name_characters))
-		return Error{Errc::invalid, "node name '" + spec.name + "' cannot be written into a node line"};
+		return Error{Errc::invalid,
+			"node name '" + spec.name + "' cannot be written into a node line"};
 	if (spec.address.empty() || !consists_of(spec.address, k_address_characters))
-		return Error{Errc::invalid, "node " + spec.name + ": address '" + spec.address + "' is not an IP address"};
-	if (!consists_of(spec.features, k_list_characters) || !consists_of(spec.gres, k_list_characters))
-		return Error{Errc::invalid, "node " + spec.name + ": features or GRES have characters that Slurm would misread"};
+		return Error{Errc::invalid,
+			"node " + spec.name + ": address '" + spec.address +
+				"' is not an IP address"};
+	if (!consists_of(spec.features, k_list_characters) ||
+		!consists_of(spec.gres, k_list_characters))
+		return Error{Errc::invalid,
+			"node " + spec.name +
+				": features or GRES have characters that Slurm would misread"};
 	return Ok{};
 }
 
@@ -149,7 +172,8 @@ std::vector<std::string> ignored_taints(const NodePolicy &policy)
 bool is_managed(const KubeNode &node, const NodePolicy &policy)
 {
 	const auto label = node.labels.find(policy.label_key);
-	return label != node.labels.end() && (policy.label_value.empty() || label->second == policy.label_value);
+	return label != node.labels.end() &&
+		(policy.label_value.empty() || label->second == policy.label_value);
 }
 
 bool has_dynamic_nodes(const PluginHello &plugin)
@@ -175,15 +199,21 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
 	NodeSpec spec;
 	spec.name = node.name;
 	const bool emulated = plugin.family == Family::emulated;
-	/* Slurm sends RPCs to nodes without slurmd in the emulated family: they must end in the plugin's sink at once */
+	/* Slurm sends RPCs to nodes without slurmd in the emulated family: they must end in the
+	 * plugin's sink at once */
 	spec.address = emulated || node.internal_ip.empty() ? k_sink_address : node.internal_ip;
 	spec.port = emulated ? plugin.sink_port : 0;
-	const std::int64_t left = node.allocatable.milli_cpu - std::int64_t{policy.reserve_cpus} * k_whole_cpu;
-	spec.cpus = static_cast<std::uint32_t>(std::clamp<std::int64_t>(left / policy.cpu_unit, 1, k_cpus_most));
-	/* else Slurm takes each CPU for a socket of its own, and select/cons_tres looks at all sockets of all nodes for each job (doc/design/performance.md) */
+	const std::int64_t left =
+		node.allocatable.milli_cpu - std::int64_t{policy.reserve_cpus} * k_whole_cpu;
+	spec.cpus = static_cast<std::uint32_t>(
+		std::clamp<std::int64_t>(left / policy.cpu_unit, 1, k_cpus_most));
+	/* else Slurm takes each CPU for a socket of its own, and select/cons_tres looks at all
+	 * sockets of all nodes for each job (doc/design/performance.md) */
 	spec.cores_per_socket = plugin.whole_sockets ? 1 : spec.cpus;
-	const auto memory = static_cast<std::uint64_t>(std::max<std::int64_t>(node.allocatable.memory_bytes >> 20, 0));
-	spec.memory_mib = std::max<std::uint64_t>(memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
+	const auto memory = static_cast<std::uint64_t>(
+		std::max<std::int64_t>(node.allocatable.memory_bytes >> 20, 0));
+	spec.memory_mib = std::max<std::uint64_t>(
+		memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
 	spec.gres = gres_of_node(node, policy.gres);
 	spec.features = plugin.node_feature.empty() ? names::k_node_feature : plugin.node_feature;
 	if (const std::string more = features_of(node.labels, policy.features); !more.empty())
@@ -211,7 +241,9 @@ Result<std::string> node_line(const NodeSpec &spec, const std::string &state)
 
 bool is_failed_reboot(std::string_view reason)
 {
-	constexpr std::string_view k_words[] = {"Reboot ASAP", "reboot requested", "reboot issued", "reboot timed out"}, k_between = " : ";
+	constexpr std::string_view k_words[] = {"Reboot ASAP", "reboot requested", "reboot issued",
+		"reboot timed out"},
+				   k_between = " : ";
 	std::string_view last;
 	while (!reason.empty()) {
 		const std::size_t end = std::min(reason.find(k_between), reason.size());
@@ -227,7 +259,8 @@ bool is_in_use(const SlurmNode &node)
 {
 	if (node.base == NodeBase::down)
 		return false;
-	return !node.drain || is_busy(node) || node.reason == names::k_reason_prefix + std::string(k_why_unmanaged);
+	return !node.drain || is_busy(node) ||
+		node.reason == names::k_reason_prefix + std::string(k_why_unmanaged);
 }
 
 bool may_go_down(const SlurmNode &node)
@@ -241,17 +274,24 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 		return std::nullopt;
 	const bool creates = has_dynamic_nodes(*facts.plugin);
 	if (!facts.slurm) {
-		const bool wanted = facts.kube && creates && facts.kube->ready && !facts.kube->deleting;
-		return wanted ? std::optional<NodeAction>(CreateNode{node_spec(*facts.kube, policy, *facts.plugin)}) : std::nullopt;
+		const bool wanted =
+			facts.kube && creates && facts.kube->ready && !facts.kube->deleting;
+		return wanted ? std::optional<NodeAction>(
+					CreateNode{node_spec(*facts.kube, policy, *facts.plugin)})
+			      : std::nullopt;
 	}
 	const SlurmNode &slurm = *facts.slurm;
 	if (!facts.kube)
 		return absent_change(facts, creates);
-	/* Slurm cannot change a node's size: it goes while nothing uses it, and comes back as it is now */
-	const bool is_free = slurm.base == NodeBase::idle && !is_busy(slurm) && !facts.holds_pods && (!slurm.drain || is_ours(slurm));
+	/* Slurm cannot change a node's size: it goes while nothing uses it, and comes back as it is
+	 * now */
+	const bool is_free = slurm.base == NodeBase::idle && !is_busy(slurm) && !facts.holds_pods &&
+		(!slurm.drain || is_ours(slurm));
 	const NodeSpec wanted = node_spec(*facts.kube, policy, *facts.plugin);
-	const bool is_other = differs(wanted, slurm) || (!policy.features.empty() && wanted.features != slurm.features);
-	if (facts.kube->ready && creates && slurm.dynamic && facts.may_resize && is_free && is_other)
+	const bool is_other = differs(wanted, slurm) ||
+		(!policy.features.empty() && wanted.features != slurm.features);
+	if (facts.kube->ready && creates && slurm.dynamic && facts.may_resize && is_free &&
+		is_other)
 		return DeleteNode{slurm.name};
 	return state_change(slurm, wanted_state(facts, policy));
 }

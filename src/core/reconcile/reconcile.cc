@@ -29,12 +29,14 @@ void pin(const ComponentFacts &f, JobSpec &spec)
 	}
 }
 
-/* Slurm lost the job of pods that run: the same nodes again, under a new attempt. Never killed on doubt. */
+/* Slurm lost the job of pods that run: the same nodes again, under a new attempt. Never killed on
+ * doubt. */
 RankActions without_job(const ComponentFacts &f)
 {
 	if (!has_own_bound(f))
 		return has_waiting(f) ? submit(f) : RankActions{};
-	if (std::ranges::none_of(f.ranks, [](const RankFacts &r) { return r.is_ours && r.side == PodSide::running; }))
+	if (std::ranges::none_of(f.ranks,
+		    [](const RankFacts &r) { return r.is_ours && r.side == PodSide::running; }))
 		return tell(f, waiting_for_earlier_pods());
 	if (!f.missing_long || !f.submit_due || f.waits_for || !f.spec || !f.spec->ok())
 		return {};
@@ -65,7 +67,8 @@ RankActions pending(const ComponentFacts &f)
 		return {};
 	if (!has_live(f) || is_too_late(f))
 		return own(f, Cancel{f.job->id, f.for_absence});
-	if (f.is_outgrown || f.others.gives_back) /* the marker says that it is nobody's wish: pods stay, also with another agent */
+	/* the marker says that it is nobody's wish: pods stay, also with another agent */
+	if (f.is_outgrown || f.others.gives_back)
 		return own(f, Cancel{f.job->id, true});
 	Action next = change_of(*f.job, f.change, f.spec);
 	if (const auto *report = std::get_if<Report>(&next))
@@ -111,7 +114,8 @@ RankActions tell(const ComponentFacts &f, const Condition &why, std::size_t most
 
 RankActions look_up(const ComponentFacts &f, bool (*is_asked_for)(const RankFacts &))
 {
-	auto asked = static_cast<std::size_t>(std::ranges::count_if(f.ranks, [](const RankFacts &r) { return r.busy.look; }));
+	auto asked = static_cast<std::size_t>(
+		std::ranges::count_if(f.ranks, [](const RankFacts &r) { return r.busy.look; }));
 	RankActions out;
 	for (const RankFacts &r : f.ranks) {
 		if (!is_asked_for(r) || r.busy.look || asked >= k_reported_ranks)
@@ -132,11 +136,14 @@ RankActions submit(const ComponentFacts &f)
 		return {};
 	if (!f.spec->ok()) {
 		const Condition why = not_submitted(f.spec->error());
-		return tell(f, why, f.spec->error().code == Errc::again ? k_reported_ranks : f.ranks.size());
+		return tell(f, why,
+			f.spec->error().code == Errc::again ? k_reported_ranks : f.ranks.size());
 	}
 	if (!f.may_retry || !f.submit_due) {
 		const bool is_refusal = f.trouble && f.trouble->reason == names::k_reason_refused;
-		return f.trouble ? tell(f, *f.trouble, is_refusal ? f.ranks.size() : k_reported_ranks) : RankActions{};
+		return f.trouble
+			? tell(f, *f.trouble, is_refusal ? f.ranks.size() : k_reported_ranks)
+			: RankActions{};
 	}
 	return own(f, Submit{f.spec->value()});
 }

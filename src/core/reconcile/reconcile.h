@@ -7,9 +7,9 @@
  * something of the workload changed, and again after every action; each action may be repeated,
  * because whoever carries it out may die at any moment.
  *
- * The job is asked for with all ranks at once; pods are bound as they come, because controllers make
- * some only after others are Ready. The allocation stays while a pod lives, and for a while longer
- * where one that failed is replaced into its own seat.
+ * The job is asked for with all ranks at once; pods are bound as they come, because controllers
+ * make some only after others are Ready. The allocation stays while a pod lives, and for a while
+ * longer where one that failed is replaced into its own seat.
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_RECONCILE_H
 #define SLURMKUBE_CORE_RECONCILE_RECONCILE_H
@@ -26,10 +26,12 @@ struct RankAction {
 
 std::vector<RankAction> reconcile(const ComponentFacts &facts);
 
-/* Update of a waiting job, or the Report that it waits, and why it stays as it is. spec: set where something has changed. */
+/* Update of a waiting job, or the Report that it waits, and why it stays as it is. spec: set where
+ * something has changed. */
 Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobSpec> *spec);
 
-/* So many pods are told of what they wait for, by rank: a write for every pod of a large gang would be in the way of others. Refusals are told to all. */
+/* So many pods are told of what they wait for, by rank: a write for every pod of a large gang would
+ * be in the way of others. Refusals are told to all. */
 inline constexpr std::size_t k_reported_ranks = 16;
 
 /* FAILED 124:0, as timeout(1) says it: pods of the gang never came */

@@ -23,13 +23,16 @@ std::string job_text(const SlurmJob &job)
 	return "Slurm job " + std::to_string(job.id.number);
 }
 
-/* Of a job whose association was taken from its user while it waited: Slurm looks again by itself. */
+/* Of a job whose association was taken from its user while it waited: Slurm looks again by
+ * itself. */
 std::string remedy_of(const std::string &reason)
 {
 	if (reason == "InvalidAccount")
-		return " (Slurm's database no longer gives the user this account; the job starts when an administrator has added it again)";
+		return " (Slurm's database no longer gives the user this account; the job starts "
+		       "when an administrator has added it again)";
 	if (reason == "InvalidQOS")
-		return " (Slurm's database no longer gives the user this QOS; the job starts when an administrator has added it again)";
+		return " (Slurm's database no longer gives the user this QOS; the job starts when "
+		       "an administrator has added it again)";
 	return {};
 }
 
@@ -39,12 +42,15 @@ std::string or_default(const std::string &name)
 }
 
 /* "account bio (option account)": who chose it may choose another */
-std::string chosen(const char *label, const char *option, const std::string &value, const JobSpec &spec)
+std::string chosen(
+	const char *label, const char *option, const std::string &value, const JobSpec &spec)
 {
-	return std::string(label) + " " + or_default(value) + (is_given(option, spec) ? std::string(" (option ") + option + ")" : "");
+	return std::string(label) + " " + or_default(value) +
+		(is_given(option, spec) ? std::string(" (option ") + option + ")" : "");
 }
 
-/* sacctmgr wants a name; of a user whom the rule gives by number only slurmctld's machine knows it. */
+/* sacctmgr wants a name; of a user whom the rule gives by number only slurmctld's machine knows
+ * it. */
 std::string name_for_sacctmgr(const JobSpec &spec)
 {
 	return spec.user.empty() || spec.user == std::to_string(spec.user_id) ? "USER" : spec.user;
@@ -55,9 +61,11 @@ std::string remedy_of(NotGranted what, const JobSpec &spec)
 	const std::string user = name_for_sacctmgr(spec);
 	switch (what) {
 	case NotGranted::account:
-		return "sacctmgr add user " + user + " account=" + (spec.account.empty() ? "ACCOUNT" : spec.account);
+		return "sacctmgr add user " + user +
+			" account=" + (spec.account.empty() ? "ACCOUNT" : spec.account);
 	case NotGranted::qos:
-		return "sacctmgr modify user " + user + " set qos+=" + (spec.qos.empty() ? "QOS" : spec.qos);
+		return "sacctmgr modify user " + user +
+			" set qos+=" + (spec.qos.empty() ? "QOS" : spec.qos);
 	case NotGranted::user:
 		break;
 	}
@@ -68,10 +76,18 @@ std::string remedy_of(NotGranted what, const JobSpec &spec)
 
 std::string not_granted(NotGranted what, const JobSpec &spec)
 {
-	std::string text = spec.as_whom + ", " + chosen("account", "account", spec.account, spec) + ", " + chosen("QOS", "qos", spec.qos, spec) + ", partition " + spec.partition;
-	const char *option = what == NotGranted::account ? "account" : what == NotGranted::qos ? "qos" : nullptr;
-	text += "; an administrator can grant it (" + remedy_of(what, spec) + ") or change the rule";
-	return text + (option && is_given(option, spec) ? std::string(", the pod can ask for another with slurm-kube.io/") + option : "");
+	std::string text = spec.as_whom + ", " + chosen("account", "account", spec.account, spec) +
+		", " + chosen("QOS", "qos", spec.qos, spec) + ", partition " + spec.partition;
+	const char *option = what == NotGranted::account ? "account"
+		: what == NotGranted::qos                ? "qos"
+							 : nullptr;
+	text += "; an administrator can grant it (" + remedy_of(what, spec) +
+		") or change the rule";
+	return text +
+		(option && is_given(option, spec)
+				? std::string(", the pod can ask for another with slurm-kube.io/") +
+					option
+				: "");
 }
 
 std::string minute_text(std::int64_t epoch_seconds)
@@ -82,8 +98,10 @@ std::string minute_text(std::int64_t epoch_seconds)
 	const year_month_day date{day};
 	const hh_mm_ss time{when - day};
 	char text[64];
-	(void)snprintf(text, sizeof(text), "%04d-%02u-%02uT%02d:%02dZ", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-		       static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()));
+	(void)snprintf(text, sizeof(text), "%04d-%02u-%02uT%02d:%02dZ",
+		static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+		static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+		static_cast<int>(time.minutes().count()));
 	return text;
 }
 
@@ -106,13 +124,16 @@ Condition not_changed(const SlurmJob &job, const std::string &why)
 
 Condition waiting_for_prolog(const SlurmJob &job)
 {
-	return {names::k_reason_pending, job_text(job) + " has nodes, and is configuring: PrologSlurmctld runs"};
+	return {names::k_reason_pending,
+		job_text(job) + " has nodes, and is configuring: PrologSlurmctld runs"};
 }
 
 Condition prolog_failed(const SlurmJob &job)
 {
-	return {names::k_reason_retrying, job_text(job) + " ended before PrologSlurmctld was over: the script failed, or root "
-							  "cancelled the job; it is asked for again (slurmctld.log says why)"};
+	return {names::k_reason_retrying,
+		job_text(job) +
+			" ended before PrologSlurmctld was over: the script failed, or root "
+			"cancelled the job; it is asked for again (slurmctld.log says why)"};
 }
 
 namespace
@@ -137,54 +158,75 @@ std::string state_of_other(const SlurmJob *job)
 
 Condition waiting_for_turn(const std::string &component, const SlurmJob *job)
 {
-	return {names::k_reason_pending, component + " of the workload gets its nodes first" + state_of_other(job)};
+	return {names::k_reason_pending,
+		component + " of the workload gets its nodes first" + state_of_other(job)};
 }
 
-Condition waiting_for_component(const SlurmJob &own, const std::string &component, const SlurmJob *job)
+Condition waiting_for_component(
+	const SlurmJob &own, const std::string &component, const SlurmJob *job)
 {
-	return {names::k_reason_pending, job_text(own) + " has its nodes and waits for " + component + " of the workload" + state_of_other(job)};
+	return {names::k_reason_pending,
+		job_text(own) + " has its nodes and waits for " + component + " of the workload" +
+			state_of_other(job)};
 }
 
 Condition tried_again_at(std::int64_t next_epoch_seconds)
 {
-	return {names::k_reason_pending, "not all components of the workload had nodes at once, and what it held was given back; the next try is at " + minute_text(next_epoch_seconds)};
+	return {names::k_reason_pending,
+		"not all components of the workload had nodes at once, and what it held was given "
+		"back; the next try is at " +
+			minute_text(next_epoch_seconds)};
 }
 
 Condition job_of_other_ended(const SlurmJob &job)
 {
-	return {names::k_reason_job_ended, job_text(job) + " of another component ended: " + state_text(job.state) +
-					       (job.state == JobState::cancelled && job.ended_by ? " by uid " + std::to_string(*job.ended_by) : "")};
+	return {names::k_reason_job_ended,
+		job_text(job) + " of another component ended: " + state_text(job.state) +
+			(job.state == JobState::cancelled && job.ended_by
+					? " by uid " + std::to_string(*job.ended_by)
+					: "")};
 }
 
 Condition waiting_for_node(const SlurmJob &job, const std::string &node)
 {
-	return {names::k_reason_pending, job_text(job) + " has node " + node + ", which is not Ready in Kubernetes"};
+	return {names::k_reason_pending,
+		job_text(job) + " has node " + node + ", which is not Ready in Kubernetes"};
 }
 
 Condition given_back_node(const SlurmJob &job, const std::string &node)
 {
-	return {names::k_reason_retrying, job_text(job) + " has node " + node +
-						  ", which has not become Ready in Kubernetes; "
-						  "the allocation is given back and the pod queued again"};
+	return {names::k_reason_retrying,
+		job_text(job) + " has node " + node +
+			", which has not become Ready in Kubernetes; "
+			"the allocation is given back and the pod queued again"};
 }
 
 Condition on_native_node(const SlurmJob &job, const std::string &node)
 {
-	return {names::k_reason_retrying, job_text(job) + " has node " + node + " in partition " + job.partition +
-						  ", which is no Kubernetes node in Slurm; the allocation is given back and the pod queued again. A job_submit plugin may have changed the partition"};
+	return {names::k_reason_retrying,
+		job_text(job) + " has node " + node + " in partition " + job.partition +
+			", which is no Kubernetes node in Slurm; the allocation is given back and "
+			"the pod queued again. A job_submit plugin may have changed the partition"};
 }
 
 Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_seconds)
 {
-	return {names::k_reason_retrying, "Slurm job " + std::to_string(job.number) + " of this pod disappeared without an end, number " + std::to_string(count) +
-						  " in a row; the next is submitted at " + minute_text(next_epoch_seconds) + ". Look for the job in slurmctld.log"};
+	return {names::k_reason_retrying,
+		"Slurm job " + std::to_string(job.number) +
+			" of this pod disappeared without an end, number " + std::to_string(count) +
+			" in a row; the next is submitted at " + minute_text(next_epoch_seconds) +
+			". Look for the job in slurmctld.log"};
 }
 
 Condition pods_never_came(const PodsLate &late, std::int64_t next_epoch_seconds)
 {
-	return {names::k_reason_retrying, "Slurm job " + std::to_string(late.job.number) + " of this pod's gang was ended: " + std::to_string(late.missing) + " of " +
-						  std::to_string(late.seats) + " pods did not come within " + std::to_string(late.waited_seconds) + " s, and none was running (" +
-						  std::to_string(late.count) + " in a row). The next job is submitted when all pods exist, or at " + minute_text(next_epoch_seconds)};
+	return {names::k_reason_retrying,
+		"Slurm job " + std::to_string(late.job.number) + " of this pod's gang was ended: " +
+			std::to_string(late.missing) + " of " + std::to_string(late.seats) +
+			" pods did not come within " + std::to_string(late.waited_seconds) +
+			" s, and none was running (" + std::to_string(late.count) +
+			" in a row). The next job is submitted when all pods exist, or at " +
+			minute_text(next_epoch_seconds)};
 }
 
 Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what)
@@ -194,7 +236,9 @@ Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const 
 
 Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder)
 {
-	return {names::k_reason_pending, job_text(job) + " has node " + node + ", where " + (holder.empty() ? "an earlier pod is still ending" : holder)};
+	return {names::k_reason_pending,
+		job_text(job) + " has node " + node + ", where " +
+			(holder.empty() ? "an earlier pod is still ending" : holder)};
 }
 
 Condition waiting_for_claims(std::string trouble)
@@ -204,7 +248,9 @@ Condition waiting_for_claims(std::string trouble)
 
 Condition waiting_for_peers()
 {
-	return {names::k_reason_pending, "waiting for pods with related affinity or spread constraints to be scheduled first"};
+	return {names::k_reason_pending,
+		"waiting for pods with related affinity or spread constraints to be scheduled "
+		"first"};
 }
 
 Condition waiting_for_owner(const std::string &owner)
@@ -214,14 +260,16 @@ Condition waiting_for_owner(const std::string &owner)
 
 Condition waiting_for_pods(const GangId &gang, std::size_t count, std::size_t minimum)
 {
-	return {names::k_reason_pending, gang.kind + " " + gang.name + " has " + std::to_string(count) +
-						 " of at least " + std::to_string(minimum) + " pods"};
+	return {names::k_reason_pending,
+		gang.kind + " " + gang.name + " has " + std::to_string(count) + " of at least " +
+			std::to_string(minimum) + " pods"};
 }
 
 Condition waiting_for_gates(const GangId &gang, std::int64_t held_back)
 {
-	return {names::k_reason_pending, std::to_string(held_back) + " pods of " + gang.kind + " " +
-						 gang.name + " have scheduling gates"};
+	return {names::k_reason_pending,
+		std::to_string(held_back) + " pods of " + gang.kind + " " + gang.name +
+			" have scheduling gates"};
 }
 
 Condition waiting_for_earlier_pods()
@@ -231,8 +279,9 @@ Condition waiting_for_earlier_pods()
 
 Condition no_place_left(const SlurmJob &job, std::uint32_t rank)
 {
-	return {names::k_reason_retrying, "the allocation of " + job_text(job) +
-						  " has no place left for rank " + std::to_string(rank)};
+	return {names::k_reason_retrying,
+		"the allocation of " + job_text(job) + " has no place left for rank " +
+			std::to_string(rank)};
 }
 
 Condition forbidden_node(const SlurmJob &job, const std::string &node, const std::string &why)
@@ -284,7 +333,8 @@ Condition completed(JobId job, std::uint32_t wait_status)
 
 Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds)
 {
-	std::string text = job_text(job) + " gave up: nothing of the pod ran on node " + pod.node_name + " within " + std::to_string(seconds) + " s";
+	std::string text = job_text(job) + " gave up: nothing of the pod ran on node " +
+		pod.node_name + " within " + std::to_string(seconds) + " s";
 	if (!pod.waiting_reason.empty())
 		text += "; the kubelet says " + pod.waiting_reason;
 	return {names::k_reason_start_limit, text};
@@ -305,28 +355,32 @@ std::string result_text(std::uint32_t wait_status)
 
 std::string completion_text(JobId job, std::uint32_t wait_status)
 {
-	return "Slurm job " + std::to_string(job.number) + " ended with its pod: " + result_text(wait_status);
+	return "Slurm job " + std::to_string(job.number) +
+		" ended with its pod: " + result_text(wait_status);
 }
 
 Condition waiting_for_slurm()
 {
-	return {names::k_reason_retrying, "slurmctld is not connected to slurmkubed, so the pod has not been submitted yet; it is as soon as slurmctld is back"};
+	return {names::k_reason_retrying,
+		"slurmctld is not connected to slurmkubed, so the pod has not been submitted yet; "
+		"it is as soon as slurmctld is back"};
 }
 
 Condition submission_failed(const Error &error)
 {
 	const bool lasting = error.code == Errc::invalid || error.code == Errc::denied;
-	return {lasting ? names::k_reason_refused : names::k_reason_retrying, (lasting ? "Slurm refused the job: " : "the job could not be submitted, trying again: ") + error.what};
+	return {lasting ? names::k_reason_refused : names::k_reason_retrying,
+		(lasting ? "Slurm refused the job: "
+			 : "the job could not be submitted, trying again: ") +
+			error.what};
 }
 
 Condition submission_unanswered(const Error &error, unsigned count, std::int64_t next_seconds)
 {
-	const std::string times =
-		count == 1 ? "once" : std::to_string(count) + " times in a row";
+	const std::string times = count == 1 ? "once" : std::to_string(count) + " times in a row";
 	return {names::k_reason_retrying,
-		"slurmctld did not answer the request for this pod's job (" + times +
-			"): " + error.what + "; the next try is in " +
-			std::to_string(next_seconds) +
+		"slurmctld did not answer the request for this pod's job (" + times + "): " +
+			error.what + "; the next try is in " + std::to_string(next_seconds) +
 			" s or more. If other pods get jobs meanwhile, it is this pod's request "
 			"that slurmctld cannot handle: take slurm-kube.io/ options away, or "
 			"tell an administrator"};

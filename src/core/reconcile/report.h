@@ -44,7 +44,8 @@ Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_second
 Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what);
 /* Of a workload with several components; job: that of the other, nullptr: it has none yet. */
 Condition waiting_for_turn(const std::string &component, const SlurmJob *job);
-Condition waiting_for_component(const SlurmJob &own, const std::string &component, const SlurmJob *job);
+Condition waiting_for_component(
+	const SlurmJob &own, const std::string &component, const SlurmJob *job);
 /* Its allocations were given back; minutes, so that the text stays. */
 Condition tried_again_at(std::int64_t next_epoch_seconds);
 Condition job_of_other_ended(const SlurmJob &job);
@@ -90,11 +91,13 @@ Condition waiting_for_slurm();
 Condition submission_failed(const Error &error);
 /* It did not answer so many times in a row. */
 Condition submission_unanswered(const Error &error, unsigned count, std::int64_t next_seconds);
-/* Not submitted. again: it is not known yet who it is in Slurm; not_found: no node may take it now. */
+/* Not submitted. again: it is not known yet who it is in Slurm; not_found: no node may take it
+ * now. */
 Condition not_submitted(const Error &error);
 
 /*
- * What Slurm's database does not grant: who was meant, by which rule or option, and what an administrator or the pod's author can do. Slurm's own words say none of it.
+ * What Slurm's database does not grant: who was meant, by which rule or option, and what an
+ * administrator or the pod's author can do. Slurm's own words say none of it.
  */
 enum class NotGranted { account, qos, user };
 std::string not_granted(NotGranted what, const JobSpec &spec);

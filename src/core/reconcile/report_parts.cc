@@ -11,14 +11,14 @@ std::string claims_unread(const std::string &why)
 
 std::string claim_in_use(const std::string &claim, const Pod &user)
 {
-	return "volume claim " + claim + " is ReadWriteOncePod and in use by " + user.name_space + "/" +
-	       user.name;
+	return "volume claim " + claim + " is ReadWriteOncePod and in use by " + user.name_space +
+		"/" + user.name;
 }
 
 std::string claim_not_shared(const std::string &claim, const GangId &gang)
 {
-	return "volume claim " + claim + " is ReadWriteOncePod: pods of " + gang.kind + " " + gang.name +
-	       " that start together cannot share it";
+	return "volume claim " + claim + " is ReadWriteOncePod: pods of " + gang.kind + " " +
+		gang.name + " that start together cannot share it";
 }
 
 std::string claim_being_bound(const std::string &claim)
@@ -28,7 +28,8 @@ std::string claim_being_bound(const std::string &claim)
 
 std::string claim_not_bound_in_time(const std::string &claim, std::int64_t seconds)
 {
-	return "has not got volume claim " + claim + " bound within " + std::to_string(seconds) + " s";
+	return "has not got volume claim " + claim + " bound within " + std::to_string(seconds) +
+		" s";
 }
 
 std::string cannot_be_used(const std::string &why)
@@ -49,13 +50,15 @@ std::string holder_runs(const std::string &pod, const SlurmJob *job)
 	const std::string number = std::to_string(job->id.number);
 	if (job->state == JobState::suspended)
 		return text + ". Slurm has suspended its job " + number +
-		       ", which stops no pod: an administrator should set PreemptMode=CANCEL for its "
-		       "partition";
-	return text + ", and its job " + number + " runs as well: has the partition OverSubscribe=FORCE?";
+			", which stops no pod: an administrator should set PreemptMode=CANCEL for "
+			"its "
+			"partition";
+	return text + ", and its job " + number +
+		" runs as well: has the partition OverSubscribe=FORCE?";
 }
 
-std::string owner_unanswered(const std::string &kind, const std::string &name,
-			     const std::string &why)
+std::string owner_unanswered(
+	const std::string &kind, const std::string &name, const std::string &why)
 {
 	return kind + " " + name + ": " + (why.empty() ? "it does not exist yet" : why);
 }

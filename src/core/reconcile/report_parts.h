@@ -29,8 +29,8 @@ std::string holder_ends(const std::string &pod);
 std::string holder_runs(const std::string &pod, const SlurmJob *job);
 
 /* "Job a: it does not exist yet"; why: it cannot be asked for. */
-std::string owner_unanswered(const std::string &kind, const std::string &name,
-			     const std::string &why);
+std::string owner_unanswered(
+	const std::string &kind, const std::string &name, const std::string &why);
 
 } // namespace slurmkube::core
 

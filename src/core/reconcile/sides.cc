@@ -79,7 +79,8 @@ const char *state_text(JobState state)
 
 bool is_live_side(PodSide side)
 {
-	return side == PodSide::gated || side == PodSide::waiting || side == PodSide::running || side == PodSide::stopping;
+	return side == PodSide::gated || side == PodSide::waiting || side == PodSide::running ||
+		side == PodSide::stopping;
 }
 
 bool is_bound_side(PodSide side)
@@ -105,7 +106,9 @@ bool ended_with_prolog(const SlurmJob &job)
 bool is_wish(const SlurmJob &job)
 {
 	const JobState state = job.state;
-	return !ended_with_prolog(job) && (state == JobState::cancelled || state == JobState::timeout || state == JobState::deadline);
+	return !ended_with_prolog(job) &&
+		(state == JobState::cancelled || state == JobState::timeout ||
+			state == JobState::deadline);
 }
 
 } // namespace slurmkube::core

@@ -45,8 +45,8 @@ bool is_live(const SlurmJob &job);
  */
 bool ended_with_prolog(const SlurmJob &job);
 /*
- * Somebody wanted that end, or its time was over: pods that wait go as well. Of all other ends those
- * who never ran are queued again, which costs nobody anything.
+ * Somebody wanted that end, or its time was over: pods that wait go as well. Of all other ends
+ * those who never ran are queued again, which costs nobody anything.
  */
 bool is_wish(const SlurmJob &ended);
 

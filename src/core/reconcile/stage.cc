@@ -18,7 +18,8 @@ bool is_any_binding(const ComponentFacts &f)
 ComponentStage stage_before_job(const ComponentFacts &f)
 {
 	if (!has_waiting(f))
-		return has_own_live(f) ? ComponentStage::gathering : ComponentStage::over; /* gated ones */
+		/* gated ones */
+		return has_own_live(f) ? ComponentStage::gathering : ComponentStage::over;
 	if (f.busy.slurm)
 		return ComponentStage::submitting;
 	if (f.waits_for || f.others.waits_for || !f.is_complete || !f.spec || !f.spec->ok())
@@ -35,7 +36,8 @@ ComponentStage stage_with_nodes(const ComponentFacts &f)
 	if (has_own_bound(f))
 		return ComponentStage::running;
 	/* without pods of its own it runs with those of the others, which may bring more */
-	return has_own_live(f) || f.others.waits_for ? ComponentStage::held : ComponentStage::running;
+	return has_own_live(f) || f.others.waits_for ? ComponentStage::held
+						     : ComponentStage::running;
 }
 
 } // namespace
@@ -63,13 +65,15 @@ ComponentStage stage_after(ComponentStage stage, const Action &action)
 		return stage == ComponentStage::lost ? stage : ComponentStage::submitting;
 	if (std::holds_alternative<Bind>(action))
 		return ComponentStage::binding;
-	const bool is_end = std::holds_alternative<Complete>(action) || std::holds_alternative<Cancel>(action);
+	const bool is_end =
+		std::holds_alternative<Complete>(action) || std::holds_alternative<Cancel>(action);
 	return is_end ? ComponentStage::ending : stage;
 }
 
 bool is_passing(ComponentStage stage)
 {
-	return stage == ComponentStage::submitting || stage == ComponentStage::binding || stage == ComponentStage::ending || stage == ComponentStage::unplaced;
+	return stage == ComponentStage::submitting || stage == ComponentStage::binding ||
+		stage == ComponentStage::ending || stage == ComponentStage::unplaced;
 }
 
 const char *stage_text(ComponentStage stage)

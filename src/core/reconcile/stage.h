@@ -15,8 +15,9 @@ namespace slurmkube::core
 {
 
 enum class ComponentStage {
-	unplaced,   /* it is not known yet which workload the pod belongs to */
-	gathering,  /* waits for pods, claims, other components, or somebody who corrects what it asks for */
+	unplaced, /* it is not known yet which workload the pod belongs to */
+	/* waits for pods, claims, other components, or somebody who corrects what it asks for */
+	gathering,
 	due,        /* is to be submitted, now or after a pause */
 	submitting, /* waits for slurmctld's answer */
 	queued,     /* waits in Slurm's queue */

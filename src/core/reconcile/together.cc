@@ -25,8 +25,10 @@ bool is_allocated(const ComponentFacts &f)
 /* Its pods run, or are about to: whatever the others do, it goes on. */
 bool has_begun(const ComponentFacts &f)
 {
-	const bool is_binding = std::ranges::any_of(f.ranks, [](const RankFacts &r) { return r.busy.bind; });
-	return job_side(f.job) != JobSide::ended && !f.others.ended && (has_own_bound(f) || is_binding);
+	const bool is_binding =
+		std::ranges::any_of(f.ranks, [](const RankFacts &r) { return r.busy.bind; });
+	return job_side(f.job) != JobSide::ended && !f.others.ended &&
+		(has_own_bound(f) || is_binding);
 }
 
 /* All its ranks have succeeded. */
@@ -51,19 +53,22 @@ bool is_ready(const ComponentFacts &f)
 	if (f.seats == 0 || has_begun(f) || (is_over(f) && !f.is_awaited))
 		return true;
 	const auto is_stuck = [](const RankFacts &r) {
-		return r.side == PodSide::gated || is_misfit(r) || is_crowded_out(r) || !r.node.forbidden.empty() || !r.node.claim_wait.empty();
+		return r.side == PodSide::gated || is_misfit(r) || is_crowded_out(r) ||
+			!r.node.forbidden.empty() || !r.node.claim_wait.empty();
 	};
-	return is_allocated(f) && !f.is_awaited && !f.job->configuring && !f.job->nodes.empty() && std::ranges::none_of(f.ranks, is_stuck);
+	return is_allocated(f) && !f.is_awaited && !f.job->configuring && !f.job->nodes.empty() &&
+		std::ranges::none_of(f.ranks, is_stuck);
 }
 
 /*
- * Nobody wants the rest of a workload when one job of it was cancelled or its time was over; when its node failed or it
- * was preempted, its pods go, and those of the others would wait for them. What pods bring about themselves, and jobs
- * that we ended, say nothing of the others.
+ * Nobody wants the rest of a workload when one job of it was cancelled or its time was over; when
+ * its node failed or it was preempted, its pods go, and those of the others would wait for them.
+ * What pods bring about themselves, and jobs that we ended, say nothing of the others.
  */
 bool ends_all(const ComponentFacts &f)
 {
-	if (job_side(f.job) != JobSide::ended || f.ended_by_us || f.answer_lost || ended_with_prolog(*f.job))
+	if (job_side(f.job) != JobSide::ended || f.ended_by_us || f.answer_lost ||
+		ended_with_prolog(*f.job))
 		return false;
 	switch (f.job->state) {
 	case JobState::cancelled:
@@ -74,7 +79,9 @@ bool ends_all(const ComponentFacts &f)
 	case JobState::boot_fail:
 		return true;
 	default:
-		return std::ranges::any_of(f.ranks, [](const RankFacts &r) { return r.side == PodSide::running && r.is_about; });
+		return std::ranges::any_of(f.ranks, [](const RankFacts &r) {
+			return r.side == PodSide::running && r.is_about;
+		});
 	}
 }
 
@@ -83,24 +90,31 @@ bool is_concerned(const ComponentFacts &f, const ComponentFacts &other)
 {
 	const SlurmJob &ended = *other.job;
 	const auto goes = [&](const RankFacts &r) {
-		return (is_bound(r) || (r.side == PodSide::waiting && is_wish(ended))) && !is_made_after(r, ended, other.job_ended_us);
+		return (is_bound(r) || (r.side == PodSide::waiting && is_wish(ended))) &&
+			!is_made_after(r, ended, other.job_ended_us);
 	};
 	if (std::ranges::any_of(f.ranks, goes))
 		return true;
-	/* without pods that run it is of no use to them; with pods of after that end it is theirs */
+	/* without pods that run it is of no use to them; with pods of after that end it is
+	 * theirs */
 	const auto runs = [](const RankFacts &r) { return r.busy.bind || is_bound(r); };
 	const JobSide side = job_side(f.job);
-	const bool has_job = (side == JobSide::pending || side == JobSide::allocated) && f.job->submit_time <= ended.end_time;
+	const bool has_job = (side == JobSide::pending || side == JobSide::allocated) &&
+		f.job->submit_time <= ended.end_time;
 	return has_job && std::ranges::none_of(f.ranks, runs);
 }
 
-/* The order in which they are submitted: what is hardest to place first, so that little is held while it waits. */
+/* The order in which they are submitted: what is hardest to place first, so that little is held
+ * while it waits. */
 std::vector<const ComponentFacts *> by_size(const Components &all)
 {
 	std::vector<const ComponentFacts *> sorted;
 	for (const ComponentFacts &f : all)
 		sorted.push_back(&f);
-	std::ranges::stable_sort(sorted, std::ranges::greater(), [](const ComponentFacts *f) { return std::tuple(f->goes_first, f->size.devices, f->size.milli_cpu, f->size.memory_bytes); });
+	std::ranges::stable_sort(sorted, std::ranges::greater(), [](const ComponentFacts *f) {
+		return std::tuple(
+			f->goes_first, f->size.devices, f->size.milli_cpu, f->size.memory_bytes);
+	});
 	return sorted;
 }
 
@@ -150,17 +164,22 @@ void wait_to_submit(const Components &all, ComponentFacts &f)
 
 void wait_to_bind(const Components &all, ComponentFacts &f)
 {
-	const auto is_missing = [&](const ComponentFacts &other) { return &other != &f && !is_ready(other); };
+	const auto is_missing = [&](const ComponentFacts &other) {
+		return &other != &f && !is_ready(other);
+	};
 	const auto missing = std::ranges::find_if(all, is_missing);
 	if (missing != all.end())
-		f.others.waits_for = waiting_for_component(*f.job, missing->component, missing->job);
+		f.others.waits_for =
+			waiting_for_component(*f.job, missing->component, missing->job);
 }
 
 /* Nothing of it runs yet. */
-void stand_before_start(const Components &all, ComponentFacts &f, const HoldLimit &limit, bool is_held_long)
+void stand_before_start(
+	const Components &all, ComponentFacts &f, const HoldLimit &limit, bool is_held_long)
 {
 	const bool is_waiting = std::ranges::any_of(all, [](const ComponentFacts &one) {
-		return std::ranges::find(one.ranks, PodSide::waiting, &RankFacts::side) != one.ranks.end();
+		return std::ranges::find(one.ranks, PodSide::waiting, &RankFacts::side) !=
+			one.ranks.end();
 	});
 	f.others.asks_ahead = is_waiting && !is_over(f);
 	switch (job_side(f.job)) {
@@ -171,8 +190,10 @@ void stand_before_start(const Components &all, ComponentFacts &f, const HoldLimi
 		else
 			wait_to_submit(all, f);
 		return;
-	case JobSide::pending: /* of no use: those before it must be asked for again. What people hold stays held */
-		f.others.gives_back = !f.job->held && (limit.pause || whose_turn(all, f) != nullptr);
+	/* of no use: those before it must be asked for again. What people hold stays held */
+	case JobSide::pending:
+		f.others.gives_back =
+			!f.job->held && (limit.pause || whose_turn(all, f) != nullptr);
 		return;
 	case JobSide::allocated:
 		f.others.gives_back = is_held_long && !is_over(f);
@@ -199,7 +220,9 @@ std::int64_t pause_after_tries(unsigned tries, std::int64_t hold_seconds)
 {
 	constexpr std::int64_t k_most = 3600;
 	constexpr unsigned k_doublings = 12;
-	return tries == 0 ? 0 : std::min(hold_seconds << std::min(tries - 1, k_doublings), std::max(k_most, hold_seconds));
+	return tries == 0 ? 0
+			  : std::min(hold_seconds << std::min(tries - 1, k_doublings),
+				    std::max(k_most, hold_seconds));
 }
 
 bool has_begun(const Components &all)
@@ -216,23 +239,33 @@ Holding holding_of(const Components &all, Now now)
 	for (const ComponentFacts &f : all) {
 		if (!f.job || job_side(f.job) == JobSide::ended || is_over(f))
 			continue;
-		holding.submitted = holding.submitted == 0 ? f.job->submit_time : std::min(holding.submitted, f.job->submit_time);
+		holding.submitted = holding.submitted == 0
+			? f.job->submit_time
+			: std::min(holding.submitted, f.job->submit_time);
 		holding.partitions.push_back(f.job->partition);
 		if (!is_allocated(f))
 			continue;
-		const std::int64_t seen_us = f.held_since_us > 0 ? now.mono_us - f.held_since_us : 0;
-		const bool has_run = f.ended_seats > 0; /* then Slurm's start says nothing of how long it has been held */
-		const std::int64_t told_us = f.job->start_time > 0 && !has_run ? (now.wall_s - f.job->start_time) * k_second_us : 0;
+		const std::int64_t seen_us =
+			f.held_since_us > 0 ? now.mono_us - f.held_since_us : 0;
+		/* then Slurm's start says nothing of how long it has been held */
+		const bool has_run = f.ended_seats > 0;
+		const std::int64_t told_us = f.job->start_time > 0 && !has_run
+			? (now.wall_s - f.job->start_time) * k_second_us
+			: 0;
 		held_us = std::max({held_us, seen_us, told_us});
 	}
 	holding.since_us = held_us < 0 ? 0 : std::max<std::int64_t>(now.mono_us - held_us, 1);
 	return holding;
 }
 
-bool gives_way_to(const Holding &one, const std::string &key, const Holding &other, const std::string &other_key)
+bool gives_way_to(const Holding &one, const std::string &key, const Holding &other,
+	const std::string &other_key)
 {
-	const auto is_common = [&](const std::string &partition) { return std::ranges::find(other.partitions, partition) != other.partitions.end(); };
-	if (one.since_us == 0 || other.since_us == 0 || std::ranges::none_of(one.partitions, is_common))
+	const auto is_common = [&](const std::string &partition) {
+		return std::ranges::find(other.partitions, partition) != other.partitions.end();
+	};
+	if (one.since_us == 0 || other.since_us == 0 ||
+		std::ranges::none_of(one.partitions, is_common))
 		return false;
 	return std::tie(one.submitted, key) > std::tie(other.submitted, other_key);
 }
@@ -243,13 +276,17 @@ void stand_together(Components &all, const HoldLimit &limit)
 		return;
 	for (ComponentFacts &f : all) {
 		f.others.are_there = true;
-		f.others.has_live = std::ranges::any_of(all, [&](const ComponentFacts &other) { return &other != &f && has_own_live(other); });
+		f.others.has_live = std::ranges::any_of(all, [&](const ComponentFacts &other) {
+			return &other != &f && has_own_live(other);
+		});
 		note_end_of_others(all, f);
 	}
 	if (has_begun_anywhere(all))
 		return;
 	const Holding holding = holding_of(all, limit.now);
-	const bool is_held_long = holding.since_us > 0 && (limit.gives_way || limit.now.mono_us - holding.since_us >= limit.hold_seconds * k_second_us);
+	const bool is_held_long = holding.since_us > 0 &&
+		(limit.gives_way ||
+			limit.now.mono_us - holding.since_us >= limit.hold_seconds * k_second_us);
 	for (ComponentFacts &f : all) {
 		if (!f.others.ended)
 			stand_before_start(all, f, limit, is_held_long);

@@ -4,9 +4,9 @@
 #include "src/core/model/amounts.h"
 #include "src/core/model/host_list.h"
 #include "src/core/options/change.h"
-#include "src/core/options/values.h"
 #include "src/core/options/options.h"
 #include "src/core/options/timelimit.h"
+#include "src/core/options/values.h"
 
 #include <algorithm>
 
@@ -19,7 +19,9 @@ namespace
 Status check_supported(const Pod &pod)
 {
 	if (!pod.unsupported_fields.empty())
-		return Error{Errc::invalid, pod.unsupported_fields.front() + " is not supported yet: remove it, or use another schedulerName"};
+		return Error{Errc::invalid,
+			pod.unsupported_fields.front() +
+				" is not supported yet: remove it, or use another schedulerName"};
 	return Ok{};
 }
 
@@ -33,7 +35,10 @@ Status add_gres(const Pod &pod, const Policy &policy, JobSpec &spec)
 	for (const auto &[resource, amount] : pod.requests.extended) {
 		const GresRule *rule = amount > 0 ? gres_rule(resource, policy.gres) : nullptr;
 		if (rule && lists_gres(gres, rule->name))
-			return Error{Errc::invalid, "option gres='" + gres + "' names " + rule->name + ", which the pod requests as " + resource + ": leave one of them out"};
+			return Error{Errc::invalid,
+				"option gres='" + gres + "' names " + rule->name +
+					", which the pod requests as " + resource +
+					": leave one of them out"};
 	}
 	gres += (gres.empty() || requested->empty() ? "" : ",") + *requested;
 	return Ok{};
@@ -44,14 +49,21 @@ std::string first_or_empty(const std::vector<std::string> &list)
 	return list.empty() ? std::string() : list.front();
 }
 
-JobSpec with_defaults(const Pod &pod, const Policy &policy, const NamespaceRule &rule, std::uint32_t attempt)
+JobSpec with_defaults(
+	const Pod &pod, const Policy &policy, const NamespaceRule &rule, std::uint32_t attempt)
 {
 	JobSpec spec;
-	spec.marker = Marker{.cluster = policy.cluster, .name_space = pod.name_space, .name = pod.name, .kind = k_pod_kind, .uid = pod.uid.text, .attempt = attempt};
+	spec.marker = Marker{.cluster = policy.cluster,
+		.name_space = pod.name_space,
+		.name = pod.name,
+		.kind = k_pod_kind,
+		.uid = pod.uid.text,
+		.attempt = attempt};
 	spec.marker.cluster_uid = policy.cluster_uid;
 	spec.name = pod.name;
 	spec.comment = pod.name_space + "/" + pod.name;
-	spec.partition = rule.partitions.empty() ? policy.default_partition : rule.partitions.front();
+	spec.partition =
+		rule.partitions.empty() ? policy.default_partition : rule.partitions.front();
 	spec.account = first_or_empty(rule.accounts);
 	spec.qos = first_or_empty(rule.qos);
 	spec.as_whom = as_whom(rule);
@@ -66,11 +78,14 @@ JobSpec with_defaults(const Pod &pod, const Policy &policy, const NamespaceRule 
 	return spec;
 }
 
-/* Any pod's author may name any PriorityClass: so it gives no QOS that the namespace may not have. Its nice is the administrator's own word. */
-Status apply_priority_class(const Pod &pod, const Policy &policy, const NamespaceRule &rule, JobSpec &spec)
+/* Any pod's author may name any PriorityClass: so it gives no QOS that the namespace may not have.
+ * Its nice is the administrator's own word. */
+Status apply_priority_class(
+	const Pod &pod, const Policy &policy, const NamespaceRule &rule, JobSpec &spec)
 {
 	const auto &all = policy.priority_classes;
-	const auto found = std::find_if(all.begin(), all.end(), [&](const PriorityClassRule &c) { return c.name == pod.priority_class; });
+	const auto found = std::find_if(all.begin(), all.end(),
+		[&](const PriorityClassRule &c) { return c.name == pod.priority_class; });
 	if (found == all.end() || pod.priority_class.empty())
 		return Ok{};
 	if (found->nice != 0)
@@ -78,7 +93,10 @@ Status apply_priority_class(const Pod &pod, const Policy &policy, const Namespac
 	if (found->qos.empty())
 		return Ok{};
 	const Status chosen = choose(found->qos, rule.qos, spec.qos);
-	return chosen ? chosen : Status(in_context("priorityClassName '" + pod.priority_class + "' means QOS '" + found->qos + "'", chosen.error()));
+	return chosen ? chosen
+		      : Status(in_context("priorityClassName '" + pod.priority_class +
+					"' means QOS '" + found->qos + "'",
+				chosen.error()));
 }
 
 std::size_t count_of_hosts(const std::string &list)
@@ -109,7 +127,8 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 	if (const Status ranked = apply_priority_class(pod, policy, *rule, spec); !ranked)
 		return ranked.error();
 	const JobSpec plain = spec;
-	const Status applied = apply_options(pod.annotations, {.policy = policy, .rule = *rule, .pod = pod}, spec);
+	const Status applied =
+		apply_options(pod.annotations, {.policy = policy, .rule = *rule, .pod = pod}, spec);
 	if (!applied)
 		return applied.error();
 	const std::string per_node = spec.options.gres;
@@ -118,10 +137,18 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 	if (pods == Pods::gang)
 		spec.options.gres = per_node; /* what its pods request is asked for by the task */
 	const std::string &required = spec.options.required_nodes;
-	if (const std::size_t count = pods == Pods::one && !required.empty() ? count_of_hosts(required) : 1; count > 1)
-		return Error{Errc::invalid, "required-nodes '" + required.substr(0, 64) + "' names " + std::to_string(count) + " nodes, and one pod runs on one: name one, or give excluded-nodes"};
+	if (const std::size_t count =
+			pods == Pods::one && !required.empty() ? count_of_hosts(required) : 1;
+		count > 1)
+		return Error{Errc::invalid,
+			"required-nodes '" + required.substr(0, 64) + "' names " +
+				std::to_string(count) +
+				" nodes, and one pod runs on one: name one, or give "
+				"excluded-nodes"};
 	if (pods == Pods::one && spec.options.min_nodes.value_or(1) > 1)
-		return Error{Errc::invalid, "min-nodes " + std::to_string(*spec.options.min_nodes) + ": one pod runs on one node; leave it out"};
+		return Error{Errc::invalid,
+			"min-nodes " + std::to_string(*spec.options.min_nodes) +
+				": one pod runs on one node; leave it out"};
 	spec.marker.options = options_mark(pod, plain, spec);
 	return spec;
 }

@@ -4,8 +4,8 @@
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/reconcile.h"
 #include "src/core/reconcile/report.h"
-#include "src/core/world/world.h"
 #include "src/core/world/parts.h"
+#include "src/core/world/world.h"
 
 #include <algorithm>
 
@@ -17,10 +17,12 @@ namespace
 
 /* A pod that runs within a second needs no condition that says it waits. */
 constexpr std::int64_t k_first_report_us = 1'000'000;
-/* A restart of slurmctld takes less, and a connected agent elsewhere has said something of a pod by then. */
+/* A restart of slurmctld takes less, and a connected agent elsewhere has said something of a pod by
+ * then. */
 constexpr std::int64_t k_unlinked_us = 10'000'000;
 
-/* A look goes over all members, each of which has several events in its life: those of large gangs are looked at together. */
+/* A look goes over all members, each of which has several events in its life: those of large gangs
+ * are looked at together. */
 constexpr std::int64_t k_pause_us = 50; /* for a member; some twenty times what a look takes */
 constexpr std::size_t k_small_gang = 64;
 
@@ -30,11 +32,15 @@ constexpr std::size_t k_small_gang = 64;
 bool World::accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now)
 {
 	const Condition &wanted = report.not_scheduled;
-	if (entry.busy.report || entry.busy.bind || !entry.pod || entry.pod->not_scheduled == wanted || entry.reported == wanted)
+	if (entry.busy.report || entry.busy.bind || !entry.pod ||
+		entry.pod->not_scheduled == wanted || entry.reported == wanted)
 		return false;
 	const bool is_refusal = wanted.reason == names::k_reason_refused;
-	const std::int64_t since_last = entry.last_report_us == 0 ? 0 : entry.last_report_us + state_.settings.report_interval_us;
-	const std::int64_t due = std::max(since_last, is_refusal ? 0 : entry.first_seen_us + k_first_report_us);
+	const std::int64_t since_last = entry.last_report_us == 0
+		? 0
+		: entry.last_report_us + state_.settings.report_interval_us;
+	const std::int64_t due =
+		std::max(since_last, is_refusal ? 0 : entry.first_seen_us + k_first_report_us);
 	if (now.mono_us < due && !(is_refusal && entry.reported.reason != wanted.reason)) {
 		look_later(uid, due);
 		return false;
@@ -52,7 +58,10 @@ void World::mark_in_flight(const PodUid &uid, const Action &action, Now now)
 		state_.components.at(uid).busy.look = true;
 		return;
 	}
-	const bool is_of_pod = std::holds_alternative<Bind>(action) || std::holds_alternative<DeletePod>(action) || std::holds_alternative<BindVolume>(action) || std::holds_alternative<LookUp>(action);
+	const bool is_of_pod = std::holds_alternative<Bind>(action) ||
+		std::holds_alternative<DeletePod>(action) ||
+		std::holds_alternative<BindVolume>(action) ||
+		std::holds_alternative<LookUp>(action);
 	if (!is_of_pod) {
 		state_.components.at(uid).busy.slurm = true;
 		return;
@@ -78,7 +87,8 @@ void World::note_submission(const PodUid &key, const JobSpec &spec, Now now)
 	const PodEntry *alone = state_.entry(key);
 	const std::int64_t first_seen_us = alone ? alone->first_seen_us : component.first_seen_us;
 	if (component.submitted_us == 0 && spec.required_node.empty())
-		figures_.stage_latencies.watch_to_submit.add(static_cast<std::uint64_t>(now.mono_us - first_seen_us));
+		figures_.stage_latencies.watch_to_submit.add(
+			static_cast<std::uint64_t>(now.mono_us - first_seen_us));
 	if (!spec.required_node.empty())
 		figures_.counters.readopted++;
 	component.submitted_us = now.mono_us;
@@ -90,7 +100,8 @@ void World::note_job_action(const PodUid &key, Action &action, Now now)
 {
 	Component &component = state_.components.at(key);
 	if (const auto *complete = std::get_if<Complete>(&action)) {
-		if (complete->wait_status == k_status_given_back && clocks_.since(key, Clock::in_the_way) > 0)
+		if (complete->wait_status == k_status_given_back &&
+			clocks_.since(key, Clock::in_the_way) > 0)
 			component.given_back++;
 		if (complete->for_absence)
 			component.given_up.push_back(complete->job);
@@ -111,7 +122,8 @@ bool World::accept(const PodUid &uid, Action &action, Now now)
 {
 	if (const auto *report = std::get_if<Report>(&action)) {
 		const auto entry = state_.pods.find(uid);
-		return entry != state_.pods.end() && accept_report(uid, entry->second, *report, now);
+		return entry != state_.pods.end() &&
+			accept_report(uid, entry->second, *report, now);
 	}
 	mark_in_flight(uid, action, now);
 	if (state_.components.contains(uid) && state_.components.at(uid).busy.slurm)
@@ -123,9 +135,11 @@ bool World::accept(const PodUid &uid, Action &action, Now now)
 void World::wait_for_share(const PodUid &key, const ComponentFacts &f)
 {
 	for (const RankFacts &r : f.ranks) {
-		if (f.is_alone && r.side == PodSide::running && !f.job && !state_.slurm_nodes.contains(f.pinned))
+		if (f.is_alone && r.side == PodSide::running && !f.job &&
+			!state_.slurm_nodes.contains(f.pinned))
 			waiters_[f.pinned].insert(key);
-		const bool waits = r.side == PodSide::waiting && !r.node.name.empty() && (!r.node.has_room || !r.node.is_usable);
+		const bool waits = r.side == PodSide::waiting && !r.node.name.empty() &&
+			(!r.node.has_room || !r.node.is_usable);
 		if (waits && waiters_[r.node.name].insert(key).second)
 			figures_.counters.gate_waits++;
 	}
@@ -137,7 +151,9 @@ bool World::is_due(const PodUid &key, Now now)
 	for (const PodUid &one : components_of_workload(state_, key))
 		members += state_.gangs.at(one).members.size();
 	Gang &gang = state_.gangs.at(key);
-	const std::int64_t due = members < k_small_gang ? 0 : gang.looked_us + static_cast<std::int64_t>(members) * k_pause_us;
+	const std::int64_t due = members < k_small_gang
+		? 0
+		: gang.looked_us + static_cast<std::int64_t>(members) * k_pause_us;
 	if (now.mono_us < due) {
 		look_later(key, due);
 		return false;
@@ -147,9 +163,11 @@ bool World::is_due(const PodUid &key, Now now)
 }
 
 /* An action of a gang's is under way. */
-void World::note_taken(const PodUid &key, Gang &gang, const ComponentFacts &facts, const Action &action, Now now)
+void World::note_taken(
+	const PodUid &key, Gang &gang, const ComponentFacts &facts, const Action &action, Now now)
 {
-	if (const auto *submit = std::get_if<Submit>(&action); submit && submit->spec.required_node.empty())
+	if (const auto *submit = std::get_if<Submit>(&action);
+		submit && submit->spec.required_node.empty())
 		gang.first_attempt = submit->spec.marker.attempt;
 	if (std::holds_alternative<Bind>(action))
 		gang.given_back = 0;
@@ -164,14 +182,16 @@ void World::note_taken(const PodUid &key, Gang &gang, const ComponentFacts &fact
 		gang.given_back++;
 }
 
-void World::act_on(const PodUid &key, const ComponentFacts &facts, Now now, std::vector<PodAction> &out)
+void World::act_on(
+	const PodUid &key, const ComponentFacts &facts, Now now, std::vector<PodAction> &out)
 {
 	Component &component = state_.components.at(key);
 	const auto found = state_.gangs.find(key);
 	Gang *gang = found == state_.gangs.end() ? nullptr : &found->second;
 	if (facts.known)
 		wait_for_share(key, facts);
-	if (gang && facts.missing_long && gang->seats.empty()) { /* nobody can say any more what the job was like: each for itself */
+	/* nobody can say any more what the job was like: each for itself */
+	if (gang && facts.missing_long && gang->seats.empty()) {
 		for (const RankFacts &r : facts.ranks)
 			leave(*gang, r.uid);
 		return;
@@ -234,7 +254,8 @@ void World::look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector
 void World::look_at(const PodUid &key, Now now, std::vector<PodAction> &out)
 {
 	if (state_.gangs.contains(key)) {
-		const PodUid first = components_of_workload(state_, key).front(); /* all of a workload are looked at together */
+		/* all of a workload are looked at together */
+		const PodUid first = components_of_workload(state_, key).front();
 		if (first != key)
 			queue_.mark(first);
 		else if (is_due(key, now))
@@ -246,33 +267,41 @@ void World::look_at(const PodUid &key, Now now, std::vector<PodAction> &out)
 }
 
 /*
- * Without slurmctld nothing is done for pods, but new ones are told why. Not those of which anybody has said something: where slurmctld has moved to another
- * machine, the agent there has told them within this time what they wait for.
+ * Without slurmctld nothing is done for pods, but new ones are told why. Not those of which anybody
+ * has said something: where slurmctld has moved to another machine, the agent there has told them
+ * within this time what they wait for.
  */
 void World::report_unlinked(Now now, std::vector<PodAction> &out)
 {
-	if (!state_.sync.is_listed() || state_.sync.has_link() || now.mono_us < state_.sync.unlinked_since_us() + k_unlinked_us)
+	if (!state_.sync.is_listed() || state_.sync.has_link() ||
+		now.mono_us < state_.sync.unlinked_since_us() + k_unlinked_us)
 		return;
 	const Report report{waiting_for_slurm()};
 	for (auto &[uid, entry] : state_.pods) {
 		const bool waits = side_of(entry) == PodSide::waiting;
-		if (!waits || entry.pod->not_scheduled || state_.job_of(uid) || now.mono_us < entry.first_seen_us + k_unlinked_us)
+		if (!waits || entry.pod->not_scheduled || state_.job_of(uid) ||
+			now.mono_us < entry.first_seen_us + k_unlinked_us)
 			continue;
 		if (accept_report(uid, entry, report, now))
 			out.push_back({uid, report});
 	}
 }
 
-/* The oldest first, as they would have come to Slurm one by one: after an outage all are there at once. */
+/* The oldest first, as they would have come to Slurm one by one: after an outage all are there at
+ * once. */
 std::vector<PodUid> World::by_age(const std::set<PodUid> &uids) const
 {
 	std::vector<std::pair<std::pair<std::int64_t, std::string_view>, const PodUid *>> sorted;
 	sorted.reserve(uids.size());
 	for (const PodUid &uid : uids) {
 		const Pod *pod = state_.pod(uid);
-		if (const auto gang = state_.gangs.find(uid); gang != state_.gangs.end() && !gang->second.members.empty())
-			pod = state_.pod(gang->second.members.begin()->first); /* any: they are of one age, and may be thousands */
-		sorted.emplace_back(pod ? std::pair(pod->created, std::string_view(pod->name)) : std::pair(std::int64_t{0}, std::string_view()), &uid);
+		if (const auto gang = state_.gangs.find(uid);
+			gang != state_.gangs.end() && !gang->second.members.empty())
+			/* any: they are of one age, and may be thousands */
+			pod = state_.pod(gang->second.members.begin()->first);
+		sorted.emplace_back(pod ? std::pair(pod->created, std::string_view(pod->name))
+					: std::pair(std::int64_t{0}, std::string_view()),
+			&uid);
 	}
 	std::ranges::stable_sort(sorted, {}, [](const auto &entry) { return entry.first; });
 	std::vector<PodUid> out;
@@ -299,7 +328,8 @@ std::vector<World::PodAction> World::take_actions(Now now)
 		return out; /* everything is marked dirty again when the snapshot is merged */
 	}
 	count_absent_pods();
-	while (!queue_.marked().empty()) { /* a share that is freed on the way wakes others; each is freed once */
+	/* a share that is freed on the way wakes others; each is freed once */
+	while (!queue_.marked().empty()) {
 		for (const PodUid &uid : by_age(queue_.take()))
 			look_at(uid, now, out);
 	}
@@ -314,18 +344,23 @@ NodeView World::node_view() const
 		.policy = state_.settings.nodes,
 		.tolerated = state_.taints.all(),
 		.as_left = [this](const KubeNode &node) { return filter_.as_left(state_, node); },
-		.holds_pods = [this](const std::string &name) { return state_.occupancy.pods_on(name) > 0; }};
+		.holds_pods =
+			[this](const std::string &name) {
+				return state_.occupancy.pods_on(name) > 0;
+			}};
 }
 
 std::set<std::string> World::take_node_questions(Now now)
 {
-	return state_.is_known() ? nodes_.take_questions(node_view(), now) : std::set<std::string>();
+	return state_.is_known() ? nodes_.take_questions(node_view(), now)
+				 : std::set<std::string>();
 }
 
 std::vector<NodeAction> World::take_node_actions(Now now)
 {
 	nodes_.tick(node_view(), now);
-	return state_.is_known() ? nodes_.take_actions(node_view(), now) : std::vector<NodeAction>();
+	return state_.is_known() ? nodes_.take_actions(node_view(), now)
+				 : std::vector<NodeAction>();
 }
 
 } // namespace slurmkube::core

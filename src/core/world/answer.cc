@@ -15,21 +15,25 @@ namespace
 
 constexpr std::int64_t k_first_retry_us = 250'000;
 constexpr std::int64_t k_longest_retry_us = 30'000'000;
-constexpr std::int64_t k_refused_retry_us = 60'000'000; /* the administrator may have changed a limit or an account */
+/* the administrator may have changed a limit or an account */
+constexpr std::int64_t k_refused_retry_us = 60'000'000;
 constexpr std::int64_t k_conflict_retry_us = 1'000'000; /* the other fact is on its way to us */
 /* From an answer to the watch or the link showing its effect; ends early when they do. */
 constexpr std::int64_t k_effect_us = 3'000'000;
-constexpr std::int64_t k_late_binding_us = 5'000'000; /* a server that has stalled may carry out what its client has given up */
+/* a server that has stalled may carry out what its client has given up */
+constexpr std::int64_t k_late_binding_us = 5'000'000;
 constexpr std::int64_t k_provisional_us = 10'000'000;
 constexpr std::int64_t k_look_again_us = 5'000'000;
-constexpr std::int64_t k_list_again_us = 60'000'000; /* for pods of a gang that nobody has seen: a list of their namespace */
+/* for pods of a gang that nobody has seen: a list of their namespace */
+constexpr std::int64_t k_list_again_us = 60'000'000;
 
 bool is_refusal(const Error &error)
 {
 	return error.code == Errc::invalid || error.code == Errc::denied;
 }
 
-/* Also after a 403: an API server that has just started forbids everything until it has read its roles. */
+/* Also after a 403: an API server that has just started forbids everything until it has read its
+ * roles. */
 std::int64_t retry_delay_us(const Error &error, unsigned failures)
 {
 	if (error.code == Errc::conflict)
@@ -49,7 +53,8 @@ std::string namespace_of(const PodEntry *entry)
 std::string namespace_of(const State &state, const PodUid &key)
 {
 	const auto gang = state.gangs.find(key);
-	return gang == state.gangs.end() ? namespace_of(state.entry(key)) : gang->second.id.name_space;
+	return gang == state.gangs.end() ? namespace_of(state.entry(key))
+					 : gang->second.id.name_space;
 }
 
 void World::note_answer(const PodUid &uid, const Error *error, Now now)
@@ -70,7 +75,8 @@ void World::retry_now(const PodUid &key)
 {
 	if (const auto entry = state_.pods.find(key); entry != state_.pods.end())
 		entry->second.retries = {};
-	if (const auto component = state_.components.find(key); component != state_.components.end() && !component->second.is_refused)
+	if (const auto component = state_.components.find(key);
+		component != state_.components.end() && !component->second.is_refused)
 		component->second.retries = {};
 }
 
@@ -84,11 +90,13 @@ void World::note_unsubmitted(const PodUid &pod, Component &component, const Erro
 		look_later(pod, component.retries.retry_at_us);
 	}
 	if (error.code != Errc::conflict)
-		component.trouble = unanswered_.count(pod) > 0 ? unanswered_.text(pod, error, now) : submission_failed(error);
+		component.trouble = unanswered_.count(pod) > 0 ? unanswered_.text(pod, error, now)
+							       : submission_failed(error);
 }
 
 /* As far as the answer tells it; the plugin tells the rest in a moment. */
-SlurmJob World::job_as_answered(const PodUid &pod, const Component &component, const Submitted &answer) const
+SlurmJob World::job_as_answered(
+	const PodUid &pod, const Component &component, const Submitted &answer) const
 {
 	SlurmJob job;
 	job.id = answer.job;
@@ -114,7 +122,11 @@ SlurmJob World::job_as_answered(const PodUid &pod, const Component &component, c
 	job.state = is_told ? JobState::running : JobState::pending;
 	job.configuring = is_told && state_.sync.plugin().has_prolog; /* the answer does not tell */
 	if (is_told)
-		job.nodes.push_back({.node = answer.node, .cpus = answer.cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
+		job.nodes.push_back({.node = answer.node,
+			.cpus = answer.cpus,
+			.core_ids = "",
+			.memory_mib = 0,
+			.gres = {}});
 	return job;
 }
 
@@ -133,7 +145,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	component.answered.push_back(answer->job);
 	if (const auto known = state_.jobs.find(answer->job); known != state_.jobs.end()) {
 		if (known->second.marker.uid == pod.text)
-			return; /* the plugin's report was faster, and knows more */
+			return;          /* the plugin's report was faster, and knows more */
 		forget_job(answer->job); /* Slurm used the number again */
 	}
 	SlurmJob job = job_as_answered(pod, component, *answer);
@@ -162,10 +174,13 @@ void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, 
 	component.slurm_quiet_until_us = now.mono_us + k_effect_us;
 	look_later(pod, component.slurm_quiet_until_us);
 	const PodEntry *alone = state_.entry(pod);
-	if (alone && alone->deleted_us > 0 && (alone->terminal_us == 0 || alone->deleted_us <= alone->terminal_us))
-		figures_.stage_latencies.pod_deleted_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - alone->deleted_us));
+	if (alone && alone->deleted_us > 0 &&
+		(alone->terminal_us == 0 || alone->deleted_us <= alone->terminal_us))
+		figures_.stage_latencies.pod_deleted_to_job_ended.add(
+			static_cast<std::uint64_t>(now.mono_us - alone->deleted_us));
 	if (alone && alone->terminal_us > 0)
-		figures_.stage_latencies.pod_terminal_to_job_ended.add(static_cast<std::uint64_t>(now.mono_us - alone->terminal_us));
+		figures_.stage_latencies.pod_terminal_to_job_ended.add(
+			static_cast<std::uint64_t>(now.mono_us - alone->terminal_us));
 }
 
 void World::bound(const PodUid &pod, const Status &answer, Now now)
@@ -179,11 +194,13 @@ void World::bound(const PodUid &pod, const Status &answer, Now now)
 		if (!entry.pod || is_starting(*entry.pod))
 			entry.bound_us = now.mono_us; /* else the watch was faster */
 		if (const Component *own = state_.component(pod); own && own->allocated_us > 0)
-			figures_.stage_latencies.allocated_to_bound.add(static_cast<std::uint64_t>(now.mono_us - own->allocated_us));
+			figures_.stage_latencies.allocated_to_bound.add(
+				static_cast<std::uint64_t>(now.mono_us - own->allocated_us));
 		return;
 	}
 	figures_.counters.bind_failed++;
-	if (answer.error().code != Errc::not_found) { /* whatever the last try was told: an earlier one may have been given up */
+	/* whatever the last try was told: an earlier one may have been given up */
+	if (answer.error().code != Errc::not_found) {
 		entry.late_node = entry.assumed_node;
 		entry.late_until_us = now.mono_us + k_late_binding_us;
 		look_later(pod, entry.late_until_us);
@@ -207,7 +224,8 @@ void World::pod_deleted(const PodUid &pod, const Status &answer, Now now)
 	entry.remove_quiet_until_us = now.mono_us + k_effect_us;
 	look_later(pod, entry.remove_quiet_until_us);
 	if (const Component *own = state_.component(pod); own && own->job_ended_us > 0)
-		figures_.stage_latencies.ended_to_pod_deleted.add(static_cast<std::uint64_t>(now.mono_us - own->job_ended_us));
+		figures_.stage_latencies.ended_to_pod_deleted.add(
+			static_cast<std::uint64_t>(now.mono_us - own->job_ended_us));
 }
 
 void World::reported(const PodUid &pod, const Status &answer, Now now)
@@ -219,7 +237,8 @@ void World::reported(const PodUid &pod, const Status &answer, Now now)
 		return;
 	}
 	entry.reported = {};
-	if (answer.error().code == Errc::conflict) { /* the pod has changed: the watch shows how, and what it is to be told is decided anew */
+	/* the pod has changed: the watch shows how, and what it is to be told is decided anew */
+	if (answer.error().code == Errc::conflict) {
 		entry.last_report_us = 0;
 		look_later(pod, now.mono_us + k_conflict_retry_us);
 		return;
@@ -245,7 +264,8 @@ void World::looked_up(const PodUid &pod, const Result<PodLookup> &sight, Now now
 	entry.is_gone = sight && *sight == PodLookup::absent;
 	if (!entry.is_gone || entry.gone_since_us == 0)
 		entry.gone_since_us = entry.is_gone ? now.mono_us : 0;
-	if (entry.is_gone && entry.is_unseen && !is_held(state_, held_absent_pods_, state_.job_of(pod)))
+	if (entry.is_gone && entry.is_unseen &&
+		!is_held(state_, held_absent_pods_, state_.job_of(pod)))
 		pod_gone(pod, std::nullopt, now);
 	entry.unbound_at_us = sight && *sight == PodLookup::unbound ? now.mono_us : 0;
 	if (entry.unbound_at_us > 0 && now.mono_us >= entry.late_until_us) {
@@ -262,7 +282,8 @@ void World::node_changed(const std::string &name, const Status &answer, Now now)
 	if (answer)
 		unanswered_.slurm_answered(now);
 	if (const auto took = nodes_.changed(name, answer, now))
-		figures_.stage_latencies.node_change_to_slurm.add(static_cast<std::uint64_t>(*took));
+		figures_.stage_latencies.node_change_to_slurm.add(
+			static_cast<std::uint64_t>(*took));
 }
 
 void World::node_looked_up(const std::string &name, const Result<NodeLookup> &sight, Now now)

@@ -70,8 +70,9 @@ struct NodeLookUpAnswered {
 	Result<NodeLookup> sight;
 };
 
-using Answer = std::variant<SubmitAnswered, UpdateAnswered, CompleteAnswered, BindAnswered, BindVolumeAnswered, DeletePodAnswered, ReportAnswered, LookUpAnswered,
-			    NodeChangeAnswered, NodeLookUpAnswered>;
+using Answer = std::variant<SubmitAnswered, UpdateAnswered, CompleteAnswered, BindAnswered,
+	BindVolumeAnswered, DeletePodAnswered, ReportAnswered, LookUpAnswered, NodeChangeAnswered,
+	NodeLookUpAnswered>;
 
 } // namespace slurmkube::core
 

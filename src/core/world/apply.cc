@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that writes down what gathering the facts of a component has found: world/findings.h. */
+/* The part of World that writes down what gathering the facts of a component has found:
+ * world/findings.h. */
 #include "src/core/world/parts.h"
 #include "src/core/world/world.h"
 
@@ -61,8 +62,11 @@ void World::apply(const PodUid &key, Findings &found, Now now)
 		state_.owners.ask(found.owner->first, found.owner->second);
 	Component &component = state_.components.at(key);
 	const auto is_over = [&](const Crowded &one) {
-		const bool waits = std::ranges::find(found.waits_for_nodes, one.node) != found.waits_for_nodes.end();
-		return !waits && std::ranges::find(found.nodes_with_room, one.node) != found.nodes_with_room.end();
+		const bool waits = std::ranges::find(found.waits_for_nodes, one.node) !=
+			found.waits_for_nodes.end();
+		return !waits &&
+			std::ranges::find(found.nodes_with_room, one.node) !=
+			found.nodes_with_room.end();
 	};
 	std::erase_if(component.crowded, is_over);
 	component.submitted.is_reviewed = component.submitted.is_reviewed && !found.is_reviewed;

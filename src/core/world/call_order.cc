@@ -25,7 +25,9 @@ std::int64_t rest_us(unsigned unanswered)
 std::optional<CallOrder::Id> CallOrder::add(const std::string &name_space)
 {
 	if (by_namespace_.size() > k_remembered_most)
-		std::erase_if(by_namespace_, [](const auto &each) { return each.second.waiting.empty() && each.second.under_way == 0; });
+		std::erase_if(by_namespace_, [](const auto &each) {
+			return each.second.waiting.empty() && each.second.under_way == 0;
+		});
 	Sender &sender = by_namespace_[name_space];
 	const bool is_first = name_space.empty();
 	const std::size_t most = is_first ? waiting_max_ : waiting_max_ / 2;
@@ -47,9 +49,11 @@ bool CallOrder::may_send(const Sender &sender, std::int64_t now_us)
 bool CallOrder::may_doubted_send() const
 {
 	const auto is_under_way = [](const auto &each) {
-		return !each.first.empty() && each.second.unanswered > 0 && each.second.under_way > 0;
+		return !each.first.empty() && each.second.unanswered > 0 &&
+			each.second.under_way > 0;
 	};
-	const auto under_way = std::count_if(by_namespace_.begin(), by_namespace_.end(), is_under_way);
+	const auto under_way =
+		std::count_if(by_namespace_.begin(), by_namespace_.end(), is_under_way);
 	return under_way < std::max(1, senders_ / 2);
 }
 
@@ -59,11 +63,12 @@ CallOrder::Senders::iterator CallOrder::best(std::int64_t now_us)
 	const bool is_open = may_doubted_send();
 	auto found = by_namespace_.end();
 	for (auto each = by_namespace_.begin(); each != by_namespace_.end(); ++each) {
-		if (each->first.empty() || !may_send(each->second, now_us) || (each->second.unanswered > 0 && !is_open))
+		if (each->first.empty() || !may_send(each->second, now_us) ||
+			(each->second.unanswered > 0 && !is_open))
 			continue;
 		if (found == by_namespace_.end() ||
-		    std::pair(each->second.unanswered, each->second.waiting.front()) <
-			    std::pair(found->second.unanswered, found->second.waiting.front()))
+			std::pair(each->second.unanswered, each->second.waiting.front()) <
+				std::pair(found->second.unanswered, found->second.waiting.front()))
 			found = each;
 	}
 	return found;
@@ -100,7 +105,8 @@ void CallOrder::done(Id id, bool is_answered, std::int64_t now_us)
 	Sender &sender = found->second;
 	sender.under_way--;
 	namespaces_under_way_ -= found->first.empty() ? 0 : 1;
-	sender.unanswered = is_answered ? sender.unanswered / 2 : std::min(sender.unanswered + 1, k_unanswered_most);
+	sender.unanswered = is_answered ? sender.unanswered / 2
+					: std::min(sender.unanswered + 1, k_unanswered_most);
 	if (!is_answered)
 		sender.rests_until_us = now_us + rest_us(sender.unanswered);
 	if (sender.waiting.empty() && sender.under_way == 0 && sender.unanswered == 0)
@@ -112,7 +118,8 @@ std::optional<std::int64_t> CallOrder::rests_until(std::int64_t now_us) const
 	std::optional<std::int64_t> first;
 	for (const auto &[name_space, sender] : by_namespace_) {
 		if (!sender.waiting.empty() && sender.rests_until_us > now_us)
-			first = std::min(first.value_or(sender.rests_until_us), sender.rests_until_us);
+			first = std::min(
+				first.value_or(sender.rests_until_us), sender.rests_until_us);
 	}
 	return first;
 }

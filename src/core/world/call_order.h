@@ -3,10 +3,11 @@
  * call_order.h - which of the waiting requests to slurmctld is sent next.
  *
  * A request that slurmctld cannot digest keeps a worker for MessageTimeout, and may keep slurmctld
- * itself busy. Its sender, a namespace, may have hundreds of the kind. So: what ends jobs or changes
- * nodes goes first and always finds a worker; requests of others go in the order in which they came,
- * but a namespace whose requests were not answered comes after the rest, has one on its way at a
- * time, and rests after each that is not answered. An answer halves what is held against it.
+ * itself busy. Its sender, a namespace, may have hundreds of the kind. So: what ends jobs or
+ * changes nodes goes first and always finds a worker; requests of others go in the order in which
+ * they came, but a namespace whose requests were not answered comes after the rest, has one on its
+ * way at a time, and rests after each that is not answered. An answer halves what is held against
+ * it.
  *
  * Pure: callers give the time (monotonic microseconds) and lock. Takes O(namespaces) a request.
  */
@@ -28,8 +29,12 @@ class CallOrder
       public:
 	using Id = std::uint64_t;
 
-	/* At most so many requests of namespaces at a time, and so many waiting; of one namespace half. What ends jobs is counted apart. */
-	CallOrder(int senders, std::size_t waiting_max) : senders_(senders), waiting_max_(waiting_max) {}
+	/* At most so many requests of namespaces at a time, and so many waiting; of one namespace
+	 * half. What ends jobs is counted apart. */
+	CallOrder(int senders, std::size_t waiting_max)
+	    : senders_(senders), waiting_max_(waiting_max)
+	{
+	}
 
 	/* An empty name space: it ends a job, or changes a node. nullopt: too many wait. */
 	std::optional<Id> add(const std::string &name_space);

@@ -16,7 +16,8 @@ namespace
 bool has_exclusions(const Component &component, const SlurmJob &job, const JobSpec &spec)
 {
 	const std::string told = component.submitted.exclusions.value_or(job.marker.exclusions);
-	return told == k_exclusions_not_known ? spec.excluded_nodes.empty() : told == exclusions_digest(spec.excluded_nodes);
+	return told == k_exclusions_not_known ? spec.excluded_nodes.empty()
+					      : told == exclusions_digest(spec.excluded_nodes);
 }
 
 /* It has a job: those that have none are woken, one at a time. */
@@ -29,50 +30,67 @@ void leave_peers(Findings &found)
 } // namespace
 
 /* A job whose submitter left no mark is not asked about: it is from an earlier version. */
-void FactsReader::note_options(const PodUid &uid, const Pod &pod, const Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
+void FactsReader::note_options(const PodUid &uid, const Pod &pod, const Component &component,
+	std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
 {
-	const std::string &told = component.submitted.job == f.job->id ? component.submitted.digest : f.job->marker.options;
-	if (told.empty() || (has_hash(told, options_hash(pod)) && !is_deadline_raised(told, pod.active_deadline_seconds)))
+	const std::string &told = component.submitted.job == f.job->id ? component.submitted.digest
+								       : f.job->marker.options;
+	if (told.empty() ||
+		(has_hash(told, options_hash(pod)) &&
+			!is_deadline_raised(told, pod.active_deadline_seconds)))
 		return;
 	spec = translate(pod, state_.settings.policy, f.job->marker.attempt);
 	place(uid, pod, spec);
 	f.spec = spec ? &*spec : nullptr;
 	f.change.submitted_digest = told;
 	f.change.options = f.spec != nullptr;
-	if (f.spec && f.spec->ok() && f.spec->value().marker.options == component.submitted.refused_digest)
+	if (f.spec && f.spec->ok() &&
+		f.spec->value().marker.options == component.submitted.refused_digest)
 		f.change.trouble = component.submitted.refused_text;
 }
 
-void FactsReader::note_exclusions_change(const PodUid &uid, const Pod &pod, const Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
+void FactsReader::note_exclusions_change(const PodUid &uid, const Pod &pod,
+	const Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
 {
-	if (!component.submitted.is_reviewed || f.change.options || f.busy.slurm || !f.may_retry || !f.submit_due)
+	if (!component.submitted.is_reviewed || f.change.options || f.busy.slurm || !f.may_retry ||
+		!f.submit_due)
 		return;
 	found_.is_reviewed = true;
 	spec = translate(pod, state_.settings.policy, f.job->marker.attempt);
 	place(uid, pod, spec);
 	leave_peers(found_);
 	if (!spec)
-		found_.needs_review = true; /* one that it must not meet is on its way: when that is over */
-	/* with no node left it keeps those that it had: Slurm takes no job that can run nowhere, and what it gets is judged again */
+		/* one that it must not meet is on its way: when that is over */
+		found_.needs_review = true;
+	/* with no node left it keeps those that it had: Slurm takes no job that can run nowhere,
+	 * and what it gets is judged again */
 	if (!spec || !*spec || has_exclusions(component, *f.job, **spec))
 		return;
 	f.spec = &*spec;
 	f.change.exclusions = true;
 }
 
-/* The options of a gang are those of its first pod; while that one is missing nobody can say that they are others. */
-void FactsReader::note_gang_change(const PodUid &key, const Gang &gang, const Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
+/* The options of a gang are those of its first pod; while that one is missing nobody can say that
+ * they are others. */
+void FactsReader::note_gang_change(const PodUid &key, const Gang &gang, const Component &component,
+	std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
 {
-	const std::string &told = component.submitted.job == f.job->id ? component.submitted.digest : f.job->marker.options;
-	const auto first = std::ranges::find_if(gang.members, [&](const auto &m) { return m.second == 0U && state_.pods.at(m.first).pod; });
+	const std::string &told = component.submitted.job == f.job->id ? component.submitted.digest
+								       : f.job->marker.options;
+	const auto first = std::ranges::find_if(gang.members,
+		[&](const auto &m) { return m.second == 0U && state_.pods.at(m.first).pod; });
 	const bool has_mark = first != gang.members.end() && !told.empty();
-	const bool is_other = has_mark && (!has_hash(told, options_hash(*state_.pods.at(first->first).pod)) || is_deadline_raised(told, deadline_of(pods_of_roles(gang))));
-	const bool is_due = component.submitted.is_reviewed && !f.busy.slurm && f.may_retry && f.submit_due;
+	const bool is_other = has_mark &&
+		(!has_hash(told, options_hash(*state_.pods.at(first->first).pod)) ||
+			is_deadline_raised(told, deadline_of(pods_of_roles(gang))));
+	const bool is_due =
+		component.submitted.is_reviewed && !f.busy.slurm && f.may_retry && f.submit_due;
 	if (!is_other && !is_due)
 		return;
 	found_.is_reviewed = is_due;
 	spec_of(key, gang, spec);
-	found_.plan.reset(); /* the job has the one that it was submitted with, whatever its pods say by now_ */
+	/* the job has the one that it was submitted with, whatever its pods say by now_ */
+	found_.plan.reset();
 	leave_peers(found_);
 	found_.needs_review = !spec;
 	if (!spec)

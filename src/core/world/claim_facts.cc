@@ -11,7 +11,8 @@
 namespace slurmkube::core
 {
 
-void FactsReader::hold_for_claims(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for) const
+void FactsReader::hold_for_claims(const PodUid &uid, const Pod &pod,
+	std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for) const
 {
 	if (!spec || !*spec)
 		return;
@@ -24,7 +25,8 @@ void FactsReader::hold_for_claims(const PodUid &uid, const Pod &pod, std::option
 }
 
 /* Of a pod that has this node and might be bound there. */
-void FactsReader::check_claims(const PodUid &uid, const PodEntry &entry, const KubeNode &node, PlaceFacts &n) const
+void FactsReader::check_claims(
+	const PodUid &uid, const PodEntry &entry, const KubeNode &node, PlaceFacts &n) const
 {
 	const Pod &pod = *entry.pod;
 	if (pod.constraints.claims.empty())
@@ -39,13 +41,19 @@ void FactsReader::check_claims(const PodUid &uid, const PodEntry &entry, const K
 		n.forbidden = refusal->why;
 	for (const ClaimId &id : state_.claims.known().exclusive(pod)) {
 		const Pod *other = user_of(state_, id, uid);
-		if (other && (!other->node_name.empty() || state_.foreign.all().contains(other->uid) || !state_.pods.at(other->uid).held_node.empty()))
+		if (other &&
+			(!other->node_name.empty() || state_.foreign.all().contains(other->uid) ||
+				!state_.pods.at(other->uid).held_node.empty()))
 			n.forbidden = cannot_be_used(claim_in_use(id.name, *other));
 	}
-	const ClaimPlan plan = n.forbidden.empty() ? state_.claims.known().plan(pod, node) : ClaimPlan{};
-	const ClaimId *open = !plan.steps.empty() ? &claim_of(plan.steps.front()) : !plan.awaited.empty() ? &plan.awaited.front() : nullptr;
+	const ClaimPlan plan =
+		n.forbidden.empty() ? state_.claims.known().plan(pod, node) : ClaimPlan{};
+	const ClaimId *open = !plan.steps.empty() ? &claim_of(plan.steps.front())
+		: !plan.awaited.empty()           ? &plan.awaited.front()
+						  : nullptr;
 	if (found_.is_over(uid, Clock::claims, open != nullptr, state_.settings.claim_wait_us))
-		n.forbidden = claim_not_bound_in_time(open->name, state_.settings.claim_wait_us / 1'000'000);
+		n.forbidden = claim_not_bound_in_time(
+			open->name, state_.settings.claim_wait_us / 1'000'000);
 	if (!open || !n.forbidden.empty())
 		return;
 	if (!plan.steps.empty() && plan.steps.front() != entry.submitted_step)

@@ -7,12 +7,14 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_unfit_us = 60'000'000; /* a node where a provisioner could make no volume is left out so long */
+/* a node where a provisioner could make no volume is left out so long */
+constexpr std::int64_t k_unfit_us = 60'000'000;
 
 /* A provisioner that cannot make a volume for the node takes the annotation away. */
 bool is_rejected(const Claim *before, const Claim &after)
 {
-	return before && before->uid == after.uid && !before->selected_node.empty() && after.selected_node.empty() && !after.is_bound;
+	return before && before->uid == after.uid && !before->selected_node.empty() &&
+		after.selected_node.empty() && !after.is_bound;
 }
 
 } // namespace
@@ -88,14 +90,16 @@ std::set<PodUid> ClaimStore::users() const
 	return all;
 }
 
-std::optional<Refusal> ClaimStore::refuses(const Pod &pod, const KubeNode &node, std::int64_t now_us) const
+std::optional<Refusal> ClaimStore::refuses(
+	const Pod &pod, const KubeNode &node, std::int64_t now_us) const
 {
 	if (pod.constraints.claims.empty() || !known_.is_listed())
 		return std::nullopt;
 	for (const PodClaim &claim : pod.constraints.claims) {
 		const auto unfit = unfit_until_us_.find({{pod.name_space, claim.name}, node.name});
 		if (unfit != unfit_until_us_.end() && now_us < unfit->second)
-			return Refusal{Cause::volume, "was refused by the provisioner of volume claim " + claim.name};
+			return Refusal{Cause::volume,
+				"was refused by the provisioner of volume claim " + claim.name};
 	}
 	return known_.refuses(pod, node);
 }

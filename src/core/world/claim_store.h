@@ -25,8 +25,10 @@ class ClaimStore
       public:
 	struct Change {
 		bool is_any = false;
-		std::set<PodUid> users;    /* of the claim, or of the claim that the volume is for */
-		std::int64_t again_us = 0; /* they are looked at again then: a node has been refused until then; 0: none */
+		/* of the claim, or of the claim that the volume is for */
+		std::set<PodUid> users;
+		/* they are looked at again then: a node has been refused until then; 0: none */
+		std::int64_t again_us = 0;
 	};
 
 	/* ---- what the API server tells ---- */
@@ -36,9 +38,18 @@ class ClaimStore
 	std::set<PodUid> gone(const ClaimId &id);
 	void volume_gone(const std::string &name) { known_.volume_gone(name); }
 	void class_gone(const std::string &name) { known_.class_gone(name); }
-	void claims_listed(const std::set<std::string> &live_uids) { known_.claims_listed(live_uids); }
-	void volumes_listed(const std::set<std::string> &live_uids) { known_.volumes_listed(live_uids); }
-	void classes_listed(const std::set<std::string> &live_uids) { known_.classes_listed(live_uids); }
+	void claims_listed(const std::set<std::string> &live_uids)
+	{
+		known_.claims_listed(live_uids);
+	}
+	void volumes_listed(const std::set<std::string> &live_uids)
+	{
+		known_.volumes_listed(live_uids);
+	}
+	void classes_listed(const std::set<std::string> &live_uids)
+	{
+		known_.classes_listed(live_uids);
+	}
 	/* why: for texts; empty: they can be read */
 	void set_unreadable(std::string why) { unreadable_ = std::move(why); }
 
@@ -56,7 +67,8 @@ class ClaimStore
 	/* All pods of ours with claims. */
 	[[nodiscard]] std::set<PodUid> users() const;
 	/* Why the claims keep the pod off the node now. */
-	[[nodiscard]] std::optional<Refusal> refuses(const Pod &pod, const KubeNode &node, std::int64_t now_us) const;
+	[[nodiscard]] std::optional<Refusal> refuses(
+		const Pod &pod, const KubeNode &node, std::int64_t now_us) const;
 
       private:
 	Claims known_;

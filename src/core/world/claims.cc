@@ -2,15 +2,16 @@
 /*
  * The part of World that observes volume claims. What they mean for a pod: claim_facts.cc.
  *
- * Before a submission the pod waits until its claims can be honoured at all; nodes that they exclude are excluded in Slurm. With an allocation, claims that wait for
- * a node are bound first, one write after the other, and the pod when all of them are.
+ * Before a submission the pod waits until its claims can be honoured at all; nodes that they
+ * exclude are excluded in Slurm. With an allocation, claims that wait for a node are bound first,
+ * one write after the other, and the pod when all of them are.
  */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/reconcile/report_parts.h"
+#include "src/core/world/parts.h"
 #include "src/core/world/pod_claims.h"
 #include "src/core/world/world.h"
-#include "src/core/world/parts.h"
 
 #include <algorithm>
 

@@ -24,15 +24,17 @@ enum class Clock : std::uint8_t {
 	job_missing, /* its pods run, and Slurm knows no job of theirs */
 	room,        /* it has an allocation whose node cannot take its pods, and none is bound */
 	in_the_way,  /* a running pod without a job needs its allocation */
-	letting_go,  /* its allocation is wrong; whether it is given back the API server's word on its pods decides */
-	absent,      /* it has a job, and none of its pods lives */
-	late,        /* it has an allocation, nothing runs, and some of its pods have not come */
-	held,        /* it is one of several, has an allocation, and none of its pods is bound */
-	unlinked,    /* it has no pods, and there is no link to end its job */
+	/* its allocation is wrong; whether it is given back the API server's word on its pods
+	 * decides */
+	letting_go,
+	absent,   /* it has a job, and none of its pods lives */
+	late,     /* it has an allocation, nothing runs, and some of its pods have not come */
+	held,     /* it is one of several, has an allocation, and none of its pods is bound */
+	unlinked, /* it has no pods, and there is no link to end its job */
 	/* of a pod */
-	placeless,   /* others of its component are bound, and its node cannot take it */
-	claims,      /* it has an allocation, and a volume claim is not bound */
-	starting,    /* it is bound, its node is there, and nothing of it runs */
+	placeless, /* others of its component are bound, and its node cannot take it */
+	claims,    /* it has an allocation, and a volume claim is not bound */
+	starting,  /* it is bound, its node is there, and nothing of it runs */
 };
 inline constexpr std::size_t k_clocks = 11;
 
@@ -55,7 +57,8 @@ class Clocks
 	[[nodiscard]] bool is_empty() const { return since_.empty(); }
 
       private:
-	std::map<PodUid, std::array<std::int64_t, k_clocks>> since_; /* of those that have one that runs */
+	/* of those that have one that runs */
+	std::map<PodUid, std::array<std::int64_t, k_clocks>> since_;
 };
 
 } // namespace slurmkube::core

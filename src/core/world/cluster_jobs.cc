@@ -12,7 +12,8 @@ bool ClusterJobs::seen(const std::string &uid)
 		return false;
 	is_known_ = true;
 	ours_ = uid;
-	std::erase_if(other_names_, [this](const auto &job) { return job.second.cluster_uid != ours_; });
+	std::erase_if(
+		other_names_, [this](const auto &job) { return job.second.cluster_uid != ours_; });
 	return true;
 }
 
@@ -30,7 +31,8 @@ void ClusterJobs::note(const SlurmJob &job)
 
 void ClusterJobs::note_other_name(const SlurmJob &job)
 {
-	if (is_live(job) && !job.marker.cluster_uid.empty() && (ours_.empty() || job.marker.cluster_uid == ours_))
+	if (is_live(job) && !job.marker.cluster_uid.empty() &&
+		(ours_.empty() || job.marker.cluster_uid == ours_))
 		other_names_.insert_or_assign(job.id, job.marker);
 	else
 		other_names_.erase(job.id);

@@ -42,7 +42,10 @@ class ClusterJobs
 	void forget_clusters();
 
 	/* Live jobs under our name whose pods are another cluster's, and its uid. */
-	[[nodiscard]] const std::map<JobId, std::string> &of_other_clusters() const { return others_; }
+	[[nodiscard]] const std::map<JobId, std::string> &of_other_clusters() const
+	{
+		return others_;
+	}
 	/* Of this very cluster, under another name than the configuration has. */
 	[[nodiscard]] std::map<JobId, std::string> of_other_names() const;
 	/* Live jobs whose markers do not say it. */

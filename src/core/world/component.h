@@ -20,20 +20,22 @@
 namespace slurmkube::core
 {
 
-/* A node that was given back because it could not take the pods: another is asked for until that is over. */
+/* A node that was given back because it could not take the pods: another is asked for until that is
+ * over. */
 struct Crowded {
 	std::string node;
-	std::optional<Resources> need; /* of the pods that were to go there together; none: of one pod */
+	/* of the pods that were to go there together; none: of one pod */
+	std::optional<Resources> need;
 };
 
 /* What the waiting job was last given, and what Slurm refused. */
 struct SubmittedOptions {
-	JobId job;                 /* whose options we have changed, to those of this digest */
+	JobId job; /* whose options we have changed, to those of this digest */
 	std::string digest;
 	std::string refused_digest, refused_text; /* Slurm did not want these */
 	/* exclusions_digest() of the nodes that the job is kept off; none: its marker says it */
 	std::optional<std::string> exclusions;
-	bool is_reviewed = false;  /* whether they are still the right ones is to be looked at */
+	bool is_reviewed = false; /* whether they are still the right ones is to be looked at */
 };
 
 /* Jobs, one after the other, that Slurm no longer has and whose end nobody has reported. */
@@ -50,31 +52,36 @@ struct Component {
 	/* ---- its jobs ---- */
 	std::vector<JobId> jobs;
 	std::vector<JobId> answered; /* those that our own submissions were answered with */
-	std::vector<JobId> given_up; /* ended by us, of a pod by cancelling: their end says nothing about pods that live */
-	std::vector<JobId> unheard_of; /* Slurm answered with them, and the plugin has never reported them: to be cancelled */
-	std::set<JobId> strays;      /* jobs of bound pods that Slurm has started elsewhere, or not at all, after it forgot their start */
+	/* ended by us, of a pod by cancelling: their end says nothing about pods that live */
+	std::vector<JobId> given_up;
+	/* Slurm answered with them, and the plugin has never reported them: to be cancelled */
+	std::vector<JobId> unheard_of;
+	/* jobs of bound pods that Slurm has started elsewhere, or not at all, after it forgot their
+	 * start */
+	std::set<JobId> strays;
 	std::optional<JobId> cancelling;
 	VanishedJobs vanished;
 	std::uint32_t submitted_attempt = 1;
 	std::int64_t submitted_us = 0, allocated_us = 0, job_ended_us = 0;
 
 	/* ---- its next job ---- */
-	InFlight busy;                   /* slurm; with several ranks also look */
+	InFlight busy; /* slurm; with several ranks also look */
 	Retries retries;
-	bool is_refused = false;     /* Slurm wants no such job: a lasting failure */
+	bool is_refused = false;          /* Slurm wants no such job: a lasting failure */
 	std::optional<Condition> trouble; /* why the last submission failed */
 	SubmittedOptions submitted;
 	std::vector<Crowded> crowded; /* the latest last */
-	unsigned given_back = 0;     /* allocations, to a pod without a job */
+	unsigned given_back = 0;      /* allocations, to a pod without a job */
 	std::int64_t slurm_quiet_until_us = 0;
 
-	std::int64_t admission_look_us = 0;    /* when the check before binding is tried again without an event */
+	/* when the check before binding is tried again without an event */
+	std::int64_t admission_look_us = 0;
 
 	/* ---- of several ranks ---- */
 	std::int64_t first_seen_us = 0;
-	std::set<std::string> bound_nodes;  /* where its pods are bound */
-	std::uint32_t bound_attempt = 0;    /* and the highest attempt under which */
-	bool is_gone = false;               /* the API server says that none of its pods exists */
+	std::set<std::string> bound_nodes; /* where its pods are bound */
+	std::uint32_t bound_attempt = 0;   /* and the highest attempt under which */
+	bool is_gone = false;              /* the API server says that none of its pods exists */
 	std::int64_t look_quiet_until_us = 0;
 };
 
@@ -89,28 +96,36 @@ struct SeatEnd {
 struct Gang {
 	GangId id;
 	OwnerId owner;
-	std::uint32_t minimum = 0; /* of a PodGroup */
-	std::vector<Seat> seats;   /* empty: not known yet */
-	std::vector<Role> roles;   /* that they were made from */
+	std::uint32_t minimum = 0;  /* of a PodGroup */
+	std::vector<Seat> seats;    /* empty: not known yet */
+	std::vector<Role> roles;    /* that they were made from */
 	std::size_t components = 1; /* of the workload that it is one of */
-	std::vector<std::uint32_t> ranks; /* of its seats over all components, ascending; empty: they are ranks themselves */
-	std::uint32_t ranks_of_all = 0;   /* how many the workload has; 0: as many as there are seats */
+	/* of its seats over all components, ascending; empty: they are ranks themselves */
+	std::vector<std::uint32_t> ranks;
+	/* how many the workload has; 0: as many as there are seats */
+	std::uint32_t ranks_of_all = 0;
 	bool goes_first = false; /* as in ComponentFacts */
-	std::shared_ptr<const Pod> stand_in; /* whose options its job has while none of its pods has come */
+	/* whose options its job has while none of its pods has come */
+	std::shared_ptr<const Pod> stand_in;
 	GangShape shape;
-	std::optional<std::uint32_t> per_node; /* at most so many tasks, 0: as many as fit; not there: not planned yet */
+	/* at most so many tasks, 0: as many as fit; not there: not planned yet */
+	std::optional<std::uint32_t> per_node;
 	std::map<PodUid, std::optional<std::uint32_t>> members; /* and their seats */
-	std::map<PodUid, std::string> unranked; /* members without an index, and their roles: they take a seat with the next look */
+	/* members without an index, and their roles: they take a seat with the next look */
+	std::map<PodUid, std::string> unranked;
 	std::map<std::uint32_t, SeatEnd> ends;
-	std::set<std::uint32_t> standalone; /* seats whose pods were too large for the allocation: they have jobs of their own */
+	/* seats whose pods were too large for the allocation: they have jobs of their own */
+	std::set<std::uint32_t> standalone;
 	unsigned given_back = 0; /* allocations that were too small, since a pod was bound */
-	std::uint32_t first_attempt = 0; /* ends under an earlier one say nothing of the present job; 0: the job's own */
-	std::int64_t looked_us = 0; /* when all members were last looked at */
-	bool was_seen = false; /* a member, by this agent */
-	unsigned never_came = 0; /* jobs in a row that were ended for want of pods */
+	/* ends under an earlier one say nothing of the present job; 0: the job's own */
+	std::uint32_t first_attempt = 0;
+	std::int64_t looked_us = 0;            /* when all members were last looked at */
+	bool was_seen = false;                 /* a member, by this agent */
+	unsigned never_came = 0;               /* jobs in a row that were ended for want of pods */
 	std::int64_t submit_not_before_us = 0; /* after the last of them */
 	std::optional<Condition> late_text;
-	JobId outgrown; /* a job that waits for another number of tasks than the owner wants by now */
+	/* a job that waits for another number of tasks than the owner wants by now */
+	JobId outgrown;
 };
 
 /* Over all components of the workload. */

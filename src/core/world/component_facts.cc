@@ -12,7 +12,8 @@ namespace slurmkube::core
 namespace
 {
 
-/* From a pod to the first of another component, where the controller makes all at once; where it waits for others to run this is lost once. */
+/* From a pod to the first of another component, where the controller makes all at once; where it
+ * waits for others to run this is lost once. */
 constexpr std::int64_t k_first_pod_us = 1'000'000;
 constexpr std::int64_t k_second_us = 1'000'000;
 
@@ -43,9 +44,12 @@ std::vector<PodUid> components_of_workload(const State &state, const PodUid &key
 {
 	const PodUid workload{workload_key(key.text)};
 	std::vector<PodUid> keys;
-	for (auto next = state.gangs.lower_bound(workload); next != state.gangs.end(); next++) { /* "uid", "uid+1", "uid+2" */
+	/* "uid", "uid+1", "uid+2" */
+	for (auto next = state.gangs.lower_bound(workload); next != state.gangs.end(); next++) {
 		const std::string &text = next->first.text;
-		if (!text.starts_with(workload.text) || (text.size() > workload.text.size() && text[workload.text.size()] != k_component_mark))
+		if (!text.starts_with(workload.text) ||
+			(text.size() > workload.text.size() &&
+				text[workload.text.size()] != k_component_mark))
 			break;
 		if (text.size() == workload.text.size() || is_component_key(text))
 			keys.push_back(next->first);
@@ -58,9 +62,12 @@ std::vector<PodUid> components_of_workload(const State &state, const PodUid &key
 bool is_any_of_others(const State &state, const PodUid &key, bool (*is_so)(PodSide))
 {
 	for (const PodUid &one : components_of_workload(state, key)) {
-		const auto is_such = [&](const auto &member) { return is_so(side_of(state.pods.at(member.first))); };
+		const auto is_such = [&](const auto &member) {
+			return is_so(side_of(state.pods.at(member.first)));
+		};
 		const auto gang = state.gangs.find(one);
-		if (one != key && gang != state.gangs.end() && std::ranges::any_of(gang->second.members, is_such))
+		if (one != key && gang != state.gangs.end() &&
+			std::ranges::any_of(gang->second.members, is_such))
 			return true;
 	}
 	return false;
@@ -69,19 +76,23 @@ bool is_any_of_others(const State &state, const PodUid &key, bool (*is_so)(PodSi
 void FactsReader::note_component(const PodUid &key, ComponentFacts &f) const
 {
 	const Gang &gang = state_.gangs.at(key);
-	f.component = "component " + std::to_string(component_of_key(key.text)) + " (" + roles_text(gang) + ")";
+	f.component = "component " + std::to_string(component_of_key(key.text)) + " (" +
+		roles_text(gang) + ")";
 	f.size = size_of(gang);
 	f.goes_first = gang.goes_first;
 	std::int64_t expected_us = 0;
-	for (const PodUid &one : gang.members.empty() ? components_of_workload(state_, key) : std::vector<PodUid>()) {
+	for (const PodUid &one : gang.members.empty() ? components_of_workload(state_, key)
+						      : std::vector<PodUid>()) {
 		for (const auto &[uid, seat] : state_.gangs.at(one).members)
-			expected_us = std::max(expected_us, state_.pods.at(uid).first_seen_us + k_first_pod_us);
+			expected_us = std::max(
+				expected_us, state_.pods.at(uid).first_seen_us + k_first_pod_us);
 	}
 	f.is_awaited = now_.mono_us < expected_us;
 	if (f.is_awaited)
 		found_.look_later(key, expected_us);
 	f.job_ended_us = state_.components.at(key).job_ended_us;
-	f.held_since_us = found_.since(key, Clock::held, job_side(f.job) == JobSide::allocated && !has_own_bound(f));
+	f.held_since_us = found_.since(
+		key, Clock::held, job_side(f.job) == JobSide::allocated && !has_own_bound(f));
 }
 
 /* When what it holds goes back; looked at again by then. */
@@ -89,7 +100,8 @@ HoldLimit FactsReader::hold_limit(const PodUid &key) const
 {
 	const std::string workload = workload_key(key.text);
 	HoldLimit limit{.now = now_, .hold_seconds = state_.settings.components_wait_seconds};
-	if (const auto tries = holdings_.tries.find(workload); tries != holdings_.tries.end() && now_.mono_us < tries->second.next_us) {
+	if (const auto tries = holdings_.tries.find(workload);
+		tries != holdings_.tries.end() && now_.mono_us < tries->second.next_us) {
 		limit.pause = tried_again_at(tries->second.next_epoch_seconds);
 		found_.look_later(key, tries->second.next_us);
 	}
@@ -103,7 +115,8 @@ HoldLimit FactsReader::hold_limit(const PodUid &key) const
 	for (const auto &[other_key, other] : holdings_.held) {
 		if (other_key == workload || !gives_way_to(holding, workload, other, other_key))
 			continue;
-		const std::int64_t both_us = std::max(holding.since_us, other.since_us) + give_way_us(limit.hold_seconds);
+		const std::int64_t both_us = std::max(holding.since_us, other.since_us) +
+			give_way_us(limit.hold_seconds);
 		limit.gives_way = limit.gives_way || now_.mono_us >= both_us;
 		if (now_.mono_us < both_us)
 			found_.look_later(key, both_us);

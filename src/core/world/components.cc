@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of World that knows the components of workloads whose roles do not fit one job. Each is a gang of its own,
- * with a job and members; its key's key says which workload it is of (component_key()). What to do is decided for all
- * of them together: reconcile/together.h.
+ * The part of World that knows the components of workloads whose roles do not fit one job. Each is
+ * a gang of its own, with a job and members; its key's key says which workload it is of
+ * (component_key()). What to do is decided for all of them together: reconcile/together.h.
  */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
@@ -17,11 +17,12 @@ namespace slurmkube::core
 namespace
 {
 
-
 /* While none of its pods has come: the template, with the options that its owners have for all. */
-std::shared_ptr<const Pod> stand_in_for(const PodUid &key, const GangId &id, const ComponentRoles &component, const PodEntry &first)
+std::shared_ptr<const Pod> stand_in_for(
+	const PodUid &key, const GangId &id, const ComponentRoles &component, const PodEntry &first)
 {
-	const auto role = std::ranges::find_if(component.roles, [](const Role &one) { return one.pod_template && one.pods > 0; });
+	const auto role = std::ranges::find_if(
+		component.roles, [](const Role &one) { return one.pod_template && one.pods > 0; });
 	if (role == component.roles.end())
 		return nullptr;
 	auto pod = std::make_shared<Pod>(*role->pod_template);
@@ -42,7 +43,8 @@ std::uint32_t rank_of(const Gang &gang, std::uint32_t seat)
 
 std::uint32_t ranks_of(const Gang &gang)
 {
-	return gang.ranks_of_all > 0 ? gang.ranks_of_all : static_cast<std::uint32_t>(gang.seats.size());
+	return gang.ranks_of_all > 0 ? gang.ranks_of_all
+				     : static_cast<std::uint32_t>(gang.seats.size());
 }
 
 std::optional<std::uint32_t> seat_of_rank(const Gang &gang, std::uint32_t rank)
@@ -56,8 +58,8 @@ std::optional<std::uint32_t> seat_of_rank(const Gang &gang, std::uint32_t rank)
 }
 
 /*
- * An owner that has grown or shrunk may have other components by its present size. What runs stays as it is, and a pod
- * of one of its roles belongs there.
+ * An owner that has grown or shrunk may have other components by its present size. What runs stays
+ * as it is, and a pod of one of its roles belongs there.
  */
 std::optional<PodUid> World::component_that_runs(const InGang &in) const
 {
@@ -66,7 +68,8 @@ std::optional<PodUid> World::component_that_runs(const InGang &in) const
 		if (found == state_.gangs.end() || key.text == in.gang.key)
 			continue;
 		const Gang &gang = found->second;
-		const bool has_role = std::ranges::find(gang.roles, in.role, &Role::name) != gang.roles.end();
+		const bool has_role =
+			std::ranges::find(gang.roles, in.role, &Role::name) != gang.roles.end();
 		if (has_role && !may_take_roles(key, gang))
 			return key;
 	}
@@ -115,7 +118,8 @@ void World::seat_by_ranks(Gang &gang, std::vector<std::uint32_t> ranks)
 	}
 }
 
-/* Each component is there with the first pod of any: some controllers make pods only when others are Ready. */
+/* Each component is there with the first pod of any: some controllers make pods only when others
+ * are Ready. */
 void World::join_components(const InGang &in, const PodEntry &first, Now now)
 {
 	const std::string workload = workload_key(in.gang.key);
@@ -132,12 +136,15 @@ void World::join_components(const InGang &in, const PodEntry &first, Now now)
 	}
 }
 
-void World::take_component(const PodUid &key, Gang &gang, const std::vector<ComponentRoles> &components)
+void World::take_component(
+	const PodUid &key, Gang &gang, const std::vector<ComponentRoles> &components)
 {
 	const std::size_t n = component_of_key(key.text);
 	if (n >= components.size())
 		return drop_roles(key, gang);
-	const bool is_known = components[n].roles == gang.roles && components.size() == gang.components && (components.size() == 1 || components[n].ranks == gang.ranks);
+	const bool is_known = components[n].roles == gang.roles &&
+		components.size() == gang.components &&
+		(components.size() == 1 || components[n].ranks == gang.ranks);
 	if (is_known || components[n].roles.empty() || !may_take_roles(key, gang))
 		return;
 	std::vector<std::uint32_t> ranks;
@@ -183,7 +190,8 @@ void World::wake_components(const PodUid &key)
 		queue_.mark(one);
 }
 
-/* What the templates tolerate keeps nodes in service for the pods that are to come, and their claims are to be watched. */
+/* What the templates tolerate keeps nodes in service for the pods that are to come, and their
+ * claims are to be watched. */
 void World::note_roles(const Gang &gang)
 {
 	for (const Role &role : gang.roles) {
@@ -211,7 +219,8 @@ void World::settle_members(const PodUid &key, Now now)
 		apply_plan(gang, reader.plan_of(gang, *pod));
 }
 
-ComponentFacts World::gather_gang(const PodUid &key, bool is_one_of_several, std::optional<Result<JobSpec>> &spec, Now now)
+ComponentFacts World::gather_gang(
+	const PodUid &key, bool is_one_of_several, std::optional<Result<JobSpec>> &spec, Now now)
 {
 	Findings found(clocks_, now);
 	const FactsReader reader(sources(), found);
@@ -222,7 +231,8 @@ ComponentFacts World::gather_gang(const PodUid &key, bool is_one_of_several, std
 	return facts;
 }
 
-HoldLimit World::gather_hold_limit(const PodUid &key, const std::vector<ComponentFacts> &components, Now now)
+HoldLimit World::gather_hold_limit(
+	const PodUid &key, const std::vector<ComponentFacts> &components, Now now)
 {
 	if (components.size() < 2)
 		return {};
@@ -233,9 +243,13 @@ HoldLimit World::gather_hold_limit(const PodUid &key, const std::vector<Componen
 	return limit;
 }
 
-void World::act_on_workload(const std::vector<PodUid> &keys, std::vector<ComponentFacts> &components, const HoldLimit &limit, Now now, std::vector<PodAction> &out)
+void World::act_on_workload(const std::vector<PodUid> &keys,
+	std::vector<ComponentFacts> &components, const HoldLimit &limit, Now now,
+	std::vector<PodAction> &out)
 {
-	const auto gives_back = [](const ComponentFacts &f) { return f.others.gives_back && job_side(f.job) == JobSide::allocated; };
+	const auto gives_back = [](const ComponentFacts &f) {
+		return f.others.gives_back && job_side(f.job) == JobSide::allocated;
+	};
 	const bool is_given_back = std::ranges::any_of(components, gives_back);
 	const std::size_t before = out.size();
 	for (std::size_t i = 0; i < keys.size(); i++) {
@@ -250,7 +264,8 @@ void World::act_on_workload(const std::vector<PodUid> &keys, std::vector<Compone
 		const auto *complete = std::get_if<Complete>(&next.action);
 		return complete && complete->wait_status == k_status_given_back;
 	};
-	if (is_given_back && std::any_of(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(), ends))
+	if (is_given_back &&
+		std::any_of(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(), ends))
 		note_given_back(keys.front(), limit, now);
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event_queue.h - which events about pods are written, and when: the least important of all that the agent writes.
+ * event_queue.h - which events about pods are written, and when: the least important of all that
+ * the agent writes.
  *
- * Pure. Bounded; warnings go first, news that nobody has read in time is dropped, and what is said twice of a pod is said once. A token bucket
- * limits the rate, so that 10,000 pods that start at once cost the API server no more than ten do.
+ * Pure. Bounded; warnings go first, news that nobody has read in time is dropped, and what is said
+ * twice of a pod is said once. A token bucket limits the rate, so that 10,000 pods that start at
+ * once cost the API server no more than ten do.
  */
 #ifndef SLURMKUBE_CORE_WORLD_EVENT_QUEUE_H
 #define SLURMKUBE_CORE_WORLD_EVENT_QUEUE_H
@@ -37,7 +39,8 @@ class EventQueue
       public:
 	explicit EventQueue(EventLimits limits = {}) : limits_(limits), tokens_(limits.burst) {}
 
-	/* Takes the place of an earlier one of the same pod and reason that has not been written. */
+	/* Takes the place of an earlier one of the same pod and reason that has not been
+	 * written. */
 	void add(EventNote note, std::int64_t now_us);
 	/* What to write now; nullopt: nothing, or not yet. */
 	std::optional<EventNote> next(std::int64_t now_us);
@@ -60,7 +63,8 @@ class EventQueue
 
 	const EventLimits limits_;
 	List warnings_, news_;
-	std::unordered_map<std::string, List::iterator> known_; /* of both lists, by what makes two events the same */
+	/* of both lists, by what makes two events the same */
+	std::unordered_map<std::string, List::iterator> known_;
 	std::int64_t tokens_, filled_us_ = 0;
 	std::uint64_t written_ = 0, dropped_ = 0;
 };

@@ -10,7 +10,10 @@ struct World::Observer {
 	Now now;
 
 	void operator()(PodSeen &seen) const { world.pod_seen(std::move(seen.pod), now); }
-	void operator()(PodGone &seen) const { world.pod_gone(seen.uid, std::move(seen.last), now); }
+	void operator()(PodGone &seen) const
+	{
+		world.pod_gone(seen.uid, std::move(seen.last), now);
+	}
 	void operator()(PodsListed &seen) const { world.pods_listed(seen.live_uids, now); }
 	void operator()(NodeSeen &seen) const { world.node_seen(std::move(seen.node), now); }
 	void operator()(NodeGone &seen) const { world.node_gone(seen.name, now); }
@@ -20,20 +23,32 @@ struct World::Observer {
 	void operator()(NamespaceSeen &seen) const { world.namespace_seen(std::move(seen.seen)); }
 	void operator()(NamespaceGone &seen) const { world.namespace_gone(seen.name); }
 	void operator()(NamespacesListed &seen) const { world.namespaces_listed(seen.live_uids); }
-	void operator()(IdentityRulesSet &seen) const { world.set_identity_rules(std::move(seen.rules), seen.min_uid); }
+	void operator()(IdentityRulesSet &seen) const
+	{
+		world.set_identity_rules(std::move(seen.rules), seen.min_uid);
+	}
 	void operator()(UserFound &seen) const { world.user_found(seen.name, seen.user); }
-	void operator()(OwnerSeen &seen) const { world.owner_seen(seen.id, std::move(seen.answer), now); }
+	void operator()(OwnerSeen &seen) const
+	{
+		world.owner_seen(seen.id, std::move(seen.answer), now);
+	}
 	void operator()(ForeignSeen &seen) const { world.foreign_seen(std::move(seen.pod)); }
 	void operator()(ForeignGone &seen) const { world.foreign_gone(seen.uid); }
 	void operator()(ForeignListed &seen) const { world.foreign_listed(seen.live_uids); }
-	void operator()(ClaimsUnreadable &seen) const { world.state_.claims.set_unreadable(std::move(seen.why)); }
+	void operator()(ClaimsUnreadable &seen) const
+	{
+		world.state_.claims.set_unreadable(std::move(seen.why));
+	}
 	void operator()(ClaimSeen &seen) const { world.claim_seen(std::move(seen.claim), now); }
 	void operator()(ClaimGone &seen) const { world.claim_gone(seen.id); }
 	void operator()(VolumeSeen &seen) const { world.volume_seen(std::move(seen.volume)); }
 	void operator()(VolumeGone &seen) const { world.volume_gone(seen.name); }
 	void operator()(ClassSeen &seen) const { world.class_seen(std::move(seen.storage_class)); }
 	void operator()(ClassGone &seen) const { world.class_gone(seen.name); }
-	void operator()(PartitionsRefused &seen) const { world.partitions_refused(std::move(seen.refused)); }
+	void operator()(PartitionsRefused &seen) const
+	{
+		world.partitions_refused(std::move(seen.refused));
+	}
 	void operator()(ClaimsListed &seen) const
 	{
 		world.state_.claims.claims_listed(seen.live_uids);
@@ -64,15 +79,33 @@ struct World::Answerer {
 	Now now;
 
 	void operator()(SubmitAnswered &told) const { world.submitted(told.pod, told.answer, now); }
-	void operator()(UpdateAnswered &told) const { world.updated(told.pod, told.mark, told.job, told.answer, now); }
-	void operator()(CompleteAnswered &told) const { world.completed(told.pod, told.answer, told.was_cancel, now); }
+	void operator()(UpdateAnswered &told) const
+	{
+		world.updated(told.pod, told.mark, told.job, told.answer, now);
+	}
+	void operator()(CompleteAnswered &told) const
+	{
+		world.completed(told.pod, told.answer, told.was_cancel, now);
+	}
 	void operator()(BindAnswered &told) const { world.bound(told.pod, told.answer, now); }
-	void operator()(BindVolumeAnswered &told) const { world.volume_bound(told.pod, told.answer, now); }
-	void operator()(DeletePodAnswered &told) const { world.pod_deleted(told.pod, told.answer, now); }
+	void operator()(BindVolumeAnswered &told) const
+	{
+		world.volume_bound(told.pod, told.answer, now);
+	}
+	void operator()(DeletePodAnswered &told) const
+	{
+		world.pod_deleted(told.pod, told.answer, now);
+	}
 	void operator()(ReportAnswered &told) const { world.reported(told.pod, told.answer, now); }
 	void operator()(LookUpAnswered &told) const { world.looked_up(told.pod, told.sight, now); }
-	void operator()(NodeChangeAnswered &told) const { world.node_changed(told.name, told.answer, now); }
-	void operator()(NodeLookUpAnswered &told) const { world.node_looked_up(told.name, told.sight, now); }
+	void operator()(NodeChangeAnswered &told) const
+	{
+		world.node_changed(told.name, told.answer, now);
+	}
+	void operator()(NodeLookUpAnswered &told) const
+	{
+		world.node_looked_up(told.name, told.sight, now);
+	}
 };
 
 void World::observe(Observation seen, Now now)

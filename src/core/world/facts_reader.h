@@ -23,8 +23,10 @@ namespace slurmkube::core
 
 /* Workloads of several components that do not have all their nodes, by workload_key(). */
 struct Holdings {
-	std::map<std::string, Tries> tries; /* of those that had nodes for some components only, and gave them back */
-	std::map<std::string, Holding> held; /* of those that hold nodes for some, and wait for the rest */
+	/* of those that had nodes for some components only, and gave them back */
+	std::map<std::string, Tries> tries;
+	/* of those that hold nodes for some, and wait for the rest */
+	std::map<std::string, Holding> held;
 };
 
 struct FactSources {
@@ -34,7 +36,8 @@ struct FactSources {
 	const NodePlanner &nodes;
 	const Unanswered &unanswered;
 	const Holdings &holdings;
-	const std::map<JobId, std::int64_t> &provisional; /* jobs known from our own submission only */
+	/* jobs known from our own submission only */
+	const std::map<JobId, std::int64_t> &provisional;
 	std::size_t held_absent_pods; /* see World::held_absent_pods() */
 };
 
@@ -42,79 +45,112 @@ class FactsReader
 {
       public:
 	FactsReader(const FactSources &from, Findings &found)
-	    : state_(from.state), filter_(from.filter), clocks_(from.clocks), nodes_(from.nodes), unanswered_(from.unanswered), holdings_(from.holdings), provisional_(from.provisional), held_absent_pods_(from.held_absent_pods), found_(found), now_(found.now())
+	    : state_(from.state), filter_(from.filter), clocks_(from.clocks), nodes_(from.nodes),
+	      unanswered_(from.unanswered), holdings_(from.holdings),
+	      provisional_(from.provisional), held_absent_pods_(from.held_absent_pods),
+	      found_(found), now_(found.now())
 	{
 	}
 
 	/* spec: kept by the caller for as long as the facts, which point to it. */
-	ComponentFacts facts_of_pod(const PodUid &uid, const PodEntry &entry, std::optional<Result<JobSpec>> &spec) const;
+	ComponentFacts facts_of_pod(const PodUid &uid, const PodEntry &entry,
+		std::optional<Result<JobSpec>> &spec) const;
 	ComponentFacts facts_of_gang(const PodUid &key, std::optional<Result<JobSpec>> &spec) const;
 	/* What the other components of its workload need to know of it. */
 	void note_component(const PodUid &key, ComponentFacts &facts) const;
 	/* When what a workload holds goes back; key: of its first component. */
 	[[nodiscard]] HoldLimit hold_limit(const PodUid &key) const;
-	/* After stand_together(): from when on the API server is asked whether a pod is bound after all. */
+	/* After stand_together(): from when on the API server is asked whether a pod is bound after
+	 * all. */
 	void note_letting_go(const PodUid &key, ComponentFacts &facts) const;
 
-	/* Of the pod with the lowest rank, or of what stands in for it; nullptr: there is neither. */
+	/* Of the pod with the lowest rank, or of what stands in for it; nullptr: there is
+	 * neither. */
 	[[nodiscard]] const Pod *first_member(const Gang &gang) const;
 	[[nodiscard]] GangPlan plan_of(const Gang &gang, const Pod &first) const;
 
       private:
 	/* ---- a component, and a pod alone: pod_facts.cc, job_facts.cc ---- */
-	[[nodiscard]] ComponentFacts facts_of_component(const PodUid &key, const Component &component) const;
-	void note_absence(const PodUid &uid, const PodEntry &entry, PodSide side, ComponentFacts &facts) const;
+	[[nodiscard]] ComponentFacts facts_of_component(
+		const PodUid &key, const Component &component) const;
+	void note_absence(const PodUid &uid, const PodEntry &entry, PodSide side,
+		ComponentFacts &facts) const;
 	void note_place(const PodUid &uid, const PodEntry &entry, ComponentFacts &facts) const;
-	void note_wishes(const PodUid &uid, const PodEntry &entry, PodSide side, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts) const;
-	[[nodiscard]] bool has_given_way_time(const PodUid &uid, const Component &component, bool is_in_the_way) const;
-	void note_wrong_allocation(const PodUid &key, const Component &component, ComponentFacts &facts) const;
+	void note_wishes(const PodUid &uid, const PodEntry &entry, PodSide side,
+		std::optional<Result<JobSpec>> &spec, ComponentFacts &facts) const;
+	[[nodiscard]] bool has_given_way_time(
+		const PodUid &uid, const Component &component, bool is_in_the_way) const;
+	void note_wrong_allocation(
+		const PodUid &key, const Component &component, ComponentFacts &facts) const;
 	[[nodiscard]] bool is_submit_due(const PodUid &key) const;
-	[[nodiscard]] bool is_surely_gone(const PodUid &uid, const PodEntry &entry, JobSide job) const;
-	[[nodiscard]] std::vector<JobId> surplus_of(const PodUid &key, const Component &component, const SlurmJob *current) const;
+	[[nodiscard]] bool is_surely_gone(
+		const PodUid &uid, const PodEntry &entry, JobSide job) const;
+	[[nodiscard]] std::vector<JobId> surplus_of(
+		const PodUid &key, const Component &component, const SlurmJob *current) const;
 	[[nodiscard]] bool is_surely_native(const PodUid &uid, const Component &component) const;
-	/* ---- a pod with a rank, and its node: rank_facts.cc, node_exclusions.cc, claim_facts.cc, room.cc ---- */
+	/* ---- a pod with a rank, and its node: rank_facts.cc, node_exclusions.cc, claim_facts.cc,
+	 * room.cc ---- */
 	[[nodiscard]] bool is_deletion_slow(const Pod &pod) const;
-	[[nodiscard]] bool is_start_expired(const PodUid &uid, const PodEntry &entry, const SlurmJob *job) const;
-	[[nodiscard]] RankFacts facts_of_rank(const PodUid &uid, const PodEntry &entry, const Component &component, const SlurmJob *job) const;
-	[[nodiscard]] PlaceFacts facts_of_place(const PodUid &uid, const PodEntry &entry, const PodUid &key, std::string name) const;
+	[[nodiscard]] bool is_start_expired(
+		const PodUid &uid, const PodEntry &entry, const SlurmJob *job) const;
+	[[nodiscard]] RankFacts facts_of_rank(const PodUid &uid, const PodEntry &entry,
+		const Component &component, const SlurmJob *job) const;
+	[[nodiscard]] PlaceFacts facts_of_place(const PodUid &uid, const PodEntry &entry,
+		const PodUid &key, std::string name) const;
 	[[nodiscard]] bool must_give_way(const std::string &node) const;
 	[[nodiscard]] bool is_lost(const std::string &node) const;
-	[[nodiscard]] Result<const NodeExclusions *> exclusions_of_pod(const PodUid &uid, const Pod &pod, const JobSpec &spec, std::uint32_t at_once, std::optional<NodeExclusions> &own) const;
+	[[nodiscard]] Result<const NodeExclusions *> exclusions_of_pod(const PodUid &uid,
+		const Pod &pod, const JobSpec &spec, std::uint32_t at_once,
+		std::optional<NodeExclusions> &own) const;
 	/* at_once: this many pods of a gang come to one node */
-	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once = 1) const;
-	void hold_for_claims(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for) const;
-	void check_claims(const PodUid &uid, const PodEntry &entry, const KubeNode &node, PlaceFacts &facts) const;
+	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec,
+		std::uint32_t at_once = 1) const;
+	void hold_for_claims(const PodUid &uid, const Pod &pod,
+		std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for) const;
+	void check_claims(const PodUid &uid, const PodEntry &entry, const KubeNode &node,
+		PlaceFacts &facts) const;
 	[[nodiscard]] bool is_room_late(const PodUid &key, const ComponentFacts &facts) const;
 	void note_placeless(ComponentFacts &facts) const;
 	[[nodiscard]] std::string holder_text(const std::string &node) const;
 	[[nodiscard]] std::string crowded_text(const Crowded &crowded, const Pod &pod) const;
 	void exclude_crowded(const PodUid &uid, const Pod &pod, NodeExclusions &exclusions) const;
 	/* ---- a gang: gang_facts.cc, member_facts.cc, gang_spec.cc, gang_roles.cc ---- */
-	void exclude_siblings(const PodUid &key, const RolePods &roles, std::set<std::string> &excluded) const;
+	void exclude_siblings(
+		const PodUid &key, const RolePods &roles, std::set<std::string> &excluded) const;
 	void note_first_attempt(const Gang &gang, const ComponentFacts &facts) const;
 	void note_common_room(ComponentFacts &facts) const;
 	[[nodiscard]] bool are_nodes_known(const Members &members) const;
 	void note_gang_absence(const PodUid &key, const Gang &gang, ComponentFacts &facts) const;
-	void note_gang_times(const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &facts) const;
-	void note_ranks(const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &facts) const;
+	void note_gang_times(const PodUid &key, const Gang &gang, const Members &members,
+		ComponentFacts &facts) const;
+	void note_ranks(const PodUid &key, const Gang &gang, const Members &members,
+		ComponentFacts &facts) const;
 	void note_what_is_missing(const PodUid &key, const Gang &gang, ComponentFacts &facts) const;
 	[[nodiscard]] Members members_of(const Gang &gang) const;
-	[[nodiscard]] Seating seating_of(const Gang &gang, const Members &members, const SlurmJob &job) const;
-	void seat_holders(const Gang &gang, const Members &members, const SlurmJob &job, const std::vector<std::string> &node_of_task, Seating &seating) const;
-	[[nodiscard]] RankFacts facts_of_member(const Gang &gang, const Component &component, const Member &member, const Seating &seating, const SlurmJob *job) const;
+	[[nodiscard]] Seating seating_of(
+		const Gang &gang, const Members &members, const SlurmJob &job) const;
+	void seat_holders(const Gang &gang, const Members &members, const SlurmJob &job,
+		const std::vector<std::string> &node_of_task, Seating &seating) const;
+	[[nodiscard]] RankFacts facts_of_member(const Gang &gang, const Component &component,
+		const Member &member, const Seating &seating, const SlurmJob *job) const;
 	[[nodiscard]] NodeSizes node_sizes(const std::set<std::string> &excluded) const;
 	[[nodiscard]] std::vector<Seat> seats_as_seen(const Gang &gang) const;
-	void spec_of(const PodUid &key, const Gang &gang, std::optional<Result<JobSpec>> &spec) const;
+	void spec_of(
+		const PodUid &key, const Gang &gang, std::optional<Result<JobSpec>> &spec) const;
 	[[nodiscard]] bool is_in_service(const std::string &node) const;
 	void pin_nodes(const Members &members, ComponentFacts &facts) const;
 	[[nodiscard]] RolePods pods_of_roles(const Gang &gang) const;
 	[[nodiscard]] static std::int64_t deadline_of(const RolePods &roles);
 	[[nodiscard]] Status check_roles(const Gang &gang, const RolePods &roles) const;
-	void exclude_for_roles(const PodUid &key, const Gang &gang, const RolePods &roles, std::uint32_t per_node, std::optional<Result<JobSpec>> &spec) const;
+	void exclude_for_roles(const PodUid &key, const Gang &gang, const RolePods &roles,
+		std::uint32_t per_node, std::optional<Result<JobSpec>> &spec) const;
 	/* ---- changes of a job that waits: change_facts.cc ---- */
-	void note_options(const PodUid &uid, const Pod &pod, const Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts) const;
-	void note_exclusions_change(const PodUid &uid, const Pod &pod, const Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts) const;
-	void note_gang_change(const PodUid &key, const Gang &gang, const Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &facts) const;
+	void note_options(const PodUid &uid, const Pod &pod, const Component &component,
+		std::optional<Result<JobSpec>> &spec, ComponentFacts &facts) const;
+	void note_exclusions_change(const PodUid &uid, const Pod &pod, const Component &component,
+		std::optional<Result<JobSpec>> &spec, ComponentFacts &facts) const;
+	void note_gang_change(const PodUid &key, const Gang &gang, const Component &component,
+		std::optional<Result<JobSpec>> &spec, ComponentFacts &facts) const;
 
 	const State &state_;
 	const NodeFilter &filter_;

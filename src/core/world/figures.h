@@ -13,8 +13,9 @@ namespace slurmkube::core
 {
 
 struct StageLatencies {
-	Latency watch_to_submit, submit_to_allocated, allocated_to_bound, bound_to_running, ended_to_pod_deleted, pod_deleted_to_job_ended, pod_terminal_to_job_ended,
-	    node_change_to_slurm;
+	Latency watch_to_submit, submit_to_allocated, allocated_to_bound, bound_to_running,
+		ended_to_pod_deleted, pod_deleted_to_job_ended, pod_terminal_to_job_ended,
+		node_change_to_slurm;
 };
 
 struct Counters {

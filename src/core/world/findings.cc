@@ -15,7 +15,8 @@ std::int64_t Findings::since(const PodUid &uid, Clock clock, bool is_so, std::in
 	return before > 0 && before >= not_before_us ? before : now_.mono_us;
 }
 
-bool Findings::is_over(const PodUid &uid, Clock clock, bool is_so, std::int64_t limit_us, std::int64_t not_before_us)
+bool Findings::is_over(const PodUid &uid, Clock clock, bool is_so, std::int64_t limit_us,
+	std::int64_t not_before_us)
 {
 	const std::int64_t since_us = since(uid, clock, is_so && limit_us > 0, not_before_us);
 	if (since_us > 0 && now_.mono_us - since_us < limit_us)

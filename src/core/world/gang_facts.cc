@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts of a gang: of its pods as a whole, its allocation and its times. */
-#include "src/core/world/facts_reader.h"
-#include "src/core/world/parts.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
+#include "src/core/world/facts_reader.h"
+#include "src/core/world/parts.h"
 #include "src/core/world/pod_claims.h"
 
 #include <algorithm>
@@ -13,7 +13,10 @@ namespace slurmkube::core
 
 void drop_leaving(ComponentFacts &f, const Findings &found)
 {
-	const auto leaves = [&](const RankFacts &r) { return std::ranges::find(found.leaving, r.uid, &Leaving::pod) != found.leaving.end(); };
+	const auto leaves = [&](const RankFacts &r) {
+		return std::ranges::find(found.leaving, r.uid, &Leaving::pod) !=
+			found.leaving.end();
+	};
 	if (!found.leaving.empty())
 		std::erase_if(f.ranks, leaves);
 }
@@ -21,7 +24,8 @@ void drop_leaving(ComponentFacts &f, const Findings &found)
 namespace
 {
 
-constexpr unsigned k_given_back_most = 3; /* allocations that were too small for pods of a gang, before these get jobs of their own */
+/* allocations that were too small for pods of a gang, before these get jobs of their own */
+constexpr unsigned k_given_back_most = 3;
 
 /* What the pods that wait need on each node together. */
 std::map<std::string, Occupancy> needs_of(const ComponentFacts &f)
@@ -38,8 +42,11 @@ std::map<std::string, Occupancy> needs_of(const ComponentFacts &f)
 void count_ends(const Gang &gang, ComponentFacts &f)
 {
 	const auto may_end = [&](std::uint32_t seat) { return !gang.ends.contains(seat); };
-	f.seats = static_cast<std::uint32_t>(gang.seats.size() - static_cast<std::size_t>(std::ranges::count_if(gang.standalone, may_end)));
-	const std::uint32_t first_attempt = gang.first_attempt ? gang.first_attempt : f.job ? f.job->marker.attempt : 0;
+	f.seats = static_cast<std::uint32_t>(gang.seats.size() -
+		static_cast<std::size_t>(std::ranges::count_if(gang.standalone, may_end)));
+	const std::uint32_t first_attempt = gang.first_attempt ? gang.first_attempt
+		: f.job                                        ? f.job->marker.attempt
+							       : 0;
 	for (const auto &[seat, end] : gang.ends) {
 		if (end.attempt < first_attempt)
 			continue;
@@ -56,8 +63,9 @@ bool are_any_bound(const ComponentFacts &f)
 }
 
 /*
- * Pods may be larger than their templates say. While nothing runs the allocation is given back, and the next is asked for with what the pods really request;
- * where that is of no use, and for pods of a PodGroup, who finds no place gets a job of its own: it must not wait for ever.
+ * Pods may be larger than their templates say. While nothing runs the allocation is given back, and
+ * the next is asked for with what the pods really request; where that is of no use, and for pods of
+ * a PodGroup, who finds no place gets a job of its own: it must not wait for ever.
  */
 void note_misfits(const Gang &gang, ComponentFacts &f, Findings &found)
 {
@@ -134,44 +142,59 @@ bool FactsReader::are_nodes_known(const Members &members) const
 void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, ComponentFacts &f) const
 {
 	const bool is_empty = is_live_job_side(job_side(f.job)) && !has_own_live(f);
-	const bool may_come = gang.components > 1 && f.ended_seats < f.seats && is_any_of_others(state_, key, is_live_side);
-	const bool is_absent = is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
-	const std::int64_t since_us = found_.since(key, Clock::absent, is_absent && state_.settings.gang_hold_us > 0);
+	const bool may_come = gang.components > 1 && f.ended_seats < f.seats &&
+		is_any_of_others(state_, key, is_live_side);
+	const bool is_absent =
+		is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
+	const std::int64_t since_us =
+		found_.since(key, Clock::absent, is_absent && state_.settings.gang_hold_us > 0);
 	f.absent_long = found_.is_over(key, Clock::absent, is_absent, state_.settings.gang_hold_us);
 	f.is_unseen = f.absent_long && !gang.was_seen && !state_.components.at(key).is_gone;
 	f.absent_long = f.absent_long && !f.is_unseen;
 	f.for_absence = true;
-	if (is_absent && !gang.owner.kind.empty()) { /* has its owner said that no more pods come? */
-		found_.owner.emplace(gang.owner, std::max(since_us, now_.mono_us - k_owner_fresh_us));
+	/* has its owner said that no more pods come? */
+	if (is_absent && !gang.owner.kind.empty()) {
+		found_.owner.emplace(
+			gang.owner, std::max(since_us, now_.mono_us - k_owner_fresh_us));
 		const OwnerAnswer owner = state_.owners.answer_of(gang.owner);
 		const bool is_new = state_.owners.is_answered_since(gang.owner, since_us);
 		f.owner_succeeded = owner && is_new && *owner && (*owner)->has_succeeded;
-		f.owner_done = owner && is_new && (!*owner || (*owner)->is_finished || !key.text.starts_with((*owner)->uid));
+		f.owner_done = owner && is_new &&
+			(!*owner || (*owner)->is_finished || !key.text.starts_with((*owner)->uid));
 	}
 	if (is_empty)
 		found_.look_later(key, now_.mono_us + k_owner_fresh_us);
 }
 
 /* Some of its pods are missing, or all that run have no job. */
-void FactsReader::note_gang_times(const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &f) const
+void FactsReader::note_gang_times(
+	const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &f) const
 {
 	note_gang_absence(key, gang, f);
 	f.empty_seats = count_empty_seats(gang, members, found_);
 	found_.all_came = f.empty_seats == 0 && are_any_bound(f);
-	/* who runs may be what the others wait for, as long as it takes: a leader loads its model first */
-	const bool is_any_bound = are_any_bound(f) || (gang.components > 1 && is_any_of_others(state_, key, is_bound_side));
-	const bool is_late = job_side(f.job) == JobSide::allocated && gang.minimum == 0 && !is_any_bound && f.empty_seats > 0;
+	/* who runs may be what the others wait for, as long as it takes: a leader loads its model
+	 * first */
+	const bool is_any_bound = are_any_bound(f) ||
+		(gang.components > 1 && is_any_of_others(state_, key, is_bound_side));
+	const bool is_late = job_side(f.job) == JobSide::allocated && gang.minimum == 0 &&
+		!is_any_bound && f.empty_seats > 0;
 	f.late_long = found_.is_over(key, Clock::late, is_late, state_.settings.gang_wait_us);
 	const bool is_missing = !f.job && std::ranges::any_of(f.ranks, &RankFacts::is_ours);
-	const bool is_missing_long = found_.is_over(key, Clock::job_missing, is_missing, k_missing_job_us);
+	const bool is_missing_long =
+		found_.is_over(key, Clock::job_missing, is_missing, k_missing_job_us);
 	f.missing_long = is_missing_long && are_nodes_known(members);
 }
 
-void FactsReader::note_ranks(const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &f) const
+void FactsReader::note_ranks(
+	const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &f) const
 {
 	const Component &component = state_.components.at(key);
-	const bool is_any_waiting = std::ranges::find(members, PodSide::waiting, &Member::side) != members.end();
-	const Seating seating = is_any_waiting && job_side(f.job) == JobSide::allocated ? seating_of(gang, members, *f.job) : Seating{};
+	const bool is_any_waiting =
+		std::ranges::find(members, PodSide::waiting, &Member::side) != members.end();
+	const Seating seating = is_any_waiting && job_side(f.job) == JobSide::allocated
+		? seating_of(gang, members, *f.job)
+		: Seating{};
 	f.ranks.reserve(members.size());
 	for (const Member &m : members) {
 		if (m.entry->pod)
@@ -183,18 +206,21 @@ void FactsReader::note_ranks(const PodUid &key, const Gang &gang, const Members 
 	note_placeless(f);
 }
 
-/* What keeps it from asking for a job; pods that run and have lost theirs are kept by nothing of all that. */
+/* What keeps it from asking for a job; pods that run and have lost theirs are kept by nothing of
+ * all that. */
 void FactsReader::note_what_is_missing(const PodUid &key, const Gang &gang, ComponentFacts &f) const
 {
 	f.is_complete = !gang.seats.empty();
 	if (!f.is_complete)
 		f.waits_for = waiting_for_pods(gang.id, pods_of(state_, gang, key), gang.minimum);
-	const auto held_back = std::ranges::count_if(f.ranks, [](const RankFacts &r) { return r.is_seated && r.side == PodSide::gated; });
+	const auto held_back = std::ranges::count_if(f.ranks,
+		[](const RankFacts &r) { return r.is_seated && r.side == PodSide::gated; });
 	if (held_back > 0 && f.pinned.empty())
 		f.waits_for = waiting_for_gates(gang.id, held_back);
 	if (!f.known || is_live_job_side(job_side(f.job)))
 		return;
-	const std::string trouble = f.pinned.empty() ? claim_trouble_of_gang(state_, gang) : std::string();
+	const std::string trouble =
+		f.pinned.empty() ? claim_trouble_of_gang(state_, gang) : std::string();
 	if (!trouble.empty()) {
 		f.waits_for = waiting_for_claims(trouble);
 		found_.look_later(key, now_.mono_us + k_claim_look_us);
@@ -204,7 +230,8 @@ void FactsReader::note_what_is_missing(const PodUid &key, const Gang &gang, Comp
 		wait_after_never_came(key, gang, f, now_, found_);
 }
 
-/* An agent that finds it running was not there when its job was first asked for; its pods say under which attempt that was. */
+/* An agent that finds it running was not there when its job was first asked for; its pods say under
+ * which attempt that was. */
 void FactsReader::note_first_attempt(const Gang &gang, const ComponentFacts &f) const
 {
 	if (gang.first_attempt > 0 || !is_live_job_side(job_side(f.job)))
@@ -219,14 +246,16 @@ void FactsReader::note_first_attempt(const Gang &gang, const ComponentFacts &f) 
 		found_.first_attempt = lowest;
 }
 
-ComponentFacts FactsReader::facts_of_gang(const PodUid &key, std::optional<Result<JobSpec>> &spec) const
+ComponentFacts FactsReader::facts_of_gang(
+	const PodUid &key, std::optional<Result<JobSpec>> &spec) const
 {
 	const Gang &gang = state_.gangs.at(key);
 	const Component &component = state_.components.at(key);
 	ComponentFacts f = facts_of_component(key, component);
 	f.is_outgrown = f.job && gang.outgrown == f.job->id;
 	/* by an agent before this one; root may as well be somebody who meant it */
-	f.ended_by_us = f.job && f.job->ended_by.value_or(0) != 0 && f.job->ended_by == state_.settings.own_uid;
+	f.ended_by_us = f.job && f.job->ended_by.value_or(0) != 0 &&
+		f.job->ended_by == state_.settings.own_uid;
 	f.name_space = gang.id.name_space;
 	note_first_attempt(gang, f);
 	count_ends(gang, f);
@@ -240,7 +269,8 @@ ComponentFacts FactsReader::facts_of_gang(const PodUid &key, std::optional<Resul
 	const JobSide job = job_side(f.job);
 	if (f.known && job == JobSide::pending && !f.ranks.empty())
 		note_gang_change(key, gang, component, spec, f);
-	const bool may_ask_ahead = gang.components > 1 && gang.stand_in && !is_any_of_others(state_, key, is_bound_side);
+	const bool may_ask_ahead = gang.components > 1 && gang.stand_in &&
+		!is_any_of_others(state_, key, is_bound_side);
 	if (f.known && !is_live_job_side(job) && (!f.ranks.empty() || may_ask_ahead)) {
 		spec_of(key, gang, spec);
 		f.spec = spec ? &*spec : nullptr;

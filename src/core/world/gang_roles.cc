@@ -2,13 +2,14 @@
 /*
  * Facts of the roles of a gang: what they demand of nodes.
  *
- * Controllers make the pods of some roles only after others are Ready, in the allocation that the first ones got: so what a role constraints is known from its owner's
- * template until the first pod of it has come, which corrects it.
+ * Controllers make the pods of some roles only after others are Ready, in the allocation that the
+ * first ones got: so what a role constraints is known from its owner's template until the first pod
+ * of it has come, which corrects it.
  */
+#include "src/core/gang/role_conflict.h"
+#include "src/core/placement/placement.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
-#include "src/core/placement/placement.h"
-#include "src/core/gang/role_conflict.h"
 #include "src/core/world/pod_claims.h"
 
 #include <algorithm>
@@ -22,11 +23,14 @@ namespace
 /* Each costs a look at all nodes. */
 constexpr std::size_t k_unlike_roles_most = 32;
 
-/* As far as nodes are concerned. Owners may have hundreds of templates that differ in their commands only. */
+/* As far as nodes are concerned. Owners may have hundreds of templates that differ in their
+ * commands only. */
 bool are_constrained_alike(const Pod &one, const Pod &other, bool is_by_labels)
 {
-	return one.constraints == other.constraints && one.requests == other.requests && one.unsupported_fields == other.unsupported_fields && (!is_by_labels || one.labels == other.labels) &&
-	       one.node_name == other.node_name && one.active_deadline_seconds == other.active_deadline_seconds;
+	return one.constraints == other.constraints && one.requests == other.requests &&
+		one.unsupported_fields == other.unsupported_fields &&
+		(!is_by_labels || one.labels == other.labels) && one.node_name == other.node_name &&
+		one.active_deadline_seconds == other.active_deadline_seconds;
 }
 
 std::string owner_text(const Gang &gang)
@@ -36,7 +40,8 @@ std::string owner_text(const Gang &gang)
 
 bool has_terms(const Pod &pod)
 {
-	return !pod.constraints.affinity.empty() || !pod.constraints.anti_affinity.empty() || !pod.constraints.spreads.empty();
+	return !pod.constraints.affinity.empty() || !pod.constraints.anti_affinity.empty() ||
+		!pod.constraints.spreads.empty();
 }
 
 } // namespace
@@ -56,8 +61,8 @@ const Pod *FactsReader::first_member(const Gang &gang) const
 }
 
 /*
- * In rank order; not more than one beyond k_unlike_roles_most. A gang of which pods run has its nodes: what has not come
- * yet does not take them away.
+ * In rank order; not more than one beyond k_unlike_roles_most. A gang of which pods run has its
+ * nodes: what has not come yet does not take them away.
  */
 RolePods FactsReader::pods_of_roles(const Gang &gang) const
 {
@@ -68,7 +73,8 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 		if (!seat || *seat >= gang.seats.size() || !entry.pod)
 			continue;
 		is_running = is_running || is_bound_side(side_of(entry));
-		auto &first = firsts.try_emplace(gang.seats[*seat].role, *seat, &*entry.pod).first->second;
+		auto &first = firsts.try_emplace(gang.seats[*seat].role, *seat, &*entry.pod)
+				      .first->second;
 		if (*seat < first.first)
 			first = {*seat, &*entry.pod};
 	}
@@ -84,7 +90,9 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 	RolePods out;
 	for (auto &[first_rank, role] : by_rank) {
 		const bool is_by_labels = is_concerned(state_, *role.pod);
-		const auto is_like = [is_by_labels, &wanted = *role.pod](const RolePod &known) { return are_constrained_alike(*known.pod, wanted, is_by_labels); };
+		const auto is_like = [is_by_labels, &wanted = *role.pod](const RolePod &known) {
+			return are_constrained_alike(*known.pod, wanted, is_by_labels);
+		};
 		if (std::ranges::none_of(out, is_like))
 			out.push_back(std::move(role));
 		if (out.size() > k_unlike_roles_most)
@@ -109,27 +117,39 @@ std::int64_t FactsReader::deadline_of(const RolePods &roles)
 Status FactsReader::check_roles(const Gang &gang, const RolePods &roles) const
 {
 	if (roles.size() > k_unlike_roles_most)
-		return Error{Errc::invalid, owner_text(gang) + " has more than " + std::to_string(k_unlike_roles_most) +
-						    " templates that ask for different nodes, resources or labels: make them alike, or set the "
-						    "annotation slurm-kube.io/gang: \"false\" on " +
-						    owner_text(gang)};
+		return Error{Errc::invalid,
+			owner_text(gang) + " has more than " + std::to_string(k_unlike_roles_most) +
+				" templates that ask for different nodes, resources or labels: "
+				"make them alike, or set the "
+				"annotation slurm-kube.io/gang: \"false\" on " +
+				owner_text(gang)};
 	for (const RolePod &role : roles) {
 		if (const Status fine = check_constraints(*role.pod, state_.settings.policy); !fine)
-			return roles.size() == 1 && gang.components == 1 ? fine : Status(in_context("role '" + role.name + "' of " + owner_text(gang), fine.error()));
+			return roles.size() == 1 && gang.components == 1
+				? fine
+				: Status(in_context(
+					  "role '" + role.name + "' of " + owner_text(gang),
+					  fine.error()));
 	}
 	for (const RolePod &one : roles) {
 		if (gang.seats.size() < 2 || !has_terms(*one.pod))
 			continue;
 		for (const RolePod &other : roles) {
-			if (const std::string trouble = trouble_at_once(*one.pod, *other.pod); !trouble.empty())
-				return Error{Errc::invalid, trouble + " is not supported yet: remove it, or use another schedulerName"};
+			if (const std::string trouble = trouble_at_once(*one.pod, *other.pod);
+				!trouble.empty())
+				return Error{Errc::invalid,
+					trouble +
+						" is not supported yet: remove it, or use another "
+						"schedulerName"};
 		}
 	}
 	return Ok{};
 }
 
-/* Nodes that other components of the workload have, where a pod of theirs cannot be beside one of these. */
-void FactsReader::exclude_siblings(const PodUid &key, const RolePods &roles, std::set<std::string> &excluded) const
+/* Nodes that other components of the workload have, where a pod of theirs cannot be beside one of
+ * these. */
+void FactsReader::exclude_siblings(
+	const PodUid &key, const RolePods &roles, std::set<std::string> &excluded) const
 {
 	for (const PodUid &other : components_of_workload(state_, key)) {
 		const SlurmJob *job = other == key ? nullptr : state_.current_job(other);
@@ -138,15 +158,20 @@ void FactsReader::exclude_siblings(const PodUid &key, const RolePods &roles, std
 			continue;
 		const RolePods theirs = pods_of_roles(gang->second);
 		const auto meets = [&](const RolePod &one) {
-			return std::ranges::any_of(theirs, [&](const RolePod &role) { return are_in_conflict(*one.pod, *role.pod); });
+			return std::ranges::any_of(theirs, [&](const RolePod &role) {
+				return are_in_conflict(*one.pod, *role.pod);
+			});
 		};
-		for (const NodeAllocation &share : std::ranges::any_of(roles, meets) ? job->nodes : std::vector<NodeAllocation>{})
+		for (const NodeAllocation &share : std::ranges::any_of(roles, meets)
+				? job->nodes
+				: std::vector<NodeAllocation>{})
 			excluded.insert(share.node);
 	}
 }
 
 /* A node has to do for all roles: nobody knows which will come to it. */
-void FactsReader::exclude_for_roles(const PodUid &key, const Gang &gang, const RolePods &roles, std::uint32_t per_node, std::optional<Result<JobSpec>> &spec) const
+void FactsReader::exclude_for_roles(const PodUid &key, const Gang &gang, const RolePods &roles,
+	std::uint32_t per_node, std::optional<Result<JobSpec>> &spec) const
 {
 	std::set<std::string> excluded;
 	std::vector<RoleNodes> judged;
@@ -156,16 +181,21 @@ void FactsReader::exclude_for_roles(const PodUid &key, const Gang &gang, const R
 			return;
 		if (!*spec) {
 			if (roles.size() > 1 || gang.components > 1)
-				*spec = in_context("role '" + role.name + "' of " + owner_text(gang), spec->error());
+				*spec = in_context(
+					"role '" + role.name + "' of " + owner_text(gang),
+					spec->error());
 			return;
 		}
 		if (!role.pod->node_name.empty())
 			continue; /* it has its node */
-		judged.push_back({role.name, (*spec)->excluded_nodes, reasons_text(filter_.exclusions_for(state_, *role.pod).reasons)});
+		judged.push_back({role.name, (*spec)->excluded_nodes,
+			reasons_text(filter_.exclusions_for(state_, *role.pod).reasons)});
 		excluded.insert((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
 	}
-	const auto candidates = static_cast<std::size_t>(std::ranges::count_if(state_.slurm_nodes, [&](const auto &node) { return state_.kube_nodes.contains(node.first); }));
-	if (std::string conflict = role_conflict(judged, candidates, owner_text(gang)); !conflict.empty()) {
+	const auto candidates = static_cast<std::size_t>(std::ranges::count_if(state_.slurm_nodes,
+		[&](const auto &node) { return state_.kube_nodes.contains(node.first); }));
+	if (std::string conflict = role_conflict(judged, candidates, owner_text(gang));
+		!conflict.empty()) {
 		found_.placing = Placing::unschedulable;
 		*spec = Error{Errc::not_found, std::move(conflict)};
 		return;

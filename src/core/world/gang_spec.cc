@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of the job that a gang asks for: its shape, where it may run, and whether that much is there at all. */
+/* Facts of the job that a gang asks for: its shape, where it may run, and whether that much is
+ * there at all. */
+#include "src/core/model/amounts.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
+#include "src/core/placement/placement.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
-#include "src/core/model/names.h"
-#include "src/core/model/amounts.h"
-#include "src/core/placement/placement.h"
-#include "src/core/model/outcome.h"
 
 #include <algorithm>
 
@@ -23,11 +24,13 @@ std::string component_text(const PodUid &key, const Gang &gang)
 	std::string roles;
 	for (const Role &role : gang.roles)
 		roles += (roles.empty() ? "" : ",") + role.name;
-	return " component " + std::to_string(component_of_key(key.text)) + " of " + std::to_string(gang.components) + ": " + roles;
+	return " component " + std::to_string(component_of_key(key.text)) + " of " +
+		std::to_string(gang.components) + ": " + roles;
 }
 
 /* The options are those of the first pod and of its owners. */
-void take_gang(JobSpec &spec, const PodUid &key, const Gang &gang, const GangPlan &plan, const Pod &first)
+void take_gang(
+	JobSpec &spec, const PodUid &key, const Gang &gang, const GangPlan &plan, const Pod &first)
 {
 	spec.marker.kind = gang.id.kind;
 	spec.marker.name = gang.id.name;
@@ -51,41 +54,53 @@ GangPlan FactsReader::plan_of(const Gang &gang, const Pod &first) const
 	GangPlan plan{.per_node = spec ? spec->options.pods_per_node.value_or(0) : 0, .shape = {}};
 	const RolePods roles = pods_of_roles(gang);
 	for (const RolePod &role : roles) {
-		const std::uint32_t most = are_in_conflict(*role.pod, *role.pod) ? 1 : most_on_a_node(*role.pod);
-		plan.per_node = most == 0 ? plan.per_node : std::min(plan.per_node == 0 ? most : plan.per_node, most);
+		const std::uint32_t most =
+			are_in_conflict(*role.pod, *role.pod) ? 1 : most_on_a_node(*role.pod);
+		plan.per_node = most == 0
+			? plan.per_node
+			: std::min(plan.per_node == 0 ? most : plan.per_node, most);
 	}
 	std::set<std::string> excluded;
 	for (const RolePod &role : roles) {
 		if (!role.pod->node_name.empty())
 			continue; /* it may use no other node by now_, and its gang could */
-		const std::vector<std::string> &of_role = filter_.exclusions_for(state_, *role.pod).excluded;
+		const std::vector<std::string> &of_role =
+			filter_.exclusions_for(state_, *role.pod).excluded;
 		excluded.insert(of_role.begin(), of_role.end());
 	}
 	const Packing packing = plan.per_node > 0 ? Packing::one_per_task : Packing::shared;
-	plan.shape = shape_of(seats_as_seen(gang), state_.settings.policy.least_memory_mib, packing, state_.settings.policy.cpu_unit, node_sizes(excluded));
+	plan.shape = shape_of(seats_as_seen(gang), state_.settings.policy.least_memory_mib, packing,
+		state_.settings.policy.cpu_unit, node_sizes(excluded));
 	const Resources &requests = first.requests;
-	if (spec && spec->cpus != cpus_of(requests, state_.settings.policy.cpu_unit)) /* options ask for more */
+	/* options ask for more */
+	if (spec && spec->cpus != cpus_of(requests, state_.settings.policy.cpu_unit))
 		plan.shape.cpus_per_task = std::max(plan.shape.cpus_per_task, spec->cpus);
-	if (spec && spec->memory_mib != memory_mib_of(requests, state_.settings.policy.least_memory_mib))
-		plan.shape.memory_mib_per_task = std::max(plan.shape.memory_mib_per_task, spec->memory_mib);
+	if (spec &&
+		spec->memory_mib !=
+			memory_mib_of(requests, state_.settings.policy.least_memory_mib))
+		plan.shape.memory_mib_per_task =
+			std::max(plan.shape.memory_mib_per_task, spec->memory_mib);
 	return plan;
 }
 
-/* Nodes that are not excluded, with what they hold when they are empty. Empty while no node is known. */
+/* Nodes that are not excluded, with what they hold when they are empty. Empty while no node is
+ * known. */
 NodeSizes FactsReader::node_sizes(const std::set<std::string> &excluded) const
 {
 	NodeSizes sizes;
 	for (const auto &[name, node] : state_.slurm_nodes) {
 		const auto kube = state_.kube_nodes.find(name);
 		if (kube != state_.kube_nodes.end() && !excluded.contains(name))
-			sizes[{node.cpus, node.memory_mib, kube->second.allocatable.pods, node.gres}]++;
+			sizes[{node.cpus, node.memory_mib, kube->second.allocatable.pods,
+				node.gres}]++;
 	}
 	return sizes;
 }
 
 /*
- * A template may say less than its pods request: a LimitRange sets defaults, webhooks add sidecars, a RuntimeClass has overhead. So each seat has the larger of its template
- * and of the pods of its role that exist. The seats of a PodGroup are its pods.
+ * A template may say less than its pods request: a LimitRange sets defaults, webhooks add sidecars,
+ * a RuntimeClass has overhead. So each seat has the larger of its template and of the pods of its
+ * role that exist. The seats of a PodGroup are its pods.
  */
 std::vector<Seat> FactsReader::seats_as_seen(const Gang &gang) const
 {
@@ -109,24 +124,34 @@ std::vector<Seat> FactsReader::seats_as_seen(const Gang &gang) const
 namespace
 {
 
-std::string size_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres, std::uint32_t cpu_unit)
+std::string size_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres,
+	std::uint32_t cpu_unit)
 {
-	return cpus_text(cpus, cpu_unit) + (gres.empty() ? " and " : ", ") + std::to_string(memory_mib) + " MiB" + (gres.empty() ? "" : " and " + gres);
+	return cpus_text(cpus, cpu_unit) + (gres.empty() ? " and " : ", ") +
+		std::to_string(memory_mib) + " MiB" + (gres.empty() ? "" : " and " + gres);
 }
 
 /* What a task needs and no node has. */
 std::string missing_text(const JobSpec &spec, const NodeSizes &nodes, std::uint32_t cpu_unit)
 {
 	std::string text;
-	const auto add = [&](const std::string &part) { text += (text.empty() ? "; no node has " : ", none ") + part; };
-	const auto has = [&](auto holds) { return std::ranges::any_of(nodes, [&](const auto &node) { return holds(node.first); }); };
+	const auto add = [&](const std::string &part) {
+		text += (text.empty() ? "; no node has " : ", none ") + part;
+	};
+	const auto has = [&](auto holds) {
+		return std::ranges::any_of(
+			nodes, [&](const auto &node) { return holds(node.first); });
+	};
 	if (!has([&](const NodeSize &node) { return node.cpus >= spec.cpus; }))
 		add(cpus_text(spec.cpus, cpu_unit));
 	if (!has([&](const NodeSize &node) { return node.memory_mib >= spec.memory_mib; }))
 		add(std::to_string(spec.memory_mib) + " MiB");
 	for (const Gres &one : gres_from_text(spec.gres_of_task)) {
-		if (!has([&](const NodeSize &node) { return gres_count(gres_from_text(node.gres), one) >= one.count; }))
-			add(one.name + (one.type.empty() ? "" : ":" + one.type) + ":" + std::to_string(one.count));
+		if (!has([&](const NodeSize &node) {
+			    return gres_count(gres_from_text(node.gres), one) >= one.count;
+		    }))
+			add(one.name + (one.type.empty() ? "" : ":" + one.type) + ":" +
+				std::to_string(one.count));
 	}
 	return text;
 }
@@ -136,22 +161,32 @@ std::string trouble_with_room(const JobSpec &spec, const NodeSizes &nodes, std::
 {
 	std::uint64_t places = 0;
 	for (const auto &[node, count] : nodes) {
-		const std::uint64_t here = tasks_on(node, spec.cpus, spec.memory_mib, spec.gres_of_task);
-		places += count * (spec.tasks_per_node > 0 ? std::min<std::uint64_t>(here, spec.tasks_per_node) : here);
+		const std::uint64_t here =
+			tasks_on(node, spec.cpus, spec.memory_mib, spec.gres_of_task);
+		places += count *
+			(spec.tasks_per_node > 0
+					? std::min<std::uint64_t>(here, spec.tasks_per_node)
+					: here);
 	}
 	if (places >= spec.tasks)
 		return {};
-	std::string text = "the gang needs " + std::to_string(spec.tasks) + (spec.tasks == 1 ? " task of " : " tasks of ") + size_text(spec.cpus, spec.memory_mib, spec.gres_of_task, cpu_unit) + " at once, ";
+	std::string text = "the gang needs " + std::to_string(spec.tasks) +
+		(spec.tasks == 1 ? " task of " : " tasks of ") +
+		size_text(spec.cpus, spec.memory_mib, spec.gres_of_task, cpu_unit) + " at once, ";
 	if (nodes.empty())
 		return text + "and no node may take pods of all its roles";
 	const NodeSize &largest = nodes.rbegin()->first;
-	text += "and all nodes that its pods may use hold " + (places == 0 ? "none" : std::to_string(places)) + missing_text(spec, nodes, cpu_unit);
-	return text + "; the largest node has " + size_text(largest.cpus, largest.memory_mib, largest.gres, cpu_unit);
+	text += "and all nodes that its pods may use hold " +
+		(places == 0 ? "none" : std::to_string(places)) +
+		missing_text(spec, nodes, cpu_unit);
+	return text + "; the largest node has " +
+		size_text(largest.cpus, largest.memory_mib, largest.gres, cpu_unit);
 }
 
 } // namespace
 
-void FactsReader::spec_of(const PodUid &key, const Gang &gang, std::optional<Result<JobSpec>> &spec) const
+void FactsReader::spec_of(
+	const PodUid &key, const Gang &gang, std::optional<Result<JobSpec>> &spec) const
 {
 	const Pod *first = first_member(gang);
 	spec.reset();
@@ -159,35 +194,51 @@ void FactsReader::spec_of(const PodUid &key, const Gang &gang, std::optional<Res
 		return;
 	std::uint32_t attempt = next_attempt(state_, key);
 	for (const auto &[uid, seat] : gang.members)
-		attempt = std::max(attempt, state_.pods.at(uid).pod ? bound_attempt(*state_.pods.at(uid).pod) + 1 : 1);
+		attempt = std::max(attempt,
+			state_.pods.at(uid).pod ? bound_attempt(*state_.pods.at(uid).pod) + 1 : 1);
 	const RolePods roles = pods_of_roles(gang);
 	Pod of_all = *first;
 	of_all.active_deadline_seconds = deadline_of(roles);
 	spec = translate(of_all, state_.settings.policy, attempt, Pods::gang);
 	if (!*spec) {
 		if (first == gang.stand_in.get()) /* who reads it has another role */
-			*spec = in_context("role '" + roles.front().name + "' of " + gang.id.kind + " " + gang.id.name, spec->error());
+			*spec = in_context("role '" + roles.front().name + "' of " + gang.id.kind +
+					" " + gang.id.name,
+				spec->error());
 		return;
 	}
-	if (gang.components > 1 && (*spec)->options.dependency.find("singleton") != std::string::npos) {
-		*spec = Error{Errc::invalid, "dependency=singleton cannot be used: each of the jobs of " + gang.id.kind + " " + gang.id.name + " would wait for the others, which have the same name; remove it"};
+	if (gang.components > 1 &&
+		(*spec)->options.dependency.find("singleton") != std::string::npos) {
+		*spec = Error{Errc::invalid,
+			"dependency=singleton cannot be used: each of the jobs of " + gang.id.kind +
+				" " + gang.id.name +
+				" would wait for the others, which have the same name; remove it"};
 		return;
 	}
 	if (const Status fine = check_roles(gang, roles); !fine) {
 		*spec = fine.error();
 		return;
 	}
-	const GangPlan &plan = found_.plan.emplace(plan_of(gang, *first)); /* annotations may have changed since the last attempt */
-	if (auto gres = gres_of_pod({.milli_cpu = 0, .memory_bytes = 0, .pods = 0, .extended = plan.shape.extended_per_task}, state_.settings.policy.gres))
+	/* annotations may have changed since the last attempt */
+	const GangPlan &plan = found_.plan.emplace(plan_of(gang, *first));
+	if (auto gres = gres_of_pod({.milli_cpu = 0,
+					    .memory_bytes = 0,
+					    .pods = 0,
+					    .extended = plan.shape.extended_per_task},
+		    state_.settings.policy.gres))
 		(*spec)->gres_of_task = std::move(*gres);
 	take_gang(spec->value(), key, gang, plan, *first);
 	exclude_for_roles(key, gang, roles, plan.per_node, spec);
 	if (!spec || !*spec || node_sizes({}).empty())
 		return;
-	const std::set<std::string> excluded((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
-	if (std::string trouble = trouble_with_room(**spec, node_sizes(excluded), state_.settings.policy.cpu_unit); !trouble.empty()) {
+	const std::set<std::string> excluded(
+		(*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
+	if (std::string trouble = trouble_with_room(
+		    **spec, node_sizes(excluded), state_.settings.policy.cpu_unit);
+		!trouble.empty()) {
 		found_.placing = Placing::unschedulable;
-		*spec = Error{Errc::not_found, trouble + (plan.shape.excess.empty() ? "" : "; " + plan.shape.excess)};
+		*spec = Error{Errc::not_found,
+			trouble + (plan.shape.excess.empty() ? "" : "; " + plan.shape.excess)};
 	}
 }
 
@@ -210,8 +261,9 @@ bool FactsReader::is_in_service(const std::string &node) const
 {
 	const auto kube = state_.kube_nodes.find(node);
 	const auto slurm = state_.slurm_nodes.find(node);
-	return kube != state_.kube_nodes.end() && kube->second.ready && !kube->second.unschedulable && slurm != state_.slurm_nodes.end() && slurm->second.base != NodeBase::down &&
-	       !slurm->second.drain;
+	return kube != state_.kube_nodes.end() && kube->second.ready &&
+		!kube->second.unschedulable && slurm != state_.slurm_nodes.end() &&
+		slurm->second.base != NodeBase::down && !slurm->second.drain;
 }
 
 /*

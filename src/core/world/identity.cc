@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The observing half of World for identities: namespaces, and the users that their annotations name.
+ * The observing half of World for identities: namespaces, and the users that their annotations
+ * name.
  *
  * A change reaches pods that wait without a job; a job that lives keeps whom it was submitted as.
  */
@@ -17,7 +18,8 @@ namespace
 
 bool names_namespaces(const std::vector<PodTerm> &terms)
 {
-	return std::ranges::any_of(terms, [](const PodTerm &term) { return term.namespace_selector.has_value(); });
+	return std::ranges::any_of(
+		terms, [](const PodTerm &term) { return term.namespace_selector.has_value(); });
 }
 
 } // namespace
@@ -25,7 +27,8 @@ bool names_namespaces(const std::vector<PodTerm> &terms)
 void World::wake_unbound(const std::string &name_space)
 {
 	for (const auto &[uid, entry] : state_.pods) {
-		if (entry.pod && entry.pod->node_name.empty() && (name_space.empty() || entry.pod->name_space == name_space))
+		if (entry.pod && entry.pod->node_name.empty() &&
+			(name_space.empty() || entry.pod->name_space == name_space))
 			queue_.mark(uid);
 	}
 }
@@ -33,7 +36,9 @@ void World::wake_unbound(const std::string &name_space)
 void World::namespace_seen(Namespace seen)
 {
 	state_.taints.review_soon(state_.seen_us);
-	std::erase_if(seen.annotations, [this](const auto &one) { return !reads_annotation(state_.settings.policy.namespaces, one.first); });
+	std::erase_if(seen.annotations, [this](const auto &one) {
+		return !reads_annotation(state_.settings.policy.namespaces, one.first);
+	});
 	Namespace &known = state_.settings.policy.identity_facts.namespaces[seen.name];
 	if (known == seen)
 		return;
@@ -51,7 +56,8 @@ void World::namespace_gone(const std::string &name)
 
 void World::namespaces_listed(const std::set<std::string> &live_uids)
 {
-	std::erase_if(state_.settings.policy.identity_facts.namespaces, [&](const auto &one) { return !live_uids.contains(one.second.uid); });
+	std::erase_if(state_.settings.policy.identity_facts.namespaces,
+		[&](const auto &one) { return !live_uids.contains(one.second.uid); });
 	state_.sync.listed(Sync::List::namespaces);
 	namespaces_changed();
 }
@@ -72,7 +78,8 @@ std::set<std::string> World::users_wanted() const
 	const Policy &policy = state_.settings.policy;
 	std::set<std::string> wanted;
 	for (const auto &[name, seen] : policy.identity_facts.namespaces) {
-		if (auto person = person_wanted({policy.namespaces, policy.min_uid, policy.identity_facts}, name))
+		if (auto person = person_wanted(
+			    {policy.namespaces, policy.min_uid, policy.identity_facts}, name))
 			wanted.insert(std::move(*person));
 	}
 	return wanted;
@@ -88,7 +95,8 @@ void World::user_found(const std::string &name, const Result<SlurmUser> &person)
 /* Until all namespaces are known anti-affinity goes by all of them, and affinity by none. */
 void World::select_namespaces(Pod &pod)
 {
-	if (!names_namespaces(pod.constraints.affinity) && !names_namespaces(pod.constraints.anti_affinity))
+	if (!names_namespaces(pod.constraints.affinity) &&
+		!names_namespaces(pod.constraints.anti_affinity))
 		return;
 	by_namespaces_.insert(pod.uid);
 	for (auto *terms : {&pod.constraints.affinity, &pod.constraints.anti_affinity}) {
@@ -96,9 +104,12 @@ void World::select_namespaces(Pod &pod)
 			term.selected_namespaces.clear();
 			if (!term.namespace_selector)
 				continue;
-			term.all_namespaces = !state_.sync.is_listed(Sync::List::namespaces) && terms == &pod.constraints.anti_affinity;
-			for (const auto &[name, seen] : state_.settings.policy.identity_facts.namespaces) {
-				if (state_.sync.is_listed(Sync::List::namespaces) && matches(*term.namespace_selector, seen.labels))
+			term.all_namespaces = !state_.sync.is_listed(Sync::List::namespaces) &&
+				terms == &pod.constraints.anti_affinity;
+			for (const auto &[name, seen] :
+				state_.settings.policy.identity_facts.namespaces) {
+				if (state_.sync.is_listed(Sync::List::namespaces) &&
+					matches(*term.namespace_selector, seen.labels))
 					term.selected_namespaces.push_back(name);
 			}
 		}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of a job that is missing: whether it may be asked for now, and whether its pods are really gone. */
+/* Facts of a job that is missing: whether it may be asked for now, and whether its pods are really
+ * gone. */
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
 
@@ -21,13 +22,15 @@ bool FactsReader::is_submit_due(const PodUid &key) const
 		const Component *component = state_.component(other);
 		return component && component->busy.slurm;
 	};
-	const auto wait_until = unanswered_.wait_until(key, namespace_of(state_, key), is_sending, now_);
+	const auto wait_until =
+		unanswered_.wait_until(key, namespace_of(state_, key), is_sending, now_);
 	if (wait_until)
 		found_.look_later(key, *wait_until);
 	return !wait_until;
 }
 
-/* A pod that was never seen may just have been deleted by force: its containers live on for a moment. */
+/* A pod that was never seen may just have been deleted by force: its containers live on for a
+ * moment. */
 bool FactsReader::is_surely_gone(const PodUid &uid, const PodEntry &entry, JobSide job) const
 {
 	if (entry.last || !entry.is_gone || job != JobSide::allocated)
@@ -40,21 +43,25 @@ bool FactsReader::is_surely_gone(const PodUid &uid, const PodEntry &entry, JobSi
 
 bool is_held(const State &state, std::size_t held_absent_pods, const SlurmJob *job)
 {
-	return held_absent_pods > 0 && job && state.clusters.of_unknown_clusters().contains(job->id);
+	return held_absent_pods > 0 && job &&
+		state.clusters.of_unknown_clusters().contains(job->id);
 }
 
-/* The plugin tells of every external node, and of no other; of a new one perhaps a moment after the job that has it. */
+/* The plugin tells of every external node, and of no other; of a new one perhaps a moment after the
+ * job that has it. */
 bool FactsReader::is_surely_native(const PodUid &uid, const Component &component) const
 {
 	if (component.allocated_us == 0)
 		return false;
-	const std::int64_t due = std::max(component.allocated_us, state_.sync.synced_us()) + k_native_after_us;
+	const std::int64_t due =
+		std::max(component.allocated_us, state_.sync.synced_us()) + k_native_after_us;
 	if (now_.mono_us < due)
 		found_.look_later(uid, due);
 	return now_.mono_us >= due;
 }
 
-void wait_after_vanishing(const PodUid &uid, const Component &component, std::optional<Condition> &waits_for, Now now, Findings &found)
+void wait_after_vanishing(const PodUid &uid, const Component &component,
+	std::optional<Condition> &waits_for, Now now, Findings &found)
 {
 	if (now.mono_us >= component.vanished.submit_not_before_us)
 		return;

@@ -16,7 +16,8 @@ namespace
 
 /* slurmctld tries to answer as soon as it has made a job; a busy one takes a moment over it. */
 constexpr std::int64_t k_unheard_job_seconds = 5;
-/* Between the jobs of one pod that keep ending before it runs: 0 after the first, then 2 s, 4 s, ... */
+/* Between the jobs of one pod that keep ending before it runs: 0 after the first, then 2 s, 4 s,
+ * ... */
 constexpr std::int64_t k_next_job_us = 1'000'000;
 constexpr std::uint32_t k_next_job_doublings = 6;
 
@@ -28,7 +29,9 @@ bool contains(const std::vector<JobId> &list, JobId id)
 bool has_bound_pods(const State &state, const PodUid &key, const Component &component)
 {
 	const PodEntry *entry = state.entry(key);
-	return !component.bound_nodes.empty() || (entry && entry->pod && !is_terminal(*entry->pod) && !bound_node_of(*entry).empty());
+	return !component.bound_nodes.empty() ||
+		(entry && entry->pod && !is_terminal(*entry->pod) &&
+			!bound_node_of(*entry).empty());
 }
 
 } // namespace
@@ -43,22 +46,29 @@ std::uint32_t bound_attempt(const Pod &pod)
 	const auto found = pod.annotations.find(names::k_allocation_attempt);
 	std::uint32_t attempt = 0;
 	if (found != pod.annotations.end())
-		(void)std::from_chars(found->second.data(), found->second.data() + found->second.size(), attempt); /* anything else counts as 0 */
+		/* anything else counts as 0 */
+		(void)std::from_chars(
+			found->second.data(), found->second.data() + found->second.size(), attempt);
 	return attempt;
 }
 
-/* A stray is cancelled only when its successor lives: an agent that starts in between must not take its end for the pod's. */
-std::vector<JobId> FactsReader::surplus_of(const PodUid &key, const Component &component, const SlurmJob *current) const
+/* A stray is cancelled only when its successor lives: an agent that starts in between must not take
+ * its end for the pod's. */
+std::vector<JobId> FactsReader::surplus_of(
+	const PodUid &key, const Component &component, const SlurmJob *current) const
 {
 	std::vector<JobId> out;
-	const bool has_other = current && job_side(current) == JobSide::allocated && !provisional_.contains(current->id);
+	const bool has_other = current && job_side(current) == JobSide::allocated &&
+		!provisional_.contains(current->id);
 	if (!has_bound_pods(state_, key, component) || has_other) /* else they may run under it */
 		out = component.unheard_of;
 	for (const JobId id : component.jobs) {
 		const auto found = state_.jobs.find(id);
-		if (found == state_.jobs.end() || &found->second == current || !is_live(found->second))
+		if (found == state_.jobs.end() || &found->second == current ||
+			!is_live(found->second))
 			continue;
-		if (state_.stands_for(key, component, found->second) || (current && is_live(*current)))
+		if (state_.stands_for(key, component, found->second) ||
+			(current && is_live(*current)))
 			out.push_back(id);
 	}
 	return out;
@@ -77,33 +87,41 @@ std::uint32_t next_attempt(const State &state, const PodUid &key)
 }
 
 /*
- * A job whose submitter has gone away is ended by slurmctld at once: a running one FAILED, a pending one CANCELLED, which looks as after scancel. If a user
- * cancels a job within seconds of its submission while the agent is down, the pod is queued again. We accept that.
+ * A job whose submitter has gone away is ended by slurmctld at once: a running one FAILED, a
+ * pending one CANCELLED, which looks as after scancel. If a user cancels a job within seconds of
+ * its submission while the agent is down, the pod is queued again. We accept that.
  */
 bool is_answer_lost(const Component &component, const SlurmJob &job)
 {
 	const bool is_such_end = job.state == JobState::failed || job.state == JobState::cancelled;
-	return is_such_end && !contains(component.answered, job.id) && job.end_time > 0 && job.end_time - job.submit_time <= k_unheard_job_seconds;
+	return is_such_end && !contains(component.answered, job.id) && job.end_time > 0 &&
+		job.end_time - job.submit_time <= k_unheard_job_seconds;
 }
 
 /* By us, for want of a pod: one that is there after all has nothing to do with it. */
 bool is_given_up(const Component &component, const SlurmJob &ended)
 {
-	return contains(component.given_up, ended.id) || (ended.state == JobState::cancelled && ended.marker.given_up);
+	return contains(component.given_up, ended.id) ||
+		(ended.state == JobState::cancelled && ended.marker.given_up);
 }
 
-/* A bound pod goes with a job that people or the cluster ended, if it was its own; on doubt it stays and gets a new job. */
+/* A bound pod goes with a job that people or the cluster ended, if it was its own; on doubt it
+ * stays and gets a new job. */
 bool is_about_pod(const Pod &pod, const Component &component, const SlurmJob &ended)
 {
 	if (is_given_up(component, ended))
 		return false;
-	const bool is_of_pods = ended.state == JobState::failed || ended.state == JobState::complete || ended.state == JobState::oom; /* those only pods bring about */
+	/* those only pods bring about */
+	const bool is_of_pods = ended.state == JobState::failed ||
+		ended.state == JobState::complete || ended.state == JobState::oom;
 	const bool is_wish = !is_of_pods || ended.exit_status == k_status_never_came;
 	const std::uint32_t bound = bound_attempt(pod);
 	const auto named = pod.annotations.find(names::k_allocation_job_id);
 	/* who bound the pod to it had been told of it */
-	const bool is_named = named != pod.annotations.end() && named->second == std::to_string(ended.id.number) && ended.marker.attempt == bound;
-	return is_wish && ended.marker.attempt >= bound && (is_named || !is_answer_lost(component, ended));
+	const bool is_named = named != pod.annotations.end() &&
+		named->second == std::to_string(ended.id.number) && ended.marker.attempt == bound;
+	return is_wish && ended.marker.attempt >= bound &&
+		(is_named || !is_answer_lost(component, ended));
 }
 
 } // namespace slurmkube::core

@@ -3,8 +3,8 @@
 #include "src/core/model/names.h"
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
-#include "src/core/world/world.h"
 #include "src/core/world/parts.h"
+#include "src/core/world/world.h"
 
 #include <algorithm>
 #include <charconv>
@@ -29,7 +29,10 @@ std::optional<std::uint32_t> number_in(const Pod &pod, const char *annotation)
 {
 	const auto found = pod.annotations.find(annotation);
 	std::uint32_t number = 0;
-	if (found == pod.annotations.end() || std::from_chars(found->second.data(), found->second.data() + found->second.size(), number).ec != std::errc())
+	if (found == pod.annotations.end() ||
+		std::from_chars(
+			found->second.data(), found->second.data() + found->second.size(), number)
+				.ec != std::errc())
 		return std::nullopt;
 	return number;
 }
@@ -75,27 +78,31 @@ bool is_bound_member(const PodEntry &entry)
 	return !entry.assumed_node.empty() || (!entry.pod->node_name.empty() && entry.pod_rank);
 }
 
-/* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run alone. */
+/* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run
+ * alone. */
 std::size_t pods_of(const State &state, const Gang &gang, const PodUid &key)
 {
 	const auto counts = [&](const PodUid &uid) {
 		const Pod *pod = state.pod(uid);
 		return pod && !pod->gated && !pod->deleting;
 	};
-	auto sum = std::ranges::count_if(gang.members, [&](const auto &m) { return counts(m.first); });
+	auto sum =
+		std::ranges::count_if(gang.members, [&](const auto &m) { return counts(m.first); });
 	const auto others = state.standalone.find(key);
 	if (others != state.standalone.end())
 		sum += std::ranges::count_if(others->second, counts);
 	return static_cast<std::size_t>(sum);
 }
 
-/* Anybody may write annotations where policies.yaml is not in use: a gang has the uid of an owner, never that of a pod, and one namespace. */
+/* Anybody may write annotations where policies.yaml is not in use: a gang has the uid of an owner,
+ * never that of a pod, and one namespace. */
 bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
 {
 	if (!is_component_key(key.text))
 		return false;
 	for (const PodUid &one : components_of_workload(state_, key)) {
-		if (const auto gang = state_.gangs.find(one); gang != state_.gangs.end() && gang->second.id.name_space != name_space)
+		if (const auto gang = state_.gangs.find(one);
+			gang != state_.gangs.end() && gang->second.id.name_space != name_space)
 			return false;
 	}
 	const PodEntry *entry = state_.entry(key);
@@ -104,19 +111,24 @@ bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
 		return false;
 	return !component || std::ranges::none_of(component->jobs, [&](JobId id) {
 		const auto job = state_.jobs.find(id);
-		return job != state_.jobs.end() && (job->second.marker.kind == k_pod_kind || job->second.marker.name_space != name_space);
+		return job != state_.jobs.end() &&
+			(job->second.marker.kind == k_pod_kind ||
+				job->second.marker.name_space != name_space);
 	});
 }
 
 /*
- * A pod that was bound as a member stays one, whatever has become of its owners: the job must not end under it. What the annotation says counts only within a namespace.
+ * A pod that was bound as a member stays one, whatever has become of its owners: the job must not
+ * end under it. What the annotation says counts only within a namespace.
  */
 bool World::rejoin(const PodUid &uid, PodEntry &entry, Now now)
 {
 	const PodUid key{gang_annotation(*entry.pod)};
 	if (key.text.empty() || is_terminal(*entry.pod) || !may_be_gang(key, entry.pod->name_space))
 		return false;
-	Gang &gang = gang_at(key, {.key = key.text, .kind = "", .name_space = entry.pod->name_space, .name = ""}, now);
+	Gang &gang = gang_at(key,
+		{.key = key.text, .kind = "", .name_space = entry.pod->name_space, .name = ""},
+		now);
 	entry.component = key;
 	const auto rank = rank_annotation(*entry.pod);
 	gang.members[uid] = rank ? seat_of_rank(gang, *rank) : std::nullopt;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * members.h - the pods of a gang as one look finds them. Pointers are valid until entries or members
- * change: nothing of this is kept.
+ * members.h - the pods of a gang as one look finds them. Pointers are valid until entries or
+ * members change: nothing of this is kept.
  */
 #ifndef SLURMKUBE_CORE_WORLD_MEMBERS_H
 #define SLURMKUBE_CORE_WORLD_MEMBERS_H
@@ -23,7 +23,8 @@ using Members = std::vector<Member>;
 
 using SeatHolders = std::unordered_map<std::uint32_t, const PodUid *>;
 struct Seating {
-	std::unordered_map<std::uint32_t, std::string> node_of_seat; /* of those who wait; empty: it has no place */
+	/* of those who wait; empty: it has no place */
+	std::unordered_map<std::uint32_t, std::string> node_of_seat;
 	SeatHolders holders;
 };
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of World that looks again where Kubernetes lets a pod run (node_exclusions.cc) when that has changed.
+ * The part of World that looks again where Kubernetes lets a pod run (node_exclusions.cc) when that
+ * has changed.
  *
- * Before a submission: which nodes Slurm must not choose. Before a binding: whether that still holds. Slurm queues for CPUs, memory and GRES itself, so what
- * passes of these is left to it; labels, taints, ports and nearby are not, nor a resource that Slurm does not know.
+ * Before a submission: which nodes Slurm must not choose. Before a binding: whether that still
+ * holds. Slurm queues for CPUs, memory and GRES itself, so what passes of these is left to it;
+ * labels, taints, ports and nearby are not, nor a resource that Slurm does not know.
  */
 #include "src/core/model/host_list.h"
-#include "src/core/world/world.h"
 #include "src/core/world/parts.h"
+#include "src/core/world/world.h"
 
 #include <algorithm>
 #include <utility>

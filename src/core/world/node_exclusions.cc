@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of the nodes where Kubernetes lets a pod run: what Slurm must not choose, before its job is submitted. */
+/* Facts of the nodes where Kubernetes lets a pod run: what Slurm must not choose, before its job is
+ * submitted. */
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/peers.h"
@@ -23,44 +24,55 @@ std::string reasons_text(const std::map<std::string, std::size_t> &reasons)
 	for (const auto &[why, count] : reasons) {
 		if (said++ == k_reasons_most)
 			return out + "; and others";
-		out += (out.empty() ? "" : "; ") + std::to_string(count) + (count == 1 ? " node " : " nodes: each ") + why;
+		out += (out.empty() ? "" : "; ") + std::to_string(count) +
+			(count == 1 ? " node " : " nodes: each ") + why;
 	}
 	return out;
 }
 
-/* Nodes that may not take it, or the reason why none may. own: where the pod's are not those of all that are like it. */
-Result<const NodeExclusions *> FactsReader::exclusions_of_pod(const PodUid &uid, const Pod &pod, const JobSpec &spec, std::uint32_t at_once, std::optional<NodeExclusions> &own) const
+/* Nodes that may not take it, or the reason why none may. own: where the pod's are not those of all
+ * that are like it. */
+Result<const NodeExclusions *> FactsReader::exclusions_of_pod(const PodUid &uid, const Pod &pod,
+	const JobSpec &spec, std::uint32_t at_once, std::optional<NodeExclusions> &own) const
 {
 	std::optional<NearbyPods> nearby;
 	if (is_concerned(state_, pod))
 		nearby.emplace(nearby_pods_of(state_, uid, pod, true, at_once));
 	const NodeExclusions *exclusions = &filter_.exclusions_for(state_, pod);
 	if (nearby || !pod.constraints.claims.empty() || !exclusions->oversized.empty())
-		filter_.exclude_more(state_, uid, pod, nearby ? &*nearby : nullptr, own.emplace(*exclusions));
+		filter_.exclude_more(
+			state_, uid, pod, nearby ? &*nearby : nullptr, own.emplace(*exclusions));
 	if (!state_.components.at(uid).crowded.empty())
 		exclude_crowded(uid, pod, own ? *own : own.emplace(*exclusions));
 	exclusions = own ? &*own : exclusions;
 	if (exclusions->candidates > 0 && exclusions->excluded.size() == exclusions->candidates) {
 		found_.wakes_peer = true;
-		return Error{Errc::not_found, "no node may take the pod: " + reasons_text(exclusions->reasons)};
+		return Error{Errc::not_found,
+			"no node may take the pod: " + reasons_text(exclusions->reasons)};
 	}
-	if (const std::string why = state_.gangs.contains(uid) ? std::string() : filter_.too_large(state_, spec, *exclusions); !why.empty())
+	if (const std::string why = state_.gangs.contains(uid)
+			? std::string()
+			: filter_.too_large(state_, spec, *exclusions);
+		!why.empty())
 		return Error{Errc::not_found, why};
 	return exclusions;
 }
 
-void FactsReader::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec, std::uint32_t at_once) const
+void FactsReader::place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec,
+	std::uint32_t at_once) const
 {
 	found_.placing = Placing::possible;
 	if (!spec || !*spec)
 		return; /* refused */
 	if (!pod.node_name.empty()) {
-		(*spec)->options.excluded_nodes.clear(); /* it has its node; Slurm would refuse names that it does not have */
+		/* it has its node; Slurm would refuse names that it does not have */
+		(*spec)->options.excluded_nodes.clear();
 		return;
 	}
 	if (const PodEntry *entry = state_.entry(uid); entry && !entry->held_node.empty())
 		return filter_.exclude_unwanted(state_, **spec);
-	for (const Status &asked : {filter_.names_known_nodes(state_, **spec), filter_.is_fit_for_pods((*spec)->partition)}) {
+	for (const Status &asked : {filter_.names_known_nodes(state_, **spec),
+		     filter_.is_fit_for_pods((*spec)->partition)}) {
 		if (asked)
 			continue;
 		found_.placing = Placing::unschedulable; /* that may change */

@@ -14,42 +14,53 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::size_t k_known_most = 32; /* templates; comparing them is cheap beside a look at all nodes */
+/* templates; comparing them is cheap beside a look at all nodes */
+constexpr std::size_t k_known_most = 32;
 
 bool fits_record(const Pod &pod, const SlurmNode &node, std::uint32_t cpu_unit)
 {
-	return cpus_of(pod.requests, cpu_unit) <= node.cpus && memory_mib_of(pod.requests, 1) <= node.memory_mib;
+	return cpus_of(pod.requests, cpu_unit) <= node.cpus &&
+		memory_mib_of(pod.requests, 1) <= node.memory_mib;
 }
 
-/* What node_refuses_in_queue() goes by: who adds a constraint says it here, and in work_out_exclusions(). */
+/* What node_refuses_in_queue() goes by: who adds a constraint says it here, and in
+ * work_out_exclusions(). */
 bool is_for(const NodeExclusions &exclusions, const Pod &pod)
 {
-	const auto &[node_selector, node_terms, preferences, tolerations, host_ports, affinity, anti_affinity,
-		     spreads, claims] = pod.constraints;
+	const auto &[node_selector, node_terms, preferences, tolerations, host_ports, affinity,
+		anti_affinity, spreads, claims] = pod.constraints;
 	return exclusions.node_name == pod.node_name && exclusions.requests == pod.requests &&
-	       exclusions.node_selector == node_selector && exclusions.tolerations == tolerations &&
-	       exclusions.node_terms == node_terms;
+		exclusions.node_selector == node_selector &&
+		exclusions.tolerations == tolerations && exclusions.node_terms == node_terms;
 }
 
 /* The first name of the list that is none of these; empty: there is none. */
 std::string unknown_of(const std::string &list, const std::map<std::string, SlurmNode> &nodes)
 {
-	const auto names = list.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : expand_hosts(list);
+	const auto names = list.empty()
+		? Result<std::vector<std::string>>(std::vector<std::string>{})
+		: expand_hosts(list);
 	if (!names)
 		return list;
-	const auto unknown = std::ranges::find_if(*names, [&](const std::string &name) { return !nodes.contains(name); });
+	const auto unknown = std::ranges::find_if(
+		*names, [&](const std::string &name) { return !nodes.contains(name); });
 	return unknown == names->end() ? "" : *unknown;
 }
 
-std::string size_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres, std::uint32_t cpu_unit)
+std::string size_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres,
+	std::uint32_t cpu_unit)
 {
-	return cpus_text(cpus, cpu_unit) + ", " + std::to_string(memory_mib) + " MiB" + (gres.empty() ? "" : " and " + gres);
+	return cpus_text(cpus, cpu_unit) + ", " + std::to_string(memory_mib) + " MiB" +
+		(gres.empty() ? "" : " and " + gres);
 }
 
 std::set<std::string> names_in(const std::string &hosts)
 {
-	const auto names = hosts.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : expand_hosts(hosts);
-	return names ? std::set<std::string>(names->begin(), names->end()) : std::set<std::string>();
+	const auto names = hosts.empty()
+		? Result<std::vector<std::string>>(std::vector<std::string>{})
+		: expand_hosts(hosts);
+	return names ? std::set<std::string>(names->begin(), names->end())
+		     : std::set<std::string>();
 }
 
 } // namespace
@@ -79,13 +90,16 @@ void NodeFilter::forget(const std::string &node)
 }
 
 /* Where the record of a node is larger than what others leave there, as after a DaemonSet came. */
-bool NodeFilter::is_oversized(const State &state, const KubeNode &node, const SlurmNode &record) const
+bool NodeFilter::is_oversized(
+	const State &state, const KubeNode &node, const SlurmNode &record) const
 {
 	const Resources &room = room_on(state, node);
-	return record.cpus > room.milli_cpu / state.settings.policy.cpu_unit || record.memory_mib > static_cast<std::uint64_t>(room.memory_bytes >> 20);
+	return record.cpus > room.milli_cpu / state.settings.policy.cpu_unit ||
+		record.memory_mib > static_cast<std::uint64_t>(room.memory_bytes >> 20);
 }
 
-Resources NodeFilter::taken_on(const State &state, const std::string &node, const PodUid &except) const
+Resources NodeFilter::taken_on(
+	const State &state, const std::string &node, const PodUid &except) const
 {
 	Resources taken;
 	for (const Pod *ours : staying_on(state, node, except)) {
@@ -98,10 +112,12 @@ Resources NodeFilter::taken_on(const State &state, const std::string &node, cons
 }
 
 /*
- * Slurm queues for what it counts. Some things it does not count at all; and of an oversized node it would give out more than there is, and who gets it would wait as long
- * as those others stay. record: nullptr where Slurm has none. taken: by pods of ours, where it matters.
+ * Slurm queues for what it counts. Some things it does not count at all; and of an oversized node
+ * it would give out more than there is, and who gets it would wait as long as those others stay.
+ * record: nullptr where Slurm has none. taken: by pods of ours, where it matters.
  */
-std::optional<Refusal> NodeFilter::room_refuses_for_good(const State &state, const Pod &pod, const KubeNode &node, const SlurmNode *record, const Resources &taken) const
+std::optional<Refusal> NodeFilter::room_refuses_for_good(const State &state, const Pod &pod,
+	const KubeNode &node, const SlurmNode *record, const Resources &taken) const
 {
 	const Resources &room = room_on(state, node);
 	if (!record)
@@ -116,11 +132,14 @@ std::optional<Refusal> NodeFilter::room_refuses_for_good(const State &state, con
 	return room_refuses(wanted, room, taken);
 }
 
-std::optional<Refusal> NodeFilter::node_refuses_in_queue(const State &state, const Pod &pod, const KubeNode &node, const SlurmNode &record, const std::vector<std::string> &ignored) const
+std::optional<Refusal> NodeFilter::node_refuses_in_queue(const State &state, const Pod &pod,
+	const KubeNode &node, const SlurmNode &record,
+	const std::vector<std::string> &ignored) const
 {
 	/* what nobody tolerates drains the node: the job keeps its place in the queue */
 	std::vector<Taint> taints;
-	std::ranges::copy_if(node.taints, std::back_inserter(taints), [&](const Taint &taint) { return state.taints.is_tolerated(taint); });
+	std::ranges::copy_if(node.taints, std::back_inserter(taints),
+		[&](const Taint &taint) { return state.taints.is_tolerated(taint); });
 	if (auto refusal = taint_refuses(pod, taints, ignored))
 		return refusal;
 	if (auto refusal = node_refuses(pod, node))
@@ -128,22 +147,27 @@ std::optional<Refusal> NodeFilter::node_refuses_in_queue(const State &state, con
 	return room_refuses_for_good(state, pod, node, &record, {});
 }
 
-std::optional<Refusal> NodeFilter::others_refuse_in_queue(const State &state, const PodUid &uid, const Pod &pod, const KubeNode &node, const NearbyPods *nearby) const
+std::optional<Refusal> NodeFilter::others_refuse_in_queue(const State &state, const PodUid &uid,
+	const Pod &pod, const KubeNode &node, const NearbyPods *nearby) const
 {
 	if (auto refusal = claims_refuse(state, pod, node))
 		return refusal;
 	if (!nearby)
 		return std::nullopt;
-	if (auto refusal = has_pod_constraints(pod) ? holders_refuse(pod, holders_of(state, node.name, uid)) : std::nullopt)
+	if (auto refusal = has_pod_constraints(pod)
+			? holders_refuse(pod, holders_of(state, node.name, uid))
+			: std::nullopt)
 		return refusal;
 	const auto there = nearby->there.find(node.name);
-	auto refusal = there == nearby->there.end() ? std::nullopt : holders_refuse(pod, there->second);
+	auto refusal =
+		there == nearby->there.end() ? std::nullopt : holders_refuse(pod, there->second);
 	return refusal ? refusal : nearby->topology.refuses(node);
 }
 
 const NodeExclusions &NodeFilter::exclusions_for(const State &state, const Pod &pod) const
 {
-	const auto known = std::ranges::find_if(known_exclusions_, [&](const NodeExclusions &one) { return is_for(one, pod); });
+	const auto known = std::ranges::find_if(
+		known_exclusions_, [&](const NodeExclusions &one) { return is_for(one, pod); });
 	if (known != known_exclusions_.end())
 		return *known;
 	known_exclusions_.push_front(work_out_exclusions(state, pod));
@@ -166,7 +190,8 @@ NodeExclusions NodeFilter::work_out_exclusions(const State &state, const Pod &po
 		if (node == state.kube_nodes.end())
 			continue; /* out of use anyway */
 		exclusions.candidates++;
-		if (const auto refusal = node_refuses_in_queue(state, pod, node->second, record, ignored)) {
+		if (const auto refusal =
+				node_refuses_in_queue(state, pod, node->second, record, ignored)) {
 			exclusions.excluded.push_back(name);
 			exclusions.reasons[refusal->why]++;
 		} else if (is_oversized(state, node->second, record)) {
@@ -177,35 +202,49 @@ NodeExclusions NodeFilter::work_out_exclusions(const State &state, const Pod &po
 }
 
 /*
- * Slurm makes a job of a pod that no node can ever hold, refuses it and keeps the record of a failure, at each try. So that is said here, of nodes as they are when
- * they are empty. Generic resources that no node has are left to Slurm, which knows whether they exist.
+ * Slurm makes a job of a pod that no node can ever hold, refuses it and keeps the record of a
+ * failure, at each try. So that is said here, of nodes as they are when they are empty. Generic
+ * resources that no node has are left to Slurm, which knows whether they exist.
  */
-std::string NodeFilter::too_large(const State &state, const JobSpec &spec, const NodeExclusions &exclusions) const
+std::string NodeFilter::too_large(
+	const State &state, const JobSpec &spec, const NodeExclusions &exclusions) const
 {
 	const SlurmNode *largest = nullptr;
 	const std::string known = gres_among(spec.options.gres, state.slurm_nodes);
-	const std::set<std::string> wanted = names_in(spec.options.required_nodes), unwanted = names_in(spec.options.excluded_nodes);
+	const std::set<std::string> wanted = names_in(spec.options.required_nodes),
+				    unwanted = names_in(spec.options.excluded_nodes);
 	bool is_any_left_out = false;
 	for (const auto &[name, node] : state.slurm_nodes) {
-		if (node.cpus == 0 || !state.kube_nodes.contains(name) || std::ranges::binary_search(exclusions.excluded, name))
+		if (node.cpus == 0 || !state.kube_nodes.contains(name) ||
+			std::ranges::binary_search(exclusions.excluded, name))
 			continue;
 		if (unwanted.contains(name) || (!wanted.empty() && !wanted.contains(name))) {
 			is_any_left_out = true;
 			continue;
 		}
-		if (spec.cpus <= node.cpus && spec.memory_mib <= node.memory_mib && has_gres(node.gres, known))
+		if (spec.cpus <= node.cpus && spec.memory_mib <= node.memory_mib &&
+			has_gres(node.gres, known))
 			return {};
-		if (!largest || std::tie(node.cpus, node.memory_mib) > std::tie(largest->cpus, largest->memory_mib))
+		if (!largest ||
+			std::tie(node.cpus, node.memory_mib) >
+				std::tie(largest->cpus, largest->memory_mib))
 			largest = &node;
 	}
 	if (!largest)
-		return is_any_left_out ? "options required-nodes and excluded-nodes leave none of the nodes that may take the pod; change or remove them" : "";
+		return is_any_left_out ? "options required-nodes and excluded-nodes leave none of "
+					 "the nodes that may take the pod; change or remove them"
+				       : "";
 	const std::uint32_t unit = state.settings.policy.cpu_unit;
-	return "no node is large enough: the pod asks for " + size_text(spec.cpus, spec.memory_mib, known, unit) + "; the largest that it may use, " + largest->name + ", has " +
-	       size_text(largest->cpus, largest->memory_mib, known.empty() ? "" : largest->gres, unit) + ". Lower resources.requests, or ask an administrator for a larger node";
+	return "no node is large enough: the pod asks for " +
+		size_text(spec.cpus, spec.memory_mib, known, unit) +
+		"; the largest that it may use, " + largest->name + ", has " +
+		size_text(largest->cpus, largest->memory_mib, known.empty() ? "" : largest->gres,
+			unit) +
+		". Lower resources.requests, or ask an administrator for a larger node";
 }
 
-void NodeFilter::exclude_more(const State &state, const PodUid &uid, const Pod &pod, const NearbyPods *nearby, NodeExclusions &exclusions) const
+void NodeFilter::exclude_more(const State &state, const PodUid &uid, const Pod &pod,
+	const NearbyPods *nearby, NodeExclusions &exclusions) const
 {
 	const std::vector<std::string> before = std::exchange(exclusions.excluded, {});
 	auto excluded = before.begin();
@@ -218,9 +257,12 @@ void NodeFilter::exclude_more(const State &state, const PodUid &uid, const Pod &
 			exclusions.excluded.push_back(*excluded++);
 			continue;
 		}
-		const bool is_larger = oversized != exclusions.oversized.end() && *oversized == name;
+		const bool is_larger =
+			oversized != exclusions.oversized.end() && *oversized == name;
 		oversized += is_larger ? 1 : 0;
-		auto refusal = is_larger ? room_refuses_for_good(state, pod, node->second, &record, taken_on(state, name, uid)) : std::nullopt;
+		auto refusal = is_larger ? room_refuses_for_good(state, pod, node->second, &record,
+						   taken_on(state, name, uid))
+					 : std::nullopt;
 		if (!refusal)
 			refusal = others_refuse_in_queue(state, uid, pod, node->second, nearby);
 		if (!refusal)
@@ -230,13 +272,15 @@ void NodeFilter::exclude_more(const State &state, const PodUid &uid, const Pod &
 	}
 }
 
-/* slurmctld writes a line to its log for each name that it does not have, and would refuse the job in the end. */
+/* slurmctld writes a line to its log for each name that it does not have, and would refuse the job
+ * in the end. */
 Status NodeFilter::names_known_nodes(const State &state, const JobSpec &spec) const
 {
 	const std::string &list = spec.options.required_nodes;
 	if (const std::string name = unknown_of(list, state.slurm_nodes); !name.empty())
-		return Error{Errc::invalid, "option required-nodes='" + list.substr(0, 64) + "': Slurm has no node '" + name.substr(0, 64) +
-						    "' for pods; change or remove the option"};
+		return Error{Errc::invalid,
+			"option required-nodes='" + list.substr(0, 64) + "': Slurm has no node '" +
+				name.substr(0, 64) + "' for pods; change or remove the option"};
 	return Ok{};
 }
 
@@ -256,23 +300,28 @@ void NodeFilter::exclude_unwanted(const State &state, JobSpec &spec) const
 
 void NodeFilter::wish(const State &state, const Pod &pod, JobSpec &spec) const
 {
-	if (pod.constraints.preferences.empty() || state.settings.policy.features.empty() || !spec.options.prefer.empty())
+	if (pod.constraints.preferences.empty() || state.settings.policy.features.empty() ||
+		!spec.options.prefer.empty())
 		return;
 	std::set<std::string> known;
 	for (const auto &[name, node] : state.slurm_nodes) {
-		for (std::size_t begin = 0, end = 0; begin < node.features.size(); begin = end + 1) {
+		for (std::size_t begin = 0, end = 0; begin < node.features.size();
+			begin = end + 1) {
 			end = std::min(node.features.find(',', begin), node.features.size());
 			known.insert(node.features.substr(begin, end - begin));
 		}
 	}
-	spec.options.prefer = prefer_of(pod.constraints.preferences, state.settings.policy.features, known);
+	spec.options.prefer =
+		prefer_of(pod.constraints.preferences, state.settings.policy.features, known);
 }
 
 /* A pod that is ending holds its port for a moment: that is worth waiting for, all else is not. */
-void NodeFilter::check(const State &state, const PodUid &uid, const PodEntry &entry, const KubeNode &node, PlaceFacts &facts) const
+void NodeFilter::check(const State &state, const PodUid &uid, const PodEntry &entry,
+	const KubeNode &node, PlaceFacts &facts) const
 {
 	const Pod &pod = *entry.pod;
-	const Holders holders = holders_of(state, node.name, uid), lasting = staying_on(state, node.name, uid);
+	const Holders holders = holders_of(state, node.name, uid),
+		      lasting = staying_on(state, node.name, uid);
 	auto refusal = cordon_refuses(pod, node);
 	if (!refusal)
 		refusal = taint_refuses(pod, node.taints, ignored_taints(state.settings.nodes));
@@ -282,8 +331,11 @@ void NodeFilter::check(const State &state, const PodUid &uid, const PodEntry &en
 		refusal = room_refuses(pod.requests, room_on(state, node), {});
 	if (!refusal) {
 		const auto record = state.slurm_nodes.find(node.name);
-		const bool is_larger = record != state.slurm_nodes.end() && is_oversized(state, node, record->second);
-		refusal = room_refuses_for_good(state, pod, node, record == state.slurm_nodes.end() ? nullptr : &record->second, is_larger ? taken_on(state, node.name, uid) : Resources{});
+		const bool is_larger = record != state.slurm_nodes.end() &&
+			is_oversized(state, node, record->second);
+		refusal = room_refuses_for_good(state, pod, node,
+			record == state.slurm_nodes.end() ? nullptr : &record->second,
+			is_larger ? taken_on(state, node.name, uid) : Resources{});
 	}
 	if (!refusal)
 		refusal = holders_refuse(pod, lasting);
@@ -301,7 +353,8 @@ Status NodeFilter::is_fit_for_pods(const std::string &partitions) const
 		const std::size_t end = std::min(partitions.find(',', at), partitions.size());
 		const auto refused = refused_partitions_.find(partitions.substr(at, end - at));
 		if (refused != refused_partitions_.end())
-			return Error{Errc::invalid, "partition '" + refused->first + "' " + refused->second};
+			return Error{Errc::invalid,
+				"partition '" + refused->first + "' " + refused->second};
 		at = end + 1;
 	}
 	return Ok{};

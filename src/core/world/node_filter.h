@@ -4,7 +4,8 @@
  *
  * A look at all nodes for each pod would be what limits a large cluster. So what pods of one
  * template have in common is worked out once, and after that only when a node has changed; what
- * depends on other pods, on claims, or on nodes that are fuller than Slurm knows, is added for each.
+ * depends on other pods, on claims, or on nodes that are fuller than Slurm knows, is added for
+ * each.
  */
 #ifndef SLURMKUBE_CORE_WORLD_NODE_FILTER_H
 #define SLURMKUBE_CORE_WORLD_NODE_FILTER_H
@@ -18,7 +19,8 @@
 namespace slurmkube::core
 {
 
-/* What pods of one template have in common: where they may not run, whoever else does. Valid while the nodes and what others hold of them stay as they are. */
+/* What pods of one template have in common: where they may not run, whoever else does. Valid while
+ * the nodes and what others hold of them stay as they are. */
 struct NodeExclusions {
 	/* of the pod */
 	std::string node_name; /* of one that is bound */
@@ -29,7 +31,9 @@ struct NodeExclusions {
 	/* the answer, in the order of names */
 	std::vector<std::string> excluded;
 	std::map<std::string, std::size_t> reasons; /* and of how many nodes */
-	std::vector<std::string> oversized;         /* the others' Slurm records that are larger than what is left there: our own pods count as well */
+	/* the others' Slurm records that are larger than what is left there: our own pods count as
+	 * well */
+	std::vector<std::string> oversized;
 	std::size_t candidates = 0;
 };
 
@@ -51,12 +55,16 @@ class NodeFilter
 	/* ---- before a submission ---- */
 	/* Valid until the next call. */
 	const NodeExclusions &exclusions_for(const State &state, const Pod &pod) const;
-	/* Of what the template may have. nearby: of a pod that has constraints on other pods, or is the object of theirs. */
-	void exclude_more(const State &state, const PodUid &uid, const Pod &pod, const NearbyPods *nearby, NodeExclusions &exclusions) const;
+	/* Of what the template may have. nearby: of a pod that has constraints on other pods, or is
+	 * the object of theirs. */
+	void exclude_more(const State &state, const PodUid &uid, const Pod &pod,
+		const NearbyPods *nearby, NodeExclusions &exclusions) const;
 	/* Why no node will ever hold it; empty: one does. */
-	[[nodiscard]] std::string too_large(const State &state, const JobSpec &spec, const NodeExclusions &exclusions) const;
+	[[nodiscard]] std::string too_large(
+		const State &state, const JobSpec &spec, const NodeExclusions &exclusions) const;
 	[[nodiscard]] Status names_known_nodes(const State &state, const JobSpec &spec) const;
-	/* What the user does not want joins what Kubernetes forbids: a node that comes later is then kept off waiting jobs like any other. */
+	/* What the user does not want joins what Kubernetes forbids: a node that comes later is
+	 * then kept off waiting jobs like any other. */
 	void exclude_unwanted(const State &state, JobSpec &spec) const;
 	/* Preferred node affinity, unless the pod says itself what Slurm shall prefer. */
 	void wish(const State &state, const Pod &pod, JobSpec &spec) const;
@@ -64,19 +72,29 @@ class NodeFilter
 	[[nodiscard]] Status is_fit_for_pods(const std::string &partitions) const;
 
 	/* ---- before a binding ---- */
-	void check(const State &state, const PodUid &uid, const PodEntry &entry, const KubeNode &node, PlaceFacts &facts) const;
+	void check(const State &state, const PodUid &uid, const PodEntry &entry,
+		const KubeNode &node, PlaceFacts &facts) const;
 
       private:
 	[[nodiscard]] NodeExclusions work_out_exclusions(const State &state, const Pod &pod) const;
-	[[nodiscard]] bool is_oversized(const State &state, const KubeNode &node, const SlurmNode &record) const;
-	[[nodiscard]] Resources taken_on(const State &state, const std::string &node, const PodUid &except) const;
-	[[nodiscard]] std::optional<Refusal> node_refuses_in_queue(const State &state, const Pod &pod, const KubeNode &node, const SlurmNode &record, const std::vector<std::string> &ignored) const;
-	[[nodiscard]] std::optional<Refusal> others_refuse_in_queue(const State &state, const PodUid &uid, const Pod &pod, const KubeNode &node, const NearbyPods *nearby) const;
-	[[nodiscard]] std::optional<Refusal> room_refuses_for_good(const State &state, const Pod &pod, const KubeNode &node, const SlurmNode *record, const Resources &taken) const;
+	[[nodiscard]] bool is_oversized(
+		const State &state, const KubeNode &node, const SlurmNode &record) const;
+	[[nodiscard]] Resources taken_on(
+		const State &state, const std::string &node, const PodUid &except) const;
+	[[nodiscard]] std::optional<Refusal> node_refuses_in_queue(const State &state,
+		const Pod &pod, const KubeNode &node, const SlurmNode &record,
+		const std::vector<std::string> &ignored) const;
+	[[nodiscard]] std::optional<Refusal> others_refuse_in_queue(const State &state,
+		const PodUid &uid, const Pod &pod, const KubeNode &node,
+		const NearbyPods *nearby) const;
+	[[nodiscard]] std::optional<Refusal> room_refuses_for_good(const State &state,
+		const Pod &pod, const KubeNode &node, const SlurmNode *record,
+		const Resources &taken) const;
 
 	std::map<std::string, std::string> refused_partitions_; /* and why */
-	mutable std::deque<NodeExclusions> known_exclusions_; /* the latest first */
-	mutable std::unordered_map<std::string, Resources> rooms_; /* by node; what is not there has to be worked out */
+	mutable std::deque<NodeExclusions> known_exclusions_;   /* the latest first */
+	/* by node; what is not there has to be worked out */
+	mutable std::unordered_map<std::string, Resources> rooms_;
 };
 
 } // namespace slurmkube::core

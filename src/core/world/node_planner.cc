@@ -59,8 +59,10 @@ std::int64_t NodePlanner::ready_since_us(const std::string &name) const
 
 void NodePlanner::looked_up(const std::string &name, const Result<NodeLookup> &sight, Now now)
 {
-	const Result<bool> exists = sight ? Result<bool>(*sight != NodeLookup::none) : Result<bool>(sight.error());
-	const Result<bool> is_ready = sight ? Result<bool>(*sight == NodeLookup::ready) : Result<bool>(sight.error());
+	const Result<bool> exists =
+		sight ? Result<bool>(*sight != NodeLookup::none) : Result<bool>(sight.error());
+	const Result<bool> is_ready =
+		sight ? Result<bool>(*sight == NodeLookup::ready) : Result<bool>(sight.error());
 	absent_.answered(name, exists, now.mono_us);
 	unready_.answered(name, is_ready, now.mono_us);
 	mark(name);
@@ -74,7 +76,8 @@ void NodePlanner::slurm_told(const std::string &name)
 	mark(name);
 }
 
-std::optional<std::int64_t> NodePlanner::changed(const std::string &name, const Status &answer, Now now)
+std::optional<std::int64_t> NodePlanner::changed(
+	const std::string &name, const Status &answer, Now now)
 {
 	mark(name);
 	if (!answer) {
@@ -92,7 +95,8 @@ void NodePlanner::note_readiness(const NodeView &view, Now now)
 {
 	for (const std::string &name : queue_.marked()) {
 		const auto node = view.kube.find(name);
-		if (node == view.kube.end() || node->second.ready || !not_ready_since_us_.emplace(name, now.mono_us).second)
+		if (node == view.kube.end() || node->second.ready ||
+			!not_ready_since_us_.emplace(name, now.mono_us).second)
 			continue;
 		queue_.later(now.mono_us + view.policy.not_ready_after_seconds * k_second_us, name);
 	}
@@ -105,18 +109,22 @@ void NodePlanner::tick(const NodeView &view, Now now)
 }
 
 /* What would end jobs if it were believed. */
-void NodePlanner::note_doubts(const std::string &name, bool is_managed, const NodeView &view, Now now)
+void NodePlanner::note_doubts(
+	const std::string &name, bool is_managed, const NodeView &view, Now now)
 {
 	const SlurmNode *slurm = view.policy.manage ? find(view.slurm, name) : nullptr;
 	if (is_managed || !slurm)
 		absent_.clear(name);
 	else
-		absent_.doubt(name, is_in_use(*slurm), slurm->base != NodeBase::down || (slurm->dynamic && has_dynamic_nodes(view.plugin)));
+		absent_.doubt(name, is_in_use(*slurm),
+			slurm->base != NodeBase::down ||
+				(slurm->dynamic && has_dynamic_nodes(view.plugin)));
 	const auto since = not_ready_since_us_.find(name);
 	if (!is_managed || !slurm || since == not_ready_since_us_.end())
 		return unready_.clear(name);
 	const bool is_up = may_go_down(*slurm);
-	const bool is_due = now.mono_us >= since->second + view.policy.not_ready_after_seconds * k_second_us;
+	const bool is_due =
+		now.mono_us >= since->second + view.policy.not_ready_after_seconds * k_second_us;
 	unready_.doubt(name, is_up, is_up && is_due);
 }
 
@@ -142,26 +150,33 @@ std::set<std::string> NodePlanner::take_questions(const NodeView &view, Now now)
 	return names;
 }
 
-NodeFacts NodePlanner::facts_of(const std::string &name, const KubeNode *seen, const NodeSpec &wanted, const NodeView &view, Now now) const
+NodeFacts NodePlanner::facts_of(const std::string &name, const KubeNode *seen,
+	const NodeSpec &wanted, const NodeView &view, Now now) const
 {
 	const auto most = view.policy.max_gone_percent;
 	const auto resized = resized_to_.find(name);
 	const auto since = not_ready_since_us_.find(name);
 	return {.kube = seen,
-		.is_gone = !seen && absent_.is_confirmed(name, now.mono_us) && !holds_absent(view.slurm.size(), most),
+		.is_gone = !seen && absent_.is_confirmed(name, now.mono_us) &&
+			!holds_absent(view.slurm.size(), most),
 		.slurm = find(view.slurm, name),
 		.plugin = &view.plugin,
 		.holds_pods = view.holds_pods(name),
 		.may_resize = resized == resized_to_.end() || resized->second != wanted,
 		.tolerated = &view.tolerated,
-		.is_surely_unready = unready_.is_confirmed(name, now.mono_us) && !holds_unready(view.slurm.size(), most),
-		.not_ready_seconds = since == not_ready_since_us_.end() ? 0 : (now.mono_us - since->second) / k_second_us};
+		.is_surely_unready = unready_.is_confirmed(name, now.mono_us) &&
+			!holds_unready(view.slurm.size(), most),
+		.not_ready_seconds = since == not_ready_since_us_.end()
+			? 0
+			: (now.mono_us - since->second) / k_second_us};
 }
 
-std::optional<NodeAction> NodePlanner::look_at(const std::string &name, const NodeView &view, Now now)
+std::optional<NodeAction> NodePlanner::look_at(
+	const std::string &name, const NodeView &view, Now now)
 {
 	const auto kube = view.kube.find(name);
-	const bool is_managed = kube != view.kube.end() && core::is_managed(kube->second, view.policy);
+	const bool is_managed =
+		kube != view.kube.end() && core::is_managed(kube->second, view.policy);
 	note_doubts(name, is_managed, view, now);
 	const auto quiet = quiet_until_us_.find(name);
 	if (quiet != quiet_until_us_.end() && now.mono_us < quiet->second) {
@@ -170,7 +185,8 @@ std::optional<NodeAction> NodePlanner::look_at(const std::string &name, const No
 	}
 	const KubeNode seen = is_managed ? view.as_left(kube->second) : KubeNode{};
 	const NodeSpec wanted = is_managed ? node_spec(seen, view.policy, view.plugin) : NodeSpec{};
-	auto action = reconcile_node(facts_of(name, is_managed ? &seen : nullptr, wanted, view, now), view.policy);
+	auto action = reconcile_node(
+		facts_of(name, is_managed ? &seen : nullptr, wanted, view, now), view.policy);
 	if (!action) {
 		changed_us_.erase(name);
 		return std::nullopt;
@@ -179,7 +195,8 @@ std::optional<NodeAction> NodePlanner::look_at(const std::string &name, const No
 		resized_to_[name] = wanted;
 	changed_us_.try_emplace(name, now.mono_us);
 	quiet_until_us_[name] = now.mono_us + k_quiet_us;
-	queue_.later(now.mono_us + k_again_us, name); /* look again even if nobody reports a change */
+	/* look again even if nobody reports a change */
+	queue_.later(now.mono_us + k_again_us, name);
 	return action;
 }
 

@@ -27,7 +27,8 @@ struct NodeView {
 	const PluginHello &plugin;
 	const NodePolicy &policy;
 	const std::map<Taint, bool> &tolerated;
-	std::function<KubeNode(const KubeNode &)> as_left; /* with what pods of others leave of it */
+	/* with what pods of others leave of it */
+	std::function<KubeNode(const KubeNode &)> as_left;
 	std::function<bool(const std::string &)> holds_pods;
 };
 
@@ -50,7 +51,8 @@ class NodePlanner
 	/* ---- Slurm ---- */
 	/* The plugin has told of it, or that it is gone: what was sent has had its effect. */
 	void slurm_told(const std::string &name);
-	/* The answer to an action. Microseconds since the change in Kubernetes that it follows from. */
+	/* The answer to an action. Microseconds since the change in Kubernetes that it follows
+	 * from. */
 	std::optional<std::int64_t> changed(const std::string &name, const Status &answer, Now now);
 
 	/* ---- deciding ---- */
@@ -63,14 +65,21 @@ class NodePlanner
 	[[nodiscard]] const NodeDoubts &absent() const { return absent_; }
 	[[nodiscard]] const NodeDoubts &unready() const { return unready_; }
 	/* More are absent, or not Ready, than may be believed. */
-	[[nodiscard]] bool holds_absent(std::size_t known, unsigned max_percent) const { return absent_.are_too_many(known, max_percent); }
-	[[nodiscard]] bool holds_unready(std::size_t known, unsigned max_percent) const { return unready_.are_too_many(known, max_percent); }
+	[[nodiscard]] bool holds_absent(std::size_t known, unsigned max_percent) const
+	{
+		return absent_.are_too_many(known, max_percent);
+	}
+	[[nodiscard]] bool holds_unready(std::size_t known, unsigned max_percent) const
+	{
+		return unready_.are_too_many(known, max_percent);
+	}
 
       private:
 	void note_readiness(const NodeView &view, Now now);
 	void note_doubts(const std::string &name, bool is_managed, const NodeView &view, Now now);
 	void wake_held(const NodeDoubts &doubts, bool holds, bool &held);
-	[[nodiscard]] NodeFacts facts_of(const std::string &name, const KubeNode *seen, const NodeSpec &wanted, const NodeView &view, Now now) const;
+	[[nodiscard]] NodeFacts facts_of(const std::string &name, const KubeNode *seen,
+		const NodeSpec &wanted, const NodeView &view, Now now) const;
 	std::optional<NodeAction> look_at(const std::string &name, const NodeView &view, Now now);
 
 	NodeDoubts absent_, unready_;
@@ -78,8 +87,10 @@ class NodePlanner
 	WorkQueue<std::string> queue_;
 	/* monotonic microseconds, by node */
 	std::map<std::string, std::int64_t> quiet_until_us_, not_ready_since_us_, ready_since_us_;
-	std::map<std::string, std::int64_t> changed_us_; /* in Kubernetes, and Slurm does not know yet */
-	std::map<std::string, NodeSpec> resized_to_; /* what nodes were last made anew for; not again for the same */
+	/* in Kubernetes, and Slurm does not know yet */
+	std::map<std::string, std::int64_t> changed_us_;
+	/* what nodes were last made anew for; not again for the same */
+	std::map<std::string, NodeSpec> resized_to_;
 };
 
 } // namespace slurmkube::core

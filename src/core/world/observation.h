@@ -146,10 +146,12 @@ struct SnapshotEnded {
 struct SlurmAnswered {
 };
 
-using Observation = std::variant<PodSeen, PodGone, PodsListed, NodeSeen, NodeGone, NodesListed, ClusterSeen, ClusterDoubted, NamespaceSeen, NamespaceGone,
-				 NamespacesListed, IdentityRulesSet, UserFound, OwnerSeen, ForeignSeen, ForeignGone, ForeignListed, ClaimsUnreadable,
-				 ClaimSeen, ClaimGone, VolumeSeen, VolumeGone, ClassSeen, ClassGone, ClaimsListed, VolumesListed, ClassesListed,
-				 PartitionsRefused, LinkOpened, LinkLost, JobSeen, JobGone, SlurmNodeSeen, SlurmNodeGone, SnapshotEnded, SlurmAnswered>;
+using Observation = std::variant<PodSeen, PodGone, PodsListed, NodeSeen, NodeGone, NodesListed,
+	ClusterSeen, ClusterDoubted, NamespaceSeen, NamespaceGone, NamespacesListed,
+	IdentityRulesSet, UserFound, OwnerSeen, ForeignSeen, ForeignGone, ForeignListed,
+	ClaimsUnreadable, ClaimSeen, ClaimGone, VolumeSeen, VolumeGone, ClassSeen, ClassGone,
+	ClaimsListed, VolumesListed, ClassesListed, PartitionsRefused, LinkOpened, LinkLost,
+	JobSeen, JobGone, SlurmNodeSeen, SlurmNodeGone, SnapshotEnded, SlurmAnswered>;
 
 } // namespace slurmkube::core
 

@@ -32,7 +32,8 @@ void World::note_pod_times(PodEntry &entry, const Pod &pod, Now now)
 {
 	const bool runs = pod.phase == PodPhase::running || pod.container_runs || is_terminal(pod);
 	if (entry.bound_us > 0 && runs) {
-		figures_.stage_latencies.bound_to_running.add(static_cast<std::uint64_t>(now.mono_us - entry.bound_us));
+		figures_.stage_latencies.bound_to_running.add(
+			static_cast<std::uint64_t>(now.mono_us - entry.bound_us));
 		entry.bound_us = 0;
 	}
 	if (entry.deleted_us == 0 && pod.deleting)
@@ -52,10 +53,12 @@ void World::pod_seen(Pod pod, Now now)
 	note_pod_times(entry, pod, now);
 	select_namespaces(pod);
 	note_constraints(pod);
-	if (entry.pod && !entry.held_node.empty() && (entry.pod->deleting != pod.deleting || entry.pod->labels != pod.labels))
+	if (entry.pod && !entry.held_node.empty() &&
+		(entry.pod->deleting != pod.deleting || entry.pod->labels != pod.labels))
 		nearby_pods_changed();
 	/* somebody else's words, those of an agent before us: ours are said again */
-	if (entry.pod && entry.pod->not_scheduled != pod.not_scheduled && pod.not_scheduled != entry.reported)
+	if (entry.pod && entry.pod->not_scheduled != pod.not_scheduled &&
+		pod.not_scheduled != entry.reported)
 		entry.reported = {};
 	entry.inherited_keys.clear();
 	entry.pod = std::move(pod);
@@ -127,19 +130,22 @@ void World::retry_all()
 	}
 }
 
-/* A pod holds its share of a node from the binding to its end; after a deletion that did not wait for the containers, some time longer. */
+/* A pod holds its share of a node from the binding to its end; after a deletion that did not wait
+ * for the containers, some time longer. */
 void World::settle_share(const PodUid &uid, PodEntry &entry, Now now)
 {
 	std::string wanted;
 	if (entry.pod && !is_terminal(*entry.pod))
 		wanted = entry.pod->node_name.empty() ? entry.assumed_node : entry.pod->node_name;
-	const bool is_seen = entry.pod ? !entry.pod->node_name.empty() : now.mono_us >= entry.late_until_us;
+	const bool is_seen =
+		entry.pod ? !entry.pod->node_name.empty() : now.mono_us >= entry.late_until_us;
 	if (is_seen)
 		entry.late_until_us = 0;
 	const bool may_be_late = entry.late_until_us > 0 && entry.held_node == entry.late_node;
 	if (wanted.empty() && may_be_late && (!entry.pod || !is_terminal(*entry.pod)))
 		return;
-	const bool was_cut_off = !entry.pod && entry.last && !is_terminal(*entry.last) && !entry.held_node.empty();
+	const bool was_cut_off =
+		!entry.pod && entry.last && !is_terminal(*entry.last) && !entry.held_node.empty();
 	if (was_cut_off) {
 		if (entry.hold_until_us == 0) {
 			entry.hold_until_us = now.mono_us + state_.settings.forced_delete_hold_us;
@@ -165,10 +171,13 @@ void World::settle_share(const PodUid &uid, PodEntry &entry, Now now)
  * An API server that was away may have carried the binding out before, and its watch need not have
  * shown it yet: the share is free when a GET says so, however long that takes.
  */
-void World::look_for_late_binding(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out)
+void World::look_for_late_binding(
+	const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out)
 {
-	const bool is_open = entry.pod && entry.late_until_us > 0 && entry.held_node == entry.late_node && entry.assumed_node.empty();
-	if (!is_open || now.mono_us < std::max(entry.late_until_us, entry.look_quiet_until_us) || entry.busy.look)
+	const bool is_open = entry.pod && entry.late_until_us > 0 &&
+		entry.held_node == entry.late_node && entry.assumed_node.empty();
+	if (!is_open || now.mono_us < std::max(entry.late_until_us, entry.look_quiet_until_us) ||
+		entry.busy.look)
 		return;
 	entry.busy.look = true;
 	out.push_back({uid, LookUp{entry.pod->name_space, entry.pod->name}});
@@ -196,12 +205,18 @@ void World::drop_if_empty(const PodUid &uid)
 	const Component *component = state_.component(uid);
 	if (state_.gangs.contains(uid))
 		return;
-	if (entry && (entry->pod || !entry->held_node.empty() || entry->busy.bind || entry->busy.remove || entry->busy.report || entry->busy.claim))
+	if (entry &&
+		(entry->pod || !entry->held_node.empty() || entry->busy.bind ||
+			entry->busy.remove || entry->busy.report || entry->busy.claim))
 		return;
-	if (component && (!component->jobs.empty() || !component->unheard_of.empty() || component->busy.slurm))
+	if (component &&
+		(!component->jobs.empty() || !component->unheard_of.empty() ||
+			component->busy.slurm))
 		return;
-	if (const auto others = entry ? state_.standalone.find(entry->standalone_of) : state_.standalone.end();
-	    others != state_.standalone.end() && others->second.erase(uid) > 0 && others->second.empty())
+	if (const auto others = entry ? state_.standalone.find(entry->standalone_of)
+				      : state_.standalone.end();
+		others != state_.standalone.end() && others->second.erase(uid) > 0 &&
+		others->second.empty())
 		state_.standalone.erase(others);
 	state_.pods.erase(uid);
 	state_.components.erase(uid);
@@ -221,7 +236,8 @@ void World::node_seen(KubeNode node, Now now)
 	const bool was_ready = known.ready;
 	known = std::move(node);
 	nodes_.kube_changed(known, was_ready, now);
-	state_.taints.node_seen(known, [this](const Taint &taint) { return is_tolerated_by_any(taint); });
+	state_.taints.node_seen(
+		known, [this](const Taint &taint) { return is_tolerated_by_any(taint); });
 	filter_.forget(name);
 	place_changed();
 	wake_waiters(name);

@@ -14,7 +14,8 @@ void World::link_opened(PluginHello hello)
 {
 	doubt_lists(hello);
 	if (hello.pid != state_.sync.plugin().pid) {
-		/* another slurmctld: it may have been killed before it saved what it had answered */
+		/* another slurmctld: it may have been killed before it saved what it had
+		 * answered */
 		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
 			forget_job(id);
 		for (auto &[key, component] : state_.components)
@@ -29,7 +30,8 @@ void World::link_opened(PluginHello hello)
 void World::job_seen(SlurmJob job, Now now)
 {
 	if (job.marker.cluster != state_.settings.policy.cluster)
-		return state_.clusters.note_other_name(job); /* of another Kubernetes cluster: not ours to touch */
+		/* of another Kubernetes cluster: not ours to touch */
+		return state_.clusters.note_other_name(job);
 	state_.clusters.forget_other_name(job.id);
 	std::ranges::sort(job.nodes, natural_less, &NodeAllocation::node);
 	if (!state_.sync.has_link()) {
@@ -38,12 +40,17 @@ void World::job_seen(SlurmJob job, Now now)
 	}
 	provisional_until_us_.erase(job.id);
 	const PodUid uid{job.marker.uid};
-	if (const auto component = state_.components.find(uid); component != state_.components.end())
+	if (const auto component = state_.components.find(uid);
+		component != state_.components.end())
 		std::erase(component->second.unheard_of, job.id);
 	if (job.state == JobState::unknown)
-		return; /* of a Slurm that is newer than the plugin: what is known of the job stays, since nothing may be ended or deleted for a word that cannot be read */
+		/* of a Slurm that is newer than the plugin: what is known of the job stays, since
+		 * nothing may be ended or deleted for a word that cannot be read */
+		return;
 	if (job.marker.kind != k_pod_kind)
-		gang_at(uid, {job.marker.uid, job.marker.kind, job.marker.name_space, job.marker.name}, now);
+		gang_at(uid,
+			{job.marker.uid, job.marker.kind, job.marker.name_space, job.marker.name},
+			now);
 	const auto known = state_.jobs.find(job.id);
 	if (known != state_.jobs.end() && known->second.marker.uid != job.marker.uid)
 		forget_job(job.id); /* Slurm used the number again */
@@ -57,8 +64,10 @@ void World::job_seen(SlurmJob job, Now now)
 		nearby_pods_changed();
 	leave_with_job(uid, job);
 	state_.clusters.note(job);
-	/* a slurmctld that has restarted does not know that the prolog of a job was not over when it ended */
-	if (const auto before = state_.jobs.find(job.id); before != state_.jobs.end() && job_side(&job) == JobSide::ended)
+	/* a slurmctld that has restarted does not know that the prolog of a job was not over when
+	 * it ended */
+	if (const auto before = state_.jobs.find(job.id);
+		before != state_.jobs.end() && job_side(&job) == JobSide::ended)
 		job.configuring |= before->second.configuring;
 	state_.jobs[job.id] = std::move(job);
 	if (state_.peers.is_constrained(uid))
@@ -69,7 +78,8 @@ void World::job_seen(SlurmJob job, Now now)
 void World::leave_with_job(const PodUid &uid, const SlurmJob &job)
 {
 	const PodEntry *entry = state_.entry(uid);
-	if (job.marker.kind == k_pod_kind && is_live(job) && entry && entry->component && entry->pod && !is_bound_member(*entry))
+	if (job.marker.kind == k_pod_kind && is_live(job) && entry && entry->component &&
+		entry->pod && !is_bound_member(*entry))
 		leave(state_.gangs.at(*entry->component), uid);
 }
 
@@ -99,7 +109,8 @@ void World::note_job_times(Component &component, const SlurmJob &job, Now now)
 	if (side == JobSide::allocated && component.allocated_us == 0) {
 		component.allocated_us = now.mono_us;
 		if (component.submitted_us > 0)
-			figures_.stage_latencies.submit_to_allocated.add(static_cast<std::uint64_t>(now.mono_us - component.submitted_us));
+			figures_.stage_latencies.submit_to_allocated.add(
+				static_cast<std::uint64_t>(now.mono_us - component.submitted_us));
 	}
 	if (side == JobSide::ended && component.job_ended_us == 0)
 		component.job_ended_us = now.mono_us;
@@ -112,7 +123,9 @@ void World::forget_job(JobId id)
 		return;
 	const PodUid uid{known->second.marker.uid};
 	Component &component = touch_component(uid);
-	for (auto *list : {&component.jobs, &component.answered, &component.given_up, &component.unheard_of}) /* Slurm may use the number again, for the same pod even */
+	/* Slurm may use the number again, for the same pod even */
+	for (auto *list :
+		{&component.jobs, &component.answered, &component.given_up, &component.unheard_of})
 		std::erase(*list, id);
 	component.strays.erase(id);
 	state_.clusters.forget(id);
@@ -142,11 +155,14 @@ void World::slurm_node_seen(SlurmNode node)
 	nodes_.slurm_told(name);
 	const auto known = state_.slurm_nodes.find(name);
 	const bool is_new = known == state_.slurm_nodes.end();
-	const bool is_other = is_new || std::tie(known->second.cpus, known->second.memory_mib, known->second.gres) != std::tie(node.cpus, node.memory_mib, node.gres);
+	const bool is_other = is_new ||
+		std::tie(known->second.cpus, known->second.memory_mib, known->second.gres) !=
+			std::tie(node.cpus, node.memory_mib, node.gres);
 	if (is_other)
 		filter_.forget_exclusions();
 	state_.slurm_nodes.insert_or_assign(name, std::move(node));
-	if (is_new || !state_.kube_nodes.contains(name)) /* who has an allocation there gives it back once the node is out of use */
+	/* who has an allocation there gives it back once the node is out of use */
+	if (is_new || !state_.kube_nodes.contains(name))
 		wake_waiters(name);
 	if (is_other)
 		place_changed(); /* pods that were too large may fit */
@@ -169,7 +185,9 @@ void World::snapshot_ended(Now now)
 	std::vector<JobId> absent;
 	for (const auto &[id, job] : state_.jobs) {
 		const auto provisional = provisional_until_us_.find(id);
-		if (!present.contains(id) && (provisional == provisional_until_us_.end() || provisional->second <= now.mono_us))
+		if (!present.contains(id) &&
+			(provisional == provisional_until_us_.end() ||
+				provisional->second <= now.mono_us))
 			absent.push_back(id);
 	}
 	for (const JobId id : absent) {

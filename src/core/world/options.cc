@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and the options and nodes of pods whose jobs wait: what has changed since they were submitted is told to Slurm. */
+/* World and the options and nodes of pods whose jobs wait: what has changed since they were
+ * submitted is told to Slurm. */
 #include "src/core/options/change.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/world.h"
@@ -21,9 +22,11 @@ void World::note_submitted_exclusions(Component &component, const SlurmJob *job,
 		return;
 	for (const auto *names : {&update->given, &update->removed}) {
 		if (std::ranges::find(*names, "excluded-nodes") != names->end())
-			component.submitted.exclusions = exclusions_digest(update->spec.excluded_nodes);
+			component.submitted.exclusions =
+				exclusions_digest(update->spec.excluded_nodes);
 	}
-	update->spec.marker.exclusions = component.submitted.exclusions.value_or(job ? job->marker.exclusions : "");
+	update->spec.marker.exclusions =
+		component.submitted.exclusions.value_or(job ? job->marker.exclusions : "");
 }
 
 void World::review_exclusions(Now now)
@@ -31,7 +34,8 @@ void World::review_exclusions(Now now)
 	if (!reviews_.is_due(now))
 		return;
 	for (const auto &[key, component] : state_.components) {
-		if ((reviews_.wants_all() || state_.peers.is_constrained(key)) && job_side(state_.current_job(key)) == JobSide::pending)
+		if ((reviews_.wants_all() || state_.peers.is_constrained(key)) &&
+			job_side(state_.current_job(key)) == JobSide::pending)
 			reviews_.add(key);
 	}
 	for (const PodUid &key : reviews_.take(state_.slurm_nodes.size(), now)) {
@@ -43,7 +47,8 @@ void World::review_exclusions(Now now)
 	}
 }
 
-void World::updated(const PodUid &pod, const std::string &mark, JobId job, const Status &answer, Now now)
+void World::updated(
+	const PodUid &pod, const std::string &mark, JobId job, const Status &answer, Now now)
 {
 	Component &component = touch_component(pod);
 	component.busy.slurm = false;

@@ -13,12 +13,14 @@ namespace
 {
 
 constexpr std::int64_t k_forgotten_us = 300'000'000; /* since its answer, and nobody waits for it */
-constexpr std::int64_t k_old_us = 30'000'000;        /* owners of pods that wait may be given other options */
+/* owners of pods that wait may be given other options */
+constexpr std::int64_t k_old_us = 30'000'000;
 constexpr std::size_t k_kept = 10'000;
 
 bool says_else(const Owner &one, const Owner &other)
 {
-	return one.annotations != other.annotations || one.deadline_seconds != other.deadline_seconds;
+	return one.annotations != other.annotations ||
+		one.deadline_seconds != other.deadline_seconds;
 }
 
 } // namespace
@@ -29,7 +31,8 @@ OwnerStore::Change OwnerStore::seen(const OwnerId &id, Result<std::optional<Owne
 	Change change;
 	const bool was_known = entry.answer && *entry.answer;
 	const bool is_there = answer && *answer;
-	change.is_other = is_there && (was_known ? says_else(**entry.answer, **answer) : entry.is_again);
+	change.is_other =
+		is_there && (was_known ? says_else(**entry.answer, **answer) : entry.is_again);
 	entry.is_asked = entry.is_again = false;
 	entry.trouble = answer ? "" : answer.error().what;
 	if (answer) {
@@ -48,13 +51,15 @@ OwnerAnswer OwnerStore::answer_of(const OwnerId &id) const
 	return found != entries_.end() && found->second.answer ? &*found->second.answer : nullptr;
 }
 
-OwnerAnswer OwnerStore::answer_for(const OwnerId &id, const std::string &uid, std::int64_t since_us) const
+OwnerAnswer OwnerStore::answer_for(
+	const OwnerId &id, const std::string &uid, std::int64_t since_us) const
 {
 	const OwnerAnswer answer = answer_of(id);
 	if (!answer)
 		return nullptr;
 	const bool is_other = !*answer || uid.empty() || (*answer)->uid != uid;
-	return is_answered_since(id, is_other ? since_us : since_us - k_owner_fresh_us) ? answer : nullptr;
+	return is_answered_since(id, is_other ? since_us : since_us - k_owner_fresh_us) ? answer
+											: nullptr;
 }
 
 bool OwnerStore::is_answered_since(const OwnerId &id, std::int64_t since_us) const
@@ -79,7 +84,8 @@ void OwnerStore::ask_for(const PodUid &pod, const OwnerId &id, std::int64_t newe
 bool OwnerStore::ask_again(const OwnerId &id, Now now)
 {
 	Entry &entry = entries_[id];
-	const bool is_old = !entry.answer || (entry.answer->has_value() && now.mono_us - entry.answered_us >= k_old_us);
+	const bool is_old = !entry.answer ||
+		(entry.answer->has_value() && now.mono_us - entry.answered_us >= k_old_us);
 	if (entry.is_asked || !is_old || !questions_.insert(id).second)
 		return false;
 	entry.is_again = true;
@@ -110,7 +116,9 @@ void OwnerStore::forget_old(Now now)
 		return;
 	std::erase_if(entries_, [&](const auto &one) {
 		const Entry &entry = one.second;
-		return !entry.is_asked && entry.waiting.empty() && !questions_.contains(one.first) && now.mono_us - entry.answered_us > k_forgotten_us;
+		return !entry.is_asked && entry.waiting.empty() &&
+			!questions_.contains(one.first) &&
+			now.mono_us - entry.answered_us > k_forgotten_us;
 	});
 }
 
@@ -118,7 +126,8 @@ bool OwnerStore::is_anybody_unplaced(const std::string &name_space) const
 {
 	return std::ranges::any_of(entries_, [&](const auto &one) {
 		const Entry &entry = one.second;
-		return one.first.name_space == name_space && !entry.waiting.empty() && (!entry.answer || !entry.trouble.empty());
+		return one.first.name_space == name_space && !entry.waiting.empty() &&
+			(!entry.answer || !entry.trouble.empty());
 	});
 }
 

@@ -28,8 +28,10 @@ class OwnerStore
 	/* What an answer means for others. */
 	struct Change {
 		std::set<PodUid> waiting; /* pods that could not be placed without it */
-		bool is_other = false;    /* its options or its deadline are others than those that pods have */
-		const Owner *owner = nullptr; /* as it is known by now; valid until the next call that is not const */
+		/* its options or its deadline are others than those that pods have */
+		bool is_other = false;
+		/* as it is known by now; valid until the next call that is not const */
+		const Owner *owner = nullptr;
 	};
 
 	/* An empty optional: there is no such object. An error is asked about again. */
@@ -38,10 +40,12 @@ class OwnerStore
 	/* nullptr: not answered yet. */
 	[[nodiscard]] OwnerAnswer answer_of(const OwnerId &id) const;
 	/*
-	 * For a pod that is being placed since then. What was said before may be about another object
-	 * of that name, or about another size of it; without a uid nothing tells whether it is.
+	 * For a pod that is being placed since then. What was said before may be about another
+	 * object of that name, or about another size of it; without a uid nothing tells whether it
+	 * is.
 	 */
-	[[nodiscard]] OwnerAnswer answer_for(const OwnerId &id, const std::string &uid, std::int64_t since_us) const;
+	[[nodiscard]] OwnerAnswer answer_for(
+		const OwnerId &id, const std::string &uid, std::int64_t since_us) const;
 	/* Whether its answer, if there is one, is from then or later. */
 	[[nodiscard]] bool is_answered_since(const OwnerId &id, std::int64_t since_us) const;
 
@@ -54,15 +58,17 @@ class OwnerStore
 	/* Each is answered by seen(). */
 	std::vector<OwnerId> take_questions(Now now);
 
-	/* A pod of that namespace may be a member of any gang there: nobody has said whose it is. */
+	/* A pod of that namespace may be a member of any gang there: nobody has said whose it
+	 * is. */
 	[[nodiscard]] bool is_anybody_unplaced(const std::string &name_space) const;
 	/* Which owner the pod waits for, and why; empty: none. */
 	[[nodiscard]] std::string wanted_by(const PodUid &pod) const;
 
       private:
 	struct Entry {
-		std::optional<std::optional<Owner>> answer; /* empty inside: there is no such object */
-		std::string trouble;                        /* why it cannot be asked for */
+		/* empty inside: there is no such object */
+		std::optional<std::optional<Owner>> answer;
+		std::string trouble; /* why it cannot be asked for */
 		bool is_asked = false;
 		bool is_again = false; /* since pods wait that have its options */
 		/* answered: when it was asked, since when nobody knows */

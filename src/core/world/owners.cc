@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that places pods: which owners are asked for, and who runs alone or with others. */
+/* The part of World that places pods: which owners are asked for, and who runs alone or with
+ * others. */
 #include "src/core/model/names.h"
 #include "src/core/reconcile/report.h"
-#include "src/core/world/world.h"
 #include "src/core/world/parts.h"
+#include "src/core/world/world.h"
 
 #include <algorithm>
 
@@ -13,9 +14,11 @@ namespace slurmkube::core
 namespace
 {
 
-/* Owners of pods that wait may be given other options; watching all owners there are would cost more than it is worth. */
+/* Owners of pods that wait may be given other options; watching all owners there are would cost
+ * more than it is worth. */
 constexpr std::int64_t k_look_again_us = 1'000'000;
-constexpr std::size_t k_again_most = 4, k_pods_most = 2'000; /* in that second: questions, and pods looked at */
+/* in that second: questions, and pods looked at */
+constexpr std::size_t k_again_most = 4, k_pods_most = 2'000;
 
 } // namespace
 
@@ -26,13 +29,15 @@ void World::ask_owners_again(Now now)
 		return;
 	owner_turn_.next_us = now.mono_us + k_look_again_us;
 	std::size_t questions = 0;
-	for (std::size_t i = std::min(state_.pods.size(), k_pods_most); i > 0 && questions < k_again_most; i--) {
+	for (std::size_t i = std::min(state_.pods.size(), k_pods_most);
+		i > 0 && questions < k_again_most; i--) {
 		auto next = state_.pods.upper_bound(owner_turn_.last);
 		next = next == state_.pods.end() ? state_.pods.begin() : next;
 		if (questions > 0 && questions + next->second.owners.size() > k_again_most)
 			return; /* all of its owners with the next turn */
 		owner_turn_.last = next->first;
-		if (next->second.owners.empty() || !next->second.grouping_known || side_of(next->second) != PodSide::waiting)
+		if (next->second.owners.empty() || !next->second.grouping_known ||
+			side_of(next->second) != PodSide::waiting)
 			continue;
 		for (const OwnerId &id : next->second.owners)
 			questions += state_.owners.ask_again(id, now) ? 1U : 0U;
@@ -48,10 +53,12 @@ std::vector<OwnerId> World::take_questions(Now now)
 void World::owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, Now now)
 {
 	const OwnerStore::Change change = state_.owners.seen(id, std::move(answer), now);
-	const std::optional<Owner> owner = change.owner ? std::optional(*change.owner) : std::nullopt;
+	const std::optional<Owner> owner =
+		change.owner ? std::optional(*change.owner) : std::nullopt;
 	for (const PodUid &uid : change.waiting) {
 		const auto entry = state_.pods.find(uid);
-		if (entry != state_.pods.end() && entry->second.pod && !entry->second.grouping_known)
+		if (entry != state_.pods.end() && entry->second.pod &&
+			!entry->second.grouping_known)
 			assign(uid, touch_pod(uid), now);
 	}
 	if (change.is_other)
@@ -74,7 +81,8 @@ void World::stay_alone(PodEntry &entry, std::map<std::string, std::string> inher
 void World::inherit(PodEntry &entry, std::map<std::string, std::string> inherited)
 {
 	entry.inherited = std::move(inherited);
-	entry.pod->active_deadline_seconds = earlier_deadline(entry.own_deadline_seconds, entry.deadline_seconds);
+	entry.pod->active_deadline_seconds =
+		earlier_deadline(entry.own_deadline_seconds, entry.deadline_seconds);
 	for (const std::string &key : std::exchange(entry.inherited_keys, {}))
 		entry.pod->annotations.erase(key);
 	for (const auto &[key, value] : entry.inherited) {
@@ -99,11 +107,14 @@ void World::inherit_again(const PodUid &uid, PodEntry &entry)
 		return;
 	auto *alone = std::get_if<Alone>(&*grouping);
 	auto &inherited = alone ? alone->inherited : std::get<InGang>(*grouping).inherited;
-	const std::int64_t deadline = alone ? alone->deadline_seconds : std::get<InGang>(*grouping).deadline_seconds;
+	const std::int64_t deadline =
+		alone ? alone->deadline_seconds : std::get<InGang>(*grouping).deadline_seconds;
 	if (inherited == entry.inherited && deadline == entry.deadline_seconds)
 		return;
 	entry.deadline_seconds = deadline;
-	if (alone && entry.component && !is_bound_member(entry) && !is_asked_for(*entry.component)) { /* its owner wants no gang any more */
+	/* its owner wants no gang any more */
+	if (alone && entry.component && !is_bound_member(entry) &&
+		!is_asked_for(*entry.component)) {
 		const PodUid key = *entry.component;
 		leave(state_.gangs.at(key), uid);
 		drop_gang_if_empty(key);
@@ -117,7 +128,8 @@ void World::inherit_again(const PodUid &uid, PodEntry &entry)
 void World::owner_changed(const OwnerId &id)
 {
 	for (auto &[uid, entry] : state_.pods) {
-		if (entry.grouping_known && side_of(entry) == PodSide::waiting && std::ranges::find(entry.owners, id) != entry.owners.end())
+		if (entry.grouping_known && side_of(entry) == PodSide::waiting &&
+			std::ranges::find(entry.owners, id) != entry.owners.end())
 			inherit_again(uid, entry);
 	}
 }
@@ -128,7 +140,8 @@ std::string World::wanted_owner(const PodUid &uid) const
 }
 
 /* A pod whose owner does not answer says so. */
-void World::report_ungrouped(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out)
+void World::report_ungrouped(
+	const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out)
 {
 	if (!entry.pod || pod_side(&*entry.pod, entry.pod->node_name) != PodSide::waiting)
 		return;
@@ -140,7 +153,8 @@ void World::report_ungrouped(const PodUid &uid, PodEntry &entry, Now now, std::v
 		out.push_back({uid, std::move(report)});
 }
 
-/* Of a pod that is back in the gang that it is bound under, which has lost its owner, or is another one's by now: it stays where it is. */
+/* Of a pod that is back in the gang that it is bound under, which has lost its owner, or is another
+ * one's by now: it stays where it is. */
 bool World::has_other_owner(PodEntry &entry, Grouping &grouping)
 {
 	auto *alone = std::get_if<Alone>(&grouping);
@@ -177,14 +191,16 @@ void World::assign(const PodUid &uid, PodEntry &entry, Now now)
 	if (has_no_jobs && rejoin(uid, entry, now) && has_other_owner(entry, *grouping))
 		return;
 	if (const auto *question = std::get_if<NeedsOwner>(&*grouping)) {
-		state_.owners.ask_for(uid, question->id, std::max(entry.ungrouped_since_us, now.mono_us - k_owner_again_us));
+		state_.owners.ask_for(uid, question->id,
+			std::max(entry.ungrouped_since_us, now.mono_us - k_owner_again_us));
 		look_later(uid, now.mono_us + k_owner_again_us);
 		return;
 	}
 	if (auto *alone = std::get_if<Alone>(&*grouping))
 		return stay_alone(entry, std::move(alone->inherited));
 	auto &in = std::get<InGang>(*grouping);
-	const bool was_bound_alone = !entry.pod->node_name.empty() && entry.pod_attempt > 0 && !entry.pod_rank;
+	const bool was_bound_alone =
+		!entry.pod->node_name.empty() && entry.pod_attempt > 0 && !entry.pod_rank;
 	if (!has_no_jobs || was_bound_alone) {
 		if (in.minimum > 0)
 			note_standalone(PodUid{in.gang.key}, uid, entry);

@@ -25,7 +25,8 @@ std::string reasons_text(const std::map<std::string, std::size_t> &reasons);
 /* Recheck interval of pods that wait for claims, even without an event. */
 inline constexpr std::int64_t k_claim_look_us = 2'000'000;
 
-/* Allocations that one pod or gang gives back to those who are in its place; in a long queue others may take what is let go, again and again. */
+/* Allocations that one pod or gang gives back to those who are in its place; in a long queue others
+ * may take what is let go, again and again. */
 inline constexpr unsigned k_give_back_most = 2;
 /* Of a node, in texts: "which is ..." */
 inline constexpr char k_native_node[] = "is no Kubernetes node in Slurm";
@@ -54,8 +55,10 @@ std::string namespace_of(const PodEntry *entry); /* empty: there is no pod */
 std::string namespace_of(const State &state, const PodUid &key);
 
 /* Instead of the next submission, while a pause is not over; looked at again then. */
-void wait_after_vanishing(const PodUid &key, const Component &component, std::optional<Condition> &waits_for, Now now, Findings &found);
-void wait_after_never_came(const PodUid &key, const Gang &gang, ComponentFacts &facts, Now now, Findings &found);
+void wait_after_vanishing(const PodUid &key, const Component &component,
+	std::optional<Condition> &waits_for, Now now, Findings &found);
+void wait_after_never_came(
+	const PodUid &key, const Gang &gang, ComponentFacts &facts, Now now, Findings &found);
 /* Pods that leave are no ranks of the component any more. */
 void drop_leaving(ComponentFacts &facts, const Findings &found);
 /* What ended had nothing to do with the pods that run: it is as if there were none. */
@@ -76,15 +79,18 @@ bool has_live_job(const State &state, const PodUid &key);
 bool is_held(const State &state, std::size_t held_absent_pods, const SlurmJob *job);
 
 /* ---- members (world/members.cc) ---- */
-/* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run alone. */
+/* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run
+ * alone. */
 std::size_t pods_of(const State &state, const Gang &gang, const PodUid &key);
 /* By us, or about to be. */
 bool is_bound_member(const PodEntry &entry);
 void note_crowded(Component &component, Crowded crowded);
-/* All nodes without room for the component's pods, and what the pods that were to go there need together. */
+/* All nodes without room for the component's pods, and what the pods that were to go there need
+ * together. */
 void note_crowded(Component &component, const ComponentFacts &facts);
 
-/* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment, never so long. */
+/* A pod bound by us without a job: snapshots and deltas may cross our own submission for a moment,
+ * never so long. */
 inline constexpr std::int64_t k_missing_job_us = 10'000'000;
 
 } // namespace slurmkube::core

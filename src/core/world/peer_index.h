@@ -20,10 +20,16 @@ class PeerIndex
 
 	/* Those that mind who is beside them. */
 	[[nodiscard]] const std::set<PodUid> &constrained() const { return constrained_; }
-	[[nodiscard]] bool is_constrained(const PodUid &uid) const { return constrained_.contains(uid); }
+	[[nodiscard]] bool is_constrained(const PodUid &uid) const
+	{
+		return constrained_.contains(uid);
+	}
 	/* Those that may keep others off their node, and off its zone or the like. */
 	[[nodiscard]] const std::set<PodUid> &anti_affinity() const { return anti_affinity_; }
-	[[nodiscard]] const std::set<PodUid> &topology_constrained() const { return topology_constrained_; }
+	[[nodiscard]] const std::set<PodUid> &topology_constrained() const
+	{
+		return topology_constrained_;
+	}
 
       private:
 	std::set<PodUid> constrained_, anti_affinity_, topology_constrained_;

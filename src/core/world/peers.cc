@@ -11,14 +11,16 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_first_look_us = 3'000'000; /* so soon after its submission Slurm has looked at a job, and says what it waits for */
+/* so soon after its submission Slurm has looked at a job, and says what it waits for */
+constexpr std::int64_t k_first_look_us = 3'000'000;
 
 const Pod *known_pod(const PodEntry &entry)
 {
 	return entry.pod ? &*entry.pod : entry.last ? &*entry.last : nullptr;
 }
 
-/* Those who hold a share of a node anywhere. To a pod that minds nobody only those matter that mind it. */
+/* Those who hold a share of a node anywhere. To a pod that minds nobody only those matter that mind
+ * it. */
 void add_holders(const State &state, const PodUid &uid, const Pod &pod, PodTopology &out)
 {
 	const auto add = [&](const PodUid &other, const PodEntry &entry) {
@@ -37,7 +39,8 @@ void add_holders(const State &state, const PodUid &uid, const Pod &pod, PodTopol
 			add(other, entry->second);
 	}
 	for (const PodUid &other : state.foreign.topology_constrained())
-		out.add(state.foreign.all().at(other), state.kube_node(state.foreign.all().at(other).node_name));
+		out.add(state.foreign.all().at(other),
+			state.kube_node(state.foreign.all().at(other).node_name));
 }
 
 /* Who is on a node already, and may keep others off it. */
@@ -45,20 +48,24 @@ void add_anti_affinity(const State &state, const PodUid &uid, NearbyPods &out)
 {
 	for (const PodUid &other : state.peers.anti_affinity()) {
 		const auto entry = state.pods.find(other);
-		if (other != uid && entry != state.pods.end() && !entry->second.held_node.empty() && known_pod(entry->second))
+		if (other != uid && entry != state.pods.end() && !entry->second.held_node.empty() &&
+			known_pod(entry->second))
 			out.there[entry->second.held_node].push_back(known_pod(entry->second));
 	}
 	for (const PodUid &other : state.foreign.anti_affinity())
-		out.there[state.foreign.all().at(other).node_name].push_back(&state.foreign.all().at(other));
+		out.there[state.foreign.all().at(other).node_name].push_back(
+			&state.foreign.all().at(other));
 }
 
 /* By Slurm, which starts all such jobs at once, next to each other. */
 bool is_not_looked_at(const State &state, const PodUid &uid, const Component &component)
 {
-	if (component.submitted_us == 0 || state.seen_us >= component.submitted_us + k_first_look_us)
+	if (component.submitted_us == 0 ||
+		state.seen_us >= component.submitted_us + k_first_look_us)
 		return false;
 	const SlurmJob *job = state.current_job(uid);
-	return job_side(job) == JobSide::pending && !job->held && (job->reason.empty() || job->reason == "None");
+	return job_side(job) == JobSide::pending && !job->held &&
+		(job->reason.empty() || job->reason == "None");
 }
 
 } // namespace
@@ -81,7 +88,8 @@ Holders staying_on(const State &state, const std::string &node, const PodUid &ex
 	return out;
 }
 
-NearbyPods nearby_pods_of(const State &state, const PodUid &uid, const Pod &pod, bool with_allocated, std::uint32_t at_once)
+NearbyPods nearby_pods_of(const State &state, const PodUid &uid, const Pod &pod,
+	bool with_allocated, std::uint32_t at_once)
 {
 	NearbyPods out{.there = {}, .topology = PodTopology(pod, at_once)};
 	if (!pod.constraints.spreads.empty()) {
@@ -93,9 +101,11 @@ NearbyPods nearby_pods_of(const State &state, const PodUid &uid, const Pod &pod,
 		return out;
 	if (!has_pod_constraints(pod))
 		add_anti_affinity(state, uid, out);
-	for (const PodUid &other : has_pod_constraints(pod) ? state.peers.constrained() : state.peers.anti_affinity()) {
+	for (const PodUid &other : has_pod_constraints(pod) ? state.peers.constrained()
+							    : state.peers.anti_affinity()) {
 		const auto found = state.pods.find(other);
-		if (other == uid || found == state.pods.end() || !found->second.pod || !found->second.held_node.empty())
+		if (other == uid || found == state.pods.end() || !found->second.pod ||
+			!found->second.held_node.empty())
 			continue;
 		const SlurmJob *job = state.current_job(other);
 		if (job_side(job) != JobSide::allocated || job->nodes.empty())
@@ -111,18 +121,24 @@ bool must_wait_for_other(const State &state, const PodUid &uid, const Pod &pod)
 {
 	const auto is_first = [&](const PodUid &other) {
 		const auto found = state.pods.find(other);
-		if (other == uid || found == state.pods.end() || !found->second.pod || !found->second.held_node.empty())
+		if (other == uid || found == state.pods.end() || !found->second.pod ||
+			!found->second.held_node.empty())
 			return false;
 		const Component *own = state.component(other);
 		const Pod &first = *found->second.pod;
-		return own && ((own->busy.slurm && concerns(first, pod)) || (is_not_looked_at(state, other, *own) && spreads_over(pod, first)));
+		return own &&
+			((own->busy.slurm && concerns(first, pod)) ||
+				(is_not_looked_at(state, other, *own) && spreads_over(pod, first)));
 	};
-	return std::ranges::any_of(has_pod_constraints(pod) ? state.peers.constrained() : state.peers.anti_affinity(), is_first);
+	return std::ranges::any_of(
+		has_pod_constraints(pod) ? state.peers.constrained() : state.peers.anti_affinity(),
+		is_first);
 }
 
 bool is_concerned(const State &state, const Pod &pod)
 {
-	return has_pod_constraints(pod) || !state.peers.anti_affinity().empty() || !state.foreign.anti_affinity().empty();
+	return has_pod_constraints(pod) || !state.peers.anti_affinity().empty() ||
+		!state.foreign.anti_affinity().empty();
 }
 
 } // namespace slurmkube::core

@@ -10,7 +10,8 @@ namespace
 {
 
 constexpr std::int64_t k_unschedulable_us = 1'000'000; /* so often, when something has changed */
-constexpr std::int64_t k_peer_us = 1'000'000;  /* so often, also when nothing has told of a change */
+/* so often, also when nothing has told of a change */
+constexpr std::int64_t k_peer_us = 1'000'000;
 
 } // namespace
 

@@ -22,7 +22,10 @@ class PlacingQueue
 	void add_unschedulable(const PodUid &uid) { unschedulable_.insert(uid); }
 	/* It waits for the node of another which it must not meet. */
 	void add_waiting_for_peer(const PodUid &uid) { waiting_for_peer_.insert(uid); }
-	[[nodiscard]] bool is_waiting_for_peer(const PodUid &uid) const { return waiting_for_peer_.contains(uid); }
+	[[nodiscard]] bool is_waiting_for_peer(const PodUid &uid) const
+	{
+		return waiting_for_peer_.contains(uid);
+	}
 	void leave_peer(const PodUid &uid) { waiting_for_peer_.erase(uid); }
 	void forget(const PodUid &uid);
 

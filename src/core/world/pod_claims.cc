@@ -19,12 +19,15 @@ const Pod *user_of(const State &state, const ClaimId &id, const PodUid &except)
 		const PodEntry &entry = found->second;
 		const Pod *pod = entry.pod ? &*entry.pod : entry.last ? &*entry.last : nullptr;
 		const SlurmJob *job = state.job_of(uid);
-		const bool will = entry.pod && !is_terminal(*entry.pod) && (state.component_of(uid).busy.slurm || (job && is_live(*job)));
+		const bool will = entry.pod && !is_terminal(*entry.pod) &&
+			(state.component_of(uid).busy.slurm || (job && is_live(*job)));
 		if (pod && (!entry.held_node.empty() || will))
 			return pod;
 	}
 	for (const auto &[uid, pod] : state.foreign.all()) {
-		if (pod.name_space == id.name_space && std::ranges::any_of(pod.constraints.claims, [&](const PodClaim &claim) { return claim.name == id.name; }))
+		if (pod.name_space == id.name_space &&
+			std::ranges::any_of(pod.constraints.claims,
+				[&](const PodClaim &claim) { return claim.name == id.name; }))
 			return &pod;
 	}
 	return nullptr;
@@ -53,7 +56,8 @@ std::optional<Refusal> claims_refuse(const State &state, const Pod &pod, const K
 std::string claim_trouble_of_gang(const State &state, const Gang &gang)
 {
 	for (const Role &role : gang.roles) {
-		if (role.pod_template && !role.pod_template->constraints.claims.empty() && !state.claims.known().is_listed())
+		if (role.pod_template && !role.pod_template->constraints.claims.empty() &&
+			!state.claims.known().is_listed())
 			return claim_trouble(state, {}, *role.pod_template);
 	}
 	std::set<ClaimId> taken;
@@ -76,14 +80,17 @@ void exclude_for_claims(const State &state, const Gang &gang, std::set<std::stri
 	std::vector<const Pod *> pods;
 	for (const auto &[uid, seat] : gang.members) {
 		const auto &pod = state.pods.at(uid).pod;
-		const auto is_same = [&](const Pod *one) { return one->constraints.claims == pod->constraints.claims; };
+		const auto is_same = [&](const Pod *one) {
+			return one->constraints.claims == pod->constraints.claims;
+		};
 		if (pod && !pod->constraints.claims.empty() && std::ranges::none_of(pods, is_same))
 			pods.push_back(&*pod);
 	}
 	for (const Pod *pod : pods) {
 		for (const auto &[name, record] : state.slurm_nodes) {
 			const auto node = state.kube_nodes.find(name);
-			if (node != state.kube_nodes.end() && claims_refuse(state, *pod, node->second))
+			if (node != state.kube_nodes.end() &&
+				claims_refuse(state, *pod, node->second))
 				excluded.insert(name);
 		}
 	}

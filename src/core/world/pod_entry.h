@@ -25,41 +25,53 @@ struct Retries {
 
 struct PodEntry {
 	/* ---- its workload ---- */
-	bool grouping_known = false;          /* which component it is of; until then nothing is done about it */
-	std::optional<PodUid> component;      /* key of the component whose job it shares; none: one of its own */
-	PodUid standalone_of;                 /* key of the PodGroup that does without it; empty: none */
-	std::optional<Error> refusal;         /* what its owners say makes no sense */
-	std::vector<OwnerId> owners;          /* who was asked for its options */
+	/* which component it is of; until then nothing is done about it */
+	bool grouping_known = false;
+	/* key of the component whose job it shares; none: one of its own */
+	std::optional<PodUid> component;
+	/* key of the PodGroup that does without it; empty: none */
+	PodUid standalone_of;
+	std::optional<Error> refusal;                 /* what its owners say makes no sense */
+	std::vector<OwnerId> owners;                  /* who was asked for its options */
 	std::map<std::string, std::string> inherited; /* options of its owners */
-	std::set<std::string> inherited_keys; /* those that the pod does not name itself */
-	std::int64_t deadline_seconds = 0;    /* of its owners; 0: none */
-	std::int64_t own_deadline_seconds = 0; /* of the pod itself; 0: none */
-	std::int64_t ungrouped_since_us = 0;  /* its owners are being asked for */
+	std::set<std::string> inherited_keys;         /* those that the pod does not name itself */
+	std::int64_t deadline_seconds = 0;            /* of its owners; 0: none */
+	std::int64_t own_deadline_seconds = 0;        /* of the pod itself; 0: none */
+	std::int64_t ungrouped_since_us = 0;          /* its owners are being asked for */
 
 	/* ---- as Kubernetes shows it ---- */
-	std::optional<Pod> pod;               /* as the watch shows it, with inherited options */
-	std::shared_ptr<const Pod> last;      /* last sight of a pod that is gone: few are, and a pod takes over a kilobyte */
-	std::uint32_t pod_attempt = 0;        /* what its annotations say of its binding; 0: nothing */
+	std::optional<Pod> pod; /* as the watch shows it, with inherited options */
+	/* last sight of a pod that is gone: few are, and a pod takes over a kilobyte */
+	std::shared_ptr<const Pod> last;
+	/* what its annotations say of its binding; 0: nothing */
+	std::uint32_t pod_attempt = 0;
 	std::optional<std::uint32_t> pod_rank; /* the same */
-	std::optional<std::uint32_t> end_status; /* as of the first sight of a terminal phase: a deletion that follows does not change it */
-	bool is_gone = false;                 /* the API server says that there is no such pod */
-	bool saw_deletion = false;            /* a watch has reported it */
-	bool is_unseen = false;               /* a list did not show it: the pod is as it was seen last */
+	/* as of the first sight of a terminal phase: a deletion that follows does not change it */
+	std::optional<std::uint32_t> end_status;
+	bool is_gone = false;      /* the API server says that there is no such pod */
+	bool saw_deletion = false; /* a watch has reported it */
+	/* a list did not show it: the pod is as it was seen last */
+	bool is_unseen = false;
 	std::int64_t first_seen_us = 0, terminal_us = 0, deleted_us = 0, gone_us = 0;
-	std::int64_t gone_since_us = 0;       /* when the API server first denied it */
-	std::int64_t unbound_at_us = 0;       /* when the API server said that it is not bound */
+	std::int64_t gone_since_us = 0; /* when the API server first denied it */
+	std::int64_t unbound_at_us = 0; /* when the API server said that it is not bound */
 
 	/* ---- its place ---- */
-	std::string assumed_node;             /* a binding was sent or has succeeded, and no watch has shown it */
-	std::string held_node;                /* where Occupancy counts it */
-	std::string late_node;                /* a binding there has failed without a clear answer: it may still take effect */
-	std::int64_t late_until_us = 0;       /* from then on the API server is asked; 0: there is none such */
-	std::int64_t hold_until_us = 0;       /* its share is held after a deletion that did not wait for the containers */
-	std::int64_t bound_us = 0;            /* by us, and not seen to run */
-	std::optional<ClaimStep> submitted_step; /* what was last written for a claim of it, or is being written */
+	/* a binding was sent or has succeeded, and no watch has shown it */
+	std::string assumed_node;
+	std::string held_node; /* where Occupancy counts it */
+	/* a binding there has failed without a clear answer: it may still take effect */
+	std::string late_node;
+	/* from then on the API server is asked; 0: there is none such */
+	std::int64_t late_until_us = 0;
+	/* its share is held after a deletion that did not wait for the containers */
+	std::int64_t hold_until_us = 0;
+	std::int64_t bound_us = 0; /* by us, and not seen to run */
+	/* what was last written for a claim of it, or is being written */
+	std::optional<ClaimStep> submitted_step;
 
 	/* ---- what is under way, and what it was told ---- */
-	InFlight busy;                            /* all but slurm */
+	InFlight busy; /* all but slurm */
 	Retries retries;
 	std::int64_t remove_quiet_until_us = 0, look_quiet_until_us = 0;
 	Condition reported;

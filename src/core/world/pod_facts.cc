@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts of a component and its job: what holds for all, and a pod alone. Gangs: gang_facts.cc. */
-#include "src/core/world/facts_reader.h"
-#include "src/core/world/parts.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
+#include "src/core/world/facts_reader.h"
+#include "src/core/world/parts.h"
 
 #include <algorithm>
 
@@ -14,7 +14,8 @@ namespace
 {
 
 constexpr std::int64_t k_give_way_us = 3'000'000;
-constexpr std::int64_t k_believed_us = 1'000'000; /* what the API server said of a pod alone, until something is done about it */
+/* what the API server said of a pod alone, until something is done about it */
+constexpr std::int64_t k_believed_us = 1'000'000;
 
 } // namespace
 
@@ -35,7 +36,8 @@ ComponentFacts FactsReader::facts_of_component(const PodUid &key, const Componen
 	f.trouble = component.trouble;
 	f.start_limit_us = state_.settings.start_limit_us;
 	if (job_side(f.job) == JobSide::ended && component.job_ended_us > 0) {
-		const std::int64_t next = component.job_ended_us + pause_before(next_attempt(state_, key));
+		const std::int64_t next =
+			component.job_ended_us + pause_before(next_attempt(state_, key));
 		f.next_job_due = now_.mono_us >= next;
 		if (!f.next_job_due)
 			found_.look_later(key, next);
@@ -45,14 +47,17 @@ ComponentFacts FactsReader::facts_of_component(const PodUid &key, const Componen
 
 void note_goes_on(ComponentFacts &f)
 {
-	const auto goes_on = [](const RankFacts &r) { return r.side == PodSide::running && r.is_ours && !r.is_about; };
+	const auto goes_on = [](const RankFacts &r) {
+		return r.side == PodSide::running && r.is_ours && !r.is_about;
+	};
 	if (job_side(f.job) == JobSide::ended && std::ranges::any_of(f.ranks, goes_on))
 		f.job = nullptr;
 }
 
 /* ---- a pod alone ---- */
 
-ComponentFacts FactsReader::facts_of_pod(const PodUid &uid, const PodEntry &entry, std::optional<Result<JobSpec>> &spec) const
+ComponentFacts FactsReader::facts_of_pod(
+	const PodUid &uid, const PodEntry &entry, std::optional<Result<JobSpec>> &spec) const
 {
 	const Component &component = state_.components.at(uid);
 	ComponentFacts f = facts_of_component(uid, component);
@@ -70,7 +75,8 @@ ComponentFacts FactsReader::facts_of_pod(const PodUid &uid, const PodEntry &entr
 		note_place(uid, entry, f);
 	note_wrong_allocation(uid, component, f);
 	const bool is_missing = f.known && side == PodSide::running && !f.job;
-	f.missing_long = found_.is_over(uid, Clock::job_missing, is_missing, k_missing_job_us) && state_.slurm_nodes.contains(bound_node_of(entry));
+	f.missing_long = found_.is_over(uid, Clock::job_missing, is_missing, k_missing_job_us) &&
+		state_.slurm_nodes.contains(bound_node_of(entry));
 	if (side == PodSide::running)
 		f.pinned = bound_node_of(entry);
 	if (f.known && entry.pod)
@@ -79,7 +85,8 @@ ComponentFacts FactsReader::facts_of_pod(const PodUid &uid, const PodEntry &entr
 }
 
 /* How its job ends, if it does not live. */
-void FactsReader::note_absence(const PodUid &uid, const PodEntry &entry, PodSide side, ComponentFacts &f) const
+void FactsReader::note_absence(
+	const PodUid &uid, const PodEntry &entry, PodSide side, ComponentFacts &f) const
 {
 	const bool is_absent = side == PodSide::absent;
 	f.is_unseen = is_absent && !is_surely_gone(uid, entry, job_side(f.job));
@@ -93,7 +100,9 @@ void FactsReader::note_absence(const PodUid &uid, const PodEntry &entry, PodSide
 	if (is_live_side(side))
 		return;
 	f.ended_seats = 1;
-	f.result = entry.end_status.value_or(side == PodSide::ended ? wait_status_of(*entry.pod) : wait_status_of_gone(entry.last.get()));
+	f.result = entry.end_status.value_or(side == PodSide::ended
+			? wait_status_of(*entry.pod)
+			: wait_status_of_gone(entry.last.get()));
 }
 
 void FactsReader::note_place(const PodUid &uid, const PodEntry &entry, ComponentFacts &f) const
@@ -108,7 +117,8 @@ void FactsReader::note_place(const PodUid &uid, const PodEntry &entry, Component
 }
 
 /* What it asks for, where there is no job of its own, or one that waits. */
-void FactsReader::note_wishes(const PodUid &uid, const PodEntry &entry, PodSide side, std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
+void FactsReader::note_wishes(const PodUid &uid, const PodEntry &entry, PodSide side,
+	std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
 {
 	const Component &component = state_.components.at(uid);
 	const JobSide job = job_side(f.job);
@@ -118,7 +128,9 @@ void FactsReader::note_wishes(const PodUid &uid, const PodEntry &entry, PodSide 
 	}
 	if ((side != PodSide::waiting && side != PodSide::running) || is_live_job_side(job))
 		return;
-	spec = entry.refusal ? Result<JobSpec>(*entry.refusal) : translate(*entry.pod, state_.settings.policy, next_attempt(state_, uid));
+	spec = entry.refusal
+		? Result<JobSpec>(*entry.refusal)
+		: translate(*entry.pod, state_.settings.policy, next_attempt(state_, uid));
 	if (side == PodSide::waiting)
 		hold_for_claims(uid, *entry.pod, spec, f.waits_for);
 	place(uid, *entry.pod, spec);
@@ -130,22 +142,29 @@ void FactsReader::note_wishes(const PodUid &uid, const PodEntry &entry, PodSide 
 
 /* ---- an allocation that is wrong ---- */
 
-/* Not at first sight: who has just taken over may see this pod as it was, and it runs by now under this very job. */
-bool FactsReader::has_given_way_time(const PodUid &uid, const Component &component, bool is_in_the_way) const
+/* Not at first sight: who has just taken over may see this pod as it was, and it runs by now under
+ * this very job. */
+bool FactsReader::has_given_way_time(
+	const PodUid &uid, const Component &component, bool is_in_the_way) const
 {
-	if (now_.mono_us >= component.admission_look_us) { /* nothing tells when the other pod's job is made */
+	/* nothing tells when the other pod's job is made */
+	if (now_.mono_us >= component.admission_look_us) {
 		found_.admission_look_us = now_.mono_us + k_give_way_us;
 		found_.look_later(uid, *found_.admission_look_us);
 	}
-	return found_.is_over(uid, Clock::in_the_way, is_in_the_way, k_give_way_us, state_.sync.synced_us());
+	return found_.is_over(
+		uid, Clock::in_the_way, is_in_the_way, k_give_way_us, state_.sync.synced_us());
 }
 
-void FactsReader::note_wrong_allocation(const PodUid &key, const Component &component, ComponentFacts &f) const
+void FactsReader::note_wrong_allocation(
+	const PodUid &key, const Component &component, ComponentFacts &f) const
 {
-	const bool is_any_in_the_way = std::ranges::any_of(f.ranks, [](const RankFacts &r) { return r.node.is_in_the_way; });
+	const bool is_any_in_the_way = std::ranges::any_of(
+		f.ranks, [](const RankFacts &r) { return r.node.is_in_the_way; });
 	const bool is_watched = f.is_alone && std::ranges::any_of(f.ranks, is_crowded_out);
 	if (is_any_in_the_way || is_watched || clocks_.since(key, Clock::in_the_way) > 0)
-		f.gives_way = has_given_way_time(key, component, is_any_in_the_way && component.given_back < k_give_back_most);
+		f.gives_way = has_given_way_time(key, component,
+			is_any_in_the_way && component.given_back < k_give_back_most);
 	if (!f.is_alone)
 		note_common_room(f);
 	f.gives_way = is_room_late(key, f) || f.gives_way;
@@ -154,7 +173,8 @@ void FactsReader::note_wrong_allocation(const PodUid &key, const Component &comp
 /* From then on the API server is asked whether a pod is bound after all. */
 void FactsReader::note_letting_go(const PodUid &key, ComponentFacts &f) const
 {
-	const std::int64_t since_us = found_.since(key, Clock::letting_go, lets_go(f) || f.others.gives_back || f.others.ended);
+	const std::int64_t since_us = found_.since(
+		key, Clock::letting_go, lets_go(f) || f.others.gives_back || f.others.ended);
 	for (RankFacts &r : f.ranks) {
 		const std::int64_t unbound_us = state_.pods.at(r.uid).unbound_at_us;
 		const bool is_fresh = !f.is_alone || now_.mono_us - unbound_us < k_believed_us;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts of one pod with a rank, and of the node that it was given. */
+#include "src/core/model/outcome.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
-#include "src/core/model/outcome.h"
 
 #include <algorithm>
 
@@ -15,8 +15,10 @@ namespace
 /* Both times are in seconds. Within one of them what we saw first came first. */
 bool is_after_end(const PodEntry &member, const Component &component, const SlurmJob &job)
 {
-	const bool was_seen_before = component.job_ended_us > 0 && member.first_seen_us > 0 && member.first_seen_us < component.job_ended_us;
-	return member.pod->created > job.end_time || (member.pod->created == job.end_time && !was_seen_before);
+	const bool was_seen_before = component.job_ended_us > 0 && member.first_seen_us > 0 &&
+		member.first_seen_us < component.job_ended_us;
+	return member.pod->created > job.end_time ||
+		(member.pod->created == job.end_time && !was_seen_before);
 }
 
 } // namespace
@@ -39,29 +41,35 @@ InFlight in_flight_of(const Component &component, const PodEntry *entry, Now now
 
 bool FactsReader::is_deletion_slow(const Pod &pod) const
 {
-	return pod.deleting && state_.settings.grace_most_seconds > 0 && pod.deletion_grace_seconds > state_.settings.grace_most_seconds;
+	return pod.deleting && state_.settings.grace_most_seconds > 0 &&
+		pod.deletion_grace_seconds > state_.settings.grace_most_seconds;
 }
 
 /*
- * The clock runs only while Slurm pays for the wait and the node's kubelet is there to say that the pod has started. An agent that starts begins anew: it does not
- * know what happened meanwhile.
+ * The clock runs only while Slurm pays for the wait and the node's kubelet is there to say that the
+ * pod has started. An agent that starts begins anew: it does not know what happened meanwhile.
  */
-bool FactsReader::is_start_expired(const PodUid &uid, const PodEntry &entry, const SlurmJob *job) const
+bool FactsReader::is_start_expired(
+	const PodUid &uid, const PodEntry &entry, const SlurmJob *job) const
 {
-	const KubeNode *home = entry.pod->node_name.empty() ? nullptr : state_.kube_node(entry.pod->node_name);
-	const bool is_due = home && home->ready && side_of(entry) == PodSide::running && job_side(job) == JobSide::allocated && is_starting(*entry.pod);
+	const KubeNode *home =
+		entry.pod->node_name.empty() ? nullptr : state_.kube_node(entry.pod->node_name);
+	const bool is_due = home && home->ready && side_of(entry) == PodSide::running &&
+		job_side(job) == JobSide::allocated && is_starting(*entry.pod);
 	const std::int64_t limit_us = state_.settings.start_limit_us;
 	const std::int64_t started_us = found_.since(uid, Clock::starting, is_due && limit_us > 0);
 	if (started_us == 0)
 		return false;
-	const std::int64_t since = std::max(started_us, nodes_.ready_since_us(entry.pod->node_name));
+	const std::int64_t since =
+		std::max(started_us, nodes_.ready_since_us(entry.pod->node_name));
 	if (now_.mono_us < since + limit_us)
 		found_.look_later(uid, since + limit_us);
 	return now_.mono_us >= since + limit_us;
 }
 
 /* Its seat and its node are others' matter. component: whose job it has. */
-RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry, const Component &component, const SlurmJob *job) const
+RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
+	const Component &component, const SlurmJob *job) const
 {
 	RankFacts r;
 	r.uid = uid;
@@ -73,7 +81,8 @@ RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry, c
 	r.is_deletion_slow = is_deletion_slow(*r.pod);
 	r.is_of_before = r.side == PodSide::ended && job && entry.pod_attempt < job->marker.attempt;
 	if (r.side != PodSide::waiting || job_side(job) != JobSide::allocated)
-		(void)found_.since(uid, Clock::claims, false); /* the next allocation has its own time */
+		/* the next allocation has its own time */
+		(void)found_.since(uid, Clock::claims, false);
 	r.start_expired = state_.is_known() && is_start_expired(uid, entry, job);
 	if (job_side(job) == JobSide::ended) {
 		r.is_after_end = entry.component && is_after_end(entry, component, *job);
@@ -83,7 +92,8 @@ RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry, c
 }
 
 /* Of a pod that waits and was given that node. key: of its component. */
-PlaceFacts FactsReader::facts_of_place(const PodUid &uid, const PodEntry &entry, const PodUid &key, std::string name) const
+PlaceFacts FactsReader::facts_of_place(
+	const PodUid &uid, const PodEntry &entry, const PodUid &key, std::string name) const
 {
 	PlaceFacts n;
 	n.name = std::move(name);
@@ -97,9 +107,11 @@ PlaceFacts FactsReader::facts_of_place(const PodUid &uid, const PodEntry &entry,
 	if (!n.is_usable)
 		return n;
 	const Resources room = filter_.room_on(state_, *node);
-	n.has_room = entry.held_node == n.name || state_.occupancy.has_room(n.name, room, entry.pod->requests);
+	n.has_room = entry.held_node == n.name ||
+		state_.occupancy.has_room(n.name, room, entry.pod->requests);
 	/* where pods hold more than there is, letting go does not give the other one its job */
-	n.is_in_the_way = !n.has_room && state_.occupancy.has_room(n.name, room, {}) && must_give_way(n.name);
+	n.is_in_the_way =
+		!n.has_room && state_.occupancy.has_room(n.name, room, {}) && must_give_way(n.name);
 	filter_.check(state_, uid, entry, *node, n);
 	if (!n.has_room)
 		n.room_holder = holder_text(n.name);
@@ -122,11 +134,13 @@ bool FactsReader::must_give_way(const std::string &node) const
 	return false;
 }
 
-/* Whether it is an external node that Kubernetes does not show as managed, and that Slurm does not give out again. */
+/* Whether it is an external node that Kubernetes does not show as managed, and that Slurm does not
+ * give out again. */
 bool FactsReader::is_lost(const std::string &node) const
 {
 	const auto slurm = state_.slurm_nodes.find(node);
-	return !state_.kube_nodes.contains(node) && slurm != state_.slurm_nodes.end() && (slurm->second.drain || slurm->second.base == NodeBase::down);
+	return !state_.kube_nodes.contains(node) && slurm != state_.slurm_nodes.end() &&
+		(slurm->second.drain || slurm->second.base == NodeBase::down);
 }
 
 } // namespace slurmkube::core

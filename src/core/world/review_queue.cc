@@ -9,9 +9,11 @@ namespace slurmkube::core
 namespace
 {
 
-/* Enough to follow a change of nodes in seconds, and little of the agent's time where thousands wait. */
+/* Enough to follow a change of nodes in seconds, and little of the agent's time where thousands
+ * wait. */
 constexpr std::int64_t k_review_us = 1'000'000;
-constexpr std::size_t k_verdicts_most = 20'000, k_reviews_most = 50; /* in that time; of a pod about a node, and pods */
+/* in that time; of a pod about a node, and pods */
+constexpr std::size_t k_verdicts_most = 20'000, k_reviews_most = 50;
 
 } // namespace
 
@@ -20,7 +22,8 @@ std::vector<PodUid> ReviewQueue::take(std::size_t nodes, Now now)
 	next_us_ = now.mono_us + k_review_us;
 	is_all_ = is_constrained_ = false;
 	std::vector<PodUid> out;
-	const std::size_t most = std::clamp<std::size_t>(k_verdicts_most / std::max<std::size_t>(nodes, 1), 1, k_reviews_most);
+	const std::size_t most = std::clamp<std::size_t>(
+		k_verdicts_most / std::max<std::size_t>(nodes, 1), 1, k_reviews_most);
 	while (out.size() < most && !queue_.empty()) {
 		auto next = queue_.upper_bound(last_);
 		next = next == queue_.end() ? queue_.begin() : next;

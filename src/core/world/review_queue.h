@@ -28,9 +28,13 @@ class ReviewQueue
 	/* Those that mind who is beside them. */
 	void add_constrained(bool is_any) { is_constrained_ = is_any; }
 
-	[[nodiscard]] bool is_due(Now now) const { return now.mono_us >= next_us_ && (is_all_ || is_constrained_ || !queue_.empty()); }
+	[[nodiscard]] bool is_due(Now now) const
+	{
+		return now.mono_us >= next_us_ && (is_all_ || is_constrained_ || !queue_.empty());
+	}
 	[[nodiscard]] bool wants_all() const { return is_all_; }
-	/* Those that are to be judged now; is_due() has said so, and who was meant by add_all() and add_constrained() has been added. */
+	/* Those that are to be judged now; is_due() has said so, and who was meant by add_all() and
+	 * add_constrained() has been added. */
 	std::vector<PodUid> take(std::size_t nodes, Now now);
 
       private:

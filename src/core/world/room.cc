@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Facts of an allocation that cannot take its pods: nothing may be charged for a pod that cannot be bound.
+ * Facts of an allocation that cannot take its pods: nothing may be charged for a pod that cannot be
+ * bound.
  *
  * Slurm may start a job where another pod still is: that one is ending, its job was suspended
  * (no pod is), or the partition gives CPUs out twice. Or the node is away, and so many others
@@ -10,12 +11,12 @@
  * the start. Of a gang of which pods are bound nothing can be given back: who has no place gets
  * a job of its own (doc/design/decisions/0011).
  */
+#include "src/core/placement/placement.h"
+#include "src/core/reconcile/report_parts.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/peers.h"
 #include "src/core/world/world.h"
-#include "src/core/placement/placement.h"
-#include "src/core/reconcile/report_parts.h"
 
 #include <algorithm>
 
@@ -25,7 +26,8 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_again_us = 1'000'000; /* after a binding that another of the same round has made impossible */
+/* after a binding that another of the same round has made impossible */
+constexpr std::int64_t k_again_us = 1'000'000;
 constexpr std::size_t k_crowded_most = 64; /* nodes that a pod has given back and avoids */
 
 std::string name_of(const Pod &pod)
@@ -36,7 +38,8 @@ std::string name_of(const Pod &pod)
 /* Whatever it is that keeps it off the node of its seat. */
 bool is_placeless(const RankFacts &r)
 {
-	const bool is_forbidden = r.side == PodSide::waiting && r.has_seat && !r.node.forbidden.empty();
+	const bool is_forbidden =
+		r.side == PodSide::waiting && r.has_seat && !r.node.forbidden.empty();
 	return is_crowded_out(r) || (is_forbidden && !r.node.name.empty());
 }
 
@@ -45,8 +48,10 @@ bool is_placeless(const RankFacts &r)
 /* While nothing of it runs: what runs may be what the others wait for. */
 bool FactsReader::is_room_late(const PodUid &key, const ComponentFacts &f) const
 {
-	const bool is_so = job_side(f.job) == JobSide::allocated && is_untouched(f) && std::ranges::any_of(f.ranks, is_crowded_out);
-	return found_.is_over(key, Clock::room, is_so, state_.settings.room_wait_us, state_.sync.synced_us());
+	const bool is_so = job_side(f.job) == JobSide::allocated && is_untouched(f) &&
+		std::ranges::any_of(f.ranks, is_crowded_out);
+	return found_.is_over(
+		key, Clock::room, is_so, state_.settings.room_wait_us, state_.sync.synced_us());
 }
 
 /*
@@ -61,9 +66,11 @@ void FactsReader::note_placeless(ComponentFacts &f) const
 		if (r.side != PodSide::waiting)
 			continue;
 		const bool is_so = is_held && is_placeless(r) && !r.busy.bind && !r.busy.remove;
-		r.is_placeless_long = found_.is_over(r.uid, Clock::placeless, is_so, limit_us, state_.sync.synced_us());
+		r.is_placeless_long = found_.is_over(
+			r.uid, Clock::placeless, is_so, limit_us, state_.sync.synced_us());
 		const std::int64_t since_us = clocks_.since(r.uid, Clock::placeless);
-		if (!r.is_placeless_long || state_.pods.at(r.uid).unbound_at_us < since_us + limit_us)
+		if (!r.is_placeless_long ||
+			state_.pods.at(r.uid).unbound_at_us < since_us + limit_us)
 			continue;
 		found_.stop(r.uid, Clock::placeless);
 		found_.leaving.push_back({r.uid, r.seat, r.node.name});
@@ -73,7 +80,8 @@ void FactsReader::note_placeless(ComponentFacts &f) const
 
 void note_crowded(Component &component, Crowded crowded)
 {
-	std::erase_if(component.crowded, [&](const Crowded &one) { return one.node == crowded.node; });
+	std::erase_if(
+		component.crowded, [&](const Crowded &one) { return one.node == crowded.node; });
 	if (component.crowded.size() >= k_crowded_most)
 		component.crowded.erase(component.crowded.begin());
 	component.crowded.push_back(std::move(crowded));
@@ -88,7 +96,8 @@ void note_crowded(Component &component, const ComponentFacts &f)
 			(void)wanted[r.node.name];
 	}
 	for (const RankFacts &r : f.ranks) {
-		const auto node = r.side == PodSide::waiting ? wanted.find(r.node.name) : wanted.end();
+		const auto node =
+			r.side == PodSide::waiting ? wanted.find(r.node.name) : wanted.end();
 		if (node != wanted.end())
 			(void)node->second.take(r.node.name, r.uid, r.pod->requests);
 	}
@@ -125,16 +134,20 @@ std::string FactsReader::crowded_text(const Crowded &crowded, const Pod &pod) co
 		return "is not Ready in Kubernetes";
 	if (const auto refusal = cordon_refuses(pod, kube->second))
 		return refusal->why;
-	if (!state_.occupancy.has_room(node, filter_.room_on(state_, kube->second), crowded.need.value_or(pod.requests)))
+	if (!state_.occupancy.has_room(node, filter_.room_on(state_, kube->second),
+		    crowded.need.value_or(pod.requests)))
 		return "has no room, and its allocation was given back: " + holder_text(node);
 	return {};
 }
 
 /* What Slurm gives to nobody need not be excluded: the job keeps its place in the queue. */
-void FactsReader::exclude_crowded(const PodUid &uid, const Pod &pod, NodeExclusions &exclusions) const
+void FactsReader::exclude_crowded(
+	const PodUid &uid, const Pod &pod, NodeExclusions &exclusions) const
 {
 	for (const Crowded &one : state_.components.at(uid).crowded) {
-		const std::string why = state_.slurm_nodes.contains(one.node) ? crowded_text(one, pod) : std::string();
+		const std::string why = state_.slurm_nodes.contains(one.node)
+			? crowded_text(one, pod)
+			: std::string();
 		if (why.empty()) {
 			found_.nodes_with_room.push_back(one.node);
 			continue;
@@ -152,12 +165,14 @@ void FactsReader::exclude_crowded(const PodUid &uid, const Pod &pod, NodeExclusi
 	}
 }
 
-/* Each binding takes its room, which the next of the same round may need, and may keep the next one off its node. */
+/* Each binding takes its room, which the next of the same round may need, and may keep the next one
+ * off its node. */
 bool World::take_back(const PodUid &key, const Bind &bind, const PodUid &uid, Now now)
 {
 	const auto node = state_.kube_nodes.find(bind.node);
 	const PodEntry &entry = state_.pods.at(uid);
-	const bool minds_others = !entry.pod->constraints.host_ports.empty() || is_concerned(state_, *entry.pod);
+	const bool minds_others =
+		!entry.pod->constraints.host_ports.empty() || is_concerned(state_, *entry.pod);
 	if (minds_others && node != state_.kube_nodes.end() && state_.gangs.contains(key)) {
 		PlaceFacts again;
 		again.has_room = true;
@@ -169,7 +184,9 @@ bool World::take_back(const PodUid &key, const Bind &bind, const PodUid &uid, No
 	}
 	if (state_.pods.at(uid).held_node == bind.node)
 		return false; /* it is counted already */
-	if (node != state_.kube_nodes.end() && state_.occupancy.has_room(bind.node, filter_.room_on(state_, node->second), state_.pods.at(uid).pod->requests))
+	if (node != state_.kube_nodes.end() &&
+		state_.occupancy.has_room(bind.node, filter_.room_on(state_, node->second),
+			state_.pods.at(uid).pod->requests))
 		return false;
 	waiters_[bind.node].insert(key);
 	return true;

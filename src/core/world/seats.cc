@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that says who is in a gang and in which seat: joining, taking seats, leaving, and how the pods of seats ended. */
+/* The part of World that says who is in a gang and in which seat: joining, taking seats, leaving,
+ * and how the pods of seats ended. */
 #include "src/core/model/names.h"
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
-#include "src/core/world/world.h"
 #include "src/core/world/parts.h"
+#include "src/core/world/world.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -21,14 +22,16 @@ Gang &World::gang_at(const PodUid &key, const GangId &id, Now now)
 	if (found->second.id.kind.empty()) { /* new, or known from an annotation only */
 		found->second.id = id;
 		if (const OwnerKind *kind = known_kind(id.kind))
-			found->second.owner = {api_version_of(*kind), id.kind, id.name_space, id.name};
+			found->second.owner = {
+				api_version_of(*kind), id.kind, id.name_space, id.name};
 		if (!id.kind.empty())
 			put_out_strangers(key, id.name_space);
 	}
 	return state_.gangs.at(key);
 }
 
-/* Annotations said that they were bound as members, before the owner was known: of an owner only pods of its namespace are. */
+/* Annotations said that they were bound as members, before the owner was known: of an owner only
+ * pods of its namespace are. */
 void World::put_out_strangers(const PodUid &key, const std::string &name_space)
 {
 	for (const PodUid &one : components_of_workload(state_, key)) {
@@ -65,7 +68,8 @@ std::vector<bool> World::taken_seats(const Gang &gang) const
 		if (!seat || *seat >= taken.size())
 			continue;
 		const PodSide side = side_of(state_.pods.at(uid));
-		taken[*seat] = taken[*seat] || side == PodSide::gated || side == PodSide::waiting || side == PodSide::running;
+		taken[*seat] = taken[*seat] || side == PodSide::gated || side == PodSide::waiting ||
+			side == PodSide::running;
 	}
 	return taken;
 }
@@ -76,11 +80,14 @@ bool World::may_take_roles(const PodUid &key, const Gang &gang) const
 	const Component *component = state_.component(key);
 	if (gang.seats.empty() || !component)
 		return true;
-	const bool is_any_bound = std::ranges::any_of(gang.members, [&](const auto &m) { return is_bound_side(side_of(state_.pods.at(m.first))); });
-	return !component->busy.slurm && !is_any_bound && job_side(state_.current_job(key)) != JobSide::allocated;
+	const bool is_any_bound = std::ranges::any_of(gang.members,
+		[&](const auto &m) { return is_bound_side(side_of(state_.pods.at(m.first))); });
+	return !component->busy.slurm && !is_any_bound &&
+		job_side(state_.current_job(key)) != JobSide::allocated;
 }
 
-/* Members keep role and index; who is beyond the new size runs alone until its controller deletes it. */
+/* Members keep role and index; who is beyond the new size runs alone until its controller deletes
+ * it. */
 void World::take_roles(const PodUid &key, Gang &gang, const std::vector<Role> &roles)
 {
 	if (roles == gang.roles)
@@ -110,8 +117,11 @@ void World::take_roles(const PodUid &key, Gang &gang, const std::vector<Role> &r
 void World::roles_changed(const OwnerId &id, const Owner &owner)
 {
 	for (auto &[key, gang] : state_.gangs) {
-		if (gang.owner == id && gang.minimum == 0 && !gang.roles.empty() && !owner.is_finished && owner.starts_together && key.text.starts_with(owner.uid))
-			take_component(key, gang, components_of(roles_of_stage(owner, gang.roles.front().stage)));
+		if (gang.owner == id && gang.minimum == 0 && !gang.roles.empty() &&
+			!owner.is_finished && owner.starts_together &&
+			key.text.starts_with(owner.uid))
+			take_component(key, gang,
+				components_of(roles_of_stage(owner, gang.roles.front().stage)));
 	}
 }
 
@@ -146,7 +156,8 @@ void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 	queue_.mark(key);
 }
 
-/* What is free for their role, by name. All at once: looking for free seats takes as long as the gang is large. */
+/* What is free for their role, by name. All at once: looking for free seats takes as long as the
+ * gang is large. */
 void World::seat_unranked(Gang &gang)
 {
 	if (gang.unranked.empty())
@@ -157,7 +168,9 @@ void World::seat_unranked(Gang &gang)
 		if (member != gang.members.end() && !member->second && state_.pods.at(uid).pod)
 			pods.emplace_back(&*state_.pods.at(uid).pod, std::move(role));
 	}
-	std::ranges::sort(pods, [](const auto &a, const auto &b) { return natural_less(a.first->name, b.first->name); });
+	std::ranges::sort(pods, [](const auto &a, const auto &b) {
+		return natural_less(a.first->name, b.first->name);
+	});
 	const std::vector<bool> taken = taken_seats(gang);
 	std::map<std::string, std::uint32_t> next;
 	for (const auto &[pod, role] : pods) {
@@ -171,12 +184,17 @@ void World::seat_unranked(Gang &gang)
 	}
 }
 
-/* Those that are bound keep their ranks; the others fill what is free, by name. As many as the job was made for, which bound ones know. */
+/* Those that are bound keep their ranks; the others fill what is free, by name. As many as the job
+ * was made for, which bound ones know. */
 void World::seat_anew(Gang &gang, const PodUid &key, const std::vector<const Pod *> &pods)
 {
 	std::size_t size = 0;
 	for (const Pod *pod : pods)
-		size = std::max<std::size_t>(size, std::min(rank_annotation(*pod) ? number_in(*pod, names::k_allocation_size).value_or(0) : 0, k_gang_pods_max));
+		size = std::max<std::size_t>(size,
+			std::min(rank_annotation(*pod)
+					? number_in(*pod, names::k_allocation_size).value_or(0)
+					: 0,
+				k_gang_pods_max));
 	std::vector<const Pod *> in_seat(size > 0 ? size : pods.size());
 	for (const Pod *pod : pods) {
 		const auto rank = rank_annotation(*pod);
@@ -195,12 +213,14 @@ void World::seat_anew(Gang &gang, const PodUid &key, const std::vector<const Pod
 	}
 	std::vector<Seat> seats;
 	for (const Pod *pod : in_seat)
-		seats.push_back({"", static_cast<std::uint32_t>(seats.size()), (pod ? pod : pods.front())->requests});
+		seats.push_back({"", static_cast<std::uint32_t>(seats.size()),
+			(pod ? pod : pods.front())->requests});
 	shape_again(gang, key, std::move(seats));
 }
 
 /*
- * A PodGroup has no templates: its seats are the pods that exist when there are enough. Those that come later run alone.
+ * A PodGroup has no templates: its seats are the pods that exist when there are enough. Those that
+ * come later run alone.
  */
 void World::seat_members(Gang &gang, const PodUid &key)
 {
@@ -209,7 +229,8 @@ void World::seat_members(Gang &gang, const PodUid &key)
 	std::vector<const Pod *> pods;
 	for (const auto &[uid, seat] : gang.members) {
 		const PodEntry &entry = state_.pods.at(uid);
-		if (entry.grouping_known && entry.pod && is_live_side(side_of(entry)) && side_of(entry) != PodSide::gated)
+		if (entry.grouping_known && entry.pod && is_live_side(side_of(entry)) &&
+			side_of(entry) != PodSide::gated)
 			pods.push_back(&*entry.pod);
 	}
 	for (const Pod *pod : pods) { /* bound by somebody else */
@@ -217,9 +238,13 @@ void World::seat_members(Gang &gang, const PodUid &key)
 			leave(gang, pod->uid);
 	}
 	std::erase_if(pods, [&](const Pod *pod) { return !gang.members.contains(pod->uid); });
-	std::ranges::sort(pods, [](const Pod *a, const Pod *b) { return natural_less(a->name, b->name); });
-	const bool is_running = std::ranges::any_of(pods, [](const Pod *pod) { return !pod->node_name.empty(); });
-	if (pods.empty() || (pods_of(state_, gang, key) < gang.minimum && !has_live_job(state_, key) && !is_running))
+	std::ranges::sort(
+		pods, [](const Pod *a, const Pod *b) { return natural_less(a->name, b->name); });
+	const bool is_running =
+		std::ranges::any_of(pods, [](const Pod *pod) { return !pod->node_name.empty(); });
+	if (pods.empty() ||
+		(pods_of(state_, gang, key) < gang.minimum && !has_live_job(state_, key) &&
+			!is_running))
 		return;
 	if (gang.seats.empty() || (!is_asked_for(key) && !is_running))
 		seat_anew(gang, key, pods);
@@ -244,7 +269,9 @@ void World::drop_gang_if_empty(const PodUid &key)
 	const Component *component = state_.component(key);
 	if (gang == state_.gangs.end() || !gang->second.members.empty() || has_pods_of_others(key))
 		return;
-	if (component && (!component->jobs.empty() || !component->unheard_of.empty() || component->busy.slurm))
+	if (component &&
+		(!component->jobs.empty() || !component->unheard_of.empty() ||
+			component->busy.slurm))
 		return;
 	const bool is_component = gang->second.components > 1;
 	holdings_.held.erase(workload_key(key.text));
@@ -266,7 +293,8 @@ void World::note_bound_members(const PodUid &key, const Gang &gang)
 	std::unordered_set<std::string_view> nodes;
 	for (const auto &[uid, seat] : gang.members) {
 		const PodEntry &member = state_.pods.at(uid);
-		if (!seat || !member.pod || member.pod->node_name.empty() || is_terminal(*member.pod) || member.pod_attempt == 0)
+		if (!seat || !member.pod || member.pod->node_name.empty() ||
+			is_terminal(*member.pod) || member.pod_attempt == 0)
 			continue;
 		nodes.insert(member.pod->node_name);
 		component.bound_attempt = std::max(component.bound_attempt, member.pod_attempt);
@@ -283,11 +311,14 @@ void World::note_ends(Gang &gang, Now now)
 		PodEntry &member = state_.pods[uid];
 		settle_share(uid, member, now);
 		const Pod *pod = member.pod ? &*member.pod : member.last ? &*member.last : nullptr;
-		const bool has_ended = pod && (!member.pod || is_terminal(*pod)) && bound_attempt(*pod) > 0;
+		const bool has_ended =
+			pod && (!member.pod || is_terminal(*pod)) && bound_attempt(*pod) > 0;
 		if (seat && has_ended) {
-			const SeatEnd end{bound_attempt(*pod), pod->created, member.end_status.value_or(wait_status_of_gone(pod))};
+			const SeatEnd end{bound_attempt(*pod), pod->created,
+				member.end_status.value_or(wait_status_of_gone(pod))};
 			SeatEnd &known = gang.ends[*seat];
-			if (std::tuple(end.attempt, end.created) >= std::tuple(known.attempt, known.created))
+			if (std::tuple(end.attempt, end.created) >=
+				std::tuple(known.attempt, known.created))
 				known = end;
 		}
 		if (!member.pod && member.held_node.empty())

@@ -35,8 +35,10 @@ bool is_without_end(const PodEntry &entry)
 
 void World::doubt_lists(const PluginHello &hello)
 {
-	const bool was_away = state_.sync.unlinked_since_us() > 0 && state_.seen_us - state_.sync.unlinked_since_us() >= k_away_us;
-	if (!state_.settings.needs_fresh_lists || (hello.pid == state_.sync.plugin().pid && !was_away))
+	const bool was_away = state_.sync.unlinked_since_us() > 0 &&
+		state_.seen_us - state_.sync.unlinked_since_us() >= k_away_us;
+	if (!state_.settings.needs_fresh_lists ||
+		(hello.pid == state_.sync.plugin().pid && !was_away))
 		return;
 	state_.sync.doubt_lists();
 }
@@ -62,7 +64,9 @@ void World::forget_on_standby(Now now)
 	for (const PodUid &uid : over)
 		drop_if_empty(uid);
 	/* all are looked at after a snapshot */
-	queue_.drop_if([this](const PodUid &uid) { return !state_.pods.contains(uid) && !state_.components.contains(uid); });
+	queue_.drop_if([this](const PodUid &uid) {
+		return !state_.pods.contains(uid) && !state_.components.contains(uid);
+	});
 }
 
 /* The gang keeps the ends of its seats. */
@@ -71,7 +75,8 @@ void World::forget_gangs_on_standby(Now now)
 	std::vector<PodUid> over;
 	for (auto &[key, gang] : state_.gangs) {
 		note_ends(gang, now);
-		const std::int64_t since_us = clocks_.set(key, Clock::unlinked, gang.members.empty(), now);
+		const std::int64_t since_us =
+			clocks_.set(key, Clock::unlinked, gang.members.empty(), now);
 		if (since_us > 0 && now.mono_us - since_us >= k_ends_kept_us)
 			over.push_back(key);
 		if (gang.members.empty() && gang.ends.empty())

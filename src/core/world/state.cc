@@ -37,7 +37,9 @@ bool stands_for_members(const Component &component, const SlurmJob &job)
 	std::unordered_set<std::string_view> there;
 	for (const NodeAllocation &node : job.nodes)
 		there.insert(node.node);
-	return there.empty() || std::ranges::all_of(component.bound_nodes, [&](const std::string &name) { return there.contains(name); });
+	return there.empty() ||
+		std::ranges::all_of(component.bound_nodes,
+			[&](const std::string &name) { return there.contains(name); });
 }
 
 } // namespace
@@ -93,7 +95,8 @@ const Gang *State::gang_of(const PodEntry &entry) const
 
 bool State::is_known() const
 {
-	return sync.is_listed() && sync.is_fresh() && sync.has_link() && is_cluster_known() && clusters.of_other_clusters().empty();
+	return sync.is_listed() && sync.is_fresh() && sync.has_link() && is_cluster_known() &&
+		clusters.of_other_clusters().empty();
 }
 
 bool State::stands_for(const PodUid &key, const Component &component, const SlurmJob &job) const
@@ -115,7 +118,8 @@ bool State::stands_for(const PodUid &key, const Component &component, const Slur
 	return job.state == JobState::cancelled || !component.strays.contains(job.id);
 }
 
-/* Live before ended; the one that the pod's Binding names; then the highest attempt, the lowest id. */
+/* Live before ended; the one that the pod's Binding names; then the highest attempt, the lowest
+ * id. */
 const SlurmJob *State::current_job(const PodUid &key) const
 {
 	const Component *component = this->component(key);
@@ -123,10 +127,14 @@ const SlurmJob *State::current_job(const PodUid &key) const
 		return nullptr;
 	const SlurmJob *best = nullptr;
 	const Pod *pod = this->pod(key);
-	const auto rank = [&](const SlurmJob &one) { return std::tuple(is_live(one), pod && names_job(*pod, one.id), one.marker.attempt, ~one.id.number); };
+	const auto rank = [&](const SlurmJob &one) {
+		return std::tuple(is_live(one), pod && names_job(*pod, one.id), one.marker.attempt,
+			~one.id.number);
+	};
 	for (const JobId id : component->jobs) {
 		const SlurmJob *found = job(id);
-		if (found && stands_for(key, *component, *found) && (!best || rank(*found) > rank(*best)))
+		if (found && stands_for(key, *component, *found) &&
+			(!best || rank(*found) > rank(*best)))
 			best = found;
 	}
 	return best;

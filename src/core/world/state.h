@@ -20,7 +20,11 @@ namespace slurmkube::core
 {
 
 struct State {
-	explicit State(Settings from) : settings(std::move(from)), sync(settings.sees_foreign_pods), clusters(settings.policy.cluster_uid) {}
+	explicit State(Settings from)
+	    : settings(std::move(from)), sync(settings.sees_foreign_pods),
+	      clusters(settings.policy.cluster_uid)
+	{
+	}
 
 	/* ---- views: nullptr where there is none ---- */
 	[[nodiscard]] const PodEntry *entry(const PodUid &uid) const;
@@ -36,17 +40,29 @@ struct State {
 	/* The job that counts for a component. */
 	[[nodiscard]] const SlurmJob *current_job(const PodUid &key) const;
 	/* The same for the component of a pod. */
-	[[nodiscard]] const SlurmJob *job_of(const PodUid &uid) const { return current_job(component_key_of(uid)); }
+	[[nodiscard]] const SlurmJob *job_of(const PodUid &uid) const
+	{
+		return current_job(component_key_of(uid));
+	}
 	/* Where the pod shares its job with others. */
 	[[nodiscard]] const Gang *gang_of(const PodEntry &entry) const;
 	/*
-	 * A slurmctld that was restored from an older state may have the job of a bound pod pending again, and start it anywhere: such a job says nothing of the
-	 * pod. A job of a later attempt is one that we pinned to the pod's node. What people cancel counts in any case.
+	 * A slurmctld that was restored from an older state may have the job of a bound pod pending
+	 * again, and start it anywhere: such a job says nothing of the pod. A job of a later
+	 * attempt is one that we pinned to the pod's node. What people cancel counts in any case.
 	 */
-	[[nodiscard]] bool stands_for(const PodUid &key, const Component &component, const SlurmJob &job) const;
-	[[nodiscard]] bool is_cluster_known() const { return clusters.is_known() || !settings.needs_cluster; }
-	/* Why nothing is done: live jobs stand for pods of another cluster under our cluster's name. */
-	[[nodiscard]] bool holds_other_cluster() const { return !clusters.of_other_clusters().empty(); }
+	[[nodiscard]] bool stands_for(
+		const PodUid &key, const Component &component, const SlurmJob &job) const;
+	[[nodiscard]] bool is_cluster_known() const
+	{
+		return clusters.is_known() || !settings.needs_cluster;
+	}
+	/* Why nothing is done: live jobs stand for pods of another cluster under our cluster's
+	 * name. */
+	[[nodiscard]] bool holds_other_cluster() const
+	{
+		return !clusters.of_other_clusters().empty();
+	}
 	/* Everything that decisions need, and no reason to doubt it. */
 	[[nodiscard]] bool is_known() const;
 
@@ -56,7 +72,8 @@ struct State {
 	std::map<PodUid, PodEntry> pods;
 	std::map<PodUid, Component> components; /* by key: that of a pod alone is its uid */
 	std::map<PodUid, Gang> gangs; /* those of components that may have several ranks */
-	std::map<PodUid, std::set<PodUid>> standalone; /* by key: pods of a PodGroup that run alone, since the others did not need them */
+	/* by key: pods of a PodGroup that run alone, since the others did not need them */
+	std::map<PodUid, std::set<PodUid>> standalone;
 	std::map<JobId, SlurmJob> jobs;
 	ClusterJobs clusters;
 	std::map<std::string, KubeNode> kube_nodes;

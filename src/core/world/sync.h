@@ -34,7 +34,10 @@ class Sync
 	}
 	/* It has to be told again. */
 	void unlisted(List which) { state(which).is_complete = false; }
-	[[nodiscard]] bool is_listed(List which) const { return lists_[static_cast<std::size_t>(which)].is_complete; }
+	[[nodiscard]] bool is_listed(List which) const
+	{
+		return lists_[static_cast<std::size_t>(which)].is_complete;
+	}
 	/* All that decisions need. */
 	[[nodiscard]] bool is_listed() const { return is_all(&State::is_complete); }
 	/* The same, since the takeover. */
@@ -68,7 +71,12 @@ class Sync
 	[[nodiscard]] std::int64_t synced_us() const { return synced_us_; }
 
 	/* Something is to be decided now. */
-	void wanted(Now now) { unlinked_since_us_ = is_synced_ ? 0 : unlinked_since_us_ == 0 ? now.mono_us : unlinked_since_us_; }
+	void wanted(Now now)
+	{
+		unlinked_since_us_ = is_synced_   ? 0
+			: unlinked_since_us_ == 0 ? now.mono_us
+						  : unlinked_since_us_;
+	}
 	/* When that was first so without a link; 0: there is one. */
 	[[nodiscard]] std::int64_t unlinked_since_us() const { return unlinked_since_us_; }
 
@@ -79,7 +87,8 @@ class Sync
 	State &state(List which) { return lists_[static_cast<std::size_t>(which)]; }
 	[[nodiscard]] bool is_all(bool State::*is_so) const
 	{
-		return lists_[0].*is_so && lists_[1].*is_so && (!needs_foreign_ || lists_[2].*is_so);
+		return lists_[0].*is_so && lists_[1].*is_so &&
+			(!needs_foreign_ || lists_[2].*is_so);
 	}
 
 	bool needs_foreign_;

@@ -13,7 +13,8 @@ namespace slurmkube::core
 namespace
 {
 
-/* So long a taint may be taken for tolerated after the last pod that did: not each short pod is to drain and undrain a node. */
+/* So long a taint may be taken for tolerated after the last pod that did: not each short pod is to
+ * drain and undrain a node. */
 constexpr std::int64_t k_review_us = 600'000'000, k_soon_us = 1'000'000;
 
 } // namespace
@@ -39,7 +40,8 @@ std::vector<Taint> TaintStore::tolerated_by(const std::vector<Toleration> &toler
 	return changed;
 }
 
-std::vector<Taint> TaintStore::review(const std::map<std::string, KubeNode> &nodes, const IsTolerated &by_any, Now now)
+std::vector<Taint> TaintStore::review(
+	const std::map<std::string, KubeNode> &nodes, const IsTolerated &by_any, Now now)
 {
 	if (now.mono_us < review_us_)
 		return {};

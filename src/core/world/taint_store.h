@@ -28,7 +28,8 @@ class TaintStore
 	/* Of a pod whose namespace may use Slurm. Returns the taints of which it is the first. */
 	std::vector<Taint> tolerated_by(const std::vector<Toleration> &tolerations);
 	/* Looks at all of them again, if it is time. Returns those of which it is otherwise now. */
-	std::vector<Taint> review(const std::map<std::string, KubeNode> &nodes, const IsTolerated &by_any, Now now);
+	std::vector<Taint> review(
+		const std::map<std::string, KubeNode> &nodes, const IsTolerated &by_any, Now now);
 	/* Whose pods may use Slurm is known of more namespaces now. seen_us: about now. */
 	void review_soon(std::int64_t seen_us);
 

@@ -24,7 +24,8 @@ std::int64_t delay_us(unsigned unanswered, bool are_others_answered)
 {
 	if (unanswered <= 1)
 		return k_first_us;
-	return std::min(k_next_us << std::min(unanswered - 2, k_doublings_most), are_others_answered ? k_longest_us : k_longest_unheard_us);
+	return std::min(k_next_us << std::min(unanswered - 2, k_doublings_most),
+		are_others_answered ? k_longest_us : k_longest_unheard_us);
 }
 
 } // namespace
@@ -74,14 +75,17 @@ Condition Unanswered::text(const PodUid &pod, const Error &error, Now now) const
 	return submission_unanswered(error, count(pod), (left_us + k_second_us - 1) / k_second_us);
 }
 
-std::optional<std::int64_t> Unanswered::wait_until(const PodUid &pod, const std::string &name_space, const std::function<bool(const PodUid &)> &is_sending, Now now) const
+std::optional<std::int64_t> Unanswered::wait_until(const PodUid &pod, const std::string &name_space,
+	const std::function<bool(const PodUid &)> &is_sending, Now now) const
 {
 	const auto found = pods_.find(pod);
 	if (found == pods_.end())
 		return std::nullopt;
 	const auto tried = trying_.find(name_space);
-	const bool is_taken = tried != trying_.end() && tried->second != pod && is_sending(tried->second);
-	const bool is_quiet = answered_us_ <= given_up_us_ && now.mono_us < given_up_us_ + k_quiet_us && found->second.count > 1;
+	const bool is_taken =
+		tried != trying_.end() && tried->second != pod && is_sending(tried->second);
+	const bool is_quiet = answered_us_ <= given_up_us_ &&
+		now.mono_us < given_up_us_ + k_quiet_us && found->second.count > 1;
 	if (now.mono_us >= found->second.next_us && !is_taken && !is_quiet)
 		return std::nullopt;
 	return std::max(found->second.next_us, now.mono_us + k_second_us);

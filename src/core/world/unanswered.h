@@ -4,9 +4,9 @@
  *
  * A submission or a change that was sent and not answered may itself be what keeps slurmctld busy:
  * then sending it again stops Slurm for everybody. So each such pod waits longer from time to time,
- * only one of a namespace is tried at a time (call_order.h is about the namespaces), and none before
- * slurmctld has answered somebody again, or has had time to. Others go on as ever. A slurmctld that
- * is away refuses connections: that is another error and means nothing here.
+ * only one of a namespace is tried at a time (call_order.h is about the namespaces), and none
+ * before slurmctld has answered somebody again, or has had time to. Others go on as ever. A
+ * slurmctld that is away refuses connections: that is another error and means nothing here.
  *
  * Knows no store: pods are uids.
  */
@@ -30,7 +30,8 @@ class Unanswered
       public:
 	/* slurmctld has carried out a request of anybody, or refused it. */
 	void slurm_answered(Now now) { answered_us_ = now.mono_us; }
-	/* How a request of that pod ended; nullptr: well. Returns whose turn it is now: they are looked at again. */
+	/* How a request of that pod ended; nullptr: well. Returns whose turn it is now: they are
+	 * looked at again. */
 	std::set<PodUid> note(const PodUid &pod, const Error *error, Now now);
 	/* One is about to be sent. */
 	void sent(const PodUid &pod, const std::string &name_space);
@@ -40,9 +41,11 @@ class Unanswered
 	[[nodiscard]] unsigned count(const PodUid &pod) const;
 	/* Monotonic microseconds: when the next may be sent at the earliest; 0: at once. */
 	[[nodiscard]] std::int64_t next_us(const PodUid &pod) const;
-	/* nullopt: the next may be sent. Else when to look again. is_sending: a request of that pod is under way. */
-	[[nodiscard]] std::optional<std::int64_t> wait_until(const PodUid &pod, const std::string &name_space,
-							     const std::function<bool(const PodUid &)> &is_sending, Now now) const;
+	/* nullopt: the next may be sent. Else when to look again. is_sending: a request of that pod
+	 * is under way. */
+	[[nodiscard]] std::optional<std::int64_t> wait_until(const PodUid &pod,
+		const std::string &name_space,
+		const std::function<bool(const PodUid &)> &is_sending, Now now) const;
 	/* Errors as these are told already; this one says how often, and when it is tried again. */
 	[[nodiscard]] Condition text(const PodUid &pod, const Error &error, Now now) const;
 
@@ -53,7 +56,8 @@ class Unanswered
 	};
 	std::int64_t answered_us_ = 0, given_up_us_ = 0; /* anybody's request */
 	std::map<PodUid, Entry> pods_;
-	std::map<std::string, PodUid> trying_; /* by namespace: who was not answered and is being tried */
+	/* by namespace: who was not answered and is being tried */
+	std::map<std::string, PodUid> trying_;
 };
 
 } // namespace slurmkube::core

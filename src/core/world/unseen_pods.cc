@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world/unseen_pods.cc - the part of World that keeps pods out of sight from being taken for deleted ones.
+ * world/unseen_pods.cc - the part of World that keeps pods out of sight from being taken for
+ * deleted ones.
  *
  * Only a DELETED event says that a pod is gone. A list without it may come from another cluster, or
  * be short: the pod stays as it was seen last until the API server denies it by name. Whose API
@@ -9,8 +10,8 @@
  * done. Markers of older agents do not name the cluster: of their jobs a share may be without pods.
  */
 #include "src/core/model/outcome.h"
-#include "src/core/world/world.h"
 #include "src/core/world/parts.h"
+#include "src/core/world/world.h"
 
 #include <algorithm>
 
@@ -80,20 +81,24 @@ bool World::is_out_of_sight(const PodUid &uid) const
 {
 	const auto is_hidden = [this](const PodUid &pod) {
 		const auto found = state_.pods.find(pod);
-		return found == state_.pods.end() || (found->second.pod ? found->second.is_unseen : !found->second.saw_deletion);
+		return found == state_.pods.end() ||
+			(found->second.pod ? found->second.is_unseen : !found->second.saw_deletion);
 	};
 	const auto gang = state_.gangs.find(uid);
 	if (gang == state_.gangs.end())
 		return is_hidden(uid);
 	if (gang->second.members.empty())
 		return !gang->second.was_seen;
-	return std::ranges::all_of(gang->second.members, [&](const auto &member) { return is_hidden(member.first); });
+	return std::ranges::all_of(
+		gang->second.members, [&](const auto &member) { return is_hidden(member.first); });
 }
 
 /* One may always go. */
 void World::count_absent_pods()
 {
-	const auto is_absent = [this](JobId id) { return is_out_of_sight({state_.jobs.at(id).marker.uid}); };
+	const auto is_absent = [this](JobId id) {
+		return is_out_of_sight({state_.jobs.at(id).marker.uid});
+	};
 	const std::set<JobId> &unknown = state_.clusters.of_unknown_clusters();
 	const auto absent = static_cast<std::size_t>(std::ranges::count_if(unknown, is_absent));
 	const std::size_t most = unknown.size() * state_.settings.max_gone_percent / 100;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Jobs of World that nobody knows any more: Slurm answered with them or the plugin told of them, and then there is nothing, not even an end. Whatever
- * the reason is, a bug of ours or a site's script, it must not make a job every few seconds: each such loss doubles the pause before the next one.
+ * Jobs of World that nobody knows any more: Slurm answered with them or the plugin told of them,
+ * and then there is nothing, not even an end. Whatever the reason is, a bug of ours or a site's
+ * script, it must not make a job every few seconds: each such loss doubles the pause before the
+ * next one.
  */
 #include "src/core/reconcile/report.h"
 #include "src/core/world/parts.h"
@@ -15,7 +17,8 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr unsigned k_free_losses = 2; /* slurmctld was killed before it saved, a list was old: the next try is for nothing */
+/* slurmctld was killed before it saved, a list was old: the next try is for nothing */
+constexpr unsigned k_free_losses = 2;
 constexpr std::int64_t k_first_pause_us = 5'000'000;
 constexpr std::int64_t k_longest_pause_us = 1'800'000'000;
 constexpr unsigned k_doublings = 9;
@@ -26,7 +29,8 @@ std::int64_t pause_after(unsigned losses)
 {
 	if (losses <= k_free_losses)
 		return 0;
-	return std::min(k_first_pause_us << std::min(losses - k_free_losses - 1, k_doublings), k_longest_pause_us);
+	return std::min(k_first_pause_us << std::min(losses - k_free_losses - 1, k_doublings),
+		k_longest_pause_us);
 }
 
 } // namespace
@@ -45,11 +49,13 @@ void World::note_vanished(const PodUid &uid, JobId id, Now now)
 	if (pause == 0)
 		return;
 	component.vanished.submit_not_before_us = now.mono_us + pause;
-	component.vanished.text = job_vanished(id, component.vanished.count, now.wall_s + pause / k_second_us);
+	component.vanished.text =
+		job_vanished(id, component.vanished.count, now.wall_s + pause / k_second_us);
 	look_later(uid, component.vanished.submit_not_before_us);
 }
 
-/* The plugin tells of every job. One that it has not told of in all that time has gone, or nobody can tell whose it is: then it must not stay. */
+/* The plugin tells of every job. One that it has not told of in all that time has gone, or nobody
+ * can tell whose it is: then it must not stay. */
 void World::forget_provisional(const PodUid &uid, Now now)
 {
 	if (provisional_until_us_.empty() || !state_.sync.has_link())

@@ -2,11 +2,13 @@
 /*
  * world.h - everything observed, by pod and component, and what follows from it.
  *
- * The agent's only state, owned by its one thread; the simulator drives the same class. Sources tell what they observe, the answers of actions come
- * back, and take_actions() says what to do next. Nothing here does I/O or reads a clock: every call that needs it is given Now.
+ * The agent's only state, owned by its one thread; the simulator drives the same class. Sources
+ * tell what they observe, the answers of actions come back, and take_actions() says what to do
+ * next. Nothing here does I/O or reads a clock: every call that needs it is given Now.
  *
- * Invariants: a pod holds its share of a node (Occupancy) from the moment a binding is sent until it is terminal or gone; no action is returned while
- * is_known() is false; an action of one kind for one pod is never returned again before its answer.
+ * Invariants: a pod holds its share of a node (Occupancy) from the moment a binding is sent until
+ * it is terminal or gone; no action is returned while is_known() is false; an action of one kind
+ * for one pod is never returned again before its answer.
  */
 #ifndef SLURMKUBE_CORE_WORLD_WORLD_H
 #define SLURMKUBE_CORE_WORLD_WORLD_H
@@ -16,8 +18,8 @@
 #include "src/core/translate/translate.h"
 #include "src/core/world/answers.h"
 #include "src/core/world/clocks.h"
-#include "src/core/world/figures.h"
 #include "src/core/world/facts_reader.h"
+#include "src/core/world/figures.h"
 #include "src/core/world/members.h"
 #include "src/core/world/node_filter.h"
 #include "src/core/world/node_planner.h"
@@ -54,30 +56,49 @@ class World
 	std::vector<NodeAction> take_node_actions(Now now);
 	/* Owners to be asked for; each is answered by owner_seen(). */
 	std::vector<OwnerId> take_questions(Now now);
-	/* Nodes that no watch shows, or that are not Ready: how does the API server see them now? Each is answered by node_looked_up(). */
+	/* Nodes that no watch shows, or that are not Ready: how does the API server see them now?
+	 * Each is answered by node_looked_up(). */
 	std::set<std::string> take_node_questions(Now now);
-	/* The earliest moment (mono_us) at which taking may give something without an event; nullopt: none. */
+	/* The earliest moment (mono_us) at which taking may give something without an event;
+	 * nullopt: none. */
 	[[nodiscard]] std::optional<std::int64_t> next_look_us() const { return queue_.next_us(); }
 
-	/* After LinkOpened: begin new lists of pods and nodes, and tell of no other. Says so once. */
+	/* After LinkOpened: begin new lists of pods and nodes, and tell of no other. Says so
+	 * once. */
 	bool take_list_request() { return state_.sync.take_list_request(); }
 
 	/* ---- looking ---- */
 	[[nodiscard]] const State &state() const { return state_; }
 	[[nodiscard]] const NodePlanner &nodes() const { return nodes_; }
 	/* The node with what pods of others leave of it. */
-	[[nodiscard]] KubeNode as_left(const KubeNode &node) const { return filter_.as_left(state_, node); }
-	/* More nodes are not Ready, or have vanished, than may be believed: none of them is taken for gone. */
-	[[nodiscard]] bool holds_unready_nodes() const { return nodes_.holds_unready(state_.slurm_nodes.size(), state_.settings.nodes.max_gone_percent); }
-	[[nodiscard]] bool holds_absent_nodes() const { return nodes_.holds_absent(state_.slurm_nodes.size(), state_.settings.nodes.max_gone_percent); }
+	[[nodiscard]] KubeNode as_left(const KubeNode &node) const
+	{
+		return filter_.as_left(state_, node);
+	}
+	/* More nodes are not Ready, or have vanished, than may be believed: none of them is taken
+	 * for gone. */
+	[[nodiscard]] bool holds_unready_nodes() const
+	{
+		return nodes_.holds_unready(
+			state_.slurm_nodes.size(), state_.settings.nodes.max_gone_percent);
+	}
+	[[nodiscard]] bool holds_absent_nodes() const
+	{
+		return nodes_.holds_absent(
+			state_.slurm_nodes.size(), state_.settings.nodes.max_gone_percent);
+	}
 	/* More jobs are without pods than may be believed; how many. 0: it is not so. */
 	[[nodiscard]] std::size_t held_absent_pods() const { return held_absent_pods_; }
-	/* Users named by namespaces' annotations who have not been looked up, or not found when they were. */
+	/* Users named by namespaces' annotations who have not been looked up, or not found when
+	 * they were. */
 	[[nodiscard]] std::set<std::string> users_wanted() const;
 	/* Which owner a pod waits for that is not placed yet; empty: none. */
 	[[nodiscard]] std::string wanted_owner(const PodUid &uid) const;
 	[[nodiscard]] const Unanswered &unanswered() const { return unanswered_; }
-	[[nodiscard]] const StageLatencies &stage_latencies() const { return figures_.stage_latencies; }
+	[[nodiscard]] const StageLatencies &stage_latencies() const
+	{
+		return figures_.stage_latencies;
+	}
 	[[nodiscard]] const Clocks &clocks() const { return clocks_; }
 	[[nodiscard]] const Counters &counters() const { return figures_.counters; }
 
@@ -121,7 +142,8 @@ class World
 	void slurm_node_gone(const std::string &name);
 	void snapshot_ended(Now now);
 	void submitted(const PodUid &pod, const Result<Submitted> &answer, Now now);
-	void updated(const PodUid &pod, const std::string &mark, JobId job, const Status &answer, Now now);
+	void updated(const PodUid &pod, const std::string &mark, JobId job, const Status &answer,
+		Now now);
 	void completed(const PodUid &pod, const Status &answer, bool was_cancel, Now now);
 	void bound(const PodUid &pod, const Status &answer, Now now);
 	void volume_bound(const PodUid &pod, const Status &answer, Now now);
@@ -148,12 +170,17 @@ class World
 	void note_vanished(const PodUid &uid, JobId id, Now now);
 	void note_end(const PodUid &uid, PodEntry &entry, const Pod &pod, Now now);
 	[[nodiscard]] NodeView node_view() const;
-	[[nodiscard]] FactSources sources() const { return {state_, filter_, clocks_, nodes_, unanswered_, holdings_, provisional_until_us_, held_absent_pods_}; }
+	[[nodiscard]] FactSources sources() const
+	{
+		return {state_, filter_, clocks_, nodes_, unanswered_, holdings_,
+			provisional_until_us_, held_absent_pods_};
+	}
 	void note_stray(const PodUid &key, Component &component, const SlurmJob &job);
 	void note_strays(const PodUid &key);
 	void note_pod_times(PodEntry &entry, const Pod &pod, Now now);
 	void note_job_times(Component &component, const SlurmJob &job, Now now);
-	void look_for_late_binding(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
+	void look_for_late_binding(
+		const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
 	void settle_share(const PodUid &uid, PodEntry &entry, Now now);
 	void wake_waiters(const std::string &node);
 	void wake_unbound(const std::string &name_space); /* empty: of all */
@@ -162,7 +189,8 @@ class World
 	void retry_now(const PodUid &key);
 	void failed(Retries &retries, const PodUid &uid, const Error &error, Now now);
 	void note_unsubmitted(const PodUid &pod, Component &component, const Error &error, Now now);
-	[[nodiscard]] SlurmJob job_as_answered(const PodUid &pod, const Component &component, const Submitted &answer) const;
+	[[nodiscard]] SlurmJob job_as_answered(
+		const PodUid &pod, const Component &component, const Submitted &answer) const;
 	/* error: nullptr if there was none */
 	void note_answer(const PodUid &uid, const Error *error, Now now);
 
@@ -174,7 +202,8 @@ class World
 	void taints_changed(const std::vector<Taint> &taints);
 	void review_taints(Now now);
 	void forget_constraints(const PodUid &uid);
-	static void note_submitted_exclusions(Component &component, const SlurmJob *job, Action &action);
+	static void note_submitted_exclusions(
+		Component &component, const SlurmJob *job, Action &action);
 	void review_exclusions(Now now);
 	/* at_once: so many of a gang come to one node */
 	void place_changed();
@@ -187,7 +216,8 @@ class World
 	/* ---- volume claims: world/claims.cc ---- */
 	void wake_claimants(const std::set<PodUid> &users);
 	void wake_all_claimants();
-	/* ---- gangs: world/owners.cc, world/seats.cc, world/gang_spec.cc, world/member_facts.cc ---- */
+	/* ---- gangs: world/owners.cc, world/seats.cc, world/gang_spec.cc, world/member_facts.cc
+	 * ---- */
 	void assign(const PodUid &uid, PodEntry &entry, Now now);
 	bool has_other_owner(PodEntry &entry, Grouping &grouping);
 	void join(const PodUid &uid, PodEntry &entry, InGang in, Now now);
@@ -214,10 +244,12 @@ class World
 	static void note_marks(PodEntry &entry);
 	void note_ends(Gang &gang, Now now);
 	bool take_back(const PodUid &key, const Bind &bind, const PodUid &uid, Now now);
-	void report_ungrouped(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
+	void report_ungrouped(
+		const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
 	bool is_due(const PodUid &key, Now now);
 	void note_given_back(const PodUid &key, const HoldLimit &limit, Now now);
-	void note_taken(const PodUid &key, Gang &gang, const ComponentFacts &facts, const Action &action, Now now);
+	void note_taken(const PodUid &key, Gang &gang, const ComponentFacts &facts,
+		const Action &action, Now now);
 	/* ---- components: world/components.cc ---- */
 	[[nodiscard]] std::optional<PodUid> component_that_runs(const InGang &in) const;
 	void seat_by_ranks(Gang &gang, std::vector<std::uint32_t> ranks);
@@ -225,14 +257,20 @@ class World
 	void join_components(const InGang &in, const PodEntry &first, Now now);
 	[[nodiscard]] bool has_pods_of_others(const PodUid &key) const;
 	void wake_components(const PodUid &key);
-	void note_holding(const PodUid &key, const std::vector<ComponentFacts> &components, Now now);
+	void note_holding(
+		const PodUid &key, const std::vector<ComponentFacts> &components, Now now);
 	void look_at_workload(const PodUid &key, Now now, std::vector<PodAction> &out);
 	void settle_members(const PodUid &key, Now now);
-	ComponentFacts gather_gang(const PodUid &key, bool is_one_of_several, std::optional<Result<JobSpec>> &spec, Now now);
-	HoldLimit gather_hold_limit(const PodUid &key, const std::vector<ComponentFacts> &components, Now now);
-	void act_on_workload(const std::vector<PodUid> &keys, std::vector<ComponentFacts> &components, const HoldLimit &limit, Now now, std::vector<PodAction> &out);
+	ComponentFacts gather_gang(const PodUid &key, bool is_one_of_several,
+		std::optional<Result<JobSpec>> &spec, Now now);
+	HoldLimit gather_hold_limit(
+		const PodUid &key, const std::vector<ComponentFacts> &components, Now now);
+	void act_on_workload(const std::vector<PodUid> &keys,
+		std::vector<ComponentFacts> &components, const HoldLimit &limit, Now now,
+		std::vector<PodAction> &out);
 	void drop_roles(const PodUid &key, Gang &gang);
-	void take_component(const PodUid &key, Gang &gang, const std::vector<ComponentRoles> &components);
+	void take_component(
+		const PodUid &key, Gang &gang, const std::vector<ComponentRoles> &components);
 	std::vector<bool> taken_seats(const Gang &gang) const;
 	/* ---- what roles demand: world/gang_roles.cc ---- */
 	void note_roles(const Gang &gang);
@@ -246,7 +284,8 @@ class World
 	void apply_placing(const PodUid &key, const Findings &found);
 	void apply_leaving(Gang &gang, const std::vector<Leaving> &leaving);
 	static void apply_plan(Gang &gang, GangPlan plan);
-	void act_on(const PodUid &key, const ComponentFacts &facts, Now now, std::vector<PodAction> &out);
+	void act_on(const PodUid &key, const ComponentFacts &facts, Now now,
+		std::vector<PodAction> &out);
 	static void enter(Component &component, ComponentStage stage, Now now);
 	void mark_in_flight(const PodUid &uid, const Action &action, Now now);
 	void note_submission(const PodUid &key, const JobSpec &spec, Now now);
@@ -266,18 +305,22 @@ class World
 
 	State state_;
 	NodeFilter filter_;
-	std::set<PodUid> by_namespaces_; /* pods of anybody whose affinity goes by labels of namespaces */
+	/* pods of anybody whose affinity goes by labels of namespaces */
+	std::set<PodUid> by_namespaces_;
 	Unanswered unanswered_;
 	std::int64_t standby_look_us_ = 0;
 	Clocks clocks_;
 	std::size_t held_absent_pods_ = 0;
-	std::set<PodUid> unseen_; /* pods that a list did not show, and the API server has not denied */
-	std::map<JobId, std::int64_t> provisional_until_us_; /* jobs known from our own submission only */
+	/* pods that a list did not show, and the API server has not denied */
+	std::set<PodUid> unseen_;
+	/* jobs known from our own submission only */
+	std::map<JobId, std::int64_t> provisional_until_us_;
 	std::vector<SlurmJob> snapshot_jobs_;
 	std::vector<SlurmNode> snapshot_nodes_;
 	NodePlanner nodes_;
 	Holdings holdings_;
-	std::map<std::string, std::set<PodUid>> waiters_; /* pods with an allocation on a node that cannot take them now */
+	/* pods with an allocation on a node that cannot take them now */
+	std::map<std::string, std::set<PodUid>> waiters_;
 
 	PlacingQueue placing_;
 	ReviewQueue reviews_;

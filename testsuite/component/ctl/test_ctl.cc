@@ -48,7 +48,8 @@ class Running
 		const std::string text = text_for(request);
 		const std::int64_t later = codec::get_int(request, "later");
 		if (later > 0)
-			loop_.after(std::chrono::milliseconds(later), [answer, text] { answer(text); });
+			loop_.after(
+				std::chrono::milliseconds(later), [answer, text] { answer(text); });
 		else
 			answer(text);
 		if (codec::get_bool(request, "twice"))
@@ -59,13 +60,16 @@ class Running
 		codec::Json out = codec::new_object();
 		codec::put(out.get(), "ok", true);
 		codec::put(out.get(), "verb", codec::get_string(request, "verb"));
-		codec::put(out.get(), "padding", std::string(static_cast<std::size_t>(codec::get_int(request, "size")), 'x'));
+		codec::put(out.get(), "padding",
+			std::string(
+				static_cast<std::size_t>(codec::get_int(request, "size")), 'x'));
 		return codec::to_text(out.get());
 	}
 
 	std::string dir_;
 	agent::Loop loop_;
-	ctl::Server server_{loop_, [this](json_object *request, const ctl::Reply &answer) { reply(request, answer); }};
+	ctl::Server server_{loop_,
+		[this](json_object *request, const ctl::Reply &answer) { reply(request, answer); }};
 	bool listening_ = false;
 	std::thread thread_;
 };
@@ -85,7 +89,8 @@ UniqueFd connected(const std::string &path)
 
 void say(const UniqueFd &fd, const std::string &text)
 {
-	CHECK_EQUAL(send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+	CHECK_EQUAL(send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL),
+		static_cast<ssize_t>(text.size()));
 }
 
 std::string hear_all(const UniqueFd &fd)
@@ -108,7 +113,8 @@ void a_request_gets_one_line_and_the_end()
 {
 	const Running server;
 	REQUIRE(server.listening());
-	CHECK_EQUAL(ask(server, "{\"verb\":\"ping\"}\n"), "{\"ok\":true,\"verb\":\"ping\",\"padding\":\"\"}\n");
+	CHECK_EQUAL(ask(server, "{\"verb\":\"ping\"}\n"),
+		"{\"ok\":true,\"verb\":\"ping\",\"padding\":\"\"}\n");
 }
 
 void a_request_may_come_byte_by_byte()
@@ -123,7 +129,8 @@ void a_request_may_come_byte_by_byte()
 void a_large_reply_arrives_whole()
 {
 	const Running server;
-	CHECK_EQUAL(ask(server, "{\"size\":4000000}\n").size(), std::string("{\"ok\":true,\"verb\":\"\",\"padding\":\"\"}\n").size() + 4000000);
+	CHECK_EQUAL(ask(server, "{\"size\":4000000}\n").size(),
+		std::string("{\"ok\":true,\"verb\":\"\",\"padding\":\"\"}\n").size() + 4000000);
 }
 
 void nonsense_gets_an_error_sentence()
@@ -136,7 +143,8 @@ void nonsense_gets_an_error_sentence()
 void an_endless_line_is_refused()
 {
 	const Running server;
-	CHECK(ask(server, std::string(ctl::k_request_max + 1, ' ')).find("\"ok\":false") != std::string::npos);
+	CHECK(ask(server, std::string(ctl::k_request_max + 1, ' ')).find("\"ok\":false") !=
+		std::string::npos);
 }
 
 void a_client_that_leaves_at_once_harms_nobody()
@@ -153,7 +161,8 @@ void silent_clients_are_ended_and_make_room()
 	std::vector<UniqueFd> silent;
 	for (std::size_t i = 0; i < ctl::k_clients_max; i++)
 		silent.push_back(connected(server.path()));
-	CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos); /* waits for their deadline */
+	/* waits for their deadline */
+	CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos);
 	CHECK_EQUAL(hear_all(silent.front()), "");
 }
 
@@ -166,7 +175,8 @@ void an_answer_may_come_later_and_holds_up_nobody()
 	pollfd waiting{patient.get(), POLLIN, 0};
 	CHECK_EQUAL(poll(&waiting, 1, 0), 0);
 	CHECK(hear_all(patient).find("slow") != std::string::npos);
-	CHECK_EQUAL(ask(server, "{\"verb\":\"x\",\"twice\":true}\n"), "{\"ok\":true,\"verb\":\"x\",\"padding\":\"\"}\n");
+	CHECK_EQUAL(ask(server, "{\"verb\":\"x\",\"twice\":true}\n"),
+		"{\"ok\":true,\"verb\":\"x\",\"padding\":\"\"}\n");
 }
 
 /* The next client has the same descriptor: it must not get the other's answer. */
@@ -189,7 +199,8 @@ void a_crowd_of_silent_clients_starves_nobody()
 	const auto begin = std::chrono::steady_clock::now();
 	for (int i = 0; i < 10; i++)
 		CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos);
-	CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(4)); /* silent ones have 5 s */
+	/* silent ones have 5 s */
+	CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(4));
 }
 
 void the_file_is_for_owner_and_group_only()
@@ -216,7 +227,8 @@ void a_second_agent_is_refused_and_a_dead_ones_file_taken_over()
 	address.sun_family = AF_UNIX;
 	memcpy(address.sun_path, stale.c_str(), stale.size() + 1);
 	UniqueFd dead(socket(AF_UNIX, SOCK_STREAM, 0));
-	REQUIRE(bind(dead.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0);
+	REQUIRE(bind(dead.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) ==
+		0);
 	dead.reset();
 	CHECK(second.listen(stale).ok());
 }
@@ -225,18 +237,19 @@ void a_second_agent_is_refused_and_a_dead_ones_file_taken_over()
 
 int main()
 {
-	return check::run_tests("ctl", {
-					       TEST(a_request_gets_one_line_and_the_end),
-					       TEST(a_request_may_come_byte_by_byte),
-					       TEST(a_large_reply_arrives_whole),
-					       TEST(nonsense_gets_an_error_sentence),
-					       TEST(an_endless_line_is_refused),
-					       TEST(a_client_that_leaves_at_once_harms_nobody),
-					       TEST(silent_clients_are_ended_and_make_room),
-					       TEST(an_answer_may_come_later_and_holds_up_nobody),
-					       TEST(an_answer_for_a_client_that_has_left_goes_to_nobody),
-					       TEST(a_crowd_of_silent_clients_starves_nobody),
-					       TEST(the_file_is_for_owner_and_group_only),
-					       TEST(a_second_agent_is_refused_and_a_dead_ones_file_taken_over),
-				       });
+	return check::run_tests("ctl",
+		{
+			TEST(a_request_gets_one_line_and_the_end),
+			TEST(a_request_may_come_byte_by_byte),
+			TEST(a_large_reply_arrives_whole),
+			TEST(nonsense_gets_an_error_sentence),
+			TEST(an_endless_line_is_refused),
+			TEST(a_client_that_leaves_at_once_harms_nobody),
+			TEST(silent_clients_are_ended_and_make_room),
+			TEST(an_answer_may_come_later_and_holds_up_nobody),
+			TEST(an_answer_for_a_client_that_has_left_goes_to_nobody),
+			TEST(a_crowd_of_silent_clients_starves_nobody),
+			TEST(the_file_is_for_owner_and_group_only),
+			TEST(a_second_agent_is_refused_and_a_dead_ones_file_taken_over),
+		});
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * host.cc - the built plugin in the stub of slurmctld, under threads that submit, schedule, disturb and reconfigure. Prints TAP.
+ * host.cc - the built plugin in the stub of slurmctld, under threads that submit, schedule, disturb
+ * and reconfigure. Prints TAP.
  *
  * usage: host PLUGIN.so DIRECTORY [SECONDS [SINK_PORT]]      SECONDS a test, 3 by default
  *
- * Made for sanitizers: a race, a freed record that is read, a leak, a deadlock shows here. Without them the plugin's promises are still checked:
- * one live job for a marker, no line that cannot be decoded, and a picture that is right once everything has come to rest.
+ * Made for sanitizers: a race, a freed record that is read, a leak, a deadlock shows here. Without
+ * them the plugin's promises are still checked: one live job for a marker, no line that cannot be
+ * decoded, and a picture that is right once everything has come to rest.
  */
 #include "testsuite/component/host/host.h"
 #include "testsuite/component/host/peer.h"
@@ -34,7 +36,8 @@ void *operator new(std::size_t size)
 		throw std::bad_alloc();
 	char name[16] = "";
 	const char *starved = g_has_no_memory;
-	if (starved && pthread_getname_np(pthread_self(), name, sizeof(name)) == 0 && std::string_view(name) == starved)
+	if (starved && pthread_getname_np(pthread_self(), name, sizeof(name)) == 0 &&
+		std::string_view(name) == starved)
 		throw std::bad_alloc();
 	void *memory = malloc(size != 0 ? size : 1);
 	if (!memory)
@@ -73,7 +76,8 @@ void report(const char *name, const std::string &why, const std::string &note = 
 	g_failed += why.empty() ? 0U : 1U;
 	if (!why.empty())
 		printf("# %s\n", why.c_str());
-	printf("%s %u - %s%s\n", why.empty() ? "ok" : "not ok", g_number, name, note.empty() ? "" : (" # " + note).c_str());
+	printf("%s %u - %s%s\n", why.empty() ? "ok" : "not ok", g_number, name,
+		note.empty() ? "" : (" # " + note).c_str());
 	(void)fflush(stdout);
 }
 
@@ -84,10 +88,12 @@ class Loaded
 	Loaded() : handle_(dlopen(g_file.c_str(), RTLD_NOW | RTLD_LOCAL))
 	{
 		if (handle_ == nullptr) {
-			printf("Bail out! %s\n", dlerror()); // NOLINT(concurrency-mt-unsafe): one thread
-			std::exit(1); // NOLINT(concurrency-mt-unsafe): one thread
+			printf("Bail out! %s\n",
+				dlerror()); // NOLINT(concurrency-mt-unsafe): one thread
+			std::exit(1);       // NOLINT(concurrency-mt-unsafe): one thread
 		}
-		plugin_ = {symbol<int()>("init"), symbol<int()>("fini"), dlsym(handle_, "job_submit"), dlsym(handle_, "job_modify")};
+		plugin_ = {symbol<int()>("init"), symbol<int()>("fini"),
+			dlsym(handle_, "job_submit"), dlsym(handle_, "job_modify")};
 		host_use_plugin(&plugin_);
 	}
 	Loaded(const Loaded &) = delete;
@@ -97,7 +103,10 @@ class Loaded
 	void stop() { (void)plugin_.fini(); }
 
       private:
-	template <class F> F *symbol(const char *name) { return reinterpret_cast<F *>(dlsym(handle_, name)); }
+	template <class F> F *symbol(const char *name)
+	{
+		return reinterpret_cast<F *>(dlsym(handle_, name));
+	}
 	void *handle_;
 	host_plugin plugin_{};
 };
@@ -122,7 +131,8 @@ class Crowd
 	~Crowd() { stop(); }
 	void add(std::chrono::microseconds pause, std::function<void(std::minstd_rand &)> act)
 	{
-		threads_.emplace_back([this, pause, act = std::move(act), seed = static_cast<unsigned>(threads_.size()) + 1] {
+		threads_.emplace_back([this, pause, act = std::move(act),
+					      seed = static_cast<unsigned>(threads_.size()) + 1] {
 			std::minstd_rand random(seed);
 			while (!stop_) {
 				act(random);
@@ -145,7 +155,8 @@ class Crowd
 
 void submit_one(std::minstd_rand &random)
 {
-	const unsigned kind = static_cast<unsigned>(random() % 10), pod = static_cast<unsigned>(random() % k_pods);
+	const unsigned kind = static_cast<unsigned>(random() % 10),
+		       pod = static_cast<unsigned>(random() % k_pods);
 	const std::string marker = marker_of(pod, 1 + static_cast<unsigned>(random() % 2));
 	if (kind < 6)
 		host_submit(0, marker.c_str(), "kube", random() % 8 == 0);
@@ -162,10 +173,14 @@ void fill(Crowd &crowd)
 	for (int i = 0; i < 3; i++)
 		crowd.add(200us, submit_one);
 	crowd.add(300us, [](std::minstd_rand &random) {
-		host_modify(random() % 2 ? 0 : k_somebody, static_cast<unsigned>(random()), random() % 2 ? "a note" : marker_of(1, 1).c_str());
+		host_modify(random() % 2 ? 0 : k_somebody, static_cast<unsigned>(random()),
+			random() % 2 ? "a note" : marker_of(1, 1).c_str());
 	});
-	crowd.add(3ms, [](std::minstd_rand &random) { host_pass(static_cast<unsigned>(random())); });
-	crowd.add(2ms, [](std::minstd_rand &random) { host_disturb_node(static_cast<unsigned>(random())); });
+	crowd.add(
+		3ms, [](std::minstd_rand &random) { host_pass(static_cast<unsigned>(random())); });
+	crowd.add(2ms, [](std::minstd_rand &random) {
+		host_disturb_node(static_cast<unsigned>(random()));
+	});
 	crowd.add(50ms, [](std::minstd_rand &) { host_reconfigure(); });
 }
 
@@ -173,14 +188,19 @@ void fill(Crowd &crowd)
 std::string difference(const Peer &peer)
 {
 	std::map<std::uint32_t, bool> table;
-	host_each_job([](void *context, std::uint32_t id, bool ended) { (*static_cast<decltype(table) *>(context))[id] = ended; }, &table);
+	host_each_job(
+		[](void *context, std::uint32_t id, bool ended) {
+			(*static_cast<decltype(table) *>(context))[id] = ended;
+		},
+		&table);
 	const auto told = peer.jobs();
 	for (const auto &[id, ended] : table) {
 		const auto found = told.find(id);
 		if (found == told.end() && !ended)
 			return "job " + std::to_string(id) + " was never told";
 		if (found != told.end() && ended != (found->second > core::JobState::suspended))
-			return "job " + std::to_string(id) + ": what was told last is not how it is";
+			return "job " + std::to_string(id) +
+				": what was told last is not how it is";
 	}
 	for (const auto &[id, state] : told)
 		if (!table.contains(id))
@@ -191,7 +211,8 @@ std::string difference(const Peer &peer)
 std::string settle(Peer &peer)
 {
 	std::string why = "nothing was told";
-	for (const auto until = Clock::now() + 90s; !why.empty() && Clock::now() < until; std::this_thread::sleep_for(100ms))
+	for (const auto until = Clock::now() + 90s; !why.empty() && Clock::now() < until;
+		std::this_thread::sleep_for(100ms))
 		why = difference(peer);
 	return !peer.fault().empty() ? peer.fault() : why;
 }
@@ -234,10 +255,15 @@ void storm(const char *name, Manner manner)
 		plugin.stop();
 	}
 	const host_counts after = host_read_counts();
-	if (why.empty() && (after.granted == before.granted || after.refused == before.refused || after.duplicates == before.duplicates))
+	if (why.empty() &&
+		(after.granted == before.granted || after.refused == before.refused ||
+			after.duplicates == before.duplicates))
 		why = "the storm was none";
-	report(name, why, std::to_string(after.submitted - before.submitted) + " submissions, " + std::to_string(after.granted - before.granted) +
-				  " granted, " + std::to_string(peer.connections()) + " connections, " + std::to_string(peer.lines()) + " lines");
+	report(name, why,
+		std::to_string(after.submitted - before.submitted) + " submissions, " +
+			std::to_string(after.granted - before.granted) + " granted, " +
+			std::to_string(peer.connections()) + " connections, " +
+			std::to_string(peer.lines()) + " lines");
 }
 
 void in_and_out()
@@ -323,7 +349,8 @@ bool is_mapped()
 	return false;
 }
 
-/* While slurmctld takes itself apart, nothing of it is touched, though it still counts as in control. */
+/* While slurmctld takes itself apart, nothing of it is touched, though it still counts as in
+ * control. */
 void shut_down()
 {
 	Peer peer(g_directory + "/plugin.sock");
@@ -337,7 +364,8 @@ void shut_down()
 		host_submit(0, marker_of(2000 + i, 1).c_str(), "kube", false);
 		std::this_thread::sleep_for(20ms);
 	}
-	if (why.empty() && (host_read_counts().righted != righted || host_read_counts().kicks != kicks))
+	if (why.empty() &&
+		(host_read_counts().righted != righted || host_read_counts().kicks != kicks))
 		why = "the plugin acted on a slurmctld that shuts down";
 	host_shut_down(false);
 	const std::string picture = settle(peer);
@@ -375,13 +403,15 @@ void shut_down_under_lock()
 	const unsigned marred = host_marred();
 	std::this_thread::sleep_for(1s);
 	if (why.empty() && (marred == 0 || host_marred() != marred))
-		why = std::to_string(marred) + " jobs were marred, then " + std::to_string(host_marred());
+		why = std::to_string(marred) + " jobs were marred, then " +
+			std::to_string(host_marred());
 	host_shut_down_under_lock(nullptr);
 	host_shut_down(false);
 	await([] { return host_marred() == 0; });
 	const std::string picture = settle(peer);
 	plugin.stop();
-	report("a shutdown that begins under the keeper's lock is seen there", why.empty() ? picture : why);
+	report("a shutdown that begins under the keeper's lock is seen there",
+		why.empty() ? picture : why);
 }
 
 void starve_the_link()
@@ -403,11 +433,14 @@ void starve_the_link()
 	report("a link that ran out of memory comes back", why);
 }
 
-/* A site that writes JSON of its own onto each job: such texts are read outside of locks, those of placeholders too. */
+/* A site that writes JSON of its own onto each job: such texts are read outside of locks, those of
+ * placeholders too. */
 void read_texts_outside_of_locks()
 {
 	Peer peer(g_directory + "/plugin.sock");
-	host_put_natives(3000, R"({"site":{"project":"p-1","cost":[1,2,3],"reviewed":true,"by":"a script of the site"}})");
+	host_put_natives(3000,
+		R"({"site":{"project":"p-1","cost":[1,2,3],"reviewed":true,)"
+		R"("by":"a script of the site"}})");
 	Loaded plugin;
 	const unsigned parsed = host_read_counts().parsed;
 	std::string why = start(plugin, peer);
@@ -479,7 +512,8 @@ void tell_strays()
 		std::this_thread::sleep_for(100ms);
 	}
 	if (why.empty() && host_read_counts().walks > walks + 1)
-		why = std::to_string(host_read_counts().walks - walks) + " looks through all jobs in 5 s";
+		why = std::to_string(host_read_counts().walks - walks) +
+			" looks through all jobs in 5 s";
 	plugin.stop();
 	host_reconfigure();
 	report("a native job on an external node is told, and not looked for all the time", why);
@@ -508,11 +542,14 @@ void judge_without_memory()
 		why = settle(peer);
 	const std::string marker = marker_of(6100, 1);
 	const auto submit = [&](const char *comment, const char *partition) {
-		return without_memory([&] { host_submit(0, comment, partition, true); }).granted == 1;
+		return without_memory([&] { host_submit(0, comment, partition, true); }).granted ==
+			1;
 	};
-	if (submit(marker.c_str(), "kube") || submit(nullptr, "kube") || submit("a note", "a rather long list of partitions, kube"))
+	if (submit(marker.c_str(), "kube") || submit(nullptr, "kube") ||
+		submit("a note", "a rather long list of partitions, kube"))
 		why += " what is ours was let through;";
-	if (!submit("a note of a script that is long enough to need memory", "batch") || !submit(nullptr, "batch"))
+	if (!submit("a note of a script that is long enough to need memory", "batch") ||
+		!submit(nullptr, "batch"))
 		why += " a native job was stopped;";
 	unsigned moved = 0, changed = 0;
 	(void)without_memory([&] { moved = host_modify_each(k_somebody, "batch"); });
@@ -545,10 +582,12 @@ void run_out_of_memory()
 	report("a keeper that ran out of memory starts over", picture);
 }
 
-/* As slurmctld 22.05 does when a reconfigure changes JobSubmitPlugins: fini() with all locks held, then dlclose(). */
+/* As slurmctld 22.05 does when a reconfigure changes JobSubmitPlugins: fini() with all locks held,
+ * then dlclose(). */
 void unload_under_locks()
 {
-	const char *name = "fini() under all locks: the library stays until the keeper has ended, and a new one works beside it";
+	const char *name = "fini() under all locks: the library stays until the keeper has ended, "
+			   "and a new one works beside it";
 	Peer peer(g_directory + "/plugin.sock");
 	bool waited = false;
 	{
@@ -570,7 +609,8 @@ void unload_under_locks()
 	host_unlock_all();
 	std::string why;
 	if (!waited || !stayed || !started)
-		why = waited ? stayed ? "no new start" : "unmapped under its thread" : "the keeper did not wait for the lock";
+		why = waited ? stayed ? "no new start" : "unmapped under its thread"
+			     : "the keeper did not wait for the lock";
 	await([&] { return peer.connections() > connections; });
 	host_submit(0, marker_of(1000, 1).c_str(), "kube", false);
 	const std::string picture = settle(peer);
@@ -592,8 +632,10 @@ int main(int argc, char **argv)
 	g_file = argv[1];
 	g_directory = argv[2];
 	if (argc > 3)
-		g_time = std::chrono::milliseconds(1000 * std::max(1L, strtol(argv[3], nullptr, 10)));
-	(void)setenv("HOST_DIRECTORY", argv[2], 1); // NOLINT(concurrency-mt-unsafe): before any thread
+		g_time = std::chrono::milliseconds(
+			1000 * std::max(1L, strtol(argv[3], nullptr, 10)));
+	(void)setenv(
+		"HOST_DIRECTORY", argv[2], 1); // NOLINT(concurrency-mt-unsafe): before any thread
 	if (argc > 4)
 		host_use_sink_port(static_cast<std::uint16_t>(strtol(argv[4], nullptr, 10)));
 	host_make_tables(geteuid());

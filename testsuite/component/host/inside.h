@@ -40,12 +40,13 @@ job_resources_t *host_new_resources(unsigned node);
 void host_drop_job(unsigned slot);
 
 extern job_record_t *host_jobs[HOST_JOBS_MAX]; /* by id modulo; job lock */
-extern uint32_t host_next_id;			/* job lock */
-extern struct host_counts host_counters;	/* atomic */
+extern uint32_t host_next_id;                  /* job lock */
+extern struct host_counts host_counters;       /* atomic */
 
 extern time_t control_time; /* of controller.c, in no header */
 
-/* What slurmctld does with a plain store is an atomic one here: the plugin may read these words without a lock, whatever it sees. */
+/* What slurmctld does with a plain store is an atomic one here: the plugin may read these words
+ * without a lock, whatever it sees. */
 #define HOST_SET(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELAXED)
 #define HOST_ADD(word) ((void)__atomic_add_fetch(&(word), 1, __ATOMIC_RELAXED))
 

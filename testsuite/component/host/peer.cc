@@ -30,13 +30,16 @@ void say(int fd, const std::string &text)
 
 } // namespace
 
-Peer::Peer(std::string path) : path_(std::move(path)), listener_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0))
+Peer::Peer(std::string path)
+    : path_(std::move(path)), listener_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0))
 {
 	sockaddr_un address = {};
 	address.sun_family = AF_UNIX;
 	path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
 	(void)unlink(path_.c_str());
-	if (bind(listener_.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) != 0 || listen(listener_.get(), 8) != 0)
+	if (bind(listener_.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) !=
+			0 ||
+		listen(listener_.get(), 8) != 0)
 		fault_ = "cannot listen";
 	thread_ = std::thread([this] { run(); });
 }
@@ -72,7 +75,8 @@ void Peer::run()
 		if (!is_readable(listener_.get(), 50))
 			continue;
 		const UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-		const Manner manner = manner_ == Manner::coming ? static_cast<Manner>(turn % 4) : manner_.load();
+		const Manner manner =
+			manner_ == Manner::coming ? static_cast<Manner>(turn % 4) : manner_.load();
 		connections_++;
 		serve(fd.get(), manner);
 	}
@@ -85,7 +89,10 @@ void Peer::serve(int fd, Manner manner)
 	const Manner general = manner_;
 	if (manner == Manner::deaf)
 		std::this_thread::sleep_for(std::chrono::milliseconds(700));
-	say(fd, manner == Manner::rude ? "{\"type\":7}\n" : codec::encode_welcome({.protocol = 1, .agent_version = "stub"}) + "\n");
+	say(fd,
+		manner == Manner::rude
+			? "{\"type\":7}\n"
+			: codec::encode_welcome({.protocol = 1, .agent_version = "stub"}) + "\n");
 	seq_ = 0;
 	char bytes[65536];
 	for (unsigned rounds = 0; !stop_ && manner_ == general; rounds++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * peer.h - stands where the agent would: takes the plugin's connection, checks each line, mirrors the jobs; and misbehaves when told to.
+ * peer.h - stands where the agent would: takes the plugin's connection, checks each line, mirrors
+ * the jobs; and misbehaves when told to.
  */
 #ifndef SLURMKUBE_TESTSUITE_COMPONENT_HOST_PEER_H
 #define SLURMKUBE_TESTSUITE_COMPONENT_HOST_PEER_H
@@ -18,11 +19,11 @@ namespace slurmkube::host
 {
 
 enum class Manner {
-	polite,  /* reads all, welcomes */
-	deaf,    /* connects, reads nothing for a while */
-	rude,    /* answers with garbage */
-	hasty,   /* closes after the first bytes */
-	coming,  /* changes its manner with each connection */
+	polite, /* reads all, welcomes */
+	deaf,   /* connects, reads nothing for a while */
+	rude,   /* answers with garbage */
+	hasty,  /* closes after the first bytes */
+	coming, /* changes its manner with each connection */
 };
 
 class Peer

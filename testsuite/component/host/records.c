@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * records.c - jobs of the stub as a test wants them: native ones with a site's comments, an array's leavings, jobs on a given node.
+ * records.c - jobs of the stub as a test wants them: native ones with a site's comments, an array's
+ * leavings, jobs on a given node.
  */
 #include "testsuite/component/host/inside.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const slurmctld_lock_t write_jobs = {.conf = READ_LOCK, .job = WRITE_LOCK, .node = WRITE_LOCK, .part = READ_LOCK, .fed = READ_LOCK};
+static const slurmctld_lock_t write_jobs = {.conf = READ_LOCK,
+	.job = WRITE_LOCK,
+	.node = WRITE_LOCK,
+	.part = READ_LOCK,
+	.fed = READ_LOCK};
 static struct job_details details = {.submit_time = 1};
 
 /* In the place of what was there. */
@@ -44,7 +49,8 @@ void host_put_array_last(void)
 	lock_slurmctld(write_jobs);
 	job = put_native(HOST_JOBS_MAX - 1, "");
 	job->array_job_id = job->job_id;
-	host_next_id += 25 * HOST_JOBS_MAX - host_next_id % HOST_JOBS_MAX; /* no job of now is where the cursor could come by */
+	/* no job of now is where the cursor could come by */
+	host_next_id += 25 * HOST_JOBS_MAX - host_next_id % HOST_JOBS_MAX;
 	unlock_slurmctld(write_jobs);
 }
 

@@ -35,8 +35,10 @@ slurmctld_config_t slurmctld_config;
 /* ---- locks: in Slurm's order; writers are not starved, as Slurm has it ---- */
 
 static pthread_rwlock_t locks[5] = {
-	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP, PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
-	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP, PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
+	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
+	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
+	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
+	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
 	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
 };
 
@@ -67,7 +69,8 @@ static void shut_down_if_wanted(void)
 	const char *thread = atomic_load(&shuts_down_under);
 	char name[16] = "";
 
-	if (thread && !pthread_getname_np(pthread_self(), name, sizeof(name)) && !strcmp(name, thread)) {
+	if (thread && !pthread_getname_np(pthread_self(), name, sizeof(name)) &&
+		!strcmp(name, thread)) {
 		atomic_store(&shuts_down_under, NULL);
 		host_shut_down(true);
 	}
@@ -91,7 +94,8 @@ void lock_slurmctld(slurmctld_lock_t levels)
 
 void unlock_slurmctld(slurmctld_lock_t levels)
 {
-	const lock_level_t order[] = {levels.conf, levels.job, levels.node, levels.part, levels.fed};
+	const lock_level_t order[] = {
+		levels.conf, levels.job, levels.node, levels.part, levels.fed};
 
 	for (int i = 4; i >= 0; i--)
 		if (order[i] != NO_LOCK)
@@ -102,10 +106,12 @@ void unlock_slurmctld(slurmctld_lock_t levels)
 /* json-c's, before its own: what foreign text costs must not be paid under a lock. */
 struct json_tokener *json_tokener_new_ex(int depth)
 {
-	struct json_tokener *(*theirs)(int) = (struct json_tokener * (*)(int)) dlsym(RTLD_NEXT, "json_tokener_new_ex");
+	struct json_tokener *(*theirs)(int) =
+		(struct json_tokener * (*)(int)) dlsym(RTLD_NEXT, "json_tokener_new_ex");
 	char name[16] = "";
 
-	if (holds_locks && !pthread_getname_np(pthread_self(), name, sizeof(name)) && !strcmp(name, "kube-keeper"))
+	if (holds_locks && !pthread_getname_np(pthread_self(), name, sizeof(name)) &&
+		!strcmp(name, "kube-keeper"))
 		HOST_ADD(host_counters.parsed);
 	return theirs(depth);
 }
@@ -123,13 +129,9 @@ int error(const char *format, ...)
 	return SLURM_ERROR;
 }
 
-void schedule_job_save(void)
-{
-}
+void schedule_job_save(void) {}
 
-void schedule_node_save(void)
-{
-}
+void schedule_node_save(void) {}
 
 /* ---- messages: none comes here ---- */
 
@@ -358,7 +360,8 @@ char *job_reason_string(enum job_state_reason reason)
 	return (char *)(uintptr_t)host_reason;
 }
 
-int get_job_resources_cnt(job_resources_t *resources, uint32_t at, uint16_t *sockets, uint16_t *cores)
+int get_job_resources_cnt(
+	job_resources_t *resources, uint32_t at, uint16_t *sockets, uint16_t *cores)
 {
 	(void)resources;
 	(void)at;
@@ -446,12 +449,14 @@ void node_did_resp(char *name)
 		return;
 	HOST_ADD(host_counters.righted);
 	node->node_state &= ~NODE_STATE_NO_RESPOND;
-	if ((node->node_state & NODE_STATE_BASE) == NODE_STATE_UNKNOWN || (node->node_state & NODE_STATE_BASE) == NODE_STATE_DOWN)
+	if ((node->node_state & NODE_STATE_BASE) == NODE_STATE_UNKNOWN ||
+		(node->node_state & NODE_STATE_BASE) == NODE_STATE_DOWN)
 		node->node_state = (node->node_state & ~NODE_STATE_BASE) | NODE_STATE_IDLE;
 	HOST_SET(last_node_update, time(NULL));
 }
 
-int gres_g_node_config_load(uint32_t cpus, char *node, kube_list gres, void *to_machine, void *from_machine)
+int gres_g_node_config_load(
+	uint32_t cpus, char *node, kube_list gres, void *to_machine, void *from_machine)
 {
 	(void)cpus;
 	(void)node;
@@ -461,8 +466,8 @@ int gres_g_node_config_load(uint32_t cpus, char *node, kube_list gres, void *to_
 	return SLURM_SUCCESS;
 }
 
-int gres_node_config_validate(char *node, char *original, char **changed, kube_list *gres, int threads, int cores, int sockets, bool overrides,
-			      char **reason)
+int gres_node_config_validate(char *node, char *original, char **changed, kube_list *gres,
+	int threads, int cores, int sockets, bool overrides, char **reason)
 {
 	(void)node;
 	(void)original;

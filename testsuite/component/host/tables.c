@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tables.c - jobs and nodes of the stub, and what befalls them. Whatever is replaced is freed and lies elsewhere then, so a kept pointer shows.
+ * tables.c - jobs and nodes of the stub, and what befalls them. Whatever is replaced is freed and
+ * lies elsewhere then, so a kept pointer shows.
  */
 #include "testsuite/component/host/inside.h"
 
@@ -22,9 +23,21 @@ static struct host_plugin plugin;
 static uint16_t sink_port;
 static struct job_details details = {.submit_time = 1};
 
-static const slurmctld_lock_t read_jobs = {.conf = READ_LOCK, .job = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK, .fed = READ_LOCK};
-static const slurmctld_lock_t write_jobs = {.conf = READ_LOCK, .job = WRITE_LOCK, .node = WRITE_LOCK, .part = READ_LOCK, .fed = READ_LOCK};
-static const slurmctld_lock_t write_all = {.conf = WRITE_LOCK, .job = WRITE_LOCK, .node = WRITE_LOCK, .part = WRITE_LOCK, .fed = WRITE_LOCK};
+static const slurmctld_lock_t read_jobs = {.conf = READ_LOCK,
+	.job = READ_LOCK,
+	.node = READ_LOCK,
+	.part = READ_LOCK,
+	.fed = READ_LOCK};
+static const slurmctld_lock_t write_jobs = {.conf = READ_LOCK,
+	.job = WRITE_LOCK,
+	.node = WRITE_LOCK,
+	.part = READ_LOCK,
+	.fed = READ_LOCK};
+static const slurmctld_lock_t write_all = {.conf = WRITE_LOCK,
+	.job = WRITE_LOCK,
+	.node = WRITE_LOCK,
+	.part = WRITE_LOCK,
+	.fed = WRITE_LOCK};
 
 void host_use_plugin(const struct host_plugin *found)
 {
@@ -76,7 +89,8 @@ static node_record_t *new_node(unsigned index)
 	node->comm_name = strdup("127.0.0.1");
 	node->port = sink_port;
 	node->gres = strdup("gpu:2");
-	node->node_state = index % 2 ? NODE_STATE_UNKNOWN : NODE_STATE_IDLE | NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN;
+	node->node_state = index % 2 ? NODE_STATE_UNKNOWN
+				     : NODE_STATE_IDLE | NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN;
 	node->cpus = 4;
 	node->real_memory = 1000;
 	return node;
@@ -213,10 +227,12 @@ static void start(job_record_t *job, unsigned random)
 
 static void end(job_record_t *job, unsigned random)
 {
-	static const uint32_t ends[] = {JOB_COMPLETE, JOB_CANCELLED, JOB_FAILED, JOB_TIMEOUT, JOB_OOM};
+	static const uint32_t ends[] = {
+		JOB_COMPLETE, JOB_CANCELLED, JOB_FAILED, JOB_TIMEOUT, JOB_OOM};
 
 	free(job->node_bitmap_cg);
-	job->node_bitmap_cg = job->job_resrcs ? host_new_bits(bits_of(job->job_resrcs->node_bitmap)->word) : NULL;
+	job->node_bitmap_cg =
+		job->job_resrcs ? host_new_bits(bits_of(job->job_resrcs->node_bitmap)->word) : NULL;
 	job->job_state = ends[random % 5] | (job->node_bitmap_cg ? JOB_COMPLETING : 0);
 	job->exit_code = random % 3 << 8;
 	job->end_time = time(NULL);
@@ -308,7 +324,8 @@ static void count_answer(int code)
 
 void host_submit(uint32_t caller, const char *admin_comment, const char *partition, bool lost)
 {
-	int (*submit)(job_desc_msg_t *, uint32_t, char **) = (int (*)(job_desc_msg_t *, uint32_t, char **))plugin.submit;
+	int (*submit)(job_desc_msg_t *, uint32_t, char **) =
+		(int (*)(job_desc_msg_t *, uint32_t, char **))plugin.submit;
 	job_desc_msg_t wanted = {.user_id = caller, .group_id = caller, .het_job_offset = NO_VAL};
 	char *message = NULL;
 	int code;
@@ -316,7 +333,8 @@ void host_submit(uint32_t caller, const char *admin_comment, const char *partiti
 	kube_wanted_job_id(&wanted) = NO_VAL;
 	wanted.admin_comment = admin_comment ? strdup(admin_comment) : NULL;
 	wanted.partition = (char *)(uintptr_t)partition;
-	lock_slurmctld(read_jobs); /* as the RPC does: the hook under one hold, the job under the next */
+	/* as the RPC does: the hook under one hold, the job under the next */
+	lock_slurmctld(read_jobs);
 	code = submit(&wanted, caller, &message);
 	unlock_slurmctld(read_jobs);
 	count_answer(code);
@@ -335,13 +353,18 @@ static job_desc_msg_t nothing_changed(void)
 	job_desc_msg_t change;
 
 	memset(&change, 0xff, sizeof(change)); /* NO_VAL of every size */
-	change.admin_comment = change.partition = change.req_nodes = change.exc_nodes = change.features = NULL;
-	change.tres_per_job = change.tres_per_node = change.tres_per_socket = change.tres_per_task = NULL;
+	change.admin_comment = change.partition = change.req_nodes = change.exc_nodes =
+		change.features = NULL;
+	change.tres_per_job = change.tres_per_node = change.tres_per_socket = change.tres_per_task =
+		NULL;
 	change.mem_per_tres = change.cpus_per_tres = NULL;
-	change.min_nodes = change.max_nodes = change.min_cpus = change.max_cpus = change.num_tasks = NO_VAL;
+	change.min_nodes = change.max_nodes = change.min_cpus = change.max_cpus = change.num_tasks =
+		NO_VAL;
 	change.pn_min_memory = NO_VAL64;
-	change.cpus_per_task = change.ntasks_per_node = change.ntasks_per_socket = change.ntasks_per_core = change.pn_min_cpus = NO_VAL16;
-	change.sockets_per_node = change.cores_per_socket = change.threads_per_core = change.core_spec = NO_VAL16;
+	change.cpus_per_task = change.ntasks_per_node = change.ntasks_per_socket =
+		change.ntasks_per_core = change.pn_min_cpus = NO_VAL16;
+	change.sockets_per_node = change.cores_per_socket = change.threads_per_core =
+		change.core_spec = NO_VAL16;
 	change.contiguous = change.shared = NO_VAL16;
 	return change;
 }
@@ -350,12 +373,14 @@ static int ask_to_modify(job_desc_msg_t *change, job_record_t *job, uint32_t cal
 {
 #if KUBE_SLURM_MODIFY_TELLS_USER(SLURM_VERSION_NUMBER)
 	char *message = NULL;
-	int code = ((int (*)(job_desc_msg_t *, job_record_t *, uint32_t, char **))plugin.modify)(change, job, caller, &message);
+	int code = ((int (*)(job_desc_msg_t *, job_record_t *, uint32_t, char **))plugin.modify)(
+		change, job, caller, &message);
 
 	free(message);
 	return code;
 #else
-	return ((int (*)(job_desc_msg_t *, job_record_t *, uint32_t))plugin.modify)(change, job, caller);
+	return ((int (*)(job_desc_msg_t *, job_record_t *, uint32_t))plugin.modify)(
+		change, job, caller);
 #endif
 }
 
@@ -438,7 +463,8 @@ unsigned host_marred(void)
 	lock_slurmctld(read_jobs);
 	for (unsigned i = 0; i < HOST_JOBS_MAX; i++)
 		if (is_live_placeholder(host_jobs[i]))
-			count += host_jobs[i]->resp_host[0] != '{' || host_jobs[i]->admin_comment[0] != '{';
+			count += host_jobs[i]->resp_host[0] != '{' ||
+				host_jobs[i]->admin_comment[0] != '{';
 	unlock_slurmctld(read_jobs);
 	return count;
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probe.cc - the agent's Kubernetes edge, driven line by line: commands as JSON on stdin, answers and events as JSON on stdout.
+ * probe.cc - the agent's Kubernetes edge, driven line by line: commands as JSON on stdin, answers
+ * and events as JSON on stdout.
  *
- *	probe access FILE|in-cluster [CONTEXT|DIRECTORY]   reads credentials and tells what it found
+ *	probe access FILE|in-cluster [CONTEXT|DIRECTORY]   reads credentials, tells what it found
  *	probe run FILE [MAX_IN_FLIGHT]                     serves commands until stdin ends
  *
- * A command is {"id":N,"do":VERB,...}; its answer {"id":N,"ok":BOOL,"code":TEXT,"what":TEXT,...}. Watches print {"watch":NAME,"event":...}.
+ * A command is {"id":N,"do":VERB,...}; its answer {"id":N,"ok":BOOL,"code":TEXT,"what":TEXT,...}.
+ * Watches print {"watch":NAME,"event":...}.
  */
 #include "src/agent/kube/client.h"
 #include "src/agent/kube/credentials.h"
 #include "src/agent/kube/watch.h"
 #include "src/agent/kube/writes.h"
 #include "src/base/log.h"
-#include "src/codec/json.h"
 #include "src/codec/frames.h"
+#include "src/codec/json.h"
 #include "src/codec/pod.h"
 #include "src/core/model/names.h"
-
 
 #include <algorithm>
 #include <cstdio>
@@ -46,7 +47,8 @@ void print(const Json &line)
 
 const char *name_of(Errc code)
 {
-	static constexpr const char *names[] = {"invalid", "not_found", "conflict", "denied", "again", "too_large", "io", "internal"};
+	static constexpr const char *names[] = {"invalid", "not_found", "conflict", "denied",
+		"again", "too_large", "io", "internal"};
 	return names[static_cast<std::size_t>(code)];
 }
 
@@ -77,7 +79,10 @@ Done printing(std::int64_t id)
 class PrintedWatch : public WatchSink
 {
       public:
-	PrintedWatch(Client &client, std::string name, WatchOptions options) : name_(std::move(name)), watch_(client, std::move(options), *this) {}
+	PrintedWatch(Client &client, std::string name, WatchOptions options)
+	    : name_(std::move(name)), watch_(client, std::move(options), *this)
+	{
+	}
 	void upserted(json_object *object) override
 	{
 		auto pod = codec::pod_from_json(object);
@@ -141,7 +146,8 @@ class PrintedWatch : public WatchSink
 class Probe
 {
       public:
-	Probe(agent::Loop &loop, const std::string &file, Access access, const ClientOptions &options)
+	Probe(agent::Loop &loop, const std::string &file, Access access,
+		const ClientOptions &options)
 	    : loop_(loop), client_(loop, std::move(access), options), credentials_(client_, file)
 	{
 		credentials_.start();
@@ -167,12 +173,24 @@ class Probe
 
 	void carry_out(json_object *o)
 	{
-		static const std::map<std::string, void (Probe::*)(std::int64_t, json_object *)> verbs = {
-		    {"bind", &Probe::bind},	   {"delete", &Probe::remove}, {"conditions", &Probe::conditions}, {"event", &Probe::event},
-		    {"get", &Probe::get_many},	   {"version", &Probe::ask_version}, {"check", &Probe::check},	   {"watch", &Probe::watch},
-		    {"unwatch", &Probe::unwatch}, {"stream", &Probe::stream}, {"counters", &Probe::counters}, {"compare", &Probe::compare},
-		    {"reload", &Probe::reload},	   {"list_again", &Probe::list_again}, {"find", &Probe::find},
-		};
+		static const std::map<std::string, void (Probe::*)(std::int64_t, json_object *)>
+			verbs = {
+				{"bind", &Probe::bind},
+				{"delete", &Probe::remove},
+				{"conditions", &Probe::conditions},
+				{"event", &Probe::event},
+				{"get", &Probe::get_many},
+				{"version", &Probe::ask_version},
+				{"check", &Probe::check},
+				{"watch", &Probe::watch},
+				{"unwatch", &Probe::unwatch},
+				{"stream", &Probe::stream},
+				{"counters", &Probe::counters},
+				{"compare", &Probe::compare},
+				{"reload", &Probe::reload},
+				{"list_again", &Probe::list_again},
+				{"find", &Probe::find},
+			};
 		const auto verb = verbs.find(get_string(o, "do"));
 		if (verb != verbs.end())
 			(this->*verb->second)(get_int(o, "id"), o);
@@ -181,13 +199,14 @@ class Probe
 	void bind(std::int64_t id, json_object *o)
 	{
 		bind_pod(client_,
-			 {.name_space = get_string(o, "namespace", "default"),
-			  .name = get_string(o, "name"),
-			  .uid = get_string(o, "uid"),
-			  .node = get_string(o, "node"),
-			  .annotations = {{names::k_allocation_job_id, get_string(o, "job", "1")}},
-			  .labels = {{"slurm-kube.test/label", "yes"}}},
-			 printing(id));
+			{.name_space = get_string(o, "namespace", "default"),
+				.name = get_string(o, "name"),
+				.uid = get_string(o, "uid"),
+				.node = get_string(o, "node"),
+				.annotations = {{names::k_allocation_job_id,
+					get_string(o, "job", "1")}},
+				.labels = {{"slurm-kube.test/label", "yes"}}},
+			printing(id));
 	}
 
 	void remove(std::int64_t id, json_object *o)
@@ -195,33 +214,42 @@ class Probe
 		std::optional<std::int64_t> grace;
 		if (get(o, "grace") != nullptr)
 			grace = get_int(o, "grace");
-		delete_pod(client_, "default", get_string(o, "name"), get_string(o, "uid"), grace, printing(id));
+		delete_pod(client_, "default", get_string(o, "name"), get_string(o, "uid"), grace,
+			printing(id));
 	}
 
 	void conditions(std::int64_t id, json_object *o)
 	{
 		set_conditions(client_,
-			       {.name_space = "default",
+			{.name_space = "default",
 				.name = get_string(o, "name"),
 				.uid = get_string(o, "uid"),
-				.conditions = {{.type = "DisruptionTarget", .status = true, .reason = "SlurmJobEnded", .message = "cancelled", .transition_time = 1795230537},
-					       {.type = "PodScheduled", .status = false, .reason = "SlurmPending", .message = get_string(o, "message")}},
+				.conditions = {{.type = "DisruptionTarget",
+						       .status = true,
+						       .reason = "SlurmJobEnded",
+						       .message = "cancelled",
+						       .transition_time = 1795230537},
+					{.type = "PodScheduled",
+						.status = false,
+						.reason = "SlurmPending",
+						.message = get_string(o, "message")}},
 				.can_wait = get_bool(o, "can_wait")},
-			       printing(id));
+			printing(id));
 	}
 
 	void event(std::int64_t id, json_object *o)
 	{
 		Json line = answer(id);
 		put(line.get(), "ok",
-		    post_event(client_, {.name_space = "default",
-					 .name = get_string(o, "name"),
-					 .uid = get_string(o, "uid"),
-					 .warning = true,
-					 .reason = "SlurmRefused",
-					 .action = "Scheduling",
-					 .note = get_string(o, "note"),
-					 .reporting_instance = "probe"}));
+			post_event(client_,
+				{.name_space = "default",
+					.name = get_string(o, "name"),
+					.uid = get_string(o, "uid"),
+					.warning = true,
+					.reason = "SlurmRefused",
+					.action = "Scheduling",
+					.note = get_string(o, "note"),
+					.reporting_instance = "probe"}));
 		print(line);
 	}
 
@@ -238,27 +266,34 @@ class Probe
 		for (std::int64_t i = tally->left; i > 0; i--) {
 			Request request;
 			request.path = get_string(o, "path", "/version");
-			request.deadline = std::chrono::milliseconds(get_int(o, "deadline_ms", 5000));
-			request.body_limit = static_cast<std::size_t>(get_int(o, "body_limit", 1 << 20));
+			request.deadline =
+				std::chrono::milliseconds(get_int(o, "deadline_ms", 5000));
+			request.body_limit =
+				static_cast<std::size_t>(get_int(o, "body_limit", 1 << 20));
 			request.can_wait = get_bool(o, "can_wait");
-			client_.send(std::move(request), [this, id, tally](const Result<Response> &result) {
-				tally->most_in_flight = std::max(tally->most_in_flight, client_.in_flight());
-				tally->good += result ? 1 : 0;
-				if (!result) {
-					tally->what = result.error().what;
-					tally->code = name_of(result.error().code);
-				}
-				if (--tally->left > 0)
-					return;
-				Json line = answer(id);
-				put(line.get(), "queued", static_cast<std::int64_t>(client_.queued()));
-				put(line.get(), "good", tally->good);
-				put(line.get(), "most_in_flight", static_cast<std::int64_t>(tally->most_in_flight));
-				put(line.get(), "what", tally->what);
-				put(line.get(), "code", tally->code);
-				print(line);
-			});
-			tally->most_in_flight = std::max(tally->most_in_flight, client_.in_flight());
+			client_.send(std::move(request),
+				[this, id, tally](const Result<Response> &result) {
+					tally->most_in_flight = std::max(
+						tally->most_in_flight, client_.in_flight());
+					tally->good += result ? 1 : 0;
+					if (!result) {
+						tally->what = result.error().what;
+						tally->code = name_of(result.error().code);
+					}
+					if (--tally->left > 0)
+						return;
+					Json line = answer(id);
+					put(line.get(), "queued",
+						static_cast<std::int64_t>(client_.queued()));
+					put(line.get(), "good", tally->good);
+					put(line.get(), "most_in_flight",
+						static_cast<std::int64_t>(tally->most_in_flight));
+					put(line.get(), "what", tally->what);
+					put(line.get(), "code", tally->code);
+					print(line);
+				});
+			tally->most_in_flight =
+				std::max(tally->most_in_flight, client_.in_flight());
 		}
 	}
 
@@ -280,7 +315,8 @@ class Probe
 			Json line = answer(id, result);
 			Json rights = codec::new_object();
 			for (const Right &right : result ? *result : std::vector<Right>())
-				put(rights.get(), (right.verb + " " + right.resource).c_str(), right.allowed);
+				put(rights.get(), (right.verb + " " + right.resource).c_str(),
+					right.allowed);
 			put(line.get(), "rights", std::move(rights));
 			print(line);
 		});
@@ -292,19 +328,23 @@ class Probe
 		options.path = get_string(o, "path", "/api/v1/pods");
 		options.field_selector = get_string(o, "fields");
 		options.label_selector = get_string(o, "labels");
-		options.accept = get_string(o, "accept", options.path == "/api/v1/pods" ? k_protobuf : k_json);
+		options.accept = get_string(
+			o, "accept", options.path == "/api/v1/pods" ? k_protobuf : k_json);
 		options.page_size = static_cast<unsigned>(get_int(o, "page_size", 500));
 		options.silence = std::chrono::milliseconds(get_int(o, "silence_ms", 150'000));
-		options.least_timeout = options.longest_timeout = std::chrono::seconds(get_int(o, "timeout", 300));
+		options.least_timeout = options.longest_timeout =
+			std::chrono::seconds(get_int(o, "timeout", 300));
 		const std::string name = get_string(o, "name");
 		watches_[name] = std::make_unique<PrintedWatch>(client_, name, std::move(options));
 		print(answer(id, Status(Ok{})));
 	}
 
-	/* The uids of which two watches have not understood the same, or of which only one has heard. */
+	/* The uids of which two watches have not understood the same, or of which only one has
+	 * heard. */
 	void compare(std::int64_t id, json_object *o)
 	{
-		const auto &one = watches_.at(get_string(o, "name"))->pods(), &other = watches_.at(get_string(o, "with"))->pods();
+		const auto &one = watches_.at(get_string(o, "name"))->pods(),
+			   &other = watches_.at(get_string(o, "with"))->pods();
 		Json line = answer(id), differ = codec::new_array();
 		const auto tell = [&](const auto &from, const auto &in) {
 			for (const auto &[uid, pod] : from) {
@@ -335,12 +375,14 @@ class Probe
 	/* Whether a pod of that namespace has that name. */
 	void find(std::int64_t id, json_object *o)
 	{
-		const auto is_it = [name = get_string(o, "name")](const core::Pod &pod) { return pod.name == name; };
-		find_pod(client_, get_string(o, "namespace"), is_it, [id](const Result<bool> &found) {
-			Json line = answer(id, found);
-			put(line.get(), "found", found && *found);
-			print(line);
-		});
+		const auto is_it = [name = get_string(o, "name")](
+					   const core::Pod &pod) { return pod.name == name; };
+		find_pod(client_, get_string(o, "namespace"), is_it,
+			[id](const Result<bool> &found) {
+				Json line = answer(id, found);
+				put(line.get(), "found", found && *found);
+				print(line);
+			});
 	}
 
 	void unwatch(std::int64_t id, json_object *o)
@@ -354,8 +396,9 @@ class Probe
 		StreamRequest request;
 		request.path = get_string(o, "path");
 		request.frame_limit = static_cast<std::size_t>(get_int(o, "limit"));
-		(void)client_.open_stream(std::move(request), [](std::string_view) {},
-					  [id](const Result<Response> &end) { print(answer(id, end)); });
+		(void)client_.open_stream(
+			std::move(request), [](std::string_view) {},
+			[id](const Result<Response> &end) { print(answer(id, end)); });
 	}
 
 	void counters(std::int64_t id, json_object *o)
@@ -408,7 +451,8 @@ int show_access(const Result<Access> &access)
 int main(int argc, char **argv)
 {
 	log_open(log_to_stderr, LogLevel::debug);
-	const std::string verb = argc > 2 ? argv[1] : "", file = argc > 2 ? argv[2] : "", more = argc > 3 ? argv[3] : "";
+	const std::string verb = argc > 2 ? argv[1] : "", file = argc > 2 ? argv[2] : "",
+			  more = argc > 3 ? argv[3] : "";
 	if (verb == "access" && file == "in-cluster")
 		return show_access(access_in_cluster(more));
 	auto access = access_from_kubeconfig(file, verb == "access" ? more : "");

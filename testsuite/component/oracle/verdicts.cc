@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * verdicts.cc - what our decoders and World say of the cases that testsuite/oracle judges, in the same order.
+ * verdicts.cc - what our decoders and World say of the cases that testsuite/oracle judges, in the
+ * same order.
  *
- * A case a line on stdin: "pod", "nodes", and "pods" that others have bound. On stdout a line with, for each node, {"excluded": Slurm is told not to choose it,
- * "bound": the pod would be bound if Slurm chose it all the same, "why": our reason}. A pod that is refused as a whole is bound nowhere.
+ * A case a line on stdin: "pod", "nodes", and "pods" that others have bound. On stdout a line with,
+ * for each node, {"excluded": Slurm is told not to choose it, "bound": the pod would be bound if
+ * Slurm chose it all the same, "why": our reason}. A pod that is refused as a whole is bound
+ * nowhere.
  */
 #include "src/codec/claim.h"
 #include "src/codec/namespace.h"
@@ -33,7 +36,12 @@ core::Settings settings()
 {
 	core::Settings out;
 	out.policy.cluster = "main";
-	out.policy.namespaces = {{.name_space = "*", .user_id = 1, .group_id = 1, .accounts = {}, .partitions = {}, .qos = {}}};
+	out.policy.namespaces = {{.name_space = "*",
+		.user_id = 1,
+		.group_id = 1,
+		.accounts = {},
+		.partitions = {},
+		.qos = {}}};
 	out.sees_foreign_pods = true;
 	out.report_interval_us = 0;
 	return out;
@@ -55,7 +63,8 @@ void tell_slurm_nodes(core::World &world)
 }
 
 /* What cannot be read is as good as absent, to kube-scheduler as well. */
-template <class T, class F> void for_each(json_object *list, Result<T> (*decode)(json_object *), F &&tell)
+template <class T, class F>
+void for_each(json_object *list, Result<T> (*decode)(json_object *), F &&tell)
 {
 	for (std::size_t i = 0; i < codec::array_size(list); i++) {
 		auto seen = decode(codec::array_at(list, i));
@@ -76,10 +85,11 @@ void tell_storage(core::World &world, json_object *one)
 		uids.insert(volume.uid);
 		world.observe(core::VolumeSeen{std::move(volume)});
 	});
-	for_each(codec::get(one, "classes"), codec::storage_class_from_json, [&](core::StorageClass storage_class) {
-		uids.insert(storage_class.uid);
-		world.observe(core::ClassSeen{std::move(storage_class)});
-	});
+	for_each(codec::get(one, "classes"), codec::storage_class_from_json,
+		[&](core::StorageClass storage_class) {
+			uids.insert(storage_class.uid);
+			world.observe(core::ClassSeen{std::move(storage_class)});
+		});
 	world.observe(core::ClaimsListed{uids});
 	world.observe(core::VolumesListed{uids});
 	world.observe(core::ClassesListed{uids});
@@ -90,10 +100,11 @@ core::World world_of(json_object *one, core::Pod &pod)
 	core::World world(settings());
 	json_object *nodes = codec::get(one, "nodes"), *pods = codec::get(one, "pods");
 	std::set<std::string> uids, spaces;
-	for_each(codec::get(one, "namespaces"), codec::namespace_from_json, [&](core::Namespace space) {
-		spaces.insert(space.uid);
-		world.observe(core::NamespaceSeen{std::move(space)});
-	});
+	for_each(codec::get(one, "namespaces"), codec::namespace_from_json,
+		[&](core::Namespace space) {
+			spaces.insert(space.uid);
+			world.observe(core::NamespaceSeen{std::move(space)});
+		});
 	world.observe(core::NamespacesListed{spaces});
 	for (std::size_t i = 0; i < codec::array_size(nodes); i++) {
 		auto node = codec::node_from_json(codec::array_at(nodes, i));
@@ -129,12 +140,16 @@ core::World world_of(json_object *one, core::Pod &pod)
 /* What comes of it if Slurm gives the pod this node. */
 bool is_bound(core::World world, const core::PodUid &pod, const std::string &node)
 {
-	world.answer(core::SubmitAnswered{pod, core::Submitted{.job = {7}, .node = node, .cpus = 1}}, k_now);
+	world.answer(
+		core::SubmitAnswered{pod, core::Submitted{.job = {7}, .node = node, .cpus = 1}},
+		k_now);
 	const auto actions = world.take_actions(k_now);
 	const auto binds = [](const auto &one) {
-		const auto *report = std::get_if<core::Report>(&one.action); /* a claim for which a volume is being made */
+		/* a claim for which a volume is being made */
+		const auto *report = std::get_if<core::Report>(&one.action);
 		const bool waits = report && report->not_scheduled.reason == names::k_reason_volume;
-		return waits || std::holds_alternative<core::Bind>(one.action) || std::holds_alternative<core::BindVolume>(one.action);
+		return waits || std::holds_alternative<core::Bind>(one.action) ||
+			std::holds_alternative<core::BindVolume>(one.action);
 	};
 	return std::any_of(actions.begin(), actions.end(), binds);
 }
@@ -142,9 +157,12 @@ bool is_bound(core::World world, const core::PodUid &pod, const std::string &nod
 std::string why_not(const core::World &world, const core::Pod &pod, const core::KubeNode &node)
 {
 	const core::Holders there = world.state().foreign.on(node.name);
-	std::optional<core::Refusal> refusals[] = {core::cordon_refuses(pod, node), core::taint_refuses(pod, node.taints, core::ignored_taints(world.state().settings.nodes)),
-						   core::node_refuses(pod, node), core::holders_refuse(pod, there), core::room_refuses(pod.requests, node.allocatable, core::held_by(there)),
-						   world.state().claims.known().refuses(pod, node)};
+	std::optional<core::Refusal> refusals[] = {core::cordon_refuses(pod, node),
+		core::taint_refuses(
+			pod, node.taints, core::ignored_taints(world.state().settings.nodes)),
+		core::node_refuses(pod, node), core::holders_refuse(pod, there),
+		core::room_refuses(pod.requests, node.allocatable, core::held_by(there)),
+		world.state().claims.known().refuses(pod, node)};
 	for (const auto &refusal : refusals) {
 		if (refusal)
 			return refusal->why;
@@ -154,7 +172,8 @@ std::string why_not(const core::World &world, const core::Pod &pod, const core::
 		topology.add_node(each);
 	for (const auto &[uid, other] : world.state().foreign.all()) {
 		const auto home = world.state().kube_nodes.find(other.node_name);
-		topology.add(other, home == world.state().kube_nodes.end() ? nullptr : &home->second);
+		topology.add(
+			other, home == world.state().kube_nodes.end() ? nullptr : &home->second);
 	}
 	const auto refusal = topology.refuses(world.state().kube_nodes.at(node.name));
 	return refusal ? refusal->why : "no reason is known";
@@ -166,19 +185,26 @@ codec::Json answer(json_object *one)
 	core::World world = world_of(one, pod);
 	const std::map<std::string, core::KubeNode> nodes = world.state().kube_nodes;
 	const auto actions = world.take_actions(k_now);
-	const auto *submit = actions.empty() ? nullptr : std::get_if<core::Submit>(&actions[0].action);
-	const auto *report = actions.empty() ? nullptr : std::get_if<core::Report>(&actions[0].action);
+	const auto *submit =
+		actions.empty() ? nullptr : std::get_if<core::Submit>(&actions[0].action);
+	const auto *report =
+		actions.empty() ? nullptr : std::get_if<core::Report>(&actions[0].action);
 	if (!submit && !report)
 		give_up("pod " + pod.name + ": neither submitted nor refused");
 	const bool refused = report && report->not_scheduled.reason == names::k_reason_refused;
 	codec::Json out = codec::new_object();
 	for (const auto &[name, node] : nodes) {
 		codec::Json verdict = codec::new_object();
-		const bool excluded = !submit || std::binary_search(submit->spec.excluded_nodes.begin(), submit->spec.excluded_nodes.end(), name);
+		const bool excluded = !submit ||
+			std::binary_search(submit->spec.excluded_nodes.begin(),
+				submit->spec.excluded_nodes.end(), name);
 		const bool bound = submit && is_bound(world, pod.uid, name);
 		codec::put(verdict.get(), "excluded", excluded);
 		codec::put(verdict.get(), "bound", bound);
-		codec::put(verdict.get(), "why", bound ? "" : refused ? "refused: " + report->not_scheduled.message : why_not(world, pod, node));
+		codec::put(verdict.get(), "why",
+			bound             ? ""
+				: refused ? "refused: " + report->not_scheduled.message
+					  : why_not(world, pod, node));
 		codec::put(out.get(), name.c_str(), std::move(verdict));
 	}
 	return out;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc.c - what the agent asks of Slurm, for the plugin's component test: allocations with a marker, and their end.
+ * alloc.c - what the agent asks of Slurm, for the plugin's component test: allocations with a
+ * marker, and their end.
  *
- *	alloc submit KEY=VALUE...     user, group, cpus, memory, minutes, partition, marker, node, gres, port, external, threads, count
+ *	alloc submit KEY=VALUE...     user, group, cpus, memory, minutes, partition, marker, node,
+ *	                              gres, port, external, threads, count
  *	alloc complete JOB STATUS     wait status
- *	alloc lives KEY=VALUE...      as submit, and each job is ended as soon as it runs; prints "lives DONE REFUSED NS"
+ *	alloc lives KEY=VALUE...      as submit, and each job is ended as soon as it runs; prints
+ *	                              "lives DONE REFUSED NS"
  *
- * Prints one line for each answer: "ok JOB NODES NS" or "error NUMBER NS", NS being CLOCK_MONOTONIC at the answer. threads=N sends the
- * same request from N threads at once; count=N makes each of them send N, and every @ in the marker becomes a number of its own.
+ * Prints one line for each answer: "ok JOB NODES NS" or "error NUMBER NS", NS being CLOCK_MONOTONIC
+ * at the answer. threads=N sends the same request from N threads at once; count=N makes each of
+ * them send N, and every @ in the marker becomes a number of its own.
  */
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
@@ -110,7 +114,8 @@ static void submit_one(void)
 	if (failed || !answer)
 		printf("error %d %lld\n", error_number(), now_ns());
 	else
-		printf("ok %u %s %lld\n", job_of(answer), answer->node_list ? answer->node_list : "-", now_ns());
+		printf("ok %u %s %lld\n", job_of(answer),
+			answer->node_list ? answer->node_list : "-", now_ns());
 	if (answer)
 		slurm_free_resource_allocation_response_msg(answer);
 	free(mine.admin_comment);
@@ -150,7 +155,8 @@ static void set(const char *key, char *value)
 	else if (!strcmp(key, "port"))
 		request.other_port = (uint16_t)number;
 #ifdef EXTERNAL_JOB
-	else if (!strcmp(key, "external")) /* the plugin says so itself; for a slurmctld without it */
+	/* the plugin says so itself; for a slurmctld without it */
+	else if (!strcmp(key, "external"))
 		request.bitflags |= number ? EXTERNAL_JOB : 0;
 #endif
 	else if (!strcmp(key, "threads"))
@@ -189,7 +195,8 @@ static int run_submit(int pairs, char **words)
 		*equals = '\0';
 		set(words[i], equals + 1);
 	}
-	if (threads < 1 || threads > THREADS_MAX || pthread_barrier_init(&barrier, NULL, (unsigned)threads))
+	if (threads < 1 || threads > THREADS_MAX ||
+		pthread_barrier_init(&barrier, NULL, (unsigned)threads))
 		return 2;
 	for (int i = 0; i < threads; i++)
 		if (pthread_create(&handles[i], NULL, submit, NULL))

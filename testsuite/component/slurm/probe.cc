@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probe.cc - drives src/agent/slurm from a shell: one call, its result as key=value words on stdout.
+ * probe.cc - drives src/agent/slurm from a shell: one call, its result as key=value words on
+ * stdout.
  *
- * probe CONF submit [name=|cpus=|memory=|minutes=|partition=|account=|qos=|uid=|node=|pod=|attempt=|priority=]...
- * probe CONF complete JOB STATUS | cancel JOB | ping
- * probe CONF node-create NAME ADDRESS PORT CPUS MIB FEATURE emulated|native
- * probe CONF node-state NAME drain|undrain|down|up [REASON] | node-delete NAME
- * probe CONF survey NAME...: SlurmUser, and of each partition how many of these nodes it has + how many others
- * probe CONF burst COUNT WORKERS: submits them all at once, then ends them all
+ * probe CONF submit
+ * [name=|cpus=|memory=|minutes=|partition=|account=|qos=|uid=|node=|pod=|attempt=|priority=]...
+ * probe CONF complete JOB STATUS | cancel JOB | ping probe CONF node-create NAME ADDRESS PORT CPUS
+ * MIB FEATURE emulated|native probe CONF node-state NAME drain|undrain|down|up [REASON] |
+ * node-delete NAME probe CONF survey NAME...: SlurmUser, and of each partition how many of these
+ * nodes it has + how many others probe CONF burst COUNT WORKERS: submits them all at once, then
+ * ends them all
  *
- * A failed call prints error=CODE and the text. Every run also prints stall_ms: the longest time in which the loop did not turn.
+ * A failed call prints error=CODE and the text. Every run also prints stall_ms: the longest time in
+ * which the loop did not turn.
  */
 #include "src/agent/loop.h"
 #include "src/agent/slurm/calls.h"
@@ -30,7 +33,8 @@ namespace
 {
 
 constexpr auto k_tick = std::chrono::milliseconds(10);
-constexpr const char *k_codes[] = {"invalid", "not_found", "conflict", "denied", "again", "too_large", "io", "internal"};
+constexpr const char *k_codes[] = {
+	"invalid", "not_found", "conflict", "denied", "again", "too_large", "io", "internal"};
 
 using Words = std::vector<std::string>;
 using Seconds = std::chrono::duration<double>;
@@ -38,7 +42,11 @@ using Seconds = std::chrono::duration<double>;
 class Probe
 {
       public:
-	Probe(const std::string &conf, int workers) : calls_(loop_, slurm::Settings{.conf = conf, .workers = workers}) { tick(); }
+	Probe(const std::string &conf, int workers)
+	    : calls_(loop_, slurm::Settings{.conf = conf, .workers = workers})
+	{
+		tick();
+	}
 
 	int run(const Words &words);
 
@@ -78,7 +86,8 @@ void Probe::finish(int exit_status)
 
 void Probe::failed(const Error &error)
 {
-	(void)printf("error=%s text=%s ", k_codes[static_cast<int>(error.code)], error.what.c_str());
+	(void)printf(
+		"error=%s text=%s ", k_codes[static_cast<int>(error.code)], error.what.c_str());
 	finish(1);
 }
 
@@ -112,11 +121,11 @@ core::JobSpec spec_of(std::map<std::string, std::string> words)
 	if (words.count("priority"))
 		spec.priority = static_cast<std::uint32_t>(number("priority", 0));
 	spec.marker = {.cluster = "kube",
-		       .name_space = "default",
-		       .name = spec.name,
-		       .kind = "Pod",
-		       .uid = words["pod"].empty() ? "u" : words["pod"],
-		       .attempt = static_cast<std::uint32_t>(number("attempt", 1))};
+		.name_space = "default",
+		.name = spec.name,
+		.kind = "Pod",
+		.uid = words["pod"].empty() ? "u" : words["pod"],
+		.attempt = static_cast<std::uint32_t>(number("attempt", 1))};
 	return spec;
 }
 
@@ -131,30 +140,33 @@ void Probe::submit(const Words &words)
 	calls_.submit(spec_of(keys), [this](Result<slurm::SubmitReply> reply) {
 		if (!reply)
 			return failed(reply.error());
-		(void)printf("job=%u existed=%d allocated=%d node=%s cpus=%u ", reply->id.number, reply->existed ? 1 : 0, reply->allocated ? 1 : 0,
-			     reply->node.c_str(), reply->cpus);
+		(void)printf("job=%u existed=%d allocated=%d node=%s cpus=%u ", reply->id.number,
+			reply->existed ? 1 : 0, reply->allocated ? 1 : 0, reply->node.c_str(),
+			reply->cpus);
 		finish(0);
 	});
 }
 
 void Probe::node(const Words &w)
 {
-	const std::map<std::string, core::NodeStateChange> changes = {{"drain", core::NodeStateChange::drain},
-								      {"undrain", core::NodeStateChange::undrain},
-								      {"down", core::NodeStateChange::down},
-								      {"up", core::NodeStateChange::up}};
+	const std::map<std::string, core::NodeStateChange> changes = {
+		{"drain", core::NodeStateChange::drain},
+		{"undrain", core::NodeStateChange::undrain}, {"down", core::NodeStateChange::down},
+		{"up", core::NodeStateChange::up}};
 	if (w[0] == "node-delete")
 		return calls_.node_delete(w.at(1), status());
 	if (w[0] == "node-state")
-		return calls_.node_set_state(w.at(1), changes.at(w.at(2)), w.size() > 3 ? w[3] : "", status());
-	calls_.node_create({.name = w.at(1),
-			    .address = w.at(2),
-			    .port = std::atoi(w.at(3).c_str()),
-			    .cpus = static_cast<std::uint32_t>(std::atoi(w.at(4).c_str())),
-			    .memory_mib = static_cast<std::uint64_t>(std::atoi(w.at(5).c_str())),
-			    .features = w.at(6),
-			    .gres = ""},
-			   w.at(7) == "native" ? core::Family::native : core::Family::emulated, status());
+		return calls_.node_set_state(
+			w.at(1), changes.at(w.at(2)), w.size() > 3 ? w[3] : "", status());
+	calls_.node_create(
+		{.name = w.at(1),
+			.address = w.at(2),
+			.port = std::atoi(w.at(3).c_str()),
+			.cpus = static_cast<std::uint32_t>(std::atoi(w.at(4).c_str())),
+			.memory_mib = static_cast<std::uint64_t>(std::atoi(w.at(5).c_str())),
+			.features = w.at(6),
+			.gres = ""},
+		w.at(7) == "native" ? core::Family::native : core::Family::emulated, status());
 }
 
 void Probe::burst(int count)
@@ -162,12 +174,14 @@ void Probe::burst(int count)
 	burst_start_ = agent::Clock::now();
 	outstanding_ = count;
 	for (int i = 0; i < count; i++)
-		calls_.submit(spec_of({{"pod", "burst-" + std::to_string(i)}}), [this](auto reply) { burst_submitted(std::move(reply)); });
+		calls_.submit(spec_of({{"pod", "burst-" + std::to_string(i)}}),
+			[this](auto reply) { burst_submitted(std::move(reply)); });
 }
 
 void Probe::burst_submitted(Result<slurm::SubmitReply> reply)
 {
-	results_[reply ? (reply->allocated ? "allocated" : "pending") : k_codes[static_cast<int>(reply.error().code)]]++;
+	results_[reply ? (reply->allocated ? "allocated" : "pending")
+		       : k_codes[static_cast<int>(reply.error().code)]]++;
 	if (reply)
 		jobs_.push_back(reply->id);
 	if (--outstanding_ > 0)
@@ -176,7 +190,8 @@ void Probe::burst_submitted(Result<slurm::SubmitReply> reply)
 		(void)printf("%s=%d ", result.c_str(), n);
 	const std::set<core::JobId> different(jobs_.begin(), jobs_.end());
 	(void)printf("different=%zu per_second=%.0f ", different.size(),
-		     static_cast<double>(jobs_.size()) / Seconds(agent::Clock::now() - burst_start_).count());
+		static_cast<double>(jobs_.size()) /
+			Seconds(agent::Clock::now() - burst_start_).count());
 	burst_end();
 }
 
@@ -199,7 +214,9 @@ void Probe::burst_end()
 int Probe::run(const Words &words)
 {
 	const std::string &verb = words.at(0);
-	const auto number = [&words](std::size_t i) { return static_cast<std::uint32_t>(std::strtoul(words.at(i).c_str(), nullptr, 10)); };
+	const auto number = [&words](std::size_t i) {
+		return static_cast<std::uint32_t>(std::strtoul(words.at(i).c_str(), nullptr, 10));
+	};
 	if (verb == "submit")
 		submit(words);
 	else if (verb == "complete")
@@ -209,30 +226,35 @@ int Probe::run(const Words &words)
 	else if (verb == "ping")
 		calls_.ping(status());
 	else if (verb == "survey")
-		calls_.survey({words.begin() + 1, words.end()}, [this](const Result<slurm::Survey> &result) {
-			if (!result)
-				return failed(result.error());
-			(void)printf("slurm_user=%u ", result->slurm_user_id);
-			for (const slurm::Partition &p : result->partitions)
-				(void)printf("%s=%zu+%zu%s ", p.name.c_str(), p.external, p.others, p.is_up ? "" : ",not-up");
-			finish(0);
-		});
+		calls_.survey({words.begin() + 1, words.end()},
+			[this](const Result<slurm::Survey> &result) {
+				if (!result)
+					return failed(result.error());
+				(void)printf("slurm_user=%u ", result->slurm_user_id);
+				for (const slurm::Partition &p : result->partitions)
+					(void)printf("%s=%zu+%zu%s ", p.name.c_str(), p.external,
+						p.others, p.is_up ? "" : ",not-up");
+				finish(0);
+			});
 	else if (verb == "sharing")
-		calls_.sharing_partitions({words.begin() + 1, words.end()}, [this](const Result<slurm::SharingPartitions> &result) {
-			if (!result)
-				return failed(result.error());
-			for (const auto &[name, why] : result->refused)
-				(void)printf("refused=%s ", name.c_str());
-			for (const std::string &name : result->suspending)
-				(void)printf("suspending=%s ", name.c_str());
-			finish(0);
-		});
+		calls_.sharing_partitions({words.begin() + 1, words.end()},
+			[this](const Result<slurm::SharingPartitions> &result) {
+				if (!result)
+					return failed(result.error());
+				for (const auto &[name, why] : result->refused)
+					(void)printf("refused=%s ", name.c_str());
+				for (const std::string &name : result->suspending)
+					(void)printf("suspending=%s ", name.c_str());
+				finish(0);
+			});
 	else if (verb == "burst")
 		burst(static_cast<int>(number(1)));
 	else
 		node(words);
 	loop_.run();
-	(void)printf("stall_ms=%lld\n", static_cast<long long>(std::chrono::duration_cast<std::chrono::milliseconds>(stall_).count()));
+	(void)printf("stall_ms=%lld\n",
+		static_cast<long long>(
+			std::chrono::duration_cast<std::chrono::milliseconds>(stall_).count()));
 	return exit_status_;
 }
 

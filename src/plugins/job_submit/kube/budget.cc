@@ -31,7 +31,8 @@ void KickBudget::kicked(std::int64_t now, std::int64_t pass)
 	kicked_at_ = now;
 }
 
-Kicks::Pass Kicks::next(std::int64_t now, std::uint32_t passes, std::int64_t pass, std::uint64_t pending)
+Kicks::Pass Kicks::next(
+	std::int64_t now, std::uint32_t passes, std::int64_t pass, std::uint64_t pending)
 {
 	wants_full_ = wants_full_ && pending != 0;
 	if (full_kick_at_ != 0 && passes != full_kick_at_) {

@@ -37,7 +37,8 @@ std::size_t Histogram::bucket_of(std::uint64_t ns)
 	if (ns < (1U << k_sub_bits))
 		return ns;
 	auto shift = static_cast<unsigned>(std::bit_width(ns)) - 1 - k_sub_bits;
-	std::size_t bucket = (std::size_t{shift + 1} << k_sub_bits) + ((ns >> shift) - (1U << k_sub_bits));
+	std::size_t bucket =
+		(std::size_t{shift + 1} << k_sub_bits) + ((ns >> shift) - (1U << k_sub_bits));
 	return std::min(bucket, k_buckets - 1);
 }
 
@@ -80,7 +81,8 @@ core::Cost Histogram::read() const
 	if (cost.count == 0)
 		return cost;
 	cost.max_us = static_cast<double>(max_ns_.load(std::memory_order_relaxed)) / 1000;
-	cost.mean_us = static_cast<double>(sum_ns_.load(std::memory_order_relaxed)) / 1000 / static_cast<double>(cost.count);
+	cost.mean_us = static_cast<double>(sum_ns_.load(std::memory_order_relaxed)) / 1000 /
+		static_cast<double>(cost.count);
 	cost.p99_us = std::min(percentile_us(cost.count, 990), cost.max_us);
 	return cost;
 }

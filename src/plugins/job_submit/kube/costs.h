@@ -2,8 +2,9 @@
 /*
  * costs.h - what the plugin costs slurmctld, measured by itself.
  *
- * A log-linear histogram: 8 buckets for each power of two of nanoseconds, so a percentile is at most 12.5 % too high. record() is wait-free and may
- * be called by any thread; a reader may see a sample in one counter and not yet in another, which does not matter here.
+ * A log-linear histogram: 8 buckets for each power of two of nanoseconds, so a percentile is at
+ * most 12.5 % too high. record() is wait-free and may be called by any thread; a reader may see a
+ * sample in one counter and not yet in another, which does not matter here.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_COSTS_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_COSTS_H
@@ -40,8 +41,10 @@ class Histogram
 struct Costs {
 	Histogram hook, lock_wait, lock_hold;
 	Histogram hook_cpu, lock_cpu; /* processor time of the same */
-	std::atomic<std::uint64_t> held_ns{0}, worked_ns{0}; /* sums, for the duty of a period and for budgets */
-	std::atomic<std::uint64_t> refused{0}, duplicates_refused{0}, sink_contacts{0}, sink_refused{0}, reconnects{0}, queue_drops{0};
+	/* sums, for the duty of a period and for budgets */
+	std::atomic<std::uint64_t> held_ns{0}, worked_ns{0};
+	std::atomic<std::uint64_t> refused{0}, duplicates_refused{0}, sink_contacts{0},
+		sink_refused{0}, reconnects{0}, queue_drops{0};
 };
 
 } // namespace slurmkube::plugin

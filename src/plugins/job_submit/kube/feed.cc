@@ -7,16 +7,19 @@ namespace slurmkube::plugin
 namespace
 {
 
-constexpr std::size_t k_keys_of_a_job = 420, k_keys_of_a_node = 220, k_keys_of_a_share = 80, k_keys_of_gres = 60, k_gone = 50, k_stats = 500;
+constexpr std::size_t k_keys_of_a_job = 420, k_keys_of_a_node = 220, k_keys_of_a_share = 80,
+		      k_keys_of_gres = 60, k_gone = 50, k_stats = 500;
 
 std::size_t size_of(const core::SlurmJob &job)
 {
-	std::size_t size = k_keys_of_a_job + job.marker.cluster.size() + job.marker.name_space.size() + job.marker.name.size() +
-			   job.marker.uid.size() + job.reason.size() + job.partition.size();
+	std::size_t size = k_keys_of_a_job + job.marker.cluster.size() +
+		job.marker.name_space.size() + job.marker.name.size() + job.marker.uid.size() +
+		job.reason.size() + job.partition.size();
 	for (const core::NodeAllocation &node : job.nodes) {
 		size += k_keys_of_a_share + node.node.size() + node.core_ids.size();
 		for (const core::Gres &gres : node.gres)
-			size += k_keys_of_gres + gres.name.size() + gres.type.size() + gres.indices.size();
+			size += k_keys_of_gres + gres.name.size() + gres.type.size() +
+				gres.indices.size();
 	}
 	return size;
 }
@@ -28,7 +31,8 @@ std::size_t line_size(const codec::LinkMessage &message)
 	if (const auto *job = std::get_if<core::SlurmJob>(&message))
 		return size_of(*job);
 	if (const auto *node = std::get_if<core::SlurmNode>(&message))
-		return k_keys_of_a_node + node->name.size() + node->reason.size() + node->features.size() + node->gres.size();
+		return k_keys_of_a_node + node->name.size() + node->reason.size() +
+			node->features.size() + node->gres.size();
 	return std::holds_alternative<core::PluginStats>(message) ? k_stats : k_gone;
 }
 

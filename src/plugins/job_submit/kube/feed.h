@@ -2,9 +2,10 @@
 /*
  * feed.h - between the keeper, which sees changes, and the link, which sends them.
  *
- * Holds the picture last seen, so that a connect can start with a snapshot at any time without a lock of Slurm, and the queue of changes after it.
- * The queue is bounded: when it is full it is dropped as a whole, and the next connect starts again. Any thread may call; never
- * called with a lock of Slurm held.
+ * Holds the picture last seen, so that a connect can start with a snapshot at any time without a
+ * lock of Slurm, and the queue of changes after it. The queue is bounded: when it is full it is
+ * dropped as a whole, and the next connect starts again. Any thread may call; never called with a
+ * lock of Slurm held.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FEED_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FEED_H
@@ -30,14 +31,16 @@ class Feed
 	void job_gone(core::JobId id);
 	void node(core::SlurmNode node);
 	void node_gone(const std::string &name);
-	/* The picture is whole: before this nothing may be told, since what is missing in a snapshot counts as gone. */
+	/* The picture is whole: before this nothing may be told, since what is missing in a
+	 * snapshot counts as gone. */
 	void complete();
 	/* slurmctld is not in control any more: forget all. */
 	void reset();
 
 	/* ---- link ---- */
 	[[nodiscard]] bool is_complete() const;
-	/* The snapshot, with its begin and end; changes are queued from here on. Empty: the picture is not whole (any more). */
+	/* The snapshot, with its begin and end; changes are queued from here on. Empty: the picture
+	 * is not whole (any more). */
 	std::vector<codec::LinkMessage> open();
 	void close();
 	/* What came since. False: the queue was dropped, or the picture is not whole any more. */

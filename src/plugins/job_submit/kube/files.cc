@@ -49,7 +49,8 @@ bool write_state_file(const char *name, std::string_view text)
 		return false;
 	std::string fresh = std::string(path.get()) + ".new";
 	UniqueFd fd(open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-	bool written = fd && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+	bool written = fd &&
+		write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 	return written && rename(fresh.c_str(), path.get()) == 0;
 }
 

@@ -16,7 +16,8 @@ std::string read_state_file(const char *name);
 /* Whole or not at all, as far as a crash of slurmctld goes. False: not written. */
 bool write_state_file(const char *name, std::string_view text);
 
-/* Its text; empty if there is none or it cannot be read. At most 8 MiB of it. Blocks on the disk: never under a lock. */
+/* Its text; empty if there is none or it cannot be read. At most 8 MiB of it. Blocks on the disk:
+ * never under a lock. */
 std::string read_conf_file(const char *name);
 
 } // namespace slurmkube::plugin

@@ -2,8 +2,9 @@
 /*
  * glue.cc - the plugin as one object between init() and fini(), and the hooks' way into it.
  *
- * Hooks run on slurmctld's threads, under its locks: they copy nothing that they need not, wait for nothing, and let no exception out. A bug of ours
- * must not stop native jobs: they pass then, and what asks for places of pods is refused.
+ * Hooks run on slurmctld's threads, under its locks: they copy nothing that they need not, wait for
+ * nothing, and let no exception out. A bug of ours must not stop native jobs: they pass then, and
+ * what asks for places of pods is refused.
  */
 #include "src/base/guard.h"
 #include "src/base/log.h"
@@ -27,19 +28,22 @@ void to_slurm_log(LogLevel level, const char *line)
 	kube_seam_log(static_cast<int>(level), line);
 }
 
-static_assert(static_cast<int>(LogLevel::error) == KUBE_LOG_ERROR && static_cast<int>(LogLevel::debug) == KUBE_LOG_DEBUG);
+static_assert(static_cast<int>(LogLevel::error) == KUBE_LOG_ERROR &&
+	static_cast<int>(LogLevel::debug) == KUBE_LOG_DEBUG);
 
 /* Refuses what is ours to guard; for the rest it is as if we were not there. */
 template <class Facts> void judge_without(const Facts &facts, kube_verdict &verdict) noexcept
 {
 	verdict = {};
 	if (g_plugin->concerns_us(facts))
-		say(verdict, KUBE_REFUSE, "slurm-kube: internal error; try again, slurmctld's log says more");
+		say(verdict, KUBE_REFUSE,
+			"slurm-kube: internal error; try again, slurmctld's log says more");
 	else
 		say(verdict, KUBE_ALLOW, {});
 }
 
-template <class Facts, class F> void hook(const Facts &facts, kube_verdict &verdict, F &&judge) noexcept
+template <class Facts, class F>
+void hook(const Facts &facts, kube_verdict &verdict, F &&judge) noexcept
 {
 	say(verdict, KUBE_ALLOW, {});
 	if (!g_plugin)
@@ -74,8 +78,9 @@ bool kube_glue_start(void)
 }
 
 /*
- * slurmctld 22.05 calls fini() with all its locks held when JobSubmitPlugins was changed by a reconfigure; the keeper may be waiting for one of them,
- * and would never end. Then the library and the object stay, and the keeper ends on its own as soon as it gets its lock.
+ * slurmctld 22.05 calls fini() with all its locks held when JobSubmitPlugins was changed by a
+ * reconfigure; the keeper may be waiting for one of them, and would never end. Then the library and
+ * the object stay, and the keeper ends on its own as soon as it gets its lock.
  */
 void kube_glue_stop(void)
 {
@@ -89,7 +94,8 @@ void kube_glue_stop(void)
 	}
 	Dl_info self = {};
 	if (dladdr(reinterpret_cast<void *>(&kube_glue_stop), &self) != 0)
-		(void)dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE); /* the handle is given up on purpose */
+		/* the handle is given up on purpose */
+		(void)dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 void kube_glue_submit(const kube_submit_facts *facts, kube_verdict *verdict)

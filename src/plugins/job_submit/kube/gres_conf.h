@@ -2,9 +2,11 @@
 /*
  * gres_conf.h - for which nodes may slurmctld itself read gres.conf?
  *
- * Slurm's loader (gres_g_node_config_load) was written for slurmd: it ends the process at a dozen mistakes that slurmctld alone tolerates, and for a
- * node that the file does not name it would damage what is there. So only what is known to be harmless is allowed: a file of plain lines, and for
- * the node Name, Type, File, Count and Cores that agree with each other. Pure: the caller reads the file.
+ * Slurm's loader (gres_g_node_config_load) was written for slurmd: it ends the process at a dozen
+ * mistakes that slurmctld alone tolerates, and for a node that the file does not name it would
+ * damage what is there. So only what is known to be harmless is allowed: a file of plain lines, and
+ * for the node Name, Type, File, Count and Cores that agree with each other. Pure: the caller reads
+ * the file.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_GRES_CONF_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_GRES_CONF_H
@@ -21,13 +23,14 @@ namespace slurmkube::plugin
 
 struct GresLine {
 	std::size_t number = 0; /* in the file, from 1 */
-	std::string hosts;	/* host list; empty: any node */
+	std::string hosts;      /* host list; empty: any node */
 	std::map<std::string, std::string> keys;
 };
 
 struct GresConf {
 	std::vector<GresLine> lines;
-	std::string trouble; /* why Slurm must not be let near this file; empty: every line is plain */
+	/* why Slurm must not be let near this file; empty: every line is plain */
+	std::string trouble;
 };
 
 GresConf parse_gres_conf(std::string_view text);

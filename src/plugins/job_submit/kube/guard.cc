@@ -21,7 +21,8 @@ bool is_trusted(const Rules &rules, std::uint32_t uid)
 std::string external_partition(const Rules &rules, std::string_view list)
 {
 	for (const std::string &name : split_commas(list))
-		if (std::find(rules.partitions.begin(), rules.partitions.end(), name) != rules.partitions.end())
+		if (std::find(rules.partitions.begin(), rules.partitions.end(), name) !=
+			rules.partitions.end())
 			return name;
 	return {};
 }
@@ -43,7 +44,8 @@ template <class F> void each_name(std::string_view list, F &&call) noexcept
 
 bool is_external(const Rules &rules, std::string_view name) noexcept
 {
-	return std::find(rules.partitions.begin(), rules.partitions.end(), name) != rules.partitions.end();
+	return std::find(rules.partitions.begin(), rules.partitions.end(), name) !=
+		rules.partitions.end();
 }
 
 /* JSON can hide the word, but no marker of ours does. */
@@ -59,7 +61,8 @@ bool may_be_ours(const MarkerTexts &texts) noexcept
 
 std::string refuse_partition(const std::string &name)
 {
-	return "slurm-kube: partition " + name + " takes Kubernetes pods only; give another with --partition";
+	return "slurm-kube: partition " + name +
+		" takes Kubernetes pods only; give another with --partition";
 }
 
 /* No kubelet would start the pod there, and native jobs would go short of the node. */
@@ -67,8 +70,9 @@ std::string refuse_native_partition(const std::string &name, const core::Marker 
 {
 	if (name.empty())
 		return {};
-	return "slurm-kube: partition " + name + " has nodes that are no Kubernetes nodes: the job of pod " + describe(marker) +
-	       " cannot go there; name the partition in kube.conf (Partitions) if that is wanted";
+	return "slurm-kube: partition " + name +
+		" has nodes that are no Kubernetes nodes: the job of pod " + describe(marker) +
+		" cannot go there; name the partition in kube.conf (Partitions) if that is wanted";
 }
 
 /* Shapes that Slurm or we cannot carry through for a job without script. */
@@ -92,12 +96,13 @@ bool may_write(const Rules &rules, const Change &change)
 }
 
 /*
- * A marker is given at submission, once: exactly-once rests on that. What a site notes on the job is
- * kept beside it. Slurm refuses an owner's own text before it asks us, so what comes with his change
- * is a script's, and he must not pay for it with a change that harms nobody: Slurm would refuse it
- * afterwards, so the text goes.
+ * A marker is given at submission, once: exactly-once rests on that. What a site notes on the job
+ * is kept beside it. Slurm refuses an owner's own text before it asks us, so what comes with his
+ * change is a script's, and he must not pay for it with a change that harms nobody: Slurm would
+ * refuse it afterwards, so the text goes.
  */
-ChangeJudgement judge_new_comment(const Rules &rules, const Change &change, const std::optional<core::Marker> &marker)
+ChangeJudgement judge_new_comment(
+	const Rules &rules, const Change &change, const std::optional<core::Marker> &marker)
 {
 	std::string_view text = *change.new_admin_comment;
 	bool wants_marker = codec::looks_like_marker(text);
@@ -105,17 +110,22 @@ ChangeJudgement judge_new_comment(const Rules &rules, const Change &change, cons
 		return {};
 	if (marker && !may_write(rules, change))
 		return {.refusal = {}, .keeps_comment = true};
-	if (wants_marker && !is_trusted(rules, change.caller) && text != change.marker.admin_comment)
-		return {"slurm-kube: only root and SlurmUser may change who an external job stands for"};
+	if (wants_marker && !is_trusted(rules, change.caller) &&
+		text != change.marker.admin_comment)
+		return {"slurm-kube: only root and SlurmUser may change who an external job stands "
+			"for"};
 	if (!marker)
-		return {"slurm-kube: a marker is given at submission only; this is no job of a Kubernetes pod"};
+		return {"slurm-kube: a marker is given at submission only; this is no job of a "
+			"Kubernetes pod"};
 	std::optional<core::Marker> noted = with_text(*marker, change.marker.admin_comment, text);
 	if (!noted)
-		return {"slurm-kube: the admin_comment says for which pod the job stands, " + describe(*marker) + ", and cannot name another"};
+		return {"slurm-kube: the admin_comment says for which pod the job stands, " +
+			describe(*marker) + ", and cannot name another"};
 	return {{}, comment_of(*noted)};
 }
 
-std::string judge_new_partition(const Rules &rules, const Change &change, const std::optional<core::Marker> &marker)
+std::string judge_new_partition(
+	const Rules &rules, const Change &change, const std::optional<core::Marker> &marker)
 {
 	if (marker)
 		return refuse_native_partition(change.native_partition, *marker);
@@ -132,10 +142,13 @@ Judgement judge(const Rules &rules, const Submission &s)
 		return {name.empty() ? name : refuse_partition(name), std::nullopt};
 	}
 	if (!is_trusted(rules, s.caller))
-		return {"slurm-kube: only root and SlurmUser may submit for Kubernetes pods", std::nullopt};
+		return {"slurm-kube: only root and SlurmUser may submit for Kubernetes pods",
+			std::nullopt};
 	auto marker = marker_of(s.marker);
 	if (!marker)
-		return {"slurm-kube: " + codec::marker_from_text(s.marker.admin_comment).error().what, std::nullopt};
+		return {"slurm-kube: " +
+				codec::marker_from_text(s.marker.admin_comment).error().what,
+			std::nullopt};
 	std::string refusal = refuse_shape(s);
 	if (refusal.empty())
 		refusal = refuse_native_partition(s.native_partition, *marker);
@@ -153,7 +166,8 @@ ChangeJudgement judge(const Rules &rules, const Change &change)
 	if (judgement.refusal.empty() && change.new_partition)
 		judgement.refusal = judge_new_partition(rules, change, marker);
 	if (judgement.refusal.empty() && change.resizes && marker && !may_write(rules, change))
-		judgement.refusal = "slurm-kube: the size and place of the job of pod " + describe(*marker) + " follow the pod";
+		judgement.refusal = "slurm-kube: the size and place of the job of pod " +
+			describe(*marker) + " follow the pod";
 	return judgement;
 }
 
@@ -184,29 +198,36 @@ bool concerns_us(const Rules &rules, const Change &change) noexcept
 	if (may_be_ours(change.marker))
 		return change.resizes || change.new_partition || change.new_admin_comment;
 	return (change.new_admin_comment && may_be_marker(*change.new_admin_comment)) ||
-	       (change.new_partition && names_external(rules, *change.new_partition));
+		(change.new_partition && names_external(rules, *change.new_partition));
 }
 
 std::vector<std::string> other_partitions(const Rules &rules, std::string_view list)
 {
 	std::vector<std::string> names = split_commas(list);
-	std::erase_if(names, [&](const std::string &name) { return std::find(rules.partitions.begin(), rules.partitions.end(), name) != rules.partitions.end(); });
+	std::erase_if(names, [&](const std::string &name) {
+		return std::find(rules.partitions.begin(), rules.partitions.end(), name) !=
+			rules.partitions.end();
+	});
 	return names;
 }
 
 std::string order_trouble(std::string_view submit_plugins)
 {
 	const std::vector<std::string> names = split_commas(submit_plugins);
-	const auto ours = std::find_if(names.begin(), names.end(), [](const std::string &name) { return name == "kube" || name == "job_submit/kube"; });
+	const auto ours = std::find_if(names.begin(), names.end(), [](const std::string &name) {
+		return name == "kube" || name == "job_submit/kube";
+	});
 	if (ours == names.end() || std::next(ours) == names.end())
 		return {};
-	return "JobSubmitPlugins=" + std::string(submit_plugins) + " in slurm.conf: kube must be the last, since " + *std::next(ours) +
-	       " can move jobs into partitions for pods, and jobs of pods out of them, unseen";
+	return "JobSubmitPlugins=" + std::string(submit_plugins) +
+		" in slurm.conf: kube must be the last, since " + *std::next(ours) +
+		" can move jobs into partitions for pods, and jobs of pods out of them, unseen";
 }
 
 std::string describe(const core::Marker &marker)
 {
-	return marker.name_space + "/" + marker.name + " (uid " + marker.uid + ", attempt " + std::to_string(marker.attempt) + ")";
+	return marker.name_space + "/" + marker.name + " (uid " + marker.uid + ", attempt " +
+		std::to_string(marker.attempt) + ")";
 }
 
 } // namespace slurmkube::plugin

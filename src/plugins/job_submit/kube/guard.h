@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guard.h - who may create external jobs, and what may be done to them. Pure: facts in, verdict out.
+ * guard.h - who may create external jobs, and what may be done to them. Pure: facts in, verdict
+ * out.
  *
- * A marker in admin_comment makes a job an external one; only root and SlurmUser may give it, at submission, and nobody may take it away. The
- * partitions of kube.conf take external jobs only, and external jobs go nowhere else. The owner may do with his job what does not change its place.
+ * A marker in admin_comment makes a job an external one; only root and SlurmUser may give it, at
+ * submission, and nobody may take it away. The partitions of kube.conf take external jobs only, and
+ * external jobs go nowhere else. The owner may do with his job what does not change its place.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_GUARD_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_GUARD_H
@@ -20,14 +22,17 @@ struct Rules {
 
 struct Submission {
 	std::uint32_t caller = 0;
-	MarkerTexts marker = {};	 /* empty: none */
-	std::string_view partition = {}; /* comma list, as Slurm will take it; empty: no default either */
-	std::string native_partition = {}; /* of an external job: one of them that also has native nodes, and is not in Rules; else empty */
+	MarkerTexts marker = {}; /* empty: none */
+	/* comma list, as Slurm will take it; empty: no default either */
+	std::string_view partition = {};
+	/* of an external job: one of them that also has native nodes, and is not in Rules; else
+	 * empty */
+	std::string native_partition = {};
 	bool batch = false, array = false, het = false, own_id = false;
 };
 
 struct Judgement {
-	std::string refusal;		    /* empty: allowed */
+	std::string refusal;                /* empty: allowed */
 	std::optional<core::Marker> marker; /* it is an external job */
 };
 
@@ -43,11 +48,12 @@ struct Change {
 	std::optional<std::string_view> new_admin_comment = {}, new_partition = {};
 	bool resizes = false;
 	std::string native_partition = {}; /* as in Submission, of the new ones */
-	bool is_admin = false; /* the caller is one for Slurm (AdminLevel), and may write admin_comment */
+	/* the caller is one for Slurm (AdminLevel), and may write admin_comment */
+	bool is_admin = false;
 };
 
 struct ChangeJudgement {
-	std::string refusal;			  /* empty: allowed */
+	std::string refusal; /* empty: allowed */
 	/* To be written instead of the one asked for; nothing: it is not changed at all. */
 	std::optional<std::string> admin_comment = {};
 	bool keeps_comment = false;
@@ -56,8 +62,8 @@ struct ChangeJudgement {
 ChangeJudgement judge(const Rules &rules, const Change &change);
 
 /*
- * Where an error of ours (no memory) leaves no judgement: is the request one that we stand for? Asked
- * without memory, by what texts look like. Only then it is refused; native jobs pass.
+ * Where an error of ours (no memory) leaves no judgement: is the request one that we stand for?
+ * Asked without memory, by what texts look like. Only then it is refused; native jobs pass.
  */
 bool concerns_us(const Rules &rules, const Submission &submission) noexcept;
 bool concerns_us(const Rules &rules, const Change &change) noexcept;

@@ -37,14 +37,20 @@ template <class F> void without_throwing(Copy &copy, F &&body) noexcept
 void add_node(void *context, const kube_node_share *share) noexcept
 {
 	auto &copy = *static_cast<Copy *>(context);
-	without_throwing(copy, [&] { copy.job.nodes.push_back({share->node, share->cpus, share->core_ids, share->memory_mib, {}}); });
+	without_throwing(copy, [&] {
+		copy.job.nodes.push_back(
+			{share->node, share->cpus, share->core_ids, share->memory_mib, {}});
+	});
 }
 
 void add_gres(void *context, const kube_gres_share *share) noexcept
 {
 	auto &copy = *static_cast<Copy *>(context);
 	if (!copy.job.nodes.empty())
-		without_throwing(copy, [&] { copy.job.nodes.back().gres.push_back({share->name, share->type, share->count, share->indices}); });
+		without_throwing(copy, [&] {
+			copy.job.nodes.back().gres.push_back(
+				{share->name, share->type, share->count, share->indices});
+		});
 }
 
 /* squeue prints one word */

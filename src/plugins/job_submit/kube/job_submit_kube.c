@@ -2,8 +2,8 @@
 /*
  * job_submit_kube.c - what Slurm loads and calls: identity, init, fini and the two hooks.
  *
- * Facts go to kube_glue_*, which decides; the answer comes back and is applied here. Nothing runs before init(): slurmctld also opens
- * plugins only to look at their names.
+ * Facts go to kube_glue_*, which decides; the answer comes back and is applied here. Nothing runs
+ * before init(): slurmctld also opens plugins only to look at their names.
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
@@ -35,7 +35,8 @@ int fini(void)
 	return SLURM_SUCCESS;
 }
 
-/* libslurm gives its caller the number only and prints the text, so the numbers tell the cases apart. */
+/* libslurm gives its caller the number only and prints the text, so the numbers tell the cases
+ * apart. */
 static int code_of(enum kube_outcome outcome)
 {
 	switch (outcome) {
@@ -58,7 +59,8 @@ static void replace(char **text, const char *with)
 	}
 }
 
-/* In a federation another cluster would get it too, and start it on nodes that no agent of ours knows. */
+/* In a federation another cluster would get it too, and start it on nodes that no agent of ours
+ * knows. */
 static void stay_here(job_desc_msg_t *job)
 {
 	if (ctld_is_in_federation())
@@ -80,7 +82,8 @@ static void take_identity(job_desc_msg_t *job, const struct kube_verdict *verdic
 	job->group_id = verdict->group_id;
 	replace(&job->admin_comment, verdict->admin_comment);
 	replace(&job->resp_host, verdict->copy);
-	job->alloc_resp_port = job->other_port = 0; /* with a port Slurm would look resp_host up as the name of a host */
+	/* with a port Slurm would look resp_host up as the name of a host */
+	job->alloc_resp_port = job->other_port = 0;
 	stay_here(job);
 #ifdef EXTERNAL_JOB
 	job->bitflags |= EXTERNAL_JOB;
@@ -123,20 +126,25 @@ static bool is_set16(uint16_t number)
 
 static bool changes_counts(const job_desc_msg_t *change)
 {
-	return is_set(change->min_nodes) || is_set(change->max_nodes) || is_set(change->min_cpus) || is_set(change->max_cpus) ||
-	       is_set(change->num_tasks) || is_set16(change->cpus_per_task) || is_set16(change->ntasks_per_node) ||
-	       is_set16(change->ntasks_per_socket) || is_set16(change->ntasks_per_core) || is_set16(change->pn_min_cpus) ||
-	       change->pn_min_memory != NO_VAL64 || is_set16(change->sockets_per_node) || is_set16(change->cores_per_socket) ||
-	       is_set16(change->threads_per_core) || is_set16(change->core_spec) || is_set16(change->contiguous) || is_set16(change->shared);
+	return is_set(change->min_nodes) || is_set(change->max_nodes) || is_set(change->min_cpus) ||
+		is_set(change->max_cpus) || is_set(change->num_tasks) ||
+		is_set16(change->cpus_per_task) || is_set16(change->ntasks_per_node) ||
+		is_set16(change->ntasks_per_socket) || is_set16(change->ntasks_per_core) ||
+		is_set16(change->pn_min_cpus) || change->pn_min_memory != NO_VAL64 ||
+		is_set16(change->sockets_per_node) || is_set16(change->cores_per_socket) ||
+		is_set16(change->threads_per_core) || is_set16(change->core_spec) ||
+		is_set16(change->contiguous) || is_set16(change->shared);
 }
 
 static bool changes_words(const job_desc_msg_t *change)
 {
-	return change->req_nodes || change->exc_nodes || change->features || change->tres_per_job || change->tres_per_node ||
-	       change->tres_per_socket || change->tres_per_task || change->mem_per_tres || change->cpus_per_tres;
+	return change->req_nodes || change->exc_nodes || change->features || change->tres_per_job ||
+		change->tres_per_node || change->tres_per_socket || change->tres_per_task ||
+		change->mem_per_tres || change->cpus_per_tres;
 }
 
-static int judge_change(job_desc_msg_t *change, const job_record_t *job, uint32_t caller, struct kube_verdict *verdict)
+static int judge_change(job_desc_msg_t *change, const job_record_t *job, uint32_t caller,
+	struct kube_verdict *verdict)
 {
 	struct kube_modify_facts facts = {
 		.caller = caller,

@@ -2,10 +2,10 @@
 /*
  * job_walk.h - through the list of all jobs of slurmctld, in slices of a bounded number. Pure.
  *
- * Locks are given up between two slices. Slurm appends jobs at the end of the list and takes ended ones
- * out of it, so a place in it moves towards the front only. Each slice begins with the last job that was
- * met: if another one is in its place, the walk begins anew, and meets jobs a second time. So every job
- * is met that is in the list from the first slice to the last one.
+ * Locks are given up between two slices. Slurm appends jobs at the end of the list and takes ended
+ * ones out of it, so a place in it moves towards the front only. Each slice begins with the last
+ * job that was met: if another one is in its place, the walk begins anew, and meets jobs a second
+ * time. So every job is met that is in the list from the first slice to the last one.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WALK_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WALK_H
@@ -30,7 +30,8 @@ class JobWalk
 
 	JobWalk(Source source, Visit visit) : source_(source), visit_(std::move(visit)) {}
 
-	/* The next slice; under the lock that the source wants. What visit() throws comes out here. */
+	/* The next slice; under the lock that the source wants. What visit() throws comes out
+	 * here. */
 	void go_on();
 	[[nodiscard]] bool is_done() const { return is_done_; }
 

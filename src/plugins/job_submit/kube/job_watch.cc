@@ -26,7 +26,8 @@ MarkerFault fault_of_job(std::uint32_t id, const MarkerTexts &texts, const core:
 
 std::size_t hash_of(const MarkerTexts &texts)
 {
-	return std::hash<std::string_view>{}(texts.admin_comment) * 31 + std::hash<std::string_view>{}(texts.copy);
+	return std::hash<std::string_view>{}(texts.admin_comment) * 31 +
+		std::hash<std::string_view>{}(texts.copy);
 }
 
 std::optional<MarkerTexts> texts_of(std::uint32_t id)
@@ -85,8 +86,8 @@ bool JobWatch::read_marker(std::uint32_t id, Known &known)
 }
 
 /*
- * A site's script wrote over the marker, or the job is of a plugin that kept no copy. Texts that have
- * changed since are left alone: the next look reads them, and finds what is wrong with those.
+ * A site's script wrote over the marker, or the job is of a plugin that kept no copy. Texts that
+ * have changed since are left alone: the next look reads them, and finds what is wrong with those.
  */
 void JobWatch::write_marker(Mend &mend)
 {
@@ -97,9 +98,11 @@ void JobWatch::write_marker(Mend &mend)
 	known->second.fault = {};
 	if (hash_of(*texts) != mend.texts)
 		return;
-	mend.is_done = kube_seam_write_marker(mend.id, mend.fault.comment ? mend.comment.c_str() : nullptr,
-					      mend.fault.copy ? mend.copy.c_str() : nullptr);
-	if (const auto written = texts_of(mend.id)) /* known already: not to be parsed under this lock */
+	mend.is_done =
+		kube_seam_write_marker(mend.id, mend.fault.comment ? mend.comment.c_str() : nullptr,
+			mend.fault.copy ? mend.copy.c_str() : nullptr);
+	/* known already: not to be parsed under this lock */
+	if (const auto written = texts_of(mend.id))
 		known->second.texts = hash_of(*written);
 }
 
@@ -112,20 +115,24 @@ void JobWatch::note_configuring(std::uint32_t id, Known &known, bool is_so)
 		configuring_.ids.erase(id);
 }
 
-void JobWatch::note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found)
+void JobWatch::note_change(
+	std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found)
 {
 	auto job = read_marker(id, known) ? copy_job(id, known.marker) : std::nullopt;
 	if (!job) {
 		found.gone.push_back(id);
 		return;
 	}
-	/* one that is over when we meet it has started and ended unseen: who counts only what he saw would look for it among all others */
+	/* one that is over when we meet it has started and ended unseen: who counts only what he
+	 * saw would look for it among all others */
 	const bool is_news = known.state == KUBE_JOB_UNKNOWN, is_over = is_ended(glance.state);
-	found.starts += (is_active(glance.state) && !is_active(known.state)) || (is_news && is_over && !job->nodes.empty());
+	found.starts += (is_active(glance.state) && !is_active(known.state)) ||
+		(is_news && is_over && !job->nodes.empty());
 	found.ends += is_over && (is_news || is_live(known.state));
 	found.untried |= glance.untried && known.state == KUBE_JOB_UNKNOWN;
 	const bool had_begun = !known.configuring && !is_pending(known.state);
-	known.never_began |= is_over && !is_news && glance.had_nodes && !had_begun && kube_seam_has_prolog();
+	known.never_began |=
+		is_over && !is_news && glance.had_nodes && !had_begun && kube_seam_has_prolog();
 	job->configuring |= known.never_began;
 	note_configuring(id, known, glance.configuring);
 	known.fingerprint = glance.fingerprint;

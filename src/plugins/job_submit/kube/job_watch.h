@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_watch.h - sees every change of every external job, and does what their nodes' slurmd would do at start and end.
+ * job_watch.h - sees every change of every external job, and does what their nodes' slurmd would do
+ * at start and end.
  *
- * Counters that slurmctld keeps anyway say when to look; looking is by job id, in short holds, and stops as soon as as many changes were found as
- * were counted. A slow look over all live jobs, gated by last_job_update, makes it level-triggered: nothing is missed for long, whatever the counters
- * did. Keeper's thread only.
+ * Counters that slurmctld keeps anyway say when to look; looking is by job id, in short holds, and
+ * stops as soon as as many changes were found as were counted. A slow look over all live jobs,
+ * gated by last_job_update, makes it level-triggered: nothing is missed for long, whatever the
+ * counters did. Keeper's thread only.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WATCH_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WATCH_H
@@ -32,12 +34,14 @@ class JobWatch
 	{
 	}
 
-	/* All jobs that slurmctld has; call once it is in control. True when done; call again while false. */
+	/* All jobs that slurmctld has; call once it is in control. True when done; call again while
+	 * false. */
 	bool first_look();
 	/* After first_look(). */
 	void tick(const kube_pulse &pulse);
 	void reset();
-	/* After each whole look at all nodes. held: as NodeWatch counts it. Where that is more than our jobs hold, looks for the others. */
+	/* After each whole look at all nodes. held: as NodeWatch counts it. Where that is more than
+	 * our jobs hold, looks for the others. */
 	void find_unmarked(std::uint64_t held);
 	/* Their ids, "7,9"; the first ones. */
 	[[nodiscard]] const std::string &unmarked() const { return unmarked_.ids; }
@@ -50,13 +54,13 @@ class JobWatch
       private:
 	struct Known {
 		core::Marker marker;
-		std::size_t texts = 0;	/* where the marker stands, hashed */
+		std::size_t texts = 0;  /* where the marker stands, hashed */
 		MarkerFault fault = {}; /* which of them does not say it */
 		std::uint64_t fingerprint = 0, raw_state = 0;
 		kube_job_state state = KUBE_JOB_UNKNOWN;
-		std::uint32_t nodes = 0; /* external ones that it holds */
-		bool configuring = false;  /* PrologSlurmctld runs */
-		bool never_began = false;  /* it ended before that was over */
+		std::uint32_t nodes = 0;  /* external ones that it holds */
+		bool configuring = false; /* PrologSlurmctld runs */
+		bool never_began = false; /* it ended before that was over */
 	};
 	/* A job that may be ours: its texts are read outside of locks. */
 	struct Candidate {
@@ -66,7 +70,8 @@ class JobWatch
 	};
 	using Candidates = std::vector<Candidate>;
 	using Met = std::pair<std::uint32_t, Known>;
-	/* What is to be written over a job's texts while they are still those. Made outside of locks. */
+	/* What is to be written over a job's texts while they are still those. Made outside of
+	 * locks. */
 	struct Mend {
 		std::uint32_t id = 0;
 		std::size_t texts = 0;
@@ -78,7 +83,8 @@ class JobWatch
 	struct Found {
 		std::vector<core::SlurmJob> changed;
 		std::vector<std::uint32_t> gone;
-		std::vector<std::uint32_t> prologs, epilogs, inactive, marred; /* need the write lock */
+		/* need the write lock */
+		std::vector<std::uint32_t> prologs, epilogs, inactive, marred;
 		std::vector<Mend> mends;
 		unsigned starts = 0, ends = 0;
 		bool untried = false; /* a new job waits though there may be room */
@@ -89,11 +95,15 @@ class JobWatch
 		Ids ids;
 		std::size_t next = 0;
 		std::int64_t worked_before = 0;
-		bool is_counted = false; /* enough when all that were counted are found; otherwise all ids */
+		/* enough when all that were counted are found; otherwise all ids */
+		bool is_counted = false;
 		/* Of a counted sweep: what comes into ids when all of them were looked at. */
 		bool takes_pending = false, takes_active = false, pending_first = false;
 		std::uint32_t pending_after = 0, active_before = UINT32_MAX;
-		[[nodiscard]] bool is_done() const { return next >= ids.size() && !takes_pending && !takes_active; }
+		[[nodiscard]] bool is_done() const
+		{
+			return next >= ids.size() && !takes_pending && !takes_active;
+		}
 	};
 	static constexpr unsigned k_likely_misses = 16; /* failed submissions between two looks */
 
@@ -106,7 +116,8 @@ class JobWatch
 	bool read_marker(std::uint32_t id, Known &known);
 	void write_marker(Mend &mend);
 	void note_configuring(std::uint32_t id, Known &known, bool is_so);
-	void note_change(std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
+	void note_change(
+		std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
 	void finish(Found &found);
 
 	/* Not under a lock. */
@@ -137,9 +148,12 @@ class JobWatch
 	std::string feature_;
 
 	std::map<std::uint32_t, Known> jobs_;
-	/* Each id of jobs_ is in one of them, by its state: a slurmctld remembers thousands of ended jobs, which nobody should walk over. */
+	/* Each id of jobs_ is in one of them, by its state: a slurmctld remembers thousands of
+	 * ended jobs, which nobody should walk over. */
 	IdSet pending_, active_, ended_ids_;
-	struct Configuring { /* no counter of slurmctld tells when a job's PrologSlurmctld is over: they are looked at in each tick */
+	/* no counter of slurmctld tells when a job's PrologSlurmctld is over: they are looked at in
+	 * each tick */
+	struct Configuring {
 		IdSet ids;
 		std::uint32_t last = 0; /* looked at */
 	} configuring_;

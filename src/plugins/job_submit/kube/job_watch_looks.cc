@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_watch_looks.cc - the outer half of JobWatch: when to look at which jobs, and what is done with what a look has found.
+ * job_watch_looks.cc - the outer half of JobWatch: when to look at which jobs, and what is done
+ * with what a look has found.
  */
 #include "src/base/log.h"
 #include "src/plugins/job_submit/kube/guard.h"
@@ -19,7 +20,8 @@ namespace
 constexpr std::int64_t k_all_new_every = 1000 * k_ms;
 constexpr unsigned k_all_misses = 2048; /* some 0.1 ms: failed submissions in a row */
 constexpr std::size_t k_refill = 256;
-constexpr std::int64_t k_slow_is_late = 5000 * k_ms; /* then it goes before the hot look, which may never end in a busy cluster */
+/* then it goes before the hot look, which may never end in a busy cluster */
+constexpr std::int64_t k_slow_is_late = 5000 * k_ms;
 
 } // namespace
 
@@ -60,7 +62,8 @@ std::vector<JobWatch::Mend> JobWatch::prepare_mends(const Ids &ids) const
 		if (known == jobs_.end())
 			continue;
 		const Known &job = known->second;
-		mends.push_back({id, job.texts, job.fault, comment_of(job.marker), copy_of(job.marker)});
+		mends.push_back(
+			{id, job.texts, job.fault, comment_of(job.marker), copy_of(job.marker)});
 	}
 	return mends;
 }
@@ -70,9 +73,10 @@ void JobWatch::tell_mends(const std::vector<Mend> &mends) const
 	for (const Mend &mend : mends) {
 		const auto known = jobs_.find(mend.id);
 		if (mend.is_done && mend.fault.comment && known != jobs_.end())
-			log_info("JobId=%u stands for pod %s: its admin_comment was overwritten, and the marker "
+			log_info("JobId=%u stands for pod %s: its admin_comment was overwritten, "
+				 "and the marker "
 				 "is written back",
-				 mend.id, describe(known->second.marker).c_str());
+				mend.id, describe(known->second.marker).c_str());
 	}
 }
 
@@ -87,7 +91,8 @@ void JobWatch::write_pass(Found &found)
 	};
 	const bool has_epilogs = !found.epilogs.empty();
 	wants_kick_ |= has_epilogs;
-	while (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty() || !found.marred.empty()) {
+	while (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty() ||
+		!found.marred.empty()) {
 		Found portion;
 		take(found.prologs, portion.prologs);
 		take(found.epilogs, portion.epilogs);
@@ -101,7 +106,8 @@ void JobWatch::write_pass(Found &found)
 		tell_mends(portion.mends);
 		found.starts += portion.starts;
 		found.ends += portion.ends;
-		std::move(portion.changed.begin(), portion.changed.end(), std::back_inserter(found.changed));
+		std::move(portion.changed.begin(), portion.changed.end(),
+			std::back_inserter(found.changed));
 		std::move(portion.gone.begin(), portion.gone.end(), std::back_inserter(found.gone));
 	}
 	registry_.write_lock_passed();
@@ -111,7 +117,8 @@ void JobWatch::write_pass(Found &found)
 
 void JobWatch::deal_with(Found &found)
 {
-	if (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty() || !found.marred.empty())
+	if (!found.prologs.empty() || !found.epilogs.empty() || !found.inactive.empty() ||
+		!found.marred.empty())
 		write_pass(found);
 	starts_.found(found.starts);
 	ends_.found(found.ends);
@@ -140,20 +147,23 @@ void JobWatch::deliver(Found &found)
 /* ---- when to look ---- */
 
 /*
- * Waiting jobs from the oldest on, since those start first; the others from the newest on: what has run for long goes on for long, and of ten thousand jobs those that
- * come and go all the time are the young ones. Starts before ends; a cancelled pending job is counted as an end.
+ * Waiting jobs from the oldest on, since those start first; the others from the newest on: what has
+ * run for long goes on for long, and of ten thousand jobs those that come and go all the time are
+ * the young ones. Starts before ends; a cancelled pending job is counted as an end.
  */
 void JobWatch::refill(Sweep &sweep)
 {
 	sweep.ids.clear();
 	sweep.next = 0;
 	const auto take_pending = [&] {
-		for (auto id = pending_.upper_bound(sweep.pending_after); id != pending_.end() && sweep.ids.size() < k_refill; ++id)
+		for (auto id = pending_.upper_bound(sweep.pending_after);
+			id != pending_.end() && sweep.ids.size() < k_refill; ++id)
 			sweep.ids.push_back(sweep.pending_after = *id);
 		sweep.takes_pending = !sweep.ids.empty();
 	};
 	const auto take_active = [&] {
-		for (auto id = active_.lower_bound(sweep.active_before); id != active_.begin() && sweep.ids.size() < k_refill;)
+		for (auto id = active_.lower_bound(sweep.active_before);
+			id != active_.begin() && sweep.ids.size() < k_refill;)
 			sweep.ids.push_back(sweep.active_before = *--id);
 		sweep.takes_active = !sweep.ids.empty();
 	};
@@ -200,9 +210,11 @@ void JobWatch::look_at_configuring()
 	Found found;
 	{
 		LockHold hold(KUBE_READ, meter_);
-		for (std::size_t left = configuring_.ids.size(); left > 0 && !configuring_.ids.empty() && hold.has_time(); left--) {
+		for (std::size_t left = configuring_.ids.size();
+			left > 0 && !configuring_.ids.empty() && hold.has_time(); left--) {
 			auto next = configuring_.ids.upper_bound(configuring_.last);
-			configuring_.last = next == configuring_.ids.end() ? *configuring_.ids.begin() : *next;
+			configuring_.last =
+				next == configuring_.ids.end() ? *configuring_.ids.begin() : *next;
 			if (may_have_moved(configuring_.last))
 				look_at(configuring_.last, found);
 		}
@@ -220,8 +232,9 @@ void JobWatch::go_on_slowly(Sweep &sweep, SlowLook &look)
 }
 
 /*
- * Starts are among the pending jobs, ends among the others, and among those that are cancelled while they wait. What an unfinished look has not found yet is looked
- * for further, from the first job on: those that move are mostly there.
+ * Starts are among the pending jobs, ends among the others, and among those that are cancelled
+ * while they wait. What an unfinished look has not found yet is looked for further, from the first
+ * job on: those that move are mostly there.
  */
 void JobWatch::count(const kube_pulse &pulse)
 {
@@ -237,7 +250,8 @@ void JobWatch::count(const kube_pulse &pulse)
 		return;
 	hot_ = {};
 	hot_.is_counted = hot_.takes_pending = true;
-	/* by what is new: starts of native jobs are counted too, and wanting those for long must not keep us from the ends */
+	/* by what is new: starts of native jobs are counted too, and wanting those for long must
+	 * not keep us from the ends */
 	hot_.pending_first = starts_.wanted() != starts;
 	hot_.takes_active = ends_.wanted() != 0;
 }
@@ -245,7 +259,8 @@ void JobWatch::count(const kube_pulse &pulse)
 void JobWatch::start_slow(const kube_pulse &pulse)
 {
 	std::int64_t now = now_ns();
-	bool may_strike = pulse.inactive_limit != 0 && looks_.slow.is_older_than(now, pulse.inactive_limit * (1000 * k_ms) / 6);
+	bool may_strike = pulse.inactive_limit != 0 &&
+		looks_.slow.is_older_than(now, pulse.inactive_limit * (1000 * k_ms) / 6);
 	if (slow_.is_done() && (may_strike || looks_.slow.is_due(now, pulse.last_job_update))) {
 		looks_.slow.began(now, time(nullptr));
 		slow_ = {};
@@ -269,7 +284,8 @@ void JobWatch::tick(const kube_pulse &pulse)
 		settle_tickets();
 	if (registry_.has_tickets() || are_submitted)
 		find_new(k_likely_misses);
-	if (now_ns() - all_new_at_ >= k_all_new_every && pulse.last_job_update >= time(nullptr) - 3) {
+	if (now_ns() - all_new_at_ >= k_all_new_every &&
+		pulse.last_job_update >= time(nullptr) - 3) {
 		all_new_at_ = now_ns();
 		find_new(k_all_misses);
 	}

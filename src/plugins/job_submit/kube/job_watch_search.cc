@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_watch_search.cc - how JobWatch finds jobs that it does not know: by number, in the list of all, and those that are not ours.
+ * job_watch_search.cc - how JobWatch finds jobs that it does not know: by number, in the list of
+ * all, and those that are not ours.
  *
  * Under a lock texts are copied; markers are read outside of it.
  */
@@ -36,7 +37,8 @@ bool thread_is_alive(int thread)
 void JobWatch::note(std::uint32_t id, const MarkerTexts &texts, Candidates &candidates) const
 {
 	if (may_claim_marker(texts) && !jobs_.contains(id))
-		candidates.push_back({id, std::string(texts.admin_comment), std::string(texts.copy)});
+		candidates.push_back(
+			{id, std::string(texts.admin_comment), std::string(texts.copy)});
 }
 
 /* False: no such job. */
@@ -82,7 +84,8 @@ void JobWatch::enter_all(std::vector<Met> &met, Candidates &changed)
 	}
 }
 
-/* What claims to be a marker and is none is an administrator's text; the hook lets no other through. */
+/* What claims to be a marker and is none is an administrator's text; the hook lets no other
+ * through. */
 void JobWatch::meet(Candidates candidates)
 {
 	while (!candidates.empty()) {
@@ -105,9 +108,9 @@ void JobWatch::meet(Candidates candidates)
 /* ---- new numbers ---- */
 
 /*
- * Slurm alone knows the number of the next job, and looks into StateSaveLocation before it tells it:
- * not under a lock that we hold. Numbers follow each other, with a gap where a submission failed or
- * a job was forgotten.
+ * Slurm alone knows the number of the next job, and looks into StateSaveLocation before it tells
+ * it: not under a lock that we hold. Numbers follow each other, with a gap where a submission
+ * failed or a job was forgotten.
  */
 void JobWatch::find_new(unsigned misses_max)
 {
@@ -127,10 +130,10 @@ void JobWatch::find_new(unsigned misses_max)
 }
 
 /*
- * Finds what find_new() cannot: numbers that leap far or begin anew. The newest job is the last one of
- * the list that is of no array: an array lies behind newer jobs, and its tasks before older ones (facts.h).
- * Where tasks have taken more numbers since than find_new() goes on over, the next ticket without a job
- * brings us here again, and its job is the newest then.
+ * Finds what find_new() cannot: numbers that leap far or begin anew. The newest job is the last one
+ * of the list that is of no array: an array lies behind newer jobs, and its tasks before older ones
+ * (facts.h). Where tasks have taken more numbers since than find_new() goes on over, the next
+ * ticket without a job brings us here again, and its job is the newest then.
  */
 void JobWatch::find_by_list()
 {
@@ -163,7 +166,8 @@ bool JobWatch::first_look()
 	return true;
 }
 
-/* The write lock is taken for its own sake (SubmissionRegistry::settled). Serials first, then the look, then drop: a job made in between is found by the look.
+/* The write lock is taken for its own sake (SubmissionRegistry::settled). Serials first, then the
+ * look, then drop: a job made in between is found by the look.
  */
 void JobWatch::settle_tickets()
 {
@@ -194,8 +198,10 @@ std::string JobWatch::list_unmarked() const
 {
 	std::set<std::uint32_t> ids;
 	JobWalk walk(kube_seam_jobs_after, [&](const kube_listed_job &job) {
-		const bool is_ours = jobs_.contains(job.id) || job.texts.admin_comment[0] == '{' || job.texts.copy[0] == '{';
-		if (!is_ours && ids.size() < k_unmarked_max && kube_seam_external_nodes_of(job.id, feature_.c_str()) != 0)
+		const bool is_ours = jobs_.contains(job.id) || job.texts.admin_comment[0] == '{' ||
+			job.texts.copy[0] == '{';
+		if (!is_ours && ids.size() < k_unmarked_max &&
+			kube_seam_external_nodes_of(job.id, feature_.c_str()) != 0)
 			ids.insert(job.id);
 	});
 	while (!walk.is_done()) {
@@ -209,8 +215,9 @@ std::string JobWatch::list_unmarked() const
 }
 
 /*
- * Nobody ends them. Slurm's own counts say whether there is one at all. They are of some time before, so
- * they are compared with the most that ours have held meanwhile: jobs that have just ended are not missed.
+ * Nobody ends them. Slurm's own counts say whether there is one at all. They are of some time
+ * before, so they are compared with the most that ours have held meanwhile: jobs that have just
+ * ended are not missed.
  */
 void JobWatch::find_unmarked(std::uint64_t held)
 {

@@ -14,15 +14,17 @@ namespace
 {
 
 constexpr std::int64_t k_nap_busy = 2 * k_ms, k_nap_idle = 20 * k_ms;
-constexpr std::int64_t k_nap_spent = 10 * k_ms; /* when its share of time under locks is used up: fewer holds find more each */
+/* when its share of time under locks is used up: fewer holds find more each */
+constexpr std::int64_t k_nap_spent = 10 * k_ms;
 constexpr std::int64_t k_rest_min = 1000 * k_ms, k_rest_max = 60'000 * k_ms;
 constexpr std::int64_t k_start_max = 60'000 * k_ms;
 
 } // namespace
 
-Keeper::Keeper(const std::string &feature, const kube_host &host, SubmissionRegistry &registry, Feed &feed, Costs &costs, const Stop &stop,
-	       std::function<void()> reconfigured)
-    : registry_(registry), feed_(feed), stop_(stop), reconfigured_(std::move(reconfigured)), budget_(now_ns()), meter_{costs, budget_}, jobs_(meter_, registry, feed, feature),
+Keeper::Keeper(const std::string &feature, const kube_host &host, SubmissionRegistry &registry,
+	Feed &feed, Costs &costs, const Stop &stop, std::function<void()> reconfigured)
+    : registry_(registry), feed_(feed), stop_(stop), reconfigured_(std::move(reconfigured)),
+      budget_(now_ns()), meter_{costs, budget_}, jobs_(meter_, registry, feed, feature),
       nodes_(meter_, feed, feature, host)
 {
 }
@@ -30,22 +32,31 @@ Keeper::Keeper(const std::string &feature, const kube_host &host, SubmissionRegi
 std::int64_t Keeper::nap()
 {
 	if (!in_control_ && now_ns() - began_ < k_start_max)
-		return k_nap_busy; /* what Slurm has forgotten at its start must be set right before it places jobs */
-	bool busy = in_control_ && (!feed_.is_complete() || kicks_.are_wanted() || jobs_.live() != 0);
+		/* what Slurm has forgotten at its start must be set right before it places jobs */
+		return k_nap_busy;
+	bool busy =
+		in_control_ && (!feed_.is_complete() || kicks_.are_wanted() || jobs_.live() != 0);
 	dozes_.store(!busy, std::memory_order_relaxed);
-	/* after the store: a ticket that came before it is seen here, one that comes later wakes us */
+	/* after the store: a ticket that came before it is seen here, one that comes later wakes
+	 * us */
 	if (!busy && !registry_.has_tickets())
 		return k_nap_idle;
 	return meter_.can_hold() ? k_nap_busy : k_nap_spent;
 }
 
-/* An error of ours (no memory) must not end the thread while the link goes on telling an old picture: all is forgotten, and looked at anew a while later. */
+/* An error of ours (no memory) must not end the thread while the link goes on telling an old
+ * picture: all is forgotten, and looked at anew a while later. */
 void Keeper::run()
 {
 	bool goes_on = true;
 	while (goes_on) {
 		bool is_well = guard(
-			false, [](const char *what) { log_error("internal error in thread kube-keeper, which starts over: %s", what); },
+			false,
+			[](const char *what) {
+				log_error("internal error in thread kube-keeper, which starts "
+					  "over: %s",
+					what);
+			},
 			[&] {
 				step();
 				return true;
@@ -126,7 +137,8 @@ void Keeper::kick(const kube_pulse &pulse)
 	bool jobs = jobs_.take_kick(), nodes = nodes_.take_kick();
 	if (jobs || nodes)
 		kicks_.want();
-	Kicks::Pass pass = kicks_.next(now_ns(), pulse.schedule_cycles, std::int64_t{pulse.schedule_cycle_us} * k_ms / 1000, jobs_.pending());
+	Kicks::Pass pass = kicks_.next(now_ns(), pulse.schedule_cycles,
+		std::int64_t{pulse.schedule_cycle_us} * k_ms / 1000, jobs_.pending());
 	if (pass != Kicks::Pass::none)
 		kube_seam_kick(pass == Kicks::Pass::full);
 }

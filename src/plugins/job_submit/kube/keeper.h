@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * keeper.h - the thread that watches jobs and nodes and takes slurmd's part (design.md 3: keeper and watch).
+ * keeper.h - the thread that watches jobs and nodes and takes slurmd's part (design.md 3: keeper
+ * and watch).
  *
- * Wakes every 2 ms while there are external jobs, to look at some counters without a lock; locks only when they moved, or on the slow looks of
- * its two watches. Does nothing while this slurmctld is not in control.
+ * Wakes every 2 ms while there are external jobs, to look at some counters without a lock; locks
+ * only when they moved, or on the slow looks of its two watches. Does nothing while this slurmctld
+ * is not in control.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_KEEPER_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_KEEPER_H
@@ -19,8 +21,8 @@ namespace slurmkube::plugin
 class Keeper
 {
       public:
-	Keeper(const std::string &feature, const kube_host &host, SubmissionRegistry &registry, Feed &feed, Costs &costs, const Stop &stop,
-	       std::function<void()> reconfigured);
+	Keeper(const std::string &feature, const kube_host &host, SubmissionRegistry &registry,
+		Feed &feed, Costs &costs, const Stop &stop, std::function<void()> reconfigured);
 
 	/* The thread's body. */
 	void run();
@@ -28,7 +30,8 @@ class Keeper
 	/* A hook let an external job through: look soon. Any thread. */
 	void wake()
 	{
-		if (dozes_.load(std::memory_order_relaxed)) /* else it looks in 2 ms anyway, and the hook saves a system call */
+		/* else it looks in 2 ms anyway, and the hook saves a system call */
+		if (dozes_.load(std::memory_order_relaxed))
 			wake_.set();
 	}
 	/* Any thread. */
@@ -37,8 +40,14 @@ class Keeper
 		std::lock_guard lock(unmarked_mutex_);
 		return unmarked_;
 	}
-	[[nodiscard]] std::uint64_t placeholders() const { return placeholders_.load(std::memory_order_relaxed); }
-	[[nodiscard]] std::uint64_t external_nodes() const { return external_nodes_.load(std::memory_order_relaxed); }
+	[[nodiscard]] std::uint64_t placeholders() const
+	{
+		return placeholders_.load(std::memory_order_relaxed);
+	}
+	[[nodiscard]] std::uint64_t external_nodes() const
+	{
+		return external_nodes_.load(std::memory_order_relaxed);
+	}
 
       private:
 	void step();
@@ -54,8 +63,8 @@ class Keeper
 	Feed &feed_;
 	const Stop &stop_;
 	std::function<void()> reconfigured_; /* slurm.conf was read again; no lock is held */
-	std::int64_t configured_ = 0; /* second in which slurm.conf was read */
-	bool is_young_ = false;	      /* that second was not over at the last look */
+	std::int64_t configured_ = 0;        /* second in which slurm.conf was read */
+	bool is_young_ = false;              /* that second was not over at the last look */
 	Event wake_;
 	DutyBudget budget_;
 	Meter meter_;

@@ -31,7 +31,8 @@ bool is_key(std::string_view key, const char *name)
 
 bool has_control_characters(std::string_view text)
 {
-	return std::any_of(text.begin(), text.end(), [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; });
+	return std::any_of(text.begin(), text.end(),
+		[](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; });
 }
 
 std::string set_socket(Config &config, std::string_view value)
@@ -54,7 +55,8 @@ std::string set_sink_port(Config &config, std::string_view value)
 {
 	int port = 0;
 	auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), port);
-	if (error != std::errc{} || end != value.data() + value.size() || port < 0 || port > k_port_max)
+	if (error != std::errc{} || end != value.data() + value.size() || port < 0 ||
+		port > k_port_max)
 		return "SinkPort must be a number from 0 to 65535";
 	config.sink_port = port;
 	return {};
@@ -96,7 +98,8 @@ std::vector<std::string> split_commas(std::string_view list)
 		std::string_view entry = trimmed(list.substr(0, comma));
 		if (!entry.empty())
 			entries.emplace_back(entry);
-		list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+		list = comma == std::string_view::npos ? std::string_view()
+						       : list.substr(comma + 1);
 	}
 	return entries;
 }
@@ -113,7 +116,8 @@ Config parse_config(std::string_view text)
 			continue;
 		std::string wrong = set(config, line);
 		if (!wrong.empty())
-			config.error += (config.error.empty() ? "" : "; ") + ("kube.conf line " + std::to_string(number) + ": " + wrong);
+			config.error += (config.error.empty() ? "" : "; ") +
+				("kube.conf line " + std::to_string(number) + ": " + wrong);
 	}
 	return config;
 }

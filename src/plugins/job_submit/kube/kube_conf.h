@@ -2,7 +2,8 @@
 /*
  * kube_conf.h - kube.conf, optional, beside slurm.conf (doc/design/protocol.md, section 4).
  *
- * A wrong line never stops slurmctld: its default stands and error says what is wrong. Pure: the caller reads the file.
+ * A wrong line never stops slurmctld: its default stands and error says what is wrong. Pure: the
+ * caller reads the file.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_KUBE_CONF_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_KUBE_CONF_H

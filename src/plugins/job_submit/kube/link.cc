@@ -22,16 +22,21 @@ constexpr std::int64_t k_stats_every = 5000 * k_ms;
 constexpr std::int64_t k_wait_for_picture = 20 * k_ms;
 constexpr std::size_t k_write_at = 64 * 1024;
 constexpr std::size_t k_input_max = 4096; /* the agent has one short line to say */
-constexpr int k_look_up_ms = 100;	  /* how soon a blocked write notices a dropped queue */
+constexpr int k_look_up_ms = 100;         /* how soon a blocked write notices a dropped queue */
 
 std::string failure(const char *what)
 {
-	return std::string(what) + ": " + std::strerror(errno); // NOLINT(concurrency-mt-unsafe): glibc's is safe for known numbers
+	return std::string(what) + ": " +
+		std::strerror(
+			errno); // NOLINT(concurrency-mt-unsafe): glibc's is safe for known numbers
 }
 
 } // namespace
 
-Link::Link(Setup setup, Feed &feed, Costs &costs, const Stop &stop) : setup_(std::move(setup)), feed_(feed), costs_(costs), stop_(stop) {}
+Link::Link(Setup setup, Feed &feed, Costs &costs, const Stop &stop)
+    : setup_(std::move(setup)), feed_(feed), costs_(costs), stop_(stop)
+{
+}
 
 /* No agent is a normal state of affairs: said once at each change. */
 void Link::report(const std::string &what)
@@ -49,7 +54,9 @@ Status Link::check_peer(int fd) const
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
 		return Error{Errc::io, failure("SO_PEERCRED")};
 	if (peer.uid != 0 && peer.uid != setup_.slurm_user)
-		return Error{Errc::denied, "the listener runs as uid " + std::to_string(peer.uid) + ", which is neither root nor SlurmUser"};
+		return Error{Errc::denied,
+			"the listener runs as uid " + std::to_string(peer.uid) +
+				", which is neither root nor SlurmUser"};
 	return Ok{};
 }
 
@@ -60,7 +67,8 @@ Result<UniqueFd> Link::connect() const
 		return Error{Errc::io, failure("socket")};
 	sockaddr_un address = {};
 	address.sun_family = AF_UNIX;
-	setup_.socket.copy(address.sun_path, sizeof(address.sun_path) - 1); /* its length was checked with kube.conf */
+	/* its length was checked with kube.conf */
+	setup_.socket.copy(address.sun_path, sizeof(address.sun_path) - 1);
 	if (::connect(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) != 0)
 		return Error{Errc::again, failure("no agent")};
 	Status peer = check_peer(fd.get());
@@ -167,7 +175,8 @@ std::string Link::wait_and_send()
 	if (now - stats_at_ >= k_stats_every) {
 		stats_at_ = now;
 		if (setup_.hello() != told_)
-			return "what the greeting said of kube.conf, the sink or PrologSlurmctld has changed";
+			return "what the greeting said of kube.conf, the sink or PrologSlurmctld "
+			       "has changed";
 		std::string why = send(setup_.stats());
 		if (why.empty())
 			why = flush();
@@ -175,7 +184,8 @@ std::string Link::wait_and_send()
 			return why;
 	}
 	auto timeout = static_cast<int>((stats_at_ + k_stats_every - now) / k_ms) + 1;
-	pollfd fds[] = {{fd_.get(), POLLIN, 0}, {stop_.fd(), POLLIN, 0}, {feed_.changed().fd(), POLLIN, 0}};
+	pollfd fds[] = {
+		{fd_.get(), POLLIN, 0}, {stop_.fd(), POLLIN, 0}, {feed_.changed().fd(), POLLIN, 0}};
 	(void)poll(fds, 3, timeout);
 	if (stop_.is_set())
 		return "stopped";
@@ -189,7 +199,8 @@ std::string Link::wait_and_send()
 	if (!feed_.take(messages)) {
 		if (feed_.is_dropped())
 			costs_.queue_drops.fetch_add(1, std::memory_order_relaxed);
-		return feed_.is_dropped() ? "the agent reads too slowly: queue dropped" : "this slurmctld is not in control any more";
+		return feed_.is_dropped() ? "the agent reads too slowly: queue dropped"
+					  : "this slurmctld is not in control any more";
 	}
 	return send_all(messages);
 }
@@ -204,7 +215,8 @@ std::string Link::read_input()
 		return errno == EAGAIN || errno == EINTR ? std::string() : failure("read");
 	in_.append(buffer, static_cast<std::size_t>(n));
 	std::string why;
-	for (std::size_t end; why.empty() && (end = in_.find('\n')) != std::string::npos; in_.erase(0, end + 1))
+	for (std::size_t end; why.empty() && (end = in_.find('\n')) != std::string::npos;
+		in_.erase(0, end + 1))
 		why = take_line(std::string_view(in_).substr(0, end));
 	return why.empty() && in_.size() > k_input_max ? "the agent talks too much" : why;
 }

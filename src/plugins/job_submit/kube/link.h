@@ -2,16 +2,17 @@
 /*
  * link.h - the thread that tells the agent (doc/design/protocol.md, section 2).
  *
- * Connects out, so slurmctld has no port of ours and a new slurmctld process needs nothing from the old one. Sends hello, a snapshot, then changes
- * and, every 5 s, the plugin's own costs. Whatever goes wrong closes the connection; the next one starts from the beginning.
+ * Connects out, so slurmctld has no port of ours and a new slurmctld process needs nothing from the
+ * old one. Sends hello, a snapshot, then changes and, every 5 s, the plugin's own costs. Whatever
+ * goes wrong closes the connection; the next one starts from the beginning.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LINK_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LINK_H
 
 #include "src/base/result.h"
+#include "src/plugins/job_submit/kube/budget.h"
 #include "src/plugins/job_submit/kube/costs.h"
 #include "src/plugins/job_submit/kube/feed.h"
-#include "src/plugins/job_submit/kube/budget.h"
 
 #include <functional>
 

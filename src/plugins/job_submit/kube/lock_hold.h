@@ -2,15 +2,15 @@
 /*
  * lock_hold.h - slurmctld's locks, held briefly and measured. Used by the keeper's thread only.
  *
- * What is told is the time by the clock, as slurmctld feels it. The budget is charged with our own processor time: what a machine without a free
- * processor adds is not saved by looking less.
+ * What is told is the time by the clock, as slurmctld feels it. The budget is charged with our own
+ * processor time: what a machine without a free processor adds is not saved by looking less.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_HOLD_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_HOLD_H
 
+#include "src/plugins/job_submit/kube/budget.h"
 #include "src/plugins/job_submit/kube/costs.h"
 #include "src/plugins/job_submit/kube/facts.h"
-#include "src/plugins/job_submit/kube/budget.h"
 
 namespace slurmkube::plugin
 {
@@ -21,7 +21,10 @@ struct Meter {
 	DutyBudget &budget;
 	[[nodiscard]] bool can_hold() const { return budget.can_hold(now_ns()); }
 	/* Processor time under locks so far. */
-	[[nodiscard]] std::int64_t worked() const { return static_cast<std::int64_t>(costs.worked_ns.load(std::memory_order_relaxed)); }
+	[[nodiscard]] std::int64_t worked() const
+	{
+		return static_cast<std::int64_t>(costs.worked_ns.load(std::memory_order_relaxed));
+	}
 };
 
 class LockHold
@@ -42,12 +45,15 @@ class LockHold
 		meter_.costs.lock_wait.record(since_ - asked_);
 		meter_.costs.lock_hold.record(held);
 		meter_.costs.lock_cpu.record(worked);
-		meter_.costs.held_ns.fetch_add(static_cast<std::uint64_t>(held), std::memory_order_relaxed);
-		meter_.costs.worked_ns.fetch_add(static_cast<std::uint64_t>(worked), std::memory_order_relaxed);
+		meter_.costs.held_ns.fetch_add(
+			static_cast<std::uint64_t>(held), std::memory_order_relaxed);
+		meter_.costs.worked_ns.fetch_add(
+			static_cast<std::uint64_t>(worked), std::memory_order_relaxed);
 		meter_.budget.spent(worked);
 	}
 
-	/* Loops under a lock ask this, and go on in the next hold: others get their turn between. */
+	/* Loops under a lock ask this, and go on in the next hold: others get their turn
+	 * between. */
 	[[nodiscard]] bool has_time() const { return now_ns() - since_ < k_hold_max; }
 
       private:

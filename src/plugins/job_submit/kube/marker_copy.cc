@@ -20,7 +20,9 @@ std::optional<core::Marker> read(std::string_view text)
 std::string_view trimmed(std::string_view text)
 {
 	const std::size_t first = text.find_first_not_of(" \t\r\n");
-	return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+	return first == std::string_view::npos
+		? std::string_view()
+		: text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
 /* JSON has no other bytes. Sites write words; what is not ASCII may be of any character set. */
@@ -36,10 +38,12 @@ std::string as_note(std::string_view text)
 /* What a script has put before or after a marker that it found. */
 std::string around(std::string_view marker_text, std::string_view text)
 {
-	const std::size_t at = marker_text.empty() ? std::string_view::npos : text.find(marker_text);
+	const std::size_t at =
+		marker_text.empty() ? std::string_view::npos : text.find(marker_text);
 	if (at == std::string_view::npos)
 		return as_note(text);
-	return as_note(std::string(trimmed(text.substr(0, at))) + " " + std::string(trimmed(text.substr(at + marker_text.size()))));
+	return as_note(std::string(trimmed(text.substr(0, at))) + " " +
+		std::string(trimmed(text.substr(at + marker_text.size()))));
 }
 
 } // namespace
@@ -47,12 +51,14 @@ std::string around(std::string_view marker_text, std::string_view text)
 /* JSON has a brace, in whatever way the rest of it is written. */
 bool may_claim_marker(const MarkerTexts &texts) noexcept
 {
-	return texts.admin_comment.find('{') != std::string_view::npos || texts.copy.find('{') != std::string_view::npos;
+	return texts.admin_comment.find('{') != std::string_view::npos ||
+		texts.copy.find('{') != std::string_view::npos;
 }
 
 bool claims_marker(const MarkerTexts &texts)
 {
-	return codec::looks_like_marker(texts.admin_comment) || codec::looks_like_marker(texts.copy);
+	return codec::looks_like_marker(texts.admin_comment) ||
+		codec::looks_like_marker(texts.copy);
 }
 
 std::optional<core::Marker> marker_of(const MarkerTexts &texts)
@@ -66,7 +72,8 @@ std::optional<core::Marker> marker_of(const MarkerTexts &texts)
 	return copy;
 }
 
-std::optional<core::Marker> with_text(const core::Marker &marker, std::string_view marker_text, std::string_view text)
+std::optional<core::Marker> with_text(
+	const core::Marker &marker, std::string_view marker_text, std::string_view text)
 {
 	if (std::optional<core::Marker> wanted = read(text)) {
 		if (!same_identity(*wanted, marker))
@@ -77,7 +84,8 @@ std::optional<core::Marker> with_text(const core::Marker &marker, std::string_vi
 	}
 	core::Marker noted = marker;
 	noted.note = around(marker_text, text);
-	return codec::looks_like_marker(noted.note) ? std::nullopt : std::optional(std::move(noted));
+	return codec::looks_like_marker(noted.note) ? std::nullopt
+						    : std::optional(std::move(noted));
 }
 
 std::string comment_of(const core::Marker &marker)
@@ -94,7 +102,8 @@ std::string copy_of(core::Marker marker)
 MarkerFault fault_of(const MarkerTexts &texts, const core::Marker &marker)
 {
 	std::optional<core::Marker> comment = read(texts.admin_comment), copy = read(texts.copy);
-	return {!comment || !same_identity(*comment, marker), !copy || !same_identity(*copy, marker)};
+	return {!comment || !same_identity(*comment, marker),
+		!copy || !same_identity(*copy, marker)};
 }
 
 bool same_identity(const core::Marker &a, const core::Marker &b)

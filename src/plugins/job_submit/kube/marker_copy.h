@@ -2,9 +2,11 @@
 /*
  * marker_copy.h - for whom a job stands, whatever site scripts write into admin_comment. Pure.
  *
- * A placeholder has its marker twice: in admin_comment, where people and the agent read it, and in resp_host. No command, script or plugin of Slurm
- * changes resp_host after the submission, slurmctld saves it with the job in every version from 22.05 to 26.05, and uses it only for a job with a
- * port to answer to, which a placeholder has not. So the copy says who the job is, and admin_comment what the site has noted beside that.
+ * A placeholder has its marker twice: in admin_comment, where people and the agent read it, and in
+ * resp_host. No command, script or plugin of Slurm changes resp_host after the submission,
+ * slurmctld saves it with the job in every version from 22.05 to 26.05, and uses it only for a job
+ * with a port to answer to, which a placeholder has not. So the copy says who the job is, and
+ * admin_comment what the site has noted beside that.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_MARKER_COPY_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_MARKER_COPY_H
@@ -27,11 +29,14 @@ bool may_claim_marker(const MarkerTexts &texts) noexcept;
 /* Does either claim to be a marker? */
 bool claims_marker(const MarkerTexts &texts);
 
-/* Identity as the copy has it, options as admin_comment has them, and as the note what the site wrote there. Nothing: a native job. */
+/* Identity as the copy has it, options as admin_comment has them, and as the note what the site
+ * wrote there. Nothing: a native job. */
 std::optional<core::Marker> marker_of(const MarkerTexts &texts);
 
-/* The marker with a text that somebody writes over it: kept as the note. Nothing: the text is a marker of another job, or a broken one. */
-std::optional<core::Marker> with_text(const core::Marker &marker, std::string_view marker_text, std::string_view text);
+/* The marker with a text that somebody writes over it: kept as the note. Nothing: the text is a
+ * marker of another job, or a broken one. */
+std::optional<core::Marker> with_text(
+	const core::Marker &marker, std::string_view marker_text, std::string_view text);
 
 /* What both should say for this marker. */
 std::string comment_of(const core::Marker &marker);

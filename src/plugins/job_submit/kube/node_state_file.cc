@@ -69,7 +69,12 @@ std::string to_text(const OutOfServiceNodes &map)
 {
 	std::string text;
 	for (const auto &[name, node] : map)
-		text.append(name).append(" ").append(node.down ? k_down : k_drain).append(" ").append(escaped(node.reason)).append("\n");
+		text.append(name)
+			.append(" ")
+			.append(node.down ? k_down : k_drain)
+			.append(" ")
+			.append(escaped(node.reason))
+			.append("\n");
 	return text;
 }
 

@@ -15,13 +15,17 @@ namespace slurmkube::plugin
 namespace
 {
 
-constexpr std::int64_t k_stray_after = 1000 * k_ms; /* JobWatch ends our own jobs within milliseconds */
+/* JobWatch ends our own jobs within milliseconds */
+constexpr std::int64_t k_stray_after = 1000 * k_ms;
 constexpr std::int64_t k_stray_report_interval = 600'000 * k_ms;
-constexpr unsigned k_first_looks_max = 5;	    /* at nodes that change all the time; the next looks tell the rest */
+/* at nodes that change all the time; the next looks tell the rest */
+constexpr unsigned k_first_looks_max = 5;
 constexpr const char *k_node_state_file = "kube_out_of_use";
 
 const HostLists k_host_lists = {
-	[](const std::string &hosts, const std::string &name) { return kube_seam_hostlist_has(hosts.c_str(), name.c_str()); },
+	[](const std::string &hosts, const std::string &name) {
+		return kube_seam_hostlist_has(hosts.c_str(), name.c_str());
+	},
 	[](const std::string &hosts, std::size_t most) {
 		std::vector<std::string> names;
 		auto add = [](void *to, const char *name) noexcept {
@@ -29,7 +33,8 @@ const HostLists k_host_lists = {
 			guard(
 				0, [](const char *) {}, [&] { return all.emplace_back(name), 0; });
 		};
-		bool fits = kube_seam_hostlist_each(hosts.c_str(), static_cast<int>(most), add, &names);
+		bool fits =
+			kube_seam_hostlist_each(hosts.c_str(), static_cast<int>(most), add, &names);
 		return fits ? names : std::vector<std::string>();
 	},
 };
@@ -37,7 +42,8 @@ const HostLists k_host_lists = {
 bool is_usable(const core::SlurmNode &node)
 {
 	return !node.drain && !node.not_responding &&
-	       (node.base == core::NodeBase::idle || node.base == core::NodeBase::mixed || node.base == core::NodeBase::allocated);
+		(node.base == core::NodeBase::idle || node.base == core::NodeBase::mixed ||
+			node.base == core::NodeBase::allocated);
 }
 
 } // namespace
@@ -48,8 +54,10 @@ void NodeWatch::take_out_again()
 		return;
 	for (const auto &[name, node] : out_of_service_from(read_state_file(k_node_state_file))) {
 		LockHold hold(KUBE_WRITE, meter_);
-		if (kube_seam_node_take_out(name.c_str(), feature_.c_str(), node.reason.c_str(), node.down))
-			log_info("node %s is out of use again: Slurm had forgotten it, reason: %s", name.c_str(), node.reason.c_str());
+		if (kube_seam_node_take_out(
+			    name.c_str(), feature_.c_str(), node.reason.c_str(), node.down))
+			log_info("node %s is out of use again: Slurm had forgotten it, reason: %s",
+				name.c_str(), node.reason.c_str());
 	}
 }
 
@@ -66,8 +74,9 @@ void NodeWatch::remember()
 		return;
 	out_changed_ = false;
 	if (remembers_ && !write_state_file(k_node_state_file, to_text(out_of_service_)))
-		log_warning("cannot write %s into StateSaveLocation: nodes of slurm.conf may come back drained or not after a restart",
-			    k_node_state_file);
+		log_warning("cannot write %s into StateSaveLocation: nodes of slurm.conf may come "
+			    "back drained or not after a restart",
+			k_node_state_file);
 }
 
 void NodeWatch::reset()
@@ -191,7 +200,8 @@ void NodeWatch::end_look()
 	has_looked_ = true;
 	held_ = look_.held;
 	forget_missing();
-	when_.ended(meter_.worked() - look_.worked_before); /* not what care costs: that is rare, and must not blind us for seconds after it */
+	/* not what care costs: that is rare, and must not blind us for seconds after it */
+	when_.ended(meter_.worked() - look_.worked_before);
 	remember();
 	if (!found_.gres.empty())
 		load_gres();
@@ -228,9 +238,13 @@ void NodeWatch::report_misfits()
 {
 	if (found_.misfits.empty())
 		return;
-	std::string others = found_.misfits.size() == 1 ? "" : " and " + std::to_string(found_.misfits.size() - 1) + " more";
-	log_warning("node %s%s: has the feature %s, but %s: left to Slurm, not an external node", found_.misfits.front().c_str(), others.c_str(), feature_.c_str(),
-		    remembers_ ? "is not in state EXTERNAL" : "its NodeAddr and Port are not those of the sink");
+	std::string others = found_.misfits.size() == 1
+		? ""
+		: " and " + std::to_string(found_.misfits.size() - 1) + " more";
+	log_warning("node %s%s: has the feature %s, but %s: left to Slurm, not an external node",
+		found_.misfits.front().c_str(), others.c_str(), feature_.c_str(),
+		remembers_ ? "is not in state EXTERNAL"
+			   : "its NodeAddr and Port are not those of the sink");
 	misfits_told_.insert(found_.misfits.begin(), found_.misfits.end());
 	found_.misfits.clear();
 }
@@ -240,21 +254,26 @@ void NodeWatch::report_kept_down()
 {
 	if (found_.kept_down.empty())
 		return;
-	std::string others = found_.kept_down.size() == 1 ? "" : " and " + std::to_string(found_.kept_down.size() - 1) + " more";
-	log_warning("node %s%s: DOWN, reason \"Not responding\", and slurm.conf does not let Slurm return it to service by itself "
+	std::string others = found_.kept_down.size() == 1
+		? ""
+		: " and " + std::to_string(found_.kept_down.size() - 1) + " more";
+	log_warning("node %s%s: DOWN, reason \"Not responding\", and slurm.conf does not let Slurm "
+		    "return it to service by itself "
 		    "(ReturnToService); \"scontrol update nodename=%s state=resume\" does",
-		    found_.kept_down.front().c_str(), others.c_str(), found_.kept_down.front().c_str());
+		found_.kept_down.front().c_str(), others.c_str(), found_.kept_down.front().c_str());
 	found_.kept_down.clear();
 }
 
-/* True: some can take work now that could not. Most need no more than their times set on: an RPC that reached the sink has set them back. */
+/* True: some can take work now that could not. Most need no more than their times set on: an RPC
+ * that reached the sink has set them back. */
 bool NodeWatch::give_care()
 {
 	bool righted = false;
 	while (!found_.care.empty()) {
 		LockHold hold(KUBE_WRITE, meter_);
 		do {
-			righted |= kube_seam_node_care(found_.care.back().c_str(), feature_.c_str());
+			righted |=
+				kube_seam_node_care(found_.care.back().c_str(), feature_.c_str());
 			found_.care.pop_back();
 		} while (!found_.care.empty() && hold.has_time());
 	}
@@ -267,9 +286,11 @@ void NodeWatch::end_strays()
 {
 	for (const std::string &name : found_.strays) {
 		Known &node = known(name);
-		if (node.stray_reported_at == 0 || now_ns() - node.stray_reported_at >= k_stray_report_interval) {
-			log_warning("node %s: a native job was started on this external node and cannot run there; keep external nodes out of its partition",
-				    name.c_str());
+		if (node.stray_reported_at == 0 ||
+			now_ns() - node.stray_reported_at >= k_stray_report_interval) {
+			log_warning("node %s: a native job was started on this external node and "
+				    "cannot run there; keep external nodes out of its partition",
+				name.c_str());
 			node.stray_reported_at = now_ns();
 		}
 		LockHold hold(KUBE_WRITE, meter_);
@@ -281,7 +302,8 @@ void NodeWatch::end_strays()
 	found_.strays.clear();
 }
 
-/* Just before it is used, so that what Slurm reads is what was judged. LIMIT: a file that is changed within these milliseconds is loaded unjudged. */
+/* Just before it is used, so that what Slurm reads is what was judged. LIMIT: a file that is
+ * changed within these milliseconds is loaded unjudged. */
 void NodeWatch::read_gres_conf()
 {
 	devices_.conf = parse_gres_conf(read_conf_file("gres.conf"));
@@ -299,12 +321,14 @@ void NodeWatch::load_gres_of(const std::string &name)
 		if (!kube_seam_gres_facts(name.c_str(), &facts))
 			return;
 	}
-	std::string why = facts.shares ? "GresTypes has mps or shard" :
-			  facts.mixes  ? "some of its devices in slurm.conf have a type, others have none" :
-					 why_not_to_load(devices_.conf, {name, facts.cpus}, k_host_lists);
+	std::string why = facts.shares ? "GresTypes has mps or shard"
+		: facts.mixes ? "some of its devices in slurm.conf have a type, others have none"
+			      : why_not_to_load(devices_.conf, {name, facts.cpus}, k_host_lists);
 	if (!why.empty()) {
 		if (why != devices_.trouble)
-			log_warning("node %s: gres.conf is not loaded, its devices are counted and not numbered: %s", name.c_str(), why.c_str());
+			log_warning("node %s: gres.conf is not loaded, its devices are counted and "
+				    "not numbered: %s",
+				name.c_str(), why.c_str());
 		devices_.trouble = std::move(why);
 		return;
 	}
@@ -313,7 +337,8 @@ void NodeWatch::load_gres_of(const std::string &name)
 	wants_kick_ = true;
 }
 
-/* Once for each node and generation; gres.conf is read by Slurm under the lock, so one node a hold. */
+/* Once for each node and generation; gres.conf is read by Slurm under the lock, so one node a
+ * hold. */
 void NodeWatch::load_gres()
 {
 	if (devices_.generation != look_.generation) {

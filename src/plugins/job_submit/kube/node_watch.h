@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_watch.h - sees every change of every external node, and keeps them in service (what care means: seam_nodes.c).
+ * node_watch.h - sees every change of every external node, and keeps them in service (what care
+ * means: seam_nodes.c).
  *
- * Looks by index, in short holds under the read lock; only a node that wants care costs the write lock. A change of the node table
- * between two holds starts the look again. Keeper's thread only.
+ * Looks by index, in short holds under the read lock; only a node that wants care costs the write
+ * lock. A change of the node table between two holds starts the look again. Keeper's thread only.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_NODE_WATCH_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_NODE_WATCH_H
@@ -24,13 +25,16 @@ namespace slurmkube::plugin
 class NodeWatch
 {
       public:
-	/* host: does this Slurm, or the one that it may be upgraded to, forget at a restart what people have set? */
+	/* host: does this Slurm, or the one that it may be upgraded to, forget at a restart what
+	 * people have set? */
 	NodeWatch(const Meter &meter, Feed &feed, std::string feature, const kube_host &host)
-	    : meter_(meter), feed_(feed), feature_(std::move(feature)), remembers_(host.native), forgets_(host.forgets_nodes)
+	    : meter_(meter), feed_(feed), feature_(std::move(feature)), remembers_(host.native),
+	      forgets_(host.forgets_nodes)
 	{
 	}
 
-	/* Nodes that were out of use when the last slurmctld ended are so again; call once it is in control. */
+	/* Nodes that were out of use when the last slurmctld ended are so again; call once it is in
+	 * control. */
 	void take_out_again();
 	void tick(const kube_pulse &pulse);
 	void reset();
@@ -70,21 +74,25 @@ class NodeWatch
 	struct Known {
 		std::uint64_t fingerprint = 0;
 		bool usable = false;
-		std::int64_t completing_since = 0; /* 0: it is not */
-		std::uint64_t seen_in = 0;	   /* the last look that met it */
-		std::int64_t stray_reported_at = 0;	   /* 0: never */
+		std::int64_t completing_since = 0;  /* 0: it is not */
+		std::uint64_t seen_in = 0;          /* the last look that met it */
+		std::int64_t stray_reported_at = 0; /* 0: never */
 		bool stays_down = false;
 	};
 	/* Found by Slurm's own text: no copy of the name is made for each look. */
 	struct Hash {
 		using is_transparent = void;
-		std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+		std::size_t operator()(std::string_view name) const
+		{
+			return std::hash<std::string_view>{}(name);
+		}
 	};
 	std::unordered_map<std::string, Known, Hash, std::equal_to<>> known_;
 	Known &known(std::string_view name);
 	std::uint32_t table_size_ = 0;
 	bool complete_ = false, looking_ = false, has_looked_ = false, wants_kick_ = false;
-	unsigned first_looks_ = 0; /* how often all nodes were looked at before the picture was complete */
+	/* how often all nodes were looked at before the picture was complete */
+	unsigned first_looks_ = 0;
 	SlowLook when_{100 * k_ms, 5000 * k_ms};
 	bool remembers_, forgets_, out_changed_ = false;
 	OutOfServiceNodes out_of_service_;
@@ -101,7 +109,9 @@ class NodeWatch
 	} found_;
 	std::set<std::string> misfits_told_;
 	struct Devices {
-		std::set<std::string> done; /* nodes whose devices were loaded, or never will be, in this generation of the table */
+		/* nodes whose devices were loaded, or never will be, in this generation of the
+		 * table */
+		std::set<std::string> done;
 		std::uint64_t generation = 0;
 		std::string trouble; /* told last */
 		GresConf conf;

@@ -79,8 +79,12 @@ Config load_config()
 }
 
 Plugin::Plugin(Config config)
-    : config_(std::move(config)), host_(ask_host()), cluster_(host_.cluster), submit_plugins_(host_.submit_plugins), live_(std::make_shared<const Live>(Live{{host_.slurm_user, config_.partitions}, config_.error})),
-      keeper_(config_.feature, host_, registry_, feed_, costs, stop_, [this] { read_config_again(); }),
+    : config_(std::move(config)), host_(ask_host()), cluster_(host_.cluster),
+      submit_plugins_(host_.submit_plugins),
+      live_(std::make_shared<const Live>(
+	      Live{{host_.slurm_user, config_.partitions}, config_.error})),
+      keeper_(config_.feature, host_, registry_, feed_, costs, stop_,
+	      [this] { read_config_again(); }),
       link_(link_setup(), feed_, costs, stop_), sink_(config_.sink_port, costs, stop_),
       stats_before_ns_(now_ns())
 {
@@ -88,13 +92,16 @@ Plugin::Plugin(Config config)
 
 Link::Setup Plugin::link_setup()
 {
-	return {config_.socket, host_.slurm_user, [this] { return hello(); }, [this] { return stats(); }};
+	return {config_.socket, host_.slurm_user, [this] { return hello(); },
+		[this] { return stats(); }};
 }
 
 bool Plugin::start()
 {
-	log_info("version " PACKAGE_VERSION " in Slurm %s: Socket=%s Feature=%s SinkPort=%d Partitions=%s", host_.slurm_version, config_.socket.c_str(), config_.feature.c_str(),
-		 config_.sink_port, joined(config_.partitions).c_str());
+	log_info("version " PACKAGE_VERSION
+		 " in Slurm %s: Socket=%s Feature=%s SinkPort=%d Partitions=%s",
+		host_.slurm_version, config_.socket.c_str(), config_.feature.c_str(),
+		config_.sink_port, joined(config_.partitions).c_str());
 	kube_seam_use_sink_port(static_cast<std::uint16_t>(config_.sink_port));
 	bool started = keeper_thread_.start("kube-keeper", [this] { keeper_.run(); });
 	started = started && link_thread_.start("kube-link", [this] { link_.run(); });
@@ -116,13 +123,17 @@ bool Plugin::stop()
 	return sink && link && keeper;
 }
 
-/* After scontrol reconfigure on 22.05; later releases start a new process then. Partitions change at once, the rest is too deep in our threads. */
+/* After scontrol reconfigure on 22.05; later releases start a new process then. Partitions change
+ * at once, the rest is too deep in our threads. */
 void Plugin::read_config_again()
 {
 	Config config = load_config();
-	if (config.socket != config_.socket || config.feature != config_.feature || config.sink_port != config_.sink_port)
-		log_warning("Socket, Feature and SinkPort of kube.conf change when slurmctld is restarted");
-	auto fresh = std::make_shared<const Live>(Live{{host_.slurm_user, std::move(config.partitions)}, std::move(config.error)});
+	if (config.socket != config_.socket || config.feature != config_.feature ||
+		config.sink_port != config_.sink_port)
+		log_warning("Socket, Feature and SinkPort of kube.conf change when slurmctld is "
+			    "restarted");
+	auto fresh = std::make_shared<const Live>(
+		Live{{host_.slurm_user, std::move(config.partitions)}, std::move(config.error)});
 	std::lock_guard lock(live_mutex_);
 	live_ = std::move(fresh);
 }
@@ -168,7 +179,8 @@ core::PluginStats Plugin::stats()
 	std::uint64_t held = costs.held_ns.load(std::memory_order_relaxed);
 	std::int64_t now = now_ns();
 	if (now > stats_before_ns_)
-		stats.duty_percent = 100.0 * static_cast<double>(held - held_before_ns_) / static_cast<double>(now - stats_before_ns_);
+		stats.duty_percent = 100.0 * static_cast<double>(held - held_before_ns_) /
+			static_cast<double>(now - stats_before_ns_);
 	held_before_ns_ = held;
 	stats_before_ns_ = now;
 	stats.placeholders = keeper_.placeholders();
@@ -198,11 +210,16 @@ void Plugin::judge_marker(const core::Marker &marker, kube_verdict &verdict)
 	}
 	costs.duplicates_refused.fetch_add(1, std::memory_order_relaxed);
 	if (answer.claim == Claim::live)
-		say(verdict, KUBE_DUPLICATE, "slurm-kube: job " + std::to_string(answer.live.number) + " already stands for pod " + describe(marker));
+		say(verdict, KUBE_DUPLICATE,
+			"slurm-kube: job " + std::to_string(answer.live.number) +
+				" already stands for pod " + describe(marker));
 	else if (answer.claim == Claim::under_way)
-		say(verdict, KUBE_UNDER_WAY, "slurm-kube: a submission for this pod is under way, try again");
+		say(verdict, KUBE_UNDER_WAY,
+			"slurm-kube: a submission for this pod is under way, try again");
 	else
-		say(verdict, KUBE_UNDER_WAY, "slurm-kube: this slurmctld has just come into control and its jobs are not read yet, try again");
+		say(verdict, KUBE_UNDER_WAY,
+			"slurm-kube: this slurmctld has just come into control and its jobs are "
+			"not read yet, try again");
 }
 
 bool Plugin::is_for_pods(std::string_view partition) const noexcept
@@ -224,14 +241,15 @@ namespace
 
 Submission submission_of(const kube_submit_facts &facts) noexcept
 {
-	return {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)}, text(facts.partition), {}, facts.batch, facts.array,
-		facts.het, facts.own_id};
+	return {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)},
+		text(facts.partition), {}, facts.batch, facts.array, facts.het, facts.own_id};
 }
 
 Change change_of(const kube_modify_facts &facts) noexcept
 {
-	return {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)}, text(facts.partition), maybe(facts.new_admin_comment),
-		maybe(facts.new_partition), facts.resizes, {}, facts.caller_is_admin};
+	return {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)},
+		text(facts.partition), maybe(facts.new_admin_comment), maybe(facts.new_partition),
+		facts.resizes, {}, facts.caller_is_admin};
 }
 
 } // namespace
@@ -253,7 +271,8 @@ void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verd
 	auto current = live();
 	Submission submission = submission_of(facts);
 	if (claims_marker(submission.marker))
-		submission.native_partition = native_partition(current->rules, submission.partition);
+		submission.native_partition =
+			native_partition(current->rules, submission.partition);
 	Judgement judgement = judge(current->rules, submission);
 	if (!judgement.refusal.empty()) {
 		costs.refused.fetch_add(1, std::memory_order_relaxed);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plugin.h - everything the plugin is while it is loaded: configuration, registry, three threads, and the hooks' decisions.
+ * plugin.h - everything the plugin is while it is loaded: configuration, registry, three threads,
+ * and the hooks' decisions.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PLUGIN_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PLUGIN_H

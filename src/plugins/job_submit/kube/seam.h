@@ -76,9 +76,11 @@ typedef hostlist_t kube_hostlist;
 /* Is it one of ours: has it the feature, and is there no slurmd behind it? Locks: read. */
 bool kube_node_is_external(const node_record_t *node, const char *feature);
 
-/* The comma list from which Slurm will take the job's partition, with the alternates of those that take no jobs; to be freed with xfree(). */
+/* The comma list from which Slurm will take the job's partition, with the alternates of those that
+ * take no jobs; to be freed with xfree(). */
 char *kube_partitions_of(const job_desc_msg_t *job);
-/* Where job_submit/all_partitions, before or after us, gives a job all partitions: all but those for pods. */
+/* Where job_submit/all_partitions, before or after us, gives a job all partitions: all but those
+ * for pods. */
 void kube_leave_out_partitions_for_pods(job_desc_msg_t *job);
 
 /* FNV-1a, a word at a time. */
@@ -87,7 +89,8 @@ static inline uint64_t kube_mix(uint64_t hash, uint64_t word)
 	return (hash ^ word) * 0x100000001b3ULL;
 }
 
-/* Eight bytes at a time: markers are some hundred bytes, and each look at each job reads one. The shift brings high bits down again. */
+/* Eight bytes at a time: markers are some hundred bytes, and each look at each job reads one. The
+ * shift brings high bits down again. */
 static inline uint64_t kube_mix_text(uint64_t hash, const char *text)
 {
 	size_t left = text ? strlen(text) : 0;

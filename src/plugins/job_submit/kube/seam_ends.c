@@ -14,7 +14,8 @@ void kube_seam_finish_prolog(uint32_t id, const char *feature)
 	if (!job || !IS_JOB_RUNNING(job) || !job->node_bitmap_pr || kube_is_shutting_down())
 		return;
 	for (int i = 0; i < ctld_node_count(); i++)
-		if (job->node_bitmap_pr && bit_test(job->node_bitmap_pr, i) && kube_node_is_external(ctld_node_at(i), feature))
+		if (job->node_bitmap_pr && bit_test(job->node_bitmap_pr, i) &&
+			kube_node_is_external(ctld_node_at(i), feature))
 			ctld_complete_prolog(job, ctld_node_at(i)->name);
 }
 
@@ -24,9 +25,11 @@ void kube_seam_finish_epilog(uint32_t id, const char *feature)
 	for (int i = 0; i < ctld_node_count(); i++) {
 		job_record_t *job = ctld_job(id);
 
-		if (!job || !IS_JOB_COMPLETING(job) || !job->node_bitmap_cg || kube_is_shutting_down())
+		if (!job || !IS_JOB_COMPLETING(job) || !job->node_bitmap_cg ||
+			kube_is_shutting_down())
 			return;
-		if (bit_test(job->node_bitmap_cg, i) && kube_node_is_external(ctld_node_at(i), feature))
+		if (bit_test(job->node_bitmap_cg, i) &&
+			kube_node_is_external(ctld_node_at(i), feature))
 			ctld_complete_epilog(job, ctld_node_at(i)->name);
 	}
 }
@@ -43,7 +46,8 @@ static int note_epilog(void *item, void *argument)
 	const job_record_t *job = item;
 	struct epilogs *epilogs = argument;
 
-	if (IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_test(job->node_bitmap_cg, epilogs->node))
+	if (IS_JOB_COMPLETING(job) && job->node_bitmap_cg &&
+		bit_test(job->node_bitmap_cg, epilogs->node))
 		epilogs->ids[epilogs->count++] = job->job_id;
 	return epilogs->count < EPILOGS_MAX ? 0 : -1;
 }

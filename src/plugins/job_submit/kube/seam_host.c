@@ -12,7 +12,8 @@ void kube_seam_log(int level, const char *line)
 {
 	if (level == KUBE_LOG_ERROR)
 		error("job_submit/kube: %s", line);
-	else if (level == KUBE_LOG_WARNING || level == KUBE_LOG_INFO) /* Slurm before 23.02 has no level between */
+	/* Slurm before 23.02 has no level between */
+	else if (level == KUBE_LOG_WARNING || level == KUBE_LOG_INFO)
 		info("job_submit/kube: %s", line);
 	else
 		debug("job_submit/kube: %s", line);
@@ -23,7 +24,8 @@ static bool has_prep_plugins;
 
 void kube_seam_host(struct kube_host *out)
 {
-	has_prep_plugins = slurm_conf.prep_plugins && xstrcmp(slurm_conf.prep_plugins, "prep/script");
+	has_prep_plugins =
+		slurm_conf.prep_plugins && xstrcmp(slurm_conf.prep_plugins, "prep/script");
 	out->slurm_version = SLURM_VERSION_STRING;
 	out->slurm_number = SLURM_VERSION_NUMBER;
 	out->cluster = slurm_conf.cluster_name ? slurm_conf.cluster_name : "";
@@ -60,8 +62,9 @@ bool kube_seam_has_prolog(void)
 }
 
 /*
- * A slurmctld whose reconfiguration failed (23.11 and later) goes on with control_time 0, the primary
- * and a backup alike. But only who is in control, and has read the state, has a thread that saves it.
+ * A slurmctld whose reconfiguration failed (23.11 and later) goes on with control_time 0, the
+ * primary and a backup alike. But only who is in control, and has read the state, has a thread that
+ * saves it.
  */
 static bool in_control(void)
 {
@@ -75,7 +78,8 @@ void kube_seam_pulse(struct kube_pulse *out)
 	out->active = in_control() && !kube_is_shutting_down();
 	out->submitted = PEEK(stats->jobs_submitted);
 	out->started = PEEK(stats->jobs_started);
-	out->ended = PEEK(stats->jobs_completed) + PEEK(stats->jobs_canceled) + PEEK(stats->jobs_failed);
+	out->ended =
+		PEEK(stats->jobs_completed) + PEEK(stats->jobs_canceled) + PEEK(stats->jobs_failed);
 	out->last_job_update = ctld_last_job_update();
 	out->last_node_update = ctld_last_node_update();
 	out->configured = PEEK(slurm_conf.last_update);
@@ -131,7 +135,8 @@ bool kube_seam_hostlist_has(const char *hosts, const char *name)
 	return has;
 }
 
-bool kube_seam_hostlist_each(const char *hosts, int most, void (*each)(void *context, const char *name), void *context)
+bool kube_seam_hostlist_each(
+	const char *hosts, int most, void (*each)(void *context, const char *name), void *context)
 {
 	kube_hostlist list = hostlist_create(hosts);
 	bool fits = list && hostlist_count(list) <= most;

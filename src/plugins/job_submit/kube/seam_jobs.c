@@ -50,22 +50,26 @@ static const char *partition_of(const job_record_t *job)
 
 static bool holds_nodes(const job_record_t *job)
 {
-	return (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job)) && job->job_resrcs && job->job_resrcs->node_bitmap;
+	return (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job)) &&
+		job->job_resrcs && job->job_resrcs->node_bitmap;
 }
 
 /* Twice before the limit can strike, and never later than it. */
 static bool is_inactive(const job_record_t *job)
 {
-	return slurm_conf.inactive_limit && IS_JOB_RUNNING(job) && time(NULL) - job->time_last_active >= (slurm_conf.inactive_limit + 2) / 3;
+	return slurm_conf.inactive_limit && IS_JOB_RUNNING(job) &&
+		time(NULL) - job->time_last_active >= (slurm_conf.inactive_limit + 2) / 3;
 }
 
 /*
- * The allocate RPC gives up at once when any pending job of the cluster, native ones of other partitions too, has a higher priority
- * (_top_priority() in job_mgr.c); then the next periodic pass is up to 3 s away.
+ * The allocate RPC gives up at once when any pending job of the cluster, native ones of other
+ * partitions too, has a higher priority (_top_priority() in job_mgr.c); then the next periodic pass
+ * is up to 3 s away.
  */
 static bool is_untried(const job_record_t *job)
 {
-	return IS_JOB_PENDING(job) && job->priority && (job->state_reason == WAIT_PRIORITY || job->state_reason == WAIT_NO_REASON);
+	return IS_JOB_PENDING(job) && job->priority &&
+		(job->state_reason == WAIT_PRIORITY || job->state_reason == WAIT_NO_REASON);
 }
 
 static uint64_t fingerprint(const job_record_t *job)
@@ -84,7 +88,8 @@ static uint64_t fingerprint(const job_record_t *job)
 	hash = kube_mix(hash, job->exit_code);
 	hash = kube_mix(hash, job->total_cpus);
 	hash = kube_mix(hash, holds_nodes(job));
-	hash = kube_mix_text(hash, job->admin_comment); /* by content: a new text may lie where the old one was */
+	/* by content: a new text may lie where the old one was */
+	hash = kube_mix_text(hash, job->admin_comment);
 	hash = kube_mix_text(hash, job->resp_host); /* the copy of the marker */
 	hash = kube_mix_text(hash, job->account);
 	return kube_mix_text(hash, partition_of(job));
@@ -106,8 +111,10 @@ bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 	out->fingerprint = fingerprint(job);
 	out->raw_state = ((uint64_t)1 << 32) | job->job_state;
 	out->state = state_of(job);
-	out->wants_prolog = IS_JOB_RUNNING(job) && job->node_bitmap_pr && bit_ffs(job->node_bitmap_pr) >= 0;
-	out->wants_epilog = IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_ffs(job->node_bitmap_cg) >= 0;
+	out->wants_prolog =
+		IS_JOB_RUNNING(job) && job->node_bitmap_pr && bit_ffs(job->node_bitmap_pr) >= 0;
+	out->wants_epilog =
+		IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_ffs(job->node_bitmap_cg) >= 0;
 	out->configuring = IS_JOB_CONFIGURING(job);
 	out->had_nodes = job->nodes && job->nodes[0];
 	out->inactive = is_inactive(job);
@@ -126,10 +133,12 @@ static int share_one_gres(void *item, void *argument)
 	const struct gres_walk *walk = argument;
 	const uint32_t at = walk->at;
 	const gres_job_state_t *gres = state->gres_data;
-	struct kube_gres_share share = {.name = state->gres_name ? state->gres_name : "", .type = "", .indices = ""};
+	struct kube_gres_share share = {
+		.name = state->gres_name ? state->gres_name : "", .type = "", .indices = ""};
 	char indices[1024];
 
-	if (!gres || at >= gres->node_cnt || !gres->gres_cnt_node_alloc || !gres->gres_cnt_node_alloc[at])
+	if (!gres || at >= gres->node_cnt || !gres->gres_cnt_node_alloc ||
+		!gres->gres_cnt_node_alloc[at])
 		return 0;
 	share.count = gres->gres_cnt_node_alloc[at];
 	if (gres->type_name)
@@ -149,7 +158,8 @@ static void share_gres(const job_record_t *job, uint32_t at, const struct kube_s
 }
 
 /* Core numbers within the node: its part of the job's bitmap starts at offset. */
-static void format_cores(const job_resources_t *resources, int offset, int count, char *out, int size)
+static void format_cores(
+	const job_resources_t *resources, int offset, int count, char *out, int size)
 {
 	int used = 0;
 
@@ -162,7 +172,8 @@ static void format_cores(const job_resources_t *resources, int offset, int count
 		while (last + 1 < count && bit_test(resources->core_bitmap, offset + last + 1))
 			last++;
 		if (used < size - 1)
-			used += snprintf(out + used, (size_t)(size - used), first == last ? "%s%d" : "%s%d-%d", used ? "," : "", first, last);
+			used += snprintf(out + used, (size_t)(size - used),
+				first == last ? "%s%d" : "%s%d-%d", used ? "," : "", first, last);
 		first = last;
 	}
 }
@@ -180,12 +191,14 @@ static void share_nodes(job_record_t *job, const struct kube_share_sink *shares)
 
 		if (!bit_test(resources->node_bitmap, i) || !ctld_node_at(i))
 			continue;
-		if (get_job_resources_cnt(resources, (int)at, &sockets, &per_socket) != SLURM_SUCCESS)
+		if (get_job_resources_cnt(resources, (int)at, &sockets, &per_socket) !=
+			SLURM_SUCCESS)
 			break;
 		format_cores(resources, offset, sockets * per_socket, cores, sizeof(cores));
 		share.node = ctld_node_at(i)->name;
 		share.cpus = resources->cpus ? resources->cpus[at] : 0;
-		share.memory_mib = resources->memory_allocated ? resources->memory_allocated[at] : 0;
+		share.memory_mib =
+			resources->memory_allocated ? resources->memory_allocated[at] : 0;
 		shares->node(shares->context, &share);
 		share_gres(job, at, shares);
 		offset += sockets * per_socket;
@@ -200,7 +213,8 @@ static const char *reason_of(const job_record_t *job)
 	return job->state_desc ? job->state_desc : kube_reason_string(job->state_reason);
 }
 
-bool kube_seam_job_facts(uint32_t id, struct kube_job_facts *out, const struct kube_share_sink *shares)
+bool kube_seam_job_facts(
+	uint32_t id, struct kube_job_facts *out, const struct kube_share_sink *shares)
 {
 	job_record_t *job = ctld_job(id);
 
@@ -215,7 +229,8 @@ bool kube_seam_job_facts(uint32_t id, struct kube_job_facts *out, const struct k
 	out->account = job->account ? job->account : "";
 	out->ended_by = IS_JOB_FINISHED(job) ? job->requid : UINT32_MAX;
 	out->user_id = job->user_id;
-	out->time_limit_minutes = (job->time_limit == NO_VAL || job->time_limit == INFINITE) ? 0 : job->time_limit;
+	out->time_limit_minutes =
+		(job->time_limit == NO_VAL || job->time_limit == INFINITE) ? 0 : job->time_limit;
 	out->exit_status = job->exit_code;
 	out->priority = job->priority;
 	out->submit_time = job->details ? job->details->submit_time : 0;
@@ -228,7 +243,9 @@ bool kube_seam_job_facts(uint32_t id, struct kube_job_facts *out, const struct k
 
 static struct kube_marker_texts texts_of(const job_record_t *job)
 {
-	return (struct kube_marker_texts){.admin_comment = job->admin_comment ? job->admin_comment : "", .copy = job->resp_host ? job->resp_host : ""};
+	return (struct kube_marker_texts){
+		.admin_comment = job->admin_comment ? job->admin_comment : "",
+		.copy = job->resp_host ? job->resp_host : ""};
 }
 
 bool kube_seam_marker_texts(uint32_t id, struct kube_marker_texts *out)
@@ -253,7 +270,8 @@ bool kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *
 	if (copy) {
 		xfree(job->resp_host);
 		job->resp_host = xstrdup(copy);
-		job->alloc_resp_port = job->other_port = 0; /* with a port Slurm would look resp_host up as the name of a host */
+		/* with a port Slurm would look resp_host up as the name of a host */
+		job->alloc_resp_port = job->other_port = 0;
 	}
 	ctld_jobs_have_changed();
 	ctld_save_jobs();
@@ -277,7 +295,8 @@ uint32_t kube_seam_external_nodes_of(uint32_t id, const char *feature)
 		return 0;
 	last = bit_fls(job->job_resrcs->node_bitmap);
 	for (bitoff_t i = bit_ffs(job->job_resrcs->node_bitmap); i >= 0 && i <= last; i++)
-		if (bit_test(job->job_resrcs->node_bitmap, i) && kube_node_is_external(ctld_node_at(i), feature))
+		if (bit_test(job->job_resrcs->node_bitmap, i) &&
+			kube_node_is_external(ctld_node_at(i), feature))
 			count++;
 	return count;
 }
@@ -299,10 +318,11 @@ static int visit_job(void *item, void *argument)
 		return 0;
 	}
 	/*
-	 * A task that starts takes a new number, and the place of its array in the list; the array keeps
-	 * its old number, and goes to the end (job_array_split() in job_mgr.c).
+	 * A task that starts takes a new number, and the place of its array in the list; the array
+	 * keeps its old number, and goes to the end (job_array_split() in job_mgr.c).
 	 */
-	listed = (struct kube_listed_job){.id = job->job_id, .is_of_array = job->array_job_id, .texts = texts_of(job)};
+	listed = (struct kube_listed_job){
+		.id = job->job_id, .is_of_array = job->array_job_id, .texts = texts_of(job)};
 	return walk->each(walk->context, &listed) ? 0 : -1;
 }
 

@@ -7,12 +7,14 @@
 #include <string.h>
 
 /*
- * Slurm appends the reason to one that is there (set_node_reason() in node_mgr.c), which would double it at each restart. So
- * the node has none while it is set, and gets its own back, with the time and the user.
+ * Slurm appends the reason to one that is there (set_node_reason() in node_mgr.c), which would
+ * double it at each restart. So the node has none while it is set, and gets its own back, with the
+ * time and the user.
  */
 static void take_out(node_record_t *node, bool down)
 {
-	char *reason = node->reason, *name_text = xstrdup(node->name), *reason_text = xstrdup(reason);
+	char *reason = node->reason, *name_text = xstrdup(node->name),
+	     *reason_text = xstrdup(reason);
 	time_t reason_time = node->reason_time;
 	uint32_t reason_uid = node->reason_uid;
 
@@ -33,11 +35,14 @@ bool kube_seam_node_take_out(const char *name, const char *feature, const char *
 {
 	node_record_t *node = NULL;
 
-	for (uint32_t i = 0; !node && i < kube_seam_node_count(); i++) /* find_node_record() would log an error for one that is gone */
-		if (ctld_node_at(i) && ctld_node_at(i)->name && !strcmp(ctld_node_at(i)->name, name))
+	/* find_node_record() would log an error for one that is gone */
+	for (uint32_t i = 0; !node && i < kube_seam_node_count(); i++)
+		if (ctld_node_at(i) && ctld_node_at(i)->name &&
+			!strcmp(ctld_node_at(i)->name, name))
 			node = ctld_node_at(i);
-	if (!kube_node_is_external(node, feature) || IS_NODE_DRAIN(node) || IS_NODE_FAIL(node) || IS_NODE_DOWN(node) || !node->reason ||
-	    strcmp(node->reason, reason) || kube_is_shutting_down())
+	if (!kube_node_is_external(node, feature) || IS_NODE_DRAIN(node) || IS_NODE_FAIL(node) ||
+		IS_NODE_DOWN(node) || !node->reason || strcmp(node->reason, reason) ||
+		kube_is_shutting_down())
 		return false;
 	take_out(node, down);
 	ctld_nodes_have_changed();

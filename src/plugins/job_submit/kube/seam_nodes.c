@@ -2,8 +2,9 @@
 /*
  * seam_nodes.c - external nodes out of node_record_t, and the care that replaces their slurmd.
  *
- * Slurm keeps a node in service because it answers pings. Ours cannot, so times of answers lie far in the future: then no ping is
- * sent, and a failed RPC is taken for older than the last answer. What DOWN and DRAIN a person has set stays.
+ * Slurm keeps a node in service because it answers pings. Ours cannot, so times of answers lie far
+ * in the future: then no ping is sent, and a failed RPC is taken for older than the last answer.
+ * What DOWN and DRAIN a person has set stays.
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
@@ -52,13 +53,15 @@ static bool has_no_slurmd(const node_record_t *node)
 static bool has_no_slurmd(const node_record_t *node)
 {
 	const char *address = node->comm_name ? node->comm_name : "";
-	bool is_loopback = !strncmp(address, "127.", 4) || !strcmp(address, "localhost") || !strcmp(address, "::1");
+	bool is_loopback = !strncmp(address, "127.", 4) || !strcmp(address, "localhost") ||
+		!strcmp(address, "::1");
 
 	return is_loopback && (!sink_port || node->port == sink_port);
 }
 #endif
 
-/* The feature alone is a word that anybody with a slurmd may have chosen: such nodes are Slurm's. */
+/* The feature alone is a word that anybody with a slurmd may have chosen: such nodes are
+ * Slurm's. */
 bool kube_node_is_external(const node_record_t *node, const char *feature)
 {
 	return has_feature(node, feature) && has_no_slurmd(node);
@@ -90,19 +93,23 @@ static bool is_dynamic(const node_record_t *node)
 }
 
 /* What slurmd and power saving would bring and take away. */
-static const uint32_t k_power_flags = NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN |
-				      NODE_STATE_POWER_DRAIN | NODE_STATE_POWERING_UP | NODE_STATE_POWER_UP;
+static const uint32_t k_power_flags = NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN |
+	NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN | NODE_STATE_POWER_DRAIN |
+	NODE_STATE_POWERING_UP | NODE_STATE_POWER_UP;
 
 /* Down because it did not answer, not because somebody wanted it. */
 static bool is_down_by_silence(const node_record_t *node)
 {
-	return (node->node_state & NODE_STATE_BASE) == NODE_STATE_DOWN && node->reason && !strcmp(node->reason, "Not responding");
+	return (node->node_state & NODE_STATE_BASE) == NODE_STATE_DOWN && node->reason &&
+		!strcmp(node->reason, "Not responding");
 }
 
-/* _node_did_resp() in node_mgr.c leaves such a node DOWN, and so do we: ReturnToService=0 reserves that to administrators. */
+/* _node_did_resp() in node_mgr.c leaves such a node DOWN, and so do we: ReturnToService=0 reserves
+ * that to administrators. */
 static bool stays_down(const node_record_t *node)
 {
-	return is_down_by_silence(node) && (!slurm_conf.ret2service || IS_NODE_INVALID_REG(node)) && !node->boot_req_time;
+	return is_down_by_silence(node) && (!slurm_conf.ret2service || IS_NODE_INVALID_REG(node)) &&
+		!node->boot_req_time;
 }
 
 static bool is_silent(const node_record_t *node)
@@ -116,19 +123,22 @@ static bool is_silent(const node_record_t *node)
 	return base == NODE_STATE_UNKNOWN || (node->node_state & NODE_STATE_NO_RESPOND);
 }
 
-/* Slurm takes it for given to one job alone, and there is none: 25.11 and older forget it when a node is made again in the place of a deleted one. */
+/* Slurm takes it for given to one job alone, and there is none: 25.11 and older forget it when a
+ * node is made again in the place of a deleted one. */
 static bool is_unshared(const node_record_t *node)
 {
-	return IS_NODE_IDLE(node) && !node->no_share_job_cnt && !bit_test(ctld_shared_nodes(), (bitoff_t)node->index);
+	return IS_NODE_IDLE(node) && !node->no_share_job_cnt &&
+		!bit_test(ctld_shared_nodes(), (bitoff_t)node->index);
 }
 
 static bool wants_care(const node_record_t *node)
 {
 	time_t soon = time(NULL) + YEAR / 2;
 
-	return is_silent(node) || is_unshared(node) || (node->node_state & k_power_flags) || node->not_responding || node->last_response < soon ||
-	       node->cpu_load_time < soon || node->free_mem_time < soon || !node->boot_time || !node->slurmd_start_time ||
-	       node->protocol_version != SLURM_PROTOCOL_VERSION;
+	return is_silent(node) || is_unshared(node) || (node->node_state & k_power_flags) ||
+		node->not_responding || node->last_response < soon || node->cpu_load_time < soon ||
+		node->free_mem_time < soon || !node->boot_time || !node->slurmd_start_time ||
+		node->protocol_version != SLURM_PROTOCOL_VERSION;
 }
 
 /* slurmctld marks GRES whose devices no slurmd has reported yet. */
@@ -152,7 +162,9 @@ static bool wants_gres(const node_record_t *node)
 
 static const char *gres_of(const node_record_t *node)
 {
-	return node->gres ? node->gres : node->config_ptr && node->config_ptr->gres ? node->config_ptr->gres : "";
+	return node->gres                                    ? node->gres
+		: node->config_ptr && node->config_ptr->gres ? node->config_ptr->gres
+							     : "";
 }
 
 static uint64_t fingerprint(const node_record_t *node)
@@ -279,7 +291,8 @@ bool kube_seam_node_care(const char *name, const char *feature)
 	take_as_booted(node, now);
 	node->last_response = node->cpu_load_time = node->free_mem_time = now + YEAR;
 	node->not_responding = false; /* or slurmctld logs it now and then */
-	return node->node_state != before || was_unshared; /* not what was tried: Slurm may have refused it */
+	/* not what was tried: Slurm may have refused it */
+	return node->node_state != before || was_unshared;
 }
 
 /* The same sum as in _foreach_slurm_conf() of gres.c, which ends the process then. */
@@ -310,7 +323,9 @@ bool kube_seam_gres_facts(const char *name, struct kube_gres_facts *out)
 		return false;
 	memset(out, 0, sizeof(*out));
 	out->cpus = node->config_ptr->cpus;
-	out->shares = slurm_conf.gres_plugins && (strstr(slurm_conf.gres_plugins, "mps") || strstr(slurm_conf.gres_plugins, "shard"));
+	out->shares = slurm_conf.gres_plugins &&
+		(strstr(slurm_conf.gres_plugins, "mps") ||
+			strstr(slurm_conf.gres_plugins, "shard"));
 	(void)list_for_each_ro(node->gres_list, note_mixed_types, &out->mixes);
 	return true;
 }
@@ -322,7 +337,9 @@ void kube_seam_node_load_gres(const char *name, const struct kube_gres_facts *ju
 	struct kube_gres_facts now;
 
 	xfree(copy);
-	if (kube_is_shutting_down() || !node || !node->config_ptr || !wants_gres(node) || !kube_seam_gres_facts(name, &now) || now.cpus != judged->cpus || now.mixes || now.shares)
+	if (kube_is_shutting_down() || !node || !node->config_ptr || !wants_gres(node) ||
+		!kube_seam_gres_facts(name, &now) || now.cpus != judged->cpus || now.mixes ||
+		now.shares)
 		return;
 	if (!ctld_load_gres(node))
 		return; /* to validate now would damage what there is */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seam_partitions.c - the partitions that a job will be given, before Slurm has chosen them. In the hook, under its locks.
+ * seam_partitions.c - the partitions that a job will be given, before Slurm has chosen them. In the
+ * hook, under its locks.
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
@@ -15,7 +16,8 @@ static const char *wanted_by(const job_desc_msg_t *job)
 		return job->partition;
 	if (job->reservation && job->reservation[0])
 		reservation = ctld_reservation(job->reservation);
-	return reservation && reservation->part_ptr ? reservation->part_ptr->name : ctld_default_partition();
+	return reservation && reservation->part_ptr ? reservation->part_ptr->name
+						    : ctld_default_partition();
 }
 
 /* As _alt_part_test() there; NULL: the partition takes jobs, or nothing takes its place. */
@@ -24,7 +26,9 @@ static const char *alternate_of(char *name)
 	const part_record_t *part = ctld_partition(name);
 	const char *alternate = NULL;
 
-	for (int steps = 0; part && !(part->state_up & PARTITION_SUBMIT) && part->alternate && steps < ALTERNATES_MAX; steps++) {
+	for (int steps = 0; part && !(part->state_up & PARTITION_SUBMIT) && part->alternate &&
+		steps < ALTERNATES_MAX;
+		steps++) {
 		alternate = part->alternate;
 		part = ctld_partition(part->alternate);
 	}
@@ -35,7 +39,8 @@ char *kube_partitions_of(const job_desc_msg_t *job)
 {
 	char *list = xstrdup(wanted_by(job)), *names = xstrdup(list), *rest = NULL;
 
-	for (char *name = names ? strtok_r(names, ",", &rest) : NULL; name; name = strtok_r(NULL, ",", &rest)) {
+	for (char *name = names ? strtok_r(names, ",", &rest) : NULL; name;
+		name = strtok_r(NULL, ",", &rest)) {
 		const char *alternate = alternate_of(name);
 
 		if (alternate)
@@ -55,7 +60,8 @@ static int add_partition(void *item, void *argument)
 	const part_record_t *part = item;
 	struct partitions *to = argument;
 
-	if ((part->state_up & PARTITION_SUBMIT) && (to->also_for_pods || !kube_glue_is_for_pods(part->name)))
+	if ((part->state_up & PARTITION_SUBMIT) &&
+		(to->also_for_pods || !kube_glue_is_for_pods(part->name)))
 		xstrfmtcat(to->list, "%s%s", to->list ? "," : "", part->name);
 	return 0;
 }
@@ -92,7 +98,8 @@ bool kube_seam_partition_has_native(const char *partition, const char *feature)
 	if (!part || !part->node_bitmap)
 		return false;
 	for (int i = 0; i < ctld_node_count(); i++)
-		if (bit_test(part->node_bitmap, i) && !kube_node_is_external(ctld_node_at(i), feature))
+		if (bit_test(part->node_bitmap, i) &&
+			!kube_node_is_external(ctld_node_at(i), feature))
 			return true;
 	return false;
 }

@@ -250,7 +250,7 @@ static inline void ctld_drain_nodes(char *names, char *reason, uint32_t uid)
 static inline bool ctld_load_gres(const node_record_t *node)
 {
 	return gres_g_node_config_load(node->config_ptr->cpus, node->name, node->gres_list, NULL,
-				       NULL) == SLURM_SUCCESS;
+		       NULL) == SLURM_SUCCESS;
 }
 
 /* gres.c; the node from 25.11 on, before its parts */
@@ -258,11 +258,11 @@ static inline void ctld_validate_gres(node_record_t *node)
 {
 #if KUBE_SLURM_GRES_TAKES_NODE(SLURM_VERSION_NUMBER)
 	(void)gres_node_config_validate(node, node->config_ptr->threads, node->config_ptr->cores,
-					node->config_ptr->tot_sockets, KUBE_CONFIG_OVERRIDES, NULL);
+		node->config_ptr->tot_sockets, KUBE_CONFIG_OVERRIDES, NULL);
 #else
-	(void)gres_node_config_validate(node->name, node->config_ptr->gres, &node->gres, &node->gres_list,
-					node->config_ptr->threads, node->config_ptr->cores,
-					node->config_ptr->tot_sockets, KUBE_CONFIG_OVERRIDES, NULL);
+	(void)gres_node_config_validate(node->name, node->config_ptr->gres, &node->gres,
+		&node->gres_list, node->config_ptr->threads, node->config_ptr->cores,
+		node->config_ptr->tot_sockets, KUBE_CONFIG_OVERRIDES, NULL);
 #endif
 }
 

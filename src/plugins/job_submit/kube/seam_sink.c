@@ -2,9 +2,10 @@
 /*
  * seam_sink.c - the answer to "end this job" on nodes without slurmd.
  *
- * slurmctld sends it to each node of a job that ends. Without an answer it logs an error, marks the node as not responding for a moment and sends again
- * later. What the answer says is true: the message has arrived; the epilog is declared done by the keeper. Other messages (launches, signals) must not be
- * answered with success, since nothing is done about them.
+ * slurmctld sends it to each node of a job that ends. Without an answer it logs an error, marks the
+ * node as not responding for a moment and sends again later. What the answer says is true: the
+ * message has arrived; the epilog is declared done by the keeper. Other messages (launches,
+ * signals) must not be answered with success, since nothing is done about them.
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
@@ -21,21 +22,26 @@ static uint32_t number_at(const unsigned char *bytes, int count)
 
 static bool ends_a_job(uint16_t type)
 {
-	return type == REQUEST_TERMINATE_JOB || type == REQUEST_ABORT_JOB || type == REQUEST_KILL_TIMELIMIT || type == REQUEST_KILL_PREEMPTED;
+	return type == REQUEST_TERMINATE_JOB || type == REQUEST_ABORT_JOB ||
+		type == REQUEST_KILL_TIMELIMIT || type == REQUEST_KILL_PREEMPTED;
 }
 
-/* Length (4 bytes), then as pack_header() has it since 22.05: version, flags, type (2 each), length of the body (4), nodes to forward to (2). */
+/* Length (4 bytes), then as pack_header() has it since 22.05: version, flags, type (2 each), length
+ * of the body (4), nodes to forward to (2). */
 uint32_t kube_seam_answerable(const unsigned char *head)
 {
 	enum { AT_LENGTH = 0, AT_VERSION = 4, AT_TYPE = 8, AT_FORWARD = 14, LONGEST = 64 * 1024 };
 	uint32_t length = number_at(head + AT_LENGTH, 4);
 
-	if (slurm_conf.ret2service == 2) /* an answer would bring a node back that was set DOWN (node_did_resp() in node_mgr.c) */
+	/* an answer would bring a node back that was set DOWN (node_did_resp() in node_mgr.c) */
+	if (slurm_conf.ret2service == 2)
 		return 0;
 	if (KUBE_SLURM_HAS_EXTERNAL_NODES(SLURM_VERSION_NUMBER) ||
-	    number_at(head + AT_VERSION, 2) != SLURM_PROTOCOL_VERSION || !ends_a_job((uint16_t)number_at(head + AT_TYPE, 2)))
+		number_at(head + AT_VERSION, 2) != SLURM_PROTOCOL_VERSION ||
+		!ends_a_job((uint16_t)number_at(head + AT_TYPE, 2)))
 		return 0;
-	if (number_at(head + AT_FORWARD, 2)) /* the others want answers too: without ours Slurm sends to each of them by itself */
+	/* the others want answers too: without ours Slurm sends to each of them by itself */
+	if (number_at(head + AT_FORWARD, 2))
 		return 0;
 	return length > LONGEST ? 0 : length + 4;
 }
@@ -49,9 +55,11 @@ bool kube_seam_answer(int fd)
 	if (kube_is_shutting_down())
 		return true;
 	slurm_msg_t_init(&message);
-	is_theirs = slurm_receive_msg(fd, &message, 0) == SLURM_SUCCESS && message.auth_uid == slurm_conf.slurm_user_id;
+	is_theirs = slurm_receive_msg(fd, &message, 0) == SLURM_SUCCESS &&
+		message.auth_uid == slurm_conf.slurm_user_id;
 	if (is_theirs)
-		(void)slurm_send_rc_msg(&message, SLURM_SUCCESS); /* nobody is worse off than without it */
+		/* nobody is worse off than without it */
+		(void)slurm_send_rc_msg(&message, SLURM_SUCCESS);
 	slurm_free_msg_members(&message);
 	return is_theirs;
 #else

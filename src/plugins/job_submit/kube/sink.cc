@@ -2,8 +2,8 @@
 #include "src/plugins/job_submit/kube/sink.h"
 
 #include "src/base/log.h"
-#include "src/plugins/job_submit/kube/facts.h"
 #include "src/plugins/job_submit/kube/budget.h"
+#include "src/plugins/job_submit/kube/facts.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,8 +21,10 @@ namespace slurmkube::plugin
 namespace
 {
 
-/* A slurmctld that reconfigures itself (23.11 and later) leaves the port to its successor within some milliseconds, a slow one within a second. */
-constexpr std::int64_t k_retry = 30 * k_ms, k_retry_later = 1000 * k_ms, k_trouble_after = 3000 * k_ms;
+/* A slurmctld that reconfigures itself (23.11 and later) leaves the port to its successor within
+ * some milliseconds, a slow one within a second. */
+constexpr std::int64_t k_retry = 30 * k_ms, k_retry_later = 1000 * k_ms,
+		       k_trouble_after = 3000 * k_ms;
 constexpr int k_backlog = 1024;
 constexpr std::size_t k_connections_max = 256;
 /* In one turn, some 10 us each: those who may speak are heard between, however many others come. */
@@ -63,20 +65,26 @@ UniqueFd Sink::listen_socket()
 {
 	UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	int one = 1;
-	(void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)); /* a restart must not wait; without it bind says so */
-	(void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)); /* nor for the slurmctld before, of the same user, to close its own */
+	/* a restart must not wait; without it bind says so */
+	(void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	/* nor for the slurmctld before, of the same user, to close its own */
+	(void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
 	sockaddr_in address = {};
 	address.sin_family = AF_INET;
 	address.sin_port = htons(static_cast<std::uint16_t>(port_));
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	bool listens = fd && bind(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0 && listen(fd.get(), k_backlog) == 0;
+	bool listens = fd &&
+		bind(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) ==
+			0 &&
+		listen(fd.get(), k_backlog) == 0;
 	if (listens) {
 		log_info("sink listens on 127.0.0.1:%d", port_);
 		set_trouble({});
 		failing_since_ = 0;
 		return fd;
 	}
-	std::string why = "SinkPort " + std::to_string(port_) + ": " + std::strerror(errno); // NOLINT(concurrency-mt-unsafe): glibc's is safe
+	std::string why = "SinkPort " + std::to_string(port_) + ": " +
+		std::strerror(errno); // NOLINT(concurrency-mt-unsafe): glibc's is safe
 	if (failing_since_ == 0)
 		failing_since_ = now_ns();
 	else if (now_ns() - failing_since_ >= k_trouble_after)
@@ -110,36 +118,44 @@ void Sink::serve(const UniqueFd &listener)
 		wait(listener);
 		std::size_t kept = 0;
 		for (std::size_t i = 0; i < connections_.size(); i++)
-			if (!is_done(connections_[i], polled_[i + 2].revents != 0 || connections_[i].is_partial))
+			if (!is_done(connections_[i],
+				    polled_[i + 2].revents != 0 || connections_[i].is_partial))
 				std::swap(connections_[kept++], connections_[i]);
-		connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(kept), connections_.end());
+		connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(kept),
+			connections_.end());
 		if (polled_[1].revents != 0)
 			take_in(listener);
 	}
 }
 
-/* Until something comes, or the oldest connection's time is up. A full house leaves newcomers in the backlog. */
+/* Until something comes, or the oldest connection's time is up. A full house leaves newcomers in
+ * the backlog. */
 void Sink::wait(const UniqueFd &listener)
 {
 	std::int64_t until = INT64_MAX, now = now_ns();
 	polled_.clear();
 	polled_.push_back({stop_.fd(), POLLIN, 0});
-	polled_.push_back({connections_.size() < k_connections_max ? listener.get() : -1, POLLIN, 0});
+	polled_.push_back(
+		{connections_.size() < k_connections_max ? listener.get() : -1, POLLIN, 0});
 	for (const Connection &connection : connections_) {
 		polled_.push_back({connection.is_partial ? -1 : connection.fd.get(), POLLIN, 0});
 		until = std::min(until, connection.is_partial ? now + k_partial : connection.until);
 	}
-	int timeout = connections_.empty() ? -1 : static_cast<int>(std::max<std::int64_t>(until - now, 0) / k_ms) + 1;
+	int timeout = connections_.empty()
+		? -1
+		: static_cast<int>(std::max<std::int64_t>(until - now, 0) / k_ms) + 1;
 	(void)poll(polled_.data(), polled_.size(), timeout);
 }
 
 void Sink::take_in(const UniqueFd &listener)
 {
 	for (unsigned n = 0; n < k_accepts_max && connections_.size() < k_connections_max; n++) {
-		UniqueFd fd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+		UniqueFd fd(
+			accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 		if (!fd) {
 			if (errno == EMFILE || errno == ENFILE)
-				stop_.wait(k_ms); /* or this loop would spin until somebody closes something */
+				/* or this loop would spin until somebody closes something */
+				stop_.wait(k_ms);
 			return;
 		}
 		costs_.sink_contacts.fetch_add(1, std::memory_order_relaxed);
@@ -148,7 +164,8 @@ void Sink::take_in(const UniqueFd &listener)
 			drain(fd.get());
 			continue;
 		}
-		connections_.push_back({std::move(fd), now_ns() + (owners_->are_known() ? k_patience : k_patience_unknown)});
+		connections_.push_back({std::move(fd),
+			now_ns() + (owners_->are_known() ? k_patience : k_patience_unknown)});
 	}
 }
 
@@ -179,7 +196,8 @@ bool Sink::is_done(Connection &connection, bool is_readable)
 	ssize_t n = recv(connection.fd.get(), head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
 	if (n == static_cast<ssize_t>(sizeof(head))) {
 		std::uint32_t length = kube_seam_answerable(head);
-		bool is_whole = ioctl(connection.fd.get(), FIONREAD, &there) == 0 && there >= static_cast<int>(length);
+		bool is_whole = ioctl(connection.fd.get(), FIONREAD, &there) == 0 &&
+			there >= static_cast<int>(length);
 		connection.is_partial = length != 0 && !is_whole;
 		if (length != 0 && is_whole)
 			answer(connection.fd.get());

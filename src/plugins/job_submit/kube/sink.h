@@ -2,10 +2,11 @@
 /*
  * sink.h - where slurmctld's messages to nodes without slurmd end.
  *
- * NodeAddr and Port of external nodes point here in the emulated family. Without a listener each message would hold one of slurmctld's agent
- * threads for 10 s; with it the message is answered (the end of a job) or fails in milliseconds. Loopback only. Any local user can connect: many
- * connections are served at once, each for 2 s at most, and only those of root and of slurmctld's own
- * user: what others send costs no look at credentials. Where the kernel does not tell whose a
+ * NodeAddr and Port of external nodes point here in the emulated family. Without a listener each
+ * message would hold one of slurmctld's agent threads for 10 s; with it the message is answered
+ * (the end of a job) or fails in milliseconds. Loopback only. Any local user can connect: many
+ * connections are served at once, each for 2 s at most, and only those of root and of slurmctld's
+ * own user: what others send costs no look at credentials. Where the kernel does not tell whose a
  * connection is, each has a tenth of a second, and one bad message is followed by a pause.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SINK_H
@@ -38,7 +39,9 @@ class Sink
 	struct Connection {
 		UniqueFd fd;
 		std::int64_t until; /* no longer than that */
-		bool is_partial = false; /* part of a message is there: looked at again after a while, or poll() would not wait at all */
+		/* part of a message is there: looked at again after a while, or poll() would not
+		 * wait at all */
+		bool is_partial = false;
 	};
 	void listen_once();
 	UniqueFd listen_socket();

@@ -19,7 +19,8 @@ bool address_of(int fd, bool of_peer, sockaddr_in &address)
 {
 	socklen_t size = sizeof(address);
 	auto *generic = reinterpret_cast<sockaddr *>(&address);
-	const int failed = of_peer ? getpeername(fd, generic, &size) : getsockname(fd, generic, &size);
+	const int failed =
+		of_peer ? getpeername(fd, generic, &size) : getsockname(fd, generic, &size);
 	return failed == 0 && address.sin_family == AF_INET;
 }
 
@@ -51,14 +52,17 @@ bool SocketOwners::send_query(const sockaddr_in &theirs, const sockaddr_in &ours
 	query.wanted.id.idiag_src[0] = theirs.sin_addr.s_addr;
 	query.wanted.id.idiag_dst[0] = ours.sin_addr.s_addr;
 	query.wanted.id.idiag_cookie[0] = query.wanted.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
-	return fd_ && send(fd_.get(), &query, sizeof(query), 0) == static_cast<ssize_t>(sizeof(query));
+	return fd_ &&
+		send(fd_.get(), &query, sizeof(query), 0) == static_cast<ssize_t>(sizeof(query));
 }
 
-std::optional<SocketOwners::Answer> SocketOwners::ask(const sockaddr_in &theirs, const sockaddr_in &ours)
+std::optional<SocketOwners::Answer> SocketOwners::ask(
+	const sockaddr_in &theirs, const sockaddr_in &ours)
 {
 	if (!send_query(theirs, ours))
 		return std::nullopt;
-	/* The kernel has answered when send() returns; an answer of before would have another number. */
+	/* The kernel has answered when send() returns; an answer of before would have another
+	 * number. */
 	alignas(nlmsghdr) char buffer[4096];
 	for (ssize_t n = 0; (n = recv(fd_.get(), buffer, sizeof(buffer), MSG_DONTWAIT)) > 0;) {
 		nlmsghdr header = {};

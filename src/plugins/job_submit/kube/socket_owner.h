@@ -2,8 +2,8 @@
 /*
  * socket_owner.h - which user is at the other end of a TCP connection over loopback.
  *
- * The kernel knows it (sock_diag(7)), as for a Unix socket; it costs some microseconds and nothing of
- * what slurmctld needs, where a look at credentials would cost a request to munged.
+ * The kernel knows it (sock_diag(7)), as for a Unix socket; it costs some microseconds and nothing
+ * of what slurmctld needs, where a look at credentials would cost a request to munged.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SOCKET_OWNER_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SOCKET_OWNER_H
@@ -21,10 +21,12 @@ namespace slurmkube::plugin
 class SocketOwners
 {
       public:
-	/* listener: a socket of ours, by which it is found out whether this kernel answers at all. */
+	/* listener: a socket of ours, by which it is found out whether this kernel answers at
+	 * all. */
 	explicit SocketOwners(int listener);
 	[[nodiscard]] bool are_known() const { return works_; }
-	/* Of a connection that we accepted. Nothing: its other end is closed, or the kernel does not say. */
+	/* Of a connection that we accepted. Nothing: its other end is closed, or the kernel does
+	 * not say. */
 	[[nodiscard]] std::optional<std::uint32_t> peer_of(int connection);
 
       private:

@@ -9,14 +9,16 @@ namespace slurmkube::plugin
 namespace
 {
 
-/* Where slurmctld keeps its threads (24.05 and later), a failed submission shows by nothing but time. */
+/* Where slurmctld keeps its threads (24.05 and later), a failed submission shows by nothing but
+ * time. */
 constexpr std::int64_t k_patience_ns = 2'000'000'000;
 constexpr std::uint64_t k_write_locks = 3;
 constexpr std::int64_t k_soon_ns = 1'000'000'000;
 
 } // namespace
 
-ClaimAnswer SubmissionRegistry::claim(const core::Marker &marker, int thread, std::int64_t now, IsLive is_live)
+ClaimAnswer SubmissionRegistry::claim(
+	const core::Marker &marker, int thread, std::int64_t now, IsLive is_live)
 {
 	std::lock_guard lock(mutex_);
 	Key key = key_of(marker);
@@ -72,7 +74,8 @@ bool SubmissionRegistry::has_tickets() const
 bool SubmissionRegistry::wants_write_lock(std::int64_t now) const
 {
 	std::lock_guard lock(mutex_);
-	return std::any_of(tickets_.begin(), tickets_.end(), [&](const auto &entry) { return now - entry.second.since >= k_soon_ns; });
+	return std::any_of(tickets_.begin(), tickets_.end(),
+		[&](const auto &entry) { return now - entry.second.since >= k_soon_ns; });
 }
 
 void SubmissionRegistry::write_lock_passed()
@@ -86,7 +89,8 @@ std::vector<std::uint64_t> SubmissionRegistry::settled(std::int64_t now, IsAlive
 	std::lock_guard lock(mutex_);
 	std::vector<std::uint64_t> serials;
 	for (const auto &[key, ticket] : tickets_) {
-		bool had_chances = now - ticket.since >= k_patience_ns && write_locks_ - ticket.write_locks >= k_write_locks;
+		bool had_chances = now - ticket.since >= k_patience_ns &&
+			write_locks_ - ticket.write_locks >= k_write_locks;
 		if (ticket.over || had_chances || !is_alive(ticket.thread))
 			serials.push_back(ticket.serial);
 	}
@@ -97,14 +101,18 @@ bool SubmissionRegistry::waits_for(const std::vector<std::uint64_t> &serials) co
 {
 	std::lock_guard lock(mutex_);
 	return std::any_of(tickets_.begin(), tickets_.end(), [&](const auto &entry) {
-		return std::find(serials.begin(), serials.end(), entry.second.serial) != serials.end();
+		return std::find(serials.begin(), serials.end(), entry.second.serial) !=
+			serials.end();
 	});
 }
 
 void SubmissionRegistry::drop(const std::vector<std::uint64_t> &serials)
 {
 	std::lock_guard lock(mutex_);
-	std::erase_if(tickets_, [&](const auto &entry) { return std::find(serials.begin(), serials.end(), entry.second.serial) != serials.end(); });
+	std::erase_if(tickets_, [&](const auto &entry) {
+		return std::find(serials.begin(), serials.end(), entry.second.serial) !=
+			serials.end();
+	});
 }
 
 } // namespace slurmkube::plugin

@@ -2,11 +2,14 @@
 /*
  * submission_registry.h - exactly once: at most one live job for a (cluster, uid, attempt).
  *
- * The hook asks before Slurm creates the job, so the id is not known when it ends: the claim is a ticket until the keeper has found the job
- * among the new ids. A ticket is never taken for dead while its submission may still become a job: its thread must be gone, must have
- * come back to the hook, or must have had time and chances enough; and then the keeper must have looked at all new ids since.
+ * The hook asks before Slurm creates the job, so the id is not known when it ends: the claim is a
+ * ticket until the keeper has found the job among the new ids. A ticket is never taken for dead
+ * while its submission may still become a job: its thread must be gone, must have come back to the
+ * hook, or must have had time and chances enough; and then the keeper must have looked at all new
+ * ids since.
  *
- * Own mutex, never held while waiting for a lock of Slurm. Slurm is asked through Slurm's own locks by the caller, who holds them.
+ * Own mutex, never held while waiting for a lock of Slurm. Slurm is asked through Slurm's own locks
+ * by the caller, who holds them.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_REGISTRY_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_REGISTRY_H
@@ -43,16 +46,19 @@ class SubmissionRegistry
 	void found(core::JobId id, const core::Marker &marker);
 	void forget(core::JobId id, const core::Marker &marker);
 
-	/* Was found() called for every job that slurmctld had when it came into control? Nothing is granted before. */
+	/* Was found() called for every job that slurmctld had when it came into control? Nothing is
+	 * granted before. */
 	void set_built(bool is_built);
 
 	/* ---- keeper ---- */
 	[[nodiscard]] bool has_tickets() const;
 	/* A ticket waits for that: the keeper should take the write lock now and then. */
 	[[nodiscard]] bool wants_write_lock(std::int64_t now) const;
-	/* The keeper got the write lock: submissions that wait for it get it too, sooner or later. */
+	/* The keeper got the write lock: submissions that wait for it get it too, sooner or
+	 * later. */
 	void write_lock_passed();
-	/* Serial numbers of tickets whose submission is over. Look at all new ids after this call, then drop() them. */
+	/* Serial numbers of tickets whose submission is over. Look at all new ids after this call,
+	 * then drop() them. */
 	std::vector<std::uint64_t> settled(std::int64_t now, IsAlive is_alive);
 	void drop(const std::vector<std::uint64_t> &serials);
 	/* Is one of them still without a job? */
@@ -67,7 +73,10 @@ class SubmissionRegistry
 		std::uint64_t write_locks;
 		bool over;
 	};
-	static Key key_of(const core::Marker &marker) { return {marker.uid, marker.cluster, marker.attempt}; }
+	static Key key_of(const core::Marker &marker)
+	{
+		return {marker.uid, marker.cluster, marker.attempt};
+	}
 
 	mutable std::mutex mutex_;
 	std::map<Key, core::JobId> live_;

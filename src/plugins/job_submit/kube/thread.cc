@@ -62,7 +62,10 @@ void *Thread::run(void *self) noexcept
 	auto *thread = static_cast<Thread *>(self);
 	(void)pthread_setname_np(pthread_self(), thread->name_); /* only for people who look */
 	guard(
-		0, [&](const char *what) { log_error("internal error in thread %s: %s", thread->name_, what); },
+		0,
+		[&](const char *what) {
+			log_error("internal error in thread %s: %s", thread->name_, what);
+		},
 		[&] {
 			thread->body_();
 			return 0;
@@ -70,12 +73,18 @@ void *Thread::run(void *self) noexcept
 	return nullptr;
 }
 
-void Thread::go_on(const Stop &stop, const std::function<void()> &act, const std::function<void()> &tidy_up)
+void Thread::go_on(
+	const Stop &stop, const std::function<void()> &act, const std::function<void()> &tidy_up)
 {
 	constexpr std::int64_t k_rest = 1'000'000'000;
 	while (!stop.is_set()) {
 		const bool is_well = guard(
-			false, [](const char *what) { log_error("internal error in a thread, which goes on in a second: %s", what); },
+			false,
+			[](const char *what) {
+				log_error(
+					"internal error in a thread, which goes on in a second: %s",
+					what);
+			},
 			[&] {
 				act();
 				return true;
@@ -92,7 +101,8 @@ bool Thread::join(int timeout_ms)
 	if (!started_)
 		return true;
 	timespec until = {};
-	(void)clock_gettime(CLOCK_REALTIME, &until); /* what pthread_timedjoin_np wants; a jump only makes us give up early or late */
+	/* what pthread_timedjoin_np wants; a jump only makes us give up early or late */
+	(void)clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += timeout_ms / 1000;
 	until.tv_nsec += timeout_ms % 1000 * 1'000'000L;
 	until.tv_sec += until.tv_nsec / 1'000'000'000L;

@@ -2,8 +2,8 @@
 /*
  * thread.h - threads inside somebody else's daemon, and the events that wake and stop them.
  *
- * A thread of ours has a name and all signals blocked (slurmctld handles signals in one thread of its own), lets no exception out, is never
- * cancelled and always joined.
+ * A thread of ours has a name and all signals blocked (slurmctld handles signals in one thread of
+ * its own), lets no exception out, is never cancelled and always joined.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_THREAD_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_THREAD_H
@@ -56,9 +56,12 @@ class Thread
 	~Thread() = default;
 
 	bool start(const char *name, std::function<void()> body);
-	/* For a body: act again and again until stopped. After an error of ours (no memory) it tidies up and rests a second: the thread must not be gone for good. */
-	static void go_on(const Stop &stop, const std::function<void()> &act, const std::function<void()> &tidy_up);
-	/* False: it did not end in time and still runs. True also for one that was never started. */
+	/* For a body: act again and again until stopped. After an error of ours (no memory) it
+	 * tidies up and rests a second: the thread must not be gone for good. */
+	static void go_on(const Stop &stop, const std::function<void()> &act,
+		const std::function<void()> &tidy_up);
+	/* False: it did not end in time and still runs. True also for one that was never
+	 * started. */
 	bool join(int timeout_ms);
 
       private:
