@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What the scripts of the test bed share; sourced, never run. Progress and complaints go to stderr, results to stdout.
+# What the scripts of the test bed share; sourced, never run. Progress and complaints go to stderr,
+# results to stdout.
 #
-# Caches live under SLURM_KUBE_CACHE. Everything in there can be deleted at any time and is made again. A step that others
-# may want at the same moment holds a lock file there; flock gives it back however we end.
+# Caches live under SLURM_KUBE_CACHE. Everything in there can be deleted at any time and is made
+# again. A step that others may want at the same moment holds a lock file there; flock gives it back
+# however we end.
 
 CACHE=${SLURM_KUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slurm-kube}
 TESTSUITE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -39,8 +41,9 @@ lock() {
 	flock 9
 }
 
-# with_progress NAME LOG DETAIL COMMAND...: runs COMMAND with its output in LOG. Meanwhile tells every 10 s (on a terminal:
-# each second, in place) how long it has been running and what the function DETAIL prints.
+# with_progress NAME LOG DETAIL COMMAND...: runs COMMAND with its output in LOG. Meanwhile tells
+# every 10 s (on a terminal: each second, in place) how long it has been running and what the
+# function DETAIL prints.
 with_progress() {
 	local name=$1 log=$2 detail=$3 pid t0 now next=10
 	shift 3
@@ -48,7 +51,8 @@ with_progress() {
 	mkdir -p "$(dirname "$log")"
 	"$@" > "$log" 2>&1 9>&- &
 	pid=$!
-	# Ctrl-C does not reach what a script runs in the background; and whoever called us shall see that we were interrupted.
+	# Ctrl-C does not reach what a script runs in the background; and whoever called us shall
+	# see that we were interrupted.
 	# shellcheck disable=SC2064
 	trap "kill $pid 2> /dev/null; trap - INT TERM; kill -INT $BASHPID" INT TERM
 	while kill -0 "$pid" 2> /dev/null; do
@@ -72,7 +76,8 @@ with_progress() {
 # Detail for commands that print what they do: their last line, cut to fit.
 last_line() { tail -n 1 "$1" 2> /dev/null | tr -d '\r' | cut -c 1-100; }
 
-# need_packages NAME...: installs those Debian packages that are missing. Prints which; needs root for it.
+# need_packages NAME...: installs those Debian packages that are missing. Prints which; needs root
+# for it.
 need_packages() {
 	local p missing=()
 	command -v dpkg-query > /dev/null || die "not a Debian system: please install what these Debian packages contain: $*"
@@ -85,7 +90,8 @@ need_packages() {
 	install_packages "${missing[@]}"
 }
 
-# The package lists may be absent (container images) or old, so they are fetched once before a first failure is believed.
+# The package lists may be absent (container images) or old, so they are fetched once before a first
+# failure is believed.
 install_packages() {
 	local log=$CACHE/log/apt-install.log
 	export DEBIAN_FRONTEND=noninteractive
@@ -94,7 +100,8 @@ install_packages() {
 	with_progress "apt-get install" "$log" last_line apt-get -y -qq install --no-install-recommends "$@"
 }
 
-# Nothing that we install may start a daemon: the tests run their own, privately. An administrator's own policy stands.
+# Nothing that we install may start a daemon: the tests run their own, privately. An administrator's
+# own policy stands.
 quiet_daemons() {
 	local policy=$1/usr/sbin/policy-rc.d
 	[ -e "$policy" ] && return

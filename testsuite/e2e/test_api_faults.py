@@ -1,7 +1,9 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Servers that answer wrongly, late, twice, in the wrong order or not at all. A proxy before the real API server and the real slurmctld does
-it to chosen requests; each pod nevertheless runs once, its job tells the truth, and nothing is left behind."""
+"""Servers that answer wrongly, late, twice, in the wrong order or not at all. A proxy before the
+real API server and the real slurmctld does it to chosen requests; each pod nevertheless runs once,
+its job tells the truth, and nothing is left behind.
+"""
 import json
 import re
 import time
@@ -17,398 +19,528 @@ COUNT = {"pods": 0}
 
 
 def new_name(kind):
-	COUNT["pods"] += 1
-	return f"{kind}-{COUNT['pods']}"
+    COUNT["pods"] += 1
+    return f"{kind}-{COUNT['pods']}"
 
 
 class Pod:
-	"""One pod's life under a fault: made, bound by the agent, run and ended by the test."""
+    """One pod's life under a fault: made, bound by the agent, run and ended by the test."""
 
-	def __init__(self, bed, kind):
-		self.bed, self.name = bed, new_name(kind)
+    def __init__(self, bed, kind):
+        self.bed, self.name = bed, new_name(kind)
 
-	def create(self):
-		self.pod = self.bed.kube.create(pod(self.name))
-		return self
+    def create(self):
+        self.pod = self.bed.kube.create(pod(self.name))
+        return self
 
-	def run(self):
-		self.bed.run_pod(self.name)
-		return self
+    def run(self):
+        self.bed.run_pod(self.name)
+        return self
 
-	def cancel(self):
-		self.bed.slurm.run("scancel", job_in_state(self.bed, self.pod, "RUNNING")["JobId"])
-		return self
+    def cancel(self):
+        self.bed.slurm.run("scancel", job_in_state(self.bed, self.pod, "RUNNING")["JobId"])
+        return self
 
-	def ends(self):
-		"""Normally: bound once, never disrupted, its only job COMPLETED."""
-		self.run()
-		self.bed.end_pod(self.name)
-		self.only_job("COMPLETED", "0:0")
-		assert not condition(self.bed.kube.get("Pod", self.name), "DisruptionTarget"), "somebody wanted to delete it"
-		self.bed.remove_pod(self.name)
+    def ends(self):
+        """Normally: bound once, never disrupted, its only job COMPLETED."""
+        self.run()
+        self.bed.end_pod(self.name)
+        self.only_job("COMPLETED", "0:0")
+        assert not condition(
+            self.bed.kube.get("Pod", self.name), "DisruptionTarget"
+        ), "somebody wanted to delete it"
+        self.bed.remove_pod(self.name)
 
-	def is_deleted(self):
-		"""After its job was cancelled."""
-		self.bed.stop_pod(self.name)
-		self.only_job("CANCELLED", "0:0")
+    def is_deleted(self):
+        """After its job was cancelled."""
+        self.bed.stop_pod(self.name)
+        self.only_job("CANCELLED", "0:0")
 
-	def only_job(self, *expected):
-		self.jobs_end()
-		equal([(j["JobState"], j["ExitCode"]) for j in self.bed.slurm.job_of_pod(uid_of(self.pod))], [expected], f"jobs of {self.name}")
+    def only_job(self, *expected):
+        self.jobs_end()
+        equal(
+            [(j["JobState"], j["ExitCode"]) for j in self.bed.slurm.job_of_pod(uid_of(self.pod))],
+            [expected],
+            f"jobs of {self.name}",
+        )
 
-	def jobs_end(self):
-		wait_for(lambda: not [j for j in self.bed.slurm.job_of_pod(uid_of(self.pod)) if j["JobState"] in LIVE], f"the jobs of {self.name} to end")
+    def jobs_end(self):
+        wait_for(
+            lambda: not [
+                j for j in self.bed.slurm.job_of_pod(uid_of(self.pod)) if j["JobState"] in LIVE
+            ],
+            f"the jobs of {self.name} to end",
+        )
 
-	def posts(self):
-		return sum(1 for m, p in self.bed.api.seen if m == "POST" and f"/{self.name}/binding" in p)
+    def posts(self):
+        return sum(1 for m, p in self.bed.api.seen if m == "POST" and f"/{self.name}/binding" in p)
 
 
 def settled(bed):
-	"""After a fault: no rule is left, the pod steady runs on, the agent is itself again and holds no more descriptors than before."""
-	bed.clear()
-	bed.others_done()
-	bed.steady_goes_on()
-	wait_for(lambda: bed.agent.skube("ping")["ready"], "the agent to be ready")
+    """After a fault: no rule is left, the pod steady runs on, the agent is itself again and holds
+    no more descriptors than before.
+    """
+    bed.clear()
+    bed.others_done()
+    bed.steady_goes_on()
+    wait_for(lambda: bed.agent.skube("ping")["ready"], "the agent to be ready")
 
-	def holds_no_more():
-		files = named_files(bed.agent.daemon.pid)
-		assert len(files) <= bed.files + 2, f"{len(files)}, not {bed.files}: {files}"
-		return True
-	wait_for(holds_no_more, "the agent's descriptors to be as many as before")
+    def holds_no_more():
+        files = named_files(bed.agent.daemon.pid)
+        assert len(files) <= bed.files + 2, f"{len(files)}, not {bed.files}: {files}"
+        return True
+
+    wait_for(holds_no_more, "the agent's descriptors to be as many as before")
 
 
 def bind_with(bed, do, reply=None, count=1):
-	one = Pod(bed, do)
-	bed.api.rule(do, "POST", f"/pods/{one.name}/binding", argument=reply, count=count)
-	return one.create()
+    one = Pod(bed, do)
+    bed.api.rule(do, "POST", f"/pods/{one.name}/binding", argument=reply, count=count)
+    return one.create()
 
 
 # ---- answers ----
 
+
 def test_bind_answered_409_and_not_bound(bed):
-	"""A conflict has several causes; the pod itself says that it is not bound: bound by the next try."""
-	one = bind_with(bed, "answer", answer(409, "Conflict"), 2)
-	one.ends()
-	settled(bed)
+    """A conflict has several causes; the pod itself says that it is not bound: bound by the next
+    try.
+    """
+    one = bind_with(bed, "answer", answer(409, "Conflict"), 2)
+    one.ends()
+    settled(bed)
 
 
 def test_bind_answered_409_and_bound(bed):
-	"""A conflict, but the pod is bound as we wanted: nothing more to do, no second binding."""
-	one = bind_with(bed, "said", answer(409, "Conflict"))
-	one.ends()
-	equal(one.posts(), 1, "bindings sent")
-	settled(bed)
+    """A conflict, but the pod is bound as we wanted: nothing more to do, no second binding."""
+    one = bind_with(bed, "said", answer(409, "Conflict"))
+    one.ends()
+    equal(one.posts(), 1, "bindings sent")
+    settled(bed)
 
 
 def test_bind_answered_500_and_bound(bed):
-	"""The server failed after it had acted."""
-	one = bind_with(bed, "said", answer(500, "InternalError"))
-	one.ends()
-	equal(one.posts(), 1, "bindings sent")
-	settled(bed)
+    """The server failed after it had acted."""
+    one = bind_with(bed, "said", answer(500, "InternalError"))
+    one.ends()
+    equal(one.posts(), 1, "bindings sent")
+    settled(bed)
 
 
 def test_bind_answered_503_and_not_bound(bed):
-	"""More often than the binding itself tries: the agent comes again."""
-	bind_with(bed, "answer", answer(503, "ServiceUnavailable"), 5).ends()
-	settled(bed)
+    """More often than the binding itself tries: the agent comes again."""
+    bind_with(bed, "answer", answer(503, "ServiceUnavailable"), 5).ends()
+    settled(bed)
 
 
 def test_bind_answer_lost(bed):
-	"""The connection ends after the server has acted."""
-	one = bind_with(bed, "lose")
-	one.ends()
-	equal(one.posts(), 1, "bindings sent")
-	settled(bed)
+    """The connection ends after the server has acted."""
+    one = bind_with(bed, "lose")
+    one.ends()
+    equal(one.posts(), 1, "bindings sent")
+    settled(bed)
 
 
 def test_retry_after_is_obeyed(bed):
-	"""429 with Retry-After 3: for 3 s the agent sends that server nothing at all."""
-	one = bind_with(bed, "answer", answer(429, "TooManyRequests", headers=["Retry-After: 3"]))
-	wait_for(lambda: one.posts() == 1, "the first binding")
-	other = Pod(bed, "other").create()
-	wait_for(lambda: one.posts() == 2 and other.posts() == 1, "both to be bound")
-	first = bed.api.place("POST", f"/{one.name}/binding")
-	times = bed.api.times[first:bed.api.place("POST", "/binding", first + 1) + 1]
-	silence = max(b - a for a, b in zip(times, times[1:]))  # what was under way when it was told to wait may come yet
-	assert silence > 2, f"at most {silence:.1f} s without a request: {bed.api.seen[first:]}"
-	one.ends()
-	other.ends()
-	settled(bed)
+    """429 with Retry-After 3: for 3 s the agent sends that server nothing at all."""
+    one = bind_with(bed, "answer", answer(429, "TooManyRequests", headers=["Retry-After: 3"]))
+    wait_for(lambda: one.posts() == 1, "the first binding")
+    other = Pod(bed, "other").create()
+    wait_for(lambda: one.posts() == 2 and other.posts() == 1, "both to be bound")
+    first = bed.api.place("POST", f"/{one.name}/binding")
+    times = bed.api.times[first : bed.api.place("POST", "/binding", first + 1) + 1]
+    silence = max(
+        b - a for a, b in zip(times, times[1:])
+    )  # what was under way when it was told to wait may come yet
+    assert silence > 2, f"at most {silence:.1f} s without a request: {bed.api.seen[first:]}"
+    one.ends()
+    other.ends()
+    settled(bed)
 
 
 def test_delete_answered_500_429_and_503(bed):
-	"""One after the other; each time without effect. In the end the pod is deleted."""
-	one = Pod(bed, "delete").create().run()
-	for reply in (answer(500, "InternalError"), answer(429, "TooManyRequests", headers=["Retry-After: 1"]), answer(503, "ServiceUnavailable")):
-		bed.api.rule("answer", "DELETE", f"/pods/{one.name}", argument=reply)
-	one.cancel().is_deleted()
-	settled(bed)
+    """One after the other; each time without effect. In the end the pod is deleted."""
+    one = Pod(bed, "delete").create().run()
+    for reply in (
+        answer(500, "InternalError"),
+        answer(429, "TooManyRequests", headers=["Retry-After: 1"]),
+        answer(503, "ServiceUnavailable"),
+    ):
+        bed.api.rule("answer", "DELETE", f"/pods/{one.name}", argument=reply)
+    one.cancel().is_deleted()
+    settled(bed)
 
 
 def test_delete_answered_409_and_it_is_our_pod(bed):
-	"""A conflict is no proof that the pod is another one's: it is looked at, and deleted by the next try."""
-	one = Pod(bed, "delete").create().run()
-	bed.api.rule("answer", "DELETE", f"/pods/{one.name}", argument=answer(409, "Conflict"))
-	one.cancel().is_deleted()
-	settled(bed)
+    """A conflict is no proof that the pod is another one's: it is looked at, and deleted by the
+    next try.
+    """
+    one = Pod(bed, "delete").create().run()
+    bed.api.rule("answer", "DELETE", f"/pods/{one.name}", argument=answer(409, "Conflict"))
+    one.cancel().is_deleted()
+    settled(bed)
 
 
 def test_condition_answered_500(bed):
-	"""The condition DisruptionTarget cannot be written: the pod of a job that has ended is deleted all the same."""
-	one = Pod(bed, "condition").create().run()
-	bed.api.rule("answer", "PATCH", f"/pods/{one.name}/status", argument=answer(500, "InternalError"), count=1000)
-	one.cancel().is_deleted()
-	settled(bed)
+    """The condition DisruptionTarget cannot be written: the pod of a job that has ended is deleted
+    all the same.
+    """
+    one = Pod(bed, "condition").create().run()
+    bed.api.rule(
+        "answer",
+        "PATCH",
+        f"/pods/{one.name}/status",
+        argument=answer(500, "InternalError"),
+        count=1000,
+    )
+    one.cancel().is_deleted()
+    settled(bed)
 
 
 def test_condition_is_not_answered(bed):
-	"""The condition DisruptionTarget stands in a busy server: the deletion comes after it, not after its answer; both get there."""
-	one = Pod(bed, "condition").create().run()
-	rule = bed.api.rule("after", "PATCH", f"/pods/{one.name}/status")
-	one.cancel()
-	rule.wait("condition")
-	wait_for(lambda: "deletionTimestamp" in bed.kube.get("Pod", one.name)["metadata"], "the pod to be deleted")
-	condition_sent, deletion_sent = (bed.api.times[bed.api.place(method, f"/pods/{one.name}")] for method in ("PATCH", "DELETE"))
-	assert deletion_sent - condition_sent < 4.5, "the deletion came when the agent had given up waiting for the answer, after 5 s"
-	equal(condition(bed.kube.get("Pod", one.name), "DisruptionTarget").get("reason"), "SlurmJobEnded")
-	rule.release()
-	one.is_deleted()
-	settled(bed)
+    """The condition DisruptionTarget stands in a busy server: the deletion comes after it, not
+    after its answer; both get there.
+    """
+    one = Pod(bed, "condition").create().run()
+    rule = bed.api.rule("after", "PATCH", f"/pods/{one.name}/status")
+    one.cancel()
+    rule.wait("condition")
+    wait_for(
+        lambda: "deletionTimestamp" in bed.kube.get("Pod", one.name)["metadata"],
+        "the pod to be deleted",
+    )
+    condition_sent, deletion_sent = (
+        bed.api.times[bed.api.place(method, f"/pods/{one.name}")] for method in ("PATCH", "DELETE")
+    )
+    assert (
+        deletion_sent - condition_sent < 4.5
+    ), "the deletion came when the agent had given up waiting for the answer, after 5 s"
+    equal(
+        condition(bed.kube.get("Pod", one.name), "DisruptionTarget").get("reason"), "SlurmJobEnded"
+    )
+    rule.release()
+    one.is_deleted()
+    settled(bed)
 
 
 def test_reason_answered_500(bed):
-	"""Why a pod is refused is written again until it stands there."""
-	name = new_name("reason")
-	bed.api.rule("answer", "PATCH", f"/pods/{name}/status", argument=answer(500, "InternalError"), count=2)
-	bed.kube.create(pod(name, annotations={"slurm-kube.io/misspelt": "1"}))
-	wait_reason(bed, name, "SlurmRefused")
-	bed.kube.delete("Pod", name)
-	settled(bed)
+    """Why a pod is refused is written again until it stands there."""
+    name = new_name("reason")
+    bed.api.rule(
+        "answer", "PATCH", f"/pods/{name}/status", argument=answer(500, "InternalError"), count=2
+    )
+    bed.kube.create(pod(name, annotations={"slurm-kube.io/misspelt": "1"}))
+    wait_reason(bed, name, "SlurmRefused")
+    bed.kube.delete("Pod", name)
+    settled(bed)
 
 
 # ---- the watch ----
 
+
 def of_pod(name, what=lambda o: True):
-	return lambda _, o: o["metadata"].get("name") == name and what(o)
+    return lambda _, o: o["metadata"].get("name") == name and what(o)
 
 
 def is_bound(o):
-	return bool(o["spec"].get("nodeName"))
+    return bool(o["spec"].get("nodeName"))
 
 
 def is_over(o):
-	return o["status"].get("phase") == "Succeeded"
+    return o["status"].get("phase") == "Succeeded"
 
 
 def watched(bed, do, what, count=1):
-	one = Pod(bed, do)
-	rule = bed.api.event_rule(do, of_pod(one.name, what), count)
-	one.create().ends()
-	assert rule.met, "the fault did not happen"
-	settled(bed)
+    one = Pod(bed, do)
+    rule = bed.api.event_rule(do, of_pod(one.name, what), count)
+    one.create().ends()
+    assert rule.met, "the fault did not happen"
+    settled(bed)
 
 
 def test_events_come_twice(bed):
-	"""Every event of a pod."""
-	watched(bed, "twice", lambda o: True, 100)
+    """Every event of a pod."""
+    watched(bed, "twice", lambda o: True, 100)
 
 
 def test_binding_seen_after_the_next_event(bed):
-	"""Out of order: the pod runs, then it is bound; what came last is the older state."""
-	watched(bed, "late", is_bound)
+    """Out of order: the pod runs, then it is bound; what came last is the older state."""
+    watched(bed, "late", is_bound)
 
 
 def test_end_seen_before_the_event_ahead_of_it(bed):
-	"""Out of order at the end: the pod has succeeded, then it runs again. Its job is ended with the truth, and ended at all."""
-	watched(bed, "late", lambda o: o["status"].get("phase") == "Running")
+    """Out of order at the end: the pod has succeeded, then it runs again. Its job is ended with the
+    truth, and ended at all.
+    """
+    watched(bed, "late", lambda o: o["status"].get("phase") == "Running")
 
 
 def test_stream_cut_in_the_middle_of_an_event(bed):
-	"""At the binding and at the end: the other half is not taken for an event, nothing is lost."""
-	watched(bed, "cut", is_bound, 2)
+    """At the binding and at the end: the other half is not taken for an event, nothing is lost."""
+    watched(bed, "cut", is_bound, 2)
 
 
 def test_watch_expired_410(bed):
-	"""The server has forgotten our version, in both ways it says so: everything is listed again, what came meanwhile is there."""
-	for way in ("status", "event"):
-		gone = answer(410, "Expired")
-		if way == "event":
-			event = json.dumps({"type": "ERROR", "object": {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}}).encode() + b"\n"
-			gone = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" + event
-		rule = bed.api.rule("answer", "GET", "/pods.*watch=1", argument=gone)
-		one = Pod(bed, "expired")
-		bed.api.cut_all()
-		wait_for(lambda r=rule: r.met, "the watch to be taken up again")
-		one.create().ends()
-	settled(bed)
+    """The server has forgotten our version, in both ways it says so: everything is listed again,
+    what came meanwhile is there.
+    """
+    for way in ("status", "event"):
+        gone = answer(410, "Expired")
+        if way == "event":
+            event = (
+                json.dumps(
+                    {
+                        "type": "ERROR",
+                        "object": {
+                            "kind": "Status",
+                            "code": 410,
+                            "reason": "Expired",
+                            "message": "too old",
+                        },
+                    }
+                ).encode()
+                + b"\n"
+            )
+            gone = (
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+                + event
+            )
+        rule = bed.api.rule("answer", "GET", "/pods.*watch=1", argument=gone)
+        one = Pod(bed, "expired")
+        bed.api.cut_all()
+        wait_for(lambda r=rule: r.met, "the watch to be taken up again")
+        one.create().ends()
+    settled(bed)
 
 
 def test_lists_fail_in_the_middle(bed):
-	"""The agent's start: each of its first lists is answered 500, 429 and 503, and one is cut. It waits, and acts on whole lists only."""
-	for reply in (answer(500, "InternalError"), answer(429, "TooManyRequests", headers=["Retry-After: 1"]), answer(503, "ServiceUnavailable")):
-		bed.api.rule("answer", "GET", "/(pods|nodes).*limit=", argument=reply)
-	bed.api.rule("lose", "GET", "/(pods|nodes).*limit=")
-	bed.agent.restart()
-	bed.files = resting_files(bed.agent.daemon.pid)
-	Pod(bed, "listed").create().ends()
-	settled(bed)
+    """The agent's start: each of its first lists is answered 500, 429 and 503, and one is cut. It
+    waits, and acts on whole lists only.
+    """
+    for reply in (
+        answer(500, "InternalError"),
+        answer(429, "TooManyRequests", headers=["Retry-After: 1"]),
+        answer(503, "ServiceUnavailable"),
+    ):
+        bed.api.rule("answer", "GET", "/(pods|nodes).*limit=", argument=reply)
+    bed.api.rule("lose", "GET", "/(pods|nodes).*limit=")
+    bed.agent.restart()
+    bed.files = resting_files(bed.agent.daemon.pid)
+    Pod(bed, "listed").create().ends()
+    settled(bed)
 
 
 def test_api_server_stalls_for_30_s(bed):
-	"""Nothing is answered and no connection breaks: bindings are lost on the way, deadlines pass. Then everything is done, once."""
-	bound = Pod(bed, "stall").create().run()
-	bed.api.stalled = True
-	began = time.monotonic()
-	late = [Pod(bed, "stall").create() for _ in range(2)]
-	bed.end_pod(bound.name)
-	wait_for(lambda: time.monotonic() - began > 30, "30 s", 60)
-	bed.steady_goes_on()
-	bed.api.stalled = False
-	wait_for(lambda: not [j for j in bed.slurm.job_of_pod(uid_of(bound.pod)) if j["JobState"] != "COMPLETED"], "the job of the pod that ended")
-	for one in late:
-		one.run()
-	for one in late:
-		one.ends()
-	bed.remove_pod(bound.name)
-	settled(bed)
+    """Nothing is answered and no connection breaks: bindings are lost on the way, deadlines pass.
+    Then everything is done, once.
+    """
+    bound = Pod(bed, "stall").create().run()
+    bed.api.stalled = True
+    began = time.monotonic()
+    late = [Pod(bed, "stall").create() for _ in range(2)]
+    bed.end_pod(bound.name)
+    wait_for(lambda: time.monotonic() - began > 30, "30 s", 60)
+    bed.steady_goes_on()
+    bed.api.stalled = False
+    wait_for(
+        lambda: not [
+            j for j in bed.slurm.job_of_pod(uid_of(bound.pod)) if j["JobState"] != "COMPLETED"
+        ],
+        "the job of the pod that ended",
+    )
+    for one in late:
+        one.run()
+    for one in late:
+        one.ends()
+    bed.remove_pod(bound.name)
+    settled(bed)
 
 
 # ---- the token ----
 
+
 def make_token(bed, secret):
-	"""A token of a service account that holds as long as the secret is there."""
-	space = "/api/v1/namespaces/kube-system"
-	made = bed.kube.request("POST", f"{space}/secrets", {"metadata": {"name": secret}})
-	bound = {"kind": "Secret", "apiVersion": "v1", "name": secret, "uid": made["metadata"]["uid"]}
-	asked = {"spec": {"boundObjectRef": bound, "expirationSeconds": 3600}}
-	return bed.kube.request("POST", f"{space}/serviceaccounts/slurm-kube-test/token", asked)["status"]["token"]
+    """A token of a service account that holds as long as the secret is there."""
+    space = "/api/v1/namespaces/kube-system"
+    made = bed.kube.request("POST", f"{space}/secrets", {"metadata": {"name": secret}})
+    bound = {"kind": "Secret", "apiVersion": "v1", "name": secret, "uid": made["metadata"]["uid"]}
+    asked = {"spec": {"boundObjectRef": bound, "expirationSeconds": 3600}}
+    return bed.kube.request("POST", f"{space}/serviceaccounts/slurm-kube-test/token", asked)[
+        "status"
+    ]["token"]
 
 
 def use_token_file(bed, token):
-	(bed.dir / "agent.token").write_text(token)
-	config = bed.dir / "agent.kubeconfig"
-	text = re.sub(r"(?m)^( *)token: .*$", rf"\1tokenFile: {bed.dir}/agent.token", config.read_text())
-	bed.agent.daemon.stop()
-	config.write_text(text)
-	bed.agent.daemon.start()
-	bed.agent.wait_ready()
+    (bed.dir / "agent.token").write_text(token)
+    config = bed.dir / "agent.kubeconfig"
+    text = re.sub(
+        r"(?m)^( *)token: .*$", rf"\1tokenFile: {bed.dir}/agent.token", config.read_text()
+    )
+    bed.agent.daemon.stop()
+    config.write_text(text)
+    bed.agent.daemon.start()
+    bed.agent.wait_ready()
 
 
 def test_token_revoked_and_replaced(bed):
-	"""The API server answers 401 to everything, watches included. The pods that run go on; with the new token in the file all is taken up again."""
-	role = json.loads(bed.plane.kubectl("get", "clusterrolebinding", "-o", "json", "-l", ""))["items"]
-	name = next(r["roleRef"]["name"] for r in role if "slurm" in r["roleRef"]["name"])
-	bed.kube.request("POST", "/api/v1/namespaces/kube-system/serviceaccounts", {"metadata": {"name": "slurm-kube-test"}})
-	bed.kube.request("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
-		"metadata": {"name": "slurm-kube-test"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
-		"subjects": [{"kind": "ServiceAccount", "name": "slurm-kube-test", "namespace": "kube-system"}]})
-	use_token_file(bed, make_token(bed, "first"))
-	bed.files = resting_files(bed.agent.daemon.pid)
-	one = Pod(bed, "token").create().run()
-	bed.kube.request("DELETE", "/api/v1/namespaces/kube-system/secrets/first")
-	for _ in range(2):  # after the first refusal a watch may still be open from before it
-		bed.api.statuses.clear()
-		wait_for(lambda: bed.api.cut_all() or 401 in bed.api.statuses, "the API server to refuse the token", every=0.5)
-	denied = Pod(bed, "denied").create()
-	bed.end_pod(one.name)
-	bed.steady_goes_on()
-	assert not bed.slurm.job_of_pod(uid_of(denied.pod)), "who told it?"
-	(bed.dir / "agent.token").write_text(make_token(bed, "second"))
-	denied.ends()
-	one.only_job("COMPLETED", "0:0")
-	bed.remove_pod(one.name)
-	settled(bed)
-	bed.agent.restart()
-	bed.files = resting_files(bed.agent.daemon.pid)
+    """The API server answers 401 to everything, watches included. The pods that run go on; with the
+    new token in the file all is taken up again.
+    """
+    role = json.loads(bed.plane.kubectl("get", "clusterrolebinding", "-o", "json", "-l", ""))[
+        "items"
+    ]
+    name = next(r["roleRef"]["name"] for r in role if "slurm" in r["roleRef"]["name"])
+    bed.kube.request(
+        "POST",
+        "/api/v1/namespaces/kube-system/serviceaccounts",
+        {"metadata": {"name": "slurm-kube-test"}},
+    )
+    bed.kube.request(
+        "POST",
+        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+        {
+            "metadata": {"name": "slurm-kube-test"},
+            "roleRef": {
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "ClusterRole",
+                "name": name,
+            },
+            "subjects": [
+                {"kind": "ServiceAccount", "name": "slurm-kube-test", "namespace": "kube-system"}
+            ],
+        },
+    )
+    use_token_file(bed, make_token(bed, "first"))
+    bed.files = resting_files(bed.agent.daemon.pid)
+    one = Pod(bed, "token").create().run()
+    bed.kube.request("DELETE", "/api/v1/namespaces/kube-system/secrets/first")
+    for _ in range(2):  # after the first refusal a watch may still be open from before it
+        bed.api.statuses.clear()
+        wait_for(
+            lambda: bed.api.cut_all() or 401 in bed.api.statuses,
+            "the API server to refuse the token",
+            every=0.5,
+        )
+    denied = Pod(bed, "denied").create()
+    bed.end_pod(one.name)
+    bed.steady_goes_on()
+    assert not bed.slurm.job_of_pod(uid_of(denied.pod)), "who told it?"
+    (bed.dir / "agent.token").write_text(make_token(bed, "second"))
+    denied.ends()
+    one.only_job("COMPLETED", "0:0")
+    bed.remove_pod(one.name)
+    settled(bed)
+    bed.agent.restart()
+    bed.files = resting_files(bed.agent.daemon.pid)
 
 
 # ---- slurmctld's answers ----
 
+
 def fill_nodes(bed):
-	block = [Pod(bed, "full") for _ in range(2)]
-	for one in block:
-		one.pod = bed.kube.create(pod(one.name, cpu=3))
-		one.run()
-	return block
+    block = [Pod(bed, "full") for _ in range(2)]
+    for one in block:
+        one.pod = bed.kube.create(pod(one.name, cpu=3))
+        one.run()
+    return block
 
 
 def empty_nodes(bed, block):
-	for one in block:
-		bed.end_pod(one.name)
-	for one in block:
-		bed.remove_pod(one.name)
+    for one in block:
+        bed.end_pod(one.name)
+    for one in block:
+        bed.remove_pod(one.name)
 
 
 def test_submission_answer_lost(bed):
-	"""The job is made and its answer lost: the pod gets that job and no second one."""
-	one = Pod(bed, "submit")
-	bed.rpc.rule("lose", SUBMIT, f'"name":"{one.name}"')
-	one.create().ends()
-	settled(bed)
+    """The job is made and its answer lost: the pod gets that job and no second one."""
+    one = Pod(bed, "submit")
+    bed.rpc.rule("lose", SUBMIT, f'"name":"{one.name}"')
+    one.create().ends()
+    settled(bed)
 
 
 def test_submission_answer_not_delivered(bed):
-	"""slurmctld cannot deliver the answer and kills the job that it has made: the pod is queued again and runs. The nodes
-	are full: a job that starts before it is killed takes its pod with it."""
-	block = fill_nodes(bed)
-	one = Pod(bed, "reset")
-	bed.rpc.rule("reset", SUBMIT, f'"name":"{one.name}"')
-	one.pod = bed.kube.create(pod(one.name, cpu=3))
-	killed = ("FAILED", "CANCELLED")
-	wait_for(lambda: [j for j in bed.slurm.job_of_pod(uid_of(one.pod)) if j["JobState"] in killed], "slurmctld to kill the job")
-	empty_nodes(bed, block)
-	one.run()
-	bed.end_pod(one.name)
-	one.jobs_end()
-	states = [j["JobState"] for j in bed.slurm.job_of_pod(uid_of(one.pod))]
-	equal(states.count("COMPLETED"), 1, f"of {states}: completed")
-	assert set(states) <= {"COMPLETED", *killed}, states
-	bed.remove_pod(one.name)
-	settled(bed)
+    """slurmctld cannot deliver the answer and kills the job that it has made: the pod is queued
+    again and runs. The nodes are full: a job that starts before it is killed takes its pod with it.
+    """
+    block = fill_nodes(bed)
+    one = Pod(bed, "reset")
+    bed.rpc.rule("reset", SUBMIT, f'"name":"{one.name}"')
+    one.pod = bed.kube.create(pod(one.name, cpu=3))
+    killed = ("FAILED", "CANCELLED")
+    wait_for(
+        lambda: [j for j in bed.slurm.job_of_pod(uid_of(one.pod)) if j["JobState"] in killed],
+        "slurmctld to kill the job",
+    )
+    empty_nodes(bed, block)
+    one.run()
+    bed.end_pod(one.name)
+    one.jobs_end()
+    states = [j["JobState"] for j in bed.slurm.job_of_pod(uid_of(one.pod))]
+    equal(states.count("COMPLETED"), 1, f"of {states}: completed")
+    assert set(states) <= {"COMPLETED", *killed}, states
+    bed.remove_pod(one.name)
+    settled(bed)
 
 
 def test_complete_answer_lost(bed):
-	"""The job has ended, the agent does not know: it asks again and is told."""
-	bed.rpc.rule("lose", COMPLETE)
-	bed.rpc.rule("reset", COMPLETE)
-	Pod(bed, "complete").create().ends()
-	Pod(bed, "complete").create().ends()
-	settled(bed)
+    """The job has ended, the agent does not know: it asks again and is told."""
+    bed.rpc.rule("lose", COMPLETE)
+    bed.rpc.rule("reset", COMPLETE)
+    Pod(bed, "complete").create().ends()
+    Pod(bed, "complete").create().ends()
+    settled(bed)
 
 
 def test_cancel_answer_lost(bed):
-	"""A pod that waits is deleted; the cancellation of its job is answered into the void."""
-	block = fill_nodes(bed)
-	waits = Pod(bed, "cancel")
-	waits.pod = bed.kube.create(pod(waits.name, cpu=3))
-	job_in_state(bed, waits.pod, "PENDING")
-	bed.rpc.rule("lose", CANCEL)
-	bed.kube.delete("Pod", waits.name)
-	job_in_state(bed, waits.pod, "CANCELLED")
-	empty_nodes(bed, block)
-	settled(bed)
+    """A pod that waits is deleted; the cancellation of its job is answered into the void."""
+    block = fill_nodes(bed)
+    waits = Pod(bed, "cancel")
+    waits.pod = bed.kube.create(pod(waits.name, cpu=3))
+    job_in_state(bed, waits.pod, "PENDING")
+    bed.rpc.rule("lose", CANCEL)
+    bed.kube.delete("Pod", waits.name)
+    job_in_state(bed, waits.pod, "CANCELLED")
+    empty_nodes(bed, block)
+    settled(bed)
 
 
 def test_no_crash_was_ours(bed):
-	"""Neither the agent nor slurmctld has died in any of this."""
-	assert bed.agent.daemon.alive() and bed.slurm.slurmctld.alive()
-	for log in ("slurmkubed.out", "slurmctld.out"):
-		text = (bed.dir / "log" / log).read_text(errors="replace")
-		equal(re.findall(r"(?im)^.*(?:terminate called|assertion|segfault|AddressSanitizer|runtime error:|fatal:).*$", text), [], log)
+    """Neither the agent nor slurmctld has died in any of this."""
+    assert bed.agent.daemon.alive() and bed.slurm.slurmctld.alive()
+    for log in ("slurmkubed.out", "slurmctld.out"):
+        text = (bed.dir / "log" / log).read_text(errors="replace")
+        equal(
+            re.findall(
+                (
+                    r"(?im)^.*(?:terminate called|assertion|segfault|AddressSanitizer|runtime"
+                    r" error:|fatal:).*$"
+                ),
+                text,
+            ),
+            [],
+            log,
+        )
 
 
 def test_invariants_held(bed):
-	"""Over all of this no node was ever too full, no pod was bound twice and no job had two pods."""
-	check_invariants(bed)
+    """Over all of this no node was ever too full, no pod was bound twice and no job had two
+    pods.
+    """
+    check_invariants(bed)
 
 
 class Bed(FaultBed):
-	def __enter__(self):
-		super().__enter__()
-		self.files = resting_files(self.agent.daemon.pid)
-		return self
+    def __enter__(self):
+        super().__enter__()
+        self.files = resting_files(self.agent.daemon.pid)
+        return self
 
 
 if __name__ == "__main__":
-	run(lambda build: Bed(build, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}))
+    run(
+        lambda build: Bed(
+            build, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}
+        )
+    )

@@ -1,7 +1,9 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two SlurmctldHosts with an agent each. Whichever slurmctld is in control, its agent leads and the other one does nothing. Over take-overs there
-and back pods go on running under the same jobs, new ones are placed, each exactly once."""
+"""Two SlurmctldHosts with an agent each. Whichever slurmctld is in control, its agent leads and the
+other one does nothing. Over take-overs there and back pods go on running under the same jobs, new
+ones are placed, each exactly once.
+"""
 import time
 
 from lib import equal, pod, run, wait_for
@@ -13,111 +15,132 @@ AWAY = []  # (from, until): a controller that was killed may have forgotten what
 
 
 def place(bed, name, count=3):
-	"""Pods that are made now, run to their end, and have one job each."""
-	made = [bed.kube.create(pod(f"{name}-{i}")) for i in range(count)]
-	finish(bed, made)
+    """Pods that are made now, run to their end, and have one job each."""
+    made = [bed.kube.create(pod(f"{name}-{i}")) for i in range(count)]
+    finish(bed, made)
 
 
 def finish(bed, made, lossy=False):
-	for m in made:
-		bed.run_pod(m["metadata"]["name"])
-	for m in made:
-		bed.end_pod(m["metadata"]["name"])
-	bed.others_done()
-	for m in made:
-		states = [(j["JobState"], j["ExitCode"]) for j in bed.slurm.job_of_pod(uid_of(m))]
-		equal([s for s in states if s[0] == "COMPLETED"] if lossy else states, [("COMPLETED", "0:0")], f"jobs of {m['metadata']['name']}")
-		bed.remove_pod(m["metadata"]["name"])
+    for m in made:
+        bed.run_pod(m["metadata"]["name"])
+    for m in made:
+        bed.end_pod(m["metadata"]["name"])
+    bed.others_done()
+    for m in made:
+        states = [(j["JobState"], j["ExitCode"]) for j in bed.slurm.job_of_pod(uid_of(m))]
+        equal(
+            [s for s in states if s[0] == "COMPLETED"] if lossy else states,
+            [("COMPLETED", "0:0")],
+            f"jobs of {m['metadata']['name']}",
+        )
+        bed.remove_pod(m["metadata"]["name"])
 
 
 def said(agent):
-	"""How often an agent's log tells of an action."""
-	text = (agent.dir / "log/slurmkubed.out").read_text()
-	return sum(text.count(f">{what} pod=") for what in ("submitted", "bound", "ended", "cancelled", "deleting"))
+    """How often an agent's log tells of an action."""
+    text = (agent.dir / "log/slurmkubed.out").read_text()
+    return sum(
+        text.count(f">{what} pod=")
+        for what in ("submitted", "bound", "ended", "cancelled", "deleting")
+    )
 
 
 def test_only_the_agent_beside_the_active_controller_acts(bed):
-	"""Both watch; the one without a plugin connected does nothing and says so."""
-	equal(bed.leader(), "kube-a")
-	before = said(bed.agent_b)
-	place(bed, "first")
-	equal(said(bed.agent_b), before, "actions of the second agent")
-	assert "connected with slurmctld on kube-a" in bed.agent.skube_text("ping"), bed.agent.skube_text("ping")
-	checks = {c["name"]: c for c in bed.agent_b.skube_all("check")["checks"]}
-	assert not checks["plugin"]["ok"] and "SlurmctldHosts" in checks["plugin"]["remedy"], checks["plugin"]
-	assert checks["slurmctld"]["ok"], checks["slurmctld"]
+    """Both watch; the one without a plugin connected does nothing and says so."""
+    equal(bed.leader(), "kube-a")
+    before = said(bed.agent_b)
+    place(bed, "first")
+    equal(said(bed.agent_b), before, "actions of the second agent")
+    assert "connected with slurmctld on kube-a" in bed.agent.skube_text(
+        "ping"
+    ), bed.agent.skube_text("ping")
+    checks = {c["name"]: c for c in bed.agent_b.skube_all("check")["checks"]}
+    assert not checks["plugin"]["ok"] and "SlurmctldHosts" in checks["plugin"]["remedy"], checks[
+        "plugin"
+    ]
+    assert checks["slurmctld"]["ok"], checks["slurmctld"]
 
 
 def test_backup_takes_over_after_kill_9(bed):
-	"""kill -9 of the primary, with pods that run and pods that are made while nobody is in control."""
-	runs = bed.kube.create(pod("runs"))
-	bed.run_pod("runs")
-	job_in_state(bed, runs, "RUNNING")
-	bed.wait_saved()
-	since = time.time()
-	bed.slurm.kill9()
-	made = [bed.kube.create(pod(f"between-{i}")) for i in range(3)]
-	bed.wait_leader("kube-b", 150)
-	AWAY.append((since, time.time()))
-	bed.steady_goes_on()
-	finish(bed, [runs, *made], lossy=True)
-	place(bed, "second")
-	assert "connected with slurmctld on kube-b" in bed.agent_b.skube_text("ping")
-	assert "controller kube-b" in bed.agent_b.skube_text("check", check=False)
+    """kill -9 of the primary, with pods that run and pods that are made while nobody is in
+    control.
+    """
+    runs = bed.kube.create(pod("runs"))
+    bed.run_pod("runs")
+    job_in_state(bed, runs, "RUNNING")
+    bed.wait_saved()
+    since = time.time()
+    bed.slurm.kill9()
+    made = [bed.kube.create(pod(f"between-{i}")) for i in range(3)]
+    bed.wait_leader("kube-b", 150)
+    AWAY.append((since, time.time()))
+    bed.steady_goes_on()
+    finish(bed, [runs, *made], lossy=True)
+    place(bed, "second")
+    assert "connected with slurmctld on kube-b" in bed.agent_b.skube_text("ping")
+    assert "controller kube-b" in bed.agent_b.skube_text("check", check=False)
 
 
 def test_every_agent_finds_the_active_controller(bed):
-	"""The primary is dead: skube check does not call Slurm dead, on neither host."""
-	def fine(agent):
-		checks = {c["name"]: c for c in agent.skube_all("check")["checks"]}
-		return "Kubernetes v" in checks["API server"]["text"] and checks["slurmctld"]["ok"]  # it has looked around
-	for agent in (bed.agent_b, bed.agent):
-		agent.restart_without_waiting()
-		wait_for(lambda a=agent: fine(a), "the check of slurmctld to pass", 60, 0.5)
-	bed.wait_leader("kube-b")
+    """The primary is dead: skube check does not call Slurm dead, on neither host."""
+
+    def fine(agent):
+        checks = {c["name"]: c for c in agent.skube_all("check")["checks"]}
+        return (
+            "Kubernetes v" in checks["API server"]["text"] and checks["slurmctld"]["ok"]
+        )  # it has looked around
+
+    for agent in (bed.agent_b, bed.agent):
+        agent.restart_without_waiting()
+        wait_for(lambda a=agent: fine(a), "the check of slurmctld to pass", 60, 0.5)
+    bed.wait_leader("kube-b")
 
 
 def test_primary_comes_back(bed):
-	"""It takes control again; the agent beside the backup loses its plugin and stops acting."""
-	bed.wait_saved()
-	bed.slurm.slurmctld.start()
-	bed.wait_leader("kube-a", 150)
-	before = said(bed.agent_b)
-	bed.steady_goes_on()
-	place(bed, "third")
-	equal(said(bed.agent_b), before, "actions of the second agent")
+    """It takes control again; the agent beside the backup loses its plugin and stops acting."""
+    bed.wait_saved()
+    bed.slurm.slurmctld.start()
+    bed.wait_leader("kube-a", 150)
+    before = said(bed.agent_b)
+    bed.steady_goes_on()
+    place(bed, "third")
+    equal(said(bed.agent_b), before, "actions of the second agent")
 
 
 def test_scontrol_takeover(bed):
-	"""The administrator hands control to the backup, in the middle of pods."""
-	made = [bed.kube.create(pod(f"handed-{i}")) for i in range(3)]
-	bed.run_pod("handed-0")
-	since = time.time()
-	bed.slurm_b.run("scontrol", "takeover")
-	bed.wait_leader("kube-b", 150)
-	AWAY.append((since, time.time()))
-	bed.steady_goes_on()
-	finish(bed, made, lossy=True)
-	place(bed, "fourth")
+    """The administrator hands control to the backup, in the middle of pods."""
+    made = [bed.kube.create(pod(f"handed-{i}")) for i in range(3)]
+    bed.run_pod("handed-0")
+    since = time.time()
+    bed.slurm_b.run("scontrol", "takeover")
+    bed.wait_leader("kube-b", 150)
+    AWAY.append((since, time.time()))
+    bed.steady_goes_on()
+    finish(bed, made, lossy=True)
+    place(bed, "fourth")
 
 
 def test_agent_beside_the_active_controller_killed(bed):
-	"""Nobody leads for as long as it is away: the other one does not take its place, since its slurmctld is not in control. Then it goes on."""
-	before = said(bed.agent)
-	bed.agent_b.kill9()
-	made = bed.kube.create(pod("orphan"))
-	bed.agent_b.start(wait=False)
-	bed.wait_leader("kube-b")
-	finish(bed, [made])
-	equal(said(bed.agent), before, "actions of the agent beside the standby")
+    """Nobody leads for as long as it is away: the other one does not take its place, since its
+    slurmctld is not in control. Then it goes on.
+    """
+    before = said(bed.agent)
+    bed.agent_b.kill9()
+    made = bed.kube.create(pod("orphan"))
+    bed.agent_b.start(wait=False)
+    bed.wait_leader("kube-b")
+    finish(bed, [made])
+    equal(said(bed.agent), before, "actions of the agent beside the standby")
 
 
 def test_invariants_held(bed):
-	"""Over all of this no node was ever too full, no pod was bound twice and no job had two pods."""
-	bed.others_done()
-	bed.steady_goes_on()
-	check_invariants(bed, forgets=AWAY)
+    """Over all of this no node was ever too full, no pod was bound twice and no job had two
+    pods.
+    """
+    bed.others_done()
+    bed.steady_goes_on()
+    check_invariants(bed, forgets=AWAY)
 
 
 if __name__ == "__main__":
-	run(TwoHosts)
+    run(TwoHosts)

@@ -1,8 +1,10 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A Job of 200 pods on 32 CPUs while one part after the other is restarted or killed with -9. Every pod runs once and is never
-deleted, every Slurm job ends with the truth, none is left over. When a fault comes is decided by how much the watch has told of
-the burst, at random; SLURM_KUBE_SEED repeats a run's choice."""
+"""A Job of 200 pods on 32 CPUs while one part after the other is restarted or killed with -9. Every
+pod runs once and is never deleted, every Slurm job ends with the truth, none is left over. When a
+fault comes is decided by how much the watch has told of the burst, at random; SLURM_KUBE_SEED
+repeats a run's choice.
+"""
 import os
 import random
 import re
@@ -20,167 +22,216 @@ SLURM_KILLED = []  # (from, until)
 
 
 class Burst:
-	"""A Job under way. A pod makes at least five events: made, bound, running, ended, counted."""
+    """A Job under way. A pod makes at least five events: made, bound, running, ended, counted."""
 
-	def __init__(self, bed, name, run_time="600ms"):
-		self.bed, self.name, self.start = bed, name, len(bed.kube.history["Pod"])
-		bed.kube.create(job(name, PODS, kwok={"run": run_time}))
+    def __init__(self, bed, name, run_time="600ms"):
+        self.bed, self.name, self.start = bed, name, len(bed.kube.history["Pod"])
+        bed.kube.create(job(name, PODS, kwok={"run": run_time}))
 
-	def wait_events(self, count):
-		history = self.bed.kube.history["Pod"]
-		self.bed.kube.wait(lambda: len(history) - self.start >= count, f"{count} events of {self.name}", 60)
+    def wait_events(self, count):
+        history = self.bed.kube.history["Pod"]
+        self.bed.kube.wait(
+            lambda: len(history) - self.start >= count, f"{count} events of {self.name}", 60
+        )
 
-	def moments(self, count):
-		"""Random places in the middle of the burst, in order."""
-		return sorted(RANDOM.sample(range(20, 4 * PODS), count))
+    def moments(self, count):
+        """Random places in the middle of the burst, in order."""
+        return sorted(RANDOM.sample(range(20, 4 * PODS), count))
 
-	def pods(self):
-		return {n: p for n, p in self.bed.kube.pods(f"{self.name}-").items()}
+    def pods(self):
+        return {n: p for n, p in self.bed.kube.pods(f"{self.name}-").items()}
 
-	def all_ran_once(self, creations_lost=False):
-		"""On the side of Kubernetes: every pod that there is succeeded, and nobody wanted to delete any. 200 in all; creations_lost: or more, as many as the
-		Job controller has made again because the answer to a creation was lost, which is its affair."""
-		def over():
-			status, phases = self.bed.kube.get("Job", self.name)["status"], [p["status"].get("phase") for p in self.pods().values()]
-			assert status.get("succeeded", 0) >= PODS and not status.get("failed") and not status.get("active"), status
-			assert len(phases) >= PODS and set(phases) == {"Succeeded"}, f"{len(phases)} pods: {set(phases)}"
-			return len(phases)
-		count = wait_for(over, f"all pods of Job {self.name} to succeed, {PODS} at least", 120, 0.2)
-		assert creations_lost or count == PODS, f"{count} pods"
-		disrupted = {name_of(p) for _, _, p in self.bed.kube.history["Pod"][self.start:] if condition(p, "DisruptionTarget")}
-		equal(disrupted, set(), "pods that somebody wanted to delete")
+    def all_ran_once(self, creations_lost=False):
+        """On the side of Kubernetes: every pod that there is succeeded, and nobody wanted to delete
+        any. 200 in all; creations_lost: or more, as many as the Job controller has made again
+        because the answer to a creation was lost, which is its affair.
+        """
 
-	def all_jobs_completed(self, answers_lost=False):
-		"""On Slurm's side, where it has lost nothing: one job that ran for each pod, COMPLETED, on the pod's node. answers_lost: slurmctld kills what it has allocated when
-		it cannot tell the agent, which was killed, and the pod gets another job."""
-		wait_no_live_jobs(self.bed)
-		jobs = jobs_by_uid(self.bed)
-		for name, pod in self.pods().items():
-			ran = [j for j in jobs[uid_of(pod)] if j["NodeList"] not in ("", "(null)")]
-			mine = pod["metadata"]["annotations"]["allocation.slurm-kube.io/job-id"]
-			if answers_lost:
-				ran = [j for j in ran if j["JobId"] == mine or (j["JobState"], j["ExitCode"]) != ("FAILED", "0:15")]
-			equal([(j["JobState"], j["ExitCode"], j["NodeList"]) for j in ran], [("COMPLETED", "0:0", pod["spec"]["nodeName"])], name)
+        def over():
+            status, phases = self.bed.kube.get("Job", self.name)["status"], [
+                p["status"].get("phase") for p in self.pods().values()
+            ]
+            assert (
+                status.get("succeeded", 0) >= PODS
+                and not status.get("failed")
+                and not status.get("active")
+            ), status
+            assert len(phases) >= PODS and set(phases) == {
+                "Succeeded"
+            }, f"{len(phases)} pods: {set(phases)}"
+            return len(phases)
 
-	def clear(self):
-		self.bed.kube.delete("Job", self.name)
-		self.bed.kube.wait(lambda: not self.pods(), f"the pods of {self.name} to be gone", 60)
+        count = wait_for(over, f"all pods of Job {self.name} to succeed, {PODS} at least", 120, 0.2)
+        assert creations_lost or count == PODS, f"{count} pods"
+        disrupted = {
+            name_of(p)
+            for _, _, p in self.bed.kube.history["Pod"][self.start :]
+            if condition(p, "DisruptionTarget")
+        }
+        equal(disrupted, set(), "pods that somebody wanted to delete")
+
+    def all_jobs_completed(self, answers_lost=False):
+        """On Slurm's side, where it has lost nothing: one job that ran for each pod, COMPLETED, on
+        the pod's node. answers_lost: slurmctld kills what it has allocated when it cannot tell the
+        agent, which was killed, and the pod gets another job.
+        """
+        wait_no_live_jobs(self.bed)
+        jobs = jobs_by_uid(self.bed)
+        for name, pod in self.pods().items():
+            ran = [j for j in jobs[uid_of(pod)] if j["NodeList"] not in ("", "(null)")]
+            mine = pod["metadata"]["annotations"]["allocation.slurm-kube.io/job-id"]
+            if answers_lost:
+                ran = [
+                    j
+                    for j in ran
+                    if j["JobId"] == mine or (j["JobState"], j["ExitCode"]) != ("FAILED", "0:15")
+                ]
+            equal(
+                [(j["JobState"], j["ExitCode"], j["NodeList"]) for j in ran],
+                [("COMPLETED", "0:0", pod["spec"]["nodeName"])],
+                name,
+            )
+
+    def clear(self):
+        self.bed.kube.delete("Job", self.name)
+        self.bed.kube.wait(lambda: not self.pods(), f"the pods of {self.name} to be gone", 60)
 
 
 def test_agent_killed_at_ten_moments(bed):
-	"""kill -9 of the agent and start, ten times; some kills hit it while it is still starting."""
-	burst = Burst(bed, "agent", "1s")
-	for moment in burst.moments(10):
-		burst.wait_events(moment)
-		bed.agent.kill9()
-		bed.agent.start(wait=False)
-	burst.all_ran_once()
-	burst.all_jobs_completed(answers_lost=True)
-	burst.clear()
+    """kill -9 of the agent and start, ten times; some kills hit it while it is still starting."""
+    burst = Burst(bed, "agent", "1s")
+    for moment in burst.moments(10):
+        burst.wait_events(moment)
+        bed.agent.kill9()
+        bed.agent.start(wait=False)
+    burst.all_ran_once()
+    burst.all_jobs_completed(answers_lost=True)
+    burst.clear()
 
 
 def test_agent_restarted_with_nothing_to_do(bed):
-	"""Pods that run and pods that wait are the same before and after: no write, no job, no event."""
-	burst = Burst(bed, "calm", "1s")
-	burst.wait_events(3 * PODS // 2)
-	bed.agent.restart()
-	burst.all_ran_once()
-	burst.all_jobs_completed(answers_lost=True)
-	burst.clear()
+    """Pods that run and pods that wait are the same before and after: no write, no job, no
+    event.
+    """
+    burst = Burst(bed, "calm", "1s")
+    burst.wait_events(3 * PODS // 2)
+    bed.agent.restart()
+    burst.all_ran_once()
+    burst.all_jobs_completed(answers_lost=True)
+    burst.clear()
 
 
 def test_slurmctld_restarted(bed):
-	"""In good order, in the middle: Slurm saves its state, the plugin comes back and tells all."""
-	burst = Burst(bed, "restart")
-	burst.wait_events(burst.moments(1)[0])
-	bed.slurm.restart()
-	burst.all_ran_once()
-	burst.all_jobs_completed()
-	burst.clear()
+    """In good order, in the middle: Slurm saves its state, the plugin comes back and tells all."""
+    burst = Burst(bed, "restart")
+    burst.wait_events(burst.moments(1)[0])
+    bed.slurm.restart()
+    burst.all_ran_once()
+    burst.all_jobs_completed()
+    burst.clear()
 
 
 def test_slurmctld_reconfigured(bed):
-	"""Three times; from 23.11 on each is a new process under the same pods."""
-	burst = Burst(bed, "reconfigure")
-	for moment in burst.moments(3):
-		burst.wait_events(moment)
-		bed.slurm.reconfigure()
-	burst.all_ran_once()
-	burst.all_jobs_completed()
-	burst.clear()
+    """Three times; from 23.11 on each is a new process under the same pods."""
+    burst = Burst(bed, "reconfigure")
+    for moment in burst.moments(3):
+        burst.wait_events(moment)
+        bed.slurm.reconfigure()
+    burst.all_ran_once()
+    burst.all_jobs_completed()
+    burst.clear()
 
 
 def test_slurmctld_killed(bed):
-	"""kill -9: Slurm forgets what it had not saved (5 s). Its jobs may be lost, taken up again or end otherwise; no pod suffers."""
-	burst = Burst(bed, "killed")
-	burst.wait_events(burst.moments(1)[0])
-	killed = time.time()
-	bed.slurm.kill9()
-	bed.slurm.start_slurmctld()
-	SLURM_KILLED.append((killed, time.time()))
-	burst.all_ran_once()
-	wait_no_live_jobs(bed)
-	jobs = jobs_by_uid(bed)
-	for name, pod in burst.pods().items():
-		done = [j for j in jobs[uid_of(pod)] if j["JobState"] == "COMPLETED"]
-		assert len(done) <= 1, f"{name} has {len(done)} COMPLETED jobs"
-	known = sum(1 for pod in burst.pods().values() if jobs[uid_of(pod)])
-	print(f"# Slurm remembers jobs of {known} of {PODS} pods", flush=True)
-	burst.clear()
+    """kill -9: Slurm forgets what it had not saved (5 s). Its jobs may be lost, taken up again or
+    end otherwise; no pod suffers.
+    """
+    burst = Burst(bed, "killed")
+    burst.wait_events(burst.moments(1)[0])
+    killed = time.time()
+    bed.slurm.kill9()
+    bed.slurm.start_slurmctld()
+    SLURM_KILLED.append((killed, time.time()))
+    burst.all_ran_once()
+    wait_no_live_jobs(bed)
+    jobs = jobs_by_uid(bed)
+    for name, pod in burst.pods().items():
+        done = [j for j in jobs[uid_of(pod)] if j["JobState"] == "COMPLETED"]
+        assert len(done) <= 1, f"{name} has {len(done)} COMPLETED jobs"
+    known = sum(1 for pod in burst.pods().values() if jobs[uid_of(pod)])
+    print(f"# Slurm remembers jobs of {known} of {PODS} pods", flush=True)
+    burst.clear()
 
 
 def test_api_server_restarted(bed):
-	"""In good order: watches end, writes fail, all is taken up again."""
-	burst = Burst(bed, "apirestart")
-	burst.wait_events(burst.moments(1)[0])
-	bed.plane.restart("kube-apiserver")
-	burst.all_ran_once(creations_lost=True)
-	burst.all_jobs_completed()
-	burst.clear()
+    """In good order: watches end, writes fail, all is taken up again."""
+    burst = Burst(bed, "apirestart")
+    burst.wait_events(burst.moments(1)[0])
+    bed.plane.restart("kube-apiserver")
+    burst.all_ran_once(creations_lost=True)
+    burst.all_jobs_completed()
+    burst.clear()
 
 
 def test_api_server_killed(bed):
-	"""kill -9, twice: answers to bindings are lost on the way."""
-	burst = Burst(bed, "apikilled")
-	for moment in burst.moments(2):
-		burst.wait_events(moment)
-		bed.plane.kill9("kube-apiserver")
-		bed.plane.revive("kube-apiserver")
-	burst.all_ran_once(creations_lost=True)
-	burst.all_jobs_completed()
-	burst.clear()
+    """kill -9, twice: answers to bindings are lost on the way."""
+    burst = Burst(bed, "apikilled")
+    for moment in burst.moments(2):
+        burst.wait_events(moment)
+        bed.plane.kill9("kube-apiserver")
+        bed.plane.revive("kube-apiserver")
+    burst.all_ran_once(creations_lost=True)
+    burst.all_jobs_completed()
+    burst.clear()
 
 
 def test_all_at_once(bed):
-	"""The agent is killed while slurmctld is away, and comes back before it."""
-	burst = Burst(bed, "both")
-	burst.wait_events(burst.moments(1)[0])
-	bed.slurm.slurmctld.stop()
-	bed.agent.kill9()
-	bed.agent.start(wait=False)
-	bed.slurm.start_slurmctld()
-	bed.agent.wait_ready()
-	burst.all_ran_once()
-	burst.all_jobs_completed(answers_lost=True)
-	burst.clear()
+    """The agent is killed while slurmctld is away, and comes back before it."""
+    burst = Burst(bed, "both")
+    burst.wait_events(burst.moments(1)[0])
+    bed.slurm.slurmctld.stop()
+    bed.agent.kill9()
+    bed.agent.start(wait=False)
+    bed.slurm.start_slurmctld()
+    bed.agent.wait_ready()
+    burst.all_ran_once()
+    burst.all_jobs_completed(answers_lost=True)
+    burst.clear()
 
 
 def test_no_crash_was_ours(bed):
-	"""Nothing died but what was killed: no line of a crash in any log of ours, and both are there."""
-	assert bed.agent.daemon.alive() and bed.slurm.slurmctld.alive()
-	for log in ("slurmkubed.out", "slurmctld.out"):
-		text = (bed.dir / "log" / log).read_text(errors="replace")
-		bad = re.findall(r"(?im)^.*(?:terminate called|assertion|segfault|AddressSanitizer|runtime error:|fatal:).*$", text)
-		equal(bad, [], log)
+    """Nothing died but what was killed: no line of a crash in any log of ours, and both are
+    there.
+    """
+    assert bed.agent.daemon.alive() and bed.slurm.slurmctld.alive()
+    for log in ("slurmkubed.out", "slurmctld.out"):
+        text = (bed.dir / "log" / log).read_text(errors="replace")
+        bad = re.findall(
+            (
+                r"(?im)^.*(?:terminate called|assertion|segfault|AddressSanitizer|runtime"
+                r" error:|fatal:).*$"
+            ),
+            text,
+        )
+        equal(bad, [], log)
 
 
 def test_invariants_held(bed):
-	"""Over all of this no node was ever too full, no pod was bound twice and no job had two pods."""
-	wait_for(lambda: not bed.kube.pods(), "all pods to be gone")
-	wait_no_live_jobs(bed)
-	check_invariants(bed, forgets=SLURM_KILLED)
+    """Over all of this no node was ever too full, no pod was bound twice and no job had two
+    pods.
+    """
+    wait_for(lambda: not bed.kube.pods(), "all pods to be gone")
+    wait_no_live_jobs(bed)
+    check_invariants(bed, forgets=SLURM_KILLED)
 
 
 if __name__ == "__main__":
-	print(f"# SLURM_KUBE_SEED={SEED}", flush=True)
-	run(lambda build: Cluster(build, kwok=NODES, cpus=8, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}))
+    print(f"# SLURM_KUBE_SEED={SEED}", flush=True)
+    run(
+        lambda build: Cluster(
+            build,
+            kwok=NODES,
+            cpus=8,
+            agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}},
+        )
+    )

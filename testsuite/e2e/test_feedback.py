@@ -1,13 +1,24 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What users are told: events on pods, annotations for their containers, and `skube why`. Two nodes of 8 CPUs; jobs run as nobody."""
+"""What users are told: events on pods, annotations for their containers, and `skube why`. Two nodes
+of 8 CPUs; jobs run as nobody.
+"""
 import json
 import re
 import signal
 import time
 
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.expect import fill, job_controller_status, job_in_state, number_of, only_job, uid_of, wait_no_live_jobs, wait_reason
+from lib.expect import (
+    fill,
+    job_controller_status,
+    job_in_state,
+    number_of,
+    only_job,
+    uid_of,
+    wait_no_live_jobs,
+    wait_reason,
+)
 from lib.kube import condition
 from lib.process import output_of
 
@@ -15,150 +26,272 @@ CPUS = 8
 
 
 def _events(bed, uid):
-	return [e for e in bed.kube.list("Event") if e["regarding"].get("uid") == uid and e.get("reportingController") == "slurm-kube.io/slurmkubed"]
+    return [
+        e
+        for e in bed.kube.list("Event")
+        if e["regarding"].get("uid") == uid
+        and e.get("reportingController") == "slurm-kube.io/slurmkubed"
+    ]
 
 
 def _told(bed, made, reason, text, kind="Normal"):
-	"""The note of the pod's event once there is one with this reason and text."""
-	def look():
-		seen = _events(bed, uid_of(made))
-		found = [e for e in seen if e["reason"] == reason and text in e["note"]]
-		assert found, [(e["reason"], e["note"]) for e in seen]
-		equal((len(found), found[0]["type"], found[0]["regarding"]["name"]), (1, kind, made["metadata"]["name"]))
-		return found[0]["note"]
-	return wait_for(look, f"{made['metadata']['name']} to be told {reason}: {text}")
+    """The note of the pod's event once there is one with this reason and text."""
+
+    def look():
+        seen = _events(bed, uid_of(made))
+        found = [e for e in seen if e["reason"] == reason and text in e["note"]]
+        assert found, [(e["reason"], e["note"]) for e in seen]
+        equal(
+            (len(found), found[0]["type"], found[0]["regarding"]["name"]),
+            (1, kind, made["metadata"]["name"]),
+        )
+        return found[0]["note"]
+
+    return wait_for(look, f"{made['metadata']['name']} to be told {reason}: {text}")
 
 
 def _why(bed, name):
-	"""{about: text} of skube why; two lines that say things of their own are joined."""
-	text, lines = bed.agent.skube_text("why", name), {}
-	for line in text.splitlines():
-		about, _, said = line.partition(":")
-		lines[about] = f"{lines[about]} | {said.strip()}" if about in lines else said.strip()
-	assert 0 < len(text.splitlines()) <= 10, text
-	return lines
+    """{about: text} of skube why; two lines that say things of their own are joined."""
+    text, lines = bed.agent.skube_text("why", name), {}
+    for line in text.splitlines():
+        about, _, said = line.partition(":")
+        lines[about] = f"{lines[about]} | {said.strip()}" if about in lines else said.strip()
+    assert 0 < len(text.splitlines()) <= 10, text
+    return lines
 
 
 def test_a_life_is_told(bed):
-	"""Bound: job, CPUs and node. Ended: with which result. No warning for what is as it should be."""
-	made = bed.kube.create(pod("lives", cpu=2, kwok={"run": "10ms", "exit-code": 3}))
-	seen = job_in_state(bed, made, "FAILED")
-	_told(bed, made, "SlurmBound", f"Slurm job {seen['JobId']} has 2 CPUs on node {seen['NodeList']}; the pod is bound to it")
-	_told(bed, made, "SlurmCompleted", f"Slurm job {seen['JobId']} ended with its pod: exit code 3")
-	equal([e["type"] for e in _events(bed, uid_of(made))], ["Normal", "Normal"])
+    """Bound: job, CPUs and node. Ended: with which result. No warning for what is as it should
+    be.
+    """
+    made = bed.kube.create(pod("lives", cpu=2, kwok={"run": "10ms", "exit-code": 3}))
+    seen = job_in_state(bed, made, "FAILED")
+    _told(
+        bed,
+        made,
+        "SlurmBound",
+        f"Slurm job {seen['JobId']} has 2 CPUs on node {seen['NodeList']}; the pod is bound to it",
+    )
+    _told(bed, made, "SlurmCompleted", f"Slurm job {seen['JobId']} ended with its pod: exit code 3")
+    equal([e["type"] for e in _events(bed, uid_of(made))], ["Normal", "Normal"])
 
 
 def test_a_refusal_is_told(bed):
-	"""A warning that names key, value and remedy, as the condition does; once."""
-	made = bed.kube.create(pod("refused", annotations={"slurm-kube.io/no-such-option": "77"}))
-	text = wait_reason(bed, "refused", "SlurmRefused")
-	equal(_told(bed, made, "SlurmRefused", "slurm-kube.io/no-such-option", "Warning"), text)
-	lines = _why(bed, "refused")
-	assert "refused: " in lines["asks for"] and "no-such-option" in lines["asks for"], lines
-	assert lines["waits for"].startswith("somebody who changes the pod"), lines
-	bed.kube.delete("Pod", "refused")
+    """A warning that names key, value and remedy, as the condition does; once."""
+    made = bed.kube.create(pod("refused", annotations={"slurm-kube.io/no-such-option": "77"}))
+    text = wait_reason(bed, "refused", "SlurmRefused")
+    equal(_told(bed, made, "SlurmRefused", "slurm-kube.io/no-such-option", "Warning"), text)
+    lines = _why(bed, "refused")
+    assert "refused: " in lines["asks for"] and "no-such-option" in lines["asks for"], lines
+    assert lines["waits for"].startswith("somebody who changes the pod"), lines
+    bed.kube.delete("Pod", "refused")
 
 
 def test_who_ended_it_is_told(bed):
-	"""scancel by the job's own user, and by root: the event and the condition name the uid."""
-	for name, user, uid in (("his", "nobody", 65534), ("roots", None, 0)):
-		made, = fill(bed, name, 1, kwok={"stop": "1s"})
-		number = number_of(only_job(bed, made))
-		bed.slurm.run("scancel", str(number), user=user)
-		bed.kube.wait_gone(f"{name}-0")
-		_told(bed, made, "SlurmJobEnded", f"Slurm job {number} ended: cancelled by uid {uid}", "Warning")
-		said = [condition(p, "DisruptionTarget") for _, _, p in bed.kube.history["Pod"] if uid_of(p) == uid_of(made)]
-		equal({c.get("message") for c in said if c}, {f"Slurm job {number} ended: cancelled by uid {uid}"})
+    """scancel by the job's own user, and by root: the event and the condition name the uid."""
+    for name, user, uid in (("his", "nobody", 65534), ("roots", None, 0)):
+        (made,) = fill(bed, name, 1, kwok={"stop": "1s"})
+        number = number_of(only_job(bed, made))
+        bed.slurm.run("scancel", str(number), user=user)
+        bed.kube.wait_gone(f"{name}-0")
+        _told(
+            bed,
+            made,
+            "SlurmJobEnded",
+            f"Slurm job {number} ended: cancelled by uid {uid}",
+            "Warning",
+        )
+        said = [
+            condition(p, "DisruptionTarget")
+            for _, _, p in bed.kube.history["Pod"]
+            if uid_of(p) == uid_of(made)
+        ]
+        equal(
+            {c.get("message") for c in said if c},
+            {f"Slurm job {number} ended: cancelled by uid {uid}"},
+        )
 
 
 def test_annotations_for_containers(bed):
-	"""A container's environment can have them before it starts: here that they are on the pod, in test_kubelet that they arrive."""
-	for name in ("at-once", "later"):
-		blocking = fill(bed, "block", CPUS, 2) if name == "later" else []
-		made = bed.kube.create(pod(name, cpu=3, kwok={"run": "1h"}))
-		if blocking:
-			job_in_state(bed, made, "PENDING")
-			for i in range(2):
-				bed.kube.delete("Pod", f"block-{i}")
-		seen = bed.kube.wait_phase(name, "Running")
-		job_now = only_job(bed, made)
-		got = {k.partition("/")[2]: v for k, v in seen["metadata"]["annotations"].items() if k.startswith("allocation.slurm-kube.io/")}
-		equal(got, {"job-id": job_now["JobId"], "cluster": "test", "node": job_now["NodeList"], "nodes": job_now["NodeList"], "cpus": "3", "attempt": "1",
-			    "partition": "kube", "account": "phys"})
-		equal(job_now["Account"], "phys")
-		bed.kube.delete("Pod", name)
-		bed.kube.wait_gone(name)
+    """A container's environment can have them before it starts: here that they are on the pod, in
+    test_kubelet that they arrive.
+    """
+    for name in ("at-once", "later"):
+        blocking = fill(bed, "block", CPUS, 2) if name == "later" else []
+        made = bed.kube.create(pod(name, cpu=3, kwok={"run": "1h"}))
+        if blocking:
+            job_in_state(bed, made, "PENDING")
+            for i in range(2):
+                bed.kube.delete("Pod", f"block-{i}")
+        seen = bed.kube.wait_phase(name, "Running")
+        job_now = only_job(bed, made)
+        got = {
+            k.partition("/")[2]: v
+            for k, v in seen["metadata"]["annotations"].items()
+            if k.startswith("allocation.slurm-kube.io/")
+        }
+        equal(
+            got,
+            {
+                "job-id": job_now["JobId"],
+                "cluster": "test",
+                "node": job_now["NodeList"],
+                "nodes": job_now["NodeList"],
+                "cpus": "3",
+                "attempt": "1",
+                "partition": "kube",
+                "account": "phys",
+            },
+        )
+        equal(job_now["Account"], "phys")
+        bed.kube.delete("Pod", name)
+        bed.kube.wait_gone(name)
 
 
 def test_why_tells_the_story(bed):
-	"""Running, waiting in the queue, held, and gone; what it says is what Slurm says."""
-	running = fill(bed, "fills", CPUS, 2)
-	waiting = bed.kube.create(pod("waits", cpu=4))
-	number = job_in_state(bed, waiting, "PENDING")["JobId"]
-	wait_for(lambda: _why(bed, "fills-0")["waits for"] == "nothing: it runs", "why to tell that it runs")
-	lines = _why(bed, "fills-0")
-	assert lines["rule"].startswith("user nobody (uid 65534) by identity rule 1 (namespace default); accounts phys"), lines
-	assert re.match(rf"{only_job(bed, running[0])['JobId']}, running, attempt 1, ", lines["job"]), lines
-	equal((lines["waits for"], lines["asks for"]), ("nothing: it runs", "8 CPUs, 64 MiB, partition kube, account phys, the partition's time limit"))
-	assert lines["node"].endswith(", Ready"), lines
-	wait_for(lambda: re.fullmatch("Slurm's queue: (Resources|Priority)", _why(bed, "waits")["waits for"]), "why to tell Slurm's reason")
-	assert _why(bed, "default/waits")["job"].startswith(f"{number}, pending, attempt 1, "), _why(bed, "waits")
-	bed.slurm.run("scontrol", "hold", number)
-	wait_for(lambda: _why(bed, "waits")["waits for"] == "the job to be released (scontrol release)", "why to tell of the hold")
-	bed.slurm.run("scontrol", "release", number)
-	for i in range(2):
-		bed.kube.delete("Pod", f"fills-{i}")
-	bed.kube.wait_phase("waits", "Running")
-	bed.kube.delete("Pod", "waits")
+    """Running, waiting in the queue, held, and gone; what it says is what Slurm says."""
+    running = fill(bed, "fills", CPUS, 2)
+    waiting = bed.kube.create(pod("waits", cpu=4))
+    number = job_in_state(bed, waiting, "PENDING")["JobId"]
+    wait_for(
+        lambda: _why(bed, "fills-0")["waits for"] == "nothing: it runs", "why to tell that it runs"
+    )
+    lines = _why(bed, "fills-0")
+    assert lines["rule"].startswith(
+        "user nobody (uid 65534) by identity rule 1 (namespace default); accounts phys"
+    ), lines
+    assert re.match(
+        rf"{only_job(bed, running[0])['JobId']}, running, attempt 1, ", lines["job"]
+    ), lines
+    equal(
+        (lines["waits for"], lines["asks for"]),
+        (
+            "nothing: it runs",
+            "8 CPUs, 64 MiB, partition kube, account phys, the partition's time limit",
+        ),
+    )
+    assert lines["node"].endswith(", Ready"), lines
+    wait_for(
+        lambda: re.fullmatch(
+            "Slurm's queue: (Resources|Priority)", _why(bed, "waits")["waits for"]
+        ),
+        "why to tell Slurm's reason",
+    )
+    assert _why(bed, "default/waits")["job"].startswith(f"{number}, pending, attempt 1, "), _why(
+        bed, "waits"
+    )
+    bed.slurm.run("scontrol", "hold", number)
+    wait_for(
+        lambda: _why(bed, "waits")["waits for"] == "the job to be released (scontrol release)",
+        "why to tell of the hold",
+    )
+    bed.slurm.run("scontrol", "release", number)
+    for i in range(2):
+        bed.kube.delete("Pod", f"fills-{i}")
+    bed.kube.wait_phase("waits", "Running")
+    bed.kube.delete("Pod", "waits")
 
 
 def test_why_of_a_pod_that_nobody_knows(bed):
-	"""It says where to look, and the exit status tells."""
-	try:
-		output_of(*bed.slurm.program(bed.agent.skube_program, "--socket", bed.agent.dir / "control.sock", "why", "default/nobody-knows"))
-		raise AssertionError("exit status 0")
-	except RuntimeError as e:
-		assert "exit 1: skube: no pod default/nobody-knows with schedulerName slurm has been seen" in str(e), e
+    """It says where to look, and the exit status tells."""
+    try:
+        output_of(
+            *bed.slurm.program(
+                bed.agent.skube_program,
+                "--socket",
+                bed.agent.dir / "control.sock",
+                "why",
+                "default/nobody-knows",
+            )
+        )
+        raise AssertionError("exit status 0")
+    except RuntimeError as e:
+        assert (
+            "exit 1: skube: no pod default/nobody-knows with schedulerName slurm has been seen"
+            in str(e)
+        ), e
 
 
 def _reload(bed, text, said):
-	(bed.dir / "slurmkubed.yaml").write_text(text)
-	before = bed.agent.daemon.log.read_text().count(said)
-	bed.agent.daemon.signal(signal.SIGHUP)
-	wait_for(lambda: bed.agent.daemon.log.read_text().count(said) > before, f"the agent to log {said!r}")
-	return next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "files")
+    (bed.dir / "slurmkubed.yaml").write_text(text)
+    before = bed.agent.daemon.log.read_text().count(said)
+    bed.agent.daemon.signal(signal.SIGHUP)
+    wait_for(
+        lambda: bed.agent.daemon.log.read_text().count(said) > before, f"the agent to log {said!r}"
+    )
+    return next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "files")
 
 
 def test_a_file_with_an_error_is_not_taken(bed):
-	"""Nor is an empty one, or one that names credentials that are not there: pods start as before, and skube check says why."""
-	good = bed.agent.configuration()
-	for bad, part in (("", "identity.rules: there is none"), (json.dumps({**good, "bogus": 1}), "bogus"),
-			  (json.dumps({**good, "kubeconfig": f"{bed.dir}/nowhere"}), "nowhere")):
-		line = _reload(bed, bad, "configuration not taken")
-		assert not line["ok"] and part in line["text"] and "a restart would fail" in line["remedy"], line
-	bed.kube.create(pod("as-before", kwok={"run": "50ms"}))
-	bed.kube.wait_phase("as-before", "Succeeded")
-	line = _reload(bed, json.dumps({**good, "partition": "other", "cluster": "test2"}), "hold after a restart of slurmkubed: cluster, partition")
-	assert line["ok"], line
-	_reload(bed, json.dumps(good), "configuration read again")
+    """Nor is an empty one, or one that names credentials that are not there: pods start as before,
+    and skube check says why.
+    """
+    good = bed.agent.configuration()
+    for bad, part in (
+        ("", "identity.rules: there is none"),
+        (json.dumps({**good, "bogus": 1}), "bogus"),
+        (json.dumps({**good, "kubeconfig": f"{bed.dir}/nowhere"}), "nowhere"),
+    ):
+        line = _reload(bed, bad, "configuration not taken")
+        assert (
+            not line["ok"] and part in line["text"] and "a restart would fail" in line["remedy"]
+        ), line
+    bed.kube.create(pod("as-before", kwok={"run": "50ms"}))
+    bed.kube.wait_phase("as-before", "Succeeded")
+    line = _reload(
+        bed,
+        json.dumps({**good, "partition": "other", "cluster": "test2"}),
+        "hold after a restart of slurmkubed: cluster, partition",
+    )
+    assert line["ok"], line
+    _reload(bed, json.dumps(good), "configuration read again")
 
 
 def test_events_are_rate_limited(bed):
-	"""150 pods at once, 300 things to say: all run, and the API server is not flooded: 50 events at once and ten a second (core/world/event_queue.h)."""
-	began = time.monotonic()
-	before, start = bed.agent.skube("diag")["counters"], len(bed.kube.list("Event"))
-	bed.kube.create(job("many", 150, kwok={"run": "10ms"}))
-	job_controller_status(bed, "many", succeeded=150)
-	wait_no_live_jobs(bed)
-	after = bed.agent.skube("diag")["counters"]
-	written, dropped = after["events"] - before["events"], after["events_dropped"] - before["events_dropped"]
-	ours = [e for e in bed.kube.list("Event") if e.get("reportingController") == "slurm-kube.io/slurmkubed"]
-	print(f"# {written} events written, {dropped} dropped, {len(ours)} of ours, {start} before", flush=True)
-	most = 51 + 10 * (time.monotonic() - began)
-	assert 0 < written <= most, f"{written} events of 300, {most:.0f} would be as many as there may be"
+    """150 pods at once, 300 things to say: all run, and the API server is not flooded: 50 events at
+    once and ten a second (core/world/event_queue.h).
+    """
+    began = time.monotonic()
+    before, start = bed.agent.skube("diag")["counters"], len(bed.kube.list("Event"))
+    bed.kube.create(job("many", 150, kwok={"run": "10ms"}))
+    job_controller_status(bed, "many", succeeded=150)
+    wait_no_live_jobs(bed)
+    after = bed.agent.skube("diag")["counters"]
+    written, dropped = (
+        after["events"] - before["events"],
+        after["events_dropped"] - before["events_dropped"],
+    )
+    ours = [
+        e
+        for e in bed.kube.list("Event")
+        if e.get("reportingController") == "slurm-kube.io/slurmkubed"
+    ]
+    print(
+        f"# {written} events written, {dropped} dropped, {len(ours)} of ours, {start} before",
+        flush=True,
+    )
+    most = 51 + 10 * (time.monotonic() - began)
+    assert (
+        0 < written <= most
+    ), f"{written} events of 300, {most:.0f} would be as many as there may be"
 
 
 if __name__ == "__main__":
-	run(lambda build: Cluster(build, kwok=2, cpus=CPUS, agent_options={
-		"namespaces": [{"namespace": "default", "user": "nobody", "group": "nogroup", "accounts": ["phys"]}],
-		"settings": {"limits": {"condition_interval_seconds": 1}}}))
+    run(
+        lambda build: Cluster(
+            build,
+            kwok=2,
+            cpus=CPUS,
+            agent_options={
+                "namespaces": [
+                    {
+                        "namespace": "default",
+                        "user": "nobody",
+                        "group": "nogroup",
+                        "accounts": ["phys"],
+                    }
+                ],
+                "settings": {"limits": {"condition_interval_seconds": 1}},
+            },
+        )
+    )

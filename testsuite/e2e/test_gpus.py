@@ -1,6 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Extended resources as GRES: GPUs of kwok nodes are Slurm's gpu, pods that ask for them are jobs with as many, and what no rule names is refused."""
+"""Extended resources as GRES: GPUs of kwok nodes are Slurm's gpu, pods that ask for them are jobs
+with as many, and what no rule names is refused.
+"""
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
@@ -10,7 +12,8 @@ GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-1g.5gb"
 
 RACKS = ["rack-0", "rack-1", "rack-2"]
 
-# What dynamic nodes need, and what numbers the devices of the others. The files need not exist where slurmctld runs.
+# What dynamic nodes need, and what numbers the devices of the others. The files need not exist
+# where slurmctld runs.
 GRES_CONF = """\
 NodeName=gpu-0 Name=gpu File=/dev/kube-gpu[0-3]
 NodeName=node-0 Name=gpu File=/dev/kube-gpu[0-1]
@@ -20,130 +23,204 @@ NodeName=rack-[0-2] Name=gpu File=/dev/kube-gpu[0-7]
 
 
 class GpuBed(Cluster):
-	"""One node without GPUs, and one with four and a taint, as GPU operators make them; one with two slices of a GPU; three of eight GPUs with a taint of their own."""
+    """One node without GPUs, and one with four and a taint, as GPU operators make them; one with
+    two slices of a GPU; three of eight GPUs with a taint of their own.
+    """
 
-	def start_slurm(self):
-		(self.dir / "gres.conf").write_text(GRES_CONF if self.slurm.dynamic_nodes else "")
-		super().start_slurm()
+    def start_slurm(self):
+        (self.dir / "gres.conf").write_text(GRES_CONF if self.slurm.dynamic_nodes else "")
+        super().start_slurm()
 
-	def start_kubernetes(self):
-		super().start_kubernetes()
-		for name, resource, count in (("gpu-0", GPU, 4), ("mig-0", MIG, 2), *((rack, GPU, 8) for rack in RACKS)):
-			node = kwok_node(name, *self.size, labels={"rack": str(name in RACKS).lower()})
-			for side in ("capacity", "allocatable"):
-				node["status"][side][resource] = str(count)
-			node["spec"] = {"taints": [{"key": "rack" if name in RACKS else "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]}
-			self.kube.create(node)
-			self.plane.wait_ready(name)
-			self.names.append(name)
+    def start_kubernetes(self):
+        super().start_kubernetes()
+        for name, resource, count in (
+            ("gpu-0", GPU, 4),
+            ("mig-0", MIG, 2),
+            *((rack, GPU, 8) for rack in RACKS),
+        ):
+            node = kwok_node(name, *self.size, labels={"rack": str(name in RACKS).lower()})
+            for side in ("capacity", "allocatable"):
+                node["status"][side][resource] = str(count)
+            node["spec"] = {
+                "taints": [
+                    {
+                        "key": "rack" if name in RACKS else "nvidia.com/gpu",
+                        "value": "present",
+                        "effect": "NoSchedule",
+                    }
+                ]
+            }
+            self.kube.create(node)
+            self.plane.wait_ready(name)
+            self.names.append(name)
 
 
 def _with(name, resource, count, **options):
-	manifest = pod(name, **options)
-	resources = manifest["spec"]["containers"][0]["resources"]
-	resources["requests"][resource] = resources["limits"][resource] = str(count)
-	manifest["spec"]["tolerations"] = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
-	return manifest
+    manifest = pod(name, **options)
+    resources = manifest["spec"]["containers"][0]["resources"]
+    resources["requests"][resource] = resources["limits"][resource] = str(count)
+    manifest["spec"]["tolerations"] = [
+        {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+    ]
+    return manifest
 
 
 def test_nodes_have_gpus(bed):
-	"""As many as are allocatable, slices by their type, and none where there are none."""
-	equal({n: bed.slurm.node(n).get("Gres", "(null)") for n in bed.names}, {"node-0": "(null)", "gpu-0": "gpu:4", "mig-0": "gpu:mig-1g.5gb:2", **dict.fromkeys(RACKS, "gpu:8")})
+    """As many as are allocatable, slices by their type, and none where there are none."""
+    equal(
+        {n: bed.slurm.node(n).get("Gres", "(null)") for n in bed.names},
+        {
+            "node-0": "(null)",
+            "gpu-0": "gpu:4",
+            "mig-0": "gpu:mig-1g.5gb:2",
+            **dict.fromkeys(RACKS, "gpu:8"),
+        },
+    )
 
 
 def test_gpus_are_shared_out(bed):
-	"""Two pods of two GPUs fill the node, the third waits in Slurm for one of them to end."""
-	made = [bed.kube.create(_with(f"two-{i}", GPU, 2)) for i in range(2)]
-	equal({bed.kube.wait_phase(f"two-{i}", "Running")["spec"]["nodeName"] for i in range(2)}, {"gpu-0"})
-	seen = only_job(bed, made[0])
-	assert seen["TresPerNode"].replace("/", ":") == "gres:gpu:2", seen["TresPerNode"]
-	bed.kube.create(_with("two-next", GPU, 2, kwok={"run": "50ms"}))
-	wait_reason(bed, "two-next", "SlurmPending", "Resources")
-	bed.kube.delete("Pod", "two-0")
-	equal(bed.kube.wait_phase("two-next", "Succeeded")["spec"]["nodeName"], "gpu-0")
-	bed.kube.delete("Pod", "two-1")
-	wait_no_live_jobs(bed)
+    """Two pods of two GPUs fill the node, the third waits in Slurm for one of them to end."""
+    made = [bed.kube.create(_with(f"two-{i}", GPU, 2)) for i in range(2)]
+    equal(
+        {bed.kube.wait_phase(f"two-{i}", "Running")["spec"]["nodeName"] for i in range(2)},
+        {"gpu-0"},
+    )
+    seen = only_job(bed, made[0])
+    assert seen["TresPerNode"].replace("/", ":") == "gres:gpu:2", seen["TresPerNode"]
+    bed.kube.create(_with("two-next", GPU, 2, kwok={"run": "50ms"}))
+    wait_reason(bed, "two-next", "SlurmPending", "Resources")
+    bed.kube.delete("Pod", "two-0")
+    equal(bed.kube.wait_phase("two-next", "Succeeded")["spec"]["nodeName"], "gpu-0")
+    bed.kube.delete("Pod", "two-1")
+    wait_no_live_jobs(bed)
 
 
 def test_slices_have_a_type(bed):
-	"""A slice is asked for by its type, and a whole GPU is none."""
-	made = bed.kube.create(_with("slice", MIG, 1, kwok={"run": "50ms"}))
-	equal(bed.kube.wait_phase("slice", "Succeeded")["spec"]["nodeName"], "mig-0")
-	equal(job_in_state(bed, made, "COMPLETED")["TresPerNode"].replace("/", ":"), "gres:gpu:mig-1g.5gb:1")
-	whole = [bed.kube.create(_with(f"whole-{i}", GPU, 1, kwok={"run": "50ms"})) for i in range(6)]
-	equal({bed.kube.wait_phase(m["metadata"]["name"], "Succeeded")["spec"]["nodeName"] for m in whole}, {"gpu-0"})
+    """A slice is asked for by its type, and a whole GPU is none."""
+    made = bed.kube.create(_with("slice", MIG, 1, kwok={"run": "50ms"}))
+    equal(bed.kube.wait_phase("slice", "Succeeded")["spec"]["nodeName"], "mig-0")
+    equal(
+        job_in_state(bed, made, "COMPLETED")["TresPerNode"].replace("/", ":"),
+        "gres:gpu:mig-1g.5gb:1",
+    )
+    whole = [bed.kube.create(_with(f"whole-{i}", GPU, 1, kwok={"run": "50ms"})) for i in range(6)]
+    equal(
+        {
+            bed.kube.wait_phase(m["metadata"]["name"], "Succeeded")["spec"]["nodeName"]
+            for m in whole
+        },
+        {"gpu-0"},
+    )
 
 
 def test_pods_without_gpu_stay_off(bed):
-	"""The taint is for them."""
-	names = [f"plain-{i}" for i in range(4)]
-	for name in names:
-		bed.kube.create(pod(name, cpu=4, kwok={"run": "50ms"}))
-	equal({bed.kube.wait_phase(name, "Succeeded")["spec"]["nodeName"] for name in names}, {"node-0"})
+    """The taint is for them."""
+    names = [f"plain-{i}" for i in range(4)]
+    for name in names:
+        bed.kube.create(pod(name, cpu=4, kwok={"run": "50ms"}))
+    equal(
+        {bed.kube.wait_phase(name, "Succeeded")["spec"]["nodeName"] for name in names}, {"node-0"}
+    )
 
 
 def _ranks(bed, name, pods, gpus, cpu=None, **annotations):
-	"""Runs an Indexed Job on the racks to its end; returns its Slurm job and the nodes of its pods, sorted."""
-	manifest = job(name, pods, indexed=True, kwok={"run": "500ms"})
-	manifest["metadata"]["annotations"] = {f"slurm-kube.io/{k}": v for k, v in annotations.items()}
-	spec = manifest["spec"]["template"]["spec"]
-	spec["tolerations"] = [{"key": "rack", "operator": "Exists"}]
-	spec["nodeSelector"] = {"rack": "true"}
-	spec["containers"][0]["resources"] = {"limits": {GPU: str(gpus)}, "requests": {"cpu": str(cpu)} if cpu else {}}
-	uid = bed.kube.create(manifest)["metadata"]["uid"]
-	bed.kube.wait(lambda: sum(p["status"].get("phase") == "Succeeded" for p in bed.kube.pods(f"{name}-").values()) == pods, f"{pods} pods of {name} to succeed")
-	ended = [j for j in bed.slurm.jobs().values() if f'"uid":"{uid}' in j.get("AdminComment", "")]
-	equal(len(ended), 1, "jobs of the gang")
-	bed.slurm.wait_job(int(ended[0]["JobId"]), "COMPLETED")
-	return ended[0], sorted(p["spec"]["nodeName"] for p in bed.kube.pods(f"{name}-").values())
+    """Runs an Indexed Job on the racks to its end; returns its Slurm job and the nodes of its pods,
+    sorted.
+    """
+    manifest = job(name, pods, indexed=True, kwok={"run": "500ms"})
+    manifest["metadata"]["annotations"] = {f"slurm-kube.io/{k}": v for k, v in annotations.items()}
+    spec = manifest["spec"]["template"]["spec"]
+    spec["tolerations"] = [{"key": "rack", "operator": "Exists"}]
+    spec["nodeSelector"] = {"rack": "true"}
+    spec["containers"][0]["resources"] = {
+        "limits": {GPU: str(gpus)},
+        "requests": {"cpu": str(cpu)} if cpu else {},
+    }
+    uid = bed.kube.create(manifest)["metadata"]["uid"]
+    bed.kube.wait(
+        lambda: sum(
+            p["status"].get("phase") == "Succeeded" for p in bed.kube.pods(f"{name}-").values()
+        )
+        == pods,
+        f"{pods} pods of {name} to succeed",
+    )
+    ended = [j for j in bed.slurm.jobs().values() if f'"uid":"{uid}' in j.get("AdminComment", "")]
+    equal(len(ended), 1, "jobs of the gang")
+    bed.slurm.wait_job(int(ended[0]["JobId"]), "COMPLETED")
+    return ended[0], sorted(p["spec"]["nodeName"] for p in bed.kube.pods(f"{name}-").values())
 
 
 def test_ranks_with_gpus_and_no_cpu(bed):
-	"""Devices are not added up: two pods of eight GPUs are no task of sixteen, and nine of one GPU share three nodes of eight."""
-	seen, nodes = _ranks(bed, "pair", 2, 8)
-	equal((seen["NumTasks"], len(set(nodes))), ("2", 2))
-	equal(_ranks(bed, "nine", 9, 1)[0]["NumTasks"], "9")
+    """Devices are not added up: two pods of eight GPUs are no task of sixteen, and nine of one GPU
+    share three nodes of eight.
+    """
+    seen, nodes = _ranks(bed, "pair", 2, 8)
+    equal((seen["NumTasks"], len(set(nodes))), ("2", 2))
+    equal(_ranks(bed, "nine", 9, 1)[0]["NumTasks"], "9")
 
 
 def test_exclusive_ranks_with_gpus(bed):
-	"""Two nodes in whole for four ranks of four GPUs: two ranks each, though the CPUs of the first would do for all."""
-	seen, nodes = _ranks(bed, "alone", 4, 4, cpu=1, exclusive="true")
-	equal((seen["NumNodes"], [nodes.count(n) for n in sorted(set(nodes))]), ("2", [2, 2]))
+    """Two nodes in whole for four ranks of four GPUs: two ranks each, though the CPUs of the first
+    would do for all.
+    """
+    seen, nodes = _ranks(bed, "alone", 4, 4, cpu=1, exclusive="true")
+    equal((seen["NumNodes"], [nodes.count(n) for n in sorted(set(nodes))]), ("2", [2, 2]))
 
 
 def test_more_than_any_node_has_is_not_submitted(bed):
-	"""The pod says what it asks for."""
-	made = bed.kube.create(_with("many", GPU, 9))  # the racks have 8
-	text = wait_reason(bed, "many", "SlurmNoNode")
-	assert "no node is large enough" in text and "gpu" in text, text
-	equal(bed.slurm.job_of_pod(uid_of(made)), [])
-	bed.kube.delete("Pod", "many")
+    """The pod says what it asks for."""
+    made = bed.kube.create(_with("many", GPU, 9))  # the racks have 8
+    text = wait_reason(bed, "many", "SlurmNoNode")
+    assert "no node is large enough" in text and "gpu" in text, text
+    equal(bed.slurm.job_of_pod(uid_of(made)), [])
+    bed.kube.delete("Pod", "many")
 
 
 def test_unknown_resource_is_refused(bed):
-	"""By name, and with the place where a rule would stand."""
-	made = bed.kube.create(_with("fpga", "example.com/fpga", 1))
-	text = wait_reason(bed, "fpga", "SlurmRefused")
-	assert "example.com/fpga" in text and "'gres' in slurmkubed.yaml" in text, text
-	equal(bed.slurm.job_of_pod(uid_of(made)), [])
-	bed.kube.delete("Pod", "fpga")
+    """By name, and with the place where a rule would stand."""
+    made = bed.kube.create(_with("fpga", "example.com/fpga", 1))
+    text = wait_reason(bed, "fpga", "SlurmRefused")
+    assert "example.com/fpga" in text and "'gres' in slurmkubed.yaml" in text, text
+    equal(bed.slurm.job_of_pod(uid_of(made)), [])
+    bed.kube.delete("Pod", "fpga")
 
 
 def test_node_that_gets_its_gpus_late(bed):
-	"""Where Slurm makes nodes while it runs, one whose device plugin comes later is made anew; elsewhere skube check tells."""
-	bed.kube.patch("Node", "node-0", {"status": {"capacity": {GPU: "2"}, "allocatable": {GPU: "2"}}}, "status")
-	if not bed.slurm.dynamic_nodes:
-		wait_for(lambda: any("NodeName=node-0 " in line and "Gres=gpu:2" in line for line in bed.agent.skube_text("nodes", "--slurm-conf", check=False).splitlines()), "the line of node-0 to have GPUs")
-		return
-	wait_for(lambda: bed.slurm.nodes().get("node-0", {}).get("Gres") == "gpu:2", "node-0 to have GPUs in Slurm", 60)
-	bed.kube.create(_with("late", GPU, 1, cpu=1, kwok={"run": "50ms"}))
-	bed.kube.wait_phase("late", "Succeeded", timeout=60)
+    """Where Slurm makes nodes while it runs, one whose device plugin comes later is made anew;
+    elsewhere skube check tells.
+    """
+    bed.kube.patch(
+        "Node", "node-0", {"status": {"capacity": {GPU: "2"}, "allocatable": {GPU: "2"}}}, "status"
+    )
+    if not bed.slurm.dynamic_nodes:
+        wait_for(
+            lambda: any(
+                "NodeName=node-0 " in line and "Gres=gpu:2" in line
+                for line in bed.agent.skube_text("nodes", "--slurm-conf", check=False).splitlines()
+            ),
+            "the line of node-0 to have GPUs",
+        )
+        return
+    wait_for(
+        lambda: bed.slurm.nodes().get("node-0", {}).get("Gres") == "gpu:2",
+        "node-0 to have GPUs in Slurm",
+        60,
+    )
+    bed.kube.create(_with("late", GPU, 1, cpu=1, kwok={"run": "50ms"}))
+    bed.kube.wait_phase("late", "Succeeded", timeout=60)
 
 
 def test_invariants_held(bed):
-	wait_no_live_jobs(bed)
-	check_invariants(bed)
+    wait_no_live_jobs(bed)
+    check_invariants(bed)
 
 
 if __name__ == "__main__":
-	run(lambda build: GpuBed(build, kwok=1, slurm_options={"extra": ["GresTypes=gpu"]}, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}))
+    run(
+        lambda build: GpuBed(
+            build,
+            kwok=1,
+            slurm_options={"extra": ["GresTypes=gpu"]},
+            agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}},
+        )
+    )

@@ -1,274 +1,477 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who a pod is in Slurm: by its namespace's name, labels or annotations, as sacct and scontrol see it, with associations that Slurm enforces.
-Nothing that a pod's author can write changes it."""
+"""Who a pod is in Slurm: by its namespace's name, labels or annotations, as sacct and scontrol see
+it, with associations that Slurm enforces. Nothing that a pod's author can write changes it.
+"""
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.checker import check_invariants
 from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs, wait_reason
 from lib.kube import ApiError
 
 USER_KEY, ACCOUNTS_KEY = "identity.slurm-kube.io/user", "identity.slurm-kube.io/accounts"
-MIN_UID = 20  # daemon (1) is below, www-data (33) and backup (34) are not; every Debian has these, inside a chroot too
+# daemon (1) is below, www-data (33) and backup (34) are not; every Debian has these, inside a
+# chroot too
+MIN_UID = 20
 
 
 def _namespace(bed, name, labels=None, annotations=None):
-	bed.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels or {}, "annotations": annotations or {}}})
-	bed.plane.default_account(name)
+    bed.kube.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": name, "labels": labels or {}, "annotations": annotations or {}},
+        }
+    )
+    bed.plane.default_account(name)
 
 
 def _pod_in(space, name, **options):
-	made = pod(name, **options)
-	made["metadata"]["namespace"] = space
-	return made
+    made = pod(name, **options)
+    made["metadata"]["namespace"] = space
+    return made
 
 
 def _make(bed, space, name, run_time="10ms", annotations=None, **options):
-	return bed.kube.create(_pod_in(space, name, kwok={"run": run_time} if run_time else {}, annotations=annotations, **options))
+    return bed.kube.create(
+        _pod_in(
+            space,
+            name,
+            kwok={"run": run_time} if run_time else {},
+            annotations=annotations,
+            **options,
+        )
+    )
 
 
 def _options(**options):
-	return {f"slurm-kube.io/{k}": v for k, v in options.items()}
+    return {f"slurm-kube.io/{k}": v for k, v in options.items()}
 
 
 def _identity(seen):
-	"""User, group and account, and QOS of a job as scontrol shows it."""
-	return seen["UserId"].partition("(")[0], seen["GroupId"].partition("(")[0], seen["Account"], seen["QOS"]
+    """User, group and account, and QOS of a job as scontrol shows it."""
+    return (
+        seen["UserId"].partition("(")[0],
+        seen["GroupId"].partition("(")[0],
+        seen["Account"],
+        seen["QOS"],
+    )
 
 
 def _ran_as(bed, made, *wanted):
-	"""The pod's job has run as (user, group, account, QOS); the database says the same."""
-	seen = job_in_state(bed, made, "COMPLETED")
-	equal(_identity(seen), wanted)
+    """The pod's job has run as (user, group, account, QOS); the database says the same."""
+    seen = job_in_state(bed, made, "COMPLETED")
+    equal(_identity(seen), wanted)
 
-	def in_database():
-		row = bed.slurm.accounting.sacct(seen["JobId"]).get(int(seen["JobId"]), {})
-		assert (row.get("User"), row.get("Account"), row.get("State")) == (wanted[0], wanted[2], "COMPLETED"), row
-		return True
-	wait_for(in_database, "sacct to say the same")
+    def in_database():
+        row = bed.slurm.accounting.sacct(seen["JobId"]).get(int(seen["JobId"]), {})
+        assert (row.get("User"), row.get("Account"), row.get("State")) == (
+            wanted[0],
+            wanted[2],
+            "COMPLETED",
+        ), row
+        return True
+
+    wait_for(in_database, "sacct to say the same")
 
 
 def _refused(bed, made, *parts):
-	"""The pod says why, with these words, and has no job."""
-	text = wait_reason(bed, f"{made['metadata']['namespace']}/{made['metadata']['name']}", "SlurmRefused")
-	for part in parts:
-		assert part in text, f"'{part}' is not in: {text}"
-	equal(bed.slurm.job_of_pod(uid_of(made)), [], "jobs of a refused pod")
+    """The pod says why, with these words, and has no job."""
+    text = wait_reason(
+        bed, f"{made['metadata']['namespace']}/{made['metadata']['name']}", "SlurmRefused"
+    )
+    for part in parts:
+        assert part in text, f"'{part}' is not in: {text}"
+    equal(bed.slurm.job_of_pod(uid_of(made)), [], "jobs of a refused pod")
 
 
 def _drop(bed, made):
-	name = f"{made['metadata']['namespace']}/{made['metadata']['name']}"
-	bed.kube.delete("Pod", name)
-	bed.kube.wait_gone(name)
+    name = f"{made['metadata']['namespace']}/{made['metadata']['name']}"
+    bed.kube.delete("Pod", name)
+    bed.kube.wait_gone(name)
 
 
 def test_rule_by_name(bed):
-	"""The namespace default is nobody, with the first account and QOS of its rule; pods choose the others."""
-	_ran_as(bed, _make(bed, "default", "plain"), "nobody", "nogroup", "kube", "normal")
-	_ran_as(bed, _make(bed, "default", "chosen", annotations=_options(qos="fast", account="shared")), "nobody", "nogroup", "shared", "fast")
+    """The namespace default is nobody, with the first account and QOS of its rule; pods choose the
+    others.
+    """
+    _ran_as(bed, _make(bed, "default", "plain"), "nobody", "nogroup", "kube", "normal")
+    _ran_as(
+        bed,
+        _make(bed, "default", "chosen", annotations=_options(qos="fast", account="shared")),
+        "nobody",
+        "nogroup",
+        "shared",
+        "fast",
+    )
 
 
 def test_rule_by_label(bed):
-	"""A namespace with department=biology is backup, whatever it is called."""
-	_namespace(bed, "cells", {"department": "biology"})
-	_ran_as(bed, _make(bed, "cells", "plain"), "backup", "backup", "bio", "normal")
+    """A namespace with department=biology is backup, whatever it is called."""
+    _namespace(bed, "cells", {"department": "biology"})
+    _ran_as(bed, _make(bed, "cells", "plain"), "backup", "backup", "bio", "normal")
 
 
 def test_rule_by_annotation(bed):
-	"""The administrator wrote user and accounts on the namespace."""
-	_namespace(bed, "lab", annotations={USER_KEY: "www-data", ACCOUNTS_KEY: "lab, shared"})
-	_ran_as(bed, _make(bed, "lab", "plain"), "www-data", "www-data", "lab", "normal")
-	_ran_as(bed, _make(bed, "lab", "chosen", annotations=_options(account="shared")), "www-data", "www-data", "shared", "normal")
-	_namespace(bed, "by-number", annotations={USER_KEY: "33", ACCOUNTS_KEY: "lab"})
-	_ran_as(bed, _make(bed, "by-number", "plain"), "www-data", "www-data", "lab", "normal")
+    """The administrator wrote user and accounts on the namespace."""
+    _namespace(bed, "lab", annotations={USER_KEY: "www-data", ACCOUNTS_KEY: "lab, shared"})
+    _ran_as(bed, _make(bed, "lab", "plain"), "www-data", "www-data", "lab", "normal")
+    _ran_as(
+        bed,
+        _make(bed, "lab", "chosen", annotations=_options(account="shared")),
+        "www-data",
+        "www-data",
+        "shared",
+        "normal",
+    )
+    _namespace(bed, "by-number", annotations={USER_KEY: "33", ACCOUNTS_KEY: "lab"})
+    _ran_as(bed, _make(bed, "by-number", "plain"), "www-data", "www-data", "lab", "normal")
 
 
 def test_no_rule_no_job(bed):
-	"""A namespace that no rule matches is told so."""
-	_namespace(bed, "stranger", {"department": "chemistry"})
-	made = _make(bed, "stranger", "plain")
-	_refused(bed, made, "namespace stranger may not use Slurm", "no rule under 'identity'")
-	_drop(bed, made)
+    """A namespace that no rule matches is told so."""
+    _namespace(bed, "stranger", {"department": "chemistry"})
+    made = _make(bed, "stranger", "plain")
+    _refused(bed, made, "namespace stranger may not use Slurm", "no rule under 'identity'")
+    _drop(bed, made)
 
 
 def test_annotations_that_name_nobody_or_too_much(bed):
-	"""Root, a user of the system, a user who is not there and nonsense are refused with the reason. Once it is corrected the same pod runs."""
-	_namespace(bed, "wrong", annotations={USER_KEY: "root", ACCOUNTS_KEY: "lab"})
-	made = _make(bed, "wrong", "patient")
-	_refused(bed, made, USER_KEY, "'root'", f"below identity.min_uid ({MIN_UID})")
-	for value, part in (("daemon", "below identity.min_uid"), ("no-such-user", "nobody here is called 'no-such-user'"), ("0", "below identity.min_uid"),
-			    ("4000000001", "nobody here is called"), ("a b", "is no user's name")):
-		bed.kube.patch("Namespace", "wrong", {"metadata": {"annotations": {USER_KEY: value}}})
-		wait_for(lambda p=part: p in wait_reason(bed, "wrong/patient", "SlurmRefused"), f"the pod to say {part}")
-	equal(bed.slurm.job_of_pod(uid_of(made)), [])
-	unknown = next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "identity")
-	assert not unknown["ok"] and "no-such-user" in unknown["text"], unknown
-	bed.kube.patch("Namespace", "wrong", {"metadata": {"annotations": {USER_KEY: "www-data"}}})
-	_ran_as(bed, made, "www-data", "www-data", "lab", "normal")
+    """Root, a user of the system, a user who is not there and nonsense are refused with the reason.
+    Once it is corrected the same pod runs.
+    """
+    _namespace(bed, "wrong", annotations={USER_KEY: "root", ACCOUNTS_KEY: "lab"})
+    made = _make(bed, "wrong", "patient")
+    _refused(bed, made, USER_KEY, "'root'", f"below identity.min_uid ({MIN_UID})")
+    for value, part in (
+        ("daemon", "below identity.min_uid"),
+        ("no-such-user", "nobody here is called 'no-such-user'"),
+        ("0", "below identity.min_uid"),
+        ("4000000001", "nobody here is called"),
+        ("a b", "is no user's name"),
+    ):
+        bed.kube.patch("Namespace", "wrong", {"metadata": {"annotations": {USER_KEY: value}}})
+        wait_for(
+            lambda p=part: p in wait_reason(bed, "wrong/patient", "SlurmRefused"),
+            f"the pod to say {part}",
+        )
+    equal(bed.slurm.job_of_pod(uid_of(made)), [])
+    unknown = next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "identity")
+    assert not unknown["ok"] and "no-such-user" in unknown["text"], unknown
+    bed.kube.patch("Namespace", "wrong", {"metadata": {"annotations": {USER_KEY: "www-data"}}})
+    _ran_as(bed, made, "www-data", "www-data", "lab", "normal")
 
 
 def test_pods_cannot_say_who_they_are(bed):
-	"""Keys that count on a namespace count for nothing on a pod or its Job, and what is not allowed is refused. Only administrators change namespaces."""
-	forged = {USER_KEY: "backup", ACCOUNTS_KEY: "bio"}
-	manifest = _pod_in("default", "forged", kwok={"run": "10ms"}, annotations=forged)
-	manifest["metadata"]["labels"] = {"department": "biology"}
-	_ran_as(bed, bed.kube.create(manifest), "nobody", "nogroup", "kube", "normal")
-	for key, value in (("account", "bio"), ("qos", "secret"), ("partition", "native"), ("user-id", "0"), ("user", "backup"), ("group-id", "0"), ("uid", "34"),
-			   ("account", "kube,bio"), ("account", "")):
-		made = _make(bed, "default", "asks", annotations=_options(**{key: value}))
-		_refused(bed, made, f"slurm-kube.io/{key}")
-		_drop(bed, made)
-	alice = bed.plane.client("alice")
-	for change in ({"labels": {"department": "biology"}}, {"annotations": forged}):
-		try:
-			alice.patch("Namespace", "default", {"metadata": change})
-			raise AssertionError("a user changed a namespace")
-		except ApiError as e:
-			equal(e.status, 403)
+    """Keys that count on a namespace count for nothing on a pod or its Job, and what is not allowed
+    is refused. Only administrators change namespaces.
+    """
+    forged = {USER_KEY: "backup", ACCOUNTS_KEY: "bio"}
+    manifest = _pod_in("default", "forged", kwok={"run": "10ms"}, annotations=forged)
+    manifest["metadata"]["labels"] = {"department": "biology"}
+    _ran_as(bed, bed.kube.create(manifest), "nobody", "nogroup", "kube", "normal")
+    for key, value in (
+        ("account", "bio"),
+        ("qos", "secret"),
+        ("partition", "native"),
+        ("user-id", "0"),
+        ("user", "backup"),
+        ("group-id", "0"),
+        ("uid", "34"),
+        ("account", "kube,bio"),
+        ("account", ""),
+    ):
+        made = _make(bed, "default", "asks", annotations=_options(**{key: value}))
+        _refused(bed, made, f"slurm-kube.io/{key}")
+        _drop(bed, made)
+    alice = bed.plane.client("alice")
+    for change in ({"labels": {"department": "biology"}}, {"annotations": forged}):
+        try:
+            alice.patch("Namespace", "default", {"metadata": change})
+            raise AssertionError("a user changed a namespace")
+        except ApiError as e:
+            equal(e.status, 403)
 
 
 def test_jobs_cannot_say_who_their_pods_are(bed):
-	"""The same on a Job and in its template: the owner chain is written by users."""
-	manifest = job("chained", 2, kwok={"run": "10ms"}, annotations={USER_KEY: "backup"})
-	manifest["metadata"].update(annotations={USER_KEY: "backup", ACCOUNTS_KEY: "bio"}, labels={"department": "biology"})
-	bed.kube.create(manifest)
-	bed.kube.wait(lambda: len(bed.kube.pods("chained-")) == 2, "two pods")
-	for made in bed.kube.pods("chained-").values():
-		_ran_as(bed, made, "nobody", "nogroup", "kube", "normal")
+    """The same on a Job and in its template: the owner chain is written by users."""
+    manifest = job("chained", 2, kwok={"run": "10ms"}, annotations={USER_KEY: "backup"})
+    manifest["metadata"].update(
+        annotations={USER_KEY: "backup", ACCOUNTS_KEY: "bio"}, labels={"department": "biology"}
+    )
+    bed.kube.create(manifest)
+    bed.kube.wait(lambda: len(bed.kube.pods("chained-")) == 2, "two pods")
+    for made in bed.kube.pods("chained-").values():
+        _ran_as(bed, made, "nobody", "nogroup", "kube", "normal")
 
 
 def test_relabelled_namespace_changes_new_pods_only(bed):
-	"""A namespace moves from biology to physics. Its running and its waiting pod stay backup's; the next one is www-data's."""
-	_namespace(bed, "moving", {"department": "biology"})
-	blocking = fill(bed, "block", 8, 1)
-	running = _make(bed, "moving", "running", run_time=None, cpu=4)
-	bed.kube.wait_phase("moving/running", "Running")
-	waiting = _make(bed, "moving", "waiting", cpu=8)
-	job_in_state(bed, waiting, "PENDING")
-	bed.kube.patch("Namespace", "moving", {"metadata": {"labels": {"department": "physics"}}})
-	later = None
-	for attempt in range(20):  # the watch of namespaces may be behind the watch of pods for a moment
-		later = _make(bed, "moving", f"later-{attempt}", cpu=1)
-		if _identity(job_in_state(bed, later, "PENDING", "RUNNING", "COMPLETED"))[0] == "www-data":
-			break
-	bed.kube.delete("Pod", "block-0")
-	_ran_as(bed, later, "www-data", "www-data", "lab", "normal")
-	_ran_as(bed, waiting, "backup", "backup", "bio", "normal")
-	equal(_identity(job_in_state(bed, running, "RUNNING"))[0], "backup")
-	assert blocking
-	_drop(bed, running)
+    """A namespace moves from biology to physics. Its running and its waiting pod stay backup's; the
+    next one is www-data's.
+    """
+    _namespace(bed, "moving", {"department": "biology"})
+    blocking = fill(bed, "block", 8, 1)
+    running = _make(bed, "moving", "running", run_time=None, cpu=4)
+    bed.kube.wait_phase("moving/running", "Running")
+    waiting = _make(bed, "moving", "waiting", cpu=8)
+    job_in_state(bed, waiting, "PENDING")
+    bed.kube.patch("Namespace", "moving", {"metadata": {"labels": {"department": "physics"}}})
+    later = None
+    for attempt in range(
+        20
+    ):  # the watch of namespaces may be behind the watch of pods for a moment
+        later = _make(bed, "moving", f"later-{attempt}", cpu=1)
+        if _identity(job_in_state(bed, later, "PENDING", "RUNNING", "COMPLETED"))[0] == "www-data":
+            break
+    bed.kube.delete("Pod", "block-0")
+    _ran_as(bed, later, "www-data", "www-data", "lab", "normal")
+    _ran_as(bed, waiting, "backup", "backup", "bio", "normal")
+    equal(_identity(job_in_state(bed, running, "RUNNING"))[0], "backup")
+    assert blocking
+    _drop(bed, running)
 
 
 def _granted_later(bed, made, *words):
-	"""The administrator says so to sacctmgr, and the same pod runs: a refused one is tried again each minute."""
-	bed.slurm.accounting.sacctmgr(*words)
-	name = f"{made['metadata']['namespace']}/{made['metadata']['name']}"
-	bed.kube.wait_phase(name, "Succeeded", timeout=150)
+    """The administrator says so to sacctmgr, and the same pod runs: a refused one is tried again
+    each minute.
+    """
+    bed.slurm.accounting.sacctmgr(*words)
+    name = f"{made['metadata']['namespace']}/{made['metadata']['name']}"
+    bed.kube.wait_phase(name, "Succeeded", timeout=150)
 
 
 def test_what_slurm_does_not_grant(bed):
-	"""A user without any association, an account that is not the user's, one that nobody has, a QOS that is not allowed, and one that is not there: each pod names rule,
-	user, what it was and the command that mends it. When the administrator has run that, the same pod runs."""
-	rows = (("no-user", {}, ("Invalid account", "user list (uid 38) by identity rule", "(namespace no-user)", "account (Slurm's default)", "sacctmgr add user list account=ACCOUNT"),
-		 ("add", "user", "list", "account=bio")),
-		("unpaid", {}, ("Invalid account", "user nobody (uid 65534) by identity rule", "(namespace unpaid)", "account no-such-account",
-				"sacctmgr add user nobody account=no-such-account"), None),
-		("unpaid", {"account": "bio"}, ("Invalid account", "account bio (option account)", "sacctmgr add user nobody account=bio", "ask for another with slurm-kube.io/account"),
-		 ("add", "user", "nobody", "account=bio")),
-		("unpaid", {"account": "kube"}, ("Invalid qos", "(namespace unpaid)", "QOS secret", "sacctmgr modify user nobody set qos+=secret"), None),
-		("unpaid", {"account": "kube", "qos": "no-such-qos"}, ("Invalid qos", "QOS no-such-qos (option qos)", "ask for another with slurm-kube.io/qos"), None))
-	for space in ("no-user", "unpaid"):
-		_namespace(bed, space)
-	made = [_make(bed, space, f"asks-{n}", annotations=_options(**options)) for n, (space, options, _, _) in enumerate(rows)]
-	for pod_made, (_, _, parts, _) in zip(made, rows):
-		_refused(bed, pod_made, *parts)
-	_drop(bed, made[1])
-	_drop(bed, made[4])
-	for n in (0, 2):
-		bed.slurm.accounting.sacctmgr(*rows[n][3])
-	_granted_later(bed, made[3], "modify", "user", "nobody", "set", "qos+=secret")
-	for n, identity in ((0, ("list", "list", "bio", "normal")), (2, ("nobody", "nogroup", "bio", "secret")), (3, ("nobody", "nogroup", "kube", "secret"))):
-		_ran_as(bed, made[n], *identity)
+    """A user without any association, an account that is not the user's, one that nobody has, a QOS
+    that is not allowed, and one that is not there: each pod names rule, user, what it was and the
+    command that mends it. When the administrator has run that, the same pod runs.
+    """
+    rows = (
+        (
+            "no-user",
+            {},
+            (
+                "Invalid account",
+                "user list (uid 38) by identity rule",
+                "(namespace no-user)",
+                "account (Slurm's default)",
+                "sacctmgr add user list account=ACCOUNT",
+            ),
+            ("add", "user", "list", "account=bio"),
+        ),
+        (
+            "unpaid",
+            {},
+            (
+                "Invalid account",
+                "user nobody (uid 65534) by identity rule",
+                "(namespace unpaid)",
+                "account no-such-account",
+                "sacctmgr add user nobody account=no-such-account",
+            ),
+            None,
+        ),
+        (
+            "unpaid",
+            {"account": "bio"},
+            (
+                "Invalid account",
+                "account bio (option account)",
+                "sacctmgr add user nobody account=bio",
+                "ask for another with slurm-kube.io/account",
+            ),
+            ("add", "user", "nobody", "account=bio"),
+        ),
+        (
+            "unpaid",
+            {"account": "kube"},
+            (
+                "Invalid qos",
+                "(namespace unpaid)",
+                "QOS secret",
+                "sacctmgr modify user nobody set qos+=secret",
+            ),
+            None,
+        ),
+        (
+            "unpaid",
+            {"account": "kube", "qos": "no-such-qos"},
+            (
+                "Invalid qos",
+                "QOS no-such-qos (option qos)",
+                "ask for another with slurm-kube.io/qos",
+            ),
+            None,
+        ),
+    )
+    for space in ("no-user", "unpaid"):
+        _namespace(bed, space)
+    made = [
+        _make(bed, space, f"asks-{n}", annotations=_options(**options))
+        for n, (space, options, _, _) in enumerate(rows)
+    ]
+    for pod_made, (_, _, parts, _) in zip(made, rows):
+        _refused(bed, pod_made, *parts)
+    _drop(bed, made[1])
+    _drop(bed, made[4])
+    for n in (0, 2):
+        bed.slurm.accounting.sacctmgr(*rows[n][3])
+    _granted_later(bed, made[3], "modify", "user", "nobody", "set", "qos+=secret")
+    for n, identity in (
+        (0, ("list", "list", "bio", "normal")),
+        (2, ("nobody", "nogroup", "bio", "secret")),
+        (3, ("nobody", "nogroup", "kube", "secret")),
+    ):
+        _ran_as(bed, made[n], *identity)
 
 
 def _take_association(bed):
-	"""False where sacctmgr does not delete associations of waiting jobs (24.11)."""
-	try:
-		bed.slurm.accounting.sacctmgr("delete", "user", "mail", "where", "account=shared")
-	except RuntimeError as e:
-		assert "Job(s) active" in str(e), e
-		return False
-	return True
+    """False where sacctmgr does not delete associations of waiting jobs (24.11)."""
+    try:
+        bed.slurm.accounting.sacctmgr("delete", "user", "mail", "where", "account=shared")
+    except RuntimeError as e:
+        assert "Job(s) active" in str(e), e
+        return False
+    return True
 
 
 def test_association_is_taken_from_a_waiting_job(bed):
-	"""Slurm keeps the job and says InvalidAccount or InvalidQOS; the pod says what that means, and runs when it is given back."""
-	_namespace(bed, "waits")
-	pods = [_make(bed, "waits", name, annotations=_options(hold="true", **options)) for name, options in (("account", {}), ("qos", {"account": "lab", "qos": "fast"}))]
-	for made in pods:
-		job_in_state(bed, made, "PENDING")
-	is_taken = _take_association(bed)
-	bed.slurm.accounting.sacctmgr("modify", "user", "mail", "set", "qos-=fast")
-	for made in pods:
-		bed.kube.patch("Pod", f"waits/{made['metadata']['name']}", {"metadata": {"annotations": _options(hold="false")}})
-	if is_taken:
-		wait_reason(bed, "waits/account", "SlurmPending", "InvalidAccount (Slurm's database no longer gives the user this account", 60)
-		bed.slurm.accounting.sacctmgr("add", "user", "mail", "account=shared")
-	wait_reason(bed, "waits/qos", "SlurmPending", "InvalidQOS (Slurm's database no longer gives the user this QOS", 60)
-	bed.slurm.accounting.sacctmgr("modify", "user", "mail", "set", "qos+=normal,fast")
-	for made in pods:
-		bed.kube.wait_phase(f"waits/{made['metadata']['name']}", "Succeeded", timeout=150)
+    """Slurm keeps the job and says InvalidAccount or InvalidQOS; the pod says what that means, and
+    runs when it is given back.
+    """
+    _namespace(bed, "waits")
+    pods = [
+        _make(bed, "waits", name, annotations=_options(hold="true", **options))
+        for name, options in (("account", {}), ("qos", {"account": "lab", "qos": "fast"}))
+    ]
+    for made in pods:
+        job_in_state(bed, made, "PENDING")
+    is_taken = _take_association(bed)
+    bed.slurm.accounting.sacctmgr("modify", "user", "mail", "set", "qos-=fast")
+    for made in pods:
+        bed.kube.patch(
+            "Pod",
+            f"waits/{made['metadata']['name']}",
+            {"metadata": {"annotations": _options(hold="false")}},
+        )
+    if is_taken:
+        wait_reason(
+            bed,
+            "waits/account",
+            "SlurmPending",
+            "InvalidAccount (Slurm's database no longer gives the user this account",
+            60,
+        )
+        bed.slurm.accounting.sacctmgr("add", "user", "mail", "account=shared")
+    wait_reason(
+        bed,
+        "waits/qos",
+        "SlurmPending",
+        "InvalidQOS (Slurm's database no longer gives the user this QOS",
+        60,
+    )
+    bed.slurm.accounting.sacctmgr("modify", "user", "mail", "set", "qos+=normal,fast")
+    for made in pods:
+        bed.kube.wait_phase(f"waits/{made['metadata']['name']}", "Succeeded", timeout=150)
 
 
 def test_slurmdbd_is_away(bed):
-	"""slurmctld knows the associations by heart, over a restart too: who has one runs, who has none is refused, and runs when the database is back and grants it."""
-	_namespace(bed, "dark")
-	bed.slurm.accounting.slurmdbd.stop()
-	bed.kube.wait_phase(f"default/{_make(bed, 'default', 'by-heart')['metadata']['name']}", "Succeeded")
-	stranger = _make(bed, "dark", "stranger")
-	_refused(bed, stranger, "Invalid account", "user games (uid 5)", "sacctmgr add user games account=lab")
-	bed.slurm.restart()
-	bed.kube.wait_phase(f"default/{_make(bed, 'default', 'after-restart')['metadata']['name']}", "Succeeded", timeout=60)
-	bed.slurm.accounting.start_slurmdbd()
-	_granted_later(bed, stranger, "add", "user", "games", "account=lab")
+    """slurmctld knows the associations by heart, over a restart too: who has one runs, who has none
+    is refused, and runs when the database is back and grants it.
+    """
+    _namespace(bed, "dark")
+    bed.slurm.accounting.slurmdbd.stop()
+    bed.kube.wait_phase(
+        f"default/{_make(bed, 'default', 'by-heart')['metadata']['name']}", "Succeeded"
+    )
+    stranger = _make(bed, "dark", "stranger")
+    _refused(
+        bed,
+        stranger,
+        "Invalid account",
+        "user games (uid 5)",
+        "sacctmgr add user games account=lab",
+    )
+    bed.slurm.restart()
+    bed.kube.wait_phase(
+        f"default/{_make(bed, 'default', 'after-restart')['metadata']['name']}",
+        "Succeeded",
+        timeout=60,
+    )
+    bed.slurm.accounting.start_slurmdbd()
+    _granted_later(bed, stranger, "add", "user", "games", "account=lab")
 
 
 def test_pods_made_while_the_agent_is_away(bed):
-	"""It lists namespaces again before it decides by labels."""
-	bed.agent.stop()
-	_namespace(bed, "meanwhile", {"department": "biology"})
-	made = _make(bed, "meanwhile", "plain")
-	bed.agent.start()
-	_ran_as(bed, made, "backup", "backup", "bio", "normal")
+    """It lists namespaces again before it decides by labels."""
+    bed.agent.stop()
+    _namespace(bed, "meanwhile", {"department": "biology"})
+    made = _make(bed, "meanwhile", "plain")
+    bed.agent.start()
+    _ran_as(bed, made, "backup", "backup", "bio", "normal")
 
 
 def test_invariants_held(bed):
-	"""Over all of this no node was ever too full, no pod was bound twice and no job had two pods."""
-	wait_no_live_jobs(bed)
-	check_invariants(bed)
+    """Over all of this no node was ever too full, no pod was bound twice and no job had two
+    pods.
+    """
+    wait_no_live_jobs(bed)
+    check_invariants(bed)
 
 
 RULES = [
-	{"namespace": "default", "user": "nobody", "group": "nogroup", "accounts": ["kube", "shared"], "qos": ["normal", "fast"]},
-	{"namespace": "unpaid", "user": "nobody", "accounts": ["no-such-account", "kube", "bio"], "qos": ["secret", "no-such-qos"]},
-	{"namespace": "no-user", "user": "list"},
-	{"namespace": "waits", "user": "mail", "accounts": ["shared", "lab"], "qos": ["normal", "fast"]},
-	{"namespace": "dark", "user": "games", "accounts": ["lab"]},
-	{"selector": "department=biology", "user": "backup", "accounts": ["bio"]},
-	{"selector": "department in (physics)", "user": "www-data", "accounts": ["lab"]},
-	{"user_from": USER_KEY, "accounts_from": ACCOUNTS_KEY},
+    {
+        "namespace": "default",
+        "user": "nobody",
+        "group": "nogroup",
+        "accounts": ["kube", "shared"],
+        "qos": ["normal", "fast"],
+    },
+    {
+        "namespace": "unpaid",
+        "user": "nobody",
+        "accounts": ["no-such-account", "kube", "bio"],
+        "qos": ["secret", "no-such-qos"],
+    },
+    {"namespace": "no-user", "user": "list"},
+    {
+        "namespace": "waits",
+        "user": "mail",
+        "accounts": ["shared", "lab"],
+        "qos": ["normal", "fast"],
+    },
+    {"namespace": "dark", "user": "games", "accounts": ["lab"]},
+    {"selector": "department=biology", "user": "backup", "accounts": ["bio"]},
+    {"selector": "department in (physics)", "user": "www-data", "accounts": ["lab"]},
+    {"user_from": USER_KEY, "accounts_from": ACCOUNTS_KEY},
 ]
 
 
 def _bed(build):
-	bed = Cluster(build, kwok=2, cpus=8, accounting="associations,limits,qos", agent_options={"namespaces": RULES, "settings": {
-		"identity": {"min_uid": MIN_UID, "rules": RULES}, "limits": {"condition_interval_seconds": 1}}})
-	bed.slurm.accounting.setup = [("add", "qos", "fast,secret"), *(("add", "account", a) for a in ("bio", "lab", "shared")),
-				      ("add", "user", "nobody", "account=shared"), ("add", "user", "backup", "account=bio"),
-				      ("add", "user", "www-data", "account=lab"), ("add", "user", "www-data", "account=shared"),
-				      ("add", "user", "mail", "account=lab"), ("add", "user", "mail", "account=shared"),
-				      ("modify", "user", "nobody,backup,www-data,mail", "set", "qos=normal,fast")]
-	return bed
+    bed = Cluster(
+        build,
+        kwok=2,
+        cpus=8,
+        accounting="associations,limits,qos",
+        agent_options={
+            "namespaces": RULES,
+            "settings": {
+                "identity": {"min_uid": MIN_UID, "rules": RULES},
+                "limits": {"condition_interval_seconds": 1},
+            },
+        },
+    )
+    bed.slurm.accounting.setup = [
+        ("add", "qos", "fast,secret"),
+        *(("add", "account", a) for a in ("bio", "lab", "shared")),
+        ("add", "user", "nobody", "account=shared"),
+        ("add", "user", "backup", "account=bio"),
+        ("add", "user", "www-data", "account=lab"),
+        ("add", "user", "www-data", "account=shared"),
+        ("add", "user", "mail", "account=lab"),
+        ("add", "user", "mail", "account=shared"),
+        ("modify", "user", "nobody,backup,www-data,mail", "set", "qos=normal,fast"),
+    ]
+    return bed
 
 
 if __name__ == "__main__":
-	run(_bed)
+    run(_bed)

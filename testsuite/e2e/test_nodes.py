@@ -1,6 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nodes: what Kubernetes says of them is what Slurm does with them, and what people said to Slurm stays."""
+"""Nodes: what Kubernetes says of them is what Slurm does with them, and what people said to Slurm
+stays.
+"""
 import signal
 import time
 from contextlib import contextmanager
@@ -16,412 +18,545 @@ OURS = "slurm-kube: "
 
 
 def _state(bed, name, *flags, reason=""):
-	"""Waits for a node whose State has exactly these words (besides what says how it came to be), and for the reason. A node in use
-	may show an old one: 24.11 without accounting clears none."""
-	def seen():
-		node = bed.slurm.node(name)
-		words = set(node["State"].rstrip("*").split("+")) - {"CLOUD", "DYNAMIC_NORM", "POWERED_ON", "EXTERNAL"}
-		assert words == set(flags), f"{name} is {node['State']} {node.get('Reason', '')}"
-		assert node.get("Reason", "").startswith(reason), node.get("Reason", "")
-		return node
-	return wait_for(seen, f"{name} to be {'+'.join(flags)} {reason}")
+    """Waits for a node whose State has exactly these words (besides what says how it came to be),
+    and for the reason. A node in use may show an old one: 24.11 without accounting clears none.
+    """
+
+    def seen():
+        node = bed.slurm.node(name)
+        words = set(node["State"].rstrip("*").split("+")) - {
+            "CLOUD",
+            "DYNAMIC_NORM",
+            "POWERED_ON",
+            "EXTERNAL",
+        }
+        assert words == set(flags), f"{name} is {node['State']} {node.get('Reason', '')}"
+        assert node.get("Reason", "").startswith(reason), node.get("Reason", "")
+        return node
+
+    return wait_for(seen, f"{name} to be {'+'.join(flags)} {reason}")
 
 
 def _cordon(bed, name, on=True):
-	bed.plane.kubectl("cordon" if on else "uncordon", name)
+    bed.plane.kubectl("cordon" if on else "uncordon", name)
 
 
 @contextmanager
 def _not_ready(bed, *names):
-	"""kwok is away meanwhile, else it would say Ready at once."""
-	bed.plane.freeze("kwok")
-	try:
-		for name in names:
-			not_ready(bed, name)
-		yield
-	finally:
-		bed.plane.thaw("kwok")
-		for name in names:
-			bed.plane.wait_ready(name)
+    """kwok is away meanwhile, else it would say Ready at once."""
+    bed.plane.freeze("kwok")
+    try:
+        for name in names:
+            not_ready(bed, name)
+        yield
+    finally:
+        bed.plane.thaw("kwok")
+        for name in names:
+            bed.plane.wait_ready(name)
 
 
 def test_node_is_as_large_as_kubernetes_says(bed):
-	"""CPUs and memory of allocatable, our feature, and an address that needs no resolver."""
-	node = _state(bed, "node-0", "IDLE")
-	equal((node["CPUTot"], node["RealMemory"], node["ActiveFeatures"]), ("8", "16384", "kube"))
-	equal(node["NodeAddr"], "127.0.0.1")
+    """CPUs and memory of allocatable, our feature, and an address that needs no resolver."""
+    node = _state(bed, "node-0", "IDLE")
+    equal((node["CPUTot"], node["RealMemory"], node["ActiveFeatures"]), ("8", "16384", "kube"))
+    equal(node["NodeAddr"], "127.0.0.1")
 
 
 def test_cordoned_node_is_drained_and_comes_back(bed):
-	"""kubectl cordon: DRAIN with our reason; uncordon: as it was."""
-	_cordon(bed, "node-0")
-	_state(bed, "node-0", "IDLE", "DRAIN", reason=OURS + "cordoned")
-	_cordon(bed, "node-0", False)
-	_state(bed, "node-0", "IDLE")
+    """kubectl cordon: DRAIN with our reason; uncordon: as it was."""
+    _cordon(bed, "node-0")
+    _state(bed, "node-0", "IDLE", "DRAIN", reason=OURS + "cordoned")
+    _cordon(bed, "node-0", False)
+    _state(bed, "node-0", "IDLE")
 
 
 def test_cordon_spares_the_running_pod(bed):
-	"""The pod on it ends in its own time, new ones go elsewhere."""
-	pods = {f"spread-{i}": bed.kube.create(pod(f"spread-{i}", cpu=8)) for i in range(3)}
-	for name in pods:
-		bed.kube.wait_phase(name, "Running")
-	name = next(n for n, p in bed.kube.pods("spread-").items() if p["spec"]["nodeName"] == "node-1")
-	_cordon(bed, "node-1")
-	_state(bed, "node-1", "ALLOCATED", "DRAIN", reason=OURS)
-	equal(job_in_state(bed, pods[name], "RUNNING", "CANCELLED", "NODE_FAIL")["JobState"], "RUNNING")
-	bed.kube.delete("Pod", name)
-	_state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
-	waits = bed.kube.create(pod("elsewhere", cpu=8, kwok={"run": "10ms"}))
-	wait_reason(bed, "elsewhere", "SlurmPending", "is pending")
-	_cordon(bed, "node-1", False)
-	equal(bed.kube.wait_phase("elsewhere", "Succeeded")["spec"]["nodeName"], "node-1")
-	job_in_state(bed, waits, "COMPLETED")
-	for n in pods:
-		if n != name:
-			bed.kube.delete("Pod", n)
-	wait_no_live_jobs(bed)
+    """The pod on it ends in its own time, new ones go elsewhere."""
+    pods = {f"spread-{i}": bed.kube.create(pod(f"spread-{i}", cpu=8)) for i in range(3)}
+    for name in pods:
+        bed.kube.wait_phase(name, "Running")
+    name = next(n for n, p in bed.kube.pods("spread-").items() if p["spec"]["nodeName"] == "node-1")
+    _cordon(bed, "node-1")
+    _state(bed, "node-1", "ALLOCATED", "DRAIN", reason=OURS)
+    equal(job_in_state(bed, pods[name], "RUNNING", "CANCELLED", "NODE_FAIL")["JobState"], "RUNNING")
+    bed.kube.delete("Pod", name)
+    _state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
+    waits = bed.kube.create(pod("elsewhere", cpu=8, kwok={"run": "10ms"}))
+    wait_reason(bed, "elsewhere", "SlurmPending", "is pending")
+    _cordon(bed, "node-1", False)
+    equal(bed.kube.wait_phase("elsewhere", "Succeeded")["spec"]["nodeName"], "node-1")
+    job_in_state(bed, waits, "COMPLETED")
+    for n in pods:
+        if n != name:
+            bed.kube.delete("Pod", n)
+    wait_no_live_jobs(bed)
 
 
 def test_tainted_node_is_drained_and_comes_back(bed):
-	"""A taint that keeps pods off keeps jobs off."""
-	bed.plane.kubectl("taint", "node", "node-0", "site/repair=yes:NoSchedule")
-	_state(bed, "node-0", "IDLE", "DRAIN", reason=OURS + "taint site/repair")
-	bed.plane.kubectl("taint", "node", "node-0", "site/repair-")
-	_state(bed, "node-0", "IDLE")
+    """A taint that keeps pods off keeps jobs off."""
+    bed.plane.kubectl("taint", "node", "node-0", "site/repair=yes:NoSchedule")
+    _state(bed, "node-0", "IDLE", "DRAIN", reason=OURS + "taint site/repair")
+    bed.plane.kubectl("taint", "node", "node-0", "site/repair-")
+    _state(bed, "node-0", "IDLE")
 
 
 def test_not_ready_node_is_down_and_comes_back(bed):
-	"""NotReady keeps new jobs off at once; after not_ready_after the node is DOWN. Ready again: as it was."""
-	with _not_ready(bed, "node-0"):
-		_down(bed, "node-0")
-		wait_for(lambda: bed.slurm.node("node-0")["Reason"].startswith(OURS + "NotReady"), "the reason")
-	_state(bed, "node-0", "IDLE")
+    """NotReady keeps new jobs off at once; after not_ready_after the node is DOWN. Ready again: as
+    it was.
+    """
+    with _not_ready(bed, "node-0"):
+        _down(bed, "node-0")
+        wait_for(
+            lambda: bed.slurm.node("node-0")["Reason"].startswith(OURS + "NotReady"), "the reason"
+        )
+    _state(bed, "node-0", "IDLE")
 
 
 def _down(bed, name):
-	wait_for(lambda: bed.slurm.node(name)["State"].startswith("DOWN"), f"{name} to be DOWN")
+    wait_for(lambda: bed.slurm.node(name)["State"].startswith("DOWN"), f"{name} to be DOWN")
 
 
 @contextmanager
 def _agent_frozen(bed):
-	bed.agent.daemon.signal(signal.SIGSTOP)
-	try:
-		yield
-	finally:
-		bed.agent.daemon.signal(signal.SIGCONT)
+    bed.agent.daemon.signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        bed.agent.daemon.signal(signal.SIGCONT)
 
 
 def test_allocation_on_a_node_that_stays_away_is_given_back(bed):
-	"""More nodes are NotReady than are believed to be lost, so that no job ends for it. Who runs goes on;
-	who got its node too late is not charged for it for longer than a minute."""
-	runs = fill(bed, "runs", 8, 3)
-	name, lost = next((n, p) for n, p in bed.kube.pods("runs-").items() if p["spec"]["nodeName"] == "node-1")
-	waits = bed.kube.create(pod("held", cpu=8))
-	first = number_of(job_in_state(bed, waits, "PENDING"))
-	wait_reason(bed, "held", "SlurmPending", "is pending")
-	with _agent_frozen(bed):
-		bed.plane.freeze("kwok")
-		for i in range(3):
-			not_ready(bed, f"node-{i}")
-		bed.slurm.run("scancel", job_in_state(bed, lost, "RUNNING")["JobId"])
-		bed.slurm.wait_job(first, "RUNNING")
-	try:
-		wait_reason(bed, "held", "SlurmPending", f"job {first} has node node-1, which is not Ready in Kubernetes")
-		bed.slurm.wait_job(first, "FAILED", timeout=90)
-		wait_reason(bed, "held", "SlurmPending", "is pending")
-		equal([j["JobState"] for j in bed.slurm.job_of_pod(uid_of(waits))], ["FAILED", "PENDING"])
-		for made in runs:
-			if made["metadata"]["name"] != name:
-				_lives_on(bed, made)
-	finally:
-		bed.plane.thaw("kwok")
-		for i in range(3):
-			bed.plane.wait_ready(f"node-{i}")
-	bed.kube.wait_gone(name)
-	equal(bed.kube.wait_phase("held", "Running")["spec"]["nodeName"], "node-1")
-	# the last nodes to come back are few enough to be believed lost, and their pods may be gone
-	bed.plane.kubectl("delete", "pod", "--ignore-not-found", "--wait=false", "held", *bed.kube.pods("runs-"))
-	wait_no_live_jobs(bed)
-	for i in range(3):
-		_state(bed, f"node-{i}", "IDLE")
+    """More nodes are NotReady than are believed to be lost, so that no job ends for it. Who runs
+    goes on; who got its node too late is not charged for it for longer than a minute.
+    """
+    runs = fill(bed, "runs", 8, 3)
+    name, lost = next(
+        (n, p) for n, p in bed.kube.pods("runs-").items() if p["spec"]["nodeName"] == "node-1"
+    )
+    waits = bed.kube.create(pod("held", cpu=8))
+    first = number_of(job_in_state(bed, waits, "PENDING"))
+    wait_reason(bed, "held", "SlurmPending", "is pending")
+    with _agent_frozen(bed):
+        bed.plane.freeze("kwok")
+        for i in range(3):
+            not_ready(bed, f"node-{i}")
+        bed.slurm.run("scancel", job_in_state(bed, lost, "RUNNING")["JobId"])
+        bed.slurm.wait_job(first, "RUNNING")
+    try:
+        wait_reason(
+            bed,
+            "held",
+            "SlurmPending",
+            f"job {first} has node node-1, which is not Ready in Kubernetes",
+        )
+        bed.slurm.wait_job(first, "FAILED", timeout=90)
+        wait_reason(bed, "held", "SlurmPending", "is pending")
+        equal([j["JobState"] for j in bed.slurm.job_of_pod(uid_of(waits))], ["FAILED", "PENDING"])
+        for made in runs:
+            if made["metadata"]["name"] != name:
+                _lives_on(bed, made)
+    finally:
+        bed.plane.thaw("kwok")
+        for i in range(3):
+            bed.plane.wait_ready(f"node-{i}")
+    bed.kube.wait_gone(name)
+    equal(bed.kube.wait_phase("held", "Running")["spec"]["nodeName"], "node-1")
+    # the last nodes to come back are few enough to be believed lost, and their pods may be gone
+    bed.plane.kubectl(
+        "delete", "pod", "--ignore-not-found", "--wait=false", "held", *bed.kube.pods("runs-")
+    )
+    wait_no_live_jobs(bed)
+    for i in range(3):
+        _state(bed, f"node-{i}", "IDLE")
 
 
 def test_drain_by_an_administrator_stays(bed):
-	"""What people said is not ours to undo: not by uncordon, nor by Ready again, nor by our restart."""
-	bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DRAIN", "Reason=bad disk")
-	_cordon(bed, "node-2")
-	bed.kube.wait(lambda: bed.kube.now["Node"]["node-2"]["spec"].get("unschedulable"), "node-2 to be cordoned")
-	_cordon(bed, "node-2", False)
-	bed.agent.restart()
-	_others_moved(bed)
-	_state(bed, "node-2", "IDLE", "DRAIN", reason="bad disk")
-	with _not_ready(bed, "node-2", "node-1"):
-		_down(bed, "node-1")
-		_state(bed, "node-2", "IDLE", "DRAIN", reason="bad disk")
-	_state(bed, "node-1", "IDLE")
-	_others_moved(bed)
-	_state(bed, "node-2", "IDLE", "DRAIN", reason="bad disk")
-	_resume(bed, "node-2")
+    """What people said is not ours to undo: not by uncordon, nor by Ready again, nor by our
+    restart.
+    """
+    bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DRAIN", "Reason=bad disk")
+    _cordon(bed, "node-2")
+    bed.kube.wait(
+        lambda: bed.kube.now["Node"]["node-2"]["spec"].get("unschedulable"), "node-2 to be cordoned"
+    )
+    _cordon(bed, "node-2", False)
+    bed.agent.restart()
+    _others_moved(bed)
+    _state(bed, "node-2", "IDLE", "DRAIN", reason="bad disk")
+    with _not_ready(bed, "node-2", "node-1"):
+        _down(bed, "node-1")
+        _state(bed, "node-2", "IDLE", "DRAIN", reason="bad disk")
+    _state(bed, "node-1", "IDLE")
+    _others_moved(bed)
+    _state(bed, "node-2", "IDLE", "DRAIN", reason="bad disk")
+    _resume(bed, "node-2")
 
 
 def _resume(bed, name):
-	bed.slurm.run("scontrol", "update", f"NodeName={name}", "State=RESUME")
-	_state(bed, name, "IDLE")
+    bed.slurm.run("scontrol", "update", f"NodeName={name}", "State=RESUME")
+    _state(bed, name, "IDLE")
 
 
 def test_drained_node_that_is_lost_fails_its_job(bed):
-	"""Drained by people, its pod still running, then NotReady: the job must end. The node stays theirs, with their reason."""
-	pods = {p["metadata"]["name"]: p for p in fill(bed, "each", 8, 3)}
-	name = next(n for n, p in bed.kube.pods("each-").items() if p["spec"]["nodeName"] == "node-2")
-	bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DRAIN", "Reason=bad disk")
-	with _not_ready(bed, "node-2"):
-		job_in_state(bed, pods[name], "NODE_FAIL")
-		_state(bed, "node-2", "DOWN", "DRAIN", reason="bad disk")
-	bed.kube.wait_gone(name)
-	_others_moved(bed)
-	_state(bed, "node-2", "DOWN", "DRAIN", reason="bad disk")
-	for n in pods:
-		if n != name:
-			bed.kube.delete("Pod", n)
-	wait_no_live_jobs(bed)
-	_resume(bed, "node-2")
+    """Drained by people, its pod still running, then NotReady: the job must end. The node stays
+    theirs, with their reason.
+    """
+    pods = {p["metadata"]["name"]: p for p in fill(bed, "each", 8, 3)}
+    name = next(n for n, p in bed.kube.pods("each-").items() if p["spec"]["nodeName"] == "node-2")
+    bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DRAIN", "Reason=bad disk")
+    with _not_ready(bed, "node-2"):
+        job_in_state(bed, pods[name], "NODE_FAIL")
+        _state(bed, "node-2", "DOWN", "DRAIN", reason="bad disk")
+    bed.kube.wait_gone(name)
+    _others_moved(bed)
+    _state(bed, "node-2", "DOWN", "DRAIN", reason="bad disk")
+    for n in pods:
+        if n != name:
+            bed.kube.delete("Pod", n)
+    wait_no_live_jobs(bed)
+    _resume(bed, "node-2")
 
 
 def test_down_by_an_administrator_stays(bed):
-	"""The same for DOWN."""
-	bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DOWN", "Reason=no power")
-	with _not_ready(bed, "node-2"):
-		_state(bed, "node-2", "DOWN", reason="no power")
-	_others_moved(bed)
-	_state(bed, "node-2", "DOWN", reason="no power")
-	_resume(bed, "node-2")
+    """The same for DOWN."""
+    bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DOWN", "Reason=no power")
+    with _not_ready(bed, "node-2"):
+        _state(bed, "node-2", "DOWN", reason="no power")
+    _others_moved(bed)
+    _state(bed, "node-2", "DOWN", reason="no power")
+    _resume(bed, "node-2")
 
 
 def _others_moved(bed):
-	"""Whatever the agent had to say of any node it has said by now: it acts on nodes in the order in which it learns of them."""
-	_cordon(bed, "node-0")
-	wait_for(lambda: "DRAIN" in bed.slurm.node("node-0")["State"], "node-0 to be drained")
-	_cordon(bed, "node-0", False)
-	wait_for(lambda: "DRAIN" not in bed.slurm.node("node-0")["State"], "node-0 to be back")
+    """Whatever the agent had to say of any node it has said by now: it acts on nodes in the order
+    in which it learns of them.
+    """
+    _cordon(bed, "node-0")
+    wait_for(lambda: "DRAIN" in bed.slurm.node("node-0")["State"], "node-0 to be drained")
+    _cordon(bed, "node-0", False)
+    wait_for(lambda: "DRAIN" not in bed.slurm.node("node-0")["State"], "node-0 to be back")
 
 
 def test_uncordoned_while_the_agent_was_away(bed):
-	"""The reason in Slurm is all that is needed to know whose drain it was."""
-	_cordon(bed, "node-1")
-	_state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
-	bed.agent.kill9()
-	_cordon(bed, "node-1", False)
-	bed.agent.start()
-	_state(bed, "node-1", "IDLE")
+    """The reason in Slurm is all that is needed to know whose drain it was."""
+    _cordon(bed, "node-1")
+    _state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
+    bed.agent.kill9()
+    _cordon(bed, "node-1", False)
+    bed.agent.start()
+    _state(bed, "node-1", "IDLE")
 
 
 def test_slurmctld_restart_keeps_nodes(bed):
-	"""Nodes without a slurmd are IDLE again within moments, and the drained one is still drained."""
-	_cordon(bed, "node-1")
-	_state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
-	bed.slurm.restart()
-	for name in ("node-0", "node-2"):
-		_state(bed, name, "IDLE")
-	_state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
-	_cordon(bed, "node-1", False)
-	_state(bed, "node-1", "IDLE")
+    """Nodes without a slurmd are IDLE again within moments, and the drained one is still
+    drained.
+    """
+    _cordon(bed, "node-1")
+    _state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
+    bed.slurm.restart()
+    for name in ("node-0", "node-2"):
+        _state(bed, name, "IDLE")
+    _state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
+    _cordon(bed, "node-1", False)
+    _state(bed, "node-1", "IDLE")
 
 
 def _check(bed, name):
-	return next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == name)
+    return next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == name)
 
 
 def _follow_the_advice(bed):
-	"""What skube check says about a node that Slurm does not have, and the file says how it is applied; slurmctld must survive it."""
-	advice = wait_for(lambda: not (line := _check(bed, "nodes"))["ok"] and "big-0" in line["text"] and line["remedy"], "skube check to miss the node")
-	assert "'skube nodes --slurm-conf --output FILE'" in advice and "'systemctl restart slurmctld'" in advice and "reconfigure" not in advice, advice
-	said = bed.agent.skube_text("nodes", "--slurm-conf", "--output", bed.dir / "kube-nodes.conf")
-	assert "4 nodes (before: 3)" in said and "'systemctl restart slurmctld'" in (bed.dir / "kube-nodes.conf").read_text().splitlines()[0], said
-	bed.slurm.restart()
+    """What skube check says about a node that Slurm does not have, and the file says how it is
+    applied; slurmctld must survive it.
+    """
+    advice = wait_for(
+        lambda: not (line := _check(bed, "nodes"))["ok"]
+        and "big-0" in line["text"]
+        and line["remedy"],
+        "skube check to miss the node",
+    )
+    assert (
+        "'skube nodes --slurm-conf --output FILE'" in advice
+        and "'systemctl restart slurmctld'" in advice
+        and "reconfigure" not in advice
+    ), advice
+    said = bed.agent.skube_text("nodes", "--slurm-conf", "--output", bed.dir / "kube-nodes.conf")
+    assert (
+        "4 nodes (before: 3)" in said
+        and "'systemctl restart slurmctld'"
+        in (bed.dir / "kube-nodes.conf").read_text().splitlines()[0]
+    ), said
+    bed.slurm.restart()
 
 
 def test_new_node_comes_into_slurm(bed):
-	"""By itself where Slurm has dynamic nodes; else by what skube check advises. A pod runs there."""
-	bed.plane.kwok_nodes(1, cpus=16, prefix="big")
-	if not bed.slurm.dynamic_nodes:
-		_follow_the_advice(bed)
-	for name in ("node-0", "big-0"):
-		_state(bed, name, "IDLE")
-	wait_for(lambda: _check(bed, "nodes")["ok"], "skube check to find every node in Slurm")
-	made = bed.kube.create(pod("needs-big", cpu=12, kwok={"run": "10ms"}))
-	equal(bed.kube.wait_phase("needs-big", "Succeeded")["spec"]["nodeName"], "big-0")
-	job_in_state(bed, made, "COMPLETED")
+    """By itself where Slurm has dynamic nodes; else by what skube check advises. A pod runs
+    there.
+    """
+    bed.plane.kwok_nodes(1, cpus=16, prefix="big")
+    if not bed.slurm.dynamic_nodes:
+        _follow_the_advice(bed)
+    for name in ("node-0", "big-0"):
+        _state(bed, name, "IDLE")
+    wait_for(lambda: _check(bed, "nodes")["ok"], "skube check to find every node in Slurm")
+    made = bed.kube.create(pod("needs-big", cpu=12, kwok={"run": "10ms"}))
+    equal(bed.kube.wait_phase("needs-big", "Succeeded")["spec"]["nodeName"], "big-0")
+    job_in_state(bed, made, "COMPLETED")
 
 
 def _gone_from_slurm(bed, name):
-	if bed.slurm.dynamic_nodes:
-		wait_for(lambda: name not in bed.slurm.nodes(), f"{name} to be deleted from Slurm")
-	else:
-		wait_for(lambda: bed.slurm.node(name)["State"].startswith("DOWN") and bed.slurm.node(name)["Reason"].startswith(OURS), f"{name} to be DOWN")
+    if bed.slurm.dynamic_nodes:
+        wait_for(lambda: name not in bed.slurm.nodes(), f"{name} to be deleted from Slurm")
+    else:
+        wait_for(
+            lambda: bed.slurm.node(name)["State"].startswith("DOWN")
+            and bed.slurm.node(name)["Reason"].startswith(OURS),
+            f"{name} to be DOWN",
+        )
 
 
 def _lives_on(bed, made):
-	"""The pod runs, nobody has asked for its end, and its job is what it was."""
-	name = made["metadata"]["name"]
-	now = bed.kube.get("Pod", name)
-	equal((uid_of(now), now["status"]["phase"], now["metadata"].get("deletionTimestamp")), (uid_of(made), "Running", None))
-	equal(job_in_state(bed, made, "RUNNING", "NODE_FAIL", "CANCELLED")["JobState"], "RUNNING")
+    """The pod runs, nobody has asked for its end, and its job is what it was."""
+    name = made["metadata"]["name"]
+    now = bed.kube.get("Pod", name)
+    equal(
+        (uid_of(now), now["status"]["phase"], now["metadata"].get("deletionTimestamp")),
+        (uid_of(made), "Running", None),
+    )
+    equal(job_in_state(bed, made, "RUNNING", "NODE_FAIL", "CANCELLED")["JobState"], "RUNNING")
 
 
 def test_node_that_loses_its_label_is_drained_and_its_pod_goes_on(bed):
-	"""Nothing is ended or deleted for a label; put back: undrained, under the same pod."""
-	made = bed.kube.create(pod("stays", cpu=12))
-	equal(bed.kube.wait_phase("stays", "Running")["spec"]["nodeName"], "big-0")
-	bed.kube.patch("Node", "big-0", {"metadata": {"labels": {"slurm-kube.io/managed": None}}})
-	_state(bed, "big-0", "MIXED", "DRAIN", reason=OURS + "not a managed node")
-	_others_moved(bed)
-	_lives_on(bed, made)
-	bed.kube.patch("Node", "big-0", {"metadata": {"labels": {"slurm-kube.io/managed": "true"}}})
-	_state(bed, "big-0", "MIXED")
-	_lives_on(bed, made)
+    """Nothing is ended or deleted for a label; put back: undrained, under the same pod."""
+    made = bed.kube.create(pod("stays", cpu=12))
+    equal(bed.kube.wait_phase("stays", "Running")["spec"]["nodeName"], "big-0")
+    bed.kube.patch("Node", "big-0", {"metadata": {"labels": {"slurm-kube.io/managed": None}}})
+    _state(bed, "big-0", "MIXED", "DRAIN", reason=OURS + "not a managed node")
+    _others_moved(bed)
+    _lives_on(bed, made)
+    bed.kube.patch("Node", "big-0", {"metadata": {"labels": {"slurm-kube.io/managed": "true"}}})
+    _state(bed, "big-0", "MIXED")
+    _lives_on(bed, made)
 
 
 def test_restart_with_a_wrong_selector_harms_nobody(bed):
-	"""Every node is out of sight: drained, `skube check` says so, pods go on; with the right selector all is as it was."""
-	made = bed.kube.get("Pod", "stays")
-	names = [f"node-{i}" for i in range(3)] + ["big-0"]
-	right = dict(bed.agent.settings["nodes"])
-	bed.agent.settings["nodes"] = {**right, "selector": "site/typo"}
-	bed.agent.restart()
-	for name in names:
-		wait_for(lambda name=name: "DRAIN" in bed.slurm.node(name)["State"], f"{name} to be drained")
+    """Every node is out of sight: drained, `skube check` says so, pods go on; with the right
+    selector all is as it was.
+    """
+    made = bed.kube.get("Pod", "stays")
+    names = [f"node-{i}" for i in range(3)] + ["big-0"]
+    right = dict(bed.agent.settings["nodes"])
+    bed.agent.settings["nodes"] = {**right, "selector": "site/typo"}
+    bed.agent.restart()
+    for name in names:
+        wait_for(
+            lambda name=name: "DRAIN" in bed.slurm.node(name)["State"], f"{name} to be drained"
+        )
 
-	def told():
-		line = next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "vanished nodes")
-		assert not line["ok"] and "exist in Kubernetes without the label site/typo" in line["text"], line
-		return line
-	wait_for(told, "skube check to tell")
-	_lives_on(bed, made)
-	bed.agent.settings["nodes"] = right
-	bed.agent.restart()
-	for name in names:
-		_state(bed, name, "MIXED" if name == "big-0" else "IDLE")
-	_lives_on(bed, made)
-	bed.kube.delete("Pod", "stays")
-	wait_no_live_jobs(bed)
+    def told():
+        line = next(
+            c for c in bed.agent.skube_all("check")["checks"] if c["name"] == "vanished nodes"
+        )
+        assert (
+            not line["ok"] and "exist in Kubernetes without the label site/typo" in line["text"]
+        ), line
+        return line
+
+    wait_for(told, "skube check to tell")
+    _lives_on(bed, made)
+    bed.agent.settings["nodes"] = right
+    bed.agent.restart()
+    for name in names:
+        _state(bed, name, "MIXED" if name == "big-0" else "IDLE")
+    _lives_on(bed, made)
+    bed.kube.delete("Pod", "stays")
+    wait_no_live_jobs(bed)
 
 
 def _another_cluster(bed):
-	"""A whole control plane of its own: no pod, no node and no uid of ours is in it."""
-	other = ControlPlane(bed.dir / "cp-other", claim_ports(bed.stack), {"KCM": "0", "KWOK": "0"})
-	bed.stack.callback(other.stop)
-	other.start()
-	return other
+    """A whole control plane of its own: no pod, no node and no uid of ours is in it."""
+    other = ControlPlane(bed.dir / "cp-other", claim_ports(bed.stack), {"KCM": "0", "KWOK": "0"})
+    bed.stack.callback(other.stop)
+    other.start()
+    return other
 
 
 def test_kubeconfig_of_another_cluster_harms_nobody(bed):
-	"""The agent does nothing at all and says why; with the right file pods and jobs are as they were."""
-	made = bed.kube.create(pod("elsewhere-runs", cpu=8))
-	bed.kube.wait_phase("elsewhere-runs", "Running")
-	waits = bed.kube.create(pod("elsewhere-waits", cpu=8, annotations={"slurm-kube.io/begin": "now+1hour"}))
-	jobs = [job_in_state(bed, made, "RUNNING")["JobId"], job_in_state(bed, waits, "PENDING")["JobId"]]
-	other = _another_cluster(bed)
-	ours, bed.agent.plane = bed.agent.plane, other
-	bed.agent.restart_without_waiting()
-	line = wait_for(lambda: not (line := _check(bed, "cluster"))["ok"] and "live jobs" in line["text"] and line, "skube check to tell of the other cluster")
-	assert jobs[0] in line["text"] and jobs[0] in line["remedy"] and "kubeconfig" in line["remedy"], line
-	time.sleep(5)
-	equal(bed.agent.skube_all("ping")["ready"], False)
-	equal([bed.slurm.jobs()[int(j)]["JobState"] for j in jobs], ["RUNNING", "PENDING"], "jobs while the agent sees another cluster")
-	assert "DRAIN" not in bed.slurm.node("node-0")["State"], bed.slurm.node("node-0")
-	bed.agent.plane = ours
-	bed.agent.restart()
-	equal(_check(bed, "cluster")["ok"], True)
-	_lives_on(bed, made)
-	equal([bed.slurm.job_of_pod(uid_of(p))[-1]["JobId"] for p in (made, waits)], jobs, "jobs with the right kubeconfig")
-	for name in ("elsewhere-waits", "elsewhere-runs"):
-		bed.kube.delete("Pod", name)
-	wait_no_live_jobs(bed)
-	other.stop()
+    """The agent does nothing at all and says why; with the right file pods and jobs are as they
+    were.
+    """
+    made = bed.kube.create(pod("elsewhere-runs", cpu=8))
+    bed.kube.wait_phase("elsewhere-runs", "Running")
+    waits = bed.kube.create(
+        pod("elsewhere-waits", cpu=8, annotations={"slurm-kube.io/begin": "now+1hour"})
+    )
+    jobs = [
+        job_in_state(bed, made, "RUNNING")["JobId"],
+        job_in_state(bed, waits, "PENDING")["JobId"],
+    ]
+    other = _another_cluster(bed)
+    ours, bed.agent.plane = bed.agent.plane, other
+    bed.agent.restart_without_waiting()
+    line = wait_for(
+        lambda: not (line := _check(bed, "cluster"))["ok"] and "live jobs" in line["text"] and line,
+        "skube check to tell of the other cluster",
+    )
+    assert (
+        jobs[0] in line["text"] and jobs[0] in line["remedy"] and "kubeconfig" in line["remedy"]
+    ), line
+    time.sleep(5)
+    equal(bed.agent.skube_all("ping")["ready"], False)
+    equal(
+        [bed.slurm.jobs()[int(j)]["JobState"] for j in jobs],
+        ["RUNNING", "PENDING"],
+        "jobs while the agent sees another cluster",
+    )
+    assert "DRAIN" not in bed.slurm.node("node-0")["State"], bed.slurm.node("node-0")
+    bed.agent.plane = ours
+    bed.agent.restart()
+    equal(_check(bed, "cluster")["ok"], True)
+    _lives_on(bed, made)
+    equal(
+        [bed.slurm.job_of_pod(uid_of(p))[-1]["JobId"] for p in (made, waits)],
+        jobs,
+        "jobs with the right kubeconfig",
+    )
+    for name in ("elsewhere-waits", "elsewhere-runs"):
+        bed.kube.delete("Pod", name)
+    wait_no_live_jobs(bed)
+    other.stop()
 
 
 def test_removed_node_leaves_slurm(bed):
-	"""kubectl delete node: DOWN in Slurm 22.05, deleted from 24.11 on; made again, it works again."""
-	bed.kube.delete("Node", "big-0")
-	_gone_from_slurm(bed, "big-0")
-	bed.plane.kwok_nodes(1, cpus=16, prefix="big")
-	_state(bed, "big-0", "IDLE")
-	made = bed.kube.create(pod("big-again", cpu=12, kwok={"run": "10ms"}))
-	bed.kube.wait_phase("big-again", "Succeeded")
-	job_in_state(bed, made, "COMPLETED")
+    """kubectl delete node: DOWN in Slurm 22.05, deleted from 24.11 on; made again, it works
+    again.
+    """
+    bed.kube.delete("Node", "big-0")
+    _gone_from_slurm(bed, "big-0")
+    bed.plane.kwok_nodes(1, cpus=16, prefix="big")
+    _state(bed, "big-0", "IDLE")
+    made = bed.kube.create(pod("big-again", cpu=12, kwok={"run": "10ms"}))
+    bed.kube.wait_phase("big-again", "Succeeded")
+    job_in_state(bed, made, "COMPLETED")
 
 
 def test_removed_node_takes_its_pod_along(bed):
-	"""A node that goes with a pod on it: drained while the pod exists; when the pod is collected its job does not live on, and does not end COMPLETED."""
-	made = bed.kube.create(pod("on-big", cpu=12))
-	bed.kube.wait_phase("on-big", "Running")
-	bed.kube.delete("Node", "big-0")
-	_state(bed, "big-0", "MIXED", "DRAIN", reason=OURS)
-	_others_moved(bed)
-	equal(job_in_state(bed, made, "RUNNING", "NODE_FAIL", "CANCELLED")["JobState"], "RUNNING")
-	bed.plane.kubectl("delete", "pod", "on-big", "--force", "--grace-period=0", "--ignore-not-found", "--wait=false")
-	job_in_state(bed, made, "NODE_FAIL", "CANCELLED", "FAILED")
-	bed.kube.wait_gone("on-big")
-	_gone_from_slurm(bed, "big-0")
-	wait_for(lambda: uid_of(made) not in {j["uid"] for j in bed.agent.skube("show", "jobs")["jobs"] if j["state"] == "running"},
-		 "the agent to know the end")
+    """A node that goes with a pod on it: drained while the pod exists; when the pod is collected
+    its job does not live on, and does not end COMPLETED.
+    """
+    made = bed.kube.create(pod("on-big", cpu=12))
+    bed.kube.wait_phase("on-big", "Running")
+    bed.kube.delete("Node", "big-0")
+    _state(bed, "big-0", "MIXED", "DRAIN", reason=OURS)
+    _others_moved(bed)
+    equal(job_in_state(bed, made, "RUNNING", "NODE_FAIL", "CANCELLED")["JobState"], "RUNNING")
+    bed.plane.kubectl(
+        "delete",
+        "pod",
+        "on-big",
+        "--force",
+        "--grace-period=0",
+        "--ignore-not-found",
+        "--wait=false",
+    )
+    job_in_state(bed, made, "NODE_FAIL", "CANCELLED", "FAILED")
+    bed.kube.wait_gone("on-big")
+    _gone_from_slurm(bed, "big-0")
+    wait_for(
+        lambda: uid_of(made)
+        not in {
+            j["uid"] for j in bed.agent.skube("show", "jobs")["jobs"] if j["state"] == "running"
+        },
+        "the agent to know the end",
+    )
 
 
 def _run_remedy(bed, line):
-	"""The command in the first quotes of what skube check advises, word by word."""
-	bed.slurm.run(*line["remedy"].split("'")[1].split())
+    """The command in the first quotes of what skube check advises, word by word."""
+    bed.slurm.run(*line["remedy"].split("'")[1].split())
 
 
 def test_partition_that_takes_no_job_is_found(bed):
-	"""One that is down, by the remedy that is told."""
-	bed.slurm.run("scontrol", "update", "partitionname=kube", "state=down")
-	down = wait_for(lambda: not (line := _check(bed, "partition"))["ok"] and line, "skube check to find the partition down")
-	assert "'kube' is not UP" in down["text"], down
-	_run_remedy(bed, down)
-	equal(_check(bed, "partition")["ok"], True)
+    """One that is down, by the remedy that is told."""
+    bed.slurm.run("scontrol", "update", "partitionname=kube", "state=down")
+    down = wait_for(
+        lambda: not (line := _check(bed, "partition"))["ok"] and line,
+        "skube check to find the partition down",
+    )
+    assert "'kube' is not UP" in down["text"], down
+    _run_remedy(bed, down)
+    equal(_check(bed, "partition")["ok"], True)
 
 
 def _no_list(bed, path):
-	"""The agent cannot know all nodes now: the list is refused and the file stays."""
-	before = path.read_bytes() if path.exists() else None
-	equal(bed.agent.skube_text("nodes", "--slurm-conf", "--output", path, check=False), "")
-	equal(path.read_bytes() if path.exists() else None, before)
+    """The agent cannot know all nodes now: the list is refused and the file stays."""
+    before = path.read_bytes() if path.exists() else None
+    equal(bed.agent.skube_text("nodes", "--slurm-conf", "--output", path, check=False), "")
+    equal(path.read_bytes() if path.exists() else None, before)
 
 
 def _failing(bed):
-	"""Names of the lines that fail, and how long that took."""
-	began = time.monotonic()
-	names = {c["name"] for c in bed.agent.skube_all("check")["checks"] if not c["ok"]}
-	return names, time.monotonic() - began
+    """Names of the lines that fail, and how long that took."""
+    began = time.monotonic()
+    names = {c["name"] for c in bed.agent.skube_all("check")["checks"] if not c["ok"]}
+    return names, time.monotonic() - began
 
 
 def test_check_tells_what_is_so_now(bed):
-	"""A stopped API server and a dead slurmctld fail at the next look, which takes seconds; what is mended is fine at the next look."""
-	wait_for(lambda: _failing(bed)[0] <= {"nodes", "partitions"}, "skube check to find all well")
-	bed.plane.freeze("kube-apiserver")
-	try:
-		failing, took = _failing(bed)
-		_no_list(bed, bed.dir / "kube-nodes.conf")
-	finally:
-		bed.plane.thaw("kube-apiserver")
-	assert {"API server", "rights", "clock", "pods", "nodes"} <= failing and took < 5, (failing, took)
-	wait_for(lambda: not _failing(bed)[0] & {"API server", "rights", "clock", "pods"}, "the API server to be fine again", 10)
-	bed.slurm.kill9()
-	failing, took = _failing(bed)
-	assert {"slurmctld", "plugin", "partition"} <= failing and took < 5, (failing, took)
-	_no_list(bed, bed.dir / "kube-nodes.conf")
-	equal(bed.agent.skube_text("nodes", "--slurm-conf", check=False), "", "a list of nodes")
-	bed.slurm.start_slurmctld()
-	assert "job_submit/kube: version " in (bed.dir / "log/slurmctld.out").read_text(errors="replace"), "the plugin's version in slurmctld's log"
-	wait_for(lambda: not _failing(bed)[0] & {"slurmctld", "SlurmUser", "plugin", "partition"}, "slurmctld to be fine again", 10)
+    """A stopped API server and a dead slurmctld fail at the next look, which takes seconds; what is
+    mended is fine at the next look.
+    """
+    wait_for(lambda: _failing(bed)[0] <= {"nodes", "partitions"}, "skube check to find all well")
+    bed.plane.freeze("kube-apiserver")
+    try:
+        failing, took = _failing(bed)
+        _no_list(bed, bed.dir / "kube-nodes.conf")
+    finally:
+        bed.plane.thaw("kube-apiserver")
+    assert {"API server", "rights", "clock", "pods", "nodes"} <= failing and took < 5, (
+        failing,
+        took,
+    )
+    wait_for(
+        lambda: not _failing(bed)[0] & {"API server", "rights", "clock", "pods"},
+        "the API server to be fine again",
+        10,
+    )
+    bed.slurm.kill9()
+    failing, took = _failing(bed)
+    assert {"slurmctld", "plugin", "partition"} <= failing and took < 5, (failing, took)
+    _no_list(bed, bed.dir / "kube-nodes.conf")
+    equal(bed.agent.skube_text("nodes", "--slurm-conf", check=False), "", "a list of nodes")
+    bed.slurm.start_slurmctld()
+    assert "job_submit/kube: version " in (bed.dir / "log/slurmctld.out").read_text(
+        errors="replace"
+    ), "the plugin's version in slurmctld's log"
+    wait_for(
+        lambda: not _failing(bed)[0] & {"slurmctld", "SlurmUser", "plugin", "partition"},
+        "slurmctld to be fine again",
+        10,
+    )
 
 
 def test_invariants_held(bed):
-	"""Over all of this no node was ever too full, no pod was bound twice and no job had two pods."""
-	wait_no_live_jobs(bed)
-	check_invariants(bed)
+    """Over all of this no node was ever too full, no pod was bound twice and no job had two
+    pods.
+    """
+    wait_no_live_jobs(bed)
+    check_invariants(bed)
 
 
 if __name__ == "__main__":
-	run(lambda build: Cluster(build, kwok=3, cpus=8, agent_options={"settings": {
-		"nodes": {"manage": True, "not_ready_after": 1}, "limits": {"condition_interval_seconds": 1}}}))
+    run(
+        lambda build: Cluster(
+            build,
+            kwok=3,
+            cpus=8,
+            agent_options={
+                "settings": {
+                    "nodes": {"manage": True, "not_ready_after": 1},
+                    "limits": {"condition_interval_seconds": 1},
+                }
+            },
+        )
+    )

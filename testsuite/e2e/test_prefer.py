@@ -11,67 +11,103 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def _liking(*wishes):
-	"""wishes: (weight, key, operator, values)"""
-	terms = [{"weight": weight, "preference": {"matchExpressions": [{"key": key, "operator": operator, "values": values}]}} for weight, key, operator, values in wishes]
-	return {"affinity": {"nodeAffinity": {PREFERRED: terms}}}
+    """wishes: (weight, key, operator, values)"""
+    terms = [
+        {
+            "weight": weight,
+            "preference": {
+                "matchExpressions": [{"key": key, "operator": operator, "values": values}]
+            },
+        }
+        for weight, key, operator, values in wishes
+    ]
+    return {"affinity": {"nodeAffinity": {PREFERRED: terms}}}
 
 
 def _node_of(bed, name):
-	return bed.kube.wait_phase(name, "Succeeded", timeout=60)["spec"]["nodeName"]
+    return bed.kube.wait_phase(name, "Succeeded", timeout=60)["spec"]["nodeName"]
 
 
 def test_labels_are_features(bed):
-	"""Those that the configuration names, and no others."""
-	equal({n: bed.slurm.node(n)["AvailableFeatures"] for n in ("east", "west")}, {"east": "kube,zone_east", "west": "kube,zone_west"})
-	bed.kube.create(pod("asks", kwok={"run": "50ms"}, annotations={"slurm-kube.io/constraints": "zone_west"}))
-	equal(_node_of(bed, "asks"), "west")
+    """Those that the configuration names, and no others."""
+    equal(
+        {n: bed.slurm.node(n)["AvailableFeatures"] for n in ("east", "west")},
+        {"east": "kube,zone_east", "west": "kube,zone_west"},
+    )
+    bed.kube.create(
+        pod("asks", kwok={"run": "50ms"}, annotations={"slurm-kube.io/constraints": "zone_west"})
+    )
+    equal(_node_of(bed, "asks"), "west")
 
 
 def test_preferred_affinity_decides(bed):
-	"""Each of eight pods runs where it would rather be, on empty nodes that are all alike."""
-	for i in range(4):
-		for zone in ("east", "west"):
-			bed.kube.create(pod(f"likes-{zone}-{i}", kwok={"run": "50ms"}, spec=_liking((1, ZONE, "In", [zone]))))
-	for i in range(4):
-		equal([_node_of(bed, f"likes-{zone}-{i}") for zone in ("east", "west")], ["east", "west"])
+    """Each of eight pods runs where it would rather be, on empty nodes that are all alike."""
+    for i in range(4):
+        for zone in ("east", "west"):
+            bed.kube.create(
+                pod(
+                    f"likes-{zone}-{i}", kwok={"run": "50ms"}, spec=_liking((1, ZONE, "In", [zone]))
+                )
+            )
+    for i in range(4):
+        equal([_node_of(bed, f"likes-{zone}-{i}") for zone in ("east", "west")], ["east", "west"])
 
 
 def test_a_wish_is_no_demand(bed):
-	"""The node is full: the pod runs on the other one. A wish for what no node has, or that Slurm cannot read, refuses nothing."""
-	bed.kube.create(pod("full", cpu=8, spec={"nodeSelector": {ZONE: "east"}}))
-	bed.kube.wait_phase("full", "Running", timeout=60)
-	bed.kube.create(pod("would", kwok={"run": "50ms"}, spec=_liking((1, ZONE, "In", ["east"]))))
-	equal(_node_of(bed, "would"), "west")
-	bed.kube.create(pod("nowhere", kwok={"run": "50ms"}, spec=_liking((9, ZONE, "In", ["north"]), (8, ZONE, "NotIn", ["east"]), (7, "disk", "In", ["ssd"]))))
-	equal(_node_of(bed, "nowhere"), "west")
-	bed.kube.delete("Pod", "full")
-	bed.kube.wait_gone("full")
+    """The node is full: the pod runs on the other one. A wish for what no node has, or that Slurm
+    cannot read, refuses nothing.
+    """
+    bed.kube.create(pod("full", cpu=8, spec={"nodeSelector": {ZONE: "east"}}))
+    bed.kube.wait_phase("full", "Running", timeout=60)
+    bed.kube.create(pod("would", kwok={"run": "50ms"}, spec=_liking((1, ZONE, "In", ["east"]))))
+    equal(_node_of(bed, "would"), "west")
+    bed.kube.create(
+        pod(
+            "nowhere",
+            kwok={"run": "50ms"},
+            spec=_liking(
+                (9, ZONE, "In", ["north"]), (8, ZONE, "NotIn", ["east"]), (7, "disk", "In", ["ssd"])
+            ),
+        )
+    )
+    equal(_node_of(bed, "nowhere"), "west")
+    bed.kube.delete("Pod", "full")
+    bed.kube.wait_gone("full")
 
 
 def test_the_option_comes_first(bed):
-	"""What the pod's option prefers counts, not its affinity."""
-	made = bed.kube.create(pod("says", kwok={"run": "50ms"}, spec=_liking((1, ZONE, "In", ["west"])), annotations={"slurm-kube.io/prefer": "zone_east"}))
-	equal(_node_of(bed, "says"), "east")
-	job_in_state(bed, made, "COMPLETED")
+    """What the pod's option prefers counts, not its affinity."""
+    made = bed.kube.create(
+        pod(
+            "says",
+            kwok={"run": "50ms"},
+            spec=_liking((1, ZONE, "In", ["west"])),
+            annotations={"slurm-kube.io/prefer": "zone_east"},
+        )
+    )
+    equal(_node_of(bed, "says"), "east")
+    job_in_state(bed, made, "COMPLETED")
 
 
 def test_invariants_held(bed):
-	wait_no_live_jobs(bed, 60)
-	check_invariants(bed)
+    wait_no_live_jobs(bed, 60)
+    check_invariants(bed)
 
 
 class _Zones(Cluster):
-	"""Two nodes, each in a zone of its own, with another label that is nobody's feature."""
+    """Two nodes, each in a zone of its own, with another label that is nobody's feature."""
 
-	def __init__(self, build):
-		super().__init__(build, agent_options={"settings": {"nodes": {"features": [{"label": ZONE}]}}})
+    def __init__(self, build):
+        super().__init__(
+            build, agent_options={"settings": {"nodes": {"features": [{"label": ZONE}]}}}
+        )
 
-	def start_kubernetes(self):
-		super().start_kubernetes()
-		self.names = ["east", "west"]
-		for name in self.names:
-			self.kube.create(kwok_node(name, 8, "16Gi", {ZONE: name, "disk": "ssd"}))
+    def start_kubernetes(self):
+        super().start_kubernetes()
+        self.names = ["east", "west"]
+        for name in self.names:
+            self.kube.create(kwok_node(name, 8, "16Gi", {ZONE: name, "disk": "ssd"}))
 
 
 if __name__ == "__main__":
-	run(_Zones)
+    run(_Zones)

@@ -1,6 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SelectTypeParameters=CR_Socket_Memory: Slurm gives out whole sockets, so the CPUs of a node of Kubernetes are sockets of their own there."""
+"""SelectTypeParameters=CR_Socket_Memory: Slurm gives out whole sockets, so the CPUs of a node of
+Kubernetes are sockets of their own there.
+"""
 from lib import Cluster, equal, pod, run
 from lib.checker import check_invariants
 
@@ -8,16 +10,23 @@ CPUS = 4
 
 
 def test_pods_share_a_node(bed):
-	"""Four pods of one CPU fill a node of four, all at once."""
-	node = bed.slurm.node("node-0")
-	equal((node["CPUTot"], node["Sockets"], node["CoresPerSocket"]), (str(CPUS), str(CPUS), "1"))
-	names = [f"share-{i}" for i in range(CPUS)]
-	for name in names:
-		bed.kube.create(pod(name))
-	for name in names:
-		bed.kube.wait_phase(name, "Running", timeout=60)
-	check_invariants(bed)
+    """Four pods of one CPU fill a node of four, all at once."""
+    node = bed.slurm.node("node-0")
+    equal((node["CPUTot"], node["Sockets"], node["CoresPerSocket"]), (str(CPUS), str(CPUS), "1"))
+    names = [f"share-{i}" for i in range(CPUS)]
+    for name in names:
+        bed.kube.create(pod(name))
+    for name in names:
+        bed.kube.wait_phase(name, "Running", timeout=60)
+    check_invariants(bed)
 
 
 if __name__ == "__main__":
-	run(lambda build: Cluster(build, kwok=1, cpus=CPUS, slurm_options={"extra": ["SelectTypeParameters=CR_Socket_Memory"]}))
+    run(
+        lambda build: Cluster(
+            build,
+            kwok=1,
+            cpus=CPUS,
+            slurm_options={"extra": ["SelectTypeParameters=CR_Socket_Memory"]},
+        )
+    )

@@ -1,7 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What both daemons stand on goes wrong: munge, disk, clock, sockets, descriptors. Pods that run go on, pods that come meanwhile run once when it
-is right again, and neither daemon dies of it."""
+"""What both daemons stand on goes wrong: munge, disk, clock, sockets, descriptors. Pods that run go
+on, pods that come meanwhile run once when it is right again, and neither daemon dies of it.
+"""
 import os
 import re
 import socket
@@ -15,188 +16,273 @@ from lib.fault_bed import FaultBed, open_files, resting_files
 from lib.kube import condition
 from lib.process import SOURCE, output_of
 
+
 def make(bed, *names):
-	return [bed.kube.create(pod(name)) for name in names]
+    return [bed.kube.create(pod(name)) for name in names]
 
 
 def finish(bed, made):
-	"""All run to their end; one job each, COMPLETED."""
-	for m in made:
-		bed.run_pod(m["metadata"]["name"])
-	for m in made:
-		bed.end_pod(m["metadata"]["name"])
-	bed.others_done()
-	for m in made:
-		equal([j["JobState"] for j in bed.slurm.job_of_pod(uid_of(m)) if j["NodeList"] not in ("", "(null)")], ["COMPLETED"], m["metadata"]["name"])
-		bed.remove_pod(m["metadata"]["name"])
-	bed.steady_goes_on()
+    """All run to their end; one job each, COMPLETED."""
+    for m in made:
+        bed.run_pod(m["metadata"]["name"])
+    for m in made:
+        bed.end_pod(m["metadata"]["name"])
+    bed.others_done()
+    for m in made:
+        equal(
+            [
+                j["JobState"]
+                for j in bed.slurm.job_of_pod(uid_of(m))
+                if j["NodeList"] not in ("", "(null)")
+            ],
+            ["COMPLETED"],
+            m["metadata"]["name"],
+        )
+        bed.remove_pod(m["metadata"]["name"])
+    bed.steady_goes_on()
 
 
 def agent_said(bed, text, since=0):
-	return text in (bed.dir / "log/slurmkubed.out").read_text(errors="replace")[since:]
+    return text in (bed.dir / "log/slurmkubed.out").read_text(errors="replace")[since:]
 
 
 def log_size(bed):
-	return len((bed.dir / "log/slurmkubed.out").read_text(errors="replace"))
+    return len((bed.dir / "log/slurmkubed.out").read_text(errors="replace"))
 
 
 def test_munged_killed_and_back(bed):
-	"""Nobody can prove who he is: submissions and completions fail, and no pod is called refused. With munged back all are made up for."""
-	ends = make(bed, "munge-0")[0]
-	bed.run_pod("munge-0")
-	job_in_state(bed, ends, "RUNNING")
-	since = log_size(bed)
-	bed.slurm.munged.kill9()
-	made = make(bed, "munge-1", "munge-2")
-	bed.end_pod("munge-0")
-	wait_for(lambda: agent_said(bed, "submission failed", since) and agent_said(bed, "completed failed", since), "both to fail", 120)
-	bed.slurm.munged.start()
-	wait_for(lambda: bed.slurm.run("scontrol", "ping"), "munge to work")
-	finish(bed, made)
-	refused = [p for name in ("munge-1", "munge-2") for _, _, p in bed.kube.events_of(name) if condition(p, "PodScheduled").get("reason") == "SlurmRefused"]
-	assert not refused, "a pod was called refused"
-	equal([j["JobState"] for j in bed.slurm.job_of_pod(uid_of(ends))], ["COMPLETED"], "job of the pod that ended meanwhile")
-	bed.remove_pod("munge-0")
+    """Nobody can prove who he is: submissions and completions fail, and no pod is called refused.
+    With munged back all are made up for.
+    """
+    ends = make(bed, "munge-0")[0]
+    bed.run_pod("munge-0")
+    job_in_state(bed, ends, "RUNNING")
+    since = log_size(bed)
+    bed.slurm.munged.kill9()
+    made = make(bed, "munge-1", "munge-2")
+    bed.end_pod("munge-0")
+    wait_for(
+        lambda: agent_said(bed, "submission failed", since)
+        and agent_said(bed, "completed failed", since),
+        "both to fail",
+        120,
+    )
+    bed.slurm.munged.start()
+    wait_for(lambda: bed.slurm.run("scontrol", "ping"), "munge to work")
+    finish(bed, made)
+    refused = [
+        p
+        for name in ("munge-1", "munge-2")
+        for _, _, p in bed.kube.events_of(name)
+        if condition(p, "PodScheduled").get("reason") == "SlurmRefused"
+    ]
+    assert not refused, "a pod was called refused"
+    equal(
+        [j["JobState"] for j in bed.slurm.job_of_pod(uid_of(ends))],
+        ["COMPLETED"],
+        "job of the pod that ended meanwhile",
+    )
+    bed.remove_pod("munge-0")
 
 
 def test_slurmctld_cannot_save_its_state(bed):
-	"""The disk is full. Slurm goes on in memory, pods too; with room again the state is saved."""
-	filler = bed.dir / "state/filler"
-	with open(filler, "wb", buffering=0) as f:
-		try:
-			while True:
-				f.write(bytes(1 << 16))
-		except OSError:
-			pass
-	finish(bed, make(bed, "full-0", "full-1"))
-	assert bed.slurm.slurmctld.alive(), "slurmctld died of a full disk"
-	filler.unlink()
-	bed.wait_saved()
+    """The disk is full. Slurm goes on in memory, pods too; with room again the state is saved."""
+    filler = bed.dir / "state/filler"
+    with open(filler, "wb", buffering=0) as f:
+        try:
+            while True:
+                f.write(bytes(1 << 16))
+        except OSError:
+            pass
+    finish(bed, make(bed, "full-0", "full-1"))
+    assert bed.slurm.slurmctld.alive(), "slurmctld died of a full disk"
+    filler.unlink()
+    bed.wait_saved()
 
 
 def test_socket_directory_missing(bed):
-	"""The agent says which directory it misses and ends with an error; made again, it starts. slurmctld and the pods notice nothing."""
-	bed.agent.daemon.stop()
-	settings, bed.agent.settings = bed.agent.settings, {**bed.agent.settings, "plugin_socket": f"{bed.dir}/missing/plugin.sock"}
-	since = log_size(bed)
-	bed.agent.start(wait=False)
-	wait_for(lambda: not bed.agent.daemon.alive(), "the agent to give up")
-	assert agent_said(bed, "missing/plugin.sock", since) and agent_said(bed, "does its directory exist?", since)
-	made = make(bed, "absent")
-	bed.agent.settings = settings
-	bed.agent.start()
-	finish(bed, made)
+    """The agent says which directory it misses and ends with an error; made again, it starts.
+    slurmctld and the pods notice nothing.
+    """
+    bed.agent.daemon.stop()
+    settings, bed.agent.settings = bed.agent.settings, {
+        **bed.agent.settings,
+        "plugin_socket": f"{bed.dir}/missing/plugin.sock",
+    }
+    since = log_size(bed)
+    bed.agent.start(wait=False)
+    wait_for(lambda: not bed.agent.daemon.alive(), "the agent to give up")
+    assert agent_said(bed, "missing/plugin.sock", since) and agent_said(
+        bed, "does its directory exist?", since
+    )
+    made = make(bed, "absent")
+    bed.agent.settings = settings
+    bed.agent.start()
+    finish(bed, made)
 
 
 def test_socket_file_removed(bed):
-	"""Somebody cleans up the directory of the sockets. What is connected stays connected; a restart of the agent makes them anew."""
-	(bed.dir / "plugin.sock").unlink()
-	finish(bed, make(bed, "cleaned-0"))
-	bed.agent.restart()
-	finish(bed, make(bed, "cleaned-1"))
+    """Somebody cleans up the directory of the sockets. What is connected stays connected; a restart
+    of the agent makes them anew.
+    """
+    (bed.dir / "plugin.sock").unlink()
+    finish(bed, make(bed, "cleaned-0"))
+    bed.agent.restart()
+    finish(bed, make(bed, "cleaned-1"))
 
 
 def connected(bed, name):
-	peer = socket.socket(socket.AF_UNIX)
-	peer.connect(str(bed.dir / name))
-	return peer
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(str(bed.dir / name))
+    return peer
 
 
 def test_garbage_and_silence_on_the_plugin_socket(bed):
-	"""Strangers with the right uid talk nonsense, half a line, or nothing. The plugin connects again, nothing is taken from them."""
-	finish_me = make(bed, "garbage-0")
-	peers = []
-	for text in (b"\x00\xff garbage\n", b'{"type":"hello","seq":1', b'{"type":"job","seq":1}\n', b""):
-		peers.append(connected(bed, "plugin.sock"))
-		peers[-1].sendall(text)
-	wait_for(lambda: bed.agent.skube("ping")["link"], "the plugin to be connected again")
-	finish(bed, finish_me + make(bed, "garbage-1"))
-	for peer in peers:
-		peer.close()
+    """Strangers with the right uid talk nonsense, half a line, or nothing. The plugin connects
+    again, nothing is taken from them.
+    """
+    finish_me = make(bed, "garbage-0")
+    peers = []
+    for text in (
+        b"\x00\xff garbage\n",
+        b'{"type":"hello","seq":1',
+        b'{"type":"job","seq":1}\n',
+        b"",
+    ):
+        peers.append(connected(bed, "plugin.sock"))
+        peers[-1].sendall(text)
+    wait_for(lambda: bed.agent.skube("ping")["link"], "the plugin to be connected again")
+    finish(bed, finish_me + make(bed, "garbage-1"))
+    for peer in peers:
+        peer.close()
 
 
 def test_full_control_socket(bed):
-	"""100 clients connect to skube's socket, and half of them talk nonsense: the agent keeps the last 32 of a user, and goes on."""
-	before = resting_files(bed.agent.daemon.pid)
-	peers = [connected(bed, "control.sock") for _ in range(100)]
-	for peer in peers[:50]:
-		with suppress(BrokenPipeError, ConnectionResetError):  # those that the agent has dropped
-			peer.sendall(b"nonsense\n" * 10)
-	finish(bed, make(bed, "crowd"))
-	for peer in peers:
-		peer.close()
-	wait_for(lambda: bed.agent.skube("ping")["ready"], "skube to be answered")
-	wait_for(lambda: open_files(bed.agent.daemon.pid) <= before + 2, "their descriptors to be closed")
+    """100 clients connect to skube's socket, and half of them talk nonsense: the agent keeps the
+    last 32 of a user, and goes on.
+    """
+    before = resting_files(bed.agent.daemon.pid)
+    peers = [connected(bed, "control.sock") for _ in range(100)]
+    for peer in peers[:50]:
+        with suppress(BrokenPipeError, ConnectionResetError):  # those that the agent has dropped
+            peer.sendall(b"nonsense\n" * 10)
+    finish(bed, make(bed, "crowd"))
+    for peer in peers:
+        peer.close()
+    wait_for(lambda: bed.agent.skube("ping")["ready"], "skube to be answered")
+    wait_for(
+        lambda: open_files(bed.agent.daemon.pid) <= before + 2, "their descriptors to be closed"
+    )
 
 
-LASTING = 4  # the lowest descriptors, which a daemon has to its end: with that as the limit no other can be opened, however many there are above
+# the lowest descriptors, which a daemon has to its end: with that as the limit no other can be
+# opened, however many there are above
+LASTING = 4
 
 
 def test_agent_without_free_descriptors(bed):
-	"""Not one more connection can be opened, neither to Slurm nor to Kubernetes. With room again everything is done, once."""
-	pid = bed.agent.daemon.pid
-	assert {str(n) for n in range(LASTING)} <= set(os.listdir(f"/proc/{pid}/fd"))
-	output_of("prlimit", "--pid", pid, f"--nofile={LASTING}:")
-	since = log_size(bed)
-	made = make(bed, *(f"tight-{i}" for i in range(4)))
-	wait_for(lambda: agent_said(bed, "failed", since), "something to fail")
-	output_of("prlimit", "--pid", pid, "--nofile=1024:")
-	finish(bed, made)
-	equal(bed.agent.daemon.pid, pid, "the agent")
+    """Not one more connection can be opened, neither to Slurm nor to Kubernetes. With room again
+    everything is done, once.
+    """
+    pid = bed.agent.daemon.pid
+    assert {str(n) for n in range(LASTING)} <= set(os.listdir(f"/proc/{pid}/fd"))
+    output_of("prlimit", "--pid", pid, f"--nofile={LASTING}:")
+    since = log_size(bed)
+    made = make(bed, *(f"tight-{i}" for i in range(4)))
+    wait_for(lambda: agent_said(bed, "failed", since), "something to fail")
+    output_of("prlimit", "--pid", pid, "--nofile=1024:")
+    finish(bed, made)
+    equal(bed.agent.daemon.pid, pid, "the agent")
 
 
 def preload(bed):
-	"""clock.c compiled where this Slurm lives."""
-	library = bed.dir / "clock.so"
-	output_of(*bed.slurm.program("cc", "-shared", "-fPIC", "-o", library, SOURCE / "testsuite/e2e/clock.c", "-ldl"))
-	return library
+    """clock.c compiled where this Slurm lives."""
+    library = bed.dir / "clock.so"
+    output_of(
+        *bed.slurm.program(
+            "cc", "-shared", "-fPIC", "-o", library, SOURCE / "testsuite/e2e/clock.c", "-ldl"
+        )
+    )
+    return library
 
 
 def test_clock_of_the_agent_steps(bed):
-	"""One hour ahead and back again, with pods that run, wait and come: nothing ends, nothing is submitted twice, no node goes down."""
-	clock = bed.dir / "clock"
-	clock.write_text("0")
-	bed.agent.daemon.stop()
-	command = bed.agent.daemon.command
-	place = command.index(str(bed.agent.program))
-	bed.agent.daemon.command = command[:place] + ["env", f"LD_PRELOAD={preload(bed)}", f"CLOCK_FILE={clock}"] + command[place:]
-	try:
-		bed.agent.start()
-		runs = make(bed, "clock-0")
-		bed.run_pod("clock-0")
-		for i, ahead in enumerate(("3600", "0", "-20", "0")):
-			clock.write_text(ahead)
-			runs += make(bed, f"clock-{i + 1}")
-			bed.run_pod(f"clock-{i + 1}")
-			equal([n["State"] for n in bed.slurm.nodes().values() if "DOWN" in n["State"] or "DRAIN" in n["State"]], [], "nodes that are not up")
-		finish(bed, runs)
-	finally:
-		bed.agent.daemon.stop()
-		bed.agent.daemon.command = command
-		bed.agent.start()
+    """One hour ahead and back again, with pods that run, wait and come: nothing ends, nothing is
+    submitted twice, no node goes down.
+    """
+    clock = bed.dir / "clock"
+    clock.write_text("0")
+    bed.agent.daemon.stop()
+    command = bed.agent.daemon.command
+    place = command.index(str(bed.agent.program))
+    bed.agent.daemon.command = (
+        command[:place]
+        + ["env", f"LD_PRELOAD={preload(bed)}", f"CLOCK_FILE={clock}"]
+        + command[place:]
+    )
+    try:
+        bed.agent.start()
+        runs = make(bed, "clock-0")
+        bed.run_pod("clock-0")
+        for i, ahead in enumerate(("3600", "0", "-20", "0")):
+            clock.write_text(ahead)
+            runs += make(bed, f"clock-{i + 1}")
+            bed.run_pod(f"clock-{i + 1}")
+            equal(
+                [
+                    n["State"]
+                    for n in bed.slurm.nodes().values()
+                    if "DOWN" in n["State"] or "DRAIN" in n["State"]
+                ],
+                [],
+                "nodes that are not up",
+            )
+        finish(bed, runs)
+    finally:
+        bed.agent.daemon.stop()
+        bed.agent.daemon.command = command
+        bed.agent.start()
 
 
 def test_no_crash_was_ours(bed):
-	"""Neither the agent nor slurmctld has died in any of this."""
-	assert bed.agent.daemon.alive() and bed.slurm.slurmctld.alive()
-	for log in ("slurmkubed.out", "slurmctld.out"):
-		text = (bed.dir / "log" / log).read_text(errors="replace")
-		equal(re.findall(r"(?im)^.*(?:terminate called|assertion|segfault|AddressSanitizer|runtime error:|fatal:).*$", text), [], log)
+    """Neither the agent nor slurmctld has died in any of this."""
+    assert bed.agent.daemon.alive() and bed.slurm.slurmctld.alive()
+    for log in ("slurmkubed.out", "slurmctld.out"):
+        text = (bed.dir / "log" / log).read_text(errors="replace")
+        equal(
+            re.findall(
+                (
+                    r"(?im)^.*(?:terminate called|assertion|segfault|AddressSanitizer|runtime"
+                    r" error:|fatal:).*$"
+                ),
+                text,
+            ),
+            [],
+            log,
+        )
 
 
 def test_invariants_held(bed):
-	"""Over all of this no node was ever too full, no pod was bound twice and no job had two pods."""
-	check_invariants(bed)
+    """Over all of this no node was ever too full, no pod was bound twice and no job had two
+    pods.
+    """
+    check_invariants(bed)
 
 
 class Bed(FaultBed):
-	"""With StateSaveLocation on a disk of 4 MiB."""
+    """With StateSaveLocation on a disk of 4 MiB."""
 
-	def start_slurm(self):
-		output_of("mount", "-t", "tmpfs", "-o", "size=4m,mode=755", "slurm-kube-state", self.dir / "state")
-		self.stack.callback(subprocess.run, ["umount", "-l", str(self.dir / "state")], check=False)
-		super().start_slurm()
+    def start_slurm(self):
+        output_of(
+            "mount", "-t", "tmpfs", "-o", "size=4m,mode=755", "slurm-kube-state", self.dir / "state"
+        )
+        self.stack.callback(subprocess.run, ["umount", "-l", str(self.dir / "state")], check=False)
+        super().start_slurm()
 
 
 if __name__ == "__main__":
-	run(lambda build: Bed(build, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}))
+    run(
+        lambda build: Bed(
+            build, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}
+        )
+    )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# The programs of a private control plane: how each is started, when it is ready, how it ends. Sourced by up, down and restart.
-# Needs D, the directory of the control plane; D/settings holds the rest, so that a restart is what the start was.
+# The programs of a private control plane: how each is started, when it is ready, how it ends.
+# Sourced by up, down and restart. Needs D, the directory of the control plane; D/settings holds the
+# rest, so that a restart is what the start was.
 
 # shellcheck source-path=SCRIPTDIR source=workloads.sh
 . "$TESTSUITE/k8s/workloads.sh"
@@ -17,7 +18,8 @@ program() {
 	fi
 }
 
-# Each sets the array command. The ports: +0 API server, +1 and +2 etcd, +3 controller manager, +4 kwok, +10 to +13 managers of workloads. All on 127.0.0.1.
+# Each sets the array command. The ports: +0 API server, +1 and +2 etcd, +3 controller manager, +4
+# kwok, +10 to +13 managers of workloads. All on 127.0.0.1.
 command_etcd() {
 	local client=http://127.0.0.1:$((PORTBASE + 1)) peer=http://127.0.0.1:$((PORTBASE + 2))
 	command=("$(program etcd)" --data-dir "$D/etcd" --listen-client-urls "$client" --advertise-client-urls "$client"
@@ -65,7 +67,8 @@ api() {
 
 ready_etcd() { curl -s --max-time 1 -o /dev/null -f "http://127.0.0.1:$((PORTBASE + 1))/health"; }
 ready_kube_apiserver() { [ "$(api /readyz)" = ok ]; }
-# Its first visible work. A controller manager that comes back finds it done, so its own health counts as well.
+# Its first visible work. A controller manager that comes back finds it done, so its own health
+# counts as well.
 ready_kube_controller_manager() {
 	api /api/v1/namespaces/default/serviceaccounts/default -o /dev/null -f &&
 		curl -s --max-time 1 -o /dev/null -f -k "https://127.0.0.1:$((PORTBASE + 3))/healthz" # its certificate is self-made
@@ -79,7 +82,8 @@ pid_of() {
 	grep -qF "$D" "/proc/$pid/cmdline" 2> /dev/null && echo "$pid"
 }
 
-# A process that ends loses its command line first and its sockets later; as a zombie it has none left.
+# A process that ends loses its command line first and its sockets later; as a zombie it has none
+# left.
 holds_files() { grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2> /dev/null; }
 
 launch() {
@@ -103,8 +107,8 @@ await() {
 	done
 }
 
-# Ends component $1 with signal $2 and waits until it is gone. An API server with open watches takes a minute over SIGTERM: five
-# seconds of its farewell are enough.
+# Ends component $1 with signal $2 and waits until it is gone. An API server with open watches takes
+# a minute over SIGTERM: five seconds of its farewell are enough.
 end() {
 	local pid deadline=$((SECONDS + 5))
 	pid=$(pid_of "$1") || return 0

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Main modules from which published programs can be built without their repositories; sourced by build.
+# Main modules from which published programs can be built without their repositories; sourced by
+# build.
 #
-# A program's module may be built as a dependency of ours when our go.mod repeats its requirements: then every third-party
-# version is exactly the released one. Kubernetes needs one trick more. Its go.mod points at 33 folders of its own repository
-# ("replace k8s.io/api => ./staging/src/k8s.io/api"), each also published as a module: v1.37.1 goes with v0.37.1.
+# A program's module may be built as a dependency of ours when our go.mod repeats its requirements:
+# then every third-party version is exactly the released one. Kubernetes needs one trick more. Its
+# go.mod points at 33 folders of its own repository ("replace k8s.io/api =>
+# ./staging/src/k8s.io/api"), each also published as a module: v1.37.1 goes with v0.37.1.
 
 # The path of the go.mod of module $1 at version $2.
 gomod_of() {
@@ -37,7 +39,8 @@ plain_module() {
 	} | write_module "$1" "$3"
 }
 
-# kwok and etcd build well against what their dependencies ask for at least; their own go.mod files have replace lines.
+# kwok and etcd build well against what their dependencies ask for at least; their own go.mod files
+# have replace lines.
 thin_module() {
 	is_module "$1" "$3" && return
 	printf 'module slurm-kube.test/%s\n\ngo 1.26.0\n\nrequire %s %s\n' "$1" "$2" "$3" | write_module "$1" "$3"

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What node-up, node-down, node-restart and node-can share: the names and addresses of a node. Sourced after common.sh.
+# What node-up, node-down, node-restart and node-can share: the names and addresses of a node.
+# Sourced after common.sh.
 #
-# Everything is derived from the port of the node's control plane, so that two test beds on one machine do not meet: the
-# bridge, the cgroup, the node addresses 10.250.X.NUMBER (on lo) and the pods' 10.251.X.0/24, of which a node has 31.
+# Everything is derived from the port of the node's control plane, so that two test beds on one
+# machine do not meet: the bridge, the cgroup, the node addresses 10.250.X.NUMBER (on lo) and the
+# pods' 10.251.X.0/24, of which a node has 31.
 
 NODE=$CACHE/node
 CGROUPS=/sys/fs/cgroup

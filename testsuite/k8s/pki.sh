@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Certificates, tokens and kubeconfig files of a private control plane in D; sourced by up. Made once, kept over restarts.
+# Certificates, tokens and kubeconfig files of a private control plane in D; sourced by up. Made
+# once, kept over restarts.
 
 key() { openssl ecparam -name prime256v1 -genkey -noout -out "$1" 2> /dev/null; }
 
@@ -38,7 +39,8 @@ make_tokens() {
 	token bob bob 4 users
 }
 
-# The agent is the service account of etc/rbac.yaml, as it would be in a cluster. A new token at each up.
+# The agent is the service account of etc/rbac.yaml, as it would be in a cluster. A new token at
+# each up.
 make_agent_token() {
 	"$(program kubectl)" --kubeconfig "$D/admin.kubeconfig" create token --namespace slurm-kube slurmkubed --duration 240h > "$D/tokens/agent"
 	kubeconfig agent "$(by_token agent)"

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Controllers of workloads that are no part of Kubernetes: JobSet's and LeaderWorkerSet's own managers, and the kinds of others without a controller.
-# The first half is for build, the second for up and restart (components.sh).
+# Controllers of workloads that are no part of Kubernetes: JobSet's and LeaderWorkerSet's own
+# managers, and the kinds of others without a controller. The first half is for build, the second
+# for up and restart (components.sh).
 #
-# CRDs and webhooks come out of the module archives into the cache. The webhooks stay on, since JobSet's makes part of what its pods look like. In a
-# cluster they are a Service behind a certificate that the manager makes; here the API server calls 127.0.0.1, and the certificate is the server's own.
+# CRDs and webhooks come out of the module archives into the cache. The webhooks stay on, since
+# JobSet's makes part of what its pods look like. In a cluster they are a Service behind a
+# certificate that the manager makes; here the API server calls 127.0.0.1, and the certificate is
+# the server's own.
 
 JOBSET=${JOBSET:-v0.10.1}
 LWS=${LWS:-v0.7.0}
 WORKLOADS_RECIPE=1 # raise it when workload_files changes
 WORKLOADS_DIR=$CACHE/k8s/workloads
 
-# Kinds that have only a CRD here: the tests make their pods as their controllers do. module, version, file in its archive
+# Kinds that have only a CRD here: the tests make their pods as their controllers do. module,
+# version, file in its archive
 crd_only="sigs.k8s.io/scheduler-plugins v0.31.8 config/crd/bases/scheduling.x-k8s.io_podgroups.yaml
 github.com/kubeflow/mpi-operator v0.6.0 manifests/base/kubeflow.org_mpijobs.yaml
 github.com/kubeflow/training-operator v1.8.1 manifests/base/crds/kubeflow.org_pytorchjobs.yaml
@@ -30,7 +34,8 @@ module_dir() {
 	echo "$json" | sed -n 's/.*"Dir": "\(.*\)",*/\1/p'
 }
 
-# What kustomize makes of webhook folder $2 of a module, for the manager $1: without its Service, with the words PORT and CA to be filled in.
+# What kustomize makes of webhook folder $2 of a module, for the manager $1: without its Service,
+# with the words PORT and CA to be filled in.
 webhooks_of() {
 	local copy=$SRC/webhooks-$1
 	rm -rf "$copy"
@@ -107,7 +112,8 @@ ready_manager() {
 ready_jobset_manager() { ready_manager jobset; }
 ready_lws_manager() { ready_manager lws; }
 
-# The API server must know the kinds before their managers start; its own copies of CRDs are too large for an annotation.
+# The API server must know the kinds before their managers start; its own copies of CRDs are too
+# large for an annotation.
 install_crds() {
 	have_workload_files || die "no workload controllers: run testsuite/k8s/build --workloads first"
 	local kubectl=("$(program kubectl)" --kubeconfig "$D/admin.kubeconfig")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What testsuite/bench/run is made of.
 
-	bench_bed     Slurm, Kubernetes, the agent and kube-scheduler in one bed; either scheduler is started and stopped by the scenario
+	bench_bed     Slurm, Kubernetes, the agent and kube-scheduler in one bed; either scheduler is
+	              started and stopped by the scenario
 	audit         the API server's own account: who wrote what, received and answered when
 	processes     processor seconds and peak memory of every daemon over a stretch of time
 	load          pods made, bound and removed in bulk by the compiled program testsuite/bench/load

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The API server's audit log (audit-run.yaml): its own clock, in microseconds, on what it received and had answered."""
+"""The API server's audit log (audit-run.yaml): its own clock, in microseconds, on what it received
+and had answered.
+"""
 import json
 from collections import Counter
 from datetime import datetime
@@ -10,93 +12,113 @@ BINDING, RUNNING = b'"subresource":"binding"', b'"phase":"Running"'
 
 
 def moment(text):
-	return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
 class Event:
-	"""One request. received and answered are seconds since the epoch."""
+    """One request. received and answered are seconds since the epoch."""
 
-	def __init__(self, entry):
-		about = entry["objectRef"]
-		self.name, self.part = about.get("name", ""), about.get("subresource", "")
-		self.verb, self.kind, self.user = entry["verb"], about.get("resource", ""), entry["user"]["username"]
-		self.code = entry.get("responseStatus", {}).get("code", 0)
-		self.phase = _phase(entry.get("requestObject"))
-		self.received, self.answered = moment(entry["requestReceivedTimestamp"]), moment(entry["stageTimestamp"])
+    def __init__(self, entry):
+        about = entry["objectRef"]
+        self.name, self.part = about.get("name", ""), about.get("subresource", "")
+        self.verb, self.kind, self.user = (
+            entry["verb"],
+            about.get("resource", ""),
+            entry["user"]["username"],
+        )
+        self.code = entry.get("responseStatus", {}).get("code", 0)
+        self.phase = _phase(entry.get("requestObject"))
+        self.received, self.answered = moment(entry["requestReceivedTimestamp"]), moment(
+            entry["stageTimestamp"]
+        )
 
-	@property
-	def good(self):
-		return 200 <= self.code < 300
+    @property
+    def good(self):
+        return 200 <= self.code < 300
 
 
 def _phase(body):
-	"""What a request said of its pod's phase, if anything."""
-	return (body.get("status") or {}).get("phase", "") if isinstance(body, dict) else ""
+    """What a request said of its pod's phase, if anything."""
+    return (body.get("status") or {}).get("phase", "") if isinstance(body, dict) else ""
 
 
 class Audit:
-	"""Read from the place where the last mark() was."""
+    """Read from the place where the last mark() was."""
 
-	def __init__(self, path):
-		self.path, self.place = path, 0
-		self.counted = {}  # text -> (up to which place, how many lines)
+    def __init__(self, path):
+        self.path, self.place = path, 0
+        self.counted = {}  # text -> (up to which place, how many lines)
 
-	def mark(self):
-		self.counted = {}
-		self.place = self.path.stat().st_size if self.path.exists() else 0
+    def mark(self):
+        self.counted = {}
+        self.place = self.path.stat().st_size if self.path.exists() else 0
 
-	def events(self):
-		"""All since the mark; a line that is still being written is left out."""
-		with open(self.path, "rb") as f:
-			f.seek(self.place)
-			return [Event(json.loads(line)) for line in f if line.endswith(b"\n")]
+    def events(self):
+        """All since the mark; a line that is still being written is left out."""
+        with open(self.path, "rb") as f:
+            f.seek(self.place)
+            return [Event(json.loads(line)) for line in f if line.endswith(b"\n")]
 
-	def lines_with(self, text):
-		"""How many since the mark, for those who wait: nothing is read twice."""
-		place, count = self.counted.get(text, (self.place, 0))
-		with open(self.path, "rb") as f:
-			f.seek(place)
-			new = f.read()
-		whole = new.rfind(b"\n") + 1
-		self.counted[text] = place + whole, count + new.count(text, 0, whole)
-		return self.counted[text][1]
+    def lines_with(self, text):
+        """How many since the mark, for those who wait: nothing is read twice."""
+        place, count = self.counted.get(text, (self.place, 0))
+        with open(self.path, "rb") as f:
+            f.seek(place)
+            new = f.read()
+        whole = new.rfind(b"\n") + 1
+        self.counted[text] = place + whole, count + new.count(text, 0, whole)
+        return self.counted[text][1]
 
-	def bindings(self, prefix):
-		"""{pod: its first binding that was answered well} of pods whose names begin with prefix."""
-		found = {}
-		for e in self.events():
-			if e.part == "binding" and e.good and e.name.startswith(prefix):
-				found.setdefault(e.name, e)
-		return found
+    def bindings(self, prefix):
+        """{pod: its first binding that was answered well} of pods whose names begin with prefix."""
+        found = {}
+        for e in self.events():
+            if e.part == "binding" and e.good and e.name.startswith(prefix):
+                found.setdefault(e.name, e)
+        return found
 
-	def running(self, prefix):
-		"""{pod: the first request that said it is Running}, as bindings()."""
-		found = {}
-		for e in self.events():
-			said = e.part == "status" and e.phase == "Running" and e.good
-			if said and e.name.startswith(prefix):
-				found.setdefault(e.name, e)
-		return found
+    def running(self, prefix):
+        """{pod: the first request that said it is Running}, as bindings()."""
+        found = {}
+        for e in self.events():
+            said = e.part == "status" and e.phase == "Running" and e.good
+            if said and e.name.startswith(prefix):
+                found.setdefault(e.name, e)
+        return found
 
-	def made(self, kind):
-		"""All creations of a kind, also of objects whose names the API server completes."""
-		found = [e for e in self.events() if e.verb == "create" and e.kind == kind]
-		return [e for e in found if not e.part and e.good]
+    def made(self, kind):
+        """All creations of a kind, also of objects whose names the API server completes."""
+        found = [e for e in self.events() if e.verb == "create" and e.kind == kind]
+        return [e for e in found if not e.part and e.good]
 
-	def creations(self, prefix):
-		return {e.name: e for e in self.events() if e.verb == "create" and e.kind == "pods" and not e.part and e.good and e.name.startswith(prefix)}
+    def creations(self, prefix):
+        return {
+            e.name: e
+            for e in self.events()
+            if e.verb == "create"
+            and e.kind == "pods"
+            and not e.part
+            and e.good
+            and e.name.startswith(prefix)
+        }
 
-	def deletions(self, user=AGENT):
-		"""{pod: its first deletion by that user}"""
-		found = {}
-		for e in self.events():
-			if e.verb == "delete" and e.kind == "pods" and e.user == user and e.good:
-				found.setdefault(e.name, e)
-		return found
+    def deletions(self, user=AGENT):
+        """{pod: its first deletion by that user}"""
+        found = {}
+        for e in self.events():
+            if e.verb == "delete" and e.kind == "pods" and e.user == user and e.good:
+                found.setdefault(e.name, e)
+        return found
 
-	def writes(self, user=AGENT):
-		"""How many writes of that user since the mark, by what they were, as "create pods/binding"."""
-		return Counter(f"{e.verb} {e.kind}{'/' + e.part if e.part else ''}" for e in self.events() if e.user == user and e.verb != "list")
+    def writes(self, user=AGENT):
+        """How many writes of that user since the mark, by what they were, as "create
+        pods/binding".
+        """
+        return Counter(
+            f"{e.verb} {e.kind}{'/' + e.part if e.part else ''}"
+            for e in self.events()
+            if e.user == user and e.verb != "list"
+        )
 
-	def lists(self, user=AGENT):
-		return Counter(e.kind for e in self.events() if e.user == user and e.verb == "list")
+    def lists(self, user=AGENT):
+        return Counter(e.kind for e in self.events() if e.user == user and e.verb == "list")

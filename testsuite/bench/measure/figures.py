@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was measured, by key "<scenario>.<figure>": values of all repetitions, their median and spread, and ratios between medians."""
+"""What was measured, by key "<scenario>.<figure>": values of all repetitions, their median and
+spread, and ratios between medians.
+"""
 import json
 import math
 import re
@@ -11,80 +13,99 @@ _DAEMON = re.compile(r"\.(cpu_s_per_1000(?:_until_running)?|peak_mib)\.([a-z-]+?
 
 
 def say(text):
-	print(text, file=sys.stderr, flush=True)
+    print(text, file=sys.stderr, flush=True)
 
 
 def percentile(values, p):
-	"""The smallest value that p percent of all do not surpass."""
-	values = sorted(values)
-	return values[max(0, math.ceil(p / 100 * len(values)) - 1)]
+    """The smallest value that p percent of all do not surpass."""
+    values = sorted(values)
+    return values[max(0, math.ceil(p / 100 * len(values)) - 1)]
 
 
 class Figures:
-	def __init__(self):
-		self.values, self.ratios, self.facts = {}, {}, {}
+    def __init__(self):
+        self.values, self.ratios, self.facts = {}, {}, {}
 
-	def add(self, key, value):
-		if value is not None:
-			self.values.setdefault(key, []).append(value)
+    def add(self, key, value):
+        if value is not None:
+            self.values.setdefault(key, []).append(value)
 
-	def fact(self, key, value):
-		"""What is not a measurement: versions, sizes, conditions."""
-		self.facts[key] = value
+    def fact(self, key, value):
+        """What is not a measurement: versions, sizes, conditions."""
+        self.facts[key] = value
 
-	def same(self, key, other):
-		"""key is another name for other."""
-		if other:
-			self.values[key] = self.values[other]
+    def same(self, key, other):
+        """key is another name for other."""
+        if other:
+            self.values[key] = self.values[other]
 
-	def ratio(self, key, other):
-		"""Of medians: key's divided by other's."""
-		if key in self.values and self.values.get(other) and self.median(other):
-			self.ratios.setdefault(key, {})[other] = round(self.median(key) / self.median(other), 3)
+    def ratio(self, key, other):
+        """Of medians: key's divided by other's."""
+        if key in self.values and self.values.get(other) and self.median(other):
+            self.ratios.setdefault(key, {})[other] = round(self.median(key) / self.median(other), 3)
 
-	def median(self, key):
-		return statistics.median(self.values[key])
+    def median(self, key):
+        return statistics.median(self.values[key])
 
-	def tree(self):
-		"""{"<scenario>.<figure>.median": number, ...}, flat."""
-		flat = {}
-		for key, values in sorted(self.values.items()):
-			flat |= {f"{key}.median": _short(self.median(key)), f"{key}.min": _short(min(values)), f"{key}.max": _short(max(values)), f"{key}.n": len(values)}
-			if key in self.ratios:
-				flat[f"{key}.ratio_to"] = self.ratios[key]
-		return flat
+    def tree(self):
+        """{"<scenario>.<figure>.median": number, ...}, flat."""
+        flat = {}
+        for key, values in sorted(self.values.items()):
+            flat |= {
+                f"{key}.median": _short(self.median(key)),
+                f"{key}.min": _short(min(values)),
+                f"{key}.max": _short(max(values)),
+                f"{key}.n": len(values),
+            }
+            if key in self.ratios:
+                flat[f"{key}.ratio_to"] = self.ratios[key]
+        return flat
 
-	def write(self, path):
-		with open(path, "w", encoding="utf-8") as f:
-			json.dump({"facts": self.facts, **self.tree()}, f, indent=1)
-			f.write("\n")
+    def write(self, path):
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump({"facts": self.facts, **self.tree()}, f, indent=1)
+            f.write("\n")
 
-	def table(self):
-		"""For people, on stdout; processor time and memory in lines of their own, a daemon beside the other."""
-		for key, value in self.facts.items():
-			print(f"# {key}: {value}")
-		for group, members in sorted(self._daemons().items()):
-			print(f"{group:44} " + "  ".join(f"{name} {_short(self.median(key))}" for name, key in members if self.median(key)))
-		for key, values in sorted(self.values.items()):
-			if _DAEMON.search(key):
-				continue
-			ratios = "  ".join(f"{r} x {other}" for other, r in self.ratios.get(key, {}).items())
-			spread = f"{_short(min(values))} to {_short(max(values))}" if len(values) > 1 else ""
-			print(f"{key:56} {_short(self.median(key)):>10}  {spread:24} n={len(values)}  {ratios}".rstrip())
-		sys.stdout.flush()
+    def table(self):
+        """For people, on stdout; processor time and memory in lines of their own, a daemon beside
+        the other.
+        """
+        for key, value in self.facts.items():
+            print(f"# {key}: {value}")
+        for group, members in sorted(self._daemons().items()):
+            print(
+                f"{group:44} "
+                + "  ".join(
+                    f"{name} {_short(self.median(key))}"
+                    for name, key in members
+                    if self.median(key)
+                )
+            )
+        for key, values in sorted(self.values.items()):
+            if _DAEMON.search(key):
+                continue
+            ratios = "  ".join(f"{r} x {other}" for other, r in self.ratios.get(key, {}).items())
+            spread = f"{_short(min(values))} to {_short(max(values))}" if len(values) > 1 else ""
+            print(
+                f"{key:56} {_short(self.median(key)):>10}  {spread:24} n={len(values)}  {ratios}"
+                .rstrip()
+            )
+        sys.stdout.flush()
 
-	def _daemons(self):
-		"""{"burst.peak_mib": [(daemon, key)]}"""
-		groups = {}
-		for key in self.values:
-			if found := _DAEMON.search(key):
-				groups.setdefault(f"{key[:found.start()]}.{found.group(1)}{found.group(3) or ''}", []).append((found.group(2), key))
-		return groups
+    def _daemons(self):
+        """{"burst.peak_mib": [(daemon, key)]}"""
+        groups = {}
+        for key in self.values:
+            if found := _DAEMON.search(key):
+                groups.setdefault(
+                    f"{key[:found.start()]}.{found.group(1)}{found.group(3) or ''}", []
+                ).append((found.group(2), key))
+        return groups
 
 
 def _short(number):
-	"""Three significant digits, at least the whole ones."""
-	if not isinstance(number, float) or number == 0 or not math.isfinite(number):
-		return number
-	digits = max(0, 2 - math.floor(math.log10(abs(number))))
-	return round(number, digits) if digits else round(number)
+    """Three significant digits, at least the whole ones."""
+    if not isinstance(number, float) or number == 0 or not math.isfinite(number):
+        return number
+    digits = max(0, 2 - math.floor(math.log10(abs(number))))
+    return round(number, digits) if digits else round(number)

@@ -7,47 +7,54 @@ _TICK = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_of(pid):
-	"""Seconds of user and system time since its start; 0 when it is gone."""
-	try:
-		words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-	except OSError:
-		return 0.0
-	return (int(words[11]) + int(words[12])) / _TICK
+    """Seconds of user and system time since its start; 0 when it is gone."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(words[11]) + int(words[12])) / _TICK
 
 
 def peak_of(pid):
-	"""MiB: the most that was resident since reset_peak()."""
-	try:
-		lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-	except OSError:
-		return 0.0
-	return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
+    """MiB: the most that was resident since reset_peak()."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
 
 
 def reset_peak(pid):
-	try:
-		Path(f"/proc/{pid}/clear_refs").write_text("5")
-	except OSError:
-		pass
+    try:
+        Path(f"/proc/{pid}/clear_refs").write_text("5")
+    except OSError:
+        pass
 
 
 class Stretch:
-	"""names: {name: function that gives the process id, or None}. Made at the begin; used() at the end."""
+    """names: {name: function that gives the process id, or None}. Made at the begin; used() at the
+    end.
+    """
 
-	def __init__(self, names):
-		self.names = names
-		self.begin = {}
-		for name, pid in self._pids().items():
-			reset_peak(pid)
-			self.begin[name] = (pid, cpu_of(pid))
+    def __init__(self, names):
+        self.names = names
+        self.begin = {}
+        for name, pid in self._pids().items():
+            reset_peak(pid)
+            self.begin[name] = (pid, cpu_of(pid))
 
-	def _pids(self):
-		return {name: pid() for name, pid in self.names.items() if pid()}
+    def _pids(self):
+        return {name: pid() for name, pid in self.names.items() if pid()}
 
-	def used(self):
-		"""{name: (processor seconds, peak MiB)}. A process that was started meanwhile counts from its start."""
-		found = {}
-		for name, pid in self._pids().items():
-			before = self.begin.get(name)
-			found[name] = (cpu_of(pid) - (before[1] if before and before[0] == pid else 0.0), peak_of(pid))
-		return found
+    def used(self):
+        """{name: (processor seconds, peak MiB)}. A process that was started meanwhile counts from
+        its start.
+        """
+        found = {}
+        for name, pid in self._pids().items():
+            before = self.begin.get(name)
+            found[name] = (
+                cpu_of(pid) - (before[1] if before and before[0] == pid else 0.0),
+                peak_of(pid),
+            )
+        return found

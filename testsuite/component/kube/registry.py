@@ -5,13 +5,13 @@ TESTS = []
 
 
 def test(function):
-	TESTS.append(function)
-	return function
+    TESTS.append(function)
+    return function
 
 
 def equal(got, wanted):
-	assert got == wanted, f'got {got!r}, wanted {wanted!r}'
+    assert got == wanted, f"got {got!r}, wanted {wanted!r}"
 
 
 def contains(text, part):
-	assert part in text, f'{text!r} does not contain {part!r}'
+    assert part in text, f"{text!r} does not contain {part!r}"

@@ -9,225 +9,289 @@ from registry import equal, test
 
 
 def make_pods(bed, prefix, count):
-	def some(numbers):
-		api = Api(bed.plane)
-		for n in numbers:
-			api.pod(f'{prefix}-{n}')
-	threads = [threading.Thread(target=some, args=(range(first, count, 8),)) for first in range(8)]
-	for thread in threads:
-		thread.start()
-	for thread in threads:
-		thread.join()
+    def some(numbers):
+        api = Api(bed.plane)
+        for n in numbers:
+            api.pod(f"{prefix}-{n}")
+
+    threads = [threading.Thread(target=some, args=(range(first, count, 8),)) for first in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def present(bed):
-	"""uid -> name of our pods, as the server has them."""
-	items = bed.api('GET', f'{PODS}?fieldSelector={OURS.replace("=", "%3D")}')[1]['items']
-	return {pod['metadata']['uid']: pod['metadata']['name'] for pod in items}
+    """uid -> name of our pods, as the server has them."""
+    items = bed.api("GET", f'{PODS}?fieldSelector={OURS.replace("=", "%3D")}')[1]["items"]
+    return {pod["metadata"]["uid"]: pod["metadata"]["name"] for pod in items}
 
 
 def agrees(bed, probe, watch):
-	wait_for(f'agreement of watch {watch}', lambda: probe.live(watch) == present(bed))
+    wait_for(f"agreement of watch {watch}", lambda: probe.live(watch) == present(bed))
 
 
 @test
 def twelve_hundred_pods_arrive_over_pages(bed):
-	make_pods(bed, 'many', 1200)
-	bed.api('POST', PODS, {'metadata': {'name': 'foreign'}, 'spec': {'schedulerName': 'other', 'containers': [{'name': 'c', 'image': 'x'}]}})
-	probe = bed.probe()
-	probe('watch', name='pods', fields=OURS)
-	agrees(bed, probe, 'pods')
-	counters = probe('counters', name='pods')
-	assert counters['pages'] >= 3 and counters['lists'] == 1 and counters['synced'], counters
-	equal([e for e in probe.heard['pods'] if e['event'] == 'upserted' and not e['readable']], [])
-	equal('foreign' in probe.live('pods').values(), False)
-	bed.api.pod('later')
-	bed.api.delete('many-0')
-	agrees(bed, probe, 'pods')
-	wait_for('two connections', lambda: probe.connections() == 2)
+    make_pods(bed, "many", 1200)
+    bed.api(
+        "POST",
+        PODS,
+        {
+            "metadata": {"name": "foreign"},
+            "spec": {"schedulerName": "other", "containers": [{"name": "c", "image": "x"}]},
+        },
+    )
+    probe = bed.probe()
+    probe("watch", name="pods", fields=OURS)
+    agrees(bed, probe, "pods")
+    counters = probe("counters", name="pods")
+    assert counters["pages"] >= 3 and counters["lists"] == 1 and counters["synced"], counters
+    equal([e for e in probe.heard["pods"] if e["event"] == "upserted" and not e["readable"]], [])
+    equal("foreign" in probe.live("pods").values(), False)
+    bed.api.pod("later")
+    bed.api.delete("many-0")
+    agrees(bed, probe, "pods")
+    wait_for("two connections", lambda: probe.connections() == 2)
 
 
 @test
 def a_cut_stream_goes_on_where_it_was(bed):
-	for n in range(3):
-		bed.api.pod(f'doomed-{n}')
-	probe = bed.probe(bed.proxied)
-	probe('watch', name='pods', fields=OURS)
-	agrees(bed, probe, 'pods')
-	for n in range(3):
-		bed.proxy.refusing = True
-		bed.proxy.cut()
-		bed.api.pod(f'gap-{n}')
-		equal(bed.api.delete(f'doomed-{n}')[0], 200)
-		wait_for('trouble', lambda: probe('counters', name='pods')['trouble'])
-		bed.proxy.refusing = False
-		agrees(bed, probe, 'pods')
-	counters = probe('counters', name='pods')
-	equal((counters['lists'], counters['trouble']), (1, ''))
-	gaps = [event['name'] for event in probe.heard['pods'] if event.get('name', '').startswith('gap-')]
-	equal(gaps, ['gap-0', 'gap-1', 'gap-2'])
+    for n in range(3):
+        bed.api.pod(f"doomed-{n}")
+    probe = bed.probe(bed.proxied)
+    probe("watch", name="pods", fields=OURS)
+    agrees(bed, probe, "pods")
+    for n in range(3):
+        bed.proxy.refusing = True
+        bed.proxy.cut()
+        bed.api.pod(f"gap-{n}")
+        equal(bed.api.delete(f"doomed-{n}")[0], 200)
+        wait_for("trouble", lambda: probe("counters", name="pods")["trouble"])
+        bed.proxy.refusing = False
+        agrees(bed, probe, "pods")
+    counters = probe("counters", name="pods")
+    equal((counters["lists"], counters["trouble"]), (1, ""))
+    gaps = [
+        event["name"] for event in probe.heard["pods"] if event.get("name", "").startswith("gap-")
+    ]
+    equal(gaps, ["gap-0", "gap-1", "gap-2"])
 
 
 @test
 def a_watch_lists_again_when_it_is_told_to(bed):
-	make_pods(bed, 'again', 1200)
-	probe = bed.probe()
-	probe('watch', name='pods', fields=OURS)
-	probe('list_again', name='pods')  # while it lists
-	agrees(bed, probe, 'pods')
-	equal(probe('counters', name='pods')['lists'], 1)
-	probe('list_again', name='pods')
-	wait_for('another list', lambda: probe('counters', name='pods')['lists'] == 2)
-	bed.api.pod('after')
-	agrees(bed, probe, 'pods')
-	equal(probe('counters', name='pods')['errors'], 0)
+    make_pods(bed, "again", 1200)
+    probe = bed.probe()
+    probe("watch", name="pods", fields=OURS)
+    probe("list_again", name="pods")  # while it lists
+    agrees(bed, probe, "pods")
+    equal(probe("counters", name="pods")["lists"], 1)
+    probe("list_again", name="pods")
+    wait_for("another list", lambda: probe("counters", name="pods")["lists"] == 2)
+    bed.api.pod("after")
+    agrees(bed, probe, "pods")
+    equal(probe("counters", name="pods")["errors"], 0)
 
 
 @test
 def pods_are_found_whoever_schedules_them(bed):
-	make_pods(bed, 'crowd', 600)  # three pages
-	bed.api('POST', PODS, {'metadata': {'name': 'zz-other'}, 'spec': {'schedulerName': 'other', 'containers': [{'name': 'c', 'image': 'x'}]}})
-	probe = bed.probe()
-	for name, namespace, found in (('zz-other', 'default', True), ('nobody', 'default', False), ('zz-other', 'kube-system', False)):
-		answer = probe('find', name=name, namespace=namespace)
-		equal((answer['ok'], answer['found']), (True, found))
+    make_pods(bed, "crowd", 600)  # three pages
+    bed.api(
+        "POST",
+        PODS,
+        {
+            "metadata": {"name": "zz-other"},
+            "spec": {"schedulerName": "other", "containers": [{"name": "c", "image": "x"}]},
+        },
+    )
+    probe = bed.probe()
+    for name, namespace, found in (
+        ("zz-other", "default", True),
+        ("nobody", "default", False),
+        ("zz-other", "kube-system", False),
+    ):
+        answer = probe("find", name=name, namespace=namespace)
+        equal((answer["ok"], answer["found"]), (True, found))
 
 
 @test
 def clean_ends_are_no_trouble(bed):
-	probe = bed.probe()
-	probe('watch', name='pods', fields=OURS, timeout=1)
-	for n in range(4):
-		wait_for('next stream', lambda n=n: probe('counters', name='pods')['streams'] > n)
-		bed.api.pod(f'end-{n}')
-	agrees(bed, probe, 'pods')
-	counters = probe('counters', name='pods')
-	equal((counters['errors'], counters['lists']), (0, 1))
+    probe = bed.probe()
+    probe("watch", name="pods", fields=OURS, timeout=1)
+    for n in range(4):
+        wait_for("next stream", lambda n=n: probe("counters", name="pods")["streams"] > n)
+        bed.api.pod(f"end-{n}")
+    agrees(bed, probe, "pods")
+    counters = probe("counters", name="pods")
+    equal((counters["errors"], counters["lists"]), (0, 1))
 
 
 @test
 def a_silent_stream_is_replaced(bed):
-	probe = bed.probe(bed.proxied)
-	probe('watch', name='pods', fields=OURS, silence_ms=1500)
-	agrees(bed, probe, 'pods')
-	bed.proxy.frozen = True
-	bed.api.pod('while-frozen')
-	wait_for('silence', lambda: probe('counters', name='pods')['silences'] >= 1)
-	bed.proxy.frozen = False
-	agrees(bed, probe, 'pods')
+    probe = bed.probe(bed.proxied)
+    probe("watch", name="pods", fields=OURS, silence_ms=1500)
+    agrees(bed, probe, "pods")
+    bed.proxy.frozen = True
+    bed.api.pod("while-frozen")
+    wait_for("silence", lambda: probe("counters", name="pods")["silences"] >= 1)
+    bed.proxy.frozen = False
+    agrees(bed, probe, "pods")
 
 
 @test
 def a_restarted_api_server_costs_nothing(bed):
-	bed.api.pod('doomed-by-restart')
-	probe = bed.probe()
-	probe('watch', name='pods', fields=OURS)
-	agrees(bed, probe, 'pods')
-	bed.plane.api_server('--kill')
-	wait_for('trouble', lambda: probe('counters', name='pods')['trouble'])
-	bed.plane.api_server('--start')
-	bed.api.connection = None
-	bed.api.pod('after-restart')
-	equal(bed.api.delete('doomed-by-restart')[0], 200)
-	agrees(bed, probe, 'pods')
-	counters = probe('counters', name='pods')
-	print(f"# lists={counters['lists']} expired={counters['expired']} streams={counters['streams']} errors={counters['errors']}")
+    bed.api.pod("doomed-by-restart")
+    probe = bed.probe()
+    probe("watch", name="pods", fields=OURS)
+    agrees(bed, probe, "pods")
+    bed.plane.api_server("--kill")
+    wait_for("trouble", lambda: probe("counters", name="pods")["trouble"])
+    bed.plane.api_server("--start")
+    bed.api.connection = None
+    bed.api.pod("after-restart")
+    equal(bed.api.delete("doomed-by-restart")[0], 200)
+    agrees(bed, probe, "pods")
+    counters = probe("counters", name="pods")
+    print(
+        f"# lists={counters['lists']} expired={counters['expired']}"
+        f" streams={counters['streams']} errors={counters['errors']}"
+    )
 
 
 @test
 def a_page_that_cannot_be_read_is_asked_for_again(bed):
-	# Its head is fine, so the next page has been asked for by then: that answer counts for nothing.
-	make_pods(bed, 'torn', 250)
-	body = '{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":"none"},"items":[{'
-	bed.proxy.rule('answer', 'continue=', argument=f'HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}')
-	probe = bed.probe(bed.proxied)
-	probe('watch', name='pods', fields=OURS, page_size=100)
-	agrees(bed, probe, 'pods')
-	counters = probe('counters', name='pods')
-	assert (counters['errors'], counters['lists'], counters['expired']) == (1, 1, 0), counters
+    # Its head is fine, so the next page has been asked for by then: that answer counts for nothing.
+    make_pods(bed, "torn", 250)
+    metadata = '"metadata":{"resourceVersion":"1","continue":"none"}'
+    body = '{"kind":"PodList","apiVersion":"v1",' + metadata + ',"items":[{'
+    bed.proxy.rule(
+        "answer",
+        "continue=",
+        argument=(
+            f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"
+        ),
+    )
+    probe = bed.probe(bed.proxied)
+    probe("watch", name="pods", fields=OURS, page_size=100)
+    agrees(bed, probe, "pods")
+    counters = probe("counters", name="pods")
+    assert (counters["errors"], counters["lists"], counters["expired"]) == (1, 1, 0), counters
 
 
 @test
 def a_list_that_stops_in_the_middle_is_asked_for_again(bed):
-	"""Long before its deadline of a minute."""
-	make_pods(bed, 'stops', 20)
-	bed.proxy.rule('half', 'limit=', 'GET')
-	probe, began = bed.probe(bed.proxied), time.monotonic()
-	probe('watch', name='pods', fields=OURS)
-	agrees(bed, probe, 'pods')
-	took = time.monotonic() - began
-	assert 9 < took < 40, took
-	equal(probe('counters', name='pods')['errors'], 1)
+    """Long before its deadline of a minute."""
+    make_pods(bed, "stops", 20)
+    bed.proxy.rule("half", "limit=", "GET")
+    probe, began = bed.probe(bed.proxied), time.monotonic()
+    probe("watch", name="pods", fields=OURS)
+    agrees(bed, probe, "pods")
+    took = time.monotonic() - began
+    assert 9 < took < 40, took
+    equal(probe("counters", name="pods")["errors"], 1)
 
 
 @test
 def a_forgotten_version_and_a_forgotten_page_mean_a_new_list(bed):
-	# Two watches wait out the compaction together: one is cut off, the other's second page is held back.
-	make_pods(bed, 'paged', 250)
-	probe = bed.probe(bed.proxied)
-	probe('watch', name='pods', fields=OURS)
-	agrees(bed, probe, 'pods')
-	bed.proxy.refusing = True
-	bed.proxy.cut()
-	paging = bed.probe(bed.plane.kubeconfig('paging.yaml', bed.admin, port=bed.proxy_of_pages.port))
-	release = threading.Event()
-	bed.proxy_of_pages.rule('hold', 'continue=', argument=release)
-	paging('watch', name='pods', fields=OURS, page_size=100)
-	wait_for('first page', lambda: paging('counters', name='pods')['pages'] == 1)
-	version = bed.api('GET', PODS + '?limit=1')[1]['metadata']['resourceVersion']
-	equal(bed.api.delete('paged-20')[0], 200)
-	bed.api.pod('while-cut')
-	exact = f'{PODS}?limit=1&resourceVersionMatch=Exact&resourceVersion={version}'
-	wait_for('compaction', lambda: bed.api('GET', exact)[0] == 410)
-	bed.plane.api_server('--kill')
-	bed.plane.api_server('--start')  # its watch cache starts anew
-	bed.api.connection = None
-	bed.proxy.refusing = False
-	release.set()
-	agrees(bed, probe, 'pods')
-	counters = probe('counters', name='pods')
-	assert counters['expired'] >= 1 and counters['lists'] >= 2, counters
-	equal('paged-20' in probe.live('pods').values(), False)
-	agrees(bed, paging, 'pods')
-	counters = paging('counters', name='pods')
-	assert counters['expired'] >= 1 and counters['lists'] == 1, counters
+    # Two watches wait out the compaction together: one is cut off, the other's second page is held
+    # back.
+    make_pods(bed, "paged", 250)
+    probe = bed.probe(bed.proxied)
+    probe("watch", name="pods", fields=OURS)
+    agrees(bed, probe, "pods")
+    bed.proxy.refusing = True
+    bed.proxy.cut()
+    paging = bed.probe(bed.plane.kubeconfig("paging.yaml", bed.admin, port=bed.proxy_of_pages.port))
+    release = threading.Event()
+    bed.proxy_of_pages.rule("hold", "continue=", argument=release)
+    paging("watch", name="pods", fields=OURS, page_size=100)
+    wait_for("first page", lambda: paging("counters", name="pods")["pages"] == 1)
+    version = bed.api("GET", PODS + "?limit=1")[1]["metadata"]["resourceVersion"]
+    equal(bed.api.delete("paged-20")[0], 200)
+    bed.api.pod("while-cut")
+    exact = f"{PODS}?limit=1&resourceVersionMatch=Exact&resourceVersion={version}"
+    wait_for("compaction", lambda: bed.api("GET", exact)[0] == 410)
+    bed.plane.api_server("--kill")
+    bed.plane.api_server("--start")  # its watch cache starts anew
+    bed.api.connection = None
+    bed.proxy.refusing = False
+    release.set()
+    agrees(bed, probe, "pods")
+    counters = probe("counters", name="pods")
+    assert counters["expired"] >= 1 and counters["lists"] >= 2, counters
+    equal("paged-20" in probe.live("pods").values(), False)
+    agrees(bed, paging, "pods")
+    counters = paging("counters", name="pods")
+    assert counters["expired"] >= 1 and counters["lists"] == 1, counters
 
 
 @test
 def a_mute_stream_leads_to_a_new_list(bed):
-	# A version from the future: the server answers 200 and says nothing, for ever (etcd was restored from a backup).
-	probe = bed.probe(bed.proxied)
-	probe('watch', name='pods', fields=OURS)
-	agrees(bed, probe, 'pods')
-	probe('unwatch', name='pods')
-	probe.heard.clear()
-	answer = json.dumps({'metadata': {'resourceVersion': '99999999'}, 'items': []})
-	bed.proxy.rule('answer', 'limit=', argument=f'HTTP/1.1 200 OK\r\nContent-Length: {len(answer)}\r\nConnection: close\r\n\r\n{answer}')
-	probe('watch', name='pods', fields=OURS, silence_ms=1000)
-	agrees(bed, probe, 'pods')
-	assert probe('counters', name='pods')['lists'] >= 2  # more when it was silent again for a second before anybody asked
+    # A version from the future: the server answers 200 and says nothing, for ever (etcd was
+    # restored from a backup).
+    probe = bed.probe(bed.proxied)
+    probe("watch", name="pods", fields=OURS)
+    agrees(bed, probe, "pods")
+    probe("unwatch", name="pods")
+    probe.heard.clear()
+    answer = json.dumps({"metadata": {"resourceVersion": "99999999"}, "items": []})
+    bed.proxy.rule(
+        "answer",
+        "limit=",
+        argument=(
+            f"HTTP/1.1 200 OK\r\nContent-Length: {len(answer)}\r\nConnection: close\r\n\r\n{answer}"
+        ),
+    )
+    probe("watch", name="pods", fields=OURS, silence_ms=1000)
+    agrees(bed, probe, "pods")
+    assert (
+        probe("counters", name="pods")["lists"] >= 2
+    )  # more when it was silent again for a second before anybody asked
 
 
 @test
 def a_server_that_stays_behind_is_listed_anew(bed):
-	probe = bed.probe(bed.proxied)
-	body = json.dumps({'kind': 'Status', 'message': 'Too large resource version', 'reason': 'Timeout', 'code': 504})
-	bed.proxy.rule('answer', 'watch=1', count=6, argument=f'HTTP/1.1 504 x\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}')
-	probe('watch', name='pods', fields=OURS)
-	wait_for('trouble', lambda: probe('counters', name='pods')['trouble'] == 'Too large resource version')
-	wait_for('second list', lambda: probe('counters', name='pods')['lists'] == 2)
-	wait_for('health', lambda: not probe('counters', name='pods')['trouble'])
-	equal(probe('counters', name='pods')['errors'], 6)
+    probe = bed.probe(bed.proxied)
+    body = json.dumps(
+        {
+            "kind": "Status",
+            "message": "Too large resource version",
+            "reason": "Timeout",
+            "code": 504,
+        }
+    )
+    bed.proxy.rule(
+        "answer",
+        "watch=1",
+        count=6,
+        argument=(
+            f"HTTP/1.1 504 x\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"
+        ),
+    )
+    probe("watch", name="pods", fields=OURS)
+    wait_for(
+        "trouble", lambda: probe("counters", name="pods")["trouble"] == "Too large resource version"
+    )
+    wait_for("second list", lambda: probe("counters", name="pods")["lists"] == 2)
+    wait_for("health", lambda: not probe("counters", name="pods")["trouble"])
+    equal(probe("counters", name="pods")["errors"], 6)
 
 
 @test
 def a_refused_watch_comes_back_when_the_server_says(bed):
-	"""Not sooner, however often its own turn comes."""
-	probe = bed.probe(bed.proxied)
-	bed.proxy.rule('answer', 'watch=1', argument='HTTP/1.1 429 Too Many Requests\r\nRetry-After: 3\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
-	probe('watch', name='pods', fields=OURS)
-	wait_for('the refusal', lambda: probe('counters', name='pods')['errors'] == 1)
-	start = time.monotonic()
-	wait_for('another try', lambda: probe('counters', name='pods')['streams'] == 2)
-	took = time.monotonic() - start
-	assert took > 2.5, f'came back after {took:.1f} s'
+    """Not sooner, however often its own turn comes."""
+    probe = bed.probe(bed.proxied)
+    bed.proxy.rule(
+        "answer",
+        "watch=1",
+        argument=(
+            "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 3\r\nContent-Length: 0\r\nConnection:"
+            " close\r\n\r\n"
+        ),
+    )
+    probe("watch", name="pods", fields=OURS)
+    wait_for("the refusal", lambda: probe("counters", name="pods")["errors"] == 1)
+    start = time.monotonic()
+    wait_for("another try", lambda: probe("counters", name="pods")["streams"] == 2)
+    took = time.monotonic() - start
+    assert took > 2.5, f"came back after {took:.1f} s"

@@ -19,7 +19,8 @@ def without_agent_jobs_go_on_and_a_snapshot_heals(lab, peer):
     peer.start()
     snapshot = eventually(lambda: peer.snapshot(before))
     assert snapshot and snapshot[job]["state"] == "running", snapshot
-    # The keeper may look at jobs after the connect only: then the end is a line of its own, behind the snapshot.
+    # The keeper may look at jobs after the connect only: then the end is a line of its own, behind
+    # the snapshot.
     assert peer.wait("job", id=gone, state="complete", after=before), peer.last("job", id=gone)
     lab.complete(job)
 
@@ -30,7 +31,9 @@ def a_full_queue_drops_the_connection(lab, peer):
     for i in range(400):
         reason = f"{i}" + "x" * 100_000
         lab.command("scontrol", "update", "nodename=k[1-4]", "state=drain", f"reason={reason}")
-        time.sleep(0.11)  # the keeper looks at nodes every 100 ms; a reason that it never saw is no line
+        time.sleep(
+            0.11
+        )  # the keeper looks at nodes every 100 ms; a reason that it never saw is no line
         if "queue dropped" in lab.log():
             break
     peer.reading.set()
@@ -39,17 +42,23 @@ def a_full_queue_drops_the_connection(lab, peer):
     assert eventually(lambda: peer.connections > connections)
     before = len(peer.lines)
     assert peer.wait("node", name="k4", drain=False), peer.last("node", name="k4")
-    assert eventually(lambda: (peer.last("stats") or (0, {"queue_drops": 0}))[1]["queue_drops"] > 0), (before, peer.last("stats"))
+    assert eventually(
+        lambda: (peer.last("stats") or (0, {"queue_drops": 0}))[1]["queue_drops"] > 0
+    ), (before, peer.last("stats"))
 
 
 def kill_9_and_restart_keep_jobs_and_exactly_once(lab, peer):
     jobs = {i: lab.submit(marker(f"crash-{i}")).job for i in range(5)}
     assert all(peer.wait("job", id=job, state="running") for job in jobs.values())
-    assert eventually(lambda: lab.saved("crash-4"), every=0.1), "slurmctld does not save its jobs"  # what was not saved is lost to any crash
+    assert eventually(
+        lambda: lab.saved("crash-4"), every=0.1
+    ), "slurmctld does not save its jobs"  # what was not saved is lost to any crash
     before = len(peer.lines)
     lab.kill_slurmctld()
     lab.start_slurmctld()
-    second = eventually(lambda: next((a for a in [lab.submit(marker("crash-3"))] if a.error != TRY_AGAIN), None))
+    second = eventually(
+        lambda: next((a for a in [lab.submit(marker("crash-3"))] if a.error != TRY_AGAIN), None)
+    )
     assert not second.ok and second.error == DUPLICATE, vars(second)
     assert f"job {jobs[3]} already stands" in second.messages, second.messages
     snapshot = eventually(lambda: peer.snapshot(before))
@@ -58,7 +67,9 @@ def kill_9_and_restart_keep_jobs_and_exactly_once(lab, peer):
         assert snapshot[job]["state"] == "running" and snapshot[job]["nodes"], snapshot.get(job)
     for job in jobs.values():
         assert lab.complete(job).ok
-        assert peer.wait("job", id=job, state="complete", completing=False, after=before), peer.last("job", id=job)
+        assert peer.wait(
+            "job", id=job, state="complete", completing=False, after=before
+        ), peer.last("job", id=job)
 
 
 def reconfigure_does_no_harm(lab, peer):
@@ -68,7 +79,9 @@ def reconfigure_does_no_harm(lab, peer):
         lab.reconfigure()
     before = len(peer.lines)
     assert lab.job(job)["JobState"] == "RUNNING", lab.job(job)
-    assert eventually(lambda: lab.threads() == ["kube-keeper", "kube-link", "kube-sink"]), lab.threads()
+    assert eventually(
+        lambda: lab.threads() == ["kube-keeper", "kube-link", "kube-sink"]
+    ), lab.threads()
     lab.complete(job)
     assert peer.wait("job", id=job, state="complete", completing=False), peer.last("job", id=job)
     later = lab.submit(marker("reconfigure-2")).job
@@ -89,21 +102,38 @@ def descriptors_do_not_leak(lab, peer):
 
 
 def lives_leave_nothing_behind(lab, peer):
-    """11,000 external jobs come and go; once slurmctld has forgotten them it is as large as before. testsuite/bench/lives does the same at length."""
+    """11,000 external jobs come and go; once slurmctld has forgotten them it is as large as before.
+    testsuite/bench/lives does the same at length.
+    """
     process = f"/proc/{lab.slurmctld.pid}"
     before = set(lab.job_ids())
 
     def size_after(batch, lives):
-        answer = lab.command(lab.binary, "lives", f"marker={marker(f'life-{batch}-@')}", "partition=kube", "threads=4", f"count={lives // 4}", seconds=240).stdout
+        answer = lab.command(
+            lab.binary,
+            "lives",
+            f"marker={marker(f'life-{batch}-@')}",
+            "partition=kube",
+            "threads=4",
+            f"count={lives // 4}",
+            seconds=240,
+        ).stdout
         assert answer.split()[:3] == ["lives", str(lives), "0"], answer
-        assert eventually(lambda: set(lab.job_ids()) <= before, 400, 0.5), "slurmctld does not forget its jobs"
+        assert eventually(
+            lambda: set(lab.job_ids()) <= before, 400, 0.5
+        ), "slurmctld does not forget its jobs"
         with open(f"{process}/status", encoding="ascii") as f:
-            return int(next(line for line in f if line.startswith("VmRSS")).split()[1]), len(os.listdir(f"{process}/fd"))
+            return int(next(line for line in f if line.startswith("VmRSS")).split()[1]), len(
+                os.listdir(f"{process}/fd")
+            )
 
     size_after(0, 2000)
     sizes = [size_after(batch, 1500) for batch in range(1, 7)]
     first, last = sizes[0], sizes[-1]
-    print(f"# VmRSS {', '.join(str(rss) for rss, _ in sizes)} KiB, descriptors {first[1]} to {last[1]}")
+    print(
+        f"# VmRSS {', '.join(str(rss) for rss, _ in sizes)} KiB, descriptors {first[1]} to"
+        f" {last[1]}"
+    )
     # The allocator grows in steps, one batch or two; a leak grows in every batch.
     least = min(later[0] - earlier[0] for earlier, later in zip(sizes, sizes[1:]))
     assert least < 750, "memory stays behind: 1,500 lives may leave less than 0.5 KiB each"
@@ -120,18 +150,24 @@ def prolog_flags_do_not_hold_jobs(lab, peer):
     line = peer.wait("job", id=answer.job, state="running", configuring=False)
     assert line, peer.last("job", id=answer.job)
     print(f"# configured after {(line[0] - answer.ns) / 1e6:.1f} ms")
-    assert eventually(lambda: lab.job(answer.job)["Reason"] == "None"), "Slurm waits for a prolog that nobody runs"
+    assert eventually(
+        lambda: lab.job(answer.job)["Reason"] == "None"
+    ), "Slurm waits for a prolog that nobody runs"
     lab.complete(answer.job)
     assert peer.wait("job", id=answer.job, state="complete", completing=False)
 
 
 def kube_conf_is_read_again(lab, peer):
     """Also when slurm.conf was read in that second before: slurmctld notes whole seconds."""
+
     def may_submit():
-        result = lab.command("sbatch", "-p", "mixed", "--hold", "-D", "/", "-o", "/dev/null", "--wrap", "true")
+        result = lab.command(
+            "sbatch", "-p", "mixed", "--hold", "-D", "/", "-o", "/dev/null", "--wrap", "true"
+        )
         if result.returncode == 0:
             lab.command("scancel", "--partition=mixed")
         return result.returncode == 0
+
     assert may_submit()
     for partitions, may in (("kube,mixed", False), ("kube", True)):
         with open(f"{lab.run}/kube.conf", "w", encoding="utf-8") as f:
@@ -155,7 +191,9 @@ def it_can_be_taken_out_and_put_in_again(lab, peer):
 
 
 def inactive_limit_spares_external_jobs(lab, peer):
-    while time.monotonic() - lab.inactive_since < 40:  # Slurm looks every 30 s, and allows 4/3 limit + MessageTimeout
+    while (
+        time.monotonic() - lab.inactive_since < 40
+    ):  # Slurm looks every 30 s, and allows 4/3 limit + MessageTimeout
         time.sleep(0.2)
     assert lab.job(lab.inactive)["JobState"] == "RUNNING", lab.job(lab.inactive)
     lab.complete(lab.inactive)
@@ -163,7 +201,12 @@ def inactive_limit_spares_external_jobs(lab, peer):
 
 def what_slurm_forgets_is_told(lab, peer):
     # MinJobAge is 2 s, but Slurm looks once in a minute only
-    assert eventually(lambda: peer.find("job_gone", id=lab.purge) or lab.purge not in (peer.snapshot() or {lab.purge: 0}), 150, 0.2)
+    assert eventually(
+        lambda: peer.find("job_gone", id=lab.purge)
+        or lab.purge not in (peer.snapshot() or {lab.purge: 0}),
+        150,
+        0.2,
+    )
 
 
 def the_cost_is_small(lab, peer):
@@ -172,11 +215,16 @@ def the_cost_is_small(lab, peer):
     stats = line[1]
     for key in ("hook", "lock_wait", "lock_hold"):
         cost = stats[key]
-        print(f"# {key}: n {cost['count']}, mean {cost['mean_us']:.1f} us, p99 {cost['p99_us']:.1f} us, max {cost['max_us']:.1f} us")
+        print(
+            f"# {key}: n {cost['count']}, mean {cost['mean_us']:.1f} us, p99"
+            f" {cost['p99_us']:.1f} us, max {cost['max_us']:.1f} us"
+        )
     print(f"# duty {stats['duty_percent']:.3f} %")
     assert stats["hook"]["count"] > 0 and stats["lock_hold"]["count"] > 0, stats
     assert stats["duty_percent"] < 2.5 * slowness(), stats
-    assert stats["lock_hold"]["mean_us"] < 2000 * slowness(), stats  # a thread that loses its processor meanwhile counts, so single ones may be long
+    assert (
+        stats["lock_hold"]["mean_us"] < 2000 * slowness()
+    ), stats  # a thread that loses its processor meanwhile counts, so single ones may be long
 
 
 def nothing_was_out_of_order(lab, peer):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gres.conf as sites have it: Slurm's loader, which the plugin calls inside slurmctld, ends the process at many mistakes that slurmctld alone tolerates."""
+"""gres.conf as sites have it: Slurm's loader, which the plugin calls inside slurmctld, ends the
+process at many mistakes that slurmctld alone tolerates.
+"""
 import random
 
 from holes import is_idle, restart, running
@@ -14,7 +16,9 @@ PLAIN = [
     G1 + "File=/dev/nothing[0-7]",
     G1 + "File=/dev/nothing0",
     "NodeName=other Name=gpu Cores=900\n" + G1 + "Files=/dev/b,/dev/a[0-2]",
-    "NodeName=n1 Name=gpu Flags=no_gpu_env,opencl_env MultipleFiles=/dev/x Links=9 Cores=99\n" + G1 + "Count=2",
+    "NodeName=n1 Name=gpu Flags=no_gpu_env,opencl_env MultipleFiles=/dev/x Links=9 Cores=99\n"
+    + G1
+    + "Count=2",
     "AutoDetect=off\n# a comment\n\n" + G1 + "File=/dev/nothing[0-1]",
 ]
 FATAL = [
@@ -36,10 +40,33 @@ FATAL = [
 
 def made_up(dice):
     """Lines from words that are right here and wrong there."""
-    words = ["File=/dev/a[0-1]", "File=/dev/a0", "Files=/dev/b0,/dev/b1", "Count=1", "Count=2", "Count=0", "Cores=0-3", "Cores=4", "Cores=3-1", "CPUs=0,2",
-             "Type=a", "Type=b", "Flags=CountOnly", "Links=0,1"]
-    heads = ["NodeName=g1 Name=gpu", "NodeName=g[1-9] Name=GPU", "Name=gpu", "NodeName=k1 Name=gpu", "NodeName=g1 Name=nic"]
-    return "\n".join(" ".join([dice.choice(heads), *dice.sample(words, dice.randrange(4))]) for _ in range(dice.randrange(1, 4)))
+    words = [
+        "File=/dev/a[0-1]",
+        "File=/dev/a0",
+        "Files=/dev/b0,/dev/b1",
+        "Count=1",
+        "Count=2",
+        "Count=0",
+        "Cores=0-3",
+        "Cores=4",
+        "Cores=3-1",
+        "CPUs=0,2",
+        "Type=a",
+        "Type=b",
+        "Flags=CountOnly",
+        "Links=0,1",
+    ]
+    heads = [
+        "NodeName=g1 Name=gpu",
+        "NodeName=g[1-9] Name=GPU",
+        "Name=gpu",
+        "NodeName=k1 Name=gpu",
+        "NodeName=g1 Name=nic",
+    ]
+    return "\n".join(
+        " ".join([dice.choice(heads), *dice.sample(words, dice.randrange(4))])
+        for _ in range(dice.randrange(1, 4))
+    )
 
 
 def write(lab, text):
@@ -52,12 +79,14 @@ def survives(lab, peer, text):
     write(lab, text)
     told = lab.log().count("gres.conf is not loaded")
     restart(lab, peer)
-    assert lab.slurmctld.poll() is None and lab.answers(), f"slurmctld has ended with gres.conf:\n{text}\n{lab.log()[-600:]}"
+    assert (
+        lab.slurmctld.poll() is None and lab.answers()
+    ), f"slurmctld has ended with gres.conf:\n{text}\n{lab.log()[-600:]}"
     return lab.log().count("gres.conf is not loaded") == told
 
 
 def gres_conf_never_ends_slurmctld(lab, peer):
-    seed = random.randrange(10 ** 6)
+    seed = random.randrange(10**6)
     dice = random.Random(seed)
     print(f"# seed {seed}")
     for text in PLAIN:

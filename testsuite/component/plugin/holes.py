@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Slurm's own external nodes and jobs leave open (25.05 to 26.05; each version other things), and the same for emulated ones: the keeper
-repairs it. A test that cannot apply to this Slurm says why."""
+"""What Slurm's own external nodes and jobs leave open (25.05 to 26.05; each version other things),
+and the same for emulated ones: the keeper repairs it. A test that cannot apply to this Slurm says
+why.
+"""
 import signal
 import socket
 import subprocess
@@ -12,7 +14,10 @@ from lab import Skip, eventually, marker, slowness
 
 def running(lab, peer, name, **keys):
     answer = lab.submit(marker(name), **keys)
-    assert answer.ok and peer.wait("job", id=answer.job, state="running"), (vars(answer), peer.last("job", id=answer.job))
+    assert answer.ok and peer.wait("job", id=answer.job, state="running"), (
+        vars(answer),
+        peer.last("job", id=answer.job),
+    )
     return answer.job
 
 
@@ -42,7 +47,9 @@ def a_signal_that_reaches_nobody_leaves_the_node_in_service(lab, peer):
     lab.command("scontrol", "resume", str(job))
     until = time.monotonic() + lab.rpc_patience
     while time.monotonic() < until:
-        assert "*" not in lab.node_state("x1") and "NOT_RESPONDING" not in lab.node_state("x1"), lab.node_state("x1")
+        assert "*" not in lab.node_state("x1") and "NOT_RESPONDING" not in lab.node_state(
+            "x1"
+        ), lab.node_state("x1")
         time.sleep(0.1)
     lab.complete(job)
     lab.complete(running(lab, peer, "dead-end-2", node="x1"))
@@ -104,10 +111,26 @@ def a_node_made_again_is_shared_as_before(lab, peer):
     if not lab.has_dynamic_nodes():
         raise Skip("no dynamic nodes")
     for round_ in range(2):
-        made = lab.command("scontrol", "create", "nodename=d2", f"state={'EXTERNAL' if lab.is_native() else 'CLOUD'}", "cpus=4",
-                           "realmemory=4000", "features=kube", "nodeaddr=127.0.0.1", f"port={lab.sink}")
+        made = lab.command(
+            "scontrol",
+            "create",
+            "nodename=d2",
+            f"state={'EXTERNAL' if lab.is_native() else 'CLOUD'}",
+            "cpus=4",
+            "realmemory=4000",
+            "features=kube",
+            "nodeaddr=127.0.0.1",
+            f"port={lab.sink}",
+        )
         assert made.returncode == 0, made
-        assert peer.wait("node", name="d2", base="idle", dynamic=True, not_responding=False, after=len(peer.lines) - 20)
+        assert peer.wait(
+            "node",
+            name="d2",
+            base="idle",
+            dynamic=True,
+            not_responding=False,
+            after=len(peer.lines) - 20,
+        )
         jobs = [running(lab, peer, f"again-{round_}-{i}", node="d2") for i in range(2)]
         for job in jobs:
             lab.complete(job)
@@ -118,15 +141,18 @@ def a_node_made_again_is_shared_as_before(lab, peer):
 
 
 def out_of_use(lab, peer):
-    """k1 drained, k2 down; k3 was drained and came back in the middle of its work, which leaves the reason's text where Slurm clears none.
-    A job waits for k1."""
+    """k1 drained, k2 down; k3 was drained and came back in the middle of its work, which leaves the
+    reason's text where Slurm clears none. A job waits for k1.
+    """
     before = len(peer.lines)
     job = lab.submit(marker(f"busy-{time.monotonic_ns()}"), node="k3").job
     update(lab, "k3", "state=drain", "reason=for a moment")
     update(lab, "k1", "state=drain", "reason=bad disk")
     update(lab, "k2", "state=down", "reason=no power")
     update(lab, "k3", "state=undrain")
-    assert peer.wait("node", name="k1", drain=True, after=before) and peer.wait("node", name="k2", base="down", after=before), "the keeper has not looked"
+    assert peer.wait("node", name="k1", drain=True, after=before) and peer.wait(
+        "node", name="k2", base="down", after=before
+    ), "the keeper has not looked"
     time.sleep(0.5)  # as people do; the keeper looks every 100 ms
     return job, lab.submit(marker(f"waits-{time.monotonic_ns()}"), node="k1").job
 
@@ -135,9 +161,15 @@ def stayed_out_of_use(lab, peer, job, waiting):
     eventually(lambda: "DRAIN" in lab.node_state("k1"))
     end = time.monotonic() + 1.5
     while time.monotonic() < end:
-        assert "DRAIN" in lab.node_state("k1") and "Reason=bad disk [" in lab.node_text("k1"), lab.node_text("k1")
-        assert "DOWN" in lab.node_state("k2") and "Reason=no power [" in lab.node_text("k2"), lab.node_text("k2")
-        assert "DRAIN" not in lab.node_state("k3") and "DOWN" not in lab.node_state("k3"), lab.node_text("k3")
+        assert "DRAIN" in lab.node_state("k1") and "Reason=bad disk [" in lab.node_text(
+            "k1"
+        ), lab.node_text("k1")
+        assert "DOWN" in lab.node_state("k2") and "Reason=no power [" in lab.node_text(
+            "k2"
+        ), lab.node_text("k2")
+        assert "DRAIN" not in lab.node_state("k3") and "DOWN" not in lab.node_state(
+            "k3"
+        ), lab.node_text("k3")
     assert lab.job(job)["JobState"] == "RUNNING", lab.job(job)
     assert lab.job(waiting)["JobState"] == "PENDING", lab.job(waiting)
     lab.command("scancel", str(waiting))
@@ -146,16 +178,39 @@ def stayed_out_of_use(lab, peer, job, waiting):
         update(lab, node, "state=resume")
     is_idle(lab, "k1", "k2", "k3")
     # or the next test drains it again before the keeper has looked, and nothing has changed
-    assert eventually(lambda: not peer.last("node", name="k1")[1]["drain"] and peer.last("node", name="k2")[1]["base"] == "idle")
+    assert eventually(
+        lambda: not peer.last("node", name="k1")[1]["drain"]
+        and peer.last("node", name="k2")[1]["base"] == "idle"
+    )
 
 
 def a_native_job_astray_on_an_external_node_leaves_it_in_service(lab, peer):
-    """A partition of both kinds: native Slurm keeps batch jobs off external nodes; an emulated one starts them, and nobody is there."""
-    job = lab.command("sbatch", "--parsable", "-p", "mixed", "-w", "k1", "-D", "/", "-o", "/dev/null", "--wrap", "true").stdout.strip()
+    """A partition of both kinds: native Slurm keeps batch jobs off external nodes; an emulated one
+    starts them, and nobody is there.
+    """
+    job = lab.command(
+        "sbatch",
+        "--parsable",
+        "-p",
+        "mixed",
+        "-w",
+        "k1",
+        "-D",
+        "/",
+        "-o",
+        "/dev/null",
+        "--wrap",
+        "true",
+    ).stdout.strip()
     if not lab.is_native():
-        assert eventually(lambda: lab.job(job).get("NodeList") == "k1" or lab.job(job).get("Restarts", "0") != "0"), lab.job(job)
+        assert eventually(
+            lambda: lab.job(job).get("NodeList") == "k1" or lab.job(job).get("Restarts", "0") != "0"
+        ), lab.job(job)
     lab.command("scancel", job)
-    assert eventually(lambda: lab.job(job).get("JobState", "CANCELLED") not in ("RUNNING", "COMPLETING", "PENDING")), lab.job(job)
+    assert eventually(
+        lambda: lab.job(job).get("JobState", "CANCELLED")
+        not in ("RUNNING", "COMPLETING", "PENDING")
+    ), lab.job(job)
     assert eventually(lambda: lab.node_state("k1") == "IDLE"), lab.node_text("k1")
     lab.complete(running(lab, peer, "after-the-stray", node="k1"))
     is_idle(lab, "k1")
@@ -163,7 +218,9 @@ def a_native_job_astray_on_an_external_node_leaves_it_in_service(lab, peer):
 
 def jobs_without_a_marker_on_our_nodes_are_told(lab, peer):
     ours = running(lab, peer, "marked", node="k1")
-    made = lab.command("salloc", "--no-shell", "-p", "mixed", "-w", "k1", "-n", "1", "--mem=100", "-t", "5")
+    made = lab.command(
+        "salloc", "--no-shell", "-p", "mixed", "-w", "k1", "-n", "1", "--mem=100", "-t", "5"
+    )
     if made.returncode != 0 and lab.is_native():
         lab.complete(ours)
         raise Skip("this Slurm keeps native jobs off external nodes")
@@ -195,7 +252,9 @@ def a_restart_leaves_no_marks_on_nodes(lab, peer):
     is_idle(lab, "k1", "k3", "g1")
     assert eventually(lambda: lab.node_state("k4") == "MIXED"), lab.node_state("k4")
     for node in ("k1", "k4", "g1"):
-        assert not any(word in lab.node_text(node) for word in ("CLOUD", "POWER", "NOT_RESPONDING")), lab.node_text(node)
+        assert not any(
+            word in lab.node_text(node) for word in ("CLOUD", "POWER", "NOT_RESPONDING")
+        ), lab.node_text(node)
     lab.complete(job)
 
 
@@ -203,6 +262,7 @@ def devices_keep_their_numbers_over_a_restart(lab, peer):
     def device(name):
         job = running(lab, peer, name, gres=f"gres{lab.gres_mark}gpu:1")
         return job, peer.last("job", id=job, state="running")[1]["nodes"][0]["gres"][0]["indices"]
+
     first, number = device("gpu-before")
     before = len(peer.lines)
     restart(lab, peer)
@@ -215,17 +275,27 @@ def devices_keep_their_numbers_over_a_restart(lab, peer):
 
 
 def ended_jobs_leave_no_errors_in_the_log(lab, peer):
-    """slurmctld tells each node of an ended job to end it, and logs an error where nobody answers."""
+    """slurmctld tells each node of an ended job to end it, and logs an error where nobody
+    answers.
+    """
     if lab.is_native():
         raise Skip("there nothing is sent to external nodes")
     before, contacts = len(lab.log()), stat(peer, "sink_contacts")
     for i in range(30):
         job = running(lab, peer, f"quiet-{i}")
         lab.complete(job)
-        assert peer.wait("job", id=job, state="complete", completing=False), peer.last("job", id=job)
-    assert eventually(lambda: stat(peer, "sink_contacts") >= contacts + 30), (contacts, peer.last("stats"))
-    lines = [line for line in lab.log()[before:].splitlines()
-             if "slurm_receive_msgs" in line and f":{lab.sink}]" in line]
+        assert peer.wait("job", id=job, state="complete", completing=False), peer.last(
+            "job", id=job
+        )
+    assert eventually(lambda: stat(peer, "sink_contacts") >= contacts + 30), (
+        contacts,
+        peer.last("stats"),
+    )
+    lines = [
+        line
+        for line in lab.log()[before:].splitlines()
+        if "slurm_receive_msgs" in line and f":{lab.sink}]" in line
+    ]
     assert not lines, (len(lines), lines[:3])
     is_idle(lab, "k1", "k2")
 
@@ -253,7 +323,9 @@ def silent_connections_do_not_hold_up_the_sink(lab, peer):
     beside = seconds_until_closed(lab)
     for each in crowd:
         each.close()
-    print(f"# closed after {idle * 1000:.1f} ms, beside 200 silent ones after {beside * 1000:.1f} ms")
+    print(
+        f"# closed after {idle * 1000:.1f} ms, beside 200 silent ones after {beside * 1000:.1f} ms"
+    )
     assert beside < idle + 0.15 * slowness(), "one after the other"
 
 
@@ -261,7 +333,8 @@ FORGE = """
 import socket, struct, sys
 port, version = int(sys.argv[1]), int(sys.argv[2])
 body = b"x" * 40
-message = struct.pack("!HHHIH", version, 0, 6011, len(body), 0) + body  # 6011: REQUEST_TERMINATE_JOB
+REQUEST_TERMINATE_JOB = 6011
+message = struct.pack("!HHHIH", version, 0, REQUEST_TERMINATE_JOB, len(body), 0) + body
 closed = 0
 for i in range(300):
     with socket.create_connection(("127.0.0.1", port), 10) as one:
@@ -277,13 +350,31 @@ print(closed)
 
 def nobody_floods_the_sink_with_forged_messages(lab, peer):
     """Each would cost munged a request, the log some lines, and Slurm a rest of 10 ms."""
-    version = {(22, 5): 38, (23, 2): 39, (23, 11): 40, (24, 5): 41, (24, 11): 42, (25, 5): 43}.get(lab.version, 44) << 8
+    version = {(22, 5): 38, (23, 2): 39, (23, 11): 40, (24, 5): 41, (24, 11): 42, (25, 5): 43}.get(
+        lab.version, 44
+    ) << 8
     before, began = len(lab.log()), time.monotonic()
-    result = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c", FORGE, str(lab.sink), str(version)],
-                            capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            sys.executable,
+            "-c",
+            FORGE,
+            str(lab.sink),
+            str(version),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     print(f"# {time.monotonic() - began:.2f} s")
     assert result.stdout.strip() == "300", result.stdout
-    lines = [line for line in lab.log()[before:].splitlines() if "slurm_unpack_received_msg" in line]
+    lines = [
+        line for line in lab.log()[before:].splitlines() if "slurm_unpack_received_msg" in line
+    ]
     assert not lines, (len(lines), lines[:3])
     job = running(lab, peer, "beside-the-flood")
     lab.complete(job)
@@ -307,8 +398,19 @@ while time.monotonic() < until:
 def those_who_may_not_speak_do_not_keep_others_from_the_sink(lab, peer):
     """More connections come than the sink can refuse, so there is always one more to accept."""
     before = stat(peer, "sink_refused")
-    crowd = subprocess.Popen(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-                              sys.executable, "-c", CROWD, str(lab.sink), "6"])
+    crowd = subprocess.Popen(
+        [
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            sys.executable,
+            "-c",
+            CROWD,
+            str(lab.sink),
+            "6",
+        ]
+    )
     time.sleep(1)
     times = [seconds_until_closed(lab) for _ in range(5)]
     crowd.wait()
@@ -318,12 +420,20 @@ def those_who_may_not_speak_do_not_keep_others_from_the_sink(lab, peer):
 
 
 def a_node_with_a_slurmd_is_not_ours_for_its_feature(lab, peer):
-    """Anybody may have called a feature kube. n9 looks like a real node: Slurm alone says what becomes of it."""
+    """Anybody may have called a feature kube. n9 looks like a real node: Slurm alone says what
+    becomes of it.
+    """
     nodes = lab.options["nodes"]
-    lab.write_conf(nodes=nodes + f"NodeName=n9 NodeAddr=127.0.0.1 Port={lab.slurmd_port} CPUs=4 RealMemory=4000 Feature=kube State=UNKNOWN Weight=900\n")
+    lab.write_conf(
+        nodes=nodes
+        + f"NodeName=n9 NodeAddr=127.0.0.1 Port={lab.slurmd_port} CPUs=4 RealMemory=4000"
+        " Feature=kube State=UNKNOWN Weight=900\n"
+    )
     before = len(peer.lines)
     restart(lab, peer)
-    assert peer.wait("node", name="k1", after=before) and not peer.find("node", after=before, name="n9"), peer.last("node", name="n9")
+    assert peer.wait("node", name="k1", after=before) and not peer.find(
+        "node", after=before, name="n9"
+    ), peer.last("node", name="n9")
     assert "node n9: has the feature kube, but" in lab.log(), "not told"
     update(lab, "n9", "state=noresp")
     time.sleep(0.5)

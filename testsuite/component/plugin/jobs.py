@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the agent gets to see: hello, snapshot, starts, ends, allocations; and that nodes without slurmd work at all."""
+"""What the agent gets to see: hello, snapshot, starts, ends, allocations; and that nodes without
+slurmd work at all.
+"""
 import os
 import time
 
@@ -11,14 +13,24 @@ def hello_and_snapshot_come_first(lab, peer):
     kinds = [m["type"] for _, m in peer.lines[:2]]
     assert kinds == ["hello", "snapshot_begin"], kinds
     hello = peer.lines[0][1]
-    assert hello["protocol"] == 1 and hello["cluster"] == "lab" and hello["feature"] == "kube", hello
-    assert hello["config_error"] == "" and hello["sink_port"] == lab.sink and hello["whole_sockets"] is False, hello
+    assert (
+        hello["protocol"] == 1 and hello["cluster"] == "lab" and hello["feature"] == "kube"
+    ), hello
+    assert (
+        hello["config_error"] == ""
+        and hello["sink_port"] == lab.sink
+        and hello["whole_sockets"] is False
+    ), hello
     names = sorted(m["name"] for _, m in peer.lines if m["type"] == "node")
-    assert names == lab.external_nodes(), f"Feature kube marks external nodes, kubernetes does not: {names}"
+    assert (
+        names == lab.external_nodes()
+    ), f"Feature kube marks external nodes, kubernetes does not: {names}"
 
 
 def there_are_three_threads_and_no_other(lab, peer):
-    assert eventually(lambda: lab.threads() == ["kube-keeper", "kube-link", "kube-sink"]), lab.threads()
+    assert eventually(
+        lambda: lab.threads() == ["kube-keeper", "kube-link", "kube-sink"]
+    ), lab.threads()
 
 
 def nodes_without_slurmd_are_idle(lab, peer):
@@ -74,7 +86,9 @@ def a_waiting_job_says_why_and_starts_at_once_when_there_is_room(lab, peer):
     first = lab.submit(marker("room-1"), node="k2", cpus=4).job
     second = lab.submit(marker("room-2"), node="k2", cpus=4)
     assert second.ok and second.nodes == "-"
-    assert peer.wait("job", id=second.job, state="pending", reason="Resources"), peer.last("job", id=second.job)
+    assert peer.wait("job", id=second.job, state="pending", reason="Resources"), peer.last(
+        "job", id=second.job
+    )
     ended = lab.complete(first)
     line = peer.wait("job", id=second.job, state="running")
     assert line, "never started"
@@ -84,8 +98,12 @@ def a_waiting_job_says_why_and_starts_at_once_when_there_is_room(lab, peer):
 
 
 def a_pending_native_job_delays_nobody(lab, peer):
-    """Slurm's allocate RPC does not even try while any older job is pending, whatever its partition."""
-    native = lab.command("sbatch", "--parsable", "-p", "native", "-D", "/", "-o", "/dev/null", "--wrap", "true").stdout.strip()
+    """Slurm's allocate RPC does not even try while any older job is pending, whatever its
+    partition.
+    """
+    native = lab.command(
+        "sbatch", "--parsable", "-p", "native", "-D", "/", "-o", "/dev/null", "--wrap", "true"
+    ).stdout.strip()
     delays = []
     for i in range(3):  # Slurm's own passes are 3 s apart: two of these fall between
         answer = lab.submit(marker(f"behind-native-{i}"))
@@ -104,7 +122,9 @@ def an_allocation_has_cores_and_memory(lab, peer):
     job = lab.submit(marker("facts"), node="k3", cpus=2, memory=100, minutes=7).job
     _, line = peer.wait("job", id=job, state="running")
     assert line["time_limit"] == 7 and line["partition"] == "kube" and line["user_id"] == 0, line
-    assert line["nodes"] == [{"name": "k3", "cpus": 2, "cores": "0-1", "memory": 100, "gres": []}], line["nodes"]
+    assert line["nodes"] == [
+        {"name": "k3", "cpus": 2, "cores": "0-1", "memory": 100, "gres": []}
+    ], line["nodes"]
     assert line["end_time"] - line["start_time"] == 420, line
     lab.complete(job)
 
@@ -125,7 +145,9 @@ def devices_have_numbers(lab, peer):
 
 def the_job_runs_as_the_markers_user(lab, peer):
     job = lab.submit(marker("identity", user=65534, group=65534)).job
-    assert "(65534)" in lab.job(job)["UserId"] and "(65534)" in lab.job(job)["GroupId"], lab.job(job)
+    assert "(65534)" in lab.job(job)["UserId"] and "(65534)" in lab.job(job)["GroupId"], lab.job(
+        job
+    )
     assert peer.wait("job", id=job, user_id=65534, state="running")
     lab.complete(job)
 
@@ -146,7 +168,14 @@ def down_and_drain_set_by_people_stay(lab, peer):
     lab.command("scontrol", "update", "nodename=k[1-2]", "state=resume")
     for node in ("k1", "k2"):
         assert eventually(lambda n=node: lab.node_state(n) == "IDLE"), lab.node_state(node)
-        assert peer.wait("node", name=node, base="idle", drain=False, not_responding=False, after=len(peer.lines) - 50)
+        assert peer.wait(
+            "node",
+            name=node,
+            base="idle",
+            drain=False,
+            not_responding=False,
+            after=len(peer.lines) - 50,
+        )
 
 
 def a_signal_to_a_node_without_slurmd_does_no_harm(lab, peer):
@@ -157,17 +186,30 @@ def a_signal_to_a_node_without_slurmd_does_no_harm(lab, peer):
     lab.command("scontrol", "resume", str(job))
     end = time.monotonic() + 2
     while time.monotonic() < end:
-        assert "*" not in lab.node_state("k1") and "NOT_RESPONDING" not in lab.node_state("k1"), lab.node_state("k1")
+        assert "*" not in lab.node_state("k1") and "NOT_RESPONDING" not in lab.node_state(
+            "k1"
+        ), lab.node_state("k1")
     assert peer.wait("job", id=job, state="running", after=len(peer.lines) - 100)
     lab.complete(job)
-    assert peer.wait("stats") and eventually(lambda: peer.last("stats")[1]["sink_contacts"] > 0, 6), peer.last("stats")
+    assert peer.wait("stats") and eventually(
+        lambda: peer.last("stats")[1]["sink_contacts"] > 0, 6
+    ), peer.last("stats")
 
 
 def a_dynamic_node_comes_works_and_goes(lab, peer):
     if not lab.has_dynamic_nodes():
         return
-    made = lab.command("scontrol", "create", "nodename=d1", f"state={'EXTERNAL' if lab.is_native() else 'CLOUD'}", "cpus=4", "realmemory=4000", "features=kube",
-                       "nodeaddr=127.0.0.1", f"port={lab.sink}")
+    made = lab.command(
+        "scontrol",
+        "create",
+        "nodename=d1",
+        f"state={'EXTERNAL' if lab.is_native() else 'CLOUD'}",
+        "cpus=4",
+        "realmemory=4000",
+        "features=kube",
+        "nodeaddr=127.0.0.1",
+        f"port={lab.sink}",
+    )
     assert made.returncode == 0, made
     assert peer.wait("node", name="d1", base="idle", dynamic=True), peer.last("node", name="d1")
     job = lab.submit(marker("dynamic"), node="d1").job
@@ -189,9 +231,14 @@ def a_forgotten_job_is_gone(lab, peer):
 
 
 def numbers_that_slurm_leaps_over_hide_no_job(lab, peer):
-    """Slurm gives no number for which there is a directory of a job, as a lost state leaves behind, and looks for each: not under our locks."""
+    """Slurm gives no number for which there is a directory of a job, as a lost state leaves behind,
+    and looks for each: not under our locks.
+    """
     first = lab.submit(marker("leap-before")).job
-    left = [f"{lab.run}/state/hash.{number % 10}/job.{number}" for number in range(first + 1, first + 10001)]
+    left = [
+        f"{lab.run}/state/hash.{number % 10}/job.{number}"
+        for number in range(first + 1, first + 10001)
+    ]
     for path in left:
         os.makedirs(path)
     before = len(peer.lines)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A private slurmctld with the plugin, and a peer that listens where the agent would.
 
-Everything lives in one directory and on ports of 127.0.0.1. Slurm of another release runs in its chroot (BUILD_DIR/slurm.env, see
-testsuite/slurm); Python, munged and the peer stay outside.
+Everything lives in one directory and on ports of 127.0.0.1. Slurm of another release runs in its
+chroot (BUILD_DIR/slurm.env, see testsuite/slurm); Python, munged and the peer stay outside.
 """
 import json
 import os
@@ -52,11 +52,16 @@ NodeSet=external Feature=kube
 PartitionName=kube Nodes=external Default={kube_default}
 PartitionName=mixed Nodes=n1,k1
 """
-NODES = """NodeName=k[1-4] NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=big,kube State={external}
-NodeName=g1 NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 Feature=kube Gres=gpu:2 State={external}
+AT_SINK = "NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 State={external}"
+NODES = f"""NodeName=k[1-4] {AT_SINK} Feature=big,kube
+NodeName=g1 {AT_SINK} Feature=kube Gres=gpu:2
 """
-# As native external nodes are: nobody listens there. Its weight keeps it out of the way of jobs that name no node.
-DEAD_END = "NodeName=x1 NodeAddr=127.0.0.1 Port=1 CPUs=4 RealMemory=4000 Feature=kube State=EXTERNAL Weight=1000\n"
+# As native external nodes are: nobody listens there. Its weight keeps it out of the way of jobs
+# that name no node.
+DEAD_END = (
+    "NodeName=x1 NodeAddr=127.0.0.1 Port=1 CPUs=4 RealMemory=4000 Feature=kube State=EXTERNAL"
+    " Weight=1000\n"
+)
 
 # One with a real slurmd, for start_slurmd().
 NATIVE_NODE = "NodeHostname=localhost Port={slurmd_port}"
@@ -66,11 +71,14 @@ class Skip(Exception):
     """The test cannot apply to this Slurm; says why."""
 
 
-PATIENCE = 60.0  # seconds; for whatever another process has yet to do, on a machine that is busy with other things
+# seconds; for whatever another process has yet to do, on a machine that is busy with other things
+PATIENCE = 60.0
 
 
 def slowness():
-    """By how much it takes longer to run a program here and now than on an idle machine; times that are measured have limits that grow with it."""
+    """By how much it takes longer to run a program here and now than on an idle machine; times that
+    are measured have limits that grow with it.
+    """
     times = []
     for _ in range(9):
         began = time.monotonic()
@@ -90,7 +98,9 @@ def eventually(condition, seconds=PATIENCE, every=0.005):
 
 
 class Peer:
-    """Listens on the plugin's socket and keeps every line with its time of arrival (CLOCK_MONOTONIC, ns)."""
+    """Listens on the plugin's socket and keeps every line with its time of arrival
+    (CLOCK_MONOTONIC, ns).
+    """
 
     def __init__(self, path):
         self.path = path
@@ -156,7 +166,9 @@ class Peer:
                 self.lines.append((now, message))
 
     def snapshot(self, after=0):
-        """Jobs of the newest whole snapshot that began after so many lines, by id; None while there is none."""
+        """Jobs of the newest whole snapshot that began after so many lines, by id; None while there
+        is none.
+        """
         jobs = None
         whole = None
         for _, m in self.lines[after:]:
@@ -199,15 +211,27 @@ class Lab:
         self.slurmctld = None
         self.controller = []  # words before slurmctld's command: env with variables for it alone
         self.munged = None
-        self.rpc_patience = 12  # seconds; slurmctld gives an RPC to a node up after some tries, with MessageTimeout=5
+        # seconds; slurmctld gives an RPC to a node up after some tries, with MessageTimeout=5
+        self.rpc_patience = 12
         self.helpers = []
-        self.version = tuple(map(int, self.command("slurmctld", "-V").stdout.split()[-1].split(".")[:2]))
+        self.version = tuple(
+            map(int, self.command("slurmctld", "-V").stdout.split()[-1].split(".")[:2])
+        )
         self.gres_mark = ":" if self.version < (23, 0) else "/"
-        self.options = {"return_to_service": os.environ.get("PLUGIN_RETURN_TO_SERVICE", "1"), "extra": "", "inactive": 3, "native_default": "YES", "kube_default": "NO",
-                        "dynamic": "MaxNodeCount=20" if self.has_dynamic_nodes() else "",
-                        "external": "EXTERNAL" if self.is_native() else "UNKNOWN", "submit": "JobSubmitPlugins=kube",
-                        "native_node": f"Port={self.slurmd_port} State=DOWN"}
-        self.options["nodes"] = NODES.format(sink=self.sink, **self.options) + (DEAD_END if self.is_native() else "")
+        self.options = {
+            "return_to_service": os.environ.get("PLUGIN_RETURN_TO_SERVICE", "1"),
+            "extra": "",
+            "inactive": 3,
+            "native_default": "YES",
+            "kube_default": "NO",
+            "dynamic": "MaxNodeCount=20" if self.has_dynamic_nodes() else "",
+            "external": "EXTERNAL" if self.is_native() else "UNKNOWN",
+            "submit": "JobSubmitPlugins=kube",
+            "native_node": f"Port={self.slurmd_port} State=DOWN",
+        }
+        self.options["nodes"] = NODES.format(sink=self.sink, **self.options) + (
+            DEAD_END if self.is_native() else ""
+        )
         self.options.update(options)
         os.makedirs(f"{self.run}/state")
         os.makedirs(f"{self.run}/spool")
@@ -219,7 +243,9 @@ class Lab:
             f.write(f"Socket={self.run}/plugin.sock\nSinkPort={self.sink}\n")
 
     def has_dynamic_nodes(self):
-        """Slurm 22.05 has them too, but a reconfigure with running jobs leaves them allocated for ever."""
+        """Slurm 22.05 has them too, but a reconfigure with running jobs leaves them allocated for
+        ever.
+        """
         return self.version >= (23, 11)
 
     def is_native(self):
@@ -230,7 +256,9 @@ class Lab:
         return ["g1", "k1", "k2", "k3", "k4"] + (["x1"] if self.is_native() else [])
 
     def copy_built(self):
-        """Nobody may not be allowed to see the build directory, and PluginDir is checked by every command."""
+        """Nobody may not be allowed to see the build directory, and PluginDir is checked by every
+        command.
+        """
         self.binary = f"{self.run}/alloc"
         shutil.copy(f"{self.build}/testsuite/component/plugin/alloc", self.binary)
         os.makedirs(f"{self.run}/plugins")
@@ -250,14 +278,28 @@ class Lab:
         """Each step execs the next, so our child's pid is the command's."""
         if not self.root:
             return command
-        return [f"{SOURCE}/testsuite/slurm/in-root", "-b", self.run, "-b", self.build, self.root, *command]
+        return [
+            f"{SOURCE}/testsuite/slurm/in-root",
+            "-b",
+            self.run,
+            "-b",
+            self.build,
+            self.root,
+            *command,
+        ]
 
     def plugin_dirs(self):
-        system = f"{self.prefix}/lib/slurm" if self.prefix else "/usr/lib/x86_64-linux-gnu/slurm-wlm"
+        system = (
+            f"{self.prefix}/lib/slurm" if self.prefix else "/usr/lib/x86_64-linux-gnu/slurm-wlm"
+        )
         if not os.path.isdir(self.root + system):
-            found = subprocess.run(["sh", "-c", f"ls -d {self.root}/usr/lib/*/slurm-wlm {self.root}/usr/lib64/slurm"],
-                                   capture_output=True, text=True, check=False).stdout.split()
-            system = found[0][len(self.root):]
+            found = subprocess.run(
+                ["sh", "-c", f"ls -d {self.root}/usr/lib/*/slurm-wlm {self.root}/usr/lib64/slurm"],
+                capture_output=True,
+                text=True,
+                check=False,
+            ).stdout.split()
+            system = found[0][len(self.root) :]
         return f"{self.run}/plugins:{system}"
 
     def has_plugin(self, name):
@@ -266,45 +308,84 @@ class Lab:
     def write_conf(self, **options):
         self.options.update(options)
         with open(f"{self.run}/slurm.conf", "w", encoding="utf-8") as f:
-            f.write(SLURM_CONF.format(run=self.run, port=self.port, sink=self.sink, slurmd_port=self.slurmd_port,
-                                      plugins=self.plugin_dirs(), **self.options))
+            f.write(
+                SLURM_CONF.format(
+                    run=self.run,
+                    port=self.port,
+                    sink=self.sink,
+                    slurmd_port=self.slurmd_port,
+                    plugins=self.plugin_dirs(),
+                    **self.options,
+                )
+            )
 
     def start_munged(self):
         with open(f"{self.run}/munge.key", "wb") as f:
             f.write(os.urandom(128))
         os.chmod(f"{self.run}/munge.key", 0o400)
         self.munged = subprocess.Popen(
-            ["munged", "--foreground", "--force", f"--key-file={self.run}/munge.key", f"--socket={self.run}/munge.socket",
-             f"--pid-file={self.run}/munge.pid", f"--log-file={self.run}/munge.log", f"--seed-file={self.run}/munge.seed"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        assert eventually(lambda: os.path.exists(f"{self.run}/munge.socket")), "munged did not start"
+            [
+                "munged",
+                "--foreground",
+                "--force",
+                f"--key-file={self.run}/munge.key",
+                f"--socket={self.run}/munge.socket",
+                f"--pid-file={self.run}/munge.pid",
+                f"--log-file={self.run}/munge.log",
+                f"--seed-file={self.run}/munge.seed",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        assert eventually(
+            lambda: os.path.exists(f"{self.run}/munge.socket")
+        ), "munged did not start"
 
     def start_slurmctld(self):
         with open(f"{self.run}/slurmctld.out", "ab") as out:
-            self.slurmctld = subprocess.Popen(self.inside([*self.controller, "slurmctld", "-D", "-f", f"{self.run}/slurm.conf"]), env=self.env,
-                                              stdout=out, stderr=out)
-        assert eventually(self.answers, every=0.05), f"slurmctld did not start: see {self.run}/slurmctld.log"
+            self.slurmctld = subprocess.Popen(
+                self.inside([*self.controller, "slurmctld", "-D", "-f", f"{self.run}/slurm.conf"]),
+                env=self.env,
+                stdout=out,
+                stderr=out,
+            )
+        assert eventually(
+            self.answers, every=0.05
+        ), f"slurmctld did not start: see {self.run}/slurmctld.log"
 
     def start_slurmd(self):
         """Only with native_node=NATIVE_NODE; else n1 is down."""
         with open(f"{self.run}/cgroup.conf", "w", encoding="utf-8") as f:
             f.write(f"CgroupPlugin={'disabled' if self.version >= (24, 5) else 'cgroup/v1'}\n")
         with open(f"{self.run}/slurmd.out", "ab") as out:
-            self.helpers.append(subprocess.Popen(self.inside(["slurmd", "-D", "-N", "n1", "-f", f"{self.run}/slurm.conf"]), env=self.env,
-                                                 stdout=out, stderr=out))
-        assert eventually(lambda: self.node_state("n1") == "IDLE", every=0.1), (self.node_text("n1"), self.run)
+            self.helpers.append(
+                subprocess.Popen(
+                    self.inside(["slurmd", "-D", "-N", "n1", "-f", f"{self.run}/slurm.conf"]),
+                    env=self.env,
+                    stdout=out,
+                    stderr=out,
+                )
+            )
+        assert eventually(lambda: self.node_state("n1") == "IDLE", every=0.1), (
+            self.node_text("n1"),
+            self.run,
+        )
 
     def answers(self):
         return self.command("scontrol", "ping").returncode == 0
 
     def reconfigure(self):
-        """From 23.11 on the answer comes when slurmctld has ended: up to twice AGENT_SHUTDOWN_WAIT (3 s) where RPCs to nodes wait
-        to be sent again (agent.c), which is more than the MessageTimeout here; so scontrol has a longer one."""
+        """From 23.11 on the answer comes when slurmctld has ended: up to twice AGENT_SHUTDOWN_WAIT
+        (3 s) where RPCs to nodes wait to be sent again (agent.c), which is more than the
+        MessageTimeout here; so scontrol has a longer one.
+        """
         with open(f"{self.run}/slurm.conf", encoding="utf-8") as f:
             text = f.read()
         with open(f"{self.run}/patient.conf", "w", encoding="utf-8") as f:
             f.write(text.replace("MessageTimeout=5", "MessageTimeout=30"))
-        result = self.command("env", f"SLURM_CONF={self.run}/patient.conf", "scontrol", "reconfigure")
+        result = self.command(
+            "env", f"SLURM_CONF={self.run}/patient.conf", "scontrol", "reconfigure"
+        )
         assert result.returncode == 0, result
         assert eventually(self.answers)
 
@@ -313,12 +394,29 @@ class Lab:
         self.slurmctld.wait(PATIENCE)
 
     def command(self, *words, user=None, seconds=2 * PATIENCE):
-        prefix = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user is not None else []
-        return subprocess.run(self.inside([*prefix, *words]), env=self.env, capture_output=True, text=True, timeout=seconds, check=False)
+        prefix = (
+            ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+            if user is not None
+            else []
+        )
+        return subprocess.run(
+            self.inside([*prefix, *words]),
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
 
     def alloc(self, *words, user=None, background=False):
         if background:
-            process = subprocess.Popen(self.inside([self.binary, *words]), env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process = subprocess.Popen(
+                self.inside([self.binary, *words]),
+                env=self.env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             self.helpers.append(process)
             return process
         result = self.command(self.binary, *words, user=user)
@@ -327,7 +425,9 @@ class Lab:
     def submit(self, marker, **keys):
         keys.setdefault("partition", "kube")
         user = keys.pop("as_user", None)
-        return self.alloc("submit", f"marker={marker}", *(f"{k}={v}" for k, v in keys.items()), user=user)[0]
+        return self.alloc(
+            "submit", f"marker={marker}", *(f"{k}={v}" for k, v in keys.items()), user=user
+        )[0]
 
     def complete(self, job, status=0):
         return self.alloc("complete", str(job), str(status))[0]
@@ -338,7 +438,11 @@ class Lab:
         return dict(word.split("=", 1) for word in text.split() if "=" in word)
 
     def job_ids(self):
-        return [line.split()[0] for line in self.command("scontrol", "-o", "show", "job").stdout.splitlines() if line.startswith("JobId")]
+        return [
+            line.split()[0]
+            for line in self.command("scontrol", "-o", "show", "job").stdout.splitlines()
+            if line.startswith("JobId")
+        ]
 
     def node_text(self, node):
         return self.command("scontrol", "show", "node", node, "--oneliner").stdout
@@ -398,5 +502,17 @@ class Answer:
 
 
 def marker(uid, attempt=1, name=None, user=0, group=0, cluster="main"):
-    return json.dumps({"slurm-kube": 1, "cluster": cluster, "namespace": "ns", "name": name or f"pod-{uid}", "kind": "Pod",
-                       "uid": str(uid), "attempt": attempt, "user": user, "group": group}, separators=(",", ":"))
+    return json.dumps(
+        {
+            "slurm-kube": 1,
+            "cluster": cluster,
+            "namespace": "ns",
+            "name": name or f"pod-{uid}",
+            "kind": "Pod",
+            "uid": str(uid),
+            "attempt": attempt,
+            "user": user,
+            "group": group,
+        },
+        separators=(",", ":"),
+    )

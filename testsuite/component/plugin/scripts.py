@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a site's own scripts, plugins and root do to jobs of pods: they stay known, one for a pod, and on nodes of Kubernetes."""
+"""What a site's own scripts, plugins and root do to jobs of pods: they stay known, one for a pod,
+and on nodes of Kubernetes.
+"""
 import os
 import signal
 import time
@@ -44,7 +46,11 @@ def use_kube_alone(lab):
 def what_a_script_tells_the_user_is_in_the_submitters_log(lab, peer):
     """libslurm writes it there, whoever submits; it is in no answer of its functions."""
     del peer
-    use_lua(lab, "lua,kube", submit='\tslurm.log_user("no project, no pod")\n\tif true then return slurm.ERROR end')
+    use_lua(
+        lab,
+        "lua,kube",
+        submit='\tslurm.log_user("no project, no pod")\n\tif true then return slurm.ERROR end',
+    )
     try:
         answer = lab.submit(marker("lua-says-no"))
         assert not answer.ok and "error: no project, no pod" in answer.messages, vars(answer)
@@ -76,26 +82,40 @@ def let_prolog_end(lab, status):
 
 
 def a_prolog_is_told_from_its_start_to_its_end(lab, peer):
-    """PrologSlurmctld: the job has its node, and is configuring until the script is over; one that fails ends the job."""
+    """PrologSlurmctld: the job has its node, and is configuring until the script is over; one that
+    fails ends the job.
+    """
     assert peer.last("hello")[1]["prolog"] is False, peer.last("hello")
     use_prolog(lab, peer)
     try:
         for uid, status in (("prolog-well", 0), ("prolog-fails", 1)):
             since = len(peer.lines)
             job = lab.submit(marker(uid)).job
-            assert peer.wait("job", after=since, id=job, state="running", configuring=True), peer.last("job", id=job)
-            assert eventually(lambda: os.path.exists(f"{lab.run}/prolog.began")), "the script does not run"
+            assert peer.wait(
+                "job", after=since, id=job, state="running", configuring=True
+            ), peer.last("job", id=job)
+            assert eventually(
+                lambda: os.path.exists(f"{lab.run}/prolog.began")
+            ), "the script does not run"
             time.sleep(0.3)
-            assert not peer.find("job", after=since, id=job, configuring=False, state="running"), "told too early"
+            assert not peer.find(
+                "job", after=since, id=job, configuring=False, state="running"
+            ), "told too early"
             let_prolog_end(lab, status)
             if status == 0:
                 line = peer.wait("job", after=since, id=job, state="running", configuring=False)
                 assert line and line[1]["nodes"], peer.last("job", id=job)
                 assert lab.complete(job).ok
             else:
-                assert peer.wait("job", after=since, id=job, state="cancelled", configuring=True, ended_by=0), peer.last("job", id=job)
-            assert eventually(lambda: peer.last("job", id=job)[1]["completing"] is False), peer.last("job", id=job)
-            assert peer.last("job", id=job)[1]["configuring"] is (status != 0), peer.last("job", id=job)
+                assert peer.wait(
+                    "job", after=since, id=job, state="cancelled", configuring=True, ended_by=0
+                ), peer.last("job", id=job)
+            assert eventually(
+                lambda: peer.last("job", id=job)[1]["completing"] is False
+            ), peer.last("job", id=job)
+            assert peer.last("job", id=job)[1]["configuring"] is (status != 0), peer.last(
+                "job", id=job
+            )
             for name in ("prolog.began", "prolog.goes_on"):
                 os.unlink(f"{lab.run}/{name}")
     finally:
@@ -104,7 +124,9 @@ def a_prolog_is_told_from_its_start_to_its_end(lab, peer):
 
 def comment_of(lab, job):
     text = lab.command("scontrol", "show", "job", str(job), "--oneliner").stdout
-    return text.partition("AdminComment=")[2].partition(" SystemComment=")[0].partition(" StdErr=")[0]
+    return (
+        text.partition("AdminComment=")[2].partition(" SystemComment=")[0].partition(" StdErr=")[0]
+    )
 
 
 def is_whole(lab, job, uid, note):
@@ -113,7 +135,9 @@ def is_whole(lab, job, uid, note):
 
 
 def stays(lab, peer, job, uid, note, since):
-    """It has its marker and the site's text, nobody was told that it is gone, and no second one is made."""
+    """It has its marker and the site's text, nobody was told that it is gone, and no second one is
+    made.
+    """
     assert eventually(lambda: is_whole(lab, job, uid, note)), comment_of(lab, job)
     again = lab.submit(marker(uid))
     assert not again.ok and again.error == DUPLICATE, vars(again)
@@ -136,16 +160,22 @@ def what_root_writes_over_a_marker_stays_beside_it(lab, peer):
         result = lab.command("scontrol", "update", f"jobid={job}", f"admincomment={text}")
         assert result.returncode == 0, result
         stays(lab, peer, job, "rooted", text, since)
-    native = lab.command("sbatch", "--parsable", "-p", "native", "-D", "/", "-o", "/dev/null", "--wrap", "true").stdout.strip()
+    native = lab.command(
+        "sbatch", "--parsable", "-p", "native", "-D", "/", "-o", "/dev/null", "--wrap", "true"
+    ).stdout.strip()
     note = "was slurm-kube {ticket 7}"
-    assert lab.command("scontrol", "update", f"jobid={native}", f"admincomment={note}").returncode == 0
+    assert (
+        lab.command("scontrol", "update", f"jobid={native}", f"admincomment={note}").returncode == 0
+    )
     assert comment_of(lab, native).startswith(note), comment_of(lab, native)
     lab.command("scancel", native)
     lab.complete(job)
 
 
 def scancel_writes_over_a_marker_and_the_job_stays_known(lab, peer):
-    """Slurm asks no plugin then (_foreach_signal_job() in job_mgr.c), and the job may end in the same moment."""
+    """Slurm asks no plugin then (_foreach_signal_job() in job_mgr.c), and the job may end in the
+    same moment.
+    """
     if "--admin-comment" not in lab.command("scancel", "--help").stdout:
         raise Skip("this scancel has no --admin-comment")
     since = len(peer.lines)
@@ -154,17 +184,22 @@ def scancel_writes_over_a_marker_and_the_job_stays_known(lab, peer):
     def scancel(uid, *words):
         result = lab.command("scancel", *words, str(jobs[uid]))
         assert result.returncode == 0, result
+
     scancel("signalled", "-s", "USR1", "--admin-comment=by ops")
     stays(lab, peer, jobs["signalled"], "signalled", "by ops", since)
     scancel("scancelled", "--admin-comment=enough")
     line = peer.wait("job", id=jobs["scancelled"], state="cancelled", completing=False)
-    assert line and line[1]["marker"]["uid"] == "scancelled", peer.last("job", id=jobs["scancelled"])
+    assert line and line[1]["marker"]["uid"] == "scancelled", peer.last(
+        "job", id=jobs["scancelled"]
+    )
     again = lab.submit(marker("scancelled"))
     assert again.ok, f"an ended job stands in the way: {vars(again)}"
     lab.complete(again.job)
     before = len(peer.lines)
     a_restart_forgets_nobody(lab, peer, {"signalled": jobs["signalled"]})
-    told = peer.snapshot(before).get(jobs["scancelled"])  # unless Slurm has forgotten it (MinJobAge)
+    told = peer.snapshot(before).get(
+        jobs["scancelled"]
+    )  # unless Slurm has forgotten it (MinJobAge)
     assert not told or told["marker"]["uid"] == "scancelled", told
     lab.complete(jobs["signalled"])
 
@@ -172,7 +207,10 @@ def scancel_writes_over_a_marker_and_the_job_stays_known(lab, peer):
 def a_prolog_that_writes_admin_comment_loses_no_job(lab, peer):
     script = f"{lab.run}/prolog"
     with open(script, "w", encoding="utf-8") as f:
-        f.write(f"#!/bin/sh\nSLURM_CONF={lab.run}/slurm.conf PATH={lab.env['PATH']} scontrol update jobid=$SLURM_JOB_ID admincomment=by-prolog\n")
+        f.write(
+            f"#!/bin/sh\nSLURM_CONF={lab.run}/slurm.conf PATH={lab.env['PATH']} scontrol update"
+            " jobid=$SLURM_JOB_ID admincomment=by-prolog\n"
+        )
     os.chmod(script, 0o755)
     restart(lab, extra=f"PrologSlurmctld={script}")
     since = len(peer.lines)
@@ -188,7 +226,12 @@ def a_script_that_writes_admin_comment_loses_no_job(lab, peer):
     """Before the plugin and after it; in job_modify too."""
     jobs = {}
     for order in ("lua,kube", "kube,lua"):
-        use_lua(lab, order, submit='if job.name == "pod" then job.admin_comment = "by-lua" end', modify='change.admin_comment = "by-modify"')
+        use_lua(
+            lab,
+            order,
+            submit='if job.name == "pod" then job.admin_comment = "by-lua" end',
+            modify='change.admin_comment = "by-modify"',
+        )
         since, uid = len(peer.lines), "lua-" + order.replace(",", "-")
         jobs[uid] = lab.submit(marker(uid)).job
         stays(lab, peer, jobs[uid], uid, "by-lua", since)
@@ -223,7 +266,10 @@ def a_script_that_writes_admin_comment_stops_no_change_of_the_owner(lab, peer):
 def a_script_moves_no_pods_job_to_native_nodes(lab, peer):
     use_lua(lab, "lua,kube", submit='job.partition = "native"')
     answer = lab.submit(marker("moved"))
-    assert not answer.ok and "partition native has nodes that are no Kubernetes nodes" in answer.messages, vars(answer)
+    assert (
+        not answer.ok
+        and "partition native has nodes that are no Kubernetes nodes" in answer.messages
+    ), vars(answer)
     use_kube_alone(lab)
     job = lab.submit(marker("moved")).job
     assert lab.command("scontrol", "update", f"jobid={job}", "partition=native").returncode != 0
@@ -233,7 +279,18 @@ def a_script_moves_no_pods_job_to_native_nodes(lab, peer):
 def all_partitions_gives_native_jobs_no_partition_for_pods(lab, peer):
     for order in ("all_partitions,kube", "kube,all_partitions"):
         restart(lab, submit=f"JobSubmitPlugins={order}")
-        result = lab.command("sbatch", "--parsable", "--hold", "-D", "/", "-o", "/dev/null", "--wrap", "true", user=NOBODY)
+        result = lab.command(
+            "sbatch",
+            "--parsable",
+            "--hold",
+            "-D",
+            "/",
+            "-o",
+            "/dev/null",
+            "--wrap",
+            "true",
+            user=NOBODY,
+        )
         assert result.returncode == 0, (order, result)
         partitions = lab.job(result.stdout.strip())["Partition"].split(",")
         assert sorted(partitions) == ["mixed", "native"], (order, partitions)
@@ -246,9 +303,21 @@ def all_partitions_gives_native_jobs_no_partition_for_pods(lab, peer):
 
 def no_way_around_leads_into_partitions_for_pods(lab, peer):
     def submit(*words):
-        return lab.command("sbatch", "--hold", "-D", "/", "-o", "/dev/null", *words, "--wrap", "true", user=NOBODY)
+        return lab.command(
+            "sbatch", "--hold", "-D", "/", "-o", "/dev/null", *words, "--wrap", "true", user=NOBODY
+        )
 
-    made = lab.command("scontrol", "create", "reservation", "reservationname=pods", "partitionname=kube", "nodes=k1", "users=root", "starttime=now", "duration=10")
+    made = lab.command(
+        "scontrol",
+        "create",
+        "reservation",
+        "reservationname=pods",
+        "partitionname=kube",
+        "nodes=k1",
+        "users=root",
+        "starttime=now",
+        "duration=10",
+    )
     assert made.returncode == 0, made
     result = submit("--reservation=pods")
     assert result.returncode != 0 and "takes Kubernetes pods only" in result.stderr, result
@@ -256,7 +325,10 @@ def no_way_around_leads_into_partitions_for_pods(lab, peer):
     lab.command("scontrol", "update", "partitionname=native", "state=DRAIN", "alternate=kube")
     for words in ((), ("-p", "native"), ("-p", "mixed,native")):
         result = submit(*words)
-        assert result.returncode != 0 and "takes Kubernetes pods only" in result.stderr, (words, result)
+        assert result.returncode != 0 and "takes Kubernetes pods only" in result.stderr, (
+            words,
+            result,
+        )
     lab.command("scontrol", "update", "partitionname=native", "state=UP", "alternate=")
     result = submit()
     assert result.returncode == 0, result
@@ -264,19 +336,45 @@ def no_way_around_leads_into_partitions_for_pods(lab, peer):
 
 
 def reserve(lab, name, *words):
-    result = lab.command("scontrol", "create", "reservation", f"reservationname={name}", "users=nobody", "starttime=now", "duration=10",
-                         "flags=magnetic,ignore_jobs", *words)
+    result = lab.command(
+        "scontrol",
+        "create",
+        "reservation",
+        f"reservationname={name}",
+        "users=nobody",
+        "starttime=now",
+        "duration=10",
+        "flags=magnetic,ignore_jobs",
+        *words,
+    )
     assert result.returncode == 0, result
 
 
 def a_magnetic_reservation_pulls_nobody_into_the_others_partition(lab, peer):
-    """Slurm takes jobs into such a reservation unasked, but on nodes of their own partition only (_queue_magnetic_resv() and _build_node_list())."""
+    """Slurm takes jobs into such a reservation unasked, but on nodes of their own partition only
+    (_queue_magnetic_resv() and _build_node_list()).
+    """
     reserve(lab, "pull-pods", "partitionname=native", "nodes=n1")
     reserve(lab, "pull-native", "partitionname=kube", "nodes=k1,k2")
     job = lab.submit(marker("pulled", user=NOBODY, group=NOBODY)).job
     told = peer.wait("job", id=job, state="running")
-    assert told and told[1]["nodes"][0]["name"] in lab.external_nodes(), (told, peer.last("job", id=job))
-    native = lab.command("sbatch", "--parsable", "-p", "native", "-D", "/", "-o", "/dev/null", "--wrap", "true", user=NOBODY).stdout.strip()
+    assert told and told[1]["nodes"][0]["name"] in lab.external_nodes(), (
+        told,
+        peer.last("job", id=job),
+    )
+    native = lab.command(
+        "sbatch",
+        "--parsable",
+        "-p",
+        "native",
+        "-D",
+        "/",
+        "-o",
+        "/dev/null",
+        "--wrap",
+        "true",
+        user=NOBODY,
+    ).stdout.strip()
     lab.command("scontrol", "update", f"jobid={native}", "reservationname=pull-native")
     until = time.monotonic() + 4  # Slurm's own pass comes every 3 s at the latest
     while time.monotonic() < until:

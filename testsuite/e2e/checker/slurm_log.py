@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What Slurm itself says of its jobs, from three places that do not know of the agent:
 
-	slurmctld's log (LogTimeFormat=rfc5424_ms) has each start with its node and each end, in milliseconds, also of jobs that a killed slurmctld forgot;
-	jobcomp/filetxt has each end with state and exit code;
-	scontrol's picture, taken again and again, has the marker: which pod a job stands for.
-A job number may be used again after a slurmctld was killed, so a job is a list of lives: one for each start.
+	slurmctld's log (LogTimeFormat=rfc5424_ms) has each start with its node and each end, in
+	milliseconds, also of jobs that a killed slurmctld forgot; jobcomp/filetxt has each end with state
+	and exit code; scontrol's picture, taken again and again, has the marker: which pod a job stands
+	for.
+A job number may be used again after a slurmctld was killed, so a job is a list of lives: one for
+each start.
 """
 import re
 from bisect import bisect_right
@@ -12,14 +14,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 _STAMP = re.compile(r"^\[(\S+?)\] (.*)$")
-_START = (re.compile(r"_slurm_rpc_allocate_resources JobId=(\d+) NodeList=(?!\(null\))(\S+)"),
-	  re.compile(r"Allocate JobId=(\d+) NodeList=(\S+) #CPUs"),
-	  re.compile(r"Started JobId=(\d+) in \S+ on (\S+)"))
-_END = (re.compile(r"_job_complete: JobId=(\d+) done"),
-	re.compile(r"job_signal: 9 of \S+ JobId=(\d+) successful"),
-	re.compile(r"Killing JobId=(\d+) on "),
-	re.compile(r"Time limit exhausted for JobId=(\d+)"),
-	re.compile(r"killing JobId=(\d+)"))
+_START = (
+    re.compile(r"_slurm_rpc_allocate_resources JobId=(\d+) NodeList=(?!\(null\))(\S+)"),
+    re.compile(r"Allocate JobId=(\d+) NodeList=(\S+) #CPUs"),
+    re.compile(r"Started JobId=(\d+) in \S+ on (\S+)"),
+)
+_END = (
+    re.compile(r"_job_complete: JobId=(\d+) done"),
+    re.compile(r"job_signal: 9 of \S+ JobId=(\d+) successful"),
+    re.compile(r"Killing JobId=(\d+) on "),
+    re.compile(r"Time limit exhausted for JobId=(\d+)"),
+    re.compile(r"killing JobId=(\d+)"),
+)
 _KILL = re.compile(r"REQUEST_KILL_JOB JobId=(\d+) uid (\d+)")
 _NEW = re.compile(r"slurmctld version \S+ started on cluster")
 _ANY = re.compile(r"JobId=(\d+)")
@@ -31,52 +37,56 @@ LIVE = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
 
 
 def seconds(text):
-	return datetime.fromisoformat(text).timestamp()
+    return datetime.fromisoformat(text).timestamp()
 
 
 def moment(text):
-	"""A time as scontrol and jobcomp write it, which is this machine's; 0 for Unknown."""
-	return datetime.fromisoformat(text).timestamp() if text and "T" in text else 0.0
+    """A time as scontrol and jobcomp write it, which is this machine's; 0 for Unknown."""
+    return datetime.fromisoformat(text).timestamp() if text and "T" in text else 0.0
 
 
 def _counted(inside):
-	"""The numbers of "0,2-3" as they are written."""
-	for part in inside.split(","):
-		first, _, last = part.partition("-")
-		for number in range(int(first), int(last or first) + 1):
-			yield str(number).zfill(len(first))
+    """The numbers of "0,2-3" as they are written."""
+    for part in inside.split(","):
+        first, _, last = part.partition("-")
+        for number in range(int(first), int(last or first) + 1):
+            yield str(number).zfill(len(first))
 
 
 def nodes_of(text):
-	"""The names that "node-[0,2-3],other" stands for."""
-	names = set()
-	for prefix, inside in re.findall(r"([^,\[]+)(?:\[([^\]]*)\])?", text):
-		names |= {prefix + n for n in _counted(inside)} if inside else {prefix}
-	return names
+    """The names that "node-[0,2-3],other" stands for."""
+    names = set()
+    for prefix, inside in re.findall(r"([^,\[]+)(?:\[([^\]]*)\])?", text):
+        names |= {prefix + n for n in _counted(inside)} if inside else {prefix}
+    return names
 
 
 @dataclass
 class Life:
-	"""From a start to an end. end is None while it goes on, or where slurmctld forgot the job before. node: as Slurm lists its nodes."""
-	job: int
-	node: str
-	start: float
-	end: float = None
-	epoch: int = 0
+    """From a start to an end. end is None while it goes on, or where slurmctld forgot the job
+    before. node: as Slurm lists its nodes.
+    """
+
+    job: int
+    node: str
+    start: float
+    end: float = None
+    epoch: int = 0
 
 
 @dataclass
 class JobEnd:
-	"""A line of jobcomp or of sacct: seconds only."""
-	job: int
-	state: str
-	exit_code: str
-	start: float
-	end: float
-	node: str
-	cpus: int
-	name: str = ""
-	submit: float = 0.0
+    """A line of jobcomp or of sacct: seconds only."""
+
+    job: int
+    state: str
+    exit_code: str
+    start: float
+    end: float
+    node: str
+    cpus: int
+    name: str = ""
+    submit: float = 0.0
 
 
 UNNAMED = "allocation"
@@ -84,84 +94,115 @@ UNNAMED = "allocation"
 
 @dataclass
 class SlurmTruth:
-	lives: dict = field(default_factory=dict)     # job -> [Life], in order of start
-	kills: dict = field(default_factory=dict)     # job -> [(when, user id)]
-	said: dict = field(default_factory=dict)      # job -> [(when, line)]
-	ends: dict = field(default_factory=dict)      # job -> [JobEnd]
-	accounts: dict = None                         # job -> [JobEnd] of the database, those that go on too; None without one
-	restarts: list = field(default_factory=list)  # when slurmctld came up
-	shown: dict = field(default_factory=dict)     # (job, submit time) -> {field: text}, as scontrol showed it last
-	uids: dict = field(default_factory=dict)      # pod uid -> {job}
+    lives: dict = field(default_factory=dict)  # job -> [Life], in order of start
+    kills: dict = field(default_factory=dict)  # job -> [(when, user id)]
+    said: dict = field(default_factory=dict)  # job -> [(when, line)]
+    ends: dict = field(default_factory=dict)  # job -> [JobEnd]
+    accounts: dict = None  # job -> [JobEnd] of the database, those that go on too; None without one
+    restarts: list = field(default_factory=list)  # when slurmctld came up
+    shown: dict = field(
+        default_factory=dict
+    )  # (job, submit time) -> {field: text}, as scontrol showed it last
+    uids: dict = field(default_factory=dict)  # pod uid -> {job}
 
-	def read_log(self, path):
-		with open(path, encoding="utf-8", errors="replace") as f:
-			for line in f:
-				found = _STAMP.match(line.rstrip("\n"))
-				if found and ("JobId=" in line or "started on" in line):
-					self.line(seconds(found.group(1)), found.group(2))
+    def read_log(self, path):
+        with open(path, encoding="utf-8", errors="replace") as f:
+            for line in f:
+                found = _STAMP.match(line.rstrip("\n"))
+                if found and ("JobId=" in line or "started on" in line):
+                    self.line(seconds(found.group(1)), found.group(2))
 
-	def line(self, when, text):
-		"""One line of slurmctld's log."""
-		if _NEW.search(text):
-			self.restarts.append(when)
-		for job in {int(n) for n in _ANY.findall(text)}:
-			self.said.setdefault(job, []).append((when, text))
-		for pattern in _START:
-			if found := pattern.search(text):
-				self._started(int(found.group(1)), found.group(2), when)
-		if found := _KILL.search(text):
-			self.kills.setdefault(int(found.group(1)), []).append((when, int(found.group(2))))
-		for pattern in _END:
-			if found := pattern.search(text):
-				self._ended(int(found.group(1)), when)
+    def line(self, when, text):
+        """One line of slurmctld's log."""
+        if _NEW.search(text):
+            self.restarts.append(when)
+        for job in {int(n) for n in _ANY.findall(text)}:
+            self.said.setdefault(job, []).append((when, text))
+        for pattern in _START:
+            if found := pattern.search(text):
+                self._started(int(found.group(1)), found.group(2), when)
+        if found := _KILL.search(text):
+            self.kills.setdefault(int(found.group(1)), []).append((when, int(found.group(2))))
+        for pattern in _END:
+            if found := pattern.search(text):
+                self._ended(int(found.group(1)), when)
 
-	def _started(self, job, node, when):
-		lives, epoch = self.lives.setdefault(job, []), len(self.restarts)
-		last = lives[-1] if lives else None
-		if last and last.end is None and last.node == node and last.epoch == epoch:
-			return  # the scheduler and the RPC both tell of it
-		lives.append(Life(job, node, when, None, epoch))
+    def _started(self, job, node, when):
+        lives, epoch = self.lives.setdefault(job, []), len(self.restarts)
+        last = lives[-1] if lives else None
+        if last and last.end is None and last.node == node and last.epoch == epoch:
+            return  # the scheduler and the RPC both tell of it
+        lives.append(Life(job, node, when, None, epoch))
 
-	def _ended(self, job, when):
-		"""A life that was restored from an older state ends a second time; the last end counts."""
-		lives = self.lives.get(job)
-		if lives and (lives[-1].end is None or lives[-1].epoch < len(self.restarts)):
-			lives[-1].end = when
+    def _ended(self, job, when):
+        """A life that was restored from an older state ends a second time; the last end counts."""
+        lives = self.lives.get(job)
+        if lives and (lives[-1].end is None or lives[-1].epoch < len(self.restarts)):
+            lives[-1].end = when
 
-	def read_ends(self, path):
-		"""jobcomp/filetxt; its times have no zone, so they are this machine's."""
-		with open(path, encoding="utf-8", errors="replace") as f:
-			for line in f:
-				if line.startswith("JobId="):
-					self.end_line(dict(_PAIR.findall(line)))
+    def read_ends(self, path):
+        """jobcomp/filetxt; its times have no zone, so they are this machine's."""
+        with open(path, encoding="utf-8", errors="replace") as f:
+            for line in f:
+                if line.startswith("JobId="):
+                    self.end_line(dict(_PAIR.findall(line)))
 
-	def end_line(self, fields):
-		job = int(fields["JobId"])
-		self.ends.setdefault(job, []).append(JobEnd(job, fields["JobState"].split()[0], fields.get("ExitCode", ""), moment(fields.get("StartTime")),
-							    moment(fields.get("EndTime")), fields.get("NodeList", ""), int(fields.get("ProcCnt", "0")),
-							    fields.get("Name", "")))
+    def end_line(self, fields):
+        job = int(fields["JobId"])
+        self.ends.setdefault(job, []).append(
+            JobEnd(
+                job,
+                fields["JobState"].split()[0],
+                fields.get("ExitCode", ""),
+                moment(fields.get("StartTime")),
+                moment(fields.get("EndTime")),
+                fields.get("NodeList", ""),
+                int(fields.get("ProcCnt", "0")),
+                fields.get("Name", ""),
+            )
+        )
 
-	def account(self, rows):
-		"""All of sacct's rows, instead of those before. Exit codes are as sacct prints them. slurmdbd calls a job "allocation" when it heard of its end before its beginning,
-		which slurmctld can tell seconds later (as_mysql_job.c, _set_db_inx_thread() of accounting_storage/slurmdbd): so that name is none."""
-		self.accounts = {}
-		for r in rows:
-			job = int(r["JobID"])
-			self.accounts.setdefault(job, []).append(JobEnd(job, r["State"], r["ExitCode"], moment(r["Start"]), moment(r["End"]), r["NodeList"], 0,
-									"" if r["JobName"] == UNNAMED else r["JobName"], moment(r["Submit"])))
+    def account(self, rows):
+        """All of sacct's rows, instead of those before. Exit codes are as sacct prints them.
+        slurmdbd calls a job "allocation" when it heard of its end before its beginning, which
+        slurmctld can tell seconds later (as_mysql_job.c, _set_db_inx_thread() of
+        accounting_storage/slurmdbd): so that name is none.
+        """
+        self.accounts = {}
+        for r in rows:
+            job = int(r["JobID"])
+            self.accounts.setdefault(job, []).append(
+                JobEnd(
+                    job,
+                    r["State"],
+                    r["ExitCode"],
+                    moment(r["Start"]),
+                    moment(r["End"]),
+                    r["NodeList"],
+                    0,
+                    "" if r["JobName"] == UNNAMED else r["JobName"],
+                    moment(r["Submit"]),
+                )
+            )
 
-	def picture(self, jobs):
-		"""jobs: {number: fields} of scontrol show job."""
-		for number, fields in jobs.items():
-			self.shown[number, fields.get("SubmitTime")] = fields
-			if marker := re.search(r'"uid":"([^"]+)"', fields.get("AdminComment", "")):
-				self.uids.setdefault(marker.group(1), set()).add(number)
+    def picture(self, jobs):
+        """jobs: {number: fields} of scontrol show job."""
+        for number, fields in jobs.items():
+            self.shown[number, fields.get("SubmitTime")] = fields
+            if marker := re.search(r'"uid":"([^"]+)"', fields.get("AdminComment", "")):
+                self.uids.setdefault(marker.group(1), set()).add(number)
 
-	def life_at(self, job, node, when, slack):
-		"""The last life of a job that began before a moment, on that node. Where none did, the first one after it: a busy slurmctld writes its line late."""
-		lives = [x for x in self.lives.get(job, []) if node in nodes_of(x.node) and x.start <= when + LATE_LINE]
-		begun = [x for x in lives if x.start <= when + slack]
-		return begun[-1] if begun else lives[0] if lives else None
+    def life_at(self, job, node, when, slack):
+        """The last life of a job that began before a moment, on that node. Where none did, the
+        first one after it: a busy slurmctld writes its line late.
+        """
+        lives = [
+            x
+            for x in self.lives.get(job, [])
+            if node in nodes_of(x.node) and x.start <= when + LATE_LINE
+        ]
+        begun = [x for x in lives if x.start <= when + slack]
+        return begun[-1] if begun else lives[0] if lives else None
 
-	def epoch(self, when):
-		return bisect_right(self.restarts, when)
+    def epoch(self, when):
+        return bisect_right(self.restarts, when)

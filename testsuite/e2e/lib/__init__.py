@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the end-to-end tests are written with. test_example.py shows how; start there.
 
-	Cluster       a private Slurm, a private Kubernetes and the agent between them, as one context manager
+	Cluster       a private Slurm, a private Kubernetes and the agent between them, as one context
+	              manager
 	  .slurm      Slurm: squeue and the like, jobs(), kill9(), restart(), reconfigure()
-	  .kube       Kube: create, delete, bind, wait for pods, and the full history of what the API server told
+	  .kube       Kube: create, delete, bind, wait for pods, and the full history of what the API
+	              server told
 	  .plane      ControlPlane: kwok_nodes(), real_node(), restart of one component
 	  .agent      Agent: skube(), kill9(), restart()
 	wait_for      the only way to wait: for a condition, with a limit
@@ -19,4 +21,18 @@ from .slurm import Slurm
 from .tap import Skip, equal, run
 from .waiting import Timeout, wait_for
 
-__all__ = ["Agent", "ApiError", "Cluster", "ControlPlane", "Kube", "Skip", "Slurm", "Timeout", "equal", "job", "pod", "run", "wait_for"]
+__all__ = [
+    "Agent",
+    "ApiError",
+    "Cluster",
+    "ControlPlane",
+    "Kube",
+    "Skip",
+    "Slurm",
+    "Timeout",
+    "equal",
+    "job",
+    "pod",
+    "run",
+    "wait_for",
+]

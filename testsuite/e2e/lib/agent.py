@@ -14,64 +14,100 @@ NAMESPACES = [{"namespace": "default", "user": "root"}]
 
 
 class Agent:
-	"""namespaces: identity.rules of slurmkubed.yaml ("name" may stand for "namespace"); settings: other top-level keys, over ours."""
+    """namespaces: identity.rules of slurmkubed.yaml ("name" may stand for "namespace"); settings:
+    other top-level keys, over ours.
+    """
 
-	def __init__(self, slurm, plane, namespaces=None, settings=None):
-		self.slurm, self.plane, self.dir = slurm, plane, slurm.dir
-		self.rules = [{{"name": "namespace"}.get(k, k): v for k, v in rule.items()} for rule in namespaces or NAMESPACES]
-		self.settings = settings or {}
-		self.api_port = None  # of a proxy before the API server
-		root = slurm.build / "root"
-		self.skube_program, self.program = root / "bin/skube", os.environ.get("SLURM_KUBE_AGENT") or root / "sbin/slurmkubed"
-		self.daemon = Process("slurmkubed", slurm.program(self.program, "--config", self.dir / "slurmkubed.yaml"),
-				      self.dir / "log/slurmkubed.out")
+    def __init__(self, slurm, plane, namespaces=None, settings=None):
+        self.slurm, self.plane, self.dir = slurm, plane, slurm.dir
+        self.rules = [
+            {{"name": "namespace"}.get(k, k): v for k, v in rule.items()}
+            for rule in namespaces or NAMESPACES
+        ]
+        self.settings = settings or {}
+        self.api_port = None  # of a proxy before the API server
+        root = slurm.build / "root"
+        self.skube_program, self.program = (
+            root / "bin/skube",
+            os.environ.get("SLURM_KUBE_AGENT") or root / "sbin/slurmkubed",
+        )
+        self.daemon = Process(
+            "slurmkubed",
+            slurm.program(self.program, "--config", self.dir / "slurmkubed.yaml"),
+            self.dir / "log/slurmkubed.out",
+        )
 
-	def configuration(self):
-		"""Written as JSON, which YAML contains."""
-		return {"cluster": "test", "scheduler_name": "slurm", "kubeconfig": str(self.dir / "agent.kubeconfig"),
-			"slurm": {"conf": f"{self.dir}/slurm.conf"}, "partition": "kube", "plugin_socket": f"{self.dir}/plugin.sock",
-			"control_socket": f"{self.dir}/control.sock", "nodes": {"manage": True}, "identity": {"rules": self.rules},
-			"log_level": "debug", **self.settings}
+    def configuration(self):
+        """Written as JSON, which YAML contains."""
+        return {
+            "cluster": "test",
+            "scheduler_name": "slurm",
+            "kubeconfig": str(self.dir / "agent.kubeconfig"),
+            "slurm": {"conf": f"{self.dir}/slurm.conf"},
+            "partition": "kube",
+            "plugin_socket": f"{self.dir}/plugin.sock",
+            "control_socket": f"{self.dir}/control.sock",
+            "nodes": {"manage": True},
+            "identity": {"rules": self.rules},
+            "log_level": "debug",
+            **self.settings,
+        }
 
-	def start(self, wait=True):
-		"""Starts it and, unless told otherwise, waits until it says that it is ready."""
-		(self.dir / "slurmkubed.yaml").write_text(json.dumps(self.configuration(), indent=1))
-		# In a chroot only the run directory is visible, so the kubeconfig lies there with its CA.
-		text = self.plane.kubeconfig("agent").read_text().replace(f"{self.plane.dir}/pki/ca.crt", f"{self.dir}/kube-ca.crt")
-		text = text.replace(f"https://127.0.0.1:{self.plane.port}", f"https://127.0.0.1:{self.api_port or self.plane.port}")
-		(self.dir / "kube-ca.crt").write_bytes((self.plane.dir / "pki/ca.crt").read_bytes())
-		(self.dir / "agent.kubeconfig").write_text(text)
-		self.daemon.start()
-		if wait:
-			self.wait_ready()
+    def start(self, wait=True):
+        """Starts it and, unless told otherwise, waits until it says that it is ready."""
+        (self.dir / "slurmkubed.yaml").write_text(json.dumps(self.configuration(), indent=1))
+        # In a chroot only the run directory is visible, so the kubeconfig lies there with its CA.
+        text = (
+            self.plane.kubeconfig("agent")
+            .read_text()
+            .replace(f"{self.plane.dir}/pki/ca.crt", f"{self.dir}/kube-ca.crt")
+        )
+        text = text.replace(
+            f"https://127.0.0.1:{self.plane.port}",
+            f"https://127.0.0.1:{self.api_port or self.plane.port}",
+        )
+        (self.dir / "kube-ca.crt").write_bytes((self.plane.dir / "pki/ca.crt").read_bytes())
+        (self.dir / "agent.kubeconfig").write_text(text)
+        self.daemon.start()
+        if wait:
+            self.wait_ready()
 
-	def wait_ready(self, timeout=LIMIT):
-		wait_for(lambda: self.daemon.check() and self.skube("ping")["ready"], "slurmkubed to be ready", timeout)
+    def wait_ready(self, timeout=LIMIT):
+        wait_for(
+            lambda: self.daemon.check() and self.skube("ping")["ready"],
+            "slurmkubed to be ready",
+            timeout,
+        )
 
-	def skube(self, *verb):
-		"""The decoded answer of skube VERB --json."""
-		return json.loads(self.skube_text(*verb, "--json"))
+    def skube(self, *verb):
+        """The decoded answer of skube VERB --json."""
+        return json.loads(self.skube_text(*verb, "--json"))
 
-	def skube_all(self, *verb):
-		"""The same where skube's exit status tells of trouble, which is looked for in the answer."""
-		text = self.skube_text(*verb, "--json", check=False)
-		if not text:
-			raise RuntimeError("the agent does not answer")
-		return json.loads(text)
+    def skube_all(self, *verb):
+        """The same where skube's exit status tells of trouble, which is looked for in the
+        answer.
+        """
+        text = self.skube_text(*verb, "--json", check=False)
+        if not text:
+            raise RuntimeError("the agent does not answer")
+        return json.loads(text)
 
-	def skube_text(self, *verb, check=True):
-		return output_of(*self.slurm.program(self.skube_program, "--socket", self.dir / "control.sock", *verb), check=check)
+    def skube_text(self, *verb, check=True):
+        return output_of(
+            *self.slurm.program(self.skube_program, "--socket", self.dir / "control.sock", *verb),
+            check=check,
+        )
 
-	def kill9(self):
-		self.daemon.kill9()
+    def kill9(self):
+        self.daemon.kill9()
 
-	def restart(self):
-		self.daemon.stop()
-		self.start()
+    def restart(self):
+        self.daemon.stop()
+        self.start()
 
-	def restart_without_waiting(self):
-		self.daemon.stop()
-		self.start(wait=False)
+    def restart_without_waiting(self):
+        self.daemon.stop()
+        self.start(wait=False)
 
-	def stop(self):
-		self.daemon.stop()
+    def stop(self):
+        self.daemon.stop()

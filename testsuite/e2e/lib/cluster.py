@@ -15,120 +15,168 @@ from .process import tail
 from .slurm import Slurm
 from .waiting import wait_for
 
-BLOCK = 14  # ports: +0 to +4 Kubernetes, +5 to +9 Slurm and proxies, +10 to +13 managers of workloads
+BLOCK = (
+    14  # ports: +0 to +4 Kubernetes, +5 to +9 Slurm and proxies, +10 to +13 managers of workloads
+)
 
 
 def _free(port):
-	with socket.socket() as s:
-		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-		try:
-			s.bind(("127.0.0.1", port))
-			return True
-		except OSError:
-			return False
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            s.bind(("127.0.0.1", port))
+            return True
+        except OSError:
+            return False
 
 
 def claim_ports(stack):
-	"""The first port of a block that nobody uses. A lock file keeps it ours; SLURM_KUBE_PORTS="first-last" narrows the choice."""
-	first, last = map(int, os.environ.get("SLURM_KUBE_PORTS", "24000-29999").split("-"))
-	for base in range(first, last - BLOCK + 2, BLOCK):
-		lock = stack.enter_context(open(f"{tempfile.gettempdir()}/.slurm-kube-ports-{base}", "w", encoding="ascii"))
-		try:
-			fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-		except OSError:
-			continue
-		if all(_free(p) for p in range(base, base + BLOCK)):
-			return base
-	raise RuntimeError(f"no free block of {BLOCK} ports in {first}-{last}")
+    """The first port of a block that nobody uses. A lock file keeps it ours;
+    SLURM_KUBE_PORTS="first-last" narrows the choice.
+    """
+    first, last = map(int, os.environ.get("SLURM_KUBE_PORTS", "24000-29999").split("-"))
+    for base in range(first, last - BLOCK + 2, BLOCK):
+        lock = stack.enter_context(
+            open(f"{tempfile.gettempdir()}/.slurm-kube-ports-{base}", "w", encoding="ascii")
+        )
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            continue
+        if all(_free(p) for p in range(base, base + BLOCK)):
+            return base
+    raise RuntimeError(f"no free block of {BLOCK} ports in {first}-{last}")
 
 
 class Cluster:
-	"""with Cluster(BUILDDIR, kwok=4) as bed: a whole cluster with four simulated nodes of 8 CPUs.
+    """with Cluster(BUILDDIR, kwok=4) as bed: a whole cluster with four simulated nodes of 8 CPUs.
 
-	agent=False, kube=False, native=False leave a part out; accounting=True adds a slurmdbd. slurm_options and agent_options go to Slurm() and Agent(), plane_env
-	to the environment of k8s/up. It lives in directory, or in one that is made for it. workloads=True adds the managers of JobSet and LeaderWorkerSet, CRDs of
-	other workloads, and the built-in PodGroup; workloads="kinds" leaves the managers out.
-	"""
+    agent=False, kube=False, native=False leave a part out; accounting=True adds a slurmdbd.
+    slurm_options and agent_options go to Slurm() and Agent(), plane_env to the environment of
+    k8s/up. It lives in directory, or in one that is made for it. workloads=True adds the managers
+    of JobSet and LeaderWorkerSet, CRDs of other workloads, and the built-in PodGroup;
+    workloads="kinds" leaves the managers out.
+    """
 
-	def __init__(self, build, kwok=0, cpus=8, memory="16Gi", agent=True, kube=True, native=True, accounting=None, slurm_options=None,
-		     agent_options=None, plane_env=None, directory=None, workloads=False):
-		build = Path(build).resolve()
-		self.stack, self.failures = ExitStack(), 0
-		self.dir = Path(directory or tempfile.mkdtemp(prefix="slurm-kube-", dir=os.environ.get("SLURM_KUBE_RUN")))
-		self.dir.chmod(0o755)  # other users' commands reach munge's socket
-		self.base = claim_ports(self.stack)
-		self.slurm = Slurm(build, self.dir, self.base + 5, accounting=accounting, **(slurm_options or {}))
-		if workloads:
-			plane_env = {"WORKLOADS": "1" if workloads is True else workloads, "POD_GROUPS": "1", **(plane_env or {})}
-		self.plane = ControlPlane(self.dir / "cp", self.base, plane_env) if kube else None
-		self.agent = Agent(self.slurm, self.plane, **(agent_options or {})) if agent and kube else None
-		self.native, self.nodes, self.size = native, kwok, (cpus, memory)
-		self.label = f"{self.slurm.version} "
+    def __init__(
+        self,
+        build,
+        kwok=0,
+        cpus=8,
+        memory="16Gi",
+        agent=True,
+        kube=True,
+        native=True,
+        accounting=None,
+        slurm_options=None,
+        agent_options=None,
+        plane_env=None,
+        directory=None,
+        workloads=False,
+    ):
+        build = Path(build).resolve()
+        self.stack, self.failures = ExitStack(), 0
+        self.dir = Path(
+            directory
+            or tempfile.mkdtemp(prefix="slurm-kube-", dir=os.environ.get("SLURM_KUBE_RUN"))
+        )
+        self.dir.chmod(0o755)  # other users' commands reach munge's socket
+        self.base = claim_ports(self.stack)
+        self.slurm = Slurm(
+            build, self.dir, self.base + 5, accounting=accounting, **(slurm_options or {})
+        )
+        if workloads:
+            plane_env = {
+                "WORKLOADS": "1" if workloads is True else workloads,
+                "POD_GROUPS": "1",
+                **(plane_env or {}),
+            }
+        self.plane = ControlPlane(self.dir / "cp", self.base, plane_env) if kube else None
+        self.agent = (
+            Agent(self.slurm, self.plane, **(agent_options or {})) if agent and kube else None
+        )
+        self.native, self.nodes, self.size = native, kwok, (cpus, memory)
+        self.label = f"{self.slurm.version} "
 
-	@property
-	def kube(self):
-		return self.plane.kube
+    @property
+    def kube(self):
+        return self.plane.kube
 
-	def __enter__(self):
-		try:
-			self.start_slurm()
-			if self.plane:
-				self.start_kubernetes()
-			if self.agent:
-				self.start_agent()
-		except BaseException:
-			self.failed("start", lambda text: print("# " + text.replace("\n", "\n# "), flush=True))
-			self.__exit__(None, None, None)
-			raise
-		return self
+    def __enter__(self):
+        try:
+            self.start_slurm()
+            if self.plane:
+                self.start_kubernetes()
+            if self.agent:
+                self.start_agent()
+        except BaseException:
+            self.failed("start", lambda text: print("# " + text.replace("\n", "\n# "), flush=True))
+            self.__exit__(None, None, None)
+            raise
+        return self
 
-	def start_slurm(self):
-		self.stack.callback(self.slurm.stop)
-		self.slurm.start(self.native)
+    def start_slurm(self):
+        self.stack.callback(self.slurm.stop)
+        self.slurm.start(self.native)
 
-	def start_kubernetes(self):
-		self.stack.callback(self.plane.stop)
-		self.plane.start()
-		self.names = self.plane.kwok_nodes(self.nodes, *self.size)
+    def start_kubernetes(self):
+        self.stack.callback(self.plane.stop)
+        self.plane.start()
+        self.names = self.plane.kwok_nodes(self.nodes, *self.size)
 
-	def start_agent(self):
-		self.stack.callback(self.agent.stop)
-		self.agent.start()
-		self.sync_nodes(self.names)
+    def start_agent(self):
+        self.stack.callback(self.agent.stop)
+        self.agent.start()
+        self.sync_nodes(self.names)
 
-	def sync_nodes(self, names):
-		"""Waits until Slurm offers these nodes; without dynamic nodes it does what an administrator does there."""
-		if names and not self.slurm.dynamic_nodes:
-			lines = wait_for(lambda: self._lines_with(names), "skube nodes --slurm-conf to list the nodes")
-			self.slurm.set_nodes(lines)
-		wait_for(lambda: all(self.slurm.node(n)["State"].startswith("IDLE") for n in names), f"{len(names)} nodes to be idle in Slurm")
+    def sync_nodes(self, names):
+        """Waits until Slurm offers these nodes; without dynamic nodes it does what an administrator
+        does there.
+        """
+        if names and not self.slurm.dynamic_nodes:
+            lines = wait_for(
+                lambda: self._lines_with(names), "skube nodes --slurm-conf to list the nodes"
+            )
+            self.slurm.set_nodes(lines)
+        wait_for(
+            lambda: all(self.slurm.node(n)["State"].startswith("IDLE") for n in names),
+            f"{len(names)} nodes to be idle in Slurm",
+        )
 
-	def _lines_with(self, names):
-		lines = self.agent.skube_text("nodes", "--slurm-conf", check=False).splitlines()  # none while the agent is not in sync
-		return lines if all(any(n in line for line in lines) for n in names) else None
+    def _lines_with(self, names):
+        lines = self.agent.skube_text(
+            "nodes", "--slurm-conf", check=False
+        ).splitlines()  # none while the agent is not in sync
+        return lines if all(any(n in line for line in lines) for n in names) else None
 
-	def failed(self, test, say):
-		"""Tells where to look and what the daemons said last."""
-		self.failures += 1
-		say(f"{test}: everything is kept in {self.dir}")
-		for log in sorted(self.dir.glob("log/*.out")):
-			say(f"--- end of {log.name}\n{tail(log, 12)}")
+    def failed(self, test, say):
+        """Tells where to look and what the daemons said last."""
+        self.failures += 1
+        say(f"{test}: everything is kept in {self.dir}")
+        for log in sorted(self.dir.glob("log/*.out")):
+            say(f"--- end of {log.name}\n{tail(log, 12)}")
 
-	def sweep(self, keep=("steady",)):
-		"""After a test that failed: what it left would make others fail, those that wait until no job lives first of all."""
-		if not self.plane or not self.plane.kube:
-			return
-		for kind in ("Job", "Pod"):
-			for thing in self.kube.list(kind):
-				if thing["metadata"]["name"] not in keep:
-					try:
-						self.kube.delete(kind, thing["metadata"]["name"], **({"gracePeriodSeconds": 0} if kind == "Pod" else {}))
-					except ApiError:  # it has gone by itself
-						pass
+    def sweep(self, keep=("steady",)):
+        """After a test that failed: what it left would make others fail, those that wait until no
+        job lives first of all.
+        """
+        if not self.plane or not self.plane.kube:
+            return
+        for kind in ("Job", "Pod"):
+            for thing in self.kube.list(kind):
+                if thing["metadata"]["name"] not in keep:
+                    try:
+                        self.kube.delete(
+                            kind,
+                            thing["metadata"]["name"],
+                            **({"gracePeriodSeconds": 0} if kind == "Pod" else {}),
+                        )
+                    except ApiError:  # it has gone by itself
+                        pass
 
-	def __exit__(self, *_):
-		try:
-			self.stack.close()
-		finally:
-			if not self.failures and os.environ.get("SLURM_KUBE_KEEP") != "1":
-				shutil.rmtree(self.dir, ignore_errors=True)
+    def __exit__(self, *_):
+        try:
+            self.stack.close()
+        finally:
+            if not self.failures and os.environ.get("SLURM_KUBE_KEEP") != "1":
+                shutil.rmtree(self.dir, ignore_errors=True)

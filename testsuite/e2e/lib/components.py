@@ -11,8 +11,19 @@ from .expect import LIVE, Sight, bound
 from .kube import condition
 from .manifests import kwok_node
 from .waiting import LIMIT, wait_for
-from .workloads import (annotation, change, create, delete, jobs_of, owned, pods_of, template,
-			uid_of, wait_none, wait_pods)
+from .workloads import (
+    annotation,
+    change,
+    create,
+    delete,
+    jobs_of,
+    owned,
+    pods_of,
+    template,
+    uid_of,
+    wait_none,
+    wait_pods,
+)
 
 GPU = "nvidia.com/gpu"
 CPUS, GPUS = 8, 4  # of a node
@@ -22,9 +33,13 @@ GPU_NODES = {"gpu-0", "gpu-1"}
 # A job behind one that waits for the other pool starts by backfill; one of URGENT takes the place
 # of others at once.
 URGENT = {"slurm-kube.io/partition": "urgent"}
-SLURM_CONF = ["GresTypes=gpu", "SchedulerParameters=bf_interval=2,sched_interval=5",
-	      "PreemptType=preempt/partition_prio", "PreemptMode=CANCEL",
-	      "PartitionName=urgent Nodes=kube DefMemPerCPU=100 PriorityTier=10"]
+SLURM_CONF = [
+    "GresTypes=gpu",
+    "SchedulerParameters=bf_interval=2,sched_interval=5",
+    "PreemptType=preempt/partition_prio",
+    "PreemptMode=CANCEL",
+    "PartitionName=urgent Nodes=kube DefMemPerCPU=100 PriorityTier=10",
+]
 RULES = [{"namespace": "default", "user": "root", "partitions": ["kube", "urgent"]}]
 
 # What dynamic nodes need. The files need not exist where slurmctld runs.
@@ -43,177 +58,219 @@ WORKER = {"cpu": 3, "devices": {GPU: 2}, "spec": TOLERANT}  # two for each node
 
 
 class PoolBed(Cluster):
-	"""One node without devices, and two with GPUs and a taint that keeps other pods off."""
+    """One node without devices, and two with GPUs and a taint that keeps other pods off."""
 
-	def __init__(self, build):
-		super().__init__(build, cpus=CPUS, workloads=True, native=False,
-				 slurm_options={"extra": SLURM_CONF},
-				 agent_options={"namespaces": RULES, "settings": {"limits": LIMITS}})
+    def __init__(self, build):
+        super().__init__(
+            build,
+            cpus=CPUS,
+            workloads=True,
+            native=False,
+            slurm_options={"extra": SLURM_CONF},
+            agent_options={"namespaces": RULES, "settings": {"limits": LIMITS}},
+        )
 
-	def start_slurm(self):
-		(self.dir / "gres.conf").write_text(GRES_CONF if self.slurm.dynamic_nodes else "")
-		super().start_slurm()
+    def start_slurm(self):
+        (self.dir / "gres.conf").write_text(GRES_CONF if self.slurm.dynamic_nodes else "")
+        super().start_slurm()
 
-	def start_kubernetes(self):
-		super().start_kubernetes()
-		self.names = list(POOLS)
-		for name, pool in POOLS.items():
-			node = kwok_node(name, *self.size, labels={"pool": pool})
-			if pool == "gpu":
-				node["status"]["capacity"][GPU] = node["status"]["allocatable"][GPU] = str(GPUS)
-				node["spec"] = {"taints": [{"key": GPU, "value": "present", "effect": "NoSchedule"}]}
-			self.kube.create(node)
-		for name in POOLS:
-			self.plane.wait_ready(name)
+    def start_kubernetes(self):
+        super().start_kubernetes()
+        self.names = list(POOLS)
+        for name, pool in POOLS.items():
+            node = kwok_node(name, *self.size, labels={"pool": pool})
+            if pool == "gpu":
+                node["status"]["capacity"][GPU] = node["status"]["allocatable"][GPU] = str(GPUS)
+                node["spec"] = {
+                    "taints": [{"key": GPU, "value": "present", "effect": "NoSchedule"}]
+                }
+            self.kube.create(node)
+        for name in POOLS:
+            self.plane.wait_ready(name)
 
-	def sweep(self, keep=("steady",)):
-		for kind in ("JobSet", "LeaderWorkerSet", "RayCluster"):
-			self.plane.kubectl("delete", kind, "--all", "--wait=false")
-		super().sweep(keep)
+    def sweep(self, keep=("steady",)):
+        for kind in ("JobSet", "LeaderWorkerSet", "RayCluster"):
+            self.plane.kubectl("delete", kind, "--all", "--wait=false")
+        super().sweep(keep)
 
 
 class Ray:
-	"""A RayCluster of a head and a group of workers, with its pods as KubeRay's operator makes them.
+    """A RayCluster of a head and a group of workers, with its pods as KubeRay's operator makes
+    them.
 
-	head and worker are options of manifests.pod.
-	"""
+    head and worker are options of manifests.pod.
+    """
 
-	def __init__(self, bed, name, head, worker, count):
-		self.bed, self.name, self.size = bed, name, count + 1
-		self.worker = worker
-		group = {"groupName": "gpu-group", "replicas": count, "minReplicas": count, "maxReplicas": count,
-			 "rayStartParams": {}, "template": template(**worker)}
-		self.owner = create(bed, {
-			"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": name},
-			"spec": {"headGroupSpec": {"rayStartParams": {}, "template": template(**head)},
-				 "workerGroupSpecs": [group]}})
-		self.uid = self.owner["metadata"]["uid"]
-		self.head = f"{name}-head"
-		self.workers = [f"{name}-gpu-group-worker-{i}" for i in range(count)]
-		self._make(self.head, "head", "headgroup", head)
-		for worker_name in self.workers:
-			self._make(worker_name, "worker", "gpu-group", worker)
-		self.uids = {n: p["metadata"]["uid"] for n, p in wait_pods(bed, name, self.size).items()}
+    def __init__(self, bed, name, head, worker, count):
+        self.bed, self.name, self.size = bed, name, count + 1
+        self.worker = worker
+        group = {
+            "groupName": "gpu-group",
+            "replicas": count,
+            "minReplicas": count,
+            "maxReplicas": count,
+            "rayStartParams": {},
+            "template": template(**worker),
+        }
+        self.owner = create(
+            bed,
+            {
+                "apiVersion": "ray.io/v1",
+                "kind": "RayCluster",
+                "metadata": {"name": name},
+                "spec": {
+                    "headGroupSpec": {"rayStartParams": {}, "template": template(**head)},
+                    "workerGroupSpecs": [group],
+                },
+            },
+        )
+        self.uid = self.owner["metadata"]["uid"]
+        self.head = f"{name}-head"
+        self.workers = [f"{name}-gpu-group-worker-{i}" for i in range(count)]
+        self._make(self.head, "head", "headgroup", head)
+        for worker_name in self.workers:
+            self._make(worker_name, "worker", "gpu-group", worker)
+        self.uids = {n: p["metadata"]["uid"] for n, p in wait_pods(bed, name, self.size).items()}
 
-	def _make(self, name, node_type, group, options):
-		labels = {"ray.io/cluster": self.name, "ray.io/node-type": node_type, "ray.io/group": group}
-		create(self.bed, owned(self.owner, name, labels, **options))
+    def _make(self, name, node_type, group, options):
+        labels = {"ray.io/cluster": self.name, "ray.io/node-type": node_type, "ray.io/group": group}
+        create(self.bed, owned(self.owner, name, labels, **options))
 
-	def make_again(self, worker_name):
-		"""A worker is deleted, and the operator makes another. Returns its name, which is new as those
-		of KubeRay are: kwok may delete twice, by name."""
-		self.bed.kube.delete("Pod", worker_name)
-		self.bed.kube.wait_gone(worker_name)
-		name = worker_name + "-again"
-		self._make(name, "worker", "gpu-group", self.worker)
-		self.workers[self.workers.index(worker_name)] = name
-		return name
+    def make_again(self, worker_name):
+        """A worker is deleted, and the operator makes another. Returns its name, which is new as
+        those of KubeRay are: kwok may delete twice, by name.
+        """
+        self.bed.kube.delete("Pod", worker_name)
+        self.bed.kube.wait_gone(worker_name)
+        name = worker_name + "-again"
+        self._make(name, "worker", "gpu-group", self.worker)
+        self.workers[self.workers.index(worker_name)] = name
+        return name
 
-	def shrink(self, count):
-		"""The operator has removed the last workers."""
-		spec = self.owner["spec"]
-		spec["workerGroupSpecs"][0].update(replicas=count, minReplicas=count)
-		change(self.bed, "RayCluster", self.name, {"spec": spec})
-		for name in self.workers[count:]:
-			self.bed.kube.delete("Pod", name)
-			self.bed.kube.wait_gone(name)
-		self.workers, self.size = self.workers[:count], count + 1
+    def shrink(self, count):
+        """The operator has removed the last workers."""
+        spec = self.owner["spec"]
+        spec["workerGroupSpecs"][0].update(replicas=count, minReplicas=count)
+        change(self.bed, "RayCluster", self.name, {"spec": spec})
+        for name in self.workers[count:]:
+            self.bed.kube.delete("Pod", name)
+            self.bed.kube.wait_gone(name)
+        self.workers, self.size = self.workers[:count], count + 1
 
-	def pods(self):
-		return pods_of(self.bed, self.name)
+    def pods(self):
+        return pods_of(self.bed, self.name)
 
-	def wait_running(self, timeout=LIMIT):
-		"""All its pods, once they run."""
-		def look():
-			found = self.pods()
-			running = [p for p in found.values() if p["status"].get("phase") == "Running"]
-			assert len(running) == self.size, said(found)
-			return found
-		return wait_for(look, f"{self.size} pods of {self.name} to run", timeout)
+    def wait_running(self, timeout=LIMIT):
+        """All its pods, once they run."""
 
-	def bound(self):
-		return sorted(n for n, p in self.pods().items() if p["spec"].get("nodeName"))
+        def look():
+            found = self.pods()
+            running = [p for p in found.values() if p["status"].get("phase") == "Running"]
+            assert len(running) == self.size, said(found)
+            return found
 
-	def jobs(self, *states):
-		"""Its Slurm jobs that are in one of the states, oldest first; all without states."""
-		return [j for j in jobs_of(self.bed, self.uid) if not states or j["JobState"] in states]
+        return wait_for(look, f"{self.size} pods of {self.name} to run", timeout)
 
-	def wait_job_of(self, role, *states, timeout=LIMIT):
-		"""The only live job of the head or the workers, once it is in one of the states."""
-		def look():
-			found = [j for j in self.jobs(*LIVE) if is_of(j, role)]
-			assert len(found) == 1 and found[0]["JobState"] in states, told(self.jobs())
-			return found[0]
-		return wait_for(look, f"the {role}'s job of {self.name} to be {' or '.join(states)}", timeout)
+    def bound(self):
+        return sorted(n for n, p in self.pods().items() if p["spec"].get("nodeName"))
 
-	def ended(self, timeout=LIMIT):
-		"""All its jobs, once none is live."""
-		def look():
-			assert not self.jobs(*LIVE), told(self.jobs())
-			return self.jobs()
-		return wait_for(look, f"all jobs of {self.name} to have ended", timeout)
+    def jobs(self, *states):
+        """Its Slurm jobs that are in one of the states, oldest first; all without states."""
+        return [j for j in jobs_of(self.bed, self.uid) if not states or j["JobState"] in states]
 
-	def remove(self):
-		delete(self.bed, "RayCluster", self.name)
-		wait_none(self.bed, self.name)
-		return self.ended()
+    def wait_job_of(self, role, *states, timeout=LIMIT):
+        """The only live job of the head or the workers, once it is in one of the states."""
+
+        def look():
+            found = [j for j in self.jobs(*LIVE) if is_of(j, role)]
+            assert len(found) == 1 and found[0]["JobState"] in states, told(self.jobs())
+            return found[0]
+
+        return wait_for(
+            look, f"the {role}'s job of {self.name} to be {' or '.join(states)}", timeout
+        )
+
+    def ended(self, timeout=LIMIT):
+        """All its jobs, once none is live."""
+
+        def look():
+            assert not self.jobs(*LIVE), told(self.jobs())
+            return self.jobs()
+
+        return wait_for(look, f"all jobs of {self.name} to have ended", timeout)
+
+    def remove(self):
+        delete(self.bed, "RayCluster", self.name)
+        wait_none(self.bed, self.name)
+        return self.ended()
 
 
 def torch(bed, name, **options):
-	"""A head, and four workers that need both GPU nodes."""
-	return Ray(bed, name, {**HEAD, **options}, {**WORKER, **options}, 4)
+    """A head, and four workers that need both GPU nodes."""
+    return Ray(bed, name, {**HEAD, **options}, {**WORKER, **options}, 4)
 
 
 def is_of(record, role):
-	"""Whether it is the job of "head" or "workers": the workers have devices, the head has none."""
-	has_devices = any("gpu" in text for field, text in record.items() if "TRES" in field.upper())
-	return has_devices == (role == "workers")
+    """Whether it is the job of "head" or "workers": the workers have devices, the head has none."""
+    has_devices = any("gpu" in text for field, text in record.items() if "TRES" in field.upper())
+    return has_devices == (role == "workers")
 
 
 def said(pods):
-	"""What each pod says of itself, for a test that fails."""
-	return {n: (p["status"].get("phase"), p["spec"].get("nodeName"),
-		    condition(p, "PodScheduled").get("message")) for n, p in pods.items()}
+    """What each pod says of itself, for a test that fails."""
+    return {
+        n: (
+            p["status"].get("phase"),
+            p["spec"].get("nodeName"),
+            condition(p, "PodScheduled").get("message"),
+        )
+        for n, p in pods.items()
+    }
 
 
 def told(records):
-	return [(j["JobId"], j["JobState"], uid_of(j)) for j in records]
+    return [(j["JobId"], j["JobState"], uid_of(j)) for j in records]
 
 
 def component_of(record):
-	"""The number behind "+" in the marker's uid."""
-	return int(uid_of(record).partition("+")[2] or 0)
+    """The number behind "+" in the marker's uid."""
+    return int(uid_of(record).partition("+")[2] or 0)
 
 
 def job_of(bed, a_pod):
-	return bed.slurm.jobs()[int(annotation(a_pod, "job-id"))]
+    return bed.slurm.jobs()[int(annotation(a_pod, "job-id"))]
 
 
 def codes_of(bed, records):
-	"""The results of jobs, once they have ended."""
-	ended = [bed.slurm.wait_job(int(j["JobId"]), "COMPLETED", "FAILED", "CANCELLED") for j in records]
-	return [(j["JobState"], j["ExitCode"]) for j in ended]
+    """The results of jobs, once they have ended."""
+    ended = [
+        bed.slurm.wait_job(int(j["JobId"]), "COMPLETED", "FAILED", "CANCELLED") for j in records
+    ]
+    return [(j["JobState"], j["ExitCode"]) for j in ended]
 
 
 def seconds_held(record):
-	return moment(record["EndTime"]) - moment(record["StartTime"])
+    return moment(record["EndTime"]) - moment(record["StartTime"])
 
 
 def started_whole(bed, pods, within=5):
-	"""Fails unless every component had its allocation when the first of these pods was bound, and
-	the last was bound soon after. Slurm tells its start in whole seconds, rounded down."""
-	at = {name: Sight(bed, name, bound).time for name in pods}
-	first = min(at.values())
-	late = {n: job["StartTime"] for n, p in pods.items()
-		if moment((job := job_of(bed, p))["StartTime"]) > first}
-	assert not late, f"bound from {first:.1f} on, but with later starts of jobs: {late}"
-	assert max(at.values()) - first <= within, f"bound one by one: {at}"
+    """Fails unless every component had its allocation when the first of these pods was bound, and
+    the last was bound soon after. Slurm tells its start in whole seconds, rounded down."""
+    at = {name: Sight(bed, name, bound).time for name in pods}
+    first = min(at.values())
+    late = {
+        n: job["StartTime"]
+        for n, p in pods.items()
+        if moment((job := job_of(bed, p))["StartTime"]) > first
+    }
+    assert not late, f"bound from {first:.1f} on, but with later starts of jobs: {late}"
+    assert max(at.values()) - first <= within, f"bound one by one: {at}"
 
 
 def ranks_of(pods):
-	"""{name: rank}; fails unless ranks and sizes count over all the pods."""
-	sizes = {annotation(p, "size") for p in pods.values()}
-	assert sizes == {str(len(pods))}, f"sizes {sizes} of {len(pods)} pods"
-	ranks = {n: int(annotation(p, "rank")) for n, p in pods.items()}
-	assert sorted(ranks.values()) == list(range(len(pods))), f"ranks {ranks}"
-	return ranks
+    """{name: rank}; fails unless ranks and sizes count over all the pods."""
+    sizes = {annotation(p, "size") for p in pods.values()}
+    assert sizes == {str(len(pods))}, f"sizes {sizes} of {len(pods)} pods"
+    ranks = {n: int(annotation(p, "rank")) for n, p in pods.items()}
+    assert sorted(ranks.values()) == list(range(len(pods))), f"ranks {ranks}"
+    return ranks

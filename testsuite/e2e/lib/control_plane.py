@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A private Kubernetes by the scripts in testsuite/k8s: start, stop, faults, simulated and real nodes."""
+"""A private Kubernetes by the scripts in testsuite/k8s: start, stop, faults, simulated and real
+nodes.
+"""
 from .kube import ApiError, Kube, condition
 from .manifests import kwok_node
 from .process import CACHE, TESTSUITE, output_of
@@ -10,93 +12,116 @@ SCRIPTS = TESTSUITE / "k8s"
 
 
 class ControlPlane:
-	"""Runs in dir on the ports from port on. .kube is the administrator's client, with its watches running."""
+    """Runs in dir on the ports from port on. .kube is the administrator's client, with its watches
+    running.
+    """
 
-	def __init__(self, directory, port, env=None):
-		self.dir, self.port, self.env = directory, port, env
-		self.kube = None
-		self.nodes = {}  # real nodes: name -> directory
+    def __init__(self, directory, port, env=None):
+        self.dir, self.port, self.env = directory, port, env
+        self.kube = None
+        self.nodes = {}  # real nodes: name -> directory
 
-	def start(self):
-		if not (CACHE / "k8s/bin/kwok").exists():
-			raise Skip("no Kubernetes built: run testsuite/k8s/build")
-		if (self.env or {}).get("WORKLOADS") == "1":
-			output_of(SCRIPTS / "build", "--workloads", timeout=1800)
-		output_of(SCRIPTS / "up", self.dir, self.port, env=self.env, timeout=600)
-		self.kube = self.client("admin")
-		self.kube.start_watching()
+    def start(self):
+        if not (CACHE / "k8s/bin/kwok").exists():
+            raise Skip("no Kubernetes built: run testsuite/k8s/build")
+        if (self.env or {}).get("WORKLOADS") == "1":
+            output_of(SCRIPTS / "build", "--workloads", timeout=1800)
+        output_of(SCRIPTS / "up", self.dir, self.port, env=self.env, timeout=600)
+        self.kube = self.client("admin")
+        self.kube.start_watching()
 
-	def client(self, user):
-		"""A client as admin, agent, alice or bob."""
-		return Kube(self.port, self.dir / "pki/ca.crt", (self.dir / "tokens" / user).read_text().strip())
+    def client(self, user):
+        """A client as admin, agent, alice or bob."""
+        return Kube(
+            self.port, self.dir / "pki/ca.crt", (self.dir / "tokens" / user).read_text().strip()
+        )
 
-	def kubeconfig(self, user="admin"):
-		return self.dir / f"{user}.kubeconfig"
+    def kubeconfig(self, user="admin"):
+        return self.dir / f"{user}.kubeconfig"
 
-	def restart(self, component):
-		"""In good order, and waits until it is ready; so do kill9 and revive together."""
-		output_of(SCRIPTS / "restart", self.dir, component, timeout=300)
+    def restart(self, component):
+        """In good order, and waits until it is ready; so do kill9 and revive together."""
+        output_of(SCRIPTS / "restart", self.dir, component, timeout=300)
 
-	def kill9(self, component):
-		output_of(SCRIPTS / "restart", self.dir, component, "--kill")
+    def kill9(self, component):
+        output_of(SCRIPTS / "restart", self.dir, component, "--kill")
 
-	def freeze(self, component):
-		output_of(SCRIPTS / "restart", self.dir, component, "--freeze")
+    def freeze(self, component):
+        output_of(SCRIPTS / "restart", self.dir, component, "--freeze")
 
-	def thaw(self, component):
-		output_of(SCRIPTS / "restart", self.dir, component, "--thaw")
+    def thaw(self, component):
+        output_of(SCRIPTS / "restart", self.dir, component, "--thaw")
 
-	def revive(self, component):
-		output_of(SCRIPTS / "restart", self.dir, component, "--start", timeout=300)
+    def revive(self, component):
+        output_of(SCRIPTS / "restart", self.dir, component, "--start", timeout=300)
 
-	def kwok_nodes(self, count, cpus=8, memory="16Gi", prefix="node", labels=None):
-		"""Simulated nodes PREFIX-0 and so on, Ready."""
-		names = [f"{prefix}-{i}" for i in range(count)]
-		for name in names:
-			try:
-				self.kube.create(kwok_node(name, cpus, memory, labels))
-			except ApiError as e:
-				if e.status != 409:
-					raise
-		for name in names:
-			self.wait_ready(name)
-		return names
+    def kwok_nodes(self, count, cpus=8, memory="16Gi", prefix="node", labels=None):
+        """Simulated nodes PREFIX-0 and so on, Ready."""
+        names = [f"{prefix}-{i}" for i in range(count)]
+        for name in names:
+            try:
+                self.kube.create(kwok_node(name, cpus, memory, labels))
+            except ApiError as e:
+                if e.status != 409:
+                    raise
+        for name in names:
+            self.wait_ready(name)
+        return names
 
-	def wait_ready(self, name, status="True", timeout=LIMIT):
-		def ready():
-			node = self.kube.now["Node"].get(name)
-			return node and condition(node, "Ready").get("status") == status
-		self.kube.wait(ready, f"node {name} to be Ready={status}", timeout)
+    def wait_ready(self, name, status="True", timeout=LIMIT):
+        def ready():
+            node = self.kube.now["Node"].get(name)
+            return node and condition(node, "Ready").get("status") == status
 
-	def real_node(self, name, **options):
-		"""A node with a kubelet; options as node-up's environment, e.g. FAKE_CPUS=64. Skips where the machine cannot."""
-		try:
-			output_of(SCRIPTS / "node-can")
-		except RuntimeError as e:
-			raise Skip(str(e).rpartition(": exit 77: ")[2]) from None
-		output_of(SCRIPTS / "build", "--node", timeout=1800)
-		directory = self.dir.parent / name
-		self.nodes[name] = directory
-		output_of(SCRIPTS / "node-up", self.dir, directory, name, len(self.nodes), timeout=400,
-			  env={k: str(v) for k, v in options.items()})
-		self.wait_ready(name)
-		return name
+        self.kube.wait(ready, f"node {name} to be Ready={status}", timeout)
 
-	def kubelet(self, name, action):
-		"""action: --kill, --start, --freeze or --thaw."""
-		output_of(SCRIPTS / "node-restart", self.nodes[name], action)
+    def real_node(self, name, **options):
+        """A node with a kubelet; options as node-up's environment, e.g. FAKE_CPUS=64. Skips where
+        the machine cannot.
+        """
+        try:
+            output_of(SCRIPTS / "node-can")
+        except RuntimeError as e:
+            raise Skip(str(e).rpartition(": exit 77: ")[2]) from None
+        output_of(SCRIPTS / "build", "--node", timeout=1800)
+        directory = self.dir.parent / name
+        self.nodes[name] = directory
+        output_of(
+            SCRIPTS / "node-up",
+            self.dir,
+            directory,
+            name,
+            len(self.nodes),
+            timeout=400,
+            env={k: str(v) for k, v in options.items()},
+        )
+        self.wait_ready(name)
+        return name
 
-	def kubectl(self, *arguments, user="admin", check=True, stdin=None):
-		return output_of(CACHE / "k8s/bin/kubectl", "--kubeconfig", self.kubeconfig(user), *arguments, check=check, stdin=stdin)
+    def kubelet(self, name, action):
+        """action: --kill, --start, --freeze or --thaw."""
+        output_of(SCRIPTS / "node-restart", self.nodes[name], action)
 
-	def default_account(self, namespace):
-		"""A namespace takes pods only once the controller manager has made its service account."""
-		path = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
-		wait_for(lambda: self.kube.request("GET", path), f"the default service account of {namespace}")
+    def kubectl(self, *arguments, user="admin", check=True, stdin=None):
+        return output_of(
+            CACHE / "k8s/bin/kubectl",
+            "--kubeconfig",
+            self.kubeconfig(user),
+            *arguments,
+            check=check,
+            stdin=stdin,
+        )
 
-	def stop(self):
-		if self.kube:
-			self.kube.stopped = True
-		for directory in self.nodes.values():
-			output_of(SCRIPTS / "node-down", self.dir, directory)
-		output_of(SCRIPTS / "down", self.dir, timeout=300)
+    def default_account(self, namespace):
+        """A namespace takes pods only once the controller manager has made its service account."""
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
+        wait_for(
+            lambda: self.kube.request("GET", path), f"the default service account of {namespace}"
+        )
+
+    def stop(self):
+        if self.kube:
+            self.kube.stopped = True
+        for directory in self.nodes.values():
+            output_of(SCRIPTS / "node-down", self.dir, directory)
+        output_of(SCRIPTS / "down", self.dir, timeout=300)

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Proxies that the agent goes through to the real kube-apiserver and the real slurmctld, and that make chosen things go wrong.
+"""Proxies that the agent goes through to the real kube-apiserver and the real slurmctld, and that
+make chosen things go wrong.
 
-ApiProxy  ends TLS and speaks HTTP/1.1, one request a connection (libcurl does what the server can). For requests:
-	before  held before the server has seen it        after  held when the server has acted and before its answer goes back
-	answer  the argument is the whole answer, the server sees nothing        said  the same, but the server has acted
+ApiProxy  ends TLS and speaks HTTP/1.1, one request a connection (libcurl does what the server can).
+          For requests:
+	before  held before the server has seen it after held when the server has acted and before its
+	        answer goes back
+	answer  the argument is the whole answer, the server sees nothing said the same, but the server has
+	        acted
 	lose    the server acts, its answer is lost
 	  and for the events of a watch:
 	event   this one and all behind it are held       twice  it comes twice
-	late    it comes after the next one               cut    the connection breaks in the middle of it
+	late    it comes after the next one cut the connection breaks in the middle of it
 RpcProxy  hands one RPC a connection on to slurmctld: before, after and lose as above
 	reset   slurmctld has the request, and its answer cannot be delivered
 """
@@ -26,159 +30,194 @@ SUBMIT, COMPLETE, CANCEL, PING = 4001, 5017, 5032, 1008
 
 
 def answer(status, reason, message="", headers=(), code=None):
-	"""An HTTP answer with a Status object, as the API server writes them."""
-	body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message or reason, "reason": reason, "code": code or status})
-	lines = [f"HTTP/1.1 {status} {reason}", "Content-Type: application/json", f"Content-Length: {len(body)}", "Connection: close", *headers]
-	return ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
+    """An HTTP answer with a Status object, as the API server writes them."""
+    body = json.dumps(
+        {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "status": "Failure",
+            "message": message or reason,
+            "reason": reason,
+            "code": code or status,
+        }
+    )
+    lines = [
+        f"HTTP/1.1 {status} {reason}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+        *headers,
+    ]
+    return ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
 
 
 def _lines(data):
-	"""(whole lines with their newlines, what is left)"""
-	*lines, rest = data.split(b"\n")
-	return [line + b"\n" for line in lines], rest
+    """(whole lines with their newlines, what is left)"""
+    *lines, rest = data.split(b"\n")
+    return [line + b"\n" for line in lines], rest
 
 
 class ApiProxy(Proxy):
-	REQUESTS = ("before", "after", "answer", "said", "lose")
-	EVENTS = ("event", "twice", "late", "cut")
+    REQUESTS = ("before", "after", "answer", "said", "lose")
+    EVENTS = ("event", "twice", "late", "cut")
 
-	def __init__(self, plane, port):
-		self.upstream = plane.port
-		self.client_tls = ssl.create_default_context(cafile=str(plane.dir / "pki/ca.crt"))
-		server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-		server_tls.load_cert_chain(plane.dir / "pki/server.crt", plane.dir / "pki/server.key")
-		self.stalled, self.seen, self.times, self.statuses = False, [], [], []  # seen: (method, path) of all requests; times: when; statuses: of all answers
-		super().__init__(port, server_tls)
+    def __init__(self, plane, port):
+        self.upstream = plane.port
+        self.client_tls = ssl.create_default_context(cafile=str(plane.dir / "pki/ca.crt"))
+        server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        server_tls.load_cert_chain(plane.dir / "pki/server.crt", plane.dir / "pki/server.key")
+        self.stalled, self.seen, self.times, self.statuses = (
+            False,
+            [],
+            [],
+            [],
+        )  # seen: (method, path) of all requests; times: when; statuses: of all answers
+        super().__init__(port, server_tls)
 
-	def rule(self, do, method="", path="", body="", count=1, argument=None):
-		"""For requests: the method, and texts (regular expressions) that path and body hold."""
-		return self.add(Rule(do, lambda m, p, b: method in ("", m) and re.search(path, p) and re.search(body, b), count, argument))
+    def rule(self, do, method="", path="", body="", count=1, argument=None):
+        """For requests: the method, and texts (regular expressions) that path and body hold."""
+        return self.add(
+            Rule(
+                do,
+                lambda m, p, b: method in ("", m) and re.search(path, p) and re.search(body, b),
+                count,
+                argument,
+            )
+        )
 
-	def event_rule(self, do, matches, count=1):
-		"""For events: matches(type, object); of a pod only name, node and phase are there."""
-		return self.add(Rule(do, matches, count))
+    def event_rule(self, do, matches, count=1):
+        """For events: matches(type, object); of a pod only name, node and phase are there."""
+        return self.add(Rule(do, matches, count))
 
-	def place(self, method, path, since=0):
-		"""Where in seen and times the first such request is whose path holds that text."""
-		return next(i for i, (m, p) in enumerate(self.seen[since:], since) if m == method and path in p)
+    def place(self, method, path, since=0):
+        """Where in seen and times the first such request is whose path holds that text."""
+        return next(
+            i for i, (m, p) in enumerate(self.seen[since:], since) if m == method and path in p
+        )
 
-	async def _go_on(self):
-		while self.stalled:
-			await asyncio.sleep(0.01)
+    async def _go_on(self):
+        while self.stalled:
+            await asyncio.sleep(0.01)
 
-	async def serve(self, reader, writer):
-		head = (await reader.readuntil(b"\r\n\r\n")).decode()
-		first, *lines = head.split("\r\n")
-		method, path, _ = first.split(" ")
-		length = sum(int(line.split(":")[1]) for line in lines if line.lower().startswith("content-length:"))
-		body = await reader.readexactly(length)
-		self.times.append(time.monotonic())
-		self.seen.append((method, path))
-		await self._go_on()
-		rule = self.find(self.REQUESTS, method, path, body.decode(errors="replace"))
-		if rule and rule.do == "answer":
-			writer.write(rule.argument)
-			await writer.drain()
-			return
-		if rule and rule.do == "before":
-			await rule.stand()
-		up_reader, up = await asyncio.open_connection("127.0.0.1", self.upstream, ssl=self.client_tls, limit=1 << 24)
-		self.writers.add(up)
-		try:
-			up.write("\r\n".join([first, "Connection: close", *lines]).encode() + body)
-			if "watch=1" in path:
-				await self._stream(up_reader, writer)
-			else:
-				await self._answer(up_reader, writer, rule)
-		finally:
-			self.writers.discard(up)
-			up.transport.abort()
+    async def serve(self, reader, writer):
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        first, *lines = head.split("\r\n")
+        method, path, _ = first.split(" ")
+        length = sum(
+            int(line.split(":")[1]) for line in lines if line.lower().startswith("content-length:")
+        )
+        body = await reader.readexactly(length)
+        self.times.append(time.monotonic())
+        self.seen.append((method, path))
+        await self._go_on()
+        rule = self.find(self.REQUESTS, method, path, body.decode(errors="replace"))
+        if rule and rule.do == "answer":
+            writer.write(rule.argument)
+            await writer.drain()
+            return
+        if rule and rule.do == "before":
+            await rule.stand()
+        up_reader, up = await asyncio.open_connection(
+            "127.0.0.1", self.upstream, ssl=self.client_tls, limit=1 << 24
+        )
+        self.writers.add(up)
+        try:
+            up.write("\r\n".join([first, "Connection: close", *lines]).encode() + body)
+            if "watch=1" in path:
+                await self._stream(up_reader, writer)
+            else:
+                await self._answer(up_reader, writer, rule)
+        finally:
+            self.writers.discard(up)
+            up.transport.abort()
 
-	async def _answer(self, up, writer, rule):
-		whole = await up.read(-1)
-		await self._go_on()
-		if rule and rule.do == "after":
-			await rule.stand()
-		self.statuses.append(int(whole[9:12] or 0))
-		if not whole or (rule and rule.do == "lose"):
-			raise Dropped("no answer")
-		writer.write(rule.argument if rule and rule.do == "said" else whole)
-		await writer.drain()
+    async def _answer(self, up, writer, rule):
+        whole = await up.read(-1)
+        await self._go_on()
+        if rule and rule.do == "after":
+            await rule.stand()
+        self.statuses.append(int(whole[9:12] or 0))
+        if not whole or (rule and rule.do == "lose"):
+            raise Dropped("no answer")
+        writer.write(rule.argument if rule and rule.do == "said" else whole)
+        await writer.drain()
 
-	async def _stream(self, up, writer):
-		head = await up.readuntil(b"\r\n\r\n")
-		self.statuses.append(int(head[9:12]))
-		writer.write(head)
-		if b"chunked" not in head.lower():
-			writer.write(await up.read(-1))
-			return
-		rest, kept, split, read = b"", [], _lines, json.loads
-		if b"protobuf" in head.lower():
-			split, read = protobuf.split, lambda frame: protobuf.event(frame[4:])
-		while size := int(await up.readuntil(b"\r\n"), 16):
-			rest += (await up.readexactly(size + 2))[:-2]
-			frames, rest = split(rest)
-			for frame in frames:
-				await self._event(frame, read(frame), writer, kept)
-		writer.write(b"0\r\n\r\n")
+    async def _stream(self, up, writer):
+        head = await up.readuntil(b"\r\n\r\n")
+        self.statuses.append(int(head[9:12]))
+        writer.write(head)
+        if b"chunked" not in head.lower():
+            writer.write(await up.read(-1))
+            return
+        rest, kept, split, read = b"", [], _lines, json.loads
+        if b"protobuf" in head.lower():
+            split, read = protobuf.split, lambda frame: protobuf.event(frame[4:])
+        while size := int(await up.readuntil(b"\r\n"), 16):
+            rest += (await up.readexactly(size + 2))[:-2]
+            frames, rest = split(rest)
+            for frame in frames:
+                await self._event(frame, read(frame), writer, kept)
+        writer.write(b"0\r\n\r\n")
 
-	async def _event(self, frame, event, writer, kept):
-		"""kept: an event that waits for the next one."""
-		rule = self.find(self.EVENTS, event["type"], event["object"])
-		await self._go_on()
-		if rule and rule.do == "late":
-			kept.append(frame)
-			return
-		if rule and rule.do == "event":
-			await rule.stand()
-		if rule and rule.do == "cut":
-			self._chunk(writer, frame[:len(frame) // 2])
-			await writer.drain()
-			raise Dropped("cut")
-		for out in [frame] + ([frame] if rule and rule.do == "twice" else []) + kept:
-			self._chunk(writer, out)
-		kept.clear()
-		await writer.drain()
+    async def _event(self, frame, event, writer, kept):
+        """kept: an event that waits for the next one."""
+        rule = self.find(self.EVENTS, event["type"], event["object"])
+        await self._go_on()
+        if rule and rule.do == "late":
+            kept.append(frame)
+            return
+        if rule and rule.do == "event":
+            await rule.stand()
+        if rule and rule.do == "cut":
+            self._chunk(writer, frame[: len(frame) // 2])
+            await writer.drain()
+            raise Dropped("cut")
+        for out in [frame] + ([frame] if rule and rule.do == "twice" else []) + kept:
+            self._chunk(writer, out)
+        kept.clear()
+        await writer.drain()
 
-	@staticmethod
-	def _chunk(writer, data):
-		writer.write(b"%x\r\n%s\r\n" % (len(data), data))
+    @staticmethod
+    def _chunk(writer, data):
+        writer.write(b"%x\r\n%s\r\n" % (len(data), data))
 
 
 class RpcProxy(Proxy):
-	RPCS = ("before", "after", "lose", "reset")
+    RPCS = ("before", "after", "lose", "reset")
 
-	def __init__(self, slurmctld_port, port):
-		self.upstream = slurmctld_port
-		super().__init__(port)
+    def __init__(self, slurmctld_port, port):
+        self.upstream = slurmctld_port
+        super().__init__(port)
 
-	def rule(self, do, kind, text="", count=1):
-		"""For messages of a kind whose body holds the text."""
-		return self.add(Rule(do, lambda number, body: number == kind and text.encode() in body, count))
+    def rule(self, do, kind, text="", count=1):
+        """For messages of a kind whose body holds the text."""
+        return self.add(
+            Rule(do, lambda number, body: number == kind and text.encode() in body, count)
+        )
 
-	@staticmethod
-	async def _message(reader):
-		"""The whole message with its length, or what came before the end."""
-		length = await reader.readexactly(4)
-		return length + await reader.readexactly(struct.unpack(">I", length)[0])
+    @staticmethod
+    async def _message(reader):
+        """The whole message with its length, or what came before the end."""
+        length = await reader.readexactly(4)
+        return length + await reader.readexactly(struct.unpack(">I", length)[0])
 
-	async def serve(self, reader, writer):
-		request = await self._message(reader)
-		rule = self.find(self.RPCS, struct.unpack(">H", request[8:10])[0], request)
-		if rule and rule.do == "before":
-			await rule.stand()
-		up_reader, up = await asyncio.open_connection("127.0.0.1", self.upstream)
-		try:
-			up.write(request)
-			await up.drain()
-			if rule and rule.do == "reset":
-				raise Dropped("reset")
-			reply = await self._message(up_reader)
-			if rule and rule.do == "after":
-				await rule.stand()
-			if rule and rule.do == "lose":
-				raise Dropped("lost")
-			writer.write(reply)
-			await writer.drain()
-		finally:
-			up.transport.abort()
+    async def serve(self, reader, writer):
+        request = await self._message(reader)
+        rule = self.find(self.RPCS, struct.unpack(">H", request[8:10])[0], request)
+        if rule and rule.do == "before":
+            await rule.stand()
+        up_reader, up = await asyncio.open_connection("127.0.0.1", self.upstream)
+        try:
+            up.write(request)
+            await up.drain()
+            if rule and rule.do == "reset":
+                raise Dropped("reset")
+            reply = await self._message(up_reader)
+            if rule and rule.do == "after":
+                await rule.stand()
+            if rule and rule.do == "lose":
+                raise Dropped("lost")
+            writer.write(reply)
+            await writer.drain()
+        finally:
+            up.transport.abort()

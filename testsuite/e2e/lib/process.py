@@ -10,97 +10,123 @@ from .waiting import LIMIT, wait_for
 
 TESTSUITE = Path(__file__).resolve().parents[2]
 SOURCE = TESTSUITE.parent
-CACHE = Path(os.environ.get("SLURM_KUBE_CACHE") or
-	     Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "slurm-kube")
+CACHE = Path(
+    os.environ.get("SLURM_KUBE_CACHE")
+    or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "slurm-kube"
+)
 _PR_SET_PDEATHSIG = 1
 _prctl = ctypes.CDLL(None).prctl
 
 
 class Died(Exception):
-	"""A daemon is not there any more; no use to wait for it."""
+    """A daemon is not there any more; no use to wait for it."""
 
 
 def _die_with_parent():
-	_prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def output_of(*command, env=None, timeout=60, check=True, stdin=None):
-	"""Runs a command and returns what it printed; a failure shows what it complained of, and one that takes too long is one, too."""
-	try:
-		r = subprocess.run([str(c) for c in command], env={**os.environ, **(env or {})}, capture_output=True, text=True,
-				   timeout=timeout, input=stdin, check=False)
-	except subprocess.TimeoutExpired as e:
-		raise RuntimeError(f"{' '.join(map(str, command))}: no end after {timeout} s") from e
-	if check and r.returncode:
-		raise RuntimeError(f"{' '.join(map(str, command))}: exit {r.returncode}: {(r.stderr or r.stdout).strip()[-1500:]}")
-	return r.stdout
+    """Runs a command and returns what it printed; a failure shows what it complained of, and one
+    that takes too long is one, too.
+    """
+    try:
+        r = subprocess.run(
+            [str(c) for c in command],
+            env={**os.environ, **(env or {})},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            input=stdin,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as e:
+        raise RuntimeError(f"{' '.join(map(str, command))}: no end after {timeout} s") from e
+    if check and r.returncode:
+        raise RuntimeError(
+            f"{' '.join(map(str, command))}: exit {r.returncode}:"
+            f" {(r.stderr or r.stdout).strip()[-1500:]}"
+        )
+    return r.stdout
 
 
 class Process:
-	"""A daemon in the foreground with its output in a log file.
+    """A daemon in the foreground with its output in a log file.
 
-	A daemon that replaces itself (slurmctld does on reconfigure) is followed by its pid file.
-	"""
+    A daemon that replaces itself (slurmctld does on reconfigure) is followed by its pid file.
+    """
 
-	def __init__(self, name, command, log, env=None, pid_file=None):
-		self.name, self.command, self.log, self.env, self.pid_file = name, [str(c) for c in command], log, env, pid_file
-		self.child = None
+    def __init__(self, name, command, log, env=None, pid_file=None):
+        self.name, self.command, self.log, self.env, self.pid_file = (
+            name,
+            [str(c) for c in command],
+            log,
+            env,
+            pid_file,
+        )
+        self.child = None
 
-	def start(self):
-		"""Starts it; its end together with us is assured even when we are killed."""
-		assert not self.alive(), f"{self.name} runs already"
-		if self.pid_file:
-			self.pid_file.unlink(missing_ok=True)
-		with open(self.log, "ab") as log:
-			self.child = subprocess.Popen(self.command, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-						      env={**os.environ, **(self.env or {})}, preexec_fn=_die_with_parent)
+    def start(self):
+        """Starts it; its end together with us is assured even when we are killed."""
+        assert not self.alive(), f"{self.name} runs already"
+        if self.pid_file:
+            self.pid_file.unlink(missing_ok=True)
+        with open(self.log, "ab") as log:
+            self.child = subprocess.Popen(
+                self.command,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, **(self.env or {})},
+                preexec_fn=_die_with_parent,
+            )
 
-	@property
-	def pid(self):
-		"""Its process id now, or None."""
-		try:
-			pid = int(self.pid_file.read_text())
-			os.kill(pid, 0)
-			return pid
-		except (AttributeError, OSError, ValueError):
-			return self.child.pid if self.child and self.child.poll() is None else None
+    @property
+    def pid(self):
+        """Its process id now, or None."""
+        try:
+            pid = int(self.pid_file.read_text())
+            os.kill(pid, 0)
+            return pid
+        except (AttributeError, OSError, ValueError):
+            return self.child.pid if self.child and self.child.poll() is None else None
 
-	def alive(self):
-		return self.pid is not None
+    def alive(self):
+        return self.pid is not None
 
-	def check(self):
-		"""Raises with the end of its log when it has died."""
-		if not self.alive():
-			raise Died(f"{self.name} died: {tail(self.log, 8)}")
-		return True
+    def check(self):
+        """Raises with the end of its log when it has died."""
+        if not self.alive():
+            raise Died(f"{self.name} died: {tail(self.log, 8)}")
+        return True
 
-	def signal(self, number):
-		pid = self.pid
-		if pid:
-			os.kill(pid, number)
+    def signal(self, number):
+        pid = self.pid
+        if pid:
+            os.kill(pid, number)
 
-	def _gone(self):
-		if self.child:
-			self.child.poll()
-		return not self.alive()
+    def _gone(self):
+        if self.child:
+            self.child.poll()
+        return not self.alive()
 
-	def kill9(self):
-		self.signal(signal.SIGKILL)
-		wait_for(self._gone, f"the end of {self.name}", LIMIT, 0.005)
+    def kill9(self):
+        self.signal(signal.SIGKILL)
+        wait_for(self._gone, f"the end of {self.name}", LIMIT, 0.005)
 
-	def stop(self, timeout=LIMIT):
-		"""Ends it in good order; SIGKILL when it does not listen."""
-		self.signal(signal.SIGTERM)
-		try:
-			wait_for(self._gone, f"the end of {self.name}", timeout, 0.01)
-		except AssertionError:
-			self.kill9()
-			raise
+    def stop(self, timeout=LIMIT):
+        """Ends it in good order; SIGKILL when it does not listen."""
+        self.signal(signal.SIGTERM)
+        try:
+            wait_for(self._gone, f"the end of {self.name}", timeout, 0.01)
+        except AssertionError:
+            self.kill9()
+            raise
 
 
 def tail(path, lines):
-	"""The last lines of a file, or why there are none."""
-	try:
-		return "\n".join(Path(path).read_text(errors="replace").splitlines()[-lines:])
-	except OSError as e:
-		return str(e)
+    """The last lines of a file, or why there are none."""
+    try:
+        return "\n".join(Path(path).read_text(errors="replace").splitlines()[-lines:])
+    except OSError as e:
+        return str(e)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A private Slurm of the version that BUILDDIR was built for: own munged, slurmctld and one slurmd, in the chroot if it lives there."""
+"""A private Slurm of the version that BUILDDIR was built for: own munged, slurmctld and one slurmd,
+in the chroot if it lives there.
+"""
 import os
 import re
 import shlex
@@ -12,140 +14,230 @@ from .waiting import LIMIT, wait_for
 
 
 def build_settings(build):
-	"""What testsuite/slurm/build wrote down: which Slurm BUILDDIR is for."""
-	pairs = (line.split("=", 1) for line in (Path(build) / "slurm.env").read_text().splitlines())
-	return {key: shlex.split(value)[0] if shlex.split(value) else "" for key, value in pairs}
+    """What testsuite/slurm/build wrote down: which Slurm BUILDDIR is for."""
+    pairs = (line.split("=", 1) for line in (Path(build) / "slurm.env").read_text().splitlines())
+    return {key: shlex.split(value)[0] if shlex.split(value) else "" for key, value in pairs}
 
 
 class Slurm:
-	"""Runs in dir, ports: port slurmctld, port+1 slurmd, port+2 the plugin's sink, port+3 slurmdbd.
+    """Runs in dir, ports: port slurmctld, port+1 slurmd, port+2 the plugin's sink, port+3 slurmdbd.
 
-	accounting: True for a slurmdbd, or what AccountingStorageEnforce shall say.
-	"""
+    accounting: True for a slurmdbd, or what AccountingStorageEnforce shall say.
+    """
 
-	def __init__(self, build, directory, port, min_job_age=300, extra=(), plugin=True, native_size="CPUs=4 RealMemory=4000", accounting=None, pod_partitions=""):
-		settings, self.native_size = build_settings(build), native_size
-		self.pod_partitions = pod_partitions
-		self.build, self.dir, self.port, self.min_job_age, self.extra = Path(build), directory, port, min_job_age, list(extra)
-		self.return_to_service = 1
-		self.version, self.root, prefix = settings["SLURM_VERSION"], settings["SLURM_ROOT"], settings["SLURM_PREFIX"]
-		self.number = tuple(map(int, re.findall(r"\d+", self.version)))
-		self.dynamic_nodes = self.number >= (24, 11)
-		own = self.build / "root/lib/slurm"
-		self.has_plugin = plugin and (own / "job_submit_kube.so").exists()
-		self.plugin_dirs = ([own] if self.has_plugin else []) + [plugin_dir_of(self.root, prefix)]
-		self.bin, self.sbin = (f"{prefix}/bin/", f"{prefix}/sbin/") if prefix else ("", "/usr/sbin/")
-		self.env = {"SLURM_CONF": f"{directory}/slurm.conf", "SLURM_TIME_FORMAT": "standard"}
-		for folder in ("state", "spool-native", "log"):
-			(directory / folder).mkdir(parents=True, exist_ok=True)
-		key, sock = directory / "munge.key", directory / "munge.sock"
-		key.write_bytes(os.urandom(128))
-		key.chmod(0o600)
-		self.munged = self._daemon("munged", "/usr/sbin/munged", "--foreground", "--force", "--num-threads=4", f"--key-file={key}",
-					   f"--socket={sock}", f"--pid-file={directory}/munged.pid", f"--seed-file={directory}/munged.seed",
-					   f"--log-file={directory}/log/munged.log")
-		library = os.environ.get("SLURM_KUBE_CTLD_PRELOAD")  # a sanitizer's run time, for an instrumented plugin
-		preload = ["env", f"LD_PRELOAD={library}"] if library else []
-		self.slurmctld = self._daemon("slurmctld", *preload, f"{self.sbin}slurmctld", "-D", pid_file=directory / "slurmctld.pid")
-		self.slurmd = self._daemon("slurmd", f"{self.sbin}slurmd", "-D", "-N", "native")
-		self.accounting = Accounting(self, port + 3, accounting if isinstance(accounting, str) else "") if accounting else None
+    def __init__(
+        self,
+        build,
+        directory,
+        port,
+        min_job_age=300,
+        extra=(),
+        plugin=True,
+        native_size="CPUs=4 RealMemory=4000",
+        accounting=None,
+        pod_partitions="",
+    ):
+        settings, self.native_size = build_settings(build), native_size
+        self.pod_partitions = pod_partitions
+        self.build, self.dir, self.port, self.min_job_age, self.extra = (
+            Path(build),
+            directory,
+            port,
+            min_job_age,
+            list(extra),
+        )
+        self.return_to_service = 1
+        self.version, self.root, prefix = (
+            settings["SLURM_VERSION"],
+            settings["SLURM_ROOT"],
+            settings["SLURM_PREFIX"],
+        )
+        self.number = tuple(map(int, re.findall(r"\d+", self.version)))
+        self.dynamic_nodes = self.number >= (24, 11)
+        own = self.build / "root/lib/slurm"
+        self.has_plugin = plugin and (own / "job_submit_kube.so").exists()
+        self.plugin_dirs = ([own] if self.has_plugin else []) + [plugin_dir_of(self.root, prefix)]
+        self.bin, self.sbin = (
+            (f"{prefix}/bin/", f"{prefix}/sbin/") if prefix else ("", "/usr/sbin/")
+        )
+        self.env = {"SLURM_CONF": f"{directory}/slurm.conf", "SLURM_TIME_FORMAT": "standard"}
+        for folder in ("state", "spool-native", "log"):
+            (directory / folder).mkdir(parents=True, exist_ok=True)
+        key, sock = directory / "munge.key", directory / "munge.sock"
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o600)
+        self.munged = self._daemon(
+            "munged",
+            "/usr/sbin/munged",
+            "--foreground",
+            "--force",
+            "--num-threads=4",
+            f"--key-file={key}",
+            f"--socket={sock}",
+            f"--pid-file={directory}/munged.pid",
+            f"--seed-file={directory}/munged.seed",
+            f"--log-file={directory}/log/munged.log",
+        )
+        library = os.environ.get(
+            "SLURM_KUBE_CTLD_PRELOAD"
+        )  # a sanitizer's run time, for an instrumented plugin
+        preload = ["env", f"LD_PRELOAD={library}"] if library else []
+        self.slurmctld = self._daemon(
+            "slurmctld",
+            *preload,
+            f"{self.sbin}slurmctld",
+            "-D",
+            pid_file=directory / "slurmctld.pid",
+        )
+        self.slurmd = self._daemon("slurmd", f"{self.sbin}slurmd", "-D", "-N", "native")
+        self.accounting = (
+            Accounting(self, port + 3, accounting if isinstance(accounting, str) else "")
+            if accounting
+            else None
+        )
 
-	def _inside(self, *command):
-		binds = [x for d in (SOURCE, self.build, self.dir) for x in ("-b", d)]
-		return [TESTSUITE / "slurm/in-root", *binds, self.root, *command]
+    def _inside(self, *command):
+        binds = [x for d in (SOURCE, self.build, self.dir) for x in ("-b", d)]
+        return [TESTSUITE / "slurm/in-root", *binds, self.root, *command]
 
-	def _daemon(self, name, *command, pid_file=None):
-		return Process(name, self._inside(*command), self.dir / f"log/{name}.out", self.env, pid_file)
+    def _daemon(self, name, *command, pid_file=None):
+        return Process(
+            name, self._inside(*command), self.dir / f"log/{name}.out", self.env, pid_file
+        )
 
-	def program(self, *command):
-		"""A command line that runs where this Slurm lives, with its SLURM_CONF."""
-		return ["env", *(f"{k}={v}" for k, v in self.env.items()), *self._inside(*command)]
+    def program(self, *command):
+        """A command line that runs where this Slurm lives, with its SLURM_CONF."""
+        return ["env", *(f"{k}={v}" for k, v in self.env.items()), *self._inside(*command)]
 
-	def run(self, *command, user=None, check=True, stdin=None, timeout=60):
-		"""Runs squeue or the like, as another user if wanted (a name), and returns what it prints."""
-		return self.run_program(f"{self.bin}{command[0]}", *command[1:], user=user, check=check, stdin=stdin, timeout=timeout)
+    def run(self, *command, user=None, check=True, stdin=None, timeout=60):
+        """Runs squeue or the like, as another user if wanted (a name), and returns what it
+        prints.
+        """
+        return self.run_program(
+            f"{self.bin}{command[0]}",
+            *command[1:],
+            user=user,
+            check=check,
+            stdin=stdin,
+            timeout=timeout,
+        )
 
-	def run_program(self, *command, user=None, check=True, stdin=None, timeout=60):
-		"""The same for a program by its path."""
-		if user:
-			command = ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups", *command]
-		return output_of(*self._inside(*command), env=self.env, check=check, stdin=stdin, timeout=timeout)
+    def run_program(self, *command, user=None, check=True, stdin=None, timeout=60):
+        """The same for a program by its path."""
+        if user:
+            command = ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups", *command]
+        return output_of(
+            *self._inside(*command), env=self.env, check=check, stdin=stdin, timeout=timeout
+        )
 
-	def write_conf(self):
-		(self.dir / "slurm.conf").write_text(render(self, self.extra + (self.accounting.conf_lines() if self.accounting else [])))
-		(self.dir / "kube.conf").write_text(kube_conf(self))
-		(self.dir / "kube-nodes.conf").touch()
-		# No cgroup is needed here, and Slurm's own search for them fails on some machines.
-		(self.dir / "cgroup.conf").write_text(f"CgroupPlugin={'disabled' if self.number >= (24, 5) else 'cgroup/v1'}\n")
+    def write_conf(self):
+        (self.dir / "slurm.conf").write_text(
+            render(self, self.extra + (self.accounting.conf_lines() if self.accounting else []))
+        )
+        (self.dir / "kube.conf").write_text(kube_conf(self))
+        (self.dir / "kube-nodes.conf").touch()
+        # No cgroup is needed here, and Slurm's own search for them fails on some machines.
+        (self.dir / "cgroup.conf").write_text(
+            f"CgroupPlugin={'disabled' if self.number >= (24, 5) else 'cgroup/v1'}\n"
+        )
 
-	def start(self, native=True):
-		self.write_conf()
-		self.munged.start()
-		wait_for(lambda: self.munged.check() and (self.dir / "munge.sock").exists(), "munged's socket")
-		if self.accounting:
-			self.accounting.start()
-		self.start_slurmctld()
-		if native:
-			self.slurmd.start()
-			wait_for(lambda: self.slurmd.check() and self.node("native")["State"].startswith("IDLE"), "node native to be idle")
+    def start(self, native=True):
+        self.write_conf()
+        self.munged.start()
+        wait_for(
+            lambda: self.munged.check() and (self.dir / "munge.sock").exists(), "munged's socket"
+        )
+        if self.accounting:
+            self.accounting.start()
+        self.start_slurmctld()
+        if native:
+            self.slurmd.start()
+            wait_for(
+                lambda: self.slurmd.check() and self.node("native")["State"].startswith("IDLE"),
+                "node native to be idle",
+            )
 
-	def start_slurmctld(self):
-		self.slurmctld.start()
-		self.wait_up()
+    def start_slurmctld(self):
+        self.slurmctld.start()
+        self.wait_up()
 
-	def wait_up(self):
-		wait_for(lambda: self.slurmctld.check() and " is UP" in self.run("scontrol", "ping"), "slurmctld to answer")
+    def wait_up(self):
+        wait_for(
+            lambda: self.slurmctld.check() and " is UP" in self.run("scontrol", "ping"),
+            "slurmctld to answer",
+        )
 
-	def restart(self):
-		self.slurmctld.stop()
-		self.start_slurmctld()
+    def restart(self):
+        self.slurmctld.stop()
+        self.start_slurmctld()
 
-	def kill9(self):
-		"""The controller dies. start_slurmctld() brings it back."""
-		self.slurmctld.kill9()
+    def kill9(self):
+        """The controller dies. start_slurmctld() brings it back."""
+        self.slurmctld.kill9()
 
-	def reconfigure(self):
-		self.run("scontrol", "reconfigure")
-		self.wait_up()
+    def reconfigure(self):
+        self.run("scontrol", "reconfigure")
+        self.wait_up()
 
-	def set_nodes(self, lines):
-		"""Slurm without dynamic nodes: what goes into the Include file. New nodes need a restart there."""
-		(self.dir / "kube-nodes.conf").write_text("\n".join(lines) + "\n")
-		self.restart()
+    def set_nodes(self, lines):
+        """Slurm without dynamic nodes: what goes into the Include file. New nodes need a restart
+        there.
+        """
+        (self.dir / "kube-nodes.conf").write_text("\n".join(lines) + "\n")
+        self.restart()
 
-	def stop(self):
-		for daemon in filter(None, (self.slurmd, self.slurmctld, self.accounting, self.munged)):
-			daemon.stop()
+    def stop(self):
+        for daemon in filter(None, (self.slurmd, self.slurmctld, self.accounting, self.munged)):
+            daemon.stop()
 
-	def jobs(self):
-		"""{job id: {field: text}} as scontrol shows all jobs that Slurm still knows."""
-		return {int(j["JobId"]): j for j in _records(self.run("scontrol", "--oneliner", "show", "job"), "JobId=")}
+    def jobs(self):
+        """{job id: {field: text}} as scontrol shows all jobs that Slurm still knows."""
+        return {
+            int(j["JobId"]): j
+            for j in _records(self.run("scontrol", "--oneliner", "show", "job"), "JobId=")
+        }
 
-	def nodes(self):
-		return {n["NodeName"]: n for n in _records(self.run("scontrol", "--oneliner", "show", "node"), "NodeName=")}
+    def nodes(self):
+        return {
+            n["NodeName"]: n
+            for n in _records(self.run("scontrol", "--oneliner", "show", "node"), "NodeName=")
+        }
 
-	def node(self, name):
-		return self.nodes()[name]
+    def node(self, name):
+        return self.nodes()[name]
 
-	def job_of_pod(self, uid):
-		"""The jobs whose marker names that pod, oldest first."""
-		return [j for _, j in sorted(self.jobs().items()) if f'"uid":"{uid}"' in j.get("AdminComment", "")]
+    def job_of_pod(self, uid):
+        """The jobs whose marker names that pod, oldest first."""
+        return [
+            j
+            for _, j in sorted(self.jobs().items())
+            if f'"uid":"{uid}"' in j.get("AdminComment", "")
+        ]
 
-	def wait_job(self, job_id, *states, timeout=LIMIT):
-		"""The job once it is in one of the states."""
-		def in_state():
-			job = self.jobs()[job_id]
-			return job if job["JobState"] in states else None
-		return wait_for(in_state, f"job {job_id} to be {' or '.join(states)}", timeout)
+    def wait_job(self, job_id, *states, timeout=LIMIT):
+        """The job once it is in one of the states."""
 
-	def rpcs(self):
-		"""sdiag's count of each RPC since slurmctld started: {"REQUEST_JOB_INFO": 12}."""
-		text = self.run("sdiag").partition("by message type")[2].partition("by user")[0]
-		return {name: int(count) for name, count in re.findall(r"(\w+)\s*\(\s*\d+\) count:(\d+)", text)}
+        def in_state():
+            job = self.jobs()[job_id]
+            return job if job["JobState"] in states else None
+
+        return wait_for(in_state, f"job {job_id} to be {' or '.join(states)}", timeout)
+
+    def rpcs(self):
+        """sdiag's count of each RPC since slurmctld started: {"REQUEST_JOB_INFO": 12}."""
+        text = self.run("sdiag").partition("by message type")[2].partition("by user")[0]
+        return {
+            name: int(count) for name, count in re.findall(r"(\w+)\s*\(\s*\d+\) count:(\d+)", text)
+        }
 
 
 def _records(text, first):
-	"""Lines of KEY=VALUE words; a value may hold blanks, a key never does."""
-	for line in text.splitlines():
-		if line.startswith(first):
-			yield {k: v for k, v in re.findall(r"(?:^|\s)([A-Z][\w:/]*)=(.*?)(?=\s+[A-Z][\w:/]*=|\s*$)", line)}
+    """Lines of KEY=VALUE words; a value may hold blanks, a key never does."""
+    for line in text.splitlines():
+        if line.startswith(first):
+            yield {
+                k: v
+                for k, v in re.findall(
+                    r"(?:^|\s)([A-Z][\w:/]*)=(.*?)(?=\s+[A-Z][\w:/]*=|\s*$)", line
+                )
+            }

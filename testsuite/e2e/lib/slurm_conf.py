@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slurm.conf and kube.conf of a private cluster: one real slurmd beside external nodes, everything on 127.0.0.1."""
+"""slurm.conf and kube.conf of a private cluster: one real slurmd beside external nodes, everything
+on 127.0.0.1.
+"""
 import socket
 import sys
 
@@ -34,25 +36,34 @@ PartitionName=kube Nodes=kube DefMemPerCPU=100 MaxTime=UNLIMITED
 
 
 def render(slurm, extra):
-	"""The text of slurm.conf for a Slurm object; extra lines come last."""
-	text = SLURM_CONF.format(dir=slurm.dir, host=socket.gethostname().partition(".")[0], slurmctld_port=slurm.port,
-				 slurmd_port=slurm.port + 1, native_size=slurm.native_size,
-				 plugin_dirs=":".join(map(str, slurm.plugin_dirs)), min_job_age=slurm.min_job_age,
-				 return_to_service=slurm.return_to_service)
-	text += "JobSubmitPlugins=kube\n" if slurm.has_plugin else ""
-	# Dynamic nodes need room from 24.11 on; before that the nodes come from a file that the agent's skube prints.
-	text += "MaxNodeCount=5000\n" if slurm.dynamic_nodes else f"Include {slurm.dir}/kube-nodes.conf\n"
-	return text + "".join(line + "\n" for line in extra)
+    """The text of slurm.conf for a Slurm object; extra lines come last."""
+    text = SLURM_CONF.format(
+        dir=slurm.dir,
+        host=socket.gethostname().partition(".")[0],
+        slurmctld_port=slurm.port,
+        slurmd_port=slurm.port + 1,
+        native_size=slurm.native_size,
+        plugin_dirs=":".join(map(str, slurm.plugin_dirs)),
+        min_job_age=slurm.min_job_age,
+        return_to_service=slurm.return_to_service,
+    )
+    text += "JobSubmitPlugins=kube\n" if slurm.has_plugin else ""
+    # Dynamic nodes need room from 24.11 on; before that the nodes come from a file that the agent's
+    # skube prints.
+    text += (
+        "MaxNodeCount=5000\n" if slurm.dynamic_nodes else f"Include {slurm.dir}/kube-nodes.conf\n"
+    )
+    return text + "".join(line + "\n" for line in extra)
 
 
 def kube_conf(slurm):
-	partitions = f"Partitions={slurm.pod_partitions}\n" if slurm.pod_partitions else ""
-	return f"Socket={slurm.dir}/plugin.sock\nSinkPort={slurm.port + 2}\n{partitions}"
+    partitions = f"Partitions={slurm.pod_partitions}\n" if slurm.pod_partitions else ""
+    return f"Socket={slurm.dir}/plugin.sock\nSinkPort={slurm.port + 2}\n{partitions}"
 
 
 def plugin_dir_of(root, prefix):
-	"""Where the Slurm under test keeps its own plugins."""
-	if prefix:
-		return f"{prefix}/lib/slurm"
-	triplet = getattr(sys.implementation, "_multiarch", "x86_64-linux-gnu")
-	return f"/usr/lib/{triplet}/slurm-wlm"
+    """Where the Slurm under test keeps its own plugins."""
+    if prefix:
+        return f"{prefix}/lib/slurm"
+    triplet = getattr(sys.implementation, "_multiarch", "x86_64-linux-gnu")
+    return f"/usr/lib/{triplet}/slurm-wlm"

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The runner: every function test_* of the calling file gets the bed, in the order of the file; TAP on stdout.
+"""The runner: every function test_* of the calling file gets the bed, in the order of the file; TAP
+on stdout.
 
 usage: test_x.py BUILDDIR [WORD...]    runs the tests whose name contains one of the words
-Exit status 0: none failed; 1: some failed; 77: all were skipped. SLURM_KUBE_KEEP=1 keeps the run directory in any case.
+Exit status 0: none failed; 1: some failed; 77: all were skipped. SLURM_KUBE_KEEP=1 keeps the run
+directory in any case.
 """
 import os
 import signal
@@ -12,86 +14,86 @@ import traceback
 
 
 class Skip(Exception):
-	"""The machine cannot do what the test needs; the reason is the message."""
+    """The machine cannot do what the test needs; the reason is the message."""
 
 
 def equal(seen, expected, what=""):
-	"""Fails with both values."""
-	assert seen == expected, f"{what + ': ' if what else ''}saw {seen!r}, expected {expected!r}"
+    """Fails with both values."""
+    assert seen == expected, f"{what + ': ' if what else ''}saw {seen!r}, expected {expected!r}"
 
 
 def _say(text):
-	print(text, flush=True)
+    print(text, flush=True)
 
 
 def _comment(text):
-	for line in text.rstrip().splitlines():
-		_say(f"# {line}")
+    for line in text.rstrip().splitlines():
+        _say(f"# {line}")
 
 
 def _run_one(test, bed, number, label):
-	t0 = time.monotonic()
-	name = f"{number} - {label}{test.__name__[5:].replace('_', ' ')}"
-	try:
-		test(bed)
-		result = "passed"
-		_say(f"ok {name} # {time.monotonic() - t0:.1f} s")
-	except Skip as e:
-		result = "skipped"
-		_say(f"ok {name} # SKIP {e}")
-	except Exception as e:
-		result = "failed"
-		_say(f"not ok {name} # {time.monotonic() - t0:.1f} s")
-		_comment(f"story: {(test.__doc__ or '').strip()}")
-		_comment(traceback.format_exc() if not isinstance(e, AssertionError) else _place(e))
-		bed.failed(test.__name__, _comment)
-		_sweep(bed)
-	return result
+    t0 = time.monotonic()
+    name = f"{number} - {label}{test.__name__[5:].replace('_', ' ')}"
+    try:
+        test(bed)
+        result = "passed"
+        _say(f"ok {name} # {time.monotonic() - t0:.1f} s")
+    except Skip as e:
+        result = "skipped"
+        _say(f"ok {name} # SKIP {e}")
+    except Exception as e:
+        result = "failed"
+        _say(f"not ok {name} # {time.monotonic() - t0:.1f} s")
+        _comment(f"story: {(test.__doc__ or '').strip()}")
+        _comment(traceback.format_exc() if not isinstance(e, AssertionError) else _place(e))
+        bed.failed(test.__name__, _comment)
+        _sweep(bed)
+    return result
 
 
 def _sweep(bed):
-	try:
-		bed.sweep()
-	except Exception as e:  # it has failed already
-		_comment(f"what it left could not be removed: {e}")
+    try:
+        bed.sweep()
+    except Exception as e:  # it has failed already
+        _comment(f"what it left could not be removed: {e}")
 
 
 def _place(e):
-	"""A failed assertion needs its message and the lines of the test that led to it, no more."""
-	frames = [f for f in traceback.extract_tb(e.__traceback__) if "/lib/" not in f.filename]
-	lines = [f"{os.path.basename(f.filename)}:{f.lineno}: {f.line}" for f in frames[1:]]
-	return "\n".join(lines + [f"{type(e).__name__}: {e}"])
+    """A failed assertion needs its message and the lines of the test that led to it, no more."""
+    frames = [f for f in traceback.extract_tb(e.__traceback__) if "/lib/" not in f.filename]
+    lines = [f"{os.path.basename(f.filename)}:{f.lineno}: {f.line}" for f in frames[1:]]
+    return "\n".join(lines + [f"{type(e).__name__}: {e}"])
 
 
 def _choose(module, words):
-	tests = [f for n, f in module.items() if n.startswith("test_") and callable(f)]
-	return [t for t in tests if not words or any(w in t.__name__ for w in words)]
+    tests = [f for n, f in module.items() if n.startswith("test_") and callable(f)]
+    return [t for t in tests if not words or any(w in t.__name__ for w in words)]
 
 
 def run(make_bed):
-	"""make_bed(BUILDDIR) gives the context manager whose value every test gets."""
-	module = sys.modules["__main__"].__dict__
-	if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
-		sys.exit(__doc__)
-	tests = _choose(module, sys.argv[2:])
-	results = []
-	signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an exception: the bed is taken down
-	_say(f"1..{len(tests)}")
-	try:
-		with make_bed(sys.argv[1]) as bed:
-			for number, test in enumerate(tests, 1):
-				results.append(_run_one(test, bed, number, bed.label))
-	except Skip as e:
-		results += _rest(tests, results, "ok", f"# SKIP {e}", "skipped")
-	except Exception:
-		_comment(traceback.format_exc())
-		results += _rest(tests, results, "not ok", "# the bed failed", "failed") or ["failed"]
-	sys.exit(1 if "failed" in results or not results else 77 if set(results) == {"skipped"} else 0)
+    """make_bed(BUILDDIR) gives the context manager whose value every test gets."""
+    module = sys.modules["__main__"].__dict__
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    tests = _choose(module, sys.argv[2:])
+    results = []
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an exception: the bed is taken down
+    _say(f"1..{len(tests)}")
+    try:
+        with make_bed(sys.argv[1]) as bed:
+            for number, test in enumerate(tests, 1):
+                results.append(_run_one(test, bed, number, bed.label))
+    except Skip as e:
+        results += _rest(tests, results, "ok", f"# SKIP {e}", "skipped")
+    except Exception:
+        _comment(traceback.format_exc())
+        results += _rest(tests, results, "not ok", "# the bed failed", "failed") or ["failed"]
+    sys.exit(1 if "failed" in results or not results else 77 if set(results) == {"skipped"} else 0)
 
 
 def _rest(tests, results, verdict, why, result):
-	"""The bed did not come up: its tests get the same verdict."""
-	left = tests[len(results):]
-	for number, test in enumerate(left, len(results) + 1):
-		_say(f"{verdict} {number} - {test.__name__[5:].replace('_', ' ')} {why}")
-	return [result] * len(left)
+    """The bed did not come up: its tests get the same verdict."""
+    left = tests[len(results) :]
+    for number, test in enumerate(left, len(results) + 1):
+        _say(f"{verdict} {number} - {test.__name__[5:].replace('_', ' ')} {why}")
+    return [result] * len(left)
