@@ -138,6 +138,7 @@ libcore_la_SOURCES = \
 	%D%/world/gang_spec.cc \
 	%D%/world/pod_entry.h \
 	%D%/world/identity.cc \
+	%D%/world/in_flight.cc \
 	%D%/world/job_facts.cc \
 	%D%/world/node_filter.cc \
 	%D%/world/node_filter.h \

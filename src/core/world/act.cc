@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The acting half of World: what is marked in, actions out, each marked as under way. */
-#include "src/core/model/names.h"
+/* The acting half of World: what is marked in, actions out (in_flight.cc marks them). */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/reconcile.h"
 #include "src/core/reconcile/report.h"
@@ -15,8 +14,6 @@ namespace slurmkube::core
 namespace
 {
 
-/* A pod that runs within a second needs no condition that says it waits. */
-constexpr std::int64_t k_first_report_us = 1'000'000;
 /* A restart of slurmctld takes less, and a connected agent elsewhere has said something of a pod by
  * then. */
 constexpr std::int64_t k_unlinked_us = 10'000'000;
@@ -27,109 +24,6 @@ constexpr std::int64_t k_pause_us = 50; /* for a member; some twenty times what 
 constexpr std::size_t k_small_gang = 64;
 
 } // namespace
-
-/* At most one write every interval for a pod, and none that says what the pod says already. */
-bool World::accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now)
-{
-	const Condition &wanted = report.not_scheduled;
-	if (entry.busy.report || entry.busy.bind || !entry.pod ||
-		entry.pod->not_scheduled == wanted || entry.reported == wanted)
-		return false;
-	const bool is_refusal = wanted.reason == names::k_reason_refused;
-	const std::int64_t since_last = entry.last_report_us == 0
-		? 0
-		: entry.last_report_us + state_.settings.report_interval_us;
-	const std::int64_t due =
-		std::max(since_last, is_refusal ? 0 : entry.first_seen_us + k_first_report_us);
-	if (now.mono_us < due && !(is_refusal && entry.reported.reason != wanted.reason)) {
-		look_later(uid, due);
-		return false;
-	}
-	entry.busy.report = true;
-	entry.reported = wanted;
-	entry.last_report_us = now.mono_us;
-	return true;
-}
-
-/* What has been started is not started again until it is answered. */
-void World::mark_in_flight(const PodUid &uid, const Action &action, Now now)
-{
-	if (std::holds_alternative<LookUp>(action) && state_.gangs.contains(uid)) {
-		state_.components.at(uid).busy.look = true;
-		return;
-	}
-	const bool is_of_pod = std::holds_alternative<Bind>(action) ||
-		std::holds_alternative<DeletePod>(action) ||
-		std::holds_alternative<BindVolume>(action) ||
-		std::holds_alternative<LookUp>(action);
-	if (!is_of_pod) {
-		state_.components.at(uid).busy.slurm = true;
-		return;
-	}
-	PodEntry &entry = state_.pods.at(uid);
-	if (const auto *bind = std::get_if<Bind>(&action)) {
-		entry.busy.bind = true;
-		entry.assumed_node = bind->node;
-		settle_share(uid, entry, now);
-	} else if (std::holds_alternative<DeletePod>(action)) {
-		entry.busy.remove = true;
-	} else if (const auto *provide = std::get_if<BindVolume>(&action)) {
-		entry.busy.claim = true;
-		entry.submitted_step = provide->step;
-	} else {
-		entry.busy.look = true;
-	}
-}
-
-void World::note_submission(const PodUid &key, const JobSpec &spec, Now now)
-{
-	Component &component = state_.components.at(key);
-	const PodEntry *alone = state_.entry(key);
-	const std::int64_t first_seen_us = alone ? alone->first_seen_us : component.first_seen_us;
-	if (component.submitted_us == 0 && spec.required_node.empty())
-		figures_.stage_latencies.watch_to_submit.add(
-			static_cast<std::uint64_t>(now.mono_us - first_seen_us));
-	if (!spec.required_node.empty())
-		figures_.counters.readopted++;
-	component.submitted_us = now.mono_us;
-	component.submitted_attempt = spec.marker.attempt;
-	component.allocated_us = component.job_ended_us = 0;
-}
-
-void World::note_job_action(const PodUid &key, Action &action, Now now)
-{
-	Component &component = state_.components.at(key);
-	if (const auto *complete = std::get_if<Complete>(&action)) {
-		if (complete->wait_status == k_status_given_back &&
-			clocks_.since(key, Clock::in_the_way) > 0)
-			component.given_back++;
-		if (complete->for_absence)
-			component.given_up.push_back(complete->job);
-	}
-	if (const auto *cancel = std::get_if<Cancel>(&action)) {
-		component.given_up.push_back(cancel->job);
-		component.cancelling = cancel->job;
-	}
-	if (std::holds_alternative<Submit>(action) || std::holds_alternative<Update>(action))
-		unanswered_.sent(key, namespace_of(state_, key));
-	note_submitted_exclusions(component, state_.current_job(key), action);
-	if (const auto *submit = std::get_if<Submit>(&action))
-		note_submission(key, submit->spec, now);
-}
-
-/* uid: of the pod, or the key of the component whose job is meant. */
-bool World::accept(const PodUid &uid, Action &action, Now now)
-{
-	if (const auto *report = std::get_if<Report>(&action)) {
-		const auto entry = state_.pods.find(uid);
-		return entry != state_.pods.end() &&
-			accept_report(uid, entry->second, *report, now);
-	}
-	mark_in_flight(uid, action, now);
-	if (state_.components.contains(uid) && state_.components.at(uid).busy.slurm)
-		note_job_action(uid, action, now);
-	return true;
-}
 
 /* Who waits for a node is looked at when something of it changes. */
 void World::wait_for_share(const PodUid &key, const ComponentFacts &f)

@@ -287,6 +287,8 @@ class World
 	void act_on(const PodUid &key, const ComponentFacts &facts, Now now,
 		std::vector<PodAction> &out);
 	static void enter(Component &component, ComponentStage stage, Now now);
+	/* ---- what is marked as under way: world/in_flight.cc ---- */
+	bool accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now);
 	void mark_in_flight(const PodUid &uid, const Action &action, Now now);
 	void note_submission(const PodUid &key, const JobSpec &spec, Now now);
 	bool accept(const PodUid &uid, Action &action, Now now);
@@ -296,7 +298,6 @@ class World
 	void forget_on_standby(Now now);
 	void forget_gangs_on_standby(Now now);
 	void report_unlinked(Now now, std::vector<PodAction> &out);
-	bool accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now);
 	[[nodiscard]] std::vector<PodUid> by_age(const std::set<PodUid> &uids) const;
 	void look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
 	void look_at(const PodUid &key, Now now, std::vector<PodAction> &out);
