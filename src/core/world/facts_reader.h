@@ -135,6 +135,9 @@ class FactsReader
 		const Member &member, const Seating &seating, const SlurmJob *job) const;
 	[[nodiscard]] NodeSizes node_sizes(const std::set<std::string> &excluded) const;
 	[[nodiscard]] std::vector<Seat> seats_as_seen(const Gang &gang) const;
+	[[nodiscard]] Result<JobSpec> spec_of_first(
+		const PodUid &key, const Gang &gang, const Pod &first, const RolePods &roles) const;
+	void check_room(const GangPlan &plan, std::optional<Result<JobSpec>> &spec) const;
 	void spec_of(
 		const PodUid &key, const Gang &gang, std::optional<Result<JobSpec>> &spec) const;
 	[[nodiscard]] bool is_in_service(const std::string &node) const;

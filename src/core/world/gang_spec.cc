@@ -185,6 +185,48 @@ std::string trouble_with_room(const JobSpec &spec, const NodeSizes &nodes, std::
 
 } // namespace
 
+/* The job that the options of its first pod ask for, before it is one of the whole gang. */
+Result<JobSpec> FactsReader::spec_of_first(
+	const PodUid &key, const Gang &gang, const Pod &first, const RolePods &roles) const
+{
+	std::uint32_t attempt = next_attempt(state_, key);
+	for (const auto &[uid, seat] : gang.members)
+		attempt = std::max(attempt,
+			state_.pods.at(uid).pod ? bound_attempt(*state_.pods.at(uid).pod) + 1 : 1);
+	Pod of_all = first;
+	of_all.active_deadline_seconds = deadline_of(roles);
+	Result<JobSpec> spec = translate(of_all, state_.settings.policy, attempt, Pods::gang);
+	if (!spec) {
+		if (&first == gang.stand_in.get()) /* who reads it has another role */
+			return in_context("role '" + roles.front().name + "' of " + gang.id.kind +
+					" " + gang.id.name,
+				spec.error());
+		return spec;
+	}
+	if (gang.components > 1 && spec->options.dependency.find("singleton") != std::string::npos)
+		return Error{Errc::invalid,
+			"dependency=singleton cannot be used: each of the jobs of " + gang.id.kind +
+				" " + gang.id.name +
+				" would wait for the others, which have the same name; remove it"};
+	return spec;
+}
+
+/* Where all nodes that the gang may use are too little together, the spec is why. */
+void FactsReader::check_room(const GangPlan &plan, std::optional<Result<JobSpec>> &spec) const
+{
+	if (!spec || !*spec || node_sizes({}).empty())
+		return;
+	const std::set<std::string> excluded(
+		(*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
+	if (std::string trouble = trouble_with_room(
+		    **spec, node_sizes(excluded), state_.settings.policy.cpu_unit);
+		!trouble.empty()) {
+		found_.placing = Placing::unschedulable;
+		*spec = Error{Errc::not_found,
+			trouble + (plan.shape.excess.empty() ? "" : "; " + plan.shape.excess)};
+	}
+}
+
 void FactsReader::spec_of(
 	const PodUid &key, const Gang &gang, std::optional<Result<JobSpec>> &spec) const
 {
@@ -192,29 +234,10 @@ void FactsReader::spec_of(
 	spec.reset();
 	if (!first)
 		return;
-	std::uint32_t attempt = next_attempt(state_, key);
-	for (const auto &[uid, seat] : gang.members)
-		attempt = std::max(attempt,
-			state_.pods.at(uid).pod ? bound_attempt(*state_.pods.at(uid).pod) + 1 : 1);
 	const RolePods roles = pods_of_roles(gang);
-	Pod of_all = *first;
-	of_all.active_deadline_seconds = deadline_of(roles);
-	spec = translate(of_all, state_.settings.policy, attempt, Pods::gang);
-	if (!*spec) {
-		if (first == gang.stand_in.get()) /* who reads it has another role */
-			*spec = in_context("role '" + roles.front().name + "' of " + gang.id.kind +
-					" " + gang.id.name,
-				spec->error());
+	spec = spec_of_first(key, gang, *first, roles);
+	if (!*spec)
 		return;
-	}
-	if (gang.components > 1 &&
-		(*spec)->options.dependency.find("singleton") != std::string::npos) {
-		*spec = Error{Errc::invalid,
-			"dependency=singleton cannot be used: each of the jobs of " + gang.id.kind +
-				" " + gang.id.name +
-				" would wait for the others, which have the same name; remove it"};
-		return;
-	}
 	if (const Status fine = check_roles(gang, roles); !fine) {
 		*spec = fine.error();
 		return;
@@ -229,17 +252,7 @@ void FactsReader::spec_of(
 		(*spec)->gres_of_task = std::move(*gres);
 	take_gang(spec->value(), key, gang, plan, *first);
 	exclude_for_roles(key, gang, roles, plan.per_node, spec);
-	if (!spec || !*spec || node_sizes({}).empty())
-		return;
-	const std::set<std::string> excluded(
-		(*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
-	if (std::string trouble = trouble_with_room(
-		    **spec, node_sizes(excluded), state_.settings.policy.cpu_unit);
-		!trouble.empty()) {
-		found_.placing = Placing::unschedulable;
-		*spec = Error{Errc::not_found,
-			trouble + (plan.shape.excess.empty() ? "" : "; " + plan.shape.excess)};
-	}
+	check_room(plan, spec);
 }
 
 namespace

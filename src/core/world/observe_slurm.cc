@@ -51,6 +51,12 @@ void World::job_seen(SlurmJob job, Now now)
 		gang_at(uid,
 			{job.marker.uid, job.marker.kind, job.marker.name_space, job.marker.name},
 			now);
+	remember_job(uid, std::move(job), now);
+}
+
+/* A job of ours, under a slurmctld that has told all its jobs. */
+void World::remember_job(const PodUid &uid, SlurmJob job, Now now)
+{
 	const auto known = state_.jobs.find(job.id);
 	if (known != state_.jobs.end() && known->second.marker.uid != job.marker.uid)
 		forget_job(job.id); /* Slurm used the number again */

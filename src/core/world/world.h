@@ -158,6 +158,7 @@ class World
 	Component &touch_component(const PodUid &key);
 	void look_later(const PodUid &uid, std::int64_t at_us);
 	void drop_if_empty(const PodUid &uid);
+	void remember_job(const PodUid &uid, SlurmJob job, Now now);
 	void forget_job(JobId id);
 	void leave_with_job(const PodUid &uid, const SlurmJob &job);
 	/* ---- pods out of sight: world/unseen_pods.cc ---- */
