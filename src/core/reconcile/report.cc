@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/reconcile/report.h"
 
-#include "src/core/gang/grouping.h"
 #include "src/core/model/amounts.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/options/options.h"
 #include "src/core/reconcile/reconcile.h"
+#include "src/core/reconcile/report_parts.h"
 
 #include <chrono>
 #include <cstdio>
@@ -17,11 +17,6 @@ namespace slurmkube::core
 
 namespace
 {
-
-std::string job_text(const SlurmJob &job)
-{
-	return "Slurm job " + std::to_string(job.id.number);
-}
 
 /* Of a job whose association was taken from its user while it waited: Slurm looks again by
  * itself. */
@@ -136,57 +131,6 @@ Condition prolog_failed(const SlurmJob &job)
 			"cancelled the job; it is asked for again (slurmctld.log says why)"};
 }
 
-namespace
-{
-
-/* "; Slurm job 12 is pending: Resources" */
-std::string state_of_other(const SlurmJob *job)
-{
-	switch (job_side(job)) {
-	case JobSide::pending:
-		return ": " + waiting_in_queue(*job).message;
-	case JobSide::allocated:
-		return ": " + job_text(*job) + " has its nodes, and its pods cannot be bound yet";
-	case JobSide::none:
-	case JobSide::ended:
-		break;
-	}
-	return {};
-}
-
-} // namespace
-
-Condition waiting_for_turn(const std::string &component, const SlurmJob *job)
-{
-	return {names::k_reason_pending,
-		component + " of the workload gets its nodes first" + state_of_other(job)};
-}
-
-Condition waiting_for_component(
-	const SlurmJob &own, const std::string &component, const SlurmJob *job)
-{
-	return {names::k_reason_pending,
-		job_text(own) + " has its nodes and waits for " + component + " of the workload" +
-			state_of_other(job)};
-}
-
-Condition tried_again_at(std::int64_t next_epoch_seconds)
-{
-	return {names::k_reason_pending,
-		"not all components of the workload had nodes at once, and what it held was given "
-		"back; the next try is at " +
-			minute_text(next_epoch_seconds)};
-}
-
-Condition job_of_other_ended(const SlurmJob &job)
-{
-	return {names::k_reason_job_ended,
-		job_text(job) + " of another component ended: " + state_text(job.state) +
-			(job.state == JobState::cancelled && job.ended_by
-					? " by uid " + std::to_string(*job.ended_by)
-					: "")};
-}
-
 Condition waiting_for_node(const SlurmJob &job, const std::string &node)
 {
 	return {names::k_reason_pending,
@@ -218,17 +162,6 @@ Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_second
 			". Look for the job in slurmctld.log"};
 }
 
-Condition pods_never_came(const PodsLate &late, std::int64_t next_epoch_seconds)
-{
-	return {names::k_reason_retrying,
-		"Slurm job " + std::to_string(late.job.number) + " of this pod's gang was ended: " +
-			std::to_string(late.missing) + " of " + std::to_string(late.seats) +
-			" pods did not come within " + std::to_string(late.waited_seconds) +
-			" s, and none was running (" + std::to_string(late.count) +
-			" in a row). The next job is submitted when all pods exist, or at " +
-			minute_text(next_epoch_seconds)};
-}
-
 Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what)
 {
 	return {names::k_reason_volume, job_text(job) + " has node " + node + "; " + what};
@@ -258,55 +191,9 @@ Condition waiting_for_owner(const std::string &owner)
 	return {names::k_reason_retrying, "waiting for " + owner};
 }
 
-Condition waiting_for_pods(const GangId &gang, std::size_t count, std::size_t minimum)
-{
-	return {names::k_reason_pending,
-		gang.kind + " " + gang.name + " has " + std::to_string(count) + " of at least " +
-			std::to_string(minimum) + " pods"};
-}
-
-Condition waiting_for_gates(const GangId &gang, std::int64_t held_back)
-{
-	return {names::k_reason_pending,
-		std::to_string(held_back) + " pods of " + gang.kind + " " + gang.name +
-			" have scheduling gates"};
-}
-
-Condition waiting_for_earlier_pods()
-{
-	return {names::k_reason_pending, "earlier pods of the gang are still ending"};
-}
-
-Condition no_place_left(const SlurmJob &job, std::uint32_t rank)
-{
-	return {names::k_reason_retrying,
-		"the allocation of " + job_text(job) + " has no place left for rank " +
-			std::to_string(rank)};
-}
-
 Condition forbidden_node(const SlurmJob &job, const std::string &node, const std::string &why)
 {
 	return {names::k_reason_retrying, job_text(job) + " has node " + node + ", which " + why};
-}
-
-Condition too_small(const SlurmJob &job, std::uint32_t rank)
-{
-	return {names::k_reason_retrying,
-		"the allocation of " + job_text(job) + " is too small for the pod of rank " +
-			std::to_string(rank) +
-			", which requests more than its owner's template; "
-			"the gang is queued again with what its pods request"};
-}
-
-Condition with_excess(Condition condition, const std::string &excess)
-{
-	condition.message += excess.empty() ? "" : "; " + excess;
-	return condition;
-}
-
-Condition gang_job_ended(const SlurmJob &job)
-{
-	return {names::k_reason_job_ended, job_text(job) + " ended: " + state_text(job.state)};
 }
 
 Condition job_ended(const SlurmJob &job)

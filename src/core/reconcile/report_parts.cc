@@ -4,6 +4,11 @@
 namespace slurmkube::core
 {
 
+std::string job_text(const SlurmJob &job)
+{
+	return "Slurm job " + std::to_string(job.id.number);
+}
+
 std::string claims_unread(const std::string &why)
 {
 	return "its volume claims have not been read yet" + (why.empty() ? "" : ": " + why);

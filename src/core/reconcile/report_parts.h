@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_parts.h - what report.h's conditions tell of others: claims, and the pods of a node.
+ * report_parts.h - what report.h's conditions tell of jobs and of others: claims, and the
+ * pods of a node.
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_REPORT_PARTS_H
 #define SLURMKUBE_CORE_RECONCILE_REPORT_PARTS_H
@@ -14,6 +15,9 @@
 
 namespace slurmkube::core
 {
+
+/* "Slurm job 12" */
+std::string job_text(const SlurmJob &job);
 
 /* Of a pod that waits: "its volume claims have not been read yet". */
 std::string claims_unread(const std::string &why);
