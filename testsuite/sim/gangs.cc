@@ -2,6 +2,7 @@
 #include "testsuite/sim/gangs.h"
 
 #include "src/core/gang/components.h"
+#include "src/core/model/names.h"
 
 #include <algorithm>
 
@@ -276,6 +277,7 @@ void Gangs::start_again(GangTruth &gang)
 	if (is_any)
 		return look(gang.uid);
 	gang.generation++;
+	gang.restarted_at = stage_.now();
 	gang.seats.clear();
 	stage_.tell([&] { return text_of(gang) + " starts again"; });
 	look(gang.uid);
@@ -335,6 +337,7 @@ void Gangs::make(
 	pod.api.labels["batch.kubernetes.io/job-completion-index"] = std::to_string(index);
 	pod.api.labels["jobset.sigs.k8s.io/replicatedjob-name"] = gang.roles[role].name;
 	pod.api.labels["jobset.sigs.k8s.io/job-index"] = "0";
+	pod.api.labels[names::k_jobset_restart] = std::to_string(gang.generation);
 	if (rank)
 		gang.seats[*rank] = pod.api.uid.text;
 	kube_.create(std::move(pod));

@@ -32,6 +32,7 @@ struct GangTruth {
 	core::Resources growth;
 	int tries_left = 0; /* failures that it forgives */
 	unsigned generation = 0, made = 0;
+	Micros restarted_at = -1; /* when its controller last made all pods anew */
 	bool exists = true, is_suspended = false, is_finished = false, has_succeeded = false;
 	std::map<std::uint32_t, std::string> seats; /* rank to uid of its latest pod */
 	std::set<std::string> failures;             /* uids that were counted */

@@ -111,6 +111,8 @@ Status Kube::bind(const BindRequest &request, Binder who)
 	publish(*pod);
 	if (who == Binder::agent)
 		on_bound(*pod);
+	if (const auto node = nodes.find(request.node); node != nodes.end() && !node->second.exists)
+		collect_later(*pod);
 	kubelet_later(
 		pod->api.uid.text, Topic::kubelet, 5 * k_ms, 150 * k_ms, &Kube::kubelet_looks);
 	return Ok{};
@@ -272,22 +274,25 @@ void Kube::delete_node(NodeTruth &node)
 	stage_.tell([&] { return "node " + node.api.name + " is deleted from Kubernetes"; });
 	node.exists = false;
 	node_store.remove(node.api.uid, node.api);
-	/* the pod collector removes what was on it, by force; the machine is off */
-	node.kubelet_up = false;
+	node.kubelet_up = false; /* the machine is off */
 	for (auto &[uid, pod] : pods) {
 		if (pod.api.node_name != node.api.name)
 			continue;
 		pod.has_containers = false;
 		if (pod.exists)
-			stage_.line.after(stage_.dice.between(Topic::controller, pod.key, k_second,
-						  20 * k_second),
-				[this, uid_copy = uid] {
-					PodTruth &gone = pods.at(uid_copy);
-					if (gone.exists && !nodes.at(gone.api.node_name).exists)
-						(void)remove(gone.api.name_space, gone.api.name,
-							uid_copy, 0);
-				});
+			collect_later(pod);
 	}
+}
+
+/* The pod collector removes by force what is on a node that does not exist. */
+void Kube::collect_later(const PodTruth &pod)
+{
+	stage_.line.after(stage_.dice.between(Topic::controller, pod.key, k_second, 20 * k_second),
+		[this, uid = pod.api.uid.text] {
+			PodTruth &gone = pods.at(uid);
+			if (gone.exists && !nodes.at(gone.api.node_name).exists)
+				(void)remove(gone.api.name_space, gone.api.name, uid, 0);
+		});
 }
 
 void Kube::add_node(NodeTruth &node)

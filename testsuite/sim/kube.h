@@ -140,6 +140,7 @@ class Kube
 	void vanish(PodTruth &pod);
 	void begin_deletion(PodTruth &pod, std::int64_t grace);
 	/* kubelet.cc */
+	void collect_later(const PodTruth &pod);
 	void kubelet_later(const std::string &uid, Topic topic, Micros least, Micros most,
 		void (Kube::*step)(PodTruth &));
 	void kubelet_looks(PodTruth &pod);

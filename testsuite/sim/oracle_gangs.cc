@@ -127,10 +127,11 @@ void Oracle::check_together(const PodTruth &pod)
 			std::ranges::any_of(ended->second, [&](const EndRecord &end) {
 				return stage_.now() - end.at < k_news;
 			});
-		/* all its ranks succeeded: nobody says that its pods will be made anew */
+		/* all its ranks have succeeded since the owner made all pods anew */
 		const bool was_over = ended != slurm_.ends.end() && !ended->second.empty() &&
 			ended->second.back().cause == Cause::agent_complete &&
-			ended->second.back().status == 0;
+			ended->second.back().status == 0 &&
+			ended->second.back().at >= gang->restarted_at;
 		if (!is_news && !was_over && !has_nodes(*gang, key))
 			stage_.violated("G together",
 				"pod " + name_of(pod) + " is bound, and component " + key +

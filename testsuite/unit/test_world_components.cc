@@ -651,6 +651,39 @@ void a_restart_keeps_the_allocation_while_another_component_gets_a_job()
 	CHECK_EQUAL(stage.bind(), "h2:n1:0 w2:n3:1 w3:n4:2");
 }
 
+/* Its workers had succeeded when a JobSet made all pods anew: new ones are to come. */
+void a_restart_asks_again_for_roles_that_had_succeeded()
+{
+	Stage stage;
+	stage.start();
+	for (const char *uid : {"w0", "w1"}) {
+		Pod p = *stage.world.state().pod({uid});
+		p.phase = PodPhase::succeeded;
+		stage.world.observe(PodSeen{p}, stage.now);
+	}
+	(void)stage.take();
+	stage.world.answer(CompleteAnswered{{"ray-uid+1"}, Ok{}, false}, stage.now);
+	stage.end_job("ray-uid+1", JobState::complete);
+	Pod h = *stage.world.state().pod({"h"});
+	h.phase = PodPhase::failed;
+	h.main_container = "main";
+	h.ended_containers = {{"main", 1, 0, "Error"}};
+	stage.world.observe(PodSeen{h}, stage.now);
+	(void)stage.take();
+	gone(stage, {"h", "w0", "w1"});
+	(void)stage.take();
+	stage.pass(11 * k_second);
+	(void)stage.take();
+	stage.world.answer(CompleteAnswered{{"ray-uid"}, Ok{}, false}, stage.now);
+	stage.end_job("ray-uid", JobState::failed);
+	stage.come(
+		"h2", stage.head, {{"ray.io/node-type", "head"}, {names::k_jobset_restart, "1"}});
+	stage.pass(10 * k_second);
+	const auto asked = stage.submit();
+	REQUIRE(asked.size() == 1);
+	CHECK_EQUAL(asked[0].spec.marker.uid, "ray-uid+1");
+}
+
 /* Its jobs have one name and one user: each would wait for the other. */
 void singleton_is_refused()
 {
@@ -751,6 +784,7 @@ int main()
 			TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone),
 			TEST(the_latest_end_of_a_job_ends_all),
 			TEST(a_restart_keeps_the_allocation_while_another_component_gets_a_job),
+			TEST(a_restart_asks_again_for_roles_that_had_succeeded),
 			TEST(singleton_is_refused), TEST(a_stranger_that_comes_first_is_put_out),
 			TEST(nodes_of_other_components_are_excluded_where_their_pods_cannot_meet),
 			TEST(pods_of_components_that_cannot_meet_are_not_bound_to_one_node)});

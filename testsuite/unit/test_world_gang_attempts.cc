@@ -173,6 +173,25 @@ void a_clock_of_a_time_without_a_link_stops_with_the_link()
 	CHECK_EQUAL(s.world.clocks().since({"train-uid"}, Clock::unlinked), 0);
 }
 
+/* Else it would go on saying what it said last, for as long as that takes. */
+void a_pod_whose_rank_is_still_taken_says_so()
+{
+	GangStage s(2);
+	s.start(2, nodes({{"n1", 8}}));
+	Pod leaving = *s.world.state().pod({"u0"});
+	leaving.deleting = true;
+	s.world.observe(core::PodSeen{leaving}, s.now);
+	s.world.observe(core::PodSeen{s.pod(0, "b")}, s.now);
+	(void)s.take();
+	s.pass(2 * k_second);
+	const auto reports = only<Report>(s.take());
+	REQUIRE(reports.size() == 1);
+	CHECK_EQUAL(reports.front().first.text, "u0b");
+	CHECK_EQUAL(reports.front().second.not_scheduled.message,
+		"Slurm job 7 keeps rank 0 for this pod until the earlier pod of that rank has "
+		"ended");
+}
+
 } // namespace
 
 int main()
@@ -182,5 +201,6 @@ int main()
 			TEST(a_readopted_gang_has_the_result_of_its_pods_after_a_restart),
 			TEST(a_member_bound_by_somebody_else_has_no_start_limit),
 			TEST(a_member_bound_by_somebody_else_does_not_go_with_the_job),
-			TEST(a_clock_of_a_time_without_a_link_stops_with_the_link)});
+			TEST(a_clock_of_a_time_without_a_link_stops_with_the_link),
+			TEST(a_pod_whose_rank_is_still_taken_says_so)});
 }

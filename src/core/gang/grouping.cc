@@ -259,6 +259,11 @@ const Owner *topmost_gang(const std::vector<const Owner *> &owners, bool is_want
 
 } // namespace
 
+std::uint32_t restart_of(const Pod &pod)
+{
+	return number(label(pod, names::k_jobset_restart)).value_or(0);
+}
+
 bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang)
 {
 	if (is_terminal(pod))

@@ -28,6 +28,9 @@ struct Seat {
 	bool operator==(const Seat &) const = default;
 };
 
+/* How often the pod's owner has made all pods of the workload anew before it. */
+std::uint32_t restart_of(const Pod &pod);
+
 struct GangId {
 	/* The marker's uid: the uid of the owner, with "/n" for a part of it, and "+n" for a
 	 * component (component_key) */

@@ -38,6 +38,9 @@ inline constexpr char k_allocation_rank[] = "allocation.slurm-kube.io/rank";
 inline constexpr char k_allocation_size[] = "allocation.slurm-kube.io/size";
 inline constexpr char k_allocation_attempt[] = "allocation.slurm-kube.io/attempt";
 
+/* Label that JobSet's controller writes on pods: how often the JobSet has been restarted. */
+inline constexpr char k_jobset_restart[] = "jobset.sigs.k8s.io/restart-attempt";
+
 /* Reasons of the condition PodScheduled=False. None is "Unschedulable", which would wake cluster
  * autoscalers. */
 inline constexpr char k_reason_pending[] = "SlurmPending"; /* waits in Slurm's queue */

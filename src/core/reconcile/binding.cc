@@ -38,8 +38,13 @@ std::optional<Condition> obstacle_of(const ComponentFacts &f, const RankFacts &r
 
 void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 {
-	if (!r.has_seat || r.busy.bind || r.busy.remove || f.job->nodes.empty())
+	if (r.busy.bind || r.busy.remove || f.job->nodes.empty())
 		return;
+	if (!r.has_seat) {
+		const auto rank = r.is_seated ? std::optional(r.rank) : std::nullopt;
+		out.push_back({r.uid, Report{waiting_for_rank(*f.job, rank)}});
+		return;
+	}
 	if (auto why = obstacle_of(f, r)) {
 		out.push_back({r.uid, Report{std::move(*why)}});
 		return;

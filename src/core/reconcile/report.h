@@ -62,6 +62,8 @@ Condition waiting_for_pods(const GangId &gang, std::size_t count, std::size_t mi
 Condition waiting_for_gates(const GangId &gang, std::int64_t held_back);
 /* Of those that come after them. */
 Condition waiting_for_earlier_pods();
+/* Another pod that lives has its rank; no rank: it has none in the allocation. */
+Condition waiting_for_rank(const SlurmJob &job, std::optional<std::uint32_t> rank);
 Condition no_place_left(const SlurmJob &job, std::uint32_t rank);
 Condition forbidden_node(const SlurmJob &job, const std::string &node, const std::string &why);
 Condition too_small(const SlurmJob &job, std::uint32_t rank);

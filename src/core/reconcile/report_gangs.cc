@@ -91,6 +91,15 @@ Condition waiting_for_earlier_pods()
 	return {names::k_reason_pending, "earlier pods of the gang are still ending"};
 }
 
+Condition waiting_for_rank(const SlurmJob &job, std::optional<std::uint32_t> rank)
+{
+	if (!rank)
+		return {names::k_reason_retrying, job_text(job) + " has no rank left for this pod"};
+	return {names::k_reason_retrying,
+		job_text(job) + " keeps rank " + std::to_string(*rank) +
+			" for this pod until the earlier pod of that rank has ended"};
+}
+
 Condition no_place_left(const SlurmJob &job, std::uint32_t rank)
 {
 	return {names::k_reason_retrying,

@@ -87,6 +87,7 @@ struct Component {
 
 /* How the last pod in a seat ended. */
 struct SeatEnd {
+	std::uint32_t restart = 0; /* of the workload, see PodEntry::restart */
 	std::uint32_t attempt = 0;
 	std::int64_t created = 0; /* of the pod */
 	std::uint32_t status = 0; /* wait status */
@@ -114,6 +115,7 @@ struct Gang {
 	/* members without an index, and their roles: they take a seat with the next look */
 	std::map<PodUid, std::string> unranked;
 	std::map<std::uint32_t, SeatEnd> ends;
+	std::uint32_t restart = 0; /* the latest of its pods, see PodEntry::restart */
 	/* seats whose pods were too large for the allocation: they have jobs of their own */
 	std::set<std::uint32_t> standalone;
 	unsigned given_back = 0; /* allocations that were too small, since a pod was bound */

@@ -38,8 +38,19 @@ std::map<std::string, Occupancy> needs_of(const ComponentFacts &f)
 	return needs;
 }
 
+/* When JobSet's controller makes all pods anew, the ends of those before say nothing any more. */
+std::uint32_t latest_restart(const State &state, const PodUid &key, const Gang &gang)
+{
+	std::uint32_t latest = gang.restart;
+	if (gang.components < 2)
+		return latest;
+	for (const PodUid &one : components_of_workload(state, key))
+		latest = std::max(latest, state.gangs.at(one).restart);
+	return latest;
+}
+
 /* Those of the present job. */
-void count_ends(const Gang &gang, ComponentFacts &f)
+void count_ends(const Gang &gang, std::uint32_t restart, ComponentFacts &f)
 {
 	const auto may_end = [&](std::uint32_t seat) { return !gang.ends.contains(seat); };
 	f.seats = static_cast<std::uint32_t>(gang.seats.size() -
@@ -48,7 +59,7 @@ void count_ends(const Gang &gang, ComponentFacts &f)
 		: f.job                                        ? f.job->marker.attempt
 							       : 0;
 	for (const auto &[seat, end] : gang.ends) {
-		if (end.attempt < first_attempt)
+		if (end.attempt < first_attempt || end.restart < restart)
 			continue;
 		f.ended_seats++;
 		/* pods that were stopped because another had failed do not hide that one */
@@ -82,7 +93,8 @@ void note_misfits(const Gang &gang, ComponentFacts &f, Findings &found)
 }
 
 /* Whose pods have not come. */
-std::uint32_t count_empty_seats(const Gang &gang, const Members &members, const Findings &found)
+std::uint32_t count_empty_seats(
+	const Gang &gang, std::uint32_t restart, const Members &members, const Findings &found)
 {
 	std::vector<bool> settled(gang.seats.size());
 	const auto settle = [&](std::uint32_t seat) {
@@ -93,8 +105,10 @@ std::uint32_t count_empty_seats(const Gang &gang, const Members &members, const 
 		if (m.side != PodSide::gated) /* nobody knows when it comes */
 			settle(m.seat.value_or(0));
 	}
-	for (const auto &[seat, end] : gang.ends)
-		settle(seat);
+	for (const auto &[seat, end] : gang.ends) {
+		if (end.restart >= restart)
+			settle(seat);
+	}
 	std::ranges::for_each(gang.standalone, settle);
 	for (const Leaving &one : found.leaving)
 		settle(one.seat);
@@ -171,7 +185,7 @@ void FactsReader::note_gang_times(
 	const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &f) const
 {
 	note_gang_absence(key, gang, f);
-	f.empty_seats = count_empty_seats(gang, members, found_);
+	f.empty_seats = count_empty_seats(gang, latest_restart(state_, key, gang), members, found_);
 	found_.all_came = f.empty_seats == 0 && are_any_bound(f);
 	/* who runs may be what the others wait for, as long as it takes: a leader loads its model
 	 * first */
@@ -258,7 +272,7 @@ ComponentFacts FactsReader::facts_of_gang(
 		f.job->ended_by == state_.settings.own_uid;
 	f.name_space = gang.id.name_space;
 	note_first_attempt(gang, f);
-	count_ends(gang, f);
+	count_ends(gang, latest_restart(state_, key, gang), f);
 	f.excess = gang.shape.excess;
 	const Members members = members_of(gang);
 	if (!is_live_job_side(job_side(f.job)))

@@ -70,6 +70,7 @@ void World::note_marks(PodEntry &entry)
 {
 	entry.pod_attempt = bound_attempt(*entry.pod);
 	entry.pod_rank = rank_annotation(*entry.pod);
+	entry.restart = restart_of(*entry.pod);
 }
 
 /* By us, or about to be. */

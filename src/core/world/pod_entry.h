@@ -45,6 +45,9 @@ struct PodEntry {
 	std::shared_ptr<const Pod> last;
 	/* what its annotations say of its binding; 0: nothing */
 	std::uint32_t pod_attempt = 0;
+	/* how often its owner has made all pods of the workload anew before this one; 0: never, or
+	 * its owner does not say */
+	std::uint32_t restart = 0;
 	std::optional<std::uint32_t> pod_rank; /* the same */
 	/* as of the first sight of a terminal phase: a deletion that follows does not change it */
 	std::optional<std::uint32_t> end_status;

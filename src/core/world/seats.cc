@@ -310,15 +310,16 @@ void World::note_ends(Gang &gang, Now now)
 	for (const auto &[uid, seat] : gang.members) {
 		PodEntry &member = state_.pods[uid];
 		settle_share(uid, member, now);
+		gang.restart = std::max(gang.restart, member.restart);
 		const Pod *pod = member.pod ? &*member.pod : member.last ? &*member.last : nullptr;
 		const bool has_ended =
 			pod && (!member.pod || is_terminal(*pod)) && bound_attempt(*pod) > 0;
 		if (seat && has_ended) {
-			const SeatEnd end{bound_attempt(*pod), pod->created,
+			const SeatEnd end{member.restart, bound_attempt(*pod), pod->created,
 				member.end_status.value_or(wait_status_of_gone(pod))};
 			SeatEnd &known = gang.ends[*seat];
-			if (std::tuple(end.attempt, end.created) >=
-				std::tuple(known.attempt, known.created))
+			if (std::tie(end.restart, end.attempt, end.created) >=
+				std::tie(known.restart, known.attempt, known.created))
 				known = end;
 		}
 		if (!member.pod && member.held_node.empty())
