@@ -79,46 +79,49 @@ void explain(std::uint64_t seed, const Outcome &outcome, const Options &options)
 		comment(line);
 }
 
-/* How many seeds fail; stops at the first if so wished. */
-unsigned run_seeds(
-	const Options &options, bool stops_at_first, std::uint64_t &tried, std::uint64_t &steps)
+struct Tally {
+	std::uint64_t tried = 0, steps = 0;
+	std::vector<std::string> failed; /* seed and violation of each */
+};
+
+/* Stops at the first that fails if so wished. */
+Tally run_seeds(const Options &options, bool stops_at_first)
 {
-	unsigned failed = 0;
+	constexpr std::size_t k_explained = 3;
+	Tally tally;
 	for (std::uint64_t seed = options.first; seed <= options.last; seed++) {
 		Simulation simulation(seed, options.plant, options.story);
 		const Outcome outcome = simulation.run(write_script(seed, options.events));
-		tried++;
-		steps += outcome.steps;
+		tally.tried++;
+		tally.steps += outcome.steps;
 		if (options.story) {
 			for (const std::string &line : outcome.story)
 				comment(line);
 		}
 		if (outcome.violation.empty())
 			continue;
-		failed++;
-		if (stops_at_first) {
-			comment("seed " + std::to_string(seed) + ": " + outcome.violation);
-			return failed;
-		}
-		if (failed <= 3)
+		tally.failed.push_back("seed " + std::to_string(seed) + " violates " +
+			outcome.invariant + ": " + outcome.violation);
+		if (stops_at_first)
+			return tally;
+		if (tally.failed.size() <= k_explained)
 			explain(seed, outcome, options);
-		else
-			comment("seed " + std::to_string(seed) + " violates " + outcome.invariant +
-				": " + outcome.violation);
 	}
-	return failed;
+	return tally;
 }
 
 void run_plants(Options options)
 {
 	for (const PlantName &one : k_plants) {
 		options.plant = one.plant;
-		std::uint64_t tried = 0, steps = 0;
-		const bool is_found = run_seeds(options, true, tried, steps) > 0;
-		result(is_found,
+		const Tally tally = run_seeds(options, true);
+		result(!tally.failed.empty(),
 			"planted bug " + std::string(one.name) +
-				(is_found ? " is found after " + std::to_string(tried) + " seeds"
-					  : " is NOT found"));
+				(tally.failed.empty() ? " is NOT found"
+						      : " is found after " +
+							std::to_string(tally.tried) + " seeds"));
+		for (const std::string &line : tally.failed)
+			comment(line);
 	}
 }
 
@@ -187,12 +190,14 @@ int main(int argc, char **argv)
 			"[--no-shrink]\n");
 		return 2;
 	}
-	std::uint64_t tried = 0, steps = 0;
-	const unsigned failed = run_seeds(options, false, tried, steps);
-	result(failed == 0,
-		std::to_string(tried) + " seeds of " + std::to_string(options.events) +
-			" events keep all invariants (" + std::to_string(failed) + " do not; " +
-			std::to_string(steps) + " steps)");
+	const Tally tally = run_seeds(options, false);
+	result(tally.failed.empty(),
+		std::to_string(tally.tried) + " seeds of " + std::to_string(options.events) +
+			" events keep all invariants (" + std::to_string(tally.failed.size()) +
+			" do not; " + std::to_string(tally.steps) + " steps)");
+	/* behind the result: testsuite/check repeats what follows a failure */
+	for (const std::string &line : tally.failed)
+		comment(line);
 	if (options.is_default)
 		run_plants(options);
 	(void)printf("1..%d\n", g_tests);
