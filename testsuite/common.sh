@@ -15,8 +15,8 @@ STARTED=${STARTED:-$(date +%s)}
 export CACHE TESTSUITE SOURCE STARTED
 
 # Build dependencies of this project, by Debian name; the same in Debian 12 and 13.
-BUILD_PACKAGES="g++ make autoconf automake libtool pkgconf libcurl4-openssl-dev libjson-c-dev libyaml-dev libjwt-dev
-	libsystemd-dev libmunge-dev libcunit1-dev scdoc"
+BUILD_PACKAGES="g++ make autoconf automake libtool pkgconf libcurl4-openssl-dev libjson-c-dev
+	libyaml-dev libjwt-dev libsystemd-dev libmunge-dev libcunit1-dev scdoc"
 # What makes a second build quick.
 SPEED_PACKAGES="ccache"
 SLURM_PACKAGES="slurmctld slurmd slurmdbd slurm-client libslurm-dev slurm-wlm-basic-plugins munge"
@@ -59,7 +59,8 @@ with_progress() {
 		sleep 0.3
 		now=$(($(date +%s) - t0))
 		if [ -t 2 ]; then
-			printf '\r\033[K        %s: %d s, %s' "$name" "$now" "$("$detail" "$log")" >&2
+			printf '\r\033[K        %s: %d s, %s' \
+				"$name" "$now" "$("$detail" "$log")" >&2
 		elif [ "$now" -ge "$next" ]; then
 			say "$name: $now s, $("$detail" "$log")"
 			next=$((now + 10))
@@ -80,12 +81,15 @@ last_line() { tail -n 1 "$1" 2> /dev/null | tr -d '\r' | cut -c 1-100; }
 # for it.
 need_packages() {
 	local p missing=()
-	command -v dpkg-query > /dev/null || die "not a Debian system: please install what these Debian packages contain: $*"
+	command -v dpkg-query > /dev/null ||
+		die "not a Debian system: please install what these Debian packages contain: $*"
 	for p in "$@"; do
-		[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2> /dev/null)" = installed ] || missing+=("$p")
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2> /dev/null)" = installed ] ||
+			missing+=("$p")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
-	[ "$(id -u)" = 0 ] || die "please install as root: apt-get install --no-install-recommends ${missing[*]}"
+	[ "$(id -u)" = 0 ] ||
+		die "please install as root: apt-get install --no-install-recommends ${missing[*]}"
 	say "installing with apt-get: ${missing[*]}"
 	install_packages "${missing[@]}"
 }
@@ -96,8 +100,10 @@ install_packages() {
 	local log=$CACHE/log/apt-install.log
 	export DEBIAN_FRONTEND=noninteractive
 	quiet_daemons ""
-	with_progress "apt-get update" "$CACHE/log/apt-update.log" last_line apt-get -qq update || return 1
-	with_progress "apt-get install" "$log" last_line apt-get -y -qq install --no-install-recommends "$@"
+	with_progress "apt-get update" "$CACHE/log/apt-update.log" last_line \
+		apt-get -qq update || return 1
+	with_progress "apt-get install" "$log" last_line \
+		apt-get -y -qq install --no-install-recommends "$@"
 }
 
 # Nothing that we install may start a daemon: the tests run their own, privately. An administrator's
@@ -105,6 +111,7 @@ install_packages() {
 quiet_daemons() {
 	local policy=$1/usr/sbin/policy-rc.d
 	[ -e "$policy" ] && return
-	printf '#!/bin/sh\n# slurm-kube test bed: installed packages start no daemon\nexit 101\n' > "$policy"
+	printf '%s\n' '#!/bin/sh' '# slurm-kube test bed: installed packages start no daemon' \
+		'exit 101' > "$policy"
 	chmod 755 "$policy"
 }

@@ -22,8 +22,10 @@ program() {
 # kwok, +10 to +13 managers of workloads. All on 127.0.0.1.
 command_etcd() {
 	local client=http://127.0.0.1:$((PORTBASE + 1)) peer=http://127.0.0.1:$((PORTBASE + 2))
-	command=("$(program etcd)" --data-dir "$D/etcd" --listen-client-urls "$client" --advertise-client-urls "$client"
-		--listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" --initial-cluster "default=$peer"
+	command=("$(program etcd)" --data-dir "$D/etcd"
+		--listen-client-urls "$client" --advertise-client-urls "$client"
+		--listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer"
+		--initial-cluster "default=$peer"
 		--quota-backend-bytes 4294967296 --log-level warn)
 	[ "$FSYNC" = 1 ] || command+=(--unsafe-no-fsync)
 }
@@ -32,22 +34,32 @@ command_etcd() {
 command_kube_apiserver() {
 	# shellcheck disable=SC2206 # lists of arguments by environment
 	command=("$(program kube-apiserver)" --etcd-servers "http://127.0.0.1:$((PORTBASE + 1))"
-		--bind-address 127.0.0.1 --advertise-address 127.0.0.1 --secure-port "$PORTBASE" --endpoint-reconciler-type none
-		--cert-dir "$D/pki" --tls-cert-file "$D/pki/server.crt" --tls-private-key-file "$D/pki/server.key"
+		--bind-address 127.0.0.1 --advertise-address 127.0.0.1 --secure-port "$PORTBASE"
+		--endpoint-reconciler-type none
+		--cert-dir "$D/pki" --tls-cert-file "$D/pki/server.crt"
+		--tls-private-key-file "$D/pki/server.key"
 		--client-ca-file "$D/pki/ca.crt" --token-auth-file "$D/tokens.csv"
 		--authorization-mode RBAC,Node --enable-admission-plugins NodeRestriction
-		--kubelet-preferred-address-types InternalIP --kubelet-certificate-authority "$D/pki/ca.crt"
-		--kubelet-client-certificate "$D/pki/admin.crt" --kubelet-client-key "$D/pki/admin.key"
-		--service-account-issuer https://kubernetes.default.svc --service-account-key-file "$D/pki/sa.pub"
-		--service-account-signing-key-file "$D/pki/sa.key" --service-cluster-ip-range 10.96.0.0/16
+		--kubelet-preferred-address-types InternalIP
+		--kubelet-certificate-authority "$D/pki/ca.crt"
+		--kubelet-client-certificate "$D/pki/admin.crt"
+		--kubelet-client-key "$D/pki/admin.key"
+		--service-account-issuer https://kubernetes.default.svc
+		--service-account-key-file "$D/pki/sa.pub"
+		--service-account-signing-key-file "$D/pki/sa.key"
+		--service-cluster-ip-range 10.96.0.0/16
 		--allow-privileged=true $APISERVER_ARGS)
-	[ "$POD_GROUPS" = 0 ] || command+=(--feature-gates GenericWorkload=true --runtime-config scheduling.k8s.io/v1beta1=true)
+	[ "$POD_GROUPS" = 0 ] ||
+		command+=(--feature-gates GenericWorkload=true
+			--runtime-config scheduling.k8s.io/v1beta1=true)
 }
 
 command_kube_controller_manager() {
 	# shellcheck disable=SC2206
-	command=("$(program kube-controller-manager)" --kubeconfig "$D/kcm.kubeconfig" --authentication-kubeconfig "$D/kcm.kubeconfig"
-		--authorization-kubeconfig "$D/kcm.kubeconfig" --bind-address 127.0.0.1 --secure-port $((PORTBASE + 3))
+	command=("$(program kube-controller-manager)" --kubeconfig "$D/kcm.kubeconfig"
+		--authentication-kubeconfig "$D/kcm.kubeconfig"
+		--authorization-kubeconfig "$D/kcm.kubeconfig"
+		--bind-address 127.0.0.1 --secure-port $((PORTBASE + 3))
 		--cert-dir "$D/pki" --leader-elect=false --use-service-account-credentials
 		--service-account-private-key-file "$D/pki/sa.key" --root-ca-file "$D/pki/ca.crt"
 		--kube-api-qps 500 --kube-api-burst 1000 $KCM_ARGS)
@@ -56,22 +68,25 @@ command_kube_controller_manager() {
 
 command_kwok() {
 	command=("$(program kwok)" --kubeconfig "$D/admin.kubeconfig" --config "$STAGES"
-		--manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake --node-lease-duration-seconds 40
+		--manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake
+		--node-lease-duration-seconds 40
 		--server-address "127.0.0.1:$((PORTBASE + 4))")
 }
 
 api() {
-	curl -s --max-time 2 --cacert "$D/pki/ca.crt" -H "Authorization: Bearer $(cat "$D/tokens/admin")" \
+	curl -s --max-time 2 --cacert "$D/pki/ca.crt" \
+		-H "Authorization: Bearer $(cat "$D/tokens/admin")" \
 		"https://127.0.0.1:$PORTBASE$1" "${@:2}"
 }
 
 ready_etcd() { curl -s --max-time 1 -o /dev/null -f "http://127.0.0.1:$((PORTBASE + 1))/health"; }
 ready_kube_apiserver() { [ "$(api /readyz)" = ok ]; }
 # Its first visible work. A controller manager that comes back finds it done, so its own health
-# counts as well.
+# counts as well; its certificate is self-made.
 ready_kube_controller_manager() {
 	api /api/v1/namespaces/default/serviceaccounts/default -o /dev/null -f &&
-		curl -s --max-time 1 -o /dev/null -f -k "https://127.0.0.1:$((PORTBASE + 3))/healthz" # its certificate is self-made
+		curl -s --max-time 1 -o /dev/null -f -k \
+			"https://127.0.0.1:$((PORTBASE + 3))/healthz"
 }
 ready_kwok() { curl -s --max-time 1 -o /dev/null -f "http://127.0.0.1:$((PORTBASE + 4))/healthz"; }
 
@@ -102,7 +117,8 @@ await() {
 			tail -n 5 "$D/log/$name.log" >&2
 			die "$name died; its log is $D/log/$name.log"
 		}
-		[ $SECONDS -lt $deadline ] || die "$name is not ready after three minutes; its log is $D/log/$name.log"
+		[ $SECONDS -lt $deadline ] ||
+			die "$name is not ready after three minutes; its log is $D/log/$name.log"
 		sleep 0.05
 	done
 }

@@ -11,11 +11,14 @@ GO_FETCHED=1.26.8 # fetched when nothing installed is new enough
 
 at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
 
-version_of() { GOTOOLCHAIN=local "$1" version 2> /dev/null | sed -n 's/^go version go\([0-9.]*\).*/\1/p'; }
+version_of() {
+	GOTOOLCHAIN=local "$1" version 2> /dev/null | sed -n 's/^go version go\([0-9.]*\).*/\1/p'
+}
 
 installed_go() {
 	local go v
-	for go in "$(command -v go || true)" /usr/local/go/bin/go "$CACHE/go/bin/go" /usr/lib/go-*/bin/go; do
+	for go in "$(command -v go || true)" /usr/local/go/bin/go "$CACHE/go/bin/go" \
+		/usr/lib/go-*/bin/go; do
 		[ -x "$go" ] || continue
 		v=$(version_of "$go")
 		if [ -n "$v" ] && at_least "$1" "$v"; then
@@ -30,9 +33,11 @@ installed_go() {
 fetch_toolchain() {
 	local arch dir
 	arch=$("$1" env GOARCH)
-	with_progress "Go $GO_FETCHED as module golang.org/toolchain" "$CACHE/log/go-toolchain.log" last_line \
+	with_progress "Go $GO_FETCHED as module golang.org/toolchain" \
+		"$CACHE/log/go-toolchain.log" last_line \
 		env GOTOOLCHAIN=local GOFLAGS=-mod=mod GOMODCACHE="$CACHE/go-module" \
-		"$1" mod download -json "golang.org/toolchain@v0.0.1-go$GO_FETCHED.linux-$arch" || return 1
+		"$1" mod download -json "golang.org/toolchain@v0.0.1-go$GO_FETCHED.linux-$arch" ||
+		return 1
 	dir=$(sed -n 's/.*"Dir": "\(.*\)",*/\1/p' "$CACHE/log/go-toolchain.log")
 	[ -d "$dir" ] || return 1
 	chmod -R u+w "$dir"
@@ -42,7 +47,8 @@ fetch_toolchain() {
 
 debian_go() {
 	local candidate
-	candidate=$(apt-cache policy golang-go 2> /dev/null | sed -n 's/^ *Candidate: *[0-9]*:\?\([0-9.]*\).*/\1/p')
+	candidate=$(apt-cache policy golang-go 2> /dev/null |
+		sed -n 's/^ *Candidate: *[0-9]*:\?\([0-9.]*\).*/\1/p')
 	[ -n "$candidate" ] || return 0
 	need_packages golang-go
 }
@@ -56,9 +62,14 @@ find_go() {
 	fi
 	if [ -z "$go" ]; then
 		go=$(installed_go 1.11)
-		[ -n "$go" ] || die "no Go: please install Go $GO_NEEDED or later (any older Go would do to fetch it)"
+		[ -n "$go" ] ||
+			die "no Go: please install Go $GO_NEEDED or later" \
+				"(any older Go would do to fetch it)"
 		say "$go is $(version_of "$go"); the modules need $GO_NEEDED"
-		fetch_toolchain "$go" || die "Go $GO_FETCHED cannot be fetched: please install Go $GO_NEEDED or later, or allow access to a Go module proxy"
+		fetch_toolchain "$go" ||
+			die "Go $GO_FETCHED cannot be fetched:" \
+				"please install Go $GO_NEEDED or later," \
+				"or allow access to a Go module proxy"
 		go=$CACHE/go/bin/go
 	fi
 	PATH=$(dirname "$go"):$PATH

@@ -12,7 +12,8 @@
 # The path of the go.mod of module $1 at version $2.
 gomod_of() {
 	local json
-	json=$(cd "$SRC" && go mod download -json "$1@$2") || die "module $1 $2 cannot be had from the Go module proxy: $json"
+	json=$(cd "$SRC" && go mod download -json "$1@$2") ||
+		die "module $1 $2 cannot be had from the Go module proxy: $json"
 	echo "$json" | sed -n 's/.*"GoMod": "\(.*\)",*/\1/p'
 }
 
@@ -43,7 +44,8 @@ plain_module() {
 # have replace lines.
 thin_module() {
 	is_module "$1" "$3" && return
-	printf 'module slurm-kube.test/%s\n\ngo 1.26.0\n\nrequire %s %s\n' "$1" "$2" "$3" | write_module "$1" "$3"
+	printf 'module slurm-kube.test/%s\n\ngo 1.26.0\n\nrequire %s %s\n' "$1" "$2" "$3" |
+		write_module "$1" "$3"
 }
 
 kubernetes_module() {
@@ -54,9 +56,11 @@ kubernetes_module() {
 		echo "module slurm-kube.test/k8s"
 		sed -n '/^go /p' "$gomod"
 		echo "require k8s.io/kubernetes $version"
-		sed -n '/^require (/,/^)/p' "$gomod" | sed "s/ v0\.0\.0$/ $staging/; s/ v0\.0\.0 / $staging /"
+		sed -n '/^require (/,/^)/p' "$gomod" |
+			sed "s/ v0\.0\.0$/ $staging/; s/ v0\.0\.0 / $staging /"
 		echo "replace ("
-		sed -n "s,^[[:space:]]*\(k8s\.io/[a-z0-9-]*\) => \./staging/.*,\t\1 => \1 $staging,p" "$gomod"
+		sed -n "s,^\s*\(k8s\.io/[a-z0-9-]*\) => \./staging/.*,\t\1 => \1 $staging,p" \
+			"$gomod"
 		echo ")"
 	} | write_module k8s "$version"
 }
@@ -65,6 +69,7 @@ kubernetes_module() {
 kubernetes_ldflags() {
 	local minor=${1#v1.} v=k8s.io/component-base/version
 	minor=${minor%%.*}
-	echo "-s -w -X $v.gitVersion=$1 -X $v.gitMajor=1 -X $v.gitMinor=$minor -X $v.gitTreeState=clean -X $v.gitCommit=module" \
+	echo "-s -w -X $v.gitVersion=$1 -X $v.gitMajor=1 -X $v.gitMinor=$minor" \
+		"-X $v.gitTreeState=clean -X $v.gitCommit=module" \
 		"-X $v.buildDate=1970-01-01T00:00:00Z -X k8s.io/client-go/pkg/version.gitVersion=$1"
 }

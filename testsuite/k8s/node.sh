@@ -38,7 +38,10 @@ hierarchies() {
 	done
 }
 
-nodes_left() { compgen -G "$CGROUPS/slurm-kube-$1*" > /dev/null || compgen -G "$CGROUPS/*/slurm-kube-$1*" > /dev/null; }
+nodes_left() {
+	compgen -G "$CGROUPS/slurm-kube-$1*" > /dev/null ||
+		compgen -G "$CGROUPS/*/slurm-kube-$1*" > /dev/null
+}
 
 # Network and sysctls are the machine's: one script at a time.
 lock_machine() {

@@ -10,16 +10,19 @@ key() { openssl ecparam -name prime256v1 -genkey -noout -out "$1" 2> /dev/null; 
 cert() {
 	key "$D/pki/$1.key"
 	openssl req -new -key "$D/pki/$1.key" -subj "$2" -out "$D/pki/$1.csr"
-	openssl x509 -req -in "$D/pki/$1.csr" -CA "$D/pki/ca.crt" -CAkey "$D/pki/ca.key" -CAcreateserial -days 3650 \
-		-out "$D/pki/$1.crt" 2> /dev/null \
-		-extfile <(printf 'keyUsage=digitalSignature\nextendedKeyUsage=serverAuth,clientAuth\n%s' "${3:-}")
+	openssl x509 -req -in "$D/pki/$1.csr" -CA "$D/pki/ca.crt" -CAkey "$D/pki/ca.key" \
+		-CAcreateserial -days 3650 -out "$D/pki/$1.crt" 2> /dev/null \
+		-extfile <(printf 'keyUsage=%s\nextendedKeyUsage=%s\n%s' \
+			digitalSignature serverAuth,clientAuth "${3:-}")
 }
 
 make_pki() {
 	key "$D/pki/ca.key"
-	openssl req -x509 -new -key "$D/pki/ca.key" -subj /CN=slurm-kube-test-ca -days 3650 -out "$D/pki/ca.crt" \
-		-addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign,cRLSign 2> /dev/null
-	cert server /CN=kube-apiserver "subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:kubernetes.default.svc,IP:10.96.0.1"
+	openssl req -x509 -new -key "$D/pki/ca.key" -subj /CN=slurm-kube-test-ca -days 3650 \
+		-out "$D/pki/ca.crt" -addext basicConstraints=critical,CA:TRUE \
+		-addext keyUsage=critical,keyCertSign,cRLSign 2> /dev/null
+	cert server /CN=kube-apiserver \
+		"subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:kubernetes.default.svc,IP:10.96.0.1"
 	cert admin /O=system:masters/CN=admin
 	cert kcm /CN=system:kube-controller-manager
 	openssl genrsa -out "$D/pki/sa.key" 2048 2> /dev/null
@@ -42,7 +45,8 @@ make_tokens() {
 # The agent is the service account of etc/rbac.yaml, as it would be in a cluster. A new token at
 # each up.
 make_agent_token() {
-	"$(program kubectl)" --kubeconfig "$D/admin.kubeconfig" create token --namespace slurm-kube slurmkubed --duration 240h > "$D/tokens/agent"
+	"$(program kubectl)" --kubeconfig "$D/admin.kubeconfig" create token \
+		--namespace slurm-kube slurmkubed --duration 240h > "$D/tokens/agent"
 	kubeconfig agent "$(by_token agent)"
 }
 
@@ -69,7 +73,11 @@ kubeconfig() {
 	YAML
 }
 
-by_certificate() { printf '    client-certificate: %s/pki/%s.crt\n    client-key: %s/pki/%s.key' "$D" "$1" "$D" "$1"; }
+by_certificate() {
+	printf '    client-certificate: %s/pki/%s.crt\n    client-key: %s/pki/%s.key' \
+		"$D" "$1" "$D" "$1"
+}
+
 by_token() { printf '    token: %s' "$(cat "$D/tokens/$1")"; }
 
 make_kubeconfigs() {

@@ -25,12 +25,15 @@ github.com/ray-project/kuberay/ray-operator v1.4.2 config/crd/bases/ray.io_raycl
 
 workloads_version() { echo "$WORKLOADS_RECIPE $JOBSET $LWS $crd_only" | cksum; }
 
-have_workload_files() { [ "$(cat "$WORKLOADS_DIR/.version" 2> /dev/null)" = "$(workloads_version)" ]; }
+have_workload_files() {
+	[ "$(cat "$WORKLOADS_DIR/.version" 2> /dev/null)" = "$(workloads_version)" ]
+}
 
 # The unpacked archive of module $1 at version $2.
 module_dir() {
 	local json
-	json=$(cd "$SRC" && go mod download -json "$1@$2" < /dev/null) || die "module $1 $2 cannot be had from the Go module proxy: $json"
+	json=$(cd "$SRC" && go mod download -json "$1@$2" < /dev/null) ||
+		die "module $1 $2 cannot be had from the Go module proxy: $json"
 	echo "$json" | sed -n 's/.*"Dir": "\(.*\)",*/\1/p'
 }
 
@@ -41,14 +44,19 @@ webhooks_of() {
 	rm -rf "$copy"
 	cp -r --no-preserve=mode "$2" "$copy"
 	"$BIN/kubectl" kustomize "$copy" | awk -v name="$1" '
-		BEGIN { RS = "---\n" }
+		BEGIN {
+			RS = "---\n"
+			service = "\n    service:\n      name: [^\n]*\n      namespace: [^\n]*\n" \
+				"      path: "
+		}
 		/\nkind: Service\n/ { next }
 		{
-			gsub(/\n    service:\n      name: [^\n]*\n      namespace: [^\n]*\n      path: /, "\n    caBundle: CA\n    url: https://127.0.0.1:PORT")
+			gsub(service, "\n    caBundle: CA\n    url: https://127.0.0.1:PORT")
 			sub(/\n  name: /, "\n  name: " name "-")
 			print "---\n" $0
 		}' > "$WORKLOADS_DIR/$1-webhooks.yaml"
-	grep -q 'url: https' "$WORKLOADS_DIR/$1-webhooks.yaml" || die "$2 has no webhooks of a shape that is known here"
+	grep -q 'url: https' "$WORKLOADS_DIR/$1-webhooks.yaml" ||
+		die "$2 has no webhooks of a shape that is known here"
 }
 
 workload_files() {
@@ -59,7 +67,8 @@ workload_files() {
 	mkdir -p "$WORKLOADS_DIR/crds"
 	jobset=$(module_dir sigs.k8s.io/jobset "$JOBSET")
 	lws=$(module_dir sigs.k8s.io/lws "$LWS")
-	cp "$jobset"/config/components/crd/bases/*.yaml "$lws"/config/crd/bases/*.yaml "$WORKLOADS_DIR/crds/"
+	cp "$jobset"/config/components/crd/bases/*.yaml "$lws"/config/crd/bases/*.yaml \
+		"$WORKLOADS_DIR/crds/"
 	while read -r module version file; do
 		cp "$(module_dir "$module" "$version")/$file" "$WORKLOADS_DIR/crds/"
 	done <<< "$crd_only"
@@ -73,7 +82,9 @@ workload_files() {
 
 WORKLOAD_MANAGERS="jobset-manager lws-manager"
 
-webhook_port() { if [ "$1" = jobset ]; then echo $((PORTBASE + 10)); else echo $((PORTBASE + 12)); fi; }
+webhook_port() {
+	if [ "$1" = jobset ]; then echo $((PORTBASE + 10)); else echo $((PORTBASE + 12)); fi
+}
 
 # Settings by which manager $1 serves webhooks with the API server's certificate, on loopback.
 manager_settings() {
@@ -97,7 +108,8 @@ manager_settings() {
 command_manager() {
 	manager_settings "$1"
 	# shellcheck disable=SC2034 # used by launch
-	command=("$(program "$1-manager")" --kubeconfig "$D/admin.kubeconfig" --config "$D/$1-manager.yaml" --zap-log-level info)
+	command=("$(program "$1-manager")" --kubeconfig "$D/admin.kubeconfig"
+		--config "$D/$1-manager.yaml" --zap-log-level info)
 }
 command_jobset_manager() { command_manager jobset; }
 command_lws_manager() { command_manager lws; }
@@ -107,7 +119,8 @@ ready_manager() {
 	local port
 	port=$(webhook_port "$1")
 	curl -s --max-time 5 -o /dev/null -f "http://127.0.0.1:$((port + 1))/readyz" &&
-		curl -s --max-time 5 -o /dev/null --cacert "$D/pki/ca.crt" "https://127.0.0.1:$port/"
+		curl -s --max-time 5 -o /dev/null --cacert "$D/pki/ca.crt" \
+			"https://127.0.0.1:$port/"
 }
 ready_jobset_manager() { ready_manager jobset; }
 ready_lws_manager() { ready_manager lws; }
@@ -115,12 +128,16 @@ ready_lws_manager() { ready_manager lws; }
 # The API server must know the kinds before their managers start; its own copies of CRDs are too
 # large for an annotation.
 install_crds() {
-	have_workload_files || die "no workload controllers: run testsuite/k8s/build --workloads first"
+	have_workload_files ||
+		die "no workload controllers: run testsuite/k8s/build --workloads first"
 	local kubectl=("$(program kubectl)" --kubeconfig "$D/admin.kubeconfig")
 	if ! {
 		"${kubectl[@]}" apply --server-side --validate=false -f "$WORKLOADS_DIR/crds" &&
-			"${kubectl[@]}" wait --for condition=established --timeout 180s -f "$WORKLOADS_DIR/crds"
-	} > "$D/log/workloads.log" 2>&1; then die "CRDs were not taken; see $D/log/workloads.log"; fi
+			"${kubectl[@]}" wait --for condition=established --timeout 180s \
+				-f "$WORKLOADS_DIR/crds"
+	} > "$D/log/workloads.log" 2>&1; then
+		die "CRDs were not taken; see $D/log/workloads.log"
+	fi
 }
 
 # Called only once their servers listen: a webhook that does not answer keeps pods from being made.
@@ -128,8 +145,10 @@ install_webhooks() {
 	local m ca
 	ca=$(base64 -w 0 "$D/pki/ca.crt")
 	for m in jobset lws; do
-		sed "s|PORT|$(webhook_port $m)|; s|caBundle: CA|caBundle: $ca|" "$WORKLOADS_DIR/$m-webhooks.yaml"
-	done | "$(program kubectl)" --kubeconfig "$D/admin.kubeconfig" apply --validate=false -f - >> "$D/log/workloads.log" 2>&1 ||
+		sed "s|PORT|$(webhook_port $m)|; s|caBundle: CA|caBundle: $ca|" \
+			"$WORKLOADS_DIR/$m-webhooks.yaml"
+	done | "$(program kubectl)" --kubeconfig "$D/admin.kubeconfig" \
+		apply --validate=false -f - >> "$D/log/workloads.log" 2>&1 ||
 		die "webhooks were not taken; see $D/log/workloads.log"
 }
 
