@@ -8,6 +8,7 @@
 # shellcheck source-path=SCRIPTDIR source=workloads.sh
 . "$TESTSUITE/k8s/workloads.sh"
 
+# shellcheck disable=SC2034 # for restart
 COMPONENTS="etcd kube-apiserver kube-controller-manager kwok $WORKLOAD_MANAGERS"
 
 program() {
@@ -39,7 +40,7 @@ command_kube_apiserver() {
 		--cert-dir "$D/pki" --tls-cert-file "$D/pki/server.crt"
 		--tls-private-key-file "$D/pki/server.key"
 		--client-ca-file "$D/pki/ca.crt" --token-auth-file "$D/tokens.csv"
-		--authorization-mode RBAC,Node --enable-admission-plugins NodeRestriction
+		--authorization-mode "RBAC,Node" --enable-admission-plugins NodeRestriction
 		--kubelet-preferred-address-types InternalIP
 		--kubelet-certificate-authority "$D/pki/ca.crt"
 		--kubelet-client-certificate "$D/pki/admin.crt"

@@ -7,6 +7,8 @@
 # Everything is derived from the port of the node's control plane, so that two test beds on one
 # machine do not meet: the bridge, the cgroup, the node addresses 10.250.X.NUMBER (on lo) and the
 # pods' 10.251.X.0/24, of which a node has 31.
+#
+# shellcheck disable=SC2034 # most variables are for those who source this
 
 NODE=$CACHE/node
 CGROUPS=/sys/fs/cgroup
