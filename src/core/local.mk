@@ -164,6 +164,7 @@ libcore_la_SOURCES = \
 	%D%/world/placing_queue.h \
 	%D%/world/pod_claims.cc \
 	%D%/world/pod_claims.h \
+	%D%/world/requested_nodes.cc \
 	%D%/world/review_queue.cc \
 	%D%/world/review_queue.h \
 	%D%/world/room.cc \

@@ -59,6 +59,10 @@ class NodeFilter
 	 * the object of theirs. */
 	void exclude_more(const State &state, const PodUid &uid, const Pod &pod,
 		const NearbyPods *nearby, NodeExclusions &exclusions) const;
+	/* partitions: as for sbatch, with commas */
+	[[nodiscard]] Status is_fit_for_pods(const std::string &partitions) const;
+
+	/* ---- what the job requests itself: requested_nodes.cc ---- */
 	/* Why no node will ever hold it; empty: one does. */
 	[[nodiscard]] std::string too_large(
 		const State &state, const JobSpec &spec, const NodeExclusions &exclusions) const;
@@ -68,8 +72,6 @@ class NodeFilter
 	void exclude_unwanted(const State &state, JobSpec &spec) const;
 	/* Preferred node affinity, unless the pod says itself what Slurm shall prefer. */
 	void wish(const State &state, const Pod &pod, JobSpec &spec) const;
-	/* partitions: as for sbatch, with commas */
-	[[nodiscard]] Status is_fit_for_pods(const std::string &partitions) const;
 
 	/* ---- before a binding ---- */
 	void check(const State &state, const PodUid &uid, const PodEntry &entry,
