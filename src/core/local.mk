@@ -4,6 +4,8 @@ libcore_la_SOURCES = \
 	%D%/gang/components.h \
 	%D%/gang/grouping.cc \
 	%D%/gang/grouping.h \
+	%D%/gang/pod_role.cc \
+	%D%/gang/pod_role.h \
 	%D%/gang/role_conflict.cc \
 	%D%/gang/role_conflict.h \
 	%D%/gang/seating.cc \

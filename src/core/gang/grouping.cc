@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/gang/grouping.h"
 
+#include "src/core/gang/pod_role.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace slurmkube::core
 {
@@ -19,21 +19,6 @@ constexpr char k_pod_group_label[] = "scheduling.x-k8s.io/pod-group";
 constexpr char k_lws_name[] = "leaderworkerset.sigs.k8s.io/name";
 
 using Options = std::map<std::string, std::string>;
-
-std::string label(const Pod &pod, const char *key)
-{
-	const auto found = pod.labels.find(key);
-	return found == pod.labels.end() ? std::string() : found->second;
-}
-
-std::optional<std::uint32_t> number(const std::string &text)
-{
-	std::uint32_t value = 0;
-	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-	if (text.empty() || error != std::errc() || end != text.data() + text.size())
-		return std::nullopt;
-	return value;
-}
 
 std::optional<bool> wish(const Options &options)
 {
@@ -80,93 +65,17 @@ Options inherited_from(const std::vector<const Owner *> &owners)
 	return options;
 }
 
-/* ---- which seat ---- */
-
-struct Place {
-	std::string role;
-	std::optional<std::uint32_t> index;
-};
-
-Place place_in_job_set(const Pod &pod, const Owner &set)
-{
-	Place place{label(pod, "jobset.sigs.k8s.io/replicatedjob-name"), std::nullopt};
-	const auto job = number(label(pod, "jobset.sigs.k8s.io/job-index"));
-	const auto pod_index = number(label(pod, "batch.kubernetes.io/job-completion-index"));
-	const auto role = std::ranges::find(set.roles, place.role, &Role::name);
-	if (role != set.roles.end() && job && pod_index)
-		place.index = *job * role->pods_per_job + *pod_index;
-	return place;
-}
-
-Place place_in_lws(const Pod &pod)
-{
-	const std::uint32_t index =
-		number(label(pod, "leaderworkerset.sigs.k8s.io/worker-index")).value_or(0);
-	return index == 0 ? Place{"leader", 0} : Place{"worker", index - 1};
-}
-
-Place place_in_kubeflow(const Pod &pod, const Owner &job)
-{
-	std::string type = label(pod, "training.kubeflow.org/replica-type");
-	if (type.empty())
-		type = label(pod, "training.kubeflow.org/job-role");
-	/* the label is in lower case, the spec is not; MPI pods have an index label too, launchers
-	 * none */
-	const auto same = [&](const Role &role) {
-		return std::ranges::equal(role.name, type, [](char a, char b) {
-			return std::tolower(static_cast<unsigned char>(a)) ==
-				std::tolower(static_cast<unsigned char>(b));
-		});
-	};
-	const auto role = std::ranges::find_if(job.roles, same);
-	auto index = number(label(pod, "training.kubeflow.org/replica-index"));
-	if (role != job.roles.end() && index && *index >= role->first_index)
-		*index -= role->first_index;
-	return {role == job.roles.end() ? type : role->name, index};
-}
-
-Place place_in_ray(const Pod &pod, const Owner &cluster)
-{
-	if (label(pod, "ray.io/node-type") == "head")
-		return {"head", 0};
-	Place place{label(pod, "ray.io/group"), std::nullopt};
-	const auto role = std::ranges::find(cluster.roles, place.role, &Role::name);
-	const auto replica = number(label(pod, "ray.io/worker-group-replica-index")),
-		   host = number(label(pod, "ray.io/replica-host-index"));
-	if (role != cluster.roles.end() && replica && host)
-		place.index = *replica * role->pods_per_job + *host;
-	return place;
-}
-
-Place place_of(const Pod &pod, const Owner &owner)
-{
-	const std::string &kind = owner.id.kind;
-	if (kind == "JobSet")
-		return place_in_job_set(pod, owner);
-	if (kind == "LeaderWorkerSet")
-		return place_in_lws(pod);
-	if (kind == "RayCluster")
-		return place_in_ray(pod, owner);
-	if (kind == "Job")
-		return {"", number(label(pod, "batch.kubernetes.io/job-completion-index"))};
-	if (kind == "PodGroup")
-		return {};
-	return place_in_kubeflow(pod, owner);
-}
-
-/* ---- which gang ---- */
-
 std::uint32_t stage_of(const Owner &owner, const std::string &role)
 {
 	const auto found = std::ranges::find(owner.roles, role, &Role::name);
 	return found == owner.roles.end() ? 0 : found->stage;
 }
 
-std::string part_of(const Pod &pod, const Owner &owner, const Place &place)
+std::string part_of(const Pod &pod, const Owner &owner, const PodRole &place)
 {
 	if (owner.id.kind == "LeaderWorkerSet")
 		return "/" +
-			std::to_string(number(label(pod, "leaderworkerset.sigs.k8s.io/group-index"))
+			std::to_string(label_number(pod, "leaderworkerset.sigs.k8s.io/group-index")
 					       .value_or(0));
 	const std::uint32_t stage = stage_of(owner, place.role);
 	return stage == 0 ? "" : "/" + std::to_string(stage);
@@ -192,7 +101,7 @@ std::size_t component_of(const std::vector<ComponentRoles> &components, const st
 
 Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
 {
-	Place place = place_of(pod, owner);
+	PodRole place = pod_role_of(pod, owner);
 	InGang in;
 	const std::vector<Role> roles = roles_of_stage(owner, stage_of(owner, place.role));
 	in.owner = owner.id;
@@ -239,9 +148,9 @@ std::vector<OwnerId> named_groups(const Pod &pod)
 	if (!pod.scheduling_group.empty())
 		ids.push_back({"scheduling.k8s.io/v1beta1", "PodGroup", pod.name_space,
 			pod.scheduling_group});
-	if (const std::string group = label(pod, k_pod_group_label); !group.empty())
+	if (const std::string group = label_value(pod, k_pod_group_label); !group.empty())
 		ids.push_back({"scheduling.x-k8s.io/v1alpha1", "PodGroup", pod.name_space, group});
-	if (const std::string set = label(pod, k_lws_name); !set.empty())
+	if (const std::string set = label_value(pod, k_lws_name); !set.empty())
 		ids.push_back(
 			{"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", pod.name_space, set});
 	return ids;
@@ -261,7 +170,7 @@ const Owner *topmost_gang(const std::vector<const Owner *> &owners, bool is_want
 
 std::uint32_t restart_of(const Pod &pod)
 {
-	return number(label(pod, names::k_jobset_restart)).value_or(0);
+	return label_number(pod, names::k_jobset_restart).value_or(0);
 }
 
 bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang)
