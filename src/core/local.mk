@@ -14,6 +14,8 @@ libcore_la_SOURCES = \
 	%D%/gang/shape.h \
 	%D%/inspect/sight.cc \
 	%D%/inspect/sight.h \
+	%D%/inspect/waits.cc \
+	%D%/inspect/waits.h \
 	%D%/inspect/why.cc \
 	%D%/inspect/why.h \
 	%D%/model/amounts.cc \

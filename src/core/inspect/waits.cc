@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/inspect/waits.h"
+
+#include "src/core/model/outcome.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+std::string seconds_text(std::int64_t us)
+{
+	return std::to_string((std::max<std::int64_t>(us, 0) + 999'999) / 1'000'000) + " s";
+}
+
+namespace
+{
+
+std::string agent_waits(const World &world)
+{
+	if (!world.state().sync.has_link())
+		return "slurmctld: its plugin is not connected to this agent (skube check)";
+	if (!world.state().is_cluster_known() || world.state().holds_other_cluster())
+		return "the agent to be sure of its Kubernetes cluster (skube check)";
+	return world.state().is_known()
+		? ""
+		: "the first complete lists of pods and nodes (skube check)";
+}
+
+std::string submission_waits(const PodStory &s)
+{
+	const auto spec = translate(s.pod, s.world.state().settings.policy, 1);
+	if (!spec && spec.error().code == Errc::again)
+		return spec.error().what;
+	if (!spec)
+		return "somebody who changes the pod, its namespace or the configuration";
+	if (const std::string owner = s.world.wanted_owner(s.pod.uid); !owner.empty())
+		return owner;
+	if (s.gang && s.gang->seats.empty())
+		return "other pods of the gang: " + std::to_string(s.gang->members.size()) +
+			" of at least " + std::to_string(s.gang->minimum) + " are there";
+	if (s.component.busy.slurm)
+		return "slurmctld's answer to the submission";
+	if (s.component.retries.retry_at_us > s.now.mono_us)
+		return "the next try, in " +
+			seconds_text(s.component.retries.retry_at_us - s.now.mono_us) +
+			(s.component.trouble ? "; " + s.component.trouble->message : "");
+	if (s.gang && s.gang->components > 1 && !s.entry.reported.message.empty())
+		return s.entry.reported.message;
+	return "its submission to Slurm";
+}
+
+/* Until its place is given up. */
+std::string rest_text(const PodStory &s, std::int64_t limit_us, const char *words)
+{
+	const std::int64_t since_us = s.gang ? s.world.clocks().since(s.pod.uid, Clock::placeless)
+					     : s.world.clocks().since(s.pod.uid, Clock::room);
+	return since_us == 0 ? "" : words + seconds_text(since_us + limit_us - s.now.mono_us);
+}
+
+std::string binding_waits(const PodStory &s)
+{
+	if (s.entry.busy.bind)
+		return "the API server's answer to the binding";
+	const Settings &settings = s.world.state().settings;
+	if (s.gang) /* which node it has is decided when it is bound */
+		return "its binding to a node of the gang's allocation" +
+			(s.entry.reported.message.empty() ? "" : ": " + s.entry.reported.message) +
+			rest_text(s, settings.gang_wait_us, "; it gets a job of its own in ");
+	const std::string rest = rest_text(s, settings.room_wait_us, ", for at most another ");
+	const std::string node = s.job->nodes.empty() ? "" : s.job->nodes.front().node;
+	const auto kube = s.world.state().kube_nodes.find(node);
+	if (kube == s.world.state().kube_nodes.end() || !kube->second.ready)
+		return "node " + node + " to be Ready in Kubernetes" + rest;
+	if (!s.world.state().occupancy.has_room(node, kube->second.allocatable, s.pod.requests))
+		return "room on node " + node + ": " +
+			std::to_string(s.world.state().occupancy.pods_on(node)) +
+			" pods are there, terminating ones included" + rest;
+	if (s.entry.retries.retry_at_us > s.now.mono_us)
+		return "the next try of the binding, in " +
+			seconds_text(s.entry.retries.retry_at_us - s.now.mono_us);
+	return "its binding to node " + node;
+}
+
+std::string unbound_waits(const PodStory &s)
+{
+	switch (job_side(s.job)) {
+	case JobSide::none:
+	case JobSide::ended:
+		return submission_waits(s);
+	case JobSide::pending:
+		return s.job->held ? "the job to be released (scontrol release)"
+				   : "Slurm's queue: " +
+				(s.job->reason.empty() ? "not looked at yet" : s.job->reason);
+	case JobSide::allocated:
+		break;
+	}
+	return binding_waits(s);
+}
+
+} // namespace
+
+std::string waits_text(const PodStory &s)
+{
+	const JobSide job = job_side(s.job);
+	const std::string agent = agent_waits(s.world);
+	if (!agent.empty())
+		return agent;
+	switch (s.is_gone ? PodSide::absent : pod_side(&s.pod, s.node)) {
+	case PodSide::gated:
+		return "its scheduling gates to be removed";
+	case PodSide::waiting:
+		return unbound_waits(s);
+	case PodSide::stopping:
+		return "its containers to end";
+	case PodSide::running:
+		if (job == JobSide::ended)
+			return "its deletion, because its job has ended";
+		if (job == JobSide::none)
+			return "a new job on its node: Slurm does not know of one";
+		return is_starting(s.pod) ? "the kubelet to start it" +
+				(s.pod.waiting_reason.empty() ? "" : ": " + s.pod.waiting_reason)
+					  : "nothing: it runs";
+	case PodSide::absent:
+	case PodSide::withdrawn:
+	case PodSide::ended:
+		break;
+	}
+	return job == JobSide::pending || job == JobSide::allocated ? "its job to end in Slurm"
+								    : "nothing: it has ended";
+}
+
+} // namespace slurmkube::core
