@@ -3,12 +3,12 @@
 
 #include "src/agent/config_gres.h"
 #include "src/agent/config_identity.h"
+#include "src/agent/config_nodes.h"
 #include "src/agent/config_reader.h"
 #include "src/agent/kube/files.h"
 
 #include <sys/un.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <unistd.h>
@@ -26,11 +26,6 @@ constexpr std::int64_t k_ten_years_minutes = std::int64_t{10} * 366 * 24 * 60;
 constexpr std::string_view k_name_characters =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 constexpr char k_name[] = "a name of letters, digits, '-', '.' and '_'";
-constexpr std::string_view k_label_characters =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/";
-constexpr char k_label[] = "a label's or taint's key, as in example.com/name";
-constexpr std::string_view k_selector_characters =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/=";
 
 void read_name(Reader &reader, const Yaml &value, std::string &out)
 {
@@ -53,96 +48,6 @@ constexpr Key<SlurmConfig> k_slurm_keys[] = {
 	{"workers",
 		[](Reader &r, const Yaml &v, SlurmConfig &out) {
 			(void)r.number(v, 1, 8, out.workers);
-		}},
-};
-
-/* ---- nodes ---- */
-
-void read_selector(Reader &reader, const Yaml &value, NodesConfig &out)
-{
-	std::string text;
-	if (!reader.text_of(value, k_selector_characters,
-		    "a label, as in example.com/name or example.com/name=value", text))
-		return;
-	const auto equals = text.find('=');
-	if (equals == 0 ||
-		text.find('=', equals == std::string::npos ? equals : equals + 1) !=
-			std::string::npos)
-		return reader.fail(value,
-			"'" + text +
-				"' is not one label, as in example.com/name or "
-				"example.com/name=value");
-	out.selector_key = text.substr(0, equals);
-	out.selector_value =
-		equals == std::string::npos ? std::nullopt : std::optional(text.substr(equals + 1));
-}
-
-/* Two only: what a node has would be rounded down further and further. */
-void read_cpu_unit(Reader &reader, const Yaml &value, NodesConfig &out)
-{
-	if (value.text() == "1")
-		out.cpu_unit = core::k_whole_cpu;
-	else if (value.text() == "100m")
-		out.cpu_unit = core::k_whole_cpu / 10;
-	else
-		reader.fail(value, "'" + value.text() + "' is not one of 1 and 100m");
-}
-
-constexpr Key<core::LabelFeature> k_feature_keys[] = {
-	{"label",
-		[](Reader &r, const Yaml &v, core::LabelFeature &out) {
-			(void)r.text_of(v, k_label_characters, k_label, out.label);
-		}},
-	{"prefix",
-		[](Reader &r, const Yaml &v, core::LabelFeature &out) {
-			read_name(r, v, out.prefix);
-		}},
-};
-
-void read_features(Reader &reader, const Yaml &value, NodesConfig &out)
-{
-	if (!value.is_sequence())
-		return reader.fail(value, "must be a list (- label: ...)");
-	std::size_t index = 0;
-	for (const Yaml &item : value.items()) {
-		reader.enter("[" + std::to_string(index++) + "]");
-		core::LabelFeature rule;
-		reader.mapping(item, k_feature_keys, rule);
-		if (rule.label.empty())
-			reader.fail(item, "has no label: which label's value shall be a feature?");
-		else if (std::ranges::find(out.features, rule.label, &core::LabelFeature::label) !=
-			out.features.end())
-			reader.fail(item, "'" + rule.label + "' stands here already");
-		reader.leave();
-		out.features.push_back(std::move(rule));
-	}
-}
-
-constexpr Key<NodesConfig> k_nodes_keys[] = {
-	{"selector", read_selector},
-	{"manage",
-		[](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.boolean(v, out.manage); }},
-	{"max_gone_percent",
-		[](Reader &r, const Yaml &v, NodesConfig &out) {
-			(void)r.number(v, 0, 100, out.max_gone_percent);
-		}},
-	{"not_ready_after",
-		[](Reader &r, const Yaml &v, NodesConfig &out) {
-			(void)r.number(v, 0, k_day_seconds, out.not_ready_after_seconds);
-		}},
-	{"cpu_unit", read_cpu_unit},
-	{"reserve_cpus",
-		[](Reader &r, const Yaml &v, NodesConfig &out) {
-			(void)r.number(v, 0, 65535, out.reserve_cpus);
-		}},
-	{"reserve_memory_mib",
-		[](Reader &r, const Yaml &v, NodesConfig &out) {
-			(void)r.number(v, 0, 1'000'000'000, out.reserve_memory_mib);
-		}},
-	{"features", read_features},
-	{"tolerated_taints",
-		[](Reader &r, const Yaml &v, NodesConfig &out) {
-			(void)r.text_list(v, k_label_characters, k_label, out.tolerated_taints);
 		}},
 };
 
@@ -280,10 +185,7 @@ constexpr Key<Config> k_keys[] = {
 		[](Reader &r, const Yaml &v, Config &out) {
 			read_socket(r, v, out.control_socket);
 		}},
-	{"nodes",
-		[](Reader &r, const Yaml &v, Config &out) {
-			r.mapping(v, k_nodes_keys, out.nodes);
-		}},
+	{"nodes", read_nodes},
 	{"gres", read_gres},
 	{"identity", read_identity},
 	{"priority_classes", read_priority_classes},
@@ -319,8 +221,8 @@ std::vector<std::string> config_keys()
 	std::vector<std::string> names;
 	list_keys(k_keys, "", names);
 	list_keys(k_slurm_keys, "slurm.", names);
-	list_keys(k_nodes_keys, "nodes.", names);
-	list_keys(k_feature_keys, "nodes.features.", names);
+	for (const std::string &name : nodes_keys())
+		names.push_back("nodes." + name);
 	for (const std::string &name : identity_keys())
 		names.push_back("identity." + name);
 	for (const std::string &key : gres_keys())

@@ -23,6 +23,8 @@ libagent_la_SOURCES = \
 	%D%/config_gres.h \
 	%D%/config_identity.cc \
 	%D%/config_identity.h \
+	%D%/config_nodes.cc \
+	%D%/config_nodes.h \
 	%D%/config_reader.cc \
 	%D%/config_reader.h \
 	%D%/config_trial.cc \

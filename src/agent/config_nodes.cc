@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/config_nodes.h"
+
+#include <algorithm>
+
+namespace slurmkube::agent
+{
+
+namespace
+{
+
+constexpr std::int64_t k_day_seconds = std::int64_t{24} * 3600;
+
+constexpr std::string_view k_name_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+constexpr char k_name[] = "a name of letters, digits, '-', '.' and '_'";
+constexpr std::string_view k_label_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/";
+constexpr char k_label[] = "a label's or taint's key, as in example.com/name";
+constexpr std::string_view k_selector_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/=";
+
+void read_selector(Reader &reader, const Yaml &value, NodesConfig &out)
+{
+	std::string text;
+	if (!reader.text_of(value, k_selector_characters,
+		    "a label, as in example.com/name or example.com/name=value", text))
+		return;
+	const auto equals = text.find('=');
+	if (equals == 0 ||
+		text.find('=', equals == std::string::npos ? equals : equals + 1) !=
+			std::string::npos)
+		return reader.fail(value,
+			"'" + text +
+				"' is not one label, as in example.com/name or "
+				"example.com/name=value");
+	out.selector_key = text.substr(0, equals);
+	out.selector_value =
+		equals == std::string::npos ? std::nullopt : std::optional(text.substr(equals + 1));
+}
+
+/* Two only: what a node has would be rounded down further and further. */
+void read_cpu_unit(Reader &reader, const Yaml &value, NodesConfig &out)
+{
+	if (value.text() == "1")
+		out.cpu_unit = core::k_whole_cpu;
+	else if (value.text() == "100m")
+		out.cpu_unit = core::k_whole_cpu / 10;
+	else
+		reader.fail(value, "'" + value.text() + "' is not one of 1 and 100m");
+}
+
+constexpr Key<core::LabelFeature> k_feature_keys[] = {
+	{"label",
+		[](Reader &r, const Yaml &v, core::LabelFeature &out) {
+			(void)r.text_of(v, k_label_characters, k_label, out.label);
+		}},
+	{"prefix",
+		[](Reader &r, const Yaml &v, core::LabelFeature &out) {
+			(void)r.text_of(v, k_name_characters, k_name, out.prefix);
+		}},
+};
+
+void read_features(Reader &reader, const Yaml &value, NodesConfig &out)
+{
+	if (!value.is_sequence())
+		return reader.fail(value, "must be a list (- label: ...)");
+	std::size_t index = 0;
+	for (const Yaml &item : value.items()) {
+		reader.enter("[" + std::to_string(index++) + "]");
+		core::LabelFeature rule;
+		reader.mapping(item, k_feature_keys, rule);
+		if (rule.label.empty())
+			reader.fail(item, "has no label: which label's value shall be a feature?");
+		else if (std::ranges::find(out.features, rule.label, &core::LabelFeature::label) !=
+			out.features.end())
+			reader.fail(item, "'" + rule.label + "' stands here already");
+		reader.leave();
+		out.features.push_back(std::move(rule));
+	}
+}
+
+constexpr Key<NodesConfig> k_nodes_keys[] = {
+	{"selector", read_selector},
+	{"manage",
+		[](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.boolean(v, out.manage); }},
+	{"max_gone_percent",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.number(v, 0, 100, out.max_gone_percent);
+		}},
+	{"not_ready_after",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.number(v, 0, k_day_seconds, out.not_ready_after_seconds);
+		}},
+	{"cpu_unit", read_cpu_unit},
+	{"reserve_cpus",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.number(v, 0, 65535, out.reserve_cpus);
+		}},
+	{"reserve_memory_mib",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.number(v, 0, 1'000'000'000, out.reserve_memory_mib);
+		}},
+	{"features", read_features},
+	{"tolerated_taints",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.text_list(v, k_label_characters, k_label, out.tolerated_taints);
+		}},
+};
+
+} // namespace
+
+void read_nodes(Reader &reader, const Yaml &value, Config &out)
+{
+	reader.mapping(value, k_nodes_keys, out.nodes);
+}
+
+std::vector<std::string> nodes_keys()
+{
+	std::vector<std::string> names;
+	for (const Key<NodesConfig> &key : k_nodes_keys)
+		names.emplace_back(key.name);
+	for (const Key<core::LabelFeature> &key : k_feature_keys)
+		names.push_back(std::string("features.") + key.name);
+	return names;
+}
+
+} // namespace slurmkube::agent
