@@ -6,6 +6,7 @@ libagent_la_SOURCES += \
 	%D%/describe.cc \
 	%D%/describe.h \
 	%D%/describe_change.cc \
+	%D%/describe_refusals.cc \
 	%D%/errors.cc \
 	%D%/errors.h \
 	%D%/jobs.cc \
