@@ -36,6 +36,21 @@ std::int64_t local_offset(std::int64_t utc_seconds)
 	return localtime_r(&at, &local) ? local.tm_gmtoff : 0;
 }
 
+core::NodePolicy node_policy_of(const Config &config)
+{
+	return {.label_key = config.nodes.selector_key,
+		.label_value = config.nodes.selector_value.value_or(""),
+		.manage = config.nodes.manage,
+		.max_gone_percent = config.nodes.max_gone_percent,
+		.not_ready_after_seconds = config.nodes.not_ready_after_seconds,
+		.cpu_unit = config.nodes.cpu_unit,
+		.reserve_cpus = config.nodes.reserve_cpus,
+		.reserve_memory_mib = config.nodes.reserve_memory_mib,
+		.gres = config.gres,
+		.features = config.nodes.features,
+		.tolerated_taints = config.nodes.tolerated_taints};
+}
+
 } // namespace
 
 core::Settings settings_of(const Config &config)
@@ -49,17 +64,7 @@ core::Settings settings_of(const Config &config)
 	settings.policy.min_uid = config.identity.min_uid;
 	settings.policy.zone_offset = local_offset;
 	settings.policy.priority_classes = config.priority_classes;
-	settings.nodes = {.label_key = config.nodes.selector_key,
-		.label_value = config.nodes.selector_value.value_or(""),
-		.manage = config.nodes.manage,
-		.max_gone_percent = config.nodes.max_gone_percent,
-		.not_ready_after_seconds = config.nodes.not_ready_after_seconds,
-		.cpu_unit = config.nodes.cpu_unit,
-		.reserve_cpus = config.nodes.reserve_cpus,
-		.reserve_memory_mib = config.nodes.reserve_memory_mib,
-		.gres = config.gres,
-		.features = config.nodes.features,
-		.tolerated_taints = config.nodes.tolerated_taints};
+	settings.nodes = node_policy_of(config);
 	settings.policy.gres = config.gres;
 	settings.policy.features = config.nodes.features;
 	settings.policy.cpu_unit = config.nodes.cpu_unit;

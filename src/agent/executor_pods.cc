@@ -64,6 +64,16 @@ core::Pod name_only(const core::Pod &pod)
 	return name;
 }
 
+/* Why a pod is deleted. */
+kube::PodCondition condition_of(const core::DeletePod &action, core::Now now)
+{
+	return {.type = action.not_started ? names::k_condition_start_limit : k_disruption_target,
+		.status = true,
+		.reason = action.disruption.reason,
+		.message = action.disruption.message,
+		.transition_time = now.wall_s};
+}
+
 } // namespace
 
 kube::BindPod Executor::binding_of(const core::Pod &pod, const core::Bind &action) const
@@ -174,6 +184,19 @@ void Executor::look_up(const core::PodUid &pod, const core::LookUp &action)
 	});
 }
 
+/* about: what name_only() leaves of the pod. */
+void Executor::note_removal(const core::PodUid &pod, const core::Pod &about,
+	const core::Condition &why, const Status &answer)
+{
+	if (answer)
+		kube_.tell(about, true, "Deleting", why);
+	else
+		log_warning("deleting failed pod=%s/%s: %s", about.name_space.c_str(),
+			about.name.c_str(), answer.error().what.c_str());
+	world_.answer(core::DeletePodAnswered{pod, answer}, now());
+	want_round();
+}
+
 /*
  * The condition first: a Job's podFailurePolicy looks at it when the pod has ended. That takes a
  * kubelet longer than the head start, so for a bound pod a late answer does not hold up the
@@ -188,24 +211,11 @@ void Executor::remove(const core::PodUid &pod, const core::DeletePod &action)
 		return world_.answer(core::DeletePodAnswered{pod, Ok{}}, now());
 	const std::string name_space = known->name_space, name = known->name;
 	const bool is_conditional = action.not_started, is_bound = !known->node_name.empty();
-	const kube::PodCondition condition{
-		.type = is_conditional ? names::k_condition_start_limit : k_disruption_target,
-		.status = true,
-		.reason = action.disruption.reason,
-		.message = action.disruption.message,
-		.transition_time = now().wall_s};
+	const kube::PodCondition condition = condition_of(action, now());
 	log_info("deleting pod=%s/%s: %s", name_space.c_str(), name.c_str(),
 		action.disruption.message.c_str());
-	auto removed = [this, pod, name_space, name, about = name_only(*known),
-			       why = action.disruption](const Status &answer) {
-		if (answer)
-			kube_.tell(about, true, "Deleting", why);
-		else
-			log_warning("deleting failed pod=%s/%s: %s", name_space.c_str(),
-				name.c_str(), answer.error().what.c_str());
-		world_.answer(core::DeletePodAnswered{pod, answer}, now());
-		want_round();
-	};
+	auto removed = [this, pod, about = name_only(*known), why = action.disruption](
+			       const Status &answer) { note_removal(pod, about, why, answer); };
 	const std::int64_t most = world_.state().settings.grace_most_seconds;
 	const bool is_slow = most > 0 && known->termination_grace_seconds > most;
 	const auto grace = is_slow ? std::optional<std::int64_t>(most) : std::nullopt;
