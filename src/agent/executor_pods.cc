@@ -34,7 +34,8 @@ void add_gang(const core::World &world, const core::PodUid &pod, std::uint32_t r
 	if (gang == world.state().gangs.end())
 		return;
 	annotations[names::k_allocation_rank] = std::to_string(rank);
-	annotations[names::k_allocation_size] = std::to_string(core::ranks_of(gang->second));
+	annotations[names::k_allocation_size] =
+		std::to_string(core::workload_size_of(gang->second));
 	annotations[names::k_allocation_gang] = gang->first.text;
 	if (const core::SlurmJob *job = world.state().job_of(pod))
 		annotations[names::k_allocation_nodes] =

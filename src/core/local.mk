@@ -8,8 +8,8 @@ libcore_la_SOURCES = \
 	%D%/gang/pod_role.h \
 	%D%/gang/role_conflict.cc \
 	%D%/gang/role_conflict.h \
-	%D%/gang/seating.cc \
-	%D%/gang/seating.h \
+	%D%/gang/rank_layout.cc \
+	%D%/gang/rank_layout.h \
 	%D%/gang/shape.cc \
 	%D%/gang/shape.h \
 	%D%/inspect/sight.cc \
@@ -172,7 +172,7 @@ libcore_la_SOURCES = \
 	%D%/world/review_queue.cc \
 	%D%/world/review_queue.h \
 	%D%/world/room.cc \
-	%D%/world/seats.cc \
+	%D%/world/ranks.cc \
 	%D%/world/settings.h \
 	%D%/world/unseen_pods.cc \
 	%D%/world/standby.cc \

@@ -395,7 +395,7 @@ def test_scancel_of_a_waiting_gang(bed):
 
 def test_invariants_held(bed):
     """Over all of this no node was ever too full, no pod was bound twice, and nobody sat in
-    another's seat.
+    another's rank.
     """
     bed.others_done()
     bed.steady_goes_on(same_job=False)

@@ -230,7 +230,7 @@ def test_options_change_while_it_waits(bed):
     equal(bed.slurm.wait_job(int(number), "COMPLETED")["NumTasks"], "4")
 
 
-def test_replacement_takes_the_seat(bed):
+def test_replacement_takes_the_rank(bed):
     """A pod that is deleted is made again by its Job, and comes to the node that its rank had, in
     the same Slurm job.
     """

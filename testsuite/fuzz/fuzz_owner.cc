@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_owner.cc - an object that owns pods, as far as the seats and the shape of the job that come
+ * fuzz_owner.cc - an object that owns pods, as far as the ranks and the shape of the job that come
  * of it.
  *
  * The input is the owner; a pod that names it is made up from its roles.
@@ -18,16 +18,16 @@ using namespace slurmkube::fuzz;
 namespace
 {
 
-/* Every seat lies in a task, and no task holds more than it asks for. */
-void check_shape(const std::vector<core::Seat> &seats)
+/* Every rank lies in a task, and no task holds more than it asks for. */
+void check_shape(const std::vector<core::Rank> &ranks)
 {
-	const core::GangShape shape = core::shape_of(seats, 1);
-	MUST(shape.task_of_seat.size() == seats.size() && shape.tasks <= seats.size());
+	const core::GangShape shape = core::shape_of(ranks, 1);
+	MUST(shape.task_of_rank.size() == ranks.size() && shape.tasks <= ranks.size());
 	std::vector<std::int64_t> milli_cpu(shape.tasks), pods(shape.tasks);
-	for (std::size_t i = 0; i < seats.size(); i++) {
-		MUST(shape.task_of_seat[i] < shape.tasks);
-		milli_cpu[shape.task_of_seat[i]] += seats[i].requests.milli_cpu;
-		pods[shape.task_of_seat[i]]++;
+	for (std::size_t i = 0; i < ranks.size(); i++) {
+		MUST(shape.task_of_rank[i] < shape.tasks);
+		milli_cpu[shape.task_of_rank[i]] += ranks[i].requests.milli_cpu;
+		pods[shape.task_of_rank[i]]++;
 	}
 	for (const std::int64_t load : milli_cpu)
 		MUST(load <= std::int64_t{shape.cpus_per_task} * 1000);
@@ -65,11 +65,11 @@ void check_grouping(const core::Owner &owner)
 		MUST(in->components.empty() || in->component < in->components.size());
 		MUST(in->components.size() <= core::k_components_most);
 		for (const core::ComponentRoles &component : in->components) {
-			const std::vector<core::Seat> seats = core::seats_of(component.roles);
+			const std::vector<core::Rank> ranks = core::ranks_of(component.roles);
 			MUST((in->components.size() == 1 ||
-				     seats.size() == component.ranks.size()) &&
-				seats.size() <= core::k_gang_pods_max);
-			check_shape(seats);
+				     ranks.size() == component.ranks.size()) &&
+				ranks.size() <= core::k_gang_pods_max);
+			check_shape(ranks);
 		}
 	}
 }

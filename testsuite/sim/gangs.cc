@@ -118,7 +118,7 @@ void Gangs::remove(const std::string &uid, bool is_made_anew)
 	next.exists = true;
 	next.is_suspended = next.is_finished = next.has_succeeded = false;
 	next.generation = next.made = 0;
-	next.seats.clear();
+	next.pods_by_rank.clear();
 	next.failures.clear();
 	stage_.line.after(stage_.dice.between(Topic::controller, hash_of(uid), k_ms, 3 * k_second),
 		[this, next] { create(next); });
@@ -189,7 +189,7 @@ void Gangs::step(GangTruth &gang)
 	if (gang.sort == GangSort::pod_group)
 		fill_group(gang);
 	else
-		fill_seats(gang);
+		fill_ranks(gang);
 }
 
 void Gangs::stop_all(const GangTruth &gang)
@@ -220,22 +220,23 @@ bool Gangs::is_due(const GangTruth &gang, std::size_t role) const
 {
 	for (std::uint32_t rank = 0; gang.in_order && role > 0 && rank < gang.roles[0].pods;
 		rank++) {
-		const auto seat = gang.seats.find(rank);
-		if (seat == gang.seats.end() ||
-			kube_.pods.at(seat->second).api.phase == core::PodPhase::pending)
+		const auto latest = gang.pods_by_rank.find(rank);
+		if (latest == gang.pods_by_rank.end() ||
+			kube_.pods.at(latest->second).api.phase == core::PodPhase::pending)
 			return false;
 	}
 	return true;
 }
 
-void Gangs::fill_seats(GangTruth &gang)
+void Gangs::fill_ranks(GangTruth &gang)
 {
 	std::uint32_t rank = 0, done = 0;
 	for (std::size_t role = 0; role < gang.roles.size(); role++) {
 		for (std::uint32_t index = 0; index < gang.roles[role].pods; index++, rank++) {
-			const auto seat = gang.seats.find(rank);
-			const PodTruth *pod =
-				seat == gang.seats.end() ? nullptr : &kube_.pods.at(seat->second);
+			const auto latest = gang.pods_by_rank.find(rank);
+			const PodTruth *pod = latest == gang.pods_by_rank.end()
+				? nullptr
+				: &kube_.pods.at(latest->second);
 			if (pod && has_succeeded(*pod)) {
 				done++;
 				continue;
@@ -278,7 +279,7 @@ void Gangs::start_again(GangTruth &gang)
 		return look(gang.uid);
 	gang.generation++;
 	gang.restarted_at = stage_.now();
-	gang.seats.clear();
+	gang.pods_by_rank.clear();
 	stage_.tell([&] { return text_of(gang) + " starts again"; });
 	look(gang.uid);
 }
@@ -339,7 +340,7 @@ void Gangs::make(
 	pod.api.labels["jobset.sigs.k8s.io/job-index"] = "0";
 	pod.api.labels[names::k_jobset_restart] = std::to_string(gang.generation);
 	if (rank)
-		gang.seats[*rank] = pod.api.uid.text;
+		gang.pods_by_rank[*rank] = pod.api.uid.text;
 	kube_.create(std::move(pod));
 }
 

@@ -34,8 +34,8 @@ struct GangTruth {
 	unsigned generation = 0, made = 0;
 	Micros restarted_at = -1; /* when its controller last made all pods anew */
 	bool exists = true, is_suspended = false, is_finished = false, has_succeeded = false;
-	std::map<std::uint32_t, std::string> seats; /* rank to uid of its latest pod */
-	std::set<std::string> failures;             /* uids that were counted */
+	std::map<std::uint32_t, std::string> pods_by_rank; /* uid of the latest pod */
+	std::set<std::string> failures;                    /* uids that were counted */
 };
 
 /* One for each component. */
@@ -61,7 +61,7 @@ class Gangs
       private:
 	void step(GangTruth &gang);
 	void stop_all(const GangTruth &gang);
-	void fill_seats(GangTruth &gang);
+	void fill_ranks(GangTruth &gang);
 	void fill_group(GangTruth &gang);
 	void start_again(GangTruth &gang);
 	bool forgive(GangTruth &gang, const std::string &pod_uid);

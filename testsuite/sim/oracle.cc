@@ -68,9 +68,9 @@ std::vector<const JobTruth *> Oracle::live_jobs_for(const PodTruth &pod) const
 {
 	auto own = slurm_.live_jobs_of(pod.api.uid.text);
 	const GangTruth *gang = gangs_.find(pod.gang);
-	const bool is_seated = pod.api.annotations.contains(names::k_allocation_rank) ||
+	const bool has_rank = pod.api.annotations.contains(names::k_allocation_rank) ||
 		(pod.binder == Binder::foreigner && gang && gang->sort != GangSort::pod_group);
-	const bool runs_alone = !pod.api.node_name.empty() && !is_seated;
+	const bool runs_alone = !pod.api.node_name.empty() && !has_rank;
 	return own.empty() && !runs_alone ? slurm_.live_jobs_of(pod.job_key) : own;
 }
 

@@ -12,7 +12,7 @@
  *	5  a healthy pod is neither deleted nor loses its job because something was restarted, slow,
  *	   away or not managed any more; a node that exists is neither
  *	   set DOWN nor deleted for it
- *	G  of a gang no pod is bound before its job is allocated, none has another's seat, none goes
+ *	G  of a gang no pod is bound before its job is allocated, none has another's rank, none goes
  *	   beyond the allocation of its node; its job ends when all
  *	   have stopped, with the result of one of them
  *	8  what waits is not charged: at the end no allocation is held for a pod that is not bound,

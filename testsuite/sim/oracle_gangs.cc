@@ -62,7 +62,7 @@ void Oracle::pod_bound(const PodTruth &pod)
 		if (other != &pod &&
 			annotation(*other, names::k_allocation_rank) ==
 				annotation(pod, names::k_allocation_rank))
-			stage_.violated("G seat",
+			stage_.violated("G rank",
 				"pods " + name_of(*other) + " and " + name_of(pod) + " have rank " +
 					annotation(pod, names::k_allocation_rank));
 		if (other->api.node_name != pod.api.node_name || other->job_key != pod.job_key)
@@ -95,13 +95,13 @@ bool Oracle::has_nodes(const GangTruth &gang, const std::string &key) const
 	std::uint32_t rank = 0;
 	for (std::size_t role = 0; role < gang.roles.size(); role++) {
 		for (std::uint32_t i = 0; i < gang.roles[role].pods; i++, rank++) {
-			const auto seat = gang.seats.find(rank);
+			const auto latest = gang.pods_by_rank.find(rank);
 			const bool is_its_own =
 				core::component_key(gang.uid, gang.component_of_role[role]) == key;
 			is_over = is_over &&
 				(!is_its_own ||
-					(seat != gang.seats.end() &&
-						sim::has_succeeded(kube_.pods.at(seat->second))));
+					(latest != gang.pods_by_rank.end() &&
+						sim::has_succeeded(kube_.pods.at(latest->second))));
 		}
 	}
 	return is_over;
@@ -173,11 +173,12 @@ void Oracle::gang_ends(unsigned agent, std::uint64_t life, const std::string &ui
 	const std::uint32_t told = wait_status.value_or(core::k_status_cancelled);
 	const bool never_came = told == core::k_status_never_came;
 	/* of a rank that succeeded and is gone a new agent knows nothing */
-	const auto is_forgotten = [&](const auto &seat) {
-		const PodTruth &pod = kube_.pods.at(seat.second);
+	const auto is_forgotten = [&](const auto &latest) {
+		const PodTruth &pod = kube_.pods.at(latest.second);
 		return !pod.exists && sim::has_succeeded(pod);
 	};
-	if (never_came && !is_incomplete(*gang) && std::ranges::none_of(gang->seats, is_forgotten))
+	if (never_came && !is_incomplete(*gang) &&
+		std::ranges::none_of(gang->pods_by_rank, is_forgotten))
 		stage_.violated("G end",
 			"job " + std::to_string(id.number) +
 				" is ended because pods never came, but all are there");
@@ -208,7 +209,7 @@ void Oracle::check_gang_result(const GangTruth &gang, const JobTruth &job, std::
 		stage_.violated("4 gang",
 			"job " + std::to_string(job.facts.id.number) + " is to end with status " +
 				std::to_string(told) + ", which no pod of the gang has");
-	for (const auto &[rank, uid] : gang.seats) {
+	for (const auto &[rank, uid] : gang.pods_by_rank) {
 		const PodTruth &pod = kube_.pods.at(uid);
 		/* too large for the allocation: it had a job of its own */
 		const bool is_of_job =
@@ -240,7 +241,7 @@ bool Oracle::is_incomplete(const GangTruth &gang) const
 	}
 	for (const core::Role &role : gang.roles)
 		wanted += gang.sort == GangSort::pod_group ? 0 : role.pods;
-	for (const auto &[rank, uid] : gang.seats) {
+	for (const auto &[rank, uid] : gang.pods_by_rank) {
 		const PodTruth &pod = kube_.pods.at(uid);
 		/* a rank that has succeeded gets no other pod, also when its own is gone */
 		there += sim::is_live(pod) || (pod.end && pod.exists) || sim::has_succeeded(pod)

@@ -108,7 +108,7 @@ void Oracle::check_running(const PodTruth &pod, const std::vector<const JobTruth
 	const auto node = slurm_.state.nodes.find(name);
 	if (node == slurm_.state.nodes.end() ||
 		(pod.binder == Binder::foreigner && !pod.gang.empty()))
-		/* nowhere to be taken up; a member that others put there counts for its seat */
+		/* nowhere to be taken up; a member that others put there counts for its rank */
 		return;
 	if (live.empty()) {
 		if (!node->second.down)

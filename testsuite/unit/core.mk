@@ -45,10 +45,10 @@ TESTS += testsuite/unit/test_owner_store
 testsuite_unit_test_owner_store_SOURCES = %D%/test_owner_store.cc
 testsuite_unit_test_owner_store_LDADD = libcheck.la libcore.la libbase.la
 
-check_PROGRAMS += testsuite/unit/test_seating
-TESTS += testsuite/unit/test_seating
-testsuite_unit_test_seating_SOURCES = %D%/gang_stage.h %D%/test_seating.cc
-testsuite_unit_test_seating_LDADD = libcheck.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_rank_layout
+TESTS += testsuite/unit/test_rank_layout
+testsuite_unit_test_rank_layout_SOURCES = %D%/gang_stage.h %D%/test_rank_layout.cc
+testsuite_unit_test_rank_layout_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_gangs
 TESTS += testsuite/unit/test_world_gangs

@@ -87,8 +87,8 @@ void ranks_go_over_all_in_the_owners_order()
 	const auto components = components_of({role("a", 2, 1000, 1, in_pool("x")),
 		role("b", 1, 1000), role("c", 2, 1000, 1, in_pool("x"))});
 	REQUIRE(components.size() == 2);
-	CHECK((components[0].ranks == std::vector<std::uint32_t>{0, 1, 3, 4}));
-	CHECK((components[1].ranks == std::vector<std::uint32_t>{2}));
+	CHECK((components[0].workload_ranks == std::vector<std::uint32_t>{0, 1, 3, 4}));
+	CHECK((components[1].workload_ranks == std::vector<std::uint32_t>{2}));
 }
 
 /* An owner with a hundred templates must not make a hundred jobs. */

@@ -17,9 +17,9 @@ namespace
 
 using Stage = GangStage;
 
-std::vector<Seat> seats(std::initializer_list<std::pair<std::uint32_t, Resources>> roles)
+std::vector<Rank> ranks(std::initializer_list<std::pair<std::uint32_t, Resources>> roles)
 {
-	std::vector<Seat> out;
+	std::vector<Rank> out;
 	for (const auto &[pods, each] : roles) {
 		for (std::uint32_t i = 0; i < pods; i++)
 			out.push_back({std::to_string(each.milli_cpu), i, each});
@@ -31,7 +31,7 @@ std::vector<Seat> seats(std::initializer_list<std::pair<std::uint32_t, Resources
 
 void equal_pods_are_a_task_each()
 {
-	const GangShape shape = shape_of(seats({{8, size(3500, 100)}}), 64);
+	const GangShape shape = shape_of(ranks({{8, size(3500, 100)}}), 64);
 	CHECK_EQUAL(shape.tasks, 8U);
 	CHECK_EQUAL(shape.cpus_per_task, 4U);
 	CHECK_EQUAL(shape.memory_mib_per_task, 100U);
@@ -39,29 +39,29 @@ void equal_pods_are_a_task_each()
 
 void fractions_are_summed_before_they_are_rounded()
 {
-	const GangShape shape = shape_of(seats({{10, size(100, 64)}}), 64);
+	const GangShape shape = shape_of(ranks({{10, size(100, 64)}}), 64);
 	CHECK_EQUAL(shape.tasks, 1U);
 	CHECK_EQUAL(shape.cpus_per_task, 1U);
 	CHECK_EQUAL(shape.memory_mib_per_task, 640U);
-	CHECK_EQUAL(shape_of(seats({{25, size(100, 64)}}), 64).tasks, 3U);
-	const GangShape tenths = shape_of(seats({{25, size(250, 64)}}), 64, Packing::shared, 100);
+	CHECK_EQUAL(shape_of(ranks({{25, size(100, 64)}}), 64).tasks, 3U);
+	const GangShape tenths = shape_of(ranks({{25, size(250, 64)}}), 64, Packing::shared, 100);
 	CHECK_EQUAL(tenths.tasks, 25U); /* of 300m each: what is rounded up is a tenth at most */
 	CHECK_EQUAL(tenths.cpus_per_task, 3U);
-	CHECK_EQUAL(shape_of(seats({{10, size(100, 64)}}), 64, Packing::one_per_task).tasks, 10U);
+	CHECK_EQUAL(shape_of(ranks({{10, size(100, 64)}}), 64, Packing::one_per_task).tasks, 10U);
 }
 
 /* A driver of one CPU and eight workers of four: the drivers share what a worker needs. Whatever
  * the mix, every pod lies in a task that holds it. */
 void unlike_roles_share_tasks_of_the_largest()
 {
-	const std::vector<Seat> mixed = seats({{4, size(1000, 100)}, {8, size(4000, 400)}});
+	const std::vector<Rank> mixed = ranks({{4, size(1000, 100)}, {8, size(4000, 400)}});
 	const GangShape shape = shape_of(mixed, 64);
 	CHECK_EQUAL(shape.tasks, 9U);
 	CHECK_EQUAL(shape.cpus_per_task, 4U);
 	std::map<std::uint32_t, std::int64_t> cpus, memory;
 	for (std::size_t i = 0; i < mixed.size(); i++) {
-		cpus[shape.task_of_seat[i]] += mixed[i].requests.milli_cpu;
-		memory[shape.task_of_seat[i]] += mixed[i].requests.memory_bytes / k_mib;
+		cpus[shape.task_of_rank[i]] += mixed[i].requests.milli_cpu;
+		memory[shape.task_of_rank[i]] += mixed[i].requests.memory_bytes / k_mib;
 	}
 	for (const auto &[task, sum] : cpus)
 		CHECK(sum <= std::int64_t{1000} * shape.cpus_per_task &&
@@ -72,18 +72,18 @@ void unlike_roles_share_tasks_of_the_largest()
 void the_excess_of_unlike_roles_is_told()
 {
 	/* rounded up as any pod */
-	CHECK_EQUAL(shape_of(seats({{8, size(3500, 100)}}), 64).excess, "");
-	CHECK_EQUAL(shape_of(seats({{4, size(1000, 100)}, {8, size(4000, 400)}}), 64).excess, "");
-	CHECK_EQUAL(shape_of(seats({{1, size(16000, 1600)}, {8, size(4000, 400)}}), 64).excess, "");
-	CHECK_EQUAL(shape_of(seats({{1, size(1000, 100)}, {2, size(4000, 400)}}), 64).excess,
+	CHECK_EQUAL(shape_of(ranks({{8, size(3500, 100)}}), 64).excess, "");
+	CHECK_EQUAL(shape_of(ranks({{4, size(1000, 100)}, {8, size(4000, 400)}}), 64).excess, "");
+	CHECK_EQUAL(shape_of(ranks({{1, size(16000, 1600)}, {8, size(4000, 400)}}), 64).excess, "");
+	CHECK_EQUAL(shape_of(ranks({{1, size(1000, 100)}, {2, size(4000, 400)}}), 64).excess,
 		"the job has more than its pods ask for (12 CPUs for 9 CPUs, 1200 MiB for 900 "
 		"MiB), because all tasks of a job have one size");
 	Resources with_gpu = size(4000, 400);
 	with_gpu.extended["nvidia.com/gpu"] = 8;
-	CHECK_EQUAL(shape_of(seats({{1, size(4000, 400)}, {2, with_gpu}}), 64).excess,
+	CHECK_EQUAL(shape_of(ranks({{1, size(4000, 400)}, {2, with_gpu}}), 64).excess,
 		"the job has more than its pods ask for (24 nvidia.com/gpu for 16), because all "
 		"tasks of a job have one size");
-	CHECK_EQUAL(shape_of(seats({{1, size(100, 64)}, {1, size(400, 64)}}), 64,
+	CHECK_EQUAL(shape_of(ranks({{1, size(100, 64)}, {1, size(400, 64)}}), 64,
 			    Packing::one_per_task, 100)
 			    .excess,
 		"the job has more than its pods ask for (0.8 CPUs for 0.5 CPUs), because all tasks "
@@ -97,7 +97,7 @@ void a_job_of_unlike_roles_is_not_twice_their_sum()
 	for (std::int64_t small = 1; small <= 16; small++) {
 		for (std::uint32_t count = 1; count <= 20; count++) {
 			const GangShape shape =
-				shape_of(seats({{count, size(small * 1000, small * 64)},
+				shape_of(ranks({{count, size(small * 1000, small * 64)},
 						 {20 - count, size(16000, 16 * 64)}}),
 					64);
 			const std::int64_t asked = small * count + std::int64_t{16} * (20 - count),
@@ -115,7 +115,7 @@ void devices_count_as_much_as_cpus()
 {
 	Resources with_gpu = size(500, 64);
 	with_gpu.extended["nvidia.com/gpu"] = 1;
-	const GangShape shape = shape_of(seats({{4, with_gpu}}), 64);
+	const GangShape shape = shape_of(ranks({{4, with_gpu}}), 64);
 	CHECK(std::int64_t{shape.tasks} * shape.extended_per_task.at("nvidia.com/gpu") >= 4);
 }
 
@@ -138,7 +138,7 @@ Resources with_gpus(std::int64_t gpus, std::int64_t milli_cpu = 0, std::int64_t 
 }
 
 /* "tasks x CPUs, MiB, GPUs" */
-std::string shape_on(const NodeSizes &nodes, const std::vector<Seat> &pods)
+std::string shape_on(const NodeSizes &nodes, const std::vector<Rank> &pods)
 {
 	const GangShape shape = shape_of(pods, 64, Packing::shared, k_whole_cpu, nodes);
 	const auto gpus = shape.extended_per_task.find("nvidia.com/gpu");
@@ -163,27 +163,27 @@ void pods_share_a_task_only_as_far_as_nodes_hold_it()
 	const struct {
 		const char *what;
 		const NodeSizes &nodes;
-		std::vector<Seat> pods;
+		std::vector<Rank> pods;
 		const char *shape;
 	} rows[] = {
-		{"2 pods of 8 GPUs", gpu_nodes, seats({{2, with_gpus(8)}}), "2x1,64,8"},
-		{"9 pods of a GPU", gpu_nodes, seats({{9, with_gpus(1)}}), "9x1,64,1"},
-		{"no nodes are known", {}, seats({{9, with_gpus(1)}}), "9x1,64,1"},
-		{"4 pods of 40 GiB", plain, seats({{4, size(500, 40 * k_gib)}}), "4x1,40960,0"},
-		{"4 pods of 40 GiB, larger nodes", large, seats({{4, size(500, 40 * k_gib)}}),
+		{"2 pods of 8 GPUs", gpu_nodes, ranks({{2, with_gpus(8)}}), "2x1,64,8"},
+		{"9 pods of a GPU", gpu_nodes, ranks({{9, with_gpus(1)}}), "9x1,64,1"},
+		{"no nodes are known", {}, ranks({{9, with_gpus(1)}}), "9x1,64,1"},
+		{"4 pods of 40 GiB", plain, ranks({{4, size(500, 40 * k_gib)}}), "4x1,40960,0"},
+		{"4 pods of 40 GiB, larger nodes", large, ranks({{4, size(500, 40 * k_gib)}}),
 			"2x1,81920,0"},
 		{"4 pods of 40 GiB, one larger node", one_large,
-			seats({{4, size(500, 40 * k_gib)}}), "4x1,40960,0"},
-		{"4 pods of 20 GiB without CPU", plain, seats({{4, size(0, 20 * k_gib)}}),
+			ranks({{4, size(500, 40 * k_gib)}}), "4x1,40960,0"},
+		{"4 pods of 20 GiB without CPU", plain, ranks({{4, size(0, 20 * k_gib)}}),
 			"4x1,20480,0"},
-		{"pods without requests count as alone", plain, seats({{4, size(0, 0)}}),
+		{"pods without requests count as alone", plain, ranks({{4, size(0, 0)}}),
 			"4x1,64,0"},
-		{"unless that is too much", tiny, seats({{4, size(0, 0)}}), "1x1,256,0"},
-		{"100 pods of 10m", plain, seats({{100, size(10, 64)}}), "2x1,3200,0"},
-		{"100 pods of 10m, 20 a node", few_pods, seats({{100, size(10, 64)}}),
+		{"unless that is too much", tiny, ranks({{4, size(0, 0)}}), "1x1,256,0"},
+		{"100 pods of 10m", plain, ranks({{100, size(10, 64)}}), "2x1,3200,0"},
+		{"100 pods of 10m, 20 a node", few_pods, ranks({{100, size(10, 64)}}),
 			"5x1,1280,0"},
 		{"a launcher beside GPU workers", gpu_nodes,
-			seats({{1, size(100, 64)}, {2, with_gpus(8, 0, 100 * k_gib)}}),
+			ranks({{1, size(100, 64)}, {2, with_gpus(8, 0, 100 * k_gib)}}),
 			"2x1,102464,8"},
 	};
 	for (const auto &row : rows)
@@ -279,7 +279,7 @@ void more_than_all_nodes_hold_is_refused_on_every_pod()
 	CHECK(said.find("; the job has more than its pods ask for (") != std::string::npos);
 }
 
-void the_job_is_complete_when_every_seat_has_succeeded()
+void the_job_is_complete_when_every_rank_has_succeeded()
 {
 	Stage stage(4);
 	stage.start(4);
@@ -313,7 +313,7 @@ void a_failure_is_told_and_not_what_it_brought_about()
 	CHECK_EQUAL(ends.front().second.wait_status, 3U << 8);
 }
 
-void a_replacement_gets_the_seat_when_its_predecessor_is_gone()
+void a_replacement_gets_the_rank_when_its_predecessor_is_gone()
 {
 	Stage stage(4);
 	stage.start(4);
@@ -608,7 +608,7 @@ void pods_that_run_are_not_ended_for_those_that_never_come()
 	CHECK_EQUAL(only<Bind>(stage.take()).size(), 1U);
 }
 
-void a_pod_beyond_the_seats_runs_alone()
+void a_pod_beyond_the_ranks_runs_alone()
 {
 	Stage stage(4);
 	stage.start(4);
@@ -661,9 +661,9 @@ int main()
 			TEST(pods_are_bound_by_rank_and_name_of_node),
 			TEST(more_than_the_pods_ask_for_is_told),
 			TEST(more_than_all_nodes_hold_is_refused_on_every_pod),
-			TEST(the_job_is_complete_when_every_seat_has_succeeded),
+			TEST(the_job_is_complete_when_every_rank_has_succeeded),
 			TEST(a_failure_is_told_and_not_what_it_brought_about),
-			TEST(a_replacement_gets_the_seat_when_its_predecessor_is_gone),
+			TEST(a_replacement_gets_the_rank_when_its_predecessor_is_gone),
 			TEST(the_allocation_is_held_for_a_restart_and_then_let_go),
 			TEST(an_end_that_nobody_saw_is_no_success),
 			TEST(scancel_removes_all_pods_and_nothing_is_submitted_for_those),
@@ -678,7 +678,7 @@ int main()
 			TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes),
 			TEST(pods_that_never_come_end_the_job),
 			TEST(pods_that_run_are_not_ended_for_those_that_never_come),
-			TEST(a_pod_beyond_the_seats_runs_alone),
+			TEST(a_pod_beyond_the_ranks_runs_alone),
 			TEST(a_pod_group_waits_for_its_minimum),
 		});
 }

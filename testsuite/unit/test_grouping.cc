@@ -112,7 +112,7 @@ void an_indexed_job_is_a_gang_unless_it_says_no()
 	const auto grouping = cluster.place(pod);
 	REQUIRE(as<InGang>(grouping));
 	CHECK_EQUAL(as<InGang>(grouping)->gang.key, "j-uid");
-	CHECK_EQUAL(seats_of(as<InGang>(grouping)->components.at(0).roles).size(), 4U);
+	CHECK_EQUAL(ranks_of(as<InGang>(grouping)->components.at(0).roles).size(), 4U);
 	CHECK(as<InGang>(grouping)->index == 2U);
 	pod.annotations = {{"slurm-kube.io/gang", "false"}};
 	CHECK(as<Alone>(cluster.place(pod)));
@@ -141,13 +141,13 @@ void a_job_set_stands_above_its_jobs()
 	REQUIRE(as<InGang>(worker));
 	CHECK_EQUAL(as<InGang>(worker)->gang.key, "s-uid");
 	/* roles of the same stage */
-	CHECK_EQUAL(seats_of(as<InGang>(worker)->components.at(0).roles).size(), 7U);
+	CHECK_EQUAL(ranks_of(as<InGang>(worker)->components.at(0).roles).size(), 7U);
 	CHECK(as<InGang>(worker)->index == 5U);
 	const auto after = cluster.place(
 		pod_of(ref_of(job), {{"jobset.sigs.k8s.io/replicatedjob-name", "after"}}));
 	REQUIRE(as<InGang>(after));
 	CHECK_EQUAL(as<InGang>(after)->gang.key, "s-uid/1");
-	CHECK_EQUAL(seats_of(as<InGang>(after)->components.at(0).roles).size(), 2U);
+	CHECK_EQUAL(ranks_of(as<InGang>(after)->components.at(0).roles).size(), 2U);
 }
 
 void each_replica_of_a_leader_worker_set_is_a_gang()
@@ -245,17 +245,17 @@ void a_gang_without_end_is_refused()
 	CHECK(!cluster.place(pod_of(ref_of(job))).ok());
 }
 
-void seats_are_found_by_role_and_index()
+void ranks_are_found_by_role_and_index()
 {
-	const auto seats = seats_of({role("leader", 1), role("worker", 3), role("leader", 2)});
-	CHECK_EQUAL(seats.size(), 6U);
-	CHECK(seat_at(seats, "leader", 0) == 0U);
-	CHECK(seat_at(seats, "worker", 2) == 3U);
-	CHECK(seat_at(seats, "leader", 1) == 5U);
-	CHECK(!seat_at(seats, "worker", 3));
-	CHECK(!seat_at(seats, "worker", 4'000'000'000U));
-	CHECK(!seat_at(seats, "driver", 0));
-	CHECK(!seat_at({}, "leader", 0));
+	const auto ranks = ranks_of({role("leader", 1), role("worker", 3), role("leader", 2)});
+	CHECK_EQUAL(ranks.size(), 6U);
+	CHECK(rank_at(ranks, "leader", 0) == 0U);
+	CHECK(rank_at(ranks, "worker", 2) == 3U);
+	CHECK(rank_at(ranks, "leader", 1) == 5U);
+	CHECK(!rank_at(ranks, "worker", 3));
+	CHECK(!rank_at(ranks, "worker", 4'000'000'000U));
+	CHECK(!rank_at(ranks, "driver", 0));
+	CHECK(!rank_at({}, "leader", 0));
 }
 
 void paths_are_made_of_plain_names_only()
@@ -286,7 +286,7 @@ int main()
 			TEST(workers_may_be_numbered_from_one),
 			TEST(the_earliest_deadline_of_the_owners_counts),
 			TEST(a_gang_without_end_is_refused),
-			TEST(seats_are_found_by_role_and_index),
+			TEST(ranks_are_found_by_role_and_index),
 			TEST(paths_are_made_of_plain_names_only),
 		});
 }

@@ -73,13 +73,13 @@ struct Scene {
 	Scene(PodSide pod_is, JobSide job_is) : pod(pod_in(pod_is)), job(job_in(job_is))
 	{
 		facts.known = facts.is_alone = facts.is_complete = facts.absent_long = true;
-		facts.seats = 1;
+		facts.rank_count = 1;
 		facts.job = job_is == JobSide::none ? nullptr : &job;
 		facts.spec = &spec;
 		facts.pinned = pod.node_name;
 		if (pod_is == PodSide::absent || pod_is == PodSide::withdrawn ||
 			pod_is == PodSide::ended) {
-			facts.ended_seats = 1;
+			facts.ended_ranks = 1;
 			facts.result = pod_is == PodSide::ended ? wait_status_of(pod)
 								: wait_status_of_gone(nullptr);
 		}
@@ -90,9 +90,9 @@ struct Scene {
 		only.pod = &pod;
 		only.side = pod_is;
 		only.is_ours = is_bound_side(pod_is);
-		only.is_seated = only.is_about = true;
+		only.is_ranked = only.is_about = true;
 		if (pod_is == PodSide::waiting && job_is == JobSide::allocated) {
-			only.has_seat = true;
+			only.holds_rank = true;
 			only.node = {.name = "n1", .cpus = 2, .is_usable = true, .has_room = true};
 		}
 		facts.ranks.push_back(only);
@@ -383,10 +383,10 @@ struct Pair {
 	Pair(PodSide one, PodSide other, JobSide job) : first(one, job), second(other, job)
 	{
 		facts.is_alone = facts.absent_long = false;
-		facts.seats = 2;
+		facts.rank_count = 2;
 		second.pod.uid = {"u2"};
 		second.rank().uid = second.pod.uid;
-		second.rank().seat = second.rank().rank = 1;
+		second.rank().rank = second.rank().workload_rank = 1;
 		facts.ranks.push_back(second.rank());
 	}
 };

@@ -228,7 +228,7 @@ void pods_are_bound_when_all_components_have_nodes()
 	CHECK_EQUAL(stage.told("w0"), "");
 	stage.allocate("ray-uid", nodes({{"n1", 1}}));
 	CHECK_EQUAL(stage.bind(), "h:n1:0 w0:n3:1 w1:n4:2");
-	CHECK_EQUAL(ranks_of(stage.world.state().gangs.at({"ray-uid+1"})), 3U);
+	CHECK_EQUAL(workload_size_of(stage.world.state().gangs.at({"ray-uid+1"})), 3U);
 }
 
 /* KubeRay makes workers at once, LeaderWorkerSet with LeaderReady only when the leader runs. */

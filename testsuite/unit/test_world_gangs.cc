@@ -41,13 +41,13 @@ SlurmJob group_job(const Stage &stage, std::vector<NodeAllocation> on)
 }
 
 /* As an agent before this one bound it. */
-Pod bound(Pod pod, const char *node, std::uint32_t rank, std::uint32_t seats)
+Pod bound(Pod pod, const char *node, std::uint32_t rank, std::uint32_t ranks)
 {
 	pod.node_name = node;
 	pod.phase = PodPhase::running;
 	pod.annotations = {{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"},
 		{names::k_allocation_rank, std::to_string(rank)},
-		{names::k_allocation_size, std::to_string(seats)},
+		{names::k_allocation_size, std::to_string(ranks)},
 		{names::k_allocation_gang, "train-uid"}};
 	return pod;
 }
@@ -277,7 +277,7 @@ void another_group_of_the_same_name_is_asked_for()
 	CHECK_EQUAL(submits.front().first.text, "other-uid");
 }
 
-/* Nobody asked Slurm: it has its seat, and the others go on. */
+/* Nobody asked Slurm: it has its rank, and the others go on. */
 void a_member_bound_by_somebody_else_is_in_nobodys_way()
 {
 	Stage stage(2);
@@ -666,7 +666,7 @@ void a_pod_without_room_beside_those_that_run_gets_a_job_of_its_own()
 		CHECK_EQUAL(submit.spec.marker.kind, k_pod_kind);
 	stage.world.answer(BindAnswered{binds.front().first, Ok{}}, stage.now);
 	stage.pass(700 * k_second);
-	CHECK(only<Complete>(stage.take()).empty()); /* their seats are not empty */
+	CHECK(only<Complete>(stage.take()).empty()); /* their ranks are not empty */
 }
 
 /* Slurm gives less than was asked for, for whatever reason. */

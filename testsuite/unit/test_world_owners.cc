@@ -380,7 +380,7 @@ void a_gang_waits_for_members_with_gates()
 }
 
 /* Ray's workers have no index, and the next is made while the one before it stops. */
-void a_successor_takes_the_seat_of_a_pod_that_stops()
+void a_successor_takes_the_rank_of_a_pod_that_stops()
 {
 	Stage s;
 	s.serve(k_ray, "ray-1",
@@ -492,5 +492,5 @@ int main()
 			TEST(options_of_an_owner_that_change_reach_waiting_jobs),
 			TEST(owners_of_pods_that_run_are_left_alone_and_others_take_turns),
 			TEST(a_gang_waits_for_members_with_gates),
-			TEST(a_successor_takes_the_seat_of_a_pod_that_stops)});
+			TEST(a_successor_takes_the_rank_of_a_pod_that_stops)});
 }

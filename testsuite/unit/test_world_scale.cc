@@ -200,7 +200,7 @@ void a_gang_of_a_thousand_costs_little_more_than_small_ones()
 	compare(true);
 }
 
-void seats_of_pods_without_an_index_are_found_as_fast()
+void ranks_of_pods_without_an_index_are_found_as_fast()
 {
 	compare(false);
 }
@@ -266,7 +266,7 @@ int main()
 	return check::run_tests("world_scale",
 		{
 			TEST(a_gang_of_a_thousand_costs_little_more_than_small_ones),
-			TEST(seats_of_pods_without_an_index_are_found_as_fast),
+			TEST(ranks_of_pods_without_an_index_are_found_as_fast),
 			TEST(a_pod_costs_little_more_on_many_nodes),
 		});
 }

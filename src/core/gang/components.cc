@@ -168,7 +168,7 @@ std::vector<ComponentRoles> components_of(const std::vector<Role> &roles)
 		component.roles.push_back(roles[at]);
 		for (std::uint32_t i = 0;
 			components.size() > 1 && i < roles[at].pods && rank < k_gang_pods_max; i++)
-			component.ranks.push_back(rank++);
+			component.workload_ranks.push_back(rank++);
 	}
 	return components;
 }

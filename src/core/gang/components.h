@@ -27,8 +27,8 @@ inline constexpr int k_waste_most_percent = 25;
 
 struct ComponentRoles {
 	std::vector<Role> roles; /* in their owner's order */
-	/* of its seats, over the whole workload: ascending; empty where there is one component */
-	std::vector<std::uint32_t> ranks;
+	/* of its ranks, over the whole workload: ascending; empty where there is one component */
+	std::vector<std::uint32_t> workload_ranks;
 };
 
 /* By the first role of each, in the owner's order, those without pods included. */

@@ -198,31 +198,31 @@ std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage)
 	return roles;
 }
 
-std::vector<Seat> seats_of(const std::vector<Role> &roles)
+std::vector<Rank> ranks_of(const std::vector<Role> &roles)
 {
-	std::vector<Seat> seats;
+	std::vector<Rank> ranks;
 	for (const Role &role : roles) {
-		for (std::uint32_t i = 0; i < role.pods && seats.size() < k_gang_pods_max; i++)
-			seats.push_back({role.name, i, role.each});
+		for (std::uint32_t i = 0; i < role.pods && ranks.size() < k_gang_pods_max; i++)
+			ranks.push_back({role.name, i, role.each});
 	}
-	return seats;
+	return ranks;
 }
 
-std::optional<std::uint32_t> seat_at(
-	const std::vector<Seat> &seats, const std::string &role, std::uint32_t index)
+std::optional<std::uint32_t> rank_at(
+	const std::vector<Rank> &ranks, const std::string &role, std::uint32_t index)
 {
-	const auto first = std::ranges::find(seats, role, &Seat::role);
-	if (seats.end() - first <= static_cast<std::ptrdiff_t>(index))
+	const auto first = std::ranges::find(ranks, role, &Rank::role);
+	if (ranks.end() - first <= static_cast<std::ptrdiff_t>(index))
 		return std::nullopt;
-	const auto is_it = [&](const Seat &seat) {
-		return seat.role == role && seat.index == index;
+	const auto is_it = [&](const Rank &rank) {
+		return rank.role == role && rank.index == index;
 	};
 	/* somebody else's roles may have one name twice */
-	const auto seat = is_it(first[index]) ? first + index
-					      : std::ranges::find_if(first, seats.end(), is_it);
-	return seat == seats.end()
+	const auto rank = is_it(first[index]) ? first + index
+					      : std::ranges::find_if(first, ranks.end(), is_it);
+	return rank == ranks.end()
 		? std::nullopt
-		: std::optional(static_cast<std::uint32_t>(seat - seats.begin()));
+		: std::optional(static_cast<std::uint32_t>(rank - ranks.begin()));
 }
 
 namespace

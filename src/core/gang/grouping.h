@@ -21,11 +21,11 @@ namespace slurmkube::core
 {
 
 /* One place in a gang, in rank order. */
-struct Seat {
+struct Rank {
 	std::string role;
 	std::uint32_t index = 0; /* within its role */
 	Resources requests;
-	bool operator==(const Seat &) const = default;
+	bool operator==(const Rank &) const = default;
 };
 
 /* How often the pod's owner has made all pods of the workload anew before it. */
@@ -57,7 +57,7 @@ struct InGang {
 	GangId gang;
 	OwnerId owner;
 	/* of the whole workload, more than one where its roles do not fit one job; empty: of a
-	 * PodGroup, whose seats are the pods that come */
+	 * PodGroup, whose ranks are the pods that come */
 	std::vector<ComponentRoles> components;
 	std::size_t component = 0; /* that of this pod */
 	std::uint32_t minimum = 0; /* of a PodGroup */
@@ -84,9 +84,9 @@ bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang);
 std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage);
 
 /* One after the other: those of a role lie side by side, by index. */
-std::vector<Seat> seats_of(const std::vector<Role> &roles);
-std::optional<std::uint32_t> seat_at(
-	const std::vector<Seat> &seats, const std::string &role, std::uint32_t index);
+std::vector<Rank> ranks_of(const std::vector<Role> &roles);
+std::optional<std::uint32_t> rank_at(
+	const std::vector<Rank> &ranks, const std::string &role, std::uint32_t index);
 
 } // namespace slurmkube::core
 

@@ -58,16 +58,16 @@ void raise_load(Load &to, const Load &part)
 }
 
 /* milli_cpu_of_none: of pods that request neither CPU nor devices */
-std::vector<Load> loads_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib,
+std::vector<Load> loads_of(const std::vector<Rank> &ranks, std::uint64_t least_memory_mib,
 	std::int64_t milli_cpu_of_none)
 {
 	std::vector<Load> loads;
-	for (const Seat &seat : seats) {
+	for (const Rank &rank : ranks) {
 		Load load;
-		load.milli_cpu = std::max<std::int64_t>(seat.requests.milli_cpu, 0);
-		load.memory_mib = std::max(divided_up(seat.requests.memory_bytes, k_mib),
+		load.milli_cpu = std::max<std::int64_t>(rank.requests.milli_cpu, 0);
+		load.memory_mib = std::max(divided_up(rank.requests.memory_bytes, k_mib),
 			static_cast<std::int64_t>(std::max<std::uint64_t>(least_memory_mib, 1)));
-		for (const auto &[name, amount] : seat.requests.extended) {
+		for (const auto &[name, amount] : rank.requests.extended) {
 			if (amount > 0 && name != "ephemeral-storage")
 				load.extended[name] = amount;
 		}
@@ -208,7 +208,7 @@ struct Candidate {
 bool are_held(const GangShape &shape, const NodeSizes &nodes)
 {
 	std::vector<std::int64_t> pods(shape.tasks);
-	for (const std::uint32_t task : shape.task_of_seat)
+	for (const std::uint32_t task : shape.task_of_rank)
 		pods[task]++;
 	const std::int64_t most_pods = *std::ranges::max_element(pods);
 	std::uint64_t places = 0;
@@ -227,14 +227,14 @@ GangShape shape_with(
 		.cpus_per_task = static_cast<std::uint32_t>(task.milli_cpu / cpu_unit),
 		.memory_mib_per_task = static_cast<std::uint64_t>(task.memory_mib),
 		.extended_per_task = task.extended,
-		.task_of_seat = {}};
+		.task_of_rank = {}};
 	if (packing == Packing::one_per_task) {
 		for (; shape.tasks < loads.size(); shape.tasks++)
-			shape.task_of_seat.push_back(shape.tasks);
+			shape.task_of_rank.push_back(shape.tasks);
 		return shape;
 	}
 	const std::int64_t least = std::ranges::min_element(loads, {}, &Load::milli_cpu)->milli_cpu;
-	shape.task_of_seat = packed(loads, task, least, shape.tasks);
+	shape.task_of_rank = packed(loads, task, least, shape.tasks);
 	return shape;
 }
 
@@ -275,16 +275,16 @@ std::uint64_t tasks_on(
 	return tasks;
 }
 
-GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib, Packing packing,
+GangShape shape_of(const std::vector<Rank> &ranks, std::uint64_t least_memory_mib, Packing packing,
 	std::uint32_t cpu_unit, const NodeSizes &nodes)
 {
-	if (seats.empty())
+	if (ranks.empty())
 		return {};
 	Candidate whole =
-		best_of(loads_of(seats, least_memory_mib, cpu_unit), packing, cpu_unit, nodes);
+		best_of(loads_of(ranks, least_memory_mib, cpu_unit), packing, cpu_unit, nodes);
 	if (whole.is_held || packing == Packing::one_per_task)
 		return std::move(whole.shape);
-	Candidate folded = best_of(loads_of(seats, least_memory_mib, 0), packing, cpu_unit, nodes);
+	Candidate folded = best_of(loads_of(ranks, least_memory_mib, 0), packing, cpu_unit, nodes);
 	return std::move(folded.is_held ? folded.shape : whole.shape);
 }
 

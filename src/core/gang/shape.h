@@ -2,7 +2,7 @@
 /*
  * gang.h - the shape of one job for several pods, and which pod goes where in its allocation.
  *
- * Pure. A job has tasks of one size. Each seat lies in one task, each task on one node; a task
+ * Pure. A job has tasks of one size. Each rank lies in one task, each task on one node; a task
  * takes several pods where they are smaller than it, so that fractions of a CPU are summed before
  * they are rounded, and unlike roles share what the largest needs. Whatever Slurm allocates for the
  * tasks holds the pods.
@@ -21,7 +21,7 @@ struct GangShape {
 	std::uint32_t cpus_per_task = 1;
 	std::uint64_t memory_mib_per_task = 1;
 	std::map<std::string, std::int64_t> extended_per_task;
-	std::vector<std::uint32_t> task_of_seat;
+	std::vector<std::uint32_t> task_of_rank;
 	/* what all tasks have beyond what the pods would have alone, for their owners; empty:
 	 * nothing */
 	std::string excess = {};
@@ -52,7 +52,7 @@ using NodeSizes = std::map<NodeSize, std::size_t>; /* and how many nodes have it
  * neither CPU nor devices counts as one CPU, as it does alone, unless the nodes have too few. nodes
  * empty: they are not known.
  */
-GangShape shape_of(const std::vector<Seat> &seats, std::uint64_t least_memory_mib,
+GangShape shape_of(const std::vector<Rank> &ranks, std::uint64_t least_memory_mib,
 	Packing packing = Packing::shared, std::uint32_t cpu_unit = k_whole_cpu,
 	const NodeSizes &nodes = {});
 

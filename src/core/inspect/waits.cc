@@ -36,7 +36,7 @@ std::string submission_waits(const PodStory &s)
 		return "somebody who changes the pod, its namespace or the configuration";
 	if (const std::string owner = s.world.wanted_owner(s.pod.uid); !owner.empty())
 		return owner;
-	if (s.gang && s.gang->seats.empty())
+	if (s.gang && s.gang->ranks.empty())
 		return "other pods of the gang: " + std::to_string(s.gang->members.size()) +
 			" of at least " + std::to_string(s.gang->minimum) + " are there";
 	if (s.component.busy.slurm)

@@ -73,8 +73,8 @@ std::string gang_text(const PodStory &s)
 	std::string text = s.gang->id.kind + " " + s.gang->id.name_space + "/" + s.gang->id.name;
 	if (const auto rank = s.gang->members.find(s.pod.uid);
 		rank != s.gang->members.end() && rank->second)
-		text += ", rank " + std::to_string(rank_of(*s.gang, *rank->second)) + " of " +
-			std::to_string(ranks_of(*s.gang));
+		text += ", rank " + std::to_string(workload_rank_of(*s.gang, *rank->second)) +
+			" of " + std::to_string(workload_size_of(*s.gang));
 	if (s.gang->components > 1)
 		text += ", component " +
 			std::to_string(component_of_key(

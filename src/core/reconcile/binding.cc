@@ -24,7 +24,7 @@ Condition waiting_for(const SlurmJob &job, const PlaceFacts &node)
 std::optional<Condition> obstacle_of(const ComponentFacts &f, const RankFacts &r)
 {
 	if (r.node.name.empty())
-		return no_place_left(*f.job, r.rank);
+		return no_place_left(*f.job, r.workload_rank);
 	if (!r.node.forbidden.empty())
 		return forbidden_node(*f.job, r.node.name, r.node.forbidden);
 	if (!r.node.is_usable || !r.node.has_room)
@@ -40,8 +40,8 @@ void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 {
 	if (r.busy.bind || r.busy.remove || f.job->nodes.empty())
 		return;
-	if (!r.has_seat) {
-		const auto rank = r.is_seated ? std::optional(r.rank) : std::nullopt;
+	if (!r.holds_rank) {
+		const auto rank = r.is_ranked ? std::optional(r.workload_rank) : std::nullopt;
 		out.push_back({r.uid, Report{waiting_for_rank(*f.job, rank)}});
 		return;
 	}
@@ -57,8 +57,8 @@ void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 	}
 	Bind bind{f.job->id, r.node.name, r.node.cpus, f.job->marker.attempt, std::nullopt};
 	if (!f.is_alone)
-		bind.rank = r.rank;
-	if (r.seat == 0)
+		bind.rank = r.workload_rank;
+	if (r.rank == 0)
 		bind.remark = f.excess;
 	out.push_back({r.uid, std::move(bind)});
 }
@@ -90,7 +90,7 @@ RankActions give_back_too_small(const ComponentFacts &f)
 	if (end.empty())
 		return end;
 	const RankFacts &first = *std::ranges::find_if(f.ranks, is_misfit);
-	RankActions out = tell(f, too_small(*f.job, first.rank));
+	RankActions out = tell(f, too_small(*f.job, first.workload_rank));
 	std::ranges::move(end, std::back_inserter(out));
 	return out;
 }

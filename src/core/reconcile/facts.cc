@@ -8,12 +8,13 @@ namespace slurmkube::core
 
 bool is_misfit(const RankFacts &r)
 {
-	return r.side == PodSide::waiting && r.has_seat && r.node.name.empty() && !r.busy.remove;
+	return r.side == PodSide::waiting && r.holds_rank && r.node.name.empty() && !r.busy.remove;
 }
 
 bool is_crowded_out(const RankFacts &r)
 {
-	return r.side == PodSide::waiting && r.has_seat && !r.node.name.empty() && !r.node.has_room;
+	return r.side == PodSide::waiting && r.holds_rank && !r.node.name.empty() &&
+		!r.node.has_room;
 }
 
 bool is_bound(const RankFacts &r)

@@ -38,13 +38,13 @@ struct RankFacts {
 	PodUid uid;
 	const Pod *pod = nullptr;
 	PodSide side = PodSide::absent;
-	std::uint32_t seat = 0; /* its rank in the component */
-	std::uint32_t rank = 0; /* and over all components */
-	bool is_seated = false; /* it has a rank */
-	bool has_seat = false;  /* and no other live pod is in it */
-	/* bound, and not by somebody else: that one counts for its seat, and that is all */
+	std::uint32_t rank = 0;          /* its rank in the component */
+	std::uint32_t workload_rank = 0; /* and over all components */
+	bool is_ranked = false;          /* it has a rank */
+	bool holds_rank = false;         /* and no other live pod is in it */
+	/* bound, and not by somebody else: that one counts for its rank, and that is all */
 	bool is_ours = false;
-	PlaceFacts node; /* of its seat in the allocation */
+	PlaceFacts node; /* of its rank in the allocation */
 	/* the API server said so, since the allocation was found to be wrong */
 	bool surely_unbound = false;
 	bool is_placeless_long = false; /* others are bound; it has waited too long for a place */
@@ -91,7 +91,7 @@ struct ComponentFacts {
 	std::string name_space, name; /* to look its pods up; name empty: any of that namespace */
 	std::vector<RankFacts> ranks; /* whose pods exist, in order */
 	/* empty: whose pods have not come */
-	std::uint32_t seats = 0, ended_seats = 0, empty_seats = 0;
+	std::uint32_t rank_count = 0, ended_ranks = 0, empty_ranks = 0;
 	std::uint32_t result = 0;      /* wait status: of the first rank that failed, else 0 */
 	const SlurmJob *job = nullptr; /* the one that counts, see State::current_job() */
 	std::vector<JobId> surplus;    /* other live jobs of the same pods */
@@ -100,7 +100,7 @@ struct ComponentFacts {
 	JobChange change; /* of a pending job */
 
 	/* ---- before a job is asked for ---- */
-	bool is_complete = false; /* seats are known, and enough pods exist to ask for them */
+	bool is_complete = false; /* ranks are known, and enough pods exist to ask for them */
 	std::optional<Condition> waits_for; /* in Kubernetes, or for a pause to be over */
 	/* the pause after requests that slurmctld has not answered is over */
 	bool submit_due = true;
@@ -114,7 +114,7 @@ struct ComponentFacts {
 	/* pods have waited too long for their nodes, or for others to leave them */
 	bool gives_way = false;
 	bool may_give_back = false; /* an allocation that is too small for its pods */
-	/* nothing has run, and seats have been empty, for longer than pods may take to come */
+	/* nothing has run, and ranks have been empty, for longer than pods may take to come */
 	bool late_long = false;
 
 	/* ---- no pod lives ---- */
@@ -152,9 +152,9 @@ struct ComponentFacts {
 	OthersFacts others;
 };
 
-/* It waits in a seat of its own, for which the allocation has no place. */
+/* It waits in a rank of its own, for which the allocation has no place. */
 bool is_misfit(const RankFacts &rank);
-/* The node of its seat cannot take it now. */
+/* The node of its rank cannot take it now. */
 bool is_crowded_out(const RankFacts &rank);
 /* Ours, and bound. */
 bool is_bound(const RankFacts &rank);

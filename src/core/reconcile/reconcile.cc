@@ -78,7 +78,7 @@ RankActions pending(const ComponentFacts &f)
 
 RankActions allocated(const ComponentFacts &f)
 {
-	if (!has_own_live(f) && f.seats > 0 && f.ended_seats == f.seats && f.result == 0)
+	if (!has_own_live(f) && f.rank_count > 0 && f.ended_ranks == f.rank_count && f.result == 0)
 		return own(f, Complete{f.job->id, 0});
 	if (!has_live(f) && f.owner_succeeded)
 		return own(f, Complete{f.job->id, 0});

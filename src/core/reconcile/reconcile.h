@@ -9,7 +9,7 @@
  *
  * The job is asked for with all ranks at once; pods are bound as they come, because controllers
  * make some only after others are Ready. The allocation stays while a pod lives, and for a while
- * longer where one that failed is replaced into its own seat.
+ * longer where one that failed is replaced into its own rank.
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_RECONCILE_H
 #define SLURMKUBE_CORE_RECONCILE_RECONCILE_H

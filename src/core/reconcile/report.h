@@ -35,7 +35,7 @@ Condition on_native_node(const SlurmJob &job, const std::string &node);
 /* Slurm no longer has the job, and nobody has told of its end. */
 struct PodsLate {
 	JobId job;
-	std::uint32_t missing = 0, seats = 0;
+	std::uint32_t missing = 0, ranks = 0;
 	std::int64_t waited_seconds = 0;
 	unsigned count = 0; /* of such jobs in a row */
 };

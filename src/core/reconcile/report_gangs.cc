@@ -65,7 +65,7 @@ Condition pods_never_came(const PodsLate &late, std::int64_t next_epoch_seconds)
 {
 	return {names::k_reason_retrying,
 		"Slurm job " + std::to_string(late.job.number) + " of this pod's gang was ended: " +
-			std::to_string(late.missing) + " of " + std::to_string(late.seats) +
+			std::to_string(late.missing) + " of " + std::to_string(late.ranks) +
 			" pods did not come within " + std::to_string(late.waited_seconds) +
 			" s, and none was running (" + std::to_string(late.count) +
 			" in a row). The next job is submitted when all pods exist, or at " +

@@ -34,7 +34,8 @@ bool has_begun(const ComponentFacts &f)
 /* All its ranks have succeeded. */
 bool is_over(const ComponentFacts &f)
 {
-	return f.seats == 0 || (!has_own_live(f) && f.ended_seats >= f.seats && f.result == 0);
+	return f.rank_count == 0 ||
+		(!has_own_live(f) && f.ended_ranks >= f.rank_count && f.result == 0);
 }
 
 bool has_begun_anywhere(const Components &all)
@@ -50,7 +51,7 @@ bool is_settled(const ComponentFacts &f)
 /* Its pods could be bound now. */
 bool is_ready(const ComponentFacts &f)
 {
-	if (f.seats == 0 || has_begun(f) || (is_over(f) && !f.is_awaited))
+	if (f.rank_count == 0 || has_begun(f) || (is_over(f) && !f.is_awaited))
 		return true;
 	const auto is_stuck = [](const RankFacts &r) {
 		return r.side == PodSide::gated || is_misfit(r) || is_crowded_out(r) ||
@@ -248,7 +249,7 @@ Holding holding_of(const Components &all, Now now)
 		const std::int64_t seen_us =
 			f.held_since_us > 0 ? now.mono_us - f.held_since_us : 0;
 		/* then Slurm's start says nothing of how long it has been held */
-		const bool has_run = f.ended_seats > 0;
+		const bool has_run = f.ended_ranks > 0;
 		const std::int64_t told_us = f.job->start_time > 0 && !has_run
 			? (now.wall_s - f.job->start_time) * k_second_us
 			: 0;

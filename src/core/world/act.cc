@@ -85,7 +85,7 @@ void World::act_on(
 	if (facts.known)
 		wait_for_share(key, facts);
 	/* nobody can say any more what the job was like: each for itself */
-	if (gang && facts.missing_long && gang->seats.empty()) {
+	if (gang && facts.missing_long && gang->ranks.empty()) {
 		for (const RankFacts &r : facts.ranks)
 			leave(*gang, r.uid);
 		return;

@@ -44,7 +44,7 @@ void World::apply_leaving(Gang &gang, const std::vector<Leaving> &leaving)
 		if (!one.crowded_node.empty())
 			note_crowded(state_.components[one.pod], {one.crowded_node, std::nullopt});
 		if (gang.minimum == 0)
-			gang.standalone.insert(one.seat);
+			gang.standalone.insert(one.rank);
 		leave(gang, one.pod);
 	}
 }

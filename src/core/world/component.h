@@ -85,8 +85,8 @@ struct Component {
 	std::int64_t look_quiet_until_us = 0;
 };
 
-/* How the last pod in a seat ended. */
-struct SeatEnd {
+/* How the last pod in a rank ended. */
+struct RankEnd {
 	std::uint32_t restart = 0; /* of the workload, see PodEntry::restart */
 	std::uint32_t attempt = 0;
 	std::int64_t created = 0; /* of the pod */
@@ -98,25 +98,25 @@ struct Gang {
 	GangId id;
 	OwnerId owner;
 	std::uint32_t minimum = 0;  /* of a PodGroup */
-	std::vector<Seat> seats;    /* empty: not known yet */
+	std::vector<Rank> ranks;    /* empty: not known yet */
 	std::vector<Role> roles;    /* that they were made from */
 	std::size_t components = 1; /* of the workload that it is one of */
-	/* of its seats over all components, ascending; empty: they are ranks themselves */
-	std::vector<std::uint32_t> ranks;
-	/* how many the workload has; 0: as many as there are seats */
-	std::uint32_t ranks_of_all = 0;
+	/* of each rank its number over all components, ascending; empty: the same */
+	std::vector<std::uint32_t> workload_ranks;
+	/* how many the workload has; 0: as many as there are ranks */
+	std::uint32_t workload_size = 0;
 	bool goes_first = false; /* as in ComponentFacts */
 	/* whose options its job has while none of its pods has come */
 	std::shared_ptr<const Pod> stand_in;
 	GangShape shape;
 	/* at most so many tasks, 0: as many as fit; not there: not planned yet */
 	std::optional<std::uint32_t> per_node;
-	std::map<PodUid, std::optional<std::uint32_t>> members; /* and their seats */
-	/* members without an index, and their roles: they take a seat with the next look */
+	std::map<PodUid, std::optional<std::uint32_t>> members; /* and their ranks */
+	/* members without an index, and their roles: they take a rank with the next look */
 	std::map<PodUid, std::string> unranked;
-	std::map<std::uint32_t, SeatEnd> ends;
+	std::map<std::uint32_t, RankEnd> ends;
 	std::uint32_t restart = 0; /* the latest of its pods, see PodEntry::restart */
-	/* seats whose pods were too large for the allocation: they have jobs of their own */
+	/* ranks whose pods were too large for the allocation: they have jobs of their own */
 	std::set<std::uint32_t> standalone;
 	unsigned given_back = 0; /* allocations that were too small, since a pod was bound */
 	/* ends under an earlier one say nothing of the present job; 0: the job's own */
@@ -131,10 +131,10 @@ struct Gang {
 };
 
 /* Over all components of the workload. */
-std::uint32_t rank_of(const Gang &gang, std::uint32_t seat);
-std::uint32_t ranks_of(const Gang &gang);
+std::uint32_t workload_rank_of(const Gang &gang, std::uint32_t rank);
+std::uint32_t workload_size_of(const Gang &gang);
 /* nullopt: that rank is another component's */
-std::optional<std::uint32_t> seat_of_rank(const Gang &gang, std::uint32_t rank);
+std::optional<std::uint32_t> rank_in_component(const Gang &gang, std::uint32_t workload_rank);
 
 } // namespace slurmkube::core
 

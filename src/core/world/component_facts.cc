@@ -28,10 +28,10 @@ std::string roles_text(const Gang &gang)
 ComponentSize size_of(const Gang &gang)
 {
 	ComponentSize size;
-	for (const Seat &seat : gang.seats) {
-		size.milli_cpu += seat.requests.milli_cpu;
-		size.memory_bytes += seat.requests.memory_bytes;
-		for (const auto &[resource, amount] : seat.requests.extended)
+	for (const Rank &rank : gang.ranks) {
+		size.milli_cpu += rank.requests.milli_cpu;
+		size.memory_bytes += rank.requests.memory_bytes;
+		for (const auto &[resource, amount] : rank.requests.extended)
 			size.devices += resource == "ephemeral-storage" ? 0 : amount;
 	}
 	return size;
@@ -83,7 +83,7 @@ void FactsReader::note_component(const PodUid &key, ComponentFacts &f) const
 	std::int64_t expected_us = 0;
 	for (const PodUid &one : gang.members.empty() ? components_of_workload(state_, key)
 						      : std::vector<PodUid>()) {
-		for (const auto &[uid, seat] : state_.gangs.at(one).members)
+		for (const auto &[uid, rank] : state_.gangs.at(one).members)
 			expected_us = std::max(
 				expected_us, state_.pods.at(uid).first_seen_us + k_first_pod_us);
 	}

@@ -36,25 +36,25 @@ std::shared_ptr<const Pod> stand_in_for(
 
 } // namespace
 
-std::uint32_t rank_of(const Gang &gang, std::uint32_t seat)
+std::uint32_t workload_rank_of(const Gang &gang, std::uint32_t rank)
 {
-	return seat < gang.ranks.size() ? gang.ranks[seat] : seat;
+	return rank < gang.workload_ranks.size() ? gang.workload_ranks[rank] : rank;
 }
 
-std::uint32_t ranks_of(const Gang &gang)
+std::uint32_t workload_size_of(const Gang &gang)
 {
-	return gang.ranks_of_all > 0 ? gang.ranks_of_all
-				     : static_cast<std::uint32_t>(gang.seats.size());
+	return gang.workload_size > 0 ? gang.workload_size
+				      : static_cast<std::uint32_t>(gang.ranks.size());
 }
 
-std::optional<std::uint32_t> seat_of_rank(const Gang &gang, std::uint32_t rank)
+std::optional<std::uint32_t> rank_in_component(const Gang &gang, std::uint32_t workload_rank)
 {
-	if (gang.ranks.empty())
-		return rank;
-	const auto found = std::ranges::lower_bound(gang.ranks, rank);
-	if (found == gang.ranks.end() || *found != rank)
+	if (gang.workload_ranks.empty())
+		return workload_rank;
+	const auto found = std::ranges::lower_bound(gang.workload_ranks, workload_rank);
+	if (found == gang.workload_ranks.end() || *found != workload_rank)
 		return std::nullopt;
-	return static_cast<std::uint32_t>(found - gang.ranks.begin());
+	return static_cast<std::uint32_t>(found - gang.workload_ranks.begin());
 }
 
 /*
@@ -85,36 +85,36 @@ void World::keep_role(const PodUid &key, const InGang &in)
 		kept.insert(role.name);
 	std::map<std::uint32_t, Role> by_rank;
 	for (const ComponentRoles &component : in.components) {
-		std::size_t seat = 0;
+		std::size_t rank = 0;
 		for (const Role &role : component.roles) {
-			if (kept.contains(role.name) && seat < component.ranks.size())
-				by_rank.emplace(component.ranks[seat], role);
-			seat += role.pods;
+			if (kept.contains(role.name) && rank < component.workload_ranks.size())
+				by_rank.emplace(component.workload_ranks[rank], role);
+			rank += role.pods;
 		}
 	}
 	ComponentRoles whole;
 	for (auto &[first, role] : by_rank) {
 		for (std::uint32_t i = 0; i < role.pods; i++)
-			whole.ranks.push_back(first + i);
+			whole.workload_ranks.push_back(first + i);
 		whole.roles.push_back(std::move(role));
 	}
 	if (whole.roles.size() <= gang.roles.size())
 		return;
-	shape_again(gang, key, seats_of(whole.roles));
+	shape_again(gang, key, ranks_of(whole.roles));
 	gang.roles = std::move(whole.roles);
-	seat_by_ranks(gang, std::move(whole.ranks));
+	take_workload_ranks(gang, std::move(whole.workload_ranks));
 }
 
 /* Those that are bound know their ranks. */
-void World::seat_by_ranks(Gang &gang, std::vector<std::uint32_t> ranks)
+void World::take_workload_ranks(Gang &gang, std::vector<std::uint32_t> ranks)
 {
-	if (ranks == gang.ranks)
+	if (ranks == gang.workload_ranks)
 		return;
-	gang.ranks = std::move(ranks);
-	for (auto &[uid, seat] : gang.members) {
+	gang.workload_ranks = std::move(ranks);
+	for (auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state_.pods.at(uid);
 		if (entry.pod && entry.pod_rank)
-			seat = seat_of_rank(gang, *entry.pod_rank);
+			rank = rank_in_component(gang, *entry.pod_rank);
 	}
 }
 
@@ -144,17 +144,17 @@ void World::take_component(
 		return drop_roles(key, gang);
 	const bool is_known = components[n].roles == gang.roles &&
 		components.size() == gang.components &&
-		(components.size() == 1 || components[n].ranks == gang.ranks);
+		(components.size() == 1 || components[n].workload_ranks == gang.workload_ranks);
 	if (is_known || components[n].roles.empty() || !may_take_roles(key, gang))
 		return;
 	std::vector<std::uint32_t> ranks;
 	if (components.size() > 1)
-		ranks = components[n].ranks;
+		ranks = components[n].workload_ranks;
 	gang.components = components.size();
-	gang.ranks_of_all = 0;
+	gang.workload_size = 0;
 	for (const ComponentRoles &one : components)
-		gang.ranks_of_all += static_cast<std::uint32_t>(one.ranks.size());
-	seat_by_ranks(gang, std::move(ranks));
+		gang.workload_size += static_cast<std::uint32_t>(one.workload_ranks.size());
+	take_workload_ranks(gang, std::move(ranks));
 	take_roles(key, gang, components[n].roles);
 }
 
@@ -166,7 +166,7 @@ void World::drop_roles(const PodUid &key, Gang &gang)
 	if (!may_take_roles(key, gang))
 		return;
 	gang.roles.clear();
-	gang.ranks.clear();
+	gang.workload_ranks.clear();
 	shape_again(gang, key, {});
 	const SlurmJob *job = state_.current_job(key);
 	if (job_side(job) == JobSide::pending)
@@ -210,8 +210,8 @@ void World::settle_members(const PodUid &key, Now now)
 	clocks_.stop(key, Clock::unlinked);
 	forget_provisional(key, now);
 	note_ends(gang, now);
-	seat_unranked(gang);
-	seat_members(gang, key);
+	assign_free_ranks(gang);
+	assign_ranks(gang, key);
 	note_bound_members(key, gang);
 	Findings found(clocks_, now);
 	const FactsReader reader(sources(), found);

@@ -8,7 +8,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_FACTS_READER_H
 #define SLURMKUBE_CORE_WORLD_FACTS_READER_H
 
-#include "src/core/gang/seating.h"
+#include "src/core/gang/rank_layout.h"
 #include "src/core/reconcile/together.h"
 #include "src/core/translate/translate.h"
 #include "src/core/world/findings.h"
@@ -127,14 +127,14 @@ class FactsReader
 		ComponentFacts &facts) const;
 	void note_what_is_missing(const PodUid &key, const Gang &gang, ComponentFacts &facts) const;
 	[[nodiscard]] Members members_of(const Gang &gang) const;
-	[[nodiscard]] Seating seating_of(
+	[[nodiscard]] RankLayout layout_of(
 		const Gang &gang, const Members &members, const SlurmJob &job) const;
-	void seat_holders(const Gang &gang, const Members &members, const SlurmJob &job,
-		const std::vector<std::string> &node_of_task, Seating &seating) const;
+	void rank_holders(const Gang &gang, const Members &members, const SlurmJob &job,
+		const std::vector<std::string> &node_of_task, RankLayout &layout) const;
 	[[nodiscard]] RankFacts facts_of_member(const Gang &gang, const Component &component,
-		const Member &member, const Seating &seating, const SlurmJob *job) const;
+		const Member &member, const RankLayout &layout, const SlurmJob *job) const;
 	[[nodiscard]] NodeSizes node_sizes(const std::set<std::string> &excluded) const;
-	[[nodiscard]] std::vector<Seat> seats_as_seen(const Gang &gang) const;
+	[[nodiscard]] std::vector<Rank> ranks_as_seen(const Gang &gang) const;
 	[[nodiscard]] Result<JobSpec> spec_of_first(
 		const PodUid &key, const Gang &gang, const Pod &first, const RolePods &roles) const;
 	void check_room(const GangPlan &plan, std::optional<Result<JobSpec>> &spec) const;

@@ -40,7 +40,7 @@ struct GangPlan {
 /* A pod that gets a job of its own. */
 struct Leaving {
 	PodUid pod;
-	std::uint32_t seat = 0;
+	std::uint32_t rank = 0;
 	std::string crowded_node; /* which its own job must avoid; empty: none */
 };
 

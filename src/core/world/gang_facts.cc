@@ -32,7 +32,7 @@ std::map<std::string, Occupancy> needs_of(const ComponentFacts &f)
 {
 	std::map<std::string, Occupancy> needs;
 	for (const RankFacts &r : f.ranks) {
-		if (r.side == PodSide::waiting && r.has_seat && !r.node.name.empty())
+		if (r.side == PodSide::waiting && r.holds_rank && !r.node.name.empty())
 			(void)needs[r.node.name].take(r.node.name, r.uid, r.pod->requests);
 	}
 	return needs;
@@ -52,16 +52,16 @@ std::uint32_t latest_restart(const State &state, const PodUid &key, const Gang &
 /* Those of the present job. */
 void count_ends(const Gang &gang, std::uint32_t restart, ComponentFacts &f)
 {
-	const auto may_end = [&](std::uint32_t seat) { return !gang.ends.contains(seat); };
-	f.seats = static_cast<std::uint32_t>(gang.seats.size() -
+	const auto may_end = [&](std::uint32_t rank) { return !gang.ends.contains(rank); };
+	f.rank_count = static_cast<std::uint32_t>(gang.ranks.size() -
 		static_cast<std::size_t>(std::ranges::count_if(gang.standalone, may_end)));
 	const std::uint32_t first_attempt = gang.first_attempt ? gang.first_attempt
 		: f.job                                        ? f.job->marker.attempt
 							       : 0;
-	for (const auto &[seat, end] : gang.ends) {
+	for (const auto &[rank, end] : gang.ends) {
 		if (end.attempt < first_attempt || end.restart < restart)
 			continue;
-		f.ended_seats++;
+		f.ended_ranks++;
 		/* pods that were stopped because another had failed do not hide that one */
 		if (f.result == 0 || (f.result == k_status_cancelled && end.status != 0))
 			f.result = end.status;
@@ -87,31 +87,31 @@ void note_misfits(const Gang &gang, ComponentFacts &f, Findings &found)
 		return;
 	for (const RankFacts &r : f.ranks) {
 		if (is_misfit(r))
-			found.leaving.push_back({r.uid, r.seat, {}});
+			found.leaving.push_back({r.uid, r.rank, {}});
 	}
 	drop_leaving(f, found);
 }
 
 /* Whose pods have not come. */
-std::uint32_t count_empty_seats(
+std::uint32_t count_empty_ranks(
 	const Gang &gang, std::uint32_t restart, const Members &members, const Findings &found)
 {
-	std::vector<bool> settled(gang.seats.size());
-	const auto settle = [&](std::uint32_t seat) {
-		if (seat < settled.size())
-			settled[seat] = true;
+	std::vector<bool> settled(gang.ranks.size());
+	const auto settle = [&](std::uint32_t rank) {
+		if (rank < settled.size())
+			settled[rank] = true;
 	};
 	for (const Member &m : members) {
 		if (m.side != PodSide::gated) /* nobody knows when it comes */
-			settle(m.seat.value_or(0));
+			settle(m.rank.value_or(0));
 	}
-	for (const auto &[seat, end] : gang.ends) {
+	for (const auto &[rank, end] : gang.ends) {
 		if (end.restart >= restart)
-			settle(seat);
+			settle(rank);
 	}
 	std::ranges::for_each(gang.standalone, settle);
 	for (const Leaving &one : found.leaving)
-		settle(one.seat);
+		settle(one.rank);
 	return static_cast<std::uint32_t>(std::ranges::count(settled, false));
 }
 
@@ -156,7 +156,7 @@ bool FactsReader::are_nodes_known(const Members &members) const
 void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, ComponentFacts &f) const
 {
 	const bool is_empty = is_live_job_side(job_side(f.job)) && !has_own_live(f);
-	const bool may_come = gang.components > 1 && f.ended_seats < f.seats &&
+	const bool may_come = gang.components > 1 && f.ended_ranks < f.rank_count &&
 		is_any_of_others(state_, key, is_live_side);
 	const bool is_absent =
 		is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
@@ -185,14 +185,14 @@ void FactsReader::note_gang_times(
 	const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &f) const
 {
 	note_gang_absence(key, gang, f);
-	f.empty_seats = count_empty_seats(gang, latest_restart(state_, key, gang), members, found_);
-	found_.all_came = f.empty_seats == 0 && are_any_bound(f);
+	f.empty_ranks = count_empty_ranks(gang, latest_restart(state_, key, gang), members, found_);
+	found_.all_came = f.empty_ranks == 0 && are_any_bound(f);
 	/* who runs may be what the others wait for, as long as it takes: a leader loads its model
 	 * first */
 	const bool is_any_bound = are_any_bound(f) ||
 		(gang.components > 1 && is_any_of_others(state_, key, is_bound_side));
 	const bool is_late = job_side(f.job) == JobSide::allocated && gang.minimum == 0 &&
-		!is_any_bound && f.empty_seats > 0;
+		!is_any_bound && f.empty_ranks > 0;
 	f.late_long = found_.is_over(key, Clock::late, is_late, state_.settings.gang_wait_us);
 	const bool is_missing = !f.job && std::ranges::any_of(f.ranks, &RankFacts::is_ours);
 	const bool is_missing_long =
@@ -206,13 +206,13 @@ void FactsReader::note_ranks(
 	const Component &component = state_.components.at(key);
 	const bool is_any_waiting =
 		std::ranges::find(members, PodSide::waiting, &Member::side) != members.end();
-	const Seating seating = is_any_waiting && job_side(f.job) == JobSide::allocated
-		? seating_of(gang, members, *f.job)
-		: Seating{};
+	const RankLayout layout = is_any_waiting && job_side(f.job) == JobSide::allocated
+		? layout_of(gang, members, *f.job)
+		: RankLayout{};
 	f.ranks.reserve(members.size());
 	for (const Member &m : members) {
 		if (m.entry->pod)
-			f.ranks.push_back(facts_of_member(gang, component, m, seating, f.job));
+			f.ranks.push_back(facts_of_member(gang, component, m, layout, f.job));
 	}
 	note_misfits(gang, f, found_);
 	note_goes_on(f);
@@ -224,11 +224,11 @@ void FactsReader::note_ranks(
  * all that. */
 void FactsReader::note_what_is_missing(const PodUid &key, const Gang &gang, ComponentFacts &f) const
 {
-	f.is_complete = !gang.seats.empty();
+	f.is_complete = !gang.ranks.empty();
 	if (!f.is_complete)
 		f.waits_for = waiting_for_pods(gang.id, pods_of(state_, gang, key), gang.minimum);
 	const auto held_back = std::ranges::count_if(f.ranks,
-		[](const RankFacts &r) { return r.is_seated && r.side == PodSide::gated; });
+		[](const RankFacts &r) { return r.is_ranked && r.side == PodSide::gated; });
 	if (held_back > 0 && f.pinned.empty())
 		f.waits_for = waiting_for_gates(gang.id, held_back);
 	if (!f.known || is_live_job_side(job_side(f.job)))
@@ -251,7 +251,7 @@ void FactsReader::note_first_attempt(const Gang &gang, const ComponentFacts &f) 
 	if (gang.first_attempt > 0 || !is_live_job_side(job_side(f.job)))
 		return;
 	std::uint32_t lowest = f.job->marker.attempt;
-	for (const auto &[uid, seat] : gang.members) {
+	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state_.pods.at(uid);
 		if (is_bound_side(side_of(entry)) && entry.pod_attempt > 0)
 			lowest = std::min(lowest, entry.pod_attempt);

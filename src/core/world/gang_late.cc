@@ -35,8 +35,8 @@ void World::note_never_came(const PodUid &key, Gang &gang, const ComponentFacts 
 	const std::int64_t pause = pause_after(++gang.never_came, state_.settings.gang_wait_us);
 	gang.submit_not_before_us = now.mono_us + pause;
 	const PodsLate late{.job = f.job->id,
-		.missing = f.empty_seats,
-		.seats = f.seats,
+		.missing = f.empty_ranks,
+		.ranks = f.rank_count,
 		.waited_seconds = state_.settings.gang_wait_us / k_second_us,
 		.count = gang.never_came};
 	gang.late_text = pods_never_came(late, now.wall_s + pause / k_second_us);
@@ -46,7 +46,7 @@ void World::note_never_came(const PodUid &key, Gang &gang, const ComponentFacts 
 void wait_after_never_came(
 	const PodUid &key, const Gang &gang, ComponentFacts &f, Now now, Findings &found)
 {
-	if (now.mono_us >= gang.submit_not_before_us || f.empty_seats == 0)
+	if (now.mono_us >= gang.submit_not_before_us || f.empty_ranks == 0)
 		return;
 	f.waits_for = gang.late_text;
 	found.look_later(key, gang.submit_not_before_us);

@@ -49,13 +49,13 @@ bool has_terms(const Pod &pod)
 const Pod *FactsReader::first_member(const Gang &gang) const
 {
 	const Pod *first = nullptr;
-	std::uint32_t rank = 0;
-	for (const auto &[uid, seat] : gang.members) {
+	std::uint32_t lowest = 0;
+	for (const auto &[uid, rank] : gang.members) {
 		const auto &pod = state_.pods.at(uid).pod;
-		if (!seat || *seat >= gang.seats.size() || !pod || (first && *seat >= rank))
+		if (!rank || *rank >= gang.ranks.size() || !pod || (first && *rank >= lowest))
 			continue;
 		first = &*pod;
-		rank = *seat;
+		lowest = *rank;
 	}
 	return first ? first : gang.stand_in.get();
 }
@@ -68,15 +68,15 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 {
 	std::map<std::string_view, std::pair<std::uint32_t, const Pod *>> firsts;
 	bool is_running = false;
-	for (const auto &[uid, seat] : gang.members) {
+	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state_.pods.at(uid);
-		if (!seat || *seat >= gang.seats.size() || !entry.pod)
+		if (!rank || *rank >= gang.ranks.size() || !entry.pod)
 			continue;
 		is_running = is_running || is_bound_side(side_of(entry));
-		auto &first = firsts.try_emplace(gang.seats[*seat].role, *seat, &*entry.pod)
+		auto &first = firsts.try_emplace(gang.ranks[*rank].role, *rank, &*entry.pod)
 				      .first->second;
-		if (*seat < first.first)
-			first = {*seat, &*entry.pod};
+		if (*rank < first.first)
+			first = {*rank, &*entry.pod};
 	}
 	std::uint32_t rank = 0;
 	for (const Role &role : gang.roles) {
@@ -132,7 +132,7 @@ Status FactsReader::check_roles(const Gang &gang, const RolePods &roles) const
 					  fine.error()));
 	}
 	for (const RolePod &one : roles) {
-		if (gang.seats.size() < 2 || !has_terms(*one.pod))
+		if (gang.ranks.size() < 2 || !has_terms(*one.pod))
 			continue;
 		for (const RolePod &other : roles) {
 			if (const std::string trouble = trouble_at_once(*one.pod, *other.pod);

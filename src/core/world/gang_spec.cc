@@ -47,7 +47,7 @@ void take_gang(
 
 } // namespace
 
-/* What takes part in deciding where pods of an allocation go, besides their seats. */
+/* What takes part in deciding where pods of an allocation go, besides their ranks. */
 GangPlan FactsReader::plan_of(const Gang &gang, const Pod &first) const
 {
 	const auto spec = translate(first, state_.settings.policy, 1, Pods::gang);
@@ -69,7 +69,7 @@ GangPlan FactsReader::plan_of(const Gang &gang, const Pod &first) const
 		excluded.insert(of_role.begin(), of_role.end());
 	}
 	const Packing packing = plan.per_node > 0 ? Packing::one_per_task : Packing::shared;
-	plan.shape = shape_of(seats_as_seen(gang), state_.settings.policy.least_memory_mib, packing,
+	plan.shape = shape_of(ranks_as_seen(gang), state_.settings.policy.least_memory_mib, packing,
 		state_.settings.policy.cpu_unit, node_sizes(excluded));
 	const Resources &requests = first.requests;
 	/* options ask for more */
@@ -99,26 +99,26 @@ NodeSizes FactsReader::node_sizes(const std::set<std::string> &excluded) const
 
 /*
  * A template may say less than its pods request: a LimitRange sets defaults, webhooks add sidecars,
- * a RuntimeClass has overhead. So each seat has the larger of its template and of the pods of its
- * role that exist. The seats of a PodGroup are its pods.
+ * a RuntimeClass has overhead. So each rank has the larger of its template and of the pods of its
+ * role that exist. The ranks of a PodGroup are its pods.
  */
-std::vector<Seat> FactsReader::seats_as_seen(const Gang &gang) const
+std::vector<Rank> FactsReader::ranks_as_seen(const Gang &gang) const
 {
-	std::vector<Seat> seats = gang.seats;
+	std::vector<Rank> ranks = gang.ranks;
 	if (gang.minimum > 0)
-		return seats;
+		return ranks;
 	std::map<std::string_view, Resources> seen;
-	for (const auto &[uid, seat] : gang.members) {
+	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state_.pods.at(uid);
-		if (seat && *seat < seats.size() && entry.pod)
-			raise(seen[gang.seats[*seat].role], entry.pod->requests);
+		if (rank && *rank < ranks.size() && entry.pod)
+			raise(seen[gang.ranks[*rank].role], entry.pod->requests);
 	}
-	for (Seat &seat : seats) {
-		const auto found = seen.find(seat.role);
+	for (Rank &rank : ranks) {
+		const auto found = seen.find(rank.role);
 		if (found != seen.end())
-			raise(seat.requests, found->second);
+			raise(rank.requests, found->second);
 	}
-	return seats;
+	return ranks;
 }
 
 namespace
@@ -190,7 +190,7 @@ Result<JobSpec> FactsReader::spec_of_first(
 	const PodUid &key, const Gang &gang, const Pod &first, const RolePods &roles) const
 {
 	std::uint32_t attempt = next_attempt(state_, key);
-	for (const auto &[uid, seat] : gang.members)
+	for (const auto &[uid, rank] : gang.members)
 		attempt = std::max(attempt,
 			state_.pods.at(uid).pod ? bound_attempt(*state_.pods.at(uid).pod) + 1 : 1);
 	Pod of_all = first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of the members of a gang: who has which seat and node. The gang as a whole: gang_facts.cc;
- * who is in it: seats.cc. */
+/* Facts of the members of a gang: who has which rank and node. The gang as a whole: gang_facts.cc;
+ * who is in it: ranks.cc. */
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/placement/placement.h"
@@ -14,7 +14,7 @@
 namespace slurmkube::core
 {
 
-/* ---- shared with world/seats.cc ---- */
+/* ---- shared with world/ranks.cc ---- */
 
 const std::string &bound_node_of(const PodEntry &entry)
 {
@@ -34,35 +34,36 @@ bool has_live_job(const State &state, const PodUid &key)
 	return job && is_live(*job);
 }
 
-/* In the order of their seats. */
+/* In the order of their ranks. */
 Members FactsReader::members_of(const Gang &gang) const
 {
 	Members members;
 	members.reserve(gang.members.size());
-	for (const auto &[uid, seat] : gang.members) {
+	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state_.pods.at(uid);
-		members.push_back({&uid, &entry, seat, side_of(entry)});
+		members.push_back({&uid, &entry, rank, side_of(entry)});
 	}
-	std::ranges::stable_sort(members, {}, [](const Member &m) { return m.seat.value_or(0); });
+	std::ranges::stable_sort(members, {}, [](const Member &m) { return m.rank.value_or(0); });
 	return members;
 }
 
-/* Who sits in each seat: one that is bound, else the first of those that live. Where the tasks are:
+/* Who sits in each rank: one that is bound, else the first of those that live. Where the tasks are:
  * bound pods have theirs there. */
-Seating FactsReader::seating_of(const Gang &gang, const Members &members, const SlurmJob &job) const
+RankLayout FactsReader::layout_of(
+	const Gang &gang, const Members &members, const SlurmJob &job) const
 {
-	Seating seating;
+	RankLayout layout;
 	std::map<std::uint32_t, std::string> fixed;
 	for (const Member &m : members) {
-		if (!m.seat || !is_live_side(m.side))
+		if (!m.rank || !is_live_side(m.side))
 			continue;
 		if (!is_bound_side(m.side)) {
-			seating.holders.try_emplace(*m.seat, m.uid);
+			layout.holders.try_emplace(*m.rank, m.uid);
 			continue;
 		}
-		seating.holders.insert_or_assign(*m.seat, m.uid);
-		if (*m.seat < gang.shape.task_of_seat.size())
-			fixed[gang.shape.task_of_seat[*m.seat]] = bound_node_of(*m.entry);
+		layout.holders.insert_or_assign(*m.rank, m.uid);
+		if (*m.rank < gang.shape.task_of_rank.size())
+			fixed[gang.shape.task_of_rank[*m.rank]] = bound_node_of(*m.entry);
 	}
 	const auto gres = gres_of_pod({.milli_cpu = 0,
 					      .memory_bytes = 0,
@@ -71,14 +72,14 @@ Seating FactsReader::seating_of(const Gang &gang, const Members &members, const 
 		state_.settings.policy.gres);
 	const auto node_of_task = nodes_of_tasks(gang.shape, job.nodes, fixed,
 		gang.per_node.value_or(0), gres ? gres_from_text(*gres) : std::vector<Gres>());
-	seat_holders(gang, members, job, node_of_task, seating);
-	return seating;
+	rank_holders(gang, members, job, node_of_task, layout);
+	return layout;
 }
 
-/* Who waits and is first in its seat gets the node of its task, or another one of the allocation
+/* Who waits and is first in its rank gets the node of its task, or another one of the allocation
  * where the pod is larger than that. */
-void FactsReader::seat_holders(const Gang &gang, const Members &members, const SlurmJob &job,
-	const std::vector<std::string> &node_of_task, Seating &seating) const
+void FactsReader::rank_holders(const Gang &gang, const Members &members, const SlurmJob &job,
+	const std::vector<std::string> &node_of_task, RankLayout &layout) const
 {
 	std::vector<Occupant> pods;
 	std::vector<std::uint32_t> waiting;
@@ -87,34 +88,34 @@ void FactsReader::seat_holders(const Gang &gang, const Members &members, const S
 			pods.push_back({&m.entry->pod->requests, true, bound_node_of(*m.entry)});
 	}
 	for (const Member &m : members) {
-		if (m.side != PodSide::waiting || !m.seat || seating.holders.at(*m.seat) != m.uid)
+		if (m.side != PodSide::waiting || !m.rank || layout.holders.at(*m.rank) != m.uid)
 			continue;
-		const bool has_task = *m.seat < gang.shape.task_of_seat.size();
+		const bool has_task = *m.rank < gang.shape.task_of_rank.size();
 		pods.push_back({&m.entry->pod->requests, false,
-			has_task ? node_of_task[gang.shape.task_of_seat[*m.seat]] : ""});
-		waiting.push_back(*m.seat);
+			has_task ? node_of_task[gang.shape.task_of_rank[*m.rank]] : ""});
+		waiting.push_back(*m.rank);
 	}
 	fit_to_shares(
 		pods, job.nodes, state_.settings.policy.cpu_unit, state_.settings.policy.gres);
 	for (std::size_t i = 0, bound = pods.size() - waiting.size(); i < waiting.size(); i++)
-		seating.node_of_seat[waiting[i]] = std::move(pods[bound + i].node);
+		layout.node_of_rank[waiting[i]] = std::move(pods[bound + i].node);
 }
 
 RankFacts FactsReader::facts_of_member(const Gang &gang, const Component &component,
-	const Member &member, const Seating &seating, const SlurmJob *job) const
+	const Member &member, const RankLayout &layout, const SlurmJob *job) const
 {
 	RankFacts r = facts_of_rank(*member.uid, *member.entry, component, job);
 	r.is_ours = is_bound_side(r.side) && is_bound_member(*member.entry);
-	r.seat = member.seat.value_or(0);
-	r.rank = rank_of(gang, r.seat);
-	r.is_seated = member.seat.has_value();
-	if (r.side != PodSide::waiting || !member.seat || job_side(job) != JobSide::allocated)
+	r.rank = member.rank.value_or(0);
+	r.workload_rank = workload_rank_of(gang, r.rank);
+	r.is_ranked = member.rank.has_value();
+	if (r.side != PodSide::waiting || !member.rank || job_side(job) != JobSide::allocated)
 		return r;
-	const auto holder = seating.holders.find(r.seat);
-	r.has_seat = holder != seating.holders.end() && *holder->second == *member.uid;
-	const auto node = seating.node_of_seat.find(r.seat);
+	const auto holder = layout.holders.find(r.rank);
+	r.holds_rank = holder != layout.holders.end() && *holder->second == *member.uid;
+	const auto node = layout.node_of_rank.find(r.rank);
 	const std::string name =
-		r.has_seat && node != seating.node_of_seat.end() ? node->second : "";
+		r.holds_rank && node != layout.node_of_rank.end() ? node->second : "";
 	r.node = facts_of_place(*member.uid, *member.entry, *member.entry->component, name);
 	r.node.cpus = gang.shape.cpus_per_task;
 	return r;

@@ -131,8 +131,8 @@ bool World::rejoin(const PodUid &uid, PodEntry &entry, Now now)
 		{.key = key.text, .kind = "", .name_space = entry.pod->name_space, .name = ""},
 		now);
 	entry.component = key;
-	const auto rank = rank_annotation(*entry.pod);
-	gang.members[uid] = rank ? seat_of_rank(gang, *rank) : std::nullopt;
+	const auto annotated = rank_annotation(*entry.pod);
+	gang.members[uid] = annotated ? rank_in_component(gang, *annotated) : std::nullopt;
 	gang.was_seen = true;
 	queue_.mark(key);
 	return true;

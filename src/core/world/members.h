@@ -16,16 +16,16 @@ namespace slurmkube::core
 struct Member {
 	const PodUid *uid;
 	const PodEntry *entry;
-	std::optional<std::uint32_t> seat;
+	std::optional<std::uint32_t> rank;
 	PodSide side;
 };
 using Members = std::vector<Member>;
 
-using SeatHolders = std::unordered_map<std::uint32_t, const PodUid *>;
-struct Seating {
+using RankHolders = std::unordered_map<std::uint32_t, const PodUid *>;
+struct RankLayout {
 	/* of those who wait; empty: it has no place */
-	std::unordered_map<std::uint32_t, std::string> node_of_seat;
-	SeatHolders holders;
+	std::unordered_map<std::uint32_t, std::string> node_of_rank;
+	RankHolders holders;
 };
 
 /* What a role constraints: its member of the lowest rank, or its template while none has come. */

@@ -61,7 +61,7 @@ std::string claim_trouble_of_gang(const State &state, const Gang &gang)
 			return claim_trouble(state, {}, *role.pod_template);
 	}
 	std::set<ClaimId> taken;
-	for (const auto &[uid, seat] : gang.members) {
+	for (const auto &[uid, rank] : gang.members) {
 		const auto &pod = state.pods.at(uid).pod;
 		if (!pod || is_terminal(*pod))
 			continue;
@@ -78,7 +78,7 @@ std::string claim_trouble_of_gang(const State &state, const Gang &gang)
 void exclude_for_claims(const State &state, const Gang &gang, std::set<std::string> &excluded)
 {
 	std::vector<const Pod *> pods;
-	for (const auto &[uid, seat] : gang.members) {
+	for (const auto &[uid, rank] : gang.members) {
 		const auto &pod = state.pods.at(uid).pod;
 		const auto is_same = [&](const Pod *one) {
 			return one->constraints.claims == pod->constraints.claims;

@@ -62,13 +62,13 @@ ComponentFacts FactsReader::facts_of_pod(
 	const Component &component = state_.components.at(uid);
 	ComponentFacts f = facts_of_component(uid, component);
 	f.is_alone = f.is_complete = true;
-	f.seats = 1;
+	f.rank_count = 1;
 	const PodSide side = side_of(entry);
 	note_absence(uid, entry, side, f);
 	if (entry.pod) {
 		f.ranks.push_back(facts_of_rank(uid, entry, component, f.job));
 		f.ranks.front().is_ours = is_bound_side(side);
-		f.ranks.front().is_seated = true;
+		f.ranks.front().is_ranked = true;
 	}
 	note_goes_on(f);
 	if (side == PodSide::waiting && job_side(f.job) == JobSide::allocated)
@@ -99,7 +99,7 @@ void FactsReader::note_absence(
 	}
 	if (is_live_side(side))
 		return;
-	f.ended_seats = 1;
+	f.ended_ranks = 1;
 	f.result = entry.end_status.value_or(side == PodSide::ended
 			? wait_status_of(*entry.pod)
 			: wait_status_of_gone(entry.last.get()));
@@ -108,7 +108,7 @@ void FactsReader::note_absence(
 void FactsReader::note_place(const PodUid &uid, const PodEntry &entry, ComponentFacts &f) const
 {
 	RankFacts &rank = f.ranks.front();
-	rank.has_seat = true;
+	rank.holds_rank = true;
 	if (f.job->nodes.empty())
 		return;
 	const NodeAllocation &slot = f.job->nodes.front();

@@ -67,7 +67,7 @@ bool FactsReader::is_start_expired(
 	return now_.mono_us >= since + limit_us;
 }
 
-/* Its seat and its node are others' matter. component: whose job it has. */
+/* Its rank and its node are others' matter. component: whose job it has. */
 RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
 	const Component &component, const SlurmJob *job) const
 {

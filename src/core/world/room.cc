@@ -35,11 +35,11 @@ std::string name_of(const Pod &pod)
 	return pod.name_space + "/" + pod.name;
 }
 
-/* Whatever it is that keeps it off the node of its seat. */
+/* Whatever it is that keeps it off the node of its rank. */
 bool is_placeless(const RankFacts &r)
 {
 	const bool is_forbidden =
-		r.side == PodSide::waiting && r.has_seat && !r.node.forbidden.empty();
+		r.side == PodSide::waiting && r.holds_rank && !r.node.forbidden.empty();
 	return is_crowded_out(r) || (is_forbidden && !r.node.name.empty());
 }
 
@@ -73,7 +73,7 @@ void FactsReader::note_placeless(ComponentFacts &f) const
 			state_.pods.at(r.uid).unbound_at_us < since_us + limit_us)
 			continue;
 		found_.stop(r.uid, Clock::placeless);
-		found_.leaving.push_back({r.uid, r.seat, r.node.name});
+		found_.leaving.push_back({r.uid, r.rank, r.node.name});
 	}
 	drop_leaving(f, found_);
 }

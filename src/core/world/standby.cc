@@ -69,7 +69,7 @@ void World::forget_on_standby(Now now)
 	});
 }
 
-/* The gang keeps the ends of its seats. */
+/* The gang keeps the ends of its ranks. */
 void World::forget_gangs_on_standby(Now now)
 {
 	std::vector<PodUid> over;

@@ -13,7 +13,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_WORLD_H
 #define SLURMKUBE_CORE_WORLD_WORLD_H
 
-#include "src/core/gang/seating.h"
+#include "src/core/gang/rank_layout.h"
 #include "src/core/reconcile/together.h"
 #include "src/core/translate/translate.h"
 #include "src/core/world/answers.h"
@@ -217,7 +217,7 @@ class World
 	/* ---- volume claims: world/claims.cc ---- */
 	void wake_claimants(const std::set<PodUid> &users);
 	void wake_all_claimants();
-	/* ---- gangs: world/owners.cc, world/seats.cc, world/gang_spec.cc, world/member_facts.cc
+	/* ---- gangs: world/owners.cc, world/ranks.cc, world/gang_spec.cc, world/member_facts.cc
 	 * ---- */
 	void assign(const PodUid &uid, PodEntry &entry, Now now);
 	bool has_other_owner(PodEntry &entry, Grouping &grouping);
@@ -232,11 +232,11 @@ class World
 	[[nodiscard]] bool may_take_roles(const PodUid &key, const Gang &gang) const;
 	void roles_changed(const OwnerId &id, const Owner &owner);
 	void put_out_strangers(const PodUid &key, const std::string &name_space);
-	void shape_again(Gang &gang, const PodUid &key, std::vector<Seat> seats);
+	void shape_again(Gang &gang, const PodUid &key, std::vector<Rank> ranks);
 	[[nodiscard]] bool is_asked_for(const PodUid &key) const;
-	void seat_anew(Gang &gang, const PodUid &key, const std::vector<const Pod *> &pods);
-	void seat_members(Gang &gang, const PodUid &key);
-	void seat_unranked(Gang &gang);
+	void assign_ranks_anew(Gang &gang, const PodUid &key, const std::vector<const Pod *> &pods);
+	void assign_ranks(Gang &gang, const PodUid &key);
+	void assign_free_ranks(Gang &gang);
 	void leave(Gang &gang, const PodUid &uid);
 	void note_standalone(const PodUid &key, const PodUid &uid, PodEntry &entry);
 	void note_bound_members(const PodUid &key, const Gang &gang);
@@ -253,7 +253,7 @@ class World
 		const Action &action, Now now);
 	/* ---- components: world/components.cc ---- */
 	[[nodiscard]] std::optional<PodUid> component_that_runs(const InGang &in) const;
-	void seat_by_ranks(Gang &gang, std::vector<std::uint32_t> ranks);
+	void take_workload_ranks(Gang &gang, std::vector<std::uint32_t> ranks);
 	void keep_role(const PodUid &key, const InGang &in);
 	void join_components(const InGang &in, const PodEntry &first, Now now);
 	[[nodiscard]] bool has_pods_of_others(const PodUid &key) const;
@@ -272,7 +272,7 @@ class World
 	void drop_roles(const PodUid &key, Gang &gang);
 	void take_component(
 		const PodUid &key, Gang &gang, const std::vector<ComponentRoles> &components);
-	std::vector<bool> taken_seats(const Gang &gang) const;
+	std::vector<bool> taken_ranks(const Gang &gang) const;
 	/* ---- what roles demand: world/gang_roles.cc ---- */
 	void note_roles(const Gang &gang);
 	void note_never_came(const PodUid &key, Gang &gang, const ComponentFacts &facts, Now now);

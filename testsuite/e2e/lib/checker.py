@@ -37,7 +37,7 @@ def _history(bed, unless):
     )
 
 
-def _seat(event):
+def _rank(event):
     """What only one pod may have: a job, or a rank of it; and whether a successor may take it."""
     notes = event.thing["metadata"].get("annotations", {})
     return notes.get(f"{ALLOCATION}/rank"), f"{ALLOCATION}/gang" in notes
@@ -49,7 +49,7 @@ def _one_pod_for_a_job(pods, forgets):
     """
     owner, wrong = {}, []
     for pod in sorted(pods, key=lambda p: p.bound.rv):
-        when, job, (rank, is_gang) = pod.bound.at, pod.bound.job, _seat(pod.bound)
+        when, job, (rank, is_gang) = pod.bound.at, pod.bound.job, _rank(pod.bound)
         if not job or any(since <= when <= until + LATE for since, until in forgets):
             continue
         key = (job, rank, sum(1 for _, until in forgets if until + LATE < when))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which node of an allocation each task and each pod of a gang has. */
-#include "src/core/gang/seating.h"
+#include "src/core/gang/rank_layout.h"
 #include "testsuite/unit/gang_stage.h"
 
 using namespace slurmkube;
@@ -19,7 +19,7 @@ GangShape tasks_of(std::uint32_t tasks, std::uint32_t cpus, std::uint64_t memory
 		.cpus_per_task = cpus,
 		.memory_mib_per_task = memory_mib,
 		.extended_per_task = {},
-		.task_of_seat = {}};
+		.task_of_rank = {}};
 }
 
 NodeAllocation share(const char *node, std::uint32_t cpus, std::uint64_t memory_mib,
@@ -121,7 +121,7 @@ void no_share_is_given_out_twice()
 
 int main()
 {
-	return check::run_tests("seating",
+	return check::run_tests("layout",
 		{
 			TEST(tasks_fill_nodes_in_the_order_given),
 			TEST(shares_limit_tasks_by_memory_and_devices),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that says who is in a gang and in which seat: joining, taking seats, leaving,
- * and how the pods of seats ended. */
+/* The part of World that says who is in a gang and in which rank: joining, taking ranks, leaving,
+ * and how the pods of ranks ended. */
 #include "src/core/model/names.h"
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
@@ -39,7 +39,7 @@ void World::put_out_strangers(const PodUid &key, const std::string &name_space)
 		if (found == state_.gangs.end())
 			continue;
 		std::vector<PodUid> strangers;
-		for (const auto &[uid, seat] : found->second.members) {
+		for (const auto &[uid, rank] : found->second.members) {
 			if (namespace_of(state_.entry(uid)) != name_space)
 				strangers.push_back(uid);
 		}
@@ -50,25 +50,25 @@ void World::put_out_strangers(const PodUid &key, const std::string &name_space)
 	}
 }
 
-void World::shape_again(Gang &gang, const PodUid &key, std::vector<Seat> seats)
+void World::shape_again(Gang &gang, const PodUid &key, std::vector<Rank> ranks)
 {
-	if (gang.seats == seats)
+	if (gang.ranks == ranks)
 		return;
-	gang.seats = std::move(seats);
+	gang.ranks = std::move(ranks);
 	gang.standalone.clear();
 	gang.per_node.reset();
 	queue_.mark(key);
 }
 
 /* One whose pod has ended or stops is free: the successor comes before it has gone. */
-std::vector<bool> World::taken_seats(const Gang &gang) const
+std::vector<bool> World::taken_ranks(const Gang &gang) const
 {
-	std::vector<bool> taken(gang.seats.size());
-	for (const auto &[uid, seat] : gang.members) {
-		if (!seat || *seat >= taken.size())
+	std::vector<bool> taken(gang.ranks.size());
+	for (const auto &[uid, rank] : gang.members) {
+		if (!rank || *rank >= taken.size())
 			continue;
 		const PodSide side = side_of(state_.pods.at(uid));
-		taken[*seat] = taken[*seat] || side == PodSide::gated || side == PodSide::waiting ||
+		taken[*rank] = taken[*rank] || side == PodSide::gated || side == PodSide::waiting ||
 			side == PodSide::running;
 	}
 	return taken;
@@ -78,7 +78,7 @@ std::vector<bool> World::taken_seats(const Gang &gang) const
 bool World::may_take_roles(const PodUid &key, const Gang &gang) const
 {
 	const Component *component = state_.component(key);
-	if (gang.seats.empty() || !component)
+	if (gang.ranks.empty() || !component)
 		return true;
 	const bool is_any_bound = std::ranges::any_of(gang.members,
 		[&](const auto &m) { return is_bound_side(side_of(state_.pods.at(m.first))); });
@@ -92,21 +92,21 @@ void World::take_roles(const PodUid &key, Gang &gang, const std::vector<Role> &r
 {
 	if (roles == gang.roles)
 		return;
-	const std::vector<Seat> before = gang.seats;
-	shape_again(gang, key, seats_of(roles));
+	const std::vector<Rank> before = gang.ranks;
+	shape_again(gang, key, ranks_of(roles));
 	gang.roles = roles;
 	note_roles(gang);
-	if (before.empty() || before == gang.seats)
+	if (before.empty() || before == gang.ranks)
 		return;
 	gang.ends.clear();
 	if (const SlurmJob *job = state_.current_job(key); job_side(job) == JobSide::pending)
 		gang.outgrown = job->id;
 	std::vector<PodUid> beyond;
-	for (auto &[uid, seat] : gang.members) {
-		if (!seat || *seat >= before.size())
+	for (auto &[uid, rank] : gang.members) {
+		if (!rank || *rank >= before.size())
 			continue;
-		seat = seat_at(gang.seats, before[*seat].role, before[*seat].index);
-		if (!seat)
+		rank = rank_at(gang.ranks, before[*rank].role, before[*rank].index);
+		if (!rank)
 			beyond.push_back(uid);
 	}
 	for (const PodUid &uid : beyond)
@@ -139,26 +139,27 @@ void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 	Gang &gang = gang_at(key, in.gang, now);
 	gang.owner = in.owner;
 	gang.minimum = in.minimum;
-	const auto rank = rank_annotation(*entry.pod);
-	std::optional<std::uint32_t> seat = rank ? seat_of_rank(gang, *rank) : std::nullopt;
-	if (!seat && in.index)
-		seat = seat_at(gang.seats, in.role, *in.index);
-	gang.members[uid] = seat;
+	const auto annotated = rank_annotation(*entry.pod);
+	std::optional<std::uint32_t> rank =
+		annotated ? rank_in_component(gang, *annotated) : std::nullopt;
+	if (!rank && in.index)
+		rank = rank_at(gang.ranks, in.role, *in.index);
+	gang.members[uid] = rank;
 	gang.was_seen = true;
 	if (has_live_job(state_, key)) /* its template may have been changed on the way */
 		reviews_.add(key);
-	if (!seat && !in.index) {
+	if (!rank && !in.index) {
 		gang.unranked[uid] = std::move(in.role);
-	} else if (!seat && gang.minimum == 0) { /* its owner has grown: it is a job of its own */
+	} else if (!rank && gang.minimum == 0) { /* its owner has grown: it is a job of its own */
 		leave(gang, uid);
 		drop_gang_if_empty(key);
 	}
 	queue_.mark(key);
 }
 
-/* What is free for their role, by name. All at once: looking for free seats takes as long as the
+/* What is free for their role, by name. All at once: looking for free ranks takes as long as the
  * gang is large. */
-void World::seat_unranked(Gang &gang)
+void World::assign_free_ranks(Gang &gang)
 {
 	if (gang.unranked.empty())
 		return;
@@ -171,13 +172,13 @@ void World::seat_unranked(Gang &gang)
 	std::ranges::sort(pods, [](const auto &a, const auto &b) {
 		return natural_less(a.first->name, b.first->name);
 	});
-	const std::vector<bool> taken = taken_seats(gang);
+	const std::vector<bool> taken = taken_ranks(gang);
 	std::map<std::string, std::uint32_t> next;
 	for (const auto &[pod, role] : pods) {
 		std::uint32_t &at = next[role];
-		while (at < gang.seats.size() && (taken[at] || gang.seats[at].role != role))
+		while (at < gang.ranks.size() && (taken[at] || gang.ranks[at].role != role))
 			at++;
-		if (at < gang.seats.size())
+		if (at < gang.ranks.size())
 			gang.members[pod->uid] = at++;
 		else if (gang.minimum == 0) /* its owner has grown: it is a job of its own */
 			leave(gang, pod->uid);
@@ -186,7 +187,7 @@ void World::seat_unranked(Gang &gang)
 
 /* Those that are bound keep their ranks; the others fill what is free, by name. As many as the job
  * was made for, which bound ones know. */
-void World::seat_anew(Gang &gang, const PodUid &key, const std::vector<const Pod *> &pods)
+void World::assign_ranks_anew(Gang &gang, const PodUid &key, const std::vector<const Pod *> &pods)
 {
 	std::size_t size = 0;
 	for (const Pod *pod : pods)
@@ -195,39 +196,39 @@ void World::seat_anew(Gang &gang, const PodUid &key, const std::vector<const Pod
 					? number_in(*pod, names::k_allocation_size).value_or(0)
 					: 0,
 				k_gang_pods_max));
-	std::vector<const Pod *> in_seat(size > 0 ? size : pods.size());
+	std::vector<const Pod *> in_rank(size > 0 ? size : pods.size());
 	for (const Pod *pod : pods) {
 		const auto rank = rank_annotation(*pod);
 		gang.members[pod->uid] = rank;
-		if (rank && *rank < in_seat.size())
-			in_seat[*rank] = pod;
+		if (rank && *rank < in_rank.size())
+			in_rank[*rank] = pod;
 	}
 	std::uint32_t next = 0;
 	for (const Pod *pod : pods) {
-		while (next < in_seat.size() && in_seat[next])
+		while (next < in_rank.size() && in_rank[next])
 			next++;
-		if (gang.members[pod->uid] || next == in_seat.size())
+		if (gang.members[pod->uid] || next == in_rank.size())
 			continue;
 		gang.members[pod->uid] = next;
-		in_seat[next] = pod;
+		in_rank[next] = pod;
 	}
-	std::vector<Seat> seats;
-	for (const Pod *pod : in_seat)
-		seats.push_back({"", static_cast<std::uint32_t>(seats.size()),
+	std::vector<Rank> ranks;
+	for (const Pod *pod : in_rank)
+		ranks.push_back({"", static_cast<std::uint32_t>(ranks.size()),
 			(pod ? pod : pods.front())->requests});
-	shape_again(gang, key, std::move(seats));
+	shape_again(gang, key, std::move(ranks));
 }
 
 /*
- * A PodGroup has no templates: its seats are the pods that exist when there are enough. Those that
+ * A PodGroup has no templates: its ranks are the pods that exist when there are enough. Those that
  * come later run alone.
  */
-void World::seat_members(Gang &gang, const PodUid &key)
+void World::assign_ranks(Gang &gang, const PodUid &key)
 {
 	if (gang.minimum == 0)
 		return;
 	std::vector<const Pod *> pods;
-	for (const auto &[uid, seat] : gang.members) {
+	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state_.pods.at(uid);
 		if (entry.grouping_known && entry.pod && is_live_side(side_of(entry)) &&
 			side_of(entry) != PodSide::gated)
@@ -246,18 +247,18 @@ void World::seat_members(Gang &gang, const PodUid &key)
 		(pods_of(state_, gang, key) < gang.minimum && !has_live_job(state_, key) &&
 			!is_running))
 		return;
-	if (gang.seats.empty() || (!is_asked_for(key) && !is_running))
-		seat_anew(gang, key, pods);
+	if (gang.ranks.empty() || (!is_asked_for(key) && !is_running))
+		assign_ranks_anew(gang, key, pods);
 	std::erase_if(pods, [&](const Pod *pod) { return gang.members[pod->uid].has_value(); });
-	std::vector<bool> taken = pods.empty() ? std::vector<bool>() : taken_seats(gang);
+	std::vector<bool> taken = pods.empty() ? std::vector<bool>() : taken_ranks(gang);
 	for (const Pod *pod : pods) {
-		std::optional<std::uint32_t> &seat = gang.members[pod->uid];
-		for (std::uint32_t i = 0; i < gang.seats.size() && !seat; i++) {
-			if (!taken[i] && gang.seats[i].requests == pod->requests)
-				seat = i;
+		std::optional<std::uint32_t> &rank = gang.members[pod->uid];
+		for (std::uint32_t i = 0; i < gang.ranks.size() && !rank; i++) {
+			if (!taken[i] && gang.ranks[i].requests == pod->requests)
+				rank = i;
 		}
-		if (seat)
-			taken[*seat] = true;
+		if (rank)
+			taken[*rank] = true;
 		else
 			leave(gang, pod->uid);
 	}
@@ -291,9 +292,9 @@ void World::note_bound_members(const PodUid &key, const Gang &gang)
 	component.bound_nodes.clear();
 	component.bound_attempt = 0;
 	std::unordered_set<std::string_view> nodes;
-	for (const auto &[uid, seat] : gang.members) {
+	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &member = state_.pods.at(uid);
-		if (!seat || !member.pod || member.pod->node_name.empty() ||
+		if (!rank || !member.pod || member.pod->node_name.empty() ||
 			is_terminal(*member.pod) || member.pod_attempt == 0)
 			continue;
 		nodes.insert(member.pod->node_name);
@@ -307,17 +308,17 @@ void World::note_bound_members(const PodUid &key, const Gang &gang)
 void World::note_ends(Gang &gang, Now now)
 {
 	std::vector<PodUid> gone;
-	for (const auto &[uid, seat] : gang.members) {
+	for (const auto &[uid, rank] : gang.members) {
 		PodEntry &member = state_.pods[uid];
 		settle_share(uid, member, now);
 		gang.restart = std::max(gang.restart, member.restart);
 		const Pod *pod = member.pod ? &*member.pod : member.last ? &*member.last : nullptr;
 		const bool has_ended =
 			pod && (!member.pod || is_terminal(*pod)) && bound_attempt(*pod) > 0;
-		if (seat && has_ended) {
-			const SeatEnd end{member.restart, bound_attempt(*pod), pod->created,
+		if (rank && has_ended) {
+			const RankEnd end{member.restart, bound_attempt(*pod), pod->created,
 				member.end_status.value_or(wait_status_of_gone(pod))};
-			SeatEnd &known = gang.ends[*seat];
+			RankEnd &known = gang.ends[*rank];
 			if (std::tie(end.restart, end.attempt, end.created) >=
 				std::tie(known.restart, known.attempt, known.created))
 				known = end;

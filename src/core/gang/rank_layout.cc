@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/core/gang/seating.h"
+#include "src/core/gang/rank_layout.h"
 
 #include <algorithm>
 #include <unordered_map>

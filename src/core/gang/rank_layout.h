@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seating.h - which node of an allocation each task and each pod of a gang has.
+ * rank_layout.h - which node of an allocation each task and each pod of a gang has.
  *
  * Pure. Slurm may give more CPUs than the tasks need (exclusive nodes, MaxMemPerCPU, whole
  * sockets), so CPUs alone do not say where its tasks are: a node takes as many as its share of
@@ -8,8 +8,8 @@
  * its own (block distribution): numbers as even as can be, ranks side by side in the order of the
  * nodes.
  */
-#ifndef SLURMKUBE_CORE_GANG_SEATING_H
-#define SLURMKUBE_CORE_GANG_SEATING_H
+#ifndef SLURMKUBE_CORE_GANG_RANK_LAYOUT_H
+#define SLURMKUBE_CORE_GANG_RANK_LAYOUT_H
 
 #include "src/core/gang/shape.h"
 #include "src/core/policy/gres.h"
