@@ -238,6 +238,36 @@ void the_earliest_deadline_of_the_owners_counts()
 		13);
 }
 
+/* Its pods never come as members: a job for them would wait, and hold nodes, for nothing. */
+void roles_that_opt_out_or_have_another_scheduler_are_left_out()
+{
+	Cluster cluster;
+	const auto with = [](const char *name, const char *scheduler, const char *gang) {
+		Role one = role(name, 1);
+		Pod pod;
+		pod.scheduler_name = scheduler;
+		if (gang)
+			pod.annotations = {{"slurm-kube.io/gang", gang}};
+		one.pod_template = std::make_shared<const Pod>(pod);
+		return one;
+	};
+	Owner &set = cluster.add("jobset.x-k8s.io/v1alpha2", "JobSet", "s",
+		{with("ours", "slurm", nullptr), with("out", "slurm", "false"),
+			with("theirs", "volcano", nullptr),
+			with("default", "default-scheduler", nullptr), with("none", "", "true")},
+		true);
+	Pod pod = pod_of(ref_of(set), {{"jobset.sigs.k8s.io/replicatedjob-name", "ours"}});
+	pod.scheduler_name = "slurm";
+	const auto member = cluster.place(pod);
+	REQUIRE(as<InGang>(member));
+	std::string names;
+	for (const ComponentRoles &component : as<InGang>(member)->components) {
+		for (const Role &one : component.roles)
+			names += one.name + " ";
+	}
+	CHECK_EQUAL(names, "ours default none ");
+}
+
 void a_gang_without_end_is_refused()
 {
 	Cluster cluster;
@@ -285,6 +315,7 @@ int main()
 			TEST(kubeflow_roles_are_found_whatever_their_case),
 			TEST(workers_may_be_numbered_from_one),
 			TEST(the_earliest_deadline_of_the_owners_counts),
+			TEST(roles_that_opt_out_or_have_another_scheduler_are_left_out),
 			TEST(a_gang_without_end_is_refused),
 			TEST(ranks_are_found_by_role_and_index),
 			TEST(paths_are_made_of_plain_names_only),

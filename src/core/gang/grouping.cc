@@ -29,6 +29,16 @@ std::optional<bool> wish(const Options &options)
 	return found->second != "false" && found->second != "no" && found->second != "0";
 }
 
+bool takes_part(const Role &role, const std::string &scheduler_name)
+{
+	if (!role.pod_template)
+		return true;
+	const std::string &other = role.pod_template->scheduler_name;
+	const bool is_other = !other.empty() && other != "default-scheduler" &&
+		!scheduler_name.empty() && other != scheduler_name;
+	return !is_other && wish(role.pod_template->annotations) != false;
+}
+
 /* The owners that exist, nearest first. */
 struct Chain {
 	std::vector<const Owner *> owners;
@@ -103,7 +113,8 @@ Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
 {
 	PodRole place = pod_role_of(pod, owner);
 	InGang in;
-	const std::vector<Role> roles = roles_of_stage(owner, stage_of(owner, place.role));
+	const std::vector<Role> roles =
+		roles_of_stage(owner, stage_of(owner, place.role), pod.scheduler_name);
 	in.owner = owner.id;
 	in.minimum = owner.minimum;
 	if (std::max<std::uint64_t>(pods_of(roles), in.minimum) > k_gang_pods_max)
@@ -190,11 +201,13 @@ bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang)
 			pod.labels, [&](const auto &label) { return is_named(label.second); });
 }
 
-std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage)
+std::vector<Role> roles_of_stage(
+	const Owner &owner, std::uint32_t stage, const std::string &scheduler_name)
 {
 	std::vector<Role> roles;
-	std::ranges::copy_if(owner.roles, std::back_inserter(roles),
-		[&](const Role &role) { return role.stage == stage; });
+	std::ranges::copy_if(owner.roles, std::back_inserter(roles), [&](const Role &role) {
+		return role.stage == stage && takes_part(role, scheduler_name);
+	});
 	return roles;
 }
 

@@ -80,8 +80,11 @@ Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup);
  */
 bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang);
 
-/* Those that start together with the roles of that stage. */
-std::vector<Role> roles_of_stage(const Owner &owner, std::uint32_t stage);
+/* Those that start together with the roles of that stage; without roles whose template has the
+ * annotation slurm-kube.io/gang: "false", or names another scheduler than ours. A template that
+ * names none, or Kubernetes' default, may get ours by an admission policy. */
+std::vector<Role> roles_of_stage(
+	const Owner &owner, std::uint32_t stage, const std::string &scheduler_name);
 
 /* One after the other: those of a role lie side by side, by index. */
 std::vector<Rank> ranks_of(const std::vector<Role> &roles);

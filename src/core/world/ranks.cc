@@ -121,7 +121,8 @@ void World::roles_changed(const OwnerId &id, const Owner &owner)
 			!owner.is_finished && owner.starts_together &&
 			key.text.starts_with(owner.uid))
 			take_component(key, gang,
-				components_of(roles_of_stage(owner, gang.roles.front().stage)));
+				components_of(roles_of_stage(owner, gang.roles.front().stage,
+					state_.settings.policy.scheduler_name)));
 	}
 }
 
