@@ -262,6 +262,31 @@ void pods_that_run_alone_count_for_the_minimum()
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
 }
 
+/* A node would have to suit each of them: the pods say so, and no job follows the other. */
+void a_pod_group_of_unlike_pods_is_refused()
+{
+	Stage stage(0);
+	make_pod_group(stage, 2);
+	for (const char *name : {"n1", "n2", "n3", "n4"}) {
+		KubeNode node = kube_node(name, std::string(name) + "-uid", 8000);
+		node.labels["pool"] = std::string(name) < "n3" ? "a" : "b";
+		stage.world.observe(NodeSeen{node}, stage.now);
+	}
+	Pod one = loose("one"), other = loose("other");
+	one.constraints.node_selector = {{"pool", "a"}};
+	other.constraints.node_selector = {{"pool", "b"}};
+	for (const Pod &pod : {one, other})
+		stage.world.observe(PodSeen{pod}, stage.now);
+	(void)stage.take();
+	stage.pass(2 * k_second);
+	const auto actions = stage.take();
+	CHECK(only<Submit>(actions).empty());
+	const auto reports = only<Report>(actions);
+	REQUIRE(!reports.empty());
+	CHECK(reports.front().second.not_scheduled.message.starts_with(
+		"no node suits both pod 'one' ("));
+}
+
 /* Names of a PodGroup's pods say nothing of its uid. */
 void another_group_of_the_same_name_is_asked_for()
 {
@@ -811,6 +836,7 @@ int main()
 			TEST(a_pod_that_was_bound_alone_joins_no_gang),
 			TEST(ranks_of_pods_that_run_stay),
 			TEST(pods_that_run_alone_count_for_the_minimum),
+			TEST(a_pod_group_of_unlike_pods_is_refused),
 			TEST(another_group_of_the_same_name_is_asked_for),
 			TEST(a_member_bound_by_somebody_else_is_in_nobodys_way),
 			TEST(a_gated_member_is_one_that_has_not_come),

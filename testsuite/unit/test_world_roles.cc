@@ -242,8 +242,9 @@ void a_gang_has_the_latest_deadline_of_its_roles()
 
 void conflicts_of_roles()
 {
-	const RoleNodes a{"a", {"n1", "n2"}, "A"}, b{"b", {"n3"}, "B"}, c{"c", {"n3", "n4"}, "C"},
-		d{"d", {"n4"}, "D"}, none{"none", {"n1", "n2", "n3", "n4"}, "N"};
+	const RoleNodes a{"role 'a'", {"n1", "n2"}, "A"}, b{"role 'b'", {"n3"}, "B"},
+		c{"role 'c'", {"n3", "n4"}, "C"}, d{"role 'd'", {"n4"}, "D"},
+		none{"none", {"n1", "n2", "n3", "n4"}, "N"};
 	CHECK(role_conflict({}, 4, "x").empty());
 	CHECK(role_conflict({a, b}, 4, "x").empty());
 	CHECK(role_conflict({a, none}, 4, "x").empty()); /* it has no node by itself, and says so */

@@ -43,8 +43,7 @@ std::string names_of(const std::vector<const RoleNodes *> &roles)
 {
 	std::string out;
 	for (std::size_t i = 0; i < std::min(roles.size(), k_named_most); i++)
-		out += (i == 0 ? "role '" : " and role '") + roles[i]->role + "' (" +
-			roles[i]->why + ")";
+		out += (i == 0 ? "" : " and ") + roles[i]->role + " (" + roles[i]->why + ")";
 	return out + (roles.size() > k_named_most ? " and others" : "");
 }
 

@@ -17,7 +17,7 @@ namespace slurmkube::core
 {
 
 struct RoleNodes {
-	std::string role;
+	std::string role;                  /* "role 'head'" */
 	std::vector<std::string> excluded; /* sorted */
 	/* "6 nodes: each has no label pool=gpu (nodeSelector)" */
 	std::string why;

@@ -23,19 +23,32 @@ namespace
 /* Each costs a look at all nodes. */
 constexpr std::size_t k_unlike_roles_most = 32;
 
+/* What makes two pods of a gang ask for different nodes. */
+struct Alike {
+	bool is_by_size, is_by_labels;
+};
+
 /* As far as nodes are concerned. Owners may have hundreds of templates that differ in their
  * commands only. */
-bool are_constrained_alike(const Pod &one, const Pod &other, bool is_by_labels)
+bool are_constrained_alike(const Pod &one, const Pod &other, Alike by)
 {
-	return one.constraints == other.constraints && one.requests == other.requests &&
+	return one.constraints == other.constraints &&
+		(!by.is_by_size || one.requests == other.requests) &&
 		one.unsupported_fields == other.unsupported_fields &&
-		(!is_by_labels || one.labels == other.labels) && one.node_name == other.node_name &&
+		(!by.is_by_labels || one.labels == other.labels) &&
+		one.node_name == other.node_name &&
 		one.active_deadline_seconds == other.active_deadline_seconds;
 }
 
 std::string owner_text(const Gang &gang)
 {
 	return gang.id.kind + " " + gang.id.name;
+}
+
+/* A PodGroup has no roles: each of its pods may be of another kind. */
+std::string role_text(const Gang &gang, const std::string &name)
+{
+	return (gang.minimum > 0 ? "pod '" : "role '") + name + "'";
 }
 
 bool has_terms(const Pod &pod)
@@ -68,13 +81,15 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 {
 	std::map<std::string_view, std::pair<std::uint32_t, const Pod *>> firsts;
 	bool is_running = false;
+	/* which has no templates: its pods may be of any kind, and each is judged */
+	const bool is_pod_group = gang.minimum > 0;
 	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state_.pods.at(uid);
 		if (!rank || *rank >= gang.ranks.size() || !entry.pod)
 			continue;
 		is_running = is_running || is_bound_side(side_of(entry));
-		auto &first = firsts.try_emplace(gang.ranks[*rank].role, *rank, &*entry.pod)
-				      .first->second;
+		const std::string &role = is_pod_group ? entry.pod->name : gang.ranks[*rank].role;
+		auto &first = firsts.try_emplace(role, *rank, &*entry.pod).first->second;
 		if (*rank < first.first)
 			first = {*rank, &*entry.pod};
 	}
@@ -89,9 +104,9 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 		by_rank.emplace(first.first, RolePod{std::string(role), first.second});
 	RolePods out;
 	for (auto &[first_rank, role] : by_rank) {
-		const bool is_by_labels = is_concerned(state_, *role.pod);
-		const auto is_like = [is_by_labels, &wanted = *role.pod](const RolePod &known) {
-			return are_constrained_alike(*known.pod, wanted, is_by_labels);
+		const Alike by{!is_pod_group, !is_pod_group && is_concerned(state_, *role.pod)};
+		const auto is_like = [by, &wanted = *role.pod](const RolePod &known) {
+			return are_constrained_alike(*known.pod, wanted, by);
 		};
 		if (std::ranges::none_of(out, is_like))
 			out.push_back(std::move(role));
@@ -128,7 +143,7 @@ Status FactsReader::check_roles(const Gang &gang, const RolePods &roles) const
 			return roles.size() == 1 && gang.components == 1
 				? fine
 				: Status(in_context(
-					  "role '" + role.name + "' of " + owner_text(gang),
+					  role_text(gang, role.name) + " of " + owner_text(gang),
 					  fine.error()));
 	}
 	for (const RolePod &one : roles) {
@@ -182,13 +197,13 @@ void FactsReader::exclude_for_roles(const PodUid &key, const Gang &gang, const R
 		if (!*spec) {
 			if (roles.size() > 1 || gang.components > 1)
 				*spec = in_context(
-					"role '" + role.name + "' of " + owner_text(gang),
+					role_text(gang, role.name) + " of " + owner_text(gang),
 					spec->error());
 			return;
 		}
 		if (!role.pod->node_name.empty())
 			continue; /* it has its node */
-		judged.push_back({role.name, (*spec)->excluded_nodes,
+		judged.push_back({role_text(gang, role.name), (*spec)->excluded_nodes,
 			reasons_text(filter_.exclusions_for(state_, *role.pod).reasons)});
 		excluded.insert((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
 	}
