@@ -235,11 +235,11 @@ void a_pod_that_never_ran_queues_again_after_node_failure_not_scancel()
 	for (const auto &[state, wanted] : {std::pair(JobState::node_fail, "submit"),
 		     std::pair(JobState::preempted, "submit"),
 		     std::pair(JobState::boot_fail, "submit"),
-		     /* slurmctld kills a job whose submitter did not hear
-					     * the answer: signal 15 */
+		     /* slurmctld kills a job whose submitter did not hear the answer: signal 15 */
 		     std::pair(JobState::failed, "submit"), std::pair(JobState::complete, "submit"),
 		     std::pair(JobState::oom, "submit"), std::pair(JobState::cancelled, "remove"),
-		     std::pair(JobState::timeout, "remove"),
+		     /* its nodes were held so long that it could not be bound */
+		     std::pair(JobState::timeout, "submit"),
 		     std::pair(JobState::deadline, "remove")}) {
 		Scene scene(PodSide::waiting, JobSide::ended);
 		scene.job.state = state;

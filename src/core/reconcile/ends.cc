@@ -28,8 +28,18 @@ bool goes(const ComponentFacts &f, const RankFacts &r)
 {
 	if (is_held_on_to(r))
 		return r.is_ours && r.is_about;
-	return r.side == PodSide::waiting && !r.is_after_end && is_wish(*f.job) && !f.answer_lost &&
-		!f.ended_by_us;
+	return r.side == PodSide::waiting && !r.is_after_end && takes_waiting_along(f) &&
+		!f.answer_lost && !f.ended_by_us;
+}
+
+/* While the next job is not due. */
+RankActions tell_why_again(const ComponentFacts &f)
+{
+	if (ended_with_prolog(*f.job))
+		return tell(f, prolog_failed(*f.job));
+	if (f.job->state == JobState::timeout)
+		return tell(f, timed_out_unused(*f.job));
+	return {};
 }
 
 } // namespace
@@ -51,7 +61,7 @@ RankActions ended(const ComponentFacts &f)
 	if (!is_cleared)
 		return f.is_alone ? out : tell(f, waiting_for_earlier_pods());
 	if (!f.next_job_due)
-		return ended_with_prolog(*f.job) ? tell(f, prolog_failed(*f.job)) : out;
+		return tell_why_again(f);
 	return has_waiting(f) ? submit(f) : out;
 }
 

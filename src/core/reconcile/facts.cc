@@ -30,6 +30,13 @@ bool is_made_after(const RankFacts &r, const SlurmJob &ended, std::int64_t ended
 		(r.pod->created == ended.end_time && !was_seen_before);
 }
 
+bool takes_waiting_along(const ComponentFacts &f)
+{
+	const auto has_run = [](const RankFacts &r) { return r.busy.bind || is_bound(r); };
+	const bool is_unused = f.ended_ranks == 0 && std::ranges::none_of(f.ranks, has_run);
+	return is_wish(*f.job) && !(is_unused && f.job->state == JobState::timeout);
+}
+
 bool has_own_live(const ComponentFacts &f)
 {
 	return std::ranges::any_of(f.ranks, is_live_side, &RankFacts::side);

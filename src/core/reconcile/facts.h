@@ -162,6 +162,10 @@ bool is_bound(const RankFacts &rank);
  * what was seen first came first. */
 bool is_made_after(const RankFacts &rank, const SlurmJob &ended, std::int64_t ended_us);
 
+/* Its job has ended, and who waits for it goes with it. A time limit that nothing has run under is
+ * no reason: the time passed while the nodes were held. */
+bool takes_waiting_along(const ComponentFacts &facts);
+
 bool has_own_live(const ComponentFacts &facts);
 bool has_own_bound(const ComponentFacts &facts);
 /* Also of other components: those that run may be what the others wait for. */

@@ -131,6 +131,14 @@ Condition prolog_failed(const SlurmJob &job)
 			"cancelled the job; it is asked for again (slurmctld.log says why)"};
 }
 
+Condition timed_out_unused(const SlurmJob &job)
+{
+	return {names::k_reason_retrying,
+		job_text(job) +
+			" reached its time limit before the pod could be bound; the pod is queued "
+			"again"};
+}
+
 Condition waiting_for_node(const SlurmJob &job, const std::string &node)
 {
 	return {names::k_reason_pending,

@@ -28,6 +28,8 @@ Condition not_changed(const SlurmJob &job, const std::string &why);
 Condition waiting_for_prolog(const SlurmJob &job);
 /* Of a job that ended while it was configuring. */
 Condition prolog_failed(const SlurmJob &job);
+/* Its nodes were held, and no pod could be bound. */
+Condition timed_out_unused(const SlurmJob &job);
 Condition waiting_for_node(const SlurmJob &job, const std::string &node);
 /* That lasted too long. */
 Condition given_back_node(const SlurmJob &job, const std::string &node);

@@ -72,8 +72,9 @@ bool ends_all(const ComponentFacts &f)
 		ended_with_prolog(*f.job))
 		return false;
 	switch (f.job->state) {
-	case JobState::cancelled:
 	case JobState::timeout:
+		return takes_waiting_along(f);
+	case JobState::cancelled:
 	case JobState::deadline:
 	case JobState::node_fail:
 	case JobState::preempted:
@@ -91,7 +92,8 @@ bool is_concerned(const ComponentFacts &f, const ComponentFacts &other)
 {
 	const SlurmJob &ended = *other.job;
 	const auto goes = [&](const RankFacts &r) {
-		return (is_bound(r) || (r.side == PodSide::waiting && is_wish(ended))) &&
+		return (is_bound(r) ||
+			       (r.side == PodSide::waiting && takes_waiting_along(other))) &&
 			!is_made_after(r, ended, other.job_ended_us);
 	};
 	if (std::ranges::any_of(f.ranks, goes))
