@@ -14,6 +14,8 @@ libskube_la_SOURCES = \
 	%D%/teardown.cc \
 	%D%/teardown.h \
 	%D%/teardown_ask.cc \
+	%D%/teardown_ask_slurm.cc \
+	%D%/teardown_parts.h \
 	%D%/teardown_plan.cc \
 	%D%/views.cc \
 	%D%/views.h

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * teardown_ask_slurm.cc - what is left of slurm-kube, asked of scontrol and squeue, and read in
+ * slurm.conf.
+ */
+#include "src/base/text.h"
+#include "src/codec/marker.h"
+#include "src/core/model/names.h"
+#include "src/skube/teardown_parts.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace slurmkube::skube
+{
+
+namespace
+{
+
+constexpr unsigned k_include_depth_max = 8;
+
+/* "NodeName=n1 Arch=... AvailableFeatures=kube ...": the word after KEY= */
+std::string value_of(const std::string &row, const std::string &key)
+{
+	const std::string line = " " + row + " ", wanted = " " + key + "=";
+	const std::size_t at = line.find(wanted);
+	if (at == std::string::npos)
+		return "";
+	const std::size_t begin = at + wanted.size();
+	return line.substr(begin, line.find(' ', begin) - begin);
+}
+
+Words listed(const std::string &text)
+{
+	Words all;
+	std::istringstream in(text);
+	for (std::string one; std::getline(in, one, ',');) {
+		if (!one.empty() && one != "(null)")
+			all.push_back(one);
+	}
+	return all;
+}
+
+bool has(const Words &words, const std::string &one)
+{
+	return std::find(words.begin(), words.end(), one) != words.end();
+}
+
+/* Partitions that have other nodes as well stay as they are: native jobs may be in them. */
+void ask_nodes(Asker &ask, Leftovers &left)
+{
+	std::set<std::string> ours, others;
+	for (const std::string &row :
+		ask.lines({"scontrol", "--oneliner", "--all", "show", "nodes"})) {
+		const bool is_ours =
+			has(listed(value_of(row, "AvailableFeatures")), names::k_node_feature);
+		for (const std::string &partition : listed(value_of(row, "Partitions")))
+			(is_ours ? ours : others).insert(partition);
+		const bool is_dynamic = value_of(row, "State").find("DYNAMIC") != std::string::npos;
+		if (is_ours)
+			(is_dynamic ? left.dynamic_nodes : left.written_nodes)
+				.push_back(value_of(row, "NodeName"));
+	}
+	for (const std::string &row :
+		ask.lines({"scontrol", "--oneliner", "--all", "show", "partitions"})) {
+		const std::string name = value_of(row, "PartitionName");
+		if (!ours.contains(name) || others.contains(name))
+			continue;
+		left.partitions.push_back(name);
+		if (value_of(row, "State") == "UP")
+			left.open_partitions.push_back(name);
+	}
+}
+
+bool is_live(const std::string &state)
+{
+	return state == "RUNNING" || state == "COMPLETING" || state == "SUSPENDED" ||
+		state == "CONFIGURING";
+}
+
+/* The identity of a job is its marker, in whatever partition it is. */
+void ask_marked_jobs(Asker &ask, Leftovers &left)
+{
+	const std::string format =
+		"jobid:20,state:20,admin_comment:" + std::to_string(codec::k_marker_bytes_max + 1);
+	for (const std::string &row : ask.lines(
+		     {"squeue", "--noheader", "--all", "--states", "all", "--Format", format})) {
+		std::istringstream words(row);
+		MarkedJob job;
+		words >> job.id >> job.state;
+		std::string comment;
+		std::getline(words >> std::ws, comment);
+		auto marker = codec::marker_from_text(
+			comment.substr(0, comment.find_last_not_of(' ') + 1));
+		if (!marker || (job.state != "PENDING" && !is_live(job.state)))
+			continue;
+		job.marker = std::move(*marker);
+		left.marked_jobs.push_back(std::move(job));
+	}
+}
+
+/* Of users, in the partitions that are to go. */
+void ask_other_jobs(Asker &ask, Leftovers &left)
+{
+	std::string partitions;
+	for (const std::string &name : left.partitions)
+		partitions += (partitions.empty() ? "" : ",") + name;
+	if (partitions.empty())
+		return;
+	for (const std::string &row : ask.lines({"squeue", "--noheader", "--all", "--partition",
+		     partitions, "--states", "all", "--format", "%A %T"})) {
+		std::istringstream words(row);
+		std::string id, state;
+		words >> id >> state;
+		const auto is_it = [&id](const MarkedJob &job) { return job.id == id; };
+		const bool is_marked =
+			std::any_of(left.marked_jobs.begin(), left.marked_jobs.end(), is_it);
+		if (!is_marked && (state == "PENDING" || is_live(state)))
+			left.other_jobs.push_back(id);
+	}
+}
+
+bool is_of_ours(const std::string &line, const Leftovers &left)
+{
+	const std::string key = line.substr(0, line.find('='));
+	const auto words = [&line] {
+		return listed(line.substr(
+			line.find('=') + 1, line.find_first_of(" \t#") - line.find('=') - 1));
+	};
+	if (key == "JobSubmitPlugins")
+		return has(words(), "kube") || has(words(), "job_submit/kube");
+	if (key == "PartitionName")
+		return has(left.partitions, value_of(line, "PartitionName"));
+	if (key == "NodeName" || key == "NodeSet")
+		return has(listed(value_of(line, "Feature")), names::k_node_feature) ||
+			has(listed(value_of(line, "Features")), names::k_node_feature);
+	return false;
+}
+
+void read_conf(const std::string &file, Leftovers &left, unsigned depth)
+{
+	std::ifstream in(file);
+	std::string line;
+	for (unsigned number = 1; depth < k_include_depth_max && std::getline(in, line); number++) {
+		std::istringstream words(line);
+		std::string first, second;
+		words >> first >> second;
+		const std::size_t before = left.conf_lines.size();
+		if (first == "Include" || first == "include")
+			read_conf(second.starts_with('/')
+					? second
+					: file.substr(0, file.rfind('/') + 1) + second,
+				left, depth + 1);
+		if (is_of_ours(line, left) || left.conf_lines.size() > before)
+			left.conf_lines.push_back(file + ":" + std::to_string(number) + ": " +
+				printable(line).substr(0, 120));
+	}
+}
+
+void ask_conf(Asker &ask, Leftovers &left)
+{
+	for (const std::string &row : ask.lines({"scontrol", "show", "config"})) {
+		std::istringstream words(row);
+		std::string key, equals, value;
+		words >> key >> equals >> value;
+		if (key == "SLURM_CONF")
+			read_conf(value, left, 0);
+		if (key.starts_with("SlurmctldHost["))
+			left.controllers.push_back(value.substr(0, value.find('(')));
+	}
+}
+
+} // namespace
+
+void ask_slurm(Asker &ask, Leftovers &left)
+{
+	ask_nodes(ask, left);
+	ask_marked_jobs(ask, left);
+	ask_other_jobs(ask, left);
+	ask_conf(ask, left);
+}
+
+} // namespace slurmkube::skube
