@@ -3,6 +3,8 @@ noinst_LTLIBRARIES += libskube.la
 libskube_la_SOURCES = \
 	%D%/kubeconfig.cc \
 	%D%/kubeconfig.h \
+	%D%/options.cc \
+	%D%/options.h \
 	%D%/programs.cc \
 	%D%/programs.h \
 	%D%/node_file.cc \

@@ -4,18 +4,17 @@
  * See skube(1).
  */
 #include "src/base/guard.h"
-#include "src/core/model/names.h"
 #include "src/core/options/options.h"
 #include "src/core/options/text.h"
 #include "src/skube/kubeconfig.h"
 #include "src/skube/node_file.h"
+#include "src/skube/options.h"
 #include "src/skube/request.h"
 #include "src/skube/teardown.h"
 #include "src/skube/views.h"
 
 #include <cstdio>
 #include <ctime>
-#include <getopt.h>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,61 +23,8 @@ namespace
 {
 
 using namespace slurmkube;
-
-enum Exit { k_fine = 0, k_wrong = 1, k_usage = 2, k_unreachable = 3 };
-
-constexpr char k_help[] =
-	"usage: skube [OPTIONS] COMMAND\n"
-	"Asks slurmkubed, the agent that lets Slurm schedule Kubernetes pods. See skube(1).\n"
-	"\n"
-	"  check                 what works and what does not, with remedies\n"
-	"  ping                  is the agent there and ready?\n"
-	"  show jobs|pods|nodes  what it knows\n"
-	"  nodes --slurm-conf [--output FILE [--force]]\n"
-	"                        node lines for an Include file of slurm.conf (Slurm before "
-	"24.11)\n"
-	"  why [NAMESPACE/]POD   one pod's whole story: who it is in Slurm, its job, what is "
-	"waited for\n"
-	"  diag                  latencies, cost in slurmctld, counters\n"
-	"  explain options [NAME]  what pods may ask of Slurm by annotation (no agent needed)\n"
-	"  kubeconfig [FILE]     writes a kubeconfig and a token for the agent, with kubectl's "
-	"rights (no agent needed)\n"
-	"  teardown              what removing slurm-kube takes, in which order; --apply does it "
-	"(no agent needed)\n"
-	"  help\n"
-	"\n"
-	"      --active          show pods: only those that have not ended\n"
-	"      --json            the agent's reply as JSON (show, diag, check, ping)\n"
-	"      --socket PATH     the agent's control socket (default "
-	"/run/slurmkubed/control.sock)\n"
-	"      --token-file FILE, --owner USER, --duration TIME   with kubeconfig: where the token "
-	"goes\n"
-	"                        (default /var/lib/slurm-kube/token), who may read both files "
-	"(slurm), its life (168h)\n"
-	"      --apply           with teardown: do it\n"
-	"      --scheduler-name NAME, --label KEY   with teardown: as in slurmkubed.yaml (slurm, "
-	"slurm-kube.io/managed)\n"
-	"      --kubeconfig FILE, --context NAME    with teardown: kubectl's, for the agent's "
-	"cluster\n"
-	"      --agents-stopped  with teardown: slurmkubed was stopped on the other hosts of "
-	"slurmctld\n"
-	"  -V, --version\n"
-	"  -h, --help\n"
-	"\n"
-	"Exit status: 0 fine, 1 something is wrong, 2 wrong usage, 3 the agent cannot be "
-	"reached.\n";
-
-struct Options {
-	std::string socket = names::k_control_socket;
-	bool json = false, slurm_conf = false, force = false, active = false;
-	std::string output; /* empty: print */
-	std::vector<std::string> words;
-	skube::KubeconfigFiles files;
-	skube::Teardown teardown{.socket = {},
-		.scheduler_name = names::k_default_scheduler_name,
-		.label = names::k_managed_label,
-		.apply = false};
-};
+using skube::k_fine, skube::k_wrong, skube::k_unreachable;
+using skube::Options, skube::usage_error;
 
 /* A command line, what to ask for, and how to print the reply. */
 struct Command {
@@ -121,85 +67,6 @@ const Command &slurm_conf_command()
 {
 	static const Command command = {{"nodes"}, "slurm_conf", skube::slurm_conf_view, nullptr};
 	return command;
-}
-
-int usage_error(const std::string &sentence)
-{
-	(void)fprintf(stderr, "skube: %s\n%s", sentence.c_str(), k_help);
-	return k_usage;
-}
-
-struct Known {
-	const char *name;
-	bool &(*flag)(Options &options); /* which it sets; nullptr: it takes a word */
-	std::string &(*word)(Options &options);
-};
-
-constexpr Known k_known[] = {
-	{"json", [](Options &o) -> bool & { return o.json; }, nullptr},
-	{"slurm-conf", [](Options &o) -> bool & { return o.slurm_conf; }, nullptr},
-	{"force", [](Options &o) -> bool & { return o.force; }, nullptr},
-	{"active", [](Options &o) -> bool & { return o.active; }, nullptr},
-	{"apply", [](Options &o) -> bool & { return o.teardown.apply; }, nullptr},
-	{"agents-stopped", [](Options &o) -> bool & { return o.teardown.agents_stopped; }, nullptr},
-	{"socket", nullptr, [](Options &o) -> std::string & { return o.socket; }},
-	{"output", nullptr, [](Options &o) -> std::string & { return o.output; }},
-	{"token-file", nullptr, [](Options &o) -> std::string & { return o.files.token; }},
-	{"owner", nullptr, [](Options &o) -> std::string & { return o.files.owner; }},
-	{"duration", nullptr, [](Options &o) -> std::string & { return o.files.duration; }},
-	{"scheduler-name", nullptr,
-		[](Options &o) -> std::string & { return o.teardown.scheduler_name; }},
-	{"label", nullptr, [](Options &o) -> std::string & { return o.teardown.label; }},
-	{"kubeconfig", nullptr, [](Options &o) -> std::string & { return o.teardown.kubeconfig; }},
-	{"context", nullptr, [](Options &o) -> std::string & { return o.teardown.context; }},
-};
-constexpr int k_first_known = 0x100; /* beyond all letters */
-
-const std::vector<option> &options_for_getopt()
-{
-	static const std::vector<option> all = [] {
-		std::vector<option> list{{"version", no_argument, nullptr, 'V'},
-			{"help", no_argument, nullptr, 'h'}};
-		int value = k_first_known;
-		for (const Known &known : k_known)
-			list.push_back({known.name, known.word ? required_argument : no_argument,
-				nullptr, value++});
-		list.push_back({nullptr, 0, nullptr, 0});
-		return list;
-	}();
-	return all;
-}
-
-void take_option(const Known &known, Options &options)
-{
-	if (known.word)
-		known.word(options) = optarg;
-	else
-		known.flag(options) = true;
-}
-
-/* Of an option after which there is nothing to do: the exit status. */
-int take_last_option(int letter)
-{
-	if (letter == 'V')
-		(void)puts("skube " SLURMKUBE_VERSION);
-	else
-		(void)fputs(k_help, letter == 'h' ? stdout : stderr);
-	return letter == 'V' || letter == 'h' ? k_fine : k_usage;
-}
-
-/* Returns an exit status to end with, or -1 to go on. */
-int read_options(int argc, char **argv, Options &options)
-{
-	const option *known = options_for_getopt().data();
-	for (int found = 0; (found = getopt_long(argc, argv, "Vh", known, nullptr)) !=
-		-1;) { // NOLINT(concurrency-mt-unsafe): one thread
-		if (found < k_first_known)
-			return take_last_option(found);
-		take_option(k_known[found - k_first_known], options);
-	}
-	options.words.assign(argv + optind, argv + argc);
-	return -1;
 }
 
 const Command &active_pods_command()
@@ -316,11 +183,11 @@ int tear_down(Options &options)
 int run(int argc, char **argv)
 {
 	Options options;
-	const int early = read_options(argc, argv, options);
+	const int early = skube::read_options(argc, argv, options);
 	if (early >= 0)
 		return early;
 	if (options.words == std::vector<std::string>{"help"}) {
-		(void)fputs(k_help, stdout);
+		(void)fputs(skube::k_help, stdout);
 		return k_fine;
 	}
 	if (options.words.size() >= 2 && options.words[0] == "explain" &&
