@@ -76,6 +76,7 @@ job_submit_kube_la_SOURCES = \
 	%D%/link.h \
 	%D%/node_watch.cc \
 	%D%/node_watch.h \
+	%D%/node_watch_gres.cc \
 	%D%/plugin.cc \
 	%D%/plugin.h \
 	%D%/sink.cc \

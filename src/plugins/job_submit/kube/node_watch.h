@@ -60,12 +60,13 @@ class NodeWatch
 	void report_kept_down();
 	void report_misfits();
 	void end_strays();
-	void load_gres();
-	void read_gres_conf();
-	void load_gres_of(const std::string &name);
 	void forget_missing();
 	void note(const core::SlurmNode &node);
 	void remember();
+	/* node_watch_gres.cc */
+	void load_gres();
+	void read_gres_conf();
+	void load_gres_of(const std::string &name);
 
 	const Meter &meter_;
 	Feed &feed_;
