@@ -3,9 +3,9 @@
  * kube.h - a model Kubernetes: API server, kubelets, controllers that make pods again. The truth
  * about pods, for the oracle.
  *
- * Kubelets behave as measured (reference of real kubelets, facts.md): they admit by what they hold,
- * hold a pod until its terminal phase is written, forget a pod removed by force at once while its
- * containers live on for up to two seconds.
+ * Kubelets behave as real ones were measured to: they admit by what they hold, hold a pod until its
+ * terminal phase is written, forget a pod removed by force at once while its containers live on for
+ * up to two seconds.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_KUBE_H
 #define SLURMKUBE_TESTSUITE_SIM_KUBE_H

@@ -4,8 +4,8 @@
  * a file.
  *
  * Slurm 26.05 loses that of external nodes of slurm.conf at each restart and reconfigure, and only
- * the reason stays (facts.md). The reason alone proves nothing: a node that comes back while jobs
- * run on it keeps its text. Pure.
+ * the reason stays (facts.md 44). The reason alone proves nothing: a node that comes back while
+ * jobs run on it keeps its text. Pure.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_OUT_OF_USE_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_OUT_OF_USE_H
