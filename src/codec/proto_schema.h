@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * schema.h - messages in protobuf to the JSON objects that the API would have sent, as far as
+ * proto_schema.h - messages in protobuf to the JSON objects that the API would have sent, as far as
  * somebody reads them.
  *
  * A ProtoSchema says which fields of a message are wanted and what they are in JSON; all others are

@@ -3,6 +3,7 @@ TESTS += %D%/clocks
 TESTS += %D%/commits
 TESTS += %D%/documents
 TESTS += %D%/layers
+TESTS += %D%/links
 TESTS += %D%/mutants
 TESTS += %D%/private
 TESTS += %D%/recommended
@@ -17,6 +18,7 @@ EXTRA_DIST += \
 	%D%/commits \
 	%D%/documents \
 	%D%/layers \
+	%D%/links \
 	%D%/mutants \
 	%D%/private \
 	%D%/recommended \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gang.h - the shape of one job for several pods, and which pod goes where in its allocation.
+ * shape.h - the shape of one job for several pods, and which pod goes where in its allocation.
  *
  * Pure. A job has tasks of one size. Each rank lies in one task, each task on one node; a task
  * takes several pods where they are smaller than it, so that fractions of a CPU are summed before

@@ -2,8 +2,8 @@
 /*
  * outcome.h - what a pod's end means to Slurm.
  *
- * slurm_complete_job takes a wait status (slurm.md 5, and src/slurmctld/job_mgr.c): 0 COMPLETED,
- * code << 8 FAILED, a signal number FAILED, 253 OUT_OF_MEMORY, NO_VAL CANCELLED.
+ * slurm_complete_job takes a wait status (src/slurmctld/job_mgr.c of Slurm): 0 COMPLETED, code << 8
+ * FAILED, a signal number FAILED, 253 OUT_OF_MEMORY, NO_VAL CANCELLED.
  */
 #ifndef SLURMKUBE_CORE_MODEL_OUTCOME_H
 #define SLURMKUBE_CORE_MODEL_OUTCOME_H

@@ -3,11 +3,11 @@
  * scheduling_constraints.h - what a pod's spec constraints of the place where it runs, as plain
  * values.
  *
- * Read by codec/constraints, judged by placement.h. Only what a scheduler has to honour and we can:
- * the rest stays in Pod::unsupported_fields. Who keeps or compares only some of them names all
- * (core/placement/foreign.cc, core/world/node_filter.cc): a new one does not compile before it is
- * judged there. Meanings are those of the API (core/v1 NodeSelectorTerm, Toleration, ContainerPort,
- * PodAffinityTerm).
+ * Read by codec/scheduling_constraints.h, judged by placement.h. Only what a scheduler has to
+ * honour and we can: the rest stays in Pod::unsupported_fields. Who keeps or compares only some of
+ * them names all (core/placement/foreign.cc, core/world/node_filter.cc): a new one does not compile
+ * before it is judged there. Meanings are those of the API (core/v1 NodeSelectorTerm, Toleration,
+ * ContainerPort, PodAffinityTerm).
  */
 #ifndef SLURMKUBE_CORE_MODEL_SCHEDULING_CONSTRAINTS_H
 #define SLURMKUBE_CORE_MODEL_SCHEDULING_CONSTRAINTS_H

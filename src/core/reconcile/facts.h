@@ -3,7 +3,7 @@
  * facts.h - all that a decision about a component depends on, as it is observed now.
  *
  * A workload has components, each a Slurm job; a component has ranks, each for one pod. A pod alone
- * is a component of one rank. Pure; written anew for every look (world/facts_*.cc).
+ * is a component of one rank. Pure; written anew for every look (world/*_facts.cc).
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_FACTS_H
 #define SLURMKUBE_CORE_RECONCILE_FACTS_H

@@ -4,7 +4,7 @@
  *
  * Computed from what is observed, never set by an event: another agent that sees the same finds the
  * same. World keeps it with the moment it was entered, `skube why` and a debugger print it, and the
- * simulator asserts on it (doc/design/decisions/0012).
+ * simulator asserts on it (decision 12).
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_STAGE_H
 #define SLURMKUBE_CORE_RECONCILE_STAGE_H

@@ -9,7 +9,7 @@
  * job and its time limit runs. So the allocation is given back after a while, and until the node
  * can take the pod it is excluded for it. Partitions that give CPUs out twice are refused from
  * the start. Of a gang of which pods are bound nothing can be given back: who has no place gets
- * a job of its own (doc/design/decisions/0011).
+ * a job of its own (decision 11).
  */
 #include "src/core/placement/placement.h"
 #include "src/core/reconcile/report_parts.h"

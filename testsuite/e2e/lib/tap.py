@@ -2,7 +2,7 @@
 """The runner: every function test_* of the calling file gets the bed, in the order of the file; TAP
 on stdout.
 
-usage: test_x.py BUILDDIR [WORD...]    runs the tests whose name contains one of the words
+usage: test_X.py BUILDDIR [WORD...]    runs the tests whose name contains one of the words
 Exit status 0: none failed; 1: some failed; 77: all were skipped. SLURM_KUBE_KEEP=1 keeps the run
 directory in any case.
 """

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * keeper.h - the thread that watches jobs and nodes and takes slurmd's part (design.md 3: keeper
- * and watch).
+ * keeper.h - the thread that watches jobs and nodes and takes slurmd's part.
  *
  * Wakes every 2 ms while there are external jobs, to look at some counters without a lock; locks
  * only when they moved, or on the slow looks of its two watches. Does nothing while this slurmctld
