@@ -2,6 +2,7 @@
 #include "src/codec/owner.h"
 
 #include "src/codec/pod.h"
+#include "src/core/gang/components.h"
 #include "src/core/options/options.h"
 
 #include <algorithm>
@@ -295,6 +296,9 @@ Result<Owner> owner_from_json(json_object *object)
 	owner.uid = get_string(metadata, "uid");
 	if (owner.id.kind.empty() || owner.id.name.empty() || owner.uid.empty())
 		return Error{Errc::invalid, "no object with kind, name and uid"};
+	/* a component's key is made from it */
+	if (owner.uid.find(core::k_component_mark) != std::string::npos)
+		return Error{Errc::invalid, "its uid '" + owner.uid + "' is none"};
 	owner.controller = controller_of(get(metadata, "ownerReferences"));
 	owner.annotations = get_strings(get(metadata, "annotations"), core::is_option_key);
 	owner.has_succeeded =

@@ -67,7 +67,7 @@ void check_grouping(const core::Owner &owner)
 		for (const core::ComponentRoles &component : in->components) {
 			const std::vector<core::Rank> ranks = core::ranks_of(component.roles);
 			MUST((in->components.size() == 1 ||
-				     ranks.size() == component.ranks.size()) &&
+				     ranks.size() == component.workload_ranks.size()) &&
 				ranks.size() <= core::k_gang_pods_max);
 			check_shape(ranks);
 		}
