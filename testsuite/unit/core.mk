@@ -72,7 +72,10 @@ testsuite_unit_test_components_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_components
 TESTS += testsuite/unit/test_world_components
-testsuite_unit_test_world_components_SOURCES = %D%/gang_stage.h %D%/test_world_components.cc
+testsuite_unit_test_world_components_SOURCES = \
+	%D%/unlike_stage.h \
+	%D%/gang_stage.h \
+	%D%/test_world_components.cc
 testsuite_unit_test_world_components_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_roles
@@ -203,3 +206,11 @@ check_PROGRAMS += testsuite/unit/test_world_prolog
 TESTS += testsuite/unit/test_world_prolog
 testsuite_unit_test_world_prolog_SOURCES = %D%/gang_stage.h %D%/test_world_prolog.cc %D%/world_stage.h
 testsuite_unit_test_world_prolog_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_component_lives
+TESTS += testsuite/unit/test_world_component_lives
+testsuite_unit_test_world_component_lives_SOURCES = \
+	%D%/unlike_stage.h \
+	%D%/gang_stage.h \
+	%D%/test_world_component_lives.cc
+testsuite_unit_test_world_component_lives_LDADD = libcheck.la libcore.la libbase.la

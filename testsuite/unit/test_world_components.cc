@@ -2,7 +2,7 @@
 /* World and workloads of unlike roles: each set of alike roles has a job of its own, and all start
  * or none. */
 #include "src/core/inspect/why.h"
-#include "testsuite/unit/gang_stage.h"
+#include "testsuite/unit/unlike_stage.h"
 
 using namespace slurmkube;
 using namespace slurmkube::core;
@@ -11,171 +11,7 @@ using namespace slurmkube::check;
 namespace
 {
 
-Pod in_pool(const char *pool, std::int64_t milli_cpu)
-{
-	Pod pod;
-	pod.name_space = "a";
-	pod.requests = size(milli_cpu, 64);
-	pod.constraints.node_selector = {{"pool", pool}};
-	return pod;
-}
-
-Settings with_hold(std::int64_t seconds)
-{
-	Settings settings = plain_settings();
-	settings.components_wait_seconds = seconds;
-	return settings;
-}
-
-/* A RayCluster: a head of one CPU in pool a (n1, n2), two workers of four CPUs in pool b (n3, n4),
- * which ask for more. */
-struct Stage : GangStage {
-	Pod head = in_pool("a", 1000), worker = in_pool("b", 4000);
-	std::uint32_t next_job = 7;
-	std::map<std::string, SlurmJob> jobs; /* by marker's uid: the latest */
-
-	explicit Stage(std::int64_t hold_seconds = 60, const char *uid = "ray-uid")
-	    : GangStage(4, size(1000, 64), with_hold(hold_seconds))
-	{
-		job.id = {"ray.io/v1", "RayCluster", "a", "ray"};
-		job.uid = uid;
-		job.roles = {role("head", 1, head), role("gpu", 2, worker)};
-		for (const char *name : {"n1", "n2", "n3", "n4"}) {
-			KubeNode node = kube_node(name, std::string(name) + "-uid", 8000);
-			node.labels["pool"] = std::string(name) < "n3" ? "a" : "b";
-			world.observe(NodeSeen{node}, now);
-		}
-	}
-
-	static Role role(const char *name, std::uint32_t pods, const Pod &pod_template)
-	{
-		return {.name = name,
-			.pods = pods,
-			.each = pod_template.requests,
-			.pod_template = std::make_shared<const Pod>(pod_template)};
-	}
-
-	void come(const char *uid, const Pod &like, std::map<std::string, std::string> labels)
-	{
-		Pod p = like;
-		p.uid = {uid};
-		p.name = uid;
-		p.created = now.wall_s;
-		p.labels = std::move(labels);
-		p.controller = OwnerRef{"ray.io/v1", "RayCluster", "ray", job.uid};
-		world.observe(PodSeen{p}, now);
-	}
-
-	void head_comes(const char *uid = "h") { come(uid, head, {{"ray.io/node-type", "head"}}); }
-	void worker_comes(const char *uid)
-	{
-		come(uid, worker, {{"ray.io/node-type", "worker"}, {"ray.io/group", "gpu"}});
-	}
-	void all_come()
-	{
-		head_comes();
-		worker_comes("w0");
-		worker_comes("w1");
-	}
-
-	/* What pods are told is written at once. */
-	std::vector<World::PodAction> take()
-	{
-		auto actions = GangStage::take();
-		for (const auto &[uid, report] : only<Report>(actions))
-			world.answer(ReportAnswered{uid, Ok{}}, now);
-		return actions;
-	}
-
-	/* Slurm makes the jobs that are asked for; how many. */
-	std::vector<Submit> submit()
-	{
-		std::vector<Submit> out;
-		for (auto &[uid, next] : only<Submit>(take())) {
-			SlurmJob &j = jobs[uid.text];
-			j = {};
-			j.id = {next_job++};
-			j.marker = next.spec.marker;
-			j.state = JobState::pending;
-			j.submit_time = now.wall_s;
-			j.partition = "kube";
-			j.user_id = 0;
-			world.answer(SubmitAnswered{uid, Submitted{.job = j.id, .node = ""}}, now);
-			world.observe(JobSeen{j}, now);
-			out.push_back(std::move(next));
-		}
-		return out;
-	}
-
-	void allocate(const std::string &uid, std::vector<NodeAllocation> on)
-	{
-		SlurmJob &j = jobs.at(uid);
-		j.state = JobState::running;
-		j.start_time = now.wall_s;
-		j.nodes = std::move(on);
-		world.observe(JobSeen{j}, now);
-	}
-
-	void end_job(const std::string &uid, JobState state)
-	{
-		SlurmJob &j = jobs.at(uid);
-		j.state = state;
-		j.end_time = now.wall_s;
-		if (state == JobState::cancelled)
-			j.ended_by = 1000;
-		world.observe(JobSeen{j}, now);
-	}
-
-	void run(const PodUid &uid, const Bind &bind)
-	{
-		world.answer(BindAnswered{uid, Ok{}}, now);
-		Pod seen = *world.state().pod(uid);
-		seen.node_name = bind.node;
-		seen.annotations[names::k_allocation_job_id] = std::to_string(bind.job.number);
-		seen.annotations[names::k_allocation_attempt] = std::to_string(bind.attempt);
-		seen.annotations[names::k_allocation_rank] = std::to_string(*bind.rank);
-		seen.annotations[names::k_allocation_gang] =
-			world.state().pods.at(uid).component->text;
-		seen.phase = PodPhase::running;
-		world.observe(PodSeen{seen}, now);
-	}
-
-	/* "h:n1:0 w0:n3:1": pod, node, rank */
-	std::string bind()
-	{
-		std::map<std::string, std::string> bound;
-		for (const auto &[uid, next] : only<Bind>(take())) {
-			bound[uid.text] = next.node + ":" + std::to_string(next.rank.value_or(99));
-			run(uid, next);
-		}
-		std::string text;
-		for (const auto &[uid, where] : bound)
-			text += (text.empty() ? "" : " ") + uid + ":" + where;
-		return text;
-	}
-
-	/* All the way. */
-	void start()
-	{
-		all_come();
-		(void)submit();
-		allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
-		(void)submit();
-		allocate("ray-uid", nodes({{"n1", 1}}));
-		(void)bind();
-		pass(2 * k_second);
-	}
-
-	std::string told(const char *uid)
-	{
-		std::string text;
-		for (const auto &[pod, report] : only<Report>(take())) {
-			if (pod.text == uid)
-				text = report.not_scheduled.message;
-		}
-		return text;
-	}
-};
+using Stage = UnlikeStage;
 
 void the_largest_component_is_submitted_first()
 {
@@ -576,12 +412,6 @@ void all_go_when_the_owner_has_gone()
 	CHECK(stage.world.state().gangs.empty());
 	CHECK(stage.world.state().pods.empty());
 	CHECK(stage.world.state().components.empty());
-}
-
-void gone(Stage &stage, std::initializer_list<const char *> uids)
-{
-	for (const char *uid : uids)
-		stage.world.observe(PodGone{{uid}, *stage.world.state().pod({uid})}, stage.now);
 }
 
 /* Slurm still knows how the head's first job ended. */

@@ -82,6 +82,21 @@ RankActions wait_together(const ComponentFacts &f)
 	return tell(f, waiting_for(*f.job, first.node));
 }
 
+/* Volumes are made while pods of all components could be bound but for theirs. */
+RankActions wait_for_others(const ComponentFacts &f)
+{
+	RankActions out;
+	for (const RankFacts &r : f.ranks) {
+		const bool is_due = f.others.may_bind_volumes && r.side == PodSide::waiting &&
+			r.holds_rank && !r.busy.remove && !r.busy.claim && r.may_retry &&
+			r.node.claim_step && !obstacle_of(f, r);
+		if (is_due)
+			out.push_back({r.uid, BindVolume{f.job->id, *r.node.claim_step}});
+	}
+	std::ranges::move(tell(f, *f.others.waits_for), std::back_inserter(out));
+	return out;
+}
+
 /* Of pods that are larger than their template says: the next allocation is asked for with what they
  * request. */
 RankActions give_back_too_small(const ComponentFacts &f)
@@ -138,7 +153,7 @@ RankActions hold_or_bind(const ComponentFacts &f)
 	if (is_untouched(f) && std::ranges::any_of(f.ranks, is_crowded_out))
 		return wait_together(f);
 	if (f.others.waits_for)
-		return tell(f, *f.others.waits_for);
+		return wait_for_others(f);
 	RankActions out;
 	for (const RankFacts &rank : f.ranks) {
 		if (rank.side == PodSide::waiting)

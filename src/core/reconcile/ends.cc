@@ -91,7 +91,8 @@ RankActions end_with_other(const ComponentFacts &f)
 
 RankActions end_absent(const ComponentFacts &f)
 {
-	const std::uint32_t status = f.result == 0 ? k_status_cancelled : f.result;
+	const bool has_ended = f.rank_count > 0 && f.ended_ranks >= f.rank_count;
+	const std::uint32_t status = f.result == 0 && !has_ended ? k_status_cancelled : f.result;
 	return own(f, Complete{f.job->id, status, f.for_absence && status == k_status_cancelled});
 }
 

@@ -37,6 +37,13 @@ bool takes_waiting_along(const ComponentFacts &f)
 	return is_wish(*f.job) && !(is_unused && f.job->state == JobState::timeout);
 }
 
+bool has_succeeded(const ComponentFacts &f)
+{
+	const bool may_come_again = f.has_deleted_end && f.others.has_live;
+	return !has_own_live(f) && f.rank_count > 0 && f.ended_ranks == f.rank_count &&
+		f.result == 0 && !may_come_again;
+}
+
 bool has_own_live(const ComponentFacts &f)
 {
 	return std::ranges::any_of(f.ranks, is_live_side, &RankFacts::side);

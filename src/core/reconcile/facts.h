@@ -3,7 +3,7 @@
  * facts.h - all that a decision about a component depends on, as it is observed now.
  *
  * A workload has components, each a Slurm job; a component has ranks, each for one pod. A pod alone
- * is a component of one rank. Pure; written anew for every look (world/*_facts.cc).
+ * is a component of one rank. Pure; written anew for every look (world/facts_reader.h).
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_FACTS_H
 #define SLURMKUBE_CORE_RECONCILE_FACTS_H
@@ -73,7 +73,9 @@ struct OthersFacts {
 	bool asks_ahead = false; /* for pods that may come only when those of others run */
 	bool gives_back = false; /* its job: they have none, and it is held for nothing */
 	std::optional<Condition> waits_for; /* before a job is asked for, or pods are bound */
-	const SlurmJob *ended = nullptr;    /* of another: it is the end of all */
+	/* that it waits for volumes of other components only: its own may be made */
+	bool may_bind_volumes = false;
+	const SlurmJob *ended = nullptr; /* of another: it is the end of all */
 	/* when this agent saw that, monotonic; 0: it had ended before */
 	std::int64_t ended_us = 0;
 };
@@ -93,6 +95,7 @@ struct ComponentFacts {
 	/* empty: whose pods have not come */
 	std::uint32_t rank_count = 0, ended_ranks = 0, empty_ranks = 0;
 	std::uint32_t result = 0;      /* wait status: of the first rank that failed, else 0 */
+	bool has_deleted_end = false;  /* a rank ended as its pod was deleted: another may come */
 	const SlurmJob *job = nullptr; /* the one that counts, see State::current_job() */
 	std::vector<JobId> surplus;    /* other live jobs of the same pods */
 	/* of pods that wait for a job, with the attempt to use next */
@@ -166,6 +169,8 @@ bool is_made_after(const RankFacts &rank, const SlurmJob &ended, std::int64_t en
  * no reason: the time passed while the nodes were held. */
 bool takes_waiting_along(const ComponentFacts &facts);
 
+/* All ranks have, and nothing says that one of them comes again. */
+bool has_succeeded(const ComponentFacts &facts);
 bool has_own_live(const ComponentFacts &facts);
 bool has_own_bound(const ComponentFacts &facts);
 /* Also of other components: those that run may be what the others wait for. */

@@ -78,9 +78,7 @@ RankActions pending(const ComponentFacts &f)
 
 RankActions allocated(const ComponentFacts &f)
 {
-	if (!has_own_live(f) && f.rank_count > 0 && f.ended_ranks == f.rank_count && f.result == 0)
-		return own(f, Complete{f.job->id, 0});
-	if (!has_live(f) && f.owner_succeeded)
+	if (has_succeeded(f) || (!has_live(f) && f.owner_succeeded))
 		return own(f, Complete{f.job->id, 0});
 	if (!has_live(f) || (!has_own_live(f) && f.absent_long))
 		return f.owner_done || f.absent_long ? end_absent(f) : RankActions{};
@@ -175,6 +173,8 @@ std::vector<RankAction> reconcile(const ComponentFacts &f)
 		return look_for_pods(f);
 	if (!f.surplus.empty() && !f.busy.slurm && f.may_retry)
 		return own(f, Cancel{f.surplus.front()});
+	if (job_side(f.job) == JobSide::allocated && has_succeeded(f))
+		return own(f, Complete{f.job->id, 0});
 	if (f.others.ended)
 		return end_with_other(f);
 	switch (job_side(f.job)) {

@@ -2,6 +2,7 @@
 #include "src/core/reconcile/together.h"
 
 #include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
 
 #include <algorithm>
@@ -48,17 +49,39 @@ bool is_settled(const ComponentFacts &f)
 	return is_over(f) || is_allocated(f);
 }
 
-/* Its pods could be bound now. */
-bool is_ready(const ComponentFacts &f)
+bool is_gated(const ComponentFacts &f)
+{
+	return std::ranges::find(f.ranks, PodSide::gated, &RankFacts::side) != f.ranks.end();
+}
+
+bool has_open_claims(const ComponentFacts &f)
+{
+	return std::ranges::any_of(f.ranks,
+		[](const RankFacts &r) { return r.node.claim_step || !r.node.claim_wait.empty(); });
+}
+
+/* Its pods could be bound now, but for volumes that are still to be made. */
+bool is_ready_but_for_claims(const ComponentFacts &f)
 {
 	if (f.rank_count == 0 || has_begun(f) || (is_over(f) && !f.is_awaited))
 		return true;
 	const auto is_stuck = [](const RankFacts &r) {
 		return r.side == PodSide::gated || is_misfit(r) || is_crowded_out(r) ||
-			!r.node.forbidden.empty() || !r.node.claim_wait.empty();
+			!r.node.forbidden.empty();
 	};
 	return is_allocated(f) && !f.is_awaited && !f.job->configuring && !f.job->nodes.empty() &&
 		std::ranges::none_of(f.ranks, is_stuck);
+}
+
+bool is_ready(const ComponentFacts &f)
+{
+	return is_ready_but_for_claims(f) && (has_begun(f) || !has_open_claims(f));
+}
+
+/* Its own pods' deadline: Slurm says the same of its time limit. */
+bool ended_by_own_deadline(const ComponentFacts &f)
+{
+	return !has_own_bound(f) && f.result == k_status_deadline;
 }
 
 /*
@@ -66,14 +89,15 @@ bool is_ready(const ComponentFacts &f)
  * its node failed or it was preempted, its pods go, and those of the others would wait for them.
  * What pods bring about themselves, and jobs that we ended, say nothing of the others.
  */
-bool ends_all(const ComponentFacts &f)
+bool ends_all(const Components &all, const ComponentFacts &f)
 {
 	if (job_side(f.job) != JobSide::ended || f.ended_by_us || f.answer_lost ||
-		ended_with_prolog(*f.job))
+		ended_with_prolog(*f.job) || is_over(f))
 		return false;
 	switch (f.job->state) {
-	case JobState::timeout:
-		return takes_waiting_along(f);
+	case JobState::timeout: /* a new agent may not know that its pods have run */
+		return !ended_by_own_deadline(f) &&
+			(takes_waiting_along(f) || std::ranges::any_of(all, has_own_bound));
 	case JobState::cancelled:
 	case JobState::deadline:
 	case JobState::node_fail:
@@ -171,6 +195,7 @@ void wait_to_bind(const Components &all, ComponentFacts &f)
 		return &other != &f && !is_ready(other);
 	};
 	const auto missing = std::ranges::find_if(all, is_missing);
+	f.others.may_bind_volumes = std::ranges::all_of(all, is_ready_but_for_claims);
 	if (missing != all.end())
 		f.others.waits_for =
 			waiting_for_component(*f.job, missing->component, missing->job);
@@ -199,7 +224,7 @@ void stand_before_start(
 			!f.job->held && (limit.pause || whose_turn(all, f) != nullptr);
 		return;
 	case JobSide::allocated:
-		f.others.gives_back = is_held_long && !is_over(f);
+		f.others.gives_back = (is_held_long || limit.pause) && !is_over(f);
 		return wait_to_bind(all, f);
 	}
 }
@@ -208,13 +233,24 @@ void stand_before_start(
 void note_end_of_others(const Components &all, ComponentFacts &f)
 {
 	for (const ComponentFacts &other : all) {
-		if (&other == &f || !ends_all(other) || !is_concerned(f, other))
+		if (&other == &f || !ends_all(all, other) || !is_concerned(f, other))
 			continue;
 		if (f.others.ended && other.job->end_time < f.others.ended->end_time)
 			continue;
 		f.others.ended = other.job;
 		f.others.ended_us = other.job_ended_us;
 	}
+}
+
+/* Of its living pods; 0: it has none. Pods that its owner makes anew have not waited longer. */
+std::int64_t first_created(const ComponentFacts &f)
+{
+	std::int64_t first = 0;
+	for (const RankFacts &r : f.ranks) {
+		if (is_live_side(r.side))
+			first = first == 0 ? r.pod->created : std::min(first, r.pod->created);
+	}
+	return first;
 }
 
 } // namespace
@@ -237,7 +273,10 @@ Holding holding_of(const Components &all, Now now)
 {
 	Holding holding;
 	std::int64_t held_us = -1;
-	if (all.size() < 2 || has_begun_anywhere(all) || std::ranges::all_of(all, is_settled))
+	const auto is_fine = [](const ComponentFacts &f) {
+		return is_settled(f) && !(is_allocated(f) && is_gated(f));
+	};
+	if (all.size() < 2 || has_begun_anywhere(all) || std::ranges::all_of(all, is_fine))
 		return holding;
 	for (const ComponentFacts &f : all) {
 		if (!f.job || job_side(f.job) == JobSide::ended || is_over(f))
@@ -253,7 +292,7 @@ Holding holding_of(const Components &all, Now now)
 		/* then Slurm's start says nothing of how long it has been held */
 		const bool has_run = f.ended_ranks > 0;
 		const std::int64_t told_us = f.job->start_time > 0 && !has_run
-			? (now.wall_s - f.job->start_time) * k_second_us
+			? (now.wall_s - std::max(f.job->start_time, first_created(f))) * k_second_us
 			: 0;
 		held_us = std::max({held_us, seen_us, told_us});
 	}

@@ -90,6 +90,7 @@ struct RankEnd {
 	std::uint32_t restart = 0; /* of the workload, see PodEntry::restart */
 	std::uint32_t attempt = 0;
 	std::int64_t created = 0; /* of the pod */
+	bool was_deleted = false; /* it ended as it was deleted */
 	std::uint32_t status = 0; /* wait status */
 };
 
@@ -116,6 +117,9 @@ struct Gang {
 	std::map<PodUid, std::string> unranked;
 	std::map<std::uint32_t, RankEnd> ends;
 	std::uint32_t restart = 0; /* the latest of its pods, see PodEntry::restart */
+	/* creation of the pod that came first when none was bound: ends of earlier ones do not
+	 * count, in workloads of several components */
+	std::int64_t run_since = 0;
 	/* ranks whose pods were too large for the allocation: they have jobs of their own */
 	std::set<std::uint32_t> standalone;
 	unsigned given_back = 0; /* allocations that were too small, since a pod was bound */

@@ -4,6 +4,7 @@
  * a gang of its own, with a job and members; its key's key says which workload it is of
  * (component_key()). What to do is decided for all of them together: reconcile/together.h.
  */
+#include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/parts.h"
@@ -173,6 +174,32 @@ void World::drop_roles(const PodUid &key, Gang &gang)
 		gang.outgrown = job->id;
 }
 
+/*
+ * Owners other than JobSets do not say on their pods that they make all of them anew. When one comes
+ * while none is bound, the workload starts again.
+ */
+void World::note_new_run(const PodUid &key, const Gang &gang, const Pod &pod)
+{
+	if (gang.components < 2 || !pod.node_name.empty() || is_terminal(pod) ||
+		pod.labels.contains(names::k_jobset_restart))
+		return;
+	const std::vector<PodUid> keys = components_of_workload(state_, key);
+	const auto is_bound_one = [&](const auto &member) {
+		return is_bound_side(side_of(state_.pods.at(member.first)));
+	};
+	const auto is_any_bound = [&](const PodUid &one) {
+		const auto found = state_.gangs.find(one);
+		return found != state_.gangs.end() &&
+			std::ranges::any_of(found->second.members, is_bound_one);
+	};
+	if (std::ranges::any_of(keys, is_any_bound))
+		return;
+	for (const PodUid &one : keys) {
+		if (const auto found = state_.gangs.find(one); found != state_.gangs.end())
+			found->second.run_since = std::max(found->second.run_since, pod.created);
+	}
+}
+
 /* Pods of another component, which may be what this one's wait for. */
 bool World::has_pods_of_others(const PodUid &key) const
 {
@@ -243,6 +270,18 @@ HoldLimit World::gather_hold_limit(
 	return limit;
 }
 
+/* Two of them may have places on one node. */
+void World::note_room_together(std::vector<ComponentFacts> &components, Now now)
+{
+	if (components.size() < 2)
+		return;
+	std::vector<ComponentFacts *> all;
+	for (ComponentFacts &facts : components)
+		all.push_back(&facts);
+	Findings found(clocks_, now);
+	FactsReader(sources(), found).note_common_room(all);
+}
+
 void World::act_on_workload(const std::vector<PodUid> &keys,
 	std::vector<ComponentFacts> &components, const HoldLimit &limit, Now now,
 	std::vector<PodAction> &out)
@@ -278,6 +317,7 @@ void World::look_at_workload(const PodUid &first, Now now, std::vector<PodAction
 	std::vector<ComponentFacts> components;
 	for (std::size_t i = 0; i < keys.size(); i++)
 		components.push_back(gather_gang(keys[i], keys.size() > 1, specs[i], now));
+	note_room_together(components, now);
 	const HoldLimit limit = gather_hold_limit(first, components, now);
 	stand_together(components, limit);
 	act_on_workload(keys, components, limit, now, out);

@@ -58,6 +58,9 @@ class FactsReader
 	ComponentFacts facts_of_gang(const PodUid &key, std::optional<Result<JobSpec>> &spec) const;
 	/* What the other components of its workload need to know of it. */
 	void note_component(const PodUid &key, ComponentFacts &facts) const;
+	/* Pods that wait together may have room one by one, and not all: for a component, or for all
+	 * of a workload. */
+	void note_common_room(const std::vector<ComponentFacts *> &components) const;
 	/* When what a workload holds goes back; key: of its first component. */
 	[[nodiscard]] HoldLimit hold_limit(const PodUid &key) const;
 	/* After stand_together(): from when on the API server is asked whether a pod is bound after
@@ -118,7 +121,6 @@ class FactsReader
 	void exclude_siblings(
 		const PodUid &key, const RolePods &roles, std::set<std::string> &excluded) const;
 	void note_first_attempt(const Gang &gang, const ComponentFacts &facts) const;
-	void note_common_room(ComponentFacts &facts) const;
 	[[nodiscard]] bool are_nodes_known(const Members &members) const;
 	void note_gang_absence(const PodUid &key, const Gang &gang, ComponentFacts &facts) const;
 	void note_gang_times(const PodUid &key, const Gang &gang, const Members &members,

@@ -26,31 +26,79 @@ namespace
 
 /* allocations that were too small for pods of a gang, before these get jobs of their own */
 constexpr unsigned k_given_back_most = 3;
+/* owners whose pods do not come while others of the workload live are asked so often */
+constexpr std::int64_t k_owner_interval_us = 30'000'000;
+constexpr std::int64_t k_second_us = 1'000'000;
+
+bool is_stopping(PodSide side)
+{
+	return side == PodSide::stopping;
+}
 
 /* What the pods that wait need on each node together. */
-std::map<std::string, Occupancy> needs_of(const ComponentFacts &f)
+std::map<std::string, Occupancy> needs_of(const std::vector<ComponentFacts *> &components)
 {
 	std::map<std::string, Occupancy> needs;
-	for (const RankFacts &r : f.ranks) {
-		if (r.side == PodSide::waiting && r.holds_rank && !r.node.name.empty())
-			(void)needs[r.node.name].take(r.node.name, r.uid, r.pod->requests);
+	for (const ComponentFacts *f : components) {
+		for (const RankFacts &r : f->ranks) {
+			if (r.side == PodSide::waiting && r.holds_rank && !r.node.name.empty())
+				(void)needs[r.node.name].take(r.node.name, r.uid, r.pod->requests);
+		}
 	}
 	return needs;
 }
 
-/* When JobSet's controller makes all pods anew, the ends of those before say nothing any more. */
-std::uint32_t latest_restart(const State &state, const PodUid &key, const Gang &gang)
+/* When an owner makes all pods anew, the ends of those before say nothing any more. */
+struct Run {
+	std::uint32_t restart = 0; /* see PodEntry::restart */
+	std::int64_t since = 0;    /* see Gang::run_since */
+
+	[[nodiscard]] bool is_after(const RankEnd &end) const
+	{
+		return end.restart < restart || end.created < since;
+	}
+};
+
+Run run_of(const State &state, const PodUid &key, const Gang &gang)
 {
-	std::uint32_t latest = gang.restart;
+	Run run{gang.restart, gang.run_since};
 	if (gang.components < 2)
-		return latest;
-	for (const PodUid &one : components_of_workload(state, key))
-		latest = std::max(latest, state.gangs.at(one).restart);
-	return latest;
+		return run;
+	for (const PodUid &one : components_of_workload(state, key)) {
+		const Gang &other = state.gangs.at(one);
+		run.restart = std::max(run.restart, other.restart);
+		run.since = std::max(run.since, other.run_since);
+	}
+	return run;
+}
+
+void mark_crowded(ComponentFacts &f, const std::string &node, const std::string &holder)
+{
+	for (RankFacts &r : f.ranks) {
+		if (r.node.name != node)
+			continue;
+		r.node.has_room = false;
+		if (r.node.room_holder.empty())
+			r.node.room_holder = holder;
+	}
+}
+
+/* As many of its ranks as its owner wants by now, as far as it has said. */
+std::uint32_t wanted_ranks(const State &state, const Gang &gang, const ComponentFacts &f)
+{
+	const OwnerAnswer answer = state.owners.answer_of(gang.owner);
+	if (!answer || !*answer || gang.roles.empty())
+		return f.rank_count;
+	std::uint32_t wanted = 0;
+	for (const Role &role : (*answer)->roles) {
+		if (std::ranges::find(gang.roles, role.name, &Role::name) != gang.roles.end())
+			wanted += role.pods;
+	}
+	return std::min(wanted, f.rank_count);
 }
 
 /* Those of the present job. */
-void count_ends(const Gang &gang, std::uint32_t restart, ComponentFacts &f)
+void count_ends(const Gang &gang, const Run &run, ComponentFacts &f)
 {
 	const auto may_end = [&](std::uint32_t rank) { return !gang.ends.contains(rank); };
 	f.rank_count = static_cast<std::uint32_t>(gang.ranks.size() -
@@ -59,9 +107,10 @@ void count_ends(const Gang &gang, std::uint32_t restart, ComponentFacts &f)
 		: f.job                                        ? f.job->marker.attempt
 							       : 0;
 	for (const auto &[rank, end] : gang.ends) {
-		if (end.attempt < first_attempt || end.restart < restart)
+		if (end.attempt < first_attempt || run.is_after(end))
 			continue;
 		f.ended_ranks++;
+		f.has_deleted_end = f.has_deleted_end || end.was_deleted;
 		/* pods that were stopped because another had failed do not hide that one */
 		if (f.result == 0 || (f.result == k_status_cancelled && end.status != 0))
 			f.result = end.status;
@@ -94,7 +143,7 @@ void note_misfits(const Gang &gang, ComponentFacts &f, Findings &found)
 
 /* Whose pods have not come. */
 std::uint32_t count_empty_ranks(
-	const Gang &gang, std::uint32_t restart, const Members &members, const Findings &found)
+	const Gang &gang, const Run &run, const Members &members, const Findings &found)
 {
 	std::vector<bool> settled(gang.ranks.size());
 	const auto settle = [&](std::uint32_t rank) {
@@ -106,7 +155,7 @@ std::uint32_t count_empty_ranks(
 			settle(m.rank.value_or(0));
 	}
 	for (const auto &[rank, end] : gang.ends) {
-		if (end.restart >= restart)
+		if (!run.is_after(end))
 			settle(rank);
 	}
 	std::ranges::for_each(gang.standalone, settle);
@@ -118,24 +167,20 @@ std::uint32_t count_empty_ranks(
 } // namespace
 
 /* Each may have room where not all have: an earlier pod is still there. */
-void FactsReader::note_common_room(ComponentFacts &f) const
+void FactsReader::note_common_room(const std::vector<ComponentFacts *> &components) const
 {
-	if (!is_untouched(f))
+	if (!std::ranges::all_of(
+		    components, [](const ComponentFacts *f) { return is_untouched(*f); }))
 		return;
-	for (const auto &[name, pods] : needs_of(f)) {
+	for (const auto &[name, pods] : needs_of(components)) {
 		const KubeNode *node = state_.kube_node(name);
 		const Resources need = pods.held(name);
 		const Resources room = node ? filter_.room_on(state_, *node) : Resources{};
 		const bool would_fit = Occupancy().has_room(name, room, need);
 		if (!would_fit || state_.occupancy.has_room(name, room, need))
 			continue;
-		for (RankFacts &r : f.ranks) {
-			if (r.node.name != name)
-				continue;
-			r.node.has_room = false;
-			if (r.node.room_holder.empty())
-				r.node.room_holder = holder_text(name);
-		}
+		for (ComponentFacts *f : components)
+			mark_crowded(*f, name, holder_text(name));
 	}
 }
 
@@ -156,13 +201,19 @@ bool FactsReader::are_nodes_known(const Members &members) const
 void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, ComponentFacts &f) const
 {
 	const bool is_empty = is_live_job_side(job_side(f.job)) && !has_own_live(f);
-	const bool may_come = gang.components > 1 && f.ended_ranks < f.rank_count &&
-		is_any_of_others(state_, key, is_live_side);
+	const bool has_others = gang.components > 1 && is_any_of_others(state_, key, is_live_side);
+	const bool may_come = has_others && f.ended_ranks < wanted_ranks(state_, gang, f);
+	if (is_empty && has_others && !gang.owner.kind.empty()) /* does it still want them? */
+		found_.owner.emplace(gang.owner, now_.mono_us - k_owner_interval_us);
 	const bool is_absent =
 		is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
 	const std::int64_t since_us =
 		found_.since(key, Clock::absent, is_absent && state_.settings.gang_hold_us > 0);
-	f.absent_long = found_.is_over(key, Clock::absent, is_absent, state_.settings.gang_hold_us);
+	/* an owner that makes all anew clears them first */
+	const bool is_clearing = gang.components > 1 && is_any_of_others(state_, key, is_stopping);
+	const std::int64_t hold_us = state_.settings.gang_hold_us +
+		(is_clearing ? state_.settings.components_wait_seconds * k_second_us : 0);
+	f.absent_long = found_.is_over(key, Clock::absent, is_absent, hold_us);
 	f.is_unseen = f.absent_long && !gang.was_seen && !state_.components.at(key).is_gone;
 	f.absent_long = f.absent_long && !f.is_unseen;
 	f.for_absence = true;
@@ -185,7 +236,7 @@ void FactsReader::note_gang_times(
 	const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &f) const
 {
 	note_gang_absence(key, gang, f);
-	f.empty_ranks = count_empty_ranks(gang, latest_restart(state_, key, gang), members, found_);
+	f.empty_ranks = count_empty_ranks(gang, run_of(state_, key, gang), members, found_);
 	found_.all_came = f.empty_ranks == 0 && are_any_bound(f);
 	/* who runs may be what the others wait for, as long as it takes: a leader loads its model
 	 * first */
@@ -272,7 +323,7 @@ ComponentFacts FactsReader::facts_of_gang(
 		f.job->ended_by == state_.settings.own_uid;
 	f.name_space = gang.id.name_space;
 	note_first_attempt(gang, f);
-	count_ends(gang, latest_restart(state_, key, gang), f);
+	count_ends(gang, run_of(state_, key, gang), f);
 	f.excess = gang.shape.excess;
 	const Members members = members_of(gang);
 	if (!is_live_job_side(job_side(f.job)))

@@ -32,8 +32,11 @@ std::int64_t give_way_us(std::int64_t hold_seconds)
 void World::note_holding(const PodUid &key, const std::vector<ComponentFacts> &components, Now now)
 {
 	const std::string workload = workload_key(key.text);
-	if (has_begun(components))
+	if (has_begun(components)) {
 		holdings_.tries.erase(workload);
+		for (const PodUid &one : components_of_workload(state_, key))
+			state_.gangs.at(one).goes_first = false;
+	}
 	const Holding holding = holding_of(components, now);
 	if (holding.since_us == 0) {
 		holdings_.held.erase(workload);
@@ -49,6 +52,8 @@ void World::note_holding(const PodUid &key, const std::vector<ComponentFacts> &c
 void World::note_given_back(const PodUid &key, const HoldLimit &limit, Now now)
 {
 	Tries &tries = holdings_.tries[workload_key(key.text)];
+	if (tries.count > 0 && now.mono_us < tries.next_us)
+		return; /* the same try: slurmctld has not answered, or the rest goes back now */
 	const std::int64_t held =
 		limit.gives_way ? k_give_way_us / k_second_us : limit.hold_seconds;
 	const std::int64_t pause = pause_after_tries(++tries.count, held);

@@ -166,7 +166,7 @@ void FactsReader::note_wrong_allocation(
 		f.gives_way = has_given_way_time(key, component,
 			is_any_in_the_way && component.given_back < k_give_back_most);
 	if (!f.is_alone)
-		note_common_room(f);
+		note_common_room({&f});
 	f.gives_way = is_room_late(key, f) || f.gives_way;
 }
 

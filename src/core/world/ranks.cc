@@ -147,6 +147,7 @@ void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 		rank = rank_at(gang.ranks, in.role, *in.index);
 	gang.members[uid] = rank;
 	gang.was_seen = true;
+	note_new_run(key, gang, *entry.pod);
 	if (has_live_job(state_, key)) /* its template may have been changed on the way */
 		reviews_.add(key);
 	if (!rank && !in.index) {
@@ -318,6 +319,7 @@ void World::note_ends(Gang &gang, Now now)
 			pod && (!member.pod || is_terminal(*pod)) && bound_attempt(*pod) > 0;
 		if (rank && has_ended) {
 			const RankEnd end{member.restart, bound_attempt(*pod), pod->created,
+				pod->deleting,
 				member.end_status.value_or(wait_status_of_gone(pod))};
 			RankEnd &known = gang.ends[*rank];
 			if (std::tie(end.restart, end.attempt, end.created) >=

@@ -256,6 +256,8 @@ class World
 	void take_workload_ranks(Gang &gang, std::vector<std::uint32_t> ranks);
 	void keep_role(const PodUid &key, const InGang &in);
 	void join_components(const InGang &in, const PodEntry &first, Now now);
+	void note_new_run(const PodUid &key, const Gang &gang, const Pod &pod);
+	void note_room_together(std::vector<ComponentFacts> &components, Now now);
 	[[nodiscard]] bool has_pods_of_others(const PodUid &key) const;
 	void wake_components(const PodUid &key);
 	void note_holding(

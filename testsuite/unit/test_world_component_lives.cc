@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World and workloads of unlike roles after their first start: owners that scale, make pods anew or
+ * gate them, agents that take over, answers that are lost. */
+#include "testsuite/unit/unlike_stage.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+/* Answers everything as Slurm and Kubernetes would; says what was asked for: "Bind h, Complete 8=0".
+ */
+struct Stage : UnlikeStage {
+	using UnlikeStage::UnlikeStage;
+
+	std::string step()
+	{
+		std::string log;
+		for (auto &[uid, action] : take()) {
+			const std::string done = carry_out(uid, action);
+			if (!done.empty())
+				log += (log.empty() ? "" : ", ") + done;
+		}
+		return log;
+	}
+
+	/* So many steps of 10 s; all that was asked for meanwhile. */
+	std::string steps(int count)
+	{
+		std::string log;
+		for (int i = 0; i < count; i++) {
+			pass(10 * k_second);
+			const std::string done = step();
+			if (!done.empty())
+				log += (log.empty() ? "" : ", ") + done;
+		}
+		return log;
+	}
+
+	std::string carry_out(const PodUid &uid, Action &action)
+	{
+		if (auto *bind = std::get_if<Bind>(&action)) {
+			run(uid, *bind);
+			return "Bind " + uid.text;
+		}
+		if (std::holds_alternative<LookUp>(action))
+			world.answer(LookUpAnswered{uid, PodLookup::unbound}, now);
+		if (std::holds_alternative<DeletePod>(action))
+			return "Delete " + uid.text;
+		if (std::holds_alternative<BindVolume>(action))
+			return "BindVolume " + uid.text;
+		if (auto *submit = std::get_if<Submit>(&action))
+			return made(uid, submit->spec.marker);
+		if (auto *complete = std::get_if<Complete>(&action))
+			return ended(uid, complete->wait_status, complete->for_absence);
+		if (auto *cancel = std::get_if<Cancel>(&action))
+			return ended(uid, k_status_cancelled, cancel->for_absence);
+		return "";
+	}
+
+      private:
+	std::string made(const PodUid &uid, const Marker &marker)
+	{
+		SlurmJob &j = jobs[uid.text];
+		j = {};
+		j.id = {next_job++};
+		j.marker = marker;
+		j.state = JobState::pending;
+		j.submit_time = now.wall_s;
+		j.partition = "kube";
+		world.answer(SubmitAnswered{uid, Submitted{.job = j.id, .node = ""}}, now);
+		world.observe(JobSeen{j}, now);
+		return "Submit " + uid.text;
+	}
+
+	std::string ended(const PodUid &uid, std::uint32_t status, bool for_absence)
+	{
+		const bool is_cancel = status == k_status_cancelled;
+		world.answer(CompleteAnswered{uid, Ok{}, is_cancel}, now);
+		SlurmJob &j = jobs.at(uid.text);
+		j.state = status == 0                 ? JobState::complete
+			: is_cancel                   ? JobState::cancelled
+			: status == k_status_deadline ? JobState::timeout
+						      : JobState::failed;
+		j.exit_status = is_cancel ? 0 : status;
+		j.marker.given_up = for_absence;
+		j.end_time = now.wall_s;
+		world.observe(JobSeen{j}, now);
+		return "End " + uid.text + "=" +
+			(is_cancel                                      ? "cancelled"
+					: status == k_status_given_back ? "given back"
+									: std::to_string(status));
+	}
+};
+
+bool has(const std::string &log, const char *what)
+{
+	return log.find(what) != std::string::npos;
+}
+
+/* An agent that comes later, and sees these pods and these jobs. */
+Stage next_agent(const Stage &before, std::initializer_list<const char *> pods)
+{
+	Stage stage;
+	stage.now = before.now;
+	stage.now.mono_us += k_second;
+	stage.jobs = before.jobs;
+	stage.next_job = before.next_job;
+	for (const char *uid : pods)
+		stage.world.observe(PodSeen{*before.world.state().pod({uid})}, stage.now);
+	std::vector<SlurmJob> jobs;
+	for (const auto &[key, job] : before.jobs)
+		jobs.push_back(job);
+	stage.connect(jobs);
+	return stage;
+}
+
+/* ---- owners that scale ---- */
+
+void scaled_to_none(Stage &stage, bool is_allocated)
+{
+	stage.job.roles[1] = Stage::role("gpu", 0, stage.worker);
+	stage.head_comes();
+	(void)stage.step();
+	stage.pass(2 * k_second);
+	(void)stage.step();
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK(has(stage.step(), "Bind h"));
+	stage.pass(100 * k_second);
+	stage.job.roles[1] = Stage::role("gpu", 2, stage.worker);
+	stage.worker_comes("w0");
+	stage.worker_comes("w1");
+	(void)stage.step();
+	stage.pass(2 * k_second);
+	(void)stage.step();
+	REQUIRE(stage.jobs.contains("ray-uid+1"));
+	stage.job.roles[1] = Stage::role("gpu", 0, stage.worker);
+	gone(stage, {"w0", "w1"});
+	(void)stage.step();
+	if (is_allocated)
+		stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+}
+
+/* The autoscaler changes its mind: the pods are gone before they were bound. */
+void a_group_scaled_down_before_it_ran_gives_its_job_up()
+{
+	for (const bool is_allocated : {false, true}) {
+		Stage stage;
+		scaled_to_none(stage, is_allocated);
+		CHECK_EQUAL(stage.steps(6), "End ray-uid+1=cancelled");
+	}
+}
+
+/* ---- owners that make all pods anew, and say so on no pod ---- */
+
+void all_made_anew(int code)
+{
+	Stage stage;
+	stage.start();
+	stage.pass(100 * k_second);
+	end_pod(stage, "w0", code);
+	end_pod(stage, "w1", code);
+	(void)stage.step();
+	gone(stage, {"w0", "w1", "h"});
+	(void)stage.step();
+	stage.pass(2 * k_second);
+	stage.head_comes("h2");
+	std::string log = stage.step();
+	log += stage.steps(2);
+	/* whether the job is kept or asked for again: the head waits for it */
+	CHECK(!has(log, "End ray-uid+1"));
+	CHECK(code != 0 || !has(log, "Bind h2"));
+}
+
+void a_group_made_anew_does_not_start_with_the_ends_of_the_last()
+{
+	all_made_anew(1);
+	all_made_anew(0);
+}
+
+/* The head takes its time to stop. */
+void a_restart_that_clears_slowly_keeps_all_allocations()
+{
+	Stage stage;
+	stage.start();
+	Pod h = *stage.world.state().pod({"h"});
+	h.deleting = true;
+	stage.world.observe(PodSeen{h}, stage.now);
+	end_pod(stage, "w0", 1);
+	end_pod(stage, "w1", 1);
+	gone(stage, {"w0", "w1"});
+	CHECK_EQUAL(stage.steps(3), "");
+}
+
+/* Its containers end with 0 on SIGTERM; KubeRay makes another head. */
+void a_head_that_was_evicted_keeps_its_job_for_its_successor()
+{
+	Stage stage;
+	stage.start();
+	Pod h = *stage.world.state().pod({"h"});
+	h.deleting = true;
+	h.phase = PodPhase::succeeded;
+	stage.world.observe(PodSeen{h}, stage.now);
+	CHECK_EQUAL(stage.step(), "");
+	gone(stage, {"h"});
+	stage.pass(3 * k_second);
+	stage.head_comes("h2");
+	std::string log = stage.step();
+	stage.pass(2 * k_second);
+	log += stage.step();
+	CHECK(has(log, "Bind h2"));
+	CHECK(!has(log, "Submit"));
+}
+
+/* ---- what is held ---- */
+
+/* Kueue, or a webhook, gates what comes after both jobs have their nodes. */
+void gated_pods_do_not_hold_both_allocations()
+{
+	Stage stage;
+	stage.head_comes();
+	(void)stage.step();
+	stage.pass(2 * k_second);
+	(void)stage.step();
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.step();
+	Pod gated = stage.worker;
+	gated.gated = true;
+	std::swap(gated, stage.worker);
+	stage.worker_comes("w0");
+	stage.worker_comes("w1");
+	std::swap(gated, stage.worker);
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	const std::string log = stage.steps(8);
+	CHECK(has(log, "End ray-uid+1=given back"));
+	CHECK(has(log, "End ray-uid=given back"));
+}
+
+/* Each answer that slurmctld owes is no other try. */
+void an_unanswered_request_is_no_other_try()
+{
+	Stage stage;
+	stage.all_come();
+	(void)stage.step();
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.step();
+	stage.pass(60 * k_second);
+	int requests = 0;
+	for (int i = 0; i < 40; i++) {
+		for (auto &[uid, action] : stage.take()) {
+			if (!std::holds_alternative<Complete>(action)) {
+				(void)stage.carry_out(uid, action);
+				continue;
+			}
+			requests++;
+			stage.world.answer(CompleteAnswered{uid,
+						   Error{Errc::again, "Socket timed out"}, false},
+				stage.now);
+		}
+		stage.pass(k_second / 2);
+	}
+	CHECK(requests > 2);
+	const std::string log = stage.steps(8);
+	CHECK(has(log, "End ray-uid+1=given back"));
+	CHECK(has(log, "Submit"));
+}
+
+/* One of three is asked about a moment later than the others. */
+void all_go_back_together_also_when_one_answers_late()
+{
+	Stage stage;
+	KubeNode node = kube_node("n2", "n2-uid", 8000);
+	node.labels["pool"] = "c";
+	stage.world.observe(NodeSeen{node}, stage.now);
+	const Pod ps = in_pool("c", 3000);
+	stage.job.roles.push_back(Stage::role("ps", 1, ps));
+	stage.all_come();
+	stage.come("p0", ps, {{"ray.io/node-type", "worker"}, {"ray.io/group", "ps"}});
+	(void)stage.step();
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	stage.pass(50 * k_second);
+	(void)stage.step();
+	stage.allocate("ray-uid+2", nodes({{"n2", 3}}));
+	stage.pass(10 * k_second);
+	for (const auto &[uid, look] : only<LookUp>(stage.take())) {
+		if (uid.text != "p0")
+			stage.world.answer(LookUpAnswered{uid, PodLookup::unbound}, stage.now);
+	}
+	CHECK(has(stage.step(), "End ray-uid+1=given back"));
+	stage.pass(k_second);
+	stage.world.answer(LookUpAnswered{{"p0"}, PodLookup::unbound}, stage.now);
+	CHECK(has(stage.step(), "End ray-uid+2=given back"));
+}
+
+/* ---- partial starts ---- */
+
+/* Slurm gave both the same node, on which another job's pod still ends: there is room for either. */
+void components_on_one_node_are_bound_together_or_not()
+{
+	Stage stage;
+	for (Pod *pod : {&stage.head, &stage.worker})
+		pod->constraints.node_selector.clear();
+	stage.job.roles = {Stage::role("head", 1, stage.head), Stage::role("gpu", 1, stage.worker)};
+	Pod old = stage.worker;
+	old.uid = {"old"};
+	old.name = "old";
+	old.node_name = "n1";
+	old.phase = PodPhase::running;
+	old.deleting = true;
+	old.annotations = {{names::k_allocation_attempt, "1"}, {names::k_allocation_job_id, "3"}};
+	stage.world.observe(PodSeen{old}, stage.now);
+	stage.head_comes();
+	stage.worker_comes("w0");
+	(void)stage.step();
+	stage.allocate("ray-uid+1", nodes({{"n1", 4}}));
+	(void)stage.step();
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	stage.pass(2 * k_second);
+	CHECK_EQUAL(stage.step(), "");
+	gone(stage, {"old"});
+	stage.pass(2 * k_second);
+	const std::string log = stage.step() + stage.steps(2);
+	CHECK(has(log, "Bind h") && has(log, "Bind w0"));
+}
+
+Claim claim_of_head()
+{
+	Claim claim = unbound_claim("c", "late");
+	claim.id.name_space = "a";
+	return claim;
+}
+
+/* The head's volume is made where Slurm put it: there may be no room for it. */
+void volumes_are_made_before_any_component_is_bound()
+{
+	Stage stage;
+	stage.head.constraints.claims = {{"c", false}};
+	stage.job.roles[0] = Stage::role("head", 1, stage.head);
+	stage.world.observe(ClassSeen{{"late", "uid-late", "csi.example.com", true, {}}});
+	stage.world.observe(ClassesListed{{"uid-late"}});
+	stage.world.observe(VolumesListed{{}});
+	const Claim claim = claim_of_head();
+	stage.world.observe(ClaimSeen{claim}, stage.now);
+	stage.world.observe(ClaimsListed{{claim.uid}});
+	stage.all_come();
+	(void)stage.step();
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.step();
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK_EQUAL(stage.step(), "BindVolume h");
+}
+
+/* ---- ends ---- */
+
+void fail_by_deadline(Stage &stage)
+{
+	Pod h = *stage.world.state().pod({"h"});
+	h.phase = PodPhase::failed;
+	h.status_reason = "DeadlineExceeded";
+	stage.world.observe(PodSeen{h}, stage.now);
+}
+
+/* Its own deadline is not Slurm's time limit: the workers go on, also with the next agent. */
+void a_new_agent_knows_the_end_of_a_pods_own_deadline()
+{
+	Stage stage;
+	stage.start();
+	stage.pass(100 * k_second);
+	fail_by_deadline(stage);
+	CHECK_EQUAL(
+		stage.step() + stage.steps(2), "End ray-uid=" + std::to_string(k_status_deadline));
+	Stage next = next_agent(stage, {"h", "w0", "w1"});
+	CHECK_EQUAL(next.step(), "");
+}
+
+/* The agent comes when the head has succeeded, and its job has ended otherwise before that was said. */
+void a_component_that_has_succeeded_ends_nobody()
+{
+	for (const JobState state : {JobState::timeout, JobState::node_fail}) {
+		Stage stage;
+		stage.start();
+		stage.pass(100 * k_second);
+		end_pod(stage, "h", 0);
+		SlurmJob &job = stage.jobs.at("ray-uid");
+		job.state = state;
+		job.end_time = stage.now.wall_s - 5;
+		Stage next = next_agent(stage, {"h", "w0", "w1"});
+		CHECK_EQUAL(next.step(), "");
+	}
+}
+
+/* slurmctld did not answer; meanwhile the head's job is cancelled. */
+void success_is_reported_although_another_was_cancelled()
+{
+	Stage stage;
+	stage.start();
+	end_pod(stage, "w0", 0);
+	end_pod(stage, "w1", 0);
+	for (const auto &[uid, complete] : only<Complete>(stage.take()))
+		stage.world.answer(
+			CompleteAnswered{uid, Error{Errc::again, "Socket timed out"}, false},
+			stage.now);
+	stage.end_job("ray-uid", JobState::cancelled);
+	stage.pass(2 * k_second);
+	std::string log = stage.step();
+	gone(stage, {"h"});
+	log += stage.steps(1);
+	CHECK(has(log, "End ray-uid+1=0"));
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world component lives",
+		{TEST(a_group_scaled_down_before_it_ran_gives_its_job_up),
+			TEST(a_group_made_anew_does_not_start_with_the_ends_of_the_last),
+			TEST(a_restart_that_clears_slowly_keeps_all_allocations),
+			TEST(a_head_that_was_evicted_keeps_its_job_for_its_successor),
+			TEST(gated_pods_do_not_hold_both_allocations),
+			TEST(an_unanswered_request_is_no_other_try),
+			TEST(all_go_back_together_also_when_one_answers_late),
+			TEST(components_on_one_node_are_bound_together_or_not),
+			TEST(volumes_are_made_before_any_component_is_bound),
+			TEST(a_new_agent_knows_the_end_of_a_pods_own_deadline),
+			TEST(a_component_that_has_succeeded_ends_nobody),
+			TEST(success_is_reported_although_another_was_cancelled)});
+}
