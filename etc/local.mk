@@ -15,6 +15,7 @@ systemdsystemunit_DATA = %D%/slurmkubed.service
 endif
 
 %D%/slurmkubed.service: $(srcdir)/%D%/slurmkubed.service.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) %D% && $(SED) 's|[@]sbindir[@]|$(sbindir)|g' $(srcdir)/%D%/slurmkubed.service.in > $@
+	$(AM_V_GEN)$(MKDIR_P) %D% && $(SED) 's|[@]sbindir[@]|$(sbindir)|g' \
+		$(srcdir)/%D%/slurmkubed.service.in > $@
 
 EXTRA_DIST += contribs/completion/skube.bash

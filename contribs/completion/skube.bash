@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Completion of skube for bash: source it, or put it into /usr/share/bash-completion/completions as "skube".
+# Completion of skube for bash: source it, or put it into
+# /usr/share/bash-completion/completions as "skube".
 
 _skube() {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words
@@ -14,7 +15,11 @@ _skube() {
 		COMPREPLY=()
 		return
 		;;
-	*) words="check ping show why nodes diag explain kubeconfig teardown help --json --apply --context --kubeconfig --agents-stopped --socket --version --help" ;;
+	*)
+		words="check ping show why nodes diag explain kubeconfig teardown help"
+		words+=" --json --apply --context --kubeconfig --agents-stopped"
+		words+=" --socket --version --help"
+		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }

@@ -49,8 +49,10 @@ libagent_la_SOURCES = \
 	%D%/event_recorder.h \
 	%D%/unix_listener.cc \
 	%D%/unix_listener.h
-libagent_la_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(YAML_CFLAGS) $(JWT_CFLAGS) $(SYSTEMD_CFLAGS) $(SLURM_CPPFLAGS)
-libagent_la_LIBADD = libexecutor.la libcodec.la libcore.la libbase.la $(CURL_LIBS) $(YAML_LIBS) $(JWT_LIBS) $(SYSTEMD_LIBS) $(SLURM_LIBS)
+libagent_la_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(YAML_CFLAGS) $(JWT_CFLAGS) \
+	$(SYSTEMD_CFLAGS) $(SLURM_CPPFLAGS)
+libagent_la_LIBADD = libexecutor.la libcodec.la libcore.la libbase.la \
+	$(CURL_LIBS) $(YAML_LIBS) $(JWT_LIBS) $(SYSTEMD_LIBS) $(SLURM_LIBS)
 include %D%/kube/local.mk
 include %D%/slurm/local.mk
 include %D%/link/local.mk
@@ -58,5 +60,6 @@ include %D%/ctl/local.mk
 
 sbin_PROGRAMS += slurmkubed
 slurmkubed_SOURCES = %D%/main.cc
-slurmkubed_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(YAML_CFLAGS) $(JWT_CFLAGS) $(SYSTEMD_CFLAGS) $(SLURM_CPPFLAGS)
+slurmkubed_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(YAML_CFLAGS) $(JWT_CFLAGS) \
+	$(SYSTEMD_CFLAGS) $(SLURM_CPPFLAGS)
 slurmkubed_LDADD = libagent.la

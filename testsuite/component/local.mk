@@ -37,7 +37,8 @@ testsuite_component_plugin_alloc_SOURCES = %D%/plugin/alloc.c
 testsuite_component_plugin_alloc_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 testsuite_component_plugin_alloc_LDADD = $(SLURM_LIBS)
 
-# the plugin in a stub of slurmctld: testsuite/component/host/run makes it where it fits (Slurm 22.05)
+# the plugin in a stub of slurmctld: testsuite/component/host/run makes it where it fits
+# (Slurm 22.05)
 EXTRA_LTLIBRARIES += libhost.la
 libhost_la_SOURCES = \
 	%D%/host/host.h \
@@ -58,7 +59,15 @@ testsuite_component_host_host_SOURCES = \
 testsuite_component_host_host_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 testsuite_component_host_host_LDADD = libhost.la libcodec.la libcore.la libbase.la
 endif
-EXTRA_DIST += %D%/plugin/run %D%/plugin/faults.py %D%/plugin/gres.py %D%/plugin/guard.py %D%/plugin/jobs.py %D%/plugin/lab.py %D%/plugin/scripts.py %D%/plugin/service.py
+EXTRA_DIST += \
+	%D%/plugin/run \
+	%D%/plugin/faults.py \
+	%D%/plugin/gres.py \
+	%D%/plugin/guard.py \
+	%D%/plugin/jobs.py \
+	%D%/plugin/lab.py \
+	%D%/plugin/scripts.py \
+	%D%/plugin/service.py
 
 # our verdicts on pods and nodes beside kube-scheduler's own: testsuite/component/oracle/run
 check_PROGRAMS += testsuite/component/oracle/verdicts

@@ -199,12 +199,18 @@ testsuite_unit_test_option_bounds_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_nodes
 TESTS += testsuite/unit/test_world_nodes
-testsuite_unit_test_world_nodes_SOURCES = %D%/world_facts.h %D%/world_stage.h %D%/test_world_nodes.cc
+testsuite_unit_test_world_nodes_SOURCES = \
+	%D%/test_world_nodes.cc \
+	%D%/world_facts.h \
+	%D%/world_stage.h
 testsuite_unit_test_world_nodes_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_prolog
 TESTS += testsuite/unit/test_world_prolog
-testsuite_unit_test_world_prolog_SOURCES = %D%/gang_stage.h %D%/test_world_prolog.cc %D%/world_stage.h
+testsuite_unit_test_world_prolog_SOURCES = \
+	%D%/gang_stage.h \
+	%D%/test_world_prolog.cc \
+	%D%/world_stage.h
 testsuite_unit_test_world_prolog_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_component_lives

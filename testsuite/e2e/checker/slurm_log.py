@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What Slurm itself says of its jobs, from three places that do not know of the agent:
 
-	slurmctld's log (LogTimeFormat=rfc5424_ms) has each start with its node and each end, in
-	milliseconds, also of jobs that a killed slurmctld forgot; jobcomp/filetxt has each end with state
-	and exit code; scontrol's picture, taken again and again, has the marker: which pod a job stands
-	for.
+    slurmctld's log (LogTimeFormat=rfc5424_ms) has each start with its node and each end, in
+    milliseconds, also of jobs that a killed slurmctld forgot; jobcomp/filetxt has each end with
+    state and exit code; scontrol's picture, taken again and again, has the marker: which pod a
+    job stands for.
 A job number may be used again after a slurmctld was killed, so a job is a list of lives: one for
 each start.
 """

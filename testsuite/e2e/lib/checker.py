@@ -2,10 +2,10 @@
 """The invariants that hold whatever is broken meanwhile, checked on all that the test's own watches
 told from the start.
 
-	- At no moment the pods that are bound to a node and not yet terminal ask for more of anything than
-	  the node has; a pod that is being deleted counts until it is terminal or gone.
-	- A pod is bound once: its node and its Slurm job never change.
-	- No two pods have the same Slurm job; in a gang, no two live pods have the same rank of it.
+    - At no moment the pods that are bound to a node and not yet terminal ask for more of anything
+      than the node has; a pod that is being deleted counts until it is terminal or gone.
+    - A pod is bound once: its node and its Slurm job never change.
+    - No two pods have the same Slurm job; in a gang, no two live pods have the same rank of it.
 Every file of tests ends with check_invariants(bed), which waits first until the two sides have
 settled. The rules are those of the independent checker (testsuite/e2e/checker), which torture uses
 whole. A Slurm that was killed may give a number again that it has not yet saved: forgets=[(from,

@@ -4,16 +4,18 @@ make chosen things go wrong.
 
 ApiProxy  ends TLS and speaks HTTP/1.1, one request a connection (libcurl does what the server can).
           For requests:
-	before  held before the server has seen it after held when the server has acted and before its
-	        answer goes back
-	answer  the argument is the whole answer, the server sees nothing said the same, but the server has
-	        acted
-	lose    the server acts, its answer is lost
-	  and for the events of a watch:
-	event   this one and all behind it are held       twice  it comes twice
-	late    it comes after the next one cut the connection breaks in the middle of it
+    before  held before the server has seen it
+    after   held when the server has acted and before its answer goes back
+    answer  the argument is the whole answer, the server sees nothing
+    said    the same, but the server has acted
+    lose    the server acts, its answer is lost
+      and for the events of a watch:
+    event   this one and all behind it are held
+    twice   it comes twice
+    late    it comes after the next one
+    cut     the connection breaks in the middle of it
 RpcProxy  hands one RPC a connection on to slurmctld: before, after and lose as above
-	reset   slurmctld has the request, and its answer cannot be delivered
+    reset   slurmctld has the request, and its answer cannot be delivered
 """
 import asyncio
 import json

@@ -1,4 +1,5 @@
-# The plugin is built when configure was given Slurm's source tree; its pure parts always, for their unit tests.
+# The plugin is built when configure was given Slurm's source tree; its pure parts always, for their
+# unit tests.
 noinst_LTLIBRARIES += libkubeplugin.la
 libkubeplugin_la_SOURCES = \
 	%D%/kube_conf.cc \
@@ -50,7 +51,8 @@ libkubeseam_la_SOURCES = \
 libkubeseam_la_CPPFLAGS = $(SLURM_SRC_CPPFLAGS) -I$(top_srcdir)
 libkubeseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
-# What it needs of base and codec is compiled for it: libtool puts whole libraries into a module, and these flags let it be unloaded.
+# What it needs of base and codec is compiled for it: libtool puts whole libraries into a module,
+# and these flags let it be unloaded.
 job_submit_kube_la_SOURCES = \
 	src/base/log.cc \
 	src/base/text.cc \
