@@ -11,6 +11,7 @@ TESTS += %D%/sizes
 TESTS += %D%/tables
 TESTS += %D%/texts
 TESTS += %D%/versions
+TESTS += %D%/widths
 TESTS += %D%/words
 EXTRA_DIST += \
 	%D%/classes \
@@ -23,7 +24,9 @@ EXTRA_DIST += \
 	%D%/private \
 	%D%/recommended \
 	%D%/sizes \
+	%D%/sources.py \
 	%D%/tables \
 	%D%/texts \
 	%D%/versions \
+	%D%/widths \
 	%D%/words
