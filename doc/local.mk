@@ -3,9 +3,11 @@ EXTRA_DIST += \
 	.clang-format \
 	.clang-tidy \
 	.editorconfig \
+	.flake8 \
 	CONTRIBUTING.md \
 	NEWS.md \
 	README.md \
+	pyproject.toml \
 	%D%/admin.md \
 	%D%/benchmarks.md \
 	%D%/benchmarks.svg \

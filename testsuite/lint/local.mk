@@ -2,6 +2,7 @@ TESTS += %D%/classes
 TESTS += %D%/clocks
 TESTS += %D%/commits
 TESTS += %D%/documents
+TESTS += %D%/format
 TESTS += %D%/layers
 TESTS += %D%/links
 TESTS += %D%/mutants
@@ -18,6 +19,7 @@ EXTRA_DIST += \
 	%D%/clocks \
 	%D%/commits \
 	%D%/documents \
+	%D%/format \
 	%D%/layers \
 	%D%/links \
 	%D%/mutants \
