@@ -10,8 +10,7 @@ using namespace slurmkube::check;
 namespace
 {
 
-/* Answers everything as Slurm and Kubernetes would; says what was asked for: "Bind h, Complete 8=0".
- */
+/* Answers as Slurm and Kubernetes would; says what was asked for: "Bind h, End ray-uid=0". */
 struct Stage : UnlikeStage {
 	using UnlikeStage::UnlikeStage;
 
@@ -296,7 +295,7 @@ void all_go_back_together_also_when_one_answers_late()
 
 /* ---- partial starts ---- */
 
-/* Slurm gave both the same node, on which another job's pod still ends: there is room for either. */
+/* Slurm gave both the same node, on which another job's pod still ends: either has room. */
 void components_on_one_node_are_bound_together_or_not()
 {
 	Stage stage;
@@ -375,7 +374,7 @@ void a_new_agent_knows_the_end_of_a_pods_own_deadline()
 	CHECK_EQUAL(next.step(), "");
 }
 
-/* The agent comes when the head has succeeded, and its job has ended otherwise before that was said. */
+/* The head has succeeded while no agent ran, and its job has ended otherwise before it was told. */
 void a_component_that_has_succeeded_ends_nobody()
 {
 	for (const JobState state : {JobState::timeout, JobState::node_fail}) {

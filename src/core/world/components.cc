@@ -175,8 +175,8 @@ void World::drop_roles(const PodUid &key, Gang &gang)
 }
 
 /*
- * Owners other than JobSets do not say on their pods that they make all of them anew. When one comes
- * while none is bound, the workload starts again.
+ * Owners other than JobSets do not say on their pods that they make all of them anew. When a pod
+ * comes while none is bound, the workload starts again.
  */
 void World::note_new_run(const PodUid &key, const Gang &gang, const Pod &pod)
 {

@@ -58,8 +58,8 @@ class FactsReader
 	ComponentFacts facts_of_gang(const PodUid &key, std::optional<Result<JobSpec>> &spec) const;
 	/* What the other components of its workload need to know of it. */
 	void note_component(const PodUid &key, ComponentFacts &facts) const;
-	/* Pods that wait together may have room one by one, and not all: for a component, or for all
-	 * of a workload. */
+	/* Pods that wait together may have room one by one, and not all: of one component, or of a
+	 * whole workload. */
 	void note_common_room(const std::vector<ComponentFacts *> &components) const;
 	/* When what a workload holds goes back; key: of its first component. */
 	[[nodiscard]] HoldLimit hold_limit(const PodUid &key) const;
