@@ -54,7 +54,7 @@ def held_beside_a_full_pool(bed, name):
     workload and the workers' job. The pod has a name that no other case gives: kwok may overlook a
     pod that is made in the moment in which one of its name goes.
     """
-    fill(bed, f"{name}-block", 8, 1, spec=ON_CPU)
+    fill(bed, f"block-{name}", 8, 1, spec=ON_CPU)
     ray = torch(bed, name)
     return ray, ray.wait_job_of("workers", "RUNNING")
 
@@ -80,7 +80,7 @@ def test_what_is_held_is_given_back(bed):
     for p in waits:
         bed.kube.wait_phase(p["metadata"]["name"], "Running")
     equal((ray.bound(), ray.jobs("RUNNING")), ([], []))
-    for name in ("waits-0", "waits-1", f"{ray.name}-block-0"):
+    for name in ("waits-0", "waits-1", f"block-{ray.name}-0"):
         bed.kube.delete("Pod", name)
     started_whole(bed, ray.wait_running())
     ray.remove()
@@ -90,7 +90,7 @@ def test_room_that_comes_while_it_is_held(bed):
     """The head's node becomes free within the bounded time: the workers keep their allocation."""
     ray, held = held_beside_a_full_pool(bed, "soon")
     ray.wait_job_of("head", "PENDING")
-    bed.kube.delete("Pod", f"{ray.name}-block-0")
+    bed.kube.delete("Pod", f"block-{ray.name}-0")
     pods = ray.wait_running()
     started_whole(bed, pods)
     equal({job_of(bed, pods[n])["JobId"] for n in ray.workers}, {held["JobId"]})
@@ -102,7 +102,7 @@ def test_what_is_held_is_preempted(bed):
     ray, held = held_beside_a_full_pool(bed, "overtaken")
     fill(bed, "urgent", 8, 2, spec=ON_GPU, annotations=URGENT)
     equal(bed.slurm.wait_job(int(held["JobId"]), "PREEMPTED")["JobState"], "PREEMPTED")
-    for name in ("urgent-0", "urgent-1", f"{ray.name}-block-0"):
+    for name in ("urgent-0", "urgent-1", f"block-{ray.name}-0"):
         bed.kube.delete("Pod", name)
     pods = ray.wait_running()
     started_whole(bed, pods)
@@ -190,7 +190,7 @@ def test_scancel_of_one_that_waits_ends_all(bed):
     bed.slurm.run("scancel", ray.wait_job_of("head", "PENDING")["JobId"])
     wait_none(bed, ray.name)
     equal(len(ray.ended()), 2)
-    bed.kube.delete("Pod", f"{ray.name}-block-0")
+    bed.kube.delete("Pod", f"block-{ray.name}-0")
     ray.remove()
 
 
@@ -202,7 +202,7 @@ def test_hold_of_one_that_waits_stays(bed):
     ray, held = held_beside_a_full_pool(bed, "people-hold")
     number = ray.wait_job_of("head", "PENDING")["JobId"]
     bed.slurm.run("scontrol", "hold", number)
-    bed.kube.delete("Pod", f"{ray.name}-block-0")
+    bed.kube.delete("Pod", f"block-{ray.name}-0")
     is_given_back(bed, held)
     bed.kube.create(pod("after-hold", kwok={"run": "100ms"}, spec=ON_GPU))
     bed.kube.wait_phase("after-hold", "Succeeded")
@@ -245,7 +245,7 @@ def test_agent_killed_while_one_has_its_nodes(bed):
     equal(len(live), len(set(live)), "one live job for each component at most")
     is_given_back(bed, held)
     equal(ray.bound(), [])
-    bed.kube.delete("Pod", f"{ray.name}-block-0")
+    bed.kube.delete("Pod", f"block-{ray.name}-0")
     started_whole(bed, ray.wait_running())
     equal(sorted(component_of(j) for j in ray.jobs(*LIVE)), [0, 1])
     ray.remove()
@@ -257,7 +257,7 @@ def test_agent_killed_after_giving_back(bed):
     ray, held = held_beside_a_full_pool(bed, "returned")
     is_given_back(bed, held)
     kill_agent(bed)
-    bed.kube.delete("Pod", f"{ray.name}-block-0")
+    bed.kube.delete("Pod", f"block-{ray.name}-0")
     pods = ray.wait_running()
     equal({n: p["metadata"]["uid"] for n, p in pods.items()}, ray.uids)
     started_whole(bed, pods)
