@@ -213,6 +213,25 @@ void a_head_that_was_evicted_keeps_its_job_for_its_successor()
 	CHECK(!has(log, "Submit"));
 }
 
+/* A failed master is made anew, and the workers that have succeeded are left as they are. */
+void ends_of_pods_that_are_left_count_on()
+{
+	Stage stage;
+	stage.start();
+	end_pod(stage, "w0", 0);
+	end_pod(stage, "w1", 0);
+	CHECK_EQUAL(stage.step(), "End ray-uid+1=0");
+	end_pod(stage, "h", 1);
+	(void)stage.step();
+	gone(stage, {"h"});
+	stage.pass(3 * k_second);
+	stage.head_comes("h2");
+	std::string log = stage.step();
+	log += stage.steps(1);
+	CHECK(has(log, "Bind h2"));
+	CHECK(!has(log, "Submit ray-uid+1"));
+}
+
 /* ---- what is held ---- */
 
 /* Kueue, or a webhook, gates what comes after both jobs have their nodes. */
@@ -318,6 +337,8 @@ void components_on_one_node_are_bound_together_or_not()
 	stage.allocate("ray-uid", nodes({{"n1", 1}}));
 	stage.pass(2 * k_second);
 	CHECK_EQUAL(stage.step(), "");
+	Stage never = stage;
+	CHECK(has(never.steps(8), "given back"));
 	gone(stage, {"old"});
 	stage.pass(2 * k_second);
 	const std::string log = stage.step() + stage.steps(2);
@@ -390,6 +411,42 @@ void a_component_that_has_succeeded_ends_nobody()
 	}
 }
 
+/* Its pods end with 0 on SIGTERM: that is no success of theirs, and all go. */
+void a_cancelled_component_ends_all_whatever_its_pods_leave_with()
+{
+	Stage stage;
+	stage.start();
+	stage.end_job("ray-uid+1", JobState::cancelled);
+	(void)stage.take();
+	stage.world.answer(
+		DeletePodAnswered{{"h"}, Error{Errc::again, "Socket timed out"}}, stage.now);
+	for (const char *uid : {"w0", "w1"}) {
+		stage.world.answer(DeletePodAnswered{{uid}, Ok{}}, stage.now);
+		Pod p = *stage.world.state().pod({uid});
+		p.deleting = true;
+		p.phase = PodPhase::succeeded;
+		stage.world.observe(PodSeen{p}, stage.now);
+	}
+	CHECK(has(stage.steps(2), "Delete h"));
+}
+
+/* Its time limit passes before its pods are made: the head runs on. */
+void a_component_that_timed_out_unused_ends_nobody()
+{
+	Stage stage;
+	stage.head_comes();
+	(void)stage.step();
+	stage.pass(2 * k_second);
+	(void)stage.step();
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.step();
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK(has(stage.step(), "Bind h"));
+	stage.pass(60 * k_second);
+	stage.end_job("ray-uid+1", JobState::timeout);
+	CHECK(!has(stage.step() + stage.steps(2), "Delete h"));
+}
+
 /* slurmctld did not answer; meanwhile the head's job is cancelled. */
 void success_is_reported_although_another_was_cancelled()
 {
@@ -425,5 +482,8 @@ int main()
 			TEST(volumes_are_made_before_any_component_is_bound),
 			TEST(a_new_agent_knows_the_end_of_a_pods_own_deadline),
 			TEST(a_component_that_has_succeeded_ends_nobody),
+			TEST(ends_of_pods_that_are_left_count_on),
+			TEST(a_cancelled_component_ends_all_whatever_its_pods_leave_with),
+			TEST(a_component_that_timed_out_unused_ends_nobody),
 			TEST(success_is_reported_although_another_was_cancelled)});
 }

@@ -287,6 +287,24 @@ void a_pod_group_of_unlike_pods_is_refused()
 		"no node suits both pod 'one' ("));
 }
 
+/* What each pod has of its own, and does not choose nodes, is no reason to refuse them. */
+void a_large_pod_group_whose_pods_differ_is_asked_for()
+{
+	Stage stage(0);
+	make_pod_group(stage, 40);
+	for (const char *name : {"n1", "n2", "n3", "n4"}) {
+		stage.world.observe(
+			NodeSeen{kube_node(name, std::string(name) + "-uid", 64000)}, stage.now);
+		stage.world.observe(SlurmNodeSeen{slurm_node(name, 64)});
+	}
+	for (int i = 0; i < 40; i++) {
+		Pod pod = loose("p" + std::to_string(i), 100);
+		pod.active_deadline_seconds = 1000 + i;
+		stage.world.observe(PodSeen{pod}, stage.now);
+	}
+	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
+}
+
 /* Names of a PodGroup's pods say nothing of its uid. */
 void another_group_of_the_same_name_is_asked_for()
 {
@@ -837,6 +855,7 @@ int main()
 			TEST(ranks_of_pods_that_run_stay),
 			TEST(pods_that_run_alone_count_for_the_minimum),
 			TEST(a_pod_group_of_unlike_pods_is_refused),
+			TEST(a_large_pod_group_whose_pods_differ_is_asked_for),
 			TEST(another_group_of_the_same_name_is_asked_for),
 			TEST(a_member_bound_by_somebody_else_is_in_nobodys_way),
 			TEST(a_gated_member_is_one_that_has_not_come),

@@ -92,12 +92,13 @@ bool ended_by_own_deadline(const ComponentFacts &f)
 bool ends_all(const Components &all, const ComponentFacts &f)
 {
 	if (job_side(f.job) != JobSide::ended || f.ended_by_us || f.answer_lost ||
-		ended_with_prolog(*f.job) || is_over(f))
+		ended_with_prolog(*f.job) || (is_over(f) && !f.has_deleted_end))
 		return false;
 	switch (f.job->state) {
-	case JobState::timeout: /* a new agent may not know that its pods have run */
+	case JobState::timeout: /* an agent that comes later may not know that its pods have run */
 		return !ended_by_own_deadline(f) &&
-			(takes_waiting_along(f) || std::ranges::any_of(all, has_own_bound));
+			(takes_waiting_along(f) ||
+				(f.job_ended_us == 0 && std::ranges::any_of(all, has_own_bound)));
 	case JobState::cancelled:
 	case JobState::deadline:
 	case JobState::node_fail:
@@ -274,7 +275,9 @@ Holding holding_of(const Components &all, Now now)
 	Holding holding;
 	std::int64_t held_us = -1;
 	const auto is_fine = [](const ComponentFacts &f) {
-		return is_settled(f) && !(is_allocated(f) && is_gated(f));
+		return is_settled(f) &&
+			!(is_allocated(f) &&
+				(is_gated(f) || std::ranges::any_of(f.ranks, is_crowded_out)));
 	};
 	if (all.size() < 2 || has_begun_anywhere(all) || std::ranges::all_of(all, is_fine))
 		return holding;

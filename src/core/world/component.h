@@ -91,6 +91,7 @@ struct RankEnd {
 	std::uint32_t attempt = 0;
 	std::int64_t created = 0; /* of the pod */
 	bool was_deleted = false; /* it ended as it was deleted */
+	bool is_gone = false;     /* there is no such pod any more */
 	std::uint32_t status = 0; /* wait status */
 };
 

@@ -144,6 +144,8 @@ class FactsReader
 		const PodUid &key, const Gang &gang, std::optional<Result<JobSpec>> &spec) const;
 	[[nodiscard]] bool is_in_service(const std::string &node) const;
 	void pin_nodes(const Members &members, ComponentFacts &facts) const;
+	[[nodiscard]] RolePods unlike_ones(
+		const Gang &gang, std::map<std::uint32_t, RolePod> by_rank) const;
 	[[nodiscard]] RolePods pods_of_roles(const Gang &gang) const;
 	[[nodiscard]] static std::int64_t deadline_of(const RolePods &roles);
 	[[nodiscard]] Status check_roles(const Gang &gang, const RolePods &roles) const;

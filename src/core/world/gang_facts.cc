@@ -55,7 +55,8 @@ struct Run {
 
 	[[nodiscard]] bool is_after(const RankEnd &end) const
 	{
-		return end.restart < restart || end.created < since;
+		/* an owner that leaves a pod that has ended does not make it anew */
+		return end.restart < restart || (end.is_gone && end.created < since);
 	}
 };
 

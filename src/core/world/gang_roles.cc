@@ -23,21 +23,22 @@ namespace
 /* Each costs a look at all nodes. */
 constexpr std::size_t k_unlike_roles_most = 32;
 
-/* What makes two pods of a gang ask for different nodes. */
-struct Alike {
-	bool is_by_size, is_by_labels;
-};
-
 /* As far as nodes are concerned. Owners may have hundreds of templates that differ in their
  * commands only. */
-bool are_constrained_alike(const Pod &one, const Pod &other, Alike by)
+bool are_constrained_alike(const Pod &one, const Pod &other, bool is_by_labels)
 {
-	return one.constraints == other.constraints &&
-		(!by.is_by_size || one.requests == other.requests) &&
+	return one.constraints == other.constraints && one.requests == other.requests &&
 		one.unsupported_fields == other.unsupported_fields &&
-		(!by.is_by_labels || one.labels == other.labels) &&
-		one.node_name == other.node_name &&
+		(!is_by_labels || one.labels == other.labels) && one.node_name == other.node_name &&
 		one.active_deadline_seconds == other.active_deadline_seconds;
+}
+
+/* Pods of a PodGroup have names, claims and sizes of their own: only what chooses nodes counts. */
+bool choose_nodes_alike(const Pod &one, const Pod &other)
+{
+	return one.constraints.node_selector == other.constraints.node_selector &&
+		one.constraints.node_terms == other.constraints.node_terms &&
+		one.constraints.tolerations == other.constraints.tolerations;
 }
 
 std::string owner_text(const Gang &gang)
@@ -73,6 +74,27 @@ const Pod *FactsReader::first_member(const Gang &gang) const
 	return first ? first : gang.stand_in.get();
 }
 
+/* The first of each kind; of a PodGroup at most so many, since it cannot name them as roles. */
+RolePods FactsReader::unlike_ones(const Gang &gang, std::map<std::uint32_t, RolePod> by_rank) const
+{
+	const bool is_pod_group = gang.minimum > 0;
+	RolePods out;
+	for (auto &[first_rank, role] : by_rank) {
+		const bool is_by_labels = !is_pod_group && is_concerned(state_, *role.pod);
+		const auto is_like = [=, &wanted = *role.pod](const RolePod &known) {
+			return is_pod_group
+				? choose_nodes_alike(*known.pod, wanted)
+				: are_constrained_alike(*known.pod, wanted, is_by_labels);
+		};
+		if (out.size() > k_unlike_roles_most ||
+			(is_pod_group && out.size() == k_unlike_roles_most))
+			break;
+		if (std::ranges::none_of(out, is_like))
+			out.push_back(std::move(role));
+	}
+	return out;
+}
+
 /*
  * In rank order; not more than one beyond k_unlike_roles_most. A gang of which pods run has its
  * nodes: what has not come yet does not take them away.
@@ -87,8 +109,11 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 		const PodEntry &entry = state_.pods.at(uid);
 		if (!rank || *rank >= gang.ranks.size() || !entry.pod)
 			continue;
-		is_running = is_running || is_bound_side(side_of(entry));
-		const std::string &role = is_pod_group ? entry.pod->name : gang.ranks[*rank].role;
+		const bool is_bound = is_bound_side(side_of(entry));
+		is_running = is_running || is_bound;
+		/* pods that run have their nodes: one stands for all of them */
+		const std::string &role =
+			is_pod_group && !is_bound ? entry.pod->name : gang.ranks[*rank].role;
 		auto &first = firsts.try_emplace(role, *rank, &*entry.pod).first->second;
 		if (*rank < first.first)
 			first = {*rank, &*entry.pod};
@@ -102,18 +127,7 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 	std::map<std::uint32_t, RolePod> by_rank;
 	for (const auto &[role, first] : firsts)
 		by_rank.emplace(first.first, RolePod{std::string(role), first.second});
-	RolePods out;
-	for (auto &[first_rank, role] : by_rank) {
-		const Alike by{!is_pod_group, !is_pod_group && is_concerned(state_, *role.pod)};
-		const auto is_like = [by, &wanted = *role.pod](const RolePod &known) {
-			return are_constrained_alike(*known.pod, wanted, by);
-		};
-		if (std::ranges::none_of(out, is_like))
-			out.push_back(std::move(role));
-		if (out.size() > k_unlike_roles_most)
-			break;
-	}
-	return out;
+	return unlike_ones(gang, std::move(by_rank));
 }
 
 /* The job lasts as long as the last of them; 0: a role has no limit. */

@@ -319,7 +319,7 @@ void World::note_ends(Gang &gang, Now now)
 			pod && (!member.pod || is_terminal(*pod)) && bound_attempt(*pod) > 0;
 		if (rank && has_ended) {
 			const RankEnd end{member.restart, bound_attempt(*pod), pod->created,
-				pod->deleting,
+				pod->deleting, !member.pod,
 				member.end_status.value_or(wait_status_of_gone(pod))};
 			RankEnd &known = gang.ends[*rank];
 			if (std::tie(end.restart, end.attempt, end.created) >=
