@@ -16,8 +16,9 @@ constexpr Micros k_window = 60 * k_second;
 /* Each pod of a queue may learn by itself that a node has no room, which takes a minute (seed 940);
  * of a loop there is no end. */
 constexpr int k_windows = 30;
-constexpr std::uint64_t k_most_questions = 60 * 4 + 4; /* in a window: four a second */
 constexpr std::uint64_t k_late_gangs = 12;
+/* in a window: four a second for pods that wait, two for each gang whose pods do not come */
+constexpr std::uint64_t k_most_questions = 60 * 4 + 4 + 2 * k_late_gangs;
 constexpr Micros k_slowest = 90 * k_second;
 constexpr Micros k_dark_after = 60 * k_second;
 constexpr Micros k_for_ever = 1'000'000 * k_second;

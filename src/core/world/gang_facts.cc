@@ -88,10 +88,10 @@ void mark_crowded(ComponentFacts &f, const std::string &node, const std::string 
 std::uint32_t wanted_ranks(const State &state, const Gang &gang, const ComponentFacts &f)
 {
 	const OwnerAnswer answer = state.owners.answer_of(gang.owner);
-	if (!answer || !*answer || gang.roles.empty())
+	if (!answer || gang.roles.empty())
 		return f.rank_count;
-	std::uint32_t wanted = 0;
-	for (const Role &role : (*answer)->roles) {
+	std::uint32_t wanted = 0; /* of an owner that is gone */
+	for (const Role &role : *answer ? (*answer)->roles : std::vector<Role>()) {
 		if (std::ranges::find(gang.roles, role.name, &Role::name) != gang.roles.end())
 			wanted += role.pods;
 	}
@@ -204,7 +204,8 @@ void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, Compone
 	const bool is_empty = is_live_job_side(job_side(f.job)) && !has_own_live(f);
 	const bool has_others = gang.components > 1 && is_any_of_others(state_, key, is_live_side);
 	const bool may_come = has_others && f.ended_ranks < wanted_ranks(state_, gang, f);
-	if (is_empty && has_others && !gang.owner.kind.empty()) /* does it still want them? */
+	/* does it still want them? */
+	if (is_empty && may_come && !gang.owner.kind.empty())
 		found_.owner.emplace(gang.owner, now_.mono_us - k_owner_interval_us);
 	const bool is_absent =
 		is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
@@ -220,8 +221,10 @@ void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, Compone
 	f.for_absence = true;
 	/* has its owner said that no more pods come? */
 	if (is_absent && !gang.owner.kind.empty()) {
-		found_.owner.emplace(
-			gang.owner, std::max(since_us, now_.mono_us - k_owner_fresh_us));
+		found_.owner.emplace(gang.owner,
+			std::max(since_us,
+				now_.mono_us -
+					(has_others ? k_owner_interval_us : k_owner_fresh_us)));
 		const OwnerAnswer owner = state_.owners.answer_of(gang.owner);
 		const bool is_new = state_.owners.is_answered_since(gang.owner, since_us);
 		f.owner_succeeded = owner && is_new && *owner && (*owner)->has_succeeded;
