@@ -149,6 +149,7 @@ Status take_leader_worker_set(Owner &owner, json_object *object)
 	const std::uint32_t size = std::max(count(sizes, "size", 1), 1U);
 	const Labels labels = {{"leaderworkerset.sigs.k8s.io/name", owner.id.name}};
 	owner.starts_together = size > 1;
+	owner.replaces_single_pods = get_string(sizes, "restartPolicy") == "None";
 	if (auto done = add_role(owner, {.name = "leader", .pods = 1, .each = {}},
 		    leader ? leader : worker, labels);
 		!done)

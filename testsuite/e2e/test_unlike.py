@@ -12,10 +12,12 @@ from lib.checker import check_invariants
 from lib.components import (
     GPU,
     GPU_NODES,
+    HEAD,
     ON_CPU,
     ON_GPU,
     TOLERANT,
     URGENT,
+    WORKER,
     PoolBed,
     Ray,
     codes_of,
@@ -287,6 +289,33 @@ def test_scancel_of_one_ends_all(bed):
         equal(states[component], "CANCELLED")
         assert states[1 - component] != "COMPLETED", states
         ray.remove()
+
+
+def test_scancel_of_the_workers_leaves_a_head_that_ends_apart(bed):
+    """The owner has end-together: "false". The operator makes the workers again: they get a job,
+    and the head has run all the time.
+    """
+    ray = Ray(
+        bed,
+        "apart",
+        HEAD,
+        {**WORKER, "kwok": {"stop": "500ms"}},
+        2,
+        annotations={"slurm-kube.io/end-together": "false"},
+    )
+    before = ray.wait_running()
+    head_job = ray.wait_job_of("head", "RUNNING")["JobId"]
+    first = ray.wait_job_of("workers", "RUNNING")["JobId"]
+    bed.slurm.run("scancel", first)
+    for name in ray.workers:
+        bed.kube.wait_gone(name)
+    for name in list(ray.workers):
+        ray.make_again(name)
+    after = ray.wait_running()
+    equal(after[ray.head]["metadata"]["uid"], before[ray.head]["metadata"]["uid"])
+    equal(ray.wait_job_of("head", "RUNNING")["JobId"], head_job)
+    assert ray.wait_job_of("workers", "RUNNING")["JobId"] != first
+    ray.remove()
 
 
 def test_time_limit_of_one_ends_all(bed):

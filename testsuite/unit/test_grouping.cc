@@ -165,6 +165,30 @@ void each_replica_of_a_leader_worker_set_is_a_gang()
 	CHECK(as<InGang>(worker)->index == 2U);
 }
 
+/* The pod's own word, that of its owners, the owner's policy. */
+void who_says_that_components_end_together()
+{
+	using Options = std::map<std::string, std::string>;
+	const auto together = [](bool is_replaced, const Options &of_owner, const Options &of_pod) {
+		Cluster cluster;
+		Owner &set = cluster.add("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "l",
+			{role("leader", 1), role("worker", 3)}, true);
+		set.replaces_single_pods = is_replaced;
+		set.annotations = of_owner;
+		Pod pod = pod_of(ref_of(set), {{"leaderworkerset.sigs.k8s.io/name", "l"}});
+		pod.annotations = of_pod;
+		const auto grouping = cluster.place(pod);
+		return as<InGang>(grouping) && as<InGang>(grouping)->ends_together;
+	};
+	const Options yes = {{"slurm-kube.io/end-together", "true"}},
+		      no = {{"slurm-kube.io/end-together", "false"}};
+	CHECK(together(false, {}, {}));
+	CHECK(!together(true, {}, {}));
+	CHECK(!together(false, no, {}));
+	CHECK(together(true, yes, {}));
+	CHECK(!together(false, yes, no));
+}
+
 void pod_groups_of_both_kinds()
 {
 	Cluster cluster;
@@ -311,6 +335,7 @@ int main()
 			TEST(a_plain_job_is_a_gang_only_when_it_says_so),
 			TEST(a_job_set_stands_above_its_jobs),
 			TEST(each_replica_of_a_leader_worker_set_is_a_gang),
+			TEST(who_says_that_components_end_together),
 			TEST(pod_groups_of_both_kinds),
 			TEST(kubeflow_roles_are_found_whatever_their_case),
 			TEST(workers_may_be_numbered_from_one),

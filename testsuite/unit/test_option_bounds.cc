@@ -113,6 +113,7 @@ std::vector<Worst> worst_values()
 		{"dependency",
 			{many_ids, "afterok:1_[0-1000000]", times(101, "afterok:1", ","),
 				"afterok:12345678901", "afterok:1{", k_long}},
+		{"end-together", {k_long}},
 		{"excluded-nodes", {factors, "a[1-60000]", times(70, "a[1-60000]", ","), k_long}},
 		{"exclusive", {k_long}},
 		{"extra", {k_long}},

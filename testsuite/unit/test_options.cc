@@ -105,6 +105,7 @@ constexpr Good k_good[] = {
 	{"excluded-nodes", "n[1-3],m", [](S s) { return s.options.excluded_nodes == "n[1-3],m"; }},
 	{"exclusive", "user", [](S s) { return s.options.sharing == Sharing::same_user; }},
 	{"extra", "{\"a\": 1}", [](S s) { return s.options.extra == "{\"a\": 1}"; }},
+	{"end-together", "false", [](S s) { return s.options.ends_together == false; }},
 	{"gang", "no", [](S s) { return s.options.gang == false; }},
 	{"gres", "gpu:a100:2,shard:1", [](S s) { return s.options.gres == "gpu:a100:2,shard:1"; }},
 	{"group-id", "100", [](S s) { return s.group_id == 100; }},

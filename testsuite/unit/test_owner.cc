@@ -21,6 +21,7 @@ std::string text_of(const core::Owner &owner)
 		out += " min=" + std::to_string(owner.minimum);
 	out += owner.is_finished ? " done" : "";
 	out += owner.has_succeeded ? " ok" : "";
+	out += owner.replaces_single_pods ? " apart" : "";
 	if (owner.deadline_seconds > 0)
 		out += " within " + std::to_string(owner.deadline_seconds);
 	for (const core::Role &role : owner.roles)
@@ -141,6 +142,11 @@ void leader_worker_sets()
 			"together leader*1/1@0=2000 worker*2/1@0=2000"},
 		{"LeaderWorkerSet", group(R"("size":3,"leaderTemplate":)" POD("1") ","),
 			"together leader*1/1@0=1000 worker*2/1@0=2000"},
+		{"LeaderWorkerSet", group(R"("size":3,"restartPolicy":"None",)"),
+			"together apart leader*1/1@0=2000 worker*2/1@0=2000"},
+		{"LeaderWorkerSet",
+			group(R"("size":3,"restartPolicy":"RecreateGroupOnPodRestart",)"),
+			"together leader*1/1@0=2000 worker*2/1@0=2000"},
 		{"LeaderWorkerSet", group(""), "alone leader*1/1@0=2000"},
 		{"LeaderWorkerSet", group(R"("size":-4,)"), "alone leader*1/1@0=2000"},
 	});

@@ -158,6 +158,43 @@ void the_end_of_one_job_ends_all()
 	}
 }
 
+/* The workers are made anew under the head that runs on; also with another agent. */
+void the_end_of_one_job_is_its_own_where_the_owner_says_so()
+{
+	for (const bool is_new_agent : {false, true}) {
+		Stage before, after;
+		before.job.annotations =
+			after.job.annotations = {{"slurm-kube.io/end-together", "false"}};
+		before.start();
+		Stage &stage = is_new_agent ? after : before;
+		if (is_new_agent) {
+			after.jobs = before.jobs;
+			after.next_job = 20;
+			for (const char *uid : {"h", "w0", "w1"})
+				after.world.observe(
+					PodSeen{*before.world.state().pod({uid})}, after.now);
+			after.connect({after.jobs.at("ray-uid"), after.jobs.at("ray-uid+1")});
+		}
+		stage.end_job("ray-uid+1", JobState::preempted);
+		std::set<std::string> removed;
+		for (const auto &[uid, remove] : only<DeletePod>(stage.take()))
+			removed.insert(uid.text);
+		CHECK(removed == (std::set<std::string>{"w0", "w1"}));
+		stage.pass(2 * k_second);
+		for (const char *uid : {"w0", "w1"})
+			stage.world.observe(
+				PodGone{{uid}, *stage.world.state().pod({uid})}, stage.now);
+		stage.worker_comes("w2");
+		stage.worker_comes("w3");
+		stage.pass(10 * k_second);
+		const auto again = stage.submit();
+		REQUIRE(again.size() == 1);
+		CHECK_EQUAL(again.front().spec.marker.uid, "ray-uid+1");
+		stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+		CHECK_EQUAL(stage.bind(), "w2:n3:1 w3:n4:2");
+	}
+}
+
 /* By a clock that was set back its pods look as if made after that end. */
 void no_job_ends_under_pods_that_run()
 {
@@ -601,7 +638,9 @@ int main()
 			TEST(a_component_is_asked_for_before_its_pods_come),
 			TEST(what_is_held_for_nothing_is_given_back),
 			TEST(nothing_is_asked_for_while_a_component_has_no_node),
-			TEST(the_end_of_one_job_ends_all), TEST(no_job_ends_under_pods_that_run),
+			TEST(the_end_of_one_job_ends_all),
+			TEST(the_end_of_one_job_is_its_own_where_the_owner_says_so),
+			TEST(no_job_ends_under_pods_that_run),
 			TEST(pods_that_wait_go_with_a_cancelled_component),
 			TEST(a_preempted_component_is_asked_for_again_when_all_have_gone),
 			TEST(a_component_ends_with_its_own_pods),

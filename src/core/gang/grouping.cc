@@ -15,14 +15,15 @@ namespace
 
 constexpr std::size_t k_chain_max = 8;
 constexpr char k_gang_option[] = "slurm-kube.io/gang";
+constexpr char k_end_option[] = "slurm-kube.io/end-together";
 constexpr char k_pod_group_label[] = "scheduling.x-k8s.io/pod-group";
 constexpr char k_lws_name[] = "leaderworkerset.sigs.k8s.io/name";
 
 using Options = std::map<std::string, std::string>;
 
-std::optional<bool> wish(const Options &options)
+std::optional<bool> wish(const Options &options, const char *option = k_gang_option)
 {
-	const auto found = options.find(k_gang_option);
+	const auto found = options.find(option);
 	if (found == options.end())
 		return std::nullopt;
 	/* what is neither is refused by the table of options */
@@ -125,6 +126,9 @@ Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
 	in.component = component_of(in.components, place.role);
 	in.gang = {component_key(owner.uid + part_of(pod, owner, place), in.component),
 		owner.id.kind, pod.name_space, owner.id.name};
+	const std::optional<bool> own = wish(pod.annotations, k_end_option);
+	in.ends_together =
+		own ? *own : wish(inherited, k_end_option).value_or(!owner.replaces_single_pods);
 	in.role = std::move(place.role);
 	in.index = place.index;
 	in.inherited = std::move(inherited);

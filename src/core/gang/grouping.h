@@ -6,6 +6,8 @@
  * scheduling.x-k8s.io, LeaderWorkerSet group, the topmost owner whose pods start together (JobSet,
  * MPIJob, PyTorchJob, RayCluster, Indexed Job with completions == parallelism), else alone. The
  * annotation slurm-kube.io/gang on the pod or an owner ("true", "false") decides where it is given.
+ * slurm-kube.io/end-together decides InGang::ends_together in the same way; without it the owner's
+ * restart policy does.
  * The labels that are read are those which the controllers document for their users.
  */
 #ifndef SLURMKUBE_CORE_GANG_GROUPING_H
@@ -60,6 +62,7 @@ struct InGang {
 	 * PodGroup, whose ranks are the pods that come */
 	std::vector<ComponentRoles> components;
 	std::size_t component = 0; /* that of this pod */
+	bool ends_together = true; /* all components, when the job of one has ended */
 	std::uint32_t minimum = 0; /* of a PodGroup */
 	std::string role;          /* of this pod */
 	std::optional<std::uint32_t> index;

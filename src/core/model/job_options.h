@@ -47,7 +47,8 @@ struct JobOptions {
 	std::optional<std::int32_t> nice;
 	std::optional<std::uint32_t> min_nodes, max_nodes;
 	std::optional<std::uint32_t> pods_per_node; /* of a gang: at most so many */
-	std::optional<bool> gang;             /* looked at before there is a job: grouping.h */
+	/* looked at before there is a job: grouping.h */
+	std::optional<bool> gang, ends_together;
 	std::int64_t begin = 0, deadline = 0; /* seconds since the epoch */
 	std::optional<std::uint32_t> switches, switches_wait_seconds, delay_boot_seconds,
 		time_min_minutes;

@@ -50,6 +50,8 @@ struct Owner {
 	std::vector<Role> roles;   /* in rank order; of kinds whose pods start together */
 	std::uint32_t minimum = 0; /* of a PodGroup: so many of its pods start together */
 	bool starts_together = false;
+	/* its pods are replaced one by one: the end of some says nothing of the others */
+	bool replaces_single_pods = false;
 	/* its pods are ended so long after its start, wherever they are by then; 0: never */
 	std::int64_t deadline_seconds = 0;
 	/* it makes no more pods, or is suspended: others want its nodes */

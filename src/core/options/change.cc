@@ -62,10 +62,8 @@ std::string fixed_digest(const JobSpec &plain, const JobSpec &spec)
 		add_number(digest, number);
 	for (const bool flag : {o.contiguous, o.spread, o.use_min_nodes})
 		digest.add(flag ? 1 : 0);
-	digest.add(o.kill_on_invalid_dependency
-			? 1 + static_cast<unsigned>(*o.kill_on_invalid_dependency)
-			: 0);
-	digest.add(o.gang ? 1 + static_cast<unsigned>(*o.gang) : 0);
+	for (const auto &choice : {o.kill_on_invalid_dependency, o.gang, o.ends_together})
+		digest.add(choice ? 1 + static_cast<unsigned>(*choice) : 0);
 	digest.add(static_cast<unsigned>(o.sharing));
 	return digest.text();
 }

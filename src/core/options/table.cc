@@ -90,6 +90,14 @@ Status gang(const Text &value, const Context &, JobSpec &spec)
 	return done;
 }
 
+Status end_together(const Text &value, const Context &, JobSpec &spec)
+{
+	bool is_wanted = false;
+	const Status done = set_flag(value, is_wanted);
+	spec.options.ends_together = is_wanted;
+	return done;
+}
+
 Status job_name(const Text &value, const Context &, JobSpec &spec)
 {
 	return set_text(value, spec.name);
@@ -425,6 +433,13 @@ constexpr Option k_options[] = {
 		.apply = dependency,
 		.sbatch = "dependency",
 		.letter = 'd'},
+	{.name = "end-together",
+		.takes = "true|false",
+		.meaning = "Whether all jobs of a workload of several components end when scancel, "
+			   "the time limit, preemption or a failed node ends one. Default: true; "
+			   "false for a LeaderWorkerSet with restartPolicy None.",
+		.apply = end_together,
+		.fixed = true},
 	{.name = "excluded-nodes",
 		.takes = "HOSTLIST",
 		.meaning = "Nodes that the job must not use. Names that Slurm does not have are "

@@ -147,7 +147,8 @@ struct ComponentFacts {
 	ComponentSize size;
 	/* its first pod may come any moment, and say more than the template */
 	bool is_awaited = false;
-	bool goes_first = false; /* the last time the others had nodes, and it had none */
+	bool goes_first = false;   /* the last time the others had nodes, and it had none */
+	bool ends_together = true; /* with the others, when the job of one of them has ended */
 	/* its job has had nodes and no bound pod, as this agent saw it, monotonic; 0: it is not
 	 * so */
 	std::int64_t held_since_us = 0;

@@ -234,7 +234,8 @@ void stand_before_start(
 void note_end_of_others(const Components &all, ComponentFacts &f)
 {
 	for (const ComponentFacts &other : all) {
-		if (&other == &f || !ends_all(all, other) || !is_concerned(f, other))
+		if (&other == &f || !f.ends_together || !ends_all(all, other) ||
+			!is_concerned(f, other))
 			continue;
 		if (f.others.ended && other.job->end_time < f.others.ended->end_time)
 			continue;

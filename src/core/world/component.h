@@ -103,6 +103,8 @@ struct Gang {
 	std::vector<Rank> ranks;    /* empty: not known yet */
 	std::vector<Role> roles;    /* that they were made from */
 	std::size_t components = 1; /* of the workload that it is one of */
+	/* with the other components; unknown until an owner of a pod has been seen */
+	std::optional<bool> ends_together;
 	/* of each rank its number over all components, ascending; empty: the same */
 	std::vector<std::uint32_t> workload_ranks;
 	/* how many the workload has; 0: as many as there are ranks */

@@ -80,6 +80,8 @@ void FactsReader::note_component(const PodUid &key, ComponentFacts &f) const
 		roles_text(gang) + ")";
 	f.size = size_of(gang);
 	f.goes_first = gang.goes_first;
+	/* on doubt pods stay */
+	f.ends_together = gang.ends_together.value_or(gang.members.empty());
 	std::int64_t expected_us = 0;
 	for (const PodUid &one : gang.members.empty() ? components_of_workload(state_, key)
 						      : std::vector<PodUid>()) {

@@ -109,6 +109,9 @@ void World::inherit_again(const PodUid &uid, PodEntry &entry)
 	auto &inherited = alone ? alone->inherited : std::get<InGang>(*grouping).inherited;
 	const std::int64_t deadline =
 		alone ? alone->deadline_seconds : std::get<InGang>(*grouping).deadline_seconds;
+	if (!alone && entry.component)
+		state_.gangs.at(*entry.component).ends_together =
+			std::get<InGang>(*grouping).ends_together;
 	if (inherited == entry.inherited && deadline == entry.deadline_seconds)
 		return;
 	entry.deadline_seconds = deadline;

@@ -140,6 +140,7 @@ void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 	Gang &gang = gang_at(key, in.gang, now);
 	gang.owner = in.owner;
 	gang.minimum = in.minimum;
+	gang.ends_together = in.ends_together;
 	const auto annotated = rank_annotation(*entry.pod);
 	std::optional<std::uint32_t> rank =
 		annotated ? rank_in_component(gang, *annotated) : std::nullopt;
