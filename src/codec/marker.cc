@@ -46,6 +46,8 @@ void check_numbers(const core::Marker &m, Fields &fields)
 		fields.fail("key 'attempt' is 0");
 	if (m.user_id >= k_id_limit || m.group_id >= k_id_limit)
 		fields.fail("key 'user' or 'group' is out of range");
+	if (m.since < 0)
+		fields.fail("key 'since' is negative");
 }
 
 void read_keys(Fields &fields, core::Marker &m)
@@ -64,6 +66,7 @@ void read_keys(Fields &fields, core::Marker &m)
 	fields.read("note", m.note);
 	fields.read("cluster_uid", m.cluster_uid);
 	fields.read("given_up", m.given_up);
+	fields.read("since", m.since);
 }
 
 } // namespace
@@ -84,6 +87,8 @@ Json marker_to_json(const core::Marker &marker)
 		put(object.get(), "cluster_uid", marker.cluster_uid);
 	if (marker.given_up)
 		put(object.get(), "given_up", true);
+	if (marker.since > 0)
+		put(object.get(), "since", marker.since);
 	if (!marker.options.empty())
 		put(object.get(), "options", marker.options);
 	if (!marker.exclusions.empty())

@@ -19,6 +19,7 @@ from lib.components import (
     codes_of,
     component_of,
     job_of,
+    kept_age,
     seconds_held,
     started_whole,
     told,
@@ -73,7 +74,9 @@ def is_given_back(bed, held):
 
 def test_what_is_held_is_given_back(bed):
     """The head's node is in use: no worker is bound, their nodes are held no longer than
-    limits.components_wait_seconds, and pods that wait for them get them. All start later."""
+    limits.components_wait_seconds, and pods that wait for them get them. All start later, with the
+    age of the first job.
+    """
     ray, held = held_beside_a_full_pool(bed, "held")
     waits = [bed.kube.create(pod(f"waits-{i}", cpu=8, spec=ON_GPU)) for i in range(2)]
     is_given_back(bed, held)
@@ -83,6 +86,7 @@ def test_what_is_held_is_given_back(bed):
     for name in ("waits-0", "waits-1", f"block-{ray.name}-0"):
         bed.kube.delete("Pod", name)
     started_whole(bed, ray.wait_running())
+    kept_age(ray.wait_job_of("workers", "RUNNING"), held)
     ray.remove()
 
 

@@ -55,6 +55,9 @@ void the_cluster_is_kept_and_may_be_missing()
 	CHECK(!marker_from_text(
 		replaced(marker_to_text(marker), "\"given_up\":true", "\"given_up\":1"))
 			.ok());
+	marker.since = 1764029000;
+	CHECK_EQUAL(marker_from_text(marker_to_text(marker))->since, 1764029000);
+	CHECK(!marker_from_text(replaced(marker_to_text(marker), "1764029000", "-1")).ok());
 	marker.cluster_uid = "a\nb";
 	CHECK(!marker_from_text(marker_to_text(marker)).ok());
 }

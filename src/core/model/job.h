@@ -42,6 +42,9 @@ struct Marker {
 	std::string cluster_uid = {};
 	/* the agent ended the job as it found no pod: no reason to delete one */
 	bool given_up = false;
+	/* when the first of the jobs was submitted that were given back before their pods ran;
+	 * 0: there was none. The plugin gives the job the age that these had */
+	std::int64_t since = 0;
 	bool operator==(const Marker &) const = default;
 };
 

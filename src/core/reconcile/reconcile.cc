@@ -2,6 +2,7 @@
 #include "src/core/reconcile/reconcile.h"
 
 #include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
 #include "src/core/options/change.h"
 #include "src/core/reconcile/parts.h"
 #include "src/core/reconcile/report.h"
@@ -27,6 +28,30 @@ void pin(const ComponentFacts &f, JobSpec &spec)
 		if (!std::ranges::binary_search(spec.excluded_nodes, node))
 			spec.required_node += "," + node;
 	}
+}
+
+/* Taken from its pods by us, while it waited or before they ran: nobody wished for its end. */
+bool was_taken_back(const SlurmJob &job)
+{
+	if (job.state == JobState::cancelled)
+		return job.marker.given_up;
+	return job.state == JobState::failed && job.exit_status == k_status_given_back;
+}
+
+/* A pod that failed leaves the same status, but no pod of that age: its successor has not waited
+ * for longer than it exists. */
+std::int64_t waiting_since(const ComponentFacts &f)
+{
+	if (!f.job || has_own_bound(f) || !was_taken_back(*f.job))
+		return 0;
+	std::int64_t created = 0;
+	for (const RankFacts &r : f.ranks) {
+		if (r.side == PodSide::waiting)
+			created = created > 0 ? std::min(created, r.pod->created) : r.pod->created;
+	}
+	const std::int64_t submitted =
+		f.job->marker.since > 0 ? f.job->marker.since : f.job->submit_time;
+	return created > 0 ? std::max(created, submitted) : 0;
 }
 
 /* Slurm lost the job of pods that run: the same nodes again, under a new attempt. Never killed on
@@ -143,7 +168,9 @@ RankActions submit(const ComponentFacts &f)
 			? tell(f, *f.trouble, is_refusal ? f.ranks.size() : k_reported_ranks)
 			: RankActions{};
 	}
-	return own(f, Submit{f.spec->value()});
+	JobSpec spec = f.spec->value();
+	spec.marker.since = waiting_since(f);
+	return own(f, Submit{std::move(spec)});
 }
 
 Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobSpec> *spec)

@@ -501,7 +501,7 @@ class Answer:
         self.messages = messages
 
 
-def marker(uid, attempt=1, name=None, user=0, group=0, cluster="main"):
+def marker(uid, attempt=1, name=None, user=0, group=0, cluster="main", **optional):
     return json.dumps(
         {
             "slurm-kube": 1,
@@ -513,6 +513,7 @@ def marker(uid, attempt=1, name=None, user=0, group=0, cluster="main"):
             "attempt": attempt,
             "user": user,
             "group": group,
+            **optional,
         },
         separators=(",", ":"),
     )

@@ -388,6 +388,49 @@ def a_magnetic_reservation_pulls_nobody_into_the_others_partition(lab, peer):
         lab.command("scontrol", "delete", f"reservationname={name}")
 
 
+MULTIFACTOR = """PriorityType=priority/multifactor
+PriorityWeightAge=1000000
+PriorityMaxAge=10-0
+"""
+
+
+def the_age_of_a_job_that_was_given_back_is_kept(lab, peer):
+    """In the proportion of priority/multifactor, over a restart, and beside a factor that the
+    site's script gives.
+    """
+    del peer
+    factor = "\tjob.site_factor = 1000" if lab.has_plugin("job_submit_lua.so") else ""
+    now, day = int(time.time()), 86400
+    jobs = {}
+    try:
+        restart(lab, extra=MULTIFACTOR)
+        holder = lab.submit(marker("age-holder"), node="k2", cpus=4).job
+        for name, since in (
+            ("new", 0),
+            ("half", now - 5 * day),
+            ("oldest", now - 20 * day),
+            ("future", now + day),
+        ):
+            mark = marker(f"age-{name}", attempt=2, since=since)
+            jobs[name] = lab.submit(mark, node="k2", cpus=4).job
+        if factor:
+            use_lua(lab, "lua,kube", submit=factor)
+            mark = marker("age-lua", attempt=2, since=now - 5 * day)
+            jobs["lua"] = lab.submit(mark, node="k2", cpus=4).job
+        restart(lab)
+        priority = {name: int(lab.job(job)["Priority"]) for name, job in jobs.items()}
+        assert abs(priority["half"] - priority["new"] - 500000) < 500, priority
+        assert abs(priority["oldest"] - priority["new"] - 1000000) < 500, priority
+        assert abs(priority["future"] - priority["new"]) < 500, priority
+        assert not factor or abs(priority["lua"] - priority["half"] - 1000) < 500, priority
+        negative = lab.submit(marker("age-negative", since=-1))
+        assert not negative.ok and "'since' is negative" in negative.messages, vars(negative)
+        for job in (*jobs.values(), holder):
+            lab.command("scancel", str(job))
+    finally:
+        use_kube_alone(lab)
+
+
 TESTS = [
     what_root_writes_over_a_marker_stays_beside_it,
     scancel_writes_over_a_marker_and_the_job_stays_known,
@@ -400,4 +443,5 @@ TESTS = [
     all_partitions_gives_native_jobs_no_partition_for_pods,
     no_way_around_leads_into_partitions_for_pods,
     a_magnetic_reservation_pulls_nobody_into_the_others_partition,
+    the_age_of_a_job_that_was_given_back_is_kept,
 ]

@@ -4,6 +4,8 @@ with such roles, and what a test asks about the Slurm jobs of its components.
 
 The marker of component 0 has the workload's uid, that of component n > 0 the same with "+n".
 """
+import json
+
 from checker.slurm_log import moment
 
 from .cluster import Cluster
@@ -98,10 +100,10 @@ class Ray:
     """A RayCluster of a head and a group of workers, with its pods as KubeRay's operator makes
     them.
 
-    head and worker are options of manifests.pod.
+    head and worker are options of manifests.pod, annotations those of the RayCluster.
     """
 
-    def __init__(self, bed, name, head, worker, count):
+    def __init__(self, bed, name, head, worker, count, annotations=None):
         self.bed, self.name, self.size = bed, name, count + 1
         self.worker = worker
         group = {
@@ -117,7 +119,7 @@ class Ray:
             {
                 "apiVersion": "ray.io/v1",
                 "kind": "RayCluster",
-                "metadata": {"name": name},
+                "metadata": {"name": name, "annotations": annotations or {}},
                 "spec": {
                     "headGroupSpec": {"rayStartParams": {}, "template": template(**head)},
                     "workerGroupSpecs": [group],
@@ -137,10 +139,11 @@ class Ray:
         create(self.bed, owned(self.owner, name, labels, **options))
 
     def make_again(self, worker_name):
-        """A worker is deleted, and the operator makes another. Returns its name, which is new as
-        those of KubeRay are: kwok may delete twice, by name.
+        """A worker is deleted if it is still there, and the operator makes another. Returns its
+        name, which is new as those of KubeRay are: kwok may delete twice, by name.
         """
-        self.bed.kube.delete("Pod", worker_name)
+        if worker_name in self.pods():
+            self.bed.kube.delete("Pod", worker_name)
         self.bed.kube.wait_gone(worker_name)
         name = worker_name + "-again"
         self._make(name, "worker", "gpu-group", self.worker)
@@ -247,6 +250,12 @@ def codes_of(bed, records):
         bed.slurm.wait_job(int(j["JobId"]), "COMPLETED", "FAILED", "CANCELLED") for j in records
     ]
     return [(j["JobState"], j["ExitCode"]) for j in ended]
+
+
+def kept_age(record, before):
+    """Fails unless the job counts its age from the submission of that earlier one."""
+    since = json.loads(record["AdminComment"]).get("since")
+    assert since == moment(before["SubmitTime"]), (since, before["SubmitTime"])
 
 
 def seconds_held(record):

@@ -261,6 +261,7 @@ struct kube_verdict {
 	enum kube_outcome outcome;
 	bool placeholder; /* then the job runs as these */
 	uint32_t user_id, group_id;
+	int64_t waiting_since; /* seconds since the epoch: its age counts from there; 0: from now */
 	char text[512];
 	/* to be written into the request, unless empty */
 	char admin_comment[KUBE_MARKER_SIZE], copy[KUBE_MARKER_SIZE];

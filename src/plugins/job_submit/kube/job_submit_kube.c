@@ -76,6 +76,24 @@ static void say(char **err_msg, const char *text)
 	*err_msg = xstrdup(text);
 }
 
+/*
+ * An allocation that is given back costs its job the age: Slurm counts that from the job's own
+ * submission. The factor of the site makes up for it, beside what another plugin has put there, by
+ * the rule of priority/multifactor: the weight, in proportion to PriorityMaxAge.
+ */
+static void keep_age(job_desc_msg_t *job, int64_t since, int64_t now)
+{
+	const uint64_t max_age = slurm_conf.priority_max_age;
+	const uint64_t before = job->site_factor == NO_VAL ? NICE_OFFSET : job->site_factor;
+	uint64_t age, factor;
+
+	if (since <= 0 || since >= now || !max_age || !slurm_conf.priority_weight_age)
+		return;
+	age = (uint64_t)(now - since) < max_age ? (uint64_t)(now - since) : max_age;
+	factor = before + slurm_conf.priority_weight_age * age / max_age;
+	job->site_factor = factor < NO_VAL ? (uint32_t)factor : NO_VAL - 1;
+}
+
 static void take_identity(job_desc_msg_t *job, const struct kube_verdict *verdict)
 {
 	job->user_id = verdict->user_id;
@@ -85,6 +103,7 @@ static void take_identity(job_desc_msg_t *job, const struct kube_verdict *verdic
 	/* with a port Slurm would look resp_host up as the name of a host */
 	job->alloc_resp_port = job->other_port = 0;
 	stay_here(job);
+	keep_age(job, verdict->waiting_since, time(NULL));
 #ifdef EXTERNAL_JOB
 	job->bitflags |= EXTERNAL_JOB;
 #endif

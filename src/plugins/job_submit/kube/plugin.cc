@@ -202,6 +202,7 @@ void Plugin::judge_marker(const core::Marker &marker, kube_verdict &verdict)
 		verdict.placeholder = true;
 		verdict.user_id = marker.user_id;
 		verdict.group_id = marker.group_id;
+		verdict.waiting_since = marker.since;
 		put(verdict.admin_comment, comment_of(marker));
 		put(verdict.copy, copy_of(marker));
 		say(verdict, KUBE_ALLOW, {});
