@@ -106,14 +106,14 @@ std::string section(const std::string &title, const Table &table)
 Table latencies_table(json_object *latencies)
 {
 	Table table(
-		{{"EDGE"}, {"COUNT", true}, {"P50_MS", true}, {"P99_MS", true}, {"MAX_MS", true}});
+		{{"STAGE"}, {"COUNT", true}, {"P50_MS", true}, {"P99_MS", true}, {"MAX_MS", true}});
 	if (!json_object_is_type(latencies, json_type_object))
 		return table;
-	json_object_object_foreach(latencies, name, edge)
+	json_object_object_foreach(latencies, name, stage)
 	{
-		table.add({name, number(edge, "count"), fixed(get_double(edge, "p50_ms"), ""),
-			fixed(get_double(edge, "p99_ms"), ""),
-			fixed(get_double(edge, "max_ms"), "")});
+		table.add({name, number(stage, "count"), fixed(get_double(stage, "p50_ms"), ""),
+			fixed(get_double(stage, "p99_ms"), ""),
+			fixed(get_double(stage, "max_ms"), "")});
 	}
 	return table;
 }

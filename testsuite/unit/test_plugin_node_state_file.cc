@@ -81,7 +81,7 @@ void foreign_lines_are_left_out()
 
 int main()
 {
-	return check::run_tests("plugin out of use",
+	return check::run_tests("plugin node state file",
 		{
 			TEST(drained_and_down_nodes_are_noted),
 			TEST(a_node_in_use_is_not_whatever_its_reason_says),

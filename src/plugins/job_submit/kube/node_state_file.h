@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_state_file.h - which nodes of slurm.conf people have drained or set down, as a small text in
- * a file.
+ * node_state_file.h - the plugin's list of external nodes of slurm.conf that an administrator has
+ * drained or set DOWN, as the text of the file kube_out_of_use in StateSaveLocation. Pure.
  *
- * Slurm 26.05 loses that of external nodes of slurm.conf at each restart and reconfigure, and only
- * the reason stays (facts.md 44). The reason alone proves nothing: a node that comes back while
- * jobs run on it keeps its text. Pure.
+ * Slurm 26.05 restores only the reasons of these nodes after a restart or reconfigure, not DRAIN
+ * and DOWN (facts.md 44). A reason alone does not prove that the node was out of service, because
+ * a node that is resumed while jobs run on it keeps its reason.
  */
-#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_OUT_OF_USE_H
-#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_OUT_OF_USE_H
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_NODE_STATE_FILE_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_NODE_STATE_FILE_H
 
 #include "src/core/model/node.h"
 
@@ -27,13 +27,13 @@ struct OutOfServiceNode {
 
 using OutOfServiceNodes = std::map<std::string, OutOfServiceNode>;
 
-/* Takes the node in or out. True: the map has changed. */
+/* Adds the node to the map or removes it, by its present state. Returns whether the map changed. */
 bool note_node(OutOfServiceNodes &map, const core::SlurmNode &node);
 
-/* A line for each node: name, "drain" or "down", the reason with line ends and backslashes
+/* One line per node: its name, "drain" or "down", and its reason with line ends and backslashes
  * escaped. */
 std::string to_text(const OutOfServiceNodes &map);
-/* Lines that it cannot have written are left out. */
+/* Ignores lines that to_text() cannot have written. */
 OutOfServiceNodes out_of_service_from(std::string_view text);
 
 } // namespace slurmkube::plugin

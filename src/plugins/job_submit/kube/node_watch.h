@@ -33,8 +33,8 @@ class NodeWatch
 	{
 	}
 
-	/* Nodes that were out of use when the last slurmctld ended are so again; call once it is in
-	 * control. */
+	/* Takes the nodes that were out of service when the last slurmctld ended out of service
+	 * again. Call it once slurmctld is in control. */
 	void take_out_again();
 	void tick(const kube_pulse &pulse);
 	void reset();
