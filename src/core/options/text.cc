@@ -12,16 +12,32 @@ namespace slurmkube::core
 namespace
 {
 
-std::string sbatch_form(const Option &option)
+/* "-A", "--account=" */
+std::vector<std::string> sbatch_forms(const Option &option)
 {
 	if (option.sbatch.empty())
-		return "";
-	std::string form = option.letter ? std::string("-") + option.letter + ", --" : "--";
-	form += option.sbatch;
-	return form +
+		return {};
+	std::vector<std::string> forms;
+	if (option.letter)
+		forms.push_back(std::string("-") + option.letter);
+	forms.push_back("--" + std::string(option.sbatch) +
 		(option.argument == Argument::required                  ? "="
 				: option.argument == Argument::optional ? "[=]"
-									: "");
+									: ""));
+	return forms;
+}
+
+std::string joined(const std::vector<std::string> &list, const char *before, const char *after)
+{
+	std::string out;
+	for (const std::string &item : list)
+		out += (out.empty() ? "" : ", ") + (before + item + after);
+	return out;
+}
+
+std::string sbatch_form(const Option &option)
+{
+	return joined(sbatch_forms(option), "", "");
 }
 
 /* The rivals' keys of an option, in full */
@@ -93,38 +109,26 @@ std::string scdoc_escaped(std::string_view text)
 	return out;
 }
 
-std::string markdown_escaped(std::string_view text)
-{
-	std::string out;
-	for (const char c : text)
-		out += c == '|' ? "\\|" : std::string(1, c);
-	return out;
-}
-
-/* Words in lines of at most so many characters, each after a tab */
-std::string wrapped(const std::string &text, std::size_t width)
+/* Text in lines of at most so many characters, each after the indent. A word that begins with a
+ * dash at the start of a line has the escape before it, where a list would begin otherwise. */
+std::string wrapped(const std::string &text, std::size_t width, const std::string &indent,
+	const std::string &escape = "")
 {
 	std::string out, line;
 	for (std::size_t at = 0; at < text.size();) {
 		const std::size_t end = std::min(text.find(' ', at), text.size());
 		const std::string word = text.substr(at, end - at);
-		if (!line.empty() && line.size() + 1 + word.size() > width) {
-			out += "\t" + line + "\n";
-			/* else a list would begin there */
-			line = word.starts_with('-') ? "\\" : "";
+		if (line.empty()) {
+			line = word;
+		} else if (line.size() + 1 + word.size() > width) {
+			out += indent + line + "\n";
+			line = (word.starts_with('-') ? escape : "") + word;
+		} else {
+			line += " " + word;
 		}
-		line += (line.empty() || line == "\\" ? "" : " ") + word;
 		at = end + 1;
 	}
-	return out + "\t" + line + "\n";
-}
-
-std::string joined(const std::vector<std::string> &list, const char *before, const char *after)
-{
-	std::string out;
-	for (const std::string &item : list)
-		out += (out.empty() ? "" : ", ") + (before + item + after);
-	return out;
+	return out + indent + line + "\n";
 }
 
 } // namespace
@@ -167,21 +171,23 @@ std::string options_in_scdoc()
 			text += std::string(aliases.size() == 1 ? " Alias: " : " Aliases: ") +
 				scdoc_escaped(joined(aliases, "", "")) + ".";
 		out += "*" + std::string(option.name) + "* " + scdoc_escaped(option.takes) + "\n" +
-			wrapped(text, 72) + "\n";
+			wrapped(text, 72, "\t", "\\") + "\n";
 	}
 	return out;
 }
 
 std::string options_in_markdown()
 {
-	std::string out =
-		"| slurm-kube.io/ | value | meaning | sbatch | aliases |\n|---|---|---|---|---|\n";
+	std::string out;
 	for (const Option &option : options()) {
-		const std::string form = sbatch_form(option);
-		out += "| `" + std::string(option.name) + "` | " + markdown_escaped(option.takes) +
-			" | " + markdown_escaped(remarks_of(option)) + " | " +
-			(form.empty() ? "" : "`" + form + "`") + " | " +
-			joined(aliases_of(option), "`", "`") + " |\n";
+		std::string text = remarks_of(option);
+		if (const auto forms = sbatch_forms(option); !forms.empty())
+			text += " sbatch: " + joined(forms, "`", "`") + ".";
+		if (const auto aliases = aliases_of(option); !aliases.empty())
+			text += std::string(aliases.size() == 1 ? " Alias: " : " Aliases: ") +
+				joined(aliases, "`", "`") + ".";
+		out += "- `" + std::string(option.name) + ": " + std::string(option.takes) +
+			"`\n\n" + wrapped(text, 78, "  ") + "\n";
 	}
 	return out;
 }

@@ -19,7 +19,7 @@ std::string explain_options();
  * refuse. nullopt: nobody has it. */
 std::optional<std::string> explain_option(std::string_view name);
 
-/* Definition list for scdoc(5), and a table in Markdown */
+/* Definition list for scdoc(5), and a list in Markdown with lines of at most 80 columns */
 std::string options_in_scdoc();
 std::string options_in_markdown();
 
