@@ -3,8 +3,8 @@
  * budget.h - how often the keeper may hold a lock of slurmctld, and how long the link waits between
  * connects. Pure: times are passed in.
  */
-#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PACE_H
-#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PACE_H
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_BUDGET_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_BUDGET_H
 
 #include <algorithm>
 #include <cstdint>

@@ -5,8 +5,8 @@
  * What is told is the time by the clock, as slurmctld feels it. The budget is charged with our own
  * processor time: what a machine without a free processor adds is not saved by looking less.
  */
-#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_HOLD_H
-#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_HOLD_H
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LOCK_HOLD_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LOCK_HOLD_H
 
 #include "src/plugins/job_submit/kube/budget.h"
 #include "src/plugins/job_submit/kube/costs.h"

@@ -11,8 +11,8 @@
  * Own mutex, never held while waiting for a lock of Slurm. Slurm is asked through Slurm's own locks
  * by the caller, who holds them.
  */
-#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_REGISTRY_H
-#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_REGISTRY_H
+#ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SUBMISSION_REGISTRY_H
+#define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SUBMISSION_REGISTRY_H
 
 #include "src/core/model/job.h"
 
