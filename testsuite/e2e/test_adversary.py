@@ -15,9 +15,7 @@ from lib.kube import ApiError
 
 OURS = "slurm-kube.io/"
 ADVERSARY_SECONDS = int(os.environ.get("ADVERSARY_SECONDS", "20"))
-SDIAG_MOST = (
-    5  # seconds, beside other tests; alone it is answered within one (doc/design/outside.md)
-)
+SDIAG_MOST = 5  # seconds, beside other tests; alone slurmctld answers within one
 PATIENCE = 20  # seconds until a pod of another namespace has its job
 
 # What costs slurmctld most, as far as its source says. The last of each is about the largest that
