@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options_doc.cc - are the tables in the manual page and the user's guide those of the program?
+ * options_doc.cc - are the lists of options in the manual page and the user's guide those of the
+ * program?
  *
  * usage: options_doc [--write] (--write puts them there; $srcdir is the source tree, default the
  * current directory)
@@ -20,7 +21,7 @@ namespace
 
 struct Page {
 	const char *path;
-	std::string (*table)();
+	std::string (*list)();
 };
 
 constexpr Page k_pages[] = {
@@ -35,7 +36,7 @@ std::string read(const std::string &path)
 }
 
 /* Empty: the page has no such lines. */
-std::string with_table(const std::string &text, const std::string &table)
+std::string with_list(const std::string &text, const std::string &list)
 {
 	const std::size_t begin = text.find("options: begin");
 	const std::size_t end = text.find("options: end");
@@ -43,20 +44,20 @@ std::string with_table(const std::string &text, const std::string &table)
 		return "";
 	const std::size_t first = text.find('\n', begin) + 1;
 	const std::size_t last = text.rfind('\n', end) + 1;
-	return text.substr(0, first) + "\n" + table + (table.ends_with("\n\n") ? "" : "\n") +
+	return text.substr(0, first) + "\n" + list + (list.ends_with("\n\n") ? "" : "\n") +
 		text.substr(last);
 }
 
 bool is_current(const std::string &path, const Page &page, bool write)
 {
 	const std::string text = read(path);
-	const std::string wanted = with_table(text, page.table());
+	const std::string wanted = with_list(text, page.list());
 	if (!wanted.empty() && write)
 		std::ofstream(path) << wanted;
 	if (!wanted.empty() && (write || wanted == text))
 		return true;
 	(void)fprintf(stderr,
-		"%s does not have the table of options that the program has: run "
+		"%s does not have the program's list of options: run "
 		"testsuite/unit/options_doc --write\n",
 		path.c_str());
 	return false;
