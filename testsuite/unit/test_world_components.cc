@@ -431,6 +431,27 @@ void a_total_order_excludes_deadlock()
 	CHECK(gives_way_to(late, "y", late, "x") && !gives_way_to(late, "x", late, "y"));
 }
 
+/* A workload keeps its place among others over the allocations that it gives back. */
+void the_order_counts_from_the_first_job()
+{
+	SlurmJob first, again;
+	first.state = again.state = JobState::pending;
+	first.submit_time = 100;
+	again.submit_time = 200;
+	again.marker.since = 50;
+	ComponentFacts held, waits, unasked;
+	held.rank_count = waits.rank_count = unasked.rank_count = 1;
+	waits.job = &again;
+	SlurmJob runs = first;
+	runs.state = JobState::running;
+	held.job = &runs;
+	const auto submitted = [](const ComponentFacts &one, const ComponentFacts &other) {
+		return holding_of({one, other}, Now{}).submitted;
+	};
+	CHECK_EQUAL(submitted(held, unasked), 100);
+	CHECK_EQUAL(submitted(held, waits), 50);
+}
+
 void all_go_when_the_owner_has_gone()
 {
 	Stage stage;
@@ -650,7 +671,9 @@ int main()
 			TEST(what_people_hold_stays_held), TEST(a_made_up_key_makes_no_component),
 			TEST(a_component_that_its_owner_drops_is_not_waited_for),
 			TEST(each_try_for_nothing_makes_the_next_pause_longer),
-			TEST(a_total_order_excludes_deadlock), TEST(all_go_when_the_owner_has_gone),
+			TEST(a_total_order_excludes_deadlock),
+			TEST(the_order_counts_from_the_first_job),
+			TEST(all_go_when_the_owner_has_gone),
 			TEST(the_latest_end_of_a_job_ends_all),
 			TEST(a_restart_keeps_the_allocation_while_another_component_gets_a_job),
 			TEST(a_restart_asks_again_for_roles_that_had_succeeded),

@@ -49,9 +49,7 @@ std::int64_t waiting_since(const ComponentFacts &f)
 		if (r.side == PodSide::waiting)
 			created = created > 0 ? std::min(created, r.pod->created) : r.pod->created;
 	}
-	const std::int64_t submitted =
-		f.job->marker.since > 0 ? f.job->marker.since : f.job->submit_time;
-	return created > 0 ? std::max(created, submitted) : 0;
+	return created > 0 ? std::max(created, queued_since(*f.job)) : 0;
 }
 
 /* Slurm lost the job of pods that run: the same nodes again, under a new attempt. Never killed on

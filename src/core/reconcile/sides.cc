@@ -44,6 +44,11 @@ JobSide job_side(const SlurmJob *job)
 	return JobSide::ended;
 }
 
+std::int64_t queued_since(const SlurmJob &job)
+{
+	return job.marker.since > 0 ? job.marker.since : job.submit_time;
+}
+
 const char *state_text(JobState state)
 {
 	switch (state) {

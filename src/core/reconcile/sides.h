@@ -39,6 +39,10 @@ bool is_bound_side(PodSide side);
 bool is_live_job_side(JobSide side);
 bool is_live(const SlurmJob &job);
 
+/* When its pods first had a job in the queue, whatever was given back since; seconds since the
+ * epoch. */
+std::int64_t queued_since(const SlurmJob &job);
+
 /*
  * Before PrologSlurmctld was over. A script that fails ends the job, which is no batch job, as root
  * (prep_prolog_slurmctld_callback() in Slurm's prep_slurmctld.c): no wish of anybody.

@@ -285,9 +285,9 @@ Holding holding_of(const Components &all, Now now)
 	for (const ComponentFacts &f : all) {
 		if (!f.job || job_side(f.job) == JobSide::ended || is_over(f))
 			continue;
-		holding.submitted = holding.submitted == 0
-			? f.job->submit_time
-			: std::min(holding.submitted, f.job->submit_time);
+		const std::int64_t since = queued_since(*f.job);
+		holding.submitted =
+			holding.submitted == 0 ? since : std::min(holding.submitted, since);
 		holding.partitions.push_back(f.job->partition);
 		if (!is_allocated(f))
 			continue;
