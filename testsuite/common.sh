@@ -19,7 +19,7 @@ BUILD_PACKAGES="g++ make autoconf automake libtool pkgconf libcurl4-openssl-dev 
 	libyaml-dev libjwt-dev libsystemd-dev libmunge-dev libcunit1-dev scdoc"
 # What makes a second build quick.
 SPEED_PACKAGES="ccache"
-# What testsuite/lint/format runs. The formatters count in the versions of Debian 12 only.
+# What testsuite/lint/format.py runs. The formatters count in the versions of Debian 12 only.
 LINT_PACKAGES="clang-format black flake8 shellcheck"
 SLURM_PACKAGES="slurmctld slurmd slurmdbd slurm-client libslurm-dev slurm-wlm-basic-plugins munge"
 export BUILD_PACKAGES LINT_PACKAGES SLURM_PACKAGES SPEED_PACKAGES

@@ -28,10 +28,10 @@ def tell(text):
 
 
 def audit(directory):
-    """The API server's own record of what was created and bound when; testsuite/bench/latency reads
-    it.
+    """The API server's own record of what was created and bound when; testsuite/bench/latency.py
+    reads it.
     """
-    policy = SOURCE / "testsuite/bench/audit-policy.yaml"
+    policy = SOURCE / "testsuite/bench/latency-audit-policy.yaml"
     return {
         "APISERVER_ARGS": f"--audit-policy-file={policy} --audit-log-path={directory}/audit.log"
     }

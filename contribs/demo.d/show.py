@@ -162,7 +162,7 @@ The cluster runs on. To use it:
     kubectl delete job demo; kubectl apply -f {here}/job.yaml
     scancel JOBID                        (the pod goes, too)
     srun -p native hostname              (a native job, on the one node with a slurmd)
-The latency from a pod's creation to its binding:  {place}{source}/testsuite/bench/latency
+The latency from a pod's creation to its binding:  {place}{source}/testsuite/bench/latency.py
 To remove it all:  {place}{front} --down
 """
 

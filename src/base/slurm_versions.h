@@ -2,10 +2,10 @@
 /*
  * slurm_versions.h - what the versions of Slurm have, one name for each fact.
  *
- * The only place that compares Slurm's versions; testsuite/lint/versions holds that. Only macros:
- * the plugin's C files, #if and configure (m4/x_slurm.m4) read it too. A fact is asked of a number
- * like SLURM_VERSION_NUMBER: Slurm's own headers' where code is compiled for them, or the one that
- * the plugin tells of a running slurmctld.
+ * The only place that compares Slurm's versions; testsuite/lint/versions.py holds that. Only
+ * macros: the plugin's C files, #if and configure (m4/x_slurm.m4) read it too. A fact is asked of a
+ * number like SLURM_VERSION_NUMBER: Slurm's own headers' where code is compiled for them, or the
+ * one that the plugin tells of a running slurmctld.
  */
 #ifndef SLURMKUBE_BASE_SLURM_VERSIONS_H
 #define SLURMKUBE_BASE_SLURM_VERSIONS_H

@@ -6,7 +6,7 @@
  * slurmctld is C; what calls operator new in it is our plugin. Resident memory tells more than
  * that: it has what the allocator keeps between the blocks. The counters are int64 in a file that
  * is mapped, $HEAP_COUNTERS.PID: all bytes, C++'s bytes, all blocks, C++'s blocks. Needs glibc;
- * testsuite/bench/lives --heap.
+ * testsuite/bench/soak.py --heap.
  */
 #include <fcntl.h>
 #include <malloc.h>

@@ -1,10 +1,10 @@
 # parts of this folder
 
-# src/agent/slurm against a real slurmctld: testsuite/component/slurm/run
+# src/agent/slurm against a real slurmctld: testsuite/component/slurm/test_slurm
 check_PROGRAMS += testsuite/component/slurm/probe
 testsuite_component_slurm_probe_SOURCES = %D%/slurm/probe.cc
 testsuite_component_slurm_probe_LDADD = libagent.la libcodec.la libcore.la libbase.la
-EXTRA_DIST += %D%/slurm/run
+EXTRA_DIST += %D%/slurm/test_slurm
 
 # src/agent/ctl with real sockets
 check_PROGRAMS += testsuite/component/ctl/test_ctl
@@ -12,7 +12,7 @@ TESTS += testsuite/component/ctl/test_ctl
 testsuite_component_ctl_test_ctl_SOURCES = %D%/ctl/test_ctl.cc
 testsuite_component_ctl_test_ctl_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
 
-# src/agent/kube against a real kube-apiserver: testsuite/component/kube/run
+# src/agent/kube against a real kube-apiserver: testsuite/component/kube/test_kube.py
 check_PROGRAMS += testsuite/component/kube/probe
 testsuite_component_kube_probe_SOURCES = %D%/kube/probe.cc
 testsuite_component_kube_probe_LDADD = libagent.la libcodec.la libcore.la libbase.la
@@ -21,23 +21,23 @@ EXTRA_DIST += \
 	%D%/kube/bed.py \
 	%D%/kube/client_tests.py \
 	%D%/kube/registry.py \
-	%D%/kube/run \
+	%D%/kube/test_kube.py \
 	%D%/kube/watch_tests.py \
 	%D%/kube/wire_tests.py \
 	%D%/kube/writes_tests.py
 
 # skube against a peer that answers as told
-TESTS += %D%/skube/test_skube
-EXTRA_DIST += %D%/skube/test_skube
+TESTS += %D%/skube/test_skube.py
+EXTRA_DIST += %D%/skube/test_skube.py
 
-# the plugin in a real slurmctld: testsuite/component/plugin/run
+# the plugin in a real slurmctld: testsuite/component/plugin/test_plugin.py
 if BUILD_PLUGIN
 check_PROGRAMS += testsuite/component/plugin/alloc
 testsuite_component_plugin_alloc_SOURCES = %D%/plugin/alloc.c
 testsuite_component_plugin_alloc_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 testsuite_component_plugin_alloc_LDADD = $(SLURM_LIBS)
 
-# the plugin in a stub of slurmctld: testsuite/component/host/run makes it where it fits
+# the plugin in a stub of slurmctld: testsuite/component/host/test_host makes it where it fits
 # (Slurm 22.05)
 EXTRA_LTLIBRARIES += libhost.la
 libhost_la_SOURCES = \
@@ -60,17 +60,22 @@ testsuite_component_host_host_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 testsuite_component_host_host_LDADD = libhost.la libcodec.la libcore.la libbase.la
 endif
 EXTRA_DIST += \
-	%D%/plugin/run \
+	%D%/plugin/test_plugin.py \
 	%D%/plugin/faults.py \
 	%D%/plugin/gres.py \
 	%D%/plugin/guard.py \
 	%D%/plugin/jobs.py \
-	%D%/plugin/lab.py \
+	%D%/plugin/fixture.py \
 	%D%/plugin/scripts.py \
 	%D%/plugin/service.py
 
-# our verdicts on pods and nodes beside kube-scheduler's own: testsuite/component/oracle/run
+# our verdicts on pods and nodes beside kube-scheduler's own:
+# testsuite/component/oracle/test_oracle.py
 check_PROGRAMS += testsuite/component/oracle/verdicts
 testsuite_component_oracle_verdicts_SOURCES = testsuite/component/oracle/verdicts.cc
 testsuite_component_oracle_verdicts_LDADD = libcodec.la libcore.la libbase.la
-EXTRA_DIST += %D%/oracle/cases.py %D%/oracle/run testsuite/oracle/build testsuite/oracle/main.go
+EXTRA_DIST += \
+	%D%/oracle/cases.py \
+	%D%/oracle/test_oracle.py \
+	testsuite/oracle/build \
+	testsuite/oracle/main.go

@@ -9,7 +9,7 @@ import re
 import time
 
 from lib import equal, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import LIVE, job_in_state, uid_of, wait_reason
 from lib.fault_bed import FaultBed, named_files, resting_files
 from lib.fault_proxy import CANCEL, COMPLETE, SUBMIT, answer

@@ -6,7 +6,7 @@ by a provisioner, which the test plays as the CSI sidecar does: it waits for the
 node, and makes a volume or takes it away.
 """
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import job_in_state, uid_of, wait_no_live_jobs, wait_reason
 from lib.kube import PATHS, ApiError
 

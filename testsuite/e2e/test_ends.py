@@ -5,7 +5,7 @@ the next pod needs what the former one held. kwok's "stop" annotation makes a de
 time, as real ones do: until the test ends it.
 """
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import (
     Sight,
     bound,

@@ -8,7 +8,7 @@ import re
 import time
 
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import (
     Sight,
     agreed,

@@ -13,7 +13,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 from lib import Cluster, equal, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import as_sacct_prints, uid_of, wait_no_live_jobs
 from lib.kube import exit_code, name_of
 

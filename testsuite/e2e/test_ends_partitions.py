@@ -4,7 +4,7 @@
 that oversubscribes. One node of 8 CPUs; every pod wants all of it.
 """
 from lib import Cluster, equal, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import (
     Sight,
     agreed,

@@ -7,7 +7,7 @@ ones are placed, each exactly once.
 import time
 
 from lib import equal, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import job_in_state, uid_of
 from lib.two_hosts import TwoHosts
 

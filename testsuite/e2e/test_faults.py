@@ -11,7 +11,7 @@ import re
 import time
 
 from lib import Cluster, equal, job, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import jobs_by_uid, uid_of, wait_no_live_jobs
 from lib.kube import condition, name_of
 

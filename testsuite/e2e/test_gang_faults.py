@@ -11,7 +11,7 @@ import contextlib
 import time
 
 from lib import equal, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import LIVE, disruption, uid_of
 from lib.fault_bed import FaultBed
 from lib.fault_proxy import COMPLETE, SUBMIT, answer

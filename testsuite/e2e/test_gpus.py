@@ -4,7 +4,7 @@
 with as many, and what no rule names is refused.
 """
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
 from lib.manifests import kwok_node
 

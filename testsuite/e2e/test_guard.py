@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import (
     fill,
     job_controller_status,

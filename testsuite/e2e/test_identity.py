@@ -4,7 +4,7 @@
 it, with associations that Slurm enforces. Nothing that a pod's author can write changes it.
 """
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs, wait_reason
 from lib.kube import ApiError
 

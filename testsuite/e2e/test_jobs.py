@@ -6,7 +6,7 @@ what cannot run says why.
 import re
 
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import (
     fill,
     job_controller_status,

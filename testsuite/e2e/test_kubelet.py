@@ -7,7 +7,7 @@ import json
 import os
 
 from lib import Cluster, Skip, equal, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import (
     Sight,
     bound,

@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 
 from lib import Cluster, equal, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.cluster import claim_ports
 from lib.control_plane import ControlPlane
 from lib.expect import fill, job_in_state, number_of, uid_of, wait_no_live_jobs, wait_reason

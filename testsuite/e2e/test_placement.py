@@ -6,7 +6,7 @@ when nodes change meanwhile, or refused with the reason.
 import collections
 
 from lib import Cluster, equal, job, pod, run, wait_for, workloads
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import fill, job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
 
 NODES, CPUS = 4, 8

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Labels of nodes as features of Slurm's, and preferred node affinity as --prefer."""
 from lib import Cluster, equal, pod, run
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import job_in_state, wait_no_live_jobs
 from lib.manifests import kwok_node
 

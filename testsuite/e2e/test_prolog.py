@@ -4,7 +4,7 @@
 import time
 
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import job_in_state, wait_no_live_jobs, wait_reason
 
 SCRIPT = """#!/bin/sh

@@ -5,7 +5,7 @@ there whose pods are long gone. No pod that runs is touched; each gets a job aga
 nobody else's job is taken for a pod's.
 """
 from lib import equal, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import LIVE, job_in_state, uid_of
 from lib.fault_bed import FaultBed
 from lib.kube import condition

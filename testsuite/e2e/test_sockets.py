@@ -4,7 +4,7 @@
 Kubernetes are sockets of their own there.
 """
 from lib import Cluster, equal, pod, run
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 
 CPUS = 4
 

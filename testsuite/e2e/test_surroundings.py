@@ -10,7 +10,7 @@ import subprocess
 from contextlib import suppress
 
 from lib import equal, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.expect import job_in_state, uid_of
 from lib.fault_bed import FaultBed, open_files, resting_files
 from lib.kube import condition

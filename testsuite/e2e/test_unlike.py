@@ -8,7 +8,7 @@ What such workloads do while they wait, and when slurmkubed dies: test_unlike_wa
 owners restart, are suspended or resized: test_unlike_lives.py.
 """
 from lib import equal, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.components import (
     GPU,
     GPU_NODES,

@@ -6,7 +6,7 @@ pods one after the other, or go while they wait. Each has the jobs of its compon
 One node without devices, and two with GPUs and a taint, of eight CPUs each (lib/components.py).
 """
 from lib import equal, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.components import (
     GPU,
     GPU_NODES,

@@ -6,7 +6,7 @@ is given back in time, two of them do not wait for each other, and slurmkubed di
 One node without devices, and two with GPUs and a taint, of eight CPUs each (lib/components.py).
 """
 from lib import equal, pod, run, wait_for
-from lib.checker import check_invariants
+from lib.invariants import check_invariants
 from lib.components import (
     GPU,
     LIMITS,

@@ -2,7 +2,7 @@
 /*
  * fuzz.h - what the targets share: one input as bytes to take apart, and what must hold.
  *
- * A target is a file fuzz_NAME.cc with LLVMFuzzerTestOneInput. testsuite/fuzz/run links it with
+ * A target is a file fuzz_NAME.cc with LLVMFuzzerTestOneInput. testsuite/fuzz/fuzz links it with
  * libFuzzer; make check links it with replay.cc and feeds it the kept inputs. A broken property
  * ends the process, as a sanitizer's finding does.
  */

@@ -1,4 +1,4 @@
-# Targets for libFuzzer (configure --enable-sanitizers=fuzzer; testsuite/fuzz/run does it). In all
+# Targets for libFuzzer (configure --enable-sanitizers=fuzzer; testsuite/fuzz/fuzz does it). In all
 # other builds the same programs replay the kept inputs.
 fuzz_libs = libskube.la libkubeplugin.la libagent.la libcodec.la libcore.la libbase.la
 fuzz_cppflags = $(AM_CPPFLAGS) $(YAML_CFLAGS)

@@ -1,37 +1,37 @@
-TESTS += %D%/classes
-TESTS += %D%/clocks
-TESTS += %D%/commits
-TESTS += %D%/documents
+TESTS += %D%/classes.py
+TESTS += %D%/clocks.py
+TESTS += %D%/commits.py
+TESTS += %D%/documents.py
 # once is enough: where Slurm is in a chroot, the tools are not
 if CORE_TESTS
-TESTS += %D%/format
+TESTS += %D%/format.py
 endif
-TESTS += %D%/layers
-TESTS += %D%/links
-TESTS += %D%/mutants
-TESTS += %D%/private
-TESTS += %D%/recommended
-TESTS += %D%/sizes
-TESTS += %D%/tables
-TESTS += %D%/texts
-TESTS += %D%/versions
-TESTS += %D%/widths
+TESTS += %D%/layers.py
+TESTS += %D%/links.py
+TESTS += %D%/mutants.py
+TESTS += %D%/private.py
+TESTS += %D%/recommended.py
+TESTS += %D%/sizes.py
+TESTS += %D%/tables.py
+TESTS += %D%/texts.py
+TESTS += %D%/versions.py
+TESTS += %D%/widths.py
 TESTS += %D%/words
 EXTRA_DIST += \
-	%D%/classes \
-	%D%/clocks \
-	%D%/commits \
-	%D%/documents \
-	%D%/format \
-	%D%/layers \
-	%D%/links \
-	%D%/mutants \
-	%D%/private \
-	%D%/recommended \
-	%D%/sizes \
+	%D%/classes.py \
+	%D%/clocks.py \
+	%D%/commits.py \
+	%D%/documents.py \
+	%D%/format.py \
+	%D%/layers.py \
+	%D%/links.py \
+	%D%/mutants.py \
+	%D%/private.py \
+	%D%/recommended.py \
+	%D%/sizes.py \
 	%D%/sources.py \
-	%D%/tables \
-	%D%/texts \
-	%D%/versions \
-	%D%/widths \
+	%D%/tables.py \
+	%D%/texts.py \
+	%D%/versions.py \
+	%D%/widths.py \
 	%D%/words

@@ -10,7 +10,7 @@ testsuite_sim_sim_SOURCES = \
 	%D%/controllers.cc \
 	%D%/gangs.cc \
 	%D%/gangs.h \
-	%D%/happenings.cc \
+	%D%/events.cc \
 	%D%/kube.cc \
 	%D%/kube.h \
 	%D%/kubelet.cc \
@@ -18,11 +18,11 @@ testsuite_sim_sim_SOURCES = \
 	%D%/oracle.cc \
 	%D%/oracle.h \
 	%D%/oracle_gangs.cc \
-	%D%/plants.h \
+	%D%/planted_bugs.h \
 	%D%/plugin.cc \
 	%D%/script.cc \
 	%D%/script.h \
-	%D%/settled.cc \
+	%D%/convergence.cc \
 	%D%/shrink.cc \
 	%D%/shrink.h \
 	%D%/sides.h \

@@ -71,8 +71,8 @@ class Oracle
 	void job_created(const JobTruth &job);
 	void load_changed(const std::string &node);
 
-	/* Everything is quiet: what must be true at the end (settled.cc). leader: the World that is
-	 * in charge. */
+	/* Everything is quiet: what must be true at the end (convergence.cc). leader: the World
+	 * that is in charge. */
 	void settled(const core::World &leader);
 
 	/* The wait status that the end of this pod must become. */

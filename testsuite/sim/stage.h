@@ -11,7 +11,7 @@
 #define SLURMKUBE_TESTSUITE_SIM_STAGE_H
 
 #include "src/core/world/world.h"
-#include "testsuite/sim/plants.h"
+#include "testsuite/sim/planted_bugs.h"
 
 #include <cstdint>
 #include <functional>

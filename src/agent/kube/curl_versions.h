@@ -2,7 +2,7 @@
 /*
  * curl_versions.h - what the versions of libcurl have and get wrong, one name for each fact.
  *
- * The only place that asks for libcurl's version; testsuite/lint/versions holds that. Macros are
+ * The only place that asks for libcurl's version; testsuite/lint/versions.py holds that. Macros are
  * about the headers that we are compiled with, functions about the library that runs. Bounds are
  * of curl's own history where no test of ours is named.
  *

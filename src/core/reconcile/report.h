@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * report.h - what a pod tells its owner: the texts of its conditions and events, each by a function
- * with a name. testsuite/lint/texts holds it: nowhere else is a Condition made of a literal.
+ * with a name. testsuite/lint/texts.py holds it: nowhere else is a Condition made of a literal.
  *
  * Where the line is: what refuses one option, field, claim or node is an Error or a Refusal whose
  * words come from where that is judged (options/, translate/, placement/, gang/, node filter); it

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What testsuite/bench/run is made of.
+"""What testsuite/bench/bench.py is made of.
 
     bench_bed   Slurm, Kubernetes, the agent and kube-scheduler in one bed; either scheduler is
                 started and stopped by the scenario

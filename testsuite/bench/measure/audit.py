@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The API server's audit log (audit-run.yaml): its own clock, in microseconds, on what it received
-and had answered.
+"""The API server's audit log (bench-audit-policy.yaml): its own clock, in microseconds, on what it
+received and had answered.
 """
 import json
 from collections import Counter

@@ -57,7 +57,7 @@ class BenchBed(Cluster):
         # MB. Beyond its own limit of 100, five rounds of a burst, the server would begin another
         # file.
         self.plane.env["APISERVER_ARGS"] = (
-            f"--audit-policy-file={SOURCE}/testsuite/bench/audit-run.yaml"
+            f"--audit-policy-file={SOURCE}/testsuite/bench/bench-audit-policy.yaml"
             f" --audit-log-path={log} --audit-log-maxsize=100000"
         )
         self.audit = Audit(log)

@@ -5,16 +5,16 @@ import signal
 import time
 
 from guard import DUPLICATE, TRY_AGAIN
-from lab import PATIENCE, eventually, marker, slowness
+from fixture import PATIENCE, eventually, marker, slowness
 
 
-def without_agent_jobs_go_on_and_a_snapshot_heals(lab, peer):
+def without_agent_jobs_go_on_and_a_snapshot_heals(fixture, peer):
     peer.stop()
-    job = lab.submit(marker("alone")).job
-    gone = lab.submit(marker("alone-2")).job
+    job = fixture.submit(marker("alone")).job
+    gone = fixture.submit(marker("alone-2")).job
     for each in (job, gone):
-        assert eventually(lambda j=each: lab.job(j)["JobState"] == "RUNNING"), lab.job(each)
-    lab.complete(gone)
+        assert eventually(lambda j=each: fixture.job(j)["JobState"] == "RUNNING"), fixture.job(each)
+    fixture.complete(gone)
     before = len(peer.lines)
     peer.start()
     snapshot = eventually(lambda: peer.snapshot(before))
@@ -22,23 +22,23 @@ def without_agent_jobs_go_on_and_a_snapshot_heals(lab, peer):
     # The keeper may look at jobs after the connect only: then the end is a line of its own, behind
     # the snapshot.
     assert peer.wait("job", id=gone, state="complete", after=before), peer.last("job", id=gone)
-    lab.complete(job)
+    fixture.complete(job)
 
 
-def a_full_queue_drops_the_connection(lab, peer):
+def a_full_queue_drops_the_connection(fixture, peer):
     connections = peer.connections
     peer.reading.clear()
     for i in range(400):
         reason = f"{i}" + "x" * 100_000
-        lab.command("scontrol", "update", "nodename=k[1-4]", "state=drain", f"reason={reason}")
+        fixture.command("scontrol", "update", "nodename=k[1-4]", "state=drain", f"reason={reason}")
         time.sleep(
             0.11
         )  # the keeper looks at nodes every 100 ms; a reason that it never saw is no line
-        if "queue dropped" in lab.log():
+        if "queue dropped" in fixture.log():
             break
     peer.reading.set()
-    assert "queue dropped" in lab.log()
-    lab.command("scontrol", "update", "nodename=k[1-4]", "state=resume")
+    assert "queue dropped" in fixture.log()
+    fixture.command("scontrol", "update", "nodename=k[1-4]", "state=resume")
     assert eventually(lambda: peer.connections > connections)
     before = len(peer.lines)
     assert peer.wait("node", name="k4", drain=False), peer.last("node", name="k4")
@@ -47,17 +47,17 @@ def a_full_queue_drops_the_connection(lab, peer):
     ), (before, peer.last("stats"))
 
 
-def kill_9_and_restart_keep_jobs_and_exactly_once(lab, peer):
-    jobs = {i: lab.submit(marker(f"crash-{i}")).job for i in range(5)}
+def kill_9_and_restart_keep_jobs_and_exactly_once(fixture, peer):
+    jobs = {i: fixture.submit(marker(f"crash-{i}")).job for i in range(5)}
     assert all(peer.wait("job", id=job, state="running") for job in jobs.values())
     assert eventually(
-        lambda: lab.saved("crash-4"), every=0.1
+        lambda: fixture.saved("crash-4"), every=0.1
     ), "slurmctld does not save its jobs"  # what was not saved is lost to any crash
     before = len(peer.lines)
-    lab.kill_slurmctld()
-    lab.start_slurmctld()
+    fixture.kill_slurmctld()
+    fixture.start_slurmctld()
     second = eventually(
-        lambda: next((a for a in [lab.submit(marker("crash-3"))] if a.error != TRY_AGAIN), None)
+        lambda: next((a for a in [fixture.submit(marker("crash-3"))] if a.error != TRY_AGAIN), None)
     )
     assert not second.ok and second.error == DUPLICATE, vars(second)
     assert f"job {jobs[3]} already stands" in second.messages, second.messages
@@ -66,33 +66,33 @@ def kill_9_and_restart_keep_jobs_and_exactly_once(lab, peer):
     for job in jobs.values():
         assert snapshot[job]["state"] == "running" and snapshot[job]["nodes"], snapshot.get(job)
     for job in jobs.values():
-        assert lab.complete(job).ok
+        assert fixture.complete(job).ok
         assert peer.wait(
             "job", id=job, state="complete", completing=False, after=before
         ), peer.last("job", id=job)
 
 
-def reconfigure_does_no_harm(lab, peer):
-    job = lab.submit(marker("reconfigure")).job
+def reconfigure_does_no_harm(fixture, peer):
+    job = fixture.submit(marker("reconfigure")).job
     assert peer.wait("job", id=job, state="running"), peer.last("job", id=job)
     for _ in range(3):
-        lab.reconfigure()
+        fixture.reconfigure()
     before = len(peer.lines)
-    assert lab.job(job)["JobState"] == "RUNNING", lab.job(job)
+    assert fixture.job(job)["JobState"] == "RUNNING", fixture.job(job)
     assert eventually(
-        lambda: lab.threads() == ["kube-keeper", "kube-link", "kube-sink"]
-    ), lab.threads()
-    lab.complete(job)
+        lambda: fixture.threads() == ["kube-keeper", "kube-link", "kube-sink"]
+    ), fixture.threads()
+    fixture.complete(job)
     assert peer.wait("job", id=job, state="complete", completing=False), peer.last("job", id=job)
-    later = lab.submit(marker("reconfigure-2")).job
+    later = fixture.submit(marker("reconfigure-2")).job
     assert peer.wait("job", id=later, state="running", after=before)
-    lab.complete(later)
+    fixture.complete(later)
     for node in ("k1", "g1"):
-        assert eventually(lambda n=node: lab.node_state(n) == "IDLE"), lab.node_state(node)
+        assert eventually(lambda n=node: fixture.node_state(n) == "IDLE"), fixture.node_state(node)
 
 
-def descriptors_do_not_leak(lab, peer):
-    fds = f"/proc/{lab.slurmctld.pid}/fd"
+def descriptors_do_not_leak(fixture, peer):
+    fds = f"/proc/{fixture.slurmctld.pid}/fd"
     count = len(os.listdir(fds))
     for _ in range(8):
         peer.drop()
@@ -101,16 +101,16 @@ def descriptors_do_not_leak(lab, peer):
     assert eventually(lambda: len(os.listdir(fds)) <= count + 2), os.listdir(fds)
 
 
-def lives_leave_nothing_behind(lab, peer):
+def lives_leave_nothing_behind(fixture, peer):
     """11,000 external jobs come and go; once slurmctld has forgotten them it is as large as before.
-    testsuite/bench/lives does the same at length.
+    testsuite/bench/soak.py does the same at length.
     """
-    process = f"/proc/{lab.slurmctld.pid}"
-    before = set(lab.job_ids())
+    process = f"/proc/{fixture.slurmctld.pid}"
+    before = set(fixture.job_ids())
 
     def size_after(batch, lives):
-        answer = lab.command(
-            lab.binary,
+        answer = fixture.command(
+            fixture.binary,
             "lives",
             f"marker={marker(f'life-{batch}-@')}",
             "partition=kube",
@@ -120,7 +120,7 @@ def lives_leave_nothing_behind(lab, peer):
         ).stdout
         assert answer.split()[:3] == ["lives", str(lives), "0"], answer
         assert eventually(
-            lambda: set(lab.job_ids()) <= before, 400, 0.5
+            lambda: set(fixture.job_ids()) <= before, 400, 0.5
         ), "slurmctld does not forget its jobs"
         with open(f"{process}/status", encoding="ascii") as f:
             return int(next(line for line in f if line.startswith("VmRSS")).split()[1]), len(
@@ -142,74 +142,77 @@ def lives_leave_nothing_behind(lab, peer):
     assert stats["placeholders"] <= 2, stats
 
 
-def prolog_flags_do_not_hold_jobs(lab, peer):
-    lab.write_conf(extra="PrologFlags=Alloc")
-    lab.kill_slurmctld(signal.SIGTERM)
-    lab.start_slurmctld()
-    answer = lab.submit(marker("prolog"))
+def prolog_flags_do_not_hold_jobs(fixture, peer):
+    fixture.write_conf(extra="PrologFlags=Alloc")
+    fixture.kill_slurmctld(signal.SIGTERM)
+    fixture.start_slurmctld()
+    answer = fixture.submit(marker("prolog"))
     line = peer.wait("job", id=answer.job, state="running", configuring=False)
     assert line, peer.last("job", id=answer.job)
     print(f"# configured after {(line[0] - answer.ns) / 1e6:.1f} ms")
     assert eventually(
-        lambda: lab.job(answer.job)["Reason"] == "None"
+        lambda: fixture.job(answer.job)["Reason"] == "None"
     ), "Slurm waits for a prolog that nobody runs"
-    lab.complete(answer.job)
+    fixture.complete(answer.job)
     assert peer.wait("job", id=answer.job, state="complete", completing=False)
 
 
-def kube_conf_is_read_again(lab, peer):
+def kube_conf_is_read_again(fixture, peer):
     """Also when slurm.conf was read in that second before: slurmctld notes whole seconds."""
 
     def may_submit():
-        result = lab.command(
+        result = fixture.command(
             "sbatch", "-p", "mixed", "--hold", "-D", "/", "-o", "/dev/null", "--wrap", "true"
         )
         if result.returncode == 0:
-            lab.command("scancel", "--partition=mixed")
+            fixture.command("scancel", "--partition=mixed")
         return result.returncode == 0
 
     assert may_submit()
     for partitions, may in (("kube,mixed", False), ("kube", True)):
-        with open(f"{lab.run}/kube.conf", "w", encoding="utf-8") as f:
-            f.write(f"Socket={lab.run}/plugin.sock\nSinkPort={lab.sink}\nPartitions={partitions}\n")
-        lab.reconfigure()
+        with open(f"{fixture.run}/kube.conf", "w", encoding="utf-8") as f:
+            f.write(
+                f"Socket={fixture.run}/plugin.sock\nSinkPort={fixture.sink}\n"
+                f"Partitions={partitions}\n"
+            )
+        fixture.reconfigure()
         assert eventually(lambda m=may: may_submit() == m), partitions
 
 
-def it_can_be_taken_out_and_put_in_again(lab, peer):
-    with open(f"{lab.run}/slurm.conf", encoding="utf-8") as f:
+def it_can_be_taken_out_and_put_in_again(fixture, peer):
+    with open(f"{fixture.run}/slurm.conf", encoding="utf-8") as f:
         conf = f.read()
     for text, threads in ((conf.replace("JobSubmitPlugins=kube", ""), 0), (conf, 3)):
-        with open(f"{lab.run}/slurm.conf", "w", encoding="utf-8") as f:
+        with open(f"{fixture.run}/slurm.conf", "w", encoding="utf-8") as f:
             f.write(text)
-        lab.reconfigure()
-        assert eventually(lambda t=threads: len(lab.threads()) == t), lab.threads()
+        fixture.reconfigure()
+        assert eventually(lambda t=threads: len(fixture.threads()) == t), fixture.threads()
     before = len(peer.lines)
-    answer = lab.submit(marker("again"))
+    answer = fixture.submit(marker("again"))
     assert answer.ok and peer.wait("job", id=answer.job, after=before - 50)
-    lab.complete(answer.job)
+    fixture.complete(answer.job)
 
 
-def inactive_limit_spares_external_jobs(lab, peer):
+def inactive_limit_spares_external_jobs(fixture, peer):
     while (
-        time.monotonic() - lab.inactive_since < 40
+        time.monotonic() - fixture.inactive_since < 40
     ):  # Slurm looks every 30 s, and allows 4/3 limit + MessageTimeout
         time.sleep(0.2)
-    assert lab.job(lab.inactive)["JobState"] == "RUNNING", lab.job(lab.inactive)
-    lab.complete(lab.inactive)
+    assert fixture.job(fixture.inactive)["JobState"] == "RUNNING", fixture.job(fixture.inactive)
+    fixture.complete(fixture.inactive)
 
 
-def what_slurm_forgets_is_told(lab, peer):
+def what_slurm_forgets_is_told(fixture, peer):
     # MinJobAge is 2 s, but Slurm looks once in a minute only
     assert eventually(
-        lambda: peer.find("job_gone", id=lab.purge)
-        or lab.purge not in (peer.snapshot() or {lab.purge: 0}),
+        lambda: peer.find("job_gone", id=fixture.purge)
+        or fixture.purge not in (peer.snapshot() or {fixture.purge: 0}),
         150,
         0.2,
     )
 
 
-def the_cost_is_small(lab, peer):
+def the_cost_is_small(fixture, peer):
     line = peer.wait("stats", after=len(peer.lines))
     assert line, "no stats for 6 s"
     stats = line[1]
@@ -227,15 +230,15 @@ def the_cost_is_small(lab, peer):
     ), stats  # a thread that loses its processor meanwhile counts, so single ones may be long
 
 
-def nothing_was_out_of_order(lab, peer):
+def nothing_was_out_of_order(fixture, peer):
     assert peer.gaps == 0
-    assert "internal error" not in lab.log()
+    assert "internal error" not in fixture.log()
 
 
-def sigterm_ends_it_quickly(lab, peer):
+def sigterm_ends_it_quickly(fixture, peer):
     began = time.monotonic()
-    lab.kill_slurmctld(signal.SIGTERM)
-    assert lab.slurmctld.returncode == 0, lab.slurmctld.returncode
+    fixture.kill_slurmctld(signal.SIGTERM)
+    assert fixture.slurmctld.returncode == 0, fixture.slurmctld.returncode
     assert time.monotonic() - began < PATIENCE / 2
 
 

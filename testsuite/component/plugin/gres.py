@@ -4,8 +4,8 @@ process at many mistakes that slurmctld alone tolerates.
 """
 import random
 
-from holes import is_idle, restart, running
-from lab import eventually
+from fixture import eventually
+from slurm_gaps import is_idle, restart, running
 
 G1 = "NodeName=g1 Name=gpu "
 PLAIN = [
@@ -69,37 +69,37 @@ def made_up(dice):
     )
 
 
-def write(lab, text):
-    with open(f"{lab.run}/gres.conf", "w", encoding="utf-8") as f:
+def write(fixture, text):
+    with open(f"{fixture.run}/gres.conf", "w", encoding="utf-8") as f:
         f.write(text + "\n")
 
 
-def survives(lab, peer, text):
+def survives(fixture, peer, text):
     """Whether the plugin had the file loaded; slurmctld lives on in any case."""
-    write(lab, text)
-    told = lab.log().count("gres.conf is not loaded")
-    restart(lab, peer)
+    write(fixture, text)
+    told = fixture.log().count("gres.conf is not loaded")
+    restart(fixture, peer)
     assert (
-        lab.slurmctld.poll() is None and lab.answers()
-    ), f"slurmctld has ended with gres.conf:\n{text}\n{lab.log()[-600:]}"
-    return lab.log().count("gres.conf is not loaded") == told
+        fixture.slurmctld.poll() is None and fixture.answers()
+    ), f"slurmctld has ended with gres.conf:\n{text}\n{fixture.log()[-600:]}"
+    return fixture.log().count("gres.conf is not loaded") == told
 
 
-def gres_conf_never_ends_slurmctld(lab, peer):
+def gres_conf_never_ends_slurmctld(fixture, peer):
     seed = random.randrange(10**6)
     dice = random.Random(seed)
     print(f"# seed {seed}")
     for text in PLAIN:
-        assert survives(lab, peer, text), f"not loaded:\n{text}\n{lab.log()[-600:]}"
+        assert survives(fixture, peer, text), f"not loaded:\n{text}\n{fixture.log()[-600:]}"
     for text in FATAL:
-        assert not survives(lab, peer, text), f"loaded:\n{text}"
-    loaded = sum(survives(lab, peer, made_up(dice)) for _ in range(25))
+        assert not survives(fixture, peer, text), f"loaded:\n{text}"
+    loaded = sum(survives(fixture, peer, made_up(dice)) for _ in range(25))
     print(f"# {loaded} of 25 made-up files were loaded")
-    write(lab, PLAIN[0])
-    restart(lab, peer)
-    assert eventually(lambda: lab.answers())
-    lab.complete(running(lab, peer, "gres-conf", gres=f"gres{lab.gres_mark}gpu:1"))
-    is_idle(lab, "g1")
+    write(fixture, PLAIN[0])
+    restart(fixture, peer)
+    assert eventually(lambda: fixture.answers())
+    fixture.complete(running(fixture, peer, "gres-conf", gres=f"gres{fixture.gres_mark}gpu:1"))
+    is_idle(fixture, "g1")
 
 
 TESTS = [gres_conf_never_ends_slurmctld]

@@ -5,10 +5,10 @@ slurmd work at all.
 import os
 import time
 
-from lab import eventually, marker, slowness
+from fixture import eventually, marker, slowness
 
 
-def hello_and_snapshot_come_first(lab, peer):
+def hello_and_snapshot_come_first(fixture, peer):
     assert peer.wait("snapshot_end"), "no snapshot"
     kinds = [m["type"] for _, m in peer.lines[:2]]
     assert kinds == ["hello", "snapshot_begin"], kinds
@@ -18,45 +18,45 @@ def hello_and_snapshot_come_first(lab, peer):
     ), hello
     assert (
         hello["config_error"] == ""
-        and hello["sink_port"] == lab.sink
+        and hello["sink_port"] == fixture.sink
         and hello["whole_sockets"] is False
     ), hello
     names = sorted(m["name"] for _, m in peer.lines if m["type"] == "node")
     assert (
-        names == lab.external_nodes()
+        names == fixture.external_nodes()
     ), f"Feature kube marks external nodes, kubernetes does not: {names}"
 
 
-def there_are_three_threads_and_no_other(lab, peer):
+def there_are_three_threads_and_no_other(fixture, peer):
     assert eventually(
-        lambda: lab.threads() == ["kube-keeper", "kube-link", "kube-sink"]
-    ), lab.threads()
+        lambda: fixture.threads() == ["kube-keeper", "kube-link", "kube-sink"]
+    ), fixture.threads()
 
 
-def nodes_without_slurmd_are_idle(lab, peer):
+def nodes_without_slurmd_are_idle(fixture, peer):
     for node in ("k1", "k3", "g1"):
-        assert eventually(lambda n=node: lab.node_state(n) == "IDLE"), lab.node_state(node)
+        assert eventually(lambda n=node: fixture.node_state(n) == "IDLE"), fixture.node_state(node)
 
 
-def a_start_is_reported_within_10_ms(lab, peer):
+def a_start_is_reported_within_10_ms(fixture, peer):
     delays = []
     for i in range(20):
-        answer = lab.submit(marker(f"start-{i}"))
+        answer = fixture.submit(marker(f"start-{i}"))
         assert answer.ok, answer.messages
         line = peer.wait("job", id=answer.job, state="running")
         assert line, "start not reported"
         delays.append((line[0] - answer.ns) / 1e6)
-        lab.complete(answer.job)
+        fixture.complete(answer.job)
     delays.sort()
     print(f"# start reported after: median {delays[10]:.1f} ms, worst {delays[-1]:.1f} ms")
     assert delays[5] < 10 * slowness(), delays
 
 
-def an_end_is_reported_with_its_state(lab, peer):
+def an_end_is_reported_with_its_state(fixture, peer):
     delays = []
     for status, state in ((0, "complete"), (3 << 8, "failed"), (9, "failed"), (253, "oom")):
-        job = lab.submit(marker(f"end-{status}")).job
-        answer = lab.complete(job, status)
+        job = fixture.submit(marker(f"end-{status}")).job
+        answer = fixture.complete(job, status)
         line = peer.wait("job", id=job, state=state, completing=False)
         assert line, f"{state} not reported: {peer.last('job', id=job)}"
         if status != 253:
@@ -66,71 +66,73 @@ def an_end_is_reported_with_its_state(lab, peer):
     assert min(delays) < 100 * slowness(), delays
 
 
-def a_cancelled_job_is_reported(lab, peer):
-    running = lab.submit(marker("cancel")).job
+def a_cancelled_job_is_reported(fixture, peer):
+    running = fixture.submit(marker("cancel")).job
     began = time.monotonic_ns()
-    lab.command("scancel", str(running))
+    fixture.command("scancel", str(running))
     line = peer.wait("job", id=running, state="cancelled", completing=False)
     assert line, "scancel not reported"
     print(f"# scancel, command and all: {(line[0] - began) / 1e6:.1f} ms")
 
 
-def completing_does_not_last(lab, peer):
-    job = lab.submit(marker("completing"), node="k1", cpus=4).job
-    lab.complete(job)
-    assert eventually(lambda: lab.job(job).get("JobState") == "COMPLETED", 20), lab.job(job)
-    assert eventually(lambda: lab.node_state("k1") == "IDLE", 20), lab.node_state("k1")
+def completing_does_not_last(fixture, peer):
+    job = fixture.submit(marker("completing"), node="k1", cpus=4).job
+    fixture.complete(job)
+    assert eventually(lambda: fixture.job(job).get("JobState") == "COMPLETED", 20), fixture.job(job)
+    assert eventually(lambda: fixture.node_state("k1") == "IDLE", 20), fixture.node_state("k1")
 
 
-def a_waiting_job_says_why_and_starts_at_once_when_there_is_room(lab, peer):
-    first = lab.submit(marker("room-1"), node="k2", cpus=4).job
-    second = lab.submit(marker("room-2"), node="k2", cpus=4)
+def a_waiting_job_says_why_and_starts_at_once_when_there_is_room(fixture, peer):
+    first = fixture.submit(marker("room-1"), node="k2", cpus=4).job
+    second = fixture.submit(marker("room-2"), node="k2", cpus=4)
     assert second.ok and second.nodes == "-"
     assert peer.wait("job", id=second.job, state="pending", reason="Resources"), peer.last(
         "job", id=second.job
     )
-    ended = lab.complete(first)
+    ended = fixture.complete(first)
     line = peer.wait("job", id=second.job, state="running")
     assert line, "never started"
     print(f"# freed to next start: {(line[0] - ended.ns) / 1e6:.1f} ms")
     assert line[0] - ended.ns < 500e6 * slowness(), "Slurm was not told to look for work"
-    lab.complete(second.job)
+    fixture.complete(second.job)
 
 
-def a_pending_native_job_delays_nobody(lab, peer):
+def a_pending_native_job_delays_nobody(fixture, peer):
     """Slurm's allocate RPC does not even try while any older job is pending, whatever its
     partition.
     """
-    native = lab.command(
+    native = fixture.command(
         "sbatch", "--parsable", "-p", "native", "-D", "/", "-o", "/dev/null", "--wrap", "true"
     ).stdout.strip()
     delays = []
     for i in range(3):  # Slurm's own passes are 3 s apart: two of these fall between
-        answer = lab.submit(marker(f"behind-native-{i}"))
+        answer = fixture.submit(marker(f"behind-native-{i}"))
         line = peer.wait("job", id=answer.job, state="running")
         assert line, peer.last("job", id=answer.job)
         delays.append((line[0] - answer.ns) / 1e6)
         time.sleep(0.1)  # the next one must not profit from the pass that follows this one's end
-        lab.complete(answer.job)
+        fixture.complete(answer.job)
         time.sleep(0.1)
     print(f"# started {max(delays):.1f} ms after the answer at worst")
     assert max(delays) < 500 * slowness(), f"the scheduler was not told: {delays}"
-    lab.command("scancel", native)
+    fixture.command("scancel", native)
 
 
-def an_allocation_has_cores_and_memory(lab, peer):
-    job = lab.submit(marker("facts"), node="k3", cpus=2, memory=100, minutes=7).job
+def an_allocation_has_cores_and_memory(fixture, peer):
+    job = fixture.submit(marker("facts"), node="k3", cpus=2, memory=100, minutes=7).job
     _, line = peer.wait("job", id=job, state="running")
     assert line["time_limit"] == 7 and line["partition"] == "kube" and line["user_id"] == 0, line
     assert line["nodes"] == [
         {"name": "k3", "cpus": 2, "cores": "0-1", "memory": 100, "gres": []}
     ], line["nodes"]
     assert line["end_time"] - line["start_time"] == 420, line
-    lab.complete(job)
+    fixture.complete(job)
 
 
-def devices_have_numbers(lab, peer):
-    jobs = [lab.submit(marker(f"gpu-{i}"), gres=f"gres{lab.gres_mark}gpu:1") for i in range(2)]
+def devices_have_numbers(fixture, peer):
+    jobs = [
+        fixture.submit(marker(f"gpu-{i}"), gres=f"gres{fixture.gres_mark}gpu:1") for i in range(2)
+    ]
     seen = []
     for answer in jobs:
         assert answer.ok, vars(answer)
@@ -140,34 +142,34 @@ def devices_have_numbers(lab, peer):
         seen.append(gres[0]["indices"])
     assert sorted(seen) == ["0", "1"], seen
     for answer in jobs:
-        lab.complete(answer.job)
+        fixture.complete(answer.job)
 
 
-def the_job_runs_as_the_markers_user(lab, peer):
-    job = lab.submit(marker("identity", user=65534, group=65534)).job
-    assert "(65534)" in lab.job(job)["UserId"] and "(65534)" in lab.job(job)["GroupId"], lab.job(
-        job
-    )
+def the_job_runs_as_the_markers_user(fixture, peer):
+    job = fixture.submit(marker("identity", user=65534, group=65534)).job
+    assert (
+        "(65534)" in fixture.job(job)["UserId"] and "(65534)" in fixture.job(job)["GroupId"]
+    ), fixture.job(job)
     assert peer.wait("job", id=job, user_id=65534, state="running")
-    lab.complete(job)
+    fixture.complete(job)
 
 
-def down_and_drain_set_by_people_stay(lab, peer):
-    job = lab.submit(marker("down"), node="k1").job
+def down_and_drain_set_by_people_stay(fixture, peer):
+    job = fixture.submit(marker("down"), node="k1").job
     began = time.monotonic_ns()
-    lab.command("scontrol", "update", "nodename=k1", "state=down", "reason=broken")
+    fixture.command("scontrol", "update", "nodename=k1", "state=down", "reason=broken")
     line = peer.wait("job", id=job, state="node_fail")
     assert line, peer.last("job", id=job)
     print(f"# node down, command and all: {(line[0] - began) / 1e6:.1f} ms")
-    lab.command("scontrol", "update", "nodename=k2", "state=drain", "reason=look")
+    fixture.command("scontrol", "update", "nodename=k2", "state=drain", "reason=look")
     assert peer.wait("node", name="k1", base="down", reason="broken"), peer.last("node", name="k1")
     assert peer.wait("node", name="k2", drain=True, reason="look"), peer.last("node", name="k2")
     time.sleep(1.5)  # several rounds of the keeper, which must leave them alone
-    assert lab.node_state("k1").startswith("DOWN"), lab.node_state("k1")
-    assert "DRAIN" in lab.node_state("k2"), lab.node_state("k2")
-    lab.command("scontrol", "update", "nodename=k[1-2]", "state=resume")
+    assert fixture.node_state("k1").startswith("DOWN"), fixture.node_state("k1")
+    assert "DRAIN" in fixture.node_state("k2"), fixture.node_state("k2")
+    fixture.command("scontrol", "update", "nodename=k[1-2]", "state=resume")
     for node in ("k1", "k2"):
-        assert eventually(lambda n=node: lab.node_state(n) == "IDLE"), lab.node_state(node)
+        assert eventually(lambda n=node: fixture.node_state(n) == "IDLE"), fixture.node_state(node)
         assert peer.wait(
             "node",
             name=node,
@@ -178,85 +180,85 @@ def down_and_drain_set_by_people_stay(lab, peer):
         )
 
 
-def a_signal_to_a_node_without_slurmd_does_no_harm(lab, peer):
-    job = lab.submit(marker("signal"), node="k1").job
-    lab.command("scancel", "-s", "USR1", str(job))
-    lab.command("scontrol", "suspend", str(job))
+def a_signal_to_a_node_without_slurmd_does_no_harm(fixture, peer):
+    job = fixture.submit(marker("signal"), node="k1").job
+    fixture.command("scancel", "-s", "USR1", str(job))
+    fixture.command("scontrol", "suspend", str(job))
     assert peer.wait("job", id=job, state="suspended")
-    lab.command("scontrol", "resume", str(job))
+    fixture.command("scontrol", "resume", str(job))
     end = time.monotonic() + 2
     while time.monotonic() < end:
-        assert "*" not in lab.node_state("k1") and "NOT_RESPONDING" not in lab.node_state(
+        assert "*" not in fixture.node_state("k1") and "NOT_RESPONDING" not in fixture.node_state(
             "k1"
-        ), lab.node_state("k1")
+        ), fixture.node_state("k1")
     assert peer.wait("job", id=job, state="running", after=len(peer.lines) - 100)
-    lab.complete(job)
+    fixture.complete(job)
     assert peer.wait("stats") and eventually(
         lambda: peer.last("stats")[1]["sink_contacts"] > 0, 6
     ), peer.last("stats")
 
 
-def a_dynamic_node_comes_works_and_goes(lab, peer):
-    if not lab.has_dynamic_nodes():
+def a_dynamic_node_comes_works_and_goes(fixture, peer):
+    if not fixture.has_dynamic_nodes():
         return
-    made = lab.command(
+    made = fixture.command(
         "scontrol",
         "create",
         "nodename=d1",
-        f"state={'EXTERNAL' if lab.is_native() else 'CLOUD'}",
+        f"state={'EXTERNAL' if fixture.is_native() else 'CLOUD'}",
         "cpus=4",
         "realmemory=4000",
         "features=kube",
         "nodeaddr=127.0.0.1",
-        f"port={lab.sink}",
+        f"port={fixture.sink}",
     )
     assert made.returncode == 0, made
     assert peer.wait("node", name="d1", base="idle", dynamic=True), peer.last("node", name="d1")
-    job = lab.submit(marker("dynamic"), node="d1").job
+    job = fixture.submit(marker("dynamic"), node="d1").job
     assert peer.wait("job", id=job, state="running", configuring=False), peer.last("job", id=job)
-    lab.reconfigure()
-    assert eventually(lambda: "MIXED" in lab.node_state("d1")), lab.node_state("d1")
-    lab.complete(job)
+    fixture.reconfigure()
+    assert eventually(lambda: "MIXED" in fixture.node_state("d1")), fixture.node_state("d1")
+    fixture.complete(job)
     assert peer.wait("job", id=job, state="complete", completing=False)
-    assert eventually(lambda: "IDLE" in lab.node_state("d1")), lab.node_state("d1")
+    assert eventually(lambda: "IDLE" in fixture.node_state("d1")), fixture.node_state("d1")
     before = len(peer.lines)
-    assert lab.command("scontrol", "delete", "nodename=d1").returncode == 0
+    assert fixture.command("scontrol", "delete", "nodename=d1").returncode == 0
     assert peer.wait("node_gone", name="d1", after=before)
 
 
-def a_forgotten_job_is_gone(lab, peer):
-    job = lab.submit(marker("purge")).job
-    lab.complete(job)
-    lab.purge = job  # Slurm forgets it in its own time: looked at again at the end
+def a_forgotten_job_is_gone(fixture, peer):
+    job = fixture.submit(marker("purge")).job
+    fixture.complete(job)
+    fixture.purge = job  # Slurm forgets it in its own time: looked at again at the end
 
 
-def numbers_that_slurm_leaps_over_hide_no_job(lab, peer):
+def numbers_that_slurm_leaps_over_hide_no_job(fixture, peer):
     """Slurm gives no number for which there is a directory of a job, as a lost state leaves behind,
     and looks for each: not under our locks.
     """
-    first = lab.submit(marker("leap-before")).job
+    first = fixture.submit(marker("leap-before")).job
     left = [
-        f"{lab.run}/state/hash.{number % 10}/job.{number}"
+        f"{fixture.run}/state/hash.{number % 10}/job.{number}"
         for number in range(first + 1, first + 10001)
     ]
     for path in left:
         os.makedirs(path)
     before = len(peer.lines)
-    lab.complete(first)  # so that the keeper looks for new jobs, once a second
+    fixture.complete(first)  # so that the keeper looks for new jobs, once a second
     time.sleep(2.5)
-    log = lab.log()
-    job = lab.submit(marker("leap-after")).job
+    log = fixture.log()
+    job = fixture.submit(marker("leap-after")).job
     assert job > first + 10000, (first, job)
     for path in left:
         os.rmdir(path)
     assert "Vestigial" not in log, log.splitlines()[-1]  # Slurm's word for such a directory
     assert peer.wait("job", id=job, after=before), "never told"
-    again = lab.submit(marker("leap-after"))
+    again = fixture.submit(marker("leap-after"))
     assert not again.ok and f"job {job} already stands" in again.messages, vars(again)
-    next_one = lab.submit(marker("leap-next")).job
+    next_one = fixture.submit(marker("leap-next")).job
     assert peer.wait("job", id=next_one, after=before), "what comes after it is not told"
-    lab.complete(job)
-    lab.complete(next_one)
+    fixture.complete(job)
+    fixture.complete(next_one)
 
 
 TESTS = [

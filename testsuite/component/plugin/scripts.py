@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from lab import Skip, eventually, marker
+from fixture import Skip, eventually, marker
 
 NOBODY = 65534
 ACCESS_DENIED, DUPLICATE = 2002, 2011
@@ -24,38 +24,38 @@ return slurm.SUCCESS
 """
 
 
-def restart(lab, how=signal.SIGTERM, **conf):
+def restart(fixture, how=signal.SIGTERM, **conf):
     if conf:
-        lab.write_conf(**conf)
-    lab.kill_slurmctld(how)
-    lab.start_slurmctld()
+        fixture.write_conf(**conf)
+    fixture.kill_slurmctld(how)
+    fixture.start_slurmctld()
 
 
-def use_lua(lab, order, submit="", modify=""):
-    if not lab.has_plugin("job_submit_lua.so"):
+def use_lua(fixture, order, submit="", modify=""):
+    if not fixture.has_plugin("job_submit_lua.so"):
         raise Skip("this Slurm was built without Lua")
-    with open(f"{lab.run}/job_submit.lua", "w", encoding="utf-8") as f:
+    with open(f"{fixture.run}/job_submit.lua", "w", encoding="utf-8") as f:
         f.write(LUA.format(submit=submit, modify=modify))
-    restart(lab, submit=f"JobSubmitPlugins={order}")
+    restart(fixture, submit=f"JobSubmitPlugins={order}")
 
 
-def use_kube_alone(lab):
-    restart(lab, submit="JobSubmitPlugins=kube", extra="")
+def use_kube_alone(fixture):
+    restart(fixture, submit="JobSubmitPlugins=kube", extra="")
 
 
-def what_a_script_tells_the_user_is_in_the_submitters_log(lab, peer):
+def what_a_script_tells_the_user_is_in_the_submitters_log(fixture, peer):
     """libslurm writes it there, whoever submits; it is in no answer of its functions."""
     del peer
     use_lua(
-        lab,
+        fixture,
         "lua,kube",
         submit='\tslurm.log_user("no project, no pod")\n\tif true then return slurm.ERROR end',
     )
     try:
-        answer = lab.submit(marker("lua-says-no"))
+        answer = fixture.submit(marker("lua-says-no"))
         assert not answer.ok and "error: no project, no pod" in answer.messages, vars(answer)
     finally:
-        use_kube_alone(lab)
+        use_kube_alone(fixture)
 
 
 PROLOG = """#!/bin/sh
@@ -65,47 +65,47 @@ exit "$(cat {run}/prolog.goes_on)"
 """
 
 
-def use_prolog(lab, peer):
-    path = f"{lab.run}/prolog"
+def use_prolog(fixture, peer):
+    path = f"{fixture.run}/prolog"
     with open(path, "w", encoding="utf-8") as f:
-        f.write(PROLOG.format(run=lab.run))
+        f.write(PROLOG.format(run=fixture.run))
     os.chmod(path, 0o755)
     since = len(peer.lines)
-    restart(lab, extra=f"PrologSlurmctld={path}")
+    restart(fixture, extra=f"PrologSlurmctld={path}")
     assert peer.wait("hello", after=since, prolog=True), peer.last("hello")
 
 
-def let_prolog_end(lab, status):
-    with open(f"{lab.run}/prolog.goes_on.new", "w", encoding="utf-8") as f:
+def let_prolog_end(fixture, status):
+    with open(f"{fixture.run}/prolog.goes_on.new", "w", encoding="utf-8") as f:
         f.write(str(status))
-    os.rename(f"{lab.run}/prolog.goes_on.new", f"{lab.run}/prolog.goes_on")
+    os.rename(f"{fixture.run}/prolog.goes_on.new", f"{fixture.run}/prolog.goes_on")
 
 
-def a_prolog_is_told_from_its_start_to_its_end(lab, peer):
+def a_prolog_is_told_from_its_start_to_its_end(fixture, peer):
     """PrologSlurmctld: the job has its node, and is configuring until the script is over; one that
     fails ends the job.
     """
     assert peer.last("hello")[1]["prolog"] is False, peer.last("hello")
-    use_prolog(lab, peer)
+    use_prolog(fixture, peer)
     try:
         for uid, status in (("prolog-well", 0), ("prolog-fails", 1)):
             since = len(peer.lines)
-            job = lab.submit(marker(uid)).job
+            job = fixture.submit(marker(uid)).job
             assert peer.wait(
                 "job", after=since, id=job, state="running", configuring=True
             ), peer.last("job", id=job)
             assert eventually(
-                lambda: os.path.exists(f"{lab.run}/prolog.began")
+                lambda: os.path.exists(f"{fixture.run}/prolog.began")
             ), "the script does not run"
             time.sleep(0.3)
             assert not peer.find(
                 "job", after=since, id=job, configuring=False, state="running"
             ), "told too early"
-            let_prolog_end(lab, status)
+            let_prolog_end(fixture, status)
             if status == 0:
                 line = peer.wait("job", after=since, id=job, state="running", configuring=False)
                 assert line and line[1]["nodes"], peer.last("job", id=job)
-                assert lab.complete(job).ok
+                assert fixture.complete(job).ok
             else:
                 assert peer.wait(
                     "job", after=since, id=job, state="cancelled", configuring=True, ended_by=0
@@ -117,169 +117,174 @@ def a_prolog_is_told_from_its_start_to_its_end(lab, peer):
                 "job", id=job
             )
             for name in ("prolog.began", "prolog.goes_on"):
-                os.unlink(f"{lab.run}/{name}")
+                os.unlink(f"{fixture.run}/{name}")
     finally:
-        use_kube_alone(lab)
+        use_kube_alone(fixture)
 
 
-def comment_of(lab, job):
-    text = lab.command("scontrol", "show", "job", str(job), "--oneliner").stdout
+def comment_of(fixture, job):
+    text = fixture.command("scontrol", "show", "job", str(job), "--oneliner").stdout
     return (
         text.partition("AdminComment=")[2].partition(" SystemComment=")[0].partition(" StdErr=")[0]
     )
 
 
-def is_whole(lab, job, uid, note):
-    comment = comment_of(lab, job)
+def is_whole(fixture, job, uid, note):
+    comment = comment_of(fixture, job)
     return f'"uid":"{uid}"' in comment and f'"note":"{note}"' in comment
 
 
-def stays(lab, peer, job, uid, note, since):
+def stays(fixture, peer, job, uid, note, since):
     """It has its marker and the site's text, nobody was told that it is gone, and no second one is
     made.
     """
-    assert eventually(lambda: is_whole(lab, job, uid, note)), comment_of(lab, job)
-    again = lab.submit(marker(uid))
+    assert eventually(lambda: is_whole(fixture, job, uid, note)), comment_of(fixture, job)
+    again = fixture.submit(marker(uid))
     assert not again.ok and again.error == DUPLICATE, vars(again)
     assert not peer.find("job_gone", after=since, id=job), peer.last("job_gone", id=job)
 
 
-def a_restart_forgets_nobody(lab, peer, jobs):
-    assert eventually(lambda: all(lab.saved(f'"uid":"{uid}"') for uid in jobs)), "never saved"
+def a_restart_forgets_nobody(fixture, peer, jobs):
+    assert eventually(lambda: all(fixture.saved(f'"uid":"{uid}"') for uid in jobs)), "never saved"
     before = len(peer.lines)
-    restart(lab, signal.SIGKILL)
+    restart(fixture, signal.SIGKILL)
     shown = eventually(lambda: peer.snapshot(before))
     for uid, job in jobs.items():
         assert shown and shown.get(job, {}).get("marker", {}).get("uid") == uid, (uid, job, shown)
 
 
-def what_root_writes_over_a_marker_stays_beside_it(lab, peer):
+def what_root_writes_over_a_marker_stays_beside_it(fixture, peer):
     since = len(peer.lines)
-    job = lab.submit(marker("rooted")).job
+    job = fixture.submit(marker("rooted")).job
     for text in ("drained by ops", "second"):
-        result = lab.command("scontrol", "update", f"jobid={job}", f"admincomment={text}")
+        result = fixture.command("scontrol", "update", f"jobid={job}", f"admincomment={text}")
         assert result.returncode == 0, result
-        stays(lab, peer, job, "rooted", text, since)
-    native = lab.command(
+        stays(fixture, peer, job, "rooted", text, since)
+    native = fixture.command(
         "sbatch", "--parsable", "-p", "native", "-D", "/", "-o", "/dev/null", "--wrap", "true"
     ).stdout.strip()
     note = "was slurm-kube {ticket 7}"
     assert (
-        lab.command("scontrol", "update", f"jobid={native}", f"admincomment={note}").returncode == 0
+        fixture.command("scontrol", "update", f"jobid={native}", f"admincomment={note}").returncode
+        == 0
     )
-    assert comment_of(lab, native).startswith(note), comment_of(lab, native)
-    lab.command("scancel", native)
-    lab.complete(job)
+    assert comment_of(fixture, native).startswith(note), comment_of(fixture, native)
+    fixture.command("scancel", native)
+    fixture.complete(job)
 
 
-def scancel_writes_over_a_marker_and_the_job_stays_known(lab, peer):
+def scancel_writes_over_a_marker_and_the_job_stays_known(fixture, peer):
     """Slurm asks no plugin then (_foreach_signal_job() in job_mgr.c), and the job may end in the
     same moment.
     """
-    if "--admin-comment" not in lab.command("scancel", "--help").stdout:
+    if "--admin-comment" not in fixture.command("scancel", "--help").stdout:
         raise Skip("this scancel has no --admin-comment")
     since = len(peer.lines)
-    jobs = {uid: lab.submit(marker(uid)).job for uid in ("signalled", "scancelled")}
+    jobs = {uid: fixture.submit(marker(uid)).job for uid in ("signalled", "scancelled")}
 
     def scancel(uid, *words):
-        result = lab.command("scancel", *words, str(jobs[uid]))
+        result = fixture.command("scancel", *words, str(jobs[uid]))
         assert result.returncode == 0, result
 
     scancel("signalled", "-s", "USR1", "--admin-comment=by ops")
-    stays(lab, peer, jobs["signalled"], "signalled", "by ops", since)
+    stays(fixture, peer, jobs["signalled"], "signalled", "by ops", since)
     scancel("scancelled", "--admin-comment=enough")
     line = peer.wait("job", id=jobs["scancelled"], state="cancelled", completing=False)
     assert line and line[1]["marker"]["uid"] == "scancelled", peer.last(
         "job", id=jobs["scancelled"]
     )
-    again = lab.submit(marker("scancelled"))
+    again = fixture.submit(marker("scancelled"))
     assert again.ok, f"an ended job stands in the way: {vars(again)}"
-    lab.complete(again.job)
+    fixture.complete(again.job)
     before = len(peer.lines)
-    a_restart_forgets_nobody(lab, peer, {"signalled": jobs["signalled"]})
+    a_restart_forgets_nobody(fixture, peer, {"signalled": jobs["signalled"]})
     told = peer.snapshot(before).get(
         jobs["scancelled"]
     )  # unless Slurm has forgotten it (MinJobAge)
     assert not told or told["marker"]["uid"] == "scancelled", told
-    lab.complete(jobs["signalled"])
+    fixture.complete(jobs["signalled"])
 
 
-def a_prolog_that_writes_admin_comment_loses_no_job(lab, peer):
-    script = f"{lab.run}/prolog"
+def a_prolog_that_writes_admin_comment_loses_no_job(fixture, peer):
+    script = f"{fixture.run}/prolog"
     with open(script, "w", encoding="utf-8") as f:
         f.write(
-            f"#!/bin/sh\nSLURM_CONF={lab.run}/slurm.conf PATH={lab.env['PATH']} scontrol update"
-            " jobid=$SLURM_JOB_ID admincomment=by-prolog\n"
+            f"#!/bin/sh\nSLURM_CONF={fixture.run}/slurm.conf PATH={fixture.env['PATH']} scontrol"
+            " update jobid=$SLURM_JOB_ID admincomment=by-prolog\n"
         )
     os.chmod(script, 0o755)
-    restart(lab, extra=f"PrologSlurmctld={script}")
+    restart(fixture, extra=f"PrologSlurmctld={script}")
     since = len(peer.lines)
-    job = lab.submit(marker("prologed")).job
-    stays(lab, peer, job, "prologed", "by-prolog", since)
-    a_restart_forgets_nobody(lab, peer, {"prologed": job})
-    stays(lab, peer, job, "prologed", "by-prolog", since)
-    lab.complete(job)
-    use_kube_alone(lab)
+    job = fixture.submit(marker("prologed")).job
+    stays(fixture, peer, job, "prologed", "by-prolog", since)
+    a_restart_forgets_nobody(fixture, peer, {"prologed": job})
+    stays(fixture, peer, job, "prologed", "by-prolog", since)
+    fixture.complete(job)
+    use_kube_alone(fixture)
 
 
-def a_script_that_writes_admin_comment_loses_no_job(lab, peer):
+def a_script_that_writes_admin_comment_loses_no_job(fixture, peer):
     """Before the plugin and after it; in job_modify too."""
     jobs = {}
     for order in ("lua,kube", "kube,lua"):
         use_lua(
-            lab,
+            fixture,
             order,
             submit='if job.name == "pod" then job.admin_comment = "by-lua" end',
             modify='change.admin_comment = "by-modify"',
         )
         since, uid = len(peer.lines), "lua-" + order.replace(",", "-")
-        jobs[uid] = lab.submit(marker(uid)).job
-        stays(lab, peer, jobs[uid], uid, "by-lua", since)
-        assert lab.command("scontrol", "update", f"jobid={jobs[uid]}", "comment=x").returncode == 0
-        stays(lab, peer, jobs[uid], uid, "by-modify", since)
-        a_restart_forgets_nobody(lab, peer, jobs)
+        jobs[uid] = fixture.submit(marker(uid)).job
+        stays(fixture, peer, jobs[uid], uid, "by-lua", since)
+        assert (
+            fixture.command("scontrol", "update", f"jobid={jobs[uid]}", "comment=x").returncode == 0
+        )
+        stays(fixture, peer, jobs[uid], uid, "by-modify", since)
+        a_restart_forgets_nobody(fixture, peer, jobs)
     hello = peer.last("hello")[1]
     assert "kube must be the last" in hello["config_error"], hello
     for job in jobs.values():
-        lab.complete(job)
-    use_kube_alone(lab)
+        fixture.complete(job)
+    use_kube_alone(fixture)
     assert eventually(lambda: not peer.last("hello")[1].get("config_error")), peer.last("hello")
 
 
-def a_script_that_writes_admin_comment_stops_no_change_of_the_owner(lab, peer):
+def a_script_that_writes_admin_comment_stops_no_change_of_the_owner(fixture, peer):
     """Slurm lets no owner write admin_comment, whoever has put it into his change."""
-    use_lua(lab, "lua,kube", modify='change.admin_comment = "by-modify"')
+    use_lua(fixture, "lua,kube", modify='change.admin_comment = "by-modify"')
     since = len(peer.lines)
-    job = lab.submit(marker("owners", user=NOBODY, group=NOBODY), minutes=50).job
+    job = fixture.submit(marker("owners", user=NOBODY, group=NOBODY), minutes=50).job
     for words in ("timelimit=40", "nice=10", "comment=x"):
-        result = lab.command("scontrol", "update", f"jobid={job}", words, user=NOBODY)
+        result = fixture.command("scontrol", "update", f"jobid={job}", words, user=NOBODY)
         assert result.returncode == 0, (words, result)
     assert peer.wait("job", id=job, time_limit=40), peer.last("job", id=job)
-    result = lab.command("scontrol", "update", f"jobid={job}", "admincomment=mine", user=NOBODY)
-    assert result.returncode != 0 and "mine" not in comment_of(lab, job), comment_of(lab, job)
-    assert lab.command("scontrol", "update", f"jobid={job}", "comment=y").returncode == 0
-    stays(lab, peer, job, "owners", "by-modify", since)
-    lab.complete(job)
-    use_kube_alone(lab)
+    result = fixture.command("scontrol", "update", f"jobid={job}", "admincomment=mine", user=NOBODY)
+    assert result.returncode != 0 and "mine" not in comment_of(fixture, job), comment_of(
+        fixture, job
+    )
+    assert fixture.command("scontrol", "update", f"jobid={job}", "comment=y").returncode == 0
+    stays(fixture, peer, job, "owners", "by-modify", since)
+    fixture.complete(job)
+    use_kube_alone(fixture)
 
 
-def a_script_moves_no_pods_job_to_native_nodes(lab, peer):
-    use_lua(lab, "lua,kube", submit='job.partition = "native"')
-    answer = lab.submit(marker("moved"))
+def a_script_moves_no_pods_job_to_native_nodes(fixture, peer):
+    use_lua(fixture, "lua,kube", submit='job.partition = "native"')
+    answer = fixture.submit(marker("moved"))
     assert (
         not answer.ok
         and "partition native has nodes that are no Kubernetes nodes" in answer.messages
     ), vars(answer)
-    use_kube_alone(lab)
-    job = lab.submit(marker("moved")).job
-    assert lab.command("scontrol", "update", f"jobid={job}", "partition=native").returncode != 0
-    lab.complete(job)
+    use_kube_alone(fixture)
+    job = fixture.submit(marker("moved")).job
+    assert fixture.command("scontrol", "update", f"jobid={job}", "partition=native").returncode != 0
+    fixture.complete(job)
 
 
-def all_partitions_gives_native_jobs_no_partition_for_pods(lab, peer):
+def all_partitions_gives_native_jobs_no_partition_for_pods(fixture, peer):
     for order in ("all_partitions,kube", "kube,all_partitions"):
-        restart(lab, submit=f"JobSubmitPlugins={order}")
-        result = lab.command(
+        restart(fixture, submit=f"JobSubmitPlugins={order}")
+        result = fixture.command(
             "sbatch",
             "--parsable",
             "--hold",
@@ -292,22 +297,22 @@ def all_partitions_gives_native_jobs_no_partition_for_pods(lab, peer):
             user=NOBODY,
         )
         assert result.returncode == 0, (order, result)
-        partitions = lab.job(result.stdout.strip())["Partition"].split(",")
+        partitions = fixture.job(result.stdout.strip())["Partition"].split(",")
         assert sorted(partitions) == ["mixed", "native"], (order, partitions)
-        lab.command("scancel", result.stdout.strip())
-        answer = lab.submit(marker(order))
+        fixture.command("scancel", result.stdout.strip())
+        answer = fixture.submit(marker(order))
         assert answer.ok, vars(answer)
-        lab.complete(answer.job)
-    use_kube_alone(lab)
+        fixture.complete(answer.job)
+    use_kube_alone(fixture)
 
 
-def no_way_around_leads_into_partitions_for_pods(lab, peer):
+def no_way_around_leads_into_partitions_for_pods(fixture, peer):
     def submit(*words):
-        return lab.command(
+        return fixture.command(
             "sbatch", "--hold", "-D", "/", "-o", "/dev/null", *words, "--wrap", "true", user=NOBODY
         )
 
-    made = lab.command(
+    made = fixture.command(
         "scontrol",
         "create",
         "reservation",
@@ -321,22 +326,22 @@ def no_way_around_leads_into_partitions_for_pods(lab, peer):
     assert made.returncode == 0, made
     result = submit("--reservation=pods")
     assert result.returncode != 0 and "takes Kubernetes pods only" in result.stderr, result
-    lab.command("scontrol", "delete", "reservationname=pods")
-    lab.command("scontrol", "update", "partitionname=native", "state=DRAIN", "alternate=kube")
+    fixture.command("scontrol", "delete", "reservationname=pods")
+    fixture.command("scontrol", "update", "partitionname=native", "state=DRAIN", "alternate=kube")
     for words in ((), ("-p", "native"), ("-p", "mixed,native")):
         result = submit(*words)
         assert result.returncode != 0 and "takes Kubernetes pods only" in result.stderr, (
             words,
             result,
         )
-    lab.command("scontrol", "update", "partitionname=native", "state=UP", "alternate=")
+    fixture.command("scontrol", "update", "partitionname=native", "state=UP", "alternate=")
     result = submit()
     assert result.returncode == 0, result
-    lab.command("scancel", "--user=nobody")
+    fixture.command("scancel", "--user=nobody")
 
 
-def reserve(lab, name, *words):
-    result = lab.command(
+def reserve(fixture, name, *words):
+    result = fixture.command(
         "scontrol",
         "create",
         "reservation",
@@ -350,19 +355,19 @@ def reserve(lab, name, *words):
     assert result.returncode == 0, result
 
 
-def a_magnetic_reservation_pulls_nobody_into_the_others_partition(lab, peer):
+def a_magnetic_reservation_pulls_nobody_into_the_others_partition(fixture, peer):
     """Slurm takes jobs into such a reservation unasked, but on nodes of their own partition only
     (_queue_magnetic_resv() and _build_node_list()).
     """
-    reserve(lab, "pull-pods", "partitionname=native", "nodes=n1")
-    reserve(lab, "pull-native", "partitionname=kube", "nodes=k1,k2")
-    job = lab.submit(marker("pulled", user=NOBODY, group=NOBODY)).job
+    reserve(fixture, "pull-pods", "partitionname=native", "nodes=n1")
+    reserve(fixture, "pull-native", "partitionname=kube", "nodes=k1,k2")
+    job = fixture.submit(marker("pulled", user=NOBODY, group=NOBODY)).job
     told = peer.wait("job", id=job, state="running")
-    assert told and told[1]["nodes"][0]["name"] in lab.external_nodes(), (
+    assert told and told[1]["nodes"][0]["name"] in fixture.external_nodes(), (
         told,
         peer.last("job", id=job),
     )
-    native = lab.command(
+    native = fixture.command(
         "sbatch",
         "--parsable",
         "-p",
@@ -375,17 +380,17 @@ def a_magnetic_reservation_pulls_nobody_into_the_others_partition(lab, peer):
         "true",
         user=NOBODY,
     ).stdout.strip()
-    lab.command("scontrol", "update", f"jobid={native}", "reservationname=pull-native")
+    fixture.command("scontrol", "update", f"jobid={native}", "reservationname=pull-native")
     until = time.monotonic() + 4  # Slurm's own pass comes every 3 s at the latest
     while time.monotonic() < until:
-        state = lab.job(native)
+        state = fixture.job(native)
         assert state["JobState"] == "PENDING" and state["Partition"] == "native", state
-        lab.command("scontrol", "update", f"jobid={native}", "comment=x")
+        fixture.command("scontrol", "update", f"jobid={native}", "comment=x")
         time.sleep(0.3)
-    lab.command("scancel", native)
-    lab.complete(job)
+    fixture.command("scancel", native)
+    fixture.complete(job)
     for name in ("pull-pods", "pull-native"):
-        lab.command("scontrol", "delete", f"reservationname={name}")
+        fixture.command("scontrol", "delete", f"reservationname={name}")
 
 
 MULTIFACTOR = """PriorityType=priority/multifactor
@@ -394,17 +399,17 @@ PriorityMaxAge=10-0
 """
 
 
-def the_age_of_a_job_that_was_given_back_is_kept(lab, peer):
+def the_age_of_a_job_that_was_given_back_is_kept(fixture, peer):
     """In the proportion of priority/multifactor, over a restart, and beside a factor that the
     site's script gives.
     """
     del peer
-    factor = "\tjob.site_factor = 1000" if lab.has_plugin("job_submit_lua.so") else ""
+    factor = "\tjob.site_factor = 1000" if fixture.has_plugin("job_submit_lua.so") else ""
     now, day = int(time.time()), 86400
     jobs = {}
     try:
-        restart(lab, extra=MULTIFACTOR)
-        holder = lab.submit(marker("age-holder"), node="k2", cpus=4).job
+        restart(fixture, extra=MULTIFACTOR)
+        holder = fixture.submit(marker("age-holder"), node="k2", cpus=4).job
         for name, since in (
             ("new", 0),
             ("half", now - 5 * day),
@@ -412,23 +417,23 @@ def the_age_of_a_job_that_was_given_back_is_kept(lab, peer):
             ("future", now + day),
         ):
             mark = marker(f"age-{name}", attempt=2, since=since)
-            jobs[name] = lab.submit(mark, node="k2", cpus=4).job
+            jobs[name] = fixture.submit(mark, node="k2", cpus=4).job
         if factor:
-            use_lua(lab, "lua,kube", submit=factor)
+            use_lua(fixture, "lua,kube", submit=factor)
             mark = marker("age-lua", attempt=2, since=now - 5 * day)
-            jobs["lua"] = lab.submit(mark, node="k2", cpus=4).job
-        restart(lab)
-        priority = {name: int(lab.job(job)["Priority"]) for name, job in jobs.items()}
+            jobs["lua"] = fixture.submit(mark, node="k2", cpus=4).job
+        restart(fixture)
+        priority = {name: int(fixture.job(job)["Priority"]) for name, job in jobs.items()}
         assert abs(priority["half"] - priority["new"] - 500000) < 500, priority
         assert abs(priority["oldest"] - priority["new"] - 1000000) < 500, priority
         assert abs(priority["future"] - priority["new"]) < 500, priority
         assert not factor or abs(priority["lua"] - priority["half"] - 1000) < 500, priority
-        negative = lab.submit(marker("age-negative", since=-1))
+        negative = fixture.submit(marker("age-negative", since=-1))
         assert not negative.ok and "'since' is negative" in negative.messages, vars(negative)
         for job in (*jobs.values(), holder):
-            lab.command("scancel", str(job))
+            fixture.command("scancel", str(job))
     finally:
-        use_kube_alone(lab)
+        use_kube_alone(fixture)
 
 
 TESTS = [

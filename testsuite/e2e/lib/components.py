@@ -6,7 +6,7 @@ The marker of component 0 has the workload's uid, that of component n > 0 the sa
 """
 import json
 
-from checker.slurm_log import moment
+from history_checker.slurm_log import moment
 
 from .cluster import Cluster
 from .expect import LIVE, Sight, bound

@@ -3,9 +3,9 @@
  * seam_private.h - slurmctld's own variables and functions, each behind one wrapper.
  *
  * Slurm promises nothing about them. Each has its file in Slurm's tree here, and where a version
- * differs, how. No other file of the plugin names them; testsuite/lint/private holds that. Inline:
- * the loops over nodes and jobs run under slurmctld's locks. Included by seam.h only. Without a
- * version: 22.05 to 26.05.
+ * differs, how. No other file of the plugin names them; testsuite/lint/private.py holds that.
+ * Inline: the loops over nodes and jobs run under slurmctld's locks. Included by seam.h only.
+ * Without a version: 22.05 to 26.05.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SEAM_PRIVATE_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SEAM_PRIVATE_H

@@ -15,7 +15,7 @@ backfill  500 jobs of higher priority block the pods' own partition, so that onl
 import re
 import time
 
-from checker.history import JOB_ID
+from history_checker.history import JOB_ID
 from lib import pod, wait_for
 
 from ..audit import moment

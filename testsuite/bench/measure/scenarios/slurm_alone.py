@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Slurm without Kubernetes' part: limit-slurm, external jobs submitted and ended at once through
 libslurm with 1, 4 and 8 connections; and native, what slurm-kube costs native jobs
-(testsuite/bench/native, a program of its own).
+(testsuite/bench/native_throughput.py, a program of its own).
 """
 import json
 import time
@@ -48,7 +48,7 @@ def limit(options, figures):
 def native(options, figures):
     told = json.loads(
         output_of(
-            SOURCE / "testsuite/bench/native", options.build, "2000", timeout=1200
+            SOURCE / "testsuite/bench/native_throughput.py", options.build, "2000", timeout=1200
         ).splitlines()[-1]
     )
     figures.fact("native", told)

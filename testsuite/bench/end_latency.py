@@ -1,0 +1,274 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How long an end takes from one side to the other while pods come and go.
+
+usage: end_latency.py [--rate PODS_PER_SECOND] [--seconds N] BUILDDIR       (50 pods/s, 30 s)
+
+Half of the pods end by themselves after a second, the others are cancelled with scancel while they
+run. Two waits, in milliseconds:
+  scancel_to_delete      slurmctld's log says that the job's signal was delivered -> the API server
+                         gets the DELETE of its pod
+  scancel_to_condition   the same until it gets the condition that tells why: what plugin and agent
+                         take; condition_write: what the server takes over that one
+  terminal_to_job_end    the API server has answered the write that makes the pod terminal ->
+                         slurmctld's log says that its job is done
+The API server's audit log is in microseconds, slurmctld's in milliseconds, both by the clock of
+this machine. Prints one line of JSON; progress goes to stderr. "agent" has the agent's own figures,
+"behind" how many of the pods that were to be made were not made in time.
+"""
+import argparse
+import json
+import math
+import os
+import re
+import statistics
+import sys
+import threading
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "testsuite/e2e"))
+
+from history_checker.history import JOB_ID  # noqa: E402
+from lib import ApiError, Cluster, pod, wait_for  # noqa: E402
+
+NODES, CPUS, MAKERS = 24, 16, 4
+_never = threading.Event()
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def cluster(build):
+    bed = Cluster(
+        build,
+        kwok=NODES,
+        cpus=CPUS,
+        plane_env={},
+        slurm_options={
+            "extra": ["SchedulerParameters=batch_sched_delay=0", "LogTimeFormat=rfc5424_ms"]
+        },
+    )
+    bed.slurm.extra.append(f"SlurmctldLogFile={bed.dir}/log/slurmctld.log")
+    bed.plane.env["APISERVER_ARGS"] = (
+        f"--audit-policy-file={SOURCE}/testsuite/bench/end-latency-audit-policy.yaml"
+        f" --audit-log-path={bed.dir}/audit.log"
+    )
+    return bed
+
+
+class Makers:
+    """Threads that make pods at a steady rate between them."""
+
+    def __init__(self, kube, rate, seconds):
+        self.kube, self.rate, self.count, self.begin = (
+            kube,
+            rate,
+            int(rate * seconds),
+            time.monotonic(),
+        )
+        self.late = 0
+        self.threads = [
+            threading.Thread(target=self._make, args=(i,), daemon=True) for i in range(MAKERS)
+        ]
+        for t in self.threads:
+            t.start()
+
+    def _make(self, first):
+        for i in range(first, self.count, MAKERS):
+            due = self.begin + i / self.rate - time.monotonic()
+            if due > 0:
+                _never.wait(due)
+            elif due < -1:
+                self.late += 1
+            kwok = {"run": "1s"} if i % 2 else {"run": "1h", "stop": "300ms"}
+            self.kube.create(pod(f"{'end' if i % 2 else 'cancel'}-{i}", memory="16Mi", kwok=kwok))
+
+    def alive(self):
+        return any(t.is_alive() for t in self.threads)
+
+
+def cancel_running(bed):
+    """One scancel for all that have run for half a second or more, as the watch has it."""
+    now, jobs = datetime.now(timezone.utc), []
+    for p in bed.kube.pods("cancel-").values():
+        started = p["status"].get("startTime")
+        if (
+            p["status"].get("phase") == "Running"
+            and "deletionTimestamp" not in p["metadata"]
+            and started
+            and (now - datetime.fromisoformat(started)).total_seconds() > 1
+        ):
+            jobs.append(p["metadata"]["annotations"][JOB_ID])
+    new = [j for j in jobs if j not in cancel_running.asked]
+    if new:
+        cancel_running.asked.update(new)
+        bed.slurm.run("scancel", *new)
+
+
+cancel_running.asked = set()
+
+
+def sweep(bed):
+    """Ended pods would only be in the way."""
+    for name, p in bed.kube.pods("end-").items():
+        if (
+            p["status"].get("phase") == "Succeeded"
+            and "deletionTimestamp" not in p["metadata"]
+            and name not in sweep.asked
+        ):
+            sweep.asked.add(name)
+            try:
+                bed.kube.delete("Pod", name)
+            except ApiError:
+                pass
+
+
+sweep.asked = set()
+
+
+def run(bed, rate, seconds):
+    makers = Makers(bed.kube, rate, seconds)
+    said = time.monotonic()
+    while makers.alive() or bed.kube.pods("cancel-"):
+        cancel_running(bed)
+        if time.monotonic() - said > 10:
+            said = time.monotonic()
+            say(f"{len(cancel_running.asked)} cancelled")
+        _never.wait(0.2)
+    wait_for(
+        lambda: all(p["status"].get("phase") == "Succeeded" for p in bed.kube.pods().values()),
+        "all pods to end",
+        60,
+    )
+    wait_for(lambda: not bed.slurm.run("squeue", "--noheader"), "an idle Slurm", 60)
+    return makers.late
+
+
+def moment(text):
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+class Audit:
+    """What the API server wrote: pod -> job, moment of its terminal write, moment of its
+    deletion.
+    """
+
+    def __init__(self, path):
+        self.job, self.terminal, self.deleted, self.condition = {}, {}, {}, {}
+        with open(path, encoding="utf-8") as f:
+            for event in map(json.loads, f):
+                if event["responseStatus"]["code"] < 300:
+                    self._take(
+                        event, event["objectRef"]["name"], event["objectRef"].get("subresource")
+                    )
+
+    def _take(self, event, name, part):
+        if part == "binding":
+            self.job[name] = int(event["requestObject"]["metadata"]["annotations"][JOB_ID])
+        elif part == "status":
+            if event["requestObject"].get("status", {}).get("phase") in ("Succeeded", "Failed"):
+                self.terminal.setdefault(name, moment(event["stageTimestamp"]))
+            elif any(
+                c.get("type") == "DisruptionTarget"
+                for c in event["requestObject"].get("status", {}).get("conditions", [])
+            ):
+                self.condition.setdefault(
+                    name,
+                    (moment(event["requestReceivedTimestamp"]), moment(event["stageTimestamp"])),
+                )
+        elif event["verb"] == "delete":
+            self.deleted.setdefault(name, moment(event["requestReceivedTimestamp"]))
+
+
+def slurm_log(path):
+    """job -> moment of its signal, job -> moment of its completion"""
+    killed, done = {}, {}
+    with open(path, encoding="utf-8", errors="replace") as f:
+        for line in f:
+            if found := re.match(
+                r"\[(\S+)\] .*job_signal: 9 of running JobId=(\d+) successful", line
+            ):
+                killed.setdefault(int(found.group(2)), moment(found.group(1)))
+            elif found := re.match(r"\[(\S+)\] _job_complete: JobId=(\d+) done", line):
+                done.setdefault(int(found.group(2)), moment(found.group(1)))
+    return killed, done
+
+
+def summary(ms):
+    ms = sorted(ms)
+
+    def percentile(p):
+        return round(ms[max(0, math.ceil(p / 100 * len(ms)) - 1)], 1)
+
+    return {
+        "n": len(ms),
+        "p50_ms": percentile(50),
+        "p99_ms": percentile(99),
+        "mean_ms": round(statistics.fmean(ms), 1),
+        "max_ms": percentile(100),
+    }
+
+
+def measure(bed):
+    audit = Audit(bed.dir / "audit.log")
+    killed, done = slurm_log(bed.dir / "log/slurmctld.log")
+    cancels = [
+        (audit.deleted[n] - killed[j]) * 1000
+        for n, j in audit.job.items()
+        if j in killed and n in audit.deleted
+    ]
+    told = [
+        (audit.condition[n][0] - killed[j]) * 1000
+        for n, j in audit.job.items()
+        if j in killed and n in audit.condition
+    ]
+    written = [(done - got) * 1000 for got, done in audit.condition.values()]
+    ends = [
+        (done[j] - audit.terminal[n]) * 1000
+        for n, j in audit.job.items()
+        if j in done and n in audit.terminal and n.startswith("end-")
+    ]
+    return {
+        "scancel_to_delete": summary(cancels),
+        "scancel_to_condition": summary(told),
+        "condition_write": summary(written),
+        "terminal_to_job_end": summary(ends),
+    }
+
+
+def main():
+    p = argparse.ArgumentParser(usage=__doc__)
+    p.add_argument("--rate", type=float, default=50)
+    p.add_argument("--seconds", type=float, default=30)
+    p.add_argument("build")
+    a = p.parse_args()
+    with cluster(a.build) as bed:
+        begin = time.monotonic()
+        late = run(bed, a.rate, a.seconds)
+        took = time.monotonic() - begin
+        diag = bed.agent.skube("diag")
+        edges = {
+            k: diag["stage_latencies"][k]
+            for k in ("ended_to_pod_deleted", "pod_terminal_to_job_ended")
+        }
+        print(
+            json.dumps(
+                {
+                    **measure(bed),
+                    "rate": a.rate,
+                    "pods": int(a.rate * a.seconds),
+                    "behind": late,
+                    "seconds": round(took, 1),
+                    "slurm": bed.slurm.version,
+                    "load": round(os.getloadavg()[0], 1),
+                    "agent": edges,
+                }
+            )
+        )
+
+
+main()

@@ -1,0 +1,152 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How long a pod waits on an idle cluster: created -> bound, one pod at a time, by the API server's
+own clock.
+
+usage: latency.py [BUILDDIR | --demo] [PODS]
+
+--demo measures on the cluster that `contribs/demo --keep` left running; BUILDDIR on one of its own
+with eight simulated nodes. With neither: on the kept demo if there is one, else starts one,
+measures, and removes it. PODS is 200. The API server's audit log says when the request to create a
+pod arrived and when the one to bind it was answered, in microseconds. Prints one line of JSON;
+progress goes to stderr.
+"""
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "testsuite/e2e"))
+
+from lib import Cluster, ControlPlane, pod, wait_for  # noqa: E402
+
+DEMO = Path(os.environ.get("SLURM_KUBE_DEMO") or "/var/tmp/slurm-kube-demo")
+FRONT = SOURCE / "contribs/demo"
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def on_demo(pods):
+    """The kept demo; its own commands reach its Slurm."""
+    plane = ControlPlane(DEMO / "cp", json.loads((DEMO / "facts").read_text())["port"])
+    plane.kube = plane.client("admin")
+    plane.kube.start_watching()
+
+    def run(*command):
+        return subprocess.run(
+            [DEMO / "bin" / command[0], *command[1:]], capture_output=True, text=True, check=True
+        ).stdout
+
+    real = ",".join(json.loads((DEMO / "facts").read_text())["real"])
+    if not real:
+        return measure(plane.kube, run, DEMO / "audit.log", pods)
+    # Slurm prefers the simulated nodes meanwhile: what kubelets do after a binding would only make
+    # the run ten times longer.
+    run("scontrol", "update", f"NodeName={real}", "Weight=1000")
+    try:
+        return measure(plane.kube, run, DEMO / "audit.log", pods)
+    finally:
+        run("scontrol", "update", f"NodeName={real}", "Weight=1")
+
+
+def on_own_demo(pods):
+    subprocess.run([FRONT, "--keep"], check=True, stdout=sys.stderr)
+    try:
+        return on_demo(pods)
+    finally:
+        subprocess.run([FRONT, "--down"], check=True)
+
+
+def on_build(build, pods):
+    cluster = Cluster(build, kwok=8, plane_env={})
+    log = cluster.dir / "audit.log"
+    cluster.plane.env["APISERVER_ARGS"] = (
+        f"--audit-policy-file={SOURCE}/testsuite/bench/latency-audit-policy.yaml"
+        f" --audit-log-path={log}"
+    )
+    with cluster:
+        return measure(cluster.kube, cluster.slurm.run, log, pods)
+
+
+def one_pod(kube, run, name):
+    """Its whole life; the cluster is idle again afterwards."""
+    kube.create(pod(name, kwok={"run": "0s"}, shell="exit 0"))
+    kube.wait_phase(name, "Succeeded")
+    wait_for(
+        lambda: not run("squeue", "--noheader", "--partition=kube"),
+        "Slurm to know the end",
+        every=0.02,
+    )
+    kube.delete("Pod", name)
+    kube.wait_gone(name)
+
+
+def measure(kube, run, log, pods):
+    prefix = f"latency-{os.getpid()}-"
+    wait_for(lambda: not run("squeue", "--noheader"), "an idle Slurm", 60)
+    for i in range(pods):
+        one_pod(kube, run, f"{prefix}{i}")
+        if (i + 1) % 50 == 0:
+            say(f"{i + 1} of {pods} pods")
+    return summary(waits(log, prefix), pods)
+
+
+def moment(text):
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def waits(log, prefix):
+    """Milliseconds of each pod."""
+    created, bound = {}, {}
+    for event in map(json.loads, log.open(encoding="utf-8")):
+        name = event["objectRef"].get("name", "")
+        if not name.startswith(prefix) or event["responseStatus"]["code"] != 201:
+            continue
+        if event["objectRef"].get("subresource") == "binding":
+            bound[name] = moment(event["stageTimestamp"])
+        else:
+            created[name] = moment(event["requestReceivedTimestamp"])
+    return [(bound[n] - created[n]).total_seconds() * 1000 for n in created if n in bound]
+
+
+def summary(ms, pods):
+    if len(ms) != pods:
+        sys.exit(f"the audit log has {len(ms)} of {pods} pods")
+    ms.sort()
+
+    def percentile(p):
+        return round(ms[max(0, math.ceil(p / 100 * len(ms)) - 1)], 2)
+
+    return {
+        "p50_ms": percentile(50),
+        "p99_ms": percentile(99),
+        "n": len(ms),
+        "mean_ms": round(statistics.fmean(ms), 2),
+        "max_ms": percentile(100),
+    }
+
+
+def main():
+    words = sys.argv[1:]
+    pods = int(words.pop()) if words and words[-1].isdigit() else 200
+    if len(words) > 1 or (
+        words and words[0] != "--demo" and not (Path(words[0]) / "slurm.env").exists()
+    ):
+        sys.exit(__doc__)
+    if words and words[0] != "--demo":
+        result = on_build(words[0], pods)
+    elif words or (DEMO / "facts").exists():
+        result = on_demo(pods)
+    else:
+        result = on_own_demo(pods)
+    print(json.dumps(result))
+
+
+main()

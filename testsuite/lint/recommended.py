@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every command that a text of ours recommends is run by a test: what changes something and stands
+in no row of TESTED fails.
+
+usage: recommended.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
+
+Texts are the messages in src (commands in single quotes), the manual pages and doc/admin.md,
+README.md. An administrator followed one of them (scontrol reconfigure after a new node) and
+slurmctld 22.05 ended.
+"""
+import glob
+import os
+import re
+import sys
+
+PROGRAMS = "scontrol|systemctl|kubectl|skube|sacctmgr|slurmkubed"
+# What only looks, and names of programs and files without a command
+HARMLESS = re.compile(
+    r"^(kubectl (describe|get|annotate$|apply$|create token$|--kubeconfig \S+ auth whoami$)"
+    r"|scontrol (show|requeue$)|skube (check|diag|explain|help|ping|show|why)\b"
+    r"|systemctl status|\w+$|[\w.]+yaml$)"
+)
+UNIT = "systemd's part: no test has systemd; what the unit starts and reloads is tested"
+# command (a regular expression that matches all of it) -> the test that runs it, and what must
+# stand there; or why none does
+TESTED = [
+    (r"scontrol reconfigure", "testsuite/e2e/test_faults.py", "bed.slurm.reconfigure()"),
+    (
+        r"scontrol update NodeName=NODE State=RESUME",
+        "testsuite/e2e/test_nodes.py",
+        '"State=RESUME"',
+    ),
+    (
+        r"scontrol update NodeName=… State=DRAIN Reason=…",
+        "testsuite/e2e/test_nodes.py",
+        '"State=DRAIN"',
+    ),
+    (r"scontrol update partitionname=\S+ state=up", "testsuite/e2e/test_nodes.py", "_run_remedy("),
+    (r"scontrol delete NodeName=…", "testsuite/component/skube/test_skube.py", "delete"),
+    (r"sacctmgr add user \S+ account=\S+", "testsuite/e2e/test_identity.py", "sacctmgr add user"),
+    (r"sacctmgr modify user \S+ set qos\+=\S+", "testsuite/e2e/test_identity.py", "qos+="),
+    (r"kubectl cordon", "testsuite/e2e/test_nodes.py", '"cordon"'),
+    (r"kubectl label node\b.*", "testsuite/e2e/test_nodes.py", '"slurm-kube.io/managed": "true"'),
+    (r"kubectl label namespace .*", "testsuite/e2e/test_policies.py", "managed"),
+    (r"kubectl apply -f rbac.yaml", "testsuite/e2e/test_rights.py", "rbac"),
+    (r"kubectl apply -f polic.*", "testsuite/e2e/test_policies.py", "polic"),
+    (
+        r"slurmkubed --print-(rbac|policies|scheduler-name-policy)( > \S+)?",
+        "testsuite/e2e/test_policies.py",
+        "--print-policies",
+    ),
+    (r"slurmkubed --check-config", "testsuite/unit/test_config.cc", "try_config("),
+    (
+        r"skube nodes --slurm-conf( --output \S+)?",
+        "testsuite/e2e/test_nodes.py",
+        '"--slurm-conf", "--output"',
+    ),
+    (r"skube kubeconfig", "testsuite/component/skube/test_skube.py", "test_kubeconfig"),
+    (r"skube teardown( --apply)?", "testsuite/component/skube/test_skube.py", "test_teardown"),
+    (r"systemctl (restart|reload|enable --now|disable --now) (slurmctld|slurmkubed)", None, UNIT),
+]
+QUOTED = re.compile(r"(?:'|`|\*)((?:%s)\b[^'`*\n]*)(?:'|`|\*)" % PROGRAMS)
+BLOCK = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
+
+
+def commands(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if path.endswith(".cc"):
+        text = re.sub(r'" \+ [^"]*? \+ "', "X", text)  # a value between two literals
+        return {m.group(1).strip() for m in QUOTED.finditer(text)}
+    found = {
+        m.group(1) for m in QUOTED.finditer(re.sub(r"(?<!\n)\n\s*(?=\S)", " ", text))
+    }  # one may go on in the next line
+    for block in BLOCK.findall(text):
+        found |= {
+            line.strip().removeprefix("$ ")
+            for line in block.splitlines()
+            if re.match(r"\s*(\$ )?(%s)\b" % PROGRAMS, line)
+        }
+    return {re.sub(r"\s+#.*", "", command).strip() for command in found}
+
+
+def main():
+    os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("srcdir", "."))
+    texts = (
+        glob.glob("src/**/*.cc", recursive=True)
+        + glob.glob("doc/man/*.scd")
+        + ["doc/admin.md", "README.md"]
+    )
+    wrong, used = [], set()
+    for path in sorted(texts):
+        for command in sorted(commands(path)):
+            row = next(
+                (i for i, (pattern, _, _) in enumerate(TESTED) if re.fullmatch(pattern, command)),
+                None,
+            )
+            if row is not None:
+                used.add(row)
+            elif not HARMLESS.match(command) and "──" not in command:
+                wrong.append(
+                    f"{path} recommends '{command}', which no test is known to run: add one, and a"
+                    " row here"
+                )
+    for i, (pattern, test, evidence) in enumerate(TESTED):
+        if i not in used:
+            wrong.append(f"nothing recommends '{pattern}' any more: remove its row")
+        elif test:
+            with open(test, encoding="utf-8") as file:
+                if evidence not in file.read():
+                    wrong.append(f"{test} no longer has {evidence}: which test runs '{pattern}'?")
+    print("\n".join(wrong) if wrong else f"recommended: {len(used)} commands, all run by tests")
+    return 1 if wrong else 0
+
+
+sys.exit(main())
