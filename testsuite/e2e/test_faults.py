@@ -7,11 +7,9 @@ repeats a run's choice.
 """
 import os
 import random
-import re
 import time
 
 from lib import Cluster, equal, job, run, wait_for
-from lib.invariants import check_invariants
 from lib.expect import jobs_by_uid, uid_of, wait_no_live_jobs
 from lib.kube import condition, name_of
 
@@ -199,30 +197,10 @@ def test_all_at_once(bed):
     burst.clear()
 
 
-def test_no_crash_was_ours(bed):
-    """Nothing died but what was killed: no line of a crash in any log of ours, and both are
-    there.
-    """
-    assert bed.agent.daemon.alive() and bed.slurm.slurmctld.alive()
-    for log in ("slurmkubed.out", "slurmctld.out"):
-        text = (bed.dir / "log" / log).read_text(errors="replace")
-        bad = re.findall(
-            (
-                r"(?im)^.*(?:terminate called|assertion|segfault|AddressSanitizer|runtime"
-                r" error:|fatal:).*$"
-            ),
-            text,
-        )
-        equal(bad, [], log)
-
-
-def test_invariants_held(bed):
-    """Over all of this no node was ever too full, no pod was bound twice and no job had two
-    pods.
-    """
+def test_no_pod_and_no_job_is_left(bed):
+    """No pod is left, and no job of ours in Slurm."""
     wait_for(lambda: not bed.kube.pods(), "all pods to be gone")
     wait_no_live_jobs(bed)
-    check_invariants(bed, forgets=SLURM_KILLED)
 
 
 if __name__ == "__main__":
@@ -233,5 +211,6 @@ if __name__ == "__main__":
             kwok=NODES,
             cpus=8,
             agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}},
-        )
+        ),
+        forgets=SLURM_KILLED,
     )

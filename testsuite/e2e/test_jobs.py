@@ -6,7 +6,6 @@ what cannot run says why.
 import re
 
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.invariants import check_invariants
 from lib.expect import (
     fill,
     job_controller_status,
@@ -219,12 +218,9 @@ def test_waiting_pods_cost_no_rpcs(bed):
     _burst_within_budget(bed, "patient", 200, before, 200 + NODES)
 
 
-def test_invariants_held(bed):
-    """Over all of this no node was ever too full, no pod was bound twice and no job had two
-    pods.
-    """
+def test_no_job_is_left(bed):
+    """No job of ours is left in Slurm."""
     wait_no_live_jobs(bed)
-    check_invariants(bed)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import time
 from contextlib import contextmanager
 
 from lib import Cluster, equal, pod, run, wait_for
-from lib.invariants import check_invariants
 from lib.cluster import claim_ports
 from lib.control_plane import ControlPlane
 from lib.expect import fill, job_in_state, number_of, uid_of, wait_no_live_jobs, wait_reason
@@ -538,12 +537,9 @@ def test_check_tells_what_is_so_now(bed):
     )
 
 
-def test_invariants_held(bed):
-    """Over all of this no node was ever too full, no pod was bound twice and no job had two
-    pods.
-    """
+def test_no_job_is_left(bed):
+    """No job of ours is left in Slurm."""
     wait_no_live_jobs(bed)
-    check_invariants(bed)
 
 
 if __name__ == "__main__":

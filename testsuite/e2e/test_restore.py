@@ -5,7 +5,6 @@ there whose pods are long gone. No pod that runs is touched; each gets a job aga
 nobody else's job is taken for a pod's.
 """
 from lib import equal, pod, run, wait_for
-from lib.invariants import check_invariants
 from lib.expect import LIVE, job_in_state, uid_of
 from lib.fault_bed import FaultBed
 from lib.kube import condition
@@ -186,18 +185,16 @@ def test_node_given_away_while_a_pod_runs_there(bed):
     bed.steady_goes_on()
 
 
-def test_invariants_held(bed):
-    """Over all of this no node was ever too full, no pod was bound twice and no job had two
-    pods.
-    """
+def test_the_steady_pod_goes_on(bed):
+    """The pod steady noticed nothing of all this, and no other job is left."""
     bed.others_done()
     bed.steady_goes_on()
-    check_invariants(bed, forgets=RESTORED)
 
 
 if __name__ == "__main__":
     run(
         lambda build: FaultBed(
             build, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}
-        )
+        ),
+        forgets=RESTORED,
     )

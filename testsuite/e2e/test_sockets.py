@@ -4,7 +4,6 @@
 Kubernetes are sockets of their own there.
 """
 from lib import Cluster, equal, pod, run
-from lib.invariants import check_invariants
 
 CPUS = 4
 
@@ -18,7 +17,6 @@ def test_pods_share_a_node(bed):
         bed.kube.create(pod(name))
     for name in names:
         bed.kube.wait_phase(name, "Running", timeout=60)
-    check_invariants(bed)
 
 
 if __name__ == "__main__":

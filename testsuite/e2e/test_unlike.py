@@ -8,7 +8,6 @@ What such workloads do while they wait, and when slurmkubed dies: test_unlike_wa
 owners restart, are suspended or resized: test_unlike_lives.py.
 """
 from lib import equal, run, wait_for
-from lib.invariants import check_invariants
 from lib.components import (
     GPU,
     GPU_NODES,
@@ -359,11 +358,11 @@ def test_preemption_of_one_ends_all(bed):
     ray.remove()
 
 
-def test_invariants_held(bed):
+def test_no_job_is_left(bed):
+    """No job of ours is left in Slurm once the workloads are deleted."""
     for kind in ("JobSet", "LeaderWorkerSet"):
         bed.plane.kubectl("delete", kind, "--all", "--wait=false")
     wait_no_live_jobs(bed)
-    check_invariants(bed)
 
 
 if __name__ == "__main__":

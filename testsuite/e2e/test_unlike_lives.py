@@ -6,7 +6,6 @@ pods one after the other, or go while they wait. Each has the jobs of its compon
 One node without devices, and two with GPUs and a taint, of eight CPUs each (lib/components.py).
 """
 from lib import equal, pod, run, wait_for
-from lib.invariants import check_invariants
 from lib.components import (
     GPU,
     GPU_NODES,
@@ -313,9 +312,9 @@ def test_a_pod_is_made_again_after_a_resize(bed):
     ray.remove()
 
 
-def test_invariants_held(bed):
+def test_no_job_is_left(bed):
+    """No job of ours is left in Slurm."""
     wait_no_live_jobs(bed)
-    check_invariants(bed)
 
 
 if __name__ == "__main__":

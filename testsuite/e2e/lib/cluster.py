@@ -98,6 +98,10 @@ class Cluster:
         self.native, self.nodes, self.size = native, kwok, (cpus, memory)
         self.label = f"{self.slurm.version} "
 
+    def daemons(self):
+        """The processes of ours: slurmctld, which has the plugin, and the agent."""
+        return [self.slurm.slurmctld] + ([self.agent.daemon] if self.agent else [])
+
     @property
     def kube(self):
         return self.plane.kube

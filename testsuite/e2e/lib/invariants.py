@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The invariants that hold whatever is broken meanwhile, checked on all that the test's own watches
-told from the start.
+"""The cases that the runner (tap.py) adds to every program: no daemon has crashed, and the
+invariants hold on everything that the program's own watches received from the start.
 
     - At no moment the pods that are bound to a node and not yet terminal ask for more of anything
       than the node has; a pod that is being deleted counts until it is terminal or gone.
     - A pod is bound once: its node and its Slurm job never change.
     - No two pods have the same Slurm job; in a gang, no two live pods have the same rank of it.
-Every file of tests ends with check_invariants(bed), which waits first until the two sides have
-settled. The rules are those of the independent checker (testsuite/e2e/history_checker), which
-torture uses whole. A Slurm that was killed may give a number again that it has not yet saved:
-forgets=[(from, until), ...] says when it was away, and what is bound meanwhile is not counted,
-because its job may be of both lives.
+The check waits first until the two sides have settled. The rules are those of the independent
+checker (testsuite/e2e/history_checker), of which torture uses all. A Slurm that was killed may
+assign a job number a second time if it had not saved the first job. Therefore a program says in
+forgets=[(from, until), ...] when Slurm was away. What is bound in such a time is not compared with
+other pods of the same job number. unless(pod) says which pods were bound by somebody else than
+the agent.
 """
+import re
 import time
 
 from history_checker.faults import Deeds
@@ -23,6 +25,10 @@ from .expect import wait_settled
 
 LATE = 3.0  # seconds by which our watch may be behind on a busy machine
 ALLOCATION = "allocation.slurm-kube.io"
+# What a daemon of ours, its C library or a sanitizer prints when it dies.
+CRASH = re.compile(
+    r"(?im)^.*(?:terminate called|assertion|segfault|AddressSanitizer|runtime error:|fatal:).*$"
+)
 
 
 def _history(bed, unless):
@@ -60,20 +66,47 @@ def _one_pod_for_a_job(pods, forgets):
     return wrong
 
 
-def check_invariants(bed, forgets=(), unless=lambda pod: False):
-    """Fails with what went wrong. unless(pod): pods that others bound, past Slurm."""
+def check_daemons(bed):
+    """Fails if a daemon has died that the test did not end, or if a log has a line of a crash."""
+    dead = [d.name for d in bed.daemons() if d.is_wanted and not d.alive()]
+    assert not dead, f"died: {', '.join(dead)}"
+    for daemon in bed.daemons():
+        lines = CRASH.findall(daemon.log.read_text(errors="replace"))
+        assert not lines, f"{len(lines)} lines of a crash in {daemon.log}: {lines[:5]}"
+
+
+def check_invariants(bed, forgets=(), unless=None, must_bind=True):
+    """Fails with what went wrong. must_bind: that no pod was ever bound is a failure as well,
+    because then nothing was checked.
+    """
     wait_settled(bed)
     proof = Evidence(
-        _history(bed, unless),
+        _history(bed, unless or (lambda pod: False)),
         SlurmTruth(),
         Deeds(),
         time.time(),
         ours=lambda pod: pod.bound and pod.bound.job,
     )
-    assert any(
+    assert not must_bind or any(
         p.bound for p in proof.history.pods.values()
     ), "no pod was ever bound: there is nothing to check"
     wrong = [v.text for v in no_node_too_full(proof) + bound_once(proof)] + _one_pod_for_a_job(
         proof.bound(), list(forgets)
     )
     assert not wrong, f"{len(wrong)} violations: " + "; ".join(wrong[:5])
+
+
+def closing_cases(**options):
+    """The cases with which every program ends; options are those of check_invariants()."""
+
+    def test_no_daemon_crashed(bed):
+        """Agent and slurmctld run unless the test itself ended them, and no log has a crash."""
+        check_daemons(bed)
+
+    def test_invariants_held(bed):
+        """At no moment was a node too full, a pod bound twice, or a job or rank given to two
+        pods.
+        """
+        check_invariants(bed, **options)
+
+    return [test_no_daemon_crashed, test_invariants_held]

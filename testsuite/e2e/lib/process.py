@@ -65,10 +65,12 @@ class Process:
             pid_file,
         )
         self.child = None
+        self.is_wanted = False  # started, and not ended by the test
 
     def start(self):
         """Starts it; its end together with us is assured even when we are killed."""
         assert not self.alive(), f"{self.name} runs already"
+        self.is_wanted = True
         if self.pid_file:
             self.pid_file.unlink(missing_ok=True)
         with open(self.log, "ab") as log:
@@ -111,11 +113,13 @@ class Process:
         return not self.alive()
 
     def kill9(self):
+        self.is_wanted = False
         self.signal(signal.SIGKILL)
         wait_for(self._gone, f"the end of {self.name}", LIMIT, 0.005)
 
     def stop(self, timeout=LIMIT):
         """Ends it in good order; SIGKILL when it does not listen."""
+        self.is_wanted = False
         self.signal(signal.SIGTERM)
         try:
             wait_for(self._gone, f"the end of {self.name}", timeout, 0.01)

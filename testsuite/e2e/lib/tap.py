@@ -3,14 +3,20 @@
 on stdout.
 
 usage: test_X.py BUILDDIR [WORD...]    runs the tests whose name contains one of the words
-Exit status 0: none failed; 1: some failed; 77: all were skipped. SLURM_KUBE_KEEP=1 keeps the run
-directory in any case.
+Exit status 0: none failed; 1: some failed; 77: all were skipped, or no name has one of the words.
+SLURM_KUBE_KEEP=1 keeps the run directory in any case.
+
+The runner adds the cases of invariants.py after the last one of the file, also if WORDs choose
+among the others, so that no program can pass without them. They are skipped if all cases before
+them were skipped, because then there is nothing to check.
 """
 import os
 import signal
 import sys
 import time
 import traceback
+
+from .invariants import closing_cases
 
 
 class Skip(Exception):
@@ -31,9 +37,13 @@ def _comment(text):
         _say(f"# {line}")
 
 
+def _words(test):
+    return test.__name__[5:].replace("_", " ")
+
+
 def _run_one(test, bed, number, label):
     t0 = time.monotonic()
-    name = f"{number} - {label}{test.__name__[5:].replace('_', ' ')}"
+    name = f"{number} - {label}{_words(test)}"
     try:
         test(bed)
         result = "passed"
@@ -70,19 +80,36 @@ def _choose(module, words):
     return [t for t in tests if not words or any(w in t.__name__ for w in words)]
 
 
-def run(make_bed):
-    """make_bed(BUILDDIR) gives the context manager whose value every test gets."""
+def _run_closing(test, bed, number, results):
+    """A case of the runner's own."""
+    if set(results) == {"skipped"}:
+        _say(f"ok {number} - {bed.label}{_words(test)} # SKIP all cases before it were skipped")
+        return "skipped"
+    return _run_one(test, bed, number, bed.label)
+
+
+def run(make_bed, forgets=(), unless=None):
+    """make_bed(BUILDDIR) gives the context manager whose value every test gets. forgets and unless
+    are what the invariants (invariants.py) must know of this program.
+    """
     module = sys.modules["__main__"].__dict__
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    tests = _choose(module, sys.argv[2:])
-    results = []
+    words, results = sys.argv[2:], []
+    chosen = _choose(module, words)
+    if not chosen:
+        _say("1..0 # SKIP no case has one of the words")
+        sys.exit(77)
+    closing = closing_cases(forgets=forgets, unless=unless, must_bind=not words)
+    tests = chosen + closing
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an exception: the bed is taken down
     _say(f"1..{len(tests)}")
     try:
         with make_bed(sys.argv[1]) as bed:
-            for number, test in enumerate(tests, 1):
+            for number, test in enumerate(chosen, 1):
                 results.append(_run_one(test, bed, number, bed.label))
+            for number, test in enumerate(closing, len(chosen) + 1):
+                results.append(_run_closing(test, bed, number, results))
     except Skip as e:
         results += _rest(tests, results, "ok", f"# SKIP {e}", "skipped")
     except Exception:
@@ -95,5 +122,5 @@ def _rest(tests, results, verdict, why, result):
     """The bed did not come up: its tests get the same verdict."""
     left = tests[len(results) :]
     for number, test in enumerate(left, len(results) + 1):
-        _say(f"{verdict} {number} - {test.__name__[5:].replace('_', ' ')} {why}")
+        _say(f"{verdict} {number} - {_words(test)} {why}")
     return [result] * len(left)

@@ -95,6 +95,9 @@ class TwoHosts(FaultBed):
         self.slurm_b = self.slurm.backup()
         self.agent_b = Agent(self.slurm_b, self.plane, settings=settings)
 
+    def daemons(self):
+        return super().daemons() + [self.slurm_b.slurmctld, self.agent_b.daemon]
+
     def start_agent(self):
         self.stack.callback(self.agent.stop)
         self.agent.start()
