@@ -20,7 +20,6 @@ import argparse
 import json
 import math
 import os
-import re
 import statistics
 import sys
 import threading
@@ -33,6 +32,8 @@ sys.path.insert(0, str(SOURCE / "testsuite/e2e"))
 
 from history_checker.history import JOB_ID  # noqa: E402
 from lib import ApiError, Cluster, pod, wait_for  # noqa: E402
+from records.audit_log import Audit  # noqa: E402
+from records.slurm import log_matches  # noqa: E402
 
 NODES, CPUS, MAKERS = 24, 16, 4
 _never = threading.Event()
@@ -148,53 +149,38 @@ def run(bed, rate, seconds):
     return makers.late
 
 
-def moment(text):
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
-
-
-class Audit:
-    """What the API server wrote: pod -> job, moment of its terminal write, moment of its
-    deletion.
+class Ends:
+    """From the API server's audit log: the job of each pod, and when its terminal status was
+    written, its condition was received and written, and its deletion was received.
     """
 
     def __init__(self, path):
         self.job, self.terminal, self.deleted, self.condition = {}, {}, {}, {}
-        with open(path, encoding="utf-8") as f:
-            for event in map(json.loads, f):
-                if event["responseStatus"]["code"] < 300:
-                    self._take(
-                        event, event["objectRef"]["name"], event["objectRef"].get("subresource")
-                    )
+        for event in Audit(path).events():
+            if event.good:
+                self._take(event)
 
-    def _take(self, event, name, part):
-        if part == "binding":
-            self.job[name] = int(event["requestObject"]["metadata"]["annotations"][JOB_ID])
-        elif part == "status":
-            if event["requestObject"].get("status", {}).get("phase") in ("Succeeded", "Failed"):
-                self.terminal.setdefault(name, moment(event["stageTimestamp"]))
+    def _take(self, event):
+        if event.part == "binding":
+            self.job[event.name] = int(event.body["metadata"]["annotations"][JOB_ID])
+        elif event.part == "status":
+            if event.phase in ("Succeeded", "Failed"):
+                self.terminal.setdefault(event.name, event.answered)
             elif any(
-                c.get("type") == "DisruptionTarget"
-                for c in event["requestObject"].get("status", {}).get("conditions", [])
+                c.get("type") == "DisruptionTarget" for c in event.status.get("conditions", [])
             ):
-                self.condition.setdefault(
-                    name,
-                    (moment(event["requestReceivedTimestamp"]), moment(event["stageTimestamp"])),
-                )
-        elif event["verb"] == "delete":
-            self.deleted.setdefault(name, moment(event["requestReceivedTimestamp"]))
+                self.condition.setdefault(event.name, (event.received, event.answered))
+        elif event.verb == "delete":
+            self.deleted.setdefault(event.name, event.received)
 
 
-def slurm_log(path):
-    """job -> moment of its signal, job -> moment of its completion"""
+def ends_in_slurm(log):
+    """{job: seconds} of its signal, {job: seconds} of its completion"""
     killed, done = {}, {}
-    with open(path, encoding="utf-8", errors="replace") as f:
-        for line in f:
-            if found := re.match(
-                r"\[(\S+)\] .*job_signal: 9 of running JobId=(\d+) successful", line
-            ):
-                killed.setdefault(int(found.group(2)), moment(found.group(1)))
-            elif found := re.match(r"\[(\S+)\] _job_complete: JobId=(\d+) done", line):
-                done.setdefault(int(found.group(2)), moment(found.group(1)))
+    pattern = r"job_signal: 9 of running JobId=(\d+) successful|^_job_complete: JobId=(\d+) done"
+    for when, found in log_matches(log, pattern):
+        job, ends = (found.group(1), killed) if found.group(1) else (found.group(2), done)
+        ends.setdefault(int(job), when)
     return killed, done
 
 
@@ -214,8 +200,8 @@ def summary(ms):
 
 
 def measure(bed):
-    audit = Audit(bed.dir / "audit.log")
-    killed, done = slurm_log(bed.dir / "log/slurmctld.log")
+    audit = Ends(bed.dir / "audit.log")
+    killed, done = ends_in_slurm(bed.dir / "log/slurmctld.log")
     cancels = [
         (audit.deleted[n] - killed[j]) * 1000
         for n, j in audit.job.items()

@@ -17,13 +17,13 @@ import os
 import statistics
 import subprocess
 import sys
-from datetime import datetime
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "testsuite/e2e"))
 
 from lib import Cluster, ControlPlane, pod, wait_for  # noqa: E402
+from records.audit_log import Audit  # noqa: E402
 
 DEMO = Path(os.environ.get("SLURM_KUBE_DEMO") or "/var/tmp/slurm-kube-demo")
 FRONT = SOURCE / "contribs/demo"
@@ -98,22 +98,11 @@ def measure(kube, run, log, pods):
     return summary(waits(log, prefix), pods)
 
 
-def moment(text):
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def waits(log, prefix):
     """Milliseconds of each pod."""
-    created, bound = {}, {}
-    for event in map(json.loads, log.open(encoding="utf-8")):
-        name = event["objectRef"].get("name", "")
-        if not name.startswith(prefix) or event["responseStatus"]["code"] != 201:
-            continue
-        if event["objectRef"].get("subresource") == "binding":
-            bound[name] = moment(event["stageTimestamp"])
-        else:
-            created[name] = moment(event["requestReceivedTimestamp"])
-    return [(bound[n] - created[n]).total_seconds() * 1000 for n in created if n in bound]
+    audit = Audit(log)
+    created, bound = audit.creations(prefix), audit.bindings(prefix)
+    return [(bound[n].answered - created[n].received) * 1000 for n in created if n in bound]
 
 
 def summary(ms, pods):

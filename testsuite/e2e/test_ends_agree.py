@@ -13,8 +13,9 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 from lib import Cluster, equal, pod, run, wait_for
-from lib.expect import as_sacct_prints, uid_of, wait_no_live_jobs
+from lib.expect import uid_of, wait_no_live_jobs
 from lib.kube import exit_code, name_of
+from records.slurm import as_sacct_prints
 
 PODS, RATE = int(os.environ.get("SLURM_KUBE_PODS", "100")), int(
     os.environ.get("SLURM_KUBE_RATE", "50")

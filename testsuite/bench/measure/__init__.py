@@ -3,7 +3,6 @@
 
     bench_bed   Slurm, Kubernetes, the agent and kube-scheduler in one bed; either scheduler is
                 started and stopped by the scenario
-    audit       the API server's own account: who wrote what, received and answered when
     processes   processor seconds and peak memory of every daemon over a stretch of time
     load        pods made, bound and removed in bulk by the compiled program testsuite/bench/load
     figures     what was measured, again and again: median and spread, ratios, the table and the

@@ -14,7 +14,7 @@ import time
 from lib import Cluster, wait_for
 from lib.process import CACHE, SOURCE, TESTSUITE, Process, output_of
 
-from .audit import BINDING, RUNNING, Audit
+from records.audit_log import BINDING, RUNNING, Audit
 from .load import Load
 from .processes import Stretch
 

@@ -11,8 +11,10 @@ number that a killed slurmctld gave twice may keep the record of its first job. 
 slurmdbd had answered and not yet committed is lost: a start of which only the end has a record,
 without node and start (22.05.8, 2 of 1,802 records with 15 kills).
 """
+from records.slurm import LIVE, as_sacct_prints
+from records.times import seconds_or_zero
+
 from .ends import EARLY, SLURMS_OWN, allowed_ends, is_forgotten, records_of
-from .slurm_log import LIVE, moment
 
 SENT = 2.0  # seconds in which slurmctld surely hands over what it has, while slurmdbd is there
 
@@ -21,8 +23,8 @@ def printed(state, code):
     """What sacct may print, of what scontrol and jobcomp do. It takes 128 off exit codes from 128
     on; that of 26.05 does not, and tells a node's failure the other way round.
     """
-    number, signal = map(int, code.split(":"))
-    codes = {code, f"{number - 128 if number >= 128 else number}:{signal}"}
+    number, signal = code.split(":")
+    codes = {code, as_sacct_prints(code)}
     return {(state, c) for c in (codes | {f"{signal}:{number}"} if state == "NODE_FAIL" else codes)}
 
 
@@ -57,7 +59,7 @@ def slurm_cannot_know(e, begun, ended):
 def _was_given_twice(e, job):
     """The number has a second job; only slurmctld's death does that."""
     submitted = {r.submit for r in e.slurm.accounts.get(job, [])} | {
-        moment(at) for (number, at), _ in e.slurm.shown.items() if number == job
+        seconds_or_zero(at) for (number, at), _ in e.slurm.shown.items() if number == job
     }
     return len(submitted - {0.0}) > 1 and bool(_kills_of_slurmctld(e))
 
@@ -122,7 +124,7 @@ def disagreements(slurm):
             or fields["JobState"] in LIVE
         ):
             continue
-        rows = [r for r in slurm.accounts.get(number, []) if r.submit == moment(submitted)]
+        rows = [r for r in slurm.accounts.get(number, []) if r.submit == seconds_or_zero(submitted)]
         seen, said = [(r.state, r.exit_code) for r in rows], printed(
             fields["JobState"], fields["ExitCode"]
         )
@@ -130,8 +132,8 @@ def disagreements(slurm):
             out.append(
                 (
                     number,
-                    moment(submitted),
-                    moment(fields.get("EndTime")),
+                    seconds_or_zero(submitted),
+                    seconds_or_zero(fields.get("EndTime")),
                     (
                         f"job {number}: scontrol says {fields['JobState']} {fields['ExitCode']},"
                         f" sacct {seen or 'nothing'}"
@@ -144,7 +146,7 @@ def disagreements(slurm):
 def _runaways(e):
     """Records that go on of jobs that slurmctld does not have any more."""
     known = {
-        (n, moment(submitted))
+        (n, seconds_or_zero(submitted))
         for (n, submitted), f in e.slurm.shown.items()
         if f.get("last picture")
     }

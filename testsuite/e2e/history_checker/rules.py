@@ -9,10 +9,13 @@ import math
 import re
 from dataclasses import dataclass, field
 
+from records.slurm import LIVE
+from records.times import seconds_or_zero
+
 from . import gangs
 from .faults import Deeds
 from .history import History
-from .slurm_log import LIVE, SlurmTruth, moment, nodes_of
+from .slurm_log import SlurmTruth, nodes_of
 
 SLACK = (
     0.25  # seconds between a line of slurmctld's log and what it tells of: it writes after the fact
@@ -319,7 +322,9 @@ def _claims(e):
     found = {}
     for (number, _), fields in e.slurm.shown.items():
         claim = re.search(r'"uid":"([^"]+)".*?"attempt":(\d+)', fields.get("AdminComment", ""))
-        submitted, ended = moment(fields.get("SubmitTime")), moment(fields.get("EndTime"))
+        submitted, ended = seconds_or_zero(fields.get("SubmitTime")), seconds_or_zero(
+            fields.get("EndTime")
+        )
         if fields["JobState"] in LIVE:
             ended = math.inf if fields.get("last picture") else 0
         if claim and submitted and ended:

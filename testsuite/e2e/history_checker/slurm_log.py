@@ -11,9 +11,10 @@ each start.
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from datetime import datetime
 
-_STAMP = re.compile(r"^\[(\S+?)\] (.*)$")
+from records.slurm import log_lines
+from records.times import seconds_or_zero
+
 _START = (
     re.compile(r"_slurm_rpc_allocate_resources JobId=(\d+) NodeList=(?!\(null\))(\S+)"),
     re.compile(r"Allocate JobId=(\d+) NodeList=(\S+) #CPUs"),
@@ -33,16 +34,6 @@ _PAIR = re.compile(r"(\w+)=(.*?)(?=\s+\w+=|\s*$)")
 
 
 LATE_LINE = 1.5  # seconds
-LIVE = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
-
-
-def seconds(text):
-    return datetime.fromisoformat(text).timestamp()
-
-
-def moment(text):
-    """A time as scontrol and jobcomp write it, which is this machine's; 0 for Unknown."""
-    return datetime.fromisoformat(text).timestamp() if text and "T" in text else 0.0
 
 
 def _counted(inside):
@@ -106,11 +97,9 @@ class SlurmTruth:
     uids: dict = field(default_factory=dict)  # pod uid -> {job}
 
     def read_log(self, path):
-        with open(path, encoding="utf-8", errors="replace") as f:
-            for line in f:
-                found = _STAMP.match(line.rstrip("\n"))
-                if found and ("JobId=" in line or "started on" in line):
-                    self.line(seconds(found.group(1)), found.group(2))
+        for when, text in log_lines(path):
+            if "JobId=" in text or "started on" in text:
+                self.line(when, text)
 
     def line(self, when, text):
         """One line of slurmctld's log."""
@@ -154,8 +143,8 @@ class SlurmTruth:
                 job,
                 fields["JobState"].split()[0],
                 fields.get("ExitCode", ""),
-                moment(fields.get("StartTime")),
-                moment(fields.get("EndTime")),
+                seconds_or_zero(fields.get("StartTime")),
+                seconds_or_zero(fields.get("EndTime")),
                 fields.get("NodeList", ""),
                 int(fields.get("ProcCnt", "0")),
                 fields.get("Name", ""),
@@ -176,12 +165,12 @@ class SlurmTruth:
                     job,
                     r["State"],
                     r["ExitCode"],
-                    moment(r["Start"]),
-                    moment(r["End"]),
+                    seconds_or_zero(r["Start"]),
+                    seconds_or_zero(r["End"]),
                     r["NodeList"],
                     0,
                     "" if r["JobName"] == UNNAMED else r["JobName"],
-                    moment(r["Submit"]),
+                    seconds_or_zero(r["Submit"]),
                 )
             )
 

@@ -6,7 +6,7 @@ The marker of component 0 has the workload's uid, that of component n > 0 the sa
 """
 import json
 
-from history_checker.slurm_log import moment
+from records.times import seconds_or_zero
 
 from .cluster import Cluster
 from .expect import LIVE, Sight, bound
@@ -255,11 +255,11 @@ def codes_of(bed, records):
 def kept_age(record, before):
     """Fails unless the job counts its age from the submission of that earlier one."""
     since = json.loads(record["AdminComment"]).get("since")
-    assert since == moment(before["SubmitTime"]), (since, before["SubmitTime"])
+    assert since == seconds_or_zero(before["SubmitTime"]), (since, before["SubmitTime"])
 
 
 def seconds_held(record):
-    return moment(record["EndTime"]) - moment(record["StartTime"])
+    return seconds_or_zero(record["EndTime"]) - seconds_or_zero(record["StartTime"])
 
 
 def started_whole(bed, pods, within=5):
@@ -270,7 +270,7 @@ def started_whole(bed, pods, within=5):
     late = {
         n: job["StartTime"]
         for n, p in pods.items()
-        if moment((job := job_of(bed, p))["StartTime"]) > first
+        if seconds_or_zero((job := job_of(bed, p))["StartTime"]) > first
     }
     assert not late, f"bound from {first:.1f} on, but with later starts of jobs: {late}"
     assert max(at.values()) - first <= within, f"bound one by one: {at}"

@@ -4,11 +4,11 @@ import json
 import re
 from collections import defaultdict
 
+from records.slurm import LIVE, as_sacct_prints
+
 from .kube import condition, name_of
 from .manifests import pod as pod_manifest
 from .waiting import LIMIT, wait_for
-
-LIVE = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
 
 
 def uid_of(pod):
@@ -51,14 +51,6 @@ def job_in_state(bed, pod, *states, timeout=LIMIT):
 
 def _in_squeue(bed, number):
     return bed.slurm.run("squeue", "-h", "-t", "all", "-j", str(number), "-o", "%T").strip()
-
-
-def as_sacct_prints(code):
-    """sacct takes 128 off exit codes from 128 on (a shell's way to tell of signals), scontrol does
-    not; both versions do so.
-    """
-    number, signal = map(int, code.split(":"))
-    return f"{number - 128 if number >= 128 else number}:{signal}"
 
 
 def agreed(bed, pod, state, code, timeout=LIMIT):

@@ -12,13 +12,12 @@ backfill  500 jobs of higher priority block the pods' own partition, so that onl
           them: from Slurm's start of the job (slurmctld's log,
           milliseconds) to the binding
 """
-import re
 import time
 
 from history_checker.history import JOB_ID
 from lib import pod, wait_for
+from records.slurm import log_matches
 
-from ..audit import moment
 from ..bench_bed import CPUS, SCHEDULER, BenchBed
 from ..figures import Figures, percentile, say
 
@@ -131,12 +130,9 @@ def go_ahead(bed, options, figures):
 
 
 def started_by_backfill(log):
-    """{job: moment} of what slurmctld says that backfill started."""
-    found = {}
-    for line in log.read_text(errors="replace").splitlines():
-        if said := re.match(r"\[(\S+)\] .*[Bb]ackfill.*: Started JobId=(\d+)", line):
-            found[int(said.group(2))] = moment(said.group(1))
-    return found
+    """{job: seconds} of what slurmctld says that backfill started."""
+    started = log_matches(log, r"[Bb]ackfill.*: Started JobId=(\d+)")
+    return {int(said.group(1)): when for when, said in started}
 
 
 def wait_for_backfill(bed, options, figures):

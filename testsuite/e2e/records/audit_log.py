@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The API server's audit log (bench-audit-policy.yaml): its own clock, in microseconds, on what it
-received and had answered.
+"""The API server's audit log: its own clock, in microseconds, on what it received and had answered.
+How much of a request it has depends on the policy (testsuite/bench/*-audit-policy.yaml).
 """
 import json
 from collections import Counter
-from datetime import datetime
+
+from .times import seconds
 
 AGENT = "system:serviceaccount:slurm-kube:slurmkubed"
 # In the line of a request to bind a pod, and of one that says that a pod runs.
 BINDING, RUNNING = b'"subresource":"binding"', b'"phase":"Running"'
-
-
-def moment(text):
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
 class Event:
@@ -27,19 +24,20 @@ class Event:
             entry["user"]["username"],
         )
         self.code = entry.get("responseStatus", {}).get("code", 0)
-        self.phase = _phase(entry.get("requestObject"))
-        self.received, self.answered = moment(entry["requestReceivedTimestamp"]), moment(
-            entry["stageTimestamp"]
-        )
+        body = entry.get("requestObject")
+        self.body = body if isinstance(body, dict) else {}
+        self.phase = self.status.get("phase", "")
+        self.received = seconds(entry["requestReceivedTimestamp"])
+        self.answered = seconds(entry["stageTimestamp"])
+
+    @property
+    def status(self):
+        """What the request said of its object's status, if anything."""
+        return self.body.get("status") or {}
 
     @property
     def good(self):
         return 200 <= self.code < 300
-
-
-def _phase(body):
-    """What a request said of its pod's phase, if anything."""
-    return (body.get("status") or {}).get("phase", "") if isinstance(body, dict) else ""
 
 
 class Audit:
