@@ -28,7 +28,7 @@ kube::ClientOptions client_options(const Config &config)
 	return options;
 }
 
-/* Times without a zone are those of this machine's clock, as for sbatch on it. */
+/* Times without a zone are in the local time of this machine, as for sbatch. */
 std::int64_t local_offset(std::int64_t utc_seconds)
 {
 	const std::time_t at = utc_seconds;
@@ -243,14 +243,16 @@ void App::plan_next_look()
 	});
 }
 
-/* Node states change with time too (NotReady for long enough), by whole seconds. */
+/* A node's Slurm state also depends on time, for example on how long it has been NotReady; such
+ * limits are whole seconds. */
 void App::tick()
 {
 	want_round();
 	loop_.after(k_tick, [this] { tick(); });
 }
 
-/* For World: a pod is not submitted where its job would be charged for CPUs that it cannot have. */
+/* World submits no pods to partitions in which Slurm would charge them for CPUs that other pods
+ * still use. */
 void App::look_at_partitions()
 {
 	std::set<std::string> external;
@@ -283,7 +285,7 @@ void App::ask_for_nodes(std::function<void(const std::string &trouble)> done)
 		std::move(done));
 }
 
-/* Users and groups come and go without anybody telling us. */
+/* Changes of users and groups cause no notification, so poll. */
 void App::look_around()
 {
 	sources_.look_for_users();

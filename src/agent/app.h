@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * app.h - the agent: its parts, and how facts, decisions and actions go round.
+ * app.h - the agent: its parts, and how facts, decisions and actions flow between them.
  *
  *	pods, nodes (watches) ─┐                                ┌─► Calls (libslurm) ───┐
  *	jobs, nodes (link) ────┼─► World ─► actions ─► Executor ┴─► Client (Kubernetes) ┤
  *	                       └──────────────────────── answers ◄──────────────────────┘
  *
- * One thread, the loop's. Sources only tell World and ask for a round; a round takes all actions
- * that follow and starts them. No part is used before start() has returned ok.
+ * Everything runs on the loop's thread. A source reports to World and asks for a round; a round
+ * takes all actions that World has decided on and starts them. No other method may be called before
+ * start() has returned ok.
  */
 #ifndef SLURMKUBE_AGENT_APP_H
 #define SLURMKUBE_AGENT_APP_H
@@ -38,14 +39,14 @@ class App : private link::LinkSink
 	~App() override = default;
 
 	Status start();
-	/* Takes over of a changed configuration what can change while it runs, and names the
-	 * rest. */
+	/* Applies the parts of a changed configuration that can change at run time, and logs which
+	 * other parts need a restart. */
 	void reload(const Config &fresh);
-	/* Why the file was not taken when it was last to be read again; empty: it was. */
+	/* Why the last reload rejected the configuration file; empty: the file was accepted. */
 	void set_file_trouble(std::string text) { troubles_.file = std::move(text); }
 	[[nodiscard]] const std::string &file_trouble() const { return troubles_.file; }
 
-	/* For replies.cc. */
+	/* Accessors for replies.cc and checks*.cc. */
 	[[nodiscard]] const core::World &world() const { return world_; }
 	[[nodiscard]] const kube::Client &client() const { return client_; }
 	[[nodiscard]] const kube::Credentials &credentials() const { return credentials_; }
@@ -57,13 +58,13 @@ class App : private link::LinkSink
 	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
 	[[nodiscard]] const core::EventQueue &events() const { return recorder_.queue(); }
 	[[nodiscard]] const LastBinding &last_binding() const { return executor_.last_binding(); }
-	/* Why the API server does not say which cluster it is; empty: it has, or it is being
-	 * asked. */
+	/* Why the API server does not tell the uid of its cluster; empty: the uid is known, or the
+	 * question has not been answered yet. */
 	[[nodiscard]] const std::string &cluster_unknown() const
 	{
 		return executor_.cluster_unknown();
 	}
-	/* Asks now; done is called within k_look_time, later. */
+	/* Asks Kubernetes and Slurm. done is called once, later, within k_look_time. */
 	void look(Look::Done done);
 	void ask_for_nodes(std::function<void(const std::string &trouble)> done);
 	[[nodiscard]] const Config &config() const { return config_; }
@@ -86,8 +87,8 @@ class App : private link::LinkSink
 	Loop &loop_;
 	Config config_;
 	struct Troubles {
-		std::string file;    /* of the configuration */
-		std::string cluster; /* as logged */
+		std::string file;    /* why the configuration file was rejected */
+		std::string cluster; /* the text that was logged last */
 	} troubles_;
 	core::World world_;
 	kube::Client client_;
@@ -97,7 +98,7 @@ class App : private link::LinkSink
 	ApiServer api_server_{client_, recorder_};
 	Controller controller_{calls_};
 	Executor executor_;
-	slurm::SharingPartitions sharing_partitions_; /* as slurmctld said some seconds ago */
+	slurm::SharingPartitions sharing_partitions_; /* polled every 15 s */
 	link::Server link_;
 	ctl::Server control_;
 	Sources sources_;

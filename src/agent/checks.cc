@@ -45,8 +45,8 @@ std::string list_of(const std::vector<std::string> &names)
 		: text;
 }
 
-/* Nodes that Slurm has and Kubernetes does not show. Slurm's own commands confirm that they are
- * gone: they name the nodes they mean. */
+/* Nodes that are in Slurm but not in Kubernetes. The remedy confirms the loss with commands of
+ * Slurm, because these name the nodes. */
 Check vanished_nodes(const App &app)
 {
 	const core::World &world = app.world();
@@ -88,7 +88,8 @@ Check vanished_nodes(const App &app)
 				"more; drained");
 }
 
-/* The pods there may be running: Kubernetes too evicts none while a whole zone is away. */
+/* Pods on nodes that are not Ready may be running. Kubernetes does not evict pods either while a
+ * whole zone is unreachable. */
 Check unready_nodes(const App &app)
 {
 	const core::World &world = app.world();
@@ -159,7 +160,8 @@ Check differences(const App &app)
 		write_node_lines(app));
 }
 
-/* Ten to one is the factor of the two units; nodes differ by less for what others use of them. */
+/* The units differ by a factor of ten. A node's CPUs also vary with what other pods use, but by a
+ * smaller factor. */
 Check cpu_unit(const App &app)
 {
 	constexpr std::uint64_t k_factor = 4;

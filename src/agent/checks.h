@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * checks.h - `skube check`: what works and what does not, in the order in which an administrator
- * would look, each with a remedy.
+ * would look, with a remedy for each failure.
  *
- * found is what was asked just now (look.h); everything else is what the agent holds, with its age
- * where it could be old.
+ * Findings has the answers that Kubernetes and Slurm have just given (look.h). Everything else is
+ * what the agent knows, with its age if it may be stale.
  */
 #ifndef SLURMKUBE_AGENT_CHECKS_H
 #define SLURMKUBE_AGENT_CHECKS_H
@@ -28,12 +28,13 @@ struct Check {
 
 std::vector<Check> checks_of(const App &app, const Findings &found);
 
-/* Of a file that slurm.conf includes or kube.conf: what makes slurmctld read it. Before 23.11 a
- * reconfigure ends slurmctld where the number of nodes has changed. */
+/* The command that makes slurmctld read kube.conf, or a file that slurm.conf includes, again.
+ * Before 23.11 the command is a restart, because a reconfigure ends slurmctld if the number of
+ * nodes has changed. */
 std::string how_slurmctld_rereads(const core::PluginHello &plugin);
 
-/* Why the agent cannot tell all managed nodes now, trouble being the API server's; empty: it
- * can. */
+/* Why the agent cannot name all managed nodes at present; empty: it can. api_trouble: the error of
+ * the API server, empty if the API server has answered. */
 std::string why_nodes_are_unknown(const App &app, const std::string &api_trouble);
 
 } // namespace slurmkube::agent

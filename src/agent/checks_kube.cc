@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * checks_kube.cc - the lines of `skube check` about the API server and what the agent may do there.
+ * checks_kube.cc - the lines of `skube check` about the API server and the agent's rights there.
  */
 #include "src/agent/checks_parts.h"
 #include "src/agent/config_trial.h"
@@ -19,10 +19,11 @@ namespace slurmkube::agent::check
 namespace
 {
 
-/* what the server's whole seconds and a slow answer can explain, and some */
+/* More than a server's clock in whole seconds and a slow answer can explain. */
 constexpr double k_clock_skew_max_seconds = 5;
 constexpr std::int64_t k_token_soon_seconds = 600;
-/* A binding that fails is tried again far sooner: an older failure has no pod any more. */
+/* A failed binding is retried much sooner: after this time the pod is gone, and the failure is not
+ * reported as a problem. */
 constexpr std::int64_t k_binding_fresh_seconds = 120;
 constexpr char k_look_at_api[] = "look at the line API server first";
 
@@ -37,7 +38,7 @@ Check api_server(const Findings &found)
 		"API server's, and look whether it runs");
 }
 
-/* Where it tells its expiry: a token of a ServiceAccount does. */
+/* Only some tokens tell their expiry; tokens of ServiceAccounts do. */
 Check token(const App &app)
 {
 	const std::string trouble = app.credentials().trouble();
@@ -61,7 +62,8 @@ Check token(const App &app)
 	return passed("token", "expires " + when);
 }
 
-/* Read as at a start: what is gone now shows only then. */
+/* Reads the files as at startup: a file that has disappeared does not disturb the running agent,
+ * but its next start would fail. */
 Check files(const App &app)
 {
 	if (!app.file_trouble().empty())
@@ -101,7 +103,7 @@ Check rights(const Findings &found)
 		"'kubectl apply -f rbac.yaml', and bind the role to the agent's user");
 }
 
-/* Whose pods these are, and whose the jobs. */
+/* Whether the pods and the jobs belong to the same Kubernetes cluster. */
 Check cluster(const App &app)
 {
 	const core::World &world = app.world();

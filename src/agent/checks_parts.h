@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * checks_parts.h - how checks.cc, checks_slurm.cc and checks_kube.cc share the work.
+ * checks_parts.h - the checks that checks_slurm.cc and checks_kube.cc contribute to checks.cc, and
+ * helpers for all three.
  */
 #ifndef SLURMKUBE_AGENT_CHECKS_PARTS_H
 #define SLURMKUBE_AGENT_CHECKS_PARTS_H
@@ -21,7 +22,7 @@ inline Check failed(const char *name, std::string text, std::string remedy)
 	return {name, false, std::move(text), std::move(remedy)};
 }
 
-/* Adds to a list with commas. */
+/* Appends to a comma-separated list. */
 inline void add_name(std::string &list, const std::string &name)
 {
 	list += (list.empty() ? "" : ", ") + name;
@@ -50,7 +51,7 @@ Check rights(const Findings &found);
 Check bindings(const App &app);
 Check cluster(const App &app);
 Check clock(const Findings &found);
-/* Of a kind that has such a line. */
+/* kind must have a check_name (sources.h). */
 Check watch(const App &app, Kind kind, const Findings &found);
 
 } // namespace slurmkube::agent::check

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * checks_slurm.cc - the lines of `skube check` about slurmctld, the plugin in it, and Slurm's
- * partitions.
+ * checks_slurm.cc - the lines of `skube check` about slurmctld, its plugin, and Slurm's partitions.
  */
 #include "src/agent/checks_parts.h"
 #include "src/base/slurm_versions.h"
@@ -18,7 +17,7 @@ namespace
 
 constexpr char k_look_at_slurmctld[] = "look at the line slurmctld first";
 
-/* Those that pods may be sent to by default or by a rule of identity. */
+/* The default partition and those that the rules of identity name. */
 std::set<std::string> wanted_partitions(const Config &config)
 {
 	std::set<std::string> names = {config.partition};
@@ -27,8 +26,8 @@ std::set<std::string> wanted_partitions(const Config &config)
 	return names;
 }
 
-/* Of external nodes only, and the plugin keeps no native job out. Of mixed ones the line partitions
- * tells. */
+/* Partitions with external nodes only that kube.conf does not list: the plugin lets native jobs in.
+ * The line "partitions" reports mixed partitions. */
 std::string open_partitions(
 	const core::PluginHello &hello, const std::vector<slurm::Partition> &all)
 {
@@ -102,7 +101,7 @@ Check release(const App &app)
 		"install both of one release and restart slurmctld and slurmkubed");
 }
 
-/* What the plugin has read, not what the file says now. */
+/* Reports kube.conf as the plugin has read it; the file may have changed since. */
 Check plugin_config(const App &app, const Findings &found)
 {
 	const core::PluginHello &hello = app.world().state().sync.plugin();
@@ -123,7 +122,7 @@ Check plugin_config(const App &app, const Findings &found)
 			std::to_string(hello.sink_port) + " Partitions=" + hello.partitions);
 }
 
-/* Each exists, is up and has external nodes. */
+/* Each partition must exist, be up and have external nodes. */
 Check partitions(const App &app, const Findings &found)
 {
 	constexpr char name[] = "partition";
@@ -177,7 +176,8 @@ Check mixed_partitions(const App &app, const Findings &found)
 		"without slurmd, and pods on nodes without a kubelet");
 }
 
-/* The agent knows jobs with a marker only, and nobody else ends these. */
+/* The agent knows only jobs with a marker, so an administrator must end other jobs on these
+ * nodes. */
 Check unmarked_jobs(const App &app)
 {
 	constexpr char name[] = "jobs without pod";

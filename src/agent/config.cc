@@ -34,7 +34,7 @@ void read_name(Reader &reader, const Yaml &value, std::string &out)
 
 /* ---- slurm ---- */
 
-/* libslurm ends the process when it cannot read its configuration: better to find out here. */
+/* libslurm ends the process if it cannot read its configuration, so check the file here. */
 void read_slurm_conf(Reader &reader, const Yaml &value, SlurmConfig &out)
 {
 	if (reader.path(value, out.conf) && access(out.conf.c_str(), R_OK) != 0)
@@ -98,7 +98,7 @@ constexpr Key<LimitsConfig> k_limits_keys[] = {
 
 /* ---- priority classes ---- */
 
-constexpr std::int64_t k_nice_most = 2147483645; /* as sbatch has it */
+constexpr std::int64_t k_nice_most = 2147483645; /* the limit of sbatch */
 
 constexpr Key<core::PriorityClassRule> k_priority_class_keys[] = {
 	{"name",

@@ -15,7 +15,7 @@ constexpr std::string_view k_resource_characters =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/*";
 constexpr char k_word[] = "a word of letters, digits, '-', '.' and '_'";
 
-/* One '*', at the end. */
+/* Either an exact name, or a prefix with one '*' at its end. */
 void read_resource(Reader &reader, const Yaml &value, core::GresRule &out)
 {
 	std::string text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * config_gres.h - the section gres of slurmkubed.yaml: rules from resources of Kubernetes to GRES
- * of Slurm, in the place of the defaults.
+ * config_gres.h - the section gres of slurmkubed.yaml: rules that map resources of Kubernetes to
+ * GRES of Slurm. The section replaces the default rules.
  */
 #ifndef SLURMKUBE_AGENT_CONFIG_GRES_H
 #define SLURMKUBE_AGENT_CONFIG_GRES_H

@@ -26,7 +26,7 @@ void read_names(Reader &reader, const Yaml &value, std::vector<std::string> &out
 	(void)reader.text_list(value, k_name_characters, k_name, out);
 }
 
-/* "*" in it allows all */
+/* "*" in the list allows all names. */
 void read_names_or_any(Reader &reader, const Yaml &value, std::vector<std::string> &out)
 {
 	static const std::string characters = std::string(k_name_characters) + "*";
@@ -170,7 +170,8 @@ constexpr Key<NamespaceRule> k_rule_keys[] = {
 		}},
 };
 
-/* Which namespaces have a rule that nothing but their name decides; "*": all have. */
+/* Namespaces that have a rule without any other condition than the name; "*": all namespaces have
+ * one. */
 using Decided = std::set<std::string>;
 
 void check_order(Reader &reader, const Yaml &item, const NamespaceRule &rule, Decided &decided)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * config_identity.h - the section identity of slurmkubed.yaml: rules, each checked by itself and
- * against those before it.
+ * config_identity.h - the section identity of slurmkubed.yaml. Each rule is checked by itself and
+ * against the rules before it, which may hide it.
  */
 #ifndef SLURMKUBE_AGENT_CONFIG_IDENTITY_H
 #define SLURMKUBE_AGENT_CONFIG_IDENTITY_H

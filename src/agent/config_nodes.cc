@@ -39,7 +39,8 @@ void read_selector(Reader &reader, const Yaml &value, NodesConfig &out)
 		equals == std::string::npos ? std::nullopt : std::optional(text.substr(equals + 1));
 }
 
-/* Two only: what a node has would be rounded down further and further. */
+/* Only two units: a node's CPUs are rounded down to whole units, and a larger unit would waste more
+ * of them. */
 void read_cpu_unit(Reader &reader, const Yaml &value, NodesConfig &out)
 {
 	if (value.text() == "1")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * config_nodes.h - the section nodes of slurmkubed.yaml: which nodes are managed, and what of each
- * is offered to Slurm.
+ * config_nodes.h - the section nodes of slurmkubed.yaml: which nodes the agent manages, and what it
+ * offers of each to Slurm.
  */
 #ifndef SLURMKUBE_AGENT_CONFIG_NODES_H
 #define SLURMKUBE_AGENT_CONFIG_NODES_H

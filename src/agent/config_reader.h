@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * config_reader.h - strict values out of YAML: each is of its kind and in its range, or an error
- * with file, line and key.
+ * config_reader.h - strict reading of YAML values: each value has the right kind and range, or
+ * there is an error with file, line and key.
  *
- * A reader never stops at the first error: it notes it and leaves the value as it was. Tables of
- * Key say which keys a mapping may have; config.cc has them.
+ * The reader does not stop at the first error: it records the error and leaves the output variable
+ * unchanged. Tables of Key list the keys that a mapping may have; they are in config.cc and
+ * config_*.cc.
  */
 #ifndef SLURMKUBE_AGENT_CONFIG_READER_H
 #define SLURMKUBE_AGENT_CONFIG_READER_H
@@ -30,7 +31,7 @@ using Yaml = kube::YamlNode;
 template <class T> struct Key {
 	const char *name;
 	void (*read)(Reader &reader, const Yaml &value, T &out);
-	const char *former = nullptr; /* its name in an earlier version, still read */
+	const char *former = nullptr; /* name in an earlier version; accepted with a note */
 };
 
 class Reader
@@ -38,27 +39,28 @@ class Reader
       public:
 	explicit Reader(std::string file_name) : file_name_(std::move(file_name)) {}
 
-	/* "file:line: key: sentence", with the key that is being read. */
+	/* Records "file:line: key: sentence"; key is the one that is being read. */
 	void fail(std::size_t line, const std::string &sentence);
 	void fail(const Yaml &at, const std::string &sentence) { fail(at.line(), sentence); }
 
-	/* The same where the file may be right: what it names could not be looked up now. */
+	/* The same for a name that could not be looked up: the file itself may be right. */
 	void fail_for_now(const Yaml &at, const std::string &sentence);
-	/* There are errors, and all of them are such. */
+	/* Whether there are errors and all of them were recorded by fail_for_now(). */
 	[[nodiscard]] bool failed_for_now() const
 	{
 		return !errors_.empty() && for_now_ == errors_.size();
 	}
 
-	/* Sorted by line. */
+	/* The errors, sorted by line. */
 	[[nodiscard]] std::vector<std::string> take_errors();
-	/* What is no error, and should be changed: "file:line: key: sentence". */
+	/* Accepted values that should be changed: "file:line: key: sentence". */
 	[[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
 
-	/* Not empty, without control characters. false: noted, out unchanged; the same for all
-	 * below. */
+	/* Non-empty text without control characters. This function and those below return false
+	 * after an error: the error has been recorded, out is unchanged. */
 	bool text(const Yaml &value, std::string &out);
-	/* A text of these characters only; what: "a name of letters, digits, '-', '.' and '_'" */
+	/* Text of the given characters only. what describes the kind of text in errors: "a name of
+	 * letters, digits, '-', '.' and '_'". */
 	bool text_of(
 		const Yaml &value, std::string_view characters, const char *what, std::string &out);
 	bool path(const Yaml &value, std::string &out);
@@ -78,17 +80,17 @@ class Reader
 	template <class T, std::size_t N>
 	void mapping(const Yaml &value, const Key<T> (&keys)[N], T &out);
 
-	/* Around the items of a list: errors in item i say key[i]. */
+	/* To be called around each item of a list, so that errors say key[i]. */
 	void enter(const std::string &name);
 	void leave();
 
       private:
 	bool integer(const Yaml &value, std::int64_t least, std::int64_t most, std::int64_t &out);
-	/* false: noted. names are the known keys. */
+	/* false: an error has been recorded. names: the known keys. */
 	bool key_fits(const Yaml &key, const std::string &name,
 		const std::vector<std::string_view> &names, std::set<std::string> &seen);
 
-	/* Notes that the key has another name now, and returns that. */
+	/* Records a note that the key has been renamed, and returns its present name. */
 	std::string renamed(const Yaml &key, const char *name);
 
 	std::string file_name_;

@@ -13,7 +13,7 @@ namespace slurmkube::agent
 namespace
 {
 
-/* libcurl reads these at each connection: what is missing shows only then. */
+/* libcurl reads these files at each connection, so a missing file would be noticed only then. */
 void try_files(const kube::Access &access, std::vector<std::string> &troubles)
 {
 	for (const std::string &file : {access.ca_file, access.certificate_file, access.key_file}) {

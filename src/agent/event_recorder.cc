@@ -12,12 +12,12 @@ namespace
 {
 
 constexpr std::chrono::milliseconds k_pause{100};
-constexpr std::size_t k_busy = 4; /* requests in flight: others are at work */
+constexpr std::size_t k_busy = 4; /* requests in flight; more mean that the connection is busy */
 
 std::string host_name()
 {
 	char name[128] = "";
-	(void)gethostname(name, sizeof(name) - 1); /* without a name the event is no worse */
+	(void)gethostname(name, sizeof(name) - 1); /* if it fails, the event has no host name */
 	return name;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event_recorder.h - writes events about pods when the connection to the API server has nothing
- * better to do.
+ * event_recorder.h - writes events about pods while the connection to the API server is idle.
  *
- * tell() only queues. Bindings, deletions and conditions are never behind an event: one is sent
- * only while the client has no queue and few requests in flight. Best effort; nobody is told of a
- * failure. On the loop's thread.
+ * tell() only queues. The recorder sends an event only while the client has no queue and few
+ * requests in flight, so that an event never delays a binding, a deletion or a condition. Best
+ * effort: failures are not reported. On the loop's thread.
  */
 #ifndef SLURMKUBE_AGENT_EVENT_RECORDER_H
 #define SLURMKUBE_AGENT_EVENT_RECORDER_H
@@ -26,8 +25,8 @@ class EventRecorder
 	EventRecorder &operator=(const EventRecorder &) = delete;
 	~EventRecorder();
 
-	/* action: what was done or tried, one word; warning: something is not as the user wanted
-	 * it. */
+	/* action: what was done or tried, one word. warning: the outcome is not what the user
+	 * wanted. */
 	void tell(const core::Pod &pod, bool warning, const char *action,
 		const core::Condition &what);
 

@@ -66,8 +66,8 @@ void Executor::carry_out(const core::PodUid &pod, const core::Action &action)
 		action);
 }
 
-/* Slurm's news of the job and its binding may come before the answer to its submission: the line
- * comes first all the same, and once. */
+/* slurmctld may report the job before it answers the submission, and the pod may be bound by then.
+ * The line "submitted" is logged first in any case, and once. */
 void Executor::log_submitted(const core::PodUid &pod, core::JobId job, const std::string &node)
 {
 	const auto about = submitting_.extract(pod);
@@ -161,8 +161,8 @@ void Executor::ask_for_node(const std::string &name)
 	});
 }
 
-/* At the start, and whenever the pods have been listed: behind one address there may be another
- * cluster. */
+/* Asked at startup, and again after each list of pods: another cluster may have taken over the
+ * address of the API server. */
 void Executor::ask_for_cluster()
 {
 	if (std::exchange(cluster_asked_, true))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * executor.h - carries actions out: each starts one call and turns its outcome into an answer for
- * World. The simulator drives it as well: it knows neither libcurl nor libslurm.
+ * executor.h - carries out actions: each action starts one call, and its outcome becomes an answer
+ * for World. The executor knows neither libcurl nor libslurm, so that the simulator can use it too.
  *
- * Whoever destroys it must see to it that no callback of its sides comes any more.
+ * On the loop's thread. Callbacks hold a pointer to the executor: KubeSide and SlurmSide must have
+ * stopped calling back before the executor is destroyed.
  */
 #ifndef SLURMKUBE_AGENT_EXECUTOR_H
 #define SLURMKUBE_AGENT_EXECUTOR_H
@@ -16,7 +17,8 @@
 namespace slurmkube::agent
 {
 
-/* The last answer that told whether bindings work; a pod that was gone by then tells nothing. */
+/* The last answer that shows whether bindings work. not_found and conflict are not recorded: they
+ * are about the pod. */
 struct LastBinding {
 	core::Now at;
 	std::string pod;     /* empty: none yet */
@@ -45,7 +47,8 @@ class Executor
 	void ask_for_cluster();
 
 	[[nodiscard]] const LastBinding &last_binding() const { return last_binding_; }
-	/* Why the API server does not say which cluster it is; empty: it has, or is being asked. */
+	/* Why the API server does not tell the uid of its cluster; empty: the uid is known, or the
+	 * question has not been answered yet. */
 	[[nodiscard]] const std::string &cluster_unknown() const { return cluster_unknown_; }
 
       private:
@@ -73,13 +76,13 @@ class Executor
 	SlurmSide &slurm_;
 	const PodTopology around_;
 	LastBinding last_binding_;
-	/* without an answer: what the log will say of each */
+	/* for each submission without an answer: the text for the log */
 	std::map<core::PodUid, std::string> submitting_;
 	bool cluster_asked_ = false;
 	std::string cluster_unknown_;
 };
 
-/* For the log. */
+/* "namespace/name" of the pod or gang for the log; the uid if it is unknown. */
 std::string name_of(const core::World &world, const core::PodUid &uid);
 void log_outcome(const char *what, const std::string &pod, core::JobId job, const Status &answer,
 	const std::string &rest = {});

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* executor_pods.cc - what the executor does to pods, and asks about them. */
+/* executor_pods.cc - actions of the executor that write or read pods. */
 #include "src/agent/executor.h"
 
 #include "src/base/log.h"
@@ -18,13 +18,13 @@ namespace
 
 constexpr char k_pod_scheduled[] = "PodScheduled";
 constexpr char k_disruption_target[] = "DisruptionTarget";
-/* A condition reaches the API server well before the deletion then; its answer takes many times
- * that when the server is busy. */
+/* How long a deletion waits for the condition before it. The condition reaches the API server well
+ * within this time; its answer takes many times as long when the server is busy. */
 constexpr std::chrono::milliseconds k_head_start{20};
-/* annotations have 256 KiB in all, and every pod of a gang carries this one */
+/* all annotations of a pod together have 256 KiB, and every pod of a gang carries the list */
 constexpr std::size_t k_node_list_bytes = 16 << 10;
 
-/* What a program of a gang wants to know of its place in it. */
+/* What a program of a gang needs to know about its rank and its peers. */
 void add_gang(const core::World &world, const core::PodUid &pod, std::uint32_t rank,
 	std::map<std::string, std::string> &annotations)
 {
@@ -42,8 +42,8 @@ void add_gang(const core::World &world, const core::PodUid &pod, std::uint32_t r
 			core::node_list_of(job->nodes, k_node_list_bytes);
 }
 
-/* What a program may want to know of its job. A container takes it by fieldRef (doc/user.md); an
- * annotation that is missing is empty there. */
+/* What a program may need to know about its job. Containers read the annotations by fieldRef
+ * (doc/user.md); a missing annotation gives an empty value. */
 void add_job(const core::World &world, const core::Bind &action,
 	std::map<std::string, std::string> &annotations)
 {
@@ -55,7 +55,7 @@ void add_job(const core::World &world, const core::Bind &action,
 	annotations[names::k_allocation_account] = found->second.account;
 }
 
-/* What an event needs of a pod that may be gone by then. */
+/* The members that an event needs; the pod may be gone when the event is written. */
 core::Pod name_only(const core::Pod &pod)
 {
 	core::Pod name;
@@ -65,7 +65,7 @@ core::Pod name_only(const core::Pod &pod)
 	return name;
 }
 
-/* Why a pod is deleted. */
+/* The condition that tells why a pod is deleted. */
 kube::PodCondition condition_of(const core::DeletePod &action, core::Now now)
 {
 	return {.type = action.not_started ? names::k_condition_start_limit : k_disruption_target,
@@ -134,7 +134,7 @@ void Executor::provide(const core::PodUid &pod, const core::BindVolume &action)
 		});
 }
 
-/* Pods that World has are told of as they are: only those out of its sight count. */
+/* Looks for pods of the gang that this agent does not see. Pods that World has are not counted. */
 void Executor::look_for_members(const core::PodUid &key, const std::string &name_space)
 {
 	const auto gang = world_.state().gangs.find(key);
@@ -185,7 +185,7 @@ void Executor::look_up(const core::PodUid &pod, const core::LookUp &action)
 	});
 }
 
-/* about: what name_only() leaves of the pod. */
+/* about: a pod with the members that name_only() keeps. */
 void Executor::note_removal(const core::PodUid &pod, const core::Pod &about,
 	const core::Condition &why, const Status &answer)
 {
@@ -199,11 +199,12 @@ void Executor::note_removal(const core::PodUid &pod, const core::Pod &about,
 }
 
 /*
- * The condition first: a Job's podFailurePolicy looks at it when the pod has ended. That takes a
- * kubelet longer than the head start, so for a bound pod a late answer does not hold up the
- * deletion; a pod without a node is gone at once. A failure holds up nothing, except for a pod that
- * did not start: that one is deleted only if nothing has changed since we looked, because it may
- * run by now.
+ * Writes the condition before it deletes the pod, because the podFailurePolicy of a Job evaluates
+ * the condition when the pod has ended. For a bound pod the deletion does not wait for the answer
+ * longer than k_head_start: the kubelet takes longer to end the pod. A pod without a node is gone
+ * at once, so its deletion waits. A failed write does not stop the deletion, except for a pod that
+ * did not start: that pod may be running by now, and is deleted only if it has not changed since
+ * the decision.
  */
 void Executor::remove(const core::PodUid &pod, const core::DeletePod &action)
 {
@@ -253,7 +254,8 @@ void Executor::report(const core::PodUid &pod, const core::Report &action)
 		.reason = action.not_scheduled.reason,
 		.message = action.not_scheduled.message,
 		.transition_time = is_new ? now().wall_s : 0};
-	/* a binding passes it on its way: "not scheduled" must not be said of a bound pod */
+	/* conditional: a binding may overtake this write, and a bound pod must not be "not
+	 * scheduled" */
 	kube::SetConditions write{
 		known->name_space, known->name, pod.text, {condition}, known->resource_version};
 	write.can_wait = true;

@@ -16,9 +16,9 @@ namespace slurmkube::agent
 namespace
 {
 
-/* groups with many members are long */
+/* entries of groups with many members are long */
 constexpr std::size_t k_buffer_first = 4096, k_buffer_most = std::size_t{1024} * 1024;
-/* the next two are Slurm's "not set" */
+/* the next two numbers mean "not set" in Slurm */
 constexpr std::uint32_t k_id_most = 0xfffffffd;
 
 bool is_number(std::string_view text)
@@ -35,8 +35,8 @@ Result<std::uint32_t> number_of(const std::string &text)
 	return number;
 }
 
-/* call(entry, buffer, size, &found) is one of the getXXX_r functions. An empty optional: there is
- * none. again: the directory behind NSS did not say. */
+/* call(entry, buffer, size, &found) is one of the getXXX_r functions. Empty: no such entry. again:
+ * the directory behind NSS did not answer. */
 template <class Entry, class Take, class Call> auto look_up(const std::string &text, Call call,
 	Take take) -> Result<std::optional<decltype(take(Entry{}))>>
 {

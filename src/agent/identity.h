@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * identity.h - users and groups of this machine, by name or number. May block (NSS): at start, or
- * on a thread of its own.
+ * identity.h - users and groups of this machine, by name or number. The functions may block in NSS:
+ * call them at startup or on a thread of their own.
  */
 #ifndef SLURMKUBE_AGENT_IDENTITY_H
 #define SLURMKUBE_AGENT_IDENTITY_H
@@ -18,11 +18,12 @@ struct Identity {
 	std::uint32_t user_id = 0, group_id = 0;
 };
 
-/* All: again where the directory behind NSS does not answer; that is not "nobody".
- * A number needs no entry: its primary group is then the same number. not_found: nobody has that
- * name. invalid: out of range. */
+/* Errors of all three functions: again: the directory behind NSS did not answer, which does not
+ * mean that the user does not exist; not_found: no user has the name; invalid: the number is out of
+ * range. find_user() accepts a number without an entry; the primary group is then the same
+ * number. */
 Result<Identity> find_user(const std::string &name_or_number);
-/* The same, but a number that nobody has is not_found too. */
+/* Like find_user(), but a number without an entry is not_found. */
 Result<Identity> find_known_user(const std::string &name_or_number);
 Result<std::uint32_t> find_group(const std::string &name_or_number);
 

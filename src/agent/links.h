@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * links.h - the two sides that the executor has in the agent: the API server, and libslurm.
+ * links.h - the agent's implementations of KubeSide and SlurmSide: the API server, and slurmctld by
+ * libslurm. The simulator has others.
  */
 #ifndef SLURMKUBE_AGENT_LINKS_H
 #define SLURMKUBE_AGENT_LINKS_H

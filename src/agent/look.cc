@@ -11,7 +11,7 @@ namespace slurmkube::agent
 namespace
 {
 
-/* so long after its beginning a look is the next caller's too */
+/* a caller within this time after the beginning of a look shares its findings */
 constexpr std::chrono::seconds k_shared{1};
 
 kube::Request short_request(const std::string &path_and_query)
@@ -45,7 +45,7 @@ void Look::begin(std::set<std::string> external, Done done)
 	ask_slurm(round, std::move(external));
 }
 
-/* A server that does not say its version is not asked for more. */
+/* A server that does not tell its version is asked nothing else. */
 void Look::ask_api(const RoundPtr &round)
 {
 	kube::version(client_,
@@ -94,8 +94,8 @@ void Look::ask_rights(const RoundPtr &round)
 		});
 }
 
-/* One at a time: while slurmctld is away a survey lasts longer than a look, and it ends as soon as
- * slurmctld is back. */
+/* Only one survey runs at a time: while slurmctld is down, a survey takes longer than a look, and
+ * ends as soon as slurmctld is back. */
 void Look::ask_slurm(const RoundPtr &round, std::set<std::string> external)
 {
 	survey_waiters_.emplace_back(round);
@@ -123,7 +123,7 @@ void Look::answered(const RoundPtr &round)
 		end(round);
 }
 
-/* by value: its timer may hold the last one */
+/* By value: cancel() may destroy the timer's callback with the last other reference. */
 void Look::end(RoundPtr round) // NOLINT(performance-unnecessary-value-param)
 {
 	round->is_over = true;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * look.h - asks Kubernetes and Slurm, at the moment of a `skube check`, whether they work, each for
- * a bounded time.
+ * look.h - asks Kubernetes and Slurm for each `skube check` whether they work, with a time limit.
  *
- * Questions that have no answer in time stay as Findings is made: "no answer within 3 s". On the
- * loop's thread. The only thing that is remembered is the last answer about our rights, because
- * those 30 questions give way to bindings on a busy server.
+ * A question without an answer in time keeps its initial value in Findings: "no answer within 3 s".
+ * On the loop's thread. Only the last answer about the agent's rights is remembered: it takes a
+ * request per right, and on a busy server these give way to bindings.
  */
 #ifndef SLURMKUBE_AGENT_LOOK_H
 #define SLURMKUBE_AGENT_LOOK_H
@@ -24,7 +23,7 @@
 namespace slurmkube::agent
 {
 
-/* less than a client of the control socket has */
+/* Less than the time that a client of the control socket has. */
 inline constexpr std::chrono::seconds k_look_time{3};
 inline constexpr char k_no_answer[] = "no answer within 3 s";
 
@@ -35,7 +34,7 @@ struct Findings {
 	std::string rights_trouble = k_no_answer;
 	std::int64_t rights_age_seconds = 0;
 	std::string slurm_trouble = k_no_answer;
-	slurm::Survey slurm;                       /* where slurm_trouble is empty */
+	slurm::Survey slurm;                       /* valid if slurm_trouble is empty */
 	std::optional<double> clock_ahead_seconds; /* the API server's clock minus ours */
 };
 
@@ -44,7 +43,7 @@ class Look
       public:
 	using Done = std::function<void(const Findings &)>;
 
-	/* All must outlive it. */
+	/* loop, client and calls must outlive the object. */
 	Look(Loop &loop, kube::Client &client, slurm::Calls &calls)
 	    : loop_(loop), client_(client), calls_(calls)
 	{
@@ -53,12 +52,13 @@ class Look
 	Look &operator=(const Look &) = delete;
 	~Look();
 
-	/* done is called once, within k_look_time, later. Who asks while a look is young and under
-	 * way gets its findings. external: Slurm's nodes without slurmd. */
+	/* Calls done once, later, within k_look_time. A caller within one second after the
+	 * beginning of a running look shares its findings. external: Slurm's nodes without
+	 * slurmd. */
 	void begin(std::set<std::string> external, Done done);
 
-	/* The same bound for one question: trouble is empty when the API server has let us list
-	 * nodes just now. */
+	/* Asks one question with the same time limit. trouble is empty if the API server has just
+	 * answered the list request. */
 	void list_one(const std::string &path_and_query,
 		std::function<void(const std::string &trouble)> done);
 
@@ -66,7 +66,7 @@ class Look
 	struct Round {
 		Findings findings;
 		std::vector<Done> waiting;
-		int open = 0; /* questions */
+		int open = 0; /* questions without an answer */
 		bool is_over = false;
 		Loop::TimerId timer = 0;
 		Clock::time_point begun{};
@@ -83,8 +83,8 @@ class Look
 	kube::Client &client_;
 	slurm::Calls &calls_;
 	std::shared_ptr<Round> current_;
-	std::set<std::shared_ptr<Round>> rounds_;          /* not over */
-	std::vector<std::weak_ptr<Round>> survey_waiters_; /* of the one survey under way */
+	std::set<std::shared_ptr<Round>> rounds_;          /* those that are not over */
+	std::vector<std::weak_ptr<Round>> survey_waiters_; /* of the survey that is running */
 	std::vector<kube::Right> rights_;                  /* the last answer */
 	Clock::time_point rights_at_{};
 	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);

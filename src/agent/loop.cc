@@ -22,8 +22,8 @@ namespace
 constexpr int k_events_per_round = 64;
 constexpr int k_longest_wait_ms = 60'000;
 
-/* A callback that throws has broken its own state: going on could bind a pod twice. systemd starts
- * us again from what is true. */
+/* If a callback throws, the agent's state may be inconsistent, and going on might bind a pod twice.
+ * systemd restarts the agent, which then builds its state anew from Kubernetes and Slurm. */
 template <class F> void call_guarded(F &&body)
 {
 	const bool fine = guard(
@@ -73,7 +73,7 @@ void Loop::set(int fd, std::uint32_t epoll_events, OnReady on_ready)
 	event.events = epoll_events;
 	event.data.fd = fd;
 	int rc = epoll_ctl(epoll_.get(), known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
-	if (rc != 0 && known && errno == ENOENT) /* closed and opened again under the same number */
+	if (rc != 0 && known && errno == ENOENT) /* the number was closed and opened again */
 		rc = epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 	if (rc != 0)
 		log_error("cannot watch a descriptor: fd=%d errno=%d", fd, errno);
@@ -83,7 +83,7 @@ void Loop::set(int fd, std::uint32_t epoll_events, OnReady on_ready)
 void Loop::remove(int fd)
 {
 	if (ready_.erase(fd) > 0)
-		/* fails if already closed: fine */
+		/* fails if the descriptor is closed already */
 		(void)epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }
 
@@ -132,7 +132,7 @@ void Loop::stop()
 void Loop::wake() const
 {
 	const std::uint64_t one = 1;
-	/* full means that a wake-up is pending already */
+	/* fails if the counter is full: then a wake-up is pending already */
 	(void)!write(wake_.get(), &one, sizeof(one));
 }
 
@@ -188,7 +188,7 @@ void Loop::run()
 				(void)!read(wake_.get(), &ignored, sizeof(ignored));
 				continue;
 			}
-			/* an earlier callback of this round may have removed it */
+			/* an earlier callback of this round may have removed the descriptor */
 			const auto found = ready_.find(event.data.fd);
 			if (found == ready_.end())
 				continue;

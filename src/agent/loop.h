@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * loop.h - the agent's one thread: descriptors, timers, and results from other threads.
+ * loop.h - the agent's event loop: descriptors, timers, and results from other threads.
  *
- * Everything but post() and stop() is called on the thread that runs run(). A callback may add and
- * remove anything, itself included; after remove() returns its callback is not called again.
- * Callbacks must not block and must not throw (a throw ends the process with a log line).
+ * Everything but post() and stop() must be called on the thread that runs run(). A callback may add
+ * and remove any callback, including itself. When remove() has returned, the descriptor's callback
+ * is not called again. Callbacks must not block and must not throw (an exception ends the process
+ * with a log line).
  */
 #ifndef SLURMKUBE_AGENT_LOOP_H
 #define SLURMKUBE_AGENT_LOOP_H
@@ -25,9 +26,10 @@ namespace slurmkube::agent
 
 using Clock = std::chrono::steady_clock;
 
-/* The only functions of the agent that read a clock, with Clock's. now() is the core's. */
+/* The agent reads clocks only with these functions and Clock::now() (testsuite/lint/clocks). Core
+ * takes the time in the form that now() returns. */
 core::Now now();
-std::int64_t wall_us(); /* since the epoch, for time stamps */
+std::int64_t wall_us(); /* microseconds since the epoch, for time stamps */
 
 class Loop
 {
@@ -38,21 +40,22 @@ class Loop
 
 	Loop();
 
-	/* The descriptor stays the caller's. set() registers or changes; remove() before closing
-	 * it. */
+	/* Registers the descriptor, or changes its registration. The caller keeps ownership and
+	 * must call remove() before closing the descriptor. */
 	void set(int fd, std::uint32_t epoll_events, OnReady on_ready);
 	void remove(int fd);
 
-	/* One shot. cancel() of a timer that has fired, or of 0, does nothing. */
+	/* Fires once. cancel() of 0, or of a timer that has fired, does nothing. */
 	TimerId after(Clock::duration delay, Call call);
 	void cancel(TimerId timer);
 
-	/* Runs call soon on the loop's thread, in the order of posting. Any thread. */
+	/* Runs call on the loop's thread, in the order of the post() calls. May be called on any
+	 * thread. */
 	void post(Call call);
 
 	void run();
-	/* any thread, and signal-safe enough for a callback: run() returns after the present
-	 * round */
+	/* run() returns when the current round is over. May be called on any thread, but not in a
+	 * signal handler: it takes a mutex. */
 	void stop();
 
       private:
@@ -66,7 +69,7 @@ class Loop
 	[[nodiscard]] int timeout_ms() const;
 
 	UniqueFd epoll_, wake_;
-	/* Shared so that a callback may remove itself while it runs. */
+	/* shared, because a callback may remove itself while it runs */
 	std::map<int, std::shared_ptr<OnReady>> ready_;
 	std::multimap<Clock::time_point, Timer> timers_;
 	std::map<TimerId, Clock::time_point> due_;

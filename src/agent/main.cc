@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * main.cc - slurmkubed: options, signals, readiness; everything else is in App.
+ * main.cc - slurmkubed: options, signals and readiness. Everything else is in App.
  */
 #include "src/agent/app.h"
 #include "src/agent/config_trial.h"
@@ -73,7 +73,7 @@ int printed(const std::string &text)
 	return EXIT_SUCCESS;
 }
 
-/* Returns an exit status to end with, or -1 to go on. */
+/* Returns the exit status to end with, or -1 to go on. */
 int take_option(int found, Options &options)
 {
 	switch (found) {
@@ -103,7 +103,7 @@ int take_option(int found, Options &options)
 	}
 }
 
-/* The same. */
+/* The same return value. */
 int read_options(int argc, char **argv, Options &options)
 {
 	for (int found = 0; (found = getopt_long(argc, argv, "f:Vh", k_known, nullptr)) !=
@@ -117,8 +117,8 @@ int read_options(int argc, char **argv, Options &options)
 	return k_exit_usage;
 }
 
-/* SIGTERM and SIGINT end the loop. Blocked before any thread is made, so that no thread can be hit
- * by them. */
+/* SIGTERM and SIGINT end the loop, SIGHUP reloads the configuration. The signals are blocked before
+ * any other thread exists, so that all threads inherit the mask. */
 UniqueFd open_signals()
 {
 	sigset_t wanted;
@@ -130,8 +130,8 @@ UniqueFd open_signals()
 	return UniqueFd(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-/* A file with an error changes nothing, nor does one with which nothing would work: an empty one,
- * say. */
+/* Ignores a file with errors, and also a file with which the agent could not work, for example an
+ * empty one. */
 void reload(agent::App &app, const std::string &file)
 {
 	agent::LoadedConfig loaded = agent::load_config(file);
@@ -178,7 +178,7 @@ void tell_systemd(agent::Loop &loop)
 		keep_watchdog(loop, std::chrono::microseconds(period_us / 3));
 }
 
-/* True: somebody wants us to end. */
+/* True: a signal to end arrived within the time. */
 bool is_ended_within(std::chrono::milliseconds time)
 {
 	sigset_t wanted;
@@ -190,7 +190,8 @@ bool is_ended_within(std::chrono::milliseconds time)
 	return sigtimedwait(&wanted, nullptr, &limit) > 0;
 }
 
-/* While a directory of users is not up yet, as at boot, the file cannot be judged. */
+/* Waits as long as users and groups cannot be looked up, for example at boot before the directory
+ * service runs: until then the file cannot be checked. */
 agent::LoadedConfig load_patiently(const std::string &file)
 {
 	core::Backoff backoff(std::chrono::seconds(1), std::chrono::seconds(30));

@@ -164,8 +164,8 @@ Json nodes(const App &app)
 	return reply;
 }
 
-/* A list that is not known to be whole must not become a file: slurmctld would lose nodes, and
- * running pods with them. */
+/* Refuses to write a list that may be incomplete: slurmctld would lose the missing nodes and end
+ * the jobs of the pods that run there. */
 std::string why_no_slurm_conf(const App &app, const std::string &api_trouble)
 {
 	std::string why = why_nodes_are_unknown(app, api_trouble);
@@ -177,8 +177,8 @@ std::string why_no_slurm_conf(const App &app, const std::string &api_trouble)
 	return why;
 }
 
-/* A node that is only out of sight must stay in Slurm: its pods go on, and would be ended with
- * their jobs. */
+/* Nodes whose deletion the API server has not confirmed must stay in Slurm: their pods are still
+ * running, and would be ended with their jobs. */
 std::string lost_nodes(const core::World &world)
 {
 	std::string names;
@@ -189,7 +189,7 @@ std::string lost_nodes(const core::World &world)
 	return names;
 }
 
-/* "apply": what makes slurmctld take the lines over. */
+/* "apply" in the reply is the command that makes slurmctld read the lines. */
 std::string slurm_conf(const App &app, const std::string &api_trouble)
 {
 	const core::World &world = app.world();
@@ -233,7 +233,7 @@ std::string check(const App &app, const Findings &findings)
 	return codec::to_text(reply.get());
 }
 
-/* name: "namespace/name", or a name in the namespace default */
+/* The request's "pod" is "namespace/name", or a name in the namespace default. */
 std::string why_reply(const App &app, json_object *request)
 {
 	const std::string pod = get_string(request, "pod");

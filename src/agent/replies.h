@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replies.h - what skube is told (doc/design/protocol.md section 3). Changes nothing in App.
+ * replies.h - the replies to skube (doc/design/protocol.md section 3). A request changes nothing in
+ * App.
  */
 #ifndef SLURMKUBE_AGENT_REPLIES_H
 #define SLURMKUBE_AGENT_REPLIES_H
@@ -14,8 +15,8 @@ namespace slurmkube::agent
 
 class App;
 
-/* An unknown verb gets an error reply. `check` and `slurm_conf` ask others first and answer within
- * k_look_time, all else is answered at once. */
+/* An unknown verb gets an error reply. `check` and `slurm_conf` first ask the API server or
+ * slurmctld and reply within k_look_time; all other verbs are answered at once. */
 void reply_to(App &app, json_object *request, const ctl::Reply &reply);
 
 } // namespace slurmkube::agent

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replies_diag.cc - the reply to `skube diag`: latencies, cost in slurmctld, counters.
+ * replies_diag.cc - the reply to `skube diag`: latencies, cost in slurmctld and counters.
  */
 #include "src/agent/replies_parts.h"
 #include "src/codec/link.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replies_parts.h - how replies.cc and replies_diag.cc share the work.
+ * replies_parts.h - what replies.cc and replies_diag.cc share.
  */
 #ifndef SLURMKUBE_AGENT_REPLIES_PARTS_H
 #define SLURMKUBE_AGENT_REPLIES_PARTS_H

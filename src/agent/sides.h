@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sides.h - what the executor asks of Kubernetes and of Slurm. The agent's are in links.h, the
- * simulator has its own.
+ * sides.h - what the executor asks of Kubernetes and of Slurm. The agent's implementations are in
+ * links.h; the simulator has its own.
  *
- * A callback is called once, never from within the call, and not at all after its side has gone.
- * Answers are those of kube/writes.h and slurm/calls.h.
+ * A callback is called once, never within the call that takes it, and not at all after its side has
+ * been destroyed. The errors are those of kube/writes.h and slurm/calls.h.
  */
 #ifndef SLURMKUBE_AGENT_SIDES_H
 #define SLURMKUBE_AGENT_SIDES_H
@@ -29,7 +29,7 @@ template <class T> using Answer = std::function<void(const Result<T> &)>;
 
 struct DeletePod {
 	std::string name_space, name, uid;
-	std::optional<std::int64_t> grace_seconds = {}; /* nothing: the pod's own */
+	std::optional<std::int64_t> grace_seconds = {}; /* empty: the pod's own grace period */
 };
 
 class KubeSide
@@ -44,7 +44,7 @@ class KubeSide
 	virtual void set_conditions(const kube::SetConditions &write, Done done) = 0;
 	virtual void remove(const DeletePod &what, Done done) = 0;
 	virtual void provide(const core::ClaimStep &step, Done done) = 0;
-	/* Only queues; nobody is told of a failure. */
+	/* Only queues the event; failures are not reported. */
 	virtual void tell(const core::Pod &pod, bool warning, const char *action,
 		const core::Condition &what) = 0;
 

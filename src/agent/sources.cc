@@ -21,7 +21,7 @@ using core::Now;
 using core::World;
 using Uids = std::set<std::string>;
 
-/* ---- where they are ---- */
+/* ---- paths and selectors ---- */
 
 kube::WatchOptions pods_of(const Config &config)
 {
@@ -32,7 +32,8 @@ kube::WatchOptions pods_of(const Config &config)
 	return options;
 }
 
-/* What others hold of nodes: one stream, and what has ended leaves it. */
+/* Pods of other schedulers use resources of nodes too. One watch covers them; pods that have ended
+ * leave it by its selector. */
 kube::WatchOptions foreign_pods_of(const Config &config)
 {
 	kube::WatchOptions options;
@@ -60,7 +61,7 @@ kube::WatchOptions all_of(const char *path)
 	return options;
 }
 
-/* ---- what World is told ---- */
+/* ---- reports to World ---- */
 
 template <class T> KindRow::Tell tell(Result<T> (*read)(json_object *),
 	void (*world_hears)(World &, std::type_identity_t<T>, Now))
@@ -80,7 +81,8 @@ void pod_gone(World &world, core::Pod pod, Now now)
 	world.observe(core::PodGone{uid, std::move(pod)}, now);
 }
 
-/* The uid is enough: it is needed even where the rest cannot be read. */
+/* Only the uid is decoded, so that a deletion counts even if the rest of the object cannot be
+ * decoded. */
 Status foreign_gone(World &world, json_object *last_state, Now)
 {
 	world.observe(core::ForeignGone{{codec::uid_of(last_state)}});
@@ -93,7 +95,7 @@ void pods_listed(World &world, const Uids &live, Now now)
 	world.observe(core::PodsListed{live}, now);
 }
 
-/* ---- the table, in parts: who asks for more than a line has a function above ---- */
+/* ---- the table; entries with more than one line have a function above ---- */
 
 KindRow pods_row()
 {
@@ -111,7 +113,7 @@ KindRow pods_row()
 		.listed = pods_listed};
 }
 
-/* Bound pods of other schedulers. */
+/* Pods that other schedulers have bound. */
 KindRow foreign_pods_row()
 {
 	return {.kind = Kind::foreign_pods,
@@ -234,7 +236,7 @@ KindRow classes_row()
 				  Now) { w.observe(core::ClassesListed{live}); }};
 }
 
-/* In the order of Kind, which is that of their starts. */
+/* Indexed by Kind; watches start in this order. */
 const std::vector<KindRow> &rows()
 {
 	static const std::vector<KindRow> all{pods_row(), foreign_pods_row(), nodes_row(),
@@ -249,7 +251,7 @@ const KindRow &row_of(Kind kind)
 	return rows().at(static_cast<std::size_t>(kind));
 }
 
-/* ---- one of them ---- */
+/* ---- one watch ---- */
 
 void Source::start(kube::Client &client, const Config &config)
 {
@@ -289,7 +291,7 @@ void Source::listed(const std::set<std::string> &live_uids)
 	around_.on_change();
 }
 
-/* ---- all of them ---- */
+/* ---- all watches ---- */
 
 Sources::Sources(Loop &loop, kube::Client &client, core::World &world, const Config &config,
 	const std::function<void()> &on_change)
@@ -319,7 +321,7 @@ void Sources::list_again()
 	}
 }
 
-/* The first one's. */
+/* The trouble of the first watch that has one. */
 std::string Sources::trouble_of(Wanted which) const
 {
 	std::string why;

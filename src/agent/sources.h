@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sources.h - the kinds of Kubernetes that are watched: one table of them, and what goes by it.
+ * sources.h - the watches: one table of the kinds of Kubernetes objects, and the code that uses it.
  *
- * An object that does not decode is logged and left out: one broken pod must not stop the others.
+ * An object that cannot be decoded is logged and left out, so that one broken pod does not stop the
+ * others.
  */
 #ifndef SLURMKUBE_AGENT_SOURCES_H
 #define SLURMKUBE_AGENT_SOURCES_H
@@ -23,20 +24,22 @@ namespace slurmkube::agent
 
 enum class Kind { pods, foreign_pods, nodes, namespaces, claims, volumes, classes };
 
-/* Most clusters have many claims that no pod of ours ever mounts, and many have no such pod. */
+/* Volume claims, volumes and storage classes are watched only when a pod of ours has claims. Most
+ * clusters have many claims that no pod of ours mounts, and in many clusters no pod of ours has
+ * one. */
 enum class Wanted { always, for_claims };
 
 struct KindRow {
-	/* Reads an object and tells World; an error: it cannot be read. */
+	/* Decodes an object and reports it to World. Error: the object cannot be decoded. */
 	using Tell = std::function<Status(core::World &, json_object *, core::Now)>;
 
 	Kind kind;
-	const char *name;       /* of one, for the log */
+	const char *name;       /* of one object, for the log */
 	const char *list_text;  /* for the log */
-	const char *check_name; /* of its line of `skube check`; nullptr: it has none */
+	const char *check_name; /* name of its line in `skube check`; nullptr: no such line */
 	Wanted wanted = Wanted::always;
-	bool is_listed_again = false; /* when World asks for fresh lists */
-	bool names_people = false;    /* whom to look up */
+	bool is_listed_again = false; /* when World asks for new lists */
+	bool names_people = false;    /* its annotations name users to look up */
 	kube::WatchOptions (*options)(const Config &config);
 	Tell seen, gone;
 	void (*listed)(core::World &world, const std::set<std::string> &live_uids, core::Now now);
@@ -44,7 +47,7 @@ struct KindRow {
 
 const KindRow &row_of(Kind kind);
 
-/* One kind, watched: what is seen goes to World, and on_change asks for a round. */
+/* The watch of one kind: reports objects to World and calls on_change to ask for a round. */
 class Source final : public kube::WatchSink
 {
       public:
@@ -55,10 +58,11 @@ class Source final : public kube::WatchSink
 	};
 	Source(const KindRow &row, const PodTopology &around) : row_(row), around_(around) {}
 
-	/* Also again: from a new list on. */
+	/* Starts the watch. If it is running, a new watch replaces it, beginning with a new
+	 * list. */
 	void start(kube::Client &client, const Config &config);
 	[[nodiscard]] const KindRow &row() const { return row_; }
-	/* nullptr: not yet wanted */
+	/* nullptr: not started */
 	[[nodiscard]] kube::Watch *watch() const { return watch_.get(); }
 
 	void upserted(json_object *object) override;
@@ -72,18 +76,19 @@ class Source final : public kube::WatchSink
 	std::unique_ptr<kube::Watch> watch_;
 };
 
-/* All of them. */
+/* The watches of all kinds. */
 class Sources
 {
       public:
-	/* The loop, client, world and config must outlive it. */
+	/* loop, client, world and config must outlive the object. */
 	Sources(Loop &loop, kube::Client &client, core::World &world, const Config &config,
 		const std::function<void()> &on_change);
 	Sources(const Sources &) = delete;
 	Sources &operator=(const Sources &) = delete;
 	~Sources() = default;
 
-	/* Starts those that World wants by now, and tells it which of them cannot be read. */
+	/* Starts the watches that World needs and that are not running, and reports to World if the
+	 * watches for volume claims fail. */
 	void start_wanted();
 	void start_again(Kind kind) { sources_.at(kind).start(client_, config_); }
 	void list_again();

@@ -49,11 +49,12 @@ Result<UniqueFd> listen_unix(const std::string &path, mode_t mode)
 	if (somebody_answers(address))
 		return Error{Errc::conflict,
 			"another process listens at " + path + ": is slurmkubed running twice?"};
-	(void)unlink(path.c_str()); /* of a predecessor; absent is fine */
+	(void)unlink(path.c_str()); /* left by a process that is gone; may be absent */
 	UniqueFd listener = new_socket();
 	if (!listener)
 		return Error{Errc::io, "socket: " + errno_text(errno)};
-	/* the file has its rights from the start: nobody can connect before a chmod */
+	/* The umask gives the file its permissions from the beginning: with chmod, others could
+	 * connect before. */
 	const mode_t before = umask(static_cast<mode_t>(~mode & 0777));
 	const int rc =
 		bind(listener.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address));

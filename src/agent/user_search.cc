@@ -38,7 +38,7 @@ void UserSearch::look_again()
 void UserSearch::ask(const std::string &name)
 {
 	const bool taken = worker_.add([this, name, alive = std::weak_ptr<const bool>(alive_)] {
-		/* the thread ends before this object does; what it has posted may run later */
+		/* the thread ends before this object does, but what it has posted may run later */
 		loop_.post([this, name, alive, found = slurm_user(name)] {
 			if (alive.expired())
 				return;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * user_search.h - the users whom annotations of namespaces name, told to World.
+ * user_search.h - looks up the users that annotations of namespaces name, and reports them to
+ * World.
  *
- * Looking a user up may block for as long as the directory behind NSS takes, so a thread of its own
- * does it. Who was not found is asked for again whenever look_again() is called. On the loop's
- * thread but for that one.
+ * A lookup may block as long as the directory behind NSS takes, so that it runs on a thread of its
+ * own; everything else runs on the loop's thread. look_again() also retries users that were not
+ * found.
  */
 #ifndef SLURMKUBE_AGENT_USER_SEARCH_H
 #define SLURMKUBE_AGENT_USER_SEARCH_H
@@ -32,9 +33,10 @@ class UserSearch
 	Loop &loop_;
 	core::World &world_;
 	std::function<void()> on_change_;
-	std::set<std::string> asked_; /* and not answered */
+	std::set<std::string> asked_; /* questions without an answer */
 	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
-	slurm::Workers worker_; /* last: its thread ends before the rest goes */
+	/* Last member: its thread ends before the other members are destroyed. */
+	slurm::Workers worker_;
 };
 
 } // namespace slurmkube::agent
