@@ -26,7 +26,7 @@ constexpr std::chrono::seconds k_deadline{5};
 constexpr std::size_t k_read_at_once = 4096;
 constexpr unsigned k_accepts_at_once = 16;
 
-/* Of a peer that cannot be asked for: nobody's. */
+/* -1, which is no user, if the kernel does not tell the peer's user. */
 uid_t user_of(const UniqueFd &peer)
 {
 	ucred who{};
@@ -58,7 +58,7 @@ Server::~Server()
 	if (!listener_)
 		return;
 	loop_.remove(listener_.get());
-	(void)unlink(path_.c_str()); /* somebody may have removed it; that is fine */
+	(void)unlink(path_.c_str()); /* fails if the file has been removed, which is fine */
 }
 
 Status Server::listen(const std::string &path)
@@ -72,19 +72,20 @@ Status Server::listen(const std::string &path)
 	return Ok{};
 }
 
-/* A few at a time: those that have come must get their turn. */
+/* Accepts a few clients at a time, so that those already accepted get their turn. */
 void Server::accept_some()
 {
 	for (unsigned i = 0; i < k_accepts_at_once; i++) {
 		UniqueFd peer(
 			accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
 		if (!peer)
-			return; /* none left, or it went away again */
+			return; /* no more clients, or the client has gone */
 		take(std::move(peer));
 	}
 }
 
-/* Who has sent a request is being answered and is not disturbed. */
+/* Drops the client that has been silent longest, one of the same user first, if there is no room
+ * for another. A client whose request has arrived is not dropped. false: there is no room. */
 bool Server::make_room(uid_t user)
 {
 	std::size_t of_user = 0;
@@ -112,14 +113,15 @@ void Server::take(UniqueFd peer)
 	const int fd = peer.get();
 	const uid_t user = user_of(peer);
 	if (!make_room(user))
-		return; /* it is closed */
+		return; /* the destructor closes the connection */
 	Client &client = clients_[fd];
 	client.fd = std::move(peer);
 	client.user = user;
 	client.number = ++last_number_;
 	client.deadline = loop_.after(k_deadline, [this, fd] { drop(fd); });
 	loop_.set(fd, EPOLLIN, [this, fd](std::uint32_t) { ready(fd); });
-	/* its request has mostly come with it, and must not wait behind further clients */
+	/* The request has usually arrived with the connection, and must not wait for further
+	 * clients. */
 	ready(fd);
 }
 
@@ -130,7 +132,7 @@ void Server::ready(int fd)
 		return;
 	Client &client = found->second;
 	if (client.asked && client.out.empty()) {
-		/* the event may have been that of a former client with this descriptor */
+		/* the event may belong to an earlier client with this descriptor */
 		if (has_hung_up(client.fd))
 			drop(fd);
 	} else if (client.asked ? write_to(client) : read_from(client)) {
@@ -152,13 +154,13 @@ bool Server::read_from(Client &client)
 	return false;
 }
 
-/* Always on the loop's next round: an answer at once and one that takes its time go the same
- * way. */
+/* The reply is always delivered in the loop's next round, so that there is one path for immediate
+ * and for late replies. */
 void Server::answer(Client &client, const std::string &line)
 {
 	const int fd = client.fd.get();
 	client.asked = true;
-	/* what else it says is not read; that it hangs up is told all the same */
+	/* ignore further input; epoll still reports that the client hangs up */
 	loop_.set(fd, 0, [this, fd](std::uint32_t) { ready(fd); });
 	const Reply reply = [this, fd, number = client.number, alive = std::weak_ptr(alive_)](
 				    std::string text) {

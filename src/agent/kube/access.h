@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * access.h - where the API server is and who we are: from a kubeconfig file, or from the service
- * account of a pod.
+ * access.h - the address of the API server and the agent's credentials, from a kubeconfig file or
+ * from the service account of a pod.
  *
- * Read once at start; the files named here are read again by libcurl on each new connection and by
- * Token, so that rotated certificates and tokens are picked up. Never logged: it holds secrets.
+ * Access is read at startup, and again when the kubeconfig file changes (credentials.h). The files
+ * that it names are read by libcurl on each new connection and by Token, so that rotated
+ * certificates and tokens take effect. Access holds secrets and must not be logged.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_ACCESS_H
 #define SLURMKUBE_AGENT_KUBE_ACCESS_H
@@ -22,25 +23,26 @@ inline constexpr char k_service_account_directory[] =
 	"/var/run/secrets/kubernetes.io/serviceaccount";
 
 struct Access {
-	std::string source;  /* file name, or "service account", for messages */
+	std::string source;  /* for messages: the file name, or "service account" */
 	std::string server;  /* "https://host:port", no slash at the end */
 	std::string ca_file; /* empty: the system's authorities */
 	std::string certificate_file, key_file;
 	std::string token;
-	std::string token_file; /* wins over token */
+	std::string token_file; /* takes precedence over token */
 	std::string tls_server_name;
 	std::string proxy;
 	std::string default_namespace;
 	bool verify = true;
-	/* what the *-data fields held: files that only /proc/self/fd names */
+	/* the contents of the *-data fields, as files that only /proc/self/fd names */
 	std::vector<UniqueFd> in_memory;
 };
 
-/* context empty: current-context. invalid: the file's contents; "FILE:LINE: KEY: what is wrong;
- * remedy". not_found, denied: the file itself. */
+/* context empty: current-context. invalid: the contents are wrong; the text is "FILE:LINE: KEY:
+ * what is wrong; remedy". not_found, denied: the file cannot be read. */
 Result<Access> access_from_kubeconfig(const std::string &file, const std::string &context = {});
 
-/* KUBERNETES_SERVICE_HOST and _PORT, and token, ca.crt and namespace in directory. */
+/* Reads KUBERNETES_SERVICE_HOST and _PORT from the environment, and token, ca.crt and namespace
+ * from directory. */
 Result<Access> access_in_cluster(const std::string &directory = k_service_account_directory);
 
 } // namespace slurmkube::kube

@@ -2,8 +2,9 @@
 /*
  * binding.cc - one binding and its fate.
  *
- * POST; when the answer is lost, a conflict or a server's failure, the pod itself tells what
- * happened. An answer says too little: a conflict has three causes and only its text differs.
+ * If the answer to the POST is lost, a conflict or a failure of the server, BindAttempt reads the
+ * pod to find out what happened. The answer itself is not enough: a conflict has three causes, and
+ * only its text differs.
  */
 #include "src/agent/kube/binding.h"
 
@@ -18,7 +19,7 @@ namespace slurmkube::kube
 namespace
 {
 
-constexpr unsigned k_most_tries = 3; /* the first and two repeats */
+constexpr unsigned k_most_tries = 3; /* one attempt and two repeats */
 constexpr std::chrono::milliseconds k_pause{100};
 
 std::string annotation(const std::map<std::string, std::string> &annotations, const char *key)
@@ -41,7 +42,7 @@ Status judge_bound(const core::Pod &pod, const BindPod &bind)
 	return Ok{};
 }
 
-/* Owned by its own callbacks; nobody else holds it. */
+/* Kept alive by its callbacks alone. */
 class BindAttempt : public std::enable_shared_from_this<BindAttempt>
 {
       public:
@@ -106,8 +107,8 @@ void BindAttempt::look()
 void BindAttempt::looked(const Result<core::Pod> &pod)
 {
 	if (!pod && (pod.error().code == Errc::again || pod.error().code == Errc::io)) {
-		/* A POST tells as much as a GET: if the first one has arrived, the next gets a
-		 * conflict and we look again. */
+		/* Post again instead of reading again: if an earlier POST has taken effect, this
+		 * one gets a conflict, and the pod is read then. */
 		repeat_or_give_up(pod.error());
 		return;
 	}

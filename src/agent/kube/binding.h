@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * binding.h - what is written to pods, and one binding with its fate; by whatever way requests go.
+ * binding.h - what the agent writes to pods, and the logic of one binding, independent of how
+ * requests are sent.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_BINDING_H
 #define SLURMKUBE_AGENT_KUBE_BINDING_H
@@ -25,23 +26,23 @@ using PodAnswer = std::function<void(Result<core::Pod>)>;
 struct SetConditions {
 	std::string name_space, name, uid;
 	std::vector<PodCondition> conditions;
-	/* only while it is still the pod's; empty: whichever it has */
+	/* write only if the pod still has this version; empty: any version */
 	std::string resource_version = {};
-	bool can_wait = false; /* for bindings and deletions */
+	bool can_wait = false; /* give way to bindings and deletions */
 };
 
-/* The requests that a binding takes: they must work until it is done. */
+/* The requests that a binding needs. They must stay valid until done is called. */
 struct BindWays {
 	std::function<void(const BindPod &bind, Done done)> post;
 	std::function<void(const BindPod &bind, PodAnswer done)> get;
 	std::function<void(std::chrono::milliseconds delay, std::function<void()> call)> after;
 };
 
-/* As bind_pod() of writes.h. */
+/* See bind_pod() in writes.h. */
 void bind_pod(BindWays ways, BindPod bind, Done done);
 
-/* What a pod that was read after an unclear or refused binding means for it; again: unbound, a
- * binding may be tried. Pure. */
+/* What the state of a pod means for a binding that was refused or whose answer is unclear. again:
+ * the pod is unbound, and the binding may be tried again. Pure. */
 Status judge_binding(const core::Pod &pod, const BindPod &bind);
 
 } // namespace slurmkube::kube

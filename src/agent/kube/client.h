@@ -2,12 +2,12 @@
 /*
  * client.h - HTTPS to the Kubernetes API on the agent's loop.
  *
- * Two connections (HTTP/2): one for requests, one for watch streams, so that neither can hold up
- * the other. All calls and callbacks are on the loop's thread; a callback is never called from
+ * Requests and watch streams use separate connections (HTTP/2), so that neither delays the other.
+ * All calls and callbacks are on the loop's thread, and nothing blocks. A callback is never called
  * within send() or open_stream(), may call anything here, and must not destroy the client. The loop
- * must outlive the client. Nothing blocks. Destroying the client drops everything without
- * callbacks. When a connection breaks, its requests are sent once more, but for POST: reads do no
- * harm, and our other writes carry a precondition.
+ * must outlive the client. The destructor drops everything without calling back. If a connection
+ * breaks, its requests are sent once more, except POST: repeated reads do no harm, and the other
+ * writes of the agent carry a precondition.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_CLIENT_H
 #define SLURMKUBE_AGENT_KUBE_CLIENT_H
@@ -30,7 +30,8 @@ namespace slurmkube::kube
 enum class Method { get, post, patch, put, remove };
 
 inline constexpr char k_json[] = "application/json";
-/* To accept: what a server cannot send so (it could since Kubernetes 1.3) it may send in JSON. */
+/* For Accept: protobuf (Kubernetes 1.3 and later), or JSON for objects that the server cannot
+ * encode in protobuf. */
 inline constexpr char k_protobuf[] = "application/vnd.kubernetes.protobuf,application/json";
 inline constexpr char k_strategic_merge_patch[] = "application/strategic-merge-patch+json";
 inline constexpr char k_merge_patch[] = "application/merge-patch+json";
@@ -38,23 +39,23 @@ inline constexpr char k_json_patch[] = "application/json-patch+json";
 
 struct Request {
 	Method method = Method::get;
-	std::string path; /* with its query, already escaped */
+	std::string path; /* includes the query; must be escaped */
 	std::string body;
 	std::string content_type = k_json;
 	std::string accept = k_json;
-	/* from sending; time in our queue does not count */
+	/* counts from the sending; time in the queue does not count */
 	std::chrono::milliseconds deadline{5000};
 	std::size_t body_limit = std::size_t{64} << 20;
-	/* what others send goes first, and they keep most of what may be in flight */
+	/* give way: other requests are sent first, and may use most of max_in_flight */
 	bool can_wait = false;
-	/* hand every HTTP answer over as a Response; else a status of 400 and more is an Error */
+	/* true: each HTTP answer is a Response; false: a status of 300 and more is an Error */
 	bool any_status = false;
 };
 
 struct Response {
 	long status = 0;
 	std::string body;
-	std::string note = {}; /* of status 401: what is known of the token that was refused */
+	std::string note = {}; /* for status 401: what is known about the refused token */
 	std::optional<std::chrono::seconds> retry_after = {};
 };
 using OnResponse = std::function<void(Result<Response>)>;
@@ -63,45 +64,45 @@ struct StreamRequest {
 	std::string path;
 	std::string accept = k_json;
 	std::size_t frame_limit = std::size_t{8} << 20;
-	std::chrono::milliseconds silence{150'000}; /* no byte for so long ends it */
-	bool fresh_connection = false;              /* do not trust the present one */
-	std::function<void()> on_open;              /* the server has answered with status 200 */
+	std::chrono::milliseconds silence{150'000}; /* limit without a byte; then it ends */
+	bool fresh_connection = false;              /* do not reuse a connection */
+	std::function<void()> on_open;              /* called on status 200 */
 };
 using StreamId = std::uint64_t;                              /* 0 is none */
 using OnFrame = std::function<void(std::string_view frame)>; /* codec/frames.h */
-/* Status 200: the server ended it cleanly. Other statuses come with their body. Errors: again is
- * silence and nothing else, io the rest of what connections do, denied a certificate that is not
- * trusted, too_large a frame over the limit. */
+/* Status 200: the server has ended the stream cleanly. A Response with another status has the body.
+ * Errors: again: silence, and nothing else; io: other failures of the connection; denied: the
+ * certificate is not trusted; too_large: a frame is longer than frame_limit. */
 using OnStreamEnd = std::function<void(Result<Response>)>;
 
 struct ClientOptions {
-	unsigned max_in_flight = 32; /* 1 to 64; more wait in a queue */
+	unsigned max_in_flight = 32; /* 1 to 64; further requests wait in the queue */
 	std::size_t max_queued = 50'000;
 	std::chrono::milliseconds connect_timeout{3000};
 	std::string user_agent = "slurmkubed";
 };
 
 struct ClientCounters {
-	std::uint64_t requests = 0; /* sent, repeats included */
+	std::uint64_t requests = 0; /* sent, including repeats */
 	std::uint64_t answers = 0;
 	std::uint64_t repeats = 0;   /* after 401, 429, 503 and broken connections */
 	std::uint64_t throttled = 0; /* answers 429 and 503 */
 	std::uint64_t unauthorized = 0;
 	std::uint64_t timeouts = 0;
-	std::uint64_t failures = 0;   /* no HTTP answer, timeouts included */
-	std::uint64_t reconnects = 0; /* connections given up because nothing came any more */
+	std::uint64_t failures = 0;   /* no HTTP answer, including timeouts */
+	std::uint64_t reconnects = 0; /* connections that were given up because no answers came */
 	std::uint64_t bytes_received = 0;
 	std::uint64_t streams = 0;
 };
 
-/* What an HTTP status means for the caller. 500, 502 and 504 are io: a write may have happened. 410
- * is conflict: list again. */
+/* What an HTTP status means for the caller. 500, 502 and 504 are io, because a write may have taken
+ * effect. 410 is conflict: list again. */
 Errc errc_of_status(long status);
-/* The Error of an answer with status >= 400; its text is Status.message where the body has one, and
- * the note. */
-/* A 404 is not_found only if the API server has said it itself. path: that was asked for. */
+/* The Error for an answer with status >= 300. The text is the message of the Status in the body, if
+ * there is one, and the note. A 404 is not_found only if it comes from the API server itself and
+ * not from a proxy. path: the path of the request. */
 Error error_of(const Response &response, std::string_view path = {});
-/* For a query: everything but unreserved characters as %XX. */
+/* Escapes text for a query: every character that is not unreserved becomes %XX. */
 std::string escape_query(std::string_view text);
 
 class Token;
@@ -117,28 +118,29 @@ class Client
 	void send(Request request, OnResponse on_response);
 
 	StreamId open_stream(StreamRequest request, OnFrame on_frame, OnStreamEnd on_end);
-	/* No callback of it is called any more; unknown ids are fine. */
+	/* The callbacks of the stream are not called after this. Unknown ids are ignored. */
 	void close_stream(StreamId id);
 
-	/* For all that is sent from now on; open streams and connections go on as they are. */
+	/* Applies to everything that is sent after this; open streams and connections are not
+	 * affected. */
 	void replace_access(Access access);
-	/* The token file, if there is one, is read again now. */
+	/* Reads the token file, if there is one, immediately. */
 	void read_token();
 
-	/* Like Loop::after, but dropped with the client. */
+	/* Like Loop::after(), but the destructor drops the call. */
 	void after(std::chrono::milliseconds delay, std::function<void()> call);
 
 	[[nodiscard]] agent::Loop &loop();
 	[[nodiscard]] const ClientCounters &counters() const;
 	[[nodiscard]] std::size_t in_flight() const;
 	[[nodiscard]] std::size_t queued() const;
-	/* The token's expiry, seconds since the epoch, where it tells. */
+	/* Seconds since the epoch; empty: the token does not tell its expiry. */
 	[[nodiscard]] std::optional<std::int64_t> token_expires() const;
-	/* Why the token file cannot be read, or that its token has expired; empty: fine. */
+	/* Why the token file cannot be read, or that the token has expired; empty: neither. */
 	[[nodiscard]] std::string token_trouble() const;
 	/* "https://host:port" */
 	[[nodiscard]] const std::string &server() const;
-	/* As it would be sent now. */
+	/* The token that would be sent at present. */
 	[[nodiscard]] const Token &token() const;
 
       private:

@@ -16,8 +16,8 @@ namespace
 {
 
 constexpr std::chrono::seconds k_between_looks{5};
-constexpr std::int64_t k_between_renewals = 60; /* after one that failed, seconds */
-constexpr std::int64_t k_warn_share = 10;       /* of its life are left */
+constexpr std::int64_t k_between_renewals = 60; /* after a failure, in seconds */
+constexpr std::int64_t k_warn_share = 10;       /* a tenth of the token's life is left */
 
 std::string directory_of(const std::string &file)
 {
@@ -56,8 +56,8 @@ void Credentials::reload()
 	client_.read_token();
 }
 
-/* Tokens and *-data fields stand in the file itself; files that it names are read by their
- * users. */
+/* Only the kubeconfig itself is read here, which may contain tokens and *-data fields. The files
+ * that it names are read by libcurl and by Token. */
 void Credentials::read_kubeconfig(bool even_if_same)
 {
 	if (kubeconfig_.empty())
@@ -67,7 +67,7 @@ void Credentials::read_kubeconfig(bool even_if_same)
 		return;
 	auto access = contents ? access_from_kubeconfig(kubeconfig_)
 			       : Result<Access>(in_context("kubeconfig", contents.error()));
-	/* what is known here is of one cluster, and would be taken for lost in another */
+	/* the agent's state is about one cluster: in another one, all pods would seem to be lost */
 	if (access && access->server != client_.server())
 		access = Error{Errc::invalid,
 			"kubeconfig " + kubeconfig_ + " names another API server, " +
@@ -78,7 +78,7 @@ void Credentials::read_kubeconfig(bool even_if_same)
 			trouble.c_str());
 	file_trouble_ = trouble;
 	if (!access)
-		return; /* read again at the next look: it may have been half written */
+		return; /* the next look tries again: the file may have been half written */
 	explicit_bzero(contents_.data(), contents_.size());
 	contents_ = std::move(*contents);
 	client_.replace_access(std::move(*access));
@@ -114,7 +114,7 @@ void Credentials::renewed(const Status &status, std::int64_t now)
 			codec::format_time(client_.token_expires().value_or(0)).c_str());
 }
 
-/* Once for each token: when little of its life is left, and when it has ended. */
+/* Warns once per token when a tenth of its life is left, and once when it has expired. */
 void Credentials::warn_of_expiry(std::int64_t now)
 {
 	const TokenClaims claims = client_.token().claims();

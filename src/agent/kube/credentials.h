@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * credentials.h - the client's credentials, kept good: a kubeconfig that changes is read again, a
- * token is renewed before it expires, and what keeps that from happening is logged.
+ * credentials.h - keeps the client's credentials valid: reads a changed kubeconfig again, renews
+ * the token before it expires, and logs what prevents that.
  *
- * On the loop's thread. The client must outlive it, and the loop must not run after it has gone.
+ * On the loop's thread. The client must outlive the object, and the loop must not run after the
+ * object has been destroyed.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_CREDENTIALS_H
 #define SLURMKUBE_AGENT_KUBE_CREDENTIALS_H
@@ -19,17 +20,18 @@ namespace slurmkube::kube
 class Credentials
 {
       public:
-	/* kubeconfig: what the client's access was read from; empty: a pod's service account. */
+	/* kubeconfig: the file that the client's access comes from; empty: a pod's service
+	 * account. */
 	Credentials(Client &client, std::string kubeconfig);
 	Credentials(const Credentials &) = delete;
 	Credentials &operator=(const Credentials &) = delete;
 
-	/* Looks every few seconds from now on. */
+	/* From then on, checks the credentials every 5 s. */
 	void start();
-	/* Reads all files again now. */
+	/* Reads all files immediately. */
 	void reload();
 
-	/* What is wrong with them, with a remedy; empty: nothing that is known here. */
+	/* What is wrong with the credentials, and a remedy; empty: nothing is known to be wrong. */
 	[[nodiscard]] std::string trouble() const;
 
       private:

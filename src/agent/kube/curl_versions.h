@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * curl_versions.h - what the versions of libcurl have and get wrong, one name for each fact.
+ * curl_versions.h - differences and faults of libcurl's versions, one name for each fact.
  *
- * The only place that asks for libcurl's version; testsuite/lint/versions.py holds that. Macros are
- * about the headers that we are compiled with, functions about the library that runs. Bounds are
- * of curl's own history where no test of ours is named.
+ * No other file may ask for libcurl's version (testsuite/lint/versions). Macros are about the
+ * headers at compile time, functions about the library at run time. Where no test of ours is named,
+ * the bounds come from curl's history.
  *
- * What is the same for all versions is not here: files in memory (libcurl takes blobs from 7.77
- * on), and our own deadline of a request (requests.cc; 8.14 forgets that of a transfer that waits
- * for another one's connection).
+ * What does not depend on the version is elsewhere: files in memory (libcurl takes blobs since
+ * 7.77), and our own deadline for requests (requests.cc; 8.14 ignores the deadline of a transfer
+ * that waits for another transfer's connection).
  */
 #ifndef SLURMKUBE_AGENT_KUBE_CURL_VERSIONS_H
 #define SLURMKUBE_AGENT_KUBE_CURL_VERSIONS_H
@@ -18,9 +18,9 @@
 /* The form of LIBCURL_VERSION_NUM. */
 #define KUBE_CURL_NUMBER(major, minor) (((major) << 16) + ((minor) << 8))
 
-/* CURLOPT_PROTOCOLS_STR, before CURLOPT_PROTOCOLS. */
+/* CURLOPT_PROTOCOLS_STR replaces CURLOPT_PROTOCOLS. */
 #define KUBE_CURL_HAS_PROTOCOL_NAMES (LIBCURL_VERSION_NUM >= KUBE_CURL_NUMBER(7, 85))
-/* The authorities of a file are kept for a day. */
+/* libcurl caches the authorities of a file for a day. */
 #define KUBE_CURL_KEEPS_AUTHORITIES (LIBCURL_VERSION_NUM >= KUBE_CURL_NUMBER(7, 87))
 
 namespace slurmkube::kube
@@ -33,10 +33,10 @@ inline unsigned curl_running()
 }
 
 /*
- * Transfers share a connection of HTTP/2, and what one of them has read for another can be left
- * aside until the socket is readable again (lib/http2.c: after a pause nobody expires the transfer,
- * and http2_data_pending() compares the wrong way round). When that was the end of an answer, the
- * server has nothing more to send. Up to 8.0: 8.1 has other buffers.
+ * Transfers of HTTP/2 share a connection. Before 8.1, data that one transfer has read for another
+ * can stay unprocessed until the socket is readable again (lib/http2.c: after a pause the transfer
+ * is not expired, and http2_data_pending() has an inverted comparison). If that data was the end of
+ * an answer, the server sends nothing more, and the transfer hangs. 8.1 has other buffers.
  */
 inline bool curl_leaves_data_aside()
 {
@@ -44,10 +44,10 @@ inline bool curl_leaves_data_aside()
 }
 
 /*
- * nghttp2 is paused where a transfer's buffer is full. When that is in the frame that ends an
- * answer, libcurl sees the end only after more has come on the connection, whatever that is
- * (nghttp2_session_mem_recv() wants to be called once more, with nothing, and is not). Up to 8.0:
- * 8.1 does not pause nghttp2.
+ * Before 8.1, libcurl pauses nghttp2 while a transfer's buffer is full. If that happens in the
+ * frame that ends an answer, libcurl notices the end only after more data has arrived on the
+ * connection (nghttp2_session_mem_recv() must be called once more without data, and is not). 8.1
+ * does not pause nghttp2.
  */
 inline bool curl_hides_ends()
 {
@@ -55,10 +55,11 @@ inline bool curl_hides_ends()
 }
 
 /*
- * Transfers that wait to see whether they can share another one's connection wait until some
- * transfer ends where that connection turns out to be of HTTP/1.1 (multi.c wakes them for HTTP/2
- * only), and streams do not end. Seen with 8.14; since 8.10, where Curl_multiuse_state(), which
- * woke them for both, went. Newer ones than 8.14 are taken to be alike.
+ * Transfers wait until it is known whether they can share another transfer's connection. If the
+ * connection turns out to be HTTP/1.1, libcurl does not wake them (multi.c does so for HTTP/2
+ * only), and they wait until some transfer ends; but streams do not end. Since 8.10, which removed
+ * Curl_multiuse_state(), a function that woke them in both cases. Seen with 8.14; later versions
+ * are assumed to be the same.
  */
 inline bool curl_lets_transfers_sleep()
 {

@@ -27,7 +27,7 @@ Error file_error(const std::string &name, int number)
 
 Result<std::string> read_small_file(const std::string &name)
 {
-	/* NONBLOCK: a named pipe in its place must not stop us */
+	/* O_NONBLOCK: if the file is a named pipe, open() must not block */
 	const UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	if (!fd)
 		return file_error(name, errno);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * in_cluster.cc - access as a pod's service account.
+ * in_cluster.cc - access with the service account of a pod.
  */
 #include "src/agent/kube/access.h"
 #include "src/agent/kube/files.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kubeconfig.cc - what we take from a kubeconfig file, and clear words about what we do not.
+ * kubeconfig.cc - reads the supported parts of a kubeconfig file, and reports unsupported ones
+ * clearly.
  */
 #include "src/agent/kube/access.h"
 #include "src/agent/kube/files.h"
@@ -15,7 +16,7 @@ namespace slurmkube::kube
 namespace
 {
 
-/* Collects Access from one file; the first error ends it. */
+/* Builds Access from one file; the first error ends the reading. */
 class Reader
 {
       public:
@@ -25,7 +26,7 @@ class Reader
 	Access take() { return std::move(access_); }
 
       private:
-	/* Where a named entry's contents are, such as clusters[].cluster. */
+	/* Finds the contents of a named entry, such as clusters[].cluster. */
 	Result<YamlNode> entry(YamlNode root, const char *list, const char *member,
 		const std::string &name, YamlNode asked_by) const;
 	Status read_cluster(YamlNode cluster);
@@ -33,7 +34,8 @@ class Reader
 	Status read_verification(YamlNode cluster);
 	Status read_user(YamlNode user);
 	[[nodiscard]] Status refuse_unsupported(YamlNode user) const;
-	/* "certificate-authority" or "certificate-authority-data" into a file name. */
+	/* Sets into to a file name for the key, for example "certificate-authority", or for the key
+	 * with "-data", whose contents go to a file in memory. */
 	Status file_or_data(YamlNode from, const std::string &key, std::string &into);
 	Status data_file(YamlNode data, const std::string &key, std::string &into);
 	[[nodiscard]] Error wrong(
@@ -89,7 +91,7 @@ Status Reader::file_or_data(YamlNode from, const std::string &key, std::string &
 	if (!name)
 		return Ok{};
 	into = beside(file_, name.text());
-	/* libcurl would say no more than "problem with the local certificate". */
+	/* Check the file here: libcurl would only say "problem with the local certificate". */
 	if (auto contents = read_small_file(into); !contents)
 		return wrong(name, key, contents.error().what);
 	return Ok{};

@@ -15,8 +15,8 @@ namespace
 
 using namespace std::chrono_literals;
 
-/* Where libcurl leaves data aside, a socket that has gone quiet is taken for readable some times
- * more. */
+/* If libcurl leaves data aside (curl_versions.h), quiet sockets are treated as readable a few more
+ * times. */
 constexpr agent::Clock::duration k_quiet = 20ms; /* doubled each time */
 constexpr unsigned k_most_asked_again = 6;
 
@@ -25,7 +25,7 @@ void report_bug(const char *what)
 	log_error("internal error in a libcurl callback: %s", what);
 }
 
-/* Once for the process, before the first handle. */
+/* libcurl is initialised once per process, before the first handle. */
 CURLM *new_multi()
 {
 	static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -57,7 +57,7 @@ Multi::Multi(agent::Loop &loop, long max_connections, OnProgress on_progress)
     : loop_(loop), on_progress_(std::move(on_progress)), multi_(new_multi())
 {
 	if (!multi_)
-		return; /* add() says so */
+		return; /* add() reports the error */
 	void *self = this;
 	(void)curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &Multi::on_socket);
 	(void)curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, self);
@@ -76,7 +76,7 @@ Multi::~Multi()
 		loop_.remove(fd);
 	if (!multi_)
 		return;
-	/* Closing connections would call back into what is being destroyed. */
+	/* Closing the connections would call back into this object, which is being destroyed. */
 	(void)curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, nullptr);
 	(void)curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, nullptr);
 }
@@ -93,11 +93,11 @@ Status Multi::add(CURL *easy)
 
 void Multi::remove(CURL *easy)
 {
-	/* fails only for handles that are not in it */
+	/* fails only for handles that are not in the multi */
 	(void)curl_multi_remove_handle(multi_.get(), easy);
 }
 
-/* libcurl wakes them for each transfer that is taken out, be it one that never began. */
+/* libcurl wakes the waiting transfers whenever a handle is removed, even one that has not begun. */
 void Multi::wake_waiting()
 {
 	if (!curl_lets_transfers_sleep())
@@ -156,7 +156,7 @@ std::vector<Multi::Finished> Multi::collect()
 			finished.push_back({message->easy_handle, message->data.result});
 	}
 	for (const Finished &one : finished)
-		remove(one.easy); /* after the loop: it invalidates the message */
+		remove(one.easy); /* after the loop: this invalidates the message */
 	return finished;
 }
 

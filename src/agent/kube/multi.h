@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * multi.h - libcurl's multi interface on the agent's loop: it waits for libcurl and tells what
- * moved.
+ * multi.h - libcurl's multi interface on the agent's loop: waits for libcurl's sockets and timers,
+ * and reports progress.
  *
- * The owner is called after libcurl has returned, so it may add and remove handles as it likes, but
- * not destroy the multi.
+ * The owner is called after libcurl has returned. It may then add and remove handles, but must not
+ * destroy the multi.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_MULTI_H
 #define SLURMKUBE_AGENT_KUBE_MULTI_H
@@ -29,10 +29,11 @@ class Multi
 		CURL *easy;
 		CURLcode code;
 	};
-	/* Something was read or written; finished handles have left the multi already. */
+	/* Called when bytes may have been read or written. Finished handles have been removed from
+	 * the multi. */
 	using OnProgress = std::function<void(const std::vector<Finished> &)>;
 
-	/* max_connections counts where the server does not speak HTTP/2. */
+	/* max_connections applies if the server does not speak HTTP/2. */
 	Multi(agent::Loop &loop, long max_connections, OnProgress on_progress);
 	Multi(const Multi &) = delete;
 	Multi &operator=(const Multi &) = delete;
@@ -40,8 +41,8 @@ class Multi
 
 	Status add(CURL *easy);
 	void remove(CURL *easy);
-	/* Transfers that wait to see whether they can share another one's connection look again,
-	 * where libcurl lets them sleep. */
+	/* Wakes transfers that wait for the chance to share a connection, for versions of libcurl
+	 * that do not (curl_lets_transfers_sleep()). */
 	void wake_waiting();
 
       private:
@@ -58,8 +59,8 @@ class Multi
 	agent::Loop &loop_;
 	OnProgress on_progress_;
 	agent::Loop::TimerId timer_ = 0, again_timer_ = 0;
-	agent::Clock::time_point last_ready_; /* of any socket */
-	unsigned asked_again_ = 0;            /* since then */
+	agent::Clock::time_point last_ready_; /* the last time that any socket was ready */
+	unsigned asked_again_ = 0;            /* calls of ask_again() since then */
 	std::set<curl_socket_t> watched_;
 	Owned<CURLM, curl_multi_cleanup> multi_;
 };

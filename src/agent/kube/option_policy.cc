@@ -73,8 +73,8 @@ bool is_words(std::string_view takes)
 			[](char c) { return (c >= 'a' && c <= 'z') || c == '|'; });
 }
 
-/* "timelimit=5" of every annotation that the request sets or changes, of the object and of the
- * templates in it. */
+/* "timelimit=5" for each annotation that the request sets or changes, of the object and of its
+ * templates. */
 std::string changed_options()
 {
 	std::string all;
@@ -106,7 +106,7 @@ std::string validation(const std::string &wrong, const std::string &message)
 		"'\n    message: an option slurm-kube.io/* is not right\n    reason: Invalid\n";
 }
 
-/* Options whose values are of one kind share a check. */
+/* Options with the same pattern share one check. */
 struct Kind {
 	std::string takes;
 	std::vector<std::string> names;

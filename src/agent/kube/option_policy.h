@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * option_policy.h - the admission policy that refuses unknown options and impossible values at
- * `kubectl apply` already, made from the table of options.
+ * option_policy.h - generates, from the table of options, the admission policy that refuses unknown
+ * options and impossible values at `kubectl apply`.
  *
- * etc/policy-options.yaml is what slurmkubed --print-options-policy prints; a unit test compares,
- * and shows that it refuses nothing that the agent would take. What depends on the namespace's
- * rule, on Slurm or on the pod's requests is left to the agent.
+ * etc/policy-options.yaml is the output of slurmkubed --print-options-policy; a unit test compares
+ * both, and checks that the policy refuses nothing that the agent accepts. The agent itself checks
+ * what depends on the namespace's rule, on Slurm or on the pod's requests.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_OPTION_POLICY_H
 #define SLURMKUBE_AGENT_KUBE_OPTION_POLICY_H
@@ -17,8 +17,8 @@
 namespace slurmkube::kube
 {
 
-/* What every good value matches, in the syntax that RE2 and ECMAScript share; empty: any text may
- * be good. */
+/* A pattern that every valid value matches, in the syntax that RE2 and ECMAScript share; empty: the
+ * policy cannot check the value. */
 std::string value_pattern(const core::Option &option);
 
 /* ValidatingAdmissionPolicy and its binding, as YAML. */

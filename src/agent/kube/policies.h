@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * policies.h - admission policies that have to name the scheduler: what the API server refuses or
- * fills in by itself.
+ * policies.h - the admission policies that contain the scheduler's name: what the API server
+ * refuses or fills in.
  *
- * etc/policies.yaml and etc/policy-scheduler-name.yaml are what slurmkubed prints for its default
- * name; a unit test compares.
+ * etc/policies.yaml and etc/policy-scheduler-name.yaml are what slurmkubed prints for the default
+ * name; a unit test compares them.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_POLICIES_H
 #define SLURMKUBE_AGENT_KUBE_POLICIES_H
@@ -14,8 +14,8 @@
 namespace slurmkube::kube
 {
 
-/* ValidatingAdmissionPolicies and their bindings, as YAML. scheduler_name: a name of Kubernetes, as
- * the configuration's reader lets it through. */
+/* ValidatingAdmissionPolicies and their bindings, as YAML. scheduler_name must be a name that the
+ * reader of the configuration accepts: it is not escaped. */
 std::string policies(const std::string &scheduler_name);
 
 /* The MutatingAdmissionPolicy that fills in spec.schedulerName, and its binding. */

@@ -30,11 +30,11 @@ Result<core::Pod> pod_of(const Response &answer)
 	return codec::pod_from_json(object.value().get());
 }
 
-/* "37" or, with some vendors, "37+" */
+/* "37", or "37+" with some vendors. */
 int leading_number(const std::string &text)
 {
 	int number = 0;
-	/* 0 where there is none */
+	/* 0 if there is no number */
 	(void)std::from_chars(text.data(), text.data() + text.size(), number);
 	return number;
 }
@@ -70,7 +70,7 @@ Result<std::string> system_uid_of(const Response &answer)
 	return uid;
 }
 
-/* Collects the answers; shared by the requests under way. */
+/* Collects the answers; shared by the requests in flight. */
 struct SelfCheck {
 	std::function<void(Result<std::vector<Right>>)> done;
 	std::vector<Right> rights;
@@ -95,7 +95,7 @@ void take_right(SelfCheck &check, std::size_t i, const Result<Response> &answer)
 		check.done(std::move(check.rights));
 }
 
-/* The pages of a list, one after the other; shared by its requests. */
+/* Reads the pages of a list one after the other; shared by its requests. */
 struct PodSearch : std::enable_shared_from_this<PodSearch> {
 	Client &client;
 	std::string path;
@@ -111,7 +111,7 @@ void PodSearch::ask_for(const std::string &page)
 {
 	Request request;
 	request.path = path + (page.empty() ? "" : "&continue=" + escape_query(page));
-	request.can_wait = true; /* for bindings and deletions */
+	request.can_wait = true; /* give way to bindings and deletions */
 	client.send(
 		std::move(request), [self = shared_from_this()](const Result<Response> &answer) {
 			self->take(answer);
@@ -130,7 +130,7 @@ void PodSearch::take(const Result<Response> &answer)
 			Errc::invalid, "list pods at " + path + ": the answer is not a list"});
 	for (std::size_t i = 0; i < codec::array_size(items); i++) {
 		const auto pod = codec::pod_from_json(codec::array_at(items, i));
-		if (!pod || is_it(*pod)) /* on doubt it is */
+		if (!pod || is_it(*pod)) /* a pod that cannot be decoded counts */
 			return done(true);
 	}
 	const std::string next =
@@ -254,7 +254,7 @@ void self_check(Client &client, std::function<void(Result<std::vector<Right>>)> 
 		request.method = Method::post;
 		request.path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 		request.body = codec::access_review_body(need.verb, group, need.resource);
-		request.can_wait = true; /* for bindings and deletions */
+		request.can_wait = true; /* give way to bindings and deletions */
 		client.send(std::move(request), [check, i](const Result<Response> &answer) {
 			take_right(*check, i, answer);
 		});

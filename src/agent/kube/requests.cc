@@ -14,17 +14,17 @@ namespace
 
 using namespace std::chrono_literals;
 
-constexpr long k_connections = 4; /* one is used where the server speaks HTTP/2 */
+constexpr long k_connections = 4; /* only one is used if the server speaks HTTP/2 */
 constexpr unsigned k_most_sends = 5;
-constexpr unsigned k_patient_share = 8; /* of what may be in flight */
-/* libcurl is to end a transfer at its deadline. So long after it we end it ourselves. */
+constexpr unsigned k_patient_share = 8; /* patient requests may use 1/8 of max_in_flight */
+/* libcurl ends a transfer at its deadline; if it does not, we do so after this time. */
 constexpr std::chrono::milliseconds k_overdue{500};
 constexpr std::chrono::seconds k_longest_pause{30};
-/* An answer that has begun and of which nothing more comes for so long is lost: its deadline is far
- * longer, for lists that are slow to begin. */
+/* An answer that stops for this long in the middle is lost. Deadlines are much longer, because some
+ * lists take long to begin. */
 constexpr std::chrono::seconds k_longest_silence{10};
-/* Where libcurl hides the ends of answers, something is asked that has a short one: its frames
- * bring the other's end. */
+/* If libcurl hides the ends of answers (curl_versions.h), a request with a short answer makes it
+ * notice them. */
 constexpr std::chrono::milliseconds k_stalled{100}, k_between_stirs{300};
 
 } // namespace
@@ -65,7 +65,7 @@ void Requests::send(Request request, OnResponse on_response)
 	pump();
 }
 
-/* Never calls back: send() must not. */
+/* Must not call back, because send() must not. */
 void Requests::pump()
 {
 	const unsigned cap = std::clamp(session_.options.max_in_flight, 1U, 64U);
@@ -79,8 +79,8 @@ void Requests::pump()
 	}
 }
 
-/* The server would serve them in turns with what comes next, so most of its turns are kept free of
- * them. */
+/* Keeps most of the limit free: the server would serve patient requests in turn with urgent ones
+ * that come later. */
 bool Requests::may_fly_patient(unsigned cap) const
 {
 	return !patient_.empty() && patient_flying_ < std::max(1U, cap / k_patient_share);
@@ -95,7 +95,7 @@ void Requests::take_off(std::deque<Pending> &from)
 		answer_later(std::move(on_response), done.error());
 }
 
-/* Out of what flies; nothing: it does not fly any more. */
+/* Removes the request from those in flight; empty: it is not in flight. */
 std::optional<Requests::Pending> Requests::land(CURL *easy)
 {
 	auto node = flying_.extract(easy);
@@ -150,7 +150,7 @@ void Requests::stir_if_stalled()
 	look_after();
 }
 
-/* Beside the cap: what is stalled may have all of it. */
+/* Not subject to the limit, because stalled requests may have used it up. */
 void Requests::stir()
 {
 	Pending pending;
@@ -162,7 +162,7 @@ void Requests::stir()
 	stirring_ = fly(std::move(pending)).ok();
 }
 
-/* Until its deadline, or until its answer has stopped in the middle. */
+/* Wakes at the deadline, or when the answer has stopped in the middle. */
 void Requests::watch_over(CURL *easy, Pending &pending)
 {
 	const Clock::time_point now = Clock::now(), begun = pending.transfer->last_byte();
@@ -203,8 +203,8 @@ void Requests::progress(const std::vector<Multi::Finished> &finished)
 void Requests::finish(Pending pending, CURLcode code)
 {
 	session_.loop.cancel(pending.deadline_timer);
-	/* A server that refuses us also closes the connection (seen with 401 of Kubernetes 1.37),
-	 * often in the middle of the text: the status counts. */
+	/* A server that refuses a request may also close the connection in the middle of the body
+	 * (seen with 401 of Kubernetes 1.37): the status counts. */
 	const bool is_refusal = pending.transfer->status() >= 300;
 	if (code == CURLE_OK || is_refusal)
 		answered(std::move(pending));
@@ -212,7 +212,7 @@ void Requests::finish(Pending pending, CURLcode code)
 		no_answer(std::move(pending), code);
 }
 
-/* Once, and no POST: the server may have acted on it. */
+/* At most once, and never POST, because the server may have acted on it. */
 bool Requests::may_repeat_unanswered(const Pending &pending)
 {
 	return pending.request.method != Method::post && pending.sends < 2;
@@ -222,7 +222,7 @@ void Requests::no_answer(Pending pending, CURLcode code)
 {
 	session_.counters.failures++;
 	const Error error = pending.transfer->failure(code);
-	/* A refusal of one request can take the others on its connection with it. */
+	/* if the server closes a connection after refusing one request, others on it fail too */
 	if (error.code == Errc::io && code != CURLE_OPERATION_TIMEDOUT &&
 		may_repeat_unanswered(pending)) {
 		repeat(std::move(pending));
@@ -230,9 +230,9 @@ void Requests::no_answer(Pending pending, CURLcode code)
 	}
 	if (code == CURLE_OPERATION_TIMEDOUT) {
 		session_.counters.timeouts++;
-		/* Not one answer while this one waited: the connection is dead, or its server is. A
-		 * timed-out stream alone leaves the connection in libcurl's cache, where the next
-		 * request would take it again. */
+		/* No request was answered while this one waited: the connection or its server is
+		 * dead. libcurl would keep the connection in its cache and reuse it for the next
+		 * request. */
 		if (last_answer_ < pending.sent && give_up_timer_ == 0)
 			give_up_timer_ = session_.loop.after(0ms, [this] { give_connection_up(); });
 	}
@@ -287,7 +287,7 @@ bool Requests::repeat_with_new_token(Pending &pending)
 {
 	session_.counters.unauthorized++;
 	const Clock::time_point now = Clock::now();
-	/* Another request may have found the new token in the meantime. */
+	/* another request may have found the new token already */
 	const bool renewed =
 		session_.token->text(now) != pending.token || session_.token->refused(now);
 	if (!renewed || pending.sends >= 2)
@@ -296,8 +296,8 @@ bool Requests::repeat_with_new_token(Pending &pending)
 	return true;
 }
 
-/* The server did not act on such a request, so any may be repeated; Retry-After is its word for
- * "the same again, later". */
+/* The server has not acted on such a request, so that any may be repeated; Retry-After asks for
+ * that. */
 bool Requests::repeat_after_pause(Pending &pending)
 {
 	session_.counters.throttled++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * requests.h - the requests of a client: queue, cap, repeats after 401, 429 and 503, and giving up
- * a connection that has gone silent.
+ * requests.h - the requests of a client: queue, limit of requests in flight, repeats after 401, 429
+ * and 503, and giving up a connection that does not answer.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_REQUESTS_H
 #define SLURMKUBE_AGENT_KUBE_REQUESTS_H
@@ -37,7 +37,7 @@ class Requests
 		Request request;
 		OnResponse on_response;
 		unsigned sends = 0;
-		std::string token; /* that it was sent with */
+		std::string token; /* the token that the request was sent with */
 		Clock::time_point sent{};
 		std::unique_ptr<Transfer> transfer;
 		agent::Loop::TimerId deadline_timer = 0;
@@ -63,14 +63,14 @@ class Requests
 	void hold(Clock::duration pause);
 	[[nodiscard]] static bool may_repeat_unanswered(const Pending &pending);
 	void repeat(Pending pending);
-	/* Calls back on the loop's next round. */
+	/* Calls back in the loop's next round. */
 	void answer_later(OnResponse on_response, Error error);
 	void flush_answers();
 	void give_connection_up();
 
 	Session &session_;
 	std::unique_ptr<Multi> multi_;
-	std::deque<Pending> queue_, patient_; /* patient: those that can wait */
+	std::deque<Pending> queue_, patient_; /* patient: requests with can_wait */
 	unsigned patient_flying_ = 0;
 	std::map<CURL *, Pending> flying_;
 	std::vector<std::pair<OnResponse, Error>> answers_;

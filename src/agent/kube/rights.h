@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rights.h - the one list of what the agent asks of the API server.
+ * rights.h - the list of the rights that the agent needs at the API server.
  *
- * From it come etc/rbac.yaml (slurmkubed --print-rbac; a unit test compares) and what `skube check`
- * asks the server for. testsuite/e2e/test_rights.py compares it with the server's audit log:
- * nothing is done that does not stand here, and nothing stands here that is not done. /version is
- * read too; the built-in role system:public-info-viewer grants it to everybody.
+ * etc/rbac.yaml (slurmkubed --print-rbac; a unit test compares) and the questions of `skube check`
+ * are made from the list. testsuite/e2e/test_rights.py compares it with the server's audit log: the
+ * agent uses every right in the list, and no other. The agent also reads /version, which the
+ * built-in role system:public-info-viewer grants to everyone.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_RIGHTS_H
 #define SLURMKUBE_AGENT_KUBE_RIGHTS_H
@@ -23,7 +23,7 @@ struct NeededRight {
 	const char *why;
 };
 
-/* Rows of one resource stand together. */
+/* Rows of the same resource are adjacent. */
 std::span<const NeededRight> needed_rights();
 
 /* Namespace, ServiceAccount slurmkubed, ClusterRole and ClusterRoleBinding, as YAML. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session.h - what requests and streams of one client share.
+ * session.h - what the requests and the streams of one client share.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_SESSION_H
 #define SLURMKUBE_AGENT_KUBE_SESSION_H
@@ -29,7 +29,8 @@ struct Session {
 	}
 	agent::Loop &loop;
 	Access access;
-	/* the one before: a connection that is being made may still read its files in memory */
+	/* the previous access: a connection that is being made may still read its files in
+	 * memory */
 	Access retired;
 	const ClientOptions options;
 	std::unique_ptr<Token> token;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * status.cc - what an HTTP answer means for us. The only place that knows.
+ * status.cc - what an HTTP answer means for the agent. No other file knows.
  */
 #include "src/agent/kube/client.h"
 #include "src/codec/wire.h"
@@ -13,15 +13,15 @@ namespace slurmkube::kube
 namespace
 {
 
-constexpr std::size_t k_longest_message = 2000; /* of an error text that people shall read */
+constexpr std::size_t k_longest_message = 2000; /* longest error text for people */
 
-/* all that a server says of an API group that it does not have */
+/* the whole answer of a server that does not have the API group */
 constexpr char k_no_such_path[] = "404 page not found";
 constexpr std::string_view k_groups = "/apis/";
 
 struct Said {
 	std::string message;
-	bool is_not_found = false; /* a Status says so, and not a proxy */
+	bool is_not_found = false; /* said by a Status of the API server, not by a proxy */
 };
 
 Said said_in(const std::string &body)
@@ -35,7 +35,8 @@ Said said_in(const std::string &body)
 			codec::get_string(status, "reason") == "NotFound"};
 }
 
-/* Deletions are inferred from it: it must come from the API server, not from a proxy before it. */
+/* The agent treats objects as deleted after a 404, so the API server must have said it, not a
+ * proxy. */
 bool is_believed(const Response &response, std::string_view path, const Said &said)
 {
 	return said.is_not_found ||
@@ -73,7 +74,7 @@ Errc errc_of_status(long status)
 	}
 	if (status >= 500)
 		return Errc::io;
-	/* A redirect: we are not talking to an API server. */
+	/* A redirect means that the server is not an API server. */
 	return status >= 300 ? Errc::invalid : Errc::internal;
 }
 

@@ -11,9 +11,9 @@ namespace
 
 using namespace std::chrono_literals;
 
-constexpr long k_connections = 16; /* one is used where the server speaks HTTP/2 */
+constexpr long k_connections = 16; /* only one is used if the server speaks HTTP/2 */
 constexpr std::size_t k_largest_other_body = std::size_t{1} << 20;
-/* Servers send the headers of a watch at once, events or not. */
+/* Servers send the headers of a watch at once, even if there are no events. */
 constexpr std::chrono::milliseconds k_longest_wait_for_headers{30'000};
 
 } // namespace
@@ -53,7 +53,7 @@ Status Streams::fly(Stream &stream)
 	request.path = stream.request.path;
 	request.accept = stream.request.accept;
 	request.deadline = 0ms;
-	/* between two looks */
+	/* what may arrive between two calls of take_body() */
 	request.body_limit = stream.request.frame_limit + k_largest_other_body;
 	stream.token = session_.token->text(Clock::now());
 	auto transfer = Transfer::make(
@@ -75,7 +75,7 @@ void Streams::close(StreamId id)
 	land(*stream);
 }
 
-/* Nothing moves on it any more. */
+/* Nothing happens on the stream after this. */
 void Streams::land(Stream &stream)
 {
 	stream.closed = true;
@@ -146,7 +146,7 @@ void Streams::finish(StreamId id, const Held &stream, CURLcode code)
 	const long status = stream->transfer->status();
 	if (code != CURLE_OK) {
 		Error error = stream->transfer->failure(code);
-		/* again means silence here */
+		/* again is reserved for silence */
 		error.code = error.code == Errc::again ? Errc::io : error.code;
 		end(id, stream, std::move(error));
 		return;
@@ -157,7 +157,7 @@ void Streams::finish(StreamId id, const Held &stream, CURLcode code)
 	if (status == 401) {
 		session_.counters.unauthorized++;
 		response.note = session_.token->refusal(agent::now().wall_s);
-		/* The next stream takes the new token, if there is one by now. */
+		/* the next stream uses the new token if there is one */
 		if (session_.token->text(Clock::now()) == stream->token)
 			(void)session_.token->refused(Clock::now());
 	}

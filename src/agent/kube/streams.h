@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * streams.h - the watch streams of a client: frames as they come, and how each stream ended.
+ * streams.h - the watch streams of a client: delivers frames as they arrive, and how each stream
+ * ended.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_STREAMS_H
 #define SLURMKUBE_AGENT_KUBE_STREAMS_H
@@ -41,16 +42,16 @@ class Streams
 		OnFrame on_frame;
 		OnStreamEnd on_end;
 		codec::FrameReader frames;
-		std::string other_body; /* of an answer that is no stream */
+		std::string other_body; /* body of an answer with another status than 200 */
 		std::string token;
 		std::unique_ptr<Transfer> transfer;
-		std::optional<Error> failed; /* before it flew */
+		std::optional<Error> failed; /* the error if the stream could not be started */
 		Clock::time_point last_byte{};
 		agent::Loop::TimerId timer = 0;
 		bool opened = false;
 		bool closed = false;
 	};
-	/* Shared: a callback may close the stream that is calling it. */
+	/* Shared, because a callback may close the stream that is calling it. */
 	using Held = std::shared_ptr<Stream>;
 
 	Status fly(Stream &stream);

@@ -23,7 +23,7 @@ namespace
 using namespace std::chrono_literals;
 using Jwt = Owned<jwt_t, jwt_free>;
 
-/* libjwt 1 reads a token without checking its signature when it gets no key. */
+/* Without a key, libjwt 1 decodes a token without verifying its signature. */
 Jwt decode(const std::string &token)
 {
 	jwt_t *raw = nullptr;
@@ -45,7 +45,7 @@ std::string text_claim(jwt_t *jwt, const char *name)
 	return value != nullptr ? printable(value) : "";
 }
 
-/* It goes into a header line: anything but printable characters would end or split that. */
+/* The token becomes part of a header line, which other characters would end or split. */
 bool is_one_word(const std::string &token)
 {
 	return !token.empty() &&
@@ -89,7 +89,7 @@ void Token::wipe()
 	explicit_bzero(text_.data(), text_.size());
 }
 
-/* Half of what is left of a short life, at least a second; a minute for the rest. */
+/* Half of the remaining life, from 1 s to 60 s; 60 s for a token without an expiry. */
 Token::Clock::duration Token::until_next_read() const
 {
 	if (!expires_)
@@ -122,7 +122,7 @@ bool Token::read(Clock::time_point now)
 const std::string &Token::text(Clock::time_point now)
 {
 	if (!file_.empty() && now >= next_read_)
-		(void)read(now); /* trouble() tells; the old token may still be good */
+		(void)read(now); /* trouble() tells; the old token may still be valid */
 	return text_;
 }
 

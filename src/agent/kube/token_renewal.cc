@@ -20,7 +20,7 @@ namespace
 {
 
 constexpr std::size_t k_answer_max = std::size_t{64} << 10;
-constexpr std::int64_t k_shortest_life = 600; /* the API server issues none that is shorter */
+constexpr std::int64_t k_shortest_life = 600; /* seconds; the API server issues no shorter ones */
 
 struct Account {
 	std::string name_space, name;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * token_renewal.h - a service account's own token, renewed by the TokenRequest API before it
- * expires.
+ * token_renewal.h - renews the token of the agent's service account with the TokenRequest API
+ * before it expires.
  *
- * Renewed is what lies in a token file in whose directory we may write, as skube kubeconfig makes
- * it. Any other token file is somebody else's to rotate. The deciding parts are pure.
+ * Only a token in a file whose directory is writable for the agent is renewed, such as `skube
+ * kubeconfig` creates. Other token files are rotated by others. The functions that decide are pure.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_TOKEN_RENEWAL_H
 #define SLURMKUBE_AGENT_KUBE_TOKEN_RENEWAL_H
@@ -18,17 +18,18 @@
 namespace slurmkube::kube
 {
 
-/* From two thirds of its life on. Without both times in it: never. */
+/* From two thirds of the token's life on; false if the token lacks either time. now: seconds since
+ * the epoch. */
 bool renewal_due(const TokenClaims &claims, std::int64_t now);
 
-/* The request for another token of the same service account and the same life; invalid: its subject
- * is no service account. */
+/* The request for a new token of the same service account and the same lifetime. invalid: the
+ * token's subject is not a service account. */
 Result<Request> renewal_request(const TokenClaims &claims);
 
-/* Takes the place of file in one step, readable by its owner only. */
+/* Replaces file atomically; only its owner can read it. */
 Status write_token_file(const std::string &file, const std::string &token);
 
-/* done: later, with the new token written to the client's token file. */
+/* Calls done later; if it succeeded, the client's token file has the new token. */
 void renew_token(Client &client, std::function<void(Status)> done);
 
 } // namespace slurmkube::kube

@@ -19,7 +19,7 @@ namespace slurmkube::kube
 namespace
 {
 
-/* A peer that vanished without a word is found out in about this time, on idle connections too. */
+/* A peer that has disappeared is noticed after about this time, on idle connections too. */
 constexpr long k_keepalive_idle_s = 15, k_keepalive_interval_s = 5;
 constexpr unsigned k_unanswered_ms = 20'000;
 
@@ -28,7 +28,7 @@ void report_bug(const char *what)
 	log_error("internal error in an HTTP callback: %s", what);
 }
 
-/* The first refusal among options that have been set. */
+/* The code of the first option that libcurl refused. */
 template <class... Options> CURLcode all_of(Options... options)
 {
 	CURLcode code = CURLE_OK;
@@ -63,8 +63,8 @@ const char *verb(Method method)
 	return "GET";
 }
 
-/* libcurl trusts the system's directory of authorities besides a file, unless it is told
- * otherwise. */
+/* libcurl trusts the system's directory of authorities in addition to the file, unless the
+ * directory is unset. */
 CURLcode trust_file_only(CURL *easy, const std::string &file)
 {
 	return file.empty()
@@ -82,7 +82,8 @@ CURLcode only_https(CURL *easy)
 #endif
 }
 
-/* Connections are few: each reads the file, so that a replaced one is taken. */
+/* The agent makes few connections, and each reads the file, so that a replaced file takes
+ * effect. */
 CURLcode read_authorities_each_time(CURL *easy)
 {
 #if KUBE_CURL_KEEPS_AUTHORITIES
@@ -118,8 +119,8 @@ Status Transfer::set_up(const Settings &settings, const Request &request)
 	return Ok{};
 }
 
-/* Another name in the certificate than in the address: the URL has the name, CONNECT_TO the
- * address. */
+/* If the certificate has another name than the address, the URL contains the name, and CONNECT_TO
+ * the address. */
 CURLcode Transfer::set_target(const Access &access, const std::string &path)
 {
 	constexpr std::size_t scheme = sizeof("https://") - 1;
@@ -192,14 +193,15 @@ bool Transfer::add_header(const std::string &line)
 	curl_slist *longer = curl_slist_append(headers_.get(), line.c_str());
 	if (longer == nullptr)
 		return false;
-	(void)headers_.release(); /* it is part of longer, or longer itself */
+	(void)headers_.release(); /* it is now part of longer, or longer itself */
 	headers_.reset(longer);
 	return true;
 }
 
 CURLcode Transfer::set_headers(const Settings &settings, const Request &request)
 {
-	/* An empty "Expect:" stops libcurl from asking before it sends a body. */
+	/* The empty "Expect:" prevents libcurl from waiting for 100 Continue before it sends a
+	 * body. */
 	bool ok = add_header("Accept: " + request.accept) && add_header("Expect:");
 	if (request.method != Method::get)
 		ok = ok && add_header("Content-Type: " + request.content_type);
@@ -250,8 +252,8 @@ std::size_t Transfer::on_header(
 
 int Transfer::on_socket(void *, curl_socket_t fd, curlsocktype) noexcept
 {
-	/* Without it the kernel would try for a quarter of an hour. Best effort: other socket
-	 * families refuse it. */
+	/* Without this the kernel would retry for a quarter of an hour. Best effort: sockets of
+	 * other families refuse the option. */
 	(void)setsockopt(
 		fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &k_unanswered_ms, sizeof(k_unanswered_ms));
 	return CURL_SOCKOPT_OK;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * transfer.h - one HTTP exchange: a libcurl handle with all its options, and what has come back on
- * it.
+ * transfer.h - one HTTP exchange: a libcurl handle with all its options, and the received data.
  *
- * libcurl's callbacks only collect bytes here; nobody is called from inside libcurl. The handle
- * must leave its multi before the transfer is destroyed.
+ * libcurl's callbacks only collect bytes here, so that no other code is called from inside libcurl.
+ * The handle must be removed from its multi before the transfer is destroyed.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_TRANSFER_H
 #define SLURMKUBE_AGENT_KUBE_TRANSFER_H
@@ -29,30 +28,30 @@ class Transfer
 	struct Settings {
 		const Access &access;
 		const ClientOptions &options;
-		const std::string &token; /* empty: none */
+		const std::string &token; /* empty: no token */
 		bool fresh_connection = false;
 	};
-	/* A deadline of 0 is none. The body of request is kept; internal: libcurl refused an
+	/* A deadline of 0 means no limit. Copies the request's body. internal: libcurl refused an
 	 * option. */
 	static Result<std::unique_ptr<Transfer>> make(
 		const Settings &settings, const Request &request);
 
 	[[nodiscard]] CURL *easy() const { return easy_.get(); }
-	/* 0 until the headers have come. */
+	/* HTTP status; 0 before the headers have arrived. */
 	[[nodiscard]] long status() const;
-	/* What came since the last call. */
+	/* The bytes since the last call. */
 	std::string take_body();
 	[[nodiscard]] bool has_body() const { return !body_.empty(); }
-	/* When the last byte of an answer came; the epoch: none has. */
+	/* When the last byte of the answer arrived; the epoch: none has. */
 	[[nodiscard]] agent::Clock::time_point last_byte() const { return last_byte_; }
-	/* Header Retry-After, where it was a number. */
+	/* The header Retry-After, if it is a number. */
 	[[nodiscard]] std::optional<std::chrono::seconds> retry_after() const
 	{
 		return retry_after_;
 	}
-	/* The Error of an exchange that ended without an answer. */
+	/* The Error for an exchange that ended without an answer. */
 	[[nodiscard]] Error failure(CURLcode code) const;
-	/* The request has left, so the server may have acted on it. */
+	/* Whether the request has been sent, so that the server may have acted on it. */
 	[[nodiscard]] bool was_sent() const;
 
       private:
@@ -79,7 +78,8 @@ class Transfer
 	agent::Clock::time_point last_byte_{};
 	std::optional<std::chrono::seconds> retry_after_;
 	char error_[CURL_ERROR_SIZE] = "";
-	Owned<CURL, curl_easy_cleanup> easy_; /* last: goes before what it points to */
+	/* Last member: destroyed before the data that it points to. */
+	Owned<CURL, curl_easy_cleanup> easy_;
 };
 
 } // namespace slurmkube::kube

@@ -20,14 +20,14 @@ using codec::get_string;
 
 constexpr std::chrono::milliseconds k_list_deadline{60'000};
 constexpr std::size_t k_largest_frame = std::size_t{8} << 20;
-constexpr std::size_t k_largest_page = std::size_t{256} << 20; /* a list in one piece */
-/* A server that is behind our version for so many tries has lost it: it was restored from a
- * backup. */
+constexpr std::size_t k_largest_page = std::size_t{256} << 20; /* a list without pages */
+/* After this many failures in a row, a server that is behind our version has lost it, for example
+ * because it was restored from a backup. */
 constexpr unsigned k_patience_with_lag = 5;
-/* Bookmarks come every minute. Streams that bring not even those watch from a version that does not
- * exist yet. */
+/* Servers send a bookmark every minute. If this many streams in a row bring nothing at all, they
+ * start from a version that does not exist yet. */
 constexpr unsigned k_mute_streams = 2;
-/* Of a Retry-After that is obeyed. */
+/* upper limit for a Retry-After */
 constexpr std::chrono::milliseconds k_longest_pause{30'000};
 
 std::string version_of(json_object *object)
@@ -35,8 +35,8 @@ std::string version_of(json_object *object)
 	return get_string(get(object, "metadata"), "resourceVersion");
 }
 
-/* Versions are numbers that grow along a stream. An API server that counts otherwise is
- * believed. */
+/* Versions are numbers that grow along a stream. If a server uses other texts, their order is not
+ * checked. */
 bool is_older(const std::string &version, const std::string &than)
 {
 	const auto is_number = [](const std::string &text) {
@@ -105,7 +105,7 @@ std::string Watch::selectors() const
 	return query;
 }
 
-/* The server's own word for when to come back counts where it is later than ours. */
+/* not_before: the server's Retry-After, which applies if it is longer than the back-off. */
 void Watch::failed(const std::string &why, std::chrono::milliseconds not_before)
 {
 	counters_.errors++;
@@ -157,7 +157,7 @@ void Watch::page_arrived(const Result<Response> &answer)
 	const std::string this_page = std::exchange(continue_, codec::next_page_of(answer->body));
 	const bool is_next_asked = !continue_.empty();
 	if (is_next_asked)
-		list_page(); /* the server is at it while we read this one */
+		list_page(); /* the server works on it while we read this page */
 	const auto list = codec::object_from_wire(answer->body, k_largest_page);
 	if (!list || version_of(list->get()).empty()) {
 		alive_ = std::make_shared<int>(0);
@@ -247,7 +247,7 @@ void Watch::take_event(json_object *event)
 	const std::string version = version_of(object);
 	if (is_older(version, version_)) {
 		client_.close_stream(stream_);
-		/* of the same object perhaps: its state now would be the past */
+		/* if both are about the same object, the older state would replace the newer one */
 		expired("an event came after a later one");
 		return;
 	}
@@ -308,7 +308,7 @@ void Watch::fell_silent(const std::string &why)
 	failed(why);
 }
 
-/* An HTTP status other than 200, to a page or to a stream. */
+/* For an HTTP status other than 200, of a page or of a stream. */
 void Watch::refused(const Response &answer)
 {
 	const Error error = error_of(answer, options_.path);
@@ -325,12 +325,12 @@ void Watch::refused(const Response &answer)
 			answer.retry_after.value_or(0s), k_longest_pause));
 }
 
-/* The server has forgotten our version, or the list's next page. */
+/* The server does not have our version, or the list's next page, any more. */
 void Watch::expired(const std::string &why)
 {
 	counters_.expired++;
 	log_info("listing again: path=%s reason=%s", options_.path.c_str(), why.c_str());
-	unpaged_ = version_.empty(); /* while listing: in pages it may expire again and again */
+	unpaged_ = version_.empty(); /* in pages the list might expire again and again */
 	version_.clear();
 	continue_.clear();
 	live_uids_.clear();

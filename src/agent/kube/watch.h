@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * watch.h - list and watch of one kind, for ever.
+ * watch.h - lists and watches one kind of object, without end.
  *
- * Lists in pages, then watches from the list's version; goes on from the last version after clean
- * ends, errors and server restarts, and lists again when the server has forgotten that version (410
- * in any of its schema). On the loop's thread. The sink hears an object more than once and must
- * take each as "this is its state now".
+ * Lists in pages, then watches from the version of the list. After a clean end, an error or a
+ * restart of the server, the watch continues from the last version; if the server does not have
+ * that version any more (410 in any form), it lists again. On the loop's thread. The sink may get
+ * the same object more than once, and must take each as its present state.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_WATCH_H
 #define SLURMKUBE_AGENT_KUBE_WATCH_H
@@ -24,12 +24,12 @@
 namespace slurmkube::kube
 {
 
-/* Objects are as in JSON, whatever they came in, and borrowed for the call. The sink must not
- * destroy the watch. */
+/* Objects are in the form of JSON, whatever the encoding, and valid during the call. The sink must
+ * not destroy the watch. */
 struct WatchSink {
 	virtual void upserted(json_object *object) = 0;
 	virtual void deleted(json_object *last_state) = 0;
-	/* A complete list was delivered as upserts: everything else is gone. */
+	/* All objects of a complete list have been delivered by upserted(); all others are gone. */
 	virtual void listed(const std::set<std::string> &live_uids) = 0;
 	virtual ~WatchSink() = default;
 };
@@ -38,12 +38,13 @@ struct WatchOptions {
 	std::string path;           /* "/api/v1/pods" */
 	std::string field_selector; /* "spec.schedulerName=slurm" */
 	std::string label_selector;
-	std::string accept = k_json; /* k_protobuf only for pods: codec/pod_schema.h */
+	std::string accept = k_json; /* k_protobuf for pods only (codec/pod_schema.h) */
 	unsigned page_size = 500;
 	std::chrono::milliseconds silence{150'000};
-	/* timeoutSeconds is chosen between */
+	/* range of timeoutSeconds, which is random */
 	std::chrono::seconds least_timeout{300}, longest_timeout{600};
-	/* two streams of one agent: a server that comes back is not hurt, and pods wait for us */
+	/* short, because pods wait: the few streams of one agent cannot overload a server that
+	 * restarts */
 	core::Backoff backoff{std::chrono::milliseconds(100), std::chrono::milliseconds(2000)};
 };
 
@@ -61,19 +62,19 @@ struct WatchCounters {
 class Watch
 {
       public:
-	/* Starts by itself on the loop's next round. client and sink must outlive it. */
+	/* Starts in the loop's next round. client and sink must outlive the object. */
 	Watch(Client &client, WatchOptions options, WatchSink &sink);
 	Watch(const Watch &) = delete;
 	Watch &operator=(const Watch &) = delete;
 	~Watch();
 
-	/* What was begun is forgotten: the next listed() that the sink hears of is begun after this
-	 * call, and read from etcd. */
+	/* Drops the list or stream in progress. The next listed() is for a list that begins after
+	 * this call, and that the server reads from etcd. */
 	void list_again();
-	/* A complete list has been delivered at least once. Stays true. */
+	/* Whether a complete list has been delivered; stays true. */
 	[[nodiscard]] bool synced() const { return synced_; }
 	[[nodiscard]] bool healthy() const { return trouble_.empty(); }
-	/* The last failure; empty while a stream is open or after a success. */
+	/* The last failure; empty while a stream is open, and after a success. */
 	[[nodiscard]] const std::string &trouble() const { return trouble_; }
 	[[nodiscard]] const WatchCounters &counters() const { return counters_; }
 
@@ -102,20 +103,20 @@ class Watch
 	WatchOptions options_;
 	WatchSink &sink_;
 	std::minstd_rand random_;
-	std::string version_;             /* where to go on; empty: list first */
+	std::string version_;             /* watch from there; empty: list first */
 	std::string continue_;            /* next page; empty: first */
-	std::set<std::string> live_uids_; /* of the list under way */
-	bool unpaged_ = false; /* the continue token expired: this list comes in one piece */
+	std::set<std::string> live_uids_; /* of the list in progress */
+	bool unpaged_ = false;            /* the continue token has expired: list without pages */
 	bool synced_ = false;
-	bool heard_ = false;        /* the stream has brought something */
-	bool distrust_ = false;     /* the last stream fell silent */
-	unsigned mute_streams_ = 0; /* streams in a row that brought nothing */
+	bool heard_ = false;        /* the stream has brought an event */
+	bool distrust_ = false;     /* the last stream fell silent: use a new connection */
+	unsigned mute_streams_ = 0; /* streams in a row without an event */
 	std::string trouble_;
 	WatchCounters counters_;
 	StreamId stream_ = 0;
 	agent::Loop::TimerId timer_ = 0;
-	/* Requests cannot be recalled: an answer whose watch is gone, or that nobody waits for any
-	 * more, finds this expired. */
+	/* A request cannot be cancelled. An answer that arrives after the watch was destroyed, or
+	 * after list_again(), finds this expired and is dropped. */
 	std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

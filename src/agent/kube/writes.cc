@@ -12,7 +12,7 @@ namespace slurmkube::kube
 namespace
 {
 
-/* Names us in managedFields. */
+/* identifies the agent in managedFields */
 constexpr char k_field_manager[] = "?fieldManager=slurm-kube";
 
 std::string pod_path(const std::string &name_space, const std::string &name, const char *rest = "")
@@ -32,16 +32,16 @@ Request write_request(
 	return request;
 }
 
-/* Whom a write is meant for. */
+/* The pod that a write is meant for. */
 struct Target {
 	std::string name_space, name, uid;
 	[[nodiscard]] std::string text() const { return name_space + "/" + name; }
 };
 
 /*
- * A write with a uid that is not the pod's is refused with 409 or 422, depending on the verb, and
- * with a text that depends on the version. So the pod itself is asked whether it is the one.
- * if_other: it is not, or there is none.
+ * A write whose uid is not that of the pod is refused with 409 or 422, depending on the verb, and
+ * with a text that depends on the version. So read the pod to find out. if_other: the result if the
+ * pod is gone or another pod has the name.
  */
 void explain(Client &client, const Target &target, const Error &refusal, const Status &if_other,
 	Done done)

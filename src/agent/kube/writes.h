@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * writes.h - what the agent does to pods, each with a way to learn its fate.
+ * writes.h - the agent's requests to the API server: writes whose fate can be learned, and single
+ * questions.
  *
- * On the loop's thread; the client must outlive the call. A callback is called exactly once, later,
+ * On the loop's thread. The client must outlive the call. A callback is called exactly once, later,
  * unless the client is destroyed first.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_WRITES_H
@@ -24,50 +25,52 @@ namespace slurmkube::kube
 {
 
 /*
- * ok: the pod is bound to that node, by this call or by an earlier one with the same job-id
- * annotation. conflict: bound elsewhere or by another job, being deleted, or gated; the text says
- * which. not_found: gone, or another pod of that name. again: the server could not be asked; ask
- * again later. denied, invalid: as the server says. A pod whose phase is terminal is bound all the
- * same: look at the phase first.
+ * ok: the pod is bound to the node, by this call or by an earlier call with the same job-id
+ * annotation. conflict: the pod is bound to another node or by another job, is being deleted, or is
+ * gated; the text says which. not_found: the pod is gone, or another pod has the name. again: the
+ * server did not answer; try again later. denied, invalid: the server refuses. A pod in a terminal
+ * phase is bound as well: check the phase first.
  */
 void bind_pod(Client &client, BindPod bind, Done done);
 
-/* ok also when it is gone already or another pod has the name. grace: nothing for the pod's own;
- * never 0. */
+/* ok also if the pod is gone already or another pod has the name. grace_seconds empty: the pod's
+ * own; never 0. */
 void delete_pod(Client &client, const std::string &name_space, const std::string &name,
 	const std::string &uid, std::optional<std::int64_t> grace_seconds, Done done);
 
-/* not_found: gone, or another pod of that name. conflict: resource_version is given, and the pod
- * has changed since. */
+/* not_found: the pod is gone, or another pod has the name. conflict: resource_version is given, and
+ * the pod has changed since. */
 void set_conditions(Client &client, const SetConditions &write, Done done);
 
-/* For a claim that waits for its first pod. conflict: the volume or the claim has changed since. */
+/* Takes the step for a claim that waits for its first pod. conflict: the volume or the claim has
+ * changed since. */
 void provide(Client &client, const core::ClaimStep &step, Done done);
 
-/* Best effort: dropped (false) while the client has a queue; a failure is logged at debug level
- * only. */
+/* Best effort: false if the client has a queue, and the event is dropped. Other failures are logged
+ * at debug level only. */
 bool post_event(Client &client, const codec::Event &event);
 
 void get_pod(Client &client, const std::string &name_space, const std::string &name,
 	std::function<void(Result<core::Pod>)> done);
 
 /*
- * Whether a pod of the namespace that has not ended, whoever schedules it, is one of those wanted.
- * The list is read from etcd.
+ * Whether the namespace has a pod, of any scheduler, that has not ended and that is_it accepts. A
+ * pod that cannot be decoded counts as accepted. The list is read from etcd.
  */
 void find_pod(Client &client, const std::string &name_space,
 	std::function<bool(const core::Pod &)> is_it, std::function<void(Result<bool>)> done);
 
-/* An empty optional: there is no such object, or no such kind in this cluster. */
+/* Empty: there is no such object, or the cluster has no such kind. */
 void get_owner(Client &client, const core::OwnerId &id,
 	std::function<void(Result<std::optional<core::Owner>>)> done);
 
-/* Of a Node object with whatever labels. */
+/* Looks at a node with any labels. */
 void look_at_node(Client &client, const std::string &name,
 	std::function<void(Result<core::NodeLookup>)> done);
 
-/* The uid of namespace kube-system: as long as a cluster lives it is the same, and no other has it.
- * A list, as the right to list namespaces is there anyway. */
+/* The uid of the namespace kube-system, which identifies a cluster: it never changes, and no other
+ * cluster has it. The request is a list, because the agent has the right to list namespaces
+ * anyway. */
 void cluster_uid(Client &client, std::function<void(Result<std::string>)> done);
 
 struct ServerVersion {
@@ -80,7 +83,7 @@ struct Right {
 	std::string verb, resource; /* "create", "pods/binding" or "events.events.k8s.io" */
 	bool allowed = false;
 };
-/* Asks the server for each right that the agent needs, in the cluster's whole scope. */
+/* Asks the server for each right that the agent needs, in all namespaces. */
 void self_check(Client &client, std::function<void(Result<std::vector<Right>>)> done);
 
 } // namespace slurmkube::kube

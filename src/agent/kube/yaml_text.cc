@@ -9,7 +9,7 @@ namespace slurmkube::kube
 namespace
 {
 
-/* Initialised parser over text; text must outlive it. */
+/* An initialised parser. text must outlive it. */
 class Parser
 {
       public:
@@ -17,8 +17,8 @@ class Parser
 	{
 		ok_ = yaml_parser_initialize(&parser_) != 0;
 		if (ok_)
-			/* libyaml ends the process for a null pointer, which an empty view may
-			 * be */
+			/* libyaml ends the process if the pointer is null, as that of an empty view
+			 * may be */
 			yaml_parser_set_input_string(&parser_,
 				reinterpret_cast<const unsigned char *>(
 					text.empty() ? "" : text.data()),
@@ -46,7 +46,7 @@ class Parser
 	bool ok_ = false;
 };
 
-/* Aliases make documents that are larger than their text, or that contain themselves. */
+/* Aliases allow documents that are much larger than their text, or that contain themselves. */
 Status refuse_aliases(std::string_view text)
 {
 	Parser parser(text);

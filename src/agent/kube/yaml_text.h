@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * yaml_text.h - a YAML document that remembers where each value stood.
+ * yaml_text.h - a YAML document that knows the line of each value.
  *
- * For files that people write: nodes answer with nothing where they are not what was asked for, and
- * know their line for messages. Aliases are refused. Nodes are valid as long as the document.
+ * For files that people write. A node that is not of the requested kind answers with an empty
+ * value; each node knows its line for messages. Aliases are refused. Nodes are valid as long as the
+ * document.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_YAML_TEXT_H
 #define SLURMKUBE_AGENT_KUBE_YAML_TEXT_H
@@ -28,19 +29,19 @@ class YamlNode
 	YamlNode(yaml_document_t *document, yaml_node_t *node) : document_(document), node_(node) {}
 
 	explicit operator bool() const { return node_ != nullptr; }
-	/* 1 is the first. */
+	/* The first line is 1; 0: no node. */
 	[[nodiscard]] std::size_t line() const
 	{
 		return node_ != nullptr ? node_->start_mark.line + 1 : 0;
 	}
-	/* The member of a mapping, or no node; "key:" without a value counts as absent. */
+	/* The member of a mapping; no node if it is missing or has no value ("key:"). */
 	[[nodiscard]] YamlNode get(std::string_view key) const;
-	/* Keys and values of a mapping in the order of the file, repeated keys too; empty for
-	 * anything else. */
+	/* Keys and values of a mapping in the order of the file, including repeated keys; empty for
+	 * other nodes. */
 	[[nodiscard]] std::vector<std::pair<YamlNode, YamlNode>> members() const;
-	/* Items of a sequence; empty for anything else. */
+	/* Items of a sequence; empty for other nodes. */
 	[[nodiscard]] std::vector<YamlNode> items() const;
-	/* A scalar's text; empty for anything else. */
+	/* Text of a scalar; empty for other nodes. */
 	[[nodiscard]] std::string text() const;
 	[[nodiscard]] bool is_scalar() const
 	{
@@ -63,7 +64,7 @@ class YamlNode
 class YamlText
 {
       public:
-	/* invalid: "LINE: what"; the caller puts the file's name before it. */
+	/* invalid: the text is "LINE: what"; the caller adds the file name. */
 	static Result<YamlText> parse(std::string_view text);
 	[[nodiscard]] YamlNode root() const;
 

@@ -45,7 +45,7 @@ Server::~Server()
 		loop_.remove(peer_.get());
 	if (listener_) {
 		loop_.remove(listener_.get());
-		(void)unlink(path_.c_str()); /* gone already is fine */
+		(void)unlink(path_.c_str()); /* fails if the file is gone, which is fine */
 	}
 }
 
@@ -102,7 +102,7 @@ void Server::read_some()
 {
 	std::array<char, 65536> chunk{};
 	std::size_t taken = 0;
-	/* the rest comes in the next round: others want to run too */
+	/* the rest is read in the next round, so that other callbacks can run */
 	while (peer_ && taken < k_read_bytes) {
 		const ssize_t n = read(peer_.get(), chunk.data(), chunk.size());
 		if (n < 0 && errno == EINTR)
@@ -172,7 +172,7 @@ bool Server::take_hello(const core::PluginHello &hello)
 	const std::string welcome = codec::encode_welcome({.protocol = names::k_link_protocol,
 					    .agent_version = SLURMKUBE_VERSION}) +
 		"\n";
-	/* a fresh socket has room; the plugin does without it */
+	/* A new socket has room for the line, and the plugin works without it. */
 	(void)!send(peer_.get(), welcome.data(), welcome.size(), MSG_NOSIGNAL);
 	greeted_ = true;
 	log_info("plugin connected slurm=%s plugin=%s cluster=%s", hello.slurm_version.c_str(),

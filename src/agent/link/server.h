@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * server.h - the plugin's end of the link: it connects to us, we listen (doc/design/protocol.md
- * section 2).
+ * server.h - the agent's end of the link: the agent listens and the plugin connects
+ * (doc/design/protocol.md section 2).
  *
- * On the loop's thread. At most one plugin counts: a new connection replaces the old one, because
- * after a restart or fail-over of slurmctld the newest is the live one. A peer that is neither root
- * nor our own user is refused. A line that does not decode, a gap in seq, or 20 s of silence closes
- * the connection; the plugin comes back with a snapshot.
+ * On the loop's thread. There is at most one plugin: a new connection replaces the old one, because
+ * after a restart or fail-over of slurmctld the newest plugin is the live one. Only root and the
+ * agent's own user may connect. A line that cannot be decoded, a gap in seq, or 20 s of silence
+ * closes the connection; the plugin then connects again and sends a snapshot.
  */
 #ifndef SLURMKUBE_AGENT_LINK_SERVER_H
 #define SLURMKUBE_AGENT_LINK_SERVER_H
@@ -21,7 +21,7 @@
 namespace slurmkube::link
 {
 
-/* What arrives, in the plugin's order: opened, then messages (hello not repeated), at last
+/* Receives the plugin's messages in order: opened (for hello), then the other messages, finally
  * closed. */
 struct LinkSink {
 	virtual void opened(const core::PluginHello &hello) = 0;
@@ -36,10 +36,10 @@ class Server
 	Server(agent::Loop &loop, LinkSink &sink);
 	Server(const Server &) = delete;
 	Server &operator=(const Server &) = delete;
-	~Server(); /* closes and removes the socket's file */
+	~Server(); /* closes the connection and removes the socket file */
 
-	/* Once. Takes over the file of an agent that is gone. conflict: another agent listens
-	 * there. */
+	/* Call once. Replaces the socket file of an agent that is gone. conflict: another agent
+	 * listens there. */
 	Status listen(const std::string &path);
 
 	[[nodiscard]] std::uint64_t connections() const { return connections_; }
@@ -60,8 +60,8 @@ class Server
 	UniqueFd listener_, peer_;
 	std::string buffer_;
 	std::uint64_t last_seq_ = 0;
-	bool greeted_ = false; /* hello has come: the sink was told opened */
-	bool heard_ = false;   /* since the last silence check */
+	bool greeted_ = false; /* hello has arrived, and the sink was told */
+	bool heard_ = false;   /* something has arrived since the last silence check */
 	agent::Loop::TimerId silence_timer_ = 0;
 	std::uint64_t connections_ = 0;
 };

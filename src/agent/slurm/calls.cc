@@ -14,12 +14,12 @@ namespace slurmkube::slurm
 namespace
 {
 
-constexpr std::size_t k_surveys_max = 4; /* waiting; one asks at a time */
+constexpr std::size_t k_surveys_max = 4; /* that wait; one runs at a time */
 constexpr int k_spare_workers = 1;
-/* seen working; slurmctld serves no more at once from one client in any useful way */
+/* tested; slurmctld does not serve more requests of one client at once in any useful way */
 constexpr int k_workers_max = 8;
 
-/* libslurm first, then the threads that use it. */
+/* libslurm must be initialised before the threads that use it start. */
 int init_libslurm(const Settings &settings)
 {
 	slurm_init(settings.conf.empty() ? nullptr : settings.conf.c_str());

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * compat.h - what differs between libslurm 22.05 and 26.05, and nothing else.
+ * compat.h - the differences between libslurm 22.05 and 26.05, and nothing else.
  *
- * The rest of this folder is written as for one version. Only public headers are used; a struct
- * member that moved is found by the compiler, a changed call by a fact of slurm_versions.h.
+ * The rest of this folder is written as for one version. Only public headers are used. The compiler
+ * finds struct members that moved; changed calls depend on a macro of slurm_versions.h.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_COMPAT_H
 #define SLURMKUBE_AGENT_SLURM_COMPAT_H
@@ -20,7 +20,7 @@
 namespace slurmkube::slurm::compat
 {
 
-/* job_id went into step_id with 25.11. */
+/* job_id moved into step_id in 25.11. */
 template <class Message> std::uint32_t job_id_of(const Message &message)
 {
 	if constexpr (requires { message.job_id; })
@@ -71,14 +71,16 @@ inline void free_conf(slurm_conf_t *conf)
 #endif
 }
 
-/* Who set a node's reason: told by us before 26.05, taken from the credential since. */
+/* The user who set a node's reason: before 26.05 the caller sends it, since then Slurm takes it
+ * from the credential. */
 template <class Update> void set_reason_uid(Update &update, std::uint32_t uid)
 {
 	if constexpr (requires { update.reason_uid; })
 		update.reason_uid = uid;
 }
 
-/* A job without slurmd on its nodes: a flag from 25.05, the plugin's work before. */
+/* A job without slurmd on its nodes: marked by a flag since 25.05; before, the plugin does that
+ * work. */
 inline void mark_external(job_desc_msg_t &job)
 {
 #ifdef EXTERNAL_JOB
@@ -88,14 +90,14 @@ inline void mark_external(job_desc_msg_t &job)
 #endif
 }
 
-/* Texts of generic resources: "gres:gpu:2" first, "gres/gpu:2" later. */
+/* Prefix of generic resources: "gres/gpu:2" since 23.11, "gres:gpu:2" before. */
 #if KUBE_SLURM_GRES_HAS_SLASH(SLURM_VERSION_NUMBER)
 inline constexpr char k_gres_kind[] = "gres/";
 #else
 inline constexpr char k_gres_kind[] = "gres:";
 #endif
 
-/* AllowSpecResourcesUsage, in conf_flags; the name of the bit has changed. */
+/* AllowSpecResourcesUsage in conf_flags; the macro for the bit has been renamed. */
 inline constexpr std::uint32_t k_allow_spec_resources = SLURM_BIT(3);
 
 template <class Job> constexpr bool has_segment()
@@ -141,7 +143,7 @@ inline void set_sharing(job_desc_msg_t &job, core::Sharing sharing)
 	}
 }
 
-/* Error numbers that later versions added, as they go over the wire. */
+/* Error numbers of later versions, as they are sent over the network. */
 /* 23.02: SLURMCTLD_COMMUNICATIONS_BACKOFF, the rate limit */
 inline constexpr int k_backoff = 1804;
 /* 23.11: SLURMCTLD_COMMUNICATIONS_HARD_DROP, the same */

@@ -20,7 +20,7 @@ std::string host_name()
 {
 	char name[256] = "";
 	if (gethostname(name, sizeof(name) - 1) != 0 || !name[0])
-		return "localhost"; /* Slurm refuses an empty one; it is only shown */
+		return "localhost"; /* Slurm refuses an empty name; the name is only shown */
 	return name;
 }
 
@@ -29,8 +29,8 @@ char *text_or_null(std::string &text)
 	return text.empty() ? nullptr : text.data();
 }
 
-/* "gpu:2,shard:1" as slurmctld wants it: with the kind of resource before each
- * (gres_prepend_tres_type() in Slurm) */
+/* Puts the kind of resource before each item of "gpu:2,shard:1", as slurmctld requires
+ * (gres_prepend_tres_type() in Slurm). */
 std::string with_kind(const std::string &gres)
 {
 	std::string out;
@@ -47,7 +47,7 @@ std::string with_kind(const std::string &gres)
 	return out;
 }
 
-/* "n[1-3,7]": slurmctld keeps this text with every job, so it is as short as can be. */
+/* Host list in the short form "n[1-3,7]", because slurmctld keeps the text with every job. */
 std::string ranges_of(const std::vector<std::string> &hosts)
 {
 	if (hosts.empty())
@@ -56,10 +56,10 @@ std::string ranges_of(const std::vector<std::string> &hosts)
 	for (const std::string &host : hosts)
 		slurm_hostlist_push_host(list, host.c_str());
 	std::string text;
-	/* the calls that allocate differ by version */
+	/* with a buffer of ours, because the functions that allocate one differ by version */
 	for (std::size_t size = 64; text.empty() && size < k_hosts_max; size *= 2) {
 		std::string buffer(size, '\0');
-		/* negative: it was cut off */
+		/* negative: the text was cut off */
 		const auto length = slurm_hostlist_ranged_string(list, size, buffer.data());
 		if (length > 0)
 			text = buffer.substr(0, static_cast<std::size_t>(length));
@@ -68,16 +68,17 @@ std::string ranges_of(const std::vector<std::string> &hosts)
 	return text;
 }
 
-/* Slurm is never given a user's expression, but the names that core has read in it. */
+/* The hosts of a user's expression as core has read them. Slurm never gets the expression
+ * itself. */
 std::vector<std::string> names_in(const std::string &hosts)
 {
 	auto names = hosts.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{})
 				   : core::expand_hosts(hosts);
-	/* the option's table has refused it */
+	/* the table of options has refused an expression with errors */
 	return names ? std::move(*names) : std::vector<std::string>{};
 }
 
-/* What Kubernetes forbids, and what the user does not want */
+/* The nodes that Kubernetes rules out, and those that the user excludes. */
 std::string excluded_by(const core::JobSpec &spec)
 {
 	const std::string forbidden = ranges_of(spec.excluded_nodes),
@@ -93,7 +94,8 @@ void describe_who(job_desc_msg_t &job, Texts &texts)
 	job.qos = text_or_null(texts.spec.qos);
 	job.comment = text_or_null(texts.spec.comment);
 	job.admin_comment = texts.marker.data();
-	/* the plugin's copy: a site's script that runs before it may write over the other */
+	/* the plugin's copy: a site's job_submit script that runs earlier may overwrite
+	 * admin_comment */
 	job.resp_host = texts.marker.data();
 	job.alloc_node = texts.host.data();
 	job.user_id = texts.spec.user_id;
@@ -103,9 +105,9 @@ void describe_who(job_desc_msg_t &job, Texts &texts)
 }
 
 /*
- * One task: on one node. More: wherever there is room; memory then goes by CPU, since nobody knows
- * how many tasks a node gets. `shared` stays unset: placeholders share nodes as all jobs do, by
- * CPU; asking for more would also share CPUs.
+ * A single task gets one node. Several tasks run wherever there is room; their memory is given per
+ * CPU, because the number of tasks per node is not known. `shared` stays unset here: placeholders
+ * share nodes by CPU like all jobs, and a request to share would also share CPUs.
  */
 void describe_tasks(job_desc_msg_t &job, const core::JobSpec &spec)
 {
@@ -189,7 +191,7 @@ void describe_rank(job_desc_msg_t &job, const core::JobSpec &spec)
 			static_cast<std::uint32_t>(std::int64_t{NICE_OFFSET} + *spec.options.nice);
 }
 
-/* core::MailType has Slurm's numbers. */
+/* core::MailType uses Slurm's numbers. */
 static_assert(core::k_mail_begin == MAIL_JOB_BEGIN && core::k_mail_time_100 == MAIL_JOB_TIME100 &&
 	core::k_mail_time_50 == MAIL_JOB_TIME50);
 static_assert(core::k_mail_end == MAIL_JOB_END && core::k_mail_fail == MAIL_JOB_FAIL &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options of a waiting job that are changed: which members of a job_desc_msg_t each is. */
+/* Changes the options of a pending job: the members of job_desc_msg_t that belong to each
+ * option. */
 #include "src/agent/loop.h"
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/describe.h"
@@ -15,14 +16,15 @@ namespace
 
 using Job = job_desc_msg_t;
 
-char k_nothing[] = ""; /* slurmctld takes an empty text as "none any more" */
+char k_nothing[] = ""; /* slurmctld clears a value that is an empty text */
 
 char *or_nothing(char *text)
 {
 	return text ? text : k_nothing;
 }
 
-/* How an option is told (from: a full description), and taken back; nullptr: it cannot be. */
+/* How an option is set (from: a full description) and how it is reset; nullptr: it cannot be
+ * reset. */
 struct Row {
 	std::string_view option;
 	void (*give)(Job &to, const Job &from);
@@ -42,12 +44,12 @@ template <char *Job::*member> void copy_or_clear(Job &to, const Job &from)
 void hold(Job &to, const Job &)
 {
 	to.priority = 0;
-	to.alloc_sid = ALLOC_SID_USER_HOLD; /* its owner may release it */
+	to.alloc_sid = ALLOC_SID_USER_HOLD; /* so that the user may release the job */
 }
 
 void let_go(Job &to, const Job &)
 {
-	to.priority = INFINITE; /* Slurm computes it again */
+	to.priority = INFINITE; /* Slurm computes the priority again */
 }
 
 void begin_now(Job &to, const Job &)
@@ -71,7 +73,8 @@ void no_switches(Job &to, const Job &)
 	to.req_switch = 0;
 }
 
-/* hold before priority: letting go of a job that is given a priority at the same time */
+/* hold stands before priority: if hold is removed and a priority is given, the priority must be
+ * written last. */
 constexpr Row k_rows[] = {
 	{"account", copy<&Job::account>, nullptr},
 	{"begin", copy<&Job::begin_time>, begin_now},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is said of options that this Slurm does not have, or has refused. */
+/* Errors for options that this version or configuration of Slurm does not support, and for options
+ * that slurmctld has refused. */
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/describe.h"
 #include "src/agent/slurm/errors.h"
@@ -144,7 +145,8 @@ Error refusal_of(int slurm_errno, const core::JobSpec &spec)
 			"the partition to slurm.conf";
 	if (about.empty())
 		return error;
-	/* a node that is not there may come; to a user it is a wrong name all the same */
+	/* not_found means that the option names a node that Slurm does not have: the user must
+	 * correct it */
 	return Error{error.code == Errc::not_found ? Errc::invalid : error.code,
 		error.what + " (option " + about + "; change or remove it)"};
 }

@@ -20,10 +20,10 @@ struct Row {
 	Errc code;
 };
 
-/* Not here: numbers from 2000 on are refusals (invalid), system errors mean a broken connection
- * (io). */
+/* Of the numbers that are not listed, those from 2000 on are refusals (invalid), and smaller ones
+ * are system errors, which mean a broken connection (io). */
 constexpr Row k_rows[] = {
-	/* not sent, or turned away at the door */
+	/* not sent, or rejected before it was processed */
 	{SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR, Errc::again},
 	{SLURM_COMMUNICATIONS_CONNECTION_ERROR, Errc::again}, {compat::k_backoff, Errc::again},
 	{compat::k_hard_drop, Errc::again}, {ECONNREFUSED, Errc::again}, {ENETUNREACH, Errc::again},
@@ -31,17 +31,17 @@ constexpr Row k_rows[] = {
 	{ESLURM_IN_STANDBY_USE_BACKUP, Errc::again}, {ESLURM_SUBMISSIONS_DISABLED, Errc::again},
 	{ESLURM_DB_CONNECTION, Errc::again},
 
-	/* limits and states that pass */
+	/* limits and states that may change */
 	{compat::k_max_job_count, Errc::again},
-	/* MaxSubmitJobs and its like: room appears as jobs end */
+	/* MaxSubmitJobs and the like: there is room when jobs end */
 	{ESLURM_ACCOUNTING_POLICY, Errc::again}, {ESLURM_PARTITION_DOWN, Errc::again},
 	{ESLURM_PARTITION_NOT_AVAIL, Errc::again}, {ESLURM_RESERVATION_NOT_USABLE, Errc::again},
 	{ESLURM_PROLOG_RUNNING, Errc::again},
-	/* munged is away on one side, or a credential was on its way for too long; who may not is
-	 * told ESLURM_ACCESS_DENIED */
+	/* munged is down on one side, or the credential was too old when it arrived; a missing
+	 * permission gives ESLURM_ACCESS_DENIED */
 	{SLURM_PROTOCOL_AUTHENTICATION_ERROR, Errc::again}, {ESLURM_AUTH_CRED_INVALID, Errc::again},
 
-	/* sent, no answer */
+	/* sent, but not answered */
 	{SLURMCTLD_COMMUNICATIONS_SEND_ERROR, Errc::io},
 	{SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR, Errc::io},
 	{SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR, Errc::io},
@@ -60,14 +60,15 @@ constexpr Row k_rows[] = {
 	{ESLURM_INVALID_NODE_NAME, Errc::not_found},
 
 	{ESLURM_DUPLICATE_JOB_ID, Errc::conflict},
-	/* the guard: an earlier submission is not forgotten yet. No news for the pod */
+	/* from the guard: an earlier submission for the pod is under way, or not all jobs are read
+	 * yet */
 	{ESLURM_TRANSITION_STATE_NO_UPDATE, Errc::conflict}, {ESLURM_NODES_BUSY, Errc::conflict},
 	{ESLURM_INVALID_NODE_STATE, Errc::conflict}, {compat::k_node_exists, Errc::conflict},
 	{compat::k_bad_node_transition, Errc::conflict}, {ESLURM_JOB_NOT_RUNNING, Errc::conflict},
 	{EEXIST, Errc::conflict},
 
 	{SLURM_UNEXPECTED_MSG_ERROR, Errc::internal}, {SLURM_ERROR, Errc::internal},
-	{SLURM_SUCCESS, Errc::internal}, /* it failed and did not say why */
+	{SLURM_SUCCESS, Errc::internal}, /* it failed without a reason */
 };
 
 } // namespace

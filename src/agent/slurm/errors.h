@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * errors.h - from Slurm's error numbers to what to do about them. The only place that knows both.
+ * errors.h - maps Slurm's error numbers to Errc, which says what to do. No other file knows both.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_ERRORS_H
 #define SLURMKUBE_AGENT_SLURM_ERRORS_H
@@ -12,8 +12,8 @@ namespace slurmkube::slurm
 
 Errc errc_of(int slurm_errno);
 
-/* "Invalid account or account/partition combination specified": Slurm's text, right for showing to
- * users. */
+/* The text is Slurm's and can be shown to users: "Invalid account or account/partition combination
+ * specified". */
 Error error_of(int slurm_errno);
 
 } // namespace slurmkube::slurm

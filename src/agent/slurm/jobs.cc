@@ -71,8 +71,8 @@ SubmitReply reply_of(const slurm_job_info_t &job)
 	return reply;
 }
 
-/* libslurm hands the guard's text to its log only, not to us: so look for the job it spoke of.
- * Rare: after a crash or a lost answer. */
+/* libslurm writes the guard's message to its log and does not return it, so search for the job that
+ * the guard has found. Rare: only after a crash or a lost answer. */
 Result<SubmitReply> live_job_for(const core::JobSpec &spec)
 {
 	job_info_msg_t *raw = nullptr;
@@ -86,8 +86,8 @@ Result<SubmitReply> live_job_for(const core::JobSpec &spec)
 	return Error{Errc::conflict, "a job stood for this pod and has just ended"};
 }
 
-/* A job that is suspended or being preempted has no end to move: then what killed the pod is
- * told. */
+/* Moves the job's end to now. A suspended or preempted job has no end that can be moved; it is
+ * completed with SIGKILL, which also ended the pod. */
 Status end_now(core::JobId id, std::time_t now)
 {
 	job_desc_msg_t job;
@@ -99,7 +99,7 @@ Status end_now(core::JobId id, std::time_t now)
 	return errno == ESLURM_JOB_NOT_RUNNING ? complete_job(id, SIGKILL) : Status(last_error());
 }
 
-/* May any job run over its limit? Unknown is yes. */
+/* Whether any job may exceed its time limit (OverTimeLimit); true if slurmctld does not tell. */
 bool may_run_over()
 {
 	slurm_conf_t *conf = nullptr;
@@ -175,9 +175,9 @@ Status complete_job(core::JobId job, std::uint32_t wait_status)
 }
 
 /*
- * No call says TIMEOUT. Slurm says it of a job that ends with 0 after its end: so that is moved to
- * now, and the job completed when it is over. Where OverTimeLimit gives jobs more time, Slurm
- * itself ends it.
+ * No call ends a job with the state TIMEOUT, but a job that completes with status 0 after its end
+ * time gets that state. So the first call moves the end time to now, and a later call completes the
+ * job. If OverTimeLimit may give jobs more time, Slurm itself ends the job.
  */
 Status expire_job(core::JobId job)
 {
@@ -196,14 +196,14 @@ Status expire_job(core::JobId job)
 
 Status cancel_job(core::JobId job)
 {
-	/* By text: the one call that has the same arguments in every version. */
+	/* by text, because only this call has the same arguments in every version */
 	if (slurm_kill_job2(std::to_string(job.number).c_str(), SIGKILL, 0, nullptr) !=
 		SLURM_SUCCESS)
 		return last_error();
 	return Ok{};
 }
 
-/* Options no longer matter, and what takes their place is shorter. */
+/* The note replaces the options, which do not matter for a cancelled job and need more space. */
 Status give_up_job(core::JobId job, const core::Marker &marker)
 {
 	core::Marker told = marker;
@@ -214,7 +214,7 @@ Status give_up_job(core::JobId job, const core::Marker &marker)
 	slurm_init_job_desc_msg(&change);
 	compat::set_job_id(change, job.number);
 	change.admin_comment = text.data();
-	/* 24.11 changes nothing at all of a running job that was submitted with tasks per node */
+	/* 24.11 refuses all changes of a running job that was submitted with tasks per node */
 	if (slurm_update_job(&change) != SLURM_SUCCESS && errno != ESLURM_JOB_NOT_PENDING)
 		return last_error();
 	return cancel_job(job);
@@ -226,8 +226,9 @@ Status ping_controller()
 	if (rc == SLURM_SUCCESS)
 		return Ok{};
 	const Status first = error_of(rc > 0 ? rc : errno);
-	/* Of the SlurmctldHosts the first fails at once. This asks them in turn, takes as long as
-	 * every other call, and only one in control answers. */
+	/* slurm_ping(0) asks only the first of SlurmctldHosts, and fails at once if it is down.
+	 * This call asks the hosts in turn, takes as long as any other call, and only the host in
+	 * control answers. */
 	slurm_conf_t *raw = nullptr;
 	if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
 		return first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jobs.h - the calls about jobs, blocking. For worker threads; calls.h says what each means.
+ * jobs.h - the blocking calls about jobs, for worker threads. calls.h documents each.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_JOBS_H
 #define SLURMKUBE_AGENT_SLURM_JOBS_H

@@ -52,8 +52,8 @@ Result<bool> node_exists(const std::string &name)
 	return table->record_count > 0 && table->node_array[0].name != nullptr;
 }
 
-/* Slurm (seen with 24.11.5) answers a second creation with an error and removes the node that
- * existed: never let it come to that. */
+/* When Slurm refuses to create a node that exists, it removes the existing node (seen with
+ * 24.11.5), so check first. */
 Status check_absent(const std::string &name)
 {
 	const auto exists = node_exists(name);
@@ -73,8 +73,8 @@ bool is_theirs(const node_info_t &node)
 		!core::is_failed_reboot(reason);
 }
 
-/* The decision rests on what the plugin told moments ago; people may have spoken since, and their
- * word stays. */
+/* The change was decided on an older report of the plugin. If an administrator has drained the node
+ * or set it DOWN since then, that must not be undone. */
 Status check_ours(const std::string &name)
 {
 	std::string name_text = name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nodes.h - the calls about nodes, blocking. For worker threads; calls.h says what each means.
+ * nodes.h - the blocking calls about nodes, for worker threads. calls.h documents each.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_NODES_H
 #define SLURMKUBE_AGENT_SLURM_NODES_H

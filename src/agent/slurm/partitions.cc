@@ -86,7 +86,7 @@ bool has_any(const std::string &hosts, const std::set<std::string> &names)
 	return found;
 }
 
-/* PreemptMode of the cluster holds where the partition has none. */
+/* A partition without PreemptMode has that of the cluster. */
 bool is_suspending(const partition_info_t &partition, const slurm_conf_t &conf)
 {
 	const std::uint16_t mode =

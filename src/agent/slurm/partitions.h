@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * partitions.h - what `skube check` asks slurmctld for: whose the controller is, and which nodes
- * each partition has; blocking. For worker threads.
+ * partitions.h - blocking questions to slurmctld, for worker threads: its SlurmUser, the nodes of
+ * each partition, and which partitions share CPUs.
  *
- * Slurm before 25.05 starts native jobs on external nodes, where no slurmd answers; every version
- * gives pods nodes that no kubelet serves.
+ * `skube check` reports partitions that mix external and native nodes: Slurm before 25.05 starts
+ * native jobs on external nodes, which have no slurmd, and every version starts pods on native
+ * nodes, which have no kubelet.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_PARTITIONS_H
 #define SLURMKUBE_AGENT_SLURM_PARTITIONS_H
@@ -23,8 +24,8 @@ namespace slurmkube::slurm
 
 struct Partition {
 	std::string name;
-	bool is_up = false;                   /* jobs may start there */
-	std::size_t external = 0, others = 0; /* nodes */
+	bool is_up = false;                   /* UP: jobs may start there */
+	std::size_t external = 0, others = 0; /* numbers of nodes */
 };
 
 struct Survey {
@@ -33,22 +34,24 @@ struct Survey {
 	std::vector<Partition> partitions;
 };
 
-/* Counts the names of a host list ("n[1-4],m") of each kind. external: Slurm's nodes that have no
+/* Counts the nodes of each kind in a host list ("n[1-4],m"). external: Slurm's nodes without
  * slurmd. */
 Partition counted(const std::string &hosts, const std::set<std::string> &external);
 
-/* Fails where slurmctld does not answer. */
+/* Error: slurmctld does not answer. */
 Result<Survey> survey(const std::set<std::string> &external);
 
-/* Where Slurm starts jobs for CPUs that another job's pod still uses, and charges both. */
+/* Partitions in which Slurm starts jobs on CPUs that the pod of another job still uses, and charges
+ * both jobs. */
 struct SharingPartitions {
-	std::map<std::string, std::string> refused; /* no pod can run there as it must; and why */
-	/* have external nodes, and suspend jobs in favour of others */
+	std::map<std::string, std::string> refused; /* by name, with the reason why no pod may
+						     * run there */
+	/* partitions with external nodes that suspend jobs in favour of others */
 	std::vector<std::string> suspending;
 };
 Result<SharingPartitions> sharing_partitions(const std::set<std::string> &external);
 
-/* OverSubscribe=FORCE:N with N over 1, as slurmctld tells it in max_share */
+/* OverSubscribe=FORCE:N with N > 1, as slurmctld encodes it in max_share. */
 bool is_oversubscribed(std::uint16_t max_share);
 
 } // namespace slurmkube::slurm

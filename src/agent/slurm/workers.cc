@@ -28,7 +28,7 @@ bool run_guarded(const Workers::Task &task)
 
 Workers::Workers(int count, std::size_t queue_max, int spare) : order_(count, queue_max)
 {
-	/* A thread starts with the signal mask of its maker. */
+	/* threads inherit the signal mask */
 	sigset_t all, before;
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -85,7 +85,8 @@ std::optional<core::CallOrder::Id> Workers::wait_for_one(std::unique_lock<std::m
 	return std::nullopt;
 }
 
-/* What ends may make room for more than one: each of the others is told. */
+/* The end of a task may allow more than one waiting task to run: this thread takes one and wakes
+ * another thread. */
 void Workers::work()
 {
 	std::unique_lock lock(mutex_);
@@ -93,7 +94,7 @@ void Workers::work()
 		Task task = std::move(tasks_.extract(*id).mapped());
 		lock.unlock();
 		const bool is_answered = run_guarded(task);
-		task = nullptr; /* what it holds goes without the lock */
+		task = nullptr; /* destroys the captured objects without the lock */
 		lock.lock();
 		order_.done(*id, is_answered, agent::now().mono_us);
 		if (order_.waiting() > 0)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * workers.h - a few threads and one bounded queue between them and the loop.
+ * workers.h - a few threads, and one bounded queue between them and the loop.
  *
- * A task is run by one of the threads, all signals blocked, in the order of
- * core/world/call_order.h. Destruction drops tasks that have not begun and waits for those that
- * have.
+ * The threads run the tasks in the order of core/world/call_order.h, with all signals blocked. The
+ * destructor drops tasks that have not begun, and waits for those that run.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_WORKERS_H
 #define SLURMKUBE_AGENT_SLURM_WORKERS_H
@@ -27,23 +26,24 @@ namespace slurmkube::slurm
 class Workers
 {
       public:
-	/* Whether it was answered; false when a request was sent and nothing came back. */
+	/* Returns whether slurmctld answered; false: a request was sent, and no answer came. */
 	using Task = std::function<bool()>;
 
-	/* count threads; and spare ones, so that tasks of no namespace always find one. */
+	/* Starts count + spare threads. At most count of them run tasks of namespaces at a time, so
+	 * that other tasks always find a thread. */
 	Workers(int count, std::size_t queue_max, int spare = 0);
 	Workers(const Workers &) = delete;
 	Workers &operator=(const Workers &) = delete;
 	~Workers();
 
-	/* false: the queue is full and the task was dropped. name_space: for whose pod; empty: goes
-	 * first. Any thread. */
+	/* false: the queue is full and the task was dropped. name_space: that of the pod; empty:
+	 * the task goes first. Any thread. */
 	[[nodiscard]] bool add(Task task, const std::string &name_space = "");
 	[[nodiscard]] std::size_t waiting() const;
 
       private:
 	void work();
-	/* The lock is held. nullopt: stop. */
+	/* The lock must be held. nullopt: the thread must end. */
 	std::optional<core::CallOrder::Id> wait_for_one(std::unique_lock<std::mutex> &lock);
 
 	mutable std::mutex mutex_;
