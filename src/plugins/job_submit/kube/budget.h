@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * budget.h - how often the keeper may hold a lock of slurmctld, and how long the link waits between
- * connects. Pure: times are passed in.
+ * budget.h - limits on how often the keeper may hold a lock of slurmctld or ask for a scheduling
+ * pass, and how long the link waits between connects. Pure: the caller passes the time, in
+ * nanoseconds.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_BUDGET_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_BUDGET_H
@@ -15,10 +16,11 @@ namespace slurmkube::plugin
 inline constexpr std::int64_t k_ms = 1'000'000; /* nanoseconds */
 
 /*
- * At most 2 % of the time in a lock, in the long run. What was saved in quiet times may be spent at
- * once, so that one event in a large table is still found at once; spending more than there is (a
- * hold cannot be foreseen) is paid back before the next. Debt has a limit: what had to be done
- * without asking must not make us blind for long.
+ * Limits the time under locks to 2 % in the long run. Unused time is saved up to a limit and may be
+ * spent at once, so that a single event in a large table is found quickly. The length of a hold is
+ * not known in advance: if more is spent than was saved, the debt is paid back before the next
+ * hold. The debt has a limit too, so that work that could not wait does not stop the looks for
+ * long.
  */
 class DutyBudget
 {
@@ -28,7 +30,7 @@ class DutyBudget
 	void spent(std::int64_t ns);
 
       private:
-	/* one part in 60, 1.7 %: what cannot be asked for first comes on top */
+	/* 1/60 is 1.7 %; holds that cannot wait for the budget come on top */
 	static constexpr std::int64_t k_share = 60;
 	static constexpr std::int64_t k_saved_max = 50 * k_ms, k_debt_max = 5 * k_ms;
 	std::int64_t at_;
@@ -36,17 +38,17 @@ class DutyBudget
 };
 
 /*
- * Passes of Slurm's scheduler that we ask for take one part in `share` of the time at most, in the
- * long run. In a large cluster one takes 40 ms: an end now and then must not wait for ten times
- * that, so a few passes can be saved up. Ends come in bursts; one pass serves all of 10 ms.
+ * Limits the scheduling passes that the plugin asks for to 1/share of the time in the long run. A
+ * pass in a large cluster takes 40 ms, and a rare end of a job must not wait ten times as long, so
+ * a few passes can be saved up. Ends come in bursts, and one pass serves all ends within 10 ms.
  */
 class KickBudget
 {
       public:
 	explicit KickBudget(std::int64_t share) : share_(share) {}
-	/* pass: what the last one took. */
+	/* pass: duration of the last pass. */
 	bool can_kick(std::int64_t now, std::int64_t pass);
-	/* After can_kick(). */
+	/* To be called after can_kick() has returned true. */
 	void kicked(std::int64_t now, std::int64_t pass);
 
       private:
@@ -55,11 +57,11 @@ class KickBudget
 };
 
 /*
- * Which pass to ask for. Slurm does not look for work when a job without slurmd ends, and not
- * always when one comes; its next periodic pass may be a minute away. A short pass looks at the
- * first 100 jobs of the queue, and a hundred older ones that wait for other nodes hide ours: so a
- * pass over all follows as soon as there is budget for it. A tenth of the time is little beside
- * Slurm's own, which makes a pass for each native job that comes or ends.
+ * Decides which scheduling pass to ask for. Slurm does not schedule when a job without slurmd ends,
+ * and not always when one is submitted; its next periodic pass may be a minute away. A short pass
+ * looks at the first 100 jobs of the queue, which may all be older jobs that wait for other nodes.
+ * So a pass over all jobs follows as soon as the budget allows it. A tenth of the time is little
+ * compared with Slurm's own passes, one for each native job that is submitted or ends.
  */
 class Kicks
 {
@@ -67,27 +69,29 @@ class Kicks
 	enum class Pass { none, shallow, full };
 	void want() { wants_ = wants_full_ = true; }
 	[[nodiscard]] bool are_wanted() const { return wants_ || wants_full_; }
-	/* passes, pass: how many there were since slurmctld's start, and how long (ns) the last one
-	 * took. pending: of ours. What is returned is to be done. */
+	/* passes: number of passes since slurmctld started. pass: duration of the last one (ns).
+	 * pending: number of pending external jobs. The caller must ask Slurm for the returned
+	 * pass. */
 	Pass next(std::int64_t now, std::uint32_t passes, std::int64_t pass, std::uint64_t pending);
 
       private:
 	bool wants_ = false, wants_full_ = false;
 	KickBudget budget_{10}, full_budget_{10};
-	std::int64_t full_pass_ = 0;     /* what the last pass over all jobs took */
-	std::uint32_t full_kick_at_ = 0; /* passes before it; 0: its cost is known */
+	std::int64_t full_pass_ = 0;     /* duration of the last pass over all jobs */
+	std::uint32_t full_kick_at_ = 0; /* passes when one was asked for; 0: none */
 };
 
 /*
- * Changes of one kind: slurmctld counts them, looks find them. A look comes after the count was
- * read, so it may find what only the next count shows: that is not searched for again. What the
- * next count does not show either was not counted at all.
+ * Compares slurmctld's counter of one kind of change with the changes that looks have found. A look
+ * comes after the reading of the counter, so it may find a change that only the next reading
+ * counts; such a change is not searched for again. If the next reading does not count it either,
+ * slurmctld has not counted it at all.
  */
 class Tally
 {
       public:
 	explicit Tally(std::uint32_t total = 0) : total_(total) {}
-	/* total: slurmctld's counter, which begins at 0 again each midnight and after sdiag
+	/* total: slurmctld's counter, which starts again at 0 at midnight and after sdiag
 	 * --reset. */
 	void counted(std::uint32_t total)
 	{
@@ -102,7 +106,7 @@ class Tally
 		wanted_ -= taken;
 		early_ += n - taken;
 	}
-	/* All jobs were looked at: the rest is no job of ours. */
+	/* All jobs were looked at: the remaining changes are of native jobs. */
 	void give_up() { wanted_ = 0; }
 	[[nodiscard]] unsigned wanted() const { return wanted_; }
 
@@ -111,8 +115,8 @@ class Tally
 	unsigned wanted_ = 0, early_ = 0;
 };
 
-/* 50 ms doubling to 200 ms, each with up to half of itself taken off at random: a try costs
- * microseconds, and pods wait for the agent meanwhile. */
+/* 50 ms, doubled up to 200 ms; up to half of each wait is taken off at random. The waits are short
+ * because a connect costs microseconds, and pods wait for the agent. */
 class Backoff
 {
       public:
@@ -126,10 +130,11 @@ class Backoff
 };
 
 /*
- * When to look at a table again of which only "changed in this second" is known (last_job_update):
- * again and again while the second of the last look may not be over yet, but not more often than
- * the interval, nor than 250 times what a look costs in locks: 0.4 % of the time. There is a limit
- * to that: a busy machine must not make us blind.
+ * Decides when to look again at a table that only tells the second of its last change
+ * (last_job_update). A look is repeated while the second of the last look may not be over, because
+ * a later change in that second would not show. It is repeated at most once per interval, and takes
+ * at most 1/250 (0.4 %) of the time, by its cost under locks. The pause for that is limited, so
+ * that a busy machine does not stop the looks.
  */
 class SlowLook
 {
@@ -145,13 +150,13 @@ class SlowLook
 	}
 	void began(std::int64_t now, std::int64_t wall_second);
 	void ended(std::int64_t cost) { cost_ = cost; }
-	/* Due at once. */
+	/* Makes a look due at once. */
 	void again() { began_ = 0; }
 
       private:
 	static constexpr std::int64_t k_rest = 250, k_rest_max = 3000 * k_ms;
-	/* Slurm stamps a change with the second in which its work began; a scheduling pass takes
-	 * some */
+	/* Slurm stamps a change with the second in which the work for it began; a scheduling pass
+	 * may take some seconds */
 	static constexpr std::int64_t k_late = 3;
 	std::int64_t interval_, at_latest_;
 	std::int64_t began_ = 0, cost_ = 0, second_ = 0;

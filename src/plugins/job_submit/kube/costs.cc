@@ -11,7 +11,7 @@ namespace slurmkube::plugin
 namespace
 {
 
-constexpr unsigned k_sub_bits = 3; /* 8 buckets for each power of two */
+constexpr unsigned k_sub_bits = 3; /* 8 buckets per power of two */
 
 std::int64_t read_clock(clockid_t clock)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * costs.h - what the plugin costs slurmctld, measured by itself.
+ * costs.h - measures what the plugin costs slurmctld.
  *
- * A log-linear histogram: 8 buckets for each power of two of nanoseconds, so a percentile is at
- * most 12.5 % too high. record() is wait-free and may be called by any thread; a reader may see a
+ * A log-linear histogram with 8 buckets per power of two of nanoseconds, so that a percentile is at
+ * most 12.5 % too high. record() is wait-free and may be called on any thread. A reader may see a
  * sample in one counter and not yet in another, which does not matter here.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_COSTS_H
@@ -17,9 +17,9 @@
 namespace slurmkube::plugin
 {
 
-/* CLOCK_MONOTONIC. */
+/* Monotonic time (CLOCK_MONOTONIC). */
 std::int64_t now_ns();
-/* Processor time of this thread. */
+/* Processor time of the calling thread. */
 std::int64_t thread_ns();
 
 class Histogram
@@ -40,8 +40,8 @@ class Histogram
 
 struct Costs {
 	Histogram hook, lock_wait, lock_hold;
-	Histogram hook_cpu, lock_cpu; /* processor time of the same */
-	/* sums, for the duty of a period and for budgets */
+	Histogram hook_cpu, lock_cpu; /* processor time of hook and lock_hold */
+	/* sums, for the share of the time under locks and for budgets */
 	std::atomic<std::uint64_t> held_ns{0}, worked_ns{0};
 	std::atomic<std::uint64_t> refused{0}, duplicates_refused{0}, sink_contacts{0},
 		sink_refused{0}, reconnects{0}, queue_drops{0};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * feed.h - between the keeper, which sees changes, and the link, which sends them.
+ * feed.h - passes changes from the keeper, which sees them, to the link, which sends them.
  *
- * Holds the picture last seen, so that a connect can start with a snapshot at any time without a
- * lock of Slurm, and the queue of changes after it. The queue is bounded: when it is full it is
- * dropped as a whole, and the next connect starts again. Any thread may call; never called with a
- * lock of Slurm held.
+ * Holds the state last seen, so that a connection can start with a snapshot at any time without a
+ * lock of Slurm, and the queue of later changes. The queue is bounded: when it is full, it is
+ * dropped as a whole, and the next connection starts with a new snapshot. Any thread may call; no
+ * caller may hold a lock of Slurm.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FEED_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FEED_H
@@ -31,21 +31,22 @@ class Feed
 	void job_gone(core::JobId id);
 	void node(core::SlurmNode node);
 	void node_gone(const std::string &name);
-	/* The picture is whole: before this nothing may be told, since what is missing in a
-	 * snapshot counts as gone. */
+	/* All jobs and nodes have been reported. No snapshot may be sent before, because whatever
+	 * is missing in a snapshot counts as gone. */
 	void complete();
-	/* slurmctld is not in control any more: forget all. */
+	/* This slurmctld has lost control: forget everything. */
 	void reset();
 
 	/* ---- link ---- */
 	[[nodiscard]] bool is_complete() const;
-	/* The snapshot, with its begin and end; changes are queued from here on. Empty: the picture
-	 * is not whole (any more). */
+	/* Returns the snapshot, including its begin and end, and starts to queue changes. Empty:
+	 * the state is not complete. */
 	std::vector<codec::LinkMessage> open();
 	void close();
-	/* What came since. False: the queue was dropped, or the picture is not whole any more. */
+	/* Takes the changes since the last call. False: the queue was dropped, or the state is not
+	 * complete any more. */
 	bool take(std::vector<codec::LinkMessage> &out);
-	/* Was the queue dropped since open()? */
+	/* Whether the queue was dropped since open(). */
 	[[nodiscard]] bool is_dropped() const;
 	[[nodiscard]] Event &changed() { return changed_; }
 
@@ -58,11 +59,11 @@ class Feed
 	std::vector<codec::LinkMessage> queue_;
 	std::size_t queue_bytes_ = 0;
 	bool complete_ = false, open_ = false, dropped_ = false;
-	bool stale_ = false; /* reset since open() */
+	bool stale_ = false; /* reset() was called after open() */
 	Event changed_;
 };
 
-/* About how long its line will be. */
+/* Estimated length of the message's line, in bytes. */
 std::size_t line_size(const codec::LinkMessage &message);
 
 } // namespace slurmkube::plugin

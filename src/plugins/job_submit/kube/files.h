@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * files.h - the files beside slurm.conf, and ours beside slurmctld's state.
+ * files.h - files beside slurm.conf, and the plugin's files beside slurmctld's state.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FILES_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FILES_H
@@ -11,13 +11,14 @@
 namespace slurmkube::plugin
 {
 
-/* A file of ours in StateSaveLocation. Both block on the disk: never under a lock. */
+/* Reads and writes a file of the plugin in StateSaveLocation. Both functions block on the disk:
+ * never call them under a lock. */
 std::string read_state_file(const char *name);
-/* Whole or not at all, as far as a crash of slurmctld goes. False: not written. */
+/* Atomic if slurmctld crashes, but not if the machine does. False: the file was not written. */
 bool write_state_file(const char *name, std::string_view text);
 
-/* Its text; empty if there is none or it cannot be read. At most 8 MiB of it. Blocks on the disk:
- * never under a lock. */
+/* The text of the file, at most 8 MiB; empty if there is no file or it cannot be read. Blocks on
+ * the disk: never call this under a lock. */
 std::string read_conf_file(const char *name);
 
 } // namespace slurmkube::plugin

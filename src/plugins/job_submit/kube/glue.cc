@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * glue.cc - the plugin as one object between init() and fini(), and the hooks' way into it.
+ * glue.cc - the plugin as one object between init() and fini(), and the entry of the hooks.
  *
- * Hooks run on slurmctld's threads, under its locks: they copy nothing that they need not, wait for
- * nothing, and let no exception out. A bug of ours must not stop native jobs: they pass then, and
- * what asks for places of pods is refused.
+ * Hooks run on slurmctld's threads, under its locks: they copy only what they must, never wait, and
+ * let no exception escape. An internal error must not stop native jobs: they pass then, and
+ * requests about pods or their partitions are refused.
  */
 #include "src/base/guard.h"
 #include "src/base/log.h"
@@ -21,7 +21,7 @@ using namespace slurmkube::plugin;
 namespace
 {
 
-Plugin *g_plugin = nullptr; /* written by init and fini only, when no hook runs */
+Plugin *g_plugin = nullptr; /* written by init() and fini() only, when no hook runs */
 
 void to_slurm_log(LogLevel level, const char *line)
 {
@@ -31,7 +31,7 @@ void to_slurm_log(LogLevel level, const char *line)
 static_assert(static_cast<int>(LogLevel::error) == KUBE_LOG_ERROR &&
 	static_cast<int>(LogLevel::debug) == KUBE_LOG_DEBUG);
 
-/* Refuses what is ours to guard; for the rest it is as if we were not there. */
+/* Refuses requests that the plugin guards; others pass as if the plugin were not loaded. */
 template <class Facts> void judge_without(const Facts &facts, kube_verdict &verdict) noexcept
 {
 	verdict = {};
@@ -78,9 +78,9 @@ bool kube_glue_start(void)
 }
 
 /*
- * slurmctld 22.05 calls fini() with all its locks held when JobSubmitPlugins was changed by a
- * reconfigure; the keeper may be waiting for one of them, and would never end. Then the library and
- * the object stay, and the keeper ends on its own as soon as it gets its lock.
+ * When a reconfigure changes JobSubmitPlugins, slurmctld 22.05 calls fini() with all its locks
+ * held. The keeper may be waiting for one of these locks and cannot end. In that case the library
+ * and the object stay in memory, and the keeper ends when it gets its lock.
  */
 void kube_glue_stop(void)
 {
@@ -94,7 +94,7 @@ void kube_glue_stop(void)
 	}
 	Dl_info self = {};
 	if (dladdr(reinterpret_cast<void *>(&kube_glue_stop), &self) != 0)
-		/* the handle is given up on purpose */
+		/* the handle is not closed, on purpose */
 		(void)dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 

@@ -16,11 +16,11 @@ namespace
 constexpr std::string_view k_blanks = " \t\r";
 constexpr std::size_t k_lines_max = 20'000, k_line_max = 4096, k_files_max = 1024;
 constexpr std::uint64_t k_count_max = 1'000'000;
-/* All that a line may have (_gres_options in Slurm's gres.c), else Slurm cannot parse the file,
- * which is fatal too. */
+/* All keys that Slurm knows (_gres_options in Slurm's gres.c). With any other key Slurm cannot
+ * parse the file, which is fatal too. */
 constexpr std::string_view k_known[] = {"count", "cpus", "cores", "file", "files", "flags", "link",
 	"links", "multiplefiles", "name", "type"};
-/* What a line that applies to our node may have. */
+/* Keys that a line for an external node may have. */
 constexpr std::string_view k_allowed[] = {
 	"count", "cpus", "cores", "file", "files", "name", "type"};
 /* Shared devices have rules of their own (gres_c_s.c). */
@@ -56,7 +56,7 @@ bool is_name(std::string_view word)
 		[](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
 }
 
-/* Two pairs of brackets in one name multiply: Slurm expands them all. */
+/* Slurm expands all names: two pairs of brackets in one name multiply them. */
 bool multiplies(std::string_view hosts)
 {
 	unsigned brackets = 0;
@@ -109,8 +109,8 @@ std::string take_line(GresConf &conf, std::string_view text, std::size_t number)
 	return {};
 }
 
-/* The line without its comment. Slurm joins lines and lets characters be escaped with backslashes:
- * not plain. */
+/* Checks the line without its comment. Slurm joins lines and escapes characters with backslashes,
+ * so that a line with a backslash is not plain. */
 std::string check_line(GresConf &conf, std::string_view line, std::size_t number)
 {
 	if (line.size() > k_line_max || number > k_lines_max)
@@ -163,7 +163,7 @@ bool are_cores(std::string_view text, std::uint32_t cpus)
 	return true;
 }
 
-/* What earlier lines of the same Name have; Slurm wants them uniform. */
+/* The properties of earlier lines with the same Name, which must be uniform. */
 struct Sort {
 	bool has_file = false, has_type = false;
 	std::set<std::string> files;
@@ -219,7 +219,7 @@ std::string check(const GresLine &line, const GresNode &node, std::map<std::stri
 
 } // namespace
 
-/* Lines as Slurm makes them (common/parse_config.c), as far as they are plain. */
+/* Splits plain lines in the same way as Slurm (common/parse_config.c). */
 GresConf parse_gres_conf(std::string_view text)
 {
 	GresConf conf;

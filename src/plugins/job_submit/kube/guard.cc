@@ -17,7 +17,7 @@ bool is_trusted(const Rules &rules, std::uint32_t uid)
 	return uid == 0 || uid == rules.slurm_user;
 }
 
-/* The first external-only partition in the list, or empty. */
+/* The first external-only partition in the list; empty: none. */
 std::string external_partition(const Rules &rules, std::string_view list)
 {
 	for (const std::string &name : split_commas(list))
@@ -27,7 +27,7 @@ std::string external_partition(const Rules &rules, std::string_view list)
 	return {};
 }
 
-/* Calls each name of the comma list, and takes no memory. */
+/* Calls the function for each name in the comma-separated list, without allocating memory. */
 template <class F> void each_name(std::string_view list, F &&call) noexcept
 {
 	constexpr std::string_view k_blanks = " \t\r";
@@ -48,7 +48,7 @@ bool is_external(const Rules &rules, std::string_view name) noexcept
 		rules.partitions.end();
 }
 
-/* JSON can hide the word, but no marker of ours does. */
+/* JSON could spell the word with escapes, but our markers do not. */
 bool may_be_marker(std::string_view text) noexcept
 {
 	return text.find("\"slurm-kube\"") != std::string_view::npos;
@@ -65,7 +65,7 @@ std::string refuse_partition(const std::string &name)
 		" takes Kubernetes pods only; give another with --partition";
 }
 
-/* No kubelet would start the pod there, and native jobs would go short of the node. */
+/* No kubelet would start the pod on native nodes, and native jobs would lack them. */
 std::string refuse_native_partition(const std::string &name, const core::Marker &marker)
 {
 	if (name.empty())
@@ -75,7 +75,7 @@ std::string refuse_native_partition(const std::string &name, const core::Marker 
 		" cannot go there; name the partition in kube.conf (Partitions) if that is wanted";
 }
 
-/* Shapes that Slurm or we cannot carry through for a job without script. */
+/* Kinds of jobs that Slurm or the plugin does not support for a job without a script. */
 std::string refuse_shape(const Submission &s)
 {
 	if (s.batch)
@@ -89,17 +89,19 @@ std::string refuse_shape(const Submission &s)
 	return {};
 }
 
-/* As root and SlurmUser for all but markers, which are the agent's. */
+/* Whether the caller counts as an administrator. Markers are a separate case: only root and
+ * SlurmUser may write them. */
 bool may_write(const Rules &rules, const Change &change)
 {
 	return is_trusted(rules, change.caller) || change.is_admin;
 }
 
 /*
- * A marker is given at submission, once: exactly-once rests on that. What a site notes on the job
- * is kept beside it. Slurm refuses an owner's own text before it asks us, so what comes with his
- * change is a script's, and he must not pay for it with a change that harms nobody: Slurm would
- * refuse it afterwards, so the text goes.
+ * A job gets its marker once, at submission; exactly-once submission depends on that. If a site
+ * writes another text, the text is kept in the marker as a note. A caller who may not write
+ * admin_comment did not write the text himself, because Slurm refuses that before it calls the
+ * plugin: the text comes from a site's script. The script must not make the user's harmless change
+ * fail, and Slurm would refuse the text later, so the text is dropped.
  */
 ChangeJudgement judge_new_comment(
 	const Rules &rules, const Change &change, const std::optional<core::Marker> &marker)

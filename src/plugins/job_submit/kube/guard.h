@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guard.h - who may create external jobs, and what may be done to them. Pure: facts in, verdict
- * out.
+ * guard.h - who may create external jobs, and which changes to them are allowed. Pure: takes facts,
+ * returns a judgement.
  *
- * A marker in admin_comment makes a job an external one; only root and SlurmUser may give it, at
- * submission, and nobody may take it away. The partitions of kube.conf take external jobs only, and
- * external jobs go nowhere else. The owner may do with his job what does not change its place.
+ * A marker in admin_comment makes a job external. Only root and SlurmUser may give a job a marker,
+ * at submission, and nobody may remove it. The partitions in kube.conf take external jobs only. An
+ * external job may use another partition only if that has no native nodes. The owner may change
+ * what does not affect the job's place and size.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_GUARD_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_GUARD_H
@@ -17,15 +18,15 @@ namespace slurmkube::plugin
 
 struct Rules {
 	std::uint32_t slurm_user = 0;
-	std::vector<std::string> partitions; /* external only */
+	std::vector<std::string> partitions; /* for external jobs only */
 };
 
 struct Submission {
 	std::uint32_t caller = 0;
 	MarkerTexts marker = {}; /* empty: none */
-	/* comma list, as Slurm will take it; empty: no default either */
+	/* comma-separated, as Slurm will use it; empty: not even a default partition */
 	std::string_view partition = {};
-	/* of an external job: one of them that also has native nodes, and is not in Rules; else
+	/* for an external job: a partition that has native nodes and is not in Rules; otherwise
 	 * empty */
 	std::string native_partition = {};
 	bool batch = false, array = false, het = false, own_id = false;
@@ -33,28 +34,28 @@ struct Submission {
 
 struct Judgement {
 	std::string refusal;                /* empty: allowed */
-	std::optional<core::Marker> marker; /* it is an external job */
+	std::optional<core::Marker> marker; /* set for an external job */
 };
 
 Judgement judge(const Rules &rules, const Submission &submission);
 
-/* The names in the comma list that kube.conf does not name. */
+/* The names in the comma-separated list that kube.conf does not name. */
 std::vector<std::string> other_partitions(const Rules &rules, std::string_view list);
 
 struct Change {
 	std::uint32_t caller = 0;
-	MarkerTexts marker = {}; /* as they are */
+	MarkerTexts marker = {}; /* the job's texts before the change */
 	std::string_view partition = {};
 	std::optional<std::string_view> new_admin_comment = {}, new_partition = {};
 	bool resizes = false;
-	std::string native_partition = {}; /* as in Submission, of the new ones */
-	/* the caller is one for Slurm (AdminLevel), and may write admin_comment */
+	std::string native_partition = {}; /* as in Submission, for new_partition */
+	/* the caller is an administrator for Slurm (AdminLevel) and may write admin_comment */
 	bool is_admin = false;
 };
 
 struct ChangeJudgement {
 	std::string refusal; /* empty: allowed */
-	/* To be written instead of the one asked for; nothing: it is not changed at all. */
+	/* the text to write instead of the requested one; empty: no change to the request */
 	std::optional<std::string> admin_comment = {};
 	bool keeps_comment = false;
 };
@@ -62,13 +63,15 @@ struct ChangeJudgement {
 ChangeJudgement judge(const Rules &rules, const Change &change);
 
 /*
- * Where an error of ours (no memory) leaves no judgement: is the request one that we stand for?
- * Asked without memory, by what texts look like. Only then it is refused; native jobs pass.
+ * Whether the plugin has to refuse the request after an internal error (no memory) that prevented a
+ * judgement. Decided from the look of the texts, without allocating memory; requests about native
+ * jobs pass.
  */
 bool concerns_us(const Rules &rules, const Submission &submission) noexcept;
 bool concerns_us(const Rules &rules, const Change &change) noexcept;
 
-/* Does kube.conf name one in the comma list, or each? An empty list has none. */
+/* Whether kube.conf names at least one partition in the comma-separated list, or all of them. Both
+ * are false for an empty list. */
 bool names_external(const Rules &rules, std::string_view list) noexcept;
 bool names_external_only(const Rules &rules, std::string_view list) noexcept;
 

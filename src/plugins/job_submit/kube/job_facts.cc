@@ -11,7 +11,7 @@ namespace slurmkube::plugin
 namespace
 {
 
-/* facts.h lists them in the model's order */
+/* facts.h has the order of the model */
 static_assert(static_cast<int>(KUBE_JOB_RUNNING) == static_cast<int>(core::JobState::running));
 static_assert(static_cast<int>(KUBE_JOB_OOM) == static_cast<int>(core::JobState::oom));
 static_assert(static_cast<int>(KUBE_JOB_UNKNOWN) == static_cast<int>(core::JobState::unknown));
@@ -23,7 +23,7 @@ struct Copy {
 	bool failed = false;
 };
 
-/* Called from C: an exception must not get out. */
+/* Called from C, so no exception may escape. */
 template <class F> void without_throwing(Copy &copy, F &&body) noexcept
 {
 	copy.failed |= guard(
@@ -53,7 +53,7 @@ void add_gres(void *context, const kube_gres_share *share) noexcept
 		});
 }
 
-/* squeue prints one word */
+/* one word, as in the output of squeue */
 std::string one_word(const char *text)
 {
 	std::string word(text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_facts.h - the seam's facts as values of the model.
+ * job_facts.h - converts the seam's facts to the types of the model.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_FACTS_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_FACTS_H
@@ -32,7 +32,7 @@ inline bool is_ended(kube_job_state state)
 	return !is_live(state);
 }
 
-/* Nothing if Slurm does not know it. Under a lock. */
+/* Empty: Slurm does not know the job or node. The caller must hold a lock. */
 std::optional<core::SlurmJob> copy_job(std::uint32_t id, const core::Marker &marker);
 std::optional<core::SlurmNode> copy_node(std::uint32_t index);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_submit_kube.c - what Slurm loads and calls: identity, init, fini and the two hooks.
+ * job_submit_kube.c - what Slurm loads and calls: identity, init(), fini() and the two hooks.
  *
- * Facts go to kube_glue_*, which decides; the answer comes back and is applied here. Nothing runs
- * before init(): slurmctld also opens plugins only to look at their names.
+ * The hooks collect facts, kube_glue_* decides, and the verdict is applied here. Nothing may run
+ * before init(), because slurmctld also opens plugins only to read their names.
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
@@ -35,8 +35,8 @@ int fini(void)
 	return SLURM_SUCCESS;
 }
 
-/* libslurm gives its caller the number only and prints the text, so the numbers tell the cases
- * apart. */
+/* libslurm returns only the number to its caller and prints the text, so each outcome has a
+ * number. */
 static int code_of(enum kube_outcome outcome)
 {
 	switch (outcome) {
@@ -59,7 +59,7 @@ static void replace(char **text, const char *with)
 	}
 }
 
-/* In a federation another cluster would get it too, and start it on nodes that no agent of ours
+/* In a federation another cluster would get the job too, and might start it on nodes that no agent
  * knows. */
 static void stay_here(job_desc_msg_t *job)
 {
@@ -67,7 +67,7 @@ static void stay_here(job_desc_msg_t *job)
 		replace(&job->clusters, slurm_conf.cluster_name);
 }
 
-/* Instead of what a plugin before us has said. */
+/* Replaces the text of an earlier plugin. */
 static void say(char **err_msg, const char *text)
 {
 	if (!err_msg)
@@ -100,7 +100,7 @@ static void take_identity(job_desc_msg_t *job, const struct kube_verdict *verdic
 	job->group_id = verdict->group_id;
 	replace(&job->admin_comment, verdict->admin_comment);
 	replace(&job->resp_host, verdict->copy);
-	/* with a port Slurm would look resp_host up as the name of a host */
+	/* with a port, Slurm would resolve resp_host as a host name */
 	job->alloc_resp_port = job->other_port = 0;
 	stay_here(job);
 	keep_age(job, verdict->waiting_since, time(NULL));
@@ -201,7 +201,7 @@ int job_modify(job_desc_msg_t *change, job_record_t *job, uint32_t caller)
 	struct kube_verdict verdict = {.outcome = KUBE_REFUSE};
 	int code = judge_change(change, job, caller, &verdict);
 
-	if (code) /* this Slurm has no way to tell the user more than the code */
+	if (code) /* this Slurm cannot send a text to the user */
 		info("job_submit/kube: JobId=%u uid=%u: %s", job->job_id, caller, verdict.text);
 	return code;
 }

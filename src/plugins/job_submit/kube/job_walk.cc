@@ -32,7 +32,7 @@ void JobWalk::go_on()
 	Slice slice = {*this, met_ == 0};
 	source_(met_ == 0 ? 0 : met_ - 1, take, &slice);
 	if (slice.has_failed)
-		throw std::bad_alloc(); /* not through Slurm's code, which called us */
+		throw std::bad_alloc(); /* not in visit(), which Slurm's code calls */
 	if (!slice.is_in_place)
 		met_ = 0;
 	else

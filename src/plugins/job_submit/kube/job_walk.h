@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_walk.h - through the list of all jobs of slurmctld, in slices of a bounded number. Pure.
+ * job_walk.h - visits all jobs in slurmctld's list in slices of bounded size. Pure.
  *
- * Locks are given up between two slices. Slurm appends jobs at the end of the list and takes ended
- * ones out of it, so a place in it moves towards the front only. Each slice begins with the last
- * job that was met: if another one is in its place, the walk begins anew, and meets jobs a second
- * time. So every job is met that is in the list from the first slice to the last one.
+ * The lock is released between two slices. Slurm appends new jobs to the list and removes ended
+ * ones, so that a job moves only towards the front. Each slice begins with the job that was visited
+ * last: if another job is in that place, the walk starts again, and visits jobs a second time. So
+ * the walk visits every job that is in the list from the first slice to the last.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WALK_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WALK_H
@@ -21,17 +21,17 @@ namespace slurmkube::plugin
 class JobWalk
 {
       public:
-	/* kube_seam_jobs_after() */
+	/* kube_seam_jobs_after() or a replacement in tests */
 	using Source = void (*)(std::uint32_t skipped, kube_each_job each, void *context);
 	using Visit = std::function<void(const kube_listed_job &job)>;
 
-	/* Some 0.1 us each where nothing is copied. */
+	/* A job takes about 0.1 us if nothing is copied. */
 	static constexpr std::uint32_t k_slice = 1024;
 
 	JobWalk(Source source, Visit visit) : source_(source), visit_(std::move(visit)) {}
 
-	/* The next slice; under the lock that the source wants. What visit() throws comes out
-	 * here. */
+	/* Visits the next slice. The caller must hold the lock that the source needs. An exception
+	 * of visit() leads to std::bad_alloc here. */
 	void go_on();
 	[[nodiscard]] bool is_done() const { return is_done_; }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_watch.cc - the inner half of JobWatch: one look at one job, under a lock.
+ * job_watch.cc - the part of JobWatch that looks at one job under a lock.
  */
 #include "src/plugins/job_submit/kube/job_watch.h"
 
@@ -16,7 +16,7 @@ namespace slurmkube::plugin
 namespace
 {
 
-/* What has ended is nobody's any more. */
+/* The texts of a job that has ended are not repaired. */
 MarkerFault fault_of_job(std::uint32_t id, const MarkerTexts &texts, const core::Marker &marker)
 {
 	return kube_seam_job_is_finished(id) ? MarkerFault{} : fault_of(texts, marker);
@@ -38,7 +38,7 @@ std::optional<MarkerTexts> texts_of(std::uint32_t id)
 	return MarkerTexts{texts.admin_comment, texts.copy};
 }
 
-/* ---- what is known ---- */
+/* ---- the known jobs ---- */
 
 JobWatch::IdSet &JobWatch::set_of(kube_job_state state)
 {
@@ -68,7 +68,7 @@ void JobWatch::reset()
 
 /* ---- one job, under a lock ---- */
 
-/* False: the id is another job's now. */
+/* False: the id belongs to another job. */
 bool JobWatch::read_marker(std::uint32_t id, Known &known)
 {
 	const auto texts = texts_of(id);
@@ -79,15 +79,16 @@ bool JobWatch::read_marker(std::uint32_t id, Known &known)
 	auto marker = marker_of(*texts);
 	if (!marker || !same_identity(*marker, known.marker))
 		return false;
-	known.marker = std::move(*marker); /* its options may have been changed */
+	known.marker = std::move(*marker); /* the options may have changed */
 	known.texts = hash_of(*texts);
 	known.fault = fault_of_job(id, *texts, known.marker);
 	return true;
 }
 
 /*
- * A site's script wrote over the marker, or the job is of a plugin that kept no copy. Texts that
- * have changed since are left alone: the next look reads them, and finds what is wrong with those.
+ * Restores the marker after a site's script has overwritten it, or adds the copy that an older
+ * plugin did not make. If the texts have changed since they were read, they are left alone: the
+ * next look reads them and finds what is wrong.
  */
 void JobWatch::write_marker(Mend &mend)
 {
@@ -101,7 +102,7 @@ void JobWatch::write_marker(Mend &mend)
 	mend.is_done =
 		kube_seam_write_marker(mend.id, mend.fault.comment ? mend.comment.c_str() : nullptr,
 			mend.fault.copy ? mend.copy.c_str() : nullptr);
-	/* known already: not to be parsed under this lock */
+	/* the text is known, so it need not be parsed under the lock */
 	if (const auto written = texts_of(mend.id))
 		known->second.texts = hash_of(*written);
 }
@@ -123,8 +124,9 @@ void JobWatch::note_change(
 		found.gone.push_back(id);
 		return;
 	}
-	/* one that is over when we meet it has started and ended unseen: who counts only what he
-	 * saw would look for it among all others */
+	/* A job that has ended before it was seen has both started and ended since the last look.
+	 * If only what was seen were counted, a search for these changes would visit all other
+	 * jobs. */
 	const bool is_news = known.state == KUBE_JOB_UNKNOWN, is_over = is_ended(glance.state);
 	found.starts += (is_active(glance.state) && !is_active(known.state)) ||
 		(is_news && is_over && !job->nodes.empty());
@@ -146,7 +148,7 @@ void JobWatch::note_change(
 	found.changed.push_back(std::move(*job));
 }
 
-/* For looks that ask for starts and ends only. */
+/* For looks that search only for starts and ends. */
 bool JobWatch::may_have_moved(std::uint32_t id) const
 {
 	auto known = jobs_.find(id);

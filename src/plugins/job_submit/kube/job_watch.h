@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_watch.h - sees every change of every external job, and does what their nodes' slurmd would do
- * at start and end.
+ * job_watch.h - sees every change of every external job, and does what the slurmd of its nodes
+ * would do at start and end.
  *
- * Counters that slurmctld keeps anyway say when to look; looking is by job id, in short holds, and
- * stops as soon as as many changes were found as were counted. A slow look over all live jobs,
- * gated by last_job_update, makes it level-triggered: nothing is missed for long, whatever the
- * counters did. Keeper's thread only.
+ * Counters of slurmctld tell when to look. A look finds jobs by id, holds the lock briefly, and
+ * stops when it has found as many changes as were counted. In addition a slow look checks all live
+ * jobs after last_job_update has changed, so that a change that the counters did not show is not
+ * missed for long. Keeper's thread only.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WATCH_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_JOB_WATCH_H
@@ -22,7 +22,7 @@
 namespace slurmkube::plugin
 {
 
-/* Under a lock; nothing: no such job. */
+/* The caller must hold a lock. Empty: no such job. */
 std::optional<MarkerTexts> texts_of(std::uint32_t id);
 std::size_t hash_of(const MarkerTexts &texts);
 
@@ -34,35 +34,36 @@ class JobWatch
 	{
 	}
 
-	/* All jobs that slurmctld has; call once it is in control. True when done; call again while
-	 * false. */
+	/* Reads all jobs of slurmctld. Call when it has taken control, and again until the result
+	 * is true. */
 	bool first_look();
-	/* After first_look(). */
+	/* Call after first_look(). */
 	void tick(const kube_pulse &pulse);
 	void reset();
-	/* After each whole look at all nodes. held: as NodeWatch counts it. Where that is more than
-	 * our jobs hold, looks for the others. */
+	/* Call after each complete look at all nodes. held: see NodeWatch::held(). If held is more
+	 * than what external jobs hold, searches for the other jobs. */
 	void find_unmarked(std::uint64_t held);
-	/* Their ids, "7,9"; the first ones. */
+	/* Ids of jobs without a marker that hold external nodes, "7,9"; the first 32. */
 	[[nodiscard]] const std::string &unmarked() const { return unmarked_.ids; }
 
 	[[nodiscard]] std::uint64_t live() const { return pending_.size() + active_.size(); }
 	[[nodiscard]] std::uint64_t pending() const { return pending_.size(); }
-	/* There may be something to place, and Slurm may not have noticed. Clears it. */
+	/* Whether there may be something to schedule that Slurm has not noticed. Clears the
+	 * flag. */
 	bool take_kick() { return std::exchange(wants_kick_, false); }
 
       private:
 	struct Known {
 		core::Marker marker;
-		std::size_t texts = 0;  /* where the marker stands, hashed */
-		MarkerFault fault = {}; /* which of them does not say it */
+		std::size_t texts = 0;  /* hash of the texts that may hold the marker */
+		MarkerFault fault = {}; /* which of the texts does not hold the marker */
 		std::uint64_t fingerprint = 0, raw_state = 0;
 		kube_job_state state = KUBE_JOB_UNKNOWN;
-		std::uint32_t nodes = 0;  /* external ones that it holds */
+		std::uint32_t nodes = 0;  /* number of external nodes that the job holds */
 		bool configuring = false; /* PrologSlurmctld runs */
-		bool never_began = false; /* it ended before that was over */
+		bool never_began = false; /* the job ended before its PrologSlurmctld */
 	};
-	/* A job that may be ours: its texts are read outside of locks. */
+	/* A job that may be external. Its texts are copied under the lock and parsed without it. */
 	struct Candidate {
 		std::uint32_t id;
 		std::string comment, copy;
@@ -70,8 +71,8 @@ class JobWatch
 	};
 	using Candidates = std::vector<Candidate>;
 	using Met = std::pair<std::uint32_t, Known>;
-	/* What is to be written over a job's texts while they are still those. Made outside of
-	 * locks. */
+	/* Texts to write over those of a job, if these have not changed in the meantime. Prepared
+	 * without a lock. */
 	struct Mend {
 		std::uint32_t id = 0;
 		std::size_t texts = 0;
@@ -79,15 +80,15 @@ class JobWatch
 		std::string comment = {}, copy = {};
 		bool is_done = false;
 	};
-	/* What one hold has found, to be dealt with outside of it. */
+	/* What one hold has found; handled when the lock is released. */
 	struct Found {
 		std::vector<core::SlurmJob> changed;
 		std::vector<std::uint32_t> gone;
-		/* need the write lock */
+		/* these need the write lock */
 		std::vector<std::uint32_t> prologs, epilogs, inactive, marred;
 		std::vector<Mend> mends;
 		unsigned starts = 0, ends = 0;
-		bool untried = false; /* a new job waits though there may be room */
+		bool untried = false; /* a new job waits although there may be room */
 	};
 	using Ids = std::vector<std::uint32_t>;
 	using IdSet = std::set<std::uint32_t>;
@@ -95,9 +96,9 @@ class JobWatch
 		Ids ids;
 		std::size_t next = 0;
 		std::int64_t worked_before = 0;
-		/* enough when all that were counted are found; otherwise all ids */
+		/* stop when all counted changes are found; otherwise look at all ids */
 		bool is_counted = false;
-		/* Of a counted sweep: what comes into ids when all of them were looked at. */
+		/* For a counted sweep: which jobs to add when all ids were looked at. */
 		bool takes_pending = false, takes_active = false, pending_first = false;
 		std::uint32_t pending_after = 0, active_before = UINT32_MAX;
 		[[nodiscard]] bool is_done() const
@@ -105,9 +106,9 @@ class JobWatch
 			return next >= ids.size() && !takes_pending && !takes_active;
 		}
 	};
-	static constexpr unsigned k_likely_misses = 16; /* failed submissions between two looks */
+	static constexpr unsigned k_likely_misses = 16; /* failed submissions between looks */
 
-	/* Under a lock. */
+	/* The caller holds a lock. */
 	bool note(std::uint32_t id, Candidates &candidates) const;
 	void note(std::uint32_t id, const MarkerTexts &texts, Candidates &candidates) const;
 	void enter(Met &met, Found &found, Candidates &changed);
@@ -120,7 +121,7 @@ class JobWatch
 		std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
 	void finish(Found &found);
 
-	/* Not under a lock. */
+	/* The caller holds no lock. */
 	void refill(Sweep &sweep);
 	void look_on(Sweep &sweep, Found &found);
 	void go_on(Sweep &sweep);
@@ -148,16 +149,16 @@ class JobWatch
 	std::string feature_;
 
 	std::map<std::uint32_t, Known> jobs_;
-	/* Each id of jobs_ is in one of them, by its state: a slurmctld remembers thousands of
-	 * ended jobs, which nobody should walk over. */
+	/* Each id in jobs_ is in exactly one of these sets, by its state, because a slurmctld
+	 * remembers thousands of ended jobs that a look should not visit. */
 	IdSet pending_, active_, ended_ids_;
-	/* no counter of slurmctld tells when a job's PrologSlurmctld is over: they are looked at in
-	 * each tick */
+	/* No counter of slurmctld tells when a job's PrologSlurmctld ends, so these jobs are looked
+	 * at in each tick. */
 	struct Configuring {
 		IdSet ids;
-		std::uint32_t last = 0; /* looked at */
+		std::uint32_t last = 0; /* the id that was looked at last */
 	} configuring_;
-	std::uint32_t last_id_ = 0; /* the newest that was met */
+	std::uint32_t last_id_ = 0; /* id of the newest job seen */
 	kube_pulse before_ = {};
 	Sweep hot_, slow_, ended_;
 	struct Looks {
@@ -167,10 +168,10 @@ class JobWatch
 	} looks_;
 	struct Held {
 		std::uint64_t now = 0;  /* sum of Known::nodes */
-		std::uint64_t most = 0; /* since it was last compared */
+		std::uint64_t most = 0; /* maximum since the last comparison */
 	} held_;
 	struct Unmarked {
-		std::int64_t looked_at = 0; /* when all jobs were last looked through for them */
+		std::int64_t looked_at = 0; /* time of the last search through all jobs */
 		std::string ids;
 	} unmarked_;
 	std::int64_t all_new_at_ = 0, write_locked_at_ = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_watch_looks.cc - the outer half of JobWatch: when to look at which jobs, and what is done
- * with what a look has found.
+ * job_watch_looks.cc - the part of JobWatch that decides when to look at which jobs, and handles
+ * what a look has found.
  */
 #include "src/base/log.h"
 #include "src/plugins/job_submit/kube/guard.h"
@@ -18,14 +18,14 @@ namespace
 {
 
 constexpr std::int64_t k_all_new_every = 1000 * k_ms;
-constexpr unsigned k_all_misses = 2048; /* some 0.1 ms: failed submissions in a row */
+constexpr unsigned k_all_misses = 2048; /* 0.1 ms; skips failed submissions in a row */
 constexpr std::size_t k_refill = 256;
-/* then it goes before the hot look, which may never end in a busy cluster */
+/* after this time the slow look comes before the hot look, which may never end in a busy cluster */
 constexpr std::int64_t k_slow_is_late = 5000 * k_ms;
 
 } // namespace
 
-/* ---- what was found ---- */
+/* ---- handling of what was found ---- */
 
 void JobWatch::finish(Found &found)
 {
@@ -46,14 +46,15 @@ void JobWatch::finish(Found &found)
 	found.marred.clear();
 	for (std::uint32_t id : again)
 		look_at(id, found);
-	/* what a job still waits for are real nodes: they answer for themselves */
+	/* what is still waited for are native nodes, whose slurmd will answer */
 	found.epilogs.clear();
 	found.prologs.clear();
 	found.inactive.clear();
 	found.marred.clear();
 }
 
-/* Markers are read and made here, not under the write lock, for which all of slurmctld waits. */
+/* Markers are parsed and made here, and not under the write lock, for which all of slurmctld
+ * waits. */
 std::vector<JobWatch::Mend> JobWatch::prepare_mends(const Ids &ids) const
 {
 	std::vector<Mend> mends;
@@ -80,7 +81,7 @@ void JobWatch::tell_mends(const std::vector<Mend> &mends) const
 	}
 }
 
-/* In portions: each of these calls is some 10 us. */
+/* In portions, because each call takes about 10 us. */
 void JobWatch::write_pass(Found &found)
 {
 	static constexpr std::size_t k_portion = 16;
@@ -147,9 +148,9 @@ void JobWatch::deliver(Found &found)
 /* ---- when to look ---- */
 
 /*
- * Waiting jobs from the oldest on, since those start first; the others from the newest on: what has
- * run for long goes on for long, and of ten thousand jobs those that come and go all the time are
- * the young ones. Starts before ends; a cancelled pending job is counted as an end.
+ * Takes pending jobs from the oldest on, because those start first, and other jobs from the newest
+ * on: a job that has run for long will probably run on, and most jobs that end are young. Starts
+ * come before ends; slurmctld counts a cancelled pending job as an end.
  */
 void JobWatch::refill(Sweep &sweep)
 {
@@ -175,7 +176,7 @@ void JobWatch::refill(Sweep &sweep)
 		take_pending();
 }
 
-/* One hold. */
+/* Looks during one hold. */
 void JobWatch::look_on(Sweep &sweep, Found &found)
 {
 	LockHold hold(KUBE_READ, meter_);
@@ -186,7 +187,7 @@ void JobWatch::look_on(Sweep &sweep, Found &found)
 	} while (sweep.next < sweep.ids.size() && hold.has_time());
 }
 
-/* As far as the budget goes; the rest in the next tick. */
+/* Goes on as long as the budget lasts; the next tick does the rest. */
 void JobWatch::go_on(Sweep &sweep)
 {
 	while (!sweep.is_done() && meter_.can_hold()) {
@@ -202,7 +203,7 @@ void JobWatch::go_on(Sweep &sweep)
 	}
 }
 
-/* One hold; the next tick goes on where it ended. */
+/* Looks during one hold; the next tick goes on with the following ids. */
 void JobWatch::look_at_configuring()
 {
 	if (configuring_.ids.empty() || !meter_.can_hold())
@@ -232,9 +233,9 @@ void JobWatch::go_on_slowly(Sweep &sweep, SlowLook &look)
 }
 
 /*
- * Starts are among the pending jobs, ends among the others, and among those that are cancelled
- * while they wait. What an unfinished look has not found yet is looked for further, from the first
- * job on: those that move are mostly there.
+ * Starts are found among pending jobs; ends among active jobs, and among pending jobs that are
+ * cancelled. Changes that an unfinished look has not found yet are searched for again from the
+ * first job on, because most changes are there.
  */
 void JobWatch::count(const kube_pulse &pulse)
 {
@@ -250,8 +251,8 @@ void JobWatch::count(const kube_pulse &pulse)
 		return;
 	hot_ = {};
 	hot_.is_counted = hot_.takes_pending = true;
-	/* by what is new: starts of native jobs are counted too, and wanting those for long must
-	 * not keep us from the ends */
+	/* Decided by the new starts, not by all missing ones: starts of native jobs are counted
+	 * too, and searching for those must not delay the search for ends. */
 	hot_.pending_first = starts_.wanted() != starts;
 	hot_.takes_active = ends_.wanted() != 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_watch_search.cc - how JobWatch finds jobs that it does not know: by number, in the list of
- * all, and those that are not ours.
+ * job_watch_search.cc - the part of JobWatch that finds unknown jobs: by id, in the list of all
+ * jobs, and jobs that hold external nodes without a marker.
  *
- * Under a lock texts are copied; markers are read outside of it.
+ * Texts are copied under the lock and parsed without it.
  */
 #include "src/plugins/job_submit/kube/job_facts.h"
 #include "src/plugins/job_submit/kube/job_walk.h"
@@ -22,7 +22,7 @@ namespace
 
 constexpr std::int64_t k_write_lock_every = 250 * k_ms;
 constexpr std::size_t k_unmarked_max = 32;
-/* People read it, and half a minute is soon enough for them; each time costs a look at each job. */
+/* Only people read the list, so that 30 s is often enough; each search looks at every job. */
 constexpr std::int64_t k_unmarked_every = 30'000 * k_ms;
 
 bool thread_is_alive(int thread)
@@ -32,7 +32,7 @@ bool thread_is_alive(int thread)
 
 } // namespace
 
-/* ---- from a number to a known job ---- */
+/* ---- from an id to a known job ---- */
 
 void JobWatch::note(std::uint32_t id, const MarkerTexts &texts, Candidates &candidates) const
 {
@@ -50,7 +50,7 @@ bool JobWatch::note(std::uint32_t id, Candidates &candidates) const
 	return texts.has_value();
 }
 
-/* Its texts may have been changed since they were read: then they are read again. */
+/* If the texts have changed since they were read, they are read again. */
 void JobWatch::enter(Met &met, Found &found, Candidates &changed)
 {
 	auto &[id, known] = met;
@@ -62,7 +62,7 @@ void JobWatch::enter(Met &met, Found &found, Candidates &changed)
 		return;
 	}
 	if (kube_seam_job_is_finished(id))
-		known.fault = {}; /* what has ended is nobody's any more */
+		known.fault = {}; /* the texts of a job that has ended are not repaired */
 	else
 		registry_.found({id}, known.marker);
 	set_of(known.state).insert(id);
@@ -84,8 +84,8 @@ void JobWatch::enter_all(std::vector<Met> &met, Candidates &changed)
 	}
 }
 
-/* What claims to be a marker and is none is an administrator's text; the hook lets no other
- * through. */
+/* A text that claims to be a marker and cannot be parsed was written by an administrator: the hook
+ * admits no such text from others. */
 void JobWatch::meet(Candidates candidates)
 {
 	while (!candidates.empty()) {
@@ -105,12 +105,12 @@ void JobWatch::meet(Candidates candidates)
 	}
 }
 
-/* ---- new numbers ---- */
+/* ---- new ids ---- */
 
 /*
- * Slurm alone knows the number of the next job, and looks into StateSaveLocation before it tells
- * it: not under a lock that we hold. Numbers follow each other, with a gap where a submission
- * failed or a job was forgotten.
+ * Only Slurm knows the next job id, and its function looks into StateSaveLocation first, which must
+ * not happen under a lock that we hold. So probe the ids after the newest known one: ids are
+ * consecutive, with gaps where a submission failed or a job was purged.
  */
 void JobWatch::find_new(unsigned misses_max)
 {
@@ -130,10 +130,11 @@ void JobWatch::find_new(unsigned misses_max)
 }
 
 /*
- * Finds what find_new() cannot: numbers that leap far or begin anew. The newest job is the last one
- * of the list that is of no array: an array lies behind newer jobs, and its tasks before older ones
- * (facts.h). Where tasks have taken more numbers since than find_new() goes on over, the next
- * ticket without a job brings us here again, and its job is the newest then.
+ * Finds jobs that find_new() misses, because ids have jumped far or started from the beginning
+ * again. The newest job is the last one in the list that does not belong to an array: arrays stand
+ * behind newer jobs, and their tasks before older jobs (facts.h). If tasks have since taken more
+ * ids than find_new() skips, the next ticket without a job leads here again, and its job is the
+ * newest then.
  */
 void JobWatch::find_by_list()
 {
@@ -166,9 +167,8 @@ bool JobWatch::first_look()
 	return true;
 }
 
-/* The write lock is taken for its own sake (SubmissionRegistry::settled). Serials first, then the
- * look, then drop: a job made in between is found by the look.
- */
+/* Takes the write lock only to let it pass (SubmissionRegistry::settled()). The order matters: get
+ * the serial numbers, look, then drop. A job that is created in between is found by the look. */
 void JobWatch::settle_tickets()
 {
 	std::int64_t now = now_ns();
@@ -191,9 +191,9 @@ void JobWatch::settle_tickets()
 	registry_.drop(serials);
 }
 
-/* ---- jobs that are not ours ---- */
+/* ---- jobs without a marker ---- */
 
-/* Native ones that hold an external node, and placeholders whose marker and copy are lost. */
+/* Native jobs that hold an external node, and placeholders that have lost both marker and copy. */
 std::string JobWatch::list_unmarked() const
 {
 	std::set<std::uint32_t> ids;
@@ -215,9 +215,9 @@ std::string JobWatch::list_unmarked() const
 }
 
 /*
- * Nobody ends them. Slurm's own counts say whether there is one at all. They are of some time
- * before, so they are compared with the most that ours have held meanwhile: jobs that have just
- * ended are not missed.
+ * The plugin does not end such jobs; `skube check` reports them. Slurm's counts tell whether there
+ * are any. The counts are some time old, so they are compared with the maximum that external jobs
+ * have held since: jobs that have just ended are then included.
  */
 void JobWatch::find_unmarked(std::uint64_t held)
 {

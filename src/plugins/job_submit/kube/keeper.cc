@@ -14,7 +14,7 @@ namespace
 {
 
 constexpr std::int64_t k_nap_busy = 2 * k_ms, k_nap_idle = 20 * k_ms;
-/* when its share of time under locks is used up: fewer holds find more each */
+/* nap when the budget for locks is used up, so that there are fewer holds that find more each */
 constexpr std::int64_t k_nap_spent = 10 * k_ms;
 constexpr std::int64_t k_rest_min = 1000 * k_ms, k_rest_max = 60'000 * k_ms;
 constexpr std::int64_t k_start_max = 60'000 * k_ms;
@@ -32,20 +32,21 @@ Keeper::Keeper(const std::string &feature, const kube_host &host, SubmissionRegi
 std::int64_t Keeper::nap()
 {
 	if (!in_control_ && now_ns() - began_ < k_start_max)
-		/* what Slurm has forgotten at its start must be set right before it places jobs */
+		/* the state of nodes that Slurm has forgotten must be restored before it places
+		 * jobs */
 		return k_nap_busy;
 	bool busy =
 		in_control_ && (!feed_.is_complete() || kicks_.are_wanted() || jobs_.live() != 0);
 	dozes_.store(!busy, std::memory_order_relaxed);
-	/* after the store: a ticket that came before it is seen here, one that comes later wakes
-	 * us */
+	/* after the store: a ticket that came before it is seen here, and one that comes later
+	 * wakes the thread */
 	if (!busy && !registry_.has_tickets())
 		return k_nap_idle;
 	return meter_.can_hold() ? k_nap_busy : k_nap_spent;
 }
 
-/* An error of ours (no memory) must not end the thread while the link goes on telling an old
- * picture: all is forgotten, and looked at anew a while later. */
+/* An internal error (no memory) must not end the thread, because the link would go on reporting an
+ * old state. Everything is forgotten and read again after a pause. */
 void Keeper::run()
 {
 	bool goes_on = true;
@@ -96,7 +97,8 @@ void Keeper::step()
 	kick(pulse);
 }
 
-/* What was read in a second that is not over may be read again in it, and that would not show. */
+/* slurm.conf may be read twice in one second, which the second alone does not show. So the
+ * configuration is read again when that second is over. */
 void Keeper::follow_configuration(std::int64_t configured)
 {
 	const std::int64_t now = time(nullptr);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * keeper.h - the thread that watches jobs and nodes and takes slurmd's part.
+ * keeper.h - the thread that watches jobs and nodes and does the work of slurmd.
  *
- * Wakes every 2 ms while there are external jobs, to look at some counters without a lock; locks
- * only when they moved, or on the slow looks of its two watches. Does nothing while this slurmctld
- * is not in control.
+ * While there are external jobs, the thread wakes every 2 ms to read some counters without a lock.
+ * It takes a lock only if they have changed, or for the slow looks of its two watches. It does
+ * nothing while this slurmctld is not in control.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_KEEPER_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_KEEPER_H
@@ -23,13 +23,14 @@ class Keeper
 	Keeper(const std::string &feature, const kube_host &host, SubmissionRegistry &registry,
 		Feed &feed, Costs &costs, const Stop &stop, std::function<void()> reconfigured);
 
-	/* The thread's body. */
+	/* The body of the thread. */
 	void run();
 
-	/* A hook let an external job through: look soon. Any thread. */
+	/* A hook has admitted an external job: look soon. Any thread. */
 	void wake()
 	{
-		/* else it looks in 2 ms anyway, and the hook saves a system call */
+		/* otherwise the thread looks within 2 ms anyway, and the hook saves a system
+		 * call */
 		if (dozes_.load(std::memory_order_relaxed))
 			wake_.set();
 	}
@@ -62,7 +63,7 @@ class Keeper
 	Feed &feed_;
 	const Stop &stop_;
 	std::function<void()> reconfigured_; /* slurm.conf was read again; no lock is held */
-	std::int64_t configured_ = 0;        /* second in which slurm.conf was read */
+	std::int64_t configured_ = 0;        /* the second in which slurm.conf was read */
 	bool is_young_ = false;              /* that second was not over at the last look */
 	Event wake_;
 	DutyBudget budget_;
@@ -70,12 +71,12 @@ class Keeper
 	JobWatch jobs_;
 	NodeWatch nodes_;
 	bool in_control_ = false;
-	std::int64_t rest_ = 0; /* after an error of ours */
+	std::int64_t rest_ = 0; /* pause after an internal error (ns) */
 	Kicks kicks_;
 	std::int64_t began_ = now_ns();
 	std::atomic<bool> dozes_{true}; /* the next look is more than 2 ms away */
 	std::atomic<std::uint64_t> placeholders_{0}, external_nodes_{0};
-	mutable std::mutex unmarked_mutex_; /* held for a copy */
+	mutable std::mutex unmarked_mutex_; /* held only for a copy */
 	std::string unmarked_;
 };
 

@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text)
 	return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-/* As in slurm.conf, keys do not mind case. */
+/* Keys are case-insensitive, as in slurm.conf. */
 bool is_key(std::string_view key, const char *name)
 {
 	return strcasecmp(std::string(key).c_str(), name) == 0;

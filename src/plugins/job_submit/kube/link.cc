@@ -21,7 +21,7 @@ namespace
 constexpr std::int64_t k_stats_every = 5000 * k_ms;
 constexpr std::int64_t k_wait_for_picture = 20 * k_ms;
 constexpr std::size_t k_write_at = 64 * 1024;
-constexpr std::size_t k_input_max = 4096; /* the agent has one short line to say */
+constexpr std::size_t k_input_max = 4096; /* the agent sends one short line */
 constexpr int k_look_up_ms = 100;         /* how soon a blocked write notices a dropped queue */
 
 std::string failure(const char *what)
@@ -38,7 +38,7 @@ Link::Link(Setup setup, Feed &feed, Costs &costs, const Stop &stop)
 {
 }
 
-/* No agent is a normal state of affairs: said once at each change. */
+/* A missing agent is normal, so each change is logged once. */
 void Link::report(const std::string &what)
 {
 	if (what == last_report_)
@@ -67,7 +67,7 @@ Result<UniqueFd> Link::connect() const
 		return Error{Errc::io, failure("socket")};
 	sockaddr_un address = {};
 	address.sun_family = AF_UNIX;
-	/* its length was checked with kube.conf */
+	/* the length was checked when kube.conf was read */
 	setup_.socket.copy(address.sun_path, sizeof(address.sun_path) - 1);
 	if (::connect(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) != 0)
 		return Error{Errc::again, failure("no agent")};
@@ -97,7 +97,7 @@ void Link::connect_once()
 	std::string why = fd ? serve(std::move(*fd)) : fd.error().what;
 	if (!stop_.is_set())
 		report(why);
-	random_ = random_ * 1664525U + 1013904223U; /* Knuth's; it only spreads reconnects */
+	random_ = random_ * 1664525U + 1013904223U; /* Knuth's constants; only spreads reconnects */
 	stop_.wait(backoff_.next(random_ >> 8U));
 }
 
@@ -144,7 +144,8 @@ std::string Link::send_all(const std::vector<codec::LinkMessage> &messages)
 	return flush();
 }
 
-/* Waits as long as the agent is slow: the queue behind us is bounded and says when it is enough. */
+/* Waits while the agent is slow: the feed's queue is bounded, and ends the wait when it is
+ * dropped. */
 std::string Link::flush()
 {
 	std::size_t done = 0;
@@ -221,7 +222,7 @@ std::string Link::read_input()
 	return why.empty() && in_.size() > k_input_max ? "the agent talks too much" : why;
 }
 
-/* After the welcome anything else is from a newer agent, and not for us. */
+/* Lines after the welcome come from a newer agent and are ignored. */
 std::string Link::take_line(std::string_view line)
 {
 	if (welcomed_)

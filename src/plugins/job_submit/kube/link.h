@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * link.h - the thread that tells the agent (doc/design/protocol.md, section 2).
+ * link.h - the thread that reports to the agent (doc/design/protocol.md, section 2).
  *
- * Connects out, so slurmctld has no port of ours and a new slurmctld process needs nothing from the
- * old one. Sends hello, a snapshot, then changes and, every 5 s, the plugin's own costs. Whatever
- * goes wrong closes the connection; the next one starts from the beginning.
+ * The plugin connects to the agent, so that slurmctld needs no port for it, and a new slurmctld
+ * process needs nothing from the old one. The link sends hello, a snapshot, then changes and, every
+ * 5 s, the plugin's own costs. Any failure closes the connection; the next one starts from the
+ * beginning.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LINK_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LINK_H
@@ -24,20 +25,20 @@ class Link
       public:
 	struct Setup {
 		std::string socket;
-		std::uint32_t slurm_user = 0; /* the agent runs as this or as root */
+		std::uint32_t slurm_user = 0; /* the agent must run as this user or as root */
 		std::function<core::PluginHello()> hello;
 		std::function<core::PluginStats()> stats;
 	};
 	Link(Setup setup, Feed &feed, Costs &costs, const Stop &stop);
 
-	/* The thread's body. */
+	/* The body of the thread. */
 	void run();
 
       private:
 	void connect_once();
 	Result<UniqueFd> connect() const;
 	Status check_peer(int fd) const;
-	/* One connection, until it breaks; says why. */
+	/* Serves one connection until it breaks, and returns the reason. */
 	std::string serve(UniqueFd fd);
 	std::string send_snapshot();
 	std::string send_all(const std::vector<codec::LinkMessage> &messages);
@@ -54,10 +55,10 @@ class Link
 	const Stop &stop_;
 	Backoff backoff_;
 	std::uint32_t random_ = static_cast<std::uint32_t>(now_ns());
-	std::string last_report_; /* the same trouble is logged once */
+	std::string last_report_; /* the same trouble is logged only once */
 	core::PluginHello told_;
 
-	/* of the connection */
+	/* state of the connection */
 	UniqueFd fd_;
 	std::uint64_t seq_ = 0;
 	std::string out_, in_;

@@ -1,5 +1,5 @@
-# The plugin is built when configure was given Slurm's source tree; its pure parts always, for their
-# unit tests.
+# The plugin is built only if configure was given Slurm's source tree; its pure parts are always
+# built, for their unit tests.
 noinst_LTLIBRARIES += libkubeplugin.la
 libkubeplugin_la_SOURCES = \
 	%D%/kube_conf.cc \
@@ -34,7 +34,8 @@ if BUILD_PLUGIN
 slurmplugindir = $(slurm_plugindir)
 slurmplugin_LTLIBRARIES = job_submit_kube.la
 
-# C with Slurm's own headers, apart: they want Slurm's config.h, not ours.
+# C files with Slurm's own headers are a library of their own, because they need Slurm's config.h
+# and not ours.
 noinst_LTLIBRARIES += libkubeseam.la
 libkubeseam_la_SOURCES = \
 	%D%/facts.h \
@@ -51,8 +52,8 @@ libkubeseam_la_SOURCES = \
 libkubeseam_la_CPPFLAGS = $(SLURM_SRC_CPPFLAGS) -I$(top_srcdir)
 libkubeseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
-# What it needs of base and codec is compiled for it: libtool puts whole libraries into a module,
-# and these flags let it be unloaded.
+# The files of base and codec that the plugin needs are compiled for it: libtool would put whole
+# libraries into the module, and these flags allow the module to be unloaded.
 job_submit_kube_la_SOURCES = \
 	src/base/log.cc \
 	src/base/text.cc \
@@ -92,7 +93,7 @@ job_submit_kube_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -expor
 	-Wl,--version-script=$(top_srcdir)/%D%/exports.map
 job_submit_kube_la_LIBADD = libkubeseam.la libkubeplugin.la $(JSON_C_LIBS)
 
-# Nobody links against a plugin: libtool's archive would only lie beside it.
+# Nobody links against a plugin, so libtool's .la file is not installed.
 install-data-hook:
 	rm -f $(DESTDIR)$(slurmplugindir)/job_submit_kube.la
 uninstall-hook:

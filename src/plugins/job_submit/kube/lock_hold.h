@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lock_hold.h - slurmctld's locks, held briefly and measured. Used by the keeper's thread only.
+ * lock_hold.h - holds slurmctld's locks briefly and measures that. Keeper's thread only.
  *
- * What is told is the time by the clock, as slurmctld feels it. The budget is charged with our own
- * processor time: what a machine without a free processor adds is not saved by looking less.
+ * Costs records elapsed time, which is what slurmctld loses. The budget is charged with the
+ * thread's processor time: if the machine is busy, fewer looks would not shorten the elapsed time.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LOCK_HOLD_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LOCK_HOLD_H
@@ -15,12 +15,12 @@
 namespace slurmkube::plugin
 {
 
-/* What every hold needs; outlives them. */
+/* What every hold needs; must outlive the holds. */
 struct Meter {
 	Costs &costs;
 	DutyBudget &budget;
 	[[nodiscard]] bool can_hold() const { return budget.can_hold(now_ns()); }
-	/* Processor time under locks so far. */
+	/* Processor time under locks so far, in nanoseconds. */
 	[[nodiscard]] std::int64_t worked() const
 	{
 		return static_cast<std::int64_t>(costs.worked_ns.load(std::memory_order_relaxed));
@@ -52,8 +52,8 @@ class LockHold
 		meter_.budget.spent(worked);
 	}
 
-	/* Loops under a lock ask this, and go on in the next hold: others get their turn
-	 * between. */
+	/* Loops under a lock stop when this is false and continue in another hold, so that other
+	 * threads get the lock in between. */
 	[[nodiscard]] bool has_time() const { return now_ns() - since_ < k_hold_max; }
 
       private:

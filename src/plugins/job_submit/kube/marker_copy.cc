@@ -25,7 +25,7 @@ std::string_view trimmed(std::string_view text)
 		: text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-/* JSON has no other bytes. Sites write words; what is not ASCII may be of any character set. */
+/* A marker contains ASCII only. A site's text may have any encoding, so other bytes become '?'. */
 std::string as_note(std::string_view text)
 {
 	std::string note(trimmed(text));
@@ -35,7 +35,7 @@ std::string as_note(std::string_view text)
 	return note;
 }
 
-/* What a script has put before or after a marker that it found. */
+/* The text that a script has put before or after the marker. */
 std::string around(std::string_view marker_text, std::string_view text)
 {
 	const std::size_t at =
@@ -48,7 +48,7 @@ std::string around(std::string_view marker_text, std::string_view text)
 
 } // namespace
 
-/* JSON has a brace, in whatever way the rest of it is written. */
+/* JSON contains a brace, however the rest is written. */
 bool may_claim_marker(const MarkerTexts &texts) noexcept
 {
 	return texts.admin_comment.find('{') != std::string_view::npos ||

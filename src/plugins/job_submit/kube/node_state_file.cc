@@ -36,7 +36,7 @@ std::string unescaped(std::string_view text)
 	return out;
 }
 
-/* Up to the blank, which is taken off too. */
+/* Takes the text up to the next blank, and removes both from the line. */
 std::string_view take_word(std::string_view &line)
 {
 	std::size_t blank = std::min(line.find(' '), line.size());
@@ -84,7 +84,7 @@ OutOfServiceNodes out_of_service_from(std::string_view text)
 	while (!text.empty()) {
 		std::size_t end = text.find('\n');
 		if (end == std::string_view::npos)
-			break; /* cut off: half a reason is none */
+			break; /* cut off: half a reason is useless */
 		take_line(text.substr(0, end), map);
 		text.remove_prefix(end + 1);
 	}

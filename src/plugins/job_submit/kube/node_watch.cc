@@ -14,10 +14,10 @@ namespace slurmkube::plugin
 namespace
 {
 
-/* JobWatch ends our own jobs within milliseconds */
+/* after this time a completing job is not ours: JobWatch ends those within milliseconds */
 constexpr std::int64_t k_stray_after = 1000 * k_ms;
 constexpr std::int64_t k_stray_report_interval = 600'000 * k_ms;
-/* at nodes that change all the time; the next looks tell the rest */
+/* complete looks at nodes that change all the time; later looks report the rest */
 constexpr unsigned k_first_looks_max = 5;
 constexpr const char *k_node_state_file = "kube_out_of_use";
 
@@ -49,7 +49,8 @@ void NodeWatch::note(const core::SlurmNode &node)
 		out_changed_ |= note_node(out_of_service_, node);
 }
 
-/* The first look alone has an empty map before it has seen all nodes. */
+/* Writes the file if the map has changed, and always after the first look, which has filled the
+ * map. */
 void NodeWatch::remember()
 {
 	if (!out_changed_ && complete_)
@@ -115,7 +116,7 @@ void NodeWatch::go_on()
 		}
 		if (!same) {
 			begin_look();
-			return; /* a table that changes all the time must not keep us here */
+			return; /* do not stay here if the table keeps changing */
 		}
 		if (all)
 			end_look();
@@ -182,7 +183,7 @@ void NodeWatch::end_look()
 	has_looked_ = true;
 	held_ = look_.held;
 	forget_missing();
-	/* not what care costs: that is rare, and must not blind us for seconds after it */
+	/* without the cost of care, which is rare and must not delay the next look for seconds */
 	when_.ended(meter_.worked() - look_.worked_before);
 	remember();
 	if (!found_.gres.empty())
@@ -192,11 +193,12 @@ void NodeWatch::end_look()
 	report_misfits();
 	const bool righted = give_care();
 	if (righted)
-		when_.again(); /* what has just been set right must be seen, and told */
+		when_.again(); /* the corrections must be seen and reported */
 	complete_ = complete_ || !righted || ++first_looks_ >= k_first_looks_max;
 }
 
-/* A node may have come between two holds: ask for it by name before it is said to be gone. */
+/* A missing node may have been added between two holds, so ask for it by name before it is reported
+ * as gone. */
 void NodeWatch::forget_missing()
 {
 	std::vector<std::string> missing;
@@ -215,7 +217,7 @@ void NodeWatch::forget_missing()
 	}
 }
 
-/* Each node once, one line a look. */
+/* Reports each node once, with one line per look. */
 void NodeWatch::report_misfits()
 {
 	if (found_.misfits.empty())
@@ -231,7 +233,7 @@ void NodeWatch::report_misfits()
 	found_.misfits.clear();
 }
 
-/* One line a look, however many nodes. */
+/* One line per look, whatever the number of nodes. */
 void NodeWatch::report_kept_down()
 {
 	if (found_.kept_down.empty())
@@ -246,8 +248,8 @@ void NodeWatch::report_kept_down()
 	found_.kept_down.clear();
 }
 
-/* True: some can take work now that could not. Most need no more than their times set on: an RPC
- * that reached the sink has set them back. */
+/* True: some nodes can accept jobs that they could not accept before. Most nodes only need their
+ * times moved on, because a message that reached the sink has reset them. */
 bool NodeWatch::give_care()
 {
 	bool righted = false;
@@ -263,7 +265,7 @@ bool NodeWatch::give_care()
 	return righted;
 }
 
-/* Jobs that are not ours, on a node that has no slurmd: a partition with nodes of both kinds. */
+/* Jobs that are not ours on a node without slurmd: their partition has nodes of both kinds. */
 void NodeWatch::end_strays()
 {
 	for (const std::string &name : found_.strays) {

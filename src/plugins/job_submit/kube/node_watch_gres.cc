@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of NodeWatch that has Slurm load the devices of gres.conf for external nodes. */
+/* The part of NodeWatch that makes Slurm load the devices in gres.conf for external nodes. */
 #include "src/plugins/job_submit/kube/node_watch.h"
 
 #include "src/base/guard.h"
@@ -31,8 +31,8 @@ const HostLists k_host_lists = {
 
 } // namespace
 
-/* Just before it is used, so that what Slurm reads is what was judged. LIMIT: a file that is
- * changed within these milliseconds is loaded unjudged. */
+/* Reads the file just before Slurm does, so that Slurm reads what was checked. LIMIT: a file that
+ * is changed within these milliseconds is loaded unchecked. */
 void NodeWatch::read_gres_conf()
 {
 	devices_.conf = parse_gres_conf(read_conf_file("gres.conf"));
@@ -66,8 +66,8 @@ void NodeWatch::load_gres_of(const std::string &name)
 	wants_kick_ = true;
 }
 
-/* Once for each node and generation; gres.conf is read by Slurm under the lock, so one node a
- * hold. */
+/* Once per node and generation. Slurm reads gres.conf under the lock, so each node has a hold of
+ * its own. */
 void NodeWatch::load_gres()
 {
 	if (devices_.generation != look_.generation) {

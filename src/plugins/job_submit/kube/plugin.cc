@@ -26,7 +26,7 @@ int this_thread()
 	return static_cast<int>(syscall(SYS_gettid));
 }
 
-/* In a hook, which holds the job lock. */
+/* Called in a hook, which holds the job lock. */
 bool stands_for(core::JobId id, const core::Marker &marker)
 {
 	kube_marker_texts texts = {};
@@ -36,7 +36,7 @@ bool stands_for(core::JobId id, const core::Marker &marker)
 	return theirs && same_identity(*theirs, marker);
 }
 
-/* As this machine calls itself: of several SlurmctldHosts it tells which one is in control. */
+/* The name of this machine tells which of several SlurmctldHosts is in control. */
 std::string host_name()
 {
 	char name[256] = "";
@@ -123,8 +123,8 @@ bool Plugin::stop()
 	return sink && link && keeper;
 }
 
-/* After scontrol reconfigure on 22.05; later releases start a new process then. Partitions change
- * at once, the rest is too deep in our threads. */
+/* Called after scontrol reconfigure on 22.05; later releases start a new process instead. Only
+ * Partitions take effect at once, because the threads depend on the other keys. */
 void Plugin::read_config_again()
 {
 	Config config = load_config();
@@ -228,7 +228,7 @@ bool Plugin::is_for_pods(std::string_view partition) const noexcept
 	return names_external_only(live()->rules, partition);
 }
 
-/* What kube.conf names is the administrator's wish, and costs no look at nodes. */
+/* An administrator may name partitions with native nodes in kube.conf, so those are not checked. */
 std::string Plugin::native_partition(const Rules &rules, std::string_view list) const
 {
 	for (const std::string &name : other_partitions(rules, list))

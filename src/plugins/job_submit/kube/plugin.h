@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plugin.h - everything the plugin is while it is loaded: configuration, registry, three threads,
- * and the hooks' decisions.
+ * plugin.h - the plugin while it is loaded: configuration, registry, three threads, and the
+ * decisions of the hooks.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PLUGIN_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PLUGIN_H
@@ -18,7 +18,7 @@
 namespace slurmkube::plugin
 {
 
-/* kube.conf; wrong lines are logged. */
+/* Reads kube.conf; wrong lines are logged. */
 Config load_config();
 
 class Plugin
@@ -27,14 +27,15 @@ class Plugin
 	explicit Plugin(Config config);
 
 	bool start();
-	/* False: a thread did not end; nothing may be freed. */
+	/* False: a thread did not end, so the object must not be freed. */
 	bool stop();
 
-	/* In hooks, under slurmctld's locks. verdict is filled. */
+	/* Called in hooks, under slurmctld's locks. Both fill verdict. */
 	void judge_submission(const kube_submit_facts &facts, kube_verdict &verdict);
 	void judge_change(const kube_modify_facts &facts, kube_verdict &verdict);
 	[[nodiscard]] bool is_for_pods(std::string_view partition) const noexcept;
-	/* After an error in these: is it ours to refuse? Takes no memory. */
+	/* Whether the request must be refused after an internal error in the functions above.
+	 * Allocates no memory. */
 	[[nodiscard]] bool concerns_us(const kube_submit_facts &facts) const noexcept;
 	[[nodiscard]] bool concerns_us(const kube_modify_facts &facts) const noexcept;
 
@@ -43,7 +44,7 @@ class Plugin
       private:
 	void judge_marker(const core::Marker &marker, kube_verdict &verdict);
 	[[nodiscard]] std::string native_partition(const Rules &rules, std::string_view list) const;
-	/* What may change while we run. Hooks, keeper and link each take a copy of the pointer. */
+	/* What may change while the plugin runs. Hooks, keeper and link each copy the pointer. */
 	struct Live {
 		Rules rules;
 		std::string error;
@@ -55,10 +56,10 @@ class Plugin
 	core::PluginStats stats();
 	Link::Setup link_setup();
 
-	Config config_; /* of our start */
+	Config config_; /* as read at the start */
 	kube_host host_ = {};
 	std::string cluster_, submit_plugins_;
-	mutable std::mutex live_mutex_; /* held for a copy of the pointer */
+	mutable std::mutex live_mutex_; /* held only for a copy of the pointer */
 	std::shared_ptr<const Live> live_;
 	Stop stop_;
 	SubmissionRegistry registry_;
@@ -66,7 +67,7 @@ class Plugin
 	Keeper keeper_;
 	Link link_;
 	Sink sink_;
-	std::uint64_t held_before_ns_ = 0; /* of stats(), which only the link calls */
+	std::uint64_t held_before_ns_ = 0; /* used by stats(), which only the link calls */
 	std::int64_t stats_before_ns_;
 	Thread keeper_thread_, link_thread_, sink_thread_;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seam.h - Slurm's headers for the seam, and what their versions call differently.
+ * seam.h - Slurm's headers for the seam, and names that differ by version.
  *
- * Included by the seam's C files only.
+ * For the seam's C files only.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SEAM_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SEAM_H
@@ -73,24 +73,24 @@ typedef hostlist_t kube_hostlist;
 #include "src/plugins/job_submit/kube/facts.h"
 #include "src/plugins/job_submit/kube/seam_private.h"
 
-/* Is it one of ours: has it the feature, and is there no slurmd behind it? Locks: read. */
+/* Whether the node has the feature and no slurmd. Locks: read. */
 bool kube_node_is_external(const node_record_t *node, const char *feature);
 
-/* The comma list from which Slurm will take the job's partition, with the alternates of those that
- * take no jobs; to be freed with xfree(). */
+/* The comma-separated list from which Slurm will choose the job's partition, including the
+ * alternates of partitions that accept no jobs. The caller frees it with xfree(). */
 char *kube_partitions_of(const job_desc_msg_t *job);
-/* Where job_submit/all_partitions, before or after us, gives a job all partitions: all but those
- * for pods. */
+/* If job_submit/all_partitions, before or after this plugin, gives a job all partitions, leaves out
+ * those for pods. */
 void kube_leave_out_partitions_for_pods(job_desc_msg_t *job);
 
-/* FNV-1a, a word at a time. */
+/* FNV-1a, one word at a time. */
 static inline uint64_t kube_mix(uint64_t hash, uint64_t word)
 {
 	return (hash ^ word) * 0x100000001b3ULL;
 }
 
-/* Eight bytes at a time: markers are some hundred bytes, and each look at each job reads one. The
- * shift brings high bits down again. */
+/* Eight bytes at a time, because markers have some hundred bytes, and each look at a job reads
+ * them. The shift carries high bits down again. */
 static inline uint64_t kube_mix_text(uint64_t hash, const char *text)
 {
 	size_t left = text ? strlen(text) : 0;

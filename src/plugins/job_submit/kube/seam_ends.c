@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seam_ends.c - what Slurm waits for on nodes without slurmd: prologs, epilogs, signs of life.
+ * seam_ends.c - completes what Slurm waits for on nodes without slurmd: prologs, epilogs, signs of
+ * life.
  *
- * A record is found by id in every call; no pointer outlives a lock. Locks are named in facts.h.
+ * Each call finds the record by id; no pointer is kept after a lock is released. facts.h names the
+ * locks.
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
-/* Real nodes of a job that has both kinds answer for themselves. */
+/* If a job has nodes of both kinds, the slurmd of its native nodes answers for them. */
 void kube_seam_finish_prolog(uint32_t id, const char *feature)
 {
 	job_record_t *job = ctld_job(id);
@@ -19,7 +21,8 @@ void kube_seam_finish_prolog(uint32_t id, const char *feature)
 			ctld_complete_prolog(job, ctld_node_at(i)->name);
 }
 
-/* The last node's completion may free the bitmap, or even requeue the job: look again each time. */
+/* The last node's completion may free the bitmap or even requeue the job, so look the job up each
+ * time. */
 void kube_seam_finish_epilog(uint32_t id, const char *feature)
 {
 	for (int i = 0; i < ctld_node_count(); i++) {
@@ -34,7 +37,7 @@ void kube_seam_finish_epilog(uint32_t id, const char *feature)
 	}
 }
 
-enum { EPILOGS_MAX = 64 }; /* the rest in the next call: the node stays completing */
+enum { EPILOGS_MAX = 64 }; /* the next call does the rest: the node stays completing */
 struct epilogs {
 	bitoff_t node;
 	int count;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seam_host.c - slurmctld as a whole: log, configuration, counters, locks, the scheduler.
+ * seam_host.c - slurmctld as a whole: log, configuration, counters, locks, scheduler.
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* No decision here: the level was chosen by the caller, the prefix is ours. */
+/* The caller has chosen the level; only the prefix is added here. */
 void kube_seam_log(int level, const char *line)
 {
 	if (level == KUBE_LOG_ERROR)
 		error("job_submit/kube: %s", line);
-	/* Slurm before 23.02 has no level between */
+	/* Slurm before 23.02 has no level in between */
 	else if (level == KUBE_LOG_WARNING || level == KUBE_LOG_INFO)
 		info("job_submit/kube: %s", line);
 	else
 		debug("job_submit/kube: %s", line);
 }
 
-/* PrEpPlugins is read once: its text may be freed while somebody reads it. */
+/* PrEpPlugins is read once, because Slurm may free its text while another thread reads it. */
 static bool has_prep_plugins;
 
 void kube_seam_host(struct kube_host *out)
@@ -62,9 +62,9 @@ bool kube_seam_has_prolog(void)
 }
 
 /*
- * A slurmctld whose reconfiguration failed (23.11 and later) goes on with control_time 0, the
- * primary and a backup alike. But only who is in control, and has read the state, has a thread that
- * saves it.
+ * If a reconfiguration fails (23.11 and later), slurmctld goes on with control_time 0, both as
+ * primary and as backup. But only a slurmctld that is in control and has read its state has a
+ * thread that saves the state.
  */
 static bool in_control(void)
 {
@@ -120,7 +120,7 @@ void kube_seam_kick(bool all)
 void kube_seam_save(void)
 {
 	if (kube_is_shutting_down())
-		return; /* it saves by itself */
+		return; /* slurmctld saves its state itself then */
 	ctld_save_nodes();
 	ctld_save_jobs();
 }
@@ -144,7 +144,7 @@ bool kube_seam_hostlist_each(
 
 	while (fits && (name = hostlist_shift(list))) {
 		each(context, name);
-		free(name); /* not xfree: hostlist.c uses malloc() */
+		free(name); /* not xfree(): hostlist.c uses malloc() */
 	}
 	if (list)
 		hostlist_destroy(list);

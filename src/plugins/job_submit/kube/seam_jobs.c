@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seam_jobs.c - one job's facts out of job_record_t, and its marker.
+ * seam_jobs.c - reads one job's facts from job_record_t, and reads and writes its marker.
  *
- * A record is found by id in every call; no pointer outlives a lock. Locks are named in facts.h.
+ * Each call finds the record by id; no pointer is kept after a lock is released. facts.h names the
+ * locks.
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
@@ -42,7 +43,7 @@ static enum kube_job_state state_of(const job_record_t *job)
 
 static const char *partition_of(const job_record_t *job)
 {
-	/* a pending job may name several; a started one has one */
+	/* a pending job may name several partitions; a started job has one */
 	if (!IS_JOB_PENDING(job) && job->part_ptr)
 		return job->part_ptr->name;
 	return job->partition ? job->partition : "";
@@ -54,7 +55,7 @@ static bool holds_nodes(const job_record_t *job)
 		job->job_resrcs && job->job_resrcs->node_bitmap;
 }
 
-/* Twice before the limit can strike, and never later than it. */
+/* A third of the limit leaves time for two looks before the limit can apply. */
 static bool is_inactive(const job_record_t *job)
 {
 	return slurm_conf.inactive_limit && IS_JOB_RUNNING(job) &&
@@ -62,9 +63,9 @@ static bool is_inactive(const job_record_t *job)
 }
 
 /*
- * The allocate RPC gives up at once when any pending job of the cluster, native ones of other
- * partitions too, has a higher priority (_top_priority() in job_mgr.c); then the next periodic pass
- * is up to 3 s away.
+ * The allocate RPC gives up at once if any pending job of the cluster has a higher priority, even a
+ * native job in another partition (_top_priority() in job_mgr.c). The next periodic pass is then up
+ * to 3 s away.
  */
 static bool is_untried(const job_record_t *job)
 {
@@ -88,7 +89,7 @@ static uint64_t fingerprint(const job_record_t *job)
 	hash = kube_mix(hash, job->exit_code);
 	hash = kube_mix(hash, job->total_cpus);
 	hash = kube_mix(hash, holds_nodes(job));
-	/* by content: a new text may lie where the old one was */
+	/* by content: a new text may have the same address as the old one */
 	hash = kube_mix_text(hash, job->admin_comment);
 	hash = kube_mix_text(hash, job->resp_host); /* the copy of the marker */
 	hash = kube_mix_text(hash, job->account);
@@ -123,7 +124,7 @@ bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 }
 
 struct gres_walk {
-	uint32_t at; /* which of the job's nodes */
+	uint32_t at; /* index among the job's nodes */
 	const struct kube_share_sink *shares;
 };
 
@@ -157,7 +158,7 @@ static void share_gres(const job_record_t *job, uint32_t at, const struct kube_s
 		(void)list_for_each_ro(job->gres_list_alloc, share_one_gres, &walk);
 }
 
-/* Core numbers within the node: its part of the job's bitmap starts at offset. */
+/* Core numbers within the node; its part of the job's bitmap starts at offset. */
 static void format_cores(
 	const job_resources_t *resources, int offset, int count, char *out, int size)
 {
@@ -270,7 +271,7 @@ bool kube_seam_write_marker(uint32_t id, const char *admin_comment, const char *
 	if (copy) {
 		xfree(job->resp_host);
 		job->resp_host = xstrdup(copy);
-		/* with a port Slurm would look resp_host up as the name of a host */
+		/* with a port, Slurm would resolve resp_host as a host name */
 		job->alloc_resp_port = job->other_port = 0;
 	}
 	ctld_jobs_have_changed();
@@ -318,15 +319,15 @@ static int visit_job(void *item, void *argument)
 		return 0;
 	}
 	/*
-	 * A task that starts takes a new number, and the place of its array in the list; the array
-	 * keeps its old number, and goes to the end (job_array_split() in job_mgr.c).
+	 * A task that starts gets a new id, and the place of its array in the list; the array keeps
+	 * its old id and moves to the end (job_array_split() in job_mgr.c).
 	 */
 	listed = (struct kube_listed_job){
 		.id = job->job_id, .is_of_array = job->array_job_id, .texts = texts_of(job)};
 	return walk->each(walk->context, &listed) ? 0 : -1;
 }
 
-/* Not with an iterator, which takes the list's lock for writing at each job. */
+/* Without an iterator, which would take the list's lock for writing at each job. */
 void kube_seam_jobs_after(uint32_t skipped, kube_each_job each, void *context)
 {
 	struct walk walk = {.skipped = skipped, .each = each, .context = context};

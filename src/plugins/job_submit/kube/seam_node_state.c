@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seam_node_state.c - takes a node out of use again, as a person had it.
+ * seam_node_state.c - drains a node or sets it DOWN again, as an administrator had done.
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
 #include <string.h>
 
 /*
- * Slurm appends the reason to one that is there (set_node_reason() in node_mgr.c), which would
- * double it at each restart. So the node has none while it is set, and gets its own back, with the
- * time and the user.
+ * Slurm appends a new reason to an existing one (set_node_reason() in node_mgr.c), which would
+ * double it at each restart. So the reason is removed while the state is set, and then restored
+ * with its time and user.
  */
 static void take_out(node_record_t *node, bool down)
 {
@@ -35,7 +35,7 @@ bool kube_seam_node_take_out(const char *name, const char *feature, const char *
 {
 	node_record_t *node = NULL;
 
-	/* find_node_record() would log an error for one that is gone */
+	/* find_node_record() would log an error if there is no such node */
 	for (uint32_t i = 0; !node && i < kube_seam_node_count(); i++)
 		if (ctld_node_at(i) && ctld_node_at(i)->name &&
 			!strcmp(ctld_node_at(i)->name, name))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seam_nodes.c - external nodes out of node_record_t, and the care that replaces their slurmd.
+ * seam_nodes.c - reads external nodes from node_record_t, and gives them the care that replaces
+ * slurmd.
  *
- * Slurm keeps a node in service because it answers pings. Ours cannot, so times of answers lie far
- * in the future: then no ping is sent, and a failed RPC is taken for older than the last answer.
- * What DOWN and DRAIN a person has set stays.
+ * Slurm keeps a node in service while it answers pings. External nodes cannot answer, so care sets
+ * the times of their answers far in the future: Slurm then sends no pings, and takes a failed RPC
+ * for older than the last answer. DOWN and DRAIN that an administrator has set stay.
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
@@ -19,14 +20,14 @@ static const char *features_of(const node_record_t *node)
 	return node->config_ptr && node->config_ptr->feature ? node->config_ptr->feature : "";
 }
 
-static uint16_t sink_port; /* written before any thread of ours runs */
+static uint16_t sink_port; /* written before the plugin's threads start */
 
 void kube_seam_use_sink_port(uint16_t port)
 {
 	sink_port = port;
 }
 
-/* feature as a whole entry of the comma list */
+/* feature must be a whole entry of the comma-separated list */
 static bool has_feature(const node_record_t *node, const char *feature)
 {
 	size_t length = strlen(feature);
@@ -49,7 +50,7 @@ static bool has_no_slurmd(const node_record_t *node)
 	return node->node_state & NODE_STATE_EXTERNAL;
 }
 #else
-/* Its RPCs go to our sink, so no slurmd can be behind it. */
+/* The node's RPCs go to the sink, so there is no slurmd. */
 static bool has_no_slurmd(const node_record_t *node)
 {
 	const char *address = node->comm_name ? node->comm_name : "";
@@ -60,7 +61,7 @@ static bool has_no_slurmd(const node_record_t *node)
 }
 #endif
 
-/* The feature alone is a word that anybody with a slurmd may have chosen: such nodes are
+/* The feature alone is not enough: a site may have given it to nodes with slurmd, which are
  * Slurm's. */
 bool kube_node_is_external(const node_record_t *node, const char *feature)
 {
@@ -92,20 +93,20 @@ static bool is_dynamic(const node_record_t *node)
 	return node->node_state & (NODE_STATE_DYNAMIC_NORM | NODE_STATE_DYNAMIC_FUTURE);
 }
 
-/* What slurmd and power saving would bring and take away. */
+/* Flags that slurmd and power saving would set and clear. */
 static const uint32_t k_power_flags = NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN |
 	NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN | NODE_STATE_POWER_DRAIN |
 	NODE_STATE_POWERING_UP | NODE_STATE_POWER_UP;
 
-/* Down because it did not answer, not because somebody wanted it. */
+/* DOWN because the node did not answer, not because an administrator wanted it. */
 static bool is_down_by_silence(const node_record_t *node)
 {
 	return (node->node_state & NODE_STATE_BASE) == NODE_STATE_DOWN && node->reason &&
 		!strcmp(node->reason, "Not responding");
 }
 
-/* _node_did_resp() in node_mgr.c leaves such a node DOWN, and so do we: ReturnToService=0 reserves
- * that to administrators. */
+/* Like _node_did_resp() in node_mgr.c, leaves such a node DOWN: ReturnToService=0 reserves it for
+ * administrators. */
 static bool stays_down(const node_record_t *node)
 {
 	return is_down_by_silence(node) && (!slurm_conf.ret2service || IS_NODE_INVALID_REG(node)) &&
@@ -123,8 +124,8 @@ static bool is_silent(const node_record_t *node)
 	return base == NODE_STATE_UNKNOWN || (node->node_state & NODE_STATE_NO_RESPOND);
 }
 
-/* Slurm takes it for given to one job alone, and there is none: 25.11 and older forget it when a
- * node is made again in the place of a deleted one. */
+/* Slurm regards the node as given to one job alone, but there is none: 25.11 and older forget to
+ * set the bit when a node is created in the place of a deleted one. */
 static bool is_unshared(const node_record_t *node)
 {
 	return IS_NODE_IDLE(node) && !node->no_share_job_cnt &&
@@ -233,7 +234,7 @@ bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out)
 	return true;
 }
 
-/* find_node_record() would log an error for one that is gone. */
+/* find_node_record() would log an error if there is no such node. */
 bool kube_seam_node_exists(const char *name, const char *feature)
 {
 	for (uint32_t i = 0; i < kube_seam_node_count(); i++) {
@@ -251,13 +252,13 @@ static void leave_cloud(node_record_t *node)
 		return;
 	node->node_state &= ~k_power_flags;
 	ctld_forget_power_of((bitoff_t)node->index);
-	/* waiting_for_node_boot() and its like look at these */
+	/* waiting_for_node_boot() and similar functions look at these */
 	node->boot_req_time = 0;
 	node->power_save_req_time = 0;
 	ctld_nodes_have_changed();
 }
 
-/* As if its slurmd had just registered. */
+/* As if the node's slurmd had just registered. */
 static void take_as_booted(node_record_t *node, time_t now)
 {
 	if (!node->boot_time)
@@ -291,11 +292,11 @@ bool kube_seam_node_care(const char *name, const char *feature)
 	take_as_booted(node, now);
 	node->last_response = node->cpu_load_time = node->free_mem_time = now + YEAR;
 	node->not_responding = false; /* or slurmctld logs it now and then */
-	/* not what was tried: Slurm may have refused it */
+	/* not what was attempted, because Slurm may have refused it */
 	return node->node_state != before || was_unshared;
 }
 
-/* The same sum as in _foreach_slurm_conf() of gres.c, which ends the process then. */
+/* The same sum as in _foreach_slurm_conf() of gres.c, which would end the process. */
 static bool mixes_types(const gres_node_state_t *gres)
 {
 	uint64_t typed = 0;
@@ -342,7 +343,7 @@ void kube_seam_node_load_gres(const char *name, const struct kube_gres_facts *ju
 		now.shares)
 		return;
 	if (!ctld_load_gres(node))
-		return; /* to validate now would damage what there is */
+		return; /* validating after a failure would damage the present data */
 	ctld_validate_gres(node);
 	ctld_nodes_have_changed();
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seam_partitions.c - the partitions that a job will be given, before Slurm has chosen them. In the
- * hook, under its locks.
+ * seam_partitions.c - predicts, in the hook and under its locks, the partitions that Slurm will
+ * give a job.
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
-#define ALTERNATES_MAX 64 /* they may go round in a circle */
+#define ALTERNATES_MAX 64 /* because alternates may form a circle */
 
-/* As _get_job_parts() in job_mgr.c will choose. */
+/* Like _get_job_parts() in job_mgr.c. */
 static const char *wanted_by(const job_desc_msg_t *job)
 {
 	const slurmctld_resv_t *reservation = NULL;
@@ -20,7 +20,7 @@ static const char *wanted_by(const job_desc_msg_t *job)
 						    : ctld_default_partition();
 }
 
-/* As _alt_part_test() there; NULL: the partition takes jobs, or nothing takes its place. */
+/* Like _alt_part_test() in job_mgr.c. NULL: the partition accepts jobs, or has no alternate. */
 static const char *alternate_of(char *name)
 {
 	const part_record_t *part = ctld_partition(name);

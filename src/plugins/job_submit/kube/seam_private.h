@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seam_private.h - slurmctld's own variables and functions, each behind one wrapper.
+ * seam_private.h - slurmctld's internal variables and functions, each behind one wrapper.
  *
- * Slurm promises nothing about them. Each has its file in Slurm's tree here, and where a version
- * differs, how. No other file of the plugin names them; testsuite/lint/private.py holds that.
- * Inline: the loops over nodes and jobs run under slurmctld's locks. Included by seam.h only.
- * Without a version: 22.05 to 26.05.
+ * They are no stable interface of Slurm. Each comment names the file in Slurm's tree and the
+ * differences between versions; without a version it applies to 22.05 to 26.05. No other file of
+ * the plugin may name them (testsuite/lint/private). The wrappers are inline because loops over
+ * nodes and jobs run under slurmctld's locks. Included by seam.h only.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SEAM_PRIVATE_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SEAM_PRIVATE_H
@@ -13,15 +13,15 @@
 #include "src/slurmctld/reservation.h"
 
 /*
- * Words that slurmctld may be writing just now. Any value that was there is good enough, half of
- * one is not.
+ * Reads a word that another thread of slurmctld may be writing. An older value is good enough, a
+ * torn one is not.
  */
 #define PEEK(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
 /* ---- slurmctld as a whole ---- */
 
 /*
- * controller.c, in no header: set when this slurmctld has taken control and read its state, 0 in
+ * controller.c, in no header: set when this slurmctld has taken control and read its state; 0 in
  * standby.
  */
 extern time_t control_time;
@@ -31,9 +31,9 @@ static inline bool ctld_has_taken_control(void)
 }
 
 /*
- * controller.c. It takes itself apart, to end or to reconfigure: plugins close while control_time
- * still stands. Asked again under each lock before anything is written: what Slurm closes then, it
- * closes after it has had these locks.
+ * controller.c. slurmctld shuts down, to end or to reconfigure. It closes plugins while
+ * control_time is still set. To be checked again under each lock before a write: slurmctld takes
+ * these locks before it frees its data.
  */
 static inline bool kube_is_shutting_down(void)
 {
@@ -46,7 +46,7 @@ static inline bool ctld_has_saving_thread(void)
 	return PEEK(slurmctld_config.thread_id_save) != 0;
 }
 
-/* controller.c; to be read with PEEK */
+/* controller.c; read the members with PEEK */
 static inline const diag_stats_t *ctld_stats(void)
 {
 	return &slurmctld_diag_stats;
@@ -116,7 +116,7 @@ static inline void ctld_jobs_have_changed(void)
 	__atomic_store_n(&last_job_update, time(NULL), __ATOMIC_RELAXED);
 }
 
-/* job_mgr.c; a message from 25.11 on */
+/* job_mgr.c; takes a message since 25.11 */
 static inline void ctld_complete_prolog(job_record_t *job, char *node)
 {
 #if KUBE_SLURM_HAS_JOB_IN_STEP_ID(SLURM_VERSION_NUMBER)
@@ -128,7 +128,7 @@ static inline void ctld_complete_prolog(job_record_t *job, char *node)
 #endif
 }
 
-/* job_mgr.c; the record from 25.11 on, before its number */
+/* job_mgr.c; takes the record since 25.11, before the job id */
 static inline void ctld_complete_epilog(job_record_t *job, char *node)
 {
 #if KUBE_SLURM_HAS_JOB_IN_STEP_ID(SLURM_VERSION_NUMBER)
@@ -180,7 +180,7 @@ static inline int ctld_node_count(void)
 	return node_record_count;
 }
 
-/* node_conf.c; before 23.11 there is no count of its own for those in use */
+/* node_conf.c; before 23.11 there is no separate count of nodes in use */
 static inline uint32_t ctld_active_nodes(void)
 {
 #if KUBE_SLURM_COUNTS_ACTIVE_NODES(SLURM_VERSION_NUMBER)
@@ -190,7 +190,7 @@ static inline uint32_t ctld_active_nodes(void)
 #endif
 }
 
-/* node_conf.c. Logs an error for one that is gone. */
+/* node_conf.c. Logs an error if there is no such node. */
 static inline node_record_t *ctld_node(char *name)
 {
 	return find_node_record(name);
@@ -214,8 +214,7 @@ static inline bitstr_t *ctld_shared_nodes(void)
 }
 
 /*
- * node_mgr.c; power_node_bitmap has another name from 24.05 on, cloud_node_bitmap exists from
- * 23.02 on
+ * node_mgr.c; power_node_bitmap was renamed in 24.05, cloud_node_bitmap exists since 23.02
  */
 static inline void ctld_forget_power_of(bitoff_t node)
 {
@@ -246,14 +245,14 @@ static inline void ctld_drain_nodes(char *names, char *reason, uint32_t uid)
 	(void)drain_nodes(names, reason, uid);
 }
 
-/* gres.c: of src/common, from 23.02 on of src/interfaces */
+/* gres.c: in src/common, since 23.02 in src/interfaces */
 static inline bool ctld_load_gres(const node_record_t *node)
 {
 	return gres_g_node_config_load(node->config_ptr->cpus, node->name, node->gres_list, NULL,
 		       NULL) == SLURM_SUCCESS;
 }
 
-/* gres.c; the node from 25.11 on, before its parts */
+/* gres.c; takes the node since 25.11, before its members */
 static inline void ctld_validate_gres(node_record_t *node)
 {
 #if KUBE_SLURM_GRES_TAKES_NODE(SLURM_VERSION_NUMBER)

@@ -21,22 +21,23 @@ namespace slurmkube::plugin
 namespace
 {
 
-/* A slurmctld that reconfigures itself (23.11 and later) leaves the port to its successor within
- * some milliseconds, a slow one within a second. */
+/* When slurmctld reconfigures itself (23.11 and later), the old process releases the port within
+ * some milliseconds, on a slow machine within a second. */
 constexpr std::int64_t k_retry = 30 * k_ms, k_retry_later = 1000 * k_ms,
 		       k_trouble_after = 3000 * k_ms;
 constexpr int k_backlog = 1024;
 constexpr std::size_t k_connections_max = 256;
-/* In one turn, some 10 us each: those who may speak are heard between, however many others come. */
+/* Per turn; each takes about 10 us. So root and SlurmUser are served in between, however many
+ * others connect. */
 constexpr unsigned k_accepts_max = 64;
 constexpr std::int64_t k_partial = 2 * k_ms;
-constexpr std::int64_t k_silence = 100 * k_ms; /* nobody is answered so long after a bad message */
-/* For the whole message. Slurm sends at once, but on a busy machine its thread may be taken off the
- * processor between its connect() and its send(). */
+constexpr std::int64_t k_silence = 100 * k_ms; /* no answers for this time after a bad message */
+/* Time for the whole message. Slurm sends at once, but on a busy machine its thread may lose the
+ * processor between connect() and send(). */
 constexpr std::int64_t k_patience = 2000 * k_ms;
-constexpr std::int64_t k_patience_unknown = 100 * k_ms; /* whose it is: may be anybody's */
+constexpr std::int64_t k_patience_unknown = 100 * k_ms; /* if the user is unknown */
 
-/* Reads what is there and forgets it: to close over unread bytes would reset the connection. */
+/* Reads and discards what has arrived: close() with unread bytes would reset the connection. */
 void drain(int fd)
 {
 	char buffer[16384];
@@ -65,9 +66,10 @@ UniqueFd Sink::listen_socket()
 {
 	UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	int one = 1;
-	/* a restart must not wait; without it bind says so */
+	/* a restart must not wait; without this, bind() reports an error */
 	(void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	/* nor for the slurmctld before, of the same user, to close its own */
+	/* do not wait until the previous slurmctld, of the same user, has closed its socket
+	 * either */
 	(void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
 	sockaddr_in address = {};
 	address.sin_family = AF_INET;
@@ -128,8 +130,8 @@ void Sink::serve(const UniqueFd &listener)
 	}
 }
 
-/* Until something comes, or the oldest connection's time is up. A full house leaves newcomers in
- * the backlog. */
+/* Waits until something arrives, or a connection's time is over. If there are too many connections,
+ * new ones stay in the backlog. */
 void Sink::wait(const UniqueFd &listener)
 {
 	std::int64_t until = INT64_MAX, now = now_ns();
@@ -154,7 +156,7 @@ void Sink::take_in(const UniqueFd &listener)
 			accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 		if (!fd) {
 			if (errno == EMFILE || errno == ENFILE)
-				/* or this loop would spin until somebody closes something */
+				/* otherwise this loop would spin until some descriptor is closed */
 				stop_.wait(k_ms);
 			return;
 		}
@@ -177,7 +179,7 @@ bool Sink::may_speak(int connection)
 	return uid && (*uid == 0 || *uid == geteuid());
 }
 
-/* A bad one costs a request to munged, which slurmctld needs itself. */
+/* A bad message costs a request to munged, which slurmctld itself needs. */
 void Sink::answer(int connection)
 {
 	if (now_ns() < silent_until_)

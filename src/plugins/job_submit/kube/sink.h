@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sink.h - where slurmctld's messages to nodes without slurmd end.
+ * sink.h - receives slurmctld's messages to nodes without slurmd.
  *
- * NodeAddr and Port of external nodes point here in the emulated family. Without a listener each
- * message would hold one of slurmctld's agent threads for 10 s; with it the message is answered
- * (the end of a job) or fails in milliseconds. Loopback only. Any local user can connect: many
- * connections are served at once, each for 2 s at most, and only those of root and of slurmctld's
- * own user: what others send costs no look at credentials. Where the kernel does not tell whose a
- * connection is, each has a tenth of a second, and one bad message is followed by a pause.
+ * In the emulated family NodeAddr and Port of external nodes point to the sink. Without a listener
+ * each message would occupy one of slurmctld's agent threads for 10 s; with the sink the message is
+ * answered (the end of a job) or fails within milliseconds. The sink listens on loopback only, but
+ * any local user can connect. So it serves many connections at once, each for at most 2 s, and only
+ * those of root and of slurmctld's own user; other connections cost no verification of credentials.
+ * If the kernel does not tell the user of a connection, each connection has 0.1 s, and the sink
+ * pauses after a bad message.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SINK_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SINK_H
@@ -30,17 +31,17 @@ class Sink
       public:
 	Sink(int port, Costs &costs, const Stop &stop) : port_(port), costs_(costs), stop_(stop) {}
 
-	/* The thread's body. */
+	/* The body of the thread. */
 	void run();
-	/* Why it has not listened for some seconds; empty while it does. Any thread. */
+	/* Why the sink has not listened for some seconds; empty: it listens. Any thread. */
 	[[nodiscard]] std::string trouble() const;
 
       private:
 	struct Connection {
 		UniqueFd fd;
-		std::int64_t until; /* no longer than that */
-		/* part of a message is there: looked at again after a while, or poll() would not
-		 * wait at all */
+		std::int64_t until; /* deadline (ns) */
+		/* a part of the message has arrived; checked again after a while, because poll()
+		 * would return at once */
 		bool is_partial = false;
 	};
 	void listen_once();
@@ -50,7 +51,7 @@ class Sink
 	void take_in(const UniqueFd &listener);
 	[[nodiscard]] bool may_speak(int connection);
 	void answer(int connection);
-	/* True: done with it. */
+	/* True: the connection can be closed. */
 	[[nodiscard]] bool is_done(Connection &connection, bool is_readable);
 	void set_trouble(std::string what);
 
@@ -58,9 +59,9 @@ class Sink
 	Costs &costs_;
 	const Stop &stop_;
 	std::vector<Connection> connections_;
-	std::vector<pollfd> polled_; /* stop, listener, then connections_ in their order */
+	std::vector<pollfd> polled_; /* stop, listener, then connections_ in the same order */
 	std::int64_t failing_since_ = 0, silent_until_ = 0;
-	std::optional<SocketOwners> owners_; /* while there is a listener */
+	std::optional<SocketOwners> owners_; /* set while there is a listener */
 	mutable std::mutex mutex_;
 	std::string trouble_;
 };

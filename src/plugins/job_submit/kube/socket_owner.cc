@@ -61,8 +61,8 @@ std::optional<SocketOwners::Answer> SocketOwners::ask(
 {
 	if (!send_query(theirs, ours))
 		return std::nullopt;
-	/* The kernel has answered when send() returns; an answer of before would have another
-	 * number. */
+	/* The kernel has answered when send() returns; an answer to an earlier query has another
+	 * sequence number. */
 	alignas(nlmsghdr) char buffer[4096];
 	for (ssize_t n = 0; (n = recv(fd_.get(), buffer, sizeof(buffer), MSG_DONTWAIT)) > 0;) {
 		nlmsghdr header = {};
@@ -77,7 +77,7 @@ std::optional<SocketOwners::Answer> SocketOwners::ask(
 	return std::nullopt;
 }
 
-/* One that was closed has no inode, and the kernel says that it is root's. */
+/* A closed socket has no inode, and the kernel reports root as its owner. */
 std::optional<std::uint32_t> SocketOwners::peer_of(int connection)
 {
 	sockaddr_in theirs = {}, ours = {};

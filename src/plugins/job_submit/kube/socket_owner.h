@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * socket_owner.h - which user is at the other end of a TCP connection over loopback.
+ * socket_owner.h - the user at the other end of a TCP connection over loopback.
  *
- * The kernel knows it (sock_diag(7)), as for a Unix socket; it costs some microseconds and nothing
- * of what slurmctld needs, where a look at credentials would cost a request to munged.
+ * The kernel knows the user (sock_diag(7)), as for a Unix socket. The question costs some
+ * microseconds and no resource of slurmctld, while verifying credentials costs a request to munged.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SOCKET_OWNER_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SOCKET_OWNER_H
@@ -21,12 +21,12 @@ namespace slurmkube::plugin
 class SocketOwners
 {
       public:
-	/* listener: a socket of ours, by which it is found out whether this kernel answers at
+	/* listener: a listening socket of this process, used to test whether the kernel answers at
 	 * all. */
 	explicit SocketOwners(int listener);
 	[[nodiscard]] bool are_known() const { return works_; }
-	/* Of a connection that we accepted. Nothing: its other end is closed, or the kernel does
-	 * not say. */
+	/* The user of an accepted connection. Empty: the other end is closed, or the kernel does
+	 * not tell. */
 	[[nodiscard]] std::optional<std::uint32_t> peer_of(int connection);
 
       private:

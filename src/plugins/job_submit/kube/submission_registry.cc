@@ -9,8 +9,7 @@ namespace slurmkube::plugin
 namespace
 {
 
-/* Where slurmctld keeps its threads (24.05 and later), a failed submission shows by nothing but
- * time. */
+/* slurmctld 24.05 and later reuses its threads, so only time shows that a submission has failed. */
 constexpr std::int64_t k_patience_ns = 2'000'000'000;
 constexpr std::uint64_t k_write_locks = 3;
 constexpr std::int64_t k_soon_ns = 1'000'000'000;

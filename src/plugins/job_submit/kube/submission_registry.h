@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * submission_registry.h - exactly once: at most one live job for a (cluster, uid, attempt).
+ * submission_registry.h - exactly-once submission: at most one live job per (cluster, uid,
+ * attempt).
  *
- * The hook asks before Slurm creates the job, so the id is not known when it ends: the claim is a
- * ticket until the keeper has found the job among the new ids. A ticket is never taken for dead
- * while its submission may still become a job: its thread must be gone, must have come back to the
- * hook, or must have had time and chances enough; and then the keeper must have looked at all new
- * ids since.
+ * The hook claims a marker before Slurm creates the job, so the job id is not known then. The claim
+ * is a ticket until the keeper has found the job among the new ids. A ticket is dropped only if its
+ * submission cannot become a job any more: its thread has ended, has entered a hook again, or has
+ * had enough time and opportunities; and if the keeper has looked at all new ids after that.
  *
- * Own mutex, never held while waiting for a lock of Slurm. Slurm is asked through Slurm's own locks
- * by the caller, who holds them.
+ * The registry has its own mutex, which is never held while waiting for a lock of Slurm. The caller
+ * holds the locks that are needed to ask Slurm about jobs.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SUBMISSION_REGISTRY_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SUBMISSION_REGISTRY_H
@@ -23,7 +23,7 @@
 namespace slurmkube::plugin
 {
 
-/* unknown: jobs that slurmctld has may not have been read yet. */
+/* unknown: the jobs that slurmctld has may not have been read yet. */
 enum class Claim { granted, live, under_way, unknown };
 
 struct ClaimAnswer {
@@ -34,34 +34,34 @@ struct ClaimAnswer {
 class SubmissionRegistry
 {
       public:
-	/* Does the job of that id still stand for the marker? Asked with the mutex held. */
+	/* Whether the job with that id still stands for the marker. Called with the mutex held. */
 	using IsLive = bool (*)(core::JobId id, const core::Marker &marker);
 	using IsAlive = bool (*)(int thread);
 
-	/* thread: of the caller, which will create the job. */
+	/* thread: the calling thread, which will create the job. */
 	ClaimAnswer claim(const core::Marker &marker, int thread, std::int64_t now, IsLive is_live);
-	/* Any hook on this thread: what it submitted before is settled. */
+	/* The thread is in a hook again: its earlier submissions are over. */
 	void came_back(int thread);
 
 	void found(core::JobId id, const core::Marker &marker);
 	void forget(core::JobId id, const core::Marker &marker);
 
-	/* Was found() called for every job that slurmctld had when it came into control? Nothing is
-	 * granted before. */
+	/* Whether found() was called for every job that slurmctld had when it took control. Nothing
+	 * is granted before. */
 	void set_built(bool is_built);
 
 	/* ---- keeper ---- */
 	[[nodiscard]] bool has_tickets() const;
-	/* A ticket waits for that: the keeper should take the write lock now and then. */
+	/* Whether a ticket waits for the write lock: the keeper should then take that lock now and
+	 * then. */
 	[[nodiscard]] bool wants_write_lock(std::int64_t now) const;
-	/* The keeper got the write lock: submissions that wait for it get it too, sooner or
-	 * later. */
+	/* The keeper has had the write lock, so submissions that wait for it will get it too. */
 	void write_lock_passed();
-	/* Serial numbers of tickets whose submission is over. Look at all new ids after this call,
-	 * then drop() them. */
+	/* Serial numbers of tickets whose submission is over. The caller must look at all new ids
+	 * after this call and then call drop(). */
 	std::vector<std::uint64_t> settled(std::int64_t now, IsAlive is_alive);
 	void drop(const std::vector<std::uint64_t> &serials);
-	/* Is one of them still without a job? */
+	/* Whether one of the tickets still has no job. */
 	[[nodiscard]] bool waits_for(const std::vector<std::uint64_t> &serials) const;
 
       private:

@@ -21,13 +21,13 @@ Event::Event() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 
 void Event::set()
 {
-	(void)eventfd_write(fd_.get(), 1); /* fails only when it is set anyway */
+	(void)eventfd_write(fd_.get(), 1); /* fails only if it is set already */
 }
 
 void Event::clear()
 {
 	eventfd_t value = 0;
-	(void)eventfd_read(fd_.get(), &value); /* fails only when it is not set */
+	(void)eventfd_read(fd_.get(), &value); /* fails only if it is not set */
 }
 
 void Stop::set()
@@ -51,7 +51,7 @@ bool Thread::start(const char *name, std::function<void()> body)
 	body_ = std::move(body);
 	sigset_t all, before;
 	sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits it */
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
 	started_ = pthread_create(&handle_, nullptr, run, this) == 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
 	return started_;
@@ -60,7 +60,7 @@ bool Thread::start(const char *name, std::function<void()> body)
 void *Thread::run(void *self) noexcept
 {
 	auto *thread = static_cast<Thread *>(self);
-	(void)pthread_setname_np(pthread_self(), thread->name_); /* only for people who look */
+	(void)pthread_setname_np(pthread_self(), thread->name_); /* only for ps and gdb */
 	guard(
 		0,
 		[&](const char *what) {
@@ -101,7 +101,7 @@ bool Thread::join(int timeout_ms)
 	if (!started_)
 		return true;
 	timespec until = {};
-	/* what pthread_timedjoin_np wants; a jump only makes us give up early or late */
+	/* pthread_timedjoin_np() needs this clock; if it jumps, the wait is shorter or longer */
 	(void)clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += timeout_ms / 1000;
 	until.tv_nsec += timeout_ms % 1000 * 1'000'000L;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * thread.h - threads inside somebody else's daemon, and the events that wake and stop them.
+ * thread.h - threads inside slurmctld, and the events that wake and stop them.
  *
- * A thread of ours has a name and all signals blocked (slurmctld handles signals in one thread of
- * its own), lets no exception out, is never cancelled and always joined.
+ * Each thread has a name, blocks all signals (slurmctld handles signals in a thread of its own),
+ * lets no exception escape, is never cancelled and always joined.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_THREAD_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_THREAD_H
@@ -19,7 +19,7 @@
 namespace slurmkube::plugin
 {
 
-/* An eventfd: set by anybody, waited for by one thread. */
+/* An eventfd: any thread may set it, one thread waits for it. */
 class Event
 {
       public:
@@ -32,14 +32,14 @@ class Event
 	UniqueFd fd_;
 };
 
-/* Set once. */
+/* Cannot be reset. */
 class Stop
 {
       public:
 	[[nodiscard]] bool is_set() const { return set_.load(std::memory_order_acquire); }
 	[[nodiscard]] int fd() const { return event_.fd(); }
 	void set();
-	/* False: stopped. Ends early when wake (if any) is set. */
+	/* False: stopped. Returns early if wake (optional) is set. */
 	bool wait(std::int64_t ns, Event *wake = nullptr) const;
 
       private:
@@ -56,11 +56,11 @@ class Thread
 	~Thread() = default;
 
 	bool start(const char *name, std::function<void()> body);
-	/* For a body: act again and again until stopped. After an error of ours (no memory) it
-	 * tidies up and rests a second: the thread must not be gone for good. */
+	/* Calls act repeatedly until stopped. After an internal error (no memory) it calls tidy_up
+	 * and waits a second, so that the thread survives. */
 	static void go_on(const Stop &stop, const std::function<void()> &act,
 		const std::function<void()> &tidy_up);
-	/* False: it did not end in time and still runs. True also for one that was never
+	/* False: the thread did not end in time and still runs. True also for a thread that was not
 	 * started. */
 	bool join(int timeout_ms);
 

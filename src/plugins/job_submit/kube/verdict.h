@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * verdict.h - fills the C struct that a hook gives back.
+ * verdict.h - fills the C struct that a hook returns.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_VERDICT_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_VERDICT_H
@@ -12,7 +12,7 @@
 namespace slurmkube::plugin
 {
 
-/* A longer text is cut. */
+/* Cuts a text that is too long. */
 inline void say(kube_verdict &verdict, kube_outcome outcome, std::string_view text)
 {
 	verdict.outcome = outcome;
