@@ -38,7 +38,7 @@ Error file_error(const std::string &what, const std::string &file)
 	return Error{Errc::io, what + " '" + file + "': " + std::generic_category().message(errno)};
 }
 
-/* Nobody: files stay ours. */
+/* Empty unless root runs the command: the files then belong to the caller. */
 Result<std::optional<Owner>> find_owner(const std::string &name)
 {
 	if (geteuid() != 0)
@@ -51,7 +51,7 @@ Result<std::optional<Owner>> find_owner(const std::string &name)
 	return std::optional(Owner{entry->pw_uid, entry->pw_gid});
 }
 
-/* Of a directory that is there nothing is changed. */
+/* An existing directory is left unchanged. */
 Status make_directory_of(const std::string &file, const std::optional<Owner> &owner)
 {
 	const std::string directory = file.substr(0, file.rfind('/'));
@@ -63,7 +63,7 @@ Status make_directory_of(const std::string &file, const std::optional<Owner> &ow
 	return Ok{};
 }
 
-/* In one step, and never readable by anybody else. */
+/* Atomic, and never readable by other users. */
 Status write_file(
 	const std::string &file, const std::string &text, const std::optional<Owner> &owner)
 {
@@ -84,7 +84,7 @@ Status write_file(
 	return error;
 }
 
-/* JSON's strings are YAML's too. */
+/* Strings of JSON are valid in YAML. */
 std::string quoted(const std::string &text)
 {
 	const codec::Json value(
@@ -105,7 +105,7 @@ Result<std::string> new_token(const std::string &duration)
 	return token;
 }
 
-/* An agent that is led to another cluster by mistake sees none of its pods there. */
+/* An agent that is directed to another cluster by mistake finds none of its pods there. */
 Status is_for_same_server(const std::string &file, const std::string &text)
 {
 	std::ifstream in(file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kubeconfig.h - skube kubeconfig: from an administrator's access, as kubectl has it, to files for
- * the agent: a kubeconfig that names the server and its authority, and beside it a token of the
- * agent's service account, which the agent renews.
+ * kubeconfig.h - skube kubeconfig: creates files for the agent with an administrator's access, as
+ * kubectl has it: a kubeconfig with the server and its certificate authority, and beside it a token
+ * of the agent's service account, which the agent renews.
  */
 #ifndef SLURMKUBE_SKUBE_KUBECONFIG_H
 #define SLURMKUBE_SKUBE_KUBECONFIG_H
@@ -18,14 +18,14 @@ namespace slurmkube::skube
 
 struct KubeconfigFiles {
 	std::string kubeconfig = "/etc/slurm-kube/kubeconfig", token = "/var/lib/slurm-kube/token";
-	std::string owner = "slurm"; /* of both, where root runs this */
+	std::string owner = "slurm"; /* owner of both files if root runs the command */
 	std::string duration = "168h";
 };
 
-/* view: of kubectl config view --raw --minify --flatten --output json. */
+/* view: the output of kubectl config view --raw --minify --flatten --output json. */
 Result<std::string> kubeconfig_text(json_object *view, const std::string &token_file);
 
-/* Prints what it has written. */
+/* Prints the names of the files that it has written. */
 Status write_kubeconfig(const KubeconfigFiles &files);
 
 } // namespace slurmkube::skube

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * main.cc - skube: asks slurmkubed and prints; two commands work without it and change something.
- * See skube(1).
+ * main.cc - skube: asks slurmkubed and prints the reply. kubeconfig and teardown work without
+ * slurmkubed and change something. See skube(1).
  */
 #include "src/base/guard.h"
 #include "src/core/options/options.h"
@@ -26,7 +26,7 @@ using namespace slurmkube;
 using skube::k_fine, skube::k_wrong, skube::k_unreachable;
 using skube::Options, skube::usage_error;
 
-/* A command line, what to ask for, and how to print the reply. */
+/* A command line, the request for it, and how to print the reply. */
 struct Command {
 	std::vector<std::string> words;
 	const char *verb;
@@ -106,7 +106,8 @@ std::string joined(const std::vector<std::string> &words)
 	return all;
 }
 
-/* An empty list is printed only by force: the shell has emptied the file by then. */
+/* Prints an empty list only with --force: the shell has emptied the file already when the command
+ * is redirected to it. */
 int print_node_lines(const Options &options, json_object *reply)
 {
 	const std::string text = skube::slurm_conf_view(reply);
@@ -135,11 +136,11 @@ int print_reply(const Options &options, const Command &command, json_object *rep
 	else
 		(void)fputs(command.view(reply).c_str(), stdout);
 	if (fflush(stdout) != 0)
-		return k_wrong; /* a full disk; a closed pipe ends us by signal */
+		return k_wrong; /* a full disk; after a closed pipe a signal ends skube */
 	return !command.fine || command.fine(reply) ? k_fine : k_wrong;
 }
 
-/* The table is in the program: nobody is asked. */
+/* The table of options is in skube, so no agent is needed. */
 int explain(const Options &options)
 {
 	if (options.words.size() > 3 || options.json || options.slurm_conf)

@@ -21,7 +21,7 @@ namespace
 {
 
 constexpr std::size_t k_file_max = std::size_t{64} << 20;
-constexpr mode_t k_mode = 0644; /* of a new file; slurm.conf is for everybody */
+constexpr mode_t k_mode = 0644; /* of a new file; every user may read slurm.conf */
 
 Error file_error(const std::string &path, const char *what, int error)
 {
@@ -30,7 +30,7 @@ Error file_error(const std::string &path, const char *what, int error)
 			"; the file is as it was"};
 }
 
-/* Where a link points: the link stays. */
+/* The target of a symbolic link, so that the link itself stays. */
 std::string real_path(const std::string &path)
 {
 	char real[PATH_MAX];
@@ -76,7 +76,7 @@ bool write_all(int fd, const std::string &text)
 	return fsync(fd) == 0;
 }
 
-/* Mode and owner are those of the old file, where we may give them. */
+/* Gives the file the mode and owner of the old file, as far as permitted. */
 bool take_over_rights(int fd, const OldFile &old)
 {
 	if (!old.exists)
@@ -94,7 +94,7 @@ void sync_directory_of(const std::string &path)
 								 : path.substr(0, slash);
 	const UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (fd)
-		(void)fsync(fd.get()); /* the rename is atomic in any case */
+		(void)fsync(fd.get()); /* may fail: the rename is atomic in any case */
 }
 
 Status replace(const std::string &path, const std::string &text, const OldFile &old)

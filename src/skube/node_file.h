@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_file.h - the file that slurm.conf includes: replaced as a whole or not at all.
+ * node_file.h - the file that slurm.conf includes, which is replaced atomically.
  *
- * slurmctld fails the pods on a node that its file no longer has, so whatever goes wrong leaves the
- * old file as it is.
+ * slurmctld fails the pods on a node that the file does not have any more, so any error leaves the
+ * old file unchanged.
  */
 #ifndef SLURMKUBE_SKUBE_NODE_FILE_H
 #define SLURMKUBE_SKUBE_NODE_FILE_H
@@ -15,11 +15,11 @@
 namespace slurmkube::skube
 {
 
-/* How many node lines the text has. */
+/* The number of node lines in the text. */
 std::size_t node_lines(const std::string &text);
 
-/* What was done, for people. invalid: the text has no node and the file has some; force overrules
- * that. io: the file cannot be read or written. */
+/* Returns a sentence for people about what was done. invalid: the text has no node, but the file
+ * has some; force permits that. io: the file cannot be read or written. */
 Result<std::string> replace_node_file(const std::string &path, const std::string &text, bool force);
 
 } // namespace slurmkube::skube

@@ -52,7 +52,7 @@ namespace
 
 struct Known {
 	const char *name;
-	bool &(*flag)(Options &options); /* which it sets; nullptr: it takes a word */
+	bool &(*flag)(Options &options); /* the flag to set; nullptr: it takes a word */
 	std::string &(*word)(Options &options);
 };
 
@@ -74,7 +74,7 @@ constexpr Known k_known[] = {
 	{"kubeconfig", nullptr, [](Options &o) -> std::string & { return o.teardown.kubeconfig; }},
 	{"context", nullptr, [](Options &o) -> std::string & { return o.teardown.context; }},
 };
-constexpr int k_first_known = 0x100; /* beyond all letters */
+constexpr int k_first_known = 0x100; /* above all characters */
 
 const std::vector<option> &options_for_getopt()
 {
@@ -99,7 +99,7 @@ void take_option(const Known &known, Options &options)
 		known.flag(options) = true;
 }
 
-/* Of an option after which there is nothing to do: the exit status. */
+/* Handles an option after which skube ends, and returns the exit status. */
 int take_last_option(int letter)
 {
 	if (letter == 'V')

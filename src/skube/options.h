@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options.h - what stands on skube's command line, and its help. See skube(1).
+ * options.h - skube's command line and its help. See skube(1).
  */
 #ifndef SLURMKUBE_SKUBE_OPTIONS_H
 #define SLURMKUBE_SKUBE_OPTIONS_H
@@ -22,7 +22,7 @@ extern const char k_help[];
 struct Options {
 	std::string socket = names::k_control_socket;
 	bool json = false, slurm_conf = false, force = false, active = false;
-	std::string output; /* empty: print */
+	std::string output; /* empty: standard output */
 	std::vector<std::string> words;
 	KubeconfigFiles files;
 	Teardown teardown{.socket = {},
@@ -31,10 +31,10 @@ struct Options {
 		.apply = false};
 };
 
-/* Returns an exit status to end with, or -1 to go on. */
+/* Returns the exit status to end with, or -1 to go on. */
 int read_options(int argc, char **argv, Options &options);
 
-/* Says it with the help, and returns the exit status. */
+/* Prints the sentence and the help, and returns the exit status. */
 int usage_error(const std::string &sentence);
 
 } // namespace slurmkube::skube

@@ -22,7 +22,7 @@ namespace
 
 constexpr std::size_t k_output_max = std::size_t{256} << 20;
 
-/* fd: what its standard output becomes; -1: ours. */
+/* fd: becomes the program's standard output; -1: skube's own. */
 Result<pid_t> start(const Words &words, int fd)
 {
 	std::vector<char *> argv;
@@ -33,7 +33,7 @@ Result<pid_t> start(const Words &words, int fd)
 	posix_spawn_file_actions_t actions;
 	(void)posix_spawn_file_actions_init(&actions); /* cannot fail with glibc */
 	if (fd >= 0)
-		/* the program is not started if it fails */
+		/* if it fails, the program is not started */
 		(void)posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
 	pid_t pid = 0;
 	const int error = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * programs.h - other programs (kubectl, scontrol, squeue), run without a shell. They bring their
- * own credentials and write to our standard error.
+ * programs.h - runs other programs (kubectl, scontrol, squeue) without a shell. They use their own
+ * credentials and write to skube's standard error.
  */
 #ifndef SLURMKUBE_SKUBE_PROGRAMS_H
 #define SLURMKUBE_SKUBE_PROGRAMS_H
@@ -16,13 +16,13 @@ namespace slurmkube::skube
 
 using Words = std::vector<std::string>;
 
-/* What it prints, at most 256 MiB. not_found: no such program in PATH. invalid: its exit status is
- * not 0. */
+/* The standard output of the program. not_found: no such program in PATH. invalid: the exit status
+ * is not 0. too_large: the output has more than 256 MiB. */
 Result<std::string> output_of(const Words &words);
-/* Its standard output is ours. */
+/* The program writes to skube's standard output. */
 Status run_program(const Words &words);
 
-/* As one would type it. */
+/* The command as a user would type it. */
 std::string command_line(const Words &words);
 std::vector<std::string> lines_of(const std::string &text);
 

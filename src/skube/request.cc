@@ -23,7 +23,7 @@ namespace
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds k_patience{10};
-/* 100,000 pods are some 30 MiB */
+/* 100,000 pods take about 30 MiB */
 constexpr std::size_t k_reply_max = std::size_t{256} * 1024 * 1024;
 
 std::string errno_text(int error)
@@ -60,7 +60,7 @@ Result<UniqueFd> connect_to(const std::string &path)
 	return fd;
 }
 
-/* The request is far smaller than a socket's buffer: it goes in one piece. */
+/* The request is much smaller than a socket's buffer, so that one send() takes all of it. */
 bool send_line(const UniqueFd &fd, const std::string &line)
 {
 	return send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL) ==

@@ -12,13 +12,13 @@ namespace slurmkube::skube
 namespace
 {
 
-/* What a terminal might obey must not come from a pod's name or a reason. */
+/* Names of pods and reasons must not send control sequences to a terminal. */
 std::string cell_text(std::string text)
 {
 	return text.empty() ? "-" : printable(std::move(text));
 }
 
-/* Letters, not bytes: continuation bytes of UTF-8 take no room. */
+/* Counts characters and not bytes: continuation bytes of UTF-8 have no width. */
 std::size_t width_of(const std::string &text)
 {
 	return static_cast<std::size_t>(std::count_if(text.begin(), text.end(),

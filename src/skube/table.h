@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table.h - columns as squeue prints them: as wide as needed, numbers to the right, two blanks
- * between.
+ * table.h - columns as squeue prints them: as wide as needed, numbers aligned to the right, two
+ * blanks in between.
  */
 #ifndef SLURMKUBE_SKUBE_TABLE_H
 #define SLURMKUBE_SKUBE_TABLE_H
@@ -23,7 +23,8 @@ class Table
       public:
 	explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-	/* As many cells as columns. Control characters become '?', an empty cell "-". */
+	/* Needs as many cells as there are columns. Control characters become '?', an empty cell
+	 * "-". */
 	void add(std::vector<std::string> cells);
 	[[nodiscard]] std::string text() const;
 	[[nodiscard]] std::size_t size() const { return rows_.size(); }
@@ -33,7 +34,7 @@ class Table
 	std::vector<std::vector<std::string>> rows_;
 };
 
-/* Seconds as Slurm writes them: "5:07", "1:02:03", "2-03:04:05". */
+/* Seconds in Slurm's form: "5:07", "1:02:03", "2-03:04:05". */
 std::string duration_text(std::int64_t seconds);
 
 } // namespace slurmkube::skube

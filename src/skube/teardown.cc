@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * teardown.cc - the plan, shown or carried out. What there is is looked at again before each step.
+ * teardown.cc - shows the plan or carries it out. What is left is asked again before each step.
  */
 #include "src/skube/teardown.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * teardown.h - skube teardown: takes slurm-kube out of a cluster, in an order in which nobody is
- * harmed.
+ * teardown.h - skube teardown: removes slurm-kube from a cluster, in an order that harms no pod or
+ * job.
  *
- * What there is is asked of kubectl, scontrol and squeue before each step, so the command may be
- * repeated at any point; the plan that follows is pure. Nothing that runs is ever ended: the plan
- * stops where a person must wait or decide. Jobs are known by their markers, and what sites may
- * have made themselves is left to them.
+ * Before each step the command asks kubectl, scontrol and squeue what is left, so that it may be
+ * repeated at any point; the plan that follows from the answers is pure. The command never ends a
+ * pod or job that runs: the plan stops where a person must wait or decide. Jobs are known by their
+ * markers. What a site may have created itself is left to the site.
  */
 #ifndef SLURMKUBE_SKUBE_TEARDOWN_H
 #define SLURMKUBE_SKUBE_TEARDOWN_H
@@ -30,64 +30,66 @@ struct MarkedJob {
 
 /* What is left of slurm-kube. */
 struct Leftovers {
-	/* "validatingadmissionpolicy/slurm-kube-scheduler", bindings first */
+	/* "validatingadmissionpolicy/slurm-kube-scheduler"; bindings come first */
 	Words scheduler_policies, other_policies;
-	/* "namespace/name", of our scheduler, not ended */
+	/* "pod NAMESPACE/NAME" for each pod of the scheduler that has not ended */
 	Words pods_bound, pods_waiting;
-	/* those with the label slurm-kube.io/managed */
+	/* nodes with label; nodes with the taint, and namespaces with the label,
+	 * slurm-kube.io/managed */
 	Words labelled_nodes, tainted_nodes, namespaces;
-	/* "clusterrole/slurm-kube" and the like, the namespace last */
+	/* "clusterrole/slurm-kube" and the like; the namespace comes last */
 	Words roles;
-	/* of our nodes only, where jobs may still start */
+	/* partitions of external nodes only in which jobs may still start */
 	Words open_partitions;
-	Words partitions;                   /* all of them */
-	std::vector<MarkedJob> marked_jobs; /* in any partition; that wait or run */
-	/* in these partitions, without a marker; ids */
+	Words partitions;                   /* all partitions of external nodes only */
+	std::vector<MarkedJob> marked_jobs; /* pending or running, in any partition */
+	/* ids of jobs in these partitions without a marker */
 	Words other_jobs;
-	/* made by the agent; with a line in slurm.conf */
+	/* created by the agent, and with a line in slurm.conf */
 	Words dynamic_nodes, written_nodes;
-	/* "file:line: text" of slurm.conf and what it includes */
+	/* "file:line: text" of slurm.conf and the files that it includes */
 	Words conf_lines;
-	std::set<std::string> pod_uids, pod_namespaces; /* of those pods */
-	/* hosts of slurmctld, without domains: an agent is beside each */
+	std::set<std::string> pod_uids, pod_namespaces; /* of pods_bound and pods_waiting */
+	/* hosts of slurmctld, without domains; each has an agent */
 	Words controllers;
 	std::string this_host;
 	bool agent_answers = false, agents_stopped = false;
-	std::string server;       /* what kubectl talks to */
-	std::string cluster_uid;  /* of its namespace kube-system, which markers have */
-	Words kubectl{"kubectl"}; /* and its options */
-	std::string label = names::k_managed_label; /* of nodes */
+	std::string server;       /* the API server that kubectl uses */
+	std::string cluster_uid;  /* uid of the namespace kube-system, which markers contain */
+	Words kubectl{"kubectl"}; /* with its options */
+	std::string label = names::k_managed_label; /* label of nodes */
 };
 
 struct Step {
 	std::string what;
-	std::vector<Words> commands; /* none: a person must do it, see details */
+	std::vector<Words> commands; /* empty: a person must do it, see details */
 	Words details = {};
-	bool stops = false;     /* nothing after it may be done before it is */
-	bool must_help = false; /* the same, if its commands were run and it is still there */
+	bool stops = false;     /* nothing after the step may be done before the step is done */
+	bool must_help = false; /* the same, if the commands were run and did not help */
 };
 
 /*
- * In the order in which they must be done; what is done already is left out. conflict: Kubernetes
- * and Slurm do not belong together, as far as one can see.
+ * The steps in the order in which they must be done, without those that are done. conflict:
+ * Kubernetes and Slurm seem not to belong together.
  */
 Result<std::vector<Step>> teardown_plan(const Leftovers &left);
 std::string plan_text(const std::vector<Step> &plan);
 
 struct Teardown {
 	std::string socket, scheduler_name, label;
-	std::string kubeconfig = {}, context = {}; /* for kubectl; empty: what it takes by itself */
+	std::string kubeconfig = {}, context = {}; /* for kubectl; empty: its defaults */
 	bool apply = false;
-	bool agents_stopped = false; /* on the other controllers: somebody has seen to it */
+	bool agents_stopped = false; /* the user says that those on other controllers are */
 };
 
 inline constexpr char k_nothing_left[] =
 	"Nothing is left of slurm-kube in Kubernetes and in Slurm.";
 
-/* Error: something could not be asked; it is not taken for gone. */
+/* Error: a question failed. What could not be asked for is not assumed to be gone. */
 Result<Leftovers> leftovers(const Teardown &wanted);
 
-/* ok: all is gone or was only to be shown. again: something is left that a person must do first. */
+/* ok: everything is gone, or the plan was only to be shown. again: a person must do something
+ * first. */
 Status teardown(const Teardown &wanted);
 
 } // namespace slurmkube::skube

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * teardown_ask.cc - what is left of slurm-kube, asked of kubectl; teardown_ask_slurm.cc asks of
- * Slurm.
+ * teardown_ask.cc - asks kubectl what is left of slurm-kube; teardown_ask_slurm.cc asks Slurm.
  */
 #include "src/skube/teardown.h"
 
@@ -34,7 +33,7 @@ Words joined(Words first, const Words &rest)
 
 /* ---- Kubernetes ---- */
 
-/* As in etc/policies.yaml, etc/policy-options.yaml and etc/policy-scheduler-name.yaml. */
+/* The names in etc/policies.yaml, etc/policy-options.yaml and etc/policy-scheduler-name.yaml. */
 constexpr std::array k_other_policies{"agent", "allocation", "options", "resize"};
 
 bool is_policy(const std::string &name, const std::string &which)
@@ -42,7 +41,8 @@ bool is_policy(const std::string &name, const std::string &which)
 	return name.ends_with("/slurm-kube-" + which);
 }
 
-/* Bindings first: a policy without one does nothing, a binding without a policy is an error. */
+/* Bindings first: a policy without a binding has no effect, but a binding without a policy is an
+ * error. */
 void ask_policies(Asker &ask, Leftovers &left)
 {
 	const Words kinds = ask.lines(joined(left.kubectl,
@@ -143,13 +143,13 @@ std::string short_host_name()
 	return full.substr(0, full.find('.'));
 }
 
-/* An agent that is busy, or that we may not ask, is no stopped one. */
+/* An agent that is busy, or that this user may not ask, has not stopped. */
 bool may_run(const std::string &socket)
 {
 	const auto ping = skube::ask(socket, "ping");
 	if (ping || ping.error().code == Errc::denied)
 		return true;
-	/* fails for one that is not */
+	/* fails if the service is not active */
 	const auto state = output_of({"systemctl", "is-active", "slurmkubed"});
 	return state && state->starts_with("active");
 }

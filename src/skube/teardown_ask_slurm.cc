@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * teardown_ask_slurm.cc - what is left of slurm-kube, asked of scontrol and squeue, and read in
+ * teardown_ask_slurm.cc - asks scontrol and squeue what is left of slurm-kube, and reads
  * slurm.conf.
  */
 #include "src/base/text.h"
@@ -22,7 +22,7 @@ namespace
 
 constexpr unsigned k_include_depth_max = 8;
 
-/* "NodeName=n1 Arch=... AvailableFeatures=kube ...": the word after KEY= */
+/* The word after KEY= in a row such as "NodeName=n1 Arch=... AvailableFeatures=kube ...". */
 std::string value_of(const std::string &row, const std::string &key)
 {
 	const std::string line = " " + row + " ", wanted = " " + key + "=";
@@ -49,7 +49,7 @@ bool has(const Words &words, const std::string &one)
 	return std::find(words.begin(), words.end(), one) != words.end();
 }
 
-/* Partitions that have other nodes as well stay as they are: native jobs may be in them. */
+/* Partitions that also have native nodes are left alone, because they may have native jobs. */
 void ask_nodes(Asker &ask, Leftovers &left)
 {
 	std::set<std::string> ours, others;
@@ -81,7 +81,7 @@ bool is_live(const std::string &state)
 		state == "CONFIGURING";
 }
 
-/* The identity of a job is its marker, in whatever partition it is. */
+/* A job is identified by its marker, in whatever partition it is. */
 void ask_marked_jobs(Asker &ask, Leftovers &left)
 {
 	const std::string format =
@@ -102,7 +102,7 @@ void ask_marked_jobs(Asker &ask, Leftovers &left)
 	}
 }
 
-/* Of users, in the partitions that are to go. */
+/* Jobs of users in the partitions that are to be removed. */
 void ask_other_jobs(Asker &ask, Leftovers &left)
 {
 	std::string partitions;

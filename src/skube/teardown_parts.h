@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * teardown_parts.h - how teardown_ask.cc and teardown_ask_slurm.cc share the work.
+ * teardown_parts.h - what teardown_ask.cc and teardown_ask_slurm.cc share.
  */
 #ifndef SLURMKUBE_SKUBE_TEARDOWN_PARTS_H
 #define SLURMKUBE_SKUBE_TEARDOWN_PARTS_H
@@ -13,7 +13,7 @@
 namespace slurmkube::skube
 {
 
-/* The first failure is kept; nothing is asked after it. */
+/* Keeps the first failure, and asks nothing after it. */
 class Asker
 {
       public:

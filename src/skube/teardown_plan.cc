@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * teardown_plan.cc - what to do, in which order, and why in that one. Pure.
+ * teardown_plan.cc - the steps, and the reasons for their order. Pure.
  */
 #include "src/skube/teardown.h"
 
@@ -12,7 +12,7 @@ namespace slurmkube::skube
 namespace
 {
 
-constexpr std::size_t k_names_a_command = 100; /* command lines have an end */
+constexpr std::size_t k_names_a_command = 100; /* limits the length of command lines */
 constexpr std::size_t k_named_most = 5;
 constexpr char k_own_prefix[] = "slurm-kube.io/";
 
@@ -22,7 +22,7 @@ Words joined(Words first, const Words &rest)
 	return first;
 }
 
-/* words and then names, in as many commands as it takes; last after them. */
+/* As many commands as needed, each with words, some of the names, and last. */
 std::vector<Words> commands_of(const Words &words, const Words &names, const Words &last = {})
 {
 	std::vector<Words> commands;
@@ -61,7 +61,7 @@ Words kubectl(const Leftovers &left, const Words &words)
 	return command;
 }
 
-/* ---- does what kubectl sees belong to this Slurm? ---- */
+/* ---- whether the cluster that kubectl sees belongs to this Slurm ---- */
 
 bool is_about_a_pod_there(const MarkedJob &job, const Leftovers &left)
 {
@@ -90,8 +90,8 @@ Words ids_of(const Leftovers &left, bool are_waiting)
 	return ids;
 }
 
-/* Jobs would be taken for jobs of pods that are gone, and the wrong cluster would lose its
- * labels. */
+/* With the wrong cluster, jobs would seem to belong to pods that are gone, and that cluster would
+ * lose its labels. */
 Status check_cluster(const Leftovers &left)
 {
 	const std::string remedy =
@@ -129,7 +129,7 @@ Status check_cluster(const Leftovers &left)
 
 /* ---- the plan ---- */
 
-/* While the agent still runs: it ends the jobs of pods that end. */
+/* Done while the agent still runs, because it ends the jobs of pods that end. */
 void plan_quiet(const Leftovers &left, std::vector<Step> &plan)
 {
 	add(plan,
@@ -174,7 +174,7 @@ void plan_stop(const Leftovers &left, std::vector<Step> &plan)
 			commands_of({"scancel", "--state=PENDING"}, ids_of(left, true))});
 }
 
-/* Not before the agent has stopped: it takes a node without the label for one that it has lost. */
+/* Done after the agent has stopped, because it takes a node without the label for lost. */
 void plan_kubernetes(const Leftovers &left, std::vector<Step> &plan)
 {
 	add(plan,

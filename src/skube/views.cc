@@ -25,7 +25,7 @@ using codec::get_bool;
 using codec::get_double;
 using codec::get_int;
 
-/* Nothing that a terminal might obey, and no second line. */
+/* Without control characters and line breaks. */
 std::string get_string(json_object *object, const char *key, std::string_view fallback = {})
 {
 	return printable(codec::get_string(object, key, fallback));
@@ -60,20 +60,20 @@ std::string user_name(std::int64_t id)
 	return std::to_string(id);
 }
 
-/* As squeue and sacct write it. */
+/* In the form of squeue and sacct. */
 std::string job_state(const std::string &state)
 {
 	return state == "complete" ? "COMPLETED" : upper(state);
 }
 
-/* How long it has run, or ran. */
+/* How long the job has run so far, or ran. */
 std::string elapsed(json_object *job, std::int64_t now)
 {
 	const std::int64_t start = get_int(job, "start_time"), end = get_int(job, "end_time");
 	const std::string state = get_string(job, "state");
 	if (state == "pending" || start == 0)
 		return "0:00";
-	/* its end_time is only foreseen */
+	/* a live job's end_time is only expected */
 	const bool lives = state == "running" || state == "suspended";
 	const std::int64_t until = lives || end == 0 ? now : end;
 	return duration_text(start > 0 && until > start ? until - start : 0);
@@ -85,7 +85,7 @@ bool has_ended(const std::string &state)
 		state != "unknown";
 }
 
-/* A member of `of`, or "" where the object says 0 or false. */
+/* The number in the member, or "" if it is 0 or false. */
 std::string if_any(json_object *object, const char *key)
 {
 	return get_int(object, key) ? number(object, key) : "";
@@ -133,7 +133,7 @@ Table costs_table(json_object *plugin)
 	return table;
 }
 
-/* Every plain number of an object, whatever it is called: counters come and go with releases. */
+/* All plain numbers of an object, whatever their names, because counters differ by release. */
 Table numbers_table(const char *title, json_object *object)
 {
 	Table table({{title}, {"VALUE", true}});
@@ -300,7 +300,7 @@ std::string diag_view(json_object *reply)
 	all += section("Cost in slurmctld, by the plugin's clock", costs_table(plugin));
 	all += section("Counts of the plugin", numbers_table("NAME", plugin));
 	all += section("Counts of the agent", numbers_table("NAME", get(reply, "counters")));
-	all.pop_back(); /* the blank line after the last section */
+	all.pop_back(); /* removes the blank line after the last section */
 	return all;
 }
 

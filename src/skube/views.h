@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * views.h - the agent's replies as text for people. Pure but for user names; the shapes are in
- * doc/design/protocol.md section 3.
+ * views.h - the agent's replies as text for people. Pure except for user names. The forms of the
+ * replies are in doc/design/protocol.md section 3.
  */
 #ifndef SLURMKUBE_SKUBE_VIEWS_H
 #define SLURMKUBE_SKUBE_VIEWS_H
@@ -15,23 +15,23 @@ namespace slurmkube::skube
 {
 
 std::string ping_view(json_object *reply);
-/* One line for each check, failed ones with their remedy below. */
+/* One line per check; below a failed check its remedy. */
 std::string check_view(json_object *reply);
 bool all_checks_passed(json_object *reply);
 
 /* now: seconds since the epoch, for elapsed times. */
 std::string jobs_view(json_object *reply, std::int64_t now);
-/* By namespace and name, those that have ended last. */
+/* Sorted by namespace and name, with ended pods last. */
 std::string pods_view(json_object *reply);
-std::string active_pods_view(json_object *reply); /* without them */
+std::string active_pods_view(json_object *reply); /* without ended pods */
 std::string nodes_view(json_object *reply);
-/* "about: text", the texts in one column. */
+/* "about: text", with the texts in one column. */
 std::string why_view(json_object *reply);
-/* The contents of the Include file. */
+/* The contents of the file that slurm.conf includes. */
 std::string slurm_conf_view(json_object *reply);
 std::string diag_view(json_object *reply);
 
-/* "3:0" of a wait status, as in squeue's exit_code: exit code and signal. */
+/* "3:0" for a wait status, as in squeue's exit_code: exit code and signal. */
 std::string exit_text(std::int64_t wait_status);
 
 } // namespace slurmkube::skube
