@@ -26,8 +26,8 @@ namespace slurmkube::agent
 
 using Clock = std::chrono::steady_clock;
 
-/* The agent reads clocks only with these functions and Clock::now() (testsuite/lint/clocks). Core
- * takes the time in the form that now() returns. */
+/* The agent reads clocks only with these functions and Clock::now() (testsuite/lint/clocks.py).
+ * Core takes the time in the form that now() returns. */
 core::Now now();
 std::int64_t wall_us(); /* microseconds since the epoch, for time stamps */
 

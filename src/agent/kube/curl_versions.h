@@ -2,7 +2,7 @@
 /*
  * curl_versions.h - differences and faults of libcurl's versions, one name for each fact.
  *
- * No other file may ask for libcurl's version (testsuite/lint/versions). Macros are about the
+ * No other file may ask for libcurl's version (testsuite/lint/versions.py). Macros are about the
  * headers at compile time, functions about the library at run time. Where no test of ours is named,
  * the bounds come from curl's history.
  *

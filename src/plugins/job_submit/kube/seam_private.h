@@ -4,7 +4,7 @@
  *
  * They are no stable interface of Slurm. Each comment names the file in Slurm's tree and the
  * differences between versions; without a version it applies to 22.05 to 26.05. No other file of
- * the plugin may name them (testsuite/lint/private). The wrappers are inline because loops over
+ * the plugin may name them (testsuite/lint/private.py). The wrappers are inline because loops over
  * nodes and jobs run under slurmctld's locks. Included by seam.h only.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SEAM_PRIVATE_H
