@@ -58,8 +58,8 @@ class App : private link::LinkSink
 	[[nodiscard]] const core::PluginStats &plugin_stats() const { return plugin_stats_; }
 	[[nodiscard]] const core::EventQueue &events() const { return recorder_.queue(); }
 	[[nodiscard]] const LastBinding &last_binding() const { return executor_.last_binding(); }
-	/* Why the API server does not tell the uid of its cluster; empty: the uid is known, or the
-	 * question has not been answered yet. */
+	/* Why the uid of the cluster could not be read; empty: the uid is known, or the question
+	 * has not been answered yet. */
 	[[nodiscard]] const std::string &cluster_unknown() const
 	{
 		return executor_.cluster_unknown();

@@ -38,7 +38,7 @@ Check api_server(const Findings &found)
 		"API server's, and look whether it runs");
 }
 
-/* Only some tokens tell their expiry; tokens of ServiceAccounts do. */
+/* Only some tokens state their expiry; tokens of ServiceAccounts do. */
 Check token(const App &app)
 {
 	const std::string trouble = app.credentials().trouble();

@@ -108,6 +108,7 @@ struct LoadedConfig {
 /* Every key, for example "nodes.manage". A test compares the list with the manual page. */
 std::vector<std::string> config_keys();
 
+/* Both may block in NSS while they look up users and groups. file_name is for messages. */
 LoadedConfig parse_config(std::string_view text, const std::string &file_name);
 LoadedConfig load_config(const std::string &path);
 

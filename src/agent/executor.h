@@ -40,6 +40,7 @@ class Executor
 	Executor &operator=(const Executor &) = delete;
 	~Executor() = default;
 
+	/* Each of these starts one request and later reports its outcome to World. */
 	void carry_out(const core::PodUid &pod, const core::Action &action);
 	void carry_out(const core::NodeAction &action);
 	void ask_for(const core::OwnerId &id);
@@ -47,8 +48,8 @@ class Executor
 	void ask_for_cluster();
 
 	[[nodiscard]] const LastBinding &last_binding() const { return last_binding_; }
-	/* Why the API server does not tell the uid of its cluster; empty: the uid is known, or the
-	 * question has not been answered yet. */
+	/* Why the uid of the cluster could not be read; empty: the uid is known, or the question
+	 * has not been answered yet. */
 	[[nodiscard]] const std::string &cluster_unknown() const { return cluster_unknown_; }
 
       private:

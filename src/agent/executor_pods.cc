@@ -65,7 +65,7 @@ core::Pod name_only(const core::Pod &pod)
 	return name;
 }
 
-/* The condition that tells why a pod is deleted. */
+/* The condition with the reason for the deletion. */
 kube::PodCondition condition_of(const core::DeletePod &action, core::Now now)
 {
 	return {.type = action.not_started ? names::k_condition_start_limit : k_disruption_target,

@@ -45,7 +45,7 @@ void Look::begin(std::set<std::string> external, Done done)
 	ask_slurm(round, std::move(external));
 }
 
-/* A server that does not tell its version is asked nothing else. */
+/* If the server does not answer this question, it is asked nothing else. */
 void Look::ask_api(const RoundPtr &round)
 {
 	kube::version(client_,

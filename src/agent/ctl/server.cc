@@ -26,7 +26,7 @@ constexpr std::chrono::seconds k_deadline{5};
 constexpr std::size_t k_read_at_once = 4096;
 constexpr unsigned k_accepts_at_once = 16;
 
-/* -1, which is no user, if the kernel does not tell the peer's user. */
+/* -1, which is no user, if the kernel does not report the peer's user. */
 uid_t user_of(const UniqueFd &peer)
 {
 	ucred who{};

@@ -134,7 +134,7 @@ class Client
 	[[nodiscard]] const ClientCounters &counters() const;
 	[[nodiscard]] std::size_t in_flight() const;
 	[[nodiscard]] std::size_t queued() const;
-	/* Seconds since the epoch; empty: the token does not tell its expiry. */
+	/* Seconds since the epoch; empty: the token does not state its expiry. */
 	[[nodiscard]] std::optional<std::int64_t> token_expires() const;
 	/* Why the token file cannot be read, or that the token has expired; empty: neither. */
 	[[nodiscard]] std::string token_trouble() const;

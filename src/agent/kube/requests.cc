@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 constexpr long k_connections = 4; /* only one is used if the server speaks HTTP/2 */
 constexpr unsigned k_most_sends = 5;
 constexpr unsigned k_patient_share = 8; /* patient requests may use 1/8 of max_in_flight */
-/* libcurl ends a transfer at its deadline; if it does not, we do so after this time. */
+/* libcurl ends a transfer at its deadline; if it does not, this class does so after this time. */
 constexpr std::chrono::milliseconds k_overdue{500};
 constexpr std::chrono::seconds k_longest_pause{30};
 /* An answer that stops for this long in the middle is lost. Deadlines are much longer, because some

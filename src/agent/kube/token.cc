@@ -122,7 +122,7 @@ bool Token::read(Clock::time_point now)
 const std::string &Token::text(Clock::time_point now)
 {
 	if (!file_.empty() && now >= next_read_)
-		(void)read(now); /* trouble() tells; the old token may still be valid */
+		(void)read(now); /* trouble() reports failures; the old token may still be valid */
 	return text_;
 }
 

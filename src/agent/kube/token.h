@@ -51,7 +51,7 @@ class Token
 	[[nodiscard]] std::optional<std::int64_t> expires() const { return expires_; }
 	[[nodiscard]] const std::string &file() const { return file_; }
 	[[nodiscard]] TokenClaims claims() const { return token_claims(text_); }
-	/* Why a server may have answered 401, as far as the token tells: it has expired, or another
+	/* Why a server may have answered 401, as far as the token shows: it has expired, or another
 	 * cluster has issued it. now: seconds since the epoch. */
 	[[nodiscard]] std::string refusal(std::int64_t now) const;
 	/* Why the last attempt to read the file failed; empty: it did not. */

@@ -3,8 +3,9 @@
  * token_renewal.h - renews the token of the agent's service account with the TokenRequest API
  * before it expires.
  *
- * Only a token in a file whose directory is writable for the agent is renewed, such as `skube
- * kubeconfig` creates. Other token files are rotated by others. The functions that decide are pure.
+ * Only a token in a file whose directory is writable for the agent is renewed, for example a file
+ * that `skube kubeconfig` has created. Other token files are rotated by others. The functions that
+ * decide are pure.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_TOKEN_RENEWAL_H
 #define SLURMKUBE_AGENT_KUBE_TOKEN_RENEWAL_H

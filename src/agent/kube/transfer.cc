@@ -193,7 +193,7 @@ bool Transfer::add_header(const std::string &line)
 	curl_slist *longer = curl_slist_append(headers_.get(), line.c_str());
 	if (longer == nullptr)
 		return false;
-	(void)headers_.release(); /* it is now part of longer, or longer itself */
+	(void)headers_.release(); /* it is part of longer, or longer itself */
 	headers_.reset(longer);
 	return true;
 }

@@ -325,7 +325,7 @@ void Watch::refused(const Response &answer)
 			answer.retry_after.value_or(0s), k_longest_pause));
 }
 
-/* The server does not have our version, or the list's next page, any more. */
+/* The server has discarded our version, or the next page of the list. */
 void Watch::expired(const std::string &why)
 {
 	counters_.expired++;

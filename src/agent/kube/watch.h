@@ -3,9 +3,9 @@
  * watch.h - lists and watches one kind of object, without end.
  *
  * Lists in pages, then watches from the version of the list. After a clean end, an error or a
- * restart of the server, the watch continues from the last version; if the server does not have
- * that version any more (410 in any form), it lists again. On the loop's thread. The sink may get
- * the same object more than once, and must take each as its present state.
+ * restart of the server, the watch continues from the last version; if the server has discarded
+ * that version (410 in any form), the watch lists again. On the loop's thread. The sink may get the
+ * same object more than once, and must take each as its present state.
  */
 #ifndef SLURMKUBE_AGENT_KUBE_WATCH_H
 #define SLURMKUBE_AGENT_KUBE_WATCH_H

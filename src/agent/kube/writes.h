@@ -50,6 +50,7 @@ void provide(Client &client, const core::ClaimStep &step, Done done);
  * at debug level only. */
 bool post_event(Client &client, const codec::Event &event);
 
+/* not_found: no pod has the name. */
 void get_pod(Client &client, const std::string &name_space, const std::string &name,
 	std::function<void(Result<core::Pod>)> done);
 
@@ -64,7 +65,7 @@ void find_pod(Client &client, const std::string &name_space,
 void get_owner(Client &client, const core::OwnerId &id,
 	std::function<void(Result<std::optional<core::Owner>>)> done);
 
-/* Looks at a node with any labels. */
+/* Looks at a node with any labels. NodeLookup::none: there is no such node. */
 void look_at_node(Client &client, const std::string &name,
 	std::function<void(Result<core::NodeLookup>)> done);
 
@@ -77,6 +78,7 @@ struct ServerVersion {
 	std::string git_version; /* "v1.37.1" */
 	int major = 0, minor = 0;
 };
+/* invalid: the server is not a Kubernetes API server. */
 void version(Client &client, std::function<void(Result<ServerVersion>)> done);
 
 struct Right {

@@ -60,7 +60,7 @@ class Server
 	UniqueFd listener_, peer_;
 	std::string buffer_;
 	std::uint64_t last_seq_ = 0;
-	bool greeted_ = false; /* hello has arrived, and the sink was told */
+	bool greeted_ = false; /* hello has arrived, and opened() was called */
 	bool heard_ = false;   /* something has arrived since the last silence check */
 	agent::Loop::TimerId silence_timer_ = 0;
 	std::uint64_t connections_ = 0;

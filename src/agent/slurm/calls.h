@@ -48,7 +48,7 @@ struct SubmitReply {
 	bool allocated = false; /* the job runs; node and cpus are set. Otherwise it waits */
 	std::string node;
 	std::uint32_t cpus = 0;
-	std::string partition, account; /* empty: Slurm did not tell */
+	std::string partition, account; /* empty: not reported by Slurm */
 };
 
 struct Settings {

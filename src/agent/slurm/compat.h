@@ -71,8 +71,8 @@ inline void free_conf(slurm_conf_t *conf)
 #endif
 }
 
-/* The user who set a node's reason: before 26.05 the caller sends it, since then Slurm takes it
- * from the credential. */
+/* The user who set a node's reason: before 26.05 the caller sends the uid; from 26.05 on Slurm
+ * takes it from the credential. */
 template <class Update> void set_reason_uid(Update &update, std::uint32_t uid)
 {
 	if constexpr (requires { update.reason_uid; })

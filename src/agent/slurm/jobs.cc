@@ -99,7 +99,7 @@ Status end_now(core::JobId id, std::time_t now)
 	return errno == ESLURM_JOB_NOT_RUNNING ? complete_job(id, SIGKILL) : Status(last_error());
 }
 
-/* Whether any job may exceed its time limit (OverTimeLimit); true if slurmctld does not tell. */
+/* Whether any job may exceed its time limit (OverTimeLimit); true if slurmctld does not answer. */
 bool may_run_over()
 {
 	slurm_conf_t *conf = nullptr;
