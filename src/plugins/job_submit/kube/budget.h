@@ -26,7 +26,9 @@ class DutyBudget
 {
       public:
 	explicit DutyBudget(std::int64_t now) : at_(now) {}
+	/* Whether a hold may begin. */
 	bool can_hold(std::int64_t now);
+	/* To be called after each hold, even if can_hold() was not asked. */
 	void spent(std::int64_t ns);
 
       private:

@@ -172,8 +172,8 @@ typedef bool (*kube_each_job)(void *context, const struct kube_listed_job *job);
  * Locks: read. */
 void kube_seam_jobs_after(uint32_t skipped, kube_each_job each, void *context);
 
-/* Locks: write. Each function looks the job up again and does nothing if that is not needed any
- * more. */
+/* Locks: write. Each function looks the job up again and does nothing if there is nothing left to
+ * do. */
 void kube_seam_finish_prolog(uint32_t id, const char *feature);
 void kube_seam_finish_epilog(uint32_t id, const char *feature);
 void kube_seam_keep_active(uint32_t id);
@@ -269,7 +269,7 @@ struct kube_verdict {
 	enum kube_outcome outcome;
 	bool placeholder; /* true: the job belongs to user_id and group_id */
 	uint32_t user_id, group_id;
-	int64_t waiting_since; /* seconds since the epoch: its age counts from there; 0: from now */
+	int64_t waiting_since; /* seconds since the epoch, from which the age counts; 0: now */
 	char text[512];
 	/* to be written into the request; empty: no change */
 	char admin_comment[KUBE_MARKER_SIZE], copy[KUBE_MARKER_SIZE];

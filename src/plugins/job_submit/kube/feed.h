@@ -43,8 +43,8 @@ class Feed
 	 * the state is not complete. */
 	std::vector<codec::LinkMessage> open();
 	void close();
-	/* Takes the changes since the last call. False: the queue was dropped, or the state is not
-	 * complete any more. */
+	/* Takes the changes since the last call. False: the queue was dropped, or the state is
+	 * incomplete. */
 	bool take(std::vector<codec::LinkMessage> &out);
 	/* Whether the queue was dropped since open(). */
 	[[nodiscard]] bool is_dropped() const;

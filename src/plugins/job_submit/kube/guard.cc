@@ -99,7 +99,7 @@ bool may_write(const Rules &rules, const Change &change)
 /*
  * A job gets its marker once, at submission; exactly-once submission depends on that. If a site
  * writes another text, the text is kept in the marker as a note. A caller who may not write
- * admin_comment did not write the text himself, because Slurm refuses that before it calls the
+ * admin_comment is not the author of the text, because Slurm refuses that before it calls the
  * plugin: the text comes from a site's script. The script must not make the user's harmless change
  * fail, and Slurm would refuse the text later, so the text is dropped.
  */

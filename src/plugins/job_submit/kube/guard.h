@@ -4,7 +4,7 @@
  * returns a judgement.
  *
  * A marker in admin_comment makes a job external. Only root and SlurmUser may give a job a marker,
- * at submission, and nobody may remove it. The partitions in kube.conf take external jobs only. An
+ * at submission, and no user may remove it. The partitions in kube.conf take external jobs only. An
  * external job may use another partition only if that has no native nodes. The owner may change
  * what does not affect the job's place and size.
  */

@@ -77,9 +77,9 @@ static void say(char **err_msg, const char *text)
 }
 
 /*
- * An allocation that is given back costs its job the age: Slurm counts that from the job's own
- * submission. The factor of the site makes up for it, beside what another plugin has put there, by
- * the rule of priority/multifactor: the weight, in proportion to PriorityMaxAge.
+ * When an allocation is given back, the pod gets a new job, whose age Slurm counts from its own
+ * submission. The site factor makes up for the lost age, in addition to what another plugin has put
+ * there: PriorityWeightAge in proportion to PriorityMaxAge, as priority/multifactor computes it.
  */
 static void keep_age(job_desc_msg_t *job, int64_t since, int64_t now)
 {

@@ -46,7 +46,7 @@ void JobWatch::finish(Found &found)
 	found.marred.clear();
 	for (std::uint32_t id : again)
 		look_at(id, found);
-	/* what is still waited for are native nodes, whose slurmd will answer */
+	/* jobs that still wait do so for native nodes, whose slurmd will answer */
 	found.epilogs.clear();
 	found.prologs.clear();
 	found.inactive.clear();

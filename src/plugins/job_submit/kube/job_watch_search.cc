@@ -109,7 +109,7 @@ void JobWatch::meet(Candidates candidates)
 
 /*
  * Only Slurm knows the next job id, and its function looks into StateSaveLocation first, which must
- * not happen under a lock that we hold. So probe the ids after the newest known one: ids are
+ * not happen while the keeper holds a lock. So probe the ids after the newest known one: ids are
  * consecutive, with gaps where a submission failed or a job was purged.
  */
 void JobWatch::find_new(unsigned misses_max)

@@ -34,8 +34,8 @@ bool claims_marker(const MarkerTexts &texts);
  * note. Empty: a native job. */
 std::optional<core::Marker> marker_of(const MarkerTexts &texts);
 
-/* The marker with the text that somebody writes over it as its note. Empty: the text is the marker
- * of another job, or a broken marker. */
+/* The marker after a text has been written over it: the text becomes the note. Empty: the text is
+ * the marker of another job, or a broken marker. */
 std::optional<core::Marker> with_text(
 	const core::Marker &marker, std::string_view marker_text, std::string_view text);
 

@@ -14,7 +14,7 @@ namespace slurmkube::plugin
 namespace
 {
 
-/* after this time a completing job is not ours: JobWatch ends those within milliseconds */
+/* a job that completes for longer is native: JobWatch ends external jobs within milliseconds */
 constexpr std::int64_t k_stray_after = 1000 * k_ms;
 constexpr std::int64_t k_stray_report_interval = 600'000 * k_ms;
 /* complete looks at nodes that change all the time; later looks report the rest */
@@ -265,7 +265,7 @@ bool NodeWatch::give_care()
 	return righted;
 }
 
-/* Jobs that are not ours on a node without slurmd: their partition has nodes of both kinds. */
+/* Completes native jobs on a node without slurmd: their partition has nodes of both kinds. */
 void NodeWatch::end_strays()
 {
 	for (const std::string &name : found_.strays) {

@@ -291,7 +291,7 @@ bool kube_seam_node_care(const char *name, const char *feature)
 		bit_set(ctld_shared_nodes(), (bitoff_t)node->index);
 	take_as_booted(node, now);
 	node->last_response = node->cpu_load_time = node->free_mem_time = now + YEAR;
-	node->not_responding = false; /* or slurmctld logs it now and then */
+	node->not_responding = false; /* otherwise slurmctld logs it repeatedly */
 	/* not what was attempted, because Slurm may have refused it */
 	return node->node_state != before || was_unshared;
 }

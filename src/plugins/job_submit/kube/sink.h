@@ -7,7 +7,7 @@
  * answered (the end of a job) or fails within milliseconds. The sink listens on loopback only, but
  * any local user can connect. So it serves many connections at once, each for at most 2 s, and only
  * those of root and of slurmctld's own user; other connections cost no verification of credentials.
- * If the kernel does not tell the user of a connection, each connection has 0.1 s, and the sink
+ * If the kernel does not report the user of a connection, each connection has 0.1 s, and the sink
  * pauses after a bad message.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_SINK_H

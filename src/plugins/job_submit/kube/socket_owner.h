@@ -26,7 +26,7 @@ class SocketOwners
 	explicit SocketOwners(int listener);
 	[[nodiscard]] bool are_known() const { return works_; }
 	/* The user of an accepted connection. Empty: the other end is closed, or the kernel does
-	 * not tell. */
+	 * not report it. */
 	[[nodiscard]] std::optional<std::uint32_t> peer_of(int connection);
 
       private:
