@@ -2,8 +2,8 @@
 /*
  * node_file.h - the file that slurm.conf includes, which is replaced atomically.
  *
- * slurmctld fails the pods on a node that the file does not have any more, so any error leaves the
- * old file unchanged.
+ * slurmctld fails the pods on a node that is missing from the file, so any error leaves the old
+ * file unchanged.
  */
 #ifndef SLURMKUBE_SKUBE_NODE_FILE_H
 #define SLURMKUBE_SKUBE_NODE_FILE_H
