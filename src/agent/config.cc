@@ -130,7 +130,7 @@ void read_priority_classes(Reader &reader, const Yaml &value, Config &out)
 		else if (!seen.insert(rule.name).second)
 			reader.fail(item, "'" + rule.name + "' stands here already");
 		else if (rule.qos.empty() && rule.nice == 0)
-			reader.fail(item, "has neither qos nor nice: what shall it mean?");
+			reader.fail(item, "has neither qos nor nice: give one");
 		reader.leave();
 		out.priority_classes.push_back(std::move(rule));
 	}

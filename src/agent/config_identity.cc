@@ -198,7 +198,7 @@ void check_rule(Reader &reader, const Yaml &item, const NamespaceRule &rule, Dec
 	if (!item.get("user") && !item.get("user_from"))
 		reader.fail(item, "'user' or 'user_from' is required");
 	if (item.get("user") && item.get("user_from"))
-		reader.fail(item, "has both user and user_from: which?");
+		reader.fail(item, "has both user and user_from: give one");
 	check_order(reader, item, rule, decided);
 }
 

@@ -72,7 +72,7 @@ std::string Reader::renamed(const Yaml &key, const char *name)
 		prefix += (prefix.empty() || part.starts_with('[') ? "" : ".") + part;
 	prefix += prefix.empty() ? "" : ".";
 	notes_.push_back(file_name_ + ":" + std::to_string(key.line()) + ": " + prefix +
-		key.text() + ": is called '" + name + "' now; please rename it");
+		key.text() + ": is now called '" + name + "': rename it");
 	return name;
 }
 

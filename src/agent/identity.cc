@@ -77,7 +77,7 @@ Result<Identity> find_known_user(const std::string &text)
 		return by_name.error();
 	if (*by_name)
 		return **by_name;
-	const Error nobody{Errc::not_found, "nobody here is called '" + text + "'"};
+	const Error nobody{Errc::not_found, "no user on this machine is called '" + text + "'"};
 	if (!is_number(text))
 		return nobody;
 	const auto number = number_of(text);

@@ -46,7 +46,7 @@ Result<std::optional<Owner>> find_owner(const std::string &name)
 	const passwd *entry = getpwnam(name.c_str()); // NOLINT(concurrency-mt-unsafe): one thread
 	if (!entry)
 		return Error{Errc::not_found,
-			"nobody here is called '" + name +
+			"no user on this machine is called '" + name +
 				"': name SlurmUser of slurm.conf with --owner"};
 	return std::optional(Owner{entry->pw_uid, entry->pw_gid});
 }

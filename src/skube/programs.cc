@@ -78,18 +78,18 @@ Result<std::string> output_of(const Words &words)
 	int ends[2];
 	if (pipe2(&ends[0], O_CLOEXEC) != 0)
 		return Error{Errc::internal, "no pipe: " + std::generic_category().message(errno)};
-	const UniqueFd from(ends[0]);
+	UniqueFd from(ends[0]);
 	UniqueFd to(ends[1]);
 	const auto pid = start(words, to.get());
 	to.reset();
 	if (!pid)
 		return pid.error();
 	std::string all = read_all(from);
-	if (auto done = ended(*pid, words); !done)
-		return done.error();
+	from.reset(); /* a program that prints more gets SIGPIPE instead of waiting for a reader */
+	const Status done = ended(*pid, words);
 	if (all.size() > k_output_max)
 		return Error{Errc::too_large, words[0] + " printed more than 256 MiB"};
-	return all;
+	return done ? Result<std::string>(std::move(all)) : done.error();
 }
 
 Status run_program(const Words &words)

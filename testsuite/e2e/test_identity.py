@@ -143,7 +143,7 @@ def test_annotations_that_name_nobody_or_too_much(bed):
     _refused(bed, made, USER_KEY, "'root'", f"below identity.min_uid ({MIN_UID})")
     for value, part in (
         ("daemon", "below identity.min_uid"),
-        ("no-such-user", "nobody here is called 'no-such-user'"),
+        ("no-such-user", "no user on this machine is called 'no-such-user'"),
         ("0", "below identity.min_uid"),
         ("4000000001", "nobody here is called"),
         ("a b", "is no user's name"),

@@ -3,3 +3,8 @@ check_PROGRAMS += testsuite/unit/test_text
 TESTS += testsuite/unit/test_text
 testsuite_unit_test_text_SOURCES = %D%/test_text.cc
 testsuite_unit_test_text_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_programs
+TESTS += testsuite/unit/test_programs
+testsuite_unit_test_programs_SOURCES = %D%/test_programs.cc
+testsuite_unit_test_programs_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la

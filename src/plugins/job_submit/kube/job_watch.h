@@ -34,9 +34,8 @@ class JobWatch
 	{
 	}
 
-	/* Reads all jobs of slurmctld. Call when it has taken control, and again until the result
-	 * is true. */
-	bool first_look();
+	/* Reads all jobs of slurmctld. Call when it has taken control. */
+	void first_look();
 	/* Call after first_look(). */
 	void tick(const kube_pulse &pulse);
 	void reset();

@@ -157,14 +157,13 @@ void JobWatch::find_by_list()
 	looks_.list.ended(meter_.worked() - worked_before);
 }
 
-bool JobWatch::first_look()
+void JobWatch::first_look()
 {
 	find_by_list();
 	kube_seam_pulse(&before_);
 	starts_ = Tally(before_.started);
 	ends_ = Tally(before_.ended);
 	registry_.set_built(true);
-	return true;
 }
 
 /* Takes the write lock only to let it pass (SubmissionRegistry::settled()). The order matters: get

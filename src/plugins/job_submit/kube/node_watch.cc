@@ -98,6 +98,7 @@ void NodeWatch::begin_look()
 	found_.care.clear();
 	found_.strays.clear();
 	found_.gres.clear();
+	found_.misfits.clear();
 }
 
 void NodeWatch::go_on()
