@@ -261,7 +261,8 @@ void identity_rules_are_checked()
 		{"[{namespace: A, user: root}]",
 			"[0].namespace: 'A' is not a namespace's name, nor \"*\" for all others"},
 		{"[{namespace: a, user: no-such-user}]",
-			"[0].user: no user on this machine is called 'no-such-user'; a number is accepted too"},
+			"[0].user: no user on this machine is called 'no-such-user'; a number is "
+			"accepted too"},
 		{"[{namespace: a, user: 4294967295}]", "[0].user: '4294967295' is out of range"},
 		{"[{namespace: a, user: root, group: no-such-group}]",
 			"[0].group: no group here is called 'no-such-group'; a number is accepted "
@@ -305,8 +306,8 @@ void the_former_key_is_told_its_new_name()
 	const LoadedConfig former = parse("identity:\n  least_uid: 7\n");
 	CHECK_EQUAL(former.config.identity.min_uid, 7U);
 	CHECK(former.errors.empty() && former.notes.size() == 1);
-	CHECK_EQUAL(former.notes.at(0),
-		"f:2: identity.least_uid: is now called 'min_uid': rename it");
+	CHECK_EQUAL(
+		former.notes.at(0), "f:2: identity.least_uid: is now called 'min_uid': rename it");
 	CHECK(parse("identity: {min_uid: 7}").notes.empty());
 	CHECK_EQUAL(error_of("identity: {min_uid: 7, least_uid: 8}"),
 		"f:1: identity: 'min_uid' stands here twice");

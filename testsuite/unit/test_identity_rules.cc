@@ -170,8 +170,8 @@ void annotations_that_name_what_they_may_not_are_refused()
 		{"id/user", "root", "is uid 0, below identity.min_uid (1000)"},
 		{"id/user", "daemon", "below identity.min_uid"},
 		{"id/user", "ghost",
-			"its annotation id/user='ghost' names no user: no user on this machine is called "
-			"'ghost'"},
+			"its annotation id/user='ghost' names no user: no user on this machine is "
+			"called 'ghost'"},
 		{"id/user", "", "is no user's name"},
 		{"id/user", "a b", "is no user's name"},
 		{"id/user", "x\ny", "is no user's name"},
@@ -187,7 +187,8 @@ void annotations_that_name_what_they_may_not_are_refused()
 			c.facts.people.insert_or_assign(
 				name, Result<SlurmUser>(SlurmUser{uid, uid}));
 		c.facts.people.insert_or_assign("ghost",
-			Result<SlurmUser>(Error{Errc::not_found, "no user on this machine is called 'ghost'"}));
+			Result<SlurmUser>(Error{
+				Errc::not_found, "no user on this machine is called 'ghost'"}));
 		Namespace lab = seen("lab", {}, {{"id/user", "phys"}});
 		lab.annotations[row.key] = row.value;
 		c.add(lab);
@@ -284,7 +285,8 @@ void a_pod_waits_for_its_user()
 	CHECK(!world.state()
 			.settings.policy.identity_facts.namespaces.at("lab")
 			.annotations.contains("unread"));
-	world.observe(UserFound{"phys", Error{Errc::not_found, "no user on this machine is called 'phys'"}});
+	world.observe(UserFound{
+		"phys", Error{Errc::not_found, "no user on this machine is called 'phys'"}});
 	const auto refused = world.take_actions(at(2));
 	REQUIRE(refused.size() == 1 && std::holds_alternative<Report>(refused.front().action));
 	CHECK_EQUAL(std::get<Report>(refused.front().action).not_scheduled.reason,
