@@ -11,7 +11,8 @@ namespace slurmkube::core
 namespace
 {
 
-/* What decides which nodes a role's pods may have: one job asks for one kind of node. */
+/* The constraints and devices that decide which nodes suit a role. They are the same for all nodes
+ * of a Slurm job. */
 struct Wants {
 	std::map<std::string, std::string> node_selector;
 	std::optional<std::vector<NodeTerm>> node_terms;
@@ -42,7 +43,7 @@ Wants wants_of(const Role &role)
 	return wants;
 }
 
-/* Roles that may share a job, and what one task of it would have. */
+/* Roles that may share a job, and the constraints that they have in common. */
 struct Set {
 	Wants wants;
 	std::vector<std::size_t> roles;
@@ -53,10 +54,11 @@ std::int64_t whole_cpus(std::int64_t milli_cpu)
 	return std::max<std::int64_t>((milli_cpu + k_whole_cpu - 1) / k_whole_cpu, 1);
 }
 
-/* What a job of equal tasks has, by how many pods of each role share a task. */
+/* Size of a job of equal tasks, and what its pods request. is_packed: as many pods of a role share
+ * a task as its CPUs hold; otherwise each pod has a task of its own. */
 struct Estimate {
 	double tasks = 0, cpus_wanted = 0, bytes_wanted = 0;
-	std::int64_t milli_cpu = 1, memory_bytes = 1; /* of a task */
+	std::int64_t milli_cpu = 1, memory_bytes = 1; /* of one task */
 };
 
 Estimate estimate(
@@ -82,7 +84,8 @@ Estimate estimate(
 	return e;
 }
 
-/* Packing them in earnest would take as long as the workload is large. */
+/* Uses two estimates, because packing the pods exactly takes longer the larger the workload is. A
+ * job is wasteful only if both estimates exceed the limit. */
 bool is_wasteful(const std::vector<Role> &roles, const std::vector<std::size_t> &set)
 {
 	const auto wastes = [&](bool is_packed) {
@@ -109,7 +112,8 @@ std::vector<Set> by_wants(const std::vector<Role> &roles)
 		const Wants wants = wants_of(roles[at]);
 		auto set = std::ranges::find(sets, wants, &Set::wants);
 		if (set == sets.end() && sets.size() == k_components_most)
-			/* whether any node suits all of them is judged later */
+			/* role_conflict() judges later whether any node suits all roles of the last
+			 * set */
 			set = sets.end() - 1;
 		else if (set == sets.end())
 			set = sets.insert(sets.end(), {wants, {}});
@@ -133,7 +137,7 @@ std::vector<Set> by_size(const std::vector<Role> &roles, const Set &set)
 	return parts;
 }
 
-/* Those that would waste much apart, while there are few enough. */
+/* Splits a set by size if one job for it would be wasteful and the limit on components permits. */
 std::vector<Set> sets_of(const std::vector<Role> &roles)
 {
 	const std::vector<Set> whole = by_wants(roles);

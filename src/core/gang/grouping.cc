@@ -26,7 +26,7 @@ std::optional<bool> wish(const Options &options, const char *option = k_gang_opt
 	const auto found = options.find(option);
 	if (found == options.end())
 		return std::nullopt;
-	/* what is neither is refused by the table of options */
+	/* the table of options refuses values that are neither true nor false */
 	return found->second != "false" && found->second != "no" && found->second != "0";
 }
 
@@ -40,13 +40,14 @@ bool takes_part(const Role &role, const std::string &scheduler_name)
 	return !is_other && wish(role.pod_template->annotations) != false;
 }
 
-/* The owners that exist, nearest first. */
+/* The pod's owners that exist, nearest first. */
 struct Chain {
 	std::vector<const Owner *> owners;
-	std::optional<OwnerId> missing; /* to be asked for before more can be said */
+	std::optional<OwnerId> missing; /* owner to look up before the chain is complete */
 };
 
-/* A reference whose uid is not that of the object of that name dangles, or is made up. */
+/* The chain ends where an owner reference's uid differs from that of the object with this name: the
+ * owner has been deleted, or the author of the pod invented the reference. */
 Chain chain_of(const Pod &pod, const OwnerLookup &lookup)
 {
 	Chain chain;
@@ -135,8 +136,8 @@ Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
 	return Grouping{std::move(in)};
 }
 
-/* gcc takes the storage of a variant's other members for uninitialised: version 12 with sanitizers,
- * 14 with -O2 */
+/* gcc 12 with sanitizers and gcc 14 with -O2 wrongly warn that the storage of the variant's other
+ * members is uninitialised */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
@@ -156,7 +157,7 @@ Result<Grouping> asking(const OwnerId &id)
 
 #pragma GCC diagnostic pop
 
-/* The owners that pods name by a label or a field of their spec, not by a reference. */
+/* Groups that the pod names by a label or a field of its spec instead of an owner reference. */
 std::vector<OwnerId> named_groups(const Pod &pod)
 {
 	std::vector<OwnerId> ids;
@@ -194,7 +195,7 @@ bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang)
 		return false;
 	const auto noted = pod.annotations.find(names::k_allocation_gang);
 	if (!pod.node_name.empty())
-		/* every binding of a member says so */
+		/* the agent writes this annotation with every binding of a member */
 		return noted != pod.annotations.end() && noted->second == key;
 	const auto is_named = [&](const std::string &text) { return text.starts_with(gang.name); };
 	if (pod.controller &&
@@ -234,7 +235,7 @@ std::optional<std::uint32_t> rank_at(
 	const auto is_it = [&](const Rank &rank) {
 		return rank.role == role && rank.index == index;
 	};
-	/* somebody else's roles may have one name twice */
+	/* an owner may give two roles the same name, and then a role's ranks are not contiguous */
 	const auto rank = is_it(first[index]) ? first + index
 					      : std::ranges::find_if(first, ranks.end(), is_it);
 	return rank == ranks.end()
@@ -256,7 +257,7 @@ Result<Grouping> group_by_chain(const Pod &pod, const Chain &chain, const OwnerL
 		if (!answer)
 			return asking(id);
 		if (!answer->has_value() && id.api_version.starts_with("scheduling.k8s.io/"))
-			return asking(id); /* pods may come before the group that they name */
+			return asking(id); /* pods may be created before the group that they name */
 		if (!answer->has_value() || !(*answer)->starts_together)
 			continue;
 		options.insert((*answer)->annotations.begin(), (*answer)->annotations.end());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * grouping.h - does a pod run alone, or with others in one job?
+ * grouping.h - decides whether a pod runs alone or shares a job with others.
  *
  * Pure. First that applies: PodGroup of scheduling.k8s.io with a gang policy, PodGroup of
  * scheduling.x-k8s.io, LeaderWorkerSet group, the topmost owner whose pods start together (JobSet,
@@ -22,7 +22,7 @@
 namespace slurmkube::core
 {
 
-/* One place in a gang, in rank order. */
+/* One rank of a gang. */
 struct Rank {
 	std::string role;
 	std::uint32_t index = 0; /* within its role */
@@ -30,12 +30,13 @@ struct Rank {
 	bool operator==(const Rank &) const = default;
 };
 
-/* How often the pod's owner has made all pods of the workload anew before it. */
+/* How often the pod's JobSet had been restarted when the pod was created, from the label that its
+ * controller sets; 0 without that label. */
 std::uint32_t restart_of(const Pod &pod);
 
 struct GangId {
-	/* The marker's uid: the uid of the owner, with "/n" for a part of it, and "+n" for a
-	 * component (component_key) */
+	/* The uid in the job's marker: the owner's uid, with "/n" for a group of a LeaderWorkerSet
+	 * or a later stage of a JobSet, and "+n" for a component (component_key()). */
 	std::string key;
 	std::string kind; /* "JobSet" */
 	std::string name_space, name;
@@ -43,23 +44,24 @@ struct GangId {
 };
 
 /*
- * What is asked of the owners' table: nullptr where the answer is not there yet, an empty optional
- * where there is no such object. With the uid that a reference gives, or an empty one: an answer
- * about another object of that name may be older than the pod, as when a JobSet makes its Jobs anew
- * under their old names.
+ * Looks up an owner. Returns nullptr if the API server has not answered yet, and an empty optional
+ * if there is no such object. uid: from the owner reference; empty if the pod names the object
+ * without a uid. Without comparing uids, an answer about an older object of that name could be
+ * taken for the pod's owner: a JobSet that restarts creates its Jobs again under their old names.
  */
 using OwnerAnswer = const std::optional<Owner> *;
 using OwnerLookup = std::function<OwnerAnswer(const OwnerId &, const std::string &uid)>;
 
 struct Alone {
-	std::map<std::string, std::string> inherited; /* options of the owners; nearer ones win */
-	std::int64_t deadline_seconds = 0;            /* the earliest of the owners; 0: none */
+	/* options of the owners; nearer owners override */
+	std::map<std::string, std::string> inherited;
+	std::int64_t deadline_seconds = 0; /* the shortest of the owners' deadlines; 0: none */
 };
 struct InGang {
 	GangId gang;
 	OwnerId owner;
-	/* of the whole workload, more than one where its roles do not fit one job; empty: of a
-	 * PodGroup, whose ranks are the pods that come */
+	/* Components of the whole workload; several if its roles do not fit one job. Empty for a
+	 * PodGroup, which has no templates: its ranks are the pods that arrive. */
 	std::vector<ComponentRoles> components;
 	std::size_t component = 0; /* that of this pod */
 	bool ends_together = true; /* all components, when the job of one has ended */
@@ -74,22 +76,25 @@ struct NeedsOwner {
 };
 using Grouping = std::variant<Alone, InGang, NeedsOwner>;
 
-/* invalid: what its owner says makes no sense; the text is for the pod. */
+/* invalid: more than k_gang_pods_max pods would start together; the text is shown to the pod's
+ * owner. */
 Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup);
 
 /*
- * Whether a pod that no watch has shown may be one of the gang: bound under it, or of an owner, a
- * label or a group with its name. On doubt it is: its job is kept.
+ * Whether a pod that World does not know may belong to the gang. A bound pod may if the annotations
+ * of its binding name the gang; an unbound pod may if its controller, a label or its scheduling
+ * group names the gang. Doubtful cases count as members, so that the gang's job is kept.
  */
 bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang);
 
-/* Those that start together with the roles of that stage; without roles whose template has the
- * annotation slurm-kube.io/gang: "false", or names another scheduler than ours. A template that
- * names none, or Kubernetes' default, may get ours by an admission policy. */
+/* The roles of that stage, which start together. Left out are roles whose template has the
+ * annotation slurm-kube.io/gang: "false" or names another scheduler than ours. A template that
+ * names no scheduler, or Kubernetes' default one, counts as ours, because an admission policy may
+ * set the name on its pods. */
 std::vector<Role> roles_of_stage(
 	const Owner &owner, std::uint32_t stage, const std::string &scheduler_name);
 
-/* One after the other: those of a role lie side by side, by index. */
+/* Ranks in the order of the roles, and by index within a role; at most k_gang_pods_max. */
 std::vector<Rank> ranks_of(const std::vector<Role> &roles);
 std::optional<std::uint32_t> rank_at(
 	const std::vector<Rank> &ranks, const std::string &role, std::uint32_t index);

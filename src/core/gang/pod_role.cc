@@ -50,8 +50,8 @@ PodRole place_in_kubeflow(const Pod &pod, const Owner &job)
 	std::string type = label_value(pod, "training.kubeflow.org/replica-type");
 	if (type.empty())
 		type = label_value(pod, "training.kubeflow.org/job-role");
-	/* the label is in lower case, the spec is not; MPI pods have an index label too, launchers
-	 * none */
+	/* the label has the replica type in lower case, the spec does not; workers of an MPIJob
+	 * have an index label too, launchers do not */
 	const auto same = [&](const Role &role) {
 		return std::ranges::equal(role.name, type, [](char a, char b) {
 			return std::tolower(static_cast<unsigned char>(a)) ==

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pod_role.h - which role of its owner a pod has, and its index there, by the labels that each
- * controller sets. Pure.
+ * pod_role.h - a pod's role in its owner and its index within that role, from the labels that the
+ * owner's controller sets. Pure.
  */
 #ifndef SLURMKUBE_CORE_GANG_POD_ROLE_H
 #define SLURMKUBE_CORE_GANG_POD_ROLE_H
@@ -23,9 +23,9 @@ struct PodRole {
 
 PodRole pod_role_of(const Pod &pod, const Owner &owner);
 
-/* Empty: it has no such label. */
+/* Empty if the pod has no such label. */
 std::string label_value(const Pod &pod, const char *key);
-/* Nothing: it has no such label, or that is no number. */
+/* nullopt if the pod has no such label, or if the value is not a decimal number of 32 bits. */
 std::optional<std::uint32_t> label_number(const Pod &pod, const char *key);
 
 } // namespace slurmkube::core

@@ -20,7 +20,8 @@ NodeIndex index_of(const std::vector<NodeAllocation> &nodes)
 	return index;
 }
 
-/* Slurm does not tell them for some jobs: what no share lists limits nothing. */
+/* The generic resources that at least one share lists. Slurm does not report them for some jobs,
+ * and a resource that is not reported must not limit the tasks. */
 std::vector<Gres> listed(const std::vector<Gres> &wanted, const std::vector<NodeAllocation> &nodes)
 {
 	std::vector<Gres> out;
@@ -35,9 +36,9 @@ std::vector<Gres> listed(const std::vector<Gres> &wanted, const std::vector<Node
 /* ---- tasks ---- */
 
 struct TaskRoom {
-	std::uint64_t free = 0;  /* tasks that it still takes */
-	std::uint64_t tasks = 0; /* that it has */
-	std::uint64_t given = 0; /* of them, not fixed */
+	std::uint64_t free = 0;  /* tasks that still fit */
+	std::uint64_t tasks = 0; /* tasks on the node */
+	std::uint64_t given = 0; /* those of them that are not fixed */
 };
 
 std::uint64_t tasks_in(const NodeAllocation &share, const GangShape &shape,
@@ -52,7 +53,8 @@ std::uint64_t tasks_in(const NodeAllocation &share, const GangShape &shape,
 	return tasks_per_node > 0 ? std::min<std::uint64_t>(tasks, tasks_per_node) : tasks;
 }
 
-/* One for each node in turn, as slurm_step_layout.c does, those first that have fewest. */
+/* Gives tasks to the nodes in rounds of one per node, as slurm_step_layout.c does, beginning with
+ * the nodes that have the fewest. */
 void share_out(std::vector<TaskRoom> &rooms, std::size_t tasks)
 {
 	std::vector<TaskRoom *> open;
@@ -78,7 +80,7 @@ void share_out(std::vector<TaskRoom> &rooms, std::size_t tasks)
 /* ---- pods ---- */
 
 struct ShareRoom {
-	std::int64_t milli_cpu = 0, memory_bytes = 0; /* what is left */
+	std::int64_t milli_cpu = 0, memory_bytes = 0; /* what is left of the share */
 	bool counts_memory = false;
 	std::map<std::string, std::int64_t> used; /* extended resources */
 };
@@ -94,7 +96,7 @@ class Shares
 			rooms_.push_back({.milli_cpu = std::int64_t{node.cpus} * cpu_unit,
 				.memory_bytes =
 					static_cast<std::int64_t>((node.memory_mib + 1) << 20) -
-					1, /* Slurm counts MiB */
+					1, /* Slurm counts whole MiB */
 				.counts_memory = node.memory_mib > 0,
 				.used = {}});
 	}
@@ -115,8 +117,8 @@ class Shares
 		return true;
 	}
 
-	/* Pods of one size come one after the other: none of them needs to look again where the one
-	 * before found nothing. */
+	/* Pods of the same size usually follow each other. A node without room for one of them has
+	 * none for the next, so the search continues where the previous one ended. */
 	std::string take_anywhere(const Resources &pod)
 	{
 		if (!last_ || *last_ != pod)

@@ -10,7 +10,7 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::size_t k_compared_most = 32; /* roles that are compared one by one */
+constexpr std::size_t k_compared_most = 32; /* roles that are compared in pairs */
 constexpr std::size_t k_named_most = 4;
 
 using Names = std::vector<std::string>;
@@ -22,7 +22,7 @@ Names joined(const Names &one, const Names &other)
 	return out;
 }
 
-/* The first two that contradict each other, else all of them. */
+/* The first two roles without a common node; all roles if there are no such two. */
 std::vector<const RoleNodes *> opponents(
 	const std::vector<RoleNodes> &roles, std::size_t candidates)
 {

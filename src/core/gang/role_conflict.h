@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * role_conflict.h - roles of a gang that no node suits together, although each of them has nodes of
- * its own.
+ * role_conflict.h - explains that no node suits all roles of a gang, although each role by itself
+ * has suitable nodes.
  *
- * Pure. All tasks of a Slurm job are alike, and nobody can say which role gets which node: a node
- * has to suit all roles of a component. Their templates are alike (components.h), but pods may have
- * more constraints than these, and of more than eight kinds of nodes the last share a job.
+ * Pure. All tasks of a Slurm job have the same constraints, and there is no control over which role
+ * gets which node, so a node has to suit all roles of a component. Their templates have the same
+ * constraints (components.h), but pods may have more constraints than their templates, and if a
+ * workload has more than eight sets of constraints the last component combines several of them.
  */
 #ifndef SLURMKUBE_CORE_GANG_ROLE_CONFLICT_H
 #define SLURMKUBE_CORE_GANG_ROLE_CONFLICT_H
@@ -18,13 +19,13 @@ namespace slurmkube::core
 
 struct RoleNodes {
 	std::string role;                  /* "role 'head'" */
-	std::vector<std::string> excluded; /* sorted */
+	std::vector<std::string> excluded; /* nodes, sorted */
 	/* "6 nodes: each has no label pool=gpu (nodeSelector)" */
 	std::string why;
 };
 
-/* owner: "RayCluster x". candidates: how many nodes there are. Empty: some node suits all roles, or
- * one of them has none. */
+/* The message for the user; empty if some node suits all roles, or if a single role has no suitable
+ * node. candidates: number of nodes. owner: for example "RayCluster x". */
 std::string role_conflict(
 	const std::vector<RoleNodes> &roles, std::size_t candidates, const std::string &owner);
 

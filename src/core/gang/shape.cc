@@ -14,10 +14,10 @@ namespace
 {
 
 constexpr std::int64_t k_mib = 1 << 20;
-/* so many of the latest tasks are tried for a pod: all of them would take minutes for the largest
- * gangs */
+/* Number of most recent tasks that are tried for a pod. Trying all of them would take minutes for
+ * the largest gangs. */
 constexpr std::size_t k_look_back = 64;
-/* pods of the largest kind whose memory one task is tried with */
+/* Maximum number of pods of the largest kind for whose memory a task is sized. */
 constexpr std::int64_t k_most_together = 64;
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b)
@@ -57,7 +57,7 @@ void raise_load(Load &to, const Load &part)
 		to.extended[name] = std::max(to.extended[name], amount);
 }
 
-/* milli_cpu_of_none: of pods that request neither CPU nor devices */
+/* milli_cpu_of_none: for pods that request neither CPU nor devices */
 std::vector<Load> loads_of(const std::vector<Rank> &ranks, std::uint64_t least_memory_mib,
 	std::int64_t milli_cpu_of_none)
 {
@@ -78,7 +78,7 @@ std::vector<Load> loads_of(const std::vector<Rank> &ranks, std::uint64_t least_m
 	return loads;
 }
 
-/* First fit in rank order. Tasks before `open` take no pod any more. */
+/* First fit in rank order. Tasks before `open` have no room even for the smallest pod. */
 std::vector<std::uint32_t> packed(const std::vector<Load> &loads, const Load &task,
 	std::int64_t least_milli_cpu, std::uint32_t &tasks)
 {
@@ -112,8 +112,8 @@ Load largest_of(const std::vector<Load> &loads, std::uint32_t cpu_unit)
 }
 
 /*
- * Memory of one task, from that of the largest pod upwards. Devices are never added up: pods of
- * eight GPUs each would become a task that no node holds.
+ * Candidates for the memory of one task, from that of the largest pod upwards. Devices have no such
+ * candidates: adding up pods of eight GPUs each would make a task that no node holds.
  */
 std::vector<std::int64_t> memory_choices(
 	const std::vector<Load> &loads, const Load &largest, Packing packing)
@@ -129,7 +129,7 @@ std::vector<std::int64_t> memory_choices(
 		std::min(largest.milli_cpu / std::max<std::int64_t>(least_cpu, 1), k_most_together);
 	for (std::int64_t times = 2; times <= most_pods; times++)
 		choices.push_back(largest.memory_mib * times);
-	/* small pods beside a large one */
+	/* room for small pods beside a large one */
 	for (std::int64_t times = 1; times < most_pods && least_memory < largest.memory_mib;
 		times *= 2)
 		choices.push_back(largest.memory_mib + least_memory * times);
@@ -153,7 +153,8 @@ double share(std::int64_t part, std::int64_t whole)
 	return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(whole, 1));
 }
 
-/* How much more than necessary is asked for, of CPUs, of memory and of each kind of device. */
+/* Sum, over CPUs, memory and each kind of device, of what the job asks for relative to what its
+ * pods request. */
 double cost_of(const Load &sum, const Load &task, std::uint32_t tasks)
 {
 	double each = share(task.milli_cpu, sum.milli_cpu) + share(task.memory_mib, sum.memory_mib);
@@ -162,8 +163,9 @@ double cost_of(const Load &sum, const Load &task, std::uint32_t tasks)
 	return tasks * each;
 }
 
-/* Tasks have one size: unlike pods leave room in them that nobody else gets. Rounding to CPUs of
- * Slurm is no excess, a pod alone has it too. */
+/* All tasks have one size, so pods of different sizes leave room in them that no other job can use.
+ * Rounding a pod up to whole Slurm CPUs does not count as excess, because a pod with a job of its
+ * own is rounded up too. */
 std::string excess_of(
 	const GangShape &shape, const std::vector<Load> &loads, std::uint32_t cpu_unit)
 {
@@ -202,7 +204,7 @@ namespace
 struct Candidate {
 	GangShape shape;
 	double cost = 0;
-	bool is_held = false; /* by the nodes together, when they are empty */
+	bool is_held = false; /* the nodes, when empty, hold all tasks */
 };
 
 bool are_held(const GangShape &shape, const NodeSizes &nodes)
@@ -238,7 +240,7 @@ GangShape shape_with(
 	return shape;
 }
 
-/* The cheapest that the nodes hold; if they hold none, the cheapest. */
+/* The cheapest shape that the nodes hold; if they hold none, the cheapest of all. */
 Candidate best_of(const std::vector<Load> &loads, Packing packing, std::uint32_t cpu_unit,
 	const NodeSizes &nodes)
 {
