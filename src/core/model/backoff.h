@@ -2,7 +2,7 @@
 /*
  * backoff.h - how long to wait before the next try: doubling, bounded, with jitter.
  *
- * Pure: the caller brings the random number, so that a test can choose it.
+ * Pure: the caller provides the random number, so that a test can choose it.
  */
 #ifndef SLURMKUBE_CORE_MODEL_BACKOFF_H
 #define SLURMKUBE_CORE_MODEL_BACKOFF_H

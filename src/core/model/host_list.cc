@@ -14,10 +14,10 @@ namespace
 
 struct Range {
 	std::uint32_t low = 0, high = 0;
-	std::size_t width = 0; /* leading zeros up to here */
+	std::size_t width = 0; /* shorter numbers get leading zeros */
 };
 
-/* Some characters, and the numbers that follow them; without numbers at the end of a name. */
+/* A text and the numbers that follow it. The last part of a name has no numbers. */
 struct Part {
 	std::string text;
 	std::vector<Range> ranges;
@@ -101,7 +101,7 @@ Result<HostParts> read_host(std::string_view text)
 	return parts;
 }
 
-/* To the comma that is not in brackets */
+/* Position of the first comma outside of brackets, or the length of the text. */
 std::size_t end_of_host(std::string_view text)
 {
 	bool is_inside = false;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_options.h - what a user may ask of Slurm for a job, beyond its size and identity. Plain
- * values; "not asked for" is the default of each member.
+ * job_options.h - what a user may request of Slurm for a job, beyond its size and identity.
  *
- * core/options/table.cc says which annotation sets which member, agent/slurm/describe.cc what
- * becomes of it in a job_desc_msg_t.
+ * Plain values; the default of each member means that it was not requested. core/options/table.cc
+ * says which annotation sets which member, and agent/slurm/describe.cc how the member is passed in
+ * job_desc_msg_t.
  */
 #ifndef SLURMKUBE_CORE_MODEL_JOB_OPTIONS_H
 #define SLURMKUBE_CORE_MODEL_JOB_OPTIONS_H
@@ -16,7 +16,7 @@
 namespace slurmkube::core
 {
 
-/* With whom the job's nodes may be shared; as_all: as the partition says. */
+/* Which other jobs may use the job's nodes at the same time. as_all: as the partition says. */
 enum class Sharing { as_all, nobody, same_user, same_mcs_label, same_topology };
 
 /* Bits of JobOptions::mail_types. */
@@ -39,11 +39,11 @@ struct JobOptions {
 	std::string gres;                           /* per node, as for sbatch --gres */
 	std::string licenses, reservation, wckey, dependency, burst_buffer, mcs_label, extra,
 		mail_user;
-	std::string work_dir; /* absolute; nothing of ours looks there */
+	std::string work_dir; /* absolute path; slurm-kube itself does not use it */
 	Sharing sharing = Sharing::as_all;
 	std::uint16_t mail_types = 0; /* MailType */
 	bool hold = false, spread = false, contiguous = false, use_min_nodes = false;
-	std::optional<bool> kill_on_invalid_dependency; /* else as slurm.conf says */
+	std::optional<bool> kill_on_invalid_dependency; /* nullopt: as in slurm.conf */
 	std::optional<std::int32_t> nice;
 	std::optional<std::uint32_t> min_nodes, max_nodes;
 	std::optional<std::uint32_t> pods_per_node; /* of a gang: at most so many */
@@ -54,7 +54,7 @@ struct JobOptions {
 		time_min_minutes;
 	std::optional<std::uint16_t> segment, cpus_per_gpu, threads_per_core, core_spec,
 		thread_spec;
-	/* which options were asked for: bits, by their place in the table */
+	/* one bit per requested option, by its index in the table of options */
 	std::uint64_t given = 0;
 	bool operator==(const JobOptions &) const = default;
 };

@@ -41,7 +41,8 @@ bool is_value(std::string_view text)
 	return is_word(text, "-_.");
 }
 
-/* At commas outside of parentheses. */
+/* Splits at commas. in_parentheses: the text comes from inside of parentheses; otherwise commas
+ * inside of parentheses do not split. */
 std::vector<std::string_view> split(std::string_view text, bool in_parentheses)
 {
 	std::vector<std::string_view> parts;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * label_selector.h - label selectors as kubectl takes them: "team=physics,tier in (a, b),!old".
+ * label_selector.h - label selectors in kubectl's syntax: "team=physics,tier in (a, b),!old".
  *
- * Pure. Operators: = == != in notin, a key alone (it is there), !key (it is not). As in Kubernetes
- * != and notin hold where the label is absent too (concepts/overview/working-with-objects/labels).
+ * Pure. Operators: =, ==, !=, in, notin, a key alone (the label exists), !key (it does not). As in
+ * Kubernetes, != and notin also match if the label is absent
+ * (concepts/overview/working-with-objects/labels).
  */
 #ifndef SLURMKUBE_CORE_MODEL_LABEL_SELECTOR_H
 #define SLURMKUBE_CORE_MODEL_LABEL_SELECTOR_H
@@ -26,11 +27,11 @@ struct LabelRequirement {
 	bool operator==(const LabelRequirement &) const = default;
 };
 
-/* All must hold; none: everything matches. */
+/* All requirements must match. An empty selector matches everything. */
 using LabelSelector = std::vector<LabelRequirement>;
 
-/* invalid: a sentence that quotes the part which is wrong. An empty text is refused: it would match
- * everything. */
+/* invalid: the error quotes the wrong part. An empty text is invalid, because it would match
+ * everything. too_large: more than 4096 bytes. */
 Result<LabelSelector> parse_label_selector(std::string_view text);
 
 bool matches(const LabelSelector &selector, const std::map<std::string, std::string> &labels);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * latency.h - durations in a log-linear histogram: constant memory, quantiles within 4 %.
+ * latency.h - a log-linear histogram of durations: constant memory, quantiles within 4 %.
  */
 #ifndef SLURMKUBE_CORE_MODEL_LATENCY_H
 #define SLURMKUBE_CORE_MODEL_LATENCY_H
@@ -19,13 +19,13 @@ class Latency
 	[[nodiscard]] std::uint64_t count() const { return count_; }
 	[[nodiscard]] std::uint64_t max_us() const { return max_us_; }
 	[[nodiscard]] double mean_us() const;
-	/* Upper bound of the bucket that holds the quantile, never above max_us(); 0 when empty.
-	 * share in (0, 1]. */
+	/* Upper bound of the bucket that contains the quantile, at most max_us(); 0 if there are no
+	 * values. share in (0, 1]. */
 	[[nodiscard]] std::uint64_t quantile_us(double share) const;
 
       private:
 	static constexpr unsigned k_sub_bits = 5; /* 32 buckets for each power of two */
-	static constexpr unsigned k_powers = 40;  /* up to 12 days */
+	static constexpr unsigned k_powers = 40;  /* 12 days; the last bucket has the rest */
 	static std::size_t bucket_of(std::uint64_t microseconds);
 	static std::uint64_t upper_bound_of(std::size_t bucket);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names.h - every name that others see: annotations, labels, conditions, files, defaults.
+ * names.h - every name that users or other programs see: annotations, labels, conditions, files,
+ * defaults.
  *
- * Users write slurm-kube.io/<option>; only the agent writes allocation.slurm-kube.io/<key>, and
+ * Users write slurm-kube.io/<option>. Only the agent writes allocation.slurm-kube.io/<key>, and
  * only through a Binding.
  */
 #ifndef SLURMKUBE_CORE_MODEL_NAMES_H
@@ -13,13 +14,13 @@ namespace slurmkube::names
 
 /* Kubernetes, read */
 inline constexpr char k_option_prefix[] = "slurm-kube.io/";
-/* the rivals', read as aliases */
+/* prefixes of slurm-bridge (current and old) and SUNK, read as aliases */
 inline constexpr char k_bridge_prefix[] = "slurmjob.slinky.slurm.net/";
 inline constexpr char k_old_bridge_prefix[] = "slinky.slurm.net/";
 inline constexpr char k_sunk_prefix[] = "sunk.coreweave.com/";
 inline constexpr char k_managed_label[] = "slurm-kube.io/managed";
 inline constexpr char k_hostname_label[] = "kubernetes.io/hostname";
-/* of a claim: what its provisioner waits for */
+/* annotation of a volume claim for which its provisioner waits */
 inline constexpr char k_selected_node[] = "volume.kubernetes.io/selected-node";
 inline constexpr char k_default_scheduler_name[] = "slurm";
 
@@ -29,7 +30,7 @@ inline constexpr char k_allocation_job_id[] = "allocation.slurm-kube.io/job-id";
 inline constexpr char k_allocation_cluster[] = "allocation.slurm-kube.io/cluster";
 inline constexpr char k_allocation_node[] = "allocation.slurm-kube.io/node";
 inline constexpr char k_allocation_cpus[] = "allocation.slurm-kube.io/cpus";
-/* all of the job, with commas */
+/* all nodes of the job, separated by commas */
 inline constexpr char k_allocation_nodes[] = "allocation.slurm-kube.io/nodes";
 inline constexpr char k_allocation_partition[] = "allocation.slurm-kube.io/partition";
 inline constexpr char k_allocation_account[] = "allocation.slurm-kube.io/account";
@@ -38,20 +39,21 @@ inline constexpr char k_allocation_rank[] = "allocation.slurm-kube.io/rank";
 inline constexpr char k_allocation_size[] = "allocation.slurm-kube.io/size";
 inline constexpr char k_allocation_attempt[] = "allocation.slurm-kube.io/attempt";
 
-/* Label that JobSet's controller writes on pods: how often the JobSet has been restarted. */
+/* Label that JobSet's controller sets on pods: how often the JobSet has been restarted. */
 inline constexpr char k_jobset_restart[] = "jobset.sigs.k8s.io/restart-attempt";
 
 /* Reasons of the condition PodScheduled=False. None is "Unschedulable", which would wake cluster
  * autoscalers. */
 inline constexpr char k_reason_pending[] = "SlurmPending"; /* waits in Slurm's queue */
-inline constexpr char k_reason_refused[] = "SlurmRefused"; /* will not run as it is */
-/* no node that Slurm has may take it now; tried again when nodes change */
+inline constexpr char k_reason_refused[] = "SlurmRefused"; /* cannot run as it is */
+/* no node in Slurm may run the pod at present; tried again when nodes change */
 inline constexpr char k_reason_no_node[] = "SlurmNoNode";
 /* a volume claim is missing, unbound or in use */
 inline constexpr char k_reason_volume[] = "SlurmWaitsForVolume";
-inline constexpr char k_reason_retrying[] = "SlurmRetrying"; /* a passing trouble; we try again */
+/* temporary failure; the agent tries again */
+inline constexpr char k_reason_retrying[] = "SlurmRetrying";
 
-/* Reasons of events only; those of conditions are reasons of events too */
+/* Reasons that only events have. Events use the reasons of conditions too. */
 inline constexpr char k_reason_bound[] = "SlurmBound";         /* allocated and bound */
 inline constexpr char k_reason_completed[] = "SlurmCompleted"; /* the pod ended, so its job did */
 
@@ -59,15 +61,16 @@ inline constexpr char k_reason_completed[] = "SlurmCompleted"; /* the pod ended,
  * job */
 inline constexpr char k_reason_job_ended[] = "SlurmJobEnded";
 
-/* Condition of a pod, status True: it was bound and nothing of it ran for too long. Not
- * DisruptionTarget: a Job must not ignore it and try for ever. */
+/* Condition of a pod with status True: the pod was bound, but for too long none of its containers
+ * ran. This is not DisruptionTarget, because a Job may ignore pods with DisruptionTarget
+ * (podFailurePolicy) and would then create new pods for ever. */
 inline constexpr char k_condition_start_limit[] = "slurm-kube.io/StartLimit";
 inline constexpr char k_reason_start_limit[] = "SlurmStartLimit";
 
 /* Slurm */
-/* marks external nodes; kube.conf may name another */
+/* marks external nodes; kube.conf may set another feature */
 inline constexpr char k_node_feature[] = "kube";
-/* of a node's reason; only such reasons are undone */
+/* the agent begins every node reason with it, and undoes only states whose reason has it */
 inline constexpr char k_reason_prefix[] = "slurm-kube: ";
 
 /* Local sockets, protocol versions */

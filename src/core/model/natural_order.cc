@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names by bytes, numbers in them by value, of any length: a value is compared as text without its
- * leading zeros. */
+/* Numbers in names may have any length, so their values are compared as text without leading
+ * zeros. */
 #include "src/core/model/natural_order.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Takes the digits at the front, without leading zeros, which are counted. */
+/* Removes the digits at the front and returns them without leading zeros, which are counted. */
 std::string_view take_number(std::string_view &rest, std::size_t &zeros)
 {
 	const std::size_t length =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node.h - a node as the Kubernetes API shows it, and as slurmctld has it.
+ * node.h - a node as the Kubernetes API shows it, and as slurmctld reports it.
  *
- * Observed facts only, as plain values: no behaviour, no pointers into anybody's tables. Times are
- * seconds since the epoch (0: unknown), sizes say their unit.
+ * Observed facts only, as plain values: no behaviour, and no pointers into other data. Times are
+ * seconds since the epoch (0: unknown); names of sizes contain the unit.
  */
 #ifndef SLURMKUBE_CORE_MODEL_NODE_H
 #define SLURMKUBE_CORE_MODEL_NODE_H
@@ -20,7 +20,7 @@ struct Taint {
 	auto operator<=>(const Taint &) const = default;
 };
 
-/* What a GET of a Node object says. */
+/* What a GET of a Node object has found. */
 enum class NodeLookup { none, not_ready, ready };
 
 struct KubeNode {

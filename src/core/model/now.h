@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * now.h - the moment of a call: nothing in src/core reads a clock.
+ * now.h - the time of a call. Callers pass it, because nothing in src/core reads a clock.
  */
 #ifndef SLURMKUBE_CORE_MODEL_NOW_H
 #define SLURMKUBE_CORE_MODEL_NOW_H

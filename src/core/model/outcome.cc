@@ -9,13 +9,14 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr int k_shell_signal_base = 128; /* 128 + n is how a shell and a runtime report signal n */
+/* shells and container runtimes report signal n as 128 + n */
+constexpr int k_shell_signal_base = 128;
 constexpr int k_signal_max = 64;
-/* Failed, and no container says why: the kubelet refused or evicted it */
+/* exit code 1, for a failed pod without a failed container: the kubelet refused or evicted it */
 constexpr std::uint32_t k_refused_status = 1U << 8;
 
-/* How a kubelet tells of containers that it never made, once their pod is deleted; with exit code
- * 137. */
+/* The reason that a kubelet reports, with exit code 137, for containers that it never created, once
+ * their pod is deleted. */
 constexpr char k_never_located[] = "ContainerStatusUnknown";
 constexpr char k_deadline_exceeded[] = "DeadlineExceeded"; /* status.reason */
 
@@ -24,7 +25,7 @@ bool has_failed(const ContainerEnd &end)
 	return end.exit_code != 0 || end.signal != 0;
 }
 
-/* The main container's failure if it failed, else the highest exit code. */
+/* The main container if it failed, otherwise the failed container with the highest exit code. */
 const ContainerEnd *deciding(const Pod &pod)
 {
 	const ContainerEnd *worst = nullptr;
@@ -40,8 +41,8 @@ const ContainerEnd *deciding(const Pod &pod)
 }
 
 /*
- * slurmctld takes a wait status of 1 for its own and hands 256 to accounting: scontrol says 0:1,
- * sacct 1:0. With the mark of a core dump both say signal 1.
+ * slurmctld does not take a wait status of 1 for a signal and passes 256 to accounting: scontrol
+ * shows 0:1, sacct 1:0. With the core dump bit set, both show signal 1.
  */
 std::uint32_t signal_status(int number)
 {
@@ -49,7 +50,7 @@ std::uint32_t signal_status(int number)
 	return static_cast<std::uint32_t>(number) | (number == 1 ? k_core_dumped : 0);
 }
 
-/* We deleted it because it did not start, and nothing of it ran since. */
+/* The agent deleted the pod because it did not start in time, and no container has run since. */
 bool never_started(const Pod &pod)
 {
 	const auto ran = [](const ContainerEnd &end) {
@@ -71,8 +72,8 @@ std::uint32_t wait_status_of(const Pod &pod)
 {
 	if (pod.phase == PodPhase::succeeded)
 		return k_status_completed;
-	/* Failed after a deletion began: its containers were stopped, whatever code they left
-	 * with */
+	/* the pod failed after its deletion began: its containers were stopped, so their exit codes
+	 * mean nothing */
 	if (pod.deleting)
 		return never_started(pod) ? k_status_not_started : k_status_cancelled;
 	if (pod.status_reason == k_deadline_exceeded)

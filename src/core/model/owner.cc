@@ -28,8 +28,8 @@ constexpr std::array k_kinds = {
 	OwnerKind{"ray.io", "RayJob", "rayjobs", "v1"},
 };
 
-/* A DNS subdomain, as names of objects, namespaces and API groups are; nothing that has a meaning
- * in a URL. */
+/* A DNS subdomain, like the names of objects, namespaces and API groups. Other characters might
+ * have a meaning in a URL. */
 bool is_plain(std::string_view text)
 {
 	const auto fits = [](char c) {

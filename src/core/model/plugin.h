@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plugin.h - what the plugin in slurmctld says of itself.
+ * plugin.h - what the plugin in slurmctld reports about itself.
  *
- * Observed facts only, as plain values: no behaviour, no pointers into anybody's tables. Times are
- * seconds since the epoch (0: unknown), sizes say their unit.
+ * Observed facts only, as plain values: no behaviour, and no pointers into other data. Times are
+ * seconds since the epoch (0: unknown); names of sizes contain the unit.
  */
 #ifndef SLURMKUBE_CORE_MODEL_PLUGIN_H
 #define SLURMKUBE_CORE_MODEL_PLUGIN_H
@@ -14,9 +14,10 @@
 namespace slurmkube::core
 {
 
-/* What the plugin says of itself when it connects. */
+/* Whether Slurm has external nodes itself (native), or the plugin does their work (emulated). */
 enum class Family { emulated, native };
 
+/* What the plugin sends when it connects. */
 struct PluginHello {
 	int protocol = 0;
 	std::string plugin_version;
@@ -26,13 +27,13 @@ struct PluginHello {
 	Family family = Family::emulated;
 	int sink_port = 0;
 	std::string node_feature;
-	std::string config_error;   /* of kube.conf; empty when it is fine */
+	std::string config_error;   /* of kube.conf; empty: none */
 	int pid = 0;                /* of slurmctld */
-	std::string host;           /* where slurmctld is in control; empty: an older plugin */
+	std::string host;           /* host of the slurmctld in control; empty: older plugin */
 	bool whole_sockets = false; /* SelectTypeParameters=CR_Socket */
-	/* of kube.conf, for pods only: "kube,gpu"; empty: an older plugin */
+	/* the partitions that kube.conf reserves for pods: "kube,gpu"; empty: older plugin */
 	std::string partitions;
-	/* jobs that start may be configuring for a while: PrologSlurmctld */
+	/* PrologSlurmctld is set, so jobs that start may be in CONFIGURING for a while */
 	bool has_prolog = false;
 	bool operator==(const PluginHello &) const = default;
 };
@@ -46,16 +47,17 @@ struct Cost {
 
 struct PluginStats {
 	Cost hook, lock_hold, lock_wait;
-	/* processor time of the same hooks and holds: what is missing to the clock is the machine's
-	 * doing */
+	/* CPU time of the same hooks and lock holds. Elapsed time beyond that is time in which the
+	 * machine did not run the thread. */
 	Cost hook_cpu, lock_cpu;
 	double duty_percent = 0; /* share of the last period in which the plugin held a lock */
 	std::uint64_t placeholders = 0, external_nodes = 0;
 	std::uint64_t refused = 0, duplicates_refused = 0, sink_contacts = 0, reconnects = 0,
 		      queue_drops = 0;
-	/* of sink_contacts: neither root's nor slurmctld's, closed unread */
+	/* those of sink_contacts that came neither from root nor from slurmctld and were closed
+	 * unread */
 	std::uint64_t sink_refused = 0;
-	/* ids of jobs without a marker on external nodes, "7,9"; the first ones */
+	/* ids of the first jobs without a marker on external nodes: "7,9" */
 	std::string unmarked;
 	bool operator==(const PluginStats &) const = default;
 };

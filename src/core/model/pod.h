@@ -2,8 +2,8 @@
 /*
  * pod.h - a pod as the Kubernetes API shows it, and what it requests.
  *
- * Observed facts only, as plain values: no behaviour, no pointers into anybody's tables. Times are
- * seconds since the epoch (0: unknown), sizes say their unit.
+ * Observed facts only, as plain values: no behaviour, and no pointers into other data. Times are
+ * seconds since the epoch (0: unknown); names of sizes contain the unit.
  */
 #ifndef SLURMKUBE_CORE_MODEL_POD_H
 #define SLURMKUBE_CORE_MODEL_POD_H
@@ -25,15 +25,15 @@ struct PodUid {
 	auto operator<=>(const PodUid &) const = default;
 };
 
-/* A CPU in thousandths. Slurm's CPU on an external node is that, or what nodes.cpu_unit of the
- * configuration says. */
+/* Thousandths of a CPU in a whole one. A Slurm CPU on an external node is a whole CPU, or what
+ * nodes.cpu_unit of the configuration says. */
 inline constexpr std::uint32_t k_whole_cpu = 1000;
 
 /* Effective requests of a pod, or a node's allocatable. */
 struct Resources {
 	std::int64_t milli_cpu = 0;
 	std::int64_t memory_bytes = 0;
-	/* a pod takes 1; a node's allocatable.pods */
+	/* 1 for a pod; allocatable.pods for a node */
 	std::int64_t pods = 0;
 	/* nvidia.com/gpu, hugepages-2Mi, ephemeral-storage (bytes) and the like */
 	std::map<std::string, std::int64_t> extended;
@@ -42,7 +42,7 @@ struct Resources {
 
 enum class PodPhase { pending, running, succeeded, failed, unknown };
 
-/* state.terminated of a container, or an empty reason with exit_code 0 while it has none */
+/* A container's state.terminated; without it, the reason is empty and exit_code 0. */
 struct ContainerEnd {
 	std::string name;
 	int exit_code = 0;
@@ -51,9 +51,10 @@ struct ContainerEnd {
 	bool operator==(const ContainerEnd &) const = default;
 };
 
+/* The owner reference with controller=true. */
 struct OwnerRef {
-	std::string api_version;     /* "batch/v1" */
-	std::string kind, name, uid; /* the reference with controller=true */
+	std::string api_version; /* "batch/v1" */
+	std::string kind, name, uid;
 	bool operator==(const OwnerRef &) const = default;
 };
 
@@ -81,24 +82,24 @@ struct Pod {
 	/* kubectl.kubernetes.io/default-container, or the only one, or the first */
 	std::string main_container;
 	std::vector<ContainerEnd> ended_containers; /* init containers too, in spec order */
-	bool container_runs = false;                /* any, init containers too */
-	/* why the first container that waits does so: "ImagePullBackOff: Back-off pulling image
-	 * ..." */
+	bool container_runs = false;                /* any container, including init containers */
+	/* reason and message of the first waiting container: "ImagePullBackOff: Back-off pulling
+	 * image ..." */
 	std::string waiting_reason;
 	Resources requests;
 	SchedulingConstraints constraints;
-	/* only options, ours and by their aliases, and allocation.slurm-kube.io/ */
+	/* only options, under our prefix or an alias, and allocation.slurm-kube.io/ */
 	std::map<std::string, std::string> annotations;
 	std::map<std::string, std::string> labels;
 	/* spec.schedulingGroup.podGroupName: a PodGroup of scheduling.k8s.io */
 	std::string scheduling_group;
 	std::optional<OwnerRef> controller;
-	/* What the spec asks of placement that we cannot honour yet: field paths such as
-	 * "spec.nodeSelector". Sorted. */
+	/* Placement constraints of the spec that are not supported, with their field paths, such as
+	 * "spec.resourceClaims". Sorted. */
 	std::vector<std::string> unsupported_fields;
 	std::optional<Condition> not_scheduled; /* condition PodScheduled with status False */
 	std::optional<Condition> disruption;    /* condition DisruptionTarget with status True */
-	/* our own condition, status True: it did not start in time */
+	/* condition slurm-kube.io/StartLimit with status True: the pod did not start in time */
 	std::optional<Condition> start_limit;
 	bool operator==(const Pod &) const = default;
 };

@@ -15,7 +15,7 @@ namespace
 __extension__ using Wide = unsigned __int128;
 
 constexpr std::size_t k_longest_text = 64;
-/* 10^30 * 2^20 fits; larger products are found by the checked multiply */
+/* 10^30 * 2^20 fits into 128 bits; multiply() detects products that do not */
 constexpr int k_most_digits = 30;
 constexpr int k_widest_exponent = 60;
 
@@ -28,7 +28,7 @@ struct Number {
 
 struct Suffix {
 	char letter;
-	int ten, two; /* two: of the form with "i", 0 where there is none */
+	int ten, two; /* two: of the form with "i"; 0: there is no such form */
 };
 constexpr Suffix k_suffixes[] = {{'n', -9, 0}, {'u', -6, 0}, {'m', -3, 0}, {'k', 3, 0},
 	{'K', 0, 10}, {'M', 6, 20}, {'G', 9, 30}, {'T', 12, 40}, {'P', 15, 50}, {'E', 18, 60}};
@@ -79,7 +79,7 @@ bool take_suffix(std::string_view text, Number &number)
 {
 	if (text.empty())
 		return true;
-	/* E is exa, Ei exbi */
+	/* "E" alone is exa, "Ei" is exbi; otherwise an exponent follows */
 	if ((text[0] == 'e' || text[0] == 'E') && text.size() > 1 && text[1] != 'i')
 		return take_exponent(text.substr(1), number);
 	for (const Suffix &suffix : k_suffixes) {
@@ -87,7 +87,7 @@ bool take_suffix(std::string_view text, Number &number)
 			continue;
 		if (text.size() == 1) {
 			number.ten += suffix.ten;
-			return suffix.letter != 'K'; /* it is k, or Ki */
+			return suffix.letter != 'K'; /* kilo is "k"; "K" occurs only in "Ki" */
 		}
 		number.two += suffix.two;
 		return text.size() == 2 && text[1] == 'i' && suffix.two != 0;

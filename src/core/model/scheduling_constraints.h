@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * scheduling_constraints.h - what a pod's spec constraints of the place where it runs, as plain
- * values.
+ * scheduling_constraints.h - a pod's constraints on where it may run, as plain values.
  *
- * Read by codec/scheduling_constraints.h, judged by placement.h. Only what a scheduler has to
- * honour and we can: the rest stays in Pod::unsupported_fields. Who keeps or compares only some of
- * them names all (core/placement/foreign.cc, core/world/node_filter.cc): a new one does not compile
- * before it is judged there. Meanings are those of the API (core/v1 NodeSelectorTerm, Toleration,
- * ContainerPort, PodAffinityTerm).
+ * codec/scheduling_constraints.h reads them and placement.h applies them. Constraints that a
+ * scheduler must honour and slurm-kube cannot are in Pod::unsupported_fields instead. Code that
+ * keeps or compares only some members (core/placement/foreign.cc, core/world/node_filter.cc) names
+ * all of them, so that a new member does not compile before it is considered there. Meanings are
+ * those of the API (core/v1 NodeSelectorTerm, Toleration, ContainerPort, PodAffinityTerm).
  */
 #ifndef SLURMKUBE_CORE_MODEL_SCHEDULING_CONSTRAINTS_H
 #define SLURMKUBE_CORE_MODEL_SCHEDULING_CONSTRAINTS_H
@@ -30,7 +29,7 @@ struct Requirement {
 	bool operator==(const Requirement &) const = default;
 };
 
-/* All of it must hold. Without any requirement it matches no node. */
+/* All requirements must match. A term without requirements matches no node. */
 struct NodeTerm {
 	std::vector<Requirement> labels;
 	std::vector<Requirement> fields; /* of metadata.name */
@@ -54,30 +53,30 @@ struct Toleration {
 };
 
 struct HostPort {
-	std::string ip = "0.0.0.0"; /* which stands for every address */
+	std::string ip = "0.0.0.0"; /* stands for every address */
 	std::string protocol = "TCP";
 	int port = 0;
 	bool operator==(const HostPort &) const = default;
 };
 
-/* Of pods. The empty one matches every pod. */
+/* A label selector for pods. An empty one matches every pod. */
 struct PodSelector {
 	std::map<std::string, std::string> labels;
 	std::vector<Requirement> requirements;
 	bool operator==(const PodSelector &) const = default;
 };
 
-/* A required term of pod affinity or anti-affinity. What cannot be read of the selectors of pods
- * that others placed is taken to match. */
+/* A required term of pod affinity or anti-affinity. A selector that cannot be read counts as
+ * matching every pod, because the term may belong to a pod that another scheduler has placed. */
 struct PodTerm {
 	std::string topology_key = "kubernetes.io/hostname";
-	std::optional<PodSelector> selector; /* none: matches no pod */
-	/* the pod's own where it names none, and has no namespace_selector */
+	std::optional<PodSelector> selector; /* nullopt: matches no pod */
+	/* empty: the pod's own namespace, unless all_namespaces or namespace_selector is set */
 	std::vector<std::string> namespaces;
 	bool all_namespaces = false;
-	/* by labels of namespaces; the empty one is all_namespaces */
+	/* selects namespaces by their labels; an empty selector is stored as all_namespaces */
 	std::optional<PodSelector> namespace_selector = {};
-	/* those that it selects now: World writes them */
+	/* the namespaces that namespace_selector selects at present; written by World */
 	std::vector<std::string> selected_namespaces = {};
 	bool operator==(const PodTerm &) const = default;
 };
@@ -86,7 +85,7 @@ struct PodTerm {
 struct Spread {
 	std::string topology_key;
 	std::int32_t max_skew = 1, min_domains = 1;
-	/* none: counts no pod; matchLabelKeys are in it */
+	/* nullopt: counts no pod; includes matchLabelKeys */
 	std::optional<PodSelector> selector = {};
 	bool honors_affinity = true, honors_taints = false; /* which nodes count as domains */
 	bool operator==(const Spread &) const = default;
@@ -101,7 +100,7 @@ struct PodClaim {
 
 struct SchedulingConstraints {
 	std::map<std::string, std::string> node_selector;
-	/* one of them must hold; none: no demand */
+	/* one term must match; nullopt: no constraint */
 	std::optional<std::vector<NodeTerm>> node_terms;
 	std::vector<Preference> preferences;
 	std::vector<Toleration> tolerations;

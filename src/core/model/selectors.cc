@@ -71,7 +71,7 @@ bool is_valid_field(const Requirement &r)
 	return (r.op == SelectorOp::in || r.op == SelectorOp::not_in) && r.values.size() == 1;
 }
 
-/* A node has one field to select by. */
+/* metadata.name is the only field of a node that can be selected. */
 bool matches_field(const Requirement &r, const KubeNode &node)
 {
 	const std::string value = r.key == k_name_field ? node.name : std::string();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * selectors.h - do these labels match? As k8s.io/apimachinery/pkg/labels and
- * component-helpers/scheduling/corev1/nodeaffinity have it.
+ * selectors.h - whether labels match a selector, by the rules of k8s.io/apimachinery/pkg/labels and
+ * component-helpers/scheduling/corev1/nodeaffinity.
  */
 #ifndef SLURMKUBE_CORE_MODEL_SELECTORS_H
 #define SLURMKUBE_CORE_MODEL_SELECTORS_H
@@ -14,14 +14,15 @@ namespace slurmkube::core
 
 using Labels = std::map<std::string, std::string>;
 
-/* A requirement that the API would not accept; a node term with one matches nothing. */
+/* Whether the API would accept the requirement. A node term with an invalid requirement matches no
+ * node. */
 bool is_valid(const Requirement &requirement);
 
 bool matches(const Requirement &requirement, const Labels &labels);
 bool matches(const NodeTerm &term, const KubeNode &node);
 bool matches(const PodSelector &selector, const Labels &labels);
 
-/* term: of a pod in the namespace home */
+/* home: namespace of the pod that the term belongs to. */
 bool matches(const PodTerm &term, const std::string &home, const Pod &other);
 
 } // namespace slurmkube::core

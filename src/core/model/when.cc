@@ -26,14 +26,14 @@ constexpr Named k_hours[] = {{"midnight", 0}, {"elevenses", 11 * 3600}, {"noon",
 constexpr Named k_units[] = {{"", 1}, {"seconds", 1}, {"minutes", 60}, {"hours", 3600},
 	{"days", k_day}, {"weeks", 7 * k_day}};
 
-/* Digits at the front of the text, which they leave; at least `least`, at most nine. */
+/* Removes a number of `least` to `most` digits from the front of the text. */
 std::optional<std::int64_t> take_number(std::string_view &text, std::size_t least, std::size_t most)
 {
 	const std::size_t length = std::min(text.find_first_not_of("0123456789"), text.size());
 	std::int64_t number = 0;
 	if (length < least || length > most)
 		return std::nullopt;
-	/* nothing but a few digits */
+	/* cannot fail: these are at most ten digits */
 	(void)std::from_chars(text.data(), text.data() + length, number);
 	text.remove_prefix(length);
 	return number;
@@ -47,7 +47,7 @@ bool take(std::string_view &text, char wanted)
 	return true;
 }
 
-/* "hours" is also written "hour", "hou", "ho", "h". */
+/* Units may be abbreviated: "hours" to "hour", "hou", "ho" or "h". */
 std::optional<std::int64_t> unit_of(std::string_view text)
 {
 	for (const Named &unit : k_units) {
@@ -86,7 +86,7 @@ std::optional<std::int64_t> take_clock(std::string_view &text)
 	return *hours * 3600 + *minutes * 60 + *seconds;
 }
 
-/* YYYY-MM-DD at the front of the text, as seconds of a clock that shows UTC */
+/* YYYY-MM-DD at the front of the text, as seconds since the epoch in UTC */
 std::optional<std::int64_t> take_date(std::string_view &text)
 {
 	const auto year = take_number(text, 4, 4);
@@ -106,7 +106,7 @@ std::optional<std::int64_t> take_date(std::string_view &text)
 	return std::chrono::sys_days(date).time_since_epoch().count() * k_day;
 }
 
-/* Seconds to take off for the zone at the end of the text; nothing else may stand there. */
+/* The offset of the zone at the end of the text, in seconds; nothing else may follow. */
 std::optional<std::int64_t> zone_at_end(std::string_view text)
 {
 	if (text == "Z")
@@ -123,8 +123,8 @@ std::int64_t offset_at(ZoneOffset zone, std::int64_t utc)
 	return zone ? zone(utc) : 0;
 }
 
-/* From what a clock on the wall shows. The offset is that of about then: exact except in the hour
- * in which clocks are changed. */
+/* Converts local time to UTC. The offset is looked up at about that time, which is exact except
+ * around a change of the clocks. */
 std::int64_t from_local(std::int64_t shown, ZoneOffset zone)
 {
 	const std::int64_t guess = shown - offset_at(zone, shown);
