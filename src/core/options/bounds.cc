@@ -14,7 +14,7 @@ namespace slurmkube::core
 namespace
 {
 
-/* of a count: far beyond what Slurm has of anything */
+/* of a count, far beyond what Slurm has of any resource */
 constexpr std::size_t k_digits_max = 9;
 constexpr std::size_t k_job_id_digits_max = 10;
 
@@ -28,7 +28,7 @@ Error too_many(std::size_t most, const char *what)
 	return Error{Errc::invalid, "must have at most " + std::to_string(most) + " " + what};
 }
 
-/* Digits of the longest run of them */
+/* Length of the longest run of digits */
 std::size_t longest_number(std::string_view text)
 {
 	std::size_t longest = 0, here = 0;
@@ -56,7 +56,7 @@ std::size_t digits_at(std::string_view text, std::size_t at)
 		std::min(at, text.size());
 }
 
-/* "a*2": digits of the longest count */
+/* Number of digits in the longest count ("a*2") */
 std::size_t longest_count(std::string_view text)
 {
 	std::size_t longest = 0;
@@ -65,7 +65,7 @@ std::size_t longest_count(std::string_view text)
 	return longest;
 }
 
-/* Numbers that begin where a job may be named: not those of tasks and minutes */
+/* Counts numbers where a job may be named, but not those of array tasks and minutes. */
 std::size_t jobs_in(std::string_view text)
 {
 	std::size_t jobs = 0;
@@ -77,7 +77,7 @@ std::size_t jobs_in(std::string_view text)
 	return jobs;
 }
 
-/* The count is what follows the last colon; a type may look like one. */
+/* The count follows the last colon. A type may look like a count, but is not last. */
 Status check_count(std::string_view item)
 {
 	const std::size_t colon = item.rfind(':');

@@ -15,7 +15,7 @@ namespace
 
 constexpr std::string_view k_limit = "timelimit";
 
-/* FNV-1a. Nobody gains by a collision: it would only keep the author's own change from Slurm. */
+/* FNV-1a. A collision is no risk: it would only keep an author's own change from Slurm. */
 class Digest
 {
       public:
@@ -23,7 +23,9 @@ class Digest
 	{
 		for (const char c : text)
 			add_byte(static_cast<unsigned char>(c));
-		add_byte(0xff); /* not in UTF-8: "ab","c" is not "a","bc" */
+		/* separates texts, so that "ab","c" and "a","bc" differ; no UTF-8 text contains
+		 * it */
+		add_byte(0xff);
 	}
 	void add(std::uint64_t number) { add(std::to_string(number)); }
 
@@ -46,7 +48,7 @@ void add_number(Digest &digest, std::optional<std::uint32_t> number)
 	digest.add(number ? *number + std::uint64_t{1} : 0);
 }
 
-/* What options marked as fixed in the table set. */
+/* Digest of what the options marked as fixed in the table set. */
 std::string fixed_digest(const JobSpec &plain, const JobSpec &spec)
 {
 	const JobOptions &o = spec.options;
@@ -68,7 +70,7 @@ std::string fixed_digest(const JobSpec &plain, const JobSpec &spec)
 	return digest.text();
 }
 
-/* Words of a mark */
+/* The words of a mark; missing ones are empty. */
 std::array<std::string_view, 4> words_of(std::string_view mark)
 {
 	std::array<std::string_view, 4> words;
@@ -96,7 +98,7 @@ bool contains(const std::vector<std::string> &names, std::string_view name)
 	return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/* 0: no number */
+/* 0: not a number */
 std::uint32_t minutes_in(std::string_view word)
 {
 	std::uint32_t minutes = 0;
@@ -172,7 +174,7 @@ Result<OptionChange> option_change(std::string_view told, std::string_view wante
 		minutes > 0 && minutes_in(after[3]) > minutes)
 		change.given.emplace_back(k_limit);
 	if (before[0] == after[0])
-		return change; /* what administrators did with the rest stays */
+		return change; /* changes by administrators remain */
 	for (std::string &name : names_in(after[2]))
 		change.given.push_back(std::move(name));
 	for (std::string &name : names_in(before[2])) {

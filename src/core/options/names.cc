@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names that may have been meant. */
+/* Suggests option names for a misspelled one. */
 #include "src/core/options/options.h"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace
 {
 
 constexpr std::size_t k_suggestions_max = 3;
-/* longer ones are like no other, and comparing them would take long */
+/* longer names resemble no option, and comparing them would take long */
 constexpr std::size_t k_name_max = 64;
 
-/* Levenshtein's, a row at a time */
+/* Levenshtein distance, computed row by row */
 std::size_t distance(std::string_view a, std::string_view b)
 {
 	std::vector<std::size_t> row(b.size() + 1);
@@ -38,7 +38,7 @@ struct Candidate {
 	std::string_view name;
 };
 
-/* An option is known by any of its names. */
+/* The smallest distance to any of the option's names. */
 std::size_t distance(std::string_view name, const Option &option)
 {
 	std::size_t least = distance(name, option.name);

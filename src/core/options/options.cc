@@ -15,15 +15,15 @@ namespace
 
 using Annotations = std::map<std::string, std::string>;
 
-constexpr std::size_t k_quoted_max = 64; /* bytes of a value that are repeated in an error */
+constexpr std::size_t k_quoted_max = 64; /* bytes of a value that an error quotes */
 constexpr std::string_view k_sbatch_name = "sbatch";
 
-/* A rival's prefix, and which column of the table holds its names. */
+/* Another project's prefix, and the column of the table that has its names. */
 struct Dialect {
 	std::string_view prefix;
 	std::string_view Option::*name;
 	Apply Option::*apply;
-	std::span<const std::string_view> outputs; /* what it writes on pods itself */
+	std::span<const std::string_view> outputs; /* keys that the project itself writes on pods */
 };
 
 constexpr std::string_view k_bridge_outputs[] = {
@@ -65,14 +65,14 @@ Apply apply_of(const Option &option, const Dialect &dialect)
 	return option.*(dialect.apply) ? option.*(dialect.apply) : option.apply;
 }
 
-/* What aliases have asked for so far, an entry an option. */
+/* The requests of aliases, at most one per option. */
 struct Asked {
 	const std::string *key, *value;
 	Apply apply;
 };
 using AskedFor = std::map<const Option *, Asked>;
 
-/* "60" minutes and "3600" seconds are the same. */
+/* Compares results, so that 60 minutes and 3600 seconds are the same. */
 bool ask_the_same(const Asked &a, const Asked &b, const OptionContext &context)
 {
 	JobSpec one, other;
@@ -109,7 +109,7 @@ Status collect_aliases(const Dialect &dialect, const Annotations &annotations,
 					quoted(key, value) + ": unknown option; " +
 						suggestions(name)};
 			if (annotations.contains(names::k_option_prefix + std::string(found->name)))
-				return Ok{}; /* ours wins */
+				return Ok{}; /* our own form overrides */
 			return note_alias(
 				*found, {&key, &value, apply_of(*found, dialect)}, context, all);
 		});
@@ -168,7 +168,7 @@ Status apply_sbatch(const Annotations &annotations, const OptionContext &context
 	return done ? done : Status(in_context("annotation " + found->first, done.error()));
 }
 
-/* Values that are good each by itself */
+/* Checks combinations of values that are valid one by one. */
 Status check_together(const JobSpec &spec)
 {
 	const JobOptions &o = spec.options;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options.h - the options that users write on pods: one table, from which annotations, the sbatch
- * string, `skube explain options` and the manual page follow.
+ * options.h - the options that users write on pods. Annotations, the sbatch string, `skube explain
+ * options` and the manual page all come from one table.
  *
- * slurm-kube.io/NAME is ours. The rivals' prefixes are read as aliases, each with its own names and
- * formats: slurmjob.slinky.slurm.net/ and the older slinky.slurm.net/ (slurm-bridge),
- * sunk.coreweave.com/ (SUNK). Precedence, highest first: ours, the words of slurm-kube.io/sbatch,
- * aliases. Two aliases that ask for different things are refused, and so is every key that nobody
- * knows. What the rivals write on pods themselves is no option and no error.
+ * slurm-kube.io/NAME is our own form. Prefixes of other projects are read as aliases, each with its
+ * own names and formats: slurmjob.slinky.slurm.net/ and the older slinky.slurm.net/ (slurm-bridge),
+ * sunk.coreweave.com/ (SUNK). slurm-kube.io/ annotations override the words of
+ * slurm-kube.io/sbatch, which override aliases. Two aliases with different requests for the same
+ * option are refused, and so are unknown keys under these prefixes. Annotations that the other
+ * projects themselves write on pods are ignored.
  */
 #ifndef SLURMKUBE_CORE_OPTIONS_OPTIONS_H
 #define SLURMKUBE_CORE_OPTIONS_OPTIONS_H
@@ -23,8 +24,8 @@
 namespace slurmkube::core
 {
 
-/* What an option may look at. A word like "now" means the pod's creation, so that the same pod
- * always makes the same job. */
+/* What an option's function may use. "now" in a value means the pod's creation, so that the same
+ * pod always gives the same job. */
 struct OptionContext {
 	const Policy &policy;
 	const NamespaceRule &rule;
@@ -33,24 +34,24 @@ struct OptionContext {
 
 using Apply = Status (*)(const std::string &value, const OptionContext &context, JobSpec &spec);
 
-enum class Argument { required, optional, none }; /* of the sbatch option */
+enum class Argument { required, optional, none }; /* of the option in sbatch */
 
 struct Option {
 	std::string_view name;    /* after our prefix */
-	std::string_view takes;   /* what the value is, in words; as a manual page prints it */
-	std::string_view meaning; /* sentences */
+	std::string_view takes;   /* describes the value, as printed in the manual page */
+	std::string_view meaning; /* complete sentences */
 	Apply apply;
 
 	std::string_view sbatch = {}; /* long option; empty: none */
 	char letter = 0;              /* short option */
 	Argument argument = Argument::required;
-	std::string_view implied = {}; /* its value when sbatch's option has none */
-	Apply apply_sbatch = nullptr;  /* nullptr: as apply */
+	std::string_view implied = {}; /* value if sbatch's option is given without one */
+	Apply apply_sbatch = nullptr;  /* nullptr: same as apply */
 
 	std::string_view bridge = {}, sunk = {}; /* alias names; empty: none */
-	Apply apply_sunk = nullptr;              /* nullptr: as apply */
+	Apply apply_sunk = nullptr;              /* nullptr: same as apply */
 
-	/* the first Slurm that has it; empty: all that we know */
+	/* first Slurm version with the option; empty: all supported versions */
 	std::string_view since = {};
 	bool fixed = false; /* cannot be changed while the job waits */
 };
@@ -58,11 +59,11 @@ struct Option {
 std::span<const Option> options();
 const Option *find_option(std::string_view name);
 
-/* Notes that the option was asked for. */
+/* Records in spec.options.given that the option was requested. */
 void note_given(const Option &option, JobSpec &spec);
 bool is_given(std::string_view name, const JobSpec &spec);
 
-/* An sbatch option that is refused, and why. */
+/* An sbatch option that is refused, with the reason. */
 struct RefusedOption {
 	std::string_view sbatch;
 	char letter;
@@ -70,17 +71,18 @@ struct RefusedOption {
 };
 std::span<const RefusedOption> refused_options();
 
-/* May this annotation be an option, or somebody's mistake in writing one? */
+/* Whether the annotation has a prefix of options. The rest of the key may be misspelled. */
 bool is_option_key(std::string_view key);
 
-/* All annotations that are options. The first error ends it. */
+/* Applies all annotations that are options; stops at the first error, which names the
+ * annotation. */
 Status apply_options(const std::map<std::string, std::string> &annotations,
 	const OptionContext &context, JobSpec &spec);
 
-/* The words of an sbatch command line, without "sbatch" and without a script. */
+/* Applies the words of an sbatch command line, without "sbatch" and without a script. */
 Status apply_sbatch_words(const std::string &text, const OptionContext &context, JobSpec &spec);
 
-/* Up to three names that may have been meant; all, if none is like it. */
+/* Text with up to three similar names, or with all names if none is similar. */
 std::string suggestions(std::string_view name);
 
 } // namespace slurmkube::core

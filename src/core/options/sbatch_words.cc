@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The value of slurm-kube.io/sbatch: words as a shell splits them, options as getopt_long reads
- * them. */
+/* Reads the value of slurm-kube.io/sbatch: splits it into words as a shell does and reads options
+ * as getopt_long() does. */
 #include "src/core/options/options.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace
 
 constexpr std::size_t k_sbatch_max = 16384; /* bytes */
 
-/* What a shell's reader is inside of. */
+/* The kind of quotes around the current character. */
 enum class Quote { none, single, twice };
 
-/* Quotes and backslashes as in a shell; nothing is expanded. */
+/* Handles quotes and backslashes as a shell does; expands nothing. */
 class Splitter
 {
       public:
@@ -48,7 +48,8 @@ class Splitter
 			add(c);
 	}
 
-	/* Inside double quotes a backslash stands for itself, unless it hides something. */
+	/* Inside double quotes a backslash escapes only the characters below; before any other it
+	 * stands for itself. */
 	void take_escaped(char c)
 	{
 		escaped_ = false;
@@ -132,7 +133,7 @@ Error refused_letter(char letter)
 		std::string_view(&letter, 1));
 }
 
-/* One pass over the words, with an option at a time. */
+/* Applies the options in the words, one after the other. */
 class Words
 {
       public:

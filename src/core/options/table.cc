@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of options. Its texts are the documentation: the manual page and doc/user.md are made
- * from them. */
+/* The table of options. The manual page and doc/user.md are generated from its texts. */
 #include "src/base/slurm_versions.h"
 #include "src/core/model/amounts.h"
 #include "src/core/model/quantity.h"
@@ -128,7 +127,7 @@ Status time_limit(const Text &value, const Context &, JobSpec &spec)
 	return Ok{};
 }
 
-/* "0:N" is how Slurm writes N seconds. */
+/* "0:N" is N seconds in Slurm's syntax. */
 Status timeout(const Text &value, const Context &context, JobSpec &spec)
 {
 	if (!whole_number(value, 1, 1'000'000'000))
@@ -181,7 +180,8 @@ Status deadline(const Text &value, const Context &context, JobSpec &spec)
 	return point_in_time(value, context, spec.options.deadline);
 }
 
-/* The two highest numbers are Slurm's INFINITE and NO_VAL; 0 would hold the job. */
+/* Excludes 0, which would hold the job, and the two highest numbers, Slurm's INFINITE and
+ * NO_VAL. */
 Status priority(const Text &value, const Context &context, JobSpec &spec)
 {
 	if (!may(context.rule, "may_set_priority"))
@@ -702,7 +702,7 @@ std::span<const Option> options()
 
 static_assert(std::size(k_options) <= 64, "JobOptions::given has a bit for each");
 
-/* "hold: false" asks for nothing. */
+/* "hold: false" requests nothing. */
 void note_given(const Option &option, JobSpec &spec)
 {
 	const std::uint64_t bit = std::uint64_t{1} << (&option - std::begin(k_options));

@@ -12,7 +12,7 @@ namespace slurmkube::core
 namespace
 {
 
-/* "-A", "--account=" */
+/* For example "-A" and "--account=". */
 std::vector<std::string> sbatch_forms(const Option &option)
 {
 	if (option.sbatch.empty())
@@ -40,7 +40,7 @@ std::string sbatch_form(const Option &option)
 	return joined(sbatch_forms(option), "", "");
 }
 
-/* The rivals' keys of an option, in full */
+/* The full keys of an option's aliases */
 std::vector<std::string> aliases_of(const Option &option)
 {
 	std::vector<std::string> all;
@@ -57,7 +57,8 @@ std::string in_column(std::string text, std::size_t width)
 	return text + "  ";
 }
 
-/* Sentences that hold for the whole option. */
+/* The option's meaning, followed by the versions of Slurm that have it and whether it can be
+ * changed. */
 std::string remarks_of(const Option &option)
 {
 	std::string out(option.meaning);
@@ -96,7 +97,7 @@ std::string_view without_dashes(std::string_view name)
 	return name;
 }
 
-/* scdoc's own characters */
+/* Escapes the characters that have a meaning in scdoc. */
 std::string scdoc_escaped(std::string_view text)
 {
 	std::string out;
@@ -109,8 +110,8 @@ std::string scdoc_escaped(std::string_view text)
 	return out;
 }
 
-/* Text in lines of at most so many characters, each after the indent. A word that begins with a
- * dash at the start of a line has the escape before it, where a list would begin otherwise. */
+/* Breaks the text into lines of at most `width` characters, each after the indent. The escape is
+ * put before a line that would begin with a dash, because that would begin a list. */
 std::string wrapped(const std::string &text, std::size_t width, const std::string &indent,
 	const std::string &escape = "")
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options/text.h - the table of options for readers: `skube explain options`, the manual page and
+ * options/text.h - prints the table of options for `skube explain options`, the manual page and
  * doc/user.md.
  */
 #ifndef SLURMKUBE_CORE_OPTIONS_TEXT_H
@@ -13,13 +13,13 @@
 namespace slurmkube::core
 {
 
-/* A line an option */
+/* One line per option. */
 std::string explain_options();
-/* All about one, by any of its names: ours, sbatch's, an alias. Also those that sbatch has and we
- * refuse. nullopt: nobody has it. */
+/* Describes the option with this name: our own, sbatch's or an alias. Also names options of sbatch
+ * that are refused. nullopt: no such option. */
 std::optional<std::string> explain_option(std::string_view name);
 
-/* Definition list for scdoc(5), and a list in Markdown with lines of at most 80 columns */
+/* A definition list for scdoc(5), and a list in Markdown with lines of at most 80 columns. */
 std::string options_in_scdoc();
 std::string options_in_markdown();
 

@@ -12,7 +12,7 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::uint64_t k_number_max = k_limit_minutes_max; /* keeps every product small */
+constexpr std::uint64_t k_number_max = k_limit_minutes_max; /* keeps all products within 64 bits */
 
 std::optional<std::vector<std::uint64_t>> numbers(std::string_view text)
 {
@@ -33,7 +33,7 @@ std::optional<std::vector<std::uint64_t>> numbers(std::string_view text)
 	}
 }
 
-/* Hours, minutes, seconds in the order that the form says. */
+/* Seconds of "M", "M:S", "H:M:S" or, after "D-", "H", "H:M", "H:M:S". */
 std::optional<std::uint64_t> seconds_of(std::string_view text)
 {
 	const std::size_t dash = text.find('-');

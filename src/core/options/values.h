@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options/values.h - the kinds of values that options take, read strictly.
+ * options/values.h - strict parsers for the kinds of values that options take.
  *
- * Every function either sets its target or returns an error whose text says what is allowed; the
- * caller adds key and value.
+ * Every function sets its target or returns an error that says what is allowed. The caller adds the
+ * key and the value.
  */
 #ifndef SLURMKUBE_CORE_OPTIONS_VALUES_H
 #define SLURMKUBE_CORE_OPTIONS_VALUES_H
@@ -21,13 +21,12 @@ namespace slurmkube::core
 {
 
 inline constexpr std::size_t k_text_max = 256;   /* bytes of a job's name or comment */
-inline constexpr std::size_t k_token_max = 1024; /* Slurm's own limit for most of its texts */
+inline constexpr std::size_t k_token_max = 1024; /* Slurm's own limit for most texts */
 
-/* One of the allowed, else denied: the text lists them. */
+/* Accepts a value from the list. denied: any other value; the error lists the allowed ones. */
 Status choose(
 	const std::string &value, const std::vector<std::string> &allowed, std::string &target);
-/* The same; "*" among the allowed lets everything through to Slurm, which knows the user's
- * rights. */
+/* The same, but "*" in the list accepts every name: Slurm itself checks the user's rights. */
 Status choose_or_any(
 	const std::string &value, const std::vector<std::string> &allowed, std::string &target);
 
@@ -38,12 +37,13 @@ Status set_token(const std::string &value, std::string &target);
 /* true, yes, 1 or empty; false, no, 0 */
 Status set_flag(const std::string &value, bool &target);
 
-/* nullopt: not a whole number from least to most */
+/* nullopt: not a whole number from `least` to `most` */
 std::optional<std::int64_t> whole_number(
 	const std::string &value, std::int64_t least, std::int64_t most);
 Error not_from_to(std::int64_t least, std::int64_t most);
 
-/* The two highest values of Slurm's integers mean "not set" and "infinite". */
+/* The default maximum leaves out the highest values of Slurm's integers, which mean "not set" and
+ * "infinite". */
 template <class T> Status set_number(const std::string &value, std::int64_t least,
 	std::optional<T> &target,
 	std::int64_t most = std::numeric_limits<T>::max() - std::int64_t{3})
@@ -59,7 +59,8 @@ Status set_sharing(const std::string &value, Sharing &target);
 Status set_mail_types(const std::string &value, std::uint16_t &target);
 /* COUNT[@MINUTES or Slurm time] */
 Status set_switches(const std::string &value, JobOptions &target);
-/* A size as sbatch --mem has it, MiB unless K, M, G or T follows; in MiB, rounded up. */
+/* In MiB, rounded up, from a size in the syntax of sbatch --mem: MiB unless K, M, G or T
+ * follows. */
 Result<std::uint64_t> parse_slurm_memory(const std::string &value);
 
 } // namespace slurmkube::core
