@@ -14,8 +14,8 @@ namespace
 
 constexpr char k_no_provisioner[] = "kubernetes.io/no-provisioner";
 constexpr char k_one_pod[] = "ReadWriteOncePod";
-/* Pairs of a label's old name and its present one; a volume's value may be several, with "__"
- * between. */
+/* Pairs of a label's old and present name. A volume's label may have several values, separated by
+ * "__". */
 constexpr const char *k_zone_labels[][2] = {
 	{"failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"},
 	{"failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"}};
@@ -25,7 +25,7 @@ std::string quoted(const ClaimId &id)
 	return "volume claim " + id.name;
 }
 
-/* A volume knows a node by its labels only. */
+/* The terms of a volume match labels of nodes, but not their names. */
 bool is_reachable(const std::optional<std::vector<NodeTerm>> &terms, const KubeNode &node)
 {
 	if (!terms)
@@ -48,7 +48,7 @@ bool lists(std::string_view values, std::string_view value)
 	}
 }
 
-/* volumezone: a node without any label of a zone is in no zone. */
+/* A node without any zone or region label can reach all volumes, as in volumezone. */
 bool is_in_zone(const Volume &volume, const KubeNode &node)
 {
 	const auto has = [&](const char *key) { return node.labels.contains(key); };
@@ -203,8 +203,8 @@ std::vector<ClaimId> Claims::exclusive(const Pod &pod) const
 	return out;
 }
 
-/* The unbound ones from the smallest on, each once: so a small one does not take the volume that
- * only the large one could have. */
+/* Each claim once, from the smallest on, so that a small claim does not take the only volume that
+ * is large enough for another. */
 std::vector<const Claim *> Claims::claims_of(const Pod &pod, bool bound) const
 {
 	std::vector<const Claim *> out;
@@ -244,7 +244,8 @@ bool Claims::can_provision(const Claim &claim, const KubeNode &node) const
 	});
 }
 
-/* One that was made for the claim, if there is one; else the smallest that is free. */
+/* The volume that is reserved for the claim, if there is one; otherwise the smallest free one.
+ * nullptr: there is none that the node can reach. */
 const Volume *Claims::match(
 	const Claim &claim, const KubeNode &node, const std::set<std::string> &taken) const
 {
@@ -306,7 +307,7 @@ std::optional<Refusal> Claims::refuses(const Pod &pod, const KubeNode &node) con
 ClaimPlan Claims::plan(const Pod &pod, const KubeNode &node) const
 {
 	ClaimPlan out;
-	(void)plan(pod, node, out); /* a node that was refused has no plan */
+	(void)plan(pod, node, out); /* meaningless if the node is refused */
 	return out;
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * claims.h - volume claims of pods: which nodes they leave, and what has to be done before a pod
- * with claims is bound.
+ * claims.h - volume claims of pods: which nodes they permit, and what has to be written before a
+ * pod with claims is bound.
  *
  * Pure. The rules are those of kube-scheduler 1.37's plugins volumebinding, volumezone and, for
- * ReadWriteOncePod, volumerestrictions; testsuite/component/oracle compares them. A claim whose
- * StorageClass says WaitForFirstConsumer waits for a scheduler's word: either a volume that exists
- * is given to it (the volume's claimRef), or its provisioner is told the node (the claim's
- * annotation volume.kubernetes.io/selected-node). Storage capacity and numbers of volumes a node
- * may attach are not looked at: a provisioner that has no room says so by taking the annotation
- * away.
+ * ReadWriteOncePod, volumerestrictions; testsuite/component/oracle compares the results. A claim
+ * whose StorageClass has WaitForFirstConsumer waits for the scheduler's decision: the scheduler
+ * either assigns an existing volume (the volume's claimRef), or tells the provisioner the node (the
+ * claim's annotation volume.kubernetes.io/selected-node). Storage capacity and the number of
+ * volumes that a node can attach are not checked: a provisioner without room removes the
+ * annotation.
  */
 #ifndef SLURMKUBE_CORE_PLACEMENT_CLAIMS_H
 #define SLURMKUBE_CORE_PLACEMENT_CLAIMS_H
@@ -31,10 +31,11 @@ struct ClaimId {
 struct Claim {
 	ClaimId id;
 	std::string uid, resource_version;
-	std::string owner_uid; /* of its controller, such as the pod of an ephemeral volume */
+	/* uid of the claim's controller, such as the pod of an ephemeral volume */
+	std::string owner_uid;
 	std::string storage_class;
 	std::string volume;    /* spec.volumeName */
-	bool is_bound = false; /* to that volume, and the controller has said so */
+	bool is_bound = false; /* to that volume, as confirmed by the volume controller */
 	bool is_lost = false, deleting = false;
 	std::string selected_node;
 	std::int64_t bytes = 0;
@@ -47,24 +48,26 @@ struct Claim {
 struct Volume {
 	std::string name, uid, resource_version, storage_class;
 	bool is_available = false, deleting = false;
-	std::optional<ClaimId> claim; /* that it is for */
-	std::string claim_uid;        /* empty: any claim of that name */
+	std::optional<ClaimId> claim; /* for which the volume is reserved */
+	std::string claim_uid;        /* empty: any claim with that name */
 	std::int64_t bytes = 0;
 	std::set<std::string> access_modes;
 	std::string volume_mode = "Filesystem";
 	std::map<std::string, std::string> labels;
-	std::optional<std::vector<NodeTerm>> node_terms; /* one must hold; none: any node */
+	/* one term must match; nullopt: any node */
+	std::optional<std::vector<NodeTerm>> node_terms;
 	bool operator==(const Volume &) const = default;
 };
 
 struct StorageClass {
 	std::string name, uid, provisioner;
 	bool waits_for_pod = false;       /* volumeBindingMode WaitForFirstConsumer */
-	std::vector<NodeTerm> topologies; /* where volumes may be made; none: anywhere */
+	std::vector<NodeTerm> topologies; /* where volumes can be created; empty: anywhere */
 	bool operator==(const StorageClass &) const = default;
 };
 
-/* What to write, so that a claim is bound for a node. Versions are preconditions. */
+/* What to write so that a claim is bound for a node. The versions are preconditions of the
+ * write. */
 struct GiveVolume {
 	ClaimId claim;
 	std::string claim_uid, claim_version;
@@ -81,17 +84,17 @@ using ClaimStep = std::variant<GiveVolume, SelectNode>;
 
 const ClaimId &claim_of(const ClaimStep &step);
 
-/* Of one pod on one node. */
+/* What the claims of one pod need on one node. */
 struct ClaimPlan {
-	std::vector<ClaimStep> steps; /* to do */
-	/* the word is given, the volume's controller has not finished */
+	std::vector<ClaimStep> steps;
+	/* claims that are decided, but that the volume's controller has not bound yet */
 	std::vector<ClaimId> awaited;
 };
 
 class Claims
 {
       public:
-	/* true: something has changed */
+	/* Return whether anything has changed. */
 	bool seen(Claim claim);
 	bool seen(Volume volume);
 	bool seen(StorageClass storage_class);
@@ -101,19 +104,19 @@ class Claims
 	void claims_listed(const std::set<std::string> &live_uids);
 	void volumes_listed(const std::set<std::string> &live_uids);
 	void classes_listed(const std::set<std::string> &live_uids);
-	/* Before that nothing is known of any claim. */
+	/* Whether all three lists are complete; before that, nothing can be said about a claim. */
 	[[nodiscard]] bool is_listed() const
 	{
 		return claims_listed_ && volumes_listed_ && classes_listed_;
 	}
 
-	/* Why the pod can run on no node now, whichever it is; empty: there may be one. */
+	/* Why the pod cannot run on any node at present; empty: nothing is known against it. */
 	[[nodiscard]] std::string trouble_of(const Pod &pod) const;
-	/* After trouble_of() was empty. */
+	/* Call only if trouble_of() returned an empty text. */
 	[[nodiscard]] std::optional<Refusal> refuses(const Pod &pod, const KubeNode &node) const;
-	/* After refuses() had nothing against it. */
+	/* Call only if refuses() returned nullopt. */
 	[[nodiscard]] ClaimPlan plan(const Pod &pod, const KubeNode &node) const;
-	/* Its claims that only one pod may use. */
+	/* The pod's claims with ReadWriteOncePod, which only one pod may use. */
 	[[nodiscard]] std::vector<ClaimId> exclusive(const Pod &pod) const;
 	[[nodiscard]] const Claim *find(const ClaimId &id) const;
 

@@ -12,7 +12,8 @@ namespace slurmkube::core
 namespace
 {
 
-/* Whether others mind it of a pod that stands already: who adds a demand says it here. */
+/* Keeps the constraints of a placed pod that affect other pods. All members are named, so that a
+ * new one does not compile before it is considered here. */
 SchedulingConstraints kept(SchedulingConstraints &&all)
 {
 	auto &[node_selector, node_terms, preferences, tolerations, host_ports, affinity,

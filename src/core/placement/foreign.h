@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * foreign.h - pods that others placed: DaemonSets, static pods, other schedulers.
+ * foreign.h - pods that Slurm did not place: pods of DaemonSets, static pods, and pods of other
+ * schedulers.
  *
- * Slurm knows nothing of them. What they use of a node is taken off its size, and their ports and
- * anti-affinity count like those of our own. Of each only what matters for that is kept, from its
- * binding to its end.
+ * Slurm does not know these pods. What they use of a node is subtracted from the node's size in
+ * Slurm, and their ports and anti-affinity count like those of Slurm's pods. A pod is stored from
+ * its binding to its end, with only the fields that matter for this.
  */
 #ifndef SLURMKUBE_CORE_PLACEMENT_FOREIGN_H
 #define SLURMKUBE_CORE_PLACEMENT_FOREIGN_H
@@ -19,17 +20,17 @@ namespace slurmkube::core
 class ForeignPods
 {
       public:
-	/* Both return the nodes whose share has changed, none or one or two. */
+	/* These return the nodes whose share for foreign pods has changed. */
 	std::set<std::string> seen(Pod pod);
 	std::set<std::string> gone(const PodUid &uid);
 	std::set<std::string> listed(const std::set<std::string> &live_uids);
 
 	[[nodiscard]] Holders on(const std::string &node) const;
-	/* Requests of all of them there; pods is their number. */
+	/* The sum of their requests on the node; `pods` is their number. */
 	[[nodiscard]] Resources held(const std::string &node) const;
-	/* Those whose anti-affinity may keep others off their node. */
+	/* Pods whose anti-affinity may keep others off their node. */
 	[[nodiscard]] const std::set<PodUid> &anti_affinity() const { return anti_affinity_; }
-	/* Those whose anti-affinity goes by more than the node. */
+	/* Pods whose anti-affinity has a topology larger than a node. */
 	[[nodiscard]] const std::set<PodUid> &topology_constrained() const
 	{
 		return topology_constrained_;
@@ -42,7 +43,7 @@ class ForeignPods
 	std::set<PodUid> anti_affinity_, topology_constrained_;
 };
 
-/* What is left of a node for Slurm's pods. Never below 0. */
+/* What remains of a node for pods that Slurm places. Never below 0. */
 Resources without(const Resources &allocatable, const Resources &used);
 
 } // namespace slurmkube::core

@@ -9,9 +9,9 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::size_t k_questions_most = 8; /* under way */
+constexpr std::size_t k_questions_most = 8; /* questions under way */
 constexpr std::int64_t k_after_error_us = 30'000'000;
-/* no watch shows that an unmanaged node is deleted */
+/* asked again because no watch shows the deletion of an unmanaged node */
 constexpr std::int64_t k_after_answer_us = 300'000'000;
 constexpr std::int64_t k_believed_us = 30'000'000;
 

@@ -106,7 +106,7 @@ bool Occupancy::has_room(
 		return false;
 	for (const auto &[name, amount] : requests.extended) {
 		const auto limit = allocatable.extended.find(name);
-		/* the kubelet does not refuse what the node does not list, so neither do we */
+		/* as the kubelet, which does not check resources that the node does not list */
 		if (amount > 0 && limit != allocatable.extended.end() &&
 			after.extended[name] > limit->second)
 			return false;

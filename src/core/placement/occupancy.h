@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * occupancy.h - the binding gate: what pods really hold on each node, terminating ones included.
+ * occupancy.h - what pods hold on each node, including terminating pods: the check before binding.
  *
- * Slurm frees a job's resources the moment it ends, the containers go on for seconds. A pod is
- * bound only where the kubelet has room. Measured on kubelets (doc/design/architecture.md): a share
- * is free at a terminal phase or at a normal deletion, never earlier; after a forced deletion
- * containers live on, so the share is held for some time more.
+ * Slurm frees a job's resources as soon as the job ends, but its containers may run for some more
+ * seconds. A pod is bound only where the kubelet has room. As measured on kubelets
+ * (doc/design/architecture.md), a share is free when the pod is in a terminal phase or has been
+ * deleted normally, and never earlier. After a forced deletion containers continue to run, so the
+ * share is held for some more time.
  */
 #ifndef SLURMKUBE_CORE_PLACEMENT_OCCUPANCY_H
 #define SLURMKUBE_CORE_PLACEMENT_OCCUPANCY_H
@@ -23,12 +24,12 @@ class Occupancy
 {
       public:
 	/*
-	 * The pod holds its requests on this node from now on. Repeating it with others is a resize
-	 * in place: what it was bound with counts at least, since a kubelet may be slow to shrink
-	 * it. Returns whether what it held has changed.
+	 * The pod holds these requests on this node. A repeated call with other requests is a
+	 * resize in place; then the pod holds at least what it was bound with, because a kubelet
+	 * may be slow to shrink it. Returns whether a repeated call has changed what the pod holds.
 	 */
 	bool take(const std::string &node, const PodUid &pod, const Resources &requests);
-	/* Returns whether it held anything. */
+	/* Returns whether the pod held anything. */
 	bool release(const std::string &node, const PodUid &pod);
 
 	[[nodiscard]] bool has_room(const std::string &node, const Resources &allocatable,
@@ -41,10 +42,10 @@ class Occupancy
 	struct NodeShare {
 		Resources sum;
 		struct Held {
-			/* now: the larger of that and what it asks for now */
+			/* now: the larger of at_binding and the current requests */
 			Resources at_binding, now;
 		};
-		std::map<PodUid, Held> pods; /* sum is always the sum of what they hold now */
+		std::map<PodUid, Held> pods; /* `sum` is the total of Held::now */
 	};
 	std::map<std::string, NodeShare> nodes_;
 };

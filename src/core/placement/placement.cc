@@ -59,7 +59,8 @@ const HostPort *common_port(const Pod &one, const Pod &other)
 	return nullptr;
 }
 
-/* To have it on its own node; terms that reach further are those of PodTopology. */
+/* Whether the pod's anti-affinity excludes the other from its node. PodTopology has the terms with
+ * larger topologies. */
 bool excludes_on_its_node(const Pod &pod, const Pod &other)
 {
 	const auto &terms = pod.constraints.anti_affinity;

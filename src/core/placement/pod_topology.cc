@@ -19,7 +19,7 @@ bool is_far(const PodTerm &term)
 	return term.topology_key != k_hostname_label;
 }
 
-/* A node's host is the node itself, if it is labelled at all. */
+/* The hostname topology is the node itself, but only if the node has the label. */
 const std::string *domain_of(const KubeNode &node, const std::string &key)
 {
 	const auto label = node.labels.find(key);
@@ -38,7 +38,7 @@ bool selects(const Spread &spread, const Pod &pod)
 	return spread.selector && matches(*spread.selector, pod.labels);
 }
 
-/* kube-scheduler counts nobody then, but for the pod itself. */
+/* kube-scheduler counts no pods for an empty selector, except for the pod itself. */
 bool selects_everybody(const Spread &spread)
 {
 	return spread.selector && spread.selector->labels.empty() &&
@@ -148,7 +148,7 @@ std::optional<Refusal> PodTopology::anti_affinity_refuses(const KubeNode &node) 
 	return std::nullopt;
 }
 
-/* A pod that matches its own terms may be the first one. */
+/* If no pod matches the terms yet, a pod that matches its own terms may be the first. */
 std::optional<Refusal> PodTopology::affinity_refuses(const KubeNode &node) const
 {
 	bool is_matched = true;
@@ -243,8 +243,8 @@ std::uint32_t most_on_a_node(const Pod &pod)
 namespace
 {
 
-/* Webhooks of controllers write terms that no author of a manifest has ever seen; what he wrote is
- * an annotation. */
+/* Controllers' webhooks add terms that the author of the manifest has never seen, so the text also
+ * names the annotation that the author wrote. */
 std::string author_of(const PodTerm &term)
 {
 	static constexpr const char *authors[][3] = {

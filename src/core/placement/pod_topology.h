@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pod_topology.h - may this pod run on that node, as far as pods on other nodes decide it:
- * affinity, anti-affinity by zone, rack and the like, topology spread.
+ * pod_topology.h - whether a pod may run on a node as far as pods on other nodes decide it: pod
+ * affinity, anti-affinity by zone, rack and the like, and topology spread.
  *
  * Pure. The rules are those of pkg/scheduler/framework/plugins/{interpodaffinity,podtopologyspread}
- * in kubernetes 1.37; testsuite/component/oracle compares them with that very code. Built once for
- * a pod, then asked for each node. Anti-affinity by the node alone is holders_refuse()'s
- * (placement.h). Where we differ we refuse more: a pod on an unknown node conflicts with
- * anti-affinity everywhere and never satisfies affinity.
+ * in kubernetes 1.37; testsuite/component/oracle compares the results with those of that code. An
+ * object is built for one pod and then asked about each node. Anti-affinity with the topology of a
+ * node is in holders_refuse() (placement.h). All differences make placement stricter: a pod on an
+ * unknown node conflicts with anti-affinity everywhere and never satisfies affinity.
  */
 #ifndef SLURMKUBE_CORE_PLACEMENT_POD_TOPOLOGY_H
 #define SLURMKUBE_CORE_PLACEMENT_POD_TOPOLOGY_H
@@ -22,14 +22,16 @@ namespace slurmkube::core
 class PodTopology
 {
       public:
-	/* pod: borrowed. at_once: so many like it come to one node together. */
+	/* pod: borrowed. at_once: number of such pods that get to one node at the same time. */
 	explicit PodTopology(const Pod &pod, std::uint32_t at_once = 1);
 
-	/* First all nodes of Kubernetes, which are borrowed. Only a spread pod needs to be told. */
+	/* Call first, for all nodes of Kubernetes; they are borrowed. Only needed if the pod has
+	 * spread constraints. */
 	void add_node(const KubeNode &node);
-	/* Then who is there, or about to be. home: one of the nodes; nullptr: not known. */
+	/* Call next, for each pod that is bound or about to be. home: one of these nodes; nullptr:
+	 * unknown. */
 	void add(const Pod &other, const KubeNode *home);
-	/* Whose anti-affinity may reach the pod; add() does this too. */
+	/* For pods of which only the anti-affinity matters; add() includes this. */
 	void add_anti_affinity(const Pod &other, const KubeNode *home);
 
 	[[nodiscard]] std::optional<Refusal> refuses(const KubeNode &node) const;
@@ -37,8 +39,8 @@ class PodTopology
       private:
 	using Domain = std::pair<std::string, std::string>; /* topology key and value */
 	struct Count {
-		bool is_own = false;             /* the pod counts itself */
-		std::map<std::string, int> pods; /* of each domain that counts */
+		bool is_own = false;             /* the pod matches its own selector */
+		std::map<std::string, int> pods; /* in each domain that counts */
 	};
 	void note_anti_affinity(
 		const PodTerm &term, const Pod &other, const KubeNode *home, const char *whose);
@@ -49,34 +51,36 @@ class PodTopology
 
 	const Pod &pod_;
 	int at_once_;
-	std::map<Domain, std::string> anti_affinity_; /* and why */
+	std::map<Domain, std::string> anti_affinity_; /* with the reason */
 	std::string anti_affinity_everywhere_;
-	std::map<Domain, bool> matched_; /* domains with a pod that all terms of affinity match */
+	/* domains with a pod that matches all terms of the affinity */
+	std::map<Domain, bool> matched_;
 	bool is_any_matched_ = false;
-	/* one for each spread */
+	/* one per spread constraint */
 	std::vector<Count> counts_;
-	/* the same; nodes without all keys are not in it */
+	/* whether the node counts, per spread constraint; nodes without all topology keys are left
+	 * out */
 	std::unordered_map<const KubeNode *, std::vector<bool>> counts_there_;
 };
 
-/* Whether the pod's place depends on pods of other nodes, whoever they are. */
+/* Whether the pod's placement depends on pods on other nodes. */
 bool is_topology_constrained(const Pod &pod);
 
-/* Whether its anti-affinity may reach pods on other nodes. */
+/* Whether the pod's anti-affinity has a topology larger than a node. */
 bool constrains_topology(const Pod &other);
 
-/* Whether one that is about to get a node changes what is right for the other. */
+/* Whether the placement of `other` may change where `pod` may run. */
 bool concerns(const Pod &other, const Pod &pod);
 
-/* Whether where the other is counts for the pod's topology spread. */
+/* Whether `other` counts in the pod's topology spread. */
 bool spreads_over(const Pod &pod, const Pod &other);
 
-/* At most so many of it on one node, wherever others are: by its spread over nodes; 0: any
- * number. */
+/* Maximum number of such pods on one node by their spread over nodes, wherever other pods are; 0:
+ * no limit. */
 std::uint32_t most_on_a_node(const Pod &pod);
 
-/* What pods that get their nodes all at once, from Slurm, demand of each other and nobody can tell
- * Slurm: the field; or empty. */
+/* A constraint of `pod` with regard to `other` that cannot be passed to Slurm, which places both at
+ * once: the field's path and why, or empty. */
 std::string trouble_at_once(const Pod &pod, const Pod &other);
 
 } // namespace slurmkube::core
