@@ -25,7 +25,8 @@ std::optional<std::string> rest_of(const std::string &resource, const GresRule &
 	return resource.substr(start.size());
 }
 
-/* Slurm compares types by case; what is no letter, digit, '-', '_' or '.' would end the word. */
+/* Slurm compares types by case, so all are in lower case. Characters other than letters, digits,
+ * '-', '_' and '.' become '_', because they would end the word. */
 std::string as_type(const std::string &text)
 {
 	std::string out;
@@ -119,8 +120,8 @@ std::string gres_of_node(const KubeNode &node, const GresTable &table)
 namespace
 {
 
-/* "gpu:a100:4", "gpu:4", "gpu"; after a number Slurm may write K, M and the like, which no device
- * has */
+/* One item: "gpu:a100:4", "gpu:4" or "gpu". A suffix such as K or M, which Slurm may write after a
+ * number, is ignored: no node has that many devices. */
 Gres gres_from_word(const std::string &word)
 {
 	Gres gres{.name = "", .type = "", .count = 1, .indices = ""};
@@ -145,7 +146,7 @@ std::vector<Gres> gres_from_text(const std::string &list)
 {
 	std::vector<Gres> out;
 	std::string word;
-	int depth = 0; /* "(S:0,2)" has commas of its own */
+	int depth = 0; /* of parentheses: "(S:0,2)" contains commas */
 	for (const char c : list + ",") {
 		depth += c == '(' ? 1 : 0;
 		if (c == ',' && depth == 0 && !word.empty())
@@ -182,7 +183,7 @@ bool lists_gres(const std::string &list, const std::string &name)
 namespace
 {
 
-/* "gpu:a100:2(S:0)": what stands between the colons; a count of 1 where none is given */
+/* The parts of an item such as "gpu:a100:2(S:0)"; the count is 1 if there is none. */
 struct GresItem {
 	std::string name, type;
 	std::uint64_t count = 1;

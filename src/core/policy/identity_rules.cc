@@ -73,7 +73,7 @@ std::string rule_text(const NamespaceRule &rule, std::size_t index)
 		(match.empty() ? "all namespaces" : match) + ")";
 }
 
-/* The first rule that matches, by its number. */
+/* Index of the first rule that matches. in: nullptr if the namespace has not been seen. */
 Result<std::size_t> find_rule(
 	const IdentityRules &identity, const std::string &name, const Namespace *in)
 {
@@ -97,7 +97,8 @@ Result<std::size_t> find_rule(
 			"it"};
 }
 
-/* A namespace that is going away may come back with other labels. */
+/* nullptr also for a namespace that is being deleted, because one with the same name may get other
+ * labels. */
 const Namespace *known(const IdentityFacts &facts, const std::string &name)
 {
 	const auto found = facts.namespaces.find(name);

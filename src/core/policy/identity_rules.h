@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * identity_rules.h - who the pods of a namespace are in Slurm.
+ * identity_rules.h - maps namespaces to Slurm users, accounts and partitions.
  *
- * Pure. Rules come from slurmkubed.yaml; what they look at besides a namespace's name - its labels
- * and annotations - only the cluster's administrator can write (doc/admin.md says which rights that
- * presumes). Nothing of a pod is looked at here. A rule whose namespace has not been seen, and a
- * user who is still being looked up, answer Errc::again: nobody guesses.
+ * Pure. The rules come from slurmkubed.yaml. Besides the name of a namespace they use its labels
+ * and annotations, which only the cluster's administrator can write (doc/admin.md says which rights
+ * this requires). They use nothing that is in a pod. If a rule needs a namespace that has not been
+ * seen, or a user whose lookup has not finished, the answer is Errc::again instead of a guess.
  */
 #ifndef SLURMKUBE_CORE_POLICY_IDENTITY_RULES_H
 #define SLURMKUBE_CORE_POLICY_IDENTITY_RULES_H
@@ -23,35 +23,37 @@
 namespace slurmkube::core
 {
 
-/* What only some may do, beyond choosing among the lists of their rule. Named under `permissions`
- * of a rule. */
+/* Permissions beyond the choices in the lists of a rule. They are named under `permissions` of the
+ * rule. */
 inline constexpr std::string_view k_permissions[] = {
 	"may_set_priority", /* options priority, and nice below 0 */
 	"may_use_burst_buffer",
 };
 
-/* What pods of a namespace may be in Slurm. The first entry of a list is the default; an empty list
- * leaves the choice to Slurm and allows none. */
+/* The identity of a namespace's pods in Slurm. The first entry of a list is the default. If a list
+ * is empty, pods may not choose: jobs get Slurm's default account and QOS, and the
+ * default_partition of Policy. */
 struct NamespaceRule {
-	std::string name_space; /* "*" or empty: whatever the rest matches */
+	std::string name_space; /* "*" or empty: every name */
 	std::uint32_t user_id = 0, group_id = 0;
 	std::vector<std::string> accounts, partitions, qos;
 	std::vector<std::string> permissions = {}; /* of k_permissions */
-	/* "*": whatever Slurm lets the user have. There is no default */
+	/* "*": everything that Slurm permits the user. These lists have no default. */
 	std::vector<std::string> reservations = {}, wckeys = {};
 
-	/* What a namespace must have besides; empty: nothing. */
+	/* What the namespace must have in addition; empty: nothing. */
 	LabelSelector selector = {};
 	std::string selector_text = {}; /* as written */
 	std::string annotation_key = {};
 	std::optional<std::string> annotation_value = {}; /* none: any */
 
-	/* Keys of annotations of the namespace that say what the rule leaves open. A namespace
-	 * without user_from does not match. */
+	/* Keys of annotations of the namespace that replace the user or the lists of the rule. A
+	 * namespace without the annotation user_from does not match. */
 	std::string user_from = {}, accounts_from = {}, partitions_from = {}, qos_from = {};
-	bool has_group = false; /* group_id holds whoever the user is */
+	bool has_group = false; /* group_id applies, whichever user the annotation names */
 
-	/* as written, for texts; of a rule that rule_of() returns: also from the annotation */
+	/* user as written in the rule or, if rule_of() returns the rule, in the annotation; for
+	 * messages */
 	std::string user = {};
 	std::string text = {}; /* set by rule_of(): "identity rule 2 (selector team=physics)" */
 	bool operator==(const NamespaceRule &) const = default;
@@ -67,38 +69,38 @@ struct Namespace {
 	bool operator==(const Namespace &) const = default;
 };
 
-/* A user of this machine, as the agent found it. */
+/* A user of this machine, as the agent has looked it up. */
 struct SlurmUser {
 	std::uint32_t user_id = 0, group_id = 0;
 	bool operator==(const SlurmUser &) const = default;
 };
 
-/* What rules are applied to. Grows and shrinks as the watch and the look-ups tell. */
+/* What the rules are applied to. Watches and lookups add and remove entries. */
 struct IdentityFacts {
 	std::map<std::string, Namespace> namespaces; /* by name */
-	/* by what annotations name: a user name or a number */
+	/* by the user name or number in the annotation */
 	std::map<std::string, Result<SlurmUser>> people;
 };
 
 struct IdentityRules {
 	const std::vector<NamespaceRule> &rules;
-	std::uint32_t min_uid; /* of users whom an annotation names */
+	std::uint32_t min_uid; /* minimum for users named by annotations */
 	const IdentityFacts &facts;
 };
 
 /*
- * The first rule that matches, filled in. again: the namespace or its user is not known yet.
- * denied: no rule matches, or the namespace's annotations name what they may not; the text says
- * which.
+ * The first rule that matches, completed from the namespace's annotations. again: the namespace or
+ * its user is not known yet. denied: no rule matches, or the namespace's annotations name something
+ * that is not allowed; the error says which.
  */
 Result<NamespaceRule> rule_of(const IdentityRules &identity, const std::string &name_space);
 
-/* Whom to look up so that rule_of() can answer: a user name or number from an annotation. nullopt:
- * nobody. */
+/* The user name or number from an annotation that must be looked up before rule_of() can answer;
+ * nullopt: none. */
 std::optional<std::string> person_wanted(
 	const IdentityRules &identity, const std::string &name_space);
 
-/* Keys of annotations that some rule reads; all others need not be kept. */
+/* Whether a rule reads annotations with this key; all others need not be stored. */
 bool reads_annotation(const std::vector<NamespaceRule> &rules, const std::string &key);
 
 /* "user phys (uid 1001) by identity rule 1 (namespace physics)" */

@@ -24,7 +24,7 @@ void add_to(std::string &text, char separator, const std::string &word)
 	text += (text.empty() ? "" : std::string(1, separator)) + word;
 }
 
-/* "a|b", of values that some node has; empty: not expressible, or nowhere */
+/* "a|b", from the values that at least one node has; empty: not expressible, or no node has one */
 std::string any_of_values(
 	const Requirement &wanted, const LabelFeatures &rules, const std::set<std::string> &known)
 {
@@ -46,7 +46,7 @@ std::string prefer_of(
 	std::string out;
 	for (const Requirement &wanted : term.labels) {
 		const std::string one = any_of_values(wanted, rules, known);
-		/* not beside others: that takes parentheses */
+		/* several values beside other requirements would need parentheses */
 		const bool is_choice = one.find('|') != std::string::npos;
 		if (one.empty() || !term.fields.empty() || (is_choice && term.labels.size() > 1))
 			return "";

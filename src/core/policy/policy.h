@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * policy.h - the rules that the administrator set, and what World keeps beside them for their sake.
+ * policy.h - the administrator's rules, and the data that World keeps with them because the rules
+ * need it.
  */
 #ifndef SLURMKUBE_CORE_POLICY_POLICY_H
 #define SLURMKUBE_CORE_POLICY_POLICY_H
@@ -16,7 +17,7 @@
 namespace slurmkube::core
 {
 
-/* What a PriorityClass of Kubernetes means in Slurm; options of the pod come before it. */
+/* What a PriorityClass of Kubernetes means in Slurm. Options of the pod override it. */
 struct PriorityClassRule {
 	std::string name;
 	std::string qos; /* must be one that the namespace's rule allows; empty: none */
@@ -26,21 +27,22 @@ struct PriorityClassRule {
 
 struct Policy {
 	std::string cluster = "kube";
-	std::string cluster_uid = {}; /* kept by World: of the namespace kube-system */
+	std::string cluster_uid = {}; /* uid of the namespace kube-system, kept by World */
 	std::string scheduler_name;
 	std::string default_partition = "kube";
 	std::uint32_t default_time_limit_minutes = 0; /* 0: the partition's */
 	/* thousandths of a CPU that Slurm counts as one on external nodes */
 	std::uint32_t cpu_unit = k_whole_cpu;
-	/* of pods that request none: Slurm would give them the whole node */
+	/* for pods that request less or none; Slurm would give a job without memory the whole
+	 * node */
 	std::uint64_t least_memory_mib = 64;
 	std::vector<NamespaceRule> namespaces = {};
 	LabelFeatures features = {}; /* labels of nodes that are features in Slurm */
 	GresTable gres = default_gres_table();
-	std::uint32_t min_uid = 1000;     /* of users whom a namespace's annotation names */
-	ZoneOffset zone_offset = nullptr; /* of times that users write without a zone */
+	std::uint32_t min_uid = 1000;     /* minimum for users named by annotations */
+	ZoneOffset zone_offset = nullptr; /* for times that users write without a zone */
 	std::vector<PriorityClassRule> priority_classes = {};
-	IdentityFacts identity_facts = {}; /* kept by World: what the rules look at */
+	IdentityFacts identity_facts = {}; /* kept by World */
 
 	[[nodiscard]] Result<NamespaceRule> rule_of(const std::string &name_space) const
 	{

@@ -25,7 +25,7 @@ Status check_supported(const Pod &pod)
 	return Ok{};
 }
 
-/* Devices that the pod requests, beside those that its annotation asks Slurm for. */
+/* Adds the devices that the pod requests to those of its option gres. */
 Status add_gres(const Pod &pod, const Policy &policy, JobSpec &spec)
 {
 	const auto requested = gres_of_pod(pod.requests, policy.gres);
@@ -78,8 +78,8 @@ JobSpec with_defaults(
 	return spec;
 }
 
-/* Any pod's author may name any PriorityClass: so it gives no QOS that the namespace may not have.
- * Its nice is the administrator's own word. */
+/* Any author of a pod may name any PriorityClass, so it can only give a QOS that the namespace's
+ * rule allows. Its nice value comes from the administrator and needs no permission. */
 Status apply_priority_class(
 	const Pod &pod, const Policy &policy, const NamespaceRule &rule, JobSpec &spec)
 {
@@ -135,7 +135,8 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 	if (const Status added = add_gres(pod, policy, spec); !added)
 		return added.error();
 	if (pods == Pods::gang)
-		spec.options.gres = per_node; /* what its pods request is asked for by the task */
+		/* devices that the pods request are requested per task */
+		spec.options.gres = per_node;
 	const std::string &required = spec.options.required_nodes;
 	if (const std::size_t count =
 			pods == Pods::one && !required.empty() ? count_of_hosts(required) : 1;
