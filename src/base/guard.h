@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guard.h - the border that no exception passes.
+ * guard.h - keeps exceptions from passing into C code.
  *
- * Used at every entry from C (Slurm hooks, libcurl and thread bodies). We throw nothing ourselves,
- * the standard library may. on_bug is what the C caller gets then; report is called with what() and
- * must not throw.
+ * Used at every entry from C: Slurm hooks, libcurl callbacks and thread bodies. slurm-kube throws
+ * nothing itself, but the standard library may. After an exception the C caller gets on_bug; report
+ * is called with what() and must not throw.
  */
 #ifndef SLURMKUBE_BASE_GUARD_H
 #define SLURMKUBE_BASE_GUARD_H

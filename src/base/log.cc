@@ -25,7 +25,7 @@ void emit(LogLevel level, const char *format, va_list args)
 		return;
 	char line[k_line_max];
 	(void)vsnprintf(line, sizeof(line), format, args); /* a longer line is cut */
-	/* what others wrote must not look like a line of ours */
+	/* text from other sources must not look like a line of ours */
 	make_printable(line, strlen(line));
 	g_sink(level, line);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * log.h - one line per event: a fixed message, then key=value.
+ * log.h - one line per event: a fixed message, followed by key=value.
  *
- * Where lines go is chosen once at start: the agent writes to stderr with systemd's <level>
- * prefixes, the plugin hands them to Slurm's own log. base and core never log. Secrets and whole
+ * The destination is set once at the start: the agent writes to stderr with systemd's <level>
+ * prefixes, the plugin passes lines to Slurm's own log. base and core never log. Secrets and whole
  * objects are never logged. Any thread may call.
  */
 #ifndef SLURMKUBE_BASE_LOG_H
@@ -21,7 +21,7 @@ using LogSink = void (*)(LogLevel level, const char *line);
 /* Before any thread is started. A null sink drops everything. */
 void log_open(LogSink sink, LogLevel least_important);
 
-/* Any time, any thread. */
+/* At any time, from any thread. */
 void log_level(LogLevel least_important);
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -44,7 +44,8 @@ class UniqueFd
 	void reset()
 	{
 		if (fd_ >= 0)
-			/* EINTR leaves it closed on Linux; nothing else can be done */
+			/* Linux closes the descriptor even if close() returns EINTR, and other
+			 * errors cannot be handled here */
 			(void)::close(fd_);
 		fd_ = -1;
 	}

@@ -2,8 +2,8 @@
 /*
  * result.h - errors as values.
  *
- * A fallible function returns Result<T>: a value or an Error, never neither. Error codes are few
- * and named by what the caller should do, not by where the error came from. Nothing here throws.
+ * A function that can fail returns Result<T>: a value or an Error. There are few error codes, and
+ * their names say what the caller should do, not where the error came from. Nothing here throws.
  */
 #ifndef SLURMKUBE_BASE_RESULT_H
 #define SLURMKUBE_BASE_RESULT_H
@@ -16,14 +16,14 @@ namespace slurmkube
 {
 
 enum class Errc {
-	invalid,   /* tell the user: what was given cannot work */
-	not_found, /* it is gone, or never was */
-	conflict,  /* somebody changed it: read again, then decide */
-	denied,    /* credentials or rights: an administrator must act */
+	invalid,   /* tell the user: the input cannot work */
+	not_found, /* the object is gone, or never existed */
+	conflict,  /* the object has changed: read it again, then decide */
+	denied,    /* credentials or permissions: an administrator must act */
 	again,     /* try later; nothing is wrong with the request */
-	too_large, /* a limit of ours was hit */
-	io,        /* the connection broke; the fate of a write is unknown */
-	internal,  /* our own bug */
+	too_large, /* a limit of slurm-kube is exceeded */
+	io,        /* the connection broke; a write may or may not have happened */
+	internal,  /* a bug in slurm-kube */
 };
 
 struct Error {

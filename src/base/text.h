@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * text.h - foreign text made harmless for lines that people read: logs, messages, terminals.
+ * text.h - makes text from other sources safe for lines that people read: logs, messages,
+ * terminals.
  */
 #ifndef SLURMKUBE_BASE_TEXT_H
 #define SLURMKUBE_BASE_TEXT_H
@@ -11,8 +12,8 @@
 namespace slurmkube
 {
 
-/* Every control character, C1 in UTF-8 too, becomes '?': it could end the line, or be obeyed by a
- * terminal. In place. */
+/* Replaces every control character, including C1 in UTF-8, by '?': it could end the line or control
+ * a terminal. In place. */
 void make_printable(char *text, std::size_t size);
 std::string printable(std::string text);
 
