@@ -10,15 +10,16 @@ namespace slurmkube::codec
 namespace
 {
 
-/* Quantities are strings; a bare number is legal where no server has normalised it. */
+/* Quantities are strings, but a number is legal where no API server has normalised the object. */
 std::string quantity_text(json_object *value)
 {
 	const char *text = value != nullptr ? json_object_get_string(value) : nullptr;
 	return text != nullptr ? text : "";
 }
 
-/* Far beyond any node, and so small that no sum over the largest gang leaves 64 bits: such a pod is
- * told that no node is large enough. */
+/* The maximum of an amount: larger than any node, but small enough that a sum over the largest
+ * gang fits into 64 bits. For a pod with such a request the agent reports that no node is large
+ * enough. */
 std::int64_t most_of(const std::string &name)
 {
 	if (name == "cpu")
@@ -28,7 +29,7 @@ std::int64_t most_of(const std::string &name)
 	return std::int64_t{1} << (is_bytes ? 48 : 40);
 }
 
-/* The API server takes quantities of any size. */
+/* Lowers the amount to the maximum, because the API server accepts quantities of any size. */
 Result<std::int64_t> amount_of(
 	const std::string &name, const std::string &text, core::Rounding rounding)
 {

@@ -2,8 +2,8 @@
 /*
  * amounts.h - a resource list of the Kubernetes API (requests, allocatable) as numbers.
  *
- * "cpu" is in thousandths, everything else in whole units. Sums stop at the largest int64 instead
- * of wrapping.
+ * "cpu" is in thousandths, everything else in whole units. A sum that would exceed int64 stays at
+ * its maximum.
  */
 #ifndef SLURMKUBE_CODEC_AMOUNTS_H
 #define SLURMKUBE_CODEC_AMOUNTS_H
@@ -21,14 +21,14 @@ namespace slurmkube::codec
 
 using Amounts = std::map<std::string, std::int64_t>;
 
-/* Empty for an absent list. invalid: a value is no quantity, or negative; the error begins with the
- * resource's name. */
+/* Empty if there is no list. An amount beyond every node is lowered to a maximum. invalid: a value
+ * is not a quantity, or is negative; the error begins with the resource's name. */
 Result<Amounts> amounts_from_json(json_object *list, core::Rounding rounding);
 
 void add(Amounts &to, const Amounts &more);
 void raise(Amounts &to, const Amounts &at_least);
 
-/* "pods" goes to pods, the rest by name. */
+/* "cpu", "memory" and "pods" have members of their own, everything else is in `extended`. */
 core::Resources resources_of(const Amounts &amounts);
 
 } // namespace slurmkube::codec

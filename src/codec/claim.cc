@@ -15,7 +15,7 @@ namespace
 {
 
 constexpr char k_bind_completed[] = "pv.kubernetes.io/bind-completed";
-/* an annotation that still counts before the field */
+/* the API still gives this annotation precedence over the field */
 constexpr char k_old_class[] = "volume.beta.kubernetes.io/storage-class";
 constexpr std::size_t k_modes_most = 16;
 constexpr std::size_t k_terms_most = 256;
@@ -42,7 +42,7 @@ Result<std::int64_t> bytes_of(json_object *list, core::Rounding rounding)
 	return core::parse_quantity(get_string(list, "storage", "0"), core::Scale::whole, rounding);
 }
 
-/* TopologySelectorTerm: every key must have one of its values. */
+/* A TopologySelectorTerm: for every key the node must have one of the values. */
 core::NodeTerm topology_of(json_object *term)
 {
 	core::NodeTerm out;

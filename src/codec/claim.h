@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * claim.h - PersistentVolumeClaim, PersistentVolume and StorageClass in JSON to core's values.
+ * claim.h - converts PersistentVolumeClaim, PersistentVolume and StorageClass from JSON to core's
+ * values.
  *
- * Foreign input: wrong types count as absent, wrong quantities are errors that name the object.
- * What a selector or node affinity says beyond what can be read matches nothing.
+ * Input from the API server, which users have written: fields of a wrong type count as absent, and
+ * wrong quantities are errors that name the object. A selector or a node affinity that cannot be
+ * read matches nothing.
  */
 #ifndef SLURMKUBE_CODEC_CLAIM_H
 #define SLURMKUBE_CODEC_CLAIM_H

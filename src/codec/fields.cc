@@ -39,7 +39,7 @@ bool Fields::integer(const char *key, std::int64_t &out, std::int64_t least, std
 	if (!found)
 		return false;
 	out = json_object_get_int64(found);
-	/* json-c stops at the ends of its types */
+	/* json-c returns the end of its type for a number beyond it */
 	const bool cut = json_object_get_uint64(found) > static_cast<std::uint64_t>(INT64_MAX) ||
 		out == INT64_MIN;
 	if (cut || out < least || out > most) {
@@ -67,7 +67,7 @@ void Fields::read(const char *key, double &out)
 	if (!found)
 		return;
 	const double value = json_object_get_double(found);
-	if (std::isfinite(value)) /* 1e999 is not */
+	if (std::isfinite(value)) /* false for 1e999, which JSON allows */
 		out = value;
 	else
 		fail("key '" + std::string(key) + "' is out of range");

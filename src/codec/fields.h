@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fields.h - reads the members of one JSON object into C++ values, strictly.
+ * fields.h - a strict reader for the members of one JSON object.
  *
- * For our own formats (marker, link), where a wrong type is a fault of the writer and must not be
- * read as a default. The first fault is kept and names its key; later reads still work, so a
- * decoder checks once, at its end. An output is untouched unless its key was fine.
+ * For slurm-kube's own formats (marker, link), where a wrong type is an error of the writer and
+ * must not be read as a default. The reader keeps the first error, which names its key. Later reads
+ * still work, so a decoder checks once, at the end. An output is only written if its key is valid.
  */
 #ifndef SLURMKUBE_CODEC_FIELDS_H
 #define SLURMKUBE_CODEC_FIELDS_H
@@ -22,7 +22,8 @@ enum class Need { optional, required };
 class Fields
 {
       public:
-	/* Borrowed for the life of the reader. Anything but an object is a fault. */
+	/* The object is borrowed for the life of the reader. A value that is not an object is an
+	 * error. unnamed: whether keys are required until must() is called. */
 	explicit Fields(json_object *object, Need unnamed = Need::optional);
 
 	void read(const char *key, std::string &out);
@@ -31,12 +32,12 @@ class Fields
 	template <std::integral T> void read(const char *key, T &out)
 	{
 		std::int64_t value = 0;
-		/* what does not fit T is a fault, never cut */
+		/* a number that does not fit T is an error and is not truncated */
 		if (integer(key, value, low<T>(), high<T>()))
 			out = static_cast<T>(value);
 	}
 
-	/* The key must be there from here on; must(false) undoes it. */
+	/* must(true): from here on every key is required. must(false): keys are optional. */
 	void must(bool required) { need_ = required ? Need::required : Need::optional; }
 	void fail(const std::string &what);
 

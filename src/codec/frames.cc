@@ -21,14 +21,16 @@ std::size_t big_endian(std::string_view bytes)
 
 void FrameReader::add(std::string_view bytes)
 {
-	/* Delivered frames are dropped here, not in next(): its views stay valid until now. */
+	/* Delivered frames are dropped here and not in next(), so that its views stay valid until
+	 * this call. */
 	buffer_.erase(0, begin_);
 	scanned_ -= begin_;
 	begin_ = 0;
 	buffer_ += bytes;
 }
 
-/* What lies between begin and end, and on to next; nothing: it is too long. */
+/* Returns the bytes from begin to end and goes on to `next`. nullopt: the frame is incomplete, or
+ * too long. */
 std::optional<std::string_view> FrameReader::take(
 	std::size_t begin, std::size_t end, std::size_t next)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * frames.h - bytes as they come to whole frames of a watch.
+ * frames.h - splits the byte stream of a watch into frames.
  *
- * Pure framing; chunks may end at any byte. A frame is a line, as watches in JSON have them, or,
- * where its first byte is 0, four bytes of length (big-endian) and so many bytes, as those in
- * protobuf do (k8s.io/apimachinery pkg/util/framer): no JSON begins with a 0. A frame that is
- * longer than the limit is an error for good: the caller gives the stream up. What comes of a frame
- * without its end is kept and never delivered by itself.
+ * Pure; chunks of input may end at any byte. A frame is a line, as in watches in JSON. If its first
+ * byte is 0, it is a length of four bytes (big-endian) and that many bytes, as in watches in
+ * protobuf (k8s.io/apimachinery pkg/util/framer); JSON never begins with a 0 byte. A frame that
+ * exceeds the limit is a permanent error, after which the caller must close the stream. An
+ * incomplete frame is kept until the rest arrives and is never delivered alone.
  */
 #ifndef SLURMKUBE_CODEC_FRAMES_H
 #define SLURMKUBE_CODEC_FRAMES_H
@@ -22,14 +22,15 @@ namespace slurmkube::codec
 class FrameReader
 {
       public:
-	/* The limit on a frame with length is also 16 MiB: a longer one does not begin with a 0. */
+	/* longest: limit in bytes. Frames with a length are also below 16 MiB, because the first
+	 * byte of a larger length is not 0. */
 	explicit FrameReader(std::size_t longest) : longest_(longest) {}
 
 	void add(std::string_view bytes);
-	/* The next frame without its newline (and without a carriage return before it) or its
-	 * length; empty ones left out. Valid until the next add(). */
+	/* The next frame, without its newline (and a carriage return before it) or its length;
+	 * empty frames are skipped. Valid until the next add(). */
 	std::optional<std::string_view> next();
-	/* A frame, or what has come of one, exceeds the limit. Then next() gives nothing. */
+	/* A frame, or the received part of one, exceeds the limit. Then next() returns nothing. */
 	[[nodiscard]] bool too_long() const { return too_long_; }
 	[[nodiscard]] std::size_t pending() const { return buffer_.size() - begin_; }
 
@@ -40,8 +41,8 @@ class FrameReader
 
 	std::size_t longest_;
 	std::string buffer_;
-	std::size_t begin_ = 0;   /* first byte not yet delivered */
-	std::size_t scanned_ = 0; /* no newline in [begin_, scanned_) */
+	std::size_t begin_ = 0;   /* first byte that is not delivered yet */
+	std::size_t scanned_ = 0; /* there is no newline in [begin_, scanned_) */
 	bool too_long_ = false;
 };
 

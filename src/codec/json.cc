@@ -25,7 +25,8 @@ struct Attempt {
 	std::size_t used; /* bytes */
 };
 
-/* Not strict: it takes comments and trailing commas too, which nobody means to send. */
+/* strict: JSON_TOKENER_STRICT or 0. With 0 json-c also accepts comments and trailing commas, which
+ * nobody sends on purpose. */
 std::optional<Attempt> attempt(std::string_view text, int strict)
 {
 	const Tokener tokener(json_tokener_new_ex(k_json_depth_max));
@@ -36,7 +37,7 @@ std::optional<Attempt> attempt(std::string_view text, int strict)
 			     tokener.get(), text.data(), static_cast<int>(text.size()))),
 		json_tokener_get_error(tokener.get()), json_tokener_get_parse_end(tokener.get())};
 	if (done.error == json_tokener_continue && !text.empty()) {
-		/* a bare number or literal at the end wants to know that nothing follows */
+		/* a number or literal at the end is complete only when another character follows */
 		done.object.reset(json_tokener_parse_ex(tokener.get(), "\n", 1));
 		done.error = json_tokener_get_error(tokener.get());
 		done.used = text.size();
@@ -44,7 +45,7 @@ std::optional<Attempt> attempt(std::string_view text, int strict)
 	return done;
 }
 
-/* json-c 0.18 is so strict that it takes every letter beyond ASCII for a control character
+/* In strict mode json-c 0.18 takes every character beyond ASCII for a control character
  * (https://github.com/json-c/json-c/issues/875). */
 bool may_be_too_strict(json_tokener_error error, std::string_view text)
 {
@@ -53,7 +54,7 @@ bool may_be_too_strict(json_tokener_error error, std::string_view text)
 			text.begin(), text.end(), [](unsigned char byte) { return byte >= 0x80; });
 }
 
-/* The fewest digits that are read as the same number: 0.022, not 0.021999999999999999. */
+/* The shortest text that is read as the same number: 0.022, not 0.021999999999999999. */
 std::string shortest(double value)
 {
 	char text[64];

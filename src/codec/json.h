@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * json.h - json-c with one owner, bounded parsing and getters that do not trust the text.
+ * json.h - json-c with unique ownership, limits for parsing, and getters that check types.
  *
- * Getters accept a null object and a wrong type and then give the fallback: foreign JSON is read
- * field by field, and an absent field is the same as a null one in the Kubernetes API. Views point
- * into the object and live as long as it does.
+ * Getters return the fallback if the object is null, or the member absent or of a wrong type. JSON
+ * from other programs is read field by field with them; in the Kubernetes API an absent field means
+ * the same as a null one. Pointers from get() and array_at() point into the object and are valid as
+ * long as it is.
  */
 #ifndef SLURMKUBE_CODEC_JSON_H
 #define SLURMKUBE_CODEC_JSON_H
@@ -26,14 +27,14 @@ using Json = Owned<json_object, json_object_put>;
 
 inline constexpr int k_json_depth_max = 64;
 
-/* One whole value, nothing after it but blanks. invalid: not JSON, or deeper than k_json_depth_max;
- * too_large: longer than max_bytes. */
+/* Parses one value, after which only blanks may follow. invalid: not JSON, or deeper than
+ * k_json_depth_max; too_large: longer than max_bytes. */
 Result<Json> parse_json(std::string_view text, std::size_t max_bytes);
 
 /* Compact, on one line. */
 std::string to_text(json_object *object);
 
-/* get(o, "spec", "nodeName"): the member, or nullptr. Borrowed. */
+/* get(o, "spec", "nodeName"): the member, or nullptr. Borrowed from the object. */
 json_object *get(json_object *object, const char *key);
 template <class... Keys> json_object *get(json_object *object, const char *key, Keys... rest)
 {
@@ -45,12 +46,12 @@ std::int64_t get_int(json_object *object, const char *key, std::int64_t fallback
 double get_double(json_object *object, const char *key, double fallback = 0);
 bool get_bool(json_object *object, const char *key, bool fallback = false);
 
-/* The members of an object whose names are wanted, as text: labels, annotations. Nothing of
- * anything that is not an object. */
+/* The string members of an object, such as labels or annotations; `wanted` selects by name. A
+ * member that is not a string becomes empty. Empty for anything that is not an object. */
 std::map<std::string, std::string> get_strings(
 	json_object *object, bool (*wanted)(std::string_view name) = nullptr);
 
-/* 0 for anything that is not an array. */
+/* 0 and nullptr for anything that is not an array; nullptr also beyond its end. */
 std::size_t array_size(json_object *array);
 json_object *array_at(json_object *array, std::size_t i);
 

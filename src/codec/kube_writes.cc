@@ -13,11 +13,12 @@ namespace slurmkube::codec
 namespace
 {
 
-constexpr std::size_t k_longest_note = 1024; /* of an event, bytes */
-constexpr std::size_t k_longest_field = 128; /* its reason, action and reporting instance */
-/* leaves room for the time in an object name of 253 */
+constexpr std::size_t k_longest_note = 1024; /* bytes, of an event */
+/* bytes, of its reason, action and reporting instance */
+constexpr std::size_t k_longest_field = 128;
+/* bytes; with the time after it the name stays below the 253 bytes of an object's name */
 constexpr std::size_t k_longest_name = 230;
-/* of a condition; the API has no limit, readers have */
+/* bytes, of a condition; the API has no limit, but people read it */
 constexpr std::size_t k_longest_message = 4096;
 
 Json object_of(const std::map<std::string, std::string> &pairs)
@@ -124,7 +125,7 @@ std::string delete_options(std::string_view uid, std::optional<std::int64_t> gra
 std::string claim_ref_patch(const core::GiveVolume &give)
 {
 	Json annotations = new_object();
-	/* so that it is free again when the claim has gone */
+	/* so that the volume becomes free again when the claim is gone */
 	put(annotations.get(), "pv.kubernetes.io/bound-by-controller", "yes");
 	Json metadata = new_object();
 	put(metadata.get(), "uid", give.volume_uid);

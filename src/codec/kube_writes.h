@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kube_writes.h - bodies of what the agent writes to the Kubernetes API.
+ * kube_writes.h - request bodies for writes to the Kubernetes API.
  *
- * Each carries the pod's uid as a precondition, so that a write can never hit another pod of the
- * same name.
+ * Each write to an existing object has the object's uid as a precondition, so that it cannot change
+ * another object of the same name.
  */
 #ifndef SLURMKUBE_CODEC_KUBE_WRITES_H
 #define SLURMKUBE_CODEC_KUBE_WRITES_H
@@ -33,38 +33,38 @@ struct PodCondition {
 	std::string type; /* PodScheduled, DisruptionTarget */
 	bool status = false;
 	std::string reason, message;
-	/* when status changed; 0: a text changes only, the old time stays */
+	/* when status changed; 0: only the text changes, and the API keeps the old time */
 	std::int64_t transition_time = 0;
 };
 /* For Content-Type application/strategic-merge-patch+json on pods/status. Conditions of other types
- * stay. */
-/* resource_version: only if the pod is still that one; empty: in any case. */
+ * are kept. */
+/* resource_version: the write fails if the pod has another one; empty: no such precondition. */
 std::string conditions_patch(std::string_view uid, const std::vector<PodCondition> &conditions,
 	std::string_view resource_version = {});
 
-/* Of DELETE. Without grace the pod's own terminationGracePeriodSeconds counts. */
+/* Body of a DELETE. nullopt: the pod's own terminationGracePeriodSeconds applies. */
 std::string delete_options(std::string_view uid, std::optional<std::int64_t> grace_seconds);
 
-/* For Content-Type application/merge-patch+json on a PersistentVolume: it is for that claim from
- * now on, as kube-scheduler writes it. */
+/* For Content-Type application/merge-patch+json on a PersistentVolume: reserves it for the claim,
+ * as kube-scheduler does. */
 std::string claim_ref_patch(const core::GiveVolume &give);
-/* The same on a PersistentVolumeClaim: its provisioner is told the node. */
+/* The same on a PersistentVolumeClaim: tells the node to its provisioner. */
 std::string selected_node_patch(const core::SelectNode &select);
 
 struct Event {
-	std::string kind = "Pod"; /* of what it is about */
+	std::string kind = "Pod"; /* of the object that the event is about */
 	std::string name_space;   /* empty for a node */
 	std::string name, uid;
 	bool warning = false;
 	std::string reason; /* CamelCase, at most 128 bytes */
-	std::string action; /* what was done or tried: Binding, Scheduling */
-	std::string note;   /* cut at 1024 bytes, at a character's border */
+	std::string action; /* what was done or attempted: Binding, Scheduling */
+	std::string note;   /* cut at 1024 bytes, between characters */
 	std::string reporting_controller = "slurm-kube.io/slurmkubed"; /* a qualified name */
 	std::string reporting_instance; /* host name; at most 128 bytes */
 };
-/* events.k8s.io/v1. The name is made unique by the time. */
+/* For events.k8s.io/v1. The time makes the event's name unique. */
 std::string event_body(const Event &event, std::int64_t now_microseconds);
-/* Where an event of a cluster-scoped object goes too: "default". */
+/* Namespace of the event: that of the object, or "default" for objects without one. */
 std::string event_namespace(const Event &event);
 
 /* SelfSubjectAccessReview for all namespaces. resource is "pods" or "pods/binding". */

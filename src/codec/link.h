@@ -2,9 +2,9 @@
 /*
  * link.h - the lines that the plugin and the agent exchange (doc/design/protocol.md, section 2).
  *
- * The plugin encodes, the agent decodes. Lines have no newline here: framing belongs to the
- * sockets. A key that is absent keeps the default of the struct (the other side may be older); a
- * key of a wrong type or range fails the line.
+ * The plugin encodes and the agent decodes. Lines have no newline here, because the sockets do the
+ * framing. A missing key keeps the default of its member, because the sender may be older. A key
+ * with a wrong type or range makes the whole line invalid.
  */
 #ifndef SLURMKUBE_CODEC_LINK_H
 #define SLURMKUBE_CODEC_LINK_H
@@ -31,7 +31,7 @@ struct SnapshotEnd {
 	bool operator==(const SnapshotEnd &) const = default;
 };
 
-/* Slurm has forgotten the job. */
+/* Slurm has removed the job from its memory. */
 struct JobGone {
 	core::JobId id;
 	bool operator==(const JobGone &) const = default;
@@ -42,7 +42,7 @@ struct NodeGone {
 	bool operator==(const NodeGone &) const = default;
 };
 
-/* A type that only a newer plugin knows: count its seq and go on. */
+/* A type that only a newer plugin has: the agent counts its seq and ignores it. */
 struct UnknownMessage {
 	std::string type;
 	bool operator==(const UnknownMessage &) const = default;
@@ -59,10 +59,10 @@ struct LinkLine {
 
 std::string encode_link(std::uint64_t seq, const LinkMessage &message);
 
-/* invalid: names the key; too_large: above k_link_line_max. */
+/* invalid: the error names the key; too_large: longer than k_link_line_max. */
 Result<LinkLine> decode_link(std::string_view line);
 
-/* What the agent answers once. */
+/* The only line that the agent sends. */
 struct Welcome {
 	int protocol = 0;
 	std::string agent_version;
@@ -72,8 +72,8 @@ struct Welcome {
 std::string encode_welcome(const Welcome &welcome);
 Result<Welcome> decode_welcome(std::string_view line);
 
-/* "pending", "running", ...; "mixed", "idle", ...; "emulated", "native". Unknown text gives unknown
- * (emulated for a family). */
+/* "pending", "running", ...; "mixed", "idle", ...; "emulated", "native". Unknown names become
+ * JobState::unknown and NodeBase::unknown. */
 const char *to_name(core::JobState state);
 const char *to_name(core::NodeBase base);
 const char *to_name(core::Family family);

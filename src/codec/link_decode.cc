@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * link_decode.cc - lines to structs.
+ * link_decode.cc - decodes lines of the link.
  */
 #include "src/codec/fields.h"
 #include "src/codec/link.h"
@@ -12,7 +12,7 @@ namespace slurmkube::codec
 namespace
 {
 
-/* Takes over the fault of a nested object, with its key in front. */
+/* Reports the error of a nested object, with the object's key in front. */
 void adopt(Fields &outer, const char *key, const Fields &inner)
 {
 	if (!inner.ok())

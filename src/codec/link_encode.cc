@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * link_encode.cc - structs to lines. Every key of the protocol is always written.
+ * link_encode.cc - encodes lines of the link. Every key of the protocol is always written, except
+ * ended_by if there is none.
  */
 #include "src/codec/json.h"
 #include "src/codec/link.h"

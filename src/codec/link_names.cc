@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * link_names.cc - the words for states in link lines, both ways.
+ * link_names.cc - the names of states in lines of the link, in both directions.
  */
 #include "src/codec/link.h"
 

@@ -11,12 +11,12 @@ namespace slurmkube::codec
 namespace
 {
 
-constexpr std::size_t k_head_most = 8192; /* tokens have some 200 bytes */
+constexpr std::size_t k_head_most = 8192; /* bytes; a token has about 200 */
 
-/* of a list; of metav1.ListMeta */
+/* field numbers of a list and of metav1.ListMeta */
 constexpr std::uint32_t k_metadata = 1, k_continue = 3;
 
-/* The field of that number, which comes before those of higher ones. */
+/* The field with that number. Fields are sorted by number, so the search ends at a higher one. */
 std::string_view field_of(std::string_view message, std::uint32_t number)
 {
 	WireReader reader(message);

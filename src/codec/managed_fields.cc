@@ -7,11 +7,11 @@ namespace slurmkube::codec
 namespace
 {
 
-/* Written without blanks, as API servers do. Inside of a string its second quote would have a
- * backslash before it, so it is always a key. */
+/* Written without blanks, as API servers do. Inside of a string the second quote would have a
+ * backslash before it, so this text is always a key. */
 constexpr std::string_view k_key = "\"managedFields\":[";
 
-/* The place behind the string that begins at the quote; npos: it has no end. */
+/* Position after the string that begins at the quote; npos: it has no end. */
 std::size_t skip_string(std::string_view json, std::size_t quote)
 {
 	for (std::size_t at = quote + 1; at < json.size(); at++) {
@@ -23,8 +23,8 @@ std::size_t skip_string(std::string_view json, std::size_t quote)
 	return std::string_view::npos;
 }
 
-/* The place of the bracket that ends the array whose first element may begin at `at`; npos: there
- * is none. */
+/* Position of the bracket that ends the array whose first element may begin at `at`; npos: there is
+ * none. */
 std::size_t end_of_array(std::string_view json, std::size_t at)
 {
 	std::size_t open = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * namespace.h - what we look at of a v1 Namespace: its metadata. Whole objects and
- * PartialObjectMetadata read alike.
+ * namespace.h - converts a v1 Namespace from JSON. Only its metadata is read, so whole objects and
+ * PartialObjectMetadata are read in the same way.
  */
 #ifndef SLURMKUBE_CODEC_NAMESPACE_H
 #define SLURMKUBE_CODEC_NAMESPACE_H
@@ -13,7 +13,7 @@
 namespace slurmkube::codec
 {
 
-/* invalid: it has no name or no uid. */
+/* invalid: the object has no name or no uid. */
 Result<core::Namespace> namespace_from_json(json_object *object);
 
 } // namespace slurmkube::codec

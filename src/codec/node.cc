@@ -32,7 +32,7 @@ void take_taints(KubeNode &node, json_object *taints)
 
 void take_ready(KubeNode &node, json_object *conditions)
 {
-	node.not_ready_reason = "NeverReported"; /* until a kubelet has written the condition */
+	node.not_ready_reason = "NeverReported"; /* while no kubelet has written the condition */
 	for (std::size_t i = 0; i < array_size(conditions); i++) {
 		json_object *condition = array_at(conditions, i);
 		if (get_string(condition, "type") != "Ready")
@@ -40,8 +40,8 @@ void take_ready(KubeNode &node, json_object *conditions)
 		node.ready = get_string(condition, "status") == "True";
 		node.not_ready_reason =
 			node.ready ? "" : get_string(condition, "reason", "Unknown");
-		/* Only how long: a time that cannot be read is "unknown", the node is still
-		 * there. */
+		/* Only a duration depends on this time, so a time that cannot be read becomes
+		 * "unknown" and the node is kept. */
 		const auto since = parse_time(get_string(condition, "lastTransitionTime"));
 		node.ready_since = since ? *since : 0;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node.h - a v1 Node in JSON to core::KubeNode. Same rules as pod.h; allocatable is rounded down.
+ * node.h - converts a v1 Node from JSON to core::KubeNode. The rules are those of pod.h;
+ * allocatable is rounded down.
  */
 #ifndef SLURMKUBE_CODEC_NODE_H
 #define SLURMKUBE_CODEC_NODE_H

@@ -30,7 +30,7 @@ std::uint32_t product(std::uint32_t a, std::uint32_t b)
 		std::min<std::uint64_t>(std::uint64_t{a} * b, core::k_gang_pods_max + 1));
 }
 
-/* Kubeflow has it in spec.runPolicy, everybody else in spec. */
+/* Kubeflow has the field in spec.runPolicy, other kinds in spec. */
 bool is_suspended(json_object *object)
 {
 	return get_bool(get(object, "spec"), "suspend") ||
@@ -51,8 +51,8 @@ bool has_condition(json_object *object, std::initializer_list<const char *> type
 
 using Labels = std::map<std::string, std::string>;
 
-/* labels: those that the controller gives to the pods of the role, beside the template's. deadline:
- * of the Jobs that are made for the role. */
+/* labels: the labels that the controller adds to the pods of the role. deadline: of the Jobs that
+ * the controller creates for the role. */
 Status add_role(Owner &owner, Role role, json_object *pod_template, const Labels &labels,
 	std::int64_t deadline = 0)
 {
@@ -78,7 +78,7 @@ Status add_role(Owner &owner, Role role, json_object *pod_template, const Labels
 
 struct JobSize {
 	std::uint32_t at_once = 1;
-	bool is_fixed = false; /* each index has one pod, and all may run at once */
+	bool is_fixed = false; /* each index has one pod, and all of them may run at once */
 };
 
 JobSize job_size(json_object *spec)
@@ -98,13 +98,14 @@ Status take_job(Owner &owner, json_object *object)
 		    get(spec, "template"), {});
 		!done)
 		return done;
-	/* there is no gang of it without a pod of its only role, and there are thousands of Jobs */
+	/* not needed, because a gang of a Job always has a pod of its only role, and a cluster may
+	 * have thousands of Jobs */
 	for (Role &role : owner.roles)
 		role.pod_template = nullptr;
 	return Ok{};
 }
 
-/* Roles that wait for others to be complete never run beside them. */
+/* Roles that wait for other roles to complete never run at the same time as these. */
 std::uint32_t stage_after(const Owner &owner, json_object *depends_on)
 {
 	std::uint32_t stage = 0;
@@ -157,8 +158,8 @@ Status take_leader_worker_set(Owner &owner, json_object *object)
 	return add_role(owner, {.name = "worker", .pods = size - 1, .each = {}}, worker, labels);
 }
 
-/* The older kind has spec.minMember; the built-in one a policy, of which only gang makes its pods
- * start together. */
+/* The older kind has spec.minMember. The built-in kind has a policy, and only with the policy gang
+ * do its pods start together. */
 Status take_pod_group(Owner &owner, json_object *object)
 {
 	json_object *gang = get(object, "spec", "schedulingPolicy", "gang");
@@ -207,7 +208,7 @@ Status take_kubeflow(Owner &owner, json_object *object)
 			return done;
 	}
 	std::uint32_t pods = 0;
-	/* it is number 0 then, and Worker 0 has number 1 */
+	/* with it the launcher has index 0, and Worker 0 has index 1 */
 	const bool launcher_works = get_bool(spec, "runLauncherAsWorker");
 	for (Role &role : owner.roles) {
 		pods += role.pods;
@@ -223,8 +224,8 @@ Labels ray_labels(const Owner &owner, const char *type, const std::string &group
 		{"ray.io/group", group}};
 }
 
-/* As KubeRay has it. With an autoscaler the replicas are its business: those beyond the minimum run
- * alone. */
+/* As KubeRay counts them. With autoscaling the autoscaler decides about replicas beyond the
+ * minimum, and these run alone. */
 std::uint32_t ray_replicas(json_object *group, bool scales)
 {
 	if (get_bool(group, "suspend"))
@@ -277,7 +278,7 @@ Status take_workload(Owner &owner, json_object *object)
 	return Ok{};
 }
 
-/* Those of a StatefulSet and the like are in its template. */
+/* Other kinds have their deadline in the pod template. */
 std::int64_t deadline_of(const std::string &kind, json_object *object)
 {
 	json_object *spec = get(object, "spec");
@@ -297,7 +298,7 @@ Result<Owner> owner_from_json(json_object *object)
 	owner.uid = get_string(metadata, "uid");
 	if (owner.id.kind.empty() || owner.id.name.empty() || owner.uid.empty())
 		return Error{Errc::invalid, "no object with kind, name and uid"};
-	/* a component's key is made from it */
+	/* component keys are made from the uid and this character */
 	if (owner.uid.find(core::k_component_mark) != std::string::npos)
 		return Error{Errc::invalid, "its uid '" + owner.uid + "' is none"};
 	owner.controller = controller_of(get(metadata, "ownerReferences"));

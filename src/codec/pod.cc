@@ -33,7 +33,7 @@ core::PodPhase phase_of(const std::string &text)
 		return core::PodPhase::succeeded;
 	if (text == "Failed")
 		return core::PodPhase::failed;
-	/* A pod that no kubelet has seen yet may have no phase. */
+	/* A pod that no kubelet has seen may have no phase. */
 	return text.empty() || text == "Pending" ? core::PodPhase::pending
 						 : core::PodPhase::unknown;
 }
@@ -111,8 +111,8 @@ void take_ended(Pod &pod, Containers containers, Statuses statuses)
 	}
 }
 
-/* What the kubelet says of containers that do not run. "ContainerCreating" and the like say
- * nothing; they stand until there is more. */
+/* Notes the reason of the first container that waits. A reason with a message replaces one without,
+ * such as "ContainerCreating", which says little. */
 void take_running(Pod &pod, Statuses statuses)
 {
 	for (const auto status : statuses) {
@@ -180,8 +180,8 @@ Result<Pod> pod_from_json(json_object *object)
 namespace
 {
 
-/* As the API server's admission does (DefaultTolerationSeconds): else a template would be kept off
- * nodes that its pods are not. */
+/* Adds the tolerations that the API server's admission adds to pods (DefaultTolerationSeconds).
+ * Otherwise a template would be kept off nodes that are open to its pods. */
 void add_default_tolerations(std::vector<core::Toleration> &tolerations)
 {
 	for (const char *key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
@@ -205,7 +205,7 @@ Result<Pod> pod_from_template(json_object *pod_template, const std::string &name
 	pod.annotations = get_strings(view.object<"metadata">().values<"annotations">(), is_ours);
 	take_spec(pod, view.object<"spec">());
 	add_default_tolerations(pod.constraints.tolerations);
-	pod.node_name.clear(); /* which would say that it is bound */
+	pod.node_name.clear(); /* otherwise the pod would count as bound */
 	std::erase_if(
 		pod.constraints.claims, [](const core::PodClaim &claim) { return claim.is_own; });
 	auto requests = effective_requests(pod_template);
@@ -227,7 +227,8 @@ std::optional<core::OwnerRef> controller_of(Views<schema::k_owner> owners)
 
 std::string uid_of(json_object *object)
 {
-	return PodView(object).object<"metadata">().text<"uid">(); /* all kinds have it there */
+	/* at the same place in all kinds */
+	return PodView(object).object<"metadata">().text<"uid">();
 }
 
 } // namespace slurmkube::codec

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pod.h - a v1 Pod in JSON to core::Pod.
+ * pod.h - converts a v1 Pod from JSON to core::Pod.
  *
- * Reads only what core::Pod holds and never touches managedFields. Foreign input: wrong types count
- * as absent, wrong quantities and times are errors that name the field. Without name, namespace or
- * uid it is no pod.
+ * Reads only what core::Pod contains, and never managedFields. Users have written the input: fields
+ * of a wrong type count as absent, and wrong quantities and times are errors that name the field.
+ * An object without name, namespace or uid is invalid.
  */
 #ifndef SLURMKUBE_CODEC_POD_H
 #define SLURMKUBE_CODEC_POD_H
@@ -21,23 +21,24 @@ namespace slurmkube::codec
 
 Result<core::Pod> pod_from_json(json_object *pod);
 
-/* A pod as its owner's template has it: without name, uid and status, in the owner's namespace.
- * Volumes that are made for each pod are left out. */
+/* A pod made from its owner's template: without name, uid and status, in the owner's namespace.
+ * Volumes that are created for each pod are left out. */
 Result<core::Pod> pod_from_template(json_object *pod_template, const std::string &name_space);
 
-/* What kube-scheduler would count for the pod: containers and sidecars, or the largest step of
- * initialisation, whichever is more; pod level requests instead of either; overhead on top; what a
- * resize has already granted. pods is 1. */
+/* The requests that kube-scheduler counts for the pod: those of containers and sidecars, or of the
+ * largest step of initialisation if that is more; requests at pod level override both, and the
+ * overhead is added. A container counts with at least what a resize has already granted. `pods` is
+ * 1. */
 Result<core::Resources> effective_requests(View<schema::k_pod> pod);
 
-/* Adds the field paths of the spec that ask for a placement we do not honour yet;
- * scheduling_constraints.h names the rest. */
+/* Adds the paths of fields of the spec with placement constraints that are not supported.
+ * scheduling_constraints.h reports the others. */
 void note_unsupported(View<schema::k_spec> spec, std::set<std::string> &fields);
 
 /* The reference with controller=true in metadata.ownerReferences. */
 std::optional<core::OwnerRef> controller_of(Views<schema::k_owner> owners);
 
-/* metadata.uid, or empty: enough for objects that are only counted. */
+/* metadata.uid, or empty. For objects of which nothing else is needed. */
 std::string uid_of(json_object *object);
 
 } // namespace slurmkube::codec

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pod_placement.cc - how a pod is to be spread, and what its spec constraints of its place that we
- * cannot promise yet. Preferences are no constraints.
+ * pod_placement.cc - reads topology spread constraints, and finds the placement constraints of a
+ * pod's spec that are not supported. Preferences do not count as constraints.
  */
 #include "src/codec/pod.h"
 #include "src/codec/scheduling_constraints.h"
@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr char k_spread_path[] = "spec.topologySpreadConstraints";
-/* judged for every pod there is */
+/* limits, because each is evaluated for every pod of the cluster */
 constexpr std::size_t k_spreads_most = 16, k_label_keys_most = 64;
 
 using SpreadView = View<schema::k_spread>;
@@ -46,7 +46,7 @@ std::string trouble_with(SpreadView constraint, const core::Spread &spread)
 		: "";
 }
 
-/* As kube-scheduler has it: keys that the pod has no label of say nothing. */
+/* As in kube-scheduler, keys without a label of the pod are ignored. */
 void take_label_keys(json_object *keys, const std::map<std::string, std::string> &labels,
 	core::PodSelector &selector)
 {

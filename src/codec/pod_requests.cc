@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pod_requests.cc - effective requests, step by step as kube-scheduler's component-helpers have
- * them (doc: KEP-753 sidecars, KEP-1287 resize, KEP-2837 pod level).
+ * pod_requests.cc - effective requests, computed in the same steps as in kube-scheduler's
+ * component-helpers (KEP-753 sidecars, KEP-1287 resize, KEP-2837 pod level).
  */
 #include "src/codec/amounts.h"
 #include "src/codec/pod.h"
@@ -28,7 +28,7 @@ StatusView status_of(Statuses statuses, const std::string &name)
 	return nullptr;
 }
 
-/* A resize that can never be carried out must not count. */
+/* A resize that is Infeasible must not count, because it is never carried out. */
 bool resize_is_infeasible(PodView pod)
 {
 	for (const auto condition : pod.object<"status">().objects<"conditions">()) {
@@ -38,7 +38,7 @@ bool resize_is_infeasible(PodView pod)
 	return false;
 }
 
-/* What the node has granted already, which a resize downwards gives back only later. */
+/* What the node has allocated to the container. A resize to less frees it only later. */
 Result<Amounts> granted(StatusView status)
 {
 	auto allocated = amounts_from_json(status.values<"allocatedResources">(), Rounding::up);
@@ -60,8 +60,8 @@ Result<Amounts> container_requests(
 		container.object<"resources">().values<"requests">(), Rounding::up);
 	if (!asked)
 		return in_context("container '" + name + "': resources.requests", asked.error());
-	/* The API server fills in what is limited and not requested; in the templates of owners
-	 * nobody has done that. */
+	/* A missing request is the limit. The API server fills it in for pods, but not in the
+	 * templates of owners. */
 	const auto limits =
 		amounts_from_json(container.object<"resources">().values<"limits">(), Rounding::up);
 	if (!limits)
@@ -76,8 +76,8 @@ Result<Amounts> container_requests(
 	return asked;
 }
 
-/* The requests while the init containers run one by one (peak), and of the sidecars that stay
- * (sidecars). */
+/* peak: the largest requests while the init containers run one by one. sidecars: the requests of
+ * the init containers that keep running. */
 struct Initialisation {
 	Amounts peak, sidecars;
 };
@@ -129,8 +129,9 @@ Status apply_pod_level(Amounts &total, SpecView spec)
 		if (has_pod_level(name))
 			total[name] = amount;
 	}
-	/* As the API server fills in pods (defaultPodRequests); in templates nobody has: what
-	 * containers request goes before the limit, but for hugepages. */
+	/* A limit at pod level counts where the pod has no request for the resource, unless its
+	 * containers request it; for hugepages the limit counts even then. The API server fills
+	 * this in for pods (defaultPodRequests), but not in templates. */
 	const auto limits =
 		amounts_from_json(spec.object<"resources">().values<"limits">(), Rounding::up);
 	if (!limits)

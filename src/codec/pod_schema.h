@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pod_schema.h - the one table of what is read of pods: names, kinds and field numbers; and of
- * lists of them and the server's Status.
+ * pod_schema.h - the table of everything that is read from pods, lists of pods and the server's
+ * Status: names, kinds and field numbers.
  *
- * To read another field, name it here and take it where pod.cc and its neighbours take the others:
- * they read through View (view.h), which refuses what is not here. What scheduling needs goes into
- * core::SchedulingConstraints, and the compiler then leads to those who keep or compare only a part
- * of them.
+ * To read another field, add it here and read it where pod.cc and its neighbours read the others.
+ * They use View (view.h), which does not compile for a field that is not in this table. What
+ * scheduling needs goes into core::SchedulingConstraints; the compiler then points to the code that
+ * keeps or compares only a part of its members.
  *
- * Source: k8s.io/api core/v1 and k8s.io/apimachinery pkg/apis/meta/v1, generated.proto. Numbers are
- * for good: a field that goes leaves its number unused.
+ * Source: generated.proto of k8s.io/api core/v1 and k8s.io/apimachinery pkg/apis/meta/v1. Field
+ * numbers are permanent: the number of a removed field is never used again.
  */
 #ifndef SLURMKUBE_CODEC_POD_SCHEMA_H
 #define SLURMKUBE_CODEC_POD_SCHEMA_H
@@ -219,14 +219,14 @@ inline constexpr Member k_pod_list_members[] = {
 	{1, As::object, "metadata", &k_list_metadata}, {2, As::objects, "items", &k_pod}};
 inline constexpr ProtoSchema k_pod_list{k_pod_list_members};
 
-/* metav1.Status: the server's answer when there is no object */
+/* metav1.Status, which the server sends if there is no object to send */
 inline constexpr Member k_answer_members[] = {{2, As::text, "status"}, {3, As::text, "message"},
 	{4, As::text, "reason"}, {6, As::integer, "code"}};
 inline constexpr ProtoSchema k_answer{k_answer_members};
 
 } // namespace schema
 
-/* "Pod", "PodList", "Status"; nullptr: no other kind is read in protobuf. */
+/* For "Pod", "PodList" and "Status"; nullptr: objects of this kind are not read in protobuf. */
 const ProtoSchema *schema_of(std::string_view kind);
 
 } // namespace slurmkube::codec

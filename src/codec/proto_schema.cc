@@ -12,7 +12,7 @@ namespace slurmkube::codec
 namespace
 {
 
-/* of a map's entry; metav1.Time; resource.Quantity */
+/* field numbers of a map entry, of metav1.Time and of resource.Quantity */
 constexpr std::uint32_t k_key = 1, k_value = 2, k_seconds = 1, k_quantity = 1;
 
 json_object *text_of(std::string_view text)
@@ -25,7 +25,7 @@ void put_constant(json_object *into, const char *key, json_object *value)
 	json_object_object_add_ex(into, key, value, JSON_C_OBJECT_KEY_IS_CONSTANT);
 }
 
-/* The member of that name, made where it is not there yet. */
+/* The member with that name, which is created if there is none. */
 json_object *grown(json_object *into, const char *key, json_object *(*make)())
 {
 	json_object *found = get(into, key);
@@ -34,7 +34,7 @@ json_object *grown(json_object *into, const char *key, json_object *(*make)())
 	return found;
 }
 
-/* The one field of that number that is of bytes, the last where there are more. */
+/* Finds the bytes of the last field with that number. */
 bool find_bytes(std::string_view message, std::uint32_t number, std::string_view &out)
 {
 	WireReader reader(message);

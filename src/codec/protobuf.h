@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * protobuf.h - the wire format of protocol buffers, field by field, and the envelope that the
- * Kubernetes API puts around objects in it.
+ * protobuf.h - reads the wire format of protocol buffers field by field, and the envelope that the
+ * Kubernetes API puts around objects in protobuf.
  *
- * Pure; foreign input: every length is checked against what is there. Views point into the bytes
- * given. Sources: protobuf.dev "Encoding"; k8s.io/apimachinery pkg/runtime/serializer/protobuf and
- * pkg/runtime/generated.proto (Unknown).
+ * Pure; input from other programs: every length is checked against the bytes that are left. Views
+ * point into the given bytes. Sources: protobuf.dev "Encoding"; k8s.io/apimachinery
+ * pkg/runtime/serializer/protobuf and pkg/runtime/generated.proto (Unknown).
  */
 #ifndef SLURMKUBE_CODEC_PROTOBUF_H
 #define SLURMKUBE_CODEC_PROTOBUF_H
@@ -23,18 +23,19 @@ enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32
 struct WireField {
 	std::uint32_t number = 0;
 	WireType type = WireType::varint;
-	std::uint64_t value = 0; /* of a varint */
-	std::string_view bytes;  /* of bytes: a text, a message, packed numbers */
+	std::uint64_t value = 0; /* for varint */
+	/* for all other types: a text, a message, packed numbers, or the bytes of a fixed number */
+	std::string_view bytes;
 };
 
 class WireReader
 {
       public:
 	explicit WireReader(std::string_view message) : left_(message) {}
-	/* false: the end, or no protobuf. */
+	/* false: the end, or not protobuf; ok() tells which. */
 	bool next(WireField &field);
-	/* So far nothing was met that is no protobuf. Groups are none: nobody has sent them since
-	 * proto3. */
+	/* Whether everything so far was protobuf. Groups count as invalid, because proto3 does not
+	 * have them. */
 	[[nodiscard]] bool ok() const { return ok_; }
 
       private:
@@ -46,15 +47,15 @@ class WireReader
 	bool ok_ = true;
 };
 
-/* An object of the Kubernetes API as its servers send it in protobuf. */
+/* An object in protobuf as the API server sends it. The views are borrowed. */
 struct Envelope {
 	std::string_view kind; /* "Pod", "PodList", "Status" */
 	std::string_view raw;  /* the message */
 };
 
-/* It begins as such objects do: "k8s" and a 0. */
+/* Whether the bytes begin like such an object: with "k8s" and a 0 byte. */
 bool is_enveloped(std::string_view bytes);
-/* invalid: no such object, or encoded once more (contentEncoding). */
+/* invalid: not such an object, or its content has an additional encoding (contentEncoding). */
 Result<Envelope> open_envelope(std::string_view bytes);
 
 } // namespace slurmkube::codec

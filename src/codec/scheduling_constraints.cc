@@ -14,10 +14,11 @@ namespace
 
 using core::SchedulingConstraints;
 
-/* Of terms, requirements, values, tolerations, ports: judged for every node, so no author may write
- * thousands. */
+/* Maximum number of terms, requirements, values, tolerations and ports. All are evaluated for every
+ * node, so thousands of them would be too slow. */
 constexpr std::size_t k_most = 256;
-/* of terms that go by more than the node: judged for every pod there is */
+/* maximum of terms with a topology larger than a node, which are evaluated for every pod of the
+ * cluster */
 constexpr std::size_t k_far_most = 16;
 
 using Strings = std::map<std::string, std::string>;
@@ -38,7 +39,7 @@ template <const ProtoSchema &S, class F> void for_each(Views<S> list, F &&take)
 		take(list[i]);
 }
 
-/* false: more than k_most */
+/* false: more than k_most labels */
 bool take_strings(json_object *object, Strings &out)
 {
 	if (!json_object_is_type(object, json_type_object))
@@ -76,7 +77,7 @@ core::SelectorOp op_of(const std::string &text)
 	return core::SelectorOp::unknown;
 }
 
-/* nullopt: more than anybody writes */
+/* nullopt: more than k_most requirements or values */
 std::optional<std::vector<core::Requirement>> requirements(Views<schema::k_requirement> list)
 {
 	std::vector<core::Requirement> out;
@@ -114,7 +115,7 @@ bool take_node_terms(View<schema::k_node_selector> required, SchedulingConstrain
 	return fits;
 }
 
-/* Wishes: what is too long is not wished. */
+/* Preferences are optional, so those beyond the limits are dropped. */
 void take_preferences(Views<schema::k_preference> terms, SchedulingConstraints &out)
 {
 	for_each(terms, [&](View<schema::k_preference> one) {
@@ -126,7 +127,7 @@ void take_preferences(Views<schema::k_preference> terms, SchedulingConstraints &
 	});
 }
 
-/* The list may be longer than we read: what we do not read does not tolerate. */
+/* Tolerations beyond the limit are dropped, which can only make placement stricter. */
 void take_tolerations(Views<schema::k_toleration> list, SchedulingConstraints &out)
 {
 	for_each(list, [&](View<schema::k_toleration> one) {
@@ -140,7 +141,7 @@ void take_tolerations(Views<schema::k_toleration> list, SchedulingConstraints &o
 	});
 }
 
-/* false: more than anybody writes */
+/* false: more than k_most containers or ports */
 bool take_ports(
 	Views<schema::k_container> containers, bool only_sidecars, SchedulingConstraints &out)
 {
@@ -163,7 +164,7 @@ bool take_ports(
 	return fits && out.host_ports.size() <= k_most;
 }
 
-/* nullopt: an operator that pods are not selected by, or too long */
+/* nullopt: an operator that label selectors do not have, or more than k_most entries */
 std::optional<core::PodSelector> label_selector(View<schema::k_label_selector> selector)
 {
 	core::PodSelector out;
@@ -193,8 +194,9 @@ std::string trouble_with(View<schema::k_pod_term> term,
 	return is_long(term.values<"namespaces">()) ? " with so many namespaces" : "";
 }
 
-/* What cannot be read of it is taken to match: it may be the word of a pod that others have placed.
- * matchLabelKeys and mismatchLabelKeys are in labelSelector: the API server puts them there. */
+/* A selector that cannot be read counts as matching everything, because the term may belong to a
+ * pod that another scheduler has placed. matchLabelKeys and mismatchLabelKeys need not be read,
+ * because the API server merges them into labelSelector. */
 core::PodTerm pod_term(View<schema::k_pod_term> term, std::string &trouble)
 {
 	core::PodTerm out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * time.h - RFC 3339 times of the Kubernetes API, as seconds since the epoch and back.
+ * time.h - converts RFC 3339 times of the Kubernetes API to seconds since the epoch, and back.
  */
 #ifndef SLURMKUBE_CODEC_TIME_H
 #define SLURMKUBE_CODEC_TIME_H
@@ -14,13 +14,13 @@
 namespace slurmkube::codec
 {
 
-/* "2026-11-21T03:08:57Z", with or without a fraction (cut off) and with any offset. invalid:
- * anything else. */
+/* For example "2026-11-21T03:08:57Z". A fraction of a second is cut off; any offset is accepted.
+ * invalid: any other text. */
 Result<std::int64_t> parse_time(std::string_view text);
 
 /* "2026-11-21T03:08:57Z" */
 std::string format_time(std::int64_t seconds);
-/* "2026-11-21T03:08:57.123456Z", as metav1.MicroTime wants it. */
+/* "2026-11-21T03:08:57.123456Z", the form of metav1.MicroTime. */
 std::string format_micro_time(std::int64_t microseconds);
 
 } // namespace slurmkube::codec

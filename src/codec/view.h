@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * view.h - an object in JSON of which only what its ProtoSchema names can be read.
+ * view.h - a JSON object of which only the fields in its ProtoSchema can be read.
  *
- * Protobuf carries no more than the ProtoSchema. A reader that asks for another field, or takes it
- * for another kind, does not compile: a field is never read from JSON and forgotten in protobuf.
- * Getters are as in json.h: what is absent, null or of a wrong type gives the fallback.
+ * Objects from protobuf contain only the fields of the ProtoSchema. A reader of another field, or
+ * of a field as another kind, does not compile; otherwise a field could be read from JSON and be
+ * missing from protobuf. As in json.h, getters return the fallback for a member that is absent,
+ * null or of a wrong type.
  */
 #ifndef SLURMKUBE_CODEC_VIEW_H
 #define SLURMKUBE_CODEC_VIEW_H
@@ -18,7 +19,7 @@
 namespace slurmkube::codec
 {
 
-/* A field's name as an argument of a template. */
+/* A field's name as a template argument. */
 template <std::size_t N> struct Name {
 	char text[N];
 	/* NOLINTNEXTLINE(google-explicit-constructor) */
@@ -30,8 +31,8 @@ struct FoundMember {
 	bool is_there = false;
 };
 
-/* Those of inlined messages too. By value: under UBSan gcc takes no comparison of an address for a
- * constant. */
+/* Also finds members of inlined messages. Returns by value, because with UBSan gcc does not accept
+ * the comparison of an address as a constant. */
 constexpr FoundMember find_member(const ProtoSchema &schema, std::string_view name)
 {
 	for (const Member &member : schema.members) {
@@ -51,7 +52,7 @@ template <const ProtoSchema &S> class View
 {
       public:
 	View(json_object *object) : object_(object) {} /* NOLINT(google-explicit-constructor) */
-	/* It is there at all. */
+	/* Whether the object exists. */
 	explicit operator bool() const { return object_ != nullptr; }
 
 	template <Name N> [[nodiscard]] bool has() const
@@ -75,7 +76,7 @@ template <const ProtoSchema &S> class View
 	{
 		return get(object_, of_kind<N, As::texts, As::text_map, As::amount_map>());
 	}
-	/* One text of an object whose members are texts; empty: there is none. */
+	/* One member of an object whose members are texts; empty: there is none. */
 	template <Name N> [[nodiscard]] std::string entry(const char *key) const
 	{
 		return get_string(get(object_, of_kind<N, As::text_map>()), key);
@@ -105,7 +106,7 @@ template <const ProtoSchema &S> class View
 	json_object *object_; /* borrowed */
 };
 
-/* An array of such objects. */
+/* An array of objects with the same ProtoSchema. */
 template <const ProtoSchema &S> class Views
 {
       public:

@@ -11,7 +11,7 @@ namespace slurmkube::codec
 namespace
 {
 
-/* metav1.WatchEvent, and the RawExtension in it */
+/* field numbers of metav1.WatchEvent and of the RawExtension in it */
 constexpr std::uint32_t k_type = 1, k_object = 2, k_raw = 1;
 
 Result<Json> object_of(const Envelope &envelope)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wire.h - what the API server sends, in JSON or in protobuf, to one kind of object.
+ * wire.h - converts what the API server sends, in JSON or in protobuf, to JSON objects.
  *
- * Which of both it is shows in the first bytes; a server that cannot do protobuf sends JSON.
- * Without managedFields: most of a pod's JSON, and nobody reads them. Of protobuf only what
- * pod_schema.h names. Pure; foreign input.
+ * The first bytes show which of both it is; servers without protobuf send JSON. managedFields are
+ * left out: they are most of a pod's JSON and are not read. From protobuf only the fields in
+ * pod_schema.h are read. Pure; input from other programs.
  */
 #ifndef SLURMKUBE_CODEC_WIRE_H
 #define SLURMKUBE_CODEC_WIRE_H
@@ -14,8 +14,8 @@
 namespace slurmkube::codec
 {
 
-/* An object, a list, a Status. invalid: neither, or a kind that is not read in protobuf; too_large:
- * longer than max_bytes. */
+/* An object, a list or a Status. invalid: not JSON or protobuf, or a kind that is not read in
+ * protobuf; too_large: longer than max_bytes. */
 Result<Json> object_from_wire(std::string_view bytes, std::size_t max_bytes);
 
 /* One frame of a watch: {"type":TEXT,"object":OBJECT}. Errors as above. */
