@@ -2,11 +2,11 @@
 /*
  * frames.h - splits the byte stream of a watch into frames.
  *
- * Pure; chunks of input may end at any byte. A frame is a line, as in watches in JSON. If its first
- * byte is 0, it is a length of four bytes (big-endian) and that many bytes, as in watches in
- * protobuf (k8s.io/apimachinery pkg/util/framer); JSON never begins with a 0 byte. A frame that
- * exceeds the limit is a permanent error, after which the caller must close the stream. An
- * incomplete frame is kept until the rest arrives and is never delivered alone.
+ * Pure; chunks of input may end at any byte. In watches in JSON a frame is a line. If the first
+ * byte is 0, the frame is a length of four bytes (big-endian) followed by that many bytes, as in
+ * watches in protobuf (k8s.io/apimachinery pkg/util/framer); JSON never begins with a 0 byte. A
+ * frame that exceeds the limit is a permanent error, after which the caller must close the stream.
+ * An incomplete frame is kept until the rest arrives and is never delivered alone.
  */
 #ifndef SLURMKUBE_CODEC_FRAMES_H
 #define SLURMKUBE_CODEC_FRAMES_H

@@ -2,8 +2,8 @@
 /*
  * wire.h - converts what the API server sends, in JSON or in protobuf, to JSON objects.
  *
- * The first bytes show which of both it is; servers without protobuf send JSON. managedFields are
- * left out: they are most of a pod's JSON and are not read. From protobuf only the fields in
+ * The first bytes show the encoding; servers without protobuf send JSON. managedFields are left
+ * out: they are most of a pod's JSON and are not read. From protobuf only the fields in
  * pod_schema.h are read. Pure; input from other programs.
  */
 #ifndef SLURMKUBE_CODEC_WIRE_H

@@ -22,8 +22,8 @@ namespace slurmkube::core
 /* Maximum number of components per workload. A set of roles is not split by size if that would
  * exceed the maximum, and roles with further constraints join the last set. */
 inline constexpr std::size_t k_components_most = 8;
-/* Maximum of CPUs and of memory that a job for pods of different sizes may have beyond what its
- * pods request, in percent of those requests. */
+/* How much more CPU or memory than its pods request a job for pods of different sizes may have, in
+ * percent. */
 inline constexpr int k_waste_most_percent = 25;
 
 struct ComponentRoles {

@@ -2,13 +2,14 @@
 /*
  * grouping.h - decides whether a pod runs alone or shares a job with others.
  *
- * Pure. First that applies: PodGroup of scheduling.k8s.io with a gang policy, PodGroup of
- * scheduling.x-k8s.io, LeaderWorkerSet group, the topmost owner whose pods start together (JobSet,
- * MPIJob, PyTorchJob, RayCluster, Indexed Job with completions == parallelism), else alone. The
- * annotation slurm-kube.io/gang on the pod or an owner ("true", "false") decides where it is given.
- * slurm-kube.io/end-together decides InGang::ends_together in the same way; without it the owner's
- * restart policy does.
- * The labels that are read are those which the controllers document for their users.
+ * Pure. The first rule that applies decides: PodGroup of scheduling.k8s.io with a gang policy,
+ * PodGroup of scheduling.x-k8s.io, LeaderWorkerSet group, the topmost owner whose pods start
+ * together (JobSet, MPIJob, PyTorchJob, RayCluster, Indexed Job with completions == parallelism);
+ * otherwise the pod is alone. The annotation slurm-kube.io/gang of the pod, or else of its nearest
+ * owner that has it, changes that: with "false" the pod is alone, with "true" every owner with
+ * known roles counts as one whose pods start together. In the same way slurm-kube.io/end-together
+ * sets InGang::ends_together; without it the owner's restart policy decides. Only labels that the
+ * controllers document for their users are read.
  */
 #ifndef SLURMKUBE_CORE_GANG_GROUPING_H
 #define SLURMKUBE_CORE_GANG_GROUPING_H
@@ -63,9 +64,9 @@ struct InGang {
 	/* Components of the whole workload; several if its roles do not fit one job. Empty for a
 	 * PodGroup, which has no templates: its ranks are the pods that arrive. */
 	std::vector<ComponentRoles> components;
-	std::size_t component = 0; /* that of this pod */
-	bool ends_together = true; /* all components, when the job of one has ended */
-	std::uint32_t minimum = 0; /* of a PodGroup */
+	std::size_t component = 0; /* index of this pod's component */
+	bool ends_together = true; /* the end of one component's job ends all components */
+	std::uint32_t minimum = 0; /* of a PodGroup: pods that start together */
 	std::string role;          /* of this pod */
 	std::optional<std::uint32_t> index;
 	std::map<std::string, std::string> inherited;

@@ -43,8 +43,8 @@ struct Marker {
 	/* the agent ended the job because it found no pod for it; the end of the job must then not
 	 * delete a pod that exists after all */
 	bool given_up = false;
-	/* when the first of the jobs was submitted that were given back before their pods ran;
-	 * 0: there was none. The plugin gives the job the age that these had */
+	/* submission time of the first of the earlier jobs that were given back before their pods
+	 * ran; 0: there was none. The plugin gives this job the age of that one. */
 	std::int64_t since = 0;
 	bool operator==(const Marker &) const = default;
 };

@@ -46,8 +46,8 @@ struct JobOptions {
 	std::optional<bool> kill_on_invalid_dependency; /* nullopt: as in slurm.conf */
 	std::optional<std::int32_t> nice;
 	std::optional<std::uint32_t> min_nodes, max_nodes;
-	std::optional<std::uint32_t> pods_per_node; /* of a gang: at most so many */
-	/* looked at before there is a job: grouping.h */
+	std::optional<std::uint32_t> pods_per_node; /* maximum for a gang */
+	/* take effect before a job exists, in core/gang/grouping.h */
 	std::optional<bool> gang, ends_together;
 	std::int64_t begin = 0, deadline = 0; /* seconds since the epoch */
 	std::optional<std::uint32_t> switches, switches_wait_seconds, delay_boot_seconds,

@@ -70,7 +70,8 @@ inline constexpr char k_reason_start_limit[] = "SlurmStartLimit";
 /* Slurm */
 /* marks external nodes; kube.conf may set another feature */
 inline constexpr char k_node_feature[] = "kube";
-/* the agent begins every node reason with it, and undoes only states whose reason has it */
+/* the agent begins every node reason with it, and undoes only node states whose reason begins with
+ * it */
 inline constexpr char k_reason_prefix[] = "slurm-kube: ";
 
 /* Local sockets, protocol versions */

@@ -41,7 +41,7 @@ const ContainerEnd *deciding(const Pod &pod)
 }
 
 /*
- * slurmctld does not take a wait status of 1 for a signal and passes 256 to accounting: scontrol
+ * slurmctld gives a wait status of 1 a meaning of its own and passes 256 to accounting: scontrol
  * shows 0:1, sacct 1:0. With the core dump bit set, both show signal 1.
  */
 std::uint32_t signal_status(int number)

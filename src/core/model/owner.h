@@ -53,9 +53,9 @@ struct Owner {
 	std::vector<Role> roles;   /* in rank order; only for kinds whose pods may start together */
 	std::uint32_t minimum = 0; /* of a PodGroup: how many of its pods start together */
 	bool starts_together = false;
-	/* its pods are replaced one by one: the end of some says nothing of the others */
+	/* its pods are replaced one by one, so the end of some pods does not concern the others */
 	bool replaces_single_pods = false;
-	/* its pods are ended so long after its start, wherever they are by then; 0: never */
+	/* seconds after the owner's start at which its controller ends its pods; 0: never */
 	std::int64_t deadline_seconds = 0;
 	/* creates no more pods, or is suspended, so that other jobs may have its nodes */
 	bool is_finished = false;

@@ -22,7 +22,8 @@ namespace slurmkube::core
 class PodTopology
 {
       public:
-	/* pod: borrowed. at_once: number of such pods that get to one node at the same time. */
+	/* pod: borrowed. at_once: number of such pods that are assigned to one node at the same
+	 * time. */
 	explicit PodTopology(const Pod &pod, std::uint32_t at_once = 1);
 
 	/* Call first, for all nodes of Kubernetes; they are borrowed. Only needed if the pod has
