@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * action.h - what can be done for a pod and its job. Each may be repeated: whoever carries it out
- * may die at any moment.
+ * action.h - what can be done for a pod and its job. Every action may be repeated, because the
+ * agent may die at any moment while it carries one out.
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_ACTION_H
 #define SLURMKUBE_CORE_RECONCILE_ACTION_H
@@ -18,56 +18,62 @@ namespace slurmkube::core
 struct Submit {
 	JobSpec spec;
 };
-struct Update { /* of a waiting job, to the options that its pod has now */
+struct Update { /* change a waiting job to the options that its pod has at present */
 	JobId job;
 	JobSpec spec;
-	std::vector<std::string> given, removed; /* names of options */
+	std::vector<std::string> given, removed; /* names of options, as in core/options/table.cc */
 };
 struct Cancel {
 	JobId job;
-	bool for_absence = false; /* no watch has said that the pod is gone: the marker tells why */
+	/* no watch has reported that the pod is gone; the agent notes that in the job's marker */
+	bool for_absence = false;
 };
 struct Complete {
 	JobId job;
 	std::uint32_t wait_status = 0;
-	bool for_absence = false; /* the same; with k_status_cancelled only */
+	bool for_absence = false; /* as in Cancel; only with k_status_cancelled */
 };
 struct Bind {
 	JobId job;
 	std::string node;
 	std::uint32_t cpus = 0, attempt = 1;
-	std::optional<std::uint32_t> rank; /* of a gang's member */
-	std::string remark = {};           /* for people, in the event */
+	std::optional<std::uint32_t> rank; /* set for a member of a gang */
+	std::string remark = {};           /* for users: a part of the event's text */
 };
-struct BindVolume { /* a claim of the pod must be bound before the pod is */
+struct BindVolume { /* bind a claim of the pod, which must be done before the pod is bound */
 	JobId job;
 	ClaimStep step;
 };
-/* is there such a pod, and is it bound? No watch has said so, or something depends on it */
+/* Ask the API server whether the pod exists and is bound: no watch has reported that, or a decision
+ * depends on it. */
 struct LookUp {
-	std::string name_space, name; /* name empty: of a gang, whose pods nobody has seen */
+	/* name empty: look for the pods of a gang of which no watch has shown any */
+	std::string name_space, name;
 };
 struct DeletePod {
 	Condition disruption; /* written as DisruptionTarget=True before the deletion */
-	/* It never started: written as k_condition_start_limit instead, and only while the pod is
-	 * still as we know it. */
+	/* The pod never started: the condition is written as k_condition_start_limit instead, and
+	 * the pod is deleted only if it has not changed since this agent saw it, because it may run
+	 * by then. */
 	bool not_started = false;
 };
 struct Report {
-	/* wanted text of PodScheduled=False; the caller writes it on change and not too often */
+	/* The condition PodScheduled=False that the pod should have. World drops the action if the
+	 * pod has that condition already, or had another one written too recently. */
 	Condition not_scheduled;
 };
 using Action =
 	std::variant<Submit, Update, Cancel, Complete, Bind, BindVolume, LookUp, DeletePod, Report>;
 
-/* What has been started and not answered. While it is set the same kind is not started again. */
+/* The kinds of action that have been started and not answered. While a flag is set, no action of
+ * that kind is started again. */
 struct InFlight {
 	bool slurm = false; /* submit, complete or cancel */
 	bool bind = false;
 	bool remove = false; /* deleting the pod */
 	bool report = false; /* writing a condition */
 	bool look = false;   /* asking the API server for the pod */
-	bool claim = false;  /* writing for a volume claim of it */
+	bool claim = false;  /* writing to a volume claim of the pod, or to a volume */
 	bool operator==(const InFlight &) const = default;
 };
 

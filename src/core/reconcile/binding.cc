@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of reconcile() for a job that has its nodes: it is held until its pods can be bound, and
- * given back where they never can. */
+/* The part of reconcile() for an allocated job: it is held until its pods can be bound, and given
+ * back if they never can be. */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/parts.h"
 #include "src/core/reconcile/report.h"
@@ -20,7 +20,7 @@ Condition waiting_for(const SlurmJob &job, const PlaceFacts &node)
 	return node.is_native ? on_native_node(job, node.name) : waiting_for_node(job, node.name);
 }
 
-/* Why it is not bound yet. */
+/* Why the pod cannot be bound yet; nullopt: it can. */
 std::optional<Condition> obstacle_of(const ComponentFacts &f, const RankFacts &r)
 {
 	if (r.node.name.empty())
@@ -63,8 +63,8 @@ void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 	out.push_back({r.uid, std::move(bind)});
 }
 
-/* Once it is said on the pod, another agent goes on with it; a pod that runs after all is left
- * alone. */
+/* Deletes a pod that has not started in time. The condition StartLimit is written first, so another
+ * agent continues the deletion if this one dies; a pod that has started meanwhile is left alone. */
 void give_up(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 {
 	if (!r.is_ours || !is_starting(*r.pod) || !(r.start_expired || r.pod->start_limit) ||
@@ -75,14 +75,15 @@ void give_up(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 	out.push_back({r.uid, DeletePod{.disruption = std::move(why), .not_started = true}});
 }
 
-/* While none is bound the allocation can still be given back as a whole. */
+/* No pod is bound while the node of one of them cannot take it: until the first is bound, the
+ * allocation can still be given back as a whole. */
 RankActions wait_together(const ComponentFacts &f)
 {
 	const RankFacts &first = *std::ranges::find_if(f.ranks, is_crowded_out);
 	return tell(f, waiting_for(*f.job, first.node));
 }
 
-/* Volumes are made while pods of all components could be bound but for theirs. */
+/* Binds volumes, if the pods of all components could be bound but for their volumes. */
 RankActions wait_for_others(const ComponentFacts &f)
 {
 	RankActions out;
@@ -97,8 +98,8 @@ RankActions wait_for_others(const ComponentFacts &f)
 	return out;
 }
 
-/* Of pods that are larger than their template says: the next allocation is asked for with what they
- * request. */
+/* For pods that request more than their owner's template: the next job is submitted with what the
+ * pods request. */
 RankActions give_back_too_small(const ComponentFacts &f)
 {
 	RankActions end = own(f, Complete{f.job->id, k_status_given_back});
@@ -110,8 +111,9 @@ RankActions give_back_too_small(const ComponentFacts &f)
 	return out;
 }
 
-/* Waiting would last as long as a node is away or a pod stays there, and be charged; a pod whose
- * job Slurm has lost cannot get that back before we let go. */
+/* Gives back an allocation that cannot be used. Otherwise it would be charged for as long as the
+ * node is away or another pod stays there; and if that pod's job was lost, its new job could not
+ * start before we give back. */
 RankActions let_go(const ComponentFacts &f)
 {
 	RankActions out = give_back(f);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of reconcile() for ends: of a job with pods left, or of pods with a job left. */
+/* The part of reconcile() for ends: a job has ended and pods are left, or the pods have ended and a
+ * job is left. */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/parts.h"
 #include "src/core/reconcile/report.h"
@@ -12,7 +13,9 @@ namespace slurmkube::core
 namespace
 {
 
-/* With less grace where it would take long: it holds what Slurm takes for free. */
+/* Whether the pod still has to be deleted. A pod that is already being deleted, but with too long a
+ * grace period, is deleted again with a shorter one: until it ends, it holds resources that are
+ * free for Slurm. */
 bool is_held_on_to(const RankFacts &r)
 {
 	return r.side == PodSide::running || (r.side == PodSide::stopping && r.is_deletion_slow);
@@ -23,7 +26,7 @@ bool may_remove(const RankFacts &r)
 	return !r.busy.remove && !r.busy.bind && r.may_retry;
 }
 
-/* Whether the pod goes with its job. */
+/* Whether the pod is deleted because its job has ended. */
 bool goes(const ComponentFacts &f, const RankFacts &r)
 {
 	if (is_held_on_to(r))
@@ -32,7 +35,7 @@ bool goes(const ComponentFacts &f, const RankFacts &r)
 		!f.answer_lost && !f.ended_by_us;
 }
 
-/* While the next job is not due. */
+/* What the pods are told while the pause before the next job lasts. */
 RankActions tell_why_again(const ComponentFacts &f)
 {
 	if (ended_with_prolog(*f.job))

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * facts.h - all that a decision about a component depends on, as it is observed now.
+ * facts.h - everything that a decision about a component depends on, as observed at one moment.
  *
- * A workload has components, each a Slurm job; a component has ranks, each for one pod. A pod alone
- * is a component of one rank. Pure; written anew for every look (world/facts_reader.h).
+ * A workload has components, each of which is a Slurm job. A component has ranks, each for one pod.
+ * A pod alone is a component of one rank.
+ *
+ * Pure. FactsReader (world/facts_reader.h) gathers the facts for every decision; all pointers are
+ * borrowed from World or from the caller.
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_FACTS_H
 #define SLURMKUBE_CORE_RECONCILE_FACTS_H
@@ -17,174 +20,212 @@
 namespace slurmkube::core
 {
 
-/* What a node that its pod was given says to that, before the binding. */
+/* The node that the allocation gives to a pod, as judged before the binding. */
 struct PlaceFacts {
-	std::string name;             /* empty: there is no place for it in the allocation */
-	std::uint32_t cpus = 0;       /* that the job has there for it */
-	bool is_usable = false;       /* it exists and is Ready */
-	bool is_native = false;       /* it does not, and Slurm knows it as none of ours */
-	bool has_room = false;        /* the binding gate */
-	std::string room_holder = {}; /* who is in the way, or empty */
-	/* the room is held by a running pod whose job Slurm has lost, and which needs it */
+	std::string name; /* empty: the allocation has no place for the pod */
+	/* the CPUs that the job has there for the pod, as Slurm counts them */
+	std::uint32_t cpus = 0;
+	bool is_usable = false; /* the node exists in Kubernetes and is Ready */
+	bool is_native = false; /* no managed node in Kubernetes, and no external node in Slurm */
+	/* by the binding gate (placement/occupancy.h) and host ports; only if is_usable */
+	bool has_room = false;
+	std::string room_holder = {}; /* which pod takes up the room, as text for users; or empty */
+	/* The room is held by a running pod whose job Slurm has lost; the new job of that pod waits
+	 * for the resources of this allocation. */
 	bool is_in_the_way = false;
-	/* why Kubernetes keeps the pod off it, or empty; see placement.h */
+	/* why Kubernetes does not allow the pod on the node (placement.h); empty: it does */
 	std::string forbidden = {};
-	std::optional<ClaimStep> claim_step = {}; /* to be written before the binding */
-	std::string claim_wait = {}; /* a volume claim that is not ready for it, or empty */
+	/* to be written before the pod can be bound */
+	std::optional<ClaimStep> claim_step = {};
+	/* a volume claim that is not ready yet, as text for users; or empty */
+	std::string claim_wait = {};
 };
 
-/* Of one pod that exists. */
+/* One pod that exists. */
 struct RankFacts {
 	PodUid uid;
 	const Pod *pod = nullptr;
 	PodSide side = PodSide::absent;
-	std::uint32_t rank = 0;          /* its rank in the component */
-	std::uint32_t workload_rank = 0; /* and over all components */
-	bool is_ranked = false;          /* it has a rank */
-	bool holds_rank = false;         /* and no other live pod is in it */
-	/* bound, and not by somebody else: that one counts for its rank, and that is all */
+	std::uint32_t rank = 0; /* within the component */
+	/* over all components of the workload */
+	std::uint32_t workload_rank = 0;
+	bool is_ranked = false; /* false: the pod has no rank yet; rank is 0 then */
+	/* the pod has the rank for itself: no other live pod is in it */
+	bool holds_rank = false;
+	/* The pod is bound and, if it is a member of a gang, slurm-kube has bound it. A member that
+	 * another scheduler has bound only takes up its rank. */
 	bool is_ours = false;
-	PlaceFacts node; /* of its rank in the allocation */
-	/* the API server said so, since the allocation was found to be wrong */
+	PlaceFacts node; /* the node of its rank in the allocation */
+	/* The API server has said that the pod is not bound, after the allocation was found to be
+	 * wrong. */
 	bool surely_unbound = false;
-	bool is_placeless_long = false; /* others are bound; it has waited too long for a place */
-	bool is_of_before = false;      /* it ended under an earlier job */
-	bool is_after_end = false;      /* made after the job had ended: it is about the next one */
-	/* of a bound pod: to this job or an earlier one of the component */
+	/* others of its component are bound, and it has waited too long for a place */
+	bool is_placeless_long = false;
+	bool is_of_before = false; /* the pod ended under an earlier job */
+	/* created after the job ended: the pod waits for the next job */
+	bool is_after_end = false;
+	/* The end of this job means the end of this bound pod; see is_about_pod(). */
 	bool is_about = false;
-	/* bound, and nothing of it has run for longer than is allowed */
+	/* bound, and no container has run for longer than limits.start_seconds */
 	bool start_expired = false;
-	/* it is being deleted, and says that it may take longer than is allowed */
+	/* being deleted, with a longer grace period than limits.grace_seconds allows */
 	bool is_deletion_slow = false;
-	bool may_retry = true; /* back-off after a failed action is over */
+	bool may_retry = true; /* the back-off after a failed action is over */
 	InFlight busy;
-	std::int64_t first_seen_us = 0; /* monotonic */
+	std::int64_t first_seen_us = 0; /* monotonic microseconds */
 };
 
-/* What all pods of a component ask for. */
+/* What all pods of a component request together. */
 struct ComponentSize {
 	std::int64_t devices = 0, milli_cpu = 0, memory_bytes = 0;
 };
 
-/* Of a component: what the others of its workload mean for it. Written by stand_together(). */
+/* What the other components of the workload mean for this one. stand_together() writes it. */
 struct OthersFacts {
 	bool are_there = false;
-	bool has_live = false;   /* a pod of theirs lives */
-	bool asks_ahead = false; /* for pods that may come only when those of others run */
-	bool gives_back = false; /* its job: they have none, and it is held for nothing */
-	std::optional<Condition> waits_for; /* before a job is asked for, or pods are bound */
-	/* that it waits for volumes of other components only: its own may be made */
+	bool has_live = false; /* another component has a live pod */
+	/* a job is asked for before the component's pods exist, since they may come only when pods
+	 * of other components run */
+	bool asks_ahead = false;
+	/* The component must give up its job: other components have no nodes, or have to be
+	 * submitted first. */
+	bool gives_back = false;
+	/* what to wait for before a job is submitted, or before pods are bound */
+	std::optional<Condition> waits_for;
+	/* The component waits only for volumes of other components, so its own volumes may be
+	 * bound. */
 	bool may_bind_volumes = false;
-	const SlurmJob *ended = nullptr; /* of another: it is the end of all */
-	/* when this agent saw that, monotonic; 0: it had ended before */
+	/* a job of another component whose end is the end of all */
+	const SlurmJob *ended = nullptr;
+	/* When this agent saw that job end, monotonic microseconds; 0: it had ended before. */
 	std::int64_t ended_us = 0;
 };
 
-/* What has become of a job that waits, since it was submitted. */
+/* How a pending job differs from what its pods ask for at present. */
 struct JobChange {
-	bool options = false, exclusions = false; /* it was given others; spec is set */
-	std::string submitted_digest;             /* of those that Slurm has */
-	std::string trouble;                      /* why it did not take the present ones */
+	/* what differs: options, or the nodes that the job must not get; spec is set then */
+	bool options = false, exclusions = false;
+	std::string submitted_digest; /* of the options that Slurm has */
+	std::string trouble;          /* why Slurm refused the present options; empty: it did not */
 };
 
 struct ComponentFacts {
-	bool known = false;    /* all lists are complete and the plugin's snapshot is merged */
-	bool is_alone = false; /* one pod that nobody replaces: the job ends with it */
-	std::string name_space, name; /* to look its pods up; name empty: any of that namespace */
-	std::vector<RankFacts> ranks; /* whose pods exist, in order */
-	/* empty: whose pods have not come */
+	bool known = false; /* all lists are complete and the plugin's snapshot is merged */
+	/* a pod without a gang: nothing replaces it, and the job ends with it */
+	bool is_alone = false;
+	/* of the pods, for LookUp; name empty: any pod of the gang in that namespace */
+	std::string name_space, name;
+	std::vector<RankFacts> ranks; /* ranks whose pods exist, in rank order */
+	/* empty_ranks: ranks whose pods have not come */
 	std::uint32_t rank_count = 0, ended_ranks = 0, empty_ranks = 0;
-	std::uint32_t result = 0;      /* wait status: of the first rank that failed, else 0 */
-	bool has_deleted_end = false;  /* a rank ended as its pod was deleted: another may come */
-	const SlurmJob *job = nullptr; /* the one that counts, see State::current_job() */
+	std::uint32_t result = 0; /* wait status of the first rank that failed; 0: none has */
+	/* a rank ended because its pod was deleted: a successor may come */
+	bool has_deleted_end = false;
+	const SlurmJob *job = nullptr; /* the current job, see State::current_job() */
 	std::vector<JobId> surplus;    /* other live jobs of the same pods */
-	/* of pods that wait for a job, with the attempt to use next */
+	/* The job to submit, with the next attempt number; or the waiting job with its changes. */
 	const Result<JobSpec> *spec = nullptr;
-	JobChange change; /* of a pending job */
+	JobChange change; /* for a pending job */
 
-	/* ---- before a job is asked for ---- */
-	bool is_complete = false; /* ranks are known, and enough pods exist to ask for them */
-	std::optional<Condition> waits_for; /* in Kubernetes, or for a pause to be over */
-	/* the pause after requests that slurmctld has not answered is over */
+	/* ---- before a job is submitted ---- */
+	/* the ranks are known, and enough pods exist to submit a job for them */
+	bool is_complete = false;
+	/* what must happen in Kubernetes first, or which pause must pass */
+	std::optional<Condition> waits_for;
+	/* false: slurmctld has not answered earlier requests, and a pause must pass */
 	bool submit_due = true;
-	bool next_job_due = true;         /* the same after jobs that ended before a pod ran */
-	bool may_retry = true;            /* back-off after a failed action is over */
+	/* false: jobs have ended before a pod ran, and a pause must pass */
+	bool next_job_due = true;
+	bool may_retry = true;            /* the back-off after a failed action is over */
 	std::optional<Condition> trouble; /* why the last submission failed */
-	std::string excess; /* what the job has that no pod asks for; empty: nothing */
+	std::string excess; /* what the job has beyond its pods' requests; empty: nothing */
 
-	/* ---- a job that waits, or is held ---- */
-	bool is_outgrown = false; /* its owner wants another number of pods */
-	/* pods have waited too long for their nodes, or for others to leave them */
+	/* ---- a pending job, or an allocation that is held ---- */
+	bool is_outgrown = false; /* the owner wants another number of pods */
+	/* The allocation must be given back: its pods have waited too long for their nodes, or a
+	 * running pod needs it. */
 	bool gives_way = false;
-	bool may_give_back = false; /* an allocation that is too small for its pods */
-	/* nothing has run, and ranks have been empty, for longer than pods may take to come */
+	/* an allocation that is too small for its pods may be given back */
+	bool may_give_back = false;
+	/* Nothing has run, and ranks have been empty, for longer than limits.gang_wait_seconds. */
 	bool late_long = false;
 
 	/* ---- no pod lives ---- */
-	bool is_held = false;     /* too many are absent at once to be believed */
-	bool is_unseen = false;   /* this agent has seen none, nor asked for any */
-	bool absent_long = false; /* none has lived for longer than is waited for its successor */
-	/* no watch has told of their end: the marker says why the job ends */
+	/* too many jobs are without pods to believe that the pods are gone */
+	bool is_held = false;
+	/* This agent has never seen a pod of it, and the API server has not said that none
+	 * exists. */
+	bool is_unseen = false;
+	/* no pod has lived for longer than we wait for a successor */
+	bool absent_long = false;
+	/* No watch has reported the end of the pods: the marker of the job will say so. */
 	bool for_absence = false;
-	bool owner_done = false; /* it makes no more pods: finished, suspended or gone */
-	/* and says that all went well, whatever became of single pods */
+	bool owner_done = false; /* the owner makes no more pods: finished, suspended or gone */
+	/* The owner reports success, whatever became of single pods. */
 	bool owner_succeeded = false;
 
 	/* ---- the job has ended, or is lost ---- */
-	/* slurmctld made the job, could not tell us and killed it: nobody wanted its end */
+	/* slurmctld created the job, could not answer us and therefore killed it. Nobody wanted
+	 * that end. */
 	bool answer_lost = false;
-	bool ended_by_us = false;  /* for want of pods: who waits by now wants another */
-	bool missing_long = false; /* bound pods have been without a job for long enough */
-	std::string pinned;        /* their nodes: a list with commas */
-	/* that this job had, or pods of it that have ended, and that are in service */
+	/* by an agent, because it had no pods: pods that wait need a new job */
+	bool ended_by_us = false;
+	/* bound pods have had no job for longer than k_missing_job_us */
+	bool missing_long = false;
+	std::string pinned; /* nodes of the bound pods, comma separated */
+	/* Further nodes of the lost job, as its pods tell them, that are in service. */
 	std::vector<std::string> other_nodes;
-	std::int64_t start_limit_us = 0; /* for the text */
+	std::int64_t start_limit_us = 0; /* for the text of the condition */
 
 	InFlight busy;
 
 	/* ---- of several components ---- */
 	std::string component; /* for texts: "component 1 (worker)" */
 	ComponentSize size;
-	/* its first pod may come any moment, and say more than the template */
+	/* Its first pod may come at any moment and request more than its template. */
 	bool is_awaited = false;
-	bool goes_first = false;   /* the last time the others had nodes, and it had none */
-	bool ends_together = true; /* with the others, when the job of one of them has ended */
-	/* its job has had nodes and no bound pod, as this agent saw it, monotonic; 0: it is not
-	 * so */
+	/* when the workload last gave its nodes back, this component had none */
+	bool goes_first = false;
+	/* its pods and its job end when the job of another component has ended */
+	bool ends_together = true;
+	/* Since when its job has had nodes and none of its pods was bound, as this agent saw it;
+	 * monotonic microseconds; 0: not the case. */
 	std::int64_t held_since_us = 0;
-	std::int64_t job_ended_us = 0; /* as OthersFacts::ended_us, of its own job */
+	std::int64_t job_ended_us = 0; /* when its own job ended, as OthersFacts::ended_us */
 	OthersFacts others;
 };
 
-/* It waits in a rank of its own, for which the allocation has no place. */
+/* The pod waits in a rank of its own, but the allocation has no place for that rank. */
 bool is_misfit(const RankFacts &rank);
-/* The node of its rank cannot take it now. */
+/* The pod waits in a rank of its own, but the node of that rank cannot take it at present. */
 bool is_crowded_out(const RankFacts &rank);
-/* Ours, and bound. */
+/* Bound by us; see RankFacts::is_ours. */
 bool is_bound(const RankFacts &rank);
-/* Of a pod of another component: it was made after that end. Both times are in seconds; within one
- * what was seen first came first. */
+/* Whether a pod was created after a job of another component ended. The API server and Slurm tell
+ * both times in seconds: within the same second, what this agent saw first came first. */
 bool is_made_after(const RankFacts &rank, const SlurmJob &ended, std::int64_t ended_us);
 
-/* Its job has ended, and who waits for it goes with it. A time limit that nothing has run under is
- * no reason: the time passed while the nodes were held. */
+/* Whether the end of the job also deletes pods that wait. It does if somebody wanted that end
+ * (is_wish()), except for a time limit under which nothing has run: the time passed while the nodes
+ * were held. */
 bool takes_waiting_along(const ComponentFacts &facts);
 
-/* All ranks have, and nothing says that one of them comes again. */
+/* All ranks have succeeded, and none of their pods is expected again. */
 bool has_succeeded(const ComponentFacts &facts);
 bool has_own_live(const ComponentFacts &facts);
 bool has_own_bound(const ComponentFacts &facts);
-/* Also of other components: those that run may be what the others wait for. */
+/* Also true for live pods of other components: the pods of this one may come only when those
+ * run. */
 bool has_live(const ComponentFacts &facts);
-/* Wants a job: a pod waits, or will come when those of other components run. */
+/* Whether a job is needed: a pod waits, or will come when pods of other components run. */
 bool has_waiting(const ComponentFacts &facts);
-/* Nothing of it runs, or is about to. */
+/* No pod runs or has run under the present job, and none is being bound. */
 bool is_untouched(const ComponentFacts &facts);
-/* The allocation is wrong and nothing runs in it: it is given back once the API server has said
- * that no pod is bound. */
+/* The allocation is wrong and no pod is bound in it. It is given back as soon as the API server
+ * confirms that no pod is bound. */
 bool lets_go(const ComponentFacts &facts);
-/* Its pods may only be out of sight: a wrong scheduler_name hides them from the watch, and so do
- * rights that are missing. */
+/* The pods may exist without being visible: a wrong scheduler_name in the agent's configuration
+ * hides them from the watch, and so does a missing RBAC permission. */
 bool is_doubtful(const ComponentFacts &facts);
 
 } // namespace slurmkube::core

@@ -17,7 +17,9 @@ namespace
 constexpr std::int64_t k_cpus_most = UINT32_MAX;
 constexpr char k_sink_address[] = "127.0.0.1";
 
-/* Set by Kubernetes itself for what the Ready condition and spec.unschedulable say already. */
+/* Taints that must not drain a node: three by which Kubernetes repeats what the Ready condition
+ * and spec.unschedulable say, and the one that keeps other schedulers off managed nodes
+ * (doc/admin.md). */
 constexpr std::string_view k_own_taints[] = {"node.kubernetes.io/not-ready",
 	"node.kubernetes.io/unreachable", "node.kubernetes.io/unschedulable",
 	names::k_managed_label};
@@ -48,7 +50,8 @@ Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 	if (!node->ready) {
 		const std::string why = "NotReady" +
 			(node->not_ready_reason.empty() ? "" : " " + node->not_ready_reason);
-		/* it stays so until it is Ready: nobody asks for it any more */
+		/* A node that is DOWN stays DOWN until it is Ready. The API server is not asked
+		 * about it, so is_surely_unready would be false. */
 		const bool is_down = facts.slurm->base == NodeBase::down;
 		const bool is_lost = is_down ||
 			(facts.not_ready_seconds >= policy.not_ready_after_seconds &&
@@ -77,9 +80,10 @@ bool is_busy(const SlurmNode &node)
 }
 
 /*
- * RESUME, the way back from DOWN, undoes a drain as well. So what people drained is not brought
- * down: it is out of use already. Only to end jobs that have lost their node, and then under the
- * reason that people gave, which says that it is theirs to resume.
+ * Only RESUME leads back from DOWN, and it undoes a drain as well. So a node that an administrator
+ * has drained is not set DOWN, since it is out of use already. The exception is a node whose jobs
+ * must end because it is lost; it keeps the administrator's reason, which says that only the
+ * administrator may resume it.
  */
 std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &reason)
 {
@@ -93,9 +97,9 @@ std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &
 }
 
 /*
- * A lost label or a wrong selector ends nothing: what runs there goes on, beside a drain that is
- * undone when the node is back. Only a node that is gone for sure, and its pods with it, is set
- * DOWN or deleted.
+ * A lost label or a wrong selector must not end jobs. So the node is only drained, which is undone
+ * when the node is back, and what runs there continues. Only a node that is certainly gone,
+ * together with its pods, is set DOWN or deleted.
  */
 std::optional<NodeAction> absent_change(const NodeFacts &facts, bool may_delete)
 {
@@ -130,8 +134,8 @@ std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &want
 	return std::nullopt;
 }
 
-/* What Kubernetes allows in the names of nodes, and what stands in an address. Everything else
- * could be read as another key or as a list. */
+/* The characters that we accept in node names, in IP addresses, and in lists of features or GRES.
+ * Slurm could read any other character as the start of another key or of a list. */
 constexpr std::string_view k_name_characters =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 constexpr std::string_view k_address_characters = "abcdefABCDEF0123456789.:";
@@ -181,7 +185,7 @@ bool has_dynamic_nodes(const PluginHello &plugin)
 	return KUBE_SLURM_HAS_DYNAMIC_NODES(plugin.slurm_version_number);
 }
 
-/* Slurm adds to a GRES where its devices are: "gpu:2(S:0)". */
+/* Slurm appends to a GRES where its devices are, as in "gpu:2(S:0)"; that part is ignored. */
 bool differs(const NodeSpec &spec, const SlurmNode &node)
 {
 	std::string gres;
@@ -199,16 +203,16 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
 	NodeSpec spec;
 	spec.name = node.name;
 	const bool emulated = plugin.family == Family::emulated;
-	/* Slurm sends RPCs to nodes without slurmd in the emulated family: they must end in the
-	 * plugin's sink at once */
+	/* In the emulated family, Slurm sends RPCs to nodes without slurmd. They must reach the
+	 * plugin's sink, which ends them at once. */
 	spec.address = emulated || node.internal_ip.empty() ? k_sink_address : node.internal_ip;
 	spec.port = emulated ? plugin.sink_port : 0;
 	const std::int64_t left =
 		node.allocatable.milli_cpu - std::int64_t{policy.reserve_cpus} * k_whole_cpu;
 	spec.cpus = static_cast<std::uint32_t>(
 		std::clamp<std::int64_t>(left / policy.cpu_unit, 1, k_cpus_most));
-	/* else Slurm takes each CPU for a socket of its own, and select/cons_tres looks at all
-	 * sockets of all nodes for each job (doc/design/performance.md) */
+	/* Otherwise Slurm takes each CPU for a socket, and select/cons_tres walks over all sockets
+	 * of all nodes for each job (doc/design/performance.md). */
 	spec.cores_per_socket = plugin.whole_sockets ? 1 : spec.cpus;
 	const auto memory = static_cast<std::uint64_t>(
 		std::max<std::int64_t>(node.allocatable.memory_bytes >> 20, 0));
@@ -283,8 +287,8 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 	const SlurmNode &slurm = *facts.slurm;
 	if (!facts.kube)
 		return absent_change(facts, creates);
-	/* Slurm cannot change a node's size: it goes while nothing uses it, and comes back as it is
-	 * now */
+	/* Slurm cannot change the size of a node. So a node that nothing uses is deleted, and
+	 * created again with its present size. */
 	const bool is_free = slurm.base == NodeBase::idle && !is_busy(slurm) && !facts.holds_pods &&
 		(!slurm.drain || is_ours(slurm));
 	const NodeSpec wanted = node_spec(*facts.kube, policy, *facts.plugin);

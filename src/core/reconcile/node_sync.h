@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_sync.h - managed Kubernetes nodes as Slurm's external nodes: what they are, and both
- * directions of their state.
+ * node_sync.h - managed Kubernetes nodes as Slurm's external nodes: what their records say, and how
+ * the state of a node follows Kubernetes in both directions.
  *
- * Pure. A state is undone only if its reason carries our prefix: what people set stays.
+ * Pure. A state is undone only if its reason carries our prefix: states that an administrator set
+ * stay.
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_NODE_SYNC_H
 #define SLURMKUBE_CORE_RECONCILE_NODE_SYNC_H
@@ -22,36 +23,40 @@ namespace slurmkube::core
 {
 
 struct NodePolicy {
-	std::string label_key, label_value; /* value empty: any */
-	/* create, update and delete nodes in Slurm where it can, and change their states */
+	std::string label_key, label_value; /* value empty: any value */
+	/* Create and delete nodes in Slurm where Slurm can do that, and change their states. */
 	bool manage = true;
-	/* of Slurm's external nodes may be gone from Kubernetes, or not Ready, at once; one always
-	 * may */
+	/* Percentage of Slurm's external nodes that may be gone from Kubernetes, or not Ready, at
+	 * once and still be believed; one node always is. */
 	unsigned max_gone_percent = 10;
 	std::int64_t not_ready_after_seconds = 40;
 	std::uint32_t cpu_unit = k_whole_cpu; /* thousandths of a CPU that Slurm counts as one */
-	std::uint32_t reserve_cpus = 0;       /* real ones */
+	std::uint32_t reserve_cpus = 0;       /* whole CPUs of the node, not units */
 	std::uint64_t reserve_memory_mib = 0;
 	GresTable gres = default_gres_table();
-	LabelFeatures features = {}; /* labels that are features in Slurm */
-	/* keys whose NoSchedule and NoExecute do not keep Slurm's pods off */
+	LabelFeatures features = {}; /* node labels that become features in Slurm */
+	/* Keys of taints whose effects NoSchedule and NoExecute do not drain a node. */
 	std::vector<std::string> tolerated_taints;
 };
 
 struct NodeFacts {
 	const KubeNode *kube = nullptr; /* nullptr: not in Kubernetes, or not managed */
-	/* without kube: the API server says that there is no such Node object, and it may be
-	 * believed */
+	/* kube is nullptr, the API server has said that the Node object does not exist, and not so
+	 * many nodes are gone that this is doubtful. */
 	bool is_gone = false;
-	const SlurmNode *slurm = nullptr;    /* nullptr: not in Slurm, or no external node */
+	const SlurmNode *slurm = nullptr;    /* nullptr: not an external node in Slurm */
 	const PluginHello *plugin = nullptr; /* never nullptr */
 	bool holds_pods = false;
-	bool may_resize = false; /* it has not been tried yet to make the node anew as it is now */
-	/* true: by a pod of ours; such a taint is a matter of each pod. nullptr: none is */
+	/* no attempt has been made to re-create the node with its present size */
+	bool may_resize = false;
+	/* Whether a pod of ours tolerates each taint. Such a taint does not drain the node: it is
+	 * judged for each pod. nullptr: no taint is tolerated. */
 	const std::map<Taint, bool> *tolerated = nullptr;
-	/* the API server has just said so, and not of many nodes at once */
+	/* The API server has confirmed it recently, and not so many nodes are affected that this is
+	 * doubtful. */
 	bool is_surely_unready = false;
-	std::int64_t not_ready_seconds = 0; /* how long kube has not been Ready, by our own clock */
+	/* for how long kube has not been Ready, by our monotonic clock */
+	std::int64_t not_ready_seconds = 0;
 };
 
 struct CreateNode {
@@ -63,45 +68,52 @@ struct DeleteNode {
 struct SetNodeState {
 	std::string name;
 	NodeStateChange change = NodeStateChange::drain;
-	std::string reason; /* empty: the one it has stays */
+	std::string reason; /* empty: the node keeps its reason */
 };
 using NodeAction = std::variant<CreateNode, DeleteNode, SetNodeState>;
 
-/* Keys of taints that do not keep Slurm's pods off: the configured ones and those which say what
- * Ready and spec.unschedulable say already. */
+/* Keys of taints that do not drain a node: the configured ones, and those that repeat what the
+ * Ready condition and spec.unschedulable say. */
 std::vector<std::string> ignored_taints(const NodePolicy &policy);
 
+/* The node has the label that NodePolicy names, with that value if one is given. */
 bool is_managed(const KubeNode &node, const NodePolicy &policy);
 
-/* Slurm can create and delete nodes while it runs, and we have tested it: 24.11 and later. */
+/* Whether this Slurm can create and delete nodes at run time: 24.11 and later, as far as we have
+ * tested. */
 bool has_dynamic_nodes(const PluginHello &plugin);
 
-/* Whether Slurm's record says something else of its size. */
+/* Whether Slurm's record has other CPUs, memory or GRES. */
 bool differs(const NodeSpec &spec, const SlurmNode &node);
 
+/* The record that the node should have in Slurm. node.allocatable must already be reduced by the
+ * requests of other schedulers' pods. */
 NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginHello &plugin);
 
 /*
- * The line that makes a node, as in slurm.conf. state: "CLOUD" or "EXTERNAL" for dynamic nodes,
- * "UNKNOWN" for an Include file. invalid: a value would be read as something else there (blanks,
- * quotes, brackets).
+ * The line that defines a node, in the syntax of slurm.conf. state: "CLOUD" or "EXTERNAL" for
+ * dynamic nodes, "UNKNOWN" for an Include file. Errc::invalid: Slurm would misread a value, for
+ * example one with blanks, quotes or brackets.
  */
 Result<std::string> node_line(const NodeSpec &spec, const std::string &state);
 
 /*
- * The reason that `scontrol reboot` leaves on a node which never registered again: an external node
- * has no slurmd that could. Only Slurm's own words: a reason that people gave is theirs.
+ * Whether this is the reason that `scontrol reboot` leaves on a node that did not register again:
+ * an external node has no slurmd that could register. Only Slurm's own words count: a reason that
+ * an administrator has written stays.
  */
 bool is_failed_reboot(std::string_view reason);
 
-/* Of a node that Kubernetes does not show: whether to take it for gone would cost more than its
- * record. */
+/* For a node that Kubernetes does not show: whether declaring it gone would cost more than its
+ * record in Slurm. */
 bool is_in_use(const SlurmNode &node);
 
-/* Whether it would be set DOWN when it is lost: it is not yet, and nobody else has taken it out of
- * use. */
+/* Whether the node would be set DOWN if it were lost: it is not DOWN yet, and nobody else has taken
+ * it out of use. */
 bool may_go_down(const SlurmNode &node);
 
+/* The next step that brings the node's record and state in Slurm in line with Kubernetes; nullopt:
+ * none is needed, or policy.manage is false. */
 std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy);
 
 } // namespace slurmkube::core

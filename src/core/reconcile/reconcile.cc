@@ -17,7 +17,8 @@ namespace
 
 /* ---- without a job ---- */
 
-/* Slurm starts no job that must have what it must not; who waits is judged again then. */
+/* Slurm does not start a job that requires a node which it excludes. So required nodes are not
+ * excluded; waiting pods of the job are judged again before they are bound. */
 void pin(const ComponentFacts &f, JobSpec &spec)
 {
 	spec.required_node = f.pinned;
@@ -30,7 +31,7 @@ void pin(const ComponentFacts &f, JobSpec &spec)
 	}
 }
 
-/* Taken from its pods by us, while it waited or before they ran: nobody wished for its end. */
+/* We ended the job while it waited or before its pods ran; nobody wanted that end. */
 bool was_taken_back(const SlurmJob &job)
 {
 	if (job.state == JobState::cancelled)
@@ -38,8 +39,9 @@ bool was_taken_back(const SlurmJob &job)
 	return job.state == JobState::failed && job.exit_status == k_status_given_back;
 }
 
-/* A pod that failed leaves the same status, but no pod of that age: its successor has not waited
- * for longer than it exists. */
+/* Since when the pods have waited in the queue, if their last job was taken back; seconds since the
+ * epoch; 0: the next job starts to wait when it is submitted. A job whose pod failed has the same
+ * status. But then the pod that waits is a successor, which has waited only since its creation. */
 std::int64_t waiting_since(const ComponentFacts &f)
 {
 	if (!f.job || has_own_bound(f) || !was_taken_back(*f.job))
@@ -52,8 +54,8 @@ std::int64_t waiting_since(const ComponentFacts &f)
 	return created > 0 ? std::max(created, queued_since(*f.job)) : 0;
 }
 
-/* Slurm lost the job of pods that run: the same nodes again, under a new attempt. Never killed on
- * doubt. */
+/* Slurm has lost the job of running pods. They are never killed on doubt: after a while a job for
+ * the same nodes is submitted, under a new attempt. */
 RankActions without_job(const ComponentFacts &f)
 {
 	if (!has_own_bound(f))
@@ -68,7 +70,7 @@ RankActions without_job(const ComponentFacts &f)
 	return own(f, Submit{std::move(spec)});
 }
 
-/* ---- with one ---- */
+/* ---- with a job ---- */
 
 RankActions look_for_pods(const ComponentFacts &f)
 {
@@ -78,7 +80,7 @@ RankActions look_for_pods(const ComponentFacts &f)
 	return actions;
 }
 
-/* Its pod is bound, and being deleted: a job that is asked for again for it is of no use. */
+/* The bound pod is being deleted, so another job for it would be useless. */
 bool is_too_late(const ComponentFacts &f)
 {
 	return f.is_alone && !f.ranks.empty() && f.ranks.front().side == PodSide::stopping;
@@ -90,7 +92,8 @@ RankActions pending(const ComponentFacts &f)
 		return {};
 	if (!has_live(f) || is_too_late(f))
 		return own(f, Cancel{f.job->id, f.for_absence});
-	/* the marker says that it is nobody's wish: pods stay, also with another agent */
+	/* for_absence is set, so that the marker records that nobody wanted this end, and no agent
+	 * deletes pods for it. */
 	if (f.is_outgrown || f.others.gives_back)
 		return own(f, Cancel{f.job->id, true});
 	Action next = change_of(*f.job, f.change, f.spec);
@@ -177,7 +180,8 @@ Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobS
 		return Report{waiting_in_queue(job)};
 	if (!spec->ok())
 		return Report{not_changed(job, spec->error().what)};
-	if (!change.options) /* taken back where there is none any more */
+	/* only the nodes: spec's list replaces that of the job, and an empty one clears it */
+	if (!change.options)
 		return Update{job.id, spec->value(), {}, {"excluded-nodes"}};
 	if (!change.trouble.empty())
 		return Report{not_changed(job, change.trouble)};
@@ -191,7 +195,7 @@ std::vector<RankAction> reconcile(const ComponentFacts &f)
 {
 	if (!f.known || (f.job && f.job->state == JobState::unknown))
 		return {};
-	/* a standby that takes over may hear of jobs before its watch shows their pods */
+	/* A standby that takes over may hear of jobs before its watch shows their pods. */
 	if (f.is_held && !has_live(f))
 		return {};
 	if (f.job && is_live(*f.job) && is_doubtful(f))

@@ -18,8 +18,8 @@ namespace slurmkube::core
 namespace
 {
 
-/* Of a job whose association was taken from its user while it waited: Slurm looks again by
- * itself. */
+/* For a job whose association was removed while it waited: Slurm starts it by itself once the
+ * association is back. */
 std::string remedy_of(const std::string &reason)
 {
 	if (reason == "InvalidAccount")
@@ -36,7 +36,7 @@ std::string or_default(const std::string &name)
 	return name.empty() ? "(Slurm's default)" : name;
 }
 
-/* "account bio (option account)": who chose it may choose another */
+/* "account bio (option account)": the user who set the option can set another value. */
 std::string chosen(
 	const char *label, const char *option, const std::string &value, const JobSpec &spec)
 {
@@ -44,8 +44,8 @@ std::string chosen(
 		(is_given(option, spec) ? std::string(" (option ") + option + ")" : "");
 }
 
-/* sacctmgr wants a name; of a user whom the rule gives by number only slurmctld's machine knows
- * it. */
+/* sacctmgr requires a name. If the rule gives only a number, only the machine of slurmctld can
+ * resolve it, so the text has a placeholder. */
 std::string name_for_sacctmgr(const JobSpec &spec)
 {
 	return spec.user.empty() || spec.user == std::to_string(spec.user_id) ? "USER" : spec.user;

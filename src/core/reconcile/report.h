@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report.h - what a pod tells its owner: the texts of its conditions and events, each by a function
- * with a name. testsuite/lint/texts.py holds it: nowhere else is a Condition made of a literal.
+ * report.h - what a pod tells its owner: the texts of its conditions and events, each made by a
+ * function of its own. testsuite/lint/texts.py enforces that no other file makes a Condition from a
+ * literal.
  *
- * Where the line is: what refuses one option, field, claim or node is an Error or a Refusal whose
- * words come from where that is judged (options/, translate/, placement/, gang/, node filter); it
- * becomes a condition here only. Of what a pod waits for, the words are here and in report_parts.h.
+ * If one option, field, claim or node is refused, the text comes from the code that judges it
+ * (options/, translate/, placement/, gang/, node filter), as an Error or a Refusal; only here it
+ * becomes a condition. Texts about what a pod waits for are here and in report_parts.h.
  *
- * Texts change only when the matter does: every change is a write to the API server.
+ * A text may change only when its subject changes, because every change is a write to the API
+ * server.
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_REPORT_H
 #define SLURMKUBE_CORE_RECONCILE_REPORT_H
@@ -23,56 +25,59 @@ struct Bind;
 struct GangId;
 
 Condition waiting_in_queue(const SlurmJob &job);
-/* The pod's options were changed; its job has those of before. */
+/* The pod's options have changed, but the job keeps the earlier ones. */
 Condition not_changed(const SlurmJob &job, const std::string &why);
 Condition waiting_for_prolog(const SlurmJob &job);
-/* Of a job that ended while it was configuring. */
+/* The job ended while it was configuring. */
 Condition prolog_failed(const SlurmJob &job);
-/* Its nodes were held, and no pod could be bound. */
+/* The time limit passed while the job held nodes and no pod could be bound. */
 Condition timed_out_unused(const SlurmJob &job);
 Condition waiting_for_node(const SlurmJob &job, const std::string &node);
-/* That lasted too long. */
+/* The wait for the node has lasted too long. */
 Condition given_back_node(const SlurmJob &job, const std::string &node);
+/* Slurm has chosen a node that is not a Kubernetes node. */
 Condition on_native_node(const SlurmJob &job, const std::string &node);
-/* Slurm no longer has the job, and nobody has told of its end. */
+/* A job of a gang that was ended because some of its pods did not come. */
 struct PodsLate {
 	JobId job;
 	std::uint32_t missing = 0, ranks = 0;
 	std::int64_t waited_seconds = 0;
-	unsigned count = 0; /* of such jobs in a row */
+	unsigned count = 0; /* such jobs in a row */
 };
 Condition pods_never_came(const PodsLate &late, std::int64_t next_epoch_seconds);
+/* Slurm does not have the job, and has not reported its end. count: such jobs in a row. */
 Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_seconds);
 Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what);
-/* Of a workload with several components; job: that of the other, nullptr: it has none yet. */
+/* For a workload of several components. job: the other component's; nullptr: it has none yet. */
 Condition waiting_for_turn(const std::string &component, const SlurmJob *job);
 Condition waiting_for_component(
 	const SlurmJob &own, const std::string &component, const SlurmJob *job);
-/* Its allocations were given back; minutes, so that the text stays. */
+/* The allocations were given back. The text tells minutes, so that it does not change on the
+ * way. */
 Condition tried_again_at(std::int64_t next_epoch_seconds);
 Condition job_of_other_ended(const SlurmJob &job);
 Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder);
-/* A claim keeps the pod from being submitted. */
+/* A volume claim prevents the submission. */
 Condition waiting_for_claims(std::string trouble);
 /* Pods with related affinity or spread constraints are scheduled first. */
 Condition waiting_for_peers();
-/* "Job a: it does not exist yet" */
+/* owner: "Job a: it does not exist yet" */
 Condition waiting_for_owner(const std::string &owner);
 
-/* Of gangs. */
+/* Gangs. */
 Condition waiting_for_pods(const GangId &gang, std::size_t count, std::size_t minimum);
 Condition waiting_for_gates(const GangId &gang, std::int64_t held_back);
-/* Of those that come after them. */
+/* For pods that come after earlier pods of the gang, which are still ending. */
 Condition waiting_for_earlier_pods();
-/* Another pod that lives has its rank; no rank: it has none in the allocation. */
+/* Another live pod has the rank; nullopt: the allocation has no rank left for this pod. */
 Condition waiting_for_rank(const SlurmJob &job, std::optional<std::uint32_t> rank);
 Condition no_place_left(const SlurmJob &job, std::uint32_t rank);
 Condition forbidden_node(const SlurmJob &job, const std::string &node, const std::string &why);
 Condition too_small(const SlurmJob &job, std::uint32_t rank);
-/* The job has more than its pods ask for. */
+/* Appends what the job has beyond its pods' requests. */
 Condition with_excess(Condition condition, const std::string &excess);
 
-/* DisruptionTarget, before the pod is deleted. */
+/* Conditions DisruptionTarget, written before the pod is deleted. */
 Condition job_ended(const SlurmJob &job);
 Condition gang_job_ended(const SlurmJob &job);
 
@@ -80,28 +85,29 @@ Condition gang_job_ended(const SlurmJob &job);
 Condition bound_to_node(const Bind &bind, std::uint32_t cpu_unit);
 Condition completed(JobId job, std::uint32_t wait_status);
 
-/* A bound pod that has not started for so long. */
+/* A bound pod that has not started for that many seconds. */
 Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds);
 
 /* How a job ended with its pod: "Slurm job 12 ended with its pod: exit code 3" */
 std::string completion_text(JobId job, std::uint32_t wait_status);
-/* The last part of it: "exit code 3" */
+/* The last part of that text: "exit code 3" */
 std::string result_text(std::uint32_t wait_status);
 
 /* slurmctld has not been connected for a while. */
 Condition waiting_for_slurm();
 
-/* Slurm's answer to a submission, by how it may be mended. */
+/* Slurm's answer to a submission: refused (Errc::invalid, Errc::denied), or to be tried again. */
 Condition submission_failed(const Error &error);
-/* It did not answer so many times in a row. */
+/* slurmctld has not answered the submission, count times in a row. */
 Condition submission_unanswered(const Error &error, unsigned count, std::int64_t next_seconds);
-/* Not submitted. again: it is not known yet who it is in Slurm; not_found: no node may take it
- * now. */
+/* Nothing was submitted. Errc::again: the Slurm user is not known yet. Errc::not_found: no node may
+ * take the pod at present. */
 Condition not_submitted(const Error &error);
 
 /*
- * What Slurm's database does not grant: who was meant, by which rule or option, and what an
- * administrator or the pod's author can do. Slurm's own words say none of it.
+ * What Slurm's database does not grant. The text names the user, the rule or option that chose the
+ * association, and what an administrator or the pod's author can do; Slurm's own error text has
+ * none of these.
  */
 enum class NotGranted { account, qos, user };
 std::string not_granted(NotGranted what, const JobSpec &spec);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The texts of report.h about gangs, and about the components of a workload. */
+/* Texts of report.h about gangs and about the components of a workload. */
 #include "src/core/reconcile/report.h"
 
 #include "src/core/gang/grouping.h"
@@ -13,7 +13,7 @@ namespace slurmkube::core
 namespace
 {
 
-/* "; Slurm job 12 is pending: Resources" */
+/* ": Slurm job 12 is pending: Resources" */
 std::string state_of_other(const SlurmJob *job)
 {
 	switch (job_side(job)) {

@@ -29,7 +29,7 @@ JobSide job_side(const SlurmJob *job)
 	case JobState::running:
 	case JobState::suspended:
 		return JobSide::allocated;
-	case JobState::unknown: /* no event: reconcile() does nothing about such a job */
+	case JobState::unknown: /* not an end: reconcile() does nothing for such a job */
 	case JobState::complete:
 	case JobState::cancelled:
 	case JobState::failed:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sides.h - where a pod is, and where a job is. Pure.
+ * sides.h - in which state a pod is, and in which state a job is. Pure.
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_SIDES_H
 #define SLURMKUBE_CORE_RECONCILE_SIDES_H
@@ -14,12 +14,12 @@ namespace slurmkube::core
 {
 
 enum class PodSide {
-	absent,    /* no such pod, or no longer */
-	gated,     /* scheduling gates: not ours yet */
-	waiting,   /* wants a node */
-	withdrawn, /* deleted before it was bound; a finalizer holds the object */
-	running,   /* bound and not terminal, started or not */
-	stopping,  /* as running, with deletionTimestamp */
+	absent,    /* there is no such pod */
+	gated,     /* has scheduling gates, so it must not be scheduled yet */
+	waiting,   /* needs a node */
+	withdrawn, /* deleted before it was bound; a finalizer keeps the object */
+	running,   /* bound and not terminal, whether started or not */
+	stopping,  /* as running, but with deletionTimestamp */
 	ended,     /* phase Succeeded or Failed */
 };
 
@@ -27,10 +27,11 @@ enum class JobSide {
 	none,
 	pending,
 	allocated, /* running, suspended, configuring */
-	ended,     /* Slurm has finished with it, whoever ended it */
+	ended,     /* in any of Slurm's terminal states */
 };
 
-/* bound_node: from the pod, or from a binding of ours that no watch has shown yet */
+/* bound_node: from the pod, or from our own binding that no watch has shown yet; empty: not
+ * bound. */
 PodSide pod_side(const Pod *pod, const std::string &bound_node);
 JobSide job_side(const SlurmJob *job);
 
@@ -39,22 +40,23 @@ bool is_bound_side(PodSide side);
 bool is_live_job_side(JobSide side);
 bool is_live(const SlurmJob &job);
 
-/* When its pods first had a job in the queue, whatever was given back since; seconds since the
- * epoch. */
+/* When the job's pods first had a job in the queue, including jobs that were given back; seconds
+ * since the epoch. */
 std::int64_t queued_since(const SlurmJob &job);
 
 /*
- * Before PrologSlurmctld was over. A script that fails ends the job, which is no batch job, as root
- * (prep_prolog_slurmctld_callback() in Slurm's prep_slurmctld.c): no wish of anybody.
+ * Whether the job ended before PrologSlurmctld had finished. If that script fails, slurmctld ends
+ * the job as root, because it is not a batch job (prep_prolog_slurmctld_callback() in Slurm's
+ * prep_slurmctld.c). Nobody wanted that end.
  */
 bool ended_with_prolog(const SlurmJob &job);
 /*
- * Somebody wanted that end, or its time was over: pods that wait go as well. Of all other ends
- * those who never ran are queued again, which costs nobody anything.
+ * Whether somebody wanted the job to end, or its time was over: then waiting pods are deleted as
+ * well. After any other end, pods that never ran are queued again, which costs nothing.
  */
 bool is_wish(const SlurmJob &ended);
 
-/* "cancelled", "timeout", ... for texts */
+/* "cancelled", "time limit reached", ... for texts */
 const char *state_text(JobState state);
 
 } // namespace slurmkube::core

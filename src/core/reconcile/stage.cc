@@ -14,11 +14,11 @@ bool is_any_binding(const ComponentFacts &f)
 	return std::ranges::any_of(f.ranks, [](const RankFacts &r) { return r.busy.bind; });
 }
 
-/* No job, or one that has ended, and nothing of it runs. */
+/* The component has no live job, and none of its pods is bound. */
 ComponentStage stage_before_job(const ComponentFacts &f)
 {
 	if (!has_waiting(f))
-		/* gated ones */
+		/* pods with scheduling gates */
 		return has_own_live(f) ? ComponentStage::gathering : ComponentStage::over;
 	if (f.busy.slurm)
 		return ComponentStage::submitting;
@@ -35,7 +35,8 @@ ComponentStage stage_with_nodes(const ComponentFacts &f)
 		return ComponentStage::binding;
 	if (has_own_bound(f))
 		return ComponentStage::running;
-	/* without pods of its own it runs with those of the others, which may bring more */
+	/* A component without pods of its own counts as running while pods of others run, because
+	 * these may bring more pods. */
 	return has_own_live(f) || f.others.waits_for ? ComponentStage::held
 						     : ComponentStage::running;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stage.h - where a component is, in one word.
+ * stage.h - the progress of a component, in one word.
  *
- * Computed from what is observed, never set by an event: another agent that sees the same finds the
- * same. World keeps it with the moment it was entered, `skube why` and a debugger print it, and the
- * simulator asserts on it (decision 12).
+ * A stage is computed from the facts and never set by an event, so another agent that sees the same
+ * facts finds the same stage. World keeps it with the time at which it was entered. `skube why`
+ * prints it, a debugger shows it, and the simulator asserts on it (decision 12).
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_STAGE_H
 #define SLURMKUBE_CORE_RECONCILE_STAGE_H
@@ -16,24 +16,27 @@ namespace slurmkube::core
 
 enum class ComponentStage {
 	unplaced, /* it is not known yet which workload the pod belongs to */
-	/* waits for pods, claims, other components, or somebody who corrects what it asks for */
+	/* Waits for pods, claims, other components, or a correction of what it requests. */
 	gathering,
-	due,        /* is to be submitted, now or after a pause */
+	due,        /* will be submitted, at once or after a pause */
 	submitting, /* waits for slurmctld's answer */
 	queued,     /* waits in Slurm's queue */
-	held,       /* has its nodes, and waits for room, the prolog, claims or other components */
-	binding,    /* pods are being bound */
-	running,    /* pods are bound; those that have not come are bound as they do */
-	ending,     /* the pods or the job have ended, and the other side has not */
-	lost,       /* pods run, and Slurm has no job for them, or one that still waits */
-	over,       /* nothing is left to do */
+	/* has nodes, but waits for room, the prolog, claims or other components */
+	held,
+	binding, /* pods are being bound */
+	running, /* pods are bound; missing ones are bound as they come */
+	ending,  /* either the pods or the job have ended; the other side has not */
+	/* pods run, but Slurm has no job for them, or only a pending one */
+	lost,
+	over, /* nothing is left to do */
 };
 
 ComponentStage stage_of(const ComponentFacts &facts);
-/* With that action under way. */
+/* The stage once that action is under way. */
 ComponentStage stage_after(ComponentStage stage, const Action &action);
 
-/* It waits for an answer, or for what follows from one: none stays there where all answer. */
+/* Whether the stage lasts only until an answer, or what follows from it, arrives. If everything
+ * answers, no component stays in such a stage. */
 bool is_passing(ComponentStage stage);
 
 /* "queued", ...; one word, lower case */

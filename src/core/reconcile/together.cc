@@ -23,7 +23,7 @@ bool is_allocated(const ComponentFacts &f)
 	return job_side(f.job) == JobSide::allocated;
 }
 
-/* Its pods run, or are about to: whatever the others do, it goes on. */
+/* Pods of the component run or are being bound: it continues whatever happens to the others. */
 bool has_begun(const ComponentFacts &f)
 {
 	const bool is_binding =
@@ -32,7 +32,7 @@ bool has_begun(const ComponentFacts &f)
 		(has_own_bound(f) || is_binding);
 }
 
-/* All its ranks have succeeded. */
+/* All ranks of the component have succeeded. */
 bool is_over(const ComponentFacts &f)
 {
 	return f.rank_count == 0 ||
@@ -60,7 +60,7 @@ bool has_open_claims(const ComponentFacts &f)
 		[](const RankFacts &r) { return r.node.claim_step || !r.node.claim_wait.empty(); });
 }
 
-/* Its pods could be bound now, but for volumes that are still to be made. */
+/* The component's pods could be bound at once, if their volumes were bound. */
 bool is_ready_but_for_claims(const ComponentFacts &f)
 {
 	if (f.rank_count == 0 || has_begun(f) || (is_over(f) && !f.is_awaited))
@@ -78,16 +78,17 @@ bool is_ready(const ComponentFacts &f)
 	return is_ready_but_for_claims(f) && (has_begun(f) || !has_open_claims(f));
 }
 
-/* Its own pods' deadline: Slurm says the same of its time limit. */
+/* The pods reached their own activeDeadlineSeconds, which Slurm reports as TIMEOUT, too. */
 bool ended_by_own_deadline(const ComponentFacts &f)
 {
 	return !has_own_bound(f) && f.result == k_status_deadline;
 }
 
 /*
- * Nobody wants the rest of a workload when one job of it was cancelled or its time was over; when
- * its node failed or it was preempted, its pods go, and those of the others would wait for them.
- * What pods bring about themselves, and jobs that we ended, say nothing of the others.
+ * If one job of a workload was cancelled or its time was over, nobody wants the rest of the
+ * workload. If its node failed or it was preempted, its pods go, and pods of the other components
+ * would wait for them in vain. Ends that pods bring about themselves, and jobs that we ended, mean
+ * nothing for the others.
  */
 bool ends_all(const Components &all, const ComponentFacts &f)
 {
@@ -95,7 +96,8 @@ bool ends_all(const Components &all, const ComponentFacts &f)
 		ended_with_prolog(*f.job) || (is_over(f) && !f.has_deleted_end))
 		return false;
 	switch (f.job->state) {
-	case JobState::timeout: /* an agent that comes later may not know that its pods have run */
+	/* an agent that started later may not know that its pods have run */
+	case JobState::timeout:
 		return !ended_by_own_deadline(f) &&
 			(takes_waiting_along(f) ||
 				(f.job_ended_us == 0 && std::ranges::any_of(all, has_own_bound)));
@@ -112,7 +114,8 @@ bool ends_all(const Components &all, const ComponentFacts &f)
 	}
 }
 
-/* Of the end of another's job: a job, or pods that go with it, of before. */
+/* Whether the end of the other component's job concerns this one: it has pods or a job from before
+ * that end. */
 bool is_concerned(const ComponentFacts &f, const ComponentFacts &other)
 {
 	const SlurmJob &ended = *other.job;
@@ -123,8 +126,8 @@ bool is_concerned(const ComponentFacts &f, const ComponentFacts &other)
 	};
 	if (std::ranges::any_of(f.ranks, goes))
 		return true;
-	/* without pods that run it is of no use to them; with pods of after that end it is
-	 * theirs */
+	/* A job from before that end is useless without running pods. If pods run that were made
+	 * after the end, the job is theirs. */
 	const auto runs = [](const RankFacts &r) { return r.busy.bind || is_bound(r); };
 	const JobSide side = job_side(f.job);
 	const bool has_job = (side == JobSide::pending || side == JobSide::allocated) &&
@@ -132,8 +135,8 @@ bool is_concerned(const ComponentFacts &f, const ComponentFacts &other)
 	return has_job && std::ranges::none_of(f.ranks, runs);
 }
 
-/* The order in which they are submitted: what is hardest to place first, so that little is held
- * while it waits. */
+/* The order of submission: what is hardest to place comes first, so that little is held while it
+ * waits. */
 std::vector<const ComponentFacts *> by_size(const Components &all)
 {
 	std::vector<const ComponentFacts *> sorted;
@@ -146,7 +149,7 @@ std::vector<const ComponentFacts *> by_size(const Components &all)
 	return sorted;
 }
 
-/* Whom it lets go first; nullptr: it is its turn. */
+/* The component that must be submitted first; nullptr: it is f's turn. */
 const ComponentFacts *whose_turn(const Components &all, const ComponentFacts &f)
 {
 	for (const ComponentFacts *one : by_size(all)) {
@@ -158,13 +161,13 @@ const ComponentFacts *whose_turn(const Components &all, const ComponentFacts &f)
 	return nullptr;
 }
 
-/* Old pods end before new ones are asked for, in all. */
+/* Old pods of a component are still ending. No component submits a new job before they have. */
 bool is_clearing(const ComponentFacts &f)
 {
 	return job_side(f.job) == JobSide::ended && has_own_bound(f);
 }
 
-/* Why no component may be submitted, as far as another says so. */
+/* Why another component prevents the submission; nullopt: it does not. */
 std::optional<Condition> obstacle_of(const ComponentFacts &other)
 {
 	if (other.others.ended || is_clearing(other))
@@ -202,7 +205,7 @@ void wait_to_bind(const Components &all, ComponentFacts &f)
 			waiting_for_component(*f.job, missing->component, missing->job);
 }
 
-/* Nothing of it runs yet. */
+/* For a workload of which no pod is bound. */
 void stand_before_start(
 	const Components &all, ComponentFacts &f, const HoldLimit &limit, bool is_held_long)
 {
@@ -219,7 +222,8 @@ void stand_before_start(
 		else
 			wait_to_submit(all, f);
 		return;
-	/* of no use: those before it must be asked for again. What people hold stays held */
+	/* The job waits although components before it have none: it is cancelled, so that they are
+	 * submitted first. A job that somebody holds (scontrol hold) stays. */
 	case JobSide::pending:
 		f.others.gives_back =
 			!f.job->held && (limit.pause || whose_turn(all, f) != nullptr);
@@ -230,7 +234,7 @@ void stand_before_start(
 	}
 }
 
-/* Slurm may know earlier ends as well. */
+/* The latest end counts, because Slurm may still know earlier ones. */
 void note_end_of_others(const Components &all, ComponentFacts &f)
 {
 	for (const ComponentFacts &other : all) {
@@ -244,7 +248,8 @@ void note_end_of_others(const Components &all, ComponentFacts &f)
 	}
 }
 
-/* Of its living pods; 0: it has none. Pods that its owner makes anew have not waited longer. */
+/* Creation of the oldest live pod, seconds since the epoch; 0: no pod lives. Pods that the owner
+ * has re-created have waited only since then. */
 std::int64_t first_created(const ComponentFacts &f)
 {
 	std::int64_t first = 0;
@@ -293,7 +298,8 @@ Holding holding_of(const Components &all, Now now)
 			continue;
 		const std::int64_t seen_us =
 			f.held_since_us > 0 ? now.mono_us - f.held_since_us : 0;
-		/* then Slurm's start says nothing of how long it has been held */
+		/* After pods have ended in the allocation, Slurm's start time does not say for how
+		 * long it has been held. */
 		const bool has_run = f.ended_ranks > 0;
 		const std::int64_t told_us = f.job->start_time > 0 && !has_run
 			? (now.wall_s - std::max(f.job->start_time, first_created(f))) * k_second_us

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * together.h - all or nothing over the components of a workload.
+ * together.h - starts all components of a workload together, or none.
  *
- * Pure. Each component is a job of its own and is decided by reconcile(); this says what the others
- * mean for it. The component that asks for most is submitted first, the others when it has its
- * nodes; pods are bound when all have theirs. What is held meanwhile is charged, so it is given
- * back after a while. What ends one job ends all.
+ * Pure. Each component is a job of its own and reconcile() decides about it; this file determines
+ * what the other components mean for it. The component with the largest request is submitted first,
+ * the others when it has its nodes. Pods are bound when all components have their nodes. Nodes that
+ * are held meanwhile are charged, so they are given back after a while. The end of one job can end
+ * all; see ends_all() in together.cc.
  *
- * Everything is found from the jobs and pods as they are, so a new agent goes on where the last one
- * was.
+ * Everything except the pauses and the component that goes first is derived from the present jobs
+ * and pods, so a new agent continues where the previous one stopped.
  */
 #ifndef SLURMKUBE_CORE_RECONCILE_TOGETHER_H
 #define SLURMKUBE_CORE_RECONCILE_TOGETHER_H
@@ -19,27 +20,30 @@
 namespace slurmkube::core
 {
 
-/* Of a workload that had nodes for some components only, and gave them back. */
+/* How often a workload had nodes for some of its components only and gave them back. */
 struct Tries {
 	unsigned count = 0;
-	std::int64_t next_us = 0, next_epoch_seconds = 0; /* not before */
+	/* the earliest next try, by both clocks */
+	std::int64_t next_us = 0, next_epoch_seconds = 0;
 };
 
 struct Holding {
-	/* monotonic: the first allocation that waits for others; 0: none does */
+	/* Monotonic microseconds since when an allocation has waited for other components; 0: none
+	 * does. */
 	std::int64_t since_us = 0;
-	std::int64_t submitted = 0; /* when the job of the largest component was; 0: it was not */
+	/* the earliest queued_since() of the jobs, seconds since the epoch; 0: there is no job */
+	std::int64_t submitted = 0;
 	std::vector<std::string> partitions; /* of the components' jobs */
 };
 
-/* What a workload holds of which nothing runs; of all its components. Slurm's word on when it began
- * counts, and this agent's, since clocks step. */
+/* What a workload holds while none of its pods runs, over all its components. Since when is the
+ * earlier of Slurm's start time and of what this agent saw, because wall clocks can step. */
 Holding holding_of(const std::vector<ComponentFacts> &components, Now now);
 
 /*
- * Of two workloads that hold something and want the same partitions, the later one gives way:
- * whether `one` does to `other`. A total order, so that the first in it always goes on. keys:
- * workload_key() of each.
+ * If two workloads hold nodes and their jobs share a partition, the one that was queued later
+ * gives way. Returns whether `one` gives way to `other`. keys: workload_key() of each. The order is
+ * total, so that the first workload in it always makes progress.
  */
 bool gives_way_to(const Holding &one, const std::string &key, const Holding &other,
 	const std::string &other_key);
@@ -47,19 +51,19 @@ bool gives_way_to(const Holding &one, const std::string &key, const Holding &oth
 struct HoldLimit {
 	Now now;
 	std::int64_t hold_seconds = 0; /* from the first allocation */
-	bool gives_way = false;        /* to another workload, at once */
-	/* it has given back before: nothing is asked for until that is over */
+	bool gives_way = false;        /* at once, to another workload */
+	/* Set after nodes were given back: nothing is submitted until the pause is over. */
 	std::optional<Condition> pause = {};
 };
 
-/* Seconds until the next try after so many in a row were for nothing: others may need the nodes,
- * and get little of them meanwhile. */
+/* Seconds until the next try, after that many fruitless tries in a row. The pause doubles, because
+ * other workloads may need the nodes and get little of them during a try. */
 std::int64_t pause_after_tries(unsigned tries, std::int64_t hold_seconds);
 
-/* A pod of it is bound, or about to be. */
+/* Whether a pod of the workload is bound, or about to be. */
 bool has_begun(const std::vector<ComponentFacts> &components);
 
-/* Writes `others` of each; nothing where there is one only. */
+/* Writes `others` of each component; does nothing for a workload with a single one. */
 void stand_together(std::vector<ComponentFacts> &components, const HoldLimit &limit);
 
 } // namespace slurmkube::core
