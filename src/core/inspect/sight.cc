@@ -9,7 +9,7 @@ namespace
 
 constexpr std::size_t k_named_most = 8;
 
-/* "12,13,14,...", as scancel and scontrol take them up to the dots. */
+/* "12,13,14,...": up to the dots, scancel and scontrol accept it. */
 std::string numbers_of(const std::map<JobId, std::string> &jobs)
 {
 	std::string text;

@@ -50,7 +50,7 @@ std::string submission_waits(const PodStory &s)
 	return "its submission to Slurm";
 }
 
-/* Until its place is given up. */
+/* The time that is left until the pod's place is given up; empty: it is not limited at present. */
 std::string rest_text(const PodStory &s, std::int64_t limit_us, const char *words)
 {
 	const std::int64_t since_us = s.gang ? s.world.clocks().since(s.pod.uid, Clock::placeless)
@@ -63,7 +63,7 @@ std::string binding_waits(const PodStory &s)
 	if (s.entry.busy.bind)
 		return "the API server's answer to the binding";
 	const Settings &settings = s.world.state().settings;
-	if (s.gang) /* which node it has is decided when it is bound */
+	if (s.gang) /* the pod's node is decided only when it is bound */
 		return "its binding to a node of the gang's allocation" +
 			(s.entry.reported.message.empty() ? "" : ": " + s.entry.reported.message) +
 			rest_text(s, settings.gang_wait_us, "; it gets a job of its own in ");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * waits.h - what a pod waits for, from the first list of pods to the end of its job. A line of
- * `skube why`.
+ * waits.h - what a pod waits for, at any time from the agent's first list of pods to the end of the
+ * pod's job. It is one line of `skube why`.
  */
 #ifndef SLURMKUBE_CORE_INSPECT_WAITS_H
 #define SLURMKUBE_CORE_INSPECT_WAITS_H
@@ -14,22 +14,23 @@
 namespace slurmkube::core
 {
 
-/* All that why.h tells of. */
+/* Everything that why() looks at for one pod. References and pointers are borrowed from World. */
 struct PodStory {
 	const World &world;
 	const PodEntry &entry;
 	const Pod &pod;
-	const SlurmJob *job;        /* of its component, live or ended; nullptr: none */
-	const Component &component; /* that it is of */
-	const Gang *gang;           /* nullptr: it is alone */
-	std::string node;           /* where it is bound, or about to be */
+	const SlurmJob *job;        /* of the pod's component, live or ended; nullptr: none */
+	const Component &component; /* of the pod */
+	const Gang *gang;           /* nullptr: the pod runs alone */
+	std::string node;           /* where the pod is bound, or about to be; empty: nowhere */
 	Now now;
 	bool is_gone;
 };
 
+/* Completes the sentence "The pod waits for ...". */
 std::string waits_text(const PodStory &s);
 
-/* "12 s", rounded up; of a moment that is over "0 s". */
+/* "12 s", rounded up; "0 s" for negative times. */
 std::string seconds_text(std::int64_t us);
 
 } // namespace slurmkube::core

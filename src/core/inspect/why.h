@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * why.h - the whole story of one pod in a dozen lines at most: what it is, who it is in Slurm, its
- * job, and what is waited for. For `skube why`.
+ * why.h - tells the story of one pod in about a dozen lines: what it is, who it is in Slurm, its
+ * job, and what it waits for. For `skube why`.
  *
- * Pure, from World alone: nobody is asked, so it costs nothing and says what the agent acts on.
+ * Pure. The answer comes from World alone: no request is sent, so it is cheap and shows what the
+ * agent acts on.
  */
 #ifndef SLURMKUBE_CORE_INSPECT_WHY_H
 #define SLURMKUBE_CORE_INSPECT_WHY_H
@@ -21,8 +22,8 @@ struct WhyLine {
 	std::string text;
 };
 
-/* Empty: no pod of that name has been seen. Where a name was used twice: the pod that is there
- * now. */
+/* Empty: no pod of that name has been seen. If several pods had the name, the one that exists is
+ * described. */
 std::vector<WhyLine> why(
 	const World &world, const std::string &name_space, const std::string &name, Now now);
 
