@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The acting half of World: what is marked in, actions out (in_flight.cc marks them). */
+/* The acting half of World: looks at what is marked and returns actions; in_flight.cc marks them as
+ * under way. */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/reconcile.h"
 #include "src/core/reconcile/report.h"
@@ -14,18 +15,19 @@ namespace slurmkube::core
 namespace
 {
 
-/* A restart of slurmctld takes less, and a connected agent elsewhere has said something of a pod by
- * then. */
+/* A restart of slurmctld takes less time than this. And if another agent has the connection, it has
+ * written a condition to the pod by then. */
 constexpr std::int64_t k_unlinked_us = 10'000'000;
 
-/* A look goes over all members, each of which has several events in its life: those of large gangs
- * are looked at together. */
-constexpr std::int64_t k_pause_us = 50; /* for a member; some twenty times what a look takes */
+/* A look walks over all members of a gang, and each member causes several events in its life. So
+ * the events of a large gang are collected for a while and handled by one look. */
+constexpr std::int64_t k_pause_us = 50; /* per member; some twenty times what a look takes */
 constexpr std::size_t k_small_gang = 64;
 
 } // namespace
 
-/* Who waits for a node is looked at when something of it changes. */
+/* Notes the nodes for which the component waits: it is looked at when something about them
+ * changes. */
 void World::wait_for_share(const PodUid &key, const ComponentFacts &f)
 {
 	for (const RankFacts &r : f.ranks) {
@@ -56,7 +58,7 @@ bool World::is_due(const PodUid &key, Now now)
 	return true;
 }
 
-/* An action of a gang's is under way. */
+/* Notes that an action for a gang is under way. */
 void World::note_taken(
 	const PodUid &key, Gang &gang, const ComponentFacts &facts, const Action &action, Now now)
 {
@@ -84,7 +86,7 @@ void World::act_on(
 	Gang *gang = found == state_.gangs.end() ? nullptr : &found->second;
 	if (facts.known)
 		wait_for_share(key, facts);
-	/* nobody can say any more what the job was like: each for itself */
+	/* Nothing says what the gang's job was like, so each pod gets a job of its own. */
 	if (gang && facts.missing_long && gang->ranks.empty()) {
 		for (const RankFacts &r : facts.ranks)
 			leave(*gang, r.uid);
@@ -144,11 +146,12 @@ void World::look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector
 	drop_if_empty(uid);
 }
 
-/* key: of a pod, or of a component of several ranks. */
+/* key: of a pod, or of a component that may have several ranks. */
 void World::look_at(const PodUid &key, Now now, std::vector<PodAction> &out)
 {
 	if (state_.gangs.contains(key)) {
-		/* all of a workload are looked at together */
+		/* the components of a workload are looked at together, under the key of the
+		 * first */
 		const PodUid first = components_of_workload(state_, key).front();
 		if (first != key)
 			queue_.mark(first);
@@ -161,9 +164,9 @@ void World::look_at(const PodUid &key, Now now, std::vector<PodAction> &out)
 }
 
 /*
- * Without slurmctld nothing is done for pods, but new ones are told why. Not those of which anybody
- * has said something: where slurmctld has moved to another machine, the agent there has told them
- * within this time what they wait for.
+ * Without slurmctld nothing is done for pods, except that new pods are told why. Pods that have a
+ * condition are left alone: if slurmctld has moved to another machine, the agent there has told
+ * them within k_unlinked_us what they wait for.
  */
 void World::report_unlinked(Now now, std::vector<PodAction> &out)
 {
@@ -181,8 +184,8 @@ void World::report_unlinked(Now now, std::vector<PodAction> &out)
 	}
 }
 
-/* The oldest first, as they would have come to Slurm one by one: after an outage all are there at
- * once. */
+/* The oldest first, in the order in which they would have reached Slurm without an outage; after
+ * one, all are here at once. */
 std::vector<PodUid> World::by_age(const std::set<PodUid> &uids) const
 {
 	std::vector<std::pair<std::pair<std::int64_t, std::string_view>, const PodUid *>> sorted;
@@ -191,7 +194,7 @@ std::vector<PodUid> World::by_age(const std::set<PodUid> &uids) const
 		const Pod *pod = state_.pod(uid);
 		if (const auto gang = state_.gangs.find(uid);
 			gang != state_.gangs.end() && !gang->second.members.empty())
-			/* any: they are of one age, and may be thousands */
+			/* any member: they are of one age, and may be thousands */
 			pod = state_.pod(gang->second.members.begin()->first);
 		sorted.emplace_back(pod ? std::pair(pod->created, std::string_view(pod->name))
 					: std::pair(std::int64_t{0}, std::string_view()),
@@ -219,10 +222,12 @@ std::vector<World::PodAction> World::take_actions(Now now)
 		report_unlinked(now, out);
 		if (!state_.sync.has_link() && state_.sync.is_listed(Sync::List::pods))
 			forget_on_standby(now);
-		return out; /* everything is marked dirty again when the snapshot is merged */
+		/* everything is marked again when the snapshot is merged */
+		return out;
 	}
 	count_absent_pods();
-	/* a share that is freed on the way wakes others; each is freed once */
+	/* A share that is freed by a look wakes other pods. The loop ends, because each share is
+	 * freed once. */
 	while (!queue_.marked().empty()) {
 		for (const PodUid &uid : by_age(queue_.take()))
 			look_at(uid, now, out);

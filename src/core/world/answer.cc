@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The answering half of World: how actions ended. */
+/* The answering half of World: notes how actions ended. */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/parts.h"
@@ -15,16 +15,19 @@ namespace
 
 constexpr std::int64_t k_first_retry_us = 250'000;
 constexpr std::int64_t k_longest_retry_us = 30'000'000;
-/* the administrator may have changed a limit or an account */
+/* An administrator may have changed a limit or an account by then. */
 constexpr std::int64_t k_refused_retry_us = 60'000'000;
-constexpr std::int64_t k_conflict_retry_us = 1'000'000; /* the other fact is on its way to us */
-/* From an answer to the watch or the link showing its effect; ends early when they do. */
+/* the change that we conflicted with is on its way to us */
+constexpr std::int64_t k_conflict_retry_us = 1'000'000;
+/* How long it takes from an answer until the watch or the link shows the effect. Ends early when
+ * they do. */
 constexpr std::int64_t k_effect_us = 3'000'000;
-/* a server that has stalled may carry out what its client has given up */
+/* How long an API server that has stalled may take to carry out a request that its client has given
+ * up. */
 constexpr std::int64_t k_late_binding_us = 5'000'000;
 constexpr std::int64_t k_provisional_us = 10'000'000;
 constexpr std::int64_t k_look_again_us = 5'000'000;
-/* for pods of a gang that nobody has seen: a list of their namespace */
+/* For pods of a gang that this agent has not seen: each look-up lists their namespace. */
 constexpr std::int64_t k_list_again_us = 60'000'000;
 
 bool is_refusal(const Error &error)
@@ -32,8 +35,8 @@ bool is_refusal(const Error &error)
 	return error.code == Errc::invalid || error.code == Errc::denied;
 }
 
-/* Also after a 403: an API server that has just started forbids everything until it has read its
- * roles. */
+/* Back-off also after a 403: an API server that has just started forbids everything until it has
+ * read its roles. */
 std::int64_t retry_delay_us(const Error &error, unsigned failures)
 {
 	if (error.code == Errc::conflict)
@@ -43,7 +46,6 @@ std::int64_t retry_delay_us(const Error &error, unsigned failures)
 
 } // namespace
 
-/* Of the pod. */
 std::string namespace_of(const PodEntry *entry)
 {
 	const Pod *pod = !entry ? nullptr : entry->pod ? &*entry->pod : entry->last.get();
@@ -94,7 +96,7 @@ void World::note_unsubmitted(const PodUid &pod, Component &component, const Erro
 							       : submission_failed(error);
 }
 
-/* As far as the answer tells it; the plugin tells the rest in a moment. */
+/* The job as far as the answer describes it. The plugin reports the rest within moments. */
 SlurmJob World::job_as_answered(
 	const PodUid &pod, const Component &component, const Submitted &answer) const
 {
@@ -113,14 +115,15 @@ SlurmJob World::job_as_answered(
 	job.account = answer.account;
 	job.marker.kind = k_pod_kind;
 	const auto gang = state_.gangs.find(pod);
-	if (gang != state_.gangs.end()) { /* the answer has no room for many nodes */
+	if (gang != state_.gangs.end()) { /* the answer has room for one node only */
 		job.marker.kind = gang->second.id.kind;
 		job.marker.name_space = gang->second.id.name_space;
 		job.marker.name = gang->second.id.name;
 	}
 	const bool is_told = gang == state_.gangs.end() && !answer.node.empty();
 	job.state = is_told ? JobState::running : JobState::pending;
-	job.configuring = is_told && state_.sync.plugin().has_prolog; /* the answer does not tell */
+	/* the answer does not say whether the job is configuring */
+	job.configuring = is_told && state_.sync.plugin().has_prolog;
 	if (is_told)
 		job.nodes.push_back({.node = answer.node,
 			.cpus = answer.cpus,
@@ -145,8 +148,9 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	component.answered.push_back(answer->job);
 	if (const auto known = state_.jobs.find(answer->job); known != state_.jobs.end()) {
 		if (known->second.marker.uid == pod.text)
-			return;          /* the plugin's report was faster, and knows more */
-		forget_job(answer->job); /* Slurm used the number again */
+			/* the plugin's report came first, and contains more */
+			return;
+		forget_job(answer->job); /* Slurm has used the number again */
 	}
 	SlurmJob job = job_as_answered(pod, component, *answer);
 	job.submit_time = now.wall_s;
@@ -192,14 +196,14 @@ void World::bound(const PodUid &pod, const Status &answer, Now now)
 		entry.retries.failures = 0;
 		entry.late_until_us = 0;
 		if (!entry.pod || is_starting(*entry.pod))
-			entry.bound_us = now.mono_us; /* else the watch was faster */
+			entry.bound_us = now.mono_us; /* otherwise the watch was faster */
 		if (const Component *own = state_.component(pod); own && own->allocated_us > 0)
 			figures_.stage_latencies.allocated_to_bound.add(
 				static_cast<std::uint64_t>(now.mono_us - own->allocated_us));
 		return;
 	}
 	figures_.counters.bind_failed++;
-	/* whatever the last try was told: an earlier one may have been given up */
+	/* Whatever this answer says: an earlier request that was given up may still take effect. */
 	if (answer.error().code != Errc::not_found) {
 		entry.late_node = entry.assumed_node;
 		entry.late_until_us = now.mono_us + k_late_binding_us;
@@ -237,7 +241,7 @@ void World::reported(const PodUid &pod, const Status &answer, Now now)
 		return;
 	}
 	entry.reported = {};
-	/* the pod has changed: the watch shows how, and what it is to be told is decided anew */
+	/* The pod has changed. The watch will show how, and then its condition is decided again. */
 	if (answer.error().code == Errc::conflict) {
 		entry.last_report_us = 0;
 		look_later(pod, now.mono_us + k_conflict_retry_us);
@@ -272,7 +276,7 @@ void World::looked_up(const PodUid &pod, const Result<PodLookup> &sight, Now now
 		entry.late_until_us = 0;
 		settle_share(pod, entry, now);
 	}
-	/* if there is one, the watch will show it soon */
+	/* if the pod exists, the watch will show it soon */
 	entry.look_quiet_until_us = now.mono_us + (sight ? k_look_again_us : k_conflict_retry_us);
 	look_later(pod, entry.look_quiet_until_us);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * answers.h - how an action ended: World marks each as under way until it is told one of these.
+ * answers.h - how actions ended. World counts an action as under way until it receives the answer.
  */
 #ifndef SLURMKUBE_CORE_WORLD_ANSWERS_H
 #define SLURMKUBE_CORE_WORLD_ANSWERS_H
@@ -15,15 +15,16 @@
 namespace slurmkube::core
 {
 
-/* What slurm_allocate_resources answered. */
+/* The answer of slurm_allocate_resources(). */
 struct Submitted {
 	JobId job;
-	std::string node; /* empty: pending */
+	std::string node; /* empty: the job is pending */
 	std::uint32_t cpus = 0;
 	std::string partition = {}, account = {};
 };
 
-/* What a GET said of a pod. */
+/* What a GET of the API server said about a pod. absent: also if the name belongs to a pod with
+ * another uid. For a gang, bound means that a pod of it was found. */
 enum class PodLookup { absent, unbound, bound };
 
 struct SubmitAnswered {
@@ -32,7 +33,7 @@ struct SubmitAnswered {
 };
 struct UpdateAnswered {
 	PodUid pod;
-	std::string mark; /* of the options that were sent */
+	std::string mark; /* digest of the options that were sent (core/options/change.h) */
 	JobId job;
 	Status answer;
 };

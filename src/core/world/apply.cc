@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that writes down what gathering the facts of a component has found:
- * world/findings.h. */
+/* The part of World that writes down what gathering the facts of a component has found
+ * (world/findings.h). */
 #include "src/core/world/parts.h"
 #include "src/core/world/world.h"
 
@@ -37,7 +37,7 @@ void World::apply_placing(const PodUid &key, const Findings &found)
 		reviews_.add(key);
 }
 
-/* They are jobs of their own from now on. */
+/* The pods get jobs of their own. */
 void World::apply_leaving(Gang &gang, const std::vector<Leaving> &leaving)
 {
 	for (const Leaving &one : leaving) {
@@ -49,7 +49,6 @@ void World::apply_leaving(Gang &gang, const std::vector<Leaving> &leaving)
 	}
 }
 
-/* Everything that gathering the facts of a component left to be remembered. */
 void World::apply(const PodUid &key, Findings &found, Now now)
 {
 	apply_clocks(found, now);

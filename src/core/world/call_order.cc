@@ -11,10 +11,11 @@ namespace
 {
 
 constexpr std::int64_t k_rest_us = 10'000'000, k_rest_most_us = 60'000'000;
-constexpr std::size_t k_remembered_most = 1000; /* namespaces with nothing to send */
-constexpr unsigned k_unanswered_most = 16; /* so that some answers are enough to be trusted again */
+/* beyond it, namespaces without requests are forgotten */
+constexpr std::size_t k_remembered_most = 1000;
+constexpr unsigned k_unanswered_most = 16; /* a limit, so that a few answers restore trust */
 
-/* The first may be the fault of somebody else's request. */
+/* No rest after the first unanswered request: another request may have caused it. */
 std::int64_t rest_us(unsigned unanswered)
 {
 	return unanswered < 2 ? 0 : std::min(k_rest_us * (unanswered - 1), k_rest_most_us);
@@ -45,7 +46,7 @@ bool CallOrder::may_send(const Sender &sender, std::int64_t now_us)
 	return sender.unanswered == 0 || sender.under_way == 0;
 }
 
-/* Half of the workers are kept for those whose requests are answered. */
+/* Half of the workers are reserved for namespaces whose requests are answered. */
 bool CallOrder::may_doubted_send() const
 {
 	const auto is_under_way = [](const auto &each) {
@@ -57,7 +58,8 @@ bool CallOrder::may_doubted_send() const
 	return under_way < std::max(1, senders_ / 2);
 }
 
-/* Those that are trusted most, and of these who came first. */
+/* The namespace with the fewest unanswered requests; among equals, the one whose request came
+ * first. */
 CallOrder::Senders::iterator CallOrder::best(std::int64_t now_us)
 {
 	const bool is_open = may_doubted_send();

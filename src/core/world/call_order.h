@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * call_order.h - which of the waiting requests to slurmctld is sent next.
+ * call_order.h - decides which of the waiting requests to slurmctld is sent next.
  *
- * A request that slurmctld cannot digest keeps a worker for MessageTimeout, and may keep slurmctld
- * itself busy. Its sender, a namespace, may have hundreds of the kind. So: what ends jobs or
- * changes nodes goes first and always finds a worker; requests of others go in the order in which
- * they came, but a namespace whose requests were not answered comes after the rest, has one on its
- * way at a time, and rests after each that is not answered. An answer halves what is held against
- * it.
+ * A request that slurmctld cannot digest occupies a worker for MessageTimeout, and may keep
+ * slurmctld itself busy; one namespace may send hundreds of them. Therefore requests that end jobs
+ * or change nodes go first, whatever else is under way. The requests of namespaces are sent in the
+ * order in which they came, except that a namespace with unanswered requests comes after the
+ * others, has only one request under way at a time, and rests after each further request that is
+ * not answered. Each answer halves its count of unanswered requests.
  *
- * Pure: callers give the time (monotonic microseconds) and lock. Takes O(namespaces) a request.
+ * Pure: callers pass the time in monotonic microseconds. Not thread-safe: callers must lock. Each
+ * call takes O(number of namespaces).
  */
 #ifndef SLURMKUBE_CORE_WORLD_CALL_ORDER_H
 #define SLURMKUBE_CORE_WORLD_CALL_ORDER_H
@@ -29,21 +30,24 @@ class CallOrder
       public:
 	using Id = std::uint64_t;
 
-	/* At most so many requests of namespaces at a time, and so many waiting; of one namespace
-	 * half. What ends jobs is counted apart. */
+	/* senders: maximum number of namespaces' requests under way. waiting_max: maximum number of
+	 * waiting requests; half of that for a single namespace. Requests that end jobs or change
+	 * nodes have a limit of waiting_max of their own. */
 	CallOrder(int senders, std::size_t waiting_max)
 	    : senders_(senders), waiting_max_(waiting_max)
 	{
 	}
 
-	/* An empty name space: it ends a job, or changes a node. nullopt: too many wait. */
+	/* name_space empty: the request ends a job or changes a node. nullopt: too many requests
+	 * wait. */
 	std::optional<Id> add(const std::string &name_space);
-	/* To be sent now; done() must follow. nullopt: nothing may be. */
+	/* The request to send next; done() must follow. nullopt: nothing may be sent at present. */
 	std::optional<Id> take(std::int64_t now_us);
-	/* is_answered: whatever the answer was. */
+	/* is_answered: slurmctld has answered, whether it granted the request or not. */
 	void done(Id id, bool is_answered, std::int64_t now_us);
 
-	/* When the first of those that rest and have something to send may; nullopt: none rests. */
+	/* When the first namespace that rests and has a request waiting may send again, monotonic
+	 * microseconds; nullopt: no such namespace rests. */
 	[[nodiscard]] std::optional<std::int64_t> rests_until(std::int64_t now_us) const;
 	[[nodiscard]] std::size_t waiting() const { return waiting_; }
 
@@ -65,7 +69,8 @@ class CallOrder
 	const std::size_t waiting_max_;
 	Senders by_namespace_;
 	std::map<Id, std::string> under_way_;
-	int namespaces_under_way_ = 0; /* their requests */
+	/* requests of namespaces; those without a namespace are not limited */
+	int namespaces_under_way_ = 0;
 	std::size_t waiting_ = 0;
 	Id last_ = 0;
 };

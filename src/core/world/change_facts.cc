@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of a job that waits: options that are others by now, and nodes that it must not get. */
+/* Facts about a pending job: options that have changed, and nodes that it must not get. */
 #include "src/core/options/change.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
@@ -12,7 +12,8 @@ namespace slurmkube::core
 namespace
 {
 
-/* An agent before us may have told it. */
+/* Whether Slurm has these exclusions. An earlier agent may have sent them: then the marker says
+ * so. */
 bool has_exclusions(const Component &component, const SlurmJob &job, const JobSpec &spec)
 {
 	const std::string told = component.submitted.exclusions.value_or(job.marker.exclusions);
@@ -20,7 +21,8 @@ bool has_exclusions(const Component &component, const SlurmJob &job, const JobSp
 					      : told == exclusions_digest(spec.excluded_nodes);
 }
 
-/* It has a job: those that have none are woken, one at a time. */
+/* The component has a job, so it must not be among those that wait for a peer, which are woken one
+ * at a time. */
 void leave_peers(Findings &found)
 {
 	if (found.placing != Placing::unschedulable)
@@ -29,7 +31,8 @@ void leave_peers(Findings &found)
 
 } // namespace
 
-/* A job whose submitter left no mark is not asked about: it is from an earlier version. */
+/* An empty digest is left by an agent of an earlier version: nothing tells what its options were,
+ * so no change is detected. */
 void FactsReader::note_options(const PodUid &uid, const Pod &pod, const Component &component,
 	std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
 {
@@ -60,18 +63,19 @@ void FactsReader::note_exclusions_change(const PodUid &uid, const Pod &pod,
 	place(uid, pod, spec);
 	leave_peers(found_);
 	if (!spec)
-		/* one that it must not meet is on its way: when that is over */
+		/* a pod that this one must not meet is on its way to Slurm: judged again after
+		 * that */
 		found_.needs_review = true;
-	/* with no node left it keeps those that it had: Slurm takes no job that can run nowhere,
-	 * and what it gets is judged again */
+	/* If no node is left, the job keeps its exclusions: Slurm does not accept a job that cannot
+	 * run anywhere, and an allocation is judged again before the binding. */
 	if (!spec || !*spec || has_exclusions(component, *f.job, **spec))
 		return;
 	f.spec = &*spec;
 	f.change.exclusions = true;
 }
 
-/* The options of a gang are those of its first pod; while that one is missing nobody can say that
- * they are others. */
+/* A gang has the options of its first pod. While that pod is missing, nothing tells whether they
+ * have changed. */
 void FactsReader::note_gang_change(const PodUid &key, const Gang &gang, const Component &component,
 	std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
 {
@@ -89,7 +93,8 @@ void FactsReader::note_gang_change(const PodUid &key, const Gang &gang, const Co
 		return;
 	found_.is_reviewed = is_due;
 	spec_of(key, gang, spec);
-	/* the job has the one that it was submitted with, whatever its pods say by now_ */
+	/* the job keeps the shape with which it was submitted, whatever its pods request
+	 * meanwhile */
 	found_.plan.reset();
 	leave_peers(found_);
 	found_.needs_review = !spec;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of a pod's volume claims, before its submission and before its binding. */
+/* Facts about a pod's volume claims, before its submission and before its binding. */
 #include "src/core/reconcile/report.h"
 #include "src/core/reconcile/report_parts.h"
 #include "src/core/world/facts_reader.h"
@@ -24,7 +24,7 @@ void FactsReader::hold_for_claims(const PodUid &uid, const Pod &pod,
 	found_.look_later(uid, now_.mono_us + k_claim_look_us);
 }
 
-/* Of a pod that has this node and might be bound there. */
+/* For a pod that has an allocation on this node. */
 void FactsReader::check_claims(
 	const PodUid &uid, const PodEntry &entry, const KubeNode &node, PlaceFacts &n) const
 {

@@ -7,10 +7,10 @@ namespace slurmkube::core
 namespace
 {
 
-/* a node where a provisioner could make no volume is left out so long */
+/* How long a node is left out after a provisioner could not make a volume there. */
 constexpr std::int64_t k_unfit_us = 60'000'000;
 
-/* A provisioner that cannot make a volume for the node takes the annotation away. */
+/* A provisioner that cannot make a volume for the node removes the annotation selected-node. */
 bool is_rejected(const Claim *before, const Claim &after)
 {
 	return before && before->uid == after.uid && !before->selected_node.empty() &&
@@ -68,7 +68,7 @@ void ClaimStore::forget(const PodUid &uid)
 	for (const ClaimId &id : claims.mapped()) {
 		const auto users = users_.find(id);
 		if (users == users_.end())
-			continue; /* named twice */
+			continue; /* the pod names the claim twice */
 		users->second.erase(uid);
 		if (users->second.empty())
 			users_.erase(users);

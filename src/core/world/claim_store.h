@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * claim_store.h - volume claims, volumes and storage classes as the API server tells them, and
- * which pods of ours use which claim.
+ * claim_store.h - volume claims, volumes and storage classes as the API server reports them, and
+ * which of our pods use which claim.
  *
- * What a claim means for a pod is in placement/claims.h. Knows no other store: each call that
- * changes something returns the pods that are to be looked at again.
+ * placement/claims.h says what a claim means for a pod. This store knows no other store: calls that
+ * change something return the pods that must be looked at again.
  */
 #ifndef SLURMKUBE_CORE_WORLD_CLAIM_STORE_H
 #define SLURMKUBE_CORE_WORLD_CLAIM_STORE_H
@@ -24,14 +24,17 @@ class ClaimStore
 {
       public:
 	struct Change {
+		/* false: the object is the same as before */
 		bool is_any = false;
-		/* of the claim, or of the claim that the volume is for */
+		/* pods that use the claim, or the claim that the volume is for */
 		std::set<PodUid> users;
-		/* they are looked at again then: a node has been refused until then; 0: none */
+		/* When to look at the users again, monotonic microseconds: until then a node counts
+		 * as refused, because a provisioner could not make the volume there. 0: no node was
+		 * refused. */
 		std::int64_t again_us = 0;
 	};
 
-	/* ---- what the API server tells ---- */
+	/* ---- what the API server reports ---- */
 	Change seen(Claim claim, Now now);
 	Change seen(Volume volume);
 	bool seen(StorageClass storage_class) { return known_.seen(std::move(storage_class)); }
@@ -50,23 +53,24 @@ class ClaimStore
 	{
 		known_.classes_listed(live_uids);
 	}
-	/* why: for texts; empty: they can be read */
+	/* why: text for users; empty: claims can be read. */
 	void set_unreadable(std::string why) { unreadable_ = std::move(why); }
 
-	/* ---- who uses them ---- */
+	/* ---- which pods use the claims ---- */
 	void note(const Pod &pod);
 	void want() { is_wanted_ = true; }
 	void forget(const PodUid &uid);
 
-	/* ---- looking ---- */
-	/* A pod with claims has been seen: they must be told of. */
+	/* ---- views ---- */
+	/* A pod or template with claims has been seen, so claims, volumes and classes must be
+	 * watched. */
 	[[nodiscard]] bool is_wanted() const { return is_wanted_; }
 	[[nodiscard]] const Claims &known() const { return known_; }
 	[[nodiscard]] const std::string &unreadable() const { return unreadable_; }
 	[[nodiscard]] const std::set<PodUid> &users_of(const ClaimId &id) const;
-	/* All pods of ours with claims. */
+	/* All our pods that have claims. */
 	[[nodiscard]] std::set<PodUid> users() const;
-	/* Why the claims keep the pod off the node now. */
+	/* Why the claims do not allow the pod on the node at present; nullopt: they do. */
 	[[nodiscard]] std::optional<Refusal> refuses(
 		const Pod &pod, const KubeNode &node, std::int64_t now_us) const;
 
@@ -76,7 +80,8 @@ class ClaimStore
 	std::string unreadable_;
 	std::map<ClaimId, std::set<PodUid>> users_;
 	std::map<PodUid, std::vector<ClaimId>> claims_of_;
-	/* nodes that a provisioner has refused for a claim; monotonic microseconds */
+	/* nodes that a provisioner has refused for a claim, and until when; monotonic
+	 * microseconds */
 	std::map<std::pair<ClaimId, std::string>, std::int64_t> unfit_until_us_;
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of World that observes volume claims. What they mean for a pod: claim_facts.cc.
+ * The part of World that observes volume claims. claim_facts.cc says what they mean for a pod.
  *
- * Before a submission the pod waits until its claims can be honoured at all; nodes that they
- * exclude are excluded in Slurm. With an allocation, claims that wait for a node are bound first,
- * one write after the other, and the pod when all of them are.
+ * A pod is not submitted until its claims can be honoured at all. Nodes that the claims exclude are
+ * excluded in Slurm. With an allocation, claims that wait for a node are bound first, one write
+ * after the other. The pod is bound when all its claims are.
  */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"

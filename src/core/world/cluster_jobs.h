@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cluster_jobs.h - which cluster this is, and of which live jobs stand for pods.
+ * cluster_jobs.h - which Kubernetes cluster this is, and which live jobs stand for pods of which
+ * cluster.
  *
- * A cluster is known by the uid of its namespace kube-system, which each marker has. Live jobs of
- * our name and of another uid mean that a kubeconfig is wrong. Knows no other store.
+ * A cluster is identified by the uid of its namespace kube-system, which agents write into their
+ * markers. If live jobs have our cluster's name and another uid, a kubeconfig is wrong. This store
+ * knows no other store.
  */
 #ifndef SLURMKUBE_CORE_WORLD_CLUSTER_JOBS_H
 #define SLURMKUBE_CORE_WORLD_CLUSTER_JOBS_H
@@ -20,42 +22,46 @@ namespace slurmkube::core
 class ClusterJobs
 {
       public:
-	/* ours: as it was said before, or empty */
+	/* ours: the uid that was known earlier, or empty. */
 	explicit ClusterJobs(std::string ours = {}) : ours_(std::move(ours)) {}
 
-	/* The API server has said which cluster it is. false: that is known. */
+	/* The API server has said which cluster it serves. Returns false if that was known
+	 * already. */
 	bool seen(const std::string &uid);
-	/* It may be another by now, until the API server says so. */
+	/* The API server may belong to another cluster, until it says which. */
 	void doubt() { is_known_ = false; }
 	[[nodiscard]] bool is_known() const { return is_known_; }
-	/* Uid of the cluster; empty: it has never been said. */
+	/* Uid of this cluster; empty: never known so far. */
 	[[nodiscard]] const std::string &ours() const { return ours_; }
 
-	/* A job of our name: it replaces what was known of that number. */
+	/* A job whose marker has our cluster's name. Replaces what was known about that job id. */
 	void note(const SlurmJob &job);
-	/* A job of another name. */
+	/* A job whose marker has another cluster's name. */
 	void note_other_name(const SlurmJob &job);
 	void forget_other_name(JobId id) { other_names_.erase(id); }
 	void forget_other_names() { other_names_.clear(); }
 	void forget(JobId id);
-	/* Jobs of our name have to be noted again: seen() said another uid. */
+	/* After seen() with another uid: the jobs of our name have to be noted again. */
 	void forget_clusters();
 
-	/* Live jobs under our name whose pods are another cluster's, and its uid. */
+	/* Live jobs under our cluster's name whose pods belong to another cluster, with that
+	 * cluster's uid. */
 	[[nodiscard]] const std::map<JobId, std::string> &of_other_clusters() const
 	{
 		return others_;
 	}
-	/* Of this very cluster, under another name than the configuration has. */
+	/* Live jobs of this cluster under another name than that in the configuration, with that
+	 * name. */
 	[[nodiscard]] std::map<JobId, std::string> of_other_names() const;
-	/* Live jobs whose markers do not say it. */
+	/* Live jobs under our cluster's name whose markers contain no uid. */
 	[[nodiscard]] const std::set<JobId> &of_unknown_clusters() const { return unknown_; }
 
       private:
 	bool is_known_ = false;
 	std::string ours_;
 	std::map<JobId, std::string> others_;
-	std::map<JobId, Marker> other_names_; /* which may be of this cluster */
+	/* under other names; they are of this cluster if the uid says so */
+	std::map<JobId, Marker> other_names_;
 	std::set<JobId> unknown_;
 };
 

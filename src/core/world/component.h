@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * component.h - what World knows of a component: of its Slurm job, and of its ranks where it has
- * several. A pod alone is a component of one rank, whose key is the pod's uid; of the others the
- * key is the uid of their owner, see component_key().
+ * component.h - what World knows about a component: about its Slurm job and, if it may have several
+ * ranks, about those. A pod alone is a component of one rank, and its key is the pod's uid. The key
+ * of any other component is derived from the uid of its owner, see component_key().
  *
- * Times are monotonic microseconds; 0: not set.
+ * Times are monotonic microseconds, 0 if not set, unless stated otherwise.
  */
 #ifndef SLURMKUBE_CORE_WORLD_COMPONENT_H
 #define SLURMKUBE_CORE_WORLD_COMPONENT_H
@@ -20,25 +20,25 @@
 namespace slurmkube::core
 {
 
-/* A node that was given back because it could not take the pods: another is asked for until that is
- * over. */
+/* A node that was given back because it could not take the pods. The next jobs exclude it until it
+ * can take them. */
 struct Crowded {
 	std::string node;
-	/* of the pods that were to go there together; none: of one pod */
+	/* of all pods that were to go there together; nullopt: of the only pod */
 	std::optional<Resources> need;
 };
 
 /* What the waiting job was last given, and what Slurm refused. */
 struct SubmittedOptions {
-	JobId job; /* whose options we have changed, to those of this digest */
+	JobId job; /* the job whose options we have changed to those of digest */
 	std::string digest;
-	std::string refused_digest, refused_text; /* Slurm did not want these */
-	/* exclusions_digest() of the nodes that the job is kept off; none: its marker says it */
+	std::string refused_digest, refused_text; /* options that Slurm refused, and why */
+	/* exclusions_digest() of the nodes that the job must not get; nullopt: see its marker */
 	std::optional<std::string> exclusions;
-	bool is_reviewed = false; /* whether they are still the right ones is to be looked at */
+	bool is_reviewed = false; /* the excluded nodes must be judged again */
 };
 
-/* Jobs, one after the other, that Slurm no longer has and whose end nobody has reported. */
+/* Successive jobs that have vanished from Slurm without a report of their end. */
 struct VanishedJobs {
 	unsigned count = 0;
 	std::int64_t last_us = 0, submit_not_before_us = 0;
@@ -51,13 +51,14 @@ struct Component {
 
 	/* ---- its jobs ---- */
 	std::vector<JobId> jobs;
-	std::vector<JobId> answered; /* those that our own submissions were answered with */
-	/* ended by us, of a pod by cancelling: their end says nothing about pods that live */
+	std::vector<JobId> answered; /* with these, slurmctld answered our own submissions */
+	/* Jobs that we ended, for a pod by cancelling: their end says nothing about live pods. */
 	std::vector<JobId> given_up;
-	/* Slurm answered with them, and the plugin has never reported them: to be cancelled */
+	/* Jobs that slurmctld answered with, but that the plugin has never reported: to be
+	 * cancelled. */
 	std::vector<JobId> unheard_of;
-	/* jobs of bound pods that Slurm has started elsewhere, or not at all, after it forgot their
-	 * start */
+	/* Jobs of bound pods that a restored slurmctld has forgotten to be running, and has started
+	 * on another node or not at all. */
 	std::set<JobId> strays;
 	std::optional<JobId> cancelling;
 	VanishedJobs vanished;
@@ -65,33 +66,36 @@ struct Component {
 	std::int64_t submitted_us = 0, allocated_us = 0, job_ended_us = 0;
 
 	/* ---- its next job ---- */
-	InFlight busy; /* slurm; with several ranks also look */
+	InFlight busy; /* only slurm; for several ranks, also look */
 	Retries retries;
-	bool is_refused = false;          /* Slurm wants no such job: a lasting failure */
+	/* Slurm refused the job: a lasting failure, retried once a minute */
+	bool is_refused = false;
 	std::optional<Condition> trouble; /* why the last submission failed */
 	SubmittedOptions submitted;
-	std::vector<Crowded> crowded; /* the latest last */
-	unsigned given_back = 0;      /* allocations, to a pod without a job */
+	std::vector<Crowded> crowded; /* the most recent last */
+	unsigned given_back = 0;      /* allocations, in favour of a pod without a job */
 	std::int64_t slurm_quiet_until_us = 0;
 
-	/* when the check before binding is tried again without an event */
+	/* When the check before the binding is repeated, even without an event. */
 	std::int64_t admission_look_us = 0;
 
-	/* ---- of several ranks ---- */
+	/* ---- only with several ranks ---- */
 	std::int64_t first_seen_us = 0;
 	std::set<std::string> bound_nodes; /* where its pods are bound */
-	std::uint32_t bound_attempt = 0;   /* and the highest attempt under which */
-	bool is_gone = false;              /* the API server says that none of its pods exists */
+	/* the highest attempt under which one of them is bound */
+	std::uint32_t bound_attempt = 0;
+	bool is_gone = false; /* the API server has said that none of its pods exists */
 	std::int64_t look_quiet_until_us = 0;
 };
 
 /* How the last pod in a rank ended. */
 struct RankEnd {
-	std::uint32_t restart = 0; /* of the workload, see PodEntry::restart */
+	/* of the workload when the pod was made, see PodEntry::restart */
+	std::uint32_t restart = 0;
 	std::uint32_t attempt = 0;
-	std::int64_t created = 0; /* of the pod */
-	bool was_deleted = false; /* it ended as it was deleted */
-	bool is_gone = false;     /* there is no such pod any more */
+	std::int64_t created = 0; /* of the pod, seconds since the epoch */
+	bool was_deleted = false; /* the pod ended because it was deleted */
+	bool is_gone = false;     /* the pod does not exist */
 	std::uint32_t status = 0; /* wait status */
 };
 
@@ -99,48 +103,54 @@ struct RankEnd {
 struct Gang {
 	GangId id;
 	OwnerId owner;
-	std::uint32_t minimum = 0;  /* of a PodGroup */
+	std::uint32_t minimum = 0;  /* of a PodGroup; 0: the gang is not a PodGroup */
 	std::vector<Rank> ranks;    /* empty: not known yet */
-	std::vector<Role> roles;    /* that they were made from */
-	std::size_t components = 1; /* of the workload that it is one of */
-	/* with the other components; unknown until an owner of a pod has been seen */
+	std::vector<Role> roles;    /* from which the ranks were made */
+	std::size_t components = 1; /* number of components of its workload */
+	/* see ComponentFacts::ends_together; nullopt: no owner of a pod has been seen yet */
 	std::optional<bool> ends_together;
-	/* of each rank its number over all components, ascending; empty: the same */
+	/* For each rank, its number over all components, ascending; empty: the same numbers. */
 	std::vector<std::uint32_t> workload_ranks;
-	/* how many the workload has; 0: as many as there are ranks */
+	/* Number of ranks of the whole workload; 0: as many as this component has. */
 	std::uint32_t workload_size = 0;
-	bool goes_first = false; /* as in ComponentFacts */
-	/* whose options its job has while none of its pods has come */
+	bool goes_first = false; /* see ComponentFacts::goes_first */
+	/* A template whose options the job has while none of the component's pods has come. */
 	std::shared_ptr<const Pod> stand_in;
 	GangShape shape;
-	/* at most so many tasks, 0: as many as fit; not there: not planned yet */
+	/* Maximum number of tasks per node; 0: as many as fit; nullopt: not planned yet. */
 	std::optional<std::uint32_t> per_node;
-	std::map<PodUid, std::optional<std::uint32_t>> members; /* and their ranks */
-	/* members without an index, and their roles: they take a rank with the next look */
+	std::map<PodUid, std::optional<std::uint32_t>> members; /* with their ranks */
+	/* Members without an index, and their roles. The next look at the component assigns their
+	 * ranks. */
 	std::map<PodUid, std::string> unranked;
 	std::map<std::uint32_t, RankEnd> ends;
-	std::uint32_t restart = 0; /* the latest of its pods, see PodEntry::restart */
-	/* creation of the pod that came first when none was bound: ends of earlier ones do not
-	 * count, in workloads of several components */
+	std::uint32_t restart = 0; /* of its latest pods, see PodEntry::restart */
+	/* For workloads of several components: the latest creation, seconds since the epoch, of a
+	 * pod that joined while none was bound. Ends of pods that were created earlier and are gone
+	 * do not count. */
 	std::int64_t run_since = 0;
-	/* ranks whose pods were too large for the allocation: they have jobs of their own */
+	/* Ranks whose pods were too large for the allocation and therefore have jobs of their
+	 * own. */
 	std::set<std::uint32_t> standalone;
-	unsigned given_back = 0; /* allocations that were too small, since a pod was bound */
-	/* ends under an earlier one say nothing of the present job; 0: the job's own */
+	/* allocations that were too small, since a pod was last bound */
+	unsigned given_back = 0;
+	/* Ends under earlier attempts say nothing about the present job; 0: the attempt of the
+	 * job. */
 	std::uint32_t first_attempt = 0;
-	std::int64_t looked_us = 0;            /* when all members were last looked at */
-	bool was_seen = false;                 /* a member, by this agent */
-	unsigned never_came = 0;               /* jobs in a row that were ended for want of pods */
-	std::int64_t submit_not_before_us = 0; /* after the last of them */
+	std::int64_t looked_us = 0; /* when all members were last looked at */
+	bool was_seen = false;      /* this agent has seen a member */
+	/* jobs in a row that were ended because pods never came */
+	unsigned never_came = 0;
+	std::int64_t submit_not_before_us = 0; /* the pause after the last of these jobs */
 	std::optional<Condition> late_text;
-	/* a job that waits for another number of tasks than the owner wants by now */
+	/* A pending job with another number of tasks than the owner wants. */
 	JobId outgrown;
 };
 
-/* Over all components of the workload. */
+/* The number of a rank, and of all ranks, over all components of the workload. */
 std::uint32_t workload_rank_of(const Gang &gang, std::uint32_t rank);
 std::uint32_t workload_size_of(const Gang &gang);
-/* nullopt: that rank is another component's */
+/* nullopt: the rank belongs to another component. */
 std::optional<std::uint32_t> rank_in_component(const Gang &gang, std::uint32_t workload_rank);
 
 } // namespace slurmkube::core

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of a component among the others of its workload. */
+/* Facts about a component among the others of its workload. */
 #include "src/core/reconcile/report.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
@@ -12,8 +12,9 @@ namespace slurmkube::core
 namespace
 {
 
-/* From a pod to the first of another component, where the controller makes all at once; where it
- * waits for others to run this is lost once. */
+/* For how long after the first sight of a pod the first pods of other components are awaited,
+ * because many controllers make all pods at once. If a controller makes them only when other pods
+ * run, this time is lost once. */
 constexpr std::int64_t k_first_pod_us = 1'000'000;
 constexpr std::int64_t k_second_us = 1'000'000;
 
@@ -39,12 +40,11 @@ ComponentSize size_of(const Gang &gang)
 
 } // namespace
 
-/* Those that are known, in their order; of a workload with one, that one. */
 std::vector<PodUid> components_of_workload(const State &state, const PodUid &key)
 {
 	const PodUid workload{workload_key(key.text)};
 	std::vector<PodUid> keys;
-	/* "uid", "uid+1", "uid+2" */
+	/* In this order: "uid", "uid+1", "uid+2". */
 	for (auto next = state.gangs.lower_bound(workload); next != state.gangs.end(); next++) {
 		const std::string &text = next->first.text;
 		if (!text.starts_with(workload.text) ||
@@ -80,7 +80,7 @@ void FactsReader::note_component(const PodUid &key, ComponentFacts &f) const
 		roles_text(gang) + ")";
 	f.size = size_of(gang);
 	f.goes_first = gang.goes_first;
-	/* on doubt pods stay */
+	/* if this is not known yet, pods stay */
 	f.ends_together = gang.ends_together.value_or(gang.members.empty());
 	std::int64_t expected_us = 0;
 	for (const PodUid &one : gang.members.empty() ? components_of_workload(state_, key)
@@ -97,7 +97,6 @@ void FactsReader::note_component(const PodUid &key, ComponentFacts &f) const
 		key, Clock::held, job_side(f.job) == JobSide::allocated && !has_own_bound(f));
 }
 
-/* When what it holds goes back; looked at again by then. */
 HoldLimit FactsReader::hold_limit(const PodUid &key) const
 {
 	const std::string workload = workload_key(key.text);

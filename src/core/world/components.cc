@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of World that knows the components of workloads whose roles do not fit one job. Each is
- * a gang of its own, with a job and members; its key's key says which workload it is of
- * (component_key()). What to do is decided for all of them together: reconcile/together.h.
+ * The part of World that knows the components of workloads whose roles do not fit one job. Each
+ * component is a gang with a job and members of its own. Its key says to which workload it belongs
+ * (component_key()). Decisions are made for all components together: reconcile/together.h.
  */
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
@@ -18,7 +18,8 @@ namespace slurmkube::core
 namespace
 {
 
-/* While none of its pods has come: the template, with the options that its owners have for all. */
+/* The pod that stands for a component while none of its pods has come: its template, with the
+ * options that the owners have for all pods. */
 std::shared_ptr<const Pod> stand_in_for(
 	const PodUid &key, const GangId &id, const ComponentRoles &component, const PodEntry &first)
 {
@@ -59,8 +60,8 @@ std::optional<std::uint32_t> rank_in_component(const Gang &gang, std::uint32_t w
 }
 
 /*
- * An owner that has grown or shrunk may have other components by its present size. What runs stays
- * as it is, and a pod of one of its roles belongs there.
+ * If the owner has grown or shrunk, its present size may lead to other components. Components that
+ * run stay as they are, so a pod of one of their roles joins them.
  */
 std::optional<PodUid> World::component_that_runs(const InGang &in) const
 {
@@ -77,7 +78,8 @@ std::optional<PodUid> World::component_that_runs(const InGang &in) const
 	return std::nullopt;
 }
 
-/* The same, for an agent that finds it running: a pod of that role is bound under that key. */
+/* The same for an agent that finds the component running: a pod of that role is bound under that
+ * key, so the component keeps the role. */
 void World::keep_role(const PodUid &key, const InGang &in)
 {
 	Gang &gang = state_.gangs.at(key);
@@ -106,7 +108,7 @@ void World::keep_role(const PodUid &key, const InGang &in)
 	take_workload_ranks(gang, std::move(whole.workload_ranks));
 }
 
-/* Those that are bound know their ranks. */
+/* Bound pods keep the ranks in their annotations. */
 void World::take_workload_ranks(Gang &gang, std::vector<std::uint32_t> ranks)
 {
 	if (ranks == gang.workload_ranks)
@@ -119,8 +121,8 @@ void World::take_workload_ranks(Gang &gang, std::vector<std::uint32_t> ranks)
 	}
 }
 
-/* Each component is there with the first pod of any: some controllers make pods only when others
- * are Ready. */
+/* The first pod of any component creates all components: some controllers make the other pods only
+ * when the first ones are Ready. */
 void World::join_components(const InGang &in, const PodEntry &first, Now now)
 {
 	const std::string workload = workload_key(in.gang.key);
@@ -159,7 +161,8 @@ void World::take_component(
 	take_roles(key, gang, components[n].roles);
 }
 
-/* Its owner has no such roles any more: nothing waits for it, and what it has goes. */
+/* The owner does not have these roles: nothing waits for them, and a pending job for them is
+ * cancelled. */
 void World::drop_roles(const PodUid &key, Gang &gang)
 {
 	gang.components = 1;
@@ -175,8 +178,8 @@ void World::drop_roles(const PodUid &key, Gang &gang)
 }
 
 /*
- * Owners other than JobSets do not say on their pods that they make all of them anew. When a pod
- * comes while none is bound, the workload starts again.
+ * Only JobSets say on their pods that all of them were re-created. For other owners: if a pod comes
+ * while none is bound, the workload has started again.
  */
 void World::note_new_run(const PodUid &key, const Gang &gang, const Pod &pod)
 {
@@ -200,7 +203,7 @@ void World::note_new_run(const PodUid &key, const Gang &gang, const Pod &pod)
 	}
 }
 
-/* Pods of another component, which may be what this one's wait for. */
+/* Whether other components have pods, for which this component may have to wait. */
 bool World::has_pods_of_others(const PodUid &key) const
 {
 	const std::vector<PodUid> keys = components_of_workload(state_, key);
@@ -217,8 +220,8 @@ void World::wake_components(const PodUid &key)
 		queue_.mark(one);
 }
 
-/* What the templates tolerate keeps nodes in service for the pods that are to come, and their
- * claims are to be watched. */
+/* Nodes whose taints the templates tolerate must be in service for the pods to come, and the claims
+ * of templates must be watched. */
 void World::note_roles(const Gang &gang)
 {
 	for (const Role &role : gang.roles) {
@@ -230,7 +233,8 @@ void World::note_roles(const Gang &gang)
 	}
 }
 
-/* What was observed of its pods since the last look: who is in it, and in which rank. */
+/* Settles what was observed of the component's pods since the last look: which pods are members,
+ * and in which rank. */
 void World::settle_members(const PodUid &key, Now now)
 {
 	Gang &gang = state_.gangs.at(key);
@@ -270,7 +274,7 @@ HoldLimit World::gather_hold_limit(
 	return limit;
 }
 
-/* Two of them may have places on one node. */
+/* Two components may have places on one node. */
 void World::note_room_together(std::vector<ComponentFacts> &components, Now now)
 {
 	if (components.size() < 2)

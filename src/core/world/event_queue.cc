@@ -38,7 +38,7 @@ void EventQueue::drop_old_news(std::int64_t now_us)
 	}
 }
 
-/* News before warnings, the oldest first. */
+/* Drops the oldest event, and warnings only if there is no other. */
 void EventQueue::make_room()
 {
 	if (warnings_.size() + news_.size() < limits_.queued_max)

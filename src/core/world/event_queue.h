@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event_queue.h - which events about pods are written, and when: the least important of all that
- * the agent writes.
+ * event_queue.h - which events about pods are written, and when. Events are the least important of
+ * all writes of the agent.
  *
- * Pure. Bounded; warnings go first, news that nobody has read in time is dropped, and what is said
- * twice of a pod is said once. A token bucket limits the rate, so that 10,000 pods that start at
- * once cost the API server no more than ten do.
+ * Pure. The queue is bounded. Warnings go first, other events are dropped when they are old, and an
+ * event replaces a waiting one for the same pod and reason. A token bucket limits the rate, so that
+ * 10,000 pods that start at once do not overload the API server.
  */
 #ifndef SLURMKUBE_CORE_WORLD_EVENT_QUEUE_H
 #define SLURMKUBE_CORE_WORLD_EVENT_QUEUE_H
@@ -31,7 +31,8 @@ struct EventLimits {
 	std::size_t queued_max = 500;
 	std::int64_t per_second = 10;
 	std::int64_t burst = 50;
-	std::int64_t news_us = 30'000'000; /* what is no warning is worth nothing later */
+	/* after this time, an event that is not a warning is dropped */
+	std::int64_t news_us = 30'000'000;
 };
 
 class EventQueue
@@ -39,10 +40,9 @@ class EventQueue
       public:
 	explicit EventQueue(EventLimits limits = {}) : limits_(limits), tokens_(limits.burst) {}
 
-	/* Takes the place of an earlier one of the same pod and reason that has not been
-	 * written. */
+	/* Replaces an event for the same pod and reason that has not been written. */
 	void add(EventNote note, std::int64_t now_us);
-	/* What to write now; nullopt: nothing, or not yet. */
+	/* The event to write; nullopt: nothing is to be written at present. */
 	std::optional<EventNote> next(std::int64_t now_us);
 
 	[[nodiscard]] bool empty() const { return warnings_.empty() && news_.empty(); }
@@ -57,13 +57,13 @@ class EventQueue
 	using List = std::list<Entry>;
 	void refill(std::int64_t now_us);
 	void make_room();
-	/* Takes the first one of it. */
+	/* Removes and returns the first event of the list. */
 	EventNote take(List &list);
 	void drop_old_news(std::int64_t now_us);
 
 	const EventLimits limits_;
 	List warnings_, news_;
-	/* of both lists, by what makes two events the same */
+	/* entries of both lists, by key_of() */
 	std::unordered_map<std::string, List::iterator> known_;
 	std::int64_t tokens_, filled_us_ = 0;
 	std::uint64_t written_ = 0, dropped_ = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table from what World is told to who takes it. */
+/* Maps each observation and answer to the function of World that handles it. */
 #include "src/core/world/world.h"
 
 namespace slurmkube::core

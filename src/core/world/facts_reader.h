@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * facts_reader.h - gathers what reconcile() decides by, from what World knows.
+ * facts_reader.h - gathers the facts on which reconcile() decides, from what World knows.
  *
- * Nothing here changes what is known: what has to be remembered goes to Findings. One reader serves
- * one look at one component; it must not outlive its sources.
+ * It changes nothing that World knows: whatever must be remembered goes into Findings. A reader
+ * serves one look at one component and must not outlive its sources.
  */
 #ifndef SLURMKUBE_CORE_WORLD_FACTS_READER_H
 #define SLURMKUBE_CORE_WORLD_FACTS_READER_H
@@ -23,9 +23,9 @@ namespace slurmkube::core
 
 /* Workloads of several components that do not have all their nodes, by workload_key(). */
 struct Holdings {
-	/* of those that had nodes for some components only, and gave them back */
+	/* workloads that had nodes for some components only, and gave them back */
 	std::map<std::string, Tries> tries;
-	/* of those that hold nodes for some, and wait for the rest */
+	/* workloads that hold nodes for some components and wait for the rest */
 	std::map<std::string, Holding> held;
 };
 
@@ -36,7 +36,8 @@ struct FactSources {
 	const NodePlanner &nodes;
 	const Unanswered &unanswered;
 	const Holdings &holdings;
-	/* jobs known from our own submission only */
+	/* Jobs that are known only from the answers to our own submissions, and until when that
+	 * suffices (monotonic microseconds). */
 	const std::map<JobId, std::int64_t> &provisional;
 	std::size_t held_absent_pods; /* see World::held_absent_pods() */
 };
@@ -52,28 +53,29 @@ class FactsReader
 	{
 	}
 
-	/* spec: kept by the caller for as long as the facts, which point to it. */
+	/* spec: owned by the caller. The facts point to it, so it must live as long as they do. */
 	ComponentFacts facts_of_pod(const PodUid &uid, const PodEntry &entry,
 		std::optional<Result<JobSpec>> &spec) const;
 	ComponentFacts facts_of_gang(const PodUid &key, std::optional<Result<JobSpec>> &spec) const;
-	/* What the other components of its workload need to know of it. */
+	/* Adds what the other components of the workload need to know about this one. */
 	void note_component(const PodUid &key, ComponentFacts &facts) const;
-	/* Pods that wait together may have room one by one, and not all: of one component, or of a
-	 * whole workload. */
+	/* Pods that wait together may each have room without all of them having room at once. Notes
+	 * that for the pods of one component, or of all components of a workload. */
 	void note_common_room(const std::vector<ComponentFacts *> &components) const;
-	/* When what a workload holds goes back; key: of its first component. */
+	/* How long a workload may hold nodes while it waits for the rest. key: of its first
+	 * component. */
 	[[nodiscard]] HoldLimit hold_limit(const PodUid &key) const;
-	/* After stand_together(): from when on the API server is asked whether a pod is bound after
-	 * all. */
+	/* To be called after stand_together(). Notes since when the allocation has been wrong: from
+	 * then on the API server is asked whether its pods are really unbound. */
 	void note_letting_go(const PodUid &key, ComponentFacts &facts) const;
 
-	/* Of the pod with the lowest rank, or of what stands in for it; nullptr: there is
-	 * neither. */
+	/* The pod with the lowest rank, or else the template that stands in for it; nullptr:
+	 * neither exists. */
 	[[nodiscard]] const Pod *first_member(const Gang &gang) const;
 	[[nodiscard]] GangPlan plan_of(const Gang &gang, const Pod &first) const;
 
       private:
-	/* ---- a component, and a pod alone: pod_facts.cc, job_facts.cc ---- */
+	/* ---- a component; a pod alone: pod_facts.cc, job_facts.cc, job_verdicts.cc ---- */
 	[[nodiscard]] ComponentFacts facts_of_component(
 		const PodUid &key, const Component &component) const;
 	void note_absence(const PodUid &uid, const PodEntry &entry, PodSide side,
@@ -105,7 +107,7 @@ class FactsReader
 	[[nodiscard]] Result<const NodeExclusions *> exclusions_of_pod(const PodUid &uid,
 		const Pod &pod, const JobSpec &spec, std::uint32_t at_once,
 		std::optional<NodeExclusions> &own) const;
-	/* at_once: this many pods of a gang come to one node */
+	/* at_once: number of the gang's pods that come to one node together */
 	void place(const PodUid &uid, const Pod &pod, std::optional<Result<JobSpec>> &spec,
 		std::uint32_t at_once = 1) const;
 	void hold_for_claims(const PodUid &uid, const Pod &pod,
@@ -151,7 +153,7 @@ class FactsReader
 	[[nodiscard]] Status check_roles(const Gang &gang, const RolePods &roles) const;
 	void exclude_for_roles(const PodUid &key, const Gang &gang, const RolePods &roles,
 		std::uint32_t per_node, std::optional<Result<JobSpec>> &spec) const;
-	/* ---- changes of a job that waits: change_facts.cc ---- */
+	/* ---- changes of a pending job: change_facts.cc ---- */
 	void note_options(const PodUid &uid, const Pod &pod, const Component &component,
 		std::optional<Result<JobSpec>> &spec, ComponentFacts &facts) const;
 	void note_exclusions_change(const PodUid &uid, const Pod &pod, const Component &component,

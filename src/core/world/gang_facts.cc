@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of a gang: of its pods as a whole, its allocation and its times. */
+/* Facts about a gang: its pods as a whole, its allocation and its times. */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/facts_reader.h"
@@ -24,9 +24,9 @@ void drop_leaving(ComponentFacts &f, const Findings &found)
 namespace
 {
 
-/* allocations that were too small for pods of a gang, before these get jobs of their own */
+/* Allocations that may be too small for pods of a gang before these get jobs of their own. */
 constexpr unsigned k_given_back_most = 3;
-/* owners whose pods do not come while others of the workload live are asked so often */
+/* How often an owner is asked whether more pods come, while others of the workload live. */
 constexpr std::int64_t k_owner_interval_us = 30'000'000;
 constexpr std::int64_t k_second_us = 1'000'000;
 
@@ -35,7 +35,7 @@ bool is_stopping(PodSide side)
 	return side == PodSide::stopping;
 }
 
-/* What the pods that wait need on each node together. */
+/* By node, what the waiting pods request there together. */
 std::map<std::string, Occupancy> needs_of(const std::vector<ComponentFacts *> &components)
 {
 	std::map<std::string, Occupancy> needs;
@@ -48,14 +48,14 @@ std::map<std::string, Occupancy> needs_of(const std::vector<ComponentFacts *> &c
 	return needs;
 }
 
-/* When an owner makes all pods anew, the ends of those before say nothing any more. */
+/* If the owner re-creates all pods, the ends of earlier pods do not count. */
 struct Run {
 	std::uint32_t restart = 0; /* see PodEntry::restart */
 	std::int64_t since = 0;    /* see Gang::run_since */
 
 	[[nodiscard]] bool is_after(const RankEnd &end) const
 	{
-		/* an owner that leaves a pod that has ended does not make it anew */
+		/* An owner that leaves an ended pod in place does not re-create it. */
 		return end.restart < restart || (end.is_gone && end.created < since);
 	}
 };
@@ -84,13 +84,13 @@ void mark_crowded(ComponentFacts &f, const std::string &node, const std::string 
 	}
 }
 
-/* As many of its ranks as its owner wants by now, as far as it has said. */
+/* How many of the component's ranks the owner wants at present, as far as it has said. */
 std::uint32_t wanted_ranks(const State &state, const Gang &gang, const ComponentFacts &f)
 {
 	const OwnerAnswer answer = state.owners.answer_of(gang.owner);
 	if (!answer || gang.roles.empty())
 		return f.rank_count;
-	std::uint32_t wanted = 0; /* of an owner that is gone */
+	std::uint32_t wanted = 0; /* 0 stays if the owner is gone */
 	for (const Role &role : *answer ? (*answer)->roles : std::vector<Role>()) {
 		if (std::ranges::find(gang.roles, role.name, &Role::name) != gang.roles.end())
 			wanted += role.pods;
@@ -98,7 +98,7 @@ std::uint32_t wanted_ranks(const State &state, const Gang &gang, const Component
 	return std::min(wanted, f.rank_count);
 }
 
-/* Those of the present job. */
+/* Counts the ends that belong to the present job. */
 void count_ends(const Gang &gang, const Run &run, ComponentFacts &f)
 {
 	const auto may_end = [&](std::uint32_t rank) { return !gang.ends.contains(rank); };
@@ -112,7 +112,7 @@ void count_ends(const Gang &gang, const Run &run, ComponentFacts &f)
 			continue;
 		f.ended_ranks++;
 		f.has_deleted_end = f.has_deleted_end || end.was_deleted;
-		/* pods that were stopped because another had failed do not hide that one */
+		/* Pods that were stopped because another pod had failed do not hide its result. */
 		if (f.result == 0 || (f.result == k_status_cancelled && end.status != 0))
 			f.result = end.status;
 	}
@@ -124,9 +124,9 @@ bool are_any_bound(const ComponentFacts &f)
 }
 
 /*
- * Pods may be larger than their templates say. While nothing runs the allocation is given back, and
- * the next is asked for with what the pods really request; where that is of no use, and for pods of
- * a PodGroup, who finds no place gets a job of its own: it must not wait for ever.
+ * Pods may request more than their templates. While nothing runs, the allocation is given back, and
+ * the next job is submitted with what the pods request. If that has been tried too often, and for
+ * pods of a PodGroup, a pod without a place gets a job of its own, because it would wait for ever.
  */
 void note_misfits(const Gang &gang, ComponentFacts &f, Findings &found)
 {
@@ -142,7 +142,7 @@ void note_misfits(const Gang &gang, ComponentFacts &f, Findings &found)
 	drop_leaving(f, found);
 }
 
-/* Whose pods have not come. */
+/* The number of ranks whose pods have not come. */
 std::uint32_t count_empty_ranks(
 	const Gang &gang, const Run &run, const Members &members, const Findings &found)
 {
@@ -152,7 +152,7 @@ std::uint32_t count_empty_ranks(
 			settled[rank] = true;
 	};
 	for (const Member &m : members) {
-		if (m.side != PodSide::gated) /* nobody knows when it comes */
+		if (m.side != PodSide::gated) /* a gated pod may stay gated for ever */
 			settle(m.rank.value_or(0));
 	}
 	for (const auto &[rank, end] : gang.ends) {
@@ -167,7 +167,7 @@ std::uint32_t count_empty_ranks(
 
 } // namespace
 
-/* Each may have room where not all have: an earlier pod is still there. */
+/* Pods that have room one by one may lack it together: an earlier pod is still there. */
 void FactsReader::note_common_room(const std::vector<ComponentFacts *> &components) const
 {
 	if (!std::ranges::all_of(
@@ -185,7 +185,7 @@ void FactsReader::note_common_room(const std::vector<ComponentFacts *> &componen
 	}
 }
 
-/* A node that Slurm does not know has no place to take up: it would refuse the job each time. */
+/* Whether Slurm knows the bound pods' nodes: it refuses a job for an unknown one, at each try. */
 bool FactsReader::are_nodes_known(const Members &members) const
 {
 	bool are_known = true;
@@ -198,20 +198,20 @@ bool FactsReader::are_nodes_known(const Members &members) const
 	return are_known;
 }
 
-/* None of its pods lives: may more come? */
+/* While none of its pods lives: may more pods come? */
 void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, ComponentFacts &f) const
 {
 	const bool is_empty = is_live_job_side(job_side(f.job)) && !has_own_live(f);
 	const bool has_others = gang.components > 1 && is_any_of_others(state_, key, is_live_side);
 	const bool may_come = has_others && f.ended_ranks < wanted_ranks(state_, gang, f);
-	/* does it still want them? */
+	/* does the owner still want them? */
 	if (is_empty && may_come && !gang.owner.kind.empty())
 		found_.owner.emplace(gang.owner, now_.mono_us - k_owner_interval_us);
 	const bool is_absent =
 		is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
 	const std::int64_t since_us =
 		found_.since(key, Clock::absent, is_absent && state_.settings.gang_hold_us > 0);
-	/* an owner that makes all anew clears them first */
+	/* an owner that re-creates all pods deletes the earlier ones first */
 	const bool is_clearing = gang.components > 1 && is_any_of_others(state_, key, is_stopping);
 	const std::int64_t hold_us = state_.settings.gang_hold_us +
 		(is_clearing ? state_.settings.components_wait_seconds * k_second_us : 0);
@@ -219,7 +219,7 @@ void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, Compone
 	f.is_unseen = f.absent_long && !gang.was_seen && !state_.components.at(key).is_gone;
 	f.absent_long = f.absent_long && !f.is_unseen;
 	f.for_absence = true;
-	/* has its owner said that no more pods come? */
+	/* has the owner said that no more pods come? */
 	if (is_absent && !gang.owner.kind.empty()) {
 		found_.owner.emplace(gang.owner,
 			std::max(since_us,
@@ -235,15 +235,15 @@ void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, Compone
 		found_.look_later(key, now_.mono_us + k_owner_fresh_us);
 }
 
-/* Some of its pods are missing, or all that run have no job. */
+/* For how long pods have been missing, or running without a job. */
 void FactsReader::note_gang_times(
 	const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &f) const
 {
 	note_gang_absence(key, gang, f);
 	f.empty_ranks = count_empty_ranks(gang, run_of(state_, key, gang), members, found_);
 	found_.all_came = f.empty_ranks == 0 && are_any_bound(f);
-	/* who runs may be what the others wait for, as long as it takes: a leader loads its model
-	 * first */
+	/* The pods that run may be what the others wait for, as long as that takes: a leader may
+	 * have to load its model first. */
 	const bool is_any_bound = are_any_bound(f) ||
 		(gang.components > 1 && is_any_of_others(state_, key, is_bound_side));
 	const bool is_late = job_side(f.job) == JobSide::allocated && gang.minimum == 0 &&
@@ -275,8 +275,8 @@ void FactsReader::note_ranks(
 	note_placeless(f);
 }
 
-/* What keeps it from asking for a job; pods that run and have lost theirs are kept by nothing of
- * all that. */
+/* What keeps the gang from submitting a job. Of all this, running pods that have lost their job
+ * wait only for the pause after vanished jobs. */
 void FactsReader::note_what_is_missing(const PodUid &key, const Gang &gang, ComponentFacts &f) const
 {
 	f.is_complete = !gang.ranks.empty();
@@ -299,7 +299,7 @@ void FactsReader::note_what_is_missing(const PodUid &key, const Gang &gang, Comp
 		wait_after_never_came(key, gang, f, now_, found_);
 }
 
-/* An agent that finds it running was not there when its job was first asked for; its pods say under
+/* An agent that finds the gang running did not see its first submission. The bound pods tell under
  * which attempt that was. */
 void FactsReader::note_first_attempt(const Gang &gang, const ComponentFacts &f) const
 {
@@ -322,7 +322,7 @@ ComponentFacts FactsReader::facts_of_gang(
 	const Component &component = state_.components.at(key);
 	ComponentFacts f = facts_of_component(key, component);
 	f.is_outgrown = f.job && gang.outgrown == f.job->id;
-	/* by an agent before this one; root may as well be somebody who meant it */
+	/* By an earlier agent. Root does not count: that may be an administrator. */
 	f.ended_by_us = f.job && f.job->ended_by.value_or(0) != 0 &&
 		f.job->ended_by == state_.settings.own_uid;
 	f.name_space = gang.id.name_space;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of World that keeps a gang of which some pods never come from getting job after
- * job, each of which is charged until its pods have been waited for: the pause before the next
- * job doubles, and is over at once when all pods are there.
+ * The part of World for gangs of which some pods never come. Each job of such a gang is charged
+ * while its pods are waited for. So the pause before the next job doubles; it ends at once when all
+ * pods exist.
  */
 #include "src/core/reconcile/report.h"
 #include "src/core/world/parts.h"
@@ -20,7 +20,7 @@ constexpr std::int64_t k_second_us = 1'000'000;
 constexpr std::int64_t k_longest_pause_us = 14'400 * k_second_us;
 constexpr unsigned k_doublings_most = 8;
 
-/* The first is for nothing: another allocation may have the room that the pods lacked. */
+/* No pause after the first job: another allocation may have the room that the pods lacked. */
 std::int64_t pause_after(unsigned jobs, std::int64_t wait_us)
 {
 	if (jobs <= 1)

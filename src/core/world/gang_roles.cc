@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Facts of the roles of a gang: what they demand of nodes.
+ * Facts about the roles of a gang: which constraints they have on nodes.
  *
- * Controllers make the pods of some roles only after others are Ready, in the allocation that the
- * first ones got: so what a role constraints is known from its owner's template until the first pod
- * of it has come, which corrects it.
+ * Controllers make the pods of some roles only after others are Ready, and these pods run in the
+ * same allocation. So the constraints of a role come from its owner's template until the first pod
+ * of the role has come.
  */
 #include "src/core/gang/role_conflict.h"
 #include "src/core/placement/placement.h"
@@ -20,11 +20,11 @@ namespace slurmkube::core
 namespace
 {
 
-/* Each costs a look at all nodes. */
+/* Each of them costs a look at all nodes. */
 constexpr std::size_t k_unlike_roles_most = 32;
 
-/* As far as nodes are concerned. Owners may have hundreds of templates that differ in their
- * commands only. */
+/* Whether two templates mean the same for nodes. Owners may have hundreds of templates that differ
+ * only in their commands. */
 bool are_constrained_alike(const Pod &one, const Pod &other, bool is_by_labels)
 {
 	return one.constraints == other.constraints && one.requests == other.requests &&
@@ -33,7 +33,8 @@ bool are_constrained_alike(const Pod &one, const Pod &other, bool is_by_labels)
 		one.active_deadline_seconds == other.active_deadline_seconds;
 }
 
-/* Pods of a PodGroup have names, claims and sizes of their own: only what chooses nodes counts. */
+/* The pods of a PodGroup differ in names, claims and sizes, so only what selects nodes is
+ * compared. */
 bool choose_nodes_alike(const Pod &one, const Pod &other)
 {
 	return one.constraints.node_selector == other.constraints.node_selector &&
@@ -46,7 +47,7 @@ std::string owner_text(const Gang &gang)
 	return gang.id.kind + " " + gang.id.name;
 }
 
-/* A PodGroup has no roles: each of its pods may be of another kind. */
+/* A PodGroup has no roles, so its texts name pods. */
 std::string role_text(const Gang &gang, const std::string &name)
 {
 	return (gang.minimum > 0 ? "pod '" : "role '") + name + "'";
@@ -74,7 +75,8 @@ const Pod *FactsReader::first_member(const Gang &gang) const
 	return first ? first : gang.stand_in.get();
 }
 
-/* The first of each kind; of a PodGroup at most so many, since it cannot name them as roles. */
+/* The first pod of each kind. For a PodGroup, at most k_unlike_roles_most: an error could not name
+ * them as roles. */
 RolePods FactsReader::unlike_ones(const Gang &gang, std::map<std::uint32_t, RolePod> by_rank) const
 {
 	const bool is_pod_group = gang.minimum > 0;
@@ -96,14 +98,15 @@ RolePods FactsReader::unlike_ones(const Gang &gang, std::map<std::uint32_t, Role
 }
 
 /*
- * In rank order; not more than one beyond k_unlike_roles_most. A gang of which pods run has its
- * nodes: what has not come yet does not take them away.
+ * In rank order, and at most one more than k_unlike_roles_most. Templates count only while no pod
+ * of the gang is bound: afterwards it has its nodes, and pods that have not come must not exclude
+ * them.
  */
 RolePods FactsReader::pods_of_roles(const Gang &gang) const
 {
 	std::map<std::string_view, std::pair<std::uint32_t, const Pod *>> firsts;
 	bool is_running = false;
-	/* which has no templates: its pods may be of any kind, and each is judged */
+	/* a PodGroup has no templates: its pods may be of any kind, so each is judged */
 	const bool is_pod_group = gang.minimum > 0;
 	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state_.pods.at(uid);
@@ -111,7 +114,7 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 			continue;
 		const bool is_bound = is_bound_side(side_of(entry));
 		is_running = is_running || is_bound;
-		/* pods that run have their nodes: one stands for all of them */
+		/* bound pods have their nodes, so one stands for all of them */
 		const std::string &role =
 			is_pod_group && !is_bound ? entry.pod->name : gang.ranks[*rank].role;
 		auto &first = firsts.try_emplace(role, *rank, &*entry.pod).first->second;
@@ -130,7 +133,8 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 	return unlike_ones(gang, std::move(by_rank));
 }
 
-/* The job lasts as long as the last of them; 0: a role has no limit. */
+/* The longest deadline, because the job lasts until its last pod has ended; 0: a role has no
+ * deadline. */
 std::int64_t FactsReader::deadline_of(const RolePods &roles)
 {
 	std::int64_t latest = 0;
@@ -142,7 +146,8 @@ std::int64_t FactsReader::deadline_of(const RolePods &roles)
 	return latest;
 }
 
-/* Slurm gives them their nodes all at once, and cannot be told which of these go together. */
+/* Slurm allocates the nodes of all roles at once, and cannot be told which roles belong together on
+ * a node. */
 Status FactsReader::check_roles(const Gang &gang, const RolePods &roles) const
 {
 	if (roles.size() > k_unlike_roles_most)
@@ -175,8 +180,8 @@ Status FactsReader::check_roles(const Gang &gang, const RolePods &roles) const
 	return Ok{};
 }
 
-/* Nodes that other components of the workload have, where a pod of theirs cannot be beside one of
- * these. */
+/* Excludes nodes of other components of the workload, if their pods conflict with pods of these
+ * roles. */
 void FactsReader::exclude_siblings(
 	const PodUid &key, const RolePods &roles, std::set<std::string> &excluded) const
 {
@@ -198,7 +203,7 @@ void FactsReader::exclude_siblings(
 	}
 }
 
-/* A node has to do for all roles: nobody knows which will come to it. */
+/* Each node has to suit all roles, because it is not known which role will get which node. */
 void FactsReader::exclude_for_roles(const PodUid &key, const Gang &gang, const RolePods &roles,
 	std::uint32_t per_node, std::optional<Result<JobSpec>> &spec) const
 {
@@ -216,7 +221,7 @@ void FactsReader::exclude_for_roles(const PodUid &key, const Gang &gang, const R
 			return;
 		}
 		if (!role.pod->node_name.empty())
-			continue; /* it has its node */
+			continue; /* bound already */
 		judged.push_back({role_text(gang, role.name), (*spec)->excluded_nodes,
 			reasons_text(filter_.exclusions_for(state_, *role.pod).reasons)});
 		excluded.insert((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of the job that a gang asks for: its shape, where it may run, and whether that much is
- * there at all. */
+/* Facts about the job that a gang asks for: its shape, where it may run, and whether the nodes have
+ * that much at all. */
 #include "src/core/model/amounts.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
@@ -28,7 +28,7 @@ std::string component_text(const PodUid &key, const Gang &gang)
 		std::to_string(gang.components) + ": " + roles;
 }
 
-/* The options are those of the first pod and of its owners. */
+/* Turns the job of the first pod, whose options it has, into that of the gang. */
 void take_gang(
 	JobSpec &spec, const PodUid &key, const Gang &gang, const GangPlan &plan, const Pod &first)
 {
@@ -47,7 +47,7 @@ void take_gang(
 
 } // namespace
 
-/* What takes part in deciding where pods of an allocation go, besides their ranks. */
+/* What decides, besides the ranks, where in an allocation the pods go. */
 GangPlan FactsReader::plan_of(const Gang &gang, const Pod &first) const
 {
 	const auto spec = translate(first, state_.settings.policy, 1, Pods::gang);
@@ -63,7 +63,7 @@ GangPlan FactsReader::plan_of(const Gang &gang, const Pod &first) const
 	std::set<std::string> excluded;
 	for (const RolePod &role : roles) {
 		if (!role.pod->node_name.empty())
-			continue; /* it may use no other node by now_, and its gang could */
+			continue; /* a bound pod excludes all other nodes, which its gang may use */
 		const std::vector<std::string> &of_role =
 			filter_.exclusions_for(state_, *role.pod).excluded;
 		excluded.insert(of_role.begin(), of_role.end());
@@ -72,7 +72,7 @@ GangPlan FactsReader::plan_of(const Gang &gang, const Pod &first) const
 	plan.shape = shape_of(ranks_as_seen(gang), state_.settings.policy.least_memory_mib, packing,
 		state_.settings.policy.cpu_unit, node_sizes(excluded));
 	const Resources &requests = first.requests;
-	/* options ask for more */
+	/* the options may ask for more than the pods request */
 	if (spec && spec->cpus != cpus_of(requests, state_.settings.policy.cpu_unit))
 		plan.shape.cpus_per_task = std::max(plan.shape.cpus_per_task, spec->cpus);
 	if (spec &&
@@ -83,8 +83,8 @@ GangPlan FactsReader::plan_of(const Gang &gang, const Pod &first) const
 	return plan;
 }
 
-/* Nodes that are not excluded, with what they hold when they are empty. Empty while no node is
- * known. */
+/* Sizes of the nodes that are not excluded, as if they were empty, with the number of nodes of each
+ * size. Empty while no node is known. */
 NodeSizes FactsReader::node_sizes(const std::set<std::string> &excluded) const
 {
 	NodeSizes sizes;
@@ -98,9 +98,9 @@ NodeSizes FactsReader::node_sizes(const std::set<std::string> &excluded) const
 }
 
 /*
- * A template may say less than its pods request: a LimitRange sets defaults, webhooks add sidecars,
- * a RuntimeClass has overhead. So each rank has the larger of its template and of the pods of its
- * role that exist. The ranks of a PodGroup are its pods.
+ * Pods may request more than their template: a LimitRange sets defaults, webhooks add sidecars, a
+ * RuntimeClass has an overhead. So each rank has the maximum of its template and the existing pods
+ * of its role. The ranks of a PodGroup are its pods.
  */
 std::vector<Rank> FactsReader::ranks_as_seen(const Gang &gang) const
 {
@@ -131,7 +131,7 @@ std::string size_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::s
 		std::to_string(memory_mib) + " MiB" + (gres.empty() ? "" : " and " + gres);
 }
 
-/* What a task needs and no node has. */
+/* What a task needs and no node has, as text for users. */
 std::string missing_text(const JobSpec &spec, const NodeSizes &nodes, std::uint32_t cpu_unit)
 {
 	std::string text;
@@ -156,7 +156,7 @@ std::string missing_text(const JobSpec &spec, const NodeSizes &nodes, std::uint3
 	return text;
 }
 
-/* Slurm leaves a job for more than all its nodes hold when they are empty in the queue for ever. */
+/* Slurm would leave a job that needs more than all empty nodes have in the queue for ever. */
 std::string trouble_with_room(const JobSpec &spec, const NodeSizes &nodes, std::uint32_t cpu_unit)
 {
 	std::uint64_t places = 0;
@@ -185,7 +185,7 @@ std::string trouble_with_room(const JobSpec &spec, const NodeSizes &nodes, std::
 
 } // namespace
 
-/* The job that the options of its first pod ask for, before it is one of the whole gang. */
+/* The job as the options of the first pod ask for it, before it becomes that of the gang. */
 Result<JobSpec> FactsReader::spec_of_first(
 	const PodUid &key, const Gang &gang, const Pod &first, const RolePods &roles) const
 {
@@ -197,7 +197,8 @@ Result<JobSpec> FactsReader::spec_of_first(
 	of_all.active_deadline_seconds = deadline_of(roles);
 	Result<JobSpec> spec = translate(of_all, state_.settings.policy, attempt, Pods::gang);
 	if (!spec) {
-		if (&first == gang.stand_in.get()) /* who reads it has another role */
+		/* the text is read on pods of other roles */
+		if (&first == gang.stand_in.get())
 			return in_context("role '" + roles.front().name + "' of " + gang.id.kind +
 					" " + gang.id.name,
 				spec.error());
@@ -211,7 +212,7 @@ Result<JobSpec> FactsReader::spec_of_first(
 	return spec;
 }
 
-/* Where all nodes that the gang may use are too little together, the spec is why. */
+/* Replaces the spec by an error if all nodes that the gang may use are too small together. */
 void FactsReader::check_room(const GangPlan &plan, std::optional<Result<JobSpec>> &spec) const
 {
 	if (!spec || !*spec || node_sizes({}).empty())
@@ -242,7 +243,7 @@ void FactsReader::spec_of(
 		*spec = fine.error();
 		return;
 	}
-	/* annotations may have changed since the last attempt */
+	/* The annotations may have changed since the last attempt. */
 	const GangPlan &plan = found_.plan.emplace(plan_of(gang, *first));
 	if (auto gres = gres_of_pod({.milli_cpu = 0,
 					    .memory_bytes = 0,
@@ -269,7 +270,7 @@ void add_names(const std::string &list, std::set<std::string> &names)
 
 } // namespace
 
-/* Kubernetes can run pods there, and Slurm start jobs. */
+/* Kubernetes can run pods there, and Slurm can start jobs there. */
 bool FactsReader::is_in_service(const std::string &node) const
 {
 	const auto kube = state_.kube_nodes.find(node);
@@ -280,10 +281,11 @@ bool FactsReader::is_in_service(const std::string &node) const
 }
 
 /*
- * Where members run. The tasks are as many as ever, and Slurm (24.11) takes no nodes beside
- * those that it must: so where those ran that have ended is wanted too, and what else the job
- * had, as its pods tell it: else the job of a gang of which a part was bound would never start.
- * Nor would it with a node that is out of service.
+ * The nodes on which members run. The job has the same number of tasks as before, and Slurm (24.11)
+ * allocates no nodes in addition to the required ones. So the nodes of members that have ended are
+ * required as well, and the other nodes of the job according to its pods' annotations. Otherwise,
+ * the new job of a gang that was bound in part would never start. A node that is out of service is
+ * left out, because the job would not start with it either.
  */
 void FactsReader::pin_nodes(const Members &members, ComponentFacts &f) const
 {

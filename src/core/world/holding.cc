@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of World for workloads that hold nodes for some components while others wait: how long
- * they may, and who of two that are in each other's way gives back first.
+ * The part of World for workloads that hold nodes for some components while others wait: for how
+ * long they may, and which of two workloads gives back if they are in each other's way.
  */
 #include "src/core/reconcile/report.h"
 #include "src/core/world/parts.h"
@@ -15,20 +15,22 @@ namespace slurmkube::core
 namespace
 {
 
-/* Of two workloads that are in each other's way the later one gives back after this: the rest of
- * either may only be on its way. */
+/* After this time, the later one of two workloads that are in each other's way gives back. Before
+ * that, the missing nodes of either may be about to come. */
 constexpr std::int64_t k_give_way_us = 5'000'000;
 constexpr std::int64_t k_second_us = 1'000'000;
 
 } // namespace
 
-/* Both of two workloads must not have waited long enough at once. */
+/* At most half of the limit, so that both workloads do not reach the limit and give back
+ * together. */
 std::int64_t give_way_us(std::int64_t hold_seconds)
 {
 	return std::min(k_give_way_us, hold_seconds * k_second_us / 2);
 }
 
-/* Of workloads that wait for the rest of their components; a new one is news for the others. */
+/* Notes whether the workload waits for the rest of its components. If it has just begun to wait,
+ * the other such workloads are looked at again. */
 void World::note_holding(const PodUid &key, const std::vector<ComponentFacts> &components, Now now)
 {
 	const std::string workload = workload_key(key.text);
@@ -53,7 +55,9 @@ void World::note_given_back(const PodUid &key, const HoldLimit &limit, Now now)
 {
 	Tries &tries = holdings_.tries[workload_key(key.text)];
 	if (tries.count > 0 && now.mono_us < tries.next_us)
-		return; /* the same try: slurmctld has not answered, or the rest goes back now */
+		/* the same try: slurmctld has not answered yet, or the remaining allocations
+		 * follow */
+		return;
 	const std::int64_t held =
 		limit.gives_way ? k_give_way_us / k_second_us : limit.hold_seconds;
 	const std::int64_t pause = pause_after_tries(++tries.count, held);

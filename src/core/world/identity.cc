@@ -3,7 +3,8 @@
  * The observing half of World for identities: namespaces, and the users that their annotations
  * name.
  *
- * A change reaches pods that wait without a job; a job that lives keeps whom it was submitted as.
+ * A change applies to pods without a job. A live job keeps the identity under which it was
+ * submitted.
  */
 #include "src/core/model/selectors.h"
 #include "src/core/world/world.h"
@@ -62,7 +63,7 @@ void World::namespaces_listed(const std::set<std::string> &live_uids)
 	namespaces_changed();
 }
 
-/* Of namespaces only what the old rules read has been kept. */
+/* Only what the old rules read of namespaces was kept, so all of them must be reported again. */
 void World::set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t min_uid)
 {
 	state_.taints.review_soon(state_.seen_us);
@@ -92,7 +93,8 @@ void World::user_found(const std::string &name, const Result<SlurmUser> &person)
 	wake_unbound("");
 }
 
-/* Until all namespaces are known anti-affinity goes by all of them, and affinity by none. */
+/* Until all namespaces are known, a namespace selector of anti-affinity selects all of them, and
+ * one of affinity selects none. */
 void World::select_namespaces(Pod &pod)
 {
 	if (!names_namespaces(pod.constraints.affinity) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that accepts an action before it is given out: it is marked as under way, and
- * what the component has asked for is written down. */
+/* The part of World that accepts an action before it is returned: the action is marked as under
+ * way, and what it asks for is noted. */
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/world/parts.h"
@@ -14,12 +14,13 @@ namespace slurmkube::core
 namespace
 {
 
-/* A pod that runs within a second needs no condition that says it waits. */
+/* A pod that runs within a second needs no condition which says that it waits. */
 constexpr std::int64_t k_first_report_us = 1'000'000;
 
 } // namespace
 
-/* At most one write every interval for a pod, and none that says what the pod says already. */
+/* Accepts at most one write per pod and report interval, and none that repeats what the pod
+ * says. */
 bool World::accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now)
 {
 	const Condition &wanted = report.not_scheduled;
@@ -42,7 +43,7 @@ bool World::accept_report(const PodUid &uid, PodEntry &entry, const Report &repo
 	return true;
 }
 
-/* What has been started is not started again until it is answered. */
+/* What has been started is not started again before its answer. */
 void World::mark_in_flight(const PodUid &uid, const Action &action, Now now)
 {
 	if (std::holds_alternative<LookUp>(action) && state_.gangs.contains(uid)) {
@@ -108,7 +109,7 @@ void World::note_job_action(const PodUid &key, Action &action, Now now)
 		note_submission(key, submit->spec, now);
 }
 
-/* uid: of the pod, or the key of the component whose job is meant. */
+/* uid: of the pod, or the key of the component if the action is for its job. */
 bool World::accept(const PodUid &uid, Action &action, Now now)
 {
 	if (const auto *report = std::get_if<Report>(&action)) {

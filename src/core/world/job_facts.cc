@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of a job that is missing: whether it may be asked for now, and whether its pods are really
+/* Facts about a job that is missing: whether one may be submitted, and whether its pods are really
  * gone. */
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
@@ -29,8 +29,8 @@ bool FactsReader::is_submit_due(const PodUid &key) const
 	return !wait_until;
 }
 
-/* A pod that was never seen may just have been deleted by force: its containers live on for a
- * moment. */
+/* A pod that was never seen may have been deleted by force a moment ago: then its containers live a
+ * little longer. */
 bool FactsReader::is_surely_gone(const PodUid &uid, const PodEntry &entry, JobSide job) const
 {
 	if (entry.last || !entry.is_gone || job != JobSide::allocated)
@@ -47,8 +47,8 @@ bool is_held(const State &state, std::size_t held_absent_pods, const SlurmJob *j
 		state.clusters.of_unknown_clusters().contains(job->id);
 }
 
-/* The plugin tells of every external node, and of no other; of a new one perhaps a moment after the
- * job that has it. */
+/* The plugin reports every external node and no other, but it may report a new node a moment after
+ * the job that has it. */
 bool FactsReader::is_surely_native(const PodUid &uid, const Component &component) const
 {
 	if (component.allocated_us == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that judges what jobs say of the pods that they stood for. */
+/* The part of World that judges what jobs say about their pods. */
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/world/parts.h"
@@ -14,10 +14,9 @@ namespace slurmkube::core
 namespace
 {
 
-/* slurmctld tries to answer as soon as it has made a job; a busy one takes a moment over it. */
+/* slurmctld answers as soon as it has created a job; if it is busy, that takes a moment. */
 constexpr std::int64_t k_unheard_job_seconds = 5;
-/* Between the jobs of one pod that keep ending before it runs: 0 after the first, then 2 s, 4 s,
- * ... */
+/* Pause between jobs of a pod that end before it runs: none after the first, then 2 s, 4 s, ... */
 constexpr std::int64_t k_next_job_us = 1'000'000;
 constexpr std::uint32_t k_next_job_doublings = 6;
 
@@ -52,15 +51,16 @@ std::uint32_t bound_attempt(const Pod &pod)
 	return attempt;
 }
 
-/* A stray is cancelled only when its successor lives: an agent that starts in between must not take
- * its end for the pod's. */
+/* A stray is cancelled only when its successor lives. Otherwise an agent that starts in between
+ * would take the end of the stray for that of the pod. */
 std::vector<JobId> FactsReader::surplus_of(
 	const PodUid &key, const Component &component, const SlurmJob *current) const
 {
 	std::vector<JobId> out;
 	const bool has_other = current && job_side(current) == JobSide::allocated &&
 		!provisional_.contains(current->id);
-	if (!has_bound_pods(state_, key, component) || has_other) /* else they may run under it */
+	/* otherwise the pods may run under such a job */
+	if (!has_bound_pods(state_, key, component) || has_other)
 		out = component.unheard_of;
 	for (const JobId id : component.jobs) {
 		const auto found = state_.jobs.find(id);
@@ -87,9 +87,9 @@ std::uint32_t next_attempt(const State &state, const PodUid &key)
 }
 
 /*
- * A job whose submitter has gone away is ended by slurmctld at once: a running one FAILED, a
- * pending one CANCELLED, which looks as after scancel. If a user cancels a job within seconds of
- * its submission while the agent is down, the pod is queued again. We accept that.
+ * If a submitter goes away, slurmctld ends its job at once: as FAILED if it runs, as CANCELLED if
+ * it is pending, which looks like scancel. If a user cancels a job within seconds of its submission
+ * while the agent is down, the pod is queued again. We accept that.
  */
 bool is_answer_lost(const Component &component, const SlurmJob &job)
 {
@@ -98,26 +98,26 @@ bool is_answer_lost(const Component &component, const SlurmJob &job)
 		job.end_time - job.submit_time <= k_unheard_job_seconds;
 }
 
-/* By us, for want of a pod: one that is there after all has nothing to do with it. */
+/* By us, because no pod was found: if a pod exists after all, this end does not concern it. */
 bool is_given_up(const Component &component, const SlurmJob &ended)
 {
 	return contains(component.given_up, ended.id) ||
 		(ended.state == JobState::cancelled && ended.marker.given_up);
 }
 
-/* A bound pod goes with a job that people or the cluster ended, if it was its own; on doubt it
+/* A bound pod ends with its own job, if people or the cluster ended that job. In doubt, the pod
  * stays and gets a new job. */
 bool is_about_pod(const Pod &pod, const Component &component, const SlurmJob &ended)
 {
 	if (is_given_up(component, ended))
 		return false;
-	/* those only pods bring about */
+	/* ends that only pods bring about */
 	const bool is_of_pods = ended.state == JobState::failed ||
 		ended.state == JobState::complete || ended.state == JobState::oom;
 	const bool is_wish = !is_of_pods || ended.exit_status == k_status_never_came;
 	const std::uint32_t bound = bound_attempt(pod);
 	const auto named = pod.annotations.find(names::k_allocation_job_id);
-	/* who bound the pod to it had been told of it */
+	/* the agent that bound the pod to the job had received the answer */
 	const bool is_named = named != pod.annotations.end() &&
 		named->second == std::to_string(ended.id.number) && ended.marker.attempt == bound;
 	return is_wish && ended.marker.attempt >= bound &&

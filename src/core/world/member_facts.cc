@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of the members of a gang: who has which rank and node. The gang as a whole: gang_facts.cc;
- * who is in it: ranks.cc. */
+/* Facts about the members of a gang: their ranks and nodes. gang_facts.cc has the gang as a whole,
+ * ranks.cc says which pods are members. */
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/placement/placement.h"
@@ -47,8 +47,8 @@ Members FactsReader::members_of(const Gang &gang) const
 	return members;
 }
 
-/* Who sits in each rank: one that is bound, else the first of those that live. Where the tasks are:
- * bound pods have theirs there. */
+/* Which pod holds each rank: a bound one, or else the first live one. Also where the tasks are:
+ * those of bound pods are on their nodes. */
 RankLayout FactsReader::layout_of(
 	const Gang &gang, const Members &members, const SlurmJob &job) const
 {
@@ -76,8 +76,8 @@ RankLayout FactsReader::layout_of(
 	return layout;
 }
 
-/* Who waits and is first in its rank gets the node of its task, or another one of the allocation
- * where the pod is larger than that. */
+/* A pod that waits and holds its rank gets the node of its task, or another node of the allocation
+ * if the pod is too large for that one. */
 void FactsReader::rank_holders(const Gang &gang, const Members &members, const SlurmJob &job,
 	const std::vector<std::string> &node_of_task, RankLayout &layout) const
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that says who is in a gang: leaving, and pods that a new agent finds bound. */
+/* The part of World that says which pods are members of a gang: pods that leave, and pods that a
+ * new agent finds bound. */
 #include "src/core/model/names.h"
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
@@ -16,7 +17,7 @@ namespace slurmkube::core
 namespace
 {
 
-/* Of the gang under whose job the pod was bound. */
+/* Key of the gang under whose job the pod was bound; empty: none. */
 std::string gang_annotation(const Pod &pod)
 {
 	const auto found = pod.annotations.find(names::k_allocation_gang);
@@ -42,14 +43,14 @@ std::optional<std::uint32_t> rank_annotation(const Pod &pod)
 	return number_in(pod, names::k_allocation_rank);
 }
 
-/* It is submitted, or about to be: its shape is what Slurm was asked for. */
+/* The job is submitted or about to be, so Slurm has been asked for this shape. */
 bool World::is_asked_for(const PodUid &key) const
 {
 	const Component *component = state_.component(key);
 	return has_live_job(state_, key) || (component && component->busy.slurm);
 }
 
-/* It is a job of its own from now on. */
+/* The pod gets a job of its own. */
 void World::leave(Gang &gang, const PodUid &uid)
 {
 	gang.members.erase(uid);
@@ -73,14 +74,11 @@ void World::note_marks(PodEntry &entry)
 	entry.restart = restart_of(*entry.pod);
 }
 
-/* By us, or about to be. */
 bool is_bound_member(const PodEntry &entry)
 {
 	return !entry.assumed_node.empty() || (!entry.pod->node_name.empty() && entry.pod_rank);
 }
 
-/* What counts for the minimum of a PodGroup: all that exist, those too that have ended or run
- * alone. */
 std::size_t pods_of(const State &state, const Gang &gang, const PodUid &key)
 {
 	const auto counts = [&](const PodUid &uid) {
@@ -95,8 +93,8 @@ std::size_t pods_of(const State &state, const Gang &gang, const PodUid &key)
 	return static_cast<std::size_t>(sum);
 }
 
-/* Anybody may write annotations where policies.yaml is not in use: a gang has the uid of an owner,
- * never that of a pod, and one namespace. */
+/* Without the policies of policies.yaml, anybody may write the annotation. So it counts only for
+ * the uid of an owner, never that of a pod, and within one namespace. */
 bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
 {
 	if (!is_component_key(key.text))
@@ -119,8 +117,8 @@ bool World::may_be_gang(const PodUid &key, const std::string &name_space) const
 }
 
 /*
- * A pod that was bound as a member stays one, whatever has become of its owners: the job must not
- * end under it. What the annotation says counts only within a namespace.
+ * A pod that was bound as a member stays one, whatever has happened to its owners, because the job
+ * must not end under it. The annotation counts only within a namespace.
  */
 bool World::rejoin(const PodUid &uid, PodEntry &entry, Now now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * members.h - the pods of a gang as one look finds them. Pointers are valid until entries or
- * members change: nothing of this is kept.
+ * members.h - the pods of a gang as one look finds them. Pointers are valid until pods or members
+ * change, so nothing of this is kept beyond the look.
  */
 #ifndef SLURMKUBE_CORE_WORLD_MEMBERS_H
 #define SLURMKUBE_CORE_WORLD_MEMBERS_H
@@ -23,12 +23,13 @@ using Members = std::vector<Member>;
 
 using RankHolders = std::unordered_map<std::uint32_t, const PodUid *>;
 struct RankLayout {
-	/* of those who wait; empty: it has no place */
+	/* for ranks whose pods wait; an empty name: the allocation has no place for the rank */
 	std::unordered_map<std::uint32_t, std::string> node_of_rank;
 	RankHolders holders;
 };
 
-/* What a role constraints: its member of the lowest rank, or its template while none has come. */
+/* The pod whose constraints stand for a role: its member with the lowest rank, or its template
+ * while no member has come. */
 struct RolePod {
 	std::string name;
 	const Pod *pod;

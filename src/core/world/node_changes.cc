@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of World that looks again where Kubernetes lets a pod run (node_exclusions.cc) when that
- * has changed.
+ * The part of World that looks again at where Kubernetes allows a pod (node_exclusions.cc) when
+ * that has changed.
  *
- * Before a submission: which nodes Slurm must not choose. Before a binding: whether that still
- * holds. Slurm queues for CPUs, memory and GRES itself, so what passes of these is left to it;
- * labels, taints, ports and nearby are not, nor a resource that Slurm does not know.
+ * Before a submission this determines the nodes that Slurm must not choose; before a binding,
+ * whether the node is still allowed. Slurm itself queues for CPUs, memory and GRES, so a passing
+ * shortage of these is left to Slurm. Labels, taints, ports, nearby pods, and resources that Slurm
+ * does not know are judged here.
  */
 #include "src/core/model/host_list.h"
 #include "src/core/world/parts.h"
@@ -66,7 +67,7 @@ void World::place_changed()
 	reviews_.add_all();
 }
 
-/* Of pods of ours, who come and go all the time: it matters to those that mind. */
+/* Our own pods come and go all the time; only pods with constraints on others are judged again. */
 void World::nearby_pods_changed()
 {
 	placing_.changed();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of the nodes where Kubernetes lets a pod run: what Slurm must not choose, before its job is
- * submitted. */
+/* Facts about the nodes where Kubernetes allows a pod: those that Slurm must not choose, before the
+ * job is submitted. */
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/peers.h"
@@ -30,8 +30,8 @@ std::string reasons_text(const std::map<std::string, std::size_t> &reasons)
 	return out;
 }
 
-/* Nodes that may not take it, or the reason why none may. own: where the pod's are not those of all
- * that are like it. */
+/* The nodes that may not take the pod, or an error if no node may. own: storage for exclusions that
+ * differ from those of the pod's template. */
 Result<const NodeExclusions *> FactsReader::exclusions_of_pod(const PodUid &uid, const Pod &pod,
 	const JobSpec &spec, std::uint32_t at_once, std::optional<NodeExclusions> &own) const
 {
@@ -65,7 +65,7 @@ void FactsReader::place(const PodUid &uid, const Pod &pod, std::optional<Result<
 	if (!spec || !*spec)
 		return; /* refused */
 	if (!pod.node_name.empty()) {
-		/* it has its node; Slurm would refuse names that it does not have */
+		/* The pod is bound. Slurm would refuse names of nodes that it does not have. */
 		(*spec)->options.excluded_nodes.clear();
 		return;
 	}
@@ -75,7 +75,8 @@ void FactsReader::place(const PodUid &uid, const Pod &pod, std::optional<Result<
 		     filter_.is_fit_for_pods((*spec)->partition)}) {
 		if (asked)
 			continue;
-		found_.placing = Placing::unschedulable; /* that may change */
+		/* until something about nodes or partitions changes */
+		found_.placing = Placing::unschedulable;
 		*spec = asked.error();
 		return;
 	}

@@ -13,7 +13,7 @@ namespace slurmkube::core
 namespace
 {
 
-/* templates; comparing them is cheap beside a look at all nodes */
+/* Templates to remember. Comparing them is cheap beside a look at all nodes. */
 constexpr std::size_t k_known_most = 32;
 
 bool fits_record(const Pod &pod, const SlurmNode &node, std::uint32_t cpu_unit)
@@ -22,8 +22,8 @@ bool fits_record(const Pod &pod, const SlurmNode &node, std::uint32_t cpu_unit)
 		memory_mib_of(pod.requests, 1) <= node.memory_mib;
 }
 
-/* What node_refuses_in_queue() goes by: who adds a constraint says it here, and in
- * work_out_exclusions(). */
+/* Compares everything on which node_refuses_in_queue() depends. A new constraint has to be added
+ * here and in work_out_exclusions(). */
 bool is_for(const NodeExclusions &exclusions, const Pod &pod)
 {
 	const auto &[node_selector, node_terms, preferences, tolerations, host_ports, affinity,
@@ -59,7 +59,8 @@ void NodeFilter::forget(const std::string &node)
 		rooms_.erase(node);
 }
 
-/* Where the record of a node is larger than what others leave there, as after a DaemonSet came. */
+/* The node's record in Slurm is larger than what pods of other schedulers leave there, for example
+ * because a DaemonSet has been added. */
 bool NodeFilter::is_oversized(
 	const State &state, const KubeNode &node, const SlurmNode &record) const
 {
@@ -82,9 +83,11 @@ Resources NodeFilter::taken_on(
 }
 
 /*
- * Slurm queues for what it counts. Some things it does not count at all; and of an oversized node
- * it would give out more than there is, and who gets it would wait as long as those others stay.
- * record: nullptr where Slurm has none. taken: by pods of ours, where it matters.
+ * Whether the node lacks room that waiting in the queue of Slurm would not bring. Slurm does not
+ * count some resources at all. Of an oversized node it would give out more than there is, and the
+ * pod would wait for as long as the other pods stay.
+ *
+ * record: nullptr if Slurm has none. taken: by our own pods, if that matters.
  */
 std::optional<Refusal> NodeFilter::room_refuses_for_good(const State &state, const Pod &pod,
 	const KubeNode &node, const SlurmNode *record, const Resources &taken) const
@@ -106,7 +109,8 @@ std::optional<Refusal> NodeFilter::node_refuses_in_queue(const State &state, con
 	const KubeNode &node, const SlurmNode &record,
 	const std::vector<std::string> &ignored) const
 {
-	/* what nobody tolerates drains the node: the job keeps its place in the queue */
+	/* A taint that no pod tolerates drains the node. Then it need not be excluded, and the job
+	 * keeps its place in the queue. */
 	std::vector<Taint> taints;
 	std::ranges::copy_if(node.taints, std::back_inserter(taints),
 		[&](const Taint &taint) { return state.taints.is_tolerated(taint); });
@@ -158,7 +162,7 @@ NodeExclusions NodeFilter::work_out_exclusions(const State &state, const Pod &po
 	for (const auto &[name, record] : state.slurm_nodes) {
 		const auto node = state.kube_nodes.find(name);
 		if (node == state.kube_nodes.end())
-			continue; /* out of use anyway */
+			continue; /* not in service anyway */
 		exclusions.candidates++;
 		if (const auto refusal =
 				node_refuses_in_queue(state, pod, node->second, record, ignored)) {
@@ -200,7 +204,8 @@ void NodeFilter::exclude_more(const State &state, const PodUid &uid, const Pod &
 	}
 }
 
-/* A pod that is ending holds its port for a moment: that is worth waiting for, all else is not. */
+/* A pod that is being deleted may hold a host port for a moment: that is worth waiting for.
+ * Anything else makes the node forbidden. */
 void NodeFilter::check(const State &state, const PodUid &uid, const PodEntry &entry,
 	const KubeNode &node, PlaceFacts &facts) const
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_filter.h - which nodes may take a pod, and which Slurm must not choose for it.
+ * node_filter.h - which nodes may take a pod, and which Slurm must therefore not choose for it.
  *
- * A look at all nodes for each pod would be what limits a large cluster. So what pods of one
- * template have in common is worked out once, and after that only when a node has changed; what
- * depends on other pods, on claims, or on nodes that are fuller than Slurm knows, is added for
- * each.
+ * To judge all nodes for every pod would limit large clusters. So what pods of one template have in
+ * common is computed once and kept until a node changes. What depends on other pods, on volume
+ * claims, or on nodes with less room than Slurm's record says, is added for each pod.
  */
 #ifndef SLURMKUBE_CORE_WORLD_NODE_FILTER_H
 #define SLURMKUBE_CORE_WORLD_NODE_FILTER_H
@@ -19,20 +18,20 @@
 namespace slurmkube::core
 {
 
-/* What pods of one template have in common: where they may not run, whoever else does. Valid while
- * the nodes and what others hold of them stay as they are. */
+/* The nodes on which no pod of a template may run, whatever other pods do. Valid until a node or
+ * the share of other schedulers' pods there changes. */
 struct NodeExclusions {
-	/* of the pod */
-	std::string node_name; /* of one that is bound */
+	/* ---- the template ---- */
+	std::string node_name; /* set only for a bound pod */
 	std::map<std::string, std::string> node_selector;
 	std::optional<std::vector<NodeTerm>> node_terms;
 	std::vector<Toleration> tolerations;
 	Resources requests;
-	/* the answer, in the order of names */
+	/* ---- the result, sorted by node name ---- */
 	std::vector<std::string> excluded;
-	std::map<std::string, std::size_t> reasons; /* and of how many nodes */
-	/* the others' Slurm records that are larger than what is left there: our own pods count as
-	 * well */
+	std::map<std::string, std::size_t> reasons; /* and the number of nodes for each */
+	/* Nodes that are not excluded, but whose record in Slurm is larger than what pods of other
+	 * schedulers leave there. On these, our own pods have to be counted as well. */
 	std::vector<std::string> oversized;
 	std::size_t candidates = 0;
 };
@@ -41,36 +40,39 @@ class NodeFilter
 {
       public:
 	/* ---- what has changed ---- */
-	/* What is left of that node may be other than it was; empty: of all nodes. */
+	/* What is left of the node may have changed; empty: of all nodes. */
 	void forget(const std::string &node = {});
-	/* The nodes themselves are others, or what keeps pods off them. */
+	/* The nodes themselves have changed, or what keeps pods off them. */
 	void forget_exclusions() { known_exclusions_.clear(); }
-	/* Partitions in which no pod can run, and why; as a whole. false: nothing has changed. */
+	/* All partitions in which no pod can run, and why. Returns false if nothing has changed. */
 	bool set_refused_partitions(std::map<std::string, std::string> refused);
 
-	/* ---- what is left of a node by pods of others ---- */
+	/* ---- what pods of other schedulers leave of a node ---- */
 	[[nodiscard]] const Resources &room_on(const State &state, const KubeNode &node) const;
 	[[nodiscard]] KubeNode as_left(const State &state, const KubeNode &node) const;
 
 	/* ---- before a submission ---- */
-	/* Valid until the next call. */
+	/* The reference is valid until the next call. */
 	const NodeExclusions &exclusions_for(const State &state, const Pod &pod) const;
-	/* Of what the template may have. nearby: of a pod that has constraints on other pods, or is
-	 * the object of theirs. */
+	/* Adds the nodes that this pod must not get although its template may. nearby: set if the
+	 * pod has constraints on other pods, or other pods may have constraints on it. */
 	void exclude_more(const State &state, const PodUid &uid, const Pod &pod,
 		const NearbyPods *nearby, NodeExclusions &exclusions) const;
-	/* partitions: as for sbatch, with commas */
+	/* partitions: comma separated, as for sbatch. Errc::invalid: no pod can run in one of
+	 * them. */
 	[[nodiscard]] Status is_fit_for_pods(const std::string &partitions) const;
 
 	/* ---- what the job requests itself: requested_nodes.cc ---- */
-	/* Why no node will ever hold it; empty: one does. */
+	/* Why no node can ever hold the job; empty: a node can. */
 	[[nodiscard]] std::string too_large(
 		const State &state, const JobSpec &spec, const NodeExclusions &exclusions) const;
+	/* Errc::invalid: the option required-nodes names a node that Slurm does not have. */
 	[[nodiscard]] Status names_known_nodes(const State &state, const JobSpec &spec) const;
-	/* What the user does not want joins what Kubernetes forbids: a node that comes later is
-	 * then kept off waiting jobs like any other. */
+	/* Moves the nodes of the option excluded-nodes that Slurm has into the list of nodes that
+	 * Kubernetes forbids. If a node is added later, waiting jobs learn of it like of any other
+	 * exclusion. */
 	void exclude_unwanted(const State &state, JobSpec &spec) const;
-	/* Preferred node affinity, unless the pod says itself what Slurm shall prefer. */
+	/* Translates preferred node affinity, unless the pod sets the option prefer itself. */
 	void wish(const State &state, const Pod &pod, JobSpec &spec) const;
 
 	/* ---- before a binding ---- */
@@ -93,9 +95,10 @@ class NodeFilter
 		const Pod &pod, const KubeNode &node, const SlurmNode *record,
 		const Resources &taken) const;
 
-	std::map<std::string, std::string> refused_partitions_; /* and why */
-	mutable std::deque<NodeExclusions> known_exclusions_;   /* the latest first */
-	/* by node; what is not there has to be worked out */
+	/* with the reason, as text for users */
+	std::map<std::string, std::string> refused_partitions_;
+	mutable std::deque<NodeExclusions> known_exclusions_; /* the most recent first */
+	/* by node; an entry that is missing has to be computed */
 	mutable std::unordered_map<std::string, Resources> rooms_;
 };
 

@@ -10,10 +10,10 @@ namespace
 {
 
 constexpr std::int64_t k_second_us = 1'000'000;
-/* Between a node change and the plugin's report of it. */
+/* From a change of a node until the plugin's report of it. */
 constexpr std::int64_t k_quiet_us = 2'000'000;
 constexpr std::int64_t k_again_us = 3'000'000;
-constexpr std::int64_t k_refused_us = 10'000'000; /* Slurm wanted no such change */
+constexpr std::int64_t k_refused_us = 10'000'000; /* Slurm refused the change */
 
 const SlurmNode *find(const std::map<std::string, SlurmNode> &nodes, const std::string &name)
 {
@@ -90,7 +90,7 @@ std::optional<std::int64_t> NodePlanner::changed(
 
 /* ---- deciding ---- */
 
-/* A restarted agent begins anew. */
+/* Notes since when nodes have not been Ready; a restarted agent starts again. */
 void NodePlanner::note_readiness(const NodeView &view, Now now)
 {
 	for (const std::string &name : queue_.marked()) {
@@ -108,7 +108,7 @@ void NodePlanner::tick(const NodeView &view, Now now)
 	queue_.wake(now.mono_us);
 }
 
-/* What would end jobs if it were believed. */
+/* Doubts what would end jobs if it were believed. */
 void NodePlanner::note_doubts(
 	const std::string &name, bool is_managed, const NodeView &view, Now now)
 {
@@ -128,7 +128,7 @@ void NodePlanner::note_doubts(
 	unready_.doubt(name, is_up, is_up && is_due);
 }
 
-/* All of them wait for the same: that they are few. */
+/* All of them wait for the same condition: that there are few of them. */
 void NodePlanner::wake_held(const NodeDoubts &doubts, bool holds, bool &held)
 {
 	if (!std::exchange(held, holds) || holds)
@@ -195,7 +195,7 @@ std::optional<NodeAction> NodePlanner::look_at(
 		resized_to_[name] = wanted;
 	changed_us_.try_emplace(name, now.mono_us);
 	quiet_until_us_[name] = now.mono_us + k_quiet_us;
-	/* look again even if nobody reports a change */
+	/* look again even if no change is reported */
 	queue_.later(now.mono_us + k_again_us, name);
 	return action;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_planner.h - which nodes are to be looked at, when, and what to do about each of them.
+ * node_planner.h - which nodes have to be looked at, when, and what to do about each of them.
  *
- * Keeps what is not seen at one moment: since when a node is not Ready by our own clock (wall
- * clocks step), which nodes are doubted, what was tried last. What a node is now it reads from a
- * view of World at each call. reconcile_node() decides.
+ * It keeps what cannot be observed at a single moment: since when a node has not been Ready by our
+ * own clock (wall clocks can step), which nodes are doubted, and what was tried last. The present
+ * state of a node is read from a view of World at each call. reconcile_node() makes the decisions.
  */
 #ifndef SLURMKUBE_CORE_WORLD_NODE_PLANNER_H
 #define SLURMKUBE_CORE_WORLD_NODE_PLANNER_H
@@ -20,14 +20,14 @@
 namespace slurmkube::core
 {
 
-/* What is so now. Borrowed: for the length of a call. */
+/* The present state. Borrowed for the duration of a call. */
 struct NodeView {
 	const std::map<std::string, KubeNode> &kube;
 	const std::map<std::string, SlurmNode> &slurm;
 	const PluginHello &plugin;
 	const NodePolicy &policy;
 	const std::map<Taint, bool> &tolerated;
-	/* with what pods of others leave of it */
+	/* the node, with allocatable reduced by the requests of other schedulers' pods */
 	std::function<KubeNode(const KubeNode &)> as_left;
 	std::function<bool(const std::string &)> holds_pods;
 };
@@ -35,36 +35,38 @@ struct NodeView {
 class NodePlanner
 {
       public:
-	/* It is looked at with the next take_actions(). */
+	/* The next take_actions() looks at the node. */
 	void mark(const std::string &name) { queue_.mark(name); }
 
 	/* ---- Kubernetes ---- */
-	/* A node that was not like that before. now 0: when it changed is not known. */
+	/* The node has changed in Kubernetes. now 0: it is not known when. */
 	void kube_changed(const KubeNode &node, bool was_ready, Now now);
 	void kube_gone(const std::string &name, Now now);
-	/* A list did not have it. */
+	/* A list of nodes did not contain the node. */
 	void kube_unlisted(const std::string &name);
-	/* When it became Ready before our eyes, monotonic microseconds; 0: it did not. */
+	/* When this agent saw the node become Ready, monotonic microseconds; 0: it has not seen
+	 * that. */
 	[[nodiscard]] std::int64_t ready_since_us(const std::string &name) const;
 	void looked_up(const std::string &name, const Result<NodeLookup> &sight, Now now);
 
 	/* ---- Slurm ---- */
-	/* The plugin has told of it, or that it is gone: what was sent has had its effect. */
+	/* The plugin has reported the node, or its end: what was sent has taken effect. */
 	void slurm_told(const std::string &name);
-	/* The answer to an action. Microseconds since the change in Kubernetes that it follows
-	 * from. */
+	/* The answer to an action. Returns the microseconds since the change in Kubernetes that led
+	 * to the action; nullopt: the action failed, or there was no such change. */
 	std::optional<std::int64_t> changed(const std::string &name, const Status &answer, Now now);
 
 	/* ---- deciding ---- */
 	std::vector<NodeAction> take_actions(const NodeView &view, Now now);
-	/* Without deciding anything: the clocks go on. */
+	/* Advances the clocks without deciding anything, as long as decisions are not allowed. */
 	void tick(const NodeView &view, Now now);
-	/* Names to ask the API server for; each is answered by looked_up(). */
+	/* Names of nodes to ask the API server for; looked_up() must follow for each. */
 	std::set<std::string> take_questions(const NodeView &view, Now now);
 
 	[[nodiscard]] const NodeDoubts &absent() const { return absent_; }
 	[[nodiscard]] const NodeDoubts &unready() const { return unready_; }
-	/* More are absent, or not Ready, than may be believed. */
+	/* Whether more nodes are absent, or not Ready, than can be believed. known: number of
+	 * external nodes in Slurm. */
 	[[nodiscard]] bool holds_absent(std::size_t known, unsigned max_percent) const
 	{
 		return absent_.are_too_many(known, max_percent);
@@ -87,9 +89,10 @@ class NodePlanner
 	WorkQueue<std::string> queue_;
 	/* monotonic microseconds, by node */
 	std::map<std::string, std::int64_t> quiet_until_us_, not_ready_since_us_, ready_since_us_;
-	/* in Kubernetes, and Slurm does not know yet */
+	/* since when Kubernetes has had a change that Slurm does not have yet */
 	std::map<std::string, std::int64_t> changed_us_;
-	/* what nodes were last made anew for; not again for the same */
+	/* the records for which nodes were last deleted and created again; not repeated for an
+	 * equal one */
 	std::map<std::string, NodeSpec> resized_to_;
 };
 

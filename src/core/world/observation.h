@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * observation.h - what World can be told: one small structure for each thing that is observed.
+ * observation.h - what World can be told: one structure for each kind of observation.
  *
- * Names that end in Listed close a list: what they do not name is gone, or out of sight.
+ * A structure whose name ends in Listed closes a list: objects that the list does not contain are
+ * gone, or out of sight.
  */
 #ifndef SLURMKUBE_CORE_WORLD_OBSERVATION_H
 #define SLURMKUBE_CORE_WORLD_OBSERVATION_H
@@ -41,11 +42,13 @@ struct NodesListed {
 	std::set<std::string> live_uids;
 };
 
-/* Which cluster this is: the uid of its namespace kube-system (world/unseen_pods.cc). */
+/* Which cluster the API server serves: the uid of the namespace kube-system
+ * (world/unseen_pods.cc). */
 struct ClusterSeen {
 	std::string uid;
 };
-/* The lists have begun anew: it may be another by now, and nothing is done until it is told. */
+/* The lists have been started again, so the API server may be another one. Nothing is done until
+ * ClusterSeen follows. */
 struct ClusterDoubted {
 };
 
@@ -59,7 +62,8 @@ struct NamespaceGone {
 struct NamespacesListed {
 	std::set<std::string> live_uids;
 };
-/* Other rules: all namespaces must be told and listed anew, and no pod is anybody until then. */
+/* The rules have changed. All namespaces must be reported and listed again, because only what the
+ * old rules read of them was kept. */
 struct IdentityRulesSet {
 	std::vector<NamespaceRule> rules;
 	std::uint32_t min_uid;
@@ -68,7 +72,7 @@ struct UserFound {
 	std::string name;
 	Result<SlurmUser> user;
 };
-/* An empty optional: there is no such object. An error is asked about again. */
+/* An empty optional: the object does not exist. After an error the question is repeated. */
 struct OwnerSeen {
 	OwnerId id;
 	Result<std::optional<Owner>> answer;
@@ -87,7 +91,7 @@ struct ForeignListed {
 
 /* ---- volumes: world/claims.cc ---- */
 struct ClaimsUnreadable {
-	std::string why; /* for texts; empty: they are not */
+	std::string why; /* text for users; empty: claims can be read */
 };
 struct ClaimSeen {
 	Claim claim;
@@ -118,7 +122,7 @@ struct ClassesListed {
 };
 
 /* ---- Slurm ---- */
-/* Partitions in which no pod can run, and why; as a whole. */
+/* All partitions in which no pod can run, and why. */
 struct PartitionsRefused {
 	std::map<std::string, std::string> refused;
 };
@@ -139,10 +143,10 @@ struct SlurmNodeSeen {
 struct SlurmNodeGone {
 	std::string name;
 };
-/* What was seen since LinkOpened is all there is. */
+/* All jobs and nodes have been reported since LinkOpened. */
 struct SnapshotEnded {
 };
-/* slurmctld has carried out a request, or refused it. */
+/* slurmctld has carried out or refused a request. */
 struct SlurmAnswered {
 };
 

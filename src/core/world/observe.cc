@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The observing half of World: facts in, and what they are about is marked to be looked at. */
+/* The observing half of World: notes facts, and marks what they concern to be looked at. */
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
 #include "src/core/world/world.h"
@@ -56,7 +56,8 @@ void World::pod_seen(Pod pod, Now now)
 	if (entry.pod && !entry.held_node.empty() &&
 		(entry.pod->deleting != pod.deleting || entry.pod->labels != pod.labels))
 		nearby_pods_changed();
-	/* somebody else's words, those of an agent before us: ours are said again */
+	/* Another client, such as an earlier agent, has changed the condition: ours is written
+	 * again. */
 	if (entry.pod && entry.pod->not_scheduled != pod.not_scheduled &&
 		pod.not_scheduled != entry.reported)
 		entry.reported = {};
@@ -78,7 +79,8 @@ void World::note_end(const PodUid &uid, PodEntry &entry, const Pod &pod, Now now
 	entry.terminal_us = now.mono_us;
 	entry.end_status = wait_status_of(pod);
 	if (const auto own = state_.components.find(uid); own != state_.components.end())
-		own->second.is_refused = false; /* whatever failed was about the life before */
+		/* failures so far were about the life of the pod */
+		own->second.is_refused = false;
 	retry_now(uid);
 }
 
@@ -117,7 +119,7 @@ void World::pods_listed(const std::set<std::string> &live_uids, Now now)
 	retry_all();
 }
 
-/* A side that was away is back. */
+/* The API server or slurmctld is back: back-offs end. */
 void World::retry_all()
 {
 	for (auto &[uid, entry] : state_.pods) {
@@ -130,8 +132,8 @@ void World::retry_all()
 	}
 }
 
-/* A pod holds its share of a node from the binding to its end; after a deletion that did not wait
- * for the containers, some time longer. */
+/* A pod holds its share of a node from its binding to its end; after a deletion that did not wait
+ * for the containers, for some time longer. */
 void World::settle_share(const PodUid &uid, PodEntry &entry, Now now)
 {
 	std::string wanted;
@@ -156,7 +158,7 @@ void World::settle_share(const PodUid &uid, PodEntry &entry, Now now)
 	}
 	if (entry.held_node == wanted) {
 		if (!wanted.empty() && state_.occupancy.take(wanted, uid, entry.pod->requests))
-			wake_waiters(wanted); /* resized in place */
+			wake_waiters(wanted); /* the pod was resized in place */
 		return;
 	}
 	nearby_pods_changed();
@@ -168,8 +170,9 @@ void World::settle_share(const PodUid &uid, PodEntry &entry, Now now)
 }
 
 /*
- * An API server that was away may have carried the binding out before, and its watch need not have
- * shown it yet: the share is free when a GET says so, however long that takes.
+ * An API server that was away may have carried the binding out before, and its watch may not have
+ * shown it yet. So the share is freed only when a GET has said that the pod is unbound, however
+ * long that takes.
  */
 void World::look_for_late_binding(
 	const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out)
@@ -193,12 +196,12 @@ void World::wake_waiters(const std::string &node)
 		queue_.mark(uid);
 		const Component *component = state_.component(uid);
 		if (component && !component->crowded.empty())
-			reviews_.add(uid); /* its waiting job is kept off this node */
+			reviews_.add(uid); /* the pending job excludes this node */
 	}
 	waiters_.erase(found);
 }
 
-/* Of a pod alone its component goes with it; the others go with their gangs. */
+/* The component of a pod alone goes with the pod. Other components go with their gangs. */
 void World::drop_if_empty(const PodUid &uid)
 {
 	const PodEntry *entry = state_.entry(uid);

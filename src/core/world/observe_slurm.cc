@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that is told of jobs, of nodes in Slurm, and of the link to slurmctld. */
+/* The part of World that observes jobs, nodes in Slurm, and the link to slurmctld. */
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
 #include "src/core/world/parts.h"
@@ -14,12 +14,13 @@ void World::link_opened(PluginHello hello)
 {
 	doubt_lists(hello);
 	if (hello.pid != state_.sync.plugin().pid) {
-		/* another slurmctld: it may have been killed before it saved what it had
-		 * answered */
+		/* Another process of slurmctld. The previous one may have been killed before it had
+		 * saved the jobs that it had answered with. */
 		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
 			forget_job(id);
 		for (auto &[key, component] : state_.components)
-			component.unheard_of.clear(); /* their numbers may be other jobs' now */
+			/* the numbers may belong to other jobs */
+			component.unheard_of.clear();
 	}
 	state_.sync.opened(std::move(hello));
 	state_.clusters.forget_other_names();
@@ -30,7 +31,7 @@ void World::link_opened(PluginHello hello)
 void World::job_seen(SlurmJob job, Now now)
 {
 	if (job.marker.cluster != state_.settings.policy.cluster)
-		/* of another Kubernetes cluster: not ours to touch */
+		/* a job for another Kubernetes cluster: not ours to touch */
 		return state_.clusters.note_other_name(job);
 	state_.clusters.forget_other_name(job.id);
 	std::ranges::sort(job.nodes, natural_less, &NodeAllocation::node);
@@ -44,8 +45,8 @@ void World::job_seen(SlurmJob job, Now now)
 		component != state_.components.end())
 		std::erase(component->second.unheard_of, job.id);
 	if (job.state == JobState::unknown)
-		/* of a Slurm that is newer than the plugin: what is known of the job stays, since
-		 * nothing may be ended or deleted for a word that cannot be read */
+		/* Slurm is newer than the plugin. What is known of the job stays, because nothing
+		 * may be ended or deleted because of a state that cannot be read. */
 		return;
 	if (job.marker.kind != k_pod_kind)
 		gang_at(uid,
@@ -54,12 +55,12 @@ void World::job_seen(SlurmJob job, Now now)
 	remember_job(uid, std::move(job), now);
 }
 
-/* A job of ours, under a slurmctld that has told all its jobs. */
+/* Notes a job of ours, after slurmctld has reported all its jobs. */
 void World::remember_job(const PodUid &uid, SlurmJob job, Now now)
 {
 	const auto known = state_.jobs.find(job.id);
 	if (known != state_.jobs.end() && known->second.marker.uid != job.marker.uid)
-		forget_job(job.id); /* Slurm used the number again */
+		forget_job(job.id); /* Slurm has used the number again */
 	Component &component = touch_component(uid);
 	if (std::ranges::find(component.jobs, job.id) == component.jobs.end())
 		component.jobs.push_back(job.id);
@@ -70,8 +71,8 @@ void World::remember_job(const PodUid &uid, SlurmJob job, Now now)
 		nearby_pods_changed();
 	leave_with_job(uid, job);
 	state_.clusters.note(job);
-	/* a slurmctld that has restarted does not know that the prolog of a job was not over when
-	 * it ended */
+	/* A restarted slurmctld does not know that the prolog had not finished when the job
+	 * ended. */
 	if (const auto before = state_.jobs.find(job.id);
 		before != state_.jobs.end() && job_side(&job) == JobSide::ended)
 		job.configuring |= before->second.configuring;
@@ -80,7 +81,8 @@ void World::remember_job(const PodUid &uid, SlurmJob job, Now now)
 		wake_waiting_for_peer();
 }
 
-/* A pod whose job was asked for alone, before this agent knew whose pod it is. */
+/* If a job was submitted for the pod alone, before this agent knew its owners, the pod leaves the
+ * gang. */
 void World::leave_with_job(const PodUid &uid, const SlurmJob &job)
 {
 	const PodEntry *entry = state_.entry(uid);
@@ -89,7 +91,7 @@ void World::leave_with_job(const PodUid &uid, const SlurmJob &job)
 		leave(state_.gangs.at(*entry->component), uid);
 }
 
-/* Its end will not show where it was. */
+/* Noted while the job lives, because an ended job does not show on which nodes it was. */
 void World::note_stray(const PodUid &key, Component &component, const SlurmJob &job)
 {
 	if (state_.stands_for(key, component, job))
@@ -129,7 +131,7 @@ void World::forget_job(JobId id)
 		return;
 	const PodUid uid{known->second.marker.uid};
 	Component &component = touch_component(uid);
-	/* Slurm may use the number again, for the same pod even */
+	/* Slurm may use the number again, even for the same pod. */
 	for (auto *list :
 		{&component.jobs, &component.answered, &component.given_up, &component.unheard_of})
 		std::erase(*list, id);
@@ -167,7 +169,7 @@ void World::slurm_node_seen(SlurmNode node)
 	if (is_other)
 		filter_.forget_exclusions();
 	state_.slurm_nodes.insert_or_assign(name, std::move(node));
-	/* who has an allocation there gives it back once the node is out of use */
+	/* Pods with an allocation there give it back when the node is out of use. */
 	if (is_new || !state_.kube_nodes.contains(name))
 		wake_waiters(name);
 	if (is_other)
@@ -204,7 +206,7 @@ void World::snapshot_ended(Now now)
 	for (SlurmJob &job : std::exchange(snapshot_jobs_, {}))
 		job_seen(std::move(job), now);
 	for (const auto &[name, node] : state_.slurm_nodes)
-		nodes_.mark(name); /* it may be none of Slurm's any more */
+		nodes_.mark(name); /* it may have been deleted from Slurm */
 	state_.slurm_nodes.clear();
 	filter_.forget_exclusions();
 	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))

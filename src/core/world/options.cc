@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and the options and nodes of pods whose jobs wait: what has changed since they were
- * submitted is told to Slurm. */
+/* The part of World for options and excluded nodes of pods with pending jobs: changes since the
+ * submission are sent to Slurm. */
 #include "src/core/options/change.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/world.h"
@@ -10,7 +10,7 @@
 namespace slurmkube::core
 {
 
-/* What the job was told is noted with it: the agent that comes after us need not tell it again. */
+/* What the job is told is noted in its marker, so that the next agent need not send it again. */
 void World::note_submitted_exclusions(Component &component, const SlurmJob *job, Action &action)
 {
 	if (auto *submit = std::get_if<Submit>(&action)) {

@@ -12,8 +12,9 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_forgotten_us = 300'000'000; /* since its answer, and nobody waits for it */
-/* owners of pods that wait may be given other options */
+/* since the answer, if no pod waits for it */
+constexpr std::int64_t k_forgotten_us = 300'000'000;
+/* An owner may get other options while its pods wait, so an older answer is renewed. */
 constexpr std::int64_t k_old_us = 30'000'000;
 constexpr std::size_t k_kept = 10'000;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that places pods: which owners are asked for, and who runs alone or with
+/* The part of World that groups pods: which owners are asked for, and which pods run alone or with
  * others. */
 #include "src/core/model/names.h"
 #include "src/core/reconcile/report.h"
@@ -14,15 +14,15 @@ namespace slurmkube::core
 namespace
 {
 
-/* Owners of pods that wait may be given other options; watching all owners there are would cost
+/* Pause between turns. Owners of waiting pods may get other options; watching all owners would cost
  * more than it is worth. */
 constexpr std::int64_t k_look_again_us = 1'000'000;
-/* in that second: questions, and pods looked at */
+/* Per turn: questions, and pods looked at. */
 constexpr std::size_t k_again_most = 4, k_pods_most = 2'000;
 
 } // namespace
 
-/* In turns, so that none is forgotten where many wait. */
+/* In turns, so that no owner is left out if many pods wait. */
 void World::ask_owners_again(Now now)
 {
 	if (now.mono_us < owner_turn_.next_us || !state_.is_known())
@@ -34,7 +34,7 @@ void World::ask_owners_again(Now now)
 		auto next = state_.pods.upper_bound(owner_turn_.last);
 		next = next == state_.pods.end() ? state_.pods.begin() : next;
 		if (questions > 0 && questions + next->second.owners.size() > k_again_most)
-			return; /* all of its owners with the next turn */
+			return; /* all owners of a pod in the same turn */
 		owner_turn_.last = next->first;
 		if (next->second.owners.empty() || !next->second.grouping_known ||
 			side_of(next->second) != PodSide::waiting)
@@ -77,7 +77,7 @@ void World::stay_alone(PodEntry &entry, std::map<std::string, std::string> inher
 	inherit(entry, std::move(inherited));
 }
 
-/* What the pod says itself stays. */
+/* Adds the owners' options. What the pod sets itself takes precedence. */
 void World::inherit(PodEntry &entry, std::map<std::string, std::string> inherited)
 {
 	entry.inherited = std::move(inherited);
@@ -91,7 +91,8 @@ void World::inherit(PodEntry &entry, std::map<std::string, std::string> inherite
 	}
 }
 
-/* Who is in which gang stays as it is, and so do the options of pods whose owners are gone. */
+/* Renews the inherited options. Gangs keep their members, and pods whose owners are gone keep their
+ * options. */
 void World::inherit_again(const PodUid &uid, PodEntry &entry)
 {
 	bool is_whole = true;
@@ -115,7 +116,7 @@ void World::inherit_again(const PodUid &uid, PodEntry &entry)
 	if (inherited == entry.inherited && deadline == entry.deadline_seconds)
 		return;
 	entry.deadline_seconds = deadline;
-	/* its owner wants no gang any more */
+	/* the owner does not want a gang */
 	if (alone && entry.component && !is_bound_member(entry) &&
 		!is_asked_for(*entry.component)) {
 		const PodUid key = *entry.component;
@@ -142,7 +143,7 @@ std::string World::wanted_owner(const PodUid &uid) const
 	return state_.owners.wanted_by(uid);
 }
 
-/* A pod whose owner does not answer says so. */
+/* Reports that the pod's owner has not answered. */
 void World::report_ungrouped(
 	const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out)
 {
@@ -156,8 +157,8 @@ void World::report_ungrouped(
 		out.push_back({uid, std::move(report)});
 }
 
-/* Of a pod that is back in the gang that it is bound under, which has lost its owner, or is another
- * one's by now: it stays where it is. */
+/* For a pod that is bound as a member of a gang which has lost its owner, or whose owner makes
+ * another gang of it: the pod stays where it is. Returns whether that is so. */
 bool World::has_other_owner(PodEntry &entry, Grouping &grouping)
 {
 	auto *alone = std::get_if<Alone>(&grouping);
@@ -170,7 +171,7 @@ bool World::has_other_owner(PodEntry &entry, Grouping &grouping)
 	return alone || is_other;
 }
 
-/* A pod with a job of its own keeps it, whatever its owners say by now. */
+/* A pod with a job of its own keeps it, whatever its owners say. */
 void World::assign(const PodUid &uid, PodEntry &entry, Now now)
 {
 	const Component *own = state_.component(uid);

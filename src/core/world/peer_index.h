@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * peer_index.h - which pods of ours mind who is beside them. Knows no store.
+ * peer_index.h - which of our pods have constraints on other pods: affinity, anti-affinity,
+ * topology spread or host ports. Knows no store.
  */
 #ifndef SLURMKUBE_CORE_WORLD_PEER_INDEX_H
 #define SLURMKUBE_CORE_WORLD_PEER_INDEX_H
@@ -18,13 +19,14 @@ class PeerIndex
 	void note(const Pod &pod);
 	void forget(const PodUid &uid);
 
-	/* Those that mind who is beside them. */
+	/* Pods with constraints on other pods. */
 	[[nodiscard]] const std::set<PodUid> &constrained() const { return constrained_; }
 	[[nodiscard]] bool is_constrained(const PodUid &uid) const
 	{
 		return constrained_.contains(uid);
 	}
-	/* Those that may keep others off their node, and off its zone or the like. */
+	/* Pods whose anti-affinity may exclude others from their node; and those for which it may
+	 * exclude others from a zone or the like. */
 	[[nodiscard]] const std::set<PodUid> &anti_affinity() const { return anti_affinity_; }
 	[[nodiscard]] const std::set<PodUid> &topology_constrained() const
 	{

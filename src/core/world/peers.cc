@@ -11,7 +11,7 @@ namespace slurmkube::core
 namespace
 {
 
-/* so soon after its submission Slurm has looked at a job, and says what it waits for */
+/* By this time after its submission, Slurm has looked at a job and says what it waits for. */
 constexpr std::int64_t k_first_look_us = 3'000'000;
 
 const Pod *known_pod(const PodEntry &entry)
@@ -19,8 +19,8 @@ const Pod *known_pod(const PodEntry &entry)
 	return entry.pod ? &*entry.pod : entry.last ? &*entry.last : nullptr;
 }
 
-/* Those who hold a share of a node anywhere. To a pod that minds nobody only those matter that mind
- * it. */
+/* Adds the pods that hold a share of any node. For a pod without topology constraints of its own,
+ * only pods whose constraints may concern it count. */
 void add_holders(const State &state, const PodUid &uid, const Pod &pod, PodTopology &out)
 {
 	const auto add = [&](const PodUid &other, const PodEntry &entry) {
@@ -43,7 +43,7 @@ void add_holders(const State &state, const PodUid &uid, const Pod &pod, PodTopol
 			state.kube_node(state.foreign.all().at(other).node_name));
 }
 
-/* Who is on a node already, and may keep others off it. */
+/* Adds bound pods whose anti-affinity may exclude others from their node. */
 void add_anti_affinity(const State &state, const PodUid &uid, NearbyPods &out)
 {
 	for (const PodUid &other : state.peers.anti_affinity()) {
@@ -57,7 +57,7 @@ void add_anti_affinity(const State &state, const PodUid &uid, NearbyPods &out)
 			&state.foreign.all().at(other));
 }
 
-/* By Slurm, which starts all such jobs at once, next to each other. */
+/* Slurm has not looked at the job yet. It starts all such jobs at once, next to each other. */
 bool is_not_looked_at(const State &state, const PodUid &uid, const Component &component)
 {
 	if (component.submitted_us == 0 ||

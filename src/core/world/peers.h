@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * peers.h - who is beside whom: on a node, in its zone, or about to be there.
+ * peers.h - which pods are near each other: on a node, in a zone, or about to be there.
  *
- * Whoever minds others is asked for when those that concern it have got their nodes, or are known
- * to wait; what comes of it all the same is judged again before the binding, with those who are
- * bound.
+ * A pod with constraints on other pods is submitted when the pods that concern it have their nodes,
+ * or are known to wait (decision 10). If allocations violate a constraint all the same, that is
+ * found before the binding, when the bound pods count.
  */
 #ifndef SLURMKUBE_CORE_WORLD_PEERS_H
 #define SLURMKUBE_CORE_WORLD_PEERS_H
@@ -15,25 +15,26 @@
 namespace slurmkube::core
 {
 
-/* Who matters to a pod that is to be placed, besides those who hold a share of the node. */
+/* The pods that matter for the placement of a pod, besides those that hold a share of the node. */
 struct NearbyPods {
-	/* by node: with an allocation there, not bound yet; to a pod that minds nobody, also those
-	 * bound there that may mind it */
+	/* By node: pods that have an allocation there and are not bound yet. For a pod without
+	 * constraints of its own, also bound pods whose anti-affinity may exclude it. */
 	std::map<std::string, Holders> there;
 	PodTopology topology;
 };
 
-/* Whether it depends on other pods where it may run. */
+/* Whether other pods may decide where the pod may run. */
 bool is_concerned(const State &state, const Pod &pod);
+/* Pods that hold a share of the node, of any scheduler. except: a pod that does not count. */
 Holders holders_of(const State &state, const std::string &node, const PodUid &except);
-/* Pods that are not about to leave. */
+/* The same without pods that are being deleted. */
 Holders staying_on(const State &state, const std::string &node, const PodUid &except);
-/* with_allocated: pods too that have an allocation and are not bound yet. at_once: so many of a
- * gang come to one node. */
+/* with_allocated: include pods that have an allocation and are not bound yet. at_once: number of
+ * the gang's pods that come to one node together. */
 NearbyPods nearby_pods_of(const State &state, const PodUid &uid, const Pod &pod,
 	bool with_allocated, std::uint32_t at_once);
-/* Two that concern each other are not asked for at the same moment: the second is told where the
- * first is. */
+/* Whether the submission has to wait for another pod. Two pods that concern each other are not
+ * submitted at the same moment, because the second has to know the node of the first. */
 bool must_wait_for_other(const State &state, const PodUid &uid, const Pod &pod);
 
 } // namespace slurmkube::core

@@ -9,8 +9,9 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_unschedulable_us = 1'000'000; /* so often, when something has changed */
-/* so often, also when nothing has told of a change */
+/* the shortest time between rechecks after changes */
+constexpr std::int64_t k_unschedulable_us = 1'000'000;
+/* Recheck interval, even without an event. */
 constexpr std::int64_t k_peer_us = 1'000'000;
 
 } // namespace

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * placing_queue.h - pods that are not submitted since no node may take them, or since another whose
- * place decides about theirs comes first; and when they are looked at again.
+ * placing_queue.h - pods that are not submitted, because no node may take them or because a pod on
+ * which their placement depends comes first; and when these pods are looked at again.
  */
 #ifndef SLURMKUBE_CORE_WORLD_PLACING_QUEUE_H
 #define SLURMKUBE_CORE_WORLD_PLACING_QUEUE_H
@@ -18,9 +18,9 @@ namespace slurmkube::core
 class PlacingQueue
 {
       public:
-	/* No node may take the pod, or the gang. */
+	/* No node may take the pod or the gang at present. */
 	void add_unschedulable(const PodUid &uid) { unschedulable_.insert(uid); }
-	/* It waits for the node of another which it must not meet. */
+	/* The pod waits for the node of another pod, which it must not meet. */
 	void add_waiting_for_peer(const PodUid &uid) { waiting_for_peer_.insert(uid); }
 	[[nodiscard]] bool is_waiting_for_peer(const PodUid &uid) const
 	{
@@ -29,11 +29,11 @@ class PlacingQueue
 	void leave_peer(const PodUid &uid) { waiting_for_peer_.erase(uid); }
 	void forget(const PodUid &uid);
 
-	/* Nodes, or who is on them, are others than they were. */
+	/* Nodes have changed, or the pods on them. */
 	void changed() { is_changed_ = true; }
-	/* One at a time: each that is submitted wakes the next when it has its answer. */
+	/* Only one at a time: when slurmctld has answered its submission, the next one is taken. */
 	std::optional<PodUid> take_waiting_for_peer();
-	/* Those whose time has come. */
+	/* Those that have to be looked at again at that time. */
 	std::set<PodUid> take(Now now);
 
       private:

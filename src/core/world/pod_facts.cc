@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of a component and its job: what holds for all, and a pod alone. Gangs: gang_facts.cc. */
+/* Facts about a component and its job that all components have, and facts about a pod alone.
+ * gang_facts.cc has those about gangs. */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/facts_reader.h"
@@ -14,12 +15,11 @@ namespace
 {
 
 constexpr std::int64_t k_give_way_us = 3'000'000;
-/* what the API server said of a pod alone, until something is done about it */
+/* How long an answer of the API server about a pod alone may be used. */
 constexpr std::int64_t k_believed_us = 1'000'000;
 
 } // namespace
 
-/* What holds for every component. */
 ComponentFacts FactsReader::facts_of_component(const PodUid &key, const Component &component) const
 {
 	ComponentFacts f;
@@ -84,7 +84,7 @@ ComponentFacts FactsReader::facts_of_pod(
 	return f;
 }
 
-/* How its job ends, if it does not live. */
+/* How the job has to end, if the pod does not live. */
 void FactsReader::note_absence(
 	const PodUid &uid, const PodEntry &entry, PodSide side, ComponentFacts &f) const
 {
@@ -116,7 +116,7 @@ void FactsReader::note_place(const PodUid &uid, const PodEntry &entry, Component
 	rank.node.cpus = slot.cpus;
 }
 
-/* What it asks for, where there is no job of its own, or one that waits. */
+/* The job that the pod asks for, if it has none; or the changes of a pending one. */
 void FactsReader::note_wishes(const PodUid &uid, const PodEntry &entry, PodSide side,
 	std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
 {
@@ -142,12 +142,12 @@ void FactsReader::note_wishes(const PodUid &uid, const PodEntry &entry, PodSide 
 
 /* ---- an allocation that is wrong ---- */
 
-/* Not at first sight: who has just taken over may see this pod as it was, and it runs by now under
- * this very job. */
+/* The allocation is not given back at first sight: an agent that has just taken over may see an
+ * earlier state of this pod, which may meanwhile run under this very job. */
 bool FactsReader::has_given_way_time(
 	const PodUid &uid, const Component &component, bool is_in_the_way) const
 {
-	/* nothing tells when the other pod's job is made */
+	/* no event tells when the other pod's job is submitted */
 	if (now_.mono_us >= component.admission_look_us) {
 		found_.admission_look_us = now_.mono_us + k_give_way_us;
 		found_.look_later(uid, *found_.admission_look_us);
@@ -170,7 +170,6 @@ void FactsReader::note_wrong_allocation(
 	f.gives_way = is_room_late(key, f) || f.gives_way;
 }
 
-/* From then on the API server is asked whether a pod is bound after all. */
 void FactsReader::note_letting_go(const PodUid &key, ComponentFacts &f) const
 {
 	const std::int64_t since_us = found_.since(

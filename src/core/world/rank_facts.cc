@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of one pod with a rank, and of the node that it was given. */
+/* Facts about one pod with a rank, and about the node that it was given. */
 #include "src/core/model/outcome.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
@@ -12,7 +12,8 @@ namespace slurmkube::core
 namespace
 {
 
-/* Both times are in seconds. Within one of them what we saw first came first. */
+/* The API server and Slurm tell both times in seconds. Within the same second, what this agent saw
+ * first came first. */
 bool is_after_end(const PodEntry &member, const Component &component, const SlurmJob &job)
 {
 	const bool was_seen_before = component.job_ended_us > 0 && member.first_seen_us > 0 &&
@@ -46,8 +47,8 @@ bool FactsReader::is_deletion_slow(const Pod &pod) const
 }
 
 /*
- * The clock runs only while Slurm pays for the wait and the node's kubelet is there to say that the
- * pod has started. An agent that starts begins anew: it does not know what happened meanwhile.
+ * The clock runs only while the wait is charged and the node's kubelet could report that the pod
+ * has started. A restarted agent starts again, because it does not know what happened before.
  */
 bool FactsReader::is_start_expired(
 	const PodUid &uid, const PodEntry &entry, const SlurmJob *job) const
@@ -67,7 +68,8 @@ bool FactsReader::is_start_expired(
 	return now_.mono_us >= since + limit_us;
 }
 
-/* Its rank and its node are others' matter. component: whose job it has. */
+/* Everything but the rank and its node, which the caller adds. component: the one whose job the pod
+ * has. */
 RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
 	const Component &component, const SlurmJob *job) const
 {
@@ -81,7 +83,7 @@ RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
 	r.is_deletion_slow = is_deletion_slow(*r.pod);
 	r.is_of_before = r.side == PodSide::ended && job && entry.pod_attempt < job->marker.attempt;
 	if (r.side != PodSide::waiting || job_side(job) != JobSide::allocated)
-		/* the next allocation has its own time */
+		/* the next allocation gets the full time */
 		(void)found_.since(uid, Clock::claims, false);
 	r.start_expired = state_.is_known() && is_start_expired(uid, entry, job);
 	if (job_side(job) == JobSide::ended) {
@@ -91,7 +93,7 @@ RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
 	return r;
 }
 
-/* Of a pod that waits and was given that node. key: of its component. */
+/* For a pod that waits and was given that node. key: of its component. */
 PlaceFacts FactsReader::facts_of_place(
 	const PodUid &uid, const PodEntry &entry, const PodUid &key, std::string name) const
 {
@@ -109,7 +111,8 @@ PlaceFacts FactsReader::facts_of_place(
 	const Resources room = filter_.room_on(state_, *node);
 	n.has_room = entry.held_node == n.name ||
 		state_.occupancy.has_room(n.name, room, entry.pod->requests);
-	/* where pods hold more than there is, letting go does not give the other one its job */
+	/* If pods hold more than the node has, giving back does not help the other pod to its
+	 * job. */
 	n.is_in_the_way =
 		!n.has_room && state_.occupancy.has_room(n.name, room, {}) && must_give_way(n.name);
 	filter_.check(state_, uid, entry, *node, n);
@@ -120,7 +123,7 @@ PlaceFacts FactsReader::facts_of_place(
 	return n;
 }
 
-/* Whether a pod runs on the node whose job waits for these very resources. */
+/* Whether a pod runs on the node whose own job waits for these very resources. */
 bool FactsReader::must_give_way(const std::string &node) const
 {
 	for (const PodUid &uid : state_.occupancy.holders(node)) {
@@ -134,8 +137,8 @@ bool FactsReader::must_give_way(const std::string &node) const
 	return false;
 }
 
-/* Whether it is an external node that Kubernetes does not show as managed, and that Slurm does not
- * give out again. */
+/* Whether the node is an external node that Kubernetes does not show as managed, and that Slurm
+ * gives to no further job. */
 bool FactsReader::is_lost(const std::string &node) const
 {
 	const auto slurm = state_.slurm_nodes.find(node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that says who is in a gang and in which rank: joining, taking ranks, leaving,
+/* The part of World that says which pods are in a gang and in which rank: joining, ranks, leaving,
  * and how the pods of ranks ended. */
 #include "src/core/model/names.h"
 #include "src/core/model/natural_order.h"
@@ -30,8 +30,8 @@ Gang &World::gang_at(const PodUid &key, const GangId &id, Now now)
 	return state_.gangs.at(key);
 }
 
-/* Annotations said that they were bound as members, before the owner was known: of an owner only
- * pods of its namespace are. */
+/* Removes pods of other namespaces. Their annotations said that they were bound as members before
+ * the owner was known, but an owner has only pods of its own namespace. */
 void World::put_out_strangers(const PodUid &key, const std::string &name_space)
 {
 	for (const PodUid &one : components_of_workload(state_, key)) {
@@ -60,7 +60,8 @@ void World::shape_again(Gang &gang, const PodUid &key, std::vector<Rank> ranks)
 	queue_.mark(key);
 }
 
-/* One whose pod has ended or stops is free: the successor comes before it has gone. */
+/* A rank is free if its pod has ended or is being deleted, because its successor comes before it is
+ * gone. */
 std::vector<bool> World::taken_ranks(const Gang &gang) const
 {
 	std::vector<bool> taken(gang.ranks.size());
@@ -74,7 +75,7 @@ std::vector<bool> World::taken_ranks(const Gang &gang) const
 	return taken;
 }
 
-/* A job that waits can be asked for anew with another size; who has an allocation keeps it. */
+/* A pending job can be replaced by one of another size; an allocation stays as it is. */
 bool World::may_take_roles(const PodUid &key, const Gang &gang) const
 {
 	const Component *component = state_.component(key);
@@ -86,7 +87,7 @@ bool World::may_take_roles(const PodUid &key, const Gang &gang) const
 		job_side(state_.current_job(key)) != JobSide::allocated;
 }
 
-/* Members keep role and index; who is beyond the new size runs alone until its controller deletes
+/* Members keep role and index. A pod beyond the new size runs alone until its controller deletes
  * it. */
 void World::take_roles(const PodUid &key, Gang &gang, const std::vector<Role> &roles)
 {
@@ -113,7 +114,7 @@ void World::take_roles(const PodUid &key, Gang &gang, const std::vector<Role> &r
 		leave(gang, uid);
 }
 
-/* An elastic Job, a RayCluster whose replicas were changed. */
+/* For example an elastic Job, or a RayCluster whose replicas were changed. */
 void World::roles_changed(const OwnerId &id, const Owner &owner)
 {
 	for (auto &[key, gang] : state_.gangs) {
@@ -130,7 +131,7 @@ void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 {
 	if (const auto kept = component_that_runs(in); kept && kept->text != in.gang.key) {
 		in.gang.key = kept->text;
-		in.components.clear(); /* they stay what they are */
+		in.components.clear(); /* the components stay as they are */
 	}
 	const PodUid key{in.gang.key};
 	entry.component = key;
@@ -149,19 +150,19 @@ void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 	gang.members[uid] = rank;
 	gang.was_seen = true;
 	note_new_run(key, gang, *entry.pod);
-	if (has_live_job(state_, key)) /* its template may have been changed on the way */
+	if (has_live_job(state_, key)) /* webhooks may have changed the pod against its template */
 		reviews_.add(key);
 	if (!rank && !in.index) {
 		gang.unranked[uid] = std::move(in.role);
-	} else if (!rank && gang.minimum == 0) { /* its owner has grown: it is a job of its own */
+	} else if (!rank && gang.minimum == 0) { /* its owner has grown: a job of its own */
 		leave(gang, uid);
 		drop_gang_if_empty(key);
 	}
 	queue_.mark(key);
 }
 
-/* What is free for their role, by name. All at once: looking for free ranks takes as long as the
- * gang is large. */
+/* Gives pods without an index the free ranks of their roles, in the order of their names. For all
+ * such pods at once, because the search takes O(size of the gang). */
 void World::assign_free_ranks(Gang &gang)
 {
 	if (gang.unranked.empty())
@@ -183,13 +184,13 @@ void World::assign_free_ranks(Gang &gang)
 			at++;
 		if (at < gang.ranks.size())
 			gang.members[pod->uid] = at++;
-		else if (gang.minimum == 0) /* its owner has grown: it is a job of its own */
+		else if (gang.minimum == 0) /* its owner has grown: a job of its own */
 			leave(gang, pod->uid);
 	}
 }
 
-/* Those that are bound keep their ranks; the others fill what is free, by name. As many as the job
- * was made for, which bound ones know. */
+/* Bound pods keep their ranks; the others fill the free ones, in the order of their names. If pods
+ * are bound, their annotations tell how many ranks the job has. */
 void World::assign_ranks_anew(Gang &gang, const PodUid &key, const std::vector<const Pod *> &pods)
 {
 	std::size_t size = 0;
@@ -223,8 +224,8 @@ void World::assign_ranks_anew(Gang &gang, const PodUid &key, const std::vector<c
 }
 
 /*
- * A PodGroup has no templates: its ranks are the pods that exist when there are enough. Those that
- * come later run alone.
+ * A PodGroup has no templates: its ranks are the pods that exist when there are enough of them.
+ * Pods that come later run alone.
  */
 void World::assign_ranks(Gang &gang, const PodUid &key)
 {
@@ -237,7 +238,7 @@ void World::assign_ranks(Gang &gang, const PodUid &key)
 			side_of(entry) != PodSide::gated)
 			pods.push_back(&*entry.pod);
 	}
-	for (const Pod *pod : pods) { /* bound by somebody else */
+	for (const Pod *pod : pods) { /* bound by another scheduler */
 		if (!pod->node_name.empty() && !is_bound_member(state_.pods.at(pod->uid)))
 			leave(gang, pod->uid);
 	}
@@ -288,7 +289,8 @@ void World::drop_gang_if_empty(const PodUid &key)
 	state_.components.erase(key);
 }
 
-/* What the job of a component must have to be that of its pods. */
+/* Notes by what the component's jobs are recognized as those of its bound pods: nodes and
+ * attempt. */
 void World::note_bound_members(const PodUid &key, const Gang &gang)
 {
 	Component &component = state_.components[key];
@@ -307,7 +309,7 @@ void World::note_bound_members(const PodUid &key, const Gang &gang)
 	note_strays(key);
 }
 
-/* Members that are gone leave, once nothing of theirs holds a share of a node. */
+/* Members that are gone leave the gang, as soon as they hold no share of a node. */
 void World::note_ends(Gang &gang, Now now)
 {
 	std::vector<PodUid> gone;

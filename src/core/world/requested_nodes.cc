@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of NodeFilter about what a job requests itself: nodes of some size, and those that its
+/* The part of NodeFilter for what a job itself requests: nodes of a size, and nodes that its
  * options name. */
 #include "src/core/model/amounts.h"
 #include "src/core/model/host_list.h"
@@ -14,7 +14,7 @@ namespace slurmkube::core
 namespace
 {
 
-/* The first name of the list that is none of these; empty: there is none. */
+/* The first name of the list that is not in nodes; empty: none. */
 std::string unknown_of(const std::string &list, const std::map<std::string, SlurmNode> &nodes)
 {
 	const auto names = list.empty()
@@ -46,9 +46,9 @@ std::set<std::string> names_in(const std::string &hosts)
 } // namespace
 
 /*
- * Slurm makes a job of a pod that no node can ever hold, refuses it and keeps the record of a
- * failure, at each try. So that is said here, of nodes as they are when they are empty. Generic
- * resources that no node has are left to Slurm, which knows whether they exist.
+ * If a pod is too large for every node, Slurm creates a job for it, refuses the job and keeps the
+ * record of a failure, at each try. So we say it before, judging nodes as if they were empty. GRES
+ * that no node has are left to Slurm, which knows whether they exist.
  */
 std::string NodeFilter::too_large(
 	const State &state, const JobSpec &spec, const NodeExclusions &exclusions) const
@@ -87,8 +87,7 @@ std::string NodeFilter::too_large(
 		". Lower resources.requests, or ask an administrator for a larger node";
 }
 
-/* slurmctld writes a line to its log for each name that it does not have, and would refuse the job
- * in the end. */
+/* slurmctld would write a line to its log for each unknown name, and refuse the job in the end. */
 Status NodeFilter::names_known_nodes(const State &state, const JobSpec &spec) const
 {
 	const std::string &list = spec.options.required_nodes;
@@ -104,7 +103,7 @@ void NodeFilter::exclude_unwanted(const State &state, JobSpec &spec) const
 	const std::string list = std::exchange(spec.options.excluded_nodes, "");
 	const auto names = expand_hosts(list);
 	if (list.empty() || !names)
-		return; /* not there, or refused by the table of options */
+		return; /* not set, or refused by the table of options */
 	std::set<std::string> all(spec.excluded_nodes.begin(), spec.excluded_nodes.end());
 	for (const std::string &name : *names) {
 		if (state.slurm_nodes.contains(name))

@@ -9,10 +9,10 @@ namespace slurmkube::core
 namespace
 {
 
-/* Enough to follow a change of nodes in seconds, and little of the agent's time where thousands
- * wait. */
+/* Short enough to follow changes of nodes within seconds, long enough to cost little with thousands
+ * of pending jobs. */
 constexpr std::int64_t k_review_us = 1'000'000;
-/* in that time; of a pod about a node, and pods */
+/* Per interval: judgements of a pod on a node, and pods. */
 constexpr std::size_t k_verdicts_most = 20'000, k_reviews_most = 50;
 
 } // namespace

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * review_queue.h - waiting jobs that may be kept off the wrong nodes by now.
+ * review_queue.h - pending jobs whose excluded nodes have to be judged again.
  *
- * Slurm is told which nodes a job must not have when the job is made. When nodes, or those on them,
- * change, each waiting job is judged again: in turns, a few in a second, so that it costs little
- * where thousands wait.
+ * Slurm is told the nodes that a job must not get when the job is submitted. If nodes change, or
+ * the pods on them, each pending job is judged again. This is done in turns, a few jobs per second,
+ * so that it stays cheap with thousands of pending jobs.
  */
 #ifndef SLURMKUBE_CORE_WORLD_REVIEW_QUEUE_H
 #define SLURMKUBE_CORE_WORLD_REVIEW_QUEUE_H
@@ -22,10 +22,11 @@ namespace slurmkube::core
 class ReviewQueue
 {
       public:
-	/* A component, by its key. */
+	/* uid: key of a component. */
 	void add(const PodUid &uid) { queue_.insert(uid); }
+	/* All pending jobs. */
 	void add_all() { is_all_ = true; }
-	/* Those that mind who is beside them. */
+	/* Those of pods with constraints on other pods, if there are any. */
 	void add_constrained(bool is_any) { is_constrained_ = is_any; }
 
 	[[nodiscard]] bool is_due(Now now) const
@@ -33,14 +34,15 @@ class ReviewQueue
 		return now.mono_us >= next_us_ && (is_all_ || is_constrained_ || !queue_.empty());
 	}
 	[[nodiscard]] bool wants_all() const { return is_all_; }
-	/* Those that are to be judged now; is_due() has said so, and who was meant by add_all() and
-	 * add_constrained() has been added. */
+	/* The components to judge at this time. nodes: number of nodes in Slurm, which limits how
+	 * many. is_due() must have returned true, and the caller must have added the components
+	 * that add_all() and add_constrained() stand for. */
 	std::vector<PodUid> take(std::size_t nodes, Now now);
 
       private:
 	bool is_all_ = false, is_constrained_ = false;
 	std::set<PodUid> queue_;
-	PodUid last_; /* in turns, so that none is forgotten */
+	PodUid last_; /* the next turn starts behind it, so that none is left out */
 	std::int64_t next_us_ = 0;
 };
 

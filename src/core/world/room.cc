@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Facts of an allocation that cannot take its pods: nothing may be charged for a pod that cannot be
- * bound.
+ * Facts about an allocation that cannot take its pods. A pod that cannot be bound must not be
+ * charged for long (decision 11).
  *
- * Slurm may start a job where another pod still is: that one is ending, its job was suspended
- * (no pod is), or the partition gives CPUs out twice. Or the node is away, and so many others
- * with it that it is not believed. The binding gate holds the pod back while Slurm charges its
- * job and its time limit runs. So the allocation is given back after a while, and until the node
- * can take the pod it is excluded for it. Partitions that give CPUs out twice are refused from
- * the start. Of a gang of which pods are bound nothing can be given back: who has no place gets
- * a job of its own (decision 11).
+ * Slurm may start a job where another pod still is: that pod is ending, its job was suspended
+ * (which stops no pod), or the partition gives out CPUs twice. Or the node is away, together with
+ * so many others that this is not believed. The binding gate then holds the pod back, while Slurm
+ * charges the job and its time limit runs. So the allocation is given back after a while, and the
+ * pod's next jobs exclude the node until it can take the pod. Partitions that give out CPUs twice
+ * are refused from the start. If pods of a gang are bound, its allocation cannot be given back: a
+ * pod without a place gets a job of its own.
  */
 #include "src/core/placement/placement.h"
 #include "src/core/reconcile/report_parts.h"
@@ -26,16 +26,16 @@ namespace slurmkube::core
 namespace
 {
 
-/* after a binding that another of the same round has made impossible */
+/* After a binding that an earlier one of the same round has made impossible. */
 constexpr std::int64_t k_again_us = 1'000'000;
-constexpr std::size_t k_crowded_most = 64; /* nodes that a pod has given back and avoids */
+constexpr std::size_t k_crowded_most = 64; /* given-back nodes that a pod avoids */
 
 std::string name_of(const Pod &pod)
 {
 	return pod.name_space + "/" + pod.name;
 }
 
-/* Whatever it is that keeps it off the node of its rank. */
+/* Whatever keeps the pod off the node of its rank. */
 bool is_placeless(const RankFacts &r)
 {
 	const bool is_forbidden =
@@ -45,7 +45,7 @@ bool is_placeless(const RankFacts &r)
 
 } // namespace
 
-/* While nothing of it runs: what runs may be what the others wait for. */
+/* Only while nothing of the component runs, because the others may wait for what runs. */
 bool FactsReader::is_room_late(const PodUid &key, const ComponentFacts &f) const
 {
 	const bool is_so = job_side(f.job) == JobSide::allocated && is_untouched(f) &&
@@ -55,8 +55,9 @@ bool FactsReader::is_room_late(const PodUid &key, const ComponentFacts &f) const
 }
 
 /*
- * While others of the gang are bound. They may do well without it, so none of them is ended for
- * it; alone it gets the next node that is free, or waits without being charged.
+ * For pods without a place while others of the gang are bound. The others may do well without such
+ * a pod, so they are not ended for it. Alone, it gets the next free node, or waits without being
+ * charged.
  */
 void FactsReader::note_placeless(ComponentFacts &f) const
 {
@@ -87,7 +88,8 @@ void note_crowded(Component &component, Crowded crowded)
 	component.crowded.push_back(std::move(crowded));
 }
 
-/* All such nodes, and what the pods that were to go there need together. */
+/* Notes all nodes that cannot take their pods, with what the pods that were to go there request
+ * together. */
 void note_crowded(Component &component, const ComponentFacts &f)
 {
 	std::map<std::string, Occupancy> wanted;
@@ -105,7 +107,7 @@ void note_crowded(Component &component, const ComponentFacts &f)
 		note_crowded(component, {node, pods.held(node)});
 }
 
-/* Who is in the way there; one that is ending before one that runs. */
+/* The pod that takes up the room there; one that is ending is preferred to one that runs. */
 std::string FactsReader::holder_text(const std::string &node) const
 {
 	const Pod *running = nullptr;
@@ -123,7 +125,7 @@ std::string FactsReader::holder_text(const std::string &node) const
 	return holder_runs(name_of(*running), job_side(job) == JobSide::allocated ? job : nullptr);
 }
 
-/* Why the node cannot take it now; empty: it can. */
+/* Why the node cannot take the pod at present; empty: it can. */
 std::string FactsReader::crowded_text(const Crowded &crowded, const Pod &pod) const
 {
 	const std::string &node = crowded.node;
@@ -140,7 +142,8 @@ std::string FactsReader::crowded_text(const Crowded &crowded, const Pod &pod) co
 	return {};
 }
 
-/* What Slurm gives to nobody need not be excluded: the job keeps its place in the queue. */
+/* A node that Slurm gives to no job need not be excluded, and the job keeps its place in the
+ * queue. */
 void FactsReader::exclude_crowded(
 	const PodUid &uid, const Pod &pod, NodeExclusions &exclusions) const
 {
@@ -165,8 +168,8 @@ void FactsReader::exclude_crowded(
 	}
 }
 
-/* Each binding takes its room, which the next of the same round may need, and may keep the next one
- * off its node. */
+/* Whether the binding has become impossible. Bindings of the same round take room that the next one
+ * may need, and may keep it off its node. */
 bool World::take_back(const PodUid &key, const Bind &bind, const PodUid &uid, Now now)
 {
 	const auto node = state_.kube_nodes.find(bind.node);
@@ -183,7 +186,7 @@ bool World::take_back(const PodUid &key, const Bind &bind, const PodUid &uid, No
 		}
 	}
 	if (state_.pods.at(uid).held_node == bind.node)
-		return false; /* it is counted already */
+		return false; /* counted already */
 	if (node != state_.kube_nodes.end() &&
 		state_.occupancy.has_room(bind.node, filter_.room_on(state_, node->second),
 			state_.pods.at(uid).pod->requests))

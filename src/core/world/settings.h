@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * settings.h - what the administrator says of how World decides.
+ * settings.h - what the administrator has configured about World's decisions. Times whose name ends
+ * in _us are microseconds; man page: slurmkubed.yaml(5).
  */
 #ifndef SLURMKUBE_CORE_WORLD_SETTINGS_H
 #define SLURMKUBE_CORE_WORLD_SETTINGS_H
@@ -19,27 +20,32 @@ struct Settings {
 	NodePolicy nodes;
 	std::int64_t forced_delete_hold_us = 3'000'000;
 	std::int64_t report_interval_us = 30'000'000;
-	std::int64_t start_limit_us = 0; /* 0: a bound pod may take any time to start */
-	/* that a pod may take to end after its job; 0: as long as it says */
+	std::int64_t start_limit_us = 0; /* 0: no limit (limits.start_seconds) */
+	/* Maximum grace period of a pod whose job has ended; 0: as long as the pod says. */
 	std::int64_t grace_most_seconds = 3600;
-	/* after a takeover nothing is done before pods and nodes have been listed anew */
+	/* After a takeover, nothing is done before pods and nodes have been listed again. */
 	bool needs_fresh_lists = false;
-	bool needs_cluster = false; /* nothing is done before it is known which cluster this is */
-	/* of jobs of unknown clusters may be without pods at once */
+	/* nothing is done before the uid of the cluster is known */
+	bool needs_cluster = false;
+	/* Percentage that may be without pods at once, of the jobs whose markers have no cluster
+	 * uid. */
 	unsigned max_gone_percent = 50;
-	/* they are told of, and nothing is done before their list is complete */
+	/* Pods of other schedulers are reported, and nothing is done before their list is
+	 * complete. */
 	bool sees_foreign_pods = false;
-	std::optional<std::uint32_t> own_uid = {}; /* as whom slurmctld knows this agent */
-	/* an allocation without a live pod is kept so long: a JobSet that restarts takes its nodes
-	 * again */
+	/* the uid under which slurmctld knows this agent */
+	std::optional<std::uint32_t> own_uid = {};
+	/* How long an allocation without a live pod is kept, for example for a JobSet that restarts
+	 * and takes its nodes again. */
 	std::int64_t gang_hold_us = 10'000'000;
-	/* a pod with an allocation waits so long for a node that can take it, which is charged */
+	/* How long a pod with an allocation waits for a node that can take it. The wait is
+	 * charged. */
 	std::int64_t room_wait_us = 60'000'000;
-	/* a pod with an allocation waits so long for its volume claims; 0: for ever */
+	/* How long a pod with an allocation waits for its volume claims; 0: for ever. */
 	std::int64_t claim_wait_us = 600'000'000;
-	/* pods of an allocated gang may take so long to come, and to get a place; 0: for ever */
+	/* How long pods of an allocated gang may take to come, and to get a place; 0: for ever. */
 	std::int64_t gang_wait_us = 600'000'000;
-	/* an allocation is held so long for the other components of its workload */
+	/* How long an allocation is held for the other components of its workload. */
 	std::int64_t components_wait_seconds = 60;
 };
 

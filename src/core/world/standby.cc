@@ -2,13 +2,11 @@
 /*
  * world/standby.cc - the part of World that bounds what an agent without a link remembers.
  *
- * Pods are looked at, and dropped, only with a link. A standby may have none for months,
- * while pods come and go. It remembers how a bound pod ended, since it may have to end that
- * pod's job; an agent that keys ends the job within seconds, so an hour is plenty.
+ * Pods are looked at, and forgotten, only with a link. A standby may have no link for months, while
+ * pods come and go. It remembers how a bound pod ended, because it may have to end the pod's job.
+ * But an agent that has the link ends the job within seconds, so an hour is plenty.
  *
- * When it takes over, its watch may be behind: pods that the agent before it has just bound
- * look unbound, and their nodes empty. A list that is begun after that is read from etcd, so
- * it has all that was written before; until it is complete nothing is done.
+ * When the standby takes over, its watch may lag behind; sync.h says how that is handled.
  */
 #include "src/core/world/world.h"
 
@@ -21,11 +19,11 @@ namespace
 {
 
 constexpr std::int64_t k_look_us = 1'000'000;
-/* No slurmctld elsewhere takes over and gives back in less. */
+/* No slurmctld on another machine takes over and gives back in less time. */
 constexpr std::int64_t k_away_us = 2'000'000;
 constexpr std::int64_t k_ends_kept_us = 3'600'000'000;
 
-/* Its end says nothing that a question to the API server would not. */
+/* The pod's end says nothing that the API server could not tell. */
 bool is_without_end(const PodEntry &entry)
 {
 	return !entry.end_status && (!entry.last || entry.last->node_name.empty());
@@ -63,13 +61,13 @@ void World::forget_on_standby(Now now)
 	}
 	for (const PodUid &uid : over)
 		drop_if_empty(uid);
-	/* all are looked at after a snapshot */
+	/* all of them are looked at after a snapshot */
 	queue_.drop_if([this](const PodUid &uid) {
 		return !state_.pods.contains(uid) && !state_.components.contains(uid);
 	});
 }
 
-/* The gang keeps the ends of its ranks. */
+/* A gang remembers the ends of its ranks for as long. */
 void World::forget_gangs_on_standby(Now now)
 {
 	std::vector<PodUid> over;

@@ -27,7 +27,7 @@ bool names_job(const Pod &pod, JobId job)
 	return found != pod.annotations.end() && found->second == std::to_string(job.number);
 }
 
-/* The same for a gang, whose job has nodes for all that are bound. */
+/* The same for a gang, whose job must have the nodes of all bound pods. */
 bool stands_for_members(const Component &component, const SlurmJob &job)
 {
 	if (job_side(&job) == JobSide::pending)
@@ -118,8 +118,8 @@ bool State::stands_for(const PodUid &key, const Component &component, const Slur
 	return job.state == JobState::cancelled || !component.strays.contains(job.id);
 }
 
-/* Live before ended; the one that the pod's Binding names; then the highest attempt, the lowest
- * id. */
+/* A live job before an ended one, the job that the pod's binding names before others; then the
+ * highest attempt, and the lowest id. */
 const SlurmJob *State::current_job(const PodUid &key) const
 {
 	const Component *component = this->component(key);

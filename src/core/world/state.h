@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * state.h - everything observed. World writes it; planners have it const.
+ * state.h - everything that was observed. Only World writes it; planners get a const reference.
  */
 #ifndef SLURMKUBE_CORE_WORLD_STATE_H
 #define SLURMKUBE_CORE_WORLD_STATE_H
@@ -26,30 +26,31 @@ struct State {
 	{
 	}
 
-	/* ---- views: nullptr where there is none ---- */
+	/* ---- views; nullptr: there is no such object ---- */
 	[[nodiscard]] const PodEntry *entry(const PodUid &uid) const;
 	[[nodiscard]] const Pod *pod(const PodUid &uid) const;
 	[[nodiscard]] const Component *component(const PodUid &key) const;
 	[[nodiscard]] const SlurmJob *job(JobId id) const;
 	[[nodiscard]] const KubeNode *kube_node(const std::string &name) const;
 	[[nodiscard]] const SlurmNode *slurm_node(const std::string &name) const;
-	/* Key of the component whose job the pod has; its own uid if it shares none. */
+	/* Key of the component whose job the pod shares; the pod's own uid if it shares none. */
 	[[nodiscard]] const PodUid &component_key_of(const PodUid &uid) const;
-	/* The component of the pod; an empty one if nothing is known of it. */
+	/* The component of the pod; an empty one if nothing is known about it. */
 	[[nodiscard]] const Component &component_of(const PodUid &uid) const;
-	/* The job that counts for a component. */
+	/* The job that counts for a component; nullptr: it has none. */
 	[[nodiscard]] const SlurmJob *current_job(const PodUid &key) const;
 	/* The same for the component of a pod. */
 	[[nodiscard]] const SlurmJob *job_of(const PodUid &uid) const
 	{
 		return current_job(component_key_of(uid));
 	}
-	/* Where the pod shares its job with others. */
+	/* nullptr: the pod does not share its job with others. */
 	[[nodiscard]] const Gang *gang_of(const PodEntry &entry) const;
 	/*
-	 * A slurmctld that was restored from an older state may have the job of a bound pod pending
-	 * again, and start it anywhere: such a job says nothing of the pod. A job of a later
-	 * attempt is one that we pinned to the pod's node. What people cancel counts in any case.
+	 * Whether the job counts for the component's bound pods. A slurmctld that was restored from
+	 * an older state may have the job of a bound pod pending again and start it on any node:
+	 * such a job says nothing about the pod. A job of a later attempt is one that we submitted
+	 * for the pod's node. A cancelled job always counts, because somebody wanted that end.
 	 */
 	[[nodiscard]] bool stands_for(
 		const PodUid &key, const Component &component, const SlurmJob &job) const;
@@ -57,22 +58,23 @@ struct State {
 	{
 		return clusters.is_known() || !settings.needs_cluster;
 	}
-	/* Why nothing is done: live jobs stand for pods of another cluster under our cluster's
-	 * name. */
+	/* Nothing may be done: live jobs under our cluster's name stand for pods of another
+	 * cluster. */
 	[[nodiscard]] bool holds_other_cluster() const
 	{
 		return !clusters.of_other_clusters().empty();
 	}
-	/* Everything that decisions need, and no reason to doubt it. */
+	/* Everything that decisions need is known, and there is no reason to doubt it. */
 	[[nodiscard]] bool is_known() const;
 
 	Settings settings;
-	std::int64_t seen_us = 0; /* monotonic; when something was last decided */
+	/* when something was last decided; monotonic microseconds */
+	std::int64_t seen_us = 0;
 	Sync sync;
 	std::map<PodUid, PodEntry> pods;
-	std::map<PodUid, Component> components; /* by key: that of a pod alone is its uid */
-	std::map<PodUid, Gang> gangs; /* those of components that may have several ranks */
-	/* by key: pods of a PodGroup that run alone, since the others did not need them */
+	std::map<PodUid, Component> components; /* by key; the key for a pod alone is its uid */
+	std::map<PodUid, Gang> gangs;           /* components that may have several ranks */
+	/* By key of a PodGroup: pods that run alone because the others did not need them. */
 	std::map<PodUid, std::set<PodUid>> standalone;
 	std::map<JobId, SlurmJob> jobs;
 	ClusterJobs clusters;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sync.h - how much of both sides has been told, by lists of the API server and over the link to
- * the plugin. Nothing is decided before all of it is known.
+ * sync.h - how much of both sides has been reported, by lists of the API server and over the link
+ * to the plugin. Nothing is decided before all of it is known.
  *
- * An agent that takes over may have a watch that is behind: pods that the agent before it has just
- * bound look unbound, and their nodes empty. A list that is begun after that is read from etcd, so
- * it has all that was written before; until it is complete nothing is done.
+ * When an agent takes over, its watch may lag behind: pods that the previous agent has just bound
+ * look unbound, and their nodes look empty. A list that is started after the takeover is read from
+ * etcd, so it contains everything that was written before. Nothing is done until that list is
+ * complete.
  */
 #ifndef SLURMKUBE_CORE_WORLD_SYNC_H
 #define SLURMKUBE_CORE_WORLD_SYNC_H
@@ -23,7 +24,8 @@ class Sync
       public:
 	enum class List { pods, nodes, foreign, namespaces };
 
-	/* needs_foreign: nothing is decided before pods of other schedulers have been listed. */
+	/* needs_foreign: nothing is decided before the pods of other schedulers have been
+	 * listed. */
 	explicit Sync(bool needs_foreign) : needs_foreign_(needs_foreign) {}
 
 	/* ---- lists ---- */
@@ -32,24 +34,24 @@ class Sync
 		state(which).is_complete = true;
 		state(which).is_fresh = !wants_lists_;
 	}
-	/* It has to be told again. */
+	/* The list has to be reported again. */
 	void unlisted(List which) { state(which).is_complete = false; }
 	[[nodiscard]] bool is_listed(List which) const
 	{
 		return lists_[static_cast<std::size_t>(which)].is_complete;
 	}
-	/* All that decisions need. */
+	/* All lists that decisions need are complete. */
 	[[nodiscard]] bool is_listed() const { return is_all(&State::is_complete); }
-	/* The same, since the takeover. */
+	/* All of them have been listed again since the takeover. */
 	[[nodiscard]] bool is_fresh() const { return is_all(&State::is_fresh); }
-	/* Pods and nodes are to be listed anew before anything is done. */
+	/* Requests new lists of pods and nodes; nothing is done until they are complete. */
 	void doubt_lists()
 	{
 		wants_lists_ = true;
 		for (const List which : {List::pods, List::nodes, List::foreign})
 			state(which).is_fresh = false;
 	}
-	/* Says so once. */
+	/* Whether new lists have been requested; returns true once per request. */
 	bool take_list_request() { return std::exchange(wants_lists_, false); }
 
 	/* ---- the link ---- */
@@ -67,17 +69,17 @@ class Sync
 	}
 	[[nodiscard]] bool has_link() const { return is_synced_; }
 	[[nodiscard]] const PluginHello &plugin() const { return plugin_; }
-	/* When the last snapshot was complete; monotonic microseconds, as all below. */
+	/* When the last snapshot was complete. Monotonic microseconds, as all times below. */
 	[[nodiscard]] std::int64_t synced_us() const { return synced_us_; }
 
-	/* Something is to be decided now. */
+	/* Actions were requested from World at this time. */
 	void wanted(Now now)
 	{
 		unlinked_since_us_ = is_synced_   ? 0
 			: unlinked_since_us_ == 0 ? now.mono_us
 						  : unlinked_since_us_;
 	}
-	/* When that was first so without a link; 0: there is one. */
+	/* When actions were first requested since the link was lost; 0: there is a link. */
 	[[nodiscard]] std::int64_t unlinked_since_us() const { return unlinked_since_us_; }
 
       private:

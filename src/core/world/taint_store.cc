@@ -13,8 +13,8 @@ namespace slurmkube::core
 namespace
 {
 
-/* So long a taint may be taken for tolerated after the last pod that did: not each short pod is to
- * drain and undrain a node. */
+/* How long a taint may count as tolerated after the last pod that tolerated it, so that short-lived
+ * pods do not make their node drain and undrain each time. */
 constexpr std::int64_t k_review_us = 600'000'000, k_soon_us = 1'000'000;
 
 } // namespace

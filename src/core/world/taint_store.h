@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * taint_store.h - the taints that nodes have, and whether a pod of ours tolerates each.
+ * taint_store.h - the taints of nodes, and whether any of our pods tolerates each.
  *
- * While nobody tolerates it a taint drains its node, as people expect to see in sinfo; else the
- * node is in service, and each pod is kept off it or not. Bounded by the taints that nodes have,
- * never by what pods write. Knows no other store: who tolerates what it is told, or asks.
+ * A taint that no pod tolerates drains its node, as administrators expect to see in sinfo.
+ * Otherwise the node stays in service, and the taint is judged for each pod. The size is bounded by
+ * the taints of nodes, not by the tolerations of pods. This store knows no other store: callers
+ * pass tolerations, or a function that looks for them.
  */
 #ifndef SLURMKUBE_CORE_WORLD_TAINT_STORE_H
 #define SLURMKUBE_CORE_WORLD_TAINT_STORE_H
@@ -25,12 +26,15 @@ class TaintStore
 	using IsTolerated = std::function<bool(const Taint &)>;
 
 	void node_seen(const KubeNode &node, const IsTolerated &by_any);
-	/* Of a pod whose namespace may use Slurm. Returns the taints of which it is the first. */
+	/* For a pod whose namespace may use Slurm. Returns the taints that no pod had tolerated
+	 * before. */
 	std::vector<Taint> tolerated_by(const std::vector<Toleration> &tolerations);
-	/* Looks at all of them again, if it is time. Returns those of which it is otherwise now. */
+	/* Judges all taints again if that is due. Returns the taints for which the result has
+	 * changed. */
 	std::vector<Taint> review(
 		const std::map<std::string, KubeNode> &nodes, const IsTolerated &by_any, Now now);
-	/* Whose pods may use Slurm is known of more namespaces now. seen_us: about now. */
+	/* More is known about the namespaces that may use Slurm, so the next review is soon.
+	 * seen_us: the present time, monotonic microseconds. */
 	void review_soon(std::int64_t seen_us);
 
 	[[nodiscard]] bool is_tolerated(const Taint &taint) const;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of World that tells which taints a pod of ours tolerates. Only pods whose namespace may
+/* The part of World that determines which taints our pods tolerate. Only pods whose namespace may
  * use Slurm count. */
 #include "src/core/model/outcome.h"
 #include "src/core/placement/placement.h"
@@ -34,7 +34,7 @@ bool World::is_tolerated_by_any(const Taint &taint) const
 	return false;
 }
 
-/* Nodes with one of them go into service or out of it. */
+/* Nodes with one of these taints go into service or out of it. */
 void World::taints_changed(const std::vector<Taint> &taints)
 {
 	if (taints.empty())

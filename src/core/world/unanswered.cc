@@ -14,9 +14,9 @@ namespace
 constexpr std::int64_t k_first_us = 250'000, k_next_us = 10'000'000;
 constexpr std::int64_t k_second_us = 1'000'000;
 constexpr std::int64_t k_longest_us = 600'000'000;
-/* While nobody is answered it is most likely not this pod's fault. */
+/* While slurmctld answers no request, this pod is most likely not the cause. */
 constexpr std::int64_t k_longest_unheard_us = 60'000'000;
-/* A new try is also how to find out that slurmctld answers again. */
+/* A new try is also the way to find out that slurmctld answers again. */
 constexpr std::int64_t k_quiet_us = 10'000'000;
 constexpr unsigned k_doublings_most = 10;
 
@@ -40,7 +40,7 @@ std::set<PodUid> Unanswered::note(const PodUid &pod, const Error *error, Now now
 {
 	std::erase_if(trying_, [&pod](const auto &each) { return each.second == pod; });
 	if (error && error->code == Errc::again)
-		return {}; /* it may never have been sent */
+		return {}; /* it may not have been sent */
 	std::set<PodUid> woken;
 	for (const auto &[other, entry] : pods_)
 		woken.insert(other);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world/unseen_pods.cc - the part of World that keeps pods out of sight from being taken for
- * deleted ones.
+ * world/unseen_pods.cc - the part of World that keeps pods that are out of sight from being taken
+ * for deleted ones.
  *
- * Only a DELETED event says that a pod is gone. A list without it may come from another cluster, or
- * be short: the pod stays as it was seen last until the API server denies it by name. Whose API
- * server that is, the uid of the namespace kube-system tells; each marker has it. While live jobs
- * stand for pods of another cluster under our cluster's name, a kubeconfig is wrong, and nothing is
- * done. Markers of older agents do not name the cluster: of their jobs a share may be without pods.
+ * Only a DELETED event says that a pod is gone. A list without the pod may come from another
+ * cluster, or be incomplete: the pod is kept as last seen until the API server says by name that it
+ * does not exist. The uid of the namespace kube-system, which is also in the markers, tells to
+ * which cluster the API server belongs. While live jobs under our cluster's name stand for pods of
+ * another cluster, a kubeconfig is wrong and nothing is done. Markers of older agents do not have
+ * that uid: of their jobs, a share may be without pods.
  */
 #include "src/core/model/outcome.h"
 #include "src/core/world/parts.h"
@@ -21,7 +22,7 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::size_t k_looks_most = 16; /* under way */
+constexpr std::size_t k_looks_most = 16; /* under way at a time */
 
 } // namespace
 
@@ -38,7 +39,7 @@ void World::cluster_seen(std::string uid)
 		retry_all();
 }
 
-/* What has ended needs no question. */
+/* A pod that has ended need not be asked for. */
 void World::note_unseen(const PodUid &uid, Now now)
 {
 	PodEntry &entry = touch_pod(uid);
@@ -57,7 +58,7 @@ void World::seen_again(const PodUid &uid, PodEntry &entry)
 		unseen_.erase(uid);
 }
 
-/* Without a link too: a standby must not take over with pods that have long gone. */
+/* Also without a link: a standby must not take over with pods that have long been gone. */
 void World::look_for_unseen(Now now, std::vector<PodAction> &out)
 {
 	if (!state_.sync.is_listed() || !state_.is_cluster_known() || state_.holds_other_cluster())
@@ -93,7 +94,7 @@ bool World::is_out_of_sight(const PodUid &uid) const
 		gang->second.members, [&](const auto &member) { return is_hidden(member.first); });
 }
 
-/* One may always go. */
+/* A single job may always be without pods. */
 void World::count_absent_pods()
 {
 	const auto is_absent = [this](JobId id) {

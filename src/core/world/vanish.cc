@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Jobs of World that nobody knows any more: Slurm answered with them or the plugin told of them,
- * and then there is nothing, not even an end. Whatever the reason is, a bug of ours or a site's
- * script, it must not make a job every few seconds: each such loss doubles the pause before the
- * next one.
+ * The part of World for jobs that have vanished: slurmctld answered with them or the plugin
+ * reported them, and then they are not there, without an end. Whatever the cause is, a bug of ours
+ * or a site's script, it must not lead to a new job every few seconds. So each such loss doubles
+ * the pause before the next job.
  */
 #include "src/core/reconcile/report.h"
 #include "src/core/world/parts.h"
@@ -17,12 +17,13 @@ namespace slurmkube::core
 namespace
 {
 
-/* slurmctld was killed before it saved, a list was old: the next try is for nothing */
+/* Losses without a pause: slurmctld may have been killed before it had saved the job, or a list may
+ * have been old. */
 constexpr unsigned k_free_losses = 2;
 constexpr std::int64_t k_first_pause_us = 5'000'000;
 constexpr std::int64_t k_longest_pause_us = 1'800'000'000;
 constexpr unsigned k_doublings = 9;
-constexpr std::int64_t k_forgiven_us = 7'200'000'000; /* without another */
+constexpr std::int64_t k_forgiven_us = 7'200'000'000; /* without another loss */
 constexpr std::int64_t k_second_us = 1'000'000;
 
 std::int64_t pause_after(unsigned losses)
@@ -54,8 +55,8 @@ void World::note_vanished(const PodUid &uid, JobId id, Now now)
 	look_later(uid, component.vanished.submit_not_before_us);
 }
 
-/* The plugin tells of every job. One that it has not told of in all that time has gone, or nobody
- * can tell whose it is: then it must not stay. */
+/* The plugin reports every job. A job that it has not reported for k_provisional_us is gone, or its
+ * pod cannot be identified; then it must not stay. */
 void World::forget_provisional(const PodUid &uid, Now now)
 {
 	if (provisional_until_us_.empty() || !state_.sync.has_link())

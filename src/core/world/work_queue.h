@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * work_queue.h - who is to be looked at, now or at a later moment. Each once, however often it was
- * marked. Times are monotonic microseconds.
+ * work_queue.h - which keys have to be looked at, at once or at a later time. A key is looked at
+ * once, however often it was marked. Times are monotonic microseconds.
  */
 #ifndef SLURMKUBE_CORE_WORLD_WORK_QUEUE_H
 #define SLURMKUBE_CORE_WORLD_WORK_QUEUE_H
@@ -21,7 +21,7 @@ template <class Key> class WorkQueue
 	void mark(const std::set<Key> &keys) { marked_.insert(keys.begin(), keys.end()); }
 	void later(std::int64_t at_us, const Key &key) { later_.emplace(at_us, key); }
 
-	/* Marks those whose moment has come. */
+	/* Marks the keys whose time has come. */
 	void wake(std::int64_t now_us)
 	{
 		while (!later_.empty() && later_.begin()->first <= now_us) {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world.h - everything observed, by pod and component, and what follows from it.
+ * world.h - everything that was observed, by pod and component, and what follows from it.
  *
- * The agent's only state, owned by its one thread; the simulator drives the same class. Sources
- * tell what they observe, the answers of actions come back, and take_actions() says what to do
- * next. Nothing here does I/O or reads a clock: every call that needs it is given Now.
+ * This is the agent's only state. Its single thread owns it; the simulator drives the same class.
+ * Sources call observe(), the results of actions come back through answer(), and take_actions()
+ * says what to do next. Nothing here does I/O or reads a clock: every call that needs the time is
+ * given Now.
  *
- * Invariants: a pod holds its share of a node (Occupancy) from the moment a binding is sent until
- * it is terminal or gone; no action is returned while is_known() is false; an action of one kind
- * for one pod is never returned again before its answer.
+ * Invariants: a pod holds its share of a node (Occupancy) from the moment its binding is sent until
+ * it is terminal or gone; no action is returned while State::is_known() is false, except look-ups
+ * of pods and reports that slurmctld is away; an action of one kind for one pod is not returned
+ * again before its answer.
  */
 #ifndef SLURMKUBE_CORE_WORLD_WORLD_H
 #define SLURMKUBE_CORE_WORLD_WORLD_H
@@ -54,29 +56,29 @@ class World
 	};
 	std::vector<PodAction> take_actions(Now now);
 	std::vector<NodeAction> take_node_actions(Now now);
-	/* Owners to be asked for; each is answered by owner_seen(). */
+	/* Owners to ask for; the observation OwnerSeen must follow for each. */
 	std::vector<OwnerId> take_questions(Now now);
-	/* Nodes that no watch shows, or that are not Ready: how does the API server see them now?
-	 * Each is answered by node_looked_up(). */
+	/* Nodes that no watch shows, or that are not Ready, to be read from the API server.
+	 * NodeLookUpAnswered must follow for each. */
 	std::set<std::string> take_node_questions(Now now);
-	/* The earliest moment (mono_us) at which taking may give something without an event;
-	 * nullopt: none. */
+	/* The earliest time (mono_us) at which take_actions() may return something without an
+	 * event; nullopt: none. */
 	[[nodiscard]] std::optional<std::int64_t> next_look_us() const { return queue_.next_us(); }
 
-	/* After LinkOpened: begin new lists of pods and nodes, and tell of no other. Says so
-	 * once. */
+	/* After LinkOpened: whether lists of pods and nodes have to be started again; lists that
+	 * were started earlier must not be reported then. Returns true once per request. */
 	bool take_list_request() { return state_.sync.take_list_request(); }
 
-	/* ---- looking ---- */
+	/* ---- views ---- */
 	[[nodiscard]] const State &state() const { return state_; }
 	[[nodiscard]] const NodePlanner &nodes() const { return nodes_; }
-	/* The node with what pods of others leave of it. */
+	/* The node, with allocatable reduced by the requests of other schedulers' pods. */
 	[[nodiscard]] KubeNode as_left(const KubeNode &node) const
 	{
 		return filter_.as_left(state_, node);
 	}
-	/* More nodes are not Ready, or have vanished, than may be believed: none of them is taken
-	 * for gone. */
+	/* More nodes are not Ready, or absent, than can be believed, so none of them counts as
+	 * lost. */
 	[[nodiscard]] bool holds_unready_nodes() const
 	{
 		return nodes_.holds_unready(
@@ -87,12 +89,12 @@ class World
 		return nodes_.holds_absent(
 			state_.slurm_nodes.size(), state_.settings.nodes.max_gone_percent);
 	}
-	/* More jobs are without pods than may be believed; how many. 0: it is not so. */
+	/* The number of jobs without pods if it is too large to be believed, else 0. */
 	[[nodiscard]] std::size_t held_absent_pods() const { return held_absent_pods_; }
-	/* Users named by namespaces' annotations who have not been looked up, or not found when
-	 * they were. */
+	/* Users that annotations of namespaces name and that have not been looked up, or not been
+	 * found. */
 	[[nodiscard]] std::set<std::string> users_wanted() const;
-	/* Which owner a pod waits for that is not placed yet; empty: none. */
+	/* The owner for which the pod's grouping waits, as text for users; empty: none. */
 	[[nodiscard]] std::string wanted_owner(const PodUid &uid) const;
 	[[nodiscard]] const Unanswered &unanswered() const { return unanswered_; }
 	[[nodiscard]] const StageLatencies &stage_latencies() const
@@ -103,13 +105,13 @@ class World
 	[[nodiscard]] const Counters &counters() const { return figures_.counters; }
 
       private:
-	/* Whose owners were last looked at, and when the next are. */
+	/* The pod whose owners were asked for last, and when the next turn is. */
 	struct OwnerTurn {
 		PodUid last;
 		std::int64_t next_us = 0;
 	};
 
-	/* ---- one for each Observation and Answer: world/facade.cc ---- */
+	/* ---- one function for each Observation and Answer: world/facade.cc ---- */
 	struct Observer;
 	struct Answerer;
 	void pod_seen(Pod pod, Now now);
@@ -186,16 +188,16 @@ class World
 	void wake_waiters(const std::string &node);
 	void wake_unbound(const std::string &name_space); /* empty: of all */
 	void retry_all();
-	/* The obstacle of passing failures is gone. */
+	/* Ends back-offs after passing failures, because their cause is gone. */
 	void retry_now(const PodUid &key);
 	void failed(Retries &retries, const PodUid &uid, const Error &error, Now now);
 	void note_unsubmitted(const PodUid &pod, Component &component, const Error &error, Now now);
 	[[nodiscard]] SlurmJob job_as_answered(
 		const PodUid &pod, const Component &component, const Submitted &answer) const;
-	/* error: nullptr if there was none */
+	/* error: nullptr if the request succeeded */
 	void note_answer(const PodUid &uid, const Error *error, Now now);
 
-	/* ---- placement (world/node_changes.cc) ---- */
+	/* ---- placement: world/node_changes.cc, world/taints.cc, world/options.cc ---- */
 	void note_constraints(const Pod &pod);
 	void note_tolerations(const Pod &pod);
 	[[nodiscard]] bool counts_for_taints(const Pod &pod) const;
@@ -206,7 +208,6 @@ class World
 	static void note_submitted_exclusions(
 		Component &component, const SlurmJob *job, Action &action);
 	void review_exclusions(Now now);
-	/* at_once: so many of a gang come to one node */
 	void place_changed();
 	void others_changed(const std::set<std::string> &nodes);
 	/* ---- pods beside a pod: world/node_changes.cc ---- */
@@ -217,8 +218,7 @@ class World
 	/* ---- volume claims: world/claims.cc ---- */
 	void wake_claimants(const std::set<PodUid> &users);
 	void wake_all_claimants();
-	/* ---- gangs: world/owners.cc, world/ranks.cc, world/gang_spec.cc, world/member_facts.cc
-	 * ---- */
+	/* ---- gangs: world/{owners,members,ranks,room,holding,act}.cc ---- */
 	void assign(const PodUid &uid, PodEntry &entry, Now now);
 	bool has_other_owner(PodEntry &entry, Grouping &grouping);
 	void join(const PodUid &uid, PodEntry &entry, InGang in, Now now);
@@ -275,13 +275,12 @@ class World
 	void take_component(
 		const PodUid &key, Gang &gang, const std::vector<ComponentRoles> &components);
 	std::vector<bool> taken_ranks(const Gang &gang) const;
-	/* ---- what roles demand: world/gang_roles.cc ---- */
+	/* ---- roles, and gangs without pods: world/{components,gang_late,ranks}.cc ---- */
 	void note_roles(const Gang &gang);
 	void note_never_came(const PodUid &key, Gang &gang, const ComponentFacts &facts, Now now);
 	void drop_gang_if_empty(const PodUid &key);
 
-	/* ---- a component, and a pod alone: world/pod_facts.cc, world/rank_facts.cc ---- */
-	/* ---- what they leave to be remembered: world/apply.cc ---- */
+	/* ---- writes down what looks have found: world/apply.cc ---- */
 	void apply(const PodUid &key, Findings &found, Now now);
 	void apply_clocks(const Findings &found, Now now);
 	void apply_placing(const PodUid &key, const Findings &found);
@@ -296,7 +295,7 @@ class World
 	void note_submission(const PodUid &key, const JobSpec &spec, Now now);
 	bool accept(const PodUid &uid, Action &action, Now now);
 	void note_job_action(const PodUid &key, Action &action, Now now);
-	/* ---- without a link, and with the next one: world/standby.cc ---- */
+	/* ---- without a link: world/standby.cc; looks: world/act.cc ---- */
 	void doubt_lists(const PluginHello &hello);
 	void forget_on_standby(Now now);
 	void forget_gangs_on_standby(Now now);
@@ -304,26 +303,26 @@ class World
 	[[nodiscard]] std::vector<PodUid> by_age(const std::set<PodUid> &uids) const;
 	void look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
 	void look_at(const PodUid &key, Now now, std::vector<PodAction> &out);
-	/* ---- an allocation that others are still in the way of: world/room.cc ---- */
+	/* ---- allocations without room: world/room.cc ---- */
 	void wait_for_share(const PodUid &key, const ComponentFacts &facts);
 
 	State state_;
 	NodeFilter filter_;
-	/* pods of anybody whose affinity goes by labels of namespaces */
+	/* pods of any scheduler whose affinity selects namespaces by label */
 	std::set<PodUid> by_namespaces_;
 	Unanswered unanswered_;
 	std::int64_t standby_look_us_ = 0;
 	Clocks clocks_;
 	std::size_t held_absent_pods_ = 0;
-	/* pods that a list did not show, and the API server has not denied */
+	/* pods that a list did not contain, and whose absence the API server has not confirmed */
 	std::set<PodUid> unseen_;
-	/* jobs known from our own submission only */
+	/* jobs known only from the answers to our submissions, and until when that suffices */
 	std::map<JobId, std::int64_t> provisional_until_us_;
 	std::vector<SlurmJob> snapshot_jobs_;
 	std::vector<SlurmNode> snapshot_nodes_;
 	NodePlanner nodes_;
 	Holdings holdings_;
-	/* pods with an allocation on a node that cannot take them now */
+	/* by node: components with an allocation there that cannot be used at present */
 	std::map<std::string, std::set<PodUid>> waiters_;
 
 	PlacingQueue placing_;
