@@ -6,8 +6,7 @@ table may have 120. A tab leads to the next multiple of 8.
 usage: widths.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 
 Code in documents, between lines of ``` or indented by a tab or four blanks, is as wide as it must
-be. Documents that have wider tables are listed here as known, with the number of such rows, which
-may only fall.
+be. A table that needs wider rows becomes a list or sections.
 """
 import os
 import sys
@@ -18,10 +17,6 @@ from sources import sources
 PROGRAM = 100
 TEXT = 80
 ROW = 120
-# to be mended: a number is lowered here when it falls, a line goes with the last fault
-KNOWN_ROWS = {
-    "doc/user.md": 77,
-}
 
 
 def width(line):
@@ -50,23 +45,13 @@ def too_wide_text(lines):
 
 def faults_of(path, lines, is_text):
     """What is wrong with one file, a line each."""
-    faults = list((too_wide_text if is_text else too_wide)(lines))
-    known = KNOWN_ROWS.get(path, 0)
-    rows = sum(allowed == ROW for _, _, allowed in faults)
-    if rows and rows <= known:
-        faults = [fault for fault in faults if fault[2] != ROW]
-    elif rows and known:
-        yield f"{path}: {rows} rows of tables are wider than {ROW} columns, {known} were known"
-    elif known:
-        yield f"{path} has no row that is too wide any more: take it off the list of known ones"
-    for number, columns, allowed in faults:
+    for number, columns, allowed in (too_wide_text if is_text else too_wide)(lines):
         yield f"{path}:{number}: {columns} columns, {allowed} are allowed"
 
 
 def main():
     top = Path(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("srcdir", "."))
-    faults = [f"{path}: known, but not there" for path in KNOWN_ROWS if not (top / path).exists()]
-    count = 0
+    faults, count = [], 0
     for language, paths in sources(top).items():
         for path in paths:
             lines = (top / path).read_text(encoding="utf-8").split("\n")
