@@ -92,6 +92,7 @@ void read_job_numbers(Fields &fields, core::SlurmJob &job)
 {
 	fields.read("user_id", job.user_id);
 	fields.read("submit_time", job.submit_time);
+	fields.read("accrue_time", job.accrue_time);
 	fields.read("start_time", job.start_time);
 	fields.read("end_time", job.end_time);
 	fields.read("time_limit", job.time_limit_minutes);

@@ -82,6 +82,7 @@ void write(json_object *o, const core::SlurmJob &job)
 	if (job.ended_by)
 		put(o, "ended_by", *job.ended_by);
 	put(o, "submit_time", job.submit_time);
+	put(o, "accrue_time", job.accrue_time);
 	put(o, "start_time", job.start_time);
 	put(o, "end_time", job.end_time);
 	put(o, "time_limit", job.time_limit_minutes);

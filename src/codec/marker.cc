@@ -67,6 +67,7 @@ void read_keys(Fields &fields, core::Marker &m)
 	fields.read("cluster_uid", m.cluster_uid);
 	fields.read("given_up", m.given_up);
 	fields.read("since", m.since);
+	fields.read("ends_apart", m.ends_apart);
 }
 
 } // namespace
@@ -89,6 +90,8 @@ Json marker_to_json(const core::Marker &marker)
 		put(object.get(), "given_up", true);
 	if (marker.since > 0)
 		put(object.get(), "since", marker.since);
+	if (marker.ends_apart)
+		put(object.get(), "ends_apart", true);
 	if (!marker.options.empty())
 		put(object.get(), "options", marker.options);
 	if (!marker.exclusions.empty())

@@ -97,6 +97,8 @@ libcore_la_SOURCES = \
 	%D%/reconcile/sides.h \
 	%D%/reconcile/stage.cc \
 	%D%/reconcile/stage.h \
+	%D%/reconcile/hold.cc \
+	%D%/reconcile/hold.h \
 	%D%/reconcile/together.cc \
 	%D%/reconcile/together.h \
 	%D%/reconcile/report.cc \
@@ -172,6 +174,7 @@ libcore_la_SOURCES = \
 	%D%/world/review_queue.cc \
 	%D%/world/review_queue.h \
 	%D%/world/room.cc \
+	%D%/world/rank_ends.cc \
 	%D%/world/ranks.cc \
 	%D%/world/settings.h \
 	%D%/world/unseen_pods.cc \

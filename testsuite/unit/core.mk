@@ -220,3 +220,11 @@ testsuite_unit_test_world_component_lives_SOURCES = \
 	%D%/gang_stage.h \
 	%D%/test_world_component_lives.cc
 testsuite_unit_test_world_component_lives_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_hold
+TESTS += testsuite/unit/test_world_hold
+testsuite_unit_test_world_hold_SOURCES = \
+	%D%/unlike_stage.h \
+	%D%/gang_stage.h \
+	%D%/test_world_hold.cc
+testsuite_unit_test_world_hold_LDADD = libcheck.la libcore.la libbase.la

@@ -138,11 +138,8 @@ std::string text_of(const std::vector<RankAction> &actions)
 /* The `since` of the submission that follows. */
 std::int64_t since_after(void (*arrange)(Scene &))
 {
-	Scene s(PodSide::waiting, JobSide::ended);
-	s.facts.next_job_due = s.facts.ended_by_us = true;
-	s.job.state = JobState::failed;
-	s.job.exit_status = k_status_given_back;
-	s.job.submit_time = 1000;
+	Scene s(PodSide::waiting, JobSide::none);
+	s.facts.aged_since = 1000;
 	s.pod.created = 900;
 	arrange(s);
 	const auto actions = reconcile(s.facts);
@@ -154,25 +151,9 @@ std::int64_t since_after(void (*arrange)(Scene &))
 void what_was_given_back_keeps_its_age()
 {
 	CHECK_EQUAL(since_after([](Scene &) {}), 1000);
-	/* again and again */
-	CHECK_EQUAL(since_after([](Scene &s) { s.job.marker.since = 950; }), 950);
-	/* pending, and cancelled by us */
-	CHECK_EQUAL(since_after([](Scene &s) {
-		s.job.state = JobState::cancelled;
-		s.job.exit_status = 0;
-		s.job.marker.given_up = true;
-	}),
-		1000);
-	/* a pod that failed leaves the same status; its successor has not waited yet */
+	CHECK_EQUAL(since_after([](Scene &s) { s.facts.aged_since = 0; }), 0);
+	/* its pod has not waited for longer than it exists */
 	CHECK_EQUAL(since_after([](Scene &s) { s.pod.created = 2000; }), 2000);
-}
-
-void what_ended_otherwise_has_no_age()
-{
-	CHECK_EQUAL(since_after([](Scene &s) { s.job.exit_status = 0; }), 0);
-	CHECK_EQUAL(since_after([](Scene &s) { s.job.state = JobState::cancelled; }), 0);
-	CHECK_EQUAL(since_after([](Scene &s) { s.job.state = JobState::node_fail; }), 0);
-	CHECK_EQUAL(since_after([](Scene &s) { s.facts.job = nullptr; }), 0);
 }
 
 void every_pair_of_sides_has_its_action()
@@ -482,7 +463,6 @@ int main()
 		{
 			TEST(every_pair_of_sides_has_its_action),
 			TEST(what_was_given_back_keeps_its_age),
-			TEST(what_ended_otherwise_has_no_age),
 			TEST(nothing_is_done_before_both_worlds_are_known),
 			TEST(what_is_under_way_is_not_started_again),
 			TEST(the_gate_holds_a_binding_and_says_so),

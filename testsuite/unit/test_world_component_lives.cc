@@ -10,117 +10,11 @@ using namespace slurmkube::check;
 namespace
 {
 
-/* Answers as Slurm and Kubernetes would; says what was asked for: "Bind h, End ray-uid=0". */
-struct Stage : UnlikeStage {
-	using UnlikeStage::UnlikeStage;
-
-	std::string step()
-	{
-		std::string log;
-		for (auto &[uid, action] : take()) {
-			const std::string done = carry_out(uid, action);
-			if (!done.empty())
-				log += (log.empty() ? "" : ", ") + done;
-		}
-		return log;
-	}
-
-	/* So many steps of 10 s; all that was asked for meanwhile. */
-	std::string steps(int count)
-	{
-		std::string log;
-		for (int i = 0; i < count; i++) {
-			pass(10 * k_second);
-			const std::string done = step();
-			if (!done.empty())
-				log += (log.empty() ? "" : ", ") + done;
-		}
-		return log;
-	}
-
-	std::string carry_out(const PodUid &uid, Action &action)
-	{
-		if (auto *bind = std::get_if<Bind>(&action)) {
-			run(uid, *bind);
-			return "Bind " + uid.text;
-		}
-		if (std::holds_alternative<LookUp>(action))
-			world.answer(LookUpAnswered{uid, PodLookup::unbound}, now);
-		if (std::holds_alternative<DeletePod>(action))
-			return "Delete " + uid.text;
-		if (std::holds_alternative<BindVolume>(action))
-			return "BindVolume " + uid.text;
-		if (auto *submit = std::get_if<Submit>(&action))
-			return made(uid, submit->spec.marker);
-		if (auto *complete = std::get_if<Complete>(&action))
-			return ended(uid, complete->wait_status, complete->for_absence);
-		if (auto *cancel = std::get_if<Cancel>(&action))
-			return ended(uid, k_status_cancelled, cancel->for_absence);
-		return "";
-	}
-
-      private:
-	std::string made(const PodUid &uid, const Marker &marker)
-	{
-		SlurmJob &j = jobs[uid.text];
-		j = {};
-		j.id = {next_job++};
-		j.marker = marker;
-		j.state = JobState::pending;
-		j.submit_time = now.wall_s;
-		j.partition = "kube";
-		world.answer(SubmitAnswered{uid, Submitted{.job = j.id, .node = ""}}, now);
-		world.observe(JobSeen{j}, now);
-		return "Submit " + uid.text;
-	}
-
-	std::string ended(const PodUid &uid, std::uint32_t status, bool for_absence)
-	{
-		const bool is_cancel = status == k_status_cancelled;
-		world.answer(CompleteAnswered{uid, Ok{}, is_cancel}, now);
-		SlurmJob &j = jobs.at(uid.text);
-		j.state = status == 0                 ? JobState::complete
-			: is_cancel                   ? JobState::cancelled
-			: status == k_status_deadline ? JobState::timeout
-						      : JobState::failed;
-		j.exit_status = is_cancel ? 0 : status;
-		j.marker.given_up = for_absence;
-		j.end_time = now.wall_s;
-		world.observe(JobSeen{j}, now);
-		return "End " + uid.text + "=" +
-			(is_cancel                                      ? "cancelled"
-					: status == k_status_given_back ? "given back"
-									: std::to_string(status));
-	}
-};
-
-bool has(const std::string &log, const char *what)
-{
-	return log.find(what) != std::string::npos;
-}
-
-/* An agent that comes later, and sees these pods and these jobs. */
-Stage next_agent(const Stage &before, std::initializer_list<const char *> pods)
-{
-	Stage stage;
-	stage.now = before.now;
-	stage.now.mono_us += k_second;
-	stage.jobs = before.jobs;
-	stage.next_job = before.next_job;
-	for (const char *uid : pods)
-		stage.world.observe(PodSeen{*before.world.state().pod({uid})}, stage.now);
-	std::vector<SlurmJob> jobs;
-	for (const auto &[key, job] : before.jobs)
-		jobs.push_back(job);
-	stage.connect(jobs);
-	return stage;
-}
-
 /* ---- owners that scale ---- */
 
-void scaled_to_none(Stage &stage, bool is_allocated)
+void scaled_to_none(LivingStage &stage, bool is_allocated)
 {
-	stage.job.roles[1] = Stage::role("gpu", 0, stage.worker);
+	stage.job.roles[1] = LivingStage::role("gpu", 0, stage.worker);
 	stage.head_comes();
 	(void)stage.step();
 	stage.pass(2 * k_second);
@@ -128,14 +22,14 @@ void scaled_to_none(Stage &stage, bool is_allocated)
 	stage.allocate("ray-uid", nodes({{"n1", 1}}));
 	CHECK(has(stage.step(), "Bind h"));
 	stage.pass(100 * k_second);
-	stage.job.roles[1] = Stage::role("gpu", 2, stage.worker);
+	stage.job.roles[1] = LivingStage::role("gpu", 2, stage.worker);
 	stage.worker_comes("w0");
 	stage.worker_comes("w1");
 	(void)stage.step();
 	stage.pass(2 * k_second);
 	(void)stage.step();
 	REQUIRE(stage.jobs.contains("ray-uid+1"));
-	stage.job.roles[1] = Stage::role("gpu", 0, stage.worker);
+	stage.job.roles[1] = LivingStage::role("gpu", 0, stage.worker);
 	gone(stage, {"w0", "w1"});
 	(void)stage.step();
 	if (is_allocated)
@@ -146,7 +40,7 @@ void scaled_to_none(Stage &stage, bool is_allocated)
 void a_group_scaled_down_before_it_ran_gives_its_job_up()
 {
 	for (const bool is_allocated : {false, true}) {
-		Stage stage;
+		LivingStage stage;
 		scaled_to_none(stage, is_allocated);
 		CHECK_EQUAL(stage.steps(6), "End ray-uid+1=cancelled");
 	}
@@ -156,7 +50,7 @@ void a_group_scaled_down_before_it_ran_gives_its_job_up()
 
 void all_made_anew(int code)
 {
-	Stage stage;
+	LivingStage stage;
 	stage.start();
 	stage.pass(100 * k_second);
 	end_pod(stage, "w0", code);
@@ -179,10 +73,34 @@ void a_group_made_anew_does_not_start_with_the_ends_of_the_last()
 	all_made_anew(0);
 }
 
+/* An operator makes pods one after the other, and removes those that have ended. */
+void pods_that_came_at_different_times_are_of_one_run()
+{
+	LivingStage stage;
+	stage.head_comes();
+	(void)stage.step();
+	stage.pass(2 * k_second);
+	stage.worker_comes("w0");
+	stage.pass(2 * k_second);
+	stage.worker_comes("w1");
+	(void)stage.steps(1);
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.step();
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK(has(stage.step(), "Bind w1"));
+	stage.pass(100 * k_second);
+	end_pod(stage, "w0", 0);
+	gone(stage, {"w0"});
+	CHECK_EQUAL(stage.steps(3), "");
+	end_pod(stage, "w1", 0);
+	gone(stage, {"w1"});
+	CHECK_EQUAL(stage.steps(3), "End ray-uid+1=0");
+}
+
 /* The head takes its time to stop. */
 void a_restart_that_clears_slowly_keeps_all_allocations()
 {
-	Stage stage;
+	LivingStage stage;
 	stage.start();
 	Pod h = *stage.world.state().pod({"h"});
 	h.deleting = true;
@@ -196,7 +114,7 @@ void a_restart_that_clears_slowly_keeps_all_allocations()
 /* Its containers end with 0 on SIGTERM; KubeRay makes another head. */
 void a_head_that_was_evicted_keeps_its_job_for_its_successor()
 {
-	Stage stage;
+	LivingStage stage;
 	stage.start();
 	Pod h = *stage.world.state().pod({"h"});
 	h.deleting = true;
@@ -216,7 +134,7 @@ void a_head_that_was_evicted_keeps_its_job_for_its_successor()
 /* A failed master is made anew, and the workers that have succeeded are left as they are. */
 void ends_of_pods_that_are_left_count_on()
 {
-	Stage stage;
+	LivingStage stage;
 	stage.start();
 	end_pod(stage, "w0", 0);
 	end_pod(stage, "w1", 0);
@@ -237,7 +155,7 @@ void ends_of_pods_that_are_left_count_on()
 /* Kueue, or a webhook, gates what comes after both jobs have their nodes. */
 void gated_pods_do_not_hold_both_allocations()
 {
-	Stage stage;
+	LivingStage stage;
 	stage.head_comes();
 	(void)stage.step();
 	stage.pass(2 * k_second);
@@ -259,7 +177,7 @@ void gated_pods_do_not_hold_both_allocations()
 /* Each answer that slurmctld owes is no other try. */
 void an_unanswered_request_is_no_other_try()
 {
-	Stage stage;
+	LivingStage stage;
 	stage.all_come();
 	(void)stage.step();
 	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
@@ -288,12 +206,12 @@ void an_unanswered_request_is_no_other_try()
 /* One of three is asked about a moment later than the others. */
 void all_go_back_together_also_when_one_answers_late()
 {
-	Stage stage;
+	LivingStage stage;
 	KubeNode node = kube_node("n2", "n2-uid", 8000);
 	node.labels["pool"] = "c";
 	stage.world.observe(NodeSeen{node}, stage.now);
 	const Pod ps = in_pool("c", 3000);
-	stage.job.roles.push_back(Stage::role("ps", 1, ps));
+	stage.job.roles.push_back(LivingStage::role("ps", 1, ps));
 	stage.all_come();
 	stage.come("p0", ps, {{"ray.io/node-type", "worker"}, {"ray.io/group", "ps"}});
 	(void)stage.step();
@@ -317,10 +235,11 @@ void all_go_back_together_also_when_one_answers_late()
 /* Slurm gave both the same node, on which another job's pod still ends: either has room. */
 void components_on_one_node_are_bound_together_or_not()
 {
-	Stage stage;
+	LivingStage stage;
 	for (Pod *pod : {&stage.head, &stage.worker})
 		pod->constraints.node_selector.clear();
-	stage.job.roles = {Stage::role("head", 1, stage.head), Stage::role("gpu", 1, stage.worker)};
+	stage.job.roles = {LivingStage::role("head", 1, stage.head),
+		LivingStage::role("gpu", 1, stage.worker)};
 	Pod old = stage.worker;
 	old.uid = {"old"};
 	old.name = "old";
@@ -337,7 +256,7 @@ void components_on_one_node_are_bound_together_or_not()
 	stage.allocate("ray-uid", nodes({{"n1", 1}}));
 	stage.pass(2 * k_second);
 	CHECK_EQUAL(stage.step(), "");
-	Stage never = stage;
+	LivingStage never = stage;
 	CHECK(has(never.steps(8), "given back"));
 	gone(stage, {"old"});
 	stage.pass(2 * k_second);
@@ -355,9 +274,9 @@ Claim claim_of_head()
 /* The head's volume is made where Slurm put it: there may be no room for it. */
 void volumes_are_made_before_any_component_is_bound()
 {
-	Stage stage;
+	LivingStage stage;
 	stage.head.constraints.claims = {{"c", false}};
-	stage.job.roles[0] = Stage::role("head", 1, stage.head);
+	stage.job.roles[0] = LivingStage::role("head", 1, stage.head);
 	stage.world.observe(ClassSeen{{"late", "uid-late", "csi.example.com", true, {}}});
 	stage.world.observe(ClassesListed{{"uid-late"}});
 	stage.world.observe(VolumesListed{{}});
@@ -374,7 +293,7 @@ void volumes_are_made_before_any_component_is_bound()
 
 /* ---- ends ---- */
 
-void fail_by_deadline(Stage &stage)
+void fail_by_deadline(LivingStage &stage)
 {
 	Pod h = *stage.world.state().pod({"h"});
 	h.phase = PodPhase::failed;
@@ -385,13 +304,13 @@ void fail_by_deadline(Stage &stage)
 /* Its own deadline is not Slurm's time limit: the workers go on, also with the next agent. */
 void a_new_agent_knows_the_end_of_a_pods_own_deadline()
 {
-	Stage stage;
+	LivingStage stage;
 	stage.start();
 	stage.pass(100 * k_second);
 	fail_by_deadline(stage);
 	CHECK_EQUAL(
 		stage.step() + stage.steps(2), "End ray-uid=" + std::to_string(k_status_deadline));
-	Stage next = next_agent(stage, {"h", "w0", "w1"});
+	LivingStage next = next_agent(stage, {"h", "w0", "w1"});
 	CHECK_EQUAL(next.step(), "");
 }
 
@@ -399,14 +318,14 @@ void a_new_agent_knows_the_end_of_a_pods_own_deadline()
 void a_component_that_has_succeeded_ends_nobody()
 {
 	for (const JobState state : {JobState::timeout, JobState::node_fail}) {
-		Stage stage;
+		LivingStage stage;
 		stage.start();
 		stage.pass(100 * k_second);
 		end_pod(stage, "h", 0);
 		SlurmJob &job = stage.jobs.at("ray-uid");
 		job.state = state;
 		job.end_time = stage.now.wall_s - 5;
-		Stage next = next_agent(stage, {"h", "w0", "w1"});
+		LivingStage next = next_agent(stage, {"h", "w0", "w1"});
 		CHECK_EQUAL(next.step(), "");
 	}
 }
@@ -414,7 +333,7 @@ void a_component_that_has_succeeded_ends_nobody()
 /* Its pods end with 0 on SIGTERM: that is no success of theirs, and all go. */
 void a_cancelled_component_ends_all_whatever_its_pods_leave_with()
 {
-	Stage stage;
+	LivingStage stage;
 	stage.start();
 	stage.end_job("ray-uid+1", JobState::cancelled);
 	(void)stage.take();
@@ -433,7 +352,7 @@ void a_cancelled_component_ends_all_whatever_its_pods_leave_with()
 /* Its time limit passes before its pods are made: the head runs on. */
 void a_component_that_timed_out_unused_ends_nobody()
 {
-	Stage stage;
+	LivingStage stage;
 	stage.head_comes();
 	(void)stage.step();
 	stage.pass(2 * k_second);
@@ -450,7 +369,7 @@ void a_component_that_timed_out_unused_ends_nobody()
 /* slurmctld did not answer; meanwhile the head's job is cancelled. */
 void success_is_reported_although_another_was_cancelled()
 {
-	Stage stage;
+	LivingStage stage;
 	stage.start();
 	end_pod(stage, "w0", 0);
 	end_pod(stage, "w1", 0);
@@ -473,6 +392,7 @@ int main()
 	return check::run_tests("world component lives",
 		{TEST(a_group_scaled_down_before_it_ran_gives_its_job_up),
 			TEST(a_group_made_anew_does_not_start_with_the_ends_of_the_last),
+			TEST(pods_that_came_at_different_times_are_of_one_run),
 			TEST(a_restart_that_clears_slowly_keeps_all_allocations),
 			TEST(a_head_that_was_evicted_keeps_its_job_for_its_successor),
 			TEST(gated_pods_do_not_hold_both_allocations),

@@ -421,9 +421,9 @@ void each_try_for_nothing_makes_the_next_pause_longer()
 
 void a_total_order_excludes_deadlock()
 {
-	const Holding early{.since_us = 100, .submitted = 50, .partitions = {"a", "b"}},
-		late{.since_us = 90, .submitted = 60, .partitions = {"b"}};
-	const Holding other{.since_us = 90, .submitted = 70, .partitions = {"c"}}, none{};
+	const Holding early{.since_us = 100, .queued_since = 50, .partitions = {"a", "b"}},
+		late{.since_us = 90, .queued_since = 60, .partitions = {"b"}};
+	const Holding other{.since_us = 90, .queued_since = 70, .partitions = {"c"}}, none{};
 	CHECK(gives_way_to(late, "x", early, "y"));
 	CHECK(!gives_way_to(early, "y", late, "x"));
 	CHECK(!gives_way_to(other, "z", early, "y")); /* nothing in common */
@@ -446,7 +446,7 @@ void the_order_counts_from_the_first_job()
 	runs.state = JobState::running;
 	held.job = &runs;
 	const auto submitted = [](const ComponentFacts &one, const ComponentFacts &other) {
-		return holding_of({one, other}, Now{}).submitted;
+		return holding_of({one, other}, Now{}).queued_since;
 	};
 	CHECK_EQUAL(submitted(held, unasked), 100);
 	CHECK_EQUAL(submitted(held, waits), 50);

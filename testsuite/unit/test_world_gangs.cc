@@ -13,6 +13,11 @@ namespace
 
 using Stage = GangStage;
 
+bool has(const std::string &text, const char *words)
+{
+	return text.find(words) != std::string::npos;
+}
+
 /* Owner of loose pods, of which so many start together. */
 void make_pod_group(Stage &stage, std::uint32_t minimum)
 {
@@ -303,6 +308,56 @@ void a_large_pod_group_whose_pods_differ_is_asked_for()
 		stage.world.observe(PodSeen{pod}, stage.now);
 	}
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
+}
+
+/* The job lasts as long as the last of its pods may. */
+void a_pod_group_has_the_longest_deadline_of_its_pods()
+{
+	for (const std::int64_t other : {0, 86400}) {
+		Stage stage(0);
+		make_pod_group(stage, 2);
+		Pod one = loose("one", 1000), last = loose("other", 1000);
+		one.active_deadline_seconds = 600;
+		last.active_deadline_seconds = other;
+		for (const Pod &pod : {one, last})
+			stage.world.observe(PodSeen{pod}, stage.now);
+		const auto jobs = only<Submit>(stage.take());
+		REQUIRE(jobs.size() == 1);
+		CHECK_EQUAL(jobs.front().second.spec.time_limit_minutes, other / 60);
+	}
+}
+
+/* Whichever of its pods has it. */
+void what_is_not_supported_is_refused_for_a_pod_group()
+{
+	Stage stage(0);
+	make_pod_group(stage, 2);
+	Pod one = loose("one", 1000), other = loose("other", 1000);
+	other.unsupported_fields = {"spec.resourceClaims"};
+	for (const Pod &pod : {one, other})
+		stage.world.observe(PodSeen{pod}, stage.now);
+	const auto actions = stage.take();
+	CHECK(only<Submit>(actions).empty());
+	const auto reports = only<Report>(actions);
+	REQUIRE(!reports.empty());
+	CHECK(has(reports.front().second.not_scheduled.message, "spec.resourceClaims"));
+}
+
+void a_pod_group_of_too_many_kinds_is_refused()
+{
+	Stage stage(0);
+	make_pod_group(stage, 36);
+	for (int i = 0; i < 36; i++) {
+		Pod pod = loose("p" + std::to_string(i), 100);
+		pod.constraints.tolerations.push_back({});
+		pod.constraints.tolerations.back().key = "t" + std::to_string(i);
+		stage.world.observe(PodSeen{pod}, stage.now);
+	}
+	const auto actions = stage.take();
+	CHECK(only<Submit>(actions).empty());
+	const auto reports = only<Report>(actions);
+	REQUIRE(!reports.empty());
+	CHECK(has(reports.front().second.not_scheduled.message, "has more than 32 "));
 }
 
 /* Names of a PodGroup's pods say nothing of its uid. */
@@ -856,6 +911,9 @@ int main()
 			TEST(pods_that_run_alone_count_for_the_minimum),
 			TEST(a_pod_group_of_unlike_pods_is_refused),
 			TEST(a_large_pod_group_whose_pods_differ_is_asked_for),
+			TEST(a_pod_group_has_the_longest_deadline_of_its_pods),
+			TEST(what_is_not_supported_is_refused_for_a_pod_group),
+			TEST(a_pod_group_of_too_many_kinds_is_refused),
 			TEST(another_group_of_the_same_name_is_asked_for),
 			TEST(a_member_bound_by_somebody_else_is_in_nobodys_way),
 			TEST(a_gated_member_is_one_that_has_not_come),

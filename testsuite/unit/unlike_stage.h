@@ -98,7 +98,7 @@ struct UnlikeStage : GangStage {
 			j.id = {next_job++};
 			j.marker = next.spec.marker;
 			j.state = JobState::pending;
-			j.submit_time = now.wall_s;
+			j.submit_time = j.accrue_time = now.wall_s;
 			j.partition = "kube";
 			j.user_id = 0;
 			world.answer(SubmitAnswered{uid, Submitted{.job = j.id, .node = ""}}, now);
@@ -131,6 +131,9 @@ struct UnlikeStage : GangStage {
 	{
 		world.answer(BindAnswered{uid, Ok{}}, now);
 		Pod seen = *world.state().pod(uid);
+		/* the API server's pod has not got what its owners say */
+		for (const std::string &key : world.state().pods.at(uid).inherited_keys)
+			seen.annotations.erase(key);
 		seen.node_name = bind.node;
 		seen.annotations[names::k_allocation_job_id] = std::to_string(bind.job.number);
 		seen.annotations[names::k_allocation_attempt] = std::to_string(bind.attempt);
@@ -193,6 +196,113 @@ inline void end_pod(UnlikeStage &stage, const char *uid, int code)
 	if (code != 0)
 		p.ended_containers = {{"main", code, 0, "Error"}};
 	stage.world.observe(PodSeen{p}, stage.now);
+}
+
+/* Answers as Slurm and Kubernetes would; says what was asked for: "Bind h, End ray-uid=0". */
+struct LivingStage : UnlikeStage {
+	using UnlikeStage::UnlikeStage;
+
+	std::string step()
+	{
+		std::string log;
+		for (auto &[uid, action] : take()) {
+			const std::string done = carry_out(uid, action);
+			if (!done.empty())
+				log += (log.empty() ? "" : ", ") + done;
+		}
+		return log;
+	}
+
+	/* So many steps of 10 s; all that was asked for meanwhile. */
+	std::string steps(int count)
+	{
+		std::string log;
+		for (int i = 0; i < count; i++) {
+			pass(10 * k_second);
+			const std::string done = step();
+			if (!done.empty())
+				log += (log.empty() ? "" : ", ") + done;
+		}
+		return log;
+	}
+
+	std::string carry_out(const PodUid &uid, Action &action)
+	{
+		if (auto *bind = std::get_if<Bind>(&action)) {
+			run(uid, *bind);
+			return "Bind " + uid.text;
+		}
+		if (std::holds_alternative<LookUp>(action))
+			world.answer(LookUpAnswered{uid, PodLookup::unbound}, now);
+		if (std::holds_alternative<DeletePod>(action))
+			return "Delete " + uid.text;
+		if (std::holds_alternative<BindVolume>(action))
+			return "BindVolume " + uid.text;
+		if (auto *submit = std::get_if<Submit>(&action))
+			return made(uid, submit->spec.marker);
+		if (auto *complete = std::get_if<Complete>(&action))
+			return ended(uid, complete->wait_status, complete->for_absence);
+		if (auto *cancel = std::get_if<Cancel>(&action))
+			return ended(uid, k_status_cancelled, cancel->for_absence);
+		return "";
+	}
+
+      private:
+	std::string made(const PodUid &uid, const Marker &marker)
+	{
+		SlurmJob &j = jobs[uid.text];
+		j = {};
+		j.id = {next_job++};
+		j.marker = marker;
+		j.state = JobState::pending;
+		j.submit_time = j.accrue_time = now.wall_s;
+		j.partition = "kube";
+		world.answer(SubmitAnswered{uid, Submitted{.job = j.id, .node = ""}}, now);
+		world.observe(JobSeen{j}, now);
+		return "Submit " + uid.text;
+	}
+
+	std::string ended(const PodUid &uid, std::uint32_t status, bool for_absence)
+	{
+		const bool is_cancel = status == k_status_cancelled;
+		world.answer(CompleteAnswered{uid, Ok{}, is_cancel}, now);
+		SlurmJob &j = jobs.at(uid.text);
+		j.state = status == 0                 ? JobState::complete
+			: is_cancel                   ? JobState::cancelled
+			: status == k_status_deadline ? JobState::timeout
+						      : JobState::failed;
+		j.exit_status = is_cancel ? 0 : status;
+		j.marker.given_up = for_absence;
+		j.end_time = now.wall_s;
+		world.observe(JobSeen{j}, now);
+		return "End " + uid.text + "=" +
+			(is_cancel                                      ? "cancelled"
+					: status == k_status_given_back ? "given back"
+									: std::to_string(status));
+	}
+};
+
+inline bool has(const std::string &log, const char *what)
+{
+	return log.find(what) != std::string::npos;
+}
+
+/* An agent that comes later, and sees these pods and these jobs. */
+inline LivingStage next_agent(const LivingStage &before, std::initializer_list<const char *> pods)
+{
+	LivingStage stage;
+	stage.now = before.now;
+	stage.now.mono_us += k_second;
+	stage.jobs = before.jobs;
+	stage.next_job = before.next_job;
+	stage.job = before.job;
+	for (const char *uid : pods)
+		stage.world.observe(PodSeen{*before.world.state().pod({uid})}, stage.now);
+	std::vector<SlurmJob> jobs;
+	for (const auto &[key, job] : before.jobs)
+		jobs.push_back(job);
+	stage.connect(jobs);
+	return stage;
 }
 
 } // namespace slurmkube::check

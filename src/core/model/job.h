@@ -43,9 +43,12 @@ struct Marker {
 	/* the agent ended the job because it found no pod for it; the end of the job must then not
 	 * delete a pod that exists after all */
 	bool given_up = false;
-	/* submission time of the first of the earlier jobs that were given back before their pods
-	 * ran; 0: there was none. The plugin gives this job the age of that one. */
+	/* Since when its pods have gained age in the queue, if earlier jobs were given back before
+	 * the pods ran; 0: there was none. The plugin gives this job that age. */
 	std::int64_t since = 0;
+	/* The end of another component's job does not end this one. Noted at the submission, so
+	 * that every agent reads the same. */
+	bool ends_apart = false;
 	bool operator==(const Marker &) const = default;
 };
 
@@ -99,6 +102,8 @@ struct SlurmJob {
 	/* uid of the user who cancelled the job, if Slurm knows it */
 	std::optional<std::uint32_t> ended_by = {};
 	std::int64_t submit_time = 0;
+	/* since when Slurm has counted its age; 0: not yet (held, dependent, over a limit) */
+	std::int64_t accrue_time = 0;
 	std::int64_t start_time = 0; /* for a pending job: Slurm's estimate; 0: none */
 	std::int64_t end_time = 0;
 	std::uint32_t time_limit_minutes = 0; /* 0 = unlimited or not set */

@@ -64,8 +64,10 @@ std::string fixed_digest(const JobSpec &plain, const JobSpec &spec)
 		add_number(digest, number);
 	for (const bool flag : {o.contiguous, o.spread, o.use_min_nodes})
 		digest.add(flag ? 1 : 0);
-	for (const auto &choice : {o.kill_on_invalid_dependency, o.gang, o.ends_together})
+	for (const auto &choice : {o.kill_on_invalid_dependency, o.gang})
 		digest.add(choice ? 1 + static_cast<unsigned>(*choice) : 0);
+	if (o.ends_together) /* jobs without it keep the mark that they have */
+		digest.add(1 + static_cast<unsigned>(*o.ends_together));
 	digest.add(static_cast<unsigned>(o.sharing));
 	return digest.text();
 }

@@ -90,6 +90,9 @@ struct OthersFacts {
 	/* The component must give up its job: other components have no nodes, or have to be
 	 * submitted first. */
 	bool gives_back = false;
+	/* creation of the oldest pod of all components that waits, seconds since the epoch; 0: none
+	 * does */
+	std::int64_t oldest_waiting = 0;
 	/* what to wait for before a job is submitted, or before pods are bound */
 	std::optional<Condition> waits_for;
 	/* The component waits only for volumes of other components, so its own volumes may be
@@ -126,6 +129,10 @@ struct ComponentFacts {
 	/* The job to submit, with the next attempt number; or the waiting job with its changes. */
 	const Result<JobSpec> *spec = nullptr;
 	JobChange change; /* for a pending job */
+
+	/* Since when its pods have gained age in the queue by jobs that were given back before they
+	 * ran, seconds since the epoch; 0: there was none. */
+	std::int64_t aged_since = 0;
 
 	/* ---- before a job is submitted ---- */
 	/* the ranks are known, and enough pods exist to submit a job for them */
@@ -188,6 +195,8 @@ struct ComponentFacts {
 	bool goes_first = false;
 	/* its pods and its job end when the job of another component has ended */
 	bool ends_together = true;
+	/* the same for the next job, as owners and pods say it */
+	bool next_ends_together = true;
 	/* Since when its job has had nodes and none of its pods was bound, as this agent saw it;
 	 * monotonic microseconds; 0: not the case. */
 	std::int64_t held_since_us = 0;

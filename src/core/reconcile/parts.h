@@ -24,6 +24,14 @@ RankActions look_up(const ComponentFacts &facts, bool (*is_asked_for)(const Rank
 /* Submits a job, or reports what that waits for. */
 RankActions submit(const ComponentFacts &facts);
 
+/* ---- hold.cc: of several components ---- */
+bool is_allocated(const ComponentFacts &facts);
+/* All its ranks have succeeded. */
+bool is_over(const ComponentFacts &facts);
+/* It needs nothing before the others may start. */
+bool is_settled(const ComponentFacts &facts);
+bool is_gated(const ComponentFacts &facts);
+
 /* ---- binding.cc: the job has its nodes, and pods live ---- */
 RankActions hold_or_bind(const ComponentFacts &facts);
 /* Ends the job with k_status_given_back. An agent before this one may have bound pods that no watch

@@ -2,7 +2,6 @@
 #include "src/core/reconcile/reconcile.h"
 
 #include "src/core/model/names.h"
-#include "src/core/model/outcome.h"
 #include "src/core/options/change.h"
 #include "src/core/reconcile/parts.h"
 #include "src/core/reconcile/report.h"
@@ -31,27 +30,19 @@ void pin(const ComponentFacts &f, JobSpec &spec)
 	}
 }
 
-/* We ended the job while it waited or before its pods ran; nobody wanted that end. */
-bool was_taken_back(const SlurmJob &job)
-{
-	if (job.state == JobState::cancelled)
-		return job.marker.given_up;
-	return job.state == JobState::failed && job.exit_status == k_status_given_back;
-}
-
-/* Since when the pods have waited in the queue, if their last job was taken back; seconds since the
- * epoch; 0: the next job starts to wait when it is submitted. A job whose pod failed has the same
- * status. But then the pod that waits is a successor, which has waited only since its creation. */
+/* Pods that were created later than that have not waited as long. */
 std::int64_t waiting_since(const ComponentFacts &f)
 {
-	if (!f.job || has_own_bound(f) || !was_taken_back(*f.job))
+	if (f.aged_since == 0 || has_own_bound(f))
 		return 0;
 	std::int64_t created = 0;
 	for (const RankFacts &r : f.ranks) {
 		if (r.side == PodSide::waiting)
 			created = created > 0 ? std::min(created, r.pod->created) : r.pod->created;
 	}
-	return created > 0 ? std::max(created, queued_since(*f.job)) : 0;
+	/* a component may be asked for before its pods come */
+	created = created > 0 ? created : f.others.oldest_waiting;
+	return created > 0 ? std::max(created, f.aged_since) : 0;
 }
 
 /* Slurm has lost the job of running pods. They are never killed on doubt: after a while a job for
@@ -90,7 +81,7 @@ RankActions pending(const ComponentFacts &f)
 {
 	if (!has_live(f) && !f.owner_done && !f.absent_long)
 		return {};
-	if (!has_live(f) || is_too_late(f))
+	if (!has_live(f) || is_too_late(f) || (!has_own_live(f) && f.absent_long))
 		return own(f, Cancel{f.job->id, f.for_absence});
 	/* for_absence is set, so that the marker records that nobody wanted this end, and no agent
 	 * deletes pods for it. */
@@ -111,6 +102,14 @@ RankActions allocated(const ComponentFacts &f)
 	if (f.late_long)
 		return own(f, Complete{f.job->id, k_status_never_came});
 	return hold_or_bind(f);
+}
+
+/* What its marker says of the submission stays. */
+JobSpec changed(const SlurmJob &job, JobSpec spec)
+{
+	spec.marker.since = job.marker.since;
+	spec.marker.ends_apart = job.marker.ends_apart;
+	return spec;
 }
 
 } // namespace
@@ -171,6 +170,7 @@ RankActions submit(const ComponentFacts &f)
 	}
 	JobSpec spec = f.spec->value();
 	spec.marker.since = waiting_since(f);
+	spec.marker.ends_apart = !f.next_ends_together;
 	return own(f, Submit{std::move(spec)});
 }
 
@@ -182,13 +182,14 @@ Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobS
 		return Report{not_changed(job, spec->error().what)};
 	/* only the nodes: spec's list replaces that of the job, and an empty one clears it */
 	if (!change.options)
-		return Update{job.id, spec->value(), {}, {"excluded-nodes"}};
+		return Update{job.id, changed(job, spec->value()), {}, {"excluded-nodes"}};
 	if (!change.trouble.empty())
 		return Report{not_changed(job, change.trouble)};
 	auto names = option_change(change.submitted_digest, spec->value().marker.options);
 	if (!names)
 		return Report{not_changed(job, names.error().what)};
-	return Update{job.id, spec->value(), std::move(names->given), std::move(names->removed)};
+	return Update{job.id, changed(job, spec->value()), std::move(names->given),
+		std::move(names->removed)};
 }
 
 std::vector<RankAction> reconcile(const ComponentFacts &f)

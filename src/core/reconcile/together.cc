@@ -3,6 +3,7 @@
 
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
+#include "src/core/reconcile/parts.h"
 #include "src/core/reconcile/report.h"
 
 #include <algorithm>
@@ -18,11 +19,6 @@ constexpr std::int64_t k_second_us = 1'000'000;
 
 using Components = std::vector<ComponentFacts>;
 
-bool is_allocated(const ComponentFacts &f)
-{
-	return job_side(f.job) == JobSide::allocated;
-}
-
 /* Pods of the component run or are being bound: it continues whatever happens to the others. */
 bool has_begun(const ComponentFacts &f)
 {
@@ -32,26 +28,9 @@ bool has_begun(const ComponentFacts &f)
 		(has_own_bound(f) || is_binding);
 }
 
-/* All ranks of the component have succeeded. */
-bool is_over(const ComponentFacts &f)
-{
-	return f.rank_count == 0 ||
-		(!has_own_live(f) && f.ended_ranks >= f.rank_count && f.result == 0);
-}
-
 bool has_begun_anywhere(const Components &all)
 {
 	return std::ranges::any_of(all, [](const ComponentFacts &f) { return has_begun(f); });
-}
-
-bool is_settled(const ComponentFacts &f)
-{
-	return is_over(f) || is_allocated(f);
-}
-
-bool is_gated(const ComponentFacts &f)
-{
-	return std::ranges::find(f.ranks, PodSide::gated, &RankFacts::side) != f.ranks.end();
 }
 
 bool has_open_claims(const ComponentFacts &f)
@@ -248,86 +227,35 @@ void note_end_of_others(const Components &all, ComponentFacts &f)
 	}
 }
 
-/* Creation of the oldest live pod, seconds since the epoch; 0: no pod lives. Pods that the owner
- * has re-created have waited only since then. */
-std::int64_t first_created(const ComponentFacts &f)
+/* Creation, seconds since the epoch; 0: no pod waits. */
+std::int64_t oldest_waiting(const Components &all)
 {
-	std::int64_t first = 0;
-	for (const RankFacts &r : f.ranks) {
-		if (is_live_side(r.side))
-			first = first == 0 ? r.pod->created : std::min(first, r.pod->created);
+	std::int64_t oldest = 0;
+	for (const ComponentFacts &f : all) {
+		for (const RankFacts &r : f.ranks) {
+			if (r.side == PodSide::waiting)
+				oldest = oldest > 0 ? std::min(oldest, r.pod->created)
+						    : r.pod->created;
+		}
 	}
-	return first;
+	return oldest;
 }
 
 } // namespace
-
-std::int64_t pause_after_tries(unsigned tries, std::int64_t hold_seconds)
-{
-	constexpr std::int64_t k_most = 3600;
-	constexpr unsigned k_doublings = 12;
-	return tries == 0 ? 0
-			  : std::min(hold_seconds << std::min(tries - 1, k_doublings),
-				    std::max(k_most, hold_seconds));
-}
 
 bool has_begun(const Components &all)
 {
 	return has_begun_anywhere(all);
 }
 
-Holding holding_of(const Components &all, Now now)
-{
-	Holding holding;
-	std::int64_t held_us = -1;
-	const auto is_fine = [](const ComponentFacts &f) {
-		return is_settled(f) &&
-			!(is_allocated(f) &&
-				(is_gated(f) || std::ranges::any_of(f.ranks, is_crowded_out)));
-	};
-	if (all.size() < 2 || has_begun_anywhere(all) || std::ranges::all_of(all, is_fine))
-		return holding;
-	for (const ComponentFacts &f : all) {
-		if (!f.job || job_side(f.job) == JobSide::ended || is_over(f))
-			continue;
-		const std::int64_t since = queued_since(*f.job);
-		holding.submitted =
-			holding.submitted == 0 ? since : std::min(holding.submitted, since);
-		holding.partitions.push_back(f.job->partition);
-		if (!is_allocated(f))
-			continue;
-		const std::int64_t seen_us =
-			f.held_since_us > 0 ? now.mono_us - f.held_since_us : 0;
-		/* After pods have ended in the allocation, Slurm's start time does not say for how
-		 * long it has been held. */
-		const bool has_run = f.ended_ranks > 0;
-		const std::int64_t told_us = f.job->start_time > 0 && !has_run
-			? (now.wall_s - std::max(f.job->start_time, first_created(f))) * k_second_us
-			: 0;
-		held_us = std::max({held_us, seen_us, told_us});
-	}
-	holding.since_us = held_us < 0 ? 0 : std::max<std::int64_t>(now.mono_us - held_us, 1);
-	return holding;
-}
-
-bool gives_way_to(const Holding &one, const std::string &key, const Holding &other,
-	const std::string &other_key)
-{
-	const auto is_common = [&](const std::string &partition) {
-		return std::ranges::find(other.partitions, partition) != other.partitions.end();
-	};
-	if (one.since_us == 0 || other.since_us == 0 ||
-		std::ranges::none_of(one.partitions, is_common))
-		return false;
-	return std::tie(one.submitted, key) > std::tie(other.submitted, other_key);
-}
-
 void stand_together(Components &all, const HoldLimit &limit)
 {
 	if (all.size() < 2)
 		return;
+	const std::int64_t oldest = oldest_waiting(all);
 	for (ComponentFacts &f : all) {
 		f.others.are_there = true;
+		f.others.oldest_waiting = oldest;
 		f.others.has_live = std::ranges::any_of(all, [&](const ComponentFacts &other) {
 			return &other != &f && has_own_live(other);
 		});

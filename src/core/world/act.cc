@@ -98,8 +98,10 @@ void World::act_on(
 		const auto *bind = std::get_if<Bind>(&next.action);
 		if ((bind && take_back(key, *bind, uid, now)) || !accept(uid, next.action, now))
 			continue;
-		if (bind)
+		if (bind) {
 			component.crowded.clear();
+			component.aged_since = 0;
+		}
 		const auto *complete = std::get_if<Complete>(&next.action);
 		if (complete && complete->wait_status == k_status_given_back)
 			note_crowded(component, facts);

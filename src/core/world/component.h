@@ -73,7 +73,9 @@ struct Component {
 	std::optional<Condition> trouble; /* why the last submission failed */
 	SubmittedOptions submitted;
 	std::vector<Crowded> crowded; /* the most recent last */
-	unsigned given_back = 0;      /* allocations, in favour of a pod without a job */
+	/* see ComponentFacts::aged_since, as this agent saw it */
+	std::int64_t aged_since = 0;
+	unsigned given_back = 0; /* allocations, in favour of a pod without a job */
 	std::int64_t slurm_quiet_until_us = 0;
 
 	/* When the check before the binding is repeated, even without an event. */
@@ -107,8 +109,6 @@ struct Gang {
 	std::vector<Rank> ranks;    /* empty: not known yet */
 	std::vector<Role> roles;    /* from which the ranks were made */
 	std::size_t components = 1; /* number of components of its workload */
-	/* see ComponentFacts::ends_together; nullopt: no owner of a pod has been seen yet */
-	std::optional<bool> ends_together;
 	/* For each rank, its number over all components, ascending; empty: the same numbers. */
 	std::vector<std::uint32_t> workload_ranks;
 	/* Number of ranks of the whole workload; 0: as many as this component has. */
@@ -125,9 +125,9 @@ struct Gang {
 	std::map<PodUid, std::string> unranked;
 	std::map<std::uint32_t, RankEnd> ends;
 	std::uint32_t restart = 0; /* of its latest pods, see PodEntry::restart */
-	/* For workloads of several components: the latest creation, seconds since the epoch, of a
-	 * pod that joined while none was bound. Ends of pods that were created earlier and are gone
-	 * do not count. */
+	/* For workloads of several components: when the first of the pods was created, seconds
+	 * since the epoch, that lived when a pod joined and none was bound. Ends of pods that were
+	 * created earlier and are gone do not count. */
 	std::int64_t run_since = 0;
 	/* Ranks whose pods were too large for the allocation and therefore have jobs of their
 	 * own. */

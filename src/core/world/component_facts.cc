@@ -80,8 +80,14 @@ void FactsReader::note_component(const PodUid &key, ComponentFacts &f) const
 		roles_text(gang) + ")";
 	f.size = size_of(gang);
 	f.goes_first = gang.goes_first;
-	/* if this is not known yet, pods stay */
-	f.ends_together = gang.ends_together.value_or(gang.members.empty());
+	const auto end_together = [&](bool if_unknown) {
+		return std::ranges::all_of(gang.members, [&](const auto &member) {
+			return state_.pods.at(member.first).ends_together.value_or(if_unknown);
+		});
+	};
+	f.next_ends_together = end_together(true);
+	/* if nobody can say, pods stay */
+	f.ends_together = f.job ? !f.job->marker.ends_apart : end_together(false);
 	std::int64_t expected_us = 0;
 	for (const PodUid &one : gang.members.empty() ? components_of_workload(state_, key)
 						      : std::vector<PodUid>()) {

@@ -177,32 +177,6 @@ void World::drop_roles(const PodUid &key, Gang &gang)
 		gang.outgrown = job->id;
 }
 
-/*
- * Only JobSets say on their pods that all of them were re-created. For other owners: if a pod comes
- * while none is bound, the workload has started again.
- */
-void World::note_new_run(const PodUid &key, const Gang &gang, const Pod &pod)
-{
-	if (gang.components < 2 || !pod.node_name.empty() || is_terminal(pod) ||
-		pod.labels.contains(names::k_jobset_restart))
-		return;
-	const std::vector<PodUid> keys = components_of_workload(state_, key);
-	const auto is_bound_one = [&](const auto &member) {
-		return is_bound_side(side_of(state_.pods.at(member.first)));
-	};
-	const auto is_any_bound = [&](const PodUid &one) {
-		const auto found = state_.gangs.find(one);
-		return found != state_.gangs.end() &&
-			std::ranges::any_of(found->second.members, is_bound_one);
-	};
-	if (std::ranges::any_of(keys, is_any_bound))
-		return;
-	for (const PodUid &one : keys) {
-		if (const auto found = state_.gangs.find(one); found != state_.gangs.end())
-			found->second.run_since = std::max(found->second.run_since, pod.created);
-	}
-}
-
 /* Whether other components have pods, for which this component may have to wait. */
 bool World::has_pods_of_others(const PodUid &key) const
 {

@@ -84,20 +84,6 @@ void mark_crowded(ComponentFacts &f, const std::string &node, const std::string 
 	}
 }
 
-/* How many of the component's ranks the owner wants at present, as far as it has said. */
-std::uint32_t wanted_ranks(const State &state, const Gang &gang, const ComponentFacts &f)
-{
-	const OwnerAnswer answer = state.owners.answer_of(gang.owner);
-	if (!answer || gang.roles.empty())
-		return f.rank_count;
-	std::uint32_t wanted = 0; /* 0 stays if the owner is gone */
-	for (const Role &role : *answer ? (*answer)->roles : std::vector<Role>()) {
-		if (std::ranges::find(gang.roles, role.name, &Role::name) != gang.roles.end())
-			wanted += role.pods;
-	}
-	return std::min(wanted, f.rank_count);
-}
-
 /* Counts the ends that belong to the present job. */
 void count_ends(const Gang &gang, const Run &run, ComponentFacts &f)
 {
@@ -203,7 +189,7 @@ void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, Compone
 {
 	const bool is_empty = is_live_job_side(job_side(f.job)) && !has_own_live(f);
 	const bool has_others = gang.components > 1 && is_any_of_others(state_, key, is_live_side);
-	const bool may_come = has_others && f.ended_ranks < wanted_ranks(state_, gang, f);
+	const bool may_come = has_others && f.ended_ranks < wanted_ranks(state_, key, gang, f);
 	/* does the owner still want them? */
 	if (is_empty && may_come && !gang.owner.kind.empty())
 		found_.owner.emplace(gang.owner, now_.mono_us - k_owner_interval_us);

@@ -33,13 +33,18 @@ bool are_constrained_alike(const Pod &one, const Pod &other, bool is_by_labels)
 		one.active_deadline_seconds == other.active_deadline_seconds;
 }
 
-/* The pods of a PodGroup differ in names, claims and sizes, so only what selects nodes is
- * compared. */
-bool choose_nodes_alike(const Pod &one, const Pod &other)
+/* The pods of a PodGroup differ in names, claims and sizes. Everything else is judged for each kind
+ * of them: what selects nodes, what is not supported, and whether there is a deadline. */
+bool are_one_kind_of_group(const Pod &one, const Pod &other)
 {
-	return one.constraints.node_selector == other.constraints.node_selector &&
-		one.constraints.node_terms == other.constraints.node_terms &&
-		one.constraints.tolerations == other.constraints.tolerations;
+	const auto judged = [](SchedulingConstraints constraints) {
+		constraints.claims.clear(); /* exclude_for_claims() looks at each */
+		constraints.preferences.clear();
+		return constraints;
+	};
+	return judged(one.constraints) == judged(other.constraints) &&
+		one.unsupported_fields == other.unsupported_fields &&
+		(one.active_deadline_seconds > 0) == (other.active_deadline_seconds > 0);
 }
 
 std::string owner_text(const Gang &gang)
@@ -75,8 +80,8 @@ const Pod *FactsReader::first_member(const Gang &gang) const
 	return first ? first : gang.stand_in.get();
 }
 
-/* The first pod of each kind. For a PodGroup, at most k_unlike_roles_most: an error could not name
- * them as roles. */
+/* The first pod of each kind. Of a PodGroup the one with the longest deadline, because the job
+ * lasts until the last pod has ended. */
 RolePods FactsReader::unlike_ones(const Gang &gang, std::map<std::uint32_t, RolePod> by_rank) const
 {
 	const bool is_pod_group = gang.minimum > 0;
@@ -85,14 +90,17 @@ RolePods FactsReader::unlike_ones(const Gang &gang, std::map<std::uint32_t, Role
 		const bool is_by_labels = !is_pod_group && is_concerned(state_, *role.pod);
 		const auto is_like = [=, &wanted = *role.pod](const RolePod &known) {
 			return is_pod_group
-				? choose_nodes_alike(*known.pod, wanted)
+				? are_one_kind_of_group(*known.pod, wanted)
 				: are_constrained_alike(*known.pod, wanted, is_by_labels);
 		};
-		if (out.size() > k_unlike_roles_most ||
-			(is_pod_group && out.size() == k_unlike_roles_most))
+		if (out.size() > k_unlike_roles_most)
 			break;
-		if (std::ranges::none_of(out, is_like))
+		const auto known = std::ranges::find_if(out, is_like);
+		if (known == out.end())
 			out.push_back(std::move(role));
+		else if (is_pod_group &&
+			known->pod->active_deadline_seconds < role.pod->active_deadline_seconds)
+			known->pod = role.pod;
 	}
 	return out;
 }

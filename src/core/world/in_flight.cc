@@ -88,10 +88,22 @@ void World::note_submission(const PodUid &key, const JobSpec &spec, Now now)
 	component.allocated_us = component.job_ended_us = 0;
 }
 
+/* Its job is taken from pods before they run. Kept here as well as in the job, because Slurm
+ * forgets that before the next one may be submitted. */
+void World::note_age(Component &component, JobId id) const
+{
+	const auto job = state_.jobs.find(id);
+	const std::int64_t since = job == state_.jobs.end() ? 0 : aged_since(job->second);
+	if (since > 0 && (component.aged_since == 0 || since < component.aged_since))
+		component.aged_since = since;
+}
+
 void World::note_job_action(const PodUid &key, Action &action, Now now)
 {
 	Component &component = state_.components.at(key);
 	if (const auto *complete = std::get_if<Complete>(&action)) {
+		if (complete->wait_status == k_status_given_back)
+			note_age(component, complete->job);
 		if (complete->wait_status == k_status_given_back &&
 			clocks_.since(key, Clock::in_the_way) > 0)
 			component.given_back++;
@@ -99,6 +111,8 @@ void World::note_job_action(const PodUid &key, Action &action, Now now)
 			component.given_up.push_back(complete->job);
 	}
 	if (const auto *cancel = std::get_if<Cancel>(&action)) {
+		if (cancel->for_absence)
+			note_age(component, cancel->job);
 		component.given_up.push_back(cancel->job);
 		component.cancelling = cancel->job;
 	}

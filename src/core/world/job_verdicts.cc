@@ -124,4 +124,29 @@ bool is_about_pod(const Pod &pod, const Component &component, const SlurmJob &en
 		(is_named || !is_answer_lost(component, ended));
 }
 
+std::int64_t aged_since(const SlurmJob &job)
+{
+	return job.marker.since > 0 ? job.marker.since : job.accrue_time;
+}
+
+std::int64_t aged_since(const State &state, const Component &component)
+{
+	if (component.aged_since > 0)
+		return component.aged_since;
+	const SlurmJob *last = nullptr;
+	for (const JobId id : component.jobs) {
+		const auto found = state.jobs.find(id);
+		if (found != state.jobs.end() &&
+			(!last || found->second.marker.attempt > last->marker.attempt))
+			last = &found->second;
+	}
+	/* A pod that fails with exit code 1 leaves the same status, but its successor is younger
+	 * than that job: waiting_since() in reconcile.cc. */
+	const bool is_taken_back = last &&
+		((last->state == JobState::cancelled && is_given_up(component, *last)) ||
+			(last->state == JobState::failed &&
+				last->exit_status == k_status_given_back));
+	return is_taken_back ? aged_since(*last) : 0;
+}
+
 } // namespace slurmkube::core

@@ -111,8 +111,7 @@ void World::inherit_again(const PodUid &uid, PodEntry &entry)
 	const std::int64_t deadline =
 		alone ? alone->deadline_seconds : std::get<InGang>(*grouping).deadline_seconds;
 	if (!alone && entry.component)
-		state_.gangs.at(*entry.component).ends_together =
-			std::get<InGang>(*grouping).ends_together;
+		entry.ends_together = std::get<InGang>(*grouping).ends_together;
 	if (inherited == entry.inherited && deadline == entry.deadline_seconds)
 		return;
 	entry.deadline_seconds = deadline;

@@ -30,6 +30,8 @@ struct PodEntry {
 	bool grouping_known = false;
 	/* Key of the component whose job the pod shares; nullopt: the pod has a job of its own. */
 	std::optional<PodUid> component;
+	/* What InGang::ends_together was; nullopt: its owners are not known yet. */
+	std::optional<bool> ends_together;
 	/* Key of the PodGroup that the pod belongs to, but runs without; empty: none. */
 	PodUid standalone_of;
 	/* what its owners ask for is invalid */

@@ -141,7 +141,7 @@ void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 	Gang &gang = gang_at(key, in.gang, now);
 	gang.owner = in.owner;
 	gang.minimum = in.minimum;
-	gang.ends_together = in.ends_together;
+	entry.ends_together = in.ends_together;
 	const auto annotated = rank_annotation(*entry.pod);
 	std::optional<std::uint32_t> rank =
 		annotated ? rank_in_component(gang, *annotated) : std::nullopt;
@@ -307,36 +307,6 @@ void World::note_bound_members(const PodUid &key, const Gang &gang)
 	}
 	component.bound_nodes.insert(nodes.begin(), nodes.end());
 	note_strays(key);
-}
-
-/* Members that are gone leave the gang, as soon as they hold no share of a node. */
-void World::note_ends(Gang &gang, Now now)
-{
-	std::vector<PodUid> gone;
-	for (const auto &[uid, rank] : gang.members) {
-		PodEntry &member = state_.pods[uid];
-		settle_share(uid, member, now);
-		gang.restart = std::max(gang.restart, member.restart);
-		const Pod *pod = member.pod ? &*member.pod : member.last ? &*member.last : nullptr;
-		const bool has_ended =
-			pod && (!member.pod || is_terminal(*pod)) && bound_attempt(*pod) > 0;
-		if (rank && has_ended) {
-			const RankEnd end{member.restart, bound_attempt(*pod), pod->created,
-				pod->deleting, !member.pod,
-				member.end_status.value_or(wait_status_of_gone(pod))};
-			RankEnd &known = gang.ends[*rank];
-			if (std::tie(end.restart, end.attempt, end.created) >=
-				std::tie(known.restart, known.attempt, known.created))
-				known = end;
-		}
-		if (!member.pod && member.held_node.empty())
-			gone.push_back(uid);
-	}
-	for (const PodUid &uid : gone) {
-		gang.members.erase(uid);
-		state_.pods[uid].component.reset();
-		drop_if_empty(uid);
-	}
 }
 
 } // namespace slurmkube::core

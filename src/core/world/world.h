@@ -293,6 +293,7 @@ class World
 	bool accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now);
 	void mark_in_flight(const PodUid &uid, const Action &action, Now now);
 	void note_submission(const PodUid &key, const JobSpec &spec, Now now);
+	void note_age(Component &component, JobId id) const;
 	bool accept(const PodUid &uid, Action &action, Now now);
 	void note_job_action(const PodUid &key, Action &action, Now now);
 	/* ---- without a link: world/standby.cc; looks: world/act.cc ---- */

@@ -120,7 +120,7 @@ struct kube_job_facts {
 	const char *reason, *partition, *account;
 	uint32_t user_id, time_limit_minutes, exit_status, priority;
 	uint32_t ended_by; /* uid of the user who cancelled the job; UINT32_MAX: unknown */
-	int64_t submit_time, start_time, end_time;
+	int64_t submit_time, accrue_time, start_time, end_time;
 };
 
 struct kube_node_share {

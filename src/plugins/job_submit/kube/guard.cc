@@ -170,6 +170,7 @@ ChangeJudgement judge(const Rules &rules, const Change &change)
 	if (judgement.refusal.empty() && change.resizes && marker && !may_write(rules, change))
 		judgement.refusal = "slurm-kube: the size and place of the job of pod " +
 			describe(*marker) + " follow the pod";
+	judgement.waiting_since = marker ? marker->since : 0;
 	return judgement;
 }
 

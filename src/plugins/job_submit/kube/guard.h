@@ -58,6 +58,8 @@ struct ChangeJudgement {
 	/* the text to write instead of the requested one; empty: no change to the request */
 	std::optional<std::string> admin_comment = {};
 	bool keeps_comment = false;
+	/* see Marker::since; 0: the job is none of ours, or has no such age */
+	std::int64_t waiting_since = 0;
 };
 
 ChangeJudgement judge(const Rules &rules, const Change &change);

@@ -84,6 +84,7 @@ std::optional<core::SlurmJob> copy_job(std::uint32_t id, const core::Marker &mar
 	if (facts.ended_by != UINT32_MAX)
 		job.ended_by = facts.ended_by;
 	job.submit_time = facts.submit_time;
+	job.accrue_time = facts.accrue_time;
 	job.start_time = facts.start_time;
 	job.end_time = facts.end_time;
 	job.time_limit_minutes = facts.time_limit_minutes;

@@ -297,6 +297,7 @@ void Plugin::judge_change(const kube_modify_facts &facts, kube_verdict &verdict)
 	if (judgement.admin_comment)
 		put(verdict.admin_comment, *judgement.admin_comment);
 	verdict.keeps_comment = judgement.keeps_comment;
+	verdict.waiting_since = judgement.waiting_since;
 	say(verdict, judgement.refusal.empty() ? KUBE_ALLOW : KUBE_REFUSE, judgement.refusal);
 }
 

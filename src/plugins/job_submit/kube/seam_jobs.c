@@ -235,6 +235,7 @@ bool kube_seam_job_facts(
 	out->exit_status = job->exit_code;
 	out->priority = job->priority;
 	out->submit_time = job->details ? job->details->submit_time : 0;
+	out->accrue_time = job->details ? job->details->accrue_time : 0;
 	out->start_time = job->start_time;
 	out->end_time = job->end_time;
 	if (holds_nodes(job))

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Nodes that one component holds while another waits: for how long, what becomes of the age of jobs
+ * that give them back, and what agents that come later make of it. */
+#include "testsuite/unit/unlike_stage.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+const std::map<std::string, std::string> k_apart = {{"slurm-kube.io/end-together", "false"}};
+
+std::int64_t since(const LivingStage &stage, const char *key)
+{
+	return stage.jobs.at(key).marker.since;
+}
+
+/* The workers wait for 1,000 s and get their nodes, the head gets none. */
+std::string give_back(LivingStage &stage)
+{
+	stage.all_come();
+	(void)stage.step();
+	stage.pass(1000 * k_second);
+	(void)stage.step();
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.step();
+	return stage.steps(7);
+}
+
+/* The head goes first in the next try; then the workers are asked for again. */
+void try_again(LivingStage &stage)
+{
+	(void)stage.steps(8);
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	(void)stage.steps(1);
+}
+
+/* ---- age ---- */
+
+void a_job_that_was_given_back_keeps_its_age()
+{
+	LivingStage stage;
+	const std::int64_t first = stage.now.wall_s;
+	CHECK(has(give_back(stage), "End ray-uid+1=given back"));
+	const std::int64_t heads = stage.jobs.at("ray-uid").submit_time;
+	try_again(stage);
+	CHECK_EQUAL(since(stage, "ray-uid+1"), first);
+	/* it was pending, and cancelled with the other */
+	CHECK_EQUAL(since(stage, "ray-uid"), heads);
+}
+
+/* MinJobAge is shorter than the pause. */
+void the_age_is_kept_when_slurm_has_forgotten_the_job()
+{
+	LivingStage stage;
+	const std::int64_t first = stage.now.wall_s;
+	(void)give_back(stage);
+	stage.world.observe(JobGone{stage.jobs.at("ray-uid+1").id}, stage.now);
+	try_again(stage);
+	CHECK_EQUAL(since(stage, "ray-uid+1"), first);
+}
+
+/* Held, or dependent on another job: Slurm has counted no age. */
+void a_job_that_gained_no_age_has_none_to_keep()
+{
+	LivingStage stage;
+	stage.all_come();
+	(void)stage.step();
+	for (auto &[key, job] : stage.jobs) {
+		job.accrue_time = 0;
+		stage.world.observe(JobSeen{job}, stage.now);
+	}
+	stage.pass(1000 * k_second);
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.steps(8);
+	try_again(stage);
+	CHECK_EQUAL(since(stage, "ray-uid+1"), 0);
+}
+
+void a_change_of_the_job_keeps_its_age()
+{
+	LivingStage stage;
+	const std::int64_t first = stage.now.wall_s;
+	(void)give_back(stage);
+	try_again(stage);
+	KubeNode node = kube_node("n2", "n2-uid", 8000);
+	node.labels["pool"] = "b";
+	stage.world.observe(NodeSeen{node}, stage.now);
+	unsigned updates = 0;
+	for (int i = 0; i < 40 && updates == 0; i++) {
+		stage.pass(k_second);
+		for (const auto &[uid, update] : only<Update>(stage.take())) {
+			CHECK_EQUAL(update.spec.marker.since, first);
+			updates++;
+		}
+	}
+	CHECK_EQUAL(updates, 1U);
+}
+
+/* The head's pod is there, those of the workers come when it runs. */
+void a_component_without_pods_keeps_its_age()
+{
+	LivingStage stage;
+	stage.head_comes();
+	(void)stage.step();
+	stage.pass(2 * k_second);
+	(void)stage.step();
+	const std::int64_t first = stage.jobs.at("ray-uid+1").submit_time;
+	stage.pass(1000 * k_second);
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	CHECK(has(stage.steps(14), "End ray-uid+1=given back"));
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	(void)stage.steps(2);
+	CHECK_EQUAL(since(stage, "ray-uid+1"), first);
+}
+
+void a_workload_that_has_run_begins_anew()
+{
+	LivingStage stage;
+	(void)give_back(stage);
+	try_again(stage);
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	CHECK(has(stage.steps(1), "Bind w1"));
+	end_pod(stage, "w0", 1);
+	end_pod(stage, "w1", 1);
+	(void)stage.steps(8);
+	stage.worker_comes("w2");
+	stage.worker_comes("w3");
+	CHECK(has(stage.steps(2), "Submit ray-uid+1"));
+	/* its status is as if it had been given back, but no age is older than the pods */
+	CHECK(since(stage, "ray-uid+1") >= stage.world.state().pod({"w2"})->created);
+}
+
+/* ---- for how long ---- */
+
+Pod pod_that_leaves(const LivingStage &stage)
+{
+	Pod pod = stage.worker;
+	pod.uid = {"old"};
+	pod.name = "old";
+	pod.node_name = "n1";
+	pod.phase = PodPhase::running;
+	pod.deleting = true;
+	pod.requests = size(8000, 64);
+	pod.annotations = {{names::k_allocation_attempt, "1"}, {names::k_allocation_job_id, "3"}};
+	return pod;
+}
+
+/* Slurm frees a node before the kubelet does. */
+void a_pod_that_is_just_leaving_costs_no_nodes()
+{
+	LivingStage stage;
+	stage.world.observe(PodSeen{pod_that_leaves(stage)}, stage.now);
+	stage.all_come();
+	(void)stage.steps(1);
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	CHECK(!has(stage.steps(5), "End"));
+	stage.pass(8 * k_second);
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK(!has(stage.step(), "End"));
+	CHECK_EQUAL(stage.steps(1), "");
+	gone(stage, {"old"});
+	CHECK(has(stage.steps(1), "Bind h"));
+}
+
+/* The head's node fails, and all pods are made anew under the allocation that the workers have. */
+void nodes_that_pods_ran_on_are_not_held_since_then()
+{
+	LivingStage stage;
+	stage.job.annotations = k_apart;
+	stage.start();
+	stage.pass(100 * k_second);
+	(void)stage.step();
+	stage.end_job("ray-uid", JobState::node_fail);
+	(void)stage.step();
+	end_pod(stage, "h", 1);
+	gone(stage, {"h"});
+	for (const char *uid : {"w0", "w1"}) {
+		Pod pod = *stage.world.state().pod({uid});
+		pod.deleting = true;
+		stage.world.observe(PodSeen{pod}, stage.now);
+		end_pod(stage, uid, 143);
+	}
+	gone(stage, {"w0", "w1"});
+	stage.pass(2 * k_second);
+	(void)stage.step();
+	stage.head_comes("h2");
+	std::string log = stage.steps(1);
+	CHECK(has(log, "Submit ray-uid"));
+	CHECK(!has(log, "End"));
+}
+
+/* ---- what agents that come later make of it ---- */
+
+void come_as(LivingStage &stage, const char *uid, bool is_apart)
+{
+	const Pod kept = stage.worker;
+	if (is_apart)
+		stage.worker.annotations = k_apart;
+	stage.worker_comes(uid);
+	stage.worker = kept;
+}
+
+/* In whatever order an agent sees them. */
+void pods_that_disagree_stay()
+{
+	for (const bool is_first : {true, false}) {
+		LivingStage stage;
+		stage.head_comes();
+		come_as(stage, "w1", is_first);
+		come_as(stage, "w0", !is_first);
+		(void)stage.steps(1);
+		stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+		(void)stage.step();
+		stage.allocate("ray-uid", nodes({{"n1", 1}}));
+		CHECK(has(stage.steps(2), "Bind w1"));
+		LivingStage later = next_agent(stage, {"h", "w0", "w1"});
+		for (LivingStage *agent : {&stage, &later}) {
+			(void)agent->step();
+			agent->end_job("ray-uid", JobState::preempted);
+			CHECK(!has(agent->step(), "Delete w"));
+		}
+	}
+}
+
+/* The answer is that of the submission. */
+void an_owner_that_changes_its_mind_ends_no_pod()
+{
+	LivingStage stage;
+	stage.job.annotations = k_apart;
+	stage.start();
+	stage.end_job("ray-uid+1", JobState::preempted);
+	CHECK(!has(stage.step(), "Delete h"));
+	stage.job.annotations.clear();
+	LivingStage later = next_agent(stage, {"h", "w0", "w1"});
+	CHECK(!has(later.steps(3), "Delete h"));
+}
+
+/* By its owner, after it had ended. */
+void success_that_was_cleaned_up_is_success()
+{
+	LivingStage stage;
+	stage.start();
+	stage.pass(100 * k_second);
+	end_pod(stage, "w0", 0);
+	(void)stage.step();
+	Pod pod = *stage.world.state().pod({"w0"});
+	pod.deleting = true;
+	stage.world.observe(PodSeen{pod}, stage.now);
+	(void)stage.step();
+	gone(stage, {"w0"});
+	CHECK_EQUAL(stage.steps(1), "");
+	end_pod(stage, "w1", 0);
+	CHECK_EQUAL(stage.step(), "End ray-uid+1=0");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world_hold",
+		{
+			TEST(a_job_that_was_given_back_keeps_its_age),
+			TEST(the_age_is_kept_when_slurm_has_forgotten_the_job),
+			TEST(a_job_that_gained_no_age_has_none_to_keep),
+			TEST(a_change_of_the_job_keeps_its_age),
+			TEST(a_component_without_pods_keeps_its_age),
+			TEST(a_workload_that_has_run_begins_anew),
+			TEST(a_pod_that_is_just_leaving_costs_no_nodes),
+			TEST(nodes_that_pods_ran_on_are_not_held_since_then),
+			TEST(pods_that_disagree_stay),
+			TEST(an_owner_that_changes_its_mind_ends_no_pod),
+			TEST(success_that_was_cleaned_up_is_success),
+		});
+}
