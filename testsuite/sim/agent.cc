@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the agent hears, and its rounds: app.cc and sources.cc. What it does is the executor's. */
+/* What the agent hears, and its scheduling passes, as in app.cc and sources.cc. The executor
+ * carries out its actions. */
 #include "testsuite/sim/agent.h"
 
 #include "src/core/model/names.h"
@@ -102,12 +103,12 @@ void Agent::see_again()
 void Agent::freeze(Micros until)
 {
 	if (stage_.now() < frozen_until_)
-		return; /* what waits must not be overtaken */
+		return; /* waiting calls must not be overtaken by later ones */
 	frozen_until_ = until;
 	stage_.tell([&] { return "agent " + std::to_string(number_) + " is frozen"; });
 }
 
-/* True: it comes again when the agent is awake. */
+/* True: the agent is frozen, and the call is repeated when it wakes up. */
 bool Agent::defer(Timeline::Call call)
 {
 	if (stage_.now() >= frozen_until_)
@@ -189,7 +190,7 @@ void Agent::pod_changed(const Change<core::Pod> &change)
 
 void Agent::node_changed(const Change<core::KubeNode> &change)
 {
-	/* the watch selects by label: an object that loses it comes as DELETED */
+	/* the watch selects by label: an object that loses the label arrives as DELETED */
 	if (!sees_nodes())
 		return;
 	if (change.gone || !change.object->labels.contains(names::k_managed_label)) {
@@ -295,8 +296,8 @@ void Agent::want_round()
 void Agent::round()
 {
 	if (stage_.now() < frozen_until_) {
-		/* what has come meanwhile is read first: the loop asks its descriptors before its
-		 * timers */
+		/* news that arrived meanwhile comes first: the event loop serves descriptors
+		 * before timers */
 		stage_.line.at(frozen_until_ + k_ms, [this, life = life_] {
 			if (life == life_)
 				round();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent.h - drives the real core::World as src/agent/app.cc and sources.cc do, and the shipped
- * executor, against the models.
+ * agent.h - a model agent: it drives the real core::World as src/agent/app.cc and sources.cc do,
+ * and the shipped executor, against the model cluster.
  *
- * An agent may be killed and started at any moment: its World goes, what it had sent goes on. The
- * oracle hears of each action when it is begun.
+ * An agent can be killed and started at any moment. A kill destroys its World; requests that the
+ * agent has already sent still take effect. The agent reports each action to the oracle before the
+ * action is carried out.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_AGENT_H
 #define SLURMKUBE_TESTSUITE_SIM_AGENT_H
@@ -24,9 +25,9 @@ class Agent
 	void start();
 	void kill();
 	void freeze(Micros until);
-	using PodLookup = sim::PodLookup; /* of lives to come */
+	using PodLookup = sim::PodLookup; /* the setting applies to later lives */
 	void set_sight(PodLookup sight);
-	void see_again(); /* restarted, if it has to be */
+	void see_again(); /* restarts the agent if its view was wrong */
 	[[nodiscard]] bool is_alive() const { return world_ != nullptr; }
 	[[nodiscard]] const core::World &world() const { return *world_; }
 	Stream<core::Pod> pods;
@@ -58,7 +59,7 @@ class Agent
 	void plan_next_look();
 
 	[[nodiscard]] Life life();
-	/* For the oracle. */
+	/* Reports the action to the oracle before the executor carries it out. */
 	void begins(const core::PodUid &pod, const core::Action &action);
 	void carry_out(const core::PodUid &pod, const core::Action &action);
 	void carry_out(const core::NodeAction &action);
@@ -79,7 +80,7 @@ class Agent
 	Micros frozen_until_ = 0;
 	bool round_wanted_ = false;
 	PodLookup sight_ = PodLookup::right;
-	bool has_snapshot_ = false; /* the link's, by what was really delivered */
+	bool has_snapshot_ = false; /* of the current link, as really delivered */
 	std::map<std::uint32_t, std::string> first_markers_; /* for Plant::stale_marker */
 };
 

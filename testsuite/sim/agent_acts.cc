@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the agent does: the executor's part. The oracle hears of each action first. */
+/* How the agent carries out actions through the executor. Each action is reported to the oracle
+ * first. */
 #include "testsuite/sim/agent.h"
 
 namespace slurmkube::sim
 {
 
-/* What a later life does not hear. */
+/* The current life. Answers to its requests do not reach a later one. */
 Life Agent::life()
 {
 	Life life;

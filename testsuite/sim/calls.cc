@@ -9,7 +9,7 @@ namespace
 
 constexpr Micros k_api_deadline = 5 * k_second;
 constexpr Micros k_message_timeout = 10 * k_second;
-constexpr Micros k_slow_way = 8 * k_second; /* of a submission to a slurmctld without the guard */
+constexpr Micros k_slow_way = 8 * k_second; /* for a submission when slurmctld lacks the guard */
 
 } // namespace
 
@@ -45,7 +45,8 @@ void Api::call(
 			if (is_away())
 				return answer(back, Error{Errc::io, "connection refused"});
 			if (stall > k_api_deadline) {
-				/* later its connection is reset */
+				/* a longer stall ends with the connection reset, and the request
+				 * has no effect */
 				if (late_effect && stall < k_api_deadline + 500 * k_ms)
 					stage_.line.after(stall, [this, effect] {
 						kube_.writes++;
@@ -103,8 +104,8 @@ void Rpc::submit(std::uint64_t key, core::JobSpec spec, std::function<bool()> is
 {
 	count++;
 	const bool is_job_killed = stage_.dice.chance(Topic::fate, key, 50);
-	/* The guard matters when a request of an agent that died arrives after its successor's:
-	 * with the usual few milliseconds on the way that is once in thousands of seeds. */
+	/* The guard matters if a request of a dead agent arrives after its successor's request.
+	 * With the usual delay of a few milliseconds that happens once in thousands of seeds. */
 	const Micros on_the_way = way(key) +
 		(stage_.plant == Plant::no_guard
 				? stage_.dice.between(Topic::latency, key, 0, k_slow_way)

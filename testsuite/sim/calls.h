@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls.h - the way of a call to the model API server or slurmctld and back: late, lost before or
- * after its effect, refused, stalled.
+ * calls.h - how a call reaches the model API server or slurmctld, and how the answer comes back:
+ * either can be delayed, lost before or after the call's effect, refused or stalled.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_CALLS_H
 #define SLURMKUBE_TESTSUITE_SIM_CALLS_H
@@ -12,13 +12,13 @@
 namespace slurmkube::sim
 {
 
-/* Requests to the API server. What may go wrong with them is set by the script. */
+/* Requests to the API server. The script sets the faults that requests meet. */
 class Api
 {
       public:
 	Api(Stage &stage, Kube &kube) : stage_(stage), kube_(kube) {}
-	/* effect runs at the server, at most once; done at the sender (who decides whether he still
-	 * listens). */
+	/* effect runs on the server, at most once. done runs on the caller's side, which decides
+	 * whether it still listens. */
 	void call(std::uint64_t key, std::function<Status()> effect,
 		std::function<void(const Status &)> done);
 	Micros away_until = 0, trouble_until = 0, stalled_until = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Controllers of the model: a Job replaces a pod that failed or went under a new name, a
- * StatefulSet any that went, under the same name. */
+/* Model controllers: a Job replaces a failed or deleted pod under a new name, a StatefulSet
+ * replaces any pod that is gone under the same name. */
 #include "src/core/model/outcome.h"
 #include "testsuite/sim/kube.h"
 
@@ -10,7 +10,7 @@ namespace slurmkube::sim
 namespace
 {
 
-constexpr int k_most_pods = 12; /* of one owner, in all */
+constexpr int k_most_pods = 12; /* per owner, in total */
 
 } // namespace
 

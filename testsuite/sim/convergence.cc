@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The oracle's last look, when faults are over and nothing moves any more: nothing lost, nothing
- * left over. */
+/* The oracle's final check, when faults are over and nothing moves any more: nothing is lost,
+ * nothing is left over. */
 #include "src/core/gang/components.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
@@ -77,7 +77,8 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 	}
 	if (told->reason == names::k_reason_no_node && !is_allocated(*live[0]) &&
 		live[0]->facts.marker.uid == pod.job_key)
-		/* a pod of the gang has become larger than its template, and than each node */
+		/* a pod of the gang has become larger than its template, and too large for every
+		 * node */
 		return;
 	if (told->message.find("job " + std::to_string(live[0]->facts.id.number) + " ") ==
 		std::string::npos)
@@ -94,21 +95,22 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 			told->message);
 }
 
-/* A pod that somebody else put there may wait for a job beside it for ever; so may one whose node
- * is full in Slurm. */
+/* The job of a pod that another client bound may stay pending forever beside the pod; so may a
+ * job whose required node is full in Slurm. */
 void Oracle::check_running(const PodTruth &pod, const std::vector<const JobTruth *> &live)
 {
 	const std::string &name = pod.api.node_name;
 	if (pod.api.deleting)
-		return; /* a kubelet that is away, a finalizer */
+		return; /* its kubelet is away, or it has a finalizer */
 	if (pod.binder == Binder::foreigner &&
 		(pod.api.name_space == "unmapped" ||
 			pod.api.annotations.contains("slurm-kube.io/no-such-option")))
-		return; /* Slurm is not asked for it */
+		return; /* the agent submits no job for it */
 	const auto node = slurm_.state.nodes.find(name);
 	if (node == slurm_.state.nodes.end() ||
 		(pod.binder == Binder::foreigner && !pod.gang.empty()))
-		/* nowhere to be taken up; a member that others put there counts for its rank */
+		/* the node is not in Slurm, or a gang member bound by another client counts for
+		 * its rank */
 		return;
 	if (live.empty()) {
 		if (!node->second.down)
@@ -203,7 +205,7 @@ void Oracle::check_memory(const core::World &leader)
 	}
 }
 
-/* What World says of where each component is, beside the pods and jobs themselves. */
+/* Compares the stage that World reports for each component with the pods and jobs themselves. */
 void Oracle::check_stages(const core::World &leader)
 {
 	struct Count {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What each event of a script does to the models. An event that finds nothing to happen to does
- * nothing. */
+/* What each event of a script does to the models. An event without a qualifying object has no
+ * effect. */
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "testsuite/sim/simulation.h"

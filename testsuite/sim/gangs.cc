@@ -12,9 +12,9 @@ namespace slurmkube::sim
 namespace
 {
 
-constexpr unsigned k_most_pods = 24; /* of one owner, in all */
+constexpr unsigned k_most_pods = 24; /* per owner, in total */
 constexpr unsigned k_pause_percent = 25;
-/* "g" and eight digits; one letter more each time that an owner is made anew */
+/* "g" and eight digits; each recreation of an owner appends one letter */
 constexpr std::size_t k_uid_length = 9;
 
 std::string text_of(const GangTruth &gang)
@@ -23,7 +23,7 @@ std::string text_of(const GangTruth &gang)
 	return k_sorts[static_cast<int>(gang.sort)] + gang.name_space + "/" + gang.name;
 }
 
-/* Of a JobSet, made anew with each restart. */
+/* The uid of a JobSet's child Job, which changes with each restart. */
 std::string child_uid(const GangTruth &gang, std::size_t role)
 {
 	return gang.uid + ".j" + std::to_string(role) + "." + std::to_string(gang.generation);
@@ -62,7 +62,7 @@ std::vector<const PodTruth *> Gangs::members(const std::string &uid) const
 	return out;
 }
 
-/* ---- what people do ---- */
+/* ---- users ---- */
 
 void Gangs::create(GangTruth gang)
 {
@@ -203,7 +203,7 @@ void Gangs::stop_all(const GangTruth &gang)
 	}
 }
 
-/* False: it has failed for good. */
+/* Counts a failed pod. False: the owner has failed for good. */
 bool Gangs::forgive(GangTruth &gang, const std::string &pod_uid)
 {
 	if (!gang.failures.insert(pod_uid).second)
@@ -260,7 +260,7 @@ void Gangs::fill_ranks(GangTruth &gang)
 	stage_.tell([&] { return text_of(gang) + " has succeeded"; });
 }
 
-/* All of them go; when they have gone the Jobs are made anew. */
+/* Deletes all pods; when they are gone, the JobSet recreates its Jobs. */
 void Gangs::start_again(GangTruth &gang)
 {
 	bool is_any = false;
@@ -268,7 +268,7 @@ void Gangs::start_again(GangTruth &gang)
 		if (!pod->exists)
 			continue;
 		is_any = true;
-		gang.failures.insert(pod->api.uid.text); /* their ends are not its own */
+		gang.failures.insert(pod->api.uid.text); /* a deleted pod is no failure */
 		if (!pod->api.deleting)
 			(void)kube_
 				.remove(pod->api.name_space, pod->api.name, pod->api.uid.text,
@@ -296,7 +296,7 @@ void Gangs::fill_group(GangTruth &gang)
 	}
 }
 
-/* Not all pods come at once. */
+/* True: the controller makes a pause here, so that not all pods arrive at once. */
 bool Gangs::pauses(const GangTruth &gang)
 {
 	return stage_.dice.chance(Topic::controller, hash_of(gang.uid), k_pause_percent);

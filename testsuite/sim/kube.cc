@@ -284,7 +284,7 @@ void Kube::delete_node(NodeTruth &node)
 	}
 }
 
-/* The pod collector removes by force what is on a node that does not exist. */
+/* The pod garbage collector force-deletes pods whose node does not exist. */
 void Kube::collect_later(const PodTruth &pod)
 {
 	stage_.line.after(stage_.dice.between(Topic::controller, pod.key, k_second, 20 * k_second),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kube.h - a model Kubernetes: API server, kubelets, controllers that make pods again. The truth
- * about pods, for the oracle.
+ * kube.h - a model Kubernetes: API server, kubelets, and controllers that recreate pods. It holds
+ * the true state of pods, which the oracle checks.
  *
- * Kubelets behave as real ones were measured to: they admit by what they hold, hold a pod until its
- * terminal phase is written, forget a pod removed by force at once while its containers live on for
- * up to two seconds.
+ * The kubelets behave as real kubelets were measured to: a kubelet admits a pod by the pods that it
+ * holds, and holds a pod until the terminal phase is written. It forgets a force-deleted pod at
+ * once, although the containers live on for up to two seconds.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_KUBE_H
 #define SLURMKUBE_TESTSUITE_SIM_KUBE_H
@@ -30,13 +30,13 @@ struct PodTruth {
 	core::Pod api; /* as the API server has it, or had it last */
 	std::uint64_t key = 0;
 	bool exists = true, has_finalizer = false;
-	/* deleted by force while its kubelet was stopped: nobody can see its containers */
+	/* force-deleted while its kubelet was stopped: nothing can see its containers */
 	bool is_out_of_sight = false;
 	std::string owner;
 	std::string gang; /* uid of the owner whose pods start together */
-	/* the key of its Slurm job: that, or that of a component */
+	/* the key of its Slurm job: the gang's, or its component's */
 	std::string job_key;
-	/* that it must have; of a PodGroup's pods nobody says it */
+	/* the rank that the pod must get; a PodGroup assigns no ranks */
 	std::optional<std::uint32_t> rank;
 	Micros created_at = 0;
 	/* plan */
@@ -46,9 +46,9 @@ struct PodTruth {
 	/* life */
 	Binder binder = Binder::nobody;
 	AtKubelet kubelet = AtKubelet::unseen;
-	bool has_containers = false; /* they use the node, whatever the API says */
+	bool has_containers = false; /* these use the node, whatever the API says */
 	bool is_stopping = false;
-	/* removed by force while its kubelet was away: nobody can know what its containers do */
+	/* force-deleted while its kubelet was away: the state of its containers is unknown */
 	bool is_lost = false;
 	Micros ends_at = 0;     /* 0: not started */
 	std::optional<End> end; /* set with the terminal phase */
@@ -59,7 +59,7 @@ struct NodeTruth {
 	core::KubeNode api;
 	bool exists = true, kubelet_up = true, is_node_lost = false;
 	Micros not_ready_since = 0;        /* 0: Ready */
-	Micros made_at = -3600 * k_second; /* the last time */
+	Micros made_at = -3600 * k_second; /* when the node was last created */
 };
 
 struct Owner {
@@ -81,14 +81,14 @@ class Kube
 
 	/* ---- the API, as the server carries it out ---- */
 	Status bind(const BindRequest &request, Binder who);
-	/* version: of the pod that it is meant for; empty: of any */
+	/* version: resourceVersion that the write requires; empty: any */
 	Status set_disruption(const std::string &name_space, const std::string &name,
 		const std::string &uid, const std::string &version,
 		const core::Condition &condition);
 	Status set_not_scheduled(const std::string &name_space, const std::string &name,
 		const std::string &uid, const std::string &version,
 		const core::Condition &condition);
-	/* uid empty: by name alone. grace: 0 is by force */
+	/* uid empty: delete by name alone. grace 0: force deletion */
 	Status remove(const std::string &name_space, const std::string &name,
 		const std::string &uid, std::optional<std::int64_t> grace);
 	[[nodiscard]] PodTruth *find(const std::string &name_space, const std::string &name);
@@ -102,33 +102,35 @@ class Kube
 	void end_containers(PodTruth &pod);
 	void evict(PodTruth &pod);
 	void stop_kubelet(NodeTruth &node);
-	void stop_kubelets(const NodeTruth *spared); /* nullptr: none is */
+	void stop_kubelets(const NodeTruth *spared); /* nullptr: stop all kubelets */
 	void start_kubelet(NodeTruth &node);
 	void delete_node(NodeTruth &node);
 	void add_node(NodeTruth &node);
 	void node_changed(NodeTruth &node);
 
-	/* As the API server would give it, whatever its kind; nullopt: there is none. */
+	/* The owner as the API server returns it, whatever its kind; nullopt: it does not exist. */
 	[[nodiscard]] std::optional<core::Owner> owner(const core::OwnerId &id) const;
 
 	/* ---- the truth ---- */
-	std::map<std::string, PodTruth> pods;   /* by uid; gone ones too */
+	std::map<std::string, PodTruth> pods;   /* by uid, including deleted pods */
 	std::map<std::string, NodeTruth> nodes; /* by name */
 	Collection<core::Pod> pod_store;
 	Collection<core::KubeNode> node_store;
-	/* requests of the agent, what it asks about owners among them */
+	/* all requests of the agent, including its questions about owners, nodes and the cluster */
 	std::uint64_t writes = 0;
-	std::uint64_t questions = 0; /* these */
-	/* What pods hold on a node: bound ones until their end, and containers that live on. */
+	std::uint64_t questions = 0; /* only these questions */
+	/* What pods hold on a node: bound pods until their end, and containers that outlive
+	 * their pod. */
 	[[nodiscard]] core::Resources load_of(
 		const std::string &node, bool *has_foreign = nullptr) const;
 	[[nodiscard]] std::vector<std::string> uids_if(
 		const std::function<bool(const PodTruth &)> &wanted) const;
 	/* Called when the truth about a node's pods has changed. */
 	std::function<void(const std::string &node)> on_load;
-	/* A binding of the agent's has arrived. */
+	/* Called when a binding sent by the agent takes effect. */
 	std::function<void(const PodTruth &)> on_bound;
-	/* Of gangs.cc: a pod of that gang has changed; an owner is asked for. */
+	/* Set by gangs.cc. on_member: a pod of that gang has changed; ask_gangs: looks up an
+	 * owner. */
 	std::function<void(const std::string &gang)> on_member;
 	std::function<std::optional<core::Owner>(const core::OwnerId &)> ask_gangs;
 
@@ -165,7 +167,7 @@ class Kube
 };
 
 bool is_live(const PodTruth &pod);       /* exists and has no terminal phase */
-bool has_succeeded(const PodTruth &pod); /* also when it is gone since */
+bool has_succeeded(const PodTruth &pod); /* true even if the pod is gone */
 
 } // namespace slurmkube::sim
 

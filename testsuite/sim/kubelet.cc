@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kubelets of the model: each step looks at the pod anew, so a kubelet that was away goes on
- * where it was. */
+/* The model kubelets. Each step looks at the pod again, so that a kubelet that was away resumes
+ * where it stopped. */
 #include "src/core/model/outcome.h"
 #include "testsuite/sim/kube.h"
 
@@ -58,7 +58,7 @@ void Kube::kubelet_looks(PodTruth &pod)
 		kubelet_later(uid, Topic::kubelet, pod.ignores_term ? grace : 100 * k_ms, longest,
 			&Kube::finish_stopped);
 	} else if (pod.is_stopping || (pod.ends_at > 0 && pod.ends_at <= stage_.now())) {
-		/* it was away when they ended */
+		/* the kubelet was away when the containers ended */
 		kubelet_later(uid, Topic::kubelet, 100 * k_ms, 1500 * k_ms,
 			pod.is_stopping ? &Kube::finish_stopped : &Kube::finish_planned);
 	}
@@ -238,7 +238,7 @@ void Kube::stop_kubelets(const NodeTruth *spared)
 	}
 }
 
-/* It kills what has no pod any more before its node is Ready again. */
+/* A returning kubelet kills the containers of deleted pods before its node becomes Ready. */
 void Kube::start_kubelet(NodeTruth &node)
 {
 	node.kubelet_up = true;

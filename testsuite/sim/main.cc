@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * main.cc - runs seeds and speaks TAP.
+ * main.cc - runs seeds and prints TAP.
  *
  *	sim [--seeds A-B] [--seed N] [--events N] [--plant NAME] [--story] [--shrink]
  *
- * Without arguments: all seeds, then each planted bug, which must be found. A failing seed is
- * shrunk to a short story. A script file is not needed: seed, number of events and plant say it
- * all.
+ * Without arguments: runs all seeds, then each planted bug, which must be found. A failing seed is
+ * shrunk to a short script, and its log is printed. Seed, number of events and planted bug
+ * reproduce a run completely, so that no script file is needed.
  */
 #include "testsuite/sim/shrink.h"
 
@@ -81,10 +81,10 @@ void explain(std::uint64_t seed, const Outcome &outcome, const Options &options)
 
 struct Tally {
 	std::uint64_t tried = 0, steps = 0;
-	std::vector<std::string> failed; /* seed and violation of each */
+	std::vector<std::string> failed; /* seed and violation of each failure */
 };
 
-/* Stops at the first that fails if so wished. */
+/* Runs the seeds, and stops at the first failure if stops_at_first. */
 Tally run_seeds(const Options &options, bool stops_at_first)
 {
 	constexpr std::size_t k_explained = 3;
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 		std::to_string(tally.tried) + " seeds of " + std::to_string(options.events) +
 			" events keep all invariants (" + std::to_string(tally.failed.size()) +
 			" do not; " + std::to_string(tally.steps) + " steps)");
-	/* behind the result: testsuite/check repeats what follows a failure */
+	/* after the result, because testsuite/check repeats the lines that follow a failure */
 	for (const std::string &line : tally.failed)
 		comment(line);
 	if (options.is_default)

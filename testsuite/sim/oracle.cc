@@ -13,11 +13,11 @@ namespace slurmkube::sim
 namespace
 {
 
-/* The longest way of news to an agent that is well: a slow link, and its rounds. */
+/* The longest time until news reaches a healthy agent: a slow link, and the agent's own delay. */
 constexpr Micros k_news = 2500 * k_ms;
-/* A question to an API server that stalls, and its answer. */
+/* The longest time for a request to a stalled API server, and its answer. */
 constexpr Micros k_answer = 65 * k_second;
-/* NodePolicy::not_ready_after_seconds, less the way of the news */
+/* NodePolicy::not_ready_after_seconds, less the delay of the news */
 constexpr Micros k_not_ready_after = 38 * k_second;
 
 std::string number_of(core::JobId job)
@@ -74,7 +74,7 @@ std::vector<const JobTruth *> Oracle::live_jobs_for(const PodTruth &pod) const
 	return own.empty() && !runs_alone ? slurm_.live_jobs_of(pod.job_key) : own;
 }
 
-/* Pods name their PodGroup: it may be another by now. */
+/* A pod names its PodGroup, and another PodGroup may have that name by now. */
 bool Oracle::is_gang_of(const PodTruth &pod, const std::string &uid) const
 {
 	const GangTruth *made_by = gangs_.find(pod.gang), *gang = gangs_.find(uid);
@@ -94,7 +94,7 @@ std::vector<EndRecord> Oracle::ends_for(const PodTruth &pod) const
 	return out;
 }
 
-/* ---- told ---- */
+/* ---- news ---- */
 
 void Oracle::pod_told(unsigned agent, std::uint64_t life, const core::Pod &pod)
 {
@@ -124,7 +124,7 @@ void Oracle::node_told(unsigned agent, std::uint64_t life, const std::string &no
 		told.not_ready_since = stage_.now();
 }
 
-/* ---- begun ---- */
+/* ---- actions ---- */
 
 void Oracle::acts(unsigned agent, bool has_snapshot, const char *what)
 {
@@ -159,7 +159,7 @@ void Oracle::binds(const std::string &uid, const core::Bind &bind)
 				number_of(bind.job) + ", which is not allocated there");
 }
 
-/* The job is not live, or the pod has no use for it. */
+/* The job must be over already, or the pod must have no use for it. */
 void Oracle::ends(const std::string &uid, core::JobId id, std::optional<std::uint32_t> wait_status,
 	bool knows_end)
 {
@@ -170,8 +170,8 @@ void Oracle::ends(const std::string &uid, core::JobId id, std::optional<std::uin
 		return;
 	if (sim::is_live(pod->second) && wait_status == core::k_status_given_back &&
 		pod->second.api.node_name.empty())
-		/* it loses its place in the queue, nothing else; that it has one again is checked
-		 * at the end */
+		/* the pod only loses its place in the queue; the final check verifies that it
+		 * has a job again */
 		return;
 	if (sim::is_live(pod->second))
 		check_needed(pod->second, *job);
@@ -184,7 +184,7 @@ void Oracle::check_needed(const PodTruth &pod, const JobTruth &job)
 	const auto live = slurm_.live_jobs_of(pod.api.uid.text);
 	const bool is_bound = !pod.api.node_name.empty();
 	if (job.started_at > stage_.now() - k_news)
-		return; /* a pending job is cancelled, which has just started */
+		return; /* a pending job is cancelled, and it has just started */
 	if (!is_bound && (pod.api.gated || pod.api.deleting || live.size() > 1))
 		return;
 	const bool holds = is_on(job, pod.api.node_name);
@@ -218,13 +218,13 @@ std::uint32_t Oracle::expected_status(const PodTruth &pod)
 				   : static_cast<std::uint32_t>(end.exit_code) << 8;
 }
 
-/* Who was never told of the end before the deletion cannot know it. */
+/* The agent cannot know the pod's result if it never saw the end before the deletion. */
 void Oracle::check_result(const PodTruth &pod, const JobTruth &job,
 	std::optional<std::uint32_t> wait_status, bool knows_end)
 {
 	const std::uint32_t told = wait_status.value_or(core::k_status_cancelled);
-	/* it had ended already, and slurmctld took an older state: the agent may have forgotten the
-	 * pod since */
+	/* the attempt had ended, then slurmctld restored an older state: the agent may have
+	 * forgotten the pod since */
 	const auto ended = slurm_.ends.find(pod.api.uid.text);
 	const bool is_again = ended != slurm_.ends.end() &&
 		std::any_of(ended->second.begin(), ended->second.end(),
@@ -246,7 +246,7 @@ void Oracle::check_result(const PodTruth &pod, const JobTruth &job,
 			std::to_string(static_cast<std::int32_t>(expected_status(pod))));
 }
 
-/* The end of one component's job is the end of all. */
+/* If the job of one component ends, all components end. */
 bool Oracle::may_go_with_others(const PodTruth &pod) const
 {
 	const GangTruth *gang = gangs_.find(pod.gang);
@@ -260,8 +260,8 @@ bool Oracle::may_go_with_others(const PodTruth &pod) const
 		const auto is_it = [&](const EndRecord &end) {
 			const bool is_such = end.cause <= Cause::time_limit ||
 				(is_bound && end.cause <= Cause::node_fail);
-			/* whether a pod came later is known by times of the host's clock, in
-			 * seconds */
+			/* the agent compares the end with the pod's creation by the host's
+			 * clock, in seconds */
 			return is_such &&
 				(stage_.wall_step_s != 0 || end.at + k_second >= pod.created_at);
 		};
@@ -271,7 +271,7 @@ bool Oracle::may_go_with_others(const PodTruth &pod) const
 	return false;
 }
 
-/* Somebody, or the cluster, has ended the job that it has or will have. */
+/* A user or the cluster has ended the job that the pod has or will have. */
 bool Oracle::may_be_removed(const PodTruth &pod) const
 {
 	if (may_go_with_others(pod))
@@ -293,11 +293,11 @@ void Oracle::removes(const std::string &uid)
 	if (found == kube_.pods.end() || !sim::is_live(found->second) || found->second.api.deleting)
 		return;
 	const PodTruth &pod = found->second;
-	/* decision 5: a lost answer is known by times of the host's clock, which has stepped in
-	 * between */
+	/* decision 5: the agent recognises a lost answer by the host's clock, which has stepped
+	 * in between */
 	const auto ended = ends_for(pod);
-	/* a gang's job that was over for want of pods: whether a pod came later is known by such
-	 * times too */
+	/* the same holds for a gang's job that ended for lack of pods: the agent compares its
+	 * end with the creation of later pods by the same clock */
 	const bool is_price = stage_.wall_step_s != 0 && !ended.empty() &&
 		(ended.back().cause == Cause::lost_answer ||
 			(!pod.gang.empty() && ended.back().cause >= Cause::agent_complete));
@@ -332,13 +332,13 @@ void Oracle::takes_node_down(unsigned agent, const std::string &name)
 				" is set DOWN, but it exists and is not NotReady for long enough");
 }
 
-/* The server's word may be about a time before the node was made again; and of another cluster's
- * server none of ours exists: then pods tell. */
+/* The API server's answer may describe the time before the node was created again. The API server
+ * of another cluster has none of our nodes: then only running pods show that the node exists. */
 bool Oracle::was_just_gone(unsigned agent, const NodeTruth &node) const
 {
 	if (stage_.now() - node.made_at < k_answer)
 		return true;
-	/* without a job of ours it cannot know that the cluster is another one */
+	/* without a live job of ours the agent cannot know that this is another cluster */
 	if (strangers_.contains(agent) && !slurm_.has_live_placeholder())
 		return true;
 	const auto has_pods = [&] {
@@ -350,7 +350,7 @@ bool Oracle::was_just_gone(unsigned agent, const NodeTruth &node) const
 	return blind_.contains(agent) && !has_pods();
 }
 
-/* A node whose size has changed is deleted to be made again. */
+/* Allowed if the node's size has changed: the agent deletes such a node and creates it again. */
 void Oracle::deletes_node(unsigned agent, const std::string &name)
 {
 	const auto node = kube_.nodes.find(name);
@@ -361,7 +361,7 @@ void Oracle::deletes_node(unsigned agent, const std::string &name)
 		stage_.violated("5 node", "node " + name + " is deleted from Slurm, but it exists");
 }
 
-/* ---- arrived ---- */
+/* ---- effects ---- */
 
 void Oracle::end_arrives(const std::string &uid, core::JobId id)
 {
@@ -383,10 +383,10 @@ void Oracle::delete_arrives(const std::string &uid, const PodTruth &hit)
 		stage_.violated("5 uid", "pod " + name_of(hit) + " is deleted in place of " + uid);
 }
 
-/* Slurm may have an older state again, in which an attempt that we know to be over is live. */
+/* After slurmctld restored an older state, an attempt known to be over may be live again. */
 void Oracle::job_created(const JobTruth &job)
 {
-	constexpr std::size_t k_live_most = 4; /* whatever was lost or restored */
+	constexpr std::size_t k_live_most = 4; /* the maximum, whatever was lost or restored */
 	const auto live = slurm_.live_jobs_of(job.facts.marker.uid);
 	if (live.size() > k_live_most)
 		stage_.violated("1 bound",

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * oracle.h - the invariants of doc/design, checked on the truth of the models, never on what World
- * believes.
+ * oracle.h - checks the invariants of doc/design against the true state of the models, never
+ * against what World believes.
  *
- *	1  no two live jobs for a pod (but after an older state was restored, and never for the same
- *	   attempt)
- *	2  no node is over-committed by what pods really hold; a binding has a live allocation on
+ *	1  a pod has at most one live job (except after slurmctld restored an older state, and then
+ *	   never two for the same attempt)
+ *	2  what pods really hold never over-commits a node; every binding has a live allocation on
  *	   its node
- *	3  jobs that are not ours, or of another pod, are never touched
- *	4  a job that ends for its pod has the pod's true result
- *	5  a healthy pod is neither deleted nor loses its job because something was restarted, slow,
- *	   away or not managed any more; a node that exists is neither
- *	   set DOWN nor deleted for it
- *	G  of a gang no pod is bound before its job is allocated, none has another's rank, none goes
- *	   beyond the allocation of its node; its job ends when all
- *	   have stopped, with the result of one of them
- *	8  what waits is not charged: at the end no allocation is held for a pod that is not bound,
- *	   whether its node is away, or has no room
- *	L  who has no link does nothing
+ *	3  the agent never touches foreign jobs or the job of another pod
+ *	4  a job that ends with its pod gets the pod's true result
+ *	5  a healthy pod is neither deleted nor loses its job because a component was restarted,
+ *	   slow, unreachable or unmanaged; an existing node is neither set DOWN nor deleted for it
+ *	G  no pod of a gang is bound before the gang's job is allocated; no two pods have the same
+ *	   rank; no pod exceeds the allocation on its node; the job ends when all pods have stopped,
+ *	   with the result of one of them
+ *	8  waiting pods are not charged: at the end no allocation is held for an unbound pod,
+ *	   whether its node is away or has no room
+ *	L  an agent without a link does nothing
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_ORACLE_H
 #define SLURMKUBE_TESTSUITE_SIM_ORACLE_H
@@ -33,24 +32,25 @@ class Oracle
       public:
 	Oracle(Stage &stage, Kube &kube, Gangs &gangs, Slurm &slurm);
 
-	/* ---- an agent is told something ---- */
+	/* ---- an agent receives news ---- */
 	void pod_told(unsigned agent, std::uint64_t life, const core::Pod &pod);
 	void end_told(unsigned agent, std::uint64_t life, const core::Pod &pod);
 	[[nodiscard]] bool knows_end(
 		unsigned agent, std::uint64_t life, const std::string &uid) const;
 	enum class NodeNews { ready, not_ready, gone };
 	void node_told(unsigned agent, std::uint64_t life, const std::string &node, NodeNews news);
-	/* It asks another cluster's API server. */
+	/* The agent's API server does not know the nodes of this cluster. */
 	void set_blind(unsigned agent, bool is_blind)
 	{
 		is_blind ? (void)blind_.insert(agent) : (void)blind_.erase(agent);
 	}
-	/* And that one says which cluster it is. */
+	/* And that API server reports the uid of another cluster. */
 	void set_stranger(unsigned agent, bool is_so)
 	{
 		is_so ? (void)strangers_.insert(agent) : (void)strangers_.erase(agent);
 	}
-	/* For a frozen agent: what it does when it wakes up may be based on old news. */
+	/* A frozen agent may act on outdated news when it wakes up: until then such actions are
+	 * excused. */
 	void excuse_until(Micros when) { excused_until_ = std::max(excused_until_, when); }
 
 	/* ---- an agent begins an action ---- */
@@ -63,7 +63,7 @@ class Oracle
 	void removes(const std::string &uid);
 	void takes_node_down(unsigned agent, const std::string &node);
 	void deletes_node(unsigned agent, const std::string &node);
-	/* ---- its effect arrives ---- */
+	/* ---- the effect of an action arrives ---- */
 	void end_arrives(const std::string &uid, core::JobId job);
 	void delete_arrives(const std::string &uid, const PodTruth &hit);
 
@@ -71,11 +71,11 @@ class Oracle
 	void job_created(const JobTruth &job);
 	void load_changed(const std::string &node);
 
-	/* Everything is quiet: what must be true at the end (convergence.cc). leader: the World
-	 * that is in charge. */
+	/* The final check, when nothing moves any more (convergence.cc). leader: the World of the
+	 * leading agent. */
 	void settled(const core::World &leader);
 
-	/* The wait status that the end of this pod must become. */
+	/* The wait status that the pod's job must get from the pod's end. */
 	static std::uint32_t expected_status(const PodTruth &pod);
 
       private:
@@ -98,7 +98,8 @@ class Oracle
 		std::optional<std::uint32_t> wait_status, bool knows_end);
 	void check_needed(const PodTruth &pod, const JobTruth &job);
 	void check_gang_result(const GangTruth &gang, const JobTruth &job, std::uint32_t told);
-	/* Its own, else those of its gang: pods that a PodGroup does not need run alone. */
+	/* The pod's own live jobs, else those of its gang: a pod beyond a PodGroup's minimum
+	 * runs under a job of its own. */
 	[[nodiscard]] std::vector<const JobTruth *> live_jobs_for(const PodTruth &pod) const;
 	[[nodiscard]] bool is_gang_of(const PodTruth &pod, const std::string &uid) const;
 	[[nodiscard]] std::vector<EndRecord> ends_for(const PodTruth &pod) const;
@@ -120,7 +121,7 @@ class Oracle
 };
 
 std::string name_of(const PodTruth &pod);
-/* nullptr: none there */
+/* nullptr: the job has no allocation on the node */
 const core::NodeAllocation *share_of(const JobTruth &job, const std::string &node);
 std::uint32_t bound_attempt(const PodTruth &pod);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The oracle's invariants of pods that share a job. */
+/* The oracle's invariants for pods that share a job. */
 #include "src/core/gang/components.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
@@ -14,7 +14,7 @@ namespace
 {
 
 constexpr Micros k_news = 2500 * k_ms;
-/* for other components: the agent's limit in Agent::settings(), and as long again */
+/* the maximum time to hold nodes for other components: twice the limit in Agent::settings() */
 constexpr Micros k_held_most = 40 * k_second;
 
 std::string annotation(const PodTruth &pod, const char *key)
@@ -48,7 +48,7 @@ void Oracle::pod_bound(const PodTruth &pod)
 		return;
 	const JobTruth *job = slurm_.find(static_cast<std::uint32_t>(
 		std::stoul(annotation(pod, names::k_allocation_job_id))));
-	/* it may have had another allocation before slurmctld was killed */
+	/* the pod may have been bound under another allocation before slurmctld was killed */
 	const bool is_news =
 		(slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_news) ||
 		stage_.now() < excused_until_;
@@ -79,7 +79,7 @@ void Oracle::pod_bound(const PodTruth &pod)
 				", where its job has " + std::to_string(share->cpus) + " CPUs");
 }
 
-/* Or its pods run, have succeeded, or there are none. */
+/* The component has an allocation, or its pods run or have succeeded. */
 bool Oracle::has_nodes(const GangTruth &gang, const std::string &key) const
 {
 	const auto live = slurm_.live_jobs_of(key);
@@ -107,7 +107,8 @@ bool Oracle::has_nodes(const GangTruth &gang, const std::string &key) const
 	return is_over;
 }
 
-/* No partial start: the first pod of a workload is bound when all components have their nodes. */
+/* No partial start: the first pod of a workload may be bound only when all components have their
+ * nodes. */
 void Oracle::check_together(const PodTruth &pod)
 {
 	const GangTruth *gang = gangs_.find(pod.gang);
@@ -120,14 +121,14 @@ void Oracle::check_together(const PodTruth &pod)
 		return other != &pod && is_member(*other);
 	};
 	if (std::ranges::any_of(members, is_other))
-		return; /* it has begun */
+		return; /* the workload has started already */
 	for (const std::string &key : job_keys_of(*gang)) {
 		const auto ended = slurm_.ends.find(key);
 		const bool is_news = ended != slurm_.ends.end() &&
 			std::ranges::any_of(ended->second, [&](const EndRecord &end) {
 				return stage_.now() - end.at < k_news;
 			});
-		/* all its ranks have succeeded since the owner made all pods anew */
+		/* all its ranks have succeeded since the owner recreated all pods */
 		const bool was_over = ended != slurm_.ends.end() && !ended->second.empty() &&
 			ended->second.back().cause == Cause::agent_complete &&
 			ended->second.back().status == 0 &&
@@ -139,14 +140,14 @@ void Oracle::check_together(const PodTruth &pod)
 	}
 }
 
-/* For a component that waits for its nodes. */
+/* True: the pod waits because another component lacks its nodes. */
 bool Oracle::waits_for_others(const PodTruth &pod) const
 {
 	const GangTruth *gang = gangs_.find(pod.gang);
 	if (!gang)
 		return false;
 	const auto keys = job_keys_of(*gang);
-	/* a rank whose pod somebody else bound has no end that we know of */
+	/* the agent does not know the result of a rank whose pod another client bound */
 	const auto is_foreign = [](const PodTruth *one) {
 		return one->binder == Binder::foreigner;
 	};
@@ -169,10 +170,10 @@ void Oracle::gang_ends(unsigned agent, std::uint64_t life, const std::string &ui
 		slurm_.live_jobs_of(uid).size() > 1)
 		return;
 	if (job->started_at > stage_.now() - k_news)
-		return; /* a pending job is cancelled, which has just started */
+		return; /* a pending job is cancelled, and it has just started */
 	const std::uint32_t told = wait_status.value_or(core::k_status_cancelled);
 	const bool never_came = told == core::k_status_never_came;
-	/* of a rank that succeeded and is gone a new agent knows nothing */
+	/* a restarted agent knows nothing of a rank that succeeded and is gone */
 	const auto is_forgotten = [&](const auto &latest) {
 		const PodTruth &pod = kube_.pods.at(latest.second);
 		return !pod.exists && sim::has_succeeded(pod);
@@ -193,8 +194,8 @@ void Oracle::gang_ends(unsigned agent, std::uint64_t life, const std::string &ui
 	check_gang_result(*gang, *job, told);
 }
 
-/* Which rank's result it is depends on what the agent was told; that it is one of theirs does
- * not. */
+/* Which rank's result the job gets depends on what the agent saw. The result must be that of one
+ * of its pods. */
 void Oracle::check_gang_result(const GangTruth &gang, const JobTruth &job, std::uint32_t told)
 {
 	if (told == core::k_status_cancelled || told == core::k_status_never_came ||
@@ -211,7 +212,7 @@ void Oracle::check_gang_result(const GangTruth &gang, const JobTruth &job, std::
 				std::to_string(told) + ", which no pod of the gang has");
 	for (const auto &[rank, uid] : gang.pods_by_rank) {
 		const PodTruth &pod = kube_.pods.at(uid);
-		/* too large for the allocation: it had a job of its own */
+		/* a pod too large for the allocation had a job of its own */
 		const bool is_of_job =
 			!pod.api.annotations.contains(names::k_allocation_job_id) || is_rank(pod);
 		if (told == 0 && pod.job_key == key && !gang.has_succeeded && pod.end &&
@@ -225,7 +226,7 @@ void Oracle::check_gang_result(const GangTruth &gang, const JobTruth &job, std::
 
 /* ---- at the end ---- */
 
-/* Its controller has not made all pods that it takes to start, or some are gated. */
+/* True: the controller has not created all pods that the gang needs to start, or some are gated. */
 bool Oracle::is_incomplete(const GangTruth &gang) const
 {
 	std::size_t there = 0, wanted = gang.minimum;
@@ -233,7 +234,7 @@ bool Oracle::is_incomplete(const GangTruth &gang) const
 		if (sim::is_live(*pod) && pod->api.gated)
 			return true;
 		if (sim::is_live(*pod) && !pod->api.node_name.empty() && pod->api.deleting)
-			return true; /* the next job waits for its end */
+			return true; /* the next job waits for the end of this pod */
 		there +=
 			gang.sort == GangSort::pod_group && sim::is_live(*pod) && !pod->api.deleting
 			? 1U
@@ -243,7 +244,7 @@ bool Oracle::is_incomplete(const GangTruth &gang) const
 		wanted += gang.sort == GangSort::pod_group ? 0 : role.pods;
 	for (const auto &[rank, uid] : gang.pods_by_rank) {
 		const PodTruth &pod = kube_.pods.at(uid);
-		/* a rank that has succeeded gets no other pod, also when its own is gone */
+		/* a rank that has succeeded gets no other pod, even if its own is gone */
 		there += sim::is_live(pod) || (pod.end && pod.exists) || sim::has_succeeded(pod)
 			? 1U
 			: 0U;
@@ -287,7 +288,7 @@ void Oracle::check_component(const GangTruth &gang, const std::string &key)
 	const bool holds_back = std::ranges::any_of(members, [](const PodTruth *pod) {
 		return sim::is_live(*pod) && (pod->api.gated || pod->api.deleting);
 	});
-	/* of those that others wait for nobody says that they run */
+	/* on an unreachable node the agent cannot tell whether the pods that others wait for run */
 	const bool is_away =
 		std::ranges::any_of(live[0]->facts.nodes, [&](const core::NodeAllocation &share) {
 			const auto node = kube_.nodes.find(share.node);

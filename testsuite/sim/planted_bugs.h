@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * planted_bugs.h - bugs that the simulator must find. None of them is in the product: the driver
- * filters what World hears and does.
+ * planted_bugs.h - planted bugs, which the simulator must find. None of them is in the product
+ * code: the driver alters what World hears and does.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_PLANTED_BUGS_H
 #define SLURMKUBE_TESTSUITE_SIM_PLANTED_BUGS_H
@@ -11,22 +11,22 @@ namespace slurmkube::sim
 
 enum class Plant {
 	none,
-	no_uid,           /* DELETE and binding go by the pod's name alone */
+	no_uid,           /* deletion and binding use the pod's name alone */
 	deleting_is_gone, /* a pod counts as gone when its deletion begins */
-	open_gate,        /* the binding gate counts no pods */
-	early_snapshot,   /* the plugin's snapshot is believed complete when it begins */
-	dropped_complete, /* a restarted agent does not complete jobs of the time before */
-	mixed_exit_codes, /* an exit code is told as a signal */
-	foreign_cluster,  /* jobs of another Kubernetes cluster pass for ours */
-	stale_marker,     /* a job number stands for ever for the pod it was first seen with */
-	two_leaders,      /* the agent without a link acts as well */
-	early_gang,       /* a gang's job passes for allocated while it is pending */
-	no_copy,          /* the plugin knows a job by its admin_comment alone */
-	late_condition,   /* PodScheduled=False is written whatever has become of the pod since */
-	short_list,       /* a pod that a list does not show is gone */
-	any_cluster,      /* every API server passes for that of our jobs */
-	no_guard,         /* slurmctld takes a second job for the same pod and attempt */
-	/* what a component holds is never given back while another has no nodes */
+	open_gate,        /* the check before binding counts no pods */
+	early_snapshot,   /* a snapshot counts as complete as soon as it begins */
+	dropped_complete, /* a restarted agent does not complete jobs of its earlier life */
+	mixed_exit_codes, /* an exit code is reported as a signal */
+	foreign_cluster,  /* jobs of another Kubernetes cluster count as ours */
+	stale_marker,     /* a job number always denotes the pod first seen with it */
+	two_leaders,      /* the agent without a link acts, too */
+	early_gang,       /* a gang's job counts as allocated while it is pending */
+	no_copy,          /* the plugin recognises jobs by admin_comment alone */
+	late_condition,   /* PodScheduled=False is written although the pod has changed since */
+	short_list,       /* a pod missing from a list counts as gone */
+	any_cluster,      /* every API server counts as the one of our jobs */
+	no_guard,         /* slurmctld accepts a second job for the same pod and attempt */
+	/* a component holds its nodes forever while another component has none */
 	endless_hold,
 };
 

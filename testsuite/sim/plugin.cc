@@ -73,7 +73,7 @@ void Slurm::first_look()
 		seen_nodes_[name] = facts_of(node);
 }
 
-/* Lines arrive in order, or not at all once the connection is lost. */
+/* Lines arrive in order. When the connection is lost, the undelivered lines are lost, too. */
 void Slurm::send(std::function<void(LinkPort &)> line)
 {
 	if (!linked_)
@@ -81,7 +81,7 @@ void Slurm::send(std::function<void(LinkPort &)> line)
 	const Micros longest = stage_.now() < slow_until_ ? 2 * k_second : 5 * k_ms;
 	tail_ = std::max(
 		tail_, stage_.now() + stage_.dice.between(Topic::latency, k_link, 100, longest));
-	/* one that a frozen agent has not read yet is read later */
+	/* a line that a frozen agent has not read yet is read later */
 	struct Delivery {
 		Slurm *slurm;
 		std::uint64_t epoch;
@@ -99,7 +99,7 @@ void Slurm::send(std::function<void(LinkPort &)> line)
 	stage_.line.at(tail_, Delivery{this, link_epoch_, linked_to_, std::move(line)});
 }
 
-/* The agent learns of it from its socket, soon. */
+/* The agent's socket reports the loss shortly afterwards. */
 void Slurm::break_link(Micros pause)
 {
 	if (std::exchange(linked_, false)) {

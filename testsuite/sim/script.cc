@@ -79,7 +79,7 @@ constexpr std::array<Row, k_kinds> k_rows{{
 	{Kind::step_clock, 4, "the host's clock steps"},
 }};
 
-/* Each seed has a climate of its own: some kinds never come, some come often. */
+/* Each seed has its own mix of events: some kinds never occur, some occur often. */
 std::array<unsigned, k_kinds> climate(std::uint64_t seed)
 {
 	std::array<unsigned, k_kinds> weights{};
@@ -91,7 +91,7 @@ std::array<unsigned, k_kinds> climate(std::uint64_t seed)
 	return weights;
 }
 
-/* Bursts, pauses, and now and then minutes in which nothing comes. */
+/* Bursts, pauses, and occasionally up to 40 seconds without an event. */
 Micros pause_of(std::uint64_t number)
 {
 	const std::uint64_t sort = number % 100;

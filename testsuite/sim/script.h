@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * script.h - what happens to the model world from outside: users, administrators, faults. Drawn
- * from a seed, then a plain list: events can be dropped.
+ * script.h - what happens to the model cluster from outside: actions of users and administrators,
+ * and faults. A script is drawn from a seed, then it is a plain list from which events can be
+ * dropped.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_SCRIPT_H
 #define SLURMKUBE_TESTSUITE_SIM_SCRIPT_H
@@ -14,19 +15,19 @@ namespace slurmkube::sim
 enum class Kind {
 	/* users of Kubernetes */
 	create_pod,
-	create_owner, /* a Job or StatefulSet that makes pods again */
+	create_owner, /* a Job or StatefulSet, which recreates pods */
 	create_gang,  /* an owner whose pods start together */
-	delete_gang,  /* now and then another of its name comes */
+	delete_gang,  /* sometimes another owner of the same name follows */
 	suspend_gang,
 	resume_gang,
 	create_bound_pod, /* spec.nodeName set by its user */
-	foreign_bind,     /* somebody else binds a waiting pod */
+	foreign_bind,     /* another client binds a waiting pod */
 	open_gates,
 	delete_pod,
 	force_delete_pod,
 	delete_namespace,
 	drop_finalizers,
-	fail_unbound_pod, /* somebody sets phase Failed of a waiting pod */
+	fail_unbound_pod, /* a client sets phase Failed on a waiting pod */
 	/* what kubelets see */
 	end_containers,
 	pressure_eviction,
@@ -36,16 +37,16 @@ enum class Kind {
 	taint,
 	kubelet_stops,
 	kubelet_returns,
-	outage, /* all kubelets but one stop: more than are believed to be lost */
+	outage, /* all kubelets but one stop: more than the agent accepts as lost */
 	delete_node,
 	add_node,
 	unlabel_node,
-	unlabel_all, /* every node loses the managed label, one after the other */
+	unlabel_all, /* all nodes lose the managed label, one after the other */
 	label_all,
 	/* the API server */
 	api_away,
-	api_trouble, /* requests fail in every way */
-	api_stall,   /* requests wait; some are carried out after their sender has given up */
+	api_trouble, /* requests fail in every possible way */
+	api_stall,   /* requests wait; some take effect after the client has given up */
 	break_watch,
 	expire_watch, /* 410: list again */
 	slow_watch,
@@ -58,16 +59,16 @@ enum class Kind {
 	suspend,
 	resume_job,
 	time_out,
-	write_over_marker, /* a site's script: admin_comment has another text, the job goes on */
+	write_over_marker, /* a site's script replaces admin_comment; the job goes on */
 	native_job,
 	other_clusters_job,
 	drain_node,
 	down_node,
 	resume_node,
 	/* slurmctld */
-	refuse_jobs,  /* for a time */
-	full_queue,   /* MaxSubmitJobs and its like, for a time */
-	lose_answers, /* for a time: calls arrive, their answers do not */
+	refuse_jobs,  /* for some time */
+	full_queue,   /* MaxSubmitJobs and similar limits, for some time */
+	lose_answers, /* for some time: calls take effect, their answers are lost */
 	slurmctld_killed,
 	slurmctld_restored, /* from an older state */
 	fail_over,          /* slurmctld moves to the other agent's host */
@@ -75,8 +76,8 @@ enum class Kind {
 	slow_link,
 	/* the agent */
 	kill_agent,
-	/* it is restarted and sees no node or no pod for a time: another selector, or another
-	 * cluster's kubeconfig */
+	/* the agent restarts and for some time sees no nodes or no pods: another label selector,
+	 * or another cluster's kubeconfig */
 	wrong_config,
 	freeze_agent,
 	step_clock,
@@ -88,7 +89,7 @@ const char *text_of(Kind kind);
 struct Event {
 	Micros at = 0;
 	Kind kind = Kind::create_pod;
-	std::uint64_t number = 0; /* everything else about it is drawn from this */
+	std::uint64_t number = 0; /* all other properties of the event derive from it */
 };
 
 using Script = std::vector<Event>;

@@ -28,7 +28,7 @@ Shrunk shrink(std::uint64_t seed, Script script, Plant plant, const std::string 
 {
 	for (std::size_t piece = script.size() / 2; piece > 0;) {
 		bool has_shrunk = false;
-		/* from the end: what comes after the violation goes first */
+		/* start at the end: the events after the violation go first */
 		for (std::size_t from = script.size() / piece * piece + piece; from >= piece;) {
 			from -= piece;
 			if (from >= script.size())

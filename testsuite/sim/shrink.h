@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shrink.h - the shortest script that still violates the same invariant: events are dropped in ever
- * smaller pieces.
+ * shrink.h - looks for the shortest script that still violates the same invariant, by dropping
+ * smaller and smaller runs of events.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_SHRINK_H
 #define SLURMKUBE_TESTSUITE_SIM_SHRINK_H

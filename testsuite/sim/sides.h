@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sides.h - what the shipped executor asks of Kubernetes and Slurm, answered by the models.
+ * sides.h - the interfaces through which the shipped executor uses Kubernetes and Slurm,
+ * implemented on the models.
  *
- * Of one life of an agent. What it has sent goes on when it is over: effects hold the models only.
+ * An instance belongs to one life of an agent. Requests outlive it: their effects refer to the
+ * models only.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_SIDES_H
 #define SLURMKUBE_TESTSUITE_SIM_SIDES_H
@@ -14,8 +16,9 @@
 namespace slurmkube::sim
 {
 
-/* What an agent sees: a selector that selects no node; the kubeconfig of a cluster that has none of
- * these nodes; lists without pods; the kubeconfig of a cluster that has nothing of ours. */
+/* What an agent sees, in this order: the truth; a selector that selects no node; the kubeconfig
+ * of a cluster without these nodes; lists without pods; the kubeconfig of a cluster without any
+ * of our objects. */
 enum class PodLookup { right, none_selected, no_nodes, no_pods, other_cluster };
 
 struct Models {
@@ -31,11 +34,12 @@ struct Life {
 	unsigned agent = 0;
 	std::uint64_t number = 0;
 	std::function<bool()> goes_on;
-	/* Now, when the agent is no longer frozen, or never. */
+	/* Runs the call at once, or when the agent is no longer frozen, or never if this life is
+	 * over. */
 	std::function<void(Timeline::Call)> hear;
 };
 
-/* done, as this life hears of it. */
+/* Wraps done so that only this life of the agent receives the answer. */
 template <class T> agent::Answer<T> heard(const Life &life, agent::Answer<T> done)
 {
 	return [hear = life.hear, done = std::move(done)](
@@ -80,7 +84,7 @@ class ModelSlurm final : public agent::SlurmSide
       public:
 	ModelSlurm(const Models &models, Life life) : models_(models), life_(std::move(life)) {}
 
-	/* Whose action is carried out next. */
+	/* The pod whose action is carried out next. */
 	void set_pod(const core::PodUid &pod) { pod_ = pod.text; }
 
 	void submit(const core::JobSpec &spec, agent::Answer<core::Submitted> done) override;

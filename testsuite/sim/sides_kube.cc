@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What writes.h promises of requests to the API server, on the models. */
+/* What writes.h promises for requests to the API server, on the models. */
 #include "src/core/model/outcome.h"
 #include "testsuite/sim/sides.h"
 
@@ -9,7 +9,7 @@ namespace slurmkube::sim
 namespace
 {
 
-/* As the API server would show it; not_found: there is none. */
+/* The pod as the API server returns it; not_found: it does not exist. */
 Result<core::Pod> pod_at(Kube &kube, const std::string &name_space, const std::string &name)
 {
 	const PodTruth *found = kube.find(name_space, name);
@@ -29,7 +29,7 @@ Status write_condition(const Models &models, const kube::SetConditions &write)
 	return (models.kube.*set)(write.name_space, write.name, write.uid, version, condition);
 }
 
-/* delete_pod() takes gone, and another pod's uid, for success. */
+/* As delete_pod(): a missing pod, or a pod with another uid, is success. */
 Status delete_it(const Models &models, const agent::DeletePod &what)
 {
 	const std::string uid = models.stage.plant == Plant::no_uid ? "" : what.uid;
@@ -74,7 +74,8 @@ void ModelKube::bind(kube::BindPod bind, agent::Done done)
 	kube::bind_pod(std::move(ways), std::move(bind), std::move(done));
 }
 
-/* What a former leader had under way is nothing that the present one could know of. */
+/* The present leader cannot know of bindings that a former leader still has under way: those
+ * count as foreign. */
 void ModelKube::post_binding(const kube::BindPod &bind, const kube::Done &done)
 {
 	BindRequest request{.name_space = bind.name_space,
@@ -103,7 +104,7 @@ void ModelKube::remove(const agent::DeletePod &what, agent::Done done)
 	models_.api.call(hash_of(what.uid), remove_it, heard<Ok>(life_, std::move(done)));
 }
 
-/* Pods here have no volumes. */
+/* Pods of the simulation have no volumes. */
 void ModelKube::provide(const core::ClaimStep &, agent::Done done)
 {
 	after(std::chrono::milliseconds(1), [done = std::move(done)] { done(Ok{}); });
@@ -119,7 +120,7 @@ void ModelKube::get_pod(
 	ask<core::Pod>(hash_of(name_space + "/" + name), look, std::move(done));
 }
 
-/* The server gives its list; whether it has a pod that is wanted, the agent says. */
+/* The API server returns the list; the agent decides whether a wanted pod is in it. */
 void ModelKube::find_pod(const std::string &name_space,
 	std::function<bool(const core::Pod &)> is_it, agent::Answer<bool> done)
 {

@@ -13,7 +13,7 @@ void ModelSlurm::submit(const core::JobSpec &spec, agent::Answer<core::Submitted
 	models_.rpc.submit(hash_of(pod_), spec, life_.goes_on, told);
 }
 
-/* Pods here keep their options. */
+/* Pods of the simulation never change their options. */
 void ModelSlurm::update(core::JobId, const core::Update &, agent::Done done)
 {
 	models_.stage.line.after(k_ms, [done = heard<Ok>(life_, std::move(done))] { done(Ok{}); });

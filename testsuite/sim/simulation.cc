@@ -13,11 +13,11 @@ namespace
 
 constexpr Micros k_settling = 240 * k_second;
 constexpr Micros k_window = 60 * k_second;
-/* Each pod of a queue may learn by itself that a node has no room, which takes a minute (seed 940);
- * of a loop there is no end. */
+/* Each pod of a queue may have to find out by itself that a node has no room, which takes a
+ * minute (seed 940). A loop would go on beyond this number of windows. */
 constexpr int k_windows = 30;
 constexpr std::uint64_t k_late_gangs = 12;
-/* in a window: four a second for pods that wait, two for each gang whose pods do not come */
+/* per window: four per second for waiting pods, two for each gang whose pods do not come */
 constexpr std::uint64_t k_most_questions = 60 * 4 + 4 + 2 * k_late_gangs;
 constexpr Micros k_slowest = 90 * k_second;
 constexpr Micros k_dark_after = 60 * k_second;
@@ -95,7 +95,8 @@ void Simulation::calm_down()
 		slurm_.set_suspended(static_cast<std::uint32_t>(std::stoul(id)), false);
 }
 
-/* Gangs have the nodes for themselves, and these go away before all of their pods have come. */
+/* The gangs have all nodes to themselves, and all nodes go away before all of their pods have
+ * come. */
 void Simulation::start_late_gangs()
 {
 	const auto is_there = [](const auto &one) { return one.exists; };
@@ -119,13 +120,14 @@ void Simulation::start_late_gangs()
 	stage_.line.after(k_dark_after, [this] { kube_.stop_kubelets(nullptr); });
 }
 
-/* Owners of pods that wait are asked again for as long as they do. */
+/* Without questions about owners: these are repeated for as long as pods wait. */
 std::uint64_t Simulation::requests() const
 {
 	return kube_.writes - kube_.questions + rpc_.count;
 }
 
-/* Quiet is a minute without a request of the agent's; a loop never comes to it. */
+/* The run settles when the agent sends no request for a minute. An agent that loops never
+ * settles. */
 void Simulation::settle()
 {
 	calm_down();
@@ -232,7 +234,7 @@ PodTruth Simulation::drawn_pod(const Event &event) const
 	return pod;
 }
 
-/* Two to five pods; about what fits on the nodes, now and then more. */
+/* Two to five pods, about as many as fit on the nodes, sometimes more. */
 GangTruth Simulation::drawn_gang(const Event &event) const
 {
 	const auto draw = [&](std::uint64_t what) { return mix(event.number + 200 + what); };
@@ -270,7 +272,7 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 		pod_template->name_space = gang.name_space;
 		pod_template->requests = role.each;
 		pod_template->annotations = gang.mould.api.annotations;
-		/* two components, whatever they request */
+		/* two components, even if their requests are equal */
 		if (draw(19) % 2 == 0 && role.name == "work")
 			pod_template->constraints.tolerations = {
 				{"sim/worker", core::TolerationOp::exists, "", ""}};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * simulation.h - one run: the models, two agents, a script; then calm, and the last look.
+ * simulation.h - one run: the models, two agents and a script; then all faults end, and the oracle
+ * does its final check.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_SIMULATION_H
 #define SLURMKUBE_TESTSUITE_SIM_SIMULATION_H
@@ -37,7 +38,8 @@ class Simulation
 	void start_late_gangs();
 	[[nodiscard]] PodTruth drawn_pod(const Event &event) const;
 	[[nodiscard]] GangTruth drawn_gang(const Event &event) const;
-	/* A pod, job or node of those that qualify, drawn by the event. */
+	/* Each of these applies body to a pod, gang, job or node that qualifies, drawn by the
+	 * event. */
 	void with_pod(const Event &event, const std::function<bool(const PodTruth &)> &wanted,
 		const std::function<void(PodTruth &)> &body);
 	void with_gang(const Event &event, const std::function<bool(const GangTruth &)> &wanted,
@@ -47,11 +49,11 @@ class Simulation
 	void with_node(const Event &event, const std::function<bool(const NodeTruth &)> &wanted,
 		const std::function<void(NodeTruth &)> &body);
 	Agent &agent_of(const Event &event) { return *agents_[mix(event.number + 5) % 2]; }
-	/* lowest to highest, drawn by the event */
+	/* A time from lowest to highest inclusive, drawn by the event. */
 	static Micros span(const Event &event, Micros lowest, Micros highest);
 
 	const std::uint64_t seed_;
-	const bool is_dark_; /* at the end all nodes are away, and stay so */
+	const bool is_dark_; /* at the end all nodes go away and stay away */
 	const bool starts_gangs_;
 	Stage stage_;
 	Kube kube_;

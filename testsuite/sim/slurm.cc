@@ -51,7 +51,7 @@ const core::NodeAllocation *share_on(const JobTruth &job, const std::string &nod
 	return found == job.facts.nodes.end() ? nullptr : &*found;
 }
 
-/* What slurm_complete_job makes of a wait status. */
+/* The state that slurm_complete_job derives from a wait status. */
 core::JobState state_for(std::uint32_t status)
 {
 	if (status == core::k_status_cancelled)
@@ -200,8 +200,8 @@ std::uint32_t Slurm::tasks_on(const JobTruth &job, const SlurmNodeTruth &node) c
 	return static_cast<std::uint32_t>(tasks);
 }
 
-/* All its tasks, or nothing: one on each required node, the rest where there is room, first on
- * those. */
+/* Places all tasks of the job or none: one on each required node, the rest where there is room,
+ * on required nodes first. */
 std::vector<core::NodeAllocation> Slurm::exclusions_of_pod(const JobTruth &job) const
 {
 	if (job.facts.held || job.is_plain_native || job.facts.marker.cluster != cluster)
@@ -224,7 +224,7 @@ std::vector<core::NodeAllocation> Slurm::exclusions_of_pod(const JobTruth &job) 
 	for (const std::string &name : job.required_nodes)
 		give(name, left);
 	for (const auto &[name, node] : state.nodes) {
-		/* Slurm 24.11 gives none beside those; 22.05 does */
+		/* with required nodes, Slurm 24.11 allocates no others; 22.05 does */
 		if (job.required_nodes.empty())
 			give(name, left);
 	}
@@ -306,7 +306,7 @@ void Slurm::finish(std::uint32_t id, core::JobState end_state, std::uint32_t sta
 	if (end_state == core::JobState::cancelled)
 		job.facts.ended_by = cause == Cause::user ? k_user_uid : k_agent_uid;
 	job.facts.end_time = stage_.host_wall_s();
-	/* the plugin tells of allocations only */
+	/* the plugin reports allocations only */
 	const auto nodes = std::exchange(job.facts.nodes, {});
 	if (job.has_marker && job.facts.marker.cluster == cluster)
 		ends[job.facts.marker.uid].push_back(
@@ -483,7 +483,8 @@ Status Slurm::change_node(const std::string &name, core::NodeStateChange change,
 	SlurmNodeTruth &node = found->second;
 	const bool is_undoing =
 		change == core::NodeStateChange::up || change == core::NodeStateChange::undrain;
-	/* src/agent/slurm/nodes.cc looks before it undoes what others may have set since */
+	/* src/agent/slurm/nodes.cc looks first, and does not undo a state that others may have
+	 * set since */
 	if (by_agent && is_undoing && !node.facts.reason.starts_with(names::k_reason_prefix))
 		return Error{Errc::conflict, "somebody else has taken it out of use"};
 	if (is_undoing) {

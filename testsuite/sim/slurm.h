@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slurm.h - a model slurmctld with its plugin: queue, nodes, ends, the exactly-once guard, a saved
- * state that lags behind, and the link to an agent.
+ * slurm.h - a model slurmctld with its plugin: queue, nodes, job ends, the guard against duplicate
+ * jobs, a saved state that lags behind, and the link to an agent.
  *
- * The plugin looks at a job some milliseconds after it changed and tells what it sees then; a new
- * connection starts with a snapshot of what it has seen.
+ * The plugin looks at a job some milliseconds after a change and reports what it sees then. Each
+ * new connection starts with a snapshot of what the plugin has seen.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_SLURM_H
 #define SLURMKUBE_TESTSUITE_SIM_SLURM_H
@@ -20,7 +20,7 @@ namespace slurmkube::sim
 
 inline constexpr std::uint32_t k_agent_uid = 64030, k_user_uid = 1000;
 
-/* Why a job ended. Everything up to node_fail is somebody's wish or a fact of the cluster. */
+/* Why a job ended. The causes up to node_fail are a user's wish or a fact of the cluster. */
 enum class Cause {
 	user,
 	time_limit,
@@ -34,12 +34,12 @@ enum class Cause {
 struct JobTruth {
 	core::SlurmJob facts;
 	bool has_marker = false, is_plain_native = false;
-	bool is_written_over = false; /* the marker stands in its copy only */
+	bool is_written_over = false; /* the marker is only in the plugin's copy */
 	std::vector<std::string> required_nodes, excluded_nodes;
-	std::uint64_t memory_mib = 0; /* of a task */
-	std::uint32_t cpus = 1;       /* of a task */
+	std::uint64_t memory_mib = 0; /* per task */
+	std::uint32_t cpus = 1;       /* per task */
 	std::uint32_t tasks = 1, tasks_per_node = 0;
-	bool is_exclusive = false;                         /* its nodes have no other job */
+	bool is_exclusive = false;                         /* no other job may use its nodes */
 	Micros started_at = 0, purge_at = 0, limit_at = 0; /* 0: none */
 };
 
@@ -54,12 +54,12 @@ struct SlurmState {
 	std::uint32_t next_id = 1;
 };
 
-/* What became of jobs of a pod, restores of older states notwithstanding. */
+/* How the jobs of a pod ended; restoring an older state does not undo these records. */
 struct EndRecord {
 	std::uint32_t job = 0, attempt = 0;
 	Cause cause = Cause::user;
 	Micros at = 0;
-	std::uint32_t status = 0; /* that the agent told */
+	std::uint32_t status = 0; /* reported by the agent */
 };
 
 struct LinkPort {
@@ -87,7 +87,7 @@ class Slurm
 	/* ---- RPCs, as slurmctld carries them out ---- */
 	Result<SubmitAnswer> submit(const core::JobSpec &spec);
 	[[nodiscard]] bool has_live_placeholder() const; /* of our cluster */
-	/* nullopt: cancel */
+	/* wait_status nullopt: cancel */
 	Status end(core::JobId job, std::optional<std::uint32_t> wait_status, bool for_absence);
 	void answer_undelivered(core::JobId job);
 	Status create_node(const core::NodeSpec &spec);
@@ -116,7 +116,7 @@ class Slurm
 	void lead(unsigned agent) { leader_ = agent; }
 	[[nodiscard]] unsigned leader() const { return leader_; }
 	void slow_link(Micros until) { slow_until_ = until; }
-	/* when an older state was taken last: two jobs of a pod may come of that */
+	/* when slurmctld last restored an older state, after which a pod may have two jobs */
 	Micros restored_at = -1;
 
 	/* ---- the truth ---- */
@@ -163,7 +163,7 @@ class Slurm
 	std::uint64_t incarnation_ = 1;
 	std::map<unsigned, LinkPort> ports_;
 	unsigned leader_ = 0;
-	/* the plugin's eyes */
+	/* what the plugin has seen */
 	std::map<std::uint32_t, core::SlurmJob> seen_jobs_;
 	std::map<std::string, core::SlurmNode> seen_nodes_;
 	bool linked_ = false;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stage.h - what all parts of the simulation share: the order of events, dice, clocks, the story,
- * the first violation.
+ * stage.h - what all parts of the simulation share: the order of events, random draws, clocks, the
+ * log of the run, and the first violation.
  *
- * Deterministic: the same seed and script give the same run everywhere. A draw depends on the seed,
- * on what is drawn for and on how often that was drawn before, never on what happens elsewhere: so
- * a script from which events are dropped stays the same story without them.
+ * The simulation is deterministic: the same seed and script give the same run everywhere. A draw
+ * depends on the seed, its purpose and the number of earlier draws for that purpose, never on
+ * anything else. Dropping events from a script therefore does not change the rest of the run's
+ * draws.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_STAGE_H
 #define SLURMKUBE_TESTSUITE_SIM_STAGE_H
@@ -50,7 +51,7 @@ class Dice
       public:
 	explicit Dice(std::uint64_t seed) : seed_(seed) {}
 	std::uint64_t roll(Topic topic, std::uint64_t whose);
-	/* lowest to highest, both possible */
+	/* lowest to highest, both inclusive */
 	std::int64_t between(
 		Topic topic, std::uint64_t whose, std::int64_t lowest, std::int64_t highest);
 	bool chance(Topic topic, std::uint64_t whose, unsigned percent)
@@ -70,7 +71,8 @@ class Timeline
 	[[nodiscard]] Micros now() const { return now_; }
 	void at(Micros when, Call call);
 	void after(Micros delay, Call call) { at(now_ + delay, std::move(call)); }
-	/* Runs the next event if it is due by then; false: there is none, and it is then. */
+	/* Runs the next event if it is due by then. False: there is none, and the time is set to
+	 * until. */
 	bool step(Micros until);
 
       private:
@@ -99,7 +101,7 @@ class Stage
 	Dice dice;
 	Timeline line;
 	const Plant plant;
-	/* of the controller's host; the API server's clock is right */
+	/* offset of the wall clock of the controller's host; the API server's clock is right */
 	std::int64_t wall_step_s = 0;
 	bool calm = false; /* faults are over */
 
@@ -116,7 +118,7 @@ class Stage
 		if (tells_)
 			add_line(text());
 	}
-	/* The first one counts. */
+	/* Only the first violation is recorded. */
 	void violated(const char *invariant, std::string what);
 	[[nodiscard]] bool is_violated() const { return !violation_.empty(); }
 	[[nodiscard]] const std::string &violation() const { return violation_; }
@@ -133,7 +135,7 @@ class Stage
 	std::string violation_, invariant_;
 };
 
-/* The element that a random number names: stays the same when others come and go. */
+/* Selects an element by a random number. The choice is stable when other elements come and go. */
 template <class Keys>
 std::optional<typename Keys::value_type> pick(const Keys &keys, std::uint64_t number)
 {

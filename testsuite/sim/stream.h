@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stream.h - a kind of objects in the model API server, and one client's list and watch of it as
- * src/agent/kube/watch.cc does it.
+ * stream.h - the objects of one kind in the model API server, and a client's list and watch of
+ * them, as src/agent/kube/watch.cc implements it.
  *
- * In order within a stream, never across streams; delayed, broken and taken up again, repeated;
- * listed again after a 410, in pages.
+ * Events arrive in order within a stream, but not across streams. A stream can be delayed, broken
+ * and resumed, and can repeat an event. After a 410 the client lists again, in pages.
  */
 #ifndef SLURMKUBE_TESTSUITE_SIM_STREAM_H
 #define SLURMKUBE_TESTSUITE_SIM_STREAM_H
@@ -26,7 +26,7 @@ template <class T> struct Change {
 
 template <class T> class Stream;
 
-/* What the API server stores of one kind. */
+/* What the API server stores of one kind, and its change history. */
 template <class T> struct Collection {
 	std::map<std::string, std::shared_ptr<const T>> objects; /* by uid */
 	std::vector<Change<T>> history;
@@ -56,7 +56,7 @@ template <class T> struct Collection {
 template <class T> struct StreamSink {
 	std::function<void(const Change<T> &)> changed;
 	std::function<void(const std::set<std::string> &)> listed;
-	/* true: the client is frozen, the call comes later */
+	/* true: the client is frozen, and the call is repeated later */
 	std::function<bool(Timeline::Call)> defer;
 	std::function<bool()> may_connect;
 };
@@ -73,7 +73,7 @@ template <class T> class Stream
 	Stream &operator=(const Stream &) = delete;
 	~Stream() { std::erase(source_.streams, this); }
 
-	/* A client that has just begun: it knows nothing. */
+	/* A client that has just started: it lists first. */
 	void restart()
 	{
 		must_list_ = true;
@@ -97,7 +97,7 @@ template <class T> class Stream
 		interrupt();
 	}
 	void slow_down(Micros until) { slow_until_ = until; }
-	/* The last event once more. */
+	/* Delivers the last event once more. */
 	void repeat()
 	{
 		if (is_open_ && next_ > 0 && heard_)
@@ -145,7 +145,7 @@ template <class T> class Stream
 		return stage_.dice.between(Topic::latency, key_, k_ms, longest);
 	}
 
-	/* In order. */
+	/* Calls arrive in the order in which they were made. */
 	void later(std::function<void()> call)
 	{
 		tail_ = std::max(tail_, stage_.now() + delay());
@@ -169,7 +169,7 @@ template <class T> class Stream
 		});
 	}
 
-	/* The state of now, in pages of four. */
+	/* Lists the current state, in pages of four. */
 	void list()
 	{
 		auto uids = std::make_shared<std::set<std::string>>();
