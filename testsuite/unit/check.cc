@@ -14,7 +14,7 @@ namespace slurmkube::check
 namespace
 {
 
-/* CUnit calls plain functions without an argument: the n-th call runs the n-th body. */
+/* CUnit calls plain functions without arguments: the n-th call runs the n-th test. */
 std::vector<Test> g_tests;
 std::size_t g_next = 0;
 

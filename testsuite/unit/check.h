@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * check.h - CUnit for C++: one program a module, tests named by sentences.
+ * check.h - CUnit for C++: one program per module, tests named by sentences.
  *
  *	static void quantity_without_digits_is_refused() { CHECK(!parse_quantity("m").ok()); }
  *	int main() { return run_tests("quantity", {TEST(quantity_without_digits_is_refused)}); }
  *
- * CHECK goes on after a failure, REQUIRE returns from the test (CUnit's FATAL macros leave by
- * longjmp and skip destructors: never use them). A test that throws has failed. The program ends
- * with 0 only if every test ran and no check failed.
+ * CHECK continues after a failure, REQUIRE returns from the test. Never use CUnit's FATAL macros:
+ * they leave by longjmp and skip destructors. A test that throws fails. The program exits with 0
+ * only if every test ran and no check failed.
  */
 #ifndef SLURMKUBE_TESTSUITE_UNIT_CHECK_H
 #define SLURMKUBE_TESTSUITE_UNIT_CHECK_H

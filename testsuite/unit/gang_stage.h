@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gang_stage.h - a World with four nodes of eight CPUs and the pods of one owner that start
- * together: facts in, actions out, answers in.
+ * gang_stage.h - a World with four nodes of eight CPUs and one owner whose pods start together.
+ * Tests put facts in, take actions out and give answers.
  */
 #ifndef SLURMKUBE_TESTSUITE_UNIT_GANG_STAGE_H
 #define SLURMKUBE_TESTSUITE_UNIT_GANG_STAGE_H
@@ -73,7 +73,7 @@ struct GangStage {
 		return p;
 	}
 
-	/* Owners are told of as soon as they are asked for. */
+	/* Takes the actions. Each question about an owner is answered at once. */
 	std::vector<World::PodAction> take()
 	{
 		for (const OwnerId &id : world.take_questions(now))
@@ -103,7 +103,7 @@ struct GangStage {
 			world.observe(core::PodSeen{pod(i)}, now);
 	}
 
-	/* The whole way to pods that run on n1 and n2. */
+	/* Goes all the way from the pods' arrival to pods that run on n1 and n2. */
 	void start(std::uint32_t count,
 		const std::vector<NodeAllocation> &on = nodes({{"n1", 8}, {"n2", 8}}))
 	{

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options_doc.cc - are the lists of options in the manual page and the user's guide those of the
- * program?
+ * options_doc.cc - checks that the lists of options in the manual page and in the user's guide are
+ * those that the program generates.
  *
- * usage: options_doc [--write] (--write puts them there; $srcdir is the source tree, default the
- * current directory)
+ * usage: options_doc [--write] (--write updates the pages; $srcdir is the source tree, by default
+ * the current directory)
  *
- * The text between the lines with "options: begin" and "options: end" belongs to the program.
+ * The text between the lines with "options: begin" and "options: end" is generated.
  */
 #include "src/core/options/text.h"
 
@@ -35,7 +35,7 @@ std::string read(const std::string &path)
 	return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/* Empty: the page has no such lines. */
+/* The text with the list replaced; empty: the page has no such lines. */
 std::string with_list(const std::string &text, const std::string &list)
 {
 	const std::size_t begin = text.find("options: begin");

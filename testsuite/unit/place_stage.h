@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * place_stage.h - a World with three nodes and pods that are particular about where they run: facts
- * in, actions out as words, answers in.
+ * place_stage.h - a World with three nodes, for pods with placement constraints. Tests put facts
+ * in, take actions out as text and give answers.
  */
 #ifndef SLURMKUBE_TESTSUITE_UNIT_PLACE_STAGE_H
 #define SLURMKUBE_TESTSUITE_UNIT_PLACE_STAGE_H
@@ -14,8 +14,8 @@ namespace slurmkube::check
 
 using namespace slurmkube::core;
 
-/* Nodes n1, n2, n3 of four CPUs; n1 has the label disk=ssd; n1 and n2 are in zone a, n3 in zone
- * b. */
+/* Nodes n1, n2 and n3 of four CPUs. n1 has the label disk=ssd; n1 and n2 are in zone a, n3 is in
+ * zone b. */
 struct PlaceStage {
 	World world;
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
@@ -86,7 +86,7 @@ struct PlaceStage {
 		return p;
 	}
 
-	/* What to do now. */
+	/* The next actions, as text. */
 	std::string act()
 	{
 		std::string out;
@@ -126,7 +126,7 @@ struct PlaceStage {
 		world.observe(JobSeen{j}, now);
 	}
 
-	/* Its job on that node, and the pod bound and running there. */
+	/* Allocates the pod's job on that node, and shows the pod bound and running there. */
 	void run(Pod p, std::uint32_t id, const std::string &where)
 	{
 		world.observe(PodSeen{p}, now);

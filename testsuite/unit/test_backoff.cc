@@ -18,7 +18,8 @@ void delays_double_up_to_the_longest()
 	for (const long full : {100, 200, 400, 800, 1000, 1000}) {
 		Backoff twin = backoff;
 		CHECK_EQUAL(twin.next(0).count(), full / 2);
-		/* the random number that reaches the upper end: a multiple of half+1, less one */
+		/* the random number that yields the maximum delay: a multiple of half + 1, minus
+		 * 1 */
 		CHECK_EQUAL(backoff.next(static_cast<std::uint32_t>(full / 2)).count(), full);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which request to slurmctld goes next, when some senders' requests are never answered. */
+/* The order of requests to slurmctld, when the requests of some namespaces are never answered. */
 #include "src/core/world/call_order.h"
 #include "testsuite/unit/check.h"
 
@@ -33,13 +33,13 @@ bool contains(const Ids &ids, CallOrder::Id id)
 	return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-/* Threads that send; requests of bad are not answered within k_timeout. */
+/* Threads that send requests. Requests of bad get no answer within k_timeout. */
 struct Threads {
 	CallOrder &order;
 	Ids bad;
 	std::size_t count;
 	std::int64_t now = 0;
-	std::map<std::int64_t, Ids> ending = {}; /* by when */
+	std::map<std::int64_t, Ids> ending = {}; /* by the time at which they end */
 	std::size_t under_way = 0, bad_sent = 0;
 	Ids sent = {};
 
@@ -107,7 +107,7 @@ void good_ones_that_come_later_need_not_wait()
 	CHECK(threads.bad_sent <= before + 1);
 }
 
-/* slurmctld has time for others: ever less of it is taken. */
+/* The longer requests go unanswered, the smaller their share of slurmctld's time. */
 void bad_ones_are_sent_less_and_less()
 {
 	CallOrder order(4, 10000);
@@ -122,7 +122,7 @@ void ends_find_a_worker_and_go_first()
 	CallOrder order(2, 100);
 	(void)add_many(order, "bad", 10);
 	CHECK(order.take(0) && order.take(0));
-	CHECK(!order.take(0)); /* the third thread is for ends */
+	CHECK(!order.take(0)); /* the third thread is reserved for the ends of jobs */
 	const Ids ends = add_many(order, "", 2);
 	CHECK_EQUAL(order.take(0).value_or(0), ends[0]);
 	CHECK_EQUAL(order.take(0).value_or(0), ends[1]);
@@ -153,10 +153,10 @@ void an_answer_halves_what_is_held_against_a_namespace()
 	REQUIRE(order.rests_until(now).has_value());
 	CHECK_EQUAL(*order.rests_until(now), now + 20 * k_second);
 	now = *order.rests_until(now);
-	for (int i = 0; i < 2; i++) { /* 3, 1, 0 */
+	for (int i = 0; i < 2; i++) { /* the count of failures falls from 3 to 1 to 0 */
 		const auto id = order.take(now);
 		REQUIRE(id.has_value());
-		CHECK(!order.take(now)); /* one at a time */
+		CHECK(!order.take(now)); /* one request at a time */
 		order.done(*id, true, now);
 	}
 	CHECK(order.take(now) && order.take(now));

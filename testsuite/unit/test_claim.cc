@@ -66,7 +66,7 @@ void a_volume_and_a_class_are_read()
 		R"("values":["n1"]}]}]}}},"status":{"phase":"Available"}})")
 						     .get());
 	REQUIRE(volume.ok());
-	CHECK_EQUAL(volume->bytes, 1); /* never more than there is */
+	CHECK_EQUAL(volume->bytes, 1); /* 1.5 bytes, rounded down */
 	CHECK(volume->is_available && !volume->deleting &&
 		volume->claim == core::ClaimId("lab", "c") && volume->claim_uid == "cu" &&
 		volume->volume_mode == "Block");
@@ -89,7 +89,7 @@ void a_volume_and_a_class_are_read()
 	CHECK(!now->waits_for_pod);
 }
 
-/* What cannot be read must not let in more. */
+/* Fields that cannot be read must not allow more nodes or volumes. */
 void what_cannot_be_read_matches_nothing()
 {
 	const auto claim = claim_from_json(parsed(

@@ -64,7 +64,7 @@ Claim bound_to(Claim c, const std::string &name)
 	return c;
 }
 
-/* "give:v1", "select:n1", "await:c", or why not */
+/* "give:v1", "select:n1", "await:c", or the reason for a refusal */
 std::string plan_text(const Claims &claims, const Pod &pod, const KubeNode &n)
 {
 	if (const auto refusal = claims.refuses(pod, n))
@@ -112,7 +112,8 @@ void what_no_node_can_help_is_said()
 	CHECK_EQUAL(claims.trouble_of(one), "volume claim c is being deleted");
 }
 
-/* Else a pod's author could take the data of another's claim by the name of a volume. */
+/* Otherwise the author of a pod could reach the data of another pod's claim by the name of a
+ * volume. */
 void an_ephemeral_claim_is_its_own_pods()
 {
 	Claims claims = with_classes();
@@ -195,7 +196,7 @@ void a_volume_that_is_the_claims_is_waited_for()
 	v.claim = ClaimId{"default", "c"};
 	(void)claims.seen(v);
 	(void)claims.seen(volume("smaller", "n1", 20));
-	/* its administrator's wish: the claim's uid is still to be written */
+	/* an administrator reserved the volume; the claim's uid is not written yet */
 	CHECK_EQUAL(plan_text(claims, one, node("n1")), "c gets v");
 	v.claim_uid = "uid-c";
 	(void)claims.seen(v);

@@ -38,7 +38,7 @@ SchedulingConstraints in_pool(const char *pool)
 	return constraints;
 }
 
-/* "head|a b": the roles of each */
+/* "head|a b": the roles of each component */
 std::string text_of(const std::vector<ComponentRoles> &components)
 {
 	std::string text;
@@ -91,7 +91,7 @@ void ranks_go_over_all_in_the_owners_order()
 	CHECK((components[1].workload_ranks == std::vector<std::uint32_t>{2}));
 }
 
-/* An owner with a hundred templates must not make a hundred jobs. */
+/* An owner with a hundred different templates must not create a hundred jobs. */
 void there_are_few()
 {
 	std::vector<Role> sizes, pools;

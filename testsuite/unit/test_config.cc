@@ -24,7 +24,7 @@ LoadedConfig parse(const std::string &text)
 	return parse_config(text, "f");
 }
 
-/* The only error of text, or all of them in one line. */
+/* All errors of text, in one line. */
 std::string error_of(const std::string &text)
 {
 	std::string all;
@@ -41,7 +41,7 @@ std::string read_file(const std::string &path)
 	return text.str();
 }
 
-/* Automake tells its tests where the sources are. */
+/* Automake passes the source directory in $srcdir. */
 std::string source_file(const std::string &path)
 {
 	const char *top = std::getenv("srcdir"); // NOLINT(concurrency-mt-unsafe): one thread
@@ -288,7 +288,7 @@ void identity_rules_are_checked()
 	for (const auto &row : rows)
 		CHECK_EQUAL(error_of(std::string("identity: {rules: ") + row.rules + "}"),
 			std::string("f:1: identity.rules") + row.error);
-	/* a rule that looks at more than the name decides for some namespaces only */
+	/* a rule that looks at more than the name does not decide for every namespace */
 	CHECK_EQUAL(
 		error_of("identity: {rules: [{namespace: a, selector: b, user: root}, {namespace: "
 			 "a, user: root}, {selector: b, user: root}, {selector: c, user: root}]}"),
@@ -341,7 +341,7 @@ void broken_and_hostile_yaml_is_refused()
 		std::string::npos);
 }
 
-/* Each is a configuration without an error, on which the agent could do nothing. */
+/* Each of these configurations parses without an error, but the agent could not connect with it. */
 void credentials_that_cannot_be_read_are_found_before_the_start()
 {
 	char directory[] = "/tmp/slurm-kube-config.XXXXXX";
@@ -384,8 +384,8 @@ void a_file_that_is_not_there_is_an_error()
 	CHECK_EQUAL(load_config("/nonexistent/file").errors.size(), 1U);
 }
 
-/* Its settings are commented out by a "#" without a blank. slurm.conf is left out: not every
- * machine has one. */
+/* The example file marks commented-out settings by "#" without a space. slurm.conf is left out,
+ * because not every machine has one. */
 std::string with_all_settings(const std::string &example)
 {
 	std::istringstream lines(example);
@@ -421,13 +421,13 @@ void the_example_shows_every_key_and_its_default()
 	CHECK(all.config == Config());
 }
 
-/* Without descriptors NSS cannot open its files. */
+/* NSS cannot open its files when the process has no free descriptor. */
 void a_directory_that_does_not_answer_is_not_an_unknown_user()
 {
 	rlimit before{};
 	REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
 	for (const char *database : {"passwd", "group"})
-		/* systemd's module knows root by heart */
+		/* systemd's NSS module knows root without opening a file */
 		REQUIRE(__nss_configure_lookup(database, "files") == 0);
 	(void)find_known_user("root"); /* loads what NSS needs */
 	const rlimit none{0, before.rlim_max};

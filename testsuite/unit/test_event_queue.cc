@@ -41,7 +41,7 @@ void a_burst_goes_at_once_the_rest_by_the_clock()
 	CHECK_EQUAL(taken(queue, k_second + 99'999), 0);
 	CHECK_EQUAL(taken(queue, k_second + 100'000), 1);
 	CHECK_EQUAL(taken(queue, k_second + 250'000), 1);
-	CHECK_EQUAL(taken(queue, k_second + 300'000), 1); /* the half token is not lost */
+	CHECK_EQUAL(taken(queue, k_second + 300'000), 1); /* the half token from before is kept */
 	CHECK_EQUAL(taken(queue, 20 * k_second), 3);
 	CHECK(queue.empty());
 	CHECK_EQUAL(queue.written(), 9U);

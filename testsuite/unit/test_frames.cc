@@ -24,7 +24,7 @@ void append(std::vector<std::string> &to, const std::vector<std::string> &more)
 }
 
 const std::string k_stream = "{\"a\":1}\n\r\n{\"b\":\"x\r\"}\r\n\n{\"c\":3}\n{\"half";
-/* A watch in protobuf; a line after it, which no server sends. */
+/* A protobuf watch, followed by a text line, which no server sends. */
 const std::string k_counted("\0\0\0\3a\nb\0\0\0\0\0\0\0\1xline\n\0\0\1", 24);
 const std::vector<std::string> k_frames = {"a\nb", "x", "line"};
 const std::vector<std::string> k_lines = {"{\"a\":1}", "{\"b\":\"x\r\"}", "{\"c\":3}"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The shape of a gang's job, where its pods go, and what is done about them; pure parts first, then
- * World with all of them. */
+/* The shape of a gang's job, the nodes of its pods, and the actions for them: first the pure
+ * functions, then World with all of them. */
 #include "src/core/inspect/why.h"
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
@@ -45,13 +45,13 @@ void fractions_are_summed_before_they_are_rounded()
 	CHECK_EQUAL(shape.memory_mib_per_task, 640U);
 	CHECK_EQUAL(shape_of(ranks({{25, size(100, 64)}}), 64).tasks, 3U);
 	const GangShape tenths = shape_of(ranks({{25, size(250, 64)}}), 64, Packing::shared, 100);
-	CHECK_EQUAL(tenths.tasks, 25U); /* of 300m each: what is rounded up is a tenth at most */
+	CHECK_EQUAL(tenths.tasks, 25U); /* 300m each: rounded up by less than 100m */
 	CHECK_EQUAL(tenths.cpus_per_task, 3U);
 	CHECK_EQUAL(shape_of(ranks({{10, size(100, 64)}}), 64, Packing::one_per_task).tasks, 10U);
 }
 
-/* A driver of one CPU and eight workers of four: the drivers share what a worker needs. Whatever
- * the mix, every pod lies in a task that holds it. */
+/* A driver of one CPU and eight workers of four: the drivers share a task of a worker's size.
+ * Whatever the mix, every pod lies in a task that can hold it. */
 void unlike_roles_share_tasks_of_the_largest()
 {
 	const std::vector<Rank> mixed = ranks({{4, size(1000, 100)}, {8, size(4000, 400)}});
@@ -68,10 +68,10 @@ void unlike_roles_share_tasks_of_the_largest()
 			memory[task] <= static_cast<std::int64_t>(shape.memory_mib_per_task));
 }
 
-/* What unlike roles cost is said, and nothing else. */
+/* The job reports the excess caused by different roles, and no other rounding. */
 void the_excess_of_unlike_roles_is_told()
 {
-	/* rounded up as any pod */
+	/* rounded up like any pod */
 	CHECK_EQUAL(shape_of(ranks({{8, size(3500, 100)}}), 64).excess, "");
 	CHECK_EQUAL(shape_of(ranks({{4, size(1000, 100)}, {8, size(4000, 400)}}), 64).excess, "");
 	CHECK_EQUAL(shape_of(ranks({{1, size(16000, 1600)}, {8, size(4000, 400)}}), 64).excess, "");
@@ -90,8 +90,8 @@ void the_excess_of_unlike_roles_is_told()
 		"of a job have one size");
 }
 
-/* Of two roles and one resource that counts, whatever their sizes and numbers: first fit wastes
- * less than half of each task but one. */
+/* For two roles and one resource, whatever their sizes and counts: first fit wastes less than
+ * half of each task but one. */
 void a_job_of_unlike_roles_is_not_twice_their_sum()
 {
 	for (std::int64_t small = 1; small <= 16; small++) {
@@ -147,8 +147,8 @@ std::string shape_on(const NodeSizes &nodes, const std::vector<Rank> &pods)
 		std::to_string(gpus == shape.extended_per_task.end() ? 0 : gpus->second);
 }
 
-/* Each was refused, or waited for ever, when pods under one CPU shared tasks without regard to what
- * a node holds. */
+/* A job must not need more than a node holds. Each of these jobs was refused or waited forever
+ * when pods under one CPU shared tasks regardless of node sizes. */
 void pods_share_a_task_only_as_far_as_nodes_hold_it()
 {
 	constexpr std::int64_t k_gib = 1024;
@@ -193,12 +193,13 @@ void pods_share_a_task_only_as_far_as_nodes_hold_it()
 
 /* ---- World ---- */
 
-/* Sizes come from the owner: a controller may make the others only when the first is Ready. */
+/* Sizes come from the owner, because a controller may create the other pods only when the first
+ * is Ready. */
 void one_pod_is_enough_to_ask_for_all()
 {
 	Stage stage(4);
 	stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
-	/* before the owner has been heard nothing is done */
+	/* nothing happens before the owner is known */
 	CHECK(stage.world.take_actions(stage.now).empty());
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
@@ -210,8 +211,8 @@ void one_pod_is_enough_to_ask_for_all()
 	CHECK_EQUAL(spec.name, "train");
 }
 
-/* Dynamic nodes lie in Slurm's table as they came, and are sorted when slurmctld starts again:
- * ranks must not depend on it. */
+/* slurmctld keeps dynamic nodes in the order of their registration, and sorts them when it
+ * restarts. Ranks must not depend on that order. */
 void pods_are_bound_by_rank_and_name_of_node()
 {
 	Stage stage(4);
@@ -229,7 +230,7 @@ void pods_are_bound_by_rank_and_name_of_node()
 	}
 }
 
-/* 25 pods of a tenth of a CPU: three tasks for nine of them each. */
+/* 25 pods of a tenth of a CPU: three tasks of nine pods each. */
 void more_than_the_pods_ask_for_is_told()
 {
 	constexpr const char *k_excess = "; the job has more than its pods ask for (1728 MiB for "
@@ -255,7 +256,7 @@ void more_than_the_pods_ask_for_is_told()
 	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 3}}))}, stage.now);
 	const auto binds = only<Bind>(stage.take());
 	CHECK_EQUAL(binds.size(), 25U);
-	for (const auto &[pod, bind] : binds) /* once is enough */
+	for (const auto &[pod, bind] : binds) /* only rank 0 carries the remark */
 		CHECK_EQUAL(bind.remark, bind.rank == 0U ? k_excess + 2 : "");
 }
 
@@ -268,7 +269,7 @@ void more_than_all_nodes_hold_is_refused_on_every_pod()
 	const auto told = only<Report>(stage.take());
 	REQUIRE(told.size() == 9);
 	CHECK_EQUAL(told.front().second.not_scheduled.reason, names::k_reason_no_node);
-	/* and whether it would be less without what nobody asks for */
+	/* the message also says whether the pods would fit without the job's excess */
 	Stage uneven(401, size(100, 64));
 	uneven.all_pods(401);
 	(void)uneven.take();
@@ -292,7 +293,7 @@ void the_job_is_complete_when_every_rank_has_succeeded()
 	CHECK_EQUAL(ends.front().second.wait_status, 0U);
 }
 
-/* The others were stopped because of it. */
+/* The other pods were stopped because of the failed one. */
 void a_failure_is_told_and_not_what_it_brought_about()
 {
 	Stage stage(4);
@@ -304,9 +305,9 @@ void a_failure_is_told_and_not_what_it_brought_about()
 		stage.world.observe(PodGone{last.uid, last}, stage.now);
 	}
 	(void)stage.take();
-	stage.pass(4 * k_second); /* forced deletions hold their shares for a while */
+	stage.pass(4 * k_second); /* a forced deletion holds its share for a while */
 	stage.job.is_finished = true;
-	/* asks the owner, which answers in the next step */
+	/* the first call asks for the owner; GangStage answers in the next take() */
 	(void)stage.world.take_actions(stage.now);
 	const auto ends = only<Complete>(stage.take());
 	REQUIRE(ends.size() == 1);
@@ -344,7 +345,7 @@ void the_allocation_is_held_for_a_restart_and_then_let_go()
 	CHECK_EQUAL(only<Complete>(stage.take()).size(), 1U);
 }
 
-/* A pod that failed may be gone before this agent was there: what nobody saw is not told as
+/* A failed pod may have been deleted before this agent started. An unseen end is not reported as
  * success. */
 void an_end_that_nobody_saw_is_no_success()
 {
@@ -376,7 +377,8 @@ void scancel_removes_all_pods_and_nothing_is_submitted_for_those()
 	CHECK(only<Submit>(actions).empty());
 }
 
-/* Times of both sides are in seconds: what was seen before counts then. */
+/* Both sides count in seconds. Within the same second, the pods that were seen before the end
+ * are removed. */
 void scancel_in_the_second_of_its_pods_removes_those_that_were_there()
 {
 	Stage stage(4);
@@ -420,7 +422,7 @@ void pods_made_after_the_end_are_about_the_next_job()
 	CHECK_EQUAL(submits.front().second.spec.marker.attempt, 2U);
 }
 
-/* An agent that starts finds job, pods and owner as they are. */
+/* A new agent finds job, pods and owner as its predecessor left them. */
 void a_new_agent_goes_on()
 {
 	Stage old(4);
@@ -474,7 +476,7 @@ KubeNode fast_node(const std::string &name)
 	return node;
 }
 
-/* Slurm would refuse it each time. */
+/* Until then Slurm would refuse the submission each time. */
 void a_lost_job_waits_until_slurm_has_the_nodes()
 {
 	Stage stage(4);
@@ -492,8 +494,8 @@ void a_lost_job_waits_until_slurm_has_the_nodes()
 	CHECK_EQUAL(submits.front().second.spec.required_node, "n1,n2");
 }
 
-/* What required_node is when Slurm has lost the job of a gang of which three ranks are bound to n1
- * and n2, and what n3 and n4 are by then. */
+/* required_node of the new job when Slurm has lost the job of a gang with three ranks bound to
+ * n1 and n2; n3 and n4 are the states of the other nodes by then. */
 std::string required_with(const KubeNode &n3, const SlurmNode &n4)
 {
 	Stage stage(4);
@@ -517,8 +519,8 @@ std::string required_with(const KubeNode &n3, const SlurmNode &n4)
 				   : std::to_string(submits.size()) + " jobs";
 }
 
-/* Slurm 24.11 takes no nodes beside those that it must: without the others of the job the gang
- * would wait for ever. */
+/* Slurm 24.11 allocates no nodes beyond the required ones. Without the job's other nodes the
+ * gang would wait forever. */
 void a_lost_job_is_asked_for_with_its_nodes_that_have_no_pods_yet()
 {
 	const KubeNode n3 = fast_node("n3");
@@ -555,8 +557,8 @@ void a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other()
 	CHECK_EQUAL(submits.front().second.spec.required_node, "a-n1,n1");
 }
 
-/* It waited when slurmctld lost it: the second one is of the same attempt, and ends as any
- * other. */
+/* slurmctld lost the job while it was pending. The second job has the same attempt, and ends
+ * like any other. */
 void a_waiting_job_that_was_lost_is_asked_for_again_and_completes()
 {
 	Stage stage(4);
@@ -596,7 +598,8 @@ void pods_that_never_come_end_the_job()
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_never_came);
 }
 
-/* A leader that loads a large model: its workers are made when it is Ready. */
+/* For example, a leader that loads a large model: its workers are created when the leader is
+ * Ready. */
 void pods_that_run_are_not_ended_for_those_that_never_come()
 {
 	Stage stage(4);
@@ -618,7 +621,7 @@ void a_pod_beyond_the_ranks_runs_alone()
 	CHECK_EQUAL(submits.front().second.spec.marker.kind, k_pod_kind);
 }
 
-/* Minimum members: those that exist when there are enough start together. */
+/* The pods that exist when the minimum is reached start together. */
 void a_pod_group_waits_for_its_minimum()
 {
 	Stage stage(1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who runs alone and who with others, by pods' labels and owners. */
+/* Which pods run alone and which run in a gang, by their labels and owners. */
 #include "src/core/gang/grouping.h"
 #include "testsuite/unit/check.h"
 
@@ -140,7 +140,7 @@ void a_job_set_stands_above_its_jobs()
 			{"batch.kubernetes.io/job-completion-index", "2"}}));
 	REQUIRE(as<InGang>(worker));
 	CHECK_EQUAL(as<InGang>(worker)->gang.key, "s-uid");
-	/* roles of the same stage */
+	/* the roles that start in the same stage */
 	CHECK_EQUAL(ranks_of(as<InGang>(worker)->components.at(0).roles).size(), 7U);
 	CHECK(as<InGang>(worker)->index == 5U);
 	const auto after = cluster.place(
@@ -202,9 +202,9 @@ void pod_groups_of_both_kinds()
 	pod.scheduling_group = "later";
 	const OwnerId id{"scheduling.k8s.io/v1beta1", "PodGroup", "a", "later"};
 	CHECK(as<NeedsOwner>(cluster.place(pod)));
-	cluster.owners[id] = std::nullopt; /* it may come after its pods */
+	cluster.owners[id] = std::nullopt; /* the PodGroup may be created after its pods */
 	CHECK(as<NeedsOwner>(cluster.place(pod)));
-	/* a basic policy is no gang */
+	/* a PodGroup with the basic policy is no gang */
 	cluster.add("scheduling.k8s.io/v1beta1", "PodGroup", "later", {}, false);
 	CHECK(as<Alone>(cluster.place(pod)));
 }
@@ -222,7 +222,7 @@ void kubeflow_roles_are_found_whatever_their_case()
 	CHECK(as<InGang>(worker)->index == 1U);
 }
 
-/* runLauncherAsWorker: the launcher is number 0, and the first worker's label says 1. */
+/* With runLauncherAsWorker the launcher is number 0, and the first worker's label is 1. */
 void workers_may_be_numbered_from_one()
 {
 	Cluster cluster;
@@ -262,7 +262,7 @@ void the_earliest_deadline_of_the_owners_counts()
 		13);
 }
 
-/* Its pods never come as members: a job for them would wait, and hold nodes, for nothing. */
+/* Pods of such roles never join the gang: a job for them would hold nodes in vain. */
 void roles_that_opt_out_or_have_another_scheduler_are_left_out()
 {
 	Cluster cluster;

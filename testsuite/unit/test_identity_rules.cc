@@ -119,7 +119,7 @@ void labels_decide_once_the_namespace_is_known()
 	c.add(seen("other", {}));
 	CHECK_EQUAL(c.of("lab")->user_id, 1002U);
 	CHECK_EQUAL(c.of("other")->user_id, 1003U);
-	/* the next one of that name may have other labels */
+	/* the next namespace of that name may have other labels */
 	c.facts.namespaces["lab"].deleting = true;
 	CHECK(!c.of("lab") && c.of("lab").error().code == Errc::again);
 }
@@ -226,7 +226,7 @@ void permissions_are_listed()
 	CHECK(may(r, "may_set_priority") && !may(r, "may_fly"));
 }
 
-/* ---- in World: who waits is looked at again ---- */
+/* ---- in World: waiting pods are reconsidered ---- */
 
 constexpr Now at(std::int64_t seconds)
 {
@@ -261,7 +261,7 @@ const JobSpec *submitted(const std::vector<World::PodAction> &actions)
 void a_pod_waits_for_its_namespace()
 {
 	World world = world_with({selecting("team=physics", 1002), rule("*", 65534)});
-	CHECK(world.take_actions(at(1)).empty()); /* nothing is written of a wait this short */
+	CHECK(world.take_actions(at(1)).empty()); /* a wait this short is not reported */
 	const auto late = world.take_actions(at(3));
 	REQUIRE(late.size() == 1 && std::holds_alternative<Report>(late.front().action));
 	CHECK_EQUAL(std::get<Report>(late.front().action).not_scheduled.reason,
@@ -315,7 +315,7 @@ void other_rules_hold_once_the_namespaces_are_told_anew()
 	World world = world_with({rule("lab", 1001)});
 	world.observe(NamespaceSeen{seen("lab", {}, {{"id/user", "phys"}})});
 	world.observe(IdentityRulesSet{{annotated()}, 1000});
-	CHECK(world.take_actions(at(1)).empty()); /* of its annotations nothing was kept */
+	CHECK(world.take_actions(at(1)).empty()); /* annotations that no rule used were not kept */
 	world.observe(NamespaceSeen{seen("lab", {}, {{"id/user", "phys"}})});
 	world.observe(UserFound{"phys", SlurmUser{1002, 100}});
 	const auto then = world.take_actions(at(2));

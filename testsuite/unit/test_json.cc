@@ -26,7 +26,7 @@ void broken_text_is_refused()
 	CHECK(!parse_json(std::string(1000, '['), 2000).ok());
 }
 
-/* Names of people, messages of runtimes: json-c 0.18 refused them. */
+/* For example names of people, or messages of container runtimes. json-c 0.18 refused them. */
 void letters_beyond_ascii_parse()
 {
 	auto parsed = parse_json(
@@ -74,9 +74,9 @@ void the_next_page_is_known_from_the_head_of_a_list()
 		"eyJ2Ijoi-_==");
 	CHECK_EQUAL(next_page_of(head + "}" + items), "");
 	CHECK_EQUAL(next_page_of(head + R"(,"continue":""})" + items), "");
-	/* no token looks like that */
+	/* no server sends such a token */
 	CHECK_EQUAL(next_page_of(head + R"(,"continue":"a\"b"})" + items), "");
-	CHECK_EQUAL(next_page_of(head + R"(,"continue":"abc"})"), ""); /* cut off */
+	CHECK_EQUAL(next_page_of(head + R"(,"continue":"abc"})"), ""); /* truncated */
 	CHECK_EQUAL(next_page_of(R"({"items":[],"metadata":{"continue":"abc"}})"), "");
 	CHECK_EQUAL(next_page_of(std::string(10'000, ' ') + head + R"(,"continue":"abc"})" + items),
 		"");

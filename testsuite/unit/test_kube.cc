@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_kube.cc - what src/agent/kube decides without a server: the meaning of answers, of a pod
- * after a binding, of tokens and YAML.
+ * test_kube.cc - what src/agent/kube decides without a server: the meaning of answers, the state of
+ * a pod after a binding, tokens and YAML.
  */
 #include "src/agent/kube/client.h"
 #include "src/agent/kube/files.h"
@@ -63,7 +63,7 @@ void errors_say_what_the_server_said()
 		2000);
 }
 
-/* A proxy on the way says 404 of whatever it does not know. */
+/* A proxy in between answers 404 for every path that it does not know. */
 void only_the_api_server_says_that_an_object_is_gone()
 {
 	static constexpr struct {
@@ -160,7 +160,7 @@ void a_pod_tells_the_fate_of_its_binding()
 	CHECK(judge_binding(a_pod(), a_binding()).error().code == Errc::again);
 }
 
-/* {"alg":"RS256"} . {"exp":1795230537} . nonsense */
+/* {"alg":"RS256"} . {"exp":1795230537} . an invalid signature */
 constexpr char k_token[] = "eyJhbGciOiJSUzI1NiJ9.eyJleHAiOjE3OTUyMzA1Mzd9.c2ln";
 
 void the_expiry_is_read_without_the_key()
@@ -175,7 +175,7 @@ void the_expiry_is_read_without_the_key()
 	CHECK_EQUAL(broken.text({}), "");
 }
 
-/* What a server's token says of itself, unsigned: only the server judges signatures. */
+/* A token with these claims and no valid signature: only the server verifies signatures. */
 std::string token_of(const std::string &claims)
 {
 	constexpr char digits[] =
@@ -219,7 +219,7 @@ void a_token_is_renewed_in_the_last_third_of_its_life()
 		R"({"exp":1900,"iat":1000,"sub":"system:serviceaccount:slurm-kube:slurmkubed"})"));
 	CHECK(!renewal_due(claims, 1599));
 	CHECK(renewal_due(claims, 1600));
-	CHECK(renewal_due(claims, 2500)); /* the server says no, and why */
+	CHECK(renewal_due(claims, 2500)); /* the server refuses it, and says why */
 	CHECK(!renewal_due(token_claims("opaque"), 0));
 	const auto request = renewal_request(claims);
 	REQUIRE(request.ok());

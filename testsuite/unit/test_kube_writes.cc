@@ -50,7 +50,7 @@ void a_conditions_patch_has_the_uid_and_every_condition()
 		"\"status\":\"False\",\"reason\":\"S\",\"message\":\"n\"}]}}");
 }
 
-/* Versions are preconditions: what somebody else has written meanwhile is not lost. */
+/* resourceVersion is a precondition, so that another client's write in between is not lost. */
 void a_claim_gets_a_volume_or_a_node()
 {
 	CHECK_EQUAL(claim_ref_patch({.claim = {"lab", "c"},
@@ -95,7 +95,7 @@ void an_event_keeps_the_servers_limits()
 	const auto body = parse_json(event_body(event, 1795230537000007), 10'000);
 	REQUIRE(body.ok());
 	json_object *o = body.value().get();
-	/* the two-byte letter would be cut in half */
+	/* one byte less than the limit, which would cut a two-byte letter in half */
 	CHECK_EQUAL(get_string(o, "note").size(), 1023U);
 	CHECK_EQUAL(get_string(o, "reason").size(), 128U);
 	CHECK_EQUAL(get_string(o, "eventTime"), "2026-11-21T03:08:57.000007Z");

@@ -113,7 +113,7 @@ void every_message_comes_back_as_it_was()
 	}
 }
 
-/* To the last digit, in as few as that takes: people read these lines too. */
+/* Exact to the last digit, in as few digits as that takes, because people read these lines, too. */
 void numbers_come_back_exactly()
 {
 	for (double number : {0.022, 1.0 / 3, 2.0, 1e300, 5e-324, 0.1234567890123456}) {

@@ -123,8 +123,8 @@ void what_people_set_stays()
 	CHECK_EQUAL(decide(&k, &down, plugin(22, 5)), "");
 }
 
-/* To bring a node back from DOWN is to undrain it, in Slurm: so one that people drained gets no
- * DOWN that we would have to undo. */
+/* In Slurm, bringing a node back from DOWN also undrains it. A node that an administrator
+ * drained is therefore set DOWN only if that is needed to end its jobs. */
 void what_people_drained_is_not_brought_down_but_to_end_its_jobs()
 {
 	KubeNode k = kube();
@@ -162,7 +162,7 @@ void a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time()
 void a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it()
 {
 	const SlurmNode idle = slurm(NodeBase::allocated);
-	/* the pod collector comes later */
+	/* the pod garbage collector deletes the pods later */
 	CHECK_EQUAL(gone(idle, plugin(24, 11), true),
 		"drain slurm-kube: not a managed node of Kubernetes");
 	CHECK_EQUAL(gone(idle, plugin(24, 11)), "down slurm-kube: deleted from Kubernetes");
@@ -175,8 +175,8 @@ void a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it()
 	CHECK_EQUAL(gone(fixed, plugin(24, 11)), "");
 }
 
-/* It may have lost its label only: nothing that is there is ended, nothing deleted, and what is
- * DOWN does not come back by it. */
+/* The node may only have lost its label. The agent therefore ends and deletes nothing there, and
+ * does not bring back a node that is DOWN. */
 void a_node_out_of_sight_is_drained_only()
 {
 	const std::string drain = "drain slurm-kube: not a managed node of Kubernetes";
@@ -224,7 +224,7 @@ void the_record_counts_whole_allocatable_cpus_and_points_at_the_sink()
 		"NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 CoresPerSocket=5 RealMemory=900 "
 		"Feature=kube State=UNKNOWN");
 	PluginHello by_socket = plugin(22, 5);
-	by_socket.whole_sockets = true; /* a pod of one CPU must not get them all */
+	by_socket.whole_sockets = true; /* a pod of one CPU must not get a whole socket */
 	CHECK_EQUAL(*node_line(node_spec(kube(), p, by_socket), "UNKNOWN"),
 		"NodeName=n1 NodeAddr=127.0.0.1 Port=6899 CPUs=5 RealMemory=900 Feature=kube "
 		"State=UNKNOWN");
@@ -235,7 +235,7 @@ void the_record_counts_whole_allocatable_cpus_and_points_at_the_sink()
 	KubeNode in_zone = kube();
 	in_zone.labels["topology.kubernetes.io/zone"] = "a";
 	CHECK_EQUAL(node_spec(in_zone, p, plugin(22, 5)).features, "kube,zone_a");
-	p.cpu_unit = 100; /* 7.91 CPUs less two real ones */
+	p.cpu_unit = 100; /* in tenths: 7.91 CPUs less two whole ones */
 	CHECK_EQUAL(node_spec(kube(), p, plugin(22, 5)).cpus, 59U);
 	const NodeSpec native = node_spec(kube(), p, plugin(25, 11));
 	CHECK_EQUAL(native.address, "10.0.0.1");
@@ -289,8 +289,8 @@ void a_terminating_pod_holds_its_share()
 	CHECK(o.held("n1") == Resources{});
 }
 
-/* In place: what it grows by is held at once, what it shrinks by below its binding is not given
- * away. */
+/* In-place resize: a growing pod holds the larger amount at once; a pod that shrinks below its
+ * request at binding still holds that. */
 void a_resized_pod_holds_the_larger_share()
 {
 	Occupancy o;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a user's words may cost slurmctld: every option at its worst is refused before Slurm sees
- * it. */
+/* Limits on what users' options may cost slurmctld: the most expensive value of each option is
+ * refused before Slurm sees it. */
 #include "src/core/model/host_list.h"
 #include "src/core/options/options.h"
 #include "testsuite/unit/check.h"

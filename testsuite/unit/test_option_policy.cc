@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_option_policy.cc - the admission policy made from the table of options: it is the installed
- * one, and refuses nothing that the agent takes. The installed ones that name the scheduler are
- * those for the default name.
+ * test_option_policy.cc - the admission policy generated from the table of options equals the
+ * installed one, and refuses nothing that the agent accepts. The installed policies that contain
+ * the scheduler's name are those for the default name.
  */
 #include "src/agent/kube/files.h"
 #include "src/agent/kube/option_policy.h"
@@ -141,8 +141,8 @@ void the_installed_policies_are_for_the_default_name()
 		"");
 }
 
-/* Wherever the name stands: who may not bind or delete others, which pods are ours, and what users
- * are told. */
+/* The name occurs in: the users that may not bind or delete other pods, the pods that are ours,
+ * and the messages to users. */
 void policies_have_the_name_that_is_configured()
 {
 	const std::string all = policies("hpc"), filling = scheduler_name_policy("hpc");

@@ -20,7 +20,7 @@ using Annotations = std::map<std::string, std::string>;
 
 constexpr std::int64_t k_created = 1'790'000'000; /* 2026-09-21T14:13:20Z */
 
-/* What a rule may grant. */
+/* What an identity rule may grant. */
 struct Rights {
 	std::vector<std::string> permissions, reservations, wckeys;
 };
@@ -446,7 +446,7 @@ void the_hash_is_that_of_the_options()
 
 /* ---- times ---- */
 
-/* Clocks that are two hours ahead until 2026-10-25T01:00:00Z, then one. */
+/* An offset of two hours until 2026-10-25T01:00:00Z, then one hour. */
 std::int64_t berlin(std::int64_t utc)
 {
 	return utc < 1'792'890'000 ? 7200 : 3600;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Owners of pods in JSON, in the schema in which JobSet, LeaderWorkerSet, Kubeflow, KubeRay and
- * Kubernetes have them: roles, sizes, stages, and what is no gang. */
+/* Owners of pods in JSON, as JobSet, LeaderWorkerSet, Kubeflow, KubeRay and Kubernetes write
+ * them: roles, sizes, stages, and owners that are no gang. */
 #include "src/codec/owner.h"
 #include "testsuite/unit/check.h"
 
@@ -231,7 +231,8 @@ void kubeflow_and_ray()
 	});
 }
 
-/* The API server completes pods, not the templates of kinds that it does not know. */
+/* The API server sets missing requests from limits in pods, but not in templates of kinds that
+ * it does not know. */
 void limits_count_where_nothing_is_requested()
 {
 	const char *const job =
@@ -281,7 +282,8 @@ std::string keys_of(const std::map<std::string, std::string> &map)
 	return out;
 }
 
-/* Controllers make the pods of some roles only when others run, on the nodes that those got. */
+/* Controllers create the pods of some roles only when others run, and then on the nodes that the
+ * job already has. Templates must therefore show the constraints in advance. */
 void templates_say_what_their_pods_will_demand()
 {
 	const auto json = codec::parse_json(
@@ -307,7 +309,7 @@ void templates_say_what_their_pods_will_demand()
 	CHECK_EQUAL(keys_of(pod.labels),
 		"app=w jobset.sigs.k8s.io/jobset-name=x jobset.sigs.k8s.io/replicatedjob-name=a");
 	CHECK_EQUAL(keys_of(pod.constraints.node_selector), "pool=gpu");
-	CHECK_EQUAL(pod.constraints.tolerations.size(), 3U); /* two are of every pod */
+	CHECK_EQUAL(pod.constraints.tolerations.size(), 3U); /* every pod has two of them */
 	CHECK(pod.constraints.node_terms && pod.constraints.node_terms->size() == 1);
 	CHECK_EQUAL(pod.constraints.host_ports.size(), 1U);
 	CHECK_EQUAL(pod.priority_class, "high");

@@ -31,12 +31,12 @@ void each_is_asked_for_once()
 	store.ask_for({"p2"}, k_job, 0);
 	CHECK_EQUAL(store.take_questions(at(1)).size(), 1U);
 	store.ask_for({"p3"}, k_job, 0);
-	CHECK(store.take_questions(at(2)).empty()); /* it is under way */
+	CHECK(store.take_questions(at(2)).empty()); /* the request is under way */
 	const OwnerStore::Change change = store.seen(k_job, job("u"), at(3));
 	CHECK_EQUAL(change.waiting.size(), 3U);
 	CHECK(change.owner && change.owner->uid == "u" && !change.is_other);
 	store.ask_for({"p4"}, k_job, 500'000);
-	CHECK(store.take_questions(at(4)).empty()); /* the answer was asked for after that */
+	CHECK(store.take_questions(at(4)).empty()); /* the answer is newer than this request */
 }
 
 void an_error_is_asked_about_again_in_two_seconds()

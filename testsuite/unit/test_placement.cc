@@ -63,8 +63,8 @@ void every_operator_on_labels()
 			row.requirement.key + (row.matches ? " matches" : " does not"));
 }
 
-/* As the API would not accept them: such a term matches nothing, even where what is left of it
- * would. */
+/* The API would not accept such a term. It matches nothing, even if its other requirements would
+ * match. */
 void a_term_with_an_invalid_requirement_matches_nothing()
 {
 	const Requirement bad[] = {

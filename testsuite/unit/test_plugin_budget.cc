@@ -87,8 +87,8 @@ void passes_that_cost_nothing_are_10_ms_apart()
 
 using Pass = Kicks::Pass;
 
-/* slurmctld's passes take 20 ms each, a look every 2 ms. When, in ms after start, the pass over all
- * was asked for; -1: not within five seconds. */
+/* slurmctld's passes take 20 ms each, and the keeper looks every 2 ms. Returns the time from
+ * start to the request for a full pass, in ms; -1: none within five seconds. */
 std::int64_t full_pass_asked_after(Kicks &kicks, std::int64_t start, std::uint32_t &passes)
 {
 	kicks.want();
@@ -112,7 +112,7 @@ void a_pass_over_all_that_is_over_budget_is_not_forgotten()
 		now += after + 2;
 		waited += after;
 	}
-	/* each costs ten times its length, or twice that where a short one went before */
+	/* each costs ten times its duration, or twenty times if a short one preceded it */
 	CHECK(waited > 40 * 100);
 	CHECK(!kicks.are_wanted());
 }
@@ -133,7 +133,7 @@ void what_a_look_finds_early_is_not_searched_for()
 {
 	Tally ends(5);
 	ends.counted(7);
-	ends.found(3); /* the third ended after the count */
+	ends.found(3); /* the third job ended after the count */
 	CHECK(ends.wanted() == 0);
 	ends.counted(9);
 	CHECK(ends.wanted() == 1);
@@ -153,7 +153,7 @@ void what_was_not_found_stays_wanted_until_all_were_looked_at()
 	CHECK(ends.wanted() == 0);
 }
 
-/* An end that slurmctld never counts must not hide a later one. */
+/* A surplus that slurmctld never counts must not hide a later end. */
 void what_was_found_early_is_good_for_one_count()
 {
 	Tally ends;
@@ -163,7 +163,7 @@ void what_was_found_early_is_good_for_one_count()
 	CHECK(ends.wanted() == 1);
 }
 
-/* slurmctld does so each midnight. */
+/* slurmctld resets its counters at midnight. */
 void a_counter_that_begins_again_is_no_flood()
 {
 	Tally ends(1000);
@@ -197,7 +197,7 @@ void a_slow_look_follows_changes_but_keeps_its_distance()
 	look.began(t, 1000);
 	look.ended(k_ms / 4);
 	CHECK(!look.is_due(t + 99 * k_ms, 1000));
-	CHECK(look.is_due(t + 100 * k_ms, 1000)); /* the same second: perhaps after the look */
+	CHECK(look.is_due(t + 100 * k_ms, 1000)); /* the same second, perhaps after the look */
 	CHECK(look.is_due(t + 100 * k_ms, 1001));
 	CHECK(!look.is_due(t + 5'000 * k_ms, 990));
 	CHECK(look.is_due(t + 10'000 * k_ms, 990));

@@ -58,7 +58,7 @@ void a_wrong_line_is_named_and_its_default_stands()
 	CHECK(!parse_config("Socket=/" + std::string(200, 'x')).error.empty());
 }
 
-/* "a[1-3]" and commas; what Slurm's own host lists do is tested by component plugin. */
+/* Handles "a[1-3]" and commas; component test plugin covers Slurm's own host lists. */
 std::vector<std::string> expanded(const std::string &hosts, std::size_t most)
 {
 	std::vector<std::string> names;
@@ -115,7 +115,7 @@ void plain_gres_lines_may_be_loaded()
 		CHECK_EQUAL(why_not(text), "");
 }
 
-/* Each of these ends slurmctld in its own loader, or might. */
+/* Slurm's own loader ends slurmctld on each of these lines, or might. */
 void gres_lines_that_end_slurmctld_are_not_loaded()
 {
 	const std::string g1 = "NodeName=g1 Name=gpu ";
@@ -154,8 +154,8 @@ void gres_lines_that_end_slurmctld_are_not_loaded()
 		"line 2: its Cores are not among the node's 4 CPUs");
 }
 
-/* Slurm cannot parse these, joins or escapes: fatal for every node, so the file is left alone as a
- * whole. */
+/* Slurm cannot parse these lines, or joins or unescapes them differently. An error is fatal for
+ * every node, so the whole file is left alone. */
 void gres_conf_that_is_not_plain_is_left_alone()
 {
 	for (const char *text : {"AutoDetect=nvml\n", "NodeName=g1 autodetect=RSMI Name=gpu\n",

@@ -43,7 +43,7 @@ void a_snapshot_has_everything_between_its_ends()
 	CHECK(snapshot[3] == LinkMessage(codec::SnapshotEnd{}));
 }
 
-/* However soon control comes back: what went away in between was not told to this connection. */
+/* This connection was not told what disappeared in the meantime, however short the interruption. */
 void a_reset_ends_the_connection()
 {
 	Feed feed;
@@ -57,7 +57,7 @@ void a_reset_ends_the_connection()
 	CHECK(!feed.take(out));
 	CHECK(!feed.is_dropped());
 	CHECK(feed.open().size() == 3);
-	/* an empty snapshot would say that all are gone: none is given */
+	/* an empty snapshot would mean that all jobs are gone, so none is given */
 	feed.reset();
 	CHECK(feed.open().empty());
 	CHECK(!feed.take(out));
@@ -78,7 +78,7 @@ void changes_are_queued_while_open_only()
 	CHECK(out.empty());
 	feed.job(job(2));
 	feed.job_gone({1});
-	feed.job_gone({99}); /* never told: nothing to take back */
+	feed.job_gone({99}); /* never reported, so there is nothing to withdraw */
 	feed.node_gone("unknown");
 	CHECK(feed.take(out));
 	REQUIRE(out.size() == 2);

@@ -123,7 +123,7 @@ void the_owner_cannot_resize_or_move_away()
 	CHECK(passes(Change{.caller = k_owner, .partition = "batch", .resizes = true}));
 }
 
-/* Neither what the agent asks for nor what a site's script makes of it. */
+/* Neither the agent's request nor a site's script can place such a job on native nodes. */
 void an_external_job_gets_no_native_nodes()
 {
 	std::string good = text();
@@ -134,13 +134,13 @@ void an_external_job_gets_no_native_nodes()
 			.native_partition = "batch"});
 	CHECK(judgement.refusal.find("partition batch has nodes that are no Kubernetes nodes") !=
 		std::string::npos);
-	/* not in kube.conf, but external nodes only */
+	/* not in kube.conf, but it has external nodes only */
 	CHECK(passes(Submission{.caller = 0, .marker = {good, {}}, .partition = "more"}));
 	CHECK_EQUAL(other_partitions(k_rules, "kube, more,gpu,batch").size(), 2U);
 	CHECK_EQUAL(other_partitions(k_rules, "kube, more,gpu,batch").front(), "more");
 }
 
-/* lua before us: its text is kept, and the job stands for its pod. */
+/* lua ran before the plugin: its text is kept, and the job still belongs to its pod. */
 void a_marker_that_a_script_wrote_over_is_taken_from_its_copy()
 {
 	std::string good = text();
@@ -200,7 +200,7 @@ void what_root_writes_over_a_marker_is_noted_beside_it()
 	REQUIRE(is.ok());
 	CHECK(same_identity(*is, marker()));
 	CHECK_EQUAL(is->note, "drained by ops");
-	/* the agent's change of options keeps it; an empty text takes it away */
+	/* the agent's change of options keeps the note; an empty text removes it */
 	CHECK_EQUAL(
 		codec::marker_from_text(*change(*written.admin_comment, good).admin_comment)->note,
 		"drained by ops");
@@ -255,8 +255,8 @@ void a_marker_never_changes_hands()
 	CHECK(!passes(Change{.caller = k_owner, .new_admin_comment = good, .is_admin = true}));
 }
 
-/* Slurm lets owners write none: it is a script's, and Slurm would refuse the whole change for
- * it. */
+/* Slurm does not let job owners write this field. It comes from a script, and Slurm would refuse
+ * the whole change because of it. */
 void what_a_script_adds_to_an_owners_change_is_left_out()
 {
 	std::string good = text();

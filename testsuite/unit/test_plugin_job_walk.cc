@@ -11,8 +11,8 @@ using namespace slurmkube::plugin;
 namespace
 {
 
-std::vector<std::uint32_t> g_list; /* slurmctld's */
-std::uint32_t g_shown = 0;         /* in one slice */
+std::vector<std::uint32_t> g_list; /* slurmctld's job list */
+std::uint32_t g_shown = 0;         /* jobs shown in one slice */
 
 void jobs_after(std::uint32_t skipped, kube_each_job each, void *context)
 {

@@ -121,8 +121,8 @@ void time_alone_does_not_settle_a_ticket()
 	CHECK_EQUAL(registry.settled(2000 * k_ms, alive).size(), 1U);
 }
 
-/* The keeper has looked between settled() and drop(): a ticket that came in the meantime is not its
- * business. */
+/* The keeper has looked at the jobs between settled() and drop(). drop() must not remove a
+ * ticket issued in between. */
 void a_newer_ticket_survives_the_drop()
 {
 	Built registry;
@@ -143,7 +143,7 @@ void nothing_is_granted_before_all_jobs_were_read()
 	CHECK(!registry.has_tickets());
 	registry.set_built(true);
 	CHECK(registry.claim(pod("a"), k_thread, 0, yes).claim == Claim::granted);
-	registry.set_built(false); /* another controller makes jobs */
+	registry.set_built(false); /* another slurmctld submits jobs */
 	CHECK(registry.claim(pod("c"), k_thread, 0, yes).claim == Claim::unknown);
 }
 

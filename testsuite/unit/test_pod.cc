@@ -88,7 +88,8 @@ void every_field_of_a_pod_is_read()
 	CHECK(pod == want);
 }
 
-/* The API server takes it; a pod that cannot be read would wait without a word. */
+/* The API server accepts such amounts. If the agent could not read the pod, the pod would wait
+ * without a condition. */
 void amounts_beyond_64_bits_are_read_as_more_than_any_node_has()
 {
 	const Json json =
@@ -305,7 +306,7 @@ void what_cannot_be_honoured_is_named()
 		R"([{"labelSelector":{"matchLabels":{"a":"b"}},)"
 		R"("topologyKey":"kubernetes.io/hostname","namespaceSelector":{}}])";
 	const struct {
-		std::string spec, field; /* field "": nothing */
+		std::string spec, field; /* field "": all supported */
 	} rows[] = {
 		{R"({"nodeSelector":{"a":"b"}})", ""},
 		{terms("nodeAffinity", R"({"nodeSelectorTerms":[{}]})"), ""},
@@ -369,8 +370,8 @@ void what_cannot_be_honoured_is_named()
 		(std::vector<std::string>{"spec.resourceClaims", "spec.workloadRef"}));
 }
 
-/* Judged for each node: a pod's author must not write thousands. Half a list is never honoured
- * instead of the whole. */
+/* Every node is checked against these lists, so a pod must not contain thousands of entries. A
+ * list that is too long is reported, never truncated. */
 void lists_without_end_are_named()
 {
 	std::string many = "{}", values = R"("v")";

@@ -36,13 +36,13 @@ PodTerm web_by(const std::string &key)
 	return {.topology_key = key, .selector = k_web, .namespaces = {}, .all_namespaces = false};
 }
 
-/* Zones a: n1, n2; b: n3; none: n4. */
+/* Zone a: n1, n2; zone b: n3; no zone: n4. */
 struct Place {
 	std::vector<KubeNode> nodes = {node("n1", {{"zone", "a"}}), node("n2", {{"zone", "a"}}),
 		node("n3", {{"zone", "b"}}), node("n4")};
-	std::vector<std::pair<Pod, int>> others; /* and where: -1 nobody knows */
+	std::vector<std::pair<Pod, int>> others; /* with the index of their node; -1: unknown */
 
-	/* The nodes that may take it: "n1 n3". */
+	/* The nodes that may take the pod: "n1 n3". */
 	[[nodiscard]] std::string allowed(const Pod &p, std::uint32_t at_once = 1) const
 	{
 		PodTopology s(p, at_once);
@@ -73,7 +73,7 @@ void anti_affinity_by_zone_reaches_other_nodes_from_both_sides()
 	CHECK_EQUAL(place.allowed(anti_affinity), "");
 	CHECK(constrains_topology(anti_affinity) && is_topology_constrained(anti_affinity) &&
 		!is_topology_constrained(pod()));
-	/* holders_refuse() is for these */
+	/* holders_refuse() handles terms by hostname */
 	anti_affinity.constraints.anti_affinity = {web_by("kubernetes.io/hostname")};
 	place.others = {{pod("web"), 0}};
 	CHECK_EQUAL(place.allowed(anti_affinity), "n1 n2 n3 n4");
@@ -95,7 +95,7 @@ void affinity_needs_company_unless_it_is_the_first()
 	p.labels = {{"app", "web"}};
 	CHECK_EQUAL(place.allowed(p), "n2");
 	place.others.clear();
-	/* the first of its kind, where it can have company */
+	/* the first pod of a self-affine set may run wherever the topology key exists */
 	CHECK_EQUAL(place.allowed(p), "n1 n2 n3");
 	place.others = {{pod("web"), -1}};
 	CHECK_EQUAL(place.allowed(p), "");
@@ -114,7 +114,7 @@ void namespaces_are_named_or_selected()
 	p.constraints.affinity[0].namespaces = {};
 	p.constraints.affinity[0].namespace_selector = PodSelector{{{"tier", "x"}}, {}};
 	CHECK_EQUAL(place.allowed(p), "");
-	/* a selector says that its own is not meant */
+	/* with a namespace selector, the pod's own namespace is not implied */
 	place.others[0].first.name_space = "default";
 	CHECK_EQUAL(place.allowed(p), "");
 	p.constraints.affinity[0].selected_namespaces = {"default"};

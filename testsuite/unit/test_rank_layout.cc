@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which node of an allocation each task and each pod of a gang has. */
+/* On which node of an allocation each task and each pod of a gang lies. */
 #include "src/core/gang/rank_layout.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -39,7 +39,7 @@ void tasks_fill_nodes_in_the_order_given()
 	const GangShape shape = tasks_of(5, 4);
 	CHECK((nodes_of_tasks(shape, nodes({{"b", 8}, {"a", 4}, {"c", 8}}), {}) ==
 		Names{"b", "b", "a", "c", "c"}));
-	/* those that run stay; others take what is left */
+	/* running ranks keep their nodes; the others take what is left */
 	CHECK((nodes_of_tasks(shape, nodes({{"b", 8}, {"a", 4}, {"c", 8}}), {{0, "c"}, {4, "b"}}) ==
 		Names{"c", "b", "a", "c", "b"}));
 	CHECK((nodes_of_tasks(shape, nodes({{"b", 8}, {"a", 8}}), {}) ==
@@ -48,7 +48,7 @@ void tasks_fill_nodes_in_the_order_given()
 		Names{"a", "a", "b", "b", "c"}));
 }
 
-/* Exclusive nodes, MaxMemPerCPU: CPUs say nothing. */
+/* With exclusive nodes or MaxMemPerCPU, the CPUs of a share do not tell the number of its tasks. */
 void shares_limit_tasks_by_memory_and_devices()
 {
 	const GangShape four = tasks_of(4, 1, 1024);
@@ -60,7 +60,7 @@ void shares_limit_tasks_by_memory_and_devices()
 		       {}, 0, {{"gpu", "", 4, ""}}) == Names{"a", "a", "b", "b"}));
 	CHECK((nodes_of_tasks(four, {share("a", 6, 3 * 1024), share("b", 2, 1024)}, {}) ==
 		Names{"a", "a", "a", "b"}));
-	/* shares that do not list devices */
+	/* allocations that do not list devices */
 	CHECK((nodes_of_tasks(four, {share("a", 64, 0), share("b", 64, 0)}, {}, 0, k_four_gpus) ==
 		Names{"a", "a", "b", "b"}));
 }
@@ -73,7 +73,7 @@ void larger_shares_are_filled_evenly()
 		Names{"a", "a", "a", "b", "b"}));
 	CHECK((nodes_of_tasks(tasks_of(5, 1), nodes({{"a", 1}, {"b", 64}, {"c", 64}}), {}) ==
 		Names{"a", "b", "b", "c", "c"}));
-	/* whoever runs first changes nothing for the others */
+	/* the order in which ranks start does not affect the others' nodes */
 	const Names all =
 		nodes_of_tasks(tasks_of(7, 1), nodes({{"a", 64}, {"b", 64}, {"c", 2}}), {});
 	for (std::uint32_t first = 0; first < 7; first++) {
@@ -106,7 +106,7 @@ void no_share_is_given_out_twice()
 	/* another node of the job has room */
 	CHECK_EQUAL(fitted({{&large, true, "a"}, {&small, false, "a"}, {&small, false, "a"}}, two),
 		"a b b");
-	/* larger than their tasks */
+	/* pods larger than their tasks */
 	CHECK_EQUAL(fitted({{&large, false, "a"}, {&large, false, "a"}, {&large, false, "b"}}, two),
 		"a - b");
 	CHECK_EQUAL(fitted({{&gpus, false, "b"}, {&gpus, false, "b"}, {&gpus, false, "a"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every pair of pod side and job side has a row here, and the decisions within a row have tests of
- * their own. */
+/* Every pair of pod side and job side has a row here. The decisions within a row have separate
+ * tests. */
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/reconcile.h"
@@ -63,7 +63,7 @@ SlurmJob job_in(JobSide side)
 	return job;
 }
 
-/* A pod alone with everything in its favour; tests take things away. */
+/* A standalone pod with all conditions favourable; tests take some away. */
 struct Scene {
 	Pod pod;
 	SlurmJob job;
@@ -256,10 +256,12 @@ void a_pod_that_never_ran_queues_again_after_node_failure_not_scancel()
 	for (const auto &[state, wanted] : {std::pair(JobState::node_fail, "submit"),
 		     std::pair(JobState::preempted, "submit"),
 		     std::pair(JobState::boot_fail, "submit"),
-		     /* slurmctld kills a job whose submitter did not hear the answer: signal 15 */
+		     /* slurmctld kills a job whose submitter did not receive the answer, with
+		      * signal 15 */
 		     std::pair(JobState::failed, "submit"), std::pair(JobState::complete, "submit"),
 		     std::pair(JobState::oom, "submit"), std::pair(JobState::cancelled, "remove"),
-		     /* its nodes were held so long that it could not be bound */
+		     /* the job held its nodes until its time limit because the pod could not be
+		      * bound */
 		     std::pair(JobState::timeout, "submit"),
 		     std::pair(JobState::deadline, "remove")}) {
 		Scene scene(PodSide::waiting, JobSide::ended);
@@ -380,23 +382,23 @@ void every_pair_of_sides_has_its_stage()
 	Scene sent(PodSide::waiting, JobSide::allocated);
 	sent.rank().busy.bind = true;
 	CHECK(stage_of(sent.facts) == ComponentStage::binding);
-	/* its pods come when those of others run */
+	/* the component's pods are created when those of other components run */
 	Scene awaiting(PodSide::absent, JobSide::allocated);
 	awaiting.facts.others.are_there = awaiting.facts.others.has_live = true;
 	CHECK(stage_of(awaiting.facts) == ComponentStage::running);
 	awaiting.facts.others.waits_for = Condition{names::k_reason_pending, "others"};
 	CHECK(stage_of(awaiting.facts) == ComponentStage::held);
 	CHECK(stage_after(ComponentStage::due, Submit{}) == ComponentStage::submitting);
-	/* its pods run */
+	/* the component's pods run */
 	CHECK(stage_after(ComponentStage::lost, Submit{}) == ComponentStage::lost);
 	CHECK(stage_after(ComponentStage::held, Bind{}) == ComponentStage::binding);
 	CHECK(stage_after(ComponentStage::held, Complete{}) == ComponentStage::ending);
 	CHECK(stage_after(ComponentStage::queued, Report{}) == ComponentStage::queued);
 }
 
-/* ---- of pods that share a job ---- */
+/* ---- pods that share a job ---- */
 
-/* Two ranks of a gang, all in their favour. */
+/* Two ranks of a gang, with all conditions favourable. */
 struct Pair {
 	Scene first, second;
 	ComponentFacts &facts = first.facts;
@@ -422,11 +424,11 @@ void a_rank_that_does_not_start_is_given_up_and_the_others_go_on()
 	const auto actions = reconcile(pair.facts);
 	CHECK(actions.size() == 1 && actions[0].pod.text == "u2" &&
 		text_of(actions).starts_with("give-up:"));
-	pair.facts.ranks[0].start_expired = true; /* it runs */
+	pair.facts.ranks[0].start_expired = true; /* this rank runs */
 	CHECK_EQUAL(reconcile(pair.facts).size(), 1U);
 }
 
-/* A deletion that failed is tried again after a while: until then its pod wants no other job. */
+/* A failed deletion is retried after a while. Until then its pod needs no other job. */
 void pods_that_are_to_go_get_no_other_job()
 {
 	Pair pair(PodSide::waiting, PodSide::waiting, JobSide::ended);

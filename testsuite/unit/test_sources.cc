@@ -48,7 +48,7 @@ void nodes_are_those_with_the_label()
 	CHECK_EQUAL(row_of(Kind::nodes).options(config).label_selector, "a/b=c");
 }
 
-/* As World trusts them again only then. */
+/* Because World trusts pods and nodes again only after a complete new list. */
 void lists_of_pods_and_nodes_are_made_again()
 {
 	std::string again;

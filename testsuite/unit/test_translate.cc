@@ -60,7 +60,7 @@ void requests_are_rounded_up_to_what_slurm_counts()
 	CHECK_EQUAL(least->memory_mib, 64U);
 }
 
-/* Everybody but Slurm goes on writing CPUs. */
+/* Only Slurm sees the smaller unit; everything else is written in CPUs. */
 void a_smaller_unit_is_for_slurm_only()
 {
 	Policy tenths = policy();
@@ -250,7 +250,7 @@ void ends_become_wait_statuses()
 			    {{.name = "a", .exit_code = 4, .signal = 0, .reason = "Error"},
 				    {.name = "main", .exit_code = 0, .signal = 0, .reason = ""}})),
 		4U << 8);
-	/* refused by the kubelet */
+	/* the kubelet refused the pod */
 	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed, {})), 1U << 8);
 	CHECK_EQUAL(wait_status_of(ended(PodPhase::failed,
 			    {{.name = "main", .exit_code = 143, .signal = 0, .reason = "Error"}},
@@ -269,7 +269,7 @@ void ends_become_wait_statuses()
 	CHECK_EQUAL(wait_status_of(stuck), 125U << 8);
 	stuck.ended_containers = {
 		{.name = "main", .exit_code = 143, .signal = 0, .reason = "Error"}};
-	/* it ran after all, and was stopped */
+	/* the pod ran after all, and was then stopped */
 	CHECK_EQUAL(wait_status_of(stuck), k_status_cancelled);
 	stuck.deleting = false;
 	CHECK_EQUAL(wait_status_of(stuck), 15U);
@@ -300,7 +300,7 @@ void a_pod_that_is_gone_has_the_end_it_was_seen_with()
 	CHECK_EQUAL(wait_status_of_gone(&pod), k_status_cancelled);
 	pod.start_limit = Condition{names::k_reason_start_limit, "ImagePullBackOff"};
 	CHECK_EQUAL(wait_status_of_gone(&pod), k_status_not_started);
-	pod.deleting = false; /* deleted by force, by somebody else */
+	pod.deleting = false; /* force-deleted by another client */
 	CHECK_EQUAL(wait_status_of_gone(&pod), k_status_cancelled);
 }
 

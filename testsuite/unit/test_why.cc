@@ -26,7 +26,7 @@ Pod pod()
 	return p;
 }
 
-/* Everything is known; one node; the pod, if any, waits. */
+/* Everything is known; there is one node; the pod, if any, waits. */
 World world(std::optional<Pod> seen = pod(), bool with_link = true)
 {
 	Settings settings;
@@ -184,7 +184,7 @@ void an_allocated_pod_tells_what_keeps_it_from_its_node()
 	CHECK_EQUAL(line(w, "waits for"), "node n1 to be Ready in Kubernetes");
 }
 
-/* By the clocks that run for it and for its component. */
+/* The age comes from the clocks of the pod and of its component. */
 void what_is_borne_for_a_limited_time_is_told_with_its_age()
 {
 	World w = world();
@@ -248,7 +248,7 @@ void a_failed_submission_tells_when_it_is_tried_again()
 	CHECK_EQUAL(line(w, "trouble"), "Slurm refused the job: Invalid account");
 }
 
-/* Pod p is index 1 of an Indexed Job of two; its fellow is not there yet. */
+/* Pod p is index 1 of an Indexed Job of two; index 0 does not exist yet. */
 World world_of_gang()
 {
 	Pod p = pod();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_wire.cc - objects in protobuf: the wire format, the envelope, schema, events. What a real
- * server sends is compared with its JSON by component/kube (wire_tests.py).
+ * test_wire.cc - objects in protobuf: the wire format, the envelope, the schema and events.
+ * component/kube (wire_tests.py) compares what a real server sends with its JSON.
  */
 #include "src/codec/list_page.h"
 #include "src/codec/pod.h"
@@ -45,7 +45,7 @@ std::string envelope(const std::string &kind, const std::string &raw)
 		field(3, "") + field(4, "");
 }
 
-/* Of a pod with what every pod has. */
+/* A pod with the fields that every pod has. */
 std::string pod_message(const std::string &name, const std::string &more_metadata = "")
 {
 	return field(1,
@@ -97,7 +97,7 @@ void maps_times_and_empty_texts_are_as_in_json()
 	CHECK(get(metadata, "deletionTimestamp") == nullptr); /* the zero time */
 }
 
-/* How long its containers have is what a pod that holds an ended job too long is known by. */
+/* The grace period tells when a deleted pod has held an ended job for too long. */
 void a_deletion_has_its_grace()
 {
 	const std::string deleted = field(9, number_field(1, 1795230537)) + number_field(10, 3600);
@@ -153,7 +153,7 @@ void events_have_a_type_and_an_object()
 	CHECK(event_from_wire(R"({"type":"ADDED","object":{}})", k_most).ok());
 }
 
-/* What cannot be understood is an error, never half an object. */
+/* What cannot be parsed is an error, never an incomplete object. */
 void what_is_not_understood_is_refused()
 {
 	const std::string whole = pod("p");
@@ -175,8 +175,8 @@ void what_is_not_understood_is_refused()
 		envelope("Pod", field(0, "x")),                /* no field has this number */
 		envelope("Pod",
 			std::string("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
-				11)),                         /* longer than there is */
-		envelope("Pod", std::string(11, '\xff')),     /* a tag without an end */
+				11)),                         /* longer than the message */
+		envelope("Pod", std::string(11, '\xff')),     /* an unterminated tag */
 		envelope("Pod", field(1, field(11, "\x0a"))), /* half an entry */
 		std::string("k8s\0", 4) + field(1, field(2, "Pod")) + field(2, pod_message("p")) +
 			field(3, "gzip"),
@@ -188,11 +188,11 @@ void what_is_not_understood_is_refused()
 		CHECK(event_from_wire(frame, k_most).error().code == Errc::invalid);
 }
 
-/* A reader that asks for what no ProtoSchema names does not compile. */
+/* Reading a field that no ProtoSchema names does not compile. */
 static_assert(!find_member(schema::k_metadata, "managedFields").is_there);
 static_assert(find_member(schema::k_volume, "ephemeral").member.number == 29);
 
-/* Wherever JSON says more, readers see what protobuf carries. */
+/* Where JSON contains more, readers see only what protobuf carries. */
 void views_read_what_json_says()
 {
 	const auto json =
@@ -216,7 +216,7 @@ void views_read_what_json_says()
 	CHECK_EQUAL(pod.object<"status">().text<"phase">(), "");
 }
 
-/* object_of() goes as deep as schema do. */
+/* object_of() recurses as deep as the schemas do. */
 void shapes_have_an_end()
 {
 	constexpr int deepest = 12;

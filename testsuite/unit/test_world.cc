@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World as the agent drives it: the life of one pod, what waits, and the counts of it. */
+/* World as the agent drives it: the life of one pod, waiting pods, and the counts of both. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
@@ -18,7 +18,7 @@ void a_pod_lives_and_ends_with_three_calls()
 	CHECK_EQUAL(s.act(), ""); /* under way */
 	s.allocate("a", 7);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
-	/* from the moment the binding is sent */
+	/* counted from the moment the binding is sent */
 	CHECK_EQUAL(s.world.state().occupancy.pods_on("n1"), 1U);
 	s.world.answer(BindAnswered{{"a"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), "");
@@ -105,7 +105,7 @@ void a_forced_deletion_holds_the_share_some_seconds_more()
 	s.allocate("b", 8);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(2'900'000);
-	(void)s.act(); /* says why it waits */
+	(void)s.act(); /* reports why the pod waits */
 	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(200'000);
@@ -218,7 +218,7 @@ void ended_jobs_count_once_even_if_told_late()
 	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(4 * k_second);
-	CHECK_EQUAL(s.act(), "complete:7=0"); /* it really still runs: again */
+	CHECK_EQUAL(s.act(), "complete:7=0"); /* the job still runs: completed again */
 }
 
 std::string node_act(Stage &s)
@@ -233,8 +233,8 @@ std::string node_act(Stage &s)
 	return out;
 }
 
-/* Also over a clock that steps: an hour ahead is no reason for DOWN, an hour back no reason to
- * wait. */
+/* Even if the wall clock steps: an hour ahead must not set the node DOWN, an hour back must not
+ * delay it. */
 void a_node_is_down_after_its_time_by_our_own_clock()
 {
 	for (const std::int64_t step : {std::int64_t{3600}, std::int64_t{-3600}}) {
@@ -259,7 +259,7 @@ void a_node_is_down_after_its_time_by_our_own_clock()
 	}
 }
 
-/* Nothing to take up, and no call for it every 30 s, for ever. */
+/* Otherwise the agent would try to submit a job for it every 30 s, forever. */
 void a_pod_on_a_node_that_slurm_does_not_know_waits_for_the_node()
 {
 	Stage s;
@@ -273,7 +273,8 @@ void a_pod_on_a_node_that_slurm_does_not_know_waits_for_the_node()
 	CHECK_EQUAL(s.act(), "submit:a#1@n9");
 }
 
-/* A Slurm newer than the plugin: neither is the pod deleted, nor the job ended. */
+/* For example from a Slurm newer than the plugin: the agent neither deletes the pod nor ends the
+ * job. */
 void a_job_state_that_nobody_can_read_is_no_event()
 {
 	Stage s;
@@ -287,7 +288,7 @@ void a_job_state_that_nobody_can_read_is_no_event()
 	CHECK(s.world.state().jobs.at({1}).state == JobState::running);
 }
 
-/* The kubelet would refuse the next pod with OutOfcpu. */
+/* Otherwise the kubelet would refuse the next pod with OutOfcpu. */
 void a_pod_that_grows_in_place_leaves_less_room()
 {
 	Stage s;

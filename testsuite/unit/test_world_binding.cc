@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and bindings: those that fail, that wait for a node, that come too late, and pods that do
- * not start. */
+/* World and bindings that fail, wait for a node or come too late, and pods that do not start. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
@@ -24,8 +23,8 @@ void a_binding_that_failed_is_tried_again_on_the_same_allocation()
 	CHECK_EQUAL(s.act(), "bind:a@n1");
 }
 
-/* A server that has stalled may carry out a binding that its client has given up: the share is held
- * for a while, whatever becomes of the job. */
+/* A stalled API server may carry out a binding after the agent has given it up. The share is
+ * therefore held for a while, whatever becomes of the job. */
 void a_binding_that_failed_holds_its_share_for_a_while()
 {
 	Stage s;
@@ -39,14 +38,14 @@ void a_binding_that_failed_holds_its_share_for_a_while()
 	s.allocate("b", 8);
 	CHECK(s.act().find("bind:b") == std::string::npos);
 	s.pass(5 * k_second + k_second / 2);
-	/* and then as after any deletion that waited for nobody */
+	/* from here on as after a forced deletion */
 	CHECK(s.act().find("bind:b") == std::string::npos);
 	s.pass(3 * k_second + k_second / 2);
 	CHECK_EQUAL(s.act(), "bind:b@n1");
 }
 
-/* The answer was lost with the API server, and somebody cancels the job meanwhile: Slurm gives the
- * node to another. */
+/* The API server's answer was lost, and a user cancels the job in the meantime: Slurm gives the
+ * node to another job. */
 struct LostAnswer : Stage {
 	LostAnswer()
 	{
@@ -97,7 +96,7 @@ void a_lost_binding_that_worked_keeps_its_share()
 	CHECK_EQUAL(s.act(), "bind:b@n1");
 }
 
-/* An API server that has just started forbids everything until it has read its roles. */
+/* An API server that has just started forbids every request until it has read its roles. */
 void a_binding_that_was_forbidden_is_tried_again_soon()
 {
 	Stage s;
@@ -128,8 +127,8 @@ void a_binding_that_worked_after_all_does_not_delay_the_end()
 	CHECK_EQUAL(s.act(), "complete:7=0");
 }
 
-/* A new leader may see a pod as unbound that runs under this very job: so not at first sight, and
- * counted anew with each snapshot. */
+/* A new leader may see a pod as unbound that already runs under this very job. It therefore does
+ * not decide at first sight, and restarts the clock with each snapshot. */
 void an_allocation_goes_back_only_for_a_pod_that_has_long_had_no_job()
 {
 	Stage s;
@@ -147,7 +146,7 @@ void an_allocation_goes_back_only_for_a_pod_that_has_long_had_no_job()
 	(void)s.act();
 	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {9}, .node = "", .cpus = 0}}, s.now);
 	(void)s.act();
-	s.pass(4 * k_second); /* nothing happens to b: it has to look by itself */
+	s.pass(4 * k_second); /* nothing happens to b, so the agent must look on its own */
 	CHECK_EQUAL(s.act(), "");
 	s.pass(4 * k_second);
 	CHECK_EQUAL(s.act(), "look:b");
@@ -164,7 +163,7 @@ void an_allocation_goes_back_only_for_a_pod_that_has_long_had_no_job()
 	CHECK_EQUAL(s.act(), "complete:8=256");
 }
 
-/* As with SUSPEND: Slurm charges b's job for CPUs that a has. */
+/* For example with SUSPEND: Slurm charges b's job for CPUs that a uses. */
 void an_allocation_is_given_back_when_others_stay_in_its_way()
 {
 	Stage s;
@@ -258,14 +257,14 @@ void a_pod_that_does_not_start_is_given_up_after_the_limit()
 	s.pass(6 * k_second);
 	Pod init = starting(s, "u1", 7);
 	init.container_runs = true;
-	/* an init container runs: the clock stands, and counts anew after it */
+	/* an init container runs: the clock stops, and restarts from zero afterwards */
 	s.world.observe(PodSeen{init}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(20 * k_second);
 	s.world.observe(PodSeen{starting(s, "u1", 7)}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(6 * k_second);
-	s.node(false); /* and while its node is NotReady: nobody could tell us that it started */
+	s.node(false); /* on a NotReady node the start could not be reported */
 	CHECK_EQUAL(s.act(), "");
 	s.pass(6 * k_second);
 	s.node(true);
@@ -297,7 +296,8 @@ void a_pod_that_was_given_up_ends_its_job_failed()
 	CHECK_EQUAL(s.act(), "complete:7=" + std::to_string(125U << 8));
 }
 
-/* Failed with code 3 while slurmctld was away, then deleted: it did not end by the deletion. */
+/* The pod failed with code 3 while slurmctld was away, and was deleted later: the deletion did
+ * not end it. */
 void a_deletion_after_the_end_does_not_change_the_result()
 {
 	Stage s;

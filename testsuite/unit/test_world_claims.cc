@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and pods with volume claims: before submissions, between allocation and binding, and when a
- * provisioner says no. */
+/* World and pods with volume claims: before submission, between allocation and binding, and when
+ * a provisioner refuses a node. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 #include "testsuite/unit/world_facts.h"
@@ -11,7 +11,7 @@ using namespace slurmkube::check;
 namespace
 {
 
-/* Nodes n1 and n2; storage classes "local" and "late" wait for a pod. */
+/* Nodes n1 and n2; the storage classes "local" and "late" wait for the first consumer. */
 struct Stage {
 	World world;
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
@@ -166,7 +166,7 @@ void a_missing_claim_is_waited_for()
 	CHECK_EQUAL(s.act(), "submit:a-n1");
 }
 
-/* The volume goes to the claim when Slurm has chosen the node, and the pod is bound when the claim
+/* The claim gets a volume when Slurm has chosen the node, and the pod is bound when the claim
  * is. */
 void a_claim_that_waits_gets_a_volume_of_the_node()
 {
@@ -216,7 +216,7 @@ void a_write_that_fails_is_tried_again_with_what_is_true_then()
 	later.is_available = false;
 	s.world.observe(core::VolumeSeen{later});
 	s.wait(2);
-	/* whether it is really unbound: then the allocation goes back */
+	/* the pod may be bound already; if it is not, the allocation is given back */
 	CHECK_EQUAL(s.act(), "look:a");
 }
 
@@ -264,7 +264,8 @@ void who_waits_too_long_for_a_claim_gives_the_node_back()
 	CHECK_EQUAL(s.act(), "look:a");
 }
 
-/* The second is not even submitted: with an allocation it could only wait for the first to end. */
+/* The second pod is not even submitted: with an allocation it could only wait for the first to
+ * end. */
 void a_claim_for_one_pod_is_for_one_pod()
 {
 	Stage s;
@@ -296,7 +297,7 @@ void a_claim_for_one_pod_is_for_one_pod()
 	CHECK_EQUAL(s.act(), "complete:7 submit:b-n2");
 }
 
-/* A claim that changes hands after the allocation. */
+/* For example, another pod takes the claim after the allocation. */
 void what_is_forbidden_at_the_binding_is_given_back()
 {
 	Stage s;
@@ -312,8 +313,8 @@ void what_is_forbidden_at_the_binding_is_given_back()
 	CHECK_EQUAL(s.act(), "complete:7=given-back");
 }
 
-/* Each pod of a gang has a claim of its own, as with ephemeral volumes: nodes have to reach the
- * volumes of all, not only the first one's. */
+/* Each pod of a gang has its own claim, for example an ephemeral volume. A node must reach the
+ * volumes of all pods, not only that of the first. */
 void a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach()
 {
 	GangStage stage(2);

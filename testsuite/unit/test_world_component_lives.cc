@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and workloads of unlike roles after their first start: owners that scale, make pods anew or
- * gate them, agents that take over, answers that are lost. */
+/* World and workloads of different roles after their first start: owners that scale, recreate or
+ * gate their pods, agents that take over, lost answers. */
 #include "testsuite/unit/unlike_stage.h"
 
 using namespace slurmkube;
@@ -36,7 +36,7 @@ void scaled_to_none(LivingStage &stage, bool is_allocated)
 		stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
 }
 
-/* The autoscaler changes its mind: the pods are gone before they were bound. */
+/* The autoscaler reverses its decision: the pods are deleted before they were bound. */
 void a_group_scaled_down_before_it_ran_gives_its_job_up()
 {
 	for (const bool is_allocated : {false, true}) {
@@ -46,7 +46,7 @@ void a_group_scaled_down_before_it_ran_gives_its_job_up()
 	}
 }
 
-/* ---- owners that make all pods anew, and say so on no pod ---- */
+/* ---- owners that recreate all pods, and mark that on no pod ---- */
 
 void all_made_anew(int code)
 {
@@ -62,7 +62,7 @@ void all_made_anew(int code)
 	stage.head_comes("h2");
 	std::string log = stage.step();
 	log += stage.steps(2);
-	/* whether the job is kept or asked for again: the head waits for it */
+	/* whether the workers' job is kept or submitted again: the head waits for it */
 	CHECK(!has(log, "End ray-uid+1"));
 	CHECK(code != 0 || !has(log, "Bind h2"));
 }
@@ -111,7 +111,7 @@ void a_restart_that_clears_slowly_keeps_all_allocations()
 	CHECK_EQUAL(stage.steps(3), "");
 }
 
-/* Its containers end with 0 on SIGTERM; KubeRay makes another head. */
+/* The containers of the head exit with 0 on SIGTERM, and KubeRay creates another head. */
 void a_head_that_was_evicted_keeps_its_job_for_its_successor()
 {
 	LivingStage stage;
@@ -131,7 +131,7 @@ void a_head_that_was_evicted_keeps_its_job_for_its_successor()
 	CHECK(!has(log, "Submit"));
 }
 
-/* A failed master is made anew, and the workers that have succeeded are left as they are. */
+/* A failed master is recreated, and the workers that have succeeded stay as they are. */
 void ends_of_pods_that_are_left_count_on()
 {
 	LivingStage stage;
@@ -150,9 +150,9 @@ void ends_of_pods_that_are_left_count_on()
 	CHECK(!has(log, "Submit ray-uid+1"));
 }
 
-/* ---- what is held ---- */
+/* ---- held allocations ---- */
 
-/* Kueue, or a webhook, gates what comes after both jobs have their nodes. */
+/* Kueue or a webhook gates the workers, which come after their job got its nodes. */
 void gated_pods_do_not_hold_both_allocations()
 {
 	LivingStage stage;
@@ -174,7 +174,7 @@ void gated_pods_do_not_hold_both_allocations()
 	CHECK(has(log, "End ray-uid=given back"));
 }
 
-/* Each answer that slurmctld owes is no other try. */
+/* A request that slurmctld has not answered does not count as another attempt. */
 void an_unanswered_request_is_no_other_try()
 {
 	LivingStage stage;
@@ -203,7 +203,7 @@ void an_unanswered_request_is_no_other_try()
 	CHECK(has(log, "Submit"));
 }
 
-/* One of three is asked about a moment later than the others. */
+/* The look-up for p0 is answered a moment after the others. */
 void all_go_back_together_also_when_one_answers_late()
 {
 	LivingStage stage;
@@ -232,7 +232,8 @@ void all_go_back_together_also_when_one_answers_late()
 
 /* ---- partial starts ---- */
 
-/* Slurm gave both the same node, on which another job's pod still ends: either has room. */
+/* Slurm placed both components on the same node, where a pod of another job is still ending:
+ * either component fits, but not both. */
 void components_on_one_node_are_bound_together_or_not()
 {
 	LivingStage stage;
@@ -271,7 +272,7 @@ Claim claim_of_head()
 	return claim;
 }
 
-/* The head's volume is made where Slurm put it: there may be no room for it. */
+/* The head's volume is created on the node that Slurm chose, which may have no room for it. */
 void volumes_are_made_before_any_component_is_bound()
 {
 	LivingStage stage;
@@ -301,7 +302,8 @@ void fail_by_deadline(LivingStage &stage)
 	stage.world.observe(PodSeen{h}, stage.now);
 }
 
-/* Its own deadline is not Slurm's time limit: the workers go on, also with the next agent. */
+/* The pod's own deadline is not Slurm's time limit: the workers go on, even under the next
+ * agent. */
 void a_new_agent_knows_the_end_of_a_pods_own_deadline()
 {
 	LivingStage stage;
@@ -314,7 +316,8 @@ void a_new_agent_knows_the_end_of_a_pods_own_deadline()
 	CHECK_EQUAL(next.step(), "");
 }
 
-/* The head has succeeded while no agent ran, and its job has ended otherwise before it was told. */
+/* The head succeeded while no agent ran, and its job ended for another reason before the success
+ * was reported. */
 void a_component_that_has_succeeded_ends_nobody()
 {
 	for (const JobState state : {JobState::timeout, JobState::node_fail}) {
@@ -330,7 +333,7 @@ void a_component_that_has_succeeded_ends_nobody()
 	}
 }
 
-/* Its pods end with 0 on SIGTERM: that is no success of theirs, and all go. */
+/* The workers exit with 0 on SIGTERM. That is no success, and all pods are removed. */
 void a_cancelled_component_ends_all_whatever_its_pods_leave_with()
 {
 	LivingStage stage;
@@ -349,7 +352,7 @@ void a_cancelled_component_ends_all_whatever_its_pods_leave_with()
 	CHECK(has(stage.steps(2), "Delete h"));
 }
 
-/* Its time limit passes before its pods are made: the head runs on. */
+/* Its time limit passes before its pods are created: the head continues. */
 void a_component_that_timed_out_unused_ends_nobody()
 {
 	LivingStage stage;
@@ -366,7 +369,7 @@ void a_component_that_timed_out_unused_ends_nobody()
 	CHECK(!has(stage.step() + stage.steps(2), "Delete h"));
 }
 
-/* slurmctld did not answer; meanwhile the head's job is cancelled. */
+/* slurmctld did not answer the completion; in the meantime the head's job is cancelled. */
 void success_is_reported_although_another_was_cancelled()
 {
 	LivingStage stage;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and workloads of unlike roles: each set of alike roles has a job of its own, and all start
- * or none. */
+/* World and workloads of different roles: each set of similar roles has its own job, and either
+ * all start or none. */
 #include "src/core/inspect/why.h"
 #include "testsuite/unit/unlike_stage.h"
 
@@ -34,7 +34,7 @@ void the_largest_component_is_submitted_first()
 	CHECK((second.front().spec.excluded_nodes == std::vector<std::string>{"n3", "n4"}));
 }
 
-/* skube why */
+/* As printed by skube why. */
 void a_pod_says_which_component_it_waits_for()
 {
 	Stage stage;
@@ -67,7 +67,8 @@ void pods_are_bound_when_all_components_have_nodes()
 	CHECK_EQUAL(workload_size_of(stage.world.state().gangs.at({"ray-uid+1"})), 3U);
 }
 
-/* KubeRay makes workers at once, LeaderWorkerSet with LeaderReady only when the leader runs. */
+/* KubeRay creates workers at once; LeaderWorkerSet with LeaderReady creates them only when the
+ * leader runs. */
 void a_component_is_asked_for_before_its_pods_come()
 {
 	Stage stage;
@@ -109,7 +110,7 @@ void what_is_held_for_nothing_is_given_back()
 	stage.end_job("ray-uid+1", JobState::failed);
 	const auto cancels = only<Cancel>(stage.take());
 	REQUIRE(cancels.size() == 1);
-	CHECK(cancels.front().second.for_absence); /* its marker says that it is nobody's wish */
+	CHECK(cancels.front().second.for_absence); /* the marker says that no user did it */
 	stage.world.answer(CompleteAnswered{{"ray-uid"}, Ok{}, true}, stage.now);
 	stage.end_job("ray-uid", JobState::cancelled);
 	stage.pass(31 * k_second);
@@ -117,7 +118,7 @@ void what_is_held_for_nothing_is_given_back()
 					   "and what it held was given back; the next try is at "));
 	CHECK(only<DeletePod>(stage.take()).empty());
 	stage.pass(20 * k_second);
-	const auto first = stage.submit(); /* what had no nodes goes first */
+	const auto first = stage.submit(); /* the component that had no nodes goes first */
 	REQUIRE(first.size() == 1);
 	CHECK_EQUAL(first.front().spec.marker.uid, "ray-uid");
 	stage.allocate("ray-uid", nodes({{"n1", 1}}));
@@ -140,7 +141,7 @@ void nothing_is_asked_for_while_a_component_has_no_node()
 					   "pod: 4 nodes: each has no label pool=c"));
 }
 
-/* scancel of one job. */
+/* scancel of one job ends the whole workload. */
 void the_end_of_one_job_ends_all()
 {
 	for (const JobState state : {JobState::cancelled, JobState::timeout, JobState::node_fail,
@@ -195,7 +196,7 @@ void the_end_of_one_job_is_its_own_where_the_owner_says_so()
 	}
 }
 
-/* By a clock that was set back its pods look as if made after that end. */
+/* After the clock was set back, its pods look as if they were created after that end. */
 void no_job_ends_under_pods_that_run()
 {
 	Stage stage;
@@ -230,7 +231,7 @@ void pods_that_wait_go_with_a_cancelled_component()
 	CHECK_EQUAL(only<DeletePod>(stage.take()).size(), 3U);
 }
 
-/* Of no wish: those that wait go on waiting. */
+/* Preemption is no user's wish, so that waiting pods go on waiting. */
 void a_preempted_component_is_asked_for_again_when_all_have_gone()
 {
 	Stage stage;
@@ -273,7 +274,8 @@ void a_component_ends_with_its_own_pods()
 	CHECK(stage.take().empty());
 }
 
-/* The owner may make a new pod in its place; it is failed when that has not come for a while. */
+/* The owner may replace the failed pod. The component fails only if no replacement comes for a
+ * while. */
 void a_component_whose_pods_failed_leaves_the_others_alone()
 {
 	Stage stage;
@@ -292,7 +294,7 @@ void a_component_whose_pods_failed_leaves_the_others_alone()
 	CHECK(only<DeletePod>(stage.take()).empty());
 }
 
-/* Another agent, which knows what the API server and Slurm show. */
+/* A new agent knows only what the API server and Slurm show. */
 void a_new_agent_goes_on()
 {
 	Stage before;
@@ -310,7 +312,7 @@ void a_new_agent_goes_on()
 	CHECK_EQUAL(only<DeletePod>(after.take()).size(), 3U);
 }
 
-/* One component has its nodes, the other's job was being asked for. */
+/* One component has its nodes, and the other's job was being submitted. */
 void a_new_agent_asks_for_what_is_missing()
 {
 	Stage before;
@@ -329,8 +331,8 @@ void a_new_agent_asks_for_what_is_missing()
 	CHECK_EQUAL(after.bind(), "h:n1:0 w0:n3:1 w1:n4:2");
 }
 
-/* The agent runs as root, and cancelled that job itself: who is new would take it for somebody's
- * wish. */
+/* The agent runs as root and cancelled that job itself. Without the mark in the job, a new agent
+ * would take the end for a user's wish. */
 void a_new_agent_takes_what_was_given_back_for_nobodys_wish()
 {
 	Stage stage;
@@ -364,7 +366,7 @@ void what_people_hold_stays_held()
 	CHECK(only<Cancel>(stage.take()).empty());
 }
 
-/* Anybody may write annotations where policies.yaml is not in use. */
+/* Where policies.yaml is not installed, any user can write annotations. */
 void a_made_up_key_makes_no_component()
 {
 	for (const char *key : {"x+9", "x+8", "x+", "+", "x+01", "x+1+2", "ray-uid+9"}) {
@@ -500,8 +502,8 @@ void the_latest_end_of_a_job_ends_all()
 	CHECK_EQUAL(only<DeletePod>(stage.take()).size(), 3U);
 }
 
-/* The workers' job has run for long when its owner makes all pods anew: what it holds is held since
- * its pods ended. */
+/* The workers' job has run for a long time when its owner recreates all pods. The time for which
+ * it holds idle nodes counts from the end of its pods. */
 void a_restart_keeps_the_allocation_while_another_component_gets_a_job()
 {
 	Stage stage;
@@ -539,7 +541,7 @@ void a_restart_keeps_the_allocation_while_another_component_gets_a_job()
 	CHECK_EQUAL(stage.bind(), "h2:n1:0 w2:n3:1 w3:n4:2");
 }
 
-/* Its workers had succeeded when a JobSet made all pods anew: new ones are to come. */
+/* The workers had succeeded when the JobSet recreated all pods: new workers will come. */
 void a_restart_asks_again_for_roles_that_had_succeeded()
 {
 	Stage stage;
@@ -572,7 +574,7 @@ void a_restart_asks_again_for_roles_that_had_succeeded()
 	CHECK_EQUAL(asked[0].spec.marker.uid, "ray-uid+1");
 }
 
-/* Its jobs have one name and one user: each would wait for the other. */
+/* Both jobs have the same name and user: each would wait for the other. */
 void singleton_is_refused()
 {
 	Stage stage;
@@ -588,7 +590,7 @@ void singleton_is_refused()
 		std::string::npos);
 }
 
-/* It says that it was bound as one of them, in another namespace, and is seen first. */
+/* The pod claims to be bound as a member, but is in another namespace, and is seen first. */
 void a_stranger_that_comes_first_is_put_out()
 {
 	for (const char *key : {"ray-uid", "ray-uid+1"}) {
@@ -613,7 +615,7 @@ void a_stranger_that_comes_first_is_put_out()
 	}
 }
 
-/* Both want one port of their node, and may share nodes but for that. */
+/* Both need the same port of their node, and could share nodes otherwise. */
 Stage with_a_port()
 {
 	Stage stage;

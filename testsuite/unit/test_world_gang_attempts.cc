@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and gangs that were tried before, by this agent or an earlier one, and members that
- * somebody else has bound. */
+ * another client has bound. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -32,7 +32,7 @@ void answer_looks(GangStage &s, const std::vector<World::PodAction> &actions)
 	}
 }
 
-/* Seconds until the allocation is given back; -1: it is not, within a quarter of an hour. */
+/* Seconds until the allocation is given back; -1: it is not, within 15 minutes. */
 int seconds_until_given_back(bool has_failed_before)
 {
 	GangStage s(2, size(8000, 64));
@@ -72,8 +72,8 @@ void a_pod_of_an_earlier_attempt_does_not_keep_the_allocation()
 	CHECK_EQUAL(seconds_until_given_back(true), alone);
 }
 
-/* Pods bound under attempt 1, whose job was asked for again, with their nodes, as attempt 2; this
- * agent has seen neither submission. */
+/* The pods were bound under attempt 1. Their job was submitted again, with their nodes, as
+ * attempt 2. This agent has seen neither submission. */
 std::vector<std::pair<PodUid, Complete>> ends_after_a_restart(int exit_code)
 {
 	GangStage s(2);
@@ -103,7 +103,7 @@ void a_readopted_gang_has_the_result_of_its_pods_after_a_restart()
 		CHECK_EQUAL(succeeded.front().second.wait_status, 0U);
 }
 
-/* Rank 0 was bound to n4 by somebody else, rank 1 by us under job 7. */
+/* Rank 0 was bound to n4 by another client, rank 1 by us under job 7. */
 GangStage with_a_member_of_somebody_else(PodPhase phase)
 {
 	Settings settings = plain_settings();
@@ -173,7 +173,7 @@ void a_clock_of_a_time_without_a_link_stops_with_the_link()
 	CHECK_EQUAL(s.world.clocks().since({"train-uid"}, Clock::unlinked), 0);
 }
 
-/* Else it would go on saying what it said last, for as long as that takes. */
+/* Otherwise the pod would keep its last, outdated message for as long as that takes. */
 void a_pod_whose_rank_is_still_taken_says_so()
 {
 	GangStage s(2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and gangs when something goes wrong: restarts of agent and slurmctld, lost answers, pods
- * that others touch. Most of it was found by the simulator. */
+/* World and gangs when something fails: restarts of agent and slurmctld, lost answers, pods that
+ * others change. The simulator found most of these cases. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -45,7 +45,7 @@ SlurmJob group_job(const Stage &stage, std::vector<NodeAllocation> on)
 	return job;
 }
 
-/* As an agent before this one bound it. */
+/* A pod as an earlier agent bound it. */
 Pod bound(Pod pod, const char *node, std::uint32_t rank, std::uint32_t ranks)
 {
 	pod.node_name = node;
@@ -57,7 +57,7 @@ Pod bound(Pod pod, const char *node, std::uint32_t rank, std::uint32_t ranks)
 	return pod;
 }
 
-/* slurmctld ends a job whose submitter it could not answer: nobody wanted that. */
+/* slurmctld ends a job whose submitter did not receive the answer. That is no user's wish. */
 void a_lost_answer_removes_no_pod_that_runs()
 {
 	Stage stage(4);
@@ -74,7 +74,7 @@ void a_lost_answer_removes_no_pod_that_runs()
 	CHECK_EQUAL(submits.front().second.spec.marker.attempt, 3U);
 }
 
-/* slurmctld took a state in which the job waits: it would start anywhere. */
+/* slurmctld restored a state in which the job is pending: the job could start on any node. */
 void a_job_that_forgot_its_start_is_asked_for_again()
 {
 	Stage stage(4);
@@ -87,7 +87,7 @@ void a_job_that_forgot_its_start_is_asked_for_again()
 	CHECK_EQUAL(submits.front().second.spec.required_node, "n1,n2");
 }
 
-/* It ended for want of pods, and this one was on its way. */
+/* The job ended for lack of pods while this pod was on its way. */
 void a_job_that_we_ended_is_not_about_pods_that_wait()
 {
 	Stage stage(2);
@@ -110,8 +110,8 @@ void a_job_that_we_ended_is_not_about_pods_that_wait()
 	CHECK_EQUAL(only<Submit>(actions).size(), 1U);
 }
 
-/* The same, told by an agent that comes after. One that runs as root cannot tell its own deed from
- * an administrator's, who means it. */
+/* The same for an agent that starts later. An agent that runs as root cannot distinguish its own
+ * cancellation from that of an administrator, so it takes the end for an administrator's. */
 void a_job_that_an_agent_before_ended_is_not_either()
 {
 	for (const auto &[own, by, removed] : {std::tuple(64030U, 64030U, 0U),
@@ -130,7 +130,7 @@ void a_job_that_an_agent_before_ended_is_not_either()
 	}
 }
 
-/* kubectl delete --cascade=orphan, and a new agent: what the binding says counts. */
+/* kubectl delete --cascade=orphan, and a new agent: the annotations of the binding decide. */
 void a_member_whose_owner_has_gone_keeps_its_job()
 {
 	Stage stage(2);
@@ -146,7 +146,7 @@ void a_member_whose_owner_has_gone_keeps_its_job()
 	}
 }
 
-/* The API server does not say whose a pod is: it may be one of them. */
+/* The API server does not name the owner, so the pod may be a member. */
 void no_allocation_is_let_go_while_an_owner_does_not_answer()
 {
 	Stage stage(2);
@@ -164,7 +164,7 @@ void no_allocation_is_let_go_while_an_owner_does_not_answer()
 	}
 }
 
-/* Slurm was asked for three: the fourth is not squeezed in. */
+/* The job was sized for three pods. A fourth must not be squeezed in. */
 void a_pod_that_comes_during_the_submission_runs_alone()
 {
 	Stage stage(1);
@@ -182,7 +182,7 @@ void a_pod_that_comes_during_the_submission_runs_alone()
 	CHECK_EQUAL(only<Bind>(stage.take()).size(), 3U);
 }
 
-/* A new agent takes four for the gang, and Slurm has given room for three. */
+/* A new agent counts four pods for the gang, but Slurm has allocated room for three. */
 void what_slurm_allocated_is_not_exceeded()
 {
 	Stage stage(1);
@@ -197,7 +197,7 @@ void what_slurm_allocated_is_not_exceeded()
 	CHECK_EQUAL(submits.front().first.text, "d");
 }
 
-/* A new agent hears of the pods first. */
+/* A new agent hears of the pods before it hears of the jobs. */
 void a_pod_with_a_job_of_its_own_keeps_it()
 {
 	Stage stage(1);
@@ -220,8 +220,8 @@ void a_pod_with_a_job_of_its_own_keeps_it()
 		CHECK_EQUAL(bind.node, pod.text == "b" ? "n3" : "n1");
 }
 
-/* Slurm's jobs are not known yet: the gang would take the pod's end with it, and its job end
- * CANCELLED. */
+/* The jobs are not known yet. If the pod joined the gang, the gang would share the pod's end,
+ * and its job would end CANCELLED. */
 void a_pod_that_was_bound_alone_joins_no_gang()
 {
 	GangStage stage(3);
@@ -248,7 +248,7 @@ void ranks_of_pods_that_run_stay()
 	CHECK(binds[0].second.rank == 1U && binds[1].second.rank == 2U);
 }
 
-/* Those that run alone, or have ended, are pods of the group all the same. */
+/* Pods of the group that run alone or have ended count, too. */
 void pods_that_run_alone_count_for_the_minimum()
 {
 	Stage stage(1);
@@ -267,7 +267,7 @@ void pods_that_run_alone_count_for_the_minimum()
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
 }
 
-/* A node would have to suit each of them: the pods say so, and no job follows the other. */
+/* A node would have to suit each of them. The pods report that, and no job is submitted. */
 void a_pod_group_of_unlike_pods_is_refused()
 {
 	Stage stage(0);
@@ -292,7 +292,8 @@ void a_pod_group_of_unlike_pods_is_refused()
 		"no node suits both pod 'one' ("));
 }
 
-/* What each pod has of its own, and does not choose nodes, is no reason to refuse them. */
+/* Fields that are specific to each pod and do not select nodes are no reason to refuse the
+ * group. */
 void a_large_pod_group_whose_pods_differ_is_asked_for()
 {
 	Stage stage(0);
@@ -375,7 +376,7 @@ void another_group_of_the_same_name_is_asked_for()
 	CHECK_EQUAL(submits.front().first.text, "other-uid");
 }
 
-/* Nobody asked Slurm: it has its rank, and the others go on. */
+/* Slurm was not asked for that pod. It has its rank, and the other pods go on. */
 void a_member_bound_by_somebody_else_is_in_nobodys_way()
 {
 	Stage stage(2);
@@ -395,7 +396,7 @@ void a_gated_member_is_one_that_has_not_come()
 	stage.world.observe(PodSeen{gated}, stage.now);
 	(void)stage.take();
 	stage.pass(601 * k_second);
-	CHECK(only<Complete>(stage.take()).empty()); /* the other one runs */
+	CHECK(only<Complete>(stage.take()).empty()); /* the other rank runs */
 	stage.end(0, PodPhase::succeeded);
 	(void)stage.take();
 	stage.pass(601 * k_second);
@@ -404,14 +405,15 @@ void a_gated_member_is_one_that_has_not_come()
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_never_came);
 }
 
-/* What a bound pod may not use is all but its node: that says nothing of others of its kind. */
+/* For a bound pod every node but its own is excluded. That must not apply to other pods of its
+ * kind. */
 void a_gang_that_runs_keeps_nobody_off_the_nodes()
 {
 	Stage stage(2);
 	for (std::uint32_t i : {0U, 1U})
 		stage.world.observe(PodSeen{bound(stage.pod(i), "n1", i, 2)}, stage.now);
 	stage.connect({stage.running(nodes({{"n1", 8}}))});
-	(void)stage.take(); /* a new agent works out the shape of its job */
+	(void)stage.take(); /* a new agent computes the shape of its job */
 	Pod other = loose("other");
 	other.labels.clear();
 	stage.world.observe(PodSeen{other}, stage.now);
@@ -420,8 +422,8 @@ void a_gang_that_runs_keeps_nobody_off_the_nodes()
 	CHECK_EQUAL(submits.front().second.spec.excluded_nodes.size(), 0U);
 }
 
-/* An elastic Indexed Job: while its job waits another is asked for, while it runs nothing
- * changes. */
+/* An elastic Indexed Job: while its job is pending, a job of the new size replaces it; while its
+ * job runs, nothing changes. */
 void a_waiting_job_follows_the_size_of_its_owner()
 {
 	for (const std::uint32_t pods : {5U, 2U}) {
@@ -433,7 +435,7 @@ void a_waiting_job_follows_the_size_of_its_owner()
 		stage.world.observe(JobSeen{stage.running({})}, stage.now);
 		CHECK(only<Cancel>(stage.take()).empty());
 		stage.job.roles.front().pods = pods;
-		stage.pass(31 * k_second); /* its owner is asked again */
+		stage.pass(31 * k_second); /* the interval after which the owner is asked again */
 		for (std::uint32_t i = 3; i < pods; i++)
 			stage.world.observe(PodSeen{stage.pod(i)}, stage.now);
 		if (pods == 2)
@@ -462,12 +464,12 @@ void a_waiting_job_follows_the_size_of_its_owner()
 	CHECK(only<Cancel>(actions).empty() && only<Complete>(actions).empty());
 }
 
-/* The way out of a refusal, without making the pods anew. */
+/* The way out of a refusal, without recreating the pods. */
 void a_gang_whose_owner_wants_none_is_single_pods()
 {
 	Stage stage(9);
 	stage.all_pods(9);
-	CHECK(only<Submit>(stage.take()).empty()); /* the nodes hold eight */
+	CHECK(only<Submit>(stage.take()).empty()); /* the nodes hold only eight */
 	stage.job.annotations = {{"slurm-kube.io/gang", "false"}};
 	stage.pass(31 * k_second);
 	const auto submits = only<Submit>(stage.take());
@@ -488,7 +490,7 @@ void the_deadline_of_its_job_is_a_time_limit()
 	}
 }
 
-/* Look-ups of this round, answered. */
+/* Answers this pass's look-ups; returns their number. */
 std::size_t look_up(Stage &stage, PodLookup sight)
 {
 	const auto looks = only<LookUp>(stage.take());
@@ -498,7 +500,7 @@ std::size_t look_up(Stage &stage, PodLookup sight)
 	return looks.size();
 }
 
-/* An agent before this one may have bound members that no watch has shown yet. */
+/* An earlier agent may have bound members that no watch has shown yet. */
 void a_forbidden_allocation_is_given_back_when_no_member_is_bound()
 {
 	Stage stage(2);
@@ -519,8 +521,8 @@ void a_forbidden_allocation_is_given_back_when_no_member_is_bound()
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
 }
 
-/* A pod runs on n1 whose job Slurm has lost: the new one waits for the place that Slurm gave to the
- * gang. */
+/* A pod runs on n1, but Slurm has lost its job. The new job waits for the node that Slurm gave
+ * to the gang. */
 void a_gang_gives_way_to_a_pod_that_runs_without_a_job()
 {
 	Stage stage(2);
@@ -554,7 +556,7 @@ void a_gang_gives_way_to_a_pod_that_runs_without_a_job()
 	CHECK_EQUAL(ends.front().second.wait_status, k_status_given_back);
 }
 
-/* The other way round: what waits for its place is the job of a gang that runs. */
+/* The reverse case: the job of a running gang waits for its node. */
 void a_pod_gives_way_to_a_gang_that_runs_without_a_job()
 {
 	Stage stage(2);
@@ -589,7 +591,7 @@ void a_pod_gives_way_to_a_gang_that_runs_without_a_job()
 	CHECK_EQUAL(ends.front().second.job.number, 9U);
 }
 
-/* Slurm must not hold nodes for pods that nobody knows when to come. */
+/* Slurm must not hold nodes for pods that come at an unknown time. */
 void nothing_is_asked_for_while_a_member_is_gated()
 {
 	Stage stage(2);
@@ -630,7 +632,7 @@ void who_waits_for_the_end_of_earlier_pods_says_so()
 		"earlier pods of the gang are still ending");
 }
 
-/* Slurm lists dynamic nodes as they happened to register. */
+/* Slurm lists dynamic nodes in the order of their registration. */
 void ranks_follow_the_names_of_nodes()
 {
 	Stage stage(4);
@@ -649,7 +651,7 @@ void ranks_follow_the_names_of_nodes()
 
 /* Two roles of a JobSet: a leader, and workers that come when it runs. */
 struct TwoRoles : GangStage {
-	Resources leader = size(4000, 64), worker = size(4000, 64); /* as the pods have it */
+	Resources leader = size(4000, 64), worker = size(4000, 64); /* as in the pods */
 
 	TwoRoles() : GangStage(1)
 	{
@@ -684,7 +686,7 @@ struct TwoRoles : GangStage {
 	}
 };
 
-/* A LimitRange, an injected sidecar: what the first pod of a role has counts. */
+/* A LimitRange or an injected sidecar changes requests: the first pod of a role decides. */
 void a_job_is_sized_by_what_its_pods_request()
 {
 	GangStage stage(4, size(500, 64));
@@ -696,7 +698,7 @@ void a_job_is_sized_by_what_its_pods_request()
 	CHECK_EQUAL(submits.front().second.spec.tasks, 4U);
 	CHECK_EQUAL(submits.front().second.spec.cpus, 2U);
 	CHECK_EQUAL(submits.front().second.spec.memory_mib, 300U);
-	/* the other way round nobody knows whether the next one is as small */
+	/* a smaller pod does not shrink the job, because the next pod may not be as small */
 	GangStage smaller(4, size(2000, 300));
 	first = smaller.pod(0);
 	first.requests = size(500, 64);
@@ -704,7 +706,7 @@ void a_job_is_sized_by_what_its_pods_request()
 	CHECK_EQUAL(only<Submit>(smaller.take()).front().second.spec.cpus, 2U);
 }
 
-/* The workers come after the submission. */
+/* The workers are created after the submission. */
 void an_allocation_that_is_too_small_is_given_back_and_asked_for_anew()
 {
 	TwoRoles stage;
@@ -741,7 +743,7 @@ void an_allocation_that_is_too_small_is_given_back_and_asked_for_anew()
 	CHECK_EQUAL(only<Bind>(stage.take()).size(), 4U);
 }
 
-/* What runs is not stopped for it, and it does not wait for ever. */
+/* Running pods are not stopped for it, and it does not wait forever. */
 void a_pod_without_room_beside_those_that_run_gets_a_job_of_its_own()
 {
 	TwoRoles stage;
@@ -756,7 +758,7 @@ void a_pod_without_room_beside_those_that_run_gets_a_job_of_its_own()
 	const auto actions = stage.take();
 	CHECK(only<Complete>(actions).empty());
 	const auto binds = only<Bind>(actions), again = only<Bind>(stage.take());
-	REQUIRE(binds.size() == 1); /* on n2, where no one runs */
+	REQUIRE(binds.size() == 1); /* on n2, where no pod runs */
 	CHECK_EQUAL(binds.front().second.node, "n2");
 	const auto submits = only<Submit>(actions);
 	CHECK_EQUAL(submits.size(), 2U);
@@ -767,7 +769,7 @@ void a_pod_without_room_beside_those_that_run_gets_a_job_of_its_own()
 	CHECK(only<Complete>(stage.take()).empty()); /* their ranks are not empty */
 }
 
-/* Slurm gives less than was asked for, for whatever reason. */
+/* Slurm may allocate less than requested, for whatever reason. */
 void an_allocation_is_not_given_back_for_ever()
 {
 	GangStage stage(4, size(2000, 64));
@@ -800,7 +802,7 @@ void an_allocation_is_not_given_back_for_ever()
 
 /* ---- conditions ---- */
 
-/* An agent that starts while slurmctld is away knows no job of a pod that runs. */
+/* An agent that starts while slurmctld is away knows no job of a running pod. */
 void a_pod_that_runs_is_not_told_that_it_waits_for_slurmctld()
 {
 	Stage stage(2);
@@ -814,8 +816,8 @@ void a_pod_that_runs_is_not_told_that_it_waits_for_slurmctld()
 	CHECK_EQUAL(told.front().first.text, "u1");
 }
 
-/* By the time that it is refused the pod may be bound; else it is told at once, and not after an
- * interval. */
+/* The write is refused because the pod has changed, and the pod may be bound by then. If it is
+ * not, the condition is written at once, without waiting for the interval. */
 void a_condition_that_met_a_changed_pod_is_decided_anew()
 {
 	GangStage stage(2);
@@ -838,7 +840,7 @@ void a_condition_that_met_a_changed_pod_is_decided_anew()
 	CHECK_EQUAL(again.front().first.text, "u0");
 }
 
-/* ---- shares that are larger than the tasks ---- */
+/* ---- allocations larger than the tasks ---- */
 
 void ranks_with_devices_lie_where_their_devices_are()
 {
@@ -869,7 +871,7 @@ void ranks_with_devices_lie_where_their_devices_are()
 	CHECK_EQUAL(places, "0@n1 1@n1 2@n2 3@n2 ");
 }
 
-/* ---- what no node holds ---- */
+/* ---- requests that no node can hold ---- */
 
 void the_largest_node_and_what_it_lacks_are_named()
 {

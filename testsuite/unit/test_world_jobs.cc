@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and jobs that go other ways: lost, started anew, doubled, cancelled by people, ended before
- * their pod ran. */
+/* World and unusual jobs: lost, restarted, duplicated, cancelled by users, ended before their
+ * pod ran. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
@@ -28,8 +28,8 @@ void a_job_that_slurm_lost_is_taken_up_after_ten_seconds_and_not_before()
 	CHECK_EQUAL(s.world.counters().readopted, 1U);
 }
 
-/* slurmctld killed before it saved the start: the job is pending again and may start on another
- * node, whose failure is not the pod's. */
+/* slurmctld was killed before it saved the start. The job is pending again and may start on
+ * another node, whose failure must not affect the pod. */
 void a_job_that_slurm_starts_anew_elsewhere_is_not_the_running_pods()
 {
 	Stage s;
@@ -63,7 +63,7 @@ void the_end_of_a_job_that_slurm_started_anew_elsewhere_is_not_the_pods()
 	CHECK_EQUAL(s.act(), "submit:a#2@n1");
 }
 
-/* Whoever cancels it means the pod. */
+/* A user who cancels the job wants the pod to end. */
 void a_job_that_is_pending_again_may_be_cancelled_by_people()
 {
 	Stage s;
@@ -117,11 +117,11 @@ void a_job_that_ends_before_its_pod_runs_is_replaced_ever_more_slowly()
 void a_job_that_somebody_cancelled_takes_its_pod_along()
 {
 	Stage s;
-	s.world.observe(LinkLost{}); /* while the agent was away */
+	s.world.observe(LinkLost{}); /* the job was cancelled while the agent was away */
 	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	s.connect({cancelled_job(s, 1, "a", 60)});
 	CHECK_EQUAL(s.act(), "remove:a");
-	Stage t; /* at once, but after we had the answer */
+	Stage t; /* cancelled immediately, but after the agent had the answer */
 	t.world.observe(PodSeen{t.pod("a")}, t.now);
 	CHECK_EQUAL(t.act(), "submit:a#1");
 	t.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {1}, .node = "", .cpus = 0}}, t.now);
@@ -143,8 +143,8 @@ void a_running_pod_outlives_an_earlier_job_of_its_own()
 	CHECK_EQUAL(s.act(), "submit:a#3@n1");
 }
 
-/* Slurm gave a number again, and we are told of it without a new snapshot: who had it before has
- * none. */
+/* Slurm assigned a job number again, and the agent learns of it without a new snapshot. The pod
+ * that had the number before has no job. */
 void a_number_that_is_used_again_is_the_next_pods_job()
 {
 	Stage s;
@@ -160,8 +160,9 @@ void a_number_that_is_used_again_is_the_next_pods_job()
 	CHECK_EQUAL(s.act(), "submit:a#2@n1");
 }
 
-/* The plugin never tells of the job that slurmctld answered with: a site's script has taken its
- * marker, or it is a bug. No job may be left behind, nor a new one made every few seconds. */
+/* The plugin never reports the job that slurmctld answered with: a site's script removed its
+ * marker, or it is a bug. The agent must leave no job behind, nor submit a new one every few
+ * seconds. */
 void jobs_that_vanish_are_cancelled_and_replaced_ever_more_slowly()
 {
 	Stage s;
@@ -195,7 +196,7 @@ void jobs_that_vanish_are_cancelled_and_replaced_ever_more_slowly()
 	CHECK(submitted >= 5 && submitted <= 10);
 }
 
-/* The same where the plugin has told of them and then takes them back. */
+/* The same if the plugin reports the jobs first and then withdraws them. */
 void live_jobs_that_the_plugin_takes_back_are_replaced_ever_more_slowly()
 {
 	Stage s;
@@ -219,7 +220,7 @@ void live_jobs_that_the_plugin_takes_back_are_replaced_ever_more_slowly()
 	CHECK(submitted >= 5 && submitted <= 10);
 }
 
-/* A script that runs after the plugin has moved the job. */
+/* A script that runs after the plugin has moved the job to another partition. */
 void the_allocation_of_a_native_node_is_given_back()
 {
 	Stage s;
@@ -244,8 +245,8 @@ void the_allocation_of_a_native_node_is_given_back()
 	CHECK_EQUAL(s.act(), "submit:a#2");
 }
 
-/* Ten years of grace on a node that Slurm takes for free. A deletion that somebody else asked for
- * is made shorter too. */
+/* A grace period of ten years on a node that Slurm considers free. The agent also shortens the
+ * grace period of a deletion that another client requested. */
 void a_pod_without_a_job_has_no_endless_grace()
 {
 	for (const std::int64_t grace : {std::int64_t{30}, std::int64_t{315'360'000}}) {
@@ -268,7 +269,7 @@ void a_pod_without_a_job_has_no_endless_grace()
 
 const Error k_no_answer{Errc::io, "Socket timed out on send/recv operation"};
 
-/* Seconds until the pod is submitted again; answers for others come in meanwhile, or not. */
+/* Seconds until the pod is submitted again. Answers for other pods arrive in between, or not. */
 std::int64_t seconds_to_next_try(Stage &s, bool are_others_answered)
 {
 	for (std::int64_t seconds = 0; seconds < 2000; seconds++) {
@@ -290,7 +291,7 @@ void a_request_that_slurmctld_does_not_answer_is_tried_less_and_less()
 	std::vector<std::int64_t> waits;
 	for (int i = 0; i < 9; i++) {
 		waits.push_back(seconds_to_next_try(s, true));
-		s.pass(10 * k_second); /* as long as libslurm waits */
+		s.pass(10 * k_second); /* libslurm's timeout */
 		s.world.answer(SubmitAnswered{{"bad"}, k_no_answer}, s.now);
 	}
 	CHECK((waits == std::vector<std::int64_t>{1, 10, 20, 40, 80, 160, 320, 600, 600}));
@@ -298,7 +299,7 @@ void a_request_that_slurmctld_does_not_answer_is_tried_less_and_less()
 	const std::string told = s.world.state().components.at({"bad"}).trouble->message;
 	CHECK(told.find("(10 times in a row)") != std::string::npos &&
 		told.find("the next try is in 600 s") != std::string::npos);
-	s.connect({}); /* a restart of slurmctld does not make it any better */
+	s.connect({}); /* a restart of slurmctld does not shorten the wait */
 	CHECK(s.act().find("submit:bad") == std::string::npos);
 	s.pass(600 * k_second);
 	CHECK_EQUAL(s.act(), "submit:bad#1");
@@ -339,8 +340,8 @@ void others_go_on_beside_it_and_suspects_are_tried_one_at_a_time()
 	CHECK_EQUAL(s.act(), "submit:c#1");
 }
 
-/* Somebody else's suspects do not wait for them: which namespace goes first is decided where
- * requests are sent. */
+/* Suspects of another namespace do not wait for these. The sender of requests decides which
+ * namespace goes first. */
 void suspects_of_another_namespace_are_tried_beside_them()
 {
 	Stage s;
@@ -356,7 +357,7 @@ void suspects_of_another_namespace_are_tried_beside_them()
 	CHECK_EQUAL(s.act(), "submit:a#1 report:b:SlurmRetrying submit:c#1");
 }
 
-/* The job may exist: its pod's end must not wait for the next try. */
+/* The job may exist, so that its pod's end must not wait for the next attempt. */
 void a_job_without_an_answer_is_cancelled_at_once_with_its_pod()
 {
 	Stage s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and pods whose places depend on pods of other nodes: spread, zones, namespaces; those who
- * wait, those with an allocation, gangs. */
+/* World and pods whose placement depends on pods of other nodes: spread, zones, namespaces;
+ * waiting pods, pods with an allocation, and gangs. */
 #include "testsuite/unit/gang_stage.h"
 #include "testsuite/unit/place_stage.h"
 
@@ -39,8 +39,8 @@ void pods_are_spread_over_zones_at_the_first_try()
 	CHECK_EQUAL(s.act(), "bind:b@n3 submit:c");
 }
 
-/* With SchedulerParameters=defer Slurm looks at many jobs at once: it is asked for one after the
- * other until it says that they wait for resources. */
+/* With SchedulerParameters=defer Slurm considers many jobs at once. The pods are therefore
+ * submitted one by one, until Slurm says that the previous job waits for resources. */
 void those_that_slurm_has_not_looked_at_are_waited_for()
 {
 	PlaceStage s;
@@ -64,7 +64,7 @@ void those_that_slurm_has_not_looked_at_are_waited_for()
 	CHECK_EQUAL(s.act(), "submit:c");
 }
 
-/* Both were asked for when it was right; the first that is bound decides. */
+/* Both jobs were submitted when the spread allowed it. The first pod that is bound decides. */
 void an_allocation_that_breaks_the_spread_is_given_back()
 {
 	PlaceStage s;
@@ -90,7 +90,7 @@ void a_waiting_job_follows_those_that_come_and_go()
 	(void)s.act();
 	s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
 	Pod leaving = *s.world.state().pod({"a"});
-	leaving.deleting = true; /* it does not count any more */
+	leaving.deleting = true; /* a deleted pod does not count */
 	s.world.observe(PodSeen{leaving}, s.now);
 	s.now.mono_us += 2 * k_second;
 	CHECK_EQUAL(s.act(), "update:b");
@@ -139,7 +139,7 @@ void affinity_by_zone_follows_an_allocation()
 	CHECK_EQUAL(s.act(), "look:b");
 }
 
-/* It says who must not be near it, whatever they say themselves. */
+/* A pod's own anti-affinity keeps other pods away, even if those have no constraints. */
 void anti_affinity_by_zone_of_ours_keeps_others_off()
 {
 	PlaceStage s;
@@ -172,7 +172,7 @@ void namespaces_are_selected_by_their_labels_now()
 	s.world.observe(PodSeen{p}, s.now);
 	s.world.observe(PodSeen{anti_affinity}, s.now);
 	s.now.mono_us += 2 * k_second;
-	/* which namespaces there are nobody knows */
+	/* the agent does not know the existing namespaces */
 	CHECK_EQUAL(s.act(), "report:a:SlurmNoNode submit:b-n3");
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.queue_job("b", 7);
@@ -229,7 +229,8 @@ void a_gang_is_spread_over_nodes_and_refused_for_zones()
 						    .selector = k_web}};
 			    }),
 		"tasks=4 per-node=1");
-	/* who counts elsewhere is no matter of who goes together */
+	/* a selector that matches other pods does not restrict which pods of the gang share a
+	 * node */
 	for (const char *name : {"n1", "n2"}) {
 		GangStage s(2);
 		KubeNode n = kube_node(name, std::string(name) + "-uid", 8000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Nodes that vanish from the agent's view: what has lost its label goes on, what is gone is told
- * from it, and many at once are not believed. */
+/* Nodes that disappear from the agent's view: a node that has lost its label continues to run, a
+ * deleted node is set DOWN or removed, and a mass disappearance is not believed. */
 #include "testsuite/unit/world_stage.h"
 
 #include <set>
@@ -12,13 +12,13 @@ using namespace slurmkube::core;
 namespace
 {
 
-/* Nodes n0, n1, ... in Kubernetes and in Slurm, and a Slurm that does what it is told. */
+/* Nodes n0, n1, ... in Kubernetes and in Slurm, and a Slurm that carries out each request. */
 struct Cluster {
 	World world;
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
 	std::map<std::string, SlurmNode> slurm;
-	std::set<std::string> unready; /* nodes of which the API server says so */
-	std::set<std::string> gone;    /* Node objects that the API server does not have */
+	std::set<std::string> unready; /* nodes that the API server reports as NotReady */
+	std::set<std::string> gone;    /* nodes that the API server does not have */
 	bool has_dynamic_nodes;
 
 	explicit Cluster(int nodes, Settings settings = plain_settings(), bool dynamic = false)
@@ -38,7 +38,7 @@ struct Cluster {
 			NodeSeen{check::kube_node(name_of(i), "uid-" + name_of(i), 4000)}, now);
 	}
 
-	/* The first of them are listed. */
+	/* The first nodes, as many as listed, are in the list. */
 	void start(int listed)
 	{
 		std::set<std::string> uids;
@@ -87,7 +87,7 @@ struct Cluster {
 		else
 			node.base = set.change == NodeStateChange::down ? NodeBase::down
 									: NodeBase::idle;
-		/* RESUME undoes both */
+		/* RESUME ends both DOWN and drain */
 		node.drain = node.drain && set.change != NodeStateChange::up;
 		if (!set.reason.empty())
 			node.reason = set.reason;
@@ -96,7 +96,7 @@ struct Cluster {
 		return verb_of(set.change) + set.name;
 	}
 
-	/* Ten rounds, a second apart: what was done to nodes. */
+	/* Ten passes, a second apart; returns the changes of nodes. */
 	std::string rounds()
 	{
 		std::string out;
@@ -147,7 +147,7 @@ struct Cluster {
 		world.observe(SlurmNodeSeen{slurm.at(node)});
 	}
 
-	/* The watch says so; whether the API server says it too is in unready. */
+	/* The watch reports NotReady; unready says whether the API server confirms it. */
 	void lose_ready(int i, bool is_so = true)
 	{
 		KubeNode node = kube_node(name_of(i).c_str(), "uid-" + name_of(i), 8000);
@@ -215,7 +215,7 @@ void a_deleted_node_is_down_or_deleted_once_its_pods_are_gone()
 	}
 }
 
-/* As a kubeconfig of another cluster has it: the API server knows none of them. */
+/* As with the kubeconfig of another cluster, whose API server knows none of these nodes. */
 void many_nodes_that_vanish_at_once_are_not_taken_for_gone()
 {
 	for (const bool dynamic : {false, true}) {
@@ -247,7 +247,7 @@ void a_node_that_is_not_ready_is_down_when_the_api_server_says_it_too()
 	CHECK_EQUAL(c.rounds(), "drain:n1");
 	c.now.mono_us += k_unready_seconds * k_second;
 	CHECK_EQUAL(c.rounds(), "down:n1");
-	c.now.mono_us += 60 * k_second; /* what the API server said is old by now */
+	c.now.mono_us += 60 * k_second; /* the API server's answer is outdated by now */
 	c.world.observe(SlurmNodeSeen{c.slurm.at("n1")});
 	CHECK_EQUAL(c.rounds(), "");
 	c.unready.clear();
@@ -255,7 +255,7 @@ void a_node_that_is_not_ready_is_down_when_the_api_server_says_it_too()
 	CHECK_EQUAL(c.rounds(), "up:n1");
 }
 
-/* Its watch stands still, and the kubelet has long been back. */
+/* The watch is stuck, and the kubelet has long been back. */
 void a_node_that_a_watch_has_lost_only_is_drained()
 {
 	Cluster c(20);
@@ -270,7 +270,7 @@ void a_node_that_a_watch_has_lost_only_is_drained()
 	CHECK_EQUAL(c.rounds(), "undrain:n1");
 }
 
-/* The API server cannot reach their network: the pods there run. */
+/* The API server cannot reach their network, but the pods there run. */
 void many_nodes_that_are_not_ready_at_once_are_only_drained()
 {
 	Cluster c(20);
@@ -283,7 +283,7 @@ void many_nodes_that_are_not_ready_at_once_are_only_drained()
 	CHECK_EQUAL(c.rounds(), "");
 	CHECK_EQUAL(c.act(), "");
 	CHECK(c.world.holds_unready_nodes());
-	for (int i = 1; i < 4; i++) { /* those that are back end the doubt about the rest */
+	for (int i = 1; i < 4; i++) { /* returning nodes end the doubt about the rest */
 		c.unready.erase(Cluster::name_of(i));
 		c.show(i);
 	}
@@ -294,7 +294,7 @@ void many_nodes_that_are_not_ready_at_once_are_only_drained()
 	CHECK(!c.world.holds_unready_nodes());
 }
 
-/* A wrong nodes.selector and a restart: each exists. */
+/* A wrong nodes.selector and a restart: every node exists. */
 void an_empty_list_drains_and_ends_nothing()
 {
 	Cluster c(20);
@@ -310,7 +310,7 @@ void an_empty_list_drains_and_ends_nothing()
 	CHECK_EQUAL(c.world.nodes().absent().refuted(), 20U);
 }
 
-/* Slurm's own commands confirm it, for the nodes that they name. */
+/* Slurm's own commands confirm the loss of the nodes that they name. */
 void an_administrator_settles_what_was_too_much()
 {
 	Cluster c(20);
@@ -343,7 +343,7 @@ void one_node_may_always_go_and_a_prepared_one_does_not_count()
 	CHECK_EQUAL(c.rounds(), "drain:n1 down:n0 down:n1");
 }
 
-/* Between Slurm's allocation and the binding: it would wait there for ever, and be charged. */
+/* The job would hold the lost node between allocation and binding, forever, and be charged. */
 void a_waiting_pod_gives_back_its_allocation_on_a_lost_node()
 {
 	Cluster c(2);
@@ -355,7 +355,7 @@ void a_waiting_pod_gives_back_its_allocation_on_a_lost_node()
 		SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "n1", .cpus = 1}}, c.now);
 	c.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, c.now);
 	c.now.mono_us += 2 * k_second;
-	/* Slurm has not drained it yet: it would give it out again */
+	/* Slurm has not drained the node yet, and would allocate it again */
 	CHECK_EQUAL(c.act(), "report:a:SlurmPending");
 	CHECK_EQUAL(c.rounds(), "drain:n1");
 	CHECK_EQUAL(c.act(), "look:a");
@@ -376,7 +376,7 @@ void without_management_no_state_is_changed()
 	CHECK_EQUAL(c.rounds(), "");
 }
 
-/* The question was about the time before the node came back. */
+/* The request was sent before the node came back. */
 void a_late_answer_is_not_believed()
 {
 	NodeDoubts absent;
@@ -384,7 +384,7 @@ void a_late_answer_is_not_believed()
 	CHECK_EQUAL(absent.take_questions(0).size(), 1U);
 	absent.clear("a");
 	absent.doubt("a", true, true);
-	CHECK_EQUAL(absent.take_questions(0).size(), 0U); /* one at a time */
+	CHECK_EQUAL(absent.take_questions(0).size(), 0U); /* one request at a time */
 	absent.answered("a", false, 0);
 	CHECK(!absent.is_confirmed("a", 0));
 	CHECK_EQUAL(absent.take_questions(0).size(), 1U);

@@ -11,7 +11,7 @@ using namespace slurmkube::check;
 namespace
 {
 
-/* A waiting pod with these options; its job was told those of told. */
+/* A waiting pod with these options, whose job was submitted with those of told. */
 struct Waiting : Stage {
 	using Annotations = std::map<std::string, std::string>;
 
@@ -45,7 +45,7 @@ void a_waiting_job_follows_the_options_of_its_pod()
 	const Waiting::Annotations ten = {{"slurm-kube.io/timelimit", "10"}},
 				   twenty = {{"slurm-kube.io/timelimit", "20"}},
 				   held = {{"slurm-kube.io/hold", "true"}};
-	Waiting same(ten, ten); /* also of an agent that has just started */
+	Waiting same(ten, ten); /* the same for an agent that has just started */
 	CHECK_EQUAL(same.act(), "report:u1:SlurmPending");
 	same.see(twenty);
 	CHECK_EQUAL(same.act(), "update:7+1-0");
@@ -60,7 +60,7 @@ void a_waiting_job_follows_the_options_of_its_pod()
 	same.see(held);
 	CHECK_EQUAL(same.act(), "update:7+1-1");
 
-	Waiting missed(twenty, ten); /* changed while no agent was there */
+	Waiting missed(twenty, ten); /* changed while no agent ran */
 	CHECK_EQUAL(missed.act(), "update:7+1-0");
 	missed.world.answer(
 		UpdateAnswered{{"u1"}, missed.mark(twenty), {7}, Error{Errc::io, "broken"}},
@@ -79,7 +79,7 @@ void a_waiting_job_follows_the_options_of_its_pod()
 	CHECK_EQUAL(missed.act(), "report:u1:SlurmPending");
 
 	Waiting unknown(ten, {});
-	/* of an agent that noted no options */
+	/* by an agent that did not record options */
 	SlurmJob old = unknown.job(7, "u1", JobState::pending);
 	unknown.world.observe(JobSeen{old}, unknown.now);
 	CHECK_EQUAL(unknown.act(), "report:u1:SlurmPending");
@@ -103,15 +103,14 @@ void options_that_cannot_be_changed_are_said_not_sent()
 	CHECK_EQUAL(running.act(), "bind:u1@n1");
 }
 
-/* A second node, so that the first may be excluded. */
+/* A second node, so that the first can be excluded. */
 void add_node(Stage &s, const std::string &name)
 {
 	s.world.observe(NodeSeen{kube_node(name, name + "-uid", 4000)}, s.now);
 	s.world.observe(SlurmNodeSeen{slurm_node(name, 0)});
 }
 
-/* What a new agent does within five seconds about a job that was told to keep off the nodes of this
- * mark. */
+/* What a new agent does within five seconds about a job whose excluded nodes have this digest. */
 std::string actions_of_a_new_agent(const std::string &excluded, const std::string &places)
 {
 	Waiting s({{"slurm-kube.io/excluded-nodes", excluded}},
@@ -133,7 +132,7 @@ void a_new_agent_tells_no_nodes_again()
 {
 	CHECK_EQUAL(
 		actions_of_a_new_agent("n1", exclusions_digest({"n1"})), "report:u1:SlurmPending");
-	/* of an agent that noted none */
+	/* by an agent that did not record exclusions */
 	CHECK_EQUAL(actions_of_a_new_agent("n1", ""), "update:7+0-1");
 	CHECK_EQUAL(actions_of_a_new_agent("n1", exclusions_digest({"n2"})), "update:7+0-1");
 	CHECK_EQUAL(exclusions_digest({}), "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and the owners of pods: what is asked for and when, what is believed, and what an owner's
- * word does to the job of its gang. */
+/* World and the owners of pods: which owners it asks for and when, which answers it trusts, and
+ * how an owner's changes affect the job of its gang. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/world_facts.h"
 
@@ -15,7 +15,7 @@ const OwnerId k_set{"jobset.x-k8s.io/v1alpha2", "JobSet", "default", "set"},
 	k_job{"batch/v1", "Job", "default", "set-a-0"},
 	k_ray{"ray.io/v1", "RayCluster", "default", "ray"};
 
-/* Two nodes of eight CPUs, a JobSet "set" of one role "a" with as many pods as asked for, and a
+/* Two nodes of eight CPUs, a JobSet "set" with one role "a" and a given number of pods, and a
  * clock that tests move. */
 struct Stage {
 	World world;
@@ -72,7 +72,7 @@ struct Stage {
 		served[k_job].controller = OwnerRef{k_set.api_version, "JobSet", "set", "set-1"};
 	}
 
-	/* Answers every question from what is served, until there is none. */
+	/* Answers every question from served, until no questions remain. */
 	void answer()
 	{
 		for (std::vector<OwnerId> questions = world.take_questions(now); !questions.empty();
@@ -88,7 +88,7 @@ struct Stage {
 		}
 	}
 
-	/* The pod of an index in the Job of this uid. */
+	/* The pod with this index, of the Job with this uid. */
 	Pod pod(const std::string &uid, int index, const std::string &job_uid = "job-1") const
 	{
 		Pod p;
@@ -109,7 +109,7 @@ struct Stage {
 		answer();
 	}
 
-	/* What to do now, as text; submissions and bindings succeed. */
+	/* The next actions as text; submissions and bindings succeed. */
 	std::string act()
 	{
 		std::string out;
@@ -142,8 +142,8 @@ struct Stage {
 		return out;
 	}
 	std::string last_report;
-	JobSpec updated;      /* the last one */
-	bool is_full = false; /* jobs wait */
+	JobSpec updated;      /* by the last update */
+	bool is_full = false; /* jobs stay pending */
 
 	void start(const PodUid &uid, const JobSpec &spec)
 	{
@@ -177,7 +177,7 @@ struct Stage {
 		world.observe(PodSeen{p}, now);
 	}
 
-	/* Two pods that run as one job. */
+	/* Two pods that run under one job. */
 	void start_two()
 	{
 		see(pod("p0", 0));
@@ -215,7 +215,7 @@ void sizes_come_from_the_owner()
 	CHECK_EQUAL(s.asked.size(), 2U); /* known, and just asked for */
 }
 
-/* A Job may be given more time while its pods wait; never is a limit lowered for it. */
+/* A Job may get more time while its pods wait. The agent never lowers a limit for it. */
 void a_deadline_that_is_raised_reaches_the_waiting_job()
 {
 	for (const bool is_gang : {true, false}) {
@@ -246,8 +246,8 @@ void a_deadline_that_is_raised_reaches_the_waiting_job()
 	}
 }
 
-/* The options of a gang are those of its first pod: while the job waits it follows them, and nobody
- * else's. */
+/* The options of a gang are those of its first pod. A pending job follows them, and those of no
+ * other pod. */
 void a_waiting_gang_follows_its_first_pod()
 {
 	Stage s;
@@ -279,7 +279,7 @@ void a_waiting_gang_follows_its_first_pod()
 	CHECK(s.last_report.find("it keeps the options that it had") != std::string::npos);
 }
 
-/* A node that a role may not have any more. */
+/* For example, a role may lose a node. */
 void a_waiting_gang_follows_its_nodes()
 {
 	Stage s;
@@ -297,7 +297,7 @@ void a_waiting_gang_follows_its_nodes()
 	CHECK(s.updated.excluded_nodes == std::vector<std::string>{"n2"});
 }
 
-/* JobSet makes its Jobs anew with the names that they had. */
+/* JobSet recreates its Jobs under the same names. */
 void an_owner_made_anew_is_asked_for_again()
 {
 	Stage s;
@@ -331,7 +331,7 @@ void what_was_known_for_long_is_asked_again()
 	CHECK_EQUAL(s.asked.size(), 2 * first);
 }
 
-/* Others want the nodes: that is how Kueue preempts. */
+/* Other workloads need the nodes: this is how Kueue preempts. */
 void a_suspended_owner_gives_its_allocation_back_at_once()
 {
 	Stage s;
@@ -355,7 +355,7 @@ void an_owner_that_goes_on_keeps_its_allocation_for_the_hold_time()
 	CHECK_EQUAL(s.act(), "complete:cancelled");
 }
 
-/* Its success policy stops workers, which is no failure. */
+/* The JobSet's success policy stops the workers, which is no failure. */
 void an_owner_that_has_succeeded_makes_its_job_completed()
 {
 	Stage s;
@@ -379,7 +379,7 @@ void a_gang_waits_for_members_with_gates()
 	CHECK_EQUAL(s.act(), "submit:set-1x2");
 }
 
-/* Ray's workers have no index, and the next is made while the one before it stops. */
+/* Ray's workers have no index, and a replacement is created while its predecessor is stopping. */
 void a_successor_takes_the_rank_of_a_pod_that_stops()
 {
 	Stage s;
@@ -407,14 +407,13 @@ void a_successor_takes_the_rank_of_a_pod_that_stops()
 	CHECK_EQUAL(s.act(), "");
 	s.world.observe(PodGone{{"w0"}, std::nullopt}, s.now);
 	std::string done = s.act();
-	/* a pod that is gone without a last word keeps its share for a while */
+	/* a pod that disappeared without a final status keeps its share for a while */
 	s.pass(5 * k_second);
 	done += s.act();
 	CHECK_EQUAL(done, "bind:w2#0");
 }
 
-/* Asked for again at an interval, and no more often than that; what the pods say themselves
- * stays. */
+/* The owner is asked again at an interval, no more often. The pods' own options take precedence. */
 void options_of_an_owner_that_change_reach_waiting_jobs()
 {
 	Stage s;
@@ -442,7 +441,7 @@ void options_of_an_owner_that_change_reach_waiting_jobs()
 	CHECK_EQUAL(s.updated.time_limit_minutes, 20U);
 	CHECK_EQUAL(s.updated.comment, "mine");
 	s.world.answer(UpdateAnswered{{"p0"}, s.updated.marker.options, {7}, Ok{}}, s.now);
-	s.see(p); /* the watch shows the pod as it is, without what it inherits */
+	s.see(p); /* the watch shows the pod without inherited options */
 	CHECK(s.act().find("update") == std::string::npos);
 	s.served.erase(id); /* deleted: its pods go soon, and until then nothing changes */
 	s.pass(40 * k_second);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and where Kubernetes lets pods run: before submissions, before bindings, and when nodes
- * change meanwhile. */
+/* World and the nodes on which Kubernetes allows a pod: before submission, before binding, and
+ * when nodes change in between. */
 #include "testsuite/unit/place_stage.h"
 
 using namespace slurmkube;
@@ -40,7 +40,7 @@ void a_pod_without_a_node_says_so_and_is_tried_when_nodes_change()
 	CHECK_EQUAL(s.act(), "submit:a-n1-n3");
 }
 
-/* Each try would leave a job that has FAILED in Slurm. */
+/* Each attempt would leave a FAILED job in Slurm. */
 void a_pod_too_large_for_every_node_is_not_submitted()
 {
 	Stage s;
@@ -128,7 +128,7 @@ void the_oldest_pod_is_submitted_first()
 	CHECK_EQUAL(s.act(), "submit:d submit:b submit:c submit:a");
 }
 
-/* Nobody else knows whether an agent before us has bound it there: so the API server is asked
+/* Only the API server knows whether an earlier agent has bound the pod there, so it is asked
  * before the allocation is given back. */
 void a_node_that_changed_is_given_back()
 {
@@ -183,7 +183,8 @@ void ports_of_our_pods_and_of_others_are_kept_apart()
 	CHECK_EQUAL(s.act(), "bind:b@n3 submit:c-n2-n3");
 }
 
-/* Else all of a Deployment would get the same node and all but one would have to give it back. */
+/* Otherwise all pods of a Deployment would get the same node, and all but one would have to give
+ * it back. */
 void two_that_must_not_meet_are_submitted_one_after_the_other()
 {
 	Stage s;
@@ -214,7 +215,7 @@ void a_pod_that_ends_is_waited_for_one_that_stays_is_not()
 	}
 }
 
-/* What was excluded at the submission is not excluded for ever, and the other way round. */
+/* Exclusions made at submission follow the nodes in both directions. */
 void a_waiting_job_follows_its_nodes()
 {
 	Stage s;
@@ -250,7 +251,7 @@ void a_waiting_job_follows_its_nodes()
 	CHECK_EQUAL(s.act(), ""); /* nowhere: it keeps what it has */
 }
 
-/* A name that Slurm does not have needs no exclusion until it has. */
+/* A node that Slurm does not know needs no exclusion until Slurm knows it. */
 void a_node_that_is_not_wanted_is_kept_off_when_it_comes()
 {
 	Stage s;
@@ -311,8 +312,8 @@ void what_others_use_is_not_given_twice()
 	CHECK_EQUAL(s.act(), "look:b");
 }
 
-/* A node of Slurm 22.05 keeps its size: then the pods that are there count, else the second one
- * would wait for ever with its allocation. */
+/* With Slurm 22.05 a node keeps its size in Slurm. Pods already on the node then count, because
+ * the second pod would otherwise wait forever with its allocation. */
 void a_node_that_slurm_takes_for_larger_is_no_trap()
 {
 	Stage s;
@@ -333,7 +334,7 @@ void a_node_that_slurm_takes_for_larger_is_no_trap()
 	CHECK_EQUAL(s.act(), "submit:f-n1-n3");
 }
 
-/* What was worked out for the pods of one template is worked out again when it may be otherwise. */
+/* The result computed for the pods of one template is recomputed when its inputs change. */
 void places_follow_what_changes()
 {
 	const auto next = [](Stage &s, const char *uid, Pod pod = Stage::pod("x")) {
@@ -377,7 +378,7 @@ void places_are_those_of_what_is_asked_for()
 	CHECK_EQUAL(s.act(), "submit:b-n2-n3");
 }
 
-/* It minds nobody itself. */
+/* The pod itself has no anti-affinity. */
 void a_pod_keeps_off_nodes_of_those_that_mind_it()
 {
 	Stage s;
@@ -411,8 +412,7 @@ void places_follow_taints_that_somebody_tolerates_now()
 	CHECK_EQUAL(s.act(), "submit:c-n1");
 }
 
-/* Neither a record that is larger than its node nor a node that is larger than its record has
- * room. */
+/* A pod fits only if both the node and its Slurm record have room, whichever is larger. */
 void places_follow_records_of_slurm()
 {
 	Stage s;
@@ -431,8 +431,8 @@ void places_follow_records_of_slurm()
 	CHECK_EQUAL(s.act(), "submit:b");
 }
 
-/* Slurm cannot change a node's size; and what it makes of a size may differ from what was asked, so
- * it is tried once. */
+/* Slurm cannot change a node's size, so the node is deleted and created again. Slurm may still
+ * record another size than requested, so that is tried only once. */
 void an_idle_node_is_made_anew_when_its_size_changes()
 {
 	Stage s;
@@ -486,8 +486,8 @@ void nothing_is_done_before_others_pods_are_known()
 	CHECK(world.state().is_known());
 }
 
-/* While nobody tolerates it a taint keeps the node out of use, as people see in sinfo; else it is a
- * matter of each pod. */
+/* While no pod tolerates a taint, the taint drains the node, so that sinfo shows it. Otherwise
+ * the taint is checked for each pod. */
 void a_taint_drains_until_a_pod_tolerates_it()
 {
 	Stage s;
@@ -545,7 +545,7 @@ Pod tolerant_pod(const char *uid, const char *key)
 	return p;
 }
 
-/* Of taints that nobody has. */
+/* The pod tolerates taints that no node has. */
 void tolerations_of_one_pod_do_not_crowd_out_others()
 {
 	Stage s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and PrologSlurmctld: nothing is bound while it runs, and its failure ends no pod. */
+/* World and PrologSlurmctld: no pod is bound while it runs, and its failure ends no pod. */
 #include "testsuite/unit/gang_stage.h"
 #include "testsuite/unit/world_stage.h"
 
@@ -34,15 +34,15 @@ struct PrologStage : Stage {
 		CHECK_EQUAL(act(), "submit:a#1");
 	}
 
-	/* The end as slurmctld makes it when the script fails: root's, before the job was
-	 * configured. */
+	/* The end as slurmctld records it when the script fails: cancelled by root, before the
+	 * job was configured. */
 	void end(std::uint32_t uid, bool while_configuring, std::uint32_t attempt = 1)
 	{
 		SlurmJob ended = job(6 + attempt, "a", JobState::cancelled, attempt);
 		ended.configuring = while_configuring;
 		ended.ended_by = uid;
 		ended.submit_time = now.wall_s;
-		ended.end_time = now.wall_s + 60; /* no lost answer */
+		ended.end_time = now.wall_s + 60; /* too late for a lost answer */
 		world.observe(JobSeen{ended}, now);
 	}
 };
@@ -91,8 +91,8 @@ void a_prolog_that_fails_ends_no_pod()
 	CHECK_EQUAL(s.act(), "submit:a#8");
 }
 
-/* slurmctld restarted, or the script failed before the plugin had looked: it does not know what the
- * job was. */
+/* slurmctld restarted, or the script failed before the plugin had looked at the job: the plugin
+ * does not know whether the job was configured. */
 void the_end_of_a_job_that_was_never_configured_is_remembered()
 {
 	PrologStage s;
@@ -100,11 +100,11 @@ void the_end_of_a_job_that_was_never_configured_is_remembered()
 	(void)s.act();
 	s.end(0, false);
 	CHECK_EQUAL(s.act(), "submit:a#2");
-	s.end(0, false); /* told again, when it is no longer completing */
+	s.end(0, false); /* reported again when the job is no longer completing */
 	CHECK_EQUAL(s.act(), "");
 }
 
-/* A user's scancel, and root's of a job whose pod had only to be bound. */
+/* A user's scancel, and root's scancel of a configured job whose pod was about to be bound. */
 void a_cancelled_job_ends_its_pod()
 {
 	for (const auto &[uid, while_configuring] :

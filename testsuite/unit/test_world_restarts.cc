@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World when somebody was away: restarts of the agent and of slurmctld, answers that were lost,
- * messages that crossed. */
+/* World after an absence: restarts of the agent and of slurmctld, lost answers, messages that
+ * crossed. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
 
@@ -21,7 +21,7 @@ void a_lost_link_stops_everything_until_the_next_snapshot()
 	CHECK_EQUAL(s.act(), "submit:a#1");
 }
 
-/* New pods only, once, and not those of which another agent has said something. */
+/* Only new pods get the condition, once, and not pods with a condition by another agent. */
 void without_slurmctld_new_pods_are_told_so()
 {
 	Stage s;
@@ -50,7 +50,7 @@ void without_slurmctld_new_pods_are_told_so()
 	CHECK(s.act().find("submit:new#1") != std::string::npos);
 }
 
-/* slurmctld restarts: nobody hears of it. */
+/* slurmctld only restarts: no pod gets a condition. */
 void a_short_absence_of_slurmctld_is_not_told()
 {
 	Stage s;
@@ -72,7 +72,7 @@ void a_restarted_agent_goes_on_where_the_other_died()
 {
 	Stage s;
 	s.world.observe(LinkLost{});
-	/* died after the submission, after the binding, after the end */
+	/* the other agent died after the submission, after the binding, after the end */
 	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	Pod b = s.pod("b");
 	b.node_name = "n1";
@@ -87,7 +87,7 @@ void a_restarted_agent_goes_on_where_the_other_died()
 	CHECK_EQUAL(s.act(), "cancel:5");
 	s.pass(2 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.pass(k_second); /* it may have been deleted by force, a moment ago */
+	s.pass(k_second); /* the pod may have been force-deleted a moment ago */
 	CHECK_EQUAL(s.act(), "complete:4=cancelled");
 }
 
@@ -96,7 +96,7 @@ void a_submission_that_crosses_a_snapshot_is_not_lost()
 	Stage s;
 	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	CHECK_EQUAL(s.act(), "submit:a#1");
-	s.world.observe(LinkOpened{{}}); /* a snapshot begins, read before the job was made */
+	s.world.observe(LinkOpened{{}}); /* a snapshot begins, read before the job was created */
 	s.allocate("a", 7);
 	s.world.observe(SnapshotEnded{}, s.now);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
@@ -135,11 +135,12 @@ void what_failed_while_a_side_was_away_is_tried_when_it_is_back()
 	t.world.answer(SubmitAnswered{{"b"}, Error{Errc::invalid, "Invalid account"}}, t.now);
 	(void)t.act();
 	t.world.answer(ReportAnswered{{"b"}, Ok{}}, t.now);
-	t.connect({}); /* a refusal is none that a new connection heals */
+	t.connect({}); /* a new connection does not repeat a refused submission */
 	CHECK_EQUAL(t.act(), "");
 }
 
-/* The next agent was not told of the job, but the Binding names it: no answer was lost. */
+/* The next agent was not told of the job, but the Binding's annotations name it, so no answer
+ * was lost. */
 void a_job_cancelled_soon_takes_its_bound_pod_along_over_a_restart()
 {
 	Stage s;
@@ -165,7 +166,8 @@ void a_job_that_slurmctld_could_not_tell_us_of_is_replaced()
 	CHECK_EQUAL(s.act(), "submit:a#2");
 }
 
-/* Another slurmctld without the job: it was killed before it had saved what it answered. */
+/* A restarted slurmctld without the job: it was killed before it had saved the job that it
+ * answered with. */
 void a_job_that_only_a_dead_slurmctld_told_us_of_is_forgotten()
 {
 	Stage s;
@@ -187,11 +189,11 @@ void a_job_that_the_plugin_never_tells_of_is_forgotten()
 	(void)s.act();
 	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}}, s.now);
 	s.pass(9 * k_second);
-	(void)s.act(); /* tells that it waits */
+	(void)s.act(); /* reports that the pod waits */
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	s.pass(k_second);
-	CHECK_EQUAL(s.act(), "cancel:7"); /* it may live, unknown to the plugin */
+	CHECK_EQUAL(s.act(), "cancel:7"); /* the job may be live, unknown to the plugin */
 	s.world.answer(CompleteAnswered{{"a"}, Ok{}, true}, s.now);
 	s.pass(4 * k_second);
 	CHECK_EQUAL(s.act(), "submit:a#1");
@@ -218,8 +220,8 @@ void a_pod_that_the_watch_has_not_shown_keeps_its_job()
 	CHECK_EQUAL(s.act(), "");
 }
 
-/* The agent died while it took up a pod whose job slurmctld had lost: slurmctld ends the new job,
- * the pod stays. */
+/* The agent died while it submitted a job for a running pod whose job slurmctld had lost.
+ * slurmctld ends the new job, and the pod stays. */
 void a_running_pod_outlives_a_job_whose_answer_was_lost()
 {
 	Stage s;
@@ -232,7 +234,7 @@ void a_running_pod_outlives_a_job_whose_answer_was_lost()
 	CHECK_EQUAL(s.act(), "submit:a#3@n1");
 }
 
-/* An agent has just started: pages of pods come before those of nodes, or the other way round. */
+/* An agent has just started: pages of pods arrive before those of nodes, or the reverse. */
 void nothing_is_done_while_a_list_is_not_whole()
 {
 	Stage s;
@@ -256,8 +258,8 @@ void nothing_is_done_while_a_list_is_not_whole()
 	CHECK_EQUAL(s.act(), "submit:a#1");
 }
 
-/* Slurm has the number again after a restore, for the same pod even: what we heard of the first one
- * says nothing. */
+/* After a restore, Slurm assigns the number again, here even for the same pod. The answer about
+ * the first job says nothing about the second. */
 void an_answer_is_forgotten_with_its_job()
 {
 	Stage s;

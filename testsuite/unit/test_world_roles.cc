@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and the roles of gangs whose pods come later: what their templates demand counts from the
- * first submission on. */
+/* World and roles of a gang whose pods come later: the constraints of their templates count from
+ * the first submission on. */
 #include "src/core/gang/role_conflict.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -21,8 +21,8 @@ Pod template_pod(Resources requests = size(1000, 64))
 	return pod;
 }
 
-/* A LeaderWorkerSet with LeaderReady: the leader is there, its three workers are to come. Nodes n1
- * and n2 are of pool a, n3 and n4 of pool b. */
+/* A LeaderWorkerSet with LeaderReady: the leader exists, its three workers come later. Nodes n1
+ * and n2 are in pool a, n3 and n4 in pool b. */
 struct Stage : GangStage {
 	Stage(const Pod &leader, const Pod &worker) : GangStage(4, size(1000, 64))
 	{
@@ -47,7 +47,7 @@ struct Stage : GangStage {
 		return node;
 	}
 
-	/* Of the set: 0 is the leader. */
+	/* A pod of the set; index 0 is the leader. */
 	[[nodiscard]] Pod member(std::uint32_t index, const Pod &like) const
 	{
 		Pod p = like;
@@ -69,7 +69,7 @@ std::string text_of(const std::vector<std::string> &names)
 	return out;
 }
 
-/* What happens when only the leader is there. */
+/* The actions when only the leader exists. */
 std::vector<World::PodAction> first_look(Stage &stage, const Pod &leader)
 {
 	stage.world.observe(PodSeen{stage.member(0, leader)}, stage.now);
@@ -87,7 +87,7 @@ Pod with_pool(const char *pool)
 	return pod;
 }
 
-/* They share a job: that of the leader has the affinity of the workers to pool b. */
+/* Leader and workers share a job: the leader's submission has the workers' affinity to pool b. */
 void a_later_role_chooses_the_nodes_too()
 {
 	const Pod leader = with_pool("b"), worker = with_pool("b");
@@ -98,7 +98,7 @@ void a_later_role_chooses_the_nodes_too()
 	CHECK_EQUAL(submits.front().second.spec.tasks, 4U);
 }
 
-/* The leader, and so many roles of which no two ask for the same. */
+/* The leader, and count roles with different requests. */
 Stage with_unlike_roles(std::uint32_t count)
 {
 	const Pod leader = template_pod();
@@ -110,7 +110,7 @@ Stage with_unlike_roles(std::uint32_t count)
 	return stage;
 }
 
-/* Each costs a look at all nodes, and the agent has one thread. */
+/* Each role costs a check of all nodes, and the agent has one thread. */
 void too_many_unlike_roles_are_refused()
 {
 	Stage fine = with_unlike_roles(32), many = with_unlike_roles(33);
@@ -185,7 +185,7 @@ void fields_of_a_later_role_that_are_not_supported_are_refused_at_once()
 		"remove it, or use another schedulerName");
 }
 
-/* As soon as one suits those that had none. */
+/* The gang starts as soon as a node suits the role that had none. */
 void a_gang_without_a_node_runs_when_there_is_one()
 {
 	const Pod leader = template_pod(), worker = with_pool("c");
@@ -225,7 +225,7 @@ void a_real_pod_corrects_its_template()
 	CHECK_EQUAL(text_of(updates.front().second.spec.excluded_nodes), "n3 n4");
 }
 
-/* The job must not end a role that has no limit. */
+/* The job must not end a role that has no deadline. */
 void a_gang_has_the_latest_deadline_of_its_roles()
 {
 	for (const auto &[of_leader, of_worker, minutes] :

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World and allocations whose pods cannot be bound: for how long, and what is asked for next. */
+/* World and allocations whose pods cannot be bound: how long they are kept, and what is
+ * submitted next. */
 #include "src/core/inspect/why.h"
 #include "testsuite/unit/gang_stage.h"
 #include "testsuite/unit/place_stage.h"
@@ -66,7 +67,7 @@ std::string why_line(const PlaceStage &s, const std::string &about)
 	return line == lines.end() ? "" : line->text;
 }
 
-/* To an allocation that cannot be used. */
+/* Up to an allocation that cannot be used. */
 void allocate(PlaceStage &s, const std::string &uid, std::uint32_t id, const std::string &node,
 	std::uint32_t attempt = 1)
 {
@@ -75,7 +76,7 @@ void allocate(PlaceStage &s, const std::string &uid, std::uint32_t id, const std
 	CHECK(!says(s.act(), "bind:" + uid + "@" + node));
 }
 
-/* After the wait; what is asked for next. */
+/* Waits until the allocation is given back; returns the next submission. */
 std::string give_back(
 	PlaceStage &s, const std::string &uid, std::uint32_t id, std::uint32_t attempt = 1)
 {
@@ -100,7 +101,7 @@ struct Away {
 	const char *next;
 };
 
-/* More nodes are away than are believed to be, so that Slurm keeps their jobs. */
+/* More nodes are away than the agent accepts as lost, so that Slurm keeps their jobs. */
 void an_allocation_on_a_node_that_stays_away_is_given_back()
 {
 	for (const Away &away : {Away{"NotReady", false, false, "submit:b-n1"},
@@ -145,7 +146,8 @@ void the_pod_says_that_its_allocation_is_given_back()
 		"the allocation is given back and the pod queued again");
 }
 
-/* Where the agent may not change nodes (nodes.manage) Slurm would give it again and again. */
+/* Where the agent may not change nodes (nodes.manage), Slurm would allocate the node again and
+ * again. */
 void a_cordoned_node_is_not_asked_for_again()
 {
 	PlaceStage s;
@@ -178,7 +180,7 @@ void a_node_that_comes_back_in_time_gets_the_pod()
 	CHECK(says(s.act(), "bind:b@n1"));
 }
 
-/* The watch is behind: an agent before this one has bound it. */
+/* The watch is behind: an earlier agent has bound the pod. */
 void a_pod_that_is_bound_after_all_keeps_its_allocation()
 {
 	PlaceStage s;
@@ -206,7 +208,7 @@ void what_runs_on_a_node_that_is_away_is_left_alone()
 	}
 }
 
-/* Not all that an ending pod holds is counted: its port is not. */
+/* An ending pod's resources are counted, but its port is not. */
 void a_port_that_is_not_set_free_is_not_waited_for()
 {
 	PlaceStage s;
@@ -228,7 +230,7 @@ void full(PlaceStage &s, const std::string &uid, std::uint32_t id, const std::st
 	s.world.observe(JobSeen{single_job(uid, id, JobState::running, node, 1)}, s.now);
 }
 
-/* Else each would get it again when it has given back the other. */
+/* Otherwise each pod would get the other node back after giving one up. */
 void all_nodes_without_room_are_excluded_at_once()
 {
 	PlaceStage s;
@@ -270,7 +272,7 @@ void allocate_gang(GangStage &s, std::uint32_t pods)
 	s.world.observe(JobSeen{s.running(nodes({{"n1", 8}, {"n2", 8}, {"n3", 8}}))}, s.now);
 }
 
-/* Bound pods keep an allocation that all of them need. */
+/* Pods already bound would keep an allocation that all pods of the gang need. */
 void a_gang_is_bound_when_all_its_pods_have_their_places()
 {
 	for (const bool comes_back : {true, false}) {
@@ -309,7 +311,7 @@ void a_gang_is_bound_when_all_its_pods_have_their_places()
 	}
 }
 
-/* On n1 each of two has room beside the pod that is there, but not both. */
+/* On n1 each of the two pods fits beside the running one, but not both. */
 void a_gang_is_bound_when_its_pods_have_room_together()
 {
 	GangStage s(2);
@@ -335,7 +337,7 @@ void a_gang_is_bound_when_its_pods_have_room_together()
 	CHECK_EQUAL(only<Bind>(s.take()).size(), 2U);
 }
 
-/* Of pods that run on n1 and n2 the last has failed, and n2 is away for its successor. */
+/* Of the pods that run on n1 and n2, the last has failed, and n2 is away for its replacement. */
 void lose_one(GangStage &s)
 {
 	s.start(4);
@@ -348,7 +350,7 @@ void lose_one(GangStage &s)
 	CHECK(only<Bind>(s.take()).empty());
 }
 
-/* They may do well without it: nobody is ended for it. */
+/* The running pods may do without the missing one, so that none of them is ended for it. */
 void a_pod_without_a_place_leaves_a_gang_that_runs()
 {
 	GangStage s(4);
@@ -420,7 +422,7 @@ std::vector<std::pair<PodUid, Submit>> lose_job(GangStage &s)
 	return only<Submit>(s.take());
 }
 
-/* Slurm would start no job that must have it. */
+/* Slurm would never start a job that requires such a node. */
 void a_lost_job_is_asked_for_without_nodes_that_are_out_of_service()
 {
 	for (const bool is_in_service : {true, false}) {
@@ -438,7 +440,7 @@ void a_lost_job_is_asked_for_without_nodes_that_are_out_of_service()
 	}
 }
 
-/* One waits for the place of one that failed, and may not go where the others are. */
+/* One pod waits to replace a failed one, and may not run on the nodes of the others. */
 void a_lost_job_does_not_exclude_the_nodes_that_it_must_have()
 {
 	GangStage s(4);

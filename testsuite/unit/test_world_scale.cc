@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What large gangs and large clusters cost beside small ones: ratios of processor time of this
- * process. */
+/* The cost of large gangs and large clusters compared with small ones, as ratios of this
+ * process's CPU time. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -16,7 +16,7 @@ namespace
 
 constexpr std::uint32_t k_nodes = 100, k_pods = 1000, k_node_cpus = 64;
 constexpr std::int64_t k_between_events_us = 400;
-/* one large gang to a hundred small ones: both in processor time of this process */
+/* one large gang compared with a hundred small ones, in CPU time of this process */
 constexpr double k_most_times = 3;
 
 std::string node_name(std::uint32_t i)
@@ -24,8 +24,8 @@ std::string node_name(std::uint32_t i)
 	return "node-" + std::to_string(i);
 }
 
-/* Whole lives of the pods of Jobs of the same size, one event after the other, on a hundred nodes.
- * is_indexed: pods know their ranks. */
+/* The complete lives of the pods of equally large Jobs on a hundred nodes, one event after the
+ * other. is_indexed: the pods know their ranks. */
 struct Gangs {
 	World world{plain_settings()};
 	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
@@ -78,7 +78,7 @@ struct Gangs {
 		return p;
 	}
 
-	/* slurmctld's: ten pods on a node */
+	/* slurmctld's part: ten pods per node. */
 	void submit(const PodUid &lead, const Submit &action)
 	{
 		SlurmJob job;
@@ -96,7 +96,7 @@ struct Gangs {
 		world.observe(JobSeen{job}, now);
 	}
 
-	/* Each action is answered by an event of its own. */
+	/* Each event is followed by a pass. */
 	std::vector<World::PodAction> take()
 	{
 		now.mono_us += k_between_events_us;
@@ -115,7 +115,7 @@ struct Gangs {
 		world.observe(PodSeen{seen}, now);
 	}
 
-	/* Until nothing happens for a second. */
+	/* Continues until nothing happens for a second. */
 	void answer_all(std::vector<World::PodAction> todo)
 	{
 		for (int idle = 0; idle < 2500;) {
@@ -146,7 +146,7 @@ struct Gangs {
 		}
 	}
 
-	/* Thousands of events, and never two of them at once. */
+	/* Thousands of events, never two at once. */
 	void live()
 	{
 		std::vector<World::PodAction> todo;
@@ -173,7 +173,7 @@ double cpu_seconds()
 	return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
 }
 
-/* Seconds of processor time. */
+/* Seconds of CPU time. */
 double cost_of(std::uint32_t jobs, bool is_indexed)
 {
 	Gangs cluster(jobs, is_indexed);
@@ -205,8 +205,8 @@ void ranks_of_pods_without_an_index_are_found_as_fast()
 	compare(false);
 }
 
-/* Seconds for 500 pods of one template, submitted one after the other where each node has pods of
- * others, one of which has a port. */
+/* Seconds for 500 pods of one template, submitted one by one. Each node has pods of others, one
+ * of which uses a host port. */
 double cost_of_pods_on(std::uint32_t nodes)
 {
 	Settings settings = plain_settings();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World when it loses sight of pods: lists without them, another cluster's API server, a plugin
- * that is silent about a job. */
+ * that does not report a job. */
 #include "src/core/inspect/sight.h"
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/world_stage.h"
@@ -55,7 +55,7 @@ void a_waiting_pod_that_a_list_leaves_out_keeps_its_place()
 	CHECK(s.act().find("look") == std::string::npos);
 }
 
-/* What has ended needs no question. */
+/* An ended pod needs no look-up. */
 void an_ended_pod_that_a_list_leaves_out_is_gone()
 {
 	Stage s;
@@ -78,7 +78,7 @@ void few_questions_are_under_way_at_once()
 	CHECK_EQUAL(looks, 16U);
 }
 
-/* The plugin is slow, or cannot tell whose the job is; a pod runs under it. */
+/* The plugin is slow, or cannot tell to which pod the job belongs; a pod runs under the job. */
 void an_untold_job_of_a_bound_pod_is_not_cancelled()
 {
 	Stage s;
@@ -94,7 +94,7 @@ void an_untold_job_of_a_bound_pod_is_not_cancelled()
 	s.pass(30 * k_second);
 	CHECK_EQUAL(s.act(), "");
 
-	Stage t; /* never told of: the pod has a job again, and then the old one is ended */
+	Stage t; /* never reported: the pod gets another job, and then the old one is ended */
 	t.world.observe(PodSeen{t.pod("a")}, t.now);
 	(void)t.act();
 	t.allocate("a", 7);
@@ -153,7 +153,7 @@ void nothing_is_done_before_the_cluster_is_known()
 	CHECK(s.act().find("complete:7=cancelled") != std::string::npos);
 }
 
-/* The agent was started with the kubeconfig of another cluster, where nothing of ours is. */
+/* The agent was started with the kubeconfig of another cluster, which has none of our objects. */
 void jobs_of_another_cluster_hold_everything()
 {
 	Stage s = unsure();
@@ -179,7 +179,7 @@ void jobs_of_another_cluster_hold_everything()
 	CHECK_EQUAL(s.act(), "submit:of-other#1");
 }
 
-/* The name in the configuration was changed, and perhaps back again. */
+/* The name in the configuration was changed, and perhaps changed back. */
 void jobs_under_another_name_are_told()
 {
 	const auto named = [](SlurmJob job, const char *cluster, const char *uid) {
@@ -218,7 +218,7 @@ void a_submission_names_its_cluster()
 	CHECK_EQUAL(s.world.state().jobs.at({7}).marker.cluster_uid, "ours");
 }
 
-/* Older markers do not say whose they are; one pod may always have gone. */
+/* Older markers do not name their cluster. A single pod may always have been deleted. */
 void jobs_without_a_cluster_end_unless_too_many_lose_their_pods()
 {
 	Stage s = unsure();
@@ -232,7 +232,7 @@ void jobs_without_a_cluster_end_unless_too_many_lose_their_pods()
 	CHECK(absent_pods_text(s.world).starts_with("2 jobs"));
 	s.pass(3600 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.world.observe(JobGone{{3}}, s.now); /* an administrator has looked */
+	s.world.observe(JobGone{{3}}, s.now); /* an administrator has removed this job */
 	CHECK_EQUAL(s.act(), "look:b");
 	s.world.answer(LookUpAnswered{{"b"}, PodLookup::absent}, s.now);
 	s.pass(3 * k_second);
@@ -240,10 +240,10 @@ void jobs_without_a_cluster_end_unless_too_many_lose_their_pods()
 	CHECK_EQUAL(absent_pods_text(s.world), "");
 }
 
-/* ---- what we gave up ---- */
+/* ---- jobs that an agent gave up ---- */
 
-/* An agent before this one, with another cluster's kubeconfig or against a blind server: root may
- * be its uid. */
+/* An earlier agent gave the jobs up, because of another cluster's kubeconfig or an API server
+ * without its pods. That agent may have run as root. */
 void a_job_that_an_agent_gave_up_takes_no_pod_along()
 {
 	Stage s;
@@ -262,14 +262,14 @@ void a_job_that_an_agent_gave_up_takes_no_pod_along()
 	s.pass(10 * k_second);
 	CHECK_EQUAL(s.act(), "submit:a#2@n1");
 
-	Stage t; /* it was about to, and somebody was faster */
+	Stage t; /* the agent was about to end the job, but it timed out first */
 	t.world.observe(PodSeen{running(t, "a", 7)}, t.now);
 	bound.state = JobState::timeout;
 	t.connect({bound});
 	CHECK_EQUAL(t.act(), "remove:a");
 }
 
-/* Whether Cancel or Complete, and what the marker is to say. */
+/* Cancel or Complete, and whether the marker is to say that the job was given up. */
 std::string ends_of(Stage &s)
 {
 	std::string out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* World at a takeover or a start: what it has not seen itself, it does not take for gone. */
+/* World at a takeover or a start: it does not take what it has not seen itself for gone. */
 #include "src/core/model/outcome.h"
 #include "testsuite/unit/gang_stage.h"
 
@@ -14,7 +14,7 @@ namespace
 
 using Stage = GangStage;
 
-/* A wrong scheduler_name, rights that are missing: the watch shows none of its pods. */
+/* With a wrong scheduler_name, or without permissions, the watch shows none of the gang's pods. */
 void a_gang_that_was_never_seen_keeps_its_job()
 {
 	for (const bool runs : {true, false}) {
@@ -47,7 +47,7 @@ void a_gang_without_any_pod_ends()
 	const auto looks = only<LookUp>(stage.take());
 	REQUIRE(looks.size() == 1);
 	CHECK_EQUAL(looks.front().second.name_space, "a");
-	CHECK(only<LookUp>(stage.take()).empty()); /* it is under way */
+	CHECK(only<LookUp>(stage.take()).empty()); /* the look-up is under way */
 	stage.world.answer(LookUpAnswered{looks.front().first, PodLookup::absent}, stage.now);
 	CHECK_EQUAL(only<Complete>(stage.take()).size(), 1U);
 }
@@ -88,7 +88,7 @@ void on_doubt_a_pod_is_a_member()
 	CHECK(may_be_member(of_job, "js-uid", gang));
 }
 
-/* Each job of such a gang is charged for the wait. */
+/* Each job of such a gang is charged while it waits. */
 void a_gang_that_never_comes_whole_is_asked_for_ever_less_often()
 {
 	Stage stage(2);
@@ -128,15 +128,16 @@ void a_gang_that_never_comes_whole_is_asked_for_ever_less_often()
 			}
 		}
 	}
-	CHECK(jobs >= 4 && jobs <= 8); /* 59 without pauses */
+	CHECK(jobs >= 4 && jobs <= 8); /* it would be 59 without pauses */
 	for (std::size_t i = 3; i < pauses.size(); i++)
 		CHECK(pauses[i] >= pauses[i - 1]);
 	CHECK(is_told);
 	stage.world.observe(PodSeen{stage.pod(1)}, stage.now);
-	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U); /* it is whole */
+	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U); /* the gang is complete */
 }
 
-/* PreemptMode=SUSPEND: the job of the pod that is there stands still, and the pod does not. */
+/* PreemptMode=SUSPEND: Slurm suspends the job of the pod already there, but the pod continues to
+ * run. */
 void a_gang_without_room_gives_its_allocation_back()
 {
 	Stage stage(2);
@@ -217,7 +218,7 @@ Pod failed(Pod pod)
 	return pod;
 }
 
-/* Nobody else looks at its groups. */
+/* A standby does not reconcile its groups, so that it must forget them by itself. */
 void a_standby_forgets_pods_that_have_gone()
 {
 	Stage stage(2);
@@ -228,7 +229,7 @@ void a_standby_forgets_pods_that_have_gone()
 		stage.world.observe(PodGone{pod.uid, i % 4 == 0 ? failed(pod) : pod}, stage.now);
 		stage.pass(2 * k_second);
 		(void)stage.take();
-		/* every fourth of an hour's, and one */
+		/* a quarter of the pods of the last hour, and two */
 		REQUIRE(stage.world.state().pods.size() <= 452);
 	}
 	for (int i = 0; i < 500; i++) {
@@ -268,7 +269,7 @@ void a_standby_knows_how_a_pod_ended_when_it_takes_over()
 	CHECK_EQUAL(ends.front().second.wait_status, 3U << 8);
 }
 
-/* Where no policy keeps them from it, people write what they like. */
+/* Where no policy prevents it, users can write any annotation. */
 void annotations_make_no_gang_of_somebody_elses_pod()
 {
 	for (const bool is_after : {false, true}) {

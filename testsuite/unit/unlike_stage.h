@@ -28,12 +28,12 @@ inline Settings with_hold(std::int64_t seconds)
 	return settings;
 }
 
-/* A RayCluster: a head of one CPU in pool a (n1, n2), two workers of four CPUs in pool b (n3, n4),
- * which ask for more. */
+/* A RayCluster: a head of one CPU in pool a (n1, n2) and two workers of four CPUs in pool b (n3,
+ * n4). Head and workers need different nodes, hence two components. */
 struct UnlikeStage : GangStage {
 	Pod head = in_pool("a", 1000), worker = in_pool("b", 4000);
 	std::uint32_t next_job = 7;
-	std::map<std::string, SlurmJob> jobs; /* by marker's uid: the latest */
+	std::map<std::string, SlurmJob> jobs; /* by the marker's uid; the latest job */
 
 	explicit UnlikeStage(std::int64_t hold_seconds = 60, const char *uid = "ray-uid")
 	    : GangStage(4, size(1000, 64), with_hold(hold_seconds))
@@ -79,7 +79,7 @@ struct UnlikeStage : GangStage {
 		worker_comes("w1");
 	}
 
-	/* What pods are told is written at once. */
+	/* Takes the actions. Conditions written on pods succeed at once. */
 	std::vector<World::PodAction> take()
 	{
 		auto actions = GangStage::take();
@@ -88,7 +88,7 @@ struct UnlikeStage : GangStage {
 		return actions;
 	}
 
-	/* Slurm makes the jobs that are asked for; how many. */
+	/* Takes the submissions, which Slurm accepts, and returns them. */
 	std::vector<Submit> submit()
 	{
 		std::vector<Submit> out;
@@ -158,7 +158,7 @@ struct UnlikeStage : GangStage {
 		return text;
 	}
 
-	/* All the way. */
+	/* Goes all the way from the pods' arrival to pods that run. */
 	void start()
 	{
 		all_come();
@@ -187,7 +187,7 @@ inline void gone(UnlikeStage &stage, std::initializer_list<const char *> uids)
 		stage.world.observe(PodGone{{uid}, *stage.world.state().pod({uid})}, stage.now);
 }
 
-/* Done, or a failure with that exit code. */
+/* The pod ends: code 0 is success, any other code a failure. */
 inline void end_pod(UnlikeStage &stage, const char *uid, int code)
 {
 	Pod p = *stage.world.state().pod({uid});

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world_facts.h - the settings, nodes and volumes that tests of World start from, and its actions
- * as words.
+ * world_facts.h - the settings, nodes and volumes that tests of World start from, and a pod's
+ * actions as text.
  */
 #ifndef SLURMKUBE_TESTSUITE_UNIT_WORLD_FACTS_H
 #define SLURMKUBE_TESTSUITE_UNIT_WORLD_FACTS_H
@@ -18,7 +18,7 @@ using namespace slurmkube::core;
 
 constexpr std::int64_t k_second = 1'000'000;
 
-/* Cluster "main"; every namespace may run jobs as user 1; managed nodes have the usual label. */
+/* Cluster "main"; every namespace may run jobs as user 1; managed nodes have the default label. */
 inline Settings plain_settings()
 {
 	Settings s;
@@ -33,7 +33,7 @@ inline Settings plain_settings()
 	return s;
 }
 
-/* A ready node that is ours, with more memory than any test needs. */
+/* A ready managed node with more memory than any test needs. */
 inline KubeNode kube_node(const std::string &name, const std::string &uid, std::int64_t milli_cpu)
 {
 	KubeNode n;
@@ -58,7 +58,7 @@ inline SlurmNode slurm_node(const std::string &name, std::uint32_t cpus)
 	return n;
 }
 
-/* An unbound claim of one pod's. */
+/* An unbound claim for one pod. */
 inline Claim unbound_claim(const std::string &name, const std::string &storage_class)
 {
 	Claim c;
@@ -70,7 +70,8 @@ inline Claim unbound_claim(const std::string &name, const std::string &storage_c
 	return c;
 }
 
-/* A free volume of the class "local", on one node or, if that is empty, everywhere. */
+/* A free volume of the class "local", reachable from one node, or from all nodes if node is
+ * empty. */
 inline Volume free_volume(const std::string &name, const std::string &node)
 {
 	Volume v;
@@ -85,7 +86,7 @@ inline Volume free_volume(const std::string &name, const std::string &node)
 	return v;
 }
 
-/* One word for an action of a single pod, excluded nodes behind a minus sign. */
+/* One word per action of a single pod; excluded nodes follow a minus sign. */
 inline std::string word_of(const PodUid &uid, const Action &action)
 {
 	const auto excluding = [&](const char *verb, const JobSpec &spec) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world_stage.h - a World with one node, and what tests of single pods do again and again: facts
- * in, actions out as text, answers in.
+ * world_stage.h - a World with one node, and the steps that most tests of single pods need. Tests
+ * put facts in, take actions out as text and give answers.
  */
 #ifndef SLURMKUBE_TESTSUITE_UNIT_WORLD_STAGE_H
 #define SLURMKUBE_TESTSUITE_UNIT_WORLD_STAGE_H
@@ -87,7 +87,7 @@ struct Stage {
 		return j;
 	}
 
-	/* What to do now, as text; one word for each action. */
+	/* The next actions as text, one word per action. */
 	std::string act()
 	{
 		std::string out;
@@ -157,7 +157,8 @@ inline Pod end_of(Pod pod, PodPhase phase, int exit_code)
 	return pod;
 }
 
-/* A bound pod on which nothing runs; and what the kubelet says while it pulls. */
+/* A bound pod whose containers do not run, with the status that the kubelet writes during a
+ * pull. */
 inline Pod starting(const Stage &s, const std::string &uid, std::uint32_t id)
 {
 	Pod p = s.pod(uid);
