@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz.h - what the targets share: one input as bytes to take apart, and what must hold.
+ * fuzz.h - what the fuzz targets share: an input of bytes to take apart, and the check of a
+ * property.
  *
  * A target is a file fuzz_NAME.cc with LLVMFuzzerTestOneInput. testsuite/fuzz/fuzz links it with
- * libFuzzer; make check links it with replay.cc and feeds it the kept inputs. A broken property
- * ends the process, as a sanitizer's finding does.
+ * libFuzzer; make check links it with replay.cc and runs it on the stored inputs. A violated
+ * property aborts the process, as a sanitizer's finding does.
  */
 #ifndef SLURMKUBE_TESTSUITE_FUZZ_FUZZ_H
 #define SLURMKUBE_TESTSUITE_FUZZ_FUZZ_H
@@ -30,7 +31,7 @@ namespace slurmkube::fuzz
 	abort();
 }
 
-/* Nobody can act on an error that says nothing. */
+/* True unless result is an error without a text, on which a user could not act. */
 template <class T> bool says_why(const Result<T> &result)
 {
 	return result.ok() || !result.error().what.empty();
@@ -52,7 +53,7 @@ class Input
 	{
 	}
 
-	/* 0 at the end. */
+	/* The next byte; 0 at the end. */
 	unsigned char byte()
 	{
 		if (rest_.empty())
@@ -61,7 +62,7 @@ class Input
 		rest_.remove_prefix(1);
 		return first;
 	}
-	/* Up to the next newline, which goes with it. */
+	/* The text up to the next newline, which is consumed, too. */
 	std::string line()
 	{
 		const std::size_t end = std::min(rest_.find('\n'), rest_.size());

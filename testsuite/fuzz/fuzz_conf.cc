@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_conf.cc - the files beside slurm.conf that the plugin reads inside slurmctld: kube.conf and
+ * fuzz_conf.cc - the files next to slurm.conf that the plugin reads inside slurmctld: kube.conf and
  * gres.conf.
  */
 #include "src/plugins/job_submit/kube/gres_conf.h"
@@ -35,14 +35,14 @@ void check_gres_conf(std::string_view text)
 		for (const auto &[key, value] : line.keys)
 			MUST(!key.empty() && !value.empty() &&
 				value.find_first_of(" \t\r\n#\\\"") == std::string::npos);
-	/* Slurm's loader would end slurmctld: a line that says so is seen, whatever stands around
-	 * it and however it is broken */
+	/* Slurm's loader would end slurmctld. The plugin must therefore find such a line
+	 * whatever precedes or follows it, and however the line is split. */
 	MUST(!plugin::parse_gres_conf(std::string(text) + "\n\nAutoDetect=nvml").trouble.empty());
 	MUST(!plugin::parse_gres_conf("autodetect=NVML\n" + std::string(text)).trouble.empty());
 	std::string split = "AutoDetect=nvml";
 	split.insert(text.size() % split.size(), "\\\n");
 	MUST(!plugin::parse_gres_conf(std::string(text) + "\n\n" + split).trouble.empty());
-	/* comments count for nothing */
+	/* comments are ignored */
 	MUST(!conf.trouble.empty() ||
 		plugin::parse_gres_conf("# AutoDetect=nvml Include\n" + std::string(text))
 			.trouble.empty());
@@ -51,7 +51,7 @@ void check_gres_conf(std::string_view text)
 		[](const std::string &hosts, std::size_t) {
 			return std::vector<std::string>{hosts};
 		}};
-	/* a node of any line's, with one CPU */
+	/* a node with one CPU, to which every line applies */
 	std::string why = plugin::why_not_to_load(conf, {"k1", 1}, lists);
 	MUST(!why.empty() || conf.trouble.empty());
 	MUST(!why.empty() || text.find("Cores=1") == std::string_view::npos ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_link.cc - lines between plugin and agent, both ways: what is decoded encodes to what decodes
- * the same.
+ * fuzz_link.cc - lines between plugin and agent, in both directions: a decoded message encodes to a
+ * line that decodes to the same message.
  */
 #include "src/codec/link.h"
 #include "src/plugins/job_submit/kube/feed.h"
@@ -24,7 +24,7 @@ void check_message(std::string_view line)
 	const auto again = codec::decode_link(encoded);
 	MUST(again && *again == *decoded);
 	MUST(codec::encode_link(again->seq, again->message) == encoded);
-	/* the bound of the queue counts what the lines will take, about */
+	/* the limit of the queue uses line_size(), which must be close to the real length */
 	MUST(plugin::line_size(decoded->message) <= 64 * 1024 + 8 * encoded.size());
 }
 

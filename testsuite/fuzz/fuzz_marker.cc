@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_marker.cc - admin_comment, which decides rights inside slurmctld: who may be a placeholder,
- * and whose.
+ * fuzz_marker.cc - admin_comment, which decides inside slurmctld who may submit a placeholder job
+ * and to which pod the job belongs.
  *
- * First byte: who asks. Then the comment.
+ * The first byte selects the caller; the rest is the comment.
  */
 #include "src/codec/marker.h"
 #include "src/plugins/job_submit/kube/guard.h"
@@ -29,7 +29,7 @@ void check_submission(const plugin::Rules &rules, bool trusted, std::string_view
 		.marker = {.admin_comment = text},
 		.partition = "kube"};
 	const plugin::Judgement judgement = plugin::judge(rules, submission);
-	/* into a partition for pods: with a marker, from those who may, or not at all */
+	/* a partition for pods accepts only jobs with a marker, from trusted callers */
 	MUST(judgement.refusal.empty() == (trusted && marker.ok()));
 	MUST(judgement.marker.has_value() == judgement.refusal.empty());
 	MUST(!judgement.marker || *judgement.marker == *marker);
@@ -42,7 +42,7 @@ void check_submission(const plugin::Rules &rules, bool trusted, std::string_view
 void check_changes(
 	const plugin::Rules &rules, std::string_view text, const Result<core::Marker> &marker)
 {
-	/* a user can neither take a marker nor lose one */
+	/* a user can neither add a marker to a job nor remove one */
 	const Change take{.caller = k_somebody,
 		.marker = {},
 		.partition = "batch",

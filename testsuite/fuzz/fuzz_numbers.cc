@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_numbers.cc - quantities, times of the API, time limits: numbers that others wrote as text.
+ * fuzz_numbers.cc - numbers written as text: quantities, times of the Kubernetes API, time limits.
  */
 #include "src/codec/time.h"
 #include "src/core/model/quantity.h"
@@ -30,7 +30,7 @@ void check_quantity(std::string_view text)
 	MUST(!milli || up.ok());
 	if (!up)
 		return;
-	/* without a sign nothing becomes negative */
+	/* only a quantity with a minus sign may be negative */
 	MUST(text.front() == '-' ? *up <= *down && *up <= 0 : *up >= *down && *down >= 0);
 	MUST(*up - *down <= 1 && *up - *down >= -1);
 	if (milli && *milli >= 0)
@@ -48,7 +48,7 @@ void check_time(std::string_view text)
 	if (!time)
 		return;
 	const std::string written = codec::format_time(*time);
-	/* an offset may lead out of the years that can be written */
+	/* a UTC offset may lead out of the range of years that can be written */
 	if (*time < -62167219200 || *time > 253402300799)
 		return;
 	const auto again = codec::parse_time(written);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_options.cc - what users write on pods, and names that end up in lines for slurm.conf.
+ * fuzz_options.cc - options that users write on pods, and names that end up in lines for
+ * slurm.conf.
  *
- * First byte: what it is. Then a key (one with a slash is taken as it is) and value, or name,
- * address, features and GRES, a line each.
+ * The first byte selects an option or a node. An option is a key (used unchanged if it contains a
+ * slash) and a value; a node is a name, an address, features and GRES. Each field is a line.
  */
 #include "src/core/reconcile/node_sync.h"
 #include "src/core/translate/translate.h"
@@ -43,7 +44,7 @@ void check_annotation(Input input)
 	MUST(is_printable(spec->name) && spec->name.size() <= 256 && is_printable(spec->comment) &&
 		spec->comment.size() <= 256);
 	const core::JobOptions &o = spec->options;
-	/* it has no permissions */
+	/* the pod's user has no permissions */
 	MUST(!spec->priority && o.nice.value_or(0) >= 0 && o.burst_buffer.empty() &&
 		o.reservation.empty() && o.wckey.empty());
 	MUST(spec->cpus >= 1 && spec->memory_mib >= 1 && o.min_nodes.value_or(1) == 1);
@@ -53,8 +54,8 @@ void check_annotation(Input input)
 		MUST(is_printable(*text) && text->size() <= 1024);
 }
 
-/* NodeName=... NodeAddr=... Port=... CPUs=... RealMemory=... Feature=... Gres=... State=...: as
- * many words as were meant */
+/* The line is NodeName=... NodeAddr=... Port=... CPUs=... RealMemory=... Feature=... Gres=...
+ * State=... and must have exactly the given number of words. */
 void check_line(const std::string &line, std::size_t words)
 {
 	MUST(is_printable(line));

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_owner.cc - an object that owns pods, as far as the ranks and the shape of the job that come
- * of it.
+ * fuzz_owner.cc - an owner of pods, and the ranks and the job shape that follow from it.
  *
- * The input is the owner; a pod that names it is made up from its roles.
+ * The input is the owner; the target makes up a pod that refers to it from its roles.
  */
 #include "src/codec/json.h"
 #include "src/codec/owner.h"
@@ -18,7 +17,7 @@ using namespace slurmkube::fuzz;
 namespace
 {
 
-/* Every rank lies in a task, and no task holds more than it asks for. */
+/* Every rank lies in a task, and the pods in a task never exceed its size. */
 void check_shape(const std::vector<core::Rank> &ranks)
 {
 	const core::GangShape shape = core::shape_of(ranks, 1);

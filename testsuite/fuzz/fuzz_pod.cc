@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_pod.cc - one pod, node, namespace, claim, volume or storage class, as far as the job, the
- * node line, the user or the claim's next step that comes of it.
+ * fuzz_pod.cc - one pod, node, namespace, claim, volume or storage class, and the job, node line,
+ * user or next step of the claim that follows from it.
  */
 #include "src/codec/amounts.h"
 #include "src/codec/claim.h"
@@ -33,7 +33,7 @@ const core::Policy &policy()
 	return one;
 }
 
-/* Never negative, and never less than was asked for. */
+/* Amounts are never negative, and rounding never yields less than was requested. */
 void check_resources(const core::Resources &r)
 {
 	MUST(r.milli_cpu >= 0 && r.memory_bytes >= 0 && r.pods >= 0);
@@ -66,15 +66,15 @@ void check_node(const core::KubeNode &node)
 	reserve.reserve_memory_mib = 64;
 	const core::NodeSpec spec = core::node_spec(node, reserve, core::PluginHello());
 	MUST(spec.cpus >= 1 && spec.memory_mib >= 1);
-	/* what is promised to Slurm is there */
+	/* the node really has what it announces to Slurm */
 	MUST(spec.cpus == 1 || static_cast<Wide>(spec.cpus) * 1000 <= node.allocatable.milli_cpu);
 	MUST(spec.memory_mib == 1 ||
 		static_cast<Wide>(spec.memory_mib) << 20 <= node.allocatable.memory_bytes);
 	MUST(spec.cpus > 1 || node.allocatable.milli_cpu < 3000);
 }
 
-/* Whatever the annotations say, only a user who was looked up, and no more than the lists and names
- * that they may hold. */
+/* Whatever the annotations say, the rule only yields a user that was looked up, and lists and
+ * names within their limits. */
 void check_namespace(const core::Namespace &seen)
 {
 	core::NamespaceRule rule{.name_space = "",
@@ -100,8 +100,8 @@ void check_namespace(const core::Namespace &seen)
 			account.find_first_of(", ") == std::string::npos);
 }
 
-/* Whatever stands in it: a claim gets a volume of its size or larger and of its class, and only for
- * the node where that is. */
+/* Whatever the objects contain, a claim only gets a volume of its class and of at least its
+ * size, and only for a node that the volume is reachable from. */
 void check_storage(json_object *object)
 {
 	core::Claims claims;

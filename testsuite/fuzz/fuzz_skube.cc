@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_skube.cc - the control socket: requests as the agent's server takes them, and replies as
+ * fuzz_skube.cc - the control socket: requests as the agent's server reads them, and replies as
  * skube prints them.
  *
- * First byte: odd is a request, even a reply. Nothing that a reply holds may reach a terminal as
- * anything but text.
+ * An odd first byte selects a request, an even one a reply. Nothing in a reply may reach a terminal
+ * as anything but text.
  */
 #include "src/agent/ctl/server.h"
 #include "src/codec/json.h"
@@ -37,7 +37,7 @@ void check_reply(std::string_view text)
 	(void)skube::all_checks_passed(object);
 }
 
-/* Answers one question with what it was asked. */
+/* A server that answers each request with the request itself. */
 class Peer
 {
       public:
@@ -86,7 +86,7 @@ void check_request(std::string_view bytes)
 {
 	Peer peer;
 	const std::string answer = peer.ask(bytes);
-	/* nothing to a half line, else exactly one line of JSON */
+	/* no answer to an incomplete line, otherwise exactly one line of JSON */
 	MUST((bytes.find('\n') == std::string_view::npos) == answer.empty() ||
 		bytes.size() > ctl::k_request_max);
 	MUST(answer.empty() || answer.find('\n') == answer.size() - 1);

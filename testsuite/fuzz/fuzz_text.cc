@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_text.cc - credentials and small text tools: base64, the expiry of tokens, escaping, cutting,
- * trimming.
+ * fuzz_text.cc - credentials and small text functions: base64, the expiry of tokens, escaping,
+ * truncating, trimming.
  */
 #include "src/agent/kube/client.h"
 #include "src/agent/kube/files.h"
@@ -45,7 +45,7 @@ void check_base64(std::string_view text)
 	MUST(again && *again == *bytes);
 }
 
-/* The text as the payload of a token, and as a token. */
+/* Tries the text both as the payload of a token and as a whole token. */
 void check_token(std::string_view text)
 {
 	std::string payload = encode_base64(text);
@@ -56,7 +56,7 @@ void check_token(std::string_view text)
 		     "eyJhbGciOiJSUzI1NiJ9." + payload + ".c2ln"}) {
 		const auto expiry = kube::token_expiry(token);
 		MUST(!expiry || *expiry > 0);
-		/* It becomes a header line, or is refused. */
+		/* The token becomes a valid header line, or is refused. */
 		kube::Token sent(token, {});
 		const std::string header = sent.text(kube::Token::Clock::time_point());
 		MUST(header.find_first_of("\r\n \t") == std::string::npos && is_printable(header));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_watch.cc - what an API server sends: bytes in chunks to frames, frames in JSON or protobuf
- * to events, list pages, Status objects.
+ * fuzz_watch.cc - what an API server sends: chunks of bytes become frames, frames in JSON or
+ * protobuf become events; list pages and Status objects.
  */
 #include "src/agent/kube/client.h"
 #include "src/codec/frames.h"
@@ -27,7 +27,7 @@ struct Frames {
 	bool too_long = false;
 };
 
-/* The chunk sizes follow from step: 0 is all at once. */
+/* step determines the sizes of the chunks; 0: everything at once. */
 Frames frames_of(std::string_view bytes, std::size_t step)
 {
 	codec::FrameReader reader(k_longest);
@@ -73,7 +73,7 @@ void empty_managed_fields(json_object *value)
 	}
 }
 
-/* What is cut out is what nobody reads, and nothing else. */
+/* without_managed_fields() removes managedFields, which the agent never reads, and nothing else. */
 void take_cut(const std::string &line)
 {
 	const std::string cut = codec::without_managed_fields(line);
@@ -84,7 +84,7 @@ void take_cut(const std::string &line)
 		return;
 	MUST(less.ok());
 	empty_managed_fields(whole->get());
-	empty_managed_fields(less->get()); /* written with blanks it is not cut */
+	empty_managed_fields(less->get()); /* an array written with spaces is not cut */
 	MUST(codec::to_text(whole->get()) == codec::to_text(less->get()));
 }
 
@@ -97,7 +97,7 @@ void take_line(const std::string &line)
 		return;
 	take_object(event->get());
 	take_object(codec::get(event->get(), "object"));
-	/* what we write is what we read */
+	/* writing and reading again yields the same object */
 	const std::string text = codec::to_text(event->get());
 	MUST(text.find('\n') == std::string::npos);
 	const auto again = codec::parse_json(text, 8 * k_longest);
@@ -111,7 +111,7 @@ void take_list(json_object *list)
 		take_object(codec::array_at(items, i));
 }
 
-/* As Watch and the errors of requests read it, whichever of both it is in. */
+/* Reads the bytes as Watch does, and as the errors of requests do. */
 void take_wire(const std::string &bytes)
 {
 	const Error error = kube::error_of({500, bytes});

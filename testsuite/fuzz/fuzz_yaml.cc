@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_yaml.cc - slurmkubed.yaml and kubeconfig: files that people write.
+ * fuzz_yaml.cc - files that administrators write: slurmkubed.yaml and kubeconfig.
  */
 #include "src/agent/config.h"
 #include "src/agent/kube/access.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replay.cc - runs a target over kept inputs, without libFuzzer: for make check, and for any
+ * replay.cc - runs a target on stored inputs without libFuzzer, for make check and for any
  * compiler.
  *
- * usage: fuzz_NAME [FILE...] without files: all of $FUZZ_CORPUS/NAME; short ones also cut at every
- * length
+ * usage: fuzz_NAME [FILE...]
+ *
+ * Without files: all inputs in $FUZZ_CORPUS/NAME. Short inputs are also truncated at every length.
  */
 #include "testsuite/fuzz/fuzz.h"
 
@@ -17,12 +18,12 @@
 namespace
 {
 
-/* bytes: cutting longer inputs everywhere would take too long */
+/* in bytes; truncating longer inputs at every length would take too long */
 constexpr std::size_t k_short = 600;
 
 void run(std::string_view bytes)
 {
-	/* a copy of its own length, so that a read beyond the end is seen */
+	/* a copy of the exact length, so that the sanitizer detects a read beyond the end */
 	const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
 	(void)LLVMFuzzerTestOneInput(exact.data(), exact.size());
 }
@@ -34,7 +35,7 @@ bool run_file(const std::filesystem::path &file)
 		(std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
 	if (!in)
 		return false;
-	/* the last one named is the one that failed */
+	/* if the target crashes, the last file printed is the one that failed */
 	std::cerr << file.filename().string() << std::endl;
 	for (std::size_t length = bytes.size() <= k_short ? 0 : bytes.size();
 		length <= bytes.size(); length++)
