@@ -5,7 +5,8 @@
 usage: classes.py [--all] [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 --all prints every class: public methods, data members, file, name.
 
-Constructors, destructors and operators are not counted, nor are structures: those hold data.
+Constructors, destructors and operators are not counted. Structures are not checked, because they
+hold data.
 """
 import os
 import re
@@ -22,7 +23,7 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def members_of(declaration):
-    """Names with a trailing underscore that one declaration at the level of the class makes."""
+    """The number of data members, names with a trailing underscore, in a declaration of a class."""
     head = declaration.split("=")[0].split("{")[0]
     return 0 if "(" in head else len(MEMBER.findall(declaration))
 
@@ -40,7 +41,7 @@ def is_method(declaration, name):
 
 
 def classes(text):
-    """(name, public methods, data members) of each class at any level."""
+    """(name, public methods, data members) of each class, nested ones included."""
     lines = COMMENT.sub(lambda m: "\n" * m.group().count("\n"), text).split("\n")
     for number, line in enumerate(lines):
         head = HEAD.match(line)

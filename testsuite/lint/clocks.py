@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The agent reads clocks in src/agent/loop.* alone; others call Clock::now(), now() and wall_us().
+"""In the agent only src/agent/loop.* reads clocks; other files call Clock::now(), now() and
+wall_us().
 
 usage: clocks.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 """
@@ -17,7 +18,7 @@ COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 
 def code_of(path):
-    """The lines without comments and texts."""
+    """The lines without comments and string literals."""
     text = open(path, encoding="utf-8").read()
     return COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text).split("\n")
 

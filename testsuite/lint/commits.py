@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""New commits have messages that contribs/git-hooks/commit-msg takes.
+"""New commits have messages that contribs/git-hooks/commit-msg accepts.
 
 usage: commits.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 
-New are those behind SINCE, as far as the checkout has them. Where there is no git only the
-hook's own examples are tried.
+New commits are those after SINCE that the checkout contains. Without git only the hook's own
+examples are checked.
 """
 import os
 import shutil
@@ -17,7 +17,7 @@ from pathlib import Path
 
 SINCE = "9c3a3fbd33c0"
 
-# What must be found, and what must not.
+# Messages, and whether each must be refused.
 EXAMPLES = (
     ("agent: read the list again\n\nA list may be short.\n", 0),
     ("Read the list again\n", 1),
@@ -60,7 +60,7 @@ def git(top, *arguments):
 
 
 def new_commits(top):
-    """[(hash, message)]; nothing where there is no git, or no such history."""
+    """[(hash, message)]; empty without git, or if the history does not contain SINCE."""
     if git(top, "rev-parse", "--verify", f"{SINCE}^{{commit}}") is None:
         return []
     told = git(top, "log", "--format=%h%x01%B%x00", f"{SINCE}..HEAD") or ""

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What documents say of the tree: the packages that building takes are named, the lines for
-slurm.conf are those of the example in etc, and the tested series of Slurm are those of configure.
-Whether their links lead somewhere: links.
+"""Documents agree with the tree: they name the packages needed to build, the lines for slurm.conf
+are those of the example in etc, and the tested Slurm series are those of configure. The lint links
+checks their links.
 
 usage: documents.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 """

@@ -1,12 +1,12 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sources are formatted as clang-format and black do it, and flake8 and shellcheck find nothing.
+"""Sources are formatted as by clang-format and black, and flake8 and shellcheck find nothing.
 
 usage: format.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 
-Formatters of another version format otherwise; such and missing tools are named and left out. Exit
-status 77, a skipped test: none of the four could run. .clang-format, pyproject.toml and .flake8
-have the settings.
+Other versions of the formatters format differently. A tool that is missing or has another version
+is named and left out. Exit status 77, a skipped test: none of the four tools could run. The
+settings are in .clang-format, pyproject.toml and .flake8.
 """
 import os
 import re
@@ -22,23 +22,23 @@ from sources import sources
 class Tool(NamedTuple):
     command: tuple
     language: str
-    series: str  # how its version begins
+    series: str  # the beginning of its version
     at_a_time: int
 
 
-# the slowest first, since two run at a time
+# the slowest first, because two run at a time
 TOOLS = (
     Tool(("black", "--check", "--workers=1", "--config=pyproject.toml"), "Python", "23.1.", 50),
     Tool(("flake8", "--jobs=1"), "Python", "", 50),
     Tool(("shellcheck", "-x"), "shell", "", 8),
     Tool(("clang-format", "--dry-run", "-Werror"), "C", "14.", 100),
 )
-# what black says besides the names of files
+# what black prints besides the names of files
 NOISE = re.compile(r"^(All done!|Oh no!|\d+ files? |$)")
 
 
 def version_of(program):
-    """None: there is no such program."""
+    """None: the program does not exist."""
     try:
         done = subprocess.run(
             [program, "--version"], capture_output=True, text=True, check=False, timeout=60
@@ -50,7 +50,7 @@ def version_of(program):
 
 
 def usable(tools):
-    """Those that can run; names the others."""
+    """The tools that can run; prints the names of the others."""
     for tool in tools:
         version = version_of(tool.command[0])
         if version is None:
@@ -62,7 +62,7 @@ def usable(tools):
 
 
 def runs(tools, by_language):
-    """The commands: each tool with some of its files."""
+    """The commands: each tool with a part of its files."""
     for tool in tools:
         files = by_language[tool.language]
         for first in range(0, len(files), tool.at_a_time):
@@ -70,7 +70,7 @@ def runs(tools, by_language):
 
 
 def complaint(top, command):
-    """What the command says; None where all is well."""
+    """The output of the command; None if it found nothing."""
     done = subprocess.run(
         command,
         cwd=top,

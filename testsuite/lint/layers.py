@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who may include whom (doc/design/architecture.md): fails on a forbidden arrow.
+"""Which folder may include which (doc/design/architecture.md): fails on a forbidden include.
 
 usage: layers.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 """
@@ -8,7 +8,7 @@ import os
 import re
 import sys
 
-# folder under src/ -> what it may include of ours, and which foreign headers
+# folder under src/ -> the folders of ours and the foreign headers that it may include
 RULES = {
     "base": (("src/base/",), ()),
     "core": (("src/base/", "src/core/"), ()),
@@ -32,27 +32,27 @@ CORE = (
     "world",
     "inspect",
 )
-# what no pure folder may reach
+# headers that the pure folders must not include
 IMPURE = re.compile(
     r"^(sys/|unistd\.h|fcntl\.h|pthread\.h|netinet/|arpa/|poll\.h|fstream|iostream|thread|mutex"
     r"|condition_variable|filesystem|ctime|time\.h)"
 )
 PURE = ("core", "codec")
-# what is C as well, and may be seen by a seam
+# headers that are valid C, too, so that a seam may include them
 BOTH = ("src/base/slurm_versions.h",)
 LIBRARIES = ("json-c/", "curl/", "yaml.h", "jwt.h", "systemd/", "slurm/", "microhttpd.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
 def is_seam(path):
-    """The C files of a plugin and their own headers: they see Slurm's headers and none of our
-    C++.
+    """The C files of a plugin and their own headers: they include Slurm's headers and none of our
+    C++ headers.
     """
     return "/plugins/" in path and path.endswith((".c", "/seam.h", "/seam_private.h"))
 
 
 def is_upward(path, name):
-    """Within src/core: an arrow to a folder that comes later, or to none of them."""
+    """Within src/core: an include of a folder that comes later, or that is not in the list."""
     here, there = path.split("/")[2], name.split("/")[2]
     return here not in CORE or there not in CORE or CORE.index(there) > CORE.index(here)
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""References within the tree lead somewhere: paths of files, links and anchors of documents, their
-sections, numbers of facts and decisions.
+"""References within the tree have a target: paths of files, links and anchors in documents, section
+numbers, and numbers of facts and decisions.
 
 usage: links.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 
-Read are documents, manual pages, C, C++, Python and scripts: those that git knows; where there is
-no git, those that lie in the tree. A path from the top (src/core/world/state.h) must exist wherever
-it stands. In documents and comments so must a path from a folder of src (core/world/state) and a
-file that is named with or without its folder (world/state.h, state.h). "*" and words in capitals
-(test_NAME.py) stand for anything; programs that make builds count as there.
+The lint reads documents, manual pages, C, C++, Python and scripts: the files that git knows, or
+without git all files of the tree. A path from the top (src/core/world/state.h) must exist wherever
+it occurs. In documents and comments, a path from a folder of src (core/world/state) and a file name
+with or without its folder (world/state.h, state.h) must exist, too. "*" and words in capitals
+(test_NAME.py) match anything; programs that a build creates count as existing.
 """
 import io
 import os
@@ -23,9 +23,9 @@ from pathlib import Path, PurePosixPath
 TOPS = ("src", "testsuite", "doc", "contribs", "etc")
 DOCUMENTS = (".md", ".scd")
 C_LIKE = (".h", ".c", ".cc")
-# folders of Slurm's own tree, which our comments name too
+# folders of Slurm's own tree, which our comments mention, too
 OF_SLURM = ("src/slurmctld", "src/common", "src/interfaces")
-# foreign input: a path means nothing there
+# input for tests, in which paths have no meaning
 UNREAD = "testsuite/fuzz/corpus/"
 FACTS = "doc/design/facts.md"
 DECISIONS = "doc/design/decisions"
@@ -34,7 +34,7 @@ START = r"(?<![\w./$}~<>-])"
 PART = r"[\w.*+-]+"
 # folders with which a path in a comment may begin
 IN_SRC = re.compile(r"src/(?:(?:core|agent)/)?[a-z_]+")
-# from the top; a file with or without its folder, of kinds that are ours
+# a path from the top; a file of a kind that we have, with or without its folder
 PATH = re.compile(START + rf"((?:{'|'.join(TOPS)})/(?:{PART}/)*(?:{PART})?)")
 FILE = re.compile(START + r"((?:[\w*-]+/)*[\w*-]+\.(?:md|scd|h|cc|py|sh))\b(?![\w/(])")
 FACT = re.compile(r"\b(?:facts\.md,?|facts?)\s+(\d+)\b")
@@ -45,11 +45,11 @@ HEADING = re.compile(r"^#{1,6} +(.*?) *#*$", re.M)
 CODE_BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
 COMMENT_OF_C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 COMMENT_OF_SHELL = re.compile(r"(?:^|\s)#.*")
-# how a comment goes on in the next line
+# how a comment continues in the next line
 NEXT_LINE = re.compile(r"\n[ \t]*(?:\*(?!/)|//|#)?[ \t]*")
 CAPITALS = re.compile(r"(?<![A-Za-z])[A-Z]+(?![a-z])")
 
-# What must be found, and what must not: a document, and how many complaints it gets.
+# Documents, and the number of complaints that each must get.
 EXAMPLES = (
     ("src/core/world/world.h and src/core/world/", 0),
     ("src/core/world/no_such.h, which", 1),
@@ -69,12 +69,12 @@ EXAMPLES = (
 )
 
 
-# what autotools leave at the top
+# files that autotools leave at the top
 GENERATED = re.compile(r"configure~?|.*\.in~?|.*\.m4|config\..*")
 
 
 def listed_by_git(top):
-    """What is tracked, or about to be. None: there is no git."""
+    """The files that are tracked or not ignored. None: there is no git."""
     command = ["git", "-c", "safe.directory=*", "-C", str(top), "ls-files", "-z", "-c", "-o"]
     try:
         done = subprocess.run([*command, "--exclude-standard"], capture_output=True, check=False)
@@ -109,7 +109,7 @@ def comments_of_c(text):
 
 
 def comments_of_python(text):
-    """And texts in three quotes, whatever they are for."""
+    """Comments and all strings in three quotes, whatever their purpose."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         is_long = token.type == tokenize.STRING and '"""' in token.string[:4]
         if is_long or token.type == tokenize.COMMENT:
@@ -123,7 +123,7 @@ def comments_of_shell(text):
 
 
 def comments(name, text):
-    """(number of its first line, text) of all that is written for people."""
+    """(number of its first line, text) of each part that is written for readers."""
     suffix = PurePosixPath(name).suffix
     if suffix in DOCUMENTS:
         return [(1, text)]
@@ -134,7 +134,7 @@ def comments(name, text):
 
 
 def anchors_of(text):
-    """As GitHub makes them of headings."""
+    """The anchors that GitHub makes from headings."""
     for heading in HEADING.findall(CODE_BLOCK.sub("", text)):
         shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
         yield re.sub(r"[^\w\- ]", "", shown).replace(" ", "-")
@@ -147,7 +147,7 @@ def is_among(path, names):
 
 
 def ends_of(name):
-    """ "core/pod.h", "core/pod", "pod.h", "pod" and so on, of "src/core/pod.h" """
+    """For "src/core/pod.h": "core/pod.h", "core/pod", "pod.h", "pod" and so on."""
     parts = PurePosixPath(name).parts
     for first in range(len(parts)):
         end = "/".join(parts[first:])
@@ -173,7 +173,7 @@ class Tree:
         return {str(folder) for name in self.files for folder in PurePosixPath(name).parents}
 
     def _built(self):
-        """Programs, as the fragments of the makefile name them."""
+        """The programs named in the makefile fragments."""
         for name in self.files:
             lines = self.text(name).split("\n") if name.endswith(".mk") else []
             for line in lines:
@@ -222,7 +222,7 @@ def dead_link(tree, name, text, target):
 
 
 def complaints(tree, name, text):
-    """(line, complaint or None) of each reference."""
+    """(line, complaint or None) for each reference."""
 
     def each(pattern, judge, part=text, first=1):
         for found in pattern.finditer(part):
@@ -246,7 +246,7 @@ def faults_of(tree, name, text):
 
 
 def faults_of_numbers(tree):
-    """A number stands for one thing, and the index has every decision with its status."""
+    """Each number denotes one thing, and the index lists every decision with its status."""
     for where, numbers in ((FACTS, tree.facts), (DECISIONS, tree.numbers_of_decisions)):
         twice = sorted({n for n in numbers if numbers.count(n) > 1})
         yield from (f"{where}: number {n} stands twice" for n in twice)
@@ -272,7 +272,7 @@ def main():
     read = [name for name in tree.files if is_read(top, name)]
     faults = [*faults_of_examples(tree), *faults_of_numbers(tree)]
     for name in read:
-        # the examples of this file are wrong on purpose
+        # the examples in this file are wrong on purpose
         if name != "testsuite/lint/links.py":
             faults += faults_of(tree, name, tree.text(name))
     print("\n".join([*faults, f"{len(read)} files, {len(faults)} faults"]))

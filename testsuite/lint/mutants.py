@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every mutant of testsuite/mutants still fits: the lines that it replaces stand exactly once in
-its file. Running them takes hours (testsuite/mutants/mutants.py); a mutant that does not fit any
-more would be noticed only then.
+"""Every mutant of testsuite/mutants still applies: the lines that it replaces occur exactly once in
+its file. testsuite/mutants/mutants.py takes hours, and without this lint a mutant that does not
+apply would only be noticed then.
 """
 import os
 import sys

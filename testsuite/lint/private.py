@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slurmctld's own variables and functions stand in the plugin's seam_private.h alone; others call
-its wrappers.
+"""Only the plugin's seam_private.h uses slurmctld's internal variables and functions; other files
+call its wrappers.
 
 usage: private.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 """
@@ -20,8 +20,8 @@ power_down_node_bitmap power_node_bitmap prolog_complete schedule schedule_job_s
 schedule_node_save set_node_down share_node_bitmap
 slurmctld_config slurmctld_diag_stats unlock_slurmctld validate_super_user
 """.split()
-# a member of a structure of ours may have such a name; a function of Slurm's not yet wrapped, by
-# its kind of name
+# A member of one of our structures may have such a name. The second part finds functions of Slurm
+# that have no wrapper yet, by the pattern of their names.
 USE = re.compile(
     r"(?<![\w.>])(" + "|".join(SYMBOLS) + r"|update_(?:job|node|part|resv)\w*|extern\s+\w+)\b"
 )
@@ -29,7 +29,7 @@ COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 
 def code_of(path):
-    """The lines without comments and texts, which may name what they are about."""
+    """The lines without comments and string literals, which may mention such names."""
     text = open(path, encoding="utf-8").read()
     return COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text).split("\n")
 

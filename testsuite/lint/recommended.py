@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every command that a text of ours recommends is run by a test: what changes something and stands
-in no row of TESTED fails.
+"""A test runs every command that our texts recommend: a command that changes something and matches
+no row of TESTED is an error.
 
 usage: recommended.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 
-Texts are the messages in src (commands in single quotes), the manual pages and doc/admin.md,
-README.md. An administrator followed one of them (scontrol reconfigure after a new node) and
-slurmctld 22.05 ended.
+Texts are the messages in src (commands in single quotes), the manual pages, doc/admin.md and
+README.md. The reason: an administrator followed one of them (scontrol reconfigure after a new
+node), and slurmctld 22.05 ended.
 """
 import glob
 import os
@@ -15,15 +15,15 @@ import re
 import sys
 
 PROGRAMS = "scontrol|systemctl|kubectl|skube|sacctmgr|slurmkubed"
-# What only looks, and names of programs and files without a command
+# commands that only read, and names of programs and files without a command
 HARMLESS = re.compile(
     r"^(kubectl (describe|get|annotate$|apply$|create token$|--kubeconfig \S+ auth whoami$)"
     r"|scontrol (show|requeue$)|skube (check|diag|explain|help|ping|show|why)\b"
     r"|systemctl status|\w+$|[\w.]+yaml$)"
 )
 UNIT = "systemd's part: no test has systemd; what the unit starts and reloads is tested"
-# command (a regular expression that matches all of it) -> the test that runs it, and what must
-# stand there; or why none does
+# command (a regular expression that matches all of it) -> the test that runs it and a text that
+# must occur in that test, or the reason why no test runs it
 TESTED = [
     (r"scontrol reconfigure", "testsuite/e2e/test_faults.py", "bed.slurm.reconfigure()"),
     (
@@ -72,7 +72,7 @@ def commands(path):
         return {m.group(1).strip() for m in QUOTED.finditer(text)}
     found = {
         m.group(1) for m in QUOTED.finditer(re.sub(r"(?<!\n)\n\s*(?=\S)", " ", text))
-    }  # one may go on in the next line
+    }  # a command may continue in the next line
     for block in BLOCK.findall(text):
         found |= {
             line.strip().removeprefix("$ ")

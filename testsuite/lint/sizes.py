@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""No file of src is longer than 350 lines, no function longer than 40, but tables and what is
-listed here as known, with its length, which may only fall.
+"""No file of src is longer than 350 lines and no function longer than 40, except tables and the
+known exceptions listed here with their lengths, which may only be reduced.
 
 usage: sizes.py [--all] [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 --all prints every function: lines, file and first line, name.
 
-Functions are found by the shape of the code: a brace alone, in column 0 or behind one tab within a
-class, and the next line that begins with the closing one in the same column. The lines that belong
-to the brace are those above it up to a blank one, a comment, or another end.
+Functions are found by the format of the code: an opening brace alone in column 0, or behind one tab
+within a class, and the next closing brace in the same column. The lines above the opening brace, up
+to a blank line, a comment or another end, belong to the function.
 """
 import os
 import re
@@ -17,7 +17,7 @@ import sys
 FILE_LINES = 350
 FUNCTION_LINES = 40
 TABLES = ("src/core/options/table.cc",)
-# to be mended: a length is lowered here when it falls, a line goes with the last fault
+# To be fixed: lower a length when it is reduced, and remove an entry when it is within the limit.
 KNOWN_FILES = {}
 KNOWN_FUNCTIONS = {}
 
@@ -26,7 +26,7 @@ NAME = re.compile(r"([~\w:]+|operator\S+)\s*\(")
 
 
 def header_of(lines, brace):
-    """The lines of the declaration whose brace is alone in line number brace."""
+    """The first line of the declaration whose opening brace is alone on line brace."""
     first = brace
     while first > 0 and not ENDS_HEADER.search(lines[first - 1]):
         first -= 1
@@ -34,7 +34,7 @@ def header_of(lines, brace):
 
 
 def functions(lines):
-    """(first line, lines, name) of each, a method within a class as well."""
+    """(first line, lines, name) of each function, including methods within a class."""
     number = 0
     while number < len(lines):
         line = lines[number]
@@ -62,7 +62,7 @@ def sources():
 
 
 def faults_of(what, found, limit, known):
-    """Found: (lines, where, name) of each."""
+    """found: (lines, where, name) of each file or function."""
     for length, where, name in found:
         most = known.get(name, limit)
         if length > most:
@@ -73,7 +73,7 @@ def faults_of(what, found, limit, known):
 
 
 def read_all():
-    """Of all files and of all functions: (lines, where, name)."""
+    """(lines, where, name) of all files and of all functions."""
     files, found = [], []
     for path in sources():
         lines = open(path, encoding="utf-8").read().split("\n")[:-1]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which files the tree has, and in which language each is: for lints that look at all of a kind.
+"""The files of the tree and the language of each, for lints that check all files of a language.
 
-Files are those that git tracks; in an unpacked tarball, which has no git, all that lie in the
-folders of the sources, and at the top only what no build leaves there.
+The files are those that git tracks. In an unpacked tarball, which has no git, they are all files in
+the folders of the sources, and at the top only those that no build creates.
 """
 import os
 import shutil
@@ -25,7 +25,7 @@ SUFFIXES = {
 
 
 def tracked(top):
-    """None where there is no git."""
+    """None: there is no git."""
     if not shutil.which("git") or not (top / ".git").exists():
         return None
     done = subprocess.run(
@@ -46,7 +46,7 @@ def found(top):
 
 
 def language(top, path):
-    """None: none of those that lints look at."""
+    """None: a language that no lint checks."""
     suffix = os.path.splitext(path)[1]
     if suffix:
         return SUFFIXES.get(suffix)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests that doc/user.md names in its tables must exist: a case by the words of its name, a file of
-testsuite/e2e by its name, "unit test_x" and "oracle". So must those that test_options.py names for
-options which it does not look at itself.
+"""The tests named in the tables of doc/user.md exist: a case by the words of its name, a file of
+testsuite/e2e by its name, "unit test_x" and "oracle". So do the tests that test_options.py names
+for options that it does not test itself.
 
 usage: tables.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
-A cell of the column "test" is a list with commas or semicolons: "`cron job`", "test_claims: missing
-claim is waited for", "of those who waited together" (the end of a name is enough, "... with unlike
-leader" too). A case without a file is one of the file before it, after a semicolon of those that
-the section's text names.
+
+A cell of the column "test" is a list separated by commas or semicolons: "`cron job`", "test_claims:
+missing claim is waited for", "of those who waited together" (the end of a name is enough, "... with
+unlike leader" too). A case without a file belongs to the file before it; after a semicolon, to one
+of the files that the section's text names.
 """
 import os
 import re
@@ -19,7 +20,7 @@ FILE = re.compile(r"test_\w+")
 
 
 def cases(path):
-    """The names of a file's cases, in words."""
+    """The names of the cases in a file, as words."""
     return [
         name.replace("_", " ")
         for name in re.findall(r"^def test_(\w+)\(", path.read_text(encoding="utf-8"), re.M)
@@ -27,7 +28,7 @@ def cases(path):
 
 
 def rows(text):
-    """(section's text, cell "test") of each row of each table that has that column."""
+    """(text of the section, cell "test") for each row of each table that has this column."""
     for section in re.split(r"^## ", text, flags=re.M):
         column, prose = None, re.sub(r"^\|.*$", "", section, flags=re.M)
         for line in section.splitlines():
@@ -50,7 +51,9 @@ class Table:
             yield from self._faults_of_cell(FILE.findall(prose), cell)
 
     def faults_of_options(self):
-        """ELSEWHERE of test_options.py: "gang": "test_gangs", a file or one of its own cases."""
+        """Checks ELSEWHERE of test_options.py, which names a file or one of its own cases for each
+        option: "gang": "test_gangs".
+        """
         text = (self.e2e / "test_options.py").read_text(encoding="utf-8")
         block = re.search(r"^ELSEWHERE = \{(.*?)^\}", text, re.M | re.S).group(1)
         for name in FILE.findall(block):

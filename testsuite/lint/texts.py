@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every text that users see on a pod is made by report.h (its comment says where the line is):
-fails where a condition is made elsewhere under src/.
+"""report.h makes every text that users see on a pod (the comment there defines the boundary): fails
+if a condition is made elsewhere under src/.
 
 usage: texts.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 HOME = "src/core/reconcile/report*.cc"
 NAMES = "src/core/model/names.h"
-# what reads them from the API server makes conditions too, but no texts
+# decoding a condition from the API server makes a Condition, too, but no text
 READERS = ("src/codec/",)
 REASON = re.compile(r'k_reason_(\w+)\[\] = "(\w+)";')
 MADE = (
@@ -25,7 +25,7 @@ MADE = (
 
 
 def literals(top):
-    """The reasons as literals: who writes them has gone round names.h."""
+    """A pattern for the reasons as string literals, which bypass names.h."""
     values = [value for _, value in REASON.findall((top / NAMES).read_text(encoding="utf-8"))]
     return re.compile('"(?:' + "|".join(values) + ')"'), values
 
@@ -33,7 +33,7 @@ def literals(top):
 def faults(text, patterns):
     for pattern, what in patterns:
         for match in pattern.finditer(text):
-            # a structure's definition is no object
+            # the definition of the structure is not an object
             if not re.search(r"\bstruct\s+$", text[: match.start()][-20:]):
                 yield text.count("\n", 0, match.start()) + 1, what
 

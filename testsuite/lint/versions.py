@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Versions are compared in one header each, Slurm's in src/base/slurm_versions.h and libcurl's in
-src/agent/kube/curl_versions.h; others use the names of their facts.
+"""Versions are compared in one header each: Slurm's in src/base/slurm_versions.h, libcurl's in
+src/agent/kube/curl_versions.h. Other files use the names defined there.
 
 usage: versions.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 """
@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-# a number made of a version, a comparison with one, a version as a text of its own
+# a number computed from a version, a comparison with one, a version as a separate string
 SLURM = re.compile(
     r"""
     SLURM_VERSION_NUM\s*\(
@@ -27,7 +27,7 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def code_of(path):
-    """The lines without comments, which may name versions."""
+    """The lines without comments, which may mention versions."""
     text = open(path, encoding="utf-8").read()
     return COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text).split("\n")
 

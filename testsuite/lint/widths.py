@@ -1,12 +1,12 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""No line of a program is wider than 100 columns, of a document or manual page than 80; a row of a
-table may have 120. A tab leads to the next multiple of 8.
+"""No line of a program is wider than 100 columns, and no line of a document or manual page wider
+than 80; a row of a table may have 120. A tab advances to the next multiple of 8.
 
 usage: widths.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 
-Code in documents, between lines of ``` or indented by a tab or four blanks, is as wide as it must
-be. A table that needs wider rows becomes a list or sections.
+Code in documents, between lines of ``` or indented by a tab or four spaces, has no limit. A table
+that needs wider rows becomes a list or sections.
 """
 import os
 import sys
@@ -24,14 +24,14 @@ def width(line):
 
 
 def too_wide(lines):
-    """(number, width, allowed) of each line of a program that is."""
+    """(number, width, limit) of each line of a program that is too wide."""
     for number, line in enumerate(lines, 1):
         if width(line) > PROGRAM:
             yield number, width(line), PROGRAM
 
 
 def too_wide_text(lines):
-    """The same of a document."""
+    """The same for a document."""
     in_code = False
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith("```"):
@@ -44,7 +44,7 @@ def too_wide_text(lines):
 
 
 def faults_of(path, lines, is_text):
-    """What is wrong with one file, a line each."""
+    """The faults of one file, a line each."""
     for number, columns, allowed in (too_wide_text if is_text else too_wide)(lines):
         yield f"{path}:{number}: {columns} columns, {allowed} are allowed"
 
