@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# The programs of a private control plane: how each is started, when it is ready, how it ends.
-# Sourced by up, down and restart. Needs D, the directory of the control plane; D/settings holds the
-# rest, so that a restart is what the start was.
+# The programs of a private control plane: the command that starts each of them, the check that it
+# is ready, and how it is stopped. Sourced by up, down and restart. Needs D, the directory of the
+# control plane. D/settings holds all other settings, so that a restart uses the same ones as the
+# start.
 
 # shellcheck source-path=SCRIPTDIR source=workloads.sh
 . "$TESTSUITE/k8s/workloads.sh"
@@ -19,8 +20,8 @@ program() {
 	fi
 }
 
-# Each sets the array command. The ports: +0 API server, +1 and +2 etcd, +3 controller manager, +4
-# kwok, +10 to +13 managers of workloads. All on 127.0.0.1.
+# Each function command_* sets the array command. The ports, all on 127.0.0.1: +0 API server, +1 and
+# +2 etcd, +3 controller manager, +4 kwok, +10 to +13 managers of workloads.
 command_etcd() {
 	local client=http://127.0.0.1:$((PORTBASE + 1)) peer=http://127.0.0.1:$((PORTBASE + 2))
 	command=("$(program etcd)" --data-dir "$D/etcd"
@@ -31,7 +32,7 @@ command_etcd() {
 	[ "$FSYNC" = 1 ] || command+=(--unsafe-no-fsync)
 }
 
-# The Node authorizer gives kubelets their rights, the kubelet-* flags make logs and exec work.
+# The Node authorizer gives kubelets their permissions; logs and exec need the kubelet-* flags.
 command_kube_apiserver() {
 	# shellcheck disable=SC2206 # lists of arguments by environment
 	command=("$(program kube-apiserver)" --etcd-servers "http://127.0.0.1:$((PORTBASE + 1))"
@@ -82,8 +83,8 @@ api() {
 
 ready_etcd() { curl -s --max-time 1 -o /dev/null -f "http://127.0.0.1:$((PORTBASE + 1))/health"; }
 ready_kube_apiserver() { [ "$(api /readyz)" = ok ]; }
-# Its first visible work. A controller manager that comes back finds it done, so its own health
-# counts as well; its certificate is self-made.
+# The default service account is the controller manager's first visible work. After a restart the
+# account exists already, so the health endpoint is checked as well; its certificate is self-signed.
 ready_kube_controller_manager() {
 	api /api/v1/namespaces/default/serviceaccounts/default -o /dev/null -f &&
 		curl -s --max-time 1 -o /dev/null -f -k \
@@ -91,15 +92,15 @@ ready_kube_controller_manager() {
 }
 ready_kwok() { curl -s --max-time 1 -o /dev/null -f "http://127.0.0.1:$((PORTBASE + 4))/healthz"; }
 
-# The process id of component $1, when it lives and is really ours.
+# The process id of component $1, if the process is alive and belongs to this control plane.
 pid_of() {
 	local pid
 	pid=$(cat "$D/run/$1.pid" 2> /dev/null) || return 1
 	grep -qF "$D" "/proc/$pid/cmdline" 2> /dev/null && echo "$pid"
 }
 
-# A process that ends loses its command line first and its sockets later; as a zombie it has none
-# left.
+# True while process $1 may still hold sockets. An ending process loses its command line first and
+# its sockets later; a zombie has none left.
 holds_files() { grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2> /dev/null; }
 
 launch() {
@@ -110,7 +111,7 @@ launch() {
 	echo $! > "$D/run/$1.pid"
 }
 
-# Waits up to three minutes until component $1 is ready; tells what it said when it died.
+# Waits up to three minutes until component $1 is ready. If it died, prints the end of its log.
 await() {
 	local deadline=$((SECONDS + 180)) name=$1
 	until "ready_${name//-/_}"; do
@@ -124,12 +125,12 @@ await() {
 	done
 }
 
-# Ends component $1 with signal $2 and waits until it is gone. An API server with open watches takes
-# a minute over SIGTERM: five seconds of its farewell are enough.
+# Ends component $1 with signal $2 and waits until it is gone. With open watches an API server takes
+# a minute to end after SIGTERM, so it is killed after five seconds.
 end() {
 	local pid deadline=$((SECONDS + 5))
 	pid=$(pid_of "$1") || return 0
-	kill "-$2" "$pid" 2> /dev/null || true # it may end at any moment
+	kill "-$2" "$pid" 2> /dev/null || true # the process may end at any moment
 	while holds_files "$pid"; do
 		if [ $SECONDS -ge $deadline ]; then kill -9 "$pid" 2> /dev/null || true; fi
 		sleep 0.02

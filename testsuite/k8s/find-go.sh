@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# find_go: puts a Go that is new enough for the modules first in PATH; sourced after common.sh. In
-# this order: an installed one, Debian's package where new enough, else the toolchain itself as a
-# module: golang.org/toolchain is what a newer go fetches by itself (GOTOOLCHAIN), and what even an
-# old one, as in Debian 12, can download like any other module.
+# find_go puts a Go that is new enough for the modules first in PATH. Sourced after common.sh. It
+# tries, in this order: an installed Go, Debian's package if that is new enough, and the toolchain
+# as a module, golang.org/toolchain. A newer go fetches that module by itself (GOTOOLCHAIN); even an
+# old one, as in Debian 12, can download it like any other module.
 
 GO_NEEDED=1.26.6  # the highest "go" line among the modules that we build
 GO_FETCHED=1.26.8 # fetched when nothing installed is new enough
@@ -28,8 +28,8 @@ installed_go() {
 	done
 }
 
-# $1: a go of any age. The module arrives without execute permission; the go command sets it after
-# its own downloads, too.
+# $1: a go of any version. The module arrives without execute permission; the go command also sets
+# it after its own downloads.
 fetch_toolchain() {
 	local arch dir
 	arch=$("$1" env GOARCH)

@@ -4,10 +4,11 @@
 # Main modules from which published programs can be built without their repositories; sourced by
 # build.
 #
-# A program's module may be built as a dependency of ours when our go.mod repeats its requirements:
-# then every third-party version is exactly the released one. Kubernetes needs one trick more. Its
-# go.mod points at 33 folders of its own repository ("replace k8s.io/api =>
-# ./staging/src/k8s.io/api"), each also published as a module: v1.37.1 goes with v0.37.1.
+# A program's module can be built as a dependency of a module of ours whose go.mod repeats its
+# requirements: then every third-party version is exactly the released one. Kubernetes needs one
+# more step. Its go.mod replaces 33 modules by folders of its own repository ("replace k8s.io/api =>
+# ./staging/src/k8s.io/api"). Each of them is also published as a module: v0.37.1 belongs to
+# v1.37.1.
 
 # The path of the go.mod of module $1 at version $2.
 gomod_of() {
@@ -27,7 +28,7 @@ write_module() {
 	echo "$2" > "$SRC/$1/.version"
 }
 
-# A module without replace lines, taken whole: $1 directory, $2 module, $3 version
+# A module without replace lines, used unchanged: $1 directory, $2 module, $3 version
 plain_module() {
 	is_module "$1" "$3" && return
 	local gomod
@@ -40,8 +41,8 @@ plain_module() {
 	} | write_module "$1" "$3"
 }
 
-# kwok and etcd build well against what their dependencies ask for at least; their own go.mod files
-# have replace lines.
+# kwok and etcd build well with the minimum versions that their dependencies require; their own
+# go.mod files have replace lines.
 thin_module() {
 	is_module "$1" "$3" && return
 	printf 'module slurm-kube.test/%s\n\ngo 1.26.0\n\nrequire %s %s\n' "$1" "$2" "$3" |
@@ -65,7 +66,7 @@ kubernetes_module() {
 	} | write_module k8s "$version"
 }
 
-# What /version and kubectl version tell comes from the linker.
+# The linker sets what /version and kubectl version report.
 kubernetes_ldflags() {
 	local minor=${1#v1.} v=k8s.io/component-base/version
 	minor=${minor%%.*}

@@ -4,11 +4,11 @@
 # What node-up, node-down, node-restart and node-can share: the names and addresses of a node.
 # Sourced after common.sh.
 #
-# Everything is derived from the port of the node's control plane, so that two test beds on one
-# machine do not meet: the bridge, the cgroup, the node addresses 10.250.X.NUMBER (on lo) and the
-# pods' 10.251.X.0/24, of which a node has 31.
+# All of them derive from the port of the node's control plane, so that two test beds on one machine
+# do not collide: the bridge, the cgroup, the node addresses 10.250.X.NUMBER (on lo) and the pod
+# network 10.251.X.0/24, of which each node has 31 addresses.
 #
-# shellcheck disable=SC2034 # most variables are for those who source this
+# shellcheck disable=SC2034 # the scripts that source this file use most variables
 
 NODE=$CACHE/node
 CGROUPS=/sys/fs/cgroup
@@ -45,7 +45,7 @@ nodes_left() {
 		compgen -G "$CGROUPS/*/slurm-kube-$1*" > /dev/null
 }
 
-# Network and sysctls are the machine's: one script at a time.
+# Network and sysctls belong to the whole machine, so only one script changes them at a time.
 lock_machine() {
 	exec 8> /run/slurm-kube-test.lock
 	flock 8

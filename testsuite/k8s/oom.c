@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Touches memory until the kernel kills it: the container that runs into its limit. */
+ * Touches memory until the kernel kills it, for tests of a container that exceeds its limit. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Certificates, tokens and kubeconfig files of a private control plane in D; sourced by up. Made
-# once, kept over restarts.
+# Certificates, tokens and kubeconfig files of a private control plane in D; sourced by up. They are
+# created once and kept over restarts.
 
 key() { openssl ecparam -name prime256v1 -genkey -noout -out "$1" 2> /dev/null; }
 
@@ -29,7 +29,7 @@ make_pki() {
 	openssl rsa -in "$D/pki/sa.key" -pubout -out "$D/pki/sa.pub" 2> /dev/null
 }
 
-# token NAME USER UID GROUP: random, since 127.0.0.1 is everybody's on this machine.
+# token NAME USER UID GROUP: random, because every user of this machine can reach 127.0.0.1.
 token() {
 	openssl rand -hex 16 > "$D/tokens/$1"
 	printf '%s,%s,%s,"%s"\n' "$(cat "$D/tokens/$1")" "$2" "$3" "$4" >> "$D/tokens.csv"
@@ -42,8 +42,8 @@ make_tokens() {
 	token bob bob 4 users
 }
 
-# The agent is the service account of etc/rbac.yaml, as it would be in a cluster. A new token at
-# each up.
+# The agent uses the service account of etc/rbac.yaml, as in a real cluster. Each up creates a new
+# token.
 make_agent_token() {
 	"$(program kubectl)" --kubeconfig "$D/admin.kubeconfig" create token \
 		--namespace slurm-kube slurmkubed --duration 240h > "$D/tokens/agent"

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Controllers of workloads that are no part of Kubernetes: JobSet's and LeaderWorkerSet's own
-# managers, and the kinds of others without a controller. The first half is for build, the second
-# for up and restart (components.sh).
+# Controllers of workloads that are not part of Kubernetes: the managers of JobSet and
+# LeaderWorkerSet, and the CRDs of other kinds, without a controller. The first half of this file is
+# for build, the second for up and restart (components.sh).
 #
-# CRDs and webhooks come out of the module archives into the cache. The webhooks stay on, since
-# JobSet's makes part of what its pods look like. In a cluster they are a Service behind a
-# certificate that the manager makes; here the API server calls 127.0.0.1, and the certificate is
-# the server's own.
+# CRDs and webhooks are taken from the module archives into the cache. The webhooks stay enabled,
+# because JobSet's webhook sets some of the fields of its pods. In a cluster the webhooks are a
+# Service with a certificate that the manager creates. Here the API server calls 127.0.0.1, and the
+# certificate is the API server's own.
 
 JOBSET=${JOBSET:-v0.10.1}
 LWS=${LWS:-v0.7.0}
-WORKLOADS_RECIPE=1 # raise it when workload_files changes
+WORKLOADS_RECIPE=1 # increment it when workload_files changes
 WORKLOADS_DIR=$CACHE/k8s/workloads
 
-# Kinds that have only a CRD here: the tests make their pods as their controllers do. module,
-# version, file in its archive
+# Kinds that have only a CRD here: the tests create their pods as the controllers do. Each line:
+# module, version, file in its archive
 crd_only="sigs.k8s.io/scheduler-plugins v0.31.8 config/crd/bases/scheduling.x-k8s.io_podgroups.yaml
 github.com/kubeflow/mpi-operator v0.6.0 manifests/base/kubeflow.org_mpijobs.yaml
 github.com/kubeflow/training-operator v1.8.1 manifests/base/crds/kubeflow.org_pytorchjobs.yaml
@@ -37,8 +37,8 @@ module_dir() {
 	echo "$json" | sed -n 's/.*"Dir": "\(.*\)",*/\1/p'
 }
 
-# What kustomize makes of webhook folder $2 of a module, for the manager $1: without its Service,
-# with the words PORT and CA to be filled in.
+# The webhook configuration that kustomize makes of folder $2 of a module, for manager $1: without
+# its Service, with the words PORT and CA to be replaced.
 webhooks_of() {
 	local copy=$SRC/webhooks-$1
 	rm -rf "$copy"
@@ -78,7 +78,7 @@ workload_files() {
 	workloads_version > "$WORKLOADS_DIR/.version"
 }
 
-# ---- while a control plane runs: PORTBASE+10 to +13 are each manager's webhooks and health ----
+# ---- while a control plane runs: PORTBASE+10 to +13, webhooks and health of each manager ----
 
 WORKLOAD_MANAGERS="jobset-manager lws-manager"
 
@@ -114,7 +114,8 @@ command_manager() {
 command_jobset_manager() { command_manager jobset; }
 command_lws_manager() { command_manager lws; }
 
-# Its health says nothing of its webhooks, so they are called, too: any answer will do.
+# The manager's health does not cover its webhooks, so a webhook is called, too: any answer is
+# accepted.
 ready_manager() {
 	local port
 	port=$(webhook_port "$1")
@@ -125,8 +126,8 @@ ready_manager() {
 ready_jobset_manager() { ready_manager jobset; }
 ready_lws_manager() { ready_manager lws; }
 
-# The API server must know the kinds before their managers start; its own copies of CRDs are too
-# large for an annotation.
+# The API server must know the kinds before their managers start. The apply is server-side, because
+# these CRDs are too large for the annotation of a client-side one.
 install_crds() {
 	have_workload_files ||
 		die "no workload controllers: run testsuite/k8s/build --workloads first"
@@ -140,7 +141,8 @@ install_crds() {
 	fi
 }
 
-# Called only once their servers listen: a webhook that does not answer keeps pods from being made.
+# Called only when the managers' servers listen: a webhook that does not answer blocks the creation
+# of pods.
 install_webhooks() {
 	local m ca
 	ca=$(base64 -w 0 "$D/pki/ca.crt")
