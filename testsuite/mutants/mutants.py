@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The test of tests: small faults put into the code, one at a time, each of which a test must find.
+"""Mutation tests: small faults put into the code, one at a time, each of which a test must find.
 
 usage: mutants.py [--work DIR] [--slurm VERSION] [--wrap COMMAND] [--no-baseline] [WORD...]
            mutants whose name or file has one of the words; all without
@@ -11,17 +11,18 @@ Mutants are blocks in *.txt beside this program:
 
     mutant NAME         what is wrong with it, in words
     file src/core/reconcile/reconcile.cc
-    -the lines that are replaced, which stand exactly once in the file
-    +what stands there instead
+    -the lines to replace, which must occur exactly once in the file
+    +the lines that replace them
     unit test_world     tests, in the order in which they are tried: unit PROGRAM, component NAME
                         [WORD], e2e FILE [WORD...], sim [OPTION...]
     e2e test_gangs all_or_nothing
 
-It works in a private copy of the tree, built once; a mutant is built on top and only its tests run.
-First each test is run without any mutant, because one that fails anyway kills nothing. TAP on
-stdout: "ok N mutant NAME: killed by TEST" or "not ok N mutant NAME: survived TEST". A minute a
-mutant on an idle machine. --work keeps copy and build there for the next run; --wrap puts a command
-before each build and each test, for machines that are shared. Exit status 0: all were killed.
+It works in a private copy of the tree, which is built once. Each mutant is built incrementally, and
+only its tests run. First each test runs without any mutant, because a test that fails anyway kills
+nothing. TAP on stdout: "ok N mutant NAME: killed by TEST" or "not ok N mutant NAME: survived TEST".
+A mutant takes about a minute on an idle machine. --work keeps the copy and the build for the next
+run; --wrap puts a command before each build and each test, for machines that are shared. Exit
+status 0: all mutants were killed.
 """
 import argparse
 import filecmp
@@ -37,7 +38,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
-LONGEST = 600  # seconds a test may take; one that hangs has found something too
+LONGEST = 600  # seconds for one test; a test that hangs has found the fault, too
 _IN_ROOT = (
     'eval "$(cat "$1/slurm.env")"; exec "$0/testsuite/slurm/in-root" -b "$0" -b "$1" "$SLURM_ROOT"'
     ' "${@:2}"'
@@ -55,7 +56,7 @@ class Mutant:
 
 
 class Wrong(Exception):
-    """A mutant that cannot be used: its text, its file or its build."""
+    """A mutant that cannot be used, because of its text, its file or its build."""
 
 
 def parse(path):
@@ -84,7 +85,7 @@ def parse(path):
 
 
 def mutated(text, m):
-    """The file's text with the fault in it."""
+    """The text of the file with the fault in it."""
     old, new = ("".join(line + "\n" for line in lines) for lines in (m.old, m.new))
     if not m.old or text.count(old) != 1:
         raise Wrong(f"its lines stand {text.count(old) if m.old else 0} times in {m.place}")
@@ -92,8 +93,8 @@ def mutated(text, m):
 
 
 def renew(source, copy):
-    """What an earlier run has left is kept where it is the same, else it is newer than what was
-    built of it.
+    """Copies source over copy only if the contents differ. An unchanged copy keeps its time stamp,
+    so that make does not rebuild it; a changed one is newer than its objects.
     """
     if not Path(copy).exists():
         shutil.copy2(source, copy)
@@ -135,7 +136,7 @@ class Bench:
         }
 
     def _run(self, name, command, seconds):
-        """(exit status, output); killed with all that it started when it takes too long."""
+        """(exit status, output). Kills the command with all its children when it takes too long."""
         with subprocess.Popen(
             [*shlex.split(self.options.wrap), *map(str, command)],
             stdout=subprocess.PIPE,
@@ -158,7 +159,7 @@ class Bench:
         return child.returncode, text
 
     def make(self, name, *targets):
-        # What a fault leaves unused is no error.
+        # A fault may leave variables or functions unused, which must not fail the build.
         flags = [] if name == "first" else ["CXXFLAGS=-O1 -Wno-error"]
         if self._run(
             f"{name}.make",
@@ -171,7 +172,7 @@ class Bench:
         return ["bash", "-c", _IN_ROOT, self.tree, self.build, *command]
 
     def complaint(self, name, test):
-        """Builds for a test and runs it: what failed, or empty."""
+        """Builds what a test needs and runs it. Returns the failure, or an empty string."""
         kind, what, *words = *test, ""
         words = [w for w in words if w]
         suite = self.tree / "testsuite"
@@ -196,7 +197,7 @@ class Bench:
 
 
 def failure_in(text, status):
-    """The name of the first test that failed. A bed that does not come up has tested nothing."""
+    """The name of the first test that failed. A test bed that did not start has tested nothing."""
     if "# the bed failed" in text:
         raise Wrong("the bed did not come up: " + text[-300:].replace("\n", " "))
     for line in text.splitlines():
@@ -217,8 +218,8 @@ def complaint_or_trouble(bench, name, test):
 
 
 def baseline(bench, mutants):
-    """Tests that fail without any mutant: {test: why}. Those of one program are run together, and
-    one by one only if that fails.
+    """Tests that fail without any mutant: {test: reason}. The tests of one program run together,
+    and one by one only if that fails.
     """
     tests = sorted({t for m in mutants for t in m.tests})
     bad = {}
@@ -227,7 +228,7 @@ def baseline(bench, mutants):
         together = (
             program if program in own else program + tuple(sorted({w for t in own for w in t[2:]}))
         )
-        is_alone = program[0] in ("component", "sim")  # they take one word
+        is_alone = program[0] in ("component", "sim")  # these accept only one word
         passes = not is_alone and not complaint_or_trouble(bench, f"baseline-{number}", together)
         for test in [] if passes else own:
             if why := complaint_or_trouble(bench, f"baseline-{number}-{own.index(test)}", test):
@@ -243,7 +244,7 @@ def baseline(bench, mutants):
 
 
 def judge(bench, m, bad):
-    """(killed, what TAP shall say)"""
+    """(whether it was killed, the text for TAP)"""
     path = bench.tree / m.place
     right = path.read_text(encoding="utf-8")
     try:

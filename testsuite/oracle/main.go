@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What kube-scheduler's own filters say: for each case on stdin (one JSON object a line: "pod", "nodes", "pods" that are bound, "namespaces", and what there is of
-// "claims", "volumes" and storage "classes") one line on stdout, {"node": ["Plugin: reason", ...], ...} with an empty list for a node that may take the pod. Only plugins of the default profile
-// whose rules src/core/placement/placement.h has; default feature gates.
+// The results of kube-scheduler's own filter plugins. Each line on stdin is a case, a JSON object with "pod", "nodes", "pods" (the bound ones), "namespaces" and, as needed,
+// "claims", "volumes" and storage "classes". For each case one line on stdout: {"node": ["Plugin: reason", ...], ...}, with an empty list for a node that may take the pod. Only those plugins
+// of the default profile run whose rules src/core/placement/placement.h implements, with default feature gates.
 package main
 
 import (
@@ -93,7 +93,7 @@ func handle(ctx context.Context, c *testCase) framework.Framework {
 		frameworkruntime.WithSnapshotSharedLister(cache.NewSnapshot(c.Pods, c.Nodes)), frameworkruntime.WithInformerFactory(informers)))
 }
 
-// One plugin's word on all nodes.
+// One plugin's result for each node.
 func judge(ctx context.Context, plugin fwk.Plugin, c *testCase, nodes []fwk.NodeInfo, out map[string][]string) {
 	state := framework.NewCycleState()
 	only := map[string]bool{}
@@ -127,7 +127,8 @@ func judge(ctx context.Context, plugin fwk.Plugin, c *testCase, nodes []fwk.Node
 	}
 }
 
-// Volume plugins keep caches that informers feed, so these are run, against a client that has just the objects of the case.
+// The volume plugins read caches filled by informers. So informers run against a fake client that
+// has only the objects of the case.
 func storageHandle(ctx context.Context, c *testCase) framework.Framework {
 	var objects []runtime.Object
 	for _, one := range c.Claims {
