@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What the scripts of the test bed share; sourced, never run. Progress and complaints go to stderr,
+# What the scripts of the test bed share; sourced, never run. Progress and errors go to stderr,
 # results to stdout.
 #
-# Caches live under SLURM_KUBE_CACHE. Everything in there can be deleted at any time and is made
-# again. A step that others may want at the same moment holds a lock file there; flock gives it back
-# however we end.
+# Caches are under SLURM_KUBE_CACHE. Everything there can be deleted at any time and is created
+# again. A step that several runs may need at the same time holds a lock file there; flock releases
+# the lock however the process ends.
 
 CACHE=${SLURM_KUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slurm-kube}
 TESTSUITE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -14,12 +14,12 @@ SOURCE=$(dirname "$TESTSUITE")
 STARTED=${STARTED:-$(date +%s)}
 export CACHE TESTSUITE SOURCE STARTED
 
-# Build dependencies of this project, by Debian name; the same in Debian 12 and 13.
+# Build dependencies of this project, as Debian package names; the same in Debian 12 and 13.
 BUILD_PACKAGES="g++ make autoconf automake libtool pkgconf libcurl4-openssl-dev libjson-c-dev
 	libyaml-dev libjwt-dev libsystemd-dev libmunge-dev libcunit1-dev scdoc"
-# What makes a second build quick.
+# Packages that speed up repeated builds.
 SPEED_PACKAGES="ccache"
-# What testsuite/lint/format.py runs. The formatters count in the versions of Debian 12 only.
+# The tools of testsuite/lint/format.py. Only Debian 12's versions of the formatters are accepted.
 LINT_PACKAGES="clang-format black flake8 shellcheck"
 SLURM_PACKAGES="slurmctld slurmd slurmdbd slurm-client libslurm-dev slurm-wlm-basic-plugins munge"
 export BUILD_PACKAGES LINT_PACKAGES SLURM_PACKAGES SPEED_PACKAGES
@@ -34,7 +34,7 @@ die() {
 	exit 1
 }
 
-# Holds the lock NAME until this process ends. Says so when it has to wait.
+# Holds the lock NAME until this process ends. Prints a message if it has to wait.
 lock() {
 	mkdir -p "$CACHE"
 	exec 9> "$CACHE/.lock-$1"
@@ -43,9 +43,9 @@ lock() {
 	flock 9
 }
 
-# with_progress NAME LOG DETAIL COMMAND...: runs COMMAND with its output in LOG. Meanwhile tells
-# every 10 s (on a terminal: each second, in place) how long it has been running and what the
-# function DETAIL prints.
+# with_progress NAME LOG DETAIL COMMAND...: runs COMMAND with its output in LOG. Meanwhile prints
+# every 10 s (on a terminal: each second, in place) how long COMMAND has been running, and the
+# output of the function DETAIL.
 with_progress() {
 	local name=$1 log=$2 detail=$3 pid t0 now next=10
 	shift 3
@@ -53,8 +53,8 @@ with_progress() {
 	mkdir -p "$(dirname "$log")"
 	"$@" > "$log" 2>&1 9>&- &
 	pid=$!
-	# Ctrl-C does not reach what a script runs in the background; and whoever called us shall
-	# see that we were interrupted.
+	# Ctrl-C does not reach a background process of a script. The second kill lets the caller
+	# see that this script was interrupted.
 	# shellcheck disable=SC2064
 	trap "kill $pid 2> /dev/null; trap - INT TERM; kill -INT $BASHPID" INT TERM
 	while kill -0 "$pid" 2> /dev/null; do
@@ -76,11 +76,11 @@ with_progress() {
 	return 1
 }
 
-# Detail for commands that print what they do: their last line, cut to fit.
+# A DETAIL for commands that print their progress: their last line, truncated to fit.
 last_line() { tail -n 1 "$1" 2> /dev/null | tr -d '\r' | cut -c 1-100; }
 
-# need_packages NAME...: installs those Debian packages that are missing. Prints which; needs root
-# for it.
+# need_packages NAME...: installs the missing ones of these Debian packages, and prints their names.
+# Needs root for that.
 need_packages() {
 	local p missing=()
 	command -v dpkg-query > /dev/null ||
@@ -96,8 +96,8 @@ need_packages() {
 	install_packages "${missing[@]}"
 }
 
-# The package lists may be absent (container images) or old, so they are fetched once before a first
-# failure is believed.
+# The package lists may be missing (in container images) or old, so apt-get update runs before an
+# error is reported.
 install_packages() {
 	local log=$CACHE/log/apt-install.log
 	export DEBIAN_FRONTEND=noninteractive
@@ -108,8 +108,8 @@ install_packages() {
 		apt-get -y -qq install --no-install-recommends "$@"
 }
 
-# Nothing that we install may start a daemon: the tests run their own, privately. An administrator's
-# own policy stands.
+# Installed packages must not start daemons, because the tests run private ones. An administrator's
+# own policy is left unchanged.
 quiet_daemons() {
 	local policy=$1/usr/sbin/policy-rc.d
 	[ -e "$policy" ] && return

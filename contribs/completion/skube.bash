@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Completion of skube for bash: source it, or put it into
-# /usr/share/bash-completion/completions as "skube".
+# Bash completion for skube: source this file, or install it as
+# /usr/share/bash-completion/completions/skube.
 
 _skube() {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words

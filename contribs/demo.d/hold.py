@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds the demo's cluster: starts it, tells so, and takes it down when asked.
+"""Holds the demo's cluster: starts it, prints its progress, and takes it down when asked.
 
 usage: hold.py DIR BUILDDIR REAL_NODES          (started by show.py, in a session of its own)
-Every daemon of Slurm ends with this process, however it ends. It takes all down on SIGTERM, and at
-the end of its stdin unless "keep" was written there: so nothing is left when the demo in the
-foreground is killed.
+
+Every daemon of Slurm ends with this process, however it ends. The process takes everything down on
+SIGTERM, and at the end of its stdin unless "keep" was written there, so that nothing is left when
+the demo in the foreground is killed.
 """
 import json
 import os
@@ -20,7 +21,7 @@ from lib import Cluster, Skip  # noqa: E402
 from lib.control_plane import SCRIPTS  # noqa: E402
 from lib.process import CACHE, output_of  # noqa: E402
 
-CPUS = 2  # of each node, real or simulated: what a pod of job.yaml asks for
+CPUS = 2  # of each node, real or simulated: the request of a pod of job.yaml
 
 
 def tell(text):
@@ -28,8 +29,8 @@ def tell(text):
 
 
 def audit(directory):
-    """The API server's own record of what was created and bound when; testsuite/bench/latency.py
-    reads it.
+    """The API server's audit log of creations and bindings, which testsuite/bench/latency.py
+    reads.
     """
     policy = SOURCE / "testsuite/bench/latency-audit-policy.yaml"
     return {
@@ -38,7 +39,7 @@ def audit(directory):
 
 
 class DemoCluster(Cluster):
-    """Tells what it starts, and has real nodes beside the simulated ones."""
+    """Prints what it starts, and has real nodes beside the simulated ones."""
 
     def __init__(self, directory, build, real):
         super().__init__(
@@ -69,7 +70,9 @@ class DemoCluster(Cluster):
         self.names = real + self.simulated
 
     def real_nodes(self):
-        """As many as wanted; none, with the reason kept, where kubelets turn out not to run."""
+        """As many real nodes as requested; none, with the reason recorded, if kubelets do not run
+        here.
+        """
         names = [f"real-{i + 1}" for i in range(self.real)]
         try:
             for name in names:
@@ -105,7 +108,7 @@ class DemoCluster(Cluster):
         self.slurm.run("scancel", "--partition=native", check=False)
 
     def facts(self):
-        """What the foreground needs to know."""
+        """What the foreground process needs to know."""
         return {
             "port": self.base,
             "real": [n for n in self.names if n not in self.simulated],
@@ -115,8 +118,8 @@ class DemoCluster(Cluster):
 
 
 def node_size():
-    """A kubelet announces what the machine has; reserved or made-up CPUs bring all nodes of the
-    demo to the same size.
+    """A kubelet announces the CPUs of the machine. Reserved or fake CPUs give all nodes of the demo
+    the same size.
     """
     have = os.cpu_count()
     return (
@@ -125,10 +128,10 @@ def node_size():
 
 
 def write_commands(cluster):
-    """DIR/bin: the programs, bound to this cluster, wherever they live."""
+    """DIR/bin: the programs, bound to this cluster, wherever they are installed."""
     folder = cluster.dir / "bin"
     folder.mkdir()
-    slurm = cluster.slurm.bin or "/usr/bin/"  # in full: the user's PATH will lead here
+    slurm = cluster.slurm.bin or "/usr/bin/"  # absolute, because the user's PATH leads here
     for name in ("squeue", "sinfo", "scontrol", "scancel", "sbatch", "srun", "sdiag"):
         write_command(folder / name, cluster.slurm.program(f"{slurm}{name}"))
     write_command(
@@ -155,13 +158,13 @@ def write_command(path, words):
 
 
 def end_with_foreground():
-    """The foreground's last word decides; it cannot forget to say it."""
+    """Ends the cluster unless the foreground writes "keep"; its death ends stdin, too."""
     if sys.stdin.readline() != "keep\n":
         os.kill(os.getpid(), signal.SIGTERM)
 
 
 def end_once(*_):
-    """An exception unwinds whatever is going on; a second signal shall not disturb that."""
+    """Unwinds by an exception; a second signal must not interrupt that."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(0)
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the user of the demo sees: the cluster comes up, the Job runs, both sides are compared.
+"""What the user of the demo sees: the cluster starts, the Job runs, and both sides are compared.
 
 usage: show.py FRONT BUILDDIR REAL_NODES WHY_NONE KEEP (started by contribs/demo; DEMO is its
-directory) Exit status 0 only if Kubernetes and Slurm agree on every row of the table.
+directory)
+
+Exit status 0 only if Kubernetes and Slurm agree on every row of the table.
 """
 import json
 import os
@@ -23,7 +25,7 @@ PODS = 12
 
 
 def say(text):
-    """Progress, in the form of the shell scripts before us."""
+    """Prints progress in the format of the shell scripts."""
     s = int(time.time()) - STARTED
     print(f"[{s // 60:02}:{s % 60:02}] {text}", file=sys.stderr, flush=True)
 
@@ -37,7 +39,7 @@ class Trouble(Exception):
 
 
 def run(*command, check=True):
-    """One of the commands in DEMO/bin."""
+    """Runs one of the commands in DEMO/bin."""
     r = subprocess.run(
         [str(DEMO / "bin" / command[0]), *command[1:]],
         capture_output=True,
@@ -57,7 +59,7 @@ def show(*command):
 
 
 class Holder:
-    """The process that has the cluster; ends with us unless it is kept."""
+    """The process that holds the cluster; it ends with this one unless it is kept."""
 
     def __init__(self, build, real):
         self.process = subprocess.Popen(
@@ -70,7 +72,9 @@ class Holder:
         )
 
     def wait_ready(self):
-        """Passes on what it tells. Its silence means that it is ready, or dead."""
+        """Passes on the holder's output. The end of the output means that the cluster is ready, or
+        that the holder died.
+        """
         telling = threading.Thread(target=self._pass_on, daemon=True)
         telling.start()
         while telling.is_alive():
@@ -103,7 +107,7 @@ def pods():
 
 
 def phases(items):
-    """How many pods are in which phase; those without a node count as waiting."""
+    """The number of pods in each phase; pods without a node count as waiting."""
     count = {"waiting": 0, "starting": 0, "running": 0, "ended": 0}
     for pod in items:
         phase = pod["status"]["phase"]
@@ -123,7 +127,7 @@ def phases(items):
 
 
 def follow(until, what, limit=300):
-    """Looks at the pods until a condition holds; says every change."""
+    """Looks at the pods until a condition holds; prints every change."""
     end, before = time.monotonic() + limit, None
     while time.monotonic() < end:
         count = phases(pods())
@@ -145,7 +149,7 @@ def submit_and_watch():
 
 
 def show_log(rows, facts):
-    """Of the pod that failed, if it ran in a container; else of the first one that did."""
+    """Shows the log of the failed pod if it ran in a container, else of the first pod that did."""
     real = [r for r in rows if r.node in facts["real"]]
     if not real:
         print("\nSimulated nodes run no containers: no log to show.")
@@ -190,7 +194,7 @@ def demo(front, holder, why, keep):
 
 
 def take_down(front, holder, save_logs):
-    """Removes all; of a demo that failed the logs stay."""
+    """Removes everything; keeps the logs of a demo that failed."""
     say("taking everything down")
     holder.stop()
     if save_logs:
@@ -206,7 +210,7 @@ def main():
     front, build, real, why, keep = sys.argv[1:6]
     sys.stdout.reconfigure(
         line_buffering=True
-    )  # in order with the progress on stderr, wherever both go
+    )  # keeps the order relative to the progress on stderr, wherever both go
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.default_int_handler)
     holder = Holder(build, real)

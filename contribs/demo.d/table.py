@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The demo's table, out of what kubectl and scontrol say, and the judgement whether both agree."""
+"""The demo's table, from the output of kubectl and scontrol, and the check whether both agree."""
 import json
 import re
 import time
 from dataclasses import dataclass
 
-FAILING = 0  # the index of job.yaml that ends with 3
+FAILING = 0  # the index in job.yaml that exits with 3
 
 
 @dataclass
 class Row:
-    """One pod and its Slurm job, each as its own side tells of it."""
+    """One pod and its Slurm job, each as reported by its own side."""
 
     index: int
     pod: str
     node: str
     phase: str
     code: int | None
-    told_job: str  # the job id that the pod was told when it was bound
+    told_job: str  # the job id that the pod got at its binding
     job: str
     job_node: str
     state: str
@@ -61,7 +61,7 @@ def container_code(pod):
 
 
 def row_of(pod, jobs, log):
-    """More than one job for a pod shows in the job column, and is a fault."""
+    """If a pod has several jobs, the job column lists them, and the row is wrong."""
     meta = pod["metadata"]
     mine = jobs.get(meta["uid"], [])
     last = mine[-1] if mine else {}
@@ -101,10 +101,9 @@ def is_finished(job):
 
 
 def wait_settled(run, pods, directory, limit=90):
-    """Slurm hears of the last pod's end a moment after Kubernetes; a table that is still wrong
-    after that is wrong.
-
-    Kubernetes' own summary, the status of the Job, comes later than its pods' ends, too.
+    """Slurm learns of the last pod's end a moment after Kubernetes, and Kubernetes updates the
+    status of the Job after its pods have ended. Therefore waits until the table is right, at most
+    limit seconds.
     """
     real = json.loads((directory / "facts").read_text())["real"]
     end = time.monotonic() + limit
@@ -117,7 +116,7 @@ def wait_settled(run, pods, directory, limit=90):
 
 
 def render(rows, facts):
-    """Text, one line a pod."""
+    """The table as text, a line per pod."""
     head = ("POD", "NODE", "KIND", "PHASE", "EXIT", "SLURM JOB", "STATE", "EXITCODE", "AGREE")
     lines = [head]
     for r in rows:
@@ -142,7 +141,7 @@ def render(rows, facts):
 
 
 def faults(rows, facts, job):
-    """Sentences; none when both sides agree."""
+    """Sentences about each disagreement; empty if both sides agree."""
     wrong = [f"{r.pod}: {'; '.join(r.faults())}" for r in rows if r.faults()]
     if [r.index for r in rows] != list(range(12)):
         wrong.append(f"the pods have the indexes {[r.index for r in rows]}, not 0 to 11 once each")
@@ -158,13 +157,13 @@ def faults(rows, facts, job):
 
 
 def _unused(rows, facts):
-    """Twelve pods of a whole node each must have used all eight nodes."""
+    """Twelve pods that each fill a node must have used all eight nodes."""
     idle = set(facts["real"] + facts["simulated"]) - {r.node for r in rows}
     return [f"no pod ran on {', '.join(sorted(idle))}"] if idle else []
 
 
 def _logs(rows, facts):
-    """A container knows the job and node that the table shows."""
+    """The log of a container must show the job and node that the table shows."""
     real = [r for r in rows if r.node in facts["real"]]
     return [
         f"{r.pod}: its log is {r.log!r}"
