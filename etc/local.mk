@@ -1,4 +1,4 @@
-# Unit file, example configuration, rights in Kubernetes.
+# Unit file, example configuration, permissions in Kubernetes.
 dist_doc_DATA = \
 	%D%/example-pod.yaml \
 	%D%/policies.yaml \
