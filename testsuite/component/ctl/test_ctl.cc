@@ -42,7 +42,7 @@ class Running
 	[[nodiscard]] bool listening() const { return listening_; }
 
       private:
-	/* "later" waits so many milliseconds; "twice" answers twice */
+	/* "later": answers after that many milliseconds; "twice": answers twice */
 	void reply(json_object *request, const ctl::Reply &answer)
 	{
 		const std::string text = text_for(request);
@@ -161,7 +161,7 @@ void silent_clients_are_ended_and_make_room()
 	std::vector<UniqueFd> silent;
 	for (std::size_t i = 0; i < ctl::k_clients_max; i++)
 		silent.push_back(connected(server.path()));
-	/* waits for their deadline */
+	/* the server serves this request once the deadline of the silent clients has passed */
 	CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos);
 	CHECK_EQUAL(hear_all(silent.front()), "");
 }
@@ -179,7 +179,7 @@ void an_answer_may_come_later_and_holds_up_nobody()
 		"{\"ok\":true,\"verb\":\"x\",\"padding\":\"\"}\n");
 }
 
-/* The next client has the same descriptor: it must not get the other's answer. */
+/* The next client gets the same descriptor, and must not get the other client's answer. */
 void an_answer_for_a_client_that_has_left_goes_to_nobody()
 {
 	const Running server;
@@ -189,7 +189,7 @@ void an_answer_for_a_client_that_has_left_goes_to_nobody()
 	CHECK(hear_all(next).find("stays") != std::string::npos);
 }
 
-/* More than are served and than wait in the kernel's queue. */
+/* More clients than the server serves and the kernel's queue holds. */
 void a_crowd_of_silent_clients_starves_nobody()
 {
 	const Running server;
@@ -199,7 +199,7 @@ void a_crowd_of_silent_clients_starves_nobody()
 	const auto begin = std::chrono::steady_clock::now();
 	for (int i = 0; i < 10; i++)
 		CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos);
-	/* silent ones have 5 s */
+	/* silent clients have 5 s */
 	CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(4));
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * host.cc - the built plugin in the stub of slurmctld, under threads that submit, schedule, disturb
+ * host.cc - the built plugin in the stub of slurmctld, with threads that submit, schedule, disturb
  * and reconfigure. Prints TAP.
  *
- * usage: host PLUGIN.so DIRECTORY [SECONDS [SINK_PORT]]      SECONDS a test, 3 by default
+ * usage: host PLUGIN.so DIRECTORY [SECONDS [SINK_PORT]]      SECONDS per test, 3 by default
  *
- * Made for sanitizers: a race, a freed record that is read, a leak, a deadlock shows here. Without
- * them the plugin's promises are still checked: one live job for a marker, no line that cannot be
- * decoded, and a picture that is right once everything has come to rest.
+ * Made for sanitizers, which detect races, accesses to freed records, leaks and deadlocks. Without
+ * sanitizers the tests still check the plugin's promises: one live job per marker, no line that
+ * cannot be decoded, and a correct state at the peer when nothing changes any more.
  */
 #include "testsuite/component/host/host.h"
 #include "testsuite/component/host/peer.h"
@@ -26,8 +26,8 @@
 
 #include <dlfcn.h>
 
-/* The plugin's memory comes from here, so that a test can let it run out for one thread. */
-static std::atomic<const char *> g_has_no_memory{nullptr}; /* a thread's name */
+/* The plugin allocates its memory here, so that a test can make allocations of one thread fail. */
+static std::atomic<const char *> g_has_no_memory{nullptr}; /* the name of that thread */
 static thread_local bool t_has_no_memory = false;
 
 void *operator new(std::size_t size)
@@ -81,7 +81,7 @@ void report(const char *name, const std::string &why, const std::string &note = 
 	(void)fflush(stdout);
 }
 
-/* Loaded, and started by start(). */
+/* The plugin's library, loaded by the constructor; start() calls init(). */
 class Loaded
 {
       public:
@@ -124,7 +124,7 @@ std::string marker_of(unsigned pod, unsigned attempt)
 	return codec::marker_to_text(marker);
 }
 
-/* Threads that each do one thing over and over, until stopped. */
+/* Threads that each repeat one action until they are stopped. */
 class Crowd
 {
       public:
@@ -184,7 +184,7 @@ void fill(Crowd &crowd)
 	crowd.add(50ms, [](std::minstd_rand &) { host_reconfigure(); });
 }
 
-/* The picture that the peer has is the table. */
+/* Compares the jobs that the peer knows with the table; empty if they agree. */
 std::string difference(const Peer &peer)
 {
 	std::map<std::uint32_t, bool> table;
@@ -217,14 +217,14 @@ std::string settle(Peer &peer)
 	return !peer.fault().empty() ? peer.fault() : why;
 }
 
-/* Until that is so; a minute at most, for the machine may be busy. */
+/* Waits until is_so() holds, at most a minute, because the machine may be busy. */
 void await(const std::function<bool()> &is_so)
 {
 	for (const auto until = Clock::now() + 60s; !is_so() && Clock::now() < until;)
 		std::this_thread::sleep_for(30ms);
 }
 
-/* Started, and every job was read: submissions are judged from here on. */
+/* Starts the plugin and waits until it has read every job; from then on it judges submissions. */
 std::string start(Loaded &plugin, const Peer &peer)
 {
 	if (!plugin.start())
@@ -233,7 +233,7 @@ std::string start(Loaded &plugin, const Peer &peer)
 	return peer.connections() > 0 ? std::string() : "the plugin did not connect";
 }
 
-/* Started, hammered, brought to rest, stopped, unloaded. */
+/* Starts the plugin, runs all disturbances, lets everything settle, stops and unloads it. */
 void storm(const char *name, Manner manner)
 {
 	Peer peer(g_directory + "/plugin.sock");
@@ -327,7 +327,7 @@ void fail_to_reconfigure()
 	report("a backup whose reconfigure failed is watched", started ? why : "init failed");
 }
 
-/* Does a thread of that name exist? */
+/* True if a thread of that name exists. */
 bool has_thread(const std::string &name)
 {
 	std::error_code trouble;
@@ -349,15 +349,15 @@ bool is_mapped()
 	return false;
 }
 
-/* While slurmctld takes itself apart, nothing of it is touched, though it still counts as in
- * control. */
+/* While slurmctld shuts down, the plugin touches none of its data, although slurmctld still
+ * counts as in control. */
 void shut_down()
 {
 	Peer peer(g_directory + "/plugin.sock");
 	Loaded plugin;
 	std::string why = plugin.start() ? settle(peer) : "init failed";
 	host_shut_down(true);
-	std::this_thread::sleep_for(500ms); /* what was begun before may end */
+	std::this_thread::sleep_for(500ms); /* actions that began earlier may end */
 	const unsigned righted = host_read_counts().righted, kicks = host_read_counts().kicks;
 	for (unsigned i = 0; i < 40; i++) {
 		host_disturb_node(i % 4 * HOST_NODES * 4 + i);
@@ -389,7 +389,7 @@ void restore_copies()
 	report("a copy that is lost comes back, though nothing else has changed", why);
 }
 
-/* It begins while the keeper stands before the lock. */
+/* The shutdown begins while the keeper waits for the lock. */
 void shut_down_under_lock()
 {
 	Peer peer(g_directory + "/plugin.sock");
@@ -433,8 +433,8 @@ void starve_the_link()
 	report("a link that ran out of memory comes back", why);
 }
 
-/* A site that writes JSON of its own onto each job: such texts are read outside of locks, those of
- * placeholders too. */
+/* A site writes its own JSON into admin_comment of each job. The plugin must parse such texts,
+ * and those of placeholders, without holding a lock. */
 void read_texts_outside_of_locks()
 {
 	Peer peer(g_directory + "/plugin.sock");
@@ -456,7 +456,7 @@ void read_texts_outside_of_locks()
 	report("comments of native jobs cost no JSON under a lock", why);
 }
 
-/* From a thread that ends: the keeper knows at once that nothing comes of it. */
+/* The submitting thread ends, so that the keeper knows at once that the submission failed. */
 void fail_to_submit(unsigned pod)
 {
 	std::thread([pod] { host_submit(0, marker_of(pod, 1).c_str(), "kube", true); }).join();
@@ -488,7 +488,7 @@ void know_the_newest()
 	report("an array behind newer jobs is not the newest", why);
 }
 
-/* A placeholder on a node with a slurmd does not make up for a native job on an external one. */
+/* A placeholder on a node with slurmd must not offset a native job on an external node. */
 void tell_strays()
 {
 	Peer peer(g_directory + "/plugin.sock");
@@ -519,7 +519,7 @@ void tell_strays()
 	report("a native job on an external node is told, and not looked for all the time", why);
 }
 
-/* What a hook answers when it can have no memory: changes of host_counts. */
+/* What the hooks answer when allocations fail, as changes of host_counts. */
 template <class F> host_counts without_memory(F &&act)
 {
 	const host_counts before = host_read_counts();
@@ -582,8 +582,8 @@ void run_out_of_memory()
 	report("a keeper that ran out of memory starts over", picture);
 }
 
-/* As slurmctld 22.05 does when a reconfigure changes JobSubmitPlugins: fini() with all locks held,
- * then dlclose(). */
+/* As slurmctld 22.05 does when a reconfigure changes JobSubmitPlugins: it calls fini() with all
+ * locks held, then dlclose(). */
 void unload_under_locks()
 {
 	const char *name = "fini() under all locks: the library stays until the keeper has ended, "
@@ -598,7 +598,7 @@ void unload_under_locks()
 		await([] {
 			host_beckon();
 			return host_anybody_waits();
-		}); /* the keeper stands before the lock then */
+		}); /* the keeper waits for the lock then */
 		plugin.stop();
 		waited = has_thread("kube-keeper");
 	}

@@ -25,7 +25,7 @@ bool is_readable(int fd, int ms)
 
 void say(int fd, const std::string &text)
 {
-	(void)send(fd, text.data(), text.size(), MSG_NOSIGNAL); /* it may be gone */
+	(void)send(fd, text.data(), text.size(), MSG_NOSIGNAL); /* the peer may be gone */
 }
 
 } // namespace
@@ -82,7 +82,7 @@ void Peer::run()
 	}
 }
 
-/* One connection, until the other side ends it or our manner does. */
+/* Serves one connection until the plugin closes it, or the manner ends it. */
 void Peer::serve(int fd, Manner manner)
 {
 	codec::FrameReader lines(codec::k_link_line_max);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * peer.h - stands where the agent would: takes the plugin's connection, checks each line, mirrors
- * the jobs; and misbehaves when told to.
+ * peer.h - takes the agent's place: accepts the plugin's connection, checks each line, keeps a copy
+ * of the jobs, and misbehaves when told to.
  */
 #ifndef SLURMKUBE_TESTSUITE_COMPONENT_HOST_PEER_H
 #define SLURMKUBE_TESTSUITE_COMPONENT_HOST_PEER_H
@@ -19,8 +19,8 @@ namespace slurmkube::host
 {
 
 enum class Manner {
-	polite, /* reads all, welcomes */
-	deaf,   /* connects, reads nothing for a while */
+	polite, /* reads everything and sends a welcome */
+	deaf,   /* accepts, and reads nothing for a while */
 	rude,   /* answers with garbage */
 	hasty,  /* closes after the first bytes */
 	coming, /* changes its manner with each connection */
@@ -38,9 +38,10 @@ class Peer
 	[[nodiscard]] std::map<std::uint32_t, core::JobState> jobs() const;
 	[[nodiscard]] unsigned connections() const { return connections_; }
 	[[nodiscard]] unsigned lines() const { return lines_; }
-	/* As the plugin's costs had it last. */
+	/* The last value of "unmarked" in the plugin's statistics. */
 	[[nodiscard]] std::string unmarked() const;
-	/* What no plugin may send: a line that cannot be decoded, or a hole in the numbers. */
+	/* An error that no plugin may make: a line that cannot be decoded, or a gap in the
+	 * sequence numbers. */
 	[[nodiscard]] std::string fault() const;
 
       private:

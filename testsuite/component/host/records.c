@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * records.c - jobs of the stub as a test wants them: native ones with a site's comments, an array's
- * leavings, jobs on a given node.
+ * records.c - jobs that tests put into the stub: native jobs with a site's comments, the remains of
+ * an array, jobs on a given node.
  */
 #include "testsuite/component/host/inside.h"
 
@@ -15,7 +15,7 @@ static const slurmctld_lock_t write_jobs = {.conf = READ_LOCK,
 	.fed = READ_LOCK};
 static struct job_details details = {.submit_time = 1};
 
-/* In the place of what was there. */
+/* Replaces the job in the slot. */
 static job_record_t *put_native(uint32_t id, const char *admin_comment)
 {
 	job_record_t *job = calloc(1, sizeof(*job));
@@ -49,7 +49,7 @@ void host_put_array_last(void)
 	lock_slurmctld(write_jobs);
 	job = put_native(HOST_JOBS_MAX - 1, "");
 	job->array_job_id = job->job_id;
-	/* no job of now is where the cursor could come by */
+	/* no later job gets a number that the cursor would reach */
 	host_next_id += 25 * HOST_JOBS_MAX - host_next_id % HOST_JOBS_MAX;
 	unlock_slurmctld(write_jobs);
 }

@@ -3,7 +3,7 @@
  * symbols.c - the functions and variables of slurmctld that the plugin uses.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* the initializer of locks that prefer writers */
+#define _GNU_SOURCE /* for the initializer of locks that prefer writers */
 #endif
 #include "testsuite/component/host/inside.h"
 
@@ -21,7 +21,7 @@ struct json_tokener *json_tokener_new_ex(int depth);
 
 time_t control_time, last_job_update;
 diag_stats_t slurmctld_diag_stats;
-__typeof__(slurmctld_primary) slurmctld_primary; /* a backup's, which is in control all the same */
+__typeof__(slurmctld_primary) slurmctld_primary; /* a backup, which is in control anyway */
 char *default_part_name = "batch";
 bitstr_t *booting_node_bitmap, *power_node_bitmap, *share_node_bitmap;
 #if KUBE_SLURM_HAS_CLOUD_BITMAP(SLURM_VERSION_NUMBER)
@@ -32,7 +32,7 @@ slurmdb_federation_rec_t *fed_mgr_fed_rec;
 kube_list part_list;
 slurmctld_config_t slurmctld_config;
 
-/* ---- locks: in Slurm's order; writers are not starved, as Slurm has it ---- */
+/* ---- locks: in Slurm's order; writers do not starve, as in Slurm ---- */
 
 static pthread_rwlock_t locks[5] = {
 	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
@@ -50,7 +50,7 @@ static void take(pthread_rwlock_t *lock, lock_level_t level)
 		pthread_rwlock_wrlock(lock);
 }
 
-static atomic_int waiting; /* threads between their wish for locks and having them */
+static atomic_int waiting; /* threads that wait for locks */
 
 bool host_anybody_waits(void)
 {
@@ -103,7 +103,8 @@ void unlock_slurmctld(slurmctld_lock_t levels)
 	holds_locks = false;
 }
 
-/* json-c's, before its own: what foreign text costs must not be paid under a lock. */
+/* Replaces json-c's function, to count texts that are parsed under a lock: foreign text must not
+ * cost time there. */
 struct json_tokener *json_tokener_new_ex(int depth)
 {
 	struct json_tokener *(*theirs)(int) =
@@ -116,7 +117,7 @@ struct json_tokener *json_tokener_new_ex(int depth)
 	return theirs(depth);
 }
 
-/* glibc has one of that name, which takes other arguments */
+/* glibc has a function of the same name with other arguments */
 int error(const char *format, ...)
 {
 	va_list args;
@@ -133,7 +134,7 @@ void schedule_job_save(void) {}
 
 void schedule_node_save(void) {}
 
-/* ---- messages: none comes here ---- */
+/* ---- messages: the stub receives none ---- */
 
 void slurm_msg_t_init(slurm_msg_t *message)
 {

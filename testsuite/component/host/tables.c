@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tables.c - jobs and nodes of the stub, and what befalls them. Whatever is replaced is freed and
- * lies elsewhere then, so a kept pointer shows.
+ * tables.c - the stub's jobs and nodes, and the changes to them. A replaced record is freed and the
+ * new one lies elsewhere, so that a sanitizer detects the use of a kept pointer.
  */
 #include "testsuite/component/host/inside.h"
 
@@ -272,7 +272,7 @@ void host_pass(unsigned random)
 
 /* ---- submissions ---- */
 
-/* By the copy, which no script changes. */
+/* Compares the copies of markers, because no script can change these. */
 static void must_be_the_only_one(const char *marker)
 {
 	for (unsigned i = 0; i < HOST_JOBS_MAX; i++) {
@@ -285,7 +285,7 @@ static void must_be_the_only_one(const char *marker)
 	}
 }
 
-/* A full table forgets its oldest job. */
+/* If the table is full, the oldest job is forgotten. */
 static void create_job(const job_desc_msg_t *wanted)
 {
 	job_record_t *job = calloc(1, sizeof(*job));
@@ -333,7 +333,8 @@ void host_submit(uint32_t caller, const char *admin_comment, const char *partiti
 	kube_wanted_job_id(&wanted) = NO_VAL;
 	wanted.admin_comment = admin_comment ? strdup(admin_comment) : NULL;
 	wanted.partition = (char *)(uintptr_t)partition;
-	/* as the RPC does: the hook under one hold, the job under the next */
+	/* as in the RPC: the hook runs under one hold of the lock, the job is created under the
+	 * next */
 	lock_slurmctld(read_jobs);
 	code = submit(&wanted, caller, &message);
 	unlock_slurmctld(read_jobs);

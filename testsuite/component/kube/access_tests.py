@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the API server is and who we are: kubeconfig files, service accounts, certificates."""
+"""How the agent finds the API server and its identity: kubeconfig, service accounts, certificates.
+"""
 import base64
 import os
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tests of the Kubernetes edge stand on: a private control plane, a proxy that breaks
-things, and the probe.
+"""The fixtures for tests of src/agent/kube: a private control plane, a proxy that injects faults,
+and the probe.
 
-Api        the API server seen by an administrator: makes pods, reads them back
-Proxy      TLS in front of the API server; rules make single requests go wrong, the API server
-           itself stays real
-Bed        all of it, shared by the tests
-Probe      testsuite/component/kube/probe: the agent's own code, commanded by JSON lines
+Api        an administrator's client of the API server: creates pods and reads them back
+Proxy      TLS in front of the API server; rules make single requests fail, the API server itself
+           stays real
+Bed        all of these, shared by the tests
+Probe      testsuite/component/kube/probe: the agent's own code, controlled by JSON lines
 """
 import asyncio
 import contextlib
@@ -24,12 +24,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 K8S = os.path.join(os.path.dirname(os.path.dirname(HERE)), "k8s")
 
 
-# seconds; for whatever another process has yet to do, on a machine that is busy with other things
+# seconds; the longest wait for another process on a busy machine
 PATIENCE = 60
 
 
 def wait_for(what, condition, seconds=PATIENCE):
-    """The first true value of condition(); raises after that many seconds."""
+    """The first true value of condition(); raises an error after that many seconds."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
@@ -43,7 +43,7 @@ def wait_for(what, condition, seconds=PATIENCE):
 class ControlPlane:
     def __init__(self, directory, port):
         self.directory, self.port = directory, port
-        # Old versions are forgotten after 5 to 10 s, so that a test can see "410 Gone".
+        # etcd compacts old versions after 5 to 10 s, so that a test can see "410 Gone".
         env = dict(os.environ, KWOK="0", KCM="0", APISERVER_ARGS="--etcd-compaction-interval=5s")
         subprocess.run(
             [f"{K8S}/up", directory, str(port)],
@@ -66,7 +66,7 @@ class ControlPlane:
         return self.path(name)
 
     def kubeconfig(self, name, user, port=None, cluster="certificate-authority: pki/ca.crt"):
-        """A kubeconfig in this directory; user and cluster are YAML."""
+        """Writes a kubeconfig in this directory; user and cluster are YAML."""
         return self.write(
             name,
             f"""apiVersion: v1
@@ -95,7 +95,7 @@ users:
 
 
 class Api:
-    """One connection; not for several threads."""
+    """One connection, for use by a single thread."""
 
     def __init__(self, plane, token=None):
         self.port, self.token = plane.port, token or plane.read("tokens/admin")
@@ -119,7 +119,7 @@ class Api:
             raise
 
     def pod(self, name, **spec):
-        """Makes a pod and returns it."""
+        """Creates a pod and returns it."""
         metadata = {"name": name, **spec.pop("metadata", {})}
         container = {"name": "main", "image": "none", "resources": {"requests": {"cpu": "100m"}}}
         body = {
@@ -140,7 +140,7 @@ class Api:
 
 
 class Rule:
-    """For the next count requests whose method is given and whose path contains text: do."""
+    """Applies do to the next count requests with this method whose path contains text."""
 
     def __init__(self, do, text="", method=None, count=1, argument=None):
         self.do, self.text, self.method, self.count, self.argument = (
@@ -153,10 +153,10 @@ class Rule:
 
 
 class Proxy:
-    """One request a connection, HTTP/1.1. Rules: "answer" (argument is the whole answer, nothing
-    goes through), "lose" (the request goes through, the answer does not come back), "half" (of the
-    answer comes back, then nothing), "hang" (no answer ever), "hold" (argument is an event: it goes
-    through once that is set).
+    """Serves one request per connection, in HTTP/1.1. Rules: "answer" (argument is the whole
+    answer; the request is not forwarded), "lose" (the request is forwarded, the answer is dropped),
+    "half" (half of the answer is sent, then nothing), "hang" (the request is never answered),
+    "hold" (argument is an event; the request is forwarded when the event is set).
     """
 
     def __init__(self, plane, port):
@@ -183,7 +183,7 @@ class Proxy:
         return self.rules[-1]
 
     def cut(self):
-        """Breaks every connection that is open now."""
+        """Breaks every open connection."""
         self.loop.call_soon_threadsafe(
             lambda: [writer.transport.abort() for writer in list(self.open_writers)]
         )
@@ -246,8 +246,8 @@ class Proxy:
 
 
 def probe_command(build, directory):
-    """The probe runs where it was built: for a Slurm that lives in a chroot that is there, with our
-    files at the same paths.
+    """The probe runs in the system for which it was built: for a Slurm in a chroot it runs there,
+    with our files at the same paths.
     """
     program, root = os.path.join(build, "testsuite/component/kube/probe"), ""
     settings = os.path.join(build, "slurm.env")
@@ -305,7 +305,7 @@ class Probe:
         return self.result(self.send(do, **arguments), seconds)
 
     def live(self, watch):
-        """uid -> name, as the watch's sink must see it now."""
+        """uid -> name of the pods that the watch's sink must know."""
         live = {}
         for event in list(self.heard.get(watch, [])):
             if event["event"] == "upserted":
@@ -317,10 +317,10 @@ class Probe:
         return live
 
     def connections(self):
-        """TCP connections that the process has open now (libcurl has other sockets as well)."""
+        """The open TCP connections of the process (libcurl has other sockets as well)."""
         directory, ours = f"/proc/{self.process.pid}/fd", set()
         for fd in os.listdir(directory):
-            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            with contextlib.suppress(FileNotFoundError):  # closed in the meantime
                 ours.add(os.readlink(f"{directory}/{fd}"))
         with open("/proc/net/tcp", encoding="ascii") as file:
             rows = [line.split() for line in file.readlines()[1:]]
@@ -346,7 +346,7 @@ class Bed:
         self.direct = self.plane.kubeconfig("direct.yaml", self.admin)
         self.proxied = self.plane.kubeconfig("proxied.yaml", self.admin, port=port + 9)
         self.probes = []
-        # Without a controller manager nobody else makes it, and pods need it.
+        # Without a controller manager no other program creates it, and pods need it.
         wait_for(
             "namespace default", lambda: self.api("GET", "/api/v1/namespaces/default")[0] == 200
         )
@@ -370,7 +370,9 @@ class Bed:
         return json.loads(result.stdout)
 
     def tidy(self):
-        """After each test: no rules, no probes; each must have ended well."""
+        """Run after each test: removes rules and probes. Returns the exit codes of probes that
+        failed.
+        """
         self.proxy.rules, self.proxy.refusing, self.proxy.frozen = [], False, False
         probes, self.probes = self.probes, []
         return [code for probe in probes if (code := probe.stop()) != 0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests: one connection, cap, deadlines, Retry-After, limits, tokens."""
+"""Requests: one connection, limit, deadlines, Retry-After, sizes, tokens."""
 import base64
 import json
 import os
@@ -37,8 +37,8 @@ def what_can_wait_lets_the_rest_pass(bed):
 
 
 def all_but_one_wait(bed, sizes, others_move):
-    """Of some requests on one connection each in turn gets a long answer while the others wait: it
-    comes through. others_move: what else is asked meanwhile is answered.
+    """Of several requests on one connection, each in turn gets a long answer while the others wait:
+    that answer must arrive complete. others_move: other requests are answered meanwhile.
     """
     server = H2Server(bed.plane, bed.port_of_h2)
     try:
@@ -67,16 +67,16 @@ def all_but_one_wait(bed, sizes, others_move):
 
 @test
 def an_answer_whose_rest_libcurl_keeps_is_asked_for(bed):
-    """libcurl 7.88 leaves the rest of what it has read for one transfer aside until its socket is
-    readable again; here that is never.
+    """libcurl 7.88 keeps the rest of the data read for one transfer until the socket is readable
+    again, which never happens here.
     """
     all_but_one_wait(bed, (16000, 16000, 500), others_move=False)
 
 
 @test
 def an_answer_whose_end_libcurl_keeps_is_asked_for(bed):
-    """It pauses in the frame that ends the answer and sees that end when the next frame comes,
-    whosever that is; here none comes unasked.
+    """libcurl pauses in the frame that ends the answer, and sees that end only when the next frame
+    of any stream arrives. Here none arrives unasked.
     """
     all_but_one_wait(bed, (16000, 5000), others_move=True)
 
@@ -137,7 +137,7 @@ def a_silent_server_costs_the_deadline_and_the_connection(bed):
     start = time.monotonic()
     answer = probe("get", deadline_ms=400)
     equal(answer["code"], "io")
-    assert time.monotonic() - start < 4.5  # the deadline of requests that say nothing of one is 5 s
+    assert time.monotonic() - start < 4.5  # the default deadline of requests is 5 s
     equal(probe("get")["good"], 1)
     counters = probe("counters")
     equal((counters["timeouts"], counters["reconnects"], counters["failures"]), (1, 1, 1))
@@ -175,7 +175,7 @@ def a_broken_connection_costs_one_repeat(bed):
 
 @test
 def a_refusal_counts_even_if_its_text_is_cut_off(bed):
-    # As with 401: the API server closes the connection when it does not know who asks.
+    # The API server also closes the connection after a 401.
     probe = bed.probe(bed.proxied)
     bed.proxy.rule(
         "answer",
@@ -197,9 +197,7 @@ def answers_and_lines_have_limits(bed):
 
 @test
 def streams_that_begin_together_need_no_http_2(bed):
-    """The first one's connection turns out to be of HTTP/1.1: the others do not wait for it to
-    end.
-    """
+    """The first connection turns out to be HTTP/1.1. The others must not wait for its end."""
     for _ in range(5):
         probe = bed.probe(bed.proxied)
         for _ in range(6):
@@ -223,7 +221,7 @@ def a_token_file_is_read_again_after_a_401(bed):
     equal(probe("get", path="/api/v1/nodes")["good"], 1)
     tokens = bed.plane.read("tokens.csv")
     bed.plane.write("token", "revoked")
-    equal(probe("get", path="/api/v1/nodes")["good"], 1)  # not yet read
+    equal(probe("get", path="/api/v1/nodes")["good"], 1)  # the new token is not read yet
     probe = bed.probe(bed.plane.path("tokenfile.yaml"))
     answer = probe("get", path="/api/v1/nodes")
     equal((answer["good"], answer["code"]), (0, "denied"))
@@ -256,7 +254,7 @@ def the_expiry_of_a_service_account_token_is_known(bed):
 
 
 def of_agent(bed, **claims):
-    """A token of the agent's account as the server issues them, signed by its key, with other
+    """A token for the agent's account as the API server issues it, signed by its key, with other
     claims.
     """
     _, answer = bed.api(
@@ -311,7 +309,7 @@ def the_agent_renews_its_token_before_it_expires(bed):
     wait_for("its expiry", lambda: probe("counters")["token_expires"] > time.time() + 500)
     equal(probe("get", path="/api/v1/pods")["good"], 1)
     equal(probe("counters")["credentials_trouble"], "")
-    # Nobody else's: the role is for this account
+    # The role covers only this account.
     status, _ = Api(bed.plane, bed.plane.read("renewed"))(
         "POST", "/api/v1/namespaces/default/serviceaccounts/default/token", {"spec": {}}
     )
@@ -347,7 +345,7 @@ def a_kubeconfig_that_changes_is_taken(bed):
         equal(probe("get", path="/version")["good"], good)
     equal(
         probe("get", path="/api/v1/secrets")["good"], 1
-    )  # the administrator's, not the controller manager's
+    )  # the administrator's token, not the controller manager's
 
 
 @test

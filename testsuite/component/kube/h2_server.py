@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A server of HTTP/2 that decides how frames lie in TLS records and segments, which kube-apiserver
-leaves to chance: RFC 9113, what one client needs.
+"""An HTTP/2 server that controls how frames are placed in TLS records and TCP segments, which
+kube-apiserver leaves to chance. It implements RFC 9113 as far as one client needs it.
 
-Nothing of a request is read but that it is there; each gets status 200 when the test says so.
+The server reads nothing of a request but its existence. Each request gets status 200 when the test
+says so.
 """
 import socket
 import ssl
@@ -20,9 +21,7 @@ def frame(kind, flags, stream, payload=b""):
 
 
 class H2Server:
-    """One connection. streams: the requests that have come and were not taken yet, in their
-    order.
-    """
+    """One connection. streams: the requests that have arrived and were not taken yet, in order."""
 
     def __init__(self, plane, port):
         self.port, self.streams, self.lock = port, [], threading.Lock()
@@ -41,7 +40,7 @@ class H2Server:
                 one.close()
 
     def answer(self, stream, *sizes):
-        """One DATA frame of each size, the last ends the stream; all of it in one write to the
+        """Sends one DATA frame per size, the last of which ends the stream, in one write to the
         socket.
         """
         frames = [frame(HEADERS, END_HEADERS, stream, STATUS_200)]
@@ -49,13 +48,13 @@ class H2Server:
         self._send(b"".join(frames) + frame(DATA, END_STREAM, stream, b"x" * sizes[-1]))
 
     def take(self):
-        """The streams that have come since the last call."""
+        """The streams that have arrived since the last call."""
         with self.lock:
             taken, self.streams = self.streams, []
         return taken
 
     def answer_others_meanwhile(self, action):
-        """What action() returns; requests that come until then are answered at once."""
+        """Returns action(); requests that arrive until it returns are answered at once."""
         done = threading.Event()
 
         def answer_all():
@@ -95,7 +94,7 @@ class H2Server:
                     with self.lock:
                         self.streams.append(stream)
         except (OSError, ssl.SSLError):
-            pass  # the client has gone
+            pass  # the client has closed the connection
 
     def _exactly(self, count):
         data = b""

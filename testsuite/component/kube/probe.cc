@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probe.cc - the agent's Kubernetes edge, driven line by line: commands as JSON on stdin, answers
- * and events as JSON on stdout.
+ * probe.cc - drives src/agent/kube line by line: commands as JSON on stdin, answers and events as
+ * JSON on stdout.
  *
- *	probe access FILE|in-cluster [CONTEXT|DIRECTORY]   reads credentials, tells what it found
+ *	probe access FILE|in-cluster [CONTEXT|DIRECTORY]   reads credentials, prints what it found
  *	probe run FILE [MAX_IN_FLIGHT]                     serves commands until stdin ends
  *
  * A command is {"id":N,"do":VERB,...}; its answer {"id":N,"ok":BOOL,"code":TEXT,"what":TEXT,...}.
@@ -75,7 +75,7 @@ Done printing(std::int64_t id)
 	return [id](const Status &status) { print(answer(id, status)); };
 }
 
-/* A watch that prints what it hears. */
+/* A watch that prints its events. */
 class PrintedWatch : public WatchSink
 {
       public:
@@ -139,7 +139,7 @@ class PrintedWatch : public WatchSink
 		print(line);
 	}
 	std::string name_;
-	std::map<std::string, core::Pod> pods_; /* as they were last heard of, by uid */
+	std::map<std::string, core::Pod> pods_; /* as in their latest event, by uid */
 	Watch watch_;
 };
 
@@ -253,7 +253,7 @@ class Probe
 		print(line);
 	}
 
-	/* count requests at once; one answer when all are back. */
+	/* Sends count requests at once, and one answer when all have returned. */
 	void get_many(std::int64_t id, json_object *o)
 	{
 		struct Tally {
@@ -339,8 +339,8 @@ class Probe
 		print(answer(id, Status(Ok{})));
 	}
 
-	/* The uids of which two watches have not understood the same, or of which only one has
-	 * heard. */
+	/* The uids of pods that two watches have decoded differently, or that only one of them
+	 * has seen. */
 	void compare(std::int64_t id, json_object *o)
 	{
 		const auto &one = watches_.at(get_string(o, "name"))->pods(),
@@ -372,7 +372,7 @@ class Probe
 		print(answer(id, Status(Ok{})));
 	}
 
-	/* Whether a pod of that namespace has that name. */
+	/* Answers whether that namespace has a pod of that name. */
 	void find(std::int64_t id, json_object *o)
 	{
 		const auto is_it = [name = get_string(o, "name")](

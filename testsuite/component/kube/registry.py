@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests register themselves here, in the order of import; their names are sentences."""
+"""Tests register themselves here, in the order of import. Their names are sentences."""
 
 TESTS = []
 

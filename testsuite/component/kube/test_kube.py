@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """usage: test_kube.py BUILD_DIR [WORD...]
 
-The agent's Kubernetes edge (src/agent/kube) against a real kube-apiserver and etcd, private and on
+Tests src/agent/kube against a real kube-apiserver and etcd, which are private and listen on
 loopback.
 
-Prints TAP; ends with 0 only if all tests ran and passed. With WORDs: only tests whose names contain
-one. SLURM_KUBE_PORT: the first of ten ports (default 22000).
+Prints TAP; exit status 0 only if all tests ran and passed. With WORDs, runs only the tests whose
+names contain one of them. SLURM_KUBE_PORT: the first of ten ports (default 22000).
 """
 import os
 import sys
@@ -50,7 +50,7 @@ def run_one(bed, number, function):
     try:
         function(bed)
         trouble = None
-    except Exception as error:  # whatever it was, the next test goes on
+    except Exception as error:  # whatever the error was, the next test runs
         trouble = f"{type(error).__name__}: {error}"
     crashed = bed.tidy()
     if crashed and not trouble:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""List and watch: pages, resumption, restarts, 410 in its shapes, silence."""
+"""List and watch: pages, resumption, restarts, the forms of 410, silent servers."""
 import json
 import threading
 import time
@@ -22,7 +22,7 @@ def make_pods(bed, prefix, count):
 
 
 def present(bed):
-    """uid -> name of our pods, as the server has them."""
+    """uid -> name of our pods, as the API server has them."""
     items = bed.api("GET", f'{PODS}?fieldSelector={OURS.replace("=", "%3D")}')[1]["items"]
     return {pod["metadata"]["uid"]: pod["metadata"]["name"] for pod in items}
 
@@ -83,7 +83,7 @@ def a_watch_lists_again_when_it_is_told_to(bed):
     make_pods(bed, "again", 1200)
     probe = bed.probe()
     probe("watch", name="pods", fields=OURS)
-    probe("list_again", name="pods")  # while it lists
+    probe("list_again", name="pods")  # while the list is in progress
     agrees(bed, probe, "pods")
     equal(probe("counters", name="pods")["lists"], 1)
     probe("list_again", name="pods")
@@ -160,7 +160,8 @@ def a_restarted_api_server_costs_nothing(bed):
 
 @test
 def a_page_that_cannot_be_read_is_asked_for_again(bed):
-    # Its head is fine, so the next page has been asked for by then: that answer counts for nothing.
+    # The head of the page is intact, so the next page is requested already: its answer must be
+    # ignored.
     make_pods(bed, "torn", 250)
     metadata = '"metadata":{"resourceVersion":"1","continue":"none"}'
     body = '{"kind":"PodList","apiVersion":"v1",' + metadata + ',"items":[{'
@@ -180,7 +181,7 @@ def a_page_that_cannot_be_read_is_asked_for_again(bed):
 
 @test
 def a_list_that_stops_in_the_middle_is_asked_for_again(bed):
-    """Long before its deadline of a minute."""
+    """Long before the deadline of a minute."""
     make_pods(bed, "stops", 20)
     bed.proxy.rule("half", "limit=", "GET")
     probe, began = bed.probe(bed.proxied), time.monotonic()
@@ -193,8 +194,8 @@ def a_list_that_stops_in_the_middle_is_asked_for_again(bed):
 
 @test
 def a_forgotten_version_and_a_forgotten_page_mean_a_new_list(bed):
-    # Two watches wait out the compaction together: one is cut off, the other's second page is held
-    # back.
+    # Two watches wait for the compaction at the same time: one is cut off, and the second page of
+    # the other is held back.
     make_pods(bed, "paged", 250)
     probe = bed.probe(bed.proxied)
     probe("watch", name="pods", fields=OURS)
@@ -212,7 +213,7 @@ def a_forgotten_version_and_a_forgotten_page_mean_a_new_list(bed):
     exact = f"{PODS}?limit=1&resourceVersionMatch=Exact&resourceVersion={version}"
     wait_for("compaction", lambda: bed.api("GET", exact)[0] == 410)
     bed.plane.api_server("--kill")
-    bed.plane.api_server("--start")  # its watch cache starts anew
+    bed.plane.api_server("--start")  # its watch cache is empty
     bed.api.connection = None
     bed.proxy.refusing = False
     release.set()
@@ -227,8 +228,8 @@ def a_forgotten_version_and_a_forgotten_page_mean_a_new_list(bed):
 
 @test
 def a_mute_stream_leads_to_a_new_list(bed):
-    # A version from the future: the server answers 200 and says nothing, for ever (etcd was
-    # restored from a backup).
+    # A version from the future, as after etcd was restored from a backup: the server answers 200
+    # and never sends an event.
     probe = bed.probe(bed.proxied)
     probe("watch", name="pods", fields=OURS)
     agrees(bed, probe, "pods")
@@ -246,7 +247,7 @@ def a_mute_stream_leads_to_a_new_list(bed):
     agrees(bed, probe, "pods")
     assert (
         probe("counters", name="pods")["lists"] >= 2
-    )  # more when it was silent again for a second before anybody asked
+    )  # more if the stream was silent for another second before the check
 
 
 @test
@@ -279,7 +280,7 @@ def a_server_that_stays_behind_is_listed_anew(bed):
 
 @test
 def a_refused_watch_comes_back_when_the_server_says(bed):
-    """Not sooner, however often its own turn comes."""
+    """Not sooner, however often the watch would retry."""
     probe = bed.probe(bed.proxied)
     bed.proxy.rule(
         "answer",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pods in protobuf say what they say in JSON: listed, watched, changed, ended."""
+"""Pods have the same contents in protobuf and in JSON: listed, watched, changed, ended."""
 from bed import OURS, PODS, wait_for
 from registry import equal, test
 
@@ -228,7 +228,7 @@ STATUSES = {
 
 
 def make(bed, name, kind, test):
-    """A pod of its own, whatever the tests before have left."""
+    """Creates a pod for this test alone, so that pods of earlier tests do not matter."""
     spec = dict(PODS_OF_ALL_KINDS[kind])
     metadata = spec.get("metadata", {})
     spec["metadata"] = {**metadata, "labels": {**metadata.get("labels", {}), "test": test}}
@@ -247,8 +247,8 @@ def write_statuses(bed):
 
 
 def has_fields(bed, name):
-    """A server drops what it has no feature for, and then both say nothing of it. (A pod's
-    schedulingGroup is off by default: e2e test_workloads.)
+    """The API server drops fields whose feature is disabled, and then neither form contains them.
+    (schedulingGroup of pods is disabled by default: e2e test_workloads.)
     """
     spec = bed.api.get(f"same-{name}")["spec"]
     wanted = set(PODS_OF_ALL_KINDS[name]) - {"metadata"} | (
@@ -258,7 +258,7 @@ def has_fields(bed, name):
 
 
 def same(probe, names):
-    """Both watches have heard of these pods, no others, and understood the same."""
+    """Both watches have seen exactly these pods, and decoded them identically."""
     found = probe("compare", name="protobuf", **{"with": "json"})
     heard = {probe.live(name).get(uid) for name in ("protobuf", "json") for uid in probe.live(name)}
     return (
@@ -289,7 +289,7 @@ def protobuf_says_what_json_says(bed):
     wait_for("the same lists", lambda: same(probe, names))
     write_statuses(bed)
     bed.api.delete("same-kept")
-    bed.api.delete("same-bound", grace=5400)  # which it is told, and nobody ends it
+    bed.api.delete("same-bound", grace=5400)  # the pod stays, because no kubelet ends it
     for name in ("later", "last"):
         make(bed, name, "placed", "same")
     wait_for("the same events", lambda: same(probe, names | {"later", "last"}))

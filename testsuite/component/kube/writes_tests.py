@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bindings, deletes, conditions and events, and how their fate is learnt."""
+"""Bindings, deletions, conditions and events, and how the agent learns whether they succeeded."""
 from bed import PODS, wait_for
 from registry import contains, equal, test
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Random pods, nodes and bound pods, as an API server would show them (defaults filled in). The
+"""Random pods, nodes and bound pods, as an API server returns them (with defaults filled in). The
 same seed gives the same cases.
 
-Names and values are drawn from small pools, so that rules meet: a good third of all pairs of pod
-and node is allowed.
+Names and values come from small pools, so that the rules meet: a good third of all pairs of pod and
+node is allowed.
 """
 import random
 
@@ -83,7 +83,7 @@ class Cases:
             },
         }
 
-    # ---- what pods demand of nodes ----
+    # ---- constraints on nodes ----
 
     def requirement(self):
         key = self.pick(KEYS + ["gone"])
@@ -142,7 +142,7 @@ class Cases:
             out["effect"] = self.pick(["NoSchedule", "NoExecute"])
         return {k: v for k, v in out.items() if v != ""}
 
-    # ---- what pods demand of each other ----
+    # ---- constraints on other pods ----
 
     def selector(self):
         if self.chance(0.1):
@@ -320,7 +320,7 @@ class Cases:
     # ---- volumes ----
 
     def size(self):
-        """No two alike: among equals kube-scheduler takes any."""
+        """All sizes differ, because kube-scheduler chooses arbitrarily among equal ones."""
         self.sizes += 1
         return f"{self.random.randint(1, 9) * 1000 + self.sizes}Mi"
 
@@ -370,7 +370,7 @@ class Cases:
         }
 
     def claim(self, pod, name, names, volumes):
-        """None: there is no such claim."""
+        """None: the claim does not exist."""
         if self.chance(0.06):
             return None
         metadata = {
@@ -439,7 +439,7 @@ class Cases:
         ]
 
     def storage(self, pod, names, others):
-        """Gives the pod volumes in one case of four, and some of the others the same claims."""
+        """Gives the pod volumes in one case of four, and gives some other pods the same claims."""
         if not self.chance(0.25):
             return {}
         self.sizes, claims, volumes, mounts = 0, [], [], []

@@ -3,10 +3,9 @@
 """usage: test_oracle.py BUILD_DIR [SEED [COUNT]]
 
 Compares our verdicts on random pods and nodes with those of kube-scheduler's own filters
-(testsuite/oracle, built on first use). Prints TAP. SLURM_KUBE_SEED is the seed where none is given;
-3,000 pods by default, each with some nodes. What must never be: a pod that we would bind where
-kube-scheduler forbids it. Where we forbid more, the reason must be among those that are meant to be
-so.
+(testsuite/oracle, built on first use). Prints TAP. Without SEED, SLURM_KUBE_SEED is used. COUNT is
+the number of pods, 3,000 by default, each with some nodes. It is an error if we would bind a pod
+where kube-scheduler forbids it. Where we forbid more, the reason must be one of the intended ones.
 """
 import collections
 import json
@@ -38,7 +37,7 @@ def has_no_hostname(case, name):
 
 
 def is_meant(case, name, verdict):
-    """Why we may be stricter here, or empty."""
+    """The reason why we may be stricter here, or an empty string."""
     why = verdict["why"]
     if why.startswith("refused: "):
         return "a field that is refused, and says so"

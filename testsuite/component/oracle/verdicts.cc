@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * verdicts.cc - what our decoders and World say of the cases that testsuite/oracle judges, in the
- * same order.
+ * verdicts.cc - the verdicts of our decoders and of World on the cases that testsuite/oracle
+ * judges, in the same order.
  *
- * A case a line on stdin: "pod", "nodes", and "pods" that others have bound. On stdout a line with,
- * for each node, {"excluded": Slurm is told not to choose it, "bound": the pod would be bound if
- * Slurm chose it all the same, "why": our reason}. A pod that is refused as a whole is bound
- * nowhere.
+ * Each line on stdin is a case: "pod", "nodes", and "pods" that others have bound. Each line on
+ * stdout has, for each node, {"excluded": the submission excludes the node, "bound": the pod would
+ * be bound if Slurm chose the node anyway, "why": our reason}. A pod that is refused as a whole is
+ * bound nowhere.
  */
 #include "src/codec/claim.h"
 #include "src/codec/namespace.h"
@@ -47,7 +47,7 @@ core::Settings settings()
 	return out;
 }
 
-/* Slurm believes every node to be large: what it would refuse by itself is not the matter here. */
+/* In Slurm every node is large, because Slurm's own refusals are not tested here. */
 void tell_slurm_nodes(core::World &world)
 {
 	world.observe(core::LinkOpened{{}});
@@ -62,7 +62,7 @@ void tell_slurm_nodes(core::World &world)
 	world.observe(core::SnapshotEnded{}, k_now);
 }
 
-/* What cannot be read is as good as absent, to kube-scheduler as well. */
+/* An object that cannot be decoded counts as absent, as in kube-scheduler. */
 template <class T, class F>
 void for_each(json_object *list, Result<T> (*decode)(json_object *), F &&tell)
 {
@@ -137,7 +137,7 @@ core::World world_of(json_object *one, core::Pod &pod)
 	return world;
 }
 
-/* What comes of it if Slurm gives the pod this node. */
+/* True if the pod is bound when Slurm gives it this node. */
 bool is_bound(core::World world, const core::PodUid &pod, const std::string &node)
 {
 	world.answer(
@@ -145,7 +145,7 @@ bool is_bound(core::World world, const core::PodUid &pod, const std::string &nod
 		k_now);
 	const auto actions = world.take_actions(k_now);
 	const auto binds = [](const auto &one) {
-		/* a claim for which a volume is being made */
+		/* a volume is being provisioned for a claim */
 		const auto *report = std::get_if<core::Report>(&one.action);
 		const bool waits = report && report->not_scheduled.reason == names::k_reason_volume;
 		return waits || std::holds_alternative<core::Bind>(one.action) ||

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc.c - what the agent asks of Slurm, for the plugin's component test: allocations with a
+ * alloc.c - what the agent requests from Slurm, for the plugin's component test: allocations with a
  * marker, and their end.
  *
  *	alloc submit KEY=VALUE...     user, group, cpus, memory, minutes, partition, marker, node,
  *	                              gres, port, external, threads, count
- *	alloc complete JOB STATUS     wait status
- *	alloc lives KEY=VALUE...      as submit, and each job is ended as soon as it runs; prints
+ *	alloc complete JOB STATUS     STATUS is a wait status
+ *	alloc lives KEY=VALUE...      as submit, but each job is ended as soon as it runs; prints
  *	                              "lives DONE REFUSED NS"
  *
- * Prints one line for each answer: "ok JOB NODES NS" or "error NUMBER NS", NS being CLOCK_MONOTONIC
- * at the answer. threads=N sends the same request from N threads at once; count=N makes each of
- * them send N, and every @ in the marker becomes a number of its own.
+ * Prints one line per answer: "ok JOB NODES NS" or "error NUMBER NS". NS is CLOCK_MONOTONIC at the
+ * answer. threads=N sends the same request from N threads at once. count=N makes each thread
+ * send N requests, and replaces every @ in the marker by a different number for each of them.
  */
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
@@ -28,7 +28,7 @@
 
 static job_desc_msg_t request;
 static int threads = 1, count = 1;
-static unsigned sent; /* atomically */
+static unsigned sent; /* accessed atomically */
 static pthread_barrier_t barrier;
 
 static long long now_ns(void)
@@ -53,7 +53,7 @@ static int error_number(void)
 	return errno;
 }
 
-/* To be freed. */
+/* The caller frees the result. */
 static char *numbered(const char *marker)
 {
 	unsigned number = __atomic_add_fetch(&sent, 1, __ATOMIC_RELAXED);
@@ -84,7 +84,7 @@ static int end(unsigned id, unsigned code)
 #endif
 }
 
-static bool lives; /* the verb */
+static bool lives; /* the verb is "lives" */
 static unsigned done, refused;
 
 static void live_one(resource_allocation_response_msg_t *answer)
@@ -155,7 +155,7 @@ static void set(const char *key, char *value)
 	else if (!strcmp(key, "port"))
 		request.other_port = (uint16_t)number;
 #ifdef EXTERNAL_JOB
-	/* the plugin says so itself; for a slurmctld without it */
+	/* the plugin sets this flag itself; needed for a slurmctld without the plugin */
 	else if (!strcmp(key, "external"))
 		request.bitflags |= number ? EXTERNAL_JOB : 0;
 #endif

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slurmctld killed, reconfigured, without agent, with a slow one; and what the plugin costs."""
+"""slurmctld killed, reconfigured, without an agent, with a slow agent; and the cost of the plugin.
+"""
 import os
 import signal
 import time
@@ -19,7 +20,7 @@ def without_agent_jobs_go_on_and_a_snapshot_heals(fixture, peer):
     peer.start()
     snapshot = eventually(lambda: peer.snapshot(before))
     assert snapshot and snapshot[job]["state"] == "running", snapshot
-    # The keeper may look at jobs after the connect only: then the end is a line of its own, behind
+    # The keeper may look at the jobs only after the connect. Then the end is a separate line after
     # the snapshot.
     assert peer.wait("job", id=gone, state="complete", after=before), peer.last("job", id=gone)
     fixture.complete(job)
@@ -33,7 +34,7 @@ def a_full_queue_drops_the_connection(fixture, peer):
         fixture.command("scontrol", "update", "nodename=k[1-4]", "state=drain", f"reason={reason}")
         time.sleep(
             0.11
-        )  # the keeper looks at nodes every 100 ms; a reason that it never saw is no line
+        )  # the keeper looks at nodes every 100 ms; it sends no line for a reason that it never saw
         if "queue dropped" in fixture.log():
             break
     peer.reading.set()
@@ -52,7 +53,7 @@ def kill_9_and_restart_keep_jobs_and_exactly_once(fixture, peer):
     assert all(peer.wait("job", id=job, state="running") for job in jobs.values())
     assert eventually(
         lambda: fixture.saved("crash-4"), every=0.1
-    ), "slurmctld does not save its jobs"  # what was not saved is lost to any crash
+    ), "slurmctld does not save its jobs"  # a job that was not saved is lost in a crash
     before = len(peer.lines)
     fixture.kill_slurmctld()
     fixture.start_slurmctld()
@@ -102,8 +103,8 @@ def descriptors_do_not_leak(fixture, peer):
 
 
 def lives_leave_nothing_behind(fixture, peer):
-    """11,000 external jobs come and go; once slurmctld has forgotten them it is as large as before.
-    testsuite/bench/soak.py does the same at length.
+    """11,000 external jobs come and go; once slurmctld has forgotten them, it is as large as
+    before. testsuite/bench/soak.py does the same for longer.
     """
     process = f"/proc/{fixture.slurmctld.pid}"
     before = set(fixture.job_ids())
@@ -134,7 +135,7 @@ def lives_leave_nothing_behind(fixture, peer):
         f"# VmRSS {', '.join(str(rss) for rss, _ in sizes)} KiB, descriptors {first[1]} to"
         f" {last[1]}"
     )
-    # The allocator grows in steps, one batch or two; a leak grows in every batch.
+    # The allocator grows in steps, every one or two batches; a leak grows in every batch.
     least = min(later[0] - earlier[0] for earlier, later in zip(sizes, sizes[1:]))
     assert least < 750, "memory stays behind: 1,500 lives may leave less than 0.5 KiB each"
     assert last[1] <= first[1] + 2, "descriptors stay behind"
@@ -158,7 +159,7 @@ def prolog_flags_do_not_hold_jobs(fixture, peer):
 
 
 def kube_conf_is_read_again(fixture, peer):
-    """Also when slurm.conf was read in that second before: slurmctld notes whole seconds."""
+    """Even if slurm.conf was read in the same second before: slurmctld records whole seconds."""
 
     def may_submit():
         result = fixture.command(
@@ -196,14 +197,14 @@ def it_can_be_taken_out_and_put_in_again(fixture, peer):
 def inactive_limit_spares_external_jobs(fixture, peer):
     while (
         time.monotonic() - fixture.inactive_since < 40
-    ):  # Slurm looks every 30 s, and allows 4/3 limit + MessageTimeout
+    ):  # Slurm looks every 30 s, and allows 4/3 of the limit + MessageTimeout
         time.sleep(0.2)
     assert fixture.job(fixture.inactive)["JobState"] == "RUNNING", fixture.job(fixture.inactive)
     fixture.complete(fixture.inactive)
 
 
 def what_slurm_forgets_is_told(fixture, peer):
-    # MinJobAge is 2 s, but Slurm looks once in a minute only
+    # MinJobAge is 2 s, but Slurm purges jobs only once a minute
     assert eventually(
         lambda: peer.find("job_gone", id=fixture.purge)
         or fixture.purge not in (peer.snapshot() or {fixture.purge: 0}),
@@ -227,7 +228,7 @@ def the_cost_is_small(fixture, peer):
     assert stats["duty_percent"] < 2.5 * slowness(), stats
     assert (
         stats["lock_hold"]["mean_us"] < 2000 * slowness()
-    ), stats  # a thread that loses its processor meanwhile counts, so single ones may be long
+    ), stats  # includes threads that were descheduled, so single values may be long
 
 
 def nothing_was_out_of_order(fixture, peer):

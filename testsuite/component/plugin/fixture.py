@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A private slurmctld with the plugin, and a peer that listens where the agent would.
+"""A private slurmctld with the plugin, and a peer that listens in the agent's place.
 
-Everything lives in one directory and on ports of 127.0.0.1. Slurm of another release runs in its
-chroot (BUILD_DIR/slurm.env, see testsuite/slurm); Python, munged and the peer stay outside.
+Everything is in one directory and uses ports of 127.0.0.1. A Slurm of another release runs in its
+chroot (BUILD_DIR/slurm.env, see testsuite/slurm); Python, munged and the peer run outside.
 """
 import json
 import os
@@ -56,28 +56,28 @@ AT_SINK = "NodeAddr=127.0.0.1 Port={sink} CPUs=4 RealMemory=4000 State={external
 NODES = f"""NodeName=k[1-4] {AT_SINK} Feature=big,kube
 NodeName=g1 {AT_SINK} Feature=kube Gres=gpu:2
 """
-# As native external nodes are: nobody listens there. Its weight keeps it out of the way of jobs
-# that name no node.
+# Like a native external node: no daemon listens there. Its weight keeps jobs that name no node away
+# from it.
 DEAD_END = (
     "NodeName=x1 NodeAddr=127.0.0.1 Port=1 CPUs=4 RealMemory=4000 Feature=kube State=EXTERNAL"
     " Weight=1000\n"
 )
 
-# One with a real slurmd, for start_slurmd().
+# A node with a real slurmd, for start_slurmd().
 NATIVE_NODE = "NodeHostname=localhost Port={slurmd_port}"
 
 
 class Skip(Exception):
-    """The test cannot apply to this Slurm; says why."""
+    """The test cannot apply to this Slurm; the text gives the reason."""
 
 
-# seconds; for whatever another process has yet to do, on a machine that is busy with other things
+# seconds; the longest wait for another process on a busy machine
 PATIENCE = 60.0
 
 
 def slowness():
-    """By how much it takes longer to run a program here and now than on an idle machine; times that
-    are measured have limits that grow with it.
+    """How much longer a program takes to run here than on an idle machine; limits on measured times
+    are multiplied by this.
     """
     times = []
     for _ in range(9):
@@ -88,7 +88,7 @@ def slowness():
 
 
 def eventually(condition, seconds=PATIENCE, every=0.005):
-    """The first true result of condition, or its last one when time is up."""
+    """The first true result of condition, or its last result when the time is up."""
     end = time.monotonic() + seconds
     while True:
         result = condition()
@@ -104,7 +104,7 @@ class Peer:
 
     def __init__(self, path):
         self.path = path
-        self.lines = []  # (ns, message) of all connections, oldest first
+        self.lines = []  # (ns, message) of all connections, in order of arrival
         self.connections = 0
         self.gaps = 0
         self.reading = threading.Event()
@@ -122,7 +122,7 @@ class Peer:
         threading.Thread(target=self.accept, args=(self.listener,), daemon=True).start()
 
     def stop(self):
-        """As an agent that died."""
+        """Behaves like an agent that died."""
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         self.drop()
@@ -166,8 +166,8 @@ class Peer:
                 self.lines.append((now, message))
 
     def snapshot(self, after=0):
-        """Jobs of the newest whole snapshot that began after so many lines, by id; None while there
-        is none.
+        """The jobs, by id, of the latest complete snapshot that began after the first after lines;
+        None if there is none.
         """
         jobs = None
         whole = None
@@ -181,7 +181,7 @@ class Peer:
         return whole
 
     def find(self, kind, after=0, **wanted):
-        """(ns, message) of the first such line, or None."""
+        """(ns, message) of the first matching line, or None."""
         for ns, m in self.lines[after:]:
             if m["type"] == kind and all(m.get(k) == v for k, v in wanted.items()):
                 return ns, m
@@ -209,9 +209,9 @@ class Fixture:
         if self.prefix:
             self.env["PATH"] = f"{self.prefix}/sbin:{self.prefix}/bin:{self.env['PATH']}"
         self.slurmctld = None
-        self.controller = []  # words before slurmctld's command: env with variables for it alone
+        self.controller = []  # prefix of slurmctld's command: env with variables for slurmctld only
         self.munged = None
-        # seconds; slurmctld gives an RPC to a node up after some tries, with MessageTimeout=5
+        # seconds; with MessageTimeout=5 slurmctld abandons an RPC to a node after some attempts
         self.rpc_patience = 12
         self.helpers = []
         self.version = tuple(
@@ -243,22 +243,20 @@ class Fixture:
             f.write(f"Socket={self.run}/plugin.sock\nSinkPort={self.sink}\n")
 
     def has_dynamic_nodes(self):
-        """Slurm 22.05 has them too, but a reconfigure with running jobs leaves them allocated for
-        ever.
+        """Slurm 22.05 has dynamic nodes, too, but a reconfigure with running jobs leaves them
+        allocated forever.
         """
         return self.version >= (23, 11)
 
     def is_native(self):
-        """Slurm knows external nodes and jobs itself."""
+        """True if Slurm itself supports external nodes and jobs."""
         return self.version >= (25, 5)
 
     def external_nodes(self):
         return ["g1", "k1", "k2", "k3", "k4"] + (["x1"] if self.is_native() else [])
 
     def copy_built(self):
-        """Nobody may not be allowed to see the build directory, and PluginDir is checked by every
-        command.
-        """
+        """User nobody may lack access to the build directory; every command checks PluginDir."""
         self.binary = f"{self.run}/alloc"
         shutil.copy(f"{self.build}/testsuite/component/plugin/alloc", self.binary)
         os.makedirs(f"{self.run}/plugins")
@@ -275,7 +273,7 @@ class Fixture:
         return ""
 
     def inside(self, command):
-        """Each step execs the next, so our child's pid is the command's."""
+        """Each step execs the next one, so that the child's pid is that of the command."""
         if not self.root:
             return command
         return [
@@ -354,7 +352,7 @@ class Fixture:
         ), f"slurmctld did not start: see {self.run}/slurmctld.log"
 
     def start_slurmd(self):
-        """Only with native_node=NATIVE_NODE; else n1 is down."""
+        """Only with native_node=NATIVE_NODE; otherwise n1 is down."""
         with open(f"{self.run}/cgroup.conf", "w", encoding="utf-8") as f:
             f.write(f"CgroupPlugin={'disabled' if self.version >= (24, 5) else 'cgroup/v1'}\n")
         with open(f"{self.run}/slurmd.out", "ab") as out:
@@ -375,9 +373,9 @@ class Fixture:
         return self.command("scontrol", "ping").returncode == 0
 
     def reconfigure(self):
-        """From 23.11 on the answer comes when slurmctld has ended: up to twice AGENT_SHUTDOWN_WAIT
-        (3 s) where RPCs to nodes wait to be sent again (agent.c), which is more than the
-        MessageTimeout here; so scontrol has a longer one.
+        """From 23.11 on the answer comes when slurmctld has ended. If RPCs to nodes wait to be sent
+        again, that takes up to twice AGENT_SHUTDOWN_WAIT (3 s; agent.c), more than the
+        MessageTimeout here. scontrol therefore uses a longer one.
         """
         with open(f"{self.run}/slurm.conf", encoding="utf-8") as f:
             text = f.read()
@@ -433,7 +431,7 @@ class Fixture:
         return self.alloc("complete", str(job), str(status))[0]
 
     def job(self, job):
-        """scontrol's view: {key: value}."""
+        """The output of scontrol show job: {key: value}."""
         text = self.command("scontrol", "show", "job", str(job), "--oneliner").stdout
         return dict(word.split("=", 1) for word in text.split() if "=" in word)
 
@@ -453,11 +451,11 @@ class Fixture:
         return state.replace("+EXTERNAL", "").replace("+DYNAMIC_NORM", "")
 
     def saved(self, text):
-        """Whether slurmctld's last save of its jobs has that text in it."""
+        """True if the job state that slurmctld saved last contains the text."""
         try:
             with open(f"{self.run}/state/job_state", "rb") as f:
                 return text.encode() in f.read()
-        except FileNotFoundError:  # it renames the new one over the old one
+        except FileNotFoundError:  # slurmctld renames the new file over the old one
             return False
 
     def log(self):
@@ -472,7 +470,7 @@ class Fixture:
                 with open(f"{task}/{tid}/comm", encoding="utf-8") as f:
                     names.append(f.read().strip())
             except OSError:
-                pass  # it has just ended
+                pass  # the thread has just ended
         return sorted(n for n in names if n.startswith("kube-"))
 
     def stop(self, keep=False):
@@ -489,7 +487,7 @@ class Fixture:
 
 
 class Answer:
-    """One line of alloc."""
+    """One line of alloc's output."""
 
     def __init__(self, line, messages):
         words = line.split()

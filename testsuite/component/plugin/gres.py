@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gres.conf as sites have it: Slurm's loader, which the plugin calls inside slurmctld, ends the
-process at many mistakes that slurmctld alone tolerates.
+"""gres.conf files of real sites. The plugin calls Slurm's loader inside slurmctld, and that loader
+ends the process on many mistakes that slurmctld alone tolerates.
 """
 import random
 
@@ -39,7 +39,7 @@ FATAL = [
 
 
 def made_up(dice):
-    """Lines from words that are right here and wrong there."""
+    """Lines of words, each of which is valid in some places and invalid in others."""
     words = [
         "File=/dev/a[0-1]",
         "File=/dev/a0",
@@ -75,7 +75,7 @@ def write(fixture, text):
 
 
 def survives(fixture, peer, text):
-    """Whether the plugin had the file loaded; slurmctld lives on in any case."""
+    """Whether the plugin had the file loaded; slurmctld must survive in any case."""
     write(fixture, text)
     told = fixture.log().count("gres.conf is not loaded")
     restart(fixture, peer)

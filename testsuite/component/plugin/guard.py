@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who may create external jobs, what may be done to them, and that a pod has one at most."""
+"""Who may submit external jobs, what users may change in them, and that a pod has at most one."""
 from fixture import eventually, marker
 
 NOBODY = 65534

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the agent gets to see: hello, snapshot, starts, ends, allocations; and that nodes without
-slurmd work at all.
+"""What the plugin tells the agent: hello, snapshot, starts, ends, allocations; and that nodes
+without slurmd work at all.
 """
 import os
 import time
@@ -98,19 +98,19 @@ def a_waiting_job_says_why_and_starts_at_once_when_there_is_room(fixture, peer):
 
 
 def a_pending_native_job_delays_nobody(fixture, peer):
-    """Slurm's allocate RPC does not even try while any older job is pending, whatever its
+    """Slurm's allocate RPC does not even try to start the job while an older job is pending, in any
     partition.
     """
     native = fixture.command(
         "sbatch", "--parsable", "-p", "native", "-D", "/", "-o", "/dev/null", "--wrap", "true"
     ).stdout.strip()
     delays = []
-    for i in range(3):  # Slurm's own passes are 3 s apart: two of these fall between
+    for i in range(3):  # Slurm's own passes are 3 s apart: two of these jobs come between passes
         answer = fixture.submit(marker(f"behind-native-{i}"))
         line = peer.wait("job", id=answer.job, state="running")
         assert line, peer.last("job", id=answer.job)
         delays.append((line[0] - answer.ns) / 1e6)
-        time.sleep(0.1)  # the next one must not profit from the pass that follows this one's end
+        time.sleep(0.1)  # the next job must not start in the pass that follows the end of this one
         fixture.complete(answer.job)
         time.sleep(0.1)
     print(f"# started {max(delays):.1f} ms after the answer at worst")
@@ -164,7 +164,7 @@ def down_and_drain_set_by_people_stay(fixture, peer):
     fixture.command("scontrol", "update", "nodename=k2", "state=drain", "reason=look")
     assert peer.wait("node", name="k1", base="down", reason="broken"), peer.last("node", name="k1")
     assert peer.wait("node", name="k2", drain=True, reason="look"), peer.last("node", name="k2")
-    time.sleep(1.5)  # several rounds of the keeper, which must leave them alone
+    time.sleep(1.5)  # several passes of the keeper, which must not change the nodes
     assert fixture.node_state("k1").startswith("DOWN"), fixture.node_state("k1")
     assert "DRAIN" in fixture.node_state("k2"), fixture.node_state("k2")
     fixture.command("scontrol", "update", "nodename=k[1-2]", "state=resume")
@@ -229,12 +229,12 @@ def a_dynamic_node_comes_works_and_goes(fixture, peer):
 def a_forgotten_job_is_gone(fixture, peer):
     job = fixture.submit(marker("purge")).job
     fixture.complete(job)
-    fixture.purge = job  # Slurm forgets it in its own time: looked at again at the end
+    fixture.purge = job  # Slurm purges the job later: checked at the end
 
 
 def numbers_that_slurm_leaps_over_hide_no_job(fixture, peer):
-    """Slurm gives no number for which there is a directory of a job, as a lost state leaves behind,
-    and looks for each: not under our locks.
+    """Slurm skips job numbers for which a job directory exists, as after a lost state, and checks
+    each number on disk. The plugin must not do that while it holds locks.
     """
     first = fixture.submit(marker("leap-before")).job
     left = [
@@ -251,7 +251,7 @@ def numbers_that_slurm_leaps_over_hide_no_job(fixture, peer):
     assert job > first + 10000, (first, job)
     for path in left:
         os.rmdir(path)
-    assert "Vestigial" not in log, log.splitlines()[-1]  # Slurm's word for such a directory
+    assert "Vestigial" not in log, log.splitlines()[-1]  # Slurm's log message for such a directory
     assert peer.wait("job", id=job, after=before), "never told"
     again = fixture.submit(marker("leap-after"))
     assert not again.ok and f"job {job} already stands" in again.messages, vars(again)

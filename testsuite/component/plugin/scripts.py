@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a site's own scripts, plugins and root do to jobs of pods: they stay known, one for a pod,
-and on nodes of Kubernetes.
+"""A site's scripts, other plugins and root change jobs of pods. The plugin still knows these jobs,
+each pod has only one, and they stay on Kubernetes nodes.
 """
 import os
 import signal
@@ -44,7 +44,7 @@ def use_kube_alone(fixture):
 
 
 def what_a_script_tells_the_user_is_in_the_submitters_log(fixture, peer):
-    """libslurm writes it there, whoever submits; it is in no answer of its functions."""
+    """libslurm writes the message to the submitter's log; no function returns it."""
     del peer
     use_lua(
         fixture,
@@ -82,8 +82,8 @@ def let_prolog_end(fixture, status):
 
 
 def a_prolog_is_told_from_its_start_to_its_end(fixture, peer):
-    """PrologSlurmctld: the job has its node, and is configuring until the script is over; one that
-    fails ends the job.
+    """With PrologSlurmctld the job has its node and is configuring until the script ends. A failing
+    script ends the job.
     """
     assert peer.last("hello")[1]["prolog"] is False, peer.last("hello")
     use_prolog(fixture, peer)
@@ -135,8 +135,8 @@ def is_whole(fixture, job, uid, note):
 
 
 def stays(fixture, peer, job, uid, note, since):
-    """It has its marker and the site's text, nobody was told that it is gone, and no second one is
-    made.
+    """The job has its marker and the site's text, the peer was not told that the job is gone, and
+    no second job is accepted.
     """
     assert eventually(lambda: is_whole(fixture, job, uid, note)), comment_of(fixture, job)
     again = fixture.submit(marker(uid))
@@ -174,8 +174,8 @@ def what_root_writes_over_a_marker_stays_beside_it(fixture, peer):
 
 
 def scancel_writes_over_a_marker_and_the_job_stays_known(fixture, peer):
-    """Slurm asks no plugin then (_foreach_signal_job() in job_mgr.c), and the job may end in the
-    same moment.
+    """Slurm calls no plugin in this case (_foreach_signal_job() in job_mgr.c), and the job may end
+    at the same moment.
     """
     if "--admin-comment" not in fixture.command("scancel", "--help").stdout:
         raise Skip("this scancel has no --admin-comment")
@@ -200,7 +200,7 @@ def scancel_writes_over_a_marker_and_the_job_stays_known(fixture, peer):
     a_restart_forgets_nobody(fixture, peer, {"signalled": jobs["signalled"]})
     told = peer.snapshot(before).get(
         jobs["scancelled"]
-    )  # unless Slurm has forgotten it (MinJobAge)
+    )  # unless Slurm has purged the job (MinJobAge)
     assert not told or told["marker"]["uid"] == "scancelled", told
     fixture.complete(jobs["signalled"])
 
@@ -224,7 +224,7 @@ def a_prolog_that_writes_admin_comment_loses_no_job(fixture, peer):
 
 
 def a_script_that_writes_admin_comment_loses_no_job(fixture, peer):
-    """Before the plugin and after it; in job_modify too."""
+    """The script runs before the plugin and after it, also in job_modify."""
     jobs = {}
     for order in ("lua,kube", "kube,lua"):
         use_lua(
@@ -250,7 +250,9 @@ def a_script_that_writes_admin_comment_loses_no_job(fixture, peer):
 
 
 def a_script_that_writes_admin_comment_stops_no_change_of_the_owner(fixture, peer):
-    """Slurm lets no owner write admin_comment, whoever has put it into his change."""
+    """Slurm refuses a job owner's change that contains admin_comment, even if a script added that
+    field.
+    """
     use_lua(fixture, "lua,kube", modify='change.admin_comment = "by-modify"')
     since = len(peer.lines)
     job = fixture.submit(marker("owners", user=NOBODY, group=NOBODY), minutes=50).job
@@ -356,7 +358,7 @@ def reserve(fixture, name, *words):
 
 
 def a_magnetic_reservation_pulls_nobody_into_the_others_partition(fixture, peer):
-    """Slurm takes jobs into such a reservation unasked, but on nodes of their own partition only
+    """Slurm places jobs into such a reservation unasked, but only on nodes of their own partition
     (_queue_magnetic_resv() and _build_node_list()).
     """
     reserve(fixture, "pull-pods", "partitionname=native", "nodes=n1")
@@ -381,7 +383,7 @@ def a_magnetic_reservation_pulls_nobody_into_the_others_partition(fixture, peer)
         user=NOBODY,
     ).stdout.strip()
     fixture.command("scontrol", "update", f"jobid={native}", "reservationname=pull-native")
-    until = time.monotonic() + 4  # Slurm's own pass comes every 3 s at the latest
+    until = time.monotonic() + 4  # Slurm's own pass comes at least every 3 s
     while time.monotonic() < until:
         state = fixture.job(native)
         assert state["JobState"] == "PENDING" and state["Partition"] == "native", state

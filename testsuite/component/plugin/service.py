@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nodes in and out of service under each ReturnToService: 0 is Slurm's default, and leaves what was
-DOWN to administrators.
+"""Nodes in and out of service under each ReturnToService. With 0, Slurm's default, administrators
+must bring back a node that was DOWN.
 """
 import time
 
@@ -8,8 +8,8 @@ from slurm_gaps import is_idle, restart, running, update
 
 
 def under(fixture, peer, setting):
-    """k1 did not answer for SlurmdTimeout while no plugin was there; k2 was set DOWN by an
-    administrator, k3 is silent.
+    """k1 was set DOWN because it did not respond within SlurmdTimeout while no plugin was loaded;
+    an administrator set k2 DOWN; k3 does not respond.
     """
     fixture.write_conf(return_to_service=setting)
     restart(fixture, peer)
@@ -54,8 +54,8 @@ def a_node_that_was_down_follows_return_to_service(fixture, peer):
 
 
 def a_node_set_down_stays_so_when_its_job_has_ended(fixture, peer):
-    """Slurm takes the answer to the end of a job for a sign of life, and ReturnToService=2 brings
-    back whatever is DOWN.
+    """Slurm takes the answer to the end of a job for a sign of life, and with ReturnToService=2 it
+    brings back any DOWN node.
     """
     fixture.write_conf(return_to_service="2")
     restart(fixture, peer)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """usage: test_plugin.py BUILD_DIR [WORD]
 
-The built plugin in a real slurmctld, driven by a peer in the agent's place. Prints TAP; with WORD,
+Runs the built plugin in a real slurmctld, with a peer in the agent's place. Prints TAP; with WORD,
 runs only the tests whose names contain it. Needs root (it submits as root and as nobody).
 PLUGIN_TEST_PORT is the first of three ports (default 21000). PLUGIN_RETURN_TO_SERVICE is Slurm's
-ReturnToService (default 1; tests that depend on it go through 0, 1 and 2 by themselves). A failed
-run leaves its directory and says where.
+ReturnToService (default 1; tests that depend on it try 0, 1 and 2 themselves). A failed run keeps
+its directory and prints its path.
 """
 import os
 import subprocess
@@ -53,7 +53,7 @@ def run_all(fixture, peer, tests):
             print(f"ok {number} - {name} # {time.monotonic() - began:.1f} s", flush=True)
         except Skip as e:
             print(f"ok {number} - {name} # SKIP {e}", flush=True)
-        except Exception:  # whatever it was, the test has failed and the others run
+        except Exception:  # whatever the error was, the test has failed and the others run
             failed += 1
             print(f"not ok {number} - {name}")
             print(

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""test_skube.py [BUILD_DIR]: the command skube against a peer that answers as told. Prints TAP.
+"""test_skube [BUILD_DIR]: the command skube against a peer with given answers. Prints TAP.
 
-The replies are those of doc/design/protocol.md section 3. That the real agent answers so is tested
-end to end.
+The answers are those of doc/design/protocol.md section 3. The end-to-end tests check that the real
+agent sends the same.
 """
 
 import json
@@ -26,7 +26,7 @@ count = failed = 0
 
 
 class Peer:
-    """Answers one request with these bytes, then closes; remembers the request."""
+    """Answers one request with the given bytes, then closes the connection; keeps the request."""
 
     def __init__(self, reply, pause=0.0):
         self.reply = reply if isinstance(reply, bytes) else json.dumps(reply).encode() + b"\n"
@@ -549,7 +549,7 @@ def test_diag():
 
 
 def test_explain():
-    """Without an agent: the table is in the program."""
+    """Works without an agent, because the table is in the program."""
     all_of_them = skube("explain", "options")
     check(
         "explain options lists them",
@@ -649,8 +649,8 @@ def test_errors():
 
 
 def with_programs(programs, *words, **kwargs):
-    """skube with these programs in PATH: name -> shell text; each notes how it was called. (result,
-    calls)
+    """Runs skube with these programs in PATH: name -> shell text. Each program records its calls.
+    Returns (result, calls).
     """
     folder = tempfile.mkdtemp(dir=DIR)
     for name, text in programs.items():
@@ -767,7 +767,7 @@ def test_kubeconfig():
 
 
 def marked(number, state, uid="u-one", kind="Pod", cluster=None):
-    """A row of squeue: job, state, admin_comment."""
+    """A row of squeue: job, state and admin_comment."""
     return (
         f"{number:<20}{state:<20}"
         + json.dumps(
@@ -800,8 +800,8 @@ def a_cluster(
     labelled=None,
     hosts=(),
 ):
-    """kubectl, scontrol, squeue and the rest as they are where slurm-kube is in use. jobs: of
-    marked(); others: of users, in the partitions of pods.
+    """kubectl, scontrol, squeue and others as on a site with slurm-kube. jobs: rows made by
+    marked(); others: jobs of users in the partitions of pods.
     """
     labelled = nodes if labelled is None else labelled
     hosts = "\n".join(

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probe.cc - drives src/agent/slurm from a shell: one call, its result as key=value words on
- * stdout.
+ * probe.cc - drives src/agent/slurm from a shell: makes one call and prints its result as key=value
+ * words on stdout.
  *
- * probe CONF submit
- * [name=|cpus=|memory=|minutes=|partition=|account=|qos=|uid=|node=|pod=|attempt=|priority=]...
- * probe CONF complete JOB STATUS | cancel JOB | ping probe CONF node-create NAME ADDRESS PORT CPUS
- * MIB FEATURE emulated|native probe CONF node-state NAME drain|undrain|down|up [REASON] |
- * node-delete NAME probe CONF survey NAME...: SlurmUser, and of each partition how many of these
- * nodes it has + how many others probe CONF burst COUNT WORKERS: submits them all at once, then
- * ends them all
+ *	probe CONF submit [name=|cpus=|memory=|minutes=|partition=|account=|qos=|uid=|node=|pod=|
+ *		attempt=|priority=]...
+ *	probe CONF complete JOB STATUS | cancel JOB | ping
+ *	probe CONF node-create NAME ADDRESS PORT CPUS MIB FEATURE emulated|native
+ *	probe CONF node-state NAME drain|undrain|down|up [REASON] | node-delete NAME
+ *	probe CONF survey NAME...: prints SlurmUser, and for each partition how many of these
+ *		nodes + how many others it has
+ *	probe CONF burst COUNT WORKERS: submits all jobs at once, then ends them all
  *
- * A failed call prints error=CODE and the text. Every run also prints stall_ms: the longest time in
- * which the loop did not turn.
+ * A failed call prints error=CODE and the text. Every run also prints stall_ms: the longest time
+ * during which the event loop was blocked.
  */
 #include "src/agent/loop.h"
 #include "src/agent/slurm/calls.h"
