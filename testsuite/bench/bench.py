@@ -1,39 +1,39 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures slurm-kube beside what limits it and what it competes with, on servers of its own.
+"""Measures slurm-kube, its limits and its competitors on private servers.
 
 usage: bench.py SCENARIO... [--pods N] [--nodes M] [--repeat R] [--json FILE] [--build DIR] [--slurm
 VERSION] (root)
 
 burst           1,000 single pods on 100 nodes that wait when the scheduler starts: bind-limit,
-                kube-scheduler and slurm-kube in turns
-                with kwok running it also tells when the last pod is Running
+                kube-scheduler and slurm-kube in turns; with kwok running also the time until the
+                last pod is Running
 bind-limit      only the bare loop, with 1 to 64 requests in flight
-kube-scheduler  only the real one
-at-once         --at-once pods (100) created at once on an idle cluster, beside kube-scheduler
-latency         one pod at a time on an idle cluster, beside kube-scheduler
-latency-behind, latency-ahead       with 10,000 native jobs waiting: before the pods' jobs, and
-                                    behind them
-latency-backfill                    of pods that only backfill starts
-unlike          a JobSet of 8 pods of one shape and 64 of another, beside kube-scheduler
-gang            1 x 1,000 and 10 x 100 pods of Indexed Jobs beside bind-limit
+kube-scheduler  only kube-scheduler
+at-once         --at-once pods (100) created at once on an idle cluster, and with kube-scheduler
+latency         one pod at a time on an idle cluster, and with kube-scheduler
+latency-behind, latency-ahead       with 10,000 native jobs pending: the pods' jobs behind them, and
+                                    before them
+latency-backfill                    pods that only backfill starts
+unlike          a JobSet of 8 pods of one shape and 64 of another, and with kube-scheduler
+gang            1 x 1,000 and 10 x 100 pods of Indexed Jobs, and bind-limit
 restart         the agent killed with 1,000 running and 500 waiting pods
 cancel          one scancel for 200 running pods
 native          native jobs with and without slurm-kube
-limit-slurm     external jobs begun and ended through libslurm alone
+limit-slurm     external jobs started and ended through libslurm alone
 churn           50 pods/s that live for 30 s, one in twenty failing, for --seconds
-all             all of these but churn
+all             all of these except churn
 long            10,000 pods on 1,000 nodes (burst, once), 1 x 4,000 (gang), 10,000 running
                 (restart), churn for 10 minutes
 
-Time stamps are the API server's (audit log). Each repeats at least five times after a warm-up.
-Prints median and spread; --json keys are <scenario>.<figure>.{median,min,max,n,ratio_to}. Progress
-goes to stderr. Builds what is missing: slurm-kube with -O2 for Slurm VERSION (22.05.8) in DIR, a
-directory of the cache, and kube-scheduler from its Go modules. Measure on a machine that does
-nothing else. --only CONTESTANT leaves the others of a burst out; --profile FILE has perf record the
-last round of slurm-kube's burst; --variant NAME=JSON adds slurm-kube with those settings of
+Time stamps are the API server's (audit log). Each scenario repeats at least five times after a
+warm-up. Prints median and spread; --json keys are <scenario>.<figure>.{median,min,max,n,ratio_to}.
+Progress goes to stderr. Builds what is missing: slurm-kube with -O2 for Slurm VERSION (22.05.8) in
+DIR, a directory of the cache, and kube-scheduler from its Go modules. Measure on an otherwise idle
+machine. --only CONTESTANT skips the others of a burst; --profile FILE runs perf record in the last
+round of slurm-kube's burst; --variant NAME=JSON adds slurm-kube with those settings of
 slurmkubed.yaml to each round of a burst, --slurm-variant NAME=LINE with that line of slurm.conf,
-which must be one that scontrol reconfigure follows.
+which scontrol reconfigure must apply.
 """
 import argparse
 import importlib
@@ -50,7 +50,7 @@ from measure.bench_bed import build_all  # noqa: E402
 from measure.figures import Figures, say  # noqa: E402
 
 ALL_OF_BURST = ("bind-limit", "kube-scheduler", "burst")
-# name -> (module, what it takes for granted)
+# name -> (module, its default parameters)
 SCENARIOS = {
     "burst": ("burst", {"contestants": ALL_OF_BURST, "in_flight": [32, 64]}),
     "bind-limit": ("burst", {"contestants": ("bind-limit",), "in_flight": [1, 8, 16, 32, 64]}),
@@ -155,7 +155,7 @@ def main():
     figures = Figures()
     signal.signal(
         signal.SIGTERM, lambda *_: sys.exit(143)
-    )  # an exception: the beds are taken down, and what there is is told
+    )  # an exception: the test beds are taken down, and the results so far are printed
     try:
         for name, sizes in chosen(options.scenarios):
             module, _, function = SCENARIOS[name][0].partition(":")

@@ -1,20 +1,21 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long an end takes from one side to the other while pods come and go.
+"""How long the end of a pod or job takes to reach the other side while pods come and go.
 
 usage: end_latency.py [--rate PODS_PER_SECOND] [--seconds N] BUILDDIR       (50 pods/s, 30 s)
 
 Half of the pods end by themselves after a second, the others are cancelled with scancel while they
-run. Two waits, in milliseconds:
-  scancel_to_delete      slurmctld's log says that the job's signal was delivered -> the API server
-                         gets the DELETE of its pod
-  scancel_to_condition   the same until it gets the condition that tells why: what plugin and agent
-                         take; condition_write: what the server takes over that one
+run. The waits, in milliseconds:
+  scancel_to_delete      slurmctld's log reports that the job's signal was delivered -> the API
+                         server receives the DELETE of its pod
+  scancel_to_condition   the same until the API server receives the condition with the reason: the
+                         time that plugin and agent take; condition_write: the time that the server
+                         takes for that write
   terminal_to_job_end    the API server has answered the write that makes the pod terminal ->
-                         slurmctld's log says that its job is done
-The API server's audit log is in microseconds, slurmctld's in milliseconds, both by the clock of
-this machine. Prints one line of JSON; progress goes to stderr. "agent" has the agent's own figures,
-"behind" how many of the pods that were to be made were not made in time.
+                         slurmctld's log reports that its job is done
+The API server's audit log has microseconds, slurmctld's log milliseconds, both by this machine's
+clock. Prints one line of JSON; progress goes to stderr. "agent" has the agent's own figures,
+"behind" the number of pods that were not created in time.
 """
 import argparse
 import json
@@ -62,7 +63,7 @@ def cluster(build):
 
 
 class Makers:
-    """Threads that make pods at a steady rate between them."""
+    """Threads that together create pods at a steady rate."""
 
     def __init__(self, kube, rate, seconds):
         self.kube, self.rate, self.count, self.begin = (
@@ -93,7 +94,7 @@ class Makers:
 
 
 def cancel_running(bed):
-    """One scancel for all that have run for half a second or more, as the watch has it."""
+    """One scancel for all pods that have run for at least half a second, according to the watch."""
     now, jobs = datetime.now(timezone.utc), []
     for p in bed.kube.pods("cancel-").values():
         started = p["status"].get("startTime")
@@ -114,7 +115,7 @@ cancel_running.asked = set()
 
 
 def sweep(bed):
-    """Ended pods would only be in the way."""
+    """Deletes the pods that have ended."""
     for name, p in bed.kube.pods("end-").items():
         if (
             p["status"].get("phase") == "Succeeded"
@@ -175,7 +176,7 @@ class Ends:
 
 
 def ends_in_slurm(log):
-    """{job: seconds} of its signal, {job: seconds} of its completion"""
+    """{job: time of its signal}, {job: time of its completion}; times in seconds."""
     killed, done = {}, {}
     pattern = r"job_signal: 9 of running JobId=(\d+) successful|^_job_complete: JobId=(\d+) done"
     for when, found in log_matches(log, pattern):

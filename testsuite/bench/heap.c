@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * heap.c - for LD_PRELOAD into slurmctld: how many bytes live on its heap, and how many of them are
- * C++'s.
+ * heap.c - preloaded into slurmctld (LD_PRELOAD): counts the bytes that live on its heap, and those
+ * allocated by C++.
  *
- * slurmctld is C; what calls operator new in it is our plugin. Resident memory tells more than
- * that: it has what the allocator keeps between the blocks. The counters are int64 in a file that
- * is mapped, $HEAP_COUNTERS.PID: all bytes, C++'s bytes, all blocks, C++'s blocks. Needs glibc;
+ * slurmctld is written in C, so operator new is only called by our plugin. Resident memory would
+ * include what the allocator keeps between blocks. The counters are int64 values in a mapped file,
+ * $HEAP_COUNTERS.PID: all bytes, C++'s bytes, all blocks, C++'s blocks. Needs glibc; used by
  * testsuite/bench/soak.py --heap.
  */
 #include <fcntl.h>
@@ -27,7 +27,7 @@ enum { BYTES, CXX_BYTES, BLOCKS, CXX_BLOCKS, COUNTERS };
 static int64_t early[COUNTERS];
 static int64_t *counters = early;
 
-/* sign: 1 for a new block, -1 for one that goes. */
+/* sign: 1 for a new block, -1 for a freed one. */
 static void count(void *block, int bytes, int blocks, int64_t sign)
 {
 	if (!block)
@@ -81,7 +81,7 @@ void free(void *block)
 	__libc_free(block);
 }
 
-/* A failure leaves the old block as it was. */
+/* If realloc fails, the old block is unchanged. */
 void *realloc(void *block, size_t size)
 {
 	int64_t before = block ? (int64_t)malloc_usable_size(block) : 0;
@@ -114,8 +114,8 @@ int posix_memalign(void **out, size_t alignment, size_t size)
 	return *out ? 0 : 12;
 }
 
-/* operator new and delete by their names in the object files; they count as C++'s and, since they
- * call malloc, as all. */
+/* operator new and delete, by their names in object files. Their blocks count as C++'s and,
+ * because they call malloc, also as all blocks. */
 void *_Znwm(size_t size);
 void *_Znam(size_t size);
 void _ZdlPv(void *block);

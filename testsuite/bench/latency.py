@@ -5,11 +5,11 @@ own clock.
 
 usage: latency.py [BUILDDIR | --demo] [PODS]
 
---demo measures on the cluster that `contribs/demo --keep` left running; BUILDDIR on one of its own
-with eight simulated nodes. With neither: on the kept demo if there is one, else starts one,
-measures, and removes it. PODS is 200. The API server's audit log says when the request to create a
-pod arrived and when the one to bind it was answered, in microseconds. Prints one line of JSON;
-progress goes to stderr.
+--demo measures on the cluster that `contribs/demo --keep` left running, BUILDDIR on a private one
+with eight simulated nodes. Without either, it measures on the kept demo if there is one, else it
+starts a demo, measures, and removes it. PODS is 200. The API server's audit log has the times, in
+microseconds, at which the request to create a pod arrived and the request to bind it was answered.
+Prints one line of JSON; progress goes to stderr.
 """
 import json
 import math
@@ -34,7 +34,7 @@ def say(text):
 
 
 def on_demo(pods):
-    """The kept demo; its own commands reach its Slurm."""
+    """Measures on the kept demo, whose own commands reach its Slurm."""
     plane = ControlPlane(DEMO / "cp", json.loads((DEMO / "facts").read_text())["port"])
     plane.kube = plane.client("admin")
     plane.kube.start_watching()
@@ -47,8 +47,8 @@ def on_demo(pods):
     real = ",".join(json.loads((DEMO / "facts").read_text())["real"])
     if not real:
         return measure(plane.kube, run, DEMO / "audit.log", pods)
-    # Slurm prefers the simulated nodes meanwhile: what kubelets do after a binding would only make
-    # the run ten times longer.
+    # Meanwhile Slurm prefers the simulated nodes: the work of real kubelets after a binding would
+    # make the run ten times longer without affecting the result.
     run("scontrol", "update", f"NodeName={real}", "Weight=1000")
     try:
         return measure(plane.kube, run, DEMO / "audit.log", pods)
@@ -76,7 +76,7 @@ def on_build(build, pods):
 
 
 def one_pod(kube, run, name):
-    """Its whole life; the cluster is idle again afterwards."""
+    """The whole life of a pod; the cluster is idle again afterwards."""
     kube.create(pod(name, kwok={"run": "0s"}, shell="exit 0"))
     kube.wait_phase(name, "Succeeded")
     wait_for(
@@ -99,7 +99,7 @@ def measure(kube, run, log, pods):
 
 
 def waits(log, prefix):
-    """Milliseconds of each pod."""
+    """The wait of each pod, in milliseconds."""
     audit = Audit(log)
     created, bound = audit.creations(prefix), audit.bindings(prefix)
     return [(bound[n].answered - created[n].received) * 1000 for n in created if n in bound]

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * load.cc - many requests to an API server, as fast as it answers them: what no scheduler can
- * surpass.
+ * load.cc - sends many requests to an API server as fast as the server answers them: the limit for
+ * any scheduler.
  *
  *	load KUBECONFIG IN_FLIGHT < lines        (IN_FLIGHT 1 to 64)
  *
- * A line is METHOD<tab>PATH<tab>BODY; POST or DELETE. All lines are read before the first is sent,
- * on one HTTP/2 connection, with the agent's own client, so that a comparison with the agent is one
- * of what it does besides. Prints one line of JSON: seconds from the first request to the last
- * answer, processor time of that, how many answers of each status (0: none came), and the first
- * refusal's text.
+ * A line is METHOD<tab>PATH<tab>BODY; METHOD is POST or DELETE. All lines are read before the first
+ * request is sent. The requests use one HTTP/2 connection and the agent's own client, so that a
+ * comparison with the agent shows the cost of its other work. Prints one line of JSON: seconds from
+ * the first request to the last answer, CPU time during that, the number of answers per status (0:
+ * no answer), and the text of the first refusal.
  */
 #include "src/agent/kube/client.h"
 #include "src/base/log.h"
@@ -48,7 +48,7 @@ double cpu_seconds()
 	return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-/* Nothing when it is not METHOD<tab>PATH<tab>BODY. */
+/* nullopt: the line is not METHOD<tab>PATH<tab>BODY. */
 std::optional<Request> request_of(const std::string &line)
 {
 	const auto first = line.find('\t'), second = line.find('\t', first + 1);

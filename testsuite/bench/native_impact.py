@@ -1,26 +1,24 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is slurmctld unharmed? What the plugin costs it with many nodes, external jobs and native jobs in
-the queue.
+"""What the plugin costs slurmctld with many nodes, external jobs, and native jobs in the queue.
 
 usage: native_impact.py BUILDDIR [--nodes 5000] [--placeholders 10000] [--native 20000]
                         [--lives 4000] [--rounds 4] [--seconds 30] [--threads 4]
                         [--inactive-limit 0] [--ports FIRST]   (root)
 
-Two private slurmctld are filled alike: external nodes, running external jobs, waiting native jobs.
-Then both are restarted, one of them without the plugin (its nodes stay in service for a year). Side
-by side:
+Two private slurmctld are filled with the same load: external nodes, running external jobs, pending
+native jobs. Then both are restarted, one of them without the plugin (its nodes stay in service for
+a year). Side by side:
  1. passes   sdiag's mean cycle of the main scheduler and of backfill, over --rounds rounds at the
              same time on both; ratio with its standard error
- 2. budgets  the plugin's own figures over --lives lives (submitted and ended at once, --threads
-             threads) on the filled slurmctld, by the clock and by
-             processor time; the keeper's share of that time under locks, by both; and the kernel's
-             figures of the keeper's thread (schedstat): how long it ran, and how long it waited for
-             a processor
- 3. next     from the end of a job to the start of the one that waited for its room, 20 times
- 4. starts   seconds from slurmctld's start to the whole snapshot at the agent
-Prints one line of JSON; progress goes to stderr. Say how busy the machine was: the clock's figures
-have its noise, the processor's have not.
+ 2. budgets  the plugin's own figures over --lives jobs (submitted and ended at once, --threads
+             threads) on the filled slurmctld, in wall and CPU time; the share of that time that the
+             keeper holds locks, in both; and the kernel's figures for the keeper's thread
+             (schedstat): how long it ran, and how long it waited for a CPU
+ 3. next     from the end of a job to the start of the one that waited for its resources, 20 times
+ 4. starts   seconds from slurmctld's start to the complete snapshot at the agent
+Prints one line of JSON; progress goes to stderr. Note how busy the machine was: other load affects
+the wall times, but not the CPU times.
 """
 import argparse
 import json
@@ -115,7 +113,7 @@ class Side:
         )
 
     def keeper_schedstat(self):
-        """Nanoseconds that the keeper ran, and that it was ready to run and did not."""
+        """Nanoseconds for which the keeper ran, and for which it was ready but did not run."""
         task = Path(f"/proc/{self.fixture.slurmctld.pid}/task")
         for tid in task.iterdir():
             if (tid / "comm").read_text().strip() == "kube-keeper":
@@ -129,7 +127,7 @@ class Side:
 
 
 def ratio(pairs):
-    """Mean of a/b over the rounds, and its standard error."""
+    """The mean of a/b over the rounds, and its standard error."""
     quotients = [a / b for a, b in pairs if b]
     if not quotients:
         return None
@@ -156,7 +154,7 @@ def passes(args, with_plugin, without):
 
 
 def share(before, after, kind, seconds):
-    """Per cent of the time."""
+    """The share of the time, in percent."""
     return round(
         100
         * (
@@ -204,7 +202,7 @@ def budgets(args, side):
 
 
 def next_start(side):
-    delays, node = [], f"k{side.args.nodes}"  # Slurm has filled the first ones
+    delays, node = [], f"k{side.args.nodes}"  # Slurm has filled the nodes before this one
     for i in range(20):
         first = side.fixture.submit(marker(f"next-{i}-a"), node=node, cpus=1).job
         assert side.peer.wait("job", id=first, state="running", seconds=20), side.peer.last(

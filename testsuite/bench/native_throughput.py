@@ -4,17 +4,17 @@
 
 usage: native_throughput.py BUILDDIR [JOBS]          (root; JOBS for each side, 2000)
 
-Two private Slurms, each with one real slurmd that takes 250 jobs at a time. One has the plugin, the
-agent, a Kubernetes and eight external nodes; the other one has the same slurm.conf but for the
+Two private Slurms run, each with one real slurmd that takes 250 jobs at a time. One has the plugin,
+the agent, a Kubernetes and eight external nodes; the other has the same slurm.conf without the
 plugin. Both get the same 500 jobs at the same time, sbatch of `sleep 0`, four at a time, and again
-when all have ended, so the machine's noise falls on both. Each has one half of the processors, the
-other half in the next round: on the same ones the slower side would slow down the other, too. Every
-job must have ended COMPLETED 0:0. Prints a line of JSON:
+when all have ended, so that other load on the machine affects both. Each side has half of the CPUs,
+the other half in the next round: on shared CPUs the slower side would slow down the other. Every
+job must end COMPLETED 0:0. Prints a line of JSON:
   ratio              throughput with slurm-kube divided by that without, from the first submission
                      to the last end
-  ratio_stderr       its standard error, by the rounds
+  ratio_stderr       its standard error over the rounds
   submit_ratio       the same for the submissions alone
-  slurmctld_cpu_ms   what slurmctld itself used for a job; noise touches it least
+  slurmctld_cpu_ms   slurmctld's own CPU time per job, which other load affects least
 """
 import json
 import math
@@ -34,7 +34,7 @@ from lib.process import output_of  # noqa: E402
 
 ROUND = 500
 # All jobs are counted at the end. By default Slurm waits 3 s before it looks at new batch jobs, and
-# nothing but that would be measured.
+# that delay would dominate the measurement.
 OPTIONS = {
     "min_job_age": 3600,
     "native_size": "CPUs=250 RealMemory=64000",
@@ -43,7 +43,7 @@ OPTIONS = {
 
 
 class Side:
-    """One of the two Slurms, and what its rounds took."""
+    """One of the two Slurms, and the times of its rounds."""
 
     def __init__(self, name, slurm):
         self.name, self.slurm = name, slurm
@@ -56,7 +56,7 @@ class Side:
         self.command = slurm.program("sh", "-c", loop)
 
     def cpu_of_slurmctld(self):
-        """Milliseconds that slurmctld has used since its start."""
+        """CPU time of slurmctld since its start, in milliseconds."""
         words = (
             Path(f"/proc/{self.slurm.slurmctld.pid}/stat").read_text().rpartition(")")[2].split()
         )
@@ -66,7 +66,7 @@ class Side:
         self.submit, self.whole, self.cpu_ms = [], [], 0.0
 
     def pin(self, processors):
-        """Its daemons, and what this thread starts from now on."""
+        """Sets the CPUs of its daemons, and of what this thread starts from here on."""
         os.sched_setaffinity(0, processors)
         for daemon in (self.slurm.munged, self.slurm.slurmctld, self.slurm.slurmd):
             for task in Path(f"/proc/{daemon.pid}/task").iterdir():
@@ -108,7 +108,7 @@ def halves_of(processors):
 
 
 def run_rounds(sides, rounds):
-    """The first round is not measured: it has what happens once."""
+    """The first round is not measured, because it includes one-time work."""
     halves = halves_of(sorted(os.sched_getaffinity(0)))
     for i in range(rounds + 1):
         with ThreadPoolExecutor() as pool:
@@ -145,8 +145,8 @@ def summary(ours, theirs, jobs):
 
 
 def without_plugin(bed):
-    """Every command and job reads slurm.conf and looks through PluginDir: both are as long as on
-    our side.
+    """Every command and job reads slurm.conf and searches PluginDir, so both are as long as on the
+    other side.
     """
     folder = bed.dir / "without"
     folder.mkdir()

@@ -1,9 +1,9 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Draws what testsuite/bench/bench.py --json wrote: bars of medians with their spread, as SVG on
-stdout.
+"""Draws the results of testsuite/bench/bench.py --json: bars of medians with their spread, as SVG
+on stdout.
 
-usage: plot.py JSON...      (keys of later files win)
+usage: plot.py JSON...      (keys of later files override earlier ones)
 """
 import json
 import sys

@@ -1,21 +1,22 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does slurmctld keep anything of external jobs that have ended? Memory and descriptors over many
-lives, with and without the plugin.
+"""Does slurmctld keep anything of external jobs that have ended? Measures its memory and
+descriptors over many jobs, with and without the plugin.
 
 usage: soak.py BUILDDIR [--lives 100000] [--batch 10000] [--ports FIRST] [--heap]
                [--arenas N] (root)
 
-Two private slurmctld at the same time, each with four external nodes: one with the plugin, one
-whose plugin was taken out after its nodes were in service (then emulated nodes stay so for a year;
-but Slurm before 25.05 completes no external job without the plugin: there the second one is left
-out). Lives are submitted and completed through libslurm by four threads. After each batch all its
-jobs are waited out of slurmctld's memory (MinJobAge=2), then VmRSS and the descriptors are read.
-The first two batches warm up. Prints one line of JSON:
+Two private slurmctld run at the same time, each with four external nodes: one with the plugin, one
+whose plugin was removed when its nodes were in service (emulated nodes then stay so for a year).
+Slurm before 25.05 cannot complete an external job without the plugin, so the second one is left out
+there. Four threads submit and complete jobs through libslurm. After each batch the program waits
+until slurmctld has purged all its jobs (MinJobAge=2), then it reads VmRSS and the descriptors. The
+first two batches warm up. Prints one line of JSON:
   bytes_per_life   slope of VmRSS by least squares after the warm-up, plugin and control;
                    descriptors first and last; lives/s of the best batch
---heap counts what lives on the heap as well (heap.c): slopes of all bytes and of C++'s, which are
-the plugin's; VmRSS has what the allocator keeps between them. --arenas N sets MALLOC_ARENA_MAX.
+--heap also counts the live bytes on the heap (heap.c): slopes of all bytes and of C++'s, which
+belong to the plugin; VmRSS includes what the allocator keeps between blocks. --arenas N sets
+MALLOC_ARENA_MAX.
 """
 import argparse
 import json
@@ -44,7 +45,7 @@ def rss_kib(pid):
 
 
 def slope(samples, batch):
-    """Per life, by least squares after the warm-up."""
+    """The slope per life, by least squares after the warm-up."""
     xs, ys = range(len(samples) - WARM), samples[WARM:]
     mx, my = sum(xs) / len(xs), sum(ys) / len(ys)
     return round(

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What testsuite/bench/bench.py is made of.
+"""The parts of testsuite/bench/bench.py.
 
-    bench_bed   Slurm, Kubernetes, the agent and kube-scheduler in one bed; either scheduler is
-                started and stopped by the scenario
-    processes   processor seconds and peak memory of every daemon over a stretch of time
-    load        pods made, bound and removed in bulk by the compiled program testsuite/bench/load
-    figures     what was measured, again and again: median and spread, ratios, the table and the
+    bench_bed   Slurm, Kubernetes, the agent and kube-scheduler in one test bed; the scenario starts
+                and stops either scheduler
+    processes   CPU seconds and peak memory of every daemon over a period
+    load        creates, binds and deletes pods in bulk through the compiled program
+                testsuite/bench/load
+    figures     the measurements of all repetitions: median and spread, ratios, the table and the
                 JSON
     scenarios   one module each
 """

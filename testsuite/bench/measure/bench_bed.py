@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bed of all scenarios: a private Slurm and Kubernetes, in which the agent and kube-scheduler
-run in turns, never both on the same pods.
+"""The test bed of all scenarios: a private Slurm and Kubernetes, in which the agent and
+kube-scheduler run in turns, never both on the same pods.
 
-kube-scheduler is the real one with its client's limits lifted; it acts as an administrator, whom
-the API server throttles in no way. The agent is what an installation has: a service account with
-the rights of etc/rbac.yaml, log level info.
+kube-scheduler is the real program without its client's limits; it acts as an administrator, whom
+the API server does not throttle. The agent is as in an installation: a service account with the
+permissions of etc/rbac.yaml, log level info.
 """
 import json
 import os
@@ -20,12 +20,12 @@ from .processes import Stretch
 
 SCHEDULER = "default-scheduler"  # kube-scheduler's
 CPUS, MEMORY = 64, "256Gi"
-# A site's log level; the harness has debug.
+# A site's log level; the end-to-end tests use debug.
 SLURM_LINES = ["SlurmctldDebug=info"]
 
 
 class BenchBed(Cluster):
-    """nodes: simulated ones of 64 CPUs. slurm_lines: more lines for slurm.conf.
+    """nodes: the number of simulated nodes of 64 CPUs. slurm_lines: more lines for slurm.conf.
     workloads: with JobSet's manager."""
 
     def __init__(
@@ -54,8 +54,8 @@ class BenchBed(Cluster):
         self.slurm.extra.append(f"SlurmctldLogFile={self.slurmctld_log}")
         self.slurm_lines = list(self.slurm.extra)
         log = self.dir / "audit.log"
-        # MB. Beyond its own limit of 100, five rounds of a burst, the server would begin another
-        # file.
+        # In MB. The default of 100 is reached in five rounds of a burst, and the server would begin
+        # another file.
         self.plane.env["APISERVER_ARGS"] = (
             f"--audit-policy-file={SOURCE}/testsuite/bench/bench-audit-policy.yaml"
             f" --audit-log-path={log} --audit-log-maxsize=100000"
@@ -77,7 +77,7 @@ class BenchBed(Cluster):
 
     def start_kubernetes(self):
         super().start_kubernetes()
-        # its watches would compete for the processors; what they have is only of the start
+        # The watches would compete for CPU time; they have only the state at the start.
         self.plane.kube.stopped = True
         self.plane.default_account("default")
         client = {"kubeconfig": str(self.plane.kubeconfig("admin")), "qps": 5000, "burst": 5000}
@@ -93,7 +93,9 @@ class BenchBed(Cluster):
         )
 
     def sync_nodes(self, names):
-        """As Cluster's, with one look at all nodes of a try: there may be a thousand."""
+        """As Cluster's, but looks at all nodes once per attempt, because there may be a
+        thousand.
+        """
         if not self.slurm.dynamic_nodes:
             self.slurm.set_nodes(
                 wait_for(
@@ -112,7 +114,7 @@ class BenchBed(Cluster):
         self.agent.stop()
 
     def stretch(self):
-        """Of every daemon that runs or will run meanwhile."""
+        """Measures every daemon that runs or starts meanwhile."""
         daemons = {
             "slurmctld": self.slurm.slurmctld,
             "munged": self.slurm.munged,
@@ -128,17 +130,17 @@ class BenchBed(Cluster):
         return [p for p in self.kube.list("Pod") if p["metadata"]["name"].startswith(prefix)]
 
     def wait_bound(self, prefix, count, limit):
-        """How many are bound when all are, or after limit seconds: kube-scheduler was seen to
-        forget some. Looks at the audit log only.
+        """The number of bound pods when all are bound, or after limit seconds: kube-scheduler was
+        seen to forget some. Looks only at the audit log.
         """
         return self._wait_told(self.audit.bindings, BINDING, prefix, count, limit)
 
     def wait_running(self, prefix, count, limit):
-        """The same of pods that run."""
+        """The same for running pods."""
         return self._wait_told(self.audit.running, RUNNING, prefix, count, limit)
 
     def _wait_told(self, told, text, prefix, count, limit):
-        """told: gives the pods of which the audit log has a line with text."""
+        """told: returns the pods for which the audit log has a line with text."""
 
         def all_of_them():
             return self.audit.lines_with(text) >= count and len(told(prefix)) >= count
@@ -150,8 +152,8 @@ class BenchBed(Cluster):
         return len(told(prefix))
 
     def settle(self, limit=20.0):
-        """Until nobody is busy with what the last contestant left behind: kwok works for seconds
-        after a flood of bindings. Gives up silently after limit seconds.
+        """Waits until no daemon works on what the last contestant left behind: kwok works for
+        seconds after many bindings. Gives up silently after limit seconds.
         """
         end = time.monotonic() + limit
         while time.monotonic() < end:
@@ -172,7 +174,7 @@ class BenchBed(Cluster):
         )
 
     def alloc(self, *words):
-        """testsuite/component/plugin/alloc: allocations through libslurm alone. Returns its
+        """testsuite/component/plugin/alloc: allocations through libslurm alone. Returns its output
         lines.
         """
         return self.slurm.run_program(
@@ -180,8 +182,8 @@ class BenchBed(Cluster):
         ).splitlines()
 
     def submit_native(self, count, cpus=1):
-        """Jobs for the one native node, through four connections; those that it has no room for
-        wait.
+        """Submits jobs for the one native node, through four connections; jobs without room stay
+        pending.
         """
         each = max(1, count // 4)
         answers = self.alloc(
@@ -196,7 +198,7 @@ class BenchBed(Cluster):
             raise RuntimeError(f"native jobs were refused: {refused[0]}")
 
     def configure_agent(self, changes):
-        """For its next start: settings (top-level keys) over those that the bed has."""
+        """For its next start: settings (top-level keys) that override those of the bed."""
         conf = {"conf": f"{self.dir}/slurm.conf"}
         self.agent.settings = {
             **self.agent_settings,
@@ -204,8 +206,8 @@ class BenchBed(Cluster):
         }
 
     def configure_slurm(self, line):
-        """One more line in slurm.conf, in the place of the one that was given here before; none: as
-        it was.
+        """Sets one more line in slurm.conf, which replaces the line given here before; without a
+        line restores the original.
         """
         wanted = self.slurm_lines + ([line] if line else [])
         if self.slurm.extra != wanted:
@@ -214,8 +216,8 @@ class BenchBed(Cluster):
             self.slurm.reconfigure()
 
     def profile(self, path):
-        """All of the machine into path until the one that is returned is ended with SIGINT; for
-        people, with perf report.
+        """Profiles the whole machine into path until the returned process gets SIGINT; for use with
+        perf report.
         """
         return (
             subprocess.Popen(
@@ -284,8 +286,8 @@ def _processor():
 
 
 def build_all(build, slurm_version):
-    """What is needed and not there yet: this project with load, and kube-scheduler. Without
-    SLURM_KUBE_BENCH_BUILD=0 an old build is made again.
+    """Builds what is needed: this project with load, and kube-scheduler. With
+    SLURM_KUBE_BENCH_BUILD=0 an existing build of this project is used.
     """
     output_of(TESTSUITE / "k8s/build", "--bench", timeout=3600)
     if os.environ.get("SLURM_KUBE_BENCH_BUILD") != "0":

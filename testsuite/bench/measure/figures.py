@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was measured, by key "<scenario>.<figure>": values of all repetitions, their median and
+"""Measurements by key "<scenario>.<figure>": the values of all repetitions, their median and
 spread, and ratios between medians.
 """
 import json
@@ -17,7 +17,7 @@ def say(text):
 
 
 def percentile(values, p):
-    """The smallest value that p percent of all do not surpass."""
+    """The smallest value that is not exceeded by p percent of all values."""
     values = sorted(values)
     return values[max(0, math.ceil(p / 100 * len(values)) - 1)]
 
@@ -31,7 +31,7 @@ class Figures:
             self.values.setdefault(key, []).append(value)
 
     def fact(self, key, value):
-        """What is not a measurement: versions, sizes, conditions."""
+        """Records what is not a measurement: versions, sizes, conditions."""
         self.facts[key] = value
 
     def same(self, key, other):
@@ -40,7 +40,7 @@ class Figures:
             self.values[key] = self.values[other]
 
     def ratio(self, key, other):
-        """Of medians: key's divided by other's."""
+        """Records the median of key divided by the median of other."""
         if key in self.values and self.values.get(other) and self.median(other):
             self.ratios.setdefault(key, {})[other] = round(self.median(key) / self.median(other), 3)
 
@@ -67,8 +67,8 @@ class Figures:
             f.write("\n")
 
     def table(self):
-        """For people, on stdout; processor time and memory in lines of their own, a daemon beside
-        the other.
+        """Prints a table on stdout; CPU time and memory in separate lines, with the daemons side by
+        side.
         """
         for key, value in self.facts.items():
             print(f"# {key}: {value}")
@@ -104,7 +104,7 @@ class Figures:
 
 
 def _short(number):
-    """Three significant digits, at least the whole ones."""
+    """Three significant digits, but at least all digits before the decimal point."""
     if not isinstance(number, float) or number == 0 or not math.isfinite(number):
         return number
     digits = max(0, 2 - math.floor(math.log10(abs(number))))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pods in bulk. The program testsuite/bench/load sends, so that no Python is in the way of what is
-measured.
+"""Creates, binds and deletes pods in bulk. The program testsuite/bench/load sends the requests, so
+that Python does not slow down the measurement.
 """
 import json
 import subprocess
@@ -11,7 +11,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 class Load:
-    """program: testsuite/bench/load of a build; all requests are the administrator's, whom the API
+    """program: testsuite/bench/load of a build. All requests are an administrator's, whom the API
     server does not throttle.
     """
 
@@ -19,7 +19,7 @@ class Load:
         self.program, self.plane = program, plane
 
     def send(self, lines, in_flight=32, check=True):
-        """lines: (method, path, body as an object). Returns what load printed."""
+        """lines: (method, path, body as an object). Returns the output of load."""
         text = "".join(
             f"{method}\t{path}\t{json.dumps(body, separators=(',', ':')) if body else ''}\n"
             for method, path, body in lines
@@ -40,7 +40,7 @@ class Load:
         return told
 
     def create(self, prefix, count, scheduler="slurm", **options):
-        """Pods PREFIX-0 and so on; options as those of lib.manifests.pod."""
+        """Creates pods PREFIX-0 and so on; options as for lib.manifests.pod."""
         return self.send(
             [
                 ("POST", PODS, pod(f"{prefix}-{i}", scheduler=scheduler, **options))
@@ -49,8 +49,8 @@ class Load:
         )
 
     def bind(self, pods, nodes, in_flight):
-        """Each of the pods (as listed) to one node after the other, with what the agent's bindings
-        have.
+        """Binds the pods, as listed, to the nodes in turn, with the same annotations as the agent's
+        bindings.
         """
         return self.send(
             [
@@ -65,7 +65,7 @@ class Load:
         )
 
     def delete(self, names):
-        """Without grace. Those that are gone already are no trouble."""
+        """Deletes without grace period. Pods that are gone already are no error."""
         body = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
         return self.send([("DELETE", f"{PODS}/{name}", body) for name in names], check=False)
 

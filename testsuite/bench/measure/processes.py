@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Processor seconds and peak memory of daemons over a stretch of time, from /proc."""
+"""CPU seconds and peak memory of daemons over a period, from /proc."""
 import os
 from pathlib import Path
 
@@ -7,7 +7,7 @@ _TICK = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_of(pid):
-    """Seconds of user and system time since its start; 0 when it is gone."""
+    """Seconds of user and system time since the start of the process; 0 if it is gone."""
     try:
         words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -16,7 +16,7 @@ def cpu_of(pid):
 
 
 def peak_of(pid):
-    """MiB: the most that was resident since reset_peak()."""
+    """Peak resident memory since reset_peak(), in MiB."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -32,8 +32,8 @@ def reset_peak(pid):
 
 
 class Stretch:
-    """names: {name: function that gives the process id, or None}. Made at the begin; used() at the
-    end.
+    """names: {name: function that returns the process id, or None}. Create it at the beginning,
+    call used() at the end.
     """
 
     def __init__(self, names):
@@ -47,8 +47,8 @@ class Stretch:
         return {name: pid() for name, pid in self.names.items() if pid()}
 
     def used(self):
-        """{name: (processor seconds, peak MiB)}. A process that was started meanwhile counts from
-        its start.
+        """{name: (CPU seconds, peak MiB)}. A process that was started meanwhile counts from its
+        start.
         """
         found = {}
         for name, pid in self._pids().items():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The API server's audit log: its own clock, in microseconds, on what it received and had answered.
-How much of a request it has depends on the policy (testsuite/bench/*-audit-policy.yaml).
+"""The API server's audit log: which requests the server received and answered, and when, in
+microseconds of its own clock. The policy (testsuite/bench/*-audit-policy.yaml) decides how much of
+a request is logged.
 """
 import json
 from collections import Counter
@@ -8,7 +9,7 @@ from collections import Counter
 from .times import seconds
 
 AGENT = "system:serviceaccount:slurm-kube:slurmkubed"
-# In the line of a request to bind a pod, and of one that says that a pod runs.
+# Texts in the line of a request to bind a pod, and of one that reports a pod as running.
 BINDING, RUNNING = b'"subresource":"binding"', b'"phase":"Running"'
 
 
@@ -32,7 +33,7 @@ class Event:
 
     @property
     def status(self):
-        """What the request said of its object's status, if anything."""
+        """The status of the object in the request, or an empty dict."""
         return self.body.get("status") or {}
 
     @property
@@ -41,7 +42,7 @@ class Event:
 
 
 class Audit:
-    """Read from the place where the last mark() was."""
+    """Reads the log from the place of the last mark()."""
 
     def __init__(self, path):
         self.path, self.place = path, 0
@@ -52,13 +53,13 @@ class Audit:
         self.place = self.path.stat().st_size if self.path.exists() else 0
 
     def events(self):
-        """All since the mark; a line that is still being written is left out."""
+        """All events since the mark, without a line that is still being written."""
         with open(self.path, "rb") as f:
             f.seek(self.place)
             return [Event(json.loads(line)) for line in f if line.endswith(b"\n")]
 
     def lines_with(self, text):
-        """How many since the mark, for those who wait: nothing is read twice."""
+        """The number of such lines since the mark, for waiting loops: no line is read twice."""
         place, count = self.counted.get(text, (self.place, 0))
         with open(self.path, "rb") as f:
             f.seek(place)
@@ -68,7 +69,7 @@ class Audit:
         return self.counted[text][1]
 
     def bindings(self, prefix):
-        """{pod: its first binding that was answered well} of pods whose names begin with prefix."""
+        """{pod: its first successful binding} of pods whose names begin with prefix."""
         found = {}
         for e in self.events():
             if e.part == "binding" and e.good and e.name.startswith(prefix):
@@ -76,7 +77,7 @@ class Audit:
         return found
 
     def running(self, prefix):
-        """{pod: the first request that said it is Running}, as bindings()."""
+        """{pod: the first request that reported it as Running}, as bindings()."""
         found = {}
         for e in self.events():
             said = e.part == "status" and e.phase == "Running" and e.good
@@ -85,7 +86,7 @@ class Audit:
         return found
 
     def made(self, kind):
-        """All creations of a kind, also of objects whose names the API server completes."""
+        """All creations of a kind, including objects whose names the API server completes."""
         found = [e for e in self.events() if e.verb == "create" and e.kind == kind]
         return [e for e in found if not e.part and e.good]
 
@@ -109,7 +110,7 @@ class Audit:
         return found
 
     def writes(self, user=AGENT):
-        """How many writes of that user since the mark, by what they were, as "create
+        """The number of writes by that user since the mark, per kind of write, for example "create
         pods/binding".
         """
         return Counter(

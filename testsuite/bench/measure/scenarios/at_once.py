@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--at-once pods are created at once on an idle cluster: seconds until all are bound, and until all
-are Running, by kube-scheduler and by slurm-kube in turns; both run all the time.
+are Running, with kube-scheduler and slurm-kube in turns. Both run all the time.
 
-Time counts from the moment the API server received the first creation. kwok says Running as soon as
-it hears of a binding: no image, no container.
+Time counts from the moment the API server received the first creation. kwok reports Running as soon
+as it hears of a binding, without image and container.
 """
 from ..bench_bed import SCHEDULER, BenchBed
 from ..figures import say
 
 BOTH = {"kube-scheduler-at-once": SCHEDULER, "at-once": "slurm"}
-LIMIT = 60.0  # seconds for all pods to be bound, and as many more for all to run
+LIMIT = 60.0  # seconds until all pods must be bound, and again until all must run
 
 
 def seconds(bed, prefix):
@@ -33,7 +33,7 @@ def turn(bed, prefix, scheduler, pods):
     bound = bed.wait_bound(prefix, pods, LIMIT)
     running = bed.wait_running(prefix, bound, LIMIT)
     if running < pods:
-        bed.failures += 1  # its directory stays
+        bed.failures += 1  # keeps the run directory
         counts = f"{bound} of {pods} pods are bound, {running} run"
         raise RuntimeError(f"{prefix}: {counts}; see {bed.dir}")
     told = seconds(bed, prefix)
@@ -43,7 +43,7 @@ def turn(bed, prefix, scheduler, pods):
 
 
 def note(figures, scenario, told, keep):
-    """keep: not of the round that warms up. Returns a text for people."""
+    """keep: False in the warm-up round. Returns a text for the progress messages."""
     if keep:
         for figure, value in told.items():
             figures.add(f"{scenario}.{figure}", value)

@@ -3,12 +3,14 @@
 turns on the same servers.
 
 A contestant's rate is that of all its bindings, from the moment the API server received the first
-to the one at which it had answered the last. start_s is from the scheduler's process start to its
-first binding. Processor seconds count from the process start to the last binding, for 1,000 pods.
+one until it had answered the last. start_s is the time from the start of the scheduler's process to
+its first binding. CPU seconds count from the start of the process to the last binding, per 1,000
+pods.
 
-With kwok running also when the last pod is Running: all_bound_s and all_running_s are seconds from
-the first binding that the API server received, and the processor seconds until_running are those
-until then. The servers have only so much time: who binds first may pay later.
+With kwok running, the scenario also measures when the last pod is Running: all_bound_s and
+all_running_s are seconds from the first binding that the API server received, and the CPU seconds
+until_running are those until then. The servers have limited CPU time, so that a contestant that
+binds faster may wait longer for Running.
 """
 import signal
 import time
@@ -16,17 +18,17 @@ import time
 from ..bench_bed import SCHEDULER, BenchBed
 from ..figures import percentile, say
 
-IN_FLIGHT = (1, 8, 16, 32, 64)  # requests of bind-limit; its rate is that of the best
+IN_FLIGHT = (1, 8, 16, 32, 64)  # requests of bind-limit; its rate is the best of these
 LIMIT, SLOWEST = (
     60.0,
     50,
-)  # seconds a contestant has, more where that makes fewer pods/s; what is unbound then is counted
-WARM_UP = 1000  # pods of the round that is not counted, at most
+)  # seconds per contestant, more if that would be fewer pods/s; unbound pods are counted
+WARM_UP = 1000  # maximum number of pods in the warm-up round
 
 
 class Contest:
-    """One bed; each round is a fresh set of pods, made before the scheduler is there and removed
-    after it.
+    """One test bed. Each round has new pods, which are created before the scheduler starts and
+    deleted after it.
     """
 
     def __init__(self, bed, figures, pods, label=""):
@@ -56,12 +58,12 @@ class Contest:
         self.bed.remove(prefix)
 
     def note(self, scenario, prefix, stretch, begin, keep):
-        """The figures of one round; keep: not of the one that warms up. Returns a text for
-        people.
+        """Records the figures of one round. keep: False in the warm-up round. Returns a text for
+        the progress messages.
         """
         bindings = self.bed.audit.bindings(prefix).values()
         if not bindings:
-            self.bed.failures += 1  # its directory stays
+            self.bed.failures += 1  # keeps the run directory
             raise RuntimeError(
                 f"{scenario}: no pod was bound in {self.limit():g} s; see {self.bed.dir}"
             )
@@ -85,15 +87,15 @@ class Contest:
         )
 
     def until_running(self, prefix, bound, stretch):
-        """Waits until as many pods run as are bound; what the daemons have used by then. While
-        kwok is paused nobody says that they do."""
+        """Waits until all bound pods run; returns what the daemons have used until then. While kwok
+        is paused, no pod becomes Running."""
         if not self.with_kwok:
             return None
         self.bed.wait_running(prefix, bound, self.limit())
         return stretch.used()
 
     def note_running(self, scenario, prefix, used, keep):
-        """used: of until_running. Returns a text for people."""
+        """used: the result of until_running. Returns a text for the progress messages."""
         if used is None:
             return ""
         audit = self.bed.audit
@@ -110,14 +112,14 @@ class Contest:
         return f", {f'{missing} do not run' if missing else f'all run after {runs:.2f} s'}"
 
     def add_running(self, scenario, bound, runs, count):
-        """What has not come to run in time has no figure of when."""
+        """If a pod did not run in time, there is no time to record."""
         self.figures.add(self.key(scenario, "not_running"), self.pods - count)
         if count == self.pods:
             self.figures.add(self.key(scenario, "all_bound_s"), bound)
             self.figures.add(self.key(scenario, "all_running_s"), runs)
 
     def bind_limit(self, in_flight, keep=True):
-        """The bare loop."""
+        """Binds the pods with the bare loop."""
         prefix = self.prepare("none")
         pods, nodes = self.bed.pods(prefix), self.bed.names
         self.bed.audit.mark()
@@ -145,8 +147,8 @@ class Contest:
         return text
 
     def burst(self, keep=True, name="burst", settings=None, slurm_line=None):
-        """slurm-kube, with other settings of the agent or of Slurm under another name. Its jobs
-        have ended before the next one's turn.
+        """Measures slurm-kube, under another name if settings of the agent or Slurm differ. Its
+        jobs have ended before the next contestant's turn.
         """
         self.bed.configure_agent(settings or {})
         self.bed.configure_slurm(slurm_line)
@@ -219,8 +221,8 @@ class Contest:
 
 
 def measure(options, figures):
-    """The three in turns, options.repeat times after one round that is not counted; with kwok
-    running, with it paused, or both.
+    """Runs the three in turns, options.repeat times after a warm-up round; with kwok running, with
+    kwok paused, or both.
     """
     with BenchBed(options.build, options.nodes) as bed:
         figures.facts.update(bed.versions())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One scancel for --pods / 5 running pods: from its start to the API server's getting the DELETE of
-each pod. testsuite/bench/end_latency.py measures single ones under load.
+"""One scancel for --pods / 5 running pods: from its start until the API server receives the DELETE
+of each pod. testsuite/bench/end_latency.py measures single ones under load.
 """
 import time
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pods that come and go: --rate a second for --seconds, each lives 30 s, one in twenty fails. Per
-minute: created -> bound, the agent's and slurmctld's memory, what is behind.
+"""Pods that come and go: --rate per second for --seconds; each lives 30 s, one in twenty fails. Per
+minute: created -> bound, the memory of the agent and slurmctld, the backlog.
 """
 import threading
 import time
@@ -12,7 +12,7 @@ LIFE = "30s"
 
 
 class Maker(threading.Thread):
-    """Pods in portions of a tenth of a second; what has ended is removed in portions, too."""
+    """Creates pods ten times per second, and also deletes ended pods in batches."""
 
     def __init__(self, bed, rate, seconds):
         super().__init__(daemon=True)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Indexed Jobs whose pods share one Slurm job each: 1 of --pods, 10 of a tenth. The pods are there
-when the agent starts; then as in burst. Their bind-limit is that of a Job's pods, too
-(gang-bind-limit): the controller manager writes for each of them, which bare pods do not make it
-do.
+"""Indexed Jobs whose pods share one Slurm job each: one Job of --pods, then ten of a tenth. The
+pods exist when the agent starts; otherwise as in burst. The bind-limit here is that of a Job's
+pods, too (gang-bind-limit), because the controller manager writes for each of these, but not for
+bare pods.
 
 Skew is the time from the first binding of a gang that was received to its last that was answered;
-that of bind-limit is for as many bindings one after the other.
+that of bind-limit is for the same number of consecutive bindings.
 """
 import statistics
 import time
@@ -16,12 +16,14 @@ from ..bench_bed import BenchBed
 from ..figures import say
 from .burst import WARM_UP, Contest
 
-GANGS = 10  # of the second kind
+GANGS = 10  # in the second case
 LIMIT_NAME = "gang-bind-limit"
 
 
 def make_jobs(bed, prefix, jobs, pods, scheduler="slurm"):
-    """Jobs PREFIX-0 and so on; returns when the controller manager has made all their pods."""
+    """Creates Jobs PREFIX-0 and so on; returns when the controller manager has created all their
+    pods.
+    """
     for i in range(jobs):
         bed.kube.create(
             job(f"{prefix}-{i}", pods, indexed=True, kwok={"run": "1h"}, scheduler=scheduler)
@@ -39,7 +41,7 @@ def remove_jobs(bed, prefix, jobs):
 
 
 def skews(gangs):
-    """Of lists of bindings; milliseconds."""
+    """The skew of each list of bindings, in milliseconds."""
     return [1000 * (max(b.answered for b in g) - min(b.received for b in g)) for g in gangs]
 
 

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One pod at a time: from the moment the API server got the request to create it to the one at
-which it had answered its binding.
+"""One pod at a time: from the moment the API server received the request to create it until it had
+answered its binding.
 
-idle      nothing else goes on; kube-scheduler and slurm-kube in turns, pod by pod, on the same
-          servers
-behind    slurm-kube with --waiting native jobs that wait in Slurm's queue for their own partition;
-          the partition of the pods has a higher PriorityTier, then the same one
+idle      no other load; kube-scheduler and slurm-kube in turns, pod by pod, on the same servers
+behind    slurm-kube with --waiting native jobs pending for their own partition; first the pods'
+          partition has a higher PriorityTier, then the same one
 ahead     the same with priority/multifactor, and a PriorityJobFactor of the pods' partition that
           puts their jobs before all others
 backfill  500 jobs of higher priority block the pods' own partition, so that only backfill starts
-          them: from Slurm's start of the job (slurmctld's log,
-          milliseconds) to the binding
+          their jobs: from Slurm's start of the job (slurmctld's log, milliseconds) to the binding
 """
 import time
 
@@ -21,14 +19,14 @@ from records.slurm import log_matches
 from ..bench_bed import CPUS, SCHEDULER, BenchBed
 from ..figures import Figures, percentile, say
 
-LIMIT, SAME_TIER_LIMIT = 30.0, 45.0  # seconds a pod has
+LIMIT, SAME_TIER_LIMIT = 30.0, 45.0  # seconds per pod
 
 
 SAME_TIER_PODS = 6
 
 
 def waits(bed, prefix):
-    """Milliseconds of each pod."""
+    """The latency of each pod, in milliseconds."""
     bound = bed.audit.bindings(prefix)
     return [
         (bound[n].answered - c.received) * 1000
@@ -38,15 +36,17 @@ def waits(bed, prefix):
 
 
 def one_pod(bed, name, scheduler, limit=LIMIT):
-    """Bound and gone again; Slurm has forgotten its job's share before the next one comes."""
+    """Creates a pod, waits for its binding and deletes it; Slurm releases its share before the next
+    one comes.
+    """
     bed.kube.create(pod(name, scheduler=scheduler))
     wait_for(lambda: bed.audit.bindings(name), f"pod {name} to be bound", limit, 0.01)
     bed.load.delete([name])
-    time.sleep(0.1)  # a pause between pods, so that each meets an idle cluster
+    time.sleep(0.1)  # a pause, so that each pod meets an idle cluster
 
 
 def series(bed, contestants, prefix, pods):
-    """{contestant: [ms]}: the pods of all of them in turns."""
+    """{contestant: [ms]}: the contestants' pods in turns."""
     told = {name: [] for name in contestants}
     for i in range(pods):
         for name, scheduler in contestants.items():
@@ -79,7 +79,7 @@ def alone(bed, options, figures):
 
 
 def same_tier(bed, figures):
-    """A few pods only: one that comes behind all others may wait for half a minute."""
+    """Only a few pods, because a job behind all others may wait for half a minute."""
     for i in range(SAME_TIER_PODS):
         bed.audit.mark()
         try:
@@ -92,9 +92,7 @@ def same_tier(bed, figures):
 
 
 def wait_for_peer(bed, options, figures):
-    """The jobs wait for resources that the one of all CPUs has; nothing runs on that partition's
-    node.
-    """
+    """The jobs wait for resources held by a job of all CPUs; no program runs on their node."""
     bed.slurm.run("scontrol", "update", "PartitionName=kube", "PriorityTier=10")
     bed.submit_native(1, cpus=4)
     bed.submit_native(options.waiting, cpus=1)
@@ -112,7 +110,7 @@ def wait_for_peer(bed, options, figures):
 
 
 def go_ahead(bed, options, figures):
-    """Slurm tries an allocation at once only when no pending job has a higher priority, in whatever
+    """Slurm starts an allocation at once only if no pending job has a higher priority, in any
     partition.
     """
     bed.slurm.run("scontrol", "update", "PartitionName=kube", "PriorityJobFactor=100")
@@ -130,14 +128,14 @@ def go_ahead(bed, options, figures):
 
 
 def started_by_backfill(log):
-    """{job: seconds} of what slurmctld says that backfill started."""
+    """{job: time in seconds} of the jobs that backfill started, by slurmctld's log."""
     started = log_matches(log, r"[Bb]ackfill.*: Started JobId=(\d+)")
     return {int(said.group(1)): when for when, said in started}
 
 
 def wait_for_backfill(bed, options, figures):
-    """Each node has a pod that runs for ever; 500 older ones want a whole node each. What is small
-    and short fits beside and is started by backfill only.
+    """Each node has a pod that runs forever, and 500 older pods need a whole node each. Only
+    backfill starts a small, short pod beside them.
     """
     bed.audit.mark()
     bed.load.create("holder", options.nodes, cpu=CPUS // 2 + 1, kwok={"run": "10h"})
@@ -186,7 +184,7 @@ def wait_for_backfill(bed, options, figures):
 
 
 LINES = ["SchedulerParameters=batch_sched_delay=0", "LogTimeFormat=rfc5424_ms"]
-# Age makes older jobs go first, as on most sites; the partition counts for more.
+# Older jobs go first, as on most sites, but the partition counts more.
 MULTIFACTOR = [
     "PriorityType=priority/multifactor",
     "PriorityWeightAge=100000",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The agent is killed while --pods pods run, half as many come while it is away; it starts again:
-when is the first of them bound, and the last, what was listed?
+"""The agent is killed while --pods pods run, and half as many pods arrive while it is down. After
+its restart: when are the first and the last of those bound, and what did the agent list?
 """
 import time
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Slurm without Kubernetes' part: limit-slurm, external jobs submitted and ended at once through
-libslurm with 1, 4 and 8 connections; and native, what slurm-kube costs native jobs
-(testsuite/bench/native_throughput.py, a program of its own).
+"""Slurm without Kubernetes. limit-slurm: external jobs that libslurm submits and ends at once, with
+1, 4 and 8 connections. native: what slurm-kube costs native jobs
+(testsuite/bench/native_throughput.py, a separate program).
 """
 import json
 import time

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A gang of unlike roles on an idle cluster: a JobSet of 8 pods of one shape and 64 of another.
-Seconds until all are bound, by kube-scheduler (which knows no gang) and by slurm-kube in turns.
+"""A gang of different roles on an idle cluster: a JobSet of 8 pods of one shape and 64 of another.
+Seconds until all are bound, by kube-scheduler (which does not know gangs) and by slurm-kube in
+turns.
 
-Time counts from the moment the API server received the JobSet, so JobSet's manager and the
-controller manager, which make the pods, are in it: first_pod_s and created_s are when the first
-and the last pod were there, after_first_pod_s and after_last_pod_s are from then until all are
-bound.
-How many Slurm jobs the gang has is told, not asked for: roles may share one or have one each.
+Time counts from the moment the API server received the JobSet, so it includes JobSet's manager and
+the controller manager, which create the pods. first_pod_s and created_s are the times of the first
+and the last pod; after_first_pod_s and after_last_pod_s count from these until all pods are bound.
+The number of the gang's Slurm jobs is reported, not checked: roles may share one or have one each.
 """
 from lib import wait_for
 from lib.workloads import annotation, create, delete, job_set, replicated_job
@@ -32,7 +32,7 @@ def gang(name, scheduler):
 
 
 def seconds(bed, name):
-    """{figure: seconds}, but for after_... since the JobSet was received."""
+    """{figure: seconds since the JobSet was received}; after_...: since a pod was created."""
     audit = bed.audit
     begin, pods = audit.made("jobsets")[0].received, audit.made("pods")
     steps = {
@@ -51,7 +51,7 @@ def seconds(bed, name):
 
 
 def remove(bed, name):
-    """The bed's own watches are off, so the pods are listed."""
+    """Deletes the JobSet. Lists the pods, because the watches of the test bed are off."""
     delete(bed, "JobSet", name)
     bed.remove(name)
     wait_for(lambda: not bed.pods(name), "the pods of the JobSet to be gone", 120, 0.5)
@@ -66,7 +66,7 @@ def turn(bed, name, scheduler):
     bound = bed.wait_bound(name, PODS, LIMIT)
     running = bed.wait_running(name, bound, LIMIT)
     if running < PODS:
-        bed.failures += 1  # its directory stays
+        bed.failures += 1  # keeps the run directory
         counts = f"{bound} of {PODS} pods are bound, {running} run"
         raise RuntimeError(f"{name}: {counts}; see {bed.dir}")
     told = seconds(bed, name)
