@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * clock.c - preloaded into the agent: its wall clock is ahead by as many seconds as the file named
- * by CLOCK_FILE says, now.
+ * clock.c - preloaded into the agent: sets its wall clock ahead by the number of seconds in the
+ * file named by CLOCK_FILE, which is read at each call.
  *
- * The machine's clock is everybody's; a step of it is tried on one process only. The monotonic
- * clock stays what it is.
+ * The machine's clock belongs to all processes, so a clock step is tried on one process only. The
+ * monotonic clock stays unchanged.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

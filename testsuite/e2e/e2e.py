@@ -1,13 +1,13 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All end-to-end cases by one command.
+"""Runs all end-to-end cases with one command.
 
 usage: e2e.py [WORD...] BUILDDIR           runs the cases whose file or name contains one of the
                                            words; without words all
-       e2e.py --list [WORD...] [BUILDDIR]  names them, one a line: file and case. Starts nothing
+       e2e.py --list [WORD...] [BUILDDIR]  names them, one per line: file and case. Starts nothing
                                            and needs no build.
 
-The files run one after the other, each with a bed of its own. What they print is passed on as one
+The files run one after the other, each with its own test bed. Their output is passed on as one
 TAP stream; the last line is "N passed, N failed, N skipped". Exit status 0: none failed; 1: some
 failed; 2: wrong words. testsuite/check runs the same programs.
 """
@@ -26,7 +26,8 @@ LINE = re.compile(r"(ok|not ok) \d+ (.*)")
 
 
 def cases_of(program):
-    """Its test functions, in the order of the file; read, not run. The runner's own follow them."""
+    """Its test functions, in the order of the file, which is parsed, not run. The runner's
+    follow."""
     tree = ast.parse(program.read_text(encoding="utf-8"))
     return [
         f.name[5:]
@@ -36,7 +37,7 @@ def cases_of(program):
 
 
 def chosen(words):
-    """[(program, its cases, the words that make it choose those)]."""
+    """[(program, its cases, the words that select them)]."""
     out = []
     for program in sorted(HERE.glob("test_*.py")):
         cases = cases_of(program)
@@ -48,7 +49,7 @@ def chosen(words):
 
 
 class Tally:
-    """Passes lines on with numbers that go on from file to file, and counts verdicts."""
+    """Passes lines on with numbers that continue from file to file, and counts the verdicts."""
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
@@ -67,7 +68,7 @@ class Tally:
         self.passed += verdict == "ok" and "# SKIP" not in text
 
     def missing(self, count, program):
-        """A program that ended early leaves cases without a verdict."""
+        """Adds failures for cases without a verdict, because the program ended early."""
         for _ in range(count):
             self.line(f"not ok 0 - {program.stem} # no verdict: the program ended early")
 
@@ -91,7 +92,7 @@ def main():
     build = Path(words.pop()) if words and (Path(words[-1]) / "slurm.env").exists() else None
     if any(w.startswith("-") for w in words) or not (build or listing):
         sys.exit((print(__doc__, file=sys.stderr), 2)[1])
-    # Names are shown with blanks; the functions have none.
+    # Names are printed with spaces; the functions' names have none.
     programs = chosen([w.replace(" ", "_") for w in words])
     if not programs:
         sys.exit((print("no case has one of these words", file=sys.stderr), 2)[1])

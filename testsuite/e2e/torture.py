@@ -1,16 +1,16 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Load and faults against a whole cluster, judged by the independent checker.
+"""Random load and faults against a whole cluster, judged by the independent checker.
 
 usage: torture.py --minutes N [--seed N] [--nodes N] [--return-to-service N] [--slurm] BUILDDIR
 
 Real slurmctld, slurmdbd, MariaDB, kube-apiserver, etcd and agent, kwok's nodes of 8 CPUs. For N
 minutes users create, delete, evict and cancel, and daemons are killed with -9 and stopped at
-random; then the faults end, the world settles, and all that was recorded is checked
-(testsuite/e2e/history_checker). Each violation is told with its story. The last line is JSON:
+random. Then the faults end, everything settles, and all records are checked
+(testsuite/e2e/history_checker). Each violation is printed with its history. The last line is JSON:
 {"violations":0,"pods":N,"kills":N, ...}; exit status 0 if there is none. --return-to-service is
-what slurm.conf says (0, as Slurm has it without). SLURM_KUBE_KEEP=1 keeps the run directory; it is
-always kept after a violation.
+ReturnToService in slurm.conf (default 0, as in Slurm). SLURM_KUBE_KEEP=1 keeps the run directory;
+it is always kept after a violation.
 """
 import argparse
 import json
@@ -98,7 +98,7 @@ def recorder(bed):
 
 
 def warm_up(bed):
-    """One pod's life, so that what is opened once is open."""
+    """Runs one pod through its whole life, so that descriptors opened only once are open."""
     bed.kube.create(pod("first", kwok={"run": "10ms"}))
     bed.kube.wait_phase("first", "Succeeded")
     bed.kube.delete("Pod", "first")
@@ -106,7 +106,7 @@ def warm_up(bed):
 
 
 class Progress:
-    """A line every twenty seconds."""
+    """Prints a line every twenty seconds."""
 
     def __init__(self, load, chaos):
         self.load, self.chaos, self.next = load, chaos, 0.0
@@ -141,8 +141,8 @@ def torture(bed, options):
         bed.kube.patch("Node", name, {"metadata": {"labels": {"pool": POOLS[i % len(POOLS)]}}})
     witness = recorder(bed)
     warm_up(bed)
-    # what it saves only when it ends is there then: without it a killed slurmctld 26.05 does not
-    # start again
+    # The restart creates the files that slurmctld saves only when it ends; without them a killed
+    # slurmctld 26.05 does not start again.
     bed.slurm.restart()
     uses = Uses(bed)
     pictures = Pictures(bed.slurm, truth)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The independent checker: what the API server told a process of its own, joined with what
-slurmctld wrote itself.
+"""The independent checker. It joins what the API server reported to a separate process with what
+slurmctld recorded itself.
 
-    recorder.py   a process that watches pods and nodes from the beginning and writes down every
-                  change; a gap is written as a gap
-    history.py    reads that
-    slurm_log.py  the lives of Slurm's jobs: slurmctld's log, job completion log, and what scontrol
-                  showed meanwhile
-    faults.py     what the test did and when: causes, and the times at which something was away
+    recorder.py   a process that watches pods and nodes from the beginning and records every change;
+                  a gap is recorded as a gap
+    history.py    reads that record
+    slurm_log.py  the lives of Slurm's jobs: slurmctld's log, the job completion log, and what
+                  scontrol showed meanwhile
+    faults.py     what the test did and when: causes, and the times at which a daemon was away
     rules.py      the invariants, each a function from evidence to violations; ends.py: those about
-                  how jobs end
+                  the ends of jobs
     test_history_checker.py
-                  each rule against histories made by hand
-The agent's word is never evidence. Python's standard library only.
+                  tests each rule with hand-made histories
+Nothing that the agent says is evidence. Uses only Python's standard library.
 """

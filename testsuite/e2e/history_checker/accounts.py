@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What sacct shows after torture, against the pods' own ends and against slurmctld: nothing lost,
-nothing doubled, nothing that runs for ever.
+"""What sacct shows after torture, compared with the pods' own ends and with slurmctld: no record is
+lost or duplicated, and none runs forever.
 
-Slurm itself cannot know five things. A slurmctld that is killed within seconds of a job's start has
-not saved it: the job is forgotten and its record stays as it was. And what slurmctld could not yet
-send to slurmdbd is in its memory only until it ends in good order: killed before, it does not send
-the end again. And what slurmdbd hears while its database is away it answers with an error, which
-slurmctld writes into its log ("DBD_ID_RC is 7000") and never asks again: seen with 24.11.5. And a
-number that a killed slurmctld gave twice may keep the record of its first job. And what a killed
-slurmdbd had answered and not yet committed is lost: a start of which only the end has a record,
-without node and start (22.05.8, 2 of 1,802 records with 15 kills).
+Slurm itself cannot know five things:
+
+1. A slurmctld that is killed within seconds of a job's start has not saved the job: it forgets the
+   job, and the record stays as it was.
+2. What slurmctld could not yet send to slurmdbd is only in its memory until it ends in good order.
+   If it is killed before, it never sends the end.
+3. While its database is away, slurmdbd answers with an error, which slurmctld writes into its log
+   ("DBD_ID_RC is 7000") without ever asking again: seen with 24.11.5.
+4. A job number that a killed slurmctld assigned twice may keep the record of its first job.
+5. What a killed slurmdbd had answered but not yet committed is lost: a record that has an end but
+   neither node nor start (22.05.8, 2 of 1,802 records with 15 kills).
 """
 from records.slurm import LIVE, as_sacct_prints
 from records.times import seconds_or_zero
 
 from .ends import EARLY, SLURMS_OWN, allowed_ends, is_forgotten, records_of
 
-SENT = 2.0  # seconds in which slurmctld surely hands over what it has, while slurmdbd is there
+SENT = 2.0  # seconds within which slurmctld sends what it has, while slurmdbd is there
 
 
 def printed(state, code):
-    """What sacct may print, of what scontrol and jobcomp do. It takes 128 off exit codes from 128
-    on; that of 26.05 does not, and tells a node's failure the other way round.
+    """What sacct may print for a state and exit code of scontrol and jobcomp. sacct subtracts 128
+    from exit codes of 128 and more. That of 26.05 does not, and swaps the two numbers for
+    NODE_FAIL.
     """
     number, signal = code.split(":")
     codes = {code, as_sacct_prints(code)}
@@ -37,9 +41,9 @@ def _database_calm(e, since, until):
 
 
 def slurm_cannot_know(e, begun, ended):
-    """slurmdbd or the database was killed at the job's beginning or end, or slurmctld was killed
-    before it had saved the job or could send its end. begun: its submission or its start; ended: 0
-    when nobody knows it.
+    """True if slurmdbd or the database was killed at the job's beginning or end, or if slurmctld
+    was killed before it had saved the job or could send its end. begun: its submission or its
+    start; ended: 0 if unknown.
     """
     for since, until, what in e.deeds.windows:
         if (
@@ -57,7 +61,7 @@ def slurm_cannot_know(e, begun, ended):
 
 
 def _was_given_twice(e, job):
-    """The number has a second job; only slurmctld's death does that."""
+    """True if the number has a second job, which only happens when slurmctld is killed."""
     submitted = {r.submit for r in e.slurm.accounts.get(job, [])} | {
         seconds_or_zero(at) for (number, at), _ in e.slurm.shown.items() if number == job
     }
@@ -71,7 +75,7 @@ def _violation(text, at, row_or_job, pods=()):
 
 
 def of_pods(e):
-    """A pod that has ended has exactly one record, with its state and code."""
+    """A pod that has ended has exactly one record, with the pod's state and exit code."""
     out = []
     for pod in e.bound():
         if not pod.ended or pod.in_gang:
@@ -106,15 +110,15 @@ def of_pods(e):
 
 
 def ends_agree(e, pod, row):
-    """What Slurm ended itself has what Slurm's own record of ended jobs says."""
+    """The record of a job that Slurm ended itself agrees with Slurm's log of ended jobs."""
     return any(
         (row.state, row.exit_code) in printed(r.state, r.exit_code) for r in records_of(e, pod)
     )
 
 
 def disagreements(slurm):
-    """[(job, begun, ended, text)]: jobs of ours that slurmctld still shows, and whose only record
-    must say the same.
+    """[(job, begun, ended, text)] for jobs of ours that slurmctld still shows and whose only record
+    differs.
     """
     out = []
     for (number, submitted), fields in slurm.shown.items():
@@ -144,7 +148,7 @@ def disagreements(slurm):
 
 
 def _runaways(e):
-    """Records that go on of jobs that slurmctld does not have any more."""
+    """Records without an end, of jobs that slurmctld does not have any more."""
     known = {
         (n, seconds_or_zero(submitted))
         for (n, submitted), f in e.slurm.shown.items()
@@ -164,7 +168,7 @@ def _runaways(e):
 
 
 def accounts_are_true(e):
-    """All of it, where there is a slurmdbd."""
+    """All of these rules, if there is a slurmdbd."""
     if e.slurm.accounts is None:
         return []
     late = [*disagreements(e.slurm), *_runaways(e)] if e.settled else []

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Invariant 4: a placeholder ends with the truth about its pod, as Slurm's own record of ended jobs
-has it.
+"""Invariant 4: a placeholder ends with the truth about its pod, according to Slurm's own record of
+ended jobs.
 
-What is expected follows from the pod alone: Succeeded is COMPLETED 0:0; Failed with code n is
-FAILED n:0, over 128 FAILED 0:(n - 128); deleted before it ended is CANCELLED. A pod that Slurm
-itself ended has what Slurm did. A pod that was gone before anybody who saw it could tell (agent or
-slurmctld away) may be CANCELLED as well. A slurmctld that was killed may have forgotten a job: then
-there is no record to judge. Or it has the job pending again, of a pod that has ended meanwhile:
-that leaves the queue CANCELLED, as a life of its own.
+The expected end follows from the pod alone: Succeeded is COMPLETED 0:0; Failed with code n is
+FAILED n:0, over 128 FAILED 0:(n - 128); deleted before its end is CANCELLED. A pod that Slurm
+itself ended has the end that Slurm gave it. If a pod was gone before any process that saw its end
+could report it (agent or slurmctld away), CANCELLED is also allowed. A slurmctld that was killed
+may have forgotten a job: then there is no record to judge. Or it has the job pending again although
+the pod has ended meanwhile: that job leaves the queue CANCELLED, as a separate life.
 """
 from .slurm_log import nodes_of
 
 SLURMS_OWN = ("CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "DEADLINE")
-EARLY = 8.0  # a killed slurmctld saves its state every five seconds
-SETTLE = 30.0  # calm seconds from a pod's end to its job's
+EARLY = 8.0  # seconds; a killed slurmctld saves its state every five seconds
+SETTLE = 30.0  # calm seconds from the end of a pod to the end of its job
 
 
 def expected(pod):
-    """{(state, exit code)} that tell the truth about a pod that ended by itself or was deleted."""
+    """{(state, exit code)} that are true for a pod that ended by itself or was deleted."""
     end, deletion = pod.ended, pod.deletion
     if end.what == "DELETED" and not end.terminal or (deletion and deletion.rv < end.rv):
         return {("CANCELLED", "0:0")} | (
@@ -28,17 +28,18 @@ def expected(pod):
     else:
         code = end.exit_code or 1
         told = {("FAILED", f"0:{code - 128}" if 128 < code <= 192 else f"{code}:0")}
-    # Its deletion came with its end: whoever saw only the later object could not tell them apart.
+    # The deletion came together with the end: an observer of only the later object cannot tell them
+    # apart.
     if deletion and deletion.at - end.at < 1.0:
         told.add(("CANCELLED", "0:0"))
     return told
 
 
 def records_of(e, pod, source=None):
-    """Slurm's records of the life that the pod was bound in, and of those that took it up again;
-    source is jobcomp's, or {job: records} of sacct. An allocation that had been given back before
-    the pod was bound, and that a restored slurmctld took up again, ended for other reasons than the
-    pod's.
+    """Slurm's records of the life under which the pod was bound, and of later lives for the same
+    pod. source is jobcomp's records, or {job: records} of sacct. An allocation that was given back
+    before the pod was bound, and that a restored slurmctld revived, ended for reasons unrelated to
+    the pod.
     """
     source = e.slurm.ends if source is None else source
     life = e.slurm.life_at(pod.bound.job, pod.bound.node, pod.bound.at, 0.25)
@@ -59,7 +60,7 @@ def records_of(e, pod, source=None):
 
 
 def _has_name(record, pod):
-    """The job of a gang has its owner's name, and that of a component a role's behind it."""
+    """A gang's job has its owner's name; the job of a component has a role's name after that."""
     return (
         record.name in ("", pod.name)
         or pod.in_gang
@@ -74,15 +75,15 @@ def _was_taken_up_again(e, pod, record):
 
 
 def _is_before(second, following, since):
-    """A record has seconds only. What began with the next life is not this one's, unless both began
-    in the same second.
+    """Records have whole seconds. A record from the beginning of the next life does not belong to
+    this one, unless both began in the same second.
     """
     return following == float("inf") or second < int(following) or int(following) == int(since)
 
 
 def _slurm_ended_it(e, pod, record):
-    """Slurm's own end: scancel, node failure, time limit; a process of ours asks as root for
-    completions only.
+    """True if Slurm itself ended the job: scancel, node failure, time limit. A cancellation by root
+    does not count, because our own processes use root for completions.
     """
     if record.state not in SLURMS_OWN:
         return False
@@ -92,24 +93,24 @@ def _slurm_ended_it(e, pod, record):
 
 
 def _could_be_told(e, pod):
-    """Whether those who knew how it ended had time to say so before it was gone."""
+    """True if the processes that knew the pod's end had time to report it before the pod
+    was gone.
+    """
     return (
         not pod.gone or e.deeds.calm(pod.ended.at, pod.gone.at) > 1.0 or pod.gone.rv == pod.ended.rv
     )
 
 
 def is_forgotten(e, pod):
-    """slurmctld was killed when it could not yet have saved this job, or after it had told the
-    end.
+    """True if slurmctld was killed before it could have saved this job, or after it had reported
+    its end.
     """
     last = max(pod.bound.at, pod.ended.at)
     return any(pod.bound.at - EARLY < t for t in e.slurm.restarts[1:] if t < last + 120)
 
 
 def allowed_ends(e, pod):
-    """expected(), and CANCELLED for a pod that was gone before those who knew its end could
-    tell.
-    """
+    """expected(), and CANCELLED for a pod that was gone before its end could be reported."""
     return expected(pod) | (set() if _could_be_told(e, pod) else {("CANCELLED", "0:0")})
 
 
@@ -162,5 +163,5 @@ def ends_are_true(e):
 
 
 def compared(e):
-    """How many ends had a record to be compared with."""
+    """The number of ends that had a record to compare with."""
     return sum(1 for pod in e.bound() if pod.ended and records_of(e, pod))

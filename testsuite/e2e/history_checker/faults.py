@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the test did itself: the causes it gave for ends, and when it held something away.
+"""What the test did itself: the causes of ends, and the times at which it kept a daemon away.
 
-A rule with a time limit counts calm seconds only: those in which nothing was away, and nothing had
-come back a moment ago.
+A rule with a time limit counts calm seconds only: seconds in which no daemon was away or had just
+come back.
 """
 from dataclasses import dataclass, field
 
-# seconds after a fault in which nothing is late yet: back-off of the link, of watches, of
+# seconds after a fault during which nothing counts as late: back-off of the link, of watches and of
 # slurmctld's clients
 RECOVERY = 12.0
 
 
 @dataclass
 class Cause:
-    """A reason for the end of a healthy pod: uid and name of the pod, job, or node it was given
-    for.
+    """A reason for the end of a healthy pod: uid and name of the pod, the job, or the node that it
+    applies to.
     """
 
     at: float
@@ -28,13 +28,15 @@ class Cause:
 
 @dataclass
 class Deeds:
-    """windows: [(since, until, what)]; until is None while it lasts."""
+    """windows: [(since, until, what)]; until is None while the window is open."""
 
     causes: list = field(default_factory=list)
     windows: list = field(default_factory=list)
 
     def calm(self, since, until, counts=lambda what: True):
-        """How many seconds between the two were calm; counts says which faults disturb."""
+        """The number of calm seconds between since and until; counts selects the faults that
+        disturb.
+        """
         left, at = 0.0, since
         for a, b, *_ in sorted((w for w in self.windows if counts(w[2])), key=lambda w: w[0]):
             b = (until if b is None else b) + RECOVERY

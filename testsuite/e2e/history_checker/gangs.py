@@ -12,8 +12,8 @@ from .ends import SLURMS_OWN, allowed_ends, is_forgotten, records_of
 from .history import RANK
 from .slurm_log import LATE_LINE
 
-START = 20.0  # calm seconds in which all pods of a workload are bound once the first of them is
-# calm seconds an allocation may be charged for before a pod is bound: 60, and the time to give it
+START = 20.0  # calm seconds from a workload's first binding to the bindings of all its pods
+# calm seconds for which an allocation may be held without a bound pod: 60, and the time to give it
 # back
 HELD = 75.0
 
@@ -29,7 +29,7 @@ def workload_of(marker):
 
 
 def members(e, workload):
-    """Its pods, whether bound or not."""
+    """The pods of a workload, bound or not."""
     return [
         p
         for p in e.pods()
@@ -38,7 +38,7 @@ def members(e, workload):
 
 
 def _jobs_of(e, workload):
-    """All Slurm jobs of all its components."""
+    """All Slurm jobs of all components of a workload."""
     return {
         job
         for marker, jobs in e.slurm.uids.items()
@@ -48,9 +48,9 @@ def _jobs_of(e, workload):
 
 
 def nodes_and_jobs(e, pod, when):
-    """Whose failure, and whose end, is a reason to delete a pod at that moment: those of all
-    components, since they run together. Of a pod that waits its owner tells the workload, if jobs
-    were asked for in that one's name.
+    """The nodes and jobs whose failure or end is a reason to delete a pod at that moment: those of
+    all components, because they run together. A waiting pod's owner identifies the workload, if
+    jobs were submitted for that owner.
     """
     workload = workload_of(pod.marker) if pod.in_gang else pod.owner.get("uid", "")
     of_workload = _jobs_of(e, workload)
@@ -75,7 +75,7 @@ def _is_live_at(pod, rv):
 
 
 def one_pod_for_a_rank(e):
-    """Invariant 1: of a rank of a job one pod lives at a time."""
+    """Invariant 1: each rank of a job has one live pod at a time."""
     out = []
     for (_, job), pods in gangs(e).items():
         owner = {}
@@ -97,8 +97,8 @@ def one_pod_for_a_rank(e):
 
 
 def not_more_than_the_gang_has(e):
-    """Invariant 2: the pods of a job together ask for no more CPUs than Slurm gave it, at the time
-    of each binding.
+    """Invariant 2: at the time of each binding, the pods of a job together request no more CPUs
+    than Slurm allocated to it.
     """
     from .rules import given_cpus
 
@@ -122,7 +122,7 @@ def not_more_than_the_gang_has(e):
 
 
 def _was_disturbed(e, workload, since, until):
-    """Somebody ended a part of it meanwhile, or a pod of it ended by itself."""
+    """True if a pod of the workload was ended, or ended by itself, between since and until."""
     pods = members(e, workload)
     nodes = {p.bound.node for p in pods if p.bound}
     if any(since <= p.ended.at <= until for p in pods if p.ended) or any(
@@ -143,8 +143,8 @@ def _was_disturbed(e, workload, since, until):
 
 
 def _starts(bound):
-    """The pods of a workload, bound ones in order, in groups: a binding while no other pod of it
-    lives begins one.
+    """The pods of a workload in groups, bound pods in order: a binding while no other pod of the
+    workload lives begins a group.
     """
     groups = []
     for pod in bound:
@@ -155,7 +155,7 @@ def _starts(bound):
 
 
 def starts_whole(e):
-    """All or nothing: when the first pod of a workload is bound every component has its nodes, and
+    """All or nothing: when the first pod of a workload is bound, every component has its nodes, and
     the other pods follow at once.
     """
     out = []
@@ -209,7 +209,7 @@ def _late_components(e, start, first):
 
 
 def nothing_is_held_long(e):
-    """Nobody is charged for nodes on which nothing runs, but for a bounded time."""
+    """Nodes on which no pod of the job runs are only held and charged for a limited time."""
     used = {
         (p.bound.job, life.start)
         for p in e.bound()
@@ -243,8 +243,8 @@ def _last_of_ranks(pods):
 
 
 def _may_end(e, marker, pods):
-    """What a job may end with: all well if all pods of the last in each rank are, else what became
-    of any of them.
+    """The results that a job may have: success if the last pod of each rank succeeded, otherwise
+    the result of any of its pods.
     """
     told = set().union(*(allowed_ends(e, p) for p in pods))
     if any(("COMPLETED", "0:0") not in allowed_ends(e, p) for p in _last_of_ranks(pods)):
@@ -342,7 +342,7 @@ def accounts_of_gangs_are_true(e):
 
 
 def whole_starts(e):
-    """How many starts of workloads of several components were looked at."""
+    """The number of starts of workloads of several components that were checked."""
     markers = {marker for marker, _ in gangs(e)}
     return sum(
         1

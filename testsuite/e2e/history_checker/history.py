@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the recorder wrote, as events in the order of their resourceVersion, and pods with all that
-was seen of each.
+"""Reads the recorder's file: events in the order of their resourceVersion, and pods with all events
+of each.
 """
 import json
 import re
@@ -34,8 +34,8 @@ def amount(text):
 
 @dataclass
 class Event:
-    """One change. rv: its place in the order of all; at: when we were told of it, which is never
-    before it happened.
+    """One change. rv: its position in the order of all changes; at: when the recorder received it,
+    which is never before it happened.
     """
 
     rv: int
@@ -70,7 +70,7 @@ class Event:
 
     @property
     def job(self):
-        """The Slurm job that the binding names, or 0."""
+        """The Slurm job named by the binding, or 0."""
         return int(self.thing["metadata"].get("annotations", {}).get(JOB_ID, 0))
 
     def annotation(self, key):
@@ -84,13 +84,15 @@ class Event:
 
     @property
     def holds_node(self):
-        """A pod holds its share from the binding until it is terminal or gone, however long it
-        takes over its end.
+        """True if the pod holds its share of the node: from the binding until it is terminal or
+        gone, however long its end takes.
         """
         return bool(self.node) and self.what != "DELETED" and not self.terminal
 
     def requests(self):
-        """What the kubelet will count, by resource; the pod itself counts as one of "pods"."""
+        """The requests as the kubelet counts them, by resource; the pod itself counts as one of
+        "pods".
+        """
         total = {"pods": 1.0}
         for container in self.thing["spec"]["containers"]:
             for what, text in container.get("resources", {}).get("requests", {}).items():
@@ -122,12 +124,12 @@ class PodStory:
 
     @property
     def in_gang(self):
-        """It shares its Slurm job with others."""
+        """True if the pod shares its Slurm job with others."""
         return bool(self.bound and self.bound.annotation(GANG))
 
     @property
     def marker(self):
-        """The uid in the marker of its Slurm job: that of its gang, as far as its binding tells, or
+        """The uid in the marker of its Slurm job: that of its gang, if its binding names one, or
         its own.
         """
         return self.bound.annotation(GANG) if self.in_gang else self.uid
@@ -138,7 +140,7 @@ class PodStory:
 
     @property
     def ended(self):
-        """Terminal or gone: from here on it holds nothing."""
+        """The event from which on it holds nothing: terminal or gone."""
         return self.first(lambda e: e.terminal or e.what == "DELETED")
 
     @property
@@ -151,8 +153,8 @@ class PodStory:
 
 
 class History:
-    """events: all of them in order. gaps: [(kind, from, to, why)]; with any of them nothing can be
-    said to be right.
+    """events: all events in order. gaps: [(kind, from, to, why)]; with a gap no rule can be said to
+    hold.
     """
 
     def __init__(self, events, gaps=()):
@@ -167,7 +169,7 @@ class History:
         with open(path, encoding="utf-8") as f:
             for line in f:
                 if not line.endswith("\n"):
-                    break  # the recorder was ended in the middle of it
+                    break  # the recorder was ended while it wrote this line
                 note = json.loads(line)
                 if "event" in note:
                     thing = note["event"]["object"]

@@ -4,14 +4,14 @@
 
 usage: recorder.py PORT CA_FILE TOKEN_FILE OUT      ends on SIGTERM
 
-A server that has been restarted knows nothing of the time before it, but etcd does: what a new
-watch cannot tell is read as it was at every single resourceVersion between. Only what etcd has
-compacted (five minutes) is lost.
+A restarted API server knows nothing of the time before its start, but etcd does. What a new watch
+cannot report is therefore read as it was at every single resourceVersion in between. Only what etcd
+has compacted (after five minutes) is lost.
 
 Lines: {"at": seconds, "kind": "Pod" | "Node", "event": the watch's own event}, or {"at":, "kind":,
-"start": resourceVersion}, or {"at":, "kind":, "gap": [from, to], "why":} where the server could not
-tell what was between two resourceVersions. A server that is away, killed or stopped is no gap: the
-watch goes on from the last version that was seen, and etcd keeps what came after it.
+"start": resourceVersion}, or {"at":, "kind":, "gap": [from, to], "why":} if the server could not
+report the changes between two resourceVersions. A server that is away, killed or stopped is no gap:
+the watch resumes from the last version seen, and etcd keeps what came after it.
 """
 import http.client
 import json
@@ -21,19 +21,19 @@ import threading
 import time
 
 PATHS = {"Pod": "/api/v1/pods", "Node": "/api/v1/nodes"}
-QUIET = 20  # seconds; a server that is stopped keeps its connections, so ask again
+QUIET = 20  # seconds; a stopped server keeps its connections open, so the request is repeated
 _never = threading.Event()
 
 
-MOST = 20000  # resourceVersions to be read one by one
+MOST = 20000  # maximum number of resourceVersions to read one by one
 
 
 class Gap(Exception):
-    """The server does not remember that version."""
+    """The server does not have that version any more."""
 
 
 class Recorder:
-    """One kind of object, one thread."""
+    """Records one kind of object, in one thread."""
 
     def __init__(self, kind, port, tls, token, write):
         self.kind, self.port, self.tls, self.token, self.write = kind, port, tls, token, write
@@ -44,7 +44,7 @@ class Recorder:
         self.write({"at": time.time(), "kind": self.kind, **what})
 
     def _event(self, what, thing):
-        thing["metadata"].pop("managedFields", None)  # half of the text, and no rule asks
+        thing["metadata"].pop("managedFields", None)  # half of the text, and no rule uses it
         if what == "DELETED":
             self.known.pop(thing["metadata"]["uid"], None)
         else:
@@ -74,7 +74,7 @@ class Recorder:
         self._take(listed, listed["metadata"]["resourceVersion"])
 
     def _take(self, listed, version):
-        """A picture of all there is at a version, as the events that led to it."""
+        """Records a list of all objects at a version as the events that led to it."""
         there = {thing["metadata"]["uid"]: thing for thing in listed["items"]}
         for uid in [u for u in self.known if u not in there]:
             self.known[uid]["metadata"]["resourceVersion"] = str(version)
@@ -91,7 +91,9 @@ class Recorder:
         self.version = str(version)
 
     def _after_gap(self, why):
-        """Every state between, as etcd has kept it; where it has not, that is told."""
+        """Reads every state in between that etcd has kept; if it has not kept them, records
+        a gap.
+        """
         newest = int(self._list()["metadata"]["resourceVersion"])
         try:
             if newest - int(self.version) > MOST:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The invariants of the design (section 8) as functions: evidence in, violations out.
 
-Each says what was wrong in one sentence and names pods and jobs, from which story() tells the rest.
-A rule that cannot know says so (a gap in the history is a violation of its own), it never says that
-all is well.
+Each violation is one sentence that names pods and jobs; story() adds what is known of these. A rule
+that cannot know reports that (a gap in the history is a violation of its own), and never reports
+success instead.
 """
 import math
 import re
@@ -17,12 +17,11 @@ from .faults import Deeds
 from .history import History
 from .slurm_log import SlurmTruth, nodes_of
 
-SLACK = (
-    0.25  # seconds between a line of slurmctld's log and what it tells of: it writes after the fact
-)
-# calm seconds a pod may live without a job: 10 s until it is surely missing, and its new submission
+SLACK = 0.25  # seconds from an event to its line in slurmctld's log, which is written afterwards
+# calm seconds for which a pod may live without a job: 10 s until the job is surely missing, and the
+# time for a new submission
 UNCOVERED = 45.0
-# calm seconds after the end of a job in which a binding that was under way may still arrive
+# calm seconds after the end of a job within which a binding under way may still arrive
 LATE_BIND = 15.0
 
 
@@ -42,7 +41,7 @@ class Evidence:
     deeds: Deeds
     until: float = 0.0  # when the test ended
     ours: object = lambda pod: True  # which pods Slurm schedules
-    settled: bool = True  # faults were stopped and the world came to rest before the end
+    settled: bool = True  # faults were stopped, and nothing moved any more before the end
 
     def pods(self):
         return [p for p in self.history.pods.values() if self.ours(p)]
@@ -52,7 +51,7 @@ class Evidence:
 
 
 def nothing_missed(e):
-    """The history is whole."""
+    """The history has no gaps."""
     return [
         Violation("history", f"the watch of {kind}s knows nothing between {a} and {b}: {why}", 0.0)
         for kind, a, b, why in e.history.gaps
@@ -80,8 +79,8 @@ def _too_full(node, limit, held, event):
 
 
 def no_node_too_full(e):
-    """Invariant 2: at every resourceVersion, pods that are ending included, and whoever bound
-    them.
+    """Invariant 2, at every resourceVersion: includes pods that are ending, and counts pods whoever
+    bound them.
     """
     from .history import amount
 
@@ -102,7 +101,7 @@ def no_node_too_full(e):
 
 
 def bound_once(e):
-    """Invariant 1: node and job of a pod never change."""
+    """Invariant 1: the node and job of a pod never change."""
     out = []
     for pod in e.bound():
         places = {(x.node, x.job) for x in pod.events if x.node}
@@ -158,8 +157,8 @@ def bound_after_start(e):
 
 
 def one_pod_for_a_job(e):
-    """Invariant 1: each life of a job has one pod at most, even when numbers are used again. Of a
-    gang: gangs.py.
+    """Invariant 1: each life of a job has at most one pod, even when numbers are used again. For
+    gangs see gangs.py.
     """
     owner, out = {}, []
     for pod in e.bound():
@@ -180,7 +179,7 @@ def one_pod_for_a_job(e):
 
 
 def given_cpus(e, pod):
-    """CPUs that Slurm says the pod's job had, from its end and from pictures."""
+    """The CPUs that Slurm says the pod's job had, from the record of its end and from scontrol."""
     from .ends import records_of
 
     shown = [
@@ -196,8 +195,8 @@ def given_cpus(e, pod):
 
 
 def not_more_than_allocated(e):
-    """Invariant 2: a pod asks for no more CPUs than Slurm gave its job. Sums follow from this, one
-    job having one pod; of gangs: gangs.py.
+    """Invariant 2: a pod requests no more CPUs than Slurm allocated to its job. With one pod per
+    job this also covers sums; for gangs see gangs.py.
     """
     out = []
     for pod in e.bound():
@@ -217,15 +216,15 @@ def not_more_than_allocated(e):
 
 
 def _lives_of(e, pod):
-    """All lives of jobs that stand for the pod, a job of the same number that stood for another pod
-    left out as far as Slurm can tell.
+    """All lives of the pod's jobs, without jobs of the same number that belonged to another pod, as
+    far as Slurm can tell.
     """
     jobs = e.slurm.uids.get(pod.marker, set()) | {pod.bound.job}
     return [x for j in jobs for x in e.slurm.lives.get(j, []) if pod.bound.node in nodes_of(x.node)]
 
 
 def _uncovered(e, pod, since, until):
-    """Calm seconds between since and until that lie in no life."""
+    """The calm seconds between since and until that lie in no life."""
     at, calm = since, 0.0
     for life in sorted(_lives_of(e, pod), key=lambda x: x.start):
         end = until if life.end is None else life.end
@@ -242,8 +241,8 @@ def _uncovered(e, pod, since, until):
 
 
 def lives_on_its_allocation(e):
-    """Invariant 2 over time: a pod that runs and is not being deleted has its node from Slurm, but
-    for the time it takes to heal that.
+    """Invariant 2 over time: a pod that runs and is not being deleted has its node from Slurm,
+    except for the time needed to repair that.
     """
     out = []
     for pod in e.bound():
@@ -269,7 +268,7 @@ def lives_on_its_allocation(e):
 
 
 def _cause_of(e, pod, when):
-    """Why a healthy pod may have been deleted at a moment, or None. What was asked for by its
+    """The reason why a healthy pod may have been deleted at that moment, or None. A request by job
     number must have reached Slurm.
     """
     nodes, jobs = gangs.nodes_and_jobs(e, pod, when)
@@ -288,8 +287,8 @@ def _cause_of(e, pod, when):
 
 
 def no_healthy_pod_deleted(e):
-    """Invariant 5: who deletes a pod that has not ended needs a user, a node that failed, or
-    Slurm's own reason.
+    """Invariant 5: the deletion of a pod that has not ended needs a user, a failed node, or a
+    reason of Slurm's own.
     """
     out = []
     for pod in e.pods():
@@ -315,9 +314,9 @@ def no_healthy_pod_deleted(e):
 
 
 def _claims(e):
-    """{(uid, attempt): [(submitted, ended, job)]} as scontrol showed them, pending ones too. A job
-    that was last seen alive and is not there at the end was forgotten by a slurmctld that was
-    killed: nobody knows how long it lived.
+    """{(uid, attempt): [(submitted, ended, job)]} as scontrol showed them, pending jobs included. A
+    job last seen alive that is missing at the end was forgotten by a killed slurmctld: the time of
+    its end is unknown.
     """
     found = {}
     for (number, _), fields in e.slurm.shown.items():
@@ -333,8 +332,8 @@ def _claims(e):
 
 
 def no_two_jobs_for_a_pod(e):
-    """Exactly once: one live job at most for each attempt of a pod. Slurm shows seconds, so the two
-    must meet in more than one.
+    """Each attempt of a pod has at most one live job. Slurm shows whole seconds, so the two jobs
+    must overlap by more than one.
     """
     out = []
     for (uid, attempt), spans in _claims(e).items():
@@ -358,7 +357,7 @@ def no_two_jobs_for_a_pod(e):
 
 
 def nothing_is_left(e):
-    """Invariant 4: after the end no job of ours lives whose pod does not."""
+    """Invariant 4: at the end no job of ours is live without a live pod."""
     if not e.settled:
         return []
     live = {uid for p in e.pods() if not p.ended for uid in (p.uid, p.marker)}
@@ -427,7 +426,7 @@ def story(e, violation):
 
 
 def check(e):
-    """All rules; those about ends are in ends.py, those about sacct in accounts.py."""
+    """Checks all rules; those about ends are in ends.py, those about sacct in accounts.py."""
     from .accounts import accounts_are_true
     from .ends import ends_are_true
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Slurm itself says of its jobs, from three places that do not know of the agent:
+"""What Slurm itself reports about its jobs, from three sources that do not depend on the agent:
 
     slurmctld's log (LogTimeFormat=rfc5424_ms) has each start with its node and each end, in
     milliseconds, also of jobs that a killed slurmctld forgot; jobcomp/filetxt has each end with
-    state and exit code; scontrol's picture, taken again and again, has the marker: which pod a
-    job stands for.
-A job number may be used again after a slurmctld was killed, so a job is a list of lives: one for
-each start.
+    state and exit code; scontrol, called again and again, shows the marker, which names the pod of
+    a job.
+A job number may be used again after slurmctld was killed, so a job is a list of lives, one for each
+start.
 """
 import re
 from bisect import bisect_right
@@ -37,7 +37,7 @@ LATE_LINE = 1.5  # seconds
 
 
 def _counted(inside):
-    """The numbers of "0,2-3" as they are written."""
+    """The numbers of "0,2-3", with their leading zeros."""
     for part in inside.split(","):
         first, _, last = part.partition("-")
         for number in range(int(first), int(last or first) + 1):
@@ -54,8 +54,8 @@ def nodes_of(text):
 
 @dataclass
 class Life:
-    """From a start to an end. end is None while it goes on, or where slurmctld forgot the job
-    before. node: as Slurm lists its nodes.
+    """From a start to an end. end is None while the life continues, or if slurmctld forgot the job
+    before its end. node: the nodes as Slurm lists them.
     """
 
     job: int
@@ -67,7 +67,7 @@ class Life:
 
 @dataclass
 class JobEnd:
-    """A line of jobcomp or of sacct: seconds only."""
+    """A line of jobcomp or of sacct, with times in whole seconds."""
 
     job: int
     state: str
@@ -120,17 +120,17 @@ class SlurmTruth:
         lives, epoch = self.lives.setdefault(job, []), len(self.restarts)
         last = lives[-1] if lives else None
         if last and last.end is None and last.node == node and last.epoch == epoch:
-            return  # the scheduler and the RPC both tell of it
+            return  # the scheduler and the RPC both log the start
         lives.append(Life(job, node, when, None, epoch))
 
     def _ended(self, job, when):
-        """A life that was restored from an older state ends a second time; the last end counts."""
+        """A life restored from an older state ends a second time; the last end counts."""
         lives = self.lives.get(job)
         if lives and (lives[-1].end is None or lives[-1].epoch < len(self.restarts)):
             lives[-1].end = when
 
     def read_ends(self, path):
-        """jobcomp/filetxt; its times have no zone, so they are this machine's."""
+        """Reads jobcomp/filetxt; its times have no zone, so they are this machine's."""
         with open(path, encoding="utf-8", errors="replace") as f:
             for line in f:
                 if line.startswith("JobId="):
@@ -152,10 +152,10 @@ class SlurmTruth:
         )
 
     def account(self, rows):
-        """All of sacct's rows, instead of those before. Exit codes are as sacct prints them.
-        slurmdbd calls a job "allocation" when it heard of its end before its beginning, which
-        slurmctld can tell seconds later (as_mysql_job.c, _set_db_inx_thread() of
-        accounting_storage/slurmdbd): so that name is none.
+        """Replaces the records by all of sacct's rows. Exit codes are as sacct prints them.
+        slurmdbd names a job "allocation" if it heard of its end before its beginning, which
+        slurmctld may send seconds later (as_mysql_job.c, _set_db_inx_thread() of
+        accounting_storage/slurmdbd): that name is therefore ignored.
         """
         self.accounts = {}
         for r in rows:
@@ -175,15 +175,15 @@ class SlurmTruth:
             )
 
     def picture(self, jobs):
-        """jobs: {number: fields} of scontrol show job."""
+        """Records the output of scontrol show job; jobs: {number: fields}."""
         for number, fields in jobs.items():
             self.shown[number, fields.get("SubmitTime")] = fields
             if marker := re.search(r'"uid":"([^"]+)"', fields.get("AdminComment", "")):
                 self.uids.setdefault(marker.group(1), set()).add(number)
 
     def life_at(self, job, node, when, slack):
-        """The last life of a job that began before a moment, on that node. Where none did, the
-        first one after it: a busy slurmctld writes its line late.
+        """The last life of a job on that node that began before when. If there is none, the first
+        one after it, because a busy slurmctld writes its line late.
         """
         lives = [
             x

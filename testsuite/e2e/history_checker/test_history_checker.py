@@ -22,8 +22,8 @@ END = T0 + 200
 
 
 class Play:
-    """A small world told line by line: 4 CPUs on each of the nodes a and b. Time is in seconds
-    since T0.
+    """A small cluster described line by line: 4 CPUs on each of the nodes a and b. Time is in
+    seconds since T0.
     """
 
     def __init__(self):
@@ -134,7 +134,7 @@ class Play:
         )
 
     def whole(self, name, job, node="a", at=0.0, run=5.0, code=0, cpu="2"):
-        """A pod's whole life as it should be."""
+        """The whole life of a pod, without a violation."""
         self.made(at, name, cpu)
         self.submitted(at, job, name)
         self.started(at + 0.1, job, node)
@@ -161,7 +161,7 @@ def stamp(when):
 
 
 def finds(play, *rules, settled=True):
-    """Exactly these rules are violated."""
+    """Fails unless exactly these rules are violated."""
     seen = sorted({v.rule for v in play.violations(settled)})
     assert seen == sorted(
         rules
@@ -527,7 +527,7 @@ def test_signal_is_told_as_signal():
 
 
 def accounted(play, job, begin, state="COMPLETED", code="0:0", end=0, node="a", submit=0, name=""):
-    """A row of sacct; times are seconds since T0, end 0 is Unknown."""
+    """Adds a row of sacct; times are seconds since T0, end 0 is Unknown."""
     rows = [r for old in (play.slurm.accounts or {}).values() for r in old]
     play.slurm.account(
         [
@@ -548,7 +548,7 @@ def accounted(play, job, begin, state="COMPLETED", code="0:0", end=0, node="a", 
 
 
 def lived(code=0, run=50.0, state="COMPLETED"):
-    """A pod whose life is over, as scontrol shows it in the last picture."""
+    """A pod whose life is over, as in scontrol's last picture."""
     p = Play()
     p.whole("one", 1, at=10, run=run, code=code)
     shown(p, 1, 10, 10 + run, state=state, ExitCode=f"{code}:0", **{"last picture": "yes"})
@@ -645,7 +645,7 @@ def test_start_that_a_killed_slurmdbd_had_not_committed():
 
 
 class Gangs(Play):
-    """With pods of the workload "w", whose components are the jobs 1 and 2."""
+    """With pods of the workload "w", whose components have the jobs 1 and 2."""
 
     def member(self, at, name, job, rank, component=0, node="a", bound=0.2, cpu="1"):
         marker = f"w+{component}" if component else "w"

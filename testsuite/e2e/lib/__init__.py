@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the end-to-end tests are written with. test_example.py shows how; start there.
+"""The library of the end-to-end tests. test_example.py shows how to use it; start there.
 
     Cluster       a private Slurm, a private Kubernetes and the agent between them, as one context
                   manager
-      .slurm      Slurm: squeue and the like, jobs(), kill9(), restart(), reconfigure()
-      .kube       Kube: create, delete, bind, wait for pods, and the full history of what the API
-                  server told
+      .slurm      Slurm: squeue and other commands, jobs(), kill9(), restart(), reconfigure()
+      .kube       Kube: create, delete, bind, wait for pods, and the full history of the API
+                  server's events
       .plane      ControlPlane: kwok_nodes(), real_node(), restart of one component
       .agent      Agent: skube(), kill9(), restart()
     wait_for      the only way to wait: for a condition, with a limit
     run, Skip     the runner: TAP on stdout
-Python's standard library only.
+Uses only Python's standard library.
 """
 from .agent import Agent
 from .cluster import Cluster

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A private slurmdbd on a private MariaDB: what an administrator will look at with sacct.
+"""A private slurmdbd on a private MariaDB, for what an administrator sees with sacct.
 
-mariadbd has its data and its only socket in a directory of the run directory that nobody else may
-enter; no network, no passwords. slurmdbd lives where Slurm does (a chroot sees the same socket) and
-listens on one loopback port.
+mariadbd has its data and its only socket in a directory of the run directory that no other user may
+enter; it has no network and no passwords. slurmdbd runs where Slurm does (a chroot sees the same
+socket) and listens on one loopback port.
 """
 import socket
 import subprocess
@@ -32,7 +32,7 @@ PluginDir={plugin_dir}
 
 
 class Accounting:
-    """Of one Slurm object, on a port. enforce: AccountingStorageEnforce, empty for none."""
+    """The database of one Slurm object. enforce: AccountingStorageEnforce, empty for none."""
 
     def __init__(self, slurm, port, enforce=""):
         self.setup = []  # more calls of sacctmgr, before slurmctld starts: lists of words
@@ -73,7 +73,7 @@ class Accounting:
 
     def conf_lines(self):
         """For slurm.conf."""
-        # AccountingStoragePass is munge's socket here; without it Slurm takes the system's.
+        # AccountingStoragePass is munge's socket here; without it Slurm uses the system's socket.
         lines = [
             f"AccountingStoragePass={self.slurm.dir}/munge.sock",
             "AccountingStorageType=accounting_storage/slurmdbd",
@@ -85,8 +85,8 @@ class Accounting:
         return lines + ([f"AccountingStorageEnforce={self.enforce}"] if self.enforce else [])
 
     def start(self):
-        """munged must run. Leaves a slurmdbd that knows the cluster and, for limits, the account
-        "kube" with the user nobody.
+        """Starts the database and slurmdbd; munged must run. Afterwards slurmdbd knows the cluster
+        and, for limits, the account "kube" with the user nobody.
         """
         output_of(
             "bash",
@@ -105,7 +105,9 @@ class Accounting:
             self.sacctmgr(*words)
 
     def _make_tables(self):
-        """Only those of MariaDB itself: mariadb-install-db wants more packages and more time."""
+        """Creates only MariaDB's own tables; mariadb-install-db would need more packages and more
+        time.
+        """
         self.dir.mkdir(mode=0o700)
         (self.dir / "data").mkdir()
         script = "create database mysql;\nuse mysql;\n" + SYSTEM_TABLES.read_text()
@@ -128,7 +130,7 @@ class Accounting:
         wait_for(lambda: self.mariadbd.check() and self.database_answers(), "mariadbd's socket")
 
     def database_answers(self):
-        """Somebody takes connections; a killed one leaves its socket behind."""
+        """True if a process accepts connections; a killed one leaves its socket behind."""
         with socket.socket(socket.AF_UNIX) as s:
             try:
                 s.connect(str(self.socket))
@@ -145,19 +147,19 @@ class Accounting:
         )
 
     def sacctmgr(self, *words):
-        """Without asking back; that there is nothing to do is no failure."""
+        """Runs sacctmgr without questions; it is no failure if there is nothing to do."""
         return self.slurm.run("sacctmgr", "-i", *words)
 
     def sacct(self, *numbers):
-        """{job id: {field: text}} of jobs, from the database; all when none is given. State is its
-        first word ("CANCELLED by 0").
+        """{job id: {field: text}} of these jobs from the database; all jobs without numbers. State
+        is reduced to its first word ("CANCELLED by 0").
         """
         return {int(row["JobID"]): row for row in self.rows(*numbers)}
 
     def rows(self, *numbers):
-        """The same as a list: a number that was used again has several. By times sacct finds no job
-        that was held or depended on others to its end (time_eligible 0 in the database;
-        setup_job_cond_limits in as_mysql_jobacct_process.c), by numbers it does.
+        """The same as a list: a number that was used again has several rows. Selecting by time,
+        sacct omits jobs that were held or had a dependency until their end (time_eligible 0 in the
+        database; setup_job_cond_limits in as_mysql_jobacct_process.c); by numbers it finds them.
         """
         fields = [
             "JobID",

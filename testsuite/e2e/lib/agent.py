@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The agent under test, from BUILDDIR/root, configured for one Slurm and one control plane.
 
-SLURM_KUBE_AGENT=PROGRAM takes that one instead: testsuite/sanitized tests its own so.
+SLURM_KUBE_AGENT=PROGRAM uses that program instead, as testsuite/sanitized does.
 """
 import json
 import os
@@ -9,13 +9,13 @@ import os
 from .process import Process, output_of
 from .waiting import LIMIT, wait_for
 
-# The first rule that matches a pod's namespace decides whom it runs as.
+# The first rule that matches a pod's namespace decides as which user it runs.
 NAMESPACES = [{"namespace": "default", "user": "root"}]
 
 
 class Agent:
-    """namespaces: identity.rules of slurmkubed.yaml ("name" may stand for "namespace"); settings:
-    other top-level keys, over ours.
+    """namespaces: identity.rules of slurmkubed.yaml ("name" may be used for "namespace"); settings:
+    other top-level keys, which override the defaults here.
     """
 
     def __init__(self, slurm, plane, namespaces=None, settings=None):
@@ -25,7 +25,7 @@ class Agent:
             for rule in namespaces or NAMESPACES
         ]
         self.settings = settings or {}
-        self.api_port = None  # of a proxy before the API server
+        self.api_port = None  # port of a proxy in front of the API server
         root = slurm.build / "root"
         self.skube_program, self.program = (
             root / "bin/skube",
@@ -38,7 +38,7 @@ class Agent:
         )
 
     def configuration(self):
-        """Written as JSON, which YAML contains."""
+        """The configuration, written as JSON, which is valid YAML."""
         return {
             "cluster": "test",
             "scheduler_name": "slurm",
@@ -54,9 +54,9 @@ class Agent:
         }
 
     def start(self, wait=True):
-        """Starts it and, unless told otherwise, waits until it says that it is ready."""
+        """Starts the agent and, by default, waits until it reports that it is ready."""
         (self.dir / "slurmkubed.yaml").write_text(json.dumps(self.configuration(), indent=1))
-        # In a chroot only the run directory is visible, so the kubeconfig lies there with its CA.
+        # In a chroot only the run directory is visible, so the kubeconfig and its CA are put there.
         text = (
             self.plane.kubeconfig("agent")
             .read_text()
@@ -84,7 +84,7 @@ class Agent:
         return json.loads(self.skube_text(*verb, "--json"))
 
     def skube_all(self, *verb):
-        """The same where skube's exit status tells of trouble, which is looked for in the
+        """The same if skube's exit status reports problems, which the caller finds in the
         answer.
         """
         text = self.skube_text(*verb, "--json", check=False)

@@ -31,8 +31,8 @@ def _free(port):
 
 
 def claim_ports(stack):
-    """The first port of a block that nobody uses. A lock file keeps it ours;
-    SLURM_KUBE_PORTS="first-last" narrows the choice.
+    """The first port of a block that no program uses. A lock file reserves the block;
+    SLURM_KUBE_PORTS="first-last" restricts the choice.
     """
     first, last = map(int, os.environ.get("SLURM_KUBE_PORTS", "24000-29999").split("-"))
     for base in range(first, last - BLOCK + 2, BLOCK):
@@ -53,8 +53,8 @@ class Cluster:
 
     agent=False, kube=False, native=False leave a part out; accounting=True adds a slurmdbd.
     slurm_options and agent_options go to Slurm() and Agent(), plane_env to the environment of
-    k8s/up. It lives in directory, or in one that is made for it. workloads=True adds the managers
-    of JobSet and LeaderWorkerSet, CRDs of other workloads, and the built-in PodGroup;
+    k8s/up. The cluster uses directory, or a temporary one. workloads=True adds the managers of
+    JobSet and LeaderWorkerSet, CRDs of other workloads, and the built-in PodGroup;
     workloads="kinds" leaves the managers out.
     """
 
@@ -80,7 +80,7 @@ class Cluster:
             directory
             or tempfile.mkdtemp(prefix="slurm-kube-", dir=os.environ.get("SLURM_KUBE_RUN"))
         )
-        self.dir.chmod(0o755)  # other users' commands reach munge's socket
+        self.dir.chmod(0o755)  # commands of other users must reach munge's socket
         self.base = claim_ports(self.stack)
         self.slurm = Slurm(
             build, self.dir, self.base + 5, accounting=accounting, **(slurm_options or {})
@@ -134,8 +134,8 @@ class Cluster:
         self.sync_nodes(self.names)
 
     def sync_nodes(self, names):
-        """Waits until Slurm offers these nodes; without dynamic nodes it does what an administrator
-        does there.
+        """Waits until Slurm has these nodes. Without dynamic nodes, does what an administrator must
+        do there.
         """
         if names and not self.slurm.dynamic_nodes:
             lines = wait_for(
@@ -150,19 +150,19 @@ class Cluster:
     def _lines_with(self, names):
         lines = self.agent.skube_text(
             "nodes", "--slurm-conf", check=False
-        ).splitlines()  # none while the agent is not in sync
+        ).splitlines()  # empty while the agent is not in sync
         return lines if all(any(n in line for line in lines) for n in names) else None
 
     def failed(self, test, say):
-        """Tells where to look and what the daemons said last."""
+        """Prints where the logs are, and the last lines of each daemon."""
         self.failures += 1
         say(f"{test}: everything is kept in {self.dir}")
         for log in sorted(self.dir.glob("log/*.out")):
             say(f"--- end of {log.name}\n{tail(log, 12)}")
 
     def sweep(self, keep=("steady",)):
-        """After a test that failed: what it left would make others fail, those that wait until no
-        job lives first of all.
+        """Run after a failed test: what it left behind would make other tests fail, first of all
+        those that wait until no job is live.
         """
         if not self.plane or not self.plane.kube:
             return
@@ -175,7 +175,7 @@ class Cluster:
                             thing["metadata"]["name"],
                             **({"gracePeriodSeconds": 0} if kind == "Pod" else {}),
                         )
-                    except ApiError:  # it has gone by itself
+                    except ApiError:  # the pod is gone already
                         pass
 
     def __exit__(self, *_):

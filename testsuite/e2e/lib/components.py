@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Workloads whose pods have unlike roles: the pools of nodes that the roles need, a RayCluster
-with such roles, and what a test asks about the Slurm jobs of its components.
+"""Workloads whose pods have different roles: the node pools that the roles need, a RayCluster with
+such roles, and questions about the Slurm jobs of its components.
 
-The marker of component 0 has the workload's uid, that of component n > 0 the same with "+n".
+The marker of component 0 has the workload's uid, that of component n > 0 has "+n" appended.
 """
 import json
 
@@ -28,12 +28,12 @@ from .workloads import (
 )
 
 GPU = "nvidia.com/gpu"
-CPUS, GPUS = 8, 4  # of a node
+CPUS, GPUS = 8, 4  # per node
 POOLS = {"cpu-0": "cpu", "gpu-0": "gpu", "gpu-1": "gpu"}
 GPU_NODES = {"gpu-0", "gpu-1"}
 
-# A job behind one that waits for the other pool starts by backfill; one of URGENT takes the place
-# of others at once.
+# A job behind one that waits for the other pool starts by backfill; a job of URGENT preempts others
+# at once.
 URGENT = {"slurm-kube.io/partition": "urgent"}
 SLURM_CONF = [
     "GresTypes=gpu",
@@ -52,11 +52,11 @@ TOLERANT = {"tolerations": [{"key": GPU, "operator": "Exists", "effect": "NoSche
 ON_GPU = {"nodeSelector": {"pool": "gpu"}, **TOLERANT}
 
 
-# What waits of the workload is told soon, and what it has is given back soon.
+# Waiting parts of the workload get their condition soon, and held nodes are given back soon.
 LIMITS = {"condition_interval_seconds": 1, "gang_hold_seconds": 3, "components_wait_seconds": 8}
 
-HEAD = {"cpu": 2}  # keeps off GPU nodes because it does not tolerate their taint
-WORKER = {"cpu": 3, "devices": {GPU: 2}, "spec": TOLERANT}  # two for each node
+HEAD = {"cpu": 2}  # stays off GPU nodes because it does not tolerate their taint
+WORKER = {"cpu": 3, "devices": {GPU: 2}, "spec": TOLERANT}  # two per node
 
 
 class PoolBed(Cluster):
@@ -97,8 +97,8 @@ class PoolBed(Cluster):
 
 
 class Ray:
-    """A RayCluster of a head and a group of workers, with its pods as KubeRay's operator makes
-    them.
+    """A RayCluster of a head and a group of workers, with its pods created as by KubeRay's
+    operator.
 
     head and worker are options of manifests.pod, annotations those of the RayCluster.
     """
@@ -139,8 +139,8 @@ class Ray:
         create(self.bed, owned(self.owner, name, labels, **options))
 
     def make_again(self, worker_name):
-        """A worker is deleted if it is still there, and the operator makes another. Returns its
-        name, which is new as those of KubeRay are: kwok may delete twice, by name.
+        """Deletes a worker if it still exists, and creates another, as the operator does. Returns
+        its name, which is new as KubeRay's names are, because kwok may delete twice by name.
         """
         if worker_name in self.pods():
             self.bed.kube.delete("Pod", worker_name)
@@ -151,7 +151,7 @@ class Ray:
         return name
 
     def shrink(self, count):
-        """The operator has removed the last workers."""
+        """Removes the last workers, as the operator does."""
         spec = self.owner["spec"]
         spec["workerGroupSpecs"][0].update(replicas=count, minReplicas=count)
         change(self.bed, "RayCluster", self.name, {"spec": spec})
@@ -164,7 +164,7 @@ class Ray:
         return pods_of(self.bed, self.name)
 
     def wait_running(self, timeout=LIMIT):
-        """All its pods, once they run."""
+        """Waits until all its pods run; returns them."""
 
         def look():
             found = self.pods()
@@ -178,11 +178,13 @@ class Ray:
         return sorted(n for n, p in self.pods().items() if p["spec"].get("nodeName"))
 
     def jobs(self, *states):
-        """Its Slurm jobs that are in one of the states, oldest first; all without states."""
+        """Its Slurm jobs in one of the states, in order of submission; all jobs without states."""
         return [j for j in jobs_of(self.bed, self.uid) if not states or j["JobState"] in states]
 
     def wait_job_of(self, role, *states, timeout=LIMIT):
-        """The only live job of the head or the workers, once it is in one of the states."""
+        """Waits until the only live job of the head or the workers is in one of the states; returns
+        it.
+        """
 
         def look():
             found = [j for j in self.jobs(*LIVE) if is_of(j, role)]
@@ -194,7 +196,7 @@ class Ray:
         )
 
     def ended(self, timeout=LIMIT):
-        """All its jobs, once none is live."""
+        """Waits until none of its jobs is live; returns all of them."""
 
         def look():
             assert not self.jobs(*LIVE), told(self.jobs())
@@ -214,13 +216,15 @@ def torch(bed, name, **options):
 
 
 def is_of(record, role):
-    """Whether it is the job of "head" or "workers": the workers have devices, the head has none."""
+    """True if the job belongs to the role, "head" or "workers": workers have devices, the head has
+    none.
+    """
     has_devices = any("gpu" in text for field, text in record.items() if "TRES" in field.upper())
     return has_devices == (role == "workers")
 
 
 def said(pods):
-    """What each pod says of itself, for a test that fails."""
+    """The state and condition of each pod, for a failed test."""
     return {
         n: (
             p["status"].get("phase"),
@@ -236,7 +240,7 @@ def told(records):
 
 
 def component_of(record):
-    """The number behind "+" in the marker's uid."""
+    """The number after "+" in the marker's uid."""
     return int(uid_of(record).partition("+")[2] or 0)
 
 
@@ -245,7 +249,7 @@ def job_of(bed, a_pod):
 
 
 def codes_of(bed, records):
-    """The results of jobs, once they have ended."""
+    """Waits until the jobs have ended; returns their states and exit codes."""
     ended = [
         bed.slurm.wait_job(int(j["JobId"]), "COMPLETED", "FAILED", "CANCELLED") for j in records
     ]
@@ -264,7 +268,7 @@ def seconds_held(record):
 
 def started_whole(bed, pods, within=5):
     """Fails unless every component had its allocation when the first of these pods was bound, and
-    the last was bound soon after. Slurm tells its start in whole seconds, rounded down."""
+    the last was bound soon after. Slurm reports starts in whole seconds, rounded down."""
     at = {name: Sight(bed, name, bound).time for name in pods}
     first = min(at.values())
     late = {
@@ -277,7 +281,7 @@ def started_whole(bed, pods, within=5):
 
 
 def ranks_of(pods):
-    """{name: rank}; fails unless ranks and sizes count over all the pods."""
+    """{name: rank}; fails unless ranks and sizes are counted over all the pods."""
     sizes = {annotation(p, "size") for p in pods.values()}
     assert sizes == {str(len(pods))}, f"sizes {sizes} of {len(pods)} pods"
     ranks = {n: int(annotation(p, "rank")) for n, p in pods.items()}

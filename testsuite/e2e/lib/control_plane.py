@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A private Kubernetes by the scripts in testsuite/k8s: start, stop, faults, simulated and real
-nodes.
+"""A private Kubernetes, run by the scripts in testsuite/k8s: start, stop, faults, simulated and
+real nodes.
 """
 from .kube import ApiError, Kube, condition
 from .manifests import kwok_node
@@ -12,8 +12,8 @@ SCRIPTS = TESTSUITE / "k8s"
 
 
 class ControlPlane:
-    """Runs in dir on the ports from port on. .kube is the administrator's client, with its watches
-    running.
+    """Runs in directory on the ports from port on. .kube is the administrator's client, with its
+    watches running.
     """
 
     def __init__(self, directory, port, env=None):
@@ -40,7 +40,9 @@ class ControlPlane:
         return self.dir / f"{user}.kubeconfig"
 
     def restart(self, component):
-        """In good order, and waits until it is ready; so do kill9 and revive together."""
+        """Restarts the component with SIGTERM and waits until it is ready, as kill9 and revive
+        together do.
+        """
         output_of(SCRIPTS / "restart", self.dir, component, timeout=300)
 
     def kill9(self, component):
@@ -76,8 +78,8 @@ class ControlPlane:
         self.kube.wait(ready, f"node {name} to be Ready={status}", timeout)
 
     def real_node(self, name, **options):
-        """A node with a kubelet; options as node-up's environment, e.g. FAKE_CPUS=64. Skips where
-        the machine cannot.
+        """A node with a kubelet; options are node-up's environment, for example FAKE_CPUS=64. Skips
+        the test if the machine cannot run kubelets.
         """
         try:
             output_of(SCRIPTS / "node-can")
@@ -113,7 +115,9 @@ class ControlPlane:
         )
 
     def default_account(self, namespace):
-        """A namespace takes pods only once the controller manager has made its service account."""
+        """Waits for the namespace's service account, without which the API server accepts
+        no pods.
+        """
         path = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
         wait_for(
             lambda: self.kube.request("GET", path), f"the default service account of {namespace}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Questions that many tests ask of both sides."""
+"""Questions that many tests ask of Slurm and Kubernetes."""
 import json
 import re
 from collections import defaultdict
@@ -16,7 +16,7 @@ def uid_of(pod):
 
 
 def jobs_by_uid(bed):
-    """{pod uid: [its Slurm jobs, oldest first]} of all jobs with a marker that Slurm knows."""
+    """{pod uid: [its Slurm jobs, oldest first]} of all jobs with a marker in Slurm."""
     found = defaultdict(list)
     for _, job in sorted(bed.slurm.jobs().items()):
         marker = re.search(r'"uid":"([^"]+)"', job.get("AdminComment", ""))
@@ -26,7 +26,7 @@ def jobs_by_uid(bed):
 
 
 def only_job(bed, pod):
-    """The one job of a pod as Slurm shows it now; fails when there are none or more."""
+    """The one job of a pod as Slurm shows it; fails if there is none or more than one."""
     jobs = bed.slurm.job_of_pod(uid_of(pod))
     assert (
         len(jobs) == 1
@@ -39,7 +39,7 @@ def number_of(job):
 
 
 def job_in_state(bed, pod, *states, timeout=LIMIT):
-    """The pod's only job once it is in one of the states."""
+    """Waits until the pod's only job is in one of the states; returns it."""
 
     def look():
         job = only_job(bed, pod)
@@ -54,8 +54,8 @@ def _in_squeue(bed, number):
 
 
 def agreed(bed, pod, state, code, timeout=LIMIT):
-    """Waits until a pod's only job has ended so; scontrol, squeue and sacct must say the same.
-    Returns sacct's row.
+    """Waits until a pod's only job has this end; scontrol, squeue and sacct must agree. Returns
+    sacct's row.
     """
     final = (
         "COMPLETED",
@@ -89,8 +89,8 @@ def agreed(bed, pod, state, code, timeout=LIMIT):
 
 
 def sacct_agrees(bed, timeout=LIMIT):
-    """All jobs of ours that Slurm still knows have in the database the state and exit code that
-    scontrol shows. Returns how many.
+    """All jobs of ours that Slurm still has must have the same state and exit code in the database
+    as in scontrol. Returns their number.
     """
 
     def look():
@@ -112,7 +112,7 @@ def sacct_agrees(bed, timeout=LIMIT):
 
 
 def wait_no_live_jobs(bed, timeout=LIMIT):
-    """No job of ours is left over in Slurm."""
+    """Waits until no job of ours is live in Slurm."""
 
     def left():
         live = [
@@ -128,8 +128,8 @@ def wait_no_live_jobs(bed, timeout=LIMIT):
 
 
 def _has_a_pod(job, uid, live):
-    """By the number that its binding names, or as one of ours whose job was lost and made again: by
-    the marker's uid, its own or its owner's.
+    """True if a live pod belongs to the job: by the number in its binding or, if its job was lost
+    and submitted again, by the marker's uid, its own or its owner's.
     """
     for pod in live:
         owners = {o["uid"] for o in pod["metadata"].get("ownerReferences", [])}
@@ -143,8 +143,8 @@ def _has_a_pod(job, uid, live):
 
 
 def wait_settled(bed, timeout=LIMIT):
-    """Nothing is under way between the two sides: no job of ours is COMPLETING, and each that is
-    RUNNING has a pod that is bound and has not ended.
+    """Waits until nothing is under way between the two sides: no job of ours is COMPLETING, and
+    each RUNNING job has a bound pod that has not ended.
     """
 
     def look():
@@ -169,7 +169,9 @@ def wait_settled(bed, timeout=LIMIT):
 
 
 def job_controller_status(bed, name, timeout=90, **expected):
-    """Waits until a Kubernetes Job counts what is expected, for example succeeded=50."""
+    """Waits until the status of a Kubernetes Job has the expected counts, for example
+    succeeded=50.
+    """
 
     def seen():
         status = bed.kube.get("Job", name)["status"]
@@ -182,8 +184,8 @@ def job_controller_status(bed, name, timeout=90, **expected):
 
 
 def wait_reason(bed, name, reason, text="", timeout=LIMIT):
-    """The message of the condition PodScheduled=False once it has that reason and holds the
-    text.
+    """Waits until the condition PodScheduled=False has that reason and contains the text; returns
+    its message.
     """
     key = name if "/" in name else f"default/{name}"
 
@@ -201,9 +203,9 @@ def wait_reason(bed, name, reason, text="", timeout=LIMIT):
 
 
 def disruption(bed, name):
-    """The condition DisruptionTarget of a pod that is being deleted or gone, once it was seen. It
-    is sent before the deletion, which does not wait for its answer: a pod that must have it takes
-    its time over its end, as real ones do.
+    """Waits for the condition DisruptionTarget of a pod that is being deleted or gone; returns it.
+    The agent sends it before the deletion, but does not wait for its answer. A pod that must have
+    it therefore takes some time to end, as real pods do.
     """
     return bed.kube.wait(
         lambda: next(
@@ -215,8 +217,8 @@ def disruption(bed, name):
 
 
 class Sight:
-    """The first moment in the history at which something was true of a pod: order in the watch,
-    time, the pod then.
+    """The first moment in the history at which a predicate was true of a pod: position in the
+    watch, time, and the pod at that time.
     """
 
     def __init__(self, bed, name, what):
@@ -237,7 +239,7 @@ def bound(_, pod):
 
 
 def free(event, pod):
-    """Its share of the node is free again."""
+    """True if its share of the node is free again."""
     return event == "DELETED" or pod["status"].get("phase") in ("Succeeded", "Failed")
 
 
@@ -246,7 +248,9 @@ def gone(event, _):
 
 
 def fill(bed, name, cpu, pods=1, **options):
-    """Pods that run until they are deleted, each of so many CPUs; returns them, bound."""
+    """Creates pods with cpu CPUs each that run until they are deleted; returns them when
+    they run.
+    """
     made = [bed.kube.create(pod_manifest(f"{name}-{i}", cpu=cpu, **options)) for i in range(pods)]
     for p in made:
         bed.kube.wait_phase(p["metadata"]["name"], "Running")
@@ -254,5 +258,5 @@ def fill(bed, name, cpu, pods=1, **options):
 
 
 def diag(bed):
-    """The agent's own figures, for the log: no test decides by them."""
+    """The agent's own figures, for the log only: no test depends on them."""
     return json.dumps(bed.agent.skube("diag"))

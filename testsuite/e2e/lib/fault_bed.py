@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cluster whose agent reaches its two servers through proxies that can break things
-(fault_proxy.py); all else goes straight.
+"""A cluster whose agent reaches its two servers through proxies that inject faults
+(fault_proxy.py); all other connections are direct.
 
-The test itself plays the kubelets: after a restart of the API server kwok comes back only after
-half a minute.
+The test itself takes the kubelets' part, because after a restart of the API server kwok resumes
+only after half a minute.
 """
 import os
 import time
@@ -17,8 +17,8 @@ from .waiting import LIMIT, wait_for
 
 
 class FaultBed(Cluster):
-    """Cluster plus .api and .rpc (the proxies) and a pod "steady" that runs from the first to the
-    last test and must notice nothing.
+    """Cluster with .api and .rpc (the proxies) and a pod "steady" that runs from the first to the
+    last test and must not be affected.
     """
 
     def __init__(self, build, nodes=2, cpus=4, **options):
@@ -32,7 +32,7 @@ class FaultBed(Cluster):
         wait_for(lambda: self.kube.get("Namespace", "default"), "the namespace default")
         self.kube.request(
             "POST", "/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": "default"}}
-        )  # no controller manager does it
+        )  # there is no controller manager that does it
         self.names = [f"node-{i}" for i in range(self.played)]
         for name in self.names:
             node = kwok_node(name, *self.size)
@@ -52,7 +52,7 @@ class FaultBed(Cluster):
             )
 
     def run_pod(self, name):
-        """What the kubelet does with a bound pod; returns the pod."""
+        """Does what the kubelet does with a bound pod; returns the pod."""
         self.kube.wait(
             lambda: self.kube.now["Pod"]
             .get(f"default/{name}", {"spec": {}})["spec"]
@@ -63,11 +63,11 @@ class FaultBed(Cluster):
         return self.kube.patch("Pod", name, {"status": {"phase": "Running"}}, "status")
 
     def end_pod(self, name, code=0):
-        """Its container ends with that code."""
+        """The pod's container exits with that code."""
         kubelets.end_pod(self, name, code)
 
     def stop_pod(self, name, timeout=60):
-        """What the kubelet does once somebody has deleted a pod that runs."""
+        """Does what the kubelet does when a running pod is deleted."""
         self.kube.wait(
             lambda: "deletionTimestamp"
             in self.kube.now["Pod"].get(f"default/{name}", {"metadata": {"deletionTimestamp": 0}})[
@@ -107,16 +107,16 @@ class FaultBed(Cluster):
         self.wait_saved()
 
     def wait_saved(self):
-        """Until slurmctld has saved all jobs that there are now: at once or after some seconds,
-        when something has changed.
+        """Waits until slurmctld has saved all present jobs, which it does at once or after some
+        seconds when a job has changed.
         """
         now, saved = time.time(), self.dir / "state/job_state"
         self.slurm.run("scontrol", "update", f"jobid={self.steady_job}", f"comment={now}")
         wait_for(lambda: saved.stat().st_mtime > now - 0.02, "slurmctld to save its jobs")
 
     def steady_goes_on(self, same_job=True):
-        """Nobody wanted to delete it, and it has a job that runs: the one from the start, unless
-        Slurm has forgotten that.
+        """Fails if pod steady was deleted or has no running job; the job must be the original one,
+        unless Slurm has forgotten it.
         """
         now = self.kube.get("Pod", "steady")
         assert uid_of(now) == uid_of(self.steady) and now["status"]["phase"] == "Running", now[
@@ -143,7 +143,7 @@ class FaultBed(Cluster):
         self.rpc.clear()
 
     def others_done(self, timeout=LIMIT):
-        """No live job in Slurm but steady's."""
+        """Waits until steady's job is the only live one in Slurm."""
 
         def left():
             live = {
@@ -166,7 +166,7 @@ STATES = {"01": "open", "06": "ended", "07": "ended", "08": "ended by its peer",
 
 
 def named_files(pid):
-    """What each descriptor is, sockets of TCP with their state and the peer's port."""
+    """What each descriptor is; for TCP sockets their state and the peer's port."""
     sockets = {}
     with open("/proc/net/tcp", encoding="ascii") as table:
         rows = [line.split() for line in table.readlines()[1:]]
@@ -180,8 +180,8 @@ def named_files(pid):
 
 
 def resting_files(pid):
-    """What it has open when that has not changed for a second: watches are open again, requests
-    have been answered.
+    """The number of open descriptors when it has not changed for a second, so that watches are open
+    again and requests answered.
     """
     seen, since = -1, 0.0
 

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Proxies that the agent goes through to the real kube-apiserver and the real slurmctld, and that
-make chosen things go wrong.
+"""Proxies between the agent and the real kube-apiserver and slurmctld, which inject chosen faults.
 
-ApiProxy  ends TLS and speaks HTTP/1.1, one request a connection (libcurl does what the server can).
+ApiProxy  terminates TLS and speaks HTTP/1.1, one request per connection (libcurl adapts to that).
           For requests:
-    before  held before the server has seen it
-    after   held when the server has acted and before its answer goes back
+    before  held before the server has seen the request
+    after   held when the server has acted, before its answer is passed on
     answer  the argument is the whole answer, the server sees nothing
     said    the same, but the server has acted
     lose    the server acts, its answer is lost
       and for the events of a watch:
-    event   this one and all behind it are held
-    twice   it comes twice
-    late    it comes after the next one
-    cut     the connection breaks in the middle of it
-RpcProxy  hands one RPC a connection on to slurmctld: before, after and lose as above
-    reset   slurmctld has the request, and its answer cannot be delivered
+    event   this event and all after it are held
+    twice   the event is sent twice
+    late    the event is sent after the next one
+    cut     the connection breaks in the middle of the event
+RpcProxy  passes one RPC per connection to slurmctld: before, after and lose as above
+    reset   slurmctld has the request, but cannot deliver its answer
 """
 import asyncio
 import json
@@ -54,7 +53,7 @@ def answer(status, reason, message="", headers=(), code=None):
 
 
 def _lines(data):
-    """(whole lines with their newlines, what is left)"""
+    """(complete lines with their newlines, the rest)"""
     *lines, rest = data.split(b"\n")
     return [line + b"\n" for line in lines], rest
 
@@ -73,11 +72,13 @@ class ApiProxy(Proxy):
             [],
             [],
             [],
-        )  # seen: (method, path) of all requests; times: when; statuses: of all answers
+        )  # seen: (method, path) of all requests; times: their times; statuses: of all answers
         super().__init__(port, server_tls)
 
     def rule(self, do, method="", path="", body="", count=1, argument=None):
-        """For requests: the method, and texts (regular expressions) that path and body hold."""
+        """A rule for requests: the method, and regular expressions that path and body must
+        contain.
+        """
         return self.add(
             Rule(
                 do,
@@ -88,11 +89,13 @@ class ApiProxy(Proxy):
         )
 
     def event_rule(self, do, matches, count=1):
-        """For events: matches(type, object); of a pod only name, node and phase are there."""
+        """A rule for events: matches(type, object); of a pod only name, node and phase are
+        available.
+        """
         return self.add(Rule(do, matches, count))
 
     def place(self, method, path, since=0):
-        """Where in seen and times the first such request is whose path holds that text."""
+        """The index in seen and times of the first such request whose path contains the text."""
         return next(
             i for i, (m, p) in enumerate(self.seen[since:], since) if m == method and path in p
         )
@@ -162,7 +165,7 @@ class ApiProxy(Proxy):
         writer.write(b"0\r\n\r\n")
 
     async def _event(self, frame, event, writer, kept):
-        """kept: an event that waits for the next one."""
+        """kept: an event that is held until the next one."""
         rule = self.find(self.EVENTS, event["type"], event["object"])
         await self._go_on()
         if rule and rule.do == "late":
@@ -192,14 +195,14 @@ class RpcProxy(Proxy):
         super().__init__(port)
 
     def rule(self, do, kind, text="", count=1):
-        """For messages of a kind whose body holds the text."""
+        """A rule for messages of a kind whose body contains the text."""
         return self.add(
             Rule(do, lambda number, body: number == kind and text.encode() in body, count)
         )
 
     @staticmethod
     async def _message(reader):
-        """The whole message with its length, or what came before the end."""
+        """The whole message with its length; raises an error if the connection ends before."""
         length = await reader.readexactly(4)
         return length + await reader.readexactly(struct.unpack(">I", length)[0])
 

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What goes wrong between the agent and its servers, and when: rules that a proxy asks for each
-request, message or event.
+"""The faults between the agent and its servers, and when they occur: rules that a proxy checks for
+each request, message or event.
 
-A window is held open by a rule, not by a sleep: wait() returns when something stands in it,
-release() lets it go on, drop() breaks its connection. Rules are made by the test's thread and met
-on the proxy's loop.
+A rule, not a sleep, keeps a race window open: wait() returns when something is held in it,
+release() lets that continue, drop() breaks its connection. The test's thread creates rules, and the
+proxy's event loop applies them.
 """
 import asyncio
 import threading
 
 
 class Dropped(OSError):
-    """The test wants this connection to break here."""
+    """The test breaks this connection here."""
 
 
 class Rule:
-    """For the next count that match. do names the fault (see the proxies), argument is what it
-    needs.
+    """Applies to the next count matching items. do names the fault (see the proxies), argument is
+    its parameter.
     """
 
     def __init__(self, do, matches, count=1, argument=None):
@@ -25,7 +25,7 @@ class Rule:
         self._standing, self._verdict = threading.Event(), None
 
     def take(self, *seen):
-        """Whether it is for this one; counts it then."""
+        """True if the rule applies to this item, which is then counted."""
         if self.left <= 0 or not self.matches(*seen):
             return False
         self.left -= 1
@@ -45,7 +45,7 @@ class Rule:
         self._verdict = "drop"
 
     async def stand(self):
-        """On the loop: what came stays here until the test has decided."""
+        """Runs on the event loop: holds the item until the test has decided."""
         self._standing.set()
         while self._verdict is None:
             await asyncio.sleep(0.005)
@@ -54,8 +54,8 @@ class Rule:
 
 
 class Proxy:
-    """A listener on 127.0.0.1:port with a thread of its own; serve(reader, writer) is what a kind
-    of proxy does with a connection.
+    """A listener on 127.0.0.1:port with its own thread; serve(reader, writer) handles a connection
+    of the respective kind of proxy.
     """
 
     def __init__(self, port, tls=None):
@@ -103,11 +103,11 @@ class Proxy:
         )
 
     def cut_all(self):
-        """Breaks every connection that is open now."""
+        """Breaks every open connection."""
         self.loop.call_soon_threadsafe(lambda: [w.transport.abort() for w in list(self.writers)])
 
     def clear(self):
-        """No more faults; what still stands somewhere goes on."""
+        """Removes all rules; held items continue."""
         rules, self.rules = self.rules, []
         for rule in rules:
             rule.release()

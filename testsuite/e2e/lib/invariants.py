@@ -10,8 +10,8 @@ The check waits first until the two sides have settled. The rules are those of t
 checker (testsuite/e2e/history_checker), of which torture uses all. A Slurm that was killed may
 assign a job number a second time if it had not saved the first job. Therefore a program says in
 forgets=[(from, until), ...] when Slurm was away. What is bound in such a time is not compared with
-other pods of the same job number. unless(pod) says which pods were bound by somebody else than
-the agent.
+other pods of the same job number. unless(pod) says which pods were not bound by the
+agent.
 """
 import re
 import time
@@ -23,7 +23,7 @@ from history_checker.slurm_log import SlurmTruth
 
 from .expect import wait_settled
 
-LATE = 3.0  # seconds by which our watch may be behind on a busy machine
+LATE = 3.0  # seconds by which our watch may lag on a busy machine
 ALLOCATION = "allocation.slurm-kube.io"
 # What a daemon of ours, its C library or a sanitizer prints when it dies.
 CRASH = re.compile(
@@ -44,14 +44,14 @@ def _history(bed, unless):
 
 
 def _rank(event):
-    """What only one pod may have: a job, or a rank of it; and whether a successor may take it."""
+    """The rank in its job, which only one pod may have; and whether a successor may take it."""
     notes = event.thing["metadata"].get("annotations", {})
     return notes.get(f"{ALLOCATION}/rank"), f"{ALLOCATION}/gang" in notes
 
 
 def _one_pod_for_a_job(pods, forgets):
-    """Jobs, and ranks of gangs, that two pods have, as texts; what was bound while Slurm was away
-    is left out.
+    """Describes jobs, and ranks of gangs, that two pods have. Bindings while Slurm was away are
+    left out.
     """
     owner, wrong = {}, []
     for pod in sorted(pods, key=lambda p: p.bound.rv):
@@ -76,8 +76,8 @@ def check_daemons(bed):
 
 
 def check_invariants(bed, forgets=(), unless=None, must_bind=True):
-    """Fails with what went wrong. must_bind: that no pod was ever bound is a failure as well,
-    because then nothing was checked.
+    """Fails with the violations. must_bind: also fails if no pod was ever bound, because then
+    nothing was checked.
     """
     wait_settled(bed)
     proof = Evidence(

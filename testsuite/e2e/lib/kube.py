@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A client of the API server: requests, and watches that keep all they ever saw.
+"""A client of the API server: requests, and watches that keep every event.
 
-The history is what the invariants are checked against: each event with the time at which it came,
-nothing forgotten. A watch that ends is taken up where it stopped, so a restart of the server loses
+The invariants are checked against this history: each event with its time of arrival, none
+forgotten. A watch that ends is resumed where it stopped, so that a restart of the server loses
 nothing.
 """
 import http.client
@@ -24,7 +24,7 @@ PATHS = {
 
 
 class ApiError(RuntimeError):
-    """The server said no."""
+    """The server refused the request."""
 
     def __init__(self, status, text):
         super().__init__(f"{status}: {text}")
@@ -32,7 +32,7 @@ class ApiError(RuntimeError):
 
 
 class Kube:
-    """One user's view. Names are "name" (namespace default) or "namespace/name"."""
+    """One user's client. Names are "name" (namespace default) or "namespace/name"."""
 
     def __init__(self, port, ca_file, token):
         self.port, self.token = port, token
@@ -52,9 +52,7 @@ class Kube:
         )
 
     def request(self, method, path, body=None, content_type="application/json"):
-        """Returns the decoded answer. A connection that the server closed while it was idle is
-        opened again.
-        """
+        """Returns the decoded answer. Opens a new connection if the server closed the idle one."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content_type}
         for attempt in (1, 2):
             kept = getattr(self.local, "connection", None)
@@ -70,7 +68,7 @@ class Kube:
                 self.local.connection = None
                 if not kept or attempt == 2:
                     raise
-        value = json.loads(text) if text[:1] in ("{", "[") else text  # an empty log is no JSON
+        value = json.loads(text) if text[:1] in ("{", "[") else text  # an empty log is not JSON
         if answer.status >= 300:
             raise ApiError(answer.status, value.get("message") if isinstance(value, dict) else text)
         return value
@@ -104,15 +102,15 @@ class Kube:
         )
 
     def delete(self, kind, name, **options):
-        """options: gracePeriodSeconds, propagationPolicy (a Job without one would orphan its
-        pods).
+        """options: gracePeriodSeconds, propagationPolicy (without it, deleting a Job would orphan
+        its pods).
         """
         if kind == "Job":
             options.setdefault("propagationPolicy", "Background")
         return self.request("DELETE", self.path(kind, name) + "?" + urlencode(options))
 
     def bind(self, name, node, annotations=None, uid=None):
-        """What a scheduler does."""
+        """Binds a pod, as a scheduler does."""
         metadata = {
             "name": name.rpartition("/")[2],
             "annotations": annotations or {},
@@ -147,8 +145,8 @@ class Kube:
                     self.changed.wait(0.1)
 
     def _compare(self, kind, path):
-        """A list taken for events: what is new, changed or gone since the watch told last. Returns
-        where a watch goes on.
+        """Lists the objects, and records as events what is new, changed or gone since the watch's
+        last event. Returns where to resume the watch.
         """
         listed = self.request("GET", path)
         there = {name_of(thing): {"kind": kind, **thing} for thing in listed["items"]}
@@ -166,8 +164,8 @@ class Kube:
         return listed["metadata"]["resourceVersion"]
 
     def _stream(self, kind, path, version):
-        """One connection. Returns where to go on, or None when the server has forgotten that place
-        (a restart does that).
+        """Reads one connection. Returns where to resume, or None if the server has forgotten that
+        place, as after a restart.
         """
         connection = self._connect(None)
         query = urlencode({"watch": 1, "resourceVersion": version, "allowWatchBookmarks": "true"})
@@ -197,7 +195,7 @@ class Kube:
             self.changed.notify_all()
 
     def wait(self, condition, what, timeout=LIMIT):
-        """Waits until condition() is true, looking again whenever a watch brings something."""
+        """Waits until condition() is true; checks it at each event of a watch."""
         end = time.monotonic() + timeout
         with self.changed:
             while True:
@@ -210,14 +208,14 @@ class Kube:
                 self.changed.wait(min(left, 1))
 
     def pods(self, prefix=""):
-        """{name: pod} of the namespace default as the watch knows it."""
+        """{name: pod} in the namespace default, according to the watch."""
         with self.changed:
             return {
                 n[8:]: p for n, p in self.now["Pod"].items() if n.startswith("default/" + prefix)
             }
 
     def wait_phase(self, name, *phases, timeout=LIMIT):
-        """The pod once it is in one of the phases."""
+        """Waits until the pod is in one of the phases; returns it."""
         key = name if "/" in name else f"default/{name}"
 
         def in_phase():
@@ -231,7 +229,7 @@ class Kube:
         self.wait(lambda: key not in self.now["Pod"], f"pod {name} to be gone", timeout)
 
     def events_of(self, name):
-        """All that the watch saw of a pod, in order: [(seconds, type, pod)]."""
+        """All events of a pod in the watch, in order: [(seconds, type, pod)]."""
         key = name if "/" in name else f"default/{name}"
         with self.changed:
             return [e for e in self.history["Pod"] if name_of(e[2]) == key]
@@ -243,7 +241,7 @@ def name_of(thing):
 
 
 def exit_code(pod):
-    """Of the first container, or None while it runs."""
+    """The exit code of the first container, or None while it runs."""
     for status in pod["status"].get("containerStatuses", []):
         return status["state"].get("terminated", {}).get("exitCode")
     return None

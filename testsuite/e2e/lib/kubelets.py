@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tests do in a kubelet's place, on nodes that kwok plays or nobody does.
+"""What tests do in a kubelet's place, on nodes simulated by kwok or by nothing.
 
-A pod whose life is an action of the test ends when the test is ready for it: pods that live for
-seconds are gone when a machine is slow. On kwok's nodes such a pod runs with kwok={"run": "1h"},
-one that takes its time over its end with kwok={"stop": "1h"}, until end_pod() says how it ended.
+The test ends a pod explicitly when it is ready for that; a pod that lives for a fixed number of
+seconds could be gone too early on a slow machine. On kwok's nodes such a pod runs with kwok={"run":
+"1h"}, and one that takes long to stop has kwok={"stop": "1h"}, until end_pod() ends it.
 """
 import datetime
 import threading
@@ -29,7 +29,9 @@ def _container(state, restarts=0):
 
 
 def end_pod(bed, name, code=0):
-    """Its container has ended with that code. kwok removes it then, if it is being deleted."""
+    """The pod's container exits with that code. If the pod is being deleted, kwok then
+    removes it.
+    """
     end = {"exitCode": code, "reason": "Error" if code else "Completed"}
     bed.kube.patch(
         "Pod",
@@ -45,7 +47,7 @@ def end_pod(bed, name, code=0):
 
 
 def restart_container(bed, name):
-    """It has started its container again."""
+    """The kubelet restarts the pod's container."""
     bed.kube.patch(
         "Pod",
         name,
@@ -62,8 +64,9 @@ def restart_container(bed, name):
 
 
 def not_ready(bed, name, calm=2.0):
-    """Its node is not ready. kwok must be frozen, else it says Ready at once; what it had sent
-    before may come after ours, which is said again until it has stood for so many seconds.
+    """The pod's node is NotReady. kwok must be frozen, otherwise it reports Ready at once. A report
+    that it has already sent may arrive later, so this one is repeated until it has lasted for calm
+    seconds.
     """
     end, since = time.monotonic() + LIMIT, None
     while since is None or time.monotonic() - since < calm:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pods and Jobs as the tests need them. On kwok nodes kwok={"run": "2s", "exit-code": 3} is their
-life (see k8s/stages.yaml); on real nodes shell="exit 3" is their program, and SLURM_JOB_ID is in
-its environment.
+"""Pods and Jobs as the tests need them. On kwok nodes kwok={"run": "2s", "exit-code": 3} describes
+their life (see k8s/stages.yaml); on real nodes shell="exit 3" is their program, which has
+SLURM_JOB_ID in its environment.
 """
 
 IMAGE = "docker.io/slurm-kube/box:1"
@@ -22,8 +22,8 @@ def _spec(cpu, memory, shell, scheduler, spec, devices):
     if shell:
         container["command"] = ["/bin/sh", "-c", shell]
         container["env"] = [{"name": "SLURM_JOB_ID", "valueFrom": JOB_ID}]
-    # Real nodes: the machine's network and no token volume, so that a container runs 0.3 s after
-    # the bind.
+    # Real nodes use the machine's network and no token volume, so that a container runs 0.3 s after
+    # the binding.
     real = (
         {"hostNetwork": True, "automountServiceAccountToken": False, "enableServiceLinks": False}
         if shell
@@ -57,8 +57,8 @@ def pod(
     spec=None,
     devices=None,
 ):
-    """A pod with one container; spec overrides fields of its spec. devices: {"nvidia.com/gpu":
-    2}
+    """A pod with one container; spec overrides fields of its spec. devices: for example
+    {"nvidia.com/gpu": 2}
     """
     return {
         "apiVersion": "v1",
@@ -69,7 +69,7 @@ def pod(
 
 
 def job(name, pods, indexed=False, **pod_options):
-    """A Job of that many pods, all at once, none of them retried."""
+    """A Job of that many pods, all in parallel and without retries."""
     template = pod(name, **pod_options)
     del template["metadata"]["name"], template["apiVersion"], template["kind"]
     return {
@@ -87,7 +87,7 @@ def job(name, pods, indexed=False, **pod_options):
 
 
 def kwok_node(name, cpus, memory, labels=None, pods=500):
-    """A node that kwok plays. It comes up Ready."""
+    """A node simulated by kwok, initially Ready."""
     size = {"cpu": str(cpus), "memory": memory, "pods": str(pods)}
     return {
         "apiVersion": "v1",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that the tests start, and only those are ended: by their process id, never by name."""
+"""Programs that the tests start. Only these are ended, by their process id, never by name."""
 import ctypes
 import os
 import signal
@@ -19,7 +19,7 @@ _prctl = ctypes.CDLL(None).prctl
 
 
 class Died(Exception):
-    """A daemon is not there any more; no use to wait for it."""
+    """A daemon has ended; waiting for it is useless."""
 
 
 def _die_with_parent():
@@ -27,8 +27,8 @@ def _die_with_parent():
 
 
 def output_of(*command, env=None, timeout=60, check=True, stdin=None):
-    """Runs a command and returns what it printed; a failure shows what it complained of, and one
-    that takes too long is one, too.
+    """Runs a command and returns its output. A failure or a timeout raises an error with the
+    command's own messages.
     """
     try:
         r = subprocess.run(
@@ -51,9 +51,8 @@ def output_of(*command, env=None, timeout=60, check=True, stdin=None):
 
 
 class Process:
-    """A daemon in the foreground with its output in a log file.
-
-    A daemon that replaces itself (slurmctld does on reconfigure) is followed by its pid file.
+    """A daemon in the foreground with its output in a log file. A daemon that replaces itself, as
+    slurmctld does on reconfigure, is followed by its pid file.
     """
 
     def __init__(self, name, command, log, env=None, pid_file=None):
@@ -68,7 +67,9 @@ class Process:
         self.is_wanted = False  # started, and not ended by the test
 
     def start(self):
-        """Starts it; its end together with us is assured even when we are killed."""
+        """Starts the daemon; the kernel ends it together with this process, even if that is
+        killed.
+        """
         assert not self.alive(), f"{self.name} runs already"
         self.is_wanted = True
         if self.pid_file:
@@ -97,7 +98,7 @@ class Process:
         return self.pid is not None
 
     def check(self):
-        """Raises with the end of its log when it has died."""
+        """Raises an error with the end of its log if it has died."""
         if not self.alive():
             raise Died(f"{self.name} died: {tail(self.log, 8)}")
         return True
@@ -118,7 +119,7 @@ class Process:
         wait_for(self._gone, f"the end of {self.name}", LIMIT, 0.005)
 
     def stop(self, timeout=LIMIT):
-        """Ends it in good order; SIGKILL when it does not listen."""
+        """Ends it with SIGTERM; with SIGKILL if that has no effect."""
         self.is_wanted = False
         self.signal(signal.SIGTERM)
         try:
@@ -129,7 +130,7 @@ class Process:
 
 
 def tail(path, lines):
-    """The last lines of a file, or why there are none."""
+    """The last lines of a file, or the reason why it cannot be read."""
     try:
         return "\n".join(Path(path).read_text(errors="replace").splitlines()[-lines:])
     except OSError as e:

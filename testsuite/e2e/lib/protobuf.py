@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""As much of a watch in protobuf as a test asks of an event: its type, and the object's name, node
-and phase.
+"""Decodes of a protobuf watch event what a test needs: its type, and the object's name, node and
+phase.
 """
 
 
@@ -34,7 +34,7 @@ def _text(message, number):
 
 def event(frame):
     """{"type":, "object": {"metadata": {"name":}, "spec": {"nodeName":}, "status": {"phase":}}} of
-    a watch of pods; nothing of a Status.
+    an event of pods; of a Status no fields.
     """
     outer = fields(frame)
     unknown = fields(fields(outer[2])[1].removeprefix(b"k8s\0"))
@@ -50,7 +50,7 @@ def event(frame):
 
 
 def split(data):
-    """(whole frames, each with its length before it; what is left)"""
+    """(complete frames, each with its length prefix; the rest)"""
     frames = []
     while len(data) >= 4 and len(data) >= (end := 4 + int.from_bytes(data[:4], "big")):
         frames.append(data[:end])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slurmctld comes back with an older state: what it had been told since then is lost."""
+"""slurmctld restarts with an older state: all later changes are lost."""
 import shutil
 import signal
 import time
@@ -8,9 +8,9 @@ from .waiting import wait_for
 
 
 class Restore:
-    """What Slurm knew at one moment, to be put back later. The agent stands still meanwhile, so
-    that the test can be faster than it. away: a list that gets (from, until) of the time without
-    it.
+    """Slurm's state at one moment, to be restored later. The agent is stopped meanwhile, so that
+    the test can act before it does. away: a list that gets (from, until) of the time without
+    slurmctld.
     """
 
     def __init__(self, bed, away):
@@ -20,8 +20,8 @@ class Restore:
         wait_for(self._copied, "a copy of the state while slurmctld writes none")
 
     def _copied(self):
-        """slurmctld writes each file beside the old one and renames it: a name may be gone when its
-        turn comes.
+        """slurmctld writes each file under another name and renames it: a name may be gone before
+        it is copied.
         """
         shutil.rmtree(self.copy, ignore_errors=True)
         try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A private Slurm of the version that BUILDDIR was built for: own munged, slurmctld and one slurmd,
-in the chroot if it lives there.
+"""A private Slurm of the version for which BUILDDIR was built: its own munged, slurmctld and one
+slurmd, in the chroot if that Slurm is in one.
 """
 import os
 import re
@@ -14,15 +14,16 @@ from .waiting import LIMIT, wait_for
 
 
 def build_settings(build):
-    """What testsuite/slurm/build wrote down: which Slurm BUILDDIR is for."""
+    """What testsuite/slurm/build recorded about the Slurm of BUILDDIR."""
     pairs = (line.split("=", 1) for line in (Path(build) / "slurm.env").read_text().splitlines())
     return {key: shlex.split(value)[0] if shlex.split(value) else "" for key, value in pairs}
 
 
 class Slurm:
-    """Runs in dir, ports: port slurmctld, port+1 slurmd, port+2 the plugin's sink, port+3 slurmdbd.
+    """Runs in directory. Ports: port slurmctld, port+1 slurmd, port+2 the plugin's sink, port+3
+    slurmdbd.
 
-    accounting: True for a slurmdbd, or what AccountingStorageEnforce shall say.
+    accounting: True for a slurmdbd, or the value of AccountingStorageEnforce.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Slurm:
         )
         library = os.environ.get(
             "SLURM_KUBE_CTLD_PRELOAD"
-        )  # a sanitizer's run time, for an instrumented plugin
+        )  # a sanitizer's runtime library, for an instrumented plugin
         preload = ["env", f"LD_PRELOAD={library}"] if library else []
         self.slurmctld = self._daemon(
             "slurmctld",
@@ -106,12 +107,12 @@ class Slurm:
         )
 
     def program(self, *command):
-        """A command line that runs where this Slurm lives, with its SLURM_CONF."""
+        """A command line that runs where this Slurm is installed, with its SLURM_CONF."""
         return ["env", *(f"{k}={v}" for k, v in self.env.items()), *self._inside(*command)]
 
     def run(self, *command, user=None, check=True, stdin=None, timeout=60):
-        """Runs squeue or the like, as another user if wanted (a name), and returns what it
-        prints.
+        """Runs squeue or another command of Slurm, optionally as another user (a name), and returns
+        its output.
         """
         return self.run_program(
             f"{self.bin}{command[0]}",
@@ -136,7 +137,7 @@ class Slurm:
         )
         (self.dir / "kube.conf").write_text(kube_conf(self))
         (self.dir / "kube-nodes.conf").touch()
-        # No cgroup is needed here, and Slurm's own search for them fails on some machines.
+        # No cgroups are needed here, and Slurm's own search for them fails on some machines.
         (self.dir / "cgroup.conf").write_text(
             f"CgroupPlugin={'disabled' if self.number >= (24, 5) else 'cgroup/v1'}\n"
         )
@@ -172,7 +173,7 @@ class Slurm:
         self.start_slurmctld()
 
     def kill9(self):
-        """The controller dies. start_slurmctld() brings it back."""
+        """Kills slurmctld with SIGKILL; start_slurmctld() starts it again."""
         self.slurmctld.kill9()
 
     def reconfigure(self):
@@ -180,8 +181,8 @@ class Slurm:
         self.wait_up()
 
     def set_nodes(self, lines):
-        """Slurm without dynamic nodes: what goes into the Include file. New nodes need a restart
-        there.
+        """Without dynamic nodes: writes the Include file and restarts slurmctld, which new nodes
+        need there.
         """
         (self.dir / "kube-nodes.conf").write_text("\n".join(lines) + "\n")
         self.restart()
@@ -191,7 +192,7 @@ class Slurm:
             daemon.stop()
 
     def jobs(self):
-        """{job id: {field: text}} as scontrol shows all jobs that Slurm still knows."""
+        """{job id: {field: text}} of all jobs in Slurm, as scontrol shows them."""
         return {
             int(j["JobId"]): j
             for j in _records(self.run("scontrol", "--oneliner", "show", "job"), "JobId=")
@@ -215,7 +216,7 @@ class Slurm:
         ]
 
     def wait_job(self, job_id, *states, timeout=LIMIT):
-        """The job once it is in one of the states."""
+        """Waits until the job is in one of the states; returns it."""
 
         def in_state():
             job = self.jobs()[job_id]
@@ -232,7 +233,7 @@ class Slurm:
 
 
 def _records(text, first):
-    """Lines of KEY=VALUE words; a value may hold blanks, a key never does."""
+    """Parses lines of KEY=VALUE words; a value may contain spaces, a key never does."""
     for line in text.splitlines():
         if line.startswith(first):
             yield {

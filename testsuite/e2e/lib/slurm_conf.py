@@ -48,8 +48,8 @@ def render(slurm, extra):
         return_to_service=slurm.return_to_service,
     )
     text += "JobSubmitPlugins=kube\n" if slurm.has_plugin else ""
-    # Dynamic nodes need room from 24.11 on; before that the nodes come from a file that the agent's
-    # skube prints.
+    # Dynamic nodes need room from 24.11 on; before that the nodes come from a file written by the
+    # agent's skube.
     text += (
         "MaxNodeCount=5000\n" if slurm.dynamic_nodes else f"Include {slurm.dir}/kube-nodes.conf\n"
     )
@@ -62,7 +62,7 @@ def kube_conf(slurm):
 
 
 def plugin_dir_of(root, prefix):
-    """Where the Slurm under test keeps its own plugins."""
+    """The directory in which the Slurm under test has its own plugins."""
     if prefix:
         return f"{prefix}/lib/slurm"
     triplet = getattr(sys.implementation, "_multiarch", "x86_64-linux-gnu")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The runner: every function test_* of the calling file gets the bed, in the order of the file; TAP
-on stdout.
+"""The runner: calls every function test_* of the calling file with the test bed, in the order of
+the file. Prints TAP.
 
 usage: test_X.py BUILDDIR [WORD...]    runs the tests whose name contains one of the words
 Exit status 0: none failed; 1: some failed; 77: all were skipped, or no name has one of the words.
 SLURM_KUBE_KEEP=1 keeps the run directory in any case.
 
-The runner adds the cases of invariants.py after the last one of the file, also if WORDs choose
-among the others, so that no program can pass without them. They are skipped if all cases before
+The runner adds the cases of invariants.py after the last one of the file, also if WORDs select
+some of the others, so that no program can pass without them. They are skipped if all cases before
 them were skipped, because then there is nothing to check.
 """
 import os
@@ -20,11 +20,11 @@ from .invariants import closing_cases
 
 
 class Skip(Exception):
-    """The machine cannot do what the test needs; the reason is the message."""
+    """The machine cannot do what the test needs; the message gives the reason."""
 
 
 def equal(seen, expected, what=""):
-    """Fails with both values."""
+    """Fails with both values if they differ."""
     assert seen == expected, f"{what + ': ' if what else ''}saw {seen!r}, expected {expected!r}"
 
 
@@ -64,12 +64,12 @@ def _run_one(test, bed, number, label):
 def _sweep(bed):
     try:
         bed.sweep()
-    except Exception as e:  # it has failed already
+    except Exception as e:  # the test has failed already
         _comment(f"what it left could not be removed: {e}")
 
 
 def _place(e):
-    """A failed assertion needs its message and the lines of the test that led to it, no more."""
+    """For a failed assertion: only its message and the lines of the test that led to it."""
     frames = [f for f in traceback.extract_tb(e.__traceback__) if "/lib/" not in f.filename]
     lines = [f"{os.path.basename(f.filename)}:{f.lineno}: {f.line}" for f in frames[1:]]
     return "\n".join(lines + [f"{type(e).__name__}: {e}"])
@@ -89,8 +89,8 @@ def _run_closing(test, bed, number, results):
 
 
 def run(make_bed, forgets=(), unless=None):
-    """make_bed(BUILDDIR) gives the context manager whose value every test gets. forgets and unless
-    are what the invariants (invariants.py) must know of this program.
+    """make_bed(BUILDDIR) returns a context manager, whose value every test gets. forgets and unless
+    are parameters of the invariants for this program (invariants.py).
     """
     module = sys.modules["__main__"].__dict__
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
@@ -102,7 +102,9 @@ def run(make_bed, forgets=(), unless=None):
         sys.exit(77)
     closing = closing_cases(forgets=forgets, unless=unless, must_bind=not words)
     tests = chosen + closing
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an exception: the bed is taken down
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit(143)
+    )  # an exception: the test bed is taken down
     _say(f"1..{len(tests)}")
     try:
         with make_bed(sys.argv[1]) as bed:
@@ -119,7 +121,7 @@ def run(make_bed, forgets=(), unless=None):
 
 
 def _rest(tests, results, verdict, why, result):
-    """The bed did not come up: its tests get the same verdict."""
+    """The test bed did not start: all its tests get the same verdict."""
     left = tests[len(results) :]
     for number, test in enumerate(left, len(results) + 1):
         _say(f"{verdict} {number} - {_words(test)} {why}")

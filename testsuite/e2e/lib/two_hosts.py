@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cluster with two SlurmctldHosts on one machine: each has a host name of its own (a UTS
-namespace), a loopback address, a directory with slurm.conf and kube.conf, and an agent. They share
-StateSaveLocation and munge. Host "kube-a" is the primary.
+"""A cluster with two SlurmctldHosts on one machine: each has its own host name (a UTS namespace),
+loopback address, directory with slurm.conf and kube.conf, and agent. They share StateSaveLocation
+and munge. Host "kube-a" is the primary.
 """
 import copy
 
@@ -20,7 +20,7 @@ AS_HOST = 'hostname "$1" && mount --bind "$2" /etc/hosts && shift 2 && exec "$@"
 
 
 class HostSlurm(Slurm):
-    """Slurm as host kube-a has it; backup() is the same cluster seen from kube-b."""
+    """Slurm as seen from host kube-a; backup() is the same cluster as seen from kube-b."""
 
     def __init__(self, build, directory, port, sink_of_backup, **options):
         self.top = directory
@@ -29,7 +29,7 @@ class HostSlurm(Slurm):
         self.slurmctld = self._controller("kube-a")
 
     def _inside(self, *command):
-        here, self.dir = self.dir, self.top  # all of it is visible from both hosts
+        here, self.dir = self.dir, self.top  # both hosts see the whole directory
         try:
             return super()._inside(*command)
         finally:
@@ -38,7 +38,7 @@ class HostSlurm(Slurm):
     def _controller(self, host):
         names = (
             self.top / "hosts"
-        )  # slurmctld looks up its own name where it listens on one address only
+        )  # slurmctld resolves its own name if it listens on one address only
         names.write_text("127.0.0.1 localhost kube-a\n127.0.0.2 kube-b\n")
         command = [
             "unshare",
@@ -83,8 +83,8 @@ class HostSlurm(Slurm):
 
 
 class TwoHosts(FaultBed):
-    """FaultBed without proxies: .slurm and .agent are kube-a's, .slurm_b and .agent_b are
-    kube-b's.
+    """FaultBed without proxies: .slurm and .agent belong to kube-a, .slurm_b and .agent_b to
+    kube-b.
     """
 
     def __init__(self, build, **options):
@@ -112,7 +112,7 @@ class TwoHosts(FaultBed):
         )
 
     def leader(self):
-        """The host whose agent is connected and ready; fails when there are two or none."""
+        """The host whose agent is connected and ready; fails if there are two or none."""
         found = []
         for host, agent in (("kube-a", self.agent), ("kube-b", self.agent_b)):
             said = agent.skube_all("ping")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Waiting for conditions. No test sleeps: it names what it waits for and how long that may take at
-most.
+"""Waiting for conditions. No test sleeps: it names what it waits for, and the maximum time.
 
-What one process has done another one sees later: a pod has Succeeded in the API while its job is
-COMPLETING, a job runs before its pod is bound. So a test never asserts what another process has yet
-to do, it waits for it; and LIMIT is for a machine that gives each daemon a quarter of a processor.
+Another process sees a change later than the process that made it: a pod has Succeeded in the API
+while its job is COMPLETING; a job runs before its pod is bound. A test therefore never asserts what
+another process has yet to do, but waits for it. LIMIT is long enough for a machine that gives each
+daemon a quarter of a CPU.
 """
 import http.client
 import threading
@@ -15,12 +15,12 @@ _never = threading.Event()
 
 
 class Timeout(AssertionError):
-    """A condition did not come true in time."""
+    """A condition did not become true in time."""
 
 
 def wait_for(condition, what, timeout=LIMIT, every=0.05):
-    """Returns condition()'s first true value; an error in it counts as not yet, and is told when
-    time is up.
+    """Returns the first true value of condition(). An error in it counts as not yet true; when the
+    time is up, it is reported.
     """
     end = time.monotonic() + timeout
     last = None

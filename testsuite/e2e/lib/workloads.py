@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Objects that own pods, and what the tests ask about the Slurm jobs of such pods.
+"""Objects that own pods, and questions about the Slurm jobs of such pods.
 
-JobSets, LeaderWorkerSets and Kubernetes' own kinds are worked on by their real controllers
-(Cluster(workloads=True)). Of the others only the kinds exist: owned() makes a pod as their
+JobSets, LeaderWorkerSets and Kubernetes' own kinds have their real controllers
+(Cluster(workloads=True)). Other kinds have only their CRDs: owned() creates a pod as their
 controllers would, with labels and an owner reference.
 """
 import json
@@ -11,7 +11,7 @@ import re
 from .manifests import job, pod
 from .waiting import LIMIT, wait_for
 
-# kind -> where its objects live; a PodGroup of scheduling.k8s.io is named in full
+# kind -> its API path; a PodGroup of scheduling.k8s.io has its full name
 PATHS = {
     "ReplicaSet": ("/apis/apps/v1", "replicasets"),
     "Deployment": ("/apis/apps/v1", "deployments"),
@@ -67,7 +67,7 @@ def template(cpu=1, labels=None, restart="Never", **options):
 
 
 def replicated_job(name, pods=1, replicas=1, depends_on=None, **options):
-    """One role of a JobSet: replicas Jobs of so many pods each. depends_on: {other role: "Ready" or
+    """One role of a JobSet: replicas Jobs of pods pods each. depends_on: {other role: "Ready" or
     "Complete"}.
     """
     inner = job("unnamed", pods, indexed=True, **options)["spec"]
@@ -98,7 +98,7 @@ def leader_worker_set(
     leader=None,
     **options,
 ):
-    """leader: options of the leader's template, where it has its own."""
+    """leader: options of the leader's template, if it has its own."""
     sizes = {
         "size": size,
         "restartPolicy": restart,
@@ -115,7 +115,7 @@ def leader_worker_set(
 
 
 def owned(owner, name, labels, **options):
-    """A pod as the controller of that object (as the server has it) makes it."""
+    """Creates a pod as the controller of that object (as the server has it) does."""
     made = pod(name, **options)
     made["metadata"]["labels"] = labels
     made["metadata"]["ownerReferences"] = [
@@ -135,7 +135,7 @@ def owned(owner, name, labels, **options):
 
 
 def pods_of(bed, prefix):
-    """{name: pod} that are not being deleted."""
+    """{name: pod} of pods that are not being deleted."""
     return {
         n: p
         for n, p in bed.kube.pods(f"{prefix}-").items()
@@ -156,7 +156,7 @@ def wait_none(bed, prefix, timeout=LIMIT):
 
 
 def wait_bound(bed, prefix, count, timeout=LIMIT):
-    """So many pods that have a node, whether they run or have ended by now; returns them."""
+    """Waits until count pods have a node, whether they still run or have ended; returns them."""
 
     def bound():
         found = {n: p for n, p in pods_of(bed, prefix).items() if p["spec"].get("nodeName")}
@@ -175,7 +175,7 @@ def wait_all(bed, prefix, phase, count, timeout=LIMIT):
 
 
 def jobs_of(bed, uid):
-    """All Slurm jobs of an object, of parts of it and of their components, oldest first."""
+    """All Slurm jobs of an object, of its parts and of their components, oldest first."""
 
     def belongs(record):
         try:
@@ -187,7 +187,7 @@ def jobs_of(bed, uid):
 
 
 def owner_uid(marker_uid):
-    """Of a marker's uid: "/n" stands for a part of the object, "+n" for a component."""
+    """The owner's uid from a marker's uid: "/n" denotes a part of the object, "+n" a component."""
     return re.split("[/+]", marker_uid)[0]
 
 
@@ -196,7 +196,7 @@ def uid_of(record):
 
 
 def wait_jobs(bed, uid, count=1, timeout=LIMIT):
-    """So many Slurm jobs of an object; returns them."""
+    """Waits for count Slurm jobs of an object; returns them."""
     return wait_for(
         lambda: len(jobs_of(bed, uid)) == count and jobs_of(bed, uid),
         f"{count} Slurm jobs of {uid}",

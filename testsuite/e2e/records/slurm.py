@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Text that Slurm writes: slurmctld's log, states of jobs, exit codes."""
+"""Text that Slurm writes: slurmctld's log, job states, exit codes."""
 import re
 
 from .times import seconds

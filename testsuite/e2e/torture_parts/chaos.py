@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What breaks, at random: kill -9 and SIGSTOP of each daemon, sometimes of two at once, and nodes
-that fail.
+"""Random faults: kill -9 and SIGSTOP of each daemon, sometimes of two at once, and nodes that fail.
 
-Each fault is written down as a window from its beginning until what was away is there again.
+Each fault is recorded as a window, from its beginning until the daemon or node is back.
 """
 import random
 import signal
@@ -15,12 +14,12 @@ from lib.kubelets import not_ready
 
 from .load import NOT_NOW
 
-PAUSE = 3.0  # seconds between faults, in the mean
+PAUSE = 3.0  # mean number of seconds between faults
 _never = threading.Event()
 
 
 class _Own:
-    """A daemon that is our child: slurmctld, agent, munged, slurmdbd, mariadbd."""
+    """A daemon that is a child process: slurmctld, agent, munged, slurmdbd, mariadbd."""
 
     def __init__(self, daemon, start, ready):
         self.daemon, self.start, self.ready = daemon, start, ready
@@ -36,7 +35,7 @@ class _Own:
 
 
 class _Component:
-    """A part of the control plane."""
+    """A component of the control plane."""
 
     def __init__(self, plane, name):
         self.plane, self.name = plane, name
@@ -54,12 +53,12 @@ class _Component:
         self.plane.revive(self.name)
 
     def ready(self):
-        return True  # revive has waited
+        return True  # revive has waited already
 
 
 class Chaos:
-    """Breaks one thing after the other. Daemons die with the thread that started them, so this is
-    the main one's work.
+    """Injects one fault after the other, in the main thread, because daemons die with the thread
+    that started them.
     """
 
     def __init__(self, bed, deeds, seed, nodes):
@@ -121,7 +120,7 @@ class Chaos:
         _never.wait(seconds)
         for name in sorted(
             names
-        ):  # what others wait for first: etcd, kube-apiserver; mariadbd, slurmdbd
+        ):  # in the order of dependencies: etcd, kube-apiserver; mariadbd, slurmdbd
             self.targets[name].start()
         for name in names:
             wait_for(self.targets[name].ready, f"{name} to be back", 90, 0.2)
@@ -149,7 +148,7 @@ class Chaos:
             window[1] = time.time()
 
     def node_not_ready(self, numbers):
-        """kwok is stopped meanwhile, else it says Ready at once."""
+        """Freezes kwok meanwhile, which would report Ready at once."""
         node = numbers.choice(self.nodes)
         window = self._window(f"{node} NotReady")
         self.deeds.causes.append(Cause(time.time(), "node failure", node=node))
@@ -162,7 +161,7 @@ class Chaos:
             window[1] = time.time()
 
     def node_down(self, numbers):
-        """What an administrator does to a node in Slurm."""
+        """Sets a node DOWN in Slurm, as an administrator does."""
         node = numbers.choice(self.nodes)
         window = self._window(f"{node} DOWN")
         self.deeds.causes.append(Cause(time.time(), "node failure", node=node))

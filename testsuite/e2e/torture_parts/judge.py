@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The end of torture: the world comes to rest, nothing has leaked, and the checker says what was
-wrong.
+"""The end of torture: everything settles, nothing has leaked, and the checker reports the
+violations.
 """
 import os
 import threading
@@ -15,8 +15,8 @@ from lib.expect import LIVE, jobs_by_uid
 
 from .load import NOT_NOW
 
-MORE_DESCRIPTORS = 4  # connections that come and go
-MORE_MEMORY = 64 << 20  # what an allocator keeps
+MORE_DESCRIPTORS = 4  # allowed for connections that come and go
+MORE_MEMORY = 64 << 20  # allowed for what the allocator keeps
 MEMORY_OF_A_JOB = 8 << 10  # slurmctld remembers ended jobs for MinJobAge
 _never = threading.Event()
 
@@ -30,7 +30,7 @@ def _uses(pid):
 
 
 class Uses:
-    """What agent and slurmctld hold at rest: taken before the load, compared after it."""
+    """What agent and slurmctld use at rest: measured before the load, compared after it."""
 
     def __init__(self, bed):
         self.daemons = {"slurmkubed": bed.agent.daemon, "slurmctld": bed.slurm.slurmctld}
@@ -78,8 +78,8 @@ class Uses:
 
 
 def _at_rest(bed, load, deeds):
-    """Undoes what load and faults left and lets pods end by themselves; what does not end is
-    deleted, which is a cause.
+    """Undoes the changes of load and faults and lets pods end by themselves; deletes those that do
+    not, and records that as a cause.
     """
     for name in load.nodes:
         bed.kube.patch("Node", name, {"spec": {"unschedulable": None}})
@@ -122,8 +122,8 @@ def _live_jobs(bed):
 
 
 def accounts_settle(bed, truth):
-    """Takes sacct's and slurmctld's jobs until they agree, two minutes at most. What they say in
-    the end is judged by the checker.
+    """Reads the jobs of sacct and slurmctld until they agree, for at most two minutes. The checker
+    judges the final state.
     """
     end = time.monotonic() + 120
     while True:
@@ -145,7 +145,7 @@ def look(bed, truth):
 
 
 def settle(bed, load, deeds):
-    """Violations of the rest itself: what should come to an end and does not."""
+    """Violations during settling itself: work that should finish and does not."""
     try:
         wait_for(lambda: bed.agent.skube("ping")["ready"], "the agent to be ready", 120, 0.5)
         _at_rest(bed, load, deeds)
@@ -169,7 +169,7 @@ def settle(bed, load, deeds):
 
 
 def evidence(bed, truth, deeds, settled):
-    """All that was recorded, read from the files."""
+    """All records, read from the files."""
     accounts_settle(bed, truth)
     truth.read_log(bed.dir / "log/slurmctld.log")
     truth.read_ends(bed.dir / "jobcomp.txt")

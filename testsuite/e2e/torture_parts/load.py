@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What users do: pods of random sizes, run times, exit codes and times to end, and all the ways to
-be rid of them.
+"""Random actions of users: pods of random sizes, run times, exit codes and stop times, and all ways
+to end them.
 
-Whatever may end a healthy pod is noted as its cause before it is asked for: the answer may be lost,
-and the deed done.
+Whatever may end a healthy pod is recorded as a cause before the request is sent, because the
+request may take effect although its answer is lost.
 """
 import http.client
 import random
@@ -15,12 +15,12 @@ from history_checker.faults import Cause
 from lib import ApiError, job, pod
 from lib.workloads import create, delete, owned, template
 
-# who the pods run as: scancel is asked for by a user that is not the agent's, and slurmctld's log
-# tells them apart
+# the user of the pods: scancel comes from another user than the agent's, so that slurmctld's log
+# distinguishes them
 USER = "nobody"
-LIVE = 70  # pods that have not ended, at most
-RATE = 5.0  # deeds in a second
-KEEP = 4.0  # seconds an ended pod stays
+LIVE = 70  # maximum number of pods that have not ended
+RATE = 5.0  # actions per second
+KEEP = 4.0  # seconds for which an ended pod is kept
 CODES = [0] * 12 + [1, 2, 3, 42, 127, 255, 130, 137, 139, 143]
 NOT_NOW = (
     ApiError,
@@ -33,7 +33,7 @@ NOT_NOW = (
 _never = threading.Event()
 
 
-POOLS = ("a", "b")  # labels of every second node
+POOLS = ("a", "b")  # labels of alternating nodes
 GROUPS = {"head": "headgroup", "worker": "workers"}
 
 
@@ -62,14 +62,14 @@ def _live(pods):
 
 
 class Load:
-    """One thread that does one deed after the other until stop()."""
+    """One thread that performs one action after the other until stop()."""
 
     def __init__(self, bed, deeds, pictures, seed, nodes):
         self.bed, self.deeds, self.pictures, self.nodes = bed, deeds, pictures, nodes
         self.random = random.Random(f"{seed} load")
         self.made, self.number, self.done = 0, 0, {}
         self.ended_since, self.held = {}, set()
-        self.rays = {}  # name -> [uid, names of its pods, since when it is of no use or None]
+        self.rays = {}  # name -> [uid, names of its pods, since when it has been useless or None]
         self.stopped = threading.Event()
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.deeds_by_weight = [
@@ -103,7 +103,7 @@ class Load:
             deed = self.random.choices(choices, weights)[0]
             numbers = random.Random(
                 self.random.random()
-            )  # a deed that is left out does not shift those after it
+            )  # skipping an action must not change the random numbers of later ones
             try:
                 if deed(numbers):
                     self.done[deed.__name__] = self.done.get(deed.__name__, 0) + 1
@@ -117,7 +117,7 @@ class Load:
             return list(self.bed.kube.now["Pod"].values())
 
     def _some(self, numbers):
-        """A live pod, one that is not yet being deleted."""
+        """A live pod that is not being deleted."""
         there = sorted(
             (p for p in _live(self._pods()) if "deletionTimestamp" not in p["metadata"]),
             key=lambda p: p["metadata"]["name"],
@@ -170,14 +170,12 @@ class Load:
             cpu=numbers.choice([1, 2, 4]),
             kwok=self._life(numbers),
         )
-        manifest["spec"]["backoffLimit"] = 1000  # a deleted pod gets a successor
+        manifest["spec"]["backoffLimit"] = 1000  # a deleted pod gets a replacement
         self.bed.kube.create(manifest)
         return True
 
     def make_gang(self, numbers):
-        """An Indexed Job: one Slurm job. The controller makes another pod for each that is
-        deleted.
-        """
+        """An Indexed Job with one Slurm job. The controller replaces each deleted pod."""
         if len(_live(self._pods())) >= LIVE:
             return False
         self.number += 1
@@ -193,8 +191,8 @@ class Load:
         return True
 
     def make_ray(self, numbers):
-        """A head in one pool and workers in the other: a Slurm job each. Nobody makes another pod
-        for one that is gone.
+        """A head in one pool and workers in the other, with a Slurm job each. No controller
+        replaces a pod that is gone.
         """
         if len(_live(self._pods())) >= LIVE:
             return False
@@ -242,8 +240,8 @@ class Load:
         return True
 
     def tidy_rays(self):
-        """One that lacks a pod goes: without it nothing of it starts, and what has ended has
-        ended.
+        """Deletes a RayCluster that lacks a pod: it can never start without that pod, and its ended
+        pods stay ended.
         """
         there, now = {p["metadata"]["name"] for p in _live(self._pods())}, time.monotonic()
         for name, ray in list(self.rays.items()):
@@ -306,7 +304,7 @@ class Load:
         )
 
     def _slurm(self, *command, user=None):
-        """In the background: a slurmctld that is away holds its clients for long."""
+        """Runs in the background, because a slurmctld that is away blocks its clients for long."""
 
         def run():
             try:
@@ -324,8 +322,8 @@ class Load:
         return True
 
     def scancel_storm(self, numbers):
-        """All that runs, while others wait for what it holds and takes up to ten seconds to give
-        back.
+        """Cancels all running jobs, while others wait for their resources; giving those back takes
+        up to ten seconds.
         """
         return self.scancel(numbers, 100)
 
@@ -359,7 +357,7 @@ class Load:
         return self.cordon(numbers, None)
 
     def _tidy(self):
-        """Ended pods go after a while, oldest first."""
+        """Deletes ended pods after a while, oldest first."""
         now, ended = time.time(), {}
         for p in self._pods():
             if (
@@ -374,7 +372,9 @@ class Load:
 
 
 class Pictures:
-    """What scontrol shows of all jobs, every two seconds: the checker's link from jobs to pods."""
+    """The output of scontrol for all jobs, every two seconds, by which the checker assigns jobs to
+    pods.
+    """
 
     def __init__(self, slurm, truth):
         self.slurm, self.truth, self.now = slurm, truth, {}
