@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Somebody who may create pods and their owners in one namespace does the worst that options,
-sizes, counts and owners allow, for ADVERSARY_SECONDS. Slurm answers others meanwhile, and runs
+"""A user who may create pods and their owners in one namespace uses the most expensive options,
+sizes, counts and owners for ADVERSARY_SECONDS. Meanwhile Slurm must answer other users, and run
 their jobs as before."""
 import concurrent.futures
 import itertools
@@ -15,11 +15,11 @@ from lib.kube import ApiError
 
 OURS = "slurm-kube.io/"
 ADVERSARY_SECONDS = int(os.environ.get("ADVERSARY_SECONDS", "20"))
-SDIAG_MOST = 5  # seconds, beside other tests; alone slurmctld answers within one
+SDIAG_MOST = 5  # seconds, with other tests running; alone slurmctld answers within one
 PATIENCE = 20  # seconds until a pod of another namespace has its job
 
-# What costs slurmctld most, as far as its source says. The last of each is about the largest that
-# we take.
+# The values that cost slurmctld most, according to its source. The last of each is about the
+# largest that we accept.
 WORST = {
     "account": (4096 * "x", "shared"),
     "begin": ("9999-12-31", "2045-01-01"),
@@ -105,7 +105,7 @@ def _affinity(terms, values):
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
 
 
-# What a pod may be besides its options: fields of manifests.pod
+# Other expensive properties of a pod: fields of manifests.pod.
 SIZES = (
     {"annotations": {"any.example/text": 200_000 * "x"}},
     {"annotations": {OURS + "sbatch": "--comment=" + 100_000 * "x"}},
@@ -125,12 +125,14 @@ SIZES = (
     {"spec": {"nodeSelector": {f"key-{n}": "x" for n in range(1000)}}},
     {"spec": {"activeDeadlineSeconds": 2**31 - 1}},  # ends 2^31 s apart
 )
-# Owners: how many templates unlike one another, and how many pods each stands for
+# Owners: the number of different templates, and the number of pods of each
 GANGS = ((300, 1), (33, 1), (32, 1), (32, 30_000), (1, 1_000_000), (2, 2**31 - 1))
 
 
 def _of_options(bed, number):
-    """One option, each at each of its worst values in turn; a waiting pod is changed to it."""
+    """Creates a pod with one option, which takes each of its worst values in turn; changes a
+    waiting pod to the same value.
+    """
     pairs = [(option, value) for option, values in WORST.items() for value in values]
     option, value = pairs[number % len(pairs)]
     bed.kube.create(pod(f"worst-option-{number}", annotations={OURS + option: value}))
@@ -139,7 +141,7 @@ def _of_options(bed, number):
 
 
 def _of_many_options(bed, number):
-    """Several options at once, at the largest values that we take."""
+    """Creates a pod with several options at the largest accepted values."""
     chosen = random.Random(number).sample(sorted(WORST), 2 + number % 12)
     annotations = {OURS + option: WORST[option][-1] for option in chosen}
     bed.kube.create(pod(f"worst-many-{number}", annotations=annotations))
@@ -150,7 +152,7 @@ def _of_sizes(bed, number):
 
 
 def _of_counts(bed, number):
-    """Pods that slurmctld takes and keeps waiting; every other one goes again at once."""
+    """Creates pods that stay pending in slurmctld; deletes every other one at once."""
     option, value = ("dependency", WORST["dependency"][-1]) if number % 3 else ("hold", "true")
     bed.kube.create(pod(f"worst-count-{number}", annotations={OURS + option: value}))
     if number % 2:
@@ -158,7 +160,7 @@ def _of_counts(bed, number):
 
 
 def _of_gangs(bed, number):
-    """A head and some workers of an owner whose templates are unlike one another."""
+    """Creates a head and some workers of an owner with different templates."""
     name, (roles, pods) = f"worst-gang-{number}", GANGS[number % len(GANGS)]
     groups = [
         {
@@ -196,7 +198,9 @@ KINDS = (_of_options, _of_many_options, _of_sizes, _of_counts, _of_gangs)
 
 
 def _abuse(bed, kind, until):
-    """One kind over and over. Returns how many were made, and what the API server refused."""
+    """Repeats one kind of abuse until the time is up. Returns the number of objects created, and
+    what the API server refused.
+    """
     made, refused = 0, set()
     for number in itertools.count():
         if time.monotonic() > until:
@@ -209,7 +213,7 @@ def _abuse(bed, kind, until):
 
 
 def _sdiag(bed, until):
-    """How long each took."""
+    """How long each call of sdiag took."""
     took = []
     while time.monotonic() < until:
         began = time.monotonic()
@@ -268,8 +272,8 @@ def test_every_option_is_at_its_worst(bed):
 
 
 def test_no_option_slows_slurm_down(bed):
-    """sdiag is answered within a second all the time, native jobs take as long as before, and
-    pods of others get jobs."""
+    """sdiag is answered in time throughout, native jobs take as long as before, and pods of other
+    namespaces get jobs."""
     bed.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "plain"}})
     bed.plane.default_account("plain")
     bed.kube.create(pod("worst-changed", annotations={OURS + "hold": "true"}))

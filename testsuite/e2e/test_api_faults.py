@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Servers that answer wrongly, late, twice, in the wrong order or not at all. A proxy before the
-real API server and the real slurmctld does it to chosen requests; each pod nevertheless runs once,
-its job tells the truth, and nothing is left behind.
+"""Servers that answer wrongly, late, twice, in the wrong order or not at all. A proxy in front of
+the real API server and the real slurmctld applies such faults to chosen requests. Nevertheless each
+pod runs once, its job gets the true result, and nothing is left behind.
 """
 import json
 import re
@@ -23,7 +23,7 @@ def new_name(kind):
 
 
 class Pod:
-    """One pod's life under a fault: made, bound by the agent, run and ended by the test."""
+    """The life of one pod under a fault: created, bound by the agent, run and ended by the test."""
 
     def __init__(self, bed, kind):
         self.bed, self.name = bed, new_name(kind)
@@ -41,7 +41,7 @@ class Pod:
         return self
 
     def ends(self):
-        """Normally: bound once, never disrupted, its only job COMPLETED."""
+        """Ends normally: bound once, never disrupted, its only job COMPLETED."""
         self.run()
         self.bed.end_pod(self.name)
         self.only_job("COMPLETED", "0:0")
@@ -51,7 +51,7 @@ class Pod:
         self.bed.remove_pod(self.name)
 
     def is_deleted(self):
-        """After its job was cancelled."""
+        """The pod is deleted, after its job was cancelled."""
         self.bed.stop_pod(self.name)
         self.only_job("CANCELLED", "0:0")
 
@@ -76,8 +76,8 @@ class Pod:
 
 
 def settled(bed):
-    """After a fault: no rule is left, the pod steady runs on, the agent is itself again and holds
-    no more descriptors than before.
+    """Run after a fault: removes all rules; pod steady still runs, and the agent has recovered and
+    has no more open descriptors than before.
     """
     bed.clear()
     bed.others_done()
@@ -102,8 +102,8 @@ def bind_with(bed, do, reply=None, count=1):
 
 
 def test_bind_answered_409_and_not_bound(bed):
-    """A conflict has several causes; the pod itself says that it is not bound: bound by the next
-    try.
+    """A conflict can have several causes. The agent looks at the pod, sees that it is not bound,
+    and binds it at the next attempt.
     """
     one = bind_with(bed, "answer", answer(409, "Conflict"), 2)
     one.ends()
@@ -111,7 +111,7 @@ def test_bind_answered_409_and_not_bound(bed):
 
 
 def test_bind_answered_409_and_bound(bed):
-    """A conflict, but the pod is bound as we wanted: nothing more to do, no second binding."""
+    """A conflict, but the pod is bound as requested: the agent sends no second binding."""
     one = bind_with(bed, "said", answer(409, "Conflict"))
     one.ends()
     equal(one.posts(), 1, "bindings sent")
@@ -119,7 +119,7 @@ def test_bind_answered_409_and_bound(bed):
 
 
 def test_bind_answered_500_and_bound(bed):
-    """The server failed after it had acted."""
+    """The server fails after it has bound the pod."""
     one = bind_with(bed, "said", answer(500, "InternalError"))
     one.ends()
     equal(one.posts(), 1, "bindings sent")
@@ -127,13 +127,13 @@ def test_bind_answered_500_and_bound(bed):
 
 
 def test_bind_answered_503_and_not_bound(bed):
-    """More often than the binding itself tries: the agent comes again."""
+    """More 503 answers than the binding has attempts: the agent tries again later."""
     bind_with(bed, "answer", answer(503, "ServiceUnavailable"), 5).ends()
     settled(bed)
 
 
 def test_bind_answer_lost(bed):
-    """The connection ends after the server has acted."""
+    """The connection breaks after the server has bound the pod."""
     one = bind_with(bed, "lose")
     one.ends()
     equal(one.posts(), 1, "bindings sent")
@@ -141,7 +141,7 @@ def test_bind_answer_lost(bed):
 
 
 def test_retry_after_is_obeyed(bed):
-    """429 with Retry-After 3: for 3 s the agent sends that server nothing at all."""
+    """429 with Retry-After 3: the agent sends that server no request for 3 s."""
     one = bind_with(bed, "answer", answer(429, "TooManyRequests", headers=["Retry-After: 3"]))
     wait_for(lambda: one.posts() == 1, "the first binding")
     other = Pod(bed, "other").create()
@@ -150,7 +150,7 @@ def test_retry_after_is_obeyed(bed):
     times = bed.api.times[first : bed.api.place("POST", "/binding", first + 1) + 1]
     silence = max(
         b - a for a, b in zip(times, times[1:])
-    )  # what was under way when it was told to wait may come yet
+    )  # requests already under way may still arrive
     assert silence > 2, f"at most {silence:.1f} s without a request: {bed.api.seen[first:]}"
     one.ends()
     other.ends()
@@ -158,7 +158,9 @@ def test_retry_after_is_obeyed(bed):
 
 
 def test_delete_answered_500_429_and_503(bed):
-    """One after the other; each time without effect. In the end the pod is deleted."""
+    """The three errors come one after the other, each without effect. In the end the pod is
+    deleted.
+    """
     one = Pod(bed, "delete").create().run()
     for reply in (
         answer(500, "InternalError"),
@@ -171,8 +173,8 @@ def test_delete_answered_500_429_and_503(bed):
 
 
 def test_delete_answered_409_and_it_is_our_pod(bed):
-    """A conflict is no proof that the pod is another one's: it is looked at, and deleted by the
-    next try.
+    """A conflict does not prove that the pod is another one: the agent looks at the pod, and
+    deletes it at the next attempt.
     """
     one = Pod(bed, "delete").create().run()
     bed.api.rule("answer", "DELETE", f"/pods/{one.name}", argument=answer(409, "Conflict"))
@@ -181,8 +183,8 @@ def test_delete_answered_409_and_it_is_our_pod(bed):
 
 
 def test_condition_answered_500(bed):
-    """The condition DisruptionTarget cannot be written: the pod of a job that has ended is deleted
-    all the same.
+    """The condition DisruptionTarget cannot be written: the agent still deletes the pod of an ended
+    job.
     """
     one = Pod(bed, "condition").create().run()
     bed.api.rule(
@@ -197,8 +199,8 @@ def test_condition_answered_500(bed):
 
 
 def test_condition_is_not_answered(bed):
-    """The condition DisruptionTarget stands in a busy server: the deletion comes after it, not
-    after its answer; both get there.
+    """The write of the condition DisruptionTarget hangs in a busy server. The deletion is sent
+    after the write, without waiting for its answer; both take effect.
     """
     one = Pod(bed, "condition").create().run()
     rule = bed.api.rule("after", "PATCH", f"/pods/{one.name}/status")
@@ -223,7 +225,7 @@ def test_condition_is_not_answered(bed):
 
 
 def test_reason_answered_500(bed):
-    """Why a pod is refused is written again until it stands there."""
+    """The reason why a pod is refused is written again until the write succeeds."""
     name = new_name("reason")
     bed.api.rule(
         "answer", "PATCH", f"/pods/{name}/status", argument=answer(500, "InternalError"), count=2
@@ -258,30 +260,34 @@ def watched(bed, do, what, count=1):
 
 
 def test_events_come_twice(bed):
-    """Every event of a pod."""
+    """Every event of the pod is sent twice."""
     watched(bed, "twice", lambda o: True, 100)
 
 
 def test_binding_seen_after_the_next_event(bed):
-    """Out of order: the pod runs, then it is bound; what came last is the older state."""
+    """Out of order: the watch shows the pod running, then bound; the later event has the older
+    state.
+    """
     watched(bed, "late", is_bound)
 
 
 def test_end_seen_before_the_event_ahead_of_it(bed):
-    """Out of order at the end: the pod has succeeded, then it runs again. Its job is ended with the
-    truth, and ended at all.
+    """Out of order at the end: the watch shows the pod as succeeded, then as running. Its job ends,
+    and with the true result.
     """
     watched(bed, "late", lambda o: o["status"].get("phase") == "Running")
 
 
 def test_stream_cut_in_the_middle_of_an_event(bed):
-    """At the binding and at the end: the other half is not taken for an event, nothing is lost."""
+    """At the binding and at the end: half an event is not taken for an event, and nothing
+    is lost.
+    """
     watched(bed, "cut", is_bound, 2)
 
 
 def test_watch_expired_410(bed):
-    """The server has forgotten our version, in both ways it says so: everything is listed again,
-    what came meanwhile is there.
+    """The server has forgotten the watch's version, and says so in both possible ways. Everything
+    is listed again, including changes in between.
     """
     for way in ("status", "event"):
         gone = answer(410, "Expired")
@@ -313,8 +319,8 @@ def test_watch_expired_410(bed):
 
 
 def test_lists_fail_in_the_middle(bed):
-    """The agent's start: each of its first lists is answered 500, 429 and 503, and one is cut. It
-    waits, and acts on whole lists only.
+    """At the agent's start each of its first lists is answered with 500, 429 and 503, and one is
+    cut off. The agent waits, and acts only on complete lists.
     """
     for reply in (
         answer(500, "InternalError"),
@@ -330,8 +336,8 @@ def test_lists_fail_in_the_middle(bed):
 
 
 def test_api_server_stalls_for_30_s(bed):
-    """Nothing is answered and no connection breaks: bindings are lost on the way, deadlines pass.
-    Then everything is done, once.
+    """The server answers nothing and breaks no connection: bindings are lost, deadlines expire.
+    Afterwards everything is done, once.
     """
     bound = Pod(bed, "stall").create().run()
     bed.api.stalled = True
@@ -359,7 +365,7 @@ def test_api_server_stalls_for_30_s(bed):
 
 
 def make_token(bed, secret):
-    """A token of a service account that holds as long as the secret is there."""
+    """A token of a service account that is valid as long as the secret exists."""
     space = "/api/v1/namespaces/kube-system"
     made = bed.kube.request("POST", f"{space}/secrets", {"metadata": {"name": secret}})
     bound = {"kind": "Secret", "apiVersion": "v1", "name": secret, "uid": made["metadata"]["uid"]}
@@ -382,8 +388,8 @@ def use_token_file(bed, token):
 
 
 def test_token_revoked_and_replaced(bed):
-    """The API server answers 401 to everything, watches included. The pods that run go on; with the
-    new token in the file all is taken up again.
+    """The API server answers every request with 401, watches included. Running pods continue; with
+    a new token in the file the agent resumes its work.
     """
     role = json.loads(bed.plane.kubectl("get", "clusterrolebinding", "-o", "json", "-l", ""))[
         "items"
@@ -413,7 +419,7 @@ def test_token_revoked_and_replaced(bed):
     bed.files = resting_files(bed.agent.daemon.pid)
     one = Pod(bed, "token").create().run()
     bed.kube.request("DELETE", "/api/v1/namespaces/kube-system/secrets/first")
-    for _ in range(2):  # after the first refusal a watch may still be open from before it
+    for _ in range(2):  # a watch opened before the first refusal may still be open
         bed.api.statuses.clear()
         wait_for(
             lambda: bed.api.cut_all() or 401 in bed.api.statuses,
@@ -452,7 +458,7 @@ def empty_nodes(bed, block):
 
 
 def test_submission_answer_lost(bed):
-    """The job is made and its answer lost: the pod gets that job and no second one."""
+    """The job is created and the answer is lost: the pod gets that job and no second one."""
     one = Pod(bed, "submit")
     bed.rpc.rule("lose", SUBMIT, f'"name":"{one.name}"')
     one.create().ends()
@@ -460,8 +466,9 @@ def test_submission_answer_lost(bed):
 
 
 def test_submission_answer_not_delivered(bed):
-    """slurmctld cannot deliver the answer and kills the job that it has made: the pod is queued
-    again and runs. The nodes are full: a job that starts before it is killed takes its pod with it.
+    """slurmctld cannot deliver the answer and kills the job that it has created: the pod is queued
+    again and runs. The nodes are full, because a job that starts before it is killed would take its
+    pod with it.
     """
     block = fill_nodes(bed)
     one = Pod(bed, "reset")
@@ -484,7 +491,7 @@ def test_submission_answer_not_delivered(bed):
 
 
 def test_complete_answer_lost(bed):
-    """The job has ended, the agent does not know: it asks again and is told."""
+    """The job has ended, but the agent does not know: it repeats the request and is told."""
     bed.rpc.rule("lose", COMPLETE)
     bed.rpc.rule("reset", COMPLETE)
     Pod(bed, "complete").create().ends()
@@ -493,7 +500,7 @@ def test_complete_answer_lost(bed):
 
 
 def test_cancel_answer_lost(bed):
-    """A pod that waits is deleted; the cancellation of its job is answered into the void."""
+    """A waiting pod is deleted, and the answer to the cancellation of its job is lost."""
     block = fill_nodes(bed)
     waits = Pod(bed, "cancel")
     waits.pod = bed.kube.create(pod(waits.name, cpu=3))

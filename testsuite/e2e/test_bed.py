@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bed itself, without our agent: what the other tests stand on is what it claims to be."""
+"""The test bed itself, without our agent: it does what the other tests rely on."""
 import re
 
 from lib import ApiError, Cluster, Skip, equal, job, pod, run, wait_for
@@ -8,7 +8,9 @@ from lib.kube import exit_code
 
 
 def test_slurm_has_the_version_it_was_built_for(bed):
-    """The plugin must match to the micro version, so the bed must know which Slurm runs."""
+    """The plugin must match Slurm to the micro version, so the test bed must know which
+    Slurm runs.
+    """
     assert bed.slurm.version in bed.slurm.run("sinfo", "--version")
     equal(bed.slurm.node("native")["State"], "IDLE", "node native")
 
@@ -42,7 +44,7 @@ def test_slurmctld_keeps_its_jobs_over_kill_9(bed):
 
 
 def test_slurmctld_is_followed_over_reconfigure(bed):
-    """From 23.11 on a reconfigured slurmctld is a new process; kill9() must hit that one."""
+    """From 23.11 on a reconfigured slurmctld is a new process, which kill9() must kill."""
     bed.slurm.reconfigure()
     bed.slurm.kill9()
     assert "UP" not in bed.slurm.run("scontrol", "ping", check=False).replace("UPGRADE", "")
@@ -68,7 +70,7 @@ def test_kwok_pod_ends_with_the_exit_code_of_its_annotation(bed):
 
 
 def test_watch_goes_on_over_a_killed_api_server(bed):
-    """The history has what happened after the restart, too, and nothing twice."""
+    """The history includes what happened after the restart, and nothing twice."""
     bed.kube.create(pod("before"))
     bed.kube.wait(lambda: "before" in bed.kube.pods(), "pod before")
     bed.plane.kill9("kube-apiserver")
@@ -95,7 +97,7 @@ def test_job_controller_makes_pods(bed):
 
 
 def test_agent_may_bind_and_not_create(bed):
-    """The manifest's rights are what the agent has, no more."""
+    """The agent has the permissions of the manifest, and no others."""
     bed.kube.create(pod("bound"))
     agent = bed.plane.client("agent")
     agent.bind("bound", "node-1")
@@ -124,7 +126,7 @@ def test_real_kubelet_runs_a_container(bed):
 
 
 def test_killed_kubelet_comes_back_to_its_pods(bed):
-    """The container does not notice; the kubelet reports its end after it is back."""
+    """The container is not affected; the kubelet reports its end after its own restart."""
     if not bed.plane.nodes:
         raise Skip("no real node")
     go = bed.dir / "go"

@@ -1,9 +1,9 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pods with volume claims, with the real controllers of claims, volumes and ephemeral volumes.
-Volumes of class local exist on one node each and wait for their pod; those of class late are made
-by a provisioner, which the test plays as the CSI sidecar does: it waits for the annotation of a
-node, and makes a volume or takes it away.
+Volumes of class local exist on one node each and wait for their pod. Volumes of class late are
+created by a provisioner, which the test plays like a CSI sidecar: it waits for the annotation of a
+node, and then creates a volume or removes the annotation.
 """
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.expect import job_in_state, uid_of, wait_no_live_jobs, wait_reason
@@ -25,7 +25,7 @@ def _storage(bed, kind, name="", method="GET", body=None):
 
 
 def _classes(bed):
-    """Classes local and late wait for their first pod, now does not."""
+    """Creates the classes: local and late wait for their first pod, now binds at once."""
     for name, provisioner, mode in (
         ("local", "kubernetes.io/no-provisioner", "WaitForFirstConsumer"),
         ("late", "csi.example.com", "WaitForFirstConsumer"),
@@ -136,8 +136,8 @@ def _selected(bed, name):
 
 
 def test_bound_claim_says_where(bed):
-    """A claim that is bound to a volume of one node: the pod runs there and Slurm is not offered
-    the others.
+    """A claim is bound to a volume on one node: the pod runs there, and the other nodes are
+    excluded in Slurm.
     """
     _classes(bed)
     _volume(bed, "pv-data", "node-2", storage_class="")
@@ -161,7 +161,7 @@ def test_bound_claim_says_where(bed):
 
 
 def test_missing_claim_is_waited_for(bed):
-    """No job until there is a claim, and the pod says so; then it runs."""
+    """No job is submitted until the claim exists, and the pod says so; then it runs."""
     _classes(bed)
     made = bed.kube.create(_brief("early", "comes-later"))
     equal(wait_reason(bed, "early", WAITS), "volume claim comes-later does not exist")
@@ -173,8 +173,8 @@ def test_missing_claim_is_waited_for(bed):
 
 
 def test_unbound_claim_is_waited_for(bed):
-    """One whose class binds at once is its provisioner's business: nothing is asked of Slurm before
-    it is bound.
+    """A claim whose class binds at once is up to its provisioner: no job is submitted before it is
+    bound.
     """
     _classes(bed)
     claim = _claim(bed, "slow", "now")
@@ -186,8 +186,8 @@ def test_unbound_claim_is_waited_for(bed):
 
 
 def test_volume_of_the_chosen_node_is_given(bed):
-    """Volumes on two nodes, pods for both: Slurm chooses, the claim gets the volume there, the pod
-    runs where its volume is.
+    """Volumes exist on two nodes, with a pod for each: Slurm chooses the node, the claim gets the
+    volume there, and the pod runs with it.
     """
     _classes(bed)
     for i in (0, 3):
@@ -216,7 +216,7 @@ def test_volume_of_the_chosen_node_is_given(bed):
 
 
 def test_provisioner_is_told_the_node(bed):
-    """The pod is bound when the volume has been made, and not before."""
+    """The pod is bound when the volume has been created, not earlier."""
     _classes(bed)
     claim = _claim(bed, "made", "late")
     made = bed.kube.create(_brief("made", "made"))
@@ -231,7 +231,9 @@ def test_provisioner_is_told_the_node(bed):
 
 
 def test_provisioner_refuses_a_node(bed):
-    """It takes the annotation away: the allocation goes back, and the next one is elsewhere."""
+    """The provisioner removes the annotation: the allocation is given back, and the next one is on
+    another node.
+    """
     _classes(bed)
     claim = _claim(bed, "refused", "late")
     made = bed.kube.create(_brief("refused", "refused"))
@@ -251,7 +253,7 @@ def test_provisioner_refuses_a_node(bed):
 
 
 def test_agent_killed_while_a_volume_is_made(bed):
-    """The next agent goes on where the first one was: same job, same node."""
+    """The next agent continues where the first one stopped: same job, same node."""
     _classes(bed)
     claim = _claim(bed, "killed", "late")
     made = bed.kube.create(_brief("killed", "killed"))
@@ -265,7 +267,7 @@ def test_agent_killed_while_a_volume_is_made(bed):
 
 
 def test_too_long_is_given_back(bed):
-    """A claim that nobody serves does not hold CPUs for ever."""
+    """A claim without a provisioner does not hold CPUs forever."""
     _classes(bed)
     _claim(bed, "nobody", "late")
     made = bed.kube.create(_brief("nobody", "nobody"))
@@ -283,7 +285,9 @@ def test_too_long_is_given_back(bed):
 
 
 def test_read_write_once_pod(bed):
-    """Two pods, a claim for one: the second waits without a job until the first has ended."""
+    """Two pods, and a claim for one pod: the second waits without a job until the first has
+    ended.
+    """
     _classes(bed)
     _volume(bed, "pv-once", "node-1", modes=("ReadWriteOncePod",))
     _claim(bed, "once", mode="ReadWriteOncePod")
@@ -300,8 +304,8 @@ def test_read_write_once_pod(bed):
 
 
 def test_ephemeral_volume(bed):
-    """Its claim is made by Kubernetes for the pod and goes with it; one of that name that was there
-    before is not taken.
+    """Kubernetes creates the claim for the pod, and deletes it with the pod; an existing claim of
+    that name is not used.
     """
     _classes(bed)
     template = {
@@ -324,7 +328,7 @@ def test_ephemeral_volume(bed):
 
 
 def test_gang_shares_a_claim(bed):
-    """Pods that start together all run where the volume is."""
+    """Pods that start together all run on the node of the volume."""
     _classes(bed)
     _volume(bed, "pv-gang", "node-2", modes=("ReadWriteOnce", "ReadWriteMany"))
     _claim(bed, "gang", mode="ReadWriteMany")
@@ -357,7 +361,7 @@ def _make(build):
 
 
 class _WithLabels:
-    """Volumes know nodes by their labels, which kubelets write and kwok does not."""
+    """Volumes refer to nodes by labels, which kubelets write and kwok does not."""
 
     def __init__(self, cluster):
         self.cluster = cluster

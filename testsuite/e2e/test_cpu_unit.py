@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""nodes.cpu_unit: 100m: Slurm counts tenths of CPUs on nodes of Kubernetes, and everybody else goes
-on writing CPUs.
+"""nodes.cpu_unit: 100m: Slurm counts tenths of CPUs on Kubernetes nodes; everywhere else amounts
+are in CPUs.
 """
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.expect import job_in_state, wait_no_live_jobs, wait_reason
@@ -15,8 +15,8 @@ def _running(bed, prefix):
 
 
 def test_ten_pods_fill_one_cpu(bed):
-    """Twenty pods of 100m on a node of two CPUs, all at once; the next one waits for Slurm, not for
-    Kubernetes.
+    """Twenty pods of 100m on a node of two CPUs run at the same time; the next one waits for Slurm,
+    not for Kubernetes.
     """
     equal((bed.slurm.node("node-0")["CPUTot"], bed.slurm.node("node-0")["Sockets"]), ("20", "1"))
     names = [f"tenth-{i}" for i in range(20)]
@@ -32,7 +32,7 @@ def test_ten_pods_fill_one_cpu(bed):
 
 
 def test_what_is_not_a_tenth_is_rounded_up(bed):
-    """250m are three tenths; the pod is told of one CPU."""
+    """250m are three tenths; the pod's annotation says one CPU."""
     made = bed.kube.create(pod("quarter", cpu="250m", kwok={"run": "50ms"}))
     ended = bed.kube.wait_phase("quarter", "Succeeded", timeout=60)
     equal(job_in_state(bed, made, "COMPLETED")["NumCPUs"], "3")
@@ -40,7 +40,7 @@ def test_what_is_not_a_tenth_is_rounded_up(bed):
 
 
 def test_options_are_in_cpus(bed):
-    """More than it requests, less than it requests, and more than there is."""
+    """The option requests more than the pod, less than the pod, and more than the node has."""
     made = bed.kube.create(
         pod("asks", cpu="100m", kwok={"run": "50ms"}, annotations={CPU_OPTION: "1500m"})
     )
@@ -53,7 +53,7 @@ def test_options_are_in_cpus(bed):
 
 
 def test_gang_is_counted_in_tenths(bed):
-    """Six pods of 250m are 18 of 20 tenths and run; eight of 300m are 24 and say so."""
+    """Six pods of 250m are 18 of 20 tenths and run; eight of 300m are 24, and report that."""
     bed.kube.create(job("gang", 6, indexed=True, cpu="250m", kwok={"run": "1s"}))
     bed.kube.wait(lambda: len(_running(bed, "gang-")) == 6, "six pods to be bound", timeout=60)
     for p in bed.kube.pods("gang-").values():
@@ -70,7 +70,7 @@ def _cpu_unit(bed):
 
 
 def test_check_finds_the_other_unit(bed):
-    """Slurm's node lines are of tenths, and the agent is told to count whole ones."""
+    """Slurm's node lines are in tenths, but the agent is configured to count whole CPUs."""
     assert _cpu_unit(bed)["ok"], _cpu_unit(bed)
     wait_no_live_jobs(bed, 60)
     bed.agent.stop()

@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The other ends: cancelled in Slurm, deleted in Kubernetes, node lost. One node of 8 CPUs, so that
-the next pod needs what the former one held. kwok's "stop" annotation makes a deleted pod take its
-time, as real ones do: until the test ends it.
+"""Other ends: cancelled in Slurm, deleted in Kubernetes, node lost. There is one node of 8 CPUs, so
+that the next pod needs what the former one held. With kwok's "stop" annotation a deleted pod takes
+its time to end, as real ones do, until the test ends it.
 """
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.expect import (
@@ -27,8 +27,8 @@ HOLD = 5  # seconds; forced_delete_hold_seconds
 
 
 def _next_pod_waits_in_kubernetes(bed, former, next_pod):
-    """Slurm has given the node to the next pod, and the former one is still there: only the agent's
-    gate is between them.
+    """Slurm has given the node to the next pod while the former one still exists: only the agent's
+    check before binding keeps the next one off.
     """
     job_in_state(bed, next_pod, "RUNNING")
     bed.kube.wait(
@@ -41,8 +41,8 @@ def _next_pod_waits_in_kubernetes(bed, former, next_pod):
 
 
 def test_scancel_of_a_running_pod(bed):
-    """The pod is deleted with a condition that says why. The next one has its job at once and is
-    bound only when the first is gone.
+    """The pod is deleted with a condition that gives the reason. The next one has its job at once,
+    but is bound only when the first is gone.
     """
     (first,) = fill(bed, "first", 8, kwok={"stop": "1h"})
     second = bed.kube.create(pod("second", cpu=8, kwok={"run": "100ms"}))
@@ -63,7 +63,7 @@ def test_scancel_of_a_running_pod(bed):
 
 
 def test_scancel_of_a_waiting_pod(bed):
-    """A job that never ran: its pod goes, with the reason; the one that runs stays."""
+    """A job that never ran: its pod is deleted, with the reason; the running pod stays."""
     (holder,) = fill(bed, "holder", 8)
     waiter = bed.kube.create(pod("waiter", cpu=8))
     number = number_of(job_in_state(bed, waiter, "PENDING"))
@@ -78,7 +78,7 @@ def test_scancel_of_a_waiting_pod(bed):
 
 
 def test_delete_of_a_waiting_pod(bed):
-    """kubectl delete pod: its job leaves the queue."""
+    """kubectl delete pod of a waiting pod: its job leaves the queue."""
     fill(bed, "busy", 8)
     waiter = bed.kube.create(pod("dropped", cpu=8))
     job_in_state(bed, waiter, "PENDING")
@@ -98,7 +98,7 @@ def test_delete_of_a_running_pod(bed):
     )
     witness = bed.kube.create(
         pod("witness", cpu=8)
-    )  # the agent has seen the deletion when it has seen what came later
+    )  # once the agent has seen this later pod, it has also seen the deletion
     job_in_state(bed, witness, "PENDING")
     equal(only_job(bed, made)["JobState"], "RUNNING", "the job while the pod is ending")
     bed.kube.delete("Pod", "witness")
@@ -109,7 +109,7 @@ def test_delete_of_a_running_pod(bed):
 
 
 def test_delete_of_a_job_with_running_and_waiting_pods(bed):
-    """kubectl delete job: of twelve pods eight run and four wait. All twelve Slurm jobs are
+    """kubectl delete job: of twelve pods eight run and four wait. All twelve Slurm jobs end
     CANCELLED.
     """
     bed.kube.create(job("twelve", 12, kwok={"run": "1h"}))
@@ -132,8 +132,8 @@ def _jobs_of(bed, prefix):
 
 
 def test_forced_delete_holds_the_node_for_a_while(bed):
-    """kubectl delete --force: the object is gone at once, its containers are not. The next pod
-    waits for the time that is configured.
+    """kubectl delete --force: the object is gone at once, but its containers are not. The next pod
+    waits for the configured time.
     """
     (forced,) = fill(bed, "forced", 8)
     after = bed.kube.create(pod("after-force", cpu=8, kwok={"run": "100ms"}))
@@ -146,7 +146,7 @@ def test_forced_delete_holds_the_node_for_a_while(bed):
 
 
 def test_finished_pod_may_be_deleted(bed):
-    """Deleting what has ended changes nothing in Slurm."""
+    """Deleting an ended pod changes nothing in Slurm."""
     made = bed.kube.create(pod("over", kwok={"run": "10ms", "exit-code": 2}))
     job_in_state(bed, made, "FAILED")
     bed.kube.delete("Pod", "over")
@@ -155,8 +155,8 @@ def test_finished_pod_may_be_deleted(bed):
 
 
 def test_lost_node_fails_its_job(bed):
-    """NotReady for longer than not_ready_after: the node is DOWN, its job NODE_FAIL, the pod
-    deleted; then all comes back.
+    """The node is NotReady for longer than not_ready_after: it is set DOWN, its job ends NODE_FAIL,
+    the pod is deleted; then the node comes back.
     """
     (lost,) = fill(bed, "lost", 8)
     heir = bed.kube.create(pod("heir", cpu=8, kwok={"run": "100ms"}))
@@ -177,7 +177,7 @@ def test_lost_node_fails_its_job(bed):
 
 
 def test_refused_by_the_kubelet(bed):
-    """A pod that ends with a reason and no exit code: FAILED, and not CANCELLED."""
+    """A pod that ends with a reason but without exit code: FAILED, not CANCELLED."""
     made = bed.kube.create(
         pod("refused", kwok={"run": "10ms", "exit-code": 1, "reason": "OutOfcpu"})
     )
@@ -186,8 +186,8 @@ def test_refused_by_the_kubelet(bed):
 
 
 def test_held_job_says_so_and_runs_when_released(bed):
-    """scontrol hold and release are Slurm's own: the pod tells of the first, and follows the
-    second.
+    """scontrol hold and release belong to Slurm: the pod reports the hold, and runs after the
+    release.
     """
     fill(bed, "front", 8)
     made = bed.kube.create(pod("held", cpu=1, kwok={"run": "10ms"}))

@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ends, limits and preemption as accounting sees them: a real slurmdbd with QOS and associations
-that are enforced. Every end is looked at in Kubernetes, scontrol, squeue and sacct. Two nodes of 8
-CPUs; jobs run as nobody in the account kube.
+"""Ends, limits and preemption as accounting records them: a real slurmdbd with enforced QOS and
+associations. Every end is checked in Kubernetes, scontrol, squeue and sacct. Two nodes of 8 CPUs;
+jobs run as nobody in the account kube.
 """
 import re
 import time
@@ -64,7 +64,7 @@ def _drop(bed, *names):
 
 
 def test_ends_of_containers(bed):
-    """0, n, signals: the pod's own result, and its account."""
+    """Exit codes 0 and n, and signals: the pod's result, and its record."""
     for name, code, state, seen in (
         ("zero", 0, "COMPLETED", "0:0"),
         ("seven", 7, "FAILED", "7:0"),
@@ -89,8 +89,8 @@ def test_out_of_memory_is_a_state_of_its_own(bed):
 
 
 def test_pod_that_never_starts_is_given_up(bed):
-    """An image that never comes. The pod says so in a condition and an event, is deleted, and the
-    job is FAILED 125:0. A slow one is spared.
+    """An image that never arrives. The pod gets a condition and an event, is deleted, and the job
+    is FAILED 125:0. A pod that starts slowly is not affected.
     """
     slow = _make(bed, "slow", run_time="10ms", start="1s")
     stuck = _make(bed, "stuck", start="1h")
@@ -112,16 +112,16 @@ def test_pod_that_never_starts_is_given_up(bed):
 
 
 def test_deadline_of_the_pod(bed):
-    """activeDeadlineSeconds: the kubelet ends the pod with the reason DeadlineExceeded. Slurm's
-    word for that is TIMEOUT.
+    """activeDeadlineSeconds: the kubelet ends the pod with the reason DeadlineExceeded, which is
+    TIMEOUT in Slurm.
     """
     made = _make(bed, "late", run_time="10ms", exit_code=137, reason="DeadlineExceeded")
     agreed(bed, made, "TIMEOUT", "0:0")
 
 
 def test_time_limit_of_slurm(bed):
-    """Slurm's time limit (its end is brought nearer, instead of waiting a minute): TIMEOUT, and the
-    pod is told.
+    """Slurm's time limit: TIMEOUT, and the pod gets the reason. The test moves the job's end
+    closer, instead of waiting a minute.
     """
     made = _running(bed, "long", stop="1s")
     number = only_job(bed, made)["JobId"]
@@ -134,7 +134,7 @@ def test_time_limit_of_slurm(bed):
 
 
 def test_scancel_by_the_owner_and_by_root(bed):
-    """sacct tells who it was."""
+    """sacct shows which user cancelled the job."""
     for name, user, uid in (("by-owner", "nobody", 65534), ("by-root", None, 0)):
         made = _running(bed, name, stop="1s")
         bed.slurm.run("scancel", only_job(bed, made)["JobId"], user=user)
@@ -145,7 +145,7 @@ def test_scancel_by_the_owner_and_by_root(bed):
 
 
 def test_scancel_by_the_owner_of_a_pending_job(bed):
-    """It never ran: no node in the account, the pod is gone and says why."""
+    """The job never ran: its record has no node, and the pod is deleted with the reason."""
     fill(bed, "holds", 8, 2)
     made, number = _pending(bed, "unwanted", 8)
     bed.slurm.run("scancel", number, user="nobody")
@@ -168,8 +168,8 @@ def test_scancel_by_a_stranger_is_refused(bed):
 
 
 def test_preemption_by_qos_with_grace(bed):
-    """PreemptMode=CANCEL, GraceTime: the low one's job is PREEMPTED after its grace, its pod
-    deleted, the high one runs when it has gone.
+    """PreemptMode=CANCEL with GraceTime: the job of the pod with low priority is PREEMPTED after
+    its grace time and the pod deleted; then the other pod runs.
     """
     low = [_running(bed, f"low-{i}", 8, "low", stop="1s") for i in range(2)]
     high = _make(bed, "high", 8, "high", run_time="100ms")
@@ -187,8 +187,8 @@ def test_preemption_by_qos_with_grace(bed):
 
 
 def test_preemption_by_requeue_makes_a_new_pod(bed):
-    """PreemptMode=REQUEUE cannot requeue what has no script: the job is PREEMPTED, Kubernetes' Job
-    makes a new pod, and that waits in the queue.
+    """PreemptMode=REQUEUE cannot requeue a job without a script: the job is PREEMPTED, the
+    Kubernetes Job creates a new pod, and that pod waits in the queue.
     """
     manifest = job(
         "again", 2, cpu=8, kwok={"run": "1h"}, annotations={"slurm-kube.io/qos": "again"}
@@ -226,8 +226,8 @@ def test_preemption_by_requeue_makes_a_new_pod(bed):
 
 
 def test_updates_of_a_pending_job(bed):
-    """scontrol update: time limit and priority are Slurm's; a node list is honoured; what the pod
-    asks for cannot be shrunk behind its back.
+    """scontrol update: time limit and priority are up to Slurm, a node list is honoured, but a job
+    cannot be made smaller than its pod's requests.
     """
     fill(bed, "full", 8, 2)
     made, number = _pending(bed, "changed", 2, run_time="10ms")
@@ -254,7 +254,7 @@ def _delete_and_wait(bed, name):
 
 
 def test_requeue_is_refused(bed):
-    """scontrol requeue of a job without a script: Slurm says no, pending or running, and nothing
+    """scontrol requeue of a job without a script: Slurm refuses it, pending or running, and nothing
     changes.
     """
     made = _running(bed, "kept", 8)
@@ -272,7 +272,7 @@ def test_requeue_is_refused(bed):
 
 
 def _refusal(bed, *words):
-    """What scontrol complained of, or nothing."""
+    """The error text of scontrol, or an empty string."""
     try:
         bed.slurm.run("scontrol", *words)
         return ""
@@ -281,8 +281,8 @@ def _refusal(bed, *words):
 
 
 def test_suspend_and_resume(bed):
-    """scontrol suspend: the job is SUSPENDED, the pod goes on (nothing here can stop it); resume:
-    as before. The node is never stuck.
+    """scontrol suspend: the job is SUSPENDED, but the pod continues, because nothing here can stop
+    it; resume restores the job. The node stays usable.
     """
     made = _running(bed, "paused", 8)
     number = only_job(bed, made)["JobId"]
@@ -308,7 +308,9 @@ def test_suspend_and_resume(bed):
 
 
 def test_suspended_pod_that_ends(bed):
-    """The pod ends while its job is suspended: the truth all the same, and the node is free."""
+    """The pod ends while its job is suspended: the job gets the true result, and the node
+    is free.
+    """
     made = _running(bed, "asleep", 8)
     number = only_job(bed, made)["JobId"]
     _refusal(bed, "suspend", number)
@@ -319,8 +321,8 @@ def test_suspended_pod_that_ends(bed):
 
 
 def test_suspended_job_cannot_give_its_cpus_away(bed):
-    """Slurm takes a suspended job's CPUs for others; the pod still uses them, so the next pod must
-    wait for it.
+    """Slurm gives a suspended job's CPUs to other jobs, but the pod still uses them. The next pod
+    must therefore wait.
     """
     first = [_running(bed, f"sleeps-{i}", 8) for i in range(2)]
     next_pod, _ = _pending(bed, "impatient", 8, run_time="10ms")
@@ -336,8 +338,8 @@ def test_suspended_job_cannot_give_its_cpus_away(bed):
 
 
 def test_eviction(bed):
-    """kubectl drain's way: the eviction API deletes the pod, the job is CANCELLED when it has
-    ended.
+    """As with kubectl drain: the eviction API deletes the pod, and the job is CANCELLED when the
+    pod has ended.
     """
     made = _running(bed, "evicted", stop="300ms")
     bed.kube.request(
@@ -367,7 +369,7 @@ def test_pressure_eviction(bed):
 
 
 def test_namespace_deletion(bed):
-    """kubectl delete namespace takes running and waiting pods along; all jobs end CANCELLED."""
+    """kubectl delete namespace deletes running and waiting pods; all jobs end CANCELLED."""
     bed.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "doomed"}})
     bed.plane.default_account("doomed")
     made = []
@@ -387,7 +389,7 @@ def test_namespace_deletion(bed):
 
 
 def test_limit_of_running_jobs(bed):
-    """QOS MaxJobsPerUser=1: the second waits with Slurm's reason, and goes on when the first has
+    """QOS MaxJobsPerUser=1: the second pod waits with Slurm's reason, and runs when the first has
     ended.
     """
     first = _running(bed, "single", qos="one")
@@ -403,7 +405,9 @@ def _drop_one(bed, name, made):
 
 
 def test_limit_of_resources(bed):
-    """QOS GrpTRES=cpu=4: more waits with Slurm's reason, and goes on when there is room."""
+    """QOS GrpTRES=cpu=4: a pod beyond that waits with Slurm's reason, and runs when there
+    is room.
+    """
     first = _running(bed, "three-cpus", 3, "four")
     second = _make(bed, "two-cpus", 2, "four", run_time="10ms")
     wait_reason(bed, "two-cpus", "SlurmPending", "QOSGrpCpuLimit")
@@ -412,7 +416,7 @@ def test_limit_of_resources(bed):
 
 
 def test_limit_of_the_association(bed):
-    """GrpTRES of the account in the cluster: AssocGrpCpuLimit; raised by the administrator while
+    """GrpTRES of the account in the cluster: AssocGrpCpuLimit. The administrator raises it while
     the pod waits.
     """
     bed.slurm.accounting.sacctmgr("modify", "account", "kube", "set", "GrpTRES=cpu=2")
@@ -425,8 +429,8 @@ def test_limit_of_the_association(bed):
 
 
 def test_limit_of_submitted_jobs(bed):
-    """QOS MaxSubmitJobsPerUser=1: Slurm refuses the second; the pod says so, tries again, and runs
-    when there is room.
+    """QOS MaxSubmitJobsPerUser=1: Slurm refuses the second job. The pod reports that, the agent
+    retries, and the pod runs when there is room.
     """
     first = _running(bed, "only", qos="few")
     second = _make(bed, "refused-for-now", qos="few", run_time="10ms")
@@ -438,7 +442,9 @@ def test_limit_of_submitted_jobs(bed):
 
 
 def test_unknown_qos_and_account_are_refused(bed):
-    """What the namespace may ask for and Slurm does not know: refused, and the pod says why."""
+    """A QOS and an account that the namespace may use but Slurm does not know: the pod is refused
+    with the reason.
+    """
     made = _make(bed, "wrong-qos", qos="forgotten")
     assert "qos" in wait_reason(bed, "wrong-qos", "SlurmRefused").lower()
     equal(bed.slurm.job_of_pod(uid_of(made)), [])
@@ -454,8 +460,8 @@ def _native(bed, *options):
 
 
 def test_native_job_depends_on_a_pod(bed):
-    """sbatch --dependency=afterok:POD starts when the pod's end is 0, afternotok when it is not;
-    the other never runs.
+    """sbatch --dependency=afterok:POD starts when the pod ends with 0, afternotok when it does not;
+    the other one never runs.
     """
     good, bad = _running(bed, "good"), _running(bed, "bad")
     ids = {name: only_job(bed, m)["JobId"] for name, m in (("good", good), ("bad", bad))}
@@ -484,8 +490,8 @@ def test_native_job_depends_on_a_pod(bed):
 
 
 def test_pod_depends_on_a_native_job(bed):
-    """scontrol update Dependency= of a pending placeholder: the pod waits with Slurm's reason and
-    starts when the job has ended well.
+    """scontrol update Dependency= of a pending placeholder: the pod waits with Slurm's reason, and
+    starts when the native job has succeeded.
     """
     fill(bed, "before", 8, 2)
     made, number = _pending(bed, "dependent", 1, run_time="10ms")
@@ -502,7 +508,9 @@ def test_pod_depends_on_a_native_job(bed):
 
 
 def test_pod_depends_on_what_fails(bed):
-    """The native job fails: the pod's job never starts, the pod says so and waits for its owner."""
+    """The native job fails: the pod's job never starts, and the pod reports that and waits for its
+    owner.
+    """
     fill(bed, "until", 8, 2)
     made, number = _pending(bed, "hopeless", 1)
     native = _native(bed, "--hold", "--wrap=exit 1")
@@ -516,8 +524,8 @@ def test_pod_depends_on_what_fails(bed):
 
 
 def test_stage_latencies_are_counted(bed):
-    """skube diag: every decision's time to its effect has been measured by now, and none is beyond
-    reason.
+    """skube diag: the latency of every stage has been measured by then, and none is
+    unreasonable.
     """
     bed.plane.kubectl("cordon", "node-0")
     wait_for(lambda: "DRAIN" in bed.slurm.node("node-0")["State"], "node-0 to be drained")
@@ -542,8 +550,8 @@ def test_stage_latencies_are_counted(bed):
 
 
 def test_sacct_agrees_about_all_jobs(bed):
-    """Over all of this: state and exit code of every job of ours are the same in scontrol and in
-    the database.
+    """Over all these tests, state and exit code of every job of ours are the same in scontrol and
+    in the database.
     """
     wait_no_live_jobs(bed)
     assert sacct_agrees(bed) > 40

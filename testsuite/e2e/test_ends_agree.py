@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pods with random ends, and what sacct says of each: state and exit code must be the pod's own.
-SLURM_KUBE_PODS says how many (100), SLURM_KUBE_RATE how many are made in a second (50),
-SLURM_KUBE_SEED repeats a run's choice.
+"""Pods with random ends: state and exit code in sacct must be the pod's own. SLURM_KUBE_PODS is the
+number of pods (100), SLURM_KUBE_RATE the number created per second (50), and SLURM_KUBE_SEED
+repeats a run.
 """
 import os
 import random
@@ -24,7 +24,7 @@ SEED = os.environ.get("SLURM_KUBE_SEED") or str(random.randrange(1 << 32))
 RANDOM = random.Random(SEED)
 BATCH = 50  # job ids in one scancel
 
-# kind: how often. Those in ACTED run until somebody does something to them.
+# kind: weight. Pods of a kind in ACTED run until the test acts on them.
 KINDS = {
     "zero": 25,
     "code": 25,
@@ -42,7 +42,7 @@ ACTED = ("scancel", "delete", "force", "limit")
 
 
 class Story:
-    """One pod: how it shall end, and what Slurm and Kubernetes must say then."""
+    """One pod: how it is to end, and what Slurm and Kubernetes must show then."""
 
     def __init__(self, number):
         self.kind = RANDOM.choices(list(KINDS), list(KINDS.values()))[0]
@@ -66,7 +66,7 @@ class Story:
         self.manifest = pod(self.name, cpu=1, memory="32Mi", kwok=kwok)
 
     def wanted(self):
-        """(state, exit code) in Slurm."""
+        """The expected (state, exit code) in Slurm."""
         ends = {
             "zero": ("COMPLETED", "0:0"),
             "code": ("FAILED", f"{self.code}:0"),
@@ -80,7 +80,7 @@ class Story:
         return ends.get(self.kind, ("CANCELLED", "0:0"))
 
     def is_pod_as_told(self, last):
-        """The pod's own last word fits the story."""
+        """True if the last state of the pod fits the story."""
         if self.kind in ACTED or self.kind == "stuck":
             return "deletionTimestamp" in last["metadata"] or self.kind == "force"
         return (last["status"]["phase"], exit_code(last)) == (
@@ -90,7 +90,7 @@ class Story:
 
 
 def _act(bed, stories):
-    """As each pod runs, what shall end it is done."""
+    """Ends each pod of a kind in ACTED as soon as it runs."""
     left = {s.name: s for s in stories if s.kind in ACTED}
     with ThreadPoolExecutor(2) as pool:
         while left:
@@ -123,7 +123,8 @@ def _act(bed, stories):
             if numbers["scancel"]:
                 bed.slurm.run("scancel", *numbers["scancel"])
             if numbers["limit"]:
-                # slurmctld refuses an end in the past, and a second may pass on the way
+                # slurmctld refuses an end in the past, and a second may pass until it has the
+                # request
                 bed.slurm.run(
                     "scontrol",
                     "update",
@@ -143,7 +144,7 @@ def _rows(bed):
 
 
 def test_sacct_and_pods_agree(bed):
-    """All pods of a random mixture: one job each, with the state and exit code of its pod."""
+    """All pods of a random mixture have one job each, with the pod's state and exit code."""
     stories = [Story(i) for i in range(PODS)]
     never, start = threading.Event(), time.monotonic()
     actor = threading.Thread(target=_act, args=(bed, stories), daemon=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Preemption between partitions, in each of Slurm's modes: CANCEL, REQUEUE and SUSPEND; a partition
-that oversubscribes. One node of 8 CPUs; every pod wants all of it.
+"""Preemption between partitions in each of Slurm's modes, CANCEL, REQUEUE and SUSPEND, and a
+partition that oversubscribes. There is one node of 8 CPUs, and every pod needs all of it.
 """
 from lib import Cluster, equal, pod, run, wait_for
 from lib.expect import (
@@ -46,20 +46,22 @@ def _killed_for_another(bed, partition):
 
 
 def test_cancel(bed):
-    """PreemptMode=CANCEL: the job is PREEMPTED, its pod deleted, and the other is bound when it has
-    gone.
+    """PreemptMode=CANCEL: the job is PREEMPTED, its pod is deleted, and the other pod is bound when
+    that one is gone.
     """
     _killed_for_another(bed, "cancel")
 
 
 def test_requeue_is_a_kill(bed):
-    """PreemptMode=REQUEUE: without a script Slurm cannot requeue; it is as CANCEL."""
+    """PreemptMode=REQUEUE: Slurm cannot requeue a job without a script, so it acts as with
+    CANCEL.
+    """
     _killed_for_another(bed, "requeue")
 
 
 def test_suspend_is_safe(bed):
-    """PreemptMode=SUSPEND: nothing here can stop a container, so the pod runs on and the other,
-    whose job Slurm has started, waits for its end.
+    """PreemptMode=SUSPEND: nothing here can stop a container, so the pod continues, and the other
+    pod waits for its end although Slurm has started its job.
     """
     low = _victim(bed, "low-suspend", "suspend")
     high = _make(bed, "over-suspend", "high", run="100ms")
@@ -80,8 +82,8 @@ def test_suspend_is_safe(bed):
 
 
 def test_suspended_job_resumes(bed):
-    """The other goes away before it could run: Slurm resumes the first, whose pod never noticed,
-    and its end is the truth.
+    """The other pod is deleted before it could run: Slurm resumes the first job, whose pod was not
+    affected, and that job gets the true result.
     """
     low = _victim(bed, "low-resumed", "suspend")
     high = _make(bed, "over-resumed", "high")
@@ -96,8 +98,8 @@ def test_suspended_job_resumes(bed):
 
 
 def test_a_partition_that_gives_cpus_out_twice_is_refused(bed):
-    """OverSubscribe=FORCE:2: Slurm would start and charge a job whose pod cannot have the CPUs. It
-    goes on when the partition is changed.
+    """OverSubscribe=FORCE:2: Slurm would start and charge a job whose pod cannot get the CPUs. The
+    pod runs when the partition is changed.
     """
     made = _make(bed, "twice", "shared", run="100ms")
     text = wait_reason(bed, "twice", "SlurmRefused")
@@ -108,8 +110,8 @@ def test_a_partition_that_gives_cpus_out_twice_is_refused(bed):
 
 
 def test_sacct_agrees_about_all_jobs(bed):
-    """Over all of this: state and exit code of every job of ours are the same in scontrol and in
-    the database.
+    """Over all these tests, state and exit code of every job of ours are the same in scontrol and
+    in the database.
     """
     wait_no_live_jobs(bed)
     assert sacct_agrees(bed) > 4

@@ -7,12 +7,12 @@
 	testsuite/e2e/test_example.py /tmp/build                 all tests of this file
 	testsuite/e2e/test_example.py /tmp/build exit_code       those with that word in their name
 
-Each function test_* gets the bed that run() was told to make, and has a story for a docstring: a
-failure prints it. All tests of a file share one bed, so each uses names of its own and cleans up
-nothing that the next one would not mind. Nothing sleeps: a test waits for what it wants to see,
-with a limit. "bed.kube" has the pods as the API server tells them, "bed.slurm" runs Slurm's own
-commands; a test believes these two, not our agent. On failure the run directory stays, with all
-logs.
+Each function test_* gets the test bed that run() was told to create. Its docstring tells the story,
+which is printed if the test fails. All tests of a file share one test bed, so that each uses names
+of its own, and must clean up what would disturb the next one. Nothing sleeps: a test waits for what
+it wants to see, with a limit. "bed.kube" has the pods as the API server reports them, "bed.slurm"
+runs Slurm's own commands; a test trusts these two, not our agent. After a failure the run directory
+is kept, with all logs.
 """
 from lib import Cluster, Skip, equal, job, pod, run, wait_for
 from lib.kube import exit_code
@@ -27,8 +27,8 @@ def test_pod_becomes_a_job_with_its_exit_code(bed):
     ended = bed.kube.wait_phase("example", "Failed", "Succeeded")
     equal(exit_code(ended), 3)
 
-    # The marker in the job's admin comment names the pod. There must be one such job, whatever
-    # happened meanwhile.
+    # The marker in the job's admin comment names the pod. There must be exactly one such job,
+    # whatever happened meanwhile.
     jobs = wait_for(lambda: bed.slurm.job_of_pod(made["metadata"]["uid"]), "a job for the pod")
     equal(len(jobs), 1, "jobs of the pod")
     done = bed.slurm.wait_job(int(jobs[0]["JobId"]), "COMPLETED", "FAILED", "CANCELLED")
@@ -53,14 +53,14 @@ def test_every_pod_of_a_job_runs(bed):
 
 
 def test_real_containers_where_the_machine_can(bed):
-    """Skip says why something cannot be tried; real_node() does so by itself where kubelets cannot
-    run.
+    """Skip gives the reason why something cannot be tested; real_node() raises it itself where
+    kubelets cannot run.
     """
     if bed.slurm.number < (22, 5):
         raise Skip("no such Slurm is supported")
     name = bed.plane.real_node("real")
     bed.sync_nodes([name])
-    for other in bed.names:  # so that Slurm has no choice
+    for other in bed.names:  # so that Slurm must use the real node
         bed.slurm.run(
             "scontrol", "update", f"NodeName={other}", "State=DRAIN", "Reason=for the real one"
         )

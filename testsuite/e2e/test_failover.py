@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two SlurmctldHosts with an agent each. Whichever slurmctld is in control, its agent leads and the
-other one does nothing. Over take-overs there and back pods go on running under the same jobs, new
-ones are placed, each exactly once.
+"""Two SlurmctldHosts with an agent each. The agent beside the active slurmctld leads, and the other
+one does nothing. Over take-overs in both directions pods continue under the same jobs, and each new
+pod is placed exactly once.
 """
 import time
 
@@ -10,11 +10,11 @@ from lib import equal, pod, run, wait_for
 from lib.expect import job_in_state, uid_of
 from lib.two_hosts import TwoHosts
 
-AWAY = []  # (from, until): a controller that was killed may have forgotten what it had not saved
+AWAY = []  # (from, until): a killed controller may have forgotten what it had not saved
 
 
 def place(bed, name, count=3):
-    """Pods that are made now, run to their end, and have one job each."""
+    """Creates pods, runs them to their end, and checks that each has one job."""
     made = [bed.kube.create(pod(f"{name}-{i}")) for i in range(count)]
     finish(bed, made)
 
@@ -36,7 +36,7 @@ def finish(bed, made, lossy=False):
 
 
 def said(agent):
-    """How often an agent's log tells of an action."""
+    """The number of actions in an agent's log."""
     text = (agent.dir / "log/slurmkubed.out").read_text()
     return sum(
         text.count(f">{what} pod=")
@@ -45,7 +45,7 @@ def said(agent):
 
 
 def test_only_the_agent_beside_the_active_controller_acts(bed):
-    """Both watch; the one without a plugin connected does nothing and says so."""
+    """Both agents watch; the one without a connected plugin does nothing, and reports that."""
     equal(bed.leader(), "kube-a")
     before = said(bed.agent_b)
     place(bed, "first")
@@ -61,7 +61,7 @@ def test_only_the_agent_beside_the_active_controller_acts(bed):
 
 
 def test_backup_takes_over_after_kill_9(bed):
-    """kill -9 of the primary, with pods that run and pods that are made while nobody is in
+    """kill -9 of the primary, with running pods and with pods created while no slurmctld is in
     control.
     """
     runs = bed.kube.create(pod("runs"))
@@ -81,13 +81,13 @@ def test_backup_takes_over_after_kill_9(bed):
 
 
 def test_every_agent_finds_the_active_controller(bed):
-    """The primary is dead: skube check does not call Slurm dead, on neither host."""
+    """The primary is dead: on neither host does skube check report Slurm as dead."""
 
     def fine(agent):
         checks = {c["name"]: c for c in agent.skube_all("check")["checks"]}
         return (
             "Kubernetes v" in checks["API server"]["text"] and checks["slurmctld"]["ok"]
-        )  # it has looked around
+        )  # the agent has looked at both
 
     for agent in (bed.agent_b, bed.agent):
         agent.restart_without_waiting()
@@ -96,7 +96,9 @@ def test_every_agent_finds_the_active_controller(bed):
 
 
 def test_primary_comes_back(bed):
-    """It takes control again; the agent beside the backup loses its plugin and stops acting."""
+    """The primary takes control again; the agent beside the backup loses its plugin and stops
+    acting.
+    """
     bed.wait_saved()
     bed.slurm.slurmctld.start()
     bed.wait_leader("kube-a", 150)
@@ -107,7 +109,7 @@ def test_primary_comes_back(bed):
 
 
 def test_scontrol_takeover(bed):
-    """The administrator hands control to the backup, in the middle of pods."""
+    """The administrator hands control to the backup while pods are under way."""
     made = [bed.kube.create(pod(f"handed-{i}")) for i in range(3)]
     bed.run_pod("handed-0")
     since = time.time()
@@ -120,8 +122,8 @@ def test_scontrol_takeover(bed):
 
 
 def test_agent_beside_the_active_controller_killed(bed):
-    """Nobody leads for as long as it is away: the other one does not take its place, since its
-    slurmctld is not in control. Then it goes on.
+    """While that agent is down, no agent leads: the other one does not take its place, because its
+    slurmctld is not in control. After its restart the agent continues.
     """
     before = said(bed.agent)
     bed.agent_b.kill9()
@@ -133,7 +135,7 @@ def test_agent_beside_the_active_controller_killed(bed):
 
 
 def test_the_steady_pod_goes_on(bed):
-    """The pod steady noticed nothing of all this, and no other job is left."""
+    """Pod steady was not affected, and no other job is left."""
     bed.others_done()
     bed.steady_goes_on()
 

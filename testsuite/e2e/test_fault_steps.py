@@ -1,10 +1,10 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kill -9 at each step of a pod's life. A proxy holds the window open; the agent, slurmctld,
-kube-apiserver or etcd dies in it and comes back. What the dead agent had sent and nobody had seen
-arrives late, when its successor is at work. Each pod runs once and ends with the truth, a pod that
-runs meanwhile notices nothing, no job is left over. test_faults.py does the same at random moments
-in a burst.
+"""kill -9 at each step of a pod's life. A proxy holds a race window open, in which the agent,
+slurmctld, kube-apiserver or etcd is killed and restarted. Requests that the dead agent had sent
+arrive late, when its successor is already at work. Each pod runs once and its job gets the true
+result, a pod that runs meanwhile is not affected, and no job is left. test_faults.py does the same
+at random moments in a burst.
 """
 import time
 
@@ -18,7 +18,7 @@ SLURM_KILLED = []  # (from, until)
 
 
 class Life:
-    """A pod that takes its normal way: runs and succeeds, its job is COMPLETED."""
+    """A pod with a normal life: it runs and succeeds, and its job is COMPLETED."""
 
     def __init__(self, bed, name):
         self.bed, self.name, self.pod, self.slurm_remembers = bed, name, None, True
@@ -27,14 +27,14 @@ class Life:
         self.pod = self.bed.kube.create(pod(self.name, **options))
 
     def start(self):
-        """Up to where the window may be armed."""
+        """Brings the pod to where the window can be armed."""
 
     def go(self):
-        """What leads into the window."""
+        """The action that leads into the window."""
         self.create()
 
     def in_window(self):
-        """What the victim must have done before it dies."""
+        """Waits for what the victim must have done before it is killed."""
 
     def outcome(self):
         self.bed.run_pod(self.name)
@@ -45,8 +45,8 @@ class Life:
         self.ended("COMPLETED", "0:0")
 
     def ended(self, state, code):
-        """The job that its Binding names tells the truth; every other job of the pod has ended
-        without a pod.
+        """The job named by the Binding has this result; every other job of the pod ended without a
+        pod.
         """
         self.bed.others_done()
         bound = [p for _, _, p in self.bed.kube.events_of(self.name) if p["spec"].get("nodeName")][
@@ -57,7 +57,7 @@ class Life:
         told = {j["JobId"]: (j["JobState"], j["ExitCode"]) for j in jobs}
         if self.slurm_remembers:
             equal(told, {mine: (state, code)}, f"jobs of {self.name}")
-        else:  # the job of the Binding may be lost, and another have taken its place
+        else:  # the job of the Binding may be lost and replaced by another
             equal(
                 [t for t in told.values() if t[0] == "COMPLETED"][1:],
                 [],
@@ -72,7 +72,7 @@ class Life:
 
 
 class Ending(Life):
-    """A pod that has run and ends now: its job is COMPLETED."""
+    """A pod that has run and ends: its job is COMPLETED."""
 
     def start(self):
         self.create()
@@ -86,7 +86,7 @@ class Ending(Life):
 
 
 class Cancelled(Life):
-    """A running pod whose job somebody cancels: it is deleted and says why."""
+    """A running pod whose job is cancelled: it is deleted with the reason."""
 
     def start(self):
         self.create()
@@ -97,8 +97,8 @@ class Cancelled(Life):
         self.bed.slurm.run("scancel", self.job)
 
     def in_window(self):
-        # the deletion does not wait for its answer, and nobody says it again of a pod that is being
-        # deleted
+        # the deletion does not wait for the condition's answer, and no agent repeats the condition
+        # of a pod that is being deleted
         disruption(self.bed, self.name)
 
     def outcome(self):
@@ -110,7 +110,7 @@ class Cancelled(Life):
 
 
 class Withdrawn(Life):
-    """A pod that waits in the queue and whose user deletes it: its job is cancelled."""
+    """A pod that waits in the queue and is deleted by its user: its job is cancelled."""
 
     def start(self):
         self.bed.block.start()
@@ -132,7 +132,7 @@ class Withdrawn(Life):
 
 
 class Waiting(Life):
-    """A pod that must wait and says so; as there is room it runs."""
+    """A pod that must wait and says so; it runs when there is room."""
 
     def go(self):
         self.bed.block.start()
@@ -174,7 +174,7 @@ def bound_seen(bed, name):
     )
 
 
-# What is held, and what kind of life leads there.
+# Name of the window: (the rule that holds it open, the kind of life that leads into it).
 WINDOWS = {
     "watch_event_seen_and_submission_not_sent": (rpc("before", SUBMIT), Life),
     "submission_sent_and_not_answered": (rpc("after", SUBMIT), Life),
@@ -196,7 +196,7 @@ WINDOWS = {
 def kill_agent(bed, window):
     bed.agent.kill9()
     bed.agent.start()
-    window.release()  # what the dead one had sent may arrive now
+    window.release()  # requests that the dead agent had sent may arrive from here on
 
 
 def kill_slurmctld(bed, window):
@@ -224,8 +224,8 @@ KILL = {
 
 
 def killed(bed, victim, step):
-    """kill -9 of the victim in that window; then everything must come out as its kind of life
-    says.
+    """Kills the victim in that window with SIGKILL; afterwards the life must have its normal
+    outcome.
     """
     arm, kind = WINDOWS[step]
     life = kind(bed, f"{victim[:5].strip('-')}-{len(bed.cases)}")
@@ -244,7 +244,7 @@ def killed(bed, victim, step):
         bed.clear()
         if (
             victim == "slurmctld" and SLURM_KILLED
-        ):  # a binding that was under way may name a job that is lost
+        ):  # a binding that was under way may name a lost job
             SLURM_KILLED[-1] = (SLURM_KILLED[-1][0], time.time())
     bed.others_done()
     bed.steady_goes_on()

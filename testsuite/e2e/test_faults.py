@@ -1,9 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A Job of 200 pods on 32 CPUs while one part after the other is restarted or killed with -9. Every
-pod runs once and is never deleted, every Slurm job ends with the truth, none is left over. When a
-fault comes is decided by how much the watch has told of the burst, at random; SLURM_KUBE_SEED
-repeats a run's choice.
+"""A Job of 200 pods on 32 CPUs while one component after the other is restarted or killed with -9.
+Every pod runs once and is never deleted, every Slurm job gets the true result, and none is left. A
+fault occurs after a random number of watch events of the burst; SLURM_KUBE_SEED repeats a run.
 """
 import os
 import random
@@ -20,7 +19,9 @@ SLURM_KILLED = []  # (from, until)
 
 
 class Burst:
-    """A Job under way. A pod makes at least five events: made, bound, running, ended, counted."""
+    """A Job under way. A pod causes at least five events: created, bound, running, ended,
+    counted.
+    """
 
     def __init__(self, bed, name, run_time="600ms"):
         self.bed, self.name, self.start = bed, name, len(bed.kube.history["Pod"])
@@ -33,16 +34,16 @@ class Burst:
         )
 
     def moments(self, count):
-        """Random places in the middle of the burst, in order."""
+        """Random positions in the middle of the burst, in order."""
         return sorted(RANDOM.sample(range(20, 4 * PODS), count))
 
     def pods(self):
         return {n: p for n, p in self.bed.kube.pods(f"{self.name}-").items()}
 
     def all_ran_once(self, creations_lost=False):
-        """On the side of Kubernetes: every pod that there is succeeded, and nobody wanted to delete
-        any. 200 in all; creations_lost: or more, as many as the Job controller has made again
-        because the answer to a creation was lost, which is its affair.
+        """In Kubernetes: every existing pod has succeeded, and no deletion was requested. There are
+        200 pods; creations_lost: or more, if the Job controller repeated creations whose answer was
+        lost, which is not our concern.
         """
 
         def over():
@@ -69,9 +70,9 @@ class Burst:
         equal(disrupted, set(), "pods that somebody wanted to delete")
 
     def all_jobs_completed(self, answers_lost=False):
-        """On Slurm's side, where it has lost nothing: one job that ran for each pod, COMPLETED, on
-        the pod's node. answers_lost: slurmctld kills what it has allocated when it cannot tell the
-        agent, which was killed, and the pod gets another job.
+        """In Slurm, if it has lost nothing: each pod has one job that ran, COMPLETED, on the pod's
+        node. answers_lost: slurmctld kills an allocation that it cannot report to the killed agent,
+        and the pod gets another job.
         """
         wait_no_live_jobs(self.bed)
         jobs = jobs_by_uid(self.bed)
@@ -96,7 +97,9 @@ class Burst:
 
 
 def test_agent_killed_at_ten_moments(bed):
-    """kill -9 of the agent and start, ten times; some kills hit it while it is still starting."""
+    """The agent is killed with -9 and started ten times; some kills hit it while it is still
+    starting.
+    """
     burst = Burst(bed, "agent", "1s")
     for moment in burst.moments(10):
         burst.wait_events(moment)
@@ -108,7 +111,7 @@ def test_agent_killed_at_ten_moments(bed):
 
 
 def test_agent_restarted_with_nothing_to_do(bed):
-    """Pods that run and pods that wait are the same before and after: no write, no job, no
+    """Running and waiting pods are the same before and after the restart: no write, no job, no
     event.
     """
     burst = Burst(bed, "calm", "1s")
@@ -120,7 +123,9 @@ def test_agent_restarted_with_nothing_to_do(bed):
 
 
 def test_slurmctld_restarted(bed):
-    """In good order, in the middle: Slurm saves its state, the plugin comes back and tells all."""
+    """A normal restart in the middle of the burst: Slurm saves its state, and the plugin reconnects
+    and sends a snapshot.
+    """
     burst = Burst(bed, "restart")
     burst.wait_events(burst.moments(1)[0])
     bed.slurm.restart()
@@ -130,7 +135,7 @@ def test_slurmctld_restarted(bed):
 
 
 def test_slurmctld_reconfigured(bed):
-    """Three times; from 23.11 on each is a new process under the same pods."""
+    """Three times; from 23.11 on each reconfigure starts a new process."""
     burst = Burst(bed, "reconfigure")
     for moment in burst.moments(3):
         burst.wait_events(moment)
@@ -141,8 +146,8 @@ def test_slurmctld_reconfigured(bed):
 
 
 def test_slurmctld_killed(bed):
-    """kill -9: Slurm forgets what it had not saved (5 s). Its jobs may be lost, taken up again or
-    end otherwise; no pod suffers.
+    """kill -9: Slurm forgets what it had not saved (5 s). Its jobs may be lost, revived or end
+    differently; no pod is affected.
     """
     burst = Burst(bed, "killed")
     burst.wait_events(burst.moments(1)[0])
@@ -162,7 +167,7 @@ def test_slurmctld_killed(bed):
 
 
 def test_api_server_restarted(bed):
-    """In good order: watches end, writes fail, all is taken up again."""
+    """A normal restart: watches end, writes fail, and all of them are resumed."""
     burst = Burst(bed, "apirestart")
     burst.wait_events(burst.moments(1)[0])
     bed.plane.restart("kube-apiserver")
@@ -172,7 +177,7 @@ def test_api_server_restarted(bed):
 
 
 def test_api_server_killed(bed):
-    """kill -9, twice: answers to bindings are lost on the way."""
+    """kill -9, twice: answers to bindings are lost."""
     burst = Burst(bed, "apikilled")
     for moment in burst.moments(2):
         burst.wait_events(moment)
@@ -184,7 +189,7 @@ def test_api_server_killed(bed):
 
 
 def test_all_at_once(bed):
-    """The agent is killed while slurmctld is away, and comes back before it."""
+    """The agent is killed while slurmctld is down, and starts again before slurmctld does."""
     burst = Burst(bed, "both")
     burst.wait_events(burst.moments(1)[0])
     bed.slurm.slurmctld.stop()

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What users are told: events on pods, annotations for their containers, and `skube why`. Two nodes
-of 8 CPUs; jobs run as nobody.
+"""What users see: events on pods, annotations for their containers, and `skube why`. Two nodes of 8
+CPUs; jobs run as nobody.
 """
 import json
 import re
@@ -35,7 +35,7 @@ def _events(bed, uid):
 
 
 def _told(bed, made, reason, text, kind="Normal"):
-    """The note of the pod's event once there is one with this reason and text."""
+    """Waits for an event of the pod with this reason and text; returns its note."""
 
     def look():
         seen = _events(bed, uid_of(made))
@@ -51,7 +51,7 @@ def _told(bed, made, reason, text, kind="Normal"):
 
 
 def _why(bed, name):
-    """{about: text} of skube why; two lines that say things of their own are joined."""
+    """{about: text} of skube why; lines with the same subject are joined."""
     text, lines = bed.agent.skube_text("why", name), {}
     for line in text.splitlines():
         about, _, said = line.partition(":")
@@ -61,8 +61,8 @@ def _why(bed, name):
 
 
 def test_a_life_is_told(bed):
-    """Bound: job, CPUs and node. Ended: with which result. No warning for what is as it should
-    be.
+    """The binding's event has job, CPUs and node; the event of the end has the result. A normal
+    life has no warning.
     """
     made = bed.kube.create(pod("lives", cpu=2, kwok={"run": "10ms", "exit-code": 3}))
     seen = job_in_state(bed, made, "FAILED")
@@ -77,7 +77,7 @@ def test_a_life_is_told(bed):
 
 
 def test_a_refusal_is_told(bed):
-    """A warning that names key, value and remedy, as the condition does; once."""
+    """One warning that names key, value and remedy, as the condition does."""
     made = bed.kube.create(pod("refused", annotations={"slurm-kube.io/no-such-option": "77"}))
     text = wait_reason(bed, "refused", "SlurmRefused")
     equal(_told(bed, made, "SlurmRefused", "slurm-kube.io/no-such-option", "Warning"), text)
@@ -88,7 +88,7 @@ def test_a_refusal_is_told(bed):
 
 
 def test_who_ended_it_is_told(bed):
-    """scancel by the job's own user, and by root: the event and the condition name the uid."""
+    """scancel by the job's own user, and by root: event and condition name the uid."""
     for name, user, uid in (("his", "nobody", 65534), ("roots", None, 0)):
         (made,) = fill(bed, name, 1, kwok={"stop": "1s"})
         number = number_of(only_job(bed, made))
@@ -113,8 +113,8 @@ def test_who_ended_it_is_told(bed):
 
 
 def test_annotations_for_containers(bed):
-    """A container's environment can have them before it starts: here that they are on the pod, in
-    test_kubelet that they arrive.
+    """A container's environment can use the annotations before it starts. This test checks that
+    they are on the pod, test_kubelet that they arrive in the container.
     """
     for name in ("at-once", "later"):
         blocking = fill(bed, "block", CPUS, 2) if name == "later" else []
@@ -149,7 +149,7 @@ def test_annotations_for_containers(bed):
 
 
 def test_why_tells_the_story(bed):
-    """Running, waiting in the queue, held, and gone; what it says is what Slurm says."""
+    """Running, pending, held and gone: skube why agrees with Slurm."""
     running = fill(bed, "fills", CPUS, 2)
     waiting = bed.kube.create(pod("waits", cpu=4))
     number = job_in_state(bed, waiting, "PENDING")["JobId"]
@@ -193,7 +193,7 @@ def test_why_tells_the_story(bed):
 
 
 def test_why_of_a_pod_that_nobody_knows(bed):
-    """It says where to look, and the exit status tells."""
+    """skube why says where to look, and its exit status reports the failure."""
     try:
         output_of(
             *bed.slurm.program(
@@ -223,8 +223,8 @@ def _reload(bed, text, said):
 
 
 def test_a_file_with_an_error_is_not_taken(bed):
-    """Nor is an empty one, or one that names credentials that are not there: pods start as before,
-    and skube check says why.
+    """A configuration with an error, an empty one, or one with missing credentials is rejected:
+    pods start as before, and skube check gives the reason.
     """
     good = bed.agent.configuration()
     for bad, part in (
@@ -248,8 +248,8 @@ def test_a_file_with_an_error_is_not_taken(bed):
 
 
 def test_events_are_rate_limited(bed):
-    """150 pods at once, 300 things to say: all run, and the API server is not flooded: 50 events at
-    once and ten a second (core/world/event_queue.h).
+    """150 pods at once cause 300 events: all pods run, and the API server gets at most 50 events at
+    once and ten per second (core/world/event_queue.h).
     """
     began = time.monotonic()
     before, start = bed.agent.skube("diag")["counters"], len(bed.kube.list("Event"))

@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several pods, one Slurm job, and somebody dies: in the middle of the bindings, with the
-submission under way, at the end; Slurm loses the job, a node is lost, people hold and cancel. Each
-rank runs once, the pods that run are left alone, and there is one job at a time.
+"""Several pods with one Slurm job, and faults: a daemon is killed between the bindings, during the
+submission or at the end; Slurm loses the job, a node is lost, users hold and cancel. Each rank runs
+once, running pods are left alone, and there is one job at a time.
 
 The test plays the Job's controller as well as the kubelets: four pods of two CPUs, three nodes of
 four.
@@ -34,7 +34,7 @@ class Gang:
             self.make(i)
 
     def make(self, index, suffix=""):
-        """One pod, as the Job's controller makes it."""
+        """Creates one pod, as the Job's controller does."""
         made = pod(f"{self.name}-{index}{suffix}", cpu=self.cpu)
         made["metadata"]["labels"] = {INDEX: str(index)}
         made["metadata"]["ownerReferences"] = [
@@ -52,13 +52,13 @@ class Gang:
         return [self.bed.kube.get("Pod", name) for name in self.names]
 
     def play(self):
-        """All are bound, and their containers run."""
+        """Waits until all pods are bound, and runs their containers."""
         for name in self.names:
             self.bed.run_pod(name)
         return self
 
     def places(self):
-        """Node of each rank."""
+        """The node of each rank."""
         ranks = {
             int(p["metadata"]["annotations"]["allocation.slurm-kube.io/rank"]): p["spec"][
                 "nodeName"
@@ -72,7 +72,7 @@ class Gang:
         return self.bed.slurm.job_of_pod(uid_of(self.owner))
 
     def the_job(self, *states):
-        """Its only live job, once it is in one of these states."""
+        """Waits until its only live job is in one of these states; returns it."""
 
         def look():
             live = [j for j in self.jobs() if j["JobState"] in LIVE]
@@ -93,7 +93,7 @@ class Gang:
         self.remove()
 
     def ended(self):
-        """Its jobs, once none is live."""
+        """Waits until none of its jobs is live; returns them."""
 
         def look():
             jobs = self.jobs()
@@ -118,7 +118,7 @@ class Gang:
             ), p
 
     def all_go(self):
-        """Somebody ended the job: every pod is deleted and says why."""
+        """Its job was ended: every pod is deleted with the reason."""
         for name in self.names:
             equal(disruption(self.bed, name)["reason"], "SlurmJobEnded", f"why {name} goes")
             self.bed.stop_pod(name)
@@ -155,7 +155,7 @@ def kill_kube_apiserver(bed, window):
 
 
 def killed_at_binding(bed, kill, do):
-    """Rank 2 is being bound, the others are or will be."""
+    """Kills while rank 2 is being bound; the other ranks are bound already or will be."""
     window = bed.api.rule(do, "POST", f"/pods/{bed.next_name()}-2/binding")
     gang = Gang(bed, bed.name)
     window.wait("the binding of rank 2")
@@ -180,8 +180,8 @@ def test_kube_apiserver_killed_between_the_bindings(bed):
 
 
 def test_slurmctld_killed_between_the_bindings(bed):
-    """It may not have saved the job: then the pods that run get another one on their nodes, and the
-    others join them there.
+    """slurmctld may not have saved the job: then the running pods get another job on their nodes,
+    and the others join them there.
     """
     with slurm_away():
         killed_at_binding(bed, kill_slurmctld, "before")
@@ -195,7 +195,7 @@ def killed_at_submission(bed, kill):
     gang.play().places()
     gang.succeed(
         slurm_remembers=kill is not kill_slurmctld
-    )  # pods may have ended before their loss was noticed
+    )  # pods may have ended before the agent noticed the loss
     return gang.ended()
 
 
@@ -209,7 +209,9 @@ def test_slurmctld_killed_submission_of_a_gang_not_answered(bed):
 
 
 def test_agent_killed_complete_of_a_gang_not_answered(bed):
-    """The last rank has ended, and the agent dies before it knows that Slurm does."""
+    """The last rank has ended, and the agent is killed before it knows that Slurm has ended the
+    job.
+    """
     gang = Gang(bed, bed.next_name()).play()
     window = bed.rpc.rule("after", COMPLETE)
     for name in gang.names:
@@ -229,7 +231,7 @@ def test_agent_killed_while_the_pods_of_a_cancelled_gang_go(bed):
         name
     ) in (
         gang.names
-    ):  # what the agent had not sent yet, of pods that it has deleted, nobody would send again
+    ):  # a successor would not repeat a condition for a pod that is already being deleted
         disruption(bed, name)
     kill_agent(bed, window)
     gang.all_go()
@@ -237,7 +239,7 @@ def test_agent_killed_while_the_pods_of_a_cancelled_gang_go(bed):
 
 
 def test_gang_gets_its_job_again_on_its_nodes(bed):
-    """slurmctld comes back without the job: ten seconds later there is one more, on exactly the
+    """slurmctld restarts without the job: ten seconds later there is another one, on exactly the
     nodes where the pods run.
     """
     old = Restore(bed, SLURM_AWAY)
@@ -253,8 +255,8 @@ def test_gang_gets_its_job_again_on_its_nodes(bed):
 
 
 def test_gang_with_ended_ranks_gets_its_job_again(bed):
-    """Two of four have ended when Slurm loses the job: the others are held up by nothing, and the
-    end is the truth about all.
+    """Two of four ranks have ended when Slurm loses the job: the others are not delayed, and the
+    result is that of all.
     """
     old = Restore(bed, SLURM_AWAY)
     gang = Gang(bed, bed.next_name()).play()
@@ -270,8 +272,8 @@ def test_gang_with_ended_ranks_gets_its_job_again(bed):
 
 
 def test_half_bound_gang_gets_all_nodes_of_its_job_again(bed):
-    """Slurm loses the job while pods cannot be bound to one of its nodes. The others' nodes are too
-    small for all: the second job has that node too, or would never start.
+    """Slurm loses the job while pods cannot be bound to one of its nodes. The other nodes are too
+    small for all pods: the second job must include that node, too, or it would never start.
     """
     old = Restore(bed, SLURM_AWAY)
     closed = next(
@@ -302,7 +304,7 @@ def test_half_bound_gang_gets_all_nodes_of_its_job_again(bed):
 
 
 def test_waiting_gang_that_slurm_lost_is_queued_again(bed):
-    """Nothing of it runs: it waits under another number, and starts as a whole."""
+    """None of its pods runs: the gang waits under another job number, and starts as a whole."""
     first = Gang(bed, bed.next_name()).play()
     old = Restore(bed, SLURM_AWAY)
     second = Gang(bed, bed.next_name())
@@ -317,8 +319,8 @@ def test_waiting_gang_that_slurm_lost_is_queued_again(bed):
 
 
 def test_lost_node_ends_the_whole_gang(bed):
-    """One of its nodes is gone: NODE_FAIL. The pods on the other node are deleted too, for a gang
-    runs as a whole or not at all.
+    """One of its nodes is lost: NODE_FAIL. The pods on the other node are deleted, too, because a
+    gang runs as a whole or not at all.
     """
     gang = Gang(bed, bed.next_name()).play()
     lost = next(
@@ -356,7 +358,7 @@ def test_held_gang_says_so_and_starts_when_released(bed):
 
 
 def test_agent_that_does_not_see_the_pods(bed):
-    """A wrong scheduler_name: the job goes on, and the log says why."""
+    """The agent has a wrong scheduler_name: the job continues, and the log gives the reason."""
     gang = Gang(bed, bed.next_name()).play()
     number = gang.the_job("RUNNING")["JobId"]
     bed.agent.settings["scheduler_name"] = "typo"
@@ -393,7 +395,7 @@ def test_scancel_of_a_waiting_gang(bed):
 
 
 def test_the_steady_pod_goes_on(bed):
-    """The pod steady noticed nothing of all this, and no other job is left."""
+    """Pod steady was not affected, and no other job is left."""
     bed.others_done()
     bed.steady_goes_on(same_job=False)
 

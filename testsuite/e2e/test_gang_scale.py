@@ -1,11 +1,11 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Ten gangs of 100 pods on twenty nodes of 64 CPUs, which hold three of them at a time: all or
-nothing, and none waits for ever.
+nothing, and no gang waits forever.
 
-What is asserted is in the API server's watch history, and holds on any machine; how far apart the
-pods of one gang are bound is told, not judged. The history has the time at which this program heard
-of each binding: its own delay is in the figures.
+The assertions are about the API server's watch history and hold on any machine. The time between
+the bindings of a gang's pods is printed, but not judged: the history has the time at which this
+program received each binding, so that its own delay is included.
 """
 from lib import Cluster, equal, job, run, wait_for
 
@@ -22,7 +22,9 @@ def gang_of(pod):
 
 
 def story(bed):
-    """In order: (seconds, "bound" | "ended", gang, pod's name), once for each pod."""
+    """In order: (seconds, "bound" | "ended", gang, pod's name), once for each binding and
+    each end.
+    """
     told, seen = [], set()
     with bed.kube.changed:
         history = list(bed.kube.history["Pod"])
@@ -41,8 +43,8 @@ def bound_at(told, gang):
 
 
 def create_all(bed):
-    """All pods are there before the first job may start, so that the gangs compete and nothing
-    waits for the controller manager.
+    """All pods exist before the first job may start, so that the gangs compete and none waits for
+    the controller manager.
     """
     bed.slurm.run("scontrol", "update", "PartitionName=kube", "State=DOWN")
     for name in names():
@@ -66,7 +68,7 @@ def tell(what, milliseconds):
 
 
 def test_ten_gangs_of_a_hundred(bed):
-    """All thousand pods succeed, as ten jobs that are COMPLETED."""
+    """All thousand pods succeed, under ten COMPLETED jobs."""
     create_all(bed)
     wait_for(
         lambda: sum(j["JobState"] == "COMPLETED" for j in bed.slurm.jobs().values()) == GANGS,
@@ -87,8 +89,8 @@ def test_ten_gangs_of_a_hundred(bed):
 
 
 def test_all_or_nothing(bed):
-    """At each binding the gangs that have begun and are not over have room for all their pods: none
-    has begun without it. So no two of them wait for each other.
+    """At each binding the gangs that have started and not ended have room for all their pods,
+    because none starts without that. So no two gangs wait for each other.
     """
     bound, ended = {name: 0 for name in names()}, {name: 0 for name in names()}
     for _, sort, gang, pod in story(bed):

@@ -13,7 +13,7 @@ def gang(name, pods, **options):
 
 
 def create(bed, manifest, pods):
-    """Creates an owner, and returns its uid once so many pods exist."""
+    """Creates an owner; returns its uid when pods pods exist."""
     uid = bed.kube.create(manifest)["metadata"]["uid"]
     bed.kube.wait(lambda: len(members(bed, manifest["metadata"]["name"])) >= pods, f"{pods} pods")
     return uid
@@ -58,7 +58,7 @@ def nodes_by_rank(bed, name):
 
 def test_gang_is_one_job(bed):
     """Eight pods of four CPUs are one job of eight tasks. Rank i is completion index i, ranks fill
-    the nodes in the order of squeue's list, all end as one COMPLETED job.
+    the nodes in the order of squeue's list, and all end as one COMPLETED job.
     """
     uid = create(bed, gang("eight", 8, cpu=4, kwok={"run": "3s"}), 8)
     wait_bound(bed, "eight", 8)
@@ -84,8 +84,8 @@ def test_gang_is_one_job(bed):
 
 
 def test_gang_starts_as_a_whole(bed):
-    """Six of eight places are taken by a gang: one that needs all eight waits in squeue, and none
-    of its pods is bound before the first has gone.
+    """A gang uses six of eight places: another gang that needs all eight waits in squeue, and none
+    of its pods is bound before the first gang is gone.
     """
     first = create(bed, gang("first", 6, cpu=4, kwok={"run": "1h"}), 6)
     wait_bound(bed, "first", 6)
@@ -107,16 +107,14 @@ def test_gang_starts_as_a_whole(bed):
 
 
 def test_result_is_that_of_the_rank_that_failed(bed):
-    """One of four ends with exit code 3: so does the job, whatever becomes of the others."""
+    """One of four pods exits with code 3: so does the job, whatever the others do."""
     uid = create(bed, gang("bad", 4, kwok={"run": "500ms", "exit-code-2": 3}), 4)
     done = bed.slurm.wait_job(int(the_job(bed, uid)["JobId"]), "COMPLETED", "FAILED", "CANCELLED")
     equal((done["JobState"], done["ExitCode"]), ("FAILED", "3:0"))
 
 
 def test_scancel_ends_all_pods(bed):
-    """scancel of the job deletes its pods, and the Job's failure is one of its own, not of
-    Slurm's.
-    """
+    """scancel of the job deletes its pods; the Job's failure is counted by its own controller."""
     uid = create(bed, gang("cancelled", 4, kwok={"run": "1h"}), 4)
     wait_bound(bed, "cancelled", 4)
     names = set(members(bed, "cancelled"))
@@ -126,7 +124,7 @@ def test_scancel_ends_all_pods(bed):
 
 
 def test_fractions_of_a_cpu_are_summed(bed):
-    """Ten pods of 100m are one CPU, not ten. Unlike what a task of its own would need for each."""
+    """Ten pods of 100m need one CPU; as separate tasks they would need ten."""
     uid = create(bed, gang("tenths", 10, cpu="100m", memory="10Mi", kwok={"run": "1s"}), 10)
     wait_bound(bed, "tenths", 10)
     one = the_job(bed, uid)
@@ -136,8 +134,8 @@ def test_fractions_of_a_cpu_are_summed(bed):
 
 
 def test_memory_of_small_pods_is_not_added_up(bed):
-    """Four pods of half a CPU and 10 GiB on nodes of 16: a node each, and not two tasks of 20 GiB,
-    which no node has.
+    """Four pods of half a CPU and 10 GiB on nodes of 16 GiB get a node each, not two tasks of 20
+    GiB, which no node could hold.
     """
     uid = create(bed, gang("wide", 4, cpu="500m", memory="10Gi", kwok={"run": "500ms"}), 4)
     wait_bound(bed, "wide", 4)
@@ -146,8 +144,8 @@ def test_memory_of_small_pods_is_not_added_up(bed):
 
 
 def test_pods_larger_than_their_template(bed):
-    """A LimitRange gives pods what their template does not name: the job is as large as the pods
-    are, and every rank starts.
+    """A LimitRange sets requests that the template does not name: the job has the size of the real
+    pods, and every rank starts.
     """
     bed.kube.request(
         "POST",
@@ -180,7 +178,9 @@ def test_pods_larger_than_their_template(bed):
 
 
 def test_options_of_a_gang(bed):
-    """One pod a node on request; and pods of an Indexed Job that wants no gang have a job each."""
+    """One pod per node on request; and pods of an Indexed Job that opts out of gangs have a job
+    each.
+    """
     spread = gang("spread", 4, kwok={"run": "1s"})
     spread["metadata"]["annotations"] = {"slurm-kube.io/pods-per-node": "1"}
     uid = create(bed, spread, 4)
@@ -200,8 +200,8 @@ def test_options_of_a_gang(bed):
 
 
 def test_options_change_while_it_waits(bed):
-    """kubectl annotate of the first pod: the job of all changes, and it is let go in the same
-    way.
+    """kubectl annotate of the first pod: the gang's job changes, and is released in the
+    same way.
     """
     later = gang("later", 4, kwok={"run": "100ms"})
     later["metadata"]["annotations"] = {
@@ -231,8 +231,8 @@ def test_options_change_while_it_waits(bed):
 
 
 def test_replacement_takes_the_rank(bed):
-    """A pod that is deleted is made again by its Job, and comes to the node that its rank had, in
-    the same Slurm job.
+    """A deleted pod is replaced by its Job, and gets the node of its rank, in the same
+    Slurm job.
     """
     manifest = gang("again", 4, cpu=4, kwok={"run": "1h"})
     manifest["spec"]["backoffLimit"] = 6
@@ -254,7 +254,7 @@ def test_replacement_takes_the_rank(bed):
 
 
 def test_too_large_a_gang_says_so(bed):
-    """More than all nodes have: no job, and every pod says so."""
+    """A gang that needs more than all nodes have: no job, and every pod reports that."""
     create(bed, gang("huge", 20, cpu=4), 20)
     bed.kube.wait(
         lambda: sum(
@@ -268,8 +268,8 @@ def test_too_large_a_gang_says_so(bed):
 
 
 def test_agent_killed_between(bed):
-    """kill -9 of the agent while one gang runs and another waits: afterwards both have their one
-    job, and end as if nothing had been.
+    """The agent is killed with -9 while one gang runs and another waits: afterwards both have their
+    one job, and end normally.
     """
     running = create(bed, gang("runs", 6, cpu=4, kwok={"run": "6s"}), 6)
     wait_bound(bed, "runs", 6)
@@ -288,9 +288,7 @@ def test_agent_killed_between(bed):
 
 
 def test_gangs_compete_without_deadlock(bed):
-    """Five gangs, each larger than half of the cluster: they run one after another, each as a
-    whole.
-    """
+    """Five gangs, each larger than half of the cluster, run one after another, each as a whole."""
     uids = [create(bed, gang(f"rival{i}", 5, cpu=4, kwok={"run": "500ms"}), 5) for i in range(5)]
     for uid in uids:
         bed.slurm.wait_job(int(the_job(bed, uid)["JobId"]), "COMPLETED", timeout=60)

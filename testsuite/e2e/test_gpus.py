@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Extended resources as GRES: GPUs of kwok nodes are Slurm's gpu, pods that ask for them are jobs
-with as many, and what no rule names is refused.
+"""Extended resources as GRES: GPUs of kwok nodes are Slurm's gpu, pods that request them are jobs
+with the same number, and a resource without a rule is refused.
 """
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.expect import job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
@@ -11,8 +11,8 @@ GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-1g.5gb"
 
 RACKS = ["rack-0", "rack-1", "rack-2"]
 
-# What dynamic nodes need, and what numbers the devices of the others. The files need not exist
-# where slurmctld runs.
+# Dynamic nodes need this file, and on other nodes it numbers the devices. The device files need not
+# exist where slurmctld runs.
 GRES_CONF = """\
 NodeName=gpu-0 Name=gpu File=/dev/kube-gpu[0-3]
 NodeName=node-0 Name=gpu File=/dev/kube-gpu[0-1]
@@ -22,8 +22,8 @@ NodeName=rack-[0-2] Name=gpu File=/dev/kube-gpu[0-7]
 
 
 class GpuBed(Cluster):
-    """One node without GPUs, and one with four and a taint, as GPU operators make them; one with
-    two slices of a GPU; three of eight GPUs with a taint of their own.
+    """One node without GPUs, one with four GPUs and a taint as GPU operators set it, one with two
+    slices of a GPU, and three with eight GPUs and another taint.
     """
 
     def start_slurm(self):
@@ -65,7 +65,7 @@ def _with(name, resource, count, **options):
 
 
 def test_nodes_have_gpus(bed):
-    """As many as are allocatable, slices by their type, and none where there are none."""
+    """Nodes have as many GPUs as are allocatable, slices by their type, or none."""
     equal(
         {n: bed.slurm.node(n).get("Gres", "(null)") for n in bed.names},
         {
@@ -78,7 +78,7 @@ def test_nodes_have_gpus(bed):
 
 
 def test_gpus_are_shared_out(bed):
-    """Two pods of two GPUs fill the node, the third waits in Slurm for one of them to end."""
+    """Two pods of two GPUs fill the node; the third waits in Slurm until one of them ends."""
     made = [bed.kube.create(_with(f"two-{i}", GPU, 2)) for i in range(2)]
     equal(
         {bed.kube.wait_phase(f"two-{i}", "Running")["spec"]["nodeName"] for i in range(2)},
@@ -95,7 +95,7 @@ def test_gpus_are_shared_out(bed):
 
 
 def test_slices_have_a_type(bed):
-    """A slice is asked for by its type, and a whole GPU is none."""
+    """A slice is requested by its type, and does not count as a whole GPU."""
     made = bed.kube.create(_with("slice", MIG, 1, kwok={"run": "50ms"}))
     equal(bed.kube.wait_phase("slice", "Succeeded")["spec"]["nodeName"], "mig-0")
     equal(
@@ -113,7 +113,7 @@ def test_slices_have_a_type(bed):
 
 
 def test_pods_without_gpu_stay_off(bed):
-    """The taint is for them."""
+    """The taint keeps them off the GPU node."""
     names = [f"plain-{i}" for i in range(4)]
     for name in names:
         bed.kube.create(pod(name, cpu=4, kwok={"run": "50ms"}))
@@ -150,8 +150,8 @@ def _ranks(bed, name, pods, gpus, cpu=None, **annotations):
 
 
 def test_ranks_with_gpus_and_no_cpu(bed):
-    """Devices are not added up: two pods of eight GPUs are no task of sixteen, and nine of one GPU
-    share three nodes of eight.
+    """Devices are not added up: two pods of eight GPUs are not one task of sixteen, and nine pods
+    of one GPU share nodes of eight.
     """
     seen, nodes = _ranks(bed, "pair", 2, 8)
     equal((seen["NumTasks"], len(set(nodes))), ("2", 2))
@@ -159,15 +159,15 @@ def test_ranks_with_gpus_and_no_cpu(bed):
 
 
 def test_exclusive_ranks_with_gpus(bed):
-    """Two nodes in whole for four ranks of four GPUs: two ranks each, though the CPUs of the first
-    would do for all.
+    """Two exclusive nodes for four ranks of four GPUs: two ranks each, although the first node has
+    enough CPUs for all.
     """
     seen, nodes = _ranks(bed, "alone", 4, 4, cpu=1, exclusive="true")
     equal((seen["NumNodes"], [nodes.count(n) for n in sorted(set(nodes))]), ("2", [2, 2]))
 
 
 def test_more_than_any_node_has_is_not_submitted(bed):
-    """The pod says what it asks for."""
+    """The pod reports its request."""
     made = bed.kube.create(_with("many", GPU, 9))  # the racks have 8
     text = wait_reason(bed, "many", "SlurmNoNode")
     assert "no node is large enough" in text and "gpu" in text, text
@@ -176,7 +176,7 @@ def test_more_than_any_node_has_is_not_submitted(bed):
 
 
 def test_unknown_resource_is_refused(bed):
-    """By name, and with the place where a rule would stand."""
+    """The condition names the resource, and the place in the configuration for a rule."""
     made = bed.kube.create(_with("fpga", "example.com/fpga", 1))
     text = wait_reason(bed, "fpga", "SlurmRefused")
     assert "example.com/fpga" in text and "'gres' in slurmkubed.yaml" in text, text
@@ -185,8 +185,8 @@ def test_unknown_resource_is_refused(bed):
 
 
 def test_node_that_gets_its_gpus_late(bed):
-    """Where Slurm makes nodes while it runs, one whose device plugin comes later is made anew;
-    elsewhere skube check tells.
+    """If Slurm has dynamic nodes, a node whose device plugin starts late is created again;
+    otherwise skube check reports it.
     """
     bed.kube.patch(
         "Node", "node-0", {"status": {"capacity": {GPU: "2"}, "allocatable": {GPU: "2"}}}, "status"

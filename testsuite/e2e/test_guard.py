@@ -1,8 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Users without rights beside us: they cannot make jobs that stand for pods, nor use the nodes of
-pods. And native jobs beside us: they do not notice. The pods' jobs run as nobody, the very user who
-tries here.
+"""Users without rights: they cannot create jobs that stand for pods, nor use the nodes of pods. And
+native jobs are not affected. The pods' jobs run as nobody, the same user that makes these attempts.
 """
 import json
 import re
@@ -46,8 +45,8 @@ NOT_YOURS = "(root and SlurmUser|follow the pod|cannot leave|ccess/permission de
 
 
 def _refused(call, why):
-    """The call must fail; its complaint matches why, so that it was not something else that
-    failed.
+    """The call must fail, and its error must match why, so that it did not fail for another
+    reason.
     """
     try:
         said = call()
@@ -86,8 +85,8 @@ def _sbatch(bed, *options, user=USER, script="true"):
 
 
 def test_users_cannot_forge_a_marker(bed):
-    """Through libslurm, with everything right but the right to do so: into no partition; nobody's
-    job appears.
+    """Through libslurm, with a correct marker but without permission: refused in every partition,
+    and no job appears.
     """
     before = set(bed.slurm.jobs())
     for partition in ("kube", "native"):
@@ -97,8 +96,8 @@ def test_users_cannot_forge_a_marker(bed):
 
 
 def test_the_same_program_may_do_what_users_may(bed):
-    """Without a marker and into a partition for all, it gets its job: what was refused was the
-    marker.
+    """Without a marker and in a partition for all users, the same program gets its job: so the
+    refusal was because of the marker.
     """
     number = int(_forge(bed, "native", "", USER).split()[1])
     bed.slurm.run("scancel", str(number), user=USER)
@@ -106,8 +105,8 @@ def test_the_same_program_may_do_what_users_may(bed):
 
 
 def test_a_pod_has_one_live_job(bed):
-    """Root forges a second job for a pod that has one: refused, too. For a pod that nobody knows it
-    is cancelled by the agent.
+    """Root forges a second job for a pod that has one: refused, too. A job for an unknown pod is
+    cancelled by the agent.
     """
     (made,) = fill(bed, "once", 1)
     _refused(lambda: _forge(bed, "kube", _marker(uid_of(made))), "already stands for pod")
@@ -118,8 +117,8 @@ def test_a_pod_has_one_live_job(bed):
 
 
 def test_users_cannot_submit_into_the_partition_of_pods(bed):
-    """Not by sbatch, not by salloc, not as one of several partitions, not by moving a job there;
-    root neither.
+    """Neither by sbatch nor by salloc, nor as one of several partitions, nor by moving a job there;
+    root cannot, either.
     """
     before = set(bed.slurm.jobs())
     for user in (USER, None):
@@ -145,8 +144,8 @@ def test_users_cannot_submit_into_the_partition_of_pods(bed):
 
 
 def test_owner_cannot_change_whom_a_job_stands_for(bed):
-    """The job runs as nobody, so it is nobody's in Slurm; its marker, place and partition still are
-    not. To cancel it is his right.
+    """The job runs as nobody and so belongs to that user in Slurm. Nevertheless the user cannot
+    change its marker, nodes or partition. The user may cancel it.
     """
     (made,) = fill(bed, "owned", 1)
     number = number_of(only_job(bed, made))
@@ -179,8 +178,8 @@ def test_owner_cannot_change_whom_a_job_stands_for(bed):
 
 
 def test_comment_is_no_marker(bed):
-    """A user may write what he likes into --comment: it makes nobody's pod, and the agent does not
-    touch the job.
+    """A user may write anything into --comment: it does not make the job a pod's, and the agent
+    does not touch the job.
     """
     flag = bed.dir / "comment-goes"
     number = _sbatch(
@@ -199,7 +198,7 @@ def test_comment_is_no_marker(bed):
 
 def test_native_job_beside_pods_is_not_touched(bed):
     """A batch job on the real slurmd runs while a hundred pods come and go and the agent is killed;
-    nothing of it changes.
+    nothing of the job changes.
     """
     flag = bed.dir / "native-goes"
     number = _sbatch(bed, "-n", "2", script=f"until [ -e {flag} ]; do sleep 0.1; done; exit 4")
@@ -229,7 +228,7 @@ def test_native_job_beside_pods_is_not_touched(bed):
 
 
 def test_native_commands_work(bed):
-    """srun, an array and a job step on the real slurmd: as ever."""
+    """srun, an array and a job step on the real slurmd work as without slurm-kube."""
     equal(
         bed.slurm.run("srun", "--chdir=/tmp", "-n", "2", "echo", "hello", user=USER).split(),
         ["hello"] * 2,
@@ -245,7 +244,7 @@ def test_native_commands_work(bed):
 
 
 def test_without_the_agent_native_jobs_go_on(bed):
-    """The agent is away: a user's job runs all the same, and the pods' nodes stay as they are."""
+    """While the agent is down, a user's job runs normally, and the pods' nodes stay as they are."""
     wait_no_live_jobs(bed)
     wait_for(lambda: bed.slurm.node("node-0")["State"].startswith("IDLE"), "node-0 to be idle")
     bed.agent.kill9()
